@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"clank/internal/discordtest"
+	"clank/internal/test/discordtest"
 	"clank/sessions"
 )
 

@@ -20,22 +20,19 @@ import (
 	"sync"
 	"time"
 
-	"clank/bot/gateway"
-	"clank/bot/guilds"
-	"clank/bot/jobs"
-	"clank/bot/rest"
-	"clank/brain"
+	"clank/bot/discord"
 	"clank/cancel"
+	"clank/internal/assistant"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
 )
 
-// Tasks runs browses. [sessions.Manager] is one.
-type Tasks interface {
+// TaskRunner runs browses. [sessions.Manager] is one.
+type TaskRunner interface {
 	// Run blocks until the task has reached its end and returns what became of
 	// it. watch is called with each event, and must not block.
-	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error)
+	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
 
 	// LastSession is the session that the person of o used last in the channel
 	// of o and can go on with, or [sessions.ErrNotFound].
@@ -44,21 +41,21 @@ type Tasks interface {
 	// Sessions returns those that q asks for, last used first.
 	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
 
-	// Say tells a task that runs or waits something; see [sessions.Manager.Say].
-	Say(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
+	// SendNote tells a task that runs or waits something; see [sessions.Manager.SendNote].
+	SendNote(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
 }
 
-// Replier answers people. [brain.Brain] is one.
+// Replier answers people. [assistant.Assistant] is one.
 type Replier interface {
-	Reply(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error)
+	Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
 }
 
 // Bot is the front end. Set its fields, then Open, then Close.
 type Bot struct {
-	Token  string // as the developer portal shows it
-	Tasks  Tasks
-	Brain  Replier
-	Scopes *cancel.Scopes
+	Token     string // as the developer portal shows it
+	Tasks     TaskRunner
+	Assistant Replier
+	Scopes    *cancel.Scopes
 
 	// IsStop reports whether a message says stop; see [cancel.IsStop].
 	IsStop func(string) bool
@@ -109,16 +106,16 @@ type Bot struct {
 	MaxConcurrent int           // pieces of work at once: 64
 	RetryWait     time.Duration // pause before a first new try: 0.5 s for requests, 1 s for the gateway
 
-	rest   *rest.Client
-	gate   *gateway.Client
-	guilds guilds.Cache
-	work   jobs.Jobs
-	asking asking
-	shown  shown
-	stop   context.CancelCauseFunc
+	rest             *discord.REST
+	gateway          *discord.Gateway
+	guilds           discord.GuildCache
+	jobs             JobPool
+	questionOutcomes questionOutcomes
+	activeProgress   progressByWork
+	stop             context.CancelCauseFunc
 
-	mu   sync.Mutex
-	self identity
+	mu          sync.Mutex
+	botIdentity identity
 }
 
 // identity is who the bot is, as READY says.
@@ -134,11 +131,11 @@ func (b *Bot) Open(ctx context.Context) error {
 		return errors.New("no Discord token: set DISCORD_TOKEN to the token that the developer portal shows for the bot")
 	}
 	client := b.httpClient()
-	b.rest = &rest.Client{Token: b.Token, Base: b.Base, HTTPClient: client, Logger: b.logger(), RetryWait: b.RetryWait}
+	b.rest = &discord.REST{Token: b.Token, Base: b.Base, HTTPClient: client, Logger: b.logger(), RetryWait: b.RetryWait}
 	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	b.stop = stop
-	b.work.Open(or(b.MaxConcurrent, 64))
-	b.gate = &gateway.Client{
+	b.jobs.Open(orDefault(b.MaxConcurrent, 64))
+	b.gateway = &discord.Gateway{
 		Token:      b.Token,
 		Intents:    int(b.intents()),
 		URL:        b.gatewayURL,
@@ -152,9 +149,9 @@ func (b *Bot) Open(ctx context.Context) error {
 			}
 		},
 	}
-	ctx, release := context.WithTimeout(ctx, or(b.OpenTimeout, 30*time.Second))
+	ctx, release := context.WithTimeout(ctx, orDefault(b.OpenTimeout, 30*time.Second))
 	defer release()
-	if err := b.gate.Open(ctx); err != nil {
+	if err := b.gateway.Open(ctx); err != nil {
 		stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 		return fmt.Errorf("connect to Discord: %w", b.explain(err))
 	}
@@ -172,38 +169,38 @@ func (b *Bot) Close(ctx context.Context) error {
 	if b.stop == nil {
 		return nil
 	}
-	b.work.Close()
+	b.jobs.Close()
 	b.stop(&cancel.Cause{Reason: cancel.ShuttingDown})
-	b.asking.done.Wait() // it waits for nothing itself
-	return errors.Join(b.work.Wait(ctx), b.gate.Close(ctx))
+	b.questionOutcomes.done.Wait() // it waits for nothing itself
+	return errors.Join(b.jobs.Wait(ctx), b.gateway.Close(ctx))
 }
 
 // Done is closed when the connection has ended for good: after Close, or when
 // Discord refuses the bot. It must not be called before Open.
-func (b *Bot) Done() <-chan struct{} { return b.gate.Done() }
+func (b *Bot) Done() <-chan struct{} { return b.gateway.Done() }
 
 // Err says, after Done, why Discord refused the bot; nil after Close.
 func (b *Bot) Err() error {
-	if err := b.gate.Err(); err != nil {
+	if err := b.gateway.Err(); err != nil {
 		return fmt.Errorf("disconnected from Discord: %w", b.explain(err))
 	}
 	return nil
 }
 
-// Send sends an operation over the gateway; see [gateway.Client.Send]. It must
+// Send sends an operation over the gateway; see [discord.Gateway.Send]. It must
 // not be called before Open.
-func (b *Bot) Send(ctx context.Context, op int, d any) error { return b.gate.Send(ctx, op, d) }
+func (b *Bot) Send(ctx context.Context, op int, d any) error { return b.gateway.Send(ctx, op, d) }
 
 // UserID is the bot's own id; empty before Open.
-func (b *Bot) UserID() string { return b.me().user }
+func (b *Bot) UserID() string { return b.identity().user }
 
 // UserName is the bot's own name; empty before Open.
-func (b *Bot) UserName() string { return b.me().name }
+func (b *Bot) UserName() string { return b.identity().name }
 
-func (b *Bot) me() identity {
+func (b *Bot) identity() identity {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.self
+	return b.botIdentity
 }
 
 func (b *Bot) intents() discordgo.Intent {
@@ -217,23 +214,23 @@ func (b *Bot) intents() discordgo.Intent {
 // gatewayURL asks where the gateway is. A wrong token shows here first.
 func (b *Bot) gatewayURL(ctx context.Context) (string, error) {
 	u, err := b.rest.Gateway(ctx)
-	var refusal *rest.Error
+	var refusal *discord.APIError
 	if errors.As(err, &refusal) && refusal.Status == http.StatusUnauthorized {
-		return "", &gateway.RefusedError{Code: gateway.CodeToken, Reason: refusal.Message}
+		return "", &discord.GatewayRefusedError{Code: discord.CloseInvalidToken, Reason: refusal.Message}
 	}
 	return u, err
 }
 
 // explain adds the way out to an error of the gateway.
 func (b *Bot) explain(err error) error {
-	var refused *gateway.RefusedError
+	var refused *discord.GatewayRefusedError
 	if !errors.As(err, &refused) {
 		return err
 	}
 	switch refused.Code {
-	case gateway.CodeToken:
+	case discord.CloseInvalidToken:
 		return fmt.Errorf("Discord does not accept the token; copy it again from https://discord.com/developers/applications, Bot, Reset Token: %w", err) //nolint:staticcheck // Discord is a name
-	case gateway.CodeIntentDenied:
+	case discord.CloseDisallowedIntents:
 		return fmt.Errorf("the bot may not read messages; switch on Message Content Intent at https://discord.com/developers/applications, Bot, "+
 			"Privileged Gateway Intents, or start without message content (stop words then work only in mentions and private messages): %w", err)
 	}
@@ -258,7 +255,7 @@ func (b *Bot) logger() *slog.Logger {
 	return b.Logger
 }
 
-func (b *Bot) anyone() bool { return b.AnyoneMayStop != nil && b.AnyoneMayStop() }
+func (b *Bot) anyoneMayStop() bool { return b.AnyoneMayStop != nil && b.AnyoneMayStop() }
 
 func (b *Bot) disabled(ctx context.Context, o sessions.Origin) string {
 	if b.Disabled == nil {
@@ -267,8 +264,8 @@ func (b *Bot) disabled(ctx context.Context, o sessions.Origin) string {
 	return b.Disabled(ctx, o)
 }
 
-// or is v, or the default d if v is zero.
-func or[T comparable](v, d T) T {
+// orDefault is v, or the default d if v is zero.
+func orDefault[T comparable](v, d T) T {
 	var zero T
 	if v == zero {
 		return d

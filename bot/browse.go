@@ -8,11 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"clank/bot/markup"
-	"clank/bot/menu"
-	"clank/bot/rest"
-	"clank/brain"
+	"clank/bot/discord"
 	"clank/cancel"
+	"clank/internal/assistant"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
@@ -27,16 +25,16 @@ const busyText = "I have too much to do just now. Please try again in a minute."
 func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data discordgo.ApplicationCommandInteractionData, who person) {
 	say := func(text string) func(context.Context) {
 		return func(ctx context.Context) {
-			m := rest.Message{Content: text, Private: true}
-			b.answer(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
+			m := discord.OutgoingMessage{Content: text, Private: true}
+			b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
 		}
 	}
 	var sub *discordgo.ApplicationCommandInteractionDataOption
-	if data.Name == menu.Name && len(data.Options) > 0 {
+	if data.Name == commandName && len(data.Options) > 0 {
 		sub = data.Options[0]
 	}
 	if sub == nil {
-		b.errand(base, say("I do not know that command. Try /clank browse."))
+		b.runShort(base, say("I do not know that command. Try /clank browse."))
 		return
 	}
 	switch sub.Name {
@@ -45,12 +43,12 @@ func (b *Bot) onCommand(base context.Context, i *discordgo.Interaction, data dis
 	case "stop":
 		b.stopCommand(base, i, who)
 	case "sessions":
-		b.errand(base, func(ctx context.Context) { say(b.sessionList(ctx, origin(i, who)))(ctx) })
+		b.runShort(base, func(ctx context.Context) { say(b.sessionList(ctx, originOf(i, who)))(ctx) })
 	case "budget":
-		b.errand(base, func(ctx context.Context) { say(b.budgetText(ctx, origin(i, who), who))(ctx) })
+		b.runShort(base, func(ctx context.Context) { say(b.budgetText(ctx, originOf(i, who), who))(ctx) })
 	default:
 		if !b.onWatchCommand(base, i, sub, who) && !b.onCallCommand(base, i, sub, who) {
-			b.errand(base, say("I do not know that command. Try /clank browse."))
+			b.runShort(base, say("I do not know that command. Try /clank browse."))
 		}
 	}
 }
@@ -91,66 +89,66 @@ func readBrowse(options []*discordgo.ApplicationCommandInteractionDataOption) br
 	return o
 }
 
-func origin(i *discordgo.Interaction, who person) sessions.Origin {
+func originOf(i *discordgo.Interaction, who person) sessions.Origin {
 	return sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: i.GuildID, Channel: i.ChannelID, User: who.id, UserName: who.name,
 		Private: i.GuildID == "", Roles: who.roles,
 	}
 }
 
-// placed completes o with what only the gateway has told: the channel that a thread is part of.
-func (b *Bot) placed(o sessions.Origin) sessions.Origin {
+// withThreadParent completes o with what only the gateway has told: the channel that a thread is part of.
+func (b *Bot) withThreadParent(o sessions.Origin) sessions.Origin {
 	o.Parent = b.guilds.Parent(o.Guild, o.Channel)
 	return o
 }
 
 // browseCommand runs /clank browse from the first answer to the last.
 func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o browseOptions, who person) {
-	from := b.placed(origin(i, who))
+	from := b.withThreadParent(originOf(i, who))
 	from.Private = from.Private || o.private
-	work := cancel.Work{ID: newID(), Owner: who.id, Label: label("browse", visible(o))}
+	work := cancel.Work{ID: newID(), Owner: who.id, Label: workLabel("browse", publicPrompt(o))}
 	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}, work)
 	defer handle.End()
 
-	where := b.placeOf(i, who, o.private)
-	ack := rest.Message{Private: o.private}
+	where := b.commandMessage(i, who, o.private)
+	ack := discord.OutgoingMessage{Private: o.private}
 	err := b.rest.Respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
 	if err != nil {
 		b.logger().Warn("command not acknowledged; going on without its answer", "channel", i.ChannelID, "error", err)
 		where.interaction = nil
 	}
 	if why := b.disabled(ctx, from); why != "" {
-		b.conclude(ctx, where, conclusion{text: markup.Sentence(why)})
+		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(why)})
 		return
 	}
 	prompt := o.task
-	if wanted, rest := brain.Continues(prompt); wanted && o.session == "" {
+	if wanted, rest := assistant.AsksToContinue(prompt); wanted && o.session == "" {
 		o.session, prompt = lastSession, rest
 	}
 	session, err := b.namedSession(ctx, from, o.session)
 	if err != nil {
-		b.conclude(ctx, where, conclusion{text: markup.Plain(markup.Sentence(err.Error()), 500)})
+		b.conclude(ctx, where, finalMessage{text: discord.EscapeLine(discord.AsSentence(err.Error()), 500)})
 		return
 	}
-	p := b.watch(ctx, where, work.ID, handle)
+	p := b.startProgress(ctx, where, work.ID, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
 		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Profile: o.profile, MaxSteps: o.steps,
-	}, func(e sessions.Event) { p.event(1, o.task, e) })
+	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
 	p.stop()
-	text, footer := outcome(ctx, rec, err)
-	b.conclude(ctx, where, conclusion{text: text, footer: footer, images: rec.Images, page: p.page()})
+	text, footer := outcomeText(ctx, rec, err)
+	b.conclude(ctx, where, finalMessage{text: text, footer: footer, images: rec.Images, page: p.page()})
 }
 
-// placeOf is where the work of a command is shown.
-func (b *Bot) placeOf(i *discordgo.Interaction, who person, private bool) *place {
-	return &place{
+// commandMessage is where the work of a command is shown.
+func (b *Bot) commandMessage(i *discordgo.Interaction, who person, private bool) *workMessage {
+	return &workMessage{
 		rest: b.rest, log: b.logger(), channel: i.ChannelID, user: who.id, private: private, direct: i.GuildID == "",
-		interaction: i, expires: time.Now().Add(or(b.TokenLife, 14*time.Minute)),
+		interaction: i, expires: time.Now().Add(orDefault(b.TokenLife, 14*time.Minute)),
 	}
 }
 
-// visible is what others may read of what was asked for.
-func visible(o browseOptions) string {
+// publicPrompt is what others may read of what was asked for.
+func publicPrompt(o browseOptions) string {
 	if o.private {
 		return "(private)"
 	}
@@ -175,28 +173,28 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 	return s.ID, nil
 }
 
-// watch begins to show in a place the work that has id and handle.
-func (b *Bot) watch(ctx context.Context, where *place, id string, handle *cancel.Handle) *progress {
+// startProgress begins to show in a place the work that has id and handle.
+func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, handle *cancel.Handle) *progress {
 	p := &progress{
-		shown: &b.shown, place: where, work: id, interval: or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
-		nowhere: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
+		shown: &b.activeProgress, place: where, work: id, interval: orDefault(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		onCannotShow: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}
 	p.start(ctx)
 	return p
 }
 
 // conclude shows how work has ended, whatever has become of ctx.
-func (b *Bot) conclude(ctx context.Context, where *place, c conclusion) {
+func (b *Bot) conclude(ctx context.Context, where *workMessage, c finalMessage) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
-	if err := where.finish(ctx, compose(c)); err != nil {
+	if err := where.finish(ctx, composeMessages(c)); err != nil {
 		b.logger().Error("answer not shown", "channel", where.channel, "user", where.user, "error", err)
 	}
 }
 
 // sessionList is the answer of /clank sessions.
 func (b *Bot) sessionList(ctx context.Context, from sessions.Origin) string {
-	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	list, err := b.Tasks.Sessions(ctx, sessions.SessionQuery{
 		Of: &from, States: []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked}, Limit: 10,
@@ -210,17 +208,17 @@ func (b *Bot) sessionList(ctx context.Context, from sessions.Origin) string {
 	}
 	lines := make([]string, len(list))
 	for n, s := range list {
-		page := strings.Trim(strings.TrimSpace(markup.Plain(s.Title, 60)+" · "+markup.Plain(s.URL, 80)), " ·")
+		page := strings.Trim(strings.TrimSpace(discord.EscapeLine(s.Title, 60)+" · "+discord.EscapeLine(s.URL, 80)), " ·")
 		lines[n] = fmt.Sprintf("`%s` (%s, <t:%d:R>) %s", s.ID, s.State, s.LastUsed.Unix(), page)
 	}
-	for markup.Size(strings.Join(lines, "\n")) > markup.MaxMessage {
+	for discord.MessageLength(strings.Join(lines, "\n")) > discord.MaxMessageLength {
 		lines = lines[:len(lines)-1]
 	}
 	return strings.Join(lines, "\n")
 }
 
-// label is what a piece of work is called where it is listed.
-func label(what, text string) string {
+// workLabel is what a piece of work is called where it is listed.
+func workLabel(what, text string) string {
 	r := []rune(strings.Join(strings.Fields(text), " "))
 	if len(r) > maxLabel {
 		r = append(r[:maxLabel-1], '…')

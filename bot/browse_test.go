@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"clank/internal/discordtest"
+	"clank/internal/test/discordtest"
 	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
@@ -233,12 +233,12 @@ func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
 		end  ending
 		want string
 	}{
-		"refused":  {ending{err: fmt.Errorf("%w; ask again in an hour", sessions.ErrSpent)}, "The hour's tasks are used up; ask again in an hour."},
-		"limited":  {ending{rec: sessions.Record{State: sessions.TaskLimited, Answer: "two found", Reason: "step limit of 10"}}, "two found\n\n*Ended early:* Step limit of 10."},
-		"failed":   {ending{rec: sessions.Record{State: sessions.TaskFailed, Reason: "the page did not load"}}, "That did not work. The page did not load."},
-		"nothing":  {ending{rec: sessions.Record{State: sessions.TaskDone, Closed: true}}, "Done; there is nothing to report."},
+		"refused":  {ending{err: fmt.Errorf("%w; ask again in an hour", sessions.ErrBudgetSpent)}, "The hour's tasks are used up; ask again in an hour."},
+		"limited":  {ending{rec: sessions.TaskRecord{State: sessions.TaskLimited, Answer: "two found", Reason: "step limit of 10"}}, "two found\n\n*Ended early:* Step limit of 10."},
+		"failed":   {ending{rec: sessions.TaskRecord{State: sessions.TaskFailed, Reason: "the page did not load"}}, "That did not work. The page did not load."},
+		"nothing":  {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Closed: true}}, "Done; there is nothing to report."},
 		"silence":  {ending{}, "nobody knows why"},
-		"pictures": {ending{rec: sessions.Record{State: sessions.TaskDone, Steps: 1, Closed: true, Images: []sessions.Image{picture(1)}}}, "1 step"},
+		"pictures": {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Steps: 1, Closed: true, Images: []sessions.Image{picture(1)}}}, "1 step"},
 	} {
 		it := s.browse(s.ada, discordtest.Args{"task": name})
 		s.next().end <- tc.end
@@ -366,7 +366,7 @@ func TestAChannelThatIsClosedToTheBotIsReplacedByADirectMessage(t *testing.T) {
 	s.open()
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
-	s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.SendMessages)
+	s.Overwrite(s.room, s.account.ShapeUser, discordtest.Role{}, 0, discordtest.SendMessages)
 	s.ForgetInteraction(it.ID)
 	k.done("the answer")
 	s.message(s.OpenDM(s.ada, s.account), "the answer")
@@ -376,7 +376,7 @@ func TestWordsGoOutWherePicturesMayNot(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.plainBrain()
 	s.open()
-	s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.AttachFiles)
+	s.Overwrite(s.room, s.account.ShapeUser, discordtest.Role{}, 0, discordtest.AttachFiles)
 	s.say(s.room, s.ada, s.account.Mention()+" lamps")
 	s.next().done("the answer", picture(1))
 	if got := s.message(s.room, "the answer"); !strings.Contains(got.Content, "could not be attached") {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"clank/bot/markup"
+	"clank/bot/discord"
 	"clank/sessions"
 )
 
@@ -25,10 +25,10 @@ func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) 
 	if b.Budgets == nil {
 		return "There is no budget here."
 	}
-	if why := b.disabled(ctx, b.placed(from)); why != "" {
-		return markup.Sentence(why)
+	if why := b.disabled(ctx, b.withThreadParent(from)); why != "" {
+		return discord.AsSentence(why)
 	}
-	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	v, err := b.Budgets(ctx, from, from.Guild != "" && who.actor(who.bits).Moderator)
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) 
 			name = "<@" + p.User + ">"
 		}
 		line := fmt.Sprintf("- %s: %s", name, p.Spent)
-		if markup.Size(strings.Join(lines, "\n")+"\n"+line) > markup.MaxMessage {
+		if discord.MessageLength(strings.Join(lines, "\n")+"\n"+line) > discord.MaxMessageLength {
 			break
 		}
 		lines = append(lines, line)

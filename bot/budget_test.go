@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"clank/bot"
-	"clank/internal/discordtest"
+	"clank/internal/test/discordtest"
 	"clank/sessions"
 )
 

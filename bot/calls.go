@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"clank/bot/markup"
-	"clank/bot/rest"
+	"clank/bot/discord"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
@@ -90,13 +89,13 @@ func (b *Bot) onCallCommand(base context.Context, i *discordgo.Interaction, sub 
 	}
 	b.startWork(base, func(ctx context.Context) {
 		// What somebody wants of their privacy, and addresses with a secret in them, are for that person alone.
-		ack := rest.Message{Private: sub.Name == "privacy" || sub.Name == "share"}
-		b.answer(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
-		from := b.placed(origin(i, who))
+		ack := discord.OutgoingMessage{Private: sub.Name == "privacy" || sub.Name == "share"}
+		b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
+		from := b.withThreadParent(originOf(i, who))
 		from.Moderator = from.Guild != "" && who.actor(who.bits).Moderator
-		b.tell(ctx, i, b.callCommand(ctx, from, do))
+		b.editAnswer(ctx, i, b.callCommand(ctx, from, do))
 	}, func(ctx context.Context) {
-		b.answer(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, rest.Message{Content: busyText, Private: true})
+		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: busyText, Private: true})
 	})
 	return true
 }
@@ -106,32 +105,32 @@ func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(con
 		return "There are no voice channels here. Use this on a server."
 	}
 	if why := b.disabled(ctx, from); why != "" {
-		return markup.Sentence(why)
+		return discord.AsSentence(why)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, fmt.Errorf("it took longer than %s", callTimeout))
 	defer cancel()
 	text, err := do(ctx, from)
 	if err != nil {
-		return markup.Plain(markup.Sentence(err.Error()), 1000)
+		return discord.EscapeLine(discord.AsSentence(err.Error()), 1000)
 	}
 	return text
 }
 
-// tell is the answer to a command that was told to wait.
-func (b *Bot) tell(ctx context.Context, i *discordgo.Interaction, text string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTimeout)
+// editAnswer is the answer to a command that was told to wait.
+func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, text string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()
-	if err := b.rest.EditResponse(ctx, i, rest.Message{Content: markup.Split(text, markup.MaxMessage)[0]}); err != nil {
+	if err := b.rest.EditResponse(ctx, i, discord.OutgoingMessage{Content: discord.SplitMessage(text, discord.MaxMessageLength)[0]}); err != nil {
 		b.logger().Warn("command not answered", "error", err)
 	}
 }
 
 // Post writes into a channel: Markdown and pictures, over as many messages as that takes.
 func (b *Bot) Post(ctx context.Context, channel, text string, images []sessions.Image) error {
-	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
-	for _, v := range compose(conclusion{text: text, images: images}) {
-		if _, err := b.rest.Send(ctx, channel, rest.Message{Content: v.content, Files: v.files}); err != nil {
+	for _, v := range composeMessages(finalMessage{text: text, images: images}) {
+		if _, err := b.rest.Send(ctx, channel, discord.OutgoingMessage{Content: v.content, Files: v.files}); err != nil {
 			return fmt.Errorf("write into channel %s: %w", channel, err)
 		}
 	}

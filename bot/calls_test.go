@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/discordtest"
+	"clank/internal/test/discordtest"
 	"clank/sessions"
 )
 

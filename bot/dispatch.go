@@ -47,7 +47,7 @@ func (b *Bot) learnSelf(data json.RawMessage) {
 		return
 	}
 	b.mu.Lock()
-	b.self = identity{user: r.User.ID, name: r.User.Username, app: or(r.Application.ID, r.User.ID)}
+	b.botIdentity = identity{user: r.User.ID, name: r.User.Username, app: orDefault(r.Application.ID, r.User.ID)}
 	b.mu.Unlock()
 	b.logger().Info("connected to discord", "user", r.User.ID, "name", r.User.Username)
 }
@@ -74,21 +74,21 @@ func (b *Bot) onInteraction(base context.Context, i *discordgo.Interaction) {
 
 // work runs f as work, and answers with busy if there is too much of it.
 func (b *Bot) startWork(base context.Context, f, busy func(context.Context)) {
-	if b.work.Start(false, func() { b.guarded(base, f) }) {
+	if b.jobs.Start(false, func() { b.recoverPanic(base, f) }) {
 		return
 	}
-	b.errand(base, busy)
+	b.runShort(base, busy)
 }
 
-// errand runs f as something short.
-func (b *Bot) errand(base context.Context, f func(context.Context)) {
-	if !b.work.Start(true, func() { b.guarded(base, f) }) {
+// runShort runs f as something short.
+func (b *Bot) runShort(base context.Context, f func(context.Context)) {
+	if !b.jobs.Start(true, func() { b.recoverPanic(base, f) }) {
 		b.logger().Warn("something was left undone: the bot is closing or has too much to do")
 	}
 }
 
-// guarded runs f and survives its panic.
-func (b *Bot) guarded(ctx context.Context, f func(context.Context)) {
+// recoverPanic runs f and survives its panic.
+func (b *Bot) recoverPanic(ctx context.Context, f func(context.Context)) {
 	defer func() {
 		if r := recover(); r != nil {
 			b.logger().Error("handler panicked", "panic", r, "stack", string(debug.Stack()))
@@ -120,5 +120,5 @@ func personOf(i *discordgo.Interaction) (person, bool) {
 }
 
 func personFrom(u *discordgo.User, nick string) person {
-	return person{id: u.ID, name: or(nick, or(u.GlobalName, u.Username))}
+	return person{id: u.ID, name: orDefault(nick, orDefault(u.GlobalName, u.Username))}
 }

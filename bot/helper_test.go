@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"clank/bot"
-	"clank/brain"
 	"clank/cancel"
-	"clank/consent"
-	"clank/internal/discordtest"
+	"clank/internal/assistant"
+	"clank/internal/test/discordtest"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/approval"
 )
 
 // stage is a guild with a room, three people and a bot.
@@ -34,7 +34,7 @@ type stage struct {
 	tasks         *tasks
 	replier       *replier
 	scopes        *cancel.Scopes
-	desk          *consent.Desk
+	desk          *approval.Queue
 }
 
 func newStage(t *testing.T, cfg discordtest.Config) *stage {
@@ -51,16 +51,16 @@ func newStage(t *testing.T, cfg discordtest.Config) *stage {
 	t.Parallel()
 	s := &stage{
 		Server: d, t: t, account: d.CreateBot("clank", "secret"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob"), mod: d.CreateUser("mod"),
-		tasks: newTasks(), replier: &replier{}, scopes: new(cancel.Scopes), desk: new(consent.Desk),
+		tasks: newTasks(), replier: &replier{}, scopes: new(cancel.Scopes), desk: new(approval.Queue),
 	}
 	s.guild = d.CreateGuild("home", d.CreateUser("owner"))
 	d.AddMember(s.guild, s.ada)
 	d.AddMember(s.guild, s.bob)
 	d.AddMember(s.guild, s.mod, d.CreateRole(s.guild, "moderators", discordtest.ManageMessages))
-	d.AddMember(s.guild, s.account.User)
+	d.AddMember(s.guild, s.account.ShapeUser)
 	s.room = d.CreateChannel(s.guild, "general")
 	s.bot = &bot.Bot{
-		Token: "secret", Tasks: s.tasks, Brain: s.replier, Scopes: s.scopes, Questions: s.desk, IsStop: cancel.IsStop,
+		Token: "secret", Tasks: s.tasks, Assistant: s.replier, Scopes: s.scopes, Questions: s.desk, IsStop: cancel.IsStop,
 		Base: d.URL, HTTPClient: &http.Client{Transport: d.Transport()}, Logger: slog.New(slog.NewTextHandler(testWriter{t}, nil)),
 		OpenTimeout: 10 * time.Second, EditInterval: time.Millisecond, RetryWait: 5 * time.Millisecond,
 	}
@@ -164,7 +164,7 @@ type tasks struct {
 	say      func(id string, from sessions.Origin, text string) (string, error)
 }
 
-func (f *tasks) Say(_ context.Context, id string, from sessions.Origin, text string) (string, error) {
+func (f *tasks) SendNote(_ context.Context, id string, from sessions.Origin, text string) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.say == nil {
@@ -183,20 +183,20 @@ type task struct {
 }
 
 type ending struct {
-	rec sessions.Record
+	rec sessions.TaskRecord
 	err error
 }
 
 func newTasks() *tasks { return &tasks{begun: make(chan *task, 100)} }
 
-func (f *tasks) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error) {
+func (f *tasks) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
 	k := &task{Task: t, ctx: ctx, watch: watch, end: make(chan ending, 1)}
 	f.begun <- k
 	select {
 	case e := <-k.end:
 		return e.rec, e.err
 	case <-ctx.Done():
-		return sessions.Record{
+		return sessions.TaskRecord{
 			Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskStopped, Reason: context.Cause(ctx).Error(), Steps: k.n,
 		}, nil
 	}
@@ -236,35 +236,35 @@ func (s *stage) next() *task {
 func (k *task) step(label string, view *sessions.Image) {
 	k.n++
 	k.watch(sessions.Event{
-		Record: sessions.Record{Task: k.Task, State: sessions.TaskRunning, Steps: k.n},
+		Record: sessions.TaskRecord{Task: k.Task, State: sessions.TaskRunning, Steps: k.n},
 		Step: &sessions.Step{
-			N: k.n, Kind: sessions.StepAct, Phase: sessions.Done, Label: label, View: view, URL: "https://shop.example/lamps", Title: "Lamps",
+			N: k.n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: label, View: view, URL: "https://shop.example/lamps", Title: "Lamps",
 		},
 	})
 }
 
 func (k *task) queued(place int) {
-	k.watch(sessions.Event{Record: sessions.Record{Task: k.Task, State: sessions.TaskQueued, Position: place}})
+	k.watch(sessions.Event{Record: sessions.TaskRecord{Task: k.Task, State: sessions.TaskQueued, Position: place}})
 }
 
 func (k *task) done(answer string, images ...sessions.Image) {
-	k.end <- ending{rec: sessions.Record{
+	k.end <- ending{rec: sessions.TaskRecord{
 		Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone, Answer: answer, Images: images, Steps: k.n,
 	}}
 }
 
 // replier is a brain that says what the test tells it to.
 type replier struct {
-	reply func(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error)
+	reply func(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
 }
 
-func (r *replier) Reply(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error) {
+func (r *replier) Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
 	return r.reply(ctx, t, watch)
 }
 
 // plainBrain makes the bot use the real brain, without a model.
 func (s *stage) plainBrain() {
-	s.bot.Brain = &brain.Brain{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
+	s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
 }
 
 // picture is a small PNG that differs for each shade.

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"clank/bot/markup"
-	"clank/brain"
+	"clank/bot/discord"
 	"clank/cancel"
+	"clank/internal/assistant"
 	"clank/llm"
 	"clank/sessions"
 
@@ -26,7 +26,7 @@ const (
 
 // onMessage stops work, or begins a reply, or does nothing.
 func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
-	me := b.me().user
+	me := b.identity().user
 	if m.Author == nil || m.Author.ID == "" || m.Author.ID == me || m.Author.Bot || m.Author.System || m.WebhookID != "" {
 		return
 	}
@@ -41,12 +41,12 @@ func (b *Bot) onMessage(base context.Context, m *discordgo.Message) {
 	if b.IsStop != nil && b.IsStop(m.Content) && b.stopByMessage(base, m, who) {
 		return
 	}
-	if b.steerByReply(base, m, who) || m.GuildID != "" && !mentions(m, me) {
+	if b.noteByReply(base, m, who) || m.GuildID != "" && !mentions(m, me) {
 		return
 	}
 	busy := func(ctx context.Context) {
-		where := b.placeOfReply(m, who)
-		b.conclude(ctx, where, conclusion{text: busyText})
+		where := b.replyMessage(m, who)
+		b.conclude(ctx, where, finalMessage{text: busyText})
 	}
 	b.startWork(base, func(ctx context.Context) { b.reply(ctx, m, who) }, busy)
 }
@@ -62,44 +62,44 @@ func mentions(m *discordgo.Message, id string) bool {
 
 // reply answers a message.
 func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
-	work := cancel.Work{ID: newID(), Owner: who.id, Label: label("reply", b.withoutMention(m.Content))}
+	work := cancel.Work{ID: newID(), Owner: who.id, Label: workLabel("reply", b.withoutMention(m.Content))}
 	ctx, handle := b.Scopes.Begin(ctx, cancel.Scope{Guild: m.GuildID, Channel: m.ChannelID}, work)
 	defer handle.End()
 	defer b.typing(ctx, m.ChannelID)()
-	where := b.placeOfReply(m, who)
-	from := b.placed(sessions.Origin{
+	where := b.replyMessage(m, who)
+	from := b.withThreadParent(sessions.Origin{
 		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
 		Private: m.GuildID == "", Roles: who.roles,
 	})
 	if why := b.disabled(ctx, from); why != "" {
-		b.conclude(ctx, where, conclusion{text: markup.Sentence(why)})
+		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(why)})
 		return
 	}
-	turn := brain.Turn{Origin: from, Lines: b.conversation(ctx, m, who)}
-	p := b.watch(ctx, where, work.ID, handle)
-	answer, err := b.Brain.Reply(ctx, turn, func(news brain.Progress) { p.event(news.Call, news.Query, news.Event) })
+	turn := assistant.Turn{Origin: from, Lines: b.conversation(ctx, m, who)}
+	p := b.startProgress(ctx, where, work.ID, handle)
+	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })
 	p.stop()
 	if err != nil {
-		b.conclude(ctx, where, conclusion{text: b.failure(ctx, err), page: p.page()})
+		b.conclude(ctx, where, finalMessage{text: b.failure(ctx, err), page: p.page()})
 		return
 	}
-	b.conclude(ctx, where, conclusion{text: answer.Text, images: answer.Images, page: answer.View})
+	b.conclude(ctx, where, finalMessage{text: answer.Text, images: answer.Images, page: answer.View})
 }
 
 // failure says why there is no answer.
 func (b *Bot) failure(ctx context.Context, err error) string {
 	if c := cancel.CauseOf(ctx, err); c != nil {
-		return markup.Plain(markup.Sentence(c.Error()), 500)
+		return discord.EscapeLine(discord.AsSentence(c.Error()), 500)
 	}
 	b.logger().Error("reply failed", "error", err)
 	if e := new(llm.Error); errors.As(err, &e) {
-		return "I could not think of an answer. " + markup.Plain(markup.Sentence(e.Error()), 800)
+		return "I could not think of an answer. " + discord.EscapeLine(discord.AsSentence(e.Error()), 800)
 	}
-	return "That did not work. " + markup.Plain(markup.Sentence(err.Error()), 800)
+	return "That did not work. " + discord.EscapeLine(discord.AsSentence(err.Error()), 800)
 }
 
-func (b *Bot) placeOfReply(m *discordgo.Message, who person) *place {
-	return &place{
+func (b *Bot) replyMessage(m *discordgo.Message, who person) *workMessage {
+	return &workMessage{
 		rest: b.rest, log: b.logger(), channel: m.ChannelID, user: who.id, direct: m.GuildID == "", replyTo: m.ID,
 	}
 }
@@ -131,8 +131,8 @@ func (b *Bot) typing(ctx context.Context, channel string) (stop func()) {
 
 // conversation is what was said lately, ending with m. Where the bot may not
 // read what came before, m stands alone.
-func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person) []brain.Line {
-	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person) []assistant.ChatLine {
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	before, err := b.rest.Messages(ctx, m.ChannelID, m.ID, historyLines)
 	if err != nil {
@@ -145,7 +145,7 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person
 	known := slices.ContainsFunc(before, func(e *discordgo.Message) bool {
 		return m.ReferencedMessage != nil && e.ID == m.ReferencedMessage.ID
 	})
-	var lines []brain.Line
+	var lines []assistant.ChatLine
 	if m.ReferencedMessage != nil && !known {
 		lines = b.appendLine(lines, m.ReferencedMessage)
 	}
@@ -153,16 +153,16 @@ func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person
 		lines = b.appendLine(lines, e)
 	}
 	images, notes := b.pictures(ctx, m.Attachments)
-	return append(lines, brain.Line{Who: who.name, Text: b.withoutMention(m.Content), Images: images, Notes: notes})
+	return append(lines, assistant.ChatLine{Speaker: who.name, Text: b.withoutMention(m.Content), Images: images, Notes: notes})
 }
 
 // appendLine appends what e says, if a person or the bot itself said it. Its
 // pictures are only mentioned.
-func (b *Bot) appendLine(lines []brain.Line, e *discordgo.Message) []brain.Line {
-	if e.Author == nil || e.WebhookID != "" && e.Author.ID != b.me().user {
+func (b *Bot) appendLine(lines []assistant.ChatLine, e *discordgo.Message) []assistant.ChatLine {
+	if e.Author == nil || e.WebhookID != "" && e.Author.ID != b.identity().user {
 		return lines
 	}
-	mine := e.Author.ID == b.me().user
+	mine := e.Author.ID == b.identity().user
 	text := b.withoutMention(e.Content)
 	if e.Author.Bot && !mine || text == "" && len(e.Attachments) == 0 {
 		return lines
@@ -170,11 +170,11 @@ func (b *Bot) appendLine(lines []brain.Line, e *discordgo.Message) []brain.Line 
 	if mine {
 		text = secretLink().ReplaceAllString(text, "$1(only for those who watch)")
 	}
-	line := brain.Line{Who: personFrom(e.Author, "").name, Mine: mine, Text: text}
+	line := assistant.ChatLine{Speaker: personFrom(e.Author, "").name, FromAssistant: mine, Text: text}
 	if !mine {
 		for _, a := range e.Attachments {
 			if a != nil {
-				line.Notes = append(line.Notes, "attached earlier: "+markup.Plain(a.Filename, 80))
+				line.Notes = append(line.Notes, "attached earlier: "+discord.EscapeLine(a.Filename, 80))
 			}
 		}
 	}
@@ -187,7 +187,7 @@ var secretLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // withoutMention is text without the bot's own name in it.
 func (b *Bot) withoutMention(text string) string {
-	me := b.me().user
+	me := b.identity().user
 	if me == "" {
 		return strings.TrimSpace(text)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"clank/brain"
-	"clank/internal/discordtest"
+	"clank/internal/assistant"
+	"clank/internal/test/discordtest"
 	"clank/llm"
 	"clank/sessions"
 
@@ -18,23 +18,23 @@ import (
 )
 
 // answering makes the brain answer text, and gives out the turns it was asked.
-func (s *stage) answering(text string) <-chan brain.Turn {
-	turns := make(chan brain.Turn, 10)
-	s.replier.reply = func(_ context.Context, t brain.Turn, _ func(brain.Progress)) (brain.Answer, error) {
+func (s *stage) answering(text string) <-chan assistant.Turn {
+	turns := make(chan assistant.Turn, 10)
+	s.replier.reply = func(_ context.Context, t assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
 		turns <- t
-		return brain.Answer{Text: text}, nil
+		return assistant.Answer{Text: text}, nil
 	}
 	return turns
 }
 
-func (s *stage) turn(turns <-chan brain.Turn) brain.Turn {
+func (s *stage) turn(turns <-chan assistant.Turn) assistant.Turn {
 	s.t.Helper()
 	select {
 	case t := <-turns:
 		return t
 	case <-s.ctx().Done():
 		s.t.Fatal("the brain was not asked")
-		return brain.Turn{}
+		return assistant.Turn{}
 	}
 }
 
@@ -48,15 +48,15 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 	if got.Reference == nil || got.Reference.MessageID != m.ID || len(got.Mentions) != 0 {
 		t.Errorf("reply = %+v", got)
 	}
-	want := brain.Turn{
+	want := assistant.Turn{
 		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}},
-		Lines:  []brain.Line{{Who: "bob", Text: "I was here before"}, {Who: "ada", Text: "hi there"}},
+		Lines:  []assistant.ChatLine{{Speaker: "bob", Text: "I was here before"}, {Speaker: "ada", Text: "hi there"}},
 	}
 	if diff := cmp.Diff(want, s.turn(turns)); diff != "" {
 		t.Error(diff)
 	}
 	s.say(s.room, s.ada, s.account.Mention()+" and again")
-	if got := s.turn(turns).Lines; len(got) != 4 || !got[2].Mine || got[2].Text != "Hello, Ada." {
+	if got := s.turn(turns).Lines; len(got) != 4 || !got[2].FromAssistant || got[2].Text != "Hello, Ada." {
 		t.Errorf("the bot does not know what it said: %+v", got)
 	}
 }
@@ -81,9 +81,9 @@ func TestWhoIsAnswered(t *testing.T) {
 	turns := s.answering("ok")
 	s.open()
 	robot := s.CreateBot("robot", "other")
-	s.AddMember(s.guild, robot.User)
+	s.AddMember(s.guild, robot.ShapeUser)
 	s.say(s.room, s.ada, "not for the bot")
-	s.say(s.room, robot.User, s.account.Mention()+" said a robot")
+	s.say(s.room, robot.ShapeUser, s.account.Mention()+" said a robot")
 	s.say(s.OpenDM(s.ada, s.account), s.ada, "in private")
 	if got := s.turn(turns); got.Lines[len(got.Lines)-1].Text != "in private" || got.Origin.Guild != "" {
 		t.Errorf("answered %+v", got)
@@ -99,9 +99,9 @@ func TestWhoIsAnswered(t *testing.T) {
 func TestTypingIsShownForTheWholeTurn(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	release := make(chan struct{})
-	s.replier.reply = func(context.Context, brain.Turn, func(brain.Progress)) (brain.Answer, error) {
+	s.replier.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 		<-release
-		return brain.Answer{Text: "ok"}, nil
+		return assistant.Answer{Text: "ok"}, nil
 	}
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+" hi")
@@ -114,7 +114,7 @@ func TestTypingIsShownForTheWholeTurn(t *testing.T) {
 
 func TestABrowseOfTheBrainShowsItsProgressInTheReply(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
-	s.bot.Brain = &brain.Brain{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return talker{}, nil }}
+	s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return talker{}, nil }}
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+" show me lamps")
 	k := s.next()
@@ -227,8 +227,8 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestAFailingBrainIsTold(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	var fail error
-	s.replier.reply = func(context.Context, brain.Turn, func(brain.Progress)) (brain.Answer, error) {
-		return brain.Answer{}, fail
+	s.replier.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
+		return assistant.Answer{}, fail
 	}
 	s.open()
 	for _, tc := range []struct {
@@ -250,11 +250,11 @@ func TestAFailingBrainIsTold(t *testing.T) {
 
 func TestAPanicLosesOneMessageAlone(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
-	s.replier.reply = func(_ context.Context, tn brain.Turn, _ func(brain.Progress)) (brain.Answer, error) {
+	s.replier.reply = func(_ context.Context, tn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
 		if strings.Contains(tn.Lines[len(tn.Lines)-1].Text, "boom") {
 			panic("boom")
 		}
-		return brain.Answer{Text: "still here"}, nil
+		return assistant.Answer{Text: "still here"}, nil
 	}
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+" boom")

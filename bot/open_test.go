@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"clank/bot"
-	"clank/internal/discordtest"
+	"clank/internal/test/discordtest"
 )
 
 func TestOpenSaysWhatIsWrong(t *testing.T) {

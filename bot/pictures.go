@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"clank/bot/markup"
+	"clank/bot/discord"
 	"clank/llm"
 
 	"github.com/bwmarrin/discordgo"
@@ -28,7 +28,7 @@ func (b *Bot) pictures(ctx context.Context, attached []*discordgo.MessageAttachm
 		if a == nil {
 			continue
 		}
-		name := markup.Plain(a.Filename, 80)
+		name := discord.EscapeLine(a.Filename, 80)
 		switch {
 		case !strings.HasPrefix(a.ContentType, "image/") && a.ContentType != "":
 			notes = append(notes, name+" is attached; only pictures can be looked at")

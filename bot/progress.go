@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"clank/bot/markup"
+	"clank/bot/discord"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
@@ -18,15 +18,15 @@ import (
 // progress keeps a place up to date while work goes on. Only the latest state is
 // ever shown: news that come faster than edits may be made replace each other.
 type progress struct {
-	shown    *shown
-	place    *place
-	work     string // id of the work that the button stops
-	interval time.Duration
-	log      *slog.Logger
-	nowhere  func() // called once when nothing can be shown any more
+	shown        *progressByWork
+	place        *workMessage
+	work         string // id of the work that the button stops
+	interval     time.Duration
+	log          *slog.Logger
+	onCannotShow func() // called once when nothing can be shown any more
 
 	mu      sync.Mutex
-	browses []browse // by call
+	browses []browseState // by call
 	picture *sessions.Image
 
 	dirty chan struct{} // holds at most one
@@ -34,10 +34,10 @@ type progress struct {
 	done  chan struct{}
 }
 
-// browse is what is known of one browse.
-type browse struct {
+// browseState is what is known of one browse.
+type browseState struct {
 	prompt string
-	record sessions.Record
+	record sessions.TaskRecord
 	step   sessions.Step // the last that is worth showing
 	act    int           // its number among the acts, from 1, if it is one
 	page   sessions.Step // the last that said where the page is
@@ -62,16 +62,16 @@ func (p *progress) stop() {
 	<-p.done
 }
 
-// event takes news of browse number call. It does not block.
-func (p *progress) event(call int, prompt string, e sessions.Event) {
+// handleEvent takes news of browse number call. It does not block.
+func (p *progress) handleEvent(call int, prompt string, e sessions.Event) {
 	p.mu.Lock()
 	for len(p.browses) < call {
-		p.browses = append(p.browses, browse{})
+		p.browses = append(p.browses, browseState{})
 	}
 	b := &p.browses[call-1]
 	b.prompt, b.record = prompt, e.Record
 	if s := e.Step; s != nil {
-		b.take(*s)
+		b.applyStep(*s)
 		if s.View != nil {
 			p.picture = s.View
 		}
@@ -83,11 +83,11 @@ func (p *progress) event(call int, prompt string, e sessions.Event) {
 	}
 }
 
-// take keeps what is worth showing of a step; b.record is of the same moment.
-func (b *browse) take(s sessions.Step) {
+// applyStep keeps what is worth showing of a step; b.record is of the same moment.
+func (b *browseState) applyStep(s sessions.Step) {
 	if s.Kind == sessions.StepAct || s.Kind == sessions.StepNotice || b.step.Kind == "" || s.Text != "" {
 		b.step, b.act = s, b.record.Steps
-		if s.Phase == sessions.Begun {
+		if s.Phase == sessions.PhaseBegun {
 			b.act++ // Steps counts those that are done
 		}
 	}
@@ -112,9 +112,9 @@ func (p *progress) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, errNowhere):
+		case errors.Is(err, errCannotShow):
 			p.log.Warn("work is stopped because nobody can be told of it", "error", err)
-			p.nowhere()
+			p.onCannotShow()
 			return
 		case err != nil:
 			p.log.Warn("progress not shown", "error", err)
@@ -135,7 +135,7 @@ func (p *progress) page() *sessions.Image {
 }
 
 // view is the message as it should be now.
-func (p *progress) view() view {
+func (p *progress) view() messageContent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	texts := make([]string, 0, len(p.browses))
@@ -148,13 +148,13 @@ func (p *progress) view() view {
 	if content == "" {
 		content = "Working on it."
 	}
-	return view{content: content, picture: p.picture, rows: stopButton(p.work)}
+	return messageContent{content: content, picture: p.picture, rows: stopButton(p.work)}
 }
 
 // text describes one browse in a few lines, which fit a message with those of
 // the others: of is how many there are.
-func (b browse) text(of int) string {
-	lines := []string{"**" + markup.Plain(b.prompt, 150/of) + "**"}
+func (b browseState) text(of int) string {
+	lines := []string{"**" + discord.EscapeLine(b.prompt, 150/of) + "**"}
 	switch state := b.record.State; {
 	case state == sessions.TaskQueued && b.record.Position > 0:
 		lines = append(lines, fmt.Sprintf("Waiting for a free browser, number %d in line.", b.record.Position))
@@ -163,11 +163,11 @@ func (b browse) text(of int) string {
 	case state == sessions.TaskDone:
 		lines = append(lines, "Done; writing the answer.")
 	case state.Final() && state != "":
-		lines = append(lines, markup.Plain(markup.Sentence(or(b.record.Reason, string(state))), 200/of))
+		lines = append(lines, discord.EscapeLine(discord.AsSentence(orDefault(b.record.Reason, string(state))), 200/of))
 	default:
 		lines = append(lines, b.stepLine(200/of))
 	}
-	if at := strings.TrimSpace(markup.Plain(b.page.Title, 80/of) + " · " + markup.Plain(b.page.URL, 120/of)); at != "·" {
+	if at := strings.TrimSpace(discord.EscapeLine(b.page.Title, 80/of) + " · " + discord.EscapeLine(b.page.URL, 120/of)); at != "·" {
 		lines = append(lines, "-# "+strings.Trim(at, " ·"))
 	}
 	return strings.Join(lines, "\n")
@@ -175,7 +175,7 @@ func (b browse) text(of int) string {
 
 // stepLine says what is being done. Only acts have numbers: people do not count
 // what the model thinks.
-func (b browse) stepLine(limit int) string {
+func (b browseState) stepLine(limit int) string {
 	switch s := b.step; {
 	case s.Kind == "":
 		return "Starting."
@@ -184,11 +184,11 @@ func (b browse) stepLine(limit int) string {
 	case s.Kind == sessions.StepAnswer:
 		return "Writing the answer."
 	case s.Kind != sessions.StepAct:
-		return markup.Plain(markup.Sentence(or(s.Text, s.Label)), limit)
+		return discord.EscapeLine(discord.AsSentence(orDefault(s.Text, s.Label)), limit)
 	case s.Failed:
-		return fmt.Sprintf("Step %d: %s (did not work)", b.act, markup.Plain(s.Label, limit))
+		return fmt.Sprintf("Step %d: %s (did not work)", b.act, discord.EscapeLine(s.Label, limit))
 	default:
-		return fmt.Sprintf("Step %d: %s", b.act, markup.Plain(s.Label, limit))
+		return fmt.Sprintf("Step %d: %s", b.act, discord.EscapeLine(s.Label, limit))
 	}
 }
 

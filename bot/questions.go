@@ -7,26 +7,25 @@ import (
 	"strings"
 	"sync"
 
-	"clank/bot/markup"
-	"clank/bot/rest"
-	"clank/consent"
+	"clank/bot/discord"
 	"clank/sessions"
+	"clank/sessions/approval"
 
 	"github.com/bwmarrin/discordgo"
 )
 
-// Questions are what people are asked before it is done. [consent.Desk] is them.
+// Questions are what people are asked before it is done. [approval.Queue] is them.
 type Questions interface {
-	Follow(serves func(consent.Question) bool) *consent.Follower
-	Find(id string) (consent.Question, bool)
-	Answer(id string, a consent.Answer) error
+	Follow(serves func(approval.Question) bool) *approval.Follower
+	Find(id string) (approval.Question, bool)
+	Answer(id string, a approval.Answer) error
 }
 
-// asking is what the bot knows of the questions that it shows.
-type asking struct {
-	mu   sync.Mutex
-	over map[string]chan consent.Answer // by question: takes its outcome
-	done sync.WaitGroup                 // the one who follows
+// questionOutcomes is what the bot knows of the questions that it shows.
+type questionOutcomes struct {
+	mu       sync.Mutex
+	outcomes map[string]chan approval.Answer // by question: takes its outcome
+	done     sync.WaitGroup                  // the one who follows
 }
 
 // followQuestions shows the questions of Discord's tasks until ctx ends.
@@ -34,53 +33,53 @@ func (b *Bot) followQuestions(ctx context.Context) {
 	if b.Questions == nil {
 		return
 	}
-	f := b.Questions.Follow(ours)
-	b.asking.over = map[string]chan consent.Answer{}
-	b.asking.done.Go(func() {
+	f := b.Questions.Follow(isFromDiscord)
+	b.questionOutcomes.outcomes = map[string]chan approval.Answer{}
+	b.questionOutcomes.done.Go(func() {
 		defer f.Close()
 		for {
 			ev, err := f.Next(ctx)
 			if err != nil {
 				return
 			}
-			if ours(ev.Question) {
-				b.question(ctx, ev)
+			if isFromDiscord(ev.Question) {
+				b.handleQuestion(ctx, ev)
 			}
 		}
 	})
 }
 
-func ours(q consent.Question) bool { return q.Door == string(sessions.FromDiscord) }
+func isFromDiscord(q approval.Question) bool { return q.Source == string(sessions.FromDiscord) }
 
-// question takes news of a question. It does not wait for Discord.
-func (b *Bot) question(ctx context.Context, ev consent.Event) {
+// handleQuestion takes news of a question. It does not wait for Discord.
+func (b *Bot) handleQuestion(ctx context.Context, ev approval.Event) {
 	id := ev.Question.ID
-	b.asking.mu.Lock()
-	defer b.asking.mu.Unlock()
-	over, known := b.asking.over[id]
+	b.questionOutcomes.mu.Lock()
+	defer b.questionOutcomes.mu.Unlock()
+	over, known := b.questionOutcomes.outcomes[id]
 	switch {
-	case ev.Over && known:
+	case ev.Resolved && known:
 		over <- ev.Answer // it has room for one
-		delete(b.asking.over, id)
-	case !ev.Over && !known:
-		over = make(chan consent.Answer, 1)
-		b.asking.over[id] = over
-		b.errand(ctx, func(ctx context.Context) { b.showQuestion(ctx, ev.Question, over) })
+		delete(b.questionOutcomes.outcomes, id)
+	case !ev.Resolved && !known:
+		over = make(chan approval.Answer, 1)
+		b.questionOutcomes.outcomes[id] = over
+		b.runShort(ctx, func(ctx context.Context) { b.showQuestion(ctx, ev.Question, over) })
 	}
 }
 
 // showQuestion writes a question into the channel of its task, or to the person
 // alone if the task is private, and edits it once it is over.
-func (b *Bot) showQuestion(ctx context.Context, q consent.Question, over <-chan consent.Answer) {
-	where := &place{rest: b.rest, log: b.logger(), channel: q.Channel, user: q.User, private: q.Private, direct: q.Guild == ""}
-	if err := b.write(ctx, where, view{content: askText(q), rows: askButtons(q)}); err != nil {
+func (b *Bot) showQuestion(ctx context.Context, q approval.Question, over <-chan approval.Answer) {
+	where := &workMessage{rest: b.rest, log: b.logger(), channel: q.Channel, user: q.User, private: q.Private, direct: q.Guild == ""}
+	if err := b.writeMessage(ctx, where, messageContent{content: questionText(q), rows: questionButtons(q)}); err != nil {
 		b.logger().Warn("question not shown", "question", q.ID, "channel", q.Channel, "error", err)
 		if q.Private { // nobody else can allow it: there is nothing to wait for
-			_ = b.Questions.Answer(q.ID, consent.Answer{Reason: notPrivately}) // or it is over already
+			_ = b.Questions.Answer(q.ID, approval.Answer{Reason: cannotAskPrivately}) // or it is over already
 		}
 		return
 	}
-	a := consent.Answer{Reason: "clank has ended"}
+	a := approval.Answer{Reason: "clank has ended"}
 	select {
 	case a = <-over:
 	case <-ctx.Done():
@@ -89,70 +88,70 @@ func (b *Bot) showQuestion(ctx context.Context, q consent.Question, over <-chan 
 		default:
 		}
 	}
-	if err := b.write(context.WithoutCancel(ctx), where, view{content: overText(q, a)}); err != nil {
+	if err := b.writeMessage(context.WithoutCancel(ctx), where, messageContent{content: resolvedText(q, a)}); err != nil {
 		b.logger().Warn("outcome of a question not shown", "question", q.ID, "channel", q.Channel, "error", err)
 	}
 }
 
-// notPrivately tells the one who asked, by way of their task, what keeps questions from them.
-const notPrivately = "clank cannot write to the person who asked privately (allow direct messages from this server)"
+// cannotAskPrivately tells the one who asked, by way of their task, what keeps questions from them.
+const cannotAskPrivately = "clank cannot write to the person who asked privately (allow direct messages from this server)"
 
-func (b *Bot) write(ctx context.Context, where *place, v view) error {
-	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+func (b *Bot) writeMessage(ctx context.Context, where *workMessage, v messageContent) error {
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	return where.show(ctx, v, false)
 }
 
-// askPrefix begins the custom id of a question's button; what it says and the id
+// questionPrefix begins the custom id of a question's button; what it says and the id
 // of the question follow.
-const askPrefix = "clank:ask:"
+const questionPrefix = "clank:ask:"
 
 const (
-	sayYes     = "yes"
-	saySession = "session"
-	sayNo      = "no"
+	answerAllow        = "yes"
+	answerAllowSession = "session"
+	answerRefuse       = "no"
 )
 
-func askButtons(q consent.Question) []discordgo.MessageComponent {
+func questionButtons(q approval.Question) []discordgo.MessageComponent {
 	button := func(label string, style discordgo.ButtonStyle, say string) discordgo.MessageComponent {
-		return discordgo.Button{Label: label, Style: style, CustomID: askPrefix + say + ":" + q.ID}
+		return discordgo.Button{Label: label, Style: style, CustomID: questionPrefix + say + ":" + q.ID}
 	}
-	row := []discordgo.MessageComponent{button("Allow", discordgo.SuccessButton, sayYes)}
-	if q.Class.Lasting() && q.Session != "" {
-		row = append(row, button("Allow for this session", discordgo.SecondaryButton, saySession))
+	row := []discordgo.MessageComponent{button("Allow", discordgo.SuccessButton, answerAllow)}
+	if q.Class.AllowedForSession() && q.Session != "" {
+		row = append(row, button("Allow for this session", discordgo.SecondaryButton, answerAllowSession))
 	}
-	row = append(row, button("No", discordgo.DangerButton, sayNo))
+	row = append(row, button("No", discordgo.DangerButton, answerRefuse))
 	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 }
 
-// askText is the question. What the page says stands apart and cannot format
+// questionText is the question. What the page says stands apart and cannot format
 // anything.
-func askText(q consent.Question) string {
-	return fmt.Sprintf("%s\n-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", matter(q), q.User, q.Until.Unix())
+func questionText(q approval.Question) string {
+	return fmt.Sprintf("%s\n-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", questionSubject(q), q.User, q.Until.Unix())
 }
 
-func matter(q consent.Question) string {
-	text := "**" + markup.Plain(q.Text, 600) + "?**"
+func questionSubject(q approval.Question) string {
+	text := "**" + discord.EscapeLine(q.Text, 600) + "?**"
 	if q.Detail != "" {
 		who := "The page calls it"
-		if q.Class == consent.HandOver {
+		if q.Class == approval.ClassHandOver {
 			who = "The model's note"
 		}
-		text += "\n" + who + ": “" + markup.Plain(q.Detail, 300) + "”"
+		text += "\n" + who + ": “" + discord.EscapeLine(q.Detail, 300) + "”"
 	}
 	return text
 }
 
-// overText is the question once it is over.
-func overText(q consent.Question, a consent.Answer) string {
-	return matter(q) + "\n-# " + markup.Plain(markup.Sentence(a.String()), 300)
+// resolvedText is the question once it is over.
+func resolvedText(q approval.Question, a approval.Answer) string {
+	return questionSubject(q) + "\n-# " + discord.EscapeLine(discord.AsSentence(a.String()), 300)
 }
 
 // onAnswer takes the press of a question's button.
 func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data string, who person) {
 	say, id, _ := strings.Cut(data, ":")
 	kind, text := discordgo.InteractionResponseChannelMessageWithSource, ""
-	q, waits := consent.Question{}, false
+	q, waits := approval.Question{}, false
 	if b.Questions != nil {
 		q, waits = b.Questions.Find(id)
 	}
@@ -160,35 +159,37 @@ func (b *Bot) onAnswer(base context.Context, i *discordgo.Interaction, data stri
 	case !waits:
 		text = "That question is over."
 	case !b.mayAnswer(i, q, who, say):
-		text = mayNotText(q)
+		text = notAllowedText(q)
 	default:
-		err := b.Questions.Answer(id, consent.Answer{Allowed: say == sayYes || say == saySession, ForSession: say == saySession, By: "@" + who.name})
+		err := b.Questions.Answer(id, approval.Answer{Allowed: say == answerAllow || say == answerAllowSession, ForSession: say == answerAllowSession, By: "@" + who.name})
 		switch {
 		case err == nil: // the message says so at once
 			kind = discordgo.InteractionResponseDeferredMessageUpdate
-		case errors.Is(err, consent.ErrGone):
+		case errors.Is(err, approval.ErrNotPending):
 			text = "That question is over."
 		default:
-			text = markup.Plain(markup.Sentence(err.Error()), 300)
+			text = discord.EscapeLine(discord.AsSentence(err.Error()), 300)
 		}
 	}
 	b.logger().Info("question button", "question", id, "by", who.id, "say", say, "refused", text)
-	b.errand(base, func(ctx context.Context) { b.answer(ctx, i, kind, rest.Message{Content: text, Private: true}) })
+	b.runShort(base, func(ctx context.Context) {
+		b.respond(ctx, i, kind, discord.OutgoingMessage{Content: text, Private: true})
+	})
 }
 
 // mayAnswer reports whether a person may say that. Those who may stop the task may
 // say no. A yes is for the one who asked for the task and for moderators, also
 // where anyone may stop.
-func (b *Bot) mayAnswer(i *discordgo.Interaction, q consent.Question, who person, say string) bool {
+func (b *Bot) mayAnswer(i *discordgo.Interaction, q approval.Question, who person, say string) bool {
 	if who.id == q.User {
 		return true
 	}
 	if q.Private || q.Guild == "" || i.GuildID != q.Guild || i.ChannelID != q.Channel {
 		return false
 	}
-	return who.bits&moderator != 0 || say == sayNo && b.anyone()
+	return who.bits&moderatorBits != 0 || say == answerRefuse && b.anyoneMayStop()
 }
 
-func mayNotText(q consent.Question) string {
+func notAllowedText(q approval.Question) string {
 	return fmt.Sprintf("Only <@%s>, or somebody who may manage messages here, can answer that.", q.User)
 }

@@ -8,35 +8,35 @@ import (
 	"testing"
 	"time"
 
-	"clank/consent"
-	"clank/internal/discordtest"
+	"clank/internal/test/discordtest"
+	"clank/sessions/approval"
 
 	"github.com/bwmarrin/discordgo"
 )
 
 // asked is a question that somebody waits for.
 type asked struct {
-	question consent.Question
-	answer   chan consent.Answer
+	question approval.Question
+	answer   chan approval.Answer
 	stop     context.CancelFunc
 }
 
 // ask asks about a class in ada's name, as her task in the room does, and waits for
 // the message.
-func (s *stage) ask(class consent.Class, change func(*consent.Question)) (asked, discordtest.Message) {
+func (s *stage) ask(class approval.Class, change func(*approval.Question)) (asked, discordtest.Message) {
 	s.t.Helper()
-	q := consent.Question{
-		Class: class, Door: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1",
+	q := approval.Question{
+		Class: class, Source: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1",
 		Text: fmt.Sprintf("Do %s at shop.example", class), Detail: "Buy **now** @everyone\n[ok](https://evil.example)", Origin: "https://shop.example",
 	}
 	if change != nil {
 		change(&q)
 	}
 	ctx, stop := context.WithCancel(s.ctx())
-	a := asked{question: q, answer: make(chan consent.Answer, 1), stop: stop}
+	a := asked{question: q, answer: make(chan approval.Answer, 1), stop: stop}
 	go func() {
 		answer, err := s.desk.Ask(ctx, q)
-		if denied := new(consent.Denied); err != nil && !errors.As(err, &denied) {
+		if denied := new(approval.DeniedError); err != nil && !errors.As(err, &denied) {
 			answer.Reason = err.Error()
 		}
 		a.answer <- answer
@@ -79,14 +79,14 @@ func (s *stage) told(it discordtest.Interaction) discordtest.Interaction {
 	return got
 }
 
-func (s *stage) outcome(a asked) consent.Answer {
+func (s *stage) outcome(a asked) approval.Answer {
 	s.t.Helper()
 	select {
 	case answer := <-a.answer:
 		return answer
 	case <-s.ctx().Done():
 		s.t.Fatal("no answer came")
-		return consent.Answer{}
+		return approval.Answer{}
 	}
 }
 
@@ -103,7 +103,7 @@ func (s *stage) edited(m discordtest.Message, text string) {
 func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.open()
-	a, m := s.ask(consent.Buy, nil)
+	a, m := s.ask(approval.ClassBuy, nil)
 	q := s.desk.Pending()[0]
 	want := "**Do buy at shop.example?**\nThe page calls it: “Buy \\*\\*now\\*\\* \\@everyone \\[ok\\]\\(https\\://evil.example\\)”\n" +
 		fmt.Sprintf("-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", s.ada.ID, q.Until.Unix())
@@ -119,7 +119,7 @@ func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 	}
 	hold := s.HoldNext(discordtest.RouteEditMessage)
 	s.sayTo(m, s.ada, "Allow")
-	if got := s.outcome(a); got != (consent.Answer{Allowed: true, By: "@ada"}) {
+	if got := s.outcome(a); got != (approval.Answer{Allowed: true, By: "@ada"}) {
 		t.Errorf("answer %+v", got)
 	}
 	<-hold.Arrived()
@@ -136,7 +136,7 @@ func TestWhoMayAnswer(t *testing.T) {
 	anyone := false
 	s.bot.AnyoneMayStop = func() bool { return anyone }
 	s.open()
-	a, m := s.ask(consent.Send, nil)
+	a, m := s.ask(approval.ClassSend, nil)
 	refused := "Only " + s.ada.Mention() + ", or somebody who may manage messages here, can answer that."
 	for _, label := range []string{"Allow", "Allow for this session", "No"} {
 		if got := s.told(s.sayTo(m, s.bob, label)); got.Text() != refused || !got.Ephemeral {
@@ -144,18 +144,18 @@ func TestWhoMayAnswer(t *testing.T) {
 		}
 	}
 	s.sayTo(m, s.mod, "Allow for this session")
-	if got := s.outcome(a); got != (consent.Answer{Allowed: true, ForSession: true, By: "@mod"}) {
+	if got := s.outcome(a); got != (approval.Answer{Allowed: true, ForSession: true, By: "@mod"}) {
 		t.Errorf("answer %+v", got)
 	}
 	s.edited(m, "Allowed for this session by \\@mod.")
 
 	anyone = true // to stop: nobody may spend other people's money for that
-	a, m = s.ask(consent.Buy, nil)
+	a, m = s.ask(approval.ClassBuy, nil)
 	if got := s.told(s.sayTo(m, s.bob, "Allow")); got.Text() != refused {
 		t.Errorf("bob allows: %q", got.Text())
 	}
 	s.sayTo(m, s.bob, "No")
-	if got := s.outcome(a); got != (consent.Answer{By: "@bob"}) {
+	if got := s.outcome(a); got != (approval.Answer{By: "@bob"}) {
 		t.Errorf("answer %+v", got)
 	}
 	s.edited(m, "Refused by \\@bob.")
@@ -165,7 +165,7 @@ func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.bot.AnyoneMayStop = func() bool { return true }
 	s.open()
-	a, m := s.ask(consent.Delete, func(q *consent.Question) { q.Private = true })
+	a, m := s.ask(approval.ClassDelete, func(q *approval.Question) { q.Private = true })
 	s.unseen(s.room, "Do delete")
 	// Moderators learn nothing of it, but somebody may get hold of its number.
 	for n, say := range []string{"yes", "no"} {
@@ -189,8 +189,8 @@ func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
 	s.desk.Wait = func() time.Duration { return time.Hour }
 	s.open()
 	s.CloseDMs(s.ada)
-	_, err := s.desk.Ask(s.ctx(), consent.Question{
-		Class: consent.Buy, Door: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1", Text: "Do buy at shop.example", Private: true,
+	_, err := s.desk.Ask(s.ctx(), approval.Question{
+		Class: approval.ClassBuy, Source: "discord", Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, Session: "s1", Text: "Do buy at shop.example", Private: true,
 	})
 	if err == nil || !strings.Contains(err.Error(), "allow direct messages from this server") {
 		t.Errorf("asked: %v", err)
@@ -201,14 +201,14 @@ func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
 func TestAQuestionThatIsOverElsewhereSaysSo(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.open()
-	a, m := s.ask(consent.Buy, nil)
-	if err := s.desk.Answer(s.desk.Pending()[0].ID, consent.Answer{Allowed: true, By: "the operator"}); err != nil {
+	a, m := s.ask(approval.ClassBuy, nil)
+	if err := s.desk.Answer(s.desk.Pending()[0].ID, approval.Answer{Allowed: true, By: "the operator"}); err != nil {
 		t.Fatal(err)
 	}
 	s.edited(m, "Allowed by the operator.")
 	s.outcome(a)
 
-	a, m = s.ask(consent.Delete, nil)
+	a, m = s.ask(approval.ClassDelete, nil)
 	a.stop()
 	s.edited(m, "Refused\\: the task has ended")
 	s.outcome(a)
@@ -218,7 +218,7 @@ func TestSilenceIsShownAsANo(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.desk.Wait = func() time.Duration { return 300 * time.Millisecond }
 	s.open()
-	a, m := s.ask(consent.Buy, nil)
+	a, m := s.ask(approval.ClassBuy, nil)
 	s.edited(m, "Refused\\: nobody answered within 300ms.")
 	s.outcome(a)
 }
@@ -226,10 +226,10 @@ func TestSilenceIsShownAsANo(t *testing.T) {
 func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.open()
-	if _, err := s.desk.Ask(s.ctx(), consent.Question{Class: consent.Buy, Door: "terminal", Channel: s.room.ID}); err == nil || !strings.Contains(err.Error(), "nobody is there") {
+	if _, err := s.desk.Ask(s.ctx(), approval.Question{Class: approval.ClassBuy, Source: "terminal", Channel: s.room.ID}); err == nil || !strings.Contains(err.Error(), "nobody is there") {
 		t.Errorf("of a terminal: %v", err)
 	}
-	a, m := s.ask(consent.Buy, nil)
+	a, m := s.ask(approval.ClassBuy, nil)
 	data := fmt.Sprintf(`{"id":"77","application_id":"%s","type":3,"token":"x","version":1,"channel_id":"%s","data":{"custom_id":"clank:ask:yes:%s","component_type":2},"user":{"id":"%s","username":"bob"}}`,
 		s.account.ID, s.room.ID, s.desk.Pending()[0].ID, s.bob.ID)
 	if err := s.Dispatch(s.account, "INTERACTION_CREATE", data); err != nil {
@@ -246,7 +246,7 @@ func TestTheEndOfTheBotIsTheEndOfItsQuestions(t *testing.T) {
 	if err := s.bot.Open(s.ctx()); err != nil {
 		t.Fatal(err)
 	}
-	a, m := s.ask(consent.Buy, nil)
+	a, m := s.ask(approval.ClassBuy, nil)
 	s.close()
 	if now, _ := s.Message(m.ID); !strings.Contains(now.Content, "clank has ended") {
 		t.Errorf("it says %q", now.Content)

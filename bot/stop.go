@@ -7,16 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"clank/bot/guilds"
-	"clank/bot/markup"
-	"clank/bot/rest"
+	"clank/bot/discord"
 	"clank/cancel"
 
 	"github.com/bwmarrin/discordgo"
 )
 
-// errandTimeout bounds everything short.
-const errandTimeout = 30 * time.Second
+// shortTimeout bounds everything short.
+const shortTimeout = 30 * time.Second
 
 // stopByMessage stops what runs in the channel of m and reports whether m was
 // about that: it was not if nothing runs there.
@@ -26,21 +24,21 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 	if !known {
 		bits, known = b.guilds.Permissions(m.GuildID, m.ChannelID, who.id, who.roles)
 	}
-	stopped, refused := b.Scopes.Stop(scope, who.actor(bits), b.anyone())
+	stopped, refused := b.Scopes.Stop(scope, who.actor(bits), b.anyoneMayStop())
 	if len(stopped)+len(refused) == 0 {
 		return false
 	}
 	b.logStop(scope, who, stopped, refused)
-	b.errand(base, func(ctx context.Context) {
+	b.runShort(base, func(ctx context.Context) {
 		if len(refused) > 0 && !known {
 			bits = b.askPermissions(ctx, m, who)
-			more, still := b.Scopes.Stop(scope, who.actor(bits), b.anyone())
+			more, still := b.Scopes.Stop(scope, who.actor(bits), b.anyoneMayStop())
 			b.logStop(scope, who, more, still)
-			stopped, refused = merge(stopped, more), still
+			stopped, refused = mergeWork(stopped, more), still
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 		defer cancel()
-		reply := rest.Message{Content: stopText(who, stopped, refused), ReplyTo: m.ID}
+		reply := discord.OutgoingMessage{Content: stopText(who, stopped, refused), ReplyTo: m.ID}
 		if _, err := b.rest.Send(ctx, m.ChannelID, reply); err != nil {
 			b.logger().Warn("answer to a stop word not sent", "channel", m.ChannelID, "error", err)
 		}
@@ -51,7 +49,7 @@ func (b *Bot) stopByMessage(base context.Context, m *discordgo.Message, who pers
 // askPermissions asks Discord for what the gateway has not told, and remembers
 // it. Where that fails nobody is a moderator.
 func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who person) int64 {
-	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	guild, err := b.rest.Guild(ctx, m.GuildID)
 	if err == nil {
@@ -62,7 +60,7 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 				break
 			}
 			b.guilds.PutChannel(ch)
-			id = guilds.ParentOf(ch)
+			id = discord.ThreadParent(ch)
 		}
 	}
 	if err != nil {
@@ -74,7 +72,7 @@ func (b *Bot) askPermissions(ctx context.Context, m *discordgo.Message, who pers
 
 // onButton stops one piece of work, or answers a question.
 func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data discordgo.MessageComponentInteractionData, who person) {
-	if answer, asked := strings.CutPrefix(data.CustomID, askPrefix); asked {
+	if answer, asked := strings.CutPrefix(data.CustomID, questionPrefix); asked {
 		b.onAnswer(base, i, answer, who)
 		return
 	}
@@ -89,7 +87,7 @@ func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data disc
 			owner = w.Owner
 		}
 	}
-	found, stopped := b.Scopes.StopWork(id, who.actor(who.bits), b.anyone())
+	found, stopped := b.Scopes.StopWork(id, who.actor(who.bits), b.anyoneMayStop())
 	b.logger().Info("stop button", "work", id, "by", who.id, "found", found, "stopped", stopped)
 	kind, text := discordgo.InteractionResponseChannelMessageWithSource, ""
 	switch {
@@ -100,24 +98,26 @@ func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data disc
 	default:
 		text = "That has ended already."
 	}
-	b.errand(base, func(ctx context.Context) { b.answer(ctx, i, kind, rest.Message{Content: text, Private: true}) })
+	b.runShort(base, func(ctx context.Context) {
+		b.respond(ctx, i, kind, discord.OutgoingMessage{Content: text, Private: true})
+	})
 }
 
 // stopCommand is /clank stop.
 func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who person) {
 	scope := cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}
-	stopped, refused := b.Scopes.Stop(scope, who.actor(who.bits), b.anyone())
+	stopped, refused := b.Scopes.Stop(scope, who.actor(who.bits), b.anyoneMayStop())
 	b.logStop(scope, who, stopped, refused)
-	m := rest.Message{Content: stopText(who, stopped, refused), Private: len(stopped) == 0}
-	b.errand(base, func(ctx context.Context) {
-		b.answer(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
+	m := discord.OutgoingMessage{Content: stopText(who, stopped, refused), Private: len(stopped) == 0}
+	b.runShort(base, func(ctx context.Context) {
+		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, m)
 	})
 }
 
-// answer answers an interaction that is not work. If Discord has forgotten it,
+// respond answers an interaction that is not work. If Discord has forgotten it,
 // there is nobody to tell.
-func (b *Bot) answer(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m rest.Message) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), errandTimeout)
+func (b *Bot) respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m discord.OutgoingMessage) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()
 	if err := b.rest.Respond(ctx, i, kind, m); err != nil {
 		b.logger().Warn("interaction not answered", "error", err)
@@ -130,38 +130,38 @@ func (b *Bot) logStop(scope cancel.Scope, who person, stopped, refused []cancel.
 
 // actor is the person as somebody who wants to stop work.
 func (p person) actor(bits int64) cancel.Actor {
-	return cancel.Actor{ID: p.id, Name: "@" + p.name, Moderator: bits&moderator != 0}
+	return cancel.Actor{ID: p.id, Name: "@" + p.name, Moderator: bits&moderatorBits != 0}
 }
 
-// moderator are the permissions that let somebody stop other people's work.
-const moderator = discordgo.PermissionManageMessages | discordgo.PermissionAdministrator
+// moderatorBits are the permissions that let somebody stop other people's work.
+const moderatorBits = discordgo.PermissionManageMessages | discordgo.PermissionAdministrator
 
 // stopText says what a wish to stop has led to. That other people's work goes on
 // is said only to those who could stop nothing.
 func stopText(who person, stopped, refused []cancel.Work) string {
-	others := slices.DeleteFunc(owners(stopped), func(id string) bool { return id == who.id })
+	others := slices.DeleteFunc(workOwners(stopped), func(id string) bool { return id == who.id })
 	switch {
 	case len(others) > 0:
-		return fmt.Sprintf("%s stopped what %s asked for.", markup.Plain(who.name, 80), people(others))
+		return fmt.Sprintf("%s stopped what %s asked for.", discord.EscapeLine(who.name, 80), mentionList(others))
 	case len(stopped) > 0:
 		return "Stopped."
 	case len(refused) > 0:
-		return refusedText(owners(refused))
+		return refusedText(workOwners(refused))
 	}
 	return "Nothing is running here."
 }
 
 // refusedText says who may stop work.
 func refusedText(owners []string) string {
-	who := people(slices.DeleteFunc(owners, func(id string) bool { return id == "" }))
+	who := mentionList(slices.DeleteFunc(owners, func(id string) bool { return id == "" }))
 	if who == "" {
 		who = "the person who asked"
 	}
 	return fmt.Sprintf("Only %s, or somebody who may manage messages here, can stop that.", who)
 }
 
-// owners are the ids of those who asked for works, each once.
-func owners(works []cancel.Work) []string {
+// workOwners are the ids of those who asked for works, each once.
+func workOwners(works []cancel.Work) []string {
 	var ids []string
 	for _, w := range works {
 		if !slices.Contains(ids, w.Owner) {
@@ -171,8 +171,8 @@ func owners(works []cancel.Work) []string {
 	return ids
 }
 
-// people are the names of ids, as Discord shows them; nobody is pinged.
-func people(ids []string) string {
+// mentionList are the names of ids, as Discord shows them; nobody is pinged.
+func mentionList(ids []string) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = "<@" + id + ">"
@@ -180,4 +180,4 @@ func people(ids []string) string {
 	return strings.Join(names, " and ")
 }
 
-func merge(a, b []cancel.Work) []cancel.Work { return append(slices.Clone(a), b...) }
+func mergeWork(a, b []cancel.Work) []cancel.Work { return append(slices.Clone(a), b...) }

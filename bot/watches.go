@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"clank/bot/markup"
-	"clank/bot/rest"
+	"clank/bot/discord"
 	"clank/cancel"
+	"clank/internal/watches"
 	"clank/sessions"
-	"clank/watches"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -32,21 +31,21 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 		return false
 	}
 	b.startWork(base, func(ctx context.Context) {
-		ack := rest.Message{Private: true}
-		b.answer(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
-		from := b.placed(origin(i, who))
+		ack := discord.OutgoingMessage{Private: true}
+		b.respond(ctx, i, discordgo.InteractionResponseDeferredChannelMessageWithSource, ack)
+		from := b.withThreadParent(originOf(i, who))
 		var text string
 		switch why := b.disabled(ctx, from); {
 		case sub.Name == "watches":
 			text = b.watchesCommand(ctx, from, optionText(sub.Options, "end"), who)
 		case why != "":
-			text = markup.Sentence(why)
+			text = discord.AsSentence(why)
 		default:
 			text = b.watchCommand(ctx, from, sub.Options)
 		}
-		b.tell(ctx, i, text)
+		b.editAnswer(ctx, i, text)
 	}, func(ctx context.Context) {
-		b.answer(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, rest.Message{Content: busyText, Private: true})
+		b.respond(ctx, i, discordgo.InteractionResponseChannelMessageWithSource, discord.OutgoingMessage{Content: busyText, Private: true})
 	})
 	return true
 }
@@ -55,18 +54,18 @@ func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub
 func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin, options []*discordgo.ApplicationCommandInteractionDataOption) string {
 	w, err := readWatch(from, options)
 	if err != nil {
-		return markup.Sentence(err.Error())
+		return discord.AsSentence(err.Error())
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, watchTimeout, errors.New("the page did not come in time"))
 	defer cancel()
 	w, err = b.Watches.Add(ctx, w)
 	if err != nil {
-		return "Not watched: " + markup.Plain(err.Error(), 500)
+		return "Not watched: " + discord.EscapeLine(err.Error(), 500)
 	}
 	text := fmt.Sprintf("Watching %s, and telling %s when %s. I look every %s until <t:%d:D>. `/clank watches end:%s` ends it.",
-		markup.Plain(w.URL, 300), toWhom(w), markup.Plain(w.What, 300), duration(w.Every), w.Until.Unix(), w.ID)
+		discord.EscapeLine(w.URL, 300), watchAudience(w), discord.EscapeLine(w.What, 300), durationText(w.Every), w.Until.Unix(), w.ID)
 	if w.Seen.Value != "" {
-		text += "\nNow it is " + markup.Plain(w.Seen.Value, 60) + "."
+		text += "\nNow it is " + discord.EscapeLine(w.Seen.Value, 60) + "."
 	}
 	if w.Seen.Met {
 		text += "\nThat is so already; I tell you when it is so again after it was not."
@@ -74,7 +73,7 @@ func (b *Bot) watchCommand(ctx context.Context, from sessions.Origin, options []
 	return text
 }
 
-func toWhom(w watches.Watch) string {
+func watchAudience(w watches.Watch) string {
 	if w.Origin.Private {
 		return "you alone"
 	}
@@ -96,13 +95,13 @@ func readWatch(from sessions.Origin, options []*discordgo.ApplicationCommandInte
 		}
 		switch o.Name {
 		case "below":
-			w.Kind, w.Number = watches.Below, number
+			w.Kind, w.Number = watches.KindBelow, number
 		case "above":
-			w.Kind, w.Number = watches.Above, number
+			w.Kind, w.Number = watches.KindAbove, number
 		case "says":
-			w.Kind, w.Text = watches.Contains, optionText(options, "says")
+			w.Kind, w.Text = watches.KindContains, optionText(options, "says")
 		case "when":
-			w.Kind, w.What = watches.Judged, optionText(options, "when")
+			w.Kind, w.What = watches.KindJudged, optionText(options, "when")
 		case "every":
 			w.Every = time.Duration(number) * time.Minute
 		case "days":
@@ -130,14 +129,14 @@ func optionText(options []*discordgo.ApplicationCommandInteractionDataOption, na
 
 // watchesCommand lists the watches of a person, or ends one.
 func (b *Bot) watchesCommand(ctx context.Context, from sessions.Origin, end string, who person) string {
-	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	if end != "" {
 		w, err := b.Watches.End(ctx, end, from, who.actor(who.bits))
 		if err != nil {
-			return markup.Plain(markup.Sentence(err.Error()), 500)
+			return discord.EscapeLine(discord.AsSentence(err.Error()), 500)
 		}
-		return fmt.Sprintf("Ended: %s is not watched any more.", markup.Plain(w.URL, 300))
+		return fmt.Sprintf("Ended: %s is not watched any more.", discord.EscapeLine(w.URL, 300))
 	}
 	owner := watches.OwnerOf(from)
 	list, err := b.Watches.List(ctx, watches.Query{Owner: &owner, Active: true, Limit: 25})
@@ -147,9 +146,9 @@ func (b *Bot) watchesCommand(ctx context.Context, from sessions.Origin, end stri
 	}
 	lines := make([]string, 0, len(list)+1)
 	for _, w := range list {
-		line := fmt.Sprintf("`%s` %s: %s, next look <t:%d:R>", w.ID, markup.Plain(w.URL, 100), markup.Plain(w.What, 120), w.Next.Unix())
+		line := fmt.Sprintf("`%s` %s: %s, next look <t:%d:R>", w.ID, discord.EscapeLine(w.URL, 100), discord.EscapeLine(w.What, 120), w.NextCheck.Unix())
 		if w.Problem != "" {
-			line += " (last time: " + markup.Plain(w.Problem, 100) + ")"
+			line += " (last time: " + discord.EscapeLine(w.Problem, 100) + ")"
 		}
 		lines = append(lines, line)
 	}
@@ -160,23 +159,23 @@ func (b *Bot) watchesCommand(ctx context.Context, from sessions.Origin, end stri
 	return strings.Join(lines, "\n")
 }
 
-// ErrGone says that somebody is no longer on the server where they asked.
-var ErrGone = errors.New("whoever asked for it is not on that server any more")
+// ErrLeftGuild says that somebody is no longer on the server where they asked.
+var ErrLeftGuild = errors.New("whoever asked for it is not on that server any more")
 
-// Today returns o with what is not kept of it: the roles that its person has
-// now, and the channel that a thread is part of. The error is [ErrGone], or why
+// RefreshOrigin returns o with what is not kept of it: the roles that its person has
+// now, and the channel that a thread is part of. The error is [ErrLeftGuild], or why
 // Discord does not say.
-func (b *Bot) Today(ctx context.Context, o sessions.Origin) (sessions.Origin, error) {
+func (b *Bot) RefreshOrigin(ctx context.Context, o sessions.Origin) (sessions.Origin, error) {
 	if o.Guild == "" {
 		return o, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
-	o = b.placed(o)
+	o = b.withThreadParent(o)
 	m, err := b.rest.Member(ctx, o.Guild, o.User)
 	switch {
-	case rest.Is(err, rest.CodeUnknownMember, rest.CodeUnknownGuild, rest.CodeMissingAccess):
-		return o, ErrGone
+	case discord.IsCode(err, discord.CodeUnknownMember, discord.CodeUnknownGuild, discord.CodeMissingAccess):
+		return o, ErrLeftGuild
 	case err != nil:
 		return o, fmt.Errorf("ask for the roles of who asked: %w", err)
 	}
@@ -184,17 +183,17 @@ func (b *Bot) Today(ctx context.Context, o sessions.Origin) (sessions.Origin, er
 	return o, nil
 }
 
-// TellWatch tells the owner of a watch: in the channel where it was asked for,
+// NotifyWatch tells the owner of a watch: in the channel where it was asked for,
 // with a mention, or directly if it is private or the channel is closed to the
 // bot.
-func (b *Bot) TellWatch(ctx context.Context, w watches.Watch, n watches.Notice) error {
-	ctx, cancel := context.WithTimeout(ctx, errandTimeout)
+func (b *Bot) NotifyWatch(ctx context.Context, w watches.Watch, n watches.Notice) error {
+	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
-	m := rest.Message{Content: noticeText(w, n), Ping: w.Origin.User}
+	m := discord.OutgoingMessage{Content: noticeText(w, n), Ping: w.Origin.User}
 	direct := w.Origin.Private && w.Origin.Guild != ""
 	if !direct {
 		_, err := b.rest.Send(ctx, w.Origin.Channel, m)
-		if !rest.Is(err, rest.CodeMissingAccess, rest.CodeMissingPermission, rest.CodeUnknownChannel) {
+		if !discord.IsCode(err, discord.CodeMissingAccess, discord.CodeMissingPermission, discord.CodeUnknownChannel) {
 			return err
 		}
 		b.logger().Info("the bot may not write in a channel; telling of a watch directly", "channel", w.Origin.Channel, "error", err)
@@ -214,35 +213,35 @@ func (b *Bot) TellWatch(ctx context.Context, w watches.Watch, n watches.Notice) 
 func noticeText(w watches.Watch, n watches.Notice) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "<@%s> ", w.Origin.User)
-	if n.Kind == watches.Happened {
-		fmt.Fprintf(&t, "you wanted to know when %s.\n", markup.Plain(w.What, 300))
+	if n.Kind == watches.NoticeMet {
+		fmt.Fprintf(&t, "you wanted to know when %s.\n", discord.EscapeLine(w.What, 300))
 	}
-	t.WriteString(markup.Plain(n.Text, 500) + "\n")
+	t.WriteString(discord.EscapeLine(n.Text, 500) + "\n")
 	for _, l := range n.Diff {
 		sign, text, _ := strings.Cut(l, " ")
 		mark := "➕"
 		if sign == "-" {
 			mark = "➖"
 		}
-		fmt.Fprintf(&t, "%s %s\n", mark, markup.Plain(text, 100))
+		fmt.Fprintf(&t, "%s %s\n", mark, discord.EscapeLine(text, 100))
 	}
-	fmt.Fprintf(&t, "%s\n", markup.Honest(link(w.URL)))
-	if w.State == watches.Active {
+	fmt.Fprintf(&t, "%s\n", discord.RevealLinks(quietLink(w.URL)))
+	if w.State == watches.StateActive {
 		fmt.Fprintf(&t, "-# `/clank watches end:%s` ends this watch", w.ID)
 	}
-	return markup.Split(t.String(), markup.MaxMessage)[0]
+	return discord.SplitMessage(t.String(), discord.MaxMessageLength)[0]
 }
 
-// link is an address that people can follow, in the form that shows no preview.
-func link(address string) string {
+// quietLink is an address that people can follow, in the form that shows no preview.
+func quietLink(address string) string {
 	if strings.ContainsAny(address, " <>\n`") {
 		return "" // not one that can be written down as it is
 	}
 	return "<" + address + ">"
 }
 
-// duration is d in words.
-func duration(d time.Duration) string {
+// durationText is d in words.
+func durationText(d time.Duration) string {
 	switch {
 	case d%(24*time.Hour) == 0:
 		return plural(int(d/(24*time.Hour)), "day")

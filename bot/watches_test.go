@@ -11,9 +11,9 @@ import (
 
 	"clank/bot"
 	"clank/cancel"
-	"clank/internal/discordtest"
+	"clank/internal/test/discordtest"
+	"clank/internal/watches"
 	"clank/sessions"
-	"clank/watches"
 )
 
 // watched has watches that a test sets.
@@ -76,7 +76,7 @@ func TestAWatchIsBegunByCommand(t *testing.T) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.asked
-	if a.URL != "shop.test" || a.Condition != (watches.Condition{Kind: watches.Below, Number: 19.5, Near: "Price"}) || a.Every != 30*time.Minute ||
+	if a.URL != "shop.test" || a.Condition != (watches.Condition{Kind: watches.KindBelow, Number: 19.5, Near: "Price"}) || a.Every != 30*time.Minute ||
 		a.Origin.User != s.ada.ID || a.Origin.Channel != s.room.ID || !a.Origin.Private {
 		t.Errorf("asked for %+v", a)
 	}
@@ -121,9 +121,9 @@ func TestWatchesAreListedAndEnded(t *testing.T) {
 func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 	s, _ := watchStage(t)
 	o := sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID}
-	n := watches.Notice{Kind: watches.Happened, Text: "The page has changed.", Diff: []string{"- old <@" + s.bob.ID + ">", "+ [new](https://evil.test)"}}
-	w := watches.Watch{ID: "w1", Origin: o, URL: "https://shop.test/a", What: "it changes", State: watches.Active}
-	if err := s.bot.TellWatch(t.Context(), w, n); err != nil {
+	n := watches.Notice{Kind: watches.NoticeMet, Text: "The page has changed.", Diff: []string{"- old <@" + s.bob.ID + ">", "+ [new](https://evil.test)"}}
+	w := watches.Watch{ID: "w1", Origin: o, URL: "https://shop.test/a", What: "it changes", State: watches.StateActive}
+	if err := s.bot.NotifyWatch(t.Context(), w, n); err != nil {
 		t.Fatal(err)
 	}
 	m := s.message(s.room, "you wanted to know when it changes.")
@@ -136,7 +136,7 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 		t.Errorf("mentioned: %+v", m.Mentions)
 	}
 	w.Origin.Private = true
-	if err := s.bot.TellWatch(t.Context(), w, watches.Notice{Kind: watches.Over, Text: "The time of this watch is over."}); err != nil {
+	if err := s.bot.NotifyWatch(t.Context(), w, watches.Notice{Kind: watches.NoticeEnded, Text: "The time of this watch is over."}); err != nil {
 		t.Fatal(err)
 	}
 	s.unseen(s.room, "is over")
@@ -156,14 +156,14 @@ func TestWhoAskedIsLookedUpAgain(t *testing.T) {
 	eve := s.CreateUser("eve")
 	s.AddMember(s.guild, eve, staff)
 	asked := sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: eve.ID}
-	if got, err := s.bot.Today(t.Context(), asked); err != nil || !slices.Equal(got.Roles, []string{staff.ID}) {
+	if got, err := s.bot.RefreshOrigin(t.Context(), asked); err != nil || !slices.Equal(got.Roles, []string{staff.ID}) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	s.RemoveMember(s.guild, eve)
-	if _, err := s.bot.Today(t.Context(), asked); !errors.Is(err, bot.ErrGone) {
-		t.Errorf("after eve left: %v, want %v", err, bot.ErrGone)
+	if _, err := s.bot.RefreshOrigin(t.Context(), asked); !errors.Is(err, bot.ErrLeftGuild) {
+		t.Errorf("after eve left: %v, want %v", err, bot.ErrLeftGuild)
 	}
-	if got, err := s.bot.Today(t.Context(), sessions.Origin{Kind: sessions.FromDiscord, User: eve.ID}); err != nil || got.User != eve.ID {
+	if got, err := s.bot.RefreshOrigin(t.Context(), sessions.Origin{Kind: sessions.FromDiscord, User: eve.ID}); err != nil || got.User != eve.ID {
 		t.Errorf("in a direct message: %+v, %v", got, err)
 	}
 }

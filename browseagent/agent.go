@@ -16,7 +16,7 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
-	"clank/sessions/working"
+	"clank/sessions/agent"
 )
 
 // Runtime is the name under which this backend is known in [sessions.Task].
@@ -28,7 +28,7 @@ type Browser interface {
 	// Open returns the page of a session. If it is not open any more it is opened
 	// anew; restored says that happened. Open is called before each action and
 	// must be cheap for an open page.
-	Open(ctx context.Context, o sessions.Opening) (p Page, restored bool, err error)
+	Open(ctx context.Context, o sessions.PageRequest) (p Page, restored bool, err error)
 	// Close closes the page of session key. An unknown key is no error.
 	Close(ctx context.Context, key string) error
 }
@@ -101,22 +101,22 @@ type Agent struct {
 	Settings func() Settings   // asked at the start of each task; nil means all defaults
 	Places   map[string]string // names people use for URLs, told to the model
 	Logins   Logins            // nil means none
-	Consent  sessions.Consent  // asked before what people want to decide; nil asks nobody
+	Approver sessions.Approver // asked before what people want to decide; nil asks nobody
 	Logger   *slog.Logger      // nil means none
 	Now      func() time.Time  // nil means time.Now
 
-	kept working.Keeper[*held]
+	cache agent.SessionCache[*sessionState]
 }
 
 var _ sessions.Backend = (*Agent)(nil)
 
-// held is what the agent keeps of a session between its tasks.
-type held struct {
+// sessionState is what the agent keeps of a session between its tasks.
+type sessionState struct {
 	history history
-	view    view
+	view    pageView
 }
 
-var errGone = errors.New("the consumer stopped ranging")
+var errConsumerStopped = errors.New("the consumer stopped ranging")
 
 // Run implements [sessions.Backend].
 func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
@@ -128,39 +128,39 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(context.Canceled)
 		var unread error
-		h, err := a.kept.Begin(s.ID, stop, func() (begun *held) {
-			begun, unread = hold(s)
+		h, err := a.cache.Acquire(s.ID, stop, func() (begun *sessionState) {
+			begun, unread = loadState(s)
 			return begun
 		})
 		if err != nil {
 			yield(sessions.Step{}, err)
 			return
 		}
-		defer a.kept.End(h)
-		h.State.moved(s)
-		r := &run{agent: a, held: h.State, opening: &h.Page, session: s, task: t, yield: yield, log: a.logger().With("session", s.ID, "task", t.ID)}
+		defer a.cache.Release(h)
+		h.State.noteOtherRuntime(s)
+		r := &run{agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield, log: a.logger().With("session", s.ID, "task", t.ID)}
 		err = r.work(ctx, unread)
-		if limit, spent := working.Spent(err); spent {
-			err = r.answer(ctx, working.Ending{Text: working.SoFar(r.beside, h.State.view.url, h.State.view.title, r.read), Limit: limit})
+		if limit, spent := agent.BudgetSpent(err); spent {
+			err = r.answer(ctx, agent.Outcome{Text: agent.PartialAnswer(r.remark, h.State.view.url, h.State.view.title, r.lastRead), Limit: limit})
 		}
-		if err != nil && !errors.Is(err, errGone) {
+		if err != nil && !errors.Is(err, errConsumerStopped) {
 			yield(sessions.Step{}, err)
 		}
 	}
 }
 
-// hold is what is kept of a session that was not kept, read from its memory.
+// loadState is what is kept of a session that was not kept, read from its memory.
 // unread is why that could not be used.
-func hold(s sessions.Session) (h *held, unread error) {
-	h = &held{view: view{url: s.URL, title: s.Title}}
-	h.history, unread = readMemory(s.Memory)
+func loadState(s sessions.Session) (h *sessionState, unread error) {
+	h = &sessionState{view: pageView{url: s.URL, title: s.Title}}
+	h.history, unread = parseHistory(s.Memory)
 	return h, unread
 }
 
-// moved takes in that another runtime has worked the page meanwhile.
-func (h *held) moved(s sessions.Session) {
+// noteOtherRuntime takes in that another runtime has worked the page meanwhile.
+func (h *sessionState) noteOtherRuntime(s sessions.Session) {
 	if s.URL != "" && s.URL != h.view.url {
-		h.view.unseen()
+		h.view.reset()
 		h.view.url, h.view.title = s.URL, s.Title
 	}
 }
@@ -168,7 +168,7 @@ func (h *held) moved(s sessions.Session) {
 // Close implements [sessions.Backend]. A task that still runs in the session
 // ends.
 func (a *Agent) Close(ctx context.Context, sessionID string) error {
-	return a.kept.Close(ctx, sessionID, a.Browser.Close)
+	return a.cache.Close(ctx, sessionID, a.Browser.Close)
 }
 
 func (a *Agent) settings() Settings {

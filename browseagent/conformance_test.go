@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"clank/browseagent"
+	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/llm/plain"
-	"clank/sessions/sessionstest"
 )
 
 const sentence = `open the demo shop, type "lamp" into Search, press Enter, read`

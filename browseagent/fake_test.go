@@ -125,7 +125,7 @@ type browser struct {
 	closed []string
 }
 
-func (b *browser) Open(ctx context.Context, o sessions.Opening) (browseagent.Page, bool, error) {
+func (b *browser) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
 	key, url := o.Key, o.URL
 	if b.open != nil {
 		if err := b.open(ctx, key, url); err != nil {
@@ -327,7 +327,7 @@ func (b *bench) page(t *testing.T) *page {
 // done returns the acts among the steps that were done.
 func acts(steps []sessions.Step) (done []sessions.Step) {
 	for _, s := range steps {
-		if s.Kind == sessions.StepAct && s.Phase == sessions.Done {
+		if s.Kind == sessions.StepAct && s.Phase == sessions.PhaseDone {
 			done = append(done, s)
 		}
 	}
@@ -337,7 +337,7 @@ func acts(steps []sessions.Step) (done []sessions.Step) {
 func labels(steps []sessions.Step) string {
 	var ls []string
 	for _, s := range steps {
-		if s.Phase == sessions.Done {
+		if s.Phase == sessions.PhaseDone {
 			ls = append(ls, s.Label)
 		}
 	}

@@ -19,45 +19,45 @@ type history struct {
 // of the same role may follow each other; [history.messages] joins them.
 type entry struct {
 	llm.Message
-	Prompt bool   `json:"prompt,omitempty"` // a person's words: a task begins here
-	Bulk   []bulk `json:"bulk,omitempty"`   // its long tool results
+	Prompt bool         `json:"prompt,omitempty"` // a person's words: a task begins here
+	Bulk   []longResult `json:"bulk,omitempty"`   // its long tool results
 
 	masked map[int]json.RawMessage // inputs as they are stored, of calls by part
 }
 
-// bulk says how a long tool result reads when it is old.
-type bulk struct {
+// longResult says how a long tool result reads when it is old.
+type longResult struct {
 	Part    int    `json:"part"`
 	Section string `json:"section"` // what it shows: sectionPage, sectionChanges, …
 	Short   string `json:"short"`
 }
 
-// state reports whether it shows the page, whole or what changed.
-func (b bulk) state() bool { return b.Section == sectionPage || b.Section == sectionChanges }
+// showsPage reports whether it shows the page, whole or what changed.
+func (b longResult) showsPage() bool { return b.Section == sectionPage || b.Section == sectionChanges }
 
-// leftOut stands for a picture that is no longer in the conversation.
-const leftOut = "(the picture is left out)"
+// omittedImage stands for a picture that is no longer in the conversation.
+const omittedImage = "(the picture is left out)"
 
-func (h *history) prompt(text string) {
+func (h *history) addPrompt(text string) {
 	h.entries = append(h.entries, entry{Message: llm.UserText(text), Prompt: true})
 }
 
-func (h *history) user(text string) {
+func (h *history) addUserText(text string) {
 	h.entries = append(h.entries, entry{Message: llm.UserText(text)})
 }
 
-// reply records what the model said. An empty message is left out, because
+// addReply records what the model said. An empty message is left out, because
 // vendors refuse to read one.
-func (h *history) reply(m llm.Message) {
+func (h *history) addReply(m llm.Message) {
 	if len(m.Parts) > 0 {
 		h.entries = append(h.entries, entry{Message: m})
 	}
 }
 
-// understood returns a reply's message as it can be kept: with the role it has,
+// normalizeReply returns a reply's message as it can be kept: with the role it has,
 // and with every input a JSON object. An input that is none is malformed; no
 // input at all is an empty one.
-func understood(m llm.Message) llm.Message {
+func normalizeReply(m llm.Message) llm.Message {
 	m = llm.Message{Role: llm.RoleAssistant, Parts: slices.Clone(m.Parts)}
 	for i, p := range m.Parts {
 		if p.Call == nil || json.Valid(p.Call.Input) {
@@ -73,9 +73,9 @@ func understood(m llm.Message) llm.Message {
 	return m
 }
 
-// result records the answer to a call. short is how it reads when what it shows,
+// addResult records the answer to a call. short is how it reads when what it shows,
 // its section, is old; it is "" if there is nothing to leave out.
-func (h *history) result(res llm.ToolResult, short, section string) {
+func (h *history) addResult(res llm.ToolResult, short, section string) {
 	last := len(h.entries) - 1
 	if last < 0 || h.entries[last].Role != llm.RoleUser {
 		h.entries = append(h.entries, entry{Message: llm.Message{Role: llm.RoleUser}})
@@ -83,13 +83,13 @@ func (h *history) result(res llm.ToolResult, short, section string) {
 	}
 	e := &h.entries[last]
 	if short != "" {
-		e.Bulk = append(e.Bulk, bulk{Part: len(e.Parts), Section: section, Short: short})
+		e.Bulk = append(e.Bulk, longResult{Part: len(e.Parts), Section: section, Short: short})
 	}
 	e.Parts = append(e.Parts, llm.Part{Result: &res})
 }
 
-// mask has the input of the newest call with this id stored otherwise than it was given.
-func (h *history) mask(id string, input json.RawMessage) {
+// maskInput has the input of the newest call with this id stored otherwise than it was given.
+func (h *history) maskInput(id string, input json.RawMessage) {
 	for i := len(h.entries) - 1; i >= 0; i-- {
 		e := &h.entries[i]
 		for n, p := range e.Parts {
@@ -105,9 +105,9 @@ func (h *history) mask(id string, input json.RawMessage) {
 	}
 }
 
-// settle answers the calls that nobody has answered, so that the conversation
+// answerOpenCalls answers the calls that nobody has answered, so that the conversation
 // can go on.
-func (h *history) settle(why string) {
+func (h *history) answerOpenCalls(why string) {
 	open := map[string]bool{}
 	var order []string
 	for _, e := range slices.Backward(h.entries) {
@@ -126,7 +126,7 @@ func (h *history) settle(why string) {
 		}
 	}
 	for _, id := range order {
-		h.result(llm.ToolResult{ID: id, Text: why, IsError: true}, "", "")
+		h.addResult(llm.ToolResult{ID: id, Text: why, IsError: true}, "", "")
 	}
 }
 
@@ -135,7 +135,7 @@ func (h *history) settle(why string) {
 func (h *history) messages(caps llm.Caps) []llm.Message {
 	var ms []llm.Message
 	for _, e := range h.entries {
-		m := visible(e.Message, caps)
+		m := messageForCaps(e.Message, caps)
 		if last := len(ms) - 1; last >= 0 && ms[last].Role == m.Role {
 			ms[last].Parts = append(ms[last].Parts, m.Parts...)
 			continue
@@ -149,9 +149,9 @@ func (h *history) messages(caps llm.Caps) []llm.Message {
 	return ms
 }
 
-// visible returns a copy of m without pictures that the model cannot see. What
+// messageForCaps returns a copy of m without pictures that the model cannot see. What
 // it can see in messages but not in tool results follows the results.
-func visible(m llm.Message, caps llm.Caps) llm.Message {
+func messageForCaps(m llm.Message, caps llm.Caps) llm.Message {
 	var parts, pictures []llm.Part
 	for _, p := range m.Parts {
 		if p.Result != nil && len(p.Result.Images) > 0 && !caps.ToolImages {
@@ -179,7 +179,7 @@ func (h *history) trim(keep, limit int) bool {
 	for i := len(h.entries) - 1; i >= 0; i-- {
 		e := &h.entries[i]
 		for b := range slices.Backward(e.Bulk) {
-			if e.Bulk[b].state() {
+			if e.Bulk[b].showsPage() {
 				if states++; states > keep {
 					h.shorten(i, b)
 				}
@@ -239,13 +239,13 @@ func (h *history) shortenOldest() bool {
 // dropOldest drops the oldest task, or of a single task its oldest exchange: a
 // reply and the answers to its calls. The last exchange stays.
 func (h *history) dropOldest() bool {
-	from, to := 0, h.next(0, func(e entry) bool { return e.Prompt })
+	from, to := 0, h.indexAfter(0, func(e entry) bool { return e.Prompt })
 	if to < 0 {
 		reply := func(e entry) bool { return e.Role == llm.RoleAssistant }
-		if from = h.next(0, reply); from < 0 {
+		if from = h.indexAfter(0, reply); from < 0 {
 			return false
 		}
-		if to = h.next(from, reply); to < 0 {
+		if to = h.indexAfter(from, reply); to < 0 {
 			return false
 		}
 	}
@@ -254,8 +254,8 @@ func (h *history) dropOldest() bool {
 	return true
 }
 
-// next returns the index of the first entry after i for which is holds, or -1.
-func (h *history) next(i int, is func(entry) bool) int {
+// indexAfter returns the index of the first entry after i for which is holds, or -1.
+func (h *history) indexAfter(i int, is func(entry) bool) int {
 	for j := i + 1; j < len(h.entries); j++ {
 		if is(h.entries[j]) {
 			return j
@@ -286,6 +286,6 @@ func (h *history) size() int {
 
 func withoutImages(res llm.ToolResult) *llm.ToolResult {
 	res.Images = nil
-	res.Text = fmt.Sprintf("%s\n%s", res.Text, leftOut)
+	res.Text = fmt.Sprintf("%s\n%s", res.Text, omittedImage)
 	return &res
 }

@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// kind is the type of a field of a tool's input.
-type kind string
+// fieldType is the type of a field of a tool's input.
+type fieldType string
 
 const (
-	text    kind = "string"
-	whole   kind = "integer"
-	yesNo   kind = "boolean"
-	strList kind = "array"
+	fieldText    fieldType = "string"
+	fieldInteger fieldType = "integer"
+	fieldBool    fieldType = "boolean"
+	fieldStrings fieldType = "array"
 )
 
-// field is one field of a tool's input.
-type field struct {
+// inputField is one field of a tool's input.
+type inputField struct {
 	name     string
-	kind     kind
+	kind     fieldType
 	about    string
 	required bool
 	choices  []string // of a text
@@ -32,16 +32,16 @@ type field struct {
 	empty    bool     // a required text may be empty
 }
 
-// args is a decoded input: strings, ints, bools and []string by field name.
-type args map[string]any
+// toolArgs is a decoded input: strings, ints, bools and []string by field name.
+type toolArgs map[string]any
 
-func (a args) str(name string) string    { s, _ := a[name].(string); return s }
-func (a args) num(name string) int       { n, _ := a[name].(int); return n }
-func (a args) flag(name string) bool     { b, _ := a[name].(bool); return b }
-func (a args) list(name string) []string { l, _ := a[name].([]string); return l }
+func (a toolArgs) str(name string) string    { s, _ := a[name].(string); return s }
+func (a toolArgs) num(name string) int       { n, _ := a[name].(int); return n }
+func (a toolArgs) flag(name string) bool     { b, _ := a[name].(bool); return b }
+func (a toolArgs) list(name string) []string { l, _ := a[name].([]string); return l }
 
-// schema returns the JSON Schema of an object with these fields and no others.
-func schema(fields []field) json.RawMessage {
+// inputSchema returns the JSON Schema of an object with these fields and no others.
+func inputSchema(fields []inputField) json.RawMessage {
 	props := make(map[string]any, len(fields))
 	required := []string{}
 	for _, f := range fields {
@@ -52,10 +52,10 @@ func schema(fields []field) json.RawMessage {
 		if f.choices != nil {
 			p["enum"] = f.choices
 		}
-		if f.kind == whole {
+		if f.kind == fieldInteger {
 			p["minimum"], p["maximum"] = 0, f.max
 		}
-		if f.kind == strList {
+		if f.kind == fieldStrings {
 			p["items"], p["minItems"] = map[string]any{"type": "string"}, 1
 		}
 		props[f.name] = p
@@ -70,16 +70,16 @@ func schema(fields []field) json.RawMessage {
 	return raw
 }
 
-// decode reads an input and checks it. Its error names the field and is meant
+// decodeInput reads an input and checks it. Its error names the field and is meant
 // for the model. A null counts as absent.
-func decode(fields []field, raw json.RawMessage) (args, error) {
+func decodeInput(fields []inputField, raw json.RawMessage) (toolArgs, error) {
 	var given map[string]any
 	if len(bytes.TrimSpace(raw)) > 0 {
 		if err := json.Unmarshal(raw, &given); err != nil {
 			return nil, errors.New("the input is not a JSON object")
 		}
 	}
-	a := make(args, len(given))
+	a := make(toolArgs, len(given))
 	for _, f := range fields {
 		v := given[f.name]
 		delete(given, f.name)
@@ -103,7 +103,7 @@ func decode(fields []field, raw json.RawMessage) (args, error) {
 	return a, nil
 }
 
-func fieldNames(fields []field) []string {
+func fieldNames(fields []inputField) []string {
 	if len(fields) == 0 {
 		return []string{"none"}
 	}
@@ -115,22 +115,22 @@ func fieldNames(fields []field) []string {
 }
 
 // read checks one value.
-func (f field) read(v any) (any, error) {
+func (f inputField) read(v any) (any, error) {
 	switch f.kind {
-	case text:
+	case fieldText:
 		if s, ok := v.(string); ok {
 			return s, f.checkText(s)
 		}
-	case whole:
+	case fieldInteger:
 		if n, ok := v.(float64); ok && n == math.Trunc(n) && n >= 0 && n <= float64(f.max) {
 			return int(n), nil
 		}
 		return nil, fmt.Errorf("field %q must be a whole number from 0 to %d", f.name, f.max)
-	case yesNo:
+	case fieldBool:
 		if b, ok := v.(bool); ok {
 			return b, nil
 		}
-	case strList:
+	case fieldStrings:
 		if l, ok := readList(v); ok {
 			return l, nil
 		}
@@ -139,7 +139,7 @@ func (f field) read(v any) (any, error) {
 	return nil, fmt.Errorf("field %q must be a %s", f.name, f.kind)
 }
 
-func (f field) checkText(s string) error {
+func (f inputField) checkText(s string) error {
 	if f.required && !f.empty && strings.TrimSpace(s) == "" {
 		return fmt.Errorf("field %q is empty", f.name)
 	}

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 
-	"clank/sessions/working"
+	"clank/sessions/agent"
 )
 
-// mask stands for a password wherever people can read it.
-const mask = "••••"
+// passwordMask stands for a password wherever people can read it.
+const passwordMask = "••••"
 
 // element is what a line of a page state says about the element behind a ref.
 type element struct {
@@ -19,17 +19,17 @@ type element struct {
 	secret     bool // a password field
 }
 
-// names are the elements of a page state by ref.
-type names map[string]element
+// elementNames are the elements of a page state by ref.
+type elementNames map[string]element
 
 var attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
 
-// readNames reads the elements of a page state. Only what stands where an
+// parseElements reads the elements of a page state. Only what stands where an
 // attribute stands is one: a page may write "[ref=e1]" into names and texts.
-func readNames(lines []string) names {
-	ns := make(names)
+func parseElements(lines []string) elementNames {
+	ns := make(elementNames)
 	for _, l := range lines {
-		e, attributes := readElement(l)
+		e, attributes := parseElement(l)
 		ref := ""
 		for m := attribute().FindStringSubmatch(attributes); m != nil; m = attribute().FindStringSubmatch(attributes) {
 			attributes = attributes[len(m[0]):]
@@ -41,16 +41,16 @@ func readNames(lines []string) names {
 		if ref == "" {
 			continue
 		}
-		e.secret = e.secret || (e.role == "textbox" && working.SecretName(e.name))
+		e.secret = e.secret || (e.role == "textbox" && agent.IsPasswordFieldName(e.name))
 		ns[ref] = e
 	}
 	return ns
 }
 
-// readElement reads role and name of a line such as `  - button "Buy" [ref=e1]`,
+// parseElement reads role and name of a line such as `  - button "Buy" [ref=e1]`,
 // and returns what follows them. A whole key may be in single quotes, as YAML
 // wants it.
-func readElement(line string) (e element, rest string) {
+func parseElement(line string) (e element, rest string) {
 	line, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "- ")
 	if !ok {
 		return e, ""
@@ -64,50 +64,50 @@ func readElement(line string) (e element, rest string) {
 	}
 	e.role, rest = line[:end], line[end:]
 	if dec, name := json.NewDecoder(strings.NewReader(rest)), ""; strings.HasPrefix(rest, ` "`) && dec.Decode(&name) == nil {
-		e.name, rest = working.OneLine(name), rest[dec.InputOffset():]
+		e.name, rest = agent.OneLine(name), rest[dec.InputOffset():]
 	}
 	return e, rest
 }
 
-// of describes the element behind ref for people: `"Sign in"`, or its role if it
+// describe describes the element behind ref for people: `"Sign in"`, or its role if it
 // has no name, or the ref if it is not known.
-func (ns names) of(ref string) string {
-	e, ok := ns[working.BareRef(ref)]
+func (ns elementNames) describe(ref string) string {
+	e, ok := ns[agent.NormalizeRef(ref)]
 	switch {
 	case !ok:
 		return ref
 	case e.name == "":
 		return "the " + e.role
 	default:
-		return working.Quote(e.name)
+		return agent.Quote(e.name)
 	}
 }
 
-// secret reports whether ref is a password field.
-func (ns names) secret(ref string) bool { return ns[working.BareRef(ref)].secret }
+// isPassword reports whether ref is a password field.
+func (ns elementNames) isPassword(ref string) bool { return ns[agent.NormalizeRef(ref)].secret }
 
-func labelType(a args, ns names) string {
+func labelType(a toolArgs, ns elementNames) string {
 	ref := a.str("ref")
-	text := working.Quote(a.str("text"))
-	if ns.secret(ref) {
-		text = mask
+	text := agent.Quote(a.str("text"))
+	if ns.isPassword(ref) {
+		text = passwordMask
 	}
-	label := fmt.Sprintf("type %s into %s", text, ns.of(ref))
+	label := fmt.Sprintf("type %s into %s", text, ns.describe(ref))
 	if a.flag("submit") {
 		label += " and press Enter"
 	}
 	return label
 }
 
-func labelSelect(a args, ns names) string {
+func labelSelect(a toolArgs, ns elementNames) string {
 	var values []string
 	for _, v := range a.list("values") {
-		values = append(values, working.Quote(v))
+		values = append(values, agent.Quote(v))
 	}
-	return fmt.Sprintf("select %s in %s", strings.Join(values, ", "), ns.of(a.str("ref")))
+	return fmt.Sprintf("select %s in %s", strings.Join(values, ", "), ns.describe(a.str("ref")))
 }
 
-func labelClick(a args, ns names) string {
+func labelClick(a toolArgs, ns elementNames) string {
 	verb := "click"
 	if a.flag("doubleClick") {
 		verb = "double-click"
@@ -115,24 +115,24 @@ func labelClick(a args, ns names) string {
 	if b := a.str("button"); b != "" && b != "left" {
 		verb = b + "-" + verb
 	}
-	return verb + " " + ns.of(a.str("ref"))
+	return verb + " " + ns.describe(a.str("ref"))
 }
 
-func labelWait(a args, _ names) string {
+func labelWait(a toolArgs, _ elementNames) string {
 	for _, w := range []struct{ field, words string }{
 		{"text", "wait for "}, {"textGone", "wait until it is gone: "}, {"url", "wait for the address "}, {"loadState", "wait for the page: "},
 	} {
 		if s := a.str(w.field); s != "" {
-			return w.words + working.Quote(s)
+			return w.words + agent.Quote(s)
 		}
 	}
 	return fmt.Sprintf("wait %g s", float64(a.num("timeMs"))/1000)
 }
 
-func labelTabs(a args, _ names) string {
+func labelTabs(a toolArgs, _ elementNames) string {
 	switch a.str("action") {
 	case "new":
-		return strings.TrimSpace("open a new tab " + working.Place(a.str("url")))
+		return strings.TrimSpace("open a new tab " + agent.ShortURL(a.str("url")))
 	case "select":
 		return "go to tab " + a.str("tab")
 	case "close":
@@ -142,7 +142,7 @@ func labelTabs(a args, _ names) string {
 	}
 }
 
-func labelDialog(a args, _ names) string {
+func labelDialog(a toolArgs, _ elementNames) string {
 	if a.flag("accept") {
 		return "accept the dialog"
 	}

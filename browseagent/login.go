@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"clank/sessions"
-	"clank/sessions/working"
+	"clank/sessions/agent"
 )
 
 // Logins fills kept logins into pages. The model never gets to know what they hold. It is implemented by the program that
@@ -41,8 +41,8 @@ const (
 	classLogin = "login" // of questions
 )
 
-// usable reports whether a tool makes sense with these logins.
-func (t *tool) usable(logins []Login) bool {
+// availableWith reports whether a tool makes sense with these logins.
+func (t *tool) availableWith(logins []Login) bool {
 	switch t.name {
 	case toolFillLogin:
 		return len(logins) > 0
@@ -52,35 +52,35 @@ func (t *tool) usable(logins []Login) bool {
 	return true
 }
 
-// known returns an outcome that says what is wrong with the name of a login; nil if nothing is.
-func (r *run) known(name string, code bool) *outcome {
+// checkLogin returns an outcome that says what is wrong with the name of a login; nil if nothing is.
+func (r *run) checkLogin(name string, code bool) *callOutcome {
 	var names []string
 	for _, l := range r.logins {
 		if l.Name == name && (l.Code || !code) {
 			return nil
 		}
 		if l.Code || !code {
-			names = append(names, working.Quote(l.Name))
+			names = append(names, agent.Quote(l.Name))
 		}
 	}
 	if len(names) == 0 {
-		return misuse("There is no login that you may use for this.")
+		return invalidCall("There is no login that you may use for this.")
 	}
-	return misuse("There is no login %s that you may use for this. There are: %s.", working.Quote(name), strings.Join(names, ", "))
+	return invalidCall("There is no login %s that you may use for this. There are: %s.", agent.Quote(name), strings.Join(names, ", "))
 }
 
-// signIn asks a person and then uses the login where they were told that it would be used. The time they take does not
+// fillApproved asks a person and then uses the login where they were told that it would be used. The time they take does not
 // count.
-func (r *run) signIn(ctx context.Context, t *tool, a args) outcome {
+func (r *run) fillApproved(ctx context.Context, t *tool, a toolArgs) callOutcome {
 	name, code := a.str("entry"), t.name == toolFillCode
-	if wrong := r.known(name, code); wrong != nil {
+	if wrong := r.checkLogin(name, code); wrong != nil {
 		return *wrong
 	}
-	if r.agent.Consent == nil {
-		return *misuse("Not done: a person has to agree to it, and nobody can be asked here. Let the person log in.")
+	if r.agent.Approver == nil {
+		return *invalidCall("Not done: a person has to agree to it, and nobody can be asked here. Let the person log in.")
 	}
 	q := sessions.Question{Classes: []string{classLogin}}
-	looking := r.timed(ctx, a, func(ctx context.Context) (o outcome) {
+	looking := r.runWithin(ctx, a, func(ctx context.Context) (o callOutcome) {
 		q.Origin, q.Text, o.err = r.agent.Logins.Where(ctx, r.session, r.task, name, code)
 		return o
 	})
@@ -89,9 +89,9 @@ func (r *run) signIn(ctx context.Context, t *tool, a args) outcome {
 	}
 	decision, err := r.askPeople(ctx, q)
 	if err != nil {
-		return *refusal(err)
+		return *refusedOutcome(err)
 	}
-	o := r.timed(ctx, a, func(ctx context.Context) (o outcome) {
+	o := r.runWithin(ctx, a, func(ctx context.Context) (o callOutcome) {
 		if code {
 			o.notes, o.err = r.agent.Logins.FillCode(ctx, r.session, r.task, name, q.Origin)
 		} else {
@@ -99,29 +99,29 @@ func (r *run) signIn(ctx context.Context, t *tool, a args) outcome {
 		}
 		return o
 	})
-	o.consent = decision
+	o.decision = decision
 	return o
 }
 
 // fillLogin fills a login in and leaves it unsent.
-func fillLogin(ctx context.Context, r *run, _ Page, a args) outcome {
-	if wrong := r.known(a.str("entry"), false); wrong != nil {
+func fillLogin(ctx context.Context, r *run, _ Page, a toolArgs) callOutcome {
+	if wrong := r.checkLogin(a.str("entry"), false); wrong != nil {
 		return *wrong
 	}
 	notes, err := r.agent.Logins.Fill(ctx, r.session, r.task, a.str("entry"), "")
-	return outcome{notes: notes, err: err}
+	return callOutcome{notes: notes, err: err}
 }
 
-func labelFillLogin(a args, _ names) string {
-	label := "fill in the login " + working.Quote(a.str("entry"))
+func labelFillLogin(a toolArgs, _ elementNames) string {
+	label := "fill in the login " + agent.Quote(a.str("entry"))
 	if a.flag("submit") {
 		label += " and send it"
 	}
 	return label
 }
 
-func labelFillCode(a args, _ names) string {
-	return "fill in the code of " + working.Quote(a.str("entry"))
+func labelFillCode(a toolArgs, _ elementNames) string {
+	return "fill in the code of " + agent.Quote(a.str("entry"))
 }
 
 // loginPrompt tells the model about the logins; "" if there are none.
@@ -134,7 +134,7 @@ func loginPrompt(logins []Login) string {
 	for _, l := range logins {
 		fmt.Fprintf(&b, "\n- %s: for %s", l.Name, strings.Join(l.Origins, " and "))
 		if l.Username != "" {
-			fmt.Fprintf(&b, ", user name %s", working.Quote(l.Username))
+			fmt.Fprintf(&b, ", user name %s", agent.Quote(l.Username))
 		}
 		if l.Code {
 			b.WriteString(", with one-time codes (fill_totp)")

@@ -117,7 +117,7 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 			b.agent.Logins = k
 			a := &asker{answer: tt.answer}
 			if tt.answer != nil {
-				b.agent.Consent = a
+				b.agent.Approver = a
 			}
 			_, steps := b.answer(t)
 			if got := strings.Join(k.done, "; "); got != tt.done {
@@ -141,7 +141,7 @@ func TestALoginThatFitsNowhereAsksNobody(t *testing.T) {
 	b := newBench(call(loginCalls...), named("fill_login", `{"entry":"shop","submit":true}`), say("ok"))
 	b.agent.Logins = &keys{list: []browseagent.Login{{Name: "shop"}}, lost: errors.New("the page is of another site")}
 	a := &asker{answer: allowed}
-	b.agent.Consent = a
+	b.agent.Approver = a
 	_, steps := b.answer(t)
 	if last := acts(steps)[1]; !last.Failed || last.Text != "the page is of another site" || len(a.questions) != 0 {
 		t.Errorf("asked %+v, and the step says %+v", a.questions, last)

@@ -313,7 +313,7 @@ func TestASessionWorksOneTaskAtATime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if step.Kind != sessions.StepAct || step.Phase != sessions.Begun {
+		if step.Kind != sessions.StepAct || step.Phase != sessions.PhaseBegun {
 			continue
 		}
 		for _, err := range b.agent.Run(t.Context(), b.session, b.task) {

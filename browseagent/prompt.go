@@ -1,6 +1,6 @@
 package browseagent
 
-import "clank/untrusted"
+import "clank/internal/untrusted"
 
 const instructions = `You work a real web browser for a person, with the tools given to you.
 

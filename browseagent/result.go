@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"clank/internal/untrusted"
 	"clank/llm"
 	"clank/sessions"
-	"clank/sessions/working"
-	"clank/untrusted"
+	"clank/sessions/agent"
 )
 
 // The headings under which a result carries something long. What follows one of
@@ -27,68 +27,68 @@ const (
 )
 
 const (
-	maxSaid  = 2000 // characters of an address, a note or an error
-	maxTitle = 300  // characters of a title
+	maxNoteText = 2000 // characters of an address, a note or an error
+	maxTitle    = 300  // characters of a title
 )
 
-// outcome is what came of one call.
+// callOutcome is what came of one call.
 //
 // A model reads it as a first line "ok" or "failed", remarks of ours, and then,
 // marked as untrusted, lines that begin with "error: ", "note: ", "url: " and
 // "title: ", and at last one section.
-type outcome struct {
-	err     error  // the tool failed; the text may be a page's
-	consent string // what became of the question whether it may be done, if there was one
-	remarks []string
-	notes   []string
-	url     string // "" if nothing is known
-	title   string // "" if it has not changed
-	section string
-	body    string
-	images  []llm.Image
-	view    *sessions.Image
-	invalid bool // the call could not be understood; nothing was done
+type callOutcome struct {
+	err      error  // the tool failed; the text may be a page's
+	decision string // what became of the question whether it may be done, if there was one
+	remarks  []string
+	notes    []string
+	url      string // "" if nothing is known
+	title    string // "" if it has not changed
+	section  string
+	body     string
+	images   []llm.Image
+	view     *sessions.Image
+	invalid  bool // the call could not be understood; nothing was done
 }
 
-func failure(err error) outcome { return outcome{err: err} }
+func failedOutcome(err error) callOutcome { return callOutcome{err: err} }
 
-// misuse is the outcome of a call that could not be understood.
-func misuse(format string, args ...any) *outcome {
-	return &outcome{invalid: true, remarks: []string{fmt.Sprintf(format, args...)}}
+// invalidCall is the outcome of a call that could not be understood.
+func invalidCall(format string, args ...any) *callOutcome {
+	return &callOutcome{invalid: true, remarks: []string{fmt.Sprintf(format, args...)}}
 }
 
 // failed reports whether the tool did not do what it was asked to do.
-func (o *outcome) failed() bool { return o.err != nil || o.invalid }
+func (o *callOutcome) failed() bool { return o.err != nil || o.invalid }
 
 // text returns what the model reads, and how it reads when it is old: short is
 // "" if there is nothing to leave out. n is the number of the step.
-func (o *outcome) text(n int) (full, short string) {
+func (o *callOutcome) text(n int) (full, short string) {
 	head := "ok"
 	if o.failed() {
 		head = "failed"
 	}
-	if o.consent != "" {
-		head += "\n" + o.consent
+	if o.decision != "" {
+		head += "\n" + o.decision
 	}
 	head = strings.Join(append([]string{head}, o.remarks...), "\n")
 	var lines []string
 	if o.err != nil {
-		lines = append(lines, "error: "+untrusted.Line(o.err.Error(), maxSaid))
+		lines = append(lines, "error: "+untrusted.CleanLine(o.err.Error(), maxNoteText))
 	}
 	for _, note := range o.notes {
-		lines = append(lines, "note: "+untrusted.Line(note, maxSaid))
+		lines = append(lines, "note: "+untrusted.CleanLine(note, maxNoteText))
 	}
 	if o.url != "" {
-		lines = append(lines, "url: "+untrusted.Line(o.url, maxSaid))
+		lines = append(lines, "url: "+untrusted.CleanLine(o.url, maxNoteText))
 	}
 	if o.title != "" {
-		lines = append(lines, "title: "+untrusted.Line(o.title, maxTitle))
+		lines = append(lines, "title: "+untrusted.CleanLine(o.title, maxTitle))
 	}
 	switch {
 	case o.section != "" && o.body != "":
 		gone := fmt.Sprintf("(%s of step %d left out)", strings.Replace(o.section, sectionPage, "page state", 1), n)
 		short = head + "\n" + untrusted.Wrap(strings.Join(append(slices.Clip(lines), gone), "\n"))
-		lines = append(lines, o.section+":", foreign(o.body))
+		lines = append(lines, o.section+":", indentHeadings(o.body))
 	case o.section != "":
 		lines = append(lines, o.section+": none")
 	}
@@ -98,19 +98,19 @@ func (o *outcome) text(n int) (full, short string) {
 	return head + "\n" + untrusted.Wrap(strings.Join(lines, "\n")), short
 }
 
-// heading matches a line that begins as our own do.
-var heading = sync.OnceValue(func() *regexp.Regexp {
+// ownHeading matches a line that begins as our own do.
+var ownHeading = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:error|note|url|title|page|page changes|text|links|tabs)[ \t]*:`)
 })
 
-// foreign moves lines of a page that begin as ours do by a space, so that a
+// indentHeadings moves lines of a page that begin as ours do by a space, so that a
 // line which begins at the margin with one of our words is ours.
-func foreign(body string) string {
-	return heading().ReplaceAllString(untrusted.Clean(body), " $0")
+func indentHeadings(body string) string {
+	return ownHeading().ReplaceAllString(untrusted.Clean(body), " $0")
 }
 
-// clean takes a secret out of what the page and the browser said.
-func (o *outcome) clean(secret string) {
+// redact takes a secret out of what the page and the browser said.
+func (o *callOutcome) redact(secret string) {
 	if secret == "" {
 		return
 	}
@@ -122,12 +122,12 @@ func (o *outcome) clean(secret string) {
 	}
 }
 
-// brief is what people read about the outcome beside the step's label.
-func (o *outcome) brief() string {
-	if o.consent != "" {
+// summary is what people read about the outcome beside the step's label.
+func (o *callOutcome) summary() string {
+	if o.decision != "" {
 		rest := *o
-		rest.consent = ""
-		return strings.TrimSuffix(o.consent+" "+rest.brief(), " ")
+		rest.decision = ""
+		return strings.TrimSuffix(o.decision+" "+rest.summary(), " ")
 	}
 	switch {
 	case o.err != nil:
@@ -135,14 +135,14 @@ func (o *outcome) brief() string {
 	case o.invalid:
 		return strings.Join(o.remarks, " ")
 	case o.section == sectionText || o.section == sectionLinks:
-		return working.Cut(o.body, 500)
+		return agent.Truncate(o.body, 500)
 	default:
 		return strings.Join(o.notes, "; ")
 	}
 }
 
 // fingerprint is equal for outcomes that tell the model the same.
-func (o *outcome) fingerprint() string {
+func (o *callOutcome) fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%v\x00%q\x00%q\x00%q\x00%q", o.err, o.remarks, o.notes, o.url, o.section)
 	h.Write([]byte(o.body))

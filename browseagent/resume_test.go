@@ -10,9 +10,9 @@ import (
 
 	"clank/browseagent"
 	"clank/cancel"
+	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
-	"clank/sessions/sessionstest"
 )
 
 // office is a manager over a bench.
@@ -46,7 +46,7 @@ func (o *office) close() {
 }
 
 // work runs a task of ada's, in a session if that is not empty.
-func (o *office) work(session, prompt string, steps int, watch func(sessions.Event)) sessions.Record {
+func (o *office) work(session, prompt string, steps int, watch func(sessions.Event)) sessions.TaskRecord {
 	o.t.Helper()
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada"}
 	rec, err := o.Run(o.t.Context(), sessions.Task{SessionID: session, Prompt: prompt, Origin: from, MaxSteps: steps}, watch)
@@ -58,7 +58,7 @@ func (o *office) work(session, prompt string, steps int, watch func(sessions.Eve
 
 // goesOn checks that the session can be gone on with: the model finds what was
 // said before, every call of it answered.
-func (o *office) goesOn(first sessions.Record, wants ...string) {
+func (o *office) goesOn(first sessions.TaskRecord, wants ...string) {
 	o.t.Helper()
 	o.bench.script(call("click", `{"ref":"e5"}`), say("the second one costs 39 €"))
 	rec := o.work(first.SessionID, "now the second one", 0, nil)
@@ -144,7 +144,7 @@ func TestASessionGoesOnAfterTheProgramDiedInTheMiddle(t *testing.T) {
 	died := errors.New("the disk is gone")
 	clicks := 0
 	rec := o.work("", "find a lamp", 0, func(ev sessions.Event) {
-		if ev.Step != nil && ev.Step.Tool == "browser_click" && ev.Step.Phase == sessions.Begun {
+		if ev.Step != nil && ev.Step.Tool == "browser_click" && ev.Step.Phase == sessions.PhaseBegun {
 			if clicks++; clicks == 1 {
 				store.Fail = func(string) error { return died } // nothing reaches the disk any more
 			}
@@ -193,7 +193,7 @@ func TestTheLiteralModelGoesOnWhereItWasStopped(t *testing.T) {
 			b := withPlain(newBench())
 			o := openOffice(t, b, &sessionstest.Store{})
 			rec := o.work("", sentence, steps, func(ev sessions.Event) {
-				if steps == 0 && ev.Step != nil && ev.Step.Tool == "browser_press" && ev.Step.Phase == sessions.Begun {
+				if steps == 0 && ev.Step != nil && ev.Step.Tool == "browser_press" && ev.Step.Phase == sessions.PhaseBegun {
 					o.Scopes.Stop(cancel.Scope{Guild: "g", Channel: "c"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
 				}
 			})
@@ -222,7 +222,7 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 	second := newBench(call("click", `{"ref":"e5"}`), say("solved"))
 	second.agent.Browser = b.browser // both work the same pages
 	o.Backends["screen"] = second.agent
-	o.HandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+	o.AllowHandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
 		return "", nil
 	}
 	rec := o.work("", "find a lamp", 0, nil)

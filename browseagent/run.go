@@ -9,40 +9,40 @@ import (
 
 	"clank/llm"
 	"clank/sessions"
-	"clank/sessions/working"
+	"clank/sessions/agent"
 )
 
-// maxUseless is after how many replies in a row with which nothing can be done
+// maxEmptyReplies is after how many replies in a row with which nothing can be done
 // the task ends.
-const maxUseless = 3
+const maxEmptyReplies = 3
 
 // run is one task being worked. It lives in one goroutine.
 type run struct {
 	agent   *Agent
-	held    *held
+	state   *sessionState
 	opening *sync.Mutex // held while the session's page is opened
 	session sessions.Session
 	task    sessions.Task
 	yield   func(sessions.Step, error) bool
 	log     *slog.Logger
 
-	said   []string                // answers after which more was asked for
-	handed *sessions.HandOverError // the model left the rest to another runtime
+	earlierAnswers []string                // answers after which more was asked for
+	handOver       *sessions.HandOverError // the model left the rest to another runtime
 
-	set     Settings
-	model   llm.Model
-	caps    llm.Caps
-	system  string
-	logins  []Login
-	n       int // number of the newest step
-	shown   []sessions.Image
-	seen    map[[sha256.Size]byte]bool // pictures in shown
-	repeats working.Repeats
-	repeat  int    // how often the newest call has been repeated
-	useless int    // replies in a row with which nothing could be done
-	closed  bool   // the model closed the browser
-	beside  string // what the model said beside its newest calls
-	read    string // what the task has read last: a text or links, for people
+	set          Settings
+	model        llm.Model
+	caps         llm.Caps
+	system       string
+	logins       []Login
+	n            int // number of the newest step
+	shown        []sessions.Image
+	seen         map[[sha256.Size]byte]bool // pictures in shown
+	repeats      agent.RepeatDetector
+	repeatCount  int    // how often the newest call has been repeated
+	emptyReplies int    // replies in a row with which nothing could be done
+	closed       bool   // the model closed the browser
+	remark       string // what the model said beside its newest calls
+	lastRead     string // what the task has read last: a text or links, for people
 }
 
 // work is the loop: ask, act, record, check what is left.
@@ -50,18 +50,18 @@ func (r *run) work(ctx context.Context, unread error) error {
 	if err := r.prepare(ctx, unread); err != nil {
 		return err
 	}
-	defer func() { r.settle(ctx) }()
+	defer func() { r.finishConversation(ctx) }()
 	for range r.set.MaxSteps {
-		if err := r.hear(ctx); err != nil {
+		if err := r.deliverNotes(ctx); err != nil {
 			return err
 		}
-		reply, err := r.ask(ctx, r.offered())
+		reply, err := r.ask(ctx, r.offeredTools())
 		if err != nil {
 			return err
 		}
 		calls := reply.Calls()
-		if end := working.FinalText(reply.Text(), reply.Stop); len(calls) == 0 && end.Text != "" {
-			more, err := r.goesOn(ctx, end)
+		if end := agent.NewOutcome(reply.Text(), reply.Stop); len(calls) == 0 && end.Text != "" {
+			more, err := r.continueAfterAnswer(ctx, end)
 			switch {
 			case err != nil:
 				return err
@@ -70,18 +70,18 @@ func (r *run) work(ctx context.Context, unread error) error {
 			}
 			return r.answer(ctx, end)
 		}
-		if err := r.act(ctx, calls); err != nil {
+		if err := r.runCalls(ctx, calls); err != nil {
 			return err
 		}
 		switch {
-		case r.handed != nil:
-			return r.handed
+		case r.handOver != nil:
+			return r.handOver
 		case r.closed:
 			return r.wrapUp(ctx, "The browser is closed. Answer the person now.", "")
-		case r.repeat >= working.MaxRepeats:
-			return r.wrapUp(ctx, "You have done the same again and again without effect.", fmt.Sprintf("the same %d times without effect", working.MaxRepeats))
-		case r.useless >= maxUseless:
-			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable tool call (try another model)", r.model.Name(), maxUseless)
+		case r.repeatCount >= agent.MaxRepeats:
+			return r.wrapUp(ctx, "You have done the same again and again without effect.", fmt.Sprintf("the same %d times without effect", agent.MaxRepeats))
+		case r.emptyReplies >= maxEmptyReplies:
+			return fmt.Errorf("model %s: %d replies in a row without an answer or a usable tool call (try another model)", r.model.Name(), maxEmptyReplies)
 		}
 	}
 	limit := fmt.Sprintf("step limit of %d", r.set.MaxSteps)
@@ -96,7 +96,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	model, err := r.agent.Model(ctx, r.task.Model)
 	if err != nil {
-		return working.Ended(ctx, err) // it names the model
+		return agent.ContextError(ctx, err) // it names the model
 	}
 	r.model, r.caps = model, model.Caps()
 	if !r.caps.Tools {
@@ -107,7 +107,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 			r.log.Warn("logins cannot be used", "err", err)
 		}
 	}
-	r.system = working.Prompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions) + loginPrompt(r.logins)
+	r.system = agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions) + loginPrompt(r.logins)
 	r.seen = make(map[[sha256.Size]byte]bool)
 	if unread != nil {
 		r.log.Warn("conversation is not readable", "err", unread)
@@ -115,37 +115,37 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 			return err
 		}
 	}
-	r.held.history.prompt(r.task.Prompt)
+	r.state.history.addPrompt(r.task.Prompt)
 	return nil
 }
 
-// settle leaves the conversation in a state in which it can go on, however the
+// finishConversation leaves the conversation in a state in which it can go on, however the
 // task ended.
-func (r *run) settle(ctx context.Context) {
+func (r *run) finishConversation(ctx context.Context) {
 	why := "interrupted"
 	if ctx.Err() != nil {
 		why += ": " + context.Cause(ctx).Error()
-		r.held.view.unseen() // what was being done may have changed the page
+		r.state.view.reset() // what was being done may have changed the page
 	}
-	r.held.history.settle(why)
+	r.state.history.answerOpenCalls(why)
 }
 
 // ask asks the model once.
 func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	r.n++
-	step := sessions.Step{N: r.n, Kind: sessions.StepThink, Phase: sessions.Begun, Label: "think"}
+	step := sessions.Step{N: r.n, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"}
 	if err := r.emit(ctx, step); err != nil {
 		return llm.Reply{}, err
 	}
-	h := &r.held.history
+	h := &r.state.history
 	if !h.trim(r.set.HistorySnapshots, r.set.HistoryChars) {
-		r.held.view.unseen()
+		r.state.view.reset()
 	}
 	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one step in the settings, or choose a faster model)", r.model.Name(), r.set.StepTimeout)
 	asking, cancel := context.WithTimeoutCause(ctx, r.set.StepTimeout, late)
 	defer cancel()
 	reply, err := r.model.Generate(asking, llm.Request{
-		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: r.set.MaxTokens, EndUser: working.EndUser(r.task.Origin),
+		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: r.set.MaxTokens, EndUser: agent.EndUserID(r.task.Origin),
 	}, nil)
 	if err != nil {
 		if asking.Err() != nil {
@@ -153,19 +153,19 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 		}
 		return llm.Reply{}, err
 	}
-	reply.Message = understood(reply.Message)
+	reply.Message = normalizeReply(reply.Message)
 	if len(tools) == 0 {
 		reply.Message = withoutCalls(reply.Message)
 	}
-	h.reply(reply.Message)
+	h.addReply(reply.Message)
 	for _, c := range reply.Calls() { // before anything is stored
-		r.forget(c)
+		r.maskStoredPassword(c)
 	}
-	step.Phase, step.Usage = sessions.Done, working.Usage(reply.Usage)
+	step.Phase, step.Usage = sessions.PhaseDone, agent.SessionUsage(reply.Usage)
 	if len(reply.Calls()) > 0 {
 		step.Text = reply.Text()
 	}
-	r.beside = step.Text
+	r.remark = step.Text
 	return reply, r.emit(ctx, step)
 }
 
@@ -175,16 +175,16 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 	if limit != "" {
 		why += " Answer the person now, without using tools: what you have found so far, and what is left to do."
 	}
-	beside := r.beside
-	if err := r.hear(ctx); err != nil {
+	beside := r.remark
+	if err := r.deliverNotes(ctx); err != nil {
 		return err
 	}
-	r.held.history.user(why)
+	r.state.history.addUserText(why)
 	reply, err := r.ask(ctx, nil)
 	if err != nil {
 		return err
 	}
-	end := working.FinalText(reply.Text(), reply.Stop)
+	end := agent.NewOutcome(reply.Text(), reply.Stop)
 	switch {
 	case end.Text != "":
 	case beside != "":
@@ -201,15 +201,15 @@ func (r *run) wrapUp(ctx context.Context, why, limit string) error {
 }
 
 // answer ends the task.
-func (r *run) answer(ctx context.Context, end working.Ending) error {
+func (r *run) answer(ctx context.Context, end agent.Outcome) error {
 	r.n++
-	v := &r.held.view
+	v := &r.state.view
 	err := r.emit(ctx, sessions.Step{
-		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer",
-		Text: r.whole(end.Text), Images: r.shown, Failed: end.Failed, Limit: end.Limit, Closed: r.closed, URL: v.url, Title: v.title,
+		N: r.n, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer",
+		Text: r.fullAnswer(end.Text), Images: r.shown, Failed: end.Failed, Limit: end.Limit, Closed: r.closed, URL: v.url, Title: v.title,
 	})
 	if err == nil && r.closed {
-		r.agent.kept.Forget(r.session.ID)
+		r.agent.cache.Drop(r.session.ID)
 	}
 	return err
 }
@@ -217,7 +217,7 @@ func (r *run) answer(ctx context.Context, end working.Ending) error {
 // notice tells the person something beside the work.
 func (r *run) notice(ctx context.Context, text string) error {
 	r.n++
-	return r.emit(ctx, sessions.Step{N: r.n, Kind: sessions.StepNotice, Phase: sessions.Done, Label: text, Text: text})
+	return r.emit(ctx, sessions.Step{N: r.n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: text, Text: text})
 }
 
 // emit hands a step to the consumer. Nothing is handed over once ctx has ended.
@@ -225,14 +225,14 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if s.Phase == sessions.Done && s.Kind != sessions.StepNotice {
+	if s.Phase == sessions.PhaseDone && s.Kind != sessions.StepNotice {
 		var err error
-		if s.Memory, err = r.held.history.memory(); err != nil {
+		if s.Memory, err = r.state.history.marshal(); err != nil {
 			return err
 		}
 	}
 	if !r.yield(s, nil) {
-		return errGone
+		return errConsumerStopped
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func TestClosingASessionEndsItsTask(t *testing.T) {
 			err = e
 			break
 		}
-		if step.Kind == sessions.StepAct && step.Phase == sessions.Begun {
+		if step.Kind == sessions.StepAct && step.Phase == sessions.PhaseBegun {
 			if err := b.agent.Close(t.Context(), b.session.ID); err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func TestAMemoryFromTheMiddleOfATaskIsSettled(t *testing.T) {
 		if step.Memory != nil {
 			b.session.Memory = step.Memory
 		}
-		if step.Kind == sessions.StepAct && step.Phase == sessions.Done {
+		if step.Kind == sessions.StepAct && step.Phase == sessions.PhaseDone {
 			break
 		}
 	}
@@ -236,7 +236,7 @@ func TestACrashedPageIsReopenedAndTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		steps = append(steps, step)
-		if step.Kind == sessions.StepAct && step.Phase == sessions.Done && step.Tool == "browser_open" {
+		if step.Kind == sessions.StepAct && step.Phase == sessions.PhaseDone && step.Tool == "browser_open" {
 			b.browser.mu.Lock()
 			delete(b.browser.pages, b.session.ID) // it crashed
 			b.browser.mu.Unlock()

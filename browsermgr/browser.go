@@ -10,65 +10,61 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/connect"
 	"clank/browsermgr/fault"
-	"clank/browsermgr/graphics"
 	"clank/browsermgr/page"
-	"clank/browsermgr/plan"
-	"clank/browsermgr/tabset"
-	"clank/browsermgr/upkeep"
+	"clank/browsermgr/profile"
 )
 
 // browser is one running browser with the connection to it.
 type browser struct {
 	manager        *Manager
-	plan           plan.Plan
+	resolved       profile.Resolved
 	process        *chrome.Process // nil if somebody else started it
 	executable     chrome.Executable
 	conn           *page.Browser
 	observers      []page.Observer
 	guards         []page.Observer // see Manager.Guard
 	proxy          string          // that it was started with
-	numbers        *tabset.Numbers
-	asked          upkeep.Book // the tabs that were opened on request
+	tabNumbers     *tabNumbers
+	tabOwners      TabOwners // the tabs that were opened on request
 	port           int
 	headless       bool
 	headlessSource string
-	graphics       atomic.Pointer[graphics.Info] // nil until it is known
+	graphics       atomic.Pointer[profile.Graphics] // nil until it is known
 
-	uses *upkeep.Uses  // ends when it is being ended on purpose
+	uses *UseCounter   // ends when it is being ended on purpose
 	gone chan struct{} // closed when nothing of it is left
 	err  error         // why it is gone; set before gone is closed
 
-	mu      sync.Mutex
-	owners  map[string]*Window // by target id; stays when the tab is closed, so that late popups find their window
-	windows map[*Window]struct{}
+	mu             sync.Mutex
+	windowByTarget map[string]*Window // by target id; stays when the tab is closed, so that late popups find their window
+	windows        map[*Window]struct{}
 }
 
 // newBrowser is one that still has to be started or joined.
-func newBrowser(p *profile, pl plan.Plan) *browser {
+func newBrowser(p *profileState, pl profile.Resolved) *browser {
 	b := &browser{
-		manager: p.manager, plan: pl, numbers: &p.numbers,
-		uses: upkeep.NewUses(), gone: make(chan struct{}),
-		owners: map[string]*Window{}, windows: map[*Window]struct{}{},
+		manager: p.manager, resolved: pl, tabNumbers: &p.tabNumbers,
+		uses: NewUseCounter(), gone: make(chan struct{}),
+		windowByTarget: map[string]*Window{}, windows: map[*Window]struct{}{},
 	}
-	if p.manager.Observe != nil {
-		b.observers = p.manager.Observe(b.local())
+	if p.manager.NewObservers != nil {
+		b.observers = p.manager.NewObservers(b.isLocal())
 	}
-	if p.manager.Guard != nil {
-		b.guards = p.manager.Guard(p.name, b.local())
+	if p.manager.NewGuardObservers != nil {
+		b.guards = p.manager.NewGuardObservers(p.name, b.isLocal())
 	}
 	return b
 }
 
-// local reports whether we start it, on this machine.
-func (b *browser) local() bool { return b.plan.Mode == plan.Launched }
+// isLocal reports whether we start it, on this machine.
+func (b *browser) isLocal() bool { return b.resolved.Mode == profile.ModeLaunched }
 
-// connection is how its connection is made.
-func (b *browser) connection() page.Options {
+// connectOptions is how its connection is made.
+func (b *browser) connectOptions() page.Options {
 	return page.Options{
-		Logger: b.manager.Logger, Sent: b.manager.Sent, FirstTab: b.numbers.Next(),
-		Observers: slices.Concat([]page.Observer{b.numbers}, b.guards, b.observers), Clean: b.manager.Clean, Hidden: b.manager.Hidden,
+		Logger: b.manager.Logger, OnSent: b.manager.OnSent, FirstTabNumber: b.tabNumbers.Next(),
+		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact, HiddenAreas: b.manager.HiddenAreas,
 	}
 }
 
@@ -87,20 +83,20 @@ func (b *browser) pid() int {
 	return b.process.PID
 }
 
-// enter begins an operation; false if the browser is ending or has ended.
-func (b *browser) enter() bool {
+// acquire begins an operation; false if the browser is ending or has ended.
+func (b *browser) acquire() bool {
 	select {
 	case <-b.conn.Done():
 		return false
 	case <-b.exited():
 		return false
 	default:
-		return b.uses.Enter()
+		return b.uses.Acquire()
 	}
 }
 
-// leave ends an operation.
-func (b *browser) leave() { b.uses.Leave() }
+// release ends an operation.
+func (b *browser) release() { b.uses.Release() }
 
 func (b *browser) isGone() bool {
 	select {
@@ -111,25 +107,25 @@ func (b *browser) isGone() bool {
 	}
 }
 
-// own notes whose tab it is.
-func (b *browser) own(w *Window, tab *page.Tab) {
+// assignTab notes whose tab it is.
+func (b *browser) assignTab(w *Window, tab *page.Tab) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.owners[tab.TargetID()] = w
+	b.windowByTarget[tab.TargetID()] = w
 	b.windows[w] = struct{}{}
 }
 
-// disown forgets a window that was closed. Popups that its pages have just opened still find it.
-func (b *browser) disown(w *Window) {
+// forgetWindow forgets a window that was closed. Popups that its pages have just opened still find it.
+func (b *browser) forgetWindow(w *Window) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.windows, w)
 }
 
-func (b *browser) owner(tab *page.Tab) *Window {
+func (b *browser) windowOf(tab *page.Tab) *Window {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.owners[tab.TargetID()]
+	return b.windowByTarget[tab.TargetID()]
 }
 
 func (b *browser) windowCount() int {
@@ -142,8 +138,8 @@ func (b *browser) windowCount() int {
 func (b *browser) run() {
 	events, unsubscribe := b.conn.Events()
 	idle, stopIdle := b.idleTicks()
-	cleanup := b.plan.Config.Cleanup.Filled()
-	sweep := time.NewTicker(cleanup.Every)
+	cleanup := b.resolved.Config.Cleanup.WithDefaults()
+	sweep := time.NewTicker(cleanup.Interval)
 	defer sweep.Stop()
 	b.manager.wg.Go(b.readGraphics)
 	ended := false
@@ -154,13 +150,13 @@ func (b *browser) run() {
 				ended = true
 				break
 			}
-			b.handle(ev)
+			b.handleEvent(ev)
 		case <-idle:
-			if !b.kept() && b.uses.End(b.manager.IdleAfter) {
+			if !b.hasUnownedPages() && b.uses.TryEnd(b.manager.IdleAfter) {
 				b.manager.Logger.Info("stopping idle browser", "pid", b.pid())
 			}
 		case <-sweep.C:
-			b.sweep(cleanup)
+			b.closeStaleTabs(cleanup)
 		case <-b.uses.Ending():
 			ended = true
 		case <-b.exited():
@@ -169,12 +165,12 @@ func (b *browser) run() {
 	}
 	stopIdle()
 	unsubscribe()
-	b.end()
+	b.shutDown()
 }
 
 // readGraphics asks once; a browser that does not tell has none.
 func (b *browser) readGraphics() {
-	info, err := graphics.Read(context.Background(), b.conn.Root())
+	info, err := profile.ReadGraphics(context.Background(), b.conn.RootSession())
 	if err != nil {
 		b.manager.Logger.Debug("browser does not tell its graphics", "error", err)
 		return
@@ -182,10 +178,10 @@ func (b *browser) readGraphics() {
 	b.graphics.Store(info)
 }
 
-// kept reports whether somebody has left pages open that no window and no rule closes.
-func (b *browser) kept() bool {
+// hasUnownedPages reports whether somebody has left pages open that no window and no rule closes.
+func (b *browser) hasUnownedPages() bool {
 	for _, tab := range b.conn.Tabs() {
-		owner, noted := b.asked.Owner(tab.TargetID())
+		owner, noted := b.tabOwners.Owner(tab.TargetID())
 		if noted && owner == "" && tab.URL() != "about:blank" {
 			return true
 		}
@@ -195,47 +191,47 @@ func (b *browser) kept() bool {
 
 // idleTicks ticks often enough to notice idleness soon after it is due.
 func (b *browser) idleTicks() (ticks <-chan time.Time, stop func()) {
-	if b.manager.IdleAfter <= 0 || b.plan.Mode != plan.Launched {
+	if b.manager.IdleAfter <= 0 || b.resolved.Mode != profile.ModeLaunched {
 		return nil, func() {}
 	}
 	ticker := time.NewTicker(max(b.manager.IdleAfter/4, time.Millisecond))
 	return ticker.C, ticker.Stop
 }
 
-// end closes the connection, waits for the process and tells why it is gone.
-func (b *browser) end() {
-	crashed := b.uses.End(0)
-	if !crashed && b.plan.Mode != plan.Launched {
-		b.takeBack()
+// shutDown closes the connection, waits for the process and tells why it is gone.
+func (b *browser) shutDown() {
+	crashed := b.uses.TryEnd(0)
+	if !crashed && b.resolved.Mode != profile.ModeLaunched {
+		b.undoOverrides()
 	}
-	if !crashed && b.plan.Mode == plan.Joined {
-		b.closeOurs()
+	if !crashed && b.resolved.Mode == profile.ModeJoined {
+		b.closeOwnTabs()
 	}
 	_ = b.conn.Close()
 	if b.process != nil {
 		b.endProcess(crashed)
 	}
 	b.closeObservers()
-	b.err = b.reason(crashed)
+	b.err = b.exitReason(crashed)
 	if crashed {
 		b.manager.Logger.Warn("browser is gone", "error", b.err, "pid", b.pid())
 	}
 	close(b.gone)
 }
 
-// takeBackLimit bounds putting a browser back as it was found.
-const takeBackLimit = 5 * time.Second
+// undoOverridesTimeout bounds putting a browser back as it was found.
+const undoOverridesTimeout = 5 * time.Second
 
-func (b *browser) takeBack() {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), takeBackLimit, &fault.LimitError{Limit: takeBackLimit})
+func (b *browser) undoOverrides() {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), undoOverridesTimeout, &fault.TimeLimitError{Limit: undoOverridesTimeout})
 	defer cancel()
-	if err := connect.TakeBack(ctx, b.observers); err != nil {
+	if err := profile.UndoOverrides(ctx, b.observers); err != nil {
 		b.manager.Logger.Warn("leave a browser as it was found", "error", err)
 	}
 }
 
 func (b *browser) closeObservers() {
-	if err := connect.CloseObservers(slices.Concat(b.observers, b.guards)); err != nil {
+	if err := profile.CloseObservers(slices.Concat(b.observers, b.guards)); err != nil {
 		b.manager.Logger.Warn("clear up after a browser", "error", err)
 	}
 }
@@ -259,7 +255,7 @@ func (b *browser) endProcess(crashed bool) {
 	}
 }
 
-func (b *browser) reason(crashed bool) error {
+func (b *browser) exitReason(crashed bool) error {
 	if !crashed {
 		return errStopped
 	}
@@ -276,7 +272,7 @@ var errStopped = errors.New("the browser was stopped")
 
 // stop ends the browser and returns when nothing of it is left.
 func (b *browser) stop(ctx context.Context) error {
-	b.uses.End(0)
+	b.uses.TryEnd(0)
 	if b.process != nil {
 		if err := b.process.Stop(ctx); err != nil {
 			return err
@@ -286,29 +282,29 @@ func (b *browser) stop(ctx context.Context) error {
 	return nil
 }
 
-// handle takes note of what happened to a tab.
-func (b *browser) handle(ev page.Event) {
+// handleEvent takes note of what happened to a tab.
+func (b *browser) handleEvent(ev page.Event) {
 	switch ev.Kind {
 	case page.TabOpened:
 		opener := ev.Tab.Opener()
 		if opener == nil {
 			return
 		}
-		b.asked.Inherit(ev.Tab.TargetID(), opener.TargetID())
-		if w := b.owner(opener); w != nil {
-			w.adopt(b, ev.Tab)
+		b.tabOwners.Inherit(ev.Tab.TargetID(), opener.TargetID())
+		if w := b.windowOf(opener); w != nil {
+			w.adoptTab(b, ev.Tab)
 		}
 	case page.TabClosed:
-		b.asked.Forget(ev.Tab.TargetID())
-		if w := b.owner(ev.Tab); w != nil {
-			w.drop(ev.Tab)
+		b.tabOwners.Forget(ev.Tab.TargetID())
+		if w := b.windowOf(ev.Tab); w != nil {
+			w.removeTab(ev.Tab)
 		}
 	case page.TabChanged, page.TabCrashed: // a tab knows its own address, and whether it lives
 	}
 }
 
-// lost turns the failure of an operation whose browser is gone into what a person can act upon.
-func (b *browser) lost(ctx context.Context, err error) error {
+// explainLoss turns the failure of an operation whose browser is gone into what a person can act upon.
+func (b *browser) explainLoss(ctx context.Context, err error) error {
 	timer := time.NewTimer(3 * time.Second)
 	defer timer.Stop()
 	select {

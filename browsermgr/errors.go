@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"clank/browsermgr/breaker"
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/endpoint"
 	"clank/browsermgr/fault"
-	"clank/browsermgr/roster"
+	"clank/browsermgr/profile"
 )
 
 // Errors that callers tell apart. Those of this package wrap them.
@@ -21,26 +19,26 @@ var (
 	// profile is not made for.
 	ErrInvalid = fault.ErrInvalid
 	// ErrNoProfile says that there is no profile of that name.
-	ErrNoProfile = roster.ErrNotFound
+	ErrNoProfile = profile.ErrNotFound
 	// ErrProfileExists says that there is one already.
-	ErrProfileExists = roster.ErrExists
+	ErrProfileExists = profile.ErrExists
 	// ErrNoPort says that all DevTools ports are given out.
-	ErrNoPort = roster.ErrNoPort
+	ErrNoPort = profile.ErrNoPort
 	// ErrNotRunning says that the profile's browser does not run, and was not to be started.
 	ErrNotRunning = errors.New("browser not running")
 	// ErrUnavailable says that the profile's browser could not be started or reached. The text around it says why; it
-	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[endpoint.Error] or an
-	// *[endpoint.RateLimitError].
+	// may wrap a *[chrome.PortError], a *[chrome.LockedError], a *[chrome.NotFoundError], an *[profile.ConnectError] or an
+	// *[profile.RateLimitError].
 	ErrUnavailable = fault.ErrUnavailable
-	// ErrRefused says that what a page asked for may not be reached. The text around it says what, and the way out.
-	ErrRefused = errors.New("navigation blocked by policy")
+	// ErrNavigationBlocked says that what a page asked for may not be reached. The text around it says what, and the way out.
+	ErrNavigationBlocked = errors.New("navigation blocked by policy")
 	// ErrPolicyBlocked says that the administrator of this machine forbids to drive the browser.
-	ErrPolicyBlocked = chrome.ErrPolicy
+	ErrPolicyBlocked = chrome.ErrForbiddenByAdmin
 	// ErrEndpointBlocked says that a rule of ours forbids to connect to the profile's address.
-	ErrEndpointBlocked = endpoint.ErrBlocked
+	ErrEndpointBlocked = profile.ErrEndpointBlocked
 )
 
-func errNotOurs(profile string) error {
+func errNotLaunchedByUs(profile string) error {
 	return fault.Invalidf("profile %q joins a browser that runs already: headless or not is not ours to say", profile)
 }
 
@@ -60,10 +58,10 @@ func (e *NoDisplayError) Unwrap() []error { return []error{ErrUnavailable, chrom
 
 // BreakerError says that a browser is not started now because that has failed several times in a row. It wraps
 // [ErrUnavailable] and the last failure.
-type BreakerError = breaker.OpenError
+type BreakerError = BreakerBreakerError
 
-// unavailable marks a failure to start or reach a browser.
-func unavailable(profile string, err error) error {
+// wrapUnavailable marks a failure to start or reach a browser.
+func wrapUnavailable(profile string, err error) error {
 	if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrClosed) {
 		return err
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/browsermgr"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestTheLinksOfAPageAndItsFramesAreListed(t *testing.T) {

@@ -14,17 +14,14 @@ import (
 	"time"
 
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/connect"
-	"clank/browsermgr/endpoint"
 	"clank/browsermgr/page"
-	"clank/browsermgr/plan"
-	"clank/browsermgr/roster"
+	"clank/browsermgr/profile"
 )
 
 // The names and places that hold unless the Manager's fields say otherwise.
 const (
-	DefaultProfile = roster.DefaultName
-	DefaultColor   = roster.DefaultColor
+	DefaultProfile = profile.DefaultName
+	DefaultColor   = profile.DefaultColor
 
 	// FirstPort and LastPort bound the DevTools ports of managed browsers.
 	FirstPort = 18800
@@ -51,48 +48,48 @@ type Manager struct {
 	Args []string
 	// IdleAfter is how long a browser runs without being used before it is stopped; zero keeps it.
 	IdleAfter time.Duration
-	// LaunchTimeout bounds the start of a browser; zero means [chrome.DefaultTimeout].
+	// LaunchTimeout bounds the start of a browser; zero means [chrome.DefaultLaunchTimeout].
 	LaunchTimeout time.Duration
 	// Logger receives what happens out of sight; nil discards it.
 	Logger *slog.Logger
 	// Config, if set, is asked at each start for what the settings say now, and replaces Executable, Headless, NoSandbox,
 	// Args and LaunchTimeout.
 	Config func() Config
-	// Observe, if set, makes the observers of each new connection; see [Use.Observers]. local says that the browser is
+	// NewObservers, if set, makes the observers of each new connection; see [Use.Observers]. local says that the browser is
 	// started by us, on this machine. Those that are an io.Closer are closed when the connection has ended.
-	Observe func(local bool) []page.Observer
+	NewObservers func(local bool) []page.Observer
 	// Proxy, if set, names the proxy that all traffic of a browser we start goes through, as http://host:port. It is asked
 	// at each start; "" lets the browser do without.
 	Proxy func(ctx context.Context, profile string) (address string, err error)
-	// Watch, if set, notes what the tab with that CDP target id is refused from now on, so that windows can tell it. finish,
+	// WatchRefusals, if set, notes what the tab with that CDP target id is refused from now on, so that windows can tell it. finish,
 	// which is called once, waits for late refusals and returns the first.
-	Watch func(profile, target string) (finish func(ctx context.Context) error)
-	// Explain, if set, says why a document did not load in the tab with that CDP target id, of which a browser behind a proxy
+	WatchRefusals func(profile, target string) (finish func(ctx context.Context) error)
+	// ExplainFailure, if set, says why a document did not load in the tab with that CDP target id, of which a browser behind a proxy
 	// knows no more than that; nil if it does not know either. address is what was asked for, since is when.
-	Explain func(profile, target, address string, since time.Time) error
-	// Guard, if set, makes the observers that keep an eye on what the pages of a connection reach. They come before those of
+	ExplainFailure func(profile, target, address string, since time.Time) error
+	// NewGuardObservers, if set, makes the observers that keep an eye on what the pages of a connection reach. They come before those of
 	// Observe, and are closed as those are.
-	Guard func(profile string, local bool) []page.Observer
-	// Refusals, if set, counts what the pages of a profile were refused.
-	Refusals func(profile string) uint64
-	// Door, if set, is told the port of the DevTools of each browser on this machine before its pages load, as far as it is
+	NewGuardObservers func(profile string, local bool) []page.Observer
+	// RefusalCount, if set, counts what the pages of a profile were refused.
+	RefusalCount func(profile string) uint64
+	// OnDevToolsPort, if set, is told the port of the DevTools of each browser on this machine before its pages load, as far as it is
 	// known then: pages are to be kept from it. It may be told the same one again.
-	Door func(port int)
+	OnDevToolsPort func(port int)
 	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name; its
 	// error refuses to connect.
 	AllowEndpoint func(ctx context.Context, address *url.URL) error
-	// Clean and Hidden, if set, keep secrets out of what browsers tell and show; see [page.Options].
-	Clean  func(message []byte) []byte
-	Hidden func(ctx context.Context, t *page.Tab) ([]page.Area, error)
-	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
-	Sent func(method string)
+	// Redact and Hidden, if set, keep secrets out of what browsers tell and show; see [page.Options].
+	Redact      func(message []byte) []byte
+	HiddenAreas func(ctx context.Context, t *page.Tab) ([]page.Area, error)
+	// OnSent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
+	OnSent func(method string)
 
-	roster *roster.File
+	store *profile.Store
 
 	mu       sync.Mutex
 	opened   bool
 	closed   chan struct{} // closed by Close
-	profiles map[string]*profile
+	profiles map[string]*profileState
 	windows  map[string]*Window
 	wg       sync.WaitGroup // browsers' watchers, and tabs that are being closed on the side
 }
@@ -122,15 +119,15 @@ func (m *Manager) Open(ctx context.Context) error {
 	if m.Profile == "" {
 		m.Profile = DefaultProfile
 	}
-	if err := roster.CheckName(m.Profile); err != nil {
+	if err := profile.CheckName(m.Profile); err != nil {
 		return fmt.Errorf("open browser manager: %w", err)
 	}
 	if m.FirstPort == 0 && m.LastPort == 0 {
 		m.FirstPort, m.LastPort = FirstPort, LastPort
 	}
-	m.roster = &roster.File{
-		Path: filepath.Join(m.Home, "browser", "profiles.json"), First: m.FirstPort, Last: m.LastPort, Default: m.Profile,
-		Busy: func(port int) bool { return !chrome.Free(context.WithoutCancel(ctx), port) },
+	m.store = &profile.Store{
+		Path: filepath.Join(m.Home, "browser", "profiles.json"), FirstPort: m.FirstPort, LastPort: m.LastPort, DefaultName: m.Profile,
+		PortInUse: func(port int) bool { return !chrome.PortFree(context.WithoutCancel(ctx), port) },
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,9 +136,9 @@ func (m *Manager) Open(ctx context.Context) error {
 	}
 	m.opened = true
 	m.closed = make(chan struct{})
-	m.profiles = map[string]*profile{}
+	m.profiles = map[string]*profileState{}
 	m.windows = map[string]*Window{}
-	connect.ClearAway(ctx, m.userDataDir("*"), m.Logger)
+	profile.ReapOrphans(ctx, m.userDataDir("*"), m.Logger)
 	return nil
 }
 
@@ -157,24 +154,24 @@ func (m *Manager) Window(ctx context.Context, opts WindowOptions) (w *Window, re
 	if opts.Key == "" {
 		return nil, false, errors.New("open window: no key given")
 	}
-	w, err = m.window(opts)
+	w, err = m.findOrMakeWindow(opts)
 	if err != nil {
 		return nil, false, fmt.Errorf("open window: %w", err)
 	}
-	use, restored, err := w.ready(ctx)
+	use, restored, err := w.acquireTab(ctx)
 	if err != nil {
 		return nil, false, fmt.Errorf("open window: %w", err)
 	}
-	use.done()
+	use.release()
 	return w, restored, nil
 }
 
-// window finds or makes the window, without a browser.
-func (m *Manager) window(opts WindowOptions) (*Window, error) {
-	if err := m.check(); err != nil {
+// findOrMakeWindow finds or makes the window, without a browser.
+func (m *Manager) findOrMakeWindow(opts WindowOptions) (*Window, error) {
+	if err := m.checkOpen(); err != nil {
 		return nil, err
 	}
-	profile, err := m.roster.Ensure(cmp.Or(opts.Profile, m.Profile))
+	profile, err := m.store.Ensure(cmp.Or(opts.Profile, m.Profile))
 	if err != nil {
 		return nil, err
 	}
@@ -185,15 +182,15 @@ func (m *Manager) window(opts WindowOptions) (*Window, error) {
 	}
 	w := m.windows[opts.Key]
 	if w == nil {
-		w = &Window{manager: m, key: opts.Key, profile: profile.Name, turn: make(chan struct{}, 1)}
+		w = &Window{manager: m, key: opts.Key, profile: profile.Name, readyTurn: make(chan struct{}, 1)}
 		m.windows[opts.Key] = w
 	}
-	w.plan(opts)
+	w.applyOptions(opts)
 	return w, nil
 }
 
-// check is an error unless the Manager is open.
-func (m *Manager) check() error {
+// checkOpen is an error unless the Manager is open.
+func (m *Manager) checkOpen() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.isClosed() {
@@ -240,8 +237,8 @@ func (m *Manager) Lookup(key string) (*Window, bool) {
 	return w, ok
 }
 
-// Status is what is known of one profile's browser.
-type Status struct {
+// BrowserStatus is what is known of one profile's browser.
+type BrowserStatus struct {
 	Profile     string
 	Running     bool
 	PID         int
@@ -254,20 +251,20 @@ type Status struct {
 }
 
 // Status lists the profiles that were in use since Open, by name. It asks no browser.
-func (m *Manager) Status() []Status {
+func (m *Manager) Status() []BrowserStatus {
 	m.mu.Lock()
-	profiles := make([]*profile, 0, len(m.profiles))
+	profiles := make([]*profileState, 0, len(m.profiles))
 	for _, p := range m.profiles {
-		if p.look() != nil {
+		if p.current() != nil {
 			profiles = append(profiles, p)
 		}
 	}
 	m.mu.Unlock()
-	var list []Status
+	var list []BrowserStatus
 	for _, p := range profiles {
 		list = append(list, p.status())
 	}
-	slices.SortFunc(list, func(a, b Status) int { return strings.Compare(a.Profile, b.Profile) })
+	slices.SortFunc(list, func(a, b BrowserStatus) int { return strings.Compare(a.Profile, b.Profile) })
 	return list
 }
 
@@ -278,7 +275,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	if m.opened && !m.isClosed() {
 		close(m.closed)
 	}
-	profiles := make([]*profile, 0, len(m.profiles))
+	profiles := make([]*profileState, 0, len(m.profiles))
 	for _, p := range m.profiles {
 		profiles = append(profiles, p)
 	}
@@ -294,7 +291,7 @@ func (m *Manager) Close(ctx context.Context) error {
 }
 
 // Config is what holds for all profiles, unless one says otherwise.
-type Config = plan.Config
+type Config = profile.Config
 
 // config is what holds now.
 func (m *Manager) config() Config {
@@ -311,8 +308,10 @@ func (m *Manager) config() Config {
 	return c
 }
 
-func (m *Manager) plan(p roster.Profile) (plan.Plan, error) { return plan.Make(p, m.config()) }
+func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {
+	return profile.Resolve(p, m.config())
+}
 
-func (m *Manager) connector(c Config) endpoint.Connector {
-	return endpoint.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint}
+func (m *Manager) connector(c Config) profile.Connector {
+	return profile.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint}
 }

@@ -254,8 +254,8 @@ func TestIdleBrowserStaysWhileSomebodyHasLeftAPageOpen(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) { m.IdleAfter = 200 * time.Millisecond })
 	base := site(t)
 	for _, name := range []string{"kept", "idle"} {
-		create(t, m, browsermgr.CreateOptions{Name: name})
-		u, err := profile(t, m, name).Use(t.Context(), true)
+		create(t, m, browsermgr.CreateProfileOptions{Name: name})
+		u, err := profile(t, m, name).Acquire(t.Context(), true)
 		if err != nil {
 			t.Fatal(err)
 		}

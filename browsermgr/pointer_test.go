@@ -186,7 +186,7 @@ func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
 	for _, factor := range []float64{0, 1.5, 2} {
 		for _, pinch := range []float64{1, 1.25} {
 			scaled(t, w, factor, pinch)
-			data, mediaType, width, height, err := w.Shot(t.Context())
+			data, mediaType, width, height, err := w.ScreenshotWithSize(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,14 +209,14 @@ func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
 // scaled sets the device scale factor of a viewport of 1001×601 (0: leave it) and what the page is pinched by.
 func scaled(t *testing.T, w *browsermgr.Window, factor, pinch float64) {
 	t.Helper()
-	err := w.Tab(t.Context(), func(tab *page.Tab) error {
+	err := w.WithTab(t.Context(), func(tab *page.Tab) error {
 		if factor > 0 {
-			err := tab.Main().Do(t.Context(), proto.EmulationSetDeviceMetricsOverride{Width: 1001, Height: 601, DeviceScaleFactor: factor})
+			err := tab.MainFrame().Do(t.Context(), proto.EmulationSetDeviceMetricsOverride{Width: 1001, Height: 601, DeviceScaleFactor: factor})
 			if err != nil {
 				return err
 			}
 		}
-		return tab.Main().Do(t.Context(), proto.EmulationSetPageScaleFactor{PageScaleFactor: pinch})
+		return tab.MainFrame().Do(t.Context(), proto.EmulationSetPageScaleFactor{PageScaleFactor: pinch})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -227,11 +227,11 @@ func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
 	w := desk(t)
 	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px" onclick="confirm('Sure?')">b</button>`)
 	contains(t, act(t, w, "clickCoords", map[string]any{"x": 10, "y": 10}), "Sure?")
-	if _, _, _, _, err := w.Shot(t.Context()); err == nil || !strings.Contains(err.Error(), "Sure?") {
+	if _, _, _, _, err := w.ScreenshotWithSize(t.Context()); err == nil || !strings.Contains(err.Error(), "Sure?") {
 		t.Errorf("got %v, want the dialog", err)
 	}
 	act(t, w, "dialog", map[string]any{"accept": true})
-	if _, _, width, height, err := w.Shot(t.Context()); err != nil || width != 1280 || height != 720 {
+	if _, _, width, height, err := w.ScreenshotWithSize(t.Context()); err != nil || width != 1280 || height != 720 {
 		t.Errorf("got %v×%v, %v", width, height, err)
 	}
 }

@@ -8,64 +8,61 @@ import (
 	"slices"
 	"sync"
 
-	"clank/browsermgr/breaker"
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/connect"
-	"clank/browsermgr/plan"
-	"clank/browsermgr/tabset"
+	"clank/browsermgr/profile"
 )
 
-// profile is one user data directory and the browser that runs on it, if one does.
-type profile struct {
-	manager *Manager
-	name    string
-	turn    chan struct{} // holds a token while the browser is being started, exchanged or ended
+// profileState is one user data directory and the browser that runs on it, if one does.
+type profileState struct {
+	manager   *Manager
+	name      string
+	startTurn chan struct{} // holds a token while the browser is being started, exchanged or ended
 
-	breaker breaker.Breaker // used by whoever has the turn
-	numbers tabset.Numbers  // of tabs; they go on from one browser to the next
+	breaker    LaunchBreaker // used by whoever has the turn
+	tabNumbers tabNumbers    // of tabs; they go on from one browser to the next
 
 	mu      sync.Mutex
 	browser *browser // the last that was started; set only by whoever has the turn
 }
 
-func newProfile(m *Manager, name string) *profile {
-	return &profile{manager: m, name: name, turn: make(chan struct{}, 1)}
+func newProfileState(m *Manager, name string) *profileState {
+	return &profileState{manager: m, name: name, startTurn: make(chan struct{}, 1)}
 }
 
-// profile returns the profile of that name.
-func (m *Manager) profile(name string) *profile {
+// profileState returns the profile of that name.
+func (m *Manager) profileState(name string) *profileState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.profiles[name]
 	if p == nil {
-		p = newProfile(m, name)
+		p = newProfileState(m, name)
 		m.profiles[name] = p
 	}
 	return p
 }
 
-// use returns the running browser, or starts one: headless or not, if it matters to the caller. The caller gives it back
+// acquire returns the running browser, or starts one: headless or not, if it matters to the caller. The caller gives it back
 // with leave.
-func (p *profile) use(ctx context.Context, headless *bool) (*browser, error) {
-	if err := take(ctx, p.turn); err != nil {
+func (p *profileState) acquire(ctx context.Context, headless *bool) (*browser, error) {
+	if err := acquireTurn(ctx, p.startTurn); err != nil {
 		return nil, err
 	}
-	defer give(p.turn)
-	return p.useNow(ctx, headless)
+	defer releaseTurn(p.startTurn)
+	return p.acquireWithTurn(ctx, headless)
 }
 
-// useNow is use for whoever has the turn.
-func (p *profile) useNow(ctx context.Context, headless *bool) (*browser, error) {
+// acquireWithTurn is use for whoever has the turn.
+func (p *profileState) acquireWithTurn(ctx context.Context, headless *bool) (*browser, error) {
 	select {
 	case <-p.manager.closed:
 		return nil, ErrClosed
 	default:
 	}
-	if b := p.look(); b != nil {
-		if err := p.fit(ctx, b, headless); err != nil {
+	if b := p.current(); b != nil {
+		if err := p.restartIfHeadlessDiffers(ctx, b, headless); err != nil {
 			return nil, err
 		}
-		if b.enter() {
+		if b.acquire() {
 			return b, nil
 		}
 		// It is ending: the next one can start when it has left the directory.
@@ -79,18 +76,18 @@ func (p *profile) useNow(ctx context.Context, headless *bool) (*browser, error) 
 		return nil, err
 	}
 	b, err := p.start(ctx, headless)
-	p.note(ctx, err)
+	p.recordStart(ctx, err)
 	if err != nil {
 		return nil, err
 	}
-	p.set(b)
-	b.enter()
+	p.setBrowser(b)
+	b.acquire()
 	return b, nil
 }
 
-// fit ends a browser that is not as it is wanted, if nobody uses it.
-func (p *profile) fit(ctx context.Context, b *browser, headless *bool) error {
-	if headless == nil || b.plan.Mode != plan.Launched || b.headless == *headless || b.isGone() {
+// restartIfHeadlessDiffers ends a browser that is not as it is wanted, if nobody uses it.
+func (p *profileState) restartIfHeadlessDiffers(ctx context.Context, b *browser, headless *bool) error {
+	if headless == nil || b.resolved.Mode != profile.ModeLaunched || b.headless == *headless || b.isGone() {
 		return nil
 	}
 	if n := b.windowCount(); n > 0 {
@@ -101,66 +98,66 @@ func (p *profile) fit(ctx context.Context, b *browser, headless *bool) error {
 }
 
 // start launches a browser, or joins one, and connects to it.
-func (p *profile) start(ctx context.Context, headless *bool) (*browser, error) {
+func (p *profileState) start(ctx context.Context, headless *bool) (*browser, error) {
 	m := p.manager
 	ctx, release := m.untilClosed(ctx)
 	defer release()
-	stored, err := m.roster.Ensure(p.name)
+	stored, err := m.store.Ensure(p.name)
 	if err != nil {
 		return nil, err
 	}
-	pl, err := m.plan(stored)
+	pl, err := m.resolve(stored)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case pl.Config.Disabled:
 		return nil, ErrDisabled
-	case pl.Mode != plan.Launched && headless != nil:
-		return nil, errNotOurs(p.name)
+	case pl.Mode != profile.ModeLaunched && headless != nil:
+		return nil, errNotLaunchedByUs(p.name)
 	}
-	if pl.Mode == plan.Launched && pl.CDPURL != "" && connect.Listens(ctx, pl.CDPPort) {
+	if pl.Mode == profile.ModeLaunched && pl.CDPURL != "" && profile.IsListening(ctx, pl.CDPPort) {
 		// Somebody runs it already. Whether it is a browser is found out by connecting.
-		pl.Mode = plan.Attached
-		if pl.At, err = stored.Endpoint(); err != nil {
+		pl.Mode = profile.ModeAttached
+		if pl.Address, err = stored.Endpoint(); err != nil {
 			return nil, err
 		}
 	}
-	if !pl.Remote() {
-		m.door(pl.Port())
+	if !pl.IsRemote() {
+		m.reportDevToolsPort(pl.KnownPort())
 	}
 	b := newBrowser(p, pl)
 	switch {
-	case pl.Mode == plan.Launched:
+	case pl.Mode == profile.ModeLaunched:
 		err = p.launch(ctx, b, headless)
-	case pl.Mode == plan.Joined && pl.At.IsZero():
+	case pl.Mode == profile.ModeJoined && pl.Address.IsZero():
 		err = p.join(ctx, b)
 	default:
 		err = p.attach(ctx, b)
 	}
 	if err != nil {
 		b.closeObservers()
-		return nil, unavailable(p.name, err)
+		return nil, wrapUnavailable(p.name, err)
 	}
 	m.wg.Go(b.run)
 	return b, nil
 }
 
-// note counts the outcome of a start. What the caller asked for wrongly, or gave up, is no failure of the browser's.
-func (p *profile) note(ctx context.Context, err error) {
+// recordStart counts the outcome of a start. What the caller asked for wrongly, or gave up, is no failure of the browser's.
+func (p *profileState) recordStart(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 		p.breaker.Close()
 	case ctx.Err() != nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrClosed), errors.Is(err, chrome.ErrNoDisplay):
 	default:
-		p.breaker.Failed(err)
+		p.breaker.RecordFailure(err)
 	}
 }
 
 // launch starts a process and connects to it.
-func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error {
-	m, pl := p.manager, b.plan
-	b.headless, b.headlessSource = pl.Windowless(headless)
+func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) error {
+	m, pl := p.manager, b.resolved
+	b.headless, b.headlessSource = pl.ResolveHeadless(headless)
 	if !b.headless && !chrome.HasDisplay() {
 		return &NoDisplayError{Profile: p.name, HeadlessSource: b.headlessSource}
 	}
@@ -168,45 +165,45 @@ func (p *profile) launch(ctx context.Context, b *browser, headless *bool) error 
 	if err != nil {
 		return err
 	}
-	ports, err := m.roster.Ports(pl.Profile)
+	ports, err := m.store.Ports(pl.Profile)
 	if err != nil {
 		return err
 	}
 	if b.proxy, err = p.proxyFor(ctx, pl); err != nil {
 		return err
 	}
-	got, err := connect.Launch(ctx, executable, chrome.Options{
+	got, err := profile.Launch(ctx, executable, chrome.LaunchOptions{
 		Proxy: b.proxy, UserDataDir: m.userDataDir(p.name), Headless: b.headless, NoSandbox: pl.Config.NoSandbox,
 		Ports: ports, ProfileName: p.name, Color: pl.Color, Args: slices.Concat(pl.Config.Args, pl.Args),
 		Timeout: pl.Config.LaunchTimeout, ReadyTimeout: pl.Config.ReadyTimeout, Logger: m.Logger,
-	}, b.connection())
+	}, b.connectOptions())
 	if err != nil {
 		return err
 	}
-	if err := m.roster.Keep(pl.Profile, got.Port); err != nil {
+	if err := m.store.AssignPort(pl.Profile, got.Port); err != nil {
 		return errors.Join(err, got.Close(context.WithoutCancel(ctx)))
 	}
-	b.has(got)
+	b.setConnection(got)
 	return nil
 }
 
-// set is called by whoever has the turn.
-func (p *profile) set(b *browser) {
+// setBrowser is called by whoever has the turn.
+func (p *profileState) setBrowser(b *browser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.browser = b
 }
 
-// look returns the last browser, running or not, without waiting for a launch; nil if there was none.
-func (p *profile) look() *browser {
+// current returns the last browser, running or not, without waiting for a launch; nil if there was none.
+func (p *profileState) current() *browser {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.browser
 }
 
-func (p *profile) status() Status {
-	s := Status{Profile: p.name}
-	b := p.look()
+func (p *profileState) status() BrowserStatus {
+	s := BrowserStatus{Profile: p.name}
+	b := p.current()
 	if b == nil || b.isGone() {
 		return s
 	}
@@ -219,10 +216,10 @@ func (p *profile) status() Status {
 }
 
 // close ends the browser. A launch that is under way has been told already, and is waited for.
-func (p *profile) close(ctx context.Context) error {
-	p.turn <- struct{}{}
-	defer give(p.turn)
-	b := p.look()
+func (p *profileState) close(ctx context.Context) error {
+	p.startTurn <- struct{}{}
+	defer releaseTurn(p.startTurn)
+	b := p.current()
 	if b == nil {
 		return nil
 	}
@@ -232,8 +229,8 @@ func (p *profile) close(ctx context.Context) error {
 	return nil
 }
 
-// take waits for a turn, for as long as ctx allows.
-func take(ctx context.Context, turn chan struct{}) error {
+// acquireTurn waits for a turn, for as long as ctx allows.
+func acquireTurn(ctx context.Context, turn chan struct{}) error {
 	select {
 	case turn <- struct{}{}:
 		return nil
@@ -242,4 +239,4 @@ func take(ctx context.Context, turn chan struct{}) error {
 	}
 }
 
-func give(turn chan struct{}) { <-turn }
+func releaseTurn(turn chan struct{}) { <-turn }

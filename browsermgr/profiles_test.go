@@ -16,7 +16,6 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/doctor"
 	"clank/browsermgr/page"
 )
 
@@ -29,18 +28,18 @@ func profile(t *testing.T, m *browsermgr.Manager, name string) *browsermgr.Profi
 	return p
 }
 
-func create(t *testing.T, m *browsermgr.Manager, opts browsermgr.CreateOptions) browsermgr.Created {
+func create(t *testing.T, m *browsermgr.Manager, opts browsermgr.CreateProfileOptions) browsermgr.CreatedProfile {
 	t.Helper()
-	c, err := m.Create(t.Context(), opts)
+	c, err := m.CreateProfile(t.Context(), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func use(t *testing.T, p *browsermgr.Profile) *browsermgr.Use {
+func use(t *testing.T, p *browsermgr.Profile) *browsermgr.Lease {
 	t.Helper()
-	u, err := p.Use(t.Context(), true)
+	u, err := p.Acquire(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +76,7 @@ func stop(t *testing.T, p *browsermgr.Profile) bool {
 	return stopped
 }
 
-func check(t *testing.T, r browsermgr.Report, id string) doctor.Check {
+func check(t *testing.T, r browsermgr.DoctorReport, id string) chrome.Check {
 	t.Helper()
 	for _, c := range r.Checks {
 		if c.ID == id {
@@ -85,14 +84,14 @@ func check(t *testing.T, r browsermgr.Report, id string) doctor.Check {
 		}
 	}
 	t.Fatalf("no check %s", id)
-	return doctor.Check{}
+	return chrome.Check{}
 }
 
 func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	trash := t.TempDir()
 	t.Setenv("XDG_DATA_HOME", trash)
 	m := manager(t, nil)
-	made := create(t, m, browsermgr.CreateOptions{Name: "work", Driver: "openclaw"})
+	made := create(t, m, browsermgr.CreateProfileOptions{Name: "work", Driver: "openclaw"})
 	if made.CDPPort == nil || *made.CDPPort <= m.FirstPort || *made.CDPPort > m.LastPort || made.UserDataDir != nil || made.Transport != "cdp" || made.IsRemote {
 		t.Errorf("made %+v", made)
 	}
@@ -123,20 +122,20 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	if status(t, p).Running {
 		t.Error("it runs after a reset")
 	}
-	if deleted, err := m.Delete(t.Context(), "work"); err != nil || !deleted {
+	if deleted, err := m.DeleteProfile(t.Context(), "work"); err != nil || !deleted {
 		t.Errorf("deleted %t, %v", deleted, err)
 	}
 	if _, err := m.FindProfile("work"); !errors.Is(err, browsermgr.ErrNoProfile) {
 		t.Errorf("after its deletion: %v", err)
 	}
-	if deleted, err := m.Delete(t.Context(), "work"); !errors.Is(err, browsermgr.ErrNoProfile) || deleted {
+	if deleted, err := m.DeleteProfile(t.Context(), "work"); !errors.Is(err, browsermgr.ErrNoProfile) || deleted {
 		t.Errorf("again: %t, %v", deleted, err)
 	}
 }
 
 func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
 	m := manager(t, nil)
-	create(t, m, browsermgr.CreateOptions{Name: "work"})
+	create(t, m, browsermgr.CreateProfileOptions{Name: "work"})
 	if err := os.MkdirAll(filepath.Join(m.Home, "browser", "work", "user-data"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -145,37 +144,37 @@ func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_DATA_HOME", blocked)
-	if deleted, err := m.Delete(t.Context(), "work"); err == nil || deleted {
+	if deleted, err := m.DeleteProfile(t.Context(), "work"); err == nil || deleted {
 		t.Errorf("deleted %t, %v", deleted, err)
 	}
 	profile(t, m, "work")
-	create(t, m, browsermgr.CreateOptions{Name: "never-started"})
-	if deleted, err := m.Delete(t.Context(), "never-started"); err != nil || deleted {
+	create(t, m, browsermgr.CreateProfileOptions{Name: "never-started"})
+	if deleted, err := m.DeleteProfile(t.Context(), "never-started"); err != nil || deleted {
 		t.Errorf("a profile without a folder: deleted %t, %v", deleted, err)
 	}
 }
 
 func TestWrongRequestsAreToldApart(t *testing.T) {
 	m := manager(t, nil)
-	create(t, m, browsermgr.CreateOptions{Name: "remote", CDPURL: "http://box.invalid:9000?token=s3cr3t"})
+	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: "http://box.invalid:9000?token=s3cr3t"})
 	refuse := func(what string, err, want error) {
 		t.Helper()
 		if !errors.Is(err, want) || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: %v, want %v", what, err, want)
 		}
 	}
-	_, err := m.Create(t.Context(), browsermgr.CreateOptions{Name: "remote"})
+	_, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "remote"})
 	refuse("twice", err, browsermgr.ErrProfileExists)
-	_, err = m.Create(t.Context(), browsermgr.CreateOptions{Name: "u", Driver: "existing-session", UserDataDir: "/nowhere/at/all"})
+	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "u", Driver: "existing-session", UserDataDir: "/nowhere/at/all"})
 	refuse("a directory that is not there", err, browsermgr.ErrInvalid)
-	_, err = m.Create(t.Context(), browsermgr.CreateOptions{Name: "x", Driver: "extension"})
+	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", Driver: "extension"})
 	refuse("the extension", err, browsermgr.ErrInvalid)
 	_, err = profile(t, m, "remote").Reset(t.Context())
 	refuse("reset of a remote one", err, browsermgr.ErrInvalid)
 	refuse("headless of a remote one", profile(t, m, "remote").Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}), browsermgr.ErrInvalid)
-	_, err = m.Delete(t.Context(), "clank")
+	_, err = m.DeleteProfile(t.Context(), "clank")
 	refuse("delete the default", err, browsermgr.ErrInvalid)
-	_, err = profile(t, m, "").Use(t.Context(), false)
+	_, err = profile(t, m, "").Acquire(t.Context(), false)
 	refuse("use without a start", err, browsermgr.ErrNotRunning)
 	if s := status(t, profile(t, m, "remote")); s.CDPURL == nil || strings.Contains(*s.CDPURL, "s3cr3t") || strings.Contains(s.ProbeError, "s3cr3t") || s.ProbeError == "" {
 		t.Errorf("status of a remote one out of reach: %+v", s)
@@ -187,7 +186,7 @@ func TestWrongRequestsAreToldApart(t *testing.T) {
 
 func TestStrangerOnThePortIsNamed(t *testing.T) {
 	m := manager(t, nil)
-	made := create(t, m, browsermgr.CreateOptions{Name: "work"})
+	made := create(t, m, browsermgr.CreateProfileOptions{Name: "work"})
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *made.CDPPort))
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +198,7 @@ func TestStrangerOnThePortIsNamed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	r, err := p.Doctor(t.Context(), false)
-	if c := check(t, r, "devtools-port"); err != nil || r.OK || c.Status != doctor.Fail || !strings.Contains(c.Summary, fmt.Sprintf("(pid %d)", os.Getpid())) {
+	if c := check(t, r, "devtools-port"); err != nil || r.OK || c.Status != chrome.CheckFail || !strings.Contains(c.Summary, fmt.Sprintf("(pid %d)", os.Getpid())) {
 		t.Errorf("the doctor says %+v, %v", c, err)
 	}
 	if err := l.Close(); err != nil {
@@ -257,7 +256,7 @@ func TestTwoManagersOnOneHome(t *testing.T) {
 	for i := range 10 {
 		made.Go(func() {
 			m := []*browsermgr.Manager{first, second}[i%2]
-			if _, err := m.Create(t.Context(), browsermgr.CreateOptions{Name: fmt.Sprintf("p%d", i)}); err != nil {
+			if _, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: fmt.Sprintf("p%d", i)}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -335,7 +334,7 @@ func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 	if took := time.Since(begun); took > 20*time.Second || s.Running || s.CDPReady || !strings.Contains(s.ProbeError, "does not answer") {
 		t.Errorf("after %s: %+v", took, s)
 	}
-	if r, err := p.Doctor(t.Context(), false); err != nil || check(t, r, "cdp-websocket").Status != doctor.Fail {
+	if r, err := p.Doctor(t.Context(), false); err != nil || check(t, r, "cdp-websocket").Status != chrome.CheckFail {
 		t.Errorf("the doctor: %+v, %v", r, err)
 	}
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
@@ -344,7 +343,7 @@ func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 	if s := ready(t, p); *s.PID == pid {
 		t.Errorf("after a start: %+v", s)
 	}
-	if r, err := p.Doctor(t.Context(), true); err != nil || check(t, r, "live-snapshot").Status == doctor.Fail {
+	if r, err := p.Doctor(t.Context(), true); err != nil || check(t, r, "live-snapshot").Status == chrome.CheckFail {
 		t.Errorf("a deep look: %+v, %v", r, err)
 	}
 }
@@ -390,7 +389,7 @@ func TestWhoDecidesOnTheWindow(t *testing.T) {
 func TestObserversBelongToOneConnection(t *testing.T) {
 	made := 0
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.Observe = func(bool) []page.Observer { made++; return []page.Observer{} }
+		m.NewObservers = func(bool) []page.Observer { made++; return []page.Observer{} }
 	})
 	p := profile(t, m, "")
 	a, b := use(t, p), use(t, p)
@@ -418,7 +417,7 @@ func TestSettingsAreAskedAtEachStart(t *testing.T) {
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrDisabled) {
 		t.Errorf("switched off: %v", err)
 	}
-	if r, err := p.Doctor(t.Context(), false); err != nil || r.OK || check(t, r, "plugin-enabled").Status != doctor.Fail {
+	if r, err := p.Doctor(t.Context(), false); err != nil || r.OK || check(t, r, "plugin-enabled").Status != chrome.CheckFail {
 		t.Errorf("the doctor: %v, %v", r.Checks, err)
 	}
 	off = false

@@ -19,7 +19,6 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
-	"clank/browsermgr/doctor"
 )
 
 // recorder is a proxy that notes what it is asked for. Hosts with "refused" in their name it refuses.
@@ -189,7 +188,7 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 func TestFlagsThatLeadAroundTheProxyAreRefused(t *testing.T) {
 	m := behind(t, recording(t), "--lang=de", "--Proxy-Bypass-List=*")
 	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-	if !errors.Is(err, chrome.ErrGoesAround) || !strings.Contains(err.Error(), "--Proxy-Bypass-List=*") {
+	if !errors.Is(err, chrome.ErrProxyBypass) || !strings.Contains(err.Error(), "--Proxy-Bypass-List=*") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -198,20 +197,20 @@ func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
 	for _, flag := range []string{"--remote-allow-origins=*", "-remote-debugging-address=0.0.0.0", "--REMOTE-DEBUGGING-PORT=9222", "--remote-debugging-pipe", "--user-data-dir=/tmp/x"} {
 		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{"--lang=de", flag} })
 		_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
-		if !errors.Is(err, chrome.ErrOpensDoors) || !strings.Contains(err.Error(), flag) {
+		if !errors.Is(err, chrome.ErrDevToolsExposed) || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s: got %v", flag, err)
 		}
 	}
 }
 
 func TestDoctorTellsOfFlagsThatTakeAProtectionFromPages(t *testing.T) {
-	for flag, want := range map[string]doctor.Status{"--disable-web-security": doctor.Warn, "--lang=de": ""} {
+	for flag, want := range map[string]chrome.CheckStatus{"--disable-web-security": chrome.CheckWarn, "--lang=de": ""} {
 		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{flag} })
 		report, err := profile(t, m, "").Doctor(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got doctor.Status
+		var got chrome.CheckStatus
 		for _, c := range report.Checks {
 			if c.ID == "flags" {
 				got = c.Status

@@ -6,63 +6,60 @@ import (
 	"sync"
 	"time"
 
-	"clank/browsermgr/endpoint"
-	"clank/browsermgr/plan"
-	"clank/browsermgr/report"
-	"clank/browsermgr/survey"
+	"clank/browsermgr/profile"
 )
 
 // How long a look may take. A look never starts a browser.
 const (
-	listProbe  = 200 * time.Millisecond
-	listAtOnce = 8
+	listProbeTimeout = 200 * time.Millisecond
+	listConcurrency  = 8
 )
 
 type (
 	// ProfileStatus is what is known of one profile and its browser.
-	ProfileStatus = report.ProfileStatus
+	ProfileStatus = profile.ProfileStatus
 	// ProfileInfo is one line of the list of profiles.
-	ProfileInfo = report.ProfileInfo
-	// Report is what the doctor found.
-	Report = report.Doctor
+	ProfileInfo = profile.ProfileInfo
+	// DoctorReport is what the doctor found.
+	DoctorReport = profile.DoctorReport
 )
 
 // Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
 // at most.
 func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
-	pl, err := p.profile.setup()
+	pl, err := p.state.resolve()
 	if err != nil {
 		return ProfileStatus{}, err
 	}
-	pl = p.profile.manager.withPort(pl)
-	s := survey.Planned(pl, p.profile.manager.userDataDir(p.Name()))
-	s.Guard = p.profile.guard(pl, nil)
-	if b := p.profile.look(); b != nil && b.enter() {
-		defer b.uses.Away()
-		b.describe(ctx, &s)
-		s.Guard = p.profile.guard(pl, b)
+	pl = p.state.manager.withFirstPort(pl)
+	s := profile.ConfiguredStatus(pl, p.state.manager.userDataDir(p.Name()))
+	s.Guard = p.state.guardStatus(pl, nil)
+	if b := p.state.current(); b != nil && b.acquire() {
+		defer b.uses.ReleaseUnused()
+		b.fillStatus(ctx, &s)
+		s.Guard = p.state.guardStatus(pl, b)
 		return s, nil
 	}
-	survey.Detect(ctx, pl, &s)
-	survey.Probe(ctx, pl, p.profile.manager.connector(pl.Config), &s)
+	profile.DetectExecutable(ctx, pl, &s)
+	profile.ProbeBrowser(ctx, pl, p.state.manager.connector(pl.Config), &s)
 	return s, nil
 }
 
-// describe tells of a browser that we are connected to.
-func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
+// fillStatus tells of a browser that we are connected to.
+func (b *browser) fillStatus(ctx context.Context, s *ProfileStatus) {
 	var wg sync.WaitGroup
-	at := b.plan.At
-	if b.plan.Mode == plan.Launched {
-		at = endpoint.Local(b.port)
+	at := b.resolved.Address
+	if b.resolved.Mode == profile.ModeLaunched {
+		at = profile.LocalEndpoint(b.port)
 	}
-	if !at.IsZero() && !at.Direct() {
+	if !at.IsZero() && !at.IsDirect() {
 		wg.Go(func() {
-			c := endpoint.Connector{HTTPTimeout: survey.HTTPTime}
+			c := profile.Connector{HTTPTimeout: profile.ProbeHTTPTimeout}
 			_, version, err := c.Discover(ctx, at)
 			s.CDPHTTP, s.Version = err == nil, version
 		})
 	}
-	err := b.ping(ctx, survey.SocketTime)
+	err := b.ping(ctx, profile.ProbeSocketTimeout)
 	wg.Wait()
 	s.CDPReady = err == nil
 	if err != nil {
@@ -71,8 +68,8 @@ func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
 	s.Running = s.CDPReady
 	s.PageReady = s.CDPReady && len(b.conn.Tabs()) > 0
 	s.CDPPort = &b.port
-	if s.CDPURL == nil || b.plan.Mode == plan.Launched {
-		s.CDPURL = report.Optional(endpoint.Local(b.port).String())
+	if s.CDPURL == nil || b.resolved.Mode == profile.ModeLaunched {
+		s.CDPURL = profile.NonBlank(profile.LocalEndpoint(b.port).String())
 	}
 	if pid := b.pid(); pid != 0 {
 		s.PID = &pid
@@ -80,72 +77,72 @@ func (b *browser) describe(ctx context.Context, s *ProfileStatus) {
 		s.NoSandbox, s.SandboxNote = !b.process.Sandbox, b.process.SandboxNote
 	}
 	kind := string(b.executable.Kind)
-	s.ChosenBrowser, s.DetectedBrowser, s.DetectedExecutablePath = report.Optional(kind), report.Optional(kind), report.Optional(b.executable.Path)
+	s.ChosenBrowser, s.DetectedBrowser, s.DetectedExecutablePath = profile.NonBlank(kind), profile.NonBlank(kind), profile.NonBlank(b.executable.Path)
 	s.Graphics = b.graphics.Load()
 }
 
 // Profiles lists the profiles, the default one first. Browsers that we are not connected to are looked at side by side and
 // briefly; none is started.
 func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
-	if err := m.check(); err != nil {
+	if err := m.checkOpen(); err != nil {
 		return nil, err
 	}
-	stored, err := m.roster.List()
+	stored, err := m.store.List()
 	if err != nil {
 		return nil, err
 	}
 	list := make([]ProfileInfo, len(stored))
 	var looks sync.WaitGroup
-	places := make(chan struct{}, listAtOnce)
+	places := make(chan struct{}, listConcurrency)
 	for i, one := range stored {
-		pl, err := m.plan(one)
+		pl, err := m.resolve(one)
 		if err != nil {
-			list[i] = ProfileInfo{Name: one.Name, Transport: survey.Transport, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: report.Optional(err.Error())}
+			list[i] = ProfileInfo{Name: one.Name, Transport: profile.TransportCDP, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: profile.NonBlank(err.Error())}
 			continue
 		}
 		looks.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			list[i] = m.profile(one.Name).info(ctx, pl)
+			list[i] = m.profileState(one.Name).listEntry(ctx, pl)
 		})
 	}
 	looks.Wait()
-	return append(list, m.strays(list)...), nil
+	return append(list, m.unlistedProfiles(list)...), nil
 }
 
-// withPort is the plan with the port that a first start would try first, for those who look.
-func (m *Manager) withPort(pl plan.Plan) plan.Plan {
-	if ports, err := m.roster.Ports(pl.Profile); err == nil && pl.Mode == plan.Launched {
+// withFirstPort is the plan with the port that a first start would try first, for those who look.
+func (m *Manager) withFirstPort(pl profile.Resolved) profile.Resolved {
+	if ports, err := m.store.Ports(pl.Profile); err == nil && pl.Mode == profile.ModeLaunched {
 		pl.CDPPort = cmp.Or(pl.CDPPort, ports[0])
 	}
 	return pl
 }
 
-func (p *profile) info(ctx context.Context, pl plan.Plan) ProfileInfo {
+func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) ProfileInfo {
 	own := pl.CDPPort
-	pl = p.manager.withPort(pl)
+	pl = p.manager.withFirstPort(pl)
 	info := ProfileInfo{
-		Name: p.name, Transport: survey.Transport, CDPPort: pl.Port(), CDPURL: pl.URL(), Color: pl.Color, Driver: pl.DriverName(),
-		IsDefault: p.name == p.manager.Profile, IsRemote: pl.Remote(),
+		Name: p.name, Transport: profile.TransportCDP, CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color, Driver: pl.DriverName(),
+		IsDefault: p.name == p.manager.Profile, IsRemote: pl.IsRemote(),
 	}
-	if b := p.look(); b != nil && b.enter() {
-		defer b.uses.Away()
+	if b := p.current(); b != nil && b.acquire() {
+		defer b.uses.ReleaseUnused()
 		info.Running, info.TabCount = true, len(b.conn.Tabs())
-		if was := b.plan; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == plan.Launched {
-			info.ReconcileReason = report.Optional("its setup has changed since it was started: stop and start it")
+		if was := b.resolved; was.Mode != pl.Mode && pl.CDPURL == "" || was.CDPURL != pl.CDPURL || own != 0 && b.port != own && pl.Mode == profile.ModeLaunched {
+			info.ReconcileReason = profile.NonBlank("its setup has changed since it was started: stop and start it")
 		}
 		return info
 	}
-	if pl.Mode != plan.Launched && !pl.At.IsZero() {
+	if pl.Mode != profile.ModeLaunched && !pl.Address.IsZero() {
 		c := p.manager.connector(pl.Config)
-		c.HTTPTimeout, c.Handshake = listProbe, listProbe
-		info.Running = c.Probe(ctx, pl.At).Ready
+		c.HTTPTimeout, c.Handshake = listProbeTimeout, listProbeTimeout
+		info.Running = c.Probe(ctx, pl.Address).Ready
 	}
 	return info
 }
 
-// strays are the profiles that run and are not on the list: taken off it by another program, or by hand.
-func (m *Manager) strays(listed []ProfileInfo) []ProfileInfo {
+// unlistedProfiles are the profiles that run and are not on the list: taken off it by another program, or by hand.
+func (m *Manager) unlistedProfiles(listed []ProfileInfo) []ProfileInfo {
 	known := map[string]bool{}
 	for _, info := range listed {
 		known[info.Name] = true
@@ -155,11 +152,11 @@ func (m *Manager) strays(listed []ProfileInfo) []ProfileInfo {
 		if known[s.Profile] || !s.Running {
 			continue
 		}
-		b := m.profile(s.Profile).look()
+		b := m.profileState(s.Profile).current()
 		found = append(found, ProfileInfo{
-			Name: s.Profile, Transport: survey.Transport, CDPPort: &s.Port, Color: b.plan.Color, Driver: b.plan.DriverName(), Running: true,
-			TabCount: len(b.conn.Tabs()), IsRemote: b.plan.Remote(), MissingFromConfig: true,
-			ReconcileReason: report.Optional("it is not on the list of profiles any more"),
+			Name: s.Profile, Transport: profile.TransportCDP, CDPPort: &s.Port, Color: b.resolved.Color, Driver: b.resolved.DriverName(), Running: true,
+			TabCount: len(b.conn.Tabs()), IsRemote: b.resolved.IsRemote(), MissingFromConfig: true,
+			ReconcileReason: profile.NonBlank("it is not on the list of profiles any more"),
 		})
 	}
 	return found

@@ -7,10 +7,10 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
-	"clank/browsermgr/plan"
+	browsermgrprofile "clank/browsermgr/profile"
 )
 
-func open(t *testing.T, u *browsermgr.Use, url, owner string) *page.Tab {
+func open(t *testing.T, u *browsermgr.Lease, url, owner string) *page.Tab {
 	t.Helper()
 	tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url}, owner)
 	if err != nil {
@@ -68,8 +68,8 @@ func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		executable := m.Executable
 		m.Config = func() browsermgr.Config {
-			return browsermgr.Config{Executable: executable(), Headless: new(true), Cleanup: plan.TabCleanup{
-				IdleAfter: time.Hour, MaxPerOwner: 1, Every: 50 * time.Millisecond,
+			return browsermgr.Config{Executable: executable(), Headless: new(true), Cleanup: browsermgrprofile.TabCleanup{
+				IdleAfter: time.Hour, MaxPerOwner: 1, Interval: 50 * time.Millisecond,
 			}}
 		}
 	})
@@ -90,7 +90,7 @@ func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
 	m := manager(t, nil)
 	w := window(t, m, browsermgr.WindowOptions{Key: "session", URL: site(t) + "/"})
-	use, err := profile(t, m, "").Use(t.Context(), false)
+	use, err := profile(t, m, "").Acquire(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,11 +104,11 @@ func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	var own string
-	if err := w.Tab(t.Context(), func(tab *page.Tab) error { own = tab.TargetID(); return nil }); err != nil {
+	if err := w.WithTab(t.Context(), func(tab *page.Tab) error { own = tab.TargetID(); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for target, want := range map[string]string{own: "session clank", asked.TargetID(): "somebody clank", free.TargetID(): " clank", "none": " "} {
-		if owner, profile := m.Owner(target); owner+" "+profile != want {
+		if owner, profile := m.TabOwner(target); owner+" "+profile != want {
 			t.Errorf("%s: got %q of %q, want %q", target, owner, profile, want)
 		}
 	}

@@ -7,17 +7,16 @@ import (
 	"sync"
 
 	"clank/browsermgr/page"
-	"clank/browsermgr/tabset"
 )
 
 // Window is the tabs of one session. It is safe for concurrent use; actions in one tab take turns.
 //
 // A Window goes on when its browser ends: the next use opens its current page again, in a new browser if need be.
 type Window struct {
-	manager *Manager
-	key     string
-	profile string
-	turn    chan struct{} // holds a token while the window is made ready
+	manager   *Manager
+	key       string
+	profile   string
+	readyTurn chan struct{} // holds a token while the window is made ready
 
 	mu        sync.Mutex
 	headed    bool
@@ -25,8 +24,8 @@ type Window struct {
 	closed    bool
 	browser   *browser // where the tabs are; nil before the first use
 	contextID string   // of an ephemeral window, in browser
-	tabs      tabset.Set
-	used      bool // it had a tab once
+	tabs      windowTabs
+	hadTab    bool // it had a tab once
 }
 
 // errWindowClosed says that a window was closed while somebody used it.
@@ -35,65 +34,65 @@ var errWindowClosed = errors.New("the window is closed")
 // Key is whose window it is.
 func (w *Window) Key() string { return w.key }
 
-// use is a running operation: a tab of a browser that is not stopped meanwhile.
-type use struct {
+// tabLease is a running operation: a tab of a browser that is not stopped meanwhile.
+type tabLease struct {
 	browser *browser
 	tab     *page.Tab
 }
 
-func (u use) done() { u.browser.leave() }
+func (u tabLease) release() { u.browser.release() }
 
-// ready returns the current tab in a running browser. restored says that a page had to be opened again for that. The
+// acquireTab returns the current tab in a running browser. restored says that a page had to be opened again for that. The
 // caller calls done.
-func (w *Window) ready(ctx context.Context) (u use, restored bool, err error) {
-	if err := take(ctx, w.turn); err != nil {
-		return use{}, false, err
+func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err error) {
+	if err := acquireTurn(ctx, w.readyTurn); err != nil {
+		return tabLease{}, false, err
 	}
-	defer give(w.turn)
+	defer releaseTurn(w.readyTurn)
 	w.mu.Lock()
 	b, closed, headed := w.browser, w.closed, w.headed
 	w.mu.Unlock()
 	if closed {
-		return use{}, false, errWindowClosed
+		return tabLease{}, false, errWindowClosed
 	}
-	if b == nil || !b.enter() {
+	if b == nil || !b.acquire() {
 		var headless *bool // as it comes, unless a window on the screen is wanted
 		if headed {
 			headless = new(bool)
 		}
-		if b, err = w.manager.profile(w.profile).use(ctx, headless); err != nil {
-			return use{}, false, err
+		if b, err = w.manager.profileState(w.profile).acquire(ctx, headless); err != nil {
+			return tabLease{}, false, err
 		}
-		w.move(b)
+		w.switchBrowser(b)
 	}
-	tab := w.current()
+	tab := w.currentTab()
 	switch {
 	case tab == nil:
 		tab, restored, err = w.reopen(ctx, b)
 	case errors.Is(tab.Err(), page.ErrTabCrashed):
 		restored = true
-		w.load(ctx, b, tab, tab.URL(), "the page had crashed and was loaded again")
+		w.loadPage(ctx, b, tab, tab.URL(), "the page had crashed and was loaded again")
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
 		err = w.explain(ctx, b, err)
-		b.leave()
-		return use{}, false, err
+		b.release()
+		return tabLease{}, false, err
 	}
-	return use{browser: b, tab: tab}, restored, nil
+	return tabLease{browser: b, tab: tab}, restored, nil
 }
 
-// move lets go of the tabs of a browser that is gone.
-func (w *Window) move(b *browser) {
+// switchBrowser lets go of the tabs of a browser that is gone.
+func (w *Window) switchBrowser(b *browser) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.browser == b {
 		return
 	}
 	if w.browser != nil {
-		w.tabs.Lose()
+		w.tabs.BrowserGone()
 	}
 	w.browser, w.contextID = b, ""
 	w.tabs.Clear()
@@ -102,7 +101,7 @@ func (w *Window) move(b *browser) {
 // reopen opens a tab at the window's last address.
 func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restored bool, err error) {
 	w.mu.Lock()
-	contextID, ephemeral, url, again := w.contextID, w.ephemeral, w.tabs.Last(), w.used
+	contextID, ephemeral, url, again := w.contextID, w.ephemeral, w.tabs.LastURL(), w.hadTab
 	w.mu.Unlock()
 	if ephemeral && contextID == "" {
 		if contextID, err = b.conn.NewContext(ctx, ""); err != nil {
@@ -112,7 +111,7 @@ func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restore
 		w.contextID = contextID
 		w.mu.Unlock()
 	}
-	if tab, err = w.open(ctx, b); err != nil {
+	if tab, err = w.openTab(ctx, b); err != nil {
 		return nil, false, err
 	}
 	if url == "" || url == "about:blank" {
@@ -122,24 +121,24 @@ func (w *Window) reopen(ctx context.Context, b *browser) (tab *page.Tab, restore
 	if !again {
 		word = "opened the last page"
 	}
-	w.load(ctx, b, tab, url, word)
+	w.loadPage(ctx, b, tab, url, word)
 	return tab, true, nil
 }
 
-// load brings a tab to an address, and leaves the outcome to be told with the next action.
-func (w *Window) load(ctx context.Context, b *browser, tab *page.Tab, url, word string) {
+// loadPage brings a tab to an address, and leaves the outcome to be told with the next action.
+func (w *Window) loadPage(ctx context.Context, b *browser, tab *page.Tab, url, word string) {
 	text := fmt.Sprintf("%s: %s; what was typed there is lost", word, url)
-	notes, err := w.visit(ctx, b, tab, url)
+	notes, err := w.navigate(ctx, b, tab, url)
 	if err != nil {
 		text = fmt.Sprintf("could not open the last page again: %v", err)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tabs.Tell(append([]string{text}, notes...)...)
+	w.tabs.AddNotes(append([]string{text}, notes...)...)
 }
 
-// open opens an empty tab of this window. Whose it is is known before a page in it can open others.
-func (w *Window) open(ctx context.Context, b *browser) (*page.Tab, error) {
+// openTab opens an empty tab of this window. Whose it is is known before a page in it can open others.
+func (w *Window) openTab(ctx context.Context, b *browser) (*page.Tab, error) {
 	w.mu.Lock()
 	contextID := w.contextID
 	w.mu.Unlock()
@@ -150,50 +149,50 @@ func (w *Window) open(ctx context.Context, b *browser) (*page.Tab, error) {
 		}
 		return nil, err
 	}
-	b.own(w, tab)
+	b.assignTab(w, tab)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.used = true
+	w.hadTab = true
 	w.tabs.Add(tab)
 	return tab, nil
 }
 
-// adopt takes a tab that a page of this window has opened.
-func (w *Window) adopt(b *browser, tab *page.Tab) {
-	b.own(w, tab)
+// adoptTab takes a tab that a page of this window has opened.
+func (w *Window) adoptTab(b *browser, tab *page.Tab) {
+	b.assignTab(w, tab)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.closed:
-		b.disown(w)
+		b.forgetWindow(w)
 		w.manager.wg.Go(func() { _ = tab.Close(context.Background()) }) // bounded by the tab's own limit
 	case w.browser == b && !w.tabs.Has(tab) && !errors.Is(tab.Err(), page.ErrTabGone):
 		w.tabs.Add(tab)
-		w.tabs.Tell("a new tab opened and is the current one: " + tabset.Line(tab))
+		w.tabs.AddNotes("a new tab opened and is the current one: " + tabLine(tab))
 	}
 }
 
-// drop forgets a tab that was closed.
-func (w *Window) drop(tab *page.Tab) {
+// removeTab forgets a tab that was closed.
+func (w *Window) removeTab(tab *page.Tab) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tabs.Drop(tab)
+	w.tabs.Remove(tab)
 }
 
-// current is the current tab, or nil if none is left.
-func (w *Window) current() *page.Tab {
+// currentTab is the current tab, or nil if none is left.
+func (w *Window) currentTab() *page.Tab {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.tabs.Current()
 }
 
-// plan settles what the window will be like, unless it has had a tab already.
-func (w *Window) plan(opts WindowOptions) {
+// applyOptions settles what the window will be like, unless it has had a tab already.
+func (w *Window) applyOptions(opts WindowOptions) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.used {
+	if !w.hadTab {
 		w.headed, w.ephemeral = opts.Headed, opts.Ephemeral
-		w.tabs.Start(opts.URL)
+		w.tabs.SetStartURL(opts.URL)
 	}
 }
 
@@ -209,20 +208,20 @@ func (w *Window) Close(ctx context.Context) error {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	if err := take(ctx, w.turn); err != nil { // whoever is opening a tab comes to know that it is closed
+	if err := acquireTurn(ctx, w.readyTurn); err != nil { // whoever is opening a tab comes to know that it is closed
 		return fmt.Errorf("close window: %w", err)
 	}
-	defer give(w.turn)
+	defer releaseTurn(w.readyTurn)
 	w.mu.Lock()
 	b, tabs, contextID := w.browser, w.tabs.All(), w.contextID
 	w.contextID = ""
 	w.tabs.Clear()
 	w.mu.Unlock()
-	if b == nil || !b.enter() {
+	if b == nil || !b.acquire() {
 		return nil
 	}
-	defer b.leave()
-	defer b.disown(w)
+	defer b.release()
+	defer b.forgetWindow(w)
 	errs := make([]error, 0, len(tabs)+1)
 	for _, tab := range tabs {
 		errs = append(errs, tab.Close(ctx))

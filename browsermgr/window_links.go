@@ -3,11 +3,11 @@ package browsermgr
 import (
 	"context"
 
-	"clank/browsermgr/arguments"
+	"clank/browsermgr/page/intent"
 )
 
-// links lists where the visible links of the page lead, as "text -> address".
-func links(ctx context.Context, _ *Window, u use, _ arguments.Values) ([]string, error) {
+// runLinks lists where the visible links of the page lead, as "text -> address".
+func runLinks(ctx context.Context, _ *Window, u tabLease, _ intent.Arguments) ([]string, error) {
 	found, err := u.tab.Links(ctx)
 	if err != nil {
 		return nil, err

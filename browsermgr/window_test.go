@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/browsermgr"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // agentPage is what the agent loop wants of a window.

@@ -74,8 +74,8 @@ var languages = []language{
 	},
 }
 
-// names are how people address the program beside a stop phrase.
-var names = []string{"clank", "@clank", "bot", "clanker"}
+// botNames are how people address the program beside a stop phrase.
+var botNames = []string{"clank", "@clank", "bot", "clanker"}
 
 // IsStop reports whether a whole message says "stop" and nothing else, in
 // English, Spanish, German, French, Portuguese or Japanese. It may be polite
@@ -86,7 +86,7 @@ func IsStop(message string) bool {
 	if len(message) > maxPhrase {
 		return false
 	}
-	words := strings.Fields(fold(message))
+	words := strings.Fields(foldCase(message))
 	for i, w := range words {
 		words[i] = strings.Trim(w, "-")
 	}
@@ -105,10 +105,10 @@ func IsStop(message string) bool {
 // match tries to read words as openers, one stop and tails, and falls back to
 // the unspaced reading that Japanese needs.
 func (l language) match(words []string) bool {
-	words = skip(words, l.openers)
+	words = skipPhrases(words, l.openers)
 	for _, stop := range l.stops {
-		rest, ok := cut(words, stop)
-		if ok && len(skip(rest, l.tails)) == 0 {
+		rest, ok := cutPhrase(words, stop)
+		if ok && len(skipPhrases(rest, l.tails)) == 0 {
 			return true
 		}
 	}
@@ -121,23 +121,23 @@ func (l language) matchUnspaced(s string) bool {
 	if s == "" || s[0] < 0x80 {
 		return false
 	}
-	s = strip(s, l.openers, strings.CutPrefix)
+	s = stripPhrases(s, l.openers, strings.CutPrefix)
 	for _, stop := range l.stops {
-		if rest, ok := strings.CutPrefix(s, stop); ok && strip(rest, l.tails, strings.CutPrefix) == "" {
+		if rest, ok := strings.CutPrefix(s, stop); ok && stripPhrases(rest, l.tails, strings.CutPrefix) == "" {
 			return true
 		}
 	}
 	return false
 }
 
-// skip drops any of phrases, and names of the program, from the front of words
+// skipPhrases drops any of phrases, and names of the program, from the front of words
 // as often as they stand there.
-func skip(words, phrases []string) []string {
+func skipPhrases(words, phrases []string) []string {
 	for again := true; again && len(words) > 0; {
 		again = false
-		for _, set := range [][]string{phrases, names} {
+		for _, set := range [][]string{phrases, botNames} {
 			for _, p := range set {
-				if rest, ok := cut(words, p); ok {
+				if rest, ok := cutPhrase(words, p); ok {
 					words, again = rest, true
 				}
 			}
@@ -146,8 +146,8 @@ func skip(words, phrases []string) []string {
 	return words
 }
 
-// cut removes the words of phrase from the front of words.
-func cut(words []string, phrase string) (rest []string, ok bool) {
+// cutPhrase removes the words of phrase from the front of words.
+func cutPhrase(words []string, phrase string) (rest []string, ok bool) {
 	for p := range strings.FieldsSeq(phrase) {
 		if len(words) == 0 || words[0] != p {
 			return nil, false
@@ -157,8 +157,8 @@ func cut(words []string, phrase string) (rest []string, ok bool) {
 	return words, true
 }
 
-// strip applies by with each of parts until none applies any more.
-func strip(s string, parts []string, by func(s, part string) (string, bool)) string {
+// stripPhrases applies by with each of parts until none applies any more.
+func stripPhrases(s string, parts []string, by func(s, part string) (string, bool)) string {
 	for again := true; again && s != ""; {
 		again = false
 		for _, p := range parts {
@@ -170,11 +170,11 @@ func strip(s string, parts []string, by func(s, part string) (string, bool)) str
 	return s
 }
 
-// fold brings a message into the form the tables are in: compatibility
+// foldCase brings a message into the form the tables are in: compatibility
 // composed, case folded, accents of Latin letters dropped, chat mentions and
 // punctuation turned into spaces. Apostrophes and hyphens stay, as they join
 // words: "non-stop" is no stop.
-func fold(s string) string {
+func foldCase(s string) string {
 	s = dropMentions(s)
 	s = cases.Fold().String(norm.NFKC.String(s))
 	var b strings.Builder

@@ -27,9 +27,9 @@ type Actor struct {
 	Moderator bool   // may manage other people's messages in the scope
 }
 
-// May reports whether a may stop w: the one who asked may, and a moderator, and
+// MayStop reports whether a may stop w: the one who asked may, and a moderator, and
 // everybody where anyone is set.
-func (a Actor) May(w Work, anyone bool) bool {
+func (a Actor) MayStop(w Work, anyone bool) bool {
 	return anyone || a.Moderator || (a.ID != "" && a.ID == w.Owner)
 }
 
@@ -88,7 +88,7 @@ func (h *Handle) Stop(c *Cause) { h.cancel(c) }
 func (s *Scopes) Active(scope Scope) []Work {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return works(s.inScope(scope))
+	return listWork(s.inScope(scope))
 }
 
 // Stop cancels the work in scope that by may stop, and reports what was stopped
@@ -99,7 +99,7 @@ func (s *Scopes) Stop(scope Scope, by Actor, anyone bool) (stopped, refused []Wo
 	s.mu.Lock() // until all is cancelled: none of it ends meanwhile
 	defer s.mu.Unlock()
 	for _, h := range s.inScope(scope) {
-		if !by.May(h.work, anyone) {
+		if !by.MayStop(h.work, anyone) {
 			refused = append(refused, h.work)
 			continue
 		}
@@ -123,7 +123,7 @@ func (s *Scopes) StopWork(id string, by Actor, anyone bool) (found, stopped bool
 	if h == nil {
 		return false, false
 	}
-	if !by.May(h.work, anyone) {
+	if !by.MayStop(h.work, anyone) {
 		return true, false
 	}
 	h.cancel(&Cause{Reason: Stopped, By: by.Name})
@@ -152,7 +152,7 @@ func (s *Scopes) inScope(scope Scope) []*Handle {
 	return hs
 }
 
-func works(hs []*Handle) []Work {
+func listWork(hs []*Handle) []Work {
 	ws := make([]Work, len(hs))
 	for i, h := range hs {
 		ws[i] = h.work

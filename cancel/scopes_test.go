@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"clank/cancel"
+
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -7,10 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"clank/computeruse/picture"
 	"clank/llm"
 	"clank/sessions"
-	"clank/sessions/working"
+	"clank/sessions/agent"
 )
 
 // The names under which this backend is known in [sessions.Task]: an [Agent] for
@@ -55,28 +54,28 @@ func orDefault[T int | time.Duration](v, def T) T {
 // changed after; its methods are safe for concurrent use.
 type Agent struct {
 	Browser Browser
-	// Mind returns the mind of that name ("provider:model"), or the default for "".
-	Mind     func(ctx context.Context, name string) (Mind, error)
+	// Model returns the mind of that name ("provider:model"), or the default for "".
+	Model    func(ctx context.Context, name string) (Model, error)
 	Settings func() Settings   // asked at the start of each task; nil means all defaults
 	Places   map[string]string // names people use for URLs, told to the model
-	Consent  sessions.Consent  // asked before what people want to decide; nil asks nobody, and what a person must look at is not done
+	Approver sessions.Approver // asked before what people want to decide; nil asks nobody, and what a person must look at is not done
 	Logger   *slog.Logger      // nil means none
 	Now      func() time.Time  // nil means time.Now
 
-	kept working.Keeper[*held]
+	cache agent.SessionCache[*sessionState]
 }
 
 var _ sessions.Backend = (*Agent)(nil)
 
-// held is what the agent keeps of a session between its tasks.
-type held struct {
-	memory     memory
+// sessionState is what the agent keeps of a session between its tasks.
+type sessionState struct {
+	memory     storedConversation
 	url, title string
-	mouse      picture.Point // where it was last seen
-	down       []move        // what lets go of the keys and buttons that are held down
+	pointer    CSSPoint     // where it was last seen
+	releases   []screenMove // what lets go of the keys and buttons that are held down
 }
 
-var errGone = errors.New("the consumer stopped ranging")
+var errConsumerStopped = errors.New("the consumer stopped ranging")
 
 // Run implements [sessions.Backend].
 func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
@@ -88,41 +87,41 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(context.Canceled)
 		var unread error
-		h, err := a.kept.Begin(s.ID, stop, func() (begun *held) {
-			begun, unread = hold(s)
+		h, err := a.cache.Acquire(s.ID, stop, func() (begun *sessionState) {
+			begun, unread = loadState(s)
 			return begun
 		})
 		if err != nil {
 			yield(sessions.Step{}, err)
 			return
 		}
-		defer a.kept.End(h)
+		defer a.cache.Release(h)
 		if s.URL != "" { // another backend may have worked the page since
 			h.State.url, h.State.title = s.URL, s.Title
 		}
 		r := &run{
-			agent: a, held: h.State, opening: &h.Page, session: s, task: t, yield: yield,
+			agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield,
 			log: a.logger().With("session", s.ID, "task", t.ID),
 		}
-		ctx = llm.WithAccount(ctx, working.Account(s, t))
-		if err := r.work(ctx, unread); err != nil && !errors.Is(err, errGone) {
+		ctx = llm.WithAccount(ctx, agent.AccountOf(s, t))
+		if err := r.work(ctx, unread); err != nil && !errors.Is(err, errConsumerStopped) {
 			yield(sessions.Step{}, err)
 		}
 	}
 }
 
-// hold is what is kept of a session that was not kept, read from its memory.
+// loadState is what is kept of a session that was not kept, read from its memory.
 // unread is why that could not be used.
-func hold(s sessions.Session) (h *held, unread error) {
-	h = &held{url: s.URL, title: s.Title}
-	h.memory, unread = readMemory(s.Memory)
+func loadState(s sessions.Session) (h *sessionState, unread error) {
+	h = &sessionState{url: s.URL, title: s.Title}
+	h.memory, unread = parseConversation(s.Memory)
 	return h, unread
 }
 
 // Close implements [sessions.Backend]. A task that still runs in the session
 // ends.
 func (a *Agent) Close(ctx context.Context, sessionID string) error {
-	return a.kept.Close(ctx, sessionID, a.Browser.Close)
+	return a.cache.Close(ctx, sessionID, a.Browser.Close)
 }
 
 func (a *Agent) settings() Settings {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"clank/computeruse"
-	"clank/computeruse/computerusetest"
+	"clank/internal/test/computerusetest"
 	"clank/sessions"
 )
 
@@ -42,22 +42,22 @@ type still struct {
 
 func (s *still) Act(context.Context, string, map[string]any) ([]string, error) { return nil, nil }
 
-func (s *still) Shot(context.Context) (data []byte, mediaType string, width, height float64, err error) {
+func (s *still) ScreenshotWithSize(context.Context) (data []byte, mediaType string, width, height float64, err error) {
 	s.shots++
 	return s.pictures[s.shots%2], "image/jpeg", float64(s.size.X), float64(s.size.Y), nil
 }
 
-func (s *still) Under(context.Context, float64, float64) (role, name string, err error) {
+func (s *still) ElementAt(context.Context, float64, float64) (role, name string, err error) {
 	return "button", "Next", nil
 }
 
-func (s *still) Field(context.Context, string) (role, name string, secret bool, err error) {
+func (s *still) InputField(context.Context, string) (role, name string, secret bool, err error) {
 	return "textbox", "Search", false, nil
 }
 
 type stillBrowser struct{ screen *still }
 
-func (b stillBrowser) Open(context.Context, sessions.Opening) (computeruse.Screen, bool, error) {
+func (b stillBrowser) Open(context.Context, sessions.PageRequest) (computeruse.Screen, bool, error) {
 	return b.screen, false, nil
 }
 
@@ -88,7 +88,7 @@ func BenchmarkBatch(b *testing.B) {
 				}
 				return do(click(n%1000, n/1000), computeruse.Action{Kind: computeruse.ActType, Text: "lamp"})
 			}}
-			agent := &computeruse.Agent{Browser: stillBrowser{screen}, Mind: func(context.Context, string) (computeruse.Mind, error) { return mind, nil }}
+			agent := &computeruse.Agent{Browser: stillBrowser{screen}, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil }}
 			task := sessions.Task{ID: "t1", Prompt: "go", MaxSteps: 1 << 30}
 			b.ReportAllocs()
 			for step, err := range agent.Run(b.Context(), sessions.Session{ID: "s1"}, task) {
@@ -115,7 +115,9 @@ func (m *instant) Fit(screen image.Point) image.Point {
 	return screen
 }
 
-func (m *instant) Begin(computeruse.Brief) (computeruse.Talk, error) { return m, nil }
+func (m *instant) Begin(computeruse.ConversationOptions) (computeruse.Conversation, error) {
+	return m, nil
+}
 
 func (m *instant) Memory() (json.RawMessage, error) { return json.RawMessage(`{}`), nil }
 

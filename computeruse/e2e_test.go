@@ -11,16 +11,16 @@ import (
 	"time"
 
 	"clank/browseagent"
-	"clank/budget"
-	"clank/budget/budgettest"
 	"clank/cancel"
 	"clank/computeruse"
+	"clank/internal/budget"
+	"clank/internal/recording"
+	"clank/internal/sqlite"
+	"clank/internal/test/budgettest"
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	"clank/llm/llmtest"
 	"clank/llm/openai"
-	"clank/runs"
 	"clank/sessions"
-	"clank/sqlite"
 )
 
 // house is the whole way of a task: a Manager with its database, a runtime with
@@ -38,12 +38,12 @@ type house struct {
 	asked   func() []llmtest.Request
 	local   *browseagent.Agent // nil = there is none
 	around  func(sessions.Backend) sessions.Backend
-	mind    func(computeruse.Mind) computeruse.Mind
+	mind    func(computeruse.Model) computeruse.Model
 }
 
 // newHouse opens one whose model plays these moves. It shuts at the end of the
 // test.
-func newHouse(t *testing.T, v vendor, consent sessions.Consent, moves ...move) *house {
+func newHouse(t *testing.T, v vendor, consent sessions.Approver, moves ...move) *house {
 	t.Helper()
 	h := prepare(t, v, consent)
 	h.plays(v.turns(h.width, h.height, moves...)...)
@@ -52,12 +52,12 @@ func newHouse(t *testing.T, v vendor, consent sessions.Consent, moves ...move) *
 }
 
 // prepare makes a house that is not open yet.
-func prepare(t *testing.T, v vendor, consent sessions.Consent) *house {
+func prepare(t *testing.T, v vendor, consent sessions.Approver) *house {
 	t.Helper()
 	manager, _ := real.start(t)
 	h := &house{t: t, vendor: v, windows: windows{manager}, file: filepath.Join(t.TempDir(), "clank.db")}
 	h.width, h.height = real.width, real.height
-	h.agent = &computeruse.Agent{Browser: h.windows, Consent: consent, Settings: h.settings}
+	h.agent = &computeruse.Agent{Browser: h.windows, Approver: consent, Settings: h.settings}
 	t.Cleanup(func() { h.shut() })
 	return h
 }
@@ -78,7 +78,7 @@ func (h *house) plays(script ...llmtest.Turn) {
 	if h.mind != nil {
 		mind = h.mind(mind)
 	}
-	h.agent.Mind = func(context.Context, string) (computeruse.Mind, error) { return mind, nil }
+	h.agent.Model = func(context.Context, string) (computeruse.Model, error) { return mind, nil }
 }
 
 func (h *house) open() {
@@ -99,7 +99,7 @@ func (h *house) open() {
 		Limits: func() sessions.Limits {
 			return sessions.Limits{Running: 4, Sessions: 8, MaxSteps: 20, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour, Views: 20}
 		},
-		HandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+		AllowHandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
 			return "", nil
 		},
 	}
@@ -125,13 +125,13 @@ func (h *house) shut() {
 func (h *house) restarted() {
 	h.t.Helper()
 	h.shut()
-	h.agent = &computeruse.Agent{Browser: h.windows, Consent: h.agent.Consent, Settings: h.settings, Mind: h.agent.Mind}
+	h.agent = &computeruse.Agent{Browser: h.windows, Approver: h.agent.Approver, Settings: h.settings, Model: h.agent.Model}
 }
 
 var somebody = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada", UserName: "@ada"}
 
 // work works a task. each is called with every step as it begins and is done.
-func (h *house) work(ctx context.Context, t sessions.Task, each func(sessions.Record, sessions.Step)) (sessions.Record, []sessions.Step) {
+func (h *house) work(ctx context.Context, t sessions.Task, each func(sessions.TaskRecord, sessions.Step)) (sessions.TaskRecord, []sessions.Step) {
 	h.t.Helper()
 	t.Origin = somebody
 	if t.Prompt == "" {
@@ -273,11 +273,11 @@ func TestNothingIsDoneAfterAStop(t *testing.T) {
 			h.plays(v.turns(h.width, h.height, moves...)...)
 			ctx, stop := context.WithCancelCause(t.Context())
 			acts, before, after := 0, "", 0
-			rec, _ := h.work(ctx, sessions.Task{}, func(rec sessions.Record, s sessions.Step) {
+			rec, _ := h.work(ctx, sessions.Task{}, func(rec sessions.TaskRecord, s sessions.Step) {
 				switch {
-				case ctx.Err() != nil && s.Phase == sessions.Done && s.Kind == sessions.StepAct:
+				case ctx.Err() != nil && s.Phase == sessions.PhaseDone && s.Kind == sessions.StepAct:
 					after++
-				case s.Kind != sessions.StepAct || s.Phase != sessions.Begun:
+				case s.Kind != sessions.StepAct || s.Phase != sessions.PhaseBegun:
 				case acts == n:
 					before = h.windows.done(t, rec.SessionID)
 					stop(&cancel.Cause{Reason: cancel.Stopped, By: "@ada"})
@@ -310,10 +310,10 @@ func TestWhatIsSaidToARunningTaskReachesItsModel(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			h := newHouse(t, v, nil, opened(t), onName, says("done"))
 			said := false
-			h.work(t.Context(), sessions.Task{}, func(rec sessions.Record, s sessions.Step) {
+			h.work(t.Context(), sessions.Task{}, func(rec sessions.TaskRecord, s sessions.Step) {
 				if s.Kind == sessions.StepAct && !said {
 					said = true
-					if _, err := h.Say(t.Context(), rec.ID, somebody, "write Eve instead"); err != nil {
+					if _, err := h.SendNote(t.Context(), rec.ID, somebody, "write Eve instead"); err != nil {
 						t.Error(err)
 					}
 				}
@@ -364,17 +364,17 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 // pages are windows for the local loop.
 type pages struct{ windows }
 
-func (p pages) Open(ctx context.Context, o sessions.Opening) (browseagent.Page, bool, error) {
+func (p pages) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
 	return p.window(ctx, o)
 }
 
 func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
 	v := vendors()[0] // budgets look at no vendor
-	keeper := &budget.Keeper{Ledger: &budgettest.Ledger{}, Rules: func() budget.Rules {
-		return budget.Rules{Limits: budget.Limits{budget.Task: {Calls: 2}}}
+	keeper := &budget.Enforcer{Ledger: &budgettest.Ledger{}, Rules: func() budget.Rules {
+		return budget.Rules{Limits: budget.Limits{budget.LevelTask: {Calls: 2}}}
 	}}
 	h := prepare(t, v, nil)
-	h.around, h.mind = keeper.Backend, keeper.Mind
+	h.around, h.mind = keeper.Backend, keeper.ComputerUseModel
 	h.plays(v.turns(h.width, h.height, opened(t), onName, apply, says("done"))...)
 	h.open()
 	rec, steps := h.work(t.Context(), sessions.Task{}, nil)
@@ -399,7 +399,7 @@ func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			h := prepare(t, v, nil)
 			turns := v.turns(h.width, h.height, opened(t), onName)
-			reached, ended := make(chan struct{}), make(chan sessions.Record, 1)
+			reached, ended := make(chan struct{}), make(chan sessions.TaskRecord, 1)
 			turns = append(turns, func(llmtest.Request) llmtest.Reply {
 				close(reached)
 				return llmtest.Reply{Fault: llmtest.Fault{Hang: llmtest.BeforeHeaders}}
@@ -437,9 +437,9 @@ func TestAPasswordIsNowhereAfterwards(t *testing.T) {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
-			rec := &runs.Recorder{Dir: t.TempDir()}
+			rec := &recording.Recorder{Dir: t.TempDir()}
 			h := prepare(t, v, nil)
-			h.mind = rec.Mind
+			h.mind = rec.ComputerUseModel
 			h.around = func(b sessions.Backend) sessions.Backend { return rec.Backend(v.runtime, b) }
 			typed := move{act: "type", text: word}
 			h.plays(v.turns(h.width, h.height, opened(t), onName, typeName, onSecret, typed, apply, says("signed in with "+word),

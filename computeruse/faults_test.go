@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"clank/computeruse"
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	"clank/llm/llmtest"
 )
 
 func TestFaultsOfEveryVendorAreToldAlike(t *testing.T) {
 	t.Parallel()
-	broken := func(f llmtest.Fault) []llmtest.Turn { return []llmtest.Turn{llmtest.Misbehave("so far so good", f)} }
+	broken := func(f llmtest.Fault) []llmtest.Turn { return []llmtest.Turn{llmtest.SayWithFault("so far so good", f)} }
 	long := map[string]string{"Retry-After": "600"}
 	trouble := llmtest.Fail(http.StatusInternalServerError, "", "oops")
 	for name, tt := range map[string]struct {
@@ -34,7 +34,7 @@ func TestFaultsOfEveryVendorAreToldAlike(t *testing.T) {
 			t.Run(name+", "+v.name, func(t *testing.T) {
 				t.Parallel()
 				mind, asked := v.serve(t, append(tt.turns, llmtest.Say("hello"))...)
-				talk, err := mind.Begin(computeruse.Brief{System: "Work.", MaxTokens: 1000})
+				talk, err := mind.Begin(computeruse.ConversationOptions{System: "Work.", MaxTokens: 1000})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +56,7 @@ func TestFaultsOfEveryVendorAreToldAlike(t *testing.T) {
 
 // goesOn fails the test unless the conversation does, and what was told in vain is
 // told again, once.
-func goesOn(t *testing.T, talk computeruse.Talk, asked func() []llmtest.Request) {
+func goesOn(t *testing.T, talk computeruse.Conversation, asked func() []llmtest.Request) {
 	t.Helper()
 	turn, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"go on"}})
 	if err != nil || turn.Text != "hello" {
@@ -79,8 +79,8 @@ func TestAStopEndsAQuestionToEveryVendor(t *testing.T) {
 		for _, v := range vendors() {
 			t.Run(name+", "+v.name, func(t *testing.T) {
 				t.Parallel()
-				mind, asked := v.serve(t, llmtest.Misbehave("so far so good", f), llmtest.Say("hello"))
-				talk, err := mind.Begin(computeruse.Brief{System: "Work.", MaxTokens: 1000})
+				mind, asked := v.serve(t, llmtest.SayWithFault("so far so good", f), llmtest.Say("hello"))
+				talk, err := mind.Begin(computeruse.ConversationOptions{System: "Work.", MaxTokens: 1000})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"clank/computeruse"
-	"clank/computeruse/computerusetest"
+	"clank/internal/test/computerusetest"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -17,18 +17,18 @@ import (
 type bench struct {
 	agent   *computeruse.Agent
 	browser *computerusetest.Browser
-	mind    *computerusetest.Mind
+	mind    *computerusetest.Model
 	session sessions.Session
 	task    sessions.Task
 }
 
 func newBench(t *testing.T, turns ...computeruse.Turn) *bench {
 	t.Helper()
-	b := &bench{browser: &computerusetest.Browser{}, mind: &computerusetest.Mind{}}
+	b := &bench{browser: &computerusetest.Browser{}, mind: &computerusetest.Model{}}
 	b.mind.Script = script(turns...)
 	b.agent = &computeruse.Agent{
 		Browser: b.browser,
-		Mind:    func(context.Context, string) (computeruse.Mind, error) { return b.mind, nil },
+		Model:   func(context.Context, string) (computeruse.Model, error) { return b.mind, nil },
 	}
 	b.session = sessions.Session{ID: "s1", Runtime: computeruse.RuntimeOpenAI}
 	b.task = sessions.Task{ID: "t1", SessionID: "s1", Prompt: "look around"}

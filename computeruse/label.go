@@ -6,45 +6,44 @@ import (
 	"image"
 	"strings"
 
-	"clank/computeruse/keys"
-	"clank/sessions/working"
+	"clank/sessions/agent"
 )
 
 // label is the action as people read it: what is done, to what the page calls
 // so, and what for.
-func (a Action) label(on target, intent string) string {
-	s := a.words(on)
-	if intent = working.Brief(intent, 80); intent != "" {
+func (a Action) label(on actionTarget, intent string) string {
+	s := a.describe(on)
+	if intent = agent.Shorten(intent, 80); intent != "" {
 		s += " (" + intent + ")"
 	}
 	return s
 }
 
-func (a Action) words(on target) string {
+func (a Action) describe(on actionTarget) string {
 	switch a.Kind {
 	case ActClick:
-		return a.clickWords(on)
+		return a.describeClick(on)
 	case ActMove:
-		return "point" + a.where()
+		return "point" + a.describePlace()
 	case ActDown:
-		return "hold the mouse down" + a.where() + on.over()
+		return "hold the mouse down" + a.describePlace() + on.overPhrase()
 	case ActUp:
-		return "let the mouse go" + a.where() + on.over()
+		return "let the mouse go" + a.describePlace() + on.overPhrase()
 	case ActDrag:
 		if len(a.Path) == 0 {
 			return "drag"
 		}
-		return "drag from " + spot(a.Path[0]) + " to " + spot(a.Path[len(a.Path)-1])
+		return "drag from " + pointText(a.Path[0]) + " to " + pointText(a.Path[len(a.Path)-1])
 	case ActScroll:
-		return "scroll " + direction(a.Scroll)
+		return "scroll " + directionText(a.Scroll)
 	case ActKeys:
-		return "press " + a.keyWords()
+		return "press " + a.describeKeys()
 	case ActKeyDown:
-		return "hold " + a.keyWords()
+		return "hold " + a.describeKeys()
 	case ActKeyUp:
-		return "let go of " + a.keyWords()
+		return "let go of " + a.describeKeys()
 	case ActType:
-		return a.typeWords(on)
+		return a.describeTyping(on)
 	case ActWait:
 		return "wait"
 	case ActScreenshot:
@@ -54,24 +53,24 @@ func (a Action) words(on target) string {
 	case ActCursor:
 		return "ask where the mouse is"
 	case ActNavigate:
-		return "open " + working.Place(a.URL)
+		return "open " + agent.ShortURL(a.URL)
 	case ActReveal:
-		return "scroll to " + working.Cut(a.Ref, 20)
+		return "scroll to " + agent.Truncate(a.Ref, 20)
 	case ActFill:
 		if on.name != "" {
-			return "fill " + working.Quote(a.Text) + on.into()
+			return "fill " + agent.Quote(a.Text) + on.intoPhrase()
 		}
-		return "fill " + working.Quote(a.Text) + " into " + working.Cut(a.Ref, 20)
+		return "fill " + agent.Quote(a.Text) + " into " + agent.Truncate(a.Ref, 20)
 	case ActBack:
 		return "go back"
 	case ActForward:
 		return "go forward"
 	case ActUnknown:
 	}
-	return "use " + working.Quote(string(a.Kind)+" "+a.Text)
+	return "use " + agent.Quote(string(a.Kind)+" "+a.Text)
 }
 
-func (a Action) clickWords(on target) string {
+func (a Action) describeClick(on actionTarget) string {
 	switch a.Button {
 	case ButtonBack, ButtonForward:
 		return "go " + string(a.Button)
@@ -88,44 +87,44 @@ func (a Action) clickWords(on target) string {
 		verb = string(a.Button) + "-" + verb
 	}
 	if len(a.Held) > 0 {
-		verb = working.Cut(strings.Join(a.Held, "+"), 40) + "+" + verb
+		verb = agent.Truncate(strings.Join(a.Held, "+"), 40) + "+" + verb
 	}
-	return verb + on.named() + a.where()
+	return verb + on.description() + a.describePlace()
 }
 
-func (a Action) typeWords(on target) string {
-	s := "type " + working.Quote(a.Text) + on.into()
+func (a Action) describeTyping(on actionTarget) string {
+	s := "type " + agent.Quote(a.Text) + on.intoPhrase()
 	if a.Enter {
 		s += " and press Enter"
 	}
 	return s
 }
 
-func (a Action) keyWords() string {
+func (a Action) describeKeys() string {
 	s := strings.Join(a.Keys, "+")
-	if chords, err := keys.Chords(a.Keys); err == nil {
+	if chords, err := ParseChords(a.Keys); err == nil {
 		s = strings.Join(chords, ", ")
 	}
-	s = working.Brief(s, 60)
+	s = agent.Shorten(s, 60)
 	if a.Repeat > 1 {
 		s += fmt.Sprintf(" %d times", a.Repeat)
 	}
 	return s
 }
 
-func (a Action) where() string {
+func (a Action) describePlace() string {
 	switch {
 	case a.Ref != "":
-		return " on " + working.Cut(a.Ref, 20)
+		return " on " + agent.Truncate(a.Ref, 20)
 	case a.At != nil:
-		return " at " + spot(*a.At)
+		return " at " + pointText(*a.At)
 	}
 	return ""
 }
 
-func spot(p image.Point) string { return fmt.Sprintf("%d, %d", p.X, p.Y) }
+func pointText(p image.Point) string { return fmt.Sprintf("%d, %d", p.X, p.Y) }
 
-func direction(d image.Point) string {
+func directionText(d image.Point) string {
 	var words []string
 	switch {
 	case d.Y > 0:
@@ -144,7 +143,7 @@ func direction(d image.Point) string {
 
 // input is the action as a step keeps it: its fields that are set, and what it
 // is done to. Keys have the names of the control API, where they have one.
-func (a Action) input(on target) json.RawMessage {
+func (a Action) input(on actionTarget) json.RawMessage {
 	m := map[string]any{}
 	set := func(name string, v any, given bool) {
 		if given {
@@ -164,7 +163,7 @@ func (a Action) input(on target) json.RawMessage {
 	set("clicks", a.Clicks, a.Clicks > 1)
 	set("held", a.Held, len(a.Held) > 0)
 	pressed := a.Keys
-	if chords, err := keys.Chords(a.Keys); err == nil {
+	if chords, err := ParseChords(a.Keys); err == nil {
 		pressed = chords
 	}
 	set("keys", pressed, len(a.Keys) > 0)

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"clank/computeruse"
-	"clank/computeruse/computerusetest"
+	"clank/internal/test/computerusetest"
+	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
-	"clank/sessions/sessionstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -75,7 +75,7 @@ func TestABatchIsDoneInOrderAndAnsweredWithOnePicture(t *testing.T) {
 	}
 	var labels []string
 	for _, s := range steps {
-		if s.Kind == sessions.StepAct && s.Phase == sessions.Done {
+		if s.Kind == sessions.StepAct && s.Phase == sessions.PhaseDone {
 			labels = append(labels, s.Label)
 		}
 	}
@@ -171,7 +171,7 @@ func TestASpentBudgetEndsWithWhatWasFound(t *testing.T) {
 			turn.Text = "I see three lamps."
 			return turn, nil
 		}
-		return computeruse.Turn{}, &llm.Error{Kind: llm.ErrSpent, Model: "test:mind", Message: "budget of 1 USD is spent"}
+		return computeruse.Turn{}, &llm.Error{Kind: llm.ErrBudgetSpent, Model: "test:mind", Message: "budget of 1 USD is spent"}
 	}
 	answer, _ := b.answer(t)
 	if answer.Text != "I see three lamps." || answer.Limit != "budget of 1 USD is spent" || len(b.mind.Asked()) != 2 {
@@ -270,10 +270,10 @@ func TestNotesOfPeopleReachTheModel(t *testing.T) {
 	b.mind.Script = func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) {
 		switch n {
 		case 0:
-			b.task.Inbox.Put(sessions.Note{By: "@ada", Text: "the red one"})
+			b.task.Inbox.Add(sessions.Note{By: "@ada", Text: "the red one"})
 			return do(click(1, 1)), nil
 		case 1:
-			b.task.Inbox.Put(sessions.Note{By: "@bob", Text: "and the price"})
+			b.task.Inbox.Add(sessions.Note{By: "@bob", Text: "and the price"})
 			return say("it is red"), nil
 		}
 		return say("it is red and 5 €"), nil
@@ -306,7 +306,7 @@ func TestHandingOverEndsTheStepsWhereTheSettingAllowsIt(t *testing.T) {
 	}
 	_, err := b.run(t.Context(), nil)
 	var over *sessions.HandOverError
-	if !errors.As(err, &over) || over.Runtime != "local_browser_agent" || over.Brief != "fill in the form" {
+	if !errors.As(err, &over) || over.Runtime != "local_browser_agent" || over.Summary != "fill in the form" {
 		t.Errorf("err = %v, want to be handed over", err)
 	}
 }
@@ -364,8 +364,8 @@ func TestASessionGoesOnAfterARestart(t *testing.T) {
 	if steps[0].Kind != sessions.StepNotice || !strings.Contains(steps[0].Text, "opened again at http://shop.test/") {
 		t.Errorf("the first step is %+v, want that the page was opened again", steps[0])
 	}
-	if told := again.told(t, 0); !strings.Contains(strings.Join(told.Says, "\n"), "opened again") || len(again.mind.Briefs()[0].Memory) == 0 {
-		t.Errorf("the model was told %q with memory %s", told.Says, again.mind.Briefs()[0].Memory)
+	if told := again.told(t, 0); !strings.Contains(strings.Join(told.Says, "\n"), "opened again") || len(again.mind.Begun()[0].Memory) == 0 {
+		t.Errorf("the model was told %q with memory %s", told.Says, again.mind.Begun()[0].Memory)
 	}
 	if answer.Text != "still there" || answer.URL != "http://shop.test/" {
 		t.Errorf("got %+v", answer)
@@ -377,11 +377,11 @@ func TestAnotherMindIsToldWhatWasSaid(t *testing.T) {
 	b.task.Prompt = "what is the lamp?"
 	b.answer(t)
 	other := newBench(t, say("it is blue"))
-	other.mind.Model = "test:other"
+	other.mind.ModelName = "test:other"
 	other.session = b.session
 	other.answer(t)
 	told := strings.Join(other.told(t, 0).Says, "\n")
-	if !strings.Contains(told, "what is the lamp?") || !strings.Contains(told, "the lamp is 5 €") || len(other.mind.Briefs()[0].Memory) != 0 {
+	if !strings.Contains(told, "what is the lamp?") || !strings.Contains(told, "the lamp is 5 €") || len(other.mind.Begun()[0].Memory) != 0 {
 		t.Errorf("the other mind was told %q", told)
 	}
 }
@@ -412,7 +412,7 @@ func TestABlindScreenIsTold(t *testing.T) {
 
 func TestABrowserThatDoesNotOpenEndsTheTask(t *testing.T) {
 	b := newBench(t, say("never"))
-	b.browser.Refuse = func(context.Context, sessions.Opening) error { return errors.New("no display") }
+	b.browser.Refuse = func(context.Context, sessions.PageRequest) error { return errors.New("no display") }
 	if _, err := b.run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no display") || len(b.mind.Asked()) != 0 {
 		t.Errorf("err = %v after %d questions", err, len(b.mind.Asked()))
 	}

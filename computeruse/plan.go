@@ -8,10 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"clank/computeruse/keys"
-	"clank/computeruse/picture"
-	"clank/computeruse/secret"
-	"clank/sessions/working"
+	"clank/sessions/agent"
 )
 
 // Bounds of what one batch may ask for.
@@ -25,33 +22,33 @@ const (
 	maxTyped    = 20000 // bytes
 )
 
-// move is one call of [Screen.Act].
-type move struct {
+// screenMove is one call of [Screen.Act].
+type screenMove struct {
 	kind string
 	args map[string]any
 }
 
-// planned is an action that was found sound, and what it takes.
-type planned struct {
+// plannedAction is an action that was found sound, and what it takes.
+type plannedAction struct {
 	Action
-	moves []move
+	moves []screenMove
 	wait  time.Duration // what of its time is waiting
-	mouse picture.Point // where the mouse is after it
+	mouse CSSPoint      // where the mouse is after it
 }
 
-// plan checks a whole batch before its first side effect. The error is for the
+// planActions checks a whole batch before its first side effect. The error is for the
 // model.
-func plan(actions []Action, g picture.Geometry, mouse picture.Point) ([]planned, error) {
+func planActions(actions []Action, g ScreenGeometry, mouse CSSPoint) ([]plannedAction, error) {
 	switch {
 	case len(actions) == 0:
 		return nil, errors.New("the call has no actions")
 	case len(actions) > maxActions:
 		return nil, fmt.Errorf("more than %d actions in one call", maxActions)
 	}
-	var all []planned
+	var all []plannedAction
 	for i, a := range actions {
-		p := planned{Action: a, mouse: mouse}
-		if err := p.fill(g); err != nil {
+		p := plannedAction{Action: a, mouse: mouse}
+		if err := p.planMoves(g); err != nil {
 			if len(actions) > 1 {
 				err = fmt.Errorf("action %d of %d: %w (nothing of the call was done)", i+1, len(actions), err)
 			}
@@ -63,18 +60,18 @@ func plan(actions []Action, g picture.Geometry, mouse picture.Point) ([]planned,
 	return all, nil
 }
 
-// fill finds out what the action takes.
-func (p *planned) fill(g picture.Geometry) error {
-	if strings.Contains(p.Text, secret.Password) && (p.Kind == ActType || p.Kind == ActFill) {
-		return fmt.Errorf("%s: %s stands for a password that is not kept: ask the person for it", p.Kind, secret.Password)
+// planMoves finds out what the action takes.
+func (p *plannedAction) planMoves(g ScreenGeometry) error {
+	if strings.Contains(p.Text, maskForModel) && (p.Kind == ActType || p.Kind == ActFill) {
+		return fmt.Errorf("%s: %s stands for a password that is not kept: ask the person for it", p.Kind, maskForModel)
 	}
 	switch p.Kind {
 	case ActClick, ActMove, ActDown, ActUp, ActDrag, ActScroll:
-		return p.pointer(g)
+		return p.planPointer(g)
 	case ActKeys, ActKeyDown, ActKeyUp:
-		return p.keys()
+		return p.planKeys()
 	case ActType:
-		return p.typing()
+		return p.planTyping()
 	case ActWait:
 		p.wait = defaultWait
 		if p.For > 0 {
@@ -89,35 +86,35 @@ func (p *planned) fill(g picture.Geometry) error {
 		if p.URL == "" {
 			return errors.New("navigate: the URL is missing")
 		}
-		p.add("navigate", map[string]any{"url": working.Address(p.URL)})
+		p.add("navigate", map[string]any{"url": agent.CompleteURL(p.URL)})
 	case ActReveal:
-		return p.onRef("scrollIntoView", nil)
+		return p.addOnRef("scrollIntoView", nil)
 	case ActFill:
 		if len(p.Text) > maxTyped {
 			return fmt.Errorf("fill: the text is longer than %d bytes", maxTyped)
 		}
-		return p.onRef("type", map[string]any{"text": p.Text})
+		return p.addOnRef("type", map[string]any{"text": p.Text})
 	case ActBack:
 		p.add("back", nil)
 	case ActForward:
 		p.add("forward", nil)
 	case ActUnknown:
-		return fmt.Errorf("there is no action %q", working.Cut(p.Text, 60))
+		return fmt.Errorf("there is no action %q", agent.Truncate(p.Text, 60))
 	default:
-		return fmt.Errorf("there is no action %q", working.Cut(string(p.Kind), 60))
+		return fmt.Errorf("there is no action %q", agent.Truncate(string(p.Kind), 60))
 	}
 	return nil
 }
 
-func (p *planned) add(kind string, args map[string]any) {
+func (p *plannedAction) add(kind string, args map[string]any) {
 	if args == nil {
 		args = map[string]any{}
 	}
-	p.moves = append(p.moves, move{kind, args})
+	p.moves = append(p.moves, screenMove{kind, args})
 }
 
-// onRef adds a move with the element Ref.
-func (p *planned) onRef(kind string, args map[string]any) error {
+// addOnRef adds a move with the element Ref.
+func (p *plannedAction) addOnRef(kind string, args map[string]any) error {
 	if p.Ref == "" {
 		return fmt.Errorf("%s: the ref is missing", p.Kind)
 	}
@@ -129,12 +126,12 @@ func (p *planned) onRef(kind string, args map[string]any) error {
 	return nil
 }
 
-// pointer plans what the mouse does.
-func (p *planned) pointer(g picture.Geometry) error {
+// planPointer plans what the mouse does.
+func (p *plannedAction) planPointer(g ScreenGeometry) error {
 	if !g.Known() && p.Ref == "" {
 		return fmt.Errorf("%s: the screen could not be seen, so that points mean nothing: take a screenshot first", p.Kind)
 	}
-	held, err := keys.Modifiers(p.Held)
+	held, err := ParseModifiers(p.Held)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Kind, err)
 	}
@@ -146,16 +143,16 @@ func (p *planned) pointer(g picture.Geometry) error {
 		}
 		return nil
 	default:
-		return fmt.Errorf("%s: unknown button %q", p.Kind, working.Cut(string(p.Button), 20))
+		return fmt.Errorf("%s: unknown button %q", p.Kind, agent.Truncate(string(p.Button), 20))
 	}
 	if p.Ref != "" {
-		return p.element(held)
+		return p.planOnRef(held)
 	}
-	return p.place(g, held)
+	return p.planAtPoint(g, held)
 }
 
-// element plans what the mouse does with Ref.
-func (p *planned) element(held []string) error {
+// planOnRef plans what the mouse does with Ref.
+func (p *plannedAction) planOnRef(held []string) error {
 	switch p.Kind {
 	case ActClick:
 		if p.Clicks < 0 || p.Clicks > 2 {
@@ -165,41 +162,41 @@ func (p *planned) element(held []string) error {
 		if len(held) > 0 {
 			args["modifiers"] = held
 		}
-		return p.onRef("click", args)
+		return p.addOnRef("click", args)
 	case ActMove:
-		return p.onRef("hover", nil)
+		return p.addOnRef("hover", nil)
 	default:
 		return fmt.Errorf("%s takes a point, not a ref", p.Kind)
 	}
 }
 
-// onPixels brings points from the grid to the picture, for people and records,
+// toPixels brings points from the grid to the picture, for people and records,
 // and returns where exactly the points lie.
-func (p *planned) onPixels(g picture.Geometry) (at picture.Point, path []picture.Point) {
+func (p *plannedAction) toPixels(g ScreenGeometry) (at CSSPoint, path []CSSPoint) {
 	fine := g
 	if p.Grid.X > 0 && p.Grid.Y > 0 {
 		fine.Picture = p.Grid
 	}
 	p.Grid = image.Point{}
 	if p.At != nil {
-		at = fine.At(*p.At)
-		pixel := g.Back(at)
+		at = fine.ToViewport(*p.At)
+		pixel := g.ToPicture(at)
 		p.At = &pixel
 	}
 	pixels := slices.Clone(p.Path)
 	for i, point := range pixels {
-		path = append(path, fine.At(point))
-		pixels[i] = g.Back(path[i])
+		path = append(path, fine.ToViewport(point))
+		pixels[i] = g.ToPicture(path[i])
 	}
 	p.Path = pixels
 	return at, path
 }
 
-// place plans what the mouse does at points.
-func (p *planned) place(g picture.Geometry, held []string) error {
-	at, path := p.onPixels(g)
+// planAtPoint plans what the mouse does at points.
+func (p *plannedAction) planAtPoint(g ScreenGeometry, held []string) error {
+	at, path := p.toPixels(g)
 	if p.Kind == ActDrag {
-		return p.drag(path, held)
+		return p.planDrag(path, held)
 	}
 	switch {
 	case p.At != nil:
@@ -207,7 +204,7 @@ func (p *planned) place(g picture.Geometry, held []string) error {
 	case p.Kind == ActMove:
 		return errors.New("move: the point is missing")
 	case p.Kind == ActScroll:
-		p.mouse = g.Middle()
+		p.mouse = g.Center()
 	}
 	args := map[string]any{"x": p.mouse.X, "y": p.mouse.Y}
 	if len(held) > 0 {
@@ -226,8 +223,8 @@ func (p *planned) place(g picture.Geometry, held []string) error {
 		args["button"] = p.button()
 		p.add(map[ActionKind]string{ActDown: "pointerDown", ActUp: "pointerUp"}[p.Kind], args)
 	case ActScroll:
-		by := g.Span(p.Scroll)
-		if by == (picture.Point{}) {
+		by := g.ScaleDistance(p.Scroll)
+		if by == (CSSPoint{}) {
 			return errors.New("scroll: the distance is missing")
 		}
 		args["deltaX"], args["deltaY"] = by.X, by.Y
@@ -237,7 +234,7 @@ func (p *planned) place(g picture.Geometry, held []string) error {
 	return nil
 }
 
-func (p *planned) drag(path []picture.Point, held []string) error {
+func (p *plannedAction) planDrag(path []CSSPoint, held []string) error {
 	if len(path) < 2 || len(path) > maxPath {
 		return fmt.Errorf("drag: the path needs 2 to %d points, and has %d", maxPath, len(path))
 	}
@@ -253,16 +250,16 @@ func (p *planned) drag(path []picture.Point, held []string) error {
 	return nil
 }
 
-func (p *planned) button() string {
+func (p *plannedAction) button() string {
 	if p.Button == "" {
 		return string(ButtonLeft)
 	}
 	return string(p.Button)
 }
 
-// keys plans presses.
-func (p *planned) keys() error {
-	chords, err := keys.Chords(p.Keys)
+// planKeys plans presses.
+func (p *plannedAction) planKeys() error {
+	chords, err := ParseChords(p.Keys)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Kind, err)
 	}
@@ -272,7 +269,7 @@ func (p *planned) keys() error {
 	if p.Kind != ActKeys {
 		kind := map[ActionKind]string{ActKeyDown: "keyDown", ActKeyUp: "keyUp"}[p.Kind]
 		for _, c := range chords {
-			for _, key := range keys.Split(c) {
+			for _, key := range splitChord(c) {
 				p.add(kind, map[string]any{"key": key})
 			}
 		}
@@ -299,8 +296,8 @@ func (p *planned) keys() error {
 	return nil
 }
 
-// typing plans text at the focus.
-func (p *planned) typing() error {
+// planTyping plans text at the focus.
+func (p *plannedAction) planTyping() error {
 	switch {
 	case p.Text == "" && !p.Clear && !p.Enter:
 		return errors.New("type: the text is missing")

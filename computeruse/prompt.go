@@ -1,6 +1,6 @@
 package computeruse
 
-import "clank/untrusted"
+import "clank/internal/untrusted"
 
 const instructions = `You work a real web browser for a person, with mouse and keyboard. You see pictures of the page; the browser's own bars are not part of them.
 

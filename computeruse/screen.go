@@ -12,7 +12,7 @@ type Browser interface {
 	// Open returns the screen of a session. If it is not open any more it is
 	// opened anew; restored says that happened. Open is called before each
 	// batch and must be cheap for an open page.
-	Open(ctx context.Context, o sessions.Opening) (s Screen, restored bool, err error)
+	Open(ctx context.Context, o sessions.PageRequest) (s Screen, restored bool, err error)
 	// Close closes the page of session key. An unknown key is no error.
 	Close(ctx context.Context, key string) error
 }
@@ -33,9 +33,9 @@ type Screen interface {
 	// Modifiers are "Alt", "Control", "Meta", "Shift". Coordinates are floats.
 	// Notes are sentences about what else happened.
 	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
-	// Shot returns a picture of the viewport and its size in CSS pixels, in
+	// ScreenshotWithSize returns a picture of the viewport and its size in CSS pixels, in
 	// which coordinates are counted. The picture may have more pixels.
-	Shot(ctx context.Context) (data []byte, mediaType string, width, height float64, err error)
+	ScreenshotWithSize(ctx context.Context) (data []byte, mediaType string, width, height float64, err error)
 	// State says where the page is. Each tab is one line that begins with the
 	// id that tabSelect and tabClose take.
 	State(ctx context.Context) (url, title string, tabs []string, err error)

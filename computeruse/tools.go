@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"clank/internal/untrusted"
 	"clank/llm"
-	"clank/sessions/working"
-	"clank/untrusted"
+	"clank/sessions/agent"
 )
 
 // The names of the tools beside mouse and keyboard. Vendors' own members for the
@@ -37,7 +37,7 @@ type toolInput struct {
 	Brief       string `json:"brief"`
 }
 
-func tool(name, about, properties string, required ...string) llm.Tool {
+func newTool(name, about, properties string, required ...string) llm.Tool {
 	need, err := json.Marshal(append([]string{}, required...))
 	if err != nil {
 		need = []byte("[]") // strings always marshal
@@ -46,18 +46,18 @@ func tool(name, about, properties string, required ...string) llm.Tool {
 		`{"type":"object","properties":{` + properties + `},"required":` + string(need) + `,"additionalProperties":false}`)}
 }
 
-// tools are those that the model is offered.
-func tools(set Settings) []llm.Tool {
+// offeredTools are those that the model is offered.
+func offeredTools(set Settings) []llm.Tool {
 	all := []llm.Tool{
-		tool(ToolNavigate, "Open an address in this tab.", `"url":{"type":"string"}`, "url"),
-		tool(ToolReadText, "Read the text of the whole page.", ``),
-		tool(ToolReadPage, "Describe the page in lines: roles, names and refs of its elements.",
+		newTool(ToolNavigate, "Open an address in this tab.", `"url":{"type":"string"}`, "url"),
+		newTool(ToolReadText, "Read the text of the whole page.", ``),
+		newTool(ToolReadPage, "Describe the page in lines: roles, names and refs of its elements.",
 			`"interactive":{"type":"boolean","description":"only what can be operated"}`),
-		tool(ToolListTabs, "List the open tabs.", ``),
-		tool(ToolOpenTab, "Open a new tab and go to it.", `"url":{"type":"string","description":"empty for an empty page"}`),
-		tool(ToolSelectTab, "Go to a tab.", `"tab":{"type":"string","description":"its id, from list_tabs"}`, "tab"),
-		tool(ToolCloseTab, "Close a tab.", `"tab":{"type":"string","description":"its id; empty for this one"}`),
-		tool(ToolDialog, "Answer the dialog that the page shows (alert, confirm, prompt), which is not on the picture.",
+		newTool(ToolListTabs, "List the open tabs.", ``),
+		newTool(ToolOpenTab, "Open a new tab and go to it.", `"url":{"type":"string","description":"empty for an empty page"}`),
+		newTool(ToolSelectTab, "Go to a tab.", `"tab":{"type":"string","description":"its id, from list_tabs"}`, "tab"),
+		newTool(ToolCloseTab, "Close a tab.", `"tab":{"type":"string","description":"its id; empty for this one"}`),
+		newTool(ToolDialog, "Answer the dialog that the page shows (alert, confirm, prompt), which is not on the picture.",
 			`"accept":{"type":"boolean"},"text":{"type":"string","description":"for a prompt"}`, "accept"),
 	}
 	if len(set.HandOver) > 0 {
@@ -65,14 +65,14 @@ func tools(set Settings) []llm.Tool {
 		if err != nil {
 			return all // strings always marshal
 		}
-		all = append(all, tool(ToolHandOver, "Leave the rest of the task to another runtime, which goes on with the same page.",
+		all = append(all, newTool(ToolHandOver, "Leave the rest of the task to another runtime, which goes on with the same page.",
 			`"runtime":{"type":"string","enum":`+string(names)+`},"brief":{"type":"string","description":"what was done and what is left to do"}`, "runtime", "brief"))
 	}
 	return all
 }
 
-// understand reads a call's input. wrong is for the model.
-func understand(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
+// parseToolInput reads a call's input. wrong is for the model.
+func parseToolInput(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 	if c.Malformed != "" {
 		return in, "the input is not a JSON object"
 	}
@@ -100,30 +100,30 @@ func understand(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 		}
 		return in, "there is no runtime of that name to hand over to"
 	}
-	return in, fmt.Sprintf("there is no tool %q", working.Cut(c.Name, 60))
+	return in, fmt.Sprintf("there is no tool %q", agent.Truncate(c.Name, 60))
 }
 
 // move is what the tool does to the page; nil if it only looks.
-func (in toolInput) move(name string) *move {
+func (in toolInput) move(name string) *screenMove {
 	switch name {
 	case ToolNavigate:
-		return &move{"navigate", map[string]any{"url": working.Address(in.URL)}}
+		return &screenMove{"navigate", map[string]any{"url": agent.CompleteURL(in.URL)}}
 	case ToolOpenTab:
-		m := &move{"tabNew", map[string]any{}}
+		m := &screenMove{"tabNew", map[string]any{}}
 		if in.URL != "" {
-			m.args["url"] = working.Address(in.URL)
+			m.args["url"] = agent.CompleteURL(in.URL)
 		}
 		return m
 	case ToolSelectTab:
-		return &move{"tabSelect", map[string]any{"tab": in.Tab}}
+		return &screenMove{"tabSelect", map[string]any{"tab": in.Tab}}
 	case ToolCloseTab:
-		m := &move{"tabClose", map[string]any{}}
+		m := &screenMove{"tabClose", map[string]any{}}
 		if in.Tab != "" {
 			m.args["tab"] = in.Tab
 		}
 		return m
 	case ToolDialog:
-		return &move{"dialog", map[string]any{"accept": in.Accept, "promptText": in.Text}}
+		return &screenMove{"dialog", map[string]any{"accept": in.Accept, "promptText": in.Text}}
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (in toolInput) move(name string) *move {
 func (in toolInput) label(name string) string {
 	switch name {
 	case ToolNavigate:
-		return "open " + working.Place(in.URL)
+		return "open " + agent.ShortURL(in.URL)
 	case ToolReadText:
 		return "read the page"
 	case ToolReadPage:
@@ -140,31 +140,31 @@ func (in toolInput) label(name string) string {
 	case ToolListTabs:
 		return "list the tabs"
 	case ToolOpenTab:
-		return strings.TrimSpace("open a new tab " + working.Place(in.URL))
+		return strings.TrimSpace("open a new tab " + agent.ShortURL(in.URL))
 	case ToolSelectTab:
-		return "go to tab " + working.Brief(in.Tab, 40)
+		return "go to tab " + agent.Shorten(in.Tab, 40)
 	case ToolCloseTab:
-		return strings.TrimSpace("close tab " + working.Brief(in.Tab, 40))
+		return strings.TrimSpace("close tab " + agent.Shorten(in.Tab, 40))
 	case ToolDialog:
 		if in.Accept {
 			return "accept the dialog"
 		}
 		return "dismiss the dialog"
 	case ToolHandOver:
-		return "hand over to " + working.Brief(in.Runtime, 40)
+		return "hand over to " + agent.Shorten(in.Runtime, 40)
 	}
-	return "use " + working.Quote(name)
+	return "use " + agent.Quote(name)
 }
 
-// look does what a tool reads.
-func (in toolInput) look(ctx context.Context, s Screen, name string, limit int) (string, error) {
+// read does what a tool reads.
+func (in toolInput) read(ctx context.Context, s Screen, name string, limit int) (string, error) {
 	switch name {
 	case ToolReadText:
 		text, err := s.Text(ctx, "")
-		return untrusted.Cut(text, limit), err
+		return untrusted.Truncate(text, limit), err
 	case ToolReadPage:
 		text, err := s.Snapshot(ctx, in.Interactive, limit)
-		return untrusted.Cut(text, limit), err
+		return untrusted.Truncate(text, limit), err
 	}
 	_, _, tabs, err := s.State(ctx)
 	if len(tabs) == 0 && err == nil {

@@ -8,15 +8,13 @@ import (
 	"time"
 
 	"clank/computeruse"
-	claude "clank/computeruse/anthropic"
-	gemini "clank/computeruse/gemini"
-	openai "clank/computeruse/openai"
+	"clank/computeruse/anthropic"
+	"clank/computeruse/gemini"
+	"clank/computeruse/openai"
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	claudeclient "clank/llm/anthropic"
 	geminiclient "clank/llm/gemini"
-	"clank/llm/llmtest"
-	claudetest "clank/llm/llmtest/anthropic"
-	geminitest "clank/llm/llmtest/gemini"
 	openaiclient "clank/llm/openai"
 )
 
@@ -33,7 +31,7 @@ type move struct {
 type vendor struct {
 	name, runtime string
 	warns         bool
-	serve         func(t *testing.T, script ...llmtest.Turn) (mind computeruse.Mind, asked func() []llmtest.Request)
+	serve         func(t *testing.T, script ...llmtest.Turn) (mind computeruse.Model, asked func() []llmtest.Request)
 	reply         func(m move, width, height float64) llmtest.Reply
 }
 
@@ -68,8 +66,8 @@ func quoted(s string) string {
 
 func vendors() []vendor {
 	const patience, silence = 2 * time.Minute, time.Minute
-	stateful := func(stateless bool) func(*testing.T, ...llmtest.Turn) (computeruse.Mind, func() []llmtest.Request) {
-		return func(t *testing.T, script ...llmtest.Turn) (computeruse.Mind, func() []llmtest.Request) {
+	stateful := func(stateless bool) func(*testing.T, ...llmtest.Turn) (computeruse.Model, func() []llmtest.Request) {
+		return func(t *testing.T, script ...llmtest.Turn) (computeruse.Model, func() []llmtest.Request) {
 			t.Helper()
 			server := llmtest.NewServer(t, script...)
 			mind, err := openai.New(openai.Options{Stateless: stateless, Client: openaiclient.Options{
@@ -84,24 +82,24 @@ func vendors() []vendor {
 	return []vendor{
 		{"openai", computeruse.RuntimeOpenAI, true, stateful(false), byOpenAI},
 		{"openai, nothing stored", computeruse.RuntimeOpenAI, true, stateful(true), byOpenAI},
-		{"anthropic", computeruse.RuntimeAnthropic, false, func(t *testing.T, script ...llmtest.Turn) (computeruse.Mind, func() []llmtest.Request) {
+		{"anthropic", computeruse.RuntimeAnthropic, false, func(t *testing.T, script ...llmtest.Turn) (computeruse.Model, func() []llmtest.Request) {
 			t.Helper()
-			server := claudetest.NewServer(t, script...)
+			server := llmtest.NewAnthropicServer(t, script...)
 			model, err := claudeclient.New(claudeclient.Options{
 				BaseURL: server.BaseURL(), Key: "sk-ant-test-0123456789", Model: "claude-opus-5-5", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			mind, err := claude.New(model, claude.ToolsAuto)
+			mind, err := anthropic.New(model, anthropic.ToolsAuto)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return mind, server.Requests
 		}, byClaude},
-		{"gemini", computeruse.RuntimeGemini, true, func(t *testing.T, script ...llmtest.Turn) (computeruse.Mind, func() []llmtest.Request) {
+		{"gemini", computeruse.RuntimeGemini, true, func(t *testing.T, script ...llmtest.Turn) (computeruse.Model, func() []llmtest.Request) {
 			t.Helper()
-			server := geminitest.NewServer(t, script...)
+			server := llmtest.NewGeminiServer(t, script...)
 			model, err := geminiclient.New(geminiclient.Options{
 				BaseURL: server.BaseURL(), Key: "AIzaTest0123456789", Model: "gemini-3.5-flash", Timeout: patience, IdleTimeout: silence, Backoff: time.Millisecond,
 			})
@@ -133,7 +131,7 @@ func byOpenAI(m move, _, _ float64) llmtest.Reply {
 	}
 	c := llmtest.ScreenCall{Actions: []string{action}}
 	if m.warned {
-		c.Checks = []llmtest.Check{{ID: "cu_1", Code: "sensitive", Message: "Look at this first."}}
+		c.Checks = []llmtest.ScreenCheck{{ID: "cu_1", Code: "sensitive", Message: "Look at this first."}}
 	}
 	return llmtest.Reply{Screen: []llmtest.ScreenCall{c}}
 }

@@ -53,12 +53,12 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 		n := 0
 		think := func(text string) bool {
 			n++
-			return yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.Begun, Label: "think"}, nil) &&
-				yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.Done, Label: "think", Text: text}, nil)
+			return yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"}, nil) &&
+				yield(sessions.Step{N: n, Kind: sessions.StepThink, Phase: sessions.PhaseDone, Label: "think", Text: text}, nil)
 		}
 		act := func(label, fails string) bool {
 			n++
-			st := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.Begun, Tool: "do", Input: json.RawMessage(`{"x":1}`), Label: label}
+			st := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "do", Input: json.RawMessage(`{"x":1}`), Label: label}
 			if !yield(st, nil) {
 				return false
 			}
@@ -70,7 +70,7 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 					return false
 				}
 			}
-			st.Phase, st.URL, st.Title = sessions.Done, "http://127.0.0.1:8788/search?q=lamp", "6 results for “lamp” · Lumen & Oak"
+			st.Phase, st.URL, st.Title = sessions.PhaseDone, "http://127.0.0.1:8788/search?q=lamp", "6 results for “lamp” · Lumen & Oak"
 			st.Failed, st.Text = fails != "", fails
 			if b.bare {
 				return yield(st, nil)
@@ -79,7 +79,7 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 			return yield(st, nil)
 		}
 		if strings.Contains(t.Prompt, "brief") {
-			yield(sessions.Step{N: 1, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer", Text: "Here it is."}, nil)
+			yield(sessions.Step{N: 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: "Here it is."}, nil)
 			return
 		}
 		if strings.Contains(t.Prompt, "flood") {
@@ -106,7 +106,7 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 			yield(sessions.Step{}, errors.New("the model openai:gpt-5.6 refused the key; set OPENAI_API_KEY and start clank again"))
 			return
 		}
-		yield(sessions.Step{N: n + 1, Kind: sessions.StepAnswer, Phase: sessions.Done, Label: "answer", Text: answer, Images: []sessions.Image{{MediaType: "image/png", Data: screen(0)}}}, nil)
+		yield(sessions.Step{N: n + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: answer, Images: []sessions.Image{{MediaType: "image/png", Data: screen(0)}}}, nil)
 	}
 }
 

@@ -303,7 +303,7 @@ func TestTheSettingsPage(t *testing.T) {
 	set(timeout, "45.5")
 	tb.press("Enter")
 	tb.waitFor(`document.getElementById("save-text").textContent === "Saved: 2 settings."`)
-	if s := r.server.Settings.Now(); s.MaxSteps != 12 || s.StepTimeout != 45500*time.Millisecond {
+	if s := r.server.Settings.Current(); s.MaxSteps != 12 || s.StepTimeout != 45500*time.Millisecond {
 		t.Errorf("settings = %+v", s)
 	}
 
@@ -323,7 +323,7 @@ func TestTheSettingsPage(t *testing.T) {
 	tb.click(steps + " .reset")
 	tb.click("#save")
 	tb.waitFor(`document.querySelector('` + steps + ` .reset').hidden && document.getElementById("save-text").textContent.startsWith("Saved:")`)
-	if got := r.server.Settings.Now().MaxSteps; got != 10 {
+	if got := r.server.Settings.Current().MaxSteps; got != 10 {
 		t.Errorf("steps = %d after the reset", got)
 	}
 	tb = c.open(r.server.URL()+"/settings", 360, 740, "dark")

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"clank/budget"
+	"clank/internal/budget"
 )
 
-// Budgets tells how spending stands. [budget.Keeper] is one.
+// Budgets tells how spending stands. [budget.Enforcer] is one.
 type Budgets interface {
 	Overview(ctx context.Context) (budget.Overview, error)
 }
@@ -17,19 +17,19 @@ type Budgets interface {
 // budget serves how spending stands.
 func (s *Server) budget(w http.ResponseWriter, r *http.Request) {
 	if o, ok := s.overview(w, r); ok {
-		reply(w, http.StatusOK, o)
+		writeJSON(w, http.StatusOK, o)
 	}
 }
 
 // overview returns how spending stands, or answers why it is not known.
 func (s *Server) overview(w http.ResponseWriter, r *http.Request) (o budget.Overview, ok bool) {
 	if s.Budgets == nil {
-		fail(w, http.StatusNotFound, "spending is not counted here")
+		writeError(w, http.StatusNotFound, "spending is not counted here")
 		return o, false
 	}
 	o, err := s.Budgets.Overview(r.Context())
 	if err != nil {
-		s.refuse(w, r, "read the budgets", err)
+		s.writeManagerError(w, r, "read the budgets", err)
 		return o, false
 	}
 	return o, true
@@ -66,7 +66,7 @@ type callRow struct {
 func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
 	const title = "Budgets · clank"
 	if s.Budgets == nil {
-		s.page(w, "budget", http.StatusNotFound, shell{Title: title, Data: budgetData{}})
+		s.page(w, "budget", http.StatusNotFound, pageData{Title: title, Data: budgetData{}})
 		return
 	}
 	o, ok := s.overview(w, r)
@@ -82,13 +82,13 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
 		data.Peak = max(data.Peak, d.Spent.Money.USD())
 	}
 	for _, c := range o.Calls {
-		data.Calls = append(data.Calls, callOf(c))
+		data.Calls = append(data.Calls, callRowOf(c))
 	}
-	s.page(w, "budget", http.StatusOK, shell{Title: title, Data: data})
+	s.page(w, "budget", http.StatusOK, pageData{Title: title, Data: data})
 }
 
 // todayRows are the ways in which a line counts, one by one.
-func todayRows(l budget.Line) []budgetRow {
+func todayRows(l budget.LevelStatus) []budgetRow {
 	row := func(name string, spent, most float64, of, limit budget.Amount) budgetRow {
 		return budgetRow{Name: name, Text: of.Against(limit), Spent: spent, Most: most}
 	}
@@ -104,7 +104,7 @@ func todayRows(l budget.Line) []budgetRow {
 
 // budgetRows are lines in which something was spent; none is what the one without
 // an id is called.
-func budgetRows(lines []budget.Line, none string) []budgetRow {
+func budgetRows(lines []budget.LevelStatus, none string) []budgetRow {
 	var rows []budgetRow
 	for _, l := range lines {
 		if l.Spent != (budget.Amount{}) {
@@ -117,9 +117,9 @@ func budgetRows(lines []budget.Line, none string) []budgetRow {
 	return rows
 }
 
-// callOf is a call as people read it. What is held or estimated is marked, and
+// callRowOf is a call as people read it. What is held or estimated is marked, and
 // so is a price that is not known.
-func callOf(e budget.Entry) callRow {
+func callRowOf(e budget.Entry) callRow {
 	c := callRow{
 		At: e.At, Model: e.Model, Purpose: e.Account.Purpose, For: cmp.Or(e.Account.User, e.Account.Guild),
 		Tokens: e.Amount.Tokens, USD: e.Amount.Money.String(),
@@ -127,9 +127,9 @@ func callOf(e budget.Entry) callRow {
 	switch {
 	case e.Unpriced:
 		c.USD = "price not known"
-	case e.State == budget.Held:
+	case e.State == budget.StateHeld:
 		c.USD = "at most " + c.USD
-	case e.State == budget.Estimated:
+	case e.State == budget.StateEstimated:
 		c.USD += " (estimated)"
 	}
 	return c

@@ -10,22 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"clank/budget"
 	"clank/dashboard"
+	"clank/internal/budget"
 	"clank/llm"
-	"clank/tokens"
+	"clank/sessions/access"
 )
 
 // dayLimit is what may be spent on the page of the tests.
-var dayLimit = budget.Limits{budget.Day: {Money: budget.Dollars(20), Calls: 100}}
+var dayLimit = budget.Limits{budget.LevelDay: {Money: budget.Dollars(20), Calls: 100}}
 
 // spend writes a call down in the ledger behind the page.
-func (r *rig) spend(a llm.Account, usd float64, state budget.State) {
+func (r *rig) spend(a llm.Account, usd float64, state budget.EntryState) {
 	r.t.Helper()
 	now := time.Now()
 	e := budget.Entry{At: now, Day: now.Format(time.DateOnly), Account: a, Model: "test:<b>", Amount: budget.Amount{Calls: 1, Money: budget.Dollars(usd)}}
 	id, err := r.store.Reserve(r.t.Context(), e, func([]budget.Sum) error { return nil })
-	if err == nil && state != budget.Held {
+	if err == nil && state != budget.StateHeld {
 		err = r.store.Settle(r.t.Context(), id, e.Amount, state, usd == 0)
 	}
 	if err != nil {
@@ -35,10 +35,10 @@ func (r *rig) spend(a llm.Account, usd float64, state budget.State) {
 
 func TestThePageOfBudgetsShowsWhatWasSpentAndWhatMayBe(t *testing.T) {
 	r := start(t)
-	r.spend(llm.Account{Guild: "g7", User: "discord:42", Purpose: "browse"}, 1.25, budget.Settled)
-	r.spend(llm.Account{User: "discord:42", Purpose: "talk"}, 0.5, budget.Estimated)
-	r.spend(llm.Account{User: "discord:43"}, 0.25, budget.Held)
-	r.spend(llm.Account{User: "discord:44"}, 0, budget.Settled)
+	r.spend(llm.Account{Guild: "g7", User: "discord:42", Purpose: "browse"}, 1.25, budget.StateSettled)
+	r.spend(llm.Account{User: "discord:42", Purpose: "talk"}, 0.5, budget.StateEstimated)
+	r.spend(llm.Account{User: "discord:43"}, 0.25, budget.StateHeld)
+	r.spend(llm.Account{User: "discord:44"}, 0, budget.StateSettled)
 	status, body := r.ask("GET", "/budget", "")
 	if status != http.StatusOK {
 		t.Fatalf("got %d: %s", status, body)
@@ -54,12 +54,12 @@ func TestThePageOfBudgetsShowsWhatWasSpentAndWhatMayBe(t *testing.T) {
 
 func TestProgramsReadTheBudgetsOverTheClient(t *testing.T) {
 	r := start(t)
-	r.spend(llm.Account{User: "discord:42"}, 1.25, budget.Settled)
+	r.spend(llm.Account{User: "discord:42"}, 1.25, budget.StateSettled)
 	got, err := r.client().Budget(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Today.Spent.Money != budget.Dollars(1.25) || got.Today.Limit != dayLimit[budget.Day] || len(got.Users) != 1 || len(got.Calls) != 1 || len(got.Days) != 1 {
+	if got.Today.Spent.Money != budget.Dollars(1.25) || got.Today.Limit != dayLimit[budget.LevelDay] || len(got.Users) != 1 || len(got.Calls) != 1 || len(got.Days) != 1 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -76,8 +76,8 @@ func TestBudgetsAreForThoseWhoAreSignedIn(t *testing.T) {
 
 func TestWhereNobodyCountsThePageSaysSo(t *testing.T) {
 	r := start(t)
-	other := &dashboard.Server{Addr: "127.0.0.1:0", Local: secret, Manager: r.manager, Scopes: r.scopes, Logger: slog.New(slog.DiscardHandler)}
-	if tokens, err := tokens.Open(filepath.Join(t.TempDir(), "tokens.json"), nil); err != nil {
+	other := &dashboard.Server{Addr: "127.0.0.1:0", LocalSecret: secret, Manager: r.manager, Scopes: r.scopes, Logger: slog.New(slog.DiscardHandler)}
+	if tokens, err := access.OpenTokens(filepath.Join(t.TempDir(), "tokens.json"), nil); err != nil {
 		t.Fatal(err)
 	} else {
 		other.Tokens = tokens

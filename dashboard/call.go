@@ -5,11 +5,11 @@ import "net/http"
 // callRoutes are the page on which the operator talks with clank, and what its script asks for.
 func (s *Server) callRoutes() []route {
 	return []route{
-		{"GET /call", signedIn, s.callPage},
-		{"GET /api/call/{$}", signedIn, s.callAPI},
-		{"POST /api/call/join", signedIn, s.callAPI},
-		{"POST /api/call/stop", signedIn, s.callAPI},
-		{"GET /api/call/pictures/{name}", signedIn, s.callAPI},
+		{"GET /call", accessSignedIn, s.callPage},
+		{"GET /api/call/{$}", accessSignedIn, s.callAPI},
+		{"POST /api/call/join", accessSignedIn, s.callAPI},
+		{"POST /api/call/stop", accessSignedIn, s.callAPI},
+		{"GET /api/call/pictures/{name}", accessSignedIn, s.callAPI},
 	}
 }
 
@@ -20,12 +20,12 @@ func (s *Server) callPage(w http.ResponseWriter, _ *http.Request) {
 		status = http.StatusNotFound
 	}
 	w.Header().Set("Permissions-Policy", "microphone=(self), camera=()")
-	s.page(w, "call", status, shell{Title: "Call · clank", Data: s.Call != nil})
+	s.page(w, "call", status, pageData{Title: "Call · clank", Data: s.Call != nil})
 }
 
 func (s *Server) callAPI(w http.ResponseWriter, r *http.Request) {
 	if s.Call == nil {
-		fail(w, http.StatusNotFound, "there are no calls here")
+		writeError(w, http.StatusNotFound, "there are no calls here")
 		return
 	}
 	http.StripPrefix("/api/call", s.Call).ServeHTTP(w, r)

@@ -12,16 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"clank/voice/rtc"
-	"clank/voice/rtc/rtctest"
-	"clank/voice/webcall"
+	"clank/internal/test/rtctest"
+	"clank/voice/webrtc"
 )
 
 func TestTheCallIsNotForOtherSites(t *testing.T) {
 	r := startCalls(t)
 	own := r.server.URL()
-	_, offer := rtctest.Offer(t, rtctest.Options{Quiet: true})
-	good, err := json.Marshal(webcall.Request{SDP: offer})
+	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
+	good, err := json.Marshal(webrtc.JoinRequest{SDP: offer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +52,7 @@ func TestTheCallIsNotForOtherSites(t *testing.T) {
 			{"PUT", "PUT", string(good), nil, 405, "does not take PUT"},
 			{"nothing", "POST", "", nil, 400, "not understood"},
 			{"no JSON", "POST", "sdp=" + offer, nil, 400, "not understood"},
-			{"too much", "POST", `{"sdp":"` + strings.Repeat("x", 2*rtc.MaxOffer) + `"}`, nil, 400, "not understood"},
+			{"too much", "POST", `{"sdp":"` + strings.Repeat("x", 2*webrtc.MaxOffer) + `"}`, nil, 400, "not understood"},
 			{"far too much", "POST", `{"sdp":"` + strings.Repeat("x", 2<<20) + `"}`, nil, 400, "not understood"},
 		} {
 			res := r.do(c.method, path, c.body, c.change...)
@@ -117,8 +116,8 @@ func TestTheCallIsAskedForByName(t *testing.T) {
 func TestManyWhoJoinAtOnceAreToldThatItIsFull(t *testing.T) {
 	r := startCalls(t)
 	t.Cleanup(http.DefaultClient.CloseIdleConnections) // the server would wait for those that were opened in vain
-	_, offer := rtctest.Offer(t, rtctest.Options{Quiet: true})
-	body, err := json.Marshal(webcall.Request{SDP: offer})
+	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
+	body, err := json.Marshal(webrtc.JoinRequest{SDP: offer})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,8 +138,8 @@ func TestManyWhoJoinAtOnceAreToldThatItIsFull(t *testing.T) {
 	}
 	work.Wait()
 	// On a machine so slow that some have failed meanwhile, others may have taken their places.
-	if n, took := in.Load(), time.Since(began); took < 5*time.Second && n != webcall.MostPages || full.Load() == 0 {
-		t.Errorf("%d joined and %d were refused in %v, want %d in", n, full.Load(), took, webcall.MostPages)
+	if n, took := in.Load(), time.Since(began); took < 5*time.Second && n != webrtc.MaxPages || full.Load() == 0 {
+		t.Errorf("%d joined and %d were refused in %v, want %d in", n, full.Load(), took, webrtc.MaxPages)
 	}
 	for _, path := range []string{"/api/call/", "/api/sessions"} {
 		if status, told := r.ask("GET", path, ""); status != http.StatusOK {

@@ -11,13 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/thesyncim/gopus"
-
 	"clank/dashboard"
+	"clank/internal/test/rtctest"
 	"clank/voice"
-	"clank/voice/rtc"
-	"clank/voice/rtc/rtctest"
-	"clank/voice/webcall"
+	"clank/voice/webrtc"
+
+	"github.com/thesyncim/gopus"
 )
 
 const tone = 440.0 // Hz
@@ -65,20 +64,20 @@ func toneFile(t *testing.T) string {
 type callRig struct {
 	*rig
 
-	host  *webcall.Host
-	calls chan *webcall.Call
+	host  *webrtc.CallHost
+	calls chan *webrtc.PageCall
 	stops chan voice.Person
 	wants chan bool // to have the browser shown
 }
 
 func startCalls(t *testing.T) *callRig {
 	t.Helper()
-	c := &callRig{calls: make(chan *webcall.Call, 4), stops: make(chan voice.Person, 4), wants: make(chan bool, 4)}
-	c.host = &webcall.Host{
-		Engine: rtctest.Engine(t, new(rtc.Engine)),
-		Begin:  func(call *webcall.Call) { c.calls <- call },
-		Stop:   func(_ *webcall.Call, p voice.Person) { c.stops <- p },
-		Share:  func(_ *webcall.Call, _ voice.Person, on bool) { c.wants <- on },
+	c := &callRig{calls: make(chan *webrtc.PageCall, 4), stops: make(chan voice.Person, 4), wants: make(chan bool, 4)}
+	c.host = &webrtc.CallHost{
+		Engine: rtctest.OpenEngine(t, new(webrtc.Engine)),
+		Begin:  func(call *webrtc.PageCall) { c.calls <- call },
+		Stop:   func(_ *webrtc.PageCall, p voice.Person) { c.stops <- p },
+		Share:  func(_ *webrtc.PageCall, _ voice.Person, on bool) { c.wants <- on },
 	}
 	c.rig = startIn(t, t.TempDir(), "127.0.0.1:0", func(s *dashboard.Server) { s.Call = c.host.Handler() })
 	t.Cleanup(func() {
@@ -92,7 +91,7 @@ func startCalls(t *testing.T) *callRig {
 }
 
 // next waits for the next event of a kind, and passes over others.
-func next(t *testing.T, call *webcall.Call, kind voice.EventKind) voice.Event {
+func next(t *testing.T, call *webrtc.PageCall, kind voice.EventKind) voice.Event {
 	t.Helper()
 	for {
 		e := rtctest.Next(t, call.Events())
@@ -149,7 +148,7 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 }
 
 // hears checks that the tone of the microphone arrives.
-func (r *callRig) hears(t *testing.T, call *webcall.Call, who string) {
+func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 	t.Helper()
 	dec, err := gopus.NewDecoder(gopus.DefaultDecoderConfig(voice.RateOpus, 1))
 	if err != nil {
@@ -158,7 +157,7 @@ func (r *callRig) hears(t *testing.T, call *webcall.Call, who string) {
 	buf := make([]float32, 5760)
 	best := 0.0
 	for range 100 {
-		p := next(t, call, voice.Heard).Packet
+		p := next(t, call, voice.PacketReceived).Packet
 		if p.From != who {
 			t.Fatalf("a packet is from %q", p.From)
 		}
@@ -174,7 +173,7 @@ func (r *callRig) hears(t *testing.T, call *webcall.Call, who string) {
 }
 
 // isHeard checks that what we play sounds on the page.
-func (r *callRig) isHeard(tb *tab, call *webcall.Call) {
+func (r *callRig) isHeard(tb *tab, call *webrtc.PageCall) {
 	tb.t.Helper()
 	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: voice.RateOpus, Channels: 1, Application: gopus.ApplicationVoIP})
 	if err != nil {
@@ -199,7 +198,7 @@ func (r *callRig) isHeard(tb *tab, call *webcall.Call) {
 			}
 		}
 	}
-	if err := call.Hush(); err != nil {
+	if err := call.EndSpeech(); err != nil {
 		tb.t.Error(err)
 	}
 	if !speaks {
@@ -211,14 +210,14 @@ func (r *callRig) isHeard(tb *tab, call *webcall.Call) {
 	}
 }
 
-func (r *callRig) showsWhatIsSaid(tb *tab, call *webcall.Call) {
+func (r *callRig) showsWhatIsSaid(tb *tab, call *webrtc.PageCall) {
 	tb.t.Helper()
-	call.Write(webcall.Note{Kind: webcall.Notice, Text: "I listen to what is said here. Nothing is stored."})
-	call.Write(webcall.Note{Kind: webcall.Heard, From: "Ada", Text: "Find me a <img src=x onerror=alert(1)> lamp."})
-	call.Write(webcall.Note{Kind: webcall.Said, Text: "I am looking."})
-	call.Write(webcall.Note{Kind: webcall.Said, Text: "There are three."})
-	call.Write(webcall.Note{Kind: webcall.Chat, Text: "https://example.com/lamp", Images: []webcall.Image{{MediaType: "image/png", Data: onePixel}}})
-	call.Write(webcall.Note{Kind: webcall.Status, Text: "Reading the page…"})
+	call.Write(webrtc.Note{Kind: webrtc.NoticeNote, Text: "I listen to what is said here. Nothing is stored."})
+	call.Write(webrtc.Note{Kind: webrtc.HeardNote, From: "Ada", Text: "Find me a <img src=x onerror=alert(1)> lamp."})
+	call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: "I am looking."})
+	call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: "There are three."})
+	call.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: "https://example.com/lamp", Images: []webrtc.NoteImage{{MediaType: "image/png", Data: onePixel}}})
+	call.Write(webrtc.Note{Kind: webrtc.StatusNote, Text: "Reading the page…"})
 	tb.waitFor(`document.getElementById("status").textContent === "Reading the page…"`)
 	lines := tb.eval(`[...document.querySelectorAll("#log li")].map((l) => l.className + ":" + l.textContent).join("|")`)
 	want := "notice:I listen to what is said here. Nothing is stored.|heard:AdaFind me a <img src=x onerror=alert(1)> lamp.|said:clankI am looking. There are three.|chat:clankhttps://example.com/lamp"
@@ -229,9 +228,9 @@ func (r *callRig) showsWhatIsSaid(tb *tab, call *webcall.Call) {
 	tb.shot("call-wide-light-talk")
 }
 
-func (r *callRig) showsThePicture(tb *tab, call *webcall.Call) {
+func (r *callRig) showsThePicture(tb *tab, call *webrtc.PageCall) {
 	tb.t.Helper()
-	var screen rtctest.Screen
+	var screen rtctest.FrameSource
 	tb.click("#share")
 	if !rtctest.Next(tb.t, r.wants) {
 		tb.t.Error("the button hides what is not shown")
@@ -249,9 +248,9 @@ func (r *callRig) showsThePicture(tb *tab, call *webcall.Call) {
 	if rtctest.Next(tb.t, r.wants) {
 		tb.t.Error("the button shows what is shown already")
 	}
-	call.Unshow()
+	call.StopShowing()
 	tb.waitFor(`document.getElementById("shared").hidden`)
-	eventually(tb.t, "nobody looks", func() bool { return screen.Looks() == 0 })
+	eventually(tb.t, "nobody looks", func() bool { return screen.Viewers() == 0 })
 }
 
 // onePixel is a picture in PNG.
@@ -272,8 +271,8 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	tb.click("#join-quiet")
 	call := rtctest.Next(t, r.calls)
 	tb.waitFor(`document.body.dataset.state === "in"`)
-	call.Write(webcall.Note{Kind: webcall.Heard, From: "Somebody with a rather long name", Text: strings.Repeat("a long sentence about lamps ", 6)})
-	call.Write(webcall.Note{Kind: webcall.Said, Text: "I have put it in the chat."})
+	call.Write(webrtc.Note{Kind: webrtc.HeardNote, From: "Somebody with a rather long name", Text: strings.Repeat("a long sentence about lamps ", 6)})
+	call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: "I have put it in the chat."})
 	tb.waitFor(`document.querySelectorAll("#log li").length === 2`)
 	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
 		t.Errorf("the page is %v wide", got)

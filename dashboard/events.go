@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
 	"clank/sessions"
 )
 
@@ -13,14 +13,14 @@ import (
 // "snapshot" where a reader begins or has missed something, then "task" and
 // "step" for each change.
 func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) {
-	missed, whole, at, ch, leave := s.feed.read(r.Header.Get("Last-Event-ID"))
+	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()
-	defer s.asked.watch()()
-	var snap wire.PageSnapshot
+	defer s.presence.addPage()()
+	var snap api.PageSnapshot
 	if !whole {
 		var err error
 		if snap, err = s.snapshot(r.Context()); err != nil {
-			s.refuse(w, r, "read the state of the page", err)
+			s.writeManagerError(w, r, "read the state of the page", err)
 			return
 		}
 	}
@@ -31,19 +31,19 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) {
 	if !whole && st.sendJSON(at, "snapshot", snap) != nil {
 		return
 	}
-	ours := func(f frame) bool { return f.kind != sessions.FromDiscord }
-	follow(r.Context(), st, missed, ch, ours, func(frame) bool { return false })
+	ours := func(f feedEvent) bool { return f.kind != sessions.FromDiscord }
+	sendFrames(r.Context(), st, missed, ch, ours, func(feedEvent) bool { return false })
 }
 
 // taskEvents streams one task until it is final: "snapshot" with its steps, then
 // "task" and "step", and after the last "task" the stream ends.
 func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	missed, whole, at, ch, leave := s.feed.read(r.Header.Get("Last-Event-ID"))
+	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()
 	view, err := s.view(r.Context(), id)
 	if err != nil {
-		s.refuse(w, r, "read the task", err)
+		s.writeManagerError(w, r, "read the task", err)
 		return
 	}
 	view.Questions = s.pending(id)
@@ -56,26 +56,26 @@ func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	ours := func(f frame) bool { return f.task == id }
-	follow(r.Context(), st, missed, ch, ours, func(f frame) bool { return f.final })
+	ours := func(f feedEvent) bool { return f.task == id }
+	sendFrames(r.Context(), st, missed, ch, ours, func(f feedEvent) bool { return f.final })
 }
 
-// follow sends the frames that wanted picks, first those missed, until one is
+// sendFrames sends the frames that wanted picks, first those missed, until one is
 // the last, the reader is gone, or ctx ends.
-func follow(ctx context.Context, st *stream, missed []frame, ch <-chan frame, wanted, last func(frame) bool) {
+func sendFrames(ctx context.Context, st *eventStream, missed []feedEvent, ch <-chan feedEvent, wanted, last func(feedEvent) bool) {
 	for _, f := range missed {
 		if wanted(f) && (st.send(f.id, f.event, f.data) != nil || last(f)) {
 			return
 		}
 	}
-	beat := time.NewTicker(streamBeat)
+	beat := time.NewTicker(keepAliveInterval)
 	defer beat.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			if st.beat() != nil {
+			if st.keepAlive() != nil {
 				return
 			}
 		case f, ok := <-ch:
@@ -89,21 +89,21 @@ func follow(ctx context.Context, st *stream, missed []frame, ch <-chan frame, wa
 	}
 }
 
-func (s *Server) snapshot(ctx context.Context) (wire.PageSnapshot, error) {
+func (s *Server) snapshot(ctx context.Context) (api.PageSnapshot, error) {
 	list, err := s.sessionViews(ctx)
 	if err != nil {
-		return wire.PageSnapshot{}, err
+		return api.PageSnapshot{}, err
 	}
-	snap := wire.PageSnapshot{Sessions: list, Tasks: []wire.TaskView{}, Questions: s.pending("")}
+	snap := api.PageSnapshot{Sessions: list, Tasks: []api.TaskView{}, Questions: s.pending("")}
 	for _, kind := range []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal} {
 		active, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, States: []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning}})
 		if err != nil {
-			return wire.PageSnapshot{}, err
+			return api.PageSnapshot{}, err
 		}
 		for _, t := range active {
 			v, err := s.view(ctx, t.ID)
 			if err != nil {
-				return wire.PageSnapshot{}, err
+				return api.PageSnapshot{}, err
 			}
 			snap.Tasks = append(snap.Tasks, v)
 		}
@@ -112,14 +112,14 @@ func (s *Server) snapshot(ctx context.Context) (wire.PageSnapshot, error) {
 }
 
 // view reads a task with its steps, without pictures.
-func (s *Server) view(ctx context.Context, id string) (wire.TaskView, error) {
+func (s *Server) view(ctx context.Context, id string) (api.TaskView, error) {
 	t, err := s.Manager.Task(ctx, id)
 	if err != nil {
-		return wire.TaskView{}, err
+		return api.TaskView{}, err
 	}
 	steps, err := s.Manager.Steps(ctx, id)
 	if err != nil {
-		return wire.TaskView{}, err
+		return api.TaskView{}, err
 	}
-	return wire.TaskView{Task: light(t), Steps: lightSteps(t, steps)}, nil
+	return api.TaskView{Task: publicRecord(t), Steps: publicSteps(t, steps)}, nil
 }

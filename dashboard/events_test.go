@@ -13,8 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"clank/dashboard/client"
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
 	"clank/sessions"
 )
 
@@ -79,13 +78,13 @@ func TestAStreamBeginsWithASnapshotAndGoesOnWhereItBroke(t *testing.T) {
 		return err == nil && len(v.Steps) == 2
 	})
 	s := r.read("/api/events", "")
-	snap := decode[wire.PageSnapshot](t, s.want("snapshot").data)
+	snap := decode[api.PageSnapshot](t, s.want("snapshot").data)
 	if len(snap.Sessions) != 1 || len(snap.Tasks) != 1 || len(snap.Tasks[0].Steps) != 2 {
 		t.Fatalf("snapshot = %+v", snap)
 	}
 	r.backend.letGo()
 	at := s.want("step")
-	if decode[wire.StepEvent](t, at.data).Step.Phase == sessions.Begun { // it was under way when the stream was opened
+	if decode[api.StepEvent](t, at.data).Step.Phase == sessions.PhaseBegun { // it was under way when the stream was opened
 		at = s.want("step")
 	}
 	s.body.Close()
@@ -112,7 +111,7 @@ func TestAStreamBeginsWithASnapshotAndGoesOnWhereItBroke(t *testing.T) {
 	var steps []int
 	for _, e := range all {
 		if e.name == "step" {
-			steps = append(steps, decode[wire.StepEvent](t, e.data).Step.N)
+			steps = append(steps, decode[api.StepEvent](t, e.data).Step.N)
 		}
 	}
 	if len(steps) != 7 || steps[0] != 3 || steps[6] != 6 {
@@ -192,7 +191,7 @@ func TestAReaderWhoDoesNotReadHoldsNobodyUp(t *testing.T) {
 	started := r.startTask(`{"prompt":"flood"}`)
 	told := map[int]int{}
 	rec, err := r.client().Follow(ctx, started.TaskID, func(ev sessions.Event) {
-		if ev.Step != nil && ev.Step.Phase == sessions.Done {
+		if ev.Step != nil && ev.Step.Phase == sessions.PhaseDone {
 			told[ev.Step.N]++
 		}
 	})
@@ -243,7 +242,7 @@ func TestAClientComesBackWhenItsConnectionBreaks(t *testing.T) {
 		}
 	}))
 	defer proxy.Close()
-	c := &client.Client{Base: proxy.URL, Token: r.token}
+	c := &api.Client{Base: proxy.URL, Token: r.token}
 	go func() {
 		for cuts.Load() < 3 {
 			select {
@@ -278,11 +277,11 @@ func TestFollowingObeysItsContextAndRefusals(t *testing.T) {
 	if !errors.Is(err, why) {
 		t.Errorf("error = %v", err)
 	}
-	var no *client.StatusError
+	var no *api.StatusError
 	if _, err := r.client().Follow(t.Context(), "nope", nil); !errors.As(err, &no) || no.Status != 404 {
 		t.Errorf("following nothing: %v", err)
 	}
-	c := &client.Client{Base: r.server.URL(), Token: "wrong"}
+	c := &api.Client{Base: r.server.URL(), Token: "wrong"}
 	if _, err := c.Sessions(t.Context()); !errors.As(err, &no) || no.Status != 401 {
 		t.Errorf("a wrong token: %v", err)
 	}
@@ -311,17 +310,17 @@ func TestTheClientOfEveryRoute(t *testing.T) {
 	if err != nil || len(view.Settings) < 20 {
 		t.Fatalf("settings = %v, %v", view, err)
 	}
-	view, err = c.ChangeSettings(t.Context(), wire.SettingsChange{Version: &view.Version, Changes: map[string]jsonRaw{"interaction.tasks.maxAtOnce": jsonRaw("5")}})
-	if err != nil || r.server.Settings.Now().MaxTasks != 5 {
+	view, err = c.ChangeSettings(t.Context(), api.SettingsChange{Version: &view.Version, Changes: map[string]jsonRaw{"interaction.tasks.maxAtOnce": jsonRaw("5")}})
+	if err != nil || r.server.Settings.Current().MaxTasks != 5 {
 		t.Errorf("change = %v, %v", view, err)
 	}
-	nobody := &client.Client{Base: "http://127.0.0.1:1"}
+	nobody := &api.Client{Base: "http://127.0.0.1:1"}
 	if _, err := nobody.Health(t.Context()); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:1") {
 		t.Errorf("nobody there: %v", err)
 	}
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
-	if _, err := (&client.Client{Base: other.URL}).Health(t.Context()); err == nil {
+	if _, err := (&api.Client{Base: other.URL}).Health(t.Context()); err == nil {
 		t.Error("another program passes for clank")
 	}
 }

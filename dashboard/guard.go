@@ -11,8 +11,8 @@ import (
 // maxBody bounds what can be sent, in bytes.
 const maxBody = 1 << 20
 
-// policy is what a page of ours may load: what we serve, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// contentPolicy is what a page of ours may load: what we serve, and nothing else.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // guard holds the checks for every request: the name the page is asked for
@@ -21,23 +21,23 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", contentPolicy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !s.knownHost(r.Host) {
-			fail(w, http.StatusMisdirectedRequest, "the page does not answer to the name %q; use %s", r.Host, s.URL())
+			writeError(w, http.StatusMisdirectedRequest, "the page does not answer to the name %q; use %s", r.Host, s.URL())
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			if !sameOrigin(r) {
-				fail(w, http.StatusForbidden, "this came from another site and was refused")
+				writeError(w, http.StatusForbidden, "this came from another site and was refused")
 				return
 			}
 			if ct, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(ct) != "application/json" {
-				fail(w, http.StatusUnsupportedMediaType, "send application/json")
+				writeError(w, http.StatusUnsupportedMediaType, "send application/json")
 				return
 			}
 		}
@@ -53,7 +53,7 @@ func (s *Server) knownHost(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
-	return loopback(name) || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+	return isLoopback(name) || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
 }
 
 // sameOrigin reports whether a changing request comes from our own page, or

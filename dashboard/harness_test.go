@@ -13,16 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"clank/budget"
 	"clank/cancel"
-	"clank/consent"
 	"clank/dashboard"
-	"clank/dashboard/client"
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
+	"clank/internal/budget"
+	"clank/internal/settings"
+	"clank/internal/sqlite"
 	"clank/sessions"
-	"clank/settings"
-	"clank/sqlite"
-	"clank/tokens"
+	"clank/sessions/access"
+	"clank/sessions/approval"
 )
 
 // rig is a page with a real Manager and a scripted Backend behind it.
@@ -33,7 +32,7 @@ type rig struct {
 	backend *script
 	store   *sqlite.DB
 	scopes  *cancel.Scopes
-	desk    *consent.Desk
+	desk    *approval.Queue
 	log     *safeBuffer
 	token   string
 	dir     string
@@ -70,9 +69,9 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(consent.Desk), log: new(safeBuffer), dir: dir}
+	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(approval.Queue), log: new(safeBuffer), dir: dir}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	live := &settings.Live{Store: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
+	live := &settings.Manager{Store: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
 	if err := live.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -83,14 +82,14 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	if err := r.manager.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	given, err := tokens.Open(filepath.Join(dir, "tokens.json"), nil)
+	given, err := access.OpenTokens(filepath.Join(dir, "tokens.json"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.server = &dashboard.Server{
-		Addr: addr, Tokens: given, Local: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
+		Addr: addr, Tokens: given, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
 		Watches: watching(store),
-		Budgets: &budget.Keeper{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
+		Budgets: &budget.Enforcer{Ledger: store, Rules: func() budget.Rules { return budget.Rules{Limits: dayLimit} }},
 		Secret:  func(name string) bool { return name == "OPENAI_API_KEY" }, IsStop: cancel.IsStop, Logger: logger,
 	}
 	for _, c := range change {
@@ -123,8 +122,8 @@ func (r *rig) close() {
 	}
 }
 
-func (r *rig) client() *client.Client {
-	return &client.Client{Base: r.server.URL(), Token: r.token}
+func (r *rig) client() *api.Client {
+	return &api.Client{Base: r.server.URL(), Token: r.token}
 }
 
 // change is a change of a request before it is sent.
@@ -178,17 +177,17 @@ func (r *rig) do(method, path, body string, changes ...change) *http.Response {
 const secret = "the secret of this run"
 
 // start asks for a task and returns its id.
-func (r *rig) startTask(body string) wire.Started {
+func (r *rig) startTask(body string) api.TaskStarted {
 	r.t.Helper()
 	status, answer := r.ask("POST", "/api/tasks", body)
 	if status != http.StatusAccepted {
 		r.t.Fatalf("start: %d %s", status, answer)
 	}
-	return decode[wire.Started](r.t, answer)
+	return decode[api.TaskStarted](r.t, answer)
 }
 
 // finish starts a task and waits until it is final.
-func (r *rig) finish(body string) sessions.Record {
+func (r *rig) finish(body string) sessions.TaskRecord {
 	r.t.Helper()
 	ctx, done := context.WithTimeout(r.t.Context(), 10*time.Second)
 	defer done()

@@ -17,8 +17,8 @@ func (s *Server) cookieName() string {
 	return "clank_" + port
 }
 
-// known reports whether r comes from somebody who has signed in.
-func (s *Server) known(r *http.Request) bool {
+// isSignedIn reports whether r comes from somebody who has signed in.
+func (s *Server) isSignedIn(r *http.Request) bool {
 	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 		return s.keys.isToken(strings.TrimSpace(token))
 	}
@@ -30,11 +30,11 @@ func (s *Server) known(r *http.Request) bool {
 func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case s.known(r):
+		case s.isSignedIn(r):
 			next(w, r)
 		case strings.HasPrefix(r.URL.Path, "/api/"):
 			w.Header().Set("WWW-Authenticate", `Bearer realm="clank"`)
-			fail(w, http.StatusUnauthorized, "sign in first: open the link that clank printed when it started")
+			writeError(w, http.StatusUnauthorized, "sign in first: open the link that clank printed when it started")
 		default:
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
 		}
@@ -42,7 +42,7 @@ func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func (s *Server) loginPage(w http.ResponseWriter, _ *http.Request) {
-	s.page(w, "login", http.StatusOK, shell{Title: "Sign in"})
+	s.page(w, "login", http.StatusOK, pageData{Title: "Sign in"})
 }
 
 // login signs a browser in, by a one-time code or by the token.
@@ -51,19 +51,19 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		Code  string `json:"code"`
 		Token string `json:"token"`
 	}
-	if !read(w, r, &in) {
+	if !readJSON(w, r, &in) {
 		return
 	}
 	if !s.keys.useCode(in.Code) && !s.keys.isToken(strings.TrimSpace(in.Token)) {
-		fail(w, http.StatusUnauthorized, "that does not open the page: each link works once")
+		writeError(w, http.StatusUnauthorized, "that does not open the page: each link works once")
 		return
 	}
 	secret, err := s.keys.signIn()
 	if err != nil {
-		s.refuse(w, r, "sign in", err)
+		s.writeManagerError(w, r, "sign in", err)
 		return
 	}
-	s.setCookie(w, secret, int(loginFor.Seconds()))
+	s.setCookie(w, secret, int(loginLifetime.Seconds()))
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -71,7 +71,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	if c, err := r.Cookie(s.cookieName()); err == nil {
 		if err := s.Tokens.SignOut(c.Value); err != nil {
-			s.refuse(w, r, "sign out", err)
+			s.writeManagerError(w, r, "sign out", err)
 			return
 		}
 	}
@@ -79,9 +79,9 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// me says whether whoever asks has signed in.
-func (s *Server) me(w http.ResponseWriter, r *http.Request) {
-	reply(w, http.StatusOK, map[string]bool{"signed_in": s.known(r)})
+// sessionStatus says whether whoever asks has signed in.
+func (s *Server) sessionStatus(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]bool{"signed_in": s.isSignedIn(r)})
 }
 
 func (s *Server) setCookie(w http.ResponseWriter, value string, maxAge int) {

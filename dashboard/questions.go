@@ -11,35 +11,35 @@ import (
 	"sync"
 	"time"
 
-	"clank/consent"
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
 	"clank/sessions"
+	"clank/sessions/approval"
 )
 
-// Questions are what people are asked before it is done. [consent.Desk] is them.
+// Questions are what people are asked before it is done. [approval.Queue] is them.
 type Questions interface {
-	Follow(serves func(consent.Question) bool) *consent.Follower
-	Answer(id string, a consent.Answer) error
-	Pending() []consent.Question
+	Follow(serves func(approval.Question) bool) *approval.Follower
+	Answer(id string, a approval.Answer) error
+	Pending() []approval.Question
 }
 
 // operatorName is who answers here, as other people and models read it.
 const operatorName = "the operator"
 
-// lingers is how long somebody who had the page open still counts as there: pages
+// presenceLinger is how long somebody who had the page open still counts as there: pages
 // are loaded again, and connections break.
-const lingers = 10 * time.Second
+const presenceLinger = 10 * time.Second
 
-// asked knows who is there to be asked. Its zero value is ready for use.
-type asked struct {
+// presence knows who is there to be asked. Its zero value is ready for use.
+type presence struct {
 	mu    sync.Mutex
 	pages int             // streams of the page that are open
 	left  time.Time       // when the page was last asked for, or one of them closed
 	tasks map[string]bool // those whose followers answer
 }
 
-// watch counts a page until its result is called.
-func (a *asked) watch() (leave func()) {
+// addPage counts a page until its result is called.
+func (a *presence) addPage() (leave func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.pages++
@@ -51,16 +51,16 @@ func (a *asked) watch() (leave func()) {
 	}
 }
 
-// arrive notes that the page was asked for: its stream is about to be opened.
-func (a *asked) arrive() {
+// pageRequested notes that the page was asked for: its stream is about to be opened.
+func (a *presence) pageRequested() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.left = time.Now()
 }
 
-// by notes that the follower of a task answers its questions, until its result is
+// addFollower notes that the follower of a task answers its questions, until its result is
 // called.
-func (a *asked) by(task string) (end func()) {
+func (a *presence) addFollower(task string) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.tasks = maps.Clone(a.tasks)
@@ -76,11 +76,11 @@ func (a *asked) by(task string) (end func()) {
 }
 
 // serves reports whether somebody is there who can be asked q.
-func (a *asked) serves(q consent.Question) bool {
+func (a *presence) serves(q approval.Question) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	// The operator cannot allow what was asked privately.
-	return !q.Private && (a.pages > 0 || time.Since(a.left) < lingers) || a.tasks[q.Task]
+	return !q.Private && (a.pages > 0 || time.Since(a.left) < presenceLinger) || a.tasks[q.Task]
 }
 
 // followQuestions tells readers of questions for as long as the server lives.
@@ -88,7 +88,7 @@ func (s *Server) followQuestions() {
 	if s.Questions == nil {
 		return
 	}
-	f := s.Questions.Follow(s.asked.serves)
+	f := s.Questions.Follow(s.presence.serves)
 	s.launch(func(ctx context.Context) {
 		defer f.Close()
 		for {
@@ -102,61 +102,61 @@ func (s *Server) followQuestions() {
 }
 
 // pending are the questions of a task, or all for "".
-func (s *Server) pending(task string) []consent.Question {
-	out := []consent.Question{}
+func (s *Server) pending(task string) []approval.Question {
+	out := []approval.Question{}
 	if s.Questions == nil {
 		return out
 	}
 	for _, q := range s.Questions.Pending() {
 		if task == "" || q.Task == task {
-			out = append(out, lightQuestion(q))
+			out = append(out, publicQuestion(q))
 		}
 	}
 	return out
 }
 
 // question passes an event of the desk on. The operator sees those of all doors.
-func (f *feed) question(ev consent.Event) {
+func (f *eventFeed) question(ev approval.Event) {
 	if ev.Question.Private {
 		ev.Answer.Reason = ""
 	}
-	ev.Question = lightQuestion(ev.Question)
+	ev.Question = publicQuestion(ev.Question)
 	data, _ := json.Marshal(ev) // strings and times always marshal
-	f.send(frame{event: "question", task: ev.Question.Task, kind: sessions.FromDashboard, data: data})
+	f.send(feedEvent{event: "question", task: ev.Question.Task, kind: sessions.FromDashboard, data: data})
 }
 
 // private reports whether the question with that id is one of a private task.
 func (s *Server) private(id string) bool {
-	return slices.ContainsFunc(s.Questions.Pending(), func(q consent.Question) bool { return q.ID == id && q.Private })
+	return slices.ContainsFunc(s.Questions.Pending(), func(q approval.Question) bool { return q.ID == id && q.Private })
 }
 
 // listQuestions lists the questions that wait for an answer.
 func (s *Server) listQuestions(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, s.pending(""))
+	writeJSON(w, http.StatusOK, s.pending(""))
 }
 
 // answerQuestion answers one. The first answer counts.
 func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) {
-	var in wire.AnswerRequest
-	if !read(w, r, &in) {
+	var in api.AnswerRequest
+	if !readJSON(w, r, &in) {
 		return
 	}
 	if s.Questions == nil {
-		fail(w, http.StatusNotFound, "nothing is asked here")
+		writeError(w, http.StatusNotFound, "nothing is asked here")
 		return
 	}
 	id := strings.ToLower(r.PathValue("id"))
 	if in.Allow && s.private(id) {
-		fail(w, http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you can say no")
+		writeError(w, http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you can say no")
 		return
 	}
-	switch err := s.Questions.Answer(id, consent.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: operatorName}); {
-	case errors.Is(err, consent.ErrGone):
-		fail(w, http.StatusConflict, "%v", err)
+	switch err := s.Questions.Answer(id, approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: operatorName}); {
+	case errors.Is(err, approval.ErrNotPending):
+		writeError(w, http.StatusConflict, "%v", err)
 	case err != nil:
-		fail(w, http.StatusBadRequest, "%v", err)
+		writeError(w, http.StatusBadRequest, "%v", err)
 	default:
-		reply(w, http.StatusOK, struct {
+		writeJSON(w, http.StatusOK, struct {
 			OK bool `json:"ok"`
 		}{true})
 	}

@@ -7,25 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"clank/consent"
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
 	"clank/sessions"
+	"clank/sessions/approval"
 )
 
 // question is one of a task in a channel of Discord, with words of a page.
-func question() consent.Question {
-	return consent.Question{
-		Class: consent.Send, Door: "discord", UserName: "@ada", Task: "t1", Session: "s1", Origin: "https://forum.example",
+func question() approval.Question {
+	return approval.Question{
+		Class: approval.ClassSend, Source: "discord", UserName: "@ada", Task: "t1", Session: "s1", Origin: "https://forum.example",
 		Text: "Send or publish something at forum.example", Detail: `<img src=x onerror=alert(1)> OK`,
 	}
 }
 
 type answered struct {
-	answer consent.Answer
+	answer approval.Answer
 	err    error
 }
 
-func (r *rig) question(q consent.Question) <-chan answered {
+func (r *rig) question(q approval.Question) <-chan answered {
 	ch := make(chan answered, 1)
 	go func() {
 		ctx, done := context.WithTimeout(r.t.Context(), 30*time.Second)
@@ -43,15 +43,15 @@ func TestAQuestionIsAskedWhereAPageIsOpen(t *testing.T) {
 		t.Fatalf("without a page: %v", err)
 	}
 	page := r.read("/api/events", "")
-	if snap := decode[wire.PageSnapshot](t, page.want("snapshot").data); len(snap.Questions) != 0 {
+	if snap := decode[api.PageSnapshot](t, page.want("snapshot").data); len(snap.Questions) != 0 {
 		t.Errorf("questions: %+v", snap.Questions)
 	}
 	got := r.question(question())
-	ev := decode[consent.Event](t, page.want("question").data)
-	if ev.Over || ev.Question.Text != question().Text || ev.Question.Until.IsZero() {
+	ev := decode[approval.Event](t, page.want("question").data)
+	if ev.Resolved || ev.Question.Text != question().Text || ev.Question.Until.IsZero() {
 		t.Fatalf("event %+v", ev)
 	}
-	if snap := decode[wire.PageSnapshot](t, r.read("/api/events", "").want("snapshot").data); len(snap.Questions) != 1 {
+	if snap := decode[api.PageSnapshot](t, r.read("/api/events", "").want("snapshot").data); len(snap.Questions) != 1 {
 		t.Errorf("another page has the questions %+v", snap.Questions)
 	}
 	if _, body := r.ask("GET", "/api/questions", ""); !strings.Contains(body, ev.Question.ID) {
@@ -64,8 +64,8 @@ func TestAQuestionIsAskedWhereAPageIsOpen(t *testing.T) {
 	if a := <-got; a.err != nil || a.answer.String() != "allowed for this session by the operator" {
 		t.Errorf("asked: %+v", a)
 	}
-	over := decode[consent.Event](t, page.want("question").data)
-	if !over.Over || over.Answer.By != "the operator" {
+	over := decode[approval.Event](t, page.want("question").data)
+	if !over.Resolved || over.Answer.By != "the operator" {
 		t.Errorf("event %+v", over)
 	}
 	if status, body := r.ask("POST", path, `{"allow":false}`); status != 409 || !strings.Contains(body, "has been answered") {
@@ -77,7 +77,7 @@ func TestAnAnswerNeedsALoginAndOurOwnPage(t *testing.T) {
 	r := start(t)
 	r.read("/api/events", "").want("snapshot")
 	q := question()
-	q.Class = consent.Buy
+	q.Class = approval.ClassBuy
 	got := r.question(q)
 	eventually(t, "it is asked", func() bool { return len(r.desk.Pending()) == 1 })
 	path := "/api/questions/" + r.desk.Pending()[0].ID
@@ -98,7 +98,7 @@ func TestAnAnswerNeedsALoginAndOurOwnPage(t *testing.T) {
 	if status, _ := r.ask("POST", path, `{}`); status != 200 {
 		t.Errorf("an empty answer: %d", status)
 	}
-	var denied *consent.Denied
+	var denied *approval.DeniedError
 	if a := <-got; !errors.As(a.err, &denied) {
 		t.Errorf("an empty answer is no no: %+v", a)
 	}
@@ -107,16 +107,16 @@ func TestAnAnswerNeedsALoginAndOurOwnPage(t *testing.T) {
 func TestWhoFollowsATaskAnswersItsQuestions(t *testing.T) {
 	r := start(t)
 	c := r.client()
-	c.Asked = func(ev consent.Event) {
-		if ev.Over {
+	c.OnQuestion = func(ev approval.Event) {
+		if ev.Resolved {
 			r.backend.letGo()
 			return
 		}
-		if err := c.Answer(t.Context(), ev.Question.ID, wire.AnswerRequest{Allow: true}); err != nil {
+		if err := c.Answer(t.Context(), ev.Question.ID, api.AnswerRequest{Allow: true}); err != nil {
 			t.Error(err)
 		}
 	}
-	begun, err := c.Start(t.Context(), wire.TaskRequest{Prompt: "hold", Origin: sessions.FromTerminal, Asks: true, Allow: []string{"send"}})
+	begun, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold", Origin: sessions.FromTerminal, Asks: true, Allow: []string{"send"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,10 +176,10 @@ func TestTheCardOfAQuestion(t *testing.T) {
 
 	// It is answered elsewhere.
 	q := question()
-	q.Class = consent.Buy
+	q.Class = approval.ClassBuy
 	got = r.question(q)
 	tb.waitFor(`document.querySelectorAll(".question button").length === 2`)
-	if err := r.desk.Answer(r.desk.Pending()[0].ID, consent.Answer{By: "@mod"}); err != nil {
+	if err := r.desk.Answer(r.desk.Pending()[0].ID, approval.Answer{By: "@mod"}); err != nil {
 		t.Error(err)
 	}
 	tb.waitFor(`!document.querySelector(".question") && document.getElementById("ask-live").textContent === "Not done, as @mod said."`)
@@ -196,11 +196,11 @@ func TestAPrivateQuestionShowsNoWordsAndTheOperatorCanOnlySayNo(t *testing.T) {
 	if _, err := r.desk.Ask(t.Context(), q); err == nil || !strings.Contains(err.Error(), "nobody is there") {
 		t.Errorf("the operator's page alone: %v", err)
 	}
-	person := r.desk.Follow(func(q consent.Question) bool { return q.Private }) // where it was asked
+	person := r.desk.Follow(func(q approval.Question) bool { return q.Private }) // where it was asked
 	t.Cleanup(person.Close)
 	got := r.question(q)
 	ev := page.want("question")
-	id := decode[consent.Event](t, ev.data).Question.ID
+	id := decode[approval.Event](t, ev.data).Question.ID
 	_, list := r.ask("GET", "/api/questions", "")
 	snapshot := r.read("/api/events", "").want("snapshot").data
 	for where, data := range map[string]string{"event": ev.data, "list": list, "snapshot": snapshot} {
@@ -231,7 +231,7 @@ func TestAPrivateQuestionShowsNoWordsAndTheOperatorCanOnlySayNo(t *testing.T) {
 func TestTheCardOfAPrivateQuestionHasOneButton(t *testing.T) {
 	r := start(t)
 	c := launch(t)
-	person := r.desk.Follow(func(consent.Question) bool { return true })
+	person := r.desk.Follow(func(approval.Question) bool { return true })
 	t.Cleanup(person.Close)
 	tb := r.arrive(c, 390, 844, "dark")
 	q := question()
@@ -261,7 +261,7 @@ func TestALongQuestionFitsTheScreen(t *testing.T) {
 	c := launch(t)
 	q := question()
 	q.Text = "Buy, order or pay something at a-shop-with-a-very-long-name.example:8443, and hand over personal data (e-mail address, name, payment card, postal address) at a-shop-with-a-very-long-name.example:8443"
-	q.Detail, q.Class = strings.Repeat("Buy now and subscribe to everything ", 5), consent.Submit
+	q.Detail, q.Class = strings.Repeat("Buy now and subscribe to everything ", 5), approval.ClassSubmit
 	for _, view := range []struct {
 		name          string
 		width, height int
@@ -280,7 +280,7 @@ func TestALongQuestionFitsTheScreen(t *testing.T) {
 			}
 		}
 		tb.shot(view.name + "-question")
-		if err := r.desk.Answer(r.desk.Pending()[0].ID, consent.Answer{}); err != nil {
+		if err := r.desk.Answer(r.desk.Pending()[0].ID, approval.Answer{}); err != nil {
 			t.Error(err)
 		}
 		<-got

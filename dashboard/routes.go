@@ -6,62 +6,62 @@ import (
 	"strings"
 )
 
-// access says who may use a route.
-type access int
+// routeAccess says who may use a route.
+type routeAccess int
 
 const (
-	signedIn access = iota // with the cookie or the token
-	public                 // anybody who can reach it; it tells and changes nothing of worth
+	accessSignedIn routeAccess = iota // with the cookie or the token
+	accessPublic                      // anybody who can reach it; it tells and changes nothing of worth
 )
 
 type route struct {
-	pattern string
-	access  access
-	handle  http.HandlerFunc
+	pattern  string
+	requires routeAccess
+	handle   http.HandlerFunc
 }
 
 // routes is everything there is.
 func (s *Server) routes() []route {
 	return append([]route{
-		{"GET /{$}", signedIn, s.chatPage},
-		{"GET /s/{id}", signedIn, s.chatPage},
-		{"GET /settings", signedIn, s.settingsPage},
-		{"GET /budget", signedIn, s.budgetPage},
-		{"GET /login", public, s.loginPage},
-		{"GET /assets/{sum}/{name}", public, s.asset},
-		{"GET /favicon.ico", public, s.favicon},
+		{"GET /{$}", accessSignedIn, s.chatPage},
+		{"GET /s/{id}", accessSignedIn, s.chatPage},
+		{"GET /settings", accessSignedIn, s.settingsPage},
+		{"GET /budget", accessSignedIn, s.budgetPage},
+		{"GET /login", accessPublic, s.loginPage},
+		{"GET /assets/{sum}/{name}", accessPublic, s.asset},
+		{"GET /favicon.ico", accessPublic, s.favicon},
 
-		{"GET /api/health", public, s.health},
-		{"POST /api/login", public, s.login},
-		{"POST /api/logout", signedIn, s.logout},
-		{"GET /api/me", public, s.me},
+		{"GET /api/health", accessPublic, s.health},
+		{"POST /api/login", accessPublic, s.login},
+		{"POST /api/logout", accessSignedIn, s.logout},
+		{"GET /api/me", accessPublic, s.sessionStatus},
 
-		{"POST /api/tasks", signedIn, s.startTask},
-		{"GET /api/tasks", signedIn, s.listTasks},
-		{"GET /api/tasks/{id}", signedIn, s.task},
-		{"GET /api/tasks/{id}/events", signedIn, s.taskEvents},
-		{"GET /api/tasks/{id}/images/{i}", signedIn, s.taskImage},
-		{"GET /api/tasks/{id}/run", signedIn, s.taskRun},
-		{"POST /api/tasks/{id}/stop", signedIn, s.stopTask},
-		{"POST /api/tasks/{id}/say", signedIn, s.sayToTask},
-		{"GET /api/steps/{task}/{n}/view", signedIn, s.stepView},
-		{"POST /api/stop", signedIn, s.stopChannel},
-		{"GET /api/events", signedIn, s.pageEvents},
+		{"POST /api/tasks", accessSignedIn, s.startTask},
+		{"GET /api/tasks", accessSignedIn, s.listTasks},
+		{"GET /api/tasks/{id}", accessSignedIn, s.task},
+		{"GET /api/tasks/{id}/events", accessSignedIn, s.taskEvents},
+		{"GET /api/tasks/{id}/images/{i}", accessSignedIn, s.taskImage},
+		{"GET /api/tasks/{id}/run", accessSignedIn, s.downloadRun},
+		{"POST /api/tasks/{id}/stop", accessSignedIn, s.stopTask},
+		{"POST /api/tasks/{id}/say", accessSignedIn, s.addTaskNote},
+		{"GET /api/steps/{task}/{n}/view", accessSignedIn, s.stepView},
+		{"POST /api/stop", accessSignedIn, s.stopChannel},
+		{"GET /api/events", accessSignedIn, s.pageEvents},
 
-		{"GET /api/questions", signedIn, s.listQuestions},
-		{"POST /api/questions/{id}", signedIn, s.answerQuestion},
+		{"GET /api/questions", accessSignedIn, s.listQuestions},
+		{"POST /api/questions/{id}", accessSignedIn, s.answerQuestion},
 
-		{"GET /api/sessions", signedIn, s.listSessions},
-		{"POST /api/sessions/{id}/close", signedIn, s.closeSession},
-		{"POST /api/sessions/{id}/say", signedIn, s.sayToTask},
+		{"GET /api/sessions", accessSignedIn, s.listSessions},
+		{"POST /api/sessions/{id}/close", accessSignedIn, s.closeSession},
+		{"POST /api/sessions/{id}/say", accessSignedIn, s.addTaskNote},
 
-		{"POST /api/settings/reset", signedIn, s.resetSettings},
-		{"GET /api/settings/presets/{name}", signedIn, s.previewPreset},
+		{"POST /api/settings/reset", accessSignedIn, s.resetSettings},
+		{"GET /api/settings/presets/{name}", accessSignedIn, s.previewPreset},
 
-		{"GET /api/budget", signedIn, s.budget},
+		{"GET /api/budget", accessSignedIn, s.budget},
 
-		{"GET /api/settings", signedIn, s.getSettings},
-		{"PUT /api/settings", signedIn, s.putSettings},
+		{"GET /api/settings", accessSignedIn, s.getSettings},
+		{"PUT /api/settings", accessSignedIn, s.putSettings},
 	}, slices.Concat(s.watchRoutes(), s.callRoutes())...)
 }
 
@@ -70,17 +70,17 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
 		h := r.handle
-		if r.access == signedIn {
+		if r.requires == accessSignedIn {
 			h = s.requireLogin(h)
 		}
 		mux.Handle(r.pattern, h)
 	}
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		if s.allowed(mux, r) != "" {
-			fail(w, http.StatusMethodNotAllowed, "this address does not take %s", r.Method)
+			writeError(w, http.StatusMethodNotAllowed, "this address does not take %s", r.Method)
 			return
 		}
-		fail(w, http.StatusNotFound, "there is no %s", r.URL.Path)
+		writeError(w, http.StatusNotFound, "there is no %s", r.URL.Path)
 	})
 	return s.guard(mux)
 }

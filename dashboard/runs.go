@@ -16,19 +16,19 @@ type Runs interface {
 	Export(w io.Writer, task string) error
 }
 
-// taskRun serves the record of a task for download. A HEAD request asks whether
+// downloadRun serves the record of a task for download. A HEAD request asks whether
 // there is one.
-func (s *Server) taskRun(w http.ResponseWriter, r *http.Request) {
+func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) {
 	t, err := s.Manager.Task(r.Context(), r.PathValue("id"))
 	switch {
 	case err != nil && !errors.Is(err, sessions.ErrNotFound):
-		s.refuse(w, r, "read the task", err)
+		s.writeManagerError(w, r, "read the task", err)
 		return
 	case err != nil || s.Runs == nil || !s.Runs.Has(t.ID):
-		fail(w, http.StatusNotFound, "this task was not recorded")
+		writeError(w, http.StatusNotFound, "this task was not recorded")
 		return
 	case t.Origin.Private:
-		fail(w, http.StatusForbidden, "that was asked privately: its record is for the person who asked")
+		writeError(w, http.StatusForbidden, "that was asked privately: its record is for the person who asked")
 		return
 	}
 	h := w.Header()

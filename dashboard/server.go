@@ -18,11 +18,10 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/dashboard/client"
+	"clank/dashboard/api"
+	"clank/internal/settings"
 	"clank/sessions"
-	"clank/settings"
-	"clank/settings/routing"
-	"clank/tokens"
+	"clank/sessions/access"
 )
 
 // DefaultAddr is where the page is unless told otherwise.
@@ -30,16 +29,16 @@ const DefaultAddr = "127.0.0.1:8787"
 
 // Runner runs tasks. [sessions.Manager] is one.
 type Runner interface {
-	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.Record, error)
+	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
 	Subscribe() (<-chan sessions.Event, func())
 	CloseSession(ctx context.Context, id string, by cancel.Actor) error
-	Say(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
+	SendNote(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
 }
 
 // Archive remembers tasks. [sessions.Manager] is one.
 type Archive interface {
-	Task(ctx context.Context, id string) (sessions.Record, error)
-	Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.Record, error)
+	Task(ctx context.Context, id string) (sessions.TaskRecord, error)
+	Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskRecord, error)
 	Steps(ctx context.Context, taskID string) ([]sessions.Step, error)
 	View(ctx context.Context, taskID string, n int) (sessions.Image, error)
 	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
@@ -54,35 +53,35 @@ type Manager interface {
 // Server is the page. Set the exported fields, then call Open, and Close when
 // it is to end.
 type Server struct {
-	Addr      string        // host:port to listen on; empty = [DefaultAddr]
-	Hosts     []string      // names beside the loopback ones under which the page may be asked for
-	Tokens    *tokens.Store // what opens the page, and the browsers that are signed in
-	Local     string        // a further secret that opens it, for programs of the same person; may be empty
-	Version   string
-	Manager   Manager
-	Scopes    *cancel.Scopes // those of the Manager
-	Questions Questions      // what people are asked before it is done; nil: nothing
-	Runs      Runs           // the records of tasks; nil: there are none
-	Watches   Watches        // the pages that are watched for people; nil: none
-	Budgets   Budgets        // what is spent; nil: nobody counts
-	Settings  *settings.Live
-	Call      http.Handler // answers the page of calls, below /api/call; nil: there are no calls here
-	// Able tells what there is to know of a model with a runtime; nil: nothing.
-	Able   func(runtime, model string) routing.Ability
-	Secret func(name string) bool // whether the secret of that name is present
-	IsStop func(message string) bool
-	Logger *slog.Logger
+	Addr        string             // host:port to listen on; empty = [DefaultAddr]
+	Hosts       []string           // names beside the loopback ones under which the page may be asked for
+	Tokens      *access.TokenStore // what opens the page, and the browsers that are signed in
+	LocalSecret string             // a further secret that opens it, for programs of the same person; may be empty
+	Version     string
+	Manager     Manager
+	Scopes      *cancel.Scopes // those of the Manager
+	Questions   Questions      // what people are asked before it is done; nil: nothing
+	Runs        Runs           // the records of tasks; nil: there are none
+	Watches     Watches        // the pages that are watched for people; nil: none
+	Budgets     Budgets        // what is spent; nil: nobody counts
+	Settings    *settings.Manager
+	Call        http.Handler // answers the page of calls, below /api/call; nil: there are no calls here
+	// ModelAbility tells what there is to know of a model with a runtime; nil: nothing.
+	ModelAbility func(runtime, model string) settings.ModelAbility
+	Secret       func(name string) bool // whether the secret of that name is present
+	IsStop       func(message string) bool
+	Logger       *slog.Logger
 
-	keys   *keys
-	asked  asked
-	site   *site
-	feed   *feed
-	listen net.Listener
-	http   *http.Server
-	unused unused
-	launch func(func(ctx context.Context)) // does something that lives as long as the server
-	end    context.CancelCauseFunc
-	work   sync.WaitGroup // what was launched, and the listener's loop
+	keys      *authKeys
+	presence  presence
+	site      *siteFiles
+	feed      *eventFeed
+	listen    net.Listener
+	http      *http.Server
+	idleConns idleConns
+	launch    func(func(ctx context.Context)) // does something that lives as long as the server
+	end       context.CancelCauseFunc
+	work      sync.WaitGroup // what was launched, and the listener's loop
 }
 
 // Open prepares the page and starts serving it. ctx bounds the start only.
@@ -94,8 +93,8 @@ func (s *Server) Open(ctx context.Context) error {
 	if err := s.checkAddr(); err != nil {
 		return err
 	}
-	s.keys = &keys{local: s.Local, tokens: s.Tokens}
-	if s.site, err = openSite(); err != nil {
+	s.keys = &authKeys{local: s.LocalSecret, tokens: s.Tokens}
+	if s.site, err = loadSiteFiles(); err != nil {
 		return err
 	}
 	if s.listen, err = new(net.ListenConfig).Listen(ctx, "tcp", s.Addr); err != nil {
@@ -103,7 +102,7 @@ func (s *Server) Open(ctx context.Context) error {
 	}
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.end, s.launch = end, func(do func(context.Context)) { s.work.Go(func() { do(life) }) }
-	s.feed = newFeed(s.Manager.Subscribe)
+	s.feed = newEventFeed(s.Manager.Subscribe)
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return life },
@@ -112,7 +111,7 @@ func (s *Server) Open(ctx context.Context) error {
 		WriteTimeout:      time.Minute, // streams move their own deadline along
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
-		ConnState:         s.unused.follow,
+		ConnState:         s.idleConns.trackConn,
 		ErrorLog:          slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
 	}
 	s.launch(s.feed.run)
@@ -134,7 +133,7 @@ func (s *Server) Close(ctx context.Context) error {
 		return nil
 	}
 	s.end(&cancel.Cause{Reason: cancel.ShuttingDown})
-	s.unused.close()
+	s.idleConns.close()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = fmt.Errorf("close the page: %w", errors.Join(err, s.http.Close()))
@@ -164,7 +163,7 @@ func (s *Server) checkAddr() error {
 	if err != nil {
 		return fmt.Errorf("address of the page %q: it must be host:port, such as %s", s.Addr, DefaultAddr)
 	}
-	if !loopback(host) && len(s.Hosts) == 0 {
+	if !isLoopback(host) && len(s.Hosts) == 0 {
 		return fmt.Errorf("address of the page %q can be reached from other machines: name the host names it is asked for under, or use %s", s.Addr, DefaultAddr)
 	}
 	return nil
@@ -172,12 +171,12 @@ func (s *Server) checkAddr() error {
 
 // explain says why the address could not be had, and by whom it is taken.
 func (s *Server) explain(ctx context.Context, err error) error {
-	if !inUse(err) {
+	if !isAddrInUse(err) {
 		return fmt.Errorf("open the page on %s: %w", s.Addr, err)
 	}
 	ctx, done := context.WithTimeout(ctx, 2*time.Second)
 	defer done()
-	other := &client.Client{Base: "http://" + s.Addr}
+	other := &api.Client{Base: "http://" + s.Addr}
 	if h, herr := other.Health(ctx); herr == nil {
 		return fmt.Errorf("open the page on %s: clank %s is serving there already; use that one, end it, or choose another address", s.Addr, h.Version)
 	}

@@ -5,30 +5,30 @@ import (
 	"net/http"
 	"slices"
 
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
 	"clank/sessions"
 )
 
 // listed is how many sessions are shown of each door, and among how many tasks
 // their first words are looked for.
 const (
-	listed    = 100
-	lookedFor = 400
+	maxListedSessions = 100
+	maxSearchedTasks  = 400
 )
 
 func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) {
 	list, err := s.sessionViews(r.Context())
 	if err != nil {
-		s.refuse(w, r, "list the sessions", err)
+		s.writeManagerError(w, r, "list the sessions", err)
 		return
 	}
-	reply(w, http.StatusOK, list)
+	writeJSON(w, http.StatusOK, list)
 }
 
 // closeSession ends a session for good.
 func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) {
-	if err := s.Manager.CloseSession(r.Context(), r.PathValue("id"), operator(sessions.FromDashboard)); err != nil {
-		s.refuse(w, r, "close the session", err)
+	if err := s.Manager.CloseSession(r.Context(), r.PathValue("id"), operatorActor(sessions.FromDashboard)); err != nil {
+		s.writeManagerError(w, r, "close the session", err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -36,15 +36,15 @@ func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) {
 
 // sessionViews returns the sessions of the page and of terminals, last used
 // first.
-func (s *Server) sessionViews(ctx context.Context) ([]wire.SessionView, error) {
-	views := []wire.SessionView{}
+func (s *Server) sessionViews(ctx context.Context) ([]api.SessionView, error) {
+	views := []api.SessionView{}
 	for _, kind := range []sessions.OriginKind{sessions.FromDashboard, sessions.FromTerminal} {
 		origin, _ := originOf(kind)
-		list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{Of: &origin, Limit: listed})
+		list, err := s.Manager.Sessions(ctx, sessions.SessionQuery{Of: &origin, Limit: maxListedSessions})
 		if err != nil {
 			return nil, err
 		}
-		tasks, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, Limit: lookedFor})
+		tasks, err := s.Manager.Tasks(ctx, sessions.TaskQuery{Kind: kind, Limit: maxSearchedTasks})
 		if err != nil {
 			return nil, err
 		}
@@ -54,9 +54,9 @@ func (s *Server) sessionViews(ctx context.Context) ([]wire.SessionView, error) {
 		}
 		for _, se := range list {
 			se.Memory = nil
-			views = append(views, wire.SessionView{Session: se, Prompt: first[se.ID]})
+			views = append(views, api.SessionView{Session: se, Prompt: first[se.ID]})
 		}
 	}
-	slices.SortStableFunc(views, func(a, b wire.SessionView) int { return b.LastUsed.Compare(a.LastUsed) })
+	slices.SortStableFunc(views, func(a, b api.SessionView) int { return b.LastUsed.Compare(a.LastUsed) })
 	return views, nil
 }

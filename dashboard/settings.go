@@ -6,9 +6,8 @@ import (
 	"errors"
 	"net/http"
 
-	"clank/dashboard/wire"
-	"clank/settings"
-	"clank/settings/routing"
+	"clank/dashboard/api"
+	"clank/internal/settings"
 )
 
 // Codes of the refusals that a program acts on.
@@ -23,21 +22,21 @@ type settingsFailure struct {
 	Error  string                `json:"error"`
 	Code   string                `json:"code,omitempty"`
 	Fields []settings.FieldError `json:"fields,omitempty"`
-	Now    *wire.SettingsView    `json:"now,omitempty"`
+	Now    *api.SettingsView     `json:"now,omitempty"`
 }
 
 func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, s.settingsView())
+	writeJSON(w, http.StatusOK, s.settingsView())
 }
 
 // putSettings changes settings, all that were sent or none.
 func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
-	var in wire.SettingsChange
-	if !read(w, r, &in) {
+	var in api.SettingsChange
+	if !readJSON(w, r, &in) {
 		return
 	}
 	if in.Changes != nil && in.Intent != nil {
-		fail(w, http.StatusBadRequest, "send changes, or the whole intent, but not both")
+		writeError(w, http.StatusBadRequest, "send changes, or the whole intent, but not both")
 		return
 	}
 	change, values := s.Settings.Update, in.Changes
@@ -52,14 +51,14 @@ func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
 
 // resetSettings sets settings back.
 func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) {
-	var in wire.SettingsReset
-	if !read(w, r, &in) {
+	var in api.SettingsReset
+	if !readJSON(w, r, &in) {
 		return
 	}
 	s.save(w, r, nil, in.Meta, func(ctx context.Context, version string) error {
 		keys := in.Keys
 		if keys == nil {
-			keys = settings.ByHand(s.Settings.State())
+			keys = settings.OverriddenKeys(s.Settings.State())
 		}
 		changes := make(map[string]json.RawMessage, len(keys))
 		for _, key := range keys {
@@ -71,12 +70,12 @@ func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) {
 }
 
 // save does a change that is based on a version, and answers how it went.
-func (s *Server) save(w http.ResponseWriter, r *http.Request, version *string, meta *wire.SettingsMeta, change func(context.Context, string) error) {
+func (s *Server) save(w http.ResponseWriter, r *http.Request, version *string, meta *api.SettingsMeta, change func(context.Context, string) error) {
 	if version == nil && meta != nil {
 		version = meta.ExpectedUpdatedAt
 	}
 	if version == nil {
-		reply(w, http.StatusConflict, settingsFailure{
+		writeJSON(w, http.StatusConflict, settingsFailure{
 			Error: "send the version of the settings that the change is based on (_meta.expectedUpdatedAt)", Code: codeVersionRequired,
 		})
 		return
@@ -92,60 +91,60 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, version *string, m
 		if saved {
 			now.ApplyError = unapplied.Error()
 		}
-		reply(w, http.StatusOK, now)
+		writeJSON(w, http.StatusOK, now)
 	case errors.As(err, &invalid):
-		reply(w, http.StatusUnprocessableEntity, settingsFailure{Error: "some values cannot be used; nothing was changed", Fields: invalid.Fields})
+		writeJSON(w, http.StatusUnprocessableEntity, settingsFailure{Error: "some values cannot be used; nothing was changed", Fields: invalid.Fields})
 	case errors.Is(err, settings.ErrConflict):
 		now := s.settingsView()
-		reply(w, http.StatusConflict, settingsFailure{Error: settings.ErrConflict.Error() + "; nothing of yours was changed", Code: codeConflict, Now: &now})
+		writeJSON(w, http.StatusConflict, settingsFailure{Error: settings.ErrConflict.Error() + "; nothing of yours was changed", Code: codeConflict, Now: &now})
 	default:
-		s.refuse(w, r, "save the settings", err)
+		s.writeManagerError(w, r, "save the settings", err)
 	}
 }
 
 // previewPreset tells what choosing a preset would do.
 func (s *Server) previewPreset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	p, ok := settings.PresetOf(name)
+	p, ok := settings.FindPreset(name)
 	if !ok {
-		fail(w, http.StatusNotFound, "there is no preset %q", name)
+		writeError(w, http.StatusNotFound, "there is no preset %q", name)
 		return
 	}
 	st := s.Settings.State()
-	reply(w, http.StatusOK, wire.PresetPreview{Preset: p, Effects: settings.Preview(st, name), Meta: wire.SettingsMeta{UpdatedAt: st.Version}})
+	writeJSON(w, http.StatusOK, api.PresetPreview{Preset: p, Effects: settings.PreviewPreset(st, name), Meta: api.SettingsMeta{UpdatedAt: st.Version}})
 }
 
-func (s *Server) settingsView() wire.SettingsView {
+func (s *Server) settingsView() api.SettingsView {
 	st := s.Settings.State()
-	base := settings.Base(st.Settings.Preset)
+	base := settings.PresetDefaults(st.Settings.Preset)
 	base.Preset = settings.PresetNone
 	problems := make(map[string]string)
 	for _, p := range st.Problems {
 		problems[p.Key] = p.Value + " is stored and not used: it " + p.Why
 	}
-	out := wire.SettingsView{
+	out := api.SettingsView{
 		Version: st.Version, Intent: st.Stored, Effective: make(map[string]json.RawMessage),
-		Meta: wire.SettingsMeta{UpdatedAt: st.Version, PresetByHand: settings.ByHand(st)},
+		Meta: api.SettingsMeta{UpdatedAt: st.Version, PresetByHand: settings.OverriddenKeys(st)},
 	}
 	if out.Intent == nil {
 		out.Intent = map[string]json.RawMessage{}
 	}
 	for _, f := range settings.Fields() {
-		v := wire.SettingView{Key: f.Key, Group: f.Group, Label: f.Label, Effect: f.Effect, Kind: string(f.Kind), Problem: problems[f.Key]}
-		if f.Kind == settings.Secret {
+		v := api.SettingView{Key: f.Key, Group: f.Group, Label: f.Label, Effect: f.Effect, Kind: string(f.Kind), Problem: problems[f.Key]}
+		if f.Kind == settings.KindSecret {
 			v.Present = s.Secret(f.Key)
 		} else {
 			v.Value, v.Default = f.JSON(st.Settings), f.JSON(base)
-			v.DefaultText, v.Limits = f.Show(base), f.Limits()
+			v.DefaultText, v.Limits = f.FormatValue(base), f.Limits()
 			v.Changed = string(v.Value) != string(v.Default)
 			out.Effective[f.Key] = v.Value
 		}
 		out.Settings = append(out.Settings, v)
 	}
-	able := s.Able
+	able := s.ModelAbility
 	if able == nil {
-		able = func(string, string) routing.Ability { return routing.Ability{} }
+		able = func(string, string) settings.ModelAbility { return settings.ModelAbility{} }
 	}
-	out.Bindings = routing.Bindings(st.Settings, able)
+	out.Bindings = settings.RuntimeBindings(st.Settings, able)
 	return out
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"clank/dashboard/wire"
-	"clank/settings"
-	"clank/settings/routing"
+	"clank/dashboard/api"
+	"clank/internal/settings"
 )
 
 type jsonRaw = json.RawMessage
@@ -18,8 +17,8 @@ type jsonRaw = json.RawMessage
 func TestSettingsAreShownWithTheirLimitsAndWithoutSecrets(t *testing.T) {
 	r := start(t)
 	_, body := r.ask("GET", "/api/settings", "")
-	view := decode[wire.SettingsView](t, body)
-	by := map[string]wire.SettingView{}
+	view := decode[api.SettingsView](t, body)
+	by := map[string]api.SettingView{}
 	for _, s := range view.Settings {
 		by[s.Key] = s
 	}
@@ -53,17 +52,17 @@ func TestAChangeOfSettingsIsWholeOrNothing(t *testing.T) {
 	if got != http.StatusUnprocessableEntity || !strings.Contains(body, `"key":"interaction.stop.allowedTo"`) || !strings.Contains(body, "must be one of") {
 		t.Errorf("an invalid value: %d %s", got, body)
 	}
-	if n := r.server.Settings.Now().MaxTasks; n != 4 {
+	if n := r.server.Settings.Current().MaxTasks; n != 4 {
 		t.Errorf("the valid half was applied: %d", n)
 	}
 	got, body = put(`{"version":` + string(version) + `,"changes":{"interaction.tasks.maxAtOnce":5}}`)
-	if view := decode[wire.SettingsView](t, body); got != http.StatusOK || view.Version == before.Version {
+	if view := decode[api.SettingsView](t, body); got != http.StatusOK || view.Version == before.Version {
 		t.Errorf("a valid change: %d %s", got, body)
 	}
 	got, body = put(`{"version":` + string(version) + `,"changes":{"interaction.tasks.maxAtOnce":6}}`)
 	var conflict struct {
 		Error string
-		Now   wire.SettingsView
+		Now   api.SettingsView
 	}
 	if err := json.Unmarshal([]byte(body), &conflict); err != nil {
 		t.Fatal(err)
@@ -71,7 +70,7 @@ func TestAChangeOfSettingsIsWholeOrNothing(t *testing.T) {
 	if got != http.StatusConflict || conflict.Now.Version == before.Version || !strings.Contains(conflict.Error, "somebody else") {
 		t.Errorf("a stale change: %d %s", got, body)
 	}
-	if n := r.server.Settings.Now().MaxTasks; n != 5 {
+	if n := r.server.Settings.Current().MaxTasks; n != 5 {
 		t.Errorf("tasks at once = %d", n)
 	}
 }
@@ -109,7 +108,7 @@ func TestAssetsAreKeptForEverUnderTheirSum(t *testing.T) {
 func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 	r := start(t)
 	put := func(body string) (int, string) { return r.ask("PUT", "/api/settings", body) }
-	view := decode[wire.SettingsView](t, second(r.ask("GET", "/api/settings", "")))
+	view := decode[api.SettingsView](t, second(r.ask("GET", "/api/settings", "")))
 	if len(view.Intent) != 0 || string(view.Effective["interaction.tasks.maxAtOnce"]) != "4" || view.Meta.UpdatedAt != view.Version {
 		t.Errorf("at first: intent %v, _meta %+v", view.Intent, view.Meta)
 	}
@@ -121,7 +120,7 @@ func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 		t.Errorf("without a version: %d %s", status, body)
 	}
 	status, body = put(`{"intent":{"agentStack.preset":"openai_oauth","interaction.tasks.maxAtOnce":7},"_meta":{"expectedUpdatedAt":"` + view.Version + `"}}`)
-	after := decode[wire.SettingsView](t, body)
+	after := decode[api.SettingsView](t, body)
 	if status != http.StatusOK || after.Applied == nil || !*after.Applied || len(after.Intent) != 2 || string(after.Effective["interaction.brain.model"]) != `"openai:gpt-5.6"` {
 		t.Fatalf("an intent: %d %s", status, body)
 	}
@@ -135,7 +134,7 @@ func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 		t.Errorf("both at once: %d %s", status, body)
 	}
 	status, body = put(`{"intent":{"agentStack.preset":"openai_oauth"},"_meta":{"expectedUpdatedAt":"` + after.Version + `"}}`)
-	if now := decode[wire.SettingsView](t, body); status != http.StatusOK || len(now.Intent) != 1 || r.server.Settings.Now().MaxTasks != 4 {
+	if now := decode[api.SettingsView](t, body); status != http.StatusOK || len(now.Intent) != 1 || r.server.Settings.Current().MaxTasks != 4 {
 		t.Errorf("an intent without what was set: %d %v", status, now.Intent)
 	}
 }
@@ -143,10 +142,10 @@ func TestTheSettingsAreAnEnvelopeOfIntentAndWhatItComesTo(t *testing.T) {
 func TestAPresetIsPreviewedAndBroughtBack(t *testing.T) {
 	r := start(t)
 	r.change(`{"version":"","changes":{"interaction.brain.model":"openai:gpt-6-luna"}}`)
-	preview := decode[wire.PresetPreview](t, second(r.ask("GET", "/api/settings/presets/openai_api", "")))
+	preview := decode[api.PresetPreview](t, second(r.ask("GET", "/api/settings/presets/openai_api", "")))
 	kept := 0
 	for _, e := range preview.Effects {
-		if e.Kept {
+		if e.Overridden {
 			kept++
 		}
 	}
@@ -164,21 +163,21 @@ func TestAPresetIsPreviewedAndBroughtBack(t *testing.T) {
 		t.Errorf("a reset without a version: %d %s", got, body)
 	}
 	got, body := r.ask("POST", "/api/settings/reset", `{"_meta":{"expectedUpdatedAt":"2"}}`)
-	if now := r.server.Settings.Now(); got != http.StatusOK || now.BrainModel != "openai:gpt-5.6" || now.Preset != "openai_api" {
+	if now := r.server.Settings.Current(); got != http.StatusOK || now.AssistantModel != "openai:gpt-5.6" || now.Preset != "openai_api" {
 		t.Errorf("a reset: %d %s", got, body)
 	}
-	if got, body = r.ask("POST", "/api/settings/reset", `{"keys":["agentStack.preset"],"_meta":{"expectedUpdatedAt":"3"}}`); got != http.StatusOK || r.server.Settings.Now().Preset != "" {
+	if got, body = r.ask("POST", "/api/settings/reset", `{"keys":["agentStack.preset"],"_meta":{"expectedUpdatedAt":"3"}}`); got != http.StatusOK || r.server.Settings.Current().Preset != "" {
 		t.Errorf("a reset of one: %d %s", got, body)
 	}
 }
 
 func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
 	r := start(t)
-	r.server.Able = func(runtime, model string) routing.Ability {
+	r.server.ModelAbility = func(runtime, model string) settings.ModelAbility {
 		if runtime == "local_browser_agent" {
-			return routing.Ability{}
+			return settings.ModelAbility{}
 		}
-		return routing.Ability{Missing: "no key for " + model}
+		return settings.ModelAbility{Missing: "no key for " + model}
 	}
 	_, page := r.ask("GET", "/settings", "")
 	for _, want := range []string{"local_browser_agent: ready with plain:steps (chosen)", "gemini_computer_use with the model gemini:gemini-3.5-flash is not ready: no key for"} {
@@ -198,13 +197,13 @@ func TestSavedAndNotTakenUpIsSaid(t *testing.T) {
 }
 
 // change changes settings, which must be accepted.
-func (r *rig) change(body string) wire.SettingsView {
+func (r *rig) change(body string) api.SettingsView {
 	r.t.Helper()
 	got, answer := r.ask("PUT", "/api/settings", body)
 	if got != http.StatusOK {
 		r.t.Fatalf("%s: %d %s", body, got, answer)
 	}
-	return decode[wire.SettingsView](r.t, answer)
+	return decode[api.SettingsView](r.t, answer)
 }
 
 func second(_ int, body string) string { return body }

@@ -4,13 +4,13 @@ import (
 	"net/http"
 
 	"clank/cancel"
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
 	"clank/sessions"
 )
 
-// operator is who uses the page: the owner of the machine, who may do anything.
+// operatorActor is who uses the page: the owner of the machine, who may do anything.
 // For work of Discord's people he is "the operator", for his own "you".
-func operator(kind sessions.OriginKind) cancel.Actor {
+func operatorActor(kind sessions.OriginKind) cancel.Actor {
 	if kind == sessions.FromDiscord {
 		return cancel.Actor{Name: "the operator", Moderator: true}
 	}
@@ -22,28 +22,28 @@ func operator(kind sessions.OriginKind) cancel.Actor {
 func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) {
 	t, err := s.Manager.Task(r.Context(), r.PathValue("id"))
 	if err != nil {
-		s.refuse(w, r, "find the task", err)
+		s.writeManagerError(w, r, "find the task", err)
 		return
 	}
-	out := wire.Stopped{Stopped: []string{}}
+	out := api.TasksStopped{Stopped: []string{}}
 	if t.State.Final() {
-		reply(w, http.StatusOK, out)
+		writeJSON(w, http.StatusOK, out)
 		return
 	}
-	if _, stopped := s.Scopes.StopWork(t.ID, operator(t.Origin.Kind), true); stopped {
+	if _, stopped := s.Scopes.StopWork(t.ID, operatorActor(t.Origin.Kind), true); stopped {
 		out.Stopped = append(out.Stopped, t.ID)
 	}
-	reply(w, http.StatusOK, out)
+	writeJSON(w, http.StatusOK, out)
 }
 
 // stopChannel stops everything that was asked for on the page.
 func (s *Server) stopChannel(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, s.stopAll())
+	writeJSON(w, http.StatusOK, s.stopAll())
 }
 
-func (s *Server) stopAll() wire.Stopped {
-	stopped, _ := s.Scopes.Stop(cancel.Scope{Channel: wire.PageChannel}, operator(sessions.FromDashboard), true)
-	out := wire.Stopped{Stopped: []string{}}
+func (s *Server) stopAll() api.TasksStopped {
+	stopped, _ := s.Scopes.Stop(cancel.Scope{Channel: api.PageChannel}, operatorActor(sessions.FromDashboard), true)
+	out := api.TasksStopped{Stopped: []string{}}
 	for _, w := range stopped {
 		out.Stopped = append(out.Stopped, w.ID)
 	}

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	streamWrite = 10 * time.Second // a reader that takes no byte for so long is gone
-	streamBeat  = 15 * time.Second // a comment is sent so often, to notice that
-	streamRetry = 1500             // milliseconds after which a browser comes back
+	streamWrite       = 10 * time.Second // a reader that takes no byte for so long is gone
+	keepAliveInterval = 15 * time.Second // a comment is sent so often, to notice that
+	streamRetry       = 1500             // milliseconds after which a browser comes back
 )
 
-// stream writes server-sent events as the HTML standard defines them.
-type stream struct {
+// eventStream writes server-sent events as the HTML standard defines them.
+type eventStream struct {
 	w  http.ResponseWriter
 	rc *http.ResponseController
 }
 
-func openStream(w http.ResponseWriter) (*stream, error) {
+func openStream(w http.ResponseWriter) (*eventStream, error) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("X-Accel-Buffering", "no")
-	s := &stream{w, http.NewResponseController(w)}
+	s := &eventStream{w, http.NewResponseController(w)}
 	// The server's limit for reading a request would end the stream too.
 	if err := s.rc.SetReadDeadline(time.Time{}); err != nil {
 		return nil, fmt.Errorf("stream: %w", err)
@@ -31,11 +31,11 @@ func openStream(w http.ResponseWriter) (*stream, error) {
 }
 
 // send writes one event. data holds no line break: it is JSON.
-func (s *stream) send(id, event string, data []byte) error {
+func (s *eventStream) send(id, event string, data []byte) error {
 	return s.write(fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", id, event, data))
 }
 
-func (s *stream) sendJSON(id, event string, v any) error {
+func (s *eventStream) sendJSON(id, event string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("write down event %s: %w", event, err)
@@ -43,9 +43,9 @@ func (s *stream) sendJSON(id, event string, v any) error {
 	return s.send(id, event, data)
 }
 
-func (s *stream) beat() error { return s.write([]byte(":\n\n")) }
+func (s *eventStream) keepAlive() error { return s.write([]byte(":\n\n")) }
 
-func (s *stream) write(b []byte) error {
+func (s *eventStream) write(b []byte) error {
 	if err := s.rc.SetWriteDeadline(time.Now().Add(streamWrite)); err != nil {
 		return fmt.Errorf("stream: %w", err)
 	}

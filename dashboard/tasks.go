@@ -8,32 +8,32 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
 	"clank/sessions"
 )
 
-// acceptWithin is how long a task may take to be accepted or refused.
-const acceptWithin = 15 * time.Second
+// acceptTimeout is how long a task may take to be accepted or refused.
+const acceptTimeout = 15 * time.Second
 
 // startTask puts a task in line and answers as soon as it is there. The task
 // goes on when whoever asked goes away; it ends with the server. On the page,
 // saying "stop" stops.
 func (s *Server) startTask(w http.ResponseWriter, r *http.Request) {
-	var in wire.TaskRequest
-	if !read(w, r, &in) {
+	var in api.TaskRequest
+	if !readJSON(w, r, &in) {
 		return
 	}
 	origin, ok := originOf(in.Origin)
 	if !ok {
-		fail(w, http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
+		writeError(w, http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
 		return
 	}
 	if strings.TrimSpace(in.Prompt) == "" {
-		fail(w, http.StatusBadRequest, "say what is to be done")
+		writeError(w, http.StatusBadRequest, "say what is to be done")
 		return
 	}
 	if origin.Kind == sessions.FromDashboard && s.IsStop(in.Prompt) {
-		reply(w, http.StatusOK, s.stopAll())
+		writeJSON(w, http.StatusOK, s.stopAll())
 		return
 	}
 	started, err := s.begin(r.Context(), sessions.Task{
@@ -41,18 +41,18 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) {
 		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed, Allow: in.Allow,
 	}, in.Asks)
 	if err != nil {
-		s.refuse(w, r, "start the task", err)
+		s.writeManagerError(w, r, "start the task", err)
 		return
 	}
-	reply(w, http.StatusAccepted, wire.Started{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position})
+	writeJSON(w, http.StatusAccepted, api.TaskStarted{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position})
 }
 
 func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
 	switch kind {
 	case "", sessions.FromDashboard:
-		return sessions.Origin{Kind: sessions.FromDashboard, Channel: wire.PageChannel}, true
+		return sessions.Origin{Kind: sessions.FromDashboard, Channel: api.PageChannel}, true
 	case sessions.FromTerminal:
-		return sessions.Origin{Kind: sessions.FromTerminal, Channel: wire.TerminalChannel}, true
+		return sessions.Origin{Kind: sessions.FromTerminal, Channel: api.TerminalChannel}, true
 	default:
 		return sessions.Origin{}, false
 	}
@@ -60,8 +60,8 @@ func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
 
 // begin hands t to the Manager and waits until it is accepted or refused. asks: who
 // follows it answers its questions.
-func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (sessions.Record, error) {
-	accepted := make(chan sessions.Record, 1)
+func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (sessions.TaskRecord, error) {
+	accepted := make(chan sessions.TaskRecord, 1)
 	refused := make(chan error, 1)
 	s.launch(func(life context.Context) {
 		first, quiet := true, func() {}
@@ -70,14 +70,14 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 			if first {
 				first = false
 				if asks {
-					quiet = s.asked.by(ev.Record.ID)
+					quiet = s.presence.addFollower(ev.Record.ID)
 				}
 				accepted <- ev.Record
 			}
 		})
 		refused <- err
 	})
-	ctx, done := context.WithTimeoutCause(ctx, acceptWithin, &cancel.Cause{Reason: cancel.TimedOut, Detail: "the task was neither accepted nor refused"})
+	ctx, done := context.WithTimeoutCause(ctx, acceptTimeout, &cancel.Cause{Reason: cancel.TimedOut, Detail: "the task was neither accepted nor refused"})
 	defer done()
 	select {
 	case rec := <-accepted:
@@ -87,10 +87,10 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 		case rec := <-accepted: // it was over at once
 			return rec, nil
 		default:
-			return sessions.Record{}, err
+			return sessions.TaskRecord{}, err
 		}
 	case <-ctx.Done():
-		return sessions.Record{}, context.Cause(ctx)
+		return sessions.TaskRecord{}, context.Cause(ctx)
 	}
 }
 
@@ -103,7 +103,7 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 	if text := q.Get("before"); text != "" {
 		before, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
-			fail(w, http.StatusBadRequest, "before must be a time as in RFC 3339")
+			writeError(w, http.StatusBadRequest, "before must be a time as in RFC 3339")
 			return
 		}
 		query.Before = before
@@ -111,35 +111,35 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 200 {
-			fail(w, http.StatusBadRequest, "limit must be from 1 to 200")
+			writeError(w, http.StatusBadRequest, "limit must be from 1 to 200")
 			return
 		}
 		query.Limit = n
 	}
 	list, err := s.Manager.Tasks(r.Context(), query)
 	if err != nil {
-		s.refuse(w, r, "list the tasks", err)
+		s.writeManagerError(w, r, "list the tasks", err)
 		return
 	}
-	views := make([]wire.TaskView, len(list))
+	views := make([]api.TaskView, len(list))
 	for i, t := range list {
-		views[i] = wire.TaskView{Task: light(t)}
+		views[i] = api.TaskView{Task: publicRecord(t)}
 		if q.Get("steps") == "" {
 			continue
 		}
 		if views[i], err = s.view(r.Context(), t.ID); err != nil {
-			s.refuse(w, r, "read a task's steps", err)
+			s.writeManagerError(w, r, "read a task's steps", err)
 			return
 		}
 	}
-	reply(w, http.StatusOK, views)
+	writeJSON(w, http.StatusOK, views)
 }
 
 func (s *Server) task(w http.ResponseWriter, r *http.Request) {
 	v, err := s.view(r.Context(), r.PathValue("id"))
 	if err != nil {
-		s.refuse(w, r, "read the task", err)
+		s.writeManagerError(w, r, "read the task", err)
 		return
 	}
-	reply(w, http.StatusOK, v)
+	writeJSON(w, http.StatusOK, v)
 }

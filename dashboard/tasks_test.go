@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
 	"clank/sessions"
 )
 
@@ -28,11 +28,11 @@ func TestATaskOutlivesTheRequestThatStartedIt(t *testing.T) {
 		t.Errorf("pictures = %d", len(rec.Images))
 	}
 	_, body := r.ask("GET", "/api/tasks/"+started.TaskID, "")
-	view := decode[wire.TaskView](t, body)
+	view := decode[api.TaskView](t, body)
 	if len(view.Steps) != 6 || view.Steps[1].View == nil || view.Steps[1].View.Data != nil || view.Task.Images[0].Data != nil {
 		t.Errorf("steps and pictures: %s", body)
 	}
-	if view.Task.Origin.Kind != sessions.FromDashboard || view.Task.Origin.Channel != wire.PageChannel {
+	if view.Task.Origin.Kind != sessions.FromDashboard || view.Task.Origin.Channel != api.PageChannel {
 		t.Errorf("origin = %+v", view.Task.Origin)
 	}
 }
@@ -58,7 +58,7 @@ func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := sessions.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
-	step := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.Done, Label: "open", View: &page}
+	step := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open", View: &page}
 	if err := r.store.SaveStep(t.Context(), rec, session, step, 20); err != nil {
 		t.Fatal(err)
 	}
@@ -76,17 +76,17 @@ func TestASessionGoesOnAndIsListedUnderItsFirstWords(t *testing.T) {
 		t.Errorf("sessions: %s, %s, %s", first.SessionID, second.SessionID, terminal.SessionID)
 	}
 	_, body := r.ask("GET", "/api/sessions", "")
-	list := decode[[]wire.SessionView](t, body)
+	list := decode[[]api.SessionView](t, body)
 	if len(list) != 2 || list[0].Prompt != "brief from a terminal" || list[1].Prompt != "brief first" || list[0].Origin.Kind != sessions.FromTerminal {
 		t.Errorf("sessions = %s", body)
 	}
 	_, body = r.ask("GET", "/api/tasks?steps=1&session="+first.SessionID, "")
-	tasks := decode[[]wire.TaskView](t, body)
+	tasks := decode[[]api.TaskView](t, body)
 	if len(tasks) != 2 || tasks[0].Task.ID != second.ID || len(tasks[1].Steps) != 1 {
 		t.Errorf("tasks = %s", body)
 	}
 	_, body = r.ask("GET", "/api/tasks?limit=1&origin=dashboard&before="+second.Asked.Format(time.RFC3339Nano), "")
-	if tasks = decode[[]wire.TaskView](t, body); len(tasks) != 1 || tasks[0].Task.ID != first.ID {
+	if tasks = decode[[]api.TaskView](t, body); len(tasks) != 1 || tasks[0].Task.ID != first.ID {
 		t.Errorf("tasks before = %s", body)
 	}
 }
@@ -125,7 +125,7 @@ func TestSayingStopStopsThePagesWorkAndNothingElse(t *testing.T) {
 	r := start(t)
 	mine, terminal := r.startTask(`{"prompt":"hold mine"}`), r.startTask(`{"prompt":"hold terminal","origin":"terminal"}`)
 	status, body := r.ask("POST", "/api/tasks", `{"prompt":"ok, stop please!"}`)
-	if got := decode[wire.Stopped](t, body); status != 200 || len(got.Stopped) != 1 || got.Stopped[0] != mine.TaskID {
+	if got := decode[api.TasksStopped](t, body); status != 200 || len(got.Stopped) != 1 || got.Stopped[0] != mine.TaskID {
 		t.Errorf("stop = %d %s", status, body)
 	}
 	rec, err := r.client().Follow(t.Context(), mine.TaskID, func(sessions.Event) {})
@@ -138,7 +138,7 @@ func TestSayingStopStopsThePagesWorkAndNothingElse(t *testing.T) {
 	if _, body := r.ask("POST", "/api/stop", "{}"); strings.TrimSpace(body) != `{"stopped":[]}` {
 		t.Errorf("stopping nothing = %s", body)
 	}
-	if _, err := r.client().Start(t.Context(), wire.TaskRequest{Prompt: "stop"}); err == nil {
+	if _, err := r.client().Start(t.Context(), api.TaskRequest{Prompt: "stop"}); err == nil {
 		t.Error("a client that starts a stop is not told")
 	}
 	if got := r.startTask(`{"prompt":"stop","origin":"terminal"}`); got.TaskID == "" {

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
+	"clank/internal/watches"
 	"clank/sessions"
-	"clank/watches"
 )
 
 // Watches looks at pages for people. [watches.Runner] is one.
@@ -19,48 +19,48 @@ type Watches interface {
 	End(ctx context.Context, id string, from sessions.Origin, by cancel.Actor) (watches.Watch, error)
 }
 
-// firstLook bounds the look at a page that is to be watched, within the time
+// firstCheckTimeout bounds the look at a page that is to be watched, within the time
 // that the server has for an answer.
-const firstLook = 50 * time.Second
+const firstCheckTimeout = 50 * time.Second
 
 func (s *Server) watchRoutes() []route {
 	if s.Watches == nil {
 		return nil
 	}
 	return []route{
-		{"GET /watches", signedIn, s.watchesPage},
-		{"GET /api/watches", signedIn, s.listWatches},
-		{"POST /api/watches", signedIn, s.addWatch},
-		{"POST /api/watches/{id}/end", signedIn, s.endWatch},
+		{"GET /watches", accessSignedIn, s.watchesPage},
+		{"GET /api/watches", accessSignedIn, s.listWatches},
+		{"POST /api/watches", accessSignedIn, s.addWatch},
+		{"POST /api/watches/{id}/end", accessSignedIn, s.endWatch},
 	}
 }
 
 func (s *Server) watchesPage(w http.ResponseWriter, r *http.Request) {
 	list, err := s.watchViews(r.Context())
 	if err != nil {
-		s.refuse(w, r, "list the watches", err)
+		s.writeManagerError(w, r, "list the watches", err)
 		return
 	}
-	s.page(w, "watches", http.StatusOK, shell{Title: "Watches · clank", Data: list})
+	s.page(w, "watches", http.StatusOK, pageData{Title: "Watches · clank", Data: list})
 }
 
 func (s *Server) listWatches(w http.ResponseWriter, r *http.Request) {
 	list, err := s.watchViews(r.Context())
 	if err != nil {
-		s.refuse(w, r, "list the watches", err)
+		s.writeManagerError(w, r, "list the watches", err)
 		return
 	}
-	reply(w, http.StatusOK, list)
+	writeJSON(w, http.StatusOK, list)
 }
 
 func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) {
-	var in wire.WatchRequest
-	if !read(w, r, &in) {
+	var in api.WatchRequest
+	if !readJSON(w, r, &in) {
 		return
 	}
 	origin, ok := originOf(in.Origin)
 	if !ok {
-		fail(w, http.StatusBadRequest, "there is no door %q", in.Origin)
+		writeError(w, http.StatusBadRequest, "there is no door %q", in.Origin)
 		return
 	}
 	wanted := watches.Watch{
@@ -70,40 +70,40 @@ func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) {
 	if in.Days != 0 {
 		wanted.Until = time.Now().Add(time.Duration(in.Days) * 24 * time.Hour)
 	}
-	ctx, cancel := context.WithTimeoutCause(r.Context(), firstLook, errors.New("the page did not come in time"))
+	ctx, cancel := context.WithTimeoutCause(r.Context(), firstCheckTimeout, errors.New("the page did not come in time"))
 	defer cancel()
 	got, err := s.Watches.Add(ctx, wanted)
 	switch {
 	case err == nil:
-		reply(w, http.StatusCreated, wire.ViewOfWatch(got))
+		writeJSON(w, http.StatusCreated, api.NewWatchView(got))
 	case errors.Is(err, watches.ErrTooMany):
-		fail(w, http.StatusTooManyRequests, "%v", err)
+		writeError(w, http.StatusTooManyRequests, "%v", err)
 	case r.Context().Err() == nil:
-		fail(w, http.StatusUnprocessableEntity, "%v", err)
+		writeError(w, http.StatusUnprocessableEntity, "%v", err)
 	}
 }
 
 func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) {
 	from, _ := originOf(sessions.FromDashboard)
-	got, err := s.Watches.End(r.Context(), r.PathValue("id"), from, operator(sessions.FromDashboard))
+	got, err := s.Watches.End(r.Context(), r.PathValue("id"), from, operatorActor(sessions.FromDashboard))
 	switch {
 	case err == nil:
-		reply(w, http.StatusOK, wire.ViewOfWatch(got))
+		writeJSON(w, http.StatusOK, api.NewWatchView(got))
 	case errors.Is(err, watches.ErrNotFound):
-		fail(w, http.StatusNotFound, "%v", err)
-	case errors.Is(err, watches.ErrEnded):
-		fail(w, http.StatusConflict, "%v", err)
+		writeError(w, http.StatusNotFound, "%v", err)
+	case errors.Is(err, watches.ErrAlreadyEnded):
+		writeError(w, http.StatusConflict, "%v", err)
 	default:
-		s.refuse(w, r, "end the watch", err)
+		s.writeManagerError(w, r, "end the watch", err)
 	}
 }
 
 // watchViews returns all watches, newest first.
-func (s *Server) watchViews(ctx context.Context) ([]wire.WatchView, error) {
+func (s *Server) watchViews(ctx context.Context) ([]api.WatchView, error) {
 	list, err := s.Watches.List(ctx, watches.Query{})
-	views := make([]wire.WatchView, 0, len(list))
+	views := make([]api.WatchView, 0, len(list))
 	for _, w := range list {
-		views = append(views, wire.ViewOfWatch(w))
+		views = append(views, api.NewWatchView(w))
 	}
 	return views, err
 }

@@ -7,32 +7,32 @@ import (
 	"testing"
 	"time"
 
-	"clank/dashboard/wire"
+	"clank/dashboard/api"
+	"clank/internal/sqlite"
+	"clank/internal/watches"
 	"clank/sessions"
-	"clank/sqlite"
-	"clank/watches"
 )
 
 // watching has the watches of a store, of pages that all say the same.
 func watching(store *sqlite.DB) *watches.Runner {
 	return &watches.Runner{
 		Store: store,
-		Read: func(context.Context, watches.Watch) (watches.Look, error) {
-			return watches.Look{Title: "Shop", Text: "Price: 24,99 €"}, nil
+		Read: func(context.Context, watches.Watch) (watches.Reading, error) {
+			return watches.Reading{Title: "Shop", Text: "Price: 24,99 €"}, nil
 		},
-		Tell:   func(context.Context, watches.Watch, watches.Notice) error { return nil },
-		Limits: func() watches.Limits { return watches.Limits{PerOwner: 2, Least: time.Minute} },
+		Notify: func(context.Context, watches.Watch, watches.Notice) error { return nil },
+		Limits: func() watches.Limits { return watches.Limits{PerOwner: 2, MinInterval: time.Minute} },
 	}
 }
 
 func TestWatchesAreBegunListedAndEnded(t *testing.T) {
 	r := start(t)
 	c := r.client()
-	got, err := c.AddWatch(t.Context(), wire.WatchRequest{URL: "shop.test", Kind: watches.Below, Number: 20, Currency: "€", Every: 30, Days: 3})
+	got, err := c.AddWatch(t.Context(), api.WatchRequest{URL: "shop.test", Kind: watches.KindBelow, Number: 20, Currency: "€", Every: 30, Days: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Value != "24,99 €" || got.Every != 30 || got.For != "you" || got.What != "the number drops below 20 EUR" || got.State != watches.Active {
+	if got.Value != "24,99 €" || got.Every != 30 || got.For != "you" || got.What != "the number drops below 20 EUR" || got.State != watches.StateActive {
 		t.Errorf("got %+v", got)
 	}
 	list, err := c.Watches(t.Context())
@@ -42,7 +42,7 @@ func TestWatchesAreBegunListedAndEnded(t *testing.T) {
 	if _, page := r.ask("GET", "/watches", ""); !strings.Contains(page, "https://shop.test") || !strings.Contains(page, `data-end="`+got.ID) || !strings.Contains(page, "now 24,99 €") {
 		t.Errorf("page:\n%s", page)
 	}
-	if ended, err := c.EndWatch(t.Context(), got.ID); err != nil || ended.State != watches.Ended {
+	if ended, err := c.EndWatch(t.Context(), got.ID); err != nil || ended.State != watches.StateEnded {
 		t.Errorf("ended: %+v, %v", ended, err)
 	}
 	for path, want := range map[string]int{got.ID: http.StatusConflict, "w9": http.StatusNotFound} {
@@ -78,9 +78,9 @@ func TestAWatchThatIsNotPossibleIsRefusedWithTheReason(t *testing.T) {
 func TestAPrivateWatchIsNotShownToTheOperator(t *testing.T) {
 	r := start(t)
 	w := watches.Watch{
-		ID: "w1", URL: "https://secret.test/", What: "my secret", State: watches.Active, Problem: "secret.test is away", Seen: watches.Seen{Value: "secret"},
-		Last:   &watches.Notice{Text: "secret"},
-		Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "1", UserName: "ada", Private: true},
+		ID: "w1", URL: "https://secret.test/", What: "my secret", State: watches.StateActive, Problem: "secret.test is away", Seen: watches.Seen{Value: "secret"},
+		LastNotice: &watches.Notice{Text: "secret"},
+		Origin:     sessions.Origin{Kind: sessions.FromDiscord, User: "1", UserName: "ada", Private: true},
 	}
 	if err := r.store.AddWatch(t.Context(), w, 9, 9); err != nil {
 		t.Fatal(err)
@@ -95,8 +95,8 @@ func TestAPrivateWatchIsNotShownToTheOperator(t *testing.T) {
 func TestWhatAPageSaysIsTextOnTheWatchesPage(t *testing.T) {
 	r := start(t)
 	w := watches.Watch{
-		ID: "w1", URL: "https://a.test/", What: "<script>alert(1)</script>", State: watches.Active,
-		Last: &watches.Notice{Text: "<img src=x onerror=alert(1)>", Diff: []string{"+ <b>x</b>"}},
+		ID: "w1", URL: "https://a.test/", What: "<script>alert(1)</script>", State: watches.StateActive,
+		LastNotice: &watches.Notice{Text: "<img src=x onerror=alert(1)>", Diff: []string{"+ <b>x</b>"}},
 	}
 	if err := r.store.AddWatch(t.Context(), w, 9, 9); err != nil {
 		t.Fatal(err)

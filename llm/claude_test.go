@@ -18,12 +18,12 @@ func TestWritingTheCacheCostsMoreThanReadingOrSendingPlainly(t *testing.T) {
 		{"claude-haiku-5-5", llm.Usage{InputTokens: 100_001, CacheWriteTokens: 100_000}, 0.1*0.625 + 0.000001*0.5},
 	}
 	for _, tt := range tests {
-		got := llm.Charge(tt.model, tt.usage)
+		got := llm.WithListPrice(tt.model, tt.usage)
 		if got.Unpriced || math.Abs(got.USD-tt.usd) > 1e-9 {
 			t.Errorf("Charge(%q, %+v) = %v USD, unpriced %v; want %v USD", tt.model, tt.usage, got.USD, got.Unpriced, tt.usd)
 		}
 	}
-	if got := llm.Charge("claude-opus-4-1", llm.Usage{InputTokens: 1}); !got.Unpriced {
+	if got := llm.WithListPrice("claude-opus-4-1", llm.Usage{InputTokens: 1}); !got.Unpriced {
 		t.Errorf("a model without a row costs %v USD, want unpriced", got.USD)
 	}
 }

@@ -18,7 +18,7 @@ const (
 	ErrRejected    ErrorKind = "rejected"     // the request was refused as invalid
 	ErrCutOff      ErrorKind = "cut_off"      // the answer ended in the middle
 	ErrMalformed   ErrorKind = "malformed"    // the answer could not be understood
-	ErrSpent       ErrorKind = "spent"        // the budget allows no further call; nothing was sent
+	ErrBudgetSpent ErrorKind = "spent"        // the budget allows no further call; nothing was sent
 )
 
 // Error is a failed call of a model. Its text is fit for a person to read: it

@@ -6,9 +6,9 @@ import "strings"
 // read from the vendors' pages. Prices move: settings can override both.
 const PricesAsOf = "2026-11-21"
 
-// priced is what one model costs. Above longFrom input tokens (0: never) the
+// modelPrice is what one model costs. Above longFrom input tokens (0: never) the
 // whole call costs the long price.
-type priced struct {
+type modelPrice struct {
 	model    string
 	price    Price
 	longFrom int
@@ -23,8 +23,8 @@ const (
 	longGrok    = 200_000
 )
 
-// prices are list prices for standard service, US dollars per million tokens.
-var prices = []priced{
+// priceTable are list prices for standard service, US dollars per million tokens.
+var priceTable = []modelPrice{
 	{"claude-fable-5-1", Price{10, 0.25, 50}, 0, Price{}},
 	{"claude-mythos-5-1", Price{10, 0.25, 50}, 0, Price{}},
 	{"claude-fable-5", Price{10, 1, 50}, 0, Price{}},
@@ -72,13 +72,13 @@ var prices = []priced{
 	{"gemini-2.5-flash-lite", Price{0.10, 0.01, 0.40}, 0, Price{}},
 }
 
-// Charge returns u with USD set to the list price of one call of model, or
+// WithListPrice returns u with USD set to the list price of one call of model, or
 // with Unpriced set if the price is unknown. Model is a vendor's name for it,
 // with or without the vendor in front ("openai/gpt-6-sol"); snapshots
 // ("gpt-6-sol-2026-09-22") cost what their model costs, but a variant with a
 // name of its own does not.
-func Charge(model string, u Usage) Usage {
-	p, ok := lookUp(model)
+func WithListPrice(model string, u Usage) Usage {
+	p, ok := findPrice(model)
 	if !ok {
 		u.Unpriced = true
 		return u
@@ -94,14 +94,14 @@ func Charge(model string, u Usage) Usage {
 // PriceOf is the list price of a model, as [Charge] finds it, for calls of
 // usual length.
 func PriceOf(model string) (Price, bool) {
-	p, ok := lookUp(model)
+	p, ok := findPrice(model)
 	return p.price, ok
 }
 
-func lookUp(model string) (priced, bool) {
+func findPrice(model string) (modelPrice, bool) {
 	name := bareName(model)
-	var best priced
-	for _, p := range prices {
+	var best modelPrice
+	for _, p := range priceTable {
 		rest, ok := strings.CutPrefix(name, p.model)
 		if ok && isSnapshot(rest) && len(p.model) > len(best.model) {
 			best = p

@@ -23,7 +23,7 @@ func TestChargeFindsTheLongestNameThatFits(t *testing.T) {
 		{"gpt-6-sol", llm.Usage{InputTokens: 272_001}, 0.272001 * 4},
 	}
 	for _, tt := range tests {
-		got := llm.Charge(tt.model, tt.usage)
+		got := llm.WithListPrice(tt.model, tt.usage)
 		if got.Unpriced || math.Abs(got.USD-tt.usd) > 1e-9 {
 			t.Errorf("Charge(%q, %+v) = %v USD, unpriced %v; want %v USD", tt.model, tt.usage, got.USD, got.Unpriced, tt.usd)
 		}
@@ -35,7 +35,7 @@ func TestChargeFindsTheLongestNameThatFits(t *testing.T) {
 
 func TestUnknownModelsAreUnpricedAndNotTakenForTheirRelatives(t *testing.T) {
 	for _, model := range []string{"", "llama3.1", "gpt-5.4-pro", "gpt-6-solar", "gpt-6-sol:free", "gpt-6", "gpt-6-sol-2x"} {
-		got := llm.Charge(model, llm.Usage{InputTokens: 1000})
+		got := llm.WithListPrice(model, llm.Usage{InputTokens: 1000})
 		if !got.Unpriced || got.USD != 0 {
 			t.Errorf("Charge(%q) = %v USD, unpriced %v; want 0, true", model, got.USD, got.Unpriced)
 		}
@@ -81,7 +81,7 @@ func TestDearestPriceIsThatOfLongCalls(t *testing.T) {
 		{"some-model-of-mine", llm.Price{}, false},
 	}
 	for _, tt := range tests {
-		if got, known := llm.DearestPrice(tt.model); got != tt.want || known != tt.known {
+		if got, known := llm.MaxPrice(tt.model); got != tt.want || known != tt.known {
 			t.Errorf("DearestPrice(%q) = %+v, %v; want %+v, %v", tt.model, got, known, tt.want, tt.known)
 		}
 	}

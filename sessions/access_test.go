@@ -6,14 +6,14 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"clank/internal/test/sessionstest"
 	"clank/sessions"
-	"clank/sessions/sessionstest"
 )
 
 func TestWhoMayNotEnterIsRefusedBeforeAnythingHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
-		r.Enter = func(o sessions.Origin) error {
+		r.CheckAccess = func(o sessions.Origin) error {
 			if o.User == "ada" {
 				return nil
 			}
@@ -44,7 +44,7 @@ func profiles(o sessions.Origin, want string) (string, error) {
 func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
-		r.Profile = profiles
+		r.SelectProfile = profiles
 		profile := func(id string) string {
 			s, err := r.Session(t.Context(), id)
 			if err != nil {
@@ -83,12 +83,12 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
-		r.Profile = profiles
+		r.SelectProfile = profiles
 		task := ask("ada", "one")
 		task.Profile = "shared"
 		task.SessionID = r.run(task).SessionID
 		task.Profile = ""
-		r.Profile = func(_ sessions.Origin, want string) (string, error) {
+		r.SelectProfile = func(_ sessions.Origin, want string) (string, error) {
 			return "", errors.New("the profile " + want + " is not yours")
 		}
 		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrForbidden) || !strings.Contains(err.Error(), "shared") {

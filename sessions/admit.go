@@ -16,7 +16,7 @@ import (
 
 // admit checks a task, gives it a session and writes it down. The caller must
 // then put it in line, and in the end take it out.
-func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*job, error) {
+func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*queuedTask, error) {
 	lim := m.Limits()
 	if err := checkPrompt(t.Prompt); err != nil {
 		return nil, err
@@ -24,54 +24,54 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*job, e
 	if lim.Disabled {
 		return nil, ErrDisabled
 	}
-	if m.Enter != nil {
-		if err := m.Enter(t.Origin); err != nil {
+	if m.CheckAccess != nil {
+		if err := m.CheckAccess(t.Origin); err != nil {
 			return nil, refuse(ErrForbidden, "%v", err)
 		}
 	}
-	if err := m.enter(ctx); err != nil {
+	if err := m.lockLoading(ctx); err != nil {
 		return nil, err
 	}
-	defer m.leave()
+	defer m.unlockLoading()
 	if err := m.checkHour(ctx, t.Origin, lim); err != nil {
 		return nil, err
 	}
 	asked := t
-	l, err := m.sessionFor(ctx, &t)
+	l, err := m.resolveSession(ctx, &t)
 	if err != nil {
 		return nil, err
 	}
 	defer m.unpin(l)
-	if err := m.identify(ctx, &t); err != nil {
+	if err := m.assignID(ctx, &t); err != nil {
 		return nil, err
 	}
 	t.MaxSteps = lim.steps(t.MaxSteps)
 	inbox := cmp.Or(t.Inbox, &Inbox{})
 	t.Inbox = nil // it is for the backend, not for those who watch
-	j := &job{
-		inbox: inbox, chosen: asked.Runtime != "", model: asked.Model,
-		rec:  Record{Task: t, State: TaskQueued, Asked: m.Now()},
+	j := &queuedTask{
+		inbox: inbox, runtimeRequested: asked.Runtime != "", requestedModel: asked.Model,
+		rec:  TaskRecord{Task: t, State: TaskQueued, Asked: m.Now()},
 		live: l, user: userKey(t.Origin), guild: guildKey(t.Origin), watch: watch,
-		start: make(chan struct{}), moved: make(chan struct{}, 1),
+		start: make(chan struct{}), positionChanged: make(chan struct{}, 1),
 	}
 	if err := m.reserve(j, lim); err != nil {
 		return nil, err
 	}
-	err = m.saving(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, j.rec, s) })
+	err = m.saveWith(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, j.rec, s) })
 	if err != nil {
-		m.end(j, false)
-		m.runs.Done()
+		m.endJob(j, false)
+		m.activeRuns.Done()
 		return nil, fmt.Errorf("write down the task: %w", err)
 	}
 	return j, nil
 }
 
-// queue puts j in line, where it can be stopped and started, and returns the
+// enqueue puts j in line, where it can be stopped and started, and returns the
 // context it is stopped by.
-func (m *Manager) queue(ctx context.Context, j *job) context.Context {
+func (m *Manager) enqueue(ctx context.Context, j *queuedTask) context.Context {
 	o := j.rec.Origin
 	ctx, handle := m.Scopes.Begin(ctx, cancel.Scope{Guild: o.Guild, Channel: o.Channel},
-		cancel.Work{ID: j.rec.ID, Owner: o.User, Label: label(j.rec.Task)})
+		cancel.Work{ID: j.rec.ID, Owner: o.User, Label: taskLabel(j.rec.Task)})
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	j.handle = handle
@@ -81,20 +81,20 @@ func (m *Manager) queue(ctx context.Context, j *job) context.Context {
 	case j.live.State == SessionClosed:
 		handle.Stop(&cancel.Cause{Reason: cancel.Stopped, Detail: "the session was closed"})
 	}
-	m.line.waiting = append(m.line.waiting, j)
-	for i, j := range m.line.order() {
-		j.move(i + 1)
+	m.queue.waiting = append(m.queue.waiting, j)
+	for i, j := range m.queue.order() {
+		j.setPosition(i + 1)
 	}
 	m.dispatch()
 	if j.started {
-		j.places = []int{0} // it never stood in line
+		j.unreportedPositions = []int{0} // it never stood in line
 	}
 	return ctx
 }
 
 // reserve makes sure that there is room in line for j and binds it to its
 // session.
-func (m *Manager) reserve(j *job, lim Limits) error {
+func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -122,7 +122,7 @@ func (m *Manager) reserve(j *job, lim Limits) error {
 		return refuse(ErrQueueFull, "%d of your tasks are waiting already, which is the most one person may have; wait for one of them, or stop it", own)
 	}
 	j.live.tasks = append(j.live.tasks, j)
-	m.runs.Add(1)
+	m.activeRuns.Add(1)
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (m *Manager) checkHour(ctx context.Context, o Origin, lim Limits) error {
 		return nil
 	}
 	if lim.PerHour < 0 {
-		return refuse(ErrSpent, "browsing from Discord is switched off: the settings allow no tasks per hour")
+		return refuse(ErrBudgetSpent, "browsing from Discord is switched off: the settings allow no tasks per hour")
 	}
 	now := m.Now()
 	rs, err := m.Store.Tasks(ctx, TaskQuery{Kind: FromDiscord, Since: now.Add(-time.Hour), Limit: lim.PerHour})
@@ -153,18 +153,18 @@ func (m *Manager) checkHour(ctx context.Context, o Origin, lim Limits) error {
 		return nil
 	}
 	free := rs[len(rs)-1].Asked.Add(time.Hour).Sub(now)
-	return refuse(ErrSpent, "the %d tasks that may be asked for within an hour are used up; the next one can start in %s",
+	return refuse(ErrBudgetSpent, "the %d tasks that may be asked for within an hour are used up; the next one can start in %s",
 		lim.PerHour, max(free, time.Second).Round(time.Second))
 }
 
-// sessionFor returns the session that t goes on with, or a new one, pinned, and
+// resolveSession returns the session that t goes on with, or a new one, pinned, and
 // completes t with it.
-func (m *Manager) sessionFor(ctx context.Context, t *Task) (*live, error) {
+func (m *Manager) resolveSession(ctx context.Context, t *Task) (*liveSession, error) {
 	t.SessionID = strings.ToLower(strings.TrimSpace(t.SessionID))
 	if t.SessionID == "" {
 		return m.newSession(ctx, t)
 	}
-	l, err := m.find(ctx, t.SessionID)
+	l, err := m.pinLoading(ctx, t.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (m *Manager) sessionFor(ctx context.Context, t *Task) (*live, error) {
 	default:
 		t.Runtime = cmp.Or(t.Runtime, s.Runtime)
 		if err = m.route(t); err == nil {
-			err = m.settleProfile(t, s.Profile)
+			err = m.resolveProfile(t, s.Profile)
 		}
 	}
 	if err != nil {
@@ -196,13 +196,13 @@ func (m *Manager) sessionFor(ctx context.Context, t *Task) (*live, error) {
 	return l, nil
 }
 
-// settleProfile completes t with the browser profile it works with; has is that of its session, if it has one.
-func (m *Manager) settleProfile(t *Task, has string) error {
+// resolveProfile completes t with the browser profile it works with; has is that of its session, if it has one.
+func (m *Manager) resolveProfile(t *Task, has string) error {
 	t.Profile = cmp.Or(has, t.Profile)
-	if m.Profile == nil {
+	if m.SelectProfile == nil {
 		return nil
 	}
-	name, err := m.Profile(t.Origin, t.Profile)
+	name, err := m.SelectProfile(t.Origin, t.Profile)
 	if err != nil {
 		return refuse(ErrForbidden, "%v", err)
 	}
@@ -210,11 +210,11 @@ func (m *Manager) settleProfile(t *Task, has string) error {
 	return nil
 }
 
-func (m *Manager) newSession(ctx context.Context, t *Task) (*live, error) {
+func (m *Manager) newSession(ctx context.Context, t *Task) (*liveSession, error) {
 	if err := m.route(t); err != nil {
 		return nil, err
 	}
-	if err := m.settleProfile(t, ""); err != nil {
+	if err := m.resolveProfile(t, ""); err != nil {
 		return nil, err
 	}
 	id, err := newID(ctx, sessionIDLen, func(ctx context.Context, id string) error {
@@ -233,7 +233,7 @@ func (m *Manager) newSession(ctx context.Context, t *Task) (*live, error) {
 	t.SessionID = id
 	now := m.Now()
 	// Parked: it has no page yet. Its first task opens it like one that was parked.
-	return m.bring(Session{
+	return m.addLive(Session{
 		ID: id, Origin: t.Origin, Runtime: t.Runtime, Profile: t.Profile, State: SessionParked, Created: now, LastUsed: now,
 	}), nil
 }
@@ -261,8 +261,8 @@ func (m *Manager) checkRuntime(name string) error {
 	return refuse(ErrBadTask, "there is no runtime %q; there is: %s", name, strings.Join(names, ", "))
 }
 
-// identify gives t an id, or makes sure that the one it has is new.
-func (m *Manager) identify(ctx context.Context, t *Task) error {
+// assignID gives t an id, or makes sure that the one it has is new.
+func (m *Manager) assignID(ctx context.Context, t *Task) error {
 	taken := func(ctx context.Context, id string) error {
 		_, err := m.Store.Task(ctx, id)
 		return err
@@ -284,16 +284,16 @@ func (m *Manager) identify(ctx context.Context, t *Task) error {
 // briefLen is how much of a prompt is shown where a few words must do.
 const briefLen = 60
 
-// label is what a task is called where others may read it.
-func label(t Task) string {
+// taskLabel is what a task is called where others may read it.
+func taskLabel(t Task) string {
 	if t.Origin.Private {
 		return "browse (private)"
 	}
-	return "browse: " + brief(t.Prompt)
+	return "browse: " + firstLine(t.Prompt)
 }
 
-// brief returns the beginning of s as one line.
-func brief(s string) string {
+// firstLine returns the beginning of s as one line.
+func firstLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > briefLen {
 		return string(r[:briefLen-1]) + "…"

@@ -15,7 +15,7 @@ var (
 	ErrNotOwner      = errors.New("it belongs to somebody else")
 	ErrSessionClosed = errors.New("the session is closed")
 	ErrQueueFull     = errors.New("the line is full")
-	ErrSpent         = errors.New("the hour's tasks are used up")
+	ErrBudgetSpent   = errors.New("the hour's tasks are used up")
 	ErrShuttingDown  = errors.New("the program is shutting down")
 )
 

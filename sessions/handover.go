@@ -12,54 +12,54 @@ import (
 // before it has gone in circles for long enough.
 const maxHandOvers = 4
 
-// legs counts over all backends that have worked at a task, one after the other.
-type legs struct {
-	handed int // how often it was handed over, or was to be
-	before int // number of the last step of the backends before
-	last   int // number of the newest step
-	thinks int // questions to models
+// runTotals counts over all backends that have worked at a task, one after the other.
+type runTotals struct {
+	handOvers     int // how often it was handed over, or was to be
+	previousSteps int // number of the last step of the backends before
+	lastStep      int // number of the newest step
+	modelCalls    int // questions to models
 }
 
-// number gives a step its number in the whole task, and counts it.
-func (l *legs) number(step *Step) {
-	step.N += l.before
-	l.last = max(l.last, step.N)
-	if step.Kind == StepThink && step.Phase == Begun {
-		l.thinks++
+// numberStep gives a step its number in the whole task, and counts it.
+func (l *runTotals) numberStep(step *Step) {
+	step.N += l.previousSteps
+	l.lastStep = max(l.lastStep, step.N)
+	if step.Kind == StepThink && step.Phase == PhaseBegun {
+		l.modelCalls++
 	}
 }
 
-// takeUp binds j, whose turn has come, to the runtime of its session, which may
+// bindToSession binds j, whose turn has come, to the runtime of its session, which may
 // have been handed over while j waited, or the session to the one asked for.
-func (m *Manager) takeUp(j *job) error {
+func (m *Manager) bindToSession(j *queuedTask) error {
 	m.mu.Lock()
 	now := j.live.Runtime
 	m.mu.Unlock()
-	if !j.chosen && j.rec.Runtime != now {
+	if !j.runtimeRequested && j.rec.Runtime != now {
 		t := j.rec.Task
-		t.Runtime, t.Model = now, j.model
+		t.Runtime, t.Model = now, j.requestedModel
 		if err := m.route(&t); err != nil {
 			return err
 		}
 		j.rec.Runtime, j.rec.Model = t.Runtime, t.Model
 	}
-	m.bind(j)
+	m.setSessionRuntime(j)
 	return nil
 }
 
-// bind makes the runtime of j that of its session.
-func (m *Manager) bind(j *job) {
+// setSessionRuntime makes the runtime of j that of its session.
+func (m *Manager) setSessionRuntime(j *queuedTask) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	j.live.handTo(j.rec.Runtime)
-	if j.live.worked == nil {
-		j.live.worked = make(map[string]bool)
+	j.live.switchRuntime(j.rec.Runtime)
+	if j.live.usedRuntimes == nil {
+		j.live.usedRuntimes = make(map[string]bool)
 	}
-	j.live.worked[j.rec.Runtime] = true
+	j.live.usedRuntimes[j.rec.Runtime] = true
 }
 
-// handTo makes runtime the one that works the session. Each keeps its memory.
-func (s *Session) handTo(runtime string) {
+// switchRuntime makes runtime the one that works the session. Each keeps its memory.
+func (s *Session) switchRuntime(runtime string) {
 	if s.Runtime == runtime {
 		return
 	}
@@ -76,19 +76,19 @@ func (s *Session) handTo(runtime string) {
 	}
 }
 
-// goThrough has the backends of j work at it, the next one where one hands over.
-func (m *Manager) goThrough(ctx context.Context, j *job, session Session) outcome {
+// runBackends has the backends of j work at it, the next one where one hands over.
+func (m *Manager) runBackends(ctx context.Context, j *queuedTask, session Session) runOutcome {
 	t := j.rec.Task
 	for {
-		out := m.leg(ctx, j, session, t)
+		out := m.runBackend(ctx, j, session, t)
 		h, ok := errors.AsType[*HandOverError](out.err)
-		if !ok || out.gone != nil || ctx.Err() != nil {
+		if !ok || out.released != nil || ctx.Err() != nil {
 			return out
 		}
 		var end *Step
 		var err error
 		if t, end, err = m.handOver(ctx, j, t, h); err != nil || end != nil {
-			return outcome{answer: end, err: err}
+			return runOutcome{answer: end, err: err}
 		}
 		m.mu.Lock()
 		session = j.live.Session
@@ -96,27 +96,27 @@ func (m *Manager) goThrough(ctx context.Context, j *job, session Session) outcom
 	}
 }
 
-// leg has one backend work at j until it ends.
-func (m *Manager) leg(ctx context.Context, j *job, s Session, t Task) outcome {
-	j.legs.before = j.legs.last
+// runBackend has one backend work at j until it ends.
+func (m *Manager) runBackend(ctx context.Context, j *queuedTask, s Session, t Task) runOutcome {
+	j.totals.previousSteps = j.totals.lastStep
 	t.Inbox = j.inbox
-	p := startPull(ctx, m.Backends[t.Runtime], s, t)
+	p := newStepPuller(ctx, m.Backends[t.Runtime], s, t)
 	defer p.stop()
 	for {
 		step, err := p.next(ctx)
 		if err == nil && step.Kind == StepAnswer {
-			err = m.lastWords(ctx, j, &step)
+			err = m.recordLateNotes(ctx, j, &step)
 		}
 		if err == nil {
-			err = m.record(ctx, j, &step)
+			err = m.recordStep(ctx, j, &step)
 		}
 		switch {
 		case isHandOver(err):
-			return outcome{err: err, gone: p.end(ctx)}
+			return runOutcome{err: err, released: p.end(ctx)}
 		case err != nil:
-			return outcome{err: err, gone: p.stop()}
+			return runOutcome{err: err, released: p.stop()}
 		case step.Kind == StepAnswer:
-			return outcome{answer: &step, gone: p.end(ctx)}
+			return runOutcome{answer: &step, released: p.end(ctx)}
 		}
 	}
 }
@@ -128,17 +128,17 @@ func isHandOver(err error) bool {
 
 // handOver prepares the next leg of j: what the next backend is given, or the
 // answer that ends the task because there is nothing left to do it with.
-func (m *Manager) handOver(ctx context.Context, j *job, t Task, h *HandOverError) (next Task, end *Step, err error) {
-	if j.legs.handed++; j.legs.handed > maxHandOvers {
+func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task, h *HandOverError) (next Task, end *Step, err error) {
+	if j.totals.handOvers++; j.totals.handOvers > maxHandOvers {
 		return t, nil, fmt.Errorf("the task was passed to and fro %d times; ask for it in smaller parts, or name the runtime that is to do it", maxHandOvers)
 	}
-	j.legs.before = j.legs.last
-	if all := j.rec.MaxSteps; all > 0 && j.legs.thinks >= all {
-		end := &Step{N: 1, Kind: StepAnswer, Label: "answer", Text: h.Brief, Limit: fmt.Sprintf("step limit of %d", all)}
-		return t, end, m.record(ctx, j, end)
+	j.totals.previousSteps = j.totals.lastStep
+	if all := j.rec.MaxSteps; all > 0 && j.totals.modelCalls >= all {
+		end := &Step{N: 1, Kind: StepAnswer, Label: "answer", Text: h.Summary, Limit: fmt.Sprintf("step limit of %d", all)}
+		return t, end, m.recordStep(ctx, j, end)
 	}
 	from := t.Runtime
-	model, err := m.mayHandOver(ctx, j, h)
+	model, err := m.checkHandOver(ctx, j, h)
 	if ctx.Err() != nil {
 		return t, nil, context.Cause(ctx)
 	}
@@ -148,29 +148,29 @@ func (m *Manager) handOver(ctx context.Context, j *job, t Task, h *HandOverError
 		t.Prompt = note + ". Go on yourself, or answer with what you have found and what is in the way."
 	} else {
 		t.Runtime, t.Model = h.Runtime, model
-		t.Prompt = fmt.Sprintf("%s\n\n(%s has worked at this before you, on the page that is open. It leaves you this note: %s)", j.rec.Prompt, from, h.Brief)
+		t.Prompt = fmt.Sprintf("%s\n\n(%s has worked at this before you, on the page that is open. It leaves you this note: %s)", j.rec.Prompt, from, h.Summary)
 		j.rec.Runtime, j.rec.Model = h.Runtime, model
-		m.bind(j)
+		m.setSessionRuntime(j)
 	}
 	if j.rec.MaxSteps > 0 {
-		t.MaxSteps = j.rec.MaxSteps - j.legs.thinks
+		t.MaxSteps = j.rec.MaxSteps - j.totals.modelCalls
 	}
-	return t, nil, m.record(ctx, j, &Step{N: 1, Kind: StepNotice, Label: note, Text: note})
+	return t, nil, m.recordStep(ctx, j, &Step{N: 1, Kind: StepNotice, Label: note, Text: note})
 }
 
-// mayHandOver returns the model of the runtime that is to go on, or why it may
+// checkHandOver returns the model of the runtime that is to go on, or why it may
 // not.
-func (m *Manager) mayHandOver(ctx context.Context, j *job, h *HandOverError) (string, error) {
+func (m *Manager) checkHandOver(ctx context.Context, j *queuedTask, h *HandOverError) (string, error) {
 	switch {
 	case h.Runtime == j.rec.Runtime:
 		return "", errors.New("it is the one that works at it already")
 	case m.Backends[h.Runtime] == nil:
 		return "", m.checkRuntime(h.Runtime)
-	case m.HandOver == nil:
+	case m.AllowHandOver == nil:
 		return "", errors.New("the settings do not allow it")
 	}
 	m.mu.Lock()
 	s := j.live.Session
 	m.mu.Unlock()
-	return m.HandOver(ctx, s, j.rec.Task, *h)
+	return m.AllowHandOver(ctx, s, j.rec.Task, *h)
 }

@@ -11,15 +11,15 @@ import (
 	"testing/synctest"
 
 	"clank/cancel"
+	"clank/internal/test/sessionstest"
 	"clank/sessions"
-	"clank/sessions/sessionstest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // think is a question to a model, after which memory is kept.
-func think(memory string) sessionstest.Move {
-	return sessionstest.Move{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Memory: []byte(memory)}}
+func think(memory string) sessionstest.ScriptStep {
+	return sessionstest.ScriptStep{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Memory: []byte(memory)}}
 }
 
 func must(t *testing.T, err error) {
@@ -30,12 +30,12 @@ func must(t *testing.T, err error) {
 }
 
 // relay opens a Manager whose two backends follow the scripts; every hand-over is allowed.
-func relay(t *testing.T, script, other func(sessions.Session, sessions.Task) []sessionstest.Move) (*rig, *sessionstest.Backend) {
+func relay(t *testing.T, script, other func(sessions.Session, sessions.Task) []sessionstest.ScriptStep) (*rig, *sessionstest.Backend) {
 	t.Helper()
 	r := newRig(t, sessions.Limits{MaxSteps: 10}, &sessionstest.Backend{Script: script})
 	second := &sessionstest.Backend{Script: other}
 	r.Backends["other"] = second
-	r.HandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
+	r.AllowHandOver = func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
 		return "plain:other", nil
 	}
 	return r, second
@@ -46,12 +46,12 @@ func TestATaskIsHandedOverAndGoesOn(t *testing.T) {
 		var got sessions.Task
 		var at sessions.Session
 		r, second := relay(t,
-			func(sessions.Session, sessions.Task) []sessionstest.Move {
-				return []sessionstest.Move{think(`"a"`), sessionstest.Act("one"), sessionstest.HandOver("other", "solve the canvas")}
+			func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+				return []sessionstest.ScriptStep{think(`"a"`), sessionstest.Act("one"), sessionstest.HandOver("other", "solve the canvas")}
 			},
-			func(s sessions.Session, task sessions.Task) []sessionstest.Move {
+			func(s sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
 				got, at = task, s
-				return []sessionstest.Move{think(`"b"`), sessionstest.Act("two"), sessionstest.Answer("solved")}
+				return []sessionstest.ScriptStep{think(`"b"`), sessionstest.Act("two"), sessionstest.Answer("solved")}
 			})
 		rec := r.run(ask("ada", "do the form"))
 		if rec.State != sessions.TaskDone || rec.Answer != "solved" || rec.Runtime != "other" || rec.Model != "plain:other" || rec.Steps != 2 {
@@ -80,10 +80,10 @@ func TestATaskIsHandedOverAndGoesOn(t *testing.T) {
 func TestEachRuntimeFindsItsMemoryAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var found []string
-		script := func(name string) func(sessions.Session, sessions.Task) []sessionstest.Move {
-			return func(s sessions.Session, task sessions.Task) []sessionstest.Move {
+		script := func(name string) func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+			return func(s sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
 				found = append(found, name+" "+string(s.Memory))
-				return []sessionstest.Move{think(fmt.Sprintf("%q", name+task.Prompt)), sessionstest.Answer("ok")}
+				return []sessionstest.ScriptStep{think(fmt.Sprintf("%q", name+task.Prompt)), sessionstest.Answer("ok")}
 			}
 		}
 		r, _ := relay(t, script("script"), script("other"))
@@ -116,13 +116,13 @@ func TestAHandOverThatIsRefusedIsToldToTheSameMind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var told string
-				r, _ := relay(t, func(_ sessions.Session, task sessions.Task) []sessionstest.Move {
+				r, _ := relay(t, func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
 					if told = task.Prompt; told == "p" {
-						return []sessionstest.Move{think(`1`), sessionstest.HandOver(tc.to, "the rest")}
+						return []sessionstest.ScriptStep{think(`1`), sessionstest.HandOver(tc.to, "the rest")}
 					}
-					return []sessionstest.Move{think(`2`), sessionstest.Answer("as far as I could")}
+					return []sessionstest.ScriptStep{think(`2`), sessionstest.Answer("as far as I could")}
 				}, nil)
-				r.HandOver = tc.ask
+				r.AllowHandOver = tc.ask
 				rec := r.run(ask("ada", "p"))
 				if rec.State != sessions.TaskDone || rec.Runtime != "script" || rec.Prompt != "p" {
 					t.Errorf("the task ended %+v", rec)
@@ -141,10 +141,10 @@ func TestAHandOverThatIsRefusedIsToldToTheSameMind(t *testing.T) {
 func TestATaskIsNotPassedToAndFroForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		passes := 0
-		pass := func(to string) func(sessions.Session, sessions.Task) []sessionstest.Move {
-			return func(sessions.Session, sessions.Task) []sessionstest.Move {
+		pass := func(to string) func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+			return func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 				passes++
-				return []sessionstest.Move{sessionstest.HandOver(to, "you do it")}
+				return []sessionstest.ScriptStep{sessionstest.HandOver(to, "you do it")}
 			}
 		}
 		r, _ := relay(t, pass("other"), pass("script"))
@@ -157,8 +157,8 @@ func TestATaskIsNotPassedToAndFroForEver(t *testing.T) {
 
 func TestTheStepLimitIsSharedByAllWhoWorkAtATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, second := relay(t, func(sessions.Session, sessions.Task) []sessionstest.Move {
-			return []sessionstest.Move{think(`1`), sessionstest.Act("a"), think(`2`), sessionstest.HandOver("other", "found the shop; the price is left")}
+		r, second := relay(t, func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+			return []sessionstest.ScriptStep{think(`1`), sessionstest.Act("a"), think(`2`), sessionstest.HandOver("other", "found the shop; the price is left")}
 		}, nil)
 		task := ask("ada", "p")
 		task.MaxSteps = 2
@@ -174,10 +174,10 @@ func TestTheStepLimitIsSharedByAllWhoWorkAtATask(t *testing.T) {
 
 func TestAHandOverCanBeStoppedWhileAPersonIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, second := relay(t, func(sessions.Session, sessions.Task) []sessionstest.Move {
-			return []sessionstest.Move{sessionstest.HandOver("other", "the rest")}
+		r, second := relay(t, func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+			return []sessionstest.ScriptStep{sessionstest.HandOver("other", "the rest")}
 		}, nil)
-		r.HandOver = func(ctx context.Context, _ sessions.Session, _ sessions.Task, _ sessions.HandOverError) (string, error) {
+		r.AllowHandOver = func(ctx context.Context, _ sessions.Session, _ sessions.Task, _ sessions.HandOverError) (string, error) {
 			<-ctx.Done()
 			return "", context.Cause(ctx)
 		}
@@ -193,8 +193,8 @@ func TestAHandOverCanBeStoppedWhileAPersonIsAsked(t *testing.T) {
 func TestATaskInLineFollowsItsSessionToTheNextRuntime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
-		r, _ := relay(t, func(sessions.Session, sessions.Task) []sessionstest.Move {
-			return []sessionstest.Move{sessionstest.Wait("look", hold), sessionstest.HandOver("other", "the rest")}
+		r, _ := relay(t, func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+			return []sessionstest.ScriptStep{sessionstest.Wait("look", hold), sessionstest.HandOver("other", "the rest")}
 		}, nil)
 		first := ask("ada", "one")
 		first.ID = "first"

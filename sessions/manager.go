@@ -23,33 +23,33 @@ type Manager struct {
 	Backends       map[string]Backend // by the name of their runtime
 	DefaultRuntime func() string
 	Limits         func() Limits // asked whenever it matters, so a change takes effect soon; must not call the Manager
-	// Enter is asked for each task whether somebody may ask for it; its error is the refusal. nil = everybody may.
-	Enter func(o Origin) error
-	// Profile decides which browser profile somebody works with. want is what they asked for, or the one their session
+	// CheckAccess is asked for each task whether somebody may ask for it; its error is the refusal. nil = everybody may.
+	CheckAccess func(o Origin) error
+	// SelectProfile decides which browser profile somebody works with. want is what they asked for, or the one their session
 	// has; empty if neither says. The error is the refusal. nil = the one wanted.
-	Profile func(o Origin, want string) (string, error)
+	SelectProfile func(o Origin, want string) (string, error)
 	// Route completes a task with its runtime, if it has none, and its model. Its error, a sentence for people, is the
 	// refusal. nil = DefaultRuntime, and whatever model the backend chooses.
 	Route func(t Task) (runtime, model string, err error)
-	// HandOver is asked whether the rest of a task may be left to another runtime, and with which model. It may take a
+	// AllowHandOver is asked whether the rest of a task may be left to another runtime, and with which model. It may take a
 	// minute, and ends with its context. Its error, a sentence for people, is the refusal. nil = never.
-	HandOver func(ctx context.Context, s Session, t Task, to HandOverError) (model string, err error)
-	Scopes   *cancel.Scopes
-	Logger   *slog.Logger     // nil = none
-	Now      func() time.Time // nil = time.Now
+	AllowHandOver func(ctx context.Context, s Session, t Task, to HandOverError) (model string, err error)
+	Scopes        *cancel.Scopes
+	Logger        *slog.Logger     // nil = none
+	Now           func() time.Time // nil = time.Now
 
-	door chan struct{} // holds one token: who takes it may bring sessions in, see [Manager.enter]
-	quit chan struct{} // closed by Close
-	wake chan struct{} // holds a token when there is something to park
-	runs sync.WaitGroup
-	work sync.WaitGroup // what else was started: the caretaker, pages being closed, backends that do not let go
+	loadToken  chan struct{} // holds one token: who takes it may bring sessions in, see [Manager.enter]
+	quit       chan struct{} // closed by Close
+	wake       chan struct{} // holds a token when there is something to park
+	activeRuns sync.WaitGroup
+	background sync.WaitGroup // what else was started: the caretaker, pages being closed, backends that do not let go
 
 	mu      sync.Mutex
 	closed  bool
-	line    line
-	live    map[string]*live
-	toPark  []*live // occupied, for the caretaker to park
-	parking int     // these, and those that he is parking
+	queue   fairQueue
+	live    map[string]*liveSession
+	toPark  []*liveSession // occupied, for the caretaker to park
+	parking int            // these, and those that he is parking
 
 	subMu sync.Mutex
 	subs  map[chan Event]struct{}
@@ -80,13 +80,13 @@ func (m *Manager) Open(ctx context.Context) error {
 	if tasks+parked > 0 {
 		m.Logger.Info("tidied up after the last run", "tasks", tasks, "sessions", parked)
 	}
-	m.door = make(chan struct{}, 1)
-	m.door <- struct{}{}
+	m.loadToken = make(chan struct{}, 1)
+	m.loadToken <- struct{}{}
 	m.quit = make(chan struct{})
 	m.wake = make(chan struct{}, 1)
-	m.live = make(map[string]*live)
+	m.live = make(map[string]*liveSession)
 	background := context.WithoutCancel(ctx)
-	m.work.Go(func() { m.caretake(background) })
+	m.background.Go(func() { m.maintain(background) })
 	return nil
 }
 
@@ -106,22 +106,22 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 
-	if err := wait(ctx, &m.runs); err != nil {
+	if err := waitGroupDone(ctx, &m.activeRuns); err != nil {
 		return fmt.Errorf("close the sessions: tasks are still running: %w", err)
 	}
 	m.mu.Lock()
 	for _, l := range m.live {
-		m.work.Go(func() { m.letGo(context.WithoutCancel(ctx), l, SessionParked) })
+		m.background.Go(func() { m.closeWhenFree(context.WithoutCancel(ctx), l, SessionParked) })
 	}
 	m.mu.Unlock()
-	if err := wait(ctx, &m.work); err != nil {
+	if err := waitGroupDone(ctx, &m.background); err != nil {
 		return fmt.Errorf("close the sessions: a browser does not let go: %w", err)
 	}
 	return nil
 }
 
-// wait waits for wg, or until ctx ends.
-func wait(ctx context.Context, wg *sync.WaitGroup) error {
+// waitGroupDone waits for wg, or until ctx ends.
+func waitGroupDone(ctx context.Context, wg *sync.WaitGroup) error {
 	done := make(chan struct{})
 	go func() {
 		wg.Wait()
@@ -135,11 +135,11 @@ func wait(ctx context.Context, wg *sync.WaitGroup) error {
 	}
 }
 
-// caretake parks what is to be parked or what nobody uses, forgets what is old,
+// maintain parks what is to be parked or what nobody uses, forgets what is old,
 // and looks whether the limits have changed, until Close.
-func (m *Manager) caretake(ctx context.Context) {
+func (m *Manager) maintain(ctx context.Context) {
 	var pruned time.Time
-	tick := time.NewTimer(m.every())
+	tick := time.NewTimer(m.maintenanceInterval())
 	defer tick.Stop()
 	for {
 		select {
@@ -153,14 +153,14 @@ func (m *Manager) caretake(ctx context.Context) {
 			if now := m.Now(); now.Sub(pruned) >= time.Hour && !m.prune(ctx, now) {
 				pruned = now
 			}
-			tick.Reset(m.every())
+			tick.Reset(m.maintenanceInterval())
 		}
 	}
 }
 
-// every returns how often to look after things: often enough for sessions to be
+// maintenanceInterval returns how often to look after things: often enough for sessions to be
 // parked about when they should.
-func (m *Manager) every() time.Duration {
+func (m *Manager) maintenanceInterval() time.Duration {
 	const most = 30 * time.Second
 	if idle := m.Limits().SessionIdle; idle > 0 {
 		return min(max(idle/4, time.Second), most)
@@ -194,18 +194,18 @@ func (m *Manager) prune(ctx context.Context, now time.Time) (more bool) {
 	return n == pruneBatch
 }
 
-// enter waits for the door. Sessions come into m.live only through it, so who
+// lockLoading waits for the door. Sessions come into m.live only through it, so who
 // holds it and does not find one there reads its last state from the store.
-func (m *Manager) enter(ctx context.Context) error {
-	if m.door == nil {
+func (m *Manager) lockLoading(ctx context.Context) error {
+	if m.loadToken == nil {
 		return errors.New("the session manager is not open")
 	}
 	select {
-	case <-m.door:
+	case <-m.loadToken:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-func (m *Manager) leave() { m.door <- struct{}{} }
+func (m *Manager) unlockLoading() { m.loadToken <- struct{}{} }

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/sessionstest"
 	"clank/sessions"
-	"clank/sessions/sessionstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -74,7 +74,7 @@ func ask(user, prompt string) sessions.Task {
 func (r *rig) scope() cancel.Scope { return cancel.Scope{Guild: "g", Channel: "c"} }
 
 // run runs a task that must be accepted, to its end.
-func (r *rig) run(task sessions.Task) sessions.Record {
+func (r *rig) run(task sessions.Task) sessions.TaskRecord {
 	r.t.Helper()
 	rec, err := r.Run(r.t.Context(), task, nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func pass(d time.Duration) {
 // started is a task that runs on a goroutine of its own.
 type started struct {
 	done chan struct{}
-	rec  sessions.Record
+	rec  sessions.TaskRecord
 	err  error
 
 	mu     sync.Mutex
@@ -129,7 +129,7 @@ func (s *started) final() bool {
 	}
 }
 
-func (s *started) end(t *testing.T) sessions.Record {
+func (s *started) end(t *testing.T) sessions.TaskRecord {
 	t.Helper()
 	<-s.done
 	if s.err != nil {
@@ -149,12 +149,12 @@ func describe(ev sessions.Event) string {
 }
 
 // scripts returns a backend that looks its moves up by the prompt.
-func scripts(byPrompt map[string][]sessionstest.Move) *sessionstest.Backend {
-	return &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.Move {
+func scripts(byPrompt map[string][]sessionstest.ScriptStep) *sessionstest.Backend {
+	return &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
 		if moves, ok := byPrompt[t.Prompt]; ok {
 			return moves
 		}
-		return []sessionstest.Move{sessionstest.Act("look"), sessionstest.Answer("done: " + t.Prompt)}
+		return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Answer("done: " + t.Prompt)}
 	}}
 }
 
@@ -162,11 +162,11 @@ func scripts(byPrompt map[string][]sessionstest.Move) *sessionstest.Backend {
 // returned function is called; the others end at once.
 func holding() (*sessionstest.Backend, func()) {
 	hold := make(chan struct{})
-	return &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.Move {
+	return &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
 		if strings.HasPrefix(t.Prompt, "hold") {
-			return []sessionstest.Move{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
+			return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
 		}
-		return []sessionstest.Move{sessionstest.Act("look"), sessionstest.Answer("done")}
+		return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Answer("done")}
 	}}, sync.OnceFunc(func() { close(hold) })
 }
 
@@ -174,7 +174,7 @@ func TestAnAnswerThatSaysItCouldNotBeDoneIsAFailedTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := sessionstest.Answer("there is no lamp")
 		answer.Step.Failed = true
-		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.Move{"p": {answer}}))
+		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.ScriptStep{"p": {answer}}))
 		rec := r.start(t.Context(), ask("ada", "p")).end(t)
 		if rec.State != sessions.TaskFailed || rec.Answer != "there is no lamp" || rec.Reason == "" {
 			t.Errorf("state %s, answer %q, reason %q, want a failed task with its answer", rec.State, rec.Answer, rec.Reason)
@@ -184,13 +184,13 @@ func TestAnAnswerThatSaysItCouldNotBeDoneIsAFailedTask(t *testing.T) {
 
 func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		think := sessionstest.Move{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Usage: sessions.Usage{Calls: 1, USD: 0.5}}}
+		think := sessionstest.ScriptStep{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Usage: sessions.Usage{Calls: 1, USD: 0.5}}}
 		look := sessionstest.Act("look")
 		look.Step.Memory = []byte(`{"k":1}`)
 		look.Step.View = &sessions.Image{MediaType: "image/png", Data: []byte{1}}
 		answer := sessionstest.Answer("a lamp")
 		answer.Step.Images = []sessions.Image{{MediaType: "image/png", Data: []byte{2}}}
-		r := newRig(t, sessions.Limits{Views: 3}, scripts(map[string][]sessionstest.Move{"p": {think, look, answer}}))
+		r := newRig(t, sessions.Limits{Views: 3}, scripts(map[string][]sessionstest.ScriptStep{"p": {think, look, answer}}))
 		all, unsubscribe := r.Subscribe()
 		defer unsubscribe()
 
@@ -247,7 +247,7 @@ func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
 		{"an empty task", sessions.Limits{}, ask("ada", " \n"), sessions.ErrBadTask, "say what to do"},
 		{"a long task", sessions.Limits{}, ask("ada", strings.Repeat("ü", 8001)), sessions.ErrBadTask, "8001 characters and may have 8000"},
 		{"when it is off", sessions.Limits{Disabled: true}, ask("ada", "p"), sessions.ErrDisabled, "switched off"},
-		{"when Discord may not", sessions.Limits{PerHour: -1}, ask("ada", "p"), sessions.ErrSpent, "no tasks per hour"},
+		{"when Discord may not", sessions.Limits{PerHour: -1}, ask("ada", "p"), sessions.ErrBudgetSpent, "no tasks per hour"},
 		{"an unknown session", sessions.Limits{}, sessions.Task{Prompt: "p", SessionID: "nope"}, sessions.ErrNotFound, `no session "nope"`},
 		{"an unknown runtime", sessions.Limits{}, sessions.Task{Prompt: "p", Runtime: "x"}, sessions.ErrBadTask, `no runtime "x"; there is: other, script`},
 	} {
@@ -361,9 +361,9 @@ func TestStepsAreLimitedForEachTask(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				got := 0
-				r := newRig(t, tc.limits, &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.Move {
+				r := newRig(t, tc.limits, &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
 					got = t.MaxSteps
-					return []sessionstest.Move{sessionstest.Answer("ok")}
+					return []sessionstest.ScriptStep{sessionstest.Answer("ok")}
 				}})
 				task := ask("ada", "p")
 				task.MaxSteps = tc.asks
@@ -383,7 +383,7 @@ func TestTheHoursTasksFromDiscordAreCounted(t *testing.T) {
 		pass(10 * time.Minute)
 		r.run(ask("bob", "two"))
 		_, err := r.Run(t.Context(), ask("cy", "three"), nil)
-		if !errors.Is(err, sessions.ErrSpent) || !strings.Contains(err.Error(), "50m0s") {
+		if !errors.Is(err, sessions.ErrBudgetSpent) || !strings.Contains(err.Error(), "50m0s") {
 			t.Errorf("err = %v, want ErrSpent until 50 minutes later", err)
 		}
 		r.run(sessions.Task{Prompt: "four", Origin: sessions.Origin{Kind: sessions.FromDashboard}})
@@ -400,21 +400,21 @@ func TestAnswersAndFailuresEndATask(t *testing.T) {
 	spent := &cancel.Cause{Reason: cancel.BudgetSpent, Detail: "$2"}
 	for _, tc := range []struct {
 		name          string
-		moves         []sessionstest.Move
+		moves         []sessionstest.ScriptStep
 		state         sessions.TaskState
 		answer, words string
 	}{
-		{"an answer", []sessionstest.Move{sessionstest.Answer("yes")}, sessions.TaskDone, "yes", ""},
-		{"a limit", []sessionstest.Move{limited}, sessions.TaskLimited, "so far", "step limit of 10"},
-		{"the model closed it", []sessionstest.Move{closed}, sessions.TaskDone, "bye", ""},
-		{"an error", []sessionstest.Move{sessionstest.Act("x"), {Err: errors.New("no key for the model")}}, sessions.TaskFailed, "", "no key for the model"},
-		{"a budget", []sessionstest.Move{{Err: fmt.Errorf("ask: %w", spent)}}, sessions.TaskLimited, "", "budget spent: $2"},
-		{"a panic", []sessionstest.Move{{Panic: "nil map"}}, sessions.TaskFailed, "", "crashed: nil map"},
-		{"nothing", []sessionstest.Move{sessionstest.Act("x")}, sessions.TaskFailed, "", "without an answer"},
+		{"an answer", []sessionstest.ScriptStep{sessionstest.Answer("yes")}, sessions.TaskDone, "yes", ""},
+		{"a limit", []sessionstest.ScriptStep{limited}, sessions.TaskLimited, "so far", "step limit of 10"},
+		{"the model closed it", []sessionstest.ScriptStep{closed}, sessions.TaskDone, "bye", ""},
+		{"an error", []sessionstest.ScriptStep{sessionstest.Act("x"), {Err: errors.New("no key for the model")}}, sessions.TaskFailed, "", "no key for the model"},
+		{"a budget", []sessionstest.ScriptStep{{Err: fmt.Errorf("ask: %w", spent)}}, sessions.TaskLimited, "", "budget spent: $2"},
+		{"a panic", []sessionstest.ScriptStep{{Panic: "nil map"}}, sessions.TaskFailed, "", "crashed: nil map"},
+		{"nothing", []sessionstest.ScriptStep{sessionstest.Act("x")}, sessions.TaskFailed, "", "without an answer"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.Move{"p": tc.moves}))
+				r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.ScriptStep{"p": tc.moves}))
 				rec := r.run(ask("ada", "p"))
 				if rec.State != tc.state || rec.Answer != tc.answer || !strings.Contains(rec.Reason, tc.words) || (tc.words == "") != (rec.Reason == "") {
 					t.Errorf("record: %s, answer %q, reason %q", rec.State, rec.Answer, rec.Reason)
@@ -513,7 +513,7 @@ func TestTheNextStartTidiesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
 		session := sessions.Session{ID: "old", Origin: discord("g", "ada"), Runtime: "script", State: sessions.SessionRunning, URL: "http://x.test/"}
-		task := sessions.Record{Task: sessions.Task{ID: "t", SessionID: "old", Prompt: "p"}, State: sessions.TaskRunning}
+		task := sessions.TaskRecord{Task: sessions.Task{ID: "t", SessionID: "old", Prompt: "p"}, State: sessions.TaskRunning}
 		if err := r.store.SaveTask(t.Context(), task, session); err != nil {
 			t.Fatal(err)
 		}

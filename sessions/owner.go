@@ -11,10 +11,10 @@ func (s Session) MayUse(o Origin) bool {
 }
 
 // owner returns what people call the session's owner.
-func (s Session) owner() string { return s.Origin.who() }
+func (s Session) owner() string { return s.Origin.requesterName() }
 
-// who is what people call whoever asked from o.
-func (o Origin) who() string {
+// requesterName is what people call whoever asked from o.
+func (o Origin) requesterName() string {
 	switch {
 	case o.UserName != "":
 		return o.UserName

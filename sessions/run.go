@@ -19,43 +19,43 @@ import (
 // calling goroutine: when the task is in line, whenever its place changes, when
 // it starts, with every step as it begins and is done, and when it is final. It
 // must not block, and not change what the event points to.
-func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (Record, error) {
+func (m *Manager) Run(ctx context.Context, t Task, watch func(Event)) (TaskRecord, error) {
 	j, err := m.admit(ctx, t, watch)
 	if err != nil {
-		return Record{}, err
+		return TaskRecord{}, err
 	}
-	defer m.runs.Done()
-	defer m.end(j, false) // should watch panic, nobody waits behind this task for ever
-	ctx = m.queue(ctx, j)
+	defer m.activeRuns.Done()
+	defer m.endJob(j, false) // should watch panic, nobody waits behind this task for ever
+	ctx = m.enqueue(ctx, j)
 	defer j.handle.End()
 
-	out := outcome{}
-	if m.await(ctx, j) {
-		out = m.turn(ctx, j)
+	out := runOutcome{}
+	if m.waitTurn(ctx, j) {
+		out = m.runTask(ctx, j)
 	}
 	m.finish(ctx, j, out)
 	return j.rec, nil
 }
 
-// await tells j's places until its turn has come, or ctx has ended: then it
+// waitTurn tells j's places until its turn has come, or ctx has ended: then it
 // returns false.
-func (m *Manager) await(ctx context.Context, j *job) bool {
+func (m *Manager) waitTurn(ctx context.Context, j *queuedTask) bool {
 	for started := false; ; {
 		select {
 		case <-j.start:
 			started = true
 		default:
 		}
-		for _, place := range m.takePlaces(j) {
+		for _, place := range m.takePositions(j) {
 			j.rec.Position = place
-			m.tell(j, nil)
+			m.publish(j, nil)
 		}
 		if started {
 			j.rec.Position = 0
 			return ctx.Err() == nil
 		}
 		select {
-		case <-j.moved:
+		case <-j.positionChanged:
 		case <-j.start:
 			started = true
 		case <-ctx.Done():
@@ -64,70 +64,70 @@ func (m *Manager) await(ctx context.Context, j *job) bool {
 	}
 }
 
-func (m *Manager) takePlaces(j *job) []int {
+func (m *Manager) takePositions(j *queuedTask) []int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	places := j.places
-	j.places = nil
+	places := j.unreportedPositions
+	j.unreportedPositions = nil
 	return places
 }
 
-// outcome is how a turn ended: with an answer, or with an error.
-type outcome struct {
-	answer *Step
-	err    error
-	gone   <-chan struct{} // closed when the backend has let go; nil = it has
+// runOutcome is how a turn ended: with an answer, or with an error.
+type runOutcome struct {
+	answer   *Step
+	err      error
+	released <-chan struct{} // closed when the backend has let go; nil = it has
 }
 
-// turn runs a task whose turn has come, until it is over or ctx ends.
-func (m *Manager) turn(ctx context.Context, j *job) outcome {
+// runTask runs a task whose turn has come, until it is over or ctx ends.
+func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 	if limit := m.Limits().TaskTimeout; limit > 0 {
 		var done context.CancelFunc
 		ctx, done = context.WithTimeoutCause(ctx, limit, &cancel.Cause{Reason: cancel.TimedOut, Detail: "a task may take " + limit.String()})
 		defer done()
 	}
 	j.rec.State, j.rec.Started = TaskRunning, m.Now()
-	if err := m.takeUp(j); err != nil {
-		return outcome{err: err}
+	if err := m.bindToSession(j); err != nil {
+		return runOutcome{err: err}
 	}
-	session, err := m.touch(ctx, j)
+	session, err := m.markUsed(ctx, j)
 	if err != nil {
-		return outcome{err: unwritten(err)}
+		return runOutcome{err: storeFailure(err)}
 	}
-	m.tell(j, nil)
-	return m.goThrough(ctx, j, session)
+	m.publish(j, nil)
+	return m.runBackends(ctx, j, session)
 }
 
-// touch marks the session of j as used, saves both and returns the session.
-func (m *Manager) touch(ctx context.Context, j *job) (s Session, err error) {
+// markUsed marks the session of j as used, saves both and returns the session.
+func (m *Manager) markUsed(ctx context.Context, j *queuedTask) (s Session, err error) {
 	m.mu.Lock()
 	j.live.LastUsed = m.Now()
 	m.mu.Unlock()
-	err = m.saving(ctx, j.live, func(ctx context.Context, now Session) error {
+	err = m.saveWith(ctx, j.live, func(ctx context.Context, now Session) error {
 		s = now
 		return m.Store.SaveTask(ctx, j.rec, now)
 	})
 	return s, err
 }
 
-// record counts a step, writes it down and tells it.
-func (m *Manager) record(ctx context.Context, j *job, step *Step) error {
+// recordStep counts a step, writes it down and tells it.
+func (m *Manager) recordStep(ctx context.Context, j *queuedTask, step *Step) error {
 	step.At = m.Now()
-	j.legs.number(step)
+	j.totals.numberStep(step)
 	if step.Kind == StepAnswer || step.Kind == StepNotice {
-		step.Phase = Done
+		step.Phase = PhaseDone
 	}
-	if step.Phase == Done {
+	if step.Phase == PhaseDone {
 		j.rec.Usage = j.rec.Usage.Add(step.Usage)
 		if step.Kind == StepAct {
 			j.rec.Steps++
 		}
 	}
 	m.mu.Lock()
-	j.live.take(*step)
+	j.live.applyStep(*step)
 	m.mu.Unlock()
 	views := m.Limits().Views
-	err := m.saving(ctx, j.live, func(ctx context.Context, s Session) error {
+	err := m.saveWith(ctx, j.live, func(ctx context.Context, s Session) error {
 		kept := *step
 		if views <= 0 {
 			kept.View = nil
@@ -135,14 +135,14 @@ func (m *Manager) record(ctx context.Context, j *job, step *Step) error {
 		return m.Store.SaveStep(ctx, j.rec, s, kept, views)
 	})
 	if err != nil {
-		return unwritten(err)
+		return storeFailure(err)
 	}
-	m.tell(j, step)
+	m.publish(j, step)
 	return nil
 }
 
-// take brings the session up to date with a step.
-func (s *Session) take(step Step) {
+// applyStep brings the session up to date with a step.
+func (s *Session) applyStep(step Step) {
 	s.LastUsed = step.At
 	if step.URL != "" {
 		s.URL, s.Title = step.URL, step.Title
@@ -150,7 +150,7 @@ func (s *Session) take(step Step) {
 	if step.Memory != nil {
 		s.Memory = step.Memory
 	}
-	if step.Phase == Done {
+	if step.Phase == PhaseDone {
 		s.Usage = s.Usage.Add(step.Usage)
 		if step.Kind == StepAct {
 			s.Steps++
@@ -161,7 +161,7 @@ func (s *Session) take(step Step) {
 // storeError says that what was done could not be written down.
 type storeError struct{ err error }
 
-func unwritten(err error) error { return &storeError{err} }
+func storeFailure(err error) error { return &storeError{err} }
 
 func (e *storeError) Error() string {
 	return "what was done could not be written down: " + e.err.Error()
@@ -169,51 +169,51 @@ func (e *storeError) Error() string {
 func (e *storeError) Unwrap() error { return e.err }
 
 // finish writes down and tells what became of j, and frees what it held.
-func (m *Manager) finish(ctx context.Context, j *job, out outcome) {
+func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	j.rec.Position, j.rec.Ended = 0, m.Now()
-	j.rec.State, j.rec.Reason = ending(ctx, out)
+	j.rec.State, j.rec.Reason = finalState(ctx, out)
 	closed := false
 	if a := out.answer; a != nil {
 		j.rec.Answer, j.rec.Images, j.rec.Closed = a.Text, a.Images, a.Closed
 		closed = a.Closed
 	}
 	m.mu.Lock()
-	j.deaf = true
+	j.inboxClosed = true
 	l := j.live
 	switch {
 	case l.State == SessionClosed:
 	case closed:
 		l.State, l.Shared = SessionClosed, false
 		l.stopAll(&cancel.Cause{Reason: cancel.Stopped, Detail: "the task before it closed the session"})
-	case j.started && out.gone == nil:
+	case j.started && out.released == nil:
 		l.State = SessionIdle
 	}
 	if j.started {
 		l.LastUsed = j.rec.Ended
 	}
 	if !j.started {
-		m.line.remove(j) // so that it does not start now
+		m.queue.remove(j) // so that it does not start now
 	}
 	m.mu.Unlock()
-	err := m.saving(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, j.rec, s) })
+	err := m.saveWith(ctx, l, func(ctx context.Context, s Session) error { return m.Store.SaveTask(ctx, j.rec, s) })
 	if err != nil {
 		m.Logger.Error("writing down the end of a task failed", "task", j.rec.ID, "state", j.rec.State, "err", err)
 	}
-	held := out.gone != nil
+	held := out.released != nil
 	if held {
-		m.work.Go(func() { m.track(context.WithoutCancel(ctx), j, out.gone) })
+		m.background.Go(func() { m.awaitBackend(context.WithoutCancel(ctx), j, out.released) })
 	}
 	if closed {
-		m.work.Go(func() { m.letGo(context.WithoutCancel(ctx), l, SessionClosed) })
+		m.background.Go(func() { m.closeWhenFree(context.WithoutCancel(ctx), l, SessionClosed) })
 	}
-	m.end(j, held)
+	m.endJob(j, held)
 	j.handle.End()
-	m.tell(j, nil)
+	m.publish(j, nil)
 }
 
-// track waits for a backend that did not let go of its session in time. No
+// awaitBackend waits for a backend that did not let go of its session in time. No
 // task of that session starts before.
-func (m *Manager) track(ctx context.Context, j *job, gone <-chan struct{}) {
+func (m *Manager) awaitBackend(ctx context.Context, j *queuedTask, gone <-chan struct{}) {
 	id, runtime := j.live.ID, j.live.Runtime
 	m.Logger.Warn("a backend does not let go of its session", "session", id, "runtime", runtime, "task", j.rec.ID)
 	<-gone
@@ -229,12 +229,12 @@ func (m *Manager) track(ctx context.Context, j *job, gone <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	j.live.release()
-	m.forget(j.live)
+	m.dropUnused(j.live)
 	m.dispatch()
 }
 
-// ending returns the final state of a task, and the reason for people.
-func ending(ctx context.Context, out outcome) (TaskState, string) {
+// finalState returns the final state of a task, and the reason for people.
+func finalState(ctx context.Context, out runOutcome) (TaskState, string) {
 	if a := out.answer; a != nil {
 		if a.Limit != "" {
 			return TaskLimited, a.Limit

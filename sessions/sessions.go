@@ -99,8 +99,8 @@ type Phase string
 
 // The phases of a step.
 const (
-	Begun Phase = "begun"
-	Done  Phase = "done"
+	PhaseBegun Phase = "begun"
+	PhaseDone  Phase = "done"
 )
 
 // Image is a picture: its bytes and their media type ("image/png", …).
@@ -198,8 +198,8 @@ const (
 // Final reports whether a task in state s will not change any more.
 func (s TaskState) Final() bool { return s != TaskQueued && s != TaskRunning }
 
-// Record is a task and what has become of it.
-type Record struct {
+// TaskRecord is a task and what has become of it.
+type TaskRecord struct {
 	Task
 	State    TaskState `json:"state"`
 	Answer   string    `json:"answer,omitempty"`
@@ -217,6 +217,6 @@ type Record struct {
 // Event tells those who watch what has happened. Record is always set (without
 // the pictures of the answer until it is final); Step when a step was reached.
 type Event struct {
-	Record Record `json:"record"`
-	Step   *Step  `json:"step,omitempty"`
+	Record TaskRecord `json:"record"`
+	Step   *Step      `json:"step,omitempty"`
 }

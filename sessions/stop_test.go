@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/test/sessionstest"
 	"clank/sessions"
-	"clank/sessions/sessionstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -71,7 +71,7 @@ func TestARunningTaskCanBeStoppedAndItsSessionGoesOn(t *testing.T) {
 			t.Errorf("record: %s, %q", rec.State, rec.Reason)
 		}
 		steps, err := r.Steps(t.Context(), rec.ID)
-		if err != nil || len(steps) != 1 || steps[0].Phase != sessions.Begun {
+		if err != nil || len(steps) != 1 || steps[0].Phase != sessions.PhaseBegun {
 			t.Errorf("steps = %+v, %v, want one that begun and was not done", steps, err)
 		}
 		next := ask("ada", "p")
@@ -87,7 +87,7 @@ func TestAStuckBackendHoldsUpItsOwnSessionAlone(t *testing.T) {
 		stuck := make(chan struct{})
 		hang := sessionstest.Act("hang")
 		hang.Stuck = stuck
-		r := newRig(t, sessions.Limits{Running: 1}, scripts(map[string][]sessionstest.Move{"hang": {hang, sessionstest.Answer("late")}}))
+		r := newRig(t, sessions.Limits{Running: 1}, scripts(map[string][]sessionstest.ScriptStep{"hang": {hang, sessionstest.Answer("late")}}))
 		s := r.start(t.Context(), ask("ada", "hang"))
 		begun := time.Now()
 		r.Scopes.Stop(r.scope(), ada, false)
@@ -282,7 +282,7 @@ func TestCloseDoesNotWaitForEverForAStuckBackend(t *testing.T) {
 		stuck := make(chan struct{})
 		hang := sessionstest.Act("hang")
 		hang.Stuck = stuck
-		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.Move{"hang": {hang}}))
+		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.ScriptStep{"hang": {hang}}))
 		s := r.start(t.Context(), ask("ada", "hang"))
 		ctx, done := context.WithTimeout(t.Context(), 5*time.Second)
 		defer done()

@@ -30,11 +30,11 @@ type SessionStore interface {
 type TaskStore interface {
 	// SaveTask inserts the record or replaces the one with its ID, and saves
 	// the session it belongs to, both or neither.
-	SaveTask(ctx context.Context, r Record, s Session) error
-	Task(ctx context.Context, id string) (Record, error)
+	SaveTask(ctx context.Context, r TaskRecord, s Session) error
+	Task(ctx context.Context, id string) (TaskRecord, error)
 	// Tasks returns those that q asks for, last asked first, without the
 	// pictures of their answers.
-	Tasks(ctx context.Context, q TaskQuery) ([]Record, error)
+	Tasks(ctx context.Context, q TaskQuery) ([]TaskRecord, error)
 	// Recover tidies up after programs that ended without doing so, this one's
 	// predecessor or another one that shares the store, and leaves alone what a
 	// living other program works at. Tasks that are not final become
@@ -56,7 +56,7 @@ type StepStore interface {
 	// step has a View it is kept, and those before the newest views of the
 	// task are dropped. The pictures of an answer are not kept with the step;
 	// they belong to the task.
-	SaveStep(ctx context.Context, r Record, s Session, step Step, views int) error
+	SaveStep(ctx context.Context, r TaskRecord, s Session, step Step, views int) error
 	// Steps returns the steps of a task by number. A step whose View is kept
 	// has it with its media type and no data. No such task, no steps.
 	Steps(ctx context.Context, taskID string) ([]Step, error)

@@ -7,9 +7,9 @@ import (
 
 // Screenshotter takes pictures of a page. A browser window is one.
 type Screenshotter interface {
-	// WebP is a picture of the current viewport as lossy WebP (quality 30 to 99), and the address of the page; the address
+	// CaptureWebP is a picture of the current viewport as lossy WebP (quality 30 to 99), and the address of the page; the address
 	// may be empty. scale is how large the picture is of what the page has in pixels: 1, or less to save bytes.
-	WebP(ctx context.Context, quality int, scale float64) (data []byte, url string, err error)
+	CaptureWebP(ctx context.Context, quality int, scale float64) (data []byte, url string, err error)
 }
 
 // Reason says why a frame was sent.
@@ -21,7 +21,7 @@ const (
 	Activity  Reason = "activity"  // the page changed shortly after something was done
 	Poll      Reason = "poll"      // the page changed by itself
 	Heartbeat Reason = "heartbeat" // it has not changed; sent so that a lost frame is made good
-	Asked     Reason = "asked"     // a viewer lost the picture (PLI, FIR)
+	Requested Reason = "asked"     // a viewer lost the picture (PLI, FIR)
 )
 
 // Frame is one VP8 key frame (RFC 6386). Data is shared by all who get it and must not be changed.

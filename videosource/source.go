@@ -11,12 +11,12 @@ import (
 
 // Defaults of a [Source].
 const (
-	DefaultFast      = 8.0 // frames per second
-	DefaultSlow      = 2.0
-	DefaultBurst     = 2500 * time.Millisecond
-	DefaultHeartbeat = 5 * time.Second
-	DefaultLoad      = 0.5
-	DefaultBytes     = 150 << 10
+	DefaultActiveFPS     = 8.0 // frames per second
+	DefaultIdleFPS       = 2.0
+	DefaultActiveFor     = 2500 * time.Millisecond
+	DefaultHeartbeat     = 5 * time.Second
+	DefaultMaxLoad       = 0.5
+	DefaultMaxFrameBytes = 150 << 10
 )
 
 // Bounds of what a source may be set to.
@@ -26,12 +26,12 @@ const (
 )
 
 const (
-	captureLimit  = 15 * time.Second       // for one picture
-	troubleAfter  = 3 * time.Second        // of failures in a row before they are told
-	refreshPause  = 200 * time.Millisecond // between frames that one viewer asks for
-	stillFresh    = time.Second            // how old a frame may be that a new viewer is given
-	failurePause  = 500 * time.Millisecond // at least, after a picture that could not be taken
-	maxCostMemory = 3 * time.Second        // of how long a picture took, so that one hanging page does not stop the stream for long
+	captureTimeout = 15 * time.Second       // for one picture
+	troubleAfter   = 3 * time.Second        // of failures in a row before they are told
+	refreshPause   = 200 * time.Millisecond // between frames that one viewer asks for
+	maxReuseAge    = time.Second            // how old a frame may be that a new viewer is given
+	failurePause   = 500 * time.Millisecond // at least, after a picture that could not be taken
+	maxCostMemory  = 3 * time.Second        // of how long a picture took, so that one hanging page does not stop the stream for long
 )
 
 // Source is the picture of one page as video, for all who watch it. Its fields are set before Run and not changed after that;
@@ -44,24 +44,24 @@ type Source struct {
 	Screen Screenshotter
 	Log    *slog.Logger // nil: nothing is logged
 
-	Fast, Slow float64       // frames per second within Burst of an activity, and otherwise; 1 to 30
-	Burst      time.Duration // how long an activity is followed closely
-	Heartbeat  time.Duration // after so long without a frame the last one is sent again; 1 to 2 s where frames get lost
-	Load       float64       // the part of the time that may be spent taking pictures, up to 1
-	Bytes      int           // how large a frame should be at most: quality is lowered first, then size
+	ActiveFPS, IdleFPS float64       // frames per second within Burst of an activity, and otherwise; 1 to 30
+	ActiveFor          time.Duration // how long an activity is followed closely
+	Heartbeat          time.Duration // after so long without a frame the last one is sent again; 1 to 2 s where frames get lost
+	MaxLoad            float64       // the part of the time that may be spent taking pictures, up to 1
+	MaxFrameBytes      int           // how large a frame should be at most: quality is lowered first, then size
 
-	// Trouble is called from Run when no picture could be taken for some seconds, and with nil when it works again. It must not
+	// OnTrouble is called from Run when no picture could be taken for some seconds, and with nil when it works again. It must not
 	// block. May be nil.
-	Trouble func(err error)
+	OnTrouble func(err error)
 
-	mu      sync.Mutex
-	bell    chan struct{} // rung when the loop has a reason to look again
-	viewers map[*Viewer]struct{}
-	acted   time.Time // the last activity
-	last    Frame     // what was sent last; no Data before the first
-	sent    time.Time // when
-	ended   bool
-	stats   Stats
+	mu           sync.Mutex
+	wake         chan struct{} // rung when the loop has a reason to look again
+	viewers      map[*Viewer]struct{}
+	lastActivity time.Time // the last activity
+	lastFrame    Frame     // what was sent last; no Data before the first
+	lastSent     time.Time // when
+	ended        bool
+	stats        Stats
 }
 
 // Stats are what a source has done so far, and how it is doing.
@@ -84,31 +84,31 @@ func (s *Source) Stats() Stats {
 	defer s.mu.Unlock()
 	st := s.stats
 	st.Viewers = len(s.viewers)
-	st.Width, st.Height, st.URL = s.last.Width, s.last.Height, s.last.URL
+	st.Width, st.Height, st.URL = s.lastFrame.Width, s.lastFrame.Height, s.lastFrame.URL
 	return st
 }
 
-// Note says that something was done on the page: it is followed closely for a moment.
-func (s *Source) Note() {
+// NoteActivity says that something was done on the page: it is followed closely for a moment.
+func (s *Source) NoteActivity() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.acted = time.Now()
-	s.ring()
+	s.lastActivity = time.Now()
+	s.signal()
 }
 
-// ring makes the loop look again. s.mu is held.
-func (s *Source) ring() {
+// signal makes the loop look again. s.mu is held.
+func (s *Source) signal() {
 	select {
-	case s.bellLocked() <- struct{}{}:
+	case s.wakeLocked() <- struct{}{}:
 	default:
 	}
 }
 
-func (s *Source) bellLocked() chan struct{} {
-	if s.bell == nil {
-		s.bell = make(chan struct{}, 1)
+func (s *Source) wakeLocked() chan struct{} {
+	if s.wake == nil {
+		s.wake = make(chan struct{}, 1)
 	}
-	return s.bell
+	return s.wake
 }
 
 // Run takes pictures until ctx ends, and returns its cause. Then the channels of all viewers are closed. It can be run once.
@@ -118,10 +118,10 @@ func (s *Source) Run(ctx context.Context) error {
 		s.mu.Unlock()
 		return errors.New("run a video source: it has ended, make a new one")
 	}
-	bell := s.bellLocked()
+	bell := s.wakeLocked()
 	s.mu.Unlock()
 	defer s.end()
-	l := loop{source: s, ladder: ladder{budget: orElse(s.Bytes, DefaultBytes)}}
+	l := captureLoop{source: s, ladder: qualityLadder{budget: positiveOr(s.MaxFrameBytes, DefaultMaxFrameBytes)}}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -133,7 +133,7 @@ func (s *Source) Run(ctx context.Context) error {
 		now := time.Now()
 		wait, idle := l.wait(now)
 		if !idle && wait <= 0 {
-			l.turn(ctx)
+			l.captureOnce(ctx)
 			continue
 		}
 		if idle {
@@ -161,27 +161,27 @@ func (s *Source) end() {
 	clear(s.viewers)
 }
 
-// shoot takes one picture and makes a frame of it.
-func (s *Source) shoot(ctx context.Context, quality int, scale float64) (Frame, error) {
+// captureFrame takes one picture and makes a frame of it.
+func (s *Source) captureFrame(ctx context.Context, quality int, scale float64) (Frame, error) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, captureLimit, fmt.Errorf("the page gave no picture within %s", captureLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, captureTimeout, fmt.Errorf("the page gave no picture within %s", captureTimeout))
 	defer cancel()
-	data, url, err := s.Screen.WebP(ctx, quality, scale)
+	data, url, err := s.Screen.CaptureWebP(ctx, quality, scale)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 			err = cause
 		}
 		return Frame{}, err
 	}
-	vp8, width, height, err := Unwrap(data)
+	vp8, width, height, err := VP8FromWebP(data)
 	if err != nil {
 		return Frame{}, err
 	}
 	return Frame{Data: vp8, Width: width, Height: height, URL: url, Taken: began}, nil
 }
 
-// orElse is v, or a default if v is not positive.
-func orElse[T int | float64 | time.Duration](v, otherwise T) T {
+// positiveOr is v, or a default if v is not positive.
+func positiveOr[T int | float64 | time.Duration](v, otherwise T) T {
 	if v <= 0 {
 		return otherwise
 	}

@@ -28,7 +28,7 @@ type screen struct {
 	quality []string // as asked for
 }
 
-func (s *screen) WebP(ctx context.Context, quality int, scale float64) ([]byte, string, error) {
+func (s *screen) CaptureWebP(ctx context.Context, quality int, scale float64) ([]byte, string, error) {
 	s.mu.Lock()
 	s.taken = append(s.taken, time.Now())
 	s.quality = append(s.quality, fmt.Sprintf("%d/%g", quality, scale))
@@ -143,7 +143,7 @@ func TestNobodyWatchingMeansNoPictures(t *testing.T) {
 		page := &screen{text: "a"}
 		src := &videosource.Source{Screen: page}
 		running(t, src)
-		src.Note()
+		src.NoteActivity()
 		pass(time.Minute)
 		if got := page.count(); got != 0 {
 			t.Errorf("%d pictures were taken before anybody watched, want none", got)
@@ -176,7 +176,7 @@ func TestPicturesAreTakenFastAfterAnActivityAndSlowlyOtherwise(t *testing.T) {
 		if got := page.count(); got < 19 || got > 21 {
 			t.Errorf("%d pictures in 10 s of a page where nothing is done, want about 20", got)
 		}
-		src.Note()
+		src.NoteActivity()
 		pass(2400 * time.Millisecond)
 		if got := page.count(); got < 18 || got > 21 {
 			t.Errorf("%d pictures in 2.4 s after an activity, want about 19", got)
@@ -197,14 +197,14 @@ func TestPicturesAreTakenFastAfterAnActivityAndSlowlyOtherwise(t *testing.T) {
 func TestAnActivityIsSeenAtOnceNotAtTheNextSlowPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{text: "a"}
-		src := &videosource.Source{Screen: page, Slow: 1}
+		src := &videosource.Source{Screen: page, IdleFPS: 1}
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
 		next(t, v)
 		pass(200 * time.Millisecond)
 		page.set(func(s *screen) { s.text = "b" })
-		src.Note()
+		src.NoteActivity()
 		if f := next(t, v); f.Reason != videosource.Activity {
 			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Activity)
 		}
@@ -214,12 +214,12 @@ func TestAnActivityIsSeenAtOnceNotAtTheNextSlowPicture(t *testing.T) {
 func TestSlowPicturesTakeNoMoreThanTheirShareOfTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{moving: true, cost: 400 * time.Millisecond}
-		src := &videosource.Source{Screen: page, Load: 0.5}
+		src := &videosource.Source{Screen: page, MaxLoad: 0.5}
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
 		for range 10 {
-			src.Note()
+			src.NoteActivity()
 			pass(time.Second)
 		}
 		if got := page.count(); got < 12 || got > 13 {
@@ -231,7 +231,7 @@ func TestSlowPicturesTakeNoMoreThanTheirShareOfTheTime(t *testing.T) {
 func TestWhatIsNotSensibleIsBroughtIntoBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{moving: true}
-		src := &videosource.Source{Screen: page, Fast: 1000, Slow: 0.01, Load: 9}
+		src := &videosource.Source{Screen: page, ActiveFPS: 1000, IdleFPS: 0.01, MaxLoad: 9}
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
@@ -239,7 +239,7 @@ func TestWhatIsNotSensibleIsBroughtIntoBounds(t *testing.T) {
 		if got := page.count(); got < 5 || got > 6 {
 			t.Errorf("%d pictures in 5 s at 0.01 per second, want 5 or 6: one per second", got)
 		}
-		src.Note()
+		src.NoteActivity()
 		pass(time.Second)
 		if got := page.count(); got < 29 || got > 31 {
 			t.Errorf("%d pictures in 1 s at 1000 per second, want about 30", got)
@@ -272,7 +272,7 @@ func TestAStillPageIsSentAgainOnlyAsHeartbeat(t *testing.T) {
 func TestANewViewerGetsAFrameOfAStillPageAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{text: "a", cost: 50 * time.Millisecond}
-		src := &videosource.Source{Screen: page, Slow: 1}
+		src := &videosource.Source{Screen: page, IdleFPS: 1}
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
@@ -300,7 +300,7 @@ func TestANewViewerGetsAFrameOfAStillPageAtOnce(t *testing.T) {
 func TestLostPicturesAreSentAgainButNotInAFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{text: "a"}
-		src := &videosource.Source{Screen: page, Slow: 1, Heartbeat: time.Hour}
+		src := &videosource.Source{Screen: page, IdleFPS: 1, Heartbeat: time.Hour}
 		running(t, src)
 		v, other := src.Subscribe(), src.Subscribe()
 		defer v.Close()
@@ -315,8 +315,8 @@ func TestLostPicturesAreSentAgainButNotInAFlood(t *testing.T) {
 			synctest.Wait()
 			select {
 			case f := <-v.Frames():
-				if f.Reason != videosource.Asked {
-					t.Errorf("got a frame %q, want %q", f.Reason, videosource.Asked)
+				if f.Reason != videosource.Requested {
+					t.Errorf("got a frame %q, want %q", f.Reason, videosource.Requested)
 				}
 				got++
 			default:
@@ -358,7 +358,7 @@ func TestAPictureThatCannotBeTakenIsLeftOutAndTold(t *testing.T) {
 		broken := errors.New("a dialog is open")
 		page := &screen{text: "a"}
 		var told tale
-		src := &videosource.Source{Screen: page, Trouble: told.add}
+		src := &videosource.Source{Screen: page, OnTrouble: told.add}
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
@@ -393,7 +393,7 @@ func TestAPageThatHangsIsGivenUpAndTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{text: "a", cost: time.Hour}
 		var told tale
-		src := &videosource.Source{Screen: page, Trouble: told.add}
+		src := &videosource.Source{Screen: page, OnTrouble: told.add}
 		stop := running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
@@ -425,7 +425,7 @@ func TestQualityGivesWayBeforeSizeAndComesBack(t *testing.T) {
 			return func(quality int, scale float64) int { return int(large * float64(quality) / 80 * scale * scale) }
 		}
 		page := &screen{size: bytes(100_000)}
-		src := &videosource.Source{Screen: page, Bytes: 150_000}
+		src := &videosource.Source{Screen: page, MaxFrameBytes: 150_000}
 		running(t, src)
 		v := src.Subscribe()
 		defer v.Close()
@@ -468,14 +468,14 @@ func TestQualityGivesWayBeforeSizeAndComesBack(t *testing.T) {
 
 func TestManyMayComeAndGoAtOnce(t *testing.T) {
 	page := &screen{moving: true}
-	src := &videosource.Source{Screen: page, Fast: 30}
+	src := &videosource.Source{Screen: page, ActiveFPS: 30}
 	running(t, src)
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
 			v := src.Subscribe()
 			v.Refresh()
-			src.Note()
+			src.NoteActivity()
 			<-v.Frames()
 			v.Close()
 			v.Refresh()

@@ -8,14 +8,14 @@ type Viewer struct {
 	frames chan Frame // holds the newest one that was not taken yet
 
 	// The source's lock guards these.
-	fresh  bool      // has not been given a frame yet
-	wanted bool      // lost the picture
-	sent   time.Time // when it was given a frame
+	noFrameYet    bool      // has not been given a frame yet
+	refreshWanted bool      // lost the picture
+	sent          time.Time // when it was given a frame
 }
 
 // Subscribe begins to watch. The first frame comes at once, or as soon as a picture can be taken. The caller closes the viewer.
 func (s *Source) Subscribe() *Viewer {
-	v := &Viewer{source: s, frames: make(chan Frame, 1), fresh: true}
+	v := &Viewer{source: s, frames: make(chan Frame, 1), noFrameYet: true}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -26,10 +26,10 @@ func (s *Source) Subscribe() *Viewer {
 		s.viewers = map[*Viewer]struct{}{}
 	}
 	s.viewers[v] = struct{}{}
-	if now := time.Now(); s.last.Data != nil && now.Sub(s.last.Taken) < stillFresh {
-		s.send(now, s.last, Initial, v)
+	if now := time.Now(); s.lastFrame.Data != nil && now.Sub(s.lastFrame.Taken) < maxReuseAge {
+		s.send(now, s.lastFrame, Initial, v)
 	}
-	s.ring()
+	s.signal()
 	return v
 }
 
@@ -43,15 +43,15 @@ func (v *Viewer) Refresh() {
 	s := v.source
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, there := s.viewers[v]; !there || v.fresh {
+	if _, there := s.viewers[v]; !there || v.noFrameYet {
 		return
 	}
 	if now := time.Now(); now.Sub(v.sent) >= refreshPause {
-		s.send(now, s.last, Asked, v)
+		s.send(now, s.lastFrame, Requested, v)
 		return
 	}
-	v.wanted = true
-	s.ring()
+	v.refreshWanted = true
+	s.signal()
 }
 
 // Close ends watching. Closing twice is no error.
@@ -70,7 +70,7 @@ func (s *Source) send(now time.Time, f Frame, why Reason, to ...*Viewer) {
 	s.stats.Frames++
 	f.Sequence = s.stats.Frames
 	for _, v := range to {
-		if f.Reason = why; v.fresh {
+		if f.Reason = why; v.noFrameYet {
 			f.Reason = Initial
 		}
 		select {
@@ -78,6 +78,6 @@ func (s *Source) send(now time.Time, f Frame, why Reason, to ...*Viewer) {
 		default:
 		}
 		v.frames <- f // there is room: nobody else puts anything in
-		v.fresh, v.wanted, v.sent = false, false, now
+		v.noFrameYet, v.refreshWanted, v.sent = false, false, now
 	}
 }

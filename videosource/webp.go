@@ -20,9 +20,9 @@ const (
 	frameHeader = 10 // tag, start code, width, height: RFC 6386, section 9.1
 )
 
-// Unwrap returns the VP8 key frame (RFC 6386) that a lossy WebP picture (RFC 9649) is made of, and its size in pixels. What stands
+// VP8FromWebP returns the VP8 key frame (RFC 6386) that a lossy WebP picture (RFC 9649) is made of, and its size in pixels. What stands
 // around it is left out: colour profile, metadata, an alpha channel. vp8 is a part of webp, which it keeps in memory.
-func Unwrap(webp []byte) (vp8 []byte, width, height int, err error) {
+func VP8FromWebP(webp []byte) (vp8 []byte, width, height int, err error) {
 	if len(webp) < riffHeader || string(webp[:4]) != "RIFF" || string(webp[8:12]) != "WEBP" {
 		return nil, 0, 0, errors.New("unwrap a picture: it is not WebP")
 	}

@@ -44,7 +44,7 @@ func TestTheKeyFrameIsFoundWhereverItStands(t *testing.T) {
 		"before a rest":           append(riff(chunk("VP8 ", frame)), "rest"...),
 		"without its padding":     riff(chunk("VP8 ", frame)[:8+len(frame)]),
 	} {
-		got, width, height, err := videosource.Unwrap(webp)
+		got, width, height, err := videosource.VP8FromWebP(webp)
 		if err != nil || !bytes.Equal(got, frame) || width != 1281 || height != 721 {
 			t.Errorf("%s: got %q, %d x %d, error %v, want %q, 1281 x 721", name, got, width, height, err, frame)
 		}
@@ -53,7 +53,7 @@ func TestTheKeyFrameIsFoundWhereverItStands(t *testing.T) {
 
 func TestThePlayersWishToEnlargeIsNoPartOfTheSize(t *testing.T) {
 	frame := vp8(640|1<<14, 480|2<<14, "")
-	if _, width, height, err := videosource.Unwrap(riff(chunk("VP8 ", frame))); err != nil || width != 640 || height != 480 {
+	if _, width, height, err := videosource.VP8FromWebP(riff(chunk("VP8 ", frame))); err != nil || width != 640 || height != 480 {
 		t.Errorf("got %d x %d, error %v, want 640 x 480", width, height, err)
 	}
 }
@@ -85,12 +85,12 @@ func TestWhatIsNoVideoFrameIsRefused(t *testing.T) {
 		"a cut first part":   {riff(chunk("VP8 ", frame[:11])), "cut off"},
 		"no width":           {riff(chunk("VP8 ", vp8(0, 2, ""))), "size of 0 x 2"},
 	} {
-		_, _, _, err := videosource.Unwrap(tc.webp)
+		_, _, _, err := videosource.VP8FromWebP(tc.webp)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got error %v, want one with %q", name, err, tc.want)
 		}
 	}
-	if _, _, _, err := videosource.Unwrap(riff(chunk("VP8L", []byte("x")))); !errors.Is(err, videosource.ErrLossless) {
+	if _, _, _, err := videosource.VP8FromWebP(riff(chunk("VP8L", []byte("x")))); !errors.Is(err, videosource.ErrLossless) {
 		t.Errorf("got error %v, want %v", err, videosource.ErrLossless)
 	}
 }
@@ -100,7 +100,7 @@ func FuzzUnwrap(f *testing.F) {
 	f.Add(riff(chunk("VP8L", []byte("x"))))
 	f.Add([]byte("RIFF\xff\xff\xff\xffWEBPVP8 \xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, webp []byte) {
-		got, width, height, err := videosource.Unwrap(webp)
+		got, width, height, err := videosource.VP8FromWebP(webp)
 		if err != nil {
 			return
 		}

@@ -26,14 +26,14 @@ type EventKind string
 
 // The kinds of event.
 const (
-	Heard     EventKind = "heard"     // Packet is set
-	Joined    EventKind = "joined"    // Person is set; also of those who were there before us, and again when they are known better
-	Left      EventKind = "left"      // Person is set
-	Connected EventKind = "connected" // we can be heard, for the first time or again
-	Trouble   EventKind = "trouble"   // we cannot be heard for now; Text says why, for people
-	Moved     EventKind = "moved"     // somebody has moved us to another channel, which is Text
-	Exposed   EventKind = "exposed"   // from now on those who carry the call can hear it; told where it is otherwise encrypted from end to end
-	Sealed    EventKind = "sealed"    // they cannot any more
+	PacketReceived EventKind = "heard"     // Packet is set
+	Joined         EventKind = "joined"    // Person is set; also of those who were there before us, and again when they are known better
+	Left           EventKind = "left"      // Person is set
+	Connected      EventKind = "connected" // we can be heard, for the first time or again
+	Interrupted    EventKind = "trouble"   // we cannot be heard for now; Text says why, for people
+	Moved          EventKind = "moved"     // somebody has moved us to another channel, which is Text
+	EncryptionOff  EventKind = "exposed"   // from now on those who carry the call can hear it; told where it is otherwise encrypted from end to end
+	EncryptionOn   EventKind = "sealed"    // they cannot any more
 )
 
 // Event is one thing that happened in a call.
@@ -52,11 +52,11 @@ type Line interface {
 
 	// Play sends one Opus packet of 20 ms, 48 kHz. The caller keeps the time: a packet every 20 ms while there is
 	// something to say. What cannot be sent (no connection yet, a handshake of the encryption under way) is dropped
-	// and reported as [ErrMute].
+	// and reported as [ErrUnavailable].
 	Play(opus []byte) error
 
-	// Hush tells the others that nothing more follows for now: five packets of silence, then the speaking state.
-	Hush() error
+	// EndSpeech tells the others that nothing more follows for now: five packets of silence, then the speaking state.
+	EndSpeech() error
 
 	// Err says why the call has ended, once Events is closed; nil after Close.
 	Err() error
@@ -65,9 +65,9 @@ type Line interface {
 	Close(ctx context.Context) error
 }
 
-// ErrMute is what [Line.Play] returns for a packet that could not be sent now. A later one may be.
-var ErrMute = muteError{}
+// ErrUnavailable is what [Line.Play] returns for a packet that could not be sent now. A later one may be.
+var ErrUnavailable = unavailableError{}
 
-type muteError struct{}
+type unavailableError struct{}
 
-func (muteError) Error() string { return "the call cannot carry sound at the moment" }
+func (unavailableError) Error() string { return "the call cannot carry sound at the moment" }

@@ -46,14 +46,14 @@ type Transcriber interface {
 	Transcribe(ctx context.Context, u Utterance) (Transcript, error)
 }
 
-// Speaker turns words into sound: Opus packets of [FrameTime] each, at 48 kHz, as soon as they are there. The sequence ends with
+// Synthesizer turns words into sound: Opus packets of [FrameTime] each, at 48 kHz, as soon as they are there. The sequence ends with
 // the last packet or with an error as its last element. Stopping to range, or the end of ctx, ends the work behind it.
-type Speaker interface {
+type Synthesizer interface {
 	Speak(ctx context.Context, text string) iter.Seq2[[]byte, error]
 }
 
-// Spotted is a phrase that was heard in running speech.
-type Spotted struct {
+// SpottedPhrase is a phrase that was heard in running speech.
+type SpottedPhrase struct {
 	From   string
 	Phrase string
 	At     time.Time // when the sound that ends it had come
@@ -63,29 +63,29 @@ type Spotted struct {
 type Spotter interface {
 	// Listen begins to listen to one person, and calls found from a goroutine of its own for each phrase, until Close of
 	// what it returns.
-	Listen(ctx context.Context, from string, found func(Spotted)) (Listening, error)
+	Listen(ctx context.Context, from string, found func(SpottedPhrase)) (SpotterStream, error)
 }
 
-// Listening takes the sound of one person at [RateSpeech]. Write does not block; Close ends it and what it has started. Prefer says
+// SpotterStream takes the sound of one person at [RateSpeech]. Write does not block; Close ends it and what it has started. Prefer says
 // what claim they have to be listened to, if not all can be: none, before it is called. It holds from their next words on.
-type Listening interface {
+type SpotterStream interface {
 	Write(s Sound)
-	Prefer(c Claim)
+	SetPriority(c SpotterPriority)
 	Close() error
 }
 
-// Claim is why somebody is listened to rather than others. The zero value is the least.
-type Claim struct {
-	Works  bool      // what they have asked for is being done
-	Called time.Time // when they last spoke to us; zero: never
+// SpotterPriority is why somebody is listened to rather than others. The zero value is the least.
+type SpotterPriority struct {
+	Working       bool      // what they have asked for is being done
+	LastAddressed time.Time // when they last spoke to us; zero: never
 }
 
 // Less reports whether o is the better claim: somebody whose wish is being done comes first, then who spoke to us last.
-func (c Claim) Less(o Claim) bool {
-	if c.Works != o.Works {
-		return o.Works
+func (c SpotterPriority) Less(o SpotterPriority) bool {
+	if c.Working != o.Working {
+		return o.Working
 	}
-	return c.Called.Before(o.Called)
+	return c.LastAddressed.Before(o.LastAddressed)
 }
 
 // Decoder turns the Opus packets of one stream into mono samples at a rate of its own. A nil packet stands for one that was lost:

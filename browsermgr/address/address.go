@@ -63,7 +63,7 @@ func bareHost(s string, refuse func(string) (string, error)) (string, error) {
 	host := strings.ToLower(u.Hostname())
 	ip, ipErr := netip.ParseAddr(host)
 	switch {
-	case ipErr != nil && strings.IndexFunc(host, notInHost) >= 0:
+	case ipErr != nil && strings.IndexFunc(host, invalidInHost) >= 0:
 		return refuse("not a web address: the host is malformed")
 	case host == "localhost" || strings.HasSuffix(host, ".localhost") || (ipErr == nil && ip.IsLoopback()):
 		u.Scheme = "http"
@@ -74,7 +74,7 @@ func bareHost(s string, refuse func(string) (string, error)) (string, error) {
 	return u.String(), nil
 }
 
-// notInHost says whether a character cannot be part of a host name. Letters beyond ASCII are left to Chromium.
-func notInHost(r rune) bool {
+// invalidInHost says whether a character cannot be part of a host name. Letters beyond ASCII are left to Chromium.
+func invalidInHost(r rune) bool {
 	return r < 0x80 && !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-._", r)
 }

@@ -68,7 +68,7 @@ func TestLoadErrorsAreInWords(t *testing.T) {
 		{"%%", "net::ERR_TIMED_OUT", "%% does not answer"},
 	}
 	for _, tt := range tests {
-		if err := address.LoadError(tt.address, tt.code); !strings.Contains(err.Error(), tt.want) {
+		if err := address.NewNetError(tt.address, tt.code); !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s of %s: got %q, want %q in it", tt.code, tt.address, err, tt.want)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// netErrors says in words what Chromium's network errors mean, and what to do.
-var netErrors = map[string]string{
+// netErrorTexts says in words what Chromium's network errors mean, and what to do.
+var netErrorTexts = map[string]string{
 	"ERR_NAME_NOT_RESOLVED":          "no such host %s: check the spelling",
 	"ERR_NAME_RESOLUTION_FAILED":     "the name %s could not be looked up: is there a network?",
 	"ERR_CONNECTION_REFUSED":         "%s refused the connection: nothing listens there",
@@ -48,8 +48,8 @@ type NetError struct {
 	Code string
 }
 
-// LoadError is the [NetError] for Chromium's errorText of a failed load.
-func LoadError(address, errorText string) error {
+// NewNetError is the [NetError] for Chromium's errorText of a failed load.
+func NewNetError(address, errorText string) error {
 	return &NetError{address, strings.TrimPrefix(errorText, "net::")}
 }
 
@@ -62,7 +62,7 @@ func (e *NetError) Error() string {
 			host = u.Hostname()
 		}
 	}
-	words, ok := netErrors[e.Code]
+	words, ok := netErrorTexts[e.Code]
 	if !ok {
 		if !strings.HasPrefix(e.Code, "ERR_CERT_") && !strings.HasPrefix(e.Code, "ERR_SSL_") {
 			return fmt.Sprintf("%s cannot be loaded (%s)", host, e.Code)

@@ -7,9 +7,9 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// Pattern reads an address pattern: * matches within a path segment, ** across, ? one character. A pattern without
+// ParsePattern reads an address pattern: * matches within a path segment, ** across, ? one character. A pattern without
 // any of these must be the whole address; a final slash after the host may be left out.
-func Pattern(pattern string) (func(string) bool, error) {
+func ParsePattern(pattern string) (func(string) bool, error) {
 	if !strings.Contains(pattern, "*") {
 		return func(s string) bool { return s == pattern || s == pattern+"/" }, nil
 	}

@@ -22,7 +22,7 @@ func TestPattern(t *testing.T) {
 		{"**", "about:blank", true},
 	}
 	for _, tt := range tests {
-		match, err := address.Pattern(tt.pattern)
+		match, err := address.ParsePattern(tt.pattern)
 		if err != nil || match(tt.url) != tt.want {
 			t.Errorf("%q on %q: got %v, %v; want %v", tt.pattern, tt.url, !tt.want, err, tt.want)
 		}
@@ -33,7 +33,7 @@ func FuzzPattern(f *testing.F) {
 	f.Add("http://a/*", "http://a/b")
 	f.Add("***[(", "x")
 	f.Fuzz(func(t *testing.T, pattern, url string) {
-		match, err := address.Pattern(pattern)
+		match, err := address.ParsePattern(pattern)
 		if err != nil {
 			return
 		}

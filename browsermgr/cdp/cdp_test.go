@@ -56,7 +56,7 @@ func dial(t *testing.T, timeout time.Duration, p peer, onEvent func(cdp.Event)) 
 		}
 	}))
 	t.Cleanup(srv.Close)
-	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{Timeout: timeout})
+	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{CallTimeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestLateAnswerHarmsNothing(t *testing.T) {
 	}
 	s := dial(t, 5*time.Second, p, quiet).Session("", nil)
 	call := s.Begin(proto.PageEnable{})
-	call.Forget()
+	call.Abandon()
 	if err := s.Do(t.Context(), proto.PageDisable{}); err != nil {
 		t.Error(err)
 	}
@@ -159,10 +159,10 @@ func TestRefusalsNameTheMethod(t *testing.T) {
 	}
 	s := dial(t, 5*time.Second, p, quiet).Session("s", nil)
 	_, err := cdp.Ask[struct{}](t.Context(), s, proto.PageStopLoading{})
-	if err == nil || !strings.Contains(err.Error(), "Page.stopLoading") || !strings.Contains(err.Error(), "no such thing") || cdp.DocumentGone(err) {
+	if err == nil || !strings.Contains(err.Error(), "Page.stopLoading") || !strings.Contains(err.Error(), "no such thing") || cdp.IsDocumentGone(err) {
 		t.Errorf("got %v, want the method and the reason", err)
 	}
-	if err := s.Do(t.Context(), proto.PageReload{}); !cdp.DocumentGone(err) {
+	if err := s.Do(t.Context(), proto.PageReload{}); !cdp.IsDocumentGone(err) {
 		t.Errorf("got %v, want the document to be gone", err)
 	}
 }
@@ -187,7 +187,7 @@ func TestAddressInErrorsHoldsNoSecret(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
 	for _, url := range []string{"ws" + strings.TrimPrefix(srv.URL, "http") + "/x?token=secret", "ws://user:secret@127.0.0.1:1/", "ws://secret\x00"} {
-		_, err := cdp.Dial(t.Context(), url, cdp.Options{Timeout: time.Second})
+		_, err := cdp.Dial(t.Context(), url, cdp.Options{CallTimeout: time.Second})
 		if err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("got %v", err)
 		}
@@ -208,7 +208,7 @@ func TestHandshakeCarriesHeadersAndARefusalKeepsItsStatus(t *testing.T) {
 		http.StatusUnauthorized:    nil,
 		http.StatusTooManyRequests: {"Authorization": {"Basic dTpw"}},
 	} {
-		_, err := cdp.Dial(t.Context(), url, cdp.Options{Timeout: 10 * time.Second, Header: header})
+		_, err := cdp.Dial(t.Context(), url, cdp.Options{CallTimeout: 10 * time.Second, HandshakeHeader: header})
 		refused, ok := errors.AsType[*cdp.StatusError](err)
 		if !ok || refused.Code != want || strings.Contains(err.Error(), "dTpw") {
 			t.Errorf("got %v, want status %d and no body", err, want)
@@ -226,7 +226,7 @@ func TestHandshakeHasABoundOfItsOwn(t *testing.T) {
 	}))
 	defer srv.Close()
 	defer close(release)
-	_, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{Timeout: time.Hour, Handshake: 50 * time.Millisecond})
+	_, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{CallTimeout: time.Hour, HandshakeTimeout: 50 * time.Millisecond})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want the deadline", err)
 	}
@@ -249,7 +249,7 @@ func TestMessagesAreCleanedBeforeAnybodyReadsThem(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{
-		Timeout: 5 * time.Second, Clean: func(m []byte) []byte { return bytes.ReplaceAll(m, []byte("hunter2"), []byte("[secret]")) },
+		CallTimeout: 5 * time.Second, Redact: func(m []byte) []byte { return bytes.ReplaceAll(m, []byte("hunter2"), []byte("[secret]")) },
 	})
 	if err != nil {
 		t.Fatal(err)

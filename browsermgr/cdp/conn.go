@@ -23,17 +23,17 @@ var ErrGone = errors.New("the browser is gone")
 
 // Options adjusts a connection.
 type Options struct {
-	// Timeout bounds each single call; it must be positive. A shorter context wins.
-	Timeout time.Duration
-	// Sent, if set, is called with the name of each method as it is sent, for measuring. It must not block.
-	Sent func(method string)
-	// Header goes with the opening handshake, e.g. for a browser that wants authorization.
-	Header http.Header
-	// Handshake bounds the opening handshake; 0 means Timeout.
-	Handshake time.Duration
-	// Clean, if set, is given each message of the browser before anybody reads it, and returns what is read instead. It is
+	// CallTimeout bounds each single call; it must be positive. A shorter context wins.
+	CallTimeout time.Duration
+	// OnSent, if set, is called with the name of each method as it is sent, for measuring. It must not block.
+	OnSent func(method string)
+	// HandshakeHeader goes with the opening handshake, e.g. for a browser that wants authorization.
+	HandshakeHeader http.Header
+	// HandshakeTimeout bounds the opening handshake; 0 means Timeout.
+	HandshakeTimeout time.Duration
+	// Redact, if set, is given each message of the browser before anybody reads it, and returns what is read instead. It is
 	// called on the reading goroutine, and must leave the message's structure as it is.
-	Clean func(message []byte) []byte
+	Redact func(message []byte) []byte
 }
 
 // StatusError says that the opening handshake was answered with something else than a switch of protocols. It is told
@@ -82,9 +82,9 @@ type Conn struct {
 // Dial opens the browser's WebSocket (ws://…/devtools/browser/…). Nothing is sent or read before [Conn.Start]. A handshake
 // that was refused is a *[StatusError].
 func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
-	ctx, cancelDial := context.WithTimeout(ctx, cmp.Or(opts.Handshake, opts.Timeout))
+	ctx, cancelDial := context.WithTimeout(ctx, cmp.Or(opts.HandshakeTimeout, opts.CallTimeout))
 	defer cancelDial()
-	ws, resp, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPHeader: opts.Header})
+	ws, resp, err := websocket.Dial(ctx, wsURL, &websocket.DialOptions{HTTPHeader: opts.HandshakeHeader})
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close()
 	}
@@ -96,17 +96,17 @@ func Dial(ctx context.Context, wsURL string, opts Options) (*Conn, error) {
 		if withURL, ok := errors.AsType[*url.Error](err); ok {
 			err = withURL.Err
 		}
-		return nil, fmt.Errorf("connect to the browser at %s: %w", redact(wsURL), err)
+		return nil, fmt.Errorf("connect to the browser at %s: %w", redactURL(wsURL), err)
 	}
 	ws.SetReadLimit(maxMessage)
 	return &Conn{
-		ws: ws, timeout: opts.Timeout, sent: opts.Sent, clean: opts.Clean,
+		ws: ws, timeout: opts.CallTimeout, sent: opts.OnSent, clean: opts.Redact,
 		pending: map[int]chan []byte{}, wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}, nil
 }
 
-// redact removes what may be a secret from an endpoint's address.
-func redact(wsURL string) string {
+// redactURL removes what may be a secret from an endpoint's address.
+func redactURL(wsURL string) string {
 	u, err := url.Parse(wsURL)
 	if err != nil {
 		return "(an address that does not parse)"
@@ -224,11 +224,11 @@ func (c *Conn) Err() error {
 	if errors.Is(c.err, errClosed) {
 		return nil
 	}
-	return c.Gone()
+	return c.GoneError()
 }
 
-// Gone is the error of calls after the connection has ended, Close included. It wraps [ErrGone].
-func (c *Conn) Gone() error {
+// GoneError is the error of calls after the connection has ended, Close included. It wraps [ErrGone].
+func (c *Conn) GoneError() error {
 	select {
 	case <-c.done:
 		return fmt.Errorf("%w: %w", ErrGone, c.err)
@@ -265,7 +265,7 @@ func (c *Conn) send(sessionID string, req proto.Request, answer bool) (int, chan
 	return id, ch, nil
 }
 
-func (c *Conn) forget(id int) {
+func (c *Conn) forgetCall(id int) {
 	c.mu.Lock()
 	delete(c.pending, id)
 	c.mu.Unlock()

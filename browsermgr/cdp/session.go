@@ -14,15 +14,15 @@ import (
 
 // Session is one flat session: to the browser (empty id) or to a target. It is safe for concurrent use.
 type Session struct {
-	conn *Conn
-	id   string
-	lost error
-	gone chan struct{}
+	conn    *Conn
+	id      string
+	goneErr error
+	gone    chan struct{}
 }
 
 // Session is the session with this id. lost is the error of its calls once [Session.End] was called.
 func (c *Conn) Session(id string, lost error) *Session {
-	return &Session{conn: c, id: id, lost: lost, gone: make(chan struct{})}
+	return &Session{conn: c, id: id, goneErr: lost, gone: make(chan struct{})}
 }
 
 // ID is the protocol's id of the session.
@@ -74,16 +74,16 @@ func (c *Call) Wait(ctx context.Context, result any) error {
 	select {
 	case data = <-c.ch:
 	case <-ctx.Done():
-		c.s.conn.forget(c.id)
+		c.s.conn.forgetCall(c.id)
 		return context.Cause(ctx)
 	case <-timer.C:
-		c.s.conn.forget(c.id)
+		c.s.conn.forgetCall(c.id)
 		return fmt.Errorf("%w: no reply to %s within %s; it may be busy: stop it or reload", ErrNoAnswer, c.method, c.limit)
 	case <-c.s.conn.done:
-		return c.s.conn.Gone()
+		return c.s.conn.GoneError()
 	case <-c.s.gone:
-		c.s.conn.forget(c.id)
-		return c.s.lost
+		c.s.conn.forgetCall(c.id)
+		return c.s.goneErr
 	}
 	return c.decode(data, result)
 }
@@ -105,8 +105,8 @@ func (c *Call) decode(data []byte, result any) error {
 // Answered reports whether [Call.Wait] would return at once with what Chromium said.
 func (c *Call) Answered() bool { return len(c.ch) > 0 }
 
-// Forget gives up the answer: nobody will wait for it.
-func (c *Call) Forget() { c.s.conn.forget(c.id) }
+// Abandon gives up the answer: nobody will wait for it.
+func (c *Call) Abandon() { c.s.conn.forgetCall(c.id) }
 
 // Do sends a request and waits until Chromium has handled it.
 func (s *Session) Do(ctx context.Context, req proto.Request) error {
@@ -123,8 +123,8 @@ func Ask[R any](ctx context.Context, s *Session, req proto.Request) (R, error) {
 // ErrDocumentGone says that the document a script ran in went away: the frame navigated or was removed.
 var ErrDocumentGone = errors.New("the document went away")
 
-// DocumentGone recognises the ways in which Chromium says ErrDocumentGone.
-func DocumentGone(err error) bool {
+// IsDocumentGone recognises the ways in which Chromium says ErrDocumentGone.
+func IsDocumentGone(err error) bool {
 	if err == nil {
 		return false
 	}

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"clank/browsermgr/chrome"
+
+	"github.com/coder/websocket"
 )
 
 // parentDir makes the test program play a parent that is killed: it launches a browser on that directory, prints its
@@ -37,7 +37,7 @@ func playParent(dir string) int {
 	exe, err := chrome.Find(context.Background(), os.Getenv("CLANK_CHROMIUM"))
 	if err == nil {
 		var p *chrome.Process
-		o := chrome.Options{Executable: exe.Path, UserDataDir: dir, Headless: true}
+		o := chrome.LaunchOptions{Executable: exe.Path, UserDataDir: dir, Headless: true}
 		if dir == "temporary" {
 			o.UserDataDir = ""
 		}
@@ -61,7 +61,7 @@ func browser(t *testing.T) string {
 }
 
 // launch launches a headless browser that the test's end stops.
-func launch(t *testing.T, o chrome.Options) *chrome.Process {
+func launch(t *testing.T, o chrome.LaunchOptions) *chrome.Process {
 	t.Helper()
 	if o.Executable == "" {
 		o.Executable = browser(t)

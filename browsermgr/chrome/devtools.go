@@ -11,9 +11,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// command sends one command without parameters to the browser's own DevTools target, over a connection of its own, and
+// sendBrowserCommand sends one command without parameters to the browser's own DevTools target, over a connection of its own, and
 // decodes what it returns into result, unless that is nil.
-func command(ctx context.Context, url, method string, result any) error {
+func sendBrowserCommand(ctx context.Context, url, method string, result any) error {
 	ws, resp, err := websocket.Dial(ctx, url, nil)
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close()

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Machine is a made-up machine for the search: its files are below Root, and Says is what programs print.
-type Machine struct {
+// FinderMachine is a made-up machine for the search: its files are below Root, and Says is what programs print.
+type FinderMachine struct {
 	OS, Home, Root string
 	Path           []string // names on PATH; they are below Root/usr/bin
 	Env            map[string]string
@@ -15,7 +15,7 @@ type Machine struct {
 }
 
 // Find is [Find] on that machine.
-func (m Machine) Find(ctx context.Context, configured string) (Executable, error) {
+func (m FinderMachine) Find(ctx context.Context, configured string) (Executable, error) {
 	f := finder{
 		goos: m.OS, home: m.Home, root: m.Root,
 		getenv: func(key string) string { return m.Env[key] },
@@ -39,16 +39,16 @@ func (m Machine) Find(ctx context.Context, configured string) (Executable, error
 
 // What the tests look at from inside.
 var (
-	EndpointInLine = endpointInLine
-	EndpointInFile = endpointInFile
-	Decorate       = decorate
-	ParseColor     = parseColor
-	SandboxLine    = sandboxLine
-	Flags          = Options.flags
+	EndpointInLine    = endpointInLine
+	EndpointInFile    = endpointInFile
+	WriteProfilePrefs = writeProfilePrefs
+	ParseColor        = parseColor
+	SandboxLine       = sandboxLine
+	Flags             = LaunchOptions.flags
 )
 
 // DataDirsOf are the [DataDirs] of another machine.
 var DataDirsOf = dataDirs
 
-// Disabled joins the features that flags switch off with our own.
-var Disabled = disabled
+// MergeDisabledFeatures joins the features that flags switch off with our own.
+var MergeDisabledFeatures = mergeDisabledFeatures

@@ -8,7 +8,7 @@ import (
 )
 
 func TestFeaturesThatAnOperatorSwitchesOffJoinOurs(t *testing.T) {
-	features, rest := chrome.Disabled([]string{"--disable-features=One,Two", "--mute-audio", "--disable-features=Three"})
+	features, rest := chrome.MergeDisabledFeatures([]string{"--disable-features=One,Two", "--mute-audio", "--disable-features=Three"})
 	for _, want := range []string{"MediaRouter", "WebRtcHideLocalIpsWithMdns", "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "One", "Two", "Three"} {
 		if !strings.Contains(","+features+",", ","+want+",") {
 			t.Errorf("feature %s is on: %s", want, features)

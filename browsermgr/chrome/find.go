@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// Kind is the family of a Chromium executable.
-type Kind string
+// BrowserKind is the family of a Chromium executable.
+type BrowserKind string
 
 // The kinds of [Executable].
 const (
-	Chrome   Kind = "chrome"
-	Chromium Kind = "chromium"
-	Brave    Kind = "brave"
-	Edge     Kind = "edge"
-	Canary   Kind = "canary"
-	Custom   Kind = "custom" // configured, and of no name we know
+	Chrome   BrowserKind = "chrome"
+	Chromium BrowserKind = "chromium"
+	Brave    BrowserKind = "brave"
+	Edge     BrowserKind = "edge"
+	Canary   BrowserKind = "canary"
+	Custom   BrowserKind = "custom" // configured, and of no name we know
 )
 
 // Executable is a browser that can be launched.
 type Executable struct {
 	Path string
-	Kind Kind
+	Kind BrowserKind
 	// Snap says that the program is confined by snap: it may only use directories below the home that do not begin
 	// with a dot, and /tmp is its own.
 	Snap bool
@@ -37,14 +37,14 @@ type Executable struct {
 
 // NotFoundError says that no browser is there. Its text names what was looked for and how to install one.
 type NotFoundError struct {
-	Looked  []string // names and paths, in the order in which they were tried
+	Tried   []string // names and paths, in the order in which they were tried
 	Install string   // the command that installs one here
 }
 
 // Error implements error.
 func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no supported browser found (looked for %s); install one with: %s",
-		strings.Join(e.Looked, ", "), e.Install)
+		strings.Join(e.Tried, ", "), e.Install)
 }
 
 // Find picks the browser to use: the configured one (a path, or a name on PATH; ~ is the home), or else the default
@@ -56,7 +56,7 @@ func Find(ctx context.Context, configured string) (Executable, error) {
 	if err != nil {
 		home = string(filepath.Separator)
 	}
-	f := finder{goos: runtime.GOOS, home: home, root: "/", lookPath: exec.LookPath, getenv: os.Getenv, output: output}
+	f := finder{goos: runtime.GOOS, home: home, root: "/", lookPath: exec.LookPath, getenv: os.Getenv, output: runSystemTool}
 	return f.find(ctx, configured)
 }
 
@@ -76,17 +76,17 @@ func (f finder) find(ctx context.Context, configured string) (Executable, error)
 		if err != nil {
 			return Executable{}, err
 		}
-		return describe(path, Custom), nil
+		return describeExecutable(path, Custom), nil
 	}
 	var looked []string
-	for _, try := range []func(context.Context) (string, []string){f.desktopDefault, f.onPath, f.inPlaces, f.playwright} {
+	for _, try := range []func(context.Context) (string, []string){f.desktopDefault, f.onPath, f.atKnownPaths, f.playwright} {
 		path, names := try(ctx)
 		if path != "" {
-			return describe(path, Chromium), nil
+			return describeExecutable(path, Chromium), nil
 		}
 		looked = append(looked, names...)
 	}
-	return Executable{}, &NotFoundError{Looked: looked, Install: f.installCommand()}
+	return Executable{}, &NotFoundError{Tried: looked, Install: f.installCommand()}
 }
 
 func (f finder) configured(name string) (string, error) {
@@ -104,13 +104,13 @@ func (f finder) configured(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("configured browser is missing: %w", err)
 	}
-	if !startable(info) {
+	if !isExecutableFile(info) {
 		return "", fmt.Errorf("configured browser %s is no program that can be started", name)
 	}
 	return name, nil
 }
 
-func startable(info os.FileInfo) bool {
+func isExecutableFile(info os.FileInfo) bool {
 	return info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
@@ -124,8 +124,8 @@ func (f finder) onPath(context.Context) (string, []string) {
 	return "", names
 }
 
-func (f finder) inPlaces(context.Context) (string, []string) {
-	places := linuxPlaces
+func (f finder) atKnownPaths(context.Context) (string, []string) {
+	places := linuxPaths
 	if f.goos == "darwin" {
 		places = nil
 		for _, app := range macApps {
@@ -134,15 +134,15 @@ func (f finder) inPlaces(context.Context) (string, []string) {
 		}
 	}
 	for _, place := range places {
-		if path := f.first(place); path != "" {
+		if path := f.firstMatch(place); path != "" {
 			return path, nil
 		}
 	}
 	return "", places
 }
 
-// first returns the first startable program that a pattern matches. ~ is the home.
-func (f finder) first(pattern string) string {
+// firstMatch returns the first startable program that a pattern matches. ~ is the home.
+func (f finder) firstMatch(pattern string) string {
 	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
 		pattern = filepath.Join(f.home, rest)
 	} else {
@@ -153,7 +153,7 @@ func (f finder) first(pattern string) string {
 		return ""
 	}
 	for _, match := range slices.Backward(matches) { // the highest version sorts last
-		if info, err := os.Stat(match); err == nil && startable(info) {
+		if info, err := os.Stat(match); err == nil && isExecutableFile(info) {
 			return match
 		}
 	}
@@ -175,7 +175,7 @@ func (f finder) playwright(context.Context) (string, []string) {
 	}
 	for _, cache := range caches {
 		for _, program := range programs {
-			if path := f.first(cache + "/" + program); path != "" {
+			if path := f.firstMatch(cache + "/" + program); path != "" {
 				return path, nil
 			}
 		}
@@ -183,15 +183,15 @@ func (f finder) playwright(context.Context) (string, []string) {
 	return "", caches
 }
 
-func describe(path string, otherwise Kind) Executable {
+func describeExecutable(path string, otherwise BrowserKind) Executable {
 	return Executable{Path: path, Kind: kindOf(path, otherwise), Snap: isSnap(path)}
 }
 
 // desktopTimeout bounds a question to the desktop's own tools.
 const desktopTimeout = 5 * time.Second
 
-// output runs a short program of the system and returns what it prints.
-func output(ctx context.Context, name string, args ...string) (string, error) {
+// runSystemTool runs a short program of the system and returns what it prints.
+func runSystemTool(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()

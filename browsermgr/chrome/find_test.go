@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/browsermgr/chrome"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // place writes files below root; those that end in "!" can be started.
@@ -35,42 +35,42 @@ func TestFindOrder(t *testing.T) {
 	entry := "[Desktop Entry]\nExec=env BAMF=1 /usr/bin/brave-browser %U\n"
 	cache := "home/.cache/ms-playwright/"
 	for name, tt := range map[string]struct {
-		machine chrome.Machine
+		machine chrome.FinderMachine
 		files   map[string]string
 		want    chrome.Executable
 	}{
 		"the desktop's default comes first": {
-			chrome.Machine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "brave-browser"}, Says: desktop},
+			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "brave-browser"}, Says: desktop},
 			map[string]string{"usr/share/applications/brave.desktop": entry},
 			chrome.Executable{Path: "usr/bin/brave-browser", Kind: chrome.Brave},
 		},
 		"a default of another family is passed over": {
-			chrome.Machine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "firefox"}, Says: desktop},
+			chrome.FinderMachine{OS: "linux", Path: []string{"google-chrome", "xdg-settings", "firefox"}, Says: desktop},
 			map[string]string{"usr/share/applications/brave.desktop": "Exec=/usr/bin/firefox %u\n"},
 			chrome.Executable{Path: "usr/bin/google-chrome", Kind: chrome.Chrome},
 		},
 		"names on PATH in order": {
-			chrome.Machine{OS: "linux", Path: []string{"chromium-browser", "chromium"}, Says: desktop},
+			chrome.FinderMachine{OS: "linux", Path: []string{"chromium-browser", "chromium"}, Says: desktop},
 			nil,
 			chrome.Executable{Path: "usr/bin/chromium", Kind: chrome.Chromium},
 		},
 		"a known place": {
-			chrome.Machine{OS: "linux"},
+			chrome.FinderMachine{OS: "linux"},
 			map[string]string{"opt/google/chrome/chrome!": "", cache + "chromium-9/chrome-linux/chrome!": ""},
 			chrome.Executable{Path: "opt/google/chrome/chrome", Kind: chrome.Chrome},
 		},
 		"the newest that Playwright has": {
-			chrome.Machine{OS: "linux"},
+			chrome.FinderMachine{OS: "linux"},
 			map[string]string{cache + "chromium-1100/chrome-linux64/chrome!": "", cache + "chromium-1200/chrome-linux64/chrome!": ""},
 			chrome.Executable{Path: cache + "chromium-1200/chrome-linux64/chrome", Kind: chrome.Chromium},
 		},
 		"an app of macOS": {
-			chrome.Machine{OS: "darwin", Path: []string{"chromium"}},
+			chrome.FinderMachine{OS: "darwin", Path: []string{"chromium"}},
 			map[string]string{"home/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge!": ""},
 			chrome.Executable{Path: "home/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge", Kind: chrome.Edge},
 		},
 		"a wrapper around a snap is told": {
-			chrome.Machine{OS: "linux", Path: []string{"chromium-browser"}},
+			chrome.FinderMachine{OS: "linux", Path: []string{"chromium-browser"}},
 			map[string]string{"usr/bin/chromium-browser!": "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n"},
 			chrome.Executable{Path: "usr/bin/chromium-browser", Kind: chrome.Chromium, Snap: true},
 		},
@@ -93,19 +93,19 @@ func TestFindOrder(t *testing.T) {
 
 func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
 	for name, tt := range map[string]struct {
-		machine chrome.Machine
+		machine chrome.FinderMachine
 		files   map[string]string
 		looked  string
 		install string
 	}{
-		"Debian": {chrome.Machine{OS: "linux", Path: []string{"apt-get"}}, nil, "google-chrome", "apt-get install chromium"},
+		"Debian": {chrome.FinderMachine{OS: "linux", Path: []string{"apt-get"}}, nil, "google-chrome", "apt-get install chromium"},
 		"Ubuntu": {
-			chrome.Machine{OS: "linux", Path: []string{"apt-get"}},
+			chrome.FinderMachine{OS: "linux", Path: []string{"apt-get"}},
 			map[string]string{"etc/os-release": "NAME=x\nID=ubuntu\n"},
 			"/snap/bin/chromium", "google-chrome-stable",
 		},
-		"Fedora": {chrome.Machine{OS: "linux", Path: []string{"dnf"}}, nil, "ms-playwright", "dnf install chromium"},
-		"macOS":  {chrome.Machine{OS: "darwin"}, nil, "Google Chrome.app", "brew install --cask chromium"},
+		"Fedora": {chrome.FinderMachine{OS: "linux", Path: []string{"dnf"}}, nil, "ms-playwright", "dnf install chromium"},
+		"macOS":  {chrome.FinderMachine{OS: "darwin"}, nil, "Google Chrome.app", "brew install --cask chromium"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.machine.Root = t.TempDir()
@@ -127,7 +127,7 @@ func TestNothingFoundSaysWhatWasLookedForAndHowToInstall(t *testing.T) {
 func TestConfiguredBrowser(t *testing.T) {
 	root := t.TempDir()
 	place(t, root, map[string]string{"home/my/browser!": "", "home/my/notes": "text"})
-	m := chrome.Machine{OS: "linux", Root: root, Home: filepath.Join(root, "home"), Path: []string{"chromium"}}
+	m := chrome.FinderMachine{OS: "linux", Root: root, Home: filepath.Join(root, "home"), Path: []string{"chromium"}}
 	got, err := m.Find(t.Context(), "~/my/browser")
 	if err != nil || got.Path != filepath.Join(root, "home/my/browser") || got.Kind != chrome.Custom {
 		t.Errorf("got %+v, %v", got, err)

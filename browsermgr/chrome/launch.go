@@ -16,16 +16,16 @@ import (
 // Launch starts a browser and returns once it has answered a DevTools command. The browser then runs until
 // [Process.Stop], or until it or this program ends; ctx is for the launch alone. If Launch fails nothing is left behind:
 // no process, no lock, no temporary directory. A directory that somebody else uses is a *[LockedError].
-func Launch(ctx context.Context, o Options) (*Process, error) {
+func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := o.check(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	timeout := o.Timeout
 	if timeout <= 0 {
-		timeout = DefaultTimeout
+		timeout = DefaultLaunchTimeout
 	}
 	if o.ReadyTimeout <= 0 {
 		o.ReadyTimeout = DefaultReadyTimeout
@@ -43,7 +43,7 @@ func Launch(ctx context.Context, o Options) (*Process, error) {
 	}
 	p.Temporary = data.temp
 	p.data = data
-	close(p.settled)
+	close(p.launched)
 	o.Logger.Info("browser launched", "pid", p.PID, "port", p.Port, "version", p.Version, "sandbox", p.Sandbox,
 		"took_ms", time.Since(p.StartedAt).Milliseconds())
 	if p.SandboxNote != "" {
@@ -53,7 +53,7 @@ func Launch(ctx context.Context, o Options) (*Process, error) {
 }
 
 // launchOn tries with the sandbox first, unless it is known to be no use.
-func launchOn(ctx context.Context, o Options, data *userData) (*Process, error) {
+func launchOn(ctx context.Context, o LaunchOptions, data *userData) (*Process, error) {
 	var note string
 	switch {
 	case o.NoSandbox:
@@ -77,19 +77,19 @@ func launchOn(ctx context.Context, o Options, data *userData) (*Process, error) 
 }
 
 // launchOnPort tries the ports until one is free.
-func launchOnPort(ctx context.Context, o Options, data *userData, sandbox bool) (*Process, error) {
+func launchOnPort(ctx context.Context, o LaunchOptions, data *userData, sandbox bool) (*Process, error) {
 	if len(o.Ports) == 0 {
 		return launchOnce(ctx, o, data, 0, sandbox)
 	}
 	var busy PortError
 	for _, port := range o.Ports {
-		if Free(ctx, port) {
+		if PortFree(ctx, port) {
 			p, err := launchOnce(ctx, o, data, port, sandbox)
 			if !errors.Is(err, errNoPort) {
 				return p, err
 			}
 		}
-		busy.Busy = append(busy.Busy, HolderOf(port))
+		busy.Busy = append(busy.Busy, FindPortHolder(port))
 	}
 	return nil, fmt.Errorf("launch browser: %w", &busy)
 }
@@ -102,11 +102,11 @@ type PortHolder struct {
 	Program string
 }
 
-// HolderOf looks for who listens on a port.
-func HolderOf(port int) PortHolder {
+// FindPortHolder looks for who listens on a port.
+func FindPortHolder(port int) PortHolder {
 	h := PortHolder{Port: port, PID: portOwner(port)}
 	if h.PID != 0 {
-		h.Program = programOf(h.PID)
+		h.Program = programOfPID(h.PID)
 	}
 	return h
 }
@@ -133,11 +133,11 @@ func (e *PortError) Error() string {
 	for _, h := range e.Busy {
 		list = append(list, h.String())
 	}
-	return fmt.Sprintf("no DevTools port is free between %d and %d: %s", e.Busy[0].Port, e.Busy[len(e.Busy)-1].Port, some(list))
+	return fmt.Sprintf("no DevTools port is free between %d and %d: %s", e.Busy[0].Port, e.Busy[len(e.Busy)-1].Port, shortenList(list))
 }
 
-// Free reports whether nothing listens on a port of this machine.
-func Free(ctx context.Context, port int) bool {
+// PortFree reports whether nothing listens on a port of this machine.
+func PortFree(ctx context.Context, port int) bool {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -146,8 +146,8 @@ func Free(ctx context.Context, port int) bool {
 	return l.Close() == nil
 }
 
-// some shortens a long list.
-func some(list []string) string {
+// shortenList shortens a long list.
+func shortenList(list []string) string {
 	const most = 5
 	if len(list) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
@@ -156,34 +156,34 @@ func some(list []string) string {
 }
 
 // launchOnce starts the program and waits until it has answered. If it does not, it is gone when launchOnce returns.
-func launchOnce(ctx context.Context, o Options, data *userData, port int, sandbox bool) (*Process, error) {
+func launchOnce(ctx context.Context, o LaunchOptions, data *userData, port int, sandbox bool) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("launch browser: %w", context.Cause(ctx))
 	}
 	if err := clearSingleton(data.dir); err != nil {
 		return nil, fmt.Errorf("launch browser: %w", err)
 	}
-	p, err := start(ctx, o, data.dir, port, sandbox)
+	p, err := startProcess(ctx, o, data.dir, port, sandbox)
 	if err != nil {
 		return nil, err
 	}
-	if info, ok := inspect(p.PID); ok {
+	if info, ok := inspectProcess(p.PID); ok {
 		if err := data.lock.record(info); err != nil {
 			o.Logger.Warn("record browser", "error", err)
 		}
 	}
-	if err := p.answer(ctx, o); err != nil {
+	if err := p.awaitReady(ctx, o); err != nil {
 		p.kill()
-		close(p.settled)
+		close(p.launched)
 		<-p.done
-		return nil, fmt.Errorf("launch browser %s: %w%s", o.Executable, p.explain(err), said(&p.stderr))
+		return nil, fmt.Errorf("launch browser %s: %w%s", o.Executable, p.explain(err), quoteStderr(&p.stderr))
 	}
 	data.socket = singletonSocket(data.dir)
 	return p, nil
 }
 
-// ErrPolicy says that the administrator of this machine forbids to drive this browser.
-var ErrPolicy = errors.New("a policy of this machine's administrator forbids remote debugging (RemoteDebuggingAllowed): " +
+// ErrForbiddenByAdmin says that the administrator of this machine forbids to drive this browser.
+var ErrForbiddenByAdmin = errors.New("a policy of this machine's administrator forbids remote debugging (RemoteDebuggingAllowed): " +
 	"ask them, or install a browser to which it does not apply")
 
 var errDefaultDir = errors.New("Chrome does not let its own default directory be driven: use another user data directory, " + //nolint:staticcheck // a name
@@ -199,11 +199,11 @@ type sandboxError struct{ line string }
 
 func (e *sandboxError) Error() string { return "it has no usable sandbox: " + e.line }
 
-// answer waits for the DevTools address and for the answer to a first command.
-func (p *Process) answer(ctx context.Context, o Options) error {
+// awaitReady waits for the DevTools address and for the answer to a first command.
+func (p *Process) awaitReady(ctx context.Context, o LaunchOptions) error {
 	listening, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not ready within %s", o.Timeout))
 	defer cancel()
-	url, err := p.endpoint(listening)
+	url, err := p.awaitEndpoint(listening)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (p *Process) answer(ctx context.Context, o Options) error {
 	}
 	ctx, done := context.WithTimeoutCause(ctx, o.ReadyTimeout, fmt.Errorf("nothing within %s", o.ReadyTimeout))
 	defer done()
-	if err := command(ctx, url, "Browser.getVersion", &version); err != nil {
+	if err := sendBrowserCommand(ctx, url, "Browser.getVersion", &version); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("its DevTools port %d is open but does not answer: %w", portOf(url), context.Cause(ctx))
 		}
@@ -222,8 +222,8 @@ func (p *Process) answer(ctx context.Context, o Options) error {
 	return nil
 }
 
-// endpoint waits for the address on stderr, or in the file that Chromium writes when it chose the port itself.
-func (p *Process) endpoint(ctx context.Context) (string, error) {
+// awaitEndpoint waits for the address on stderr, or in the file that Chromium writes when it chose the port itself.
+func (p *Process) awaitEndpoint(ctx context.Context) (string, error) {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
@@ -248,10 +248,10 @@ func (p *Process) endpoint(ctx context.Context) (string, error) {
 	}
 }
 
-// see looks at a line of stderr for the DevTools address.
-func (p *Process) see(line string) {
+// handleStderrLine looks at a line of stderr for the DevTools address.
+func (p *Process) handleStderrLine(line string) {
 	url, ok := endpointInLine(line)
-	refused := refusal(line)
+	refused := listenError(line)
 	if !ok && refused == nil {
 		return
 	}
@@ -264,13 +264,13 @@ func (p *Process) see(line string) {
 	})
 }
 
-// refusal is why Chromium says that it will not listen; nil if the line is about something else.
-func refusal(line string) error {
+// listenError is why Chromium says that it will not listen; nil if the line is about something else.
+func listenError(line string) error {
 	switch {
 	case strings.Contains(line, "Cannot start http server for devtools"):
 		return errNoPort
 	case strings.Contains(line, "DevTools remote debugging is disallowed"):
-		return ErrPolicy
+		return ErrForbiddenByAdmin
 	case strings.Contains(line, "DevTools remote debugging requires a non-default data directory"):
 		return errDefaultDir
 	default:
@@ -289,8 +289,8 @@ func (p *Process) explain(err error) error {
 	return fmt.Errorf("%w: %s", err, describeExit(p.cmd.ProcessState))
 }
 
-// said quotes stderr for the end of an error.
-func said(stderr *tail) string {
+// quoteStderr quotes stderr for the end of an error.
+func quoteStderr(stderr *stderrTail) string {
 	if text := stderr.quote(); text != "" {
 		return "; it said:\n" + text
 	}
@@ -312,8 +312,8 @@ func sandboxLine(text string) string {
 	return ""
 }
 
-// listening reports whether a TCP connection to a port of this machine is accepted.
-func listening(port int) bool {
+// isListening reports whether a TCP connection to a port of this machine is accepted.
+func isListening(port int) bool {
 	conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), 300*time.Millisecond) //nolint:noctx // bounded, and on this machine
 	if err != nil {
 		return false

@@ -17,7 +17,7 @@ import (
 
 func TestLaunchAnswersAndStopLeavesNothing(t *testing.T) {
 	temp := t.TempDir()
-	p := launch(t, chrome.Options{TempDir: temp})
+	p := launch(t, chrome.LaunchOptions{TempDir: temp})
 	if !strings.Contains(p.Version, "/") || p.Port == 0 || p.PID == 0 || !p.Temporary {
 		t.Errorf("process is not filled in: %+v", p)
 	}
@@ -49,13 +49,13 @@ func TestLaunchAnswersAndStopLeavesNothing(t *testing.T) {
 
 func TestCookiesSurviveStopAndRelaunch(t *testing.T) {
 	dir := t.TempDir()
-	p := launch(t, chrome.Options{UserDataDir: dir})
+	p := launch(t, chrome.LaunchOptions{UserDataDir: dir})
 	call(t, p, "Storage.setCookies", map[string]any{"cookies": []map[string]any{{
 		"name": "login", "value": "kept", "url": "https://shop.example/", "expires": time.Now().Add(time.Hour).Unix(),
 	}}})
 	stop(t, p)
 
-	p = launch(t, chrome.Options{UserDataDir: dir})
+	p = launch(t, chrome.LaunchOptions{UserDataDir: dir})
 	got := string(call(t, p, "Storage.getCookies", nil))
 	if !strings.Contains(got, `"value":"kept"`) {
 		t.Errorf("cookies after relaunch: %s", got)
@@ -64,7 +64,7 @@ func TestCookiesSurviveStopAndRelaunch(t *testing.T) {
 
 func TestDirectoryOfStoppedBrowserHasNoLocksAndNoCrashMark(t *testing.T) {
 	dir := t.TempDir()
-	stop(t, launch(t, chrome.Options{UserDataDir: dir, ProfileName: "clank", Color: "#FF4500"}))
+	stop(t, launch(t, chrome.LaunchOptions{UserDataDir: dir, ProfileName: "clank", Color: "#FF4500"}))
 	for _, name := range entries(t, dir) {
 		if strings.HasPrefix(name, "Singleton") || name == "DevToolsActivePort" {
 			t.Errorf("left: %s", name)
@@ -81,7 +81,7 @@ func TestDirectoryOfStoppedBrowserHasNoLocksAndNoCrashMark(t *testing.T) {
 
 func TestKilledBrowserIsSeen(t *testing.T) {
 	temp := t.TempDir()
-	p := launch(t, chrome.Options{TempDir: temp})
+	p := launch(t, chrome.LaunchOptions{TempDir: temp})
 	killNow(t, p.PID)
 	ended(t, p)
 	if err := p.Err(); err == nil || !strings.Contains(err.Error(), "killed by signal 9") {
@@ -97,7 +97,7 @@ func TestKilledBrowserIsSeen(t *testing.T) {
 
 // Chromium removes the links to its socket before the socket.
 func TestBrowserKilledWhileItEndsLeavesNoSocket(t *testing.T) {
-	p := launch(t, chrome.Options{TempDir: t.TempDir()})
+	p := launch(t, chrome.LaunchOptions{TempDir: t.TempDir()})
 	socket, err := os.Readlink(filepath.Join(p.UserDataDir, "SingletonSocket"))
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestBrowserKilledWhileItEndsLeavesNoSocket(t *testing.T) {
 }
 
 func TestSecondCtrlCDoesNotWait(t *testing.T) {
-	p := launch(t, chrome.Options{})
+	p := launch(t, chrome.LaunchOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	begun := time.Now()
@@ -159,7 +159,7 @@ func TestOccupiedPortSaysByWhom(t *testing.T) {
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
 	temp := t.TempDir()
-	_, err = chrome.Launch(t.Context(), chrome.Options{
+	_, err = chrome.Launch(t.Context(), chrome.LaunchOptions{
 		Executable: browser(t), Headless: true, TempDir: temp, Ports: []int{port},
 	})
 	want := fmt.Sprintf("%d is in use by %s (pid %d)", port, filepath.Base(os.Args[0]), os.Getpid())
@@ -182,7 +182,7 @@ func TestNextFreePortOfTheRangeIsTaken(t *testing.T) {
 	}
 	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
-	p := launch(t, chrome.Options{Ports: []int{port, port + 1, port + 2, port + 3, port + 4}})
+	p := launch(t, chrome.LaunchOptions{Ports: []int{port, port + 1, port + 2, port + 3, port + 4}})
 	if p.Port <= port || p.Port > port+20 {
 		t.Errorf("got port %d, want one of %d to %d", p.Port, port+1, port+20)
 	}
@@ -190,14 +190,14 @@ func TestNextFreePortOfTheRangeIsTaken(t *testing.T) {
 
 func TestSecondLaunchOnADirectoryNamesTheHolder(t *testing.T) {
 	dir := t.TempDir()
-	p := launch(t, chrome.Options{UserDataDir: dir})
-	_, err := chrome.Launch(t.Context(), chrome.Options{Executable: browser(t), Headless: true, UserDataDir: dir})
+	p := launch(t, chrome.LaunchOptions{UserDataDir: dir})
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: browser(t), Headless: true, UserDataDir: dir})
 	var locked *chrome.LockedError
 	if !errors.As(err, &locked) || locked.Holder.PID != os.Getpid() || locked.Holder.Browser != p.PID {
 		t.Errorf("got %v, want the holder", err)
 	}
 	stop(t, p)
-	launch(t, chrome.Options{UserDataDir: dir}) // and free afterwards
+	launch(t, chrome.LaunchOptions{UserDataDir: dir}) // and free afterwards
 }
 
 func TestProgramsThatAreNoBrowser(t *testing.T) {
@@ -223,7 +223,7 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 			if strings.HasPrefix(tt.want, "not ready") {
 				timeout = 300 * time.Millisecond
 			}
-			_, err := chrome.Launch(t.Context(), chrome.Options{
+			_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
 				Executable: tt.program, Headless: true, TempDir: temp, Timeout: timeout,
 				Env: append(os.Environ(), mark+"="+temp),
 			})
@@ -249,7 +249,7 @@ func TestCancelWhileLaunchingLeavesNothing(t *testing.T) {
 		eventually(t, "the program has started", func() bool { _, err := os.Stat(fifo); return err == nil })
 		cancel(stopped)
 	}()
-	_, err := chrome.Launch(ctx, chrome.Options{
+	_, err := chrome.Launch(ctx, chrome.LaunchOptions{
 		Executable: program(t, "sleep 600 & touch "+fifo+"; wait"), Headless: true, TempDir: temp,
 		Env: append(os.Environ(), mark+"="+temp),
 	})
@@ -265,7 +265,7 @@ func TestCancelWhileLaunchingLeavesNothing(t *testing.T) {
 }
 
 func TestWindowWithoutADisplayIsRefused(t *testing.T) {
-	_, err := chrome.Launch(t.Context(), chrome.Options{Executable: "/bin/true", Env: []string{"HOME=/nowhere"}})
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: "/bin/true", Env: []string{"HOME=/nowhere"}})
 	if !errors.Is(err, chrome.ErrNoDisplay) {
 		t.Errorf("got %v, want ErrNoDisplay", err)
 	}
@@ -280,7 +280,7 @@ func TestSandboxIsGivenUpOnlyWhenChromiumSaysSo(t *testing.T) {
 	*--no-sandbox*) echo without >>`+seen+`; exit 4;;
 	*) echo with >>`+seen+`; echo 'FATAL: No usable sandbox! see the wiki' >&2; exit 1;;
 esac`)
-	_, err := chrome.Launch(t.Context(), chrome.Options{Executable: fake, Headless: true})
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: fake, Headless: true})
 	if err == nil || !strings.Contains(err.Error(), "status 4") {
 		t.Errorf("got %v, want the failure of the second attempt", err)
 	}
@@ -294,7 +294,7 @@ esac`)
 }
 
 func TestProxyVariablesDoNotReachTheBrowser(t *testing.T) {
-	_, err := chrome.Launch(t.Context(), chrome.Options{
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
 		Executable: program(t, "env >&2; exit 1"), Headless: true,
 		Env: []string{"HTTPS_PROXY=http://proxy.example", "http_proxy=http://proxy.example", "KEPT=1"},
 	})

@@ -17,8 +17,8 @@ import (
 // holder, however that ends; the contents only tell who it is, and which browser to look for when the holder has died.
 const lockName = "clank.lock"
 
-// Holder says who has a user data directory, or had it last.
-type Holder struct {
+// LockHolder says who has a user data directory, or had it last.
+type LockHolder struct {
 	PID     int       `json:"pid"`
 	Program string    `json:"program"`
 	Since   time.Time `json:"since"`
@@ -31,7 +31,7 @@ type Holder struct {
 // LockedError says that somebody else uses a user data directory.
 type LockedError struct {
 	Dir    string
-	Holder Holder // zero if unknown
+	Holder LockHolder // zero if unknown
 }
 
 // Error names the holder and the way out.
@@ -45,8 +45,8 @@ func (e *LockedError) Error() string {
 
 type dirLock struct {
 	file   *os.File
-	holder Holder
-	last   Holder // who had it before
+	holder LockHolder
+	last   LockHolder // who had it before
 }
 
 // lockDir takes the directory, or fails with a *LockedError at once.
@@ -63,7 +63,7 @@ func lockDir(dir string) (*dirLock, error) {
 		}
 		return nil, fmt.Errorf("lock user data directory %s: %w", dir, err)
 	}
-	l := &dirLock{file: file, last: last, holder: Holder{PID: os.Getpid(), Program: program(), Since: time.Now().Round(0)}}
+	l := &dirLock{file: file, last: last, holder: LockHolder{PID: os.Getpid(), Program: ownProgramName(), Since: time.Now().Round(0)}}
 	if err := l.write(); err != nil {
 		l.release()
 		return nil, err
@@ -80,7 +80,7 @@ func flock(file *os.File) error {
 	}
 }
 
-func program() string {
+func ownProgramName() string {
 	path, err := os.Executable()
 	if err != nil {
 		return "clank"
@@ -89,7 +89,7 @@ func program() string {
 }
 
 // record notes the browser, so that a successor can tell it from one that a person started.
-func (l *dirLock) record(browser process) error {
+func (l *dirLock) record(browser processInfo) error {
 	l.holder.Browser, l.holder.BrowserStart = browser.pid, browser.start
 	return l.write()
 }
@@ -111,11 +111,11 @@ func (l *dirLock) write() error {
 // release lets others have the directory. The file stays: removing it would let two holders lock two files.
 func (l *dirLock) release() { _ = l.file.Close() }
 
-func readHolder(file *os.File) Holder {
-	var h Holder
+func readHolder(file *os.File) LockHolder {
+	var h LockHolder
 	data, err := io.ReadAll(io.NewSectionReader(file, 0, 4096))
 	if err != nil || json.Unmarshal(data, &h) != nil {
-		return Holder{}
+		return LockHolder{}
 	}
 	return h
 }
@@ -168,14 +168,14 @@ func clearSingleton(dir string) error {
 	return nil
 }
 
-// LastHolder is who has a user data directory, or had it last, and whether that program still runs. It disturbs nobody.
-func LastHolder(dir string) (h Holder, running bool) {
+// LastLockHolder is who has a user data directory, or had it last, and whether that program still runs. It disturbs nobody.
+func LastLockHolder(dir string) (h LockHolder, running bool) {
 	file, err := os.Open(filepath.Join(dir, lockName))
 	if err != nil {
-		return Holder{}, false
+		return LockHolder{}, false
 	}
 	defer file.Close()
 	h = readHolder(file)
-	p, ok := inspect(h.PID)
+	p, ok := inspectProcess(h.PID)
 	return h, h.PID > 0 && ok && !p.zombie
 }

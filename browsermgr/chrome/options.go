@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long a browser may take until its DevTools listen, and DefaultReadyTimeout from then to its
+// DefaultLaunchTimeout is how long a browser may take until its DevTools listen, and DefaultReadyTimeout from then to its
 // answer to a first command.
 const (
-	DefaultTimeout      = 15 * time.Second
-	DefaultReadyTimeout = 8 * time.Second
+	DefaultLaunchTimeout = 15 * time.Second
+	DefaultReadyTimeout  = 8 * time.Second
 )
 
-// Options says what to launch and how. Executable is required.
-type Options struct {
+// LaunchOptions says what to launch and how. Executable is required.
+type LaunchOptions struct {
 	// Executable is the program, see [Find].
 	Executable string
 	// UserDataDir is the browser's directory, made if it is missing and kept afterwards. Empty means a temporary one
@@ -39,14 +39,14 @@ type Options struct {
 	// Width and Height are the size of pages in pixels, or the window's if it is not headless; zero means 1280 by 720.
 	Width, Height int
 	// Proxy, if set, is where all traffic goes, as http://host:port: nothing goes around it, not to this machine either, and
-	// Chromium looks up no names. Args that would lead around it are refused; see [GoesAround].
+	// Chromium looks up no names. Args that would lead around it are refused; see [ProxyBypassFlag].
 	Proxy string
-	// Args are added after the flags of our own. Those that [OpensDoors] finds are refused.
+	// Args are added after the flags of our own. Those that [DevToolsExposingFlag] finds are refused.
 	Args []string
 	// Env is the environment; nil means that of this program. Proxy variables are taken out either way: what pages may
 	// reach is settled with flags.
 	Env []string
-	// Timeout bounds the launch until the DevTools listen; zero means [DefaultTimeout].
+	// Timeout bounds the launch until the DevTools listen; zero means [DefaultLaunchTimeout].
 	Timeout time.Duration
 	// ReadyTimeout bounds the time from then to the answer to a first command; zero means [DefaultReadyTimeout].
 	ReadyTimeout time.Duration
@@ -54,7 +54,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-func (o Options) check() error {
+func (o LaunchOptions) validate() error {
 	if o.Executable == "" {
 		return errors.New("launch browser: no executable given")
 	}
@@ -63,11 +63,11 @@ func (o Options) check() error {
 			return fmt.Errorf("launch browser: %d is no port", port)
 		}
 	}
-	if flag := GoesAround(o.Args); o.Proxy != "" && flag != "" {
-		return fmt.Errorf("launch browser: %w: %s", ErrGoesAround, flag)
+	if flag := ProxyBypassFlag(o.Args); o.Proxy != "" && flag != "" {
+		return fmt.Errorf("launch browser: %w: %s", ErrProxyBypass, flag)
 	}
-	if flag := OpensDoors(o.Args); flag != "" {
-		return fmt.Errorf("launch browser: %w: %s", ErrOpensDoors, flag)
+	if flag := DevToolsExposingFlag(o.Args); flag != "" {
+		return fmt.Errorf("launch browser: %w: %s", ErrDevToolsExposed, flag)
 	}
 	if o.Color != "" {
 		if _, err := parseColor(o.Color); err != nil {
@@ -95,7 +95,7 @@ func hasDisplay(env []string) bool {
 }
 
 // checkSnap refuses directories that a snap would not see, or see elsewhere.
-func (o Options) checkSnap() error {
+func (o LaunchOptions) checkSnap() error {
 	if !isSnap(o.Executable) {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (o Options) checkSnap() error {
 		"or set a home that is not hidden", o.Executable, dir, "https://www.google.com/chrome")
 }
 
-func (o Options) environ() []string {
+func (o LaunchOptions) environ() []string {
 	if o.Env != nil {
 		return o.Env
 	}
@@ -126,7 +126,7 @@ func (o Options) environ() []string {
 }
 
 // browserEnv is the environment without proxy variables, and with the HOME that Chromium insists on.
-func (o Options) browserEnv() []string {
+func (o LaunchOptions) browserEnv() []string {
 	var env []string
 	home := false
 	for _, kv := range o.environ() {
@@ -147,16 +147,16 @@ func (o Options) browserEnv() []string {
 	return env
 }
 
-// headlessFrame is the height of what Chromium draws above the page, tabs and address, in pixels.
-const headlessFrame = 87
+// headlessFrameHeight is the height of what Chromium draws above the page, tabs and address, in pixels.
+const headlessFrameHeight = 87
 
 // flags is the command line without the program. Site isolation stays as Chromium has it: on.
-func (o Options) flags(dir string, port int, sandbox bool) []string {
+func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
 	width, height := o.Width, o.Height
 	if width <= 0 || height <= 0 {
 		width, height = 1280, 720
 	}
-	features, args := disabled(o.Args)
+	features, args := mergeDisabledFeatures(o.Args)
 	flags := []string{
 		fmt.Sprintf("--remote-debugging-port=%d", port),
 		"--user-data-dir=" + dir,
@@ -174,8 +174,8 @@ func (o Options) flags(dir string, port int, sandbox bool) []string {
 	if o.Headless {
 		flags = append(flags, "--headless=new", "--disable-gpu",
 			// Without a real screen the window's own frame still counts, and a screen smaller than the window would clip it.
-			fmt.Sprintf("--window-size=%d,%d", width, height+headlessFrame),
-			fmt.Sprintf("--screen-info={%dx%d}", max(1920, width), max(1080, height+headlessFrame)),
+			fmt.Sprintf("--window-size=%d,%d", width, height+headlessFrameHeight),
+			fmt.Sprintf("--screen-info={%dx%d}", max(1920, width), max(1080, height+headlessFrameHeight)),
 			// Pictures of whole pages lose classic scroll bars, and the page's layout with them.
 			"--hide-scrollbars")
 	} else {
@@ -192,6 +192,6 @@ func (o Options) flags(dir string, port int, sandbox bool) []string {
 	if !sandbox {
 		flags = append(flags, "--no-sandbox")
 	}
-	flags = append(flags, o.network()...)
+	flags = append(flags, o.networkFlags()...)
 	return append(append(flags, args...), "about:blank")
 }

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/browsermgr/chrome"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
@@ -54,7 +54,7 @@ func TestDecorateKeepsWhatIsThereAndReplacesGarbage(t *testing.T) {
 		"Default/Preferences": `{"profile":{"exit_type":"Crashed","created":13410000000000000001},"x":[1]}`,
 		"Local State":         `{"profile":`,
 	})
-	if err := chrome.Decorate(dir, "work", "#0066CC"); err != nil {
+	if err := chrome.WriteProfilePrefs(dir, "work", "#0066CC"); err != nil {
 		t.Fatal(err)
 	}
 	prefs := read(t, dir, "Default/Preferences")
@@ -100,8 +100,8 @@ func TestColors(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	line := func(o chrome.Options) string { return strings.Join(chrome.Flags(o, "/dir", 18800, true), " ") }
-	got := line(chrome.Options{Headless: true, Args: []string{"--lang=de"}})
+	line := func(o chrome.LaunchOptions) string { return strings.Join(chrome.Flags(o, "/dir", 18800, true), " ") }
+	got := line(chrome.LaunchOptions{Headless: true, Args: []string{"--lang=de"}})
 	for _, want := range []string{
 		"--remote-debugging-port=18800", "--user-data-dir=/dir", "--headless=new", "--no-proxy-server",
 		"--disable-quic", "--window-size=1280,807", "--lang=de about:blank",
@@ -115,16 +115,16 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s has %s", got, unwanted)
 		}
 	}
-	if got := line(chrome.Options{Args: []string{"--proxy-server=127.0.0.1:1"}}); strings.Contains(got, "--no-proxy-server") {
+	if got := line(chrome.LaunchOptions{Args: []string{"--proxy-server=127.0.0.1:1"}}); strings.Contains(got, "--no-proxy-server") {
 		t.Errorf("the given proxy is switched off: %s", got)
 	}
-	if got := line(chrome.Options{}); strings.Contains(got, "--headless") {
+	if got := line(chrome.LaunchOptions{}); strings.Contains(got, "--headless") {
 		t.Errorf("headed: %s", got)
 	}
 }
 
 func TestAWindowIsGuardedAsNoneIs(t *testing.T) {
-	o := chrome.Options{Proxy: "http://127.0.0.1:4000", Args: []string{"--disable-features=A"}}
+	o := chrome.LaunchOptions{Proxy: "http://127.0.0.1:4000", Args: []string{"--disable-features=A"}}
 	headed := chrome.Flags(o, "/dir", 18800, true)
 	o.Headless = true
 	looks := regexp.MustCompile(`^--(headless|disable-gpu|window-size|screen-info|hide-scrollbars|use-mock-keychain)`)

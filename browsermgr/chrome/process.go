@@ -35,7 +35,7 @@ type Process struct {
 
 	cmd    *exec.Cmd
 	logger *slog.Logger
-	stderr tail
+	stderr stderrTail
 
 	lines   sync.Once   // the first address or refusal that stderr named
 	address chan string // capacity 1
@@ -43,7 +43,7 @@ type Process struct {
 
 	stopping atomic.Bool
 	exited   chan struct{} // the process and its group are gone
-	settled  chan struct{} // the launch has succeeded or given up
+	launched chan struct{} // the launch has succeeded or given up
 	data     *userData     // ours to close; set before settled is closed, nil if the launch gave up
 	done     chan struct{}
 	err      error // set before done is closed
@@ -64,8 +64,8 @@ func (p *Process) Err() error {
 	}
 }
 
-// start starts the program and returns once it runs. A goroutine of the Process's own looks after it until done.
-func start(ctx context.Context, o Options, dir string, port int, sandbox bool) (*Process, error) {
+// startProcess starts the program and returns once it runs. A goroutine of the Process's own looks after it until done.
+func startProcess(ctx context.Context, o LaunchOptions, dir string, port int, sandbox bool) (*Process, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("launch browser: %w", err)
@@ -79,7 +79,7 @@ func start(ctx context.Context, o Options, dir string, port int, sandbox bool) (
 		UserDataDir: dir, Sandbox: sandbox, StartedAt: time.Now(),
 		cmd: cmd, logger: o.Logger,
 		address: make(chan string, 1), refused: make(chan error, 1),
-		exited: make(chan struct{}), settled: make(chan struct{}), done: make(chan struct{}),
+		exited: make(chan struct{}), launched: make(chan struct{}), done: make(chan struct{}),
 	}
 	started := make(chan error, 1)
 	go p.supervise(ctx, started, read, write)
@@ -111,11 +111,11 @@ func (p *Process) supervise(ctx context.Context, started chan<- error, read, wri
 		return
 	}
 	started <- nil
-	p.outlive(ctx, read)
+	p.awaitGroupExit(ctx, read)
 	tether.release()
 	close(p.exited)
 
-	<-p.settled
+	<-p.launched
 	if p.data != nil {
 		if err := p.data.close(ctx); err != nil {
 			p.logger.Warn("browser left something behind", "error", err, "user_data_dir", p.UserDataDir)
@@ -127,23 +127,23 @@ func (p *Process) supervise(ctx context.Context, started chan<- error, read, wri
 	close(p.done)
 }
 
-// outlive returns when no process of the group runs and stderr was read to its end.
-func (p *Process) outlive(ctx context.Context, stderr *os.File) {
+// awaitGroupExit returns when no process of the group runs and stderr was read to its end.
+func (p *Process) awaitGroupExit(ctx context.Context, stderr *os.File) {
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
-		p.stderr.follow(stderr, p.see)
+		p.stderr.follow(stderr, p.handleStderrLine)
 	}()
 	_ = p.cmd.Wait() // how it ended is in ProcessState
 	if err := signalGroup(p.PID, syscall.SIGKILL); err != nil {
 		p.logger.Warn("end browser's group", "error", err)
 	}
-	if !poll(ctx, func() bool { return len(groupMembers(p.PID)) == 0 }) {
+	if !pollUntil(ctx, func() bool { return len(groupMembers(p.PID)) == 0 }) {
 		p.logger.Warn("processes of the browser do not end", "pids", groupMembers(p.PID))
 	}
 	collectGroup(p.PID)
 	// The crash handler has a session of its own and follows a moment later; it may hold stderr until then.
-	timer := time.NewTimer(grace)
+	timer := time.NewTimer(stopGrace)
 	defer timer.Stop()
 	select {
 	case <-followed:
@@ -153,7 +153,7 @@ func (p *Process) outlive(ctx context.Context, stderr *os.File) {
 	}
 }
 
-var errStillThere = errors.New("the browser does not end, even when killed")
+var errStillRunning = errors.New("the browser does not end, even when killed")
 
 // Stop ends the browser: it is asked to close, which brings its cookies to the disk, then told to (SIGTERM), then
 // killed, with 2.5 s for each step. When ctx ends, it is killed at once. Stop returns when nothing of it is left; a
@@ -169,7 +169,7 @@ func (p *Process) Stop(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		stepCtx, cancel := context.WithTimeout(ctx, grace)
+		stepCtx, cancel := context.WithTimeout(ctx, stopGrace)
 		step(stepCtx)
 		ended := p.awaitExit(stepCtx)
 		cancel()
@@ -182,7 +182,7 @@ func (p *Process) Stop(ctx context.Context) error {
 }
 
 func (p *Process) askToClose(ctx context.Context) {
-	if err := command(ctx, p.WebSocketURL, "Browser.close", nil); err != nil {
+	if err := sendBrowserCommand(ctx, p.WebSocketURL, "Browser.close", nil); err != nil {
 		p.logger.Debug("browser was asked to close", "error", err)
 	}
 }
@@ -209,12 +209,12 @@ func (p *Process) awaitExit(ctx context.Context) bool {
 }
 
 func (p *Process) awaitDone() error {
-	timer := time.NewTimer(4 * grace)
+	timer := time.NewTimer(4 * stopGrace)
 	defer timer.Stop()
 	select {
 	case <-p.done:
 		return nil
 	case <-timer.C:
-		return fmt.Errorf("stop browser (pid %d): %w", p.PID, errStillThere)
+		return fmt.Errorf("stop browser (pid %d): %w", p.PID, errStillRunning)
 	}
 }

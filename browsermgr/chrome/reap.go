@@ -13,8 +13,8 @@ import (
 // tempPrefix begins the name of each temporary user data directory.
 const tempPrefix = "clank-browser-"
 
-// grace is how long a browser may take for each step of its end.
-const grace = 2500 * time.Millisecond
+// stopGrace is how long a browser may take for each step of its end.
+const stopGrace = 2500 * time.Millisecond
 
 // Reap ends the browser that a holder which died has left running on this user data directory, and removes the locks it
 // left. The browser is signalled only if the holder recorded it, and its start time and its command line are still those.
@@ -74,17 +74,17 @@ func reapLocked(ctx context.Context, dir string, lock *dirLock) error {
 	}
 	here, err := os.Hostname()
 	if err == nil && host == here && pid > 0 {
-		if p, running := inspect(pid); running && !p.zombie && p.runsOn(dir) {
-			return &LockedError{Dir: dir, Holder: Holder{PID: pid, Program: "a browser that clank did not start"}}
+		if p, running := inspectProcess(pid); running && !p.zombie && p.runsOn(dir) {
+			return &LockedError{Dir: dir, Holder: LockHolder{PID: pid, Program: "a browser that clank did not start"}}
 		}
 	}
 	return clearSingleton(dir)
 }
 
 // endOrphan ends the browser of a holder that has died.
-func endOrphan(ctx context.Context, dir string, last Holder) error {
+func endOrphan(ctx context.Context, dir string, last LockHolder) error {
 	ours := func() bool {
-		p, ok := inspect(last.Browser)
+		p, ok := inspectProcess(last.Browser)
 		return ok && !p.zombie && p.start == last.BrowserStart && p.runsOn(dir) && p.pgid == last.Browser
 	}
 	if last.Browser <= 1 || !ours() {
@@ -93,13 +93,13 @@ func endOrphan(ctx context.Context, dir string, last Holder) error {
 	if err := signalGroup(last.Browser, syscall.SIGTERM); err != nil {
 		return err
 	}
-	if poll(ctx, func() bool { return len(groupMembers(last.Browser)) == 0 }) {
+	if pollUntil(ctx, func() bool { return len(groupMembers(last.Browser)) == 0 }) {
 		return nil
 	}
 	if err := signalGroup(last.Browser, syscall.SIGKILL); err != nil {
 		return err
 	}
-	if !poll(context.WithoutCancel(ctx), func() bool { return len(groupMembers(last.Browser)) == 0 }) {
+	if !pollUntil(context.WithoutCancel(ctx), func() bool { return len(groupMembers(last.Browser)) == 0 }) {
 		return fmt.Errorf("the browser left by a former run (pid %d) does not end, even when killed", last.Browser)
 	}
 	return nil
@@ -108,9 +108,9 @@ func endOrphan(ctx context.Context, dir string, last Holder) error {
 // pollEvery is how often states are looked at that the system does not announce.
 const pollEvery = 10 * time.Millisecond
 
-// poll waits for as long as grace until cond holds; false if ctx or the time ended first.
-func poll(ctx context.Context, cond func() bool) bool {
-	deadline := time.NewTimer(grace)
+// pollUntil waits for as long as grace until cond holds; false if ctx or the time ended first.
+func pollUntil(ctx context.Context, cond func() bool) bool {
+	deadline := time.NewTimer(stopGrace)
 	defer deadline.Stop()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -129,7 +129,7 @@ func poll(ctx context.Context, cond func() bool) bool {
 // removeDir removes a directory in which a process that is just ending may still create files.
 func removeDir(ctx context.Context, dir string) error {
 	var err error
-	if !poll(context.WithoutCancel(ctx), func() bool { err = os.RemoveAll(dir); return err == nil }) {
+	if !pollUntil(context.WithoutCancel(ctx), func() bool { err = os.RemoveAll(dir); return err == nil }) {
 		return fmt.Errorf("remove temporary user data directory: %w", err)
 	}
 	return nil

@@ -121,7 +121,7 @@ func TestStaleSingletonLocksAreRemoved(t *testing.T) {
 	for _, owner := range []string{"another-host-4711", host + "-99999999", host + "-" + strconv.Itoa(os.Getpid()), "nonsense"} {
 		dir := t.TempDir()
 		singleton(t, dir, owner)
-		launch(t, chrome.Options{UserDataDir: dir})
+		launch(t, chrome.LaunchOptions{UserDataDir: dir})
 	}
 }
 
@@ -133,7 +133,7 @@ func TestBrowserOfAPersonIsLeftAlone(t *testing.T) {
 	dir := t.TempDir()
 	cmd := orphan(t, dir)
 	singleton(t, dir, fmt.Sprintf("%s-%d", host, cmd.Process.Pid))
-	_, err = chrome.Launch(t.Context(), chrome.Options{Executable: "/bin/true", Headless: true, UserDataDir: dir})
+	_, err = chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: "/bin/true", Headless: true, UserDataDir: dir})
 	var locked *chrome.LockedError
 	if !errors.As(err, &locked) || locked.Holder.PID != cmd.Process.Pid {
 		t.Errorf("got %v, want who has it", err)
@@ -152,7 +152,7 @@ func TestTemporaryDirectoriesOfTheDeadAreRemovedAndOthersKept(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
 	t.Setenv("TMPDIR", temp)
 	cmd, pid, dead := parent(t, "temporary", "temporary")
-	p := launch(t, chrome.Options{})
+	p := launch(t, chrome.LaunchOptions{})
 	killNow(t, cmd.Process.Pid)
 	eventually(t, "the browser has ended", func() bool { return len(group(t, pid)) == 0 })
 	eventually(t, "the dead directory is removed", func() bool {

@@ -15,7 +15,7 @@ var ErrNoSession = errors.New("no running browser has remote debugging switched 
 // DataDir is where a browser that a person uses keeps its profile.
 type DataDir struct {
 	Path string
-	Kind Kind
+	Kind BrowserKind
 }
 
 // DataDirs are the usual user data directories of this machine's person, in the order of preference. They need not exist.
@@ -29,7 +29,7 @@ func DataDirs() []DataDir {
 
 func dataDirs(goos, home, config string) []DataDir {
 	names := []struct {
-		kind       Kind
+		kind       BrowserKind
 		linux, mac string
 	}{
 		{Chrome, "google-chrome", "Google/Chrome"},
@@ -76,14 +76,14 @@ func FindSession(dir DataDir) (Session, error) {
 	if err != nil {
 		return Session{}, fmt.Errorf("%w on %s: %w", ErrNoSession, dir.Path, err)
 	}
-	if !listening(portOf(url)) {
+	if !isListening(portOf(url)) {
 		return Session{}, fmt.Errorf("%w on %s: port %d is what it had last, and nothing listens there", ErrNoSession, dir.Path, portOf(url))
 	}
 	return Session{DataDir: dir, WebSocketURL: url, Port: portOf(url)}, nil
 }
 
-// AnySession is [FindSession] on the directory given, or, if that is empty, on the first of [DataDirs] on which one runs.
-func AnySession(dir string) (Session, error) {
+// FindAnySession is [FindSession] on the directory given, or, if that is empty, on the first of [DataDirs] on which one runs.
+func FindAnySession(dir string) (Session, error) {
 	if dir != "" {
 		return FindSession(DataDir{Path: dir, Kind: Custom})
 	}

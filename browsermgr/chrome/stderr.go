@@ -8,19 +8,19 @@ import (
 	"sync"
 )
 
-// tailSize is how much of a browser's stderr is kept; shownTail is how much of it an error quotes.
+// tailSize is how much of a browser's stderr is kept; quotedTail is how much of it an error quotes.
 const (
-	tailSize  = 64 << 10
-	shownTail = 2000
+	tailSize   = 64 << 10
+	quotedTail = 2000
 )
 
-// tail keeps the end of what a browser says on stderr. It is safe for concurrent use.
-type tail struct {
+// stderrTail keeps the end of what a browser says on stderr. It is safe for concurrent use.
+type stderrTail struct {
 	mu   sync.Mutex
 	data []byte
 }
 
-func (t *tail) add(line string) {
+func (t *stderrTail) add(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.data = append(t.data, line...)
@@ -29,7 +29,7 @@ func (t *tail) add(line string) {
 	}
 }
 
-func (t *tail) String() string {
+func (t *stderrTail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.data)
@@ -37,7 +37,7 @@ func (t *tail) String() string {
 
 // quote is the end of the tail as an error shows it, without the lines about the desktop's message bus that each
 // browser without a desktop writes.
-func (t *tail) quote() string {
+func (t *stderrTail) quote() string {
 	var lines []string
 	for line := range strings.Lines(t.String()) {
 		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, ":dbus/") {
@@ -45,7 +45,7 @@ func (t *tail) quote() string {
 		}
 	}
 	text := strings.Join(lines, "\n")
-	if over := len(text) - shownTail; over > 0 {
+	if over := len(text) - quotedTail; over > 0 {
 		text = "…" + strings.ToValidUTF8(text[over:], "")
 	}
 	return text
@@ -55,7 +55,7 @@ func (t *tail) quote() string {
 const maxLine = 8 << 10
 
 // follow copies r to the tail until it ends, and shows each line to see.
-func (t *tail) follow(r io.Reader, see func(line string)) {
+func (t *stderrTail) follow(r io.Reader, see func(line string)) {
 	lines := bufio.NewReaderSize(r, maxLine)
 	for {
 		line, err := lines.ReadSlice('\n')

@@ -17,17 +17,17 @@ type userData struct {
 }
 
 // openUserData makes or takes the directory, and clears away what a predecessor left in it.
-func openUserData(ctx context.Context, o Options) (*userData, error) {
-	u, err := takeDir(o)
+func openUserData(ctx context.Context, o LaunchOptions) (*userData, error) {
+	u, err := lockUserDataDir(o)
 	if err != nil {
 		return nil, err
 	}
 	err = reapLocked(ctx, u.dir, u.lock)
 	if err == nil {
-		err = decorate(u.dir, o.ProfileName, o.Color)
+		err = writeProfilePrefs(u.dir, o.ProfileName, o.Color)
 	}
 	if err == nil && o.Proxy != "" {
-		err = confine(u.dir)
+		err = restrictNetworkPrefs(u.dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w%s", err, u.closeAfterFailure(ctx))
@@ -35,9 +35,9 @@ func openUserData(ctx context.Context, o Options) (*userData, error) {
 	return u, nil
 }
 
-func takeDir(o Options) (*userData, error) {
+func lockUserDataDir(o LaunchOptions) (*userData, error) {
 	if o.UserDataDir == "" {
-		return takeTempDir(o.TempDir)
+		return makeTempUserDataDir(o.TempDir)
 	}
 	dir, err := filepath.Abs(o.UserDataDir)
 	if err != nil {
@@ -57,9 +57,9 @@ func takeDir(o Options) (*userData, error) {
 	return &userData{dir: dir, lock: lock}, nil
 }
 
-// takeTempDir makes a directory that has the name by which [ReapTemp] finds it only once it is locked: otherwise
+// makeTempUserDataDir makes a directory that has the name by which [ReapTemp] finds it only once it is locked: otherwise
 // another program could take it for a dead one's.
-func takeTempDir(base string) (*userData, error) {
+func makeTempUserDataDir(base string) (*userData, error) {
 	made, err := os.MkdirTemp(base, "clank-new-")
 	if err != nil {
 		return nil, fmt.Errorf("make temporary user data directory: %w", err)

@@ -239,7 +239,7 @@ func TestAdvisoryExistingSessionUnguarded(t *testing.T) {
 func TestAdvisoryLoginsOfRemoteBrowsersAreShown(t *testing.T) {
 	c := serve(t, nil)
 	const address = "https://ada:hunter2@browsers.example/x?token=hunter2"
-	if _, err := shared.Create(t.Context(), browsermgr.CreateOptions{Name: "hosted", CDPURL: address}); err != nil {
+	if _, err := shared.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "hosted", CDPURL: address}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.ok("DELETE", "/profiles/hosted", nil) })

@@ -12,21 +12,20 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/browsermgr/control"
-	"clank/browsermgr/control/ask"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // people are those who are asked.
 type people struct {
 	mu    sync.Mutex
-	asked []ask.Question
+	asked []control.ApprovalQuestion
 	ids   []string
-	say   func(q ask.Question) error // nil says yes
+	say   func(q control.ApprovalQuestion) error // nil says yes
 }
 
-func (p *people) Ask(_ context.Context, id string, q ask.Question) error {
+func (p *people) Ask(_ context.Context, id string, q control.ApprovalQuestion) error {
 	p.mu.Lock()
 	p.asked, p.ids = append(p.asked, q), append(p.ids, id)
 	say := p.say
@@ -49,7 +48,7 @@ func (p *people) classes() string {
 	return strings.Join(all, " ")
 }
 
-func no(ask.Question) error { return errors.New("not done: @ada said no") }
+func no(control.ApprovalQuestion) error { return errors.New("not done: @ada said no") }
 
 // market is a page where things are bought, and one that changes when it is told to.
 func market(t *testing.T) (url string, swap chan struct{}) {
@@ -84,7 +83,7 @@ func market(t *testing.T) (url string, swap chan struct{}) {
 func (c *client) model(method, path string, body any) answer {
 	c.tb.Helper()
 	r := c.request(c.tb.Context(), method, path, body)
-	r.Header.Set(ask.Header, "id-1")
+	r.Header.Set(control.ApprovalHeader, "id-1")
 	return c.send(r)
 }
 
@@ -95,7 +94,7 @@ func (c *client) title(target string) string {
 
 func TestWhatModelsSetOffIsAskedFirst(t *testing.T) {
 	p := &people{}
-	c := serve(t, func(s *control.Server) { s.Consent = p })
+	c := serve(t, func(s *control.Server) { s.Approver = p })
 	base, _ := market(t)
 	target := c.ok("POST", "/tabs/open", map[string]any{"url": base}).str("targetId")
 	buy := c.ref(target, "Buy a pencil")
@@ -114,7 +113,7 @@ func TestWhatModelsSetOffIsAskedFirst(t *testing.T) {
 		tt.body["targetId"] = target
 		p.say = no
 		got := c.model("POST", tt.path, tt.body)
-		refused := got.status == http.StatusForbidden && got.str("reason") == ask.Reason || strings.Contains(got.text, `"ok":false`)
+		refused := got.status == http.StatusForbidden && got.str("reason") == control.ReasonConsentRefused || strings.Contains(got.text, `"ok":false`)
 		if !refused || !strings.Contains(got.text, "not done: @ada said no") || p.classes() != tt.asked {
 			t.Errorf("%s, and the answer is no: %d %s", tt.name, got.status, got.text)
 		}
@@ -141,7 +140,7 @@ func TestWhatModelsSetOffIsAskedFirst(t *testing.T) {
 
 func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
 	p := &people{}
-	c := serve(t, func(s *control.Server) { s.Consent = p })
+	c := serve(t, func(s *control.Server) { s.Approver = p })
 	base, _ := market(t)
 	target := c.ok("POST", "/tabs/open", map[string]any{"url": base}).str("targetId")
 	p.say = no
@@ -180,12 +179,12 @@ func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
 
 func TestAPageThatChangesItsMeaningWhileAPersonThinksIsAskedAboutAgain(t *testing.T) {
 	p := &people{}
-	c := serve(t, func(s *control.Server) { s.Consent = p })
+	c := serve(t, func(s *control.Server) { s.Approver = p })
 	base, swap := market(t)
 	target := c.ok("POST", "/tabs/open", map[string]any{"url": base}).str("targetId")
 	buy := c.ref(target, "Buy a pencil")
 	details := []string{}
-	p.say = func(q ask.Question) error {
+	p.say = func(q control.ApprovalQuestion) error {
 		details = append(details, q.Detail)
 		if q.Detail == "Buy a yacht" {
 			return no(q)
@@ -207,7 +206,7 @@ func TestAPageThatChangesItsMeaningWhileAPersonThinksIsAskedAboutAgain(t *testin
 
 func TestModelsMayUseTheRoutesOfTheirToolAlone(t *testing.T) {
 	p := &people{}
-	c := serve(t, func(s *control.Server) { s.Consent = p })
+	c := serve(t, func(s *control.Server) { s.Approver = p })
 	for _, path := range []string{"/permissions/grant", "/cookies/set", "/storage/local/set", "/set/headers", "/set/credentials", "/profiles/create", "/trace/start", "/highlight"} {
 		if got := c.model("POST", path, map[string]any{}); got.status != http.StatusForbidden && got.status != http.StatusNotFound || got.status == http.StatusForbidden && !strings.Contains(got.text, "is not for models") {
 			t.Errorf("%s: %d %s", path, got.status, got.text)
@@ -217,7 +216,7 @@ func TestModelsMayUseTheRoutesOfTheirToolAlone(t *testing.T) {
 		t.Errorf("a grant: %d %s", got.status, got.text)
 	}
 	for _, name := range control.ModelRoutes() {
-		if !slices.Contains(control.Table(), name) {
+		if !slices.Contains(control.RouteTable(), name) {
 			t.Errorf("there is no route %s", name)
 		}
 	}

@@ -4,52 +4,49 @@ import (
 	"context"
 	"net/http/httptest"
 	"strings"
-
-	"clank/browsermgr/control/body"
-	"clank/browsermgr/control/route"
 )
 
-// Idle waits until no request is being worked on. No new ones may come meanwhile.
-func Idle(s *Server) {
+// WaitIdle waits until no request is being worked on. No new ones may come meanwhile.
+func WaitIdle(s *Server) {
 	// This takes a lock that the requests took when they began, and so orders their beginning before the wait.
-	if _, use, err := s.desks.Browser(context.Background(), "", false); err == nil {
+	if _, use, err := s.tabs.Browser(context.Background(), "", false); err == nil {
 		use.Release()
 	}
 	s.handlers.Wait()
 }
 
-// Table lists the routes as "METHOD path".
-func Table() []string {
+// RouteTable lists the routes as "METHOD path".
+func RouteTable() []string {
 	var out []string
-	for _, r := range new(Server).table() {
+	for _, r := range new(Server).routes() {
 		out = append(out, r.Method+" "+r.Path)
 	}
 	return out
 }
 
-// Undeclared calls the handler of a route for that profile with that body and returns what it looks for in the request and the table does
+// UndeclaredFields calls the handler of a route for that profile with that body and returns what it looks for in the request and the table does
 // not declare.
-func Undeclared(s *Server, profile, name, json string) []string {
-	for _, r := range s.table() {
+func UndeclaredFields(s *Server, profile, name, json string) []string {
+	for _, r := range s.routes() {
 		if r.Method+" "+r.Path != name {
 			continue
 		}
 		req := httptest.NewRequest(r.Method, strings.NewReplacer("{targetId}", "none", "{kind}", "local").Replace(r.Path)+"?profile="+profile, nil)
-		fields, err := body.Decode([]byte(json))
+		fields, err := DecodeFields([]byte(json))
 		if err != nil {
 			return []string{err.Error()}
 		}
-		c := route.NewCall(s.desks, httptest.NewRecorder(), req)
+		c := NewCall(s.tabs, httptest.NewRecorder(), req)
 		c.Body = fields
 		ctx, cancel := context.WithCancel(req.Context())
 		cancel() // what it looks for it does before it does anything
 		_, _ = r.Handle(ctx, c)
-		return append(missing(c.Query.Asked(), r.Query), missing(c.Body.Asked(), r.Body)...)
+		return append(missing(c.Query.NamesRead(), r.Query), missing(c.Body.NamesRead(), r.Body)...)
 	}
 	return []string{"no such route: " + name}
 }
 
-func missing(asked []string, declared []route.Field) []string {
+func missing(asked []string, declared []Param) []string {
 	known := map[string]bool{"profile": true}
 	for _, f := range declared {
 		known[f.Name] = true

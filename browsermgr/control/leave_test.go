@@ -31,7 +31,7 @@ func (c *client) abandon(method, path string, body any, begun func() bool) {
 		c.tb.Errorf("%s %s: got %v, want that it was canceled", method, path, err)
 	}
 	ended := make(chan struct{})
-	go func() { control.Idle(c.server); close(ended) }()
+	go func() { control.WaitIdle(c.server); close(ended) }()
 	select {
 	case <-ended:
 	case <-time.After(45 * time.Second):

@@ -16,7 +16,6 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
-	"clank/browsermgr/control/gate"
 )
 
 // shared has the browser of the whole test binary; site serves its pages.
@@ -45,8 +44,8 @@ func runTests(m *testing.M) int {
 	}
 	features = &control.Features{Dir: home}
 	shared = &browsermgr.Manager{
-		Observe: features.Observe,
-		Home:    home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18820, LastPort: 18849,
+		NewObservers: features.Observe,
+		Home:         home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18820, LastPort: 18849,
 	}
 	if err := shared.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -54,7 +53,7 @@ func runTests(m *testing.M) int {
 	}
 	defer shared.Close(ctx)
 	for _, name := range []string{"asleep", "elsewhere"} {
-		if _, err := shared.Create(ctx, browsermgr.CreateOptions{Name: name}); err != nil {
+		if _, err := shared.CreateProfile(ctx, browsermgr.CreateProfileOptions{Name: name}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -117,7 +116,7 @@ type client struct {
 // serve opens a server on the shared browser. The end of the test closes it, and the tabs.
 func serve(tb testing.TB, adjust func(*control.Server)) *client {
 	tb.Helper()
-	s := &control.Server{Manager: shared, Features: features, Addr: "127.0.0.1:0", Secrets: gate.Secrets{Token: token}}
+	s := &control.Server{Manager: shared, Features: features, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
 	if adjust != nil {
 		adjust(s)
 	}
@@ -142,7 +141,7 @@ func closeTabs(ctx context.Context, tb testing.TB) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	use, err := profile.Use(ctx, false)
+	use, err := profile.Acquire(ctx, false)
 	if err != nil {
 		return // no browser, no tabs
 	}

@@ -26,7 +26,7 @@ func TestTheDocumentListsEveryRouteThatIsServed(t *testing.T) {
 		}
 	}
 	served := map[string]bool{}
-	for _, route := range control.Table() {
+	for _, route := range control.RouteTable() {
 		served[route] = true
 	}
 	if diff := cmp.Diff(served, listed); diff != "" {
@@ -52,9 +52,9 @@ func TestHandlersReadNothingThatTheDocumentDoesNotDeclare(t *testing.T) {
 			`{"kind":"scroll","pixels":1}`, `{"kind":"scrollIntoView"}`, `{"kind":"evaluate","fn":"1"}`,
 		},
 	}
-	for _, route := range control.Table() {
+	for _, route := range control.RouteTable() {
 		for _, body := range append([]string{"{}"}, bodies[route]...) {
-			if got := control.Undeclared(c.server, "asleep", route, body); len(got) > 0 {
+			if got := control.UndeclaredFields(c.server, "asleep", route, body); len(got) > 0 {
 				t.Errorf("%s %s reads %q", route, body, got)
 			}
 		}

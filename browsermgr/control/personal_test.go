@@ -20,7 +20,7 @@ func personal(t *testing.T, c *client) string {
 	if err := os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), []byte(devTools(t, c)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := shared.Create(t.Context(), browsermgr.CreateOptions{Name: "person", Driver: "existing-session", UserDataDir: dir}); err != nil {
+	if _, err := shared.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "person", Driver: "existing-session", UserDataDir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -11,22 +11,16 @@ import (
 	"time"
 
 	"clank/browsermgr"
-	"clank/browsermgr/control/ask"
-	"clank/browsermgr/control/desk"
-	"clank/browsermgr/control/features"
-	"clank/browsermgr/control/gate"
-	"clank/browsermgr/control/reply"
-	"clank/browsermgr/control/route"
 )
 
 // DefaultAddr is where the control API listens unless told otherwise.
 const DefaultAddr = "127.0.0.1:18791"
 
 // Policy says which addresses the pages of a profile may be at. It is asked from many goroutines.
-type Policy = desk.Policy
+type Policy = DeskPolicy
 
 // Features makes what follows the tabs of each browser: recorders, emulation, traces and files.
-type Features = features.Features
+type Features = FeaturesFeatures
 
 // Server is the control API. Its fields are set before [Server.Open] and not changed afterwards.
 type Server struct {
@@ -35,7 +29,7 @@ type Server struct {
 	// Addr is host:port to listen on, the host a loopback address; empty means [DefaultAddr].
 	Addr string
 	// Secrets are what clients must show.
-	Secrets gate.Secrets
+	Secrets Secrets
 	// Insecure lets a server without secrets answer everybody on this machine.
 	Insecure bool
 	// EvaluateEnabled is asked each time a client wants its JavaScript run; nil means yes.
@@ -44,9 +38,9 @@ type Server struct {
 	SnapshotMode func() string
 	// Policy says which addresses pages may be at; nil allows http, https and about:blank.
 	Policy Policy
-	// Consent decides what requests on behalf of models may set off, see package ask; nil lets them set off nothing that
+	// Approver decides what requests on behalf of models may set off, see package ask; nil lets them set off nothing that
 	// people may want to decide.
-	Consent ask.Consent
+	Approver Approver
 	// Features is what observes the browsers of Manager, which must have its Observe. Nil leaves out what it is for.
 	Features *Features
 	// Version is told in the OpenAPI document.
@@ -59,7 +53,7 @@ type Server struct {
 	end      context.CancelCauseFunc
 	work     sync.WaitGroup
 	handlers sync.WaitGroup
-	desks    *desk.Desks
+	tabs     *TabRegistry
 }
 
 // Open starts listening. It refuses to without a secret, unless Insecure, and on an address that others can reach.
@@ -74,7 +68,7 @@ func (s *Server) Open(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("open control server: %w", err)
-	case !gate.Loopback(host):
+	case !IsLoopback(host):
 		return fmt.Errorf("open control server on %s: it listens on loopback addresses only, such as %s", s.Addr, DefaultAddr)
 	case s.Secrets.Empty() && !s.Insecure:
 		return errors.New("open control server: it has no secret; give it a token or a password")
@@ -85,7 +79,7 @@ func (s *Server) Open(ctx context.Context) error {
 	}
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.listener, s.end = listener, end
-	s.desks = &desk.Desks{Manager: s.Manager, Policy: s.Policy}
+	s.tabs = &TabRegistry{Manager: s.Manager, Policy: s.Policy}
 	s.http = &http.Server{
 		Handler:           s.handler(),
 		BaseContext:       func(net.Listener) context.Context { return life },
@@ -111,7 +105,7 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.http == nil {
 		return nil
 	}
-	s.end(reply.ErrClosing)
+	s.end(ErrServerClosing)
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("close control server: %w", context.Cause(ctx)), s.http.Close())
@@ -124,8 +118,8 @@ func (s *Server) Close(ctx context.Context) error {
 
 // handler is the way of a request: the client's going away ends it, its body is read, it is judged, and answered.
 func (s *Server) handler() http.Handler {
-	inner := route.ReadBody(gate.Mutations(s.Secrets.Require(s.mux())))
-	return gate.Host(s.abortable(inner))
+	inner := ReadJSONBody(RefuseCrossSite(s.Secrets.Require(s.mux())))
+	return RequireLocalHost(s.abortable(inner))
 }
 
 var errClientGone = errors.New("the client went away")
@@ -139,8 +133,8 @@ func (s *Server) abortable(next http.Handler) http.Handler {
 		ctx, cancel := context.WithCancelCause(context.WithoutCancel(connection))
 		defer cancel(nil)
 		defer context.AfterFunc(connection, func() {
-			if errors.Is(context.Cause(connection), reply.ErrClosing) {
-				cancel(reply.ErrClosing)
+			if errors.Is(context.Cause(connection), ErrServerClosing) {
+				cancel(ErrServerClosing)
 			}
 			cancel(errClientGone)
 		})()

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"clank/browsermgr/control"
-	"clank/browsermgr/control/gate"
 )
 
 func TestAServerDoesNotStartUnprotected(t *testing.T) {
@@ -15,11 +14,11 @@ func TestAServerDoesNotStartUnprotected(t *testing.T) {
 		want   string
 	}{
 		"no secret":        {&control.Server{Addr: "127.0.0.1:0"}, "no secret"},
-		"blank secret":     {&control.Server{Addr: "127.0.0.1:0", Secrets: gate.Secrets{Token: "  "}}, "no secret"},
-		"all interfaces":   {&control.Server{Addr: "0.0.0.0:0", Secrets: gate.Secrets{Token: "x"}}, "loopback"},
+		"blank secret":     {&control.Server{Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: "  "}}, "no secret"},
+		"all interfaces":   {&control.Server{Addr: "0.0.0.0:0", Secrets: control.Secrets{Token: "x"}}, "loopback"},
 		"no host":          {&control.Server{Addr: ":0", Insecure: true}, "loopback"},
-		"another machine":  {&control.Server{Addr: "192.0.2.1:0", Secrets: gate.Secrets{Token: "x"}}, "loopback"},
-		"no port":          {&control.Server{Addr: "127.0.0.1", Secrets: gate.Secrets{Token: "x"}}, "missing port"},
+		"another machine":  {&control.Server{Addr: "192.0.2.1:0", Secrets: control.Secrets{Token: "x"}}, "loopback"},
+		"no port":          {&control.Server{Addr: "127.0.0.1", Secrets: control.Secrets{Token: "x"}}, "missing port"},
 		"a port in use":    {&control.Server{Addr: strings.TrimPrefix(site, "http://"), Insecure: true}, "another program"},
 		"a name not local": {&control.Server{Addr: "example.com:0", Insecure: true}, "loopback"},
 	} {
@@ -28,7 +27,7 @@ func TestAServerDoesNotStartUnprotected(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
-	open := serve(t, func(s *control.Server) { s.Secrets, s.Insecure = gate.Secrets{}, true })
+	open := serve(t, func(s *control.Server) { s.Secrets, s.Insecure = control.Secrets{}, true })
 	r := open.request(t.Context(), "GET", "/tabs", nil)
 	r.Header.Del("Authorization")
 	if a := open.send(r); a.status != http.StatusOK {

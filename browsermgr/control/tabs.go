@@ -8,27 +8,23 @@ import (
 	"time"
 
 	"clank/browsermgr"
-	"clank/browsermgr/control/action"
-	"clank/browsermgr/control/desk"
-	"clank/browsermgr/control/reply"
-	"clank/browsermgr/control/route"
 	"clank/browsermgr/fault"
-	"clank/browsermgr/tabname"
+	"clank/browsermgr/profile"
 )
 
-func tabRoutes() []route.Route {
-	return []route.Route{
-		route.On("GET", "/tabs", "Lists the tabs. Starts no browser.", listTabs),
-		route.On("POST", "/tabs/open", "Opens a tab, and starts the browser if it does not run.", openTab).
-			Takes(route.Need("url", "string", "address to open"), route.May("label", "string", "name to give to the tab")),
-		route.On("POST", "/tabs/focus", "Brings a tab to the front and makes it the one used last.", focusTab).
-			Takes(route.Need("targetId", "string", route.Tab().About)),
-		route.On("DELETE", "/tabs/{targetId}", "Closes a tab.", closeTab).
-			Params(route.OneOf("targetIdMode", "raw: the path is Chromium's id and nothing else", "raw")),
-		route.On("POST", "/tabs/action", "Works the list of tabs by position.", tabAction).Takes(
-			route.Field{Name: "action", Kind: "string", About: "what to do", Required: true, Enum: tabActions},
-			route.May("index", "integer", "position in the list, from 0"), route.Tab(),
-			route.May("label", "string", "name to give to the tab"),
+func tabRoutes() []Route {
+	return []Route{
+		NewRoute("GET", "/tabs", "Lists the tabs. Starts no browser.", listTabs),
+		NewRoute("POST", "/tabs/open", "Opens a tab, and starts the browser if it does not run.", openTab).
+			WithBody(RequiredParam("url", "string", "address to open"), OptionalParam("label", "string", "name to give to the tab")),
+		NewRoute("POST", "/tabs/focus", "Brings a tab to the front and makes it the one used last.", focusTab).
+			WithBody(RequiredParam("targetId", "string", tabParam().About)),
+		NewRoute("DELETE", "/tabs/{targetId}", "Closes a tab.", closeTab).
+			WithQuery(EnumParam("targetIdMode", "raw: the path is Chromium's id and nothing else", "raw")),
+		NewRoute("POST", "/tabs/action", "Works the list of tabs by position.", tabAction).WithBody(
+			Param{Name: "action", Kind: "string", About: "what to do", Required: true, Enum: tabActions},
+			OptionalParam("index", "integer", "position in the list, from 0"), tabParam(),
+			OptionalParam("label", "string", "name to give to the tab"),
 		),
 	}
 }
@@ -47,30 +43,30 @@ type tabJSON struct {
 }
 
 type tabList struct {
-	reply.Done
+	OKAnswer
 
 	Running bool      `json:"running"`
 	Tabs    []tabJSON `json:"tabs"`
 }
 
-func listTabs(ctx context.Context, c *route.Call) (tabList, error) {
+func listTabs(ctx context.Context, c *Call) (tabList, error) {
 	d, use, err := c.Browser(ctx, false)
 	if errors.Is(err, browsermgr.ErrNotRunning) {
-		return tabList{reply.Done{OK: true}, false, []tabJSON{}}, nil
+		return tabList{OKAnswer{OK: true}, false, []tabJSON{}}, nil
 	}
 	if err != nil {
 		return tabList{}, err
 	}
 	defer use.Release()
-	return tabList{reply.Done{OK: true}, true, describe(ctx, d, use, d.Book.Tabs())}, nil
+	return tabList{OKAnswer{OK: true}, true, describeTabs(ctx, d, use, d.TabNames.Tabs())}, nil
 }
 
-// listingLimit bounds what the policy may take to judge the tabs of a list.
-const listingLimit = time.Second
+// listPolicyTimeout bounds what the policy may take to judge the tabs of a list.
+const listPolicyTimeout = time.Second
 
-// describe says what clients may know of the tabs. Addresses that the policy refuses are kept from them.
-func describe(ctx context.Context, d *desk.Desk, use *browsermgr.Use, tabs []tabname.Tab) []tabJSON {
-	ctx, cancel := context.WithTimeout(ctx, listingLimit)
+// describeTabs says what clients may know of the tabs. Addresses that the policy refuses are kept from them.
+func describeTabs(ctx context.Context, d *profileTabs, use *browsermgr.Lease, tabs []profile.NamedTab) []tabJSON {
+	ctx, cancel := context.WithTimeout(ctx, listPolicyTimeout)
 	defer cancel()
 	out := make([]tabJSON, len(tabs))
 	var wg sync.WaitGroup
@@ -82,8 +78,8 @@ func describe(ctx context.Context, d *desk.Desk, use *browsermgr.Use, tabs []tab
 		wg.Go(func() {
 			err := d.Allow(ctx, t.URL)
 			switch {
-			case desk.IsBlocked(err):
-				out[i].URL, out[i].URLUnavailableReason = "", desk.NavigationBlocked
+			case IsNavigationBlocked(err):
+				out[i].URL, out[i].URLUnavailableReason = "", reasonNavigationBlocked
 			case err != nil:
 				out[i].URL, out[i].URLUnavailableReason = "", "navigation_check_failed"
 			}
@@ -99,42 +95,42 @@ type openedTab struct {
 	ResolvedProfile string `json:"resolvedProfile"`
 }
 
-func openTab(ctx context.Context, c *route.Call) (openedTab, error) {
+func openTab(ctx context.Context, c *Call) (openedTab, error) {
 	url, label := c.Body.Required("url"), c.Body.String("label")
 	if err := c.Err(); err != nil {
 		return openedTab{}, err
 	}
 	if label != "" {
-		if err := tabname.CheckLabel(label); err != nil {
+		if err := profile.CheckTabLabel(label); err != nil {
 			return openedTab{}, err
 		}
 	}
-	h, err := open(ctx, c, url, label)
+	h, err := openNewTab(ctx, c, url, label)
 	if err != nil {
 		return openedTab{}, err
 	}
 	defer h.Release()
-	return openedTab{describe(ctx, h.Desk, h.Use, []tabname.Tab{h.Names})[0], h.Desk.Name}, nil
+	return openedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name}, nil
 }
 
-// open opens a tab for the caller, who releases it. A page that did not load leaves no tab behind.
-func open(ctx context.Context, c *route.Call, url, label string) (*desk.Held, error) {
-	profile, err := c.Desks.Manager.FindProfile(c.Profile())
+// openNewTab opens a tab for the caller, who releases it. A page that did not load leaves no tab behind.
+func openNewTab(ctx context.Context, c *Call, url, label string) (*heldTab, error) {
+	profile, err := c.Tabs.Manager.FindProfile(c.Profile())
 	if err != nil {
 		return nil, err
 	}
-	if url, err = c.Desks.CheckAddress(ctx, profile.Name(), url); err != nil {
+	if url, err = c.Tabs.CheckAddress(ctx, profile.Name(), url); err != nil {
 		return nil, err
 	}
-	if err := c.Asker.Go(ctx, profile.Name(), nil, url); err != nil {
+	if err := c.Approver.ApproveNavigation(ctx, profile.Name(), nil, url); err != nil {
 		return nil, err
 	}
 	d, use, err := c.Browser(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	h := &desk.Held{Desk: d, Use: use}
-	if err := load(ctx, h, url); err != nil {
+	h := &heldTab{Profile: d, Lease: use}
+	if err := openAndLoad(ctx, h, url); err != nil {
 		if h.Tab != nil {
 			err = errors.Join(err, h.Close(context.WithoutCancel(ctx)))
 		}
@@ -143,77 +139,77 @@ func open(ctx context.Context, c *route.Call, url, label string) (*desk.Held, er
 	}
 	h.Refresh()
 	if label != "" {
-		h.Names, err = d.Book.Label(h.Tab.TargetID(), label)
+		h.Names, err = d.TabNames.Label(h.Tab.TargetID(), label)
 	}
 	if err != nil {
 		use.Release()
 		return nil, err
 	}
-	h.Choose()
+	h.MarkUsed()
 	return h, nil
 }
 
-// load opens a blank tab and takes it to the address.
-func load(ctx context.Context, h *desk.Held, url string) error {
+// openAndLoad opens a blank tab and takes it to the address.
+func openAndLoad(ctx context.Context, h *heldTab, url string) error {
 	if err := h.Open(ctx); err != nil || url == "about:blank" {
 		return err
 	}
-	return h.Watched(ctx, func() error {
-		_, _, err := action.Navigate(ctx, h, url, navigateLimit)
+	return h.WithPolicy(ctx, func() error {
+		_, _, err := navigateTab(ctx, h, url, navigateTimeout)
 		return err
 	})
 }
 
-func focusTab(ctx context.Context, c *route.Call) (reply.Target, error) {
+func focusTab(ctx context.Context, c *Call) (TargetAnswer, error) {
 	name := c.Body.Required("targetId")
 	if err := c.Err(); err != nil {
-		return reply.Target{}, err
+		return TargetAnswer{}, err
 	}
-	return focus(ctx, c, desk.Named(name))
+	return focusPicked(ctx, c, pickNamed(name))
 }
 
-// focus brings the tab that pick finds to the front.
-func focus(ctx context.Context, c *route.Call, pick desk.Pick) (reply.Target, error) {
-	h, err := c.Existing(ctx, pick)
+// focusPicked brings the tab that pick finds to the front.
+func focusPicked(ctx context.Context, c *Call, pick tabPicker) (TargetAnswer, error) {
+	h, err := c.ExistingTab(ctx, pick)
 	if err != nil {
-		return reply.Target{}, err
+		return TargetAnswer{}, err
 	}
 	defer h.Release()
-	if err := h.Quarantined(); err != nil {
-		return reply.Target{}, err
+	if err := h.QuarantineError(); err != nil {
+		return TargetAnswer{}, err
 	}
-	if err := h.Permitted(ctx); err != nil {
-		return reply.Target{}, err
+	if err := h.CheckPolicy(ctx); err != nil {
+		return TargetAnswer{}, err
 	}
 	if err := h.Tab.Activate(ctx); err != nil {
-		return reply.Target{}, err
+		return TargetAnswer{}, err
 	}
-	h.Choose()
-	return h.Answer(), nil
+	h.MarkUsed()
+	return h.TargetAnswer(), nil
 }
 
-func closeTab(ctx context.Context, c *route.Call) (reply.Target, error) {
+func closeTab(ctx context.Context, c *Call) (TargetAnswer, error) {
 	name := c.Request.PathValue("targetId")
 	mode := c.Query.String("targetIdMode")
 	if mode != "" && mode != "raw" {
-		return reply.Target{}, fault.Invalidf("targetIdMode must be raw")
+		return TargetAnswer{}, fault.Invalidf("targetIdMode must be raw")
 	}
-	return closePicked(ctx, c, func(d *desk.Desk) (tabname.Tab, error) {
+	return closePicked(ctx, c, func(d *profileTabs) (profile.NamedTab, error) {
 		if mode == "" {
-			return d.Book.Resolve(name)
+			return d.TabNames.Resolve(name)
 		}
-		if names, ok := d.Book.Find(name); ok {
+		if names, ok := d.TabNames.Find(name); ok {
 			return names, nil
 		}
-		return tabname.Tab{}, fmt.Errorf("%w: no tab has the raw targetId %q", tabname.ErrNotFound, name)
+		return profile.NamedTab{}, fmt.Errorf("%w: no tab has the raw targetId %q", profile.ErrTabNotFound, name)
 	})
 }
 
-func closePicked(ctx context.Context, c *route.Call, pick desk.Pick) (reply.Target, error) {
-	h, err := c.Existing(ctx, pick)
+func closePicked(ctx context.Context, c *Call, pick tabPicker) (TargetAnswer, error) {
+	h, err := c.ExistingTab(ctx, pick)
 	if err != nil {
-		return reply.Target{}, err
+		return TargetAnswer{}, err
 	}
 	defer h.Release()
-	return h.Answer(), h.Close(ctx)
+	return h.TargetAnswer(), h.Close(ctx)
 }

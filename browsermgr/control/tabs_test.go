@@ -131,7 +131,7 @@ func TestABrowserThatDoesNotRunIsNotStartedByListing(t *testing.T) {
 			t.Errorf("%v: got %d %s, want 409", step, a.status, a.text)
 		}
 	}
-	if slices.ContainsFunc(shared.Status(), func(s browsermgr.Status) bool { return s.Profile == "asleep" && s.Running }) {
+	if slices.ContainsFunc(shared.Status(), func(s browsermgr.BrowserStatus) bool { return s.Profile == "asleep" && s.Running }) {
 		t.Error("the browser runs")
 	}
 }

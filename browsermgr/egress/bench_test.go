@@ -64,7 +64,7 @@ func newBench(b *testing.B, secure, tunnel, fresh bool) bench {
 		s.Start()
 	}
 	b.Cleanup(s.Close)
-	g := &egress.Gate{Rules: func() policy.Rules { return policy.Rules{AllowedHosts: []string{"127.0.0.1"}} }}
+	g := &egress.Proxy{Rules: func() policy.Rules { return policy.Rules{AllowedHosts: []string{"127.0.0.1"}} }}
 	if err := g.Open(b.Context()); err != nil {
 		b.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"clank/browsermgr/egress/policy"
 )
 
-const patience = 20 * time.Second
+const testTimeout = 20 * time.Second
 
 // rules that a test may change while the gate is open.
 type rules struct{ now atomic.Pointer[policy.Rules] }
@@ -30,7 +30,7 @@ func (r *rules) get() policy.Rules    { return *r.now.Load() }
 
 // fixture is an open gate with one listener.
 type fixture struct {
-	*egress.Gate
+	*egress.Proxy
 	rules  rules
 	names  *nameserver
 	proxy  *url.URL
@@ -40,19 +40,19 @@ type fixture struct {
 const profile = "work"
 
 // open opens a gate whose rules let pages reach loopback by literal and by the names of allowed.
-func open(t *testing.T, change func(*egress.Gate), allowed ...string) *fixture {
+func open(t *testing.T, change func(*egress.Proxy), allowed ...string) *fixture {
 	t.Helper()
 	f := &fixture{names: newNameserver(t)}
 	f.rules.set(policy.Rules{AllowedHosts: append([]string{"127.0.0.1", "::1"}, allowed...)})
-	f.Gate = &egress.Gate{Rules: f.rules.get, Resolver: f.names.resolver}
+	f.Proxy = &egress.Proxy{Rules: f.rules.get, Resolver: f.names.resolver}
 	if change != nil {
-		change(f.Gate)
+		change(f.Proxy)
 	}
 	if err := f.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
 		if err := f.Close(ctx); err != nil {
 			t.Errorf("close: %v", err)
@@ -67,7 +67,7 @@ func open(t *testing.T, change func(*egress.Gate), allowed ...string) *fixture {
 	}
 	transport := &http.Transport{Proxy: http.ProxyURL(f.proxy), DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	f.client = &http.Client{Transport: transport, Timeout: patience}
+	f.client = &http.Client{Transport: transport, Timeout: testTimeout}
 	return f
 }
 
@@ -128,7 +128,7 @@ func (f *fixture) dial(t *testing.T) *net.TCPConn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(testTimeout))
 	t.Cleanup(func() { conn.Close() })
 	return conn.(*net.TCPConn)
 }
@@ -157,7 +157,7 @@ func mustEnd(t *testing.T, in *bufio.Reader) {
 // until polls for a condition that another goroutine brings about.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(testTimeout)
 	for !ok() {
 		select {
 		case <-deadline:
@@ -199,7 +199,7 @@ func TestRefusesPrivateAddressesWithASentence(t *testing.T) {
 			t.Errorf("%s: got page %q", address, body)
 		}
 	}
-	if got := f.Count(profile); got != 7 {
+	if got := f.RefusalCount(profile); got != 7 {
 		t.Errorf("got %d refusals, want 7", got)
 	}
 }
@@ -230,7 +230,7 @@ func TestRebindingReachesNothing(t *testing.T) {
 	go bait.Serve(l)
 	defer bait.Close()
 	f := open(t, nil)
-	f.rules.set(policy.Rules{PrivateNetwork: policy.Allowed, BlockedHosts: []string{"127.0.0.1"}})
+	f.rules.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed, BlockedHosts: []string{"127.0.0.1"}})
 	for i := range 5 {
 		good, bad := fmt.Sprintf("good%d.test", i), fmt.Sprintf("bad%d.test", i)
 		f.names.set(good, addrs("127.0.0.2"), addrs("127.0.0.1"))
@@ -290,12 +290,12 @@ func TestRefusesItselfAndOtherListeners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.rules.set(policy.Rules{PrivateNetwork: policy.Allowed})
+	f.rules.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed})
 	for _, host := range []string{f.proxy.Host, strings.TrimPrefix(other, "http://"), strings.Replace(f.proxy.Host, "127.0.0.1", "0.0.0.0", 1)} {
-		if status, rule, _ := f.get(t, "http://"+host+"/"); status != http.StatusForbidden || rule != policy.RuleOwn {
+		if status, rule, _ := f.get(t, "http://"+host+"/"); status != http.StatusForbidden || rule != policy.RuleOwnListener {
 			t.Errorf("%s: got %d %q", host, status, rule)
 		}
-		if _, _, status, rule := f.tunnel(t, host); status != http.StatusForbidden || rule != policy.RuleOwn {
+		if _, _, status, rule := f.tunnel(t, host); status != http.StatusForbidden || rule != policy.RuleOwnListener {
 			t.Errorf("%s: got %d %q", host, status, rule)
 		}
 	}
@@ -339,7 +339,7 @@ func TestClosesConnectionsThatARuleForbidsFromNowOn(t *testing.T) {
 
 func TestRulesThatCannotBeReadRefuseEverything(t *testing.T) {
 	f := open(t, nil)
-	f.rules.set(policy.Rules{PrivateNetwork: policy.Allowed, AllowedHosts: []string{"a b"}})
+	f.rules.set(policy.Rules{PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"a b"}})
 	if status, rule, _ := f.get(t, site(t, nil).URL); status != http.StatusForbidden || rule != egress.RuleUnreadable {
 		t.Errorf("got %d %q", status, rule)
 	}
@@ -360,10 +360,10 @@ func TestAllowJudgesAddressesOfDocuments(t *testing.T) {
 			t.Errorf("%s: got %v", address, err)
 		}
 	}
-	if err := f.Request(t.Context(), profile, "http://nowhere.test/"); err == nil {
+	if err := f.AllowRequest(t.Context(), profile, "http://nowhere.test/"); err == nil {
 		t.Error("a request to a host that does not resolve here was allowed")
 	}
-	if err := f.Request(t.Context(), profile, "wss://good.test/"); err != nil {
+	if err := f.AllowRequest(t.Context(), profile, "wss://good.test/"); err != nil {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancelCause(t.Context())
@@ -382,7 +382,7 @@ func TestWatchersLearnOfRefusedDocumentsOfTheirTab(t *testing.T) {
 	if status, _, _ := f.get(t, s.URL); status != http.StatusForbidden {
 		t.Fatalf("the redirect was followed: %d", status)
 	}
-	go f.Attribute(profile, "T1", "http://10.0.0.1/secret?token=x", true)
+	go f.AttributeRefusal(profile, "T1", "http://10.0.0.1/secret?token=x", true)
 	if err := mine(t.Context()); err == nil || !strings.Contains(err.Error(), "10.0.0.1") {
 		t.Errorf("got %v", err)
 	}
@@ -396,7 +396,7 @@ func TestWatchersLearnOfRefusedDocumentsOfTheirTab(t *testing.T) {
 }
 
 func TestListenKeepsItsAddressAndCloseEndsIt(t *testing.T) {
-	g := &egress.Gate{}
+	g := &egress.Proxy{}
 	if err := g.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

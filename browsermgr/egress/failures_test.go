@@ -57,10 +57,10 @@ func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
 		} else if _, _, body := f.get(t, address); !strings.Contains(body, want) {
 			t.Errorf("%s: the page says %q, want %q", address, body, want)
 		}
-		if err := f.Explain(profile, "T1", address, start); err == nil || err.Error() != want {
+		if err := f.ExplainDocument(profile, "T1", address, start); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %q", address, err, want)
 		}
-		if err := f.Explain(profile, "T1", address, time.Now()); err != nil {
+		if err := f.ExplainDocument(profile, "T1", address, time.Now()); err != nil {
 			t.Errorf("%s: a failure of before explains one of now: %v", address, err)
 		}
 	}
@@ -73,18 +73,18 @@ func TestTheFailureAtTheEndOfARedirectIsTheTabs(t *testing.T) {
 	f := open(t, nil, "*.test")
 	start := time.Now()
 	f.tunnel(t, "end.test:443")
-	if err := f.Explain(profile, "T1", "https://begin.test/", start); err != nil {
+	if err := f.ExplainDocument(profile, "T1", "https://begin.test/", start); err != nil {
 		t.Errorf("nobody said whose it was: got %v", err)
 	}
-	f.Attribute(profile, "T1", "https://end.test/picture.png", false)
-	if err := f.Explain(profile, "T1", "https://begin.test/", start); err != nil {
+	f.AttributeRefusal(profile, "T1", "https://end.test/picture.png", false)
+	if err := f.ExplainDocument(profile, "T1", "https://begin.test/", start); err != nil {
 		t.Errorf("it was a picture: got %v", err)
 	}
-	f.Attribute(profile, "T1", "https://end.test/x", true)
-	if err := f.Explain(profile, "T1", "https://begin.test/", start); err == nil || !strings.Contains(err.Error(), "no such host end.test") {
+	f.AttributeRefusal(profile, "T1", "https://end.test/x", true)
+	if err := f.ExplainDocument(profile, "T1", "https://begin.test/", start); err == nil || !strings.Contains(err.Error(), "no such host end.test") {
 		t.Errorf("got %v", err)
 	}
-	if err := f.Explain(profile, "T2", "https://begin.test/", start); err != nil {
+	if err := f.ExplainDocument(profile, "T2", "https://begin.test/", start); err != nil {
 		t.Errorf("another tab: got %v", err)
 	}
 }
@@ -96,11 +96,11 @@ func TestAFailureOfTheProxyBehindIsNotTheSites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := open(t, func(g *egress.Gate) { g.Upstream = func(string) *url.URL { return up } }, "*.test")
+	f := open(t, func(g *egress.Proxy) { g.Upstream = func(string) *url.URL { return up } }, "*.test")
 	f.names.set("a.test", addrs("127.0.0.1"))
 	start := time.Now()
 	f.tunnel(t, "a.test:443")
-	if err := f.Explain(profile, "T1", "https://a.test/", start); err == nil || !strings.Contains(err.Error(), "upstream proxy") {
+	if err := f.ExplainDocument(profile, "T1", "https://a.test/", start); err == nil || !strings.Contains(err.Error(), "upstream proxy") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -120,8 +120,8 @@ func TestServersCannotPassForTheProxy(t *testing.T) {
 	if resp.Header.Get("X-Clank-Failed") != "" || resp.Header.Get("X-Clank-Refused") != "" {
 		t.Errorf("got %v", resp.Header)
 	}
-	f.Attribute(profile, "T1", s.URL+"/", true)
-	if err := f.Explain(profile, "T1", s.URL+"/", time.Time{}); err != nil {
+	f.AttributeRefusal(profile, "T1", s.URL+"/", true)
+	if err := f.ExplainDocument(profile, "T1", s.URL+"/", time.Time{}); err != nil {
 		t.Errorf("a server's own 502: got %v", err)
 	}
 }
@@ -134,8 +134,8 @@ func TestNamesThatCannotExistAskNobody(t *testing.T) {
 			t.Errorf("got %d", status)
 		}
 	}
-	if p.asked.Load() != 0 || f.Count(profile) != 0 {
-		t.Errorf("asked %d times, and %d refusals were counted", p.asked.Load(), f.Count(profile))
+	if p.asked.Load() != 0 || f.RefusalCount(profile) != 0 {
+		t.Errorf("asked %d times, and %d refusals were counted", p.asked.Load(), f.RefusalCount(profile))
 	}
 }
 
@@ -143,16 +143,16 @@ func TestSecretsStayOutOfWhatIsToldOfRefusals(t *testing.T) {
 	const secret = "hunter2hunter2"
 	p := &person{}
 	f := openAsking(t, p)
-	f.Clean = func(s string) string { return strings.ReplaceAll(s, secret, "[secret shop]") }
+	f.Redact = func(s string) string { return strings.ReplaceAll(s, secret, "[secret shop]") }
 	f.get(t, "http://new.test/"+secret)
 	if strings.Contains(p.last, secret) || !strings.Contains(p.last, "secret%20shop") {
 		t.Errorf("the question was %q", p.last)
 	}
 	finish := f.Watch(profile, "T1")
-	f.Attribute(profile, "T1", "ftp://"+secret+".test/", true)
-	told := []error{f.Request(t.Context(), profile, "ftp://"+secret+".test/"), f.Glance("ftp://" + secret + "/"), finish(t.Context())}
+	f.AttributeRefusal(profile, "T1", "ftp://"+secret+".test/", true)
+	told := []error{f.AllowRequest(t.Context(), profile, "ftp://"+secret+".test/"), f.CheckWithoutDNS("ftp://" + secret + "/"), finish(t.Context())}
 	f.get(t, "http://"+secret+".invalid/")
-	told = append(told, f.Explain(profile, "T1", "http://"+secret+".invalid/", time.Time{}))
+	told = append(told, f.ExplainDocument(profile, "T1", "http://"+secret+".invalid/", time.Time{}))
 	p.err = errors.New("no")
 	finish = f.Watch(profile, "T1")
 	f.get(t, "http://"+secret+".other.test/")
@@ -176,11 +176,11 @@ func TestAGlanceAsksNobody(t *testing.T) {
 	p := &person{}
 	f := openAsking(t, p)
 	for address, allowed := range map[string]bool{"https://new.test/x": true, "file:///etc/passwd": false, "ftp://a.test/": false} {
-		if err := f.Glance(address); (err == nil) != allowed {
+		if err := f.CheckWithoutDNS(address); (err == nil) != allowed {
 			t.Errorf("%s: got %v", address, err)
 		}
 	}
-	if p.asked.Load() != 0 || f.names.count("new.test") != 0 || f.Count(profile) != 0 {
+	if p.asked.Load() != 0 || f.names.count("new.test") != 0 || f.RefusalCount(profile) != 0 {
 		t.Error("somebody heard of it")
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"clank/browsermgr/egress/policy"
-	"clank/browsermgr/egress/relay"
 )
 
 const (
@@ -23,13 +22,13 @@ const (
 func asRefusal(err error) (*policy.Refusal, bool) { return errors.AsType[*policy.Refusal](err) }
 
 // ServeHTTP serves one request of the browser.
-func (d *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *profileProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.clients.Add(1)
 	defer d.clients.Done()
 	defer func() {
 		// The server does not tell of the end of connections that were taken over; they end with their request.
 		if _, err := w.Write(nil); errors.Is(err, http.ErrHijacked) {
-			d.leave()
+			d.connClosed()
 		}
 	}()
 	switch {
@@ -43,7 +42,7 @@ func (d *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (d *guard) hangUp(w http.ResponseWriter) {
+func (d *profileProxy) hangUp(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		conn.Close()
 	}
@@ -72,45 +71,45 @@ func connectTarget(s string) (host string, port uint16, ok bool) {
 }
 
 // connect makes a tunnel.
-func (d *guard) connect(w http.ResponseWriter, r *http.Request) {
+func (d *profileProxy) connect(w http.ResponseWriter, r *http.Request) {
 	host, port, ok := connectTarget(r.RequestURI)
 	if !ok || r.ContentLength != 0 {
 		d.hangUp(w)
 		return
 	}
-	rules := d.gate.rules()
-	judged := d.ledger.Judging()
+	rules := d.proxy.currentRuleset()
+	judged := d.refusals.BeginRequest()
 	t, err := rules.hostPort(host, port)
 	way, err := d.reach(r.Context(), rules, t, err, r.RequestURI)
 	if isRefusal(err) {
-		d.record(r.Context(), r.RequestURI, t, err, false)
+		d.recordRefusal(r.Context(), r.RequestURI, t, err, false)
 	}
 	judged()
 	if err != nil {
-		d.fail(w, t, err)
+		d.writeFailure(w, t, err)
 		return
 	}
 	defer way.Release()
 	defer way.conn.Close()
 	conn, in, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		d.gate.Logger.Error("taking over a connection failed", "profile", d.profile, "error", err)
+		d.proxy.Logger.Error("taking over a connection failed", "profile", d.profile, "error", err)
 		return
 	}
 	defer conn.Close()
 	if _, err := conn.Write([]byte("HTTP/1.1 200 Connection established\r\n\r\n")); err != nil {
 		return
 	}
-	if err := relay.Early(in.Reader, way.conn); err != nil {
+	if err := forwardBuffered(in.Reader, way.conn); err != nil {
 		return
 	}
-	if err := relay.Tunnel(conn, way.conn, d.pool.Limits); err != nil {
-		d.gate.Logger.Debug("tunnel ended", "profile", d.profile, "host", d.gate.clean(t.Host), "error", d.gate.cleaned(err))
+	if err := Tunnel(conn, way.conn, d.pool.Limits); err != nil {
+		d.proxy.Logger.Debug("tunnel ended", "profile", d.profile, "host", d.proxy.redact(t.Host), "error", d.proxy.redactError(err))
 	}
 }
 
 // reach judges what has passed the judgement of its name, and connects.
-func (d *guard) reach(ctx context.Context, rules *law, t policy.Target, judged error, address string) (*way, error) {
+func (d *profileProxy) reach(ctx context.Context, rules *ruleset, t policy.Target, judged error, address string) (*outboundConn, error) {
 	if judged != nil {
 		return nil, judged
 	}
@@ -118,52 +117,52 @@ func (d *guard) reach(ctx context.Context, rules *law, t policy.Target, judged e
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := d.admit(ctx, rules, t, up, address)
+	addrs, err := d.judgeAndResolve(ctx, rules, t, up, address)
 	if err != nil {
 		return nil, err
 	}
-	return d.open(ctx, route{t, addrs, up}, false)
+	return d.openOutbound(ctx, route{t, addrs, up}, false)
 }
 
 // forward sends a request on.
-func (d *guard) forward(w http.ResponseWriter, r *http.Request) {
-	rules := d.gate.rules()
-	judged := d.ledger.Judging()
-	to, err := d.judge(r, rules)
+func (d *profileProxy) forward(w http.ResponseWriter, r *http.Request) {
+	rules := d.proxy.currentRuleset()
+	judged := d.refusals.BeginRequest()
+	to, err := d.routeRequest(r, rules)
 	if isRefusal(err) {
-		d.record(r.Context(), r.RequestURI, to.target, err, false)
+		d.recordRefusal(r.Context(), r.RequestURI, to.target, err, false)
 	}
 	judged()
 	if err != nil {
-		d.fail(w, to.target, err)
+		d.writeFailure(w, to.target, err)
 		return
 	}
-	x := relay.Request{Server: serverName(to), Host: hostHeader(to.target), Private: []string{refusedHeader, failedHeader}}
+	x := Exchange{Server: connPoolKey(to), Host: hostHeader(to.target), Private: []string{refusedHeader, failedHeader}}
 	if to.forwards() {
 		x.Forward, x.Proxy = true, to.upstream.Authorization()
 	}
-	x.Dial = func(ctx context.Context) (net.Conn, relay.Holder, error) {
-		way, err := d.open(ctx, to, x.Forward)
+	x.Dial = func(ctx context.Context) (net.Conn, ConnOwner, error) {
+		way, err := d.openOutbound(ctx, to, x.Forward)
 		if err != nil {
 			return nil, nil, err
 		}
 		return way.conn, way, nil
 	}
 	upgrade := r.Header.Get("Upgrade") != ""
-	err = d.pool.Exchange(w, r, x)
+	err = d.pool.Do(w, r, x)
 	switch {
 	case err == nil:
-	case errors.Is(err, relay.ErrAnswered):
+	case errors.Is(err, ErrResponseStarted):
 		if !upgrade {
 			panic(http.ErrAbortHandler) // net/http's way to break an answer off
 		}
 	default:
-		d.fail(w, to.target, err)
+		d.writeFailure(w, to.target, err)
 	}
 }
 
-// judge finds out where a request in absolute form goes.
-func (d *guard) judge(r *http.Request, rules *law) (route, error) {
+// routeRequest finds out where a request in absolute form goes.
+func (d *profileProxy) routeRequest(r *http.Request, rules *ruleset) (route, error) {
 	t, err := rules.address(r.RequestURI)
 	to := route{target: t}
 	if err != nil {
@@ -175,16 +174,16 @@ func (d *guard) judge(r *http.Request, rules *law) (route, error) {
 	if to.upstream, err = d.upstream(rules); err != nil {
 		return to, err
 	}
-	to.addrs, err = d.admit(r.Context(), rules, t, to.upstream, r.RequestURI)
+	to.addrs, err = d.judgeAndResolve(r.Context(), rules, t, to.upstream, r.RequestURI)
 	return to, err
 }
 
-// serverName names the connections that may serve requests of a route.
-func serverName(r route) string {
+// connPoolKey names the connections that may serve requests of a route.
+func connPoolKey(r route) string {
 	name := net.JoinHostPort(r.target.Host, strconv.Itoa(int(r.target.Port)))
 	if r.upstream != nil {
 		name += " " + r.upstream.String()
-		if r.upstream.Names() {
+		if r.upstream.ResolvesNames() {
 			name += " names"
 		}
 	}
@@ -202,10 +201,10 @@ func hostHeader(t policy.Target) string {
 	return t.Host
 }
 
-// fail answers a request that was refused, or came to nothing.
-func (d *guard) fail(w http.ResponseWriter, t policy.Target, err error) {
+// writeFailure answers a request that was refused, or came to nothing.
+func (d *profileProxy) writeFailure(w http.ResponseWriter, t policy.Target, err error) {
 	if rule := ruleOf(err); rule != "" {
-		tell(w, http.StatusForbidden, refusedHeader, rule, "clank did not load this", err.Error())
+		writeErrorPage(w, http.StatusForbidden, refusedHeader, rule, "clank did not load this", err.Error())
 		return
 	}
 	status, what := http.StatusBadGateway, "connect"
@@ -216,6 +215,6 @@ func (d *guard) fail(w http.ResponseWriter, t policy.Target, err error) {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		status, what = http.StatusGatewayTimeout, "timeout"
 	}
-	d.failed.note(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))), err)
-	tell(w, status, failedHeader, what, "This page cannot be reached", unreached("http://"+hostHeader(t)+"/", err).Error())
+	d.failures.record(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))), err)
+	writeErrorPage(w, status, failedHeader, what, "This page cannot be reached", unreachedError("http://"+hostHeader(t)+"/", err).Error())
 }

@@ -67,7 +67,7 @@ func FuzzRequestLine(f *testing.F) {
 		if err != nil || !r.URL.IsAbs() || r.URL.Host == "" {
 			return
 		}
-		target, err := p.Address(r.RequestURI)
+		target, err := p.CheckURL(r.RequestURI)
 		if err != nil || target.Scheme == "about" {
 			return
 		}

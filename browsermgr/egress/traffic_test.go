@@ -19,10 +19,10 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/egress"
+
 	"github.com/coder/websocket"
 	"github.com/google/go-cmp/cmp"
-
-	"clank/browsermgr/egress"
 )
 
 func TestSendsServersWhatTheBrowserSaidAndNothingOfItself(t *testing.T) {
@@ -184,7 +184,7 @@ func TestWebSocketsWorkThroughTunnelsAndUpgrades(t *testing.T) {
 	})
 	for name, client := range map[string]*http.Client{"upgrade": f.client, "tunnel": tunnelClient(f)} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 			defer cancel()
 			plain := *client
 			plain.Timeout = 0
@@ -241,27 +241,27 @@ func TestSaysWhatKindOfFailureItWas(t *testing.T) {
 		if got := resp.Header.Get("X-Clank-Failed"); resp.StatusCode != http.StatusBadGateway || got != want {
 			t.Errorf("%s: got %d %q, want 502 %q", address, resp.StatusCode, got, want)
 		}
-		if err := f.Failure(profile, address); err == nil {
+		if err := f.LastFailure(profile, address); err == nil {
 			t.Errorf("%s: why it failed is not known", address)
 		}
 	}
 	if _, _, status, _ := f.tunnel(t, "typo.test:443"); status != http.StatusBadGateway {
 		t.Errorf("got %d", status)
 	}
-	err := f.Failure(profile, "https://typo.test/")
+	err := f.LastFailure(profile, "https://typo.test/")
 	if dns, ok := errors.AsType[*net.DNSError](err); !ok || !dns.IsNotFound {
 		t.Errorf("got %v", err)
 	}
-	if err := f.Failure(profile, "https://other.test/"); err != nil {
+	if err := f.LastFailure(profile, "https://other.test/"); err != nil {
 		t.Errorf("got %v for a host that nobody asked for", err)
 	}
-	if got := f.Count(profile); got != 0 {
+	if got := f.RefusalCount(profile); got != 0 {
 		t.Errorf("%d failures were counted as refusals", got)
 	}
 }
 
 func TestSlowGarbledAndHugeRequestsAreEnded(t *testing.T) {
-	f := open(t, func(g *egress.Gate) { g.Limits.Header = 100 * time.Millisecond })
+	f := open(t, func(g *egress.Proxy) { g.Limits.Header = 100 * time.Millisecond })
 	for name, text := range map[string]string{
 		"slow":    "GET http://127.0.0.1/ HTTP/1.1\r\nHost: ",
 		"garbage": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
@@ -276,7 +276,7 @@ func TestSlowGarbledAndHugeRequestsAreEnded(t *testing.T) {
 }
 
 func TestConnectionsAreCapped(t *testing.T) {
-	f := open(t, func(g *egress.Gate) { g.Limits.Profile = 2 })
+	f := open(t, func(g *egress.Proxy) { g.Limits.PerProfile = 2 })
 	s := site(t, nil)
 	for range 2 {
 		if _, _, status, _ := f.tunnel(t, "127.0.0.1:"+port(t, s)); status != http.StatusOK {
@@ -289,7 +289,7 @@ func TestConnectionsAreCapped(t *testing.T) {
 }
 
 func TestRoomIsMadeByConnectionsThatEnd(t *testing.T) {
-	f := open(t, func(g *egress.Gate) { g.Limits.Profile = 1 })
+	f := open(t, func(g *egress.Proxy) { g.Limits.PerProfile = 1 })
 	s := site(t, nil)
 	for range 3 {
 		var conn net.Conn
@@ -321,7 +321,7 @@ func (f *fixture) waitForRoom(t *testing.T) {
 }
 
 func TestSilentTunnelsAndLargeBodiesAreEnded(t *testing.T) {
-	f := open(t, func(g *egress.Gate) { g.Limits.Idle, g.Limits.Body = 200*time.Millisecond, 1<<20 })
+	f := open(t, func(g *egress.Proxy) { g.Limits.Idle, g.Limits.Body = 200*time.Millisecond, 1<<20 })
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/hang":
@@ -369,7 +369,7 @@ func TestCloseEndsWhatIsOpen(t *testing.T) {
 		failed <- err
 	}()
 	<-began
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	if err := f.Close(ctx); err != nil {
 		t.Fatal(err)

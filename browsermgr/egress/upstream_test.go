@@ -68,7 +68,7 @@ func (o *onward) all() string {
 
 func openBehind(t *testing.T, upstream func() string) *fixture {
 	t.Helper()
-	return open(t, func(g *egress.Gate) {
+	return open(t, func(g *egress.Proxy) {
 		g.Upstream = func(string) *url.URL {
 			u, err := url.Parse(upstream())
 			if err != nil {

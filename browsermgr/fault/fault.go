@@ -32,20 +32,20 @@ type requestError struct{ text string }
 func (e *requestError) Error() string { return e.text }
 func (e *requestError) Unwrap() error { return ErrInvalid }
 
-// NeverIssued reports a ref that no snapshot of the present page has.
-func NeverIssued(ref string) error {
+// UnknownRef reports a ref that no snapshot of the present page has.
+func UnknownRef(ref string) error {
 	return fmt.Errorf("%w %s: no snapshot of this page has it; take a new snapshot", ErrUnknownRef, ref)
 }
 
-// Vanished reports a ref whose element has left the page.
-func Vanished(ref string) error {
+// VanishedRef reports a ref whose element has left the page.
+func VanishedRef(ref string) error {
 	return fmt.Errorf("%w %s: the element is gone from the page; take a new snapshot", ErrUnknownRef, ref)
 }
 
-// LimitError is the cause of a context that ended because a limit of ours was over. It wraps context.DeadlineExceeded.
-type LimitError struct{ Limit time.Duration }
+// TimeLimitError is the cause of a context that ended because a limit of ours was over. It wraps context.DeadlineExceeded.
+type TimeLimitError struct{ Limit time.Duration }
 
-func (e *LimitError) Error() string { return fmt.Sprintf("not done within %s", e.Limit) }
+func (e *TimeLimitError) Error() string { return fmt.Sprintf("not done within %s", e.Limit) }
 
 // Unwrap lets errors.Is find [context.DeadlineExceeded].
-func (e *LimitError) Unwrap() error { return context.DeadlineExceeded }
+func (e *TimeLimitError) Unwrap() error { return context.DeadlineExceeded }

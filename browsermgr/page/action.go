@@ -3,45 +3,45 @@ package page
 import (
 	"encoding/json"
 
-	"clank/browsermgr/act"
+	"clank/browsermgr/page/action"
 )
 
 // Action is one thing to do in a tab. Kind decides which fields count.
-type Action = act.Action
+type Action = action.Action
 
 // Field is one entry of a fill.
-type Field = act.Field
+type Field = action.Field
 
 // Kind names an action.
-type Kind = act.Kind
+type Kind = action.Kind
 
 // The kinds of [Action].
 const (
-	KindClick          = act.KindClick
-	KindClickCoords    = act.KindClickCoords
-	KindType           = act.KindType
-	KindPress          = act.KindPress
-	KindHover          = act.KindHover
-	KindScrollIntoView = act.KindScrollIntoView
-	KindScroll         = act.KindScroll
-	KindDrag           = act.KindDrag
-	KindDragCoords     = act.KindDragCoords
-	KindSelect         = act.KindSelect
-	KindFill           = act.KindFill
-	KindResize         = act.KindResize
-	KindWait           = act.KindWait
-	KindEvaluate       = act.KindEvaluate
-	KindBack           = act.KindBack
-	KindForward        = act.KindForward
-	KindReload         = act.KindReload
-	KindClose          = act.KindClose
-	KindPointerMove    = act.KindPointerMove
-	KindPointerDown    = act.KindPointerDown
-	KindPointerUp      = act.KindPointerUp
-	KindWheel          = act.KindWheel
-	KindKeyDown        = act.KindKeyDown
-	KindKeyUp          = act.KindKeyUp
-	KindInsertText     = act.KindInsertText
+	KindClick          = action.KindClick
+	KindClickCoords    = action.KindClickCoords
+	KindType           = action.KindType
+	KindPress          = action.KindPress
+	KindHover          = action.KindHover
+	KindScrollIntoView = action.KindScrollIntoView
+	KindScroll         = action.KindScroll
+	KindDrag           = action.KindDrag
+	KindDragCoords     = action.KindDragCoords
+	KindSelect         = action.KindSelect
+	KindFill           = action.KindFill
+	KindResize         = action.KindResize
+	KindWait           = action.KindWait
+	KindEvaluate       = action.KindEvaluate
+	KindBack           = action.KindBack
+	KindForward        = action.KindForward
+	KindReload         = action.KindReload
+	KindClose          = action.KindClose
+	KindPointerMove    = action.KindPointerMove
+	KindPointerDown    = action.KindPointerDown
+	KindPointerUp      = action.KindPointerUp
+	KindWheel          = action.KindWheel
+	KindKeyDown        = action.KindKeyDown
+	KindKeyUp          = action.KindKeyUp
+	KindInsertText     = action.KindInsertText
 )
 
 // Result is what an action or a navigation led to, as far as it was visible when it returned.

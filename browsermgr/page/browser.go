@@ -11,7 +11,6 @@ import (
 
 	"clank/browsermgr/address"
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/feed"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -22,21 +21,21 @@ type Options struct {
 	Logger *slog.Logger
 	// CallTimeout bounds each single protocol call; 0 means 10 s. A shorter context wins.
 	CallTimeout time.Duration
-	// Sent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
-	Sent func(method string)
+	// OnSent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
+	OnSent func(method string)
 	// Observers are told of the events of all tabs.
 	Observers []Observer
-	// FirstTab is the number that the first tab gets; 0 means 1.
-	FirstTab int
-	// Header goes with the WebSocket's opening handshake.
-	Header http.Header
-	// Handshake bounds the opening handshake; 0 means CallTimeout.
-	Handshake time.Duration
-	// Clean, if set, takes out of each message of the browser what nobody may come to know; see [cdp.Options].
-	Clean func(message []byte) []byte
-	// Hidden, if set, finds what pictures of a tab must not show: nil as long as there is nothing to look for anywhere. Its error keeps
+	// FirstTabNumber is the number that the first tab gets; 0 means 1.
+	FirstTabNumber int
+	// HandshakeHeader goes with the WebSocket's opening handshake.
+	HandshakeHeader http.Header
+	// HandshakeTimeout bounds the opening handshake; 0 means CallTimeout.
+	HandshakeTimeout time.Duration
+	// Redact, if set, takes out of each message of the browser what nobody may come to know; see [cdp.Options].
+	Redact func(message []byte) []byte
+	// HiddenAreas, if set, finds what pictures of a tab must not show: nil as long as there is nothing to look for anywhere. Its error keeps
 	// the picture back.
-	Hidden func(ctx context.Context, t *Tab) ([]Area, error)
+	HiddenAreas func(ctx context.Context, t *Tab) ([]Area, error)
 }
 
 // TabOptions says how a tab is opened.
@@ -67,22 +66,22 @@ type Event struct {
 // Browser is one connection to a running Chromium. It owns its goroutines and the WebSocket, not the process.
 // It is safe for concurrent use.
 type Browser struct {
-	conn *cdp.Conn
-	root *cdp.Session
-	log  *slog.Logger
+	conn        *cdp.Conn
+	rootSession *cdp.Session
+	log         *slog.Logger
 
-	observers []Observer
-	hidden    func(ctx context.Context, t *Tab) ([]Area, error) // may be nil
+	observers   []Observer
+	hiddenAreas func(ctx context.Context, t *Tab) ([]Area, error) // may be nil
 
-	mu       sync.Mutex
-	sessions map[string]attachment // by session id
-	tabs     []*Tab                // open ones, in order of appearance
-	openers  map[string]string     // target id → target id of the opener, for tabs that are not attached yet
-	lastTab  int
-	changed  chan struct{} // closed and replaced whenever tabs come or go
-	feeds    map[*feed.Feed[Event]]struct{}
-	closed   bool
-	wg       sync.WaitGroup
+	mu            sync.Mutex
+	sessions      map[string]attachment // by session id
+	tabs          []*Tab                // open ones, in order of appearance
+	openers       map[string]string     // target id → target id of the opener, for tabs that are not attached yet
+	lastTabNumber int
+	tabsChanged   chan struct{} // closed and replaced whenever tabs come or go
+	queues        map[*EventQueue[Event]]struct{}
+	closed        bool
+	wg            sync.WaitGroup
 }
 
 // Connect opens the browser's WebSocket (ws://…/devtools/browser/…), attaches to the tabs that exist and to those that
@@ -95,21 +94,21 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		opts.CallTimeout = 10 * time.Second
 	}
 	b := &Browser{
-		log: opts.Logger, observers: opts.Observers, hidden: opts.Hidden, lastTab: max(opts.FirstTab-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
-		changed: make(chan struct{}), feeds: map[*feed.Feed[Event]]struct{}{},
+		log: opts.Logger, observers: opts.Observers, hiddenAreas: opts.HiddenAreas, lastTabNumber: max(opts.FirstTabNumber-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
+		tabsChanged: make(chan struct{}), queues: map[*EventQueue[Event]]struct{}{},
 	}
 	c, err := cdp.Dial(ctx, wsURL, cdp.Options{
-		Timeout: opts.CallTimeout, Sent: opts.Sent, Header: opts.Header, Handshake: opts.Handshake, Clean: opts.Clean,
+		CallTimeout: opts.CallTimeout, OnSent: opts.OnSent, HandshakeHeader: opts.HandshakeHeader, HandshakeTimeout: opts.HandshakeTimeout, Redact: opts.Redact,
 	})
 	if err != nil {
 		return nil, err
 	}
 	b.conn = c
-	b.root = c.Session("", cdp.ErrGone)
-	c.Start(b.handle) // the connection outlives this call
+	b.rootSession = c.Session("", cdp.ErrGone)
+	c.Start(b.handleEvent) // the connection outlives this call
 	b.wg.Go(b.watchConnection)
-	discover := b.root.Begin(proto.TargetSetDiscoverTargets{Discover: true})
-	attach := b.root.Begin(autoAttach("page"))
+	discover := b.rootSession.Begin(proto.TargetSetDiscoverTargets{Discover: true})
+	attach := b.rootSession.Begin(autoAttach("page"))
 	for _, call := range []*cdp.Call{discover, attach} {
 		if err := call.Wait(ctx, nil); err != nil {
 			_ = b.Close()
@@ -135,22 +134,22 @@ func (b *Browser) watchConnection() {
 	tabs := slices.Clone(b.tabs)
 	b.tabs = nil
 	b.closed = true
-	b.signal()
+	b.signalTabs()
 	b.mu.Unlock()
 	for _, t := range tabs {
-		t.end(b.conn.Gone())
+		t.markClosed(b.conn.GoneError())
 	}
 	b.mu.Lock()
-	for f := range b.feeds {
+	for f := range b.queues {
 		f.End()
 	}
 	b.mu.Unlock()
 }
 
-// signal wakes those who wait for tabs. The caller holds b.mu.
-func (b *Browser) signal() {
-	close(b.changed)
-	b.changed = make(chan struct{})
+// signalTabs wakes those who wait for tabs. The caller holds b.mu.
+func (b *Browser) signalTabs() {
+	close(b.tabsChanged)
+	b.tabsChanged = make(chan struct{})
 }
 
 // NewTab opens a tab and, if a URL is given, loads it. If loading fails the tab stays open and both the tab and the
@@ -161,13 +160,13 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 			return nil, err
 		}
 	}
-	res, err := cdp.Ask[proto.TargetCreateTargetResult](ctx, b.root, proto.TargetCreateTarget{
+	res, err := cdp.Ask[proto.TargetCreateTargetResult](ctx, b.rootSession, proto.TargetCreateTarget{
 		URL: "about:blank", BrowserContextID: proto.BrowserBrowserContextID(opts.ContextID),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open a tab: %w", err)
 	}
-	t, err := b.await(ctx, string(res.TargetID))
+	t, err := b.awaitTab(ctx, string(res.TargetID))
 	if err != nil {
 		return nil, fmt.Errorf("open a tab: %w", err)
 	}
@@ -178,19 +177,19 @@ func (b *Browser) NewTab(ctx context.Context, opts TabOptions) (*Tab, error) {
 	return t, err
 }
 
-// await waits until a target is attached.
-func (b *Browser) await(ctx context.Context, target string) (*Tab, error) {
+// awaitTab waits until a target is attached.
+func (b *Browser) awaitTab(ctx context.Context, target string) (*Tab, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.conn.Timeout(), fmt.Errorf("no session for the new tab within %s", b.conn.Timeout()))
 	defer cancel()
 	for {
 		b.mu.Lock()
-		t, changed, closed := b.find(target), b.changed, b.closed
+		t, changed, closed := b.findTab(target), b.tabsChanged, b.closed
 		b.mu.Unlock()
 		if t != nil {
 			return t, nil
 		}
 		if closed {
-			return nil, b.conn.Gone()
+			return nil, b.conn.GoneError()
 		}
 		select {
 		case <-changed:
@@ -200,10 +199,10 @@ func (b *Browser) await(ctx context.Context, target string) (*Tab, error) {
 	}
 }
 
-// find looks a tab up by short or target id. The caller holds b.mu.
-func (b *Browser) find(id string) *Tab {
+// findTab looks a tab up by short or target id. The caller holds b.mu.
+func (b *Browser) findTab(id string) *Tab {
 	for _, t := range b.tabs {
-		if t.id == id || t.target == id {
+		if t.id == id || t.targetID == id {
 			return t
 		}
 	}
@@ -221,13 +220,13 @@ func (b *Browser) Tabs() []*Tab {
 func (b *Browser) Tab(id string) *Tab {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.find(id)
+	return b.findTab(id)
 }
 
 // NewContext makes an incognito browser context: cookies and storage of its own, in memory only.
 // proxyServer may be empty; otherwise it is a Chromium proxy rule for this context.
 func (b *Browser) NewContext(ctx context.Context, proxyServer string) (string, error) {
-	res, err := cdp.Ask[proto.TargetCreateBrowserContextResult](ctx, b.root, proto.TargetCreateBrowserContext{
+	res, err := cdp.Ask[proto.TargetCreateBrowserContextResult](ctx, b.rootSession, proto.TargetCreateBrowserContext{
 		ProxyServer: proxyServer,
 	})
 	if err != nil {
@@ -238,7 +237,7 @@ func (b *Browser) NewContext(ctx context.Context, proxyServer string) (string, e
 
 // CloseContext closes an incognito context with all its tabs.
 func (b *Browser) CloseContext(ctx context.Context, contextID string) error {
-	err := b.root.Do(ctx, proto.TargetDisposeBrowserContext{BrowserContextID: proto.BrowserBrowserContextID(contextID)})
+	err := b.rootSession.Do(ctx, proto.TargetDisposeBrowserContext{BrowserContextID: proto.BrowserBrowserContextID(contextID)})
 	if err != nil {
 		return fmt.Errorf("close browser context: %w", err)
 	}

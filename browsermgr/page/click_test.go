@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/browsermgr/page/frame"
+	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )

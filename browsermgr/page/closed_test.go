@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -61,7 +61,7 @@ func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
 func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
 	var mu sync.Mutex
 	sent := map[string]int{}
-	b := browser.Connect(t, page.Options{Sent: func(method string) {
+	b := browser.Connect(t, page.Options{OnSent: func(method string) {
 		mu.Lock()
 		sent[method]++
 		mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -195,7 +195,7 @@ func TestArmedDialogStopsNoAction(t *testing.T) {
 func TestDialogAnsweredByAPersonIsRemote(t *testing.T) {
 	tab := show(t, dialogs)
 	click(t, tab, refOf(t, tab, `"Confirm"`))
-	tab.Main().Post(proto.PageHandleJavaScriptDialog{Accept: true}) // behind our back
+	tab.MainFrame().Post(proto.PageHandleJavaScriptDialog{Accept: true}) // behind our back
 	browsertest.Eventually(t, "no dialog waits", func() bool { return len(tab.Dialogs().Pending) == 0 })
 	if d := tab.Dialogs().Recent[0]; d.ClosedBy != "remote" {
 		t.Errorf("got %+v", d)

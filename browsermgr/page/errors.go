@@ -30,15 +30,15 @@ var (
 type DialogError struct {
 	Dialog Dialog
 
-	before bool // it was open before the action: nothing was done
+	openBefore bool // it was open before the action: nothing was done
 }
 
 // Error names the dialog and the way out.
 func (e *DialogError) Error() string {
-	return fmt.Sprintf("the page shows %s %s: %q; accept or dismiss it first", article(e.Dialog.Type), e.Dialog.ID, e.Dialog.Message)
+	return fmt.Sprintf("the page shows %s %s: %q; accept or dismiss it first", withArticle(e.Dialog.Type), e.Dialog.ID, e.Dialog.Message)
 }
 
-func article(kind string) string {
+func withArticle(kind string) string {
 	if strings.HasPrefix(kind, "a") {
 		return "an " + kind
 	}

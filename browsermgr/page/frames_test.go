@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -77,11 +77,11 @@ func TestListenersAreFoundInFrames(t *testing.T) {
 		html := `<!doctype html><div id=a>Card ` + name + `</div><script>a.onclick = () => { a.textContent = 'Clicked ` + name + `' }</script>`
 		if name == "top" {
 			html += `<iframe srcdoc="<div id=b>Card near</div><script>b.onclick = () => { b.textContent = 'Clicked near' }</script>"></iframe>
-				<iframe src="` + named(srv, "login.shop.localhost") + `/?in=fellow"></iframe><iframe src="` + foreign(srv) + `/?in=far"></iframe>`
+				<iframe src="` + withHost(srv, "login.shop.localhost") + `/?in=fellow"></iframe><iframe src="` + foreign(srv) + `/?in=far"></iframe>`
 		}
 		browsertest.HTML(w, html)
 	})
-	tab := openTab(t, named(srv, "www.shop.localhost")+"/?in=top")
+	tab := openTab(t, withHost(srv, "www.shop.localhost")+"/?in=top")
 	for _, name := range []string{"top", "near", "fellow", "far"} {
 		browsertest.Eventually(t, "the card "+name+" can be clicked", func() bool {
 			return strings.Contains(outlineOf(t, tab), `"Card `+name+`" [listener]`)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 )
 
 // browser is the one of the whole test binary.

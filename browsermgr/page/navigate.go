@@ -9,7 +9,7 @@ import (
 	"clank/browsermgr/address"
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
-	"clank/browsermgr/frame"
+	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -38,7 +38,7 @@ func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duratio
 	if err != nil {
 		return Result{}, err
 	}
-	return t.travel(ctx, "navigate "+target, limit, func(ctx context.Context, f *frame.Frame, before mark) error {
+	return t.runNavigation(ctx, "navigate "+target, limit, func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
 		var res struct {
 			LoaderID   string `json:"loaderId"`
 			ErrorText  string `json:"errorText"`
@@ -53,34 +53,34 @@ func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duratio
 		case res.ErrorText != "":
 			if res.ErrorText != "net::ERR_ABORTED" {
 				// Chromium's page about the failure takes the tab over, and what is asked of it meanwhile gets lost.
-				_ = t.untilWithin(ctx, errorPageLimit, func() bool { return t.load.Documents != before.Documents })
+				_ = t.waitUntilWithin(ctx, errorPageLimit, func() bool { return t.loadState.Documents != before.Documents })
 			}
-			return address.LoadError(target, res.ErrorText)
+			return address.NewNetError(target, res.ErrorText)
 		case res.LoaderID == "":
-			return t.untilWithin(ctx, time.Second, func() bool { return t.load.Within != before.Within })
+			return t.waitUntilWithin(ctx, time.Second, func() bool { return t.loadState.SameDocument != before.SameDocument })
 		}
-		return t.until(ctx, func() bool { return t.load.Documents != before.Documents })
+		return t.waitUntil(ctx, func() bool { return t.loadState.Documents != before.Documents })
 	})
 }
 
 // Reload loads the page again.
 func (t *Tab) Reload(ctx context.Context) (Result, error) {
-	return t.travel(ctx, "reload", navigateLimit, func(ctx context.Context, f *frame.Frame, before mark) error {
+	return t.runNavigation(ctx, "reload", navigateLimit, func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
 		if err := f.Do(ctx, proto.PageReload{}); err != nil {
 			return err
 		}
-		return t.until(ctx, func() bool { return t.load.Documents != before.Documents })
+		return t.waitUntil(ctx, func() bool { return t.loadState.Documents != before.Documents })
 	})
 }
 
 // Back goes one step back in the tab's history. It is an error if there is none.
-func (t *Tab) Back(ctx context.Context) (Result, error) { return t.step(ctx, "back", -1) }
+func (t *Tab) Back(ctx context.Context) (Result, error) { return t.goInHistory(ctx, "back", -1) }
 
 // Forward goes one step forward in the tab's history. It is an error if there is none.
-func (t *Tab) Forward(ctx context.Context) (Result, error) { return t.step(ctx, "forward", 1) }
+func (t *Tab) Forward(ctx context.Context) (Result, error) { return t.goInHistory(ctx, "forward", 1) }
 
-func (t *Tab) step(ctx context.Context, word string, by int) (Result, error) {
-	return t.travel(ctx, "go "+word, navigateLimit, func(ctx context.Context, f *frame.Frame, before mark) error {
+func (t *Tab) goInHistory(ctx context.Context, word string, by int) (Result, error) {
+	return t.runNavigation(ctx, "go "+word, navigateLimit, func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
 		history, err := cdp.Ask[proto.PageGetNavigationHistoryResult](ctx, f.Session, proto.PageGetNavigationHistory{})
 		if err != nil {
 			return err
@@ -92,32 +92,34 @@ func (t *Tab) step(ctx context.Context, word string, by int) (Result, error) {
 		if err := f.Do(ctx, proto.PageNavigateToHistoryEntry{EntryID: history.Entries[to].ID}); err != nil {
 			return err
 		}
-		return t.until(ctx, func() bool { return t.load.Documents != before.Documents || t.load.Within != before.Within })
+		return t.waitUntil(ctx, func() bool {
+			return t.loadState.Documents != before.Documents || t.loadState.SameDocument != before.SameDocument
+		})
 	})
 }
 
-func (t *Tab) documents() int {
+func (t *Tab) documentCount() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.load.Documents
+	return t.loadState.Documents
 }
 
-// departure begins a navigation of a tab's main frame.
-type departure func(context.Context, *frame.Frame, mark) error
+// startNavigation begins a navigation of a tab's main frame.
+type startNavigation func(context.Context, *frame.Frame, actionBaseline) error
 
-// travel runs a navigation of the main frame and waits until its document can be read, no longer than limit.
-func (t *Tab) travel(ctx context.Context, act string, limit time.Duration, start departure) (Result, error) {
-	release, err := t.acquire(ctx)
+// runNavigation runs a navigation of the main frame and waits until its document can be read, no longer than limit.
+func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration, start startNavigation) (Result, error) {
+	release, err := t.acquireTurn(ctx)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", act, err)
 	}
 	defer release()
-	if err := t.revive(); err != nil {
+	if err := t.clearCrash(); err != nil {
 		return Result{}, fmt.Errorf("%s: %w", act, err)
 	}
-	defer t.leave()()
-	before := t.mark()
-	ctx, cancel, err := t.watch(ctx, limit, true)
+	defer t.beginUnload()()
+	before := t.takeBaseline()
+	ctx, cancel, err := t.watchContext(ctx, limit, true)
 	if err != nil {
 		return Result{}, fmt.Errorf("%s: %w", act, err)
 	}
@@ -127,12 +129,12 @@ func (t *Tab) travel(ctx context.Context, act string, limit time.Duration, start
 		err = t.awaitParsed(ctx, limit)
 	}
 	if err == nil {
-		err = t.untilWithin(ctx, loadGrace, func() bool { return t.load.Loaded })
+		err = t.waitUntilWithin(ctx, loadGrace, func() bool { return t.loadState.Loaded })
 	}
 	if err == nil {
-		t.readTitle(ctx)
+		t.awaitTitle(ctx)
 	}
-	res := t.outcome(before)
+	res := t.resultSince(before)
 	var dialog *DialogError
 	switch {
 	case errors.As(err, &dialog):
@@ -141,7 +143,7 @@ func (t *Tab) travel(ctx context.Context, act string, limit time.Duration, start
 		return res, nil
 	case err != nil && ctx.Err() != nil:
 		t.main.Post(proto.PageStopLoading{})
-		err = t.tooLate(ctx, err)
+		err = t.explainTimeout(ctx, err)
 	}
 	if err != nil {
 		return res, fmt.Errorf("%s: %w", act, err)
@@ -149,9 +151,9 @@ func (t *Tab) travel(ctx context.Context, act string, limit time.Duration, start
 	return res, nil
 }
 
-// tooLate says why a load ended before its time.
-func (t *Tab) tooLate(ctx context.Context, err error) error {
-	if limit, ok := errors.AsType[*fault.LimitError](context.Cause(ctx)); ok {
+// explainTimeout says why a load ended before its time.
+func (t *Tab) explainTimeout(ctx context.Context, err error) error {
+	if limit, ok := errors.AsType[*fault.TimeLimitError](context.Cause(ctx)); ok {
 		return fmt.Errorf("the server did not answer within %s: %w", limit.Limit, err)
 	}
 	return err
@@ -159,5 +161,5 @@ func (t *Tab) tooLate(ctx context.Context, err error) error {
 
 // awaitParsed waits until the present document is parsed, but no longer than d: what there is can be read.
 func (t *Tab) awaitParsed(ctx context.Context, d time.Duration) error {
-	return t.untilWithin(ctx, d, func() bool { return t.load.Parsed || t.load.Loader == "" })
+	return t.waitUntilWithin(ctx, d, func() bool { return t.loadState.Parsed || t.loadState.Loader == "" })
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 )
 
 func TestNavigateReportsStatusAndTitle(t *testing.T) {
@@ -71,7 +71,7 @@ func TestPageWithoutTitleHasNone(t *testing.T) {
 
 func TestNewDocumentIsMadeReadyOnce(t *testing.T) {
 	var worlds atomic.Int32
-	b := browser.Connect(t, page.Options{Sent: func(method string) {
+	b := browser.Connect(t, page.Options{OnSent: func(method string) {
 		if method == "Page.createIsolatedWorld" {
 			worlds.Add(1)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"clank/browseagent"
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -85,7 +85,7 @@ func (a agentTab) State(context.Context) (url, title string, tabs []string, err 
 }
 
 // Open and Close make it its own browser.
-func (a agentTab) Open(context.Context, sessions.Opening) (browseagent.Page, bool, error) {
+func (a agentTab) Open(context.Context, sessions.PageRequest) (browseagent.Page, bool, error) {
 	return a, false, nil
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 )
 
 // What a key led to is read from the title as it was when press returned: nothing in between gives the page time.

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"clank/browsermgr/frame"
-	"clank/browsermgr/outline"
-	"clank/browsermgr/reading"
+	"clank/browsermgr/page/frame"
+	"clank/browsermgr/page/outline"
 )
 
 // readLimit bounds reading a page.
@@ -16,18 +15,18 @@ const readLimit = 20 * time.Second
 // Link is one link of a page.
 type Link = outline.Link
 
-// TextOptions says what is read: the element with a ref, or the first that matches a selector, or else the page's article,
-// its main part or its body, with the frames that are shown in it, see [reading.Text].
-type TextOptions struct {
+// ReadOptions says what is read: the element with a ref, or the first that matches a selector, or else the page's article,
+// its main part or its body, with the frames that are shown in it, see [readPageText].
+type ReadOptions struct {
 	Ref      string
 	Selector string
 	MaxChars int // in UTF-16 units; 0 means no limit
-	// Own leaves out the frames, see [reading.Own].
-	Own bool
+	// WithoutFrames leaves out the frames, see [readMainDocument].
+	WithoutFrames bool
 }
 
-// Reading is the text of a page or of an element, as a person sees it.
-type Reading struct {
+// ReadResult is the text of a page or of an element, as a person sees it.
+type ReadResult struct {
 	Text      string
 	URL       string
 	Truncated bool
@@ -36,30 +35,30 @@ type Reading struct {
 }
 
 // Read returns readable text. If a dialog is open the error is a *[DialogError].
-func (t *Tab) Read(ctx context.Context, opts TextOptions) (Reading, error) {
-	got := Reading{Found: true}
-	err := t.exclusive(ctx, readLimit, func(ctx context.Context) (err error) {
+func (t *Tab) Read(ctx context.Context, opts ReadOptions) (ReadResult, error) {
+	got := ReadResult{Found: true}
+	err := t.runInTurn(ctx, readLimit, func(ctx context.Context) (err error) {
 		if opts.Ref == "" {
 			if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 				return err
 			}
 		}
 		if opts.Ref == "" && opts.Selector == "" {
-			read := reading.Text
-			if opts.Own {
-				read = reading.Own
+			read := readPageText
+			if opts.WithoutFrames {
+				read = readMainDocument
 			}
-			got.Text, got.Truncated, err = read(ctx, t.tree.All())
+			got.Text, got.Truncated, err = read(ctx, t.tree.Frames())
 			return err
 		}
 		got.Text, got.Found, err = t.readElement(ctx, opts)
 		return err
 	})
 	if err != nil {
-		return Reading{}, fmt.Errorf("read tab %s: %w", t.id, err)
+		return ReadResult{}, fmt.Errorf("read tab %s: %w", t.id, err)
 	}
 	got.URL = t.URL()
-	if text, cut := outline.Clip(got.Text, opts.MaxChars); cut {
+	if text, cut := outline.ClipText(got.Text, opts.MaxChars); cut {
 		got.Text, got.Truncated = text, true
 	}
 	return got, nil
@@ -72,17 +71,17 @@ type elementText struct {
 	Unseen int    `json:"suspects"`
 }
 
-// Suspects is how many elements may show what the text lacks.
-func (t elementText) Suspects() int { return t.Unseen }
+// SuspectedShadowHosts is how many elements may show what the text lacks.
+func (t elementText) SuspectedShadowHosts() int { return t.Unseen }
 
 // readElement reads the element with a ref, or the first that matches a selector.
-func (t *Tab) readElement(ctx context.Context, opts TextOptions) (text string, found bool, err error) {
+func (t *Tab) readElement(ctx context.Context, opts ReadOptions) (text string, found bool, err error) {
 	e, err := t.locate(opts.Ref, opts.Selector)
 	if err != nil {
 		return "", false, err
 	}
-	arg := map[string]string{"ref": e.Local, "selector": opts.Selector}
-	got, err := frame.Whole[elementText](ctx, e.Frame, frame.Script{Fn: "text", Arg: arg})
+	arg := map[string]string{"ref": e.LocalRef, "selector": opts.Selector}
+	got, err := frame.RunInShadows[elementText](ctx, e.Frame, frame.Script{Fn: "text", Arg: arg})
 	if err != nil {
 		return "", false, e.Explain(err)
 	}
@@ -91,18 +90,18 @@ func (t *Tab) readElement(ctx context.Context, opts TextOptions) (text string, f
 
 // Text returns the readable text of the element with this ref, or of the page if ref is empty, see [Tab.Read].
 func (t *Tab) Text(ctx context.Context, ref string) (string, error) {
-	r, err := t.Read(ctx, TextOptions{Ref: ref})
+	r, err := t.Read(ctx, ReadOptions{Ref: ref})
 	return r.Text, err
 }
 
-// Links lists the visible links of the page, see [reading.Links].
+// Links lists the visible links of the page, see [collectLinks].
 func (t *Tab) Links(ctx context.Context) ([]Link, error) {
 	var links []Link
-	err := t.exclusive(ctx, readLimit, func(ctx context.Context) (err error) {
+	err := t.runInTurn(ctx, readLimit, func(ctx context.Context) (err error) {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 			return err
 		}
-		links, err = reading.Links(ctx, t.tree.All())
+		links, err = collectLinks(ctx, t.tree.Frames())
 		return err
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,20 +25,20 @@ func TestReadLimitsTheText(t *testing.T) {
 	tab := openTab(t, srv.URL)
 	tests := []struct {
 		path  string
-		opts  page.TextOptions
+		opts  page.ReadOptions
 		want  string
 		cut   bool
 		found bool
 	}{
-		{"/", page.TextOptions{}, "Title\n\nOne\n\nTwo 😀", false, true},
-		{"/", page.TextOptions{Selector: ".p"}, "One", false, true},
-		{"/", page.TextOptions{Selector: ".none"}, "", false, false},
-		{"/", page.TextOptions{Selector: "#s"}, "••••••••", false, true},
-		{"/", page.TextOptions{MaxChars: 7}, "Title\n\n", true, true},
-		{"/", page.TextOptions{Selector: ".p + .p", MaxChars: 5}, "Two ", true, true},
-		{"/", page.TextOptions{Selector: ".p + .p", MaxChars: 6}, "Two 😀", false, true},
-		{"/plain", page.TextOptions{}, "Just this", false, true},
-		{"/two", page.TextOptions{}, "First\nSecond", false, true},
+		{"/", page.ReadOptions{}, "Title\n\nOne\n\nTwo 😀", false, true},
+		{"/", page.ReadOptions{Selector: ".p"}, "One", false, true},
+		{"/", page.ReadOptions{Selector: ".none"}, "", false, false},
+		{"/", page.ReadOptions{Selector: "#s"}, "••••••••", false, true},
+		{"/", page.ReadOptions{MaxChars: 7}, "Title\n\n", true, true},
+		{"/", page.ReadOptions{Selector: ".p + .p", MaxChars: 5}, "Two ", true, true},
+		{"/", page.ReadOptions{Selector: ".p + .p", MaxChars: 6}, "Two 😀", false, true},
+		{"/plain", page.ReadOptions{}, "Just this", false, true},
+		{"/two", page.ReadOptions{}, "First\nSecond", false, true},
 	}
 	at := "/"
 	for _, tt := range tests {
@@ -56,10 +56,10 @@ func TestReadLimitsTheText(t *testing.T) {
 			t.Errorf("%s %+v: got %+v, want %q", tt.path, tt.opts, got, tt.want)
 		}
 	}
-	if _, err := tab.Read(t.Context(), page.TextOptions{Selector: "]["}); !errors.Is(err, page.ErrInvalid) {
+	if _, err := tab.Read(t.Context(), page.ReadOptions{Selector: "]["}); !errors.Is(err, page.ErrInvalid) {
 		t.Errorf("got %v, want it refused", err)
 	}
-	if _, err := tab.Read(t.Context(), page.TextOptions{Ref: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
+	if _, err := tab.Read(t.Context(), page.ReadOptions{Ref: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
 		t.Errorf("got %v, want an unknown ref", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
 	for _, tt := range []struct{ selector, want string }{
 		{"", want}, {"h1", "Shop"}, {"shop-card", "Card\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge"},
 	} {
-		got, err := tab.Read(t.Context(), page.TextOptions{Selector: tt.selector})
+		got, err := tab.Read(t.Context(), page.ReadOptions{Selector: tt.selector})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
 	for _, tt := range []struct{ selector, want string }{
 		{"shop-card", "Card\nBadge"}, {"", "Before\nCard\nBadge\nPlain\nAfter"}, {"#plain", "Plain"},
 	} {
-		got, err := tab.Read(t.Context(), page.TextOptions{Selector: tt.selector})
+		got, err := tab.Read(t.Context(), page.ReadOptions{Selector: tt.selector})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
 		}
 	}
 	browsertest.JS(t, tab, `customElements.define('shop-late', class extends HTMLElement { constructor() { super(); closed(this, 'Late'); } })`)
-	if got, err := tab.Read(t.Context(), page.TextOptions{}); err != nil || !strings.HasSuffix(got.Text, "After\nLate") {
+	if got, err := tab.Read(t.Context(), page.ReadOptions{}); err != nil || !strings.HasSuffix(got.Text, "After\nLate") {
 		t.Errorf("got %q, %v, want what was defined since at the end", got.Text, err)
 	}
 }
@@ -129,7 +129,7 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		pages := map[string]string{
 			"/": `<h1>Top</h1>
-				<iframe title=Pay src="` + named(srv, "pay.shop.localhost") + `/pay" style="width:400px;height:300px"></iframe>
+				<iframe title=Pay src="` + withHost(srv, "pay.shop.localhost") + `/pay" style="width:400px;height:300px"></iframe>
 				<p>Below</p><iframe title='Near "one"' srcdoc="<p>Near text"></iframe>
 				<iframe title=Small width=1 height=1 src="` + foreign(srv) + `/deep"></iframe><iframe hidden srcdoc="<p>Not shown"></iframe>
 				<iframe title=Blank src="` + foreign(srv) + `/blank"></iframe><iframe srcdoc="<p>Last text"></iframe>`,
@@ -143,10 +143,10 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 		}
 		browsertest.HTML(w, "<!doctype html>"+pages[r.URL.Path])
 	})
-	top := named(srv, "www.shop.localhost")
+	top := withHost(srv, "www.shop.localhost")
 	port := srv.URL[strings.LastIndex(srv.URL, ":"):]
 	tab := openTab(t, top+"/")
-	read := func(opts page.TextOptions) page.Reading {
+	read := func(opts page.ReadOptions) page.ReadResult {
 		t.Helper()
 		got, err := tab.Read(browsertest.Within(t, browsertest.Patience), opts)
 		if err != nil {
@@ -164,39 +164,39 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 		}
 	})
 	browsertest.Eventually(t, "the frames are read", func() bool {
-		got = squeezed.ReplaceAllString(read(page.TextOptions{}).Text, "\n")
+		got = squeezed.ReplaceAllString(read(page.ReadOptions{}).Text, "\n")
 		return got == want
 	})
-	if r := read(page.TextOptions{MaxChars: 12}); !r.Truncated || len(r.Text) != 12 {
+	if r := read(page.ReadOptions{MaxChars: 12}); !r.Truncated || len(r.Text) != 12 {
 		t.Errorf("got %+v, want it cut", r)
 	}
-	if r := read(page.TextOptions{Selector: "p"}); r.Text != "Below" {
+	if r := read(page.ReadOptions{Selector: "p"}); r.Text != "Below" {
 		t.Errorf("got %q for a part", r.Text)
 	}
 
 	browsertest.Navigate(t, tab, top+"/main")
-	if got, want := squeezed.ReplaceAllString(read(page.TextOptions{}).Text, "\n"), "Main part\n--- frame ---\nIts article"; got != want {
+	if got, want := squeezed.ReplaceAllString(read(page.ReadOptions{}).Text, "\n"), "Main part\n--- frame ---\nIts article"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := strings.TrimSpace(read(page.TextOptions{Own: true}).Text); got != "Main part" {
+	if got := strings.TrimSpace(read(page.ReadOptions{WithoutFrames: true}).Text); got != "Main part" {
 		t.Errorf("got %q without frames", got)
 	}
 	browsertest.Navigate(t, tab, top+"/hollow")
-	if got := read(page.TextOptions{Own: true}).Text; !strings.Contains(got, "Only frames") {
+	if got := read(page.ReadOptions{WithoutFrames: true}).Text; !strings.Contains(got, "Only frames") {
 		t.Errorf("got %q of a page that says nothing itself", got)
 	}
 	browsertest.Navigate(t, tab, top+"/long")
-	if r := read(page.TextOptions{}); !r.Truncated || len(r.Text) < 20_000 || len(r.Text) > 20_100 {
+	if r := read(page.ReadOptions{}); !r.Truncated || len(r.Text) < 20_000 || len(r.Text) > 20_100 {
 		t.Errorf("got %d characters, cut %v", len(r.Text), r.Truncated)
 	}
 
 	browsertest.Navigate(t, tab, top+"/stuck")
-	browsertest.Eventually(t, "the frame is read", func() bool { return strings.Contains(read(page.TextOptions{}).Text, "Loop") })
+	browsertest.Eventually(t, "the frame is read", func() bool { return strings.Contains(read(page.ReadOptions{}).Text, "Loop") })
 	js(t, tab, "(frames[0].postMessage('', '*'), 1)")
 	browsertest.Eventually(t, "it hangs, and the rest is read in time", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 		defer cancel()
-		r, err := tab.Read(ctx, page.TextOptions{})
+		r, err := tab.Read(ctx, page.ReadOptions{})
 		got = r.Text
 		return err == nil && strings.Contains(got, `--- frame "Stuck" could not be read ---`)
 	})

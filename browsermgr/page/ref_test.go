@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 )
 
 const rows = `<ul id=l><li><button onclick="hit('a')">Delete</button><li><button onclick="hit('b')">Delete</button><li><button onclick="hit('c')">Delete</button></ul>
@@ -120,7 +120,7 @@ func TestRefOfOddNames(t *testing.T) {
 	}
 	t.Run("tree", func(t *testing.T) {
 		tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
-		nodes, err := tab.Tree(t.Context(), 0, 0)
+		nodes, err := tab.AccessibilityTree(t.Context(), 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

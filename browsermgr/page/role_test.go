@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )

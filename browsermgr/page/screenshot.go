@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/cover"
 	"clank/browsermgr/fault"
-	"clank/browsermgr/frame"
-	"clank/browsermgr/input"
+	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -18,8 +16,8 @@ import (
 // screenshotLimit bounds taking a picture.
 const screenshotLimit = 20 * time.Second
 
-// embedLimit bounds bringing the frames around an element into view.
-const embedLimit = 8 * time.Second
+// clipLimit bounds bringing the frames around an element into view.
+const clipLimit = 8 * time.Second
 
 // ScreenshotOptions says what a picture shows. The zero value is the viewport as PNG.
 type ScreenshotOptions struct {
@@ -55,20 +53,20 @@ func (t *Tab) Screenshot(ctx context.Context, opts ScreenshotOptions) ([]byte, e
 		return nil, err
 	}
 	if !opts.FullPage && opts.Ref == "" {
-		ctx, cancel, err := t.watch(ctx, screenshotLimit, false)
+		ctx, cancel, err := t.watchContext(ctx, screenshotLimit, false)
 		if err != nil {
 			return nil, fmt.Errorf("screenshot of tab %s: %w", t.id, err)
 		}
 		defer cancel()
-		return t.shoot(ctx, opts, nil)
+		return t.captureMasked(ctx, opts, nil)
 	}
 	var data []byte
-	err := t.exclusive(ctx, screenshotLimit, func(ctx context.Context) error {
-		clip, err := t.clip(ctx, opts)
+	err := t.runInTurn(ctx, screenshotLimit, func(ctx context.Context) error {
+		clip, err := t.clipArea(ctx, opts)
 		if err != nil {
 			return err
 		}
-		data, err = t.shoot(ctx, opts, clip)
+		data, err = t.captureMasked(ctx, opts, clip)
 		return err
 	})
 	if err != nil {
@@ -77,8 +75,8 @@ func (t *Tab) Screenshot(ctx context.Context, opts ScreenshotOptions) ([]byte, e
 	return data, nil
 }
 
-// clip is the area of the document that a picture shows.
-func (t *Tab) clip(ctx context.Context, opts ScreenshotOptions) (*proto.PageViewport, error) {
+// clipArea is the area of the document that a picture shows.
+func (t *Tab) clipArea(ctx context.Context, opts ScreenshotOptions) (*proto.PageViewport, error) {
 	if opts.FullPage {
 		m, err := cdp.Ask[proto.PageGetLayoutMetricsResult](ctx, t.main.Session, proto.PageGetLayoutMetrics{})
 		if err != nil {
@@ -90,17 +88,17 @@ func (t *Tab) clip(ctx context.Context, opts ScreenshotOptions) (*proto.PageView
 	if err != nil {
 		return nil, err
 	}
-	box, err := frame.Run[struct {
-		input.Point
+	box, err := frame.RunScript[struct {
+		frame.Point
 		Width  float64 `json:"width"`
 		Height float64 `json:"height"`
-	}](ctx, e.Frame, frame.Script{Fn: "box", Arg: map[string]string{"ref": e.Local}})
+	}](ctx, e.Frame, frame.Script{Fn: "box", Arg: map[string]string{"ref": e.LocalRef}})
 	if err != nil {
 		return nil, e.Explain(err)
 	}
-	at, deadline := box.Point, time.Now().Add(embedLimit)
+	at, deadline := box.Point, time.Now().Add(clipLimit)
 	for f := e.Frame; f.Parent() != nil; f = f.Parent() {
-		if at, err = f.Embed(ctx, at, deadline); err != nil {
+		if at, err = f.MapToParent(ctx, at, deadline); err != nil {
 			return nil, e.Explain(err)
 		}
 	}
@@ -111,7 +109,7 @@ func (t *Tab) clip(ctx context.Context, opts ScreenshotOptions) (*proto.PageView
 	return &proto.PageViewport{X: at.X + view.X, Y: at.Y + view.Y, Width: box.Width, Height: box.Height, Scale: 1}, nil
 }
 
-func (t *Tab) shoot(ctx context.Context, opts ScreenshotOptions, clip *proto.PageViewport) ([]byte, error) {
+func (t *Tab) captureMasked(ctx context.Context, opts ScreenshotOptions, clip *proto.PageViewport) ([]byte, error) {
 	req := proto.PageCaptureScreenshot{
 		Format: proto.PageCaptureScreenshotFormat(opts.Format), Clip: clip, CaptureBeyondViewport: clip != nil,
 	}
@@ -128,54 +126,54 @@ func (t *Tab) shoot(ctx context.Context, opts ScreenshotOptions, clip *proto.Pag
 	return t.Capture(ctx, screenshotLimit, req)
 }
 
-// behind is how long a picture may take before the tab is brought to the front.
-const behind = time.Second
+// bringToFrontAfter is how long a picture may take before the tab is brought to the front.
+const bringToFrontAfter = time.Second
 
 // Capture asks Chromium for a picture. A tab that another client of the browser has covered with its own is not drawn: it is
 // brought to the front if no picture has come within a second. What [Options.Hidden] finds is covered, in png and jpeg; a
 // webp of a page with something to hide is refused. If the page has become another one meanwhile, the picture is taken again.
 func (t *Tab) Capture(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
-	for range changesLimit {
+	for range documentChangeTries {
 		data, err := t.captureOnce(ctx, limit, req)
-		if !errors.Is(err, errChanging) {
+		if !errors.Is(err, errDocumentChanged) {
 			return data, err
 		}
 	}
-	return nil, errChanging
+	return nil, errDocumentChanged
 }
 
-// changesLimit is how often a picture is taken again because the page has become another one meanwhile.
-const changesLimit = 3
+// documentChangeTries is how often a picture is taken again because the page has become another one meanwhile.
+const documentChangeTries = 3
 
 func (t *Tab) captureOnce(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
-	before, err := t.veil(ctx)
+	before, err := t.findMask(ctx)
 	if err != nil {
 		return nil, err
 	}
-	data, err := t.draw(ctx, limit, req)
+	data, err := t.captureDrawn(ctx, limit, req)
 	if err != nil {
 		return nil, err
 	}
-	after, err := t.veil(ctx)
+	after, err := t.findMask(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case before == nil && after == nil:
 		return data, nil
-	case !before.Same(after):
-		return nil, errChanging
+	case !before.SameDocument(after):
+		return nil, errDocumentChanged
 	}
-	boxes := cover.Between(veiled(before, req.Clip), veiled(after, req.Clip))
+	boxes := SweptBoxes(maskBoxes(before, req.Clip), maskBoxes(after, req.Clip))
 	if len(boxes) > 0 && req.Format == proto.PageCaptureScreenshotFormatWebp {
 		return nil, fault.Invalidf("the page shows what must be covered, which is not possible in webp: use png or jpeg")
 	}
-	return cover.Paint(data, boxes)
+	return PaintBoxes(data, boxes)
 }
 
-func (t *Tab) draw(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
+func (t *Tab) captureDrawn(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
 	call := t.main.BeginWithin(limit, req)
-	front := time.AfterFunc(behind, func() {
-		t.browser.root.Post(proto.TargetActivateTarget{TargetID: proto.TargetTargetID(t.target)})
+	front := time.AfterFunc(bringToFrontAfter, func() {
+		t.browser.rootSession.Post(proto.TargetActivateTarget{TargetID: proto.TargetTargetID(t.targetID)})
 	})
 	defer front.Stop()
 	var res proto.PageCaptureScreenshotResult

@@ -6,33 +6,32 @@ import (
 	"fmt"
 	"time"
 
-	"clank/browsermgr/aria"
-	"clank/browsermgr/capture"
-	"clank/browsermgr/outline"
+	"clank/browsermgr/page/frame"
+	"clank/browsermgr/page/outline"
 )
 
 // SnapshotOptions says what a snapshot shows. The zero value shows the whole page.
-type SnapshotOptions = capture.Options
+type SnapshotOptions = frame.SnapshotOptions
 
 // Snapshot is a page as text.
-type Snapshot = capture.Snapshot
+type Snapshot = frame.Snapshot
 
 // Ref is one ref of a snapshot.
 type Ref = outline.Ref
 
 // The ways in which the refs of a snapshot are numbered.
 const (
-	RefsOwn  = capture.RefsOwn
-	RefsRole = capture.RefsRole
-	RefsAria = capture.RefsAria
+	RefsOwn  = frame.RefsOwn
+	RefsRole = frame.RefsRole
+	RefsAria = frame.RefsAria
 )
 
 // EfficientSnapshot are the options of a small snapshot: interactive, compact, six levels, 8,000 characters. Each may be
 // changed afterwards.
-func EfficientSnapshot() SnapshotOptions { return capture.Efficient() }
+func EfficientSnapshot() SnapshotOptions { return frame.EfficientSnapshot() }
 
 // ErrFrameChanged says that the captured document gave way to another one meanwhile; trying again may help.
-var ErrFrameChanged = capture.ErrFrameChanged
+var ErrFrameChanged = frame.ErrFrameChanged
 
 // snapshotLimit bounds a snapshot that is asked for without a limit.
 const snapshotLimit = 20 * time.Second
@@ -44,9 +43,9 @@ func (t *Tab) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, err
 		return Snapshot{}, err
 	}
 	var snap Snapshot
-	err := t.exclusive(ctx, limitOr(opts.Timeout), func(ctx context.Context) error {
+	err := t.runInTurn(ctx, timeoutOrDefault(opts.Timeout), func(ctx context.Context) error {
 		var err error
-		snap, err = t.capture(ctx, opts)
+		snap, err = t.captureSnapshot(ctx, opts)
 		return err
 	})
 	if err != nil {
@@ -55,56 +54,56 @@ func (t *Tab) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, err
 	return snap, nil
 }
 
-func limitOr(given time.Duration) time.Duration {
+func timeoutOrDefault(given time.Duration) time.Duration {
 	if given <= 0 {
 		return snapshotLimit
 	}
 	return given
 }
 
-// captureTries is how often a page may navigate under our hands before we say so; emptyWait, how long a page that shows
+// snapshotTries is how often a page may navigate under our hands before we say so; emptyPageWait, how long a page that shows
 // nothing yet may go on loading.
 const (
-	captureTries = 4
-	emptyWait    = 2 * time.Second
+	snapshotTries = 4
+	emptyPageWait = 2 * time.Second
 )
 
-func (t *Tab) capture(ctx context.Context, opts SnapshotOptions) (Snapshot, error) {
+func (t *Tab) captureSnapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, error) {
 	patient := opts.Selector == "" && opts.Frame == ""
 	for try := 0; ; try++ {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 			return Snapshot{}, err
 		}
-		snap, err := capture.Take(ctx, capture.Source{Frames: t.tree.All(), Refs: &t.refs}, opts)
+		snap, err := frame.TakeSnapshot(ctx, frame.SnapshotSource{Frames: t.tree.Frames(), Refs: &t.refs}, opts)
 		switch {
-		case errors.Is(err, ErrFrameChanged) && opts.Frame == "" && try < captureTries:
+		case errors.Is(err, ErrFrameChanged) && opts.Frame == "" && try < snapshotTries:
 			continue
 		case err != nil:
 			return Snapshot{}, err
-		case snap.Reason != "" && patient && t.working():
+		case snap.Reason != "" && patient && t.isLoading():
 			patient = false
-			if err := t.untilWithin(ctx, emptyWait, func() bool { return t.load.Loaded && !t.load.BusySince(0) }); err != nil {
+			if err := t.waitUntilWithin(ctx, emptyPageWait, func() bool { return t.loadState.Loaded && !t.loadState.HasOpenSince(0) }); err != nil {
 				return Snapshot{}, err
 			}
-			if _, err := t.painted(ctx, t.main); err != nil {
+			if _, err := t.awaitPainted(ctx, t.main); err != nil {
 				return Snapshot{}, err
 			}
 			continue
 		}
-		return t.describe(snap), nil
+		return t.addTabState(snap), nil
 	}
 }
 
-// working says that the page has not got all that it asked for.
-func (t *Tab) working() bool {
+// isLoading says that the page has not got all that it asked for.
+func (t *Tab) isLoading() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.load.Loaded || t.load.BusySince(0)
+	return !t.loadState.Loaded || t.loadState.HasOpenSince(0)
 }
 
-// describe adds what the tab knows of itself.
-func (t *Tab) describe(snap Snapshot) Snapshot {
-	if snap.Reason != "" && t.working() {
+// addTabState adds what the tab knows of itself.
+func (t *Tab) addTabState(snap Snapshot) Snapshot {
+	if snap.Reason != "" && t.isLoading() {
 		snap.Reason += ": it is still loading"
 	}
 	t.mu.Lock()
@@ -112,24 +111,24 @@ func (t *Tab) describe(snap Snapshot) Snapshot {
 	if snap.Title != "" {
 		t.title = snap.Title
 	}
-	snap.URL, snap.Title, snap.Status = t.url, t.title, t.load.Status
+	snap.URL, snap.Title, snap.Status = t.url, t.title, t.loadState.Status
 	return snap
 }
 
-// Node is one node of an accessibility tree.
-type Node = aria.Node
+// AccessibilityNode is one node of an accessibility tree.
+type AccessibilityNode = frame.AccessibilityNode
 
-// Tree returns the accessibility tree that Chromium makes of the page, frames in their places, at most limit nodes of it
+// AccessibilityTree returns the accessibility tree that Chromium makes of the page, frames in their places, at most limit nodes of it
 // (0 means 500; 2,000 at most). Its refs act like those of snapshots, beside them. If a dialog is open the error is a
 // *[DialogError].
-func (t *Tab) Tree(ctx context.Context, limit int, timeout time.Duration) ([]Node, error) {
-	var nodes []Node
-	err := t.exclusive(ctx, limitOr(timeout), func(ctx context.Context) error {
+func (t *Tab) AccessibilityTree(ctx context.Context, limit int, timeout time.Duration) ([]AccessibilityNode, error) {
+	var nodes []AccessibilityNode
+	err := t.runInTurn(ctx, timeoutOrDefault(timeout), func(ctx context.Context) error {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
 			return err
 		}
 		var err error
-		nodes, err = aria.Take(ctx, t.tree.All(), &t.refs, limit)
+		nodes, err = frame.AccessibilityTree(ctx, t.tree.Frames(), &t.refs, limit)
 		return err
 	})
 	if err != nil {

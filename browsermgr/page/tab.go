@@ -9,13 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"clank/browsermgr/act"
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/cover"
-	"clank/browsermgr/dialog"
-	"clank/browsermgr/frame"
-	"clank/browsermgr/frametree"
-	"clank/browsermgr/load"
+	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -23,40 +19,40 @@ import (
 // Tab is one page of the browser. It is safe for concurrent use and does one action at a time: others wait their turn for
 // as long as their context allows. Its identity survives navigation and crashes.
 type Tab struct {
-	browser   *Browser
-	main      *frame.Frame
-	tree      *frametree.Tree
-	id        string
-	target    string
-	contextID string
-	opener    *Tab
-	turn      chan struct{} // holds a token while an action runs
-	hands     act.Hands     // of whose turn it is
-	ready     chan struct{} // closed when the tab is set up
-	done      chan struct{}
+	browser     *Browser
+	main        *frame.Frame
+	tree        *FrameTree
+	id          string
+	targetID    string
+	contextID   string
+	opener      *Tab
+	actionToken chan struct{}     // holds a token while an action runs
+	inputState  action.InputState // of whose turn it is
+	ready       chan struct{}     // closed when the tab is set up
+	done        chan struct{}
 
-	mu       sync.Mutex
-	url      string
-	title    string
-	err      error // why the tab cannot be used, if so
-	ended    bool
-	awake    bool // see keepAwake
-	load     load.State
-	dialogs  dialog.Book[*frame.Frame]
-	watchers map[*watcher]struct{}
-	changed  chan struct{} // closed and replaced whenever anything here changes
-	refs     frame.Registry
-	opened   []*Tab // tabs this page opened, since the beginning
-	drag     chan<- proto.InputDragData
-	veiled   *cover.Veil // what the last frame of a live view did not show; nil for nothing
+	mu            sync.Mutex
+	url           string
+	title         string
+	err           error // why the tab cannot be used, if so
+	ended         bool
+	focusEmulated bool // see keepAwake
+	loadState     LoadState
+	dialogs       DialogLog[*frame.Frame]
+	watchers      map[*tabWatcher]struct{}
+	changed       chan struct{} // closed and replaced whenever anything here changes
+	refs          frame.RefRegistry
+	openedTabs    []*Tab // tabs this page opened, since the beginning
+	dragStart     chan<- proto.InputDragData
+	lastMask      *PrivacyMask // what the last frame of a live view did not show; nil for nothing
 }
 
 func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {
 	return &Tab{
-		browser: b, main: main, id: id, target: info.TargetID, contextID: info.BrowserContextID, url: info.URL, title: info.Title,
-		turn: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}),
-		watchers: map[*watcher]struct{}{}, changed: make(chan struct{}), load: load.New(),
-		tree: frametree.New(main, b.wg.Go),
+		browser: b, main: main, id: id, targetID: info.TargetID, contextID: info.BrowserContextID, url: info.URL, title: info.Title,
+		actionToken: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}),
+		watchers: map[*tabWatcher]struct{}{}, changed: make(chan struct{}), loadState: NewLoadState(),
+		tree: NewFrameTree(main, b.wg.Go),
 	}
 }
 
@@ -64,7 +60,7 @@ func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {
 func (t *Tab) ID() string { return t.id }
 
 // TargetID is Chromium's own id of the tab.
-func (t *Tab) TargetID() string { return t.target }
+func (t *Tab) TargetID() string { return t.targetID }
 
 // ContextID is the browser context the tab belongs to.
 func (t *Tab) ContextID() string { return t.contextID }
@@ -102,7 +98,7 @@ func (t *Tab) Activate(ctx context.Context) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
-	err := t.browser.root.Do(ctx, proto.TargetActivateTarget{TargetID: proto.TargetTargetID(t.target)})
+	err := t.browser.rootSession.Do(ctx, proto.TargetActivateTarget{TargetID: proto.TargetTargetID(t.targetID)})
 	if err != nil {
 		return fmt.Errorf("activate tab %s: %w", t.id, err)
 	}
@@ -114,9 +110,9 @@ func (t *Tab) Close(ctx context.Context) error {
 	if errors.Is(t.Err(), ErrBrowserGone) {
 		return t.Err()
 	}
-	defer t.leave()()
-	t.dismissAll()
-	c := t.browser.root.Begin(proto.TargetCloseTarget{TargetID: proto.TargetTargetID(t.target)})
+	defer t.beginUnload()()
+	t.dismissDialogs()
+	c := t.browser.rootSession.Begin(proto.TargetCloseTarget{TargetID: proto.TargetTargetID(t.targetID)})
 	ctx, cancel := context.WithTimeoutCause(ctx, t.browser.conn.Timeout(), errors.New("it did not close in time"))
 	defer cancel()
 	select {
@@ -126,7 +122,7 @@ func (t *Tab) Close(ctx context.Context) error {
 		}
 		return nil
 	case <-ctx.Done():
-		c.Forget()
+		c.Abandon()
 		return fmt.Errorf("close tab %s: %w", t.id, context.Cause(ctx))
 	}
 }
@@ -137,7 +133,7 @@ func (t *Tab) Stop(ctx context.Context) error {
 		return err
 	}
 	var calls []*cdp.Call
-	for _, f := range t.tree.Processes() {
+	for _, f := range t.tree.ProcessRoots() {
 		f.Post(proto.RuntimeTerminateExecution{})
 		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
 		calls = append(calls, f.Begin(proto.RuntimeEvaluate{Expression: "0"}))
@@ -147,7 +143,7 @@ func (t *Tab) Stop(ctx context.Context) error {
 		return nil // the page stands still until the dialog is answered; loading has been stopped
 	}
 	for _, c := range calls {
-		if err := c.Wait(ctx, nil); err != nil && !cdp.DocumentGone(err) {
+		if err := c.Wait(ctx, nil); err != nil && !cdp.IsDocumentGone(err) {
 			return fmt.Errorf("stop tab %s: %w", t.id, err)
 		}
 	}
@@ -162,16 +158,16 @@ func (t *Tab) setInfo(info targetInfo) bool {
 		return false
 	}
 	t.url, t.title = info.URL, info.Title
-	t.signal()
+	t.signalChange()
 	return true
 }
 
-// askTitle asks the browser, not the page, for the title: it does not tell when a title becomes known. It is called on the
+// requestTitle asks the browser, not the page, for the title: it does not tell when a title becomes known. It is called on the
 // reading goroutine, which ends before the browser's others are waited for. The caller holds t.mu.
-func (t *Tab) askTitle() {
-	document := t.load.Documents
-	t.load.Asked++
-	call := t.browser.root.Begin(proto.TargetGetTargetInfo{TargetID: proto.TargetTargetID(t.target)})
+func (t *Tab) requestTitle() {
+	document := t.loadState.Documents
+	t.loadState.TitleRequests++
+	call := t.browser.rootSession.Begin(proto.TargetGetTargetInfo{TargetID: proto.TargetTargetID(t.targetID)})
 	t.browser.wg.Go(func() {
 		var res struct {
 			TargetInfo targetInfo `json:"targetInfo"`
@@ -179,9 +175,9 @@ func (t *Tab) askTitle() {
 		err := call.Wait(context.Background(), &res)
 		changed := err == nil && t.setTitle(res.TargetInfo)
 		t.mu.Lock()
-		t.load.Asked--
-		t.load.Titled = err == nil && t.load.Documents == document && t.title == res.TargetInfo.Title && titled(res.TargetInfo)
-		t.signal()
+		t.loadState.TitleRequests--
+		t.loadState.TitleKnown = err == nil && t.loadState.Documents == document && t.title == res.TargetInfo.Title && hasTitle(res.TargetInfo)
+		t.signalChange()
 		t.mu.Unlock()
 		if changed {
 			t.browser.publish(TabChanged, t)
@@ -189,58 +185,58 @@ func (t *Tab) askTitle() {
 	})
 }
 
-// titled says that what the browser shows as the title is one: for a page without, that is its address.
-func titled(info targetInfo) bool {
+// hasTitle says that what the browser shows as the title is one: for a page without, that is its address.
+func hasTitle(info targetInfo) bool {
 	u, err := url.Parse(info.URL)
 	return err == nil && u.Hostname() != "" && !strings.Contains(u.Hostname(), "xn--") && !strings.Contains(info.Title, u.Hostname())
 }
 
-// greet has a new document make ready for whoever works here and is about to look at it, and tell its title as soon as it has
+// prepareDocument has a new document make ready for whoever works here and is about to look at it, and tell its title as soon as it has
 // loaded: what the browser is asked then has to wait until it has drawn its window. The caller holds t.mu.
-func (t *Tab) greet() {
-	document := t.load.Documents
-	t.load.Greeted = true
+func (t *Tab) prepareDocument() {
+	document := t.loadState.Documents
+	t.loadState.TitleReported = true
 	t.browser.wg.Go(func() {
-		title, err := t.main.Loaded(context.Background())
+		title, err := t.main.AwaitLoaded(context.Background())
 		if err == nil {
-			t.noteTitle(document, title)
+			t.setTitleOf(document, title)
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if t.load.Documents == document {
-			t.load.Titled, t.load.Greeted = err == nil, false
-			t.signal()
+		if t.loadState.Documents == document {
+			t.loadState.TitleKnown, t.loadState.TitleReported = err == nil, false
+			t.signalChange()
 		}
 	})
 }
 
-// readTitle sees to it that the title is known. A document that has loaded is about to tell it, or the browser has been asked; one
+// awaitTitle sees to it that the title is known. A document that has loaded is about to tell it, or the browser has been asked; one
 // that goes on loading or may have none is asked itself, but not for long: what is known of it then will do.
-func (t *Tab) readTitle(ctx context.Context) {
+func (t *Tab) awaitTitle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, loadGrace)
 	defer cancel()
-	l := &t.load
-	if t.until(ctx, func() bool { return l.Titled || l.Asked == 0 && (!l.Loaded || !l.Greeted) }) != nil {
+	l := &t.loadState
+	if t.waitUntil(ctx, func() bool { return l.TitleKnown || l.TitleRequests == 0 && (!l.Loaded || !l.TitleReported) }) != nil {
 		return
 	}
 	t.mu.Lock()
-	document, known := t.load.Documents, t.load.Titled
+	document, known := t.loadState.Documents, t.loadState.TitleKnown
 	t.mu.Unlock()
 	if known {
 		return
 	}
-	if title, err := frame.Run[string](ctx, t.main, frame.Script{Fn: "title"}); err == nil {
-		t.noteTitle(document, title)
+	if title, err := frame.RunScript[string](ctx, t.main, frame.Script{Fn: "title"}); err == nil {
+		t.setTitleOf(document, title)
 	}
 }
 
-// noteTitle takes over the title of the numbered document, if the tab still shows it.
-func (t *Tab) noteTitle(document int, title string) {
+// setTitleOf takes over the title of the numbered document, if the tab still shows it.
+func (t *Tab) setTitleOf(document int, title string) {
 	t.mu.Lock()
-	changed := t.load.Documents == document && t.title != title
+	changed := t.loadState.Documents == document && t.title != title
 	if changed {
 		t.title = title
-		t.signal()
+		t.signalChange()
 	}
 	t.mu.Unlock()
 	if changed {
@@ -256,27 +252,27 @@ func (t *Tab) setTitle(info targetInfo) bool {
 		return false
 	}
 	t.title = info.Title
-	t.signal()
+	t.signalChange()
 	return true
 }
 
 // locate resolves a ref or, if that is empty, a selector.
 func (t *Tab) locate(ref, selector string) (frame.Element, error) {
 	if ref == "" {
-		return frame.Element{Frame: t.main, Given: fmt.Sprintf("selector %q", selector)}, nil
+		return frame.Element{Frame: t.main, GivenRef: fmt.Sprintf("selector %q", selector)}, nil
 	}
 	return t.refs.Find(t.main, ref)
 }
 
-func (t *Tab) noteOpened(other *Tab) {
+func (t *Tab) addOpened(other *Tab) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.opened = append(t.opened, other)
-	t.signal()
+	t.openedTabs = append(t.openedTabs, other)
+	t.signalChange()
 }
 
-// end marks the tab as closed, for the reason given, and ends what runs in it.
-func (t *Tab) end(reason error) {
+// markClosed marks the tab as closed, for the reason given, and ends what runs in it.
+func (t *Tab) markClosed(reason error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
@@ -285,26 +281,26 @@ func (t *Tab) end(reason error) {
 	t.ended = true
 	t.err = reason
 	close(t.done)
-	t.interrupt(reason, true)
-	t.signal()
+	t.cancelWatchers(reason, true)
+	t.signalChange()
 }
 
-func (t *Tab) crash() {
+func (t *Tab) markCrashed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
 		return
 	}
 	t.err = ErrTabCrashed
-	t.load.Crashed()
-	t.dialogs.CloseAll(time.Now())
-	t.main.Leave()
-	t.interrupt(ErrTabCrashed, true)
-	t.signal()
+	t.loadState.Crashed()
+	t.dialogs.AllClosed(time.Now())
+	t.main.ForgetDocument()
+	t.cancelWatchers(ErrTabCrashed, true)
+	t.signalChange()
 }
 
-// revive forgets a crash before a navigation starts a new process.
-func (t *Tab) revive() error {
+// clearCrash forgets a crash before a navigation starts a new process.
+func (t *Tab) clearCrash() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if errors.Is(t.err, ErrTabCrashed) {

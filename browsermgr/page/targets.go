@@ -8,7 +8,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
-	"clank/browsermgr/frame"
+	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -32,40 +32,40 @@ type targetInfo struct {
 	BrowserContextID string `json:"browserContextId"`
 }
 
-// mute says that no process has the target's page before it runs: one that a link opened out of its opener's reach. What it is asked
+// hasNoProcess says that no process has the target's page before it runs: one that a link opened out of its opener's reach. What it is asked
 // meanwhile is kept for it.
-func (i targetInfo) mute() bool { return i.OpenerID != "" && !i.CanAccessOpener }
+func (i targetInfo) hasNoProcess() bool { return i.OpenerID != "" && !i.CanAccessOpener }
 
-// handle takes one event. It runs on the reading goroutine and never waits for Chromium.
-func (b *Browser) handle(ev cdp.Event) {
+// handleEvent takes one event. It runs on the reading goroutine and never waits for Chromium.
+func (b *Browser) handleEvent(ev cdp.Event) {
 	switch ev.Method {
 	case "Target.attachedToTarget":
-		b.attached(ev)
+		b.handleAttached(ev)
 	case "Target.detachedFromTarget":
 		var p struct {
 			SessionID string `json:"sessionId"`
 		}
 		if ev.Decode(&p) {
-			b.detached(p.SessionID)
+			b.handleDetached(p.SessionID)
 		}
 	case "Target.targetInfoChanged", "Target.targetCreated":
 		var p struct {
 			TargetInfo targetInfo `json:"targetInfo"`
 		}
 		if ev.Decode(&p) {
-			b.infoChanged(p.TargetInfo)
+			b.handleInfoChanged(p.TargetInfo)
 		}
 	case "Target.targetCrashed":
 		var p proto.TargetTargetCrashed
 		if ev.Decode(&p) {
-			b.crashed(string(p.TargetID), p.Status)
+			b.handleCrashed(string(p.TargetID), p.Status)
 		}
 	default:
 		b.mu.Lock()
 		at, ok := b.sessions[ev.Session]
 		b.mu.Unlock()
 		if ok {
-			at.tab.handle(at.frame, ev)
+			at.tab.handleEvent(at.frame, ev)
 		}
 		if ok || ev.Session == "" {
 			for _, o := range b.observers {
@@ -75,7 +75,7 @@ func (b *Browser) handle(ev cdp.Event) {
 	}
 }
 
-func (b *Browser) attached(ev cdp.Event) {
+func (b *Browser) handleAttached(ev cdp.Event) {
 	var p struct {
 		SessionID  string     `json:"sessionId"`
 		TargetInfo targetInfo `json:"targetInfo"`
@@ -87,48 +87,48 @@ func (b *Browser) attached(ev cdp.Event) {
 	info := p.TargetInfo
 	b.mu.Lock()
 	parent, embedded := b.sessions[ev.Session]
-	known := b.find(info.TargetID)
+	known := b.findTab(info.TargetID)
 	b.mu.Unlock()
 	switch {
 	case info.Type == "page" && info.Subtype == "" && known == nil:
 		t := b.addTab(frame.New(b.conn.Session(p.SessionID, ErrTabGone), info.TargetID, nil, ""), info)
-		limit := setUpLimit
+		limit := sessionSetUpLimit
 		if p.Waiting && info.OpenerID == "" {
 			limit = max(limit, b.conn.Timeout())
 		}
-		b.setUp(t, t.main, limit, info.mute(), func() { close(t.ready) })
+		b.setUpSession(t, t.main, limit, info.hasNoProcess(), func() { close(t.ready) })
 		if !p.Waiting {
-			t.tree.Learn(t.main)
+			t.tree.DiscoverCrossOrigin(t.main)
 		}
 		b.publish(TabOpened, t)
 		if t.opener != nil {
-			t.opener.noteOpened(t)
+			t.opener.addOpened(t)
 		}
 	case info.Type == "iframe" && embedded:
 		s := b.conn.Session(p.SessionID, cdp.ErrDocumentGone)
-		f := frame.New(s, info.TargetID, parent.tab.tree.Around(parent.frame, proto.PageFrameID(info.ParentFrameID)), info.ParentFrameID)
+		f := frame.New(s, info.TargetID, parent.tab.tree.FrameOf(parent.frame, proto.PageFrameID(info.ParentFrameID)), info.ParentFrameID)
 		b.mu.Lock()
 		b.sessions[s.ID()] = attachment{frame: f, tab: parent.tab}
 		b.mu.Unlock()
 		parent.tab.tree.Add(f)
-		b.setUp(parent.tab, f, setUpLimit, false, func() {})
+		b.setUpSession(parent.tab, f, sessionSetUpLimit, false, func() {})
 		if !p.Waiting {
-			parent.tab.tree.Learn(f)
+			parent.tab.tree.DiscoverCrossOrigin(f)
 		}
 	default:
 		b.conn.Session(p.SessionID, ErrTabGone).Post(proto.RuntimeRunIfWaitingForDebugger{})
-		b.root.Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})
+		b.rootSession.Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})
 	}
 }
 
-// setUpLimit bounds how long a target is held that may never answer, and is then used as it is: a tab that was there before us, or
+// sessionSetUpLimit bounds how long a target is held that may never answer, and is then used as it is: a tab that was there before us, or
 // whose opener's scripts run in the same process. A new tab of nobody's can only be late. It gets the limit of a call, for a document
 // that it loads before its set-up is answered is never told of.
-const setUpLimit = 2 * time.Second
+const sessionSetUpLimit = 2 * time.Second
 
-// setUp enables what a new session needs, within limit, lets its target run and calls done. The answers are waited for before it runs, since what
+// setUpSession enables what a new session needs, within limit, lets its target run and calls done. The answers are waited for before it runs, since what
 // is still on its way when the target changes its process is lost; a mute target has to run in order to answer.
-func (b *Browser) setUp(t *Tab, f *frame.Frame, limit time.Duration, mute bool, done func()) {
+func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute bool, done func()) {
 	reqs := []proto.Request{
 		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"),
 	}
@@ -145,7 +145,7 @@ func (b *Browser) setUp(t *Tab, f *frame.Frame, limit time.Duration, mute bool, 
 	b.wg.Go(func() {
 		defer done()
 		// One limit for all.
-		ctx, cancel := context.WithTimeoutCause(context.Background(), limit, &fault.LimitError{Limit: limit})
+		ctx, cancel := context.WithTimeoutCause(context.Background(), limit, &fault.TimeLimitError{Limit: limit})
 		defer cancel()
 		for _, c := range calls {
 			if err := c.Wait(ctx, nil); err != nil {
@@ -161,23 +161,23 @@ func (b *Browser) setUp(t *Tab, f *frame.Frame, limit time.Duration, mute bool, 
 func (b *Browser) addTab(main *frame.Frame, info targetInfo) *Tab {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lastTab++
-	t := newTab(b, main, fmt.Sprintf("t%d", b.lastTab), info)
+	b.lastTabNumber++
+	t := newTab(b, main, fmt.Sprintf("t%d", b.lastTabNumber), info)
 	opener := info.OpenerID
 	if opener == "" {
 		opener = b.openers[info.TargetID]
 	}
 	delete(b.openers, info.TargetID)
 	if opener != "" {
-		t.opener = b.find(opener)
+		t.opener = b.findTab(opener)
 	}
 	b.sessions[main.Session.ID()] = attachment{frame: main, tab: t}
 	b.tabs = append(b.tabs, t)
-	b.signal()
+	b.signalTabs()
 	return t
 }
 
-func (b *Browser) detached(sessionID string) {
+func (b *Browser) handleDetached(sessionID string) {
 	b.mu.Lock()
 	at, ok := b.sessions[sessionID]
 	delete(b.sessions, sessionID)
@@ -186,22 +186,22 @@ func (b *Browser) detached(sessionID string) {
 		return
 	}
 	at.frame.End()
-	at.frame.Leave()
+	at.frame.ForgetDocument()
 	if at.frame.Parent() != nil {
 		at.tab.tree.Remove(at.frame)
 		return
 	}
 	b.mu.Lock()
 	b.tabs = slices.DeleteFunc(b.tabs, func(t *Tab) bool { return t == at.tab })
-	b.signal()
+	b.signalTabs()
 	b.mu.Unlock()
-	at.tab.end(ErrTabGone)
+	at.tab.markClosed(ErrTabGone)
 	b.publish(TabClosed, at.tab)
 }
 
-func (b *Browser) infoChanged(info targetInfo) {
+func (b *Browser) handleInfoChanged(info targetInfo) {
 	b.mu.Lock()
-	t := b.find(info.TargetID)
+	t := b.findTab(info.TargetID)
 	if t == nil && info.OpenerID != "" && info.Type == "page" {
 		b.openers[info.TargetID] = info.OpenerID
 	}
@@ -211,14 +211,14 @@ func (b *Browser) infoChanged(info targetInfo) {
 	}
 }
 
-func (b *Browser) crashed(target, status string) {
+func (b *Browser) handleCrashed(target, status string) {
 	b.mu.Lock()
-	t := b.find(target)
+	t := b.findTab(target)
 	b.mu.Unlock()
 	if t == nil {
 		return
 	}
 	b.log.Warn("page crashed", "tab", t.id, "status", status)
-	t.crash()
+	t.markCrashed()
 	b.publish(TabCrashed, t)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 )
 
 const form = `<form onsubmit="event.preventDefault(); window.sent = true">

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 )
 
 func TestWaitEndsWhenTheConditionHolds(t *testing.T) {

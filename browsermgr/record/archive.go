@@ -5,42 +5,41 @@ import (
 	"slices"
 	"strings"
 
-	"clank/browsermgr/har"
 	"clank/browsermgr/page"
 )
 
 // HAR returns what is kept of the tab's requests as an HTTP archive, without bodies of responses and without secrets.
-func (r *Recorder) HAR(t *page.Tab) har.Archive {
-	log := har.Log{Version: har.Version, Creator: har.Tool{Name: "clank", Version: "1"}, Pages: []har.Page{}, Entries: []har.Entry{}}
+func (r *Recorder) HAR(t *page.Tab) HARArchive {
+	log := HARLog{Version: HARVersion, Creator: HARTool{Name: "clank", Version: "1"}, Pages: []HARPage{}, Entries: []HAREntry{}}
 	title := t.Title()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := r.tabs[t]
 	if l == nil {
-		return har.Archive{Log: log}
+		return HARArchive{Log: log}
 	}
 	for _, x := range l.requests.ring.read(false) {
 		log.Entries = append(log.Entries, x.entry(t.ID()))
 	}
 	if len(log.Entries) > 0 {
-		log.Pages = append(log.Pages, har.Page{StartedDateTime: log.Entries[0].StartedDateTime, ID: t.ID(), Title: title})
+		log.Pages = append(log.Pages, HARPage{StartedDateTime: log.Entries[0].StartedDateTime, ID: t.ID(), Title: title})
 	}
-	return har.Archive{Log: log}
+	return HARArchive{Log: log}
 }
 
 // entry is the exchange as the archive has it.
-func (x *exchange) entry(pageRef string) har.Entry {
-	version := httpVersion(x.answer.Protocol)
-	e := har.Entry{
-		PageRef: pageRef, StartedDateTime: x.Timestamp, ResourceType: x.ResourceType, ServerIPAddress: x.answer.RemoteIPAddress,
-		Request: har.Request{
-			Method: x.Method, URL: x.URL, HTTPVersion: version, Cookies: []har.Pair{}, Headers: pairs(x.RequestHeaders),
-			QueryString: query(x.URL), HeadersSize: -1, BodySize: len(x.RequestBody),
+func (x *exchange) entry(pageRef string) HAREntry {
+	version := httpVersion(x.response.Protocol)
+	e := HAREntry{
+		PageRef: pageRef, StartedDateTime: x.Timestamp, ResourceType: x.ResourceType, ServerIPAddress: x.response.RemoteIPAddress,
+		Request: HARRequest{
+			Method: x.Method, URL: x.URL, HTTPVersion: version, Cookies: []HARPair{}, Headers: headerPairs(x.RequestHeaders),
+			QueryString: queryPairs(x.URL), HeadersSize: -1, BodySize: len(x.RequestBody),
 		},
-		Response: har.Response{
-			Status: x.Status, StatusText: x.StatusText, HTTPVersion: version, Cookies: []har.Pair{}, Headers: pairs(x.ResponseHeaders),
-			RedirectURL: "", HeadersSize: -1, BodySize: -1, TransferSize: int(x.answer.EncodedDataLength), Error: x.FailureText,
-			Content: har.Content{Size: int(x.answer.decoded), MimeType: x.answer.MimeType},
+		Response: HARResponse{
+			Status: x.Status, StatusText: x.StatusText, HTTPVersion: version, Cookies: []HARPair{}, Headers: headerPairs(x.ResponseHeaders),
+			RedirectURL: "", HeadersSize: -1, BodySize: -1, TransferSize: int(x.response.EncodedDataLength), Error: x.FailureText,
+			Content: HARContent{Size: int(x.response.decoded), MimeType: x.response.MimeType},
 		},
 		Timings: x.timings(),
 	}
@@ -52,7 +51,7 @@ func (x *exchange) entry(pageRef string) har.Entry {
 	}
 	switch {
 	case x.RequestBody != "":
-		e.Request.PostData = &har.PostData{MimeType: x.RequestHeaders["content-type"], Params: []har.Pair{}, Text: x.RequestBody}
+		e.Request.PostData = &HARPostData{MimeType: x.RequestHeaders["content-type"], Params: []HARPair{}, Text: x.RequestBody}
 	case x.RequestBodyOmitted:
 		e.Request.BodySize = -1
 	}
@@ -75,20 +74,20 @@ func httpVersion(protocol string) string {
 	return "HTTP/1.1"
 }
 
-// pairs lists headers by name. Several of one name are joined by line breaks, as Chromium tells them, and become several.
-func pairs(headers map[string]string) []har.Pair {
-	list := []har.Pair{}
+// headerPairs lists headers by name. Several of one name are joined by line breaks, as Chromium tells them, and become several.
+func headerPairs(headers map[string]string) []HARPair {
+	list := []HARPair{}
 	for name, joined := range headers {
 		for value := range strings.SplitSeq(joined, "\n") {
-			list = append(list, har.Pair{Name: name, Value: value})
+			list = append(list, HARPair{Name: name, Value: value})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b har.Pair) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(list, func(a, b HARPair) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-func query(address string) []har.Pair {
-	list := []har.Pair{}
+func queryPairs(address string) []HARPair {
+	list := []HARPair{}
 	u, err := url.Parse(address)
 	if err != nil || u.RawQuery == "" {
 		return list
@@ -101,14 +100,14 @@ func query(address string) []har.Pair {
 		if plain, err := url.QueryUnescape(value); err == nil {
 			value = plain
 		}
-		list = append(list, har.Pair{Name: name, Value: value})
+		list = append(list, HARPair{Name: name, Value: value})
 	}
 	return list
 }
 
 // timings are the parts of the exchange in milliseconds.
-func (x *exchange) timings() har.Timings {
-	t := har.Timings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
+func (x *exchange) timings() HARTimings {
+	t := HARTimings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
 	began, answered, ended := x.began*1000, x.answered*1000, x.ended*1000
 	if ended == 0 {
 		ended = max(answered, began)
@@ -117,7 +116,7 @@ func (x *exchange) timings() har.Timings {
 		t.Wait = max(ended-began, 0)
 		return t
 	}
-	c := x.answer.Timing
+	c := x.response.Timing
 	if c == nil || c.RequestTime == 0 {
 		t.Wait, t.Receive = max(answered-began, 0), max(ended-answered, 0)
 		return t

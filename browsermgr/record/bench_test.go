@@ -6,7 +6,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/record"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 )
 
 // quietAndRecorded runs a benchmark without and with a recorder.
@@ -17,7 +17,7 @@ func quietAndRecorded(b *testing.B, html string, run func(b *testing.B, tab *pag
 		b.Run(name, func(b *testing.B) {
 			var opts page.Options
 			if recorded {
-				opts.Observers = []page.Observer{record.New()}
+				opts.Observers = []page.Observer{record.NewRecorder()}
 			}
 			run(b, browsertest.Tab(b, browser.Connect(b, opts), page.TabOptions{URL: browsertest.Routes(b, map[string]any{"/": html})}))
 		})

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -29,25 +29,25 @@ type Location struct {
 	ColumnNumber int    `json:"columnNumber"`
 }
 
-// message is a console message as Chromium told it. It is read only when somebody asks: a page may log faster than
+// consoleMessage is a console message as Chromium told it. It is read only when somebody asks: a page may log faster than
 // anybody wants to know.
-type message struct {
+type consoleMessage struct {
 	params json.RawMessage // of the event
 	entry  *ConsoleEntry   // instead, if the event was large
 	log    bool            // the event is of the Log domain
 }
 
-// maxRaw is the size from which a message is cut at once.
-const maxRaw = 32 << 10
+// maxRawMessage is the size from which a message is cut at once.
+const maxRawMessage = 32 << 10
 
-func (m message) size() int {
+func (m consoleMessage) size() int {
 	if m.entry != nil {
 		return len(m.entry.Text) + len(m.entry.Location.URL) + 100
 	}
 	return len(m.params)
 }
 
-func (m message) read() ConsoleEntry {
+func (m consoleMessage) toEntry() ConsoleEntry {
 	if m.entry != nil {
 		return *m.entry
 	}
@@ -58,11 +58,11 @@ func (m message) read() ConsoleEntry {
 	return consoleCall(ev)
 }
 
-func (r *Recorder) consoleEvent(t *page.Tab, f *frame.Frame, ev cdp.Event) {
-	m := message{params: ev.Params, log: ev.Method == "Log.entryAdded"}
-	if len(ev.Params) > maxRaw {
-		entry := m.read()
-		m = message{entry: &entry}
+func (r *Recorder) handleConsole(t *page.Tab, f *frame.Frame, ev cdp.Event) {
+	m := consoleMessage{params: ev.Params, log: ev.Method == "Log.entryAdded"}
+	if len(ev.Params) > maxRawMessage {
+		entry := m.toEntry()
+		m = consoleMessage{entry: &entry}
 	}
 	r.mu.Lock()
 	l := r.tabs[t]
@@ -78,8 +78,8 @@ func (r *Recorder) consoleEvent(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 		f.Post(proto.RuntimeReleaseObjectGroup{ObjectGroup: "console"})
 	}
 	if len(watchers) > 0 {
-		entry := m.read()
-		publish(watchers, Notice{Tab: t, Frame: f, Console: &entry})
+		entry := m.toEntry()
+		publishRecorded(watchers, Recorded{Tab: t, Frame: f, Console: &entry})
 	}
 }
 
@@ -93,7 +93,7 @@ func (l *tabLog) holdsObjects() bool {
 // Console returns the tab's messages of the level and above, oldest first; an empty level means all. With clear they are
 // all forgotten afterwards.
 func (r *Recorder) Console(t *page.Tab, level string, clear bool) []ConsoleEntry {
-	var messages []message
+	var messages []consoleMessage
 	r.mu.Lock()
 	if l := r.tabs[t]; l != nil {
 		messages = l.console.read(clear)
@@ -101,15 +101,15 @@ func (r *Recorder) Console(t *page.Tab, level string, clear bool) []ConsoleEntry
 	r.mu.Unlock()
 	entries := []ConsoleEntry{}
 	for _, m := range messages {
-		if e := m.read(); level == "" || rank(e.Type) >= rank(level) {
+		if e := m.toEntry(); level == "" || typeRank(e.Type) >= typeRank(level) {
 			entries = append(entries, e)
 		}
 	}
 	return entries
 }
 
-// rank orders the types of messages.
-func rank(kind string) int {
+// typeRank orders the types of messages.
+func typeRank(kind string) int {
 	switch strings.ToLower(strings.TrimSpace(kind)) {
 	case "error":
 		return 3
@@ -136,10 +136,10 @@ func consoleCall(ev cdp.Event) ConsoleEntry {
 	for _, arg := range p.Args {
 		texts = append(texts, arg.text())
 	}
-	e := ConsoleEntry{Type: p.Type, Text: cut(strings.Join(texts, " ")), Timestamp: stamp(fromMillis(p.Timestamp))}
+	e := ConsoleEntry{Type: p.Type, Text: cutText(strings.Join(texts, " ")), Timestamp: formatTime(fromMillis(p.Timestamp))}
 	if len(p.StackTrace.CallFrames) > 0 {
 		e.Location = p.StackTrace.CallFrames[0]
-		e.Location.URL = cut(RedactURL(e.Location.URL))
+		e.Location.URL = cutText(RedactURL(e.Location.URL))
 	}
 	return e
 }
@@ -161,19 +161,19 @@ func logEntry(ev cdp.Event) ConsoleEntry {
 		kind = "debug"
 	}
 	return ConsoleEntry{
-		Type: kind, Text: cut(p.Entry.Text), Timestamp: stamp(fromMillis(p.Entry.Timestamp)),
-		Location: Location{URL: cut(RedactURL(p.Entry.URL)), LineNumber: p.Entry.LineNumber},
+		Type: kind, Text: cutText(p.Entry.Text), Timestamp: formatTime(fromMillis(p.Entry.Timestamp)),
+		Location: Location{URL: cutText(RedactURL(p.Entry.URL)), LineNumber: p.Entry.LineNumber},
 	}
 }
 
-// cut shortens a text to maxText.
-func cut(s string) string {
-	short, _ := truncate(s, maxText)
+// cutText shortens a text to maxText.
+func cutText(s string) string {
+	short, _ := truncateText(s, maxText)
 	return short
 }
 
-// truncate shortens a text to a number of characters and says whether it did.
-func truncate(s string, limit int) (string, bool) {
+// truncateText shortens a text to a number of characters and says whether it did.
+func truncateText(s string, limit int) (string, bool) {
 	if len(s) <= limit {
 		return s, false
 	}

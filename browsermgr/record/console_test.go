@@ -9,7 +9,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/record"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -141,7 +141,7 @@ func TestErrorsKeepTheLastTwoHundred(t *testing.T) {
 
 func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 	url := browsertest.Routes(t, map[string]any{"/": `<script>console.log(location.search)</script>`})
-	r := record.New()
+	r := record.NewRecorder()
 	b := browser.Connect(t, page.Options{Observers: []page.Observer{r}})
 	one := browsertest.Tab(t, b, page.TabOptions{URL: url + "/?one"})
 	var two *page.Tab
@@ -170,7 +170,7 @@ func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 func TestAWatcherIsToldUntilItStops(t *testing.T) {
 	r, tab := open(t, browsertest.Routes(t, map[string]any{"/": `<p>quiet`}))
 	told := make(chan string, 10)
-	stop := r.Watch(func(n record.Notice) {
+	stop := r.Subscribe(func(n record.Recorded) {
 		if n.Console != nil {
 			told <- fmt.Sprintf("%t %s", n.Tab == tab, n.Console.Text)
 		}

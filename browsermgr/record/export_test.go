@@ -5,8 +5,8 @@ import "clank/browsermgr/page"
 // RedactHeader is tested on its own: what goes wrong in it leaks secrets.
 var RedactHeader = redactHeader
 
-// Waiting counts those who wait for a response of the tab.
-func (r *Recorder) Waiting(t *page.Tab) int {
+// CountWaiters counts those who wait for a response of the tab.
+func (r *Recorder) CountWaiters(t *page.Tab) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if l := r.tabs[t]; l != nil {

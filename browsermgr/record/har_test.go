@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"clank/browsermgr/har"
 	"clank/browsermgr/record"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 )
 
 func TestHARHasTheTimesAndSizesOfTheRequests(t *testing.T) {
@@ -23,7 +22,7 @@ func TestHARHasTheTimesAndSizesOfTheRequests(t *testing.T) {
 		},
 	}))
 	run(t, tab, `() => fetch('/go?a=b%20c&secret=hunter2', {method: 'POST', body: 'password=hunter2'}).then(r => r.text()).then(() => 1)`)
-	var log har.Log
+	var log record.HARLog
 	browsertest.Eventually(t, "three ended entries", func() bool {
 		log = r.HAR(tab).Log
 		return len(log.Entries) == 3 && log.Entries[2].Response.Content.Size == 5000 && log.Entries[2].Response.TransferSize > 5000
@@ -58,7 +57,7 @@ func TestHARHasTheTimesAndSizesOfTheRequests(t *testing.T) {
 
 func TestHAROfAnUnknownTabIsEmpty(t *testing.T) {
 	_, tab := open(t, "about:blank")
-	text, err := json.Marshal(record.New().HAR(tab))
+	text, err := json.Marshal(record.NewRecorder().HAR(tab))
 	if want := `{"log":{"version":"1.2","creator":{"name":"clank","version":"1"},"pages":[],"entries":[]}}`; err != nil || string(text) != want {
 		t.Errorf("got %s (%v), want %s", text, err, want)
 	}

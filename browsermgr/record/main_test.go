@@ -7,7 +7,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/record"
-	"clank/internal/browsertest"
+	"clank/internal/test/browsertest"
 )
 
 // browser is the one of the whole test binary.
@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 // open connects a recorder and opens a tab; both are closed when the test ends.
 func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 	tb.Helper()
-	r := record.New()
+	r := record.NewRecorder()
 	return r, browsertest.Tab(tb, browser.Connect(tb, page.Options{Observers: []page.Observer{r}}), page.TabOptions{URL: url})
 }
 

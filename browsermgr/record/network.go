@@ -8,34 +8,34 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/frame"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
 
 // requestLog is the exchanges of one tab.
 type requestLog struct {
-	ring    ring[*exchange]
-	last    int
-	chains  map[string]*chain // by the protocol's id of the request
-	strange []string          // ids of chains without an exchange, oldest first
+	ring      entryRing[*exchange]
+	last      int
+	chains    map[string]*redirectChain // by the protocol's id of the request
+	unmatched []string                  // ids of chains without an exchange, oldest first
 }
 
-// chain is the exchanges of one request: those that were answered with a redirect, and the last. Headers as they were on
+// redirectChain is the exchanges of one request: those that were answered with a redirect, and the last. Headers as they were on
 // the wire are told apart from the rest, in the same order, sooner or later.
-type chain struct {
-	hops      []*exchange
-	sent, got []map[string]string // headers of requests and answers
-	applied   [2]int              // how many of them are taken over
+type redirectChain struct {
+	hops                            []*exchange
+	requestHeaders, responseHeaders []map[string]string // headers of requests and answers
+	applied                         [2]int              // how many of them are taken over
 }
 
-// maxStrange bounds the chains that are kept though their request is not known (yet).
-const maxStrange = 64
+// maxUnmatched bounds the chains that are kept though their request is not known (yet).
+const maxUnmatched = 64
 
 func newRequestLog() requestLog {
-	l := requestLog{chains: map[string]*chain{}}
-	l.ring = ring[*exchange]{limit: MaxRequests, budget: requestBudget, size: (*exchange).size, drop: func(x *exchange) {
+	l := requestLog{chains: map[string]*redirectChain{}}
+	l.ring = entryRing[*exchange]{limit: MaxRequests, budget: requestBudget, size: (*exchange).size, drop: func(x *exchange) {
 		if c := l.chains[x.id]; c != nil && len(c.hops) > 0 && c.hops[len(c.hops)-1] == x {
 			delete(l.chains, x.id)
 		}
@@ -43,8 +43,8 @@ func newRequestLog() requestLog {
 	return l
 }
 
-// event is what is used of the events of the Network domain.
-type event struct {
+// networkEvent is what is used of the events of the Network domain.
+type networkEvent struct {
 	RequestID string  `json:"requestId"`
 	FrameID   string  `json:"frameId"`
 	Timestamp float64 `json:"timestamp"`
@@ -62,9 +62,9 @@ type event struct {
 			Bytes string `json:"bytes"`
 		} `json:"postDataEntries"`
 	} `json:"request"`
-	RedirectResponse     *answer           `json:"redirectResponse"`
+	RedirectResponse     *networkResponse  `json:"redirectResponse"`
 	RedirectHasExtraInfo bool              `json:"redirectHasExtraInfo"`
-	Response             answer            `json:"response"`
+	Response             networkResponse   `json:"response"`
 	HasExtraInfo         bool              `json:"hasExtraInfo"`
 	Headers              map[string]string `json:"headers"`
 	EncodedDataLength    float64           `json:"encodedDataLength"`
@@ -75,22 +75,22 @@ type event struct {
 }
 
 // networkEvents say what to do with an event; they return the exchanges that came to their end.
-var networkEvents = map[string]func(*requestLog, *event) []*exchange{
-	"Network.requestWillBeSent":                  (*requestLog).begin,
-	"Network.requestWillBeSentExtraInfo":         (*requestLog).sentHeaders,
-	"Network.responseReceived":                   (*requestLog).respond,
-	"Network.responseReceivedExtraInfo":          (*requestLog).gotHeaders,
-	"Network.dataReceived":                       (*requestLog).data,
-	"Network.loadingFinished":                    (*requestLog).finish,
-	"Network.loadingFailed":                      (*requestLog).fail,
-	"Network.webSocketCreated":                   (*requestLog).socket,
-	"Network.webSocketHandshakeResponseReceived": (*requestLog).respond,
-	"Network.webSocketFrameError":                (*requestLog).fail,
-	"Network.webSocketClosed":                    (*requestLog).finish,
+var networkEvents = map[string]func(*requestLog, *networkEvent) []*exchange{
+	"Network.requestWillBeSent":                  (*requestLog).handleRequest,
+	"Network.requestWillBeSentExtraInfo":         (*requestLog).handleRequestHeaders,
+	"Network.responseReceived":                   (*requestLog).handleResponse,
+	"Network.responseReceivedExtraInfo":          (*requestLog).handleResponseHeaders,
+	"Network.dataReceived":                       (*requestLog).handleData,
+	"Network.loadingFinished":                    (*requestLog).handleFinished,
+	"Network.loadingFailed":                      (*requestLog).handleFailed,
+	"Network.webSocketCreated":                   (*requestLog).handleWebSocket,
+	"Network.webSocketHandshakeResponseReceived": (*requestLog).handleResponse,
+	"Network.webSocketFrameError":                (*requestLog).handleFailed,
+	"Network.webSocketClosed":                    (*requestLog).handleFinished,
 }
 
-func (r *Recorder) networkEvent(t *page.Tab, f *frame.Frame, ev cdp.Event, handle func(*requestLog, *event) []*exchange) {
-	var p event
+func (r *Recorder) handleNetwork(t *page.Tab, f *frame.Frame, ev cdp.Event, handle func(*requestLog, *networkEvent) []*exchange) {
+	var p networkEvent
 	if !ev.Decode(&p) || strings.HasPrefix(p.Request.URL, "data:") {
 		return
 	}
@@ -101,36 +101,36 @@ func (r *Recorder) networkEvent(t *page.Tab, f *frame.Frame, ev cdp.Event, handl
 		return
 	}
 	ended := handle(&l.requests, &p)
-	l.serve(f, ev.Method, &p)
+	l.matchWaiters(f, ev.Method, &p)
 	watchers := r.watchers
-	var notices []Notice
+	var notices []Recorded
 	if len(watchers) > 0 {
 		for _, x := range ended {
 			entry := x.entry(t.ID())
-			notices = append(notices, Notice{
+			notices = append(notices, Recorded{
 				Tab: t, Frame: f, Exchange: &entry, RequestID: proto.NetworkRequestID(x.id), Started: x.wall,
-				HasBody: ev.Method == "Network.loadingFinished", DocumentID: proto.PageFrameID(x.frame),
+				HasBody: ev.Method == "Network.loadingFinished", DocumentID: proto.PageFrameID(x.frameID),
 			})
 		}
 	}
 	r.mu.Unlock()
 	for _, n := range notices {
-		publish(watchers, n)
+		publishRecorded(watchers, n)
 	}
 }
 
 // chain finds or makes the chain of a request.
-func (l *requestLog) chain(id string) *chain {
+func (l *requestLog) chain(id string) *redirectChain {
 	c := l.chains[id]
 	if c == nil {
-		c = &chain{}
+		c = &redirectChain{}
 		l.chains[id] = c
-		l.strange = append(l.strange, id)
-		if len(l.strange) > maxStrange {
-			if old := l.chains[l.strange[0]]; old != nil && len(old.hops) == 0 {
-				delete(l.chains, l.strange[0])
+		l.unmatched = append(l.unmatched, id)
+		if len(l.unmatched) > maxUnmatched {
+			if old := l.chains[l.unmatched[0]]; old != nil && len(old.hops) == 0 {
+				delete(l.chains, l.unmatched[0])
 			}
-			l.strange = l.strange[1:]
+			l.unmatched = l.unmatched[1:]
 		}
 	}
 	return c
@@ -145,25 +145,25 @@ func (l *requestLog) current(id string) *exchange {
 	return c.hops[len(c.hops)-1]
 }
 
-func (l *requestLog) begin(p *event) []*exchange {
+func (l *requestLog) handleRequest(p *networkEvent) []*exchange {
 	var ended []*exchange
 	if x := l.current(p.RequestID); x != nil && p.RedirectResponse != nil {
 		x.noExtra = !p.RedirectHasExtraInfo
-		l.ring.grow(x, func() { x.setAnswer(*p.RedirectResponse, p.Timestamp) })
+		l.ring.grow(x, func() { x.setResponse(*p.RedirectResponse, p.Timestamp) })
 		x.ended = p.Timestamp
 		ended = append(ended, x)
 	}
-	x := &exchange{id: p.RequestID, frame: p.FrameID, began: p.Timestamp, wall: time.UnixMicro(int64(p.WallTime * 1e6))}
+	x := &exchange{id: p.RequestID, frameID: p.FrameID, began: p.Timestamp, wall: time.UnixMicro(int64(p.WallTime * 1e6))}
 	x.Method, x.ResourceType = p.Request.Method, strings.ToLower(p.Type)
-	x.URL, x.URLTruncated = truncate(RedactURL(p.Request.URL+p.Request.URLFragment), MaxURL)
+	x.URL, x.URLTruncated = truncateText(RedactURL(p.Request.URL+p.Request.URLFragment), MaxURL)
 	x.RequestHeaders, x.RequestHeadersTruncated = cleanHeaders(p.Request.Headers)
-	x.takeBody(p)
+	x.setRequestBody(p)
 	l.add(x)
 	return ended
 }
 
-// takeBody takes over the body of the request.
-func (x *exchange) takeBody(p *event) {
+// setRequestBody takes over the body of the request.
+func (x *exchange) setRequestBody(p *networkEvent) {
 	body := p.Request.PostData
 	if n := len(p.Request.PostDataEntries); n > 0 {
 		var raw strings.Builder
@@ -186,29 +186,29 @@ func (x *exchange) takeBody(p *event) {
 		x.RequestBodyOmitted = true
 		return
 	}
-	x.RequestBody, x.RequestBodyTruncated = truncate(text, MaxRequestBody)
+	x.RequestBody, x.RequestBodyTruncated = truncateText(text, MaxRequestBody)
 }
 
 // add takes up an exchange that has just begun.
 func (l *requestLog) add(x *exchange) {
 	l.last++
 	x.ID = fmt.Sprintf("r%d", l.last)
-	x.Timestamp = stamp(x.wall)
+	x.Timestamp = formatTime(x.wall)
 	c := l.chain(x.id)
 	c.hops = append(c.hops, x)
 	l.ring.add(x)
-	l.apply(c)
+	l.applyHeaders(c)
 }
 
-func (l *requestLog) socket(p *event) []*exchange {
+func (l *requestLog) handleWebSocket(p *networkEvent) []*exchange {
 	x := &exchange{id: p.RequestID, wall: time.Now()}
 	x.Method, x.ResourceType = "GET", "websocket"
-	x.URL, x.URLTruncated = truncate(RedactURL(p.URL), MaxURL)
+	x.URL, x.URLTruncated = truncateText(RedactURL(p.URL), MaxURL)
 	l.add(x)
 	return nil
 }
 
-func (l *requestLog) respond(p *event) []*exchange {
+func (l *requestLog) handleResponse(p *networkEvent) []*exchange {
 	x := l.current(p.RequestID)
 	if x == nil {
 		return nil
@@ -216,30 +216,30 @@ func (l *requestLog) respond(p *event) []*exchange {
 	if x.began == 0 {
 		x.began = p.Timestamp // Chromium does not say when it began to open a WebSocket
 	}
-	l.ring.grow(x, func() { x.setAnswer(p.Response, p.Timestamp) })
+	l.ring.grow(x, func() { x.setResponse(p.Response, p.Timestamp) })
 	return nil
 }
 
-func (l *requestLog) data(p *event) []*exchange {
+func (l *requestLog) handleData(p *networkEvent) []*exchange {
 	if x := l.current(p.RequestID); x != nil {
-		x.answer.decoded += p.DataLength
+		x.response.decoded += p.DataLength
 	}
 	return nil
 }
 
-func (l *requestLog) finish(p *event) []*exchange {
+func (l *requestLog) handleFinished(p *networkEvent) []*exchange {
 	x := l.current(p.RequestID)
 	if x == nil || x.ended != 0 {
 		return nil
 	}
 	x.ended = p.Timestamp
 	if p.EncodedDataLength > 0 {
-		x.answer.EncodedDataLength = p.EncodedDataLength
+		x.response.EncodedDataLength = p.EncodedDataLength
 	}
 	return []*exchange{x}
 }
 
-func (l *requestLog) fail(p *event) []*exchange {
+func (l *requestLog) handleFailed(p *networkEvent) []*exchange {
 	x := l.current(p.RequestID)
 	if x == nil || x.ended != 0 {
 		return nil
@@ -255,46 +255,46 @@ func (l *requestLog) fail(p *event) []*exchange {
 	return []*exchange{x}
 }
 
-func (l *requestLog) sentHeaders(p *event) []*exchange {
+func (l *requestLog) handleRequestHeaders(p *networkEvent) []*exchange {
 	c := l.chain(p.RequestID)
-	c.sent = append(c.sent, p.Headers)
-	l.apply(c)
+	c.requestHeaders = append(c.requestHeaders, p.Headers)
+	l.applyHeaders(c)
 	return nil
 }
 
-func (l *requestLog) gotHeaders(p *event) []*exchange {
+func (l *requestLog) handleResponseHeaders(p *networkEvent) []*exchange {
 	c := l.chain(p.RequestID)
-	c.got = append(c.got, p.Headers)
-	l.apply(c)
+	c.responseHeaders = append(c.responseHeaders, p.Headers)
+	l.applyHeaders(c)
 	return nil
 }
 
-// apply takes over the headers of those exchanges that are known.
-func (l *requestLog) apply(c *chain) {
+// applyHeaders takes over the headers of those exchanges that are known.
+func (l *requestLog) applyHeaders(c *redirectChain) {
 	var hops []*exchange
 	for _, x := range c.hops {
 		if !x.noExtra {
 			hops = append(hops, x)
 		}
 	}
-	for ; c.applied[0] < min(len(hops), len(c.sent)); c.applied[0]++ {
-		x, headers := hops[c.applied[0]], c.sent[c.applied[0]]
-		c.sent[c.applied[0]] = nil
+	for ; c.applied[0] < min(len(hops), len(c.requestHeaders)); c.applied[0]++ {
+		x, headers := hops[c.applied[0]], c.requestHeaders[c.applied[0]]
+		c.requestHeaders[c.applied[0]] = nil
 		l.ring.grow(x, func() {
 			clean, truncated := cleanHeaders(headers)
-			maps.Copy(clean, keep(x.RequestHeaders, clean))
+			maps.Copy(clean, mergeHeaders(x.RequestHeaders, clean))
 			x.RequestHeaders, x.RequestHeadersTruncated = clean, truncated || x.RequestHeadersTruncated
 		})
 	}
-	for ; c.applied[1] < min(len(hops), len(c.got)); c.applied[1]++ {
-		x, headers := hops[c.applied[1]], c.got[c.applied[1]]
-		c.got[c.applied[1]] = nil
+	for ; c.applied[1] < min(len(hops), len(c.responseHeaders)); c.applied[1]++ {
+		x, headers := hops[c.applied[1]], c.responseHeaders[c.applied[1]]
+		c.responseHeaders[c.applied[1]] = nil
 		l.ring.grow(x, func() { x.ResponseHeaders, x.ResponseHeadersTruncated = cleanHeaders(headers) })
 	}
 }
 
-// keep is what the page said it would send and was not seen on the wire under the same name.
-func keep(said, seen map[string]string) map[string]string {
+// mergeHeaders is what the page said it would send and was not seen on the wire under the same name.
+func mergeHeaders(said, seen map[string]string) map[string]string {
 	left := map[string]string{}
 	for name, value := range said {
 		if _, ok := seen[name]; !ok && len(seen)+len(left) < maxHeaders {

@@ -6,9 +6,8 @@ import (
 	"time"
 
 	"clank/browsermgr/cdp"
-	"clank/browsermgr/frame"
-	"clank/browsermgr/har"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -32,27 +31,27 @@ const (
 type Recorder struct {
 	mu       sync.Mutex
 	tabs     map[*page.Tab]*tabLog
-	watchers []*watcher
+	watchers []*subscriber
 }
 
-// New makes a Recorder that knows no tabs yet.
-func New() *Recorder { return &Recorder{tabs: map[*page.Tab]*tabLog{}} }
+// NewRecorder makes a Recorder that knows no tabs yet.
+func NewRecorder() *Recorder { return &Recorder{tabs: map[*page.Tab]*tabLog{}} }
 
 // tabLog is what is kept of one tab. It is guarded by the Recorder's mutex.
 type tabLog struct {
-	console  ring[message]
-	errors   ring[PageError]
+	console  entryRing[consoleMessage]
+	errors   entryRing[PageError]
 	requests requestLog
-	waiters  map[*waiter]struct{}
+	waiters  map[*bodyWaiter]struct{}
 	previews int // messages with objects that Chromium keeps for us
 }
 
 func newTabLog() *tabLog {
 	return &tabLog{
-		console:  ring[message]{limit: MaxConsole, budget: consoleBudget, size: message.size},
-		errors:   ring[PageError]{limit: MaxErrors, budget: errorBudget, size: PageError.size},
+		console:  entryRing[consoleMessage]{limit: MaxConsole, budget: consoleBudget, size: consoleMessage.size},
+		errors:   entryRing[PageError]{limit: MaxErrors, budget: errorBudget, size: PageError.size},
 		requests: newRequestLog(),
-		waiters:  map[*waiter]struct{}{},
+		waiters:  map[*bodyWaiter]struct{}{},
 	}
 }
 
@@ -75,23 +74,23 @@ func (r *Recorder) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 // Event takes an event of one of the tab's sessions, or of the browser.
 func (r *Recorder) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	if t == nil {
-		r.browserEvent(ev)
+		r.handleBrowser(ev)
 		return
 	}
 	switch ev.Method {
 	case "Runtime.consoleAPICalled", "Log.entryAdded":
-		r.consoleEvent(t, f, ev)
+		r.handleConsole(t, f, ev)
 	case "Runtime.exceptionThrown":
-		r.exception(t, f, ev)
+		r.handleException(t, f, ev)
 	default:
 		if handle := networkEvents[ev.Method]; handle != nil {
-			r.networkEvent(t, f, ev, handle)
+			r.handleNetwork(t, f, ev, handle)
 		}
 	}
 }
 
-// browserEvent forgets tabs that are gone.
-func (r *Recorder) browserEvent(ev cdp.Event) {
+// handleBrowser forgets tabs that are gone.
+func (r *Recorder) handleBrowser(ev cdp.Event) {
 	var p proto.TargetTargetDestroyed
 	if ev.Method != p.ProtoEvent() || !ev.Decode(&p) {
 		return
@@ -105,14 +104,14 @@ func (r *Recorder) browserEvent(ev cdp.Event) {
 	}
 }
 
-// Notice is something that was just recorded; one of Console, Error and Exchange is set.
-type Notice struct {
+// Recorded is something that was just recorded; one of Console, Error and Exchange is set.
+type Recorded struct {
 	Tab   *page.Tab
 	Frame *frame.Frame // whose session told it
 
 	Console  *ConsoleEntry
 	Error    *PageError
-	Exchange *har.Entry // has come to its end
+	Exchange *HAREntry // has come to its end
 
 	RequestID  proto.NetworkRequestID // of Exchange
 	HasBody    bool                   // Chromium has the body of Exchange
@@ -120,31 +119,31 @@ type Notice struct {
 	DocumentID proto.PageFrameID      // the frame that made the request; may be empty
 }
 
-type watcher struct{ tell func(Notice) }
+type subscriber struct{ receive func(Recorded) }
 
-// Watch has everything that is recorded from now on told, until stop is called. tell runs on the goroutine that reads the
+// Subscribe has everything that is recorded from now on told, until stop is called. tell runs on the goroutine that reads the
 // connection and must not block; a call may still be under way when stop returns.
-func (r *Recorder) Watch(tell func(Notice)) (stop func()) {
-	w := &watcher{tell: tell}
+func (r *Recorder) Subscribe(tell func(Recorded)) (stop func()) {
+	w := &subscriber{receive: tell}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.watchers = append(slices.Clone(r.watchers), w)
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.watchers = slices.DeleteFunc(slices.Clone(r.watchers), func(other *watcher) bool { return other == w })
+		r.watchers = slices.DeleteFunc(slices.Clone(r.watchers), func(other *subscriber) bool { return other == w })
 	}
 }
 
-// publish tells watchers. The caller does not hold r.mu.
-func publish(watchers []*watcher, n Notice) {
+// publishRecorded tells watchers. The caller does not hold r.mu.
+func publishRecorded(watchers []*subscriber, n Recorded) {
 	for _, w := range watchers {
-		w.tell(n)
+		w.receive(n)
 	}
 }
 
-// stamp writes a time as the control API does.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// formatTime writes a time as the control API does.
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // fromMillis reads the time of events in the Runtime and Log domains.
 func fromMillis(ms float64) time.Time { return time.UnixMicro(int64(ms * 1000)) }

@@ -149,8 +149,8 @@ func redactPair(pair string) string {
 	return name + "=" + url.QueryEscape(clean)
 }
 
-// nested finds parameters in what was found inside a parameter.
-var nested = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([^?#&;="'\s<>,]+)=([^?#&;"'\s<>,]+)`) })
+// nestedSecret finds parameters in what was found inside a parameter.
+var nestedSecret = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([^?#&;="'\s<>,]+)=([^?#&;"'\s<>,]+)`) })
 
 // redactNested cleans what was found inside a parameter.
 func redactNested(s string) string {
@@ -162,7 +162,7 @@ func redactNested(s string) string {
 	}
 	var b strings.Builder
 	last := 0
-	for _, m := range nested().FindAllStringSubmatchIndex(s, -1) {
+	for _, m := range nestedSecret().FindAllStringSubmatchIndex(s, -1) {
 		if secretName(s[m[2]:m[3]]) {
 			b.WriteString(s[last:m[4]] + Redacted)
 			last = m[5]
@@ -171,8 +171,8 @@ func redactNested(s string) string {
 	return redactText(redactUser(b.String() + s[last:]))
 }
 
-// addressed are headers that hold an address, or several.
-var addressed = map[string]bool{
+// addressHeaders are headers that hold an address, or several.
+var addressHeaders = map[string]bool{
 	":path": true, "referer": true, "location": true, "content-location": true, "refresh": true, "link": true, "origin": true,
 }
 
@@ -183,7 +183,7 @@ func redactHeader(name, value string) string {
 		return value
 	case secretName(name) && name != "www-authenticate":
 		return Redacted
-	case addressed[name], strings.Contains(value, "://"):
+	case addressHeaders[name], strings.Contains(value, "://"):
 		return RedactURL(value)
 	}
 	return redactText(value)

@@ -151,7 +151,7 @@ func FuzzPattern(f *testing.F) {
 		f.Add(s, "https://example.org/api/a?q=1")
 	}
 	f.Fuzz(func(t *testing.T, pattern, url string) {
-		match, err := record.Pattern(pattern)
+		match, err := record.ParseURLPattern(pattern)
 		if err != nil {
 			if strings.TrimSpace(pattern) != "" {
 				t.Errorf("%q is refused: %v", pattern, err)
@@ -197,7 +197,7 @@ func TestPatternIsExactPartOrGlob(t *testing.T) {
 		"**/api/**": true, "https://example.org/*": true, "*id=7": true, "*id=": false, "/api/*": false,
 		"https://*/items?id=*": true, "https://example.org/api/items?id=7*": true, "*example*example*": false,
 	} {
-		match, err := record.Pattern(pattern)
+		match, err := record.ParseURLPattern(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,8 +58,8 @@ func redactJSON(s string) string {
 		text := s[:stringEnd(s)]
 		s = s[len(text):]
 		b.WriteString(redactText(text))
-		gap, isKey := colon(s)
-		if !isKey || !secretName(unquote(text)) {
+		gap, isKey := colonLength(s)
+		if !isKey || !secretName(unquoteJSON(text)) {
 			continue
 		}
 		rest := skipValue(s[gap:])
@@ -74,8 +74,8 @@ func redactJSON(s string) string {
 	return b.String()
 }
 
-// colon is the length of the colon that makes the string before it a name, with the space around it.
-func colon(s string) (int, bool) {
+// colonLength is the length of the colon that makes the string before it a name, with the space around it.
+func colonLength(s string) (int, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), ":")
 	if !ok {
 		return 0, false
@@ -83,7 +83,7 @@ func colon(s string) (int, bool) {
 	return len(s) - len(strings.TrimLeft(rest, " \t\r\n")), true
 }
 
-func unquote(text string) string {
+func unquoteJSON(text string) string {
 	var s string
 	if json.Unmarshal([]byte(text), &s) != nil {
 		return text

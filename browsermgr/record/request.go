@@ -12,9 +12,9 @@ import (
 
 // The bounds of one request as it is told, in characters, and of a whole answer, in bytes of JSON.
 const (
-	MaxURL         = 64_000
-	MaxRequestBody = 64_000
-	MaxAnswer      = 1 << 20
+	MaxURL          = 64_000
+	MaxRequestBody  = 64_000
+	MaxRequestsSize = 1 << 20
 )
 
 // Request is one exchange with a server. A redirect is an exchange of its own. Header names are in lower case.
@@ -45,17 +45,17 @@ type Request struct {
 type exchange struct {
 	Request
 	id       string    // of the chain it belongs to
-	frame    string    // that asked; may be empty
+	frameID  string    // that asked; may be empty
 	wall     time.Time // when it began
 	began    float64   // the same by Chromium's monotonic clock, in seconds
 	answered float64   // when the answer's head was there; 0 if it was not
 	ended    float64   // 0 while it runs
 	noExtra  bool      // Chromium tells no more of its headers
-	answer   answer
+	response networkResponse
 }
 
-// answer is what is used of the protocol's Network.Response.
-type answer struct {
+// networkResponse is what is used of the protocol's Network.Response.
+type networkResponse struct {
 	URL               string            `json:"url"`
 	Status            int               `json:"status"`
 	StatusText        string            `json:"statusText"`
@@ -64,13 +64,13 @@ type answer struct {
 	Protocol          string            `json:"protocol"`
 	RemoteIPAddress   string            `json:"remoteIPAddress"`
 	EncodedDataLength float64           `json:"encodedDataLength"`
-	Timing            *timing           `json:"timing"`
+	Timing            *resourceTiming   `json:"timing"`
 
 	decoded float64 // length of the body as the page got it
 }
 
-// timing is what is used of Network.ResourceTiming: milliseconds after RequestTime, -1 for what did not happen.
-type timing struct {
+// resourceTiming is what is used of Network.ResourceTiming: milliseconds after RequestTime, -1 for what did not happen.
+type resourceTiming struct {
 	RequestTime       float64 `json:"requestTime"`
 	DNSStart          float64 `json:"dnsStart"`
 	DNSEnd            float64 `json:"dnsEnd"`
@@ -93,8 +93,8 @@ func (x *exchange) size() int {
 	return n
 }
 
-// setAnswer takes over the head of the answer.
-func (x *exchange) setAnswer(a answer, at float64) {
+// setResponse takes over the head of the answer.
+func (x *exchange) setResponse(a networkResponse, at float64) {
 	x.answered = at
 	x.Status, x.StatusText = a.Status, a.StatusText
 	if x.StatusText == "" {
@@ -106,7 +106,7 @@ func (x *exchange) setAnswer(a answer, at float64) {
 		x.ResponseHeaders, x.ResponseHeadersTruncated = cleanHeaders(a.Headers)
 	}
 	a.Headers = nil
-	x.answer = a
+	x.response = a
 }
 
 // cleanHeaders redacts and bounds headers, and says whether some were left out or cut.
@@ -134,7 +134,7 @@ func cleanHeaders(headers map[string]string) (clean map[string]string, truncated
 	return clean, truncated
 }
 
-// Requests returns the tab's requests whose address contains filter, oldest first and no more than MaxAnswer bytes of
+// Requests returns the tab's requests whose address contains filter, oldest first and no more than MaxRequestsSize bytes of
 // them: the oldest are left out. With clear all are forgotten afterwards; those that are under way, too.
 func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) []Request {
 	found := []Request{}
@@ -151,12 +151,12 @@ func (r *Recorder) Requests(t *page.Tab, filter string, clear bool) []Request {
 	for i, req := range slices.Backward(found) {
 		data, err := json.Marshal(req)
 		size += len(data) + 1
-		if err != nil || size > maxEntries {
+		if err != nil || size > maxHeaderEntries {
 			return found[i+1:]
 		}
 	}
 	return found
 }
 
-// maxEntries leaves room for the rest of an answer.
-const maxEntries = MaxAnswer - 4<<10
+// maxHeaderEntries leaves room for the rest of an answer.
+const maxHeaderEntries = MaxRequestsSize - 4<<10

@@ -1,7 +1,7 @@
 package record
 
-// ring holds the last entries, at most limit of them and at most budget bytes. The newest is always kept.
-type ring[T any] struct {
+// entryRing holds the last entries, at most limit of them and at most budget bytes. The newest is always kept.
+type entryRing[T any] struct {
 	limit  int
 	budget int
 	size   func(T) int
@@ -10,14 +10,14 @@ type ring[T any] struct {
 	used   int
 }
 
-func (r *ring[T]) add(item T) {
+func (r *entryRing[T]) add(item T) {
 	r.items = append(r.items, item)
 	r.used += r.size(item)
 	r.trim()
 }
 
 // trim drops the oldest entries until the bounds are kept.
-func (r *ring[T]) trim() {
+func (r *entryRing[T]) trim() {
 	for len(r.items) > 1 && (len(r.items) > r.limit || r.used > r.budget) {
 		var zero T
 		oldest := r.items[0]
@@ -31,7 +31,7 @@ func (r *ring[T]) trim() {
 }
 
 // grow changes an entry and counts what that did to its size.
-func (r *ring[T]) grow(item T, change func()) {
+func (r *entryRing[T]) grow(item T, change func()) {
 	before := r.size(item)
 	change()
 	r.used += r.size(item) - before
@@ -39,7 +39,7 @@ func (r *ring[T]) grow(item T, change func()) {
 }
 
 // read returns the entries, oldest first, and with clear forgets them.
-func (r *ring[T]) read(clear bool) []T {
+func (r *entryRing[T]) read(clear bool) []T {
 	items := append([]T(nil), r.items...)
 	if clear {
 		for _, item := range r.items {

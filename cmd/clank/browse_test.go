@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"clank/internal/command"
-	"clank/internal/command/commandtest"
 )
 
 // testEnv is a world with a new home.
-func testEnv(t *testing.T) (e *command.Env, stdout, stderr *bytes.Buffer) {
+func testEnv(t *testing.T) (e *commandEnv, stdout, stderr *bytes.Buffer) {
 	t.Helper()
-	return commandtest.Env(t)
+	return newTestEnv(t)
 }
 
 func TestWrongUsageExitsWithTwoAndSaysWhy(t *testing.T) {
@@ -30,8 +27,8 @@ func TestWrongUsageExitsWithTwoAndSaysWhy(t *testing.T) {
 	} {
 		t.Run(tc.args, func(t *testing.T) {
 			e, stdout, stderr := testEnv(t)
-			if got := run(t.Context(), e, strings.Fields(tc.args)); got != command.ExitUsage {
-				t.Errorf("exit code = %d, want %d", got, command.ExitUsage)
+			if got := runCommandLine(t.Context(), e, strings.Fields(tc.args)); got != exitUsage {
+				t.Errorf("exit code = %d, want %d", got, exitUsage)
 			}
 			if !strings.Contains(stderr.String(), tc.want) || stdout.Len() > 0 {
 				t.Errorf("stderr = %q (stdout %q), want it to contain %q", stderr, stdout, tc.want)
@@ -43,7 +40,7 @@ func TestWrongUsageExitsWithTwoAndSaysWhy(t *testing.T) {
 func TestHelpGoesToStdoutAndNamesEveryFlag(t *testing.T) {
 	t.Parallel()
 	e, stdout, _ := testEnv(t)
-	if got := run(t.Context(), e, []string{"browse", "--help"}); got != command.ExitDone {
+	if got := runCommandLine(t.Context(), e, []string{"browse", "--help"}); got != exitDone {
 		t.Fatalf("exit code = %d", got)
 	}
 	for _, want := range []string{"--json", "--screenshot FILE", "--session ID", "--runtime NAME", "--model MODEL", "--max-steps N", "--headed", "130 stopped"} {

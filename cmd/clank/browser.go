@@ -3,16 +3,13 @@ package main
 import (
 	"context"
 	"os"
-
-	"clank/internal/browsercli"
-	"clank/internal/command"
 )
 
-// workBrowser hands the rest of the command line to the commands of the managed browser.
-func workBrowser(ctx context.Context, e *command.Env, args []string) error {
-	code := browsercli.Run(ctx, browsercli.Env{Stdin: os.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Getenv: e.Getenv}, args)
-	if code == command.ExitDone {
+// browserVerb hands the rest of the command line to the commands of the managed browser.
+func browserVerb(ctx context.Context, e *commandEnv, args []string) error {
+	code := runBrowserCommand(ctx, browserEnv{Stdin: os.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Getenv: e.Getenv}, args)
+	if code == exitDone {
 		return nil
 	}
-	return &command.ExitError{Code: code}
+	return &exitError{Code: code}
 }

@@ -8,15 +8,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"clank/internal/command"
 )
 
-// runHere runs a command line within the test.
-func runHere(ctx context.Context, vars map[string]string, args ...string) (code int, stdout, stderr string) {
+// runWithEnv runs a command line within the test.
+func runWithEnv(ctx context.Context, vars map[string]string, args ...string) (code int, stdout, stderr string) {
 	var out, talk bytes.Buffer
-	e := &command.Env{Stdout: &out, Stderr: &talk, Getenv: func(name string) string { return vars[name] }, Hurry: ctx}
-	code = run(ctx, e, args)
+	e := &commandEnv{Stdout: &out, Stderr: &talk, Getenv: func(name string) string { return vars[name] }, AbortContext: ctx}
+	code = runCommandLine(ctx, e, args)
 	return code, out.String(), talk.String()
 }
 
@@ -35,7 +33,7 @@ func TestBrowserCommandsKeepTheirExitCodes(t *testing.T) {
 		"browser focus t9": {4, "clank browser focus: tab not found\n"},
 		"browser focus":    {2, "clank browser focus: [tab] is missing: an id, t1 or a label\nsee \"clank browser focus --help\"\n"},
 	} {
-		code, stdout, stderr := runHere(t.Context(), vars, strings.Fields(line)...)
+		code, stdout, stderr := runWithEnv(t.Context(), vars, strings.Fields(line)...)
 		if code != want.code || stdout != "" || stderr != want.talk {
 			t.Errorf("%s: got %d %q %q, want %+v", line, code, stdout, stderr, want)
 		}
@@ -44,19 +42,19 @@ func TestBrowserCommandsKeepTheirExitCodes(t *testing.T) {
 
 func TestCompletionKnowsEveryCommand(t *testing.T) {
 	t.Parallel()
-	code, stdout, stderr := runHere(t.Context(), nil, "completion", "bash")
+	code, stdout, stderr := runWithEnv(t.Context(), nil, "completion", "bash")
 	if code != 0 || stderr != "" {
 		t.Fatalf("got %d %q", code, stderr)
 	}
-	for _, c := range commands() {
+	for _, c := range topCommands() {
 		if !strings.Contains(stdout, c.name) {
 			t.Errorf("%s is missing", c.name)
 		}
 	}
-	if code, _, _ := runHere(t.Context(), nil, "completion", "tcsh"); code != command.ExitUsage {
-		t.Errorf("another shell: got %d, want %d", code, command.ExitUsage)
+	if code, _, _ := runWithEnv(t.Context(), nil, "completion", "tcsh"); code != exitUsage {
+		t.Errorf("another shell: got %d, want %d", code, exitUsage)
 	}
-	if code, _, _ := runHere(t.Context(), nil, "completion"); code != command.ExitUsage {
-		t.Errorf("no shell: got %d, want %d", code, command.ExitUsage)
+	if code, _, _ := runWithEnv(t.Context(), nil, "completion"); code != exitUsage {
+		t.Errorf("no shell: got %d, want %d", code, exitUsage)
 	}
 }

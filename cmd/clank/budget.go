@@ -2,51 +2,80 @@ package main
 
 import (
 	"context"
-	"strings"
+	"fmt"
+	"io"
+	"log/slog"
+	"text/tabwriter"
 
-	"clank/bot"
-	"clank/brain"
-	"clank/budget"
-	"clank/llm"
-	"clank/sessions"
-	"clank/sessions/working"
+	"clank/dashboard/api"
+	"clank/internal/budget"
+	"clank/internal/server"
+	"clank/internal/settings"
+	"clank/internal/sqlite"
 )
 
-// accounted is a brain whose calls of models belong to the person it answers.
-type accounted struct{ bot.Replier }
+const budgetIntro = `clank budget [flags]
 
-// Reply implements [bot.Replier].
-func (b accounted) Reply(ctx context.Context, t brain.Turn, watch func(brain.Progress)) (brain.Answer, error) {
-	account := llm.Account{Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: working.Person(t.Origin), Purpose: "talk"}
-	return b.Replier.Reply(llm.WithAccount(ctx, account), t, watch)
+Shows what was spent today, of what may be, by whom and on which days. The limits
+are settings: agentStack.runtimeConfig.budget.task, .session, .user, .guild and .day.`
+
+// budgetVerb carries out args, which follow the words "clank budget".
+func budgetVerb(ctx context.Context, e *commandEnv, args []string) error {
+	fs := newFlags("budget", budgetIntro)
+	asJSON := fs.Bool("json", false, "print it as JSON")
+	if err := e.parseFlags(fs, args, 0); err != nil {
+		return err
+	}
+	o, err := readBudget(ctx, e)
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return printIndentedJSON(e.Stdout, o)
+	}
+	return printBudget(e.Stdout, o)
 }
 
-// discordBudgets is what /clank budget tells.
-func discordBudgets(k *budget.Keeper) func(context.Context, sessions.Origin, bool) (bot.Budgets, error) {
-	return func(ctx context.Context, o sessions.Origin, people bool) (v bot.Budgets, err error) {
-		lines, err := k.Left(ctx, llm.Account{Guild: o.Guild, User: working.Person(o)})
-		if err != nil {
-			return v, err
-		}
-		for _, l := range lines {
-			switch l.Key.Level {
-			case budget.User:
-				v.Mine = l.String()
-			case budget.Guild:
-				v.Server = l.String()
-			case budget.Day:
-				v.Today = l.String()
-			case budget.Task, budget.Session:
+func printBudget(to io.Writer, o budget.Overview) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "TODAY\t%s\t%s%s\n", o.Day, o.Today, unpricedNote(o.Today))
+	for _, list := range []struct {
+		title string
+		lines []budget.LevelStatus
+	}{{"SERVER", o.Guilds}, {"PERSON", o.Users}} {
+		for _, l := range list.lines {
+			if l.Key.ID != "" {
+				fmt.Fprintf(w, "%s\t%s\t%s%s\n", list.title, l.Key.ID, l, unpricedNote(l))
 			}
 		}
-		if !people {
-			return v, nil
-		}
-		users, err := k.Users(ctx, o.Guild)
-		for _, l := range users {
-			id, _ := strings.CutPrefix(l.Key.ID, string(sessions.FromDiscord)+":")
-			v.People = append(v.People, bot.PersonBudget{User: id, Spent: l.Spent.String()})
-		}
-		return v, err
 	}
+	for _, l := range o.Days {
+		fmt.Fprintf(w, "DAY\t%s\t%s%s\n", l.Key.Day, l.Spent, unpricedNote(l))
+	}
+	return w.Flush()
+}
+
+// unpricedNote says how much of a line is no part of its money; "" if nothing is.
+func unpricedNote(l budget.LevelStatus) string {
+	if l.Unpriced == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (calls without a known price: %d)", l.Unpriced)
+}
+
+// readBudget asks the server that owns the home, or else reads the database.
+func readBudget(ctx context.Context, e *commandEnv) (o budget.Overview, err error) {
+	err = withServerOrDatabase(ctx, e, func(c *api.Client) error {
+		o, err = c.Budget(ctx)
+		return err
+	}, func(db *sqlite.DB) error {
+		logger := slog.New(slog.DiscardHandler)
+		live := &settings.Manager{Store: db, Log: logger}
+		if err := live.Open(ctx); err != nil {
+			return err
+		}
+		o, err = server.NewBudgetEnforcer(db, live.Current, logger).Overview(ctx)
+		return err
+	})
+	return o, err
 }

@@ -8,33 +8,29 @@ import (
 	"slices"
 	"strings"
 
-	"clank/internal/browsercli"
-	"clank/internal/browsercli/shell"
-	"clank/internal/cmdline"
-	"clank/internal/command"
-	"clank/settings"
+	"clank/internal/settings"
 )
 
-func printCompletion(ctx context.Context, e *command.Env, args []string) error {
-	fs := cmdline.New("completion", "clank completion "+strings.Join(shell.Names(), "|")+"\n\nPrints a script that completes command lines, such as:  source <(clank completion bash)")
-	if err := e.Parse(fs, args, 1); err != nil {
+func completionVerb(ctx context.Context, e *commandEnv, args []string) error {
+	fs := newFlags("completion", "clank completion "+strings.Join(shellNames(), "|")+"\n\nPrints a script that completes command lines, such as:  source <(clank completion bash)")
+	if err := e.parseFlags(fs, args, 1); err != nil {
 		return err
 	}
 	if len(fs.Rest) == 0 {
-		return cmdline.Usagef("name the shell: %s", strings.Join(shell.Names(), ", "))
+		return usagef("name the shell: %s", strings.Join(shellNames(), ", "))
 	}
-	var verbs []shell.Word
-	for _, c := range commands() {
-		verbs = append(verbs, shell.Word{Name: c.name, Short: c.short})
+	var verbs []completionWord
+	for _, c := range topCommands() {
+		verbs = append(verbs, completionWord{Name: c.name, Short: c.short})
 	}
-	if err := browsercli.Completion(e.Stdout, fs.Rest[0], verbs, completions(ctx)); err != nil {
-		return cmdline.Usagef("%v", err)
+	if err := writeCompletion(e.Stdout, fs.Rest[0], verbs, verbPlaces(ctx)); err != nil {
+		return usagef("%v", err)
 	}
 	return nil
 }
 
-// further are the words that can follow the words of a command.
-var further = map[string][]string{
+// subcommandWords are the words that can follow the words of a command.
+var subcommandWords = map[string][]string{
 	"budget": nil, "browse": nil, "serve": nil, "mcp": nil, "doctor": nil,
 	"config":               {"list", "get", "set", "unset"},
 	"sessions":             {"list", "say", "show", "export", "replay", "script", "scripts"},
@@ -51,44 +47,44 @@ var further = map[string][]string{
 	"watches add":          nil,
 }
 
-// completions are the places behind the commands of this program, with the flags
+// verbPlaces are the places behind the commands of this program, with the flags
 // that the commands themselves tell.
-func completions(ctx context.Context) []shell.Place {
-	var list []shell.Place
-	for _, path := range slices.Sorted(maps.Keys(further)) {
-		p := shell.Place{Path: path, Files: path == "sessions show" || path == "sessions replay"}
-		for _, word := range further[path] {
-			p.Next = append(p.Next, shell.Word{Name: word})
+func verbPlaces(ctx context.Context) []completionPlace {
+	var list []completionPlace
+	for _, path := range slices.Sorted(maps.Keys(subcommandWords)) {
+		p := completionPlace{Path: path, Files: path == "sessions show" || path == "sessions replay"}
+		for _, word := range subcommandWords[path] {
+			p.Next = append(p.Next, completionWord{Name: word})
 		}
-		p.Flags = flagsOf(ctx, strings.Fields(path))
+		p.Flags = collectFlags(ctx, strings.Fields(path))
 		list = append(list, p)
 	}
-	var keys []shell.Word
+	var keys []completionWord
 	for _, f := range settings.Fields() {
-		if f.Kind != settings.Secret {
-			keys = append(keys, shell.Word{Name: f.Key, Short: f.Label})
+		if f.Kind != settings.KindSecret {
+			keys = append(keys, completionWord{Name: f.Key, Short: f.Label})
 		}
 	}
 	for _, verb := range []string{"get", "set", "unset"} {
-		list = append(list, shell.Place{Path: "config " + verb, Next: keys})
+		list = append(list, completionPlace{Path: "config " + verb, Next: keys})
 	}
 	return list
 }
 
-// flagsOf has a command tell its flags.
-func flagsOf(ctx context.Context, path []string) (list []shell.Flag) {
-	e := &command.Env{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }, Hurry: ctx}
-	e.Describe = func(fs *cmdline.Flags) {
+// collectFlags has a command tell its flags.
+func collectFlags(ctx context.Context, path []string) (list []completionFlag) {
+	e := &commandEnv{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }, AbortContext: ctx}
+	e.DescribeFlags = func(fs *commandFlags) {
 		fs.VisitAll(func(f *flag.Flag) {
 			kind, help := flag.UnquoteUsage(f)
-			s := shell.Flag{Name: f.Name, Help: help, Value: kind != "", File: kind == "FILE"}
+			s := completionFlag{Name: f.Name, Help: help, Value: kind != "", File: kind == "FILE"}
 			if f.Name == "runtime" {
 				s.Choices = settings.Runtimes()
 			}
 			list = append(list, s)
 		})
 	}
-	for _, c := range commands() {
+	for _, c := range topCommands() {
 		if c.name == path[0] {
 			_ = c.run(ctx, e, append(slices.Clone(path[1:]), "--help")) // it tells, and does nothing
 		}

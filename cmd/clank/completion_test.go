@@ -6,15 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"clank/internal/browsercli/shell"
-	"clank/internal/command"
 )
 
 func TestEveryFlagIsCompletedAsItsCommandTakesIt(t *testing.T) {
 	t.Parallel()
 	takes := map[string]bool{} // a value, by the name of the flag
-	for _, p := range completions(t.Context()) {
+	for _, p := range verbPlaces(t.Context()) {
 		for _, f := range p.Flags {
 			if before, known := takes[f.Name]; known && before != f.Value {
 				t.Errorf("--%s takes a value for some commands only, which shells are not told", f.Name)
@@ -23,7 +20,7 @@ func TestEveryFlagIsCompletedAsItsCommandTakesIt(t *testing.T) {
 		}
 		e, stdout, stderr := testEnv(t)
 		for _, f := range p.Flags {
-			if code, out, _ := runIn(t, e, stdout, stderr, append(strings.Fields(p.Path), "--help")...); code != command.ExitDone || !strings.Contains(out, "--"+f.Name) {
+			if code, out, _ := runWithBuffers(t, e, stdout, stderr, append(strings.Fields(p.Path), "--help")...); code != exitDone || !strings.Contains(out, "--"+f.Name) {
 				t.Errorf("clank %s --help does not tell of --%s", p.Path, f.Name)
 			}
 		}
@@ -35,11 +32,11 @@ func TestEveryFlagIsCompletedAsItsCommandTakesIt(t *testing.T) {
 
 func TestCommandsAreCompletedInEachShell(t *testing.T) {
 	t.Parallel()
-	for _, name := range shell.Names() {
+	for _, name := range shellNames() {
 		e, stdout, stderr := testEnv(t)
-		code, out, told := runIn(t, e, stdout, stderr, "completion", name)
+		code, out, told := runWithBuffers(t, e, stdout, stderr, "completion", name)
 		for _, want := range []string{"gemini_computer_use", "sessions say", "watches add", "agentStack.preset", "below"} {
-			if code != command.ExitDone || !strings.Contains(out, want) {
+			if code != exitDone || !strings.Contains(out, want) {
 				t.Errorf("%s: exit %d, no %q; %s", name, code, want, told)
 			}
 		}
@@ -53,7 +50,7 @@ func TestBashOffersWhatCanFollow(t *testing.T) {
 		t.Skip("there is no bash here")
 	}
 	e, stdout, stderr := testEnv(t)
-	_, script, _ := runIn(t, e, stdout, stderr, "completion", "bash")
+	_, script, _ := runWithBuffers(t, e, stdout, stderr, "completion", "bash")
 	for line, want := range map[string]string{
 		"clank sessions s": "say show script scripts", "clank browse --runtime gem": "gemini_computer_use", "clank config set agentStack.pre": "agentStack.preset",
 		"clank watches add --b": "--below",

@@ -5,14 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/command"
-	"clank/llm/llmtest"
+	"clank/internal/test/llmtest"
 	"clank/llm/plain"
 	"clank/sessions"
 )
 
-// runIn runs a command in this process.
-func runIn(t *testing.T, e *command.Env, out, told interface {
+// runWithBuffers runs a command in this process.
+func runWithBuffers(t *testing.T, e *commandEnv, out, told interface {
 	String() string
 	Reset()
 }, args ...string,
@@ -20,7 +19,7 @@ func runIn(t *testing.T, e *command.Env, out, told interface {
 	t.Helper()
 	out.Reset()
 	told.Reset()
-	code = run(t.Context(), e, args)
+	code = runCommandLine(t.Context(), e, args)
 	return code, out.String(), told.String()
 }
 
@@ -35,31 +34,31 @@ var settingRounds = []struct {
 	code int
 	want string // on stdout or stderr
 }{
-	{[]string{"config"}, command.ExitDone, "nothing is set by hand"},
-	{[]string{"config", "--all"}, command.ExitDone, taskLimit},
-	{[]string{"config", "set", presetKey, "claude_api"}, command.ExitDone, "not ready yet: local_browser_agent with the model anthropic:"},
-	{[]string{"config", "get", presetKey}, command.ExitDone, "claude_api\n"},
-	{[]string{"browse", "hello"}, command.ExitFailed, "set ANTHROPIC_API_KEY"},
-	{[]string{"doctor"}, command.ExitFailed, "✓  budget"},
-	{[]string{"doctor", "--json"}, command.ExitFailed, `"name": "search"`},
-	{[]string{"config", "--json"}, command.ExitDone, `"value": "claude_api"`},
-	{[]string{"config", "unset", presetKey}, command.ExitDone, "saved: agentStack.preset is empty"},
-	{[]string{"config"}, command.ExitDone, "nothing is set by hand"},
-	{[]string{"doctor"}, command.ExitDone, "plain:steps (chosen)"},
-	{[]string{"config", "set", "interaction.brain.model", "openai:gpt-4.1"}, command.ExitDone, "saved: "},
-	{[]string{"doctor"}, command.ExitDone, "openai:gpt-4.1 (OpenAI takes it back on 2027-01-14; gpt-6-luna takes its place)"},
-	{[]string{"config", "unset", "interaction.brain.model"}, command.ExitDone, "saved: "},
-	{[]string{"config", "set", taskLimit, "2 beans"}, command.ExitFailed, `unlike "beans"`},
-	{[]string{"config", "set", presetKey}, command.ExitUsage, "set <key> <value>"},
-	{[]string{"config", "get", "agentStack.prest"}, command.ExitUsage, "did you mean agentStack.preset?"},
-	{[]string{"config", "set", "OPENAI_API_KEY", "sk-1"}, command.ExitUsage, "OPENAI_API_KEY_FILE"},
+	{[]string{"config"}, exitDone, "nothing is set by hand"},
+	{[]string{"config", "--all"}, exitDone, taskLimit},
+	{[]string{"config", "set", presetKey, "claude_api"}, exitDone, "not ready yet: local_browser_agent with the model anthropic:"},
+	{[]string{"config", "get", presetKey}, exitDone, "claude_api\n"},
+	{[]string{"browse", "hello"}, exitFailed, "set ANTHROPIC_API_KEY"},
+	{[]string{"doctor"}, exitFailed, "✓  budget"},
+	{[]string{"doctor", "--json"}, exitFailed, `"name": "search"`},
+	{[]string{"config", "--json"}, exitDone, `"value": "claude_api"`},
+	{[]string{"config", "unset", presetKey}, exitDone, "saved: agentStack.preset is empty"},
+	{[]string{"config"}, exitDone, "nothing is set by hand"},
+	{[]string{"doctor"}, exitDone, "plain:steps (chosen)"},
+	{[]string{"config", "set", "interaction.brain.model", "openai:gpt-4.1"}, exitDone, "saved: "},
+	{[]string{"doctor"}, exitDone, "openai:gpt-4.1 (OpenAI takes it back on 2027-01-14; gpt-6-luna takes its place)"},
+	{[]string{"config", "unset", "interaction.brain.model"}, exitDone, "saved: "},
+	{[]string{"config", "set", taskLimit, "2 beans"}, exitFailed, `unlike "beans"`},
+	{[]string{"config", "set", presetKey}, exitUsage, "set <key> <value>"},
+	{[]string{"config", "get", "agentStack.prest"}, exitUsage, "did you mean agentStack.preset?"},
+	{[]string{"config", "set", "OPENAI_API_KEY", "sk-1"}, exitUsage, "OPENAI_API_KEY_FILE"},
 }
 
 func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
 	t.Parallel()
 	e, stdout, stderr := testEnv(t)
 	for _, c := range settingRounds {
-		code, out, told := runIn(t, e, stdout, stderr, c.args...)
+		code, out, told := runWithBuffers(t, e, stdout, stderr, c.args...)
 		if code != c.code || !strings.Contains(out+told, c.want) {
 			t.Errorf("clank %s: exit %d, want %d and %q in\n%s%s", strings.Join(c.args, " "), code, c.code, c.want, out, told)
 		}
@@ -74,34 +73,34 @@ func TestCommandsThatNeedAServerSayHowToStartIt(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"sessions", "say", "bcdf23ghjk", "hello"}, command.ExitFailed, `no "clank serve" runs`},
-		{[]string{"sessions", "say", "bcdf23ghjk"}, command.ExitUsage, "say to which task"},
-		{[]string{"watches", "add", "example.com"}, command.ExitFailed, `no "clank serve" runs`},
-		{[]string{"watches", "add"}, command.ExitUsage, "say which page"},
-		{[]string{"watches", "add", "example.com", "--below", "1", "--says", "x"}, command.ExitUsage, "give one of"},
-		{[]string{"watches", "begin", "example.com"}, command.ExitUsage, "add <url>"},
-		{[]string{"browse", "--script", "none-such"}, command.ExitFailed, "there is no such script: none-such"},
-		{[]string{"browse", "--script", "x", "--model", plain.Name}, command.ExitUsage, "needs no model"},
-		{[]string{"browse"}, command.ExitUsage, "say what to do"},
+		{[]string{"sessions", "say", "bcdf23ghjk", "hello"}, exitFailed, `no "clank serve" runs`},
+		{[]string{"sessions", "say", "bcdf23ghjk"}, exitUsage, "say to which task"},
+		{[]string{"watches", "add", "example.com"}, exitFailed, `no "clank serve" runs`},
+		{[]string{"watches", "add"}, exitUsage, "say which page"},
+		{[]string{"watches", "add", "example.com", "--below", "1", "--says", "x"}, exitUsage, "give one of"},
+		{[]string{"watches", "begin", "example.com"}, exitUsage, "add <url>"},
+		{[]string{"browse", "--script", "none-such"}, exitFailed, "there is no such script: none-such"},
+		{[]string{"browse", "--script", "x", "--model", plain.ModelName}, exitUsage, "needs no model"},
+		{[]string{"browse"}, exitUsage, "say what to do"},
 	} {
-		code, out, told := runIn(t, e, stdout, stderr, c.args...)
+		code, out, told := runWithBuffers(t, e, stdout, stderr, c.args...)
 		if code != c.code || out != "" || !strings.Contains(told, c.want) {
 			t.Errorf("clank %s: exit %d, %q, %q; want %d and %q", strings.Join(c.args, " "), code, out, told, c.code, c.want)
 		}
 	}
 }
 
-func configuredFromTheTerminal(t *testing.T, r *range_) {
+func configuredFromTheTerminal(t *testing.T, r *serverFixture) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	r.openBoard(t)
+	r.openDashboard(t)
 	e, stdout, stderr := testEnv(t)
 	e.Getenv = r.env.Getenv
 	say := func(want string, args ...string) {
 		t.Helper()
-		if code, out, told := runIn(t, e, stdout, stderr, args...); code != command.ExitDone || !strings.Contains(out+told, want) {
+		if code, out, told := runWithBuffers(t, e, stdout, stderr, args...); code != exitDone || !strings.Contains(out+told, want) {
 			t.Errorf("clank %s: exit %d, no %q in\n%s%s", strings.Join(args, " "), code, want, out, told)
 		}
 	}
@@ -109,12 +108,12 @@ func configuredFromTheTerminal(t *testing.T, r *range_) {
 	say("7 calls", "config")
 	say("a task may take 7 calls", "doctor")
 	say("saved", "config", "unset", taskLimit) // the last that was set by hand
-	if got := r.app.settings.Now().Budget.Task; got == "7 calls" {
+	if got := r.server.Settings.Current().Budget.Task; got == "7 calls" {
 		t.Errorf("the server still has %q", got)
 	}
 
 	said := make(chan struct{})
-	r.script([]llmtest.Turn{
+	r.setScript([]llmtest.Turn{
 		func(req llmtest.Request) llmtest.Reply { <-said; return openPage(r.site.URL)(req) },
 		func(req llmtest.Request) llmtest.Reply {
 			if strings.Contains(string(req.Body), "only the late ones") {
@@ -124,9 +123,9 @@ func configuredFromTheTerminal(t *testing.T, r *range_) {
 		},
 	})
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: r.guild.ID, Channel: r.room.ID, User: r.ada.ID, UserName: "ada"}
-	ended := make(chan sessions.Record, 1)
+	ended := make(chan sessions.TaskRecord, 1)
 	go func() {
-		rec, err := r.app.manager.Run(context.WithoutCancel(t.Context()), sessions.Task{Prompt: "which ferries?", Origin: from}, nil)
+		rec, err := r.server.Sessions.Run(context.WithoutCancel(t.Context()), sessions.Task{Prompt: "which ferries?", Origin: from}, nil)
 		if err != nil {
 			t.Error(err)
 		}
@@ -139,7 +138,7 @@ func configuredFromTheTerminal(t *testing.T, r *range_) {
 		t.Errorf("the answer is %q", rec.Answer)
 	}
 	say("no page is watched", "watches")
-	if code, _, told := runIn(t, e, stdout, stderr, "sessions", "say", ev.Record.ID, "more"); code != command.ExitFailed || !strings.Contains(told, "start a task in it") {
+	if code, _, told := runWithBuffers(t, e, stdout, stderr, "sessions", "say", ev.Record.ID, "more"); code != exitFailed || !strings.Contains(told, "start a task in it") {
 		t.Errorf("a task that has ended: exit %d, %s", code, told)
 	}
 }

@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/discordtest"
-	"clank/internal/terminal"
-	"clank/llm/llmtest"
+	"clank/internal/server"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/llmtest"
 	"clank/sessions"
 )
 
 // askedInRoom waits for a question in the room and presses a button of it.
-func (r *range_) askedInRoom(t *testing.T, who discordtest.User, text, label string) {
+func (r *serverFixture) askedInRoom(t *testing.T, who discordtest.User, text, label string) {
 	t.Helper()
-	m, err := r.discord.WaitMessage(waiting(t), r.room, func(m discordtest.Message) bool {
+	m, err := r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
 		return strings.Contains(m.Content, text) && len(m.Buttons()) > 1
 	})
 	if err != nil {
@@ -31,19 +31,19 @@ func (r *range_) askedInRoom(t *testing.T, who discordtest.User, text, label str
 }
 
 // bought reports whether something was bought on the site since it was last asked.
-func (r *range_) bought() (yes bool) {
+func (r *serverFixture) bought() (yes bool) {
 	for len(r.site.hits) > 0 {
 		yes = <-r.site.hits == "/bought" || yes
 	}
 	return yes
 }
 
-func roomIsAskedToBuy(t *testing.T, whole *range_) {
+func roomIsAskedToBuy(t *testing.T, whole *serverFixture) {
 	t.Helper()
 	for label, want := range map[string]string{"Allow": "Allowed by @ada.", "No": "Not done: @ada said no."} {
 		t.Run(label, func(t *testing.T) {
-			r := whole.enter(t)
-			r.script([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
+			r := whole.inNewRoom(t)
+			r.setScript([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
 			m := r.askAndPress(t, "buy a lamp", "Buy, order or pay something", label)
 			if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
 				t.Errorf("the answer says %q, want %q", m.Content, want)
@@ -55,7 +55,7 @@ func roomIsAskedToBuy(t *testing.T, whole *range_) {
 	}
 }
 
-func terminalBuysWhatItMay(t *testing.T, r *range_) {
+func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
@@ -70,9 +70,9 @@ func terminalBuysWhatItMay(t *testing.T, r *range_) {
 		{"compatible:scripted", []string{"buy"}, true, "done"},
 		{"plain:steps", nil, true, ""}, // the person wrote the step
 	} {
-		r.script([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
-		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: terminal.Origin(), Allow: tt.allow}
-		rec, err := localRunner{r.app, r.env}.Run(t.Context(), task, func(sessions.Event) {})
+		r.setScript([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
+		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: server.TerminalOrigin(), Allow: tt.allow}
+		rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone {
 			t.Fatalf("%s: %s, %v", tt.model, rec.State, err)
 		}

@@ -12,32 +12,30 @@ import (
 	"strings"
 	"testing"
 
+	"clank/browseagent/browsertool"
 	"clank/browsermgr/control/client"
-	"clank/browsertool/node"
-	"clank/browsertool/remote"
-	"clank/internal/command"
 )
 
-// company is a server with which people and programs work.
-type company struct {
+// sharedServer is a server with which people and programs work.
+type sharedServer struct {
 	home    string
 	environ []string
-	site    *site
-	server  *program
+	site    *testSite
+	server  *runningProgram
 }
 
 // TestOneServerForPeopleAndPrograms is what is done with one server and its browser, one thing after the other.
 func TestOneServerForPeopleAndPrograms(t *testing.T) {
 	t.Parallel()
-	home, environ := newPlace(t)
-	c := &company{home: home, environ: environ, site: newSite(t)}
-	c.server = serving(t, home, append(environ, "CLANK_NODE_TOKEN=lend-me-one"), "--node-addr", "127.0.0.1:0")
+	home, environ := newTestHome(t)
+	c := &sharedServer{home: home, environ: environ, site: newTestSite(t)}
+	c.server = startServer(t, home, append(environ, "CLANK_NODE_TOKEN=lend-me-one"), "--node-addr", "127.0.0.1:0")
 	for _, part := range []struct {
 		name string
-		do   func(t *testing.T, c *company)
+		do   func(t *testing.T, c *sharedServer)
 	}{
 		{"an interrupt of a command stops its task in the server", interruptStopsTheTask},
-		{"an MCP client has the browser and the agent", func(t *testing.T, c *company) {
+		{"an MCP client has the browser and the agent", func(t *testing.T, c *sharedServer) {
 			t.Helper()
 			mcpHasBoth(t, c.environ, c.site, nil)
 		}},
@@ -50,15 +48,15 @@ func TestOneServerForPeopleAndPrograms(t *testing.T) {
 	}
 }
 
-// ended runs clank to its end and returns what it printed.
-func ended(t *testing.T, home string, environ []string, args ...string) (stdout, stderr string, code int) {
+// runProgram runs clank to its end and returns what it printed.
+func runProgram(t *testing.T, home string, environ []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	p := start(t, home, environ, args...)
-	code = p.code(t)
+	p := startProgram(t, home, environ, args...)
+	code = p.exitCode(t)
 	return p.stdout.text(), p.stderr.text(), code
 }
 
-func commandsWorkTheBrowser(t *testing.T, c *company) {
+func commandsWorkTheBrowser(t *testing.T, c *sharedServer) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
@@ -85,27 +83,27 @@ func commandsWorkTheBrowser(t *testing.T, c *company) {
 		{"browser doctor", 0, "✓"},
 		{"browser stop", 0, ""},
 	} {
-		stdout, stderr, code := ended(t, home, environ, strings.Fields(step.args)...)
+		stdout, stderr, code := runProgram(t, home, environ, strings.Fields(step.args)...)
 		if code != step.code || !strings.Contains(stdout, step.says) {
 			t.Errorf("%s: exit code %d, want %d, and %q in\n%s%s", step.args, code, step.code, step.says, stdout, stderr)
 		}
 	}
 	server.interrupt(t)
-	server.code(t)
-	nothingLeft(t, home)
+	server.exitCode(t)
+	checkNothingLeft(t, home)
 	if _, err := os.Stat(filepath.Join(home, "control.json")); err == nil {
 		t.Error("the server that ended is still announced")
 	}
 	alone := append(slices.Clone(environ), "OPENCLAW_GATEWAY_PORT=7") // somebody's own server may listen on the usual port
-	if _, stderr, code := ended(t, home, alone, "browser", "tabs"); code != 3 || !strings.Contains(stderr, "clank serve") {
+	if _, stderr, code := runProgram(t, home, alone, "browser", "tabs"); code != 3 || !strings.Contains(stderr, "clank serve") {
 		t.Errorf("without a server: exit code %d, %q", code, stderr)
 	}
 }
 
 func TestTokensThatAreGivenOutOpenTheControlAPIAcrossRuns(t *testing.T) {
 	t.Parallel()
-	home, environ := newPlace(t)
-	stdout, _, code := ended(t, home, environ, "tokens", "add", "script")
+	home, environ := newTestHome(t)
+	stdout, _, code := runProgram(t, home, environ, "tokens", "add", "script")
 	token := strings.TrimSpace(stdout)
 	if code != 0 || len(token) != 43 {
 		t.Fatalf("made %q, exit code %d", token, code)
@@ -116,14 +114,14 @@ func TestTokensThatAreGivenOutOpenTheControlAPIAcrossRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		api := &remote.Caller{URL: at.URL, Token: token}
+		api := &browsertool.APIClient{URL: at.URL, Token: token}
 		if status, _, err := api.Call(t.Context(), http.MethodGet, "/", nil, nil); status != want {
 			t.Errorf("status %d, %v; want %d", status, err, want)
 		}
 	}
 	var former string
 	for range 2 {
-		server := serving(t, home, environ)
+		server := startServer(t, home, environ)
 		at, err := client.Discover(home)
 		if err != nil || at.Token == former || at.Token == token {
 			t.Fatalf("the secret of this run: %q after %q, %v", at.Token, former, err)
@@ -132,13 +130,13 @@ func TestTokensThatAreGivenOutOpenTheControlAPIAcrossRuns(t *testing.T) {
 		try(former, http.StatusUnauthorized)
 		former = at.Token
 		server.interrupt(t)
-		server.code(t)
+		server.exitCode(t)
 	}
-	serving(t, home, environ)
-	if stdout, _, code := ended(t, home, environ, "tokens", "list"); code != 0 || !strings.Contains(stdout, "script") || strings.Contains(stdout, token) {
+	startServer(t, home, environ)
+	if stdout, _, code := runProgram(t, home, environ, "tokens", "list"); code != 0 || !strings.Contains(stdout, "script") || strings.Contains(stdout, token) {
 		t.Errorf("listed %q, exit code %d", stdout, code)
 	}
-	if _, stderr, code := ended(t, home, environ, "tokens", "remove", "script"); code != 0 {
+	if _, stderr, code := runProgram(t, home, environ, "tokens", "remove", "script"); code != 0 {
 		t.Errorf("remove: exit code %d, %s", code, stderr)
 	}
 	try(token, http.StatusUnauthorized)
@@ -165,14 +163,14 @@ func holds(t *testing.T, home, secret string) {
 
 func TestTokenOfTheEnvironmentOpensTheControlAPI(t *testing.T) {
 	t.Parallel()
-	home, environ := newPlace(t)
-	serving(t, home, append(environ, "OPENCLAW_GATEWAY_TOKEN=a-secret-of-old-scripts"))
+	home, environ := newTestHome(t)
+	startServer(t, home, append(environ, "OPENCLAW_GATEWAY_TOKEN=a-secret-of-old-scripts"))
 	at, err := client.Discover(home)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for token, want := range map[string]int{"a-secret-of-old-scripts": http.StatusOK, "another": http.StatusUnauthorized} {
-		api := &remote.Caller{URL: at.URL, Token: token}
+		api := &browsertool.APIClient{URL: at.URL, Token: token}
 		status, _, err := api.Call(t.Context(), http.MethodGet, "/", nil, nil)
 		if err != nil || status != want {
 			t.Errorf("status with %q = %d, %v, want %d", token, status, err, want)
@@ -180,12 +178,12 @@ func TestTokenOfTheEnvironmentOpensTheControlAPI(t *testing.T) {
 	}
 }
 
-func lentToOtherMachines(t *testing.T, c *company) {
+func lentToOtherMachines(t *testing.T, c *sharedServer) {
 	t.Helper()
-	_, at, _ := strings.Cut(await(t, c.server.stdout, "lent at"), "lent at")
+	_, at, _ := strings.Cut(awaitOutput(t, c.server.stdout, "lent at"), "lent at")
 	dir := t.TempDir()
-	there := func(token string) *node.Client {
-		return &node.Client{Proxy: &remote.Caller{URL: strings.TrimSpace(at), Token: token}, Dir: dir}
+	there := func(token string) *browsertool.NodeClient {
+		return &browsertool.NodeClient{Proxy: &browsertool.APIClient{URL: strings.TrimSpace(at), Token: token}, Dir: dir}
 	}
 	if status, answer, _ := there("wrong").Call(t.Context(), http.MethodGet, "/", nil, nil); status != http.StatusUnauthorized {
 		t.Errorf("with a wrong token: %d %s", status, answer)
@@ -212,16 +210,16 @@ func lentToOtherMachines(t *testing.T, c *company) {
 
 func TestBrowsersAreNotLentInTheOpen(t *testing.T) {
 	t.Parallel()
-	home, environ := newPlace(t)
+	home, environ := newTestHome(t)
 	for _, tc := range []struct {
 		env, addr, says string
 	}{
 		{"", "127.0.0.1:0", "CLANK_NODE_TOKEN"},
 		{"CLANK_NODE_TOKEN=x", "0.0.0.0:0", "--node-cert"},
 	} {
-		_, stderr, code := ended(t, home, append(environ, cmp.Or(tc.env, "A=")), "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0",
+		_, stderr, code := runProgram(t, home, append(environ, cmp.Or(tc.env, "A=")), "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0",
 			"--control-addr", "127.0.0.1:0", "--node-addr", tc.addr)
-		if code != command.ExitFailed || !strings.Contains(stderr, tc.says) {
+		if code != exitFailed || !strings.Contains(stderr, tc.says) {
 			t.Errorf("%s: exit code %d, %q", tc.addr, code, stderr)
 		}
 	}

@@ -3,16 +3,14 @@ package main
 import (
 	"context"
 
-	"clank/internal/doctorcli"
-	"clank/internal/phone"
-	"clank/internal/settingscli"
+	"clank/internal/server"
 )
 
-// callsStand says what of calls and shares works.
-func callsStand(ctx context.Context, v settingscli.View) []doctorcli.Standing {
-	var list []doctorcli.Standing
-	for _, a := range phone.Abilities(ctx, v.Live.Now(), v.Present, !v.Far) {
-		list = append(list, doctorcli.Standing(a))
+// callStandings says what of calls and shares works.
+func callStandings(ctx context.Context, v settingsView) []standing {
+	var list []standing
+	for _, a := range server.CallCapabilities(ctx, v.Live.Current(), v.Present, !v.Remote) {
+		list = append(list, standing(a))
 	}
 	return list
 }

@@ -10,17 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"clank/internal/discordtest"
-	"clank/llm/llmtest"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/llmtest"
 )
 
-func downloadsComeFromAllowedPlaces(t *testing.T, r *range_) {
+func downloadsComeFromAllowedPlaces(t *testing.T, r *serverFixture) {
 	t.Helper()
 	for address, allowed := range map[string]bool{
 		"https://example.com/x": true, "data:text/plain,x": true, "BLOB:https://example.com/1": true, "file:///etc/passwd": false,
 		"http://169.254.169.254/latest": false, "ftp://example.com/x": false,
 	} {
-		if err := r.app.mayDownload(address); (err == nil) != allowed {
+		if err := r.server.CheckDownloadSource(address); (err == nil) != allowed {
 			t.Errorf("%s: got %v", address, err)
 		}
 	}
@@ -43,17 +43,17 @@ func offering(t *testing.T) string {
 	return server.URL
 }
 
-func roomIsAskedToKeep(t *testing.T, whole *range_) {
+func roomIsAskedToKeep(t *testing.T, whole *serverFixture) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
 	for want, label := range []string{"No", "Allow"} { // as many are kept then
 		t.Run(label, func(t *testing.T) {
-			r := whole.enter(t)
+			r := whole.inNewRoom(t)
 			site := offering(t)
 			decided := make(chan struct{})
-			r.script([]llmtest.Turn{openPage(site + "/"), clickOn(`link "Read on"`), func(req llmtest.Request) llmtest.Reply {
+			r.setScript([]llmtest.Turn{openPage(site + "/"), clickOn(`link "Read on"`), func(req llmtest.Request) llmtest.Reply {
 				<-decided
 				return llmtest.Say("done")(req)
 			}})
@@ -66,7 +66,7 @@ func roomIsAskedToKeep(t *testing.T, whole *range_) {
 			r.command(t, r.ada, discordtest.Args{"task": "read on"})
 			<-answered
 			r.settled(t)
-			kept, err := filepath.Glob(filepath.Join(r.app.place, "downloads", "*setup.exe"))
+			kept, err := filepath.Glob(filepath.Join(r.server.StateDir, "downloads", "*setup.exe"))
 			if err != nil || len(kept) != want {
 				t.Errorf("kept %q (%v), want %d", kept, err, want)
 			}
@@ -75,18 +75,18 @@ func roomIsAskedToKeep(t *testing.T, whole *range_) {
 }
 
 // settled waits until no download is under way.
-func (r *range_) settled(t *testing.T) {
+func (r *serverFixture) settled(t *testing.T) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		var files []string
-		_ = filepath.WalkDir(filepath.Join(r.app.place, "downloads"), func(path string, d os.DirEntry, err error) error {
+		_ = filepath.WalkDir(filepath.Join(r.server.StateDir, "downloads"), func(path string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && !strings.HasSuffix(path, "setup.exe") {
 				files = append(files, path)
 			}
 			return nil
 		})
-		if len(files) == 0 && len(r.app.asker.Desk.Pending()) == 0 {
+		if len(files) == 0 && len(r.server.Approver.Approvals.Pending()) == 0 {
 			return
 		}
 		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // files of another process cannot be waited for

@@ -13,25 +13,23 @@ import (
 	"strings"
 	"testing"
 
-	"clank/dashboard/client"
-	"clank/dashboard/wire"
-	"clank/internal/command"
-	"clank/internal/discordtest"
+	"clank/dashboard/api"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	"clank/llm/llmtest"
 	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // openPage is a turn of the model that opens a page.
-func openPage(url string) llmtest.Turn { return use("browser_open", map[string]any{"url": url}) }
+func openPage(url string) llmtest.Turn { return toolTurn("browser_open", map[string]any{"url": url}) }
 
 // clickOn is a turn that clicks the newest element which the model was shown
 // with this role and name, such as `button "Go on"`.
 func clickOn(element string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
-		return use("browser_click", map[string]any{"ref": shownRef(req, element)})(req)
+		return toolTurn("browser_click", map[string]any{"ref": shownRef(req, element)})(req)
 	}
 }
 
@@ -50,19 +48,19 @@ func shownRef(req llmtest.Request, element string) string {
 	return "none"
 }
 
-// show is a turn that takes a picture for the person.
-var show = use("browser_screenshot", map[string]any{"show": true})
+// showScreenshotTurn is a turn that takes a picture for the person.
+var showScreenshotTurn = toolTurn("browser_screenshot", map[string]any{"show": true})
 
 // answering is a turn that answers with what fits the pattern in what the model
 // was told last.
 func answering(format, pattern string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
-		return llmtest.Say(fmt.Sprintf(format, regexp.MustCompile(pattern).FindString(told(req))))(req)
+		return llmtest.Say(fmt.Sprintf(format, regexp.MustCompile(pattern).FindString(toolResult(req))))(req)
 	}
 }
 
-// told is everything a model was told by its tools.
-func told(req llmtest.Request) string {
+// toolResult is everything a model was told by its tools.
+func toolResult(req llmtest.Request) string {
 	var b strings.Builder
 	for _, m := range req.Messages {
 		for _, p := range m.Parts {
@@ -74,22 +72,22 @@ func told(req llmtest.Request) string {
 	return b.String()
 }
 
-// ferry is what the model does to find out about the ferry on the first page.
-func ferry(url string) []llmtest.Turn {
-	return []llmtest.Turn{openPage(url), clickOn(`button "Go on"`), show, answering("The %s.", `ferry at 10:40`)}
+// ferryTurns is what the model does to find out about the ferry on the first page.
+func ferryTurns(url string) []llmtest.Turn {
+	return []llmtest.Turn{openPage(url), clickOn(`button "Go on"`), showScreenshotTurn, answering("The %s.", `ferry at 10:40`)}
 }
 
-// waiting is a context for one wait.
-func waiting(tb testing.TB) context.Context {
+// testDeadline is a context for one wait.
+func testDeadline(tb testing.TB) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	tb.Cleanup(cancel)
 	return ctx
 }
 
-// valid fails the test if a request to the model server broke the vendor's
+// checkRequestsValid fails the test if a request to the model server broke the vendor's
 // published schema, or one of its answers did.
-func valid(t *testing.T, model *llmtest.Server) {
+func checkRequestsValid(t *testing.T, model *llmtest.Server) {
 	t.Helper()
 	for _, p := range model.Problems() {
 		t.Errorf("model server: %s", p)
@@ -97,9 +95,9 @@ func valid(t *testing.T, model *llmtest.Server) {
 }
 
 // final waits until the message is as it stays: without a button to stop.
-func (r *range_) final(t *testing.T, id string) discordtest.Message {
+func (r *serverFixture) final(t *testing.T, id string) discordtest.Message {
 	t.Helper()
-	m, err := r.discord.WaitEdit(waiting(t), id, func(m discordtest.Message) bool {
+	m, err := r.discord.WaitEdit(testDeadline(t), id, func(m discordtest.Message) bool {
 		return m.Flags&discordtest.FlagLoading == 0 && len(m.Buttons()) == 0
 	})
 	if err != nil {
@@ -109,13 +107,13 @@ func (r *range_) final(t *testing.T, id string) discordtest.Message {
 }
 
 // command uses /clank browse and returns the message that answers, as it stays.
-func (r *range_) command(t *testing.T, who discordtest.User, args discordtest.Args) discordtest.Message {
+func (r *serverFixture) command(t *testing.T, who discordtest.User, args discordtest.Args) discordtest.Message {
 	t.Helper()
 	it, err := r.discord.SlashCommand(r.room, who, "clank browse", args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	it, err = r.discord.WaitAnswer(waiting(t), it)
+	it, err = r.discord.WaitAnswer(testDeadline(t), it)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,13 +121,13 @@ func (r *range_) command(t *testing.T, who discordtest.User, args discordtest.Ar
 }
 
 // mention writes to the bot and returns its reply as it stays.
-func (r *range_) mention(t *testing.T, who discordtest.User, text string) discordtest.Message {
+func (r *serverFixture) mention(t *testing.T, who discordtest.User, text string) discordtest.Message {
 	t.Helper()
 	asked, err := r.discord.SendMessage(r.room, who, r.bot.Mention()+" "+text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply, err := r.discord.WaitMessage(waiting(t), r.room, func(m discordtest.Message) bool {
+	reply, err := r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
 		return m.Author.ID == r.bot.ID && m.Reference != nil && m.Reference.MessageID == asked.ID
 	})
 	if err != nil {
@@ -140,12 +138,12 @@ func (r *range_) mention(t *testing.T, who discordtest.User, text string) discor
 
 // afterPicture is the turn, held back until the people in the room have seen a
 // picture of the page: edits may not follow each other at once.
-func (r *range_) afterPicture(t *testing.T, turn llmtest.Turn) llmtest.Turn {
+func (r *serverFixture) afterPicture(t *testing.T, turn llmtest.Turn) llmtest.Turn {
 	t.Helper()
-	ctx := waiting(t)
+	ctx := testDeadline(t)
 	return func(req llmtest.Request) llmtest.Reply {
 		if err := r.discord.Wait(ctx, "a picture on the way", func() bool {
-			return slices.ContainsFunc(r.ours(), func(m discordtest.Message) bool { return len(m.Attachments) > 0 })
+			return slices.ContainsFunc(r.ownMessages(), func(m discordtest.Message) bool { return len(m.Attachments) > 0 })
 		}); err != nil {
 			t.Error(err)
 		}
@@ -153,8 +151,8 @@ func (r *range_) afterPicture(t *testing.T, turn llmtest.Turn) llmtest.Turn {
 	}
 }
 
-// ours lists the bot's messages in the room.
-func (r *range_) ours() (list []discordtest.Message) {
+// ownMessages lists the bot's messages in the room.
+func (r *serverFixture) ownMessages() (list []discordtest.Message) {
 	for _, m := range r.discord.Messages(r.room) {
 		if m.Author.ID == r.bot.ID {
 			list = append(list, m)
@@ -183,25 +181,25 @@ func goodPicture(t *testing.T, data []byte) {
 	}
 }
 
-func commandBecomesOneMessage(t *testing.T, whole *range_) {
+func commandBecomesOneMessage(t *testing.T, whole *serverFixture) {
 	t.Helper()
 	for name, tc := range map[string]struct{ model, path string }{
 		"chat completions": {"compatible:scripted", "/v1/chat/completions"},
 		"responses":        {"openai:gpt-5.6", "/v1/responses"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := whole.enter(t)
-			r.configure(map[string]any{keyModel: tc.model})
-			script := ferry(r.site.URL)
+			r := whole.inNewRoom(t)
+			r.updateSettings(map[string]any{keyModel: tc.model})
+			script := ferryTurns(r.site.URL)
 			script[3] = r.afterPicture(t, script[3])
-			r.script(script)
+			r.setScript(script)
 			m := r.command(t, r.ada, discordtest.Args{"task": "when does the ferry go?"})
 			r.site.awaitHit(t, "/clicked")
 			if !strings.Contains(m.Content, "The ferry at 10:40.") {
 				t.Errorf("the message says %q, want the answer", m.Content)
 			}
 			onePicture(t, m)
-			if n := len(r.ours()); n != 1 {
+			if n := len(r.ownMessages()); n != 1 {
 				t.Errorf("the bot wrote %d messages, want one", n)
 			}
 			r.wasWatched(t, m)
@@ -211,7 +209,7 @@ func commandBecomesOneMessage(t *testing.T, whole *range_) {
 }
 
 // wasWatched fails the test unless the message showed the work as it went on.
-func (r *range_) wasWatched(t *testing.T, m discordtest.Message) {
+func (r *serverFixture) wasWatched(t *testing.T, m discordtest.Message) {
 	t.Helper()
 	var steps, pictures, buttons int
 	versions := r.discord.History(m.ID)
@@ -232,9 +230,9 @@ func (r *range_) wasWatched(t *testing.T, m discordtest.Message) {
 
 // reached fails the test unless the model was asked n times at the path, with
 // the key, and saw what it should.
-func (r *range_) reached(t *testing.T, path string, n int) {
+func (r *serverFixture) reached(t *testing.T, path string, n int) {
 	t.Helper()
-	reqs := r.asked()
+	reqs := r.requestsInRoom()
 	if len(reqs) != n {
 		t.Fatalf("the model was asked %d times, want %d", len(reqs), n)
 	}
@@ -262,21 +260,21 @@ func seesPicture(req llmtest.Request) bool {
 // openSession is how the brain is told which session can be gone on with.
 var openSession = regexp.MustCompile(`Open session ([a-z0-9]+)`)
 
-func goesOnInTheSameSession(t *testing.T, r *range_) {
+func goesOnInTheSameSession(t *testing.T, r *serverFixture) {
 	t.Helper()
-	r.configure(map[string]any{keyBrain: "compatible:gpt-4o"})
+	r.updateSettings(map[string]any{keyBrain: "compatible:gpt-4o"})
 	browse := func(query string) llmtest.Turn {
 		return func(req llmtest.Request) llmtest.Reply {
 			in := map[string]any{"query": query}
 			if id := openSession.FindStringSubmatch(req.System); id != nil {
 				in["session_id"] = id[1]
 			}
-			return use("browser_browse", in)(req)
+			return toolTurn("browser_browse", in)(req)
 		}
 	}
-	r.script([]llmtest.Turn{
+	r.setScript([]llmtest.Turn{
 		browse("open the page with two ways"),
-		openPage(r.site.URL + "/choice"), show, llmtest.Say("There are two: First and Second."),
+		openPage(r.site.URL + "/choice"), showScreenshotTurn, llmtest.Say("There are two: First and Second."),
 		llmtest.Say("Two ways: First and Second."),
 	})
 	first := r.mention(t, r.ada, "what ways are there?")
@@ -285,9 +283,9 @@ func goesOnInTheSameSession(t *testing.T, r *range_) {
 	}
 	onePicture(t, first)
 
-	r.script([]llmtest.Turn{
+	r.setScript([]llmtest.Turn{
 		browse("click the second one"),
-		clickOn(`button "Second"`), show, answering("Clicked: %s", `ferry at 11:20`),
+		clickOn(`button "Second"`), showScreenshotTurn, answering("Clicked: %s", `ferry at 11:20`),
 		llmtest.Say("The second way has a ferry at 11:20."),
 	})
 	second := r.mention(t, r.ada, "now click the second one")
@@ -304,46 +302,46 @@ func goesOnInTheSameSession(t *testing.T, r *range_) {
 	if got, want := r.whoWasAsked(), "gpt-4o scripted scripted scripted gpt-4o gpt-4o scripted scripted scripted gpt-4o"; got != want {
 		t.Errorf("asked were %s, want %s", got, want)
 	}
-	if reqs := r.asked(); !seesPicture(reqs[len(reqs)-1]) {
+	if reqs := r.requestsInRoom(); !seesPicture(reqs[len(reqs)-1]) {
 		t.Error("the brain did not see the picture")
 	}
-	if n := len(r.ours()); n != 2 {
+	if n := len(r.ownMessages()); n != 2 {
 		t.Errorf("the bot wrote %d messages, want two", n)
 	}
 }
 
-func brainWorksTheBrowser(t *testing.T, r *range_) {
+func brainWorksTheBrowser(t *testing.T, r *serverFixture) {
 	t.Helper()
-	r.configure(map[string]any{keyBrain: "compatible:gpt-4o", "interaction.brain.browserTool": true})
-	r.script([]llmtest.Turn{
-		use("browser", map[string]any{"action": "open", "url": r.site.URL + "/choice"}),
-		use("browser", map[string]any{"action": "snapshot", "interactive": true}),
+	r.updateSettings(map[string]any{keyBrain: "compatible:gpt-4o", "interaction.brain.browserTool": true})
+	r.setScript([]llmtest.Turn{
+		toolTurn("browser", map[string]any{"action": "open", "url": r.site.URL + "/choice"}),
+		toolTurn("browser", map[string]any{"action": "snapshot", "interactive": true}),
 		func(req llmtest.Request) llmtest.Reply {
 			request := map[string]any{"kind": "click", "ref": shownRef(req, `button "Second"`)}
-			return use("browser", map[string]any{"action": "act", "request": request})(req)
+			return toolTurn("browser", map[string]any{"action": "act", "request": request})(req)
 		},
-		use("browser", map[string]any{"action": "screenshot"}),
-		use("browser", map[string]any{"action": "snapshot"}),
+		toolTurn("browser", map[string]any{"action": "screenshot"}),
+		toolTurn("browser", map[string]any{"action": "snapshot"}),
 		answering("It says: %s", `ferry at 11:20`),
 	})
 	if got, want := r.mention(t, r.ada, "press the second one").Content, "It says: ferry at 11:20"; got != want {
 		t.Errorf("the reply says %q, want %q", got, want)
 	}
 	r.site.awaitHit(t, "/two")
-	reqs := r.asked()
+	reqs := r.requestsInRoom()
 	last := reqs[len(reqs)-1]
 	if !seesPicture(last) {
 		t.Error("the brain did not see the picture")
 	}
-	if text := told(last); strings.Count(text, "EXTERNAL_UNTRUSTED_CONTENT") < 4 {
+	if text := toolResult(last); strings.Count(text, "EXTERNAL_UNTRUSTED_CONTENT") < 4 {
 		t.Errorf("what the page says is not marked: %s", text)
 	}
 }
 
 // tasks lists what was asked for in the room, last asked first.
-func (r *range_) tasks(t *testing.T) []sessions.Record {
+func (r *serverFixture) tasks(t *testing.T) []sessions.TaskRecord {
 	t.Helper()
-	list, err := r.app.manager.Tasks(t.Context(), sessions.TaskQuery{Channel: r.room.ID, Limit: 20})
+	list, err := r.server.Sessions.Tasks(t.Context(), sessions.TaskQuery{Channel: r.room.ID, Limit: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,25 +349,25 @@ func (r *range_) tasks(t *testing.T) []sessions.Record {
 }
 
 // whoWasAsked names the models in the order they were asked.
-func (r *range_) whoWasAsked() string {
+func (r *serverFixture) whoWasAsked() string {
 	var names []string
-	for _, req := range r.asked() {
+	for _, req := range r.requestsInRoom() {
 		names = append(names, req.Model)
 	}
 	return strings.Join(names, " ")
 }
 
-func taskOfThePageIsTold(t *testing.T, r *range_) {
+func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 	t.Helper()
-	client := &client.Client{Base: r.openBoard(t).URL(), Token: r.app.local, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	r.script(ferry(r.site.URL))
-	started, err := client.Start(waiting(t), wire.TaskRequest{Prompt: "when does the ferry go?"})
+	client := &api.Client{Base: r.openDashboard(t).URL(), Token: r.server.LocalSecret, HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	r.setScript(ferryTurns(r.site.URL))
+	started, err := client.Start(testDeadline(t), api.TaskRequest{Prompt: "when does the ferry go?"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var told []string
-	rec, err := client.Follow(waiting(t), started.TaskID, func(ev sessions.Event) {
-		if s := ev.Step; s != nil && s.Phase == sessions.Done && s.Kind != sessions.StepThink {
+	rec, err := client.Follow(testDeadline(t), started.TaskID, func(ev sessions.Event) {
+		if s := ev.Step; s != nil && s.Phase == sessions.PhaseDone && s.Kind != sessions.StepThink {
 			told = append(told, s.Label)
 		}
 	})
@@ -385,7 +383,7 @@ func taskOfThePageIsTold(t *testing.T, r *range_) {
 		t.Fatalf("the task ended %s with %q and %d pictures", rec.State, rec.Answer, len(rec.Images))
 	}
 	goodPicture(t, rec.Images[0].Data)
-	view, err := client.Task(waiting(t), started.TaskID)
+	view, err := client.Task(testDeadline(t), started.TaskID)
 	if err != nil || len(view.Steps) == 0 || view.Task.SessionID != started.SessionID {
 		t.Errorf("the task is kept as %+v, %v", view, err)
 	}
@@ -393,14 +391,14 @@ func taskOfThePageIsTold(t *testing.T, r *range_) {
 
 func TestTerminalWithOpenAIsModel(t *testing.T) {
 	t.Parallel()
-	home, environ := newPlace(t)
-	site, model := newSite(t), llmtest.NewServer(t)
-	model.Add(openPage(site.URL), clickOn(`button "Go on"`), show,
-		thinking("e30tb2YtdGhlLXRlc3Rz", use("browser_extract", map[string]any{})), answering("The %s.", `ferry at 10:40`))
+	home, environ := newTestHome(t)
+	site, model := newTestSite(t), llmtest.NewServer(t)
+	model.Add(openPage(site.URL), clickOn(`button "Go on"`), showScreenshotTurn,
+		thinking("e30tb2YtdGhlLXRlc3Rz", toolTurn("browser_extract", map[string]any{})), answering("The %s.", `ferry at 10:40`))
 	environ = append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY="+testKey)
 	file := filepath.Join(t.TempDir(), "page.jpg")
-	p := start(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--screenshot", file, "when does the ferry go?")
-	if got := p.code(t); got != command.ExitDone {
+	p := startProgram(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--screenshot", file, "when does the ferry go?")
+	if got := p.exitCode(t); got != exitDone {
 		t.Fatalf("exit code = %d", got)
 	}
 	site.awaitHit(t, "/clicked")
@@ -421,7 +419,7 @@ func TestTerminalWithOpenAIsModel(t *testing.T) {
 	if last := string(reqs[len(reqs)-1].Body); !strings.Contains(last, "e30tb2YtdGhlLXRlc3Rz") {
 		t.Error("the model's own reasoning was not given back to it")
 	}
-	nothingLeft(t, home)
+	checkNothingLeft(t, home)
 }
 
 // thinking puts reasoning in front of what a turn answers.

@@ -13,8 +13,8 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 		t.Skip("one step after the other, with a browser")
 	}
 	t.Parallel()
-	_, environ := newPlace(t)
-	site := newSite(t)
+	_, environ := newTestHome(t)
+	site := newTestSite(t)
 	var answer *mcp.ElicitResult
 	var said []string
 	s := mcpClient(t, environ, &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
@@ -33,7 +33,7 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			answer, said = tt.answer, nil
-			buys(t, s, site, tt.bought, tt.want)
+			checkPurchase(t, s, site, tt.bought, tt.want)
 			if len(said) != 1 || !strings.HasPrefix(said[0], "Buy, order or pay something at 127.0.0.1") || !strings.Contains(said[0], "“Buy now”") {
 				t.Errorf("the person was asked %q", said)
 			}
@@ -41,12 +41,12 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 	}
 }
 
-// buys has a client of MCP buy something on the site, which the tool says that it did or did not.
-func buys(t *testing.T, s *mcp.ClientSession, site *site, want bool, says string) {
+// checkPurchase has a client of MCP buy something on the site, which the tool says that it did or did not.
+func checkPurchase(t *testing.T, s *mcp.ClientSession, site *testSite, want bool, says string) {
 	t.Helper()
 	callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/buy"})
 	ref := refOf(callTool(t, s, "browser", map[string]any{"action": "snapshot"}), `button "Buy now"`)
-	res, err := s.CallTool(waiting(t), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "request": map[string]any{"kind": "click", "ref": ref}}})
+	res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "request": map[string]any{"kind": "click", "ref": ref}}})
 	if err != nil {
 		t.Fatal(err)
 	}

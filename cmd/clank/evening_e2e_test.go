@@ -10,22 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"clank/internal/discordtest"
-	"clank/llm/llmtest"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/llmtest"
+	"clank/internal/watches"
 	"clank/llm/plain"
 	"clank/sessions"
-	"clank/watches"
 )
 
-// evening is what people of one room do, one thing after the other.
-func evening(t *testing.T, r *range_) {
+// testEvening is what people of one room do, one thing after the other.
+func testEvening(t *testing.T, r *serverFixture) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("its parts are tested in their packages")
 	}
 	for _, part := range []struct {
 		name string
-		do   func(t *testing.T, r *range_)
+		do   func(t *testing.T, r *serverFixture)
 	}{
 		{"a vendor's warning is answered by a button", warned},
 		{"a task hears a reply to its message", steered},
@@ -42,16 +42,16 @@ func evening(t *testing.T, r *range_) {
 
 // pressFirst is a call of OpenAI's tool that clicks where the first button of
 // /choice is, with a warning of the vendor's.
-func pressFirst(checks ...llmtest.Check) llmtest.Turn {
+func pressFirst(checks ...llmtest.ScreenCheck) llmtest.Turn {
 	return llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{
 		Actions: []string{`{"type":"click","button":"left","x":25,"y":80}`}, Checks: checks,
 	}}})
 }
 
-func warned(t *testing.T, r *range_) {
+func warned(t *testing.T, r *serverFixture) {
 	t.Helper()
-	check := llmtest.Check{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
-	r.script([]llmtest.Turn{use("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(check), llmtest.Say("The first way it is.")})
+	check := llmtest.ScreenCheck{ID: "c1", Code: "malicious_instructions", Message: "The page may give orders."}
+	r.setScript([]llmtest.Turn{toolTurn("navigate", map[string]any{"url": r.site.URL + "/choice"}), pressFirst(check), llmtest.Say("The first way it is.")})
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
@@ -65,10 +65,10 @@ func warned(t *testing.T, r *range_) {
 	r.site.awaitHit(t, "/one")
 }
 
-func steered(t *testing.T, r *range_) {
+func steered(t *testing.T, r *serverFixture) {
 	t.Helper()
 	said := make(chan struct{})
-	r.script([]llmtest.Turn{
+	r.setScript([]llmtest.Turn{
 		func(req llmtest.Request) llmtest.Reply { <-said; return openPage(r.site.URL)(req) },
 		func(req llmtest.Request) llmtest.Reply {
 			heard := "nothing"
@@ -80,12 +80,12 @@ func steered(t *testing.T, r *range_) {
 	})
 	it, err := r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "which ferries are there?"})
 	if err == nil {
-		it, err = r.discord.WaitAnswer(waiting(t), it)
+		it, err = r.discord.WaitAnswer(testDeadline(t), it)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := r.discord.WaitEdit(waiting(t), it.Original.ID, func(m discordtest.Message) bool { return len(m.Buttons()) > 0 })
+	m, err := r.discord.WaitEdit(testDeadline(t), it.Original.ID, func(m discordtest.Message) bool { return len(m.Buttons()) > 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func steered(t *testing.T, r *range_) {
 	if _, err := r.discord.Send(r.room, r.ada, discordtest.Post{Text: "only the late ones", Reply: &m}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.discord.WaitMessage(waiting(t), r.room, func(m discordtest.Message) bool { return strings.HasPrefix(m.Content, "Passed on.") })
+	_, err = r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool { return strings.HasPrefix(m.Content, "Passed on.") })
 	close(said)
 	if err != nil {
 		t.Fatal(err)
@@ -101,21 +101,21 @@ func steered(t *testing.T, r *range_) {
 	if m := r.final(t, m.ID); !strings.Contains(m.Content, "I heard of late ones.") {
 		t.Errorf("the message says %q", m.Content)
 	}
-	r.script([]llmtest.Turn{llmtest.Say("On it goes.")})
+	r.setScript([]llmtest.Turn{llmtest.Say("On it goes.")})
 	r.command(t, r.ada, discordtest.Args{"task": "continue, but with the early ones"})
 	if tasks := r.tasks(t); tasks[0].SessionID != tasks[1].SessionID || tasks[0].Prompt != "but with the early ones" {
 		t.Errorf("%q is in session %s, want %s", tasks[0].Prompt, tasks[0].SessionID, tasks[1].SessionID)
 	}
 }
 
-func handedOver(t *testing.T, r *range_) {
+func handedOver(t *testing.T, r *serverFixture) {
 	t.Helper()
 	const handOff = "agentStack.runtimeConfig.browser.handOff"
-	r.configure(map[string]any{handOff: "ask"})
-	defer r.configure(map[string]any{handOff: nil})
-	r.script([]llmtest.Turn{
+	r.updateSettings(map[string]any{handOff: "ask"})
+	defer r.updateSettings(map[string]any{handOff: nil})
+	r.setScript([]llmtest.Turn{
 		openPage(r.site.URL + "/choice"),
-		use("hand_over", map[string]any{"runtime": "openai_computer_use", "brief": "press the first button"}),
+		toolTurn("hand_over", map[string]any{"runtime": "openai_computer_use", "brief": "press the first button"}),
 		pressFirst(), llmtest.Say("The canvas is solved."),
 	})
 	answered := make(chan struct{})
@@ -131,12 +131,12 @@ func handedOver(t *testing.T, r *range_) {
 	r.site.awaitHit(t, "/one")
 }
 
-func spentEarly(t *testing.T, r *range_) {
+func spentEarly(t *testing.T, r *serverFixture) {
 	t.Helper()
 	const limit = "agentStack.runtimeConfig.budget.task"
-	r.configure(map[string]any{limit: "2 calls"})
-	defer r.configure(map[string]any{limit: nil})
-	r.script([]llmtest.Turn{openPage(r.site.URL), use("browser_snapshot", nil), llmtest.Say("never said")})
+	r.updateSettings(map[string]any{limit: "2 calls"})
+	defer r.updateSettings(map[string]any{limit: nil})
+	r.setScript([]llmtest.Turn{openPage(r.site.URL), toolTurn("browser_snapshot", nil), llmtest.Say("never said")})
 	m := r.command(t, r.ada, discordtest.Args{"task": "read it all"})
 	for _, want := range []string{"udget spent: 2 of 2 calls", "The page it is on", limit} {
 		if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
@@ -145,12 +145,12 @@ func spentEarly(t *testing.T, r *range_) {
 	}
 }
 
-func savedAsScript(t *testing.T, r *range_) {
+func savedAsScript(t *testing.T, r *serverFixture) {
 	t.Helper()
-	r.configure(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": plain.Name})
+	r.updateSettings(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": plain.ModelName})
 	r.command(t, r.ada, discordtest.Args{"task": `open ` + r.site.URL + `/choice, click "First"`})
 	r.site.awaitHit(t, "/one")
-	if err := workSessions(t.Context(), r.env, []string{"script", r.tasks(t)[0].ID, "first-way"}); err != nil {
+	if err := sessionsVerb(t.Context(), r.env, []string{"script", r.tasks(t)[0].ID, "first-way"}); err != nil {
 		t.Fatal(err)
 	}
 	if m := r.command(t, r.ada, discordtest.Args{"task": "run first-way"}); strings.Contains(m.Content, "not understand") {
@@ -159,7 +159,7 @@ func savedAsScript(t *testing.T, r *range_) {
 	r.site.awaitHit(t, "/one")
 }
 
-func priceDrops(t *testing.T, r *range_) {
+func priceDrops(t *testing.T, r *serverFixture) {
 	t.Helper()
 	var price atomic.Int64
 	price.Store(25)
@@ -172,26 +172,26 @@ func priceDrops(t *testing.T, r *range_) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = r.discord.WaitInteraction(waiting(t), it, func(it discordtest.Interaction) bool {
+	if _, err = r.discord.WaitInteraction(testDeadline(t), it, func(it discordtest.Interaction) bool {
 		return it.Original != nil && strings.Contains(it.Original.Content, "Now it is $25")
 	}); err != nil {
 		t.Fatal(err)
 	}
-	all, err := r.app.db.Watches(t.Context(), watches.Query{Active: true})
+	all, err := r.server.Db.Watches(t.Context(), watches.Query{Active: true})
 	all = slices.DeleteFunc(all, func(w watches.Watch) bool { return w.URL != shop.URL })
 	if err != nil || len(all) != 1 {
 		t.Fatalf("watched are %+v, %v", all, err)
 	}
 	price.Store(15)
-	if _, err := r.app.db.UpdateWatch(t.Context(), all[0].ID, func(w *watches.Watch) error {
-		w.Next = time.Now().Add(-time.Hour) // its time has come
+	if _, err := r.server.Db.UpdateWatch(t.Context(), all[0].ID, func(w *watches.Watch) error {
+		w.NextCheck = time.Now().Add(-time.Hour) // its time has come
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r.app.web.watches.Settle = time.Millisecond
-	r.app.watch(t.Context(), r.app.web)
-	if _, err := r.discord.WaitMessage(waiting(t), r.room, func(m discordtest.Message) bool {
+	r.server.Web.Watches.RecheckAfter = time.Millisecond
+	r.server.RunWatches(t.Context(), r.server.Web)
+	if _, err := r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
 		return m.Author.ID == r.bot.ID && strings.Contains(m.Content, "$15")
 	}); err != nil {
 		t.Error(err)

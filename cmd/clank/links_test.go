@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/terminal"
-	"clank/llm/llmtest"
+	"clank/internal/server"
+	"clank/internal/test/llmtest"
 	"clank/sessions"
 )
 
-func linksAreListed(t *testing.T, r *range_) {
+func linksAreListed(t *testing.T, r *serverFixture) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("one step after the other, with a browser")
 	}
-	r.script([]llmtest.Turn{openPage(r.site.URL + "/leads"), use("browser_links", map[string]any{}), answering("It leads to %s", `\S+ -> \S+/\S*`)})
+	r.setScript([]llmtest.Turn{openPage(r.site.URL + "/leads"), toolTurn("browser_links", map[string]any{}), answering("It leads to %s", `\S+ -> \S+/\S*`)})
 	for model, prompt := range map[string]string{"compatible:scripted": "where does it lead", "plain:steps": "open " + r.site.URL + "/leads, list the links"} {
-		rec, err := localRunner{r.app, r.env}.Run(t.Context(), sessions.Task{Prompt: prompt, Model: model, Origin: terminal.Origin()}, func(sessions.Event) {})
+		rec, err := localRunner{r.server, r.env}.Run(t.Context(), sessions.Task{Prompt: prompt, Model: model, Origin: server.TerminalOrigin()}, func(sessions.Event) {})
 		if err != nil || rec.State != sessions.TaskDone {
 			t.Fatalf("%s: %s, %v", model, rec.State, err)
 		}

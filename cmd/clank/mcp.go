@@ -6,20 +6,13 @@ import (
 	"fmt"
 	"os"
 
+	"clank/browseagent/browsertool"
 	"clank/browsermgr/control/client"
-	"clank/browsertool/remote"
-	"clank/internal/asking"
-	"clank/internal/browsecli"
-	"clank/internal/cmdline"
-	"clank/internal/command"
-	"clank/internal/home"
-	"clank/internal/terminal"
-	"clank/internal/toolbox"
+	"clank/internal/server"
+	"clank/internal/settings"
 	"clank/llm"
-	"clank/mcpserver"
 	"clank/sessions"
-	"clank/settings"
-	"clank/tokens"
+	"clank/sessions/access"
 )
 
 const mcpIntro = `clank mcp [flags]
@@ -32,45 +25,45 @@ Offers the browser to programs that speak the Model Context Protocol: the tool
 
 If "clank serve" runs with the same home, its browsers are used.`
 
-func serveMCP(ctx context.Context, e *command.Env, args []string) error {
+func mcpVerb(ctx context.Context, e *commandEnv, args []string) error {
 	var addr string
-	fs := cmdline.New("mcp", mcpIntro)
+	fs := newFlags("mcp", mcpIntro)
 	fs.StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as 127.0.0.1:8791, instead")
-	if err := e.Parse(fs, args, 0); err != nil {
+	if err := e.parseFlags(fs, args, 0); err != nil {
 		return err
 	}
-	place, err := openMCPPlace(ctx, e)
+	place, err := openMCPBackend(ctx, e)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if err := place.close(e.Hurry); err != nil {
+		if err := place.close(e.AbortContext); err != nil {
 			fmt.Fprintln(e.Stderr, "clank mcp:", err)
 		}
 	}()
-	tool, err := place.tools.Tool(ctx)
+	tool, err := place.tools.NewTool(ctx)
 	if err != nil {
 		return err
 	}
-	s := &mcpserver.Server{Tool: tool, Browser: mcpBrowser{place.runner}, Consent: place.consent, Version: version, Log: e.Logger("warn")}
+	s := &browsertool.MCPServer{Tool: tool, Browser: mcpBrowser{place.runner}, Approval: place.registerCaller, Version: version, Log: e.newLogger("warn")}
 	if addr == "" {
 		return s.ServePipes(ctx, os.Stdin, os.Stdout)
 	}
 	return serveMCPOverHTTP(ctx, e, place, s, addr)
 }
 
-func serveMCPOverHTTP(ctx context.Context, e *command.Env, place mcpPlace, s *mcpserver.Server, addr string) error {
+func serveMCPOverHTTP(ctx context.Context, e *commandEnv, place mcpBackend, s *browsertool.MCPServer, addr string) error {
 	h := place.home
-	given, err := tokens.Open(h.TokenFile(), nil)
+	given, err := access.OpenTokens(h.TokenFile(), nil)
 	if err != nil {
 		return err
 	}
-	server := &mcpserver.HTTP{Server: s, Addr: addr, Valid: func(token string) bool { return given.Valid(token, tokens.Control) }}
+	server := &browsertool.MCPHTTP{Server: s, Addr: addr, Valid: func(token string) bool { return given.Valid(token, access.ScopeControl) }}
 	if err := server.Open(ctx); err != nil {
 		return err
 	}
 	if local, ok := place.runner.(localRunner); ok {
-		if err := local.app.keepPagesFrom(server.URL()); err != nil {
+		if err := local.server.KeepPagesFrom(server.URL()); err != nil {
 			return errors.Join(err, server.Close())
 		}
 	}
@@ -79,53 +72,53 @@ func serveMCPOverHTTP(ctx context.Context, e *command.Env, place mcpPlace, s *mc
 	return server.Close()
 }
 
-// mcpPlace is where the browsers are: in a server that runs, or in this process.
-type mcpPlace struct {
-	home   *home.Home
-	runner browsecli.Runner
-	tools  *toolbox.Box
+// mcpBackend is where the browsers are: in a server that runs, or in this process.
+type mcpBackend struct {
+	home   *server.Home
+	runner taskRunner
+	tools  *server.BrowserTools
 }
 
-func (p mcpPlace) close(ctx context.Context) error {
+func (p mcpBackend) close(ctx context.Context) error {
 	return errors.Join(p.tools.Close(ctx), p.runner.Close(ctx))
 }
 
-// consent asks the person at the client, where the browsers are in this process. Those of a server are its operator's
+// registerCaller asks the person at the client, where the browsers are in this process. Those of a server are its operator's
 // to decide about.
-func (p mcpPlace) consent(ctx context.Context, ask mcpserver.Ask) (call context.Context, leave func()) {
-	if p.tools.Speak == nil {
-		return remote.Asking(ctx, asking.MCP), func() {}
+func (p mcpBackend) registerCaller(ctx context.Context, ask browsertool.AskFunc) (call context.Context, leave func()) {
+	if p.tools.RegisterCaller == nil {
+		return browsertool.WithAskID(ctx, server.MCPCallerID), func() {}
 	}
-	return p.tools.Speak(ctx, asking.Speaker{Origin: terminal.Origin(), Elicit: ask})
+	return p.tools.RegisterCaller(ctx, server.ToolCaller{Origin: server.TerminalOrigin(), Elicit: ask})
 }
 
-func openMCPPlace(ctx context.Context, e *command.Env) (_ mcpPlace, err error) {
-	r, err := newRunner(ctx, e)
+func openMCPBackend(ctx context.Context, e *commandEnv) (_ mcpBackend, err error) {
+	r, err := openTaskRunner(ctx, e)
 	if err != nil {
-		return mcpPlace{}, err
+		return mcpBackend{}, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, r.Close(e.Hurry))
+			err = errors.Join(err, r.Close(e.AbortContext))
 		}
 	}()
-	h, err := home.Open(e.Getenv)
+	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
-		return mcpPlace{}, err
+		return mcpBackend{}, err
 	}
-	p := mcpPlace{home: h, runner: r}
+	p := mcpBackend{home: h, runner: r}
 	if local, ok := r.(localRunner); ok {
-		if _, err := local.app.openControl(ctx, "127.0.0.1:0"); err != nil {
-			return mcpPlace{}, err
+		if _, err := local.server.OpenControl(ctx, "127.0.0.1:0"); err != nil {
+			return mcpBackend{}, err
 		}
-		p.tools = local.app.tools
+		p.tools = local.server.Tools
 		return p, nil
 	}
 	found, err := client.Discover(h.Dir)
 	if err != nil {
-		return mcpPlace{}, err
+		return mcpBackend{}, err
 	}
-	p.tools = toolbox.New(h.Dir, found.URL, found.Token)
+	p.tools = server.NewBrowserTools(h.Dir, found.URL, found.Token)
 	p.tools.Settings = settings.Defaults
 	p.tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) }
 	p.tools.Model = func(context.Context, string) (llm.Model, error) {
@@ -135,20 +128,20 @@ func openMCPPlace(ctx context.Context, e *command.Env) (_ mcpPlace, err error) {
 }
 
 // mcpBrowser sends the agent out for an MCP client.
-type mcpBrowser struct{ runner browsecli.Runner }
+type mcpBrowser struct{ runner taskRunner }
 
-// Browse implements mcpserver.Browser.
-func (b mcpBrowser) Browse(ctx context.Context, query, session string, progress func(string)) (mcpserver.Answer, error) {
-	task := sessions.Task{Prompt: query, SessionID: session, Origin: terminal.Origin()}
+// Browse implements browsertool.TaskBrowser.
+func (b mcpBrowser) Browse(ctx context.Context, query, session string, progress func(string)) (browsertool.BrowseAnswer, error) {
+	task := sessions.Task{Prompt: query, SessionID: session, Origin: server.TerminalOrigin()}
 	rec, err := b.runner.Run(ctx, task, func(ev sessions.Event) {
 		if ev.Step != nil && ev.Step.Label != "" {
 			progress(ev.Step.Label)
 		}
 	})
 	if err != nil && rec.State == "" {
-		return mcpserver.Answer{}, err
+		return browsertool.BrowseAnswer{}, err
 	}
-	a := mcpserver.Answer{Text: rec.Answer, Failed: rec.State != sessions.TaskDone}
+	a := browsertool.BrowseAnswer{Text: rec.Answer, Failed: rec.State != sessions.TaskDone}
 	if a.Text == "" && err != nil {
 		a.Text = err.Error()
 	}

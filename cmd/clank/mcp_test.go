@@ -48,7 +48,7 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args map[string]a
 }
 
 // mcpHasBoth fails the test unless a client of MCP has the browser and the agent. then is done with it before its end.
-func mcpHasBoth(t *testing.T, environ []string, site *site, then func(s *mcp.ClientSession)) {
+func mcpHasBoth(t *testing.T, environ []string, site *testSite, then func(s *mcp.ClientSession)) {
 	t.Helper()
 	s := mcpClient(t, environ, nil)
 	if got := callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}); !strings.Contains(got, site.URL) {
@@ -70,10 +70,10 @@ func mcpHasBoth(t *testing.T, environ []string, site *site, then func(s *mcp.Cli
 
 func TestAnMCPClientHasTheBrowserAndTheAgentWithoutAServer(t *testing.T) {
 	t.Parallel()
-	home, environ := newPlace(t)
-	site := newSite(t)
+	home, environ := newTestHome(t)
+	site := newTestSite(t)
 	mcpHasBoth(t, environ, site, func(s *mcp.ClientSession) {
-		buys(t, s, site, false, "set interaction.consent.buy to allow")
+		checkPurchase(t, s, site, false, "set interaction.consent.buy to allow")
 	})
-	nothingLeft(t, home)
+	checkNothingLeft(t, home)
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"clank/llm/llmtest"
+	"clank/internal/test/llmtest"
 	"clank/sessions"
 )
 
@@ -34,61 +34,61 @@ func tasksAtOnce() int {
 	return 8
 }
 
-// line notes when messages cross the connection to Chromium, and how many calls it owes an answer.
-type line struct {
+// protocolWire notes when messages cross the connection to Chromium, and how many calls it owes an answer.
+type protocolWire struct {
 	mu    sync.Mutex
-	ticks []tick
+	ticks []wireMessage
 	owed  int
 }
 
-// tick is one message. Owed is the number of calls without an answer after it.
-type tick struct {
+// wireMessage is one message. Owed is the number of calls without an answer after it.
+type wireMessage struct {
 	at    time.Time
 	owed  int
 	event bool // Chromium told it of its own accord
 }
 
-func (w *line) sent(string) { w.note(1, false) }
+func (w *protocolWire) sent(string) { w.record(1, false) }
 
 // received is given each message of Chromium. Answers begin with their id.
-func (w *line) received(message []byte) {
+func (w *protocolWire) received(message []byte) {
 	if bytes.HasPrefix(message, []byte(`{"id":`)) {
-		w.note(-1, false)
+		w.record(-1, false)
 		return
 	}
-	w.note(0, true)
+	w.record(0, true)
 }
 
-func (w *line) note(owed int, event bool) {
+func (w *protocolWire) record(owed int, event bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.owed = max(0, w.owed+owed)
-	w.ticks = append(w.ticks, tick{time.Now(), w.owed, event})
+	w.ticks = append(w.ticks, wireMessage{time.Now(), w.owed, event})
 }
 
-// span is a stretch of time.
-type span struct{ from, to time.Time }
+// timeSpan is a stretch of time.
+type timeSpan struct{ from, to time.Time }
 
 // waits are the stretches in which Chromium was waited for: while it owed an answer, and in acts also until an event
 // after which nothing was owed.
-func (w *line) waits(acts []span) []span {
+func (w *protocolWire) waits(acts []timeSpan) []timeSpan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var all []span
+	var all []timeSpan
 	for i := 1; i < len(w.ticks); i++ {
 		before, now := w.ticks[i-1], w.ticks[i]
-		inAct := slices.ContainsFunc(acts, func(a span) bool { return !before.at.Before(a.from) && !now.at.After(a.to) })
+		inAct := slices.ContainsFunc(acts, func(a timeSpan) bool { return !before.at.Before(a.from) && !now.at.After(a.to) })
 		if before.owed > 0 || now.event && inAct {
-			all = append(all, span{before.at, now.at})
+			all = append(all, timeSpan{before.at, now.at})
 		}
 	}
 	return all
 }
 
-// without is how much of s none of the others covers.
-func (s span) without(others []span) time.Duration {
+// subtract is how much of s none of the others covers.
+func (s timeSpan) subtract(others []timeSpan) time.Duration {
 	others = slices.Clone(others)
-	slices.SortFunc(others, func(a, b span) int { return a.from.Compare(b.from) })
+	slices.SortFunc(others, func(a, b timeSpan) int { return a.from.Compare(b.from) })
 	left, at := time.Duration(0), s.from
 	for _, o := range others {
 		if !o.to.After(at) {
@@ -132,9 +132,9 @@ func clicks(page string) llmtest.Turn {
 		}
 		switch {
 		case done == 0:
-			return use("browser_open", map[string]any{"url": page})(req)
+			return toolTurn("browser_open", map[string]any{"url": page})(req)
 		case done < stepsOfTask():
-			return use("browser_click", map[string]any{"ref": refOfAny(req, "button")})(req)
+			return toolTurn("browser_click", map[string]any{"ref": refOfAny(req, "button")})(req)
 		default:
 			return llmtest.Say("counted")(req)
 		}
@@ -159,22 +159,22 @@ func refOfAny(req llmtest.Request, role string) string {
 // TestOverheadOfAStep measures what a step costs beside its model and Chromium, and whether tasks that run at once get
 // on alike. Without -overhead.tasks it is one short task of each, and only looks whether the steps are all there.
 func TestOverheadOfAStep(t *testing.T) {
-	r := newRange(t)
-	w := &line{}
-	r.acts.also = w.sent
-	clean := r.app.browsers.Clean
-	r.app.browsers.Clean = func(message []byte) []byte {
+	r := newServerFixture(t)
+	w := &protocolWire{}
+	r.protocolCalls.observer = w.sent
+	clean := r.server.Browsers.Redact
+	r.server.Browsers.Redact = func(message []byte) []byte {
 		w.received(message)
 		if clean != nil {
 			return clean(message)
 		}
 		return message
 	}
-	r.configure(map[string]any{
+	r.updateSettings(map[string]any{
 		"interaction.tasks.maxAtOnce": 8, "interaction.tasks.maxAtOncePerUser": 8, "interaction.tasks.maxAtOncePerGuild": 8,
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask": 30,
 	})
-	r.model.Otherwise(clicks(countingPage(t)))
+	r.model.SetFallback(clicks(countingPage(t)))
 
 	var ours []time.Duration
 	for n := range max(1, *overheadTasks) {
@@ -186,24 +186,24 @@ func TestOverheadOfAStep(t *testing.T) {
 	if *overheadTasks == 0 {
 		return
 	}
-	fmt.Printf("fair: tasks=%d least_steps=%d most_steps=%d\n", tasksAtOnce(), slowest, fastest) //nolint:forbidigo // the measurement is this test's output
-	fmt.Printf("overhead: median_ms=%.1f p95_ms=%.1f\n", ms(ours, 50), ms(ours, 95))             //nolint:forbidigo // as above
+	fmt.Printf("fair: tasks=%d least_steps=%d most_steps=%d\n", tasksAtOnce(), slowest, fastest)                 //nolint:forbidigo // the measurement is this test's output
+	fmt.Printf("overhead: median_ms=%.1f p95_ms=%.1f\n", percentileMillis(ours, 50), percentileMillis(ours, 95)) //nolint:forbidigo // as above
 }
 
 // measured runs one task and returns, for each of its steps from the third on, the time in which neither the model
 // nor Chromium was at work.
-func (r *range_) measured(w *line) []time.Duration {
+func (r *serverFixture) measured(w *protocolWire) []time.Duration {
 	r.tb.Helper()
 	first := len(r.model.Requests())
 	var thinks []time.Time
-	var acts []span
-	rec, err := r.app.manager.Run(r.tb.Context(), sessions.Task{Prompt: "count", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "bench"}}, func(ev sessions.Event) {
+	var acts []timeSpan
+	rec, err := r.server.Sessions.Run(r.tb.Context(), sessions.Task{Prompt: "count", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "bench"}}, func(ev sessions.Event) {
 		if s := ev.Step; s != nil {
 			switch {
-			case s.Kind == sessions.StepThink && s.Phase == sessions.Begun:
+			case s.Kind == sessions.StepThink && s.Phase == sessions.PhaseBegun:
 				thinks = append(thinks, time.Now())
-			case s.Kind == sessions.StepAct && s.Phase == sessions.Begun:
-				acts = append(acts, span{from: time.Now(), to: time.Now().Add(time.Hour)})
+			case s.Kind == sessions.StepAct && s.Phase == sessions.PhaseBegun:
+				acts = append(acts, timeSpan{from: time.Now(), to: time.Now().Add(time.Hour)})
 			case s.Kind == sessions.StepAct:
 				acts[len(acts)-1].to = time.Now()
 			}
@@ -214,18 +214,18 @@ func (r *range_) measured(w *line) []time.Duration {
 	}
 	others := w.waits(acts)
 	for _, req := range r.model.Requests()[first:] {
-		others = append(others, span{req.Received, req.Ended})
+		others = append(others, timeSpan{req.Received, req.Ended})
 	}
 	var all []time.Duration
 	for i := 2; i+1 < len(thinks); i++ {
-		all = append(all, span{thinks[i], thinks[i+1]}.without(others))
+		all = append(all, timeSpan{thinks[i], thinks[i+1]}.subtract(others))
 	}
 	return all
 }
 
 // together runs n tasks of n people at once and returns how many steps the last and the first of them had done when
 // one was ready.
-func (r *range_) together(n int) (least, most int) {
+func (r *serverFixture) together(n int) (least, most int) {
 	r.tb.Helper()
 	var mu sync.Mutex
 	steps, ready := make([]int, n), false
@@ -233,7 +233,7 @@ func (r *range_) together(n int) (least, most int) {
 	for i := range n {
 		all.Go(func() {
 			who := strconv.Itoa(i)
-			rec, err := r.app.manager.Run(r.tb.Context(), sessions.Task{
+			rec, err := r.server.Sessions.Run(r.tb.Context(), sessions.Task{
 				Prompt: "count", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: who, User: who},
 			}, func(ev sessions.Event) {
 				mu.Lock()

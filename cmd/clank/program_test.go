@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"clank/internal/terminal"
+	"clank/internal/server"
 )
 
 // patience bounds every wait of these tests. It is for machines that are slow
@@ -38,27 +38,27 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program is clank in a process of its own.
-type program struct {
+// runningProgram is clank in a process of its own.
+type runningProgram struct {
 	cmd            *exec.Cmd
 	home           string
 	stdout, stderr *transcript
 	done           chan struct{}
 }
 
-// places counts the places that were made.
-var places atomic.Int32
+// placeCount counts the places that were made.
+var placeCount atomic.Int32
 
-// newPlace returns the environment of a program with a new home and a new
+// newTestHome returns the environment of a program with a new home and a new
 // directory for temporary files.
-func newPlace(tb testing.TB) (home string, environ []string) {
+func newTestHome(tb testing.TB) (home string, environ []string) {
 	tb.Helper()
 	root, err := os.MkdirTemp("", "clank") //nolint:usetesting // Chromium puts a socket there, whose path may not be long
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		nothingLeft(tb, root) // what is being ended still writes
+		checkNothingLeft(tb, root) // what is being ended still writes
 		if err := os.RemoveAll(root); err != nil {
 			tb.Error(err)
 		}
@@ -70,19 +70,19 @@ func newPlace(tb testing.TB) (home string, environ []string) {
 		}
 	}
 	// Profiles keep their DevTools port while programs come and go; tests that run side by side must not take each other's.
-	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, 19100+places.Add(1))
+	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, 19100+placeCount.Add(1))
 	if err := os.WriteFile(filepath.Join(home, "browser", "profiles.json"), []byte(profiles), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	environ = append(os.Environ(), asProgram+"=1", "CLANK_HOME="+home, "TMPDIR="+tmp, "DISCORD_TOKEN=", "OPENAI_API_KEY=", "DISPLAY=", "WAYLAND_DISPLAY=", allowVariable+"=127.0.0.1")
+	environ = append(os.Environ(), asProgram+"=1", "CLANK_HOME="+home, "TMPDIR="+tmp, "DISCORD_TOKEN=", "OPENAI_API_KEY=", "DISPLAY=", "WAYLAND_DISPLAY=", server.AllowedHostsEnv+"=127.0.0.1")
 	return home, environ
 }
 
-// start runs clank with args. It is killed at the end of the test if it is
+// startProgram runs clank with args. It is killed at the end of the test if it is
 // still there, and nothing of it may be left then.
-func start(t *testing.T, home string, environ []string, args ...string) *program {
+func startProgram(t *testing.T, home string, environ []string, args ...string) *runningProgram {
 	t.Helper()
-	p := &program{home: home, stdout: newTranscript(), stderr: newTranscript(), done: make(chan struct{})}
+	p := &runningProgram{home: home, stdout: newTranscript(), stderr: newTranscript(), done: make(chan struct{})}
 	p.cmd = exec.Command(os.Args[0], args...)
 	p.cmd.Env = environ
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
@@ -92,21 +92,21 @@ func start(t *testing.T, home string, environ []string, args ...string) *program
 	go func() {
 		defer close(p.done)
 		p.cmd.Wait()
-		p.stdout.end()
-		p.stderr.end()
+		p.stdout.closeOutput()
+		p.stderr.closeOutput()
 	}()
 	t.Cleanup(func() {
 		p.cmd.Process.Kill()
 		<-p.done
 		if t.Failed() {
-			t.Logf("clank %s\nstdout: %s\nstderr: %s", terminal.Clip(strings.Join(args, " "), 200), p.stdout.text(), p.stderr.text())
+			t.Logf("clank %s\nstdout: %s\nstderr: %s", clipLine(strings.Join(args, " "), 200), p.stdout.text(), p.stderr.text())
 		}
 	})
 	return p
 }
 
-// code waits for the end and returns the exit code.
-func (p *program) code(t *testing.T) int {
+// exitCode waits for the end and returns the exit code.
+func (p *runningProgram) exitCode(t *testing.T) int {
 	t.Helper()
 	select {
 	case <-p.done:
@@ -118,15 +118,15 @@ func (p *program) code(t *testing.T) int {
 }
 
 // interrupt is Ctrl-C.
-func (p *program) interrupt(t *testing.T) {
+func (p *runningProgram) interrupt(t *testing.T) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// await waits until the transcript holds want.
-func await(t *testing.T, tr *transcript, want string) string {
+// awaitOutput waits until the transcript holds want.
+func awaitOutput(t *testing.T, tr *transcript, want string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -156,7 +156,7 @@ func (tr *transcript) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (tr *transcript) end() {
+func (tr *transcript) closeOutput() {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.ended = true
@@ -232,9 +232,9 @@ func browserOf(t *testing.T, home string) process {
 	return process{}
 }
 
-// nothingLeft fails if a process of the home stays. Children that lose their
+// checkNothingLeft fails if a process of the home stays. Children that lose their
 // parent take a moment to see it.
-func nothingLeft(tb testing.TB, home string) {
+func checkNothingLeft(tb testing.TB, home string) {
 	tb.Helper()
 	deadline := time.Now().Add(patience)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -249,25 +249,25 @@ func nothingLeft(tb testing.TB, home string) {
 	tb.Errorf("left behind: %v", left)
 }
 
-func kill(t *testing.T, p process) {
+func killProcess(t *testing.T, p process) {
 	t.Helper()
 	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.Fatalf("kill %d: %v", p.pid, err)
 	}
 }
 
-// givenUp is a hit of a site: somebody does not wait for /hang any more.
-const givenUp = "/hang, given up"
+// abandonedHit is a hit of a site: somebody does not wait for /hang any more.
+const abandonedHit = "/hang, given up"
 
-// site is a local web site with pages that are good, bad and stubborn.
-type site struct {
+// testSite is a local web site with pages that are good, bad and stubborn.
+type testSite struct {
 	*httptest.Server
 	hits chan string // path of each request
 }
 
-func newSite(tb testing.TB) *site {
+func newTestSite(tb testing.TB) *testSite {
 	tb.Helper()
-	s := &site{hits: make(chan string, 1000)}
+	s := &testSite{hits: make(chan string, 1000)}
 	hang := make(chan struct{})
 	mux := http.NewServeMux()
 	page := func(path, html string) {
@@ -295,7 +295,7 @@ func newSite(tb testing.TB) *site {
 		case <-hang:
 		case <-r.Context().Done():
 			select {
-			case s.hits <- givenUp:
+			case s.hits <- abandonedHit:
 			default:
 			}
 		}
@@ -316,7 +316,7 @@ func newSite(tb testing.TB) *site {
 }
 
 // awaitHit waits until the site was asked for path.
-func (s *site) awaitHit(tb testing.TB, path string) {
+func (s *testSite) awaitHit(tb testing.TB, path string) {
 	tb.Helper()
 	late := time.After(patience)
 	for {

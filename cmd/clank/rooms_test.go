@@ -5,18 +5,18 @@ import (
 	"testing"
 
 	"clank/dashboard"
-	"clank/internal/discordtest"
-	"clank/llm/llmtest"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/llmtest"
 )
 
 // TestOneClankInManyRooms is what one clank does in one browser. Each part has a room of its own, in which nothing was
 // said and done yet, and the usual settings.
 func TestOneClankInManyRooms(t *testing.T) {
 	t.Parallel()
-	r := newRange(t)
+	r := newServerFixture(t)
 	for _, part := range []struct {
 		name string
-		do   func(t *testing.T, r *range_)
+		do   func(t *testing.T, r *serverFixture)
 	}{
 		{"a mention sends the brain out, and the next one goes on in the same session", goesOnInTheSameSession},
 		{"a command becomes one message with picture and answer", commandBecomesOneMessage},
@@ -32,23 +32,23 @@ func TestOneClankInManyRooms(t *testing.T) {
 		{"to log in needs a person's consent", loggingInNeedsConsent},
 		{"a page that its scripts draw is watched with a browser", drawnPageIsWatched},
 		{"a shared browser is seen on the call page", sharedOnTheCallPage},
-		{"an evening", evening},
+		{"an evening", testEvening},
 		{"bad input is told clearly, and the next task works", badInputIsToldClearly},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.do(t, r.enter(t)) })
+		t.Run(part.name, func(t *testing.T) { part.do(t, r.inNewRoom(t)) })
 	}
-	valid(t, r.model)
+	checkRequestsValid(t, r.model)
 }
 
-// enter brings the range into a room of its own, for a part of a test.
-func (r *range_) enter(t *testing.T) *range_ {
+// inNewRoom brings the range into a room of its own, for a part of a test.
+func (r *serverFixture) inNewRoom(t *testing.T) *serverFixture {
 	t.Helper()
 	whole, room := r.tb, r.room
 	var end func()
-	r.events, end = r.app.manager.Subscribe()
-	r.tb, r.room, r.first = t, r.discord.CreateChannel(r.guild, "room"), len(r.model.Requests())
-	r.configure(map[string]any{keyModel: scriptedModel, keyBrain: nil, "interaction.brain.browserTool": nil})
-	r.script(nil)
+	r.events, end = r.server.Sessions.Subscribe()
+	r.tb, r.room, r.firstRequest = t, r.discord.CreateChannel(r.guild, "room"), len(r.model.Requests())
+	r.updateSettings(map[string]any{keyModel: scriptedModel, keyBrain: nil, "interaction.brain.browserTool": nil})
+	r.setScript(nil)
 	for len(r.site.hits) > 0 {
 		<-r.site.hits
 	}
@@ -59,23 +59,25 @@ func (r *range_) enter(t *testing.T) *range_ {
 	return r
 }
 
-// asked is what the model was asked in the room.
-func (r *range_) asked() []llmtest.Request { return r.model.Requests()[r.first:] }
+// requestsInRoom is what the model was asked in the room.
+func (r *serverFixture) requestsInRoom() []llmtest.Request {
+	return r.model.Requests()[r.firstRequest:]
+}
 
-// openBoard opens the dashboard, which programs with the same home find.
-func (r *range_) openBoard(t *testing.T) *dashboard.Server {
+// openDashboard opens the dashboard, which programs with the same home find.
+func (r *serverFixture) openDashboard(t *testing.T) *dashboard.Server {
 	t.Helper()
 	if r.board != nil {
 		return r.board
 	}
-	if err := r.app.home.Claim(); err != nil {
+	if err := r.server.Home.Claim(); err != nil {
 		t.Fatal(err)
 	}
-	r.app.closers = append([]func(context.Context) error{func(context.Context) error {
-		r.app.home.Release()
+	r.server.Closers = append([]func(context.Context) error{func(context.Context) error {
+		r.server.Home.Release()
 		return nil
-	}}, r.app.closers...)
-	board, err := r.app.openDashboard(context.WithoutCancel(t.Context()), "127.0.0.1:0")
+	}}, r.server.Closers...)
+	board, err := r.server.OpenDashboard(context.WithoutCancel(t.Context()), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func (r *range_) openBoard(t *testing.T) *dashboard.Server {
 }
 
 // askAndPress has somebody in the room ask for a task and somebody press the button of a question; it returns the answer.
-func (r *range_) askAndPress(t *testing.T, task, question, label string) discordtest.Message {
+func (r *serverFixture) askAndPress(t *testing.T, task, question, label string) discordtest.Message {
 	t.Helper()
 	answered := make(chan struct{})
 	go func() {

@@ -23,14 +23,13 @@ import (
 	"strings"
 	"testing"
 
+	"clank/browseagent/browsertool"
 	"clank/browsermgr/control/client"
-	"clank/browsertool/remote"
-	"clank/internal/command"
-	"clank/llm/llmtest"
+	"clank/internal/test/llmtest"
 )
 
-// hunted is the password that nobody but the page may come to know.
-const hunted = `Tr0ub4dor&3 "x'<é`
+// huntedPassword is the password that nobody but the page may come to know.
+const huntedPassword = `Tr0ub4dor&3 "x'<é`
 
 // echoPage asks for a login and then repeats the password in every way a page has.
 const echoPage = `<!doctype html><title>Login</title><body style="margin:30px;font:18px monospace">
@@ -83,39 +82,39 @@ func newEchoSite(t *testing.T) *httptest.Server {
 	return srv
 }
 
-// needles are what is looked for: the password in its spellings.
-func needles() map[string]string {
-	quoted, _ := json.Marshal(hunted)
+// secretEncodings are what is looked for: the password in its spellings.
+func secretEncodings() map[string]string {
+	quoted, _ := json.Marshal(huntedPassword)
 	quotedTwice, _ := json.Marshal(string(quoted))
-	component := strings.ReplaceAll(url.QueryEscape(hunted), "+", "%20")
+	component := strings.ReplaceAll(url.QueryEscape(huntedPassword), "+", "%20")
 	return map[string]string{
-		"plain": hunted, "JSON": strings.Trim(string(quoted), `"`), "JSON in JSON": string(quotedTwice[3 : len(quotedTwice)-3]), "form": url.QueryEscape(hunted), "component": component,
-		"HTML": html.EscapeString(hunted), "base64": strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(hunted)), "=")[:20],
-		"basic": base64.StdEncoding.EncodeToString([]byte("ada:" + hunted))[8:24], "hex": hex.EncodeToString([]byte(hunted)),
-		"upper": strings.ToUpper(hunted), "a part": hunted[:11], "a part of it in form": url.QueryEscape(hunted[:11]),
+		"plain": huntedPassword, "JSON": strings.Trim(string(quoted), `"`), "JSON in JSON": string(quotedTwice[3 : len(quotedTwice)-3]), "form": url.QueryEscape(huntedPassword), "component": component,
+		"HTML": html.EscapeString(huntedPassword), "base64": strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(huntedPassword)), "=")[:20],
+		"basic": base64.StdEncoding.EncodeToString([]byte("ada:" + huntedPassword))[8:24], "hex": hex.EncodeToString([]byte(huntedPassword)),
+		"upper": strings.ToUpper(huntedPassword), "a part": huntedPassword[:11], "a part of it in form": url.QueryEscape(huntedPassword[:11]),
 	}
 }
 
-// wantNone fails if the password is in what left the program.
-func wantNone(t *testing.T, where string, data []byte) {
+// checkNoSecret fails if the password is in what left the program.
+func checkNoSecret(t *testing.T, where string, data []byte) {
 	t.Helper()
-	for spelling, s := range needles() {
+	for spelling, s := range secretEncodings() {
 		if at := bytes.Index(data, []byte(s)); at >= 0 {
 			t.Errorf("%s holds the password (%s): …%s…", where, spelling, data[max(at-80, 0):min(at+len(s)+20, len(data))])
 		}
 	}
 }
 
-// keepLogin has the vault of a home hold the password for a site.
-func keepLogin(t *testing.T, environ []string, origin string) {
+// addLoginToVault has the vault of a home hold the password for a site.
+func addLoginToVault(t *testing.T, environ []string, origin string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "vault", "add", "echo", "--origin", origin, "--user", "ada")
-	cmd.Env, cmd.Stdin = environ, strings.NewReader(hunted+"\n")
+	cmd.Env, cmd.Stdin = environ, strings.NewReader(huntedPassword+"\n")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("vault add: %v\n%s", err, out)
 	}
-	wantNone(t, "what vault add prints", out)
+	checkNoSecret(t, "what vault add prints", out)
 }
 
 func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
@@ -123,43 +122,43 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 		t.Skip("one step after the other")
 	}
 	t.Parallel()
-	home, environ := newPlace(t)
+	home, environ := newTestHome(t)
 	site, model := newEchoSite(t), llmtest.NewServer(t)
 	environ = append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY="+testKey, "CLANK_VAULT_KEYRING=off")
-	keepLogin(t, environ, site.URL)
-	server := serving(t, home, environ, "--log", "debug")
+	addLoginToVault(t, environ, site.URL)
+	server := startServer(t, home, environ, "--log", "debug")
 	at, err := client.Discover(home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := &remote.Caller{URL: at.URL, Token: at.Token}
+	api := &browsertool.APIClient{URL: at.URL, Token: at.Token}
 	call := func(method, path string, query url.Values, body any) json.RawMessage {
 		t.Helper()
-		status, answer, err := api.Call(waiting(t), method, path, query, body)
+		status, answer, err := api.Call(testDeadline(t), method, path, query, body)
 		if err != nil || status >= 500 && path != "/act" {
 			t.Fatalf("%s %s: status %d, %v: %s", method, path, status, err, answer)
 		}
-		wantNone(t, path, answer)
+		checkNoSecret(t, path, answer)
 		return answer
 	}
 	call("POST", "/start", nil, map[string]any{})
 	call("POST", "/trace/start", nil, map[string]any{})
 
 	model.Add(
-		openPage(site.URL+"/login"), use("fill_login", map[string]any{"entry": "echo", "submit": true}),
-		use("browser_wait", map[string]any{"text": "all is said"}), use("browser_snapshot", map[string]any{}),
-		use("browser_extract", map[string]any{}), use("browser_tabs", map[string]any{"action": "list"}),
-		show, llmtest.Say("I am in."),
+		openPage(site.URL+"/login"), toolTurn("fill_login", map[string]any{"entry": "echo", "submit": true}),
+		toolTurn("browser_wait", map[string]any{"text": "all is said"}), toolTurn("browser_snapshot", map[string]any{}),
+		toolTurn("browser_extract", map[string]any{}), toolTurn("browser_tabs", map[string]any{"action": "list"}),
+		showScreenshotTurn, llmtest.Say("I am in."),
 	)
 	file := filepath.Join(t.TempDir(), "page.png")
-	p := start(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--allow", "login", "--screenshot", file, "log in")
-	if got := p.code(t); got != command.ExitDone {
+	p := startProgram(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--allow", "login", "--screenshot", file, "log in")
+	if got := p.exitCode(t); got != exitDone {
 		t.Fatalf("exit code = %d", got)
 	}
-	valid(t, model)
+	checkRequestsValid(t, model)
 	var all strings.Builder
 	for i, r := range model.Requests() {
-		wantNone(t, fmt.Sprintf("model request %d", i), r.Body)
+		checkNoSecret(t, fmt.Sprintf("model request %d", i), r.Body)
 		all.Write(r.Body)
 	}
 	told := all.String()
@@ -175,24 +174,24 @@ func TestNoByteThatLeavesTellsAPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantCovered(t, data)
+	checkCovered(t, data)
 
-	lookEverywhere(t, call, site.URL)
+	collectAnswers(t, call, site.URL)
 	call("POST", "/trace/stop", nil, map[string]any{"path": "t.zip"})
-	wantNone(t, "stdout of browse", []byte(p.stdout.text()))
-	wantNone(t, "stderr of browse", []byte(p.stderr.text()))
+	checkNoSecret(t, "stdout of browse", []byte(p.stdout.text()))
+	checkNoSecret(t, "stderr of browse", []byte(p.stderr.text()))
 	server.interrupt(t)
-	server.code(t)
-	wantNone(t, "stdout of serve", []byte(server.stdout.text()))
-	wantNone(t, "stderr of serve", []byte(server.stderr.text()))
+	server.exitCode(t)
+	checkNoSecret(t, "stdout of serve", []byte(server.stdout.text()))
+	checkNoSecret(t, "stderr of serve", []byte(server.stderr.text()))
 	if n := searchFiles(t, home); n < 4 {
 		t.Errorf("only %d files were searched", n)
 	}
-	nothingLeft(t, home)
+	checkNothingLeft(t, home)
 }
 
-// lookEverywhere asks the control API for all that it tells of the page.
-func lookEverywhere(t *testing.T, call func(method, path string, query url.Values, body any) json.RawMessage, site string) {
+// collectAnswers asks the control API for all that it tells of the page.
+func collectAnswers(t *testing.T, call func(method, path string, query url.Values, body any) json.RawMessage, site string) {
 	t.Helper()
 	var tabs struct {
 		Tabs []struct{ TargetID, URL string }
@@ -225,8 +224,8 @@ func lookEverywhere(t *testing.T, call func(method, path string, query url.Value
 	call("GET", "/storage/local", tab, nil)
 }
 
-// wantCovered fails unless a good part of a picture is covered.
-func wantCovered(t *testing.T, data []byte) {
+// checkCovered fails unless a good part of a picture is covered.
+func checkCovered(t *testing.T, data []byte) {
 	t.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -264,7 +263,7 @@ func searchFiles(t *testing.T, home string) int {
 			return err
 		}
 		n++
-		wantNone(t, path, data)
+		checkNoSecret(t, path, data)
 		if strings.HasSuffix(path, ".zip") {
 			return searchArchive(t, data)
 		}
@@ -293,7 +292,7 @@ func searchArchive(t *testing.T, data []byte) error {
 			return err
 		}
 		r.Close()
-		wantNone(t, "the trace's "+f.Name, content)
+		checkNoSecret(t, "the trace's "+f.Name, content)
 		redacted += bytes.Count(content, []byte("[secret echo]"))
 	}
 	if redacted == 0 {

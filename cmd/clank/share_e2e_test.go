@@ -15,18 +15,15 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
-	"clank/internal/browsertest"
-	"clank/internal/command"
-	"clank/internal/discordtest"
-	"clank/internal/discordtest/member"
-	"clank/internal/discordtest/private"
-	"clank/internal/discordtest/voiceserver"
+	"clank/internal/test/browsertest"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/discordtest/voicetest"
 	"clank/llm/plain"
 	"clank/sessions"
 )
 
-// theatre is the real program in an emulated Discord with calls: ada sits in one, and clank was brought there.
-type theatre struct {
+// shareFixture is the real program in an emulated Discord with calls: ada sits in one, and clank was brought there.
+type shareFixture struct {
 	*discordtest.Server
 
 	t        *testing.T
@@ -37,19 +34,19 @@ type theatre struct {
 	room     discordtest.Channel // where people write: the chat of the call, until that is moved
 	call     discordtest.Channel
 	other    discordtest.Channel // into which the call is moved
-	site     *colours
+	site     *colourSite
 }
 
-// colours is a page that has the colour that it is told, red at first.
-type colours struct {
+// colourSite is a page that has the colour that it is told, red at first.
+type colourSite struct {
 	*httptest.Server
 
 	now atomic.Value
 }
 
-func newColours(t *testing.T) *colours {
+func newColourSite(t *testing.T) *colourSite {
 	t.Helper()
-	c := &colours{}
+	c := &colourSite{}
 	c.now.Store("#ff0000")
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/colour" {
@@ -64,53 +61,53 @@ func newColours(t *testing.T) *colours {
 	return c
 }
 
-func newTheatre(t *testing.T) *theatre {
+func newShareFixture(t *testing.T) *shareFixture {
 	t.Helper()
-	d, err := discordtest.Start(discordtest.Config{Voice: &voiceserver.Config{DAVE: 1}})
+	d, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	h := &theatre{Server: d, t: t, bot: d.CreateBot("clank", "secret"), eve: d.CreateAccount("eve", "of eve"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob")}
+	h := &shareFixture{Server: d, t: t, bot: d.CreateBot("clank", "secret"), eve: d.CreateAccount("eve", "of eve"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob")}
 	h.guild = d.CreateGuild("home", h.bob)
-	for _, u := range []discordtest.User{h.bot.User, h.eve.User, h.ada} {
+	for _, u := range []discordtest.User{h.bot.ShapeUser, h.eve.ShapeUser, h.ada} {
 		d.AddMember(h.guild, u)
 	}
 	h.call, h.other = d.CreateVoiceChannel(h.guild, "call"), d.CreateVoiceChannel(h.guild, "other")
 	h.room = h.call
 	d.JoinVoice(h.call, h.ada)
-	h.site = newColours(t)
+	h.site = newColourSite(t)
 
-	home, environ := newPlace(t)
+	home, environ := newTestHome(t)
 	trust := filepath.Join(t.TempDir(), "trust.pem")
 	if err := os.WriteFile(trust, d.Voice.Certificate(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "DISCORD_GOLIVE_TOKEN="+h.eve.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
-	if got := start(t, home, environ, "config", "set", "interaction.share.goLive", "true").code(t); got != command.ExitDone {
+	if got := startProgram(t, home, environ, "config", "set", "interaction.share.goLive", "true").exitCode(t); got != exitDone {
 		t.Fatalf("exit code = %d", got)
 	}
-	serving(t, home, environ, "--watch-addr", "127.0.0.1:0")
-	if err := d.WaitConnected(waiting(t), h.bot); err != nil {
+	startServer(t, home, environ, "--watch-addr", "127.0.0.1:0")
+	if err := d.WaitConnected(testDeadline(t), h.bot); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.WaitConnected(waiting(t), h.eve); err != nil {
+	if err := d.WaitConnected(testDeadline(t), h.eve); err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
 // command uses a command in a channel and returns what it says in the end.
-func (h *theatre) command(in discordtest.Channel, who discordtest.User, path string, args discordtest.Args) string {
+func (h *shareFixture) command(in discordtest.Channel, who discordtest.User, path string, args discordtest.Args) string {
 	h.t.Helper()
 	it, err := h.SlashCommand(in, who, path, args)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if it, err = h.WaitAnswer(waiting(h.t), it); err != nil {
+	if it, err = h.WaitAnswer(testDeadline(h.t), it); err != nil {
 		h.t.Fatal(err)
 	}
-	m, err := h.WaitEdit(waiting(h.t), it.Original.ID, func(m discordtest.Message) bool {
+	m, err := h.WaitEdit(testDeadline(h.t), it.Original.ID, func(m discordtest.Message) bool {
 		return m.Flags&discordtest.FlagLoading == 0 && len(m.Buttons()) == 0
 	})
 	if err != nil {
@@ -119,20 +116,20 @@ func (h *theatre) command(in discordtest.Channel, who discordtest.User, path str
 	return m.Content
 }
 
-// said waits for a message of clank's in the call's chat that has a text, and was not there before.
-func (h *theatre) said(text string) discordtest.Message {
+// awaitNotice waits for a message of clank's in the call's chat that has a text, and was not there before.
+func (h *shareFixture) awaitNotice(text string) discordtest.Message {
 	h.t.Helper()
-	m, err := h.WaitMessage(waiting(h.t), h.call, func(m discordtest.Message) bool {
+	m, err := h.WaitMessage(testDeadline(h.t), h.call, func(m discordtest.Message) bool {
 		return m.Author.ID == h.bot.ID && strings.Contains(m.Content, text)
 	})
 	if err != nil {
-		h.t.Fatalf("%v; there are %q", err, h.told())
+		h.t.Fatalf("%v; there are %q", err, h.noticeTexts())
 	}
 	return m
 }
 
-// told is what the call's chat has.
-func (h *theatre) told() (texts []string) {
+// noticeTexts is what the call's chat has.
+func (h *shareFixture) noticeTexts() (texts []string) {
 	for _, m := range h.Messages(h.call) {
 		texts = append(texts, m.Content)
 	}
@@ -141,8 +138,8 @@ func (h *theatre) told() (texts []string) {
 
 var viewerLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S+`)
 
-// seen is the colour in the middle of what a video shows, if one frame at least was decoded by the page's connection.
-func seen(video, connection string) string {
+// videoProbe is the colour in the middle of what a video shows, if one frame at least was decoded by the page's connection.
+func videoProbe(video, connection string) string {
 	return `async () => {
 	if (typeof ` + connection + ` === "undefined" || !` + connection + `) return "nothing";
 	const video = document.getElementById("` + video + `"), to = new OffscreenCanvas(1, 1).getContext("2d");
@@ -153,7 +150,7 @@ func seen(video, connection string) string {
 }`
 }
 
-func looksAt(t *testing.T, tab *page.Tab, state string) {
+func awaitPageState(t *testing.T, tab *page.Tab, state string) {
 	t.Helper()
 	browsertest.Eventually(t, state, func() bool {
 		return browsertest.JS(t, tab, `() => document.body.dataset.state === "`+state+`"`) == "true"
@@ -165,7 +162,7 @@ func TestASharedBrowserIsSeenByLinkAndByGoLive(t *testing.T) {
 		t.Skip("starts two browsers")
 	}
 	t.Parallel()
-	h := newTheatre(t)
+	h := newShareFixture(t)
 	if got := h.command(h.room, h.ada, "clank share", nil); !strings.Contains(got, "no browser session") {
 		t.Errorf("sharing without a session is answered by %q", got)
 	}
@@ -185,12 +182,12 @@ func TestASharedBrowserIsSeenByLinkAndByGoLive(t *testing.T) {
 	}
 }
 
-func (h *theatre) byLink(t *testing.T) {
+func (h *shareFixture) byLink(t *testing.T) {
 	h.t = t
 	h.RefuseStream("unauthorized")
 	began := time.Now()
 	h.command(h.room, h.ada, "clank share", nil)
-	m := h.said("cannot be shown by Go Live")
+	m := h.awaitNotice("cannot be shown by Go Live")
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("the refusal was told after %s", took)
 	}
@@ -201,7 +198,7 @@ func (h *theatre) byLink(t *testing.T) {
 	browser := browsertest.Connect(t, browsertest.Launch(t), page.Options{})
 	tab := browsertest.Tab(t, browser, page.TabOptions{})
 	browsertest.Navigate(t, tab, link)
-	probe := seen("video", "viewerConnection")
+	probe := videoProbe("video", "viewerConnection")
 	browsertest.Eventually(t, "red", func() bool { return browsertest.JS(t, tab, probe) == `"high,low,low"` })
 	h.site.now.Store("#0000ff")
 	browsertest.Eventually(t, "blue", func() bool { return browsertest.JS(t, tab, probe) == `"low,low,high"` })
@@ -209,10 +206,10 @@ func (h *theatre) byLink(t *testing.T) {
 	h.RefuseStream("unauthorized")
 	h.call = h.other
 	h.JoinVoice(h.other, h.ada)
-	h.MoveVoice(h.other, h.bot.User)
-	moved := viewerLink.FindString(h.said("The call has moved").Content)
-	if looksAt(t, tab, "ended"); moved == "" || moved == link {
-		t.Fatalf("the call is told %q, want another link where it has moved to", h.told())
+	h.MoveVoice(h.other, h.bot.ShapeUser)
+	moved := viewerLink.FindString(h.awaitNotice("The call has moved").Content)
+	if awaitPageState(t, tab, "ended"); moved == "" || moved == link {
+		t.Fatalf("the call is told %q, want another link where it has moved to", h.noticeTexts())
 	}
 	link = moved
 	tab = browsertest.Tab(t, browser, page.TabOptions{}) // in the old one, a link that differs in its fragment alone is a reload at some later time
@@ -222,28 +219,28 @@ func (h *theatre) byLink(t *testing.T) {
 	if got := h.command(h.room, h.ada, "clank unshare", nil); !strings.Contains(got, "not shared any more") {
 		t.Errorf("the end is answered by %q", got)
 	}
-	looksAt(t, tab, "ended")
+	awaitPageState(t, tab, "ended")
 	late := browsertest.Tab(t, browser, page.TabOptions{})
 	browsertest.Navigate(t, late, link)
-	looksAt(t, late, "gone")
+	awaitPageState(t, late, "gone")
 }
 
-func (h *theatre) byGoLive(t *testing.T) {
+func (h *shareFixture) byGoLive(t *testing.T) {
 	h.t = t
 	h.command(h.room, h.ada, "clank share", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	s, err := h.WaitStream(ctx, h.call, h.eve.User)
+	s, err := h.WaitStream(ctx, h.call, h.eve.ShapeUser)
 	if err != nil {
-		t.Fatalf("%v; the call is told %q", err, h.told())
+		t.Fatalf("%v; the call is told %q", err, h.noticeTexts())
 	}
-	h.said("Open the stream in the voice channel")
-	ada, err := h.WatchStream(ctx, s.Key, h.ada, member.Options{Privacy: private.Ours})
+	h.awaitNotice("Open the stream in the voice channel")
+	ada, err := h.WatchStream(ctx, s.Key, h.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ada.Close()
-	ada.Want(100)
+	ada.RequestQuality(100)
 	for {
 		f, err := ada.Next(ctx)
 		if err != nil {
@@ -264,7 +261,7 @@ func (h *theatre) byGoLive(t *testing.T) {
 
 var sessionID = regexp.MustCompile("session `(\\w+)` stays open")
 
-func (h *theatre) notPrivate(t *testing.T) {
+func (h *shareFixture) notPrivate(t *testing.T) {
 	h.t = t
 	told := h.command(h.room, h.ada, "clank browse", discordtest.Args{"task": "open " + h.site.URL, "private": true})
 	id := sessionID.FindStringSubmatch(told)
@@ -282,14 +279,14 @@ func (h *theatre) notPrivate(t *testing.T) {
 	}
 }
 
-// visitor is a real browser with a microphone.
-func visitor(t *testing.T) *page.Tab {
+// newVisitorTab is a real browser with a microphone.
+func newVisitorTab(t *testing.T) *page.Tab {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := chrome.Launch(waiting(t), chrome.Options{Executable: exe.Path, Headless: true, Args: []string{
+	p, err := chrome.Launch(testDeadline(t), chrome.LaunchOptions{Executable: exe.Path, Headless: true, Args: []string{
 		"--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--mute-audio",
 	}})
 	if err != nil {
@@ -299,45 +296,45 @@ func visitor(t *testing.T) *page.Tab {
 	return browsertest.Tab(t, browsertest.Connect(t, p, page.Options{}), page.TabOptions{})
 }
 
-// arrives waits until an expression is true on a page that may be about to become another one.
-func arrives(t *testing.T, tab *page.Tab, expression string) {
+// awaitAfterNavigation waits until an expression is true on a page that may be about to become another one.
+func awaitAfterNavigation(t *testing.T, tab *page.Tab, expression string) {
 	t.Helper()
 	browsertest.Eventually(t, expression, func() bool {
-		got, err := tab.Act(waiting(t), page.Action{Kind: page.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
+		got, err := tab.Act(testDeadline(t), page.Action{Kind: page.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
 		return err == nil && string(got.Value) == "true"
 	})
 }
 
-func sharedOnTheCallPage(t *testing.T, r *range_) {
+func sharedOnTheCallPage(t *testing.T, r *serverFixture) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	a, board := r.app, r.openBoard(t)
-	site := newColours(t)
+	a, board := r.server, r.openDashboard(t)
+	site := newColourSite(t)
 	operator := sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", Moderator: true}
-	done, err := a.manager.Run(waiting(t), sessions.Task{Prompt: "open " + site.URL, Model: plain.Name, Origin: operator}, nil)
+	done, err := a.Sessions.Run(testDeadline(t), sessions.Task{Prompt: "open " + site.URL, Model: plain.ModelName, Origin: operator}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.phone.Share(t.Context(), operator, done.SessionID); err == nil {
+	if _, err := a.CallService.Share(t.Context(), operator, done.SessionID); err == nil {
 		t.Error("it was shared without a call")
 	}
-	tab := visitor(t)
+	tab := newVisitorTab(t)
 	browsertest.Navigate(t, tab, board.LoginURL())
-	arrives(t, tab, `location.pathname === "/"`)
+	awaitAfterNavigation(t, tab, `location.pathname === "/"`)
 	browsertest.Navigate(t, tab, board.URL()+"/call")
-	arrives(t, tab, `document.getElementById("join")`)
+	awaitAfterNavigation(t, tab, `document.getElementById("join")`)
 	browsertest.JS(t, tab, `() => { document.getElementById("name").value = "Ada"; document.getElementById("join").click() }`)
-	looksAt(t, tab, "in")
-	if told, err := a.phone.Share(waiting(t), operator, done.SessionID); err != nil || !strings.Contains(told, "on this page") {
+	awaitPageState(t, tab, "in")
+	if told, err := a.CallService.Share(testDeadline(t), operator, done.SessionID); err != nil || !strings.Contains(told, "on this page") {
 		t.Fatalf("told %q, error %v", told, err)
 	}
-	probe := seen("shared", "callConnection")
+	probe := videoProbe("shared", "callConnection")
 	browsertest.Eventually(t, "red", func() bool { return browsertest.JS(t, tab, probe) == `"high,low,low"` })
 	site.now.Store("#0000ff")
 	browsertest.Eventually(t, "blue", func() bool { return browsertest.JS(t, tab, probe) == `"low,low,high"` })
-	if _, err := a.phone.Unshare(waiting(t), operator); err != nil {
+	if _, err := a.CallService.Unshare(testDeadline(t), operator); err != nil {
 		t.Fatal(err)
 	}
 	browsertest.Eventually(t, "the end of the picture", func() bool {

@@ -14,42 +14,41 @@ import (
 	"time"
 
 	"clank/dashboard"
-	"clank/internal/command"
-	"clank/internal/discordtest"
-	"clank/internal/home"
-	"clank/llm/llmtest"
+	"clank/internal/server"
+	"clank/internal/settings"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/llmtest"
 	"clank/sessions"
-	"clank/settings"
 )
 
 // stopRounds is how often each stage is stopped by "make bench-stop".
 var stopRounds = flag.Int("stop.rounds", 0, "measure how long a stop takes, so many times for each stage")
 
-// afterStop is how long a stopped task is watched for anything it still does.
-const afterStop = 300 * time.Millisecond
+// stopObservation is how long a stopped task is watched for anything it still does.
+const stopObservation = 300 * time.Millisecond
 
-// stage is a point in a task's life at which it is stopped. reached returns
+// stopStage is a point in a task's life at which it is stopped. reached returns
 // when the task is there.
-type stage struct {
+type stopStage struct {
 	name    string
-	script  func(r *range_) []llmtest.Turn
-	prepare func(r *range_) (release func())
-	reached func(r *range_)
+	script  func(r *serverFixture) []llmtest.Turn
+	prepare func(r *serverFixture) (release func())
+	reached func(r *serverFixture)
 }
 
-// use is a turn of the model that calls a tool.
-func use(tool string, args map[string]any) llmtest.Turn {
+// toolTurn is a turn of the model that calls a tool.
+func toolTurn(tool string, args map[string]any) llmtest.Turn {
 	raw, _ := json.Marshal(args)
 	return llmtest.Use(tool, string(raw))
 }
 
-// press opens a page of the site and clicks its only button.
-func press(path string) func(r *range_) []llmtest.Turn {
-	return func(r *range_) []llmtest.Turn {
+// pressTurns opens a page of the site and clicks its only button.
+func pressTurns(path string) func(r *serverFixture) []llmtest.Turn {
+	return func(r *serverFixture) []llmtest.Turn {
 		return []llmtest.Turn{
-			use("browser_open", map[string]any{"url": r.site.URL + path}),
+			toolTurn("browser_open", map[string]any{"url": r.site.URL + path}),
 			func(req llmtest.Request) llmtest.Reply {
-				return use("browser_click", map[string]any{"ref": refOf(req.LastText(), "button")})(req)
+				return toolTurn("browser_click", map[string]any{"ref": refOf(req.LastText(), "button")})(req)
 			},
 		}
 	}
@@ -66,66 +65,66 @@ func refOf(text, role string) string {
 	return "none"
 }
 
-func stages() []stage {
-	open := func(path string) func(*range_) []llmtest.Turn {
-		return func(r *range_) []llmtest.Turn {
-			return []llmtest.Turn{use("browser_open", map[string]any{"url": r.site.URL + path})}
+func stopStages() []stopStage {
+	open := func(path string) func(*serverFixture) []llmtest.Turn {
+		return func(r *serverFixture) []llmtest.Turn {
+			return []llmtest.Turn{toolTurn("browser_open", map[string]any{"url": r.site.URL + path})}
 		}
 	}
-	hang := func(h llmtest.Hang, at int) func(*range_) []llmtest.Turn {
-		return func(*range_) []llmtest.Turn {
-			return []llmtest.Turn{llmtest.Misbehave("so far so good, and on it goes", llmtest.Fault{Hang: h, At: at})}
+	hang := func(h llmtest.Hang, at int) func(*serverFixture) []llmtest.Turn {
+		return func(*serverFixture) []llmtest.Turn {
+			return []llmtest.Turn{llmtest.SayWithFault("so far so good, and on it goes", llmtest.Fault{Hang: h, At: at})}
 		}
 	}
-	hit := func(path string) func(*range_) { return func(r *range_) { r.site.awaitHit(r.tb, path) } }
-	return []stage{
-		{name: "in-line", script: open("/"), prepare: (*range_).occupy, reached: func(r *range_) { r.awaitState(sessions.TaskQueued) }},
-		{name: "model-thinking", script: hang(llmtest.BeforeHeaders, 0), reached: (*range_).awaitModel},
-		{name: "mid-stream", script: hang(llmtest.InStream, 3), reached: (*range_).awaitModel},
-		{name: "long-click", script: press("/moving"), reached: func(r *range_) { r.awaitAct("browser_click") }},
-		{name: "wait", script: func(r *range_) []llmtest.Turn {
-			return append(open("/")(r), use("browser_wait", map[string]any{"text": "a text that never comes"}))
-		}, reached: func(r *range_) { r.awaitAct("browser_wait") }},
+	hit := func(path string) func(*serverFixture) { return func(r *serverFixture) { r.site.awaitHit(r.tb, path) } }
+	return []stopStage{
+		{name: "in-line", script: open("/"), prepare: (*serverFixture).occupyBrowser, reached: func(r *serverFixture) { r.awaitState(sessions.TaskQueued) }},
+		{name: "model-thinking", script: hang(llmtest.BeforeHeaders, 0), reached: (*serverFixture).awaitModel},
+		{name: "mid-stream", script: hang(llmtest.InStream, 3), reached: (*serverFixture).awaitModel},
+		{name: "long-click", script: pressTurns("/moving"), reached: func(r *serverFixture) { r.awaitToolCall("browser_click") }},
+		{name: "wait", script: func(r *serverFixture) []llmtest.Turn {
+			return append(open("/")(r), toolTurn("browser_wait", map[string]any{"text": "a text that never comes"}))
+		}, reached: func(r *serverFixture) { r.awaitToolCall("browser_wait") }},
 		{name: "navigation", script: open("/hang"), reached: hit("/hang")},
-		{name: "open-alert", script: func(r *range_) []llmtest.Turn {
-			return append(press("/alert")(r), llmtest.Misbehave("let me think", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
+		{name: "open-alert", script: func(r *serverFixture) []llmtest.Turn {
+			return append(pressTurns("/alert")(r), llmtest.SayWithFault("let me think", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
 		}, reached: hit("/alerting")},
-		{name: "endless-loop", script: press("/loop"), reached: hit("/looping")}, // last: it may begin after the stop, and nobody ends it then
+		{name: "endless-loop", script: pressTurns("/loop"), reached: hit("/looping")}, // last: it may begin after the stop, and nobody ends it then
 	}
 }
 
-// range_ is everything a stop is measured on: an emulated Discord, a scripted
+// serverFixture is everything a stop is measured on: an emulated Discord, a scripted
 // model server, a local site, and clank between them.
-type range_ struct {
-	tb      testing.TB
-	discord *discordtest.Server
-	bot     discordtest.Bot
-	guild   discordtest.Guild
-	ada     discordtest.User
-	room    discordtest.Channel
-	model   *llmtest.Server
-	site    *site
-	env     *command.Env
-	app     *app
-	acts    *acts
-	board   *dashboard.Server // see openBoard
+type serverFixture struct {
+	tb            testing.TB
+	discord       *discordtest.Server
+	bot           discordtest.Bot
+	guild         discordtest.Guild
+	ada           discordtest.User
+	room          discordtest.Channel
+	model         *llmtest.Server
+	site          *testSite
+	env           *commandEnv
+	server        *server.Server
+	protocolCalls *protocolCallTimes
+	board         *dashboard.Server // see openBoard
 
-	events <-chan sessions.Event
-	first  int // of the requests to the model that belong to the round
+	events       <-chan sessions.Event
+	firstRequest int // of the requests to the model that belong to the round
 
 	mu    sync.Mutex
 	turns []llmtest.Turn // what the model still has to say
 }
 
-// script sets what the model says next.
-func (r *range_) script(turns []llmtest.Turn) {
+// setScript sets what the model says next.
+func (r *serverFixture) setScript(turns []llmtest.Turn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.turns = turns
 }
 
-// next answers a request of the model by the script.
-func (r *range_) next(req llmtest.Request) llmtest.Reply {
+// nextTurn answers a request of the model by the script.
+func (r *serverFixture) nextTurn(req llmtest.Request) llmtest.Reply {
 	r.mu.Lock()
 	turn := llmtest.Say("that was all")
 	if len(r.turns) > 0 {
@@ -138,9 +137,9 @@ func (r *range_) next(req llmtest.Request) llmtest.Reply {
 // testKey is the key that the model server is shown.
 const testKey = "sk-of-the-tests-0123456789"
 
-func newRange(tb testing.TB) *range_ {
+func newServerFixture(tb testing.TB) *serverFixture {
 	tb.Helper()
-	r := &range_{tb: tb, site: newSite(tb), acts: &acts{}}
+	r := &serverFixture{tb: tb, site: newTestSite(tb), protocolCalls: &protocolCallTimes{}}
 	var err error
 	if r.discord, err = discordtest.Start(discordtest.Config{}); err != nil {
 		tb.Fatal(err)
@@ -150,53 +149,53 @@ func newRange(tb testing.TB) *range_ {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(r.model.Close)
-	r.model.Otherwise(r.next)
+	r.model.SetFallback(r.nextTurn)
 	r.bot = r.discord.CreateBot("clank", "secret")
 	r.ada = r.discord.CreateUser("ada")
 	r.guild = r.discord.CreateGuild("home", r.ada)
-	r.discord.AddMember(r.guild, r.bot.User)
+	r.discord.AddMember(r.guild, r.bot.ShapeUser)
 	r.room = r.discord.CreateChannel(r.guild, "general")
 
-	dir, _ := newPlace(tb)
+	dir, _ := newTestHome(tb)
 	vars := map[string]string{
 		"CLANK_HOME": dir, "DISCORD_TOKEN": r.bot.Token, "CLANK_DISCORD_API": r.discord.URL,
-		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey, allowVariable: "127.0.0.1",
+		"OPENAI_BASE_URL": r.model.BaseURL(), "OPENAI_API_KEY": testKey, server.AllowedHostsEnv: "127.0.0.1",
 	}
-	r.env = &command.Env{Stdout: io.Discard, Stderr: io.Discard, Hurry: context.Background(), Getenv: func(name string) string { return vars[name] }}
-	h, err := home.Open(r.env.Getenv)
+	r.env = &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: context.Background(), Getenv: func(name string) string { return vars[name] }}
+	h, err := server.OpenHome(r.env.Getenv)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	if r.app, err = openApp(tb.Context(), h, appOptions{getenv: r.env.Getenv, logger: log, hurry: tb.Context(), shopAddr: "127.0.0.1:0", sent: r.acts.note}); err != nil {
+	if r.server, err = server.Open(tb.Context(), h, server.Options{Getenv: r.env.Getenv, Logger: log, AbortContext: tb.Context(), ShopAddr: "127.0.0.1:0", OnProtocolCall: r.protocolCalls.record}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := r.app.close(context.Background()); err != nil {
+		if err := r.server.Close(context.Background()); err != nil {
 			tb.Error(err)
 		}
 	})
-	if err := r.app.openCalls(tb.Context(), "127.0.0.1:0"); err != nil {
+	if err := r.server.OpenCalls(tb.Context(), "127.0.0.1:0"); err != nil {
 		tb.Fatal(err)
 	}
-	r.configure(map[string]any{
+	r.updateSettings(map[string]any{
 		"agentStack.runtimeConfig.models.compatibleBaseUrl":                        r.model.BaseURL(),
 		"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model":       "compatible:scripted",
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxBrowseCallsPerHour": 600,
 	})
-	if _, err := r.app.openControl(tb.Context(), "127.0.0.1:0"); err != nil {
+	if _, err := r.server.OpenControl(tb.Context(), "127.0.0.1:0"); err != nil {
 		tb.Fatal(err)
 	}
-	if how, _ := r.app.connectBot(tb.Context(), settings.NewSecret(r.env.Getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
+	if how, _ := r.server.ConnectBot(tb.Context(), settings.NewSecret(r.env.Getenv("DISCORD_TOKEN"))); !strings.HasPrefix(how, "connected") {
 		tb.Fatal(how)
 	}
 	var end func()
-	r.events, end = r.app.manager.Subscribe()
+	r.events, end = r.server.Sessions.Subscribe()
 	tb.Cleanup(end)
 	return r
 }
 
-func (r *range_) configure(values map[string]any) {
+func (r *serverFixture) updateSettings(values map[string]any) {
 	changes := map[string]json.RawMessage{}
 	for key, v := range values {
 		raw, err := json.Marshal(v)
@@ -205,33 +204,33 @@ func (r *range_) configure(values map[string]any) {
 		}
 		changes[key] = raw
 	}
-	if _, _, err := r.app.settings.Update(r.tb.Context(), changes, r.app.settings.State().Version); err != nil {
+	if _, _, err := r.server.Settings.Update(r.tb.Context(), changes, r.server.Settings.State().Version); err != nil {
 		r.tb.Fatal(err)
 	}
 }
 
-// acts notes when the browser was told to do something.
-type acts struct {
-	also func(method string) // told of every method, too; nil = nobody
+// protocolCallTimes notes when the browser was told to do something.
+type protocolCallTimes struct {
+	observer func(method string) // told of every method, too; nil = nobody
 
 	mu    sync.Mutex
 	times []time.Time
 }
 
-// acting are the protocol methods that do something to a page. Listening,
+// changesPage are the protocol methods that do something to a page. Listening,
 // stopping and tidying up are not among them.
-func acting(method string) bool {
+func changesPage(method string) bool {
 	return strings.HasPrefix(method, "Input.") || slices.Contains([]string{
 		"Page.navigate", "Page.reload", "Page.captureScreenshot", "Page.navigateToHistoryEntry", "Page.handleJavaScriptDialog",
 		"Runtime.evaluate", "Runtime.callFunctionOn", "Target.createTarget",
 	}, method)
 }
 
-func (a *acts) note(method string) {
-	if a.also != nil {
-		a.also(method)
+func (a *protocolCallTimes) record(method string) {
+	if a.observer != nil {
+		a.observer(method)
 	}
-	if !acting(method) {
+	if !changesPage(method) {
 		return
 	}
 	a.mu.Lock()
@@ -239,7 +238,7 @@ func (a *acts) note(method string) {
 	a.times = append(a.times, time.Now())
 }
 
-func (a *acts) last() (t time.Time) {
+func (a *protocolCallTimes) last() (t time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.times) > 0 {
@@ -248,7 +247,7 @@ func (a *acts) last() (t time.Time) {
 	return t
 }
 
-func (a *acts) after(t time.Time) (n int) {
+func (a *protocolCallTimes) after(t time.Time) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, at := range a.times {
@@ -259,8 +258,8 @@ func (a *acts) after(t time.Time) (n int) {
 	return n
 }
 
-// await reads events of tasks from Discord until one fits.
-func (r *range_) await(what string, fits func(sessions.Event) bool) sessions.Event {
+// awaitEvent reads events of tasks from Discord until one fits.
+func (r *serverFixture) awaitEvent(what string, fits func(sessions.Event) bool) sessions.Event {
 	r.tb.Helper()
 	late := time.After(patience)
 	for {
@@ -275,41 +274,41 @@ func (r *range_) await(what string, fits func(sessions.Event) bool) sessions.Eve
 	}
 }
 
-func (r *range_) awaitState(s sessions.TaskState) sessions.Event {
+func (r *serverFixture) awaitState(s sessions.TaskState) sessions.Event {
 	r.tb.Helper()
-	return r.await(string(s), func(ev sessions.Event) bool { return ev.Record.State == s })
+	return r.awaitEvent(string(s), func(ev sessions.Event) bool { return ev.Record.State == s })
 }
 
-func (r *range_) awaitAct(tool string) {
+func (r *serverFixture) awaitToolCall(tool string) {
 	r.tb.Helper()
-	r.await(tool, func(ev sessions.Event) bool {
-		return ev.Step != nil && ev.Step.Tool == tool && ev.Step.Phase == sessions.Begun
+	r.awaitEvent(tool, func(ev sessions.Event) bool {
+		return ev.Step != nil && ev.Step.Tool == tool && ev.Step.Phase == sessions.PhaseBegun
 	})
 }
 
-func (r *range_) awaitModel() {
+func (r *serverFixture) awaitModel() {
 	r.tb.Helper()
 	ctx, cancel := context.WithTimeout(r.tb.Context(), patience)
 	defer cancel()
-	if _, err := r.model.Await(ctx, r.first, llmtest.Arrived); err != nil {
+	if _, err := r.model.Await(ctx, r.firstRequest, llmtest.Arrived); err != nil {
 		r.tb.Fatal(err)
 	}
 }
 
-// occupy fills every place, so that the next task waits in line.
-func (r *range_) occupy() (release func()) {
-	before := r.app.settings.Now()
+// occupyBrowser fills every place, so that the next task waits in line.
+func (r *serverFixture) occupyBrowser() (release func()) {
+	before := r.server.Settings.Current()
 	key := "interaction.tasks.maxAtOnce"
-	r.configure(map[string]any{key: 1})
+	r.updateSettings(map[string]any{key: 1})
 	ctx, cancel := context.WithCancel(r.tb.Context())
 	done, asked := make(chan struct{}), make(chan struct{})
-	r.script([]llmtest.Turn{func(llmtest.Request) llmtest.Reply {
+	r.setScript([]llmtest.Turn{func(llmtest.Request) llmtest.Reply {
 		close(asked)
 		return llmtest.Reply{Fault: llmtest.Fault{Hang: llmtest.BeforeHeaders}}
 	}})
 	go func() {
 		defer close(done)
-		r.app.manager.Run(ctx, sessions.Task{Prompt: "hold the place", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "elsewhere"}}, nil)
+		r.server.Sessions.Run(ctx, sessions.Task{Prompt: "hold the place", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: "elsewhere"}}, nil)
 	}()
 	select {
 	case <-asked:
@@ -319,18 +318,18 @@ func (r *range_) occupy() (release func()) {
 	return func() {
 		cancel()
 		<-done
-		r.configure(map[string]any{key: before.MaxTasks})
+		r.updateSettings(map[string]any{key: before.MaxTasks})
 	}
 }
 
-// stopped is what one stop took.
-type stopped struct {
+// stopResult is what one stop took.
+type stopResult struct {
 	action, model, told time.Duration // from the word to the last browser action, the last byte to the model, the final state
 	after               int           // what the task did afterwards
 }
 
-// round runs one task, stops it at a stage, and watches what happens.
-func (r *range_) round(s stage) stopped {
+// measureStop runs one task, stops it at a stage, and watches what happens.
+func (r *serverFixture) measureStop(s stopStage) stopResult {
 	r.tb.Helper()
 	release := func() {}
 	if s.prepare != nil {
@@ -338,8 +337,8 @@ func (r *range_) round(s stage) stopped {
 	}
 	defer func() { release() }()
 	script := s.script(r)
-	r.first = len(r.model.Requests())
-	r.script(script)
+	r.firstRequest = len(r.model.Requests())
+	r.setScript(script)
 	if _, err := r.discord.SlashCommand(r.room, r.ada, "clank browse", discordtest.Args{"task": "try " + s.name}); err != nil {
 		r.tb.Fatal(err)
 	}
@@ -354,36 +353,36 @@ func (r *range_) round(s stage) stopped {
 	if want := "stopped by"; !strings.Contains(ev.Record.Reason, want) {
 		r.tb.Errorf("%s: reason = %q, want who stopped it", s.name, ev.Record.Reason)
 	}
-	quiet := time.NewTimer(afterStop)
+	quiet := time.NewTimer(stopObservation)
 	defer quiet.Stop()
 	<-quiet.C
 
-	m := stopped{told: told.Sub(word), after: r.acts.after(told)}
-	m.action = max(0, r.acts.last().Sub(word))
-	for _, req := range r.model.Requests()[r.first:] {
+	m := stopResult{told: told.Sub(word), after: r.protocolCalls.after(told)}
+	m.action = max(0, r.protocolCalls.last().Sub(word))
+	for _, req := range r.model.Requests()[r.firstRequest:] {
 		m.model = max(m.model, req.Received.Sub(word))
 		if req.Arrived.After(told) {
 			m.after++
 		}
-		if !req.Ended.IsZero() && req.Ended.After(told.Add(afterStop)) {
+		if !req.Ended.IsZero() && req.Ended.After(told.Add(stopObservation)) {
 			m.after++
 		}
 	}
-	r.script(nil)
+	r.setScript(nil)
 	return m
 }
 
 // TestStopAtEveryStage stops a task once at each stage and checks that nothing
 // of it happens afterwards; with -stop.rounds it measures.
 func TestStopAtEveryStage(t *testing.T) {
-	r := newRange(t)
+	r := newServerFixture(t)
 	rounds := max(1, *stopRounds)
 	var all []time.Duration
 	after := 0
-	for _, s := range stages() {
+	for _, s := range stopStages() {
 		var took []time.Duration
 		for range rounds {
-			m := r.round(s)
+			m := r.measureStop(s)
 			took = append(took, max(m.action, m.model, m.told))
 			after += m.after
 			if m.after > 0 {
@@ -393,16 +392,16 @@ func TestStopAtEveryStage(t *testing.T) {
 		all = append(all, took...)
 		if *stopRounds > 0 {
 			fmt.Printf("%-16s n=%d p50=%.1fms p90=%.1fms p99=%.1fms max=%.1fms\n", //nolint:forbidigo // the measurement is this test's output
-				s.name, len(took), ms(took, 50), ms(took, 90), ms(took, 99), ms(took, 100))
+				s.name, len(took), percentileMillis(took, 50), percentileMillis(took, 90), percentileMillis(took, 99), percentileMillis(took, 100))
 		}
 	}
 	if *stopRounds > 0 {
-		fmt.Printf("stop: p99_ms=%.1f stages=%d after_stop_actions=%d\n", ms(all, 99), len(stages()), after) //nolint:forbidigo // as above
+		fmt.Printf("stop: p99_ms=%.1f stages=%d after_stop_actions=%d\n", percentileMillis(all, 99), len(stopStages()), after) //nolint:forbidigo // as above
 	}
 }
 
-// ms is the p-th percentile in milliseconds.
-func ms(ds []time.Duration, p int) float64 {
+// percentileMillis is the p-th percentile in milliseconds.
+func percentileMillis(ds []time.Duration, p int) float64 {
 	sorted := slices.Sorted(slices.Values(ds))
 	i := (len(sorted)*p+99)/100 - 1
 	return float64(sorted[min(max(i, 0), len(sorted)-1)].Microseconds()) / 1000

@@ -4,62 +4,54 @@ import (
 	"context"
 	"os"
 
-	"clank/internal/browsecli"
-	"clank/internal/command"
-	"clank/internal/doctorcli"
-	"clank/internal/home"
-	"clank/internal/models"
-	"clank/internal/sessioncli"
-	"clank/internal/settingscli"
-	"clank/internal/tokencli"
-	"clank/internal/vaultcli"
-	"clank/vault"
+	"clank/internal/server"
+	"clank/internal/vault"
 )
 
-// browseCommand is "clank browse".
-func browseCommand(e *command.Env) browsecli.Command {
-	return browsecli.Command{Env: e, Open: newRunner, MaxSteps: maxSteps}
+// newBrowseCommand is "clank browse".
+func newBrowseCommand(e *commandEnv) browseCommand {
+	return browseCommand{Env: e, OpenRunner: openTaskRunner, MaxSteps: server.MaxTaskSteps}
 }
 
-func browse(ctx context.Context, e *command.Env, args []string) error {
-	return browseCommand(e).Run(ctx, args)
+func browseVerb(ctx context.Context, e *commandEnv, args []string) error {
+	return newBrowseCommand(e).runArgs(ctx, args)
 }
 
-func workSessions(ctx context.Context, e *command.Env, args []string) error {
-	return sessioncli.Command{Env: e, Browse: browseCommand(e), Play: play}.Run(ctx, args)
+func sessionsVerb(ctx context.Context, e *commandEnv, args []string) error {
+	return sessionsCommand{Env: e, Browse: newBrowseCommand(e), PlayRun: replayRun}.runArgs(ctx, args)
 }
 
-// settingsRules are what this program checks of settings.
-func settingsRules() settingscli.Rules {
-	return settingscli.Rules{Providers: models.Providers(), Check: reachFaults}
+// newSettingsRules are what this program checks of settings.
+func newSettingsRules() settingsRules {
+	return settingsRules{Providers: server.ModelProviders(), Check: server.CheckReach}
 }
 
-func workConfig(ctx context.Context, e *command.Env, args []string) error {
-	return settingscli.Run(ctx, e, settingsRules(), args)
+func configVerb(ctx context.Context, e *commandEnv, args []string) error {
+	return runConfig(ctx, e, newSettingsRules(), args)
 }
 
-func examine(ctx context.Context, e *command.Env, args []string) error {
-	return doctorcli.Command{Env: e, Rules: settingsRules(), Engine: searchEngine, Further: callsStand}.Run(ctx, args)
+func doctorVerb(ctx context.Context, e *commandEnv, args []string) error {
+	return doctorCommand{Env: e, Rules: newSettingsRules(), SearchEngine: server.SearchEngine, MoreStandings: callStandings}.runArgs(ctx, args)
 }
 
-func workVault(ctx context.Context, e *command.Env, args []string) error {
-	c := vaultcli.Command{Stdin: os.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Vault: func() (vault.Options, error) {
-		h, err := home.Open(e.Getenv)
+func vaultVerb(ctx context.Context, e *commandEnv, args []string) error {
+	c := vaultCommand{Stdin: os.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, VaultOptions: func() (vault.Options, error) {
+		h, err := server.OpenHome(e.Getenv)
 		if err != nil {
 			return vault.Options{}, err
 		}
-		return vaultOptions(e.Getenv, h)
+		return server.VaultOptions(e.Getenv, h)
 	}}
-	return c.Run(ctx, args)
+	return c.runArgs(ctx, args)
 }
 
-func manageTokens(_ context.Context, e *command.Env, args []string) error {
-	c := tokencli.Command{Stdout: e.Stdout, Stderr: e.Stderr, File: func() (string, error) {
-		h, err := home.Open(e.Getenv)
+func tokensVerb(_ context.Context, e *commandEnv, args []string) error {
+	c := tokensCommand{Stdout: e.Stdout, Stderr: e.Stderr, TokenFile: func() (string, error) {
+		h, err := server.OpenHome(e.Getenv)
 		if err != nil {
 			return "", err
 		}
 		return h.TokenFile(), nil
 	}}
-	return c.Run(args)
+	return c.runArgs(args)
 }

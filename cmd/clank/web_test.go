@@ -12,34 +12,34 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"clank/internal/home"
+	"clank/internal/server"
+	"clank/internal/settings"
+	"clank/internal/watches"
+	"clank/internal/web"
 	"clank/sessions"
-	"clank/settings"
-	"clank/watches"
-	"clank/webread"
 )
 
 // openTestApp is the whole program but its doors, which may reach the hosts given.
-func openTestApp(t *testing.T, hosts ...string) *app {
+func openTestApp(t *testing.T, hosts ...string) *server.Server {
 	t.Helper()
 	e, _, _ := testEnv(t)
 	getenv := e.Getenv
 	e.Getenv = func(name string) string {
-		if name == allowVariable {
+		if name == server.AllowedHostsEnv {
 			return strings.Join(hosts, " ")
 		}
 		return getenv(name)
 	}
-	h, err := home.Open(e.Getenv)
+	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := openApp(t.Context(), h, appOptions{getenv: e.Getenv, logger: slog.New(slog.DiscardHandler), hurry: t.Context(), shopAddr: "127.0.0.1:0"})
+	a, err := server.Open(t.Context(), h, server.Options{Getenv: e.Getenv, Logger: slog.New(slog.DiscardHandler), AbortContext: t.Context(), ShopAddr: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := a.close(context.WithoutCancel(t.Context())); err != nil {
+		if err := a.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
@@ -49,21 +49,21 @@ func openTestApp(t *testing.T, hosts ...string) *app {
 func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
 	t.Parallel()
 	a := openTestApp(t)
-	w := a.openWeb()
-	if b := w.brain(); b.Reader == nil || b.Searcher == nil || b.Watches == nil {
+	w := a.OpenWeb()
+	if b := w.AssistantWeb(); b.Reader == nil || b.Searcher == nil || b.Watches == nil {
 		t.Errorf("the brain gets %+v", b)
 	}
-	if p, err := w.reader.Read(t.Context(), webread.Request{URL: a.shopURL}); err != nil || !strings.Contains(p.Text, "amp") {
+	if p, err := w.Reader.Read(t.Context(), web.ReadRequest{URL: a.ShopURL}); err != nil || !strings.Contains(p.Text, "amp") {
 		t.Errorf("the demo shop: %.200q, %v", p.Text, err)
 	}
 	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a private address was reached") }))
 	defer secret.Close()
-	if _, err := w.reader.Read(t.Context(), webread.Request{URL: secret.URL}); err == nil || !strings.Contains(err.Error(), "not a public address") {
+	if _, err := w.Reader.Read(t.Context(), web.ReadRequest{URL: secret.URL}); err == nil || !strings.Contains(err.Error(), "not a public address") {
 		t.Errorf("a private address: %v", err)
 	}
 }
 
-func drawnPageIsWatched(t *testing.T, r *range_) {
+func drawnPageIsWatched(t *testing.T, r *serverFixture) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser")
@@ -75,14 +75,14 @@ func drawnPageIsWatched(t *testing.T, r *range_) {
 		fmt.Fprintf(w, `<title>Shop</title><div id=x></div><script>setTimeout(() => x.textContent = "Price: $%d", 50)</script>`, price.Load())
 	}))
 	defer site.Close()
-	w := r.app.openWeb()
-	got, err := w.watches.Add(t.Context(), watches.Watch{
-		Origin: sessions.Origin{Kind: sessions.FromDashboard}, URL: site.URL, Condition: watches.Condition{Kind: watches.Below, Number: 20},
+	w := r.server.OpenWeb()
+	got, err := w.Watches.Add(t.Context(), watches.Watch{
+		Origin: sessions.Origin{Kind: sessions.FromDashboard}, URL: site.URL, Condition: watches.Condition{Kind: watches.KindBelow, Number: 20},
 	})
-	if err != nil || !got.Scripts || got.Seen.Value != "$25" {
+	if err != nil || !got.NeedsBrowser || got.Seen.Value != "$25" {
 		t.Fatalf("got %+v, %v", got.Seen, err)
 	}
-	if _, ok := r.app.browsers.Lookup("watch-" + got.ID); ok {
+	if _, ok := r.server.Browsers.Lookup("watch-" + got.ID); ok {
 		t.Error("the window was left open")
 	}
 }
@@ -90,7 +90,7 @@ func drawnPageIsWatched(t *testing.T, r *range_) {
 func TestWatchingEndsWithTheProgram(t *testing.T) {
 	t.Parallel()
 	a := openTestApp(t)
-	a.watch(t.Context(), a.openWeb()) // the end waits for it
+	a.RunWatches(t.Context(), a.OpenWeb()) // the end waits for it
 }
 
 func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
@@ -116,7 +116,7 @@ func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
 		{settings.SearchBrave, "http://s.test", keys(), ""},
 	} {
 		got := ""
-		if e := searchEngine(settings.Web{SearchEngine: c.choice, SearXNG: c.searxng}, c.getenv); e != nil {
+		if e := server.SearchEngine(settings.Web{SearchEngine: c.choice, SearXNG: c.searxng}, c.getenv); e != nil {
 			got = e.Name()
 		}
 		if got != c.want {
@@ -127,21 +127,21 @@ func TestASearchEngineIsChosenByKeyAndSetting(t *testing.T) {
 
 func TestOwnersAtDiscordAreToldOnceItIsThere(t *testing.T) {
 	t.Parallel()
-	w := &web{}
+	w := &server.WebServices{}
 	page := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDashboard}}
 	discord := watches.Watch{Origin: sessions.Origin{Kind: sessions.FromDiscord}}
-	if err := w.tell(t.Context(), page, watches.Notice{}); err != nil {
+	if err := w.NotifyOwner(t.Context(), page, watches.Notice{}); err != nil {
 		t.Error(err)
 	}
-	if err := w.tell(t.Context(), discord, watches.Notice{}); err == nil {
+	if err := w.NotifyOwner(t.Context(), discord, watches.Notice{}); err == nil {
 		t.Error("told without a connection")
 	}
 }
 
-// text is a page whose text comes bit by bit.
-type text struct{ bits []string }
+// textSequence is a page whose text comes bit by bit.
+type textSequence struct{ bits []string }
 
-func (x *text) OwnText(context.Context) (string, error) {
+func (x *textSequence) MainFrameText(context.Context) (string, error) {
 	bit := x.bits[0]
 	if len(x.bits) > 1 {
 		x.bits = x.bits[1:]
@@ -151,13 +151,13 @@ func (x *text) OwnText(context.Context) (string, error) {
 
 func TestAPageIsReadWhenItStandsStill(t *testing.T) {
 	t.Parallel()
-	if got, err := drawn(t.Context(), &text{[]string{"", "Loading", "Price", "Price"}}); err != nil || got != "Price" {
+	if got, err := server.WaitForStableText(t.Context(), &textSequence{[]string{"", "Loading", "Price", "Price"}}); err != nil || got != "Price" {
 		t.Errorf("got %q, %v", got, err)
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("stopped")
 	stop(why)
-	if _, err := drawn(ctx, &text{[]string{""}}); !errors.Is(err, why) {
+	if _, err := server.WaitForStableText(ctx, &textSequence{[]string{""}}); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 }

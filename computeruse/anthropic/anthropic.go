@@ -36,21 +36,21 @@ var betas = map[Tools]string{
 	Tools20250124: "computer-use-2025-01-24",
 }
 
-// Mind is a Claude model that works a screen. It is safe for concurrent use.
-type Mind struct {
+// Model is a Claude model that works a screen. It is safe for concurrent use.
+type Model struct {
 	model *anthropic.Model
 	tools Tools
-	limit limit
+	limit imageLimit
 }
 
-var _ computeruse.Mind = (*Mind)(nil)
+var _ computeruse.Model = (*Model)(nil)
 
 // New makes a mind of model. A model that is known not to work a screen, or not
 // with these tools, is an [*llm.Error] of kind rejected. It asks the vendor
 // nothing.
-func New(model *anthropic.Model, tools Tools) (*Mind, error) {
+func New(model *anthropic.Model, tools Tools) (*Model, error) {
 	if _, known := llm.CapsOf(model.ModelID()); known && !model.Caps().Computer {
-		return nil, refusal(model, "this model does not work a screen", "choose one that does, or the runtime local_browser_agent")
+		return nil, modelRefused(model, "this model does not work a screen", "choose one that does, or the runtime local_browser_agent")
 	}
 	knows := toolsOf(model.ModelID())
 	if tools == ToolsAuto || tools == "" {
@@ -63,21 +63,21 @@ func New(model *anthropic.Model, tools Tools) (*Mind, error) {
 			ToolsComputer, ToolsBrowser, Tools20251124, Tools20250124, tools)
 	}
 	if isToolset(tools) != isToolset(knows) && strings.Contains(strings.ToLower(model.ModelID()), "claude-") {
-		return nil, refusal(model, fmt.Sprintf("this model does not know the tools %s", tools), "leave the choice of tools to auto")
+		return nil, modelRefused(model, fmt.Sprintf("this model does not know the tools %s", tools), "leave the choice of tools to auto")
 	}
-	return &Mind{model: model, tools: tools, limit: limitOf(model.ModelID())}, nil
+	return &Model{model: model, tools: tools, limit: limitOf(model.ModelID())}, nil
 }
 
-func refusal(model *anthropic.Model, message, hint string) error {
+func modelRefused(model *anthropic.Model, message, hint string) error {
 	return &llm.Error{Kind: llm.ErrRejected, Model: model.Name(), Message: message, Hint: hint}
 }
 
 // Name is "provider:model".
-func (m *Mind) Name() string { return m.model.Name() }
+func (m *Model) Name() string { return m.model.Name() }
 
 // Fit is the largest picture of the same shape that the model sees as it is:
 // the vendor shrinks larger ones, and clicks would miss.
-func (m *Mind) Fit(screen image.Point) image.Point {
+func (m *Model) Fit(screen image.Point) image.Point {
 	if screen.X < 1 || screen.Y < 1 {
 		return screen
 	}
@@ -86,14 +86,14 @@ func (m *Mind) Fit(screen image.Point) image.Point {
 	return image.Pt(max(1, int(w*scale)), max(1, int(h*scale)))
 }
 
-// limit is how large a picture may be: pixels of the longer edge, and in all.
-type limit struct{ edge, pixels int }
+// imageLimit is how large a picture may be: pixels of the longer edge, and in all.
+type imageLimit struct{ edge, pixels int }
 
 // The newer models take 2576 pixels and 3.75 million, but aim no better for
 // more than a screen of 1920 by 1080, which costs half.
 var (
-	older = limit{1568, 1_150_000}
-	newer = limit{1920, 1920 * 1080}
+	oldImageLimit = imageLimit{1568, 1_150_000}
+	newImageLimit = imageLimit{1920, 1920 * 1080}
 )
 
 // oldModels are the beginnings of names of models before the toolsets, with
@@ -101,38 +101,38 @@ var (
 var oldModels = []struct {
 	prefix string
 	tools  Tools
-	limit  limit
+	limit  imageLimit
 }{
-	{"claude-opus-4-8", Tools20251124, newer},
-	{"claude-opus-4-7", Tools20251124, newer},
-	{"claude-opus-4-6", Tools20251124, older},
-	{"claude-opus-4-5", Tools20251124, older},
-	{"claude-sonnet-4-6", Tools20251124, older},
-	{"claude-opus-4", Tools20250124, older},
-	{"claude-sonnet-4", Tools20250124, older},
-	{"claude-haiku-4", Tools20250124, older},
-	{"claude-3-7", Tools20250124, older},
+	{"claude-opus-4-8", Tools20251124, newImageLimit},
+	{"claude-opus-4-7", Tools20251124, newImageLimit},
+	{"claude-opus-4-6", Tools20251124, oldImageLimit},
+	{"claude-opus-4-5", Tools20251124, oldImageLimit},
+	{"claude-sonnet-4-6", Tools20251124, oldImageLimit},
+	{"claude-opus-4", Tools20250124, oldImageLimit},
+	{"claude-sonnet-4", Tools20250124, oldImageLimit},
+	{"claude-haiku-4", Tools20250124, oldImageLimit},
+	{"claude-3-7", Tools20250124, oldImageLimit},
 }
 
 func toolsOf(model string) Tools {
 	for _, old := range oldModels {
-		if strings.HasPrefix(bare(model), old.prefix) {
+		if strings.HasPrefix(bareName(model), old.prefix) {
 			return old.tools
 		}
 	}
 	return ToolsComputer
 }
 
-func limitOf(model string) limit {
+func limitOf(model string) imageLimit {
 	for _, old := range oldModels {
-		if strings.HasPrefix(bare(model), old.prefix) {
+		if strings.HasPrefix(bareName(model), old.prefix) {
 			return old.limit
 		}
 	}
-	return newer
+	return newImageLimit
 }
 
-// bare is a model's name in lower case without the vendor in front.
-func bare(model string) string { return strings.ToLower(model[strings.LastIndex(model, "/")+1:]) }
+// bareName is a model's name in lower case without the vendor in front.
+func bareName(model string) string { return strings.ToLower(model[strings.LastIndex(model, "/")+1:]) }
 
 func isToolset(t Tools) bool { return t == ToolsComputer || t == ToolsBrowser }

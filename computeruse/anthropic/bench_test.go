@@ -41,18 +41,18 @@ func BenchmarkNext(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	talk, err := mind.Begin(computeruse.Brief{Tools: loopTools})
+	talk, err := mind.Begin(computeruse.ConversationOptions{Tools: loopTools})
 	if err != nil {
 		b.Fatal(err)
 	}
 	screen := picture(1280, 800)
 	screen.Data = make([]byte, 300_000)
-	in := computeruse.Input{Says: []string{"go"}, Shot: &computeruse.Shot{Image: screen, Size: image.Pt(1280, 800)}}
+	in := computeruse.Input{Says: []string{"go"}, Shot: &computeruse.Screenshot{Image: screen, Size: image.Pt(1280, 800)}}
 	for b.Loop() {
 		turn, err := talk.Next(b.Context(), in)
 		if err != nil {
 			b.Fatal(err)
 		}
-		in.Says, in.Outcomes = nil, []computeruse.Outcome{{CallID: turn.Calls[0].ID}}
+		in.Says, in.Outcomes = nil, []computeruse.CallResult{{CallID: turn.Calls[0].ID}}
 	}
 }

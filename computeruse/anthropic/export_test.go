@@ -22,6 +22,6 @@ func Read(name, arguments string) ([]computeruse.Call, []llm.ToolCall) {
 		use.Malformed = arguments
 	}
 	var turn computeruse.Turn
-	(&talk{}).call(use, &turn)
+	(&conversation{}).addCall(use, &turn)
 	return turn.Calls, turn.Tools
 }

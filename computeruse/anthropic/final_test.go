@@ -5,8 +5,7 @@ import (
 	"testing"
 
 	"clank/computeruse/anthropic"
-	"clank/llm/llmtest"
-	vendor "clank/llm/llmtest/anthropic"
+	"clank/internal/test/llmtest"
 )
 
 func TestAtTheEndAnAnswerInWordsIsAskedForWhereTheModelIsKnown(t *testing.T) {
@@ -15,7 +14,7 @@ func TestAtTheEndAnAnswerInWordsIsAskedForWhereTheModelIsKnown(t *testing.T) {
 		if !want {
 			tools = anthropic.ToolsComputer
 		}
-		server := vendor.NewServer(t, llmtest.Answer(use("read_text", `{}`)), llmtest.Say("done"))
+		server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("read_text", `{}`)), llmtest.Say("done"))
 		talk := begin(t, open(t, server, model, tools), nil)
 		in := done(next(t, talk, task("go")), 2)
 		in.Final, in.Says = true, []string{"Answer now."}

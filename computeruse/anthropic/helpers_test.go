@@ -9,13 +9,13 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/anthropic"
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	client "clank/llm/anthropic"
-	"clank/llm/llmtest"
 )
 
 // open is a mind of server, impatient.
-func open(t *testing.T, server *llmtest.Server, model string, tools anthropic.Tools) *anthropic.Mind {
+func open(t *testing.T, server *llmtest.Server, model string, tools anthropic.Tools) *anthropic.Model {
 	t.Helper()
 	mind, err := tryOpen(server, model, tools)
 	if err != nil {
@@ -24,7 +24,7 @@ func open(t *testing.T, server *llmtest.Server, model string, tools anthropic.To
 	return mind
 }
 
-func tryOpen(server *llmtest.Server, model string, tools anthropic.Tools) (*anthropic.Mind, error) {
+func tryOpen(server *llmtest.Server, model string, tools anthropic.Tools) (*anthropic.Model, error) {
 	m, err := client.New(client.Options{
 		BaseURL: server.BaseURL(), Key: "sk-ant-test-0123456789", Model: model,
 		Timeout: 2 * time.Minute, IdleTimeout: time.Minute, Backoff: time.Millisecond,
@@ -47,16 +47,16 @@ var loopTools = []llm.Tool{
 	{Name: "hand_over"},
 }
 
-func begin(t *testing.T, mind *anthropic.Mind, memory []byte) computeruse.Talk {
+func begin(t *testing.T, mind *anthropic.Model, memory []byte) computeruse.Conversation {
 	t.Helper()
-	talk, err := mind.Begin(computeruse.Brief{System: "work the screen", Tools: loopTools, MaxTokens: 4000, EndUser: "abc", Memory: memory})
+	talk, err := mind.Begin(computeruse.ConversationOptions{System: "work the screen", Tools: loopTools, MaxTokens: 4000, EndUser: "abc", Memory: memory})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return talk
 }
 
-func next(t *testing.T, talk computeruse.Talk, in computeruse.Input) computeruse.Turn {
+func next(t *testing.T, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
 	t.Helper()
 	turn, err := talk.Next(t.Context(), in)
 	if err != nil {
@@ -70,8 +70,8 @@ func task(text string) computeruse.Input {
 }
 
 // shot is a picture of the screen that can be told from others by its width.
-func shot(n int) *computeruse.Shot {
-	return &computeruse.Shot{Image: picture(1000+n, 8), Size: image.Pt(1000+n, 8), URL: "http://example.test/"}
+func shot(n int) *computeruse.Screenshot {
+	return &computeruse.Screenshot{Image: picture(1000+n, 8), Size: image.Pt(1000+n, 8), URL: "http://example.test/"}
 }
 
 func picture(w, h int) llm.Image {
@@ -86,7 +86,7 @@ func picture(w, h int) llm.Image {
 func done(turn computeruse.Turn, n int) computeruse.Input {
 	in := computeruse.Input{Shot: shot(n)}
 	for _, c := range turn.Calls {
-		in.Outcomes = append(in.Outcomes, computeruse.Outcome{CallID: c.ID})
+		in.Outcomes = append(in.Outcomes, computeruse.CallResult{CallID: c.ID})
 	}
 	for _, c := range turn.Tools {
 		in.Results = append(in.Results, llm.ToolResult{ID: c.ID, Text: "ok"})

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// input is what the members of both toolsets and of the beta tools take,
+// memberInput is what the members of both toolsets and of the beta tools take,
 // together.
-type input struct {
+type memberInput struct {
 	Action          string          `json:"action"` // of a beta tool
-	Coordinate      numbers         `json:"coordinate"`
-	StartCoordinate numbers         `json:"start_coordinate"`
-	Region          numbers         `json:"region"`
+	Coordinate      looseNumbers    `json:"coordinate"`
+	StartCoordinate looseNumbers    `json:"start_coordinate"`
+	Region          looseNumbers    `json:"region"`
 	Text            string          `json:"text"`
 	Modifiers       string          `json:"modifiers"`
-	Repeat          number          `json:"repeat"`
-	Duration        number          `json:"duration"` // seconds
+	Repeat          looseNumber     `json:"repeat"`
+	Duration        looseNumber     `json:"duration"` // seconds
 	ScrollDirection string          `json:"scroll_direction"`
-	ScrollAmount    number          `json:"scroll_amount"` // clicks of the wheel
-	Target          *target         `json:"target"`
-	From            *target         `json:"from"`
+	ScrollAmount    looseNumber     `json:"scroll_amount"` // clicks of the wheel
+	Target          *pageTarget     `json:"target"`
+	From            *pageTarget     `json:"from"`
 	TabID           string          `json:"tab_id"`
 	URL             string          `json:"url"`
 	Filter          string          `json:"filter"`
@@ -33,18 +33,18 @@ type input struct {
 	Value           json.RawMessage `json:"value"`
 }
 
-// target is a place on a page: a point or an element.
-type target struct {
-	X   *number `json:"x"`
-	Y   *number `json:"y"`
-	Ref string  `json:"ref"`
+// pageTarget is a place on a page: a point or an element.
+type pageTarget struct {
+	X   *looseNumber `json:"x"`
+	Y   *looseNumber `json:"y"`
+	Ref string       `json:"ref"`
 }
 
-// number is a number, or a string that is one: models are not always strict.
-type number float64
+// looseNumber is a number, or a string that is one: models are not always strict.
+type looseNumber float64
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (n *number) UnmarshalJSON(data []byte) error {
+func (n *looseNumber) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil
 	}
@@ -52,23 +52,23 @@ func (n *number) UnmarshalJSON(data []byte) error {
 	if err != nil || math.IsNaN(f) || math.Abs(f) > maxNumber {
 		return fmt.Errorf("%.40s is not a number that can be used", data)
 	}
-	*n = number(f)
+	*n = looseNumber(f)
 	return nil
 }
 
 // maxNumber is more than any screen or wait is.
 const maxNumber = 1e6
 
-// numbers are a list of them, or a string that is one.
-type numbers []number
+// looseNumbers are a list of them, or a string that is one.
+type looseNumbers []looseNumber
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (n *numbers) UnmarshalJSON(data []byte) error {
+func (n *looseNumbers) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil && text != "" {
 		data = []byte("[" + strings.Trim(text, " []()") + "]")
 	}
-	var list []number
+	var list []looseNumber
 	if err := json.Unmarshal(data, &list); err != nil {
 		return fmt.Errorf("read coordinates: %w", err)
 	}
@@ -77,7 +77,7 @@ func (n *numbers) UnmarshalJSON(data []byte) error {
 }
 
 // point is the place meant; nil if none is named.
-func (n numbers) point() (*image.Point, error) {
+func (n looseNumbers) point() (*image.Point, error) {
 	switch len(n) {
 	case 0:
 		return nil, nil //nolint:nilnil // no place is a place: where the mouse is
@@ -89,7 +89,7 @@ func (n numbers) point() (*image.Point, error) {
 }
 
 // region is the part of the picture meant.
-func (n numbers) region() (image.Rectangle, error) {
+func (n looseNumbers) region() (image.Rectangle, error) {
 	if len(n) != 4 {
 		return image.Rectangle{}, errors.New("a region is [x0, y0, x1, y1]")
 	}
@@ -101,7 +101,7 @@ func (n numbers) region() (image.Rectangle, error) {
 }
 
 // place is the point or the element of t.
-func (t *target) place() (at *image.Point, ref string, err error) {
+func (t *pageTarget) place() (at *image.Point, ref string, err error) {
 	switch {
 	case t == nil:
 		return nil, "", nil
@@ -114,13 +114,13 @@ func (t *target) place() (at *image.Point, ref string, err error) {
 	return nil, "", errors.New("a target has x and y, or a ref")
 }
 
-func (n number) round() int { return int(math.Round(float64(n))) }
+func (n looseNumber) round() int { return int(math.Round(float64(n))) }
 
 // times is how often; at most max, and 0 if it does not say.
-func (n number) times(most int) int { return min(max(n.round(), 0), most) }
+func (n looseNumber) times(most int) int { return min(max(n.round(), 0), most) }
 
 // span is a time of so many seconds, as long as a member may take.
-func (n number) span() time.Duration {
+func (n looseNumber) span() time.Duration {
 	return time.Duration(min(max(float64(n), 0), maxSeconds) * float64(time.Second))
 }
 
@@ -131,7 +131,7 @@ const (
 )
 
 // value is what a field of a form is given, as text.
-func (in input) value() string {
+func (in memberInput) value() string {
 	var s string
 	if json.Unmarshal(in.Value, &s) == nil {
 		return s
@@ -139,20 +139,20 @@ func (in input) value() string {
 	return string(in.Value)
 }
 
-// chords are the key presses of a text such as "ctrl+s" or "Down Down Return".
-func chords(text string) [][]string {
+// keyChords are the key presses of a text such as "ctrl+s" or "Down Down Return".
+func keyChords(text string) [][]string {
 	if text != "" && strings.TrimSpace(text) == "" {
 		return [][]string{{"space"}}
 	}
 	var all [][]string
 	for word := range strings.FieldsSeq(text) {
-		all = append(all, chord(word))
+		all = append(all, keyChord(word))
 	}
 	return all
 }
 
-// chord are the keys of one press. A plus at the end is the key of that name.
-func chord(word string) []string {
+// keyChord are the keys of one press. A plus at the end is the key of that name.
+func keyChord(word string) []string {
 	var last []string
 	if rest, ok := strings.CutSuffix(word, "+"); ok {
 		word, last = strings.TrimSuffix(rest, "+"), []string{"+"}
@@ -166,10 +166,10 @@ func chord(word string) []string {
 	return append(keys, last...)
 }
 
-// held are the keys that are held meanwhile: "ctrl+shift".
-func held(text string) []string {
+// heldKeys are the keys that are held meanwhile: "ctrl+shift".
+func heldKeys(text string) []string {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	return chord(strings.TrimSpace(text))
+	return keyChord(strings.TrimSpace(text))
 }

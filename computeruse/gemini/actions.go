@@ -11,91 +11,93 @@ import (
 	"clank/computeruse"
 )
 
-// actions are the vendor's own, of both generations, as the loop's. They follow
+// vendorActions are the vendor's own, of both generations, as the loop's. They follow
 // the guide to computer use with generateContent.
-var actions = map[string]func(a *args) []computeruse.Action{
-	"click":           click(computeruse.ButtonLeft, 1),
-	"double_click":    click(computeruse.ButtonLeft, 2),
-	"triple_click":    click(computeruse.ButtonLeft, 3),
-	"middle_click":    click(computeruse.ButtonMiddle, 1),
-	"right_click":     click(computeruse.ButtonRight, 1),
-	"mouse_down":      pointer(computeruse.ActDown),
-	"mouse_up":        pointer(computeruse.ActUp),
-	"move":            move,
-	"type":            func(a *args) []computeruse.Action { return typing(a, false) },
-	"drag_and_drop":   drag,
-	"wait":            func(a *args) []computeruse.Action { return wait(a.number("seconds", 1)) },
-	"press_key":       func(a *args) []computeruse.Action { return chord(computeruse.ActKeys, a.keys("key")) },
-	"key_down":        func(a *args) []computeruse.Action { return chord(computeruse.ActKeyDown, a.keys("key")) },
-	"key_up":          func(a *args) []computeruse.Action { return chord(computeruse.ActKeyUp, a.keys("key")) },
-	"hotkey":          func(a *args) []computeruse.Action { return chord(computeruse.ActKeys, a.keys("keys")) },
-	"take_screenshot": plain(computeruse.ActScreenshot),
-	"scroll": func(a *args) []computeruse.Action {
-		return scroll(a, a.optional("x", "y"), a.number("magnitude_in_pixels", 300), 1, 1)
+var vendorActions = map[string]func(a *actionArgs) []computeruse.Action{
+	"click":           clickAction(computeruse.ButtonLeft, 1),
+	"double_click":    clickAction(computeruse.ButtonLeft, 2),
+	"triple_click":    clickAction(computeruse.ButtonLeft, 3),
+	"middle_click":    clickAction(computeruse.ButtonMiddle, 1),
+	"right_click":     clickAction(computeruse.ButtonRight, 1),
+	"mouse_down":      pointerAction(computeruse.ActDown),
+	"mouse_up":        pointerAction(computeruse.ActUp),
+	"move":            moveAction,
+	"type":            func(a *actionArgs) []computeruse.Action { return typeAction(a, false) },
+	"drag_and_drop":   dragAction,
+	"wait":            func(a *actionArgs) []computeruse.Action { return waitAction(a.number("seconds", 1)) },
+	"press_key":       func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeys, a.keys("key")) },
+	"key_down":        func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeyDown, a.keys("key")) },
+	"key_up":          func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeyUp, a.keys("key")) },
+	"hotkey":          func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeys, a.keys("keys")) },
+	"take_screenshot": simpleAction(computeruse.ActScreenshot),
+	"scroll": func(a *actionArgs) []computeruse.Action {
+		return scrollPixels(a, a.optional("x", "y"), a.number("magnitude_in_pixels", 300), 1, 1)
 	},
-	"go_back":    plain(computeruse.ActBack),
-	"go_forward": plain(computeruse.ActForward),
-	"navigate":   navigate,
+	"go_back":    simpleAction(computeruse.ActBack),
+	"go_forward": simpleAction(computeruse.ActForward),
+	"navigate":   navigateAction,
 
-	"open_web_browser": plain(computeruse.ActScreenshot), // it is open
-	"wait_5_seconds":   func(*args) []computeruse.Action { return wait(5) },
-	"search":           func(*args) []computeruse.Action { return unknown("search: navigate to a search engine instead") },
-	"click_at":         click(computeruse.ButtonLeft, 1),
-	"hover_at":         move,
-	"type_text_at":     typeAt,
-	"key_combination":  func(a *args) []computeruse.Action { return chord(computeruse.ActKeys, a.keys("keys")) },
-	"scroll_document":  func(a *args) []computeruse.Action { return onGrid(a, nil) },
-	"scroll_at":        func(a *args) []computeruse.Action { return onGrid(a, a.point("x", "y")) },
+	"open_web_browser": simpleAction(computeruse.ActScreenshot), // it is open
+	"wait_5_seconds":   func(*actionArgs) []computeruse.Action { return waitAction(5) },
+	"search": func(*actionArgs) []computeruse.Action {
+		return unknownAction("search: navigate to a search engine instead")
+	},
+	"click_at":        clickAction(computeruse.ButtonLeft, 1),
+	"hover_at":        moveAction,
+	"type_text_at":    typeAt,
+	"key_combination": func(a *actionArgs) []computeruse.Action { return chordAction(computeruse.ActKeys, a.keys("keys")) },
+	"scroll_document": func(a *actionArgs) []computeruse.Action { return scrollCells(a, nil) },
+	"scroll_at":       func(a *actionArgs) []computeruse.Action { return scrollCells(a, a.point("x", "y")) },
 }
 
-// decode is a call of one of the vendor's actions on a picture of the given
+// decodeAction is a call of one of the vendor's actions on a picture of the given
 // size. One whose arguments make no sense is an unknown action that says why.
-func decode(name string, values map[string]any, size image.Point) []computeruse.Action {
-	a := &args{values: values, size: size}
-	done := actions[name](a)
+func decodeAction(name string, values map[string]any, size image.Point) []computeruse.Action {
+	a := &actionArgs{values: values, size: size}
+	done := vendorActions[name](a)
 	if a.wrong != "" {
-		return unknown(name + ": " + a.wrong)
+		return unknownAction(name + ": " + a.wrong)
 	}
 	return done
 }
 
-func unknown(what string) []computeruse.Action {
+func unknownAction(what string) []computeruse.Action {
 	return []computeruse.Action{{Kind: computeruse.ActUnknown, Text: what}}
 }
 
-func plain(kind computeruse.ActionKind) func(*args) []computeruse.Action {
-	return func(*args) []computeruse.Action { return []computeruse.Action{{Kind: kind}} }
+func simpleAction(kind computeruse.ActionKind) func(*actionArgs) []computeruse.Action {
+	return func(*actionArgs) []computeruse.Action { return []computeruse.Action{{Kind: kind}} }
 }
 
-func click(b computeruse.Button, times int) func(*args) []computeruse.Action {
-	return func(a *args) []computeruse.Action {
-		return []computeruse.Action{{Kind: computeruse.ActClick, At: a.point("x", "y"), Grid: grid, Button: b, Clicks: times}}
+func clickAction(b computeruse.Button, times int) func(*actionArgs) []computeruse.Action {
+	return func(a *actionArgs) []computeruse.Action {
+		return []computeruse.Action{{Kind: computeruse.ActClick, At: a.point("x", "y"), Grid: vendorGrid, Button: b, Clicks: times}}
 	}
 }
 
-func pointer(kind computeruse.ActionKind) func(*args) []computeruse.Action {
-	return func(a *args) []computeruse.Action {
+func pointerAction(kind computeruse.ActionKind) func(*actionArgs) []computeruse.Action {
+	return func(a *actionArgs) []computeruse.Action {
 		at := a.optional("x", "y")
-		return []computeruse.Action{{Kind: kind, At: at, Grid: of(at), Button: computeruse.ButtonLeft}}
+		return []computeruse.Action{{Kind: kind, At: at, Grid: gridOf(at), Button: computeruse.ButtonLeft}}
 	}
 }
 
-func move(a *args) []computeruse.Action {
-	return []computeruse.Action{{Kind: computeruse.ActMove, At: a.point("x", "y"), Grid: grid}}
+func moveAction(a *actionArgs) []computeruse.Action {
+	return []computeruse.Action{{Kind: computeruse.ActMove, At: a.point("x", "y"), Grid: vendorGrid}}
 }
 
-func typing(a *args, byDefault bool) []computeruse.Action {
+func typeAction(a *actionArgs, byDefault bool) []computeruse.Action {
 	return []computeruse.Action{{
 		Kind: computeruse.ActType, Text: a.text("text"),
 		Enter: a.flag("press_enter", byDefault), Clear: a.flag("clear_before_typing", byDefault),
 	}}
 }
 
-func typeAt(a *args) []computeruse.Action {
-	return append(click(computeruse.ButtonLeft, 1)(a), typing(a, true)...)
+func typeAt(a *actionArgs) []computeruse.Action {
+	return append(clickAction(computeruse.ButtonLeft, 1)(a), typeAction(a, true)...)
 }
 
-func drag(a *args) []computeruse.Action {
+func dragAction(a *actionArgs) []computeruse.Action {
 	from, to := [2]string{"start_x", "start_y"}, [2]string{"end_x", "end_y"}
 	if _, older := a.values["destination_x"]; older {
 		from, to = [2]string{"x", "y"}, [2]string{"destination_x", "destination_y"}
@@ -104,31 +106,31 @@ func drag(a *args) []computeruse.Action {
 	if start == nil || end == nil {
 		return nil
 	}
-	return []computeruse.Action{{Kind: computeruse.ActDrag, Path: []image.Point{*start, *end}, Grid: grid, Button: computeruse.ButtonLeft}}
+	return []computeruse.Action{{Kind: computeruse.ActDrag, Path: []image.Point{*start, *end}, Grid: vendorGrid, Button: computeruse.ButtonLeft}}
 }
 
-func wait(seconds float64) []computeruse.Action {
+func waitAction(seconds float64) []computeruse.Action {
 	return []computeruse.Action{{Kind: computeruse.ActWait, For: time.Duration(min(max(seconds, 0), 60) * float64(time.Second))}}
 }
 
-func chord(kind computeruse.ActionKind, keys []string) []computeruse.Action {
+func chordAction(kind computeruse.ActionKind, keys []string) []computeruse.Action {
 	return []computeruse.Action{{Kind: kind, Keys: keys}}
 }
 
-func navigate(a *args) []computeruse.Action {
+func navigateAction(a *actionArgs) []computeruse.Action {
 	return []computeruse.Action{{Kind: computeruse.ActNavigate, URL: a.text("url")}}
 }
 
-// onGrid scrolls as Gemini 2.5 does, by cells of the grid.
-func onGrid(a *args, at *image.Point) []computeruse.Action {
-	return scroll(a, at, a.number("magnitude", 800), float64(a.size.X)/cells, float64(a.size.Y)/cells)
+// scrollCells scrolls as Gemini 2.5 does, by cells of the grid.
+func scrollCells(a *actionArgs, at *image.Point) []computeruse.Action {
+	return scrollPixels(a, at, a.number("magnitude", 800), float64(a.size.X)/gridCells, float64(a.size.Y)/gridCells)
 }
 
 // maxScroll bounds one scroll, in pixels of the picture.
 const maxScroll = 20_000
 
-// scroll goes by amount, which counts in units of perX or perY pixels.
-func scroll(a *args, at *image.Point, amount, perX, perY float64) []computeruse.Action {
+// scrollPixels goes by amount, which counts in units of perX or perY pixels.
+func scrollPixels(a *actionArgs, at *image.Point, amount, perX, perY float64) []computeruse.Action {
 	by := func(per float64) int { return int(math.Round(min(max(amount*per, -maxScroll), maxScroll))) }
 	var way image.Point
 	switch direction := strings.ToLower(a.text("direction")); direction {
@@ -143,39 +145,39 @@ func scroll(a *args, at *image.Point, amount, perX, perY float64) []computeruse.
 	default:
 		a.fail("direction is %q, not up, down, left or right", direction)
 	}
-	return []computeruse.Action{{Kind: computeruse.ActScroll, At: at, Grid: of(at), Scroll: way}}
+	return []computeruse.Action{{Kind: computeruse.ActScroll, At: at, Grid: gridOf(at), Scroll: way}}
 }
 
-// args are the arguments of one action; wrong says what is wrong with the first
+// actionArgs are the arguments of one action; wrong says what is wrong with the first
 // that is.
-type args struct {
+type actionArgs struct {
 	values map[string]any
 	size   image.Point
 	wrong  string
 }
 
-func (a *args) fail(format string, v ...any) {
+func (a *actionArgs) fail(format string, v ...any) {
 	if a.wrong == "" {
 		a.wrong = fmt.Sprintf(format, v...)
 	}
 }
 
-// cells is how many the vendor's grid has either way.
-const cells = 1000
+// gridCells is how many the vendor's grid has either way.
+const gridCells = 1000
 
-// grid is the vendor's, as the loop takes it.
-var grid = image.Pt(cells, cells)
+// vendorGrid is the vendor's, as the loop takes it.
+var vendorGrid = image.Pt(gridCells, gridCells)
 
-// of is the grid on which a place lies, if there is one.
-func of(at *image.Point) image.Point {
+// gridOf is the grid on which a place lies, if there is one.
+func gridOf(at *image.Point) image.Point {
 	if at == nil {
 		return image.Point{}
 	}
-	return grid
+	return vendorGrid
 }
 
 // point is a cell of the grid, or the nearest one if there is no such cell.
-func (a *args) point(x, y string) *image.Point {
+func (a *actionArgs) point(x, y string) *image.Point {
 	if a.size.X <= 0 || a.size.Y <= 0 {
 		a.fail("there is no picture to count on")
 		return nil
@@ -184,21 +186,21 @@ func (a *args) point(x, y string) *image.Point {
 		if a.values[name] == nil {
 			a.fail("%s is missing", name)
 		}
-		return int(min(max(a.number(name, 0), 0), cells-1))
+		return int(min(max(a.number(name, 0), 0), gridCells-1))
 	}
 	at := image.Pt(cell(x), cell(y))
 	return &at
 }
 
 // optional is a place if one is given.
-func (a *args) optional(x, y string) *image.Point {
+func (a *actionArgs) optional(x, y string) *image.Point {
 	if a.values[x] == nil && a.values[y] == nil {
 		return nil
 	}
 	return a.point(x, y)
 }
 
-func (a *args) number(name string, missing float64) float64 {
+func (a *actionArgs) number(name string, missing float64) float64 {
 	n := missing
 	switch v := a.values[name].(type) {
 	case nil:
@@ -220,7 +222,7 @@ func (a *args) number(name string, missing float64) float64 {
 	return n
 }
 
-func (a *args) text(name string) string {
+func (a *actionArgs) text(name string) string {
 	s, ok := a.values[name].(string)
 	if !ok {
 		a.fail("%s is not a text", name)
@@ -228,7 +230,7 @@ func (a *args) text(name string) string {
 	return s
 }
 
-func (a *args) flag(name string, missing bool) bool {
+func (a *actionArgs) flag(name string, missing bool) bool {
 	switch v := a.values[name].(type) {
 	case nil:
 		return missing
@@ -244,18 +246,18 @@ func (a *args) flag(name string, missing bool) bool {
 }
 
 // keys are one chord: a list of keys, or one text with "+" between them.
-func (a *args) keys(name string) []string {
+func (a *actionArgs) keys(name string) []string {
 	var keys []string
 	switch v := a.values[name].(type) {
 	case string:
-		keys = split(v)
+		keys = splitChord(v)
 	case []any:
 		for _, e := range v {
 			s, ok := e.(string)
 			if !ok {
 				a.fail("%s has an entry that is not a text", name)
 			}
-			keys = append(keys, split(s)...)
+			keys = append(keys, splitChord(s)...)
 		}
 	}
 	if len(keys) == 0 {
@@ -264,8 +266,8 @@ func (a *args) keys(name string) []string {
 	return keys
 }
 
-// split takes a chord apart; a "+" at the end is the key itself.
-func split(chord string) []string {
+// splitChord takes a chord apart; a "+" at the end is the key itself.
+func splitChord(chord string) []string {
 	switch chord {
 	case " ":
 		return []string{"Space"}

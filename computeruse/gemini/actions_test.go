@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/computeruse"
 	"clank/computeruse/gemini"
-	"clank/llm/llmtest"
-	server "clank/llm/llmtest/gemini"
+	"clank/internal/test/llmtest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestActionsOfBothGenerations(t *testing.T) {
@@ -67,8 +66,8 @@ func TestActionsOfBothGenerations(t *testing.T) {
 		{older, "drag_and_drop", `{"x":1,"y":1,"destination_x":500,"destination_y":500}`, one(computeruse.Action{Kind: computeruse.ActDrag, Path: []image.Point{{1, 1}, {500, 500}}, Grid: grid, Button: left})},
 	}
 	for _, tt := range tests {
-		s := server.NewServer(t, server.Unchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: tt.name, Arguments: tt.args}}}))
-		turn := next(t, begin(t, mind(t, s, tt.model, gemini.Options{}), computeruse.Brief{}), say("go"))
+		s := llmtest.NewGeminiServer(t, llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: tt.name, Arguments: tt.args}}}))
+		turn := next(t, begin(t, mind(t, s, tt.model, gemini.Options{}), computeruse.ConversationOptions{}), say("go"))
 		if len(turn.Calls) != 1 {
 			t.Fatalf("%s: turn = %+v", tt.name, turn)
 		}
@@ -79,8 +78,8 @@ func TestActionsOfBothGenerations(t *testing.T) {
 }
 
 func TestPlacesOutsideBecomeTheNearestInside(t *testing.T) {
-	s := server.NewServer(t, server.Unchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":1200,"y":-3}`}}}))
-	turn := next(t, begin(t, mind(t, s, newer, gemini.Options{}), computeruse.Brief{}), say("go"))
+	s := llmtest.NewGeminiServer(t, llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":1200,"y":-3}`}}}))
+	turn := next(t, begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{}), say("go"))
 	if got, want := *turn.Calls[0].Actions[0].At, image.Pt(999, 0); got != want {
 		t.Errorf("at %v, want %v", got, want)
 	}

@@ -38,20 +38,20 @@ func BenchmarkNext(b *testing.B) {
 		b.Fatal(err)
 	}
 	picture := llm.Image{MediaType: "image/png", Data: bytes.Repeat([]byte("0123456789"), 30_000)}
-	var talk computeruse.Talk
+	var talk computeruse.Conversation
 	var in computeruse.Input
 	for i := range b.N {
 		if i%30 == 0 { // as long as a task may be
-			if talk, err = made.Begin(computeruse.Brief{}); err != nil {
+			if talk, err = made.Begin(computeruse.ConversationOptions{}); err != nil {
 				b.Fatal(err)
 			}
 			in = computeruse.Input{Says: []string{"go"}}
 		}
-		in.Shot = &computeruse.Shot{Image: picture, Size: size, URL: "https://example.com/"}
+		in.Shot = &computeruse.Screenshot{Image: picture, Size: size, URL: "https://example.com/"}
 		turn, err := talk.Next(b.Context(), in)
 		if err != nil {
 			b.Fatal(err)
 		}
-		in = computeruse.Input{Outcomes: []computeruse.Outcome{outcome(turn.Calls[0])}}
+		in = computeruse.Input{Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])}}
 	}
 }

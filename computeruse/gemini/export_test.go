@@ -1,12 +1,12 @@
 package gemini
 
 // Decode is decode, for tests.
-var Decode = decode
+var Decode = decodeAction
 
 // Actions are the names of the vendor's actions.
 func Actions() map[string]bool {
 	names := map[string]bool{}
-	for name := range actions {
+	for name := range vendorActions {
 		names[name] = true
 	}
 	return names

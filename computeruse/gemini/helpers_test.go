@@ -7,10 +7,9 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/gemini"
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	vendor "clank/llm/gemini"
-	"clank/llm/llmtest"
-	server "clank/llm/llmtest/gemini"
 )
 
 const (
@@ -20,7 +19,7 @@ const (
 
 var size = image.Pt(1280, 720)
 
-func mind(t *testing.T, s *server.Server, model string, o gemini.Options) *gemini.Mind {
+func mind(t *testing.T, s *llmtest.GeminiServer, model string, o gemini.Options) *gemini.Model {
 	t.Helper()
 	m, err := vendor.New(vendor.Options{
 		BaseURL: s.BaseURL(), Key: "AIzaTest0123456789", Model: model,
@@ -36,7 +35,7 @@ func mind(t *testing.T, s *server.Server, model string, o gemini.Options) *gemin
 	return made
 }
 
-func begin(t *testing.T, m *gemini.Mind, b computeruse.Brief) computeruse.Talk {
+func begin(t *testing.T, m *gemini.Model, b computeruse.ConversationOptions) computeruse.Conversation {
 	t.Helper()
 	talk, err := m.Begin(b)
 	if err != nil {
@@ -45,7 +44,7 @@ func begin(t *testing.T, m *gemini.Mind, b computeruse.Brief) computeruse.Talk {
 	return talk
 }
 
-func next(t *testing.T, talk computeruse.Talk, in computeruse.Input) computeruse.Turn {
+func next(t *testing.T, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
 	t.Helper()
 	turn, err := talk.Next(t.Context(), in)
 	if err != nil {
@@ -54,8 +53,8 @@ func next(t *testing.T, talk computeruse.Talk, in computeruse.Input) computeruse
 	return turn
 }
 
-func shot(n byte) *computeruse.Shot {
-	return &computeruse.Shot{Image: llm.Image{MediaType: "image/png", Data: []byte{'p', 'n', 'g', n}}, Size: size, URL: "https://example.com/"}
+func shot(n byte) *computeruse.Screenshot {
+	return &computeruse.Screenshot{Image: llm.Image{MediaType: "image/png", Data: []byte{'p', 'n', 'g', n}}, Size: size, URL: "https://example.com/"}
 }
 
 // say is the beginning of a task.
@@ -63,11 +62,11 @@ func say(text string) computeruse.Input {
 	return computeruse.Input{Says: []string{text}, Shot: shot(0)}
 }
 
-func outcome(c computeruse.Call) computeruse.Outcome { return computeruse.Outcome{CallID: c.ID} }
+func outcome(c computeruse.Call) computeruse.CallResult { return computeruse.CallResult{CallID: c.ID} }
 
-func wire(t *testing.T, r llmtest.Request) server.Wire {
+func wire(t *testing.T, r llmtest.Request) llmtest.GeminiRequest {
 	t.Helper()
-	w, err := server.Decode(r.Body)
+	w, err := llmtest.DecodeGemini(r.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +74,7 @@ func wire(t *testing.T, r llmtest.Request) server.Wire {
 }
 
 // images are the last bytes of the pictures in a request, in their order.
-func images(w server.Wire) []byte {
+func images(w llmtest.GeminiRequest) []byte {
 	var all []byte
 	for _, c := range w.Contents {
 		for _, p := range c.Parts {

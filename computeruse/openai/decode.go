@@ -12,15 +12,15 @@ import (
 	"clank/llm"
 )
 
-// output is an item of an answer: the union of those that matter here.
-type output struct {
-	Type      string               `json:"type"`
-	CallID    string               `json:"call_id"`
-	Name      string               `json:"name"`
-	Arguments json.RawMessage      `json:"arguments"`
-	Action    json.RawMessage      `json:"action"`  // preview: one
-	Actions   []json.RawMessage    `json:"actions"` // several
-	Checks    []computeruse.Safety `json:"pending_safety_checks"`
+// outputItem is an item of an answer: the union of those that matter here.
+type outputItem struct {
+	Type      string                      `json:"type"`
+	CallID    string                      `json:"call_id"`
+	Name      string                      `json:"name"`
+	Arguments json.RawMessage             `json:"arguments"`
+	Action    json.RawMessage             `json:"action"`  // preview: one
+	Actions   []json.RawMessage           `json:"actions"` // several
+	Checks    []computeruse.SafetyWarning `json:"pending_safety_checks"`
 	Summary   []struct {
 		Text string `json:"text"`
 	} `json:"summary"`
@@ -33,16 +33,16 @@ type output struct {
 
 // openCall is a call of the newest answer, which must be answered.
 type openCall struct {
-	ID     string               `json:"id"`
-	Screen bool                 `json:"screen,omitempty"` // of the screen, not of a function
-	Safety []computeruse.Safety `json:"safety,omitempty"`
+	ID     string                      `json:"id"`
+	Screen bool                        `json:"screen,omitempty"` // of the screen, not of a function
+	Safety []computeruse.SafetyWarning `json:"safety,omitempty"`
 }
 
 // readTurn reads the items of an answer.
 func readTurn(items []json.RawMessage) (t computeruse.Turn, open []openCall, err error) {
 	var said, thought []string
 	for _, raw := range items {
-		var o output
+		var o outputItem
 		if err := json.Unmarshal(raw, &o); err != nil {
 			return t, nil, err
 		}
@@ -76,7 +76,7 @@ func readTurn(items []json.RawMessage) (t computeruse.Turn, open []openCall, err
 }
 
 // function is a function's call; one whose arguments are no object is malformed.
-func (o output) function() llm.ToolCall {
+func (o outputItem) function() llm.ToolCall {
 	c := llm.ToolCall{ID: o.CallID, Name: o.Name, Input: json.RawMessage("{}")}
 	var arguments string
 	if json.Unmarshal(o.Arguments, &arguments) != nil {
@@ -94,7 +94,7 @@ func (o output) function() llm.ToolCall {
 	return c
 }
 
-func (o output) actions() []computeruse.Action {
+func (o outputItem) actions() []computeruse.Action {
 	var all []computeruse.Action
 	for _, raw := range o.Actions {
 		all = append(all, readAction(raw))
@@ -105,8 +105,8 @@ func (o output) actions() []computeruse.Action {
 	return all
 }
 
-// action is an action as the vendor sends it.
-type action struct {
+// wireAction is an action as the vendor sends it.
+type wireAction struct {
 	Type    string            `json:"type"`
 	Button  string            `json:"button"`
 	X       *float64          `json:"x"`
@@ -121,29 +121,29 @@ type action struct {
 // readAction reads one action. One that cannot be understood, or lacks what it
 // needs, is an unknown one that says so.
 func readAction(raw json.RawMessage) computeruse.Action {
-	var in action
+	var in wireAction
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return unknown("an action that is not of the agreed form")
+		return unknownAction("an action that is not of the agreed form")
 	}
 	at := in.point()
 	switch in.Type {
 	case "click", "double_click", "triple_click":
 		clicks := map[string]int{"click": 1, "double_click": 2, "triple_click": 3}[in.Type]
 		if at == nil {
-			return unknown(in.Type + " without x and y")
+			return unknownAction(in.Type + " without x and y")
 		}
-		return computeruse.Action{Kind: computeruse.ActClick, At: at, Button: button(in.Button), Clicks: clicks, Held: in.Keys}
+		return computeruse.Action{Kind: computeruse.ActClick, At: at, Button: buttonOf(in.Button), Clicks: clicks, Held: in.Keys}
 	case "move":
 		if at == nil {
-			return unknown("move without x and y")
+			return unknownAction("move without x and y")
 		}
 		return computeruse.Action{Kind: computeruse.ActMove, At: at, Held: in.Keys}
 	case "scroll":
-		return computeruse.Action{Kind: computeruse.ActScroll, At: at, Scroll: image.Pt(whole(in.ScrollX), whole(in.ScrollY)), Held: in.Keys}
+		return computeruse.Action{Kind: computeruse.ActScroll, At: at, Scroll: image.Pt(roundPixels(in.ScrollX), roundPixels(in.ScrollY)), Held: in.Keys}
 	case "drag":
 		path, err := readPath(in.Path)
 		if err != nil {
-			return unknown("drag with " + err.Error())
+			return unknownAction("drag with " + err.Error())
 		}
 		return computeruse.Action{Kind: computeruse.ActDrag, Path: path, Held: in.Keys}
 	case "keypress":
@@ -155,31 +155,31 @@ func readAction(raw json.RawMessage) computeruse.Action {
 	case "screenshot":
 		return computeruse.Action{Kind: computeruse.ActScreenshot}
 	}
-	return unknown(in.Type)
+	return unknownAction(in.Type)
 }
 
-func unknown(what string) computeruse.Action {
+func unknownAction(what string) computeruse.Action {
 	return computeruse.Action{Kind: computeruse.ActUnknown, Text: what}
 }
 
-func (a action) point() *image.Point {
+func (a wireAction) point() *image.Point {
 	if a.X == nil || a.Y == nil {
 		return nil
 	}
-	return &image.Point{X: whole(*a.X), Y: whole(*a.Y)}
+	return &image.Point{X: roundPixels(*a.X), Y: roundPixels(*a.Y)}
 }
 
 // readPath reads points as {x,y} or [x,y].
 func readPath(raw []json.RawMessage) ([]image.Point, error) {
 	var path []image.Point
 	for i, r := range raw {
-		var p action
+		var p wireAction
 		var pair []float64
 		switch {
 		case json.Unmarshal(r, &p) == nil && p.point() != nil:
 			path = append(path, *p.point())
 		case json.Unmarshal(r, &pair) == nil && len(pair) == 2:
-			path = append(path, image.Pt(whole(pair[0]), whole(pair[1])))
+			path = append(path, image.Pt(roundPixels(pair[0]), roundPixels(pair[1])))
 		default:
 			return nil, fmt.Errorf("a point %d that is not of the agreed form", i+1)
 		}
@@ -187,7 +187,7 @@ func readPath(raw []json.RawMessage) ([]image.Point, error) {
 	return path, nil
 }
 
-func button(name string) computeruse.Button {
+func buttonOf(name string) computeruse.Button {
 	switch name = strings.ToLower(name); name {
 	case "":
 		return computeruse.ButtonLeft
@@ -197,8 +197,8 @@ func button(name string) computeruse.Button {
 	return computeruse.Button(name)
 }
 
-// whole is a number of pixels, bounded so that it fits.
-func whole(v float64) int {
+// roundPixels is a number of pixels, bounded so that it fits.
+func roundPixels(v float64) int {
 	const most = 1 << 20
 	return int(math.Round(math.Max(-most, math.Min(most, v))))
 }

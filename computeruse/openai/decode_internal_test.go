@@ -37,16 +37,16 @@ func TestActionsAreReadInAllTheirForms(t *testing.T) {
 }
 
 func TestThePictureThatStandsForOneThatIsGoneIsOne(t *testing.T) {
-	out := item{Kind: kindScreen, CallID: "a", Parts: []part{picture(nil)}}.wire("original")
-	if shot := out.(map[string]any)["output"].(map[string]any); shot["image_url"] != gone || shot["detail"] != nil {
+	out := inputItem{Kind: kindScreen, CallID: "a", Parts: []inputPart{imagePart(nil)}}.request("original")
+	if shot := out.(map[string]any)["output"].(map[string]any); shot["image_url"] != removedImage || shot["detail"] != nil {
 		t.Errorf("got %v", shot)
 	}
 }
 
 func TestAConversationThatIsTooLongBeginsAnewInWords(t *testing.T) {
-	m := &talk{mind: &Mind{}, kept: kept{Whole: true, Items: make([]item, maxItems+1), Log: []string{"told: find a lamp"}, Open: []openCall{{ID: "a", Screen: true}}}}
-	m.tell(computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: "a", Err: "It failed."}}, Says: []string{"go on"}})
-	raw, err := json.Marshal(m.kept.Told)
+	m := &conversation{model: &Model{}, state: storedState{Whole: true, Items: make([]inputItem, maxItems+1), Log: []string{"told: find a lamp"}, Open: []openCall{{ID: "a", Screen: true}}}}
+	m.addInput(computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: "a", Err: "It failed."}}, Says: []string{"go on"}})
+	raw, err := json.Marshal(m.state.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func TestAConversationThatIsTooLongBeginsAnewInWords(t *testing.T) {
 			t.Errorf("it is told %s, want %q in it", raw, part)
 		}
 	}
-	if len(m.kept.Items) != 0 || len(m.kept.Open) != 0 || strings.Contains(string(raw), kindScreen) {
-		t.Errorf("it keeps %d items and %d calls", len(m.kept.Items), len(m.kept.Open))
+	if len(m.state.Items) != 0 || len(m.state.Open) != 0 || strings.Contains(string(raw), kindScreen) {
+		t.Errorf("it keeps %d items and %d calls", len(m.state.Items), len(m.state.Open))
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package openai is the mind of OpenAI's models that work a screen: the tool
 // "computer" of the Responses API, and its forerunner "computer_use_preview" for
-// gateways that still serve that. It satisfies [computeruse.Mind].
+// gateways that still serve that. It satisfies [computeruse.Model].
 //
 // The wire, its errors and its repeated tries are those of package llm/openai. It
 // does nothing to a screen and asks no person; the loop in computeruse does.
@@ -38,18 +38,18 @@ type Options struct {
 	Size      image.Point // what pictures are made to fit into: 1600x1000 if zero, for the preview 1024x768
 }
 
-// Mind is one model. It is safe for concurrent use.
-type Mind struct {
+// Model is one model. It is safe for concurrent use.
+type Model struct {
 	opts  Options
 	model *openai.Model
 }
 
-var _ computeruse.Mind = (*Mind)(nil)
+var _ computeruse.Model = (*Model)(nil)
 
 // New checks the options. It does not reach for the network. Its errors are those
 // of [openai.New]; a model that is known to see no pictures is one of kind
 // rejected.
-func New(o Options) (*Mind, error) {
+func New(o Options) (*Model, error) {
 	if o.Dialect == "" {
 		o.Dialect = DialectComputer
 	}
@@ -76,14 +76,14 @@ func New(o Options) (*Mind, error) {
 			Hint: "choose another model, or the runtime local_browser_agent",
 		}
 	}
-	return &Mind{opts: o, model: m}, nil
+	return &Model{opts: o, model: m}, nil
 }
 
-// Name implements [computeruse.Mind].
-func (m *Mind) Name() string { return m.model.Name() }
+// Name implements [computeruse.Model].
+func (m *Model) Name() string { return m.model.Name() }
 
-// Fit implements [computeruse.Mind].
-func (m *Mind) Fit(screen image.Point) image.Point {
+// Fit implements [computeruse.Model].
+func (m *Model) Fit(screen image.Point) image.Point {
 	if screen.X <= 0 || screen.Y <= 0 {
 		return screen
 	}
@@ -92,26 +92,26 @@ func (m *Mind) Fit(screen image.Point) image.Point {
 	return image.Pt(side(screen.X), side(screen.Y))
 }
 
-// Begin implements [computeruse.Mind].
-func (m *Mind) Begin(b computeruse.Brief) (computeruse.Talk, error) {
-	t := &talk{mind: m, brief: b}
+// Begin implements [computeruse.Model].
+func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversation, error) {
+	t := &conversation{model: m, brief: b}
 	if len(b.Memory) > 0 {
 		var err error
-		if t.kept, err = readKept(b.Memory); err != nil {
+		if t.state, err = parseState(b.Memory); err != nil {
 			return nil, err
 		}
 	}
-	if m.opts.Stateless && !t.kept.Whole && t.kept.Previous != "" {
-		t.anew("(What was said so far, in words:)") // the rest lies at the vendor, who is not to be asked for it
+	if m.opts.Stateless && !t.state.Whole && t.state.Previous != "" {
+		t.restart("(What was said so far, in words:)") // the rest lies at the vendor, who is not to be asked for it
 	}
-	t.kept.Whole = t.kept.Whole || m.opts.Stateless
+	t.state.Whole = t.state.Whole || m.opts.Stateless
 	return t, nil
 }
 
 // tools are those of every request: they are not inherited from the one before.
-func (t *talk) tools() []client.Tool {
-	screen := client.Tool{Type: client.ToolType(t.mind.opts.Dialect)}
-	if t.mind.opts.Dialect == DialectPreview {
+func (t *conversation) tools() []client.Tool {
+	screen := client.Tool{Type: client.ToolType(t.model.opts.Dialect)}
+	if t.model.opts.Dialect == DialectPreview {
 		size := t.size()
 		screen.Parameters = map[string]any{"environment": "browser", "display_width": size.X, "display_height": size.Y}
 	}
@@ -130,9 +130,9 @@ func (t *talk) tools() []client.Tool {
 }
 
 // size is that of the newest picture.
-func (t *talk) size() image.Point {
-	if t.kept.Size.X <= 0 || t.kept.Size.Y <= 0 {
-		return t.mind.opts.Size
+func (t *conversation) size() image.Point {
+	if t.state.Size.X <= 0 || t.state.Size.Y <= 0 {
+		return t.model.opts.Size
 	}
-	return t.kept.Size
+	return t.state.Size
 }

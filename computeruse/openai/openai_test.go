@@ -10,18 +10,18 @@ import (
 	"time"
 
 	"clank/computeruse"
-	"clank/computeruse/computerusetest"
 	"clank/computeruse/openai"
+	"clank/internal/test/computerusetest"
+	"clank/internal/test/llmtest"
+	"clank/internal/test/sessionstest"
 	"clank/llm"
-	"clank/llm/llmtest"
 	client "clank/llm/openai"
-	"clank/sessions/sessionstest"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 // open is a mind of server, impatient unless changed.
-func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *openai.Mind {
+func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *openai.Model {
 	t.Helper()
 	o := openai.Options{Client: client.Options{
 		BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "gpt-6-sol-test",
@@ -41,9 +41,9 @@ func stateless(o *openai.Options) { o.Stateless = true }
 
 var readText = llm.Tool{Name: "read_text", Description: "Read.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}
 
-func begin(t *testing.T, m *openai.Mind, memory json.RawMessage) computeruse.Talk {
+func begin(t *testing.T, m *openai.Model, memory json.RawMessage) computeruse.Conversation {
 	t.Helper()
-	talk, err := m.Begin(computeruse.Brief{
+	talk, err := m.Begin(computeruse.ConversationOptions{
 		System: "work", Tools: []llm.Tool{readText}, MaxTokens: 100, EndUser: "hashed", Memory: memory,
 	})
 	if err != nil {
@@ -52,16 +52,16 @@ func begin(t *testing.T, m *openai.Mind, memory json.RawMessage) computeruse.Tal
 	return talk
 }
 
-func shot(t *testing.T, shade uint8) *computeruse.Shot {
+func shot(t *testing.T, shade uint8) *computeruse.Screenshot {
 	t.Helper()
 	data, err := computerusetest.Picture(image.Pt(40, 30), shade)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &computeruse.Shot{Image: llm.Image{MediaType: "image/png", Data: data}, Size: image.Pt(40, 30), URL: "http://shop.test/"}
+	return &computeruse.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}, Size: image.Pt(40, 30), URL: "http://shop.test/"}
 }
 
-func next(t *testing.T, talk computeruse.Talk, in computeruse.Input) computeruse.Turn {
+func next(t *testing.T, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
 	t.Helper()
 	turn, err := talk.Next(t.Context(), in)
 	if err != nil {
@@ -118,7 +118,7 @@ func TestMindKeepsTheContractOfABackend(t *testing.T) {
 			sessionstest.TestBackend(t, func(t *testing.T) sessionstest.BackendCase {
 				t.Helper()
 				server := llmtest.NewServer(t)
-				server.Otherwise(func(r llmtest.Request) llmtest.Reply {
+				server.SetFallback(func(r llmtest.Request) llmtest.Reply {
 					call := llmtest.ScreenCall{Actions: []string{`{"type":"double_click","x":3,"y":4,"keys":null}`, `{"type":"keypress","keys":["CTRL","A"]}`}}
 					said := r.LastText()
 					last := r.Messages[len(r.Messages)-1].Parts
@@ -147,7 +147,7 @@ func TestMindKeepsTheContractOfABackend(t *testing.T) {
 				mind := open(t, server, change)
 				return sessionstest.BackendCase{
 					Backend: &computeruse.Agent{
-						Browser: browser, Mind: func(context.Context, string) (computeruse.Mind, error) { return mind, nil },
+						Browser: browser, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil },
 					},
 					Runtime: computeruse.RuntimeOpenAI, Acts: browser.Acts, Prompt: "quick", Slow: "slow", Within: 3 * time.Second,
 				}
@@ -157,10 +157,10 @@ func TestMindKeepsTheContractOfABackend(t *testing.T) {
 }
 
 func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Work(`{"type":"click","button":"left","x":1,"y":2}`), llmtest.Say("done"))
+	server := llmtest.NewServer(t, llmtest.ActOnScreen(`{"type":"click","button":"left","x":1,"y":2}`), llmtest.Say("done"))
 	talk := begin(t, open(t, server, nil), nil)
 	turn := next(t, talk, computeruse.Input{Says: []string{"buy a lamp"}, Shot: shot(t, 1)})
-	next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 2), Final: true})
+	next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 2), Final: true})
 	first, second := sent(t, server, 0), sent(t, server, 1)
 	for n, b := range []body{first, second} {
 		if b.Instructions != "work" || len(b.Tools) != 2 || b.Tools[0]["type"] != "computer" || b.Tools[1]["strict"] != false ||
@@ -195,7 +195,7 @@ func TestStatelessRequestsReplayEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(t, begin(t, m, memory), computeruse.Input{
-		Outcomes: []computeruse.Outcome{{CallID: "a", Err: "It failed."}}, Results: []llm.ToolResult{{ID: "b", Text: "a lamp"}}, Shot: shot(t, 2),
+		Outcomes: []computeruse.CallResult{{CallID: "a", Err: "It failed."}}, Results: []llm.ToolResult{{ID: "b", Text: "a lamp"}}, Shot: shot(t, 2),
 	})
 	b := sent(t, server, 1)
 	want := []string{"message", "reasoning", "computer_call", "function_call", "computer_call_output", "function_call_output", "message"}
@@ -209,12 +209,12 @@ func TestStatelessRequestsReplayEverything(t *testing.T) {
 
 func TestOldPicturesAreNotSentAgain(t *testing.T) {
 	server := llmtest.NewServer(t)
-	server.Otherwise(llmtest.Work(`{"type":"wait"}`))
+	server.SetFallback(llmtest.ActOnScreen(`{"type":"wait"}`))
 	talk := begin(t, open(t, server, func(o *openai.Options) { o.Stateless, o.Pictures = true, 2 }), nil)
 	in := computeruse.Input{Says: []string{"watch"}, Shot: shot(t, 0)}
 	for n := range 5 {
 		turn := next(t, talk, in)
-		in = computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: turn.Calls[0].ID}}, Shot: shot(t, uint8(n+1))}
+		in = computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, uint8(n+1))}
 	}
 	raw := string(server.Requests()[4].Body)
 	if got := strings.Count(raw, `"detail":"original"`); got != 2 {
@@ -224,28 +224,28 @@ func TestOldPicturesAreNotSentAgain(t *testing.T) {
 
 func TestSafetyChecksAreAcknowledged(t *testing.T) {
 	check := llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{
-		ID: "a", Actions: []string{`{"type":"click","button":"left","x":1,"y":2}`}, Checks: []llmtest.Check{{ID: "cu_1", Code: "malicious_instructions", Message: "look"}},
+		ID: "a", Actions: []string{`{"type":"click","button":"left","x":1,"y":2}`}, Checks: []llmtest.ScreenCheck{{ID: "cu_1", Code: "malicious_instructions", Message: "look"}},
 	}}})
 	server := llmtest.NewServer(t, check, llmtest.Say("done"))
 	talk := begin(t, open(t, server, nil), nil)
 	turn := next(t, talk, computeruse.Input{Says: []string{"go"}, Shot: shot(t, 1)})
-	want := []computeruse.Safety{{ID: "cu_1", Code: "malicious_instructions", Message: "look"}}
+	want := []computeruse.SafetyWarning{{ID: "cu_1", Code: "malicious_instructions", Message: "look"}}
 	if diff := cmp.Diff(want, turn.Calls[0].Safety); diff != "" {
 		t.Fatalf("checks: %s", diff)
 	}
-	next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: "a", Acknowledged: want}}, Shot: shot(t, 2)})
+	next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: "a", Acknowledged: want}}, Shot: shot(t, 2)})
 }
 
 func TestACallThatNobodyAcknowledgedIsLeftBehind(t *testing.T) {
 	for name, change := range map[string]func(*openai.Options){"stateful": nil, "stateless": stateless} {
 		t.Run(name, func(t *testing.T) {
 			check := llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{
-				ID: "a", Actions: []string{`{"type":"wait"}`}, Checks: []llmtest.Check{{ID: "cu_1"}},
+				ID: "a", Actions: []string{`{"type":"wait"}`}, Checks: []llmtest.ScreenCheck{{ID: "cu_1"}},
 			}}})
 			server := llmtest.NewServer(t, check, llmtest.Say("then not"))
 			talk := begin(t, open(t, server, change), nil)
 			next(t, talk, computeruse.Input{Says: []string{"pay the bill"}, Shot: shot(t, 1)})
-			next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: "a", Err: "@ada said no."}}, Says: []string{"go on"}, Shot: shot(t, 2)})
+			next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: "a", Err: "@ada said no."}}, Says: []string{"go on"}, Shot: shot(t, 2)})
 			b := sent(t, server, 1)
 			raw := string(server.Requests()[1].Body)
 			if b.Previous != "" || !strings.Contains(raw, "pay the bill") || !strings.Contains(raw, "@ada said no.") || strings.Contains(raw, "computer_call") {
@@ -256,11 +256,11 @@ func TestACallThatNobodyAcknowledgedIsLeftBehind(t *testing.T) {
 }
 
 func TestALostConversationBeginsAnewAndSaysSo(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Work(`{"type":"wait"}`), llmtest.Work(`{"type":"wait"}`), llmtest.Say("still here"))
+	server := llmtest.NewServer(t, llmtest.ActOnScreen(`{"type":"wait"}`), llmtest.ActOnScreen(`{"type":"wait"}`), llmtest.Say("still here"))
 	talk := begin(t, open(t, server, nil), nil)
 	turn := next(t, talk, computeruse.Input{Says: []string{"find a lamp"}, Shot: shot(t, 1)})
-	server.Forget()
-	turn = next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: turn.Calls[0].ID, Text: "The mouse is at x=1."}}, Says: []string{"a red one"}, Shot: shot(t, 2)})
+	server.ForgetScreen()
+	turn = next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID, Text: "The mouse is at x=1."}}, Says: []string{"a red one"}, Shot: shot(t, 2)})
 	if len(turn.Notices) != 1 {
 		t.Errorf("notices %q, want that it was lost", turn.Notices)
 	}
@@ -274,7 +274,7 @@ func TestALostConversationBeginsAnewAndSaysSo(t *testing.T) {
 	if b.Previous != "" || b.Store == nil || *b.Store {
 		t.Errorf("the request is %+v, want nothing that could be lost again", b)
 	}
-	if turn = next(t, talk, computeruse.Input{Outcomes: []computeruse.Outcome{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 3)}); turn.Text != "still here" || len(turn.Notices) != 0 {
+	if turn = next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, 3)}); turn.Text != "still here" || len(turn.Notices) != 0 {
 		t.Errorf("got %+v", turn)
 	}
 }
@@ -308,7 +308,7 @@ func TestThePreviewToolIsToldTheSizeOfThePicture(t *testing.T) {
 }
 
 func TestAStoppedQuestionReturnsItsCause(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Misbehave("x", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
+	server := llmtest.NewServer(t, llmtest.SayWithFault("x", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
 	talk := begin(t, open(t, server, nil), nil)
 	stopped := errors.New("stopped by @ada")
 	ctx, stop := context.WithCancelCause(t.Context())
@@ -326,7 +326,7 @@ func TestMemoriesOfOthersAreRefused(t *testing.T) {
 	server := llmtest.NewServer(t)
 	m := open(t, server, nil)
 	for _, raw := range []string{`{"version":99}`, `[]`, `{`, `7`} {
-		if _, err := m.Begin(computeruse.Brief{Memory: json.RawMessage(raw)}); err == nil {
+		if _, err := m.Begin(computeruse.ConversationOptions{Memory: json.RawMessage(raw)}); err == nil {
 			t.Errorf("memory %s was taken", raw)
 		}
 	}

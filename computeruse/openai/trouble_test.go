@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"clank/computeruse"
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	"clank/llm/llmtest"
 )
 
 func TestFaultsAreToldAndTheConversationGoesOn(t *testing.T) {
@@ -15,13 +15,13 @@ func TestFaultsAreToldAndTheConversationGoesOn(t *testing.T) {
 		turn llmtest.Turn
 		kind llm.ErrorKind
 	}{
-		"cut":            {llmtest.Misbehave("half", llmtest.Fault{At: 3, Cut: llmtest.CutClose}), llm.ErrCutOff},
+		"cut":            {llmtest.SayWithFault("half", llmtest.Fault{At: 3, Cut: llmtest.CutClose}), llm.ErrCutOff},
 		"malformed":      {llmtest.Answer(llmtest.Reply{Events: []string{`{"type":`}}), llm.ErrMalformed},
 		"no call id":     {llmtest.Answer(llmtest.Reply{Events: []string{`{"type":"response.completed","response":{"id":"r","status":"completed","output":[{"type":"computer_call"}]}}`}}), llm.ErrMalformed},
 		"bad item":       {llmtest.Answer(llmtest.Reply{Events: []string{`{"type":"response.completed","response":{"id":"r","status":"completed","output":[{"type":"computer_call","call_id":7}]}}`}}), llm.ErrMalformed},
 		"key":            {llmtest.Fail(401, "invalid_api_key", "no"), llm.ErrAuth},
 		"too many":       {llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "3600"}}}), llm.ErrRateLimited},
-		"stream's error": {llmtest.Misbehave("x", llmtest.Fault{At: 2, StreamError: "overloaded"}), llm.ErrUnavailable},
+		"stream's error": {llmtest.SayWithFault("x", llmtest.Fault{At: 2, StreamError: "overloaded"}), llm.ErrUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.NewServer(t, tc.turn, llmtest.Say("hello"))

@@ -36,7 +36,7 @@ func readBasket(r *http.Request) basket {
 	var b basket
 	for item := range strings.SplitSeq(c.Value, ".") {
 		id, n, _ := strings.Cut(item, ":")
-		if p, ok := find(id); ok {
+		if p, ok := findProduct(id); ok {
 			b = b.add(p, clamp(n))
 		}
 	}
@@ -95,7 +95,7 @@ func (p pages) basket(w http.ResponseWriter, r *http.Request) {
 }
 
 func addToBasket(w http.ResponseWriter, r *http.Request) {
-	p, ok := find(r.FormValue("id"))
+	p, ok := findProduct(r.FormValue("id"))
 	if !ok || p.Stock == 0 {
 		http.Error(w, "this cannot be put into the basket", http.StatusConflict)
 		return

@@ -13,7 +13,7 @@ func (p pages) home(w http.ResponseWriter, r *http.Request) {
 	}
 	var shelves []shelf
 	for _, c := range categories() {
-		all := matching("", c, "")
+		all := matchProducts("", c, "")
 		shelves = append(shelves, shelf{c, all[:min(4, len(all))]})
 	}
 	p.write(w, r, http.StatusOK, "home", "Lumen & Oak", map[string]any{"Shelves": shelves})
@@ -24,7 +24,7 @@ func (p pages) search(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(categories(), category) {
 		category = ""
 	}
-	found := matching(query, category, sort)
+	found := matchProducts(query, category, sort)
 	title := "Everything we have"
 	switch {
 	case query != "":
@@ -41,12 +41,12 @@ func (p pages) search(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p pages) product(w http.ResponseWriter, r *http.Request) {
-	it, ok := find(r.PathValue("id"))
+	it, ok := findProduct(r.PathValue("id"))
 	if !ok {
 		p.missing(w, r)
 		return
 	}
-	more := slices.DeleteFunc(matching("", it.Category, ""), func(o product) bool { return o.ID == it.ID })
+	more := slices.DeleteFunc(matchProducts("", it.Category, ""), func(o product) bool { return o.ID == it.ID })
 	p.write(w, r, http.StatusOK, "product", it.Name, map[string]any{"It": it, "More": more[:min(3, len(more))]})
 }
 

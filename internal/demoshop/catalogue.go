@@ -48,8 +48,8 @@ var catalogue = []product{
 	{"gift-card", "Gift Card", "Things", 5000, 999, "For somebody who knows better what they want.", []fact{{"Valid", "Three years"}}, []string{"Paper"}},
 }
 
-// find returns the product with the given id.
-func find(id string) (product, bool) {
+// findProduct returns the product with the given id.
+func findProduct(id string) (product, bool) {
 	i := slices.IndexFunc(catalogue, func(p product) bool { return p.ID == id })
 	if i < 0 {
 		return product{}, false
@@ -57,10 +57,10 @@ func find(id string) (product, bool) {
 	return catalogue[i], true
 }
 
-// matching returns the products in which every word of query occurs, in the
+// matchProducts returns the products in which every word of query occurs, in the
 // given category if it is not empty, ordered as sort says: "price", "-price",
 // or else as in the catalogue. "lamps" finds what "lamp" finds.
-func matching(query, category, sort string) []product {
+func matchProducts(query, category, sort string) []product {
 	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	var found []product
 	for _, p := range catalogue {

@@ -80,12 +80,12 @@ func (p pages) order(w http.ResponseWriter, r *http.Request) {
 	i := slices.IndexFunc(deliveries, func(d delivery) bool { return d.Name == o.Delivery })
 	basket(nil).save(w)
 	p.write(w, r, http.StatusOK, "order", "Thank you for your order", map[string]any{
-		"Number": number(o, b), "Order": o, "Lines": b, "Delivery": deliveries[i], "Sum": b.sum() + deliveries[i].Cents,
+		"Number": orderNumber(o, b), "Order": o, "Lines": b, "Delivery": deliveries[i], "Sum": b.sum() + deliveries[i].Cents,
 	})
 }
 
-// number is the order's number: the same order has the same one every time.
-func number(o order, b basket) string {
+// orderNumber is the order's number: the same order has the same one every time.
+func orderNumber(o order, b basket) string {
 	h := crc32.NewIEEE()
 	fmt.Fprint(h, o.Name, o.Email, o.Street, o.Zip, o.City, o.Country, o.Delivery)
 	for _, l := range b {

@@ -29,7 +29,7 @@ type pages map[string]*template.Template
 func Handler() http.Handler {
 	p := pages{}
 	for _, name := range []string{"home", "search", "product", "basket", "checkout", "order", "missing"} {
-		funcs := template.FuncMap{"price": price, "art": art}
+		funcs := template.FuncMap{"price": formatPrice, "art": art}
 		p[name] = template.Must(template.New("layout.html").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
 	}
 	static, err := fs.Sub(staticFiles, "static")
@@ -55,11 +55,11 @@ func Handler() http.Handler {
 		mux.HandleFunc(r.pattern, r.handle)
 	}
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(static)))
-	return limit(mux)
+	return limitBody(mux)
 }
 
-// limit bounds what a visitor can send and tells browsers to take types as told.
-func limit(next http.Handler) http.Handler {
+// limitBody bounds what a visitor can send and tells browsers to take types as told.
+func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -97,8 +97,8 @@ func (p pages) write(w http.ResponseWriter, r *http.Request, status int, name, t
 	_, _ = w.Write(b.Bytes()) // the visitor went away: nothing to do
 }
 
-// price writes an amount of cents in euros: "€ 1,249.00".
-func price(cents int) string {
+// formatPrice writes an amount of cents in euros: "€ 1,249.00".
+func formatPrice(cents int) string {
 	whole := strconv.Itoa(cents / 100)
 	for i := len(whole) - 3; i > 0; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 // What applies when the options leave it open.
@@ -47,23 +47,23 @@ type Options struct {
 	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
 	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
 
-	HTTPClient *http.Client     // its Timeout should be 0; nil: a plain client on the default transport
-	Logger     *slog.Logger     // nil: no log
-	Price      *llm.Price       // nil: by the table in package llm
-	Caps       *llm.Caps        // nil: by the table in package llm
-	OnRetry    func(wire.Retry) // called before each repeated try, on the goroutine that generates; may be nil
+	HTTPClient *http.Client               // its Timeout should be 0; nil: a plain client on the default transport
+	Logger     *slog.Logger               // nil: no log
+	Price      *llm.Price                 // nil: by the table in package llm
+	Caps       *llm.Caps                  // nil: by the table in package llm
+	OnRetry    func(transport.RetryEvent) // called before each repeated try, on the goroutine that generates; may be nil
 }
 
 // Model asks one model of one server. It is safe for concurrent use.
 type Model struct {
-	opts     Options
-	patience wire.Patience
-	place    wire.Place
-	caps     llm.Caps
-	url      string // of the method
-	traits   traits
-	http     *http.Client
-	clean    func(string) string // removes secrets from text of the server
+	opts        Options
+	retryPolicy transport.RetryPolicy
+	endpoint    transport.Endpoint
+	caps        llm.Caps
+	url         string // of the method
+	traits      modelTrait
+	http        *http.Client
+	clean       func(string) string // removes secrets from text of the server
 }
 
 // efforts are the values of [Options.Effort].
@@ -77,7 +77,7 @@ func New(o Options) (*Model, error) {
 	if o.Model == "" {
 		return nil, errors.New("open model: no model is named")
 	}
-	u, err := wire.BaseURL(o.BaseURL)
+	u, err := transport.ParseBaseURL(o.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +85,12 @@ func New(o Options) (*Model, error) {
 		return nil, fmt.Errorf("open model: effort must be none, low, medium, high, xhigh or max, not %q", o.Effort)
 	}
 	m := &Model{
-		opts: o, url: u.JoinPath("v1", "messages").String(), traits: traitsOf(o.Model), caps: capsFor(o), http: wire.NoRedirects(o.HTTPClient), clean: wire.Cleaner(o.Key, u),
-		patience: wire.Patience{
+		opts: o, url: u.JoinPath("v1", "messages").String(), traits: traitsOf(o.Model), caps: capsFor(o), http: transport.NoRedirects(o.HTTPClient), clean: transport.SecretRemover(o.Key, u),
+		retryPolicy: transport.RetryPolicy{
 			Timeout: o.Timeout, Idle: o.IdleTimeout, Backoff: o.Backoff, Logger: o.Logger, OnRetry: o.OnRetry,
 		}.WithDefaults(),
-		place: wire.Place{
-			Host: u.Host, Shown: u.Redacted(), Speaks: "Messages API", KeyEnv: o.KeyEnv, HasKey: o.Key != "", Model: o.Model,
+		endpoint: transport.Endpoint{
+			Host: u.Host, DisplayURL: u.Redacted(), API: "Messages API", KeyEnv: o.KeyEnv, HasKey: o.Key != "", Model: o.Model,
 		},
 	}
 	if o.Key == "" && u.Hostname() == "api.anthropic.com" {
@@ -117,7 +117,7 @@ func (m *Model) ModelID() string { return m.opts.Model }
 
 // Owner marks what only this model of this server understands, such as the
 // signatures of its thinking.
-func (m *Model) Owner() string { return m.place.Host + " messages " + m.opts.Model }
+func (m *Model) Owner() string { return m.endpoint.Host + " messages " + m.opts.Model }
 
 func withDefaults(o Options) Options {
 	text := func(field *string, value string) {

@@ -45,12 +45,12 @@ type TextBlock struct {
 // ImageBlock is a picture. See [Picture].
 type ImageBlock struct {
 	Type            string           `json:"type"`
-	Source          source           `json:"source"`
+	Source          imageSource      `json:"source"`
 	Transformations *transformations `json:"transformations,omitempty"`
 	CacheControl    *cacheControl    `json:"cache_control,omitempty"`
 }
 
-type source struct {
+type imageSource struct {
 	Type      string `json:"type"`
 	MediaType string `json:"media_type"`
 	Data      []byte `json:"data"`
@@ -104,8 +104,8 @@ func (b RawBlock) marked() (Content, bool) { return b, false }
 // NoOutput stands where a tool had nothing to say: the API wants some text.
 const NoOutput = "(no output)"
 
-// Replay is what the model said, as it is sent back: unchanged.
-func Replay(blocks []Block) []Content {
+// ReplayContent is what the model said, as it is sent back: unchanged.
+func ReplayContent(blocks []Block) []Content {
 	replayed := make([]Content, len(blocks))
 	for i, b := range blocks {
 		replayed[i] = RawBlock(b.Raw)
@@ -113,28 +113,28 @@ func Replay(blocks []Block) []Content {
 	return replayed
 }
 
-// Text is text, which must say something.
-func Text(text string) TextBlock { return TextBlock{Type: "text", Text: text} }
+// NewText is text, which must say something.
+func NewText(text string) TextBlock { return TextBlock{Type: "text", Text: text} }
 
-// Words is a block of text, or none if it says nothing, which the API does not
+// OptionalText is a block of text, or none if it says nothing, which the API does not
 // take.
-func Words(text string) []Content {
+func OptionalText(text string) []Content {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	return []Content{Text(text)}
+	return []Content{NewText(text)}
 }
 
-// Picture is a picture.
-func Picture(image llm.Image) ImageBlock {
-	return ImageBlock{Type: "image", Source: source{Type: "base64", MediaType: image.MediaType, Data: image.Data}}
+// NewImage is a picture.
+func NewImage(image llm.Image) ImageBlock {
+	return ImageBlock{Type: "image", Source: imageSource{Type: "base64", MediaType: image.MediaType, Data: image.Data}}
 }
 
-// Pictures are pictures.
-func Pictures(images []llm.Image) []ImageBlock {
+// NewImages are pictures.
+func NewImages(images []llm.Image) []ImageBlock {
 	blocks := make([]ImageBlock, len(images))
 	for i, image := range images {
-		blocks[i] = Picture(image)
+		blocks[i] = NewImage(image)
 	}
 	return blocks
 }
@@ -146,9 +146,9 @@ func (b ImageBlock) Unscaled() ImageBlock {
 	return b
 }
 
-// Result answers a call of a tool. Pictures of a failed tool are left out: the
+// NewResult answers a call of a tool. Pictures of a failed tool are left out: the
 // API takes only text there.
-func Result(id, toolset, text string, images []ImageBlock, failed bool) ResultBlock {
+func NewResult(id, toolset, text string, images []ImageBlock, failed bool) ResultBlock {
 	r := ResultBlock{Type: "tool_result", ToolUseID: WireID(id), Toolset: toolset, IsError: failed}
 	if failed {
 		images = nil
@@ -156,7 +156,7 @@ func Result(id, toolset, text string, images []ImageBlock, failed bool) ResultBl
 	if strings.TrimSpace(text) == "" && len(images) == 0 {
 		text = NoOutput
 	}
-	r.Content = Words(text)
+	r.Content = OptionalText(text)
 	for _, image := range images {
 		r.Content = append(r.Content, image)
 	}

@@ -11,10 +11,10 @@ import (
 
 func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
 	for name, block := range map[string]anthropic.Content{
-		"text":      anthropic.Text("a < b"),
-		"result":    anthropic.Result("toolu_1", "computer", "Done.", nil, false),
-		"failure":   anthropic.Result("toolu_1", "", "No.", nil, true),
-		"no output": anthropic.Result("toolu_1", "", "", nil, false),
+		"text":      anthropic.NewText("a < b"),
+		"result":    anthropic.NewResult("toolu_1", "computer", "Done.", nil, false),
+		"failure":   anthropic.NewResult("toolu_1", "", "No.", nil, true),
+		"no output": anthropic.NewResult("toolu_1", "", "", nil, false),
 		"unknown":   anthropic.RawBlock(`{"type":"hologram","light":[1,2.50]}`),
 		"a picture": anthropic.RawBlock(`{"type":"image","source":{"type":"url","url":"http://a.test/"}}`),
 	} {
@@ -43,7 +43,7 @@ func TestResultsStoredByFormerReleasesAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(anthropic.Content(anthropic.Result("toolu_1", "computer", "No.", nil, true)), got); diff != "" {
+	if diff := cmp.Diff(anthropic.Content(anthropic.NewResult("toolu_1", "computer", "No.", nil, true)), got); diff != "" {
 		t.Errorf("block (-want +got):\n%s", diff)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 // blockDelta is a piece of a block.
@@ -46,10 +46,10 @@ type blockBuilder struct {
 func newBlockBuilder(raw json.RawMessage) (*blockBuilder, error) {
 	b := &blockBuilder{raw: bytes.Clone(raw)}
 	if err := json.Unmarshal(raw, &b.head); err != nil {
-		return nil, &wire.MalformedError{Err: fmt.Errorf("read block: %w", err)}
+		return nil, &transport.MalformedError{Err: fmt.Errorf("read block: %w", err)}
 	}
 	if b.head.Type == "" {
-		return nil, &wire.MalformedError{Err: errors.New("a block without a type")}
+		return nil, &transport.MalformedError{Err: errors.New("a block without a type")}
 	}
 	b.text.WriteString(b.head.Text)
 	b.thinking.WriteString(b.head.Thinking)
@@ -79,14 +79,14 @@ func (b *blockBuilder) block() (Block, bool) {
 	switch b.head.Type {
 	case "text":
 		block.Text = b.text.String()
-		block.Raw = encode(map[string]any{"type": "text", "text": block.Text})
+		block.Raw = encodeJSON(map[string]any{"type": "text", "text": block.Text})
 		return block, len(bytes.TrimSpace(b.text.Bytes())) > 0
 	case "thinking":
 		block.Text = b.thinking.String()
-		block.Raw = encode(thinkingBlock{Type: "thinking", Thinking: block.Text, Signature: b.signature.String()})
+		block.Raw = encodeJSON(thinkingBlock{Type: "thinking", Thinking: block.Text, Signature: b.signature.String()})
 	case "tool_use":
 		block.Tool = b.toolUse()
-		block.Raw = encode(toolUseBlock{
+		block.Raw = encodeJSON(toolUseBlock{
 			Type: "tool_use", ID: block.Tool.ID, Name: block.Tool.Name, Toolset: block.Tool.Toolset, Input: block.Tool.Input,
 		})
 	}
@@ -126,18 +126,18 @@ func (b *blockBuilder) toolUse() *ToolUse {
 	return t
 }
 
-// encode is JSON of values made here, which always marshal.
-func encode(v any) json.RawMessage {
-	data, err := marshal(v)
+// encodeJSON is JSON of values made here, which always marshal.
+func encodeJSON(v any) json.RawMessage {
+	data, err := marshalPlain(v)
 	if err != nil {
 		return json.RawMessage("null")
 	}
 	return data
 }
 
-// marshal is v as JSON in which text stands as it came, unlike that of
+// marshalPlain is v as JSON in which text stands as it came, unlike that of
 // json.Marshal, which writes it for web pages.
-func marshal(v any) ([]byte, error) {
+func marshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

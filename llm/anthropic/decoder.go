@@ -7,13 +7,13 @@ import (
 	"fmt"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
-// decoder puts an answer together from the data of its events, as the Messages
+// messageDecoder puts an answer together from the data of its events, as the Messages
 // API streams them. Events and blocks of types that are not known are kept or
 // passed over, never an error.
-type decoder struct {
+type messageDecoder struct {
 	blocks   []*blockBuilder
 	stop     string
 	why      string
@@ -21,7 +21,7 @@ type decoder struct {
 	complete bool
 }
 
-func newDecoder() *decoder { return &decoder{} }
+func newDecoder() *messageDecoder { return &messageDecoder{} }
 
 type wireEvent struct {
 	Type         string          `json:"type"`
@@ -74,13 +74,13 @@ func (u wireUsage) usage() llm.Usage {
 	}
 }
 
-func (d *decoder) event(data []byte, emit func(llm.Delta)) error {
+func (d *messageDecoder) event(data []byte, emit func(llm.Delta)) error {
 	var e wireEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return &wire.MalformedError{Err: fmt.Errorf("read event: %w", err)}
+		return &transport.MalformedError{Err: fmt.Errorf("read event: %w", err)}
 	}
 	if e.Type == "error" || len(e.Error) > 0 && string(e.Error) != "null" {
-		return &streamError{told: wire.ReadTold(data), early: len(d.blocks) == 0}
+		return &streamError{told: transport.ParseServerError(data), early: len(d.blocks) == 0}
 	}
 	switch e.Type {
 	case "message_start":
@@ -90,13 +90,13 @@ func (d *decoder) event(data []byte, emit func(llm.Delta)) error {
 	case "content_block_delta":
 		b := d.at(e.Index)
 		if b == nil {
-			return &wire.MalformedError{Err: errors.New("a piece of a block that was not begun")}
+			return &transport.MalformedError{Err: errors.New("a piece of a block that was not begun")}
 		}
 		b.add(e.Delta.blockDelta, emit)
 	case "message_delta":
 		d.usage.take(e.Usage)
 		d.stop = cmp.Or(e.Delta.StopReason, d.stop)
-		d.why = cmp.Or(wire.OneLine(e.Delta.StopDetails.Explanation), d.why)
+		d.why = cmp.Or(transport.OneLine(e.Delta.StopDetails.Explanation), d.why)
 	case "message_stop":
 		d.complete = true
 	}
@@ -104,9 +104,9 @@ func (d *decoder) event(data []byte, emit func(llm.Delta)) error {
 }
 
 // open begins a block. They come one after the other.
-func (d *decoder) open(e wireEvent, emit func(llm.Delta)) error {
+func (d *messageDecoder) open(e wireEvent, emit func(llm.Delta)) error {
 	if e.Index == nil || *e.Index != len(d.blocks) {
-		return &wire.MalformedError{Err: errors.New("a block out of order")}
+		return &transport.MalformedError{Err: errors.New("a block out of order")}
 	}
 	b, err := newBlockBuilder(e.ContentBlock)
 	if err != nil {
@@ -117,15 +117,15 @@ func (d *decoder) open(e wireEvent, emit func(llm.Delta)) error {
 	return nil
 }
 
-func (d *decoder) at(index *int) *blockBuilder {
+func (d *messageDecoder) at(index *int) *blockBuilder {
 	if index == nil || *index < 0 || *index >= len(d.blocks) {
 		return nil
 	}
 	return d.blocks[*index]
 }
 
-func (d *decoder) answer() answer {
-	got := answer{paused: d.stop == "pause_turn"}
+func (d *messageDecoder) answer() partialResponse {
+	got := partialResponse{paused: d.stop == "pause_turn"}
 	for _, b := range d.blocks {
 		if block, ok := b.block(); ok {
 			got.Blocks = append(got.Blocks, block)

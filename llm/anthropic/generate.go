@@ -12,9 +12,9 @@ import (
 // Generate implements llm.Model. An answer without any content is a reply
 // without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
-	q := Question{System: req.System, MaxTokens: req.MaxTokens, EndUser: req.EndUser, Messages: m.messages(req.Messages)}
+	q := MessageRequest{System: req.System, MaxTokens: req.MaxTokens, EndUser: req.EndUser, Messages: m.messages(req.Messages)}
 	for _, t := range req.Tools {
-		q.Tools = append(q.Tools, ToolOf(t))
+		q.Tools = append(q.Tools, FunctionTool(t))
 	}
 	for i, message := range q.Messages {
 		if message.Role == RoleUser {
@@ -30,13 +30,13 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 		reply.Message.Parts = append(reply.Message.Parts, m.part(b))
 	}
 	if reply.Stop == llm.StopRefused && strings.TrimSpace(reply.Text()) == "" {
-		reply.Message.Parts = append(reply.Message.Parts, llm.Part{Text: Refusal(got.Why)})
+		reply.Message.Parts = append(reply.Message.Parts, llm.Part{Text: RefusalText(got.Why)})
 	}
 	return reply, nil
 }
 
-// Refusal is what a person reads when the model declined without a word.
-func Refusal(why string) string {
+// RefusalText is what a person reads when the model declined without a word.
+func RefusalText(why string) string {
 	if why == "" {
 		return "The model declined to answer."
 	}
@@ -56,39 +56,39 @@ func (m *Model) part(b Block) llm.Part {
 	return llm.Part{Opaque: &llm.Opaque{Owner: m.Owner(), Data: b.Raw}}
 }
 
-// leftOut stands where the API wants a message of the user and there is none.
-const leftOut = "(go on)"
+// omittedText stands where the API wants a message of the user and there is none.
+const omittedText = "(go on)"
 
 // messages are what the API takes: roles alternate, the user begins and ends,
 // and each call is answered by the next message, whose answers come first.
 func (m *Model) messages(all []llm.Message) []Message {
 	var out []Message
 	var open []string // calls of the assistant's message before
-	for _, message := range merged(all) {
+	for _, message := range mergeRoles(all) {
 		if message.Role == llm.RoleAssistant {
 			content, calls := m.assistantBlocks(message.Parts)
 			if len(content) == 0 {
 				continue
 			}
-			out = say(out, RoleAssistant, content)
+			out = appendMessage(out, RoleAssistant, content)
 			open = append(open, calls...)
 			continue
 		}
-		out = say(out, RoleUser, userBlocks(message.Parts, open))
+		out = appendMessage(out, RoleUser, userBlocks(message.Parts, open))
 		open = nil
 	}
 	if n := len(out); n == 0 || out[n-1].Role != RoleUser {
 		content := userBlocks(nil, open)
 		if len(content) == 0 {
-			content = []Content{Text(leftOut)}
+			content = []Content{NewText(omittedText)}
 		}
-		out = say(out, RoleUser, content)
+		out = appendMessage(out, RoleUser, content)
 	}
 	return out
 }
 
-// say adds content, to the last message if that is of the same role.
-func say(out []Message, role string, content []Content) []Message {
+// appendMessage adds content, to the last message if that is of the same role.
+func appendMessage(out []Message, role string, content []Content) []Message {
 	if len(content) == 0 {
 		return out
 	}
@@ -97,14 +97,14 @@ func say(out []Message, role string, content []Content) []Message {
 		return out
 	}
 	if len(out) == 0 && role == RoleAssistant {
-		out = append(out, Message{Role: RoleUser, Content: Words(leftOut)})
+		out = append(out, Message{Role: RoleUser, Content: OptionalText(omittedText)})
 	}
 	return append(out, Message{Role: role, Content: content})
 }
 
-// merged joins neighbours of the same role, so that all answers to one message
+// mergeRoles joins neighbours of the same role, so that all answers to one message
 // are in one.
-func merged(all []llm.Message) []llm.Message {
+func mergeRoles(all []llm.Message) []llm.Message {
 	var out []llm.Message
 	for _, m := range all {
 		if n := len(out); n > 0 && out[n-1].Role == m.Role {
@@ -123,13 +123,13 @@ func (m *Model) assistantBlocks(parts []llm.Part) (content []Content, calls []st
 		case p.Call != nil:
 			says = true
 			calls = append(calls, p.Call.ID)
-			content = append(content, RawBlock(encode(toolUseBlock{
+			content = append(content, RawBlock(encodeJSON(toolUseBlock{
 				Type: "tool_use", ID: WireID(p.Call.ID), Name: p.Call.Name, Input: objectOf(p.Call.Input),
 			})))
 		case p.Opaque != nil && p.Opaque.Owner == m.Owner():
 			content = append(content, RawBlock(p.Opaque.Data))
 		case p.Text != "":
-			words := Words(p.Text)
+			words := OptionalText(p.Text)
 			says = says || len(words) > 0
 			content = append(content, words...)
 		}
@@ -158,21 +158,21 @@ func userBlocks(parts []llm.Part, open []string) []Content {
 		case p.Result != nil && slices.Contains(open, p.Result.ID) && results[p.Result.ID] == nil:
 			results[p.Result.ID] = p.Result
 		case p.Result != nil:
-			rest = append(rest, Words("Result of an earlier tool call: "+p.Result.Text)...)
+			rest = append(rest, OptionalText("Result of an earlier tool call: "+p.Result.Text)...)
 		case p.Image != nil:
-			rest = append(rest, Picture(*p.Image))
+			rest = append(rest, NewImage(*p.Image))
 		default:
-			rest = append(rest, Words(p.Text)...)
+			rest = append(rest, OptionalText(p.Text)...)
 		}
 	}
 	var content []Content
 	for _, id := range open {
 		r := results[id]
 		if r == nil {
-			content = append(content, Result(id, "", "There is no result: the call was not carried out.", nil, true))
+			content = append(content, NewResult(id, "", "There is no result: the call was not carried out.", nil, true))
 			continue
 		}
-		content = append(content, Result(id, "", r.Text, Pictures(r.Images), r.IsError))
+		content = append(content, NewResult(id, "", r.Text, NewImages(r.Images), r.IsError))
 	}
 	return append(content, rest...)
 }

@@ -6,17 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
-	"clank/llm/llmtest"
-	vendor "clank/llm/llmtest/anthropic"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestGenerateStreamsTextAndCountsWhatItCost(t *testing.T) {
 	usage := llm.Usage{InputTokens: 1000, CachedTokens: 600, CacheWriteTokens: 300, OutputTokens: 50, ReasoningTokens: 20}
-	server := vendor.NewServer(t, llmtest.Answer(llmtest.Reply{
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(llmtest.Reply{
 		Reasoning: &llmtest.Reasoning{Summary: "easy enough", Encrypted: "sig-1"}, Text: "two and two is four", Usage: &usage,
 	}))
 	var text, thoughts strings.Builder
@@ -69,7 +68,7 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 		"redacted": {Encrypted: "ZW5jcnlwdGVk"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := vendor.NewServer(t, // refuses thinking that is missing or changed
+			server := llmtest.NewAnthropicServer(t, // refuses thinking that is missing or changed
 				llmtest.Answer(llmtest.Reply{Reasoning: thought, Text: "let me see", Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"<a>"}`}}}),
 				llmtest.Say("done"))
 			m := open(t, server, nil)
@@ -105,7 +104,7 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 }
 
 func TestThinkingIsNotShownToAnotherModel(t *testing.T) {
-	server := vendor.NewServer(t,
+	server := llmtest.NewAnthropicServer(t,
 		llmtest.Answer(llmtest.Reply{Reasoning: &llmtest.Reasoning{Summary: "hm", Encrypted: "sig"}, Text: "hello"}),
 		llmtest.Say("hello again"))
 	req := ask("hi")
@@ -120,7 +119,7 @@ func TestThinkingIsNotShownToAnotherModel(t *testing.T) {
 
 func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"],"additionalProperties":false}`)
-	server := vendor.NewServer(t,
+	server := llmtest.NewAnthropicServer(t,
 		llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{{Name: "look", Arguments: `{"x":1}`}, {Name: "fail"}, {Name: "see"}}}),
 		llmtest.Say("I saw"))
 	m := open(t, server, nil)
@@ -154,8 +153,8 @@ func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
 }
 
 func TestPromptsAreMarkedForTheCacheAndTheMarksMoveAlong(t *testing.T) {
-	server := vendor.NewServer(t)
-	server.Otherwise(llmtest.Use("look", `{}`))
+	server := llmtest.NewAnthropicServer(t)
+	server.SetFallback(llmtest.Use("look", `{}`))
 	m := open(t, server, nil)
 	req := llm.Request{System: "rules", Tools: []llm.Tool{{Name: "a"}, {Name: "look"}}, Messages: []llm.Message{llm.UserText("go")}}
 	for range 4 {
@@ -201,7 +200,7 @@ func TestConversationsOfAnyShapeAreMadeFitForTheAPI(t *testing.T) {
 		"call then plain message": {llm.UserText("a"), assistant(call), llm.UserText("never mind")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := vendor.NewServer(t, llmtest.Say("fine")) // refuses what the vendor would
+			server := llmtest.NewAnthropicServer(t, llmtest.Say("fine")) // refuses what the vendor would
 			if got := answer(t, open(t, server, nil), llm.Request{Messages: messages}).Text(); got != "fine" {
 				t.Errorf("answer = %q", got)
 			}

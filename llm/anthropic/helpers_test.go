@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
-	"clank/llm/llmtest"
 )
 
 const testKey = "sk-ant-test-0123456789abcdef"

@@ -105,13 +105,13 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 		`{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"\"f\":1.0,\"b\":1e400}"}}`,
 		`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}}`, stopped)}
 	m := taped(t, s, anthropic.Options{})
-	q := anthropic.Question{Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.Words("go")}}}
+	q := anthropic.MessageRequest{Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}}
 	got, err := m.Ask(t.Context(), q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.Messages = append(q.Messages, anthropic.Message{Role: anthropic.RoleAssistant, Content: anthropic.Replay(got.Blocks)},
-		anthropic.Message{Role: anthropic.RoleUser, Content: []anthropic.Content{anthropic.Result("toolu_1", "eyes", "seen", nil, false)}})
+	q.Messages = append(q.Messages, anthropic.Message{Role: anthropic.RoleAssistant, Content: anthropic.ReplayContent(got.Blocks)},
+		anthropic.Message{Role: anthropic.RoleUser, Content: []anthropic.Content{anthropic.NewResult("toolu_1", "eyes", "seen", nil, false)}})
 	if _, err := m.Ask(t.Context(), q, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +147,8 @@ func TestWhatGeneratingKeepsIsSentBackBitByBit(t *testing.T) {
 
 func TestARequestSaysWhatItWantsAndNothingOfThisComputer(t *testing.T) {
 	s := &tape{stream: stream(begun, okBlock, ended, stopped)}
-	q := anthropic.Question{
-		Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.Words("go")}}, Betas: []string{"one-2025-01-01", "two-2026-01-01"},
+	q := anthropic.MessageRequest{
+		Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}, Betas: []string{"one-2025-01-01", "two-2026-01-01"},
 	}
 	if _, err := taped(t, s, anthropic.Options{}).Ask(t.Context(), q, nil); err != nil {
 		t.Fatal(err)

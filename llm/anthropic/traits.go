@@ -2,26 +2,26 @@ package anthropic
 
 import "strings"
 
-// thinking is how a model's thinking is governed.
-type thinking int
+// thinkingKind is how a model's thinking is governed.
+type thinkingKind int
 
 const (
-	thinkBudget   thinking = iota // by a number of tokens; off unless asked for
-	thinkAdaptive                 // by an effort; can be switched off
-	thinkAlways                   // by an effort; cannot be switched off
+	thinkBudget   thinkingKind = iota // by a number of tokens; off unless asked for
+	thinkAdaptive                     // by an effort; can be switched off
+	thinkAlways                       // by an effort; cannot be switched off
 )
 
-// traits are what the vendor's models differ in, by the beginning of their
+// modelTrait are what the vendor's models differ in, by the beginning of their
 // names.
-type traits struct {
+type modelTrait struct {
 	prefix    string
-	thinking  thinking
+	thinking  thinkingKind
 	maxOutput int // tokens
 }
 
 // modelTraits follow the vendor's table of models as of llm.PricesAsOf. The
 // longest prefix counts; the empty one is for names nobody knows.
-var modelTraits = []traits{
+var modelTraits = []modelTrait{
 	{"", thinkAdaptive, 32_000},
 	{"claude-fable-5", thinkAlways, 128_000},
 	{"claude-mythos-5", thinkAlways, 128_000},
@@ -42,7 +42,7 @@ var modelTraits = []traits{
 	{"claude-3", thinkBudget, 4_096},
 }
 
-func traitsOf(model string) traits {
+func traitsOf(model string) modelTrait {
 	name := strings.ToLower(model[strings.LastIndex(model, "/")+1:])
 	best := modelTraits[0]
 	for _, t := range modelTraits[1:] {
@@ -53,9 +53,9 @@ func traitsOf(model string) traits {
 	return best
 }
 
-// budgets are the thinking tokens that an effort stands for where a model wants
+// thinkingBudgets are the thinking tokens that an effort stands for where a model wants
 // a number.
-var budgets = map[string]int{"low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 24_576, "max": 30_720}
+var thinkingBudgets = map[string]int{"low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 24_576, "max": 30_720}
 
 // minBudget is the least that the API takes.
 const minBudget = 1_024

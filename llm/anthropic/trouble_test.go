@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
-	"clank/llm/llmtest"
-	vendor "clank/llm/llmtest/anthropic"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
@@ -43,8 +42,8 @@ func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
 		"cut at once":  {llmtest.Fault{Cut: llmtest.CutClean}, llm.ErrCutOff, "cut off", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := vendor.NewServer(t)
-			server.Otherwise(llmtest.Misbehave("one two three four", tt.fault))
+			server := llmtest.NewAnthropicServer(t)
+			server.SetFallback(llmtest.SayWithFault("one two three four", tt.fault))
 			told := failure(t, open(t, server, nil), tt.kind)
 			if !strings.Contains(told.Error(), tt.says) {
 				t.Errorf("error = %q, want it to say %q", told, tt.says)
@@ -60,11 +59,11 @@ func TestFailuresAreToldForWhatTheyAre(t *testing.T) {
 }
 
 func TestARetryIsVisibleAndWaitsAsLongAsAsked(t *testing.T) {
-	server := vendor.NewServer(t,
+	server := llmtest.NewAnthropicServer(t,
 		llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: 529, Message: "Overloaded", Header: map[string]string{"Retry-After-Ms": "30"}}}),
 		llmtest.Say("now"))
-	var retries []wire.Retry
-	m := open(t, server, func(o *anthropic.Options) { o.OnRetry = func(r wire.Retry) { retries = append(retries, r) } })
+	var retries []transport.RetryEvent
+	m := open(t, server, func(o *anthropic.Options) { o.OnRetry = func(r transport.RetryEvent) { retries = append(retries, r) } })
 	if got := answer(t, m, ask("hi")).Text(); got != "now" {
 		t.Errorf("answer = %q", got)
 	}
@@ -78,7 +77,7 @@ func TestARetryIsVisibleAndWaitsAsLongAsAsked(t *testing.T) {
 }
 
 func TestSecretsOfAServerAreNotRepeated(t *testing.T) {
-	server := vendor.NewServer(t, llmtest.Fail(400, "", "bad key "+testKey+" and sk-ant-api03-AAAAAAAAAAAA"))
+	server := llmtest.NewAnthropicServer(t, llmtest.Fail(400, "", "bad key "+testKey+" and sk-ant-api03-AAAAAAAAAAAA"))
 	told := failure(t, open(t, server, nil), llm.ErrRejected)
 	if strings.Contains(told.Error(), "sk-ant") {
 		t.Errorf("error = %q", told)
@@ -92,7 +91,7 @@ func TestSilenceIsNoticedAtEachPoint(t *testing.T) {
 		"in the text":     {Hang: llmtest.InStream, At: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := vendor.NewServer(t, llmtest.Misbehave("one two three", fault))
+			server := llmtest.NewAnthropicServer(t, llmtest.SayWithFault("one two three", fault))
 			m := open(t, server, func(o *anthropic.Options) { o.IdleTimeout, o.Timeout = 50*time.Millisecond, time.Second })
 			failure(t, m, llm.ErrTimeout)
 			if _, err := server.Await(within(t, time.Minute), 0, llmtest.Ended); err != nil {
@@ -103,7 +102,7 @@ func TestSilenceIsNoticedAtEachPoint(t *testing.T) {
 }
 
 func TestASlowAnswerThatNeverStopsMeetsTheDeadline(t *testing.T) {
-	server := vendor.NewServer(t, llmtest.Misbehave(strings.Repeat("word ", 500), llmtest.Fault{Trickle: 10 * time.Millisecond}))
+	server := llmtest.NewAnthropicServer(t, llmtest.SayWithFault(strings.Repeat("word ", 500), llmtest.Fault{Trickle: 10 * time.Millisecond}))
 	m := open(t, server, func(o *anthropic.Options) { o.Timeout = 300 * time.Millisecond })
 	told := failure(t, m, llm.ErrTimeout)
 	if !strings.Contains(told.Message, "no complete answer within 300ms") {
@@ -118,7 +117,7 @@ func TestAStopIsObeyedAtEachPointAndClosesTheConnection(t *testing.T) {
 		"in the text":     {Hang: llmtest.InStream, At: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := vendor.NewServer(t, llmtest.Misbehave("one two three", fault))
+			server := llmtest.NewAnthropicServer(t, llmtest.SayWithFault("one two three", fault))
 			ctx, stop := context.WithCancelCause(t.Context())
 			defer stop(nil)
 			done := make(chan error, 1)
@@ -145,12 +144,12 @@ func TestAStopIsObeyedAtEachPointAndClosesTheConnection(t *testing.T) {
 }
 
 func TestAStopBetweenTriesIsObeyed(t *testing.T) {
-	server := vendor.NewServer(t, llmtest.Fail(500, "", "no"))
+	server := llmtest.NewAnthropicServer(t, llmtest.Fail(500, "", "no"))
 	cause := errors.New("stop")
 	ctx, stop := context.WithCancelCause(t.Context())
 	m := open(t, server, func(o *anthropic.Options) {
 		o.Backoff = 10 * time.Second
-		o.OnRetry = func(wire.Retry) { stop(cause) }
+		o.OnRetry = func(transport.RetryEvent) { stop(cause) }
 	})
 	if _, err := m.Generate(ctx, ask("hi"), nil); !errors.Is(err, cause) {
 		t.Errorf("err = %v, want the cause", err)
@@ -172,7 +171,7 @@ func TestAnswersEndInManyWays(t *testing.T) {
 		"new stop reason": {llmtest.Reply{Text: "hm", Finish: "coffee_break"}, llm.StopUnknown, "hm"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := vendor.NewServer(t, llmtest.Answer(tt.reply))
+			server := llmtest.NewAnthropicServer(t, llmtest.Answer(tt.reply))
 			reply := answer(t, open(t, server, nil), ask("hi"))
 			if reply.Stop != tt.stop || reply.Text() != tt.text {
 				t.Errorf("stop %s, text %q; want %s, %q", reply.Stop, reply.Text(), tt.stop, tt.text)
@@ -183,12 +182,12 @@ func TestAnswersEndInManyWays(t *testing.T) {
 
 func TestAPausedAnswerIsContinued(t *testing.T) {
 	usage := &llm.Usage{InputTokens: 10, OutputTokens: 1}
-	server := vendor.NewServer(t,
+	server := llmtest.NewAnthropicServer(t,
 		llmtest.Answer(llmtest.Reply{Text: "first", Finish: "pause_turn", Usage: usage}),
 		func(r llmtest.Request) llmtest.Reply {
 			return llmtest.Reply{Text: "then after " + r.Messages[len(r.Messages)-1].Text(), Usage: usage}
 		})
-	server.Otherwise(llmtest.Fail(500, "", "asked too often"))
+	server.SetFallback(llmtest.Fail(500, "", "asked too often"))
 	reply, err := open(t, server, nil).Generate(t.Context(), ask("hi"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +203,7 @@ func TestAPausedAnswerIsContinued(t *testing.T) {
 func TestMalformedInputOfAToolIsMarkedAndCanBeAnswered(t *testing.T) {
 	for name, arguments := range map[string]string{"cut off": `{"x": 1, "y`, "a list": `[1]`, "words": `x=1`} {
 		t.Run(name, func(t *testing.T) {
-			server := vendor.NewServer(t, llmtest.Use("look", arguments), llmtest.Say("sorry"))
+			server := llmtest.NewAnthropicServer(t, llmtest.Use("look", arguments), llmtest.Say("sorry"))
 			m := open(t, server, nil)
 			req := ask("go")
 			reply := answer(t, m, req)
@@ -218,7 +217,7 @@ func TestMalformedInputOfAToolIsMarkedAndCanBeAnswered(t *testing.T) {
 }
 
 func TestUnknownBlocksAreKeptAndUnknownEventsPassedOver(t *testing.T) {
-	server := vendor.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
 		`{"type":"message_start","message":{"usage":{"input_tokens":3,"output_tokens":1}}}`,
 		`{"type":"weather_report","sunny":true}`,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"hologram","light":[1,2.50]}}`,
@@ -247,14 +246,14 @@ func TestStreamsOfNonsenseAreMalformed(t *testing.T) {
 		"a block of none":  {`{"type":"content_block_start","index":0}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := vendor.NewServer(t, llmtest.Answer(llmtest.Reply{Events: events}))
+			server := llmtest.NewAnthropicServer(t, llmtest.Answer(llmtest.Reply{Events: events}))
 			failure(t, open(t, server, nil), llm.ErrMalformed)
 		})
 	}
 }
 
 func TestNobodyAtTheAddressIsTold(t *testing.T) {
-	server := vendor.Open()
+	server := llmtest.OpenAnthropic()
 	m := open(t, server, nil)
 	server.Close()
 	told := failure(t, m, llm.ErrUnavailable)

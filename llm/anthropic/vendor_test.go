@@ -96,22 +96,22 @@ func talkOfMuch(t *testing.T, owner string) llm.Request {
 }
 
 // screen is a question with the vendor's tools.
-func screen(t *testing.T, betas []string, tools ...anthropic.Tool) anthropic.Question {
+func screen(t *testing.T, betas []string, tools ...anthropic.Tool) anthropic.MessageRequest {
 	t.Helper()
-	shot := anthropic.Picture(picture(t, 4, 3))
+	shot := anthropic.NewImage(picture(t, 4, 3))
 	if len(betas) == 0 {
 		shot = shot.Unscaled()
 	}
-	return anthropic.Question{
+	return anthropic.MessageRequest{
 		System: "work the screen", MaxTokens: 9, Betas: betas, NoCalls: true, Stable: []int{0, 2},
-		Tools: append([]anthropic.Tool{anthropic.ToolOf(llm.Tool{Name: "look"})}, tools...),
+		Tools: append([]anthropic.Tool{anthropic.FunctionTool(llm.Tool{Name: "look"})}, tools...),
 		Messages: []anthropic.Message{
-			{Role: anthropic.RoleUser, Content: []anthropic.Content{anthropic.Text("go"), shot}},
+			{Role: anthropic.RoleUser, Content: []anthropic.Content{anthropic.NewText("go"), shot}},
 			{Role: anthropic.RoleAssistant, Content: []anthropic.Content{
 				anthropic.RawBlock(`{"type":"tool_use","id":"toolu_1","name":"left_click","toolset_name":"computer","input":{"coordinate":[1,2]}}`),
 			}},
 			{Role: anthropic.RoleUser, Content: []anthropic.Content{
-				anthropic.Result("toolu_1", "computer", "Done.", []anthropic.ImageBlock{shot}, false),
+				anthropic.NewResult("toolu_1", "computer", "Done.", []anthropic.ImageBlock{shot}, false),
 			}},
 		},
 	}
@@ -125,7 +125,7 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 			return err
 		}
 	}
-	question := func(model string, q anthropic.Question) func(*tape) error {
+	question := func(model string, q anthropic.MessageRequest) func(*tape) error {
 		return func(s *tape) error {
 			_, err := taped(t, s, anthropic.Options{Model: model}).Ask(t.Context(), q, nil)
 			return err
@@ -143,7 +143,7 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 		"thinking off":        {generate(anthropic.Options{Model: "claude-sonnet-5", Effort: "none"}, much), nil},
 		"a budget":            {generate(anthropic.Options{Model: "claude-sonnet-4-5", Effort: "low"}, much), nil},
 		"a screen":            {question("claude-opus-5-5", screen(t, nil, anthropic.Tool{Type: "computer_toolset_20260801"})), nil},
-		"a page":              {question("claude-opus-5-5", screen(t, nil, anthropic.Tool{Type: "browser_toolset_20260801", Configs: map[string]anthropic.Able{"find": {}, "zoom": {Enabled: true}}})), nil},
+		"a page":              {question("claude-opus-5-5", screen(t, nil, anthropic.Tool{Type: "browser_toolset_20260801", Configs: map[string]anthropic.MemberConfig{"find": {}, "zoom": {Enabled: true}}})), nil},
 		"an older screen":     {question("claude-opus-4-6", screen(t, beta, anthropic.Tool{Type: "computer_20251124", Name: "computer", DisplayWidth: 4, DisplayHeight: 3, EnableZoom: true})), beta},
 		"the first of betas":  {question("claude-haiku-4-5", screen(t, []string{"computer-use-2025-01-24"}, anthropic.Tool{Type: "computer_20250124", Name: "computer", DisplayWidth: 4, DisplayHeight: 3})), []string{"computer-use-2025-01-24"}},
 		"more betas than one": {question("claude-opus-4-6", screen(t, []string{"a", "b"})), []string{"a", "b"}},
@@ -197,7 +197,7 @@ func TestTheVendorsClientReadsTheSame(t *testing.T) {
 		`{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":50}}`,
 		stopped)}
 	got, err := taped(t, s, anthropic.Options{}).Ask(t.Context(),
-		anthropic.Question{Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.Words("go")}}}, nil)
+		anthropic.MessageRequest{Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestTheVendorsClientReadsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := json.Marshal(anthropic.Replay(got.Blocks))
+	back, err := json.Marshal(anthropic.ReplayContent(got.Blocks))
 	if err != nil {
 		t.Fatal(err)
 	}

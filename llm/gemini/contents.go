@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 // What stands for nothing: the API wants each turn to have a part.
@@ -16,9 +16,9 @@ const (
 	toolError = "the tool failed"
 )
 
-// writer writes messages as contents. The vendor wants roles to take turns and
+// contentWriter writes messages as contents. The vendor wants roles to take turns and
 // each call answered in the turn after it, by its name.
-type writer struct {
+type contentWriter struct {
 	owner           string
 	imagesInResults bool
 
@@ -27,22 +27,22 @@ type writer struct {
 	ids     []string        // theirs in package llm
 }
 
-func (w *writer) contents(messages []llm.Message) []*Content {
+func (w *contentWriter) contents(messages []llm.Message) []*Content {
 	for _, msg := range messages {
 		if msg.Role == llm.RoleAssistant {
-			w.answerRest()
+			w.answerOpenCalls()
 			w.append(RoleModel, w.modelParts(msg.Parts))
 		} else {
 			w.append(RoleUser, w.userParts(msg.Parts))
 		}
 	}
-	w.answerRest()
+	w.answerOpenCalls()
 	return w.out
 }
 
 // append adds parts to the last content if it has the same role, so that turns
 // alternate.
-func (w *writer) append(role string, parts []*Part) {
+func (w *contentWriter) append(role string, parts []*Part) {
 	if len(parts) == 0 {
 		return
 	}
@@ -53,9 +53,9 @@ func (w *writer) append(role string, parts []*Part) {
 	w.out = append(w.out, &Content{Role: role, Parts: parts})
 }
 
-// answerRest answers the calls that nobody has, as happens when a task was
+// answerOpenCalls answers the calls that nobody has, as happens when a task was
 // stopped between a call and its result.
-func (w *writer) answerRest() {
+func (w *contentWriter) answerOpenCalls() {
 	var parts []*Part
 	for len(w.pending) > 0 {
 		parts = append(parts, w.respond(0, map[string]any{"error": noAnswer}, nil))
@@ -70,15 +70,15 @@ func (w *writer) answerRest() {
 	w.append(RoleUser, parts)
 }
 
-func (w *writer) modelParts(parts []llm.Part) []*Part {
+func (w *contentWriter) modelParts(parts []llm.Part) []*Part {
 	var out []*Part
-	var about note // of the part that follows
+	var about opaqueNote // of the part that follows
 	for _, p := range parts {
 		if p.Opaque != nil {
 			if p.Opaque.Owner != w.owner {
 				continue
 			}
-			about = note{}
+			about = opaqueNote{}
 			if json.Unmarshal(p.Opaque.Data, &about) == nil && about.Part != nil {
 				out = append(out, about.Part)
 			}
@@ -86,7 +86,7 @@ func (w *writer) modelParts(parts []llm.Part) []*Part {
 		}
 		switch {
 		case p.Call != nil && p.Call.Malformed != "":
-			out = append(out, &Part{Text: "(I called a tool in a way that could not be read: " + wire.OneLine(p.Call.Malformed) + ")"})
+			out = append(out, &Part{Text: "(I called a tool in a way that could not be read: " + transport.OneLine(p.Call.Malformed) + ")"})
 		case p.Call != nil:
 			call := &FunctionCall{ID: wireID(p.Call.ID), Name: p.Call.Name, Args: argsOf(p.Call.Input)}
 			part := &Part{FunctionCall: call}
@@ -96,16 +96,16 @@ func (w *writer) modelParts(parts []llm.Part) []*Part {
 			out = append(out, part)
 			w.pending, w.ids = append(w.pending, call), append(w.ids, p.Call.ID)
 		case p.Text != "":
-			out = append(out, divide(p.Text, about.Pieces)...)
+			out = append(out, splitText(p.Text, about.Pieces)...)
 		}
-		about = note{} // it was about this part, or about one that is gone
+		about = opaqueNote{} // it was about this part, or about one that is gone
 	}
 	return out
 }
 
-// divide is a text as the parts it came in, or, if it is not that text any more,
+// splitText is a text as the parts it came in, or, if it is not that text any more,
 // as one without signature.
-func divide(text string, pieces []piece) []*Part {
+func splitText(text string, pieces []textPiece) []*Part {
 	whole := []*Part{{Text: text}}
 	var parts []*Part
 	for _, p := range pieces {
@@ -122,7 +122,7 @@ func divide(text string, pieces []piece) []*Part {
 }
 
 // userParts gives results first, then what is said and shown beside them.
-func (w *writer) userParts(parts []llm.Part) []*Part {
+func (w *contentWriter) userParts(parts []llm.Part) []*Part {
 	var results, rest []*Part
 	for _, p := range parts {
 		switch {
@@ -130,7 +130,7 @@ func (w *writer) userParts(parts []llm.Part) []*Part {
 			answered, beside := w.result(p.Result)
 			results, rest = append(results, answered...), append(rest, beside...)
 		case p.Image != nil:
-			rest = append(rest, picture(*p.Image))
+			rest = append(rest, imagePart(*p.Image))
 		case p.Text != "":
 			rest = append(rest, &Part{Text: p.Text})
 		}
@@ -140,23 +140,23 @@ func (w *writer) userParts(parts []llm.Part) []*Part {
 
 // result is a tool result as the answer of its call, and what has to stand
 // beside it. A result whose call is not there is told in words.
-func (w *writer) result(r *llm.ToolResult) (answered, beside []*Part) {
+func (w *contentWriter) result(r *llm.ToolResult) (answered, beside []*Part) {
 	var inside []*FunctionResponsePart
 	for _, i := range r.Images {
 		if w.imagesInResults {
-			inside = append(inside, &FunctionResponsePart{InlineData: blob(i)})
+			inside = append(inside, &FunctionResponsePart{InlineData: imageBlob(i)})
 		} else {
-			beside = append(beside, picture(i))
+			beside = append(beside, imagePart(i))
 		}
 	}
 	for i, id := range w.ids {
 		if id == r.ID {
-			return []*Part{w.respond(i, response(r), inside)}, beside
+			return []*Part{w.respond(i, responseFields(r), inside)}, beside
 		}
 	}
 	beside = nil
 	for _, i := range r.Images {
-		beside = append(beside, picture(i))
+		beside = append(beside, imagePart(i))
 	}
 	text := r.Text
 	if text == "" {
@@ -166,15 +166,15 @@ func (w *writer) result(r *llm.ToolResult) (answered, beside []*Part) {
 }
 
 // respond answers pending call i and takes it off the list.
-func (w *writer) respond(i int, body map[string]any, inside []*FunctionResponsePart) *Part {
+func (w *contentWriter) respond(i int, body map[string]any, inside []*FunctionResponsePart) *Part {
 	call := w.pending[i]
 	w.pending = append(w.pending[:i:i], w.pending[i+1:]...)
 	w.ids = append(w.ids[:i:i], w.ids[i+1:]...)
 	return &Part{FunctionResponse: &FunctionResponse{ID: call.ID, Name: call.Name, Response: body, Parts: inside}}
 }
 
-// response is what a result says, under the names the API gives meaning to.
-func response(r *llm.ToolResult) map[string]any {
+// responseFields is what a result says, under the names the API gives meaning to.
+func responseFields(r *llm.ToolResult) map[string]any {
 	switch {
 	case r.IsError:
 		return map[string]any{"error": cmp.Or(r.Text, toolError)}
@@ -184,9 +184,9 @@ func response(r *llm.ToolResult) map[string]any {
 	return map[string]any{"output": r.Text}
 }
 
-func picture(i llm.Image) *Part { return &Part{InlineData: blob(i)} }
+func imagePart(i llm.Image) *Part { return &Part{InlineData: imageBlob(i)} }
 
-func blob(i llm.Image) *Blob { return &Blob{Data: i.Data, MIMEType: i.MediaType} }
+func imageBlob(i llm.Image) *Blob { return &Blob{Data: i.Data, MIMEType: i.MediaType} }
 
 func argsOf(input json.RawMessage) map[string]any {
 	var args map[string]any

@@ -7,15 +7,15 @@ import (
 	"fmt"
 	"slices"
 
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
-// event is a piece of an answer, or a whole one: the fields that we read of
+// responseEvent is a piece of an answer, or a whole one: the fields that we read of
 // GenerateContentResponse in the reference of the Generative Language API, v1beta.
-type event struct {
+type responseEvent struct {
 	Candidates     []*candidate    `json:"candidates"`
-	PromptFeedback *feedback       `json:"promptFeedback"`
-	UsageMetadata  *usage          `json:"usageMetadata"`
+	PromptFeedback *promptFeedback `json:"promptFeedback"`
+	UsageMetadata  *wireUsage      `json:"usageMetadata"`
 	Error          json.RawMessage `json:"error"` // in place of all others
 }
 
@@ -25,12 +25,12 @@ type candidate struct {
 	FinishReason  FinishReason `json:"finishReason"`
 }
 
-type feedback struct {
+type promptFeedback struct {
 	BlockReason        string `json:"blockReason"`
 	BlockReasonMessage string `json:"blockReasonMessage"`
 }
 
-type usage struct {
+type wireUsage struct {
 	PromptTokenCount        int32 `json:"promptTokenCount"` // with what came from the cache
 	CachedContentTokenCount int32 `json:"cachedContentTokenCount"`
 	CandidatesTokenCount    int32 `json:"candidatesTokenCount"`
@@ -60,17 +60,17 @@ const (
 )
 
 // readEvent reads one event; an error told in it becomes an error.
-func readEvent(data []byte) (event, error) {
-	var e event
+func readEvent(data []byte) (responseEvent, error) {
+	var e responseEvent
 	err := json.Unmarshal(data, &e)
 	if len(e.Error) > 0 && string(e.Error) != "null" {
-		return event{}, &wire.StreamError{Told: wire.ReadTold(data)}
+		return responseEvent{}, &transport.StreamError{ServerError: transport.ParseServerError(data)}
 	}
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		err = errors.New("it is not an object") // null decodes into anything
 	}
 	if err != nil {
-		return event{}, &wire.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
+		return responseEvent{}, &transport.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
 	}
 	e.Candidates = slices.DeleteFunc(e.Candidates, func(c *candidate) bool { return c == nil })
 	return e, nil

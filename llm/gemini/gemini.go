@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 // What applies when the options leave it open.
@@ -46,22 +46,22 @@ type Options struct {
 	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
 	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
 
-	HTTPClient *http.Client     // its Timeout should be 0; nil: a plain client on the default transport
-	Logger     *slog.Logger     // nil: no log
-	Price      *llm.Price       // nil: by the table in package llm
-	Caps       *llm.Caps        // nil: by the table in package llm
-	OnRetry    func(wire.Retry) // called before each repeated try, on the goroutine that asks; may be nil
+	HTTPClient *http.Client               // its Timeout should be 0; nil: a plain client on the default transport
+	Logger     *slog.Logger               // nil: no log
+	Price      *llm.Price                 // nil: by the table in package llm
+	Caps       *llm.Caps                  // nil: by the table in package llm
+	OnRetry    func(transport.RetryEvent) // called before each repeated try, on the goroutine that asks; may be nil
 }
 
 // Model asks one model of one server. It is safe for concurrent use.
 type Model struct {
-	opts     Options
-	patience wire.Patience
-	place    wire.Place
-	url      string // of the method
-	caps     llm.Caps
-	http     *http.Client
-	clean    func(string) string // removes secrets from text of the server
+	opts        Options
+	retryPolicy transport.RetryPolicy
+	endpoint    transport.Endpoint
+	url         string // of the method
+	caps        llm.Caps
+	http        *http.Client
+	clean       func(string) string // removes secrets from text of the server
 }
 
 // New checks the options. It does not reach for the network. A missing key for
@@ -74,7 +74,7 @@ func New(o Options) (*Model, error) {
 	if strings.ContainsAny(o.Model, "?&#%/\\ \t\r\n") || strings.Contains(o.Model, "..") {
 		return nil, fmt.Errorf("open model: %q is not a name of a Gemini model", o.Model)
 	}
-	u, err := wire.BaseURL(o.BaseURL)
+	u, err := transport.ParseBaseURL(o.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +82,12 @@ func New(o Options) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{
-		opts: o, caps: capsFor(o), http: wire.NoRedirects(o.HTTPClient), clean: wire.Cleaner(o.Key, u),
-		patience: wire.Patience{
+		opts: o, caps: capsFor(o), http: transport.NoRedirects(o.HTTPClient), clean: transport.SecretRemover(o.Key, u),
+		retryPolicy: transport.RetryPolicy{
 			Timeout: o.Timeout, Idle: o.IdleTimeout, Backoff: o.Backoff, Logger: o.Logger, OnRetry: o.OnRetry,
 		}.WithDefaults(),
-		place: wire.Place{
-			Host: u.Host, Shown: u.Redacted(), Speaks: "Gemini API", KeyEnv: o.KeyEnv, HasKey: o.Key != "", Model: o.Model,
+		endpoint: transport.Endpoint{
+			Host: u.Host, DisplayURL: u.Redacted(), API: "Gemini API", KeyEnv: o.KeyEnv, HasKey: o.Key != "", Model: o.Model,
 		},
 	}
 	method := u.JoinPath("v1beta", "models", o.Model+":streamGenerateContent")

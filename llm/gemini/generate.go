@@ -16,12 +16,12 @@ import (
 // Generate implements llm.Model by [Model.Ask]. An answer that the vendor
 // withheld, or one without any content, is a reply without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
-	tools, err := Declare(req.Tools)
+	tools, err := DeclareTools(req.Tools)
 	if err != nil {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrRejected, Model: m.Name(), Message: err.Error(), Err: err}
 	}
 	config := Config{System: req.System, Tools: tools, MaxOutputTokens: int32(min(req.MaxTokens, math.MaxInt32))} //nolint:gosec // bounded
-	w := writer{owner: m.owner(), imagesInResults: !isOld(m.opts.Model)}
+	w := contentWriter{owner: m.owner(), imagesInResults: !isOld(m.opts.Model)}
 	answer, err := m.Ask(ctx, w.contents(req.Messages), config, onDelta)
 	if err != nil {
 		return llm.Reply{}, err
@@ -29,9 +29,9 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	return llm.Reply{Message: m.message(answer), Stop: answer.Stop(), Usage: answer.Usage}, nil
 }
 
-// Declare is tools as the API takes them: JSON Schema as it stands. The order is
+// DeclareTools is tools as the API takes them: JSON Schema as it stands. The order is
 // kept, so that the same tools begin each request alike.
-func Declare(tools []llm.Tool) ([]*Tool, error) {
+func DeclareTools(tools []llm.Tool) ([]*Tool, error) {
 	if len(tools) == 0 {
 		return nil, nil
 	}
@@ -51,34 +51,34 @@ func Declare(tools []llm.Tool) ([]*Tool, error) {
 }
 
 // owner marks what only this model of this server understands.
-func (m *Model) owner() string { return m.place.Host + " " + m.opts.Model }
+func (m *Model) owner() string { return m.endpoint.Host + " " + m.opts.Model }
 
-// note is our opaque part: a part of the vendor's that package llm has no words
+// opaqueNote is our opaque part: a part of the vendor's that package llm has no words
 // for, the signature of the call that follows, or how the text that follows was
 // divided into parts, and which of them were signed.
-type note struct {
-	Part      *Part   `json:"part,omitempty"`
-	Call      string  `json:"call,omitempty"` // its id
-	Signature string  `json:"signature,omitempty"`
-	Pieces    []piece `json:"pieces,omitempty"`
+type opaqueNote struct {
+	Part      *Part       `json:"part,omitempty"`
+	Call      string      `json:"call,omitempty"` // its id
+	Signature string      `json:"signature,omitempty"`
+	Pieces    []textPiece `json:"pieces,omitempty"`
 }
 
-// piece is a part of a text.
-type piece struct {
+// textPiece is a part of a text.
+type textPiece struct {
 	Size      int    `json:"size"` // in bytes
 	Signature string `json:"signature,omitempty"`
 }
 
-// reader reads an answer into a message.
-type reader struct {
+// messageReader reads an answer into a message.
+type messageReader struct {
 	owner string
 	out   []llm.Part
 	texts []*Part // that follow each other, not written yet
 }
 
 // message is an answer in the words of package llm.
-func (m *Model) message(a Answer) llm.Message {
-	r := reader{owner: m.owner()}
+func (m *Model) message(a Response) llm.Message {
+	r := messageReader{owner: m.owner()}
 	seen := map[string]bool{}
 	for _, p := range a.Content.Parts {
 		if p.isText() && !p.Thought {
@@ -87,42 +87,42 @@ func (m *Model) message(a Answer) llm.Message {
 		}
 		r.text()
 		if p.FunctionCall == nil {
-			r.note(note{Part: p})
+			r.note(opaqueNote{Part: p})
 			continue
 		}
-		call := CallOf(p.FunctionCall, seen)
+		call := ToolCallOf(p.FunctionCall, seen)
 		if p.ThoughtSignature != "" {
-			r.note(note{Call: call.ID, Signature: p.ThoughtSignature})
+			r.note(opaqueNote{Call: call.ID, Signature: p.ThoughtSignature})
 		}
 		r.out = append(r.out, llm.Part{Call: &call})
 	}
 	r.text()
-	if garbled := a.Garbled(); garbled != "" {
+	if garbled := a.MalformedCall(); garbled != "" {
 		r.out = append(r.out, llm.Part{Call: &llm.ToolCall{
-			ID: newCallID(), Name: unnamed, Input: json.RawMessage("{}"), Malformed: garbled,
+			ID: newCallID(), Name: unnamedCall, Input: json.RawMessage("{}"), Malformed: garbled,
 		}})
 	}
 	return llm.Message{Role: llm.RoleAssistant, Parts: r.out}
 }
 
 // text writes the texts gathered as one.
-func (r *reader) text() {
+func (r *messageReader) text() {
 	var text strings.Builder
-	var pieces []piece
+	var pieces []textPiece
 	signed := false
 	for _, p := range r.texts {
 		text.WriteString(p.Text)
-		pieces = append(pieces, piece{Size: len(p.Text), Signature: p.ThoughtSignature})
+		pieces = append(pieces, textPiece{Size: len(p.Text), Signature: p.ThoughtSignature})
 		signed = signed || p.ThoughtSignature != ""
 	}
 	whole := text.String()
 	switch {
 	case whole == "":
 		for _, p := range r.texts {
-			r.note(note{Part: p})
+			r.note(opaqueNote{Part: p})
 		}
 	case signed:
-		r.note(note{Pieces: pieces})
+		r.note(opaqueNote{Pieces: pieces})
 		fallthrough
 	default:
 		r.out = append(r.out, llm.Part{Text: whole})
@@ -130,7 +130,7 @@ func (r *reader) text() {
 	r.texts = nil
 }
 
-func (r *reader) note(n note) {
+func (r *messageReader) note(n opaqueNote) {
 	data, err := json.Marshal(n)
 	if err != nil { // parts came from JSON
 		return
@@ -139,14 +139,14 @@ func (r *reader) note(n note) {
 }
 
 const (
-	ownID   = "clank_" // begins ids that we made, because the model gave none
-	unnamed = "unnamed"
+	ownIDPrefix = "clank_" // begins ids that we made, because the model gave none
+	unnamedCall = "unnamed"
 )
 
-// CallOf is a call in the words of package llm. Ids missing or already in seen
+// ToolCallOf is a call in the words of package llm. Ids missing or already in seen
 // are replaced; the id is added to seen.
-func CallOf(f *FunctionCall, seen map[string]bool) llm.ToolCall {
-	call := llm.ToolCall{ID: f.ID, Name: cmp.Or(f.Name, unnamed), Input: json.RawMessage("{}")}
+func ToolCallOf(f *FunctionCall, seen map[string]bool) llm.ToolCall {
+	call := llm.ToolCall{ID: f.ID, Name: cmp.Or(f.Name, unnamedCall), Input: json.RawMessage("{}")}
 	if call.ID == "" || seen[call.ID] {
 		call.ID = newCallID()
 	}
@@ -165,12 +165,12 @@ func CallOf(f *FunctionCall, seen map[string]bool) llm.ToolCall {
 func newCallID() string {
 	b := make([]byte, 8)
 	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return ownID + hex.EncodeToString(b)
+	return ownIDPrefix + hex.EncodeToString(b)
 }
 
 // wireID is an id as the model knows it: none, where we made it.
 func wireID(id string) string {
-	if strings.HasPrefix(id, ownID) {
+	if strings.HasPrefix(id, ownIDPrefix) {
 		return ""
 	}
 	return id

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
-	"clank/llm/llmtest"
-	server "clank/llm/llmtest/gemini"
+
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestTextArrivesInPiecesAndWholeWithItsPrice(t *testing.T) {
-	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{
+	s := llmtest.NewGeminiServer(t, llmtest.Answer(llmtest.Reply{
 		Reasoning: &llmtest.Reasoning{Summary: "thinking"}, Text: "hello there",
 		Usage: &llm.Usage{InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, ReasoningTokens: 20},
 	}))
@@ -57,7 +57,7 @@ func TestTextArrivesInPiecesAndWholeWithItsPrice(t *testing.T) {
 // The server refuses signatures that changed or are missing, so a second turn
 // that is answered proves that they came back.
 func TestSignaturesComeBackWithThePartsTheyBelongTo(t *testing.T) {
-	s := server.NewServer(t,
+	s := llmtest.NewGeminiServer(t,
 		llmtest.Answer(llmtest.Reply{
 			Reasoning: &llmtest.Reasoning{Summary: "hm", Encrypted: "secret-1"}, Text: "I will look.",
 			Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}, {Name: "look", Arguments: `{"at":"b"}`}},
@@ -99,7 +99,7 @@ func TestSignaturesComeBackWithThePartsTheyBelongTo(t *testing.T) {
 }
 
 func TestCallsWithoutIdsAreMatchedByOursAndSentWithoutThem(t *testing.T) {
-	s := server.NewServer(t,
+	s := llmtest.NewGeminiServer(t,
 		llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}, {Name: "look", Arguments: `{"at":"a"}`}}}),
 		llmtest.Say("done"))
 	m := open(t, s, func(o *gemini.Options) { o.Model = older })
@@ -127,7 +127,7 @@ func TestCallsWithoutIdsAreMatchedByOursAndSentWithoutThem(t *testing.T) {
 }
 
 func TestPicturesGoWithMessagesAndInsideResults(t *testing.T) {
-	s := server.NewServer(t, llmtest.Use("look", `{"at":"a"}`), llmtest.Say("done"))
+	s := llmtest.NewGeminiServer(t, llmtest.Use("look", `{"at":"a"}`), llmtest.Say("done"))
 	m := open(t, s, nil)
 	png := llm.Image{MediaType: "image/png", Data: []byte{1, 2, 3}}
 	req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{
@@ -158,7 +158,7 @@ func TestPicturesGoWithMessagesAndInsideResults(t *testing.T) {
 }
 
 func TestAHistoryOfAnotherModelIsTakenOver(t *testing.T) {
-	s := server.NewServer(t, llmtest.Say("done"))
+	s := llmtest.NewGeminiServer(t, llmtest.Say("done"))
 	m := open(t, s, nil)
 	call := llm.ToolCall{ID: "toolu_1", Name: "look", Input: json.RawMessage(`{"at":"a"}`)}
 	garbled := llm.ToolCall{ID: "toolu_2", Name: "look", Input: json.RawMessage(`{}`), Malformed: `{"at":`}
@@ -208,7 +208,7 @@ func TestEndsOfAnswersAreTold(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := server.NewServer(t, llmtest.Answer(tt.reply))
+			s := llmtest.NewGeminiServer(t, llmtest.Answer(tt.reply))
 			reply := generate(t, open(t, s, nil), ask("hello"))
 			if reply.Stop != tt.stop || reply.Text() != tt.text || len(reply.Calls()) != 0 {
 				t.Errorf("reply = %+v, want stop %s and text %q", reply, tt.stop, tt.text)
@@ -222,7 +222,7 @@ func TestCallsTheVendorKeptBackAreToldAsMalformed(t *testing.T) {
 		{Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":`}}},
 		{Finish: "UNEXPECTED_TOOL_CALL"},
 	} {
-		s := server.NewServer(t, llmtest.Answer(reply), llmtest.Say("sorry"))
+		s := llmtest.NewGeminiServer(t, llmtest.Answer(reply), llmtest.Say("sorry"))
 		m := open(t, s, nil)
 		req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look")}}
 		first := generate(t, m, req)
@@ -239,7 +239,7 @@ func TestCallsTheVendorKeptBackAreToldAsMalformed(t *testing.T) {
 }
 
 func TestCallsAreWaitedForWhateverTheServerCallsTheirEnd(t *testing.T) {
-	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Finish: "FUNCTION_CALL", Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}}}))
+	s := llmtest.NewGeminiServer(t, llmtest.Answer(llmtest.Reply{Finish: "FUNCTION_CALL", Calls: []llmtest.Call{{Name: "look", Arguments: `{"at":"a"}`}}}))
 	reply := generate(t, open(t, s, nil), llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("look")}})
 	if reply.Stop != llm.StopTools {
 		t.Errorf("stop = %s, want %s", reply.Stop, llm.StopTools)
@@ -247,7 +247,7 @@ func TestCallsAreWaitedForWhateverTheServerCallsTheirEnd(t *testing.T) {
 }
 
 func TestRequestsOfOneConversationBeginAlike(t *testing.T) {
-	s := server.NewServer(t, llmtest.Use("look", `{"at":"a"}`), llmtest.Say("done"))
+	s := llmtest.NewGeminiServer(t, llmtest.Use("look", `{"at":"a"}`), llmtest.Say("done"))
 	m := open(t, s, nil)
 	other := llm.Tool{Name: "act", Description: "Acts."}
 	req := llm.Request{System: "be brief", Tools: []llm.Tool{look, other}, Messages: []llm.Message{llm.UserText("look")}}
@@ -262,7 +262,7 @@ func TestRequestsOfOneConversationBeginAlike(t *testing.T) {
 }
 
 func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
-	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
+	s := llmtest.NewGeminiServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hel"}]}}]}`,
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"lo","thoughtSignature":"c2lnbmVk"}]},"finishReason":"STOP"}]}`,
 	}}), llmtest.Say("ok"), llmtest.Say("ok"))
@@ -272,7 +272,7 @@ func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
 		t.Errorf("text = %q, want %q", got, "hello")
 	}
 	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), stored(t, reply.Message), llm.UserText("and?")}})
-	want := []*server.Part{{Text: "hel"}, {Text: "lo", ThoughtSignature: []byte("signed")}}
+	want := []*llmtest.GeminiPart{{Text: "hel"}, {Text: "lo", ThoughtSignature: []byte("signed")}}
 	if diff := cmp.Diff(want, sent(t, s.Requests()[1]).Contents[1].Parts); diff != "" {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
@@ -282,7 +282,7 @@ func TestATextWhoseEndIsSignedStaysOneAndComesBackDivided(t *testing.T) {
 		}
 	}
 	generate(t, m, llm.Request{Messages: []llm.Message{llm.UserText("hi"), reply.Message, llm.UserText("and?")}})
-	if diff := cmp.Diff([]*server.Part{{Text: "help"}}, sent(t, s.Requests()[2]).Contents[1].Parts); diff != "" {
+	if diff := cmp.Diff([]*llmtest.GeminiPart{{Text: "help"}}, sent(t, s.Requests()[2]).Contents[1].Parts); diff != "" {
 		t.Errorf("changed parts (-want +got):\n%s", diff)
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
-	"clank/llm/llmtest"
-	server "clank/llm/llmtest/gemini"
 )
 
 const (
@@ -20,7 +19,7 @@ const (
 )
 
 // open is a model of s, impatient unless changed.
-func open(t *testing.T, s *server.Server, change func(*gemini.Options)) *gemini.Model {
+func open(t *testing.T, s *llmtest.GeminiServer, change func(*gemini.Options)) *gemini.Model {
 	t.Helper()
 	o := gemini.Options{
 		BaseURL: s.BaseURL(), Key: testKey, Model: newer,
@@ -62,9 +61,9 @@ func within(t *testing.T, d time.Duration) context.Context {
 }
 
 // sent is a request's body in the vendor's types.
-func sent(t *testing.T, r llmtest.Request) server.Wire {
+func sent(t *testing.T, r llmtest.Request) llmtest.GeminiRequest {
 	t.Helper()
-	w, err := server.Decode(r.Body)
+	w, err := llmtest.DecodeGemini(r.Body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,22 +26,22 @@ type Part struct {
 	Thought          bool              `json:"thought,omitempty"`          // the text is what the model thought
 	ThoughtSignature string            `json:"thoughtSignature,omitempty"` // bytes in base64, in whichever form the server chose
 
-	CodeExecutionResult object `json:"codeExecutionResult,omitzero"`
-	ExecutableCode      object `json:"executableCode,omitzero"`
-	FileData            object `json:"fileData,omitzero"`
-	ToolCall            object `json:"toolCall,omitzero"` // of a tool that the vendor runs
-	ToolResponse        object `json:"toolResponse,omitzero"`
+	CodeExecutionResult rawObject `json:"codeExecutionResult,omitzero"`
+	ExecutableCode      rawObject `json:"executableCode,omitzero"`
+	FileData            rawObject `json:"fileData,omitzero"`
+	ToolCall            rawObject `json:"toolCall,omitzero"` // of a tool that the vendor runs
+	ToolResponse        rawObject `json:"toolResponse,omitzero"`
 
-	AudioTranscription object `json:"audioTranscription,omitzero"`
-	MediaProcessing    string `json:"mediaProcessing,omitempty"`
-	MediaResolution    object `json:"mediaResolution,omitzero"`
-	PartMetadata       object `json:"partMetadata,omitzero"`
-	SpeechMetadata     object `json:"speechMetadata,omitzero"`
-	VideoMetadata      object `json:"videoMetadata,omitzero"`
+	AudioTranscription rawObject `json:"audioTranscription,omitzero"`
+	MediaProcessing    string    `json:"mediaProcessing,omitempty"`
+	MediaResolution    rawObject `json:"mediaResolution,omitzero"`
+	PartMetadata       rawObject `json:"partMetadata,omitzero"`
+	SpeechMetadata     rawObject `json:"speechMetadata,omitzero"`
+	VideoMetadata      rawObject `json:"videoMetadata,omitzero"`
 }
 
-// object is JSON that we hand back without looking into it.
-type object = map[string]any
+// rawObject is JSON that we hand back without looking into it.
+type rawObject = map[string]any
 
 // FunctionCall is a call of a tool, or an action of the tool for computer use.
 type FunctionCall struct {

@@ -56,49 +56,49 @@ type FunctionCallingConfig struct {
 	Mode string `json:"mode,omitempty"`
 }
 
-// request is the body of a request.
-type request struct {
-	Contents          []turn      `json:"contents"`
-	GenerationConfig  generation  `json:"generationConfig"`
-	SystemInstruction *Content    `json:"systemInstruction,omitempty"`
-	ToolConfig        *ToolConfig `json:"toolConfig,omitempty"`
-	Tools             []*Tool     `json:"tools,omitempty"`
+// requestBody is the body of a request.
+type requestBody struct {
+	Contents          []wireContent    `json:"contents"`
+	GenerationConfig  generationConfig `json:"generationConfig"`
+	SystemInstruction *Content         `json:"systemInstruction,omitempty"`
+	ToolConfig        *ToolConfig      `json:"toolConfig,omitempty"`
+	Tools             []*Tool          `json:"tools,omitempty"`
 }
 
-type generation struct {
-	MaxOutputTokens int32     `json:"maxOutputTokens,omitempty"`
-	ThinkingConfig  *thinking `json:"thinkingConfig,omitempty"`
+type generationConfig struct {
+	MaxOutputTokens int32           `json:"maxOutputTokens,omitempty"`
+	ThinkingConfig  *thinkingConfig `json:"thinkingConfig,omitempty"`
 }
 
-type thinking struct {
+type thinkingConfig struct {
 	IncludeThoughts bool   `json:"includeThoughts,omitempty"`
 	ThinkingLevel   string `json:"thinkingLevel,omitempty"`
 }
 
-// turn is a content as it is sent: its parts are *Part or silence.
-type turn struct {
+// wireContent is a content as it is sent: its parts are *Part or silence.
+type wireContent struct {
 	Parts []any  `json:"parts,omitempty"`
 	Role  string `json:"role,omitempty"`
 }
 
-// silence is a part whose text is empty and has to be there all the same: the
+// emptyText is a part whose text is empty and has to be there all the same: the
 // API refuses a signature without anything that it signs.
-type silence struct {
+type emptyText struct {
 	*Part
 	Text string `json:"text"`
 }
 
 // body is what is sent. Neither contents nor config is changed.
 func (m *Model) body(contents []*Content, config Config) ([]byte, error) {
-	r := request{
+	r := requestBody{
 		Contents: m.turns(contents), Tools: config.Tools, ToolConfig: config.ToolConfig,
-		GenerationConfig: generation{MaxOutputTokens: config.MaxOutputTokens},
+		GenerationConfig: generationConfig{MaxOutputTokens: config.MaxOutputTokens},
 	}
 	if config.System != "" {
 		r.SystemInstruction = &Content{Role: RoleUser, Parts: []*Part{{Text: config.System}}}
 	}
 	if m.opts.Level != "" || m.opts.Thoughts {
-		r.GenerationConfig.ThinkingConfig = &thinking{IncludeThoughts: m.opts.Thoughts, ThinkingLevel: strings.ToUpper(m.opts.Level)}
+		r.GenerationConfig.ThinkingConfig = &thinkingConfig{IncludeThoughts: m.opts.Thoughts, ThinkingLevel: strings.ToUpper(m.opts.Level)}
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -108,8 +108,8 @@ func (m *Model) body(contents []*Content, config Config) ([]byte, error) {
 }
 
 // turns are contents as they are sent, with the signatures that are due.
-func (m *Model) turns(contents []*Content) []turn {
-	turns := make([]turn, len(contents))
+func (m *Model) turns(contents []*Content) []wireContent {
+	turns := make([]wireContent, len(contents))
 	for i, c := range contents {
 		unsigned := m.lacksSignature(c)
 		parts := make([]any, len(c.Parts))
@@ -117,15 +117,15 @@ func (m *Model) turns(contents []*Content) []turn {
 			switch {
 			case j == unsigned:
 				signed := *p
-				signed.ThoughtSignature = filler
+				signed.ThoughtSignature = fillerSignature
 				parts[j] = &signed
 			case p.isText() && p.Text == "" && p.ThoughtSignature != "":
-				parts[j] = silence{Part: p}
+				parts[j] = emptyText{Part: p}
 			default:
 				parts[j] = p
 			}
 		}
-		turns[i] = turn{Parts: parts, Role: c.Role}
+		turns[i] = wireContent{Parts: parts, Role: c.Role}
 	}
 	return turns
 }

@@ -1,9 +1,9 @@
 package gemini
 
-// filler is what the vendor's guide to thought signatures wants with calls that
+// fillerSignature is what the vendor's guide to thought signatures wants with calls that
 // no Gemini model made: it tells the server not to check. The guide writes it
 // with "_", the same digit in the other alphabet of base64 (RFC 4648, section 5).
-const filler = "skip/thought/signature/validator"
+const fillerSignature = "skip/thought/signature/validator"
 
 // lacksSignature is the place of c's first call if none of its calls is signed,
 // as models from Gemini 3 on demand, else -1. Calls of another model, or from

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"clank/llm"
 	"clank/llm/gemini"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // tape answers each request with the same events and keeps what was sent.

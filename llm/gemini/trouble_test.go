@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
-	"clank/llm/llmtest"
-	server "clank/llm/llmtest/gemini"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 func TestFailuresAreSorted(t *testing.T) {
@@ -36,15 +35,15 @@ func TestFailuresAreSorted(t *testing.T) {
 		{"wrong shape", llmtest.Answer(llmtest.Reply{Events: []string{`{"candidates":"none"}`}}), llm.ErrMalformed, "could not be understood"},
 		{"null", llmtest.Answer(llmtest.Reply{Events: []string{`null`}}), llm.ErrMalformed, "could not be understood"},
 		{"no events", llmtest.Answer(llmtest.Reply{Events: []string{}}), llm.ErrCutOff, "cut off"},
-		{"no end", llmtest.Misbehave("hello", llmtest.Fault{At: 1, Cut: llmtest.CutClean}), llm.ErrCutOff, "cut off"},
-		{"closed inside", llmtest.Misbehave("hello", llmtest.Fault{At: 1, Cut: llmtest.CutClose}), llm.ErrCutOff, "cut off"},
-		{"reset inside", llmtest.Misbehave("hello", llmtest.Fault{At: 2, Cut: llmtest.CutReset}), llm.ErrCutOff, "cut off"},
-		{"error inside", llmtest.Misbehave("hello", llmtest.Fault{At: 1, StreamError: "overloaded"}), llm.ErrUnavailable, "overloaded"},
-		{"quota inside", llmtest.Misbehave("hello", llmtest.Fault{At: 1, Code: "RESOURCE_EXHAUSTED", StreamError: "enough"}), llm.ErrRateLimited, "enough"},
+		{"no end", llmtest.SayWithFault("hello", llmtest.Fault{At: 1, Cut: llmtest.CutClean}), llm.ErrCutOff, "cut off"},
+		{"closed inside", llmtest.SayWithFault("hello", llmtest.Fault{At: 1, Cut: llmtest.CutClose}), llm.ErrCutOff, "cut off"},
+		{"reset inside", llmtest.SayWithFault("hello", llmtest.Fault{At: 2, Cut: llmtest.CutReset}), llm.ErrCutOff, "cut off"},
+		{"error inside", llmtest.SayWithFault("hello", llmtest.Fault{At: 1, StreamError: "overloaded"}), llm.ErrUnavailable, "overloaded"},
+		{"quota inside", llmtest.SayWithFault("hello", llmtest.Fault{At: 1, Code: "RESOURCE_EXHAUSTED", StreamError: "enough"}), llm.ErrRateLimited, "enough"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := server.NewServer(t, tt.turn)
+			s := llmtest.NewGeminiServer(t, tt.turn)
 			told := failure(t, open(t, s, nil), tt.kind)
 			if !strings.Contains(told.Error(), tt.says) {
 				t.Errorf("told %q, want something with %q", told, tt.says)
@@ -60,9 +59,9 @@ func TestFailuresAreSorted(t *testing.T) {
 }
 
 func TestPassingFailuresAreTriedAgainInSight(t *testing.T) {
-	s := server.NewServer(t, llmtest.Fail(503, "", "overloaded"), server.Exhausted("0.002s"), llmtest.Say("at last"))
-	var told []wire.Retry
-	m := open(t, s, func(o *gemini.Options) { o.OnRetry = func(r wire.Retry) { told = append(told, r) } })
+	s := llmtest.NewGeminiServer(t, llmtest.Fail(503, "", "overloaded"), llmtest.GeminiExhausted("0.002s"), llmtest.Say("at last"))
+	var told []transport.RetryEvent
+	m := open(t, s, func(o *gemini.Options) { o.OnRetry = func(r transport.RetryEvent) { told = append(told, r) } })
 	if got := generate(t, m, ask("hello")).Text(); got != "at last" {
 		t.Errorf("reply = %q", got)
 	}
@@ -72,8 +71,8 @@ func TestPassingFailuresAreTriedAgainInSight(t *testing.T) {
 }
 
 func TestTriesEnd(t *testing.T) {
-	s := server.NewServer(t)
-	s.Otherwise(llmtest.Fail(500, "", "internal"))
+	s := llmtest.NewGeminiServer(t)
+	s.SetFallback(llmtest.Fail(500, "", "internal"))
 	told := failure(t, open(t, s, nil), llm.ErrUnavailable)
 	if told.Status != 500 || len(s.Requests()) != 3 {
 		t.Errorf("status %d after %d requests, want 500 after 3", told.Status, len(s.Requests()))
@@ -82,10 +81,10 @@ func TestTriesEnd(t *testing.T) {
 
 func TestALongWaitIsToldInsteadOfWaited(t *testing.T) {
 	for _, turn := range []llmtest.Turn{
-		server.Exhausted("3600s"),
+		llmtest.GeminiExhausted("3600s"),
 		llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "3600"}}}),
 	} {
-		s := server.NewServer(t, turn)
+		s := llmtest.NewGeminiServer(t, turn)
 		told := failure(t, open(t, s, nil), llm.ErrRateLimited)
 		if told.RetryAfter != time.Hour || len(s.Requests()) != 1 {
 			t.Errorf("RetryAfter = %v after %d requests, want 1h after 1", told.RetryAfter, len(s.Requests()))
@@ -102,7 +101,7 @@ func TestStopEndsACallAtEachPoint(t *testing.T) {
 	}
 	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
-			s := server.NewServer(t, llmtest.Misbehave("hello there", f))
+			s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello there", f))
 			m := open(t, s, nil)
 			stop := errors.New("a person said stop")
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -126,7 +125,7 @@ func TestStopEndsACallAtEachPoint(t *testing.T) {
 }
 
 func TestNothingIsSentAfterStop(t *testing.T) {
-	s := server.NewServer(t)
+	s := llmtest.NewGeminiServer(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := open(t, s, nil).Generate(ctx, ask("hello"), nil); !errors.Is(err, context.Canceled) {
@@ -139,28 +138,28 @@ func TestNothingIsSentAfterStop(t *testing.T) {
 
 func TestSilenceAndSlownessEnd(t *testing.T) {
 	t.Run("silence", func(t *testing.T) {
-		s := server.NewServer(t, llmtest.Misbehave("hello", llmtest.Fault{Hang: llmtest.InStream, At: 1}))
+		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Hang: llmtest.InStream, At: 1}))
 		told := failure(t, open(t, s, func(o *gemini.Options) { o.IdleTimeout = 50 * time.Millisecond }), llm.ErrTimeout)
 		if !strings.Contains(told.Message, "stalled") {
 			t.Errorf("told %v", told)
 		}
 	})
 	t.Run("slow to the deadline", func(t *testing.T) {
-		s := server.NewServer(t, llmtest.Misbehave("hello", llmtest.Fault{Trickle: 20 * time.Millisecond}))
+		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Trickle: 20 * time.Millisecond}))
 		told := failure(t, open(t, s, func(o *gemini.Options) { o.Timeout = 200 * time.Millisecond }), llm.ErrTimeout)
 		if !strings.Contains(told.Message, "no complete answer") {
 			t.Errorf("told %v", told)
 		}
 	})
 	t.Run("a server that never hangs up", func(t *testing.T) {
-		s := server.NewServer(t, llmtest.Misbehave("hello", llmtest.Fault{Hang: llmtest.InStream, At: 99}))
+		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Hang: llmtest.InStream, At: 99}))
 		m := open(t, s, nil)
 		if got := generate(t, m, ask("hello")).Text(); got != "hello" {
 			t.Errorf("reply = %q", got)
 		}
 	})
 	t.Run("signs of life", func(t *testing.T) {
-		s := server.NewServer(t, llmtest.Misbehave("hello", llmtest.Fault{Comments: 400}))
+		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Comments: 400}))
 		if got := generate(t, open(t, s, nil), ask("hello")).Text(); got != "hello" {
 			t.Errorf("reply = %q", got)
 		}
@@ -168,7 +167,7 @@ func TestSilenceAndSlownessEnd(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	s := server.Open()
+	s := llmtest.OpenGemini()
 	m := open(t, s, nil)
 	s.Close()
 	if told := failure(t, m, llm.ErrUnavailable); !strings.Contains(told.Hint, "running") {
@@ -179,7 +178,7 @@ func TestNobodyThere(t *testing.T) {
 func TestAServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	body := `[{"candidates":[{"content":{"role":"model","parts":[{"text":"hel"}]}}]},` +
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"lo"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1}}]`
-	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Body: &body}}))
+	s := llmtest.NewGeminiServer(t, llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Body: &body}}))
 	reply := generate(t, open(t, s, func(o *gemini.Options) { o.Key = "" }), ask("hello"))
 	if reply.Text() != "hello" || reply.Usage.InputTokens != 3 {
 		t.Errorf("reply = %+v", reply)
@@ -210,7 +209,7 @@ func TestOptionsAreChecked(t *testing.T) {
 }
 
 func TestASchemaThatIsNoneIsRefusedBeforeItIsSent(t *testing.T) {
-	s := server.NewServer(t)
+	s := llmtest.NewGeminiServer(t)
 	req := ask("hello")
 	req.Tools = []llm.Tool{{Name: "look", Description: "Looks.", Schema: []byte(`[`)}}
 	_, err := open(t, s, nil).Generate(t.Context(), req, nil)
@@ -221,7 +220,7 @@ func TestASchemaThatIsNoneIsRefusedBeforeItIsSent(t *testing.T) {
 }
 
 func TestAnAnswerThatWouldGoOnIsNotAskedForOnTheSly(t *testing.T) {
-	s := server.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
+	s := llmtest.NewGeminiServer(t, llmtest.Answer(llmtest.Reply{Events: []string{
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hel"}]},"finishReason":"CONTINUATION","continuationToken":"dG9rZW4="}]}`,
 	}}))
 	if reply := generate(t, open(t, s, nil), ask("hello")); reply.Text() != "hel" || reply.Stop != llm.StopUnknown {
@@ -233,10 +232,10 @@ func TestAnAnswerThatWouldGoOnIsNotAskedForOnTheSly(t *testing.T) {
 }
 
 func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
-	s := server.NewServer(t)
-	s.Otherwise(llmtest.Fail(503, "", "overloaded"))
+	s := llmtest.NewGeminiServer(t)
+	s.SetFallback(llmtest.Fail(503, "", "overloaded"))
 	spent := errors.New("spent")
-	ctx := llm.WithRetry(t.Context(), func(error) error { return spent })
+	ctx := llm.WithRetryApproval(t.Context(), func(error) error { return spent })
 	if _, err := open(t, s, nil).Generate(ctx, ask("hello"), nil); !errors.Is(err, spent) || len(s.Requests()) != 1 {
 		t.Errorf("err = %v after %d requests", err, len(s.Requests()))
 	}

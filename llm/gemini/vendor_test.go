@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"google.golang.org/genai"
-
 	"clank/llm"
 	"clank/llm/gemini"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genai"
 )
 
 // resend reads a request of ours strictly with the vendor's types and sends it

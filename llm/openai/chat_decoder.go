@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 // reasoningNote is what is kept of readable reasoning, to be replayed.
@@ -77,9 +77,9 @@ func newChatDecoder(owner string) *chatDecoder { return &chatDecoder{owner: owne
 func (d *chatDecoder) event(data []byte, emit func(llm.Delta)) error {
 	var c chatChunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return &wire.MalformedError{Err: fmt.Errorf("decode chunk: %w", err)}
+		return &transport.MalformedError{Err: fmt.Errorf("decode chunk: %w", err)}
 	}
-	if isSet(c.Error) {
+	if isPresent(c.Error) {
 		return streamError(c.Error)
 	}
 	if c.Usage != nil {
@@ -89,7 +89,7 @@ func (d *chatDecoder) event(data []byte, emit func(llm.Delta)) error {
 		return nil
 	}
 	choice := c.Choices[0]
-	if isSet(choice.Error) {
+	if isPresent(choice.Error) {
 		return streamError(choice.Error)
 	}
 	if choice.FinishReason == "error" {
@@ -110,7 +110,7 @@ func (d *chatDecoder) event(data []byte, emit func(llm.Delta)) error {
 func (d *chatDecoder) piece(delta chatDelta, emit func(llm.Delta)) error {
 	text, err := contentText(delta.Content)
 	if err != nil {
-		return &wire.MalformedError{Err: fmt.Errorf("decode content: %w", err)}
+		return &transport.MalformedError{Err: fmt.Errorf("decode content: %w", err)}
 	}
 	if delta.Refusal != "" {
 		d.refused = true
@@ -191,4 +191,4 @@ func contentText(raw json.RawMessage) (string, error) {
 	return s.String(), nil
 }
 
-func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+func isPresent(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

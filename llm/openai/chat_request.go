@@ -17,7 +17,7 @@ func (m *Model) chatRequest(req llm.Request) client.ChatCompletionRequest {
 		StreamOptions:   &client.StreamOptions{IncludeUsage: true},
 		ReasoningEffort: m.opts.Effort,
 	}
-	native := newNames(m.opts.Model)
+	native := usesNewNames(m.opts.Model)
 	if native {
 		out.MaxCompletionTokens = req.MaxTokens
 		out.SafetyIdentifier = req.EndUser
@@ -33,9 +33,9 @@ func (m *Model) chatRequest(req llm.Request) client.ChatCompletionRequest {
 	return out
 }
 
-// newNames says whether a model is one of those for which OpenAI renamed
+// usesNewNames says whether a model is one of those for which OpenAI renamed
 // max_tokens and user. Servers of others mostly know only the old names.
-func newNames(model string) bool {
+func usesNewNames(model string) bool {
 	name := strings.TrimPrefix(model, "openai/")
 	for _, prefix := range []string{"gpt-5", "gpt-6", "o1", "o3", "o4"} {
 		if strings.HasPrefix(name, prefix) {

@@ -38,7 +38,7 @@ func DecodeResponses(events ...string) (llm.Reply, bool, error) {
 	return decodeAll(newResponsesDecoder("test"), events)
 }
 
-func decodeAll(d decoder, events []string) (llm.Reply, bool, error) {
+func decodeAll(d replyDecoder, events []string) (llm.Reply, bool, error) {
 	for _, e := range events {
 		if err := d.event([]byte(e), func(llm.Delta) {}); err != nil {
 			return llm.Reply{}, false, err

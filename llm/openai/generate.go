@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 
 	client "github.com/sashabaranov/go-openai"
 )
@@ -28,30 +28,32 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 // Generate.
 func (m *Model) call(ctx context.Context, once func(context.Context) (llm.Reply, error)) (llm.Reply, error) {
 	start := time.Now()
-	reply, err := wire.Call(ctx, m.patience, m.explain, once)
+	reply, err := transport.CallWithRetry(ctx, m.retryPolicy, m.explain, once)
 	if err == nil {
-		m.patience.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
+		m.retryPolicy.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
 			"input_tokens", reply.Usage.InputTokens, "output_tokens", reply.Usage.OutputTokens)
 	}
 	return reply, err
 }
 
-// decoder puts an answer together from the data of its events.
-type decoder interface {
+// replyDecoder puts an answer together from the data of its events.
+type replyDecoder interface {
 	event(data []byte, emit func(llm.Delta)) error
 	complete() bool // the server has said that the answer is whole
 	reply() llm.Reply
 }
 
-// stream is what the client library's two streams have in common.
-type stream interface {
+// eventStream is what the client library's two streams have in common.
+type eventStream interface {
 	RecvRaw() ([]byte, error)
 	Close() error
 }
 
 // once asks one time. Its errors are for explain.
 func (m *Model) once(ctx context.Context, req llm.Request, emit func(llm.Delta)) (llm.Reply, error) {
-	dec, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (stream, decoder, error) { return m.open(ctx, c, req) }, emit)
+	dec, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
+		return m.open(ctx, c, req)
+	}, emit)
 	if err != nil {
 		return llm.Reply{}, err
 	}
@@ -60,15 +62,15 @@ func (m *Model) once(ctx context.Context, req llm.Request, emit func(llm.Delta))
 
 // exchange sends a request and takes in the whole answer.
 func (m *Model) exchange(
-	ctx context.Context, open func(context.Context, *client.Client) (stream, decoder, error), emit func(llm.Delta),
-) (decoder, error) {
+	ctx context.Context, open func(context.Context, *client.Client) (eventStream, replyDecoder, error), emit func(llm.Delta),
+) (replyDecoder, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	a := &carrier{wire.NewAttempt(m.http, m.patience.Idle, cancel, m.clean)}
-	defer a.Stop()
+	a := &eventTransport{transport.NewAttempt(m.http, m.retryPolicy.Idle, cancel, m.clean)}
+	defer a.StopTimer()
 	s, dec, err := open(ctx, m.client(a))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -83,7 +85,7 @@ func (m *Model) exchange(
 	return dec, nil
 }
 
-func (m *Model) client(a *carrier) *client.Client {
+func (m *Model) client(a *eventTransport) *client.Client {
 	config := client.DefaultConfig(m.opts.Key)
 	config.BaseURL = m.opts.BaseURL
 	config.HTTPClient = a
@@ -92,7 +94,7 @@ func (m *Model) client(a *carrier) *client.Client {
 }
 
 // open sends the request and waits for the head of the answer.
-func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (stream, decoder, error) {
+func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (eventStream, replyDecoder, error) {
 	if m.opts.API == APIResponses {
 		s, err := c.CreateResponseStream(ctx, m.responsesRequest(req))
 		if err != nil {
@@ -109,19 +111,19 @@ func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (st
 
 // receive reads events until the answer is complete and the body ends. Once it
 // is complete, what happens to the connection no longer matters.
-func (m *Model) receive(ctx context.Context, s stream, dec decoder, a *carrier, emit func(llm.Delta)) error {
+func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a *eventTransport, emit func(llm.Delta)) error {
 	for events := 0; ; events++ {
 		data, err := s.RecvRaw()
-		if ctx.Err() != nil && (!dec.complete() || !errors.Is(context.Cause(ctx), wire.ErrIdle)) {
+		if ctx.Err() != nil && (!dec.complete() || !errors.Is(context.Cause(ctx), transport.ErrIdle)) {
 			return context.Cause(ctx)
 		}
 		switch {
 		case err != nil && dec.complete():
 			return nil
 		case errors.Is(err, io.EOF):
-			return &wire.CutError{}
-		case err != nil && events > 0 && !errors.Is(err, wire.ErrLineTooLong):
-			return &wire.CutError{Err: err}
+			return &transport.TruncatedError{}
+		case err != nil && events > 0 && !errors.Is(err, transport.ErrLineTooLong):
+			return &transport.TruncatedError{Err: err}
 		case err != nil:
 			return err
 		case len(data) == 0: // a sign of life
@@ -131,20 +133,22 @@ func (m *Model) receive(ctx context.Context, s stream, dec decoder, a *carrier, 
 			return err
 		}
 		if dec.complete() {
-			a.Shorten(time.Second) // usage may follow; a server that never hangs up must not hold us
+			a.ShortenTimeout(time.Second) // usage may follow; a server that never hangs up must not hold us
 		}
 	}
 }
 
 // priced is the reply that came together in dec, with what it cost.
-func (m *Model) priced(dec decoder) llm.Reply {
+func (m *Model) priced(dec replyDecoder) llm.Reply {
 	r := dec.reply()
 	if !llm.ChargesCacheWrites(m.opts.Model) {
 		r.Usage.CacheWriteTokens = 0 // older models tell of it, too, and want nothing for it
 	}
-	r.Usage = wire.Charge(m.opts.Price, m.opts.Model, r.Usage)
+	r.Usage = transport.WithPrice(m.opts.Price, m.opts.Model, r.Usage)
 	return r
 }
 
 // owner marks what only this model of this server understands.
-func (m *Model) owner() string { return m.place.Host + " " + string(m.opts.API) + " " + m.opts.Model }
+func (m *Model) owner() string {
+	return m.endpoint.Host + " " + string(m.opts.API) + " " + m.opts.Model
+}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	"clank/llm/llmtest"
 	"clank/llm/openai"
 
 	"github.com/google/go-cmp/cmp"
@@ -193,7 +193,7 @@ func TestReasoningIsReplayedToItsOwnerOnly(t *testing.T) {
 		Reasoning: &llmtest.Reasoning{Encrypted: "gAAAA=="}, Text: "I look.",
 		Calls: []llmtest.Call{{ID: "c1", Name: "look", Arguments: "{}"}},
 	}))
-	server.Otherwise(llmtest.Say("ok"))
+	server.SetFallback(llmtest.Say("ok"))
 	m := open(t, server, openai.APIResponses, nil)
 	req := ask("look")
 	reply, err := m.Generate(t.Context(), req, nil)
@@ -227,7 +227,7 @@ func TestReadableReasoningIsReplayedWithinARoundOfToolsOnly(t *testing.T) {
 	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
 		Reasoning: &llmtest.Reasoning{Summary: "deep thought"}, Calls: []llmtest.Call{{ID: "c1", Name: "look", Arguments: "{}"}},
 	}))
-	server.Otherwise(llmtest.Say("ok"))
+	server.SetFallback(llmtest.Say("ok"))
 	m := open(t, server, openai.APIChat, nil)
 	req := ask("look")
 	reply, err := m.Generate(t.Context(), req, nil)
@@ -254,7 +254,7 @@ func TestReadableReasoningIsReplayedWithinARoundOfToolsOnly(t *testing.T) {
 
 func TestRequestsAskForNothingToBeKept(t *testing.T) {
 	server := llmtest.NewServer(t)
-	server.Otherwise(llmtest.Say("ok"))
+	server.SetFallback(llmtest.Say("ok"))
 	req := ask("hi")
 	req.MaxTokens, req.EndUser = 5, "u-hash"
 	m := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Effort = "low" })
@@ -304,7 +304,7 @@ func TestServersThatDoNotStreamAreUnderstood(t *testing.T) {
 		"usage":{"prompt_tokens":3,"completion_tokens":1,"cost":0.25}}`
 	responses := `{"id":"1","object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"whole"}]}]}`
 	for api, answer := range map[openai.API]string{openai.APIChat: chat, openai.APIResponses: responses} {
-		m := open(t, llmtest.NewServer(t, llmtest.Misbehave("", llmtest.Fault{Body: &answer})), api, nil)
+		m := open(t, llmtest.NewServer(t, llmtest.SayWithFault("", llmtest.Fault{Body: &answer})), api, nil)
 		streamed := ""
 		reply, err := m.Generate(t.Context(), ask("hi"), func(d llm.Delta) { streamed += d.Text })
 		if err != nil || reply.Text() != "whole" || streamed != "whole" {

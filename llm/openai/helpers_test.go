@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	"clank/llm/llmtest"
 	"clank/llm/openai"
 )
 

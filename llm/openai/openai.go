@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 // API is one of the two ways to ask.
@@ -58,21 +58,21 @@ type Options struct {
 	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
 	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
 
-	HTTPClient *http.Client     // its Timeout should be 0; nil: a plain client on the default transport
-	Logger     *slog.Logger     // nil: no log
-	Price      *llm.Price       // nil: by the table in package llm
-	Caps       *llm.Caps        // nil: by the table in package llm
-	OnRetry    func(wire.Retry) // called before each repeated try, on the goroutine that generates; may be nil
+	HTTPClient *http.Client               // its Timeout should be 0; nil: a plain client on the default transport
+	Logger     *slog.Logger               // nil: no log
+	Price      *llm.Price                 // nil: by the table in package llm
+	Caps       *llm.Caps                  // nil: by the table in package llm
+	OnRetry    func(transport.RetryEvent) // called before each repeated try, on the goroutine that generates; may be nil
 }
 
 // Model asks one model of one server. It is safe for concurrent use.
 type Model struct {
-	opts     Options
-	patience wire.Patience
-	place    wire.Place
-	caps     llm.Caps
-	http     *http.Client
-	clean    func(string) string // removes secrets from text of the server
+	opts        Options
+	retryPolicy transport.RetryPolicy
+	endpoint    transport.Endpoint
+	caps        llm.Caps
+	http        *http.Client
+	clean       func(string) string // removes secrets from text of the server
 }
 
 // New checks the options. It does not reach for the network. A missing key for
@@ -82,7 +82,7 @@ func New(o Options) (*Model, error) {
 	if o.Model == "" {
 		return nil, errors.New("open model: no model is named")
 	}
-	u, err := wire.BaseURL(o.BaseURL)
+	u, err := transport.ParseBaseURL(o.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -97,19 +97,19 @@ func New(o Options) (*Model, error) {
 		return nil, fmt.Errorf("open model: API must be auto, responses or chat, not %q", o.API)
 	}
 	m := &Model{
-		opts: o, caps: capsFor(o), http: wire.NoRedirects(o.HTTPClient), clean: wire.Cleaner(o.Key, u),
-		patience: wire.Patience{
+		opts: o, caps: capsFor(o), http: transport.NoRedirects(o.HTTPClient), clean: transport.SecretRemover(o.Key, u),
+		retryPolicy: transport.RetryPolicy{
 			Timeout: o.Timeout, Idle: o.IdleTimeout, Backoff: o.Backoff, Logger: o.Logger, OnRetry: o.OnRetry,
 		}.WithDefaults(),
-		place: wire.Place{
-			Host: u.Host, Shown: u.Redacted(), Speaks: string(o.API) + " API", KeyEnv: o.KeyEnv, HasKey: o.Key != "", Model: o.Model,
-			Wrong: "check the server's address; most end in /v1",
+		endpoint: transport.Endpoint{
+			Host: u.Host, DisplayURL: u.Redacted(), API: string(o.API) + " API", KeyEnv: o.KeyEnv, HasKey: o.Key != "", Model: o.Model,
+			AddressHint: "check the server's address; most end in /v1",
 		},
 	}
 	if o.Key == "" && isOpenAI(u) {
 		return nil, &llm.Error{Kind: llm.ErrAuth, Model: m.Name(), Message: "there is no key for " + u.Host, Hint: "set " + o.KeyEnv}
 	}
-	if u.Hostname() == "generativelanguage.googleapis.com" && signsThoughts(o.Model) {
+	if u.Hostname() == "generativelanguage.googleapis.com" && needsThoughtSignatures(o.Model) {
 		return nil, &llm.Error{
 			Kind: llm.ErrRejected, Model: m.Name(),
 			Message: "Gemini 3 and later cannot use tools through the OpenAI-compatible address: its thought signatures are lost on the way",
@@ -157,9 +157,9 @@ func capsFor(o Options) llm.Caps {
 
 func isOpenAI(u *url.URL) bool { return u.Hostname() == "api.openai.com" }
 
-// signsThoughts says whether a Gemini model demands its thought signatures
+// needsThoughtSignatures says whether a Gemini model demands its thought signatures
 // back, as those from 3 on do.
-func signsThoughts(model string) bool {
+func needsThoughtSignatures(model string) bool {
 	name := strings.TrimPrefix(strings.ToLower(model), "models/")
 	return strings.HasPrefix(name, "gemini-") && !strings.HasPrefix(name, "gemini-1") && !strings.HasPrefix(name, "gemini-2")
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	"clank/llm/llmtest"
 	"clank/llm/openai"
 )
 
@@ -79,7 +79,7 @@ func TestOneModelServesManyAtOnce(t *testing.T) {
 	for _, api := range both {
 		t.Run(string(api), func(t *testing.T) {
 			server := llmtest.NewServer(t)
-			server.Otherwise(func(r llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "echo " + r.LastText()} })
+			server.SetFallback(func(r llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "echo " + r.LastText()} })
 			m := open(t, server, api, nil)
 			var wg sync.WaitGroup
 			for name := range strings.FieldsSeq("a b c d e f g h") {

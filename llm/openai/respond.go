@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 
 	client "github.com/sashabaranov/go-openai"
 )
@@ -29,7 +29,7 @@ func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (
 	var dec *responsesDecoder
 	reply, err := m.call(ctx, func(ctx context.Context) (llm.Reply, error) {
 		dec = newResponsesDecoder(m.owner())
-		_, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (stream, decoder, error) {
+		_, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
 			s, err := c.CreateResponseStream(ctx, req)
 			if err != nil {
 				return nil, nil, err
@@ -50,14 +50,14 @@ func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (
 // DataURI is a picture as the Responses API takes it.
 func DataURI(i llm.Image) string { return dataURI(i) }
 
-// Reasons says whether the model can give its reasoning in encrypted form. Those
+// EncryptsReasoning says whether the model can give its reasoning in encrypted form. Those
 // that cannot refuse a request for it.
-func (m *Model) Reasons() bool { return reasons(m.opts.Model) }
+func (m *Model) EncryptsReasoning() bool { return encryptsReasoning(m.opts.Model) }
 
-// IsLost says whether a call failed because the vendor does not have the response
+// IsResponseLost says whether a call failed because the vendor does not have the response
 // any more that it was to go on from, or may not keep any.
-func IsLost(err error) bool {
-	var status *wire.StatusError
+func IsResponseLost(err error) bool {
+	var status *transport.StatusError
 	if !errors.As(err, &status) || status.Status != 404 && status.Status != 400 {
 		return false
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"clank/llm"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 // phaseNote is the type of an Opaque that remembers the phase of the text that
@@ -78,14 +78,14 @@ func newResponsesDecoder(owner string) *responsesDecoder {
 func (d *responsesDecoder) event(data []byte, emit func(llm.Delta)) error {
 	var e responsesEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return &wire.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
+		return &transport.MalformedError{Err: fmt.Errorf("decode event: %w", err)}
 	}
 	switch {
 	case e.Type == "error":
 		return streamError(data)
 	case e.Object == "response":
 		return d.end(data, emit)
-	case e.Type == "" && isSet(e.Error):
+	case e.Type == "" && isPresent(e.Error):
 		return streamError(e.Error)
 	}
 	switch e.Type {
@@ -110,14 +110,14 @@ func (d *responsesDecoder) event(data []byte, emit func(llm.Delta)) error {
 func (d *responsesDecoder) end(data []byte, emit func(llm.Delta)) error {
 	var w wholeResponse
 	if err := json.Unmarshal(data, &w); err != nil {
-		return &wire.MalformedError{Err: fmt.Errorf("decode response: %w", err)}
+		return &transport.MalformedError{Err: fmt.Errorf("decode response: %w", err)}
 	}
 	switch w.Status {
 	case "failed":
 		return streamError(w.Error)
 	case "completed", "incomplete":
 	default:
-		return &wire.CutError{Err: fmt.Errorf("the response is %q", w.Status)}
+		return &transport.TruncatedError{Err: fmt.Errorf("the response is %q", w.Status)}
 	}
 	if len(w.Output) == 0 {
 		for _, i := range slices.Sorted(maps.Keys(d.items)) {
@@ -139,7 +139,7 @@ func (d *responsesDecoder) end(data []byte, emit func(llm.Delta)) error {
 func (d *responsesDecoder) item(raw json.RawMessage) error {
 	var it outputItem
 	if err := json.Unmarshal(raw, &it); err != nil {
-		return &wire.MalformedError{Err: fmt.Errorf("decode output item: %w", err)}
+		return &transport.MalformedError{Err: fmt.Errorf("decode output item: %w", err)}
 	}
 	switch it.Type {
 	case "reasoning":
@@ -171,7 +171,7 @@ func (d *responsesDecoder) message(it outputItem) error {
 	if it.Phase != "" {
 		note, err := json.Marshal(map[string]string{"type": phaseNote, "phase": it.Phase})
 		if err != nil {
-			return &wire.MalformedError{Err: err}
+			return &transport.MalformedError{Err: err}
 		}
 		d.keep(note)
 	}

@@ -43,7 +43,7 @@ func (m *Model) responsesRequest(req llm.Request) client.CreateResponseRequest {
 	if req.MaxTokens > 0 {
 		out.MaxOutputTokens = max(req.MaxTokens, minOutputTokens)
 	}
-	if reasons(m.opts.Model) {
+	if encryptsReasoning(m.opts.Model) {
 		out.Include = []client.ResponseInclude{client.ResponseIncludeReasoningEncryptedContent}
 	}
 	if m.opts.Effort != "" || m.opts.Summary != "" {
@@ -58,9 +58,9 @@ func (m *Model) responsesRequest(req llm.Request) client.CreateResponseRequest {
 	return out
 }
 
-// reasons says whether a model can give its reasoning in encrypted form. Those
+// encryptsReasoning says whether a model can give its reasoning in encrypted form. Those
 // that cannot refuse a request for it.
-func reasons(model string) bool {
+func encryptsReasoning(model string) bool {
 	name := model[strings.LastIndex(model, "/")+1:]
 	for _, old := range []string{"gpt-3", "gpt-4", "chatgpt-"} {
 		if strings.HasPrefix(name, old) {

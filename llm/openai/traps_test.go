@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	"clank/llm/llmtest"
 	"clank/llm/openai"
 )
 
@@ -120,7 +120,7 @@ func TestTrap5StrictIsSentThoughFalse(t *testing.T) {
 func TestTrap6KeepAliveCommentsDoNotEndTheStream(t *testing.T) {
 	for _, api := range both {
 		t.Run(string(api), func(t *testing.T) {
-			server := llmtest.NewServer(t, llmtest.Misbehave("still here", llmtest.Fault{Comments: 400}))
+			server := llmtest.NewServer(t, llmtest.SayWithFault("still here", llmtest.Fault{Comments: 400}))
 			reply, err := open(t, server, api, nil).Generate(t.Context(), ask("hi"), nil)
 			if err != nil || reply.Text() != "still here" {
 				t.Errorf("got %q, %v; want still here", reply.Text(), err)
@@ -132,7 +132,7 @@ func TestTrap6KeepAliveCommentsDoNotEndTheStream(t *testing.T) {
 func TestTrap6AnErrorAfterACommentKeepsItsWords(t *testing.T) {
 	for _, api := range both {
 		t.Run(string(api), func(t *testing.T) {
-			server := llmtest.NewServer(t, llmtest.Misbehave("a b c", llmtest.Fault{Comments: 1, At: 3, StreamError: "out of memory"}))
+			server := llmtest.NewServer(t, llmtest.SayWithFault("a b c", llmtest.Fault{Comments: 1, At: 3, StreamError: "out of memory"}))
 			if told := failure(t, open(t, server, api, nil), llm.ErrUnavailable); !strings.Contains(told.Error(), "out of memory") {
 				t.Errorf("error %q, want the server's words", told)
 			}
@@ -161,7 +161,7 @@ func TestTrap7AnErrorInsideAChunkIsNotDropped(t *testing.T) {
 }
 
 func TestTrap8HeadersOfAnErrorAreRead(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Misbehave("", llmtest.Fault{Status: 429, Header: map[string]string{"Retry-After": "3600"}}))
+	server := llmtest.NewServer(t, llmtest.SayWithFault("", llmtest.Fault{Status: 429, Header: map[string]string{"Retry-After": "3600"}}))
 	if told := failure(t, open(t, server, openai.APIResponses, nil), llm.ErrRateLimited); told.RetryAfter != time.Hour {
 		t.Errorf("RetryAfter = %v, want 1h", told.RetryAfter)
 	}

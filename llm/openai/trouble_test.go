@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	"clank/llm/llmtest"
 	"clank/llm/openai"
-	"clank/llm/wire"
+	"clank/llm/transport"
 )
 
 func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
@@ -43,7 +43,7 @@ func TestFailuresSayWhatHappenedAndWhatToDo(t *testing.T) {
 		t.Run(string(api), func(t *testing.T) {
 			for _, tt := range tests {
 				t.Run(tt.name, func(t *testing.T) {
-					server := llmtest.NewServer(t, llmtest.Misbehave("", tt.fault))
+					server := llmtest.NewServer(t, llmtest.SayWithFault("", tt.fault))
 					m := open(t, server, api, func(o *openai.Options) { o.KeyEnv = "SOME_KEY" })
 					told := failure(t, m, tt.kind)
 					for _, want := range tt.says {
@@ -72,10 +72,10 @@ func TestPassingTroubleIsTriedAgainAndTold(t *testing.T) {
 			for _, status := range []int{429, 500, 502, 503, 504} {
 				server := llmtest.NewServer(t, llmtest.Fail(status, "", "busy"), llmtest.Fail(status, "", "busy"), llmtest.Say("fine"))
 				var log bytes.Buffer
-				var retries []wire.Retry
+				var retries []transport.RetryEvent
 				m := open(t, server, api, func(o *openai.Options) {
 					o.Logger = slog.New(slog.NewTextHandler(&log, nil))
-					o.OnRetry = func(r wire.Retry) { retries = append(retries, r) }
+					o.OnRetry = func(r transport.RetryEvent) { retries = append(retries, r) }
 				})
 				reply, err := m.Generate(t.Context(), ask("hi"), nil)
 				if err != nil || reply.Text() != "fine" {
@@ -97,7 +97,7 @@ func TestPassingTroubleIsTriedAgainAndTold(t *testing.T) {
 
 func TestItGivesUpAfterThreeTries(t *testing.T) {
 	server := llmtest.NewServer(t)
-	server.Otherwise(llmtest.Fail(503, "", "overloaded"))
+	server.SetFallback(llmtest.Fail(503, "", "overloaded"))
 	told := failure(t, open(t, server, openai.APIChat, nil), llm.ErrUnavailable)
 	if n := len(server.Requests()); n != 3 || told.Status != 503 {
 		t.Errorf("%d tries, status %d; want 3, 503", n, told.Status)
@@ -117,7 +117,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := llmtest.NewServer(t,
-				llmtest.Misbehave("", llmtest.Fault{Status: 429, Header: map[string]string{tt.key: tt.value}}), llmtest.Say("ok"))
+				llmtest.SayWithFault("", llmtest.Fault{Status: 429, Header: map[string]string{tt.key: tt.value}}), llmtest.Say("ok"))
 			if _, err := open(t, server, openai.APIResponses, nil).Generate(t.Context(), ask("hi"), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 }
 
 func TestALongRetryAfterIsToldInsteadOfWaitedFor(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Misbehave("", llmtest.Fault{Status: 429, Header: map[string]string{"Retry-After": "90"}}))
+	server := llmtest.NewServer(t, llmtest.SayWithFault("", llmtest.Fault{Status: 429, Header: map[string]string{"Retry-After": "90"}}))
 	told := failure(t, open(t, server, openai.APIChat, nil), llm.ErrRateLimited)
 	if told.RetryAfter != 90*time.Second || !strings.Contains(told.Error(), "1m30s") {
 		t.Errorf("error %q with RetryAfter %v, want 1m30s in both", told, told.RetryAfter)
@@ -138,7 +138,7 @@ func TestALongRetryAfterIsToldInsteadOfWaitedFor(t *testing.T) {
 }
 
 func TestAWaitThatOutlastsTheCallIsNotBegun(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Misbehave("", llmtest.Fault{Status: 503, Header: map[string]string{"Retry-After": "25"}}))
+	server := llmtest.NewServer(t, llmtest.SayWithFault("", llmtest.Fault{Status: 503, Header: map[string]string{"Retry-After": "25"}}))
 	start := time.Now()
 	failure(t, open(t, server, openai.APIChat, nil), llm.ErrUnavailable)
 	if took := time.Since(start); took > 15*time.Second {
@@ -151,7 +151,7 @@ func TestACutStreamIsAnErrorAndNeverAnAnswer(t *testing.T) {
 		t.Run(string(api), func(t *testing.T) {
 			for _, cut := range []llmtest.Cut{llmtest.CutClean, llmtest.CutClose, llmtest.CutReset} {
 				heard, hear := context.WithCancel(t.Context())
-				server := llmtest.NewServer(t, llmtest.Misbehave("one two three four", llmtest.Fault{Cut: cut, At: midway(api), Release: heard.Done()}))
+				server := llmtest.NewServer(t, llmtest.SayWithFault("one two three four", llmtest.Fault{Cut: cut, At: midway(api), Release: heard.Done()}))
 				streamed := ""
 				reply, err := open(t, server, api, nil).Generate(t.Context(), ask("hi"), func(d llm.Delta) {
 					streamed += d.Text
@@ -184,7 +184,7 @@ func TestAConnectionThatDiesBeforeTheAnswerIsTriedAgain(t *testing.T) {
 	for _, api := range both {
 		t.Run(string(api), func(t *testing.T) {
 			for _, cut := range []llmtest.Cut{llmtest.CutClose, llmtest.CutReset} {
-				server := llmtest.NewServer(t, llmtest.Misbehave("x", llmtest.Fault{Cut: cut}), llmtest.Say("fine"))
+				server := llmtest.NewServer(t, llmtest.SayWithFault("x", llmtest.Fault{Cut: cut}), llmtest.Say("fine"))
 				reply, err := open(t, server, api, nil).Generate(t.Context(), ask("hi"), nil)
 				if err != nil || reply.Text() != "fine" {
 					t.Errorf("cut %d: got %q, %v; want fine", cut, reply.Text(), err)
@@ -205,7 +205,7 @@ func TestNobodyAtTheAddress(t *testing.T) {
 	}
 	tries := 0
 	m, err := openai.New(openai.Options{
-		BaseURL: "http://" + addr + "/v1", Model: "m", Backoff: time.Millisecond, OnRetry: func(wire.Retry) { tries++ },
+		BaseURL: "http://" + addr + "/v1", Model: "m", Backoff: time.Millisecond, OnRetry: func(transport.RetryEvent) { tries++ },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestErrorsInsideAStream(t *testing.T) {
 	for _, api := range both {
 		t.Run(string(api), func(t *testing.T) {
 			for _, at := range []int{0, 5} {
-				server := llmtest.NewServer(t, llmtest.Misbehave("a b c d", llmtest.Fault{StreamError: "the GPU melted", At: at}))
+				server := llmtest.NewServer(t, llmtest.SayWithFault("a b c d", llmtest.Fault{StreamError: "the GPU melted", At: at}))
 				told := failure(t, open(t, server, api, nil), llm.ErrUnavailable)
 				if !strings.Contains(told.Error(), "the GPU melted") {
 					t.Errorf("error %q, want the server's words", told)
@@ -261,7 +261,7 @@ func TestSilenceIsBounded(t *testing.T) {
 		t.Run(string(api), func(t *testing.T) {
 			for name, tt := range tests {
 				t.Run(name, func(t *testing.T) {
-					server := llmtest.NewServer(t, llmtest.Misbehave("one two three four", tt.fault))
+					server := llmtest.NewServer(t, llmtest.SayWithFault("one two three four", tt.fault))
 					told := failure(t, open(t, server, api, tt.opts), llm.ErrTimeout)
 					if !strings.Contains(told.Error(), tt.says) {
 						t.Errorf("error %q does not say %q", told, tt.says)
@@ -296,7 +296,7 @@ func TestASlowButLivelyAnswerOutlastsTheIdleTimeout(t *testing.T) {
 }
 
 func TestACompleteAnswerIsNotHeldByAServerThatNeverHangsUp(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Misbehave("done", llmtest.Fault{Hang: llmtest.InStream, At: 1000}))
+	server := llmtest.NewServer(t, llmtest.SayWithFault("done", llmtest.Fault{Hang: llmtest.InStream, At: 1000}))
 	reply, err := open(t, server, openai.APIChat, nil).Generate(t.Context(), ask("hi"), nil)
 	if err != nil || reply.Text() != "done" {
 		t.Errorf("got %q, %v; want done", reply.Text(), err)
@@ -315,11 +315,11 @@ func TestStopIsImmediateAndClosesTheConnection(t *testing.T) {
 			for name, fault := range faults {
 				t.Run(name, func(t *testing.T) {
 					fault.At = midway(api)
-					server := llmtest.NewServer(t, llmtest.Misbehave("one two three", fault))
+					server := llmtest.NewServer(t, llmtest.SayWithFault("one two three", fault))
 					ctx, cancel := context.WithCancelCause(t.Context())
 					defer cancel(nil)
 					waiting := make(chan struct{}, 8)
-					m := open(t, server, api, func(o *openai.Options) { o.OnRetry = func(wire.Retry) { waiting <- struct{}{} } })
+					m := open(t, server, api, func(o *openai.Options) { o.OnRetry = func(transport.RetryEvent) { waiting <- struct{}{} } })
 					done := make(chan error, 1)
 					go func() {
 						_, err := m.Generate(ctx, ask("hi"), func(llm.Delta) { waiting <- struct{}{} })
@@ -391,9 +391,9 @@ func TestAStopBeforeTheCallSendsNothing(t *testing.T) {
 func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
 	for _, api := range both {
 		server := llmtest.NewServer(t)
-		server.Otherwise(llmtest.Fail(503, "", "overloaded"))
+		server.SetFallback(llmtest.Fail(503, "", "overloaded"))
 		spent := errors.New("spent")
-		ctx := llm.WithRetry(t.Context(), func(error) error { return spent })
+		ctx := llm.WithRetryApproval(t.Context(), func(error) error { return spent })
 		_, err := open(t, server, api, nil).Generate(ctx, llm.Request{Messages: []llm.Message{llm.UserText("hello")}}, nil)
 		if !errors.Is(err, spent) || len(server.Requests()) != 1 {
 			t.Errorf("%s: err = %v after %d requests", api, err, len(server.Requests()))

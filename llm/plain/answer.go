@@ -9,9 +9,9 @@ import (
 // maxOutput bounds what one step adds to the answer, in bytes.
 const maxOutput = 12_000
 
-// answer is what a person reads at the end: what went wrong, if something did, what the steps have
+// finalAnswer is what a person reads at the end: what went wrong, if something did, what the steps have
 // brought to light, and where the page is now.
-func answer(c conversation, steps []step, done int, why string) string {
+func finalAnswer(c conversation, steps []step, done int, why string) string {
 	var parts []string
 	add := func(s string) {
 		if s != "" && !slices.Contains(parts, s) {
@@ -20,11 +20,11 @@ func answer(c conversation, steps []step, done int, why string) string {
 	}
 	switch {
 	case c.failed != nil:
-		add(troubled(steps, min(c.failed.step, len(steps)-1), c.failed.reason()))
+		add(problemText(steps, min(c.failed.step, len(steps)-1), c.failed.reason()))
 	case why != "":
-		add(troubled(steps, done, why))
+		add(problemText(steps, done, why))
 	case done < len(steps):
-		add(unfinished(c, steps, done))
+		add(unfinishedText(c, steps, done))
 	}
 	for _, r := range c.results {
 		if !r.failed && !r.look {
@@ -41,31 +41,31 @@ func answer(c conversation, steps []step, done int, why string) string {
 	_, p := c.replay()
 	if here := p.here(); len(parts) == 0 || c.failed != nil || why != "" {
 		if len(parts) == 0 {
-			add("Done: " + list(steps) + ".")
+			add("Done: " + listSteps(steps) + ".")
 		}
 		add(here)
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-// troubled says which step did not work, and why.
-func troubled(steps []step, i int, why string) string {
+// problemText says which step did not work, and why.
+func problemText(steps []step, i int, why string) string {
 	s := fmt.Sprintf("Step %d of %d, %s, did not work: %s", i+1, len(steps), steps[i].source, why)
 	if i+1 < len(steps) {
-		s += "\nNot done: " + list(steps[i+1:]) + "."
+		s += "\nNot done: " + listSteps(steps[i+1:]) + "."
 	}
 	return s
 }
 
-// unfinished says what is left after the work had to end.
-func unfinished(c conversation, steps []step, done int) string {
+// unfinishedText says what is left after the work had to end.
+func unfinishedText(c conversation, steps []step, done int) string {
 	if n := len(c.results); n > 0 && c.results[n-1].tool == "browser_close" {
-		return "The browser is closed, so this was left out: " + list(steps[done:]) + "."
+		return "The browser is closed, so this was left out: " + listSteps(steps[done:]) + "."
 	}
-	return fmt.Sprintf("I did %d of %d steps before a limit ended the work. Left to do: %s.", done, len(steps), list(steps[done:]))
+	return fmt.Sprintf("I did %d of %d steps before a limit ended the work. Left to do: %s.", done, len(steps), listSteps(steps[done:]))
 }
 
-func list(steps []step) string {
+func listSteps(steps []step) string {
 	var ss []string
 	for _, s := range steps {
 		ss = append(ss, s.source)
@@ -93,7 +93,7 @@ func (r result) output(steps []step) string {
 	}
 	switch {
 	case r.section == "text" && r.step < len(steps) && steps[r.step].target.name != "" && !strings.Contains(r.input, `"ref"`):
-		return mentions(body, steps[r.step].target.name)
+		return linesMentioning(body, steps[r.step].target.name)
 	case r.section == "text" && body != "":
 		if r.url == "" {
 			return body
@@ -118,11 +118,11 @@ func (r result) output(steps []step) string {
 	}
 }
 
-// mentions returns the lines of a text that contain the words.
-func mentions(text, words string) string {
+// linesMentioning returns the lines of a text that contain the words.
+func linesMentioning(text, words string) string {
 	var found []string
 	for l := range strings.SplitSeq(text, "\n") {
-		if strings.Contains(fold(l), fold(words)) {
+		if strings.Contains(normalizeName(l), normalizeName(words)) {
 			found = append(found, strings.TrimSpace(l))
 		}
 	}

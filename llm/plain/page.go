@@ -29,7 +29,7 @@ func (p *page) take(r result) {
 	case "page":
 		p.lines, p.fresh = strings.Split(r.body, "\n"), r.tool == "browser_snapshot"
 	case "page changes":
-		p.lines = patch(p.lines, r.body)
+		p.lines = applyDiff(p.lines, r.body)
 	case "text", "links", "tabs":
 	default:
 		if r.tool != "browser_screenshot" {
@@ -40,9 +40,9 @@ func (p *page) take(r result) {
 
 var hunk = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@@ -(\d{1,7}),(\d{1,7}) \+(\d{1,7}),(\d{1,7}) @@$`) })
 
-// patch applies a unified diff without context lines. The result is nil if it
+// applyDiff applies a unified diff without context lines. The result is nil if it
 // does not fit.
-func patch(lines []string, diff string) []string {
+func applyDiff(lines []string, diff string) []string {
 	if lines == nil || diff == "" {
 		return lines
 	}
@@ -152,9 +152,9 @@ func readElement(line string) (element, bool) {
 	return e, true
 }
 
-// inside returns the nearest element with one of the roles that es[i] is inside
+// ancestorWithRole returns the nearest element with one of the roles that es[i] is inside
 // of, or -1.
-func inside(es []element, i int, roles ...string) int {
+func ancestorWithRole(es []element, i int, roles ...string) int {
 	for i = es[i].parent; i >= 0; i = es[i].parent {
 		if slices.Contains(roles, es[i].role) {
 			return i

@@ -16,8 +16,8 @@ import (
 	"clank/llm"
 )
 
-// Name is what [llm.Model.Name] returns.
-const Name = "plain:steps"
+// ModelName is what [llm.Model.Name] returns.
+const ModelName = "plain:steps"
 
 // Options say what the model knows beyond its words.
 type Options struct {
@@ -40,7 +40,7 @@ var _ llm.Model = (*Model)(nil)
 func New(o Options) *Model { return &Model{places: newPlaces(o.Places), scripts: o.Scripts} }
 
 // Name implements [llm.Model].
-func (m *Model) Name() string { return Name }
+func (m *Model) Name() string { return ModelName }
 
 // Caps implements [llm.Model].
 func (m *Model) Caps() llm.Caps { return llm.Caps{Tools: true, Literal: true} }
@@ -52,8 +52,8 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	if ctx.Err() != nil {
 		return llm.Reply{}, context.Cause(ctx)
 	}
-	text, call, failed := m.next(readConversation(req).resumed(m.places))
-	if err := speak(ctx, text, onDelta); err != nil {
+	text, call, failed := m.next(readConversation(req).resume(m.places))
+	if err := streamText(ctx, text, onDelta); err != nil {
 		return llm.Reply{}, err
 	}
 	reply := llm.Reply{Message: llm.Message{Role: llm.RoleAssistant}, Stop: llm.StopEnd, Usage: llm.Usage{Calls: 1}}
@@ -77,7 +77,7 @@ func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bo
 	if c.instruction, err = m.script(c.instruction); err != nil {
 		return err.Error(), nil, true
 	}
-	steps, err := parse(c.instruction, m.places)
+	steps, err := parseInstruction(c.instruction, m.places)
 	if err != nil {
 		return err.Error() + "\n\n" + m.help(), nil, true
 	}
@@ -86,24 +86,24 @@ func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bo
 	}
 	done, page := c.replay()
 	if c.failed != nil || done >= len(steps) || c.lastCall {
-		return answer(c, steps, done, ""), nil, c.failed != nil
+		return finalAnswer(c, steps, done, ""), nil, c.failed != nil
 	}
 	s := steps[done]
 	if s.target.again {
-		s.target = again(s.target, c.before, m.places)
+		s.target = resolveAgain(s.target, c.before, m.places)
 	}
-	do := decide(s, page)
+	do := decideStep(s, page)
 	if do.problem != "" {
-		return answer(c, steps, done, do.problem), nil, true
+		return finalAnswer(c, steps, done, do.problem), nil, true
 	}
 	purpose := "step"
 	text = fmt.Sprintf("Step %d of %d: %s", done+1, len(steps), s.source)
-	if do.look {
+	if do.lookOnly {
 		purpose, text = "look", ""
 	}
 	input, err := json.Marshal(do.input)
 	if err != nil {
-		return answer(c, steps, done, err.Error()), nil, true
+		return finalAnswer(c, steps, done, err.Error()), nil, true
 	}
 	id := fmt.Sprintf("plain_%d_%s%d", c.newest+1, purpose, done)
 	return text, &llm.ToolCall{ID: id, Name: do.tool, Input: input}, false
@@ -122,8 +122,8 @@ func (m *Model) help() string {
 		"Put text that contains a comma into quotes. For freer requests, choose a language model in the settings."
 }
 
-// speak hands out the text line by line, as long as ctx lasts.
-func speak(ctx context.Context, text string, onDelta func(llm.Delta)) error {
+// streamText hands out the text line by line, as long as ctx lasts.
+func streamText(ctx context.Context, text string, onDelta func(llm.Delta)) error {
 	for line := range strings.Lines(text) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -8,9 +8,7 @@ import (
 	"testing"
 
 	"clank/cancel"
-	"clank/internal/discordtest/member"
-	"clank/internal/discordtest/private"
-	"clank/internal/discordtest/voiceserver"
+	"clank/internal/test/discordtest/voicetest"
 	"clank/voice/discord"
 )
 
@@ -54,18 +52,18 @@ var steps = []step{
 	{"our own address is not told", "voice connection", func(t *testing.T, w *town) func() error {
 		t.Helper()
 		w.Voice.LoseDiscoveries(1000)
-		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voiceserver.OpIdentify, 0); return err }
+		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voicetest.OpIdentify, 0); return err }
 	}},
 	{"the session is about to be described", "", func(t *testing.T, w *town) func() error {
 		t.Helper()
-		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voiceserver.OpSelectProtocol, 0); return err }
+		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voicetest.OpSelectProtocol, 0); return err }
 	}},
 }
 
 func TestAJoinIsGivenUpAtEachStep(t *testing.T) {
 	for _, s := range steps {
 		t.Run(s.name, func(t *testing.T) {
-			w := aTown(t, voiceserver.Config{DAVE: 1})
+			w := aTown(t, voicetest.Config{DAVE: 1})
 			reached := s.prepare(t, w)
 			ctx, give := context.WithCancelCause(t.Context())
 			joined := make(chan error, 1)
@@ -124,7 +122,7 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 		},
 		"while keys are agreed on": func(t *testing.T, w *town) *discord.Line {
 			t.Helper()
-			ada, err := w.EnterCall(deadline(t), w.call, w.ada, member.Options{Privacy: private.Ours})
+			ada, err := w.EnterCall(deadline(t), w.call, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +136,7 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 		"while there is no server": func(t *testing.T, w *town) *discord.Line {
 			t.Helper()
 			l, _ := w.join(t, w.call)
-			w.LoseVoiceServer(w.guild, voiceserver.CloseCrashed)
+			w.LoseVoiceServer(w.guild, voicetest.CloseCrashed)
 			return l
 		},
 		"while it reconnects": func(t *testing.T, w *town) *discord.Line {
@@ -151,7 +149,7 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := aTown(t, voiceserver.Config{DAVE: 1})
+			w := aTown(t, voicetest.Config{DAVE: 1})
 			l := when(t, w)
 			ended, end := context.WithCancelCause(t.Context())
 			end(errors.New("nobody waits"))

@@ -13,12 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"clank/bot/gateway"
-	"clank/internal/discordtest"
-	"clank/internal/discordtest/member"
-	"clank/internal/discordtest/voiceserver"
+	"clank/bot/discord"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
-	"clank/voice/discord"
+	voicediscord "clank/voice/discord"
 )
 
 // closing are the connections to main gateways that say goodbye, for which their library takes a second.
@@ -37,17 +36,17 @@ type town struct {
 	ada, bob    discordtest.User
 	guild       discordtest.Guild
 	call, other discordtest.Channel
-	gate        *gateway.Client
-	joiner      *discord.Joiner
+	gate        *discord.Gateway
+	joiner      *voicediscord.Joiner
 }
 
-func newTown(t *testing.T, cfg voiceserver.Config) *town {
+func newTown(t *testing.T, cfg voicetest.Config) *town {
 	t.Helper()
 	t.Parallel()
 	return aTown(t, cfg)
 }
 
-func aTown(t *testing.T, cfg voiceserver.Config) *town {
+func aTown(t *testing.T, cfg voicetest.Config) *town {
 	t.Helper()
 	s, err := discordtest.Start(discordtest.Config{Voice: &cfg})
 	if err != nil {
@@ -62,7 +61,7 @@ func aTown(t *testing.T, cfg voiceserver.Config) *town {
 	w := &town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
 	w.guild = s.CreateGuild("home", w.ada)
 	s.AddMember(w.guild, w.bob)
-	s.AddMember(w.guild, w.bot.User)
+	s.AddMember(w.guild, w.bot.ShapeUser)
 	w.call, w.other = s.CreateVoiceChannel(w.guild, "call"), s.CreateVoiceChannel(w.guild, "other")
 	w.connect(t)
 	return w
@@ -73,12 +72,12 @@ func (w *town) connect(t *testing.T) {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots()}}
 	t.Cleanup(transport.CloseIdleConnections)
-	w.joiner = &discord.Joiner{
-		Send:     func(ctx context.Context, op int, d any) error { return w.gate.Send(ctx, op, d) },
-		Patience: 5 * time.Second, MinWait: 20 * time.Millisecond, MaxOutage: 20 * time.Second,
+	w.joiner = &voicediscord.Joiner{
+		Send:          func(ctx context.Context, op int, d any) error { return w.gate.Send(ctx, op, d) },
+		AnswerTimeout: 5 * time.Second, MinWait: 20 * time.Millisecond, MaxOutage: 20 * time.Second,
 		HTTPClient: &http.Client{Transport: transport},
 	}
-	w.gate = &gateway.Client{
+	w.gate = &discord.Gateway{
 		Token: w.bot.Token, Intents: 1 | 1<<7, // guilds and who is in their calls
 		URL: func(context.Context) (string, error) {
 			return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
@@ -105,7 +104,7 @@ func (w *town) connect(t *testing.T) {
 }
 
 // join brings the bot into a call, and returns what happens there.
-func (w *town) join(t *testing.T, channel discordtest.Channel) (*discord.Line, *log) {
+func (w *town) join(t *testing.T, channel discordtest.Channel) (*voicediscord.Line, *log) {
 	t.Helper()
 	l, err := w.joiner.Join(deadline(t), w.guild.ID, channel.ID)
 	if err != nil {
@@ -117,9 +116,9 @@ func (w *town) join(t *testing.T, channel discordtest.Channel) (*discord.Line, *
 }
 
 // person brings somebody into a call.
-func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.User) *member.Member {
+func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.User) *voicetest.Member {
 	t.Helper()
-	m, err := w.EnterCall(deadline(t), in, user, member.Options{})
+	m, err := w.EnterCall(deadline(t), in, user, voicetest.MemberOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +126,7 @@ func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.Use
 	return m
 }
 
-func (w *town) seat() voiceserver.Seat { return discordtest.Seat(w.guild, w.bot.User) }
+func (w *town) seat() voicetest.ClientID { return discordtest.VoiceClientID(w.guild, w.bot.ShapeUser) }
 
 // where is the channel in which Discord has the bot.
 func (w *town) where() string {
@@ -146,7 +145,7 @@ func (w *town) await(t *testing.T, what string, cond func() bool) {
 
 // log reads the events of a line.
 type log struct {
-	line *discord.Line
+	line *voicediscord.Line
 	list []voice.Event
 }
 
@@ -210,7 +209,7 @@ func repeat(t *testing.T, send func() error) (stop func()) {
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			if err := send(); err != nil && !errors.Is(err, voice.ErrMute) {
+			if err := send(); err != nil && !errors.Is(err, voice.ErrUnavailable) {
 				t.Error(err)
 			}
 			select {

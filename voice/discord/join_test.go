@@ -10,26 +10,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"clank/internal/discordtest/voiceserver"
+	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
 	"clank/voice/discord"
-	"clank/voice/discord/media"
+	"clank/voice/discord/conn"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestACallIsJoinedHeardAndLeft(t *testing.T) {
-	w := newTown(t, voiceserver.Config{})
+	w := newTown(t, voicetest.Config{})
 	ada := w.person(t, w.call, w.ada)
 	if _, err := w.joiner.Join(deadline(t), w.guild.ID, "x"); err == nil {
 		t.Error("a channel without a number was joined")
 	}
 	l, lg := w.join(t, w.call)
-	ada.Speak(media.MaskVoice)
+	ada.Speak(conn.SpeakingMicrophone)
 	if err := ada.Send([]byte{0x78, 1}); err != nil {
 		t.Fatal(err)
 	}
-	e := lg.until(t, voice.Heard)
+	e := lg.until(t, voice.PacketReceived)
 	if e.Packet.From != w.ada.ID || !bytes.Equal(e.Packet.Opus, []byte{0x78, 1}) {
 		t.Errorf("heard %+v, want ada", e.Packet)
 	}
@@ -41,7 +41,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	if err := l.Play([]byte{0x78, 2}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Hush(); err != nil {
+	if err := l.EndSpeech(); err != nil {
 		t.Fatal(err)
 	}
 	if f, err := ada.Next(deadline(t)); err != nil || f.From != w.bot.ID || !bytes.Equal(f.Data, []byte{0x78, 2}) {
@@ -65,10 +65,10 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 		t.Errorf("ended with %v, want none after Close", err)
 	}
 	w.await(t, "the bot to leave", func() bool { return w.where() == "" })
-	if err := l.Play([]byte{1}); !errors.Is(err, voice.ErrMute) {
+	if err := l.Play([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {
 		t.Errorf("Play = %v, want ErrMute", err)
 	}
-	if l.Hush() != nil || l.PrivacyCode() != "" || l.Stats() != (media.Stats{}) {
+	if l.EndSpeech() != nil || l.PrivacyCode() != "" || l.Stats() != (conn.Stats{}) {
 		t.Error("a closed line does something")
 	}
 	if _, ok := w.joiner.Line(w.guild.ID); ok {
@@ -77,7 +77,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 }
 
 func TestPeopleComeAndGo(t *testing.T) {
-	w := newTown(t, voiceserver.Config{})
+	w := newTown(t, voicetest.Config{})
 	_, lg := w.join(t, w.call)
 	ada := w.person(t, w.call, w.ada)
 	for lg.until(t, voice.Joined).Person.Name != "ada" { // the voice gateway may be first, which knows no names
@@ -97,19 +97,19 @@ func TestPeopleComeAndGo(t *testing.T) {
 }
 
 func TestWhereTellsWhoIsInWhichChannel(t *testing.T) {
-	w := newTown(t, voiceserver.Config{})
+	w := newTown(t, voicetest.Config{})
 	w.JoinVoice(w.call, w.ada)
 	w.JoinVoice(w.other, w.bob)
 	w.join(t, w.call)
 	for user, want := range map[string]string{w.ada.ID: w.call.ID, w.bob.ID: w.other.ID, w.bot.ID: w.call.ID, "1": ""} {
-		if got, ok := w.joiner.Where(w.guild.ID, user); got != want || ok != (want != "") {
+		if got, ok := w.joiner.ChannelOf(w.guild.ID, user); got != want || ok != (want != "") {
 			t.Errorf("Where(%s) = %q, %v, want %q", user, got, ok, want)
 		}
 	}
 	if got := w.joiner.People(w.guild.ID, w.call.ID); !cmp.Equal(got, []voice.Person{{ID: w.ada.ID, Name: "ada"}}) {
 		t.Errorf("People = %+v, want ada alone", got)
 	}
-	if got, ok := w.joiner.Where("5", w.ada.ID); ok || w.joiner.People("5", w.call.ID) != nil {
+	if got, ok := w.joiner.ChannelOf("5", w.ada.ID); ok || w.joiner.People("5", w.call.ID) != nil {
 		t.Errorf("in another guild ada is in %q", got)
 	}
 }
@@ -128,11 +128,11 @@ func TestWhoWasThereBeforeIsKnownFromTheGuild(t *testing.T) {
 		t.Errorf("People = %+v, want Carol by her name", got)
 	}
 	j.Dispatch("GUILD_DELETE", json.RawMessage(`{"id":"1","unavailable":true}`))
-	if _, ok := j.Where("1", "3"); !ok {
+	if _, ok := j.ChannelOf("1", "3"); !ok {
 		t.Error("an outage made the guild forgotten")
 	}
 	j.Dispatch("GUILD_DELETE", json.RawMessage(`{"id":"1"}`))
-	if got, ok := j.Where("1", "3"); ok {
+	if got, ok := j.ChannelOf("1", "3"); ok {
 		t.Errorf("in a guild that is gone, somebody is in %q", got)
 	}
 }
@@ -147,7 +147,7 @@ func TestGarbageFromTheGatewayIsPassedOver(t *testing.T) {
 }
 
 func TestJoiningTwiceGivesTheSameLine(t *testing.T) {
-	w := newTown(t, voiceserver.Config{})
+	w := newTown(t, voicetest.Config{})
 	var lines [4]*discord.Line
 	var wg sync.WaitGroup
 	for i := range lines {
@@ -165,16 +165,16 @@ func TestJoiningTwiceGivesTheSameLine(t *testing.T) {
 			t.Errorf("lines %v, want one", lines)
 		}
 	}
-	if n := len(w.Voice.Received(voiceserver.OpIdentify)); n != 1 {
+	if n := len(w.Voice.Received(voicetest.OpIdentify)); n != 1 {
 		t.Errorf("%d connections, want one", n)
 	}
 }
 
 func TestAnotherChannelEndsTheLine(t *testing.T) {
-	w := newTown(t, voiceserver.Config{})
+	w := newTown(t, voicetest.Config{})
 	_, lg := w.join(t, w.call)
 	l, _ := w.join(t, w.other)
-	if err := lg.end(t); !errors.Is(err, discord.ErrElsewhere) {
+	if err := lg.end(t); !errors.Is(err, discord.ErrOtherChannel) {
 		t.Errorf("the first line ended with %v, want ErrElsewhere", err)
 	}
 	if w.where() != w.other.ID || l.Channel() != w.other.ID {
@@ -183,11 +183,11 @@ func TestAnotherChannelEndsTheLine(t *testing.T) {
 }
 
 func TestManyGuildsAtOnce(t *testing.T) {
-	w := newTown(t, voiceserver.Config{})
+	w := newTown(t, voicetest.Config{})
 	var wg sync.WaitGroup
 	for range 5 {
 		g := w.CreateGuild("another", w.ada)
-		w.AddMember(g, w.bot.User)
+		w.AddMember(g, w.bot.ShapeUser)
 		call := w.CreateVoiceChannel(g, "call")
 		wg.Go(func() {
 			l, err := w.joiner.Join(deadline(t), g.ID, call.ID)
@@ -217,8 +217,8 @@ func TestNoAnswerNamesTheWayOut(t *testing.T) {
 		"no server":                  {func(w *town) { w.LoseVoiceServer(w.guild, 0) }, discord.ErrNoServer},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newTown(t, voiceserver.Config{})
-			w.joiner.Patience = 200 * time.Millisecond
+			w := newTown(t, voicetest.Config{})
+			w.joiner.AnswerTimeout = 200 * time.Millisecond
 			test.prepare(w)
 			_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
 			if join, ok := errors.AsType[*discord.JoinError](err); !ok || join.Layer != "main gateway" || !errors.Is(err, test.want) {
@@ -230,11 +230,11 @@ func TestNoAnswerNamesTheWayOut(t *testing.T) {
 }
 
 func TestRefusalsOfTheVoiceGatewayAreNamed(t *testing.T) {
-	w := newTown(t, voiceserver.Config{})
+	w := newTown(t, voicetest.Config{})
 	for _, code := range []int{4016, 4017, 4021, 4022} {
 		w.Voice.RefuseNext(code, "")
 		_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
-		closed, ok := errors.AsType[*media.CloseError](err)
+		closed, ok := errors.AsType[*conn.CloseError](err)
 		if !ok || closed.Code != code || !strings.Contains(err.Error(), "voice connection") {
 			t.Errorf("Join = %v, want code %d of the voice connection", err, code)
 		}
@@ -243,14 +243,14 @@ func TestRefusalsOfTheVoiceGatewayAreNamed(t *testing.T) {
 }
 
 func TestSpentTokensAreRenewed(t *testing.T) {
-	w := newTown(t, voiceserver.Config{})
+	w := newTown(t, voicetest.Config{})
 	for _, code := range []int{4004, 4006, 4011} {
 		w.Voice.RefuseNext(code, "")
 		l, lg := w.join(t, w.call)
 		if err := w.Voice.CloseSeat(w.seat(), code, ""); err != nil {
 			t.Fatal(err)
 		}
-		lg.until(t, voice.Trouble)
+		lg.until(t, voice.Interrupted)
 		lg.until(t, voice.Connected)
 		if err := l.Close(deadline(t)); err != nil {
 			t.Fatal(err)
@@ -259,7 +259,7 @@ func TestSpentTokensAreRenewed(t *testing.T) {
 }
 
 func TestJoinCanBeCancelled(t *testing.T) {
-	w := newTown(t, voiceserver.Config{})
+	w := newTown(t, voicetest.Config{})
 	w.JoinVoice(w.call, w.ada)
 	w.LimitVoice(w.call, 1)
 	cause := errors.New("enough")

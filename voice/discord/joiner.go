@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"clank/voice/discord/conn"
 	"clank/voice/discord/dave"
-	"clank/voice/discord/media"
 )
 
 const (
@@ -28,27 +28,27 @@ type Joiner struct {
 	// Send sends an operation over the main gateway.
 	Send func(ctx context.Context, op int, d any) error
 
-	UserID     string           // our own; if empty it is taken from READY
-	Key        *dave.SigningKey // shared by all connections of ours; nil makes a new one for each
-	Transport  media.NewTransport
-	HTTPClient *http.Client  // of the voice gateway; nil is the default client
-	Logger     *slog.Logger  // nil is silent
-	Patience   time.Duration // for each answer of the main gateway; 10 s when zero
+	UserID        string           // our own; if empty it is taken from READY
+	Key           *dave.SigningKey // shared by all connections of ours; nil makes a new one for each
+	Transport     conn.NewTransport
+	HTTPClient    *http.Client  // of the voice gateway; nil is the default client
+	Logger        *slog.Logger  // nil is silent
+	AnswerTimeout time.Duration // for each answer of the main gateway; 10 s when zero
 
 	// Deaf and Mute are what we show people in our voice state, of an account that neither listens nor speaks. Nothing is held
 	// back by them.
 	Deaf, Mute bool
 
-	MinWait   time.Duration // see [media.Conn]
+	MinWait   time.Duration // see [conn.Conn]
 	MaxOutage time.Duration
 
-	// Moved is called each time somebody has moved us into another channel of a guild, beside the line's [voice.Moved]. It must
+	// OnMoved is called each time somebody has moved us into another channel of a guild, beside the line's [voice.Moved]. It must
 	// return at once, and may be nil.
-	Moved func(guild, channel string)
+	OnMoved func(guild, channel string)
 
 	mu     sync.Mutex
-	self   string
-	guilds map[string]*rooms
+	selfID string
+	guilds map[string]*guildState
 	closed bool
 }
 
@@ -69,27 +69,27 @@ func (e *JoinError) Unwrap() error { return e.Err }
 
 // Reasons that are told apart.
 var (
-	ErrNoAnswer  = errors.New("Discord did not answer: clank may lack the permissions View Channel and Connect there, or it was removed") //nolint:staticcheck // a name
-	ErrNoServer  = errors.New("Discord let clank into the channel but named no voice server; try again in a moment")                      //nolint:staticcheck // a name
-	ErrFull      = errors.New("the channel is full; somebody must leave, or a moderator raise its limit")
-	ErrRemoved   = errors.New("somebody has disconnected clank from the call")
-	ErrSilent    = errors.New("clank was taken out of the call, and Discord did not say where to")
-	ErrClosing   = errors.New("clank is shutting down")
-	ErrElsewhere = errors.New("clank was asked into another channel")
+	ErrNoAnswer      = errors.New("Discord did not answer: clank may lack the permissions View Channel and Connect there, or it was removed") //nolint:staticcheck // a name
+	ErrNoServer      = errors.New("Discord let clank into the channel but named no voice server; try again in a moment")                      //nolint:staticcheck // a name
+	ErrFull          = errors.New("the channel is full; somebody must leave, or a moderator raise its limit")
+	ErrRemoved       = errors.New("somebody has disconnected clank from the call")
+	ErrNoDestination = errors.New("clank was taken out of the call, and Discord did not say where to")
+	ErrClosing       = errors.New("clank is shutting down")
+	ErrOtherChannel  = errors.New("clank was asked into another channel")
 )
 
 // Join joins the call in a channel and returns our end of it once it is connected; keys of the encryption may still be to come, see
-// [voice.Connected]. Joining where we are returns the same line. In another channel of the guild the line there ends with [ErrElsewhere].
+// [voice.Connected]. Joining where we are returns the same line. In another channel of the guild the line there ends with [ErrOtherChannel].
 func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error) {
 	if _, err := strconv.ParseUint(channel, 10, 64); err != nil {
 		return nil, fmt.Errorf("join the voice channel %q: its id is no number", channel)
 	}
 	j.mu.Lock()
-	r := j.rooms(guild)
-	if j.self == "" {
-		j.self = j.UserID
+	r := j.guildState(guild)
+	if j.selfID == "" {
+		j.selfID = j.UserID
 	}
-	self, closed := j.self, j.closed
+	self, closed := j.selfID, j.closed
 	j.mu.Unlock()
 	if closed {
 		return nil, &JoinError{channel, "main gateway", ErrClosing}
@@ -98,8 +98,8 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 		return nil, &JoinError{channel, "main gateway", errors.New("clank is not connected to Discord yet; try again in a moment")}
 	}
 	select {
-	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
+	case r.joinTurn <- struct{}{}:
+		defer func() { <-r.joinTurn }()
 	case <-ctx.Done():
 		return nil, &JoinError{channel, "main gateway", context.Cause(ctx)}
 	}
@@ -110,34 +110,34 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 		return there, nil
 	}
 	if there != nil {
-		there.cancel(ErrElsewhere)
+		there.cancel(ErrOtherChannel)
 		select {
 		case <-there.done:
 		case <-ctx.Done():
 			return nil, &JoinError{channel, "main gateway", context.Cause(ctx)}
 		}
 	}
-	return j.begin(ctx, r, guild, channel)
+	return j.joinAndConnect(ctx, r, guild, channel)
 }
 
-// begin takes a place in a channel where we have none, and connects.
-func (j *Joiner) begin(ctx context.Context, r *rooms, guild, channel string) (*Line, error) {
-	s, err := j.enter(ctx, r, guild, channel)
+// joinAndConnect takes a place in a channel where we have none, and connects.
+func (j *Joiner) joinAndConnect(ctx context.Context, r *guildState, guild, channel string) (*Line, error) {
+	s, err := j.requestJoin(ctx, r, guild, channel)
 	if err != nil {
-		j.vacate(ctx, r, guild)
+		j.leaveChannel(ctx, r, guild)
 		return nil, &JoinError{channel, "main gateway", err}
 	}
 	l, run := newLine(ctx, j, r, guild, channel)
 	err = l.connect(ctx, s)
-	if err != nil && (remedied(err) || errors.Is(err, errNews)) && ctx.Err() == nil {
-		j.vacate(ctx, r, guild)
-		if s, err = j.enter(ctx, r, guild, channel); err == nil {
+	if err != nil && (needsRejoin(err) || errors.Is(err, errNewerState)) && ctx.Err() == nil {
+		j.leaveChannel(ctx, r, guild)
+		if s, err = j.requestJoin(ctx, r, guild, channel); err == nil {
 			err = l.connect(ctx, s)
 		}
 	}
 	if err != nil {
 		l.cancel(errLeft)
-		j.vacate(ctx, r, guild)
+		j.leaveChannel(ctx, r, guild)
 		return nil, &JoinError{channel, "voice connection", err}
 	}
 	j.mu.Lock()
@@ -148,44 +148,44 @@ func (j *Joiner) begin(ctx context.Context, r *rooms, guild, channel string) (*L
 	j.mu.Unlock()
 	if closed {
 		l.cancel(errLeft)
-		l.drop(ctx, "")
-		j.vacate(ctx, r, guild)
+		l.dropConnection(ctx, "")
+		j.leaveChannel(ctx, r, guild)
 		return nil, &JoinError{channel, "voice connection", ErrClosing}
 	}
 	l.start(run, s)
 	return l, nil
 }
 
-// enter asks the main gateway for a place in a channel, and waits until it has told everything that a voice connection needs.
-func (j *Joiner) enter(ctx context.Context, r *rooms, guild, channel string) (seat, error) {
-	before := j.seat(r)
-	if err := j.state(ctx, guild, &channel); err != nil {
-		return seat{}, fmt.Errorf("ask for a place: %w", err)
+// requestJoin asks the main gateway for a place in a channel, and waits until it has told everything that a voice connection needs.
+func (j *Joiner) requestJoin(ctx context.Context, r *guildState, guild, channel string) (voiceSession, error) {
+	before := j.currentSession(r)
+	if err := j.sendVoiceState(ctx, guild, &channel); err != nil {
+		return voiceSession{}, fmt.Errorf("ask for a place: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, j.patience(), ErrNoAnswer)
+	ctx, cancel := context.WithTimeoutCause(ctx, j.answerTimeout(), ErrNoAnswer)
 	defer cancel()
-	var s seat
-	err := j.await(ctx, r, func(now seat) (bool, error) {
+	var s voiceSession
+	err := j.waitFor(ctx, r, func(now voiceSession) (bool, error) {
 		s = now
-		if now.states > before.states && now.channel == "" && before.channel != "" {
+		if now.stateUpdates > before.stateUpdates && now.channel == "" && before.channel != "" {
 			return false, ErrRemoved
 		}
-		return now.states > before.states && now.channel == channel && now.servers > before.servers && now.endpoint != "", nil
+		return now.stateUpdates > before.stateUpdates && now.channel == channel && now.serverUpdates > before.serverUpdates && now.endpoint != "", nil
 	})
-	if errors.Is(err, ErrNoAnswer) && s.states > before.states && s.channel == channel {
+	if errors.Is(err, ErrNoAnswer) && s.stateUpdates > before.stateUpdates && s.channel == channel {
 		err = ErrNoServer
 	}
-	if errors.Is(err, ErrNoAnswer) && j.full(r, channel) {
+	if errors.Is(err, ErrNoAnswer) && j.channelFull(r, channel) {
 		err = ErrFull
 	}
 	return s, err
 }
 
-// await waits until done says so, looking at each change of our seat.
-func (j *Joiner) await(ctx context.Context, r *rooms, done func(seat) (bool, error)) error {
+// waitFor waits until done says so, looking at each change of our seat.
+func (j *Joiner) waitFor(ctx context.Context, r *guildState, done func(voiceSession) (bool, error)) error {
 	for {
 		j.mu.Lock()
-		s, changed := r.seat, r.changed
+		s, changed := r.session, r.changed
 		j.mu.Unlock()
 		if ok, err := done(s); ok || err != nil {
 			return err
@@ -198,34 +198,34 @@ func (j *Joiner) await(ctx context.Context, r *rooms, done func(seat) (bool, err
 	}
 }
 
-func (j *Joiner) seat(r *rooms) seat {
+func (j *Joiner) currentSession(r *guildState) voiceSession {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return r.seat
+	return r.session
 }
 
-// state sends our voice state; a nil channel leaves.
-func (j *Joiner) state(ctx context.Context, guild string, channel *string) error {
+// sendVoiceState sends our voice state; a nil channel leaves.
+func (j *Joiner) sendVoiceState(ctx context.Context, guild string, channel *string) error {
 	return j.Send(ctx, opVoiceState, map[string]any{"guild_id": guild, "channel_id": channel, "self_mute": j.Mute, "self_deaf": j.Deaf})
 }
 
-// vacate leaves whatever channel of the guild we are in, also when ctx has ended, and waits a moment until Discord has done it, so
+// leaveChannel leaves whatever channel of the guild we are in, also when ctx has ended, and waits a moment until Discord has done it, so
 // that the news of it is not taken for news of what comes next.
-func (j *Joiner) vacate(ctx context.Context, r *rooms, guild string) {
+func (j *Joiner) leaveChannel(ctx context.Context, r *guildState, guild string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	if err := j.state(ctx, guild, nil); err != nil {
+	if err := j.sendVoiceState(ctx, guild, nil); err != nil {
 		j.logger().Warn("leaving the call was not told to Discord", "guild", guild, "error", err)
 		return
 	}
-	_ = j.await(ctx, r, func(now seat) (bool, error) { return now.channel == "", nil }) // it will be told later
+	_ = j.waitFor(ctx, r, func(now voiceSession) (bool, error) { return now.channel == "", nil }) // it will be told later
 }
 
-// id is our own.
-func (j *Joiner) id() string {
+// ownID is our own.
+func (j *Joiner) ownID() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.self
+	return j.selfID
 }
 
 // Line is our end of the call in a guild, if there is one.
@@ -259,11 +259,11 @@ func (j *Joiner) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (j *Joiner) patience() time.Duration {
-	if j.Patience == 0 {
+func (j *Joiner) answerTimeout() time.Duration {
+	if j.AnswerTimeout == 0 {
 		return defaultPatience
 	}
-	return j.Patience
+	return j.AnswerTimeout
 }
 
 func (j *Joiner) logger() *slog.Logger {

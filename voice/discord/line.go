@@ -9,18 +9,18 @@ import (
 	"sync"
 
 	"clank/voice"
-	"clank/voice/discord/media"
+	"clank/voice/discord/conn"
 )
 
 var _ voice.Line = (*Line)(nil)
 
 // Line is our end of a call in a voice channel.
 type Line struct {
-	joiner *Joiner
-	rooms  *rooms
-	guild  string
+	joiner     *Joiner
+	guildState *guildState
+	guild      string
 
-	queue  *queue
+	queue  *eventQueue
 	events chan voice.Event
 	stop   chan struct{} // closed by Close: nobody reads events any more
 	closed func()
@@ -31,23 +31,23 @@ type Line struct {
 	done   chan struct{}
 	err    error // read after done is closed
 
-	mu      sync.Mutex
-	channel string
-	session string
-	conn    *media.Conn // nil while there is none
-	up      bool        // it carries sound
-	barred  string      // why Discord lets nobody hear us
-	heard   bool        // Connected was told, and no Trouble since
-	told    string      // what was barred then
-	people  map[string]voice.Person
+	mu             sync.Mutex
+	channel        string
+	session        string
+	conn           *conn.Conn // nil while there is none
+	up             bool       // it carries sound
+	mutedReason    string     // why Discord lets nobody hear us
+	announced      bool       // Connected was told, and no Trouble since
+	reportedReason string     // what was barred then
+	people         map[string]voice.Person
 }
 
 var errLeft = errors.New("clank has left the call")
 
 // newLine makes a line, and the context of its life.
-func newLine(ctx context.Context, j *Joiner, r *rooms, guild, channel string) (*Line, context.Context) {
+func newLine(ctx context.Context, j *Joiner, r *guildState, guild, channel string) (*Line, context.Context) {
 	l := &Line{
-		joiner: j, rooms: r, guild: guild, channel: channel, queue: newQueue(), events: make(chan voice.Event),
+		joiner: j, guildState: r, guild: guild, channel: channel, queue: newEventQueue(), events: make(chan voice.Event),
 		stop: make(chan struct{}), pumped: make(chan struct{}), done: make(chan struct{}), people: map[string]voice.Person{},
 	}
 	l.closed = sync.OnceFunc(func() { close(l.stop) })
@@ -57,13 +57,13 @@ func newLine(ctx context.Context, j *Joiner, r *rooms, guild, channel string) (*
 }
 
 // start begins the life of a line that has a connection.
-func (l *Line) start(run context.Context, at seat) {
-	l.compare()
+func (l *Line) start(run context.Context, at voiceSession) {
+	l.syncPeople()
 	go func() {
 		defer close(l.pumped)
 		l.queue.pump(l.events, l.stop)
 	}()
-	go l.live(run, at)
+	go l.run(run, at)
 }
 
 // Events implements [voice.Line].
@@ -72,18 +72,18 @@ func (l *Line) Events() <-chan voice.Event { return l.events }
 // Play implements [voice.Line].
 func (l *Line) Play(opus []byte) error {
 	l.mu.Lock()
-	c, barred := l.conn, l.barred != ""
+	c, barred := l.conn, l.mutedReason != ""
 	l.mu.Unlock()
 	if c == nil || barred {
-		return voice.ErrMute
+		return voice.ErrUnavailable
 	}
 	return c.SendAudio(opus)
 }
 
-// Hush implements [voice.Line].
-func (l *Line) Hush() error {
+// EndSpeech implements [voice.Line].
+func (l *Line) EndSpeech() error {
 	if c := l.connection(); c != nil {
-		return c.Hush()
+		return c.EndSpeech()
 	}
 	return nil
 }
@@ -150,14 +150,14 @@ func (l *Line) PrivacyCode() string {
 }
 
 // Stats is what the present connection of the call has counted.
-func (l *Line) Stats() media.Stats {
+func (l *Line) Stats() conn.Stats {
 	if c := l.connection(); c != nil {
 		return c.Stats()
 	}
-	return media.Stats{}
+	return conn.Stats{}
 }
 
-func (l *Line) connection() *media.Conn {
+func (l *Line) connection() *conn.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.conn
@@ -173,23 +173,23 @@ func (l *Line) alive() bool {
 }
 
 // handle takes what happens on the voice connection.
-func (l *Line) handle(e media.Event) {
+func (l *Line) handle(e conn.Event) {
 	switch e.Kind {
-	case media.Sound:
-		l.queue.push(voice.Event{Kind: voice.Heard, Packet: e.Packet})
-	case media.Up:
+	case conn.PacketReceived:
+		l.queue.push(voice.Event{Kind: voice.PacketReceived, Packet: e.Packet})
+	case conn.Up:
 		l.setUp(true, "")
-	case media.Down:
+	case conn.Down:
 		l.setUp(false, e.Text)
-	case media.Exposed:
-		l.queue.push(voice.Event{Kind: voice.Exposed})
-	case media.Sealed:
-		l.queue.push(voice.Event{Kind: voice.Sealed})
-	case media.Connected:
+	case conn.EncryptionOff:
+		l.queue.push(voice.Event{Kind: voice.EncryptionOff})
+	case conn.EncryptionOn:
+		l.queue.push(voice.Event{Kind: voice.EncryptionOn})
+	case conn.UsersJoined:
 		for _, user := range e.Users {
 			l.add(l.joiner.person(l.guild, user))
 		}
-	case media.Gone:
+	case conn.UsersLeft:
 		for _, user := range e.Users {
 			l.remove(user)
 		}
@@ -202,27 +202,27 @@ func (l *Line) setUp(up bool, why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.up = up
-	l.judge(why)
+	l.reportAudible(why)
 }
 
-// bar notes why Discord lets nobody hear us; empty if it does.
-func (l *Line) bar(why string) {
+// setMutedReason notes why Discord lets nobody hear us; empty if it does.
+func (l *Line) setMutedReason(why string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.barred = why
-	l.judge(why)
+	l.mutedReason = why
+	l.reportAudible(why)
 }
 
-// judge tells whether we can be heard, when that changes. It is called with mu held.
-func (l *Line) judge(why string) {
-	heard := l.up && l.barred == ""
+// reportAudible tells whether we can be heard, when that changes. It is called with mu held.
+func (l *Line) reportAudible(why string) {
+	heard := l.up && l.mutedReason == ""
 	switch {
-	case heard && !l.heard:
+	case heard && !l.announced:
 		l.queue.push(voice.Event{Kind: voice.Connected})
-	case !heard && (l.heard || l.barred != "" && l.barred != l.told):
-		l.queue.push(voice.Event{Kind: voice.Trouble, Text: cmp.Or(why, l.barred)})
+	case !heard && (l.announced || l.mutedReason != "" && l.mutedReason != l.reportedReason):
+		l.queue.push(voice.Event{Kind: voice.Interrupted, Text: cmp.Or(why, l.mutedReason)})
 	}
-	l.heard, l.told = heard, l.barred
+	l.announced, l.reportedReason = heard, l.mutedReason
 }
 
 // add takes somebody into the call, or what is newly known of them.
@@ -246,8 +246,8 @@ func (l *Line) remove(user string) {
 	}
 }
 
-// seen takes what the main gateway tells of somebody else.
-func (l *Line) seen(before, now presence) {
+// handlePresence takes what the main gateway tells of somebody else.
+func (l *Line) handlePresence(before, now presence) {
 	channel := l.Channel()
 	switch {
 	case now.channel == channel:
@@ -257,8 +257,8 @@ func (l *Line) seen(before, now presence) {
 	}
 }
 
-// compare makes the people of the call those whom the main gateway knows there.
-func (l *Line) compare() {
+// syncPeople makes the people of the call those whom the main gateway knows there.
+func (l *Line) syncPeople() {
 	there := l.joiner.People(l.guild, l.Channel())
 	for _, p := range l.People() {
 		if !slices.ContainsFunc(there, func(t voice.Person) bool { return t.ID == p.ID }) {

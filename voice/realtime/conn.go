@@ -12,16 +12,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coder/websocket"
+	"clank/voice"
 
-	"clank/voice/audio"
+	"github.com/coder/websocket"
 )
 
 const (
-	largest      = 32 << 20         // bytes of one event
+	maxEventSize = 32 << 20         // bytes of one event
 	writeTimeout = 10 * time.Second // of one of ours
 	pingEvery    = 20 * time.Second
-	garbage      = 20 // events in a row that cannot be read, and the server is none
+	maxBadEvents = 20 // events in a row that cannot be read, and the server is none
 )
 
 // dial opens a socket.
@@ -29,7 +29,7 @@ func (s *Session) dial(ctx context.Context) (*websocket.Conn, error) {
 	base := cmp.Or(s.BaseURL, DefaultBaseURL)
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" {
-		return nil, &toldError{failure{Type: "invalid_request_error", Message: fmt.Sprintf("%q is no address of a server", base)}}
+		return nil, &serverError{failure{Type: "invalid_request_error", Message: fmt.Sprintf("%q is no address of a server", base)}}
 	}
 	u = u.JoinPath("realtime")
 	q := u.Query()
@@ -48,41 +48,41 @@ func (s *Session) dial(ctx context.Context) (*websocket.Conn, error) {
 		}
 		return nil, err
 	}
-	conn.SetReadLimit(largest)
+	conn.SetReadLimit(maxEventSize)
 	return conn, nil
 }
 
-// connection is one connection, until it breaks or ctx ends. It reports whether the conversation could go on over it.
-func (t *talk) connection(ctx context.Context) (up bool, err error) {
+// runConnection is one connection, until it breaks or ctx ends. It reports whether the conversation could go on over it.
+func (t *conversation) runConnection(ctx context.Context) (up bool, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	var started sync.WaitGroup
 	defer started.Wait()
 	defer stop(context.Canceled)
-	deadline := positive(t.s.Dial, 10*time.Second)
+	deadline := positiveOr(t.session.Dial, 10*time.Second)
 	dialing, dialed := context.WithTimeout(ctx, deadline)
-	conn, err := t.s.dial(dialing)
+	conn, err := t.session.dial(dialing)
 	dialed()
 	if err != nil {
 		return false, err
 	}
 	defer conn.CloseNow() //nolint:errcheck // whatever it was, it has ended
 	events := make(chan event)
-	started.Go(func() { stop(t.s.read(ctx, conn, events)) })
+	started.Go(func() { stop(t.session.read(ctx, conn, events)) })
 	started.Go(func() { keepAlive(ctx, conn, stop) })
 	if err := t.configure(ctx, conn, events, deadline); err != nil {
 		return false, err
 	}
 	t.conn, t.failed, t.last, t.spoken = conn, nil, time.Now(), nil
-	t.s.mix.anew()
-	for _, i := range t.history.again(t.id) {
+	t.session.mix.reset()
+	for _, i := range t.history.replayItems(t.newID) {
 		t.send(ctx, createEvent{"conversation.item.create", i})
 	}
-	t.settle(ctx)
+	t.requestPendingResponse(ctx)
 	return true, t.loop(ctx, events)
 }
 
 // configure waits for the session and sets it up.
-func (t *talk) configure(ctx context.Context, conn *websocket.Conn, events <-chan event, deadline time.Duration) error {
+func (t *conversation) configure(ctx context.Context, conn *websocket.Conn, events <-chan event, deadline time.Duration) error {
 	late := time.NewTimer(deadline)
 	defer late.Stop()
 	for {
@@ -90,13 +90,13 @@ func (t *talk) configure(ctx context.Context, conn *websocket.Conn, events <-cha
 		case e := <-events:
 			switch e.Type {
 			case "session.created":
-				if err := write(ctx, conn, t.s.config()); err != nil {
+				if err := writeEvent(ctx, conn, t.session.config()); err != nil {
 					return err
 				}
 			case "session.updated":
 				return nil
 			case "error":
-				return &toldError{*cmp.Or(e.Error, &failure{})}
+				return &serverError{*cmp.Or(e.Error, &failure{})}
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -107,26 +107,26 @@ func (t *talk) configure(ctx context.Context, conn *websocket.Conn, events <-cha
 }
 
 // loop serves a connection that is set up.
-func (t *talk) loop(ctx context.Context, events <-chan event) error {
-	t.s.mu.Lock()
-	wake := t.s.woken()
-	t.s.mu.Unlock()
-	ticker := time.NewTicker(beat)
+func (t *conversation) loop(ctx context.Context, events <-chan event) error {
+	t.session.mu.Lock()
+	wake := t.session.wakeChannel()
+	t.session.mu.Unlock()
+	ticker := time.NewTicker(sendEvery)
 	defer ticker.Stop()
 	for t.failed == nil {
-		for _, f := range t.s.taken() {
+		for _, f := range t.session.takeCommands() {
 			f(ctx, t)
 		}
 		select {
 		case e := <-events:
-			if err := t.handle(ctx, e); err != nil {
+			if err := t.handleEvent(ctx, e); err != nil {
 				return err
 			}
 		case <-wake:
 		case <-ticker.C:
-			t.pass(ctx)
-			if (t.active != "" || t.asked) && time.Since(t.last) >= positive(t.s.Idle, 30*time.Second) {
-				return errIdle
+			t.sendAudio(ctx)
+			if (t.active != "" || t.requested) && time.Since(t.last) >= positiveOr(t.session.Idle, 30*time.Second) {
+				return errResponseStalled
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -135,29 +135,29 @@ func (t *talk) loop(ctx context.Context, events <-chan event) error {
 	return t.failed
 }
 
-// pass passes on what people say.
-func (t *talk) pass(ctx context.Context) {
-	for range hurry {
-		samples := t.s.mix.next()
+// sendAudio passes on what people say.
+func (t *conversation) sendAudio(ctx context.Context) {
+	for range catchUpSends {
+		samples := t.session.mix.next()
 		if samples == nil {
 			return
 		}
-		t.send(ctx, appendEvent{"input_audio_buffer.append", audio.AppendPCM(nil, samples)})
-		if !t.s.mix.behind() {
+		t.send(ctx, appendEvent{"input_audio_buffer.append", voice.AppendPCM(nil, samples)})
+		if !t.session.mix.behind() {
 			return
 		}
 	}
 }
 
 // send sends one event, if there is a connection.
-func (t *talk) send(ctx context.Context, e any) {
+func (t *conversation) send(ctx context.Context, e any) {
 	if t.conn == nil || t.failed != nil {
 		return
 	}
-	t.failed = write(ctx, t.conn, e)
+	t.failed = writeEvent(ctx, t.conn, e)
 }
 
-func write(ctx context.Context, conn *websocket.Conn, e any) error {
+func writeEvent(ctx context.Context, conn *websocket.Conn, e any) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("send an event: %w", err)
@@ -170,15 +170,15 @@ func write(ctx context.Context, conn *websocket.Conn, e any) error {
 	return nil
 }
 
-// rest waits before a new try, and does what Run is told meanwhile. It reports whether ctx goes on.
-func (t *talk) rest(ctx context.Context, d time.Duration) bool {
-	t.s.mu.Lock()
-	wake := t.s.woken()
-	t.s.mu.Unlock()
+// waitRetry waits before a new try, and does what Run is told meanwhile. It reports whether ctx goes on.
+func (t *conversation) waitRetry(ctx context.Context, d time.Duration) bool {
+	t.session.mu.Lock()
+	wake := t.session.wakeChannel()
+	t.session.mu.Unlock()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	for {
-		for _, f := range t.s.taken() {
+		for _, f := range t.session.takeCommands() {
 			f(ctx, t)
 		}
 		select {
@@ -199,9 +199,9 @@ func (s *Session) read(ctx context.Context, conn *websocket.Conn, events chan<- 
 		if err != nil {
 			return fmt.Errorf("read an event: %w", err)
 		}
-		e, err := parse(data)
+		e, err := parseEvent(data)
 		if err != nil {
-			if bad++; bad >= garbage {
+			if bad++; bad >= maxBadEvents {
 				return fmt.Errorf("the server does not speak this protocol: %w", err)
 			}
 			s.logger().Debug("an event cannot be read", "error", err)
@@ -216,7 +216,7 @@ func (s *Session) read(ctx context.Context, conn *websocket.Conn, events chan<- 
 	}
 }
 
-var errDead = errors.New("the server does not answer any more")
+var errServerSilent = errors.New("the server does not answer any more")
 
 // keepAlive ends a connection whose other side has gone without a word.
 func keepAlive(ctx context.Context, conn *websocket.Conn, stop context.CancelCauseFunc) {
@@ -232,7 +232,7 @@ func keepAlive(ctx context.Context, conn *websocket.Conn, stop context.CancelCau
 		err := conn.Ping(ping)
 		cancel()
 		if err != nil {
-			stop(errDead)
+			stop(errServerSilent)
 			return
 		}
 	}

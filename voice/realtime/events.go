@@ -93,8 +93,8 @@ var betaNames = map[string]string{
 	"conversation.item.created":       "conversation.item.added",
 }
 
-// parse reads one event.
-func parse(data []byte) (event, error) {
+// parseEvent reads one event.
+func parseEvent(data []byte) (event, error) {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		return event{}, fmt.Errorf("read an event: %w", err)
@@ -177,8 +177,8 @@ type (
 
 // Ids of those of our events whose failure matters, or does not.
 const (
-	configured = "configure"
-	truncated  = "truncate"
+	configureEventID = "configure"
+	truncateEventID  = "truncate"
 )
 
 // config is what the session is to be like.
@@ -190,10 +190,10 @@ func (s *Session) config() updateEvent {
 			Input:  inputConfig{Format: pcm, TurnDetection: turnDetection{Type: "server_vad", Create: true, Interrupt: true}},
 			Output: outputConfig{Format: pcm, Voice: s.Voice},
 		},
-		Tools: []tool{}, MostOutput: s.MostOutput,
+		Tools: []tool{}, MostOutput: s.MaxOutputTokens,
 	}
-	if s.Transcribe != "" {
-		c.Audio.Input.Transcription = &transcription{Model: s.Transcribe, Language: s.Language}
+	if s.TranscriptionModel != "" {
+		c.Audio.Input.Transcription = &transcription{Model: s.TranscriptionModel, Language: s.Language}
 	}
 	for _, t := range s.Tools {
 		parameters := t.Schema
@@ -202,7 +202,7 @@ func (s *Session) config() updateEvent {
 		}
 		c.Tools = append(c.Tools, tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters})
 	}
-	return updateEvent{Type: "session.update", EventID: configured, Session: c}
+	return updateEvent{Type: "session.update", EventID: configureEventID, Session: c}
 }
 
 func (s *Session) model() string { return cmp.Or(s.Model, DefaultModel) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	server "clank/llm/llmtest/realtime"
+	"clank/internal/test/llmtest"
 	"clank/voice/realtime"
 )
 
@@ -25,13 +25,13 @@ func FuzzEvents(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, first, second string) {
 		var ended atomic.Bool
-		srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+		srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			c.Open()
 			c.Raw(first)
 			c.Raw(second)
 			c.Raw(`{"type":"response.output_audio_transcript.done","item_id":"last","transcript":"the end of it"}`)
-			c.Gone()
-		}}, server.Call{Status: 401})
+			c.AwaitClose()
+		}}, llmtest.RealtimeCall{Status: 401})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		s := &realtime.Session{BaseURL: srv.URL(), MinWait: time.Millisecond, Said: func(text string) {

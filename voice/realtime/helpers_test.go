@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
-	server "clank/llm/llmtest/realtime"
 	"clank/voice"
-	"clank/voice/audio"
 	"clank/voice/realtime"
 )
 
@@ -51,28 +50,28 @@ type told struct {
 }
 
 // session makes a session that talks to a server, and writes down what it tells.
-func session(s *server.Server) (*realtime.Session, *told) {
+func session(s *llmtest.RealtimeServer) (*realtime.Session, *told) {
 	w := &told{
 		make(chan *played, 64), make(chan error, 64), make(chan string, 64), make(chan string, 64),
 		make(chan realtime.Usage, 64), make(chan *llm.Error, 64),
 	}
 	return &realtime.Session{
-		BaseURL: s.URL(), Key: "sk-secret", Instructions: "Be short.", Voice: "marin", Transcribe: "gpt-4o-mini-transcribe", Language: "en",
+		BaseURL: s.URL(), Key: "sk-secret", Instructions: "Be short.", Voice: "marin", TranscriptionModel: "gpt-4o-mini-transcribe", Language: "en",
 		Tools: []llm.Tool{
 			{Name: "browse", Description: "Looks at pages.", Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`)},
 			{Name: "stop", Description: "Stops."},
 		},
-		MinWait: time.Millisecond, GiveUp: patience,
-		Speak: func(sound func(context.Context) iter.Seq2[[]byte, error]) realtime.Playing {
+		MinWait: time.Millisecond, MaxOutage: patience,
+		Speak: func(sound func(context.Context) iter.Seq2[[]byte, error]) realtime.PlaybackPosition {
 			p := &played{sound: sound}
 			w.speak <- p
 			return p
 		},
-		Hush:    func(cause error) { w.hush <- cause },
-		Heard:   func(by []string, text string) { w.heard <- strings.Join(append(by, text), " ") },
-		Said:    func(text string) { w.said <- text },
-		Used:    func(u realtime.Usage) { w.used <- u },
-		Trouble: func(err *llm.Error) { w.trouble <- err },
+		StopPlayback: func(cause error) { w.hush <- cause },
+		Heard:        func(by []string, text string) { w.heard <- strings.Join(append(by, text), " ") },
+		Said:         func(text string) { w.said <- text },
+		RecordUsage:  func(u realtime.Usage) { w.used <- u },
+		Trouble:      func(err *llm.Error) { w.trouble <- err },
 	}, w
 }
 
@@ -108,7 +107,7 @@ func pcm(d time.Duration) []byte {
 	for i := range samples {
 		samples[i] = int16(i % 100 * 100)
 	}
-	return audio.AppendPCM(nil, samples)
+	return voice.AppendPCM(nil, samples)
 }
 
 // count plays all of a sound and says how many packets it had.

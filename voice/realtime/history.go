@@ -21,8 +21,8 @@ func (h *history) find(id string) *item {
 	return nil
 }
 
-// same finds an item under the id that the server gave it, or by the call that it is about.
-func (h *history) same(i item) *item {
+// findSame finds an item under the id that the server gave it, or by the call that it is about.
+func (h *history) findSame(i item) *item {
 	if old := h.find(i.ID); old != nil || i.CallID == "" {
 		return old
 	}
@@ -36,7 +36,7 @@ func (h *history) same(i item) *item {
 
 // add notes that an item has its place now. What it says may come later.
 func (h *history) add(i item) {
-	if old := h.same(i); old != nil {
+	if old := h.findSame(i); old != nil {
 		if w := i.words(); w != "" {
 			old.Content = []content{{Text: w}}
 		}
@@ -56,8 +56,8 @@ func (h *history) add(i item) {
 	}
 }
 
-// words notes what an item says.
-func (h *history) words(id, role, text string) {
+// setText notes what an item says.
+func (h *history) setText(id, role, text string) {
 	if h.find(id) == nil {
 		h.add(item{ID: id, Type: "message", Role: role})
 	}
@@ -66,8 +66,8 @@ func (h *history) words(id, role, text string) {
 	}
 }
 
-// cut leaves of an item's text the part that was heard, taken to be in proportion to its sound.
-func (h *history) cut(id string, part float64) {
+// truncate leaves of an item's text the part that was heard, taken to be in proportion to its sound.
+func (h *history) truncate(id string, part float64) {
 	i := h.find(id)
 	if i == nil || len(i.Content) == 0 {
 		return
@@ -76,13 +76,13 @@ func (h *history) cut(id string, part float64) {
 	i.Content[0].Text = string(r[:int(float64(len(r))*max(0, min(1, part)))])
 }
 
-// again is what a new conversation is to begin with, under new ids: the latest items that say something, without results whose
+// replayItems is what a new conversation is to begin with, under new ids: the latest items that say something, without results whose
 // calls are gone.
-func (h *history) again(id func() string) []item {
+func (h *history) replayItems(id func() string) []item {
 	var out []item
 	runes := 0
 	for n := len(h.items) - 1; n >= 0 && len(out) < keptItems && runes < keptRunes; n-- {
-		i, ok := h.items[n].again()
+		i, ok := h.items[n].replayItem()
 		if !ok {
 			continue
 		}
@@ -106,8 +106,8 @@ func (h *history) again(id func() string) []item {
 	return slices.Clone(h.items)
 }
 
-// again is an item in the form in which it can be told once more.
-func (i item) again() (item, bool) {
+// replayItem is an item in the form in which it can be told once more.
+func (i item) replayItem() (item, bool) {
 	i.ID = ""
 	switch i.Type {
 	case "function_call":
@@ -126,8 +126,8 @@ func (i item) again() (item, bool) {
 	return item{}, false
 }
 
-// said is what an item says until now.
-func (h *history) said(id string) string {
+// textOf is what an item says until now.
+func (h *history) textOf(id string) string {
 	if i := h.find(id); i != nil {
 		return i.words()
 	}

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"clank/internal/test/llmtest"
 
-	server "clank/llm/llmtest/realtime"
+	"github.com/google/go-cmp/cmp"
 )
 
 // replayed are the items that a connection begins with, in short.
-func replayed(c *server.Conn, n int) []string {
+func replayed(c *llmtest.RealtimeConn, n int) []string {
 	var all []string
 	for range n {
 		e := c.Expect("conversation.item.create")
@@ -22,7 +22,7 @@ func replayed(c *server.Conn, n int) []string {
 		var text string
 		if len(content) > 0 {
 			first, _ := content[0].(map[string]any)
-			text = server.Event(first).Text("type") + " " + server.Event(first).Text("text")
+			text = llmtest.RealtimeEvent(first).Text("type") + " " + llmtest.RealtimeEvent(first).Text("text")
 		}
 		all = append(all, strings.Join(strings.Fields(strings.Join([]string{
 			e.Text("item.type"), e.Text("item.role"), text, e.Text("item.name"), e.Text("item.arguments"), e.Text("item.output"),
@@ -34,31 +34,31 @@ func replayed(c *server.Conn, n int) []string {
 func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 	t.Parallel()
 	again, drop := make(chan []string, 1), make(chan struct{})
-	srv := server.NewServer(t,
-		server.Call{Serve: func(c *server.Conn) {
+	srv := llmtest.NewRealtimeServer(t,
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			c.Open()
-			c.Said("item_1", "Look up the ferry.")
+			c.UserTranscript("item_1", "Look up the ferry.")
 			c.Begin("resp_1", "item_2")
-			c.Tool("resp_1", "item_3", "call_1", "browse", `{"query":"ferry"}`)
-			c.Words("resp_1", "item_2", "I am looking.")
+			c.FunctionCall("resp_1", "item_3", "call_1", "browse", `{"query":"ferry"}`)
+			c.OutputTranscript("resp_1", "item_2", "I am looking.")
 			c.Done("resp_1", "", "completed")
 			c.Expect("conversation.item.create")
 			c.Expect("response.create")
 			c.Begin("resp_2", "item_4")
-			c.Sound("resp_2", "item_4", pcm(time.Second))
-			c.Words("resp_2", "item_4", strings.Repeat("At ten. ", 10))
+			c.OutputAudio("resp_2", "item_4", pcm(time.Second))
+			c.OutputTranscript("resp_2", "item_4", strings.Repeat("At ten. ", 10))
 			c.Speech("item_5")
 			c.Expect("conversation.item.truncate")
 			c.Done("resp_2", "", "cancelled")
 			<-drop
 			c.Error("invalid_request_error", "session_expired", "an hour is over", "")
-			c.Gone()
+			c.AwaitClose()
 		}},
-		server.Call{Serve: func(c *server.Conn) { c.Drop() }},
-		server.Call{Serve: func(c *server.Conn) {
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) { c.Drop() }},
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			c.Open()
 			again <- replayed(c, 5)
-			if rest := c.Gone(); len(rest) != 0 {
+			if rest := c.AwaitClose(); len(rest) != 0 {
 				t.Errorf("more came: %v", rest)
 			}
 		}},
@@ -90,33 +90,33 @@ func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 func TestAnAnswerThatBrokeOffBeforeItWasHeardIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	third := make(chan struct{})
-	srv := server.NewServer(t,
-		server.Call{Serve: func(c *server.Conn) {
+	srv := llmtest.NewRealtimeServer(t,
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			c.Open()
 			c.Expect("conversation.item.create")
 			c.Expect("response.create")
 			c.Begin("resp_1", "item_1")
 			c.Drop()
 		}},
-		server.Call{Serve: func(c *server.Conn) {
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			c.Open()
 			c.Expect("conversation.item.create")
 			c.Expect("response.create")
 			c.Begin("resp_2", "item_2")
-			c.Sound("resp_2", "item_2", pcm(200*time.Millisecond))
+			c.OutputAudio("resp_2", "item_2", pcm(200*time.Millisecond))
 			c.Drop()
 		}},
-		server.Call{Serve: func(c *server.Conn) { // what was heard in part is not begun again
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) { // what was heard in part is not begun again
 			c.Open()
 			c.Expect("conversation.item.create")
 			close(third)
-			if rest := c.Gone(); len(rest) != 0 {
+			if rest := c.AwaitClose(); len(rest) != 0 {
 				t.Errorf("more came: %v", rest)
 			}
 		}},
 	)
 	s, w := session(srv)
-	s.Tell("What time is it?")
+	s.AddMessage("What time is it?")
 	stop := run(t, s)
 	if n := count(t, await(t, w.speak)); n != 10 {
 		t.Errorf("got %d packets, want what came", n)
@@ -128,15 +128,15 @@ func TestAnAnswerThatBrokeOffBeforeItWasHeardIsAskedForAgain(t *testing.T) {
 func TestAToolThatRunsOverANewConnectionIsAnsweredThere(t *testing.T) {
 	t.Parallel()
 	finish := make(chan struct{})
-	srv := server.NewServer(t,
-		server.Call{Serve: func(c *server.Conn) {
+	srv := llmtest.NewRealtimeServer(t,
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			c.Open()
 			c.Begin("resp_1", "item_1")
-			c.Tool("resp_1", "item_2", "call_1", "browse", `{}`)
+			c.FunctionCall("resp_1", "item_2", "call_1", "browse", `{}`)
 			c.Done("resp_1", "", "completed")
 			c.Drop()
 		}},
-		server.Call{Serve: func(c *server.Conn) {
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			c.Open()
 			if got := replayed(c, 1); got[0] != "function_call browse {}" {
 				t.Errorf("got %v", got)
@@ -148,7 +148,7 @@ func TestAToolThatRunsOverANewConnectionIsAnsweredThere(t *testing.T) {
 			c.Expect("response.create")
 			c.Begin("resp_2", "item_3")
 			c.Done("resp_2", "", "completed")
-			c.Gone()
+			c.AwaitClose()
 		}},
 	)
 	s, w := session(srv)
@@ -166,32 +166,32 @@ func TestAToolThatRunsOverANewConnectionIsAnsweredThere(t *testing.T) {
 
 func TestAServerThatFallsSilentIsLeft(t *testing.T) {
 	t.Parallel()
-	srv := server.NewServer(t,
-		server.Call{Serve: func(c *server.Conn) { c.Gone() }}, // no session
-		server.Call{Serve: func(c *server.Conn) { // no response
+	srv := llmtest.NewRealtimeServer(t,
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) { c.AwaitClose() }}, // no session
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) { // no response
 			c.Open()
 			c.Expect("conversation.item.create")
 			c.Expect("response.create")
-			c.Gone()
+			c.AwaitClose()
 		}},
-		server.Call{Serve: func(c *server.Conn) {
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			for range 30 {
 				c.Raw("garbage")
 			}
-			c.Gone()
+			c.AwaitClose()
 		}},
-		server.Call{Serve: func(c *server.Conn) {
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			c.Open()
 			c.Expect("conversation.item.create")
 			c.Expect("response.create")
 			c.Begin("resp_1", "item_1")
 			c.Done("resp_1", "item_1", "completed")
-			c.Gone()
+			c.AwaitClose()
 		}},
 	)
 	s, w := session(srv)
 	s.Dial, s.Idle = 1500*time.Millisecond, 1500*time.Millisecond
-	s.Tell("Hello?")
+	s.AddMessage("Hello?")
 	run(t, s)
 	await(t, w.used)
 }
@@ -199,18 +199,18 @@ func TestAServerThatFallsSilentIsLeft(t *testing.T) {
 func TestToolsThatCannotRunSaySo(t *testing.T) {
 	t.Parallel()
 	outputs, all := make(chan string, 8), make(chan struct{})
-	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for i, arguments := range []string{`{"x":`, `"` + strings.Repeat("x", 24001) + `"`, `{}`} {
 			id := string(rune('a' + i))
 			c.Begin("resp_"+id, "item_"+id)
-			c.Tool("resp_"+id, "call_item_"+id, "call_"+id, "browse", arguments)
+			c.FunctionCall("resp_"+id, "call_item_"+id, "call_"+id, "browse", arguments)
 			outputs <- c.Expect("conversation.item.create").Text("item.output")
 			c.Done("resp_"+id, "", "completed")
 			c.Expect("response.create")
 		}
 		close(all)
-		c.Gone()
+		c.AwaitClose()
 	}})
 	s, _ := session(srv)
 	s.CallTimeout = 20 * time.Millisecond
@@ -229,12 +229,12 @@ func TestToolsThatCannotRunSaySo(t *testing.T) {
 
 func TestAServerThatTakesUsAndDropsUsEachTimeIsGivenUp(t *testing.T) {
 	t.Parallel()
-	drops := slices.Repeat([]server.Call{{Serve: func(c *server.Conn) {
+	drops := slices.Repeat([]llmtest.RealtimeCall{{Serve: func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Drop()
 	}}}, 500)
-	s, _ := session(server.NewServer(t, drops...))
-	s.GiveUp = 200 * time.Millisecond
+	s, _ := session(llmtest.NewRealtimeServer(t, drops...))
+	s.MaxOutage = 200 * time.Millisecond
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := s.Run(ctx); err == nil || ctx.Err() != nil {

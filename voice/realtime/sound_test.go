@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	server "clank/llm/llmtest/realtime"
+	"clank/internal/test/llmtest"
 	"clank/voice"
-	"clank/voice/audio"
-	"clank/voice/mouth"
 	"clank/voice/realtime"
+	"clank/voice/speech/playout"
 )
 
 // constant is sound of one value.
@@ -24,13 +23,13 @@ func constant(v int16, n int) []int16 { return slices.Repeat([]int16{v}, n) }
 func TestWhatSeveralPeopleSayIsMixedAndGoesOnInSilence(t *testing.T) {
 	t.Parallel()
 	came := make(chan []int16, 1)
-	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for len(c.Audio()) < 11*voice.RateRealtime { // five seconds and a half
 			<-time.After(10 * time.Millisecond)
 		}
-		came <- audio.PCM(c.Audio())
-		c.Gone()
+		came <- voice.ParsePCM(c.Audio())
+		c.AwaitClose()
 	}})
 	s, _ := session(srv)
 	s.Hear(voice.Sound{From: "ada", Samples: constant(20000, 7*24000)}) // what is older than five seconds is dropped
@@ -59,23 +58,23 @@ func TestWhatSeveralPeopleSayIsMixedAndGoesOnInSilence(t *testing.T) {
 type speaker struct{}
 
 func (speaker) Play([]byte) error { return nil }
-func (speaker) Hush() error       { return nil }
+func (speaker) EndSpeech() error  { return nil }
 
 func TestAMouthTellsTheModelWhatWasHeard(t *testing.T) {
 	t.Parallel()
 	interrupt, truncated := make(chan struct{}), make(chan float64, 1)
-	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Begin("resp_1", "item_1")
-		c.Sound("resp_1", "item_1", pcm(2*time.Second))
+		c.OutputAudio("resp_1", "item_1", pcm(2*time.Second))
 		c.Done("resp_1", "item_1", "completed")
 		<-interrupt
 		c.Speech("item_2")
 		ms, _ := c.Expect("conversation.item.truncate").Get("audio_end_ms").(float64)
 		truncated <- ms
-		c.Gone()
+		c.AwaitClose()
 	}})
-	m := &mouth.Mouth{Line: speaker{}}
+	m := &playout.Player{Line: speaker{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- m.Run(ctx) }()
@@ -86,20 +85,20 @@ func TestAMouthTellsTheModelWhatWasHeard(t *testing.T) {
 		}
 	}()
 	s, _ := session(srv)
-	sayings, silenced := make(chan *mouth.Saying, 1), make(chan []mouth.Said, 1)
-	s.Speak = func(sound func(context.Context) iter.Seq2[[]byte, error]) realtime.Playing {
-		saying := m.Queue(mouth.Sentence{Sound: sound})
+	sayings, silenced := make(chan *playout.QueuedSentence, 1), make(chan []playout.PlayedSentence, 1)
+	s.Speak = func(sound func(context.Context) iter.Seq2[[]byte, error]) realtime.PlaybackPosition {
+		saying := m.Queue(playout.Sentence{Sound: sound})
 		sayings <- saying
 		return saying
 	}
-	s.Hush = func(cause error) { silenced <- m.Silence(cause) }
+	s.StopPlayback = func(cause error) { silenced <- m.Silence(cause) }
 	run(t, s)
 	saying := await(t, sayings)
 	for saying.Played() < 200*time.Millisecond {
 		<-time.After(5 * time.Millisecond)
 	}
 	close(interrupt)
-	heard := await(t, silenced)[0].Played
+	heard := await(t, silenced)[0].Duration
 	if got := await(t, truncated); got != float64(heard.Milliseconds()) {
 		t.Errorf("the model is told of %v ms, heard were %v", got, heard)
 	}
@@ -110,22 +109,22 @@ func TestAMouthTellsTheModelWhatWasHeard(t *testing.T) {
 
 func TestAnswersWithoutEndAreCut(t *testing.T) {
 	t.Parallel()
-	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Begin("resp_1", "item_1")
 		for range 20 {
-			c.Sound("resp_1", "item_1", pcm(200*time.Millisecond))
+			c.OutputAudio("resp_1", "item_1", pcm(200*time.Millisecond))
 		}
-		c.Words("resp_1", "item_1", "half")
+		c.OutputTranscript("resp_1", "item_1", "half")
 		c.Done("resp_1", "item_1", "completed")
 		for n := range 100 {
-			c.Sound("resp_2", "piece_"+strconv.Itoa(n), pcm(20*time.Millisecond))
+			c.OutputAudio("resp_2", "piece_"+strconv.Itoa(n), pcm(20*time.Millisecond))
 		}
-		c.Words("resp_2", "piece_99", "whole")
-		c.Gone()
+		c.OutputTranscript("resp_2", "piece_99", "whole")
+		c.AwaitClose()
 	}})
 	s, w := session(srv)
-	s.Longest = time.Second
+	s.MaxAnswer = time.Second
 	w.speak = make(chan *played, 200)
 	run(t, s)
 	if got := count(t, await(t, w.speak)); got < 50 || got > 60 {
@@ -141,13 +140,13 @@ func TestAnswersWithoutEndAreCut(t *testing.T) {
 func TestAModelRunsOnlySoManyToolsAtOnce(t *testing.T) {
 	t.Parallel()
 	refused := make(chan string, 1)
-	srv := server.NewServer(t, server.Call{Serve: func(c *server.Conn) {
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for n := range 9 {
-			c.Tool("resp_1", "item_"+strconv.Itoa(n), "call_"+strconv.Itoa(n), "browse", "{}")
+			c.FunctionCall("resp_1", "item_"+strconv.Itoa(n), "call_"+strconv.Itoa(n), "browse", "{}")
 		}
 		refused <- c.Expect("conversation.item.create").Text("item.output")
-		c.Gone()
+		c.AwaitClose()
 	}})
 	s, _ := session(srv)
 	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {

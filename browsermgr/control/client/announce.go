@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-const announcement = "control.json"
+const announcementFile = "control.json"
 
 // ErrNotAnnounced says that no server announced itself.
 var ErrNotAnnounced = errors.New("no control server announced itself")
 
-// Announced is what a server says about itself to other programs of the same person.
-type Announced struct {
+// Announcement is what a server says about itself to other programs of the same person.
+type Announcement struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
 	PID   int    `json:"pid"`
@@ -24,28 +24,28 @@ type Announced struct {
 
 // Discover reads what a server announced in the directory home. The server may have died without taking it back. The
 // error wraps [ErrNotAnnounced] if there is nothing, also when home is "".
-func Discover(home string) (Announced, error) {
+func Discover(home string) (Announcement, error) {
 	if home == "" {
-		return Announced{}, ErrNotAnnounced
+		return Announcement{}, ErrNotAnnounced
 	}
-	path := filepath.Join(home, announcement)
+	path := filepath.Join(home, announcementFile)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Announced{}, ErrNotAnnounced
+		return Announcement{}, ErrNotAnnounced
 	case err != nil:
-		return Announced{}, fmt.Errorf("find the control server: %w", err)
+		return Announcement{}, fmt.Errorf("find the control server: %w", err)
 	case !info.Mode().IsRegular():
-		return Announced{}, fmt.Errorf("find the control server: %s is no file", path)
+		return Announcement{}, fmt.Errorf("find the control server: %s is no file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return Announced{}, fmt.Errorf("find the control server: %w", err)
+		return Announcement{}, fmt.Errorf("find the control server: %w", err)
 	}
 	defer f.Close()
-	var a Announced
+	var a Announcement
 	if err := json.NewDecoder(io.LimitReader(f, 64<<10)).Decode(&a); err != nil {
-		return Announced{}, fmt.Errorf("find the control server: read %s: %w (remove it, or name the server with --url)", path, err)
+		return Announcement{}, fmt.Errorf("find the control server: read %s: %w (remove it, or name the server with --url)", path, err)
 	}
 	return a, nil
 }
@@ -53,15 +53,15 @@ func Discover(home string) (Announced, error) {
 // Announce tells other programs of the same person where a server is and what opens it, in a file of the directory home
 // that only they can read. remove takes that back, unless another server has announced itself since.
 func Announce(home, url, token string) (remove func(), err error) {
-	mine, err := json.Marshal(Announced{URL: url, Token: token, PID: os.Getpid()})
+	mine, err := json.Marshal(Announcement{URL: url, Token: token, PID: os.Getpid()})
 	if err != nil {
 		return nil, fmt.Errorf("announce the control server: %w", err)
 	}
-	tmp, err := os.CreateTemp(home, announcement+".*") // readable by its owner alone
+	tmp, err := os.CreateTemp(home, announcementFile+".*") // readable by its owner alone
 	if err != nil {
 		return nil, fmt.Errorf("announce the control server: %w", err)
 	}
-	path := filepath.Join(home, announcement)
+	path := filepath.Join(home, announcementFile)
 	_, err = tmp.Write(mine)
 	if err = errors.Join(err, tmp.Close()); err == nil {
 		err = os.Rename(tmp.Name(), path)

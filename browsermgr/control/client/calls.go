@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// ask is Do with a typed answer.
-func ask[T any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (T, error) {
+// callTyped is Do with a typed answer.
+func callTyped[T any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (T, error) {
 	var answer T
 	err := c.Do(ctx, method, path, query, body, &answer)
 	return answer, err
@@ -16,7 +16,7 @@ func ask[T any](ctx context.Context, c *Client, method, path string, query url.V
 
 // Status tells how the profile is, without starting it.
 func (c *Client) Status(ctx context.Context) (Status, error) {
-	return ask[Status](ctx, c, http.MethodGet, "/", nil, nil)
+	return callTyped[Status](ctx, c, http.MethodGet, "/", nil, nil)
 }
 
 // Doctor examines the profile; deep also takes a snapshot.
@@ -25,12 +25,12 @@ func (c *Client) Doctor(ctx context.Context, deep bool) (Report, error) {
 	if deep {
 		query.Set("deep", "true")
 	}
-	return ask[Report](ctx, c, http.MethodGet, "/doctor", query, nil)
+	return callTyped[Report](ctx, c, http.MethodGet, "/doctor", query, nil)
 }
 
 // Profiles lists the profiles.
 func (c *Client) Profiles(ctx context.Context) ([]ProfileInfo, error) {
-	answer, err := ask[struct {
+	answer, err := callTyped[struct {
 		Profiles []ProfileInfo `json:"profiles"`
 	}](ctx, c, http.MethodGet, "/profiles", nil, nil)
 	return answer.Profiles, err
@@ -47,7 +47,7 @@ func (c *Client) Start(ctx context.Context, headless *bool) error {
 
 // Stop ends the browser of the profile and tells whether one was running.
 func (c *Client) Stop(ctx context.Context) (stopped bool, err error) {
-	answer, err := ask[struct {
+	answer, err := callTyped[struct {
 		Stopped bool `json:"stopped"`
 	}](ctx, c, http.MethodPost, "/stop", nil, nil)
 	return answer.Stopped, err
@@ -55,7 +55,7 @@ func (c *Client) Stop(ctx context.Context) (stopped bool, err error) {
 
 // Tabs lists the tabs. It never starts the browser.
 func (c *Client) Tabs(ctx context.Context) (TabList, error) {
-	return ask[TabList](ctx, c, http.MethodGet, "/tabs", nil, nil)
+	return callTyped[TabList](ctx, c, http.MethodGet, "/tabs", nil, nil)
 }
 
 // Open opens address in a new tab, which gets label unless it is "".
@@ -64,7 +64,7 @@ func (c *Client) Open(ctx context.Context, address, label string) (Tab, error) {
 	if label != "" {
 		body["label"] = label
 	}
-	return ask[Tab](ctx, c, http.MethodPost, "/tabs/open", nil, body)
+	return callTyped[Tab](ctx, c, http.MethodPost, "/tabs/open", nil, body)
 }
 
 // Focus brings a tab to the front.
@@ -79,26 +79,26 @@ func (c *Client) CloseTab(ctx context.Context, targetID string) error {
 
 // Navigate goes to address in a tab; targetID "" is the last used one. milliseconds is how long it may take, or 0.
 func (c *Client) Navigate(ctx context.Context, targetID, address string, milliseconds int) (Result, error) {
-	body := onTab(targetID)
+	body := targetBody(targetID)
 	body["url"] = address
 	if milliseconds > 0 {
 		body["timeoutMs"] = milliseconds
 	}
-	return ask[Result](ctx, c, http.MethodPost, "/navigate", nil, body)
+	return callTyped[Result](ctx, c, http.MethodPost, "/navigate", nil, body)
 }
 
 // Snapshot reads a page. options are the parameters of the contract, such as targetId, interactive and maxChars.
 func (c *Client) Snapshot(ctx context.Context, options url.Values) (Snapshot, error) {
-	return ask[Snapshot](ctx, c, http.MethodGet, "/snapshot", options, nil)
+	return callTyped[Snapshot](ctx, c, http.MethodGet, "/snapshot", options, nil)
 }
 
 // Act does one action: a struct or map with the field kind and what that kind needs.
 func (c *Client) Act(ctx context.Context, action any) (Result, error) {
-	return ask[Result](ctx, c, http.MethodPost, "/act", nil, action)
+	return callTyped[Result](ctx, c, http.MethodPost, "/act", nil, action)
 }
 
-// Shot says what a screenshot shows. The zero value is what can be seen of the last used tab.
-type Shot struct {
+// ScreenshotOptions says what a screenshot shows. The zero value is what can be seen of the last used tab.
+type ScreenshotOptions struct {
 	TargetID string `json:"targetId,omitempty"`
 	FullPage bool   `json:"fullPage,omitempty"`
 	Ref      string `json:"ref,omitempty"`
@@ -109,16 +109,16 @@ type Shot struct {
 }
 
 // Screenshot makes a picture of a page.
-func (c *Client) Screenshot(ctx context.Context, shot Shot) (Picture, error) {
-	return ask[Picture](ctx, c, http.MethodPost, "/screenshot", nil, shot)
+func (c *Client) Screenshot(ctx context.Context, shot ScreenshotOptions) (SavedFile, error) {
+	return callTyped[SavedFile](ctx, c, http.MethodPost, "/screenshot", nil, shot)
 }
 
 // PDF prints a page into a document.
-func (c *Client) PDF(ctx context.Context, targetID string) (Picture, error) {
-	return ask[Picture](ctx, c, http.MethodPost, "/pdf", nil, onTab(targetID))
+func (c *Client) PDF(ctx context.Context, targetID string) (SavedFile, error) {
+	return callTyped[SavedFile](ctx, c, http.MethodPost, "/pdf", nil, targetBody(targetID))
 }
 
-func onTab(targetID string) map[string]any {
+func targetBody(targetID string) map[string]any {
 	body := map[string]any{}
 	if targetID != "" {
 		body["targetId"] = targetID

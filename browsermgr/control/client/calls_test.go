@@ -77,12 +77,14 @@ func TestTypedCalls(t *testing.T) {
 			client.Result{Results: []client.BatchEntry{{Error: "no"}}, Aborted: &client.Aborted{Reason: "closed", AfterAction: 1, Skipped: 2}},
 		},
 		"screenshot": {
-			func(c *client.Client) (any, error) { return c.Screenshot(ctx, client.Shot{FullPage: true}) }, "POST /screenshot", `{"fullPage":true}`,
+			func(c *client.Client) (any, error) {
+				return c.Screenshot(ctx, client.ScreenshotOptions{FullPage: true})
+			}, "POST /screenshot", `{"fullPage":true}`,
 			`{"path":"/p.png"}`,
-			client.Picture{Path: "/p.png"},
+			client.SavedFile{Path: "/p.png"},
 		},
 		"pdf": {
-			func(c *client.Client) (any, error) { return c.PDF(ctx, "") }, "POST /pdf", `{}`, `{"path":"/p.pdf"}`, client.Picture{Path: "/p.pdf"},
+			func(c *client.Client) (any, error) { return c.PDF(ctx, "") }, "POST /pdf", `{}`, `{"path":"/p.pdf"}`, client.SavedFile{Path: "/p.pdf"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,7 +83,7 @@ func (c *Client) Do(ctx context.Context, method, path string, query url.Values, 
 	if err != nil {
 		return err
 	}
-	if err := judge(status, data); err != nil {
+	if err := errorIn(status, data); err != nil {
 		return c.explain(err)
 	}
 	switch out := out.(type) {
@@ -112,10 +112,10 @@ func (c *Client) Call(ctx context.Context, method, path string, query url.Values
 		}
 	}
 	limit := c.timeout
-	if own := Budget(method, path, query, payload); limit == 0 {
-		limit = own.Whole()
+	if own := CallTimeOf(method, path, query, payload); limit == 0 {
+		limit = own.Total()
 	} else if own.Explicit {
-		limit = max(limit, own.Whole()) // what was asked of the action is not cut by the wait for it
+		limit = max(limit, own.Total()) // what was asked of the action is not cut by the wait for it
 	}
 	callCtx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -125,12 +125,12 @@ func (c *Client) Call(ctx context.Context, method, path string, query url.Values
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return 0, nil, c.lost(ctx, callCtx, limit, err)
+		return 0, nil, c.explainNoAnswer(ctx, callCtx, limit, err)
 	}
 	defer resp.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, MaxAnswer+1))
 	if err != nil {
-		return 0, nil, c.lost(ctx, callCtx, limit, err)
+		return 0, nil, c.explainNoAnswer(ctx, callCtx, limit, err)
 	}
 	if len(data) > MaxAnswer {
 		return 0, nil, fmt.Errorf("%w: it is larger than %d MiB; ask for less", ErrBadAnswer, MaxAnswer>>20)
@@ -186,8 +186,8 @@ func (c *Client) explain(err *Error) error {
 	return err
 }
 
-// lost tells why there is no answer. parent is the caller's context, own the one of the call.
-func (c *Client) lost(parent, own context.Context, limit time.Duration, err error) error {
+// explainNoAnswer tells why there is no answer. parent is the caller's context, own the one of the call.
+func (c *Client) explainNoAnswer(parent, own context.Context, limit time.Duration, err error) error {
 	var dial *net.OpError
 	switch {
 	case parent.Err() != nil && !errors.Is(parent.Err(), context.DeadlineExceeded):

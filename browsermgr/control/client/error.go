@@ -33,8 +33,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// judge returns what an answer says went wrong, or nil.
-func judge(status int, data []byte) *Error {
+// errorIn returns what an answer says went wrong, or nil.
+func errorIn(status int, data []byte) *Error {
 	var answer struct {
 		OK      *bool           `json:"ok"`
 		Error   string          `json:"error"`

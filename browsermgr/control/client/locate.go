@@ -34,8 +34,8 @@ func (s Secret) attach(h http.Header) {
 	}
 }
 
-// Hints is what may say where the server is.
-type Hints struct {
+// LocateHints is what may say where the server is.
+type LocateHints struct {
 	URL    string              // given by the person; "" if not
 	Token  string              // given by the person; "" if not
 	Home   string              // directory of clank's state, see [Discover]; "" is none
@@ -46,7 +46,7 @@ type Hints struct {
 // well-known port. The secret: h.Token, CLANK_BROWSER_TOKEN, OPENCLAW_GATEWAY_TOKEN, OPENCLAW_GATEWAY_PASSWORD, what the
 // server announced, which is used for that server only. A token from the environment leaves this machine only if
 // CLANK_BROWSER_URL named the server beside it. Whether something listens is not tried.
-func Locate(h Hints) (address string, secret Secret, err error) {
+func Locate(h LocateHints) (address string, secret Secret, err error) {
 	fromEnv := h.Getenv("CLANK_BROWSER_URL")
 	announced, err := Discover(h.Home)
 	if named := h.URL != "" || fromEnv != ""; err != nil && !named && !errors.Is(err, ErrNotAnnounced) {
@@ -60,7 +60,7 @@ func Locate(h Hints) (address string, secret Secret, err error) {
 	case announced.URL != "":
 		address = announced.URL
 	default:
-		if address, err = wellKnown(h.Getenv); err != nil {
+		if address, err = defaultAddress(h.Getenv); err != nil {
 			return "", Secret{}, err
 		}
 	}
@@ -91,8 +91,8 @@ func legacySecret(getenv func(string) string) Secret {
 	}
 }
 
-// wellKnown is where a server listens that was told nothing else.
-func wellKnown(getenv func(string) string) (string, error) {
+// defaultAddress is where a server listens that was told nothing else.
+func defaultAddress(getenv func(string) string) (string, error) {
 	port := defaultControlPort
 	if text := strings.TrimSpace(getenv("OPENCLAW_GATEWAY_PORT")); text != "" {
 		n, err := strconv.Atoi(text)

@@ -22,39 +22,39 @@ func TestLocate(t *testing.T) {
 		Secret client.Secret
 	}
 	for name, tc := range map[string]struct {
-		hints client.Hints
+		hints client.LocateHints
 		env   map[string]string
 		want  found
 	}{
 		"nothing":   {want: found{URL: "http://127.0.0.1:18791"}},
 		"gateway":   {env: map[string]string{"OPENCLAW_GATEWAY_PORT": " 20000 "}, want: found{URL: "http://127.0.0.1:20002"}},
-		"announced": {hints: client.Hints{Home: home}, want: found{announced, client.Secret{Token: "from file"}}},
+		"announced": {hints: client.LocateHints{Home: home}, want: found{announced, client.Secret{Token: "from file"}}},
 		"announced before gateway": {
-			hints: client.Hints{Home: home}, env: map[string]string{"OPENCLAW_GATEWAY_PORT": "20000"},
+			hints: client.LocateHints{Home: home}, env: map[string]string{"OPENCLAW_GATEWAY_PORT": "20000"},
 			want: found{announced, client.Secret{Token: "from file"}},
 		},
 		"environment": {
-			hints: client.Hints{Home: home}, env: map[string]string{"CLANK_BROWSER_URL": "http://127.0.0.1:5"},
+			hints: client.LocateHints{Home: home}, env: map[string]string{"CLANK_BROWSER_URL": "http://127.0.0.1:5"},
 			want: found{URL: "http://127.0.0.1:5"},
 		},
 		"flag": {
-			hints: client.Hints{Home: home, URL: "http://127.0.0.1:6"}, env: map[string]string{"CLANK_BROWSER_URL": "http://127.0.0.1:5"},
+			hints: client.LocateHints{Home: home, URL: "http://127.0.0.1:6"}, env: map[string]string{"CLANK_BROWSER_URL": "http://127.0.0.1:5"},
 			want: found{URL: "http://127.0.0.1:6"},
 		},
 		"flag that names the announced one": {
-			hints: client.Hints{Home: home, URL: "127.0.0.1:4321/"},
+			hints: client.LocateHints{Home: home, URL: "127.0.0.1:4321/"},
 			want:  found{"127.0.0.1:4321/", client.Secret{Token: "from file"}},
 		},
 		"token flag": {
-			hints: client.Hints{Home: home, Token: "given"}, env: map[string]string{"CLANK_BROWSER_TOKEN": "env"},
+			hints: client.LocateHints{Home: home, Token: "given"}, env: map[string]string{"CLANK_BROWSER_TOKEN": "env"},
 			want: found{announced, client.Secret{Token: "given", AnyHost: true}},
 		},
 		"token of the environment": {
-			hints: client.Hints{Home: home}, env: map[string]string{"CLANK_BROWSER_TOKEN": " env ", "OPENCLAW_GATEWAY_TOKEN": "old"},
+			hints: client.LocateHints{Home: home}, env: map[string]string{"CLANK_BROWSER_TOKEN": " env ", "OPENCLAW_GATEWAY_TOKEN": "old"},
 			want: found{announced, client.Secret{Token: "env"}},
 		},
 		"token of the environment for another server": {
-			hints: client.Hints{URL: "https://control.example"}, env: map[string]string{"CLANK_BROWSER_TOKEN": "env", "CLANK_BROWSER_URL": "http://a.example"},
+			hints: client.LocateHints{URL: "https://control.example"}, env: map[string]string{"CLANK_BROWSER_TOKEN": "env", "CLANK_BROWSER_URL": "http://a.example"},
 			want: found{"https://control.example", client.Secret{Token: "env"}},
 		},
 		"token and server of the environment": {
@@ -86,13 +86,13 @@ func TestLocateRefusesWhatItCannotUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
-		hints client.Hints
+		hints client.LocateHints
 		env   map[string]string
 	}{
 		"gateway's port": {env: map[string]string{"OPENCLAW_GATEWAY_PORT": "65534"}},
 		"no port":        {env: map[string]string{"OPENCLAW_GATEWAY_PORT": "tcp://1"}},
-		"address":        {hints: client.Hints{URL: "ws://127.0.0.1:18789"}},
-		"broken file":    {hints: client.Hints{Home: broken}},
+		"address":        {hints: client.LocateHints{URL: "ws://127.0.0.1:18789"}},
+		"broken file":    {hints: client.LocateHints{Home: broken}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tc.hints.Getenv = func(name string) string { return tc.env[name] }
@@ -101,7 +101,7 @@ func TestLocateRefusesWhatItCannotUse(t *testing.T) {
 			}
 		})
 	}
-	named := client.Hints{Home: broken, URL: "http://127.0.0.1:6", Getenv: func(string) string { return "" }}
+	named := client.LocateHints{Home: broken, URL: "http://127.0.0.1:6", Getenv: func(string) string { return "" }}
 	if _, _, err := client.Locate(named); err != nil {
 		t.Errorf("a broken file stands in the way of a named server: %v", err)
 	}
@@ -126,7 +126,7 @@ func TestAnnounceAndDiscover(t *testing.T) {
 	}
 	removeFirst() // must leave what the second said
 	got, err := client.Discover(home)
-	if want := (client.Announced{URL: "http://127.0.0.1:2", Token: "two", PID: os.Getpid()}); got != want || err != nil {
+	if want := (client.Announcement{URL: "http://127.0.0.1:2", Token: "two", PID: os.Getpid()}); got != want || err != nil {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 	removeSecond()

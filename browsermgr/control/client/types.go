@@ -185,8 +185,8 @@ type Stats struct {
 	Interactive int `json:"interactive"`
 }
 
-// Picture is a file with an image or a document of a page, on the server's machine.
-type Picture struct {
+// SavedFile is a file with an image or a document of a page, on the server's machine.
+type SavedFile struct {
 	Path     string `json:"path"`
 	TargetID string `json:"targetId"`
 	URL      string `json:"url"`

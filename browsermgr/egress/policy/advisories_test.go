@@ -27,7 +27,7 @@ func TestAdvisoryPermissiveDefault(t *testing.T) {
 // for itself, and a name that has been good once gives the next address nothing.
 func TestAdvisoryAnswersThatChange(t *testing.T) {
 	p := compile(t, policy.Rules{})
-	target, err := p.Address("http://rebound.example/")
+	target, err := p.CheckURL("http://rebound.example/")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestAdvisoryAnswersThatChange(t *testing.T) {
 		{"::ffff:169.254.169.254", policy.RuleMetadata},
 		{"64:ff9b::10.0.0.1", policy.RulePrivate},
 	} {
-		if got := ruleOf(t, p.IP(target, netip.MustParseAddr(step.addr))); got != step.want {
+		if got := ruleOf(t, p.CheckIP(target, netip.MustParseAddr(step.addr))); got != step.want {
 			t.Errorf("%s: got %q, want %q", step.addr, got, step.want)
 		}
 	}

@@ -30,7 +30,7 @@ func TestNothingIsAllowedThatChromiumSendsElsewhere(t *testing.T) {
 	p := compile(t, policy.Rules{})
 	allowed, refused, closed := 0, 0, 0
 	for i, r := range chromiumReads(t, urls) {
-		target, err := p.Address(urls[i])
+		target, err := p.CheckURL(urls[i])
 		refusal, _ := errors.AsType[*policy.Refusal](err)
 		host, rule := target.Host, ""
 		if refusal != nil {
@@ -91,7 +91,7 @@ func chromiumReads(t *testing.T, urls []string) []*reading {
 	if err != nil {
 		t.Fatal("this test needs Chromium:", err)
 	}
-	process, err := chrome.Launch(ctx, chrome.Options{Executable: exe.Path, Headless: true, Timeout: 45 * time.Second})
+	process, err := chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, Timeout: 45 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

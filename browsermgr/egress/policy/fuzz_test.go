@@ -18,12 +18,12 @@ func FuzzAddress(f *testing.F) {
 	}
 	p := compile(f, policy.Rules{})
 	f.Fuzz(func(t *testing.T, raw string) {
-		target, err := p.Address(raw)
+		target, err := p.CheckURL(raw)
 		if err != nil {
 			if text := err.Error(); text == "" || len(text) > 1000 {
 				t.Errorf("%q: the refusal has %d bytes", raw, len(text))
 			}
-			if _, err := p.Given(raw); err == nil {
+			if _, err := p.CheckEnteredURL(raw); err == nil {
 				t.Errorf("%q may be given, but not be reached", raw)
 			}
 			return
@@ -36,7 +36,7 @@ func FuzzAddress(f *testing.F) {
 		}
 		// What was understood is understood again in the same way, by everybody.
 		authority := netJoin(target)
-		again, err := p.Given("https://" + authority + "/")
+		again, err := p.CheckEnteredURL("https://" + authority + "/")
 		if err != nil || again.Host != target.Host || again.Port != target.Port || again.Literal != target.Literal {
 			t.Errorf("%q: read as %+v, and then as %+v, %v", raw, target, again, err)
 		}
@@ -45,11 +45,11 @@ func FuzzAddress(f *testing.F) {
 		if err != nil || u.Hostname() == "" {
 			return
 		}
-		if other, err := p.HostPort(u.Hostname(), target.Port); err == nil && other.Host != target.Host {
+		if other, err := p.CheckHostPort(u.Hostname(), target.Port); err == nil && other.Host != target.Host {
 			t.Errorf("%q: got %s, net/url goes to %s", raw, target.Host, other.Host)
 		}
-		if _, err := p.Given(raw); err == nil {
-			if other, err := p.HostPort(u.Hostname(), target.Port); err != nil || other.Host != target.Host {
+		if _, err := p.CheckEnteredURL(raw); err == nil {
+			if other, err := p.CheckHostPort(u.Hostname(), target.Port); err != nil || other.Host != target.Host {
 				t.Errorf("%q may be given, but net/url goes to %s, %v", raw, other.Host, err)
 			}
 		}
@@ -74,13 +74,13 @@ func FuzzRules(f *testing.F) {
 		if err != nil {
 			return
 		}
-		blocked, err := policy.Compile(policy.Rules{PrivateNetwork: policy.Allowed, BlockedHosts: []string{entry}})
+		blocked, err := policy.Compile(policy.Rules{PrivateNetwork: policy.PrivateAllowed, BlockedHosts: []string{entry}})
 		if err != nil {
 			return
 		}
 		for _, host := range []string{"127.0.0.1", "::1", "localhost", "a.localhost", "10.0.0.1", "x.local", "169.254.169.254"} {
-			_, allowed := p.HostPort(host, 80)
-			_, refused := blocked.HostPort(host, 80)
+			_, allowed := p.CheckHostPort(host, 80)
+			_, refused := blocked.CheckHostPort(host, 80)
 			if (allowed == nil) != (refused != nil) {
 				t.Errorf("%q: allowing %s gives %v, blocking it gives %v", entry, host, allowed, refused)
 			}
@@ -93,11 +93,11 @@ func BenchmarkJudge(b *testing.B) {
 	addr := netip.MustParseAddr("93.184.215.14")
 	b.ReportAllocs()
 	for b.Loop() {
-		t, err := p.HostPort("www.example.com", 443)
+		t, err := p.CheckHostPort("www.example.com", 443)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := p.IP(t, addr); err != nil {
+		if err := p.CheckIP(t, addr); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// names turns host names into ASCII as browsers do for a look-up (UTS #46, non-transitional).
-var names = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
+// idnaProfile turns host names into ASCII as browsers do for a look-up (UTS #46, non-transitional).
+var idnaProfile = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
 	idna.BidiRule(), idna.CheckJoiners(true))
 
-// readHost reads a host by the host parser of the URL Standard for http and https. What it returns is in lower case ASCII
+// parseHost reads a host by the host parser of the URL Standard for http and https. What it returns is in lower case ASCII
 // without brackets and final dot; an address is in its canonical form, and literal is it. It is stricter than the
 // standard with what no name in the DNS has. why says in words what is wrong with a host.
-func readHost(raw string) (host string, literal netip.Addr, why string) {
+func parseHost(raw string) (host string, literal netip.Addr, why string) {
 	if rest, ok := strings.CutPrefix(raw, "["); ok {
 		inner, ok := strings.CutSuffix(rest, "]")
 		if !ok {
@@ -36,7 +36,7 @@ func readHost(raw string) (host string, literal netip.Addr, why string) {
 	if !isNumber(labels[len(labels)-1]) {
 		return name, netip.Addr{}, checkLabels(name, labels)
 	}
-	addr, ok := readIPv4(labels)
+	addr, ok := parseIPv4(labels)
 	if !ok {
 		return "", netip.Addr{}, "it ends in a number, but is no IPv4 address"
 	}
@@ -51,7 +51,7 @@ func asciiName(name string) (ascii, why string) {
 	name = strings.ToLower(name)
 	if !isASCII(name) || strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--") {
 		var err error
-		if name, err = names.ToASCII(name); err != nil {
+		if name, err = idnaProfile.ToASCII(name); err != nil {
 			return "", "the host is no international domain name"
 		}
 	}
@@ -119,9 +119,9 @@ func isNumber(label string) bool {
 	return ok
 }
 
-// readIPv4 reads an IPv4 address of one to four parts, each decimal, octal or hexadecimal, the last of which has all the
+// parseIPv4 reads an IPv4 address of one to four parts, each decimal, octal or hexadecimal, the last of which has all the
 // bytes that are left.
-func readIPv4(parts []string) (netip.Addr, bool) {
+func parseIPv4(parts []string) (netip.Addr, bool) {
 	if len(parts) > 4 {
 		return netip.Addr{}, false
 	}
@@ -165,13 +165,13 @@ func ipv4Number(s string) (uint64, bool) {
 	n, err := strconv.ParseUint(s, base, 64)
 	if err != nil {
 		const tooLarge = 1 << 40
-		return tooLarge, strings.Trim(s, "0123456789abcdefABCDEF"[:digits(base)]) == ""
+		return tooLarge, strings.Trim(s, "0123456789abcdefABCDEF"[:countDigits(base)]) == ""
 	}
 	return min(n, 1<<40), true
 }
 
-// digits is how many characters of 0123456789abcdefABCDEF are digits of the base.
-func digits(base int) int {
+// countDigits is how many characters of 0123456789abcdefABCDEF are digits of the base.
+func countDigits(base int) int {
 	if base == 16 {
 		return 22
 	}

@@ -366,7 +366,7 @@ func TestSpellingsAreJudgedByTheHostThatABrowserFindsInThem(t *testing.T) {
 			t.Errorf("%q is in the table twice", s.url)
 		}
 		seen[s.url] = true
-		target, err := p.Address(s.url)
+		target, err := p.CheckURL(s.url)
 		host, rule := target.Host, ""
 		if err != nil {
 			refusal, isRefusal := errors.AsType[*policy.Refusal](err)
@@ -380,7 +380,7 @@ func TestSpellingsAreJudgedByTheHostThatABrowserFindsInThem(t *testing.T) {
 		if host != s.host || rule != s.rule {
 			t.Errorf("%q: got %q %q, want %q %q (%v)", s.url, host, rule, s.host, s.rule, err)
 		}
-		if _, err := p.Given(s.url); err == nil && s.rule != ok {
+		if _, err := p.CheckEnteredURL(s.url); err == nil && s.rule != ok {
 			t.Errorf("%q may be given", s.url)
 		}
 	}

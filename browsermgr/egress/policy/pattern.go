@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// pattern is an entry of a list of hosts.
-type pattern struct {
+// hostPattern is an entry of a list of hosts.
+type hostPattern struct {
 	host  string     // a name as [Target] has it
 	addr  netip.Addr // instead of a name; IPv4 addresses are not mapped
 	below bool       // the names below host, not host itself
 	port  uint16     // 0 for any
 }
 
-// patterns reads a list. Empty entries and a bare * are left out.
-func patterns(list string, entries []string) ([]pattern, error) {
-	var ps []pattern
+// parsePatterns reads a list. Empty entries and a bare * are left out.
+func parsePatterns(list string, entries []string) ([]hostPattern, error) {
+	var ps []hostPattern
 	var errs []error
 	for _, entry := range entries {
 		s := strings.TrimSpace(entry)
 		if s == "" || s == "*" || s == "*." {
 			continue
 		}
-		p, why := readPattern(s)
+		p, why := parsePattern(s)
 		if why != "" {
 			errs = append(errs, fmt.Errorf("%s: %q %s: write a host such as example.com, *.example.com, 10.0.0.5 or localhost:3000", list, entry, why))
 			continue
@@ -35,10 +35,10 @@ func patterns(list string, entries []string) ([]pattern, error) {
 	return ps, errors.Join(errs...)
 }
 
-// readPattern reads one entry; why says what is wrong with it.
-func readPattern(s string) (p pattern, why string) {
+// parsePattern reads one entry; why says what is wrong with it.
+func parsePattern(s string) (p hostPattern, why string) {
 	if addr, err := netip.ParseAddr(s); err == nil && addr.Zone() == "" {
-		return pattern{addr: addr.Unmap()}, ""
+		return hostPattern{addr: addr.Unmap()}, ""
 	}
 	s, p.below = strings.CutPrefix(s, "*.")
 	host, port, ok := cutPort(s)
@@ -52,7 +52,7 @@ func readPattern(s string) (p pattern, why string) {
 		}
 		p.port = uint16(n)
 	}
-	p.host, p.addr, why = readHost(host)
+	p.host, p.addr, why = parseHost(host)
 	switch {
 	case why != "":
 		return p, why
@@ -65,7 +65,7 @@ func readPattern(s string) (p pattern, why string) {
 }
 
 // match says whether the entry has the host, at that port.
-func (p pattern) match(t Target) bool {
+func (p hostPattern) match(t Target) bool {
 	switch {
 	case p.port != 0 && p.port != t.Port:
 		return false
@@ -78,12 +78,12 @@ func (p pattern) match(t Target) bool {
 }
 
 // has says whether the entry names that address, at that port.
-func (p pattern) has(addr netip.Addr, port uint16) bool {
+func (p hostPattern) has(addr netip.Addr, port uint16) bool {
 	return p.addr == addr && (p.port == 0 || p.port == port)
 }
 
 // anyMatch says whether one of the entries has the host.
-func anyMatch(ps []pattern, t Target) bool {
+func anyMatch(ps []hostPattern, t Target) bool {
 	for _, p := range ps {
 		if p.match(t) {
 			return true

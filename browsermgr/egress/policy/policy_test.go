@@ -12,9 +12,9 @@ import (
 // judged is the rule by which a URL is refused, "" if it is not. Names resolve to the address, if one is given.
 func judged(t *testing.T, p *policy.Policy, url, resolved string) string {
 	t.Helper()
-	target, err := p.Address(url)
+	target, err := p.CheckURL(url)
 	if err == nil && resolved != "" {
-		err = p.IP(target, netip.MustParseAddr(resolved))
+		err = p.CheckIP(target, netip.MustParseAddr(resolved))
 	}
 	return ruleOf(t, err)
 }
@@ -50,14 +50,14 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"https://10.0.0.1/", "", policy.RulePrivate},
 			{"https://localhost/", "", policy.RuleLocalName},
 		}},
-		"true": {policy.Rules{PrivateNetwork: policy.Allowed}, []ask{
+		"true": {policy.Rules{PrivateNetwork: policy.PrivateAllowed}, []ask{
 			{"http://localhost/", "127.0.0.1", ""},
 			{"http://10.0.0.1/", "", ""},
 			{"http://metadata.google.internal/", "169.254.169.254", ""},
 			{"file:///etc/passwd", "", policy.RuleScheme},
 			{"http://127.0.0.256/", "", policy.RuleMalformed},
 		}},
-		"false": {policy.Rules{PrivateNetwork: policy.Strict, AllowedHosts: []string{"a.example", "*.b.example", "nas"}}, []ask{
+		"false": {policy.Rules{PrivateNetwork: policy.PrivateStrict, AllowedHosts: []string{"a.example", "*.b.example", "nas"}}, []ask{
 			{"https://example.com/", "", policy.RuleStrict},
 			{"https://93.184.215.14/", "", ""},
 			{"https://10.0.0.1/", "", policy.RulePrivate},
@@ -66,7 +66,7 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"https://b.example/", "", policy.RuleStrict},
 			{"https://nas/", "10.0.0.9", ""},
 		}},
-		"false, and a list": {policy.Rules{PrivateNetwork: policy.Strict, HostAllowlist: []string{"a.example"}}, []ask{
+		"false, and a list": {policy.Rules{PrivateNetwork: policy.PrivateStrict, HostAllowlist: []string{"a.example"}}, []ask{
 			{"https://a.example/", "93.184.215.14", ""},
 			{"https://a.example/", "10.0.0.1", policy.RulePrivate},
 			{"https://c.example/", "", policy.RuleNotOnList},
@@ -105,7 +105,7 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 		"both lists": {policy.Rules{HostAllowlist: []string{"a.example"}, AllowedHosts: []string{"b.example"}}, []ask{
 			{"https://b.example/", "", policy.RuleNotOnList},
 		}},
-		"blocked hosts": {policy.Rules{PrivateNetwork: policy.Allowed, AllowedHosts: []string{"a.example"}, BlockedHosts: []string{"a.example", "*.ads.example", "10.0.0.5", "b.example:80"}}, []ask{
+		"blocked hosts": {policy.Rules{PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"a.example"}, BlockedHosts: []string{"a.example", "*.ads.example", "10.0.0.5", "b.example:80"}}, []ask{
 			{"https://a.example/", "", policy.RuleBlocked},
 			{"https://x.ads.example/", "", policy.RuleBlocked},
 			{"https://ads.example/", "", ""},
@@ -150,20 +150,20 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 
 func TestOurOwnListenersAreNeverReached(t *testing.T) {
 	p := compile(t, policy.Rules{
-		PrivateNetwork: policy.Allowed, AllowedHosts: []string{"localhost", "127.0.0.1", "*.example"},
+		PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"localhost", "127.0.0.1", "*.example"},
 		Own: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080"), netip.MustParseAddrPort("192.168.1.2:9090")},
 	})
 	for _, a := range []ask{
-		{"http://127.0.0.1:8080/", "", policy.RuleOwn},
-		{"http://127.9.9.9:8080/", "", policy.RuleOwn},
-		{"http://0:8080/", "", policy.RuleOwn},
-		{"http://[::]:8080/", "", policy.RuleOwn},
-		{"http://[::1]:8080/", "", policy.RuleOwn},
-		{"http://[::ffff:127.0.0.1]:8080/", "", policy.RuleOwn},
-		{"http://[64:ff9b::127.0.0.1]:8080/", "", policy.RuleOwn},
-		{"ws://localhost:8080/", "::1", policy.RuleOwn},
-		{"http://rebound.example:8080/", "127.0.0.1", policy.RuleOwn},
-		{"http://192.168.1.2:9090/", "", policy.RuleOwn},
+		{"http://127.0.0.1:8080/", "", policy.RuleOwnListener},
+		{"http://127.9.9.9:8080/", "", policy.RuleOwnListener},
+		{"http://0:8080/", "", policy.RuleOwnListener},
+		{"http://[::]:8080/", "", policy.RuleOwnListener},
+		{"http://[::1]:8080/", "", policy.RuleOwnListener},
+		{"http://[::ffff:127.0.0.1]:8080/", "", policy.RuleOwnListener},
+		{"http://[64:ff9b::127.0.0.1]:8080/", "", policy.RuleOwnListener},
+		{"ws://localhost:8080/", "::1", policy.RuleOwnListener},
+		{"http://rebound.example:8080/", "127.0.0.1", policy.RuleOwnListener},
+		{"http://192.168.1.2:9090/", "", policy.RuleOwnListener},
 		{"http://192.168.1.2:8080/", "", ""},
 		{"http://192.168.1.3:9090/", "", ""},
 		{"http://127.0.0.1:8081/", "", ""},
@@ -196,7 +196,7 @@ func TestEntriesThatNobodyCanMeanAreNamed(t *testing.T) {
 }
 
 func TestOnlyWebAddressesAreOpened(t *testing.T) {
-	p := compile(t, policy.Rules{PrivateNetwork: policy.Allowed})
+	p := compile(t, policy.Rules{PrivateNetwork: policy.PrivateAllowed})
 	for url, want := range map[string]string{
 		"about:blank": "", "ABOUT:blank": "", "http://a.example": "", "wss://a.example": "",
 		"about:blank#x": policy.RuleScheme, "about:srcdoc": policy.RuleScheme, "about:config": policy.RuleScheme, "file:///etc/passwd": policy.RuleScheme,
@@ -210,7 +210,7 @@ func TestOnlyWebAddressesAreOpened(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"ws://a.example/", "wss://a.example/"} {
-		if _, err := p.Given(url); ruleOf(t, err) != policy.RuleScheme {
+		if _, err := p.CheckEnteredURL(url); ruleOf(t, err) != policy.RuleScheme {
 			t.Errorf("%q was given: got %v", url, err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestGivenAddressesCarryNoSecrets(t *testing.T) {
 		"https://u:hunter2@a.example/", "https://hunter2@a.example/", "https://a.example/?token=hunter2", "https://a.example/x?a=1&API_KEY=hunter2#x",
 		"https://a.example/?pass%77ord=hunter2", "https://a.example/?X-Amz-Signature=hunter2", "https://a.example/?client-secret=hunter2",
 	} {
-		_, err := p.Given(url)
+		_, err := p.CheckEnteredURL(url)
 		if got := ruleOf(t, err); got != policy.RuleCredentials {
 			t.Errorf("%s: got %q", url, got)
 		} else if strings.Contains(err.Error(), secret) {
@@ -236,12 +236,12 @@ func TestGivenAddressesCarryNoSecrets(t *testing.T) {
 	for _, url := range []string{
 		"https://a.example/", "https://a.example/?q=token", "https://a.example/?token=", "https://a.example/?key=1&tokens=3&page=2", "https://a.example/token=1", "https://a.example/#token=1",
 	} {
-		if _, err := p.Given(url); err != nil {
+		if _, err := p.CheckEnteredURL(url); err != nil {
 			t.Errorf("%s: got %v", url, err)
 		}
 	}
 	// What cannot be read is not repeated with its secrets either.
-	if _, err := p.Given("http://u:hunter2@[bad/?token=hunter2"); ruleOf(t, err) != policy.RuleMalformed || strings.Contains(err.Error(), secret) {
+	if _, err := p.CheckEnteredURL("http://u:hunter2@[bad/?token=hunter2"); ruleOf(t, err) != policy.RuleMalformed || strings.Contains(err.Error(), secret) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -253,14 +253,14 @@ func TestConnectIsJudgedLikeAddresses(t *testing.T) {
 		"127.1": policy.RulePrivate, "::1": policy.RulePrivate, "[::1]": policy.RulePrivate, "localhost": policy.RuleLocalName,
 		"fe80::1%eth0": policy.RuleMalformed, "a@b": policy.RuleMalformed, "": policy.RuleMalformed, "a/b": policy.RuleMalformed, "a\r\nb": policy.RuleMalformed,
 	} {
-		if _, err := p.HostPort(host, 443); ruleOf(t, err) != want {
+		if _, err := p.CheckHostPort(host, 443); ruleOf(t, err) != want {
 			t.Errorf("%q: got %v, want %q", host, err, want)
 		}
 	}
-	if _, err := p.HostPort("example.com", 0); ruleOf(t, err) != policy.RulePort {
+	if _, err := p.CheckHostPort("example.com", 0); ruleOf(t, err) != policy.RulePort {
 		t.Errorf("port 0: got %v", err)
 	}
-	target, err := p.HostPort("[2606:4700:0::1111]", 8443)
+	target, err := p.CheckHostPort("[2606:4700:0::1111]", 8443)
 	if want := (policy.Target{Host: "2606:4700::1111", Port: 8443, Literal: netip.MustParseAddr("2606:4700::1111")}); err != nil || target != want {
 		t.Errorf("got %+v, %v, want %+v", target, err, want)
 	}

@@ -18,7 +18,7 @@ const (
 	RuleLocalName   = "local-name"       // a name for this machine or its network
 	RulePrivate     = "private-address"  // not an address of the public internet
 	RuleMetadata    = "metadata-address" // a cloud's service that tells secrets to whoever asks
-	RuleOwn         = "own-address"      // a listener of this program
+	RuleOwnListener = "own-address"      // a listener of this program
 )
 
 // Refusal is the error with which everything here refuses. Fields that are not known, or not concerned, are zero.
@@ -40,10 +40,10 @@ type Refusal struct { //nolint:errname // a person reads what is refused, not wh
 }
 
 const (
-	wayAllow  = `The operator can allow this host under "Hosts that may be reached" in the settings.`
-	wayList   = `The operator can add it under "Only these hosts" in the settings.`
-	wayBlock  = `The operator can take it from "Never these hosts" in the settings.`
-	wayNobody = "No setting allows it."
+	hintAllow = `The operator can allow this host under "Hosts that may be reached" in the settings.`
+	hintList  = `The operator can add it under "Only these hosts" in the settings.`
+	hintBlock = `The operator can take it from "Never these hosts" in the settings.`
+	hintNone  = "No setting allows it."
 )
 
 // Error is a sentence or two for a person: what was refused, why, and the way out.
@@ -56,25 +56,25 @@ func (r *Refusal) Error() string {
 	case RuleCredentials:
 		return "Invalid URL: " + r.Detail
 	case RulePort:
-		return fmt.Sprintf("port %d of %s is refused. %s", r.Port, r.Host, wayAllow)
+		return fmt.Sprintf("port %d of %s is refused. %s", r.Port, r.Host, hintAllow)
 	case RuleBlocked:
-		return fmt.Sprintf("%s is on the operator's list of refused hosts. %s", r.who(), wayBlock)
+		return fmt.Sprintf("%s is on the operator's list of refused hosts. %s", r.subject(), hintBlock)
 	case RuleNotOnList:
-		return fmt.Sprintf("%s is not on the operator's list of the only hosts that may be reached. %s", r.Host, wayList)
+		return fmt.Sprintf("%s is not on the operator's list of the only hosts that may be reached. %s", r.Host, hintList)
 	case RuleStrict:
-		return fmt.Sprintf("%s is a host name, and the settings let only listed names be reached. %s", r.Host, wayAllow)
+		return fmt.Sprintf("%s is a host name, and the settings let only listed names be reached. %s", r.Host, hintAllow)
 	case RuleLocalName:
-		return fmt.Sprintf("%s is a name for this machine or its own network. %s", r.Host, wayAllow)
-	case RuleOwn:
-		return fmt.Sprintf("port %d of %s belongs to this program, and pages may not reach it. %s", r.Port, r.Addr, wayNobody)
+		return fmt.Sprintf("%s is a name for this machine or its own network. %s", r.Host, hintAllow)
+	case RuleOwnListener:
+		return fmt.Sprintf("port %d of %s belongs to this program, and pages may not reach it. %s", r.Port, r.Addr, hintNone)
 	case RuleMetadata:
-		return fmt.Sprintf("%s is an address of a cloud's own services (%s). %s", r.who(), r.Registry, wayAllow)
+		return fmt.Sprintf("%s is an address of a cloud's own services (%s). %s", r.subject(), r.Registry, hintAllow)
 	}
-	return fmt.Sprintf("%s is not a public address (%s). %s", r.who(), r.Registry, wayAllow)
+	return fmt.Sprintf("%s is not a public address (%s). %s", r.subject(), r.Registry, hintAllow)
 }
 
-// who names the host, and the address if it is another thing.
-func (r *Refusal) who() string {
+// subject names the host, and the address if it is another thing.
+func (r *Refusal) subject() string {
 	if !r.Addr.IsValid() || r.Host == r.Addr.String() {
 		return r.Host
 	}
@@ -84,19 +84,19 @@ func (r *Refusal) who() string {
 	return fmt.Sprintf("%s leads to %s, which", r.Host, r.Addr)
 }
 
-// malformed refuses what cannot be read. It repeats neither what may be a password nor parameters.
-func malformed(raw, why string) *Refusal {
+// malformedRefusal refuses what cannot be read. It repeats neither what may be a password nor parameters.
+func malformedRefusal(raw, why string) *Refusal {
 	if end := strings.IndexAny(raw, "?#"); end >= 0 {
 		raw = raw[:end] + "…"
 	}
 	if at := strings.LastIndexByte(raw, '@'); at >= 0 {
 		raw = "…" + raw[at:]
 	}
-	return &Refusal{Host: piece(raw), Rule: RuleMalformed, Detail: fmt.Sprintf("%q: %s", piece(raw), why)}
+	return &Refusal{Host: excerpt(raw), Rule: RuleMalformed, Detail: fmt.Sprintf("%q: %s", excerpt(raw), why)}
 }
 
-// piece is a text in a length that fits a sentence.
-func piece(s string) string {
+// excerpt is a text in a length that fits a sentence.
+func excerpt(s string) string {
 	const most = 80
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if r := []rune(s); len(r) > most {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"code.dny.dev/ssrf"
-
 	"clank/browsermgr/egress/policy"
+
+	"code.dny.dev/ssrf"
 )
 
 func TestRefusalsSayWhatWhyAndTheWayOut(t *testing.T) {
@@ -31,26 +31,26 @@ func TestRefusalsSayWhatWhyAndTheWayOut(t *testing.T) {
 		{"http://", "", `Invalid URL: "http://": the host is missing: give a whole address such as https://example.com/`},
 	} {
 		p := compile(t, rules)
-		target, err := p.Address(tt.url)
+		target, err := p.CheckURL(tt.url)
 		if err == nil {
-			err = p.IP(target, netip.MustParseAddr(tt.resolved))
+			err = p.CheckIP(target, netip.MustParseAddr(tt.resolved))
 		}
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%s:\ngot  %v\nwant %s", tt.url, err, tt.want)
 		}
 	}
-	_, err := compile(t, policy.Rules{HostAllowlist: []string{"a.example"}}).Address("http://b.example/")
+	_, err := compile(t, policy.Rules{HostAllowlist: []string{"a.example"}}).CheckURL("http://b.example/")
 	if want := `b.example is not on the operator's list of the only hosts that may be reached. The operator can add it under "Only these hosts" in the settings.`; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
-	_, err = compile(t, policy.Rules{PrivateNetwork: policy.Strict}).Address("http://b.example/")
+	_, err = compile(t, policy.Rules{PrivateNetwork: policy.PrivateStrict}).CheckURL("http://b.example/")
 	if want := "b.example is a host name, and the settings let only listed names be reached. " + allow; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestARefusalOfALongAddressIsShort(t *testing.T) {
-	_, err := compile(t, policy.Rules{}).Address("http://" + strings.Repeat("ä", 100_000))
+	_, err := compile(t, policy.Rules{}).CheckURL("http://" + strings.Repeat("ä", 100_000))
 	if err == nil || len(err.Error()) > 500 {
 		t.Errorf("got %d bytes", len(err.Error()))
 	}
@@ -66,7 +66,7 @@ func TestEachPartOfTheRegistriesHasAName(t *testing.T) {
 			b[i/8] |= 0x80 >> (i % 8)
 		}
 		addr, _ := netip.AddrFromSlice(b)
-		err := p.IP(target, addr)
+		err := p.CheckIP(target, addr)
 		if err == nil || !strings.Contains(err.Error(), "RFC ") {
 			t.Errorf("%s: got %v, want the name of %s", addr, err, prefix)
 		}

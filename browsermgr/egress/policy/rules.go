@@ -9,16 +9,16 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Private says what becomes of private addresses: of all that are not the public internet's.
-type Private int
+// PrivateAccess says what becomes of private addresses: of all that are not the public internet's.
+type PrivateAccess int
 
 const (
-	// Unset refuses private addresses and allows public host names, whose addresses are judged when they are resolved.
-	Unset Private = iota
-	// Allowed judges no addresses: everything but blocked hosts, other ports and our own listeners may be reached.
-	Allowed
-	// Strict refuses private addresses, and host names unless AllowedHosts or HostAllowlist has them.
-	Strict
+	// PrivateUnset refuses private addresses and allows public host names, whose addresses are judged when they are resolved.
+	PrivateUnset PrivateAccess = iota
+	// PrivateAllowed judges no addresses: everything but blocked hosts, other ports and our own listeners may be reached.
+	PrivateAllowed
+	// PrivateStrict refuses private addresses, and host names unless AllowedHosts or HostAllowlist has them.
+	PrivateStrict
 )
 
 // Rules are what the operator's settings say. The zero value refuses private addresses and allows public hosts.
@@ -27,7 +27,7 @@ const (
 // it narrows it to one port. A bare "*" is ignored, as the contract has it, except in BlockedHosts.
 type Rules struct {
 	// PrivateNetwork is dangerouslyAllowPrivateNetwork (or allowPrivateNetwork) of the contract: not set, true or false.
-	PrivateNetwork Private
+	PrivateNetwork PrivateAccess
 	// AllowedHosts (allowedHostnames) skip the check for private addresses, whatever they resolve to.
 	AllowedHosts []string
 	// HostAllowlist (hostnameAllowlist), if it is not empty, has the only hosts that may be reached at all. Their
@@ -52,21 +52,21 @@ type PortRange struct{ First, Last uint16 }
 
 // Policy judges hosts and addresses by its rules. It does not change and may be used from many goroutines.
 type Policy struct {
-	private                Private
-	allowed, only, blocked []pattern
-	ula                    bool
-	ports                  []PortRange
-	own                    []netip.AddrPort
-	guardian               *ssrf.Guardian
+	private                  PrivateAccess
+	allowed, listed, blocked []hostPattern
+	ula                      bool
+	ports                    []PortRange
+	own                      []netip.AddrPort
+	guardian                 *ssrf.Guardian
 }
 
 // Compile makes a Policy of rules. Its error names each entry that cannot be read.
 func Compile(r Rules) (*Policy, error) {
 	p := &Policy{private: r.PrivateNetwork, ula: r.AllowULA, ports: slices.Clone(r.Ports), own: slices.Clone(r.Own)}
 	var errs [4]error
-	p.allowed, errs[0] = patterns("allowedHostnames", r.AllowedHosts)
-	p.only, errs[1] = patterns("hostnameAllowlist", r.HostAllowlist)
-	p.blocked, errs[2] = patterns("blockedHostnames", r.BlockedHosts)
+	p.allowed, errs[0] = parsePatterns("allowedHostnames", r.AllowedHosts)
+	p.listed, errs[1] = parsePatterns("hostnameAllowlist", r.HostAllowlist)
+	p.blocked, errs[2] = parsePatterns("blockedHostnames", r.BlockedHosts)
 	if slices.Contains(r.BlockedHosts, "*") {
 		errs[3] = errors.New(`blockedHostnames: "*" would be ignored: leave it out, or list the only hosts in hostnameAllowlist`)
 	}
@@ -75,7 +75,7 @@ func Compile(r Rules) (*Policy, error) {
 			errs[3] = errors.Join(errs[3], fmt.Errorf("ports: %d-%d is upside down", ports.First, ports.Last))
 		}
 	}
-	if r.PrivateNetwork < Unset || r.PrivateNetwork > Strict {
+	if r.PrivateNetwork < PrivateUnset || r.PrivateNetwork > PrivateStrict {
 		errs[3] = errors.Join(errs[3], fmt.Errorf("private network: unknown mode %d", r.PrivateNetwork))
 	}
 	if err := errors.Join(errs[:]...); err != nil {

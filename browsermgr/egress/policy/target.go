@@ -19,30 +19,30 @@ type Target struct {
 	Literal netip.Addr
 }
 
-// schemes that lead out of the browser, with their ports.
-var schemes = map[string]uint16{"http": 80, "https": 443, "ws": 80, "wss": 443}
+// schemePorts that lead out of the browser, with their ports.
+var schemePorts = map[string]uint16{"http": 80, "https": 443, "ws": 80, "wss": 443}
 
-// Address judges the address of a document or request as a page or the browser wrote it: http, https, ws, wss, or
+// CheckURL judges the address of a document or request as a page or the browser wrote it: http, https, ws, wss, or
 // exactly about:blank, which leads nowhere. What needs the DNS is left to [Policy.IP]. Its errors are of type [*Refusal].
-func (p *Policy) Address(raw string) (Target, error) {
-	t, _, err := read(raw)
+func (p *Policy) CheckURL(raw string) (Target, error) {
+	t, _, err := parseTarget(raw)
 	if err != nil {
 		return Target{}, err
 	}
 	if t.Scheme == "about" {
 		return t, nil
 	}
-	if err := p.judge(t); err != nil {
+	if err := p.checkTarget(t); err != nil {
 		return Target{}, err
 	}
 	return t, nil
 }
 
-// Given judges an address that a person or a model wants to go to: like [Policy.Address], but only http, https and
+// CheckEnteredURL judges an address that a person or a model wants to go to: like [Policy.Address], but only http, https and
 // about:blank, without user name, password and parameters that look like secrets, which pages and logs would show; and
 // only if readers of addresses other than browsers find the same host in it.
-func (p *Policy) Given(raw string) (Target, error) {
-	t, rest, err := read(raw)
+func (p *Policy) CheckEnteredURL(raw string) (Target, error) {
+	t, rest, err := parseTarget(raw)
 	switch {
 	case err != nil:
 		return Target{}, err
@@ -51,30 +51,30 @@ func (p *Policy) Given(raw string) (Target, error) {
 	case t.Scheme == "ws" || t.Scheme == "wss":
 		return Target{}, &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Rule: RuleScheme}
 	}
-	if err := carriesNoSecret(t, rest); err != nil {
+	if err := checkNoSecret(t, rest); err != nil {
 		return Target{}, err
 	}
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil {
-		return Target{}, malformed(raw, "not a web address")
+		return Target{}, malformedRefusal(raw, "not a web address")
 	}
-	if host, _, why := readHost(bracketed(u.Hostname())); why != "" || host != t.Host {
-		return Target{}, malformed(raw, "browsers and other programs do not find the same host in it")
+	if host, _, why := parseHost(bracketed(u.Hostname())); why != "" || host != t.Host {
+		return Target{}, malformedRefusal(raw, "browsers and other programs do not find the same host in it")
 	}
-	if err := p.judge(t); err != nil {
+	if err := p.checkTarget(t); err != nil {
 		return Target{}, err
 	}
 	return t, nil
 }
 
-// HostPort judges what a CONNECT request names. The host may have brackets; a zone is refused.
-func (p *Policy) HostPort(host string, port uint16) (Target, error) {
-	name, literal, why := readHost(bracketed(host))
+// CheckHostPort judges what a CONNECT request names. The host may have brackets; a zone is refused.
+func (p *Policy) CheckHostPort(host string, port uint16) (Target, error) {
+	name, literal, why := parseHost(bracketed(host))
 	if why != "" {
-		return Target{}, malformed(host, why)
+		return Target{}, malformedRefusal(host, why)
 	}
 	t := Target{Host: name, Port: port, Literal: literal}
-	if err := p.judge(t); err != nil {
+	if err := p.checkTarget(t); err != nil {
 		return Target{}, err
 	}
 	return t, nil
@@ -88,27 +88,27 @@ func bracketed(host string) string {
 	return host
 }
 
-// parts are the pieces of an address that [Target] does not have.
-type parts struct {
+// urlParts are the pieces of an address that [Target] does not have.
+type urlParts struct {
 	user  bool // an @ stands before the host
 	query string
 }
 
-// read reads an address by the URL Standard's parser for the schemes that have a host, without a base.
-func read(raw string) (Target, parts, error) {
+// parseTarget reads an address by the URL Standard's parser for the schemes that have a host, without a base.
+func parseTarget(raw string) (Target, urlParts, error) {
 	s := strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
 	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok || !isScheme(scheme) {
-		return Target{}, parts{}, malformed(raw, "the scheme is missing")
+		return Target{}, urlParts{}, malformedRefusal(raw, "the scheme is missing")
 	}
 	t := Target{Scheme: strings.ToLower(scheme)}
-	port, ok := schemes[t.Scheme]
+	port, ok := schemePorts[t.Scheme]
 	if t.Scheme == "about" && rest == "blank" {
-		return t, parts{}, nil
+		return t, urlParts{}, nil
 	}
 	if !ok {
-		return Target{}, parts{}, &Refusal{Scheme: piece(t.Scheme), Rule: RuleScheme}
+		return Target{}, urlParts{}, &Refusal{Scheme: excerpt(t.Scheme), Rule: RuleScheme}
 	}
 	rest = strings.TrimLeft(rest, `/\`)
 	end := strings.IndexAny(rest, `/\?#`)
@@ -116,7 +116,7 @@ func read(raw string) (Target, parts, error) {
 		end = len(rest)
 	}
 	authority, rest := rest[:end], rest[end:]
-	var more parts
+	var more urlParts
 	rest, _, _ = strings.Cut(rest, "#")
 	_, more.query, _ = strings.Cut(rest, "?")
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
@@ -124,19 +124,19 @@ func read(raw string) (Target, parts, error) {
 	}
 	host, portText, ok := cutPort(authority)
 	if !ok {
-		return Target{}, parts{}, malformed(raw, "the port or a bracket is malformed")
+		return Target{}, urlParts{}, malformedRefusal(raw, "the port or a bracket is malformed")
 	}
 	if portText != "" {
 		n, err := strconv.ParseUint(portText, 10, 16)
 		if err != nil {
-			return Target{}, parts{}, malformed(raw, "the port is no number from 1 to 65535")
+			return Target{}, urlParts{}, malformedRefusal(raw, "the port is no number from 1 to 65535")
 		}
 		port = uint16(n)
 	}
 	t.Port = port
 	var why string
-	if t.Host, t.Literal, why = readHost(host); why != "" {
-		return Target{}, parts{}, malformed(raw, why)
+	if t.Host, t.Literal, why = parseHost(host); why != "" {
+		return Target{}, urlParts{}, malformedRefusal(raw, why)
 	}
 	return t, more, nil
 }
@@ -179,8 +179,8 @@ var secretNames = map[string]bool{
 	"token": true, "xamzcredential": true, "xamzsecuritytoken": true, "xamzsignature": true, "xgoogcredential": true, "xgoogsignature": true,
 }
 
-// carriesNoSecret refuses an address that would show a secret wherever it is shown. The refusal does not.
-func carriesNoSecret(t Target, rest parts) error {
+// checkNoSecret refuses an address that would show a secret wherever it is shown. The refusal does not.
+func checkNoSecret(t Target, rest urlParts) error {
 	refusal := &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Rule: RuleCredentials}
 	if rest.user {
 		refusal.Detail = "it carries a user name or a password, which pages and logs would show; set them with /set/credentials"
@@ -190,7 +190,7 @@ func carriesNoSecret(t Target, rest parts) error {
 		name, value, _ := strings.Cut(pair, "=")
 		name = strings.ToLower(percentDecoded(name))
 		if value != "" && secretNames[strings.NewReplacer("-", "", "_", "", "+", "").Replace(name)] {
-			refusal.Detail = "its parameter " + strconv.Quote(piece(name)) + " looks like a secret, which pages and logs would show; open the page without it and sign in there"
+			refusal.Detail = "its parameter " + strconv.Quote(excerpt(name)) + " looks like a secret, which pages and logs would show; open the page without it and sign in there"
 			return refusal
 		}
 	}

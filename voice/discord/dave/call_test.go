@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"clank/internal/discordtest/delivery"
+	"clank/internal/test/discordtest/delivery"
 	"clank/voice/discord/dave"
 )
 

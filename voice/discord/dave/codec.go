@@ -17,18 +17,18 @@ const (
 	Other              // nothing is readable
 )
 
-var errEmpty = errors.New("encrypt a frame: it is empty")
+var errEmptyFrame = errors.New("encrypt a frame: it is empty")
 
-// lay says which parts of a frame stay readable. The body is the frame itself, or what has to be sent in its place.
-func lay(c Codec, frame []byte) (body []byte, clear []span, err error) {
+// clearSpans says which parts of a frame stay readable. The body is the frame itself, or what has to be sent in its place.
+func clearSpans(c Codec, frame []byte) (body []byte, clear []byteSpan, err error) {
 	if len(frame) == 0 {
-		return nil, nil, errEmpty
+		return nil, nil, errEmptyFrame
 	}
 	switch c {
 	case VP8:
-		return frame, []span{{size: vp8Header(frame)}}, nil
+		return frame, []byteSpan{{size: vp8Header(frame)}}, nil
 	case H264:
-		return layH264(frame)
+		return clearSpansH264(frame)
 	default:
 		return frame, nil, nil
 	}
@@ -40,8 +40,8 @@ func vp8Header(frame []byte) uint32 {
 	if frame[0]&1 == 1 {
 		return 1
 	}
-	return length(frame[:min(keyHeader, len(frame))])
+	return boundedLength(frame[:min(keyHeader, len(frame))])
 }
 
-// length is that of a frame or a part of one. No frame has 2^31 bytes.
-func length(b []byte) uint32 { return uint32(len(b) & math.MaxInt32) }
+// boundedLength is that of a frame or a part of one. No frame has 2^31 bytes.
+func boundedLength(b []byte) uint32 { return uint32(len(b) & math.MaxInt32) }

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/davey"
-	"clank/internal/discordtest/delivery"
+	"clank/internal/test/discordtest/delivery"
+	"clank/internal/test/npm"
 	"clank/voice/discord/dave"
 )
 
 // daveys makes members of davey. All are in one process.
-type daveys struct{ *davey.Davey }
+type daveys struct{ *npm.Davey }
 
 // startDaveys starts the process, which ends with the test.
 func startDaveys(t *testing.T) daveys {
@@ -21,7 +21,7 @@ func startDaveys(t *testing.T) daveys {
 	if os.Getenv("CLANK_PEERS") == "" {
 		t.Skip("davey is installed from the network: CLANK_PEERS=1 or make test-peers does that")
 	}
-	d, err := davey.Start(t.Context(), t.TempDir(), t.Output())
+	d, err := npm.StartDavey(t.Context(), t.TempDir(), t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ type request struct {
 // ask does one thing, puts what the member sends in line, and gives what it answers.
 func (p *stranger) ask(r request, into any) error {
 	r.User, r.Channel = id(p.id), id(channel)
-	return p.all.Ask(r, into, func(s davey.Sent) { p.c.say(p.id, said{op: s.Op, payload: s.Payload, transition: s.Transition}) })
+	return p.all.Request(r, into, func(s npm.DaveyMessage) { p.c.say(p.id, said{op: s.Op, payload: s.Payload, transition: s.Transition}) })
 }
 
 func id(user uint64) string { return strconv.FormatUint(user, 10) }

@@ -7,14 +7,14 @@ import (
 
 // Stream is both ends of what one person sends in one epoch.
 type Stream struct {
-	out *outgoing
-	in  *incoming
+	out *frameEncryptor
+	in  *frameDecryptor
 }
 
 // NewStream begins a stream.
 func NewStream() *Stream {
 	secret := []byte("sixteen of bytes")
-	return &Stream{out: newOutgoing(secret), in: newIncoming(secret)}
+	return &Stream{out: newFrameEncryptor(secret), in: newFrameDecryptor(secret)}
 }
 
 // Skip goes on as if the sender had sent up to frame n.
@@ -25,7 +25,7 @@ func (s *Stream) Send(c Codec, frame []byte) ([]byte, error) { return s.out.encr
 
 // Receive decrypts.
 func (s *Stream) Receive(frame []byte, now time.Time) ([]byte, error) {
-	p, ok := parse(frame)
+	p, ok := parseFrame(frame)
 	if !ok {
 		return nil, errCleartext
 	}
@@ -37,27 +37,27 @@ func (s *Stream) Keys() int { return len(s.in.ciphers) }
 
 // Readable is what stays readable of a frame.
 func Readable(c Codec, frame []byte) ([]byte, error) {
-	body, clear, err := lay(c, frame)
+	body, clear, err := clearSpans(c, frame)
 	if err != nil {
 		return nil, err
 	}
-	readable, _ := split(body, clear)
+	readable, _ := splitSpans(body, clear)
 	return readable, nil
 }
 
 // HasStartCode says whether there is a start code in the hidden parts of a protected frame.
 func HasStartCode(frame []byte) bool {
-	p, ok := parse(frame)
+	p, ok := parseFrame(frame)
 	return !ok || hasStartCode(frame, p.clear)
 }
 
 // Parse says whether frame is a protected one, and gives the sum of its readable parts and its other parts.
 func Parse(frame []byte) (readable, secret int, ok bool) {
-	p, ok := parse(frame)
+	p, ok := parseFrame(frame)
 	if !ok {
 		return 0, 0, false
 	}
-	r, s := split(p.body, p.clear)
+	r, s := splitSpans(p.body, p.clear)
 	return len(r), len(s), true
 }
 
@@ -92,4 +92,4 @@ func RatchetKeys(secret []byte, generations int) ([]string, error) {
 var ExpandLabel = expandLabel
 
 // Display makes digits of data.
-var Display = display
+var Display = displayCode

@@ -9,52 +9,52 @@ import (
 // readable ranges as LEB128, the size of all that with itself and the marker, and the marker (white paper of the protocol,
 // "Payload Format").
 const (
-	tagSize    = 8
-	marker     = 0xFA // twice
-	footerSize = 3    // size and marker
-	minTrailer = tagSize + 1 + footerSize
-	maxTrailer = 255
+	tagSize     = 8
+	frameMarker = 0xFA // twice
+	footerSize  = 3    // size and marker
+	minTrailer  = tagSize + 1 + footerSize
+	maxTrailer  = 255
 )
 
-// span is a part of a frame.
-type span struct{ at, size uint32 }
+// byteSpan is a part of a frame.
+type byteSpan struct{ at, size uint32 }
 
-// parsed is a protected frame taken apart. Its slices belong to the frame.
-type parsed struct {
+// parsedFrame is a protected frame taken apart. Its slices belong to the frame.
+type parsedFrame struct {
 	body  []byte // the frame without the trailer, encrypted in part
 	tag   []byte
 	nonce uint32
-	clear []span // in order, apart, within body
+	clear []byteSpan // in order, apart, within body
 }
 
-// parse takes a protected frame apart. It is false for what is none: other frames, and those whose trailer makes no
+// parseFrame takes a protected frame apart. It is false for what is none: other frames, and those whose trailer makes no
 // sense. The ranges are not authenticated by anything, so they are checked here.
-func parse(frame []byte) (parsed, bool) {
+func parseFrame(frame []byte) (parsedFrame, bool) {
 	n := len(frame)
-	if n < minTrailer || frame[n-1] != marker || frame[n-2] != marker {
-		return parsed{}, false
+	if n < minTrailer || frame[n-1] != frameMarker || frame[n-2] != frameMarker {
+		return parsedFrame{}, false
 	}
 	size := int(frame[n-3])
 	if size < minTrailer || size > n {
-		return parsed{}, false
+		return parsedFrame{}, false
 	}
-	p := parsed{body: frame[:n-size], tag: frame[n-size : n-size+tagSize]}
+	p := parsedFrame{body: frame[:n-size], tag: frame[n-size : n-size+tagSize]}
 	var rest []byte
 	var ok bool
 	if p.nonce, rest, ok = readLEB(frame[n-size+tagSize : n-footerSize]); !ok {
-		return parsed{}, false
+		return parsedFrame{}, false
 	}
 	end := 0
 	for len(rest) > 0 {
-		var c span
+		var c byteSpan
 		if c.at, rest, ok = readLEB(rest); !ok {
-			return parsed{}, false
+			return parsedFrame{}, false
 		}
 		if c.size, rest, ok = readLEB(rest); !ok {
-			return parsed{}, false
+			return parsedFrame{}, false
 		}
 		if int(c.at) < end || int(c.at)+int(c.size) > len(p.body) {
-			return parsed{}, false
+			return parsedFrame{}, false
 		}
 		end = int(c.at) + int(c.size)
 		p.clear = append(p.clear, c)
@@ -65,7 +65,7 @@ func parse(frame []byte) (parsed, bool) {
 var errTooManyParts = errors.New("encrypt a frame: it has too many readable parts")
 
 // appendTrailer appends what follows a frame whose readable parts are clear.
-func appendTrailer(frame, tag []byte, nonce uint32, clear []span) ([]byte, error) {
+func appendTrailer(frame, tag []byte, nonce uint32, clear []byteSpan) ([]byte, error) {
 	start := len(frame)
 	frame = append(frame, tag...)
 	frame = appendLEB(frame, nonce)
@@ -77,11 +77,11 @@ func appendTrailer(frame, tag []byte, nonce uint32, clear []span) ([]byte, error
 	if size > maxTrailer {
 		return nil, errTooManyParts
 	}
-	return append(frame, byte(size&0xff), marker, marker), nil
+	return append(frame, byte(size&0xff), frameMarker, frameMarker), nil
 }
 
-// split copies the clear and the other parts of body, each in order, one behind the other.
-func split(body []byte, clear []span) (readable, secret []byte) {
+// splitSpans copies the clear and the other parts of body, each in order, one behind the other.
+func splitSpans(body []byte, clear []byteSpan) (readable, secret []byte) {
 	secret = make([]byte, 0, len(body))
 	end := uint32(0)
 	for _, c := range clear {
@@ -92,8 +92,8 @@ func split(body []byte, clear []span) (readable, secret []byte) {
 	return readable, append(secret, body[end:]...)
 }
 
-// join is the reverse of split: it makes a body in which the parts stand where they belong. There is room for a trailer.
-func join(readable, secret []byte, clear []span) []byte {
+// joinSpans is the reverse of split: it makes a body in which the parts stand where they belong. There is room for a trailer.
+func joinSpans(readable, secret []byte, clear []byteSpan) []byte {
 	body := make([]byte, 0, len(readable)+len(secret)+maxTrailer)
 	for _, c := range clear {
 		gap := int(c.at) - len(body)
@@ -105,7 +105,9 @@ func join(readable, secret []byte, clear []span) []byte {
 	return append(body, secret...)
 }
 
-// silence is what the server puts in the place of somebody who is muted. It is a valid Opus packet, and nobody's secret.
-var silence = [3]byte{0xF8, 0xFF, 0xFE}
+// opusSilence is what the server puts in the place of somebody who is muted. It is a valid Opus packet, and nobody's secret.
+var opusSilence = [3]byte{0xF8, 0xFF, 0xFE}
 
-func isSilence(c Codec, frame []byte) bool { return c == Opus && slices.Equal(frame, silence[:]) }
+func isOpusSilence(c Codec, frame []byte) bool {
+	return c == Opus && slices.Equal(frame, opusSilence[:])
+}

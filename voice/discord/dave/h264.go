@@ -13,12 +13,12 @@ const (
 
 var errNoUnits = errors.New("encrypt a frame: no NAL units are found in it")
 
-// layH264 writes an Annex B frame as it comes out of a depacketiser (start codes of four bytes, no delimiters and fillers,
+// clearSpansH264 writes an Annex B frame as it comes out of a depacketiser (start codes of four bytes, no delimiters and fillers,
 // which packetisers drop), with all readable but the slices behind their picture parameter set id, which packetisers
 // read. Packetisers look for start codes, so none may arise in what is encrypted: see [hasStartCode].
-func layH264(frame []byte) (body []byte, clear []span, err error) {
+func clearSpansH264(frame []byte) (body []byte, clear []byteSpan, err error) {
 	body = make([]byte, 0, len(frame)+16)
-	for unit := range units(frame) {
+	for unit := range nalUnits(frame) {
 		kind := unit[0] & nalKind
 		if kind == nalDelimiter || kind == nalFiller {
 			continue
@@ -27,7 +27,7 @@ func layH264(frame []byte) (body []byte, clear []span, err error) {
 		if kind == nalSlice || kind == nalIDR {
 			readable = 1 + pictureParameters(unit[1:])
 		}
-		clear = widen(clear, span{at: length(body), size: 4 + length(unit[:readable])})
+		clear = appendSpan(clear, byteSpan{at: boundedLength(body), size: 4 + boundedLength(unit[:readable])})
 		body = append(body, 0, 0, 0, 1)
 		body = append(body, unit...)
 	}
@@ -37,8 +37,8 @@ func layH264(frame []byte) (body []byte, clear []span, err error) {
 	return body, clear, nil
 }
 
-// widen appends s to spans, or lengthens the last one if s begins where that ends.
-func widen(spans []span, s span) []span {
+// appendSpan appends s to spans, or lengthens the last one if s begins where that ends.
+func appendSpan(spans []byteSpan, s byteSpan) []byteSpan {
 	if n := len(spans); n > 0 && spans[n-1].at+spans[n-1].size == s.at {
 		spans[n-1].size += s.size
 		return spans
@@ -46,8 +46,8 @@ func widen(spans []span, s span) []span {
 	return append(spans, s)
 }
 
-// units yields the NAL units of an Annex B stream without their start codes and the zeros before those.
-func units(frame []byte) func(yield func([]byte) bool) {
+// nalUnits yields the NAL units of an Annex B stream without their start codes and the zeros before those.
+func nalUnits(frame []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		at := nextStart(frame, 0)
 		for at >= 0 {
@@ -104,7 +104,7 @@ func pictureParameters(payload []byte) int {
 
 // hasStartCode says whether a packetiser would find a start code in the protected frame where there is encrypted data or the
 // trailer, with the two readable bytes before such a part, where a start code could begin, and after it, where it could end.
-func hasStartCode(frame []byte, clear []span) bool {
+func hasStartCode(frame []byte, clear []byteSpan) bool {
 	begin := 0
 	for _, c := range clear {
 		if int(c.at) > begin && nextStart(frame[max(0, begin-2):min(int(c.at)+2, len(frame))], 0) >= 0 {

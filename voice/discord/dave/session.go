@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"clank/voice/discord/dave/mls"
 )
 
 // ErrNotReady is what [Session.Encrypt] and [Session.Decrypt] return while there are no keys for the frame. It must be
@@ -51,24 +49,24 @@ type Options struct {
 }
 
 // SigningKey is the key with which one person signs in all their groups.
-type SigningKey = mls.Key
+type SigningKey = MlsSigningKey
 
 // NewSigningKey makes a key.
-func NewSigningKey() (*SigningKey, error) { return mls.NewKey() }
+func NewSigningKey() (*SigningKey, error) { return GenerateSigningKey() }
 
-// group is what a session needs of MLS; [mls.Group] has it. Append and Revoke take and forget proposals, Commit offers the next
+// mlsGroup is what a session needs of MLS; [Group] has it. Append and Revoke take and forget proposals, Commit offers the next
 // epoch, Apply enters it, View says where we are.
-type group interface {
+type mlsGroup interface {
 	Append(proposal []byte, known func(user uint64) bool) error
 	Revoke(ref []byte) error
 	Commit() (commit, welcome []byte, err error)
 	Apply(commit []byte) error
-	state
+	mlsState
 }
 
-// state is a group as it is now.
-type state interface {
-	View() (mls.View, error)
+// mlsState is a group as it is now.
+type mlsState interface {
+	View() (GroupView, error)
 	Export(label string, context []byte, length int) ([]byte, error)
 }
 
@@ -80,17 +78,17 @@ type state interface {
 type Session struct {
 	options Options
 
-	turn      sync.Mutex // one message at a time; guards all down to known
-	version   int        // of the group that is being made, as announced last
-	sender    *mls.Sender
-	ticket    *mls.Ticket
-	group     group
-	member    bool // the group is not ours alone
-	prepared  []prepared
-	known     map[uint64]bool
-	knownLock sync.Mutex
+	handleMu   sync.Mutex // one message at a time; guards all down to known
+	version    int        // of the group that is being made, as announced last
+	sender     *ExternalSender
+	keyPackage *KeyPackageBundle
+	group      mlsGroup
+	member     bool // the group is not ours alone
+	pending    []pendingTransition
+	known      map[uint64]bool
+	knownMu    sync.Mutex
 
-	media media
+	media mediaKeys
 }
 
 // New makes a session that neither sends nor receives until [Session.Select].
@@ -109,45 +107,45 @@ func New(o Options) (*Session, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Session{options: o, known: make(map[uint64]bool)}
-	s.media.reset(unselected)
+	s.media.reset(versionUnselected)
 	return s, nil
 }
 
 // Select takes the version that the gateway has chosen (op 4) and begins anew. Above 0 it sends our key package (op 26).
 func (s *Session) Select(version int) error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.handleMu.Lock()
+	defer s.handleMu.Unlock()
 	if version < 0 || version > MaxVersion {
 		return fmt.Errorf("begin encryption: the gateway wants version %d of it, and this program knows %d", version, MaxVersion)
 	}
-	s.version, s.prepared = version, nil
-	s.group, s.ticket, s.member = nil, nil, false
+	s.version, s.pending = version, nil
+	s.group, s.keyPackage, s.member = nil, nil, false
 	s.media.reset(version)
 	if version == 0 {
 		return nil
 	}
-	return s.begin()
+	return s.sendKeyPackage()
 }
 
-// begin drops the group, sends a new key package, and founds a group of our own that others can be added to. Keys in use stay
+// sendKeyPackage drops the group, sends a new key package, and founds a group of our own that others can be added to. Keys in use stay
 // in use until a transition replaces them.
-func (s *Session) begin() error {
-	ticket, err := mls.NewTicket(s.options.UserID, s.options.Key)
+func (s *Session) sendKeyPackage() error {
+	ticket, err := NewKeyPackageBundle(s.options.UserID, s.options.Key)
 	if err != nil {
 		return err
 	}
-	s.ticket, s.group, s.member = ticket, nil, false
-	s.media.identify(mls.View{})
+	s.keyPackage, s.group, s.member = ticket, nil, false
+	s.media.setView(GroupView{})
 	s.options.SendBinary(OpKeyPackage, ticket.KeyPackage())
-	return s.found()
+	return s.createGroup()
 }
 
-// found makes the group of our own once there is all it needs.
-func (s *Session) found() error {
-	if s.ticket == nil || s.sender == nil || s.member {
+// createGroup makes the group of our own once there is all it needs.
+func (s *Session) createGroup() error {
+	if s.keyPackage == nil || s.sender == nil || s.member {
 		return nil
 	}
-	g, err := mls.Found(s.options.GroupID, s.ticket, *s.sender)
+	g, err := CreateGroup(s.options.GroupID, s.keyPackage, *s.sender)
 	if err != nil {
 		return err
 	}
@@ -157,8 +155,8 @@ func (s *Session) found() error {
 
 // HandleJSON takes ops 21, 22 and 24.
 func (s *Session) HandleJSON(op int, d json.RawMessage) error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.handleMu.Lock()
+	defer s.handleMu.Unlock()
 	var m struct {
 		Transition
 		Epoch uint64 `json:"epoch"`
@@ -182,37 +180,37 @@ func (s *Session) HandleJSON(op int, d json.RawMessage) error {
 		if m.Epoch != 1 {
 			return nil
 		}
-		return s.begin()
+		return s.sendKeyPackage()
 	}
 	return fmt.Errorf("op %d of the voice gateway is not about encryption", op)
 }
 
 // HandleBinary takes ops 25, 27, 29 and 30; payload is what follows the opcode, and stays the caller's.
 func (s *Session) HandleBinary(op byte, payload []byte) error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
+	s.handleMu.Lock()
+	defer s.handleMu.Unlock()
 	switch op {
 	case OpExternalSender:
-		return s.externalSender(payload)
+		return s.handleExternalSender(payload)
 	case OpProposals:
-		return s.proposals(payload)
+		return s.handleProposals(payload)
 	case OpAnnounceCommit, OpWelcome:
 		if len(payload) < 2 {
 			return fmt.Errorf("read op %d of the voice gateway: it is too short", op)
 		}
 		id, message := uint16(payload[0])<<8|uint16(payload[1]), payload[2:]
 		if op == OpWelcome {
-			return s.welcome(id, message)
+			return s.handleWelcome(id, message)
 		}
-		return s.commit(id, message)
+		return s.handleCommit(id, message)
 	}
 	return fmt.Errorf("binary op %d of the voice gateway is not about encryption", op)
 }
 
 // Connected tells who is in the call (op 11). Only they and ourselves can become members of the group.
 func (s *Session) Connected(users ...uint64) {
-	s.knownLock.Lock()
-	defer s.knownLock.Unlock()
+	s.knownMu.Lock()
+	defer s.knownMu.Unlock()
 	for _, u := range users {
 		s.known[u] = true
 	}
@@ -220,13 +218,13 @@ func (s *Session) Connected(users ...uint64) {
 
 // Disconnected tells who has left the call (op 13).
 func (s *Session) Disconnected(user uint64) {
-	s.knownLock.Lock()
-	defer s.knownLock.Unlock()
+	s.knownMu.Lock()
+	defer s.knownMu.Unlock()
 	delete(s.known, user)
 }
 
 func (s *Session) isKnown(user uint64) bool {
-	s.knownLock.Lock()
-	defer s.knownLock.Unlock()
+	s.knownMu.Lock()
+	defer s.knownMu.Unlock()
 	return user == s.options.UserID || s.known[user]
 }

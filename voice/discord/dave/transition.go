@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// prepared is a transition that was announced: what we send changes when the gateway says so.
-type prepared struct {
+// pendingTransition is a transition that was announced: what we send changes when the gateway says so.
+type pendingTransition struct {
 	id      uint16
 	version int
 	secret  []byte // of our frames; nil if we have none yet, or the version needs none
@@ -17,14 +17,14 @@ type prepared struct {
 func (s *Session) prepareTransition(t Transition) error {
 	if t.Version == 0 {
 		s.media.expectCleartext()
-		return s.prepare(prepared{id: t.ID, serial: none})
+		return s.prepare(pendingTransition{id: t.ID, serial: noEpoch})
 	}
-	p := prepared{id: t.ID, version: t.Version, serial: none}
+	p := pendingTransition{id: t.ID, version: t.Version, serial: noEpoch}
 	if s.member {
-		p.serial = s.media.newest()
+		p.serial = s.media.newestEpoch()
 	}
 	if s.group != nil {
-		secret, err := s.export(s.options.UserID)
+		secret, err := s.exportSecret(s.options.UserID)
 		if err != nil {
 			return err
 		}
@@ -34,8 +34,8 @@ func (s *Session) prepareTransition(t Transition) error {
 }
 
 // prepare keeps a transition and says that we are ready for it, or goes through with it if its id is 0.
-func (s *Session) prepare(p prepared) error {
-	s.note(p)
+func (s *Session) prepare(p pendingTransition) error {
+	s.addPending(p)
 	if p.id == 0 {
 		return s.execute(0)
 	}
@@ -43,25 +43,25 @@ func (s *Session) prepare(p prepared) error {
 	return nil
 }
 
-// note keeps a transition; one of the same id before it is void.
-func (s *Session) note(p prepared) {
-	s.prepared = slices.DeleteFunc(s.prepared, func(other prepared) bool { return other.id == p.id })
+// addPending keeps a transition; one of the same id before it is void.
+func (s *Session) addPending(p pendingTransition) {
+	s.pending = slices.DeleteFunc(s.pending, func(other pendingTransition) bool { return other.id == p.id })
 	const most = 16 // a gateway that announces and never executes
-	if len(s.prepared) == most {
-		s.prepared = slices.Delete(s.prepared, 0, 1)
+	if len(s.pending) == most {
+		s.pending = slices.Delete(s.pending, 0, 1)
 	}
-	s.prepared = append(s.prepared, p)
+	s.pending = append(s.pending, p)
 }
 
 // execute takes op 22. Transitions that were announced before this one are void with it.
 func (s *Session) execute(id uint16) error {
-	i := slices.IndexFunc(s.prepared, func(p prepared) bool { return p.id == id })
+	i := slices.IndexFunc(s.pending, func(p pendingTransition) bool { return p.id == id })
 	if i < 0 {
 		return fmt.Errorf("execute transition %d: it was not announced", id)
 	}
-	p := s.prepared[i]
-	s.prepared = slices.Delete(s.prepared, 0, i+1)
-	s.media.send(p, s.options.Now())
+	p := s.pending[i]
+	s.pending = slices.Delete(s.pending, 0, i+1)
+	s.media.useSendKeys(p, s.options.Now())
 	s.options.Logger.Debug("transition executed", "transition", id, "version", p.version, "keys", p.secret != nil)
 	return nil
 }

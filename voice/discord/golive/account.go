@@ -9,8 +9,8 @@ import (
 	"net/http"
 
 	"clank/voice/discord"
+	"clank/voice/discord/conn"
 	"clank/voice/discord/dave"
-	"clank/voice/discord/media"
 )
 
 // Gateway is a connection to Discord's main gateway.
@@ -30,16 +30,16 @@ type Account struct {
 
 	HTTPClient *http.Client // opens the sockets of the voice gateways; nil is the default client
 	Logger     *slog.Logger // nil is silent
-	Format     media.Format // see [Publisher.Format]
+	Format     conn.Format  // see [Publisher.Format]
 
 	// Preview is [Publisher.Preview].
 	Preview func(ctx context.Context, key string, frame []byte) error
 
-	gate   Gateway
-	joiner *discord.Joiner
-	pub    *Publisher
-	closed chan struct{}
-	kept   chan struct{} // closed when nobody looks after the gateway any more
+	gateway   Gateway
+	joiner    *discord.Joiner
+	publisher *Publisher
+	closed    chan struct{}
+	watchDone chan struct{} // closed when nobody looks after the gateway any more
 }
 
 // Open connects, and logs the [Warning].
@@ -53,32 +53,32 @@ func (a *Account) Open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make a key for Go Live: %w", err)
 	}
-	send := func(ctx context.Context, op int, d any) error { return a.gate.Send(ctx, op, d) }
+	send := func(ctx context.Context, op int, d any) error { return a.gateway.Send(ctx, op, d) }
 	a.joiner = &discord.Joiner{Send: send, Key: key, HTTPClient: a.HTTPClient, Logger: log, Deaf: true, Mute: true}
-	a.pub = &Publisher{Send: send, Sit: a.sit, Key: key, Logger: log, HTTP: a.HTTPClient, Format: a.Format, Preview: a.Preview}
-	a.gate = a.Dial(func(kind string, data json.RawMessage) {
+	a.publisher = &Publisher{Send: send, JoinVoice: a.joinVoice, Key: key, Logger: log, HTTP: a.HTTPClient, Format: a.Format, Preview: a.Preview}
+	a.gateway = a.Dial(func(kind string, data json.RawMessage) {
 		a.joiner.Dispatch(kind, data)
-		a.pub.Dispatch(kind, data)
+		a.publisher.Dispatch(kind, data)
 	})
-	if err := a.gate.Open(ctx); err != nil {
+	if err := a.gateway.Open(ctx); err != nil {
 		return fmt.Errorf("connect the account for Go Live to Discord: %w", err)
 	}
 	closed, kept := make(chan struct{}), make(chan struct{})
-	a.closed, a.kept = closed, kept
+	a.closed, a.watchDone = closed, kept
 	go func() {
 		defer close(kept)
 		select {
-		case <-a.gate.Done():
-			log.Error("the account for go live has lost its connection to Discord", "error", a.gate.Err())
-			a.pub.Broken(a.gate.Err())
+		case <-a.gateway.Done():
+			log.Error("the account for go live has lost its connection to Discord", "error", a.gateway.Err())
+			a.publisher.HandleDisconnect(a.gateway.Err())
 		case <-closed:
 		}
 	}()
 	return nil
 }
 
-// sit takes a place for the account in a channel.
-func (a *Account) sit(ctx context.Context, guild, channel string) (Seat, error) {
+// joinVoice takes a place for the account in a channel.
+func (a *Account) joinVoice(ctx context.Context, guild, channel string) (VoicePresence, error) {
 	line, err := a.joiner.Join(ctx, guild, channel)
 	if err != nil {
 		return nil, err
@@ -88,13 +88,13 @@ func (a *Account) sit(ctx context.Context, guild, channel string) (Seat, error) 
 
 // UserID is the account's own, after Open.
 func (a *Account) UserID() string {
-	a.pub.mu.Lock()
-	defer a.pub.mu.Unlock()
-	return a.pub.self
+	a.publisher.mu.Lock()
+	defer a.publisher.mu.Unlock()
+	return a.publisher.selfID
 }
 
 // Publisher shows streams as the account, once it is open.
-func (a *Account) Publisher() *Publisher { return a.pub }
+func (a *Account) Publisher() *Publisher { return a.publisher }
 
 // Close ends what is shown and leaves all calls. It waits for all of it, at most until ctx ends.
 func (a *Account) Close(ctx context.Context) error {
@@ -103,8 +103,8 @@ func (a *Account) Close(ctx context.Context) error {
 	}
 	close(a.closed)
 	a.closed = nil
-	err := errors.Join(a.pub.Close(ctx), a.joiner.Close(ctx), a.gate.Close(ctx))
-	<-a.kept
+	err := errors.Join(a.publisher.Close(ctx), a.joiner.Close(ctx), a.gateway.Close(ctx))
+	<-a.watchDone
 	if err != nil {
 		return fmt.Errorf("end the account for Go Live: %w", err)
 	}

@@ -13,14 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"clank/bot/gateway"
-	"clank/internal/discordtest"
-	"clank/internal/discordtest/member"
-	"clank/internal/discordtest/private"
-	"clank/internal/discordtest/voiceserver"
+	"clank/bot/discord"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/discordtest/voicetest"
 	"clank/videosource"
+	"clank/voice/discord/conn"
 	"clank/voice/discord/golive"
-	"clank/voice/discord/media"
 )
 
 const patience = 30 * time.Second
@@ -31,7 +29,7 @@ type film struct {
 	taken int
 }
 
-func (f *film) WebP(context.Context, int, float64) ([]byte, string, error) {
+func (f *film) CaptureWebP(context.Context, int, float64) ([]byte, string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.taken++
@@ -61,7 +59,7 @@ type city struct {
 
 func newCity(t *testing.T) city {
 	t.Helper()
-	s, err := discordtest.Start(discordtest.Config{Voice: &voiceserver.Config{DAVE: 1}})
+	s, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +81,13 @@ func newCity(t *testing.T) city {
 // signIn signs an account in to go live.
 func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Account {
 	t.Helper()
-	w.AddMember(w.guild, who.User)
+	w.AddMember(w.guild, who.ShapeUser)
 	a := &golive.Account{
-		Format:     media.Format{Rate: 8, Bitrate: 4_000_000},
+		Format:     conn.Format{Rate: 8, Bitrate: 4_000_000},
 		HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots(), MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}},
 		Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
-			return &gateway.Client{
-				Token: who.Token, NoBot: person, Intents: 1 | 1<<7, MinWait: 10 * time.Millisecond, OnDispatch: dispatch,
+			return &discord.Gateway{
+				Token: who.Token, UserToken: person, Intents: 1 | 1<<7, MinWait: 10 * time.Millisecond, OnDispatch: dispatch,
 				URL: func(context.Context) (string, error) {
 					return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
 				},
@@ -116,7 +114,7 @@ func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Acc
 // showing runs a source until the test ends.
 func showing(t *testing.T) *videosource.Source {
 	t.Helper()
-	src := &videosource.Source{Screen: &film{}, Slow: 20}
+	src := &videosource.Source{Screen: &film{}, IdleFPS: 20}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = src.Run(ctx) }()
@@ -125,7 +123,7 @@ func showing(t *testing.T) *videosource.Source {
 }
 
 // whole waits for a picture, which must be one that was taken.
-func whole(t *testing.T, m *member.Member) {
+func whole(t *testing.T, m *voicetest.Member) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -176,30 +174,30 @@ func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := s.State().Key
-	ada, err := w.WatchStream(ctx, key, w.ada, member.Options{Privacy: private.Ours})
+	ada, err := w.WatchStream(ctx, key, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ada.Close()
-	ada.Want(100)
+	ada.RequestQuality(100)
 	whole(t, ada)
 	whole(t, ada)
 
-	ada.Want(0)
+	ada.RequestQuality(0)
 	eventually(t, "nobody taking pictures", func() bool { return src.Stats().Viewers == 0 })
-	ada.Want(100)
+	ada.RequestQuality(100)
 	eventually(t, "pictures again", func() bool { return src.Stats().Viewers == 1 })
 
-	w.LoseStreamServer(key, voiceserver.CloseDisconnected)
-	eventually(t, "the loss of the server", func() bool { return s.State().Status == golive.AwaitingCredential })
+	w.LoseStreamServer(key, voicetest.CloseDisconnected)
+	eventually(t, "the loss of the server", func() bool { return s.State().Status == golive.AwaitingCredentials })
 	w.FindStreamServer(key)
 	eventually(t, "the new server", func() bool { return s.State().Status == golive.Playing })
-	again, err := w.WatchStream(ctx, key, w.ada, member.Options{Privacy: private.Ours})
+	again, err := w.WatchStream(ctx, key, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	again.Want(100)
+	again.RequestQuality(100)
 	whole(t, again)
 
 	if v := w.VoiceStates(w.guild)[eve.ID]; !v.SelfDeaf || !v.SelfMute {
@@ -229,7 +227,7 @@ func TestABotIsRefusedInWords(t *testing.T) {
 			w.SetBotStreams(tc.fate)
 			a := w.signIn(t, w.CreateBot("clank", "secret"), false)
 			if tc.fate == discordtest.IgnoreBots {
-				a.Publisher().Wait = 300 * time.Millisecond
+				a.Publisher().AnswerTimeout = 300 * time.Millisecond
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()

@@ -13,8 +13,8 @@ import (
 
 	"clank/videosource"
 	"clank/voice"
+	"clank/voice/discord/conn"
 	"clank/voice/discord/golive"
-	"clank/voice/discord/media"
 )
 
 const (
@@ -30,7 +30,7 @@ type page struct {
 	taken int
 }
 
-func (p *page) WebP(context.Context, int, float64) ([]byte, string, error) {
+func (p *page) CaptureWebP(context.Context, int, float64) ([]byte, string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.taken++
@@ -52,19 +52,19 @@ func (p *page) count() int {
 
 // leg is a voice connection in memory.
 type leg struct {
-	target media.Target
-	handle func(media.Event)
+	target conn.Target
+	handle func(conn.Event)
 	done   chan struct{}
 
 	mu     sync.Mutex
 	err    error
 	mute   bool
 	closed bool
-	shown  []media.Format
+	shown  []conn.Format
 	frames int
 }
 
-func (l *leg) ShowVideo(f media.Format) {
+func (l *leg) ShowVideo(f conn.Format) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.shown = append(l.shown, f)
@@ -74,7 +74,7 @@ func (l *leg) SendVideo(vp8 []byte, _ time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.mute || len(l.shown) == 0 || l.closed {
-		return voice.ErrMute
+		return voice.ErrUnavailable
 	}
 	if len(vp8) != 12 {
 		return errors.New("no such frame was made")
@@ -166,7 +166,7 @@ func newTown(t *testing.T) *town {
 	w := &town{page: &page{width: 64}, keys: true}
 	w.src = &videosource.Source{Screen: w.page}
 	w.pub = &golive.Publisher{
-		UserID: self, Format: media.Format{Rate: 8, Bitrate: 4_000_000},
+		UserID: self, Format: conn.Format{Rate: 8, Bitrate: 4_000_000},
 		Send: func(_ context.Context, op int, d any) error {
 			data, err := json.Marshal(d)
 			w.mu.Lock()
@@ -178,7 +178,7 @@ func newTown(t *testing.T) *town {
 			}
 			return err
 		},
-		Sit: func(context.Context, string, string) (golive.Seat, error) {
+		JoinVoice: func(context.Context, string, string) (golive.VoicePresence, error) {
 			if w.sitErr != nil {
 				return nil, w.sitErr
 			}
@@ -222,7 +222,7 @@ func newTown(t *testing.T) *town {
 	return w
 }
 
-func (w *town) connect(ctx context.Context, to media.Target, way golive.Way, handle func(media.Event)) (golive.Leg, error) {
+func (w *town) connect(ctx context.Context, to conn.Target, way golive.TransportOption, handle func(conn.Event)) (golive.StreamConn, error) {
 	w.mu.Lock()
 	refuse, slow, keys, eager := w.refuse, w.slow, w.keys, w.eager
 	w.tried = append(w.tried, way.Name)
@@ -243,7 +243,7 @@ func (w *town) connect(ctx context.Context, to media.Target, way golive.Way, han
 	w.legs = append(w.legs, l)
 	w.mu.Unlock()
 	if keys {
-		handle(media.Event{Kind: media.Up})
+		handle(conn.Event{Kind: conn.Up})
 	}
 	if eager {
 		<-time.After(time.Second)
@@ -295,7 +295,7 @@ func (w *town) wish(lost func(error)) golive.Request {
 }
 
 // event has the newest connection tell something.
-func (w *town) event(e media.Event) {
+func (w *town) event(e conn.Event) {
 	w.leg().handle(e)
 	synctest.Wait()
 }

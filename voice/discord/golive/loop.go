@@ -9,48 +9,48 @@ import (
 
 	"clank/videosource"
 	"clank/voice"
-	"clank/voice/discord/media"
+	"clank/voice/discord/conn"
 )
 
-// loop is what only the goroutine of a stream touches.
-type loop struct {
+// streamLoop is what only the goroutine of a stream touches.
+type streamLoop struct {
 	*Stream
-	asked    bool // Discord knows of the stream, and must be told of its end
-	server   string
-	endpoint string
-	token    string
-	leg      Leg
-	pending  chan opened // of the leg that is being opened; nil if none is
-	early    []word      // what legs told before it was known which of them is open
-	giveUp   context.CancelFunc
-	number   int // of the leg; what older ones tell is passed over
-	way      int // of the publisher's ways; what did not get through once is not tried again
-	viewer   *videosource.Viewer
-	wanted   int
-	paused   bool
-	ready    bool // pictures can go
-	width    int  // announced
-	height   int
-	deadline *time.Timer
-	late     error // what the end of the deadline means
+	created       bool // Discord knows of the stream, and must be told of its end
+	server        string
+	endpoint      string
+	token         string
+	conn          StreamConn
+	pending       chan connectResult // of the leg that is being opened; nil if none is
+	earlyEvents   []connEvent        // what legs told before it was known which of them is open
+	cancelConnect context.CancelFunc
+	connNumber    int // of the leg; what older ones tell is passed over
+	transport     int // of the publisher's ways; what did not get through once is not tried again
+	viewer        *videosource.Viewer
+	wantedQuality int
+	paused        bool
+	ready         bool // pictures can go
+	width         int  // announced
+	height        int
+	deadline      *time.Timer
+	deadlineErr   error // what the end of the deadline means
 }
 
-// word is something that a leg tells.
-type word struct {
-	way   int
-	event media.Event
+// connEvent is something that a leg tells.
+type connEvent struct {
+	transport int
+	event     conn.Event
 }
 
-// opened is what became of opening a leg.
-type opened struct {
-	leg    Leg
-	way    int
-	detour error // why it is not the way that was tried first
-	err    error
+// connectResult is what became of opening a leg.
+type connectResult struct {
+	conn        StreamConn
+	transport   int
+	fallbackErr error // why it is not the way that was tried first
+	err         error
 }
 
-// run returns why the stream has ended.
-func (l *loop) run(ctx context.Context) error {
+// loop returns why the stream has ended.
+func (l *streamLoop) loop(ctx context.Context) error {
 	l.deadline = time.NewTimer(time.Hour)
 	defer l.deadline.Stop()
 	l.deadline.Stop()
@@ -63,36 +63,36 @@ func (l *loop) run(ctx context.Context) error {
 			frames = l.viewer.Frames()
 		}
 		var over <-chan struct{}
-		if l.leg != nil {
-			over = l.leg.Done()
+		if l.conn != nil {
+			over = l.conn.Done()
 		}
 		var err error
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-l.bell:
-			for _, do := range l.letters() {
+		case <-l.wake:
+			for _, do := range l.takeTasks() {
 				if err = do(ctx, l); err != nil {
 					break
 				}
 			}
 			if err == nil {
-				err = l.settle(ctx)
+				err = l.startConnect(ctx)
 			}
-		case e, ok := <-l.seated.Events():
-			err = l.sitting(e, ok)
+		case e, ok := <-l.presence.Events():
+			err = l.handlePresence(e, ok)
 		case r := <-l.pending:
 			l.pending = nil
-			err = l.connected(r)
+			err = l.handleConnected(r)
 		case <-over:
-			err = l.parted(ctx)
+			err = l.handleConnEnd(ctx)
 		case f, ok := <-frames:
 			if !ok {
-				return errSource
+				return errSourceEnded
 			}
-			l.show(f)
+			l.sendFrame(f)
 		case <-l.deadline.C:
-			return l.late
+			return l.deadlineErr
 		}
 		if err != nil {
 			return err
@@ -101,66 +101,66 @@ func (l *loop) run(ctx context.Context) error {
 }
 
 // request takes a seat and asks Discord for the stream.
-func (l *loop) request(ctx context.Context) error {
-	seat, err := l.pub.Sit(ctx, l.req.Guild, l.req.Channel)
+func (l *streamLoop) request(ctx context.Context) error {
+	seat, err := l.publisher.JoinVoice(ctx, l.req.Guild, l.req.Channel)
 	if err != nil {
 		return fmt.Errorf("the account for Go Live cannot enter the call: %w", err)
 	}
-	l.seated = seat
-	l.letters() // nothing that came before is about what is asked now
-	if err := l.pub.Send(ctx, opCreate, map[string]any{
+	l.presence = seat
+	l.takeTasks() // nothing that came before is about what is asked now
+	if err := l.publisher.Send(ctx, opCreate, map[string]any{
 		"type": "guild", "guild_id": l.req.Guild, "channel_id": l.req.Channel, "preferred_region": nil,
 	}); err != nil {
 		return fmt.Errorf("ask Discord for the stream: %w", err)
 	}
-	l.asked = true
-	if err := l.tellPaused(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: %w", errBroken, err)
+	l.created = true
+	if err := l.sendPaused(ctx); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: %w", errGatewayClosed, err)
 	}
-	l.set(Requested, "")
-	l.expect(l.pub.patience(), silent(l.pub.patience(), false))
+	l.setStatus(Requested, "")
+	l.setDeadline(l.publisher.answerTimeout(), noAnswerError(l.publisher.answerTimeout(), false))
 	return nil
 }
 
-func (l *loop) tellPaused(ctx context.Context) error {
-	if err := l.pub.Send(ctx, opPause, map[string]any{"stream_key": l.key, "paused": l.paused}); err != nil {
+func (l *streamLoop) sendPaused(ctx context.Context) error {
+	if err := l.publisher.Send(ctx, opPause, map[string]any{"stream_key": l.key, "paused": l.paused}); err != nil {
 		return fmt.Errorf("tell Discord whether the stream is paused: %w", err)
 	}
 	return nil
 }
 
-// expect sets the deadline for the next news, and what it means if none comes.
-func (l *loop) expect(wait time.Duration, late error) {
+// setDeadline sets the deadline for the next news, and what it means if none comes.
+func (l *streamLoop) setDeadline(wait time.Duration, late error) {
 	l.deadline.Reset(wait)
-	l.late = late
+	l.deadlineErr = late
 }
 
-// sitting takes what happens in the call itself.
-func (l *loop) sitting(e voice.Event, ok bool) error {
+// handlePresence takes what happens in the call itself.
+func (l *streamLoop) handlePresence(e voice.Event, ok bool) error {
 	switch {
 	case !ok:
-		if err := l.seated.Err(); err != nil {
-			return fmt.Errorf("%w: %w", errUnseated, err)
+		if err := l.presence.Err(); err != nil {
+			return fmt.Errorf("%w: %w", errPresenceLost, err)
 		}
-		return errUnseated
+		return errPresenceLost
 	case e.Kind == voice.Moved:
 		return errMoved
 	}
 	return nil
 }
 
-// moved is the error of a stream that has ended because the account was moved: Discord ends it first and says then where the account is. It
+// waitForMove is the error of a stream that has ended because the account was moved: Discord ends it first and says then where the account is. It
 // is nil if that is not so, or not known soon.
-func (l *loop) moved(ctx context.Context, err error) error {
+func (l *streamLoop) waitForMove(ctx context.Context, err error) error {
 	gone, refused := errors.AsType[*RefusedError](err)
-	if !refused || !l.played() || l.seated == nil || gone.Reason != "user_requested" && gone.Reason != "stream_ended" && gone.Reason != "" {
+	if !refused || !l.wasUp() || l.presence == nil || gone.Reason != "user_requested" && gone.Reason != "stream_ended" && gone.Reason != "" {
 		return nil
 	}
-	late := time.NewTimer(l.pub.patience() / moveShare)
+	late := time.NewTimer(l.publisher.answerTimeout() / moveShare)
 	defer late.Stop()
 	for {
 		select {
-		case e, ok := <-l.seated.Events():
+		case e, ok := <-l.presence.Events():
 			switch {
 			case !ok:
 				return nil
@@ -175,69 +175,69 @@ func (l *loop) moved(ctx context.Context, err error) error {
 	}
 }
 
-// settle connects as soon as it is known where to.
-func (l *loop) settle(ctx context.Context) error {
-	if l.leg != nil || l.pending != nil || l.server == "" || l.endpoint == "" {
+// startConnect connects as soon as it is known where to.
+func (l *streamLoop) startConnect(ctx context.Context) error {
+	if l.conn != nil || l.pending != nil || l.server == "" || l.endpoint == "" {
 		return nil
 	}
 	number, err := strconv.ParseUint(l.server, 10, 64)
 	if err != nil || number == 0 {
-		return errGroup
+		return errBadGroup
 	}
-	l.number++
-	this := l.number
-	l.early = nil
-	l.wanted = 100 // until the new server says otherwise
-	t := media.Target{
-		Endpoint: l.endpoint, ServerID: l.server, UserID: l.self, SessionID: l.seated.SessionID(), Token: l.token, GroupID: number - 1,
+	l.connNumber++
+	this := l.connNumber
+	l.earlyEvents = nil
+	l.wantedQuality = 100 // until the new server says otherwise
+	t := conn.Target{
+		Endpoint: l.endpoint, ServerID: l.server, UserID: l.selfID, SessionID: l.presence.SessionID(), Token: l.token, GroupID: number - 1,
 	}
-	l.set(Connecting, "")
-	l.expect(l.pub.patience(), fmt.Errorf("the stream's voice connection was not ready within %s", l.pub.patience()))
-	ctx, l.giveUp = context.WithCancel(ctx)
-	result, from := make(chan opened, 1), l.way
+	l.setStatus(Connecting, "")
+	l.setDeadline(l.publisher.answerTimeout(), fmt.Errorf("the stream's voice connection was not ready within %s", l.publisher.answerTimeout()))
+	ctx, l.cancelConnect = context.WithCancel(ctx)
+	result, from := make(chan connectResult, 1), l.transport
 	l.pending = result
 	go func() {
-		result <- l.pub.connect(ctx, t, from, func(way int, e media.Event) {
-			if e.Kind != media.Sound {
-				l.post(func(_ context.Context, l *loop) error { return l.told(this, word{way, e}) })
+		result <- l.publisher.connect(ctx, t, from, func(way int, e conn.Event) {
+			if e.Kind != conn.PacketReceived {
+				l.post(func(_ context.Context, l *streamLoop) error { return l.handleConnEvent(this, connEvent{way, e}) })
 			}
 		})
 	}()
 	return nil
 }
 
-// connected takes what became of opening a leg.
-func (l *loop) connected(r opened) error {
-	l.giveUp()
+// handleConnected takes what became of opening a leg.
+func (l *streamLoop) handleConnected(r connectResult) error {
+	l.cancelConnect()
 	if r.err != nil {
 		l.endpoint = "" // these credentials are spent
-		if l.played() && media.React(r.err) != media.Final {
-			l.await(r.err)
+		if l.wasUp() && conn.ReactionTo(r.err) != conn.GiveUp {
+			l.awaitServer(r.err)
 			return nil
 		}
-		l.set(NoTransport, r.err.Error())
+		l.setStatus(NoTransport, r.err.Error())
 		return fmt.Errorf("the stream's voice connection could not be opened: %w", r.err)
 	}
-	l.leg, l.way = r.leg, r.way
-	l.note(func(st *State) {
-		st.Way = l.pub.ways()[r.way].Name
-		if r.detour != nil {
-			st.Detour = r.detour.Error()
+	l.conn, l.transport = r.conn, r.transport
+	l.updateState(func(st *State) {
+		st.Transport = l.publisher.transportOptions()[r.transport].Name
+		if r.fallbackErr != nil {
+			st.FallbackReason = r.fallbackErr.Error()
 		}
 	})
 	l.width, l.height = 0, 0
-	early := l.early
-	l.early = nil
+	early := l.earlyEvents
+	l.earlyEvents = nil
 	for _, w := range early {
-		if err := l.told(l.number, w); err != nil {
+		if err := l.handleConnEvent(l.connNumber, w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// played reports whether the stream has been up before.
-func (l *loop) played() bool {
+// wasUp reports whether the stream has been up before.
+func (l *streamLoop) wasUp() bool {
 	select {
 	case <-l.up:
 		return true
@@ -246,63 +246,63 @@ func (l *loop) played() bool {
 	}
 }
 
-// await waits for another server, as the one there was is lost.
-func (l *loop) await(why error) {
-	l.set(AwaitingCredential, why.Error())
-	l.expect(l.pub.patience(), fmt.Errorf("the stream's voice connection is lost, and Discord names no other: %w", why))
+// awaitServer waits for another server, as the one there was is lost.
+func (l *streamLoop) awaitServer(why error) {
+	l.setStatus(AwaitingCredentials, why.Error())
+	l.setDeadline(l.publisher.answerTimeout(), fmt.Errorf("the stream's voice connection is lost, and Discord names no other: %w", why))
 }
 
-// parted takes the end of the leg.
-func (l *loop) parted(ctx context.Context) error {
-	err := l.leg.Err()
+// handleConnEnd takes the end of the leg.
+func (l *streamLoop) handleConnEnd(ctx context.Context) error {
+	err := l.conn.Err()
 	if err == nil {
-		err = errParted
+		err = errConnClosed
 	}
-	final := media.React(err) == media.Final
-	l.part(ctx)
+	final := conn.ReactionTo(err) == conn.GiveUp
+	l.closeConn(ctx)
 	l.endpoint = ""
 	if final {
 		return fmt.Errorf("the stream's voice connection has ended: %w", err)
 	}
-	l.await(err)
+	l.awaitServer(err)
 	return nil
 }
 
-// part lets go of the leg, or of opening one.
-func (l *loop) part(ctx context.Context) {
-	l.unwatch()
+// closeConn lets go of the leg, or of opening one.
+func (l *streamLoop) closeConn(ctx context.Context) {
+	l.unsubscribe()
 	l.ready = false
-	l.number++
+	l.connNumber++
 	if l.pending != nil {
-		l.giveUp()
+		l.cancelConnect()
 		r := <-l.pending
-		l.pending, l.leg = nil, r.leg
+		l.pending, l.conn = nil, r.conn
 	}
-	if l.leg == nil {
+	if l.conn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	if err := l.leg.Close(ctx); err != nil {
-		l.pub.logger().Warn("the stream's voice connection did not end as it should", "error", err)
+	if err := l.conn.Close(ctx); err != nil {
+		l.publisher.logger().Warn("the stream's voice connection did not end as it should", "error", err)
 	}
-	l.leg = nil
+	l.conn = nil
 }
 
-// clear ends everything that the stream has begun.
-func (l *loop) clear(ctx context.Context) {
-	l.part(ctx)
-	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+// cleanUp ends everything that the stream has begun.
+func (l *streamLoop) cleanUp(ctx context.Context) {
+	l.closeConn(ctx)
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
-	if l.asked {
-		if err := l.pub.Send(ctx, opDelete, map[string]any{"stream_key": l.key}); err != nil {
-			l.pub.logger().Info("the end of the stream was not told to Discord", "error", err)
+	if l.created {
+		if err := l.publisher.Send(ctx, opDelete, map[string]any{"stream_key": l.key}); err != nil {
+			l.publisher.logger().Info("the end of the stream was not told to Discord", "error", err)
 		}
 	}
-	if l.seated == nil {
+	if l.presence == nil {
 		return
 	}
-	if err := l.seated.Close(ctx); err != nil {
-		l.pub.logger().Warn("the account for Go Live did not leave the call as it should", "error", err)
+	if err := l.presence.Close(ctx); err != nil {
+		l.publisher.logger().Warn("the account for Go Live did not leave the call as it should", "error", err)
 	}
 }

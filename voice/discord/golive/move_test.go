@@ -5,13 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"clank/internal/discordtest"
-	"clank/internal/discordtest/member"
-	"clank/internal/discordtest/private"
+	"clank/internal/test/discordtest"
+	"clank/internal/test/discordtest/voicetest"
 	"clank/sessions"
-	"clank/sharing"
 	"clank/videosource"
 	"clank/voice/discord/golive"
+	"clank/voice/share"
 )
 
 // one is the sessions of a program that has one, of a server.
@@ -27,10 +26,10 @@ func (one) Subscribe() (<-chan sessions.Event, func())    { return nil, func() {
 type link struct{}
 
 func (link) Name() string { return "a link" }
-func (link) Begin(context.Context, sharing.Show) (sharing.Place, error) {
-	return sharing.Place{Link: "https://view.example/"}, nil
+func (link) Begin(context.Context, share.Presentation) (share.ViewLocation, error) {
+	return share.ViewLocation{Link: "https://view.example/"}, nil
 }
-func (link) End(context.Context, sharing.Show) error { return nil }
+func (link) End(context.Context, share.Presentation) error { return nil }
 
 // theatre is a city in which ada watches what eve's account shows of session s.
 type theatre struct {
@@ -39,30 +38,30 @@ type theatre struct {
 	other  discordtest.Channel // bob is there
 	bob    discordtest.User
 	pub    *golive.Publisher
-	shares *sharing.Manager
-	told   chan sharing.Notice
-	before string         // the stream's key
-	seen   *member.Member // ada, who watches it
+	shares *share.Manager
+	told   chan share.Notice
+	before string            // the stream's key
+	seen   *voicetest.Member // ada, who watches it
 }
 
 func newTheatre(t *testing.T) *theatre {
 	t.Helper()
-	w := &theatre{city: newCity(t), told: make(chan sharing.Notice, 8)}
+	w := &theatre{city: newCity(t), told: make(chan share.Notice, 8)}
 	w.bob = w.CreateUser("bob")
 	w.AddMember(w.guild, w.bob)
 	w.other = w.CreateVoiceChannel(w.guild, "other")
 	w.JoinVoice(w.other, w.bob)
 	w.eve = w.CreateAccount("eve", "of eve")
 	w.pub = w.signIn(t, w.eve, true).Publisher()
-	w.pub.Wait = 8 * patience // so that nothing depends on how fast the machine is
-	w.shares = &sharing.Manager{
+	w.pub.AnswerTimeout = 8 * patience // so that nothing depends on how fast the machine is
+	w.shares = &share.Manager{
 		Sessions: one{w.guild.ID},
 		Screen:   func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return &film{}, nil },
-		Stages: func(sharing.Call) []sharing.Stage {
-			return []sharing.Stage{&golive.Stage{Publisher: w.pub}, link{}}
+		Targets: func(share.CallRef) []share.Target {
+			return []share.Target{&golive.Target{Publisher: w.pub}, link{}}
 		},
-		Tell:   func(n sharing.Notice) { w.told <- n },
-		Source: func() *videosource.Source { return &videosource.Source{Slow: 20} },
+		SendNotice: func(n share.Notice) { w.told <- n },
+		NewSource:  func() *videosource.Source { return &videosource.Source{IdleFPS: 20} },
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -81,21 +80,21 @@ func newTheatre(t *testing.T) *theatre {
 }
 
 // in is the call when it is in a channel.
-func (w *theatre) in(c discordtest.Channel) sharing.Call {
-	return sharing.Call{ID: "call", Guild: w.guild.ID, Channel: c.ID}
+func (w *theatre) in(c discordtest.Channel) share.CallRef {
+	return share.CallRef{ID: "call", Guild: w.guild.ID, Channel: c.ID}
 }
 
 // watches has somebody watch a stream, until a picture has come.
-func (w *theatre) watches(t *testing.T, key string, who discordtest.User) *member.Member {
+func (w *theatre) watches(t *testing.T, key string, who discordtest.User) *voicetest.Member {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	m, err := w.WatchStream(ctx, key, who, member.Options{Privacy: private.Ours})
+	m, err := w.WatchStream(ctx, key, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.Close() }) // which says how it ended, as Discord had it
-	m.Want(100)
+	m.RequestQuality(100)
 	whole(t, m)
 	return m
 }
@@ -134,7 +133,7 @@ func TestPeopleAreToldOnceWhenTheAccountIsMovedBeforeTheCall(t *testing.T) {
 	t.Parallel()
 	w := newTheatre(t)
 	s := w.pub.Current()
-	w.MoveVoice(w.other, w.eve.User)
+	w.MoveVoice(w.other, w.eve.ShapeUser)
 	eventually(t, "the end of the stream", func() bool { return s.State().Status == golive.Failed })
 	if got := s.State().Reason; !strings.Contains(got, "moved") {
 		t.Errorf("it has ended because %s, want because of the move", got)

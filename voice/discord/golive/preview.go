@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	previewAfter = 2 * time.Second  // the first pictures have the machine for themselves
-	previewEvery = 5 * time.Minute  // as Discord's own apps do it
-	previewWait  = 30 * time.Second // for a picture of the page
-	previewFresh = 10 * time.Second // what was taken longer ago is not shown
+	previewDelay   = 2 * time.Second  // the first pictures have the machine for themselves
+	previewEvery   = 5 * time.Minute  // as Discord's own apps do it
+	previewTimeout = 30 * time.Second // for a picture of the page
+	maxPreviewAge  = 10 * time.Second // what was taken longer ago is not shown
 )
 
 // preview shows those who do not watch what the stream is about: soon after pictures can go, and again from time to time, until ctx ends.
@@ -21,7 +21,7 @@ func (s *Stream) preview(ctx context.Context) {
 		return
 	}
 	noted := false
-	for wait := previewAfter; ; wait = previewEvery {
+	for wait := previewDelay; ; wait = previewEvery {
 		next := time.NewTimer(wait)
 		select {
 		case <-next.C:
@@ -34,10 +34,10 @@ func (s *Stream) preview(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !noted:
-			s.pub.logger().Warn("the preview of a stream could not be shown; the stream goes on without", "stream", s.key, "error", err)
+			s.publisher.logger().Warn("the preview of a stream could not be shown; the stream goes on without", "stream", s.key, "error", err)
 			noted = true
 		case err != nil:
-			s.pub.logger().Debug("the preview of a stream could not be shown", "stream", s.key, "error", err)
+			s.publisher.logger().Debug("the preview of a stream could not be shown", "stream", s.key, "error", err)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (s *Stream) previewOnce(ctx context.Context) error {
 	if st := s.State().Status; st != Ready && st != Playing {
 		return nil
 	}
-	late := time.NewTimer(previewWait)
+	late := time.NewTimer(previewTimeout)
 	defer late.Stop()
 	viewer := s.req.Source.Subscribe()
 	defer viewer.Close()
@@ -57,11 +57,11 @@ func (s *Stream) previewOnce(ctx context.Context) error {
 			switch {
 			case !ok:
 				return nil
-			case time.Since(f.Taken) > previewFresh:
+			case time.Since(f.Taken) > maxPreviewAge:
 				continue
 			}
 			viewer.Close()
-			return s.pub.Preview(ctx, s.key, f.Data)
+			return s.publisher.Preview(ctx, s.key, f.Data)
 		case <-late.C:
 			return nil // the page hides something, or cannot be drawn
 		case <-ctx.Done():

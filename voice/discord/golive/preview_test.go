@@ -11,11 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"clank/internal/test/rtctest"
 	"clank/videosource"
+	"clank/voice/discord/conn"
 	"clank/voice/discord/golive"
-	"clank/voice/discord/golive/preview"
-	"clank/voice/discord/media"
-	"clank/voice/rtc/rtctest"
 )
 
 // board is where previews are shown.
@@ -58,7 +57,7 @@ func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 		w, b := newTown(t), &board{}
 		w.pub.Preview = b.show
 		s := w.start(t, nil)
-		w.event(media.Event{Kind: media.Wanted, Quality: 0}) // nobody watches: those who do not are whom it is for
+		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 0}) // nobody watches: those who do not are whom it is for
 		pass(10 * time.Second)
 		if got := b.count(t); got != 1 {
 			t.Errorf("%d previews at the start, want one", got)
@@ -73,7 +72,7 @@ func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 			t.Errorf("%d previews were shown of a stream that is paused", got-3)
 		}
 		s.Resume()
-		w.event(media.Event{Kind: media.Wanted, Quality: 100})
+		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 100})
 		pass(6 * time.Minute)
 		if got := b.count(t); got < 4 {
 			t.Error("none was shown after the pause")
@@ -127,7 +126,7 @@ func TestNobodyWaitsForAPreview(t *testing.T) {
 // poster is a page that is red.
 type poster struct{}
 
-func (poster) WebP(context.Context, int, float64) ([]byte, string, error) {
+func (poster) CaptureWebP(context.Context, int, float64) ([]byte, string, error) {
 	return framed(rtctest.Red().Data), "", nil
 }
 
@@ -136,8 +135,8 @@ func TestDiscordGetsThePreview(t *testing.T) {
 	w := newCity(t)
 	eve := w.CreateAccount("eve", "of eve")
 	a := w.signIn(t, eve, true)
-	a.Publisher().Preview = (&preview.Poster{API: w.URL + "/api/v9", Token: eve.Token}).Show
-	src := &videosource.Source{Screen: poster{}, Slow: 20}
+	a.Publisher().Preview = (&golive.PreviewPoster{API: w.URL + "/api/v9", Token: eve.Token}).Post
+	src := &videosource.Source{Screen: poster{}, IdleFPS: 20}
 	running, end := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() { defer close(over); _ = src.Run(running) }()

@@ -12,8 +12,8 @@ import (
 
 	"clank/videosource"
 	"clank/voice"
+	"clank/voice/discord/conn"
 	"clank/voice/discord/dave"
-	"clank/voice/discord/media"
 )
 
 // Operations of the main gateway.
@@ -24,22 +24,22 @@ const (
 )
 
 const (
-	defaultPatience = 8 * time.Second
-	closeLimit      = 3 * time.Second // for saying goodbye to each of the parties
-	moveShare       = 8               // of the time for an answer: how long to wait for the news that the account was moved, after the stream's end
+	defaultAnswerTimeout = 8 * time.Second
+	closeTimeout         = 3 * time.Second // for saying goodbye to each of the parties
+	moveShare            = 8               // of the time for an answer: how long to wait for the news that the account was moved, after the stream's end
 )
 
-// Seat is the account's place in a voice channel, without which Discord takes no stream. A line of package discord is one.
-type Seat interface {
+// VoicePresence is the account's place in a voice channel, without which Discord takes no stream. A line of package discord is one.
+type VoicePresence interface {
 	SessionID() string           // of the account's voice state
 	Events() <-chan voice.Event  // are read until the seat is lost
 	Err() error                  // why, after that
 	Close(context.Context) error // gives it back
 }
 
-// Leg is the second voice connection. A [*media.Conn] that is open is one.
-type Leg interface {
-	ShowVideo(f media.Format)
+// StreamConn is the second voice connection. A [*conn.Conn] that is open is one.
+type StreamConn interface {
+	ShowVideo(f conn.Format)
 	SendVideo(vp8 []byte, taken time.Time) error
 	Done() <-chan struct{}
 	Err() error
@@ -52,27 +52,27 @@ type Publisher struct {
 	// Send sends an operation over the account's main gateway.
 	Send func(ctx context.Context, op int, d any) error
 
-	// Sit takes a place for the account in a voice channel.
-	Sit func(ctx context.Context, guild, channel string) (Seat, error)
+	// JoinVoice takes a place for the account in a voice channel.
+	JoinVoice func(ctx context.Context, guild, channel string) (VoicePresence, error)
 
-	UserID string           // the account's own; if empty it is taken from READY
-	Key    *dave.SigningKey // the one of the account's other connections
-	Logger *slog.Logger     // nil is silent
-	HTTP   *http.Client     // opens the sockets of the stream's gateway; nil is the default client
-	Format media.Format     // the rates that are announced; the size is that of the pictures
-	Wait   time.Duration    // for each answer of Discord; 8 s when zero
+	UserID        string           // the account's own; if empty it is taken from READY
+	Key           *dave.SigningKey // the one of the account's other connections
+	Logger        *slog.Logger     // nil is silent
+	HTTP          *http.Client     // opens the sockets of the stream's gateway; nil is the default client
+	Format        conn.Format      // the rates that are announced; the size is that of the pictures
+	AnswerTimeout time.Duration    // for each answer of Discord; 8 s when zero
 
-	// Ways are tried one after the other until one gets through; nil is UDP, then WebRTC.
-	Ways []Way
+	// Transports are tried one after the other until one gets through; nil is UDP, then WebRTC.
+	Transports []TransportOption
 
-	// Connect opens a connection in one of the ways; nil is a [media.Conn]. handle is called as [media.Conn.Handle] is.
-	Connect func(ctx context.Context, t media.Target, w Way, handle func(media.Event)) (Leg, error)
+	// Connect opens a connection in one of the ways; nil is a [conn.Conn]. handle is called as [conn.Conn.Handle] is.
+	Connect func(ctx context.Context, t conn.Target, w TransportOption, handle func(conn.Event)) (StreamConn, error)
 
 	// Preview shows a frame of VP8 to those who do not watch the stream with a key. It returns soon when ctx ends. Nil: they see nothing.
 	Preview func(ctx context.Context, key string, frame []byte) error
 
 	mu      sync.Mutex
-	self    string
+	selfID  string
 	closed  bool
 	current *Stream // nil while nothing is shown
 }
@@ -88,10 +88,10 @@ type Request struct {
 // [*RefusedError] is Discord's choice. The caller stops the stream.
 func (p *Publisher) Start(ctx context.Context, r Request) (*Stream, error) {
 	p.mu.Lock()
-	if p.self == "" {
-		p.self = p.UserID
+	if p.selfID == "" {
+		p.selfID = p.UserID
 	}
-	self := p.self
+	self := p.selfID
 	switch {
 	case p.closed:
 		p.mu.Unlock()
@@ -108,7 +108,7 @@ func (p *Publisher) Start(ctx context.Context, r Request) (*Stream, error) {
 	p.mu.Unlock()
 	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.cancel = cancel
-	go s.live(run)
+	go s.run(run)
 	select {
 	case <-s.up:
 		return s, nil
@@ -163,7 +163,7 @@ func (p *Publisher) Dispatch(kind string, data json.RawMessage) {
 		}
 		if json.Unmarshal(data, &d) == nil && d.User.ID != "" {
 			p.mu.Lock()
-			p.self = d.User.ID
+			p.selfID = d.User.ID
 			p.mu.Unlock()
 		}
 	}
@@ -173,9 +173,9 @@ func (p *Publisher) Dispatch(kind string, data json.RawMessage) {
 	}
 	switch kind {
 	case "READY", "RESUMED":
-		s.post(func(_ context.Context, l *loop) error { return l.reconnected(kind == "READY") })
+		s.post(func(_ context.Context, l *streamLoop) error { return l.handleReconnect(kind == "READY") })
 	case "STREAM_CREATE", "STREAM_UPDATE", "STREAM_SERVER_UPDATE", "STREAM_DELETE":
-		var d dispatch
+		var d streamDispatch
 		if err := json.Unmarshal(data, &d); err != nil {
 			p.logger().Warn("a message about a stream could not be read", "kind", kind, "error", err)
 			return
@@ -183,25 +183,25 @@ func (p *Publisher) Dispatch(kind string, data json.RawMessage) {
 		if d.Key != s.key {
 			return // somebody else's
 		}
-		s.post(func(ctx context.Context, l *loop) error { return l.dispatched(ctx, kind, d) })
+		s.post(func(ctx context.Context, l *streamLoop) error { return l.handleDispatch(ctx, kind, d) })
 	}
 }
 
-// Broken says that the account's main gateway has ended for good.
-func (p *Publisher) Broken(err error) {
+// HandleDisconnect says that the account's main gateway has ended for good.
+func (p *Publisher) HandleDisconnect(err error) {
 	if s := p.Current(); s != nil {
-		s.post(func(_ context.Context, l *loop) error {
-			l.asked = false
+		s.post(func(_ context.Context, l *streamLoop) error {
+			l.created = false
 			return fmt.Errorf("the account for Go Live has lost its connection to Discord: %w", err)
 		})
 	}
 }
 
-func (p *Publisher) patience() time.Duration {
-	if p.Wait > 0 {
-		return p.Wait
+func (p *Publisher) answerTimeout() time.Duration {
+	if p.AnswerTimeout > 0 {
+		return p.AnswerTimeout
 	}
-	return defaultPatience
+	return defaultAnswerTimeout
 }
 
 func (p *Publisher) logger() *slog.Logger {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"clank/sharing"
+	"clank/voice/share"
 )
 
 // RefusedError says that Discord does not show the stream, or not any longer.
@@ -17,8 +17,8 @@ type RefusedError struct {
 // Error implements error.
 func (e *RefusedError) Error() string { return e.text }
 
-// words are Discord's reasons, for people.
-var words = map[string]string{
+// refusalTexts are Discord's reasons, for people.
+var refusalTexts = map[string]string{
 	"user_requested":            "somebody has ended it",
 	"stream_ended":              "it has ended",
 	"stream_full":               "too many watch it already",
@@ -28,9 +28,9 @@ var words = map[string]string{
 	"invalid_channel":           "nothing can be shown in this kind of channel",
 }
 
-// deleted is the error of a stream that Discord has ended.
-func deleted(reason string, unavailable bool) *RefusedError {
-	word := words[reason]
+// deletedError is the error of a stream that Discord has ended.
+func deletedError(reason string, unavailable bool) *RefusedError {
+	word := refusalTexts[reason]
 	switch {
 	case word != "":
 	case unavailable:
@@ -43,8 +43,8 @@ func deleted(reason string, unavailable bool) *RefusedError {
 	return &RefusedError{Reason: reason, text: "Discord has ended the stream: " + word}
 }
 
-// silent is the error of a stream that Discord said nothing, or not enough, about.
-func silent(after time.Duration, agreed bool) *RefusedError {
+// noAnswerError is the error of a stream that Discord said nothing, or not enough, about.
+func noAnswerError(after time.Duration, agreed bool) *RefusedError {
 	if agreed {
 		return &RefusedError{text: fmt.Sprintf("Discord has agreed to the stream but named no server for it within %s; try again in a moment", after)}
 	}
@@ -60,19 +60,19 @@ func (movedError) Error() string {
 }
 
 // Is has it known to those who show shares.
-func (movedError) Is(target error) bool { return target == sharing.ErrStageMoved }
+func (movedError) Is(target error) bool { return target == share.ErrTargetMoved }
 
 // Reasons that are told apart.
 var (
 	ErrBusy   = errors.New("the account for Go Live shows something in another call; end that first")
 	ErrClosed = errors.New("Go Live is shutting down") //nolint:staticcheck // a name
 
-	errBroken   = &RefusedError{text: "Discord has closed the connection when it was asked: the account may not go live"}
-	errNewLife  = errors.New("the account's connection to Discord broke, and the stream with it")
-	errStopped  = errors.New("the stream was ended")
-	errSource   = errors.New("the pictures have ended")
-	errParted   = errors.New("the stream's voice connection was closed")
-	errUnseated = errors.New("the account for Go Live is not in the call any more")
-	errMoved    = movedError{}
-	errGroup    = errors.New("Discord's number of the stream cannot be read, so it cannot be encrypted; a newer clank may know it") //nolint:staticcheck // a name
+	errGatewayClosed     = &RefusedError{text: "Discord has closed the connection when it was asked: the account may not go live"}
+	errNewGatewaySession = errors.New("the account's connection to Discord broke, and the stream with it")
+	errStopped           = errors.New("the stream was ended")
+	errSourceEnded       = errors.New("the pictures have ended")
+	errConnClosed        = errors.New("the stream's voice connection was closed")
+	errPresenceLost      = errors.New("the account for Go Live is not in the call any more")
+	errMoved             = movedError{}
+	errBadGroup          = errors.New("Discord's number of the stream cannot be read, so it cannot be encrypted; a newer clank may know it") //nolint:staticcheck // a name
 )

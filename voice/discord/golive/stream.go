@@ -9,33 +9,33 @@ import (
 	"time"
 )
 
-// letter is something that a stream's loop is to do. An error ends the stream.
-type letter func(ctx context.Context, l *loop) error
+// loopTask is something that a stream's loop is to do. An error ends the stream.
+type loopTask func(ctx context.Context, l *streamLoop) error
 
 // Stream is one stream of a [Publisher]. Its methods are safe for concurrent use.
 type Stream struct {
-	pub    *Publisher
-	req    Request
-	self   string
-	key    string
-	cancel context.CancelCauseFunc
-	up     chan struct{} // closed when pictures can go for the first time
-	done   chan struct{}
-	err    error // why it ended; read after done is closed
-	seated Seat  // the loop's, and whoever reads after done is closed
+	publisher *Publisher
+	req       Request
+	selfID    string
+	key       string
+	cancel    context.CancelCauseFunc
+	up        chan struct{} // closed when pictures can go for the first time
+	done      chan struct{}
+	err       error         // why it ended; read after done is closed
+	presence  VoicePresence // the loop's, and whoever reads after done is closed
 
 	mu    sync.Mutex
 	state State
-	mail  []letter      // for the loop, in order
-	bell  chan struct{} // has one element when there may be mail
+	tasks []loopTask    // for the loop, in order
+	wake  chan struct{} // has one element when there may be mail
 }
 
 func newStream(p *Publisher, r Request, self string) *Stream {
 	s := &Stream{
-		pub: p, req: r, self: self, key: fmt.Sprintf("guild:%s:%s:%s", r.Guild, r.Channel, self),
-		up: make(chan struct{}), done: make(chan struct{}), bell: make(chan struct{}, 1),
+		publisher: p, req: r, selfID: self, key: fmt.Sprintf("guild:%s:%s:%s", r.Guild, r.Channel, self),
+		up: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	s.state = State{Status: AwaitingSeat, Key: s.key, Wanted: 100, Asked: time.Now()}
+	s.state = State{Status: AwaitingPresence, Key: s.key, WantedQuality: 100, RequestedAt: time.Now()}
 	return s
 }
 
@@ -48,24 +48,24 @@ func (s *Stream) State() State {
 	return st
 }
 
-func (s *Stream) note(change func(*State)) {
+func (s *Stream) updateState(change func(*State)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.state)
 }
 
-func (s *Stream) set(status Status, reason string) {
-	s.note(func(st *State) { st.Status, st.Reason = status, reason })
+func (s *Stream) setStatus(status Status, reason string) {
+	s.updateState(func(st *State) { st.Status, st.Reason = status, reason })
 }
 
 // Pause stops the pictures, and tells viewers so. Pausing twice is no error.
 func (s *Stream) Pause() {
-	s.post(func(ctx context.Context, l *loop) error { l.pause(ctx, true); return nil })
+	s.post(func(ctx context.Context, l *streamLoop) error { l.setPaused(ctx, true); return nil })
 }
 
 // Resume goes on after [Stream.Pause].
 func (s *Stream) Resume() {
-	s.post(func(ctx context.Context, l *loop) error { l.pause(ctx, false); return nil })
+	s.post(func(ctx context.Context, l *streamLoop) error { l.setPaused(ctx, false); return nil })
 }
 
 // Stop ends the stream and gives the seat back. It waits for all of it, at most until ctx ends, and may be called twice.
@@ -82,40 +82,40 @@ func (s *Stream) end(ctx context.Context, cause error) error {
 }
 
 // post has the loop do something.
-func (s *Stream) post(do letter) {
+func (s *Stream) post(do loopTask) {
 	s.mu.Lock()
-	s.mail = append(s.mail, do)
+	s.tasks = append(s.tasks, do)
 	s.mu.Unlock()
 	select {
-	case s.bell <- struct{}{}:
+	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// letters takes the mail.
-func (s *Stream) letters() []letter {
+// takeTasks takes the mail.
+func (s *Stream) takeTasks() []loopTask {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := s.mail
-	s.mail = nil
+	out := s.tasks
+	s.tasks = nil
 	return out
 }
 
-// live is the whole life of the stream.
-func (s *Stream) live(ctx context.Context) {
+// run is the whole life of the stream.
+func (s *Stream) run(ctx context.Context) {
 	defer close(s.done)
 	var beside sync.WaitGroup
 	defer beside.Wait()
-	if s.pub.Preview != nil {
+	if s.publisher.Preview != nil {
 		beside.Go(func() { s.preview(ctx) })
 	}
-	l := &loop{Stream: s, wanted: 100}
-	err := l.run(ctx)
-	if moved := l.moved(ctx, err); moved != nil {
+	l := &streamLoop{Stream: s, wantedQuality: 100}
+	err := l.loop(ctx)
+	if moved := l.waitForMove(ctx, err); moved != nil {
 		err = moved
 	}
 	s.cancel(err)
-	l.clear(context.WithoutCancel(ctx))
+	l.cleanUp(context.WithoutCancel(ctx))
 	s.err = err
 	wasUp := false
 	select {
@@ -124,12 +124,12 @@ func (s *Stream) live(ctx context.Context) {
 	default:
 	}
 	stopped := errors.Is(err, errStopped) || errors.Is(err, ErrClosed)
-	s.note(func(st *State) {
+	s.updateState(func(st *State) {
 		_, refused := errors.AsType[*RefusedError](err)
 		switch {
 		case stopped:
 			st.Status = Disconnected
-		case errors.Is(err, errGroup):
+		case errors.Is(err, errBadGroup):
 			st.Status = BadGroup
 		case st.Status == Unsupported || st.Status == NoTransport:
 		case refused && !wasUp:
@@ -139,8 +139,8 @@ func (s *Stream) live(ctx context.Context) {
 		}
 		st.Reason = err.Error()
 	})
-	s.pub.logger().Info("go live has ended", "stream", s.key, "reason", err)
-	s.pub.release(s)
+	s.publisher.logger().Info("go live has ended", "stream", s.key, "reason", err)
+	s.publisher.release(s)
 	if wasUp && !stopped && s.req.Lost != nil {
 		s.req.Lost(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"clank/sharing"
 	"clank/voice"
+	"clank/voice/discord/conn"
 	"clank/voice/discord/golive"
-	"clank/voice/discord/media"
+	"clank/voice/share"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -24,11 +24,11 @@ func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 		s := w.start(t, lost.add)
 		pass(2 * time.Second)
 		l := w.leg()
-		want := media.Target{Endpoint: "a.example", ServerID: "1001", UserID: self, SessionID: "session", Token: "token-a", GroupID: 1000}
+		want := conn.Target{Endpoint: "a.example", ServerID: "1001", UserID: self, SessionID: "session", Token: "token-a", GroupID: 1000}
 		if diff := cmp.Diff(want, l.target); diff != "" {
 			t.Errorf("the second connection goes elsewhere (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]media.Format{{Width: 64, Height: 48, Rate: 8, Bitrate: 4_000_000}}, l.shown); diff != "" {
+		if diff := cmp.Diff([]conn.Format{{Width: 64, Height: 48, Rate: 8, Bitrate: 4_000_000}}, l.shown); diff != "" {
 			t.Errorf("announced (-want +got):\n%s", diff)
 		}
 		st := s.State()
@@ -118,13 +118,13 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 	}{
 		"no seat":       {func(w *town) { w.sitErr = errors.New("the channel is full") }, "cannot enter the call: the channel is full", golive.Failed},
 		"no number":     {func(w *town) { w.answer = func(int) { w.agree("odd"); w.server("a.example", "t") } }, "cannot be encrypted", golive.BadGroup},
-		"no connection": {func(w *town) { w.refuse = &media.CloseError{Code: media.CodeEncryption} }, "4017", golive.NoTransport},
+		"no connection": {func(w *town) { w.refuse = &conn.CloseError{Code: conn.CodeEncryptionRequired} }, "4017", golive.NoTransport},
 		"no answer":     {func(w *town) { w.slow = true }, "not ready within 8s", golive.Failed},
 		"no keys":       {func(w *town) { w.keys = false }, "not ready within 8s", golive.Failed},
 		"no main socket": {func(w *town) {
 			w.pub.Send = func(context.Context, int, any) error { return errors.New("not connected") }
 		}, "not connected", golive.Failed},
-		"gone for good": {func(w *town) { w.answer = func(int) { w.pub.Broken(errors.New("code 4004")) } }, "code 4004", golive.Failed},
+		"gone for good": {func(w *town) { w.answer = func(int) { w.pub.HandleDisconnect(errors.New("code 4004")) } }, "code 4004", golive.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -149,30 +149,30 @@ func TestNobodyLookingMeansNoPictures(t *testing.T) {
 		w := newTown(t)
 		w.page.still = true
 		s := w.start(t, nil)
-		w.event(media.Event{Kind: media.Wanted, Quality: 0})
+		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 0})
 		w.page.count()
 		pass(10 * time.Second)
 		if n := w.page.count(); n > 1 {
 			t.Errorf("%d pictures were taken that nobody wants", n)
 		}
 		w.leg().count()
-		w.event(media.Event{Kind: media.Wanted, Quality: 40})
-		if n := w.leg().count(); n != 1 || s.State().Wanted != 40 {
+		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 40})
+		if n := w.leg().count(); n != 1 || s.State().WantedQuality != 40 {
 			t.Errorf("%d frames went at once to who began to look, want 1", n)
 		}
 		pass(300 * time.Millisecond)
 		w.leg().count()
-		w.event(media.Event{Kind: media.Wanted, Quality: 100})
+		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 100})
 		if n := w.leg().count(); n != 1 {
 			t.Errorf("%d frames went when more was wanted, want 1", n)
 		}
 		pass(250 * time.Millisecond)
 		w.leg().count()
-		w.event(media.Event{Kind: media.Wanted, Quality: 50})
+		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 50})
 		if n := w.leg().count(); n != 0 {
 			t.Errorf("%d frames went when less was wanted, want none", n)
 		}
-		w.event(media.Event{Kind: media.Refresh})
+		w.event(conn.Event{Kind: conn.KeyFrameWanted})
 		if n := w.leg().count(); n != 1 {
 			t.Errorf("%d frames went to who lost the picture, want 1", n)
 		}
@@ -213,7 +213,7 @@ func TestAMoveToAnotherServerIsFollowed(t *testing.T) {
 		first := w.leg()
 		w.say("STREAM_SERVER_UPDATE", `{"stream_key":%q,"token":"x","endpoint":null}`, key)
 		synctest.Wait()
-		if !first.closed || s.State().Status != golive.AwaitingCredential {
+		if !first.closed || s.State().Status != golive.AwaitingCredentials {
 			t.Errorf("got %+v, want the old server left", s.State())
 		}
 		w.server("b.example", "token-b")
@@ -221,7 +221,7 @@ func TestAMoveToAnotherServerIsFollowed(t *testing.T) {
 		if l := w.leg(); l.target.Endpoint != "b.example" || l.target.Token != "token-b" || l.count() == 0 || s.State().Status != golive.Playing {
 			t.Errorf("got %+v on %s, want it to play on the new server", s.State(), l.target.Endpoint)
 		}
-		first.handle(media.Event{Kind: media.Codec, Text: "H264"}) // the old one has no say any more
+		first.handle(conn.Event{Kind: conn.CodecChosen, Text: "H264"}) // the old one has no say any more
 		w.slowly(true)
 		w.server("c.example", "token-c")
 		synctest.Wait()
@@ -246,19 +246,19 @@ func TestABrokenConnectionIsBridged(t *testing.T) {
 		w := newTown(t)
 		var lost losses
 		s := w.start(t, lost.add)
-		w.event(media.Event{Kind: media.Down, Text: "the network"})
+		w.event(conn.Event{Kind: conn.Down, Text: "the network"})
 		w.page.count()
 		pass(5 * time.Second)
 		if st := s.State(); st.Status != golive.AwaitingTransport || st.Reason != "the network" || w.page.count() > 1 {
 			t.Errorf("got %+v, want it to wait without taking pictures", st)
 		}
 		w.leg().count()
-		w.event(media.Event{Kind: media.Up})
+		w.event(conn.Event{Kind: conn.Up})
 		pass(time.Second)
 		if s.State().Status != golive.Playing || w.leg().count() == 0 {
 			t.Errorf("got %+v, want it to play again", s.State())
 		}
-		w.leg().drop(&media.CloseError{Code: media.CodeSession})
+		w.leg().drop(&conn.CloseError{Code: conn.CodeSessionInvalid})
 		pass(2 * time.Second)
 		w.server("b.example", "token-b")
 		pass(time.Second)
@@ -275,9 +275,9 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 	}{
 		"by Discord":               {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_ended"}`, key) }, "it has ended"},
 		"with the main session":    {func(w *town) { w.say("READY", `{"user":{"id":%q}}`, self) }, "broke, and the stream with it"},
-		"with the main gateway":    {func(w *town) { w.pub.Broken(errors.New("code 4004")) }, "code 4004"},
-		"by the call's end":        {func(w *town) { w.leg().drop(&media.CloseError{Code: media.CodeCallEnded}) }, "4022"},
-		"without new credentials":  {func(w *town) { w.leg().drop(&media.CloseError{Code: media.CodeDisconnected}) }, "names no other"},
+		"with the main gateway":    {func(w *town) { w.pub.HandleDisconnect(errors.New("code 4004")) }, "code 4004"},
+		"by the call's end":        {func(w *town) { w.leg().drop(&conn.CloseError{Code: conn.CodeCallEnded}) }, "4022"},
+		"without new credentials":  {func(w *town) { w.leg().drop(&conn.CloseError{Code: conn.CodeDisconnected}) }, "names no other"},
 		"closed by itself":         {func(w *town) { w.leg().drop(nil) }, "was closed"},
 		"with its seat":            {func(w *town) { w.seats[0].err = errors.New("kicked"); close(w.seats[0].events) }, "not in the call any more: kicked"},
 		"with its seat, no reason": {func(w *town) { close(w.seats[0].events) }, "not in the call any more"},
@@ -292,16 +292,16 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 			w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"unauthorized"}`, key)
 			w.seats[0].events <- voice.Event{Kind: voice.Moved, Text: "55"}
 		}, "permission"},
-		"by another codec": {func(w *town) { w.leg().handle(media.Event{Kind: media.Codec, Text: "H264"}) }, "H264"},
+		"by another codec": {func(w *town) { w.leg().handle(conn.Event{Kind: conn.CodecChosen, Text: "H264"}) }, "H264"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newTown(t)
 				var lost losses
 				s := w.start(t, lost.add)
-				w.seats[0].events <- voice.Event{Kind: voice.Joined} // is nothing of ours
-				w.event(media.Event{Kind: media.Codec, Text: "vp8"}) // neither
-				w.say("RESUMED", `{}`)                               // nor this
+				w.seats[0].events <- voice.Event{Kind: voice.Joined}     // is nothing of ours
+				w.event(conn.Event{Kind: conn.CodecChosen, Text: "vp8"}) // neither
+				w.say("RESUMED", `{}`)                                   // nor this
 				w.say("STREAM_UPDATE", `{"stream_key":%q,"viewer_ids":["7","8"]}`, key)
 				pass(time.Second)
 				if st := s.State(); st.Status != golive.Playing || len(st.Viewers) != 2 {
@@ -399,9 +399,9 @@ func TestAWishTakenBackEndsTheStreamAtAnyPoint(t *testing.T) {
 func TestGoLiveIsAStageOfSharing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t)
-		var s sharing.Stage = &golive.Stage{Publisher: w.pub}
-		show := sharing.Show{ID: "a", Call: sharing.Call{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
-		if _, err := s.Begin(t.Context(), sharing.Show{ID: "b", Call: sharing.Call{ID: "page"}}); err == nil {
+		var s share.Target = &golive.Target{Publisher: w.pub}
+		show := share.Presentation{ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
+		if _, err := s.Begin(t.Context(), share.Presentation{ID: "b", Call: share.CallRef{ID: "page"}}); err == nil {
 			t.Error("something was shown outside of Discord")
 		}
 		if err := s.End(t.Context(), show); err != nil {

@@ -1,0 +1,284 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	helloTimeout = 15 * time.Second // from the socket to HELLO
+	readyTimeout = 30 * time.Second // from HELLO to READY or RESUMED
+	writeTimeout = 10 * time.Second
+	maxFrame     = 64 << 20 // bytes; a large server's GUILD_CREATE takes some
+
+	// codeResume is the close code that leaves the session to be resumed; 1000
+	// and 1001 would end it.
+	codeResume = 4000
+)
+
+// relayURL is the address under which discordgo finds the relay.
+const relayURL = "ws://gateway.inside"
+
+// gatewayRelay stands between discordgo and the gateway. It is the library's HTTP
+// transport, for the one request it makes (where is the gateway?), and what its
+// dialer reaches.
+type gatewayRelay struct {
+	url    func(ctx context.Context) (string, error)
+	client *http.Client
+	log    *slog.Logger
+	server *http.Server
+	conns  chan net.Conn
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	link    *socketPair
+	ready   chan struct{} // closed when the newest socket said READY or RESUMED
+	last    error
+	leaving bool // the next close is for good
+	closed  chan struct{}
+}
+
+func newRelay(url func(context.Context) (string, error), client *http.Client, log *slog.Logger) *gatewayRelay {
+	if client == nil {
+		client = http.DefaultClient
+	}
+	r := &gatewayRelay{url: url, client: client, log: log, conns: make(chan net.Conn), ready: make(chan struct{}), closed: make(chan struct{})}
+	r.server = &http.Server{
+		Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: helloTimeout,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	r.wg.Go(func() { _ = r.server.Serve((*pipeListener)(r)) })
+	return r
+}
+
+// RoundTrip answers discordgo's question where the gateway is.
+func (r *gatewayRelay) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(req.URL.Path, "/gateway") {
+		return nil, fmt.Errorf("the gateway's session asked for %s, which is not its business", req.URL.Path)
+	}
+	body := `{"url":"` + relayURL + `"}`
+	return &http.Response{
+		StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)),
+	}, nil
+}
+
+// dial gives discordgo its end of a pipe.
+func (r *gatewayRelay) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case r.conns <- ours:
+		return theirs, nil
+	case <-r.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// serve connects one socket of discordgo with one of the gateway.
+func (r *gatewayRelay) serve(w http.ResponseWriter, req *http.Request) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(req.Context()))
+	defer cancel()
+	outer, err := r.dialOut(ctx)
+	if err != nil {
+		r.recordError(err)
+		http.Error(w, "no gateway", http.StatusBadGateway)
+		return
+	}
+	defer func() { _ = outer.CloseNow() }()
+	inner, err := websocket.Accept(w, req, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		r.recordError(fmt.Errorf("accept the library's socket: %w", err))
+		return
+	}
+	defer func() { _ = inner.CloseNow() }()
+	inner.SetReadLimit(maxFrame)
+	outer.SetReadLimit(maxFrame)
+	l := &socketPair{relay: r, inner: inner, outer: outer}
+	r.setSockets(l)
+	defer r.setSockets(nil)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer cancel()
+		r.recordError(l.fromGateway(ctx))
+		_ = inner.CloseNow()
+	})
+	l.fromLibrary(ctx)
+	_ = outer.Close(r.closeCode(), "")
+	wg.Wait()
+}
+
+// dialOut opens the socket to the gateway.
+func (r *gatewayRelay) dialOut(ctx context.Context) (*websocket.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
+	defer cancel()
+	defer context.AfterFunc(closedContext(ctx, r.closed), cancel)()
+	addr, err := r.url(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask where the gateway is: %w", err)
+	}
+	ws, resp, err := websocket.Dial(ctx, addr, &websocket.DialOptions{HTTPClient: r.client})
+	if err != nil {
+		return nil, fmt.Errorf("dial the gateway: %w", err)
+	}
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close()
+	}
+	return ws, nil
+}
+
+// closedContext ends when ch is closed or parent ends.
+func closedContext(parent context.Context, ch <-chan struct{}) context.Context {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	go func() {
+		defer cancel()
+		select {
+		case <-ch:
+		case <-parent.Done():
+		}
+	}()
+	return ctx
+}
+
+// setSockets makes l the newest link, or says that there is none.
+func (r *gatewayRelay) setSockets(l *socketPair) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.link = l
+	if l != nil {
+		r.ready = make(chan struct{})
+	}
+}
+
+// markReady notes that l's session is ready.
+func (r *gatewayRelay) markReady() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.ready:
+	default:
+		close(r.ready)
+	}
+}
+
+// readyChan returns a channel that is closed when the newest socket is ready.
+func (r *gatewayRelay) readyChan() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ready
+}
+
+// recordError keeps why the connection ended. The first reason of a socket is the
+// true one; what the library says of it afterwards is not.
+func (r *gatewayRelay) recordError(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil {
+		r.last = err
+	}
+}
+
+// lastError returns why the newest connection ended, and forgets it.
+func (r *gatewayRelay) lastError() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.last
+	r.last = nil
+	if err == nil {
+		err = errors.New("the connection to the gateway ended")
+	}
+	return err
+}
+
+// closeCode is the close code for the gateway.
+func (r *gatewayRelay) closeCode() websocket.StatusCode {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.leaving {
+		return websocket.StatusNormalClosure
+	}
+	return codeResume
+}
+
+// shutDown ends the connection for good.
+func (r *gatewayRelay) shutDown() {
+	r.mu.Lock()
+	r.leaving = true
+	l := r.link
+	select {
+	case <-r.closed:
+	default:
+		close(r.closed)
+	}
+	r.mu.Unlock()
+	if l != nil {
+		_ = l.inner.CloseNow()
+	}
+}
+
+// close ends what is left and waits for it.
+func (r *gatewayRelay) close() {
+	r.shutDown()
+	_ = r.server.Close()
+	r.wg.Wait()
+}
+
+// send sends one operation to the gateway, unless ctx has ended.
+func (r *gatewayRelay) send(ctx context.Context, op int, d any) error {
+	r.mu.Lock()
+	l := r.link
+	r.mu.Unlock()
+	if l == nil {
+		return ErrNotConnected
+	}
+	b, err := json.Marshal(map[string]any{"op": op, "d": d})
+	if err != nil {
+		return fmt.Errorf("encode operation %d: %w", op, err)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("send operation %d to the gateway: %w", op, context.Cause(ctx))
+	}
+	// A write that is given up in its midst takes the connection with it, and everything else that goes over it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	if err := l.outer.Write(ctx, websocket.MessageText, b); err != nil {
+		return fmt.Errorf("send operation %d to the gateway: %w", op, err)
+	}
+	return nil
+}
+
+// pipeListener hands the pipes to the HTTP server.
+type pipeListener gatewayRelay
+
+// Accept implements net.Listener.
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (l *pipeListener) Close() error { return nil }
+
+// Addr implements net.Listener.
+func (l *pipeListener) Addr() net.Addr { return pipeAddr{} }
+
+type pipeAddr struct{}
+
+func (pipeAddr) Network() string { return "pipe" }
+func (pipeAddr) String() string  { return "gateway relay" }

@@ -1,0 +1,165 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// Operations the relay looks at.
+const (
+	opDispatch     = 0
+	opHeartbeat    = 1
+	opReconnect    = 7
+	opHello        = 10
+	opHeartbeatAck = 11
+)
+
+// gatewayMessage is every message of the gateway.
+type gatewayMessage struct {
+	Op   *int            `json:"op"`
+	Data json.RawMessage `json:"d"`
+	Seq  *int64          `json:"s"`
+	Type string          `json:"t"`
+}
+
+// dispatchPrefix in front of a dispatch's type keeps the library from decoding its data,
+// which it does not survive if the data has a null where it expects none.
+const dispatchPrefix = "~"
+
+// socketPair is one pair of sockets: inner to the library, outer to the gateway.
+type socketPair struct {
+	relay        *gatewayRelay
+	inner, outer *websocket.Conn
+
+	mu      sync.Mutex
+	unacked int // heartbeats since the last answer
+}
+
+// fromGateway passes on what the gateway sends until one of the two ends, and
+// says why.
+func (l *socketPair) fromGateway(ctx context.Context) error {
+	late := time.AfterFunc(helloTimeout, func() { _ = l.outer.CloseNow() })
+	defer late.Stop()
+	for {
+		kind, b, err := l.outer.Read(ctx)
+		if err != nil {
+			return socketError(err)
+		}
+		var f gatewayMessage
+		if kind != websocket.MessageText || json.Unmarshal(b, &f) != nil || f.Op == nil {
+			l.relay.log.Warn("gateway sent something that is no message")
+			continue
+		}
+		switch *f.Op {
+		case opHello:
+			late.Reset(readyTimeout)
+		case opHeartbeatAck:
+			l.heartbeatAcked()
+		case opReconnect:
+			return errors.New("the gateway asked for a new connection")
+		case opDispatch:
+			if f.Type == "READY" || f.Type == "RESUMED" {
+				late.Stop()
+			}
+			if !isDecodable(f.Type, f.Data) {
+				l.relay.log.Warn("gateway sent a dispatch that cannot be read", "type", f.Type)
+				continue
+			}
+		}
+		for _, m := range l.prefixDispatches(f, b) {
+			if err := l.inner.Write(ctx, websocket.MessageText, m); err != nil {
+				return fmt.Errorf("hand a message to the library: %w", err)
+			}
+		}
+	}
+}
+
+// prefixDispatches is what the library is given for a message: all but dispatches as
+// they are, dispatches veiled. Of READY it gets a form that has only what it
+// needs, and then the veiled one.
+func (l *socketPair) prefixDispatches(f gatewayMessage, b []byte) [][]byte {
+	if *f.Op != opDispatch || f.Type == "RESUMED" {
+		return [][]byte{b}
+	}
+	var out [][]byte
+	if f.Type == "READY" {
+		var r struct {
+			Session string `json:"session_id"`
+		}
+		if err := json.Unmarshal(f.Data, &r); err != nil {
+			l.relay.log.Warn("gateway said READY in a way that cannot be read", "error", err)
+		}
+		out = append(out, encodeDispatch(f, "READY", r))
+	}
+	return append(out, encodeDispatch(f, dispatchPrefix+f.Type, f.Data))
+}
+
+// encodeDispatch is the dispatch f with another type and other data. The data is JSON
+// already, or a struct of strings, so that nothing can fail.
+func encodeDispatch(f gatewayMessage, kind string, data any) []byte {
+	b, err := json.Marshal(map[string]any{"op": opDispatch, "s": f.Seq, "t": kind, "d": data})
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// fromLibrary passes on what the library sends. Heartbeats that are not answered
+// mean that nobody is there.
+func (l *socketPair) fromLibrary(ctx context.Context) {
+	for {
+		kind, b, err := l.inner.Read(ctx)
+		if err != nil {
+			return
+		}
+		var f gatewayMessage
+		if json.Unmarshal(b, &f) == nil && f.Op != nil && *f.Op == opHeartbeat && !l.countHeartbeat() {
+			l.relay.recordError(errors.New("the gateway did not answer a heartbeat"))
+			return
+		}
+		wctx, cancel := context.WithTimeout(ctx, writeTimeout)
+		err = l.outer.Write(wctx, kind, b)
+		cancel()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// maxUnackedHeartbeats is how many heartbeats may go unanswered. The gateway may ask for one
+// at any moment, so two can be on their way.
+const maxUnackedHeartbeats = 2
+
+// countHeartbeat notes a heartbeat, and reports whether the gateway still answers.
+func (l *socketPair) countHeartbeat() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unacked++
+	return l.unacked <= maxUnackedHeartbeats
+}
+
+// heartbeatAcked notes the answer to a heartbeat.
+func (l *socketPair) heartbeatAcked() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unacked = 0
+}
+
+// socketError turns the error of a read into the reason the socket ended.
+func socketError(err error) error {
+	var ce websocket.CloseError
+	if !errors.As(err, &ce) {
+		return fmt.Errorf("read from the gateway: %w", err)
+	}
+	switch code := int(ce.Code); code {
+	case CloseInvalidToken, CloseInvalidShard, CloseShardingRequired, CloseInvalidVersion, CloseInvalidIntents, CloseDisallowedIntents:
+		return &GatewayRefusedError{Code: code, Reason: ce.Reason}
+	}
+	return fmt.Errorf("the gateway closed the connection with code %d (%s)", ce.Code, ce.Reason)
+}

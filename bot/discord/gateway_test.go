@@ -1,0 +1,252 @@
+package discord_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/bot/discord"
+	"clank/internal/test/discordtest"
+)
+
+const patience = 30 * time.Second
+
+// town is an emulated Discord with a bot that has a room to listen to.
+type town struct {
+	*discordtest.Server
+	bot  discordtest.Bot
+	ada  discordtest.User
+	room discordtest.Channel
+}
+
+func newTown(t *testing.T, cfg discordtest.Config) town {
+	t.Helper()
+	s, err := discordtest.Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w := town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada")}
+	g := s.CreateGuild("home", w.ada)
+	s.AddMember(g, w.bot.ShapeUser)
+	w.room = s.CreateChannel(g, "general")
+	return w
+}
+
+// heard is a dispatch.
+type heard struct{ kind, data string }
+
+// connect opens a client and returns what it hears.
+func connect(t *testing.T, w town, token string) (*discord.Gateway, <-chan heard, error) {
+	t.Helper()
+	ch := make(chan heard, 100)
+	c := &discord.Gateway{
+		Token:   token,
+		Intents: 1 | 1<<9 | 1<<15, // guilds, their messages, message content
+		URL: func(context.Context) (string, error) {
+			return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
+		},
+		OnDispatch: func(kind string, data json.RawMessage) {
+			if kind == "PANIC_PLEASE" {
+				panic("as asked")
+			}
+			ch <- heard{kind, string(data)}
+		},
+		MinWait: 10 * time.Millisecond,
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err := c.Open(ctx)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := c.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return c, ch, err
+}
+
+func mustConnect(t *testing.T, w town) (*discord.Gateway, <-chan heard) {
+	t.Helper()
+	c, ch, err := connect(t, w, w.bot.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, ch
+}
+
+// awaitMessage waits until text is heard as a message.
+func awaitMessage(t *testing.T, ch <-chan heard, text string) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case h := <-ch:
+			if h.kind == "MESSAGE_CREATE" && strings.Contains(h.data, text) {
+				return
+			}
+		case <-late:
+			t.Fatalf("%q was never heard", text)
+		}
+	}
+}
+
+func say(t *testing.T, w town, text string) {
+	t.Helper()
+	if _, err := w.SendMessage(w.room, w.ada, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestConnectionOutlivesWhatAGatewayCanDoToIt(t *testing.T) {
+	for name, trouble := range map[string]func(w town) error{
+		"a dropped socket":                      func(w town) error { return w.DropSockets(w.bot) },
+		"a wish to reconnect":                   func(w town) error { return w.Reconnect(w.bot) },
+		"an invalid session":                    func(w town) error { return w.InvalidateSession(w.bot, false) },
+		"an invalid session to resume":          func(w town) error { return w.InvalidateSession(w.bot, true) },
+		"an unknown error":                      func(w town) error { return w.CloseGateway(w.bot, 4000, "unknown") },
+		"a timed-out session":                   func(w town) error { return w.CloseGateway(w.bot, 4009, "timed out") },
+		"a wish for a heartbeat":                func(w town) error { return w.RequestHeartbeat(w.bot) },
+		"a guild that is null":                  func(w town) error { return w.Dispatch(w.bot, "GUILD_CREATE", "null") },
+		"a message that is null":                func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", "null") },
+		"a message that is a list":              func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", "[1]") },
+		"a message of wrong types":              func(w town) error { return w.Dispatch(w.bot, "MESSAGE_CREATE", `{"id":7,"author":"x"}`) },
+		"an interaction of an unknown type":     func(w town) error { return w.Dispatch(w.bot, "INTERACTION_CREATE", `{"type":99,"data":{}}`) },
+		"an interaction without data":           func(w town) error { return w.Dispatch(w.bot, "INTERACTION_CREATE", `{"type":2}`) },
+		"an event nobody knows":                 func(w town) error { return w.Dispatch(w.bot, "MOON_PHASE", `{}`) },
+		"a handler that panics":                 func(w town) error { return w.Dispatch(w.bot, "PANIC_PLEASE", `{}`) },
+		"text that is not JSON":                 func(w town) error { return w.SendRaw(w.bot, "{") },
+		"null":                                  func(w town) error { return w.SendRaw(w.bot, "null") },
+		"an operation nobody knows":             func(w town) error { return w.SendRaw(w.bot, `{"op":77,"d":null}`) },
+		"a second wish to reconnect, by return": func(w town) error { return errors.Join(w.Reconnect(w.bot), w.Reconnect(w.bot)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t, discordtest.Config{})
+			t.Parallel()
+			_, ch := mustConnect(t, w)
+			say(t, w, "before")
+			awaitMessage(t, ch, "before")
+			if err := trouble(w); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			if err := w.WaitConnected(ctx, w.bot); err != nil {
+				t.Fatal(err)
+			}
+			say(t, w, "after")
+			awaitMessage(t, ch, "after")
+		})
+	}
+}
+
+func TestWhatWasMissedIsHeardAfterAResume(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	_, ch := mustConnect(t, w)
+	say(t, w, "before")
+	awaitMessage(t, ch, "before")
+	if err := w.DropSockets(w.bot); err != nil {
+		t.Fatal(err)
+	}
+	say(t, w, "meanwhile")
+	awaitMessage(t, ch, "meanwhile")
+	late := time.After(patience)
+	for kind := ""; kind != "RESUMED"; {
+		select {
+		case h := <-ch:
+			kind = h.kind
+		case <-late:
+			t.Fatal("that the connection was resumed was never told")
+		}
+	}
+}
+
+func TestHeartbeatsThatAreNotAnsweredEndTheSocket(t *testing.T) {
+	w := newTown(t, discordtest.Config{HeartbeatInterval: 100 * time.Millisecond})
+	_, ch := mustConnect(t, w)
+	say(t, w, "before")
+	awaitMessage(t, ch, "before")
+	w.WithholdHeartbeatACK(true)
+	before := len(w.Disconnects())
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := w.Wait(ctx, "the client to hang up", func() bool { return len(w.Disconnects()) > before }); err != nil {
+		t.Fatal(err)
+	}
+	w.WithholdHeartbeatACK(false)
+	if err := w.WaitConnected(ctx, w.bot); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefusalEndsItForGoodAndSaysWhichCode(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	_, _, err := connect(t, w, "wrong")
+	var refused *discord.GatewayRefusedError
+	if !errors.As(err, &refused) || refused.Code != discord.CloseInvalidToken {
+		t.Fatalf("Open with a wrong token = %v, want a refusal with %d", err, discord.CloseInvalidToken)
+	}
+	w.ForbidIntents(w.bot, 1<<15)
+	_, _, err = connect(t, w, w.bot.Token)
+	if !errors.As(err, &refused) || refused.Code != discord.CloseDisallowedIntents {
+		t.Fatalf("Open with a forbidden intent = %v, want a refusal with %d", err, discord.CloseDisallowedIntents)
+	}
+}
+
+func TestRefusalLaterIsTold(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	c, _ := mustConnect(t, w)
+	if err := w.CloseGateway(w.bot, discord.CloseInvalidToken, "revoked"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-c.Done():
+	case <-time.After(patience):
+		t.Fatal("the client never ended")
+	}
+	if err := c.Err(); err == nil || !strings.Contains(err.Error(), "revoked") {
+		t.Errorf("Err = %v, want the refusal", err)
+	}
+}
+
+func TestOpenGivesUpWithItsContextAndNamesTheLastFailure(t *testing.T) {
+	c := &discord.Gateway{
+		Token:   "secret",
+		URL:     func(context.Context) (string, error) { return "ws://127.0.0.1:1/", nil },
+		MinWait: time.Millisecond,
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	err := c.Open(ctx)
+	if err == nil || !strings.Contains(err.Error(), "the last try failed: dial the gateway") {
+		t.Errorf("Open = %v, want the last failure", err)
+	}
+}
+
+func TestSendReachesTheGateway(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	c, _ := mustConnect(t, w)
+	if err := c.Send(t.Context(), discord.OpVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := w.WaitReceived(ctx, discord.OpVoiceState, 0); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSendBeforeOpenIsRefused(t *testing.T) {
+	var c discord.Gateway
+	if err := c.Send(t.Context(), discord.OpVoiceState, nil); !errors.Is(err, discord.ErrNotConnected) {
+		t.Errorf("Send = %v, want not connected", err)
+	}
+}

@@ -1,0 +1,197 @@
+package discord
+
+import (
+	"encoding/json"
+	"sync"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// GuildCache knows roles and channels as the gateway tells them, so that who may
+// stop work is known without asking. The zero value is ready.
+type GuildCache struct {
+	mu     sync.Mutex
+	guilds map[string]*guildInfo
+}
+
+type guildInfo struct {
+	owner    string
+	roles    map[string]int64 // permission bits
+	channels map[string]channelInfo
+}
+
+type channelInfo struct {
+	parent     string // of a thread: its permissions are those of the parent
+	overwrites []*discordgo.PermissionOverwrite
+}
+
+// Update learns from a dispatch; those that are not about guilds, or cannot be
+// read, change nothing.
+func (c *GuildCache) Update(kind string, data json.RawMessage) {
+	switch kind {
+	case "GUILD_CREATE", "GUILD_UPDATE":
+		var g discordgo.Guild
+		if json.Unmarshal(data, &g) == nil && g.ID != "" && !g.Unavailable {
+			c.PutGuild(&g, kind == "GUILD_CREATE")
+		}
+	case "GUILD_DELETE":
+		var g struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal(data, &g) == nil {
+			c.mu.Lock()
+			delete(c.guilds, g.ID)
+			c.mu.Unlock()
+		}
+	case "GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE":
+		c.updateRole(data)
+	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
+		var ch discordgo.Channel
+		if json.Unmarshal(data, &ch) == nil {
+			c.PutChannel(&ch)
+		}
+	case "CHANNEL_DELETE", "THREAD_DELETE":
+		var ch struct {
+			ID    string `json:"id"`
+			Guild string `json:"guild_id"`
+		}
+		if json.Unmarshal(data, &ch) == nil {
+			c.mu.Lock()
+			if g := c.guilds[ch.Guild]; g != nil {
+				delete(g.channels, ch.ID)
+			}
+			c.mu.Unlock()
+		}
+	}
+}
+
+func (c *GuildCache) updateRole(data json.RawMessage) {
+	var r struct {
+		Guild  string          `json:"guild_id"`
+		Role   *discordgo.Role `json:"role"`
+		RoleID string          `json:"role_id"`
+	}
+	if json.Unmarshal(data, &r) != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.guilds[r.Guild]
+	switch {
+	case g == nil:
+	case r.Role != nil:
+		g.roles[r.Role.ID] = r.Role.Permissions
+	default:
+		delete(g.roles, r.RoleID)
+	}
+}
+
+// PutGuild stores a guild. Its channels replace those that are known if whole is set.
+func (c *GuildCache) PutGuild(g *discordgo.Guild, whole bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.guilds == nil {
+		c.guilds = make(map[string]*guildInfo)
+	}
+	info := &guildInfo{owner: g.OwnerID, roles: make(map[string]int64), channels: make(map[string]channelInfo)}
+	for _, r := range g.Roles {
+		if r != nil {
+			info.roles[r.ID] = r.Permissions
+		}
+	}
+	if old := c.guilds[g.ID]; old != nil && !whole {
+		info.channels = old.channels
+	}
+	for _, chs := range [][]*discordgo.Channel{g.Channels, g.Threads} {
+		for _, ch := range chs {
+			if ch != nil {
+				info.channels[ch.ID] = newChannelInfo(ch)
+			}
+		}
+	}
+	c.guilds[g.ID] = info
+}
+
+// Parent is the channel that a thread is part of; empty if the channel is none, or is not known.
+func (c *GuildCache) Parent(guild, channel string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.guilds[guild]
+	if g == nil {
+		return ""
+	}
+	return g.channels[channel].parent
+}
+
+// PutChannel stores a channel of a guild that is known.
+func (c *GuildCache) PutChannel(ch *discordgo.Channel) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g := c.guilds[ch.GuildID]; g != nil && ch.ID != "" {
+		g.channels[ch.ID] = newChannelInfo(ch)
+	}
+}
+
+// ThreadParent is the channel that a thread is part of; empty if ch is none.
+func ThreadParent(ch *discordgo.Channel) string {
+	if ch.IsThread() {
+		return ch.ParentID
+	}
+	return ""
+}
+
+func newChannelInfo(ch *discordgo.Channel) channelInfo {
+	return channelInfo{parent: ThreadParent(ch), overwrites: ch.PermissionOverwrites}
+}
+
+// Permissions are the bits that a member with these roles has in a channel. known
+// is false if the guild or the channel is not known. The order is Discord's:
+// everybody's role, the member's roles, then the channel's overwrites for
+// everybody, for the roles, and for the member.
+func (c *GuildCache) Permissions(guild, channel, user string, roles []string) (bits int64, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.guilds[guild]
+	if g == nil {
+		return 0, false
+	}
+	if user != "" && user == g.owner {
+		return discordgo.PermissionAll, true
+	}
+	bits = g.roles[guild]
+	for _, r := range roles {
+		bits |= g.roles[r]
+	}
+	if bits&discordgo.PermissionAdministrator != 0 {
+		return discordgo.PermissionAll, true
+	}
+	ch, ok := g.channels[channel]
+	if ok && ch.parent != "" {
+		ch, ok = g.channels[ch.parent]
+	}
+	if !ok {
+		return 0, false
+	}
+	return applyOverwrites(bits, ch.overwrites, guild, user, roles), true
+}
+
+func applyOverwrites(bits int64, list []*discordgo.PermissionOverwrite, everybody, user string, roles []string) int64 {
+	held := map[string]bool{}
+	for _, r := range roles {
+		held[r] = true
+	}
+	var allow, deny, ownAllow, ownDeny int64
+	for _, o := range list {
+		switch {
+		case o == nil:
+		case o.Type == discordgo.PermissionOverwriteTypeRole && o.ID == everybody:
+			bits = bits&^o.Deny | o.Allow
+		case o.Type == discordgo.PermissionOverwriteTypeRole && held[o.ID]:
+			allow, deny = allow|o.Allow, deny|o.Deny
+		case o.Type == discordgo.PermissionOverwriteTypeMember && o.ID == user:
+			ownAllow, ownDeny = o.Allow, o.Deny
+		}
+	}
+	bits = bits&^deny | allow
+	return bits&^ownDeny | ownAllow
+}

@@ -1,0 +1,324 @@
+package discord
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+const (
+	requestTimeout = 15 * time.Second
+	maxTries       = 3           // of a request that Discord fails to answer
+	maxRateWaits   = 5           // refusals for going too fast, for one request
+	longestWait    = time.Minute // no single wait is longer, whatever Discord says
+)
+
+// gatewayQuery belongs to every gateway address.
+var gatewayQuery = "v=" + discordgo.APIVersion + "&encoding=json"
+
+// REST speaks to Discord as one bot. Set its fields before use; it is then
+// safe for concurrent use.
+type REST struct {
+	Token      string       // bare
+	Base       string       // scheme and host in place of https://discord.com
+	HTTPClient *http.Client // nil is the default client
+	Logger     *slog.Logger
+
+	// RetryWait is the pause before a first new try, half a second when zero; it
+	// doubles with each.
+	RetryWait time.Duration
+
+	mu      sync.Mutex
+	session *discordgo.Session // used for its REST client alone: it is never opened
+	buckets map[string]*discordgo.Bucket
+	counted *discordgo.RateLimiter // of requests that count towards the limit of the whole bot
+	exempt  *discordgo.RateLimiter // of answers to interactions, which do not
+}
+
+// maxBuckets is how many rate limit buckets are kept. Every interaction has one
+// of its own, and the library never forgets any.
+const maxBuckets = 1000
+
+// APIError is an answer of Discord that is a refusal.
+type APIError struct {
+	Method, Route string // without tokens
+	Status        int    // HTTP status
+	Code          int    // Discord's own, 0 if there was none
+	Message       string // as Discord gave it
+
+	after time.Duration // how long to wait, where the status is 429
+}
+
+// Error implements error.
+func (e *APIError) Error() string {
+	s := fmt.Sprintf("discord answered %s %s with %d", e.Method, e.Route, e.Status)
+	if e.Message != "" {
+		s += ": " + e.Message
+	}
+	if e.Code != 0 {
+		s += fmt.Sprintf(" (%d)", e.Code)
+	}
+	return s
+}
+
+// Discord's error codes that somebody branches on.
+const (
+	CodeUnknownChannel     = 10003
+	CodeUnknownGuild       = 10004
+	CodeUnknownMember      = 10007
+	CodeUnknownMessage     = 10008
+	CodeUnknownWebhook     = 10015
+	CodeUnknownInteraction = 10062
+	CodeAcknowledged       = 40060
+	CodeTooLarge           = 40005
+	CodeMissingAccess      = 50001
+	CodeCannotDM           = 50007
+	CodeMissingPermission  = 50013
+	CodeInvalidToken       = 50027
+)
+
+// IsCode reports whether err is an [*Error] with one of codes.
+func IsCode(err error, codes ...int) bool {
+	var e *APIError
+	if !errors.As(err, &e) {
+		return false
+	}
+	return slices.Contains(codes, e.Code)
+}
+
+// apiRequest is one request.
+type apiRequest struct {
+	method, path string // path below /api/v9
+	route        string // path as it may be logged; empty = path
+	in           any    // sent as JSON; nil for none
+	files        []*discordgo.File
+	out          any // decoded from JSON; nil for none
+}
+
+// bucket returns the library's session, and the limiter and bucket called key.
+func (c *REST) bucket(key string) (*discordgo.Session, *discordgo.RateLimiter, *discordgo.Bucket) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		c.session = c.open()
+	}
+	if _, ok := c.buckets[key]; !ok && (c.buckets == nil || len(c.buckets) >= maxBuckets) {
+		c.buckets = make(map[string]*discordgo.Bucket)
+		c.counted, c.exempt = discordgo.NewRatelimiter(), discordgo.NewRatelimiter()
+	}
+	limiter := c.counted
+	if isInteractionRoute(key) {
+		limiter = c.exempt
+	}
+	b, ok := c.buckets[key]
+	if !ok {
+		b = limiter.GetBucket(key)
+		c.buckets[key] = b
+	}
+	return c.session, limiter, b
+}
+
+// isInteractionRoute reports whether requests of key are answers to interactions, which
+// Discord does not count towards the limit of the whole bot.
+func isInteractionRoute(key string) bool {
+	_, path, _ := strings.Cut(key, " ")
+	return strings.HasPrefix(path, "/interactions/") || strings.HasPrefix(path, "/webhooks/")
+}
+
+// open makes the library's session.
+func (c *REST) open() *discordgo.Session {
+	client := http.Client{}
+	if c.HTTPClient != nil {
+		client = *c.HTTPClient
+	}
+	client.Transport = restTransport{base: c.Base, next: client.Transport}
+	return &discordgo.Session{
+		Token:     "Bot " + c.Token,
+		Client:    &client,
+		UserAgent: "DiscordBot (clank, 1)",
+		LogLevel:  -1, // what matters comes back as an error
+	}
+}
+
+// do makes the request, waiting for its turn as long as ctx lasts. It tries
+// again when Discord cannot be reached or answers 5xx, a limited number of times.
+func (c *REST) do(ctx context.Context, r apiRequest) error {
+	if r.route == "" {
+		r.route = r.path
+	}
+	contentType, body, err := encodeRequest(r)
+	if err != nil {
+		return err
+	}
+	key := limitKey(r.method, r.path)
+	for tries, waits := 1, 0; ; {
+		session, limiter, bucket := c.bucket(key)
+		if err := lockBucket(ctx, limiter, bucket); err != nil {
+			return fmt.Errorf("%s %s: %w", r.method, r.route, err)
+		}
+		answer, err := sendOnce(ctx, session, r, bucket, contentType, body)
+		var refusal *APIError
+		switch {
+		case err == nil:
+			return decodeResponse(r, answer)
+		case !errors.As(err, &refusal) || refusal.Status >= http.StatusInternalServerError:
+			if tries == maxTries {
+				return err
+			}
+			c.logger().Warn("request is tried again", "route", r.route, "error", err)
+			if err := waitFor(ctx, c.retryWait()<<(tries-1)); err != nil {
+				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
+			}
+			tries++
+		case refusal.Status == http.StatusTooManyRequests && waits < maxRateWaits:
+			waits++
+			c.logger().Info("request waits for a rate limit", "route", r.route, "wait", refusal.after)
+			if err := waitFor(ctx, refusal.after); err != nil {
+				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// lockBucket waits until the bucket lets a request through, and locks it. The
+// library would sleep instead, whatever becomes of ctx.
+func lockBucket(ctx context.Context, limiter *discordgo.RateLimiter, b *discordgo.Bucket) error {
+	for {
+		b.Lock()
+		wait := limiter.GetWaitTime(b, 1)
+		if wait <= 0 {
+			if err := context.Cause(ctx); err != nil {
+				b.Unlock()
+				return err
+			}
+			b.Remaining--
+			return nil
+		}
+		b.Unlock()
+		if err := waitFor(ctx, min(wait, longestWait)); err != nil {
+			return err
+		}
+	}
+}
+
+// sendOnce sends the request on the locked bucket, which it releases. It is not
+// given up when ctx ends, only after its time.
+func sendOnce(ctx context.Context, s *discordgo.Session, r apiRequest, b *discordgo.Bucket, contentType string, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	defer cancel()
+	answer, err := s.RequestWithLockedBucket(r.method, discordgo.EndpointAPI+strings.TrimPrefix(r.path, "/"), contentType, body, b, 0,
+		discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false), discordgo.WithRestRetries(0))
+	if err == nil {
+		return answer, nil
+	}
+	return nil, newAPIError(r, answer, err)
+}
+
+// newAPIError puts an error of the library into our words.
+func newAPIError(r apiRequest, answer []byte, err error) error {
+	e := &APIError{Method: r.method, Route: r.route}
+	var limited *discordgo.RateLimitError
+	var rest *discordgo.RESTError
+	switch {
+	case errors.As(err, &limited):
+		e.Status, e.Message, e.after = http.StatusTooManyRequests, limited.Message, min(max(limited.RetryAfter, 0), longestWait)
+		return e
+	case errors.As(err, &rest):
+		e.Status = rest.Response.StatusCode
+		if rest.Message != nil {
+			e.Code, e.Message = rest.Message.Code, rest.Message.Message
+		}
+		return e
+	case answer != nil: // the library calls a 502 by no type of its own
+		e.Status = http.StatusBadGateway
+		return e
+	}
+	// The text of a url.Error holds the address, and that may hold a token.
+	return fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, unwrapURL(err))
+}
+
+func (c *REST) logger() *slog.Logger {
+	if c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Logger
+}
+
+func (c *REST) retryWait() time.Duration {
+	if c.RetryWait == 0 {
+		return 500 * time.Millisecond
+	}
+	return c.RetryWait
+}
+
+func encodeRequest(r apiRequest) (contentType string, body []byte, err error) {
+	switch {
+	case len(r.files) > 0:
+		contentType, body, err = discordgo.MultipartBodyWithJSON(r.in, r.files)
+	case r.in != nil:
+		contentType = "application/json"
+		body, err = json.Marshal(r.in)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("%s %s: encode: %w", r.method, r.route, err)
+	}
+	return contentType, body, nil
+}
+
+func decodeResponse(r apiRequest, answer []byte) error {
+	if r.out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(answer, r.out); err != nil {
+		return fmt.Errorf("%s %s: decode the answer: %w", r.method, r.route, err)
+	}
+	return nil
+}
+
+func unwrapURL(err error) error {
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner
+	}
+	return err
+}
+
+// waitFor waits for d, or returns the cause of ctx's end.
+func waitFor(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return context.Cause(ctx)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// limitKey is what Discord counts together: the method, and the path up to its
+// main id and what is below that.
+func limitKey(method, path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.Split(path, "/") // parts[0] is empty
+	keep := len(parts)
+	switch {
+	case len(parts) > 4 && parts[1] == "channels":
+		keep = 4
+	case len(parts) > 4 && parts[1] == "webhooks":
+		keep = 4
+	}
+	return method + " " + strings.Join(parts[:keep], "/")
+}

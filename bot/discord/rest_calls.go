@@ -1,0 +1,234 @@
+package discord
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// File is a file to attach.
+type File struct {
+	Name, MediaType string
+	Data            []byte
+}
+
+// OutgoingMessage is what a message shall be. Nobody is ever pinged by it, and links do
+// not unfold.
+type OutgoingMessage struct {
+	Content   string
+	Files     []File // replace all files of a message that is edited
+	KeepFiles bool   // when editing: leave the files as they are; Files is not used
+	Rows      []discordgo.MessageComponent
+	ReplyTo   string // id of the message it replies to; new messages only
+	Private   bool   // for the one who used the command only; answers to interactions only
+	Ping      string // id of the one person whose mention in Content notifies them; nobody else's does
+}
+
+// messagePayload is a message on the wire.
+type messagePayload struct {
+	Content         string                           `json:"content"`
+	Components      []discordgo.MessageComponent     `json:"components"`
+	AllowedMentions discordgo.MessageAllowedMentions `json:"allowed_mentions"`
+	Flags           discordgo.MessageFlags           `json:"flags"`
+	Attachments     *[]discordgo.MessageAttachment   `json:"attachments,omitempty"`
+	Reference       *messageReference                `json:"message_reference,omitempty"`
+	Nonce           string                           `json:"nonce,omitempty"`
+	EnforceNonce    bool                             `json:"enforce_nonce,omitempty"`
+}
+
+type messageReference struct {
+	MessageID string `json:"message_id"`
+	MustExist bool   `json:"fail_if_not_exists"`
+}
+
+func (m OutgoingMessage) payload() messagePayload {
+	p := messagePayload{
+		Content:         m.Content,
+		Components:      m.Rows,
+		AllowedMentions: discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}},
+		Flags:           discordgo.MessageFlagsSuppressEmbeds,
+	}
+	if p.Components == nil {
+		p.Components = []discordgo.MessageComponent{}
+	}
+	if m.Ping != "" {
+		p.AllowedMentions.Users = []string{m.Ping}
+	}
+	if m.Private {
+		p.Flags |= discordgo.MessageFlagsEphemeral
+	}
+	return p
+}
+
+// edited is the payload that changes an existing message into m.
+func (m OutgoingMessage) edited() (messagePayload, []*discordgo.File) {
+	p := m.payload()
+	p.Flags = discordgo.MessageFlagsSuppressEmbeds
+	if m.KeepFiles {
+		return p, nil
+	}
+	p.Attachments = &[]discordgo.MessageAttachment{}
+	return p, attachments(m.Files)
+}
+
+func attachments(fs []File) []*discordgo.File {
+	out := make([]*discordgo.File, len(fs))
+	for i, f := range fs {
+		out[i] = &discordgo.File{Name: f.Name, ContentType: f.MediaType, Reader: bytes.NewReader(f.Data)}
+	}
+	return out
+}
+
+// Gateway is the address of the gateway for this bot.
+func (c *REST) Gateway(ctx context.Context) (string, error) {
+	var g struct {
+		URL    string `json:"url"`
+		Starts struct {
+			Total      int   `json:"total"`
+			Remaining  int   `json:"remaining"`
+			ResetAfter int64 `json:"reset_after"` // milliseconds
+		} `json:"session_start_limit"`
+	}
+	if err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/gateway/bot", out: &g}); err != nil {
+		return "", err
+	}
+	if s := g.Starts; s.Total > 0 && s.Remaining == 0 {
+		return "", fmt.Errorf("discord allows this bot no more sign-ins for %s (%d a day)",
+			(time.Duration(s.ResetAfter) * time.Millisecond).Round(time.Minute), s.Total)
+	}
+	u, err := url.Parse(g.URL)
+	if err != nil || u.Host == "" {
+		return "", errors.New("discord gave no usable address of its gateway")
+	}
+	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), gatewayQuery
+	return u.String(), nil
+}
+
+// Send writes a message into a channel. A repeated try does not post it twice.
+func (c *REST) Send(ctx context.Context, channel string, m OutgoingMessage) (id string, err error) {
+	p := m.payload()
+	p.Nonce, p.EnforceNonce = rand.Text()[:25], true
+	if m.ReplyTo != "" {
+		p.Reference = &messageReference{MessageID: m.ReplyTo}
+	}
+	var out discordgo.Message
+	err = c.do(ctx, apiRequest{
+		method: http.MethodPost, path: "/channels/" + channel + "/messages", in: p, files: attachments(m.Files), out: &out,
+	})
+	return out.ID, err
+}
+
+// Edit changes a message of the bot.
+func (c *REST) Edit(ctx context.Context, channel, id string, m OutgoingMessage) error {
+	p, fs := m.edited()
+	return c.do(ctx, apiRequest{method: http.MethodPatch, path: "/channels/" + channel + "/messages/" + id, in: p, files: fs})
+}
+
+// Respond answers an interaction for the first time, with a response of kind.
+func (c *REST) Respond(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m OutgoingMessage) error {
+	in := struct {
+		Type discordgo.InteractionResponseType `json:"type"`
+		Data *messagePayload                   `json:"data,omitempty"`
+	}{Type: kind}
+	switch kind {
+	case discordgo.InteractionResponseDeferredMessageUpdate:
+	case discordgo.InteractionResponseDeferredChannelMessageWithSource:
+		p := m.payload()
+		p.Flags &= discordgo.MessageFlagsEphemeral
+		in.Data = &p
+	default:
+		p := m.payload()
+		in.Data = &p
+	}
+	err := c.do(ctx, apiRequest{
+		method: http.MethodPost, path: "/interactions/" + i.ID + "/" + i.Token + "/callback",
+		route: "/interactions/…/callback", in: in,
+	})
+	if IsCode(err, CodeAcknowledged) { // an earlier try got through
+		return nil
+	}
+	return err
+}
+
+// EditResponse changes the first answer to an interaction.
+func (c *REST) EditResponse(ctx context.Context, i *discordgo.Interaction, m OutgoingMessage) error {
+	p, fs := m.edited()
+	return c.do(ctx, apiRequest{
+		method: http.MethodPatch, path: interactionWebhook(i) + "/messages/@original", route: "/webhooks/…/messages/@original", in: p, files: fs,
+	})
+}
+
+// FollowUp adds a further answer to an interaction.
+func (c *REST) FollowUp(ctx context.Context, i *discordgo.Interaction, m OutgoingMessage) error {
+	return c.do(ctx, apiRequest{
+		method: http.MethodPost, path: interactionWebhook(i), route: "/webhooks/…", in: m.payload(), files: attachments(m.Files),
+	})
+}
+
+func interactionWebhook(i *discordgo.Interaction) string {
+	return "/webhooks/" + i.AppID + "/" + i.Token
+}
+
+// Typing shows for about ten seconds that the bot is writing.
+func (c *REST) Typing(ctx context.Context, channel string) error {
+	return c.do(ctx, apiRequest{method: http.MethodPost, path: "/channels/" + channel + "/typing"})
+}
+
+// DirectChannel is the channel in which the bot and user talk privately.
+func (c *REST) DirectChannel(ctx context.Context, user string) (string, error) {
+	var ch discordgo.Channel
+	err := c.do(ctx, apiRequest{
+		method: http.MethodPost, path: "/users/@me/channels", in: map[string]string{"recipient_id": user}, out: &ch,
+	})
+	return ch.ID, err
+}
+
+// Messages are up to n messages of a channel before the one with id before,
+// newest first.
+func (c *REST) Messages(ctx context.Context, channel, before string, n int) ([]*discordgo.Message, error) {
+	var ms []*discordgo.Message
+	path := fmt.Sprintf("/channels/%s/messages?limit=%d&before=%s", channel, n, url.QueryEscape(before))
+	err := c.do(ctx, apiRequest{method: http.MethodGet, path: path, out: &ms})
+	return ms, err
+}
+
+// Guild is a guild with its roles.
+func (c *REST) Guild(ctx context.Context, id string) (*discordgo.Guild, error) {
+	g := new(discordgo.Guild)
+	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/guilds/" + id, out: g})
+	return g, err
+}
+
+// Channel is a channel with its permission overwrites.
+func (c *REST) Channel(ctx context.Context, id string) (*discordgo.Channel, error) {
+	ch := new(discordgo.Channel)
+	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/channels/" + id, out: ch})
+	return ch, err
+}
+
+// Member is a user as the guild knows them, with the ids of their roles.
+func (c *REST) Member(ctx context.Context, guild, user string) (*discordgo.Member, error) {
+	m := new(discordgo.Member)
+	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/guilds/" + guild + "/members/" + user, out: m})
+	return m, err
+}
+
+// Commands are the commands of the application that exist everywhere.
+func (c *REST) Commands(ctx context.Context, app string) ([]*discordgo.ApplicationCommand, error) {
+	var cmds []*discordgo.ApplicationCommand
+	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/applications/" + app + "/commands", out: &cmds})
+	return cmds, err
+}
+
+// PutCommands replaces all commands of the application that exist everywhere.
+func (c *REST) PutCommands(ctx context.Context, app string, cmds []*discordgo.ApplicationCommand) error {
+	return c.do(ctx, apiRequest{method: http.MethodPut, path: "/applications/" + app + "/commands", in: cmds})
+}

@@ -1,0 +1,241 @@
+package discord_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/bot/discord"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// api answers each request with the next of answers, the last one again and
+// again, and remembers when they came and what they brought.
+type api struct {
+	*discord.REST
+
+	mu      sync.Mutex
+	answers []http.HandlerFunc
+	at      []time.Time
+	bodies  []string
+}
+
+func serve(t *testing.T, answers ...http.HandlerFunc) *api {
+	t.Helper()
+	a := &api{answers: answers}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		a.mu.Lock()
+		i := min(len(a.at), len(a.answers)-1)
+		a.at, a.bodies = append(a.at, time.Now()), append(a.bodies, string(b))
+		a.mu.Unlock()
+		a.answers[i](w, r)
+	}))
+	t.Cleanup(srv.Close)
+	a.REST = &discord.REST{Token: "secret", Base: srv.URL, RetryWait: time.Millisecond}
+	return a
+}
+
+func (a *api) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.at)
+}
+
+func status(code int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func hang(w http.ResponseWriter, _ *http.Request) {
+	if c, _, err := w.(http.Hijacker).Hijack(); err == nil {
+		_ = c.Close()
+	}
+}
+
+var posted = status(200, `{"id":"9"}`)
+
+func TestServerErrorsAreTriedAgainTwice(t *testing.T) {
+	a := serve(t, status(502, "<html>"), hang, posted)
+	if id, err := a.Send(t.Context(), "1", discord.OutgoingMessage{Content: "hi"}); err != nil || id != "9" {
+		t.Errorf("Send = %q, %v", id, err)
+	}
+	var first, last struct {
+		Nonce   string `json:"nonce"`
+		Enforce bool   `json:"enforce_nonce"`
+	}
+	for i, into := range map[int]any{0: &first, 2: &last} {
+		if err := json.Unmarshal([]byte(a.bodies[i]), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first != last || first.Nonce == "" || len(first.Nonce) > 25 || !first.Enforce {
+		t.Errorf("a new try could post twice: %+v, %+v", first, last)
+	}
+	a = serve(t, status(500, ""))
+	_, err := a.Send(t.Context(), "1", discord.OutgoingMessage{Content: "hi"})
+	var refusal *discord.APIError
+	if !errors.As(err, &refusal) || refusal.Status != 500 || a.count() != 3 {
+		t.Errorf("error %v after %d tries, want 500 after 3", err, a.count())
+	}
+}
+
+func TestRefusalsAreNotTriedAgain(t *testing.T) {
+	a := serve(t, status(403, `{"code":50013,"message":"Missing Permissions"}`))
+	_, err := a.Send(t.Context(), "1", discord.OutgoingMessage{Content: "hi"})
+	if !discord.IsCode(err, discord.CodeMissingPermission) || discord.IsCode(err, discord.CodeMissingAccess) || a.count() != 1 {
+		t.Errorf("error %v after %d tries", err, a.count())
+	}
+	if got, want := err.Error(), "discord answered POST /channels/1/messages with 403: Missing Permissions (50013)"; got != want {
+		t.Errorf("error = %q, want %q", got, want)
+	}
+	if discord.IsCode(errors.New("x"), 0) {
+		t.Error("any error is Discord's")
+	}
+}
+
+func TestErrorsDoNotTellTokens(t *testing.T) {
+	i := &discordgo.Interaction{ID: "1", AppID: "2", Token: "very-secret"}
+	for name, a := range map[string]*api{"refused": serve(t, status(404, `{"code":10062,"message":"Unknown interaction"}`)), "cut": serve(t, hang)} {
+		for _, err := range []error{
+			a.Respond(t.Context(), i, discordgo.InteractionResponseDeferredMessageUpdate, discord.OutgoingMessage{}),
+			a.EditResponse(t.Context(), i, discord.OutgoingMessage{}),
+			a.FollowUp(t.Context(), i, discord.OutgoingMessage{}),
+		} {
+			if err == nil || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestRateLimitsAreObeyed(t *testing.T) {
+	for name, refusal := range map[string]http.HandlerFunc{
+		"in the body":   status(429, `{"retry_after":0.2}`),
+		"in the header": status(429, "<html>", "Retry-After", "0.2"),
+		"used up":       status(200, `{"id":"9"}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "0.2"),
+		"global":        status(429, `{"retry_after":0.2,"global":true}`, "X-RateLimit-Global", "true"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := serve(t, refusal, posted)
+			for range 2 {
+				if _, err := a.Send(t.Context(), "1", discord.OutgoingMessage{Content: "hi"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if d := a.at[1].Sub(a.at[0]); d < 190*time.Millisecond {
+				t.Errorf("the next request came after %s", d)
+			}
+		})
+	}
+}
+
+func TestARateLimitHoldsItsRouteAlone(t *testing.T) {
+	a := serve(t, status(200, `{"id":"9"}`, "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "30"), posted)
+	for _, channel := range []string{"1", "2"} {
+		if _, err := a.Send(t.Context(), channel, discord.OutgoingMessage{Content: "hi"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := a.Send(ctx, "1", discord.OutgoingMessage{Content: "hi"})
+		done <- err
+	}()
+	why := errors.New("enough")
+	cancel(why)
+	if err := <-done; !errors.Is(err, why) || a.count() != 2 {
+		t.Errorf("error = %v after %d requests, want the cause and no request", err, a.count())
+	}
+}
+
+func TestAnswersToInteractionsPassTheGlobalLimit(t *testing.T) {
+	a := serve(t, status(429, `{"retry_after":30,"global":true}`), status(204, ""))
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := a.Send(ctx, "1", discord.OutgoingMessage{Content: "hi"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Send = %v", err)
+	}
+	i := &discordgo.Interaction{ID: "1", AppID: "2", Token: "t"}
+	if err := a.Respond(t.Context(), i, discordgo.InteractionResponseDeferredMessageUpdate, discord.OutgoingMessage{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRefusalsForGoingTooFastDoNotGoOnForEver(t *testing.T) {
+	a := serve(t, status(429, `{"retry_after":0.001}`))
+	_, err := a.Send(t.Context(), "1", discord.OutgoingMessage{Content: "hi"})
+	var refusal *discord.APIError
+	if !errors.As(err, &refusal) || refusal.Status != 429 || a.count() != 6 {
+		t.Errorf("error %v after %d requests", err, a.count())
+	}
+}
+
+func TestARequestOnTheWireIsFinished(t *testing.T) {
+	arrived, release := make(chan struct{}), make(chan struct{})
+	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-release
+		posted(w, r)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := a.Send(ctx, "1", discord.OutgoingMessage{Content: "hi"})
+		done <- err
+	}()
+	<-arrived
+	cancel()
+	close(release)
+	if err := <-done; err != nil {
+		t.Errorf("Send = %v, want it finished", err)
+	}
+}
+
+func TestGatewayAddress(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"url":"wss://gateway.discord.gg"}`:                                                     "wss://gateway.discord.gg/?v=9&encoding=json",
+		`{"url":"wss://gateway.discord.gg/","session_start_limit":{"total":1000,"remaining":1}}`: "wss://gateway.discord.gg/?v=9&encoding=json",
+		`{"url":""}`: "",
+		`{"url":"wss://x","session_start_limit":{"total":1000,"remaining":0,"reset_after":3600000}}`: "",
+		`nothing`: "",
+	} {
+		got, err := serve(t, status(200, body)).Gateway(t.Context())
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v; want %q", body, got, err, want)
+		}
+	}
+}
+
+func TestMessagesReplaceOrKeepTheirFiles(t *testing.T) {
+	a := serve(t, posted)
+	for _, m := range []discord.OutgoingMessage{{Content: "a"}, {Content: "b", KeepFiles: true}, {Content: "c", Files: []discord.File{{Name: "x.png", MediaType: "image/png", Data: []byte("PNG")}}}} {
+		if err := a.Edit(t.Context(), "1", "2", m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{`"attachments":[]`, ``, `filename="x.png"`} {
+		if got := a.bodies[i]; !strings.Contains(got, want) || (want == "") == strings.Contains(got, "attachments") {
+			t.Errorf("edit %d: %s, want %q", i, got, want)
+		}
+	}
+	for _, b := range a.bodies {
+		if !strings.Contains(b, `"allowed_mentions":{"parse":[],"replied_user":false}`) {
+			t.Errorf("a message could ping: %s", b)
+		}
+	}
+}

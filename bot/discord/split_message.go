@@ -1,0 +1,204 @@
+package discord
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// MaxMessageLength is how long a message may be, as [Size] counts.
+const MaxMessageLength = 2000
+
+// MessageLength is the length of s in UTF-16 units, which is never less than any way in
+// which Discord counts.
+func MessageLength(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}
+
+// SplitMessage cuts text into messages of at most limit characters, on line ends, else
+// sentence ends, else spaces. A code block stays in one message if it fits one;
+// else each part of it is a block of its own. Nothing is lost but the space at
+// the cuts.
+func SplitMessage(text string, limit int) []string {
+	var s splitter
+	s.limit = limit
+	for _, u := range splitUnits(strings.ToValidUTF8(text, "\uFFFD")) {
+		s.add(u)
+	}
+	s.flush()
+	return s.parts
+}
+
+// textUnit is a line, or a whole code block with its fences.
+type textUnit struct {
+	text  string
+	fence string // the opening fence line, if it is a code block
+}
+
+// splitUnits takes text apart.
+func splitUnits(text string) []textUnit {
+	var us []textUnit
+	var block []string
+	for line := range strings.SplitSeq(text, "\n") {
+		fence := strings.HasPrefix(strings.TrimLeft(line, " "), "```")
+		switch {
+		case block == nil && fence && strings.Count(line, "```") == 1:
+			block = []string{line}
+		case block != nil:
+			block = append(block, line)
+			if strings.Contains(line, "```") {
+				us = append(us, textUnit{text: strings.Join(block, "\n"), fence: block[0]})
+				block = nil
+			}
+		default:
+			us = append(us, textUnit{text: line})
+		}
+	}
+	if block != nil { // never closed: Discord shows it as a block to the end
+		block = append(block, "```")
+		us = append(us, textUnit{text: strings.Join(block, "\n"), fence: block[0]})
+	}
+	return us
+}
+
+// splitter packs units into parts.
+type splitter struct {
+	limit int
+	parts []string
+	now   strings.Builder
+	size  int
+	any   bool // now has a unit, which may be an empty line
+}
+
+func (s *splitter) add(u textUnit) {
+	n := MessageLength(u.text)
+	if s.any && s.size+1+n <= s.limit {
+		s.now.WriteString("\n" + u.text)
+		s.size += 1 + n
+		return
+	}
+	if n <= s.limit {
+		s.flush()
+		s.now.WriteString(u.text)
+		s.size, s.any = n, true
+		return
+	}
+	if u.fence != "" {
+		s.addBlock(u)
+		return
+	}
+	s.flush()
+	head, rest := cutLine(u.text, s.limit)
+	s.emit(head)
+	s.add(textUnit{text: rest})
+}
+
+// addBlock makes several blocks of one that is too long.
+func (s *splitter) addBlock(u textUnit) {
+	lines := strings.Split(u.text, "\n")
+	open, last := lines[0], len(lines)-1
+	if strings.TrimSpace(lines[last]) != "```" {
+		last++ // there is code on the line that ends the block
+	}
+	body := strings.Join(lines[1:last], "\n")
+	if MessageLength(open) > 40 { // a strange fence: not worth repeating
+		body, open = open[3:]+"\n"+body, "```"
+	}
+	// No run of three backticks may be left, so that the parts hold no blocks.
+	room := s.limit - MessageLength(open) - len("\n\n```")
+	for _, part := range SplitMessage(strings.ReplaceAll(body, "``", "`\u200b`"), room) {
+		s.flush()
+		block := open + "\n" + part + "\n```"
+		s.now.WriteString(block)
+		s.size, s.any = MessageLength(block), true
+	}
+}
+
+func (s *splitter) flush() {
+	s.emit(strings.Trim(s.now.String(), "\n"))
+	s.now.Reset()
+	s.size, s.any = 0, false
+}
+
+// emit keeps a part, unless it is space alone, which Discord refuses.
+func (s *splitter) emit(part string) {
+	if strings.TrimSpace(part) != "" {
+		s.parts = append(s.parts, part)
+	}
+}
+
+// cutLine takes at most limit characters off the front of a line, at the end of a
+// sentence if there is one in the last two thirds, else at a space, else between
+// two characters.
+func cutLine(line string, limit int) (head, rest string) {
+	end := prefixLength(line, limit)
+	at := 0
+	for _, mark := range []string{". ", "! ", "? ", "。", "！", "？"} {
+		if i := strings.LastIndex(line[:end], mark); i >= 0 {
+			at = max(at, i+len(strings.TrimRight(mark, " ")))
+		}
+	}
+	if at < end/3 {
+		at = strings.LastIndex(line[:end], " ")
+	}
+	if at < end/3 {
+		at = end
+	}
+	return strings.TrimRight(line[:at], " "), strings.TrimLeft(line[at:], " ")
+}
+
+// prefixLength is the length in bytes of the longest front of s that has at most limit
+// characters, at least one rune.
+func prefixLength(s string, limit int) int {
+	n := 0
+	for i, r := range s {
+		n += max(1, utf16.RuneLen(r))
+		if n > limit && i > 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+var markdownChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\\\*_~`|<>\\[\\]()#@:]") })
+
+// EscapeLine is s as one line of text that Discord shows as it is, without markup,
+// links, cards of invitations or mentions, and in the order in which it is
+// written, at most n characters before escaping.
+func EscapeLine(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if isBidiControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	if utf8.RuneCountInString(s) > n {
+		s = string([]rune(s)[:n-1]) + "…"
+	}
+	s = markdownChars().ReplaceAllString(s, `\$0`)
+	return invitationPattern().ReplaceAllStringFunc(s, func(found string) string { return strings.ReplaceAll(found, "/", `\/`) })
+}
+
+// AsSentence makes s begin with a capital letter, unless it begins with a name such
+// as some_setting, and end with a full stop.
+func AsSentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	if first, _, _ := strings.Cut(s, " "); !strings.Contains(first, "_") {
+		r, n := utf8.DecodeRuneInString(s)
+		s = strings.ToUpper(string(r)) + s[n:]
+	}
+	if !strings.ContainsAny(s[len(s)-1:], ".!?)") {
+		s += "."
+	}
+	return s
+}

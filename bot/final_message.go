@@ -1,0 +1,155 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"clank/bot/discord"
+	"clank/cancel"
+	"clank/sessions"
+)
+
+const (
+	maxFiles     = 10      // attachments of a message
+	maxParts     = 4       // messages of one answer; a longer one becomes a file
+	maxUpload    = 9 << 20 // bytes of a message's attachments; Discord takes 10 MiB
+	fileExcerpt  = 1500    // characters of an answer that are shown when the whole is a file
+	maxLabel     = 60      // characters of a piece of work's label
+	nothingText  = "Done; there is nothing to report."
+	markdownType = "text/markdown; charset=utf-8"
+)
+
+// finalMessage is what is shown when work has ended.
+type finalMessage struct {
+	text, footer string
+	images       []sessions.Image // what was chosen to be shown
+	page         *sessions.Image  // how the page looked last; shown where no image is
+}
+
+// composeMessages makes the messages of a conclusion: text over as many as it needs, or
+// an excerpt with a file where it needs too many; the pictures with the last one.
+func composeMessages(c finalMessage) []messageContent {
+	text, footer := discord.RevealLinks(c.text), c.footer
+	files, left := pictureFiles(c.images)
+	bare := len(files) == 0
+	if left > 0 {
+		text = strings.TrimSpace(text + fmt.Sprintf("\n\n(Pictures left out because they are too large: %d)", left))
+	}
+	if strings.TrimSpace(text) == "" && len(files) == 0 {
+		text = nothingText
+	}
+	parts := discord.SplitMessage(text, discord.MaxMessageLength)
+	if len(parts) > maxParts {
+		whole := discord.File{Name: "answer.md", MediaType: markdownType, Data: []byte(text)}
+		head := discord.SplitMessage(text, fileExcerpt)[0]
+		parts = []string{head + "\n\n*The answer is long; all of it is in the attached file.*"}
+		files = append([]discord.File{whole}, files[:min(len(files), maxFiles-1)]...)
+	}
+	if len(parts) == 0 {
+		parts = []string{""}
+	}
+	if last := &parts[len(parts)-1]; footer != "" {
+		switch joined := strings.TrimPrefix(*last+"\n"+footer, "\n"); {
+		case discord.MessageLength(joined) <= discord.MaxMessageLength:
+			*last = joined
+		default:
+			parts = append(parts, footer)
+		}
+	}
+	views := make([]messageContent, len(parts))
+	for i, p := range parts {
+		views[i].content = p
+	}
+	last := &views[len(views)-1]
+	last.files = files
+	if bare {
+		last.picture = c.page
+	}
+	return views
+}
+
+// pictureFiles are as many of images as fit a message; left counts the others.
+func pictureFiles(images []sessions.Image) (files []discord.File, left int) {
+	total := 0
+	for i, im := range images {
+		if len(files) == maxFiles || total+len(im.Data) > maxUpload {
+			left++
+			continue
+		}
+		total += len(im.Data)
+		files = append(files, pictureFile(fmt.Sprintf("clank-%d", i+1), im))
+	}
+	return files, left
+}
+
+func pictureFile(name string, im sessions.Image) discord.File {
+	ext := ".png"
+	switch im.MediaType {
+	case "image/jpeg":
+		ext = ".jpg"
+	case "image/webp":
+		ext = ".webp"
+	case "image/gif":
+		ext = ".gif"
+	}
+	return discord.File{Name: name + ext, MediaType: im.MediaType, Data: im.Data}
+}
+
+// outcomeText says in words what became of a browse. ctx is that of the work.
+func outcomeText(ctx context.Context, rec sessions.TaskRecord, err error) (text, footer string) {
+	if rec.State == "" {
+		if c := cancel.CauseOf(ctx, err); c != nil {
+			return discord.EscapeLine(discord.AsSentence(c.Error()), 500), ""
+		}
+		if err != nil {
+			return discord.EscapeLine(discord.AsSentence(err.Error()), 1000), ""
+		}
+		return "That did not work, and nobody knows why.", ""
+	}
+	why := discord.EscapeLine(discord.AsSentence(failureReason(ctx, rec, err)), 1000)
+	switch rec.State {
+	case sessions.TaskDone:
+		text = rec.Answer
+	case sessions.TaskLimited:
+		text = strings.TrimSpace(rec.Answer + "\n\n*Ended early:* " + why)
+	case sessions.TaskStopped, sessions.TaskInterrupted:
+		text = strings.TrimSpace(rec.Answer + "\n\n" + why)
+	default:
+		if text = rec.Answer; text == "" { // an answer says itself what did not work
+			text = "That did not work. " + why
+		}
+	}
+	return text, footerText(rec)
+}
+
+func failureReason(ctx context.Context, rec sessions.TaskRecord, err error) string {
+	if rec.Reason != "" {
+		return rec.Reason
+	}
+	if c := cancel.CauseOf(ctx, err); c != nil {
+		return c.Error()
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return "it ended " + string(rec.State)
+}
+
+// footerText says in small letters how many steps it took and how to go on.
+func footerText(rec sessions.TaskRecord) string {
+	var bits []string
+	switch {
+	case rec.Steps == 1:
+		bits = append(bits, "1 step")
+	case rec.Steps > 1:
+		bits = append(bits, fmt.Sprintf("%d steps", rec.Steps))
+	}
+	if rec.SessionID != "" && !rec.Closed {
+		bits = append(bits, "session `"+strings.ReplaceAll(rec.SessionID, "`", "")+"` stays open")
+	}
+	if len(bits) == 0 {
+		return ""
+	}
+	return "-# " + strings.Join(bits, " · ")
+}

@@ -1,0 +1,123 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"clank/bot/discord"
+	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// progressByWork is the work whose progress is shown now, by its id.
+type progressByWork struct {
+	mu sync.Mutex
+	by map[string]*progress
+}
+
+func (s *progressByWork) add(p *progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = make(map[string]*progress)
+	}
+	s.by[p.work] = p
+}
+
+func (s *progressByWork) remove(p *progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.by, p.work)
+}
+
+// task is the id of the task that runs or waits in the work with this id; ""
+// if there is none.
+func (s *progressByWork) task(work string) string {
+	s.mu.Lock()
+	p := s.by[work]
+	s.mu.Unlock()
+	if p == nil {
+		return ""
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range slices.Backward(p.browses) {
+		if r := one.record; r.ID != "" && !r.State.Final() {
+			return r.ID
+		}
+	}
+	return ""
+}
+
+// noteByReply passes a reply to the message of a running task on to that task,
+// and reports whether m was one. It answers whether the task hears it.
+func (b *Bot) noteByReply(base context.Context, m *discordgo.Message, who person) bool {
+	text := b.withoutMention(m.Content)
+	task := b.activeProgress.task(b.workShown(m.ReferencedMessage))
+	if task == "" || text == "" {
+		return false
+	}
+	b.runShort(base, func(ctx context.Context) {
+		ctx, done := context.WithTimeout(ctx, shortTimeout)
+		defer done()
+		answer := discord.OutgoingMessage{Content: b.sendNote(ctx, m, who, task, text), ReplyTo: m.ID}
+		if _, err := b.rest.Send(ctx, m.ChannelID, answer); err != nil {
+			b.logger().Warn("answer to what was said to a task not sent", "channel", m.ChannelID, "error", err)
+		}
+	})
+	return true
+}
+
+// sendNote passes text on to a task and says how that went.
+func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, task, text string) string {
+	from := b.withThreadParent(sessions.Origin{
+		Kind: sessions.FromDiscord, Guild: m.GuildID, Channel: m.ChannelID, User: who.id, UserName: who.name,
+		Private: m.GuildID == "", Roles: who.roles,
+	})
+	if why := b.disabled(ctx, from); why != "" {
+		return discord.AsSentence(why)
+	}
+	_, err := b.Tasks.SendNote(ctx, task, from, text)
+	if errors.Is(err, sessions.ErrNotOwner) && m.GuildID != "" {
+		bits, known := b.guilds.Permissions(m.GuildID, m.ChannelID, who.id, who.roles)
+		if !known {
+			bits = b.askPermissions(ctx, m, who)
+		}
+		if from.Moderator = bits&moderatorBits != 0; from.Moderator {
+			_, err = b.Tasks.SendNote(ctx, task, from, text)
+		}
+	}
+	if err != nil {
+		return discord.EscapeLine(discord.AsSentence(err.Error()), 500)
+	}
+	return "Passed on. It is heard before the next step."
+}
+
+// workShown is the id of the work that a message of the bot shows: its stop
+// button names it.
+func (b *Bot) workShown(m *discordgo.Message) string {
+	if m == nil || m.Author == nil || m.Author.ID != b.identity().user {
+		return ""
+	}
+	for _, row := range m.Components {
+		var buttons []discordgo.MessageComponent
+		switch r := row.(type) {
+		case *discordgo.ActionsRow:
+			buttons = r.Components
+		case discordgo.ActionsRow:
+			buttons = r.Components
+		}
+		for _, c := range buttons {
+			if button, ok := c.(*discordgo.Button); ok {
+				if work, ok := strings.CutPrefix(button.CustomID, stopPrefix); ok {
+					return work
+				}
+			}
+		}
+	}
+	return ""
+}

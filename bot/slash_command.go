@@ -1,0 +1,135 @@
+package bot
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// commandName is the one command; all else is below it.
+const commandName = "clank"
+
+// maxTaskLength is the most characters of a task.
+const maxTaskLength = 4000
+
+// CommandOptions say what there is besides browsing.
+type CommandOptions struct {
+	Runtimes []string // the choices of the runtime; with fewer than two there is no such option
+	Watches  bool
+	Calls    []*discordgo.ApplicationCommandOption // the subcommands about calls
+	Budget   bool
+}
+
+// SlashCommand is /clank as it should be registered.
+func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
+	least, one := 1, 1.0
+	options := []*discordgo.ApplicationCommandOption{
+		{
+			Type: discordgo.ApplicationCommandOptionString, Name: "task", Required: true, MinLength: &least, MaxLength: maxTaskLength,
+			Description: "What to do, in your words",
+		},
+		{
+			Type: discordgo.ApplicationCommandOptionString, Name: "session", MaxLength: 100,
+			Description: "Go on in this session; “last” is your last one here",
+		},
+	}
+	if len(o.Runtimes) > 1 {
+		runtime := &discordgo.ApplicationCommandOption{
+			Type: discordgo.ApplicationCommandOptionString, Name: "runtime", Description: "Which mind works the browser",
+		}
+		for _, r := range o.Runtimes[:min(len(o.Runtimes), 25)] {
+			runtime.Choices = append(runtime.Choices, &discordgo.ApplicationCommandOptionChoice{Name: r, Value: r})
+		}
+		options = append(options, runtime)
+	}
+	options = append(
+		options,
+		&discordgo.ApplicationCommandOption{
+			Type: discordgo.ApplicationCommandOptionInteger, Name: "steps", MinValue: &one, MaxValue: 200,
+			Description: "How many steps it may take",
+		},
+		&discordgo.ApplicationCommandOption{
+			Type: discordgo.ApplicationCommandOptionBoolean, Name: "private", Description: "Show it to you alone",
+		},
+		&discordgo.ApplicationCommandOption{
+			Type: discordgo.ApplicationCommandOptionString, Name: "profile", MaxLength: 64,
+			Description: "Which browser profile to use, if you have several",
+		},
+	)
+	sub := discordgo.ApplicationCommandOptionSubCommand
+	return &discordgo.ApplicationCommand{
+		Type: discordgo.ChatApplicationCommand, Name: commandName, Description: "A browser for this channel",
+		Options: append([]*discordgo.ApplicationCommandOption{
+			{Type: sub, Name: "browse", Description: "Do something on the web", Options: options},
+			{Type: sub, Name: "stop", Description: "Stop what runs in this channel"},
+			{Type: sub, Name: "sessions", Description: "Show your browser sessions in this channel"},
+		}, slices.Concat(watchCommands(o.Watches), o.Calls, budgetCommand(o.Budget))...),
+	}
+}
+
+// SameCommands reports whether two lists of commands are the same, but for what Discord
+// adds to them.
+func SameCommands(a, b []*discordgo.ApplicationCommand) bool {
+	return comparableForm(a) == comparableForm(b)
+}
+
+// comparableForm is what matters of commands, without what Discord adds.
+func comparableForm(cmds []*discordgo.ApplicationCommand) string {
+	type command struct {
+		Name, Description string
+		Type              discordgo.ApplicationCommandType
+		Options           []comparableOption
+	}
+	out := make([]command, 0, len(cmds))
+	for _, c := range cmds {
+		if c != nil {
+			out = append(out, command{c.Name, c.Description, cmp.Or(c.Type, discordgo.ChatApplicationCommand), comparableOptions(c.Options)})
+		}
+	}
+	text, err := json.Marshal(out)
+	if err != nil { // a choice with a value that is no JSON: never equal
+		return err.Error()
+	}
+	return string(text)
+}
+
+type comparableOption struct {
+	Name, Description string
+	Type              discordgo.ApplicationCommandOptionType
+	Required          bool
+	Choices           map[string]any
+	MinValue          float64
+	MaxValue          float64
+	MinLength         int
+	MaxLength         int
+	Options           []comparableOption
+}
+
+func comparableOptions(list []*discordgo.ApplicationCommandOption) []comparableOption {
+	out := make([]comparableOption, 0, len(list))
+	for _, o := range list {
+		if o == nil {
+			continue
+		}
+		x := comparableOption{
+			Name: o.Name, Description: o.Description, Type: o.Type, Required: o.Required,
+			MaxValue: o.MaxValue, MaxLength: o.MaxLength, Options: comparableOptions(o.Options),
+		}
+		if o.MinValue != nil {
+			x.MinValue = *o.MinValue
+		}
+		if o.MinLength != nil {
+			x.MinLength = *o.MinLength
+		}
+		for _, c := range o.Choices {
+			if x.Choices == nil {
+				x.Choices = make(map[string]any)
+			}
+			x.Choices[c.Name] = c.Value
+		}
+		out = append(out, x)
+	}
+	return out
+}

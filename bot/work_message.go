@@ -1,0 +1,224 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"clank/bot/discord"
+	"clank/sessions"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// errCannotShow is returned by place.show when nothing can be shown to the person
+// any more: the answer to the command has expired and no other way is open.
+var errCannotShow = errors.New("no way is left to write to the person who asked")
+
+// messageContent is what a message shows now.
+type messageContent struct {
+	content string
+	picture *sessions.Image // how the page looks
+	files   []discord.File  // of an answer
+	rows    []discordgo.MessageComponent
+}
+
+// workMessage is the one message that shows a piece of work, wherever it has to live:
+// the answer to a command while Discord lets that be edited, then a message in
+// the channel, or a direct message if it is private or the channel is closed to
+// the bot. One goroutine at a time uses it.
+type workMessage struct {
+	rest    *discord.REST
+	log     *slog.Logger
+	channel string
+	user    string // who asked
+	private bool
+	replyTo string
+
+	interaction *discordgo.Interaction // nil when it is not the way, or not any more
+	expires     time.Time              // of the interaction
+
+	message        string          // id of the message in channel; empty = not written yet
+	deleted        bool            // somebody deleted the message
+	filesForbidden bool            // files are not allowed here
+	direct         bool            // channel is the person's direct channel
+	shown          *sessions.Image // the picture that the message has now
+}
+
+// show makes the message look like v. Unless final is set a message that
+// somebody deleted stays deleted.
+func (p *workMessage) show(ctx context.Context, v messageContent, final bool) error {
+	if p.deleted && !final {
+		return nil
+	}
+	if p.interaction != nil && !time.Now().Before(p.expires) {
+		return p.moveToChannel(ctx, v)
+	}
+	err := p.change(ctx, v)
+	switch {
+	case discord.IsCode(err, discord.CodeUnknownInteraction, discord.CodeUnknownWebhook, discord.CodeInvalidToken):
+		p.log.Info("discord has forgotten a command; going on without its answer", "channel", p.channel)
+		p.interaction = nil
+		return p.write(ctx, v)
+	case discord.IsCode(err, discord.CodeUnknownMessage):
+		p.deleted, p.message = true, ""
+		if final {
+			return p.add(ctx, v)
+		}
+		return nil
+	}
+	return err
+}
+
+// change edits the message, or writes it if it is not there yet.
+func (p *workMessage) change(ctx context.Context, v messageContent) error {
+	var edit func(discord.OutgoingMessage) error
+	switch {
+	case p.interaction != nil && p.deleted:
+		return p.add(ctx, v)
+	case p.interaction != nil:
+		edit = func(m discord.OutgoingMessage) error { return p.rest.EditResponse(ctx, p.interaction, m) }
+	case p.message != "":
+		edit = func(m discord.OutgoingMessage) error { return p.rest.Edit(ctx, p.channel, p.message, m) }
+	default:
+		return p.write(ctx, v)
+	}
+	m := v.message()
+	m.KeepFiles = v.picture != nil && v.picture == p.shown && len(v.files) == 0
+	return p.sendWithFallback(v, m, edit)
+}
+
+// sendWithFallback sends m with send, and once more without files if it is they that are not
+// wanted: the words must go out.
+func (p *workMessage) sendWithFallback(v messageContent, m discord.OutgoingMessage, send func(discord.OutgoingMessage) error) error {
+	if p.filesForbidden {
+		m.Files = nil
+	}
+	err := send(m)
+	if len(m.Files) > 0 && discord.IsCode(err, discord.CodeTooLarge, discord.CodeMissingPermission) {
+		m.Files = nil
+		if len(v.files) > 0 {
+			m.Content = withNote(m.Content, "(The files could not be attached here.)")
+		}
+		if err = send(m); err == nil {
+			p.filesForbidden = true
+		}
+	}
+	if err == nil {
+		p.shown = v.picture
+	}
+	return err
+}
+
+// moveToChannel moves on from an answer that is about to expire.
+func (p *workMessage) moveToChannel(ctx context.Context, v messageContent) error {
+	old := p.interaction
+	p.interaction = nil
+	err := p.write(ctx, v)
+	hint := discord.OutgoingMessage{Content: "This goes on in a message below, as Discord lets me change this one for 15 minutes only."}
+	switch {
+	case errors.Is(err, errCannotShow):
+		hint.Content = "Discord lets me change this message for 15 minutes only, and I cannot write to you directly, " +
+			"so this ends here. Please allow direct messages from this server and ask again."
+	case err != nil:
+		return err
+	case p.direct:
+		hint.Content = "This goes on in our direct messages, as Discord lets me change this one for 15 minutes only."
+	}
+	if e := p.rest.EditResponse(ctx, old, hint); e != nil {
+		p.log.Info("the expiring answer could not point to the new message", "error", e)
+	}
+	return err
+}
+
+// write writes the message anew, in the channel or directly to the person.
+func (p *workMessage) write(ctx context.Context, v messageContent) error {
+	p.deleted = false
+	if p.private && !p.direct {
+		return p.writeDirectly(ctx, v)
+	}
+	err := p.send(ctx, v, p.replyTo)
+	if err != nil && p.replyTo != "" && discord.IsCode(err, codeNoReply) {
+		err = p.send(ctx, v, "")
+	}
+	if discord.IsCode(err, discord.CodeMissingAccess, discord.CodeMissingPermission, discord.CodeUnknownChannel) && !p.direct {
+		p.log.Info("the bot may not write in a channel; going on directly", "channel", p.channel, "error", err)
+		return p.writeDirectly(ctx, v)
+	}
+	return err
+}
+
+// codeNoReply is Discord's refusal of a reply where the bot may not read history.
+const codeNoReply = 160002
+
+func (p *workMessage) writeDirectly(ctx context.Context, v messageContent) error {
+	id, err := p.rest.DirectChannel(ctx, p.user)
+	if err == nil {
+		p.channel, p.direct, p.filesForbidden = id, true, false
+		err = p.send(ctx, v, "")
+	}
+	var refusal *discord.APIError
+	if errors.As(err, &refusal) && refusal.Status < 500 {
+		return fmt.Errorf("%w: %w", errCannotShow, err)
+	}
+	return err
+}
+
+// send writes v as a new message into p.channel.
+func (p *workMessage) send(ctx context.Context, v messageContent, replyTo string) error {
+	m := v.message()
+	m.ReplyTo = replyTo
+	return p.sendWithFallback(v, m, func(m discord.OutgoingMessage) (err error) {
+		p.message, err = p.rest.Send(ctx, p.channel, m)
+		return err
+	})
+}
+
+// add writes a further message after the one of the place.
+func (p *workMessage) add(ctx context.Context, v messageContent) error {
+	if p.interaction == nil || !time.Now().Before(p.expires) {
+		return p.write(ctx, v)
+	}
+	m := v.message()
+	m.Private = p.private
+	return p.sendWithFallback(v, m, func(m discord.OutgoingMessage) error { return p.rest.FollowUp(ctx, p.interaction, m) })
+}
+
+// finish shows an answer: its first part in the place, the rest below it.
+func (p *workMessage) finish(ctx context.Context, parts []messageContent) error {
+	for i, v := range parts {
+		var err error
+		if i == 0 {
+			err = p.show(ctx, v, true)
+		} else {
+			p.replyTo = ""
+			err = p.add(ctx, v)
+		}
+		if err != nil {
+			return fmt.Errorf("show part %d of %d of an answer: %w", i+1, len(parts), err)
+		}
+	}
+	return nil
+}
+
+func (v messageContent) message() discord.OutgoingMessage {
+	m := discord.OutgoingMessage{Content: v.content, Files: v.files, Rows: v.rows}
+	if v.picture != nil {
+		m.Files = append(slices.Clip(m.Files), pictureFile("page", *v.picture))
+	}
+	return m
+}
+
+// withNote puts a note below content if there is room for it.
+func withNote(content, note string) string {
+	if content == "" {
+		return note
+	}
+	if joined := content + "\n" + note; discord.MessageLength(joined) <= discord.MaxMessageLength {
+		return joined
+	}
+	return content
+}

@@ -1,0 +1,80 @@
+package browseagent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"clank/sessions"
+	"clank/sessions/agent"
+)
+
+// performApproved performs one understood call within its time, after people were asked
+// where they want to be. The time they take does not count.
+func (r *run) performApproved(ctx context.Context, t *tool, p Page, a toolArgs) callOutcome {
+	if t.asks != nil && t.asks(a) {
+		return r.fillApproved(ctx, t, a)
+	}
+	plainly := func() callOutcome {
+		return r.runWithin(ctx, a, func(ctx context.Context) callOutcome { return t.perform(ctx, r, p, a) })
+	}
+	j, judges := p.(agent.ActionJudge)
+	kind, input := judgedAction(t, a)
+	if kind == "" || !judges || r.agent.Approver == nil {
+		return plainly()
+	}
+	act := agent.Action{Judge: j, Kind: kind, Args: input, Timeout: r.stepLimit(a), Ask: r.askPeople}
+	do := agent.Perform
+	if t.kind == "" { // it goes to an address, which means the same whatever the page does
+		do = agent.Approve
+	}
+	d := do(ctx, act)
+	o := callOutcome{notes: d.Notes, err: d.Err}
+	switch {
+	case d.Refused != nil:
+		o = *refusedOutcome(d.Refused)
+	case errors.Is(d.Err, agent.ErrPageChanged):
+		o = *invalidCall("Not done: the page changed what this does while it was being looked at. Look at the page again.")
+	case t.kind == "" && d.Err == nil:
+		o = plainly()
+	}
+	o.decision = d.Decision
+	return o
+}
+
+// stepLimit is the time of one step, and a little more where the call asked to wait.
+func (r *run) stepLimit(a toolArgs) time.Duration { return r.set.StepTimeout + extraWait(a) }
+
+// runWithin does something within the time that a call has.
+func (r *run) runWithin(ctx context.Context, a toolArgs, do func(context.Context) callOutcome) (o callOutcome) {
+	o.err = agent.RunWithin(ctx, r.stepLimit(a), func(ctx context.Context) error {
+		o = do(ctx)
+		return o.err
+	})
+	return o
+}
+
+// askPeople asks a question. The decision is a sentence, "" if nobody had to be
+// asked.
+func (r *run) askPeople(ctx context.Context, q sessions.Question) (decision string, err error) {
+	q.Literal = r.caps.Literal
+	return agent.AskApproval(ctx, r.agent.Approver, r.log, r.session, r.task, q)
+}
+
+// refusedOutcome is what the model is told when people did not agree.
+func refusedOutcome(why error) *callOutcome {
+	return invalidCall("%s", agent.RefusalText(why))
+}
+
+// judgedAction is the action of [Page.Act] behind a call, if it can set something off.
+func judgedAction(t *tool, a toolArgs) (kind string, input map[string]any) {
+	switch {
+	case t.kind == "click" || t.kind == "type" || t.kind == "press" || t.kind == "dialog":
+		return t.kind, a
+	case t.name == "browser_open":
+		return "navigate", map[string]any{"url": agent.CompleteURL(a.str("url"))}
+	case t.name == "browser_tabs" && a.str("action") == "new" && a.str("url") != "":
+		return "tabNew", map[string]any{"url": agent.CompleteURL(a.str("url"))}
+	}
+	return "", nil
+}

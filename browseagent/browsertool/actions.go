@@ -1,0 +1,237 @@
+package browsertool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"clank/internal/untrusted"
+)
+
+// markExternal marks details as a page's. kind names what they are.
+func markExternal(kind string, details map[string]any) map[string]any {
+	details["externalContent"] = map[string]any{"untrusted": true, "source": "browser", "kind": kind, "wrapped": true}
+	return details
+}
+
+// pageResult is an answer that may repeat what pages say.
+func pageResult(kind string, answer map[string]any) Result {
+	return Result{Text: untrusted.Wrap(encodeJSON(answer)), Details: markExternal(kind, answer)}
+}
+
+// serviceResult is an answer of the service's own words.
+func serviceResult(answer map[string]any) Result {
+	return Result{Text: untrusted.Clean(encodeJSON(answer)), Details: answer}
+}
+
+// serviceHandler makes the handler of a route that answers in the service's own words.
+func serviceHandler(method, path string, keys ...string) func(context.Context, *toolCall) (Result, error) {
+	return func(ctx context.Context, c *toolCall) (Result, error) {
+		answer, err := c.send(ctx, method, path, c.in.query(keys...), nil)
+		if err != nil {
+			return Result{}, err
+		}
+		return serviceResult(answer), nil
+	}
+}
+
+// pageHandler makes the handler of a route whose answer may repeat what pages say.
+func pageHandler(kind, path string, keys ...string) func(context.Context, *toolCall) (Result, error) {
+	return func(ctx context.Context, c *toolCall) (Result, error) {
+		answer, err := c.post(ctx, path, c.in.body(keys...))
+		if err != nil {
+			return Result{}, err
+		}
+		return pageResult(kind, answer), nil
+	}
+}
+
+// listHandler makes the handler of a route that answers with a list under key.
+func listHandler(path, key string, keys ...string) func(context.Context, *toolCall) (Result, error) {
+	return func(ctx context.Context, c *toolCall) (Result, error) {
+		answer, err := c.get(ctx, path, c.in.query(keys...))
+		if err != nil {
+			return Result{}, err
+		}
+		list, _ := answer[key].([]any)
+		details := pickFields(answer, "ok", "targetId", "url")
+		details[strings.TrimSuffix(key, "s")+"Count"] = len(list)
+		return Result{Text: untrusted.Wrap(encodeJSON(answer)), Details: markExternal(strings.TrimPrefix(path, "/"), details)}, nil
+	}
+}
+
+// pickFields copies the fields that an answer has.
+func pickFields(answer map[string]any, keys ...string) map[string]any {
+	out := map[string]any{}
+	for _, key := range keys {
+		if v, ok := answer[key]; ok {
+			out[key] = v
+		}
+	}
+	return out
+}
+
+// startStopHandler makes the handler that starts or stops a browser and tells how it
+// is after that.
+func startStopHandler(path string) func(context.Context, *toolCall) (Result, error) {
+	return func(ctx context.Context, c *toolCall) (Result, error) {
+		if _, err := c.post(ctx, path, nil); err != nil {
+			return Result{}, err
+		}
+		status, err := c.get(ctx, "/", nil)
+		if err != nil {
+			return Result{}, fmt.Errorf("it was done, but the status cannot be told: %w", err)
+		}
+		return serviceResult(status), nil
+	}
+}
+
+func readText(ctx context.Context, c *toolCall) (Result, error) {
+	answer, err := c.get(ctx, "/text", c.in.query("targetId", "selector", "maxChars"))
+	if err != nil {
+		return Result{}, err
+	}
+	text, _ := answer["text"].(string)
+	details := pickFields(answer, "ok", "targetId", "url", "truncated")
+	details["chars"] = len(utf16.Encode([]rune(text)))
+	if callInput(answer).isTrue("truncated") {
+		text += "\n[...TRUNCATED: the page has more text]"
+	}
+	return Result{Text: untrusted.WrapWithWarning(text), Details: markExternal("text", details)}, nil
+}
+
+// setEmulation sets what is named, one after the other.
+func setEmulation(ctx context.Context, c *toolCall) (Result, error) {
+	set := map[string]any{}
+	for _, one := range []struct{ key, path, field string }{
+		{"device", "/set/device", "name"},
+		{"colorScheme", "/set/media", "colorScheme"},
+		{"timezoneId", "/set/timezone", "timezoneId"},
+		{"locale", "/set/locale", "locale"},
+	} {
+		value := c.in.str(one.key)
+		if value == "" {
+			continue
+		}
+		body := c.in.body("targetId")
+		body[one.field] = value
+		answer, err := c.post(ctx, one.path, body)
+		if err != nil && len(set) > 0 {
+			return Result{}, fmt.Errorf("%w (done before that: %s)", err, encodeJSON(set))
+		}
+		if err != nil {
+			return Result{}, err
+		}
+		set[one.key] = value
+		if id, ok := answer["targetId"]; ok {
+			set["targetId"] = id
+		}
+	}
+	if len(set) == 0 {
+		return Result{}, newCallError("emulate needs device, colorScheme, timezoneId or locale")
+	}
+	set["ok"] = true
+	return serviceResult(set), nil
+}
+
+func savePDF(ctx context.Context, c *toolCall) (Result, error) {
+	answer, err := c.post(ctx, "/pdf", c.in.body("targetId"))
+	if err != nil {
+		return Result{}, err
+	}
+	return pageResult("pdf", answer), nil
+}
+
+func uploadFiles(ctx context.Context, c *toolCall) (Result, error) {
+	body := c.in.body("paths", "ref", "inputRef", "element", "targetId", "timeoutMs")
+	if _, ok := body["paths"]; !ok && c.in.str("path") != "" {
+		body["paths"] = []string{c.in.str("path")}
+	}
+	if _, ok := body["paths"]; !ok {
+		return Result{}, newCallError("upload needs paths")
+	}
+	answer, err := c.post(ctx, "/hooks/file-chooser", body)
+	if err != nil {
+		return Result{}, err
+	}
+	return pageResult("upload", answer), nil
+}
+
+// performAct sends an act.
+func performAct(ctx context.Context, c *toolCall) (Result, error) {
+	if len(c.act) == 0 || callInput(c.act).str("kind") == "" {
+		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " + strings.Join(c.session.Tool.Kinds(Capability{}), ", "))
+	}
+	if !c.session.Tool.evaluates() && runsScript(c.act, 0) {
+		return Result{}, newCallError("scripts may not be run here (browser.evaluateEnabled=false); use snapshot, text and the other kinds")
+	}
+	answer, err := c.post(ctx, "/act", c.act)
+	if err != nil && c.mayDropTarget(ctx, err) {
+		without := map[string]any{}
+		for key, v := range c.act {
+			if key != "targetId" {
+				without[key] = v
+			}
+		}
+		answer, err = c.post(ctx, "/act", without)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	c.updateTabID(answer)
+	if callInput(c.act).str("kind") == "close" {
+		c.session.forgetTabs(c.target, c.profile, callInput(answer).str("targetId"), callInput(c.act).str("targetId"))
+	}
+	return pageResult("act", answer), nil
+}
+
+// runsScript reports whether an act, or one within it, would run a script.
+func runsScript(act map[string]any, depth int) bool {
+	in := callInput(act)
+	kind := in.str("kind")
+	if kind == "evaluate" || (kind == "wait" && in.str("fn") != "") {
+		return true
+	}
+	const deepest = 10 // the service refuses less
+	nested, _ := act["actions"].([]any)
+	return slices.ContainsFunc(nested, func(v any) bool {
+		one, ok := v.(map[string]any)
+		return ok && (depth >= deepest || runsScript(one, depth+1))
+	})
+}
+
+// mayDropTarget decides whether an act on a tab that is gone may be tried once
+// more without naming the tab: only in a browser that somebody else runs, whose
+// ids change behind our back; only for what changes nothing; and only when
+// there is no second tab that could be hit.
+func (c *toolCall) mayDropTarget(ctx context.Context, err error) bool {
+	in := callInput(c.act)
+	if !isTabGone(err) || in.str("targetId") == "" || !slices.Contains([]string{"hover", "scrollIntoView", "wait"}, in.str("kind")) {
+		return false
+	}
+	status, err := c.get(ctx, "/", nil)
+	if err != nil || !isAttached(status) {
+		return false
+	}
+	tabs, err := c.get(ctx, "/tabs", nil)
+	if err != nil {
+		return false
+	}
+	list, _ := tabs["tabs"].([]any)
+	return len(list) == 1
+}
+
+func isAttached(status map[string]any) bool {
+	in := callInput(status)
+	return in.str("driver") == "existing-session" || in.str("transport") == "chrome-mcp"
+}
+
+// isTabGone reports whether the service said that there is no such tab.
+func isTabGone(err error) bool {
+	a, ok := errors.AsType[*serviceFailure](err)
+	return ok && a.status == http.StatusNotFound && strings.Contains(strings.ToLower(a.text), "tab not found")
+}

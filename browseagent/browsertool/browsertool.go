@@ -1,0 +1,90 @@
+// Package browsertool is the tool "browser": one flat set of parameters with
+// which a language model works a browser through its control API, on this
+// machine, in a sandbox or on a node.
+//
+// A [Tool] is what does not change between conversations, a [Session] is one
+// conversation: it runs calls, and closes at its end the tabs it opened. What
+// pages say reaches the model between markers only; package untrusted makes
+// them.
+//
+// It holds no browser and no listener, and it is not the agent loop: it carries
+// out one call at a time and says what came of it.
+package browsertool
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"time"
+
+	"clank/llm"
+)
+
+// ControlAPI is one control API. Call sends a request and returns the status and
+// the JSON of the answer; query and body may be nil. err is nil whenever the API
+// answered, whatever it said. Otherwise it is the cause of ctx's end, or wraps
+// one of [ErrUnreachable], [ErrTimedOut] and [ErrNoAnswer], or says by itself
+// what went wrong. [*APIClient] and the node client are Callers.
+type ControlAPI interface {
+	Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error)
+}
+
+// What a [Caller] says when there was no answer.
+var (
+	ErrUnreachable = ErrAPIUnreachable
+	ErrTimedOut    = ErrAPITimedOut
+	ErrNoAnswer    = ErrAPIBadAnswer
+)
+
+// Tool is the tool for all conversations. Its fields are set before use.
+type Tool struct {
+	Targets Targets
+
+	// EvaluateEnabled says whether scripts of the model may run; nil means
+	// they may. While it is false the tool refuses them, whatever the control
+	// API would do.
+	EvaluateEnabled func() bool
+
+	// ApprovalWait is how much longer a call may take because people are asked about what it sets off; nil means not at all.
+	// Who they are is said with the context, see [WithAskID].
+	ApprovalWait func() time.Duration
+
+	// SnapshotMode is the mode of snapshots that name none: "efficient", or ""
+	// (nil) for full ones.
+	SnapshotMode func() string
+
+	// Vision describes screenshots to models that cannot see; nil if nobody
+	// can.
+	Vision *Vision
+}
+
+// evaluates reports whether scripts may run.
+func (t *Tool) evaluates() bool { return t.EvaluateEnabled == nil || t.EvaluateEnabled() }
+
+// Result is what came of a call.
+type Result struct {
+	Text    string      // for the model; page text in it stands between markers
+	Images  []llm.Image // for the model
+	IsError bool        // the call failed; Text says why
+
+	// Details are the parts of the control API's answer that programs want,
+	// raw. They may repeat what pages say, so they are not for a model;
+	// "externalContent" says so.
+	Details map[string]any
+}
+
+// ForModel is r as the answer to the tool call with this id.
+func (r Result) ForModel(id string) llm.ToolResult {
+	return llm.ToolResult{ID: id, Text: r.Text, Images: r.Images, IsError: r.IsError}
+}
+
+// Bounds of what the tool waits for and sends.
+const (
+	answerSlack     = 5 * time.Second  // beyond what the control API may take
+	leastWait       = 60 * time.Second // where the call names no timeout: a browser may have to start
+	leastNamedWait  = 30 * time.Second // where it names one: likewise
+	closeTimeout    = 5 * time.Second  // for each tab at the end of a session
+	maxSnapshot     = 40_000           // characters, where the call says nothing
+	maxImage        = 10 << 20         // bytes of a screenshot
+	maxServiceError = 4_000            // characters of an error text
+)

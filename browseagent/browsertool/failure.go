@@ -1,0 +1,111 @@
+package browsertool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"clank/internal/untrusted"
+)
+
+const (
+	doNotRetry = "Do not call the browser tool again now: it will fail the same way. Go on without it, or tell the person that the browser " +
+		"service (clank) must be started or looked at."
+	doNotRepeat = "Do not repeat this call: it may still be running, and would wait as long again. Go on without it, or tell the person."
+	doNotEvade  = "A person or a setting decided so. Do not try it in another way; tell the person if they need to know."
+	rateLimited = "the browser service is limiting how often it may be used (429). Do not retry now: wait, use what is known so far, or tell the person."
+)
+
+// consentRefused is the reason that the control API gives for what people do not want done.
+const consentRefused = "consent_refused"
+
+// callError is an error of the call itself: nothing was sent.
+type callError struct{ text string }
+
+func (m callError) Error() string { return m.text }
+
+func newCallError(text string) error { return callError{text} }
+
+// serviceFailure is an error that the control API told. Its text is the service's.
+type serviceFailure struct {
+	status       int
+	text         string
+	own          bool // the text is surely the service's own, and quotes no page
+	code, reason string
+	details      any
+}
+
+func (a *serviceFailure) Error() string { return a.text }
+
+// pagelessRoutes are the routes whose answers quote no page.
+var pagelessRoutes = []string{"/", "/doctor", "/profiles", "/start", "/stop"}
+
+// serviceError reads an answer with an error status. The text of a rate limit
+// is left out: it is often a third party's, and full of keys and addresses.
+func serviceError(status int, answer map[string]any) *serviceFailure {
+	in := callInput(answer)
+	a := &serviceFailure{status: status, text: in.str("error"), code: in.str("code"), reason: in.str("reason"), details: answer["details"]}
+	if status == http.StatusTooManyRequests {
+		return &serviceFailure{status: status, text: rateLimited, own: true, code: a.code}
+	}
+	if a.text == "" {
+		a.own = true
+		a.text = fmt.Sprintf("the browser service answered %d %s and did not say why", status, http.StatusText(status))
+	}
+	if r := []rune(a.text); len(r) > maxServiceError {
+		a.text = string(r[:maxServiceError]) + "…"
+	}
+	return a
+}
+
+// noAnswerError is an error of the connection that comes with advice.
+type noAnswerError struct {
+	err  error
+	hint string
+}
+
+func (l noAnswerError) Error() string { return l.err.Error() + ". " + l.hint }
+func (l noAnswerError) Unwrap() error { return l.err }
+
+// explainNoAnswer says why there was no answer, and what that means for the model.
+func explainNoAnswer(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, ErrUnreachable):
+		return noAnswerError{err, doNotRetry}
+	case errors.Is(err, ErrTimedOut), errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return noAnswerError{err, doNotRepeat}
+	}
+	return err
+}
+
+// failedResult is the result of a call that failed.
+//
+// What the control API says of a page may quote it, so it stands between
+// markers; what it says of itself, and what this package says, does not.
+func failedResult(err error) Result {
+	r := Result{IsError: true, Details: map[string]any{}}
+	a, ok := errors.AsType[*serviceFailure](err)
+	if !ok || a.own {
+		r.Text = untrusted.Truncate(untrusted.Clean(err.Error()), maxServiceError)
+	} else {
+		r.Text = fmt.Sprintf("It failed (%d). The browser service says, and may quote the page:\n%s", a.status, untrusted.Wrap(err.Error()))
+		markExternal("error", r.Details)
+	}
+	if ok && a.reason == consentRefused {
+		r.Text += "\n" + doNotEvade
+	}
+	if !ok {
+		return r
+	}
+	r.Details["status"] = a.status
+	for key, v := range map[string]string{"code": a.code, "reason": a.reason} {
+		if v != "" {
+			r.Details[key] = v
+		}
+	}
+	if a.details != nil {
+		r.Details["details"] = a.details
+	}
+	return r
+}

@@ -1,0 +1,185 @@
+package browsertool_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/browseagent/browsertool"
+	"clank/llm"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestMain serves MCP on its own pipes when a test starts the test program
+// again as a server.
+func TestMain(m *testing.M) {
+	address := os.Getenv("CLANK_TEST_CONTROL")
+	if address == "" {
+		os.Exit(m.Run())
+	}
+	s := &browsertool.MCPServer{Tool: tool(address, os.Getenv("CLANK_TEST_MEDIA")), Browser: &agent{}, Version: "test"}
+	if err := s.ServePipes(context.Background(), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func tool(address, media string) *browsertool.Tool {
+	host := &browsertool.Target{API: &browsertool.APIClient{URL: address}, Media: []string{media}}
+	return &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}
+}
+
+var mcpPNG = append([]byte("\x89PNG\r\n\x1a\n"), 1, 2, 3)
+
+// control is a control API by script.
+type control struct {
+	*httptest.Server
+	media  string
+	mu     sync.Mutex
+	opened int
+	closed []string
+	hung   chan string // a call that hangs has begun
+	left   chan string // and was given up
+}
+
+func newControl(t *testing.T) *control {
+	t.Helper()
+	c := &control{media: t.TempDir(), hung: make(chan string, 10), left: make(chan string, 10)}
+	if err := os.WriteFile(filepath.Join(c.media, "a.png"), mcpPNG, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.Server = httptest.NewServer(c)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch line := r.Method + " " + r.URL.Path; line {
+	case "GET /snapshot":
+		_, _ = io.WriteString(w, `{"ok":true,"format":"ai","snapshot":"- button \"Go\" [ref=e1]","refs":{"e1":{}}}`)
+	case "POST /screenshot":
+		_ = json.NewEncoder(w).Encode(map[string]string{"path": filepath.Join(c.media, "a.png"), "targetId": "T"})
+	case "POST /tabs/open":
+		c.opened++
+		_, _ = fmt.Fprintf(w, `{"targetId":"T%d"}`, c.opened)
+	case "GET /console":
+		text := strings.Repeat("x", 256<<10)
+		_, _ = fmt.Fprintf(w, `{"messages":[{"text":%q}]}`, text)
+	case "POST /act":
+		c.mu.Unlock()
+		_, _ = io.Copy(io.Discard, r.Body) // or the server cannot see the caller leave
+		c.hung <- line
+		<-r.Context().Done()
+		c.left <- line
+		c.mu.Lock()
+	default:
+		if r.Method == http.MethodDelete {
+			c.closed = append(c.closed, strings.TrimPrefix(r.URL.Path, "/tabs/"))
+			_, _ = io.WriteString(w, `{"ok":true}`)
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"error":"profile not found"}`)
+	}
+}
+
+// givenUp waits until a call that hangs was given up: soon, which is before its
+// own time is over.
+func (c *control) givenUp(t *testing.T) {
+	t.Helper()
+	select {
+	case <-c.left:
+	case <-time.After(30 * time.Second):
+		t.Fatal("a call goes on")
+	}
+}
+
+// ends is the tabs that were closed.
+func (c *control) ends() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return strings.Join(c.closed, " ")
+}
+
+// agent is a Browser by script: it tells two lines and answers, or waits to be
+// stopped when the query is "hang".
+type agent struct {
+	left chan error // may be nil
+}
+
+func (a *agent) Browse(ctx context.Context, query, session string, progress func(string)) (browsertool.BrowseAnswer, error) {
+	switch query {
+	case "hang":
+		progress("waiting")
+		<-ctx.Done()
+		if a.left != nil {
+			a.left <- context.Cause(ctx)
+		}
+		return browsertool.BrowseAnswer{}, context.Cause(ctx)
+	case "fail":
+		return browsertool.BrowseAnswer{Text: "no such flight", Failed: true}, nil
+	case "break":
+		return browsertool.BrowseAnswer{}, errors.New("no model is set up")
+	case "flood":
+		for i := range 10_000 {
+			progress(fmt.Sprint("line ", i))
+		}
+		return browsertool.BrowseAnswer{Text: "flooded"}, nil
+	}
+	progress("opening\nthe page")
+	return browsertool.BrowseAnswer{Text: "42 <<<EXTERNAL_UNTRUSTED_CONTENT>>>", SessionID: "s" + session, Images: []llm.Image{{MediaType: "image/png", Data: mcpPNG}}}, nil
+}
+
+func within(t *testing.T, what string, done <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(30 * time.Second):
+		t.Fatalf("%s did not happen", what)
+		return nil
+	}
+}
+
+// call calls a tool that must answer.
+func call(t *testing.T, c *mcp.ClientSession, name string, args map[string]any) *mcp.CallToolResult {
+	t.Helper()
+	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatalf("%s %v: %v", name, args, err)
+	}
+	return r
+}
+
+// text is the text of a result.
+func text(r *mcp.CallToolResult) string {
+	var s strings.Builder
+	for _, c := range r.Content {
+		if c, ok := c.(*mcp.TextContent); ok {
+			s.WriteString(c.Text)
+		}
+	}
+	return s.String()
+}
+
+func images(r *mcp.CallToolResult) (n int) {
+	for _, c := range r.Content {
+		if c, ok := c.(*mcp.ImageContent); ok && c.MIMEType == "image/png" && string(c.Data) == string(mcpPNG) {
+			n++
+		}
+	}
+	return n
+}

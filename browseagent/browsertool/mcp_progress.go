@@ -1,0 +1,79 @@
+package browsertool
+
+import (
+	"context"
+
+	"clank/internal/untrusted"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// progressReporter tells a client how a task goes. A client that reads slowly misses
+// lines; it never holds up the task.
+type progressReporter struct {
+	lines chan string // nil if the client does not want to know
+	done  chan struct{}
+	quit  chan struct{}
+}
+
+// startProgress begins to tell. end must be called.
+func startProgress(ctx context.Context, req *mcp.CallToolRequest) *progressReporter {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return &progressReporter{}
+	}
+	p := &progressReporter{lines: make(chan string, 1), done: make(chan struct{}), quit: make(chan struct{})}
+	go p.run(ctx, req.Session, token)
+	return p
+}
+
+func (p *progressReporter) run(ctx context.Context, to *mcp.ServerSession, token any) {
+	defer close(p.done)
+	n := 0.0
+	tell := func(line string) bool {
+		n++
+		return to.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: n, Message: untrusted.CleanLine(line, maxProgressLine)}) == nil
+	}
+	for {
+		select {
+		case line := <-p.lines:
+			if !tell(line) {
+				return // the client is gone; the call's context tells the task
+			}
+		case <-p.quit:
+			select {
+			case line := <-p.lines:
+				tell(line)
+			default:
+			}
+			return
+		}
+	}
+}
+
+// say passes a line on. The newest that was not yet told wins.
+func (p *progressReporter) say(line string) {
+	if p.lines == nil {
+		return
+	}
+	for {
+		select {
+		case p.lines <- line:
+			return
+		default:
+		}
+		select {
+		case <-p.lines:
+		default:
+		}
+	}
+}
+
+// end returns when the last line is told, so that none comes after the answer.
+func (p *progressReporter) end() {
+	if p.lines == nil {
+		return
+	}
+	close(p.quit)
+	<-p.done
+}

@@ -1,0 +1,307 @@
+package browsertool_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"clank/browseagent/browsertool"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// pipes serves s over pipes. done receives what serving ended with.
+func pipes(t *testing.T, s *browsertool.MCPServer) (in *io.PipeWriter, out *io.PipeReader, stop context.CancelCauseFunc, done <-chan error) {
+	t.Helper()
+	serverIn, in := io.Pipe()
+	out, serverOut := io.Pipe()
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- s.ServePipes(ctx, serverIn, serverOut) }()
+	t.Cleanup(func() { stop(nil); _ = in.Close(); _ = out.Close() })
+	return in, out, stop, ended
+}
+
+func connect(t *testing.T, s *browsertool.MCPServer, o *mcp.ClientOptions) (*mcp.ClientSession, <-chan error) {
+	t.Helper()
+	in, out, _, done := pipes(t, s)
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), &mcp.IOTransport{Reader: out, Writer: in}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c, done
+}
+
+func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
+	t.Parallel()
+	c, _ := connect(t, &browsertool.MCPServer{Tool: tool("", ""), Browser: &agent{}}, nil)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+	}
+	if d := cmp.Diff([]string{"browser", "browser_browse"}, names); d != "" {
+		t.Error(d)
+	}
+	raw, err := json.Marshal(list.Tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := float64(len(raw)) / 3.5
+	t.Logf("%d bytes, about %.0f tokens", len(raw), tokens)
+	if tokens >= 3000 {
+		t.Errorf("the tools cost about %.0f tokens", tokens)
+	}
+	only, _ := connect(t, &browsertool.MCPServer{Browser: &agent{}}, nil)
+	if list, err := only.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 1 {
+		t.Errorf("got %+v %v, want browser_browse alone", list, err)
+	}
+}
+
+func TestAClientWorksABrowser(t *testing.T) {
+	t.Parallel()
+	api := newControl(t)
+	c, done := connect(t, &browsertool.MCPServer{Tool: tool(api.URL, api.media), Browser: &agent{}}, nil)
+	r := call(t, c, "browser", map[string]any{"action": "snapshot"})
+	if r.IsError || !strings.Contains(text(r), "[ref=e1]") || !strings.Contains(text(r), "<<<END_EXTERNAL_UNTRUSTED_CONTENT") || r.StructuredContent != nil {
+		t.Errorf("got %+v", r)
+	}
+	if d, ok := r.Meta["clank/details"].(map[string]any); !ok || d["externalContent"] == nil {
+		t.Errorf("got %v", r.Meta)
+	}
+	if r := call(t, c, "browser", map[string]any{"action": "screenshot"}); r.IsError || images(r) != 1 {
+		t.Errorf("got %s", text(r))
+	}
+	if r := call(t, c, "browser", map[string]any{"action": "profiles"}); !r.IsError || text(r) != "profile not found" {
+		t.Errorf("got %t %s", r.IsError, text(r))
+	}
+	call(t, c, "browser", map[string]any{"action": "open", "url": "http://x"})
+	call(t, c, "browser", map[string]any{"action": "open", "url": "http://x"})
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := within(t, "the end", done); err != nil || api.ends() != "T1 T2" {
+		t.Errorf("ended with %v, closed %q", err, api.ends())
+	}
+}
+
+func TestAClientSendsTheAgentOut(t *testing.T) {
+	t.Parallel()
+	told := make(chan string, 10)
+	c, _ := connect(t, &browsertool.MCPServer{Browser: &agent{}}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			told <- fmt.Sprintf("%v %v %s", r.Params.ProgressToken, r.Params.Progress, r.Params.Message)
+		},
+	})
+	p := &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": " what? ", "session_id": "7"}, Meta: mcp.Meta{"progressToken": "p1"}}
+	r, err := c.CallTool(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.IsError || images(r) != 1 || !strings.Contains(text(r), "42[[MARKER_SANITIZED]]") && !strings.Contains(text(r), "42 [[MARKER_SANITIZED]]") || !strings.Contains(text(r), "[session_id: s7 stays open]") {
+		t.Errorf("got %s", text(r))
+	}
+	if got := <-told; got != "p1 1 opening the page" {
+		t.Errorf("got %q", got)
+	}
+	for query, want := range map[string]string{
+		"fail": "no such flight", "break": "\n---\nno model is set up\n<<<END_", " ": "the query is empty", strings.Repeat("é", 2001): "2001 characters",
+	} {
+		if r := call(t, c, "browser_browse", map[string]any{"query": query}); !r.IsError || !strings.Contains(text(r), want) {
+			t.Errorf("%.20q: got %t %s", query, r.IsError, text(r))
+		}
+	}
+	if r := call(t, c, "browser_browse", map[string]any{"query": 7}); !r.IsError || !strings.Contains(text(r), "cannot be read") {
+		t.Errorf("got %s", text(r))
+	}
+}
+
+func TestACancelledCallIsReallyStopped(t *testing.T) {
+	t.Parallel()
+	api, left := newControl(t), make(chan error, 1)
+	c, _ := connect(t, &browsertool.MCPServer{Tool: tool(api.URL, api.media), Browser: &agent{left: left}}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-api.hung
+		cancel()
+	}()
+	if _, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "browser", Arguments: map[string]any{"action": "act", "kind": "press", "key": "a"}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	api.givenUp(t)
+	ctx, cancel = context.WithCancel(t.Context())
+	began := make(chan struct{})
+	c2, _ := connect(t, &browsertool.MCPServer{Browser: &agent{left: left}}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { close(began) },
+	})
+	go func() {
+		<-began
+		cancel()
+	}()
+	p := &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": "hang"}, Meta: mcp.Meta{"progressToken": 1}}
+	if _, err := c2.CallTool(ctx, p); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := within(t, "the stop", left); !errors.Is(err, context.Canceled) {
+		t.Errorf("the agent was left with %v", err)
+	}
+	if r := call(t, c, "browser", map[string]any{"action": "snapshot"}); r.IsError {
+		t.Errorf("after a stop: %s", text(r))
+	}
+}
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}` +
+	"\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+
+// lines reads answers to their end.
+func lines(out io.Reader) <-chan string {
+	got := make(chan string, 100)
+	go func() {
+		defer close(got)
+		s := bufio.NewScanner(out)
+		s.Buffer(nil, 8<<20)
+		for s.Scan() {
+			got <- s.Text()
+		}
+	}()
+	return got
+}
+
+func TestGarbageIsAnsweredAndDoesNotEndTheSession(t *testing.T) {
+	t.Parallel()
+	api := newControl(t)
+	in, out, _, done := pipes(t, &browsertool.MCPServer{Tool: tool(api.URL, api.media)})
+	got := lines(out)
+	say := func(s string) {
+		t.Helper()
+		if _, err := io.WriteString(in, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(parts ...string) {
+		t.Helper()
+		line := <-got
+		for _, part := range parts {
+			if !strings.Contains(line, part) {
+				t.Errorf("got %.300s, want %s in it", line, part)
+			}
+		}
+	}
+	say(hello)
+	expect(`"id":1`, `"serverInfo"`)
+	for _, tt := range []struct{ line, code string }{
+		{"garbage", "-32700"},
+		{"{\"jsonrpc\":\"2.0\"", "-32700"},
+		{"\x00\xff\xfe", "-32700"},
+		{"[]", "-32600"},
+		{`"text"`, "-32600"},
+		{`{"id":5,"method":"tools/list"}`, "-32600"},
+		{`{"jsonrpc":"2.0","id":{},"method":"x"}`, "-32600"},
+		{strings.Repeat("a", 3<<20), "-32600"},
+		{`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + strings.Repeat("a", 1<<20) + `"}}`, "-32600"},
+	} {
+		say("\r\n" + tt.line + "\n")
+		expect(`"id":null`, tt.code)
+	}
+	say(`{"jsonrpc":"2.0","id":3,"method":"no/such"}` + "\n")
+	expect(`"id":3`, `"error"`)
+	say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"browser","arguments":"x"}}` + "\n")
+	expect(`"id":4`, "not a JSON object")
+	say(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"browser","arguments":{"action":"snapshot"}}}` + "\r\n")
+	expect(`"id":5`, "ref=e1")
+	_ = in.Close()
+	if err := within(t, "the end", done); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestACallEndsWhenItsClientDies(t *testing.T) {
+	t.Parallel()
+	api := newControl(t)
+	in, out, _, done := pipes(t, &browsertool.MCPServer{Tool: tool(api.URL, api.media)})
+	got := lines(out)
+	_, _ = io.WriteString(in, hello)
+	<-got
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"browser","arguments":{"action":"open","url":"http://x"}}}`+"\n")
+	<-got
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"browser","arguments":{"action":"act","kind":"press","key":"a"}}}`+"\n")
+	<-api.hung
+	_ = in.Close()
+	_ = out.Close()
+	api.givenUp(t)
+	if err := within(t, "the end", done); err != nil || api.ends() != "T1" {
+		t.Errorf("ended with %v, closed %q", err, api.ends())
+	}
+}
+
+func TestAStopOfTheServerEndsTheCallsUnderWay(t *testing.T) {
+	t.Parallel()
+	api := newControl(t)
+	in, out, stop, done := pipes(t, &browsertool.MCPServer{Tool: tool(api.URL, api.media)})
+	got := lines(out)
+	_, _ = io.WriteString(in, hello)
+	<-got
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"browser","arguments":{"action":"act","kind":"press","key":"a"}}}`+"\n")
+	<-api.hung
+	why := errors.New("shutting down")
+	stop(why)
+	api.givenUp(t)
+	if err := within(t, "the end", done); !errors.Is(err, why) {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestAClientThatReadsSlowlyGetsAllAndOneThatDoesNotIsLeft(t *testing.T) {
+	t.Parallel()
+	api := newControl(t)
+	in, out, stop, done := pipes(t, &browsertool.MCPServer{Tool: tool(api.URL, api.media), Browser: &agent{}})
+	const calls = 5
+	_, _ = io.WriteString(in, hello)
+	slow := bufio.NewReader(out)
+	if _, err := slow.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	for i := range calls { // a quarter of a mebibyte each, and nobody reads yet
+		_, _ = fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"browser","arguments":{"action":"console"}}}`+"\n", 10+i)
+	}
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"browser_browse","arguments":{"query":"flood"}}}`+"\n")
+	answers, told := 0, 0
+	for answers < calls+1 {
+		line, err := slow.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct {
+			ID     int
+			Method string
+			Result json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("broken answer: %v", err)
+		}
+		if m.Method != "" {
+			told++
+		} else if answers++; m.Result == nil {
+			t.Errorf("call %d failed: %.200s", m.ID, line)
+		}
+	}
+	if told == 0 || told == 10_000 {
+		t.Errorf("%d lines of progress were told, want some and not all", told)
+	}
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"browser","arguments":{"action":"console"}}}`+"\n")
+	why := errors.New("shutting down")
+	stop(why) // while the answer waits to be read
+	if err := within(t, "the end", done); !errors.Is(err, why) {
+		t.Errorf("ended with %v", err)
+	}
+}

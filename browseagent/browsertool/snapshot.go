@@ -1,0 +1,212 @@
+package browsertool
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"clank/internal/untrusted"
+)
+
+const (
+	formatAria    = "aria"
+	modeEfficient = "efficient"
+	truncatedNote = "[...TRUNCATED: narrow the snapshot with query, selector, depth or interactive]"
+)
+
+// snapshotQuery is the query of a snapshot: what was asked, and the defaults.
+func (c *toolCall) snapshotQuery() url.Values {
+	q := c.in.query("targetId", "mode", "refs", "interactive", "compact", "depth", "selector", "frame", "labels", "urls", "limit", "maxChars", "timeoutMs")
+	format := c.in.str("snapshotFormat")
+	if format == "" {
+		format = c.in.str("format")
+	}
+	if format != "" {
+		q.Set("format", format)
+	}
+	if format == formatAria {
+		return q
+	}
+	if mode := c.session.Tool.SnapshotMode; q.Get("mode") == "" && mode != nil && mode() == modeEfficient {
+		q.Set("mode", modeEfficient)
+	}
+	switch {
+	case c.in.str("query") != "":
+		q.Set("maxChars", "0") // what is looked for may stand behind the cut
+	case q.Get("maxChars") == "" && q.Get("mode") != modeEfficient:
+		q.Set("maxChars", strconv.Itoa(maxSnapshot))
+	}
+	return q
+}
+
+func takeSnapshot(ctx context.Context, c *toolCall) (Result, error) {
+	answer, err := c.get(ctx, "/snapshot", c.snapshotQuery())
+	if err != nil {
+		return Result{}, err
+	}
+	if words := strings.Fields(strings.ToLower(c.in.str("query"))); len(words) > 0 {
+		filterLines(answer, words, c.maxChars())
+	}
+	r := Result{Text: snapshotText(answer), Details: snapshotDetails(answer)}
+	if path := callInput(answer).str("imagePath"); path != "" {
+		c.addImage(ctx, &r, path, answer)
+	}
+	return r, nil
+}
+
+// maxChars is how long the found lines may be.
+func (c *toolCall) maxChars() int {
+	if n, err := strconv.Atoi(c.in.str("maxChars")); err == nil && n > 0 {
+		return n
+	}
+	return maxSnapshot
+}
+
+// filterLines leaves the lines of a snapshot that hold all words.
+func filterLines(answer map[string]any, words []string, limit int) {
+	text, ok := answer["snapshot"].(string)
+	if !ok {
+		return
+	}
+	var found []string
+	chars, cut := 0, false
+	for line := range strings.Lines(text) {
+		low := strings.ToLower(line)
+		all := true
+		for _, w := range words {
+			all = all && strings.Contains(low, w)
+		}
+		if !all {
+			continue
+		}
+		line = strings.TrimRight(line, "\n")
+		if chars += len(utf16.Encode([]rune(line))) + 1; chars > limit-len(truncatedNote)-2 {
+			cut = true
+			break
+		}
+		found = append(found, line)
+	}
+	switch {
+	case len(found) == 0 && !cut:
+		found = []string{"(no line matches)"}
+	case cut:
+		found = append(found, "", truncatedNote)
+		answer["truncated"] = true
+	}
+	answer["snapshot"] = strings.Join(found, "\n")
+}
+
+// snapshotText is what a model reads of a snapshot.
+func snapshotText(answer map[string]any) string {
+	in := callInput(answer)
+	var b strings.Builder
+	for _, key := range []string{"url", "targetId"} {
+		if s := in.str(key); s != "" {
+			fmt.Fprintf(&b, "%s: %s\n", key, s)
+		}
+	}
+	if state, ok := answer["browserState"]; ok {
+		fmt.Fprintf(&b, "browserState: %s\n", encodeJSON(state))
+	}
+	if in.isTrue("blockedByDialog") {
+		b.WriteString("A dialog is open and holds the page; answer it with action=dialog.\n")
+	}
+	b.WriteString("\n")
+	if nodes, ok := answer["nodes"]; ok {
+		b.WriteString(encodeJSON(nodes))
+	} else if s, ok := answer["snapshot"].(string); ok {
+		b.WriteString(s)
+	}
+	return untrusted.WrapWithWarning(b.String())
+}
+
+func snapshotDetails(answer map[string]any) map[string]any {
+	d := pickFields(answer, "ok", "format", "targetId", "url", "truncated", "stats", "newElements", "labels", "labelsCount", "labelsSkipped",
+		"imagePath", "imageType", "annotations", "blockedByDialog", "browserState")
+	if refs, ok := answer["refs"].(map[string]any); ok {
+		d["refs"] = len(refs)
+	}
+	if nodes, ok := answer["nodes"].([]any); ok {
+		d["nodeCount"] = len(nodes)
+	}
+	markExternal("snapshot", d)
+	if ext, ok := d["externalContent"].(map[string]any); ok && callInput(answer).str("format") != "" {
+		ext["format"] = callInput(answer).str("format")
+	}
+	return d
+}
+
+// navigateTab goes somewhere and shows in the same answer what is there.
+func navigateTab(ctx context.Context, c *toolCall) (Result, error) {
+	address := c.targetURL()
+	if address == "" {
+		return Result{}, newCallError("navigate needs targetUrl")
+	}
+	body := c.in.body("targetId", "timeoutMs")
+	body["url"] = address
+	answer, err := c.post(ctx, "/navigate", body)
+	if err != nil {
+		return Result{}, err
+	}
+	c.updateTabID(answer)
+	r := pageResult("navigate", answer)
+	if _, isFile := answer["download"]; isFile {
+		return r, nil
+	}
+	q := url.Values{"mode": {modeEfficient}}
+	if id := callInput(answer).str("targetId"); id != "" {
+		q.Set("targetId", id)
+	}
+	state, err := c.get(ctx, "/snapshot", q)
+	if err != nil {
+		// The navigation is done; that must not look as if it had failed.
+		r.Text += "\n\nThe page is open, but it could not be looked at:\n" + failedResult(err).Text
+		r.Details["pageStateError"] = err.Error()
+		return r, nil
+	}
+	r.Text += "\n\nThe page now, in short (action=snapshot shows more):\n" + snapshotText(state)
+	r.Details["pageState"] = snapshotDetails(state)
+	return r, nil
+}
+
+// takeScreenshot takes a picture and shows it, or tells what it shows.
+func takeScreenshot(ctx context.Context, c *toolCall) (Result, error) {
+	answer, err := c.post(ctx, "/screenshot", c.in.body("targetId", "fullPage", "ref", "element", "type", "labels", "timeoutMs"))
+	if err != nil {
+		return Result{}, err
+	}
+	told := pickFields(answer, "targetId", "url", "labelsCount", "labelsSkipped", "annotations", "truncated", "fileErrors")
+	r := Result{Text: untrusted.Wrap(encodeJSON(told)), Details: markExternal("screenshot", answer)}
+	path := callInput(answer).str("path")
+	if path == "" {
+		return Result{}, fmt.Errorf("the screenshot cannot be shown: %w: it names no file", ErrNoAnswer)
+	}
+	if !c.addImage(ctx, &r, path, answer) {
+		r.IsError = true
+	}
+	return r, nil
+}
+
+// addImage adds a picture to r, or what somebody who can see it says of it. ok
+// is false if neither can be had.
+func (c *toolCall) addImage(ctx context.Context, r *Result, path string, answer map[string]any) (ok bool) {
+	image, err := c.readImage(path, answer)
+	if err != nil {
+		r.Text += "\n\nThe picture was taken but cannot be shown: " + untrusted.CleanLine(err.Error(), maxServiceError)
+		return false
+	}
+	if v := c.session.Tool.Vision; v != nil && c.session.Blind {
+		text, err := v.describe(ctx, image)
+		if err == nil {
+			r.Text += "\n\nA vision model describes the picture:\n" + untrusted.WrapWithWarning(text)
+			r.Details["described"] = true
+			return true
+		}
+		r.Text += "\n\nThe picture could not be described (" + untrusted.CleanLine(err.Error(), maxCaption) + "); it is attached as it is."
+	}
+	r.Images = append(r.Images, image)
+	return true
+}

@@ -1,0 +1,166 @@
+package browsertool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Target is one place with browsers.
+type Target struct {
+	// ID is unique among nodes; Name is what people call it. They are not
+	// needed for the host and the sandbox.
+	ID, Name string
+
+	API ControlAPI
+
+	// Media are the directories of this machine in which the target's files
+	// may be read: the control API's own, or those to which a node's files
+	// are copied.
+	Media []string
+
+	// Slack is how much longer an answer may take on its way than the
+	// control API behind it needs: NodeSlack for nodes.
+	Slack time.Duration
+}
+
+// Targets are the places that calls may go to.
+type Targets struct {
+	Host             *Target // nil if this machine has no browsers
+	Sandbox          *Target // nil without a sandbox
+	AllowHostControl bool    // false refuses the host
+
+	// Nodes lists the nodes that are connected and have browsers; nil if
+	// there are none. NodeMode is "auto" (also ""), "manual" or "off". In
+	// mode auto a single node, or the one named by Node, is used without
+	// being asked for; in mode manual a call must ask for it.
+	Nodes    func(ctx context.Context) ([]Target, error)
+	NodeMode string
+	Node     string
+}
+
+// The modes of [Targets.NodeMode].
+const (
+	NodeAuto   = "auto"
+	NodeManual = "manual"
+	NodeOff    = "off"
+)
+
+// Pick chooses where a call goes. place is "host", "sandbox", "node" or "", and
+// node the id or name of a node or "". The error is for the model.
+func (t *Targets) Pick(ctx context.Context, place, node string) (*Target, error) {
+	if node != "" && place != "" && place != "node" {
+		return nil, fmt.Errorf("node=%q goes with target=\"node\" only, not with target=%q", node, place)
+	}
+	switch place {
+	case "host":
+		return t.host()
+	case "sandbox":
+		if t.Sandbox == nil {
+			return nil, errors.New(`there is no sandbox browser here; leave target out, or use target="host"`)
+		}
+		return t.Sandbox, nil
+	case "node", "":
+	default:
+		return nil, errors.New(`target must be "host", "sandbox" or "node"`)
+	}
+	asked := place == "node" || node != ""
+	if !asked && t.Sandbox != nil {
+		return t.Sandbox, nil
+	}
+	found, err := t.node(ctx, asked, node)
+	if found != nil || err != nil {
+		return found, err
+	}
+	return t.host()
+}
+
+func (t *Targets) host() (*Target, error) {
+	switch {
+	case !t.AllowHostControl:
+		return nil, errors.New("the browser of this machine may not be used from here; an administrator can allow it (allowHostControl)")
+	case t.Host == nil:
+		return nil, errors.New("this machine has no browser service")
+	}
+	return t.Host, nil
+}
+
+// node chooses a node; nil if none was asked for and none is to be used.
+func (t *Targets) node(ctx context.Context, asked bool, name string) (*Target, error) {
+	mode := t.NodeMode
+	if mode == "" {
+		mode = NodeAuto
+	}
+	switch {
+	case mode == NodeOff && asked:
+		return nil, errors.New("browsers of nodes are switched off here")
+	case mode == NodeOff, mode == NodeManual && !asked:
+		return nil, nil
+	}
+	var nodes []Target
+	if t.Nodes != nil {
+		var err error
+		if nodes, err = t.Nodes(ctx); err != nil && asked {
+			return nil, fmt.Errorf("list the nodes: %w", err)
+		}
+	}
+	if name == "" {
+		name = t.Node
+	}
+	switch {
+	case len(nodes) == 0 && (asked || t.Node != ""):
+		return nil, errors.New("no node with a browser is connected")
+	case len(nodes) == 0:
+		return nil, nil
+	case name != "":
+		return findNode(nodes, name)
+	case len(nodes) == 1:
+		return &nodes[0], nil
+	case asked:
+		return nil, fmt.Errorf("several nodes have browsers; name one with node: %s", nodeList(nodes))
+	}
+	return nil, nil
+}
+
+// findNode finds a node by its id, or else by its name.
+func findNode(nodes []Target, name string) (*Target, error) {
+	by := func(same func(Target) bool) (*Target, int) {
+		i, n := slices.IndexFunc(nodes, same), 0
+		for _, node := range nodes {
+			if same(node) {
+				n++
+			}
+		}
+		if i < 0 {
+			return nil, 0
+		}
+		return &nodes[i], n
+	}
+	if found, _ := by(func(n Target) bool { return n.ID == name }); found != nil {
+		return found, nil
+	}
+	found, n := by(func(n Target) bool { return strings.EqualFold(n.Name, name) })
+	switch {
+	case n > 1:
+		return nil, fmt.Errorf("several nodes are called %q; name one by its id: %s", name, nodeList(nodes))
+	case n == 0:
+		return nil, fmt.Errorf("there is no node %q with a browser; there is: %s", name, nodeList(nodes))
+	}
+	return found, nil
+}
+
+// nodeList names nodes to the model.
+func nodeList(nodes []Target) string {
+	var names []string
+	for _, n := range nodes {
+		s := n.ID
+		if n.Name != "" && n.Name != n.ID {
+			s += " (" + n.Name + ")"
+		}
+		names = append(names, s)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,104 @@
+package browseagent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"clank/llm"
+	"clank/sessions"
+	"clank/sessions/agent"
+)
+
+// toolHandOver leaves the rest of a task to another runtime. It is offered where
+// [Settings.HandOver] names one.
+const toolHandOver = "hand_over"
+
+// deliverNotes takes what was said to the task since the last time, tells people that it
+// was heard, and the model what it was. A model that does what is written word
+// for word would drop what it is at for it, so it hears when it is done, see
+// [run.goesOn].
+func (r *run) deliverNotes(ctx context.Context) error {
+	if r.caps.Literal {
+		return nil
+	}
+	return r.readNotes(ctx, func(notes []sessions.Note) {
+		for _, n := range notes {
+			r.state.history.addUserText(fmt.Sprintf("[%s, while you work] %s", agent.SpeakerName(n.By), n.Text))
+		}
+	})
+}
+
+// readNotes takes what was said, tells people that it was heard, and gives it to
+// take, if there is any.
+func (r *run) readNotes(ctx context.Context, take func([]sessions.Note)) error {
+	notes := r.task.Inbox.Drain()
+	if len(notes) == 0 {
+		return nil
+	}
+	for _, n := range notes {
+		if err := r.notice(ctx, n.String()); err != nil {
+			return err
+		}
+	}
+	take(notes)
+	return nil
+}
+
+// continueAfterAnswer reports whether the task goes on although the model has said its last,
+// because somebody has said more meanwhile.
+func (r *run) continueAfterAnswer(ctx context.Context, end agent.Outcome) (bool, error) {
+	if r.task.Inbox.Len() == 0 || end.Failed {
+		return false, nil
+	}
+	if !r.caps.Literal {
+		return true, nil // it hears before the next question
+	}
+	r.earlierAnswers = append(r.earlierAnswers, end.Text)
+	return true, r.readNotes(ctx, func(notes []sessions.Note) {
+		further := make([]string, len(notes))
+		for i, n := range notes {
+			further[i] = n.Text
+		}
+		r.state.history.addPrompt(strings.Join(further, "\n"))
+	})
+}
+
+// fullAnswer is the answer with what was said before more was asked for.
+func (r *run) fullAnswer(text string) string {
+	return strings.Join(append(slices.Clone(r.earlierAnswers), text), "\n\n")
+}
+
+// offeredTools are the tools that the model has.
+func (r *run) offeredTools() []llm.Tool {
+	ts := make([]llm.Tool, 0, len(toolTable))
+	for _, t := range toolTable {
+		fields := t.fields
+		if t.name == toolHandOver {
+			if len(r.set.HandOver) == 0 {
+				continue
+			}
+			fields = slices.Clone(fields)
+			fields[0].choices = r.set.HandOver
+		}
+		if t.availableWith(r.logins) {
+			ts = append(ts, llm.Tool{Name: t.name, Description: t.about, Schema: inputSchema(fields)})
+		}
+	}
+	return ts
+}
+
+// handOver ends the work of this runtime.
+func handOver(_ context.Context, r *run, _ Page, a toolArgs) callOutcome {
+	to := a.str("runtime")
+	if !slices.Contains(r.set.HandOver, to) {
+		return failedOutcome(fmt.Errorf("the task cannot be handed over to %s", agent.Quote(to)))
+	}
+	r.handOver = &sessions.HandOverError{Runtime: to, Summary: a.str("brief")}
+	return callOutcome{remarks: []string{"Handed over to " + to + "."}}
+}
+
+func labelHandOver(a toolArgs, _ elementNames) string {
+	return "hand over to " + agent.Shorten(a.str("runtime"), 60)
+}

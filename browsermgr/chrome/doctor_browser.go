@@ -1,0 +1,193 @@
+package chrome
+
+import "fmt"
+
+// BrowserFacts is what was seen of a profile and its browser.
+type BrowserFacts struct {
+	Enabled        bool
+	Profile        string
+	Driver         string
+	Started        bool   // by us; otherwise it is joined
+	Personal       bool   // it is a person's, which we never ask in passing
+	Executable     string // found, of one that we start
+	FindError      string
+	Headless       bool
+	HeadlessSource string // who decided on Headless
+	HasDisplay     bool
+	Connected      bool // we have a connection now
+	HTTP           bool
+	Ready          bool
+	ProbeError     string
+	PortHolder     string // who has the port of a browser that does not run; empty if nobody
+	DirHolder      string // another program that has the profile's directory; empty if none
+	Renderer       string
+	Acceleration   string // hardware, software, unknown, or empty
+	PageNodes      int    // of a look at its page
+	PageError      string
+	Deep           bool
+	Guard          string // what checks where its pages go: proxy, best-effort or off
+	GuardNote      string
+	Refusals       uint64
+	WeakeningFlag  string // a flag that takes a protection from its pages; empty if there is none
+}
+
+const startHint = "clank browser start"
+
+// Checks judges what was seen. A browser that merely does not run is no failure.
+func (b BrowserFacts) Checks() []Check {
+	checks := []Check{b.enabled(), {ID: "profile", Label: "Profile", Status: CheckPass, Summary: fmt.Sprintf("%q, driver %s", b.Profile, b.Driver)}}
+	if b.Started {
+		checks = append(checks, b.executable(), b.headless(), b.display(), b.lock(), b.port())
+	} else {
+		checks = append(checks, b.target())
+	}
+	checks = append(checks, b.http(), b.socket(), b.graphics(), b.policy())
+	if b.WeakeningFlag != "" {
+		checks = append(checks, b.weakeningFlag())
+	}
+	if b.Deep {
+		checks = append(checks, b.page())
+	}
+	return checks
+}
+
+func (b BrowserFacts) weakeningFlag() Check {
+	return Check{
+		ID: "flags", Label: "Flags", Status: CheckWarn, Summary: b.WeakeningFlag + " takes from pages what keeps others from reading them",
+		FixHint: "take it out of the flags for the browser, and open hostile pages in no browser that has it",
+	}
+}
+
+func (b BrowserFacts) enabled() Check {
+	c := Check{ID: "plugin-enabled", Label: "Browser", Status: CheckPass, Summary: "switched on"}
+	if !b.Enabled {
+		c.Status, c.Summary, c.FixHint = CheckFail, "switched off in the settings", "switch it on: browser.enabled"
+	}
+	return c
+}
+
+func (b BrowserFacts) executable() Check {
+	c := Check{ID: "managed-executable", Label: "Browser program", Status: CheckPass, Summary: b.Executable}
+	if b.FindError != "" {
+		c.Status, c.Summary, c.FixHint = CheckFail, b.FindError, "install Chromium, or name the program in the settings: executablePath"
+	}
+	return c
+}
+
+func (b BrowserFacts) headless() Check {
+	how := "with a window"
+	if b.Headless {
+		how = "headless"
+	}
+	return Check{ID: "headless-mode", Label: "Window", Status: CheckInfo, Summary: how + " (" + b.HeadlessSource + ")"}
+}
+
+func (b BrowserFacts) display() Check {
+	c := Check{ID: "display", Label: "Display", Status: CheckPass, Summary: "there is one"}
+	switch {
+	case b.HasDisplay:
+	case b.Headless:
+		c.Summary = "there is none, and none is needed"
+	default:
+		c.Status, c.Summary = CheckFail, "a window is wanted, and neither DISPLAY nor WAYLAND_DISPLAY is set"
+		c.FixHint = "set headless, or start the program in a desktop session or with xvfb-run"
+	}
+	return c
+}
+
+func (b BrowserFacts) lock() Check {
+	c := Check{ID: "profile-lock", Label: "Profile directory in use", Status: CheckPass, Summary: "by nobody else"}
+	if b.DirHolder != "" {
+		c.Status, c.Summary, c.FixHint = CheckWarn, "by "+b.DirHolder, "end that program, or use another profile"
+	}
+	return c
+}
+
+func (b BrowserFacts) port() Check {
+	c := Check{ID: "devtools-port", Label: "DevTools port", Status: CheckPass, Summary: "free, or ours"}
+	if b.PortHolder != "" {
+		c.Status, c.Summary, c.FixHint = CheckFail, b.PortHolder, "end that program, or make a new profile, which gets another port"
+	}
+	return c
+}
+
+// policy says what checks where the browser's pages go.
+func (b BrowserFacts) policy() Check {
+	c := Check{ID: "policy", Label: "What pages may reach", Status: CheckPass, Summary: fmt.Sprintf("all traffic goes through the checking proxy; requests refused: %d", b.Refusals)}
+	switch b.Guard {
+	case "proxy":
+	case "best-effort":
+		c.Status, c.Summary, c.FixHint = CheckInfo, b.GuardNote, "use a profile whose browser is started here"
+	default:
+		c.Status, c.Summary, c.FixHint = CheckWarn, b.GuardNote, "see the settings under \"What pages may reach\""
+	}
+	return c
+}
+
+func (b BrowserFacts) target() Check {
+	c := Check{ID: "attach-target", Label: "Browser to join", Status: CheckPass, Summary: "connected"}
+	switch {
+	case b.Connected:
+	case b.ProbeError == "":
+		c.Summary = "it is there; the connection is made with the first use"
+	case b.Personal:
+		c.Status, c.Summary = CheckInfo, b.ProbeError
+		c.FixHint = "open chrome://inspect/#remote-debugging in your browser and switch remote debugging on; it asks once for each connection"
+	default:
+		c.Status, c.Summary, c.FixHint = CheckFail, b.ProbeError, "start that browser, and compare its address with the profile's cdpUrl"
+	}
+	return c
+}
+
+func (b BrowserFacts) http() Check {
+	c := Check{ID: "cdp-http", Label: "DevTools over HTTP", Status: CheckPass, Summary: "/json/version is answered"}
+	switch {
+	case b.HTTP:
+	case b.Started && b.Connected:
+		c.Status, c.Summary, c.FixHint = CheckWarn, "not answered in time, though the connection stands", "stop and start the browser if it does not answer at all"
+	case b.Started:
+		c.Status, c.Summary, c.FixHint = CheckInfo, "the browser does not run", startHint
+	default:
+		c.Status, c.Summary = CheckInfo, "not offered, or not asked"
+	}
+	return c
+}
+
+func (b BrowserFacts) socket() Check {
+	c := Check{ID: "cdp-websocket", Label: "DevTools commands", Status: CheckPass, Summary: "a command was answered"}
+	switch {
+	case b.Ready:
+	case b.Connected:
+		c.Status, c.Summary, c.FixHint = CheckFail, b.ProbeError, "stop and start the browser"
+	case b.Started || b.Personal || b.ProbeError == "":
+		c.Status, c.Summary, c.FixHint = CheckInfo, "not connected", startHint
+	default:
+		c.Status, c.Summary, c.FixHint = CheckFail, b.ProbeError, "see attach-target"
+	}
+	return c
+}
+
+func (b BrowserFacts) graphics() Check {
+	c := Check{ID: "graphics", Label: "Graphics", Status: CheckInfo, Summary: "not known while the browser does not run"}
+	switch b.Acceleration {
+	case "":
+	case "hardware":
+		c.Status, c.Summary = CheckPass, "hardware: "+b.Renderer
+	default:
+		c.Summary = b.Acceleration + ": " + b.Renderer
+	}
+	return c
+}
+
+func (b BrowserFacts) page() Check {
+	c := Check{ID: "live-snapshot", Label: "Look at a page", Status: CheckPass, Summary: fmt.Sprintf("%d nodes", b.PageNodes)}
+	switch {
+	case !b.Connected:
+		c.Status, c.Summary, c.FixHint = CheckInfo, "the browser does not run", startHint
+	case b.PageError != "":
+		c.Status, c.Summary, c.FixHint = CheckFail, b.PageError, "reload the page; if that does not help, stop and start the browser"
+	case b.PageNodes == 0:
+		c.Status, c.Summary, c.FixHint = CheckWarn, "the page shows nothing", "open a page and try again"
+	}
+	return c
+}

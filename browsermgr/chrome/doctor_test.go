@@ -1,0 +1,147 @@
+package chrome_test
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/chrome"
+)
+
+// machine is a made-up machine with these files, and so many bytes left by directory.
+func machine(t *testing.T, files map[string]string, left map[string]uint64) chrome.Machine {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("these are the ways of Linux")
+	}
+	root := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return chrome.Machine{Root: root, EUID: os.Geteuid(), Arch: runtime.GOARCH, Free: func(dir string) (uint64, bool) {
+		bytes, ok := left[cmp.Or(strings.TrimPrefix(dir, root), "/")]
+		return bytes, ok
+	}}
+}
+
+func find(t *testing.T, checks []chrome.Check, id string) chrome.Check {
+	t.Helper()
+	for _, c := range checks {
+		if c.ID == id {
+			return c
+		}
+	}
+	t.Fatalf("no check %s in %+v", id, checks)
+	return chrome.Check{}
+}
+
+func TestUsualCausesAreFound(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := chrome.MachineSubject{Executable: "/opt/browser", DataDir: "/home/data", TempDir: "/tmp"}
+	for name, tc := range map[string]struct {
+		files   map[string]string
+		left    map[string]uint64
+		euid    int
+		arch    string
+		adjust  func(*chrome.MachineSubject)
+		id      string
+		status  chrome.CheckStatus
+		summary string
+		hint    string
+	}{
+		"root":                 {id: "linux-sandbox", status: chrome.CheckWarn, summary: "runs as root", hint: "noSandbox"},
+		"root by choice":       {id: "linux-sandbox", status: chrome.CheckInfo, summary: "switched off", adjust: func(s *chrome.MachineSubject) { s.NoSandbox = true }},
+		"Ubuntu's restriction": {euid: 1000, id: "linux-sandbox", status: chrome.CheckWarn, summary: "AppArmor", hint: "userns", files: map[string]string{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1\n"}},
+		"restricted but with a profile": {euid: 1000, id: "linux-sandbox", status: chrome.CheckPass, files: map[string]string{
+			"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1", "/etc/apparmor.d/browser": "profile /opt/browser { userns, }",
+		}},
+		"no user namespaces": {euid: 1000, id: "linux-sandbox", status: chrome.CheckWarn, summary: "max_user_namespaces", files: map[string]string{"/proc/sys/user/max_user_namespaces": "0"}},
+		"Debian's switch":    {euid: 1000, id: "linux-sandbox", status: chrome.CheckWarn, summary: "unprivileged_userns_clone", files: map[string]string{"/proc/sys/kernel/unprivileged_userns_clone": "0"}},
+		"seccomp": {euid: 1000, id: "linux-sandbox", status: chrome.CheckInfo, summary: "seccomp", files: map[string]string{
+			"/.dockerenv": "", "/proc/self/status": "Name:\tx\nSeccomp:\t2\n",
+		}},
+		"small shared memory": {id: "shared-memory", status: chrome.CheckInfo, summary: "64 MiB", hint: "--shm-size", left: map[string]uint64{"/dev/shm": 64 << 20}},
+		"full disk":           {id: "disk-space", status: chrome.CheckFail, summary: "5 MiB", left: map[string]uint64{"/tmp": 5 << 20, "/": 500 << 20}, files: map[string]string{"/tmp/x": ""}},
+		"nearly full disk":    {id: "disk-space", status: chrome.CheckWarn, summary: "500 MiB", left: map[string]uint64{"/": 500 << 20}},
+		"few processes":       {id: "limits", status: chrome.CheckWarn, summary: "at most 100 processes", files: map[string]string{"/sys/fs/cgroup/pids.max": "100"}},
+		"little memory":       {id: "limits", status: chrome.CheckWarn, summary: "256 MiB", files: map[string]string{"/sys/fs/cgroup/memory.max": "268435456"}},
+		"no limits":           {id: "limits", status: chrome.CheckPass, summary: "container (kubepods)", files: map[string]string{"/sys/fs/cgroup/pids.max": "max", "/proc/1/cgroup": "0::/kubepods/x"}},
+		"no fonts":            {id: "fonts", status: chrome.CheckWarn, hint: "fonts-liberation"},
+		"fonts":               {id: "fonts", status: chrome.CheckPass, files: map[string]string{"/usr/share/fonts/truetype/a/A.TTF": "x"}},
+		"snap":                {id: "snap", status: chrome.CheckWarn, summary: "is a snap", adjust: func(s *chrome.MachineSubject) { s.Snap = true }},
+		"WSL":                 {id: "platform", status: chrome.CheckInfo, summary: "Windows Subsystem", files: map[string]string{"/proc/version": "Linux 5 Microsoft"}},
+		"WSL on a drive": {id: "platform", status: chrome.CheckWarn, summary: "Windows drive", files: map[string]string{"/proc/version": "Linux 5 microsoft"}, adjust: func(s *chrome.MachineSubject) {
+			s.DataDir = "/mnt/c/x"
+		}},
+		"wrong processor": {id: "platform", status: chrome.CheckFail, summary: "made for " + runtime.GOARCH, arch: "sparc", files: map[string]string{"/opt/browser": string(program)}},
+		"a script":        {id: "libraries", status: chrome.CheckInfo, files: map[string]string{"/opt/browser": "#!/bin/sh\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := machine(t, tc.files, tc.left)
+			m.EUID = tc.euid
+			if tc.arch != "" {
+				m.Arch = tc.arch
+			}
+			s := subject
+			if tc.adjust != nil {
+				tc.adjust(&s)
+			}
+			c := find(t, m.Checks(s), tc.id)
+			if c.Status != tc.status || !strings.Contains(c.Summary, tc.summary) || !strings.Contains(c.FixHint, tc.hint) {
+				t.Errorf("got %+v", c)
+			}
+			if (c.Status == chrome.CheckFail || c.Status == chrome.CheckWarn) && c.FixHint == "" {
+				t.Errorf("no way out: %+v", c)
+			}
+		})
+	}
+}
+
+func TestDirectoryThatCannotBeWrittenFails(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	m := machine(t, map[string]string{"/home/x": ""}, nil)
+	if err := os.Chmod(filepath.Join(m.Root, "home"), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	c := find(t, m.Checks(chrome.MachineSubject{DataDir: "/home/data"}), "permissions")
+	if c.Status != chrome.CheckFail || !strings.Contains(c.FixHint, "chown") {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestDirectoryOfSomebodyElseIsTold(t *testing.T) {
+	m := machine(t, map[string]string{"/home/data/x": ""}, nil)
+	m.EUID = os.Geteuid() + 1
+	if c := find(t, m.Checks(chrome.MachineSubject{DataDir: "/home/data"}), "permissions"); c.Status != chrome.CheckWarn || c.FixHint == "" {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestThisMachineRunsBrowsers(t *testing.T) {
+	for _, c := range chrome.ThisMachine().Checks(chrome.MachineSubject{Executable: "/usr/bin/chromium", DataDir: t.TempDir(), TempDir: os.TempDir()}) {
+		if c.Status == chrome.CheckFail && c.ID != "disk-space" {
+			t.Errorf("%+v", c)
+		}
+		if c.Label == "" || c.Summary == "" {
+			t.Errorf("nothing to read: %+v", c)
+		}
+	}
+}

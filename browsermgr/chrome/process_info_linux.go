@@ -1,0 +1,121 @@
+package chrome
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// processInfo is what the system tells about one process (proc(5)).
+type processInfo struct {
+	pid    int
+	pgid   int
+	zombie bool
+	start  string // differs between processes that had the same pid
+	args   []string
+}
+
+// inspectProcess returns false if there is no such process.
+func inspectProcess(pid int) (processInfo, bool) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return processInfo{}, false
+	}
+	// pid (name) state ppid pgrp …; the name may contain anything, so count from its last bracket.
+	_, rest, ok := cutLast(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if !ok || len(fields) < 20 {
+		return processInfo{}, false
+	}
+	pgid, err := strconv.Atoi(fields[2])
+	if err != nil {
+		return processInfo{}, false
+	}
+	p := processInfo{pid: pid, pgid: pgid, zombie: fields[0] == "Z" || fields[0] == "X", start: fields[19]}
+	cmdline, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+	if err == nil {
+		p.args = splitArgs(string(cmdline))
+	}
+	return p, true
+}
+
+// splitArgs takes a command line apart. Chromium rewrites that of its children as one string with spaces.
+func splitArgs(cmdline string) []string {
+	return strings.Split(strings.TrimRight(cmdline, "\x00"), "\x00")
+}
+
+// groupMembers lists the processes of a group that still run; zombies do not.
+func groupMembers(pgid int) []int {
+	var pids []int
+	for _, pid := range allPIDs() {
+		if p, ok := inspectProcess(pid); ok && p.pgid == pgid && !p.zombie {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func allPIDs() []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// portOwner is the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
+func portOwner(port int) int {
+	inodes := map[string]bool{}
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		data, err := os.ReadFile(table)
+		if err != nil {
+			continue
+		}
+		for inode := range listenerInodes(string(data), port) {
+			inodes["socket:["+inode+"]"] = true
+		}
+	}
+	if len(inodes) == 0 {
+		return 0
+	}
+	for _, pid := range allPIDs() {
+		fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		if err != nil {
+			continue
+		}
+		for _, fd := range fds {
+			if link, err := os.Readlink(fd); err == nil && inodes[link] {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// listenerInodes yields the inodes of the sockets that listen on the port.
+func listenerInodes(table string, port int) map[string]bool {
+	const listening = "0A"
+	suffix := fmt.Sprintf(":%04X", port)
+	found := map[string]bool{}
+	for line := range strings.Lines(table) {
+		f := strings.Fields(line)
+		if len(f) > 9 && f[3] == listening && strings.HasSuffix(f[1], suffix) {
+			found[f[9]] = true
+		}
+	}
+	return found
+}

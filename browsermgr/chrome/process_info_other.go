@@ -1,0 +1,78 @@
+//go:build unix && !linux
+
+package chrome
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// processInfo is what the system tells about one process (ps(1)).
+type processInfo struct {
+	pid    int
+	pgid   int
+	zombie bool
+	start  string // differs between processes that had the same pid
+	args   []string
+}
+
+// inspectProcess returns false if there is no such process.
+func inspectProcess(pid int) (processInfo, bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
+	defer cancel()
+	out, err := runSystemTool(ctx, "ps", "-o", "pgid=,stat=,lstart=,command=", "-p", strconv.Itoa(pid))
+	if err != nil {
+		return processInfo{}, false
+	}
+	// 4711 S Sat Nov 21 05:24:29 2026 /Applications/… --flag
+	f := strings.Fields(out)
+	if len(f) < 8 {
+		return processInfo{}, false
+	}
+	pgid, err := strconv.Atoi(f[0])
+	if err != nil {
+		return processInfo{}, false
+	}
+	return processInfo{
+		pid: pid, pgid: pgid, zombie: strings.HasPrefix(f[1], "Z"), start: strings.Join(f[2:7], " "), args: f[7:],
+	}, true
+}
+
+// groupMembers lists the processes of a group that still run; zombies do not.
+func groupMembers(pgid int) []int {
+	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
+	defer cancel()
+	out, err := runSystemTool(ctx, "ps", "-axo", "pid=,pgid=,stat=")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[1] != strconv.Itoa(pgid) || strings.HasPrefix(f[2], "Z") {
+			continue
+		}
+		if pid, err := strconv.Atoi(f[0]); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// portOwner is the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
+func portOwner(port int) int {
+	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
+	defer cancel()
+	out, err := runSystemTool(ctx, "lsof", "-nP", "-t", "-sTCP:LISTEN", fmt.Sprintf("-iTCP:%d", port))
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(out, "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		return 0
+	}
+	return pid
+}

@@ -1,0 +1,159 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/files"
+)
+
+// actPerformer does the actions of one request.
+type actPerformer struct {
+	evaluate func() bool // whether JavaScript of clients may run
+	approver *requestApprover
+	held     *heldTab
+}
+
+// actOutcome is what an action led to.
+type actOutcome struct {
+	value     json.RawMessage
+	navigated bool
+	closed    bool
+	dialog    bool
+	results   []entryAnswer
+	aborted   *abortedAnswer
+	downloads []files.Download
+}
+
+// entryAnswer is what came of one entry of a batch.
+type entryAnswer struct {
+	OK        bool            `json:"ok"`
+	Error     string          `json:"error,omitempty"`
+	Reason    string          `json:"reason,omitempty"` // as in answers that are errors
+	Result    json.RawMessage `json:"result,omitempty"`
+	Navigated bool            `json:"navigated,omitempty"`
+	URL       string          `json:"url,omitempty"`
+	// Results are those of a batch in the batch, of this very shape.
+	Results any `json:"results,omitempty"`
+}
+
+// abortedAnswer says why a batch ended before its last entry.
+type abortedAnswer struct {
+	Reason      string `json:"reason"` // navigation, closed or dialog
+	AfterAction int    `json:"afterAction"`
+	URL         string `json:"url,omitempty"`
+	Skipped     int    `json:"skipped"`
+}
+
+// one does an action that is no batch.
+func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error) {
+	switch {
+	case a.noWait:
+		return actOutcome{}, nil
+	case a.Kind == kindClose:
+		return actOutcome{closed: true}, p.held.Close(ctx)
+	}
+	var res page.Result
+	var got []files.Download
+	before := p.held.URL()
+	work := func() error {
+		return p.approver.DoApproved(ctx, p.held.Profile.Name, p.held.Tab, a.Action, func() (err error) {
+			res, got, err = performAction(ctx, p.held, a.Action)
+			return err
+		})
+	}
+	var err error
+	if a.Kind == page.KindResize {
+		err = work() // it leads nowhere, and is allowed wherever the tab is
+	} else {
+		err = p.held.WithPolicy(ctx, work)
+	}
+	if errors.Is(err, page.ErrTabGone) && slices.Contains(inputKinds, a.Kind) {
+		// The page closed itself for what was done to it.
+		return actOutcome{closed: true}, nil
+	}
+	return actOutcome{
+		value: res.Value, navigated: res.Navigated && !isFragmentNavigation(before, res), dialog: res.BlockedByDialog, downloads: got,
+	}, err
+}
+
+// inputKinds are the kinds that a page may answer by closing itself.
+var inputKinds = []page.Kind{page.KindClick, page.KindClickCoords, page.KindPress, page.KindType, page.KindSelect, page.KindDrag}
+
+// isFragmentNavigation says whether all that changed was the place within the document: its refs are as good as before.
+func isFragmentNavigation(before string, res page.Result) bool {
+	was, _, _ := strings.Cut(before, "#")
+	is, _, _ := strings.Cut(res.URL, "#")
+	return was == is && before != res.URL && res.Status == 0
+}
+
+// batch does one entry after the other. It ends early when the request is abandoned, when an entry fails and that is to
+// stop it, and when the page that the rest was meant for is not there any more.
+func (p actPerformer) batch(ctx context.Context, a actRequest) (actOutcome, error) {
+	out := actOutcome{results: []entryAnswer{}}
+	for i, entry := range a.actions {
+		answer, did := p.entry(ctx, entry)
+		if ctx.Err() != nil {
+			return out, context.Cause(ctx)
+		}
+		out.results = append(out.results, answer)
+		out.navigated = out.navigated || did.navigated
+		out.downloads = append(out.downloads, did.downloads...)
+		out.closed, out.dialog = did.closed, did.dialog
+		if left := len(a.actions) - i - 1; left > 0 {
+			out.aborted = p.abort(did, i+1, left)
+		}
+		if out.aborted != nil || !answer.OK && a.stopOnError {
+			break
+		}
+	}
+	return out, nil
+}
+
+// abort says whether the rest of a batch has lost its page.
+func (p actPerformer) abort(did actOutcome, after, left int) *abortedAnswer {
+	switch {
+	case did.closed:
+		return &abortedAnswer{Reason: "closed", AfterAction: after, Skipped: left}
+	case did.dialog:
+		return &abortedAnswer{Reason: "dialog", AfterAction: after, URL: p.held.URL(), Skipped: left}
+	case did.navigated:
+		return &abortedAnswer{Reason: "navigation", AfterAction: after, URL: p.held.URL(), Skipped: left}
+	}
+	return nil
+}
+
+// entry does one entry of a batch.
+func (p actPerformer) entry(ctx context.Context, a actRequest) (entryAnswer, actOutcome) {
+	var did actOutcome
+	var err error
+	switch {
+	case a.evaluates() && !p.evaluate():
+		err = evaluateDisabled()
+	case a.Kind == kindBatch:
+		did, err = p.batch(ctx, a)
+	default:
+		did, err = p.one(ctx, a)
+	}
+	if isPendingDialog(err) {
+		did.dialog = true
+	}
+	answer := entryAnswer{OK: err == nil, Result: did.value, Navigated: did.navigated}
+	if did.results != nil {
+		answer.Results = did.results
+		if i := len(did.results) - 1; i >= 0 && !did.results[i].OK {
+			answer.OK, answer.Error = false, did.results[i].Error
+		}
+	}
+	if err != nil {
+		answer.Error, answer.Reason = RedactCredentials(err.Error()), ClassifyError(err).Reason
+	}
+	if did.navigated && !did.closed {
+		answer.URL = p.held.URL()
+	}
+	return answer, did
+}

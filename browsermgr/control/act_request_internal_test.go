@@ -1,0 +1,74 @@
+package control
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/page"
+)
+
+func read(t *testing.T, json string) (actRequest, error) {
+	t.Helper()
+	f, err := DecodeFields([]byte(json))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readAction(f)
+}
+
+func TestActionsAreReadAsClientsSpellThem(t *testing.T) {
+	a, err := read(t, `{"kind":"batch","targetId":"t1","stopOnError":"no","actions":[
+		{"kind":"click","ref":" e1 ","doubleClick":"yes","delayMs":"5","targetId":"t2"},
+		{"kind":"press","key":" "},
+		{"kind":"fill","fields":[{"ref":"e2","value":7},{"value":"lost"},{"ref":"e3","type":"checkbox","value":true}]},
+		{"kind":"wait","timeMs":0},
+		{"kind":"batch","actions":[{"kind":"evaluate","fn":"1","targetId":"t3"}]}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.target != "t1" || a.stopOnError || len(a.actions) != 5 || strings.Join(a.targets(), " ") != "t2 t3" {
+		t.Errorf("batch: %+v", a)
+	}
+	if click := a.actions[0]; click.Ref != "e1" || !click.DoubleClick || click.DelayMs != 5 {
+		t.Errorf("click: %+v", click)
+	}
+	if press := a.actions[1]; press.Key != " " {
+		t.Errorf("press: %+v", press)
+	}
+	want := []page.Field{{Ref: "e2", Type: "text", Value: "7"}, {Ref: "e3", Type: "checkbox", Value: true}}
+	if got := a.actions[2].Fields; len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("fill: got %+v, want %+v", got, want)
+	}
+	if !a.actions[3].noWait || !a.actions[4].actions[0].evaluates() {
+		t.Errorf("wait and evaluate: %+v", a.actions[3:])
+	}
+}
+
+func FuzzActions(f *testing.F) {
+	for _, seed := range []string{
+		`{"kind":"click","ref":"e1"}`, `{"kind":"wait","fn":"1","timeMs":0}`, `{"kind":"batch","actions":[{"kind":"batch","actions":[{}]}]}`,
+		`{"kind":"fill","fields":[{"ref":"e1","value":null}]}`, `{"kind":"clickCoords","x":"1e9","y":-1}`, `[]`, `{"kind":7}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, json string) {
+		fields, err := DecodeFields([]byte(json))
+		if err != nil {
+			return
+		}
+		a, err := readAction(fields)
+		if err != nil {
+			if told := ClassifyError(err); told.Status != http.StatusBadRequest || !strings.HasPrefix(told.Code, "ACT_") {
+				t.Errorf("%s: told as %d %q: %v", json, told.Status, told.Code, err)
+			}
+			return
+		}
+		if a.Kind == kindBatch && (len(a.actions) == 0 || len(a.actions) > maxBatchActions) {
+			t.Errorf("%s: a batch of %d", json, len(a.actions))
+		}
+		if a.Kind != kindBatch && len(a.actions) > 0 {
+			t.Errorf("%s: %s has entries", json, a.Kind)
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/intent"
+)
+
+// ApprovalHeader marks a request as one on behalf of a model. Its value is an opaque id of those who may be asked.
+const ApprovalHeader = "X-Clank-Ask"
+
+// classSafety is the class of what cannot be judged: scripts, and answers given in advance.
+const classSafety = "safety"
+
+// ApprovalQuestion is what a request is about to set off.
+type ApprovalQuestion struct {
+	Profile string
+	Classes []string // those of package intent and Safety, the weightiest first; never empty
+	Text    string   // in our words
+	Detail  string   // in the page's words: untrusted
+	Origin  string   // of the page
+	To      string   // the host it leads to, if that is another one
+}
+
+// Approver decides, or asks those who do.
+type Approver interface {
+	// Ask returns nil if it may be done; the text of its error says who or what said no. It may take minutes. An id that
+	// it does not know is nobody who could be asked.
+	Ask(ctx context.Context, id string, q ApprovalQuestion) error
+}
+
+// requestApprover asks about what one request sets off. A nil Asker is that of a person's own request: it asks nobody.
+type requestApprover struct {
+	approver Approver
+	id       string
+}
+
+// newRequestApprover is the asker of a request. Without a consent every question has the answer no.
+func newRequestApprover(r *http.Request, consent Approver) *requestApprover {
+	ids := r.Header.Values(ApprovalHeader)
+	if len(ids) == 0 {
+		return nil
+	}
+	return &requestApprover{consent, ids[0]}
+}
+
+// ReasonConsentRefused is the stable word told with a no.
+const ReasonConsentRefused = "consent_refused"
+
+func deniedError(err error) error {
+	return &StatusError{Status: http.StatusForbidden, Reason: ReasonConsentRefused, Err: err}
+}
+
+var (
+	errNoApprover  = errors.New("not done: a person has to decide it, and nobody can be asked here")
+	errPageChanged = errors.New("not done: the page changed what this does while it was being looked at; look at the page again")
+)
+
+// isDenied reports whether an error is the answer no.
+func isDenied(err error) bool {
+	f, ok := errors.AsType[*StatusError](err)
+	return ok && f.Reason == ReasonConsentRefused
+}
+
+// decide asks about a judgement.
+func (a *requestApprover) decide(ctx context.Context, profile string, j intent.Judgement) error {
+	if a == nil || len(j.Classes) == 0 {
+		return nil
+	}
+	if a.approver == nil {
+		return deniedError(errNoApprover)
+	}
+	err := a.approver.Ask(ctx, a.id, ApprovalQuestion{Profile: profile, Classes: j.Classes, Text: j.Text, Detail: j.Detail, Origin: j.Origin, To: j.Destination})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return deniedError(err)
+}
+
+// maxJudgements is how often an action is judged: a page that changes its meaning again and again does so on purpose.
+const maxJudgements = 2
+
+// DoApproved does an action on a page once people have agreed to what it sets off, and only if that has not changed meanwhile.
+func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *page.Tab, act page.Action, do func() error) error {
+	if a == nil {
+		return do()
+	}
+	if fn := act.Fn; fn != "" {
+		if err := a.decide(ctx, profile, safetyJudgement(tab, "Run JavaScript of the model in the page at", ": "+quoteUntrusted(fn, 300))); err != nil {
+			return err
+		}
+		return do()
+	}
+	if len(tab.Dialogs().Pending) > 0 { // it keeps the action from being done
+		return do()
+	}
+	// Most actions set nothing off: one look says so and holds them to it.
+	if same, err := intent.PerformJudged(ctx, tab, act, "", do); same || err != nil {
+		return err
+	}
+	for range maxJudgements {
+		j, err := intent.JudgeAction(ctx, tab, act)
+		if err != nil {
+			return err
+		}
+		if err := a.decide(ctx, profile, j); err != nil {
+			return err
+		}
+		same, err := intent.PerformJudged(ctx, tab, act, j.Fingerprint, do)
+		if same || err != nil {
+			return err
+		}
+	}
+	return deniedError(errPageChanged)
+}
+
+// ApproveNavigation asks whether a tab may be taken to an address; tab is nil for a new one.
+func (a *requestApprover) ApproveNavigation(ctx context.Context, profile string, tab *page.Tab, address string) error {
+	at := ""
+	if tab != nil {
+		at = tab.URL()
+	}
+	return a.decide(ctx, profile, intent.JudgeAddress(address, at))
+}
+
+// ApproveDialog asks whether a dialog may be accepted: the one with that id, "" meaning the newest, or the next one if none is
+// open. The result is the id of the one that was asked about.
+func (a *requestApprover) ApproveDialog(ctx context.Context, profile string, tab *page.Tab, id string) (string, error) {
+	if a == nil {
+		return id, nil
+	}
+	open := tab.Dialogs().Pending
+	if len(open) == 0 {
+		return id, a.decide(ctx, profile, safetyJudgement(tab, "Say yes to whatever is asked next by the page at", ""))
+	}
+	for _, d := range slices.Backward(open) {
+		if id == "" || d.ID == id {
+			return d.ID, a.decide(ctx, profile, intent.JudgeDialog(d, tab.URL()))
+		}
+	}
+	return id, nil // there is no such dialog, and the answer says so
+}
+
+// ApproveFiles asks whether files may be handed over to the page.
+func (a *requestApprover) ApproveFiles(ctx context.Context, profile string, tab *page.Tab, paths []string) error {
+	if a == nil {
+		return nil
+	}
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = quoteUntrusted(filepath.Base(p), 80)
+	}
+	j := safetyJudgement(tab, "Hand over files to the page at", ": "+strings.Join(names, ", "))
+	j.Classes = []string{intent.ClassSubmit}
+	return a.decide(ctx, profile, j)
+}
+
+// safetyJudgement is the judgement of something in the page, whose host stands between what is said before and after it.
+func safetyJudgement(tab *page.Tab, before, after string) intent.Judgement {
+	j := intent.Judgement{Classes: []string{classSafety}}
+	host := "an empty address"
+	if u, err := url.Parse(tab.URL()); err == nil && u.Host != "" {
+		host, j.Origin = u.Host, u.Scheme+"://"+u.Host
+	}
+	j.Text = before + " " + host + after
+	return j
+}
+
+// quoteUntrusted is a text that others wrote, in quotes, without anything that could look like something else.
+func quoteUntrusted(s string, most int) string {
+	more := ""
+	if n := utf8.RuneCountInString(s); n > most {
+		s, more = string([]rune(s)[:most]), fmt.Sprintf(" … (%d characters)", n)
+	}
+	return strconv.QuoteToASCII(s) + more
+}

@@ -1,0 +1,100 @@
+package control
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/emulate"
+	"clank/browsermgr/page/files"
+	"clank/browsermgr/page/frame"
+	"clank/browsermgr/page/screenshot"
+	"clank/browsermgr/record"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// FeaturesFeatures makes what follows the tabs of each browser: recorders, emulation, traces and files. Its Observe is given to
+// browsermgr.Manager before that is opened. Its fields are set before.
+type FeaturesFeatures struct {
+	// Dir is the folder below which downloads, uploads, traces and pictures lie. Required.
+	Dir string
+	// Inbound holds files that people sent; "" means there is none.
+	Inbound string
+	// Held says that the requests of browsers that we did not start are held by somebody who judges them; see
+	// emulate.Emulator.RequestsIntercepted.
+	Held bool
+	// Allowed, if set, says whether an address may be downloaded from. It must not block.
+	Allowed func(url string) error
+	// Approve, if set, is asked before a download is kept; see files.Options.Approve.
+	Approve func(ctx context.Context, d files.Download) error
+	// MaxDownload and MaxUpload, if set, are asked at each connection how many bytes files may have.
+	MaxDownload, MaxUpload func() int64
+	// Logger receives what happens out of sight; nil discards it.
+	Logger *slog.Logger
+}
+
+// Observe makes the observers of a connection. local says that the browser is started by us. The Manager closes them.
+func (f *FeaturesFeatures) Observe(local bool) []page.Observer {
+	log := f.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	recorder := record.NewRecorder()
+	tracer := record.NewTracer(f.folder("traces"), recorder, log)
+	casts := screenshot.NewScreencasts(log)
+	world := emulate.New(log)
+	world.RequestsIntercepted = f.Held && !local
+	out := []page.Observer{recorder, tracer, world, casts, connectionCloser{tracer, casts}}
+	options := files.Options{
+		Downloads: f.folder("downloads"), Uploads: files.UploadPolicy{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound},
+		CheckURL: f.Allowed, Approve: f.Approve, ForeignBrowser: !local, Logger: log,
+	}
+	if f.MaxDownload != nil {
+		options.MaxBytes = f.MaxDownload()
+	}
+	if f.MaxUpload != nil {
+		options.MaxUpload = f.MaxUpload()
+	}
+	files, err := files.NewTransfers(options)
+	if err != nil {
+		log.Error("files of browsers cannot be moved", "error", err)
+		return out
+	}
+	return append(out, files)
+}
+
+// Routes lists the routes of what follows tabs. Without Features they are served all the same, and say that they cannot.
+func (f *FeaturesFeatures) Routes() []Route {
+	return slices.Concat(recordRoutes(), stateRoutes(), storageRoutes(), fileRoutes(), f.traceRoutes())
+}
+
+// folder is one of the folders below Dir, made if it is missing.
+func (f *FeaturesFeatures) folder(name string) string {
+	dir := filepath.Join(f.Dir, name)
+	_ = os.MkdirAll(dir, 0o700) // who uses it says why it cannot
+	return dir
+}
+
+// connectionCloser ends what was made for a connection when that has ended.
+type connectionCloser struct {
+	tracer *record.Tracer
+	casts  *screenshot.Screencasts
+}
+
+// Attach asks nothing of new sessions.
+func (connectionCloser) Attach(*page.Tab, *frame.Frame) []proto.Request { return nil }
+
+// Event needs none.
+func (connectionCloser) Event(*page.Tab, *frame.Frame, cdp.Event) {}
+
+// Close implements [io.Closer].
+func (e connectionCloser) Close() error {
+	e.tracer.Close()
+	e.casts.Close()
+	return nil
+}

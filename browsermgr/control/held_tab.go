@@ -1,0 +1,126 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"clank/browsermgr"
+	"clank/browsermgr/page"
+	"clank/browsermgr/profile"
+)
+
+// heldTab is a tab that a request works with. It is the request's alone, though others may hold the same tab.
+type heldTab struct {
+	// Profile is that of the tab's profile.
+	Profile *profileTabs
+	// Lease keeps the browser from being ended while nobody uses it.
+	Lease *browsermgr.Lease
+	// Tab is nil until one is found or opened.
+	Tab *page.Tab
+	// Names are the tab's.
+	Names profile.NamedTab
+}
+
+// Release gives back the use of the browser. The tab stays.
+func (h *heldTab) Release() { h.Lease.Release() }
+
+// URL is the tab's address as clients may see it.
+func (h *heldTab) URL() string { return h.Tab.URL() }
+
+// TargetAnswer says which tab it was that something happened to.
+func (h *heldTab) TargetAnswer() TargetAnswer {
+	return TargetAnswer{OKAnswer: OKAnswer{OK: true}, TargetID: h.Tab.TargetID()}
+}
+
+// LocatedAnswer is Answer with the tab's address.
+func (h *heldTab) LocatedAnswer() LocatedAnswer {
+	return LocatedAnswer{TargetAnswer: h.TargetAnswer(), URL: h.URL()}
+}
+
+// MarkUsed makes the tab the one used last.
+func (h *heldTab) MarkUsed() { h.Profile.TabNames.MarkUsed(h.Tab.TargetID()) }
+
+// Is says whether the name is one of the tab's.
+func (h *heldTab) Is(name string) bool {
+	names, err := h.Profile.TabNames.Resolve(name)
+	return err == nil && names.Target == h.Tab.TargetID()
+}
+
+func (h *heldTab) find(ctx context.Context, name string) error {
+	names, ok := h.Profile.TabNames.Default()
+	if name != "" {
+		var err error
+		if names, err = h.Profile.TabNames.Resolve(name); err != nil {
+			return err
+		}
+	} else if !ok {
+		return h.Open(ctx)
+	}
+	return h.setTab(names)
+}
+
+// setTab holds the tab with these names.
+func (h *heldTab) setTab(names profile.NamedTab) error {
+	if h.Tab = h.Lease.Browser.Tab(names.Target); h.Tab == nil {
+		return fmt.Errorf("%w: %s has just been closed", profile.ErrTabNotFound, names.ID)
+	}
+	h.Names = names
+	h.Lease.Touch(h.Tab)
+	return nil
+}
+
+// Open opens a blank tab and holds it. If that fails late it is held all the same; otherwise Tab stays nil.
+func (h *heldTab) Open(ctx context.Context) error {
+	tab, err := h.Lease.NewTab(ctx, page.TabOptions{}, "")
+	if tab == nil {
+		return err
+	}
+	h.Tab = tab
+	h.Refresh()
+	return err
+}
+
+// Refresh reads the names anew.
+func (h *heldTab) Refresh() {
+	h.Profile.sync(h.Lease.Browser)
+	if names, ok := h.Profile.TabNames.Find(h.Tab.TargetID()); ok {
+		h.Names = names
+	}
+}
+
+// Close closes the tab, whose names nobody takes over.
+func (h *heldTab) Close(ctx context.Context) error {
+	if err := h.Tab.Close(ctx); err != nil {
+		return err
+	}
+	h.Profile.TabNames.Forget(h.Tab.TargetID())
+	return nil
+}
+
+// RefusePersonalBrowser refuses what reaches further than the tab, into what a person does in the same browser. what is what was asked
+// for, as in "removing all cookies".
+func (h *heldTab) RefusePersonalBrowser(what string) error {
+	if !h.Lease.Joined() {
+		return nil
+	}
+	return &StatusError{
+		Status: http.StatusNotImplemented, Reason: "existing_session_unsupported",
+		Err: fmt.Errorf("%s is not supported for existing-session profiles such as %q: use a profile whose browser is ours", what, h.Profile.Name),
+	}
+}
+
+// browserState is what a client has to know of a tab before it can go on.
+type browserState struct {
+	Dialogs page.Dialogs `json:"dialogs"`
+}
+
+// BrowserState tells which dialogs the tab has.
+func (h *heldTab) BrowserState() *browserState { return &browserState{h.Tab.Dialogs()} }
+
+// isPendingDialog says whether an error means that a dialog has to be answered first.
+func isPendingDialog(err error) bool {
+	_, ok := errors.AsType[*page.DialogError](err)
+	return ok
+}

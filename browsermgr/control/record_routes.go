@@ -1,0 +1,104 @@
+package control
+
+import (
+	"context"
+
+	"clank/browsermgr/record"
+)
+
+func recordRoutes() []Route {
+	wipe := OptionalParam("clear", "boolean", "forget them afterwards")
+	return []Route{
+		NewRoute("GET", "/console", "Lists what the page wrote to its console.", readConsole).
+			WithQuery(tabParam(), OptionalParam("level", "string", "the least level: error, warning, info or debug"), wipe),
+		NewRoute("GET", "/errors", "Lists the errors that the page did not catch.", readPageErrors).WithQuery(tabParam(), wipe),
+		NewRoute("GET", "/requests", "Lists the requests of the page.", readRequests).
+			WithQuery(tabParam(), OptionalParam("filter", "string", "only addresses that contain this"), wipe),
+		NewRoute("GET", "/har", "Gives the requests of the page as an HTTP archive.", readHAR).WithQuery(tabParam()),
+		NewRoute("POST", "/response/body", "Waits for the next response whose address fits, and returns its body.", readResponseBody).WithBody(
+			RequiredParam("url", "string", "the address, a part of it, or a pattern with *"), tabParam(), timeoutParam(),
+			OptionalParam("maxChars", "integer", "how long the body may be"),
+		),
+	}
+}
+
+// withRecorder reads something of the recorder of a tab.
+func withRecorder[R any](ctx context.Context, c *Call, read func(*heldTab, *record.Recorder) (R, error)) (out R, err error) {
+	h, err := c.PermittedTab(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer h.Release()
+	recorder, err := requireObserver[*record.Recorder](h, "recording")
+	if err != nil {
+		return out, err
+	}
+	return read(h, recorder)
+}
+
+type consoleAnswer struct {
+	LocatedAnswer
+
+	Messages []record.ConsoleEntry `json:"messages"`
+}
+
+func readConsole(ctx context.Context, c *Call) (consoleAnswer, error) {
+	level, wipe := c.Query.String("level"), c.Query.Flag("clear", false)
+	return withRecorder(ctx, c, func(h *heldTab, r *record.Recorder) (consoleAnswer, error) {
+		return consoleAnswer{h.LocatedAnswer(), NonNilList(r.Console(h.Tab, level, wipe))}, nil
+	})
+}
+
+type errorsAnswer struct {
+	LocatedAnswer
+
+	Errors []record.PageError `json:"errors"`
+}
+
+func readPageErrors(ctx context.Context, c *Call) (errorsAnswer, error) {
+	wipe := c.Query.Flag("clear", false)
+	return withRecorder(ctx, c, func(h *heldTab, r *record.Recorder) (errorsAnswer, error) {
+		return errorsAnswer{h.LocatedAnswer(), NonNilList(r.Errors(h.Tab, wipe))}, nil
+	})
+}
+
+type requestsAnswer struct {
+	LocatedAnswer
+
+	Requests []record.Request `json:"requests"`
+}
+
+func readRequests(ctx context.Context, c *Call) (requestsAnswer, error) {
+	filter, wipe := c.Query.String("filter"), c.Query.Flag("clear", false)
+	return withRecorder(ctx, c, func(h *heldTab, r *record.Recorder) (requestsAnswer, error) {
+		return requestsAnswer{h.LocatedAnswer(), NonNilList(r.Requests(h.Tab, filter, wipe))}, nil
+	})
+}
+
+type harAnswer struct {
+	LocatedAnswer
+
+	HAR record.HARArchive `json:"har"`
+}
+
+func readHAR(ctx context.Context, c *Call) (harAnswer, error) {
+	return withRecorder(ctx, c, func(h *heldTab, r *record.Recorder) (harAnswer, error) {
+		return harAnswer{h.LocatedAnswer(), r.HAR(h.Tab)}, nil
+	})
+}
+
+type bodyAnswer struct {
+	LocatedAnswer
+
+	Response record.Response `json:"response"`
+}
+
+func readResponseBody(ctx context.Context, c *Call) (bodyAnswer, error) {
+	pattern := c.Body.Required("url")
+	limit := c.Timeout(record.DefaultBodyTimeout, record.MinBodyTimeout)
+	chars := c.Body.Clamp("maxChars", record.DefaultBodyChars, record.MinBodyChars, record.MaxBodyChars)
+	return withRecorder(ctx, c, func(h *heldTab, r *record.Recorder) (bodyAnswer, error) {
+		res, err := r.ResponseBody(ctx, h.Tab, pattern, limit, chars)
+		return bodyAnswer{h.LocatedAnswer(), res}, err
+	})
+}

@@ -1,0 +1,182 @@
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"clank/browsermgr/fault"
+)
+
+// RequestFields reads the fields of one object. The first thing that is wrong is kept, and told by Err: a handler reads all it
+// needs and asks once. It is for one goroutine.
+type RequestFields struct {
+	values map[string]any
+	asked  map[string]struct{}
+	err    error
+}
+
+// newFields reads the fields of a decoded JSON object. Numbers may be json.Number or float64.
+func newFields(values map[string]any) *RequestFields {
+	return &RequestFields{values: values, asked: map[string]struct{}{}}
+}
+
+// QueryFields reads the parameters of an address. Of those given more than once the first counts.
+func QueryFields(q url.Values) *RequestFields {
+	values := make(map[string]any, len(q))
+	for name, given := range q {
+		if len(given) > 0 {
+			values[name] = given[0]
+		}
+	}
+	return newFields(values)
+}
+
+// DecodeFields reads a JSON document. One that is not an object has no fields; an empty one is none. The error wraps
+// [fault.ErrInvalid].
+func DecodeFields(data []byte) (*RequestFields, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return newFields(nil), nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var value any
+	err := dec.Decode(&value)
+	if err == nil {
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("something follows the value")
+		}
+	}
+	if err != nil {
+		return nil, fault.Invalidf("the body is not JSON: %v", err)
+	}
+	object, _ := value.(map[string]any)
+	return newFields(object), nil
+}
+
+// Err is the first thing that was wrong with what was read; nil if nothing was.
+func (f *RequestFields) Err() error { return f.err }
+
+// Fail notes that something is wrong, unless something is already. err wraps [fault.ErrInvalid].
+func (f *RequestFields) Fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// NamesRead lists the names that were read or looked for, sorted.
+func (f *RequestFields) NamesRead() []string { return slices.Sorted(maps.Keys(f.asked)) }
+
+// Has says whether the field is there, whatever it holds.
+func (f *RequestFields) Has(name string) bool {
+	_, ok := f.lookup(name)
+	return ok
+}
+
+func (f *RequestFields) lookup(name string) (any, bool) {
+	f.asked[name] = struct{}{}
+	v, ok := f.values[name]
+	return v, ok
+}
+
+func (f *RequestFields) failf(format string, args ...any) {
+	f.Fail(fault.Invalidf(format, args...))
+}
+
+// Raw is the decoded value of a field, nil if absent.
+func (f *RequestFields) Raw(name string) any {
+	v, _ := f.lookup(name)
+	return v
+}
+
+// Object is a field that holds an object; false if it does not.
+func (f *RequestFields) Object(name string) (*RequestFields, bool) {
+	object, ok := f.Raw(name).(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	return newFields(object), true
+}
+
+// Objects are the entries of a list; those that are no objects have no fields. False if the field holds no list.
+func (f *RequestFields) Objects(name string) ([]*RequestFields, bool) {
+	list, ok := f.Raw(name).([]any)
+	if !ok {
+		return nil, false
+	}
+	out := make([]*RequestFields, len(list))
+	for i, v := range list {
+		object, _ := v.(map[string]any)
+		out[i] = newFields(object)
+	}
+	return out, true
+}
+
+// Map is a field that holds an object, as it is; false if it does not.
+func (f *RequestFields) Map(name string) (map[string]any, bool) {
+	m, ok := f.Raw(name).(map[string]any)
+	return m, ok
+}
+
+// String is the text of a field without surrounding space; "" if there is none. Numbers and booleans are written out.
+func (f *RequestFields) String(name string) string {
+	text, _ := f.Text(name)
+	return strings.TrimSpace(text)
+}
+
+// Text is the text of a field as it is, and whether there is one. Numbers and booleans are written out.
+func (f *RequestFields) Text(name string) (string, bool) { return scalarText(f.Raw(name)) }
+
+// Required is String, but it is an error if it is blank.
+func (f *RequestFields) Required(name string) string {
+	text := f.String(name)
+	if text == "" {
+		f.failf("%s is required", name)
+	}
+	return text
+}
+
+// Strings is a list of texts without surrounding space. Blank ones, and what is no text, are left out.
+func (f *RequestFields) Strings(name string) []string {
+	var out []string
+	for _, text := range f.Texts(name) {
+		if text = strings.TrimSpace(text); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// Texts is a list of texts as they are. What is no text is left out.
+func (f *RequestFields) Texts(name string) []string {
+	list, _ := f.Raw(name).([]any)
+	var out []string
+	for _, v := range list {
+		if text, ok := scalarText(v); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// scalarText writes out a decoded text, number or boolean; false for anything else.
+func scalarText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case json.Number:
+		return plainNumber(v), true
+	case float64:
+		return fmt.Sprint(v), true
+	}
+	return "", false
+}

@@ -1,0 +1,136 @@
+package control
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/outline"
+	"clank/browsermgr/page/screenshot"
+)
+
+func (v viewHandlers) pictureRoutes() []Route {
+	return []Route{
+		NewRoute("POST", "/screenshot", "Takes a picture of a tab.", v.screenshot).WithBody(
+			tabParam(), OptionalParam("fullPage", "boolean", "the whole document"), OptionalParam("ref", "string", "only this element"),
+			OptionalParam("element", "string", "only the first element that matches"), EnumParam("type", "png is the default", "png", "jpeg"),
+			OptionalParam("labels", "boolean", "with the refs of a snapshot drawn in"), timeoutParam(),
+		),
+		NewRoute("POST", "/pdf", "Prints a page on A4.", v.pdf).WithBody(tabParam()),
+		NewRoute("POST", "/highlight", "Outlines an element for two seconds.", highlightElement).WithBody(RequiredParam("ref", "string", "which"), tabParam()),
+	}
+}
+
+// labelInfo says what the labels of a picture are.
+type labelInfo struct {
+	Labels        bool                    `json:"labels,omitempty"`
+	LabelsCount   *int                    `json:"labelsCount,omitempty"`
+	LabelsSkipped *int                    `json:"labelsSkipped,omitempty"`
+	Annotations   []screenshot.Annotation `json:"annotations,omitempty"`
+}
+
+func labelsOf(img screenshot.Image) labelInfo {
+	return labelInfo{true, &img.Drawn, &img.Skipped, NonNilList(img.Annotations)}
+}
+
+type screenshotAnswer struct {
+	LocatedAnswer
+	labelInfo
+
+	Path      string `json:"path"`
+	Truncated bool   `json:"truncated,omitempty"` // there were more labels than are drawn
+}
+
+func (v viewHandlers) screenshot(ctx context.Context, c *Call) (screenshotAnswer, error) {
+	o := screenshot.Options{
+		FullPage: c.Body.Flag("fullPage", false), Ref: c.Body.String("ref"), Element: c.Body.String("element"), Type: c.Body.String("type"),
+		Timeout: c.Timeout(screenshot.DefaultTimeout, time.Millisecond),
+	}
+	labels := c.Body.Flag("labels", false)
+	if o.FullPage && (o.Ref != "" || o.Element != "") {
+		c.Body.Fail(fault.Invalidf("fullPage is not supported for element screenshots"))
+	}
+	h, err := c.PermittedTab(ctx)
+	if err != nil {
+		return screenshotAnswer{}, err
+	}
+	defer h.Release()
+	if o.Element != "" && h.Lease.Joined() {
+		return screenshotAnswer{}, fault.Invalidf("element screenshots by selector are not supported for existing-session profiles: take a snapshot and use a ref of it")
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, &fault.TimeLimitError{Limit: o.Timeout})
+	defer cancel()
+	switch {
+	case labels && o.Ref != "":
+		role, name, err := h.Tab.Describe(ctx, o.Ref)
+		if err != nil {
+			return screenshotAnswer{}, dialogFirstError(err)
+		}
+		o.Labels = []screenshot.Label{{Ref: o.Ref, Role: role, Name: name}}
+	case labels:
+		snap, err := h.Tab.Snapshot(ctx, page.SnapshotOptions{Refs: page.RefsRole, Timeout: o.Timeout})
+		if err != nil {
+			return screenshotAnswer{}, dialogFirstError(err)
+		}
+		o.Labels = refLabels(snap.Refs())
+	}
+	img, err := screenshot.TakeScreenshot(ctx, h.Tab, o)
+	if err != nil {
+		return screenshotAnswer{}, dialogFirstError(err)
+	}
+	answer := screenshotAnswer{LocatedAnswer: h.LocatedAnswer(), Truncated: img.Truncated}
+	if labels {
+		answer.labelInfo = labelsOf(img)
+	}
+	answer.Path, err = v.SaveFile("pictures", "browser-", "."+img.Type, img.Data)
+	return answer, err
+}
+
+// refLabels are the refs of a snapshot as labels; not nil.
+func refLabels(refs []outline.Ref) []screenshot.Label {
+	labels := make([]screenshot.Label, len(refs))
+	for i, r := range refs {
+		labels[i] = screenshot.Label{Ref: r.Ref, Role: r.Role, Name: r.Name}
+	}
+	return labels
+}
+
+// dialogFirstError answers what cannot be done before a dialog is.
+func dialogFirstError(err error) error {
+	if !isPendingDialog(err) {
+		return err
+	}
+	return &StatusError{Status: http.StatusConflict, Reason: "blocked_by_dialog", Err: err}
+}
+
+type fileAnswer struct {
+	LocatedAnswer
+
+	Path string `json:"path"`
+}
+
+func (v viewHandlers) pdf(ctx context.Context, c *Call) (fileAnswer, error) {
+	h, err := c.PermittedTab(ctx)
+	if err != nil {
+		return fileAnswer{}, err
+	}
+	defer h.Release()
+	data, err := screenshot.PrintPDF(ctx, h.Tab)
+	if err != nil {
+		return fileAnswer{}, dialogFirstError(err)
+	}
+	path, err := v.SaveFile("pictures", "browser-", ".pdf", data)
+	return fileAnswer{h.LocatedAnswer(), path}, err
+}
+
+func highlightElement(ctx context.Context, c *Call) (LocatedAnswer, error) {
+	ref := c.Body.Required("ref")
+	h, err := c.PermittedTab(ctx)
+	if err != nil {
+		return LocatedAnswer{}, err
+	}
+	defer h.Release()
+	return h.LocatedAnswer(), screenshot.Highlight(ctx, h.Tab, ref)
+}

@@ -1,0 +1,29 @@
+package control
+
+import (
+	"fmt"
+	"net/http"
+
+	"clank/browsermgr/page"
+)
+
+// findObserver finds the observer of that type among those of the tab's connection.
+func findObserver[T page.Observer](h *heldTab) (found T, ok bool) {
+	for _, o := range h.Lease.Observers {
+		if found, ok = o.(T); ok {
+			return found, true
+		}
+	}
+	return found, false
+}
+
+// requireObserver is Lookup for those who cannot do without. what is what they want it for, as in "recording".
+func requireObserver[T page.Observer](h *heldTab, what string) (T, error) {
+	found, ok := findObserver[T](h)
+	if !ok {
+		return found, &StatusError{
+			Status: http.StatusNotImplemented, Err: fmt.Errorf("%s is not available in the browser of profile %q", what, h.Profile.Name),
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,165 @@
+package egress_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"clank/browsermgr/egress"
+	"clank/browsermgr/egress/policy"
+)
+
+// person answers questions. Fields are set before.
+type person struct {
+	session bool
+	err     error
+	wait    chan bool // if set, the answer waits for it
+
+	asked atomic.Int32
+	mu    sync.Mutex
+	last  string
+}
+
+func (p *person) ApproveHost(ctx context.Context, profile, host, why string) (bool, error) {
+	p.asked.Add(1)
+	p.mu.Lock()
+	p.last = profile + " " + host + " " + why
+	p.mu.Unlock()
+	if p.wait != nil {
+		select {
+		case <-p.wait:
+		case <-ctx.Done():
+			return true, nil // too late to count
+		}
+	}
+	return p.session, p.err
+}
+
+func openAsking(t *testing.T, p *person) *fixture {
+	t.Helper()
+	return open(t, func(g *egress.Proxy) {
+		g.AskUnlisted = func() bool { return true }
+		if p != nil {
+			g.Approver = p
+		}
+		g.Rules = func() policy.Rules {
+			return policy.Rules{PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"known.test"}}
+		}
+	})
+}
+
+func TestNewHostsAreAskedAboutOnce(t *testing.T) {
+	p := &person{session: true, wait: make(chan bool)}
+	f := openAsking(t, p)
+	s := site(t, nil)
+	f.names.set("new.test", addrs("127.0.0.1"))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			resp, err := f.client.Get("http://new.test:" + port(t, s) + "/x?token=abc")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			resp.Body.Close()
+			if resp.StatusCode != http.StatusOK {
+				t.Errorf("got %d", resp.StatusCode)
+			}
+		})
+	}
+	until(t, "the question", func() bool { return p.asked.Load() == 1 })
+	if got := f.names.count("new.test"); got != 0 {
+		t.Errorf("the name was looked up before anybody allowed it")
+	}
+	close(p.wait)
+	all.Wait()
+	if got := p.asked.Load(); got != 1 {
+		t.Errorf("asked %d times, want once", got)
+	}
+	if want := "work new.test a page wants to load http://new.test:" + port(t, s) + "/x?token=[hidden]"; p.last != want {
+		t.Errorf("got question %q, want %q", p.last, want)
+	}
+
+	f.client.CloseIdleConnections()
+	if _, err := f.Listen(t.Context(), profile); err != nil {
+		t.Fatal(err)
+	}
+	f.get(t, "http://new.test:"+port(t, s)+"/")
+	if got := p.asked.Load(); got != 2 {
+		t.Errorf("a new session of the browser: asked %d times in all, want 2", got)
+	}
+}
+
+func TestHostsOfTheRulesAreNotAskedAbout(t *testing.T) {
+	p := &person{}
+	f := openAsking(t, p)
+	s := site(t, nil)
+	f.names.set("known.test", addrs("127.0.0.1"))
+	if status, _, _ := f.get(t, "http://known.test:"+port(t, s)+"/"); status != http.StatusOK || p.asked.Load() != 0 {
+		t.Errorf("got %d, asked %d times", status, p.asked.Load())
+	}
+}
+
+func TestNoIsNoAndIsRemembered(t *testing.T) {
+	p := &person{err: errors.New("refused by ada")}
+	f := openAsking(t, p)
+	for range 3 {
+		status, rule, body := f.get(t, "http://new.test/")
+		if status != http.StatusForbidden || rule != egress.RuleNotApproved || !strings.Contains(body, "refused by ada") {
+			t.Errorf("got %d %q %q", status, rule, body)
+		}
+	}
+	if got := p.asked.Load(); got != 1 {
+		t.Errorf("asked %d times, want once", got)
+	}
+	if got := f.Refusals(profile); len(got) != 3 || got[0].Host != "new.test" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestNobodyToAskMeansNo(t *testing.T) {
+	f := openAsking(t, nil)
+	if status, rule, _ := f.get(t, "http://new.test/"); status != http.StatusForbidden || rule != egress.RuleNotApproved {
+		t.Errorf("got %d %q", status, rule)
+	}
+}
+
+func TestQuestionsEndWhenNobodyWaitsAndAreFew(t *testing.T) {
+	p := &person{wait: make(chan bool)}
+	f := openAsking(t, p)
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for _, host := range []string{"a", "b", "c", "d"} {
+		all.Go(func() {
+			if err := f.AllowRequest(ctx, profile, "https://"+host+".test/"); err == nil {
+				t.Error("got a yes that nobody gave")
+			}
+		})
+	}
+	until(t, "the questions", func() bool { return p.asked.Load() == 4 })
+	if _, _, status, rule := f.tunnel(t, "e.test:443"); status != http.StatusForbidden || rule != egress.RuleNotApproved {
+		t.Errorf("a fifth question: got %d %q", status, rule)
+	}
+	cancel()
+	all.Wait()
+	close(p.wait)
+	f.tunnel(t, "a.test:443")
+	if got := p.asked.Load(); got != 5 {
+		t.Errorf("an answer that came too late counted: asked %d times", got)
+	}
+}
+
+func TestAllowAsksNobody(t *testing.T) {
+	p := &person{}
+	f := openAsking(t, p)
+	if err := f.Allow(t.Context(), profile, "https://new.test/"); err != nil || p.asked.Load() != 0 || f.names.count("new.test") != 0 {
+		t.Errorf("got %v, asked %d times, looked up %d times", err, p.asked.Load(), f.names.count("new.test"))
+	}
+	if err := f.Allow(t.Context(), profile, "http://a.internal/"); err != nil {
+		t.Errorf("everything is allowed: got %v", err)
+	}
+}

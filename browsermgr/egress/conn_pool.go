@@ -1,0 +1,113 @@
+package egress
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+)
+
+// ConnOwner is what somebody else keeps of a connection for as long as it is open.
+type ConnOwner interface {
+	// Valid says whether the connection may be used for another exchange; asked before each but the first.
+	Valid() bool
+	// Release is called once, after the connection was closed.
+	Release()
+}
+
+// DialFunc opens a connection for an exchange. Its holder is not nil.
+type DialFunc func(ctx context.Context) (net.Conn, ConnOwner, error)
+
+const (
+	keepAlive        = 60 * time.Second // how long a connection waits for its next exchange
+	maxIdlePerServer = 8                // connections kept for one server
+)
+
+// ConnPool keeps connections to servers between exchanges. The zero value is ready; end it with Close.
+type ConnPool struct {
+	Limits RelayLimits
+
+	mu     sync.Mutex
+	closed bool
+	idle   map[string][]*serverConn
+}
+
+// getIdle gives out a kept connection to the server of that name, nil if there is none.
+func (p *ConnPool) getIdle(name string) *serverConn {
+	for {
+		p.mu.Lock()
+		all := p.idle[name]
+		if len(all) == 0 {
+			p.mu.Unlock()
+			return nil
+		}
+		s := all[len(all)-1]
+		p.idle[name] = all[:len(all)-1]
+		if len(all) == 1 {
+			delete(p.idle, name)
+		}
+		p.mu.Unlock()
+		if time.Since(s.since) < keepAlive && s.holder.Valid() && isIdleConn(s.Conn) {
+			return s
+		}
+		s.close()
+	}
+}
+
+// putIdle keeps a connection that has served an exchange to its end.
+func (p *ConnPool) putIdle(name string, s *serverConn) {
+	if s.SetDeadline(time.Time{}) != nil || s.in.Buffered() > 0 {
+		s.close()
+		return
+	}
+	s.since, s.used = time.Now(), true
+	p.mu.Lock()
+	if p.closed || len(p.idle[name]) >= maxIdlePerServer {
+		p.mu.Unlock()
+		s.close()
+		return
+	}
+	if p.idle == nil {
+		p.idle = map[string][]*serverConn{}
+	}
+	p.idle[name] = append(p.idle[name], s)
+	p.mu.Unlock()
+}
+
+// Sweep closes the kept connections that have waited too long or are not valid any more.
+func (p *ConnPool) Sweep() {
+	var old []*serverConn
+	p.mu.Lock()
+	for name, all := range p.idle {
+		var stay []*serverConn
+		for _, s := range all {
+			if time.Since(s.since) < keepAlive && s.holder.Valid() {
+				stay = append(stay, s)
+			} else {
+				old = append(old, s)
+			}
+		}
+		p.idle[name] = stay
+		if len(stay) == 0 {
+			delete(p.idle, name)
+		}
+	}
+	p.mu.Unlock()
+	for _, s := range old {
+		s.close()
+	}
+}
+
+// Close closes the kept connections. Exchanges that are under way close theirs.
+func (p *ConnPool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	all := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	for _, kept := range all {
+		for _, s := range kept {
+			s.close()
+		}
+	}
+}

@@ -1,0 +1,304 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/egress/policy"
+)
+
+var errRulesChanged = errors.New("the settings of what pages may reach have changed meanwhile")
+
+// profileProxy is the proxy of one profile.
+type profileProxy struct {
+	proxy     *Proxy
+	profile   string
+	refusals  RefusalLog
+	approvals approvals
+	pool      ConnPool
+	failures  connectFailures
+	serving   sync.WaitGroup // the listener
+	clients   sync.WaitGroup // connections to it, and requests
+
+	mu        sync.Mutex
+	closed    bool
+	address   netip.AddrPort
+	server    *http.Server
+	connCount int
+	conns     map[*outboundConn]bool
+	logged    map[string]bool // refusals that were logged
+}
+
+func newProfileProxy(g *Proxy, profile string) *profileProxy {
+	return &profileProxy{
+		proxy: g, profile: profile, conns: map[*outboundConn]bool{}, logged: map[string]bool{},
+		pool: ConnPool{Limits: RelayLimits{Idle: g.Limits.Idle, Body: g.Limits.Body}},
+	}
+}
+
+// listen starts the listener unless it runs.
+func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return netip.AddrPort{}, ErrProxyClosed
+	}
+	if d.server != nil {
+		return d.address, nil
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return netip.AddrPort{}, err
+	}
+	d.address = l.Addr().(*net.TCPAddr).AddrPort()
+	d.proxy.mu.Lock()
+	d.proxy.ownListeners = append(d.proxy.ownListeners, d.address)
+	d.proxy.mu.Unlock()
+	const header, idle = 256 << 10, 5 * time.Minute
+	d.server = &http.Server{
+		Handler: d, ReadHeaderTimeout: d.proxy.Limits.Header, IdleTimeout: idle, MaxHeaderBytes: header, ConnState: d.limitConns,
+		DisableGeneralOptionsHandler: true, ErrorLog: log.New(discardLog{}, "", 0),
+	}
+	d.serving.Go(func() {
+		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			d.proxy.Logger.Error("checking proxy ended", "profile", d.profile, "error", err)
+		}
+	})
+	return d.address, nil
+}
+
+// discardLog is where the server's talk of broken connections goes.
+type discardLog struct{}
+
+func (discardLog) Write(p []byte) (int, error) { return len(p), nil }
+
+// limitConns closes connections that are too many.
+func (d *profileProxy) limitConns(c net.Conn, state http.ConnState) {
+	g := d.proxy
+	switch state {
+	case http.StateNew:
+		d.clients.Add(1)
+		g.mu.Lock()
+		g.conns++
+		all := g.conns
+		g.mu.Unlock()
+		d.mu.Lock()
+		d.connCount++
+		mine := d.connCount
+		d.mu.Unlock()
+		if mine > g.Limits.PerProfile || all > g.Limits.Total {
+			c.Close()
+		}
+	case http.StateHijacked:
+		d.clients.Done()
+	case http.StateClosed:
+		d.connClosed()
+		d.clients.Done()
+	case http.StateActive, http.StateIdle:
+	}
+}
+
+// connClosed makes room for another connection.
+func (d *profileProxy) connClosed() {
+	d.proxy.mu.Lock()
+	d.proxy.conns--
+	d.proxy.mu.Unlock()
+	d.mu.Lock()
+	d.connCount--
+	d.mu.Unlock()
+}
+
+// outboundConn is an open connection to where a request goes.
+type outboundConn struct {
+	owner  *profileProxy
+	conn   net.Conn
+	target policy.Target
+	addrs  []netip.Addr // the one it leads to; all that were judged, if it goes through an upstream proxy
+}
+
+// Valid says whether the rules of now allow it.
+func (w *outboundConn) Valid() bool {
+	return w.owner.proxy.currentRuleset().stillAllows(w.target, w.addrs)
+}
+
+// Release forgets it.
+func (w *outboundConn) Release() {
+	w.owner.mu.Lock()
+	delete(w.owner.conns, w)
+	w.owner.mu.Unlock()
+}
+
+// enforce closes what the law does not allow any more.
+func (d *profileProxy) enforce(l *ruleset) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for w := range d.conns {
+		if !l.stillAllows(w.target, w.addrs) {
+			w.conn.Close()
+		}
+	}
+}
+
+// route is where a request that was judged goes.
+type route struct {
+	target   policy.Target
+	addrs    []netip.Addr // all judged; none if the upstream resolves what we cannot
+	upstream *Upstream
+}
+
+// forwards says whether the upstream is handed the request as it is.
+func (r route) forwards() bool { return r.upstream != nil && r.upstream.ForwardsHTTP() }
+
+// openOutbound connects. forward says that the upstream itself is wanted.
+func (d *profileProxy) openOutbound(ctx context.Context, r route, forward bool) (*outboundConn, error) {
+	w := &outboundConn{owner: d, target: r.target, addrs: r.addrs}
+	var err error
+	switch {
+	case r.upstream == nil:
+		var conn *net.TCPConn
+		if conn, err = DialAny(ctx, r.addrs, r.target.Port); err == nil {
+			w.conn, w.addrs = conn, []netip.Addr{conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()}
+		}
+	case forward:
+		w.conn, err = r.upstream.DialProxy(ctx)
+	default:
+		w.conn, err = r.upstream.Dial(ctx, r.target.Host, r.addrs, r.target.Port)
+	}
+	if err != nil && r.upstream != nil {
+		err = upstreamError{err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reach %s: %w", r.target.Host, err)
+	}
+	d.mu.Lock()
+	closed := d.closed
+	if !closed {
+		d.conns[w] = true
+	}
+	d.mu.Unlock()
+	// The rules may have changed since the target was judged, before enforce could see the connection.
+	if closed || !w.Valid() {
+		w.conn.Close()
+		w.Release()
+		return nil, fmt.Errorf("reach %s: %w", r.target.Host, errRulesChanged)
+	}
+	return w, nil
+}
+
+// upstream is the proxy that the profile's traffic goes on through. A listener of ours cannot be: it would go in circles.
+func (d *profileProxy) upstream(l *ruleset) (*Upstream, error) {
+	var u *url.URL
+	if d.proxy.Upstream != nil {
+		u = d.proxy.Upstream(d.profile)
+	}
+	if u == nil {
+		return nil, nil
+	}
+	up, err := ParseUpstream(u)
+	if err != nil {
+		return nil, err
+	}
+	if addr, port, ok := up.Literal(); ok {
+		if refusal, ok := asRefusal(l.policy.CheckIP(policy.Target{Host: addr.String(), Port: port, Literal: addr}, addr)); ok && refusal.Rule == policy.RuleOwnListener {
+			return nil, fmt.Errorf("upstream proxy %s is a listener of this program: name another", up)
+		}
+	}
+	return up, nil
+}
+
+// judgeAndResolve judges a target that the rules let pass by its name: it asks a person if need be, resolves the name, and judges
+// every address. One that is refused refuses the host.
+func (d *profileProxy) judgeAndResolve(ctx context.Context, l *ruleset, t policy.Target, up *Upstream, url string) ([]netip.Addr, error) {
+	if t.Host == "invalid" || strings.HasSuffix(t.Host, ".invalid") {
+		// There are no such hosts (RFC 6761, section 6.4): neither a person nor the DNS has to be asked.
+		return nil, fmt.Errorf("look up %s: %w", t.Host, &net.DNSError{Err: "no such host", Name: t.Host, IsNotFound: true})
+	}
+	if l.needsApproval(t) {
+		why := "a page wants to load " + RedactURL(d.proxy.redact(url))
+		if err := d.approvals.ask(ctx, d.proxy.Approver, d.profile, t.Host, why); err != nil {
+			return nil, err
+		}
+	}
+	if t.Literal.IsValid() {
+		return []netip.Addr{t.Literal.Unmap()}, nil
+	}
+	addrs, err := d.proxy.names.Lookup(ctx, t.Host)
+	if err != nil {
+		if up != nil && up.ResolvesNames() && ctx.Err() == nil {
+			return nil, nil
+		}
+		return nil, err
+	}
+	for _, a := range addrs {
+		if err := l.policy.CheckIP(t, a); err != nil {
+			return nil, err
+		}
+	}
+	return addrs, nil
+}
+
+// recordRefusal notes a refusal. before says that it is no request of a page, but of somebody who asks before loading one.
+func (d *profileProxy) recordRefusal(ctx context.Context, address string, t policy.Target, err error, before bool) {
+	r := RefusalRecord{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error(), Document: before}
+	place := ""
+	if refusal, ok := asRefusal(err); ok {
+		if r.Host == "" {
+			r.Host = refusal.Host
+		}
+		if refusal.Addr.IsValid() {
+			r.Address = refusal.Addr.String()
+		}
+		place = net.JoinHostPort(r.Host, strconv.Itoa(int(refusal.Port)))
+	}
+	if t.Host != "" {
+		place = net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))
+	}
+	r.URL, r.Host, r.Text = d.proxy.redact(r.URL), d.proxy.redact(r.Host), d.proxy.redact(r.Text)
+	d.refusals.Add(r, place, d.proxy.redactError(err))
+	d.proxy.Logger.Log(ctx, d.logLevel(r), "request refused", "profile", d.profile, "host", r.Host, "address", r.Address, "rule", r.Rule)
+}
+
+// logLevel lets a page that is refused over and over fill no logs.
+func (d *profileProxy) logLevel(r RefusalRecord) slog.Level {
+	const most = 100
+	key := r.Rule + " " + r.Host
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.logged[key] || len(d.logged) >= most {
+		return slog.LevelDebug
+	}
+	d.logged[key] = true
+	return slog.LevelInfo
+}
+
+// close ends everything and waits for it.
+func (d *profileProxy) close() {
+	d.mu.Lock()
+	d.closed = true
+	server := d.server
+	for w := range d.conns {
+		w.conn.Close()
+	}
+	d.mu.Unlock()
+	if server != nil {
+		if err := server.Close(); err != nil {
+			d.proxy.Logger.Debug("closing a listener failed", "profile", d.profile, "error", err)
+		}
+	}
+	d.serving.Wait()
+	d.approvals.close()
+	d.pool.Close()
+	d.clients.Wait()
+}

@@ -1,0 +1,158 @@
+package egress_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/browsermgr/egress"
+)
+
+var errRefused = errors.New("refused")
+
+func add(l *egress.RefusalLog, address, place string) {
+	l.Add(egress.LedgerRefusalRecord{At: time.Now(), URL: address}, place, errRefused)
+}
+
+func TestKeepsTheLastAndCountsAll(t *testing.T) {
+	var l egress.RefusalLog
+	for i := range 250 {
+		add(&l, fmt.Sprintf("http://10.0.0.1/%d", i), "10.0.0.1:80")
+	}
+	got := l.Refusals()
+	if len(got) != 200 || got[0].URL != "http://10.0.0.1/50" || got[199].URL != "http://10.0.0.1/249" || l.Count() != 250 {
+		t.Errorf("got %d entries from %s to %s, count %d", len(got), got[0].URL, got[len(got)-1].URL, l.Count())
+	}
+}
+
+func TestAnEntryGetsTheTabThatAskedForIt(t *testing.T) {
+	var l egress.RefusalLog
+	add(&l, "http://a.test/1", "a.test:80")
+	add(&l, "http://a.test/2", "a.test:80")
+	add(&l, "b.test:443", "b.test:443")
+	l.Attribute("T1", "http://a.test/1#top", false)
+	l.Attribute("T2", "wss://b.test/socket?sid=5", false)
+	l.Attribute("T3", "https://c.test/", true)
+	l.Attribute("T3", "http://a.test/3", true)
+	got := l.Refusals()
+	if got[0].Tab != "T1" || got[1].Tab != "" || got[2].Tab != "T2" {
+		t.Errorf("got %+v", got)
+	}
+	if want := "wss://b.test/socket?sid=[hidden]"; got[2].URL != want {
+		t.Errorf("got %q, want %q", got[2].URL, want)
+	}
+	l.Attribute("T4", "https://b.test/", true)
+	if got := l.Refusals(); len(got) != 4 || got[3].Tab != "T4" || !got[3].Document || got[2].Tab != "T2" || l.Count() != 3 {
+		t.Errorf("one refused connection of two tabs: got %+v", got)
+	}
+}
+
+func TestOldEntriesAreNobodysAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l egress.RefusalLog
+		add(&l, "http://a.test/", "a.test:80")
+		time.Sleep(time.Minute) //nolint:forbidigo // the clock of synctest
+		l.Attribute("T1", "http://a.test/", true)
+		if got := l.Refusals(); got[0].Tab != "" {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+func TestFinishReturnsAtOnceWhereNothingIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l egress.RefusalLog
+		add(&l, "http://a.test/", "a.test:80") // before the watch
+		time.Sleep(time.Millisecond)           //nolint:forbidigo // the clock of synctest
+		began := time.Now()
+		if err := l.Watch("T1")(t.Context()); err != nil || time.Since(began) != 0 {
+			t.Errorf("got %v after %s", err, time.Since(began))
+		}
+	})
+}
+
+func TestFinishWaitsForLateRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l egress.RefusalLog
+		finish := l.Watch("T1")
+		judged := l.BeginRequest()
+		go func() {
+			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // the clock of synctest
+			add(&l, "http://10.0.0.1/", "10.0.0.1:80")
+			judged()
+			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // likewise
+			l.Attribute("T1", "http://10.0.0.1/", true)
+		}()
+		if err := finish(t.Context()); !errors.Is(err, errRefused) {
+			t.Errorf("got %v", err)
+		}
+		synctest.Wait()
+	})
+}
+
+func TestFinishGivesUpInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l egress.RefusalLog
+		finish := l.Watch("T1")
+		add(&l, "http://a.test/", "a.test:80")
+		began := time.Now()
+		if err := finish(t.Context()); err != nil || time.Since(began) != egress.AttributionWait {
+			t.Errorf("got %v after %s", err, time.Since(began))
+		}
+		again := l.Watch("T1")
+		add(&l, "http://a.test/", "a.test:80")
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		began = time.Now()
+		if err := again(ended); err != nil || time.Since(began) != 0 {
+			t.Errorf("got %v after %s", err, time.Since(began))
+		}
+	})
+}
+
+func TestWatchersHearOnlyOfDocumentsOfTheirTab(t *testing.T) {
+	var l egress.RefusalLog
+	finish := l.Watch("T1")
+	add(&l, "http://a.test/picture", "a.test:80")
+	add(&l, "http://a.test/", "a.test:80")
+	l.Attribute("T1", "http://a.test/picture", false)
+	l.Attribute("T2", "http://a.test/", true)
+	if err := finish(t.Context()); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCleanHidesSecrets(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://ada:pw@a.test/p?q=1&Access_Token=abc#frag": "https://a.test/p?q=1&Access_Token=[hidden]",
+		"https://a.test/?%70assword=x;key=y&monkey=z&empty": "https://a.test/?%70assword=[hidden]&key=[hidden]&monkey=z&empty",
+		"https://a.test/" + strings.Repeat("x", 3000):       "https://a.test/" + strings.Repeat("x", 2048-15) + "…",
+		"a.test:443":               "a.test:443",
+		"http://ada:pw@bad host/":  "…bad host/",
+		"http://bad host/?token=x": "http://bad host/",
+		"https://a.test/?session-id=1&x-amz-security-token=23": "https://a.test/?session-id=[hidden]&x-amz-security-token=[hidden]",
+	} {
+		if got := egress.RedactURL(address); got != want {
+			t.Errorf("%q: got %q, want %q", address, got, want)
+		}
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("https://ada:hunter2@a.test/p?token=hunter2#hunter2")
+	f.Add("a.test:443")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := egress.RedactURL(s)
+		if len(got) > 2048+8 && len(s) <= 2048 {
+			t.Errorf("%d bytes became %d", len(s), len(got))
+		}
+		if u, err := url.Parse(got); err == nil && u.User != nil && u.Host != "" {
+			t.Errorf("%q: user info stayed in %q", s, got)
+		}
+	})
+}

@@ -1,0 +1,328 @@
+package egress_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"clank/browsermgr/egress"
+)
+
+const relayTestTimeout = 20 * time.Second
+
+// holder counts the connections that are open.
+type holder struct {
+	open    *atomic.Int32
+	invalid *atomic.Bool
+}
+
+func (h holder) Valid() bool { return !h.invalid.Load() }
+func (h holder) Release()    { h.open.Add(-1) }
+
+// proxy serves every request with Exchange from one server.
+type proxy struct {
+	*httptest.Server
+	pool    egress.ConnPool
+	errs    chan error
+	dials   atomic.Int32
+	open    atomic.Int32
+	invalid atomic.Bool
+}
+
+func newProxy(t *testing.T, server string, limits egress.RelayLimits) *proxy {
+	t.Helper()
+	p := &proxy{pool: egress.ConnPool{Limits: limits}, errs: make(chan error, 100)}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := p.pool.Do(w, r, egress.Exchange{Server: server, Host: server, Dial: func(ctx context.Context) (net.Conn, egress.ConnOwner, error) {
+			p.dials.Add(1)
+			conn, err := new(net.Dialer).DialContext(ctx, "tcp", server)
+			if err != nil {
+				return nil, nil, err
+			}
+			p.open.Add(1)
+			return conn, holder{&p.open, &p.invalid}, nil
+		}})
+		p.errs <- err
+		if err != nil && !errors.Is(err, egress.ErrResponseStarted) {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		}
+	}))
+	t.Cleanup(func() {
+		p.Close()
+		p.pool.Close()
+		deadline := time.After(relayTestTimeout)
+		for p.open.Load() != 0 {
+			select {
+			case <-deadline:
+				t.Fatalf("%d connections are open after all", p.open.Load())
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
+	return p
+}
+
+// script is a server that says one text for each connection after it read a request, and then goes on as told.
+func script(t *testing.T, answers ...func(net.Conn, *http.Request)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var work sync.WaitGroup
+	work.Go(func() {
+		for i := 0; ; i++ {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			work.Go(func() {
+				defer c.Close()
+				c.SetDeadline(time.Now().Add(relayTestTimeout))
+				if req, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+					answers[min(i, len(answers)-1)](c, req)
+				}
+			})
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		work.Wait()
+	})
+	return l.Addr().String()
+}
+
+func say(text string) func(net.Conn, *http.Request) {
+	return func(c net.Conn, _ *http.Request) { io.WriteString(c, text) }
+}
+
+func (p *proxy) get(t *testing.T) (status int, body string, err error) {
+	t.Helper()
+	resp, err := p.Client().Get(p.URL)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(b), err
+}
+
+func TestConnectionsAreUsedAgainWhileTheyAreValid(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }))
+	defer s.Close()
+	p := newProxy(t, s.Listener.Addr().String(), egress.RelayLimits{Idle: relayTestTimeout})
+	for range 5 {
+		if status, body, err := p.get(t); status != http.StatusOK || body != "hello" || err != nil {
+			t.Fatalf("got %d %q %v", status, body, err)
+		}
+		<-p.errs
+	}
+	if got := p.dials.Load(); got != 1 {
+		t.Errorf("dialed %d times, want once", got)
+	}
+	p.invalid.Store(true)
+	p.pool.Sweep()
+	if got := p.open.Load(); got != 0 {
+		t.Errorf("%d connections are kept though they are not valid", got)
+	}
+	p.get(t)
+	p.get(t)
+	if got := p.dials.Load(); got != 3 {
+		t.Errorf("dialed %d times, want 3", got)
+	}
+}
+
+func TestAConnectionThatTheServerClosedIsNotUsedAgain(t *testing.T) {
+	closed := make(chan bool, 2)
+	at := script(t, func(c net.Conn, _ *http.Request) {
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		c.Close()
+		closed <- true
+	})
+	p := newProxy(t, at, egress.RelayLimits{})
+	for range 3 {
+		resp, err := p.Client().Post(p.URL, "text/plain", strings.NewReader("not to be sent twice"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("got %d", resp.StatusCode)
+		}
+		<-closed
+	}
+}
+
+func TestAnswersThatAreNone(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing":      "",
+		"nonsense":     "hello\r\n\r\n",
+		"huge header":  "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 300<<10) + "\r\n\r\n",
+		"two lengths":  "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+		"only interim": strings.Repeat("HTTP/1.1 102 Processing\r\n\r\n", 30),
+		"proxy auth":   "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n",
+	} {
+		p := newProxy(t, script(t, say(text)), egress.RelayLimits{})
+		if status, _, err := p.get(t); status != http.StatusBadGateway || err != nil {
+			t.Errorf("%s: got %d %v", name, status, err)
+		}
+	}
+}
+
+func TestAnswersOfManyKinds(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, want string
+		status     int
+	}{
+		"interim":           {"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok", 200},
+		"until close":       {"HTTP/1.1 200 OK\r\n\r\nok", "ok", 200},
+		"old":               {"HTTP/1.0 200 OK\r\n\r\nok", "ok", 200},
+		"no content":        {"HTTP/1.1 204 No Content\r\n\r\n", "", 204},
+		"not modified":      {"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "", 304},
+		"chunked":           {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX: 1\r\n\r\n", "ok", 200},
+		"more than it said": {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged", "ok", 200},
+	} {
+		p := newProxy(t, script(t, say(c.text)), egress.RelayLimits{})
+		for range 2 {
+			if status, body, err := p.get(t); status != c.status || body != c.want || err != nil {
+				t.Errorf("%s: got %d %q %v", name, status, body, err)
+			}
+		}
+	}
+}
+
+func TestAnAnswerBeforeTheEndOfTheRequestIsPassedOn(t *testing.T) {
+	at := script(t, say("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"))
+	p := newProxy(t, at, egress.RelayLimits{})
+	conn, err := net.Dial("tcp", p.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(relayTestTimeout))
+	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nsome")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if b, err := io.ReadAll(resp.Body); resp.StatusCode != http.StatusRequestEntityTooLarge || string(b) != "no" || err != nil {
+		t.Errorf("got %d %q %v", resp.StatusCode, b, err)
+	}
+	if err := <-p.errs; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAClientThatGoesAwayEndsTheExchange(t *testing.T) {
+	began := make(chan bool)
+	at := script(t, func(c net.Conn, _ *http.Request) {
+		close(began)
+		io.Copy(io.Discard, c)
+	})
+	p := newProxy(t, at, egress.RelayLimits{})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-began
+		cancel()
+	}()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp, err := p.Client().Do(req); err == nil {
+		resp.Body.Close()
+	}
+	if err := <-p.errs; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// pair is two ends of a TCP connection.
+func pair(t *testing.T) (near, far *net.TCPConn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		a.Close()
+		b.Close()
+	})
+	a.SetDeadline(time.Now().Add(relayTestTimeout))
+	return a.(*net.TCPConn), b.(*net.TCPConn)
+}
+
+func TestTunnelPassesTheEndOfEachDirectionOn(t *testing.T) {
+	client, a := pair(t)
+	server, b := pair(t)
+	done := make(chan error)
+	go func() { done <- egress.Tunnel(a, b, egress.RelayLimits{Idle: relayTestTimeout}) }()
+	io.WriteString(client, "question")
+	client.CloseWrite()
+	if got, err := io.ReadAll(server); string(got) != "question" || err != nil {
+		t.Errorf("got %q %v", got, err)
+	}
+	io.WriteString(server, "answer")
+	server.CloseWrite()
+	if got, err := io.ReadAll(client); string(got) != "answer" || err != nil {
+		t.Errorf("got %q %v", got, err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTunnelStaysWhileOneDirectionMoves(t *testing.T) {
+	t.Parallel()
+	client, a := pair(t)
+	server, b := pair(t)
+	const idle = time.Second
+	done := make(chan error)
+	go func() { done <- egress.Tunnel(a, b, egress.RelayLimits{Idle: idle}) }()
+	tick := time.NewTicker(idle / 20)
+	defer tick.Stop()
+	buf := make([]byte, 1)
+	for began := time.Now(); time.Since(began) < 2*idle; <-tick.C {
+		server.Write([]byte("x"))
+		if _, err := io.ReadFull(client, buf); err != nil {
+			t.Fatalf("ended after %s: %v", time.Since(began), err)
+		}
+	}
+	if err := <-done; !errors.Is(err, egress.ErrIdleTimeout) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTunnelEndsWhenItCarriesTooMuch(t *testing.T) {
+	client, a := pair(t)
+	server, b := pair(t)
+	done := make(chan error)
+	go func() { done <- egress.Tunnel(a, b, egress.RelayLimits{Body: 1000}) }()
+	go server.Write(make([]byte, 5000))
+	if got, _ := io.ReadAll(client); len(got) > 1000 {
+		t.Errorf("%d bytes came through", len(got))
+	}
+	if err := <-done; !errors.Is(err, egress.ErrBodyTooLarge) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,217 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/proxy"
+)
+
+// Upstream is another proxy that connections go through: http, https (both with CONNECT) or socks5 (RFC 1928, RFC 1929).
+// Its own address is the operator's, and is looked up and dialed as it is.
+type Upstream struct {
+	scheme, address, host, user, password string
+	resolvesNames                         bool
+}
+
+// ParseUpstream reads the address of an upstream proxy: http://, https:// or socks5://, with user and password if it wants
+// them. It gets the addresses that were judged here, unless it is to resolve names itself, which is said with
+// socks5h:// or with ?resolve=upstream. Its errors do not repeat the password.
+func ParseUpstream(u *url.URL) (*Upstream, error) {
+	up := &Upstream{scheme: strings.ToLower(u.Scheme), host: u.Hostname(), resolvesNames: u.Query().Get("resolve") == "upstream"}
+	port := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[up.scheme]
+	switch {
+	case port == "":
+		return nil, fmt.Errorf("upstream proxy: unknown scheme %q: use http, https, socks5 or socks5h", u.Scheme)
+	case up.host == "":
+		return nil, errors.New("upstream proxy: the host is missing")
+	case u.Query().Has("resolve") && !up.resolvesNames:
+		return nil, errors.New("upstream proxy: resolve may only be upstream")
+	}
+	if up.scheme == "socks5h" {
+		up.scheme, up.resolvesNames = "socks5", true
+	}
+	if u.Port() != "" {
+		port = u.Port()
+	}
+	up.address = net.JoinHostPort(up.host, port)
+	if u.User != nil {
+		up.user = u.User.Username()
+		up.password, _ = u.User.Password()
+	}
+	return up, nil
+}
+
+// ResolvesNames says whether the upstream proxy is told names, and resolves them itself.
+func (u *Upstream) ResolvesNames() bool { return u.resolvesNames }
+
+// Literal is where the proxy is, if its host is an address or localhost.
+func (u *Upstream) Literal() (addr netip.Addr, port uint16, ok bool) {
+	host, number, err := net.SplitHostPort(u.address)
+	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
+		host = "127.0.0.1"
+	}
+	addr, bad := netip.ParseAddr(host)
+	n, odd := strconv.ParseUint(number, 10, 16)
+	return addr, uint16(n), err == nil && bad == nil && odd == nil
+}
+
+// String is the proxy as it may be shown: without user and password.
+func (u *Upstream) String() string { return u.scheme + "://" + u.address }
+
+// Dial connects through the proxy to one of the addresses, or to the host by its name if [Upstream.Names].
+func (u *Upstream) Dial(ctx context.Context, host string, addrs []netip.Addr, port uint16) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	if u.resolvesNames {
+		return u.connect(ctx, net.JoinHostPort(host, strconv.Itoa(int(port))))
+	}
+	first := ErrNoAddress
+	for i, addr := range addrs {
+		conn, err := u.connect(ctx, netip.AddrPortFrom(addr, port).String())
+		if err == nil {
+			return conn, nil
+		}
+		if i == 0 {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, first
+}
+
+func (u *Upstream) connect(ctx context.Context, target string) (net.Conn, error) {
+	var conn net.Conn
+	var err error
+	if u.scheme == "socks5" {
+		conn, err = u.socks(ctx, target)
+	} else {
+		conn, err = u.tunnel(ctx, target)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("through upstream proxy %s: %w", u, err)
+	}
+	return conn, nil
+}
+
+func (u *Upstream) socks(ctx context.Context, target string) (net.Conn, error) {
+	var auth *proxy.Auth
+	if u.user != "" || u.password != "" {
+		auth = &proxy.Auth{User: u.user, Password: u.password}
+	}
+	d, err := proxy.SOCKS5("tcp", u.address, auth, &net.Dialer{})
+	if err != nil {
+		return nil, err
+	}
+	return d.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
+}
+
+// tunnel asks an HTTP proxy for a connection (RFC 9110, section 9.3.6).
+func (u *Upstream) tunnel(ctx context.Context, target string) (net.Conn, error) {
+	conn, err := u.dialTransport(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	whole, err := u.ask(conn, target)
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		conn.Close()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	return whole, nil
+}
+
+func (u *Upstream) ask(conn net.Conn, target string) (net.Conn, error) {
+	head := "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n"
+	if secret := u.Authorization(); secret != "" {
+		head += "Proxy-Authorization: " + secret + "\r\n"
+	}
+	if _, err := io.WriteString(conn, head+"\r\n"); err != nil {
+		return nil, err
+	}
+	const longest = 64 << 10
+	limited := &io.LimitedReader{R: conn, N: longest}
+	r := bufio.NewReader(limited)
+	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // the rest of the connection is the tunnel
+	if err != nil {
+		return nil, fmt.Errorf("read its answer: %w", err)
+	}
+	if resp.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("it answered %s", resp.Status)
+	}
+	if r.Buffered() == 0 {
+		return conn, nil
+	}
+	early, err := r.Peek(r.Buffered())
+	return &bufferedConn{Conn: conn, early: early}, err
+}
+
+// bufferedConn is a connection of which some bytes were read already.
+type bufferedConn struct {
+	net.Conn
+	early []byte
+}
+
+func (b *bufferedConn) Read(p []byte) (int, error) {
+	if len(b.early) > 0 {
+		n := copy(p, b.early)
+		b.early = b.early[n:]
+		return n, nil
+	}
+	return b.Conn.Read(p)
+}
+
+// ForwardsHTTP says whether plain HTTP requests are handed to the proxy as they are, for it to send on: an HTTP proxy that
+// resolves names does that everywhere, while many let CONNECT through to port 443 only.
+func (u *Upstream) ForwardsHTTP() bool { return u.resolvesNames && u.scheme != "socks5" }
+
+// DialProxy connects to the proxy itself, to hand it requests; see [Upstream.Forwards].
+func (u *Upstream) DialProxy(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	conn, err := u.dialTransport(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to upstream proxy %s: %w", u, err)
+	}
+	return conn, nil
+}
+
+func (u *Upstream) dialTransport(ctx context.Context) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", u.address)
+	if err != nil || u.scheme != "https" {
+		return conn, err
+	}
+	secure := tls.Client(conn, &tls.Config{ServerName: u.host, MinVersion: tls.VersionTLS12})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return secure, nil
+}
+
+// Authorization is the value of Proxy-Authorization for the proxy, empty if it has no user.
+func (u *Upstream) Authorization() string {
+	if u.user == "" && u.password == "" {
+		return ""
+	}
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.user+":"+u.password))
+}

@@ -1,0 +1,234 @@
+package action
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// evaluate runs the caller's JavaScript in the page's own world and returns its value as JSON. A script that is not done when
+// its time is over, or when ctx ends, is terminated; the page goes on.
+func (d *performer) evaluate(ctx context.Context, a Action) (json.RawMessage, error) {
+	e := frame.Element{Frame: d.mainFrame()}
+	if a.Ref != "" || a.Selector != "" {
+		var err error
+		if e, err = d.tab.Locate(a.Ref, a.Selector); err != nil {
+			return nil, err
+		}
+	}
+	limit := a.evaluateLimit()
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
+	defer cancel()
+	value, err := runFunction(bounded, e, a)
+	if bounded.Err() != nil {
+		if isLooping(bounded, e.Frame) {
+			d.tab.TerminateScripts(bounded, e.Frame)
+		}
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("fn did not end and was stopped: %w", err)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = d.tab.SendAndWait(ctx, e.Frame)
+	return value, err
+}
+
+// functionForms wraps what the caller gave, which may be a function, an expression or statements, into one async function of el.
+// Which of them it is, the parser tells: the first that it takes.
+func functionForms(fn string) []string {
+	fn = strings.TrimSpace(fn)
+	return []string{
+		"async (el) => { const value = await (" + strings.TrimRight(fn, "; \t\r\n") + "\n); return typeof value === 'function' ? await value(el) : value; }",
+		"async (el) => {\n" + fn + "\n}",
+	}
+}
+
+// parseFunction is the one that is JavaScript.
+func parseFunction(ctx context.Context, f *frame.Frame, fn string) (string, error) {
+	var problem error
+	for _, text := range functionForms(fn) {
+		// A function that is only defined does nothing, but its text is parsed.
+		res, err := cdp.Ask[frame.EvaluateResult[json.RawMessage]](ctx, f.Session, proto.RuntimeEvaluate{Expression: "void (" + text + ")"})
+		if err != nil {
+			return "", err
+		}
+		if res.Exception == nil {
+			return text, nil
+		}
+		problem = frame.ExceptionError(res.Exception)
+	}
+	return "", syntaxError(problem)
+}
+
+func syntaxError(problem error) error { return fmt.Errorf("fn is not JavaScript: %w", problem) }
+
+func runFunction(ctx context.Context, e frame.Element, a Action) (json.RawMessage, error) {
+	var res evaluateResult
+	var err error
+	if e.GivenRef == "" {
+		err = runInDocument(ctx, e.Frame, a.Fn, &res)
+	} else {
+		err = runOnElement(ctx, e, a, &res)
+	}
+	switch {
+	case err != nil && cdp.IsDocumentGone(err):
+		return nil, errors.New("the page navigated before fn had finished")
+	case err != nil && strings.Contains(err.Error(), "by value"), err != nil && strings.Contains(err.Error(), "reference chain"):
+		return nil, errNotJSON
+	case err != nil:
+		return nil, err
+	}
+	return res.json()
+}
+
+// runInDocument runs the function without an element. Nothing of what the parser refuses has run, so the next form of it can be
+// tried.
+func runInDocument(ctx context.Context, f *frame.Frame, fn string, res *evaluateResult) error {
+	for _, body := range functionForms(fn) {
+		*res = evaluateResult{}
+		err := f.BeginWithin(time.Hour, proto.RuntimeEvaluate{
+			Expression: "(" + body + ")()", ReturnByValue: true, AwaitPromise: true, UserGesture: true,
+		}).Wait(ctx, res)
+		if err != nil || !res.isSyntaxError() {
+			return err
+		}
+	}
+	return syntaxError(frame.ExceptionError(res.Exception))
+}
+
+// errNotJSON says that a script returned a value that cannot be handed on.
+var errNotJSON = errors.New("fn returned something that is not JSON-serialisable: return plain data")
+
+// evaluateResult is what a script of the caller gave.
+type evaluateResult struct {
+	Result struct {
+		Type           string          `json:"type"`
+		Value          json.RawMessage `json:"value"`
+		Unserializable string          `json:"unserializableValue"`
+	} `json:"result"`
+	Exception *proto.RuntimeExceptionDetails `json:"exceptionDetails"`
+}
+
+// isSyntaxError says that the parser refused the text. What an async function throws when it runs, a SyntaxError too, rejects its
+// promise instead, which the text says.
+func (r evaluateResult) isSyntaxError() bool {
+	return r.Exception != nil && r.Exception.Text == "Uncaught" && r.Exception.Exception != nil && r.Exception.Exception.ClassName == "SyntaxError"
+}
+
+// json is the value as JSON; nil for undefined. NaN and the infinities are null, as JSON.stringify has it.
+func (r evaluateResult) json() (json.RawMessage, error) {
+	switch {
+	case r.Exception != nil:
+		return nil, frame.ExceptionError(r.Exception)
+	case r.Result.Type == "undefined":
+		return nil, nil
+	case r.Result.Unserializable == "-0":
+		return json.RawMessage("0"), nil
+	case r.Result.Type == "bigint", r.Result.Type == "symbol", r.Result.Type == "function":
+		return nil, fmt.Errorf("%w, not a %s", errNotJSON, r.Result.Type)
+	case len(r.Result.Value) == 0:
+		return json.RawMessage("null"), nil
+	}
+	return r.Result.Value, nil
+}
+
+// runOnElement calls the function with an element, which has to be handed over from our world to the page's.
+func runOnElement(ctx context.Context, e frame.Element, a Action, res *evaluateResult) error {
+	body, err := parseFunction(ctx, e.Frame, a.Fn)
+	if err != nil {
+		return err
+	}
+	arg := map[string]string{"ref": e.LocalRef, "selector": a.Selector}
+	id, err := frame.ScriptObject(ctx, e.Frame, frame.Script{Fn: "element", Arg: arg})
+	if errors.Is(err, cdp.ErrDocumentGone) {
+		if e.LocalRef == "" {
+			return (&frame.ScriptError{Code: "missing"}).Explain(e.GivenRef)
+		}
+		return fault.VanishedRef(e.GivenRef)
+	}
+	if err != nil {
+		return err
+	}
+	defer e.Frame.Post(proto.RuntimeReleaseObject{ObjectID: id})
+	node, err := cdp.Ask[proto.DOMDescribeNodeResult](ctx, e.Frame.Session, proto.DOMDescribeNode{ObjectID: id})
+	if err != nil {
+		return err
+	}
+	theirs, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, e.Frame.Session, proto.DOMResolveNode{BackendNodeID: node.Node.BackendNodeID})
+	if err != nil {
+		return err
+	}
+	defer e.Frame.Post(proto.RuntimeReleaseObject{ObjectID: theirs.Object.ObjectID})
+	call := e.Frame.BeginWithin(time.Hour, proto.RuntimeCallFunctionOn{
+		ObjectID: theirs.Object.ObjectID, FunctionDeclaration: body, ReturnByValue: true, AwaitPromise: true, UserGesture: true,
+		Arguments: []*proto.RuntimeCallArgument{{ObjectID: theirs.Object.ObjectID}},
+	})
+	return call.Wait(ctx, res)
+}
+
+// awaitFunctionScript asks fn once a frame inside the page until it is true.
+const awaitFunctionScript = `(async () => {
+	const fn = %s;
+	for (const end = performance.now() + %d; performance.now() < end;) {
+		if (await fn()) return true;
+		await new Promise((resolve) => {
+			const timer = setTimeout(resolve, 50);
+			requestAnimationFrame(() => { clearTimeout(timer); resolve(); });
+		});
+	}
+	return false;
+})()`
+
+// functionPollLimit is how long the page is left alone with fn before it is asked again, and for how long fn may still be called when
+// nobody waits any more.
+const functionPollLimit = time.Second
+
+// awaitFunction waits until the caller's JavaScript is true in the main frame, over navigations.
+func (w pageWait) awaitFunction(ctx context.Context, fn string) error {
+	f := w.tab.MainFrame()
+	body, err := parseFunction(ctx, f, fn)
+	if err != nil {
+		return err
+	}
+	for {
+		var res evaluateResult
+		text := fmt.Sprintf(awaitFunctionScript, body, functionPollLimit.Milliseconds())
+		call := f.BeginWithin(time.Hour, proto.RuntimeEvaluate{Expression: text, ReturnByValue: true, AwaitPromise: true})
+		err := call.Wait(ctx, &res)
+		switch {
+		case ctx.Err() != nil:
+			if isLooping(ctx, f) {
+				w.tab.TerminateScripts(ctx, f)
+			}
+			return context.Cause(ctx)
+		case cdp.IsDocumentGone(err):
+		case err != nil:
+			return err
+		case res.Exception != nil:
+			return frame.ExceptionError(res.Exception)
+		case string(res.Result.Value) == "true":
+			return nil
+		}
+	}
+}
+
+// loopingProbeLimit is within how much a page answers whose scripts do not loop.
+const loopingProbeLimit = 30 * time.Millisecond
+
+// isLooping says whether a script keeps the frame from answering, after ctx has ended.
+func isLooping(ctx context.Context, f *frame.Frame) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loopingProbeLimit)
+	defer cancel()
+	return errors.Is(f.Do(ctx, proto.RuntimeEvaluate{Expression: "0"}), context.DeadlineExceeded)
+}

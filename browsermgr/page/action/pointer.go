@@ -1,0 +1,213 @@
+package action
+
+import (
+	"context"
+	"strings"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// mouseAt is the mouse at the action's point, with the modifiers that it names and those that are held.
+func (d *performer) mouseAt(a Action) frame.Mouse {
+	m := newMouse(frame.Point{X: a.X, Y: a.Y}, a)
+	m.Modifiers |= d.state.keys.ModifierBits()
+	return m
+}
+
+// frameAt is the frame that an action at a point is done in.
+func (d *performer) frameAt(ctx context.Context, at frame.Point) (*frame.Frame, error) {
+	f, _, err := FrameAtPoint(ctx, d.tab.Frames(), at)
+	return f, err
+}
+
+func (d *performer) pointerMove(ctx context.Context, a Action) error {
+	m := d.mouseAt(a)
+	if err := d.moveTo(ctx, m); err != nil {
+		return err
+	}
+	f, err := d.frameAt(ctx, m.At)
+	if err != nil {
+		return err
+	}
+	_, err = d.tab.SendAndWait(ctx, f)
+	return err
+}
+
+// moveTo moves the mouse with whatever button is down.
+func (d *performer) moveTo(ctx context.Context, m frame.Mouse) error {
+	d.state.position = m.At
+	if d.state.button == "" {
+		return d.sendInput(ctx, m.Move(false))
+	}
+	m.Button = d.state.button
+	return d.dragMove(ctx, m)
+}
+
+func (d *performer) pointerDown(ctx context.Context, a Action) error {
+	if held := d.state.button; held != "" {
+		return fault.Invalidf("the %s button is down already: let it go with pointerUp", held)
+	}
+	m := d.mouseAt(a)
+	f, _, err := d.moveToTarget(ctx, m)
+	if err != nil {
+		return err
+	}
+	if err := d.awaitDrag(ctx); err != nil {
+		d.endDrag()
+		return err
+	}
+	d.state.position, d.state.button = m.At, string(m.Press(1).Button)
+	defer d.recordDocument()
+	if err := d.sendInput(ctx, m.Move(false), m.Press(1)); err != nil {
+		return err
+	}
+	_, err = d.tab.SendAndWait(ctx, f)
+	return err
+}
+
+// pointerUp lets go of the button that is down, if any, at the point.
+func (d *performer) pointerUp(ctx context.Context, a Action) error {
+	m := d.mouseAt(a)
+	if d.state.button != "" {
+		m.Button = d.state.button
+		if err := d.moveTo(ctx, m); err != nil {
+			return err
+		}
+	}
+	f, err := d.frameAt(ctx, m.At)
+	if err != nil {
+		return err
+	}
+	events := append(d.state.dropEvents(m.At), m.Release(1))
+	d.state.position, d.state.button = m.At, ""
+	defer d.endDrag()
+	_, err = d.sendAndWait(ctx, f, events...)
+	return err
+}
+
+// wheel turns the wheel at a point and waits until what it scrolled has come to rest.
+func (d *performer) wheel(ctx context.Context, a Action) error {
+	m := d.mouseAt(a)
+	d.state.position = m.At
+	f, at, err := d.moveToTarget(ctx, m)
+	if err != nil {
+		return err
+	}
+	if err := d.sendInput(ctx, m.Wheel(a.DeltaX, a.DeltaY)); err != nil {
+		return err
+	}
+	if _, err := frame.CallFunction[bool](ctx, f, awaitScrollScript, nil, at); err != nil && !cdp.IsDocumentGone(err) {
+		return err
+	}
+	_, err = d.tab.SendAndWait(ctx, f)
+	return err
+}
+
+// awaitScrollScript resolves when nothing around a point scrolls any more.
+const awaitScrollScript = `async (_, at) => {
+  const around = [];
+  for (let root = document, x = at.x + (visualViewport?.offsetLeft ?? 0), y = at.y + (visualViewport?.offsetTop ?? 0), n = 0; root && n < 64; n++) {
+    const el = root.elementFromPoint(x, y);
+    for (let e = el; e; e = e.parentElement ?? e.getRootNode().host) around.push(e);
+    if (el?.contentDocument) {
+      const box = el.getBoundingClientRect();
+      x -= box.left; y -= box.top;
+      root = el.contentDocument;
+    } else {
+      root = el?.shadowRoot === root ? null : el?.shadowRoot;
+    }
+  }
+  const where = () => scrollX + ',' + scrollY + around.map((e) => e.scrollLeft + ',' + e.scrollTop);
+  const end = performance.now() + 600;
+  const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
+  for (let last = where(), same = 0; same < 2 && performance.now() < end;) {
+    await frame();
+    const now = where();
+    same = now === last ? same + 1 : 0;
+    last = now;
+  }
+  return true;
+}`
+
+// keyDown presses keys and keeps them down for the actions to come.
+func (d *performer) keyDown(ctx context.Context, a Action) error {
+	return d.sendKeys(ctx, a, d.state.keys.Down)
+}
+
+func (d *performer) keyUp(ctx context.Context, a Action) error {
+	return d.sendKeys(ctx, a, d.state.keys.Up)
+}
+
+func (d *performer) sendKeys(ctx context.Context, a Action, build func(frame.Chord) []proto.Request) error {
+	c, err := frame.ParseChord(a.Key)
+	if err != nil {
+		return err
+	}
+	f, err := FocusedFrame(ctx, d.tab.Frames())
+	if err != nil {
+		return err
+	}
+	defer d.recordDocument()
+	events := build(c)
+	if err := d.sendInput(ctx, events...); err != nil {
+		return err
+	}
+	_, err = d.tab.SendAndWait(ctx, f)
+	return err
+}
+
+// longText is the number of characters from which a text is inserted as a whole.
+const longText = 2000
+
+// insertText types at the focus: with keys where the layout has them, and what has none is inserted. With Clear it takes the
+// place of what the field holds. Held keys are not felt: text is text.
+func (d *performer) insertText(ctx context.Context, a Action) error {
+	f, err := FocusedFrame(ctx, d.tab.Frames())
+	if err != nil {
+		return err
+	}
+	var events []proto.Request
+	if a.Clear {
+		if c, err := frame.ParseChord("Control+a"); err == nil {
+			events = append(events, c.Events()...)
+		}
+		if a.Text == "" {
+			events = append(events, frame.DeleteChord().Events()...)
+		}
+	}
+	events = append(events, typingEvents(a.Text)...)
+	if len(events) == 0 {
+		return nil
+	}
+	_, err = d.sendAndWait(ctx, f, events...)
+	return err
+}
+
+// typingEvents is what a keyboard sends for a text.
+func typingEvents(text string) []proto.Request {
+	runes := []rune(strings.ReplaceAll(text, "\r\n", "\n"))
+	keyed := func(r rune) bool {
+		return strings.ContainsRune("\r\n\t", r) || len(runes) <= longText && frame.HasKey(r)
+	}
+	var events []proto.Request
+	var rest []rune // is inserted
+	flush := func() {
+		if len(rest) > 0 {
+			events, rest = append(events, proto.InputInsertText{Text: string(rest)}), nil
+		}
+	}
+	for _, r := range runes {
+		if !keyed(r) {
+			rest = append(rest, r)
+			continue
+		}
+		flush()
+		events = append(events, frame.RuneChord(r).Events()...)
+	}
+	flush()
+	return events
+}

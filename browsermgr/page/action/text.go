@@ -1,0 +1,213 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// slowDelay is the pause between keys of a slow type.
+const slowDelay = 75 * time.Millisecond
+
+// fieldArg asks for a field that takes input.
+type fieldArg struct {
+	Ref      string   `json:"ref,omitempty"`
+	Selector string   `json:"selector,omitempty"`
+	Text     any      `json:"text,omitempty"`
+	Values   []string `json:"values,omitempty"`
+	Checked  bool     `json:"checked"`
+	Timeout  int64    `json:"timeout"`
+}
+
+// runFieldScript runs one of the field scripts on an element.
+func runFieldScript[R any](ctx context.Context, e frame.Element, fn string, arg fieldArg, limit time.Duration) (R, error) {
+	limit = frame.ScriptLimit(ctx, limit)
+	arg.Ref, arg.Timeout = e.LocalRef, limit.Milliseconds()
+	res, err := frame.RunScript[R](ctx, e.Frame, frame.Script{Fn: fn, Arg: arg, Within: limit + e.Frame.Timeout(), Gesture: true})
+	if err != nil {
+		return res, e.Explain(err)
+	}
+	return res, nil
+}
+
+func (d *performer) typeText(ctx context.Context, a Action) error {
+	e, err := d.tab.Locate(a.Ref, a.Selector)
+	if err != nil {
+		return err
+	}
+	if a.Slowly {
+		err = d.typeSlowly(ctx, e, a)
+	} else {
+		err = d.setText(ctx, e, a.Selector, a.Text, a.Limit())
+	}
+	if err != nil {
+		return err
+	}
+	if a.Submit {
+		_, err := d.sendAndWait(ctx, e.Frame, frame.EnterChord().Events()...)
+		return err
+	}
+	_, err = d.tab.SendAndWait(ctx, e.Frame)
+	return err
+}
+
+// setText replaces what a field holds in one go.
+func (d *performer) setText(ctx context.Context, e frame.Element, selector, text string, limit time.Duration) error {
+	res, err := runFieldScript[struct {
+		Insert bool `json:"insert"`
+	}](ctx, e, "type", fieldArg{Selector: selector, Text: text}, limit)
+	if err != nil || !res.Insert {
+		return err
+	}
+	// Rich text: its content is selected, what is inserted takes its place.
+	if text == "" {
+		return d.sendInput(ctx, frame.DeleteChord().Events()...)
+	}
+	return d.sendInput(ctx, proto.InputInsertText{Text: text})
+}
+
+// typeSlowly clicks a field and types key by key, as a person would, leaving what is there.
+func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) error {
+	if err := d.click(ctx, Action{Kind: KindClick, Ref: a.Ref, Selector: a.Selector, TimeoutMs: a.TimeoutMs}); err != nil {
+		return err
+	}
+	if _, err := runFieldScript[bool](ctx, e, "focus", fieldArg{Selector: a.Selector, Text: true}, a.Limit()); err != nil {
+		return err
+	}
+	for i, r := range a.Text {
+		if i > 0 {
+			if err := Pause(ctx, slowDelay); err != nil {
+				return err
+			}
+		}
+		if err := d.sendInput(ctx, frame.RuneChord(r).Events()...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill sets several fields one after the other. It ends at the first that does not take its value, naming it.
+func (d *performer) fill(ctx context.Context, a Action) error {
+	last := d.mainFrame()
+	for _, f := range a.fields() {
+		e, err := d.tab.Locate(f.Ref, "")
+		if err != nil {
+			return err
+		}
+		switch strings.TrimSpace(f.Type) {
+		case "checkbox", "radio", "switch":
+			err = d.setChecked(ctx, e, isTruthy(f.Value), a)
+		default:
+			err = d.setText(ctx, e, "", fieldText(f.Value), a.Limit())
+		}
+		if err != nil {
+			return err
+		}
+		last = e.Frame
+	}
+	_, err := d.tab.SendAndWait(ctx, last)
+	return err
+}
+
+// setChecked clicks a checkbox or the like unless it is as wanted.
+func (d *performer) setChecked(ctx context.Context, e frame.Element, checked bool, a Action) error {
+	res, err := runFieldScript[struct {
+		Click bool `json:"click"`
+	}](ctx, e, "check", fieldArg{Checked: checked}, a.Limit())
+	if err != nil || !res.Click {
+		return err
+	}
+	return d.click(ctx, Action{Kind: KindClick, Ref: e.GivenRef, TimeoutMs: a.TimeoutMs})
+}
+
+// isTruthy says whether a value means checked.
+func isTruthy(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case float64:
+		return v == 1
+	case int:
+		return v == 1
+	case string:
+		return v == "1" || v == "true"
+	}
+	return false
+}
+
+func fieldText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+func (d *performer) selectOptions(ctx context.Context, a Action) error {
+	e, err := d.tab.Locate(a.Ref, a.Selector)
+	if err != nil {
+		return err
+	}
+	if _, err := runFieldScript[bool](ctx, e, "select", fieldArg{Selector: a.Selector, Values: a.Values}, a.Limit()); err != nil {
+		return err
+	}
+	_, err = d.tab.SendAndWait(ctx, e.Frame)
+	return err
+}
+
+func (d *performer) press(ctx context.Context, a Action) error {
+	c, err := frame.ParseChord(a.Key)
+	if err != nil {
+		return err
+	}
+	if a.Ref != "" || a.Selector != "" {
+		e, err := d.tab.Locate(a.Ref, a.Selector)
+		if err != nil {
+			return err
+		}
+		if _, err := runFieldScript[bool](ctx, e, "focus", fieldArg{Selector: a.Selector}, a.Limit()); err != nil {
+			return err
+		}
+	}
+	c = c.WithModifiers(d.state.keys.ModifierBits())
+	f, err := FocusedFrame(ctx, d.tab.Frames())
+	if err != nil {
+		return err
+	}
+	for i := 1; i < a.Count; i++ {
+		if err := d.pressChord(ctx, c, a.DelayMs, d.sendInput); err != nil {
+			return err
+		}
+	}
+	return d.pressChord(ctx, c, a.DelayMs, func(ctx context.Context, events ...proto.Request) error {
+		_, err := d.sendAndWait(ctx, f, events...)
+		return err
+	})
+}
+
+// pressChord presses keys and holds them for a while; end sends what lets them go.
+func (d *performer) pressChord(ctx context.Context, c frame.Chord, holdMs int, end func(context.Context, ...proto.Request) error) error {
+	if holdMs <= 0 {
+		return end(ctx, c.Events()...)
+	}
+	down, up := c.Split()
+	if err := d.sendInput(ctx, down...); err != nil {
+		return err
+	}
+	if err := Pause(ctx, time.Duration(holdMs)*time.Millisecond); err != nil {
+		d.mainFrame().Post(up...)
+		return err
+	}
+	return end(ctx, up...)
+}

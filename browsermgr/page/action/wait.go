@@ -1,0 +1,165 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"clank/browsermgr/address"
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page/frame"
+)
+
+// WaitTab is what a wait needs of the tab it is done in.
+type WaitTab interface {
+	// MainFrame is the tab's main frame.
+	MainFrame() *frame.Frame
+	// Frames are the main frame and those in other processes.
+	Frames() []*frame.Frame
+	// AwaitURL waits until the tab's address matches.
+	AwaitURL(ctx context.Context, match func(url string) bool) error
+	// AwaitLoad waits until the main document has come to a load state.
+	AwaitLoad(ctx context.Context, state string) error
+	// TerminateScripts is told that a script of the page still ran in the frame when ctx ended.
+	TerminateScripts(ctx context.Context, f *frame.Frame)
+}
+
+// Wait waits for everything the action names, one after the other, each with the limit to itself.
+func Wait(ctx context.Context, tab WaitTab, a Action) error {
+	w := pageWait{tab}
+	if a.TimeMs > 0 {
+		if err := Pause(ctx, time.Duration(a.TimeMs)*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	each := a
+	each.TimeMs = 0
+	limit := each.Limit() / time.Duration(max(a.Conditions(), 1))
+	steps := []struct {
+		given bool
+		what  string
+		do    func(context.Context) error
+	}{
+		{a.Text != "", fmt.Sprintf("text %q to appear", a.Text), func(ctx context.Context) error {
+			return w.awaitInPage(ctx, waitArg{Text: a.Text})
+		}},
+		{a.TextGone != "", fmt.Sprintf("text %q to go", a.TextGone), func(ctx context.Context) error {
+			return w.awaitInPage(ctx, waitArg{Text: a.TextGone, Gone: true})
+		}},
+		{a.Selector != "", fmt.Sprintf("selector %q to be visible", a.Selector), func(ctx context.Context) error {
+			return w.awaitInPage(ctx, waitArg{Selector: a.Selector})
+		}},
+		{a.URL != "", fmt.Sprintf("address %q", a.URL), func(ctx context.Context) error { return w.awaitURL(ctx, a.URL) }},
+		{knownLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error { return tab.AwaitLoad(ctx, a.LoadState) }},
+		{strings.TrimSpace(a.Fn) != "", "fn to be true", func(ctx context.Context) error { return w.awaitFunction(ctx, a.Fn) }},
+	}
+	for _, s := range steps {
+		if !s.given {
+			continue
+		}
+		if err := waitStep(ctx, limit, s.what, s.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func waitStep(ctx context.Context, limit time.Duration, what string, do func(context.Context) error) error {
+	over := &fault.TimeLimitError{Limit: limit}
+	bounded, cancel := context.WithTimeoutCause(ctx, limit, over)
+	defer cancel()
+	err := do(bounded)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if errors.Is(err, over) {
+		return fmt.Errorf("%s: %w", what, over)
+	}
+	return err
+}
+
+// pageWait waits in one tab.
+type pageWait struct{ tab WaitTab }
+
+type waitArg struct {
+	Text     string `json:"text,omitempty"`
+	Gone     bool   `json:"gone"`
+	Selector string `json:"selector,omitempty"`
+	Timeout  int64  `json:"timeout"`
+}
+
+// waitPollInterval is how long a script waits before it is asked again: frames may have come or gone meanwhile.
+const waitPollInterval = time.Second
+
+// waitPage waits for something to be seen in the page, its frames included. The page may navigate meanwhile.
+func (w pageWait) awaitInPage(ctx context.Context, arg waitArg) error {
+	for {
+		found, err := w.shownInFrames(ctx, arg)
+		var no *frame.ScriptError
+		switch {
+		case errors.As(err, &no):
+			return no.Explain(fmt.Sprintf("selector %q", arg.Selector))
+		case err != nil || found:
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// waitFrames asks all processes at once: one that shows it suffices, for something to go all have to agree.
+func (w pageWait) shownInFrames(ctx context.Context, arg waitArg) (bool, error) {
+	round, stop := context.WithCancel(ctx)
+	defer stop()
+	frames := w.tab.Frames()
+	type reply struct {
+		found bool
+		err   error
+	}
+	replies := make(chan reply, len(frames))
+	arg.Timeout = frame.ScriptLimit(ctx, waitPollInterval).Milliseconds()
+	for _, f := range frames {
+		go func() {
+			found, err := frame.RunScript[bool](round, f, frame.Script{Fn: "waitFor", Arg: arg, Within: waitPollInterval + f.Timeout()})
+			if round.Err() != nil {
+				f.CancelQuiet()
+			}
+			replies <- reply{found, err}
+		}()
+	}
+	all := true
+	var result reply
+	for range frames {
+		r := <-replies
+		if errors.Is(r.err, cdp.ErrDocumentGone) {
+			r.err = nil // a new document: the next round asks it
+		}
+		all = all && r.found
+		if result.err == nil {
+			result.err = r.err
+		}
+		if r.found && !arg.Gone {
+			result.found = true
+			stop()
+		}
+	}
+	if arg.Gone {
+		result.found = all
+	}
+	if result.found {
+		return true, nil
+	}
+	return false, result.err
+}
+
+func (w pageWait) awaitURL(ctx context.Context, pattern string) error {
+	match, err := address.ParsePattern(pattern)
+	if err != nil {
+		return err
+	}
+	return w.tab.AwaitURL(ctx, match)
+}

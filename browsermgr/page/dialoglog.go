@@ -1,0 +1,225 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"clank/browsermgr/fault"
+)
+
+// Who closed a dialog.
+const (
+	ClosedByAgent  = "agent"  // it was answered on request
+	ClosedByArmed  = "armed"  // its answer was given beforehand
+	ClosedByRemote = "remote" // a person answered it, or its page went away
+)
+
+// Limits of how long an answer given beforehand waits for its dialog; 0 means MaxArmedTime.
+const (
+	MinArmedTime = 500 * time.Millisecond
+	MaxArmedTime = 120 * time.Second
+)
+
+// maxRecentDialogs is how many closed dialogs are remembered.
+const maxRecentDialogs = 20
+
+// DialogErrNoDialog says that no dialog is open that could be answered.
+var DialogErrNoDialog = errors.New("no dialog is open")
+
+// DialogDialog is a JavaScript dialog of a page: alert, confirm, prompt or beforeunload.
+type DialogDialog struct {
+	ID           string    `json:"id"` // d1, d2, … per tab
+	Type         string    `json:"type"`
+	Message      string    `json:"message"`
+	DefaultValue string    `json:"defaultValue,omitempty"` // of a prompt
+	URL          string    `json:"url,omitempty"`          // of the frame that opened it
+	OpenedAt     time.Time `json:"openedAt"`
+	ClosedAt     time.Time `json:"closedAt,omitzero"`
+	ClosedBy     string    `json:"closedBy,omitempty"` // agent, armed or remote
+}
+
+// DialogDialogs is what a tab knows of its dialogs. Both lists are oldest first.
+type DialogDialogs struct {
+	Pending []DialogDialog `json:"pending"`
+	Recent  []DialogDialog `json:"recent"` // closed ones, at most 20
+}
+
+// DialogDialogAnswer is how a dialog is answered.
+type DialogDialogAnswer struct {
+	// ID names the dialog; "" means the only one.
+	ID     string
+	Accept bool
+	// PromptText is what a prompt returns when it is accepted.
+	PromptText string
+}
+
+// DialogLog is the book of one tab. From is what a dialog came from. The zero value is ready for use, by one goroutine at a time.
+type DialogLog[From comparable] struct {
+	count      int
+	pending    []*dialogEntry[From]
+	recent     []DialogDialog
+	armed      *DialogDialogAnswer
+	armedUntil time.Time // when armed is forgotten
+	unloads    int       // navigations and closings under way: beforeunload is accepted
+	closing    bool      // the tab is being closed: everything else is dismissed
+}
+
+type dialogEntry[From comparable] struct {
+	DialogDialog
+
+	from From
+}
+
+// Opened notes a dialog that opened and gives it its id. If its answer is known already it is returned, for the caller to give.
+func (b *DialogLog[From]) Opened(d DialogDialog, from From) (DialogDialog, *DialogDialogAnswer) {
+	b.count++
+	d.ID = fmt.Sprintf("d%d", b.count)
+	e := &dialogEntry[From]{DialogDialog: d, from: from}
+	b.pending = append(b.pending, e)
+	var answer *DialogDialogAnswer
+	switch unload := d.Type == "beforeunload"; {
+	case unload && b.unloads > 0, b.closing:
+		answer = &DialogDialogAnswer{ID: d.ID, Accept: unload}
+		e.ClosedBy = ClosedByAgent
+	case b.armed != nil && d.OpenedAt.Before(b.armedUntil):
+		answer, b.armed = b.armed, nil
+		answer.ID = d.ID
+		e.ClosedBy = ClosedByArmed
+	}
+	return e.DialogDialog, answer
+}
+
+// Close notes that a dialog of this origin closed: those of one page close in the order they opened.
+func (b *DialogLog[From]) Close(from From, now time.Time) {
+	i := slices.IndexFunc(b.pending, func(e *dialogEntry[From]) bool { return e.from == from })
+	if i < 0 && len(b.pending) > 0 {
+		i = 0
+	}
+	b.closeAt(i, now)
+}
+
+// AllClosed notes that the page is gone, with all its dialogs.
+func (b *DialogLog[From]) AllClosed(now time.Time) {
+	for len(b.pending) > 0 {
+		b.closeAt(0, now)
+	}
+}
+
+func (b *DialogLog[From]) closeAt(i int, now time.Time) {
+	if i < 0 {
+		return
+	}
+	d := b.pending[i].DialogDialog
+	b.pending = slices.Delete(b.pending, i, i+1)
+	d.ClosedAt = now
+	if d.ClosedBy == "" {
+		d.ClosedBy = ClosedByRemote
+	}
+	b.recent = append(b.recent, d)
+	if len(b.recent) > maxRecentDialogs {
+		b.recent = slices.Delete(b.recent, 0, 1)
+	}
+}
+
+// Oldest is the dialog that has been open for longest.
+func (b *DialogLog[From]) Oldest() (DialogDialog, bool) {
+	if len(b.pending) == 0 {
+		return DialogDialog{}, false
+	}
+	return b.pending[0].DialogDialog, true
+}
+
+// IsPending says whether a dialog is open.
+func (b *DialogLog[From]) IsPending(id string) bool {
+	return slices.ContainsFunc(b.pending, func(e *dialogEntry[From]) bool { return e.ID == id })
+}
+
+// List returns copies.
+func (b *DialogLog[From]) List() DialogDialogs {
+	l := DialogDialogs{Pending: []DialogDialog{}, Recent: append([]DialogDialog{}, b.recent...)}
+	for _, e := range b.pending {
+		l.Pending = append(l.Pending, e.DialogDialog)
+	}
+	return l
+}
+
+// BeginAnswer finds the dialog that an answer is for, with where it came from, and marks it as answered on request. The error wraps
+// [DialogErrNoDialog] if it is not open, and fault.ErrInvalid if several are and none was named.
+func (b *DialogLog[From]) BeginAnswer(a DialogDialogAnswer) (DialogDialog, From, error) {
+	var none From
+	var ids []string
+	for _, e := range b.pending {
+		if e.ID == a.ID || a.ID == "" && len(b.pending) == 1 {
+			e.ClosedBy = ClosedByAgent
+			return e.DialogDialog, e.from, nil
+		}
+		ids = append(ids, e.ID)
+	}
+	switch {
+	case a.ID != "":
+		return DialogDialog{}, none, fmt.Errorf("dialog %q is not pending (%w)", a.ID, ambiguousDialog(ids))
+	case len(ids) == 0:
+		return DialogDialog{}, none, DialogErrNoDialog
+	}
+	return DialogDialog{}, none, fault.Invalidf("several dialogs are pending: name one of them by dialogId, %s", strings.Join(ids, ", "))
+}
+
+func ambiguousDialog(ids []string) error {
+	if len(ids) == 0 {
+		return DialogErrNoDialog
+	}
+	return fmt.Errorf("%w by that id: %s", DialogErrNoDialog, strings.Join(ids, ", "))
+}
+
+// UndoAnswer takes back that a dialog was answered.
+func (b *DialogLog[From]) UndoAnswer(id string) {
+	for _, e := range b.pending {
+		if e.ID == id {
+			e.ClosedBy = ""
+		}
+	}
+}
+
+// Arm gives the answer for the next dialog, in place of an earlier one. It is kept for a time, see [MaxArmedTime].
+func (b *DialogLog[From]) Arm(a DialogDialogAnswer, now time.Time, keep time.Duration) {
+	if keep <= 0 {
+		keep = MaxArmedTime
+	}
+	b.armed, b.armedUntil = &a, now.Add(min(max(keep, MinArmedTime), MaxArmedTime))
+}
+
+// BeginUnload notes that the page is about to be left on request, until Left is called. It returns the origins of open
+// beforeunload dialogs, which the caller accepts.
+func (b *DialogLog[From]) BeginUnload() []From {
+	b.unloads++
+	return b.markAnswered(func(e *dialogEntry[From]) bool { return e.Type == "beforeunload" })
+}
+
+// EndUnload notes that leaving has come to its end, one way or the other.
+func (b *DialogLog[From]) EndUnload() {
+	if b.unloads--; b.unloads == 0 {
+		b.closing = false
+	}
+}
+
+// BeginClose notes that the tab is about to be closed, until Left is called: dialogs that open are dismissed. It returns the
+// origins of open ones, which the caller dismisses.
+func (b *DialogLog[From]) BeginClose() []From {
+	b.closing = true
+	return b.markAnswered(func(*dialogEntry[From]) bool { return true })
+}
+
+// markAnswered marks open dialogs as answered and returns where they came from.
+func (b *DialogLog[From]) markAnswered(which func(*dialogEntry[From]) bool) []From {
+	var from []From
+	for _, e := range b.pending {
+		if e.ClosedBy == "" && which(e) {
+			e.ClosedBy = ClosedByAgent
+			from = append(from, e.from)
+		}
+	}
+	return from
+}

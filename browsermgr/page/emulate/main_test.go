@@ -1,0 +1,112 @@
+package emulate_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/emulate"
+	"clank/browsermgr/page/frame"
+	"clank/internal/test/browsertest"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// browser is the one of the whole test binary.
+var browser browsertest.Shared
+
+func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
+
+// connect opens a connection with a State of its own that ends with the test.
+func connect(tb testing.TB) (*page.Browser, *emulate.Emulator) {
+	tb.Helper()
+	state := emulate.New(nil)
+	return browser.Connect(tb, page.Options{Observers: []page.Observer{state}}), state
+}
+
+// isolated makes a browser context that is closed when the test ends.
+func isolated(tb testing.TB, b *page.Browser) string {
+	tb.Helper()
+	id, err := b.NewContext(browsertest.Within(tb, browsertest.Patience), "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
+		defer cancel()
+		_ = b.CloseContext(ctx, id)
+	})
+	return id
+}
+
+// open opens a tab in a context of its own.
+func open(tb testing.TB, url string) (*page.Tab, *emulate.Emulator) {
+	tb.Helper()
+	b, state := connect(tb)
+	return openIn(tb, b, isolated(tb, b), url), state
+}
+
+func openIn(tb testing.TB, b *page.Browser, contextID, url string) *page.Tab {
+	tb.Helper()
+	tab, err := b.NewTab(browsertest.Within(tb, browsertest.Patience), page.TabOptions{URL: url, ContextID: contextID})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return tab
+}
+
+// site serves the same page everywhere, with a frame of another site at /framed.
+func site(tb testing.TB) *httptest.Server {
+	tb.Helper()
+	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		body := "<title>Test</title><pre>" + r.URL.Path + "</pre>"
+		if r.URL.Path == "/framed" {
+			body = `<iframe allow=geolocation src="` + browsertest.LocalhostURL(r) + `/inner"></iframe>`
+		}
+		browsertest.HTML(w, `<!doctype html><meta name=viewport content="width=device-width">`+body)
+	})
+}
+
+// inFrame evaluates an expression in the frame of another process, once there is one.
+func inFrame(tb testing.TB, tab *page.Tab, expression string) string {
+	tb.Helper()
+	ctx := browsertest.Within(tb, browsertest.Patience)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if frames := tab.Frames(); len(frames) > 1 {
+			res, err := cdp.Ask[frame.EvaluateResult[json.RawMessage]](ctx, frames[1].Session, proto.RuntimeEvaluate{
+				Expression: "location.pathname === '/inner' && " + expression, ReturnByValue: true, AwaitPromise: true,
+			})
+			if err == nil && res.Exception == nil && string(res.Result.Value) != "false" {
+				return string(res.Result.Value)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			tb.Fatal("no frame of another process")
+		}
+	}
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func wantJS(tb testing.TB, tab *page.Tab, expression, want string) {
+	tb.Helper()
+	if got := browsertest.JS(tb, tab, expression); got != want {
+		tb.Errorf("%s: got %s, want %s", expression, got, want)
+	}
+}

@@ -1,0 +1,176 @@
+package emulate_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/emulate"
+	"clank/internal/test/browsertest"
+
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/google/go-cmp/cmp"
+)
+
+func evaluate(expression string) proto.Request { return proto.RuntimeEvaluate{Expression: expression} }
+
+func TestCookiesAreThoseOfTheContext(t *testing.T) {
+	srv := site(t)
+	b, state := connect(t)
+	tab, other := openIn(t, b, isolated(t, b), srv.URL), openIn(t, b, isolated(t, b), srv.URL)
+	ctx := browsertest.Within(t, browsertest.Patience)
+	expires := float64(time.Now().Add(time.Hour).Unix())
+	must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{Name: "a", Value: new("1"), URL: srv.URL + "/deep/x"}))
+	must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{
+		Name: "b", Value: new(""), Domain: "example.com", Path: "/p", Expires: &expires, HTTPOnly: true, Secure: true, SameSite: "Strict",
+	}))
+	got, err := state.Cookies(ctx, tab)
+	must(t, err)
+	want := []emulate.Cookie{
+		{Name: "a", Value: "1", Domain: "127.0.0.1", Path: "/", Expires: -1, SameSite: "Lax"},
+		{Name: "b", Domain: "example.com", Path: "/p", Expires: expires, HTTPOnly: true, Secure: true, SameSite: "Strict"},
+	}
+	slices.SortFunc(got, func(a, b emulate.Cookie) int { return strings.Compare(a.Name, b.Name) })
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("cookies (-want +got)\n%s", d)
+	}
+	if got, err := state.Cookies(ctx, other); err != nil || len(got) != 0 {
+		t.Errorf("another context: got %v, %v", got, err)
+	}
+	must(t, state.ClearCookies(ctx, tab))
+	if got, err := state.Cookies(ctx, tab); err != nil || len(got) != 0 {
+		t.Errorf("after clearing: got %v, %v", got, err)
+	}
+}
+
+func TestWrongCookiesAreRefused(t *testing.T) {
+	tab, state := open(t, site(t).URL)
+	ctx := browsertest.Within(t, browsertest.Patience)
+	tests := []struct {
+		body, want string
+	}{
+		{`null`, "cookie is required"},
+		{`[]`, "right shape"},
+		{`{"name":1}`, "right shape"},
+		{`{"value":"x","url":"http://a.example"}`, "cookie name is required"},
+		{`{"name":"x","url":"http://a.example"}`, "cookie value is required"},
+		{`{"name":"x","value":"y"}`, "url, or domain and path"},
+		{`{"name":"x","value":"y","domain":"a.example"}`, "url, or domain and path"},
+		{`{"name":"x","value":"y","url":"http://a.example","domain":"a.example"}`, "but not both"},
+		{`{"name":"x","value":"y","url":"file:///etc"}`, "http or https"},
+		{`{"name":"x","value":"y","domain":"bad domain;","path":"/"}`, "not a host name"},
+		{`{"name":"x","value":"y","domain":"a.example","path":"p"}`, "slash"},
+		{`{"name":"x","value":"y","url":"http://a.example","sameSite":"lax"}`, "Lax, Strict or None"},
+		{`{"name":"x","value":"y;z","url":"http://a.example"}`, "may not have"},
+		{`{"name":"x","value":"y","url":"http://a.example","expires":-5}`, "seconds since 1970"},
+		{`{"name":"__Host-x","value":"y","domain":"a.example","path":"/p"}`, "the browser refuses"},
+	}
+	for _, tt := range tests {
+		var c *emulate.CookieParams
+		err := json.Unmarshal([]byte(tt.body), &c)
+		if err == nil {
+			err = state.SetCookie(ctx, tab, c)
+		}
+		if !errors.Is(err, page.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want a refusal with %q", tt.body, err, tt.want)
+		}
+	}
+	if got, _ := state.Cookies(ctx, tab); len(got) != 0 {
+		t.Errorf("got cookies %v", got)
+	}
+}
+
+func FuzzCookie(f *testing.F) {
+	f.Add(`{"name":"a","value":"b","url":"http://x.example"}`)
+	f.Add(`{"name":"a","value":"","domain":".x.example","path":"/","expires":1e300,"sameSite":"None"}`)
+	f.Add(`null`)
+	f.Fuzz(func(t *testing.T, body string) {
+		var c emulate.CookieParams
+		if json.Unmarshal([]byte(body), &c) != nil {
+			return
+		}
+		if c.Validate() != nil {
+			return
+		}
+		if c.Name == "" || c.Value == nil || c.URL == "" && c.Domain == "" || strings.ContainsAny(c.Name+*c.Value+c.Domain, ";\n") {
+			t.Errorf("accepted %q as %+v", body, c)
+		}
+	})
+}
+
+func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
+	srv := site(t)
+	tab, state := open(t, srv.URL)
+	ctx := browsertest.Within(t, browsertest.Patience)
+	want := map[string]string{"  padded ": " v ", "__proto__": "p", "length": "l", "ключ🔑": "\x00\n\"", "e": ""}
+	for _, kind := range []emulate.StorageKind{emulate.LocalStorage, emulate.SessionStorage} {
+		for k, v := range want {
+			must(t, state.SetStorage(ctx, tab, kind, k, v))
+		}
+		got, err := state.Storage(ctx, tab, kind, nil)
+		must(t, err)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got)\n%s", kind, d)
+		}
+		got, err = state.Storage(ctx, tab, kind, new("  padded "))
+		if d := cmp.Diff(map[string]string{"  padded ": " v "}, got); d != "" || err != nil {
+			t.Errorf("one key: %v (-want +got)\n%s", err, d)
+		}
+		got, err = state.Storage(ctx, tab, kind, new("padded"))
+		if len(got) != 0 || got == nil || err != nil {
+			t.Errorf("a key that is not there: got %v, %v", got, err)
+		}
+	}
+	wantJS(t, tab, "localStorage.getItem('  padded ')", `" v "`)
+	must(t, state.ClearStorage(ctx, tab, emulate.LocalStorage))
+	wantJS(t, tab, "[localStorage.length, sessionStorage.length]", "[0,5]")
+	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
+	if got, err := state.Storage(ctx, tab, emulate.SessionStorage, nil); err != nil || len(got) != 0 {
+		t.Errorf("another origin: got %v, %v", got, err)
+	}
+}
+
+func TestAHostilePageDoesNotComeBetween(t *testing.T) {
+	tab, state := open(t, site(t).URL)
+	ctx := browsertest.Within(t, browsertest.Patience)
+	browsertest.JS(t, tab, `(() => {
+		localStorage.setItem('real', '1');
+		Storage.prototype.getItem = Storage.prototype.setItem = Storage.prototype.key = () => 'forged';
+		Object.defineProperty(window, 'localStorage', {get() { throw new Error('gone') }});
+		Array.prototype.push = () => { throw new Error('no') };
+		return 1;
+	})()`)
+	must(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "mine", "2"))
+	got, err := state.Storage(ctx, tab, emulate.LocalStorage, nil)
+	if d := cmp.Diff(map[string]string{"real": "1", "mine": "2"}, got); d != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, d)
+	}
+}
+
+func TestStorageThatIsNotThere(t *testing.T) {
+	tab, state := open(t, "")
+	ctx := browsertest.Within(t, browsertest.Patience)
+	if _, err := state.Storage(ctx, tab, emulate.LocalStorage, nil); err == nil || !strings.Contains(err.Error(), "local storage of about:blank") {
+		t.Errorf("about:blank: got %v", err)
+	}
+	if _, err := state.Storage(ctx, tab, "cookie", nil); !errors.Is(err, page.ErrInvalid) {
+		t.Errorf("another kind: got %v", err)
+	}
+	if err := state.SetStorage(ctx, tab, emulate.LocalStorage, "", "x"); !errors.Is(err, page.ErrInvalid) {
+		t.Errorf("no key: got %v", err)
+	}
+	browsertest.Navigate(t, tab, site(t).URL)
+	if err := state.SetStorage(ctx, tab, emulate.LocalStorage, "k", strings.Repeat("x", 6<<20)); err == nil || !strings.Contains(err.Error(), "quota") {
+		t.Errorf("too large: got %v", err)
+	}
+	res, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "alert(1)"})
+	must(t, err)
+	var dialog *page.DialogError
+	if _, err := state.Storage(ctx, tab, emulate.LocalStorage, nil); !res.BlockedByDialog || !errors.As(err, &dialog) {
+		t.Errorf("behind a dialog: got %v", err)
+	}
+}

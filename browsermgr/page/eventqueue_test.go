@@ -1,0 +1,96 @@
+package page_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"clank/browsermgr/page"
+)
+
+// run lets a feed run; the channel is closed when it has ended.
+func run(f *page.EventQueue[int], gone <-chan struct{}) (out chan int, done chan struct{}) {
+	out, done = make(chan int), make(chan struct{})
+	go func() {
+		defer close(done)
+		f.Deliver(out, gone)
+	}()
+	return out, done
+}
+
+func TestAReaderWhoFallsBehindGetsAllInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := page.NewEventQueue[int]()
+		f.Add(0)
+		out, done := run(f, nil)
+		for i := 1; i < 1000; i++ {
+			f.Add(i)
+		}
+		f.End()
+		for want := range 1000 {
+			if got := <-out; got != want {
+				t.Fatalf("got %d, want %d", got, want)
+			}
+		}
+		<-done
+	})
+}
+
+func TestAnEndThatComesWhileTheReaderIsBusyEndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := page.NewEventQueue[int]()
+		f.Add(0)
+		out, done := run(f, nil)
+		synctest.Wait() // it has the first in hand
+		f.Add(1)
+		f.End()
+		for want := range 2 {
+			if got := <-out; got != want {
+				t.Fatalf("got %d, want %d", got, want)
+			}
+		}
+		<-done
+	})
+}
+
+func TestAnEndWithoutEventsEndsIt(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
+		f := page.NewEventQueue[int]()
+		_, done := run(f, nil)
+		synctest.Wait()
+		f.End()
+		<-done
+	})
+}
+
+func TestAReaderWhoStopsIsWaitedForNoMore(t *testing.T) {
+	for name, add := range map[string]int{"while it waits for events": 0, "while one waits for it": 2} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(*testing.T) {
+				f := page.NewEventQueue[int]()
+				for i := range add {
+					f.Add(i)
+				}
+				_, done := run(f, nil)
+				synctest.Wait()
+				f.Stop()
+				f.Stop()
+				<-done
+			})
+		})
+	}
+}
+
+func TestNobodyWaitsForAReaderWhoIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := page.NewEventQueue[int]()
+		gone := make(chan struct{})
+		f.Add(1)
+		f.Add(2)
+		out, done := run(f, gone)
+		if got := <-out; got != 1 {
+			t.Errorf("got %d, want 1", got)
+		}
+		close(gone)
+		<-done
+	})
+}

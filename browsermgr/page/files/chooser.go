@@ -1,0 +1,261 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// UploadRequest says which files go where. With InputRef or Element (CSS, first match) the files are put into that file input; with
+// Ref that element is clicked, and the file chooser that it opens gets them; with none of them the next chooser of the tab
+// gets them.
+type UploadRequest struct {
+	Paths    []string // see [Uploads]
+	Ref      string
+	InputRef string
+	Element  string
+	// Limit bounds the whole; when arming it is how long the next chooser may take to open. See [Longest].
+	Limit time.Duration
+}
+
+func (u UploadRequest) validate() error {
+	switch {
+	case len(u.Paths) == 0:
+		return fault.Invalidf("paths are required")
+	case u.Ref != "" && (u.InputRef != "" || u.Element != ""):
+		return fault.Invalidf("ref cannot be combined with inputRef or element")
+	case u.InputRef != "" && u.Element != "":
+		return fault.Invalidf("inputRef and element exclude one another")
+	}
+	return nil
+}
+
+// Upload puts files into a page. The page gets input and change events, as if a person had chosen them. Arming returns at once,
+// and takes the place of an earlier arming in the same tab; other tabs are not concerned. Refused requests and paths wrap
+// page.ErrInvalid.
+func (d *Transfers) Upload(ctx context.Context, tab *page.Tab, u UploadRequest) error {
+	if err := u.validate(); err != nil {
+		return err
+	}
+	if _, err := d.opts.Uploads.Resolve(u.Paths); err != nil {
+		return err
+	}
+	c, leave, err := d.acquireTab(tab)
+	if err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	defer leave()
+	files, err := d.copyUploads(c, u.Paths)
+	if err != nil {
+		return err
+	}
+	if u.Ref == "" && u.InputRef == "" && u.Element == "" {
+		d.armChooser(c, &chooserFiles{files: files}, u.Limit)
+		return nil
+	}
+	ctx, cancel := withLimit(ctx, u.Limit)
+	defer cancel()
+	if u.Ref != "" {
+		err = d.fillChooser(ctx, c, u.Ref, files)
+	} else {
+		err = setFiles(ctx, tab, u, files)
+	}
+	if err != nil {
+		return fmt.Errorf("upload: %w", err)
+	}
+	return nil
+}
+
+// fileInput says of an element what has to be known before files are put into it.
+const fileInput = `function () {
+	const input = this.localName === 'label' && this.control ? this.control : this;
+	if (input.localName !== 'input' || input.type !== 'file') return 'it is not a file input';
+	return input.disabled ? 'it is disabled' : input.multiple ? 'many' : '';
+}`
+
+// setFiles puts files into the input that is named.
+func setFiles(ctx context.Context, tab *page.Tab, u UploadRequest, files []string) error {
+	return tab.RunExclusive(ctx, MaxTimeout, func(ctx context.Context) error {
+		e, err := tab.Locate(u.InputRef, u.Element)
+		if err != nil {
+			return err
+		}
+		arg := map[string]string{"ref": e.LocalRef, "selector": u.Element}
+		id, err := frame.ScriptObject(ctx, e.Frame, frame.Script{Fn: "element", Arg: arg})
+		switch {
+		case errors.Is(err, cdp.ErrDocumentGone) && u.InputRef != "":
+			return fault.VanishedRef(e.GivenRef)
+		case errors.Is(err, cdp.ErrDocumentGone):
+			return fmt.Errorf("%s: not found; take a new snapshot", e.GivenRef)
+		case err != nil:
+			return err
+		}
+		defer e.Frame.Post(proto.RuntimeReleaseObject{ObjectID: id})
+		return setInputFiles(ctx, e.Frame, id, e.GivenRef, files)
+	})
+}
+
+// setInputFiles puts files into an element that the page holds for us, which is named to people by given.
+func setInputFiles(ctx context.Context, f *frame.Frame, id proto.RuntimeRemoteObjectID, given string, files []string) error {
+	res, err := cdp.Ask[frame.EvaluateResult[string]](ctx, f.Session, proto.RuntimeCallFunctionOn{
+		ObjectID: id, FunctionDeclaration: fileInput, ReturnByValue: true,
+	})
+	switch why := res.Result.Value; {
+	case err != nil:
+		return err
+	case res.Exception != nil:
+		return frame.ExceptionError(res.Exception)
+	case why != "" && why != "many":
+		return fmt.Errorf("%s: %s (%w)", given, why, page.ErrNotInteractable)
+	case why == "" && len(files) > 1:
+		return fmt.Errorf("%s takes one file only, got %d (%w)", given, len(files), page.ErrNotInteractable)
+	}
+	return f.Do(ctx, proto.DOMSetFileInputFiles{Files: files, ObjectID: id})
+}
+
+// chooserFiles are the files for the next file chooser of a tab. Its fields belong to the desk's lock.
+type chooserFiles struct {
+	files  []string
+	result chan error // gets what became of it, once; nil if nobody waits
+	timer  *time.Timer
+}
+
+// armChooser has the tab's next file chooser get files, in place of earlier ones.
+func (d *Transfers) armChooser(c *tabTransfers, a *chooserFiles, limit time.Duration) {
+	if limit <= 0 {
+		limit = MaxTimeout
+	}
+	limit = min(max(limit, MinTimeout), MaxTimeout)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		a.report(ErrClosed)
+		return
+	}
+	c.disarmChooser(ErrSuperseded)
+	c.armedChooser = a
+	a.timer = time.AfterFunc(limit, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if c.armedChooser == a {
+			c.disarmChooser(&fault.TimeLimitError{Limit: limit})
+		}
+	})
+	c.interceptChoosers(true)
+}
+
+// interceptChoosers has file choosers of the tab told instead of shown, in all its processes.
+func (c *tabTransfers) interceptChoosers(on bool) {
+	for _, f := range c.tab.ProcessRoots() {
+		f.Post(proto.PageSetInterceptFileChooserDialog{Enabled: on})
+	}
+}
+
+// disarmChooser takes back what is armed. The caller holds the desk's lock.
+func (c *tabTransfers) disarmChooser(cause error) {
+	a := c.armedChooser
+	if a == nil {
+		return
+	}
+	c.armedChooser = nil
+	a.timer.Stop()
+	a.report(cause)
+	c.interceptChoosers(false)
+}
+
+func (a *chooserFiles) report(err error) {
+	if a.result != nil {
+		a.result <- err // has room for one
+		a.result = nil
+	}
+}
+
+// handleChooserOpened gives the armed files to a file chooser. The event is told only while it is intercepted.
+func (d *Transfers) handleChooserOpened(t *page.Tab, f *frame.Frame, ev cdp.Event) {
+	var p struct {
+		Mode          string                 `json:"mode"`
+		BackendNodeID proto.DOMBackendNodeID `json:"backendNodeId"`
+	}
+	if t == nil || !ev.Decode(&p) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.tabs[t]
+	if c == nil || c.armedChooser == nil || d.closed {
+		return
+	}
+	a := c.armedChooser
+	if p.Mode == "selectSingle" && len(a.files) > 1 {
+		c.disarmChooser(fmt.Errorf("the file chooser takes one file only, got %d", len(a.files)))
+		return
+	}
+	if p.BackendNodeID == 0 {
+		c.disarmChooser(errors.New("the page opened a file picker that is no file input: it cannot be filled"))
+		return
+	}
+	call := f.Begin(proto.DOMSetFileInputFiles{Files: slices.Clone(a.files), BackendNodeID: p.BackendNodeID})
+	result := a.result
+	a.result = nil
+	c.disarmChooser(nil)
+	d.wg.Go(func() {
+		err := call.Wait(context.Background(), nil)
+		if err != nil {
+			d.log.Info("file chooser not filled", "error", err)
+		}
+		if result != nil {
+			result <- err
+		}
+	})
+}
+
+// fillChooser clicks an element and fills the file chooser that it opens.
+func (d *Transfers) fillChooser(ctx context.Context, c *tabTransfers, ref string, files []string) error {
+	result := make(chan error, 1)
+	a := &chooserFiles{files: files, result: result}
+	limit := MaxTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = time.Until(deadline)
+	}
+	d.armChooser(c, a, limit)
+	defer func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if c.armedChooser == a {
+			c.disarmChooser(context.Canceled)
+		}
+	}()
+	res, err := c.tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+	switch {
+	case err != nil:
+		return err
+	case res.BlockedByDialog:
+		return &page.DialogError{Dialog: *res.Dialog}
+	}
+	select {
+	case err := <-result:
+		return noChooserError(ref, err)
+	case <-ctx.Done():
+		return noChooserError(ref, context.Cause(ctx))
+	case <-c.tab.Done():
+		return c.tab.Err()
+	}
+}
+
+// noChooserError says that nothing asked for files, if that is what a wait ended with.
+func noChooserError(ref string, err error) error {
+	if _, ok := errors.AsType[*fault.TimeLimitError](err); ok {
+		return fmt.Errorf("a click on %s opened no file chooser: %w; if there is a file input, name it by inputRef", strings.TrimSpace(ref), err)
+	}
+	return err
+}

@@ -1,0 +1,489 @@
+package files_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/files"
+	"clank/internal/test/browsertest"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// press clicks the element with this name and returns what was downloaded meanwhile.
+func (b *transferFixture) press(tb testing.TB, tab *page.Tab, name string) []files.Download {
+	tb.Helper()
+	ref := refOf(tb, tab, name)
+	_, got, err := b.PerformAction(browsertest.Within(tb, browsertest.Patience), tab, page.Action{Kind: page.KindClick, Ref: ref})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return got
+}
+
+func content(tb testing.TB, path string) string {
+	tb.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestActionReportsTheDownloadsItStarted(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	tests := []struct{ click, name, content, url string }{
+		{"Anchor", "file.txt", "file", s.URL + "/file"},
+		{"Attachment", "file.txt", "file", s.URL + "/file"},
+		{"Blank", "file.txt", "file", s.URL + "/file"},
+		{"Elsewhere", "file.txt", "file", s.URL + "/file"},
+		{"Window", "file.txt", "file", s.URL + "/file"},
+		{"Form", "file.txt", "file", s.URL + "/file"},
+		{"Frame", "file.txt", "file", s.URL + "/file"},
+		{"Later", "file.txt", "file", s.URL + "/file"},
+		{"Export blob", "blob.txt", "blob", "blob:" + s.URL},
+		{"Fetched", "fetched.txt", "file", "blob:" + s.URL},
+		{"Download data", "data.txt", "data", "data:text/plain,data"},
+	}
+	late := 0
+	for _, tt := range tests {
+		t.Run(tt.click, func(t *testing.T) {
+			got := b.press(t, tab, tt.click)
+			// On a busy machine a download may take longer to begin than its action waits: it is told with the next one.
+			if len(got) == 0 {
+				late++
+			}
+			for end := time.Now().Add(browsertest.Patience); len(got) == 0 && time.Now().Before(end); {
+				got = b.press(t, tab, "Plain")
+			}
+			if len(got) != 1 {
+				t.Fatalf("got %+v, want one download", got)
+			}
+			d := got[0]
+			if d.SuggestedFilename != tt.name || !strings.HasPrefix(d.URL, tt.url) || content(t, d.Path) != tt.content {
+				t.Errorf("got %+v", d)
+			}
+			if filepath.Dir(d.Path) != b.real(t) || !strings.HasSuffix(d.Path, "-"+tt.name) {
+				t.Errorf("got path %s, want it in %s under its own name", d.Path, b.downloads)
+			}
+		})
+	}
+	if late > len(tests)/2 {
+		t.Errorf("got %d of %d downloads with a later action", late, len(tests))
+	}
+	if got := b.Downloads(tab); len(got) != len(tests) {
+		t.Errorf("got %d downloads listed, want %d", len(got), len(tests))
+	}
+}
+
+// real is the real path of the downloads folder.
+func (b *transferFixture) real(tb testing.TB) string {
+	tb.Helper()
+	dir, err := filepath.EvalSymlinks(b.downloads)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dir
+}
+
+func TestTwoDownloadsOfOneNameGetTwoPaths(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	got := b.press(t, tab, "Download twice")
+	if len(got) != 2 || got[0].Path == got[1].Path || content(t, got[0].Path)+content(t, got[1].Path) != "12" {
+		t.Errorf("got %+v, want two files", got)
+	}
+	evil := b.press(t, tab, "Evil")
+	if len(evil) != 1 || filepath.Dir(evil[0].Path) != b.real(t) {
+		t.Errorf("got %+v, want it to stay in the folder", evil)
+	}
+}
+
+func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	ref := refOf(t, tab, "Plain")
+	fastest := time.Hour
+	for tries := 0; tries < 50 && fastest > 200*time.Millisecond; tries++ {
+		start := time.Now()
+		_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: page.KindClick, Ref: ref})
+		if err != nil || got != nil {
+			t.Fatalf("got %+v, %v", got, err)
+		}
+		fastest = min(fastest, time.Since(start))
+	}
+	if fastest > 200*time.Millisecond {
+		t.Errorf("the fastest of many clicks took %s", fastest)
+	}
+}
+
+func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	_, first, err := b.PerformAction(t.Context(), tab, page.Action{Kind: page.KindEvaluate, Fn: "setTimeout(() => keep('data:text/plain,late', 'late.txt'), 50)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Eventually(t, "the download", func() bool { all := b.Downloads(tab); return len(all) == 1 && all[0].Path != "" })
+	if got := append(first, b.press(t, tab, "Plain")...); len(got) != 1 || content(t, got[0].Path) != "late" {
+		t.Errorf("got %+v", got)
+	}
+	if got := b.press(t, tab, "Plain"); got != nil {
+		t.Errorf("got %+v again", got)
+	}
+}
+
+func TestScriptThatSavesAFileIsWaitedFor(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	// Chromium takes its time on a busy machine; here the script does.
+	_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: page.KindEvaluate, Fn: `(() => {
+		const a = Object.assign(document.createElement('a'), { download: 'made.txt', href: URL.createObjectURL(new Blob(['made'])) });
+		setTimeout(() => a.click(), 700);
+	})()`})
+	if err != nil || len(got) != 1 || content(t, got[0].Path) != "made" {
+		t.Errorf("got %+v, %v; want the file", got, err)
+	}
+}
+
+func TestNavigationToAFileIsADownload(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	res, got, err := b.Navigate(t.Context(), tab, s.URL+"/file", 20*time.Second)
+	if err != nil || len(got) != 1 || content(t, got[0].Path) != "file" {
+		t.Fatalf("got %+v, %+v, %v; want the file", res, got, err)
+	}
+	if res.URL != s.URL+"/" || res.Navigated {
+		t.Errorf("got %+v, want the page to stay", res)
+	}
+	if _, got, err = b.Navigate(t.Context(), tab, s.URL, 20*time.Second); err != nil || got != nil {
+		t.Errorf("got %+v, %v; want a page", got, err)
+	}
+}
+
+func TestDownloadSavesUnderThePathGiven(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	if err := os.Mkdir(filepath.Join(b.downloads, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.downloads, "old.txt"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"a.txt", "sub/b.txt", "old.txt", filepath.Join(b.downloads, "c.txt")} {
+		got, err := b.Download(t.Context(), tab, refOf(t, tab, "Attachment"), path, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := filepath.Join(b.real(t), strings.TrimPrefix(path, b.downloads)); got.Path != want || content(t, want) != "file" {
+			t.Errorf("got %+v, want it at %s", got, want)
+		}
+	}
+	_, err := b.Download(t.Context(), tab, refOf(t, tab, "Attachment"), "../x", 0)
+	if !errors.Is(err, page.ErrInvalid) || !strings.HasPrefix(err.Error(), "Invalid path: must stay within downloads directory") {
+		t.Errorf("got %v", err)
+	}
+	_, err = b.Download(t.Context(), tab, refOf(t, tab, "Plain"), "p.txt", time.Millisecond)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no download began") {
+		t.Errorf("got %v, want it to say that none began", err)
+	}
+	if _, err := b.Download(t.Context(), tab, "e999", "p.txt", 0); !errors.Is(err, page.ErrUnknownRef) {
+		t.Errorf("got %v, want an unknown ref", err)
+	}
+}
+
+func TestNewerWaitTakesThePlaceOfTheOlder(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	first := make(chan error, 1)
+	go func() {
+		_, err := b.WaitDownload(t.Context(), tab, "", 0)
+		first <- err
+	}()
+	type outcome struct {
+		d   files.Download
+		err error
+	}
+	second := make(chan outcome, 1)
+	browsertest.Eventually(t, "the first wait", func() bool { return b.HasWaiter(tab) })
+	go func() {
+		d, err := b.WaitDownload(t.Context(), tab, "second.txt", 0)
+		second <- outcome{d, err}
+	}()
+	if err := <-first; !errors.Is(err, files.ErrSuperseded) || !strings.Contains(err.Error(), "superseded") {
+		t.Errorf("got %v, want it superseded", err)
+	}
+	if got := b.press(t, tab, "Download data"); len(got) != 0 {
+		t.Errorf("got %+v reported, want it to go to who waits", got)
+	}
+	if got := <-second; got.err != nil || content(t, got.d.Path) != "data" || filepath.Base(got.d.Path) != "second.txt" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestCancelledWaitTakesNoLaterDownload(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	stop := errors.New("stopped by @ada")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.WaitDownload(ctx, tab, "mine.txt", 0)
+		done <- err
+	}()
+	browsertest.Eventually(t, "the wait", func() bool { return b.HasWaiter(tab) })
+	cancel(stop)
+	if err := <-done; !errors.Is(err, stop) {
+		t.Errorf("got %v, want the cause", err)
+	}
+	got := b.press(t, tab, "Download data")
+	if len(got) != 1 || filepath.Base(got[0].Path) == "mine.txt" {
+		t.Errorf("got %+v, want the download to be the action's", got)
+	}
+}
+
+// empty waits until nothing is under way, and says whether the folder holds nothing.
+func (b *transferFixture) empty(tb testing.TB) {
+	tb.Helper()
+	browsertest.Eventually(tb, "no file is left", func() bool {
+		var files []string
+		_ = filepath.WalkDir(b.downloads, func(path string, e os.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				files = append(files, path)
+			}
+			return nil
+		})
+		return len(files) == 0
+	})
+}
+
+func TestTheDocumentThatIsShownCanBeSaved(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL+"/#here")
+	got, err := b.DownloadDocument(t.Context(), tab, s.URL, "shelf.html", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(got.Path); err != nil || string(data) != shelf || filepath.Base(got.Path) != "shelf.html" {
+		t.Errorf("saved %+v with %d bytes, %v", got, len(data), err)
+	}
+	if _, err := b.DownloadDocument(t.Context(), tab, s.URL+"/other", "x", 0); !errors.Is(err, files.ErrOtherDocument) {
+		t.Errorf("got %v, want that another document is shown", err)
+	}
+}
+
+func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	ref := refOf(t, tab, "Slow")
+	stop := errors.New("stopped by @ada")
+	for name, call := range map[string]func(context.Context) error{
+		"download": func(ctx context.Context) error { _, err := b.Download(ctx, tab, ref, "slow.bin", 0); return err },
+		"action": func(ctx context.Context) error {
+			_, got, err := b.PerformAction(ctx, tab, page.Action{Kind: page.KindClick, Ref: ref})
+			if len(got) == 1 {
+				return errors.Join(err, errors.New(got[0].Error))
+			}
+			return err
+		},
+		"navigation": func(ctx context.Context) error {
+			_, got, err := b.Navigate(ctx, tab, s.URL+"/slow", 20*time.Second)
+			if len(got) == 1 {
+				return errors.Join(err, errors.New(got[0].Error))
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			done := make(chan error, 1)
+			before := len(b.Downloads(tab))
+			go func() { done <- call(ctx) }()
+			browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > before })
+			cancel(stop)
+			if err := <-done; err == nil || !strings.Contains(err.Error(), stop.Error()) {
+				t.Errorf("got %v, want the cause", err)
+			}
+			b.empty(t)
+		})
+	}
+}
+
+func TestDownloadThatFailsSaysWhy(t *testing.T) {
+	refused := errors.New("browser navigation blocked by policy")
+	b, s := open(t, func(o *files.Options) {
+		o.MaxBytes = 50_000
+		o.CheckURL = func(url string) error {
+			if strings.Contains(url, "data:") {
+				return refused
+			}
+			return nil
+		}
+	}), openShop(t)
+	tab := b.tab(t, s.URL)
+	for name, want := range map[string]string{"Cut": "larger than allowed", "Slow": "larger than allowed", "Download data": "blocked by policy"} {
+		got := b.press(t, tab, name)
+		if len(got) != 1 || !strings.Contains(got[0].Error, want) || got[0].Path != "" {
+			t.Errorf("%s: got %+v, want %q", name, got, want)
+		}
+	}
+	if _, err := b.Download(t.Context(), tab, refOf(t, tab, "Download data"), "x", 0); !errors.Is(err, refused) {
+		t.Errorf("got %v, want the policy's reason", err)
+	}
+	b.empty(t)
+	whole := open(t, nil)
+	tab = whole.tab(t, s.URL)
+	if got := whole.press(t, tab, "Cut"); len(got) != 1 || !strings.Contains(got[0].Error, "broke off") {
+		t.Errorf("got %+v, want it to have broken off", got)
+	}
+	whole.empty(t)
+}
+
+func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab := b.tab(t, s.URL)
+	sub := filepath.Join(b.downloads, "sub")
+	if err := os.Mkdir(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.Download(t.Context(), tab, refOf(t, tab, "Slow"), "sub/slow.bin", 0)
+		done <- err
+	}()
+	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 })
+	// What is in its place by now leads elsewhere.
+	outside := t.TempDir()
+	if err := errors.Join(os.Remove(sub), os.Symlink(outside, sub)); err != nil {
+		t.Fatal(err)
+	}
+	close(s.slow)
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "Invalid path") {
+		t.Errorf("got %v, want it refused", err)
+	}
+	if files, _ := os.ReadDir(outside); len(files) != 0 {
+		t.Errorf("got %v written outside", files)
+	}
+	if err := os.Remove(sub); err != nil {
+		t.Fatal(err)
+	}
+	b.empty(t)
+}
+
+func TestDownloadOutlivesItsTab(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	tab, other := b.tab(t, s.URL), b.tab(t, s.URL)
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.Download(t.Context(), tab, refOf(t, tab, "Slow"), "slow.bin", 0)
+		done <- err
+	}()
+	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 })
+	tab.MainFrame().Post(proto.PageCrash{})
+	browsertest.Eventually(t, "the crash", func() bool { return errors.Is(tab.Err(), page.ErrTabCrashed) })
+	if got := b.press(t, other, "Download data"); len(got) != 1 {
+		t.Errorf("got %+v in the other tab", got)
+	}
+	close(s.slow)
+	if err := <-done; err != nil {
+		t.Errorf("got %v, want the file", err)
+	}
+	// A wait in a tab that closes ends.
+	go func() {
+		_, err := b.WaitDownload(t.Context(), other, "", 0)
+		done <- err
+	}()
+	browsertest.Eventually(t, "the wait", func() bool { return b.HasWaiter(other) })
+	if err := other.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, page.ErrTabGone) {
+		t.Errorf("got %v, want a closed tab", err)
+	}
+}
+
+func TestIncognitoContextsAreCapturedToo(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	id, err := b.browser.NewContext(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.browser.CloseContext(context.Background(), id) })
+	tab := b.tabIn(t, page.TabOptions{URL: s.URL, ContextID: id})
+	got := b.press(t, tab, "Attachment")
+	if len(got) != 1 || content(t, got[0].Path) != "file" {
+		t.Fatalf("got %+v", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.Download(ctx, tab, refOf(t, tab, "Slow"), "s.bin", 0)
+		done <- err
+	}()
+	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) == 2 })
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want it cancelled", err)
+	}
+	if err := os.Remove(got[0].Path); err != nil {
+		t.Fatal(err)
+	}
+	b.empty(t)
+}
+
+func TestBrowserOfSomebodyElseIsLeftAlone(t *testing.T) {
+	b, s := open(t, func(o *files.Options) { o.ForeignBrowser = true }), openShop(t)
+	tab := b.tab(t, s.URL)
+	if got := b.press(t, tab, "Plain"); got != nil {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := b.WaitDownload(t.Context(), tab, "", 0); !errors.Is(err, files.ErrNotCaptured) {
+		t.Errorf("got %v, want no capture", err)
+	}
+	if _, err := b.Download(t.Context(), tab, "e1", "x", 0); !errors.Is(err, files.ErrNotCaptured) {
+		t.Errorf("got %v, want no capture", err)
+	}
+	if _, err := os.Stat(b.downloads); !os.IsNotExist(err) {
+		t.Errorf("the folder was made: %v", err)
+	}
+}
+
+func TestBrowserThatDiesLeavesNothing(t *testing.T) {
+	own := browsertest.Launch(t)
+	b, s := openAt(t, own, nil), openShop(t)
+	tab, other := b.tab(t, s.URL), b.tab(t, s.URL)
+	done := make(chan error, 2)
+	ref := refOf(t, tab, "Slow")
+	go func() {
+		_, err := b.Download(t.Context(), tab, ref, "slow.bin", 0)
+		done <- err
+	}()
+	go func() {
+		_, err := b.WaitDownload(t.Context(), other, "", 0)
+		done <- err
+	}()
+	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 && b.HasWaiter(other) })
+	browsertest.Kill(t, own)
+	for range 2 {
+		if err := <-done; !errors.Is(err, page.ErrBrowserGone) {
+			t.Errorf("got %v, want the browser to be gone", err)
+		}
+	}
+	if _, err := b.WaitDownload(t.Context(), tab, "", 0); !errors.Is(err, page.ErrBrowserGone) {
+		t.Errorf("got %v, want the browser to be gone", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.empty(t)
+	if _, err := b.WaitDownload(t.Context(), tab, "", 0); err == nil {
+		t.Error("got no error from a closed desk")
+	}
+}

@@ -1,0 +1,249 @@
+package files
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Download is a file that a page offered.
+type Download struct {
+	URL               string `json:"url"`
+	SuggestedFilename string `json:"suggestedFilename"`
+	// Path is where the file is, absolute; "" until it is complete.
+	Path string `json:"path,omitempty"`
+	// InProgress says that it was not complete yet.
+	InProgress bool `json:"inProgress,omitempty"`
+	// Type is the media type of the content, once it is complete.
+	Type string `json:"type,omitempty"`
+	// Executable says that opening the file may run it.
+	Executable bool `json:"executable,omitempty"`
+	// Warning says what is strange about the file: that its name and its content do not agree.
+	Warning string `json:"warning,omitempty"`
+	// Error says why there is no file, if so.
+	Error string `json:"error,omitempty"`
+	// Target is the CDP target id of the tab whose doing it is; "" if none is known.
+	Target string `json:"-"`
+}
+
+// downloadItem is a download under way or ended. Its fields belong to the desk's lock.
+type downloadItem struct {
+	Download
+
+	browserID      string
+	contextID      string        // browser context
+	owner          *tabTransfers // nil if no tab is known
+	began          time.Time
+	target         string // where it goes, relative to the folder; "" for a name of its own
+	claimed        bool   // somebody waits for this one
+	reported       bool   // it was reported with an action
+	pageURL        string // the page it was begun on; "" if none is known
+	saving         bool
+	cancelApproval context.CancelCauseFunc // ends the question whether it may be saved; nil if none is open
+	ended          bool
+	err            error
+	done           chan struct{} // closed when it has ended
+}
+
+// errInterrupted says that Chromium gave a download up.
+var errInterrupted = errors.New("the download broke off: the server did not send all of it, or it was cancelled in the browser")
+
+// maxKeptDownloads is how many downloads of a tab are remembered.
+const maxKeptDownloads = 50
+
+// handleBegin notes a download. The browser tells it twice: to the session of the tab, and to its own.
+func (d *Transfers) handleBegin(t *page.Tab, ev cdp.Event) {
+	var p struct {
+		FrameID           string `json:"frameId"`
+		GUID              string `json:"guid"`
+		URL               string `json:"url"`
+		SuggestedFilename string `json:"suggestedFilename"`
+	}
+	if d.opts.ForeignBrowser || !ev.Decode(&p) || filepath.Base(p.GUID) != p.GUID {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, known := d.downloads[p.GUID]; known || d.closed {
+		return
+	}
+	it := &downloadItem{
+		Download:  Download{URL: p.URL, SuggestedFilename: CleanName(p.SuggestedFilename)},
+		browserID: p.GUID, began: time.Now(), done: make(chan struct{}),
+	}
+	d.downloads[p.GUID] = it
+	if t == nil {
+		t = d.tabOfFrame(p.FrameID)
+	}
+	if t != nil {
+		it.contextID, it.pageURL = t.ContextID(), t.URL()
+		it.owner = d.creditedTab(t)
+		it.Target = it.owner.tab.TargetID()
+		d.assignToTab(it)
+	}
+	if d.opts.CheckURL != nil {
+		if err := d.opts.CheckURL(p.URL); err != nil {
+			d.endDownload(it, err)
+		}
+	}
+	if !it.ended {
+		d.wg.Go(func() { d.watchSize(it) })
+	}
+}
+
+// assignToTab adds a download to its tab, and gives it to whoever waits there. The caller holds d.mu.
+func (d *Transfers) assignToTab(it *downloadItem) {
+	c := it.owner
+	c.downloads = append(c.downloads, it)
+	if len(c.downloads) > maxKeptDownloads {
+		c.downloads = slices.Delete(c.downloads, 0, 1)
+	}
+	switch w := c.waiter; {
+	case w != nil:
+		c.waiter = nil
+		it.claimed, it.target, w.it = true, w.target, it
+	case time.Since(c.abandonedAt) < abandonedWindow:
+		it.reported = true
+		d.endDownload(it, errAbandoned)
+	}
+	c.signalChange()
+}
+
+// tabOfFrame finds the tab that shows a frame. The caller holds d.mu.
+func (d *Transfers) tabOfFrame(frameID string) *page.Tab {
+	for t := range d.tabs {
+		for _, f := range t.Frames() {
+			if string(f.ID()) == frameID {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+// creditedTab is whose download it is: a tab that was opened for nothing but a download is its opener's doing. The caller holds
+// d.mu.
+func (d *Transfers) creditedTab(t *page.Tab) *tabTransfers {
+	for t.Opener() != nil && isUnused(t) {
+		t = t.Opener()
+	}
+	return d.tabTransfersOf(t)
+}
+
+// isUnused says that a tab has shown no page yet.
+func isUnused(t *page.Tab) bool {
+	switch t.URL() {
+	case "", ":", "about:blank":
+		return true
+	}
+	return false
+}
+
+func (d *Transfers) handleProgress(ev cdp.Event) {
+	var p struct {
+		GUID          string  `json:"guid"`
+		TotalBytes    float64 `json:"totalBytes"`
+		ReceivedBytes float64 `json:"receivedBytes"`
+		State         string  `json:"state"`
+	}
+	if d.opts.ForeignBrowser || !ev.Decode(&p) || filepath.Base(p.GUID) != p.GUID {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	it := d.downloads[p.GUID]
+	over := p.State == "completed" || p.State == "canceled"
+	switch limit := float64(d.opts.MaxBytes); {
+	case over && (it == nil || it.ended): // given up before
+		_ = os.Remove(filepath.Join(d.staging, p.GUID))
+		delete(d.downloads, p.GUID)
+	case it == nil || it.ended || it.saving:
+	case max(p.TotalBytes, p.ReceivedBytes) > limit:
+		d.endDownload(it, d.tooLargeError())
+	case p.State == "completed":
+		it.saving = true
+		d.wg.Go(func() { d.saveDownload(it) })
+	case p.State == "canceled":
+		d.endDownload(it, errInterrupted)
+		delete(d.downloads, p.GUID)
+	}
+}
+
+// newUUID is a random UUID (RFC 9562, version 4).
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// endDownload ends a download; with an error it is cancelled and its file removed. One that is being saved ends when that is done.
+// The caller holds d.mu.
+func (d *Transfers) endDownload(it *downloadItem, err error) {
+	if it.cancelApproval != nil {
+		it.cancelApproval(err)
+	}
+	if it.ended || it.saving {
+		return
+	}
+	it.ended = true
+	if it.err = err; err == nil {
+		delete(d.downloads, it.browserID)
+	} else {
+		// It stays known until the browser has let it go.
+		d.cancelDownload(it)
+		_ = os.Remove(filepath.Join(d.staging, it.browserID))
+		d.log.Info("download failed", "error", err)
+	}
+	close(it.done)
+	if it.owner != nil {
+		it.owner.signalChange()
+	}
+}
+
+func (d *Transfers) cancelDownload(it *downloadItem) {
+	if d.root != nil {
+		d.root.Post(proto.BrowserCancelDownload{GUID: it.browserID, BrowserContextID: proto.BrowserBrowserContextID(it.contextID)})
+	}
+}
+
+// toDownload describes a download as it is now. The caller holds d.mu.
+func (it *downloadItem) toDownload() Download {
+	r := it.Download
+	r.InProgress = !it.ended
+	if it.err != nil {
+		r.Error = it.err.Error()
+	}
+	return r
+}
+
+// awaitItem returns a download once it is complete. When ctx ends it is cancelled.
+func (d *Transfers) awaitItem(ctx context.Context, it *downloadItem, gone <-chan struct{}) (Download, error) {
+	select {
+	case <-it.done:
+	case <-ctx.Done():
+		d.cancelItem(it, context.Cause(ctx))
+	case <-gone:
+		d.cancelItem(it, page.ErrBrowserGone)
+	}
+	<-it.done // at once, or when it is saved
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return it.toDownload(), it.err
+}
+
+func (d *Transfers) cancelItem(it *downloadItem, cause error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.endDownload(it, cause)
+}

@@ -1,0 +1,259 @@
+package files_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"clank/browsermgr/page/files"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+func TestCleanName(t *testing.T) {
+	tests := map[string]string{
+		"a.txt": "a.txt", "  a b.txt ": "a b.txt", "../../etc/passwd": "passwd", `C:\x\evil.exe`: "evil.exe", `a/b\c`: "c",
+		"": "download.bin", ".": "download.bin", "..": "download.bin", "a/..": "download.bin", "x/": "download.bin", "\x00\x1f\x7f": "download.bin",
+		".\x00.": "download.bin", "a\nb\r.txt": "ab.txt", "\u202egnp.exe": "gnp.exe", "käse 你好.pdf": "käse 你好.pdf", "a\xff.txt": "a.txt", ".profile": "_profile",
+		"-rf": "_rf", "~x": "_x", "a.pdf. . ": "a.pdf", "...": "download.bin", "invoice.pdf          .exe": "invoice.pdf .exe",
+		"CON": "_CON", "con.txt": "_con.txt", "Aux .x": "_Aux .x", "COM¹.log": "_COM¹.log", "console.log": "console.log", "nul": "_nul",
+		"a:b.txt": "a_b.txt", "e\u200b\u0301": "é", `<a>"|?*`: "_a_____", "e\u0301.txt": "é.txt", "a\u200b\u00ad\ufeff\U000e0041.txt": "a.txt", "a\u00a0\u3000b": "a b",
+		"photo\u2066gpj.\u2069exe": "photogpj.exe", ".\u200b.": "download.bin", "--help.sh": "_-help.sh",
+		strings.Repeat("a", 300) + ".tar.gz":                      strings.Repeat("a", 197) + ".gz",
+		strings.Repeat("a", 300):                                  strings.Repeat("a", 200),
+		strings.Repeat("a", 150) + "." + strings.Repeat("b", 150): strings.Repeat("a", 150) + "." + strings.Repeat("b", 49),
+		strings.Repeat("你", 200) + ".txt":                         strings.Repeat("你", 68) + ".txt",
+	}
+	for in, want := range tests {
+		if got := files.CleanName(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzCleanName(f *testing.F) {
+	for _, s := range []string{"a.txt", "..", "../x", `\`, "\x00", "\u202e", strings.Repeat("ü", 300) + ".a", "a\xff", " . . "} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		name := files.CleanName(s)
+		switch {
+		case name == "" || name == "." || name == "..", strings.ContainsAny(name, `/\`), name != strings.TrimSpace(name),
+			!utf8.ValidString(name), utf8.RuneCountInString(name) > 200, len(name) > 210, strings.ContainsFunc(name, unicode.IsControl),
+			strings.ContainsAny(name, `<>:"|?*`), strings.HasSuffix(name, "."), strings.ContainsRune(".-~", rune(name[0])), !norm.NFC.IsNormalString(name),
+			strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Bidi_Control) }):
+			t.Errorf("%q: got %q", s, name)
+		}
+		if again := files.CleanName(name); again != name {
+			t.Errorf("%q: got %q, and of that %q", s, name, again)
+		}
+	})
+}
+
+// uploadTree is a downloads folder with all kinds of things in it, reached over a link.
+func uploadTree(tb testing.TB) (dir, outside string) {
+	tb.Helper()
+	home := tb.TempDir()
+	dir, outside = filepath.Join(home, "link"), filepath.Join(home, "outside")
+	real := filepath.Join(home, "real")
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(real, "sub", "deep"), 0o700), os.Mkdir(outside, 0o700), os.Symlink(real, dir),
+		os.WriteFile(filepath.Join(outside, "secret"), []byte("s"), 0o600), os.WriteFile(filepath.Join(real, "file"), []byte("f"), 0o600),
+		os.Symlink(outside, filepath.Join(real, "out")), os.Symlink(filepath.Join(real, "sub"), filepath.Join(real, "in")),
+		os.Symlink(filepath.Join(outside, "secret"), filepath.Join(real, "linked")),
+		os.Link(filepath.Join(outside, "secret"), filepath.Join(real, "hard")),
+	} {
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir, outside
+}
+
+func TestOutputStaysInTheFolder(t *testing.T) {
+	dir, outside := uploadTree(t)
+	folder, err := files.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = folder.Close() })
+	for path, want := range map[string]string{
+		"a": "a", "sub/a": "sub/a", "./sub//deep/../a": "sub/a", "file": "file", "..a": "..a", filepath.Join(dir, "a"): "a", filepath.Join(dir, "sub", "a"): "sub/a",
+	} {
+		if got, err := folder.ResolveTarget(path); err != nil || got != want {
+			t.Errorf("%q: got %q, %v; want %q", path, got, err, want)
+		}
+	}
+	for _, path := range []string{
+		"", ".", "..", "/", "../a", "sub/../../a", "/etc/passwd", outside + "/a", "out/a", "in/a", "linked", "hard", "sub", "sub/", "none/a", "file/a", "a\x00b",
+		filepath.Join(dir, "..", "outside", "a"), filepath.Join(dir, "out", "a"), dir,
+	} {
+		_, err := folder.ResolveTarget(path)
+		if err == nil || !strings.HasPrefix(err.Error(), "Invalid path: must stay within downloads directory") {
+			t.Errorf("%q: got %v, want it refused", path, err)
+		}
+	}
+}
+
+func FuzzOutput(f *testing.F) {
+	dir, _ := uploadTree(f)
+	folder, err := files.OpenFolder(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range []string{"a", "../a", "out/a", "in/../../x", dir + "/a", "/a", "sub/deep/../../..", "\x00", "linked/x"} {
+		f.Add(s)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		rel, err := folder.ResolveTarget(path)
+		if err != nil {
+			return
+		}
+		parent, err := filepath.EvalSymlinks(filepath.Dir(filepath.Join(real, rel)))
+		if err != nil || parent != real && !strings.HasPrefix(parent, real+"/") {
+			t.Errorf("%q: got %q, which is in %q", path, rel, parent)
+		}
+	})
+}
+
+func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
+	dir, outside := uploadTree(t)
+	second, inbound := t.TempDir(), t.TempDir()
+	for _, path := range []string{filepath.Join(second, "two"), filepath.Join(inbound, "id-1.pdf")} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := files.PlaceUploadPolicy{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: inbound}
+	given := []string{"file", filepath.Join(dir, "file"), "two", "media://inbound/id-1.pdf", "media/inbound/id-1.pdf", filepath.Join(second, "two")}
+	got, err := u.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range got {
+		if real, err := filepath.EvalSymlinks(path); err != nil || real != path || !filepath.IsAbs(path) {
+			t.Errorf("%q: got %q, which is not a real path", given[i], path)
+		}
+	}
+	for _, path := range []string{
+		"", "none", "..", "sub", "linked", "hard", "out/secret", "../outside/secret", outside + "/secret", "/etc/passwd", "file\x00", "file:///etc/passwd",
+		"media://inbound/", "media://inbound/..", "media://inbound/../x", "media://inbound/a/b", `media://inbound/a\b`, "media://inbound/none",
+		"media://outbound/id-1.pdf", "media://inbound/%2e%2e", "media://inbound/id-1.pdf?x",
+	} {
+		if got, err := u.Resolve([]string{"file", path}); err == nil || !strings.Contains(err.Error(), "Invalid path") {
+			t.Errorf("%q: got %q, %v; want it refused", path, got, err)
+		}
+	}
+	if _, err := (files.PlaceUploadPolicy{Folders: []string{dir}}).Resolve([]string{"media://inbound/id-1.pdf"}); err == nil {
+		t.Error("got no error without a folder for what was sent")
+	}
+}
+
+func FuzzUploads(f *testing.F) {
+	dir, _ := uploadTree(f)
+	inbound := f.TempDir()
+	u := files.PlaceUploadPolicy{Folders: []string{dir}, Inbound: inbound}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range []string{"file", "../file", dir + "/file", "media://inbound/x", "media/inbound/../x", "linked", "out/secret", "hard", "sub/../file"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		if got, err := u.Resolve([]string{path}); err == nil && got[0] != filepath.Join(real, "file") {
+			t.Errorf("%q: got %q", path, got)
+		}
+	})
+}
+
+func TestStagingRemovesWhatKilledProcessesLeft(t *testing.T) {
+	dir := t.TempDir()
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	keep := map[string]bool{ // by name: whether it stays
+		fmt.Sprintf(".staging-%d-1", ended.Process.Pid): false, fmt.Sprintf(".staging-%d-1", os.Getpid()): true, ".staging-x": true, "mine": true,
+	}
+	for name := range keep {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.Mkdir(path, 0o700), os.Chtimes(path, old, old)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recent := filepath.Join(dir, fmt.Sprintf(".staging-%d-2", ended.Process.Pid))
+	keep[filepath.Base(recent)] = true
+	if err := os.Mkdir(recent, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := files.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = folder.Close() }()
+	made, err := folder.MakeStaging()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(made); err != nil || info.Mode().Perm() != 0o700 || filepath.Dir(made) != folder.Dir() {
+		t.Errorf("got %s, %v; want a private directory in the folder", made, err)
+	}
+	for name, stays := range keep {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != stays {
+			t.Errorf("%s: got %v, want it to stay: %v", name, err, stays)
+		}
+	}
+}
+
+// take moves a file of a staging to its place.
+func take(folder *files.Folder, from, rel string) error {
+	n, err := folder.OpenStaged(from)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.MoveIn(n, rel), n.Close())
+}
+
+func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
+	dir, outside := uploadTree(t)
+	folder, err := files.OpenFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = folder.Close() }()
+	staging, err := folder.MakeStaging()
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := filepath.Join(staging, "x")
+	for rel, ok := range map[string]bool{"file": true, "sub/new": true, "linked": false, "hard": false, "out/a": false, "none/a": false} {
+		if err := os.WriteFile(from, []byte("new"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := take(folder, from, rel); (err == nil) != ok {
+			t.Errorf("%s: got %v", rel, err)
+		}
+		if got, _ := os.ReadFile(filepath.Join(dir, rel)); ok && string(got) != "new" {
+			t.Errorf("%s: got %q", rel, got)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(outside, "secret")); err != nil || string(got) != "s" {
+		t.Errorf("got %q, %v outside", got, err)
+	}
+	if err := take(folder, filepath.Join(staging, "gone"), "a"); err == nil {
+		t.Error("got no error for a file that is gone")
+	}
+}

@@ -1,0 +1,29 @@
+//go:build unix
+
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"syscall"
+)
+
+// openNonblock has an open of a pipe or device return at once.
+const openNonblock = syscall.O_NONBLOCK
+
+// linkCount is how many names a file has.
+func linkCount(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink) //nolint:unconvert // its type differs between systems
+	}
+	return 1
+}
+
+// crossesDevices says whether a move failed because its ends are on different file systems.
+func crossesDevices(err error) bool { return errors.Is(err, syscall.EXDEV) }
+
+// processAlive says whether a process with this id runs.
+func processAlive(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

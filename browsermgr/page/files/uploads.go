@@ -1,0 +1,182 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"clank/browsermgr/fault"
+)
+
+// PlaceUploadPolicy says which files may be put into pages.
+type PlaceUploadPolicy struct {
+	// Folders are those whose files may be uploaded. Relative paths are looked for in each, in this order.
+	Folders []string
+	// Inbound holds files that people sent, which are named media://inbound/<id> or media/inbound/<id>; "" means there is
+	// none.
+	Inbound string
+}
+
+// Copy copies the files that [Uploads.Resolve] finds into a private directory below into, of together at most limit bytes, and
+// returns the paths of the copies, which have the names of the files. So what a page gets is what was checked, whatever is
+// put in its place later. The caller removes dir. The error wraps fault.ErrInvalid where the paths are to blame.
+func (u PlaceUploadPolicy) Copy(paths []string, into string, limit int64) (dir string, copies []string, err error) {
+	files, err := u.findAll(paths)
+	if err != nil {
+		return "", nil, err
+	}
+	if dir, err = os.MkdirTemp(into, "up-"); err != nil {
+		return "", nil, fmt.Errorf("make a directory for uploads: %w", err)
+	}
+	for i, file := range files {
+		to := filepath.Join(dir, strconv.Itoa(i), filepath.Base(file.rel))
+		n, err := file.copyTo(to, limit)
+		if limit -= n; err != nil {
+			return "", nil, errors.Join(uploadError(file.named, err), os.RemoveAll(dir))
+		}
+		copies = append(copies, to)
+	}
+	return dir, copies, nil
+}
+
+// errUploadTooLarge says that files are larger together than may be uploaded.
+var errUploadTooLarge = errors.New("the files are larger than may be uploaded at once")
+
+func uploadError(path string, err error) error {
+	return fault.Invalidf("Invalid path: %q cannot be uploaded: %v", path, err)
+}
+
+// copyTo copies a file that has no links, and returns its size. Whatever was exchanged since it was found, nothing outside of
+// its folder is read.
+func (f uploadFile) copyTo(to string, limit int64) (n int64, err error) {
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	in, info, err := openRegular(root, f.rel)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	if info.Size() > limit {
+		return 0, errUploadTooLarge
+	}
+	if err := os.Mkdir(filepath.Dir(to), 0o700); err != nil {
+		return 0, err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	n, err = io.Copy(out, io.LimitReader(in, limit+1))
+	if err == nil && n > limit {
+		err = errUploadTooLarge
+	}
+	return n, errors.Join(err, out.Close(), os.Chtimes(to, time.Time{}, info.ModTime()))
+}
+
+// Resolve turns paths as given into real paths of regular files. All of them must be in the folders after links are
+// resolved, and no link themselves. The error wraps fault.ErrInvalid.
+func (u PlaceUploadPolicy) Resolve(paths []string) ([]string, error) {
+	files, err := u.findAll(paths)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = filepath.Join(f.dir, f.rel)
+	}
+	return out, nil
+}
+
+// uploadFile is a file of a folder.
+type uploadFile struct {
+	dir   string // the folder's real path
+	rel   string // of the file in it
+	named string // the path that was given
+}
+
+func (u PlaceUploadPolicy) findAll(paths []string) ([]uploadFile, error) {
+	if len(paths) == 0 {
+		return nil, fault.Invalidf("paths are required")
+	}
+	out := make([]uploadFile, len(paths))
+	for i, path := range paths {
+		file, err := u.resolveOne(path)
+		if err != nil {
+			return nil, err
+		}
+		file.named = path
+		out[i] = file
+	}
+	return out, nil
+}
+
+func (u PlaceUploadPolicy) resolveOne(path string) (uploadFile, error) {
+	if path == "" || strings.ContainsRune(path, 0) {
+		return uploadFile{}, fault.Invalidf("Invalid path: %q names no file", path)
+	}
+	for _, prefix := range []string{"media://inbound/", "media/inbound/"} {
+		if id, ok := strings.CutPrefix(path, prefix); ok {
+			return u.resolveInbound(path, id)
+		}
+	}
+	if strings.Contains(path, "://") {
+		return uploadFile{}, fault.Invalidf("Invalid path: %q is an address, not a file of the uploads directory", path)
+	}
+	for _, dir := range u.Folders {
+		real, err := realPath(dir)
+		if err != nil {
+			continue // a folder that does not exist yet holds no files
+		}
+		given := path
+		if !filepath.IsAbs(given) {
+			given = filepath.Join(real, given)
+		}
+		if rel := regularIn(real, given); rel != "" {
+			return uploadFile{dir: real, rel: rel}, nil
+		}
+	}
+	// Whether there is such a file elsewhere is nobody's business.
+	return uploadFile{}, fault.Invalidf("Invalid path: must stay within uploads directory (%q is no regular file of it); put the file into %s",
+		path, strings.Join(u.Folders, " or "))
+}
+
+func (u PlaceUploadPolicy) resolveInbound(path, id string) (uploadFile, error) {
+	if id == "" || id == "." || id == ".." || strings.ContainsAny(id, `/\%?#`) {
+		return uploadFile{}, fault.Invalidf("Invalid path: %q is not media://inbound/<id>", path)
+	}
+	real, err := realPath(u.Inbound)
+	if u.Inbound == "" || err != nil {
+		return uploadFile{}, fault.Invalidf("Invalid path: %q not found: nothing was sent here", path)
+	}
+	rel := regularIn(real, filepath.Join(real, id))
+	if rel == "" {
+		return uploadFile{}, fault.Invalidf("Invalid path: %q not found", path)
+	}
+	return uploadFile{dir: real, rel: rel}, nil
+}
+
+// regularIn is the path of a regular file below a directory, relative to it, with its links resolved, or "". The file itself must be no link, and have no other
+// names, which may be elsewhere.
+func regularIn(dir, path string) string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || linkCount(info) > 1 {
+		return ""
+	}
+	real, err := realPath(path)
+	if err != nil {
+		return ""
+	}
+	rel, err := filepath.Rel(dir, real)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return rel
+}

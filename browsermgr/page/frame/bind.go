@@ -1,0 +1,81 @@
+package frame
+
+import (
+	"context"
+	"strings"
+
+	"clank/browsermgr/cdp"
+
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/ysmood/gson"
+)
+
+// bindScript runs on a node of a document: it gives the elements of these nodes refs in the registry of their local root.
+const bindScript = `function (token, ...nodes) {
+	for (let w = (this.ownerDocument ?? this).defaultView; w; w = w.parent === w ? null : w.parent) {
+		if (w.__clank) return w.__clank(token, 'refsOf', nodes);
+	}
+	return {lost: true};
+}`
+
+// Bind gives nodes of the document in the frame with this id, which belongs to f's process, the names that our scripts know
+// them by. A node that is gone, or no element nor in one, has no Local.
+func (f *Frame) Bind(ctx context.Context, id proto.PageFrameID, nodes []proto.DOMBackendNodeID) ([]BoundElement, error) {
+	if _, err := RunScript[bool](ctx, f, Script{Fn: "ping"}); err != nil {
+		return nil, err
+	}
+	token := f.DocumentToken()
+	scope, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.Session, proto.PageCreateIsolatedWorld{
+		FrameID: id, WorldName: worldName, GrantUniveralAccess: true,
+	})
+	if err != nil {
+		return nil, explainLost(err)
+	}
+	bounds := make([]BoundElement, len(nodes))
+	calls := make([]*cdp.Call, len(nodes))
+	group := "bind " + token
+	defer f.Post(proto.RuntimeReleaseObjectGroup{ObjectGroup: group})
+	for i, node := range nodes {
+		if node != 0 {
+			calls[i] = f.Begin(proto.DOMResolveNode{BackendNodeID: node, ExecutionContextID: scope.ExecutionContextID, ObjectGroup: group})
+		}
+	}
+	args := []*proto.RuntimeCallArgument{{Value: gson.New(token)}}
+	var at []int
+	for i, call := range calls {
+		if call == nil {
+			continue
+		}
+		var res proto.DOMResolveNodeResult
+		if err := call.Wait(ctx, &res); err != nil || res.Object == nil {
+			if ctx.Err() != nil || cdp.IsDocumentGone(err) {
+				return nil, explainLost(err)
+			}
+			continue
+		}
+		args = append(args, &proto.RuntimeCallArgument{ObjectID: res.Object.ObjectID})
+		at = append(at, i)
+	}
+	if len(at) == 0 {
+		return bounds, nil
+	}
+	var res EvaluateResult[scriptAnswer[string]]
+	err = f.Begin(proto.RuntimeCallFunctionOn{
+		ObjectID: args[1].ObjectID, FunctionDeclaration: bindScript, ReturnByValue: true, Arguments: args,
+	}).Wait(ctx, &res)
+	switch {
+	case err != nil:
+		return nil, explainLost(err)
+	case res.Exception != nil:
+		return nil, ExceptionError(res.Exception)
+	case res.Result.Value.Lost:
+		return nil, cdp.ErrDocumentGone
+	}
+	for i, local := range strings.Split(res.Result.Value.Value, " ") {
+		if i < len(at) && local != "" {
+			ref, secret := strings.CutPrefix(local, "!")
+			bounds[at[i]] = BoundElement{Frame: f, DocumentToken: token, LocalRef: ref, Secret: secret}
+		}
+	}
+	return bounds, nil
+}

@@ -1,0 +1,240 @@
+package frame
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"clank/browsermgr/fault"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// keyDef is a key of a US keyboard, with the names and codes of UI Events.
+type keyDef struct {
+	name        string // KeyboardEvent.key
+	code        string // KeyboardEvent.code
+	keyCode     int    // Windows virtual key code
+	text        string // what it types, if anything
+	modifierBit int    // for a modifier, its bit
+}
+
+var namedKeys = map[string]keyDef{
+	"enter": {"Enter", "Enter", 13, "\r", 0}, "tab": {"Tab", "Tab", 9, "", 0}, "escape": {"Escape", "Escape", 27, "", 0},
+	"backspace": {"Backspace", "Backspace", 8, "", 0}, "delete": {"Delete", "Delete", 46, "", 0},
+	"insert": {"Insert", "Insert", 45, "", 0}, "space": {" ", "Space", 32, " ", 0},
+	"arrowleft": {"ArrowLeft", "ArrowLeft", 37, "", 0}, "arrowup": {"ArrowUp", "ArrowUp", 38, "", 0},
+	"arrowright": {"ArrowRight", "ArrowRight", 39, "", 0}, "arrowdown": {"ArrowDown", "ArrowDown", 40, "", 0},
+	"home": {"Home", "Home", 36, "", 0}, "end": {"End", "End", 35, "", 0},
+	"pageup": {"PageUp", "PageUp", 33, "", 0}, "pagedown": {"PageDown", "PageDown", 34, "", 0},
+	"shift": {"Shift", "ShiftLeft", 16, "", 8}, "control": {"Control", "ControlLeft", 17, "", 2},
+	"alt": {"Alt", "AltLeft", 18, "", 1}, "meta": {"Meta", "MetaLeft", 91, "", 4},
+	"capslock": {"CapsLock", "CapsLock", 20, "", 0}, "contextmenu": {"ContextMenu", "ContextMenu", 93, "", 0},
+	"f1": {"F1", "F1", 112, "", 0}, "f2": {"F2", "F2", 113, "", 0}, "f3": {"F3", "F3", 114, "", 0}, "f4": {"F4", "F4", 115, "", 0},
+	"f5": {"F5", "F5", 116, "", 0}, "f6": {"F6", "F6", 117, "", 0}, "f7": {"F7", "F7", 118, "", 0}, "f8": {"F8", "F8", 119, "", 0},
+	"f9": {"F9", "F9", 120, "", 0}, "f10": {"F10", "F10", 121, "", 0}, "f11": {"F11", "F11", 122, "", 0}, "f12": {"F12", "F12", 123, "", 0},
+}
+
+var keyAliases = map[string]string{
+	"esc": "escape", "return": "enter", "del": "delete", "ins": "insert", "ctrl": "control", "controlormeta": "control",
+	"cmd": "meta", "command": "meta", "super": "meta", "win": "meta", "option": "alt", "spacebar": "space", " ": "space",
+	"left": "arrowleft", "right": "arrowright", "up": "arrowup", "down": "arrowdown", "pgup": "pageup", "pgdn": "pagedown",
+	"pgdown": "pagedown",
+}
+
+// punctuationKeys is the US layout of the keys that are neither letters nor digits: code, virtual key code, plain and shifted.
+var punctuationKeys = []struct {
+	code    string
+	num     int
+	symbols string
+}{
+	{"Semicolon", 186, ";:"},
+	{"Equal", 187, "=+"},
+	{"Comma", 188, ",<"},
+	{"Minus", 189, "-_"},
+	{"Period", 190, ".>"},
+	{"Slash", 191, "/?"},
+	{"Backquote", 192, "`~"},
+	{"BracketLeft", 219, "[{"},
+	{"Backslash", 220, `\|`},
+	{"BracketRight", 221, "]}"},
+	{"Quote", 222, `'"`},
+}
+
+const shiftedDigits = ")!@#$%^&*("
+
+// Chord is a key with the modifiers held while it is pressed.
+type Chord struct {
+	modifiers []keyDef
+	key       keyDef
+	heldBits  int // modifiers that are down before and after it
+}
+
+// WithModifiers is the chord while these modifiers are down already, see [Modifiers].
+func (c Chord) WithModifiers(bits int) Chord {
+	c.heldBits = bits
+	c.modifiers = slices.DeleteFunc(slices.Clone(c.modifiers), func(k keyDef) bool { return k.modifierBit&bits != 0 })
+	return c
+}
+
+// ParseChord reads keys as Playwright names them: Enter, a, Control+Shift+T, with the usual short forms. The error wraps
+// [fault.ErrInvalid].
+func ParseChord(text string) (Chord, error) {
+	var c Chord
+	parts := splitChord(text)
+	for i, part := range parts {
+		k, ok := findKey(part)
+		switch {
+		case !ok:
+			return c, fault.Invalidf("press %q: unknown key %q; use a character, or a name such as Enter, Escape, ArrowDown, Control+A", text, part)
+		case i == len(parts)-1:
+			c.key = k
+		case k.modifierBit == 0:
+			return c, fault.Invalidf("press %q: %q is not a modifier; use Control, Shift, Alt or Meta before +", text, part)
+		default:
+			c.modifiers = append(c.modifiers, k)
+		}
+	}
+	return c, nil
+}
+
+// splitChord splits at + signs; a + at the end is the key itself.
+func splitChord(text string) []string {
+	if text == "+" {
+		return []string{"+"}
+	}
+	if head, ok := strings.CutSuffix(text, "++"); ok {
+		return append(strings.Split(head, "+"), "+")
+	}
+	return strings.Split(text, "+")
+}
+
+func findKey(name string) (keyDef, bool) {
+	if utf8.RuneCountInString(name) == 1 && name != " " {
+		r, _ := utf8.DecodeRuneInString(name)
+		return runeKey(r), r != utf8.RuneError
+	}
+	low := name
+	if name != " " {
+		low = normalizeName(name)
+	}
+	if full, ok := keyAliases[low]; ok {
+		low = full
+	}
+	k, ok := namedKeys[low]
+	return k, ok
+}
+
+// runeKey is the key that types a character; one that no key of the layout types has no code.
+func runeKey(r rune) keyDef {
+	text := string(r)
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
+		upper := unicode.ToUpper(r)
+		return keyDef{name: text, code: "Key" + string(upper), keyCode: int(upper), text: text}
+	case r >= '0' && r <= '9':
+		return keyDef{name: text, code: "Digit" + text, keyCode: int(r), text: text}
+	case r == '\n' || r == '\r':
+		return namedKeys["enter"]
+	case r == '\t':
+		return namedKeys["tab"]
+	case r == ' ':
+		return namedKeys["space"]
+	}
+	if i := strings.IndexRune(shiftedDigits, r); i >= 0 {
+		return keyDef{name: text, code: "Digit" + string(rune('0'+i)), keyCode: '0' + i, text: text} //nolint:gosec // there are ten digits
+	}
+	for _, p := range punctuationKeys {
+		if strings.ContainsRune(p.symbols, r) {
+			return keyDef{name: text, code: p.code, keyCode: p.num, text: text}
+		}
+	}
+	return keyDef{name: text, text: text}
+}
+
+// RuneChord is the chord that types one character.
+func RuneChord(r rune) Chord { return Chord{key: runeKey(r)} }
+
+// HasKey reports whether a key of the layout types the character; others are inserted.
+func HasKey(r rune) bool { return runeKey(r).code != "" }
+
+// EnterChord is the Enter key.
+func EnterChord() Chord { return Chord{key: namedKeys["enter"]} }
+
+// DeleteChord is the Delete key.
+func DeleteChord() Chord { return Chord{key: namedKeys["delete"]} }
+
+// Split is Events in two halves: all keys down, and all keys up again.
+func (c Chord) Split() (down, up []proto.Request) {
+	events := c.Events()
+	at := len(events) - 1 - len(c.modifiers)
+	return events[:at], events[at:]
+}
+
+// Events are what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
+func (c Chord) Events() []proto.Request {
+	var events []proto.Request
+	bits := c.heldBits
+	for _, k := range c.modifiers {
+		bits |= k.modifierBit
+		events = append(events, k.event(proto.InputDispatchKeyEventTypeRawKeyDown, bits, ""))
+	}
+	k := c.key.shifted(bits)
+	events = append(events, k.press(bits), k.event(proto.InputDispatchKeyEventTypeKeyUp, bits, ""))
+	for _, k := range slices.Backward(c.modifiers) {
+		bits &^= k.modifierBit
+		events = append(events, k.event(proto.InputDispatchKeyEventTypeKeyUp, bits, ""))
+	}
+	return events
+}
+
+// shifted is the key while these modifiers are down.
+func (k keyDef) shifted(bits int) keyDef {
+	if bits&8 != 0 && len(k.text) == 1 && k.text >= "a" && k.text <= "z" {
+		k.text, k.name = strings.ToUpper(k.text), strings.ToUpper(k.name)
+	}
+	return k
+}
+
+// press is the key going down while these modifiers are.
+func (k keyDef) press(bits int) proto.InputDispatchKeyEvent {
+	down, text := proto.InputDispatchKeyEventTypeKeyDown, k.text
+	if text == "" || bits&^8 != 0 {
+		down, text = proto.InputDispatchKeyEventTypeRawKeyDown, ""
+	}
+	event := k.event(down, bits|k.modifierBit, text)
+	event.Commands = editorCommands(k, bits)
+	return event
+}
+
+func (k keyDef) event(kind proto.InputDispatchKeyEventType, bits int, text string) proto.InputDispatchKeyEvent {
+	return proto.InputDispatchKeyEvent{
+		Type: kind, Key: k.name, Code: k.code, WindowsVirtualKeyCode: k.keyCode, Modifiers: bits, Text: text, UnmodifiedText: text,
+	}
+}
+
+// editorCommands names the editor command of a shortcut: without a window system Chromium does not find it by itself.
+func editorCommands(k keyDef, bits int) []string {
+	if bits&^8 != 2 && bits&^8 != 4 {
+		return nil
+	}
+	switch strings.ToLower(k.name) {
+	case "a":
+		return []string{"selectAll"}
+	case "c":
+		return []string{"copy"}
+	case "x":
+		return []string{"cut"}
+	case "v":
+		return []string{"paste"}
+	case "z":
+		if bits&8 != 0 {
+			return []string{"redo"}
+		}
+		return []string{"undo"}
+	case "y":
+		return []string{"redo"}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package frame_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/google/go-cmp/cmp"
+)
+
+func FuzzChord(f *testing.F) {
+	for _, s := range []string{"a", "+", "Control++", "Shift+Tab", "++", "", "ctrl+alt+del", "\xff"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		chord, err := frame.ParseChord(s)
+		if err == nil && len(chord.Events()) < 2 {
+			t.Errorf("%q gives %d events", s, len(chord.Events()))
+		}
+	})
+}
+
+// told is the short form of key and mouse events.
+func told(events []proto.Request) string {
+	var out []string
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case proto.InputDispatchKeyEvent:
+			out = append(out, fmt.Sprintf("%s %s/%s/%d %q %d %v", ev.Type, ev.Key, ev.Code, ev.WindowsVirtualKeyCode, ev.Text, ev.Modifiers, ev.Commands))
+		case proto.InputDispatchMouseEvent:
+			out = append(out, fmt.Sprintf("%s %v,%v %s%d %d", ev.Type, ev.X, ev.Y, ev.Button, ev.ClickCount, ev.Modifiers))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestChordsSendWhatAKeyboardSends(t *testing.T) {
+	tests := map[string][]string{
+		"a":     {`keyDown a/KeyA/65 "a" 0 []`, `keyUp a/KeyA/65 "" 0 []`},
+		"!":     {`keyDown !/Digit1/49 "!" 0 []`, `keyUp !/Digit1/49 "" 0 []`},
+		"é":     {`keyDown é//0 "é" 0 []`, `keyUp é//0 "" 0 []`},
+		"enter": {`keyDown Enter/Enter/13 "\r" 0 []`, `keyUp Enter/Enter/13 "" 0 []`},
+		"Shift+Tab": {
+			`rawKeyDown Shift/ShiftLeft/16 "" 8 []`, `rawKeyDown Tab/Tab/9 "" 8 []`, `keyUp Tab/Tab/9 "" 8 []`, `keyUp Shift/ShiftLeft/16 "" 0 []`,
+		},
+		"ctrl+shift+z": {
+			`rawKeyDown Control/ControlLeft/17 "" 2 []`, `rawKeyDown Shift/ShiftLeft/16 "" 10 []`, `rawKeyDown Z/KeyZ/90 "" 10 [redo]`,
+			`keyUp Z/KeyZ/90 "" 10 []`, `keyUp Shift/ShiftLeft/16 "" 2 []`, `keyUp Control/ControlLeft/17 "" 0 []`,
+		},
+	}
+	for text, want := range tests {
+		chord, err := frame.ParseChord(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if d := cmp.Diff(strings.Join(want, "\n"), told(chord.Events())); d != "" {
+			t.Errorf("%q (-want +got)\n%s", text, d)
+		}
+		down, up := chord.Split()
+		if d := cmp.Diff(told(chord.Events()), told(append(down, up...))); d != "" || !strings.HasPrefix(told(up), "keyUp") {
+			t.Errorf("%q in halves (-want +got)\n%s", text, d)
+		}
+	}
+	for _, text := range []string{"", "Foo", "a+b", "Enter+a", "Shift+", "\xff"} {
+		if _, err := frame.ParseChord(text); !errors.Is(err, fault.ErrInvalid) {
+			t.Errorf("%q: got %v, want it refused", text, err)
+		}
+	}
+}
+
+func TestMouseSendsWhatAMouseSends(t *testing.T) {
+	bits, err := frame.ModifierBits([]string{"Shift", " ctrl"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := told(frame.Mouse{At: frame.Point{X: 3, Y: 4.5}, Button: "right", Modifiers: bits}.Click(2))
+	want := "mouseMoved 3,4.5 none0 10\nmousePressed 3,4.5 right1 10\nmouseReleased 3,4.5 right1 10\nmousePressed 3,4.5 right2 10\nmouseReleased 3,4.5 right2 10"
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if ev := (frame.Mouse{}).Press(1); ev.Button != proto.InputMouseButtonLeft {
+		t.Errorf("got button %q, want left unless told otherwise", ev.Button)
+	}
+	if ev := (frame.Mouse{}).Move(true); ev.Buttons == nil || *ev.Buttons != 1 {
+		t.Errorf("got %+v, want a drag to hold the left button", ev)
+	}
+	if _, err := frame.ModifierBits([]string{"Hyper"}); !errors.Is(err, fault.ErrInvalid) {
+		t.Errorf("got %v, want an unknown modifier refused", err)
+	}
+}

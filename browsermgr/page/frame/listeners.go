@@ -1,0 +1,233 @@
+package frame
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"clank/browsermgr/cdp"
+
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/ysmood/gson"
+)
+
+const (
+	// maxListeningElements bounds the elements that are looked at because scripts listen to clicks on them.
+	maxListeningElements = 200
+	// A document with manyListeners is asked again after listenersInterval only: the answer takes Chromium some 20 µs for each.
+	manyListeners     = 2000
+	listenersInterval = 10 * time.Second
+)
+
+// setListenersScript hands elements to our scripts.
+const setListenersScript = `function (token, all, fresh, ...elements) { return __clank(token, 'listen', [all, fresh, ...elements]); }`
+
+// clickListeners are the elements of a document that scripts listen to clicks on, as our scripts know them.
+type clickListeners struct {
+	documentCall *cdp.Call                   // finds the document; nil if it was taken by somebody, or for a lodger
+	document     proto.RuntimeRemoteObjectID // as an object of the page, to ask about; "" before the first time
+	nodes        []proto.DOMBackendNodeID
+	askAgainAt   time.Time // not asked again before
+}
+
+// ListenerQuery is a question on its way: which elements do scripts of the page listen to clicks on? CDP alone knows
+// (DOMDebugger.getEventListeners). It goes out before a script that looks at the page, so that the answer is there with that one's.
+type ListenerQuery struct {
+	frame    *Frame
+	world    *isolatedWorld
+	document *cdp.Call // nil if it is known
+	answer   *cdp.Call // nil if that is not, or nothing was asked
+}
+
+// QueryListeners asks which elements are listened to. The answer is taken by [Listening.Heed].
+func (f *Frame) QueryListeners(ctx context.Context) (*ListenerQuery, error) {
+	w, err := f.enterWorld(ctx)
+	if err != nil {
+		return nil, explainLost(err)
+	}
+	l := &ListenerQuery{frame: f, world: w}
+	f.mu.Lock()
+	heard := w.listeners
+	w.listeners.documentCall = nil
+	f.mu.Unlock()
+	switch {
+	case time.Now().Before(heard.askAgainAt):
+		return l, nil
+	case heard.document != "":
+		l.send(heard.document)
+		return l, nil
+	case heard.documentCall == nil:
+		heard.documentCall = f.findDocument(w)
+	}
+	if l.document = heard.documentCall; l.document.Answered() {
+		err = l.sendForDocument(ctx)
+	}
+	return l, explainLost(err)
+}
+
+// findDocument asks for the document as an object of the page's own world. Our scripts' object of it would not do: asked about that, Chromium
+// (156) mixes up the objects that nodes have in either world, and the next scavenge crashes the renderer, or what our scripts keep by an
+// element is lost. A lodger's page has no world that could be named; [Listening.pageDocument] goes on from ours there.
+func (f *Frame) findDocument(w *isolatedWorld) *cdp.Call {
+	find := proto.RuntimeEvaluate{Expression: "document"}
+	if f.sharesParentSession() {
+		find.ContextID = w.context
+	}
+	return f.Begin(find)
+}
+
+// sharesParentSession says that the frame shares the session of the one around it.
+func (f *Frame) sharesParentSession() bool {
+	parent := f.Parent()
+	return parent != nil && parent.Session == f.Session
+}
+
+func (l *ListenerQuery) send(document proto.RuntimeRemoteObjectID) {
+	all := -1
+	l.answer = l.frame.Begin(proto.DOMDebuggerGetEventListeners{ObjectID: document, Depth: &all, Pierce: true})
+}
+
+// sendForDocument asks about the document that was found.
+func (l *ListenerQuery) sendForDocument(ctx context.Context) error {
+	document, err := l.pageDocument(ctx)
+	if err != nil {
+		return err
+	}
+	l.frame.mu.Lock()
+	l.world.listeners.document = document
+	l.frame.mu.Unlock()
+	l.send(document)
+	return nil
+}
+
+// Apply tells our scripts what has changed, and reports whether a snapshot would show that.
+func (l *ListenerQuery) Apply(ctx context.Context) (bool, error) {
+	if l.document == nil && l.answer == nil {
+		return false, nil
+	}
+	nodes, err := l.wait(ctx)
+	if err != nil {
+		return false, explainLost(err)
+	}
+	f, w := l.frame, l.world
+	f.mu.Lock()
+	known := w.listeners.nodes
+	w.listeners.nodes = nodes
+	f.mu.Unlock()
+	if slices.Equal(nodes, known) {
+		return false, nil
+	}
+	shown, err := l.sendToScripts(ctx, nodes, known)
+	if err != nil {
+		f.mu.Lock()
+		w.listeners.nodes = nil // what our scripts know is unknown: all are told the next time
+		f.mu.Unlock()
+	}
+	return shown, explainLost(err)
+}
+
+// wait returns the elements, in document order.
+func (l *ListenerQuery) wait(ctx context.Context) ([]proto.DOMBackendNodeID, error) {
+	if l.answer == nil {
+		if err := l.sendForDocument(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var res struct {
+		Listeners []struct {
+			Type string                 `json:"type"`
+			Node proto.DOMBackendNodeID `json:"backendNodeId"`
+		} `json:"listeners"`
+	}
+	if err := l.answer.Wait(ctx, &res); err != nil {
+		l.frame.mu.Lock()
+		l.world.listeners.document = "" // it may be one that went away
+		l.frame.mu.Unlock()
+		return nil, err
+	}
+	if len(res.Listeners) > manyListeners {
+		l.frame.mu.Lock()
+		l.world.listeners.askAgainAt = time.Now().Add(listenersInterval)
+		l.frame.mu.Unlock()
+	}
+	var nodes []proto.DOMBackendNodeID
+	for _, listener := range res.Listeners {
+		switch listener.Type {
+		case "click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup":
+			if n := len(nodes); listener.Node != 0 && (n == 0 || nodes[n-1] != listener.Node) {
+				nodes = append(nodes, listener.Node)
+			}
+		}
+		if len(nodes) == maxListeningElements {
+			break
+		}
+	}
+	return nodes, nil
+}
+
+// pageDocument is the document as an object of the page's world.
+func (l *ListenerQuery) pageDocument(ctx context.Context) (proto.RuntimeRemoteObjectID, error) {
+	f := l.frame
+	var found EvaluateResult[json.RawMessage]
+	if err := l.document.Wait(ctx, &found); err != nil {
+		return "", err
+	}
+	id := proto.RuntimeRemoteObjectID(found.Result.ObjectID)
+	if id == "" {
+		return "", cdp.ErrDocumentGone
+	}
+	if !f.sharesParentSession() {
+		return id, nil
+	}
+	defer f.Post(proto.RuntimeReleaseObject{ObjectID: id})
+	node, err := cdp.Ask[proto.DOMDescribeNodeResult](ctx, f.Session, proto.DOMDescribeNode{ObjectID: id})
+	if err != nil {
+		return "", err
+	}
+	theirs, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, proto.DOMResolveNode{BackendNodeID: node.Node.BackendNodeID})
+	if err != nil {
+		return "", err
+	}
+	return theirs.Object.ObjectID, nil
+}
+
+// sendToScripts hands the elements of nodes that are not known yet to our scripts.
+func (l *ListenerQuery) sendToScripts(ctx context.Context, nodes, known []proto.DOMBackendNodeID) (bool, error) {
+	f := l.frame
+	had := make(map[proto.DOMBackendNodeID]bool, len(known))
+	for _, n := range known {
+		had[n] = true
+	}
+	fresh := []proto.DOMBackendNodeID{}
+	var found []*cdp.Call
+	for _, n := range nodes {
+		if !had[n] {
+			fresh = append(fresh, n)
+			found = append(found, f.Begin(proto.DOMResolveNode{BackendNodeID: n, ExecutionContextID: l.world.context}))
+		}
+	}
+	args := []*proto.RuntimeCallArgument{{Value: gson.New(l.world.token)}, {Value: gson.New(nodes)}, {Value: gson.New(fresh)}}
+	for _, call := range found {
+		var node proto.DOMResolveNodeResult
+		if err := call.Wait(ctx, &node); err != nil || node.Object == nil {
+			if ctx.Err() != nil || cdp.IsDocumentGone(err) {
+				return false, err
+			}
+			args = append(args, &proto.RuntimeCallArgument{Value: gson.New(nil)}) // it went away, or is not for this world
+			continue
+		}
+		defer f.Post(proto.RuntimeReleaseObject{ObjectID: node.Object.ObjectID})
+		args = append(args, &proto.RuntimeCallArgument{ObjectID: node.Object.ObjectID})
+	}
+	var res EvaluateResult[struct {
+		Value bool `json:"value"`
+	}]
+	err := f.Begin(proto.RuntimeCallFunctionOn{
+		ExecutionContextID: l.world.context, FunctionDeclaration: setListenersScript, ReturnByValue: true, Arguments: args,
+	}).Wait(ctx, &res)
+	if err == nil && res.Exception != nil {
+		err = ExceptionError(res.Exception)
+	}
+	return res.Result.Value.Value, err
+}

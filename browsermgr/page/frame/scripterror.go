@@ -1,0 +1,122 @@
+package frame
+
+import (
+	"fmt"
+	"strings"
+
+	"clank/browsermgr/fault"
+)
+
+// ScriptError is an expected "no" of one of our scripts.
+type ScriptError struct {
+	Code    string       `json:"code"`
+	Role    string       `json:"role"`
+	Name    string       `json:"name"`
+	Hint    string       `json:"hint"`
+	Kind    string       `json:"kind"`
+	Text    string       `json:"text"`
+	Options []string     `json:"options"`
+	By      *ScriptError `json:"by"`
+}
+
+func (f *ScriptError) Error() string { return "the page's script answered " + f.Code }
+
+// subject is the element in words: button "Buy".
+func (f *ScriptError) subject() string {
+	role := f.Role
+	if role == "" || role == "generic" {
+		role = "element"
+		if f.Hint != "" {
+			role, _, _ = strings.Cut(f.Hint, "#")
+			role, _, _ = strings.Cut(role, ".")
+		}
+	}
+	if f.Name == "" {
+		return role
+	}
+	return fmt.Sprintf("%s %q", role, f.Name)
+}
+
+func (f *ScriptError) coveringElement() string {
+	switch {
+	case f.By == nil:
+		return "lies outside of what can be scrolled into view, or something clips it: scroll, or close what hides it"
+	case f.By.Role == "" || f.By.Role == "generic":
+		return fmt.Sprintf("is covered by %s: close or scroll away what covers it", f.By.Hint)
+	}
+	return fmt.Sprintf("is covered by %s (%s): close or scroll away what covers it", f.By.subject(), f.By.Hint)
+}
+
+// Explain puts the failure into words. given is the ref or selector the element was named by.
+func (f *ScriptError) Explain(given string) error {
+	stuck := func(why string) error {
+		return fmt.Errorf("%s %s %s (%w)", given, f.subject(), why, fault.ErrNotInteractable)
+	}
+	switch f.Code {
+	case "unknown":
+		return fault.UnknownRef(given)
+	case "gone":
+		return fault.VanishedRef(given)
+	case "selector":
+		return fault.Invalidf("%s is not a CSS selector", given)
+	case "missing":
+		return fmt.Errorf("%s: not found or not visible (%w); take a new snapshot", given, fault.ErrNotInteractable)
+	case "noframe":
+		return fault.Invalidf("%s matches no frame of the page: take a new snapshot to see its frames", given)
+	case "notframe":
+		return fault.Invalidf("%s %s is not a frame", given, f.subject())
+	case "hidden":
+		return stuck("is not visible: open or scroll to what holds it, then take a new snapshot")
+	case "disabled":
+		return stuck("is disabled")
+	case "moving":
+		return stuck("keeps moving")
+	case "covered":
+		return stuck(f.coveringElement())
+	case "away":
+		return stuck("is not in view")
+	}
+	return f.explainValue(given)
+}
+
+// explainValue is for what went wrong with a value rather than with reaching the element.
+func (f *ScriptError) explainValue(given string) error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("%s %s %s (%w)", given, f.subject(), fmt.Sprintf(format, args...), fault.ErrNotInteractable)
+	}
+	switch f.Code {
+	case "readonly":
+		return refuse("is read-only")
+	case "nottext":
+		if f.Kind == "select" {
+			return refuse("is a list: use select")
+		}
+		return refuse("does not take text")
+	case "refused":
+		return refuse("is a %s field and does not take %q", f.Kind, f.Text)
+	case "reverted":
+		return refuse("did not keep the text: the page set it back at once; take a new snapshot to see what it made of it")
+	case "notcheck":
+		return refuse("cannot be checked or unchecked")
+	case "radio":
+		return refuse("is a radio button: check another one of its group instead")
+	case "notselect":
+		return refuse("is not a native list: click it, then click the option")
+	case "nooption":
+		return refuse("has no option %q; it has %s", f.Text, quoteList(f.Options))
+	case "single":
+		return refuse("takes one value only")
+	}
+	return f
+}
+
+func quoteList(items []string) string {
+	if len(items) == 0 {
+		return "none"
+	}
+	quoted := make([]string, len(items))
+	for i, s := range items {
+		quoted[i] = fmt.Sprintf("%q", s)
+	}
+	return strings.Join(quoted, ", ")
+}

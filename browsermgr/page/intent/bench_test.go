@@ -1,0 +1,32 @@
+package intent_test
+
+import (
+	"testing"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/intent"
+)
+
+// BenchmarkLooks is a click by itself, and with what is looked at around it where nothing has to be asked.
+func BenchmarkLooks(b *testing.B) {
+	tab := openTab(b, site(b, `<button onclick="n = (window.n ?? 0) + 1">Count</button>`, nil))
+	click := page.Action{Kind: page.KindClick, Selector: "button"}
+	act := func() error {
+		_, err := tab.Act(b.Context(), click)
+		return err
+	}
+	b.Run("click", func(b *testing.B) {
+		for b.Loop() {
+			if err := act(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("held", func(b *testing.B) {
+		for b.Loop() {
+			if same, err := intent.PerformJudged(b.Context(), tab, click, "", act); !same || err != nil {
+				b.Fatal(same, err)
+			}
+		}
+	})
+}

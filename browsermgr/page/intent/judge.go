@@ -1,0 +1,327 @@
+// Package intent judges what an action on a page would set off, just before it is
+// done: whether it buys, sends or deletes something, or hands over personal data.
+//
+// It reads the element, its form and what was filled in, and knows the words of
+// fourteen languages. It is a judgement, not a proof: a page decides itself
+// what its buttons do. The package asks nobody; see [Hold] for how an answer is
+// bound to what was judged.
+package intent
+
+import (
+	"context"
+	_ "embed" // the script
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/frame"
+)
+
+// The classes of what an action sets off. The words are those of the settings.
+const (
+	ClassSubmit     = "submit"
+	ClassBuy        = "buy"
+	ClassSend       = "send"
+	ClassDelete     = "delete"
+	ClassExecutable = "executable"
+	ClassLeave      = "leave"
+)
+
+// Judgement is what an action would set off.
+type Judgement struct {
+	Classes     []string // the weightiest first; none: nothing that people would want to decide
+	Text        string   // what is to be done, in our words
+	Detail      string   // what the page calls it; untrusted
+	Origin      string   // of the document in which it is done
+	Destination string   // host that it leads to, where that is another one and known
+	Fingerprint string   // changes with everything that was judged; "" where there are no classes
+}
+
+//go:embed intent.js
+var intentScript string
+
+// lookLimit bounds one look at the page.
+const lookLimit = 5 * time.Second
+
+// scriptQuery is the argument of the script.
+type scriptQuery struct {
+	Mode        string            `json:"mode"`
+	How         string            `json:"how,omitempty"`
+	Fingerprint string            `json:"mark"`
+	Point       *frame.Point      `json:"point,omitempty"`
+	Words       map[string]string `json:"words,omitempty"`
+}
+
+// scriptVerdict is what the script answers.
+type scriptVerdict struct {
+	Classes     []string `json:"classes"`
+	Kinds       []string `json:"kinds"`
+	Names       []string `json:"names"`
+	To          string   `json:"to"`
+	At          string   `json:"at"`
+	Fingerprint string   `json:"mark"`
+	Remote      bool     `json:"remote"`  // it happens in a frame of another process
+	Focused     bool     `json:"focused"` // the document has the focus
+	Changed     bool     `json:"changed"`
+	Swallowed   bool     `json:"swallowed"`
+}
+
+var wordPatterns = sync.OnceValue(func() map[string]string {
+	m := make(map[string]string, len(classWords))
+	for kind, entry := range classWords {
+		m[kind] = wordPattern(entry)
+	}
+	return m
+})
+
+// judgeMode is how the script has to look at an action; "" for one that sets nothing
+// off by itself.
+func judgeMode(a page.Action) string {
+	switch a.Kind {
+	case page.KindClick:
+		return "click"
+	case page.KindClickCoords, page.KindDragCoords, page.KindPointerDown, page.KindPointerUp:
+		return "point" // a drag that ends where it began is a click there
+	case page.KindType:
+		if a.Submit || strings.Contains(a.Text, "\n") && a.Slowly {
+			return "type"
+		}
+	case page.KindInsertText:
+		if strings.ContainsAny(a.Text, "\r\n") {
+			return "insert"
+		}
+	case page.KindPress, page.KindKeyDown:
+		return judgeModeOfKeys(a.Key)
+	case page.KindKeyUp: // which presses a button, where Enter had done so with keyDown
+		if how := judgeModeOfKeys(a.Key); how == "space" {
+			return how
+		}
+	default: // hovering, scrolling, filling: none of it sets anything off
+	}
+	return ""
+}
+
+// judgeModeOfKeys is manner for a chord.
+func judgeModeOfKeys(text string) string {
+	chord := strings.Split(text, "+")
+	switch key := chord[len(chord)-1]; {
+	case !slices.Contains([]string{"enter", "return", "numpadenter", "\r", "\n"}, strings.ToLower(key)):
+		if key == " " || strings.EqualFold(key, "Space") || strings.EqualFold(key, "spacebar") {
+			return "space"
+		}
+		return ""
+	case len(chord) > 1 && !strings.EqualFold(chord[0], "Shift"):
+		return "chord"
+	default:
+		return "key"
+	}
+}
+
+// JudgeAction judges an action. Its error is one of looking at the page; an element that is
+// not there sets nothing off.
+func JudgeAction(ctx context.Context, tab *page.Tab, a page.Action) (Judgement, error) {
+	how := judgeMode(a)
+	if how == "" {
+		return Judgement{}, nil
+	}
+	v, _, err := runIntentScript(ctx, tab, a, scriptQuery{Mode: "judge", How: how})
+	if err != nil {
+		return Judgement{}, fmt.Errorf("see what %s would do: %w", a.Kind, err)
+	}
+	return v.toJudgement(), nil
+}
+
+// Guard holds an action to what was judged of it.
+type Guard struct {
+	frame *frame.Frame
+	token string
+}
+
+// GuardAction makes the page refuse the input of an action that has come to mean something
+// else than mark, the [Judgement.Mark] that people know of. same is false if it has
+// already. The caller does the action and then calls [Guard.End]. The Guard is nil
+// where nothing has to be held.
+func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string) (g *Guard, same bool, err error) {
+	how := judgeMode(a)
+	if how == "" {
+		return nil, true, nil
+	}
+	v, f, err := runIntentScript(ctx, tab, a, scriptQuery{Mode: "hold", How: how, Fingerprint: mark})
+	if err != nil {
+		return nil, false, fmt.Errorf("see again what %s would do: %w", a.Kind, err)
+	}
+	if v.Changed || v.Fingerprint != mark {
+		return nil, false, endGuard(ctx, tab, f)
+	}
+	return &Guard{frame: f, token: f.DocumentToken()}, true, nil
+}
+
+// End stops holding and reports whether the input was refused, which is to say that
+// nothing was done.
+func (g *Guard) End(ctx context.Context, tab *page.Tab) (refused bool, err error) {
+	if g == nil || g.frame.DocumentToken() != g.token {
+		return false, nil // another document is shown: the input arrived
+	}
+	if len(tab.Dialogs().Pending) > 0 {
+		return false, nil // it arrived; the guard goes by itself when the dialog does
+	}
+	err = tab.RunConcurrently(ctx, lookLimit, func(ctx context.Context) error {
+		v, err := frame.CallFunction[scriptVerdict](ctx, g.frame, intentScript, nil, scriptQuery{Mode: "end"})
+		refused = v.Swallowed
+		return err
+	})
+	if errors.Is(err, cdp.ErrDocumentGone) || errors.Is(err, page.ErrTabGone) {
+		return false, nil
+	}
+	if err != nil && len(tab.Dialogs().Pending) > 0 {
+		return false, nil
+	}
+	return refused, err
+}
+
+func endGuard(ctx context.Context, tab *page.Tab, f *frame.Frame) error {
+	_, err := (&Guard{frame: f, token: f.DocumentToken()}).End(ctx, tab)
+	return err
+}
+
+// runIntentScript runs the script where the action happens.
+func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q scriptQuery) (v scriptVerdict, at *frame.Frame, err error) {
+	q.Words = wordPatterns()
+	if q.How == "point" {
+		at := actionPoint(a)
+		q.Point = &at
+	}
+	e, err := tab.Locate(a.Ref, a.Selector)
+	if err != nil {
+		return scriptVerdict{}, tab.MainFrame(), ignoreLost(err, q)
+	}
+	var targets []frame.Locator
+	if a.Ref != "" || a.Selector != "" {
+		targets = []frame.Locator{{Ref: e.LocalRef, Selector: a.Selector}}
+	}
+	at = e.Frame
+	err = tab.RunExclusive(ctx, lookLimit, func(ctx context.Context) (err error) {
+		if shift, _ := frame.ModifierBits([]string{"Shift"}); q.How == "key" && tab.HeldModifiers()&^shift != 0 {
+			q.How = "chord"
+		}
+		if v, err = frame.CallFunction[scriptVerdict](ctx, e.Frame, intentScript, targets, q); err == nil && v.Remote {
+			v, at, err = runInFrames(ctx, tab, q, v)
+		}
+		return err
+	})
+	return v, at, err
+}
+
+// runInFrames asks the frame of another process that shows the point, or has the focus.
+func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery, v scriptVerdict) (scriptVerdict, *frame.Frame, error) {
+	var f *frame.Frame
+	var err error
+	if q.Point != nil {
+		var at frame.Point
+		f, at, err = action.FrameAtPoint(ctx, tab.Frames(), *q.Point)
+		q.Point = &at
+	} else {
+		f, err = action.FocusedFrame(ctx, tab.Frames())
+	}
+	if err != nil || f == tab.MainFrame() {
+		return v, tab.MainFrame(), err
+	}
+	inner, err := frame.CallFunction[scriptVerdict](ctx, f, intentScript, nil, q)
+	if errors.Is(err, cdp.ErrDocumentGone) {
+		return v, tab.MainFrame(), nil
+	}
+	return inner, f, err
+}
+
+// actionPoint is where an action at a point does something: a drag, where it lets go.
+func actionPoint(a page.Action) frame.Point {
+	if a.Kind != page.KindDragCoords {
+		return frame.Point{X: a.X, Y: a.Y}
+	}
+	return a.DragEnd()
+}
+
+// ignoreLost leaves it to the action to say what is wrong with a ref.
+func ignoreLost(err error, q scriptQuery) error {
+	if q.Mode == "judge" {
+		return nil
+	}
+	return err
+}
+
+// classWeight is the order of classes.
+var classWeight = []string{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassSubmit, ClassLeave}
+
+func (v scriptVerdict) toJudgement() Judgement {
+	j := Judgement{Fingerprint: v.Fingerprint, Classes: v.Classes}
+	here, there := hostOf(v.At), hostOf(v.To)
+	if u, err := url.Parse(v.At); err == nil && u.Host != "" {
+		j.Origin = u.Scheme + "://" + u.Host
+	}
+	if there != "" && there != here {
+		j.Destination = there
+		j.Classes = append(slices.Clip(j.Classes), ClassLeave)
+	}
+	slices.SortFunc(j.Classes, func(a, b string) int { return slices.Index(classWeight, a) - slices.Index(classWeight, b) })
+	j.Detail = clipText(strings.Join(v.Names, " / "), 200)
+	j.Text = describeClasses(j, v.Kinds, here)
+	return j
+}
+
+// describeClasses says in our words what is to be done. Of the page it has the names of
+// hosts alone, in the form in which they cannot be mistaken.
+func describeClasses(j Judgement, kinds []string, here string) string {
+	if here == "" {
+		here = "a page without an address"
+	}
+	data := strings.Join(kinds, ", ")
+	var parts []string
+	for _, c := range j.Classes {
+		switch c {
+		case ClassBuy:
+			parts = append(parts, "buy, order or pay something at "+here)
+		case ClassDelete:
+			parts = append(parts, "delete or cancel something at "+here)
+		case ClassSend:
+			parts = append(parts, "send or publish something at "+here)
+		case ClassExecutable:
+			parts = append(parts, "download a program from "+here)
+		case ClassSubmit:
+			parts = append(parts, "hand over personal data ("+data+") at "+here)
+		case ClassLeave:
+			parts = append(parts, "go to "+j.Destination)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := strings.Join(parts, ", and ")
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+var hostName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9._:\[\]-]{1,253}$`) })
+
+// hostOf is the host of an address as a browser writes it, with its port; "" if it
+// has none.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || !hostName().MatchString(u.Host) {
+		return ""
+	}
+	return u.Host
+}
+
+func clipText(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}

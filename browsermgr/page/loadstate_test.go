@@ -1,0 +1,145 @@
+package page_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// told has a state take events of the frame "main", each given as its method and its parameters.
+func told(tb testing.TB, s *page.LoadState, events ...string) {
+	tb.Helper()
+	for i := 0; i < len(events); i += 2 {
+		ev := cdp.Event{Method: events[i], Params: json.RawMessage(events[i+1])}
+		if n, ok := page.ParseLoadEvent(ev, "main"); ok {
+			s.Apply(n)
+		} else if traffic, ok := page.ParseRequestEvent(ev, "main"); ok {
+			s.ApplyRequest(traffic)
+		} else {
+			tb.Fatalf("%s %s tells nothing", events[i], events[i+1])
+		}
+	}
+}
+
+func TestADocumentLoadsInSteps(t *testing.T) {
+	s := page.NewLoadState()
+	reached := func() string {
+		return fmt.Sprint(s.Reached("domcontentloaded"), s.Reached("load"), s.Reached("networkidle"))
+	}
+	told(t, &s, "Page.frameRequestedNavigation", `{"frameId":"main","disposition":"currentTab"}`)
+	before := s.LoadCounts
+	for _, step := range []struct{ method, params, want string }{
+		{"Page.frameStartedNavigating", `{"frameId":"main","loaderId":"L1"}`, "false false false"},
+		{"Network.requestWillBeSent", `{"requestId":"R1","loaderId":"L1","frameId":"main","type":"Document"}`, "false false false"},
+		{"Network.responseReceived", `{"requestId":"R1","loaderId":"L1","frameId":"main","type":"Document","response":{"status":404}}`, "false false false"},
+		{"", "", "false false false"},
+		{"Network.loadingFinished", `{"requestId":"R1"}`, "false false false"},
+		{"Page.lifecycleEvent", `{"frameId":"main","loaderId":"of another","name":"load"}`, "false false false"},
+		{"Page.lifecycleEvent", `{"frameId":"main","loaderId":"L1","name":"DOMContentLoaded"}`, "true false false"},
+		{"Page.lifecycleEvent", `{"frameId":"main","loaderId":"L1","name":"load"}`, "true true false"},
+		{"Page.lifecycleEvent", `{"frameId":"main","loaderId":"L1","name":"networkIdle"}`, "true true true"},
+		{"Network.requestWillBeSent", `{"requestId":"R2","loaderId":"L1","frameId":"other","type":"Fetch"}`, "true true false"},
+		{"Network.loadingFailed", `{"requestId":"R2"}`, "true true true"},
+	} {
+		if step.method == "" {
+			s.Committed("L1", false)
+		} else {
+			told(t, &s, step.method, step.params)
+		}
+		if got := reached(); got != step.want {
+			t.Errorf("after %s %s: got %s, want %s", step.method, step.params, got, step.want)
+		}
+	}
+	if s.Status != 404 || s.Pending {
+		t.Errorf("got status %d, pending %v", s.Status, s.Pending)
+	}
+	want := page.LoadCounts{Documents: before.Documents + 1, Navigations: before.Navigations, Requests: before.Requests + 2}
+	if d := cmp.Diff(want, s.LoadCounts); d != "" {
+		t.Errorf("counts (-want +got)\n%s", d)
+	}
+}
+
+func TestWhatAPageAsksForIsCounted(t *testing.T) {
+	s := page.NewLoadState()
+	told(t, &s,
+		"Page.frameRequestedNavigation", `{"frameId":"main","disposition":"newTab"}`,
+		"Page.frameRequestedNavigation", `{"frameId":"main","disposition":"newWindow"}`,
+		"Page.frameRequestedNavigation", `{"frameId":"main","disposition":"download"}`,
+		"Page.frameScheduledNavigation", `{"frameId":"main"}`,
+		"Page.navigatedWithinDocument", `{"frameId":"main","url":"http://x/#a"}`,
+	)
+	if d := cmp.Diff(page.LoadCounts{NewTabs: 2, Navigations: 1, SameDocument: 1}, s.LoadCounts); d != "" {
+		t.Errorf("counts (-want +got)\n%s", d)
+	}
+}
+
+func TestARestoredDocumentIsLoadedAtOnce(t *testing.T) {
+	s := page.NewLoadState()
+	s.Committed("L1", true)
+	if !s.Reached("networkidle") {
+		t.Error("it goes on loading")
+	}
+}
+
+func TestOnlyRequestsOfTheDocumentThatIsShownAreWaitedFor(t *testing.T) {
+	s := page.NewLoadState()
+	told(t, &s,
+		"Network.requestWillBeSent", `{"requestId":"R1","loaderId":"L1","type":"XHR"}`,
+		"Network.requestWillBeSent", `{"requestId":"R2","loaderId":"L1","type":"Image"}`,
+		"Network.requestWillBeSent", `{"requestId":"R3","loaderId":"L2","type":"Script"}`,
+	)
+	for _, c := range []struct {
+		number int
+		want   bool
+	}{{0, true}, {2, true}, {3, false}} {
+		if got := s.HasOpenSince(c.number); got != c.want {
+			t.Errorf("busy since %d: got %v, want %v", c.number, got, c.want)
+		}
+	}
+	s.Committed("L1", false)
+	if !s.HasOpenSince(0) || s.HasOpenSince(1) {
+		t.Error("other requests are waited for than R1")
+	}
+	s.Crashed()
+	if s.HasOpenSince(0) {
+		t.Error("requests outlive their process")
+	}
+}
+
+func TestEventsOfOthersTellNothing(t *testing.T) {
+	for _, ev := range []cdp.Event{
+		{Method: "Page.lifecycleEvent", Params: json.RawMessage(`{"frameId":"other","name":"load"}`)},
+		{Method: "Page.screencastFrame", Params: json.RawMessage(`{"frameId":"main"}`)},
+		{Method: "Page.lifecycleEvent", Params: json.RawMessage(`[`)},
+		{Method: "Page.lifecycleEvent", Params: json.RawMessage(fmt.Sprintf(`{"frameId":"main","name":"%065536d"}`, 1))},
+	} {
+		if n, ok := page.ParseLoadEvent(ev, "main"); ok {
+			t.Errorf("%s %.60s tells %.60v", ev.Method, ev.Params, n)
+		}
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	for _, method := range []string{"Page.lifecycleEvent", "Page.frameRequestedNavigation", "Network.requestWillBeSent", "Network.loadingFailed"} {
+		f.Add(method, []byte(`{"frameId":"main","loaderId":"L","name":"load","requestId":"R","disposition":"newTab"}`))
+		f.Add(method, []byte(`{"frameId":7}`))
+	}
+	f.Fuzz(func(t *testing.T, method string, params []byte) {
+		s := page.NewLoadState()
+		ev := cdp.Event{Method: method, Params: params}
+		if n, ok := page.ParseLoadEvent(ev, "main"); ok {
+			s.Apply(n)
+		}
+		if traffic, ok := page.ParseRequestEvent(ev, "main"); ok {
+			s.ApplyRequest(traffic)
+		}
+		if c := s.LoadCounts; c.Documents != 0 || c.Downloads != 0 || c.Navigations+c.SameDocument+c.NewTabs+c.Requests > 1 {
+			t.Errorf("one event counts as %+v", c)
+		}
+	})
+}

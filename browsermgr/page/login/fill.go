@@ -1,0 +1,353 @@
+package login
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+)
+
+// ErrRefused says that a login is not filled into the page; the text says why. Nothing was told to the page.
+var ErrRefused = errors.New("the login is not filled in")
+
+// Secret is what a login is made of.
+type Secret interface {
+	Username() string
+	Password() string // "" if there is none
+}
+
+// FillRequest says what to fill in. Origins are those that the entry is for, as location.origin spells them. Reveal gives its
+// secret away; it is asked when a field in a document of one of them was found, with that document's origin.
+type FillRequest struct {
+	Name    string
+	Origins []string
+	Reveal  func(ctx context.Context, origin string) (Secret, error)
+	// Submit sends the form, and where a page asks for the user name alone goes on with the password on the next.
+	Submit bool
+}
+
+// FillResult is what was done.
+type FillResult struct {
+	Origin    string
+	Username  bool
+	Password  bool
+	Submitted bool
+}
+
+const (
+	pageFillLimit    = 15 * time.Second // for one page
+	nextPageLimit    = 15 * time.Second // until the next page asks for the password
+	nextPageInterval = 100 * time.Millisecond
+)
+
+// Filler fills logins, and remembers which, so that pictures can be kept from showing them. The zero value is ready for use.
+// It is safe for concurrent use.
+type Filler struct {
+	mu     sync.Mutex
+	filled []filledWord
+}
+
+// filledWord is a word that pages of these origins know from us.
+type filledWord struct {
+	origins []string
+	word    string
+	code    bool // good for a moment
+}
+
+// formFields is what a hand sees in its document.
+type formFields struct {
+	User    bool   `json:"user"`
+	Pass    bool   `json:"pass"`
+	Code    bool   `json:"code"`
+	Refused string `json:"refused"`
+}
+
+// Fill fills a login into the page that a tab shows: into the main frame if that asks for one, or else into an embedded frame
+// of one of the origins. If a page asks for the user name alone, that is filled in alone, unless the request is to submit it. The
+// error wraps ErrRefused where the page is not fit for it.
+func (k *Filler) Fill(ctx context.Context, t *page.Tab, r FillRequest) (FillResult, error) {
+	var res FillResult
+	var last string // the document whose user name was sent
+	deadline := time.Now().Add(nextPageLimit)
+	for {
+		var again bool
+		err := t.RunExclusive(ctx, pageFillLimit, func(ctx context.Context) (err error) {
+			again, err = k.fillPage(ctx, t, r, &res)
+			return err
+		})
+		waiting := res.Submitted && !res.Password && last != ""
+		switch {
+		case err == nil && !again:
+			return res, awaitNavigation(ctx, t, res)
+		case err != nil && (!waiting || time.Now().After(deadline)):
+			return res, fmt.Errorf("fill in %s: %w", r.Name, err)
+		case err == nil && time.Now().After(deadline):
+			return res, nil
+		}
+		last = res.Origin
+		if err := pauseFor(ctx, nextPageInterval); err != nil {
+			return res, err
+		}
+	}
+}
+
+func pauseFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// awaitNavigation waits for the page that a login leads to. How that page loads is not part of the login's success.
+func awaitNavigation(ctx context.Context, t *page.Tab, res FillResult) error {
+	if !res.Submitted {
+		return nil
+	}
+	limit := 10 * time.Second
+	_, err := t.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: int(limit.Milliseconds())})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// fillPage does what the page asks for now. again says that the password is to be asked for by what comes next.
+func (k *Filler) fillPage(ctx context.Context, t *page.Tab, r FillRequest, res *FillResult) (again bool, err error) {
+	h, seen, err := findDocument(ctx, t, r.Name, r.Origins, func(ctx context.Context, h *documentHandle) (formFields, error) {
+		return callHandle[formFields](ctx, h, "look")
+	})
+	if err != nil {
+		return false, err
+	}
+	defer h.release()
+	if !seen.Pass && res.Username {
+		if res.Submitted {
+			return true, nil // the page with the user name is still there
+		}
+		return false, fmt.Errorf("%w: the page asks for no password", ErrRefused)
+	}
+	secret, err := r.Reveal(ctx, h.frame.origin)
+	if err != nil {
+		return false, err
+	}
+	word := secret.Password()
+	if !seen.Pass {
+		word = ""
+	} else if word == "" {
+		return false, fmt.Errorf("%w: the entry holds no password", ErrRefused)
+	}
+	if word != "" {
+		k.addFilled(filledWord{origins: r.Origins, word: word})
+	}
+	done, err := callHandle[formFields](ctx, h, "write", secret.Username(), word)
+	if err != nil {
+		return false, err
+	}
+	if done.Refused != "" {
+		return false, fmt.Errorf("%w: %s", ErrRefused, done.Refused)
+	}
+	res.Origin, res.Username, res.Password = h.frame.origin, res.Username || done.User, done.Pass
+	if !r.Submit {
+		return false, nil
+	}
+	sent, err := callHandle[formFields](ctx, h, "submit")
+	if err != nil && !errors.Is(err, cdp.ErrDocumentGone) {
+		return false, err
+	}
+	if sent.Refused != "" {
+		return false, fmt.Errorf("%w: %s", ErrRefused, sent.Refused)
+	}
+	res.Submitted = true
+	return !res.Password, nil
+}
+
+// FindOrigin returns the origin of the document that [Keeper.Fill] would fill a login into, or [Keeper.FillCode] a code of so
+// many digits; 0 digits mean a login. Nothing is given away.
+func (k *Filler) FindOrigin(ctx context.Context, t *page.Tab, name string, origins []string, digits int) (origin string, err error) {
+	see := func(ctx context.Context, h *documentHandle) (formFields, error) {
+		if digits > 0 {
+			return callHandle[formFields](ctx, h, "lookForCode", digits)
+		}
+		return callHandle[formFields](ctx, h, "look")
+	}
+	err = t.RunExclusive(ctx, pageFillLimit, func(ctx context.Context) error {
+		h, _, err := findDocument(ctx, t, name, origins, see)
+		if err != nil {
+			return err
+		}
+		origin = h.frame.origin
+		h.release()
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("fill in %s: %w", name, err)
+	}
+	return origin, nil
+}
+
+// CodeFunc makes the one-time code of the entry for a page of this origin.
+type CodeFunc func(ctx context.Context, origin string) (string, error)
+
+// FillCode fills a one-time code of so many digits into the page's field for it. The error wraps ErrRefused where there is none.
+func (k *Filler) FillCode(ctx context.Context, t *page.Tab, name string, origins []string, digits int, code CodeFunc) (origin string, err error) {
+	err = t.RunExclusive(ctx, pageFillLimit, func(ctx context.Context) error {
+		h, _, err := findDocument(ctx, t, name, origins, func(ctx context.Context, h *documentHandle) (formFields, error) {
+			return callHandle[formFields](ctx, h, "lookForCode", digits)
+		})
+		if err != nil {
+			return err
+		}
+		defer h.release()
+		origin = h.frame.origin
+		word, err := code(ctx, origin)
+		if err != nil {
+			return err
+		}
+		k.addFilled(filledWord{origins: origins, word: word, code: true})
+		done, err := callHandle[formFields](ctx, h, "writeCode", word)
+		if err == nil && done.Refused != "" {
+			err = fmt.Errorf("%w: %s", ErrRefused, done.Refused)
+		}
+		return err
+	})
+	if err != nil {
+		return origin, fmt.Errorf("fill in the code of %s: %w", name, err)
+	}
+	return origin, nil
+}
+
+// findDocument returns a hand in the first document of the origins that has what is looked for. The caller releases it.
+func findDocument(ctx context.Context, t *page.Tab, name string, origins []string, see func(context.Context, *documentHandle) (formFields, error)) (*documentHandle, formFields, error) {
+	all, err := tabFrames(ctx, t)
+	if err != nil {
+		return nil, formFields{}, err
+	}
+	refused := ""
+	fits := false
+	for _, s := range all {
+		if !slices.Contains(origins, s.origin) {
+			continue
+		}
+		h, err := s.openDocument(ctx, origins)
+		if cdp.IsDocumentGone(err) || err == nil && h == nil {
+			continue
+		}
+		if err != nil {
+			return nil, formFields{}, err
+		}
+		fits = true
+		seen, err := see(ctx, h)
+		if err == nil && (seen.User || seen.Pass || seen.Code) {
+			if err = checkVisible(ctx, t, h); err == nil {
+				return h, seen, nil
+			}
+			refused = err.Error()
+		}
+		h.release()
+		if refused == "" {
+			refused = seen.Refused
+		}
+	}
+	switch {
+	case refused != "":
+		return nil, formFields{}, fmt.Errorf("%w: %s", ErrRefused, refused)
+	case fits:
+		return nil, formFields{}, fmt.Errorf("%w: the page has no field for it that can be seen", ErrRefused)
+	}
+	return nil, formFields{}, fmt.Errorf("%w: %s is for %s, and the page is of %s", ErrRefused, name, strings.Join(origins, " and "), all[0].origin)
+}
+
+// checkVisible is an error if the frames around the fields do not show them.
+func checkVisible(ctx context.Context, t *page.Tab, h *documentHandle) error {
+	points, err := callHandle[[]struct{ X, Y float64 }](ctx, h, "places")
+	if err != nil {
+		return err
+	}
+	boxes := make([]page.Area, len(points))
+	for i, p := range points {
+		boxes[i] = page.Area{Left: p.X, Top: p.Y, Right: p.X, Bottom: p.Y}
+	}
+	_, err = h.frame.mapToMainFrame(ctx, t, boxes, true)
+	return err
+}
+
+// addFilled keeps a word from pictures from now on.
+func (k *Filler) addFilled(f filledWord) {
+	if f.word == "" {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !slices.ContainsFunc(k.filled, func(old filledWord) bool { return old.word == f.word && slices.Equal(old.origins, f.origins) }) {
+		f.origins = slices.Clone(f.origins)
+		k.filled = append(k.filled, f)
+	}
+	if len(k.filled) > maxFilled {
+		first := max(0, slices.IndexFunc(k.filled, func(f filledWord) bool { return f.code }))
+		k.filled = slices.Delete(k.filled, first, first+1)
+	}
+}
+
+// maxFilled is how many words are looked for in pages. One-time codes come and go, and make room first.
+const maxFilled = 64
+
+// HiddenAreas finds what pictures of a tab must not show: every field that holds a word that was filled in, whatever its type is
+// now, and every text that repeats one, in the documents of its origins. It has the form of page.Options.HiddenAreas, and costs
+// nothing as long as nothing was filled in.
+func (k *Filler) HiddenAreas(ctx context.Context, t *page.Tab) ([]page.Area, error) {
+	k.mu.Lock()
+	known := slices.Clone(k.filled)
+	k.mu.Unlock()
+	if len(known) == 0 {
+		return nil, nil
+	}
+	all, err := tabFrames(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	areas := []page.Area{}
+	for _, s := range all {
+		var origins, words []string
+		for _, f := range known {
+			if slices.Contains(f.origins, s.origin) || s.inheritsOrigin() {
+				origins, words = append(origins, f.origins...), append(words, f.word)
+			}
+		}
+		if len(words) == 0 {
+			continue
+		}
+		found, err := s.findShown(ctx, t, origins, words)
+		if cdp.IsDocumentGone(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		areas = append(areas, found...)
+	}
+	return areas, nil
+}
+
+// findShown finds where the frame's document shows one of some words, in the viewport of the main frame.
+func (s tabFrame) findShown(ctx context.Context, t *page.Tab, origins, words []string) ([]page.Area, error) {
+	h, err := s.openDocument(ctx, origins)
+	if err != nil || h == nil {
+		return nil, err
+	}
+	defer h.release()
+	boxes, err := callHandle[[]page.Area](ctx, h, "shows", words)
+	if err != nil {
+		return nil, err
+	}
+	return s.mapToMainFrame(ctx, t, boxes, false)
+}

@@ -1,0 +1,319 @@
+package login_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page/login"
+	"clank/internal/test/browsertest"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+const values = `() => [...document.querySelectorAll('input')].map((e) => e.value).join('|')`
+
+func TestALoginIsFilledInAsAPersonWouldAndNotSent(t *testing.T) {
+	for name, html := range map[string]string{
+		"a form":          `<form action=/in method=post><input name=q type=search><input name=user><input name=pass type=password><button>Sign in</button></form>`,
+		"no form":         `<input type=email><input type=password autocomplete=current-password>`,
+		"a full field":    `<input type=text value=old><input type=password value=old>`,
+		"below the fold":  `<div style="height:3000px"></div><input><input type=password>`,
+		"change password": `<form><input name=u><input type=password autocomplete=current-password><input type=password autocomplete=new-password></form>`,
+		"a label over it": `<style>label{position:absolute;left:12px;top:30px}</style><input><br><input id=p type=password><label for=p>Your password</label>`,
+		"a handler":       `<form action="javascript:void 0"><input><input type=password></form>`,
+		"its own address": `<base href="/a/"><form action="b"><input><input type=password></form>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			tab, origin := show(t, html+`<script>
+				window.log = [];
+				for (const e of document.querySelectorAll('input')) for (const k of ['input', 'change'])
+					e.addEventListener(k, (ev) => log.push(k + (ev.isTrusted ? '!' : '')));
+			</script>`)
+			res, err := fill(t, tab, origin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (login.FillResult{Origin: origin, Username: true, Password: true}); res != want {
+				t.Errorf("got %+v, want %+v", res, want)
+			}
+			got := js(t, tab, values)
+			if !strings.Contains(got, "ada|"+word) || strings.Count(got, word) != 1 {
+				t.Errorf("the fields hold %q", got)
+			}
+			if got := js(t, tab, `() => log.join(' ')`); !strings.Contains(got, "input!") || !strings.Contains(got, "change") {
+				t.Errorf("the page was told %q, want an input that it trusts, and a change", got)
+			}
+			if got := js(t, tab, `() => location.pathname`); got != "/" {
+				t.Errorf("it was sent: %s", got)
+			}
+		})
+	}
+}
+
+func TestALoginIsFilledIntoAShadowTree(t *testing.T) {
+	tab, origin := show(t, `<x-login></x-login><script>
+		const r = document.querySelector('x-login').attachShadow({mode: 'open'});
+		r.innerHTML = '<input name=user><input type=password>';
+	</script>`)
+	if _, err := fill(t, tab, origin); err != nil {
+		t.Fatal(err)
+	}
+	if got := js(t, tab, `() => [...document.querySelector('x-login').shadowRoot.querySelectorAll('input')].map((e) => e.value).join('|')`); got != "ada|"+word {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestFieldsThatAreNotForThePasswordAreRefused(t *testing.T) {
+	const in = `<form><input name=user>`
+	tab := open(t, site(t, nil))
+	for name, c := range map[string]struct{ html, why string }{
+		"a new password":          {in + `<input type=password autocomplete=new-password>`, "new password"},
+		"a new password by name":  {in + `<input type=password name=new_password>`, "new password"},
+		"a sign-up form":          {in + `<input type=password><input type=password>`, "several password fields"},
+		"a one-time code":         {in + `<input type=password autocomplete=one-time-code>`, "one-time code"},
+		"a one-time code by name": {in + `<input type=password name=otp inputmode=numeric>`, "one-time code"},
+		"text":                    {in + `<input type=text name=password></form><script>document.querySelector('[name=user]').remove()</script>`, "no field"},
+		"invisible":               {in + `<input type=password style="visibility:hidden">`, "not visible"},
+		"display none":            {in + `<input type=password style="display:none">`, "not visible"},
+		"transparent":             {in + `<div style="opacity:.01"><input type=password></div>`, "not visible"},
+		"tiny":                    {in + `<input type=password style="width:1px;height:1px;padding:0;border:0">`, "too small"},
+		"outside":                 {in + `<input type=password style="position:fixed;left:-2000px">`, "outside"},
+		"covered":                 {in + `<input type=password><div style="position:fixed;inset:0;background:#fff">News</div>`, "covered"},
+		"read-only":               {in + `<input type=password readonly>`, "takes no input"},
+		"disabled":                {in + `<input type=password disabled>`, "takes no input"},
+		"another origin's form":   {`<form action="OTHER/in" method=post><input name=user><input type=password></form>`, "sends its fields to http://localhost"},
+		"another origin's button": {`<form><input name=user><input type=password><button formaction="OTHER/in">Go</button></form>`, "sends its fields to"},
+		"http":                    {`<form action="http://shop.example/in" method=post><input name=user><input type=password></form>`, "sends its fields to http://shop.example"},
+		"another base":            {`<base href="OTHER/"><form action=in><input name=user><input type=password></form>`, "sends its fields to"},
+		"a clobbered action":      {`<form action="OTHER/in"><input name=action value="/in"><input type=password></form>`, "sends its fields to"},
+		"a mail":                  {`<form action="mailto:x@y.z"><input name=user><input type=password></form>`, "sends its fields to mailto"},
+		"too short a field":       {in + `<input type=password oninput="this.value = this.value.slice(0, 7)">`, "whole password"},
+		"changed when focused":    {in + `<input type=password onfocus="this.type = 'text'">`, "no password field now"},
+		"sent away when focused":  {in + `<input type=password onfocus="this.form.action = 'OTHER/in'">`, "sends its fields to"},
+		"gone when focused":       {in + `<input type=password onfocus="this.remove()">`, "is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			origin := site(t, map[string]string{"/": c.html})
+			browsertest.Navigate(t, tab, origin+"/")
+			_, err := fill(t, tab, origin)
+			if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) {
+				t.Errorf("got %v, want a refusal that says %q", err, c.why)
+			}
+			if err != nil && strings.Contains(err.Error(), word) {
+				t.Errorf("the error tells the password: %v", err)
+			}
+			if got := js(t, tab, values); strings.Contains(got, word[:8]) {
+				t.Errorf("the fields hold %q", got)
+			}
+		})
+	}
+}
+
+const form = `<form><input name=user><input type=password></form>`
+
+func TestAPageOfAnotherOriginGetsNothing(t *testing.T) {
+	tab, origin := show(t, form)
+	for _, other := range []string{strings.Replace(origin, "127.0.0.1", "localhost", 1), strings.Replace(origin, "http:", "https:", 1), origin[:len(origin)-1], "https://shop.example"} {
+		n := 0
+		_, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, request(&n, other))
+		if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), origin) || n != 0 {
+			t.Errorf("%s: got %v; revealed %d times", other, err, n)
+		}
+	}
+	if got := js(t, tab, values); got != "|" {
+		t.Errorf("the fields hold %q", got)
+	}
+}
+
+func TestASandboxedPageOfTheOriginGetsNothing(t *testing.T) {
+	url := site(t, map[string]string{"/": `<iframe sandbox="allow-scripts allow-forms" src=/in></iframe>`, "/in": form})
+	n := 0
+	_, err := keeper.Fill(browsertest.Within(t, time.Minute), open(t, url+"/"), request(&n, url))
+	if !errors.Is(err, login.ErrRefused) || n != 0 {
+		t.Errorf("got %v; revealed %d times", err, n)
+	}
+}
+
+func TestAFrameOfTheOriginIsFilledIfItCanBeSeen(t *testing.T) {
+	for name, c := range map[string]struct{ page, why string }{
+		"another process": {`<h1>Shop</h1><iframe src="OTHER/in"></iframe>`, ""},
+		"nested":          {`<iframe src="/mid"></iframe>`, ""},
+		"another port":    {`<iframe src="PORT/in"></iframe>`, ""},
+		"nested port":     {`<iframe src="/mid" name="PORT"></iframe>`, ""},
+		"covered port":    {`<iframe src="PORT/in"></iframe><div style="position:fixed;inset:0;background:#fff">Win!</div>`, "cannot be seen"},
+		"transparent":     {`<iframe src="OTHER/in" style="opacity:0"></iframe>`, "cannot be seen"},
+		"covered":         {`<iframe src="OTHER/in"></iframe><div style="position:fixed;inset:0;background:#fff">Win!</div>`, "cannot be seen"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mid, port := `<p>mid</p><iframe src="OTHER/in"></iframe>`, ""
+			inside := ""
+			if strings.Contains(c.page, "PORT") { // the same site, so Chromium gives it no process of its own
+				port = site(t, map[string]string{"/in": form})
+				mid, inside = strings.ReplaceAll(mid, "OTHER", port), port
+			}
+			url := site(t, map[string]string{"/": form + strings.ReplaceAll(c.page, "PORT", port), "/mid": mid, "/in": form})
+			tab := open(t, url+"/")
+			if inside == "" {
+				inside = strings.Replace(url, "127.0.0.1", "localhost", 1)
+			}
+			res, err := fill(t, tab, inside)
+			if c.why != "" {
+				if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) {
+					t.Errorf("got %+v, %v", res, err)
+				}
+				return
+			}
+			if err != nil || res.Origin != inside || !res.Password {
+				t.Fatalf("got %+v, %v", res, err)
+			}
+			if got := js(t, tab, values); got != "|" {
+				t.Errorf("the page around it holds %q", got)
+			}
+		})
+	}
+}
+
+// A page that goes elsewhere after its origin was checked, with the secret on its way.
+func TestADocumentThatGoesAwayTakesNothingAlong(t *testing.T) {
+	url := site(t, map[string]string{"/": form, "/evil": form})
+	evil := strings.Replace(url, "127.0.0.1", "localhost", 1) + "/evil"
+	for _, to := range []string{evil, url + "/evil"} {
+		tab := open(t, url+"/")
+		r := request(new(int), url)
+		reveal := r.Reveal
+		r.Reveal = func(ctx context.Context, origin string) (login.Secret, error) {
+			s, err := reveal(ctx, origin)
+			return s, errors.Join(err, goTo(ctx, tab.MainFrame(), to))
+		}
+		if _, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r); err == nil {
+			t.Errorf("%s: it was filled in", to)
+		}
+		if got := js(t, tab, `() => location.pathname + ' ' + [...document.querySelectorAll('input')].map((e) => e.value).join('|')`); got != "/evil |" {
+			t.Errorf("%s: the page after it has %q", to, got)
+		}
+	}
+}
+
+// goTo has the page go elsewhere, and returns when it has.
+func goTo(ctx context.Context, f interface {
+	Do(ctx context.Context, req proto.Request) error
+}, url string,
+) error {
+	if err := f.Do(ctx, proto.PageNavigate{URL: url}); err != nil {
+		return err
+	}
+	for {
+		if err := f.Do(ctx, proto.PageGetFrameTree{}); err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func TestALoginInTwoStepsIsFilledInWhenItIsSent(t *testing.T) {
+	url := site(t, map[string]string{
+		"/":   `<form action=/in><input name=email><button>Next</button></form>`,
+		"/in": `<form action=/done><input name=pass type=password><button>Sign in</button></form>`,
+	})
+	tab := open(t, url+"/")
+	r := request(new(int), url)
+	r.Submit = true
+	res, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r)
+	if want := (login.FillResult{Origin: url, Username: true, Password: true, Submitted: true}); err != nil || res != want {
+		t.Errorf("got %+v, %v, want %+v", res, err, want)
+	}
+	if got := js(t, tab, `() => location.href`); got != url+"/done?pass="+word {
+		t.Errorf("it leads to %s", got)
+	}
+}
+
+func TestAFormThatDoesNotTakeTheLoginIsNotSaidToBeSent(t *testing.T) {
+	tab, origin := show(t, `<form action=/in><input name=email type=email><input type=password><button>Sign in</button></form>`)
+	r := request(new(int), origin)
+	r.Submit = true
+	if _, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r); !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), "@") {
+		t.Errorf("got %v, want what the browser says of the address", err)
+	}
+}
+
+func TestTheUserNameAloneIsFilledInIfThatIsAsked(t *testing.T) {
+	tab, origin := show(t, `<form action=/in><input name=email type=email><button>Next</button></form>`)
+	res, err := fill(t, tab, origin)
+	if want := (login.FillResult{Origin: origin, Username: true}); err != nil || res != want {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	if got := js(t, tab, values); got != "ada" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWhereSomethingWouldBeFilledInIsToldWithoutFillingIt(t *testing.T) {
+	both := `<form><input name=user value=kept><input type=password></form><input autocomplete=one-time-code maxlength=6>`
+	for _, tt := range []struct {
+		html   string
+		digits int
+		ok     bool
+	}{
+		{both, 0, true},
+		{both, 6, true},
+		{`<input autocomplete=one-time-code maxlength=6>`, 0, false},
+		{`<input name=user><input type=password>`, 6, false},
+		{`<p>Nothing</p>`, 0, false},
+	} {
+		tab, origin := show(t, tt.html)
+		var k login.Filler
+		got, err := k.FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop", []string{origin, "https://other.example"}, tt.digits)
+		if tt.ok && (err != nil || got != origin) || !tt.ok && (!errors.Is(err, login.ErrRefused) || got != "") {
+			t.Errorf("%d digits in %s: %q, %v", tt.digits, tt.html, got, err)
+		}
+		if got := js(t, tab, values); strings.Trim(got, "|") != "kept" && strings.Trim(got, "|") != "" {
+			t.Errorf("the fields hold %q", got)
+		}
+	}
+	tab, _ := show(t, both)
+	if got, err := new(login.Filler).FindOrigin(browsertest.Within(t, 30*time.Second), tab, "shop", []string{"https://other.example"}, 0); !errors.Is(err, login.ErrRefused) {
+		t.Errorf("another origin: %q, %v", got, err)
+	}
+}
+
+func TestASecretThatIsNotGivenIsNotFilledIn(t *testing.T) {
+	tab, origin := show(t, form)
+	no := errors.New("not today")
+	r := login.FillRequest{Name: "shop", Origins: []string{origin}, Reveal: func(context.Context, string) (login.Secret, error) { return nil, no }}
+	if _, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r); !errors.Is(err, no) {
+		t.Errorf("got %v", err)
+	}
+	if got := js(t, tab, values); got != "|" {
+		t.Errorf("the fields hold %q", got)
+	}
+}
+
+func TestOneTimeCodesGoIntoTheirOwnFields(t *testing.T) {
+	for name, c := range map[string]struct{ html, want, why string }{
+		"one field":     {`<input name=user><input autocomplete=one-time-code>`, "|123456", ""},
+		"by its name":   {`<label>Verification code <input inputmode=numeric></label>`, "123456", ""},
+		"six fields":    {strings.Repeat(`<input maxlength=1 inputmode=numeric>`, 6), "1|2|3|4|5|6", ""},
+		"none":          {`<input name=user><input type=password>`, "|", "no field"},
+		"hidden":        {`<input autocomplete=one-time-code style="opacity:0">`, "", "no field"},
+		"sent away":     {`<form action="OTHER/"><input autocomplete=one-time-code></form>`, "", "no field"},
+		"shorter field": {`<input autocomplete=one-time-code maxlength=4>`, "", "no field"},
+	} {
+		tab, origin := show(t, c.html)
+		asked := 0
+		_, err := keeper.FillCode(browsertest.Within(t, time.Minute), tab, "shop", []string{origin}, 6, func(context.Context, string) (string, error) {
+			asked++
+			return "123456", nil
+		})
+		if c.why == "" && err != nil || c.why != "" && (!errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) || asked > 0) {
+			t.Errorf("%s: got %v, asked %d times", name, err, asked)
+		}
+		if got := js(t, tab, values); got != c.want {
+			t.Errorf("%s: the fields hold %q, want %q", name, got, c.want)
+		}
+	}
+}

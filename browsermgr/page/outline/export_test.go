@@ -1,0 +1,16 @@
+package outline
+
+// What the fuzz targets reach into.
+var (
+	ScanLine = scanLine
+	Cut      = cutLines
+	UTF16Len = utf16Len
+)
+
+// RefOf returns the line's ref, or "".
+func (l nodeLine) RefOf() string {
+	if l.refStart == 0 {
+		return ""
+	}
+	return l.ref()
+}

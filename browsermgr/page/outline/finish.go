@@ -1,0 +1,155 @@
+package outline
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxLinks bounds the list of links.
+const maxLinks = 100
+
+// FinishOptions says what is done to a page's text at the end.
+type FinishOptions struct {
+	Empty    string // stands for a page of which there is nothing to show
+	MaxChars int    // in UTF-16 units, all included; 0 means no limit
+	Query    string // keeps lines that contain all its words, in any case
+	// Compare marks refs that Before does not have as new, if it is not nil. Own says that refs are told apart by
+	// themselves, otherwise they are by role, name and position among equals.
+	Compare    bool
+	Before     map[string]struct{}
+	StableRefs bool
+}
+
+// FinishedPage is a snapshot as people get it.
+type FinishedPage struct {
+	Text      string
+	Truncated bool
+	// New counts the marked refs.
+	New int
+	// Elements are what the refs of the whole page are told apart by; nil unless compared.
+	Elements map[string]struct{}
+}
+
+// Finish marks what is new, leaves out what was not asked for, adds the links and cuts the text on a whole line.
+func Finish(p Page, f FinishOptions) FinishedPage {
+	var out FinishedPage
+	text := p.Text
+	if f.Compare {
+		text, out.Elements = markNew(text, f)
+	}
+	if f.Query != "" && text != "" {
+		if text = filterLines(text, f.Query); text == "" {
+			f.Empty = "(no line matches the query)"
+		}
+	}
+	if text == "" {
+		text = f.Empty
+	}
+	text += linkList(p.Links)
+	footer := func(n int) string { return fmt.Sprintf("\n\n%d new element(s) since last snapshot", n) }
+	if f.Compare && f.Before != nil {
+		out.New = countNew(text)
+	}
+	tail := ""
+	if out.New > 0 {
+		tail = footer(out.New)
+	}
+	out.Text = text + tail
+	if f.MaxChars > 0 && (p.Stopped || utf16Len(out.Text) > f.MaxChars) {
+		out.Truncated = true
+		room := f.MaxChars - len(tail)
+		if room < footerReserve {
+			tail, room = "", f.MaxChars
+		}
+		out.Text = cutLines(text, room)
+		if out.New = countNew(out.Text); out.New > 0 && tail != "" {
+			out.Text += footer(out.New)
+		}
+	}
+	return out
+}
+
+// footerReserve is how much text there must be for a footer to be worth its place.
+const footerReserve = 200
+
+// markNew marks the refs that were not there before. Without a before it only notes what there is.
+func markNew(text string, f FinishOptions) (string, map[string]struct{}) {
+	elements := map[string]struct{}{}
+	if text == "" {
+		return text, elements
+	}
+	count := map[string]int{}
+	lines := strings.Split(text, "\n")
+	for i, text := range lines {
+		l, ok := scanLine(text)
+		if !ok || l.refStart == 0 {
+			continue
+		}
+		id := l.ref()
+		if !f.StableRefs {
+			id = l.role + l.quoted
+			n := count[id]
+			count[id]++
+			if n > 0 {
+				id += "#" + strconv.Itoa(n)
+			}
+		}
+		elements[id] = struct{}{}
+		if _, known := f.Before[id]; !known && f.Before != nil {
+			lines[i] = text[:l.end] + " [new]" + text[l.end:]
+		}
+	}
+	if f.Before == nil {
+		return text, elements
+	}
+	return strings.Join(lines, "\n"), elements
+}
+
+func countNew(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, " [new]") {
+			continue
+		}
+		if l, ok := scanLine(strings.TrimSuffix(line, "\n")); ok && l.isNew {
+			n++
+		}
+	}
+	return n
+}
+
+// filterLines keeps the lines that contain all words of a query.
+func filterLines(text, query string) string {
+	words := strings.Fields(strings.ToLower(query))
+	var kept []string
+lines:
+	for line := range strings.SplitSeq(text, "\n") {
+		low := strings.ToLower(line)
+		for _, word := range words {
+			if !strings.Contains(low, word) {
+				continue lines
+			}
+		}
+		kept = append(kept, line)
+	}
+	return strings.Join(kept, "\n")
+}
+
+// linkList is the appendix of links, each address once.
+func linkList(links []Link) string {
+	if len(links) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n\nLinks:")
+	seen := map[string]bool{}
+	for _, l := range links {
+		if seen[l.URL] || len(seen) == maxLinks {
+			continue
+		}
+		seen[l.URL] = true
+		fmt.Fprintf(&b, "\n%d. %s -> %s", len(seen), l.Text, l.URL)
+	}
+	return b.String()
+}

@@ -1,0 +1,148 @@
+package outline
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf16"
+)
+
+// nodeLine is one line of a snapshot taken apart. Page text cannot pass for structure: names are JSON strings, and
+// brackets count only before the colon.
+type nodeLine struct {
+	text     string
+	role     string
+	quoted   string // the name as it is written; "" if there is none
+	refStart int    // of the ref inside the line; 0 if it has none
+	refEnd   int
+	nth      int
+	isNew    bool // marked as new
+	end      int  // where the brackets end
+}
+
+func (l nodeLine) ref() string { return l.text[l.refStart:l.refEnd] }
+
+// name is the name that is written in quotes.
+func (l nodeLine) name() string {
+	if l.quoted == "" {
+		return ""
+	}
+	if !strings.Contains(l.quoted, `\`) {
+		return l.quoted[1 : len(l.quoted)-1]
+	}
+	var name string
+	_ = json.Unmarshal([]byte(l.quoted), &name) // checked by scanLine
+	return name
+}
+
+// scanLine takes a line apart; ok is false for lines that are not nodes.
+func scanLine(text string) (l nodeLine, ok bool) {
+	at := len(text) - len(strings.TrimLeft(text, " "))
+	if !strings.HasPrefix(text[at:], "- ") {
+		return l, false
+	}
+	at += 2
+	end := at
+	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= 'A' && text[end] <= 'Z') {
+		end++
+	}
+	if end == at {
+		return l, false
+	}
+	l.text, l.role = text, text[at:end]
+	at = end
+	if strings.HasPrefix(text[at:], ` "`) {
+		stop := stringEnd(text, at+1)
+		if stop < 0 {
+			return l, false
+		}
+		l.quoted = text[at+1 : stop]
+		if strings.Contains(l.quoted, `\`) && !json.Valid([]byte(l.quoted)) {
+			return l, false
+		}
+		at = stop
+	}
+	return l, l.scanAttributes(at)
+}
+
+// scanAttributes reads the attributes that begin at an index.
+func (l *nodeLine) scanAttributes(at int) bool {
+	for strings.HasPrefix(l.text[at:], " [") {
+		stop := strings.IndexByte(l.text[at:], ']')
+		if stop < 0 {
+			return false
+		}
+		inner := l.text[at+2 : at+stop]
+		if strings.HasPrefix(inner, "ref=") {
+			l.refStart, l.refEnd = at+len(" [ref="), at+stop
+		} else if count, ok := strings.CutPrefix(inner, "nth="); ok {
+			parseCount(count, &l.nth)
+		} else if inner == "new" {
+			l.isNew = true
+		}
+		at += stop + 1
+	}
+	l.end = at
+	return true
+}
+
+// stringEnd returns the index after the JSON string that starts at from, or -1.
+func stringEnd(s string, from int) int {
+	for i := from + 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// cutLines shortens text to at most limit UTF-16 units on a whole line and says so in a last line.
+func cutLines(text string, limit int) string {
+	const mark = "\n\n[...TRUNCATED: raise maxChars, or narrow the snapshot with selector, depth or interactive]"
+	const short = "\n\n[TRUNCATED]"
+	tail := mark
+	if limit < 2*len(mark) {
+		tail = short
+	}
+	if limit < len(tail)+1 {
+		return "…"
+	}
+	used, end := 0, 0
+	for line := range strings.Lines(text) {
+		n := utf16Len(strings.TrimSuffix(line, "\n"))
+		if used+n > limit-len(tail) {
+			break
+		}
+		used += n + 1
+		end += len(line)
+	}
+	return strings.TrimSuffix(text[:end], "\n") + tail
+}
+
+// utf16Len counts UTF-16 units, the measure of the control API.
+func utf16Len(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xffff {
+			n++
+		}
+	}
+	return n
+}
+
+// ClipText shortens text to at most limit UTF-16 units and reports whether it did; 0 means no limit.
+func ClipText(text string, limit int) (string, bool) {
+	if limit <= 0 || len(text) <= limit {
+		return text, false
+	}
+	n := 0
+	for i, r := range text {
+		if n += utf16.RuneLen(r); n > limit {
+			return text[:i], true
+		}
+	}
+	return text, false
+}

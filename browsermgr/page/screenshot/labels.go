@@ -1,0 +1,216 @@
+package screenshot
+
+import (
+	"context"
+	"image"
+	"image/color"
+	"image/draw"
+	"math"
+	"strconv"
+	"strings"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/basicfont"
+	"golang.org/x/image/math/fixed"
+)
+
+// Label is a ref to mark, as a snapshot lists it.
+type Label struct {
+	Ref  string
+	Role string
+	Name string
+}
+
+// Box is an area of a picture, in pixels.
+type Box struct {
+	X      int `json:"x"`
+	Y      int `json:"y"`
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// Annotation tells where an element is in a picture. The box may lie outside of it, and is empty if the element shows
+// nothing of itself.
+type Annotation struct {
+	Ref    string `json:"ref"`
+	Number int    `json:"number"` // the last digits of the ref
+	Role   string `json:"role"`
+	Name   string `json:"name,omitempty"`
+	Box    Box    `json:"box"`
+}
+
+// locateLabels finds where the elements of labels are in the viewport of the main frame. Those that are gone are missing.
+func locateLabels(ctx context.Context, t *page.Tab, labels []Label) (map[string]elementPlace, error) {
+	type group struct {
+		refs []string
+		at   []frame.Locator
+	}
+	groups := map[*frame.Frame]*group{}
+	for _, l := range labels[:min(len(labels), MaxLabels)] {
+		e, err := t.Locate(l.Ref, "")
+		if err != nil || l.Ref == "" {
+			continue
+		}
+		g := groups[e.Frame]
+		if g == nil {
+			g = &group{}
+			groups[e.Frame] = g
+		}
+		g.refs, g.at = append(g.refs, l.Ref), append(g.at, frame.Locator{Ref: e.LocalRef})
+	}
+	found := map[string]elementPlace{}
+	for f, g := range groups {
+		places, err := runMeasureScript[[]*elementPlace](ctx, f, g.at, scriptArgument{Do: "places"})
+		if err == nil {
+			err = mapToMainFrame(ctx, f, places)
+		}
+		if cdp.IsDocumentGone(err) && f.Parent() != nil {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, p := range places {
+			if p != nil {
+				found[g.refs[i]] = *p
+			}
+		}
+	}
+	return found, nil
+}
+
+// mapToMainFrame maps places of a frame of another process to the viewport of the main frame.
+func mapToMainFrame(ctx context.Context, f *frame.Frame, places []*elementPlace) error {
+	total := frameOffset{Scale: 1}
+	for ; f.Parent() != nil; f = f.Parent() {
+		owner, err := f.FindOwner(ctx)
+		if err != nil {
+			return err
+		}
+		s, err := runMeasureScript[*frameOffset](ctx, f.Parent(), []frame.Locator{{Ref: owner}}, scriptArgument{Do: "shift"})
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			return cdp.ErrDocumentGone
+		}
+		total = total.below(*s)
+	}
+	for _, p := range places {
+		if p != nil && p.cssBox != (cssBox{}) {
+			p.cssBox, p.Part = total.apply(p.cssBox), total.apply(p.Part)
+		}
+	}
+	return nil
+}
+
+// labelSketch is what to draw into a picture.
+type labelSketch struct {
+	labels    []Label
+	places    map[string]elementPlace
+	view      pictureArea
+	truncated bool
+}
+
+func newSketch(labels []Label, places map[string]elementPlace, v pictureArea) *labelSketch {
+	s := &labelSketch{labels: labels, places: places, view: v}
+	if len(labels) > MaxLabels {
+		s.labels, s.truncated = labels[:MaxLabels], true
+	}
+	return s
+}
+
+// pixels is where a box of the document is in the picture.
+func (v pictureArea) pixels(b cssBox, scale float64) image.Rectangle {
+	at := func(n, origin float64) int { return int(math.Round((n - origin) * v.scale * scale)) }
+	return image.Rect(at(b.Left, v.left), at(b.Top, v.top), at(b.Right, v.left), at(b.Bottom, v.top))
+}
+
+// draw marks the labels in a picture that is scaled by this factor, and tells of them in out.
+func (s *labelSketch) draw(canvas draw.Image, scale float64, out *Image) {
+	out.Annotations, out.Truncated = []Annotation{}, s.truncated
+	var drawn []Label
+	var where []image.Rectangle
+	for _, l := range s.labels {
+		p, ok := s.places[l.Ref]
+		if !ok {
+			out.Skipped++
+			continue
+		}
+		r := image.Rectangle{}
+		if p.cssBox != (cssBox{}) {
+			r = s.view.pixels(p.cssBox, scale)
+		}
+		out.Annotations = append(out.Annotations, Annotation{
+			Ref: l.Ref, Number: refNumber(l.Ref), Role: l.Role, Name: l.Name, Box: Box{r.Min.X, r.Min.Y, r.Dx(), r.Dy()},
+		})
+		if !p.Seen || s.view.pixels(p.Part, scale).Intersect(canvas.Bounds()).Empty() {
+			out.Skipped++
+			continue
+		}
+		out.Drawn++
+		drawn, where = append(drawn, l), append(where, r)
+	}
+	thick := max(2, int(math.Round(2*s.view.scale*scale)))
+	for _, r := range where {
+		drawOutline(canvas, r, min(thick, 6))
+	}
+	for i, l := range drawn {
+		drawTag(canvas, where[i], l.Ref, int(math.Round(s.view.scale*scale)))
+	}
+}
+
+// refNumber is the last digits of a ref.
+func refNumber(ref string) int {
+	digits := ref[len(strings.TrimRight(ref, "0123456789")):]
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+var (
+	labelColor     = color.RGBA{R: 0xff, G: 0xb0, B: 0x20, A: 0xff}
+	labelTextColor = color.RGBA{R: 0x1a, G: 0x1a, B: 0x1a, A: 0xff}
+)
+
+// drawOutline draws the outline of a box, just inside of it.
+func drawOutline(canvas draw.Image, r image.Rectangle, thick int) {
+	fill := image.NewUniform(labelColor)
+	for _, side := range []image.Rectangle{
+		{r.Min, image.Pt(r.Max.X, r.Min.Y+thick)},
+		{image.Pt(r.Min.X, r.Max.Y-thick), r.Max},
+		{r.Min, image.Pt(r.Min.X+thick, r.Max.Y)},
+		{image.Pt(r.Max.X-thick, r.Min.Y), r.Max},
+	} {
+		draw.Draw(canvas, side.Intersect(r), fill, image.Point{}, draw.Src)
+	}
+}
+
+// drawTag writes the ref above the box, or into its corner where there is no room above. zoom makes letters whole times
+// larger.
+func drawTag(canvas draw.Image, r image.Rectangle, ref string, zoom int) {
+	zoom = min(max(zoom, 1), 4)
+	letters := image.NewRGBA(image.Rect(0, 0, 7*len(ref)+4, 13))
+	draw.Draw(letters, letters.Bounds(), image.NewUniform(labelColor), image.Point{}, draw.Src)
+	pen := font.Drawer{Dst: letters, Src: image.NewUniform(labelTextColor), Face: basicfont.Face7x13, Dot: fixed.P(2, 11)}
+	pen.DrawString(ref)
+	size := letters.Bounds().Size().Mul(zoom)
+	bounds := canvas.Bounds()
+	at := image.Pt(min(max(r.Min.X, bounds.Min.X), bounds.Max.X-size.X), r.Min.Y-size.Y)
+	if at.Y < bounds.Min.Y {
+		at.Y = min(max(r.Min.Y, bounds.Min.Y), bounds.Max.Y-size.Y)
+	}
+	for y := range size.Y {
+		for x := range size.X {
+			if p := at.Add(image.Pt(x, y)); p.In(bounds) {
+				canvas.Set(p.X, p.Y, letters.RGBAAt(x/zoom, y/zoom))
+			}
+		}
+	}
+}

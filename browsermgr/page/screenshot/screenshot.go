@@ -1,0 +1,242 @@
+package screenshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Limits of a screenshot.
+const (
+	// DefaultTimeout is how long a screenshot may take if its options do not say.
+	DefaultTimeout = 20 * time.Second
+	// MaxSide is the longest side, in pixels.
+	MaxSide = 2000
+	// MaxBytes is the largest file.
+	MaxBytes = 5 << 20
+	// MaxLabels is how many labels are drawn.
+	MaxLabels = 150
+)
+
+// jpegQuality is that of a JPEG as Chromium makes it.
+const jpegQuality = 85
+
+// Options say what a screenshot shows. The zero value is the viewport as PNG.
+type Options struct {
+	// FullPage shows the whole document at its present width, not with Ref or Element.
+	FullPage bool
+	// Ref limits the picture to an element of a snapshot.
+	Ref string
+	// Element limits the picture to the first element that matches a CSS selector, if there is no Ref.
+	Element string
+	// Type is png or jpeg; anything else counts as png. What is too large comes as jpeg either way.
+	Type string
+	// Labels are refs to mark, from a snapshot; nil marks none.
+	Labels []Label
+	// Timeout bounds the whole; 0 means [DefaultTimeout].
+	Timeout time.Duration
+}
+
+// Image is a screenshot. The caller owns it.
+type Image struct {
+	Data   []byte
+	Type   string // png or jpeg
+	Width  int    // in pixels
+	Height int
+	// Annotations tell of all labels that were asked for and whose elements exist.
+	Annotations []Annotation
+	// Drawn and Skipped count the labels that are in the picture and those that are not.
+	Drawn, Skipped int
+	// Truncated says that there were more labels than [MaxLabels].
+	Truncated bool
+}
+
+// TakeScreenshot takes a picture in device pixels and brings it to a size that can be sent: at most [MaxSide] pixels and
+// [MaxBytes] bytes; within both the bytes are Chromium's own. Afterwards the page has the geometry and scroll positions it
+// had before. A picture of the viewport without labels does not wait for a running action; if a dialog is open the error
+// is a *page.DialogError.
+func TakeScreenshot(ctx context.Context, t *page.Tab, o Options) (Image, error) {
+	if o.FullPage && (o.Ref != "" || o.Element != "") {
+		return Image{}, fault.Invalidf("fullPage is not supported for element screenshots")
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Type != "jpeg" {
+		o.Type = "png"
+	}
+	var img Image
+	take := func(ctx context.Context) (err error) {
+		img, err = o.takePicture(ctx, t)
+		return err
+	}
+	var err error
+	if o.FullPage || o.Ref != "" || o.Element != "" || o.Labels != nil {
+		err = t.RunExclusive(ctx, o.Timeout, take)
+	} else {
+		err = runConcurrently(ctx, t, o.Timeout, take)
+	}
+	if err != nil {
+		return Image{}, fmt.Errorf("screenshot of tab %s: %w", t.ID(), err)
+	}
+	return img, nil
+}
+
+// runConcurrently runs something without waiting for the tab's turn. Behind a dialog nothing is drawn.
+func runConcurrently(ctx context.Context, t *page.Tab, limit time.Duration, do func(context.Context) error) error {
+	if open := t.Dialogs().Pending; len(open) > 0 {
+		return &page.DialogError{Dialog: open[0]}
+	}
+	return t.RunConcurrently(ctx, limit, do)
+}
+
+// pictureArea is an area of the document and how large its pixels are in the picture.
+type pictureArea struct {
+	left, top float64 // its corner: in the document, or in the viewport where places are
+	scale     float64 // pixels for each CSS pixel
+}
+
+func (o Options) takePicture(ctx context.Context, t *page.Tab) (Image, error) {
+	if !o.FullPage && o.Ref == "" && o.Element == "" && o.Labels == nil {
+		data, err := captureImage(ctx, t, o, nil, false)
+		if err != nil {
+			return Image{}, err
+		}
+		return fitImage(ctx, data, o.Type, nil)
+	}
+	before, err := measureViewport(ctx, t)
+	if err != nil {
+		return Image{}, err
+	}
+	data, v, places, err := o.captureRestored(ctx, t, before)
+	if err = errors.Join(err, restoreTab(ctx, t, &before)); err != nil {
+		return Image{}, err
+	}
+	if o.Labels == nil {
+		return fitImage(ctx, data, o.Type, nil)
+	}
+	return fitImage(ctx, data, o.Type, newSketch(o.Labels, places, v))
+}
+
+// captureRestored takes the picture of a page that is restored afterwards.
+func (o Options) captureRestored(ctx context.Context, t *page.Tab, before viewportGeometry) (data []byte, v pictureArea, places map[string]elementPlace, err error) {
+	v = pictureArea{left: before.Left, top: before.Top, scale: before.Scale * before.DPR}
+	var clip *proto.PageViewport
+	beyond := false
+	if o.FullPage || o.Ref != "" || o.Element != "" {
+		if clip, beyond, err = o.clipArea(ctx, t, before); err != nil {
+			return nil, v, nil, err
+		}
+		clip.Scale = shrinkFactor(max(clip.Width, clip.Height) * before.DPR)
+		v = pictureArea{left: clip.X, top: clip.Y, scale: clip.Scale * before.DPR}
+	}
+	if o.Labels != nil {
+		if places, err = locateLabels(ctx, t, o.Labels); err != nil {
+			return nil, v, nil, err
+		}
+		now, err := measureViewport(ctx, t)
+		if err != nil {
+			return nil, v, nil, err
+		}
+		// Places are told in the viewport.
+		v.left, v.top = v.left-now.X, v.top-now.Y
+	}
+	if o.FullPage {
+		if err := drawOffscreenFrames(ctx, t); err != nil {
+			return nil, v, nil, err
+		}
+	}
+	data, err = captureImage(ctx, t, o, clip, beyond)
+	return data, v, places, err
+}
+
+// clipArea is the area of the document that a picture shows, and whether that goes beyond the viewport.
+func (o Options) clipArea(ctx context.Context, t *page.Tab, before viewportGeometry) (*proto.PageViewport, bool, error) {
+	if o.FullPage {
+		if err := hideBars(ctx, t, before); err != nil {
+			return nil, false, err
+		}
+		m, err := cdp.Ask[proto.PageGetLayoutMetricsResult](ctx, t.MainFrame().Session, proto.PageGetLayoutMetrics{})
+		if err != nil {
+			return nil, false, err
+		}
+		return &proto.PageViewport{Width: math.Ceil(m.CSSContentSize.Width), Height: math.Ceil(m.CSSContentSize.Height)}, true, nil
+	}
+	e, at, err := findElement(t, o.Ref, o.Element)
+	if err != nil {
+		return nil, false, err
+	}
+	clip, beyond, err := elementClip(ctx, t, func() (cssBox, error) { return scrollIntoView(ctx, e, at) })
+	if err != nil || !beyond || !before.Bars {
+		return clip, beyond, err
+	}
+	if err := hideBars(ctx, t, before); err != nil {
+		return nil, false, err
+	}
+	clip, _, err = elementClip(ctx, t, func() (cssBox, error) { return scrollIntoView(ctx, e, at) })
+	return clip, true, err
+}
+
+func elementClip(ctx context.Context, t *page.Tab, find func() (cssBox, error)) (*proto.PageViewport, bool, error) {
+	b, err := find()
+	if err != nil {
+		return nil, false, err
+	}
+	now, err := measureViewport(ctx, t)
+	if err != nil {
+		return nil, false, err
+	}
+	left, top := math.Floor(b.Left), math.Floor(b.Top)
+	right, bottom := math.Ceil(b.Right), math.Ceil(b.Bottom)
+	beyond := now.Scale != 1 || left < 0 || top < 0 || right > now.Width || bottom > now.Height
+	clip := &proto.PageViewport{X: now.X + left, Y: now.Y + top, Width: right - left, Height: bottom - top}
+	if clip.X < 0 {
+		clip.Width, clip.X = clip.Width+clip.X, 0
+	}
+	if clip.Y < 0 {
+		clip.Height, clip.Y = clip.Height+clip.Y, 0
+	}
+	if clip.Width < 1 || clip.Height < 1 {
+		return nil, false, fmt.Errorf("the element lies outside of the page (%w)", fault.ErrNotInteractable)
+	}
+	return clip, beyond, nil
+}
+
+func hideBars(ctx context.Context, t *page.Tab, before viewportGeometry) error {
+	if !before.Bars {
+		return nil
+	}
+	_, err := runMeasureScript[float64](ctx, t.MainFrame(), nil, scriptArgument{Do: "bars"})
+	return err
+}
+
+// sharpnessLimit is the longest side, in pixels, that is captured as it is. What is longer would be made smaller in any case, and
+// Chromium draws it smaller with less effort, and up to a size that its textures can hold.
+const sharpnessLimit = 4 * MaxSide
+
+func shrinkFactor(longest float64) float64 {
+	if longest <= sharpnessLimit {
+		return 1
+	}
+	return sharpnessLimit / 2 / longest
+}
+
+// captureImage asks Chromium for the picture.
+func captureImage(ctx context.Context, t *page.Tab, o Options, clip *proto.PageViewport, beyond bool) ([]byte, error) {
+	req := proto.PageCaptureScreenshot{
+		Format: proto.PageCaptureScreenshotFormat(o.Type), Clip: clip, CaptureBeyondViewport: beyond,
+	}
+	if o.Type == "jpeg" {
+		q := jpegQuality
+		req.Quality = &q
+	}
+	return t.Capture(ctx, o.Timeout, req)
+}

@@ -1,0 +1,309 @@
+package screenshot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/screenshot"
+	"clank/internal/test/browsertest"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+const geometry = `JSON.stringify([innerWidth, innerHeight, scrollX, scrollY, devicePixelRatio, document.documentElement.clientWidth,
+	visualViewport.scale, Math.round(visualViewport.pageLeft), Math.round(visualViewport.pageTop), screen.width, screen.height, navigator.maxTouchPoints,
+	[...document.querySelectorAll('.scroller')].map(e => e.scrollTop)])`
+
+const tall = `<style>body{height:3000px;width:100%;background:#0000ff}</style>
+	<div style="position:fixed;left:0;bottom:0;width:100px;height:50px;background:#ffff00"></div>
+	<div style="height:100vh;width:200px;background:#00ffff"></div>
+	<button style="position:absolute;top:2000px;left:50px;width:120px;height:40px;border:0;padding:0;background:#ff0000;color:#f00">B</button>
+	<div class=scroller style="position:absolute;top:700px;left:300px;width:200px;height:100px;overflow:auto">
+		<div style="height:900px;background:#808080"></div><button style="display:block;width:60px;height:30px;border:0;background:#00ff00;color:#0f0">In</button></div>`
+
+func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
+	for _, dpr := range []float64{1, 3} {
+		t.Run(fmt.Sprintf("dpr %g", dpr), func(t *testing.T) {
+			tab := show(t, tall, dpr)
+			size(t, tab, 640, 600, dpr, false)
+			found := refs(t, tab, 2)
+			browsertest.JS(t, tab, "(scrollTo(0, 450), document.querySelector('.scroller').scrollTop = 30, 1)")
+			before := browsertest.JS(t, tab, geometry)
+			n := int(dpr)
+			tests := []struct {
+				name          string
+				opts          screenshot.Options
+				width, height int
+				colors        map[[2]int]string // by CSS pixel
+			}{
+				{"viewport", screenshot.Options{}, 640, 600, map[[2]int]string{{5, 5}: "#00ffff", {5, 590}: "#ffff00", {500, 5}: "#0000ff"}},
+				{"element", screenshot.Options{Ref: found["B"].Ref}, 120, 40, map[[2]int]string{{3, 3}: "#ff0000", {117, 37}: "#ff0000"}},
+				{"by selector", screenshot.Options{Element: "body > button", Type: "jpeg"}, 120, 40, map[[2]int]string{{3, 3}: "#ff0000"}},
+				{"in a scroller", screenshot.Options{Ref: found["In"].Ref}, 60, 30, map[[2]int]string{{3, 3}: "#00ff00", {57, 27}: "#00ff00"}},
+			}
+			for _, tt := range tests {
+				_, img := shoot(t, tab, tt.opts)
+				if got := img.Bounds().Size(); got.X != min(tt.width*n, 2000) && tt.name == "viewport" {
+					t.Logf("%s scaled to %v", tt.name, got)
+				}
+				scale := float64(img.Bounds().Dx()) / float64(tt.width)
+				if want := min(dpr, 2000/float64(max(tt.width, tt.height))); scale < want-0.01 || scale > want+0.01 {
+					t.Errorf("%s: got %v, %g times its CSS pixels, want %g times", tt.name, img.Bounds().Size(), scale, want)
+				}
+				for at, want := range tt.colors {
+					wantColor(t, img, int(float64(at[0])*scale), int(float64(at[1])*scale), want)
+				}
+				if after := browsertest.JS(t, tab, geometry); after != before {
+					t.Errorf("%s: got geometry %s afterwards, want %s", tt.name, after, before)
+				}
+			}
+			_, img := shoot(t, tab, screenshot.Options{FullPage: true})
+			if got := img.Bounds().Size(); got.Y != 2000 || got.X < 426 || got.X > 428 {
+				t.Errorf("full page: got %v", got)
+			}
+			wantColor(t, img, 5, 5, "#00ffff")
+			wantColor(t, img, int(60*2000/3000), int(2010*2000/3000), "#ff0000")
+			wantColor(t, img, 5, 1990, "#0000ff") // the height of the viewport is still 600
+			if after := browsertest.JS(t, tab, geometry); after != before {
+				t.Errorf("full page: got geometry %s afterwards, want %s", after, before)
+			}
+		})
+	}
+}
+
+func TestSmallPictureIsChromiumsOwn(t *testing.T) {
+	tab := open(t, "")
+	size(t, tab, 390, 664, 3, true)
+	browsertest.Navigate(t, tab, site(t, map[string]string{"/": tall}))
+	browsertest.JS(t, tab, "(scrollTo(0, 700), 1)")
+	before := browsertest.JS(t, tab, geometry)
+	shot, _ := shoot(t, tab, screenshot.Options{Type: "gif"})
+	if shot.Type != "png" || shot.Width != 1170 || shot.Height != 1992 {
+		t.Errorf("got %s of %dx%d, want a png of 1170x1992", shot.Type, shot.Width, shot.Height)
+	}
+	shot, _ = shoot(t, tab, screenshot.Options{FullPage: true})
+	if shot.Height != 2000 || shot.Type != "jpeg" {
+		t.Errorf("full page: got %s of %dx%d", shot.Type, shot.Width, shot.Height)
+	}
+	if after := browsertest.JS(t, tab, geometry); after != before {
+		t.Errorf("got geometry %s afterwards, want %s", after, before)
+	}
+}
+
+func TestScrollBarsComeBack(t *testing.T) {
+	tab := open(t, site(t, map[string]string{"/": tall + `<div style="position:absolute;right:0;top:10px;width:40px;height:40px;background:#ff0000"></div>`}))
+	browsertest.JS(t, tab, "(scrollTo(0, 450), 1)")
+	before := browsertest.JS(t, tab, geometry)
+	if browsertest.JS(t, tab, "innerWidth > document.documentElement.clientWidth") != "true" {
+		t.Skip("this browser's scroll bars take no room")
+	}
+	_, img := shoot(t, tab, screenshot.Options{FullPage: true})
+	wantColor(t, img, img.Bounds().Dx()-3, int(20*2000/3000), "#ff0000") // nothing is cut off at the right
+	shoot(t, tab, screenshot.Options{Element: "body > button"})
+	if after := browsertest.JS(t, tab, geometry); after != before {
+		t.Errorf("got geometry %s afterwards, want %s", after, before)
+	}
+	if got := browsertest.JS(t, tab, "document.adoptedStyleSheets.length"); got != "0" {
+		t.Errorf("got %s style sheets of ours left", got)
+	}
+}
+
+func TestElementsOfFramesAndShadowRoots(t *testing.T) {
+	tab := open(t, "")
+	size(t, tab, 800, 600, 2, false)
+	browsertest.Navigate(t, tab, site(t, map[string]string{
+		"/": `<div style="height:1500px"></div><div id=host></div>
+			<iframe style="width:400px;height:200px;border:5px solid;padding:7px;margin:3px" src="HOST/far"></iframe>
+			<script>host.attachShadow({mode:'open'}).innerHTML = '<button style="width:80px;height:30px;border:0;background:#ff00ff;color:#f0f">Shade</button>'</script>`,
+		"/far": `<div style="height:700px"></div><button style="width:90px;height:40px;border:0;background:#00ff00;color:#0f0">Far</button>
+			<div style="height:700px"></div>`,
+	}))
+	found := refs(t, tab, 2)
+	before := browsertest.JS(t, tab, geometry)
+	_, img := shoot(t, tab, screenshot.Options{Ref: found["Shade"].Ref})
+	if got := img.Bounds().Size(); got.X != 160 || got.Y != 60 {
+		t.Errorf("shadow root: got %v", got)
+	}
+	wantColor(t, img, 5, 5, "#ff00ff")
+	_, img = shoot(t, tab, screenshot.Options{Ref: found["Far"].Ref, Labels: []screenshot.Label{found["Far"]}})
+	if got := img.Bounds().Size(); got.X != 180 || got.Y != 80 {
+		t.Errorf("frame: got %v", got)
+	}
+	wantColor(t, img, 170, 70, "#00ff00")
+	wantColor(t, img, 2, 78, "#ffb020")
+	if after := browsertest.JS(t, tab, geometry); after != before {
+		t.Errorf("got geometry %s afterwards, want %s", after, before)
+	}
+}
+
+func TestElementsOfFramesOfAnotherOriginInTheProcess(t *testing.T) {
+	tab := open(t, "")
+	size(t, tab, 800, 600, 1, false)
+	port := site(t, map[string]string{"/far": `<div style="height:700px"></div><button style="width:90px;height:40px;border:0;background:#00ff00;color:#0f0">Far</button><div style="height:700px"></div>`})
+	browsertest.Navigate(t, tab, site(t, map[string]string{
+		"/": `<div style="height:1500px"></div><iframe style="width:400px;height:200px;border:5px solid;padding:7px;margin:3px" src="` + port + `/far"></iframe>`,
+	}))
+	found := refs(t, tab, 1)
+	before := browsertest.JS(t, tab, geometry)
+	shot, img := shoot(t, tab, screenshot.Options{Ref: found["Far"].Ref, Labels: []screenshot.Label{found["Far"]}})
+	if got := img.Bounds().Size(); got.X != 90 || got.Y != 40 || shot.Drawn != 1 {
+		t.Errorf("got %v with %d labels", got, shot.Drawn)
+	}
+	wantColor(t, img, 85, 35, "#00ff00")
+	wantColor(t, img, 1, 39, "#ffb020")
+	if after := browsertest.JS(t, tab, geometry); after != before {
+		t.Errorf("got geometry %s afterwards, want %s", after, before)
+	}
+}
+
+func TestRemoteFramesAreDrawnInAFullPage(t *testing.T) {
+	tab := open(t, "")
+	size(t, tab, 800, 600, 1, false)
+	browsertest.Navigate(t, tab, site(t, map[string]string{
+		"/":    `<div style="height:1200px"></div><iframe style="width:400px;height:200px;border:0;display:block" src="HOST/far"></iframe>`,
+		"/far": `<body style="background:#00ff00"><button>Far</button>`,
+	}))
+	refs(t, tab, 1)
+	_, img := shoot(t, tab, screenshot.Options{FullPage: true})
+	wantColor(t, img, 200, 1300, "#00ff00")
+}
+
+func TestWhatCannotBeShown(t *testing.T) {
+	tab := show(t, `<button>Here</button><button id=hid>Hidden later</button>`, 1)
+	found := refs(t, tab, 2)
+	browsertest.JS(t, tab, "(hid.hidden = true, 1)")
+	tests := []struct {
+		name string
+		opts screenshot.Options
+		want error
+		text string
+	}{
+		{"full page of an element", screenshot.Options{FullPage: true, Ref: "e1"}, page.ErrInvalid, "fullPage is not supported for element screenshots"},
+		{"full page of a selector", screenshot.Options{FullPage: true, Element: "p"}, page.ErrInvalid, "fullPage is not supported for element screenshots"},
+		{"unknown ref", screenshot.Options{Ref: "e99"}, page.ErrUnknownRef, "Unknown ref e99"},
+		{"no ref at all", screenshot.Options{Ref: "nonsense"}, nil, "nonsense"},
+		{"no match", screenshot.Options{Element: ".none"}, page.ErrNotInteractable, "not found"},
+		{"no selector", screenshot.Options{Element: "[["}, page.ErrInvalid, "not a CSS selector"},
+		{"hidden", screenshot.Options{Ref: found["Hidden later"].Ref}, page.ErrNotInteractable, "not visible"},
+	}
+	for _, tt := range tests {
+		start := time.Now()
+		_, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, tt.opts)
+		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+			t.Errorf("%s: got %v, want %v with %q", tt.name, err, tt.want, tt.text)
+		}
+		if d := time.Since(start); d > 9*time.Second {
+			t.Errorf("%s: it took %s", tt.name, d)
+		}
+	}
+}
+
+func TestPictureDoesNotWaitForAnAction(t *testing.T) {
+	tab := show(t, `<body style="background:#00ff00">`, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := tab.Act(ctx, page.Action{Kind: page.KindWait, Text: "never", TimeoutMs: 60000})
+		done <- err
+	}()
+	_, img := shoot(t, tab, screenshot.Options{})
+	wantColor(t, img, 5, 5, "#00ff00")
+	select {
+	case err := <-done:
+		t.Errorf("the action ended: %v", err)
+	default:
+	}
+	cancel()
+	<-done
+}
+
+func TestPictureEndsWithItsReason(t *testing.T) {
+	tab := show(t, `<button>B</button>`, 1)
+	stopped := errors.New("stopped by ada")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stopped)
+	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
+		if _, err := screenshot.TakeScreenshot(ctx, tab, o); !errors.Is(err, stopped) {
+			t.Errorf("got %v, want the cause", err)
+		}
+	}
+	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindEvaluate, Fn: "alert(1)"})
+	must(t, err)
+	var dialog *page.DialogError
+	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
+		if _, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, o); !res.BlockedByDialog || !errors.As(err, &dialog) {
+			t.Errorf("behind a dialog: got %v", err)
+		}
+	}
+	must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
+	must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	if _, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{}); !errors.Is(err, page.ErrTabGone) {
+		t.Errorf("closed: got %v", err)
+	}
+}
+
+func TestNoPictureOfACrashedPage(t *testing.T) {
+	// Chromium does not always survive it, so this one is of no other test.
+	b := browsertest.Connect(t, browsertest.Launch(t), page.Options{})
+	tab := openIn(t, b, "about:blank")
+	tab.MainFrame().Post(proto.PageCrash{})
+	<-crashed(t, tab)
+	_, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{FullPage: true})
+	if !errors.Is(err, page.ErrTabCrashed) && !errors.Is(err, page.ErrBrowserGone) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// crashed is closed when the tab has crashed.
+func crashed(t *testing.T, tab *page.Tab) <-chan struct{} {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for ctx := browsertest.Within(t, browsertest.Patience); tab.Err() == nil; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatal("the page did not crash")
+		}
+	}
+	done := make(chan struct{})
+	close(done)
+	return done
+}
+
+func TestPDF(t *testing.T) {
+	tab := show(t, `<body style="background:#ff0000"><h1>Paper</h1>`, 1)
+	data, err := screenshot.PrintPDF(browsertest.Within(t, 30*time.Second), tab)
+	must(t, err)
+	if !strings.HasPrefix(string(data), "%PDF-") || !strings.Contains(string(data), "/MediaBox [0 0 59") && !strings.Contains(string(data), "/MediaBox [0 0 595") {
+		t.Errorf("got %d bytes that begin with %.20q", len(data), data)
+	}
+}
+
+func TestHighlightShowsForAWhile(t *testing.T) {
+	tab := show(t, `<div style="height:1500px"></div><button id=b style="outline:0">B</button>
+		<script>window.changes=0; new MutationObserver(() => changes++).observe(document,{subtree:true,attributes:true,childList:true})</script>`, 1)
+	found := refs(t, tab, 1)
+	want, got := `"rgb(255, 69, 0) solid 3px / 2px"`, ""
+	for tries := 0; tries < 5 && got != want; tries++ { // it shows for two seconds, which a busy machine may miss
+		must(t, screenshot.Highlight(browsertest.Within(t, browsertest.Patience), tab, found["B"].Ref))
+		got = browsertest.JS(t, tab, "getComputedStyle(b).outline + ' / ' + getComputedStyle(b).outlineOffset")
+	}
+	if got != want {
+		t.Errorf("got outline %s, want %s", got, want)
+	}
+	browsertest.JS(t, tab, "Promise.all(b.getAnimations().map(a => a.finished)).then(() => 1)")
+	if got := browsertest.JS(t, tab, "getComputedStyle(b).outlineStyle + changes + b.getAnimations().length"); got != `"none00"` {
+		t.Errorf("got %s afterwards", got)
+	}
+	for ref, want := range map[string]error{"e99": page.ErrUnknownRef, "": page.ErrInvalid} {
+		if err := screenshot.Highlight(browsertest.Within(t, browsertest.Patience), tab, ref); !errors.Is(err, want) {
+			t.Errorf("%q: got %v, want %v", ref, err, want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package page_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
+)
+
+// TestATabWhoseProcessIsLateLoadsItsPage holds the processes of all pages back, and with them the new tab's, for longer than
+// a tab that does not answer is waited for: as a machine does that is busy.
+func TestATabWhoseProcessIsLateLoadsItsPage(t *testing.T) {
+	b := browser.Connect(t, page.Options{})
+	url := site(t, map[string]string{"/": "<p>Here"}).URL
+	pids := pageProcesses(t, browser.Process(t).PID)
+	if len(pids) == 0 {
+		t.Fatal("the browser has no processes for pages")
+	}
+	signalAll(pids, syscall.SIGSTOP)
+	resume := func() { signalAll(pids, syscall.SIGCONT) }
+	t.Cleanup(resume)
+	time.AfterFunc(2500*time.Millisecond, resume)
+	begun := time.Now()
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: url})
+	if took := time.Since(begun); took < 2*time.Second {
+		t.Errorf("the tab was there after %s, before its process went on", took)
+	}
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Here")
+}
+
+// signalAll passes over processes that have ended.
+func signalAll(pids []int, sig syscall.Signal) {
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, sig)
+	}
+}
+
+// pageProcesses are those below root that show pages, or start such.
+func pageProcesses(tb testing.TB, root int) (pids []int) {
+	tb.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	below := map[int][]int{}
+	for _, path := range dirs {
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		data, _ := os.ReadFile(path) // one that has ended has none
+		_, rest, _ := strings.Cut(string(data), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 {
+			parent, _ := strconv.Atoi(fields[1])
+			below[parent] = append(below[parent], pid)
+		}
+	}
+	for todo := []int{root}; len(todo) > 0; todo = todo[1:] {
+		cmdline, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(todo[0]), "cmdline"))
+		if strings.Contains(string(cmdline), "--type=renderer") || strings.Contains(string(cmdline), "--type=zygote") {
+			pids = append(pids, todo[0])
+		}
+		todo = append(todo, below[todo[0]]...)
+	}
+	return pids
+}

@@ -1,0 +1,162 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Act does one action and returns when its immediate outcome is there. If a dialog opens meanwhile, it returns at once
+// with Result.BlockedByDialog. If one is open already nothing is done and the error is a *[DialogError]. Other errors wrap
+// [ErrInvalid], [ErrUnknownRef], [ErrNotInteractable], [ErrTabCrashed], [ErrTabGone] or [ErrBrowserGone] where one of them
+// applies, and the context's cause when it ended.
+func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
+	if err := a.Validate(); err != nil {
+		return Result{}, err
+	}
+	if a.Kind == KindClose {
+		url := t.URL()
+		if err := t.Close(ctx); err != nil {
+			return Result{URL: url}, err
+		}
+		return Result{URL: url}, nil
+	}
+	if travel := map[Kind]func(context.Context) (Result, error){
+		KindBack: t.Back, KindForward: t.Forward, KindReload: t.Reload,
+	}[a.Kind]; travel != nil {
+		return travel(ctx)
+	}
+	var value json.RawMessage
+	limit := a.Limit() + time.Second
+	before, err := t.runWithBaseline(ctx, limit, func(ctx context.Context, before actionBaseline) error {
+		on := actionTab{tab: t, baseline: before}
+		if a.Kind == KindWait {
+			return action.Wait(ctx, on, a)
+		}
+		var err error
+		value, err = action.Perform(ctx, on, &t.inputState, a)
+		return err
+	})
+	res := t.resultSince(before)
+	res.Value = value
+	if dialog, ok := errors.AsType[*DialogError](err); ok && !dialog.openBefore {
+		res.BlockedByDialog, res.Dialog = true, &dialog.Dialog
+		return res, nil
+	}
+	if over, ok := errors.AsType[*fault.TimeLimitError](err); ok && over.Limit == limit {
+		// What is done in the page ends before that, and says what was wrong.
+		err = fmt.Errorf("%w: its script is busy; wait, stop it or reload (%w)", cdp.ErrNoAnswer, err)
+	}
+	if err != nil {
+		return res, fmt.Errorf("%s: %w", a.Kind, err)
+	}
+	return res, nil
+}
+
+// HeldModifiers are the modifier keys that an action has left down, as bits of CDP. It is for those who have the tab's turn, see
+// [Tab.Exclusive].
+func (t *Tab) HeldModifiers() int { return t.inputState.ModifierBits() }
+
+// runWithBaseline runs something in the tab's turn, under its limit.
+func (t *Tab) runWithBaseline(ctx context.Context, limit time.Duration, do func(context.Context, actionBaseline) error) (actionBaseline, error) {
+	release, err := t.acquireTurn(ctx)
+	if err != nil {
+		return t.takeBaseline(), err
+	}
+	defer release()
+	before := t.takeBaseline()
+	ctx, cancel, err := t.watchContext(ctx, limit, true)
+	if err != nil {
+		if dialog, ok := errors.AsType[*DialogError](err); ok {
+			dialog.openBefore = true
+		}
+		return before, err
+	}
+	defer cancel()
+	if err := t.tree.AwaitDiscovery(ctx); err != nil {
+		return before, err
+	}
+	return before, do(ctx, before)
+}
+
+// runInTurn runs something that changes nothing in the tab's turn.
+func (t *Tab) runInTurn(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	_, err := t.runWithBaseline(ctx, limit, func(ctx context.Context, _ actionBaseline) error { return do(ctx) })
+	return err
+}
+
+// actionTab is the tab as one action sees it.
+type actionTab struct {
+	tab      *Tab
+	baseline actionBaseline // the state before the action
+}
+
+// MainFrame is the frame that takes input.
+func (s actionTab) MainFrame() *frame.Frame { return s.tab.main }
+
+// Frames are all frames of the tab.
+func (s actionTab) Frames() []*frame.Frame { return s.tab.tree.Frames() }
+
+// TerminateScripts ends a script that still ran when ctx ended, unless it stands still because of a dialog. Input that does not come back
+// may be stuck in any frame.
+func (s actionTab) TerminateScripts(_ context.Context, f *frame.Frame) {
+	if s.tab.pendingDialog() != nil {
+		return
+	}
+	frames := []*frame.Frame{f}
+	if f == s.tab.main {
+		frames = s.tab.tree.ProcessRoots()
+	}
+	for _, f := range frames {
+		// Without a running script the request to stop would wait for the next one: give it one of ours to stop.
+		f.Post(proto.RuntimeTerminateExecution{}, proto.RuntimeEvaluate{Expression: "0"})
+	}
+}
+
+// AwaitURL waits until the tab's address matches.
+func (s actionTab) AwaitURL(ctx context.Context, match func(url string) bool) error {
+	return s.tab.waitUntil(ctx, func() bool { return match(s.tab.url) })
+}
+
+// AwaitLoad waits until the main document has come to a load state.
+func (s actionTab) AwaitLoad(ctx context.Context, state string) error {
+	return s.tab.waitUntil(ctx, func() bool { return s.tab.loadState.Reached(state) })
+}
+
+// Locate resolves a ref or a selector.
+func (s actionTab) Locate(ref, selector string) (frame.Element, error) {
+	return s.tab.locate(ref, selector)
+}
+
+// SendAndWait sends the input that the action ends with, if any, and waits for what it led to.
+func (s actionTab) SendAndWait(ctx context.Context, f *frame.Frame, events ...proto.Request) (string, error) {
+	return s.tab.sendAndWait(ctx, f, s.baseline, events)
+}
+
+// ReportDrags has native drags told to the channel.
+func (s actionTab) ReportDrags(begun chan<- proto.InputDragData) {
+	s.tab.mu.Lock()
+	defer s.tab.mu.Unlock()
+	s.tab.dragStart = begun
+}
+
+func (t *Tab) dragStarted(data *proto.InputDragData) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dragStart == nil || data == nil {
+		return
+	}
+	select {
+	case t.dragStart <- *data:
+	default:
+	}
+}

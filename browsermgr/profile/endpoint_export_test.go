@@ -1,0 +1,19 @@
+package profile
+
+import "net/url"
+
+// RewriteWebSocketURL is what Discover makes of an advertised address.
+func RewriteWebSocketURL(asked, advertised string) (string, error) {
+	u, err := url.Parse(asked)
+	if err != nil {
+		return "", err
+	}
+	found, err := rewriteWebSocketURL(u, advertised)
+	if err != nil {
+		return "", err
+	}
+	return found.String(), nil
+}
+
+// VersionURL is where discovery asks.
+func VersionURL(e Endpoint) string { return versionURL(e.url).String() }

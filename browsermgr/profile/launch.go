@@ -1,0 +1,112 @@
+package profile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/page"
+)
+
+// RunningBrowser is one that runs, with the connection to it. The caller owns both.
+type RunningBrowser struct {
+	Conn       *page.Browser
+	Process    *chrome.Process // nil if somebody else started it
+	Executable chrome.Executable
+	Port       int // of its DevTools on this machine; 0 if that is not known
+}
+
+// Close closes the connection, and ends the browser if it was started here.
+func (b RunningBrowser) Close(ctx context.Context) error {
+	_ = b.Conn.Close()
+	if b.Process == nil {
+		return nil
+	}
+	return b.Process.Stop(ctx)
+}
+
+// Launch starts a process of executable as opts say, whose own Executable is not looked at, and connects to it.
+func Launch(ctx context.Context, executable chrome.Executable, opts chrome.LaunchOptions, conn page.Options) (RunningBrowser, error) {
+	opts.Executable = executable.Path
+	process, err := chrome.Launch(ctx, opts)
+	if err != nil {
+		return RunningBrowser{}, err
+	}
+	c, err := page.Connect(ctx, process.WebSocketURL, conn)
+	if err != nil {
+		return RunningBrowser{}, errors.Join(err, process.Stop(context.WithoutCancel(ctx)))
+	}
+	return RunningBrowser{Conn: c, Process: process, Executable: executable, Port: process.Port}, nil
+}
+
+// Attach connects to a browser that runs already, here or elsewhere.
+func Attach(ctx context.Context, c Connector, at Endpoint, conn page.Options) (RunningBrowser, error) {
+	dial := func(ctx context.Context, t DialTarget, bound time.Duration) (*page.Browser, error) {
+		opts := conn
+		opts.HandshakeHeader, opts.HandshakeTimeout = t.Header, bound
+		return page.Connect(ctx, t.URL, opts)
+	}
+	b, err := ConnectEndpoint(ctx, c, at, dial)
+	if err != nil {
+		return RunningBrowser{}, err
+	}
+	return RunningBrowser{Conn: b, Port: at.Port()}, nil
+}
+
+// joinTimeout is how long a person has to allow the connection.
+const joinTimeout = time.Minute
+
+// remoteDebuggingHint is what a person has to do, once.
+const remoteDebuggingHint = "open chrome://inspect/#remote-debugging in that browser and switch remote debugging on"
+
+// ErrConnectionDenied says that a person did not let us in.
+var ErrConnectionDenied = errors.New("the browser did not allow the connection")
+
+// JoinSession connects to the browser that a person uses, over the port that it has written into its directory; see
+// [FindSession]. Such a browser asks the person first, at each connection: so there is one attempt. A refusal, or no
+// answer within a minute, is [ErrConnectionDenied].
+func JoinSession(ctx context.Context, session chrome.Session, conn page.Options) (RunningBrowser, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, joinTimeout, fmt.Errorf("nobody answered within %s", joinTimeout))
+	defer cancel()
+	conn.HandshakeTimeout = joinTimeout
+	c, err := page.Connect(ctx, session.WebSocketURL, conn)
+	if err == nil {
+		return RunningBrowser{Conn: c, Executable: chrome.Executable{Kind: session.Kind}, Port: session.Port}, nil
+	}
+	refused, ok := errors.AsType[*cdp.StatusError](err)
+	switch {
+	case ok && refused.Code == http.StatusNotFound:
+		err = fmt.Errorf("the browser on %s was restarted, or another one has its port: %w; %s", session.Path, refused, remoteDebuggingHint)
+	case ok, errors.Is(context.Cause(ctx), context.DeadlineExceeded), ctx.Err() != nil:
+		err = fmt.Errorf("%w: look for its question \"Allow remote debugging?\" and accept it, then start the profile again: %w",
+			ErrConnectionDenied, cmp.Or(context.Cause(ctx), err))
+	}
+	return RunningBrowser{}, err
+}
+
+// FindSession looks for the browser of a person that the plan means. It does not connect.
+func FindSession(pl Resolved) (chrome.Session, error) {
+	session, err := chrome.FindAnySession(pl.UserDataDir)
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, remoteDebuggingHint)
+	}
+	return session, err
+}
+
+// IsListening reports whether a program listens on a port of this machine.
+func IsListening(ctx context.Context, port int) bool {
+	d := net.Dialer{Timeout: time.Second}
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}

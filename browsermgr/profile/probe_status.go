@@ -1,0 +1,99 @@
+package profile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"clank/browsermgr/chrome"
+)
+
+// TransportCDP is how browsers are spoken to.
+const TransportCDP = "cdp"
+
+// How long a look may take.
+const (
+	ProbeHTTPTimeout   = 300 * time.Millisecond
+	ProbeSocketTimeout = 600 * time.Millisecond
+	detectTimeout      = time.Second // searching for a browser may ask the desktop
+)
+
+// ConfiguredStatus tells how a profile's browser would be had. dir is where it keeps its data if we start it.
+func ConfiguredStatus(pl Resolved, dir string) ProfileStatus {
+	s := ProfileStatus{
+		Enabled: !pl.Config.Disabled, Profile: pl.Name, Driver: pl.DriverName(), Transport: TransportCDP,
+		CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color, NoSandbox: pl.Config.NoSandbox, AttachOnly: pl.Mode != ModeLaunched,
+		ExecutablePath: NonBlank(cmp.Or(pl.Executable, pl.Config.Executable)),
+	}
+	s.Headless, s.HeadlessSource = pl.ResolveHeadless(nil)
+	if pl.Mode == ModeLaunched {
+		s.UserDataDir = &dir
+	} else {
+		s.UserDataDir = NonBlank(pl.UserDataDir)
+	}
+	return s
+}
+
+// DetectExecutable tells which browser would be started.
+func DetectExecutable(ctx context.Context, pl Resolved, s *ProfileStatus) {
+	if pl.Mode != ModeLaunched {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, detectTimeout)
+	defer cancel()
+	found, err := chrome.Find(ctx, cmp.Or(pl.Executable, pl.Config.Executable))
+	if err != nil {
+		s.DetectError = NonBlank(err.Error())
+		return
+	}
+	s.DetectedBrowser, s.DetectedExecutablePath = NonBlank(string(found.Kind)), &found.Path
+}
+
+// ProbeBrowser tells of a browser that nobody here is connected to. c is how one connects.
+func ProbeBrowser(ctx context.Context, pl Resolved, c Connector, s *ProfileStatus) {
+	switch {
+	case pl.Mode == ModeLaunched:
+	case pl.Mode == ModeJoined && pl.Address.IsZero():
+		session, err := FindSession(pl)
+		if err != nil {
+			s.ProbeError = err.Error()
+			return
+		}
+		s.CDPPort, s.UserDataDir, s.ChosenBrowser = &session.Port, &session.Path, NonBlank(string(session.Kind))
+	default:
+		if !pl.IsRemote() { // others get the time that the settings give them
+			c.HTTPTimeout, c.Handshake = ProbeHTTPTimeout, ProbeSocketTimeout
+		}
+		found := c.Probe(ctx, pl.Address)
+		s.CDPHTTP, s.CDPReady, s.Running, s.Version = found.HTTP, found.Ready, found.Ready, found.Version
+		if found.Err != nil {
+			s.ProbeError = found.Err.Error()
+		}
+	}
+}
+
+// GuardSetup is what keeps an eye on what pages reach.
+type GuardSetup struct {
+	Launched   bool   // the browser is started here, or would be
+	Proxied    bool   // its traffic goes through a proxy that checks it, or would
+	HasProxy   bool   // there is such a proxy
+	HasGuard   bool   // requests are judged where the protocol tells of them
+	BypassFlag string // of the settings, which leads around the proxy; "" if there is none
+}
+
+// Status tells how pages are guarded by that. refusals is how many requests were refused.
+func (w GuardSetup) Status(refusals uint64) GuardStatus {
+	s := GuardStatus{Refusals: refusals}
+	switch {
+	case w.Proxied:
+		s.Mode = GuardProxy
+	case !w.Launched && w.HasGuard:
+		s.Mode, s.Note = GuardBestEffort, bestEffortNote
+	case w.Launched && w.HasProxy && w.BypassFlag != "":
+		s.Mode, s.Note = GuardOff, fmt.Sprintf("the flag %s of the settings leads around the proxy, which they allow because pages may reach everything", w.BypassFlag)
+	default:
+		s.Mode, s.Note = GuardOff, "nothing checks what pages reach"
+	}
+	return s
+}

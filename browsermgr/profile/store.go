@@ -1,0 +1,370 @@
+package profile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"clank/browsermgr/fault"
+)
+
+// Errors that callers tell apart.
+var (
+	ErrNotFound = errors.New("profile not found")
+	ErrExists   = errors.New("already exists")
+	ErrNoPort   = errors.New("no DevTools port is left")
+)
+
+// reservedPort is where people's own browsers and debuggers are. It is never given out.
+const reservedPort = 9222
+
+// Store is the list of profiles. Its fields are set before the first use. It is safe for concurrent use, by several
+// programs too.
+type Store struct {
+	// Path is the file; it and its directory are made with the first change.
+	Path string
+	// FirstPort and Last bound the ports that are given out.
+	FirstPort, LastPort int
+	// DefaultName is the name of the default profile; empty means [DefaultName]. It is built in whatever its name.
+	DefaultName string
+	// PortInUse reports whether something listens on a port now; such a port is not given out. Nil means no.
+	PortInUse func(port int) bool
+
+	mu sync.Mutex
+}
+
+// storedProfiles is the file's form.
+type storedProfiles struct {
+	Profiles map[string]*Profile `json:"profiles"`
+}
+
+// List returns the profiles that there are, sorted by name, the default one first.
+func (f *Store) List() ([]Profile, error) {
+	stored, err := f.readFile()
+	if err != nil {
+		return nil, err
+	}
+	return f.withBuiltIn(stored), nil
+}
+
+// Find returns the profile of that name; empty means the default one. The error wraps [ErrNotFound], and lists those that
+// there are.
+func (f *Store) Find(name string) (Profile, error) {
+	list, err := f.List()
+	if err != nil {
+		return Profile{}, err
+	}
+	if name == "" {
+		return list[0], nil
+	}
+	names := make([]string, 0, len(list))
+	for _, p := range list {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	if name == defaultAlias {
+		return list[0], nil
+	}
+	return Profile{}, fmt.Errorf("profile %q: %w; there are: %s", name, ErrNotFound, strings.Join(names, ", "))
+}
+
+// withBuiltIn adds what is built in and not stored, and the colours that are not chosen.
+func (f *Store) withBuiltIn(stored storedProfiles) []Profile {
+	var list []Profile
+	for name, p := range stored.Profiles {
+		p.Name, p.Stored = name, true
+		list = append(list, *p)
+	}
+	add := func(p Profile) {
+		if _, ok := stored.Profiles[p.Name]; !ok {
+			list = append(list, p)
+		}
+	}
+	attach := true
+	add(Profile{Name: f.defaultName(), Driver: DriverManaged, Color: DefaultColor})
+	if f.defaultName() != DefaultName {
+		add(Profile{Name: DefaultName, Driver: DriverManaged, Color: DefaultColor})
+	}
+	if f.defaultName() != builtInUserName {
+		add(Profile{Name: builtInUserName, Driver: DriverExistingSession, AttachOnly: &attach, Color: builtInUserColor})
+	}
+	slices.SortFunc(list, func(a, b Profile) int {
+		if (a.Name == f.defaultName()) != (b.Name == f.defaultName()) {
+			if a.Name == f.defaultName() {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	for i := range list {
+		if list[i].Color == "" {
+			list[i].Color = nextColor(list)
+		}
+	}
+	return list
+}
+
+func (f *Store) defaultName() string {
+	if f.DefaultName == "" {
+		return DefaultName
+	}
+	return f.DefaultName
+}
+
+// nextColor is the first of the palette that nobody has, or the next in turn.
+func nextColor(list []Profile) string {
+	coloured := 0
+	used := map[string]bool{}
+	for _, p := range list {
+		if p.Color != "" {
+			used[p.Color] = true
+			coloured++
+		}
+	}
+	for _, c := range profileColors {
+		if !used[c] {
+			return c
+		}
+	}
+	return profileColors[coloured%len(profileColors)]
+}
+
+// Create adds a profile, with a port and a colour if it needs and names none. The error wraps [fault.ErrInvalid],
+// [ErrExists] or [ErrNoPort].
+func (f *Store) Create(p Profile) (Profile, error) {
+	if p.Name == "" {
+		return Profile{}, fault.Invalidf("name is required")
+	}
+	p.UserDataDir = expandHome(p.UserDataDir)
+	if err := p.normalize(); err != nil {
+		return Profile{}, err
+	}
+	if info, err := os.Stat(p.UserDataDir); p.UserDataDir != "" && (err != nil || !info.IsDir()) {
+		return Profile{}, fault.Invalidf("userDataDir %s is not there, or no directory", p.UserDataDir)
+	}
+	err := f.update(func(c storedProfiles) error {
+		list := f.withBuiltIn(c)
+		if slices.ContainsFunc(list, func(other Profile) bool { return other.Name == p.Name }) {
+			return fmt.Errorf("profile %q %w", p.Name, ErrExists)
+		}
+		if p.Color == "" {
+			p.Color = nextColor(list)
+		}
+		if p.CDPPort == 0 && !p.needsNoPort() {
+			ports := f.freePorts(list, "")
+			i := slices.IndexFunc(ports, func(port int) bool { return f.PortInUse == nil || !f.PortInUse(port) })
+			if i < 0 {
+				return fmt.Errorf("%w between %d and %d: delete a profile, or widen the range", ErrNoPort, f.FirstPort, f.LastPort)
+			}
+			p.CDPPort = ports[i]
+		}
+		p.Stored = true
+		c.Profiles[p.Name] = &p
+		return nil
+	})
+	return p, err
+}
+
+// expandHome resolves ~ at the beginning.
+func expandHome(path string) string {
+	home, err := os.UserHomeDir()
+	if err == nil && (path == "~" || strings.HasPrefix(path, "~/")) {
+		return filepath.Join(home, path[1:])
+	}
+	return path
+}
+
+// Ensure returns the profile of that name, and makes a managed one if there is none.
+func (f *Store) Ensure(name string) (Profile, error) {
+	p, err := f.Find(name)
+	if !errors.Is(err, ErrNotFound) {
+		return p, err
+	}
+	p, err = f.Create(Profile{Name: name})
+	if errors.Is(err, ErrExists) { // somebody else was faster
+		return f.Find(name)
+	}
+	return p, err
+}
+
+// CheckDeletable is nil if the profile may be taken off the list. The error wraps [fault.ErrInvalid] or [ErrNotFound].
+func (f *Store) CheckDeletable(name string) error {
+	c, err := f.readFile()
+	if err != nil {
+		return err
+	}
+	return f.checkDeletable(c, name)
+}
+
+func (f *Store) checkDeletable(c storedProfiles, name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	_, stored := c.Profiles[name]
+	switch {
+	case name == f.defaultName(), name == defaultAlias && !stored:
+		return fault.Invalidf("cannot delete the default profile %q", name)
+	case !stored && (name == DefaultName || name == builtInUserName):
+		return fault.Invalidf("profile %q is built in and cannot be deleted", name)
+	case !stored:
+		return fmt.Errorf("profile %q: %w", name, ErrNotFound)
+	default:
+		return nil
+	}
+}
+
+// Delete takes a profile off the list. The error is as that of Deletable.
+func (f *Store) Delete(name string) error {
+	return f.update(func(c storedProfiles) error {
+		if err := f.checkDeletable(c, name); err != nil {
+			return err
+		}
+		delete(c.Profiles, name)
+		return nil
+	})
+}
+
+// Ports are those that the profile's browser may listen on, in order: its own if it has one, or else each that nobody has.
+// The error wraps [ErrNoPort].
+func (f *Store) Ports(p Profile) ([]int, error) {
+	if p.CDPPort != 0 {
+		return []int{p.CDPPort}, nil
+	}
+	list, err := f.List()
+	if err != nil {
+		return nil, err
+	}
+	ports := f.freePorts(list, p.Name)
+	if len(ports) == 0 {
+		return nil, fmt.Errorf("%w between %d and %d", ErrNoPort, f.FirstPort, f.LastPort)
+	}
+	return ports, nil
+}
+
+// AssignPort notes the port that a profile without one was started on: from then on it is its own.
+func (f *Store) AssignPort(p Profile, port int) error {
+	if p.CDPPort != 0 || port == 0 {
+		return nil
+	}
+	return f.update(func(c storedProfiles) error {
+		stored, ok := c.Profiles[p.Name]
+		if !ok {
+			stored = &Profile{Driver: p.Driver, Color: p.Color, AttachOnly: p.AttachOnly}
+			c.Profiles[p.Name] = stored
+		}
+		stored.CDPPort = port
+		return nil
+	})
+}
+
+// freePorts lists the ports that no profile but the one named has. A default profile without a port has the first.
+func (f *Store) freePorts(list []Profile, name string) []int {
+	used := map[int]bool{reservedPort: true}
+	for _, p := range list {
+		if p.Name == name {
+			continue
+		}
+		if e, err := p.Endpoint(); err == nil && !e.IsZero() {
+			used[e.Port()] = true
+		}
+		used[p.CDPPort] = true
+		if p.Name == f.defaultName() && p.CDPPort == 0 && !p.needsNoPort() {
+			used[f.FirstPort] = true
+		}
+	}
+	var ports []int
+	for port := f.FirstPort; port <= f.LastPort; port++ {
+		if !used[port] {
+			ports = append(ports, port)
+		}
+	}
+	return ports
+}
+
+// readFile returns what is stored. A file that is missing holds nothing.
+func (f *Store) readFile() (storedProfiles, error) {
+	c := storedProfiles{}
+	data, err := os.ReadFile(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return c, fmt.Errorf("read profiles: %w", err)
+	default:
+		if err := json.Unmarshal(data, &c); err != nil {
+			return c, fmt.Errorf("read profiles: %s is damaged (%w): mend it, or move it away and all but the built-in ones are forgotten", f.Path, err)
+		}
+	}
+	if c.Profiles == nil {
+		c.Profiles = map[string]*Profile{}
+	}
+	for name, p := range c.Profiles {
+		if p == nil {
+			p = &Profile{}
+			c.Profiles[name] = p
+		}
+		p.Name = name
+		if err := p.normalize(); err != nil {
+			return c, fmt.Errorf("read profiles: %s: %w", f.Path, err)
+		}
+	}
+	return c, nil
+}
+
+// update reads, edits and replaces the file while nobody else does.
+func (f *Store) update(edit func(storedProfiles) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
+		return fmt.Errorf("save profiles: %w", err)
+	}
+	lock, err := os.OpenFile(f.Path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("save profiles: %w", err)
+	}
+	defer lock.Close()
+	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		return fmt.Errorf("save profiles: %w", err)
+	}
+	c, err := f.readFile()
+	if err != nil {
+		return err
+	}
+	if err := edit(c); err != nil {
+		return err
+	}
+	return f.writeFile(c)
+}
+
+// writeFile writes beside the file and renames: a reader sees the old list or the new one, also after a power cut.
+func (f *Store) writeFile(c storedProfiles) error {
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return fmt.Errorf("save profiles: %w", err)
+	}
+	file, err := os.OpenFile(f.Path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("save profiles: %w", err)
+	}
+	_, err = file.Write(append(data, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), f.Path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+		return fmt.Errorf("save profiles: %w", err)
+	}
+	return nil
+}

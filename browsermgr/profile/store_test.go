@@ -1,0 +1,268 @@
+package profile_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/profile"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func file(t *testing.T) *profile.Store {
+	t.Helper()
+	return &profile.Store{Path: filepath.Join(t.TempDir(), "browser", "profiles.json"), FirstPort: 18800, LastPort: 18899}
+}
+
+func create(t *testing.T, f *profile.Store, p profile.Profile) profile.Profile {
+	t.Helper()
+	p, err := f.Create(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func names(t *testing.T, f *profile.Store) []string {
+	t.Helper()
+	list, err := f.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range list {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func TestBuiltInProfilesAreAlwaysThere(t *testing.T) {
+	f := file(t)
+	if diff := cmp.Diff([]string{"clank", "user"}, names(t, f)); diff != "" {
+		t.Error(diff)
+	}
+	user, err := f.Find("user")
+	if err != nil || user.Driver != profile.DriverExistingSession || !*user.AttachOnly || user.Color != "#00AA00" {
+		t.Errorf("%+v, %v", user, err)
+	}
+	for _, name := range []string{"", "clank", "openclaw"} {
+		if p, err := f.Find(name); err != nil || p.Name != "clank" || p.Color != "#FF4500" {
+			t.Errorf("%q finds %+v, %v", name, p, err)
+		}
+	}
+	if _, err := f.Find("nobody"); !errors.Is(err, profile.ErrNotFound) || !strings.Contains(err.Error(), "clank, user") || !strings.Contains(err.Error(), "nobody") {
+		t.Errorf("an unknown one: %v", err)
+	}
+	create(t, f, profile.Profile{Name: "openclaw"})
+	if p, err := f.Find("openclaw"); err != nil || p.Name != "openclaw" {
+		t.Errorf("a real profile of that name: %+v, %v", p, err)
+	}
+	f.DefaultName = "work"
+	if diff := cmp.Diff([]string{"work", "clank", "openclaw", "user"}, names(t, f)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPortsAndColoursAreGivenOutOnce(t *testing.T) {
+	f := file(t)
+	f.PortInUse = func(port int) bool { return port == 18802 }
+	a := create(t, f, profile.Profile{Name: "a"})
+	b := create(t, f, profile.Profile{Name: "b", Driver: "clawd"})
+	c := create(t, f, profile.Profile{Name: "c", Color: "#abcdef"})
+	if a.CDPPort != 18801 || b.CDPPort != 18803 || c.CDPPort != 18804 {
+		t.Errorf("ports %d %d %d", a.CDPPort, b.CDPPort, c.CDPPort)
+	}
+	if a.Color != "#0066CC" || b.Color != "#9933FF" || c.Color != "#ABCDEF" || b.Driver != profile.DriverManaged {
+		t.Errorf("colours %s %s %s, driver %s", a.Color, b.Color, c.Color, b.Driver)
+	}
+	if err := f.Delete("a"); err != nil {
+		t.Fatal(err)
+	}
+	again := &profile.Store{Path: f.Path, FirstPort: 18800, LastPort: 18899}
+	if p, err := again.Find("b"); err != nil || p.CDPPort != b.CDPPort || p.Color != b.Color {
+		t.Errorf("after a restart: %+v, %v", p, err)
+	}
+	if p := create(t, again, profile.Profile{Name: "d", Color: "red"}); p.CDPPort != 18801 || p.Color != "#0066CC" {
+		t.Errorf("the next one takes what is free: %+v", p)
+	}
+}
+
+func TestPortsOfAddressesCountAsUsedAnd9222IsNeverGivenOut(t *testing.T) {
+	f := file(t)
+	f.FirstPort, f.LastPort = 9220, 9224
+	create(t, f, profile.Profile{Name: "remote", CDPURL: "http://box:9221"})
+	a := create(t, f, profile.Profile{Name: "a"})
+	b := create(t, f, profile.Profile{Name: "b"})
+	if a.CDPPort != 9223 || b.CDPPort != 9224 {
+		t.Errorf("ports %d %d", a.CDPPort, b.CDPPort)
+	}
+	if _, err := f.Create(profile.Profile{Name: "c"}); !errors.Is(err, profile.ErrNoPort) {
+		t.Errorf("got %v", err)
+	}
+	if p := create(t, f, profile.Profile{Name: "mine", Driver: profile.DriverExistingSession, UserDataDir: t.TempDir()}); p.CDPPort != 0 {
+		t.Errorf("a profile that needs no port has %d", p.CDPPort)
+	}
+}
+
+func TestPortOfAStartIsKept(t *testing.T) {
+	f := file(t)
+	p, err := f.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports, err := f.Ports(p)
+	if err != nil || ports[0] != 18800 || len(ports) != 100 {
+		t.Fatalf("ports %v, %v", ports, err)
+	}
+	if err := f.AssignPort(p, 18807); err != nil {
+		t.Fatal(err)
+	}
+	p, err = f.Find("")
+	if err != nil || p.CDPPort != 18807 || p.Color != profile.DefaultColor {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if ports, err = f.Ports(p); err != nil || len(ports) != 1 || ports[0] != 18807 {
+		t.Errorf("ports %v, %v", ports, err)
+	}
+	if a := create(t, f, profile.Profile{Name: "a"}); a.CDPPort != 18800 {
+		t.Errorf("port %d", a.CDPPort)
+	}
+}
+
+func TestWhatCannotBeIsRefused(t *testing.T) {
+	f := file(t)
+	create(t, f, profile.Profile{Name: "taken"})
+	long := strings.Repeat("a", 65)
+	for _, tc := range []struct {
+		p    profile.Profile
+		want string
+		kind error
+	}{
+		{profile.Profile{}, "name is required", fault.ErrInvalid},
+		{profile.Profile{Name: "Up"}, "invalid profile name", fault.ErrInvalid},
+		{profile.Profile{Name: "../up"}, "invalid profile name", fault.ErrInvalid},
+		{profile.Profile{Name: "-a"}, "invalid profile name", fault.ErrInvalid},
+		{profile.Profile{Name: long}, "invalid profile name", fault.ErrInvalid},
+		{profile.Profile{Name: "a\n"}, "invalid profile name", fault.ErrInvalid},
+		{profile.Profile{Name: "taken"}, "already exists", profile.ErrExists},
+		{profile.Profile{Name: "clank"}, "already exists", profile.ErrExists},
+		{profile.Profile{Name: "a", Driver: "selenium"}, "unsupported profile driver", fault.ErrInvalid},
+		{profile.Profile{Name: "a", Driver: "extension"}, "no browser extension", fault.ErrInvalid},
+		{profile.Profile{Name: "a", CDPURL: "ftp://u:s3cr3t@h"}, "cdpUrl", fault.ErrInvalid},
+		{profile.Profile{Name: "a", UserDataDir: "/x"}, "driver=existing-session is required", fault.ErrInvalid},
+		{profile.Profile{Name: "a", Driver: profile.DriverExistingSession, UserDataDir: "x"}, "absolute", fault.ErrInvalid},
+		{profile.Profile{Name: "a", Driver: profile.DriverExistingSession, UserDataDir: "~/nowhere/at/all"}, "not there", fault.ErrInvalid},
+		{profile.Profile{Name: "a", CDPPort: 70000}, "no port", fault.ErrInvalid},
+	} {
+		_, err := f.Create(tc.p)
+		if !errors.Is(err, tc.kind) || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%+v: %v, want %q", tc.p, err, tc.want)
+		}
+	}
+	for name, want := range map[string]string{
+		"clank": "cannot delete the default profile", "user": "built in", "nobody": "not found", "../up": "invalid profile name",
+	} {
+		if err := f.Delete(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("delete %s: %v, want %q", name, err, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"clank", "taken", "user"}, names(t, f)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestManyAtOnceLoseNothing(t *testing.T) {
+	first := file(t)
+	second := &profile.Store{Path: first.Path, FirstPort: first.FirstPort, LastPort: first.LastPort} // as another program has it
+	var wg sync.WaitGroup
+	for i := range 40 {
+		wg.Go(func() {
+			f := []*profile.Store{first, second}[i%2]
+			if _, err := f.Create(profile.Profile{Name: fmt.Sprintf("p%d", i)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	list, err := first.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports := map[int]string{}
+	for _, p := range list {
+		if other, ok := ports[p.CDPPort]; ok && p.CDPPort != 0 {
+			t.Errorf("%s and %s both have port %d", p.Name, other, p.CDPPort)
+		}
+		ports[p.CDPPort] = p.Name
+	}
+	if len(list) != 42 {
+		t.Errorf("%d profiles, want 42", len(list))
+	}
+	left, err := os.ReadDir(filepath.Dir(first.Path))
+	if err != nil || len(left) != 2 {
+		t.Errorf("files: %v, %v", left, err)
+	}
+}
+
+func TestDamagedFileIsToldAndLeftAlone(t *testing.T) {
+	for _, text := range []string{"{", `{"profiles":{"../up":{}}}`, `{"profiles":{"a":{"cdpPort":"x"}}}`, `{"profiles":{"a":{"driver":"x"}}}`} {
+		f := file(t)
+		if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f.Path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.List(); err == nil || !strings.Contains(err.Error(), f.Path) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := f.Create(profile.Profile{Name: "b"}); err == nil {
+			t.Errorf("%s was changed", text)
+		}
+		if got, err := os.ReadFile(f.Path); err != nil || string(got) != text {
+			t.Errorf("%s became %s, %v", text, got, err)
+		}
+	}
+}
+
+func TestEnsureMakesWhatIsMissing(t *testing.T) {
+	f := file(t)
+	a, err := f.Ensure("a")
+	if err != nil || a.CDPPort == 0 || a.Driver != profile.DriverManaged {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	again, err := f.Ensure("a")
+	if diff := cmp.Diff(a, again); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	if _, err := f.Ensure("Bad Name"); !errors.Is(err, fault.ErrInvalid) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzAProfileFileIsReadOrRefused(f *testing.F) {
+	for _, seed := range []string{`{"profiles":{"a":{"cdpUrl":"ws://h"}}}`, `{"profiles":{"a":null}}`, `{"profiles":{"a":{"color":"x","cdpPort":-1}}}`, `[]`, ``} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		path := filepath.Join(t.TempDir(), "profiles.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list, err := (&profile.Store{Path: path, FirstPort: 18800, LastPort: 18899}).List()
+		if err != nil {
+			return
+		}
+		for _, p := range list {
+			if profile.CheckName(p.Name) != nil || p.Color == "" || p.Driver == "" {
+				t.Errorf("%q yields %+v", text, p)
+			}
+		}
+	})
+}

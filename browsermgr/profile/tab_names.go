@@ -1,0 +1,223 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"clank/browsermgr/fault"
+)
+
+// OpenTab is a tab as the browser has it.
+type OpenTab struct {
+	Target string // Chromium's id
+	ID     string // t<n>, the name it is to have unless that was used before
+	URL    string
+	Title  string
+	Popup  bool // opened by a page: it is new for sure, and takes nobody's place
+}
+
+// NamedTab is a page with its names.
+type NamedTab struct {
+	OpenTab // its ID is the one that was given here
+
+	Label string
+}
+
+// Name is what a person or a model should call the tab: its label, or its ID.
+func (t NamedTab) Name() string { return cmp.Or(t.Label, t.ID) }
+
+// TabNames is the tabs of one profile. The zero value is ready for use. It is safe for concurrent use.
+type TabNames struct {
+	mu         sync.Mutex
+	tabs       []NamedTab
+	usedIDs    map[string]struct{} // IDs ever given
+	lastNumber int                 // the highest number ever given
+	lastUsed   string              // target of the tab used last
+}
+
+// Sync takes over which tabs there are, in the order given. If a tab has gone and another is there in its stead, that one
+// takes over its names: if only these two changed, or they are the only ones of their address that did.
+func (b *TabNames) Sync(pages []OpenTab) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known := map[string]NamedTab{}
+	for _, t := range b.tabs {
+		known[t.Target] = t
+	}
+	here := map[string]bool{}
+	var fresh []OpenTab
+	for _, p := range pages {
+		here[p.Target] = true
+		if _, ok := known[p.Target]; !ok {
+			fresh = append(fresh, p)
+		}
+	}
+	var gone []NamedTab
+	for _, t := range b.tabs {
+		if !here[t.Target] {
+			gone = append(gone, t)
+		}
+	}
+	for target, old := range replacements(gone, fresh) {
+		known[target] = old
+		if b.lastUsed == old.Target {
+			b.lastUsed = target
+		}
+	}
+	tabs := make([]NamedTab, len(pages))
+	for i, p := range pages {
+		old, ok := known[p.Target]
+		if !ok {
+			old.ID = b.assignID(p.ID)
+		}
+		p.ID = old.ID
+		tabs[i] = NamedTab{OpenTab: p, Label: old.Label}
+	}
+	b.tabs = tabs
+}
+
+// replacements says, by target, which tab a new one replaces.
+func replacements(gone []NamedTab, fresh []OpenTab) map[string]NamedTab {
+	candidates := slices.DeleteFunc(slices.Clone(fresh), func(p OpenTab) bool { return p.Popup })
+	if len(gone) == 1 && len(fresh) == 1 && len(candidates) == 1 {
+		return map[string]NamedTab{candidates[0].Target: gone[0]}
+	}
+	out := map[string]NamedTab{}
+	for _, old := range gone {
+		same := func(p OpenTab) bool { return p.URL == old.URL }
+		i := slices.IndexFunc(candidates, same)
+		if i < 0 || slices.ContainsFunc(candidates[i+1:], same) ||
+			slices.ContainsFunc(gone, func(t NamedTab) bool { return t.Target != old.Target && t.URL == old.URL }) {
+			continue
+		}
+		out[candidates[i].Target] = old
+	}
+	return out
+}
+
+// assignID gives out an ID: the one wished for, or the next. The caller holds b.mu.
+func (b *TabNames) assignID(wish string) string {
+	digits, ok := strings.CutPrefix(wish, "t")
+	n, err := strconv.Atoi(digits)
+	if _, taken := b.usedIDs[wish]; !ok || err != nil || n < 1 || taken {
+		n = b.lastNumber + 1
+	}
+	b.lastNumber = max(b.lastNumber, n)
+	id := "t" + strconv.Itoa(n)
+	if b.usedIDs == nil {
+		b.usedIDs = map[string]struct{}{}
+	}
+	b.usedIDs[id] = struct{}{}
+	return id
+}
+
+// Reset forgets all tabs, for another browser. Their IDs are not used again.
+func (b *TabNames) Reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tabs, b.lastUsed = nil, ""
+}
+
+// Forget drops a tab that was closed on purpose: nobody takes over its names.
+func (b *TabNames) Forget(target string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tabs = slices.DeleteFunc(b.tabs, func(t NamedTab) bool { return t.Target == target })
+	if b.lastUsed == target {
+		b.lastUsed = ""
+	}
+}
+
+// Tabs lists the tabs that people see: those of the browser's own, such as its settings, are left out.
+func (b *TabNames) Tabs() []NamedTab {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.visible()
+}
+
+func (b *TabNames) visible() []NamedTab {
+	return slices.DeleteFunc(slices.Clone(b.tabs), func(t NamedTab) bool { return isBrowserPage(t.URL) })
+}
+
+// Find returns the tab with that target.
+func (b *TabNames) Find(target string) (NamedTab, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := b.index(target)
+	if i < 0 {
+		return NamedTab{}, false
+	}
+	return b.tabs[i], true
+}
+
+func (b *TabNames) index(target string) int {
+	return slices.IndexFunc(b.tabs, func(t NamedTab) bool { return t.Target == target })
+}
+
+// MarkUsed makes a tab the one that is meant when none is named.
+func (b *TabNames) MarkUsed(target string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.index(target) >= 0 {
+		b.lastUsed = target
+	}
+}
+
+// Default is the tab that was used last, or else the first; false if there is none.
+func (b *TabNames) Default() (NamedTab, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	tabs := b.visible()
+	if i := slices.IndexFunc(tabs, func(t NamedTab) bool { return t.Target == b.lastUsed }); i >= 0 {
+		return tabs[i], true
+	}
+	if len(tabs) == 0 {
+		return NamedTab{}, false
+	}
+	return tabs[0], true
+}
+
+var tabLabelPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.:-]{1,64}$`) })
+
+// CheckTabLabel refuses what cannot be a label, with an error that wraps [fault.ErrInvalid].
+func CheckTabLabel(label string) error {
+	if !tabLabelPattern().MatchString(label) {
+		return fault.Invalidf("label %q: use 1 to 64 letters, digits, _ . : or -", label)
+	}
+	return nil
+}
+
+// Label gives a tab a label, which another one loses if it has it.
+func (b *TabNames) Label(target, label string) (NamedTab, error) {
+	if err := CheckTabLabel(label); err != nil {
+		return NamedTab{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := b.index(target)
+	if at < 0 {
+		return NamedTab{}, fmt.Errorf("%w: it was closed before it could be labelled", ErrTabNotFound)
+	}
+	for i := range b.tabs {
+		if b.tabs[i].Label == label {
+			b.tabs[i].Label = ""
+		}
+	}
+	b.tabs[at].Label = label
+	return b.tabs[at], nil
+}
+
+// isBrowserPage says whether an address is one of the browser's own pages, which nobody is shown.
+func isBrowserPage(url string) bool {
+	scheme, _, _ := strings.Cut(strings.ToLower(url), ":")
+	switch scheme {
+	case "chrome", "chrome-untrusted", "devtools", "edge", "brave", "vivaldi", "opera":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package browsermgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/profile"
+)
+
+// CreateProfileOptions describe a new profile, as a client writes them. Name is required.
+type CreateProfileOptions struct {
+	Name        string
+	Driver      string // clank (openclaw, clawd) or existing-session; empty means clank
+	Color       string // #RRGGBB; otherwise one is chosen
+	CDPURL      string
+	UserDataDir string // of existing-session only; ~ is the home; it must exist
+}
+
+// CreatedProfile is a profile that was made.
+type CreatedProfile struct {
+	Profile     string  `json:"profile"`
+	Transport   string  `json:"transport"`
+	CDPPort     *int    `json:"cdpPort"`
+	CDPURL      *string `json:"cdpUrl"` // redacted
+	UserDataDir *string `json:"userDataDir"`
+	Color       string  `json:"color"`
+	IsRemote    bool    `json:"isRemote"`
+}
+
+// CreateProfile adds a profile. The error wraps [ErrInvalid], [ErrProfileExists], [ErrNoPort] or [ErrEndpointBlocked].
+func (m *Manager) CreateProfile(ctx context.Context, opts CreateProfileOptions) (CreatedProfile, error) {
+	if err := m.checkOpen(); err != nil {
+		return CreatedProfile{}, err
+	}
+	p := profile.Profile{
+		Name: opts.Name, Driver: profile.Driver(opts.Driver), Color: opts.Color, CDPURL: opts.CDPURL, UserDataDir: opts.UserDataDir,
+	}
+	if p.CDPURL != "" {
+		e, err := profile.ParseEndpoint(p.CDPURL)
+		if err != nil {
+			return CreatedProfile{}, err
+		}
+		if err := m.connector(m.config()).CheckAllowed(ctx, e); err != nil {
+			return CreatedProfile{}, err
+		}
+	}
+	p, err := m.store.Create(p)
+	if err != nil {
+		return CreatedProfile{}, fmt.Errorf("create profile: %w", err)
+	}
+	pl, err := m.resolve(p)
+	if err != nil {
+		return CreatedProfile{}, err
+	}
+	c := CreatedProfile{Profile: p.Name, Transport: profile.TransportCDP, CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: p.Color, IsRemote: pl.IsRemote()}
+	if p.UserDataDir != "" {
+		c.UserDataDir = &p.UserDataDir
+	}
+	return c, nil
+}
+
+// DeleteProfile ends the profile's browser, moves the profile's folder to the trash and takes the profile off the list. deleted
+// says that a folder was moved: a profile that was never started, or whose browser is not ours, has none. If it cannot be
+// moved, the profile stays. The error wraps [ErrInvalid] for the default profile and for bad names, or [ErrNoProfile].
+func (m *Manager) DeleteProfile(ctx context.Context, name string) (deleted bool, err error) {
+	if err := m.checkOpen(); err != nil {
+		return false, err
+	}
+	if err := m.store.CheckDeletable(name); err != nil {
+		return false, fmt.Errorf("delete profile: %w", err)
+	}
+	p := m.profileState(name)
+	if err := acquireTurn(ctx, p.startTurn); err != nil {
+		return false, err
+	}
+	defer releaseTurn(p.startTurn)
+	moved, err := p.moveToTrash(ctx, filepath.Dir(m.userDataDir(name)))
+	if err != nil {
+		return false, fmt.Errorf("delete profile %q: %w", name, err)
+	}
+	return moved.Moved, m.store.Delete(name)
+}
+
+// TrashResult says what became of a folder.
+type TrashResult struct {
+	Moved bool   `json:"moved"`
+	From  string `json:"from"`
+	To    string `json:"to,omitempty"`
+}
+
+// Reset ends the profile's browser and moves its user data directory to the trash: the next start begins afresh. It is
+// refused ([ErrInvalid]) where we do not start the browser.
+func (p *Profile) Reset(ctx context.Context) (TrashResult, error) {
+	if err := acquireTurn(ctx, p.state.startTurn); err != nil {
+		return TrashResult{}, err
+	}
+	defer releaseTurn(p.state.startTurn)
+	pl, err := p.state.resolve()
+	if err != nil {
+		return TrashResult{}, err
+	}
+	if pl.Mode != profile.ModeLaunched {
+		return TrashResult{}, fault.Invalidf("reset-profile is for profiles whose browser is started here; that of %q is not, and its data is not ours", p.Name())
+	}
+	moved, err := p.state.moveToTrash(ctx, p.state.manager.userDataDir(p.Name()))
+	if err != nil {
+		return moved, fmt.Errorf("reset profile %q: %w", p.Name(), err)
+	}
+	p.state.breaker.Close()
+	return moved, nil
+}
+
+// moveToTrash ends the browser and moves a folder of the profile's to the trash, unless another program uses it. The caller
+// has the turn.
+func (p *profileState) moveToTrash(ctx context.Context, dir string) (TrashResult, error) {
+	moved := TrashResult{From: dir}
+	if _, err := p.stopWithTurn(ctx); err != nil {
+		return moved, err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return moved, nil
+	}
+	if err := chrome.Reap(ctx, p.manager.userDataDir(p.name)); err != nil {
+		return moved, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	to, err := profile.MoveToTrash(ctx, dir)
+	if err != nil {
+		return moved, err
+	}
+	moved.Moved, moved.To = true, to
+	return moved, nil
+}

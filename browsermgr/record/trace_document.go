@@ -1,0 +1,196 @@
+package record
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/ysmood/gson"
+)
+
+// traceScript captures a document. It is called with the size it may have, the ids of its frame and of those in other
+// processes, and the elements that embed the latter.
+//
+//go:embed snapshot.js
+var traceScript string
+
+const (
+	traceWorldName = "clank-trace"
+	// maxDocument is the size from which the documents of one process are left out, in characters.
+	maxDocument = 2 << 20
+	// maxTraceFrames bounds the processes that are asked.
+	maxTraceFrames = 20
+)
+
+// capturedDocuments is what the script returns.
+type capturedDocuments struct {
+	Skipped string  `json:"skipped"`
+	Took    float64 `json:"took"`
+	Frames  []struct {
+		ID      string  `json:"id"`
+		HTML    string  `json:"html"`
+		Last    int     `json:"last"` // the number of its outermost node, in the order in which the viewer counts
+		URL     string  `json:"url"`
+		Doctype string  `json:"doctype"`
+		Width   float64 `json:"width"`
+		Height  float64 `json:"height"`
+	} `json:"frames"`
+}
+
+// shownDocument is what was last written of a frame: if nothing has changed, later snapshots refer to it.
+type shownDocument struct {
+	html string
+	last int
+	age  int // snapshots since
+}
+
+func viewerFrameID(id proto.PageFrameID) string {
+	if id == "" {
+		return ""
+	}
+	return "frame@" + string(id)
+}
+
+// captureDocument writes down what the tab shows. That it cannot be captured is said in the action's log.
+func (r *traceRun) captureDocument(ctx context.Context, tab *page.Tab, call, phase string) {
+	if !r.opts.Snapshots {
+		return
+	}
+	skip := func(why string) {
+		r.writeLine(traceLines, logLine{Type: "log", CallID: call, Time: r.now(), Message: "no document " + phase + " the action: " + why})
+	}
+	if len(tab.Dialogs().Pending) > 0 {
+		skip("a dialog is open")
+		return
+	}
+	err := tab.RunConcurrently(ctx, r.opts.DocumentLimit, func(ctx context.Context) error {
+		frames := tab.Frames()
+		for i, f := range frames {
+			if i == maxTraceFrames {
+				skip(fmt.Sprintf("%d frames are left out", len(frames)-i))
+				break
+			}
+			got, err := captureDocuments(ctx, f, frames)
+			if errors.Is(err, cdp.ErrDocumentGone) && i > 0 {
+				continue // a frame that went away
+			}
+			if err != nil {
+				return err
+			}
+			if got.Skipped != "" {
+				skip(got.Skipped)
+			}
+			r.writeDocuments(tab, call, phase, got)
+		}
+		return nil
+	})
+	if err != nil {
+		skip(err.Error())
+	}
+}
+
+// captureDocuments runs the script in the frame, in a world of its own.
+func captureDocuments(ctx context.Context, f *frame.Frame, all []*frame.Frame) (capturedDocuments, error) {
+	world, err := cdp.Ask[proto.PageCreateIsolatedWorldResult](ctx, f.Session, proto.PageCreateIsolatedWorld{
+		FrameID: f.ID(), WorldName: traceWorldName, GrantUniveralAccess: true,
+	})
+	if err != nil {
+		return capturedDocuments{}, explainGone(err)
+	}
+	ids := []string{viewerFrameID(f.ID())}
+	args := []*proto.RuntimeCallArgument{{Value: gson.New(maxDocument)}, nil}
+	for _, child := range all {
+		if child.Parent() != f {
+			continue
+		}
+		if owner := frameElement(ctx, f, child, world.ExecutionContextID); owner != "" {
+			ids = append(ids, viewerFrameID(child.ID()))
+			args = append(args, &proto.RuntimeCallArgument{ObjectID: owner})
+		}
+	}
+	args[1] = &proto.RuntimeCallArgument{Value: gson.New(ids)}
+	var res frame.EvaluateResult[capturedDocuments]
+	err = f.Begin(proto.RuntimeCallFunctionOn{
+		FunctionDeclaration: traceScript, ExecutionContextID: world.ExecutionContextID, Arguments: args, ReturnByValue: true,
+	}).Wait(ctx, &res)
+	if len(args) > 2 {
+		f.Post(proto.RuntimeReleaseObjectGroup{ObjectGroup: traceWorldName})
+	}
+	if err != nil {
+		return capturedDocuments{}, explainGone(err)
+	}
+	if res.Exception != nil {
+		return capturedDocuments{}, frame.ExceptionError(res.Exception)
+	}
+	return res.Result.Value, nil
+}
+
+func explainGone(err error) error {
+	if cdp.IsDocumentGone(err) {
+		return cdp.ErrDocumentGone
+	}
+	return err
+}
+
+// frameElement is the element that shows a frame of another process; "" if it cannot be told.
+func frameElement(ctx context.Context, f, child *frame.Frame, world proto.RuntimeExecutionContextID) proto.RuntimeRemoteObjectID {
+	node, err := cdp.Ask[proto.DOMGetFrameOwnerResult](ctx, f.Session, proto.DOMGetFrameOwner{FrameID: child.ID()})
+	if err != nil {
+		return ""
+	}
+	object, err := cdp.Ask[proto.DOMResolveNodeResult](ctx, f.Session, proto.DOMResolveNode{
+		BackendNodeID: node.BackendNodeID, ExecutionContextID: world, ObjectGroup: traceWorldName,
+	})
+	if err != nil || object.Object == nil {
+		return ""
+	}
+	return object.Object.ObjectID
+}
+
+// writeDocuments writes down captured documents.
+func (r *traceRun) writeDocuments(tab *page.Tab, call, phase string, got capturedDocuments) {
+	for _, d := range got.Frames {
+		s := snapshotData{
+			CallID: call, Phase: phase, PageID: viewerPageID(tab), FrameID: d.ID, FrameURL: RedactURL(d.URL), Doctype: d.Doctype,
+			Viewport: sizeData{Width: d.Width, Height: d.Height}, Timestamp: r.now(), WallTime: toMillis(time.Now()), CollectionTime: got.Took,
+			ResourceOverrides: []string{}, IsMainFrame: d.ID == viewerFrameID(tab.MainFrame().ID()),
+		}
+		r.mu.Lock()
+		before, known := r.shown[d.ID]
+		if known && before.html == d.HTML {
+			before.age++
+			s.HTML = json.RawMessage(fmt.Sprintf("[[%d,%d]]", before.age, before.last))
+		} else {
+			before = shownDocument{html: d.HTML, last: d.Last}
+			s.HTML = json.RawMessage(d.HTML)
+		}
+		r.mu.Unlock()
+		if r.writeLine(traceLines, snapshotLine{Type: "frame-snapshot", Snapshot: s}) {
+			r.setShown(d.ID, before)
+		}
+	}
+}
+
+// maxShown bounds the frames whose last document is kept in memory.
+const maxShown = 32
+
+// setShown keeps what was last written of a frame.
+func (r *traceRun) setShown(id string, s shownDocument) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.shown[id]; !known && len(r.shown) == maxShown {
+		for other := range r.shown {
+			delete(r.shown, other)
+			break
+		}
+	}
+	r.shown[id] = s
+}

@@ -1,0 +1,479 @@
+package record_test
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/jpeg"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
+	"clank/browsermgr/record"
+	"clank/internal/test/browsertest"
+)
+
+// patient are the options of somebody whose machine is slow.
+var patient = record.TraceOptions{Screenshots: true, Snapshots: true, DocumentLimit: 20 * time.Second}
+
+// line is any line of a trace.
+type line = map[string]any
+
+// contents reads a trace file.
+func contents(tb testing.TB, path string) (lines []line, network []line, files map[string][]byte) {
+	tb.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer z.Close()
+	files = map[string][]byte{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		files[f.Name] = data
+	}
+	parse := func(name string) (list []line) {
+		scan := bufio.NewScanner(bytes.NewReader(files[name]))
+		scan.Buffer(nil, 8<<20)
+		for scan.Scan() {
+			var l line
+			if err := json.Unmarshal(scan.Bytes(), &l); err != nil {
+				tb.Fatalf("%s: %v in %s", name, err, scan.Text())
+			}
+			list = append(list, l)
+		}
+		return list
+	}
+	return parse("trace.trace"), parse("trace.network"), files
+}
+
+// of selects lines by type.
+func of(lines []line, kind string) (list []line) {
+	for _, l := range lines {
+		if l["type"] == kind {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+var shop = map[string]any{
+	"/{$}": `<link rel=stylesheet href=/style.css><b>Basket</b><input id=name value=Ada><input type=password value=hunter2>
+<input type=hidden name=csrf value=hunter2><div id=host></div><button onclick="buy()">Buy</button><script>
+host.attachShadow({mode: 'open'}).innerHTML = '<i>in the shadow</i>';
+function buy() { console.log('bought', {n: 1}); fetch('/api', {method: 'POST', body: 'password=hunter2'}).then(r => r.text());
+document.querySelector('b').textContent = 'Sold'; setTimeout(() => { throw new RangeError('too many') }) }</script>`,
+	"/style.css": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css")
+		fmt.Fprint(w, "b { color: red }")
+	},
+	"/api": func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"items": 1, "token": "hunter2"}`)
+	},
+}
+
+// buy traces opening the shop and buying, and returns where the trace is.
+func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) string {
+	t.Helper()
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: "about:blank"})
+	if err := w.tracer.Start(w.browser, opts); err != nil {
+		t.Fatal(err)
+	}
+	end := w.tracer.BeginAction(t.Context(), tab, "navigate", map[string]any{"url": url + "/?token=hunter2"})
+	_, err := tab.Navigate(browsertest.Within(t, browsertest.Patience), url)
+	end(err)
+	act := page.Action{Kind: page.KindClick, Selector: "button"}
+	end = w.tracer.BeginAction(t.Context(), tab, "act", act)
+	_, err = tab.Act(browsertest.Within(t, browsertest.Patience), act)
+	end(err)
+	act = page.Action{Kind: page.KindClick, Selector: "#missing", TimeoutMs: 500}
+	end = w.tracer.BeginAction(t.Context(), tab, "act", act)
+	_, err = tab.Act(browsertest.Within(t, browsertest.Patience), act)
+	end(err)
+	w.tracer.BeginAction(t.Context(), tab, "act", map[string]any{"kind": "type", "ref": "e1", "text": "hunter2"})(nil)
+	browsertest.Eventually(t, "the error and the answer are recorded", func() bool {
+		requests := w.recorder.Requests(tab, "/api", false)
+		return len(w.recorder.Errors(tab, false)) == 1 && len(requests) == 1 && len(w.recorder.HAR(tab).Log.Entries) > 2 &&
+			w.recorder.HAR(tab).Log.Entries[2].Response.TransferSize > 0
+	})
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestATraceTellsWhatHappened(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	url := browsertest.Routes(t, shop)
+	lines, network, files := contents(t, buy(t, w, patient, url))
+	w.wantNothingLeft(t)
+	for name, data := range files {
+		if bytes.Contains(data, []byte("hunter2")) {
+			t.Errorf("%s holds a secret", name)
+		}
+	}
+	if lines[0]["type"] != "context-options" || lines[0]["version"] != 10.0 {
+		t.Errorf("got first line %v", lines[0])
+	}
+	var titles []string
+	for _, l := range of(lines, "before") {
+		titles = append(titles, l["title"].(string))
+	}
+	if got, want := strings.Join(titles, "; "), "navigate "+url+"/?token=[REDACTED]; click button; click #missing; type e1"; got != want {
+		t.Errorf("got actions %s, want %s", got, want)
+	}
+	after := of(lines, "after")
+	if len(after) != 4 || after[1]["error"] != nil || !strings.Contains(fmt.Sprint(after[2]["error"]), "#missing") {
+		t.Errorf("got ends %v", after)
+	}
+	snaps := of(lines, "frame-snapshot")
+	if len(snaps) != 8 {
+		t.Fatalf("got %d documents, want one before and after each of 4 actions", len(snaps))
+	}
+	text, _ := json.Marshal(snaps)
+	browsertest.WantContains(t, string(text), `"Basket"`, `"Sold"`, `"in the shadow"`, `__playwright_shadow_root_`, `"__playwright_value_":"Ada"`, `"html":[[1,`)
+	pictures := of(lines, "screencast-frame")
+	if len(pictures) == 0 {
+		t.Fatal("got no picture")
+	}
+	if _, err := jpeg.Decode(bytes.NewReader(files[pictures[0]["file"].(string)])); err != nil {
+		t.Errorf("the first picture: %v", err)
+	}
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "console")), "text:bought {n: 1}")
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "event")), "pageError", "too many", "RangeError")
+	bodies := map[string]string{}
+	for _, l := range network {
+		s := l["snapshot"].(line)
+		address := s["request"].(line)["url"].(string)
+		if file, ok := s["response"].(line)["content"].(line)["_file"].(string); ok {
+			bodies[strings.TrimPrefix(address, url)] = string(files[file])
+		}
+	}
+	if bodies["/style.css"] != "b { color: red }" || bodies["/api"] != `{"items": 1, "token": "[REDACTED]"}` {
+		t.Errorf("got bodies %q", bodies)
+	}
+}
+
+func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	lines, _, _ := contents(t, buy(t, w, record.TraceOptions{Sources: true}, browsertest.Routes(t, shop)))
+	if n := len(of(lines, "frame-snapshot")) + len(of(lines, "screencast-frame")); n != 0 {
+		t.Errorf("got %d documents and pictures, want none", n)
+	}
+	if n := len(of(lines, "before")); n != 4 {
+		t.Errorf("got %d actions, want 4", n)
+	}
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "stderr")), "sources were asked for")
+}
+
+func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	inner := strings.Replace(browsertest.Routes(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1", "localhost", 1)
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`})})
+	if err := w.tracer.Start(w.browser, patient); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
+	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
+		t.Fatal(err)
+	}
+	lines, _, _ := contents(t, path)
+	byID := map[string]string{}
+	for _, l := range of(lines, "frame-snapshot") {
+		if s := l["snapshot"].(line); s["phase"] == "before" {
+			html, _ := json.Marshal(s["html"])
+			byID[s["frameId"].(string)] = string(html)
+		}
+	}
+	mainID, otherID := "frame@"+string(tab.MainFrame().ID()), "frame@"+string(tab.Frames()[1].ID())
+	browsertest.WantContains(t, byID[mainID], `"/snapshot/`+otherID+`"`, `"/snapshot/`+mainID+`.2"`)
+	browsertest.WantContains(t, byID[otherID], "from elsewhere", `"/snapshot/`+otherID+`.1"`)
+	browsertest.WantContains(t, byID[mainID+".2"], "beside")
+	browsertest.WantContains(t, byID[otherID+".1"], "innermost")
+}
+
+func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	named := func(host, html string) string {
+		return strings.Replace(browsertest.Routes(t, map[string]any{"/": html}), "127.0.0.1", host, 1)
+	}
+	far := named("127.0.0.1", `<p>of another site`)
+	lodger := named("pay.shop.localhost", `<p>lodger<input type=password value=hunter2><iframe src="`+far+`"></iframe><iframe srcdoc="<p>within the lodger"></iframe>`)
+	url := named("www.shop.localhost", `<iframe src="`+lodger+`"></iframe><iframe srcdoc="<p>wrapping<iframe src='`+lodger+`'></iframe>"></iframe>`)
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: url})
+	if err := w.tracer.Start(w.browser, patient); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Eventually(t, "the frames are known", func() bool { return len(tab.Frames()) == 5 })
+	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
+		t.Fatal(err)
+	}
+	lines, _, _ := contents(t, path)
+	docs := map[string]string{}
+	for _, l := range of(lines, "frame-snapshot") {
+		if s := l["snapshot"].(line); s["phase"] == "before" {
+			html, _ := json.Marshal(s["html"])
+			docs[s["frameId"].(string)] = string(html)
+		}
+	}
+	if len(docs) != 8 {
+		t.Errorf("got %d documents, want 8", len(docs))
+	}
+	id := func(f *frame.Frame) string { return "frame@" + string(f.ID()) }
+	main := id(tab.MainFrame())
+	around := map[string]string{} // where each frame has to be
+	for _, f := range tab.Frames()[1:] {
+		if f.Parent() != tab.MainFrame() {
+			browsertest.WantContains(t, docs[id(f)], "of another site")
+			browsertest.WantContains(t, docs[id(f.Parent())], `"/snapshot/`+id(f)+`"`)
+			continue
+		}
+		browsertest.WantContains(t, docs[id(f)], `"lodger"`, `"/snapshot/`+id(f)+`.2"`)
+		browsertest.WantContains(t, docs[id(f)+".2"], "within the lodger")
+		for _, holder := range []string{main, main + ".2"} {
+			if strings.Contains(docs[holder], `"/snapshot/`+id(f)+`"`) {
+				around[holder] = id(f)
+			}
+		}
+	}
+	if len(around) != 2 || around[main] == around[main+".2"] {
+		t.Errorf("the frames have their places at %v in %v", around, docs)
+	}
+	for name, html := range docs {
+		if strings.Contains(html, "hunter2") {
+			t.Errorf("the password is in %s", name)
+		}
+	}
+}
+
+func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`})})
+	if err := w.tracer.Start(w.browser, patient); err != nil {
+		t.Fatal(err)
+	}
+	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
+		t.Fatal(err)
+	}
+	lines, _, _ := contents(t, path)
+	if n := len(of(lines, "frame-snapshot")); n != 0 {
+		t.Errorf("got %d documents, want none", n)
+	}
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "log")), "no document before the action", "2097152 characters")
+}
+
+func TestOneTraceAtATime(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	if err := w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "none.zip")); !errors.Is(err, record.ErrNoTrace) {
+		t.Errorf("got %v without a trace, want ErrNone", err)
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		wg.Go(func() { errs[i] = w.tracer.Start(w.browser, record.DefaultTraceOptions()) })
+	}
+	wg.Wait()
+	started := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			started++
+		case !errors.Is(err, record.ErrTraceRunning):
+			t.Errorf("got %v, want ErrRunning", err)
+		}
+	}
+	if started != 1 {
+		t.Errorf("%d of %d starters started a trace, want 1", started, len(errs))
+	}
+	dir := t.TempDir()
+	stopped := 0
+	for i := range errs {
+		wg.Go(func() {
+			errs[i] = w.tracer.Stop(browsertest.Within(t, browsertest.Patience), filepath.Join(dir, strconv.Itoa(i)))
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			stopped++
+		case !errors.Is(err, record.ErrNoTrace):
+			t.Errorf("got %v, want ErrNone", err)
+		}
+	}
+	if files, _ := os.ReadDir(dir); stopped != 1 || len(files) != 1 {
+		t.Errorf("%d stops and %d files, want one of each", stopped, len(files))
+	}
+}
+
+func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
+	start := func() func(error) {
+		if err := w.tracer.Start(w.browser, patient); err != nil {
+			t.Fatal(err)
+		}
+		return w.tracer.BeginAction(t.Context(), tab, "look", nil)
+	}
+	end := start()
+	w.tracer.Abort()
+	end(nil) // an action may outlast its trace
+	w.wantNothingLeft(t)
+
+	start()(nil)
+	dir := t.TempDir()
+	stopped := errors.New("stopped by a person")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(stopped)
+	if err := w.tracer.Stop(ctx, filepath.Join(dir, "trace.zip")); !errors.Is(err, stopped) {
+		t.Errorf("got %v, want the cause", err)
+	}
+	w.wantNothingLeft(t)
+
+	start()(nil)
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), filepath.Join(dir, "missing", "trace.zip")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v, want that the directory is missing", err)
+	}
+	w.wantNothingLeft(t)
+	if files, _ := os.ReadDir(dir); len(files) != 0 {
+		t.Errorf("got %d files beside, want none", len(files))
+	}
+}
+
+func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
+	own := browsertest.Launch(t)
+	w := openTraced(t, own)
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
+	if err := w.tracer.Start(w.browser, patient); err != nil {
+		t.Fatal(err)
+	}
+	end := w.tracer.BeginAction(t.Context(), tab, "look", nil)
+	browsertest.Kill(t, own)
+	<-w.browser.Done()
+	end(errors.New("gone"))
+	browsertest.Eventually(t, "the directory is empty", func() bool { files, err := os.ReadDir(w.dir); return err == nil && len(files) == 0 })
+	err := w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "trace.zip"))
+	if !errors.Is(err, record.ErrNoTrace) || !errors.Is(err, page.ErrBrowserGone) {
+		t.Errorf("got %v, want that there is none because the browser is gone", err)
+	}
+	if err := w.tracer.Start(w.browser, patient); !errors.Is(err, page.ErrBrowserGone) {
+		t.Errorf("got %v from starting, want that the browser is gone", err)
+	}
+}
+
+func TestADialogDoesNotHoldUpATrace(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`})})
+	if err := w.tracer.Start(w.browser, patient); err != nil {
+		t.Fatal(err)
+	}
+	end := w.tracer.BeginAction(t.Context(), tab, "click", nil)
+	if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+		t.Fatal(err)
+	}
+	end(nil)
+	if err := tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
+		t.Fatal(err)
+	}
+	lines, _, _ := contents(t, path)
+	browsertest.WantContains(t, fmt.Sprint(of(lines, "log")), "no document after the action: a dialog is open")
+}
+
+func TestPicturesComeAtABoundedRate(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`})})
+	if err := w.tracer.Start(w.browser, record.TraceOptions{Screenshots: true}); err != nil {
+		t.Fatal(err)
+	}
+	// The page runs for as long as it takes to draw a hundred frames.
+	_, err := tab.Act(browsertest.Within(t, 60*time.Second), page.Action{
+		Kind: page.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
+		t.Fatal(err)
+	}
+	lines, _, _ := contents(t, path)
+	var times []float64
+	for _, l := range of(lines, "screencast-frame") {
+		if l["pageId"] == "page@"+tab.ID() {
+			times = append(times, l["timestamp"].(float64))
+		}
+	}
+	if len(times) < 3 {
+		t.Errorf("got %d pictures, want several", len(times))
+	}
+	for i := range len(times) - 3 {
+		if gap := times[i+3] - times[i]; gap < 240 {
+			t.Errorf("pictures %d to %d came within %.0f ms, want at least the interval of 250", i, i+3, gap)
+		}
+	}
+}
+
+func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
+	w := openTraced(t, traceBrowser.Process(t))
+	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
+	if err := w.tracer.Start(w.browser, patient); err != nil {
+		t.Fatal(err)
+	}
+	w.tracer.SetBudget("bodies", 3)
+	for range 2 {
+		if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	browsertest.Eventually(t, "both answers are recorded", func() bool {
+		ended := 0
+		for _, e := range w.recorder.HAR(tab).Log.Entries {
+			if strings.HasSuffix(e.Request.URL, "/api") && e.Time > 0 && e.Response.TransferSize > 0 {
+				ended++
+			}
+		}
+		return ended == 2
+	})
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
+		t.Fatal(err)
+	}
+	lines, network, _ := contents(t, path)
+	if notes := of(lines, "stderr"); len(notes) != 1 || !strings.Contains(fmt.Sprint(notes), "bodies are left out from here on") {
+		t.Errorf("got notes %v, want one", notes)
+	}
+	if len(network) < 2 {
+		t.Errorf("got %d requests, want them without their bodies", len(network))
+	}
+}

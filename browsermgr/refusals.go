@@ -1,0 +1,98 @@
+package browsermgr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"clank/browsermgr/address"
+	"clank/browsermgr/page"
+	"clank/browsermgr/profile"
+)
+
+// guardStatus tells how the profile's pages are guarded: those of a browser that runs, or of one that would be started or joined.
+func (p *profileState) guardStatus(pl profile.Resolved, running *browser) profile.GuardStatus {
+	m := p.manager
+	w := profile.GuardSetup{Launched: pl.Mode == profile.ModeLaunched, HasProxy: m.Proxy != nil, HasGuard: m.NewGuardObservers != nil, BypassFlag: pl.ProxyBypassFlag()}
+	w.Proxied = w.Launched && w.HasProxy && (w.BypassFlag == "" || !pl.Config.AllowProxyBypass)
+	if running != nil {
+		w.Launched, w.Proxied = running.isLocal(), running.proxy != ""
+	}
+	var refusals uint64
+	if m.RefusalCount != nil {
+		refusals = m.RefusalCount(p.name)
+	}
+	return w.Status(refusals)
+}
+
+// reportDevToolsPort tells where a browser's DevTools are; nil or zero if that is not known.
+func (m *Manager) reportDevToolsPort(port *int) {
+	if m.OnDevToolsPort != nil && port != nil && *port != 0 {
+		m.OnDevToolsPort(*port)
+	}
+}
+
+// proxyFor is the proxy that a browser is started with; "" if it does without.
+func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (string, error) {
+	m := p.manager
+	if m.Proxy == nil || pl.Config.AllowProxyBypass && pl.ProxyBypassFlag() != "" {
+		return "", nil
+	}
+	address, err := m.Proxy(ctx, p.name)
+	if err != nil {
+		return "", fmt.Errorf("find the proxy for its traffic: %w", err)
+	}
+	return address, nil
+}
+
+// withRefusals does something in a tab, and finds out what the tab was refused meanwhile. If it failed, or led to a document that
+// was refused, the refusal is the error; otherwise it is told beside what happened.
+func (w *Window) withRefusals(ctx context.Context, tab *page.Tab, do func() (page.Result, error)) (notes []string, err error) {
+	if w.manager.WatchRefusals == nil {
+		res, err := do()
+		return resultNotes(res), err
+	}
+	finish := w.manager.WatchRefusals(w.profile, tab.TargetID())
+	res, err := do()
+	refusal := finish(context.WithoutCancel(ctx))
+	switch {
+	case refusal == nil || ctx.Err() != nil:
+		return resultNotes(res), err
+	case err != nil || res.Navigated:
+		return nil, fmt.Errorf("%w: %w", ErrNavigationBlocked, refusal)
+	}
+	return append(resultNotes(res), "refused: "+refusal.Error()), nil
+}
+
+// Navigate takes a tab to an address as do does, and says why that failed where Chromium does not know it: the proxy on the
+// way does. Its answer in place of a page is a failure, too.
+func (u *Lease) Navigate(tab *page.Tab, url string, do func() (page.Result, error)) (page.Result, error) {
+	return u.browser.navigate(tab, url, do)
+}
+
+func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, error)) (page.Result, error) {
+	since := time.Now()
+	res, err := do()
+	if why := b.explainUnreached(tab, url, since, res, err); why != nil {
+		err = fmt.Errorf("navigate %s: %w", url, why)
+	}
+	return res, err
+}
+
+// explainUnreached is why the server of a document was not reached; nil if it was, or nobody knows.
+func (b *browser) explainUnreached(tab *page.Tab, url string, since time.Time, res page.Result, err error) error {
+	explain := b.manager.ExplainFailure
+	if explain == nil || b.proxy == "" {
+		return nil
+	}
+	failure, failed := errors.AsType[*address.NetError](err)
+	switch {
+	case failed && failure.Code == "ERR_TUNNEL_CONNECTION_FAILED":
+		return explain(b.resolved.Name, tab.TargetID(), url, since)
+	case err == nil && (res.Status == http.StatusBadGateway || res.Status == http.StatusGatewayTimeout):
+		return explain(b.resolved.Name, tab.TargetID(), tab.URL(), since)
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package browsermgr_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"clank/browsermgr"
+	"clank/browsermgr/intercept"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/emulate"
+	browsermgrprofile "clank/browsermgr/profile"
+)
+
+// gate refuses addresses with a word in them, and notes who asked for what was refused.
+type gate struct {
+	word string
+
+	mu     sync.Mutex
+	judged []string
+	blamed []string // "profile address document"
+	told   chan struct{}
+}
+
+func newGate(word string) *gate { return &gate{word: word, told: make(chan struct{}, 100)} }
+
+func (g *gate) AllowRequest(_ context.Context, _, address string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.judged = append(g.judged, address)
+	if strings.Contains(address, g.word) {
+		return errors.New(address + " is refused")
+	}
+	return nil
+}
+
+func (g *gate) AttributeRefusal(profile, target, address string, document bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	what := profile + " " + address
+	if document {
+		what += " document"
+	}
+	if target == "" {
+		what += " of nobody"
+	}
+	g.blamed = append(g.blamed, what)
+	g.told <- struct{}{}
+}
+
+func (g *gate) Watch(_, _ string) func(context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := len(g.blamed)
+	return func(context.Context) error {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for _, what := range g.blamed[before:] {
+			if strings.HasSuffix(what, " document") {
+				return errors.New(what + " is refused: ask the operator")
+			}
+		}
+		return nil
+	}
+}
+
+func (g *gate) blame() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return strings.Join(g.blamed, "\n")
+}
+
+func TestStatusSaysWhatGuardsThePages(t *testing.T) {
+	proxy, g := recording(t), newGate("never")
+	m := manager(t, func(m *browsermgr.Manager) {
+		m.Proxy = func(context.Context, string) (string, error) { return proxy.url, nil }
+		m.NewGuardObservers = func(profile string, local bool) []page.Observer {
+			if local {
+				return []page.Observer{intercept.NewRefusalObserver(g, profile)}
+			}
+			return []page.Observer{intercept.NewRequestFilter(g, profile, slog.New(slog.DiscardHandler))}
+		}
+		m.RefusalCount = func(string) uint64 { return 3 }
+	})
+	p := profile(t, m, "")
+	guarded := func(p *browsermgr.Profile, mode string) browsermgrprofile.GuardStatus {
+		t.Helper()
+		s := status(t, p).Guard
+		if s.Mode != mode || s.Refusals != 3 || (s.Note != "") != (mode != browsermgrprofile.GuardProxy) {
+			t.Errorf("%s: got %+v, want %s", p.Name(), s, mode)
+		}
+		return s
+	}
+	guarded(p, browsermgrprofile.GuardProxy)
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	guarded(p, browsermgrprofile.GuardProxy)
+	found, err := p.Doctor(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range found.Checks {
+		if c.ID == "policy" && c.Status != "pass" {
+			t.Errorf("doctor: %+v", c)
+		}
+	}
+	port := *status(t, p).CDPPort
+	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})
+	remote := profile(t, m, "remote")
+	if err := remote.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := guarded(remote, browsermgrprofile.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
+		t.Errorf("note %q", s.Note)
+	}
+	plain := manager(t, func(m *browsermgr.Manager) { m.FirstPort, m.LastPort = 18940, 18949 })
+	if s := status(t, profile(t, plain, "")).Guard; s.Mode != browsermgrprofile.GuardOff {
+		t.Errorf("without a guard: %+v", s)
+	}
+}
+
+func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testing.T) {
+	m := manager(t, func(m *browsermgr.Manager) {
+		m.Proxy = func(context.Context, string) (string, error) { return "", errors.New("not to be asked") }
+		m.Config = func() browsermgr.Config {
+			yes := true
+			return browsermgr.Config{Headless: &yes, Args: []string{"--no-proxy-server"}, AllowProxyBypass: true}
+		}
+	})
+	p := profile(t, m, "")
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := status(t, p).Guard; s.Mode != browsermgrprofile.GuardOff || !strings.Contains(s.Note, "--no-proxy-server") {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestTheTabOfARefusedRequestIsTold(t *testing.T) {
+	proxy, g := recording(t), newGate("never")
+	m := manager(t, func(m *browsermgr.Manager) {
+		m.Proxy = func(context.Context, string) (string, error) { return proxy.url, nil }
+		m.NewGuardObservers = func(profile string, _ bool) []page.Observer {
+			return []page.Observer{intercept.NewRefusalObserver(g, profile)}
+		}
+		m.WatchRefusals = g.Watch
+	})
+	base := site(t)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: base + "/"})
+	act(t, w, "evaluate", map[string]any{"fn": `await Promise.allSettled([fetch('http://plain.refused.example/x'), fetch('https://tunnel.example/y'),
+  new Promise((done) => { const s = new WebSocket('ws://socket.example/z'); s.onerror = done; })])`})
+	for _, want := range []string{"clank http://plain.refused.example/x", "clank https://tunnel.example/y", "clank ws://socket.example/z"} {
+		eventually(t, want+" to be told", func() bool { return strings.Contains(g.blame(), want) })
+	}
+	if got := g.blame(); strings.Contains(got, "document") || strings.Contains(got, base) || strings.Contains(got, "nobody") {
+		t.Errorf("told:\n%s", got)
+	}
+	for _, address := range []string{"http://plain.refused.example/doc", "https://tunnel.example/doc"} {
+		_, err := w.Act(t.Context(), "navigate", map[string]any{"url": address})
+		if !errors.Is(err, browsermgr.ErrNavigationBlocked) || !strings.Contains(err.Error(), address+" document is refused: ask the operator") {
+			t.Errorf("navigate %s: %v", address, err)
+		}
+	}
+	act(t, w, "navigate", map[string]any{"url": base + "/"})
+	notes := act(t, w, "evaluate", map[string]any{"fn": `const f = document.createElement('iframe'); f.src = 'http://frame.refused.example/';
+  await new Promise((done) => { f.onload = done; document.body.append(f); })`})
+	contains(t, notes, "refused: clank http://frame.refused.example/ document")
+}
+
+// elsewhere is a second Manager that has joined the browser of a first one, as if it ran on another machine.
+func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
+	t.Helper()
+	host := manager(t, nil)
+	p := profile(t, host, "")
+	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	port := *status(t, p).CDPPort
+	m := manager(t, func(m *browsermgr.Manager) {
+		m.FirstPort, m.LastPort, m.Profile = 18940, 18949, "far"
+		adjust(m)
+	})
+	create(t, m, browsermgr.CreateProfileOptions{Name: "there", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})
+	return m
+}
+
+func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
+	reached := make(chan string, 100)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, q *http.Request) {
+		reached <- q.URL.Path
+		switch {
+		case strings.HasPrefix(q.URL.Path, "/hop"):
+			http.Redirect(w, q, "/secret"+q.URL.Path, http.StatusFound)
+		case q.URL.Path == "/worker.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write([]byte("fetch('/secret/worker').catch(() => 0).finally(() => postMessage(1))"))
+		case q.URL.Path == "/shared.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write([]byte("onconnect = (e) => fetch('/secret/shared').catch(() => 0).finally(() => e.ports[0].postMessage(1))"))
+		case q.URL.Path == "/login":
+			if user, _, ok := q.BasicAuth(); !ok || user != "ada" {
+				w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+		}
+		_, _ = w.Write([]byte("<!doctype html><title>" + q.URL.Path + "</title>"))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	g := newGate("/secret")
+	world := emulate.New(nil)
+	world.RequestsIntercepted = true
+	m := elsewhere(t, func(m *browsermgr.Manager) {
+		m.NewGuardObservers = func(profile string, _ bool) []page.Observer {
+			return []page.Observer{intercept.NewRequestFilter(g, profile, slog.New(slog.DiscardHandler))}
+		}
+		m.NewObservers = func(bool) []page.Observer { return []page.Observer{world} }
+		m.WatchRefusals = g.Watch
+	})
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", Profile: "there", URL: server.URL + "/"})
+	for _, path := range []string{"/secret", "/hop"} {
+		_, err := w.Act(t.Context(), "navigate", map[string]any{"url": server.URL + path})
+		if !errors.Is(err, browsermgr.ErrNavigationBlocked) {
+			t.Errorf("navigate %s: %v", path, err)
+		}
+	}
+	if url, _, _ := state(t, w); url != server.URL+"/" {
+		t.Errorf("the page that was there has gone to %s", url)
+	}
+	use := use(t, profile(t, m, "there"))
+	tab := use.Browser.Tabs()[len(use.Browser.Tabs())-1]
+	if err := world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	tries := `
+await fetch('/secret/fetch').catch(() => 0); await fetch('/hop/fetch').catch(() => 0);
+navigator.sendBeacon('/secret/beacon');
+await new Promise((done) => { const i = new Image(); i.onerror = i.onload = done; i.src = '/secret/image'; });
+await new Promise((done) => { const f = document.createElement('iframe'); f.src = '/secret/frame'; document.body.append(f); setTimeout(done, 300); });
+await new Promise((done) => { const k = new Worker('/worker.js'); k.onmessage = k.onerror = done; setTimeout(done, 3000); });
+await new Promise((done) => { const k = new SharedWorker('/shared.js'); k.port.onmessage = k.onerror = done; setTimeout(done, 3000); });
+await new Promise((done) => { const f = document.createElement('iframe'); f.sandbox = ''; f.onload = done;
+	f.srcdoc = '<noscript><img src=' + origin + '/secret/early></noscript>'; document.body.append(f); setTimeout(done, 3000); });
+return (await fetch('/login')).status`
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": tries}), "result: 200")
+	if err := world.SetCredentials(t.Context(), tab, nil); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": `window.open('/secret/popup'); return await fetch('/secret/after').then(() => 1, () => 0)`}), "result: 0")
+	eventually(t, "the popup to be judged", func() bool { return strings.Contains(g.blame(), "/secret/popup document") })
+	server.Close()
+	close(reached)
+	for path := range reached {
+		if strings.HasPrefix(path, "/secret") {
+			t.Errorf("%s was reached", path)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package browsermgr
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"clank/browsermgr/page/intent"
+)
+
+// Assess says what an action (see [Window.Act]) would set off that people may want to decide: classes such as "buy" and
+// "submit", the weightiest first. about says it in our words, detail in the page's, which are not to be trusted; origin is
+// that of the document, to the host it leads to. mark is given to ActIf: it stands for all that was judged. An action
+// that cannot be understood sets nothing off: Act says what is wrong with it. The mark of an action on the page is "" only
+// if it sets nothing off.
+func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (classes []string, about, detail, origin, to, mark string, err error) {
+	u, _, err := w.acquireTab(ctx)
+	if err != nil {
+		return nil, "", "", "", "", "", err
+	}
+	defer u.release()
+	j, err := intent.JudgeRequest(ctx, u.tab, kind, args, windowCommandKinds())
+	if err != nil {
+		return nil, "", "", "", "", "", w.explain(ctx, u.browser, err)
+	}
+	return j.Classes, j.Text, j.Detail, j.Origin, j.Destination, j.Fingerprint, nil
+}
+
+// ActIfUnchanged is Act, unless the action has come to mean something else than what mark stands for: same is false then, and
+// nothing was done. The page is held to it until the input has arrived.
+func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
+	u, _, err := w.acquireTab(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer u.release()
+	if kind == "dialog" {
+		if intent.JudgeDialogAnswer(u.tab, args).Fingerprint != mark {
+			return nil, false, nil
+		}
+		notes, err = w.Act(ctx, kind, args)
+		return notes, true, err
+	}
+	action, ok := intent.ParsePageAction(kind, args, windowCommandKinds())
+	if !ok || len(u.tab.Dialogs().Pending) > 0 {
+		notes, err = w.Act(ctx, kind, args)
+		return notes, true, err
+	}
+	same, err = intent.PerformJudged(ctx, u.tab, action, mark, func() (err error) {
+		notes, err = w.Act(ctx, kind, args)
+		return err
+	})
+	if !same {
+		return nil, false, w.explain(ctx, u.browser, err)
+	}
+	return notes, true, err
+}
+
+// windowCommandKinds are the kinds of actions that are no actions on a page.
+func windowCommandKinds() []string { return slices.Collect(maps.Keys(windowCommands())) }

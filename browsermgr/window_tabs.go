@@ -1,0 +1,157 @@
+package browsermgr
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"clank/browsermgr/page"
+)
+
+// windowTabs is the tabs of one window. The zero value is empty. Its owner guards it: it is not safe for concurrent use.
+type windowTabs struct {
+	tabs     []*page.Tab
+	selected []*page.Tab // in the order in which they were last current; the last one is current
+	lastURL  string      // where the last tab was when it went
+	notes    []string
+}
+
+// Add makes a tab of the window's the current one.
+func (s *windowTabs) Add(tab *page.Tab) {
+	if !s.Has(tab) {
+		s.tabs = append(s.tabs, tab)
+	}
+	s.Select(tab)
+}
+
+// Select makes one of the tabs the current one.
+func (s *windowTabs) Select(tab *page.Tab) {
+	s.selected = append(slices.DeleteFunc(s.selected, func(t *page.Tab) bool { return t == tab }), tab)
+}
+
+// Has reports whether it is one of the tabs.
+func (s *windowTabs) Has(tab *page.Tab) bool { return slices.Contains(s.tabs, tab) }
+
+// All are the tabs, as they were added.
+func (s *windowTabs) All() []*page.Tab { return slices.Clone(s.tabs) }
+
+// Current is the current tab, or nil if none is left. Tabs that are gone are passed over; Drop is still to be called for
+// them.
+func (s *windowTabs) Current() *page.Tab {
+	for len(s.selected) > 0 {
+		tab := s.selected[len(s.selected)-1]
+		if !errors.Is(tab.Err(), page.ErrTabGone) {
+			return tab
+		}
+		s.selected = s.selected[:len(s.selected)-1]
+		s.lastURL = tab.URL()
+	}
+	return nil
+}
+
+// Remove forgets a tab that was closed, and has that told. The one that was current before it is current again.
+func (s *windowTabs) Remove(tab *page.Tab) {
+	if !s.Has(tab) {
+		return
+	}
+	was := s.lastSelected() == tab
+	isTab := func(t *page.Tab) bool { return t == tab }
+	s.tabs = slices.DeleteFunc(s.tabs, isTab)
+	s.selected = slices.DeleteFunc(s.selected, isTab)
+	if len(s.selected) == 0 {
+		s.lastURL = tab.URL()
+		s.AddNotes("the last tab was closed: " + tabLine(tab))
+		return
+	}
+	text := "a tab was closed: " + tabLine(tab)
+	if was {
+		text += "; the current one is " + tabLine(s.lastSelected())
+	}
+	s.AddNotes(text)
+}
+
+// BrowserGone forgets all tabs: their browser is gone. Where the current one was is remembered.
+func (s *windowTabs) BrowserGone() {
+	if n := len(s.tabs); n > 1 {
+		s.AddNotes(fmt.Sprintf("%d other tabs were closed with the browser", n-1))
+	}
+	if tab := s.lastSelected(); tab != nil {
+		s.lastURL = tab.URL()
+	}
+	s.Clear()
+}
+
+// Clear forgets all tabs.
+func (s *windowTabs) Clear() { s.tabs, s.selected = nil, nil }
+
+// lastSelected is the current tab, be it gone or not.
+func (s *windowTabs) lastSelected() *page.Tab {
+	if len(s.selected) == 0 {
+		return nil
+	}
+	return s.selected[len(s.selected)-1]
+}
+
+// SetStartURL sets where the window is while it has no tab.
+func (s *windowTabs) SetStartURL(url string) { s.lastURL = url }
+
+// LastURL is where a window without a tab opens again.
+func (s *windowTabs) LastURL() string { return s.lastURL }
+
+// State is the address and title of the current page, and a line for each tab, the current one's beginning with "*".
+// Without tabs it is the address at which the window opens again; and that of the lost page alone if gone.
+func (s *windowTabs) State(gone bool) (url, title string, lines []string) {
+	current := s.lastSelected()
+	switch {
+	case current == nil:
+		return s.lastURL, "", nil
+	case gone:
+		return current.URL(), "", nil
+	}
+	for _, tab := range s.tabs {
+		mark := "  "
+		if tab == current {
+			mark = "* "
+		}
+		lines = append(lines, mark+tabLine(tab))
+	}
+	return current.URL(), current.Title(), lines
+}
+
+// Find returns a tab by its id: "t3", or "3".
+func (s *windowTabs) Find(id string) (*page.Tab, error) {
+	var have []string
+	for _, tab := range s.tabs {
+		if tab.ID() == id || tab.ID() == "t"+id {
+			return tab, nil
+		}
+		have = append(have, tab.ID())
+	}
+	return nil, fmt.Errorf("tab not found: %q; the tabs of this window are %s", id, strings.Join(have, ", "))
+}
+
+// IsOnly reports whether it is the only tab.
+func (s *windowTabs) IsOnly(tab *page.Tab) bool { return len(s.tabs) == 1 && s.tabs[0] == tab }
+
+// AddNotes keeps sentences for the next action.
+func (s *windowTabs) AddNotes(sentences ...string) { s.notes = append(s.notes, sentences...) }
+
+// TakeNotes returns what happened since it was last asked.
+func (s *windowTabs) TakeNotes() []string {
+	news := s.notes
+	s.notes = nil
+	return news
+}
+
+// tabLine describes a tab: id, title, address.
+func tabLine(tab *page.Tab) string {
+	parts := []string{tab.ID()}
+	if title := strings.Join(strings.Fields(tab.Title()), " "); title != "" && title != tab.URL() {
+		parts = append(parts, title)
+	}
+	if url := tab.URL(); url != "" {
+		parts = append(parts, url)
+	}
+	return strings.Join(parts, " ")
+}

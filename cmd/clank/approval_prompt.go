@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"unicode"
+
+	"clank/sessions/approval"
+
+	"golang.org/x/term"
+)
+
+// errNoTerminal says that there is no terminal to ask at.
+var errNoTerminal = errors.New("there is no terminal to ask at")
+
+// openTerminal opens the terminal for answers. Where what is read or shown is not the
+// terminal, nobody is there to be asked: [errNoTerminal].
+func openTerminal() (io.ReadCloser, error) {
+	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
+		return nil, errNoTerminal
+	}
+	// Unlike the standard input it can be closed while it is read from.
+	return os.OpenFile("/dev/tty", os.O_RDONLY, 0)
+}
+
+// approvalPrompter asks the questions of one task in a terminal.
+type approvalPrompter struct {
+	in     io.ReadCloser
+	out    io.Writer
+	answer func(ctx context.Context, id string, allowed, forSession bool) error
+
+	events     chan approval.Event
+	goroutines sync.WaitGroup
+	quit       context.CancelFunc
+}
+
+// startApprovalPrompter begins to ask on out and to read from in, which it closes at the end; answer takes what is typed to the
+// question with that id. The caller calls Close.
+func startApprovalPrompter(ctx context.Context, in io.ReadCloser, out io.Writer, answer func(context.Context, string, bool, bool) error) *approvalPrompter {
+	p := &approvalPrompter{in: in, out: out, answer: answer, events: make(chan approval.Event, 64)}
+	ctx, p.quit = context.WithCancel(ctx)
+	lines := make(chan string)
+	p.goroutines.Go(func() { p.readLines(ctx, lines) })
+	p.goroutines.Go(func() { p.promptLoop(ctx, lines) })
+	return p
+}
+
+// HandleEvent takes an event of the desk. It does not block: a terminal has one question
+// at a time.
+func (p *approvalPrompter) HandleEvent(ev approval.Event) {
+	select {
+	case p.events <- ev:
+	default:
+	}
+}
+
+// Close stops asking, and waits until nothing is read any more.
+func (p *approvalPrompter) Close() error {
+	p.quit()
+	err := p.in.Close()
+	p.goroutines.Wait()
+	return err
+}
+
+func (p *approvalPrompter) readLines(ctx context.Context, lines chan<- string) {
+	sc := bufio.NewScanner(p.in)
+	for sc.Scan() {
+		select {
+		case lines <- strings.ToLower(strings.TrimSpace(sc.Text())):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// promptLoop shows the questions one after the other. What is typed when there is none
+// is nobody's answer.
+func (p *approvalPrompter) promptLoop(ctx context.Context, lines <-chan string) {
+	var open []approval.Question
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ev := <-p.events:
+			before := len(open)
+			open = p.updateOpen(open, ev)
+			if len(open) > 0 && (before == 0 || ev.Resolved) {
+				p.showQuestion(open[0])
+			}
+		case line := <-lines:
+			if len(open) > 0 {
+				p.submitAnswer(ctx, open[0], line)
+			}
+		}
+	}
+}
+
+// updateOpen adds a question, or takes away one that is over.
+func (p *approvalPrompter) updateOpen(open []approval.Question, ev approval.Event) []approval.Question {
+	for i, q := range open {
+		if q.ID != ev.Question.ID {
+			continue
+		}
+		if !ev.Resolved {
+			return open
+		}
+		fmt.Fprintf(p.out, "%s\n", maskControls(ev.Answer.String()))
+		return append(open[:i:i], open[i+1:]...)
+	}
+	if !ev.Resolved {
+		open = append(open, ev.Question)
+	}
+	return open
+}
+
+func (p *approvalPrompter) showQuestion(q approval.Question) {
+	fmt.Fprintf(p.out, "\r\n%s?\n", maskControls(q.Text))
+	if q.Detail != "" {
+		fmt.Fprintf(p.out, "  the page calls it: “%s”\n", maskControls(q.Detail))
+	}
+	choices := "y = yes, anything else = no"
+	if q.Class.AllowedForSession() {
+		choices = "y = yes, s = yes for this session, anything else = no"
+	}
+	fmt.Fprintf(p.out, "  %s: ", choices)
+}
+
+func (p *approvalPrompter) submitAnswer(ctx context.Context, q approval.Question, line string) {
+	lasting := q.Class.AllowedForSession() && line == "s"
+	err := p.answer(ctx, q.ID, lasting || line == "y" || line == "yes", lasting)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintf(p.out, "%v\n", err)
+	}
+}
+
+// maskControls makes text of a page harmless in a terminal.
+func maskControls(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"clank/internal/server"
+	"clank/internal/settings"
+	"clank/sessions"
+)
+
+// taskRunner runs a task to its end: in this process, or in a server that is
+// already there.
+type taskRunner interface {
+	// Run calls watch with what happens, one event at a time. When ctx ends the task is stopped.
+	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
+	View(ctx context.Context, taskID string, n int) (sessions.Image, error)
+	Close(ctx context.Context) error
+}
+
+// browseCommand is "clank browse". All fields are needed.
+type browseCommand struct {
+	Env        *commandEnv
+	OpenRunner func(ctx context.Context, e *commandEnv) (taskRunner, error)
+	MaxSteps   int // the most a task may have
+}
+
+// browseFlags are the flags of "clank browse".
+type browseFlags struct {
+	json       bool
+	screenshot string
+	session    string
+	runtime    string
+	profile    string
+	model      string
+	maxSteps   int
+	headed     bool
+	allow      string
+	script     string
+}
+
+const browseIntro = `clank browse [flags] "<task>"
+clank browse --script <name> [flags] ['<values>']
+
+Sends the browser to do something. Progress goes to stderr, the answer to stdout.
+If "clank serve" runs with the same home, it does the work; otherwise this command
+starts a browser of its own and ends it again.
+
+  clank browse 'open the demo shop, type "lamp" into Search, press Enter, read'
+  clank browse --model anthropic:claude-opus-5-5 'which of the lamps in the demo shop is cheapest?'
+  clank browse --script find-lamps 'search = desk'
+
+While "clank serve" does the work, "clank sessions say" tells it something more.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a step or budget limit ended it, 130 stopped.`
+
+// runArgs carries out args, which follow the words "clank browse".
+func (c browseCommand) runArgs(ctx context.Context, args []string) error {
+	e := c.Env
+	var f browseFlags
+	fs := newFlags("browse", browseIntro)
+	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
+	fs.StringVar(&f.screenshot, "screenshot", "", "write the last picture of the page to `FILE` (.png, .jpg)")
+	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
+	fs.StringVar(&f.runtime, "runtime", "", "which mind works the browser: `NAME` ("+strings.Join(settings.Runtimes(), ", ")+")")
+	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, anthropic:<name>, gemini:<name>, compatible:<name>")
+	fs.StringVar(&f.script, "script", "", "follow the script called `NAME`, with other values such as 'search = desk'")
+	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
+	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (the setting says otherwise)")
+	fs.StringVar(&f.allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+actionClassList()+")")
+	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
+	if err := e.parseFlags(fs, args, 1); err != nil {
+		return err
+	}
+	if f.maxSteps < 0 {
+		return usagef("--max-steps %d: it takes a number from 1 up", f.maxSteps)
+	}
+	if err := f.checkScreenshot(); err != nil {
+		return err
+	}
+	if err := checkAllow(splitAllow(f.allow)); err != nil {
+		return err
+	}
+	task, err := c.buildTask(f, fs.Rest)
+	if err != nil {
+		return err
+	}
+	return c.runTask(ctx, f, task)
+}
+
+// buildTask is what the command line asks for.
+func (c browseCommand) buildTask(f browseFlags, args []string) (sessions.Task, error) {
+	words := strings.TrimSpace(strings.Join(args, ""))
+	t := sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin()}
+	switch {
+	case f.script != "" && f.runtime+f.model != "":
+		return t, usagef("--script needs no model and no runtime; leave --model and --runtime out")
+	case f.script != "":
+		var err error
+		if t, err = c.buildScriptTask(f.script, words); err != nil {
+			return t, err
+		}
+		t.MaxSteps = cmp.Or(f.maxSteps, t.MaxSteps)
+	case words == "":
+		return t, usagef("say what to do, for example: clank browse 'open example.com, read'")
+	}
+	t.SessionID, t.Profile, t.Headed, t.Allow = f.session, f.profile, f.headed, splitAllow(f.allow)
+	return t, nil
+}
+
+// runTask runs the task to its end and prints what came of it.
+func (c browseCommand) runTask(ctx context.Context, f browseFlags, task sessions.Task) error {
+	r, err := c.OpenRunner(ctx, c.Env)
+	if err != nil {
+		return err
+	}
+	rec, err := f.runAndPrint(ctx, c.Env, r, task)
+	closeErr := r.Close(c.Env.AbortContext) // the end is bounded by what the person still waits for, not by what was interrupted
+	if err = errors.Join(err, closeErr); err != nil {
+		return err
+	}
+	return exitErrorOf(rec)
+}
+
+// checkScreenshot finds out before the work begins that FILE can be written.
+func (f browseFlags) checkScreenshot() error {
+	if f.screenshot == "" {
+		return nil
+	}
+	dir := filepath.Dir(f.screenshot)
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return usagef("--screenshot %s: there is no directory %s", f.screenshot, dir)
+	}
+	return nil
+}
+
+// runAndPrint runs the task and prints what came of it.
+func (f browseFlags) runAndPrint(ctx context.Context, e *commandEnv, r taskRunner, task sessions.Task) (sessions.TaskRecord, error) {
+	p := newProgressPrinter(e.Stderr)
+	lastView := 0
+	rec, err := r.Run(ctx, task, func(ev sessions.Event) {
+		if ev.Step != nil && ev.Step.View != nil {
+			lastView = ev.Step.N
+		}
+		p.showEvent(ev)
+	})
+	p.clearLine()
+	if err != nil {
+		return rec, taskStartError(ctx, err)
+	}
+	if err := f.saveScreenshot(e.AbortContext, r, rec, lastView); err != nil { // a stopped task has a last picture too
+		return rec, err
+	}
+	return rec, f.printOutcome(e, rec)
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"image"
+	"image/jpeg"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/cancel"
+	"clank/sessions"
+)
+
+// exitCodeOf is the code with which an error ends the program.
+func exitCodeOf(err error) int {
+	if err == nil {
+		return exitDone
+	}
+	if exit, ok := errors.AsType[*exitError](err); ok {
+		return exit.Code
+	}
+	return exitFailed
+}
+
+// fakeTaskRunner is a runner that ends every task in the same way.
+type fakeTaskRunner struct {
+	rec    sessions.TaskRecord
+	events []sessions.Event
+	err    error
+	image  sessions.Image
+}
+
+func (s fakeTaskRunner) Run(_ context.Context, _ sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
+	for _, ev := range s.events {
+		watch(ev)
+	}
+	return s.rec, s.err
+}
+
+func (s fakeTaskRunner) View(context.Context, string, int) (sessions.Image, error) {
+	return s.image, nil
+}
+func (s fakeTaskRunner) Close(context.Context) error { return nil }
+
+func TestEveryEndOfATaskHasItsExitCode(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[sessions.TaskState]int{
+		sessions.TaskDone:        exitDone,
+		sessions.TaskLimited:     exitLimited,
+		sessions.TaskStopped:     exitStopped,
+		sessions.TaskFailed:      exitFailed,
+		sessions.TaskInterrupted: exitFailed,
+	} {
+		err := exitErrorOf(sessions.TaskRecord{State: state, Reason: "the reason"})
+		if got := exitCodeOf(err); got != want {
+			t.Errorf("%s: exit code = %d, want %d", state, got, want)
+		}
+		if said := err != nil && strings.Contains(err.Error(), "the reason"); said == (want == exitDone) {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+}
+
+func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
+	t.Parallel()
+	e, stdout, stderr := newTestEnv(t)
+	think := sessions.Event{Step: &sessions.Step{N: 1, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"}}
+	step := func(n int, phase sessions.Phase, label string, failed bool) sessions.Event {
+		return sessions.Event{Step: &sessions.Step{N: n, Kind: sessions.StepAct, Phase: phase, Label: label, Failed: failed, Text: "covered\nby much"}}
+	}
+	r := fakeTaskRunner{
+		rec: sessions.TaskRecord{Task: sessions.Task{ID: "t", SessionID: "abc123"}, State: sessions.TaskDone, Answer: "42 lamps", Steps: 3},
+		events: []sessions.Event{
+			{Record: sessions.TaskRecord{State: sessions.TaskQueued, Position: 2}},
+			think, step(2, sessions.PhaseBegun, "open shop", false), step(2, sessions.PhaseDone, "open shop", false),
+			step(4, sessions.PhaseBegun, "click", true), step(4, sessions.PhaseDone, "click", true),
+			{Step: &sessions.Step{N: 3, Kind: sessions.StepNotice, Label: "the page was reopened"}},
+		},
+	}
+	if _, err := (browseFlags{}).runAndPrint(t.Context(), e, r, sessions.Task{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := stdout.String(), "42 lamps\n"; got != want {
+		t.Errorf("stdout = %q, want %q", got, want)
+	}
+	want := "waiting, number 2 in line\n1  open shop\n2  click: covered\nthe page was reopened\n3 steps, session abc123 (go on with --session abc123)\n"
+	if got := stderr.String(); got != want {
+		t.Errorf("stderr = %q, want %q", got, want)
+	}
+}
+
+func TestJSONCarriesTheWholeOutcome(t *testing.T) {
+	t.Parallel()
+	e, stdout, _ := newTestEnv(t)
+	begin := time.Unix(100, 0)
+	r := fakeTaskRunner{rec: sessions.TaskRecord{
+		Task: sessions.Task{ID: "t1", SessionID: "abc"}, State: sessions.TaskLimited, Answer: "half <b>", Reason: "step limit of 2",
+		Steps: 2, Closed: true, Asked: begin, Ended: begin.Add(1500 * time.Millisecond),
+	}}
+	if _, err := (browseFlags{json: true}).runAndPrint(t.Context(), e, r, sessions.Task{}); err != nil {
+		t.Fatal(err)
+	}
+	var got browseOutcome
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := browseOutcome{State: "limited", Answer: "half <b>", Reason: "step limit of 2", TaskID: "t1", Steps: 2, Seconds: 1.5}
+	if got != want {
+		t.Errorf("outcome = %+v, want %+v", got, want)
+	}
+}
+
+func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
+	t.Parallel()
+	view := sessions.Image{Data: []byte("view")}
+	seen := []sessions.Event{{Step: &sessions.Step{N: 4, View: &sessions.Image{}}}}
+	for name, tc := range map[string]struct {
+		r    fakeTaskRunner
+		want string
+	}{
+		"shown": {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone, Images: []sessions.Image{{Data: []byte("a")}, {Data: []byte("b")}}}, image: view}, "b"},
+		"view":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}, events: seen, image: view}, "view"},
+		"none":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, _, _ := newTestEnv(t)
+			file := filepath.Join(t.TempDir(), "x")
+			_, err := browseFlags{screenshot: file}.runAndPrint(t.Context(), e, tc.r, sessions.Task{})
+			if got := err == nil; got != (tc.want != "") {
+				t.Fatalf("error = %v", err)
+			}
+			if got, _ := os.ReadFile(file); string(got) != tc.want {
+				t.Errorf("file = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
+	t.Parallel()
+	e, _, _ := newTestEnv(t)
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(&cancel.Cause{Reason: cancel.ShuttingDown})
+	_, err := (browseFlags{}).runAndPrint(ctx, e, fakeTaskRunner{err: errors.New("gone")}, sessions.Task{})
+	if got := exitCodeOf(err); got != exitStopped {
+		t.Errorf("exit code = %d, want %d (%v)", got, exitStopped, err)
+	}
+}
+
+func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, 2, 2)), nil); err != nil {
+		t.Fatal(err)
+	}
+	shot := sessions.Image{MediaType: "image/jpeg", Data: b.Bytes()}
+	for name, want := range map[string]string{"a.png": "png", "a.PNG": "png", "a.jpg": "jpeg", "a": "jpeg", "a.webp": "jpeg"} {
+		data, err := encodeForFile(shot, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got, err := image.DecodeConfig(bytes.NewReader(data)); got != want || err != nil {
+			t.Errorf("%s is %s (%v), want %s", name, got, err, want)
+		}
+	}
+	if _, err := encodeForFile(sessions.Image{MediaType: "image/jpeg", Data: []byte("x")}, "a.png"); err == nil {
+		t.Error("a broken picture was written")
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// decodeAnswer reads an answer into a new T.
+func decodeAnswer[T any](answer []byte) (T, error) {
+	var v T
+	if err := json.Unmarshal(answer, &v); err != nil {
+		return v, fmt.Errorf("read the answer: %w", err)
+	}
+	return v, nil
+}
+
+// printTyped makes a show of a function that prints a typed answer.
+func printTyped[T any](print func(p *outputPrinter, answer T)) func(*outputPrinter, *commandInput, []byte) error {
+	return printTypedWithInput(func(p *outputPrinter, _ *commandInput, answer T) { print(p, answer) })
+}
+
+// printTypedWithInput is showing for a function that also needs what the command was given.
+func printTypedWithInput[T any](print func(p *outputPrinter, in *commandInput, answer T)) func(*outputPrinter, *commandInput, []byte) error {
+	return func(p *outputPrinter, in *commandInput, raw []byte) error {
+		answer, err := decodeAnswer[T](raw)
+		if err == nil {
+			print(p, in, answer)
+		}
+		return err
+	}
+}
+
+// printField makes a show that prints one field of the answer as JSON, or else if it is not there.
+func printField(name, otherwise string) func(*outputPrinter, *commandInput, []byte) error {
+	return func(p *outputPrinter, _ *commandInput, raw []byte) error {
+		fields, err := decodeAnswer[map[string]json.RawMessage](raw)
+		if err != nil {
+			return err
+		}
+		if value, ok := fields[name]; ok && string(value) != "null" {
+			return p.JSON([]byte(value))
+		}
+		p.Line("%s", otherwise)
+		return nil
+	}
+}

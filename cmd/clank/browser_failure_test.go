@@ -1,0 +1,331 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/control/client"
+)
+
+func TestExitCodesTellWhatWentWrong(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status int
+		answer string
+		want   int
+		stderr string
+	}{
+		"invalid":         {400, `{"error":"click requires ref or selector","code":"ACT_INVALID_REQUEST"}`, 1, "clank browser click: click requires ref or selector (ACT_INVALID_REQUEST)\n"},
+		"no tab":          {404, `{"error":"tab not found: t9"}`, 4, "tab not found: t9"},
+		"no route":        {404, `{"error":"route not found: POST /act"}`, 1, "route not found"},
+		"no such page":    {404, "404 page not found\n", 1, "404 page not found"},
+		"named twice":     {500, `{"error":"click: covered"}`, 1, "clank browser click: covered\n"},
+		"no profile":      {404, `{"error":"profile \"x\" not found"}`, 4, "not found"},
+		"no ref":          {500, `{"error":"Unknown ref e1: take a new snapshot"}`, 4, "Unknown ref e1"},
+		"secret":          {401, `Unauthorized`, 5, "refused the secret"},
+		"policy":          {400, `{"error":"browser navigation blocked by policy","reason":"navigation_blocked"}`, 5, "blocked by policy"},
+		"quarantine":      {409, `{"error":"tab is closed off","reason":"navigation_blocked"}`, 5, "closed off"},
+		"endpoint":        {400, `{"error":"browser endpoint blocked by policy"}`, 5, "blocked"},
+		"evaluate is off": {403, `{"error":"browser.evaluateEnabled=false","code":"ACT_EVALUATE_DISABLED"}`, 5, "evaluateEnabled"},
+		"another tab":     {403, `{"error":"action targetId must match request targetId","code":"ACT_TARGET_ID_MISMATCH"}`, 1, "must match"},
+		"late":            {500, `{"error":"not interactable: not done within 8s: covered"}`, 124, "covered"},
+		"late body":       {500, `{"error":"Response body read timed out after 500ms"}`, 124, "timed out"},
+		"gateway":         {504, ``, 124, "504"},
+		"ambiguous":       {409, `{"error":"two tabs match"}`, 1, "two tabs"},
+		"not for driver":  {501, `{"error":"not for this driver"}`, 1, "driver"},
+		"its own fault":   {500, "boom \x1b[31m\nred", 1, "boom [31m red"},
+		"garbage":         {200, "<html>", 1, "cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address, _ := newScriptedServer(t, tc.status, tc.answer)
+			got := envForServer(t, address).run(t.Context(), "click", "e1", "--json")
+			if got.code != tc.want || !strings.Contains(got.stderr, tc.stderr) || got.stdout != "" {
+				t.Errorf("got %+v, want code %d and %q", got, tc.want, tc.stderr)
+			}
+			if strings.Contains(got.stderr, "listens") || strings.Contains(got.stderr, "\x1b") {
+				t.Errorf("got %q: the server answered", got.stderr)
+			}
+		})
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "http://" + l.Addr().String()
+	l.Close()
+	for _, args := range [][]string{{"tabs"}, {"doctor"}, {"doctor", "--json"}, {"snapshot", "--json"}} {
+		got := envForServer(t, address).run(t.Context(), args...)
+		if got.code != 3 || !strings.Contains(got.stderr+got.stdout, "clank serve") {
+			t.Errorf("%v: got %+v, want code 3 and how to start it", args, got)
+		}
+		if args[len(args)-1] == "--json" && !json.Valid([]byte(got.stdout)) {
+			t.Errorf("%v: got %q, want JSON", args, got.stdout)
+		}
+	}
+}
+
+func TestTheDoctorNamesAMissingSecret(t *testing.T) {
+	address, _ := newScriptedServer(t, 401, "Unauthorized")
+	got := envForServer(t, address).run(t.Context(), "doctor")
+	if got.code != 5 || !strings.Contains(got.stdout, "FAIL  Secret") {
+		t.Errorf("got %+v, want code 5 and the check of the secret", got)
+	}
+}
+
+func TestAFailedCaptureSaysSo(t *testing.T) {
+	for _, line := range []string{"snapshot", "screenshot", "pdf", "har", "trace stop"} {
+		address, _ := newScriptedServer(t, 500, `{"error":"Frame changed; retry","code":"X","reason":"Y"}`)
+		got := envForServer(t, address).run(t.Context(), splitWords(line+" --json")...)
+		var told struct {
+			OK, Captured        *bool
+			Error, Code, Reason string
+		}
+		if err := json.Unmarshal([]byte(got.stdout), &told); err != nil {
+			t.Fatalf("%s: %v in %q", line, err, got.stdout)
+		}
+		if got.code != 1 || told.OK == nil || *told.OK || told.Captured == nil || *told.Captured || told.Error != "Frame changed; retry" || told.Code != "X" || told.Reason != "Y" {
+			t.Errorf("%s: got %+v", line, got)
+		}
+	}
+}
+
+// newSilentServer is a server that answers nothing and tells when it was asked and when the client left.
+func newSilentServer(t *testing.T) (address string, arrived, left chan struct{}) {
+	t.Helper()
+	arrived, left = make(chan struct{}, 1), make(chan struct{}, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		arrived <- struct{}{}
+		<-r.Context().Done()
+		left <- struct{}{}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, arrived, left
+}
+
+func TestASlowServer(t *testing.T) {
+	address, _, left := newSilentServer(t)
+	got := envForServer(t, address).run(t.Context(), "snapshot", "--timeout", "60", "--json")
+	if got.code != 124 || !strings.Contains(got.stderr, "within 60ms") || !strings.Contains(got.stdout, `"captured": false`) {
+		t.Errorf("got %+v, want code 124", got)
+	}
+	<-left
+}
+
+func TestAnInterruptEndsTheRequest(t *testing.T) {
+	address, arrived, left := newSilentServer(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		<-arrived
+		cancel(errors.New("interrupt"))
+	}()
+	got := envForServer(t, address).run(ctx, "wait", "--time", "30000", "--json")
+	if want := (browserResult{"", "clank browser wait: interrupted\n", 130}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	<-left
+}
+
+func TestAnInterruptEndsTheReadingOfTheInput(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stdin, never := io.Pipe()
+	defer never.Close()
+	p := envForServer(t, "http://127.0.0.1:1")
+	p.stdin = readerFunc(func(b []byte) (int, error) {
+		cancel()
+		return stdin.Read(b)
+	})
+	if got := p.run(ctx, "batch", "--actions-file", "-"); got.code != 130 {
+		t.Errorf("got %+v, want code 130", got)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+func TestAServerThatDiesWithinItsAnswer(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = io.WriteString(w, `{"ok":true,`)
+		panic(http.ErrAbortHandler)
+	}))
+	defer s.Close()
+	got := envForServer(t, s.URL).run(t.Context(), "click", "e1")
+	if got.code != 1 || !strings.Contains(got.stderr, "connection broke") {
+		t.Errorf("got %+v, want that the connection broke", got)
+	}
+}
+
+func TestAHugeAnswer(t *testing.T) {
+	address, _ := newScriptedServer(t, 200, `{"snapshot":"`+strings.Repeat("- button\\n", 1<<20)+`"}`)
+	got := envForServer(t, address).run(t.Context(), "snapshot", "--max-chars", "0")
+	if got.code != 0 || len(got.stdout) != 9<<20 {
+		t.Errorf("got code %d and %d bytes, %s", got.code, len(got.stdout), got.stderr)
+	}
+}
+
+func TestActionsFromTheInput(t *testing.T) {
+	answer := `{"results":[{"ok":true}]}`
+	exactly := "[" + strings.Repeat(" ", 1_000_000-3) + "1]"
+	for name, tc := range map[string]struct {
+		stdin string
+		want  int
+	}{
+		"small": {`[{"kind":"close"}]`, 0}, "as large as it may be": {exactly, 0}, "too large": {exactly + " ", 2}, "empty": {"", 2}, "endless": {strings.Repeat("[", 2_000_000), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address, asks := newScriptedServer(t, 200, answer)
+			p := envForServer(t, address)
+			p.stdin = strings.NewReader(tc.stdin)
+			got := p.run(t.Context(), "batch", "--actions-file", "-")
+			if sent := len(asks()); got.code != tc.want || sent != map[int]int{0: 1}[tc.want] {
+				t.Errorf("got %+v after %d requests, want code %d", got, sent, tc.want)
+			}
+		})
+	}
+	file := filepath.Join(t.TempDir(), "actions.json")
+	if err := os.WriteFile(file, []byte(`[{"kind":"close"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address, asks := newScriptedServer(t, 200, answer)
+	if got := envForServer(t, address).run(t.Context(), "batch", "--actions-file", file); got.code != 0 || asks()[0].body != `{"actions":[{"kind":"close"}],"kind":"batch"}` {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestFilesForTheOutput(t *testing.T) {
+	for name, tc := range map[string]struct{ line, answer, file, stdout string }{
+		"snapshot": {"snapshot", `{"snapshot":"- a","imagePath":"/i"}`, "- a\n", "OUT\n"},
+		"json": {
+			"snapshot --json", `{"ok":true,"snapshot":"- a","refs":{},"imagePath":"/i"}`, "- a\n",
+			"{\n  \"captured\": true,\n  \"imagePath\": \"/i\",\n  \"ok\": true,\n  \"out\": \"OUT\"\n}\n",
+		},
+		"nodes": {"snapshot --format aria", `{"nodes":[{"ref":"ax1"}]}`, "[\n  {\n    \"ref\": \"ax1\"\n  }\n]\n", "OUT\n"},
+		"har":   {"har", `{"har":{"log":1}}`, "{\"log\":1}\n", "OUT\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			address, _ := newScriptedServer(t, 200, tc.answer)
+			got := envForServer(t, address).run(t.Context(), append(splitWords(tc.line), "--out", out)...)
+			if want := strings.ReplaceAll(tc.stdout, "OUT", out); got.stdout != want || got.code != 0 {
+				t.Errorf("got %+v, want %q", got, want)
+			}
+			if file, err := os.ReadFile(out); string(file) != tc.file || err != nil {
+				t.Errorf("got file %q %v, want %q", file, err, tc.file)
+			}
+		})
+	}
+	address, _ := newScriptedServer(t, 200, `{"snapshot":"- a"}`)
+	if got := envForServer(t, address).run(t.Context(), "snapshot", "--out", "/nowhere/at/all"); got.code != 1 || !strings.Contains(got.stderr, "write the file") {
+		t.Errorf("got %+v, want that it cannot be written", got)
+	}
+	address, _ = newScriptedServer(t, 200, `{"snapshot":""}`)
+	out := filepath.Join(t.TempDir(), "out")
+	if got := envForServer(t, address).run(t.Context(), "snapshot", "--out", out); got.code != 1 {
+		t.Errorf("got %+v, want a failed capture", got)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a failed capture left a file")
+	}
+}
+
+func TestAnOutputThatCannotBeWritten(t *testing.T) {
+	address, _ := newScriptedServer(t, 200, `{"snapshot":"- a"}`)
+	p := envForServer(t, address)
+	var stderr bytes.Buffer
+	code := runBrowserCommand(t.Context(), browserEnv{
+		Stdin: strings.NewReader(""), Stdout: fullDisk{}, Stderr: &stderr, Getenv: func(name string) string { return p.env[name] },
+	}, []string{"snapshot"})
+	if code != 1 || !strings.Contains(stderr.String(), "no space left") {
+		t.Errorf("got %d %q, want that nothing can be written", code, stderr.String())
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestTheServerIsFoundWhereItAnnouncedItself(t *testing.T) {
+	address, asks := newScriptedServer(t, 200, `{"running":false}`)
+	p := envForServer(t, "")
+	delete(p.env, "CLANK_BROWSER_TOKEN")
+	if _, err := client.Announce(p.env["CLANK_HOME"], address, "of the file"); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.run(t.Context(), "tabs"); got.code != 0 {
+		t.Errorf("got %+v", got)
+	}
+	if got := p.run(t.Context(), "tabs", "--token", "given", "--url", address); got.code != 0 {
+		t.Errorf("got %+v", got)
+	}
+	if got := asks(); len(got) != 2 || got[0].auth != "Bearer of the file" || got[1].auth != "Bearer given" {
+		t.Errorf("got %+v, want each with its secret", got)
+	}
+	if got := p.run(t.Context(), "tabs", "--url", "ws://127.0.0.1:18789"); got.code != 2 || !strings.Contains(got.stderr, "http address") {
+		t.Errorf("got %+v, want that it is no http address", got)
+	}
+}
+
+const asCommand = "BROWSERCLI_TEST_ARGS"
+
+// testMainBrowser lets the test binary be the command itself.
+func testMainBrowser(m *testing.M) {
+	line, ok := os.LookupEnv(asCommand)
+	if !ok {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := runBrowserCommand(ctx, browserEnv{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}, splitWords(line))
+	stop()
+	os.Exit(code)
+}
+
+func TestCtrlC(t *testing.T) {
+	address, arrived, left := newSilentServer(t)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asCommand+"=wait --time 30000", "CLANK_BROWSER_URL="+address, "CLANK_HOME="+t.TempDir())
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-arrived
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "clank browser wait: interrupted\n" {
+		t.Errorf("got code %d %q", code, stderr.String())
+	}
+	<-left
+}
+
+func BenchmarkTabs(b *testing.B) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"running":true,"tabs":[{"title":"A","url":"u","targetId":"X"}]}`)
+	}))
+	defer s.Close()
+	environ := append(os.Environ(), asCommand+"=tabs", "CLANK_BROWSER_URL="+s.URL, "CLANK_HOME="+b.TempDir())
+	for b.Loop() {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = environ
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+	}
+}

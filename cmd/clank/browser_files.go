@@ -1,0 +1,96 @@
+package main
+
+import "clank/browsermgr/control/client"
+
+func fileCommands() []browserCommand {
+	return []browserCommand{
+		{
+			name: "upload", args: "<path> […]", short: "choose files: for the next chooser that opens, or for an element",
+			options: []browserOption{
+				{name: "ref", kind: kindText, value: "ref", help: "click this and fill the chooser that opens", field: "ref"},
+				{name: "input-ref", kind: kindText, value: "ref", help: "set the files of this field", field: "inputRef"},
+				{name: "element", kind: kindText, value: "css", help: "set the files of the first field that matches", field: "element"},
+				tabOption, timeoutOption,
+			},
+			examples: []string{"upload photo.png --ref e7"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				r := in.postRequest("/hooks/file-chooser", map[string]any{"paths": in.args})
+				if in.has("ref") && (in.has("input-ref") || in.has("element")) {
+					return r, usagef("--ref cannot go with --input-ref or --element")
+				}
+				if in.has("input-ref") && in.has("element") {
+					return r, usagef("--input-ref and --element exclude one another")
+				}
+				return r, nil
+			},
+			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
+				files := countNoun(len(in.args), "file")
+				if in.has("ref") || in.has("input-ref") || in.has("element") {
+					p.Line("chose %s", files)
+				} else {
+					p.Line("the next file chooser gets %s", files)
+				}
+				return nil
+			},
+		},
+		{
+			name: "download", args: "<ref> <path>", short: "click an element and save the file that it offers", options: []browserOption{tabOption, timeoutOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				return in.postRequest("/download", map[string]any{"ref": in.arg(0), "path": in.arg(1)}), nil
+			},
+			checkAnswer: checkDownload, printAnswer: printTyped(printConsequences),
+		},
+		{
+			name: "waitfordownload", args: "[path]", short: "wait for the next file and save it", options: []browserOption{tabOption, timeoutOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				r := in.postRequest("/wait/download", nil)
+				if in.arg(0) != "" {
+					r.body["path"] = in.arg(0)
+				}
+				return r, nil
+			},
+			checkAnswer: checkDownload, printAnswer: printTyped(printConsequences),
+		},
+		{
+			name: "dialog", short: "answer the open dialog, or the next one",
+			options: []browserOption{
+				{name: "accept", help: "say yes"},
+				{name: "dismiss", help: "say no"},
+				{name: "prompt", kind: kindText, value: "text", help: "what to answer a prompt", field: "promptText"},
+				{name: "dialog-id", kind: kindText, value: "id", help: "which dialog, if several are open", field: "dialogId"},
+				tabOption, timeoutOption,
+			},
+			examples: []string{"dialog --accept", `dialog --accept --prompt "Ada"`},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				if in.isOn("accept") == in.isOn("dismiss") {
+					return controlRequest{}, usagef("give either --accept or --dismiss")
+				}
+				return in.postRequest("/hooks/dialog", map[string]any{"accept": in.isOn("accept")}), nil
+			},
+			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
+				if in.isOn("accept") {
+					p.Line("the dialog is accepted, or the next one will be")
+				} else {
+					p.Line("the dialog is dismissed, or the next one will be")
+				}
+				return nil
+			},
+		},
+		{
+			name: "dialogs", short: "the open and the last dialogs of a page, as JSON", options: []browserOption{tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/dialogs"), nil },
+			printAnswer:  printField("browserState", "{}"),
+		},
+	}
+}
+
+func checkDownload(_ *commandInput, answer []byte) error {
+	r, err := decodeAnswer[client.Result](answer)
+	if err == nil && (r.Download == nil || r.Download.Path == "") {
+		if r.BlockedByDialog {
+			return dialogError(r.BrowserState)
+		}
+		return errNoFileMade
+	}
+	return err
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// commandInput is what a command was given.
+type commandInput struct {
+	command *browserCommand
+	args    []string
+	values  map[string]string                 // the command's own flags
+	read    func(path string) ([]byte, error) // a file, or the standard input for "-"
+}
+
+// controlRequest is what a command asks the server.
+type controlRequest struct {
+	method, path string
+	query        url.Values
+	body         map[string]any
+}
+
+func (in *commandInput) has(name string) bool { _, ok := in.values[name]; return ok }
+
+func (in *commandInput) text(name string) string { return in.values[name] }
+
+func (in *commandInput) isOn(name string) bool {
+	on, _ := strconv.ParseBool(in.values[name])
+	return on
+}
+
+// arg is the argument i, or "".
+func (in *commandInput) arg(i int) string {
+	if i >= len(in.args) {
+		return ""
+	}
+	return in.args[i]
+}
+
+// getRequest asks with the flags as parameters. pairs are further names and values.
+func (in *commandInput) getRequest(path string, pairs ...string) controlRequest {
+	r := controlRequest{method: http.MethodGet, path: path, query: url.Values{}}
+	for _, o := range in.command.options {
+		if o.field != "" && in.has(o.name) {
+			r.query.Set(o.field, in.text(o.name))
+			if o.kind == kindToggle {
+				r.query.Set(o.field, strconv.FormatBool(in.isOn(o.name)))
+			}
+		}
+	}
+	for pair := range slices.Chunk(pairs, 2) {
+		r.query.Set(pair[0], pair[1])
+	}
+	return r
+}
+
+// postRequest asks with the flags as fields of the body, besides those given.
+func (in *commandInput) postRequest(path string, fields map[string]any) controlRequest {
+	r := controlRequest{method: http.MethodPost, path: path, body: map[string]any{}}
+	for _, o := range in.command.options {
+		if o.field != "" && in.has(o.name) {
+			r.body[o.field] = in.value(o)
+		}
+	}
+	maps.Copy(r.body, fields)
+	return r
+}
+
+// actRequest asks for an action.
+func (in *commandInput) actRequest(kind string, fields map[string]any) controlRequest {
+	r := in.postRequest("/act", fields)
+	r.body["kind"] = kind
+	return r
+}
+
+// value is a flag as JSON has it. Its form has been checked.
+func (in *commandInput) value(o browserOption) any {
+	given := in.text(o.name)
+	switch o.kind {
+	case kindToggle:
+		return in.isOn(o.name)
+	case kindInteger:
+		n, _ := strconv.Atoi(given)
+		return n
+	case kindDecimal:
+		f, _ := strconv.ParseFloat(given, 64)
+		return f
+	case kindList:
+		return splitList(given)
+	default:
+		return given
+	}
+}
+
+// splitList takes a list with commas apart; blanks are dropped.
+func splitList(joined string) []string {
+	parts := []string{}
+	for part := range strings.SplitSeq(joined, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// number reads argument i as a number; what says what it is for.
+func (in *commandInput) number(i int, what string) (float64, error) {
+	f, err := strconv.ParseFloat(in.arg(i), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0, usagef("%s must be a number, not %q", what, in.arg(i))
+	}
+	return f, nil
+}
+
+// positiveInt reads argument i as a positive whole number.
+func (in *commandInput) positiveInt(i int, what string) (int, error) {
+	n, err := strconv.ParseUint(in.arg(i), 10, 31)
+	if err != nil || n == 0 {
+		return 0, usagef("%s must be a positive whole number, not %q", what, in.arg(i))
+	}
+	return int(n), nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+
+	"clank/browsermgr/control/client"
+)
+
+func browserLifecycleCommands() []browserCommand {
+	return []browserCommand{
+		{
+			name: "status", short: "how the browser is; starts nothing",
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/"), nil },
+			printAnswer:  printTyped(printBrowserStatus),
+		},
+		{
+			name: "doctor", short: "examine the browser and say what to mend",
+			options:          []browserOption{{name: "deep", help: "also take a snapshot of the page", field: "deep"}},
+			buildRequest:     func(in *commandInput) (controlRequest, error) { return in.getRequest("/doctor"), nil },
+			checkAnswer:      checkReport,
+			printAnswer:      printTyped(printReport),
+			printsFailures:   true,
+			printUnreachable: printReportUnreachable,
+		},
+		{
+			name: "start", short: "start the browser",
+			options:  []browserOption{{name: "headless", help: "without a window, this once", field: "headless"}},
+			examples: []string{"start", "start --browser-profile work --headless"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				r := in.getRequest("/start")
+				r.method = http.MethodPost
+				return r, nil
+			},
+			printAnswer: printProfileSentence("profile %s is running"),
+		},
+		{
+			name: "stop", short: "end the browser",
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/stop", nil), nil },
+			printAnswer: printTyped(func(p *outputPrinter, a struct {
+				Profile string
+				Stopped bool
+			},
+			) {
+				if a.Stopped {
+					p.Line("profile %s is stopped", cleanLine(a.Profile))
+				} else {
+					p.Line("profile %s was not running", cleanLine(a.Profile))
+				}
+			}),
+		},
+	}
+}
+
+func profileCommands() []browserCommand {
+	return []browserCommand{
+		{
+			name: "reset-profile", short: "move the profile's data to the trash",
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/reset-profile", nil), nil },
+			printAnswer: printTyped(func(p *outputPrinter, a struct {
+				Profile, From, To string
+				Moved             bool
+			},
+			) {
+				if a.Moved {
+					p.Line("profile %s is empty again; its data is in %s", cleanLine(a.Profile), cleanLine(a.To))
+				} else {
+					p.Line("profile %s has no data to move", cleanLine(a.Profile))
+				}
+			}),
+		},
+		{
+			name: "profiles", short: "list the profiles",
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/profiles"), nil },
+			printAnswer:  printTyped(func(p *outputPrinter, a struct{ Profiles []client.ProfileInfo }) { printProfiles(p, a.Profiles) }),
+		},
+		{
+			name: "create-profile", short: "add a profile",
+			options: []browserOption{
+				{name: "name", kind: kindText, value: "name", help: "small letters, digits and dashes (needed)", field: "name"},
+				{name: "color", kind: kindText, value: "#RRGGBB", help: "its colour", field: "color"},
+				{name: "cdp-url", kind: kindText, value: "address", help: "use the browser at this DevTools address", field: "cdpUrl"},
+				{name: "user-data-dir", kind: kindFile, value: "dir", help: "data of a browser to attach to (with --driver existing-session)", field: "userDataDir"},
+				{name: "driver", kind: kindText, value: "driver", help: "how the browser is worked", field: "driver", choices: []string{"clank", "existing-session"}},
+			},
+			examples: []string{"create-profile --name work --color '#0066CC'"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				if in.text("name") == "" {
+					return controlRequest{}, usagef("--name is needed")
+				}
+				return in.postRequest("/profiles/create", nil), nil
+			},
+			printAnswer: printProfileSentence("profile %s is created"),
+		},
+		{
+			name: "delete-profile", short: "stop a profile and move it to the trash",
+			options: []browserOption{{name: "name", kind: kindText, value: "name", help: "the profile (needed)"}},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				if in.text("name") == "" {
+					return controlRequest{}, usagef("--name is needed")
+				}
+				return controlRequest{method: http.MethodDelete, path: "/profiles/" + url.PathEscape(in.text("name"))}, nil
+			},
+			printAnswer: printProfileSentence("profile %s is deleted"),
+		},
+	}
+}
+
+// printProfileSentence makes a show that prints a sentence with the name of the answer's profile.
+func printProfileSentence(format string) func(*outputPrinter, *commandInput, []byte) error {
+	return printTyped(func(p *outputPrinter, a struct{ Profile string }) { p.Line(format, cleanLine(a.Profile)) })
+}
+
+var (
+	errCheckFailed = errors.New("a check failed")
+	errNoFileMade  = errors.New("the server made no file: its answer names none; try again")
+)
+
+func checkReport(_ *commandInput, answer []byte) error {
+	report, err := decodeAnswer[client.Report](answer)
+	if err == nil && !report.OK {
+		return errCheckFailed
+	}
+	return err
+}
+
+// printReportUnreachable is the report when there is none from the server.
+func printReportUnreachable(p *outputPrinter, asJSON bool, address string, err error) {
+	check := client.Check{ID: "control-server", Label: "Control server", Status: "fail", Summary: err.Error()}
+	var answered *client.Error
+	switch {
+	case errors.Is(err, client.ErrNotListening):
+		check.Summary, check.FixHint = "nobody listens at "+address, `start it with "clank serve", or name another server with --url`
+	case errors.Is(err, client.ErrTimeout):
+		check.FixHint = "it listens but does not answer: look at its log, or start it again"
+	case errors.As(err, &answered) && answered.Status == http.StatusUnauthorized:
+		check.Label = "Secret"
+	}
+	report := client.Report{Checks: []client.Check{check}}
+	if asJSON {
+		if err := p.JSON(report); err != nil {
+			p.Message("clank browser doctor: %v", err)
+		}
+		return
+	}
+	printReport(p, report)
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"clank/browsermgr/control/client"
+)
+
+func readCommands() []browserCommand {
+	return []browserCommand{
+		{
+			name: "navigate", args: "<url>", short: "go to an address in a tab", options: []browserOption{tabOption, timeoutOption},
+			examples: []string{"navigate https://example.com", "navigate https://example.com --target-id docs"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				return in.postRequest("/navigate", map[string]any{"url": in.arg(0)}), nil
+			},
+			printAnswer: printTypedWithInput(func(p *outputPrinter, in *commandInput, r client.Result) {
+				if r.URL == "" {
+					r.URL = in.arg(0)
+				}
+				p.Line("navigated to %s", cleanLine(r.URL))
+				printConsequences(p, r)
+			}),
+		},
+		snapshotCommand(),
+		{
+			name: "screenshot", args: "[tab]", short: "make a picture of a page", isCapture: true,
+			options: []browserOption{
+				tabOption, timeoutOption,
+				{name: "full-page", help: "the whole page, not only what is in view", field: "fullPage"},
+				{name: "ref", kind: kindText, value: "ref", help: "this element of the last snapshot", field: "ref"},
+				{name: "element", kind: kindText, value: "css", help: "the first element that matches", field: "element"},
+				{name: "type", kind: kindText, value: "type", help: "png or jpeg", field: "type", choices: []string{"png", "jpeg"}},
+				{name: "labels", help: "draw the refs onto it", field: "labels"},
+			},
+			examples: []string{"screenshot --full-page", "screenshot --ref e12 --type jpeg"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				tab, err := in.tabArg()
+				if in.isOn("full-page") && (in.has("ref") || in.has("element")) {
+					err = usagef("--full-page cannot go with --ref or --element")
+				}
+				r := in.postRequest("/screenshot", nil)
+				if tab != "" {
+					r.body["targetId"] = tab
+				}
+				return r, err
+			},
+			checkAnswer: checkHasFile, printAnswer: printFilePath("MEDIA:"),
+		},
+		{
+			name: "pdf", short: "print a page into a PDF", isCapture: true, options: []browserOption{tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/pdf", nil), nil },
+			checkAnswer:  checkHasFile, printAnswer: printFilePath("PDF: "),
+		},
+		{
+			name: "text", short: "the readable text of a page and its frames",
+			options: []browserOption{
+				tabOption,
+				{name: "selector", kind: kindText, value: "css", help: "only the first element that matches", field: "selector"},
+				{name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters", field: "maxChars"},
+			},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/text"), nil },
+			checkAnswer:  checkNoDialog,
+			printAnswer: printTyped(func(p *outputPrinter, a struct {
+				Text      string
+				Truncated bool
+			},
+			) {
+				p.Text(a.Text)
+				if a.Text == "" {
+					p.Message("no text is shown there")
+				}
+				if a.Truncated {
+					p.Message("the text is cut: --max-chars sets where")
+				}
+			}),
+		},
+		{
+			name: "highlight", args: "<ref>", short: "outline an element for a moment", options: []browserOption{tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				return in.postRequest("/highlight", map[string]any{"ref": in.arg(0)}), nil
+			},
+			printAnswer: printArgSentence("highlighted %s"),
+		},
+	}
+}
+
+func snapshotCommand() browserCommand {
+	return browserCommand{
+		name: "snapshot", short: "the content of a page as text with refs, for acting on", isCapture: true,
+		options: []browserOption{
+			tabOption, timeoutOption,
+			{name: "format", kind: kindText, value: "format", help: "ai (text) or aria (nodes of the accessibility tree)", field: "format", choices: []string{"ai", "aria"}},
+			{name: "limit", kind: kindInteger, value: "n", help: "at most so many nodes (aria)", field: "limit"},
+			{name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters; 0 is all (ai)", field: "maxChars"},
+			{name: "mode", kind: kindText, value: "mode", help: "efficient: short, for small budgets", field: "mode", choices: []string{"efficient"}, strict: true},
+			{name: "efficient", help: "the same as --mode efficient"},
+			{name: "interactive", help: "only what can be acted on, as a flat list", field: "interactive"},
+			{name: "compact", help: "without structure that has no name", field: "compact"},
+			{name: "depth", kind: kindInteger, value: "n", help: "at most so many levels", field: "depth"},
+			{name: "refs", kind: kindText, value: "kind", help: "role or aria", field: "refs", choices: []string{"role", "aria"}, strict: true},
+			{name: "selector", kind: kindText, value: "css", help: "only below the first element that matches", field: "selector"},
+			{name: "frame", kind: kindText, value: "css", help: "only the content of this iframe", field: "frame"},
+			{name: "labels", help: "also make a picture with the refs on it", field: "labels"},
+			{name: "urls", help: "list where the links lead", field: "urls"},
+			{name: "query", kind: kindText, value: "words", help: "only lines with all these words", field: "query"},
+			{name: "out", kind: kindFile, value: "path", help: "write it into a file and print the path"},
+		},
+		examples: []string{"snapshot --interactive", "snapshot --selector main --urls --out page.txt", "snapshot --format aria --limit 200 --json"},
+		buildRequest: func(in *commandInput) (controlRequest, error) {
+			r := in.getRequest("/snapshot")
+			if in.isOn("efficient") {
+				r.query.Set("mode", "efficient")
+			}
+			return r, nil
+		},
+		checkAnswer: checkSnapshot,
+		printAnswer: printTyped(printSnapshot),
+		saveContent: saveSnapshot,
+	}
+}
+
+// checkSnapshot refuses an answer that holds no content; a page that is empty says so in words.
+func checkSnapshot(_ *commandInput, answer []byte) error {
+	s, err := decodeAnswer[client.Snapshot](answer)
+	switch {
+	case err != nil:
+		return err
+	case s.BlockedByDialog:
+		return dialogError(s.BrowserState)
+	case s.Text == "" && len(s.Nodes) == 0:
+		return errors.New("the server made no snapshot: its answer holds no content; try again")
+	}
+	return nil
+}
+
+// checkNoDialog refuses an answer that a dialog kept from being given.
+func checkNoDialog(_ *commandInput, answer []byte) error {
+	r, err := decodeAnswer[client.Result](answer)
+	if err == nil && r.BlockedByDialog {
+		return dialogError(r.BrowserState)
+	}
+	return err
+}
+
+// dialogError says that a dialog is in the way, and how to go on.
+func dialogError(state *client.BrowserState) error { return errors.New(dialogHint(state)) }
+
+func saveSnapshot(answer []byte) (content []byte, big []string) {
+	big = []string{"snapshot", "nodes", "refs"}
+	fields, err := decodeAnswer[struct {
+		Snapshot string          `json:"snapshot"`
+		Nodes    json.RawMessage `json:"nodes"`
+	}](answer)
+	if err == nil && len(fields.Nodes) > 2 {
+		var buf bytes.Buffer
+		if json.Indent(&buf, fields.Nodes, "", "  ") == nil {
+			buf.WriteByte('\n')
+			return buf.Bytes(), big
+		}
+	}
+	return []byte(strings.TrimSuffix(fields.Snapshot, "\n") + "\n"), big
+}
+
+// checkHasFile refuses an answer without a file.
+func checkHasFile(_ *commandInput, answer []byte) error {
+	a, err := decodeAnswer[struct {
+		Path            string               `json:"path"`
+		BlockedByDialog bool                 `json:"blockedByDialog"`
+		BrowserState    *client.BrowserState `json:"browserState"`
+	}](answer)
+	switch {
+	case err != nil:
+		return err
+	case a.BlockedByDialog && a.Path == "":
+		return dialogError(a.BrowserState)
+	case a.Path == "":
+		return errNoFileMade
+	}
+	return nil
+}
+
+// printFilePath makes a show that prints where the file is.
+func printFilePath(prefix string) func(*outputPrinter, *commandInput, []byte) error {
+	return printTyped(func(p *outputPrinter, a client.SavedFile) { p.Line("%s%s", prefix, cleanText(a.Path)) })
+}
+
+// printArgSentence makes a show that prints a sentence with the first argument.
+func printArgSentence(format string) func(*outputPrinter, *commandInput, []byte) error {
+	return func(p *outputPrinter, in *commandInput, _ []byte) error {
+		p.Line(format, cleanLine(in.arg(0)))
+		return nil
+	}
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+)
+
+func recordCommands() []browserCommand {
+	forget := browserOption{name: "clear", help: "forget them afterwards", field: "clear"}
+	return []browserCommand{
+		{
+			name: "console", short: "what a page wrote to its console, as JSON",
+			options:      []browserOption{{name: "level", kind: kindText, value: "level", help: "this level and above", field: "level", choices: []string{"error", "warning", "warn", "info", "log", "debug"}, strict: true}, tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/console"), nil },
+			printAnswer:  printField("messages", "[]"),
+		},
+		{
+			name: "errors", short: "the errors of a page's scripts", options: []browserOption{forget, tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/errors"), nil },
+			printAnswer:  printTyped(printPageErrors),
+		},
+		{
+			name: "requests", short: "what a page asked the network for",
+			options:      []browserOption{{name: "filter", kind: kindText, value: "text", help: "only addresses with this in them", field: "filter"}, forget, tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/requests"), nil },
+			printAnswer:  printTyped(printPageRequests),
+		},
+		{
+			name: "responsebody", args: "<url>", short: "wait for the next answer from an address and print its body",
+			options:  []browserOption{tabOption, timeoutOption, {name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters", field: "maxChars"}},
+			examples: []string{`responsebody "**/api/orders*"`},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				return in.postRequest("/response/body", map[string]any{"url": in.arg(0)}), nil
+			},
+			printAnswer: printTyped(printResponseBody),
+		},
+		{
+			name: "har", short: "what a page asked the network for, as an HTTP archive", isCapture: true,
+			options:      []browserOption{{name: "out", kind: kindFile, value: "path", help: "write it into a file and print the path"}, tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/har"), nil },
+			checkAnswer: func(_ *commandInput, answer []byte) error {
+				if harOf(answer) == nil {
+					return errors.New("the server's answer holds no HTTP archive")
+				}
+				return nil
+			},
+			printAnswer: func(p *outputPrinter, _ *commandInput, answer []byte) error { return p.JSON(harOf(answer)) },
+			saveContent: func(answer []byte) ([]byte, []string) {
+				return append(harOf(answer), '\n'), []string{"har", "log"}
+			},
+		},
+		{
+			name: "trace start", short: "record what happens from now on, for a trace viewer",
+			options: []browserOption{
+				{name: "no-screenshots", help: "without pictures"},
+				{name: "no-snapshots", help: "without the content of pages"},
+				{name: "sources", help: "with sources", field: "sources"},
+				tabOption,
+			},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				r := in.postRequest("/trace/start", nil)
+				for _, what := range []string{"screenshots", "snapshots"} {
+					if in.isOn("no-" + what) {
+						r.body[what] = false
+					}
+				}
+				return r, nil
+			},
+			printAnswer: printSentence("trace started"),
+		},
+		{
+			name: "trace stop", short: "end the recording and save it", isCapture: true,
+			options:      []browserOption{{name: "out", kind: kindText, value: "path", help: "where, below the server's directory for files", field: "path"}, tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/trace/stop", nil), nil },
+			checkAnswer:  checkHasFile, printAnswer: printFilePath("TRACE:"),
+		},
+	}
+}
+
+func printPageErrors(p *outputPrinter, a struct {
+	Errors []struct{ Timestamp, Name, Message string }
+},
+) {
+	if len(a.Errors) == 0 {
+		p.Message("there are no errors")
+	}
+	for _, e := range a.Errors {
+		name := ""
+		if e.Name != "" {
+			name = cleanLine(e.Name) + ": "
+		}
+		p.Line("%s %s%s", cleanLine(e.Timestamp), name, cleanLine(e.Message))
+	}
+}
+
+func printPageRequests(p *outputPrinter, a struct {
+	Requests []struct {
+		ID, Timestamp, Method, URL, FailureText string
+		Status                                  int
+	}
+},
+) {
+	if len(a.Requests) == 0 {
+		p.Message("there are no requests")
+	}
+	for _, r := range a.Requests {
+		end := "pending"
+		switch {
+		case r.FailureText != "":
+			end = "failed (" + cleanLine(r.FailureText) + ")"
+		case r.Status != 0:
+			end = strconv.Itoa(r.Status)
+		}
+		p.Line("%s %s %s %s", cleanLine(r.Timestamp), cleanLine(r.Method), end, cleanLine(r.URL))
+	}
+}
+
+// printResponseBody prints a body as it is: it may go into a file.
+func printResponseBody(p *outputPrinter, a struct {
+	Response struct {
+		Body      string
+		Truncated bool
+	}
+},
+) {
+	p.Line("%s", a.Response.Body)
+	if a.Response.Truncated {
+		p.Message("the body is cut: --max-chars sets where")
+	}
+}
+
+// harOf is the HTTP archive of an answer, or nil.
+func harOf(answer []byte) []byte {
+	a, err := decodeAnswer[struct {
+		HAR json.RawMessage `json:"har"`
+		Log json.RawMessage `json:"log"`
+	}](answer)
+	switch {
+	case err != nil:
+		return nil
+	case len(a.HAR) > 0:
+		return a.HAR
+	case len(a.Log) > 0:
+		return append(append([]byte(`{"log":`), a.Log...), '}')
+	}
+	return nil
+}

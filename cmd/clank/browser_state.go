@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+func storageStateCommands() []browserCommand {
+	list := []browserCommand{
+		{
+			name: "cookies", short: "the cookies, as JSON", options: []browserOption{tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/cookies"), nil },
+			printAnswer:  printField("cookies", "[]"),
+		},
+		{
+			name: "cookies set", args: "<name> <value>", short: "set a cookie",
+			options: []browserOption{
+				{name: "url", kind: kindText, value: "url", help: "the page it is for (needed, or --domain)"},
+				{name: "domain", kind: kindText, value: "host", help: "the host it is for"},
+				{name: "path", kind: kindText, value: "path", help: "the path it is for (/ with --domain)"},
+				tabOption,
+			},
+			examples:     []string{"cookies set theme dark --url https://example.com"},
+			buildRequest: buildCookie,
+			printAnswer:  printArgSentence("cookie %s is set"),
+		},
+		{
+			name: "cookies clear", short: "remove all cookies", options: []browserOption{tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/cookies/clear", nil), nil },
+			printAnswer:  printSentence("the cookies are removed"),
+		},
+	}
+	for _, kind := range []string{"local", "session"} {
+		list = append(list, storageCommands(kind)...)
+	}
+	return list
+}
+
+func buildCookie(in *commandInput) (controlRequest, error) {
+	cookie := map[string]any{"name": in.arg(0), "value": in.arg(1)}
+	if in.has("domain") {
+		cookie["path"] = "/"
+	}
+	for _, name := range []string{"url", "domain", "path"} {
+		if in.has(name) {
+			cookie[name] = in.text(name)
+		}
+	}
+	if !in.has("url") && !in.has("domain") {
+		return controlRequest{}, usagef("--url is needed: the page the cookie is for")
+	}
+	return in.postRequest("/cookies/set", map[string]any{"cookie": cookie}), nil
+}
+
+func storageCommands(kind string) []browserCommand {
+	path, name := "/storage/"+kind, "storage "+kind
+	return []browserCommand{
+		{
+			name: name + " get", args: "[key]", short: "what a page keeps in its " + kind + " storage, as JSON", options: []browserOption{tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				if len(in.args) > 0 {
+					return in.getRequest(path, "key", in.arg(0)), nil
+				}
+				return in.getRequest(path), nil
+			},
+			printAnswer: printField("values", "{}"),
+		},
+		{
+			name: name + " set", args: "<key> <value>", short: "put a value there", options: []browserOption{tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				return in.postRequest(path+"/set", map[string]any{"key": in.arg(0), "value": in.arg(1)}), nil
+			},
+			printAnswer: printArgSentence("%s is set"),
+		},
+		{
+			name: name + " clear", short: "empty it", options: []browserOption{tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest(path+"/clear", nil), nil },
+			printAnswer:  printSentence("the " + kind + " storage is empty"),
+		},
+	}
+}
+
+func emulationCommands() []browserCommand {
+	cancel := browserOption{name: "clear", help: "as it was"}
+	return []browserCommand{
+		{
+			name: "set viewport", args: "<width> <height>", short: "the size of what is in view", options: []browserOption{tabOption},
+			buildRequest: buildResize, printAnswer: printActed("resized to %sx%s"),
+		},
+		{
+			name: "set offline", args: "<on|off>", short: "cut the pages off from the network", options: []browserOption{tabOption}, choices: []string{"on", "off"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				offline, known := map[string]bool{"on": true, "true": true, "off": false, "false": false}[in.arg(0)]
+				if !known {
+					return controlRequest{}, usagef("offline is on or off, not %q", in.arg(0))
+				}
+				return in.postRequest("/set/offline", map[string]any{"offline": offline}), nil
+			},
+			printAnswer: printArgSentence("offline: %s"),
+		},
+		{
+			name: "set headers", args: "[json]", short: "send these headers with every request",
+			options:      []browserOption{{name: "headers-json", kind: kindText, value: "json", help: "the headers as an object"}, tabOption},
+			examples:     []string{`set headers '{"X-Test":"1"}'`},
+			buildRequest: buildHeaders, printAnswer: printSentence("the headers are set"),
+		},
+		{
+			name: "set credentials", args: "[user] [password]", short: "answer when a site asks for a name and a password", options: []browserOption{cancel, tabOption},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				return in.setOrClearRequest("/set/credentials", "username and password", map[string]any{"username": in.arg(0), "password": in.arg(1)})
+			},
+			printAnswer: printSetOrCleared("the credentials are set", "the credentials are forgotten"),
+		},
+		{
+			name: "set geo", args: "[latitude] [longitude]", short: "where the browser believes to be",
+			options: []browserOption{
+				{name: "accuracy", kind: kindDecimal, value: "meters", help: "how exactly it knows", field: "accuracy"},
+				{name: "origin", kind: kindText, value: "origin", help: "the site that may ask for it", field: "origin"},
+				cancel, tabOption,
+			},
+			examples:     []string{"set geo 48.2 16.37 --origin https://example.com", "set geo -33.87 151.2", "set geo --clear"},
+			buildRequest: buildGeo, printAnswer: printSetOrCleared("the place is set", "the place is the real one again"),
+		},
+		choiceCommand("media", "colorScheme", "<scheme>", "the colour scheme that pages see", "dark", "light", "no-preference", "none"),
+		choiceCommand("timezone", "timezoneId", "<zone>", "the time zone of a page, such as Europe/Vienna"),
+		choiceCommand("locale", "locale", "<locale>", "the language and region of a page, such as de-AT"),
+		choiceCommand("device", "name", "<name>", `behave as this device, such as "iPhone 14"`),
+		{
+			name: "permissions grant", args: "<origin> <permission> […]", short: "let a site use what it would have to ask for",
+			options:  []browserOption{{name: "optional", kind: kindList, value: "a,b", help: "permissions that may be unknown to this browser", field: "optionalPermissions"}, tabOption, timeoutOption},
+			examples: []string{"permissions grant https://example.com audioCapture videoCapture"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				return in.postRequest("/permissions/grant", map[string]any{"origin": in.arg(0), "permissions": in.args[1:]}), nil
+			},
+			printAnswer: printTyped(printGrant),
+		},
+	}
+}
+
+// choiceCommand is a setting with one value.
+func choiceCommand(name, field, args, short string, choices ...string) browserCommand {
+	return browserCommand{
+		name: "set " + name, args: args, short: short, options: []browserOption{tabOption}, choices: choices,
+		buildRequest: func(in *commandInput) (controlRequest, error) {
+			return in.postRequest("/set/"+name, map[string]any{field: in.arg(0)}), nil
+		},
+		printAnswer: printArgSentence(name + ": %s"),
+	}
+}
+
+// setOrClearRequest asks for a setting that is either cleared or has two arguments.
+func (in *commandInput) setOrClearRequest(path, what string, fields map[string]any) (controlRequest, error) {
+	switch {
+	case in.isOn("clear") && len(in.args) > 0:
+		return controlRequest{}, usagef("--clear takes no %s", what)
+	case in.isOn("clear"):
+		return in.postRequest(path, map[string]any{"clear": true}), nil
+	case len(in.args) < 2:
+		return controlRequest{}, usagef("give %s, or --clear", what)
+	}
+	return in.postRequest(path, fields), nil
+}
+
+// printSetOrCleared makes a show that prints one of two sentences.
+func printSetOrCleared(set, cleared string) func(*outputPrinter, *commandInput, []byte) error {
+	return func(p *outputPrinter, in *commandInput, _ []byte) error {
+		if in.isOn("clear") {
+			p.Line("%s", cleared)
+		} else {
+			p.Line("%s", set)
+		}
+		return nil
+	}
+}
+
+func buildHeaders(in *commandInput) (controlRequest, error) {
+	given := in.text("headers-json")
+	if in.arg(0) != "" {
+		if given != "" {
+			return controlRequest{}, usagef("the headers are given twice")
+		}
+		given = in.arg(0)
+	}
+	var headers map[string]json.RawMessage
+	if err := json.NewDecoder(strings.NewReader(given)).Decode(&headers); err != nil || headers == nil {
+		return controlRequest{}, usagef(`the headers must be a JSON object, such as {"X-Test":"1"}`)
+	}
+	return in.postRequest("/set/headers", map[string]any{"headers": headers}), nil
+}
+
+func buildGeo(in *commandInput) (controlRequest, error) {
+	if len(in.args) < 2 {
+		return in.setOrClearRequest("/set/geolocation", "latitude and longitude", nil)
+	}
+	latitude, err := in.number(0, "the latitude")
+	if err != nil {
+		return controlRequest{}, err
+	}
+	longitude, err := in.number(1, "the longitude")
+	if err != nil {
+		return controlRequest{}, err
+	}
+	return in.setOrClearRequest("/set/geolocation", "latitude and longitude", map[string]any{"latitude": latitude, "longitude": longitude})
+}
+
+func printGrant(p *outputPrinter, a struct {
+	Origin                                     string
+	GrantedPermissions, UnsupportedPermissions []string
+},
+) {
+	p.Line("%s may use: %s", cleanLine(a.Origin), cleanLine(strings.Join(a.GrantedPermissions, ", ")))
+	if len(a.UnsupportedPermissions) > 0 {
+		p.Line("unknown to this browser: %s", cleanLine(strings.Join(a.UnsupportedPermissions, ", ")))
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"clank/browsermgr/control/client"
+)
+
+func tabCommands() []browserCommand {
+	label := browserOption{name: "label", kind: kindText, value: "label", help: "a name for the tab", field: "label"}
+	return []browserCommand{
+		{
+			name: "tabs", short: "list the tabs; starts nothing",
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/tabs"), nil },
+			printAnswer:  printTyped(printTabs), trimForJSON: trimTabList,
+		},
+		{
+			name: "tab", short: "list the tabs by number",
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.tabActionRequest("list", nil), nil },
+			printAnswer:  printTyped(printTabs), trimForJSON: trimTabList,
+		},
+		{
+			name: "tab new", short: "open an empty tab", options: []browserOption{label},
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.tabActionRequest("new", nil), nil },
+			printAnswer: printTyped(func(p *outputPrinter, a struct{ Tab client.Tab }) {
+				p.Line("opened a new tab")
+				p.Line("id: %s", cleanLine(a.Tab.TargetID))
+			}),
+		},
+		{
+			name: "tab label", args: "<tab> <label>", short: "give a tab a name",
+			examples: []string{"tab label t2 docs"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				return in.tabActionRequest("label", map[string]any{"targetId": in.arg(0), "label": in.arg(1)}), nil
+			},
+			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
+				p.Line("tab %s is named %s", cleanLine(in.arg(0)), cleanLine(in.arg(1)))
+				return nil
+			},
+		},
+		{
+			name: "tab select", args: "<number>", short: "bring the tab with this number of the list to the front",
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.tabByNumberRequest("select") },
+			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
+				p.Line("selected tab %s", in.arg(0))
+				return nil
+			},
+		},
+		{
+			name: "tab close", args: "[number]", short: "close the tab with this number of the list, or the first",
+			buildRequest: func(in *commandInput) (controlRequest, error) { return in.tabByNumberRequest("close") },
+			printAnswer:  printSentence("closed the tab"),
+		},
+		{
+			name: "open", args: "<url>", short: "open an address in a new tab", options: []browserOption{label},
+			examples: []string{"open https://example.com --label docs"},
+			buildRequest: func(in *commandInput) (controlRequest, error) {
+				return in.postRequest("/tabs/open", map[string]any{"url": in.arg(0)}), nil
+			},
+			printAnswer: printTyped(func(p *outputPrinter, tab client.Tab) {
+				p.Line("opened: %s", cleanLine(tab.URL))
+				p.Line("id: %s", cleanLine(tab.TargetID))
+			}),
+		},
+		{
+			name: "focus", args: "[tab]", short: "bring a tab to the front", options: []browserOption{tabOption},
+			buildRequest: buildFocus,
+			printAnswer: printTypedWithInput(func(p *outputPrinter, in *commandInput, a struct{ TargetID string }) {
+				if tab, _ := in.tabArg(); a.TargetID == "" {
+					a.TargetID = tab
+				}
+				p.Line("focused tab %s", cleanLine(a.TargetID))
+			}),
+		},
+		{
+			name: "close", args: "[tab]", short: "close a tab, or the last used one", options: []browserOption{tabOption},
+			buildRequest: buildClose,
+			printAnswer:  printSentence("closed the tab"),
+		},
+	}
+}
+
+func buildFocus(in *commandInput) (controlRequest, error) {
+	tab, err := in.tabArg()
+	if err == nil && tab == "" {
+		err = usagef("[tab] is missing: an id, t1 or a label")
+	}
+	return in.postRequest("/tabs/focus", map[string]any{"targetId": tab}), err
+}
+
+func buildClose(in *commandInput) (controlRequest, error) {
+	tab, err := in.tabArg()
+	if tab == "" || err != nil {
+		return in.actRequest("close", nil), err
+	}
+	return controlRequest{method: http.MethodDelete, path: "/tabs/" + url.PathEscape(tab)}, nil
+}
+
+// tabArg is the tab named by the first argument or the flag.
+func (in *commandInput) tabArg() (string, error) {
+	named := in.text("target-id")
+	if in.arg(0) != "" && named != "" && in.arg(0) != named {
+		return "", usagef("two tabs are named: %q and %q", in.arg(0), named)
+	}
+	if in.arg(0) != "" {
+		return in.arg(0), nil
+	}
+	return named, nil
+}
+
+func (in *commandInput) tabActionRequest(action string, fields map[string]any) controlRequest {
+	r := in.postRequest("/tabs/action", fields)
+	r.body["action"] = action
+	return r
+}
+
+// tabByNumberRequest asks for an action on a tab of the list, which people count from 1.
+func (in *commandInput) tabByNumberRequest(action string) (controlRequest, error) {
+	r := in.tabActionRequest(action, nil)
+	if in.arg(0) == "" {
+		return r, nil
+	}
+	n, err := in.positiveInt(0, "the tab's number in the list")
+	r.body["index"] = n - 1
+	return r, err
+}
+
+// printSentence makes a show that prints words of ours.
+func printSentence(s string) func(*outputPrinter, *commandInput, []byte) error {
+	return func(p *outputPrinter, _ *commandInput, _ []byte) error {
+		p.Line("%s", s)
+		return nil
+	}
+}
+
+// trimTabList is the list of tabs without what stands beside it.
+func trimTabList(answer []byte) any {
+	list, err := decodeAnswer[struct {
+		Tabs json.RawMessage `json:"tabs"`
+	}](answer)
+	if err != nil || len(list.Tabs) == 0 {
+		list.Tabs = json.RawMessage("[]")
+	}
+	return list
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"clank/browsermgr/control/client"
+)
+
+// fillValue puts text into every string within v, and one entry into each list.
+func fillValue(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillValue(v.Elem(), text)
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			fillValue(field, text)
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			v.SetBytes([]byte(text))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fillValue(v.Index(0), text)
+	default:
+	}
+}
+
+// filledValue is a T with text in all its strings.
+func filledValue[T any](text string) T {
+	var v T
+	fillValue(reflect.ValueOf(&v).Elem(), text)
+	return v
+}
+
+func TestNothingThatAPageWroteWorksTheTerminal(t *testing.T) {
+	const hostile = "a\x1b]0;b\x07c\u009bd\re"
+	done := filledValue[client.Result](hostile)
+	failed := filledValue[client.Result](hostile)
+	failed.Results[0].OK = false
+	quiet := filledValue[client.Result](hostile)
+	quiet.Results[0].Navigated = false
+	text := filledValue[client.Snapshot](hostile)
+	text.Nodes = nil
+	nowhere := filledValue[client.TabList](hostile)
+	nowhere.Tabs[0].URL = ""
+	for name, print := range map[string]func(p *outputPrinter){
+		"status":       func(p *outputPrinter) { printBrowserStatus(p, filledValue[client.Status](hostile)) },
+		"profiles":     func(p *outputPrinter) { printProfiles(p, filledValue[[]client.ProfileInfo](hostile)) },
+		"report":       func(p *outputPrinter) { printReport(p, filledValue[client.Report](hostile)) },
+		"tabs":         func(p *outputPrinter) { printTabs(p, filledValue[client.TabList](hostile)) },
+		"no address":   func(p *outputPrinter) { printTabs(p, nowhere) },
+		"nodes":        func(p *outputPrinter) { printSnapshot(p, filledValue[client.Snapshot](hostile)) },
+		"text":         func(p *outputPrinter) { printSnapshot(p, text) },
+		"consequences": func(p *outputPrinter) { printConsequences(p, done) },
+		"batch":        func(p *outputPrinter) { printBatch(p, done) },
+		"failed batch": func(p *outputPrinter) { printBatch(p, failed) },
+		"quiet batch":  func(p *outputPrinter) { printBatch(p, quiet) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			p := newOutputPrinter(&out, &out)
+			print(p)
+			if err := p.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			obeyed := strings.IndexFunc(out.String(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' })
+			if obeyed >= 0 || !strings.Contains(out.String(), "a]0;b") {
+				t.Errorf("got %q, want the text without what is obeyed", out.String())
+			}
+		})
+	}
+}
+
+func TestJSONIsPrintedToBeRead(t *testing.T) {
+	var out strings.Builder
+	p := newOutputPrinter(&out, io.Discard)
+	answer := []byte(`["\u00fc \u0026 \ud83c\udf89\n","\u001b[31m","\u009b","\u202e","\ud800","\\u0026"]`)
+	if err := errors.Join(p.JSON(answer), p.JSON(map[string]string{"a": "<&>"}), p.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	want := `[
+  "ü & 🎉\n",
+  "\u001b[31m",
+  "\u009b",
+  "\u202e",
+  "\ud800",
+  "\\u0026"
+]
+{
+  "a": "<&>"
+}
+`
+	if out.String() != want {
+		t.Errorf("got %s, want %s", out.String(), want)
+	}
+}
+
+func TestWhatIsNoJSONIsNotPrinted(t *testing.T) {
+	var out strings.Builder
+	p := newOutputPrinter(&out, io.Discard)
+	for _, v := range []any{[]byte("<html>"), func() {}} {
+		if err := p.JSON(v); err == nil {
+			t.Errorf("%T is printed as JSON", v)
+		}
+	}
+	if err := p.Flush(); err != nil || out.Len() > 0 {
+		t.Errorf("got %q %v, want nothing", out.String(), err)
+	}
+}
+
+func TestATextEndsItsLine(t *testing.T) {
+	for text, want := range map[string]string{"a\nb": "a\nb\n", "a\n": "a\n", "": ""} {
+		var out strings.Builder
+		p := newOutputPrinter(&out, io.Discard)
+		p.Text(text)
+		if err := p.Flush(); err != nil || out.String() != want {
+			t.Errorf("got %q %v, want %q", out.String(), err, want)
+		}
+	}
+}
+
+// fullWriter is a disk without space.
+type fullWriter struct{ err error }
+
+func (w fullWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestAnOutputThatCannotBeWrittenIsTold(t *testing.T) {
+	want := errors.New("no space left")
+	p := newOutputPrinter(fullWriter{want}, io.Discard)
+	p.Line("more")
+	if err := p.Flush(); !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}

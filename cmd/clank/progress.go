@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"clank/sessions"
+
+	"golang.org/x/term"
+)
+
+// progressPrinter tells how a task goes: in one line that changes, or in a line for each step.
+type progressPrinter struct {
+	Out   io.Writer
+	Width int // of the terminal, in columns; 0 if Out is none, and no line is to change
+
+	lineShown bool // the changing line holds text
+	actCount  int  // begun so far
+	lastLine  string
+}
+
+// newProgressPrinter tells it on out, which may be a terminal.
+func newProgressPrinter(out io.Writer) *progressPrinter {
+	p := &progressPrinter{Out: out}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.Width = 80
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 20 {
+			p.Width = width
+		}
+	}
+	return p
+}
+
+// showEvent shows one event.
+func (p *progressPrinter) showEvent(ev sessions.Event) {
+	if ev.Step == nil {
+		if ev.Record.State == sessions.TaskQueued && ev.Record.Position > 0 {
+			p.showTransient(fmt.Sprintf("waiting, number %d in line", ev.Record.Position))
+		}
+		return
+	}
+	s := ev.Step
+	switch {
+	case s.Kind == sessions.StepAnswer:
+	case s.Kind == sessions.StepNotice:
+		p.showPermanent(s.Label)
+	case s.Kind == sessions.StepThink:
+		if p.Width > 0 && s.Phase == sessions.PhaseBegun {
+			p.showTransient("thinking …")
+		}
+	case s.Phase == sessions.PhaseBegun:
+		p.actCount++
+		if p.Width > 0 {
+			p.showTransient(fmt.Sprintf("%d  %s …", p.actCount, s.Label))
+		}
+	case s.Failed:
+		p.showPermanent(fmt.Sprintf("%d  %s: %s", p.actCount, s.Label, headLine(s.Text)))
+	default:
+		p.showTransient(fmt.Sprintf("%d  %s", p.actCount, s.Label))
+	}
+}
+
+// showTransient shows s as what is happening now.
+func (p *progressPrinter) showTransient(s string) {
+	if s == p.lastLine {
+		return
+	}
+	p.lastLine = s
+	if p.Width == 0 {
+		fmt.Fprintln(p.Out, s)
+		return
+	}
+	fmt.Fprintf(p.Out, "\r\x1b[K%s", clipLine(s, p.Width-1))
+	p.lineShown = true
+}
+
+// showPermanent shows s as a line of its own that stays.
+func (p *progressPrinter) showPermanent(s string) {
+	p.clearLine()
+	p.lastLine = ""
+	fmt.Fprintln(p.Out, s)
+}
+
+// clearLine takes the changing line away.
+func (p *progressPrinter) clearLine() {
+	if p.lineShown {
+		fmt.Fprint(p.Out, "\r\x1b[K")
+		p.lineShown = false
+	}
+}
+
+func headLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}
+
+// clipLine makes one line of s, of at most n characters.
+func clipLine(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"clank/internal/recording"
+	"clank/internal/untrusted"
+)
+
+const replayIntro = `clank sessions replay [flags] <id|file>
+
+Opens a fresh window and does what the model of the run answered, step by step, on the
+pages as they are now. No model is asked. Elements are found by their names; what a
+model that sees the screen did is done at the same points, and its steps say what is
+there now. It says where a step comes out otherwise: an element that is missing, another
+text, another address, another title. What people are asked about is asked again.
+
+Exit codes: 0 as recorded, 1 failed, 2 wrong usage, 4 something differs, 130 stopped.`
+
+func (c sessionsCommand) replayVerb(ctx context.Context, args []string) (err error) {
+	e := c.Env
+	fs := newFlags("sessions replay", replayIntro)
+	against := fs.String("against", "", "where the pages are now: `MAP` such as https://shop.example=http://localhost:8080, commas between several")
+	allow := fs.String("allow", "", "do without asking: `CLASSES` such as buy,submit ("+actionClassList()+")")
+	asJSON := fs.Bool("json", false, "print the findings as JSON")
+	if err := e.parseFlags(fs, args, 1); err != nil {
+		return err
+	}
+	if len(fs.Rest) == 0 {
+		return usagef("say which run: its id, or an exported file")
+	}
+	mappings, err := recording.ParseMappings(*against)
+	if err != nil {
+		return usagef("--against: %v", err)
+	}
+	classes := splitAllow(*allow)
+	if err := checkAllow(classes); err != nil {
+		return err
+	}
+	b, err := openRun(e, fs.Rest[0])
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	p, err := recording.NewPlayer(b, mappings)
+	if err != nil {
+		return err
+	}
+	if b.Cut {
+		fmt.Fprintln(e.Stderr, "the record ends in the middle; it is replayed as far as it goes")
+	}
+	return c.playAndPrint(ctx, p, classes, *asJSON)
+}
+
+// replayOutcome is what --json prints.
+type replayOutcome struct {
+	Steps   []recording.StepComparison `json:"steps"`
+	Summary recording.ReplaySummary    `json:"summary"`
+}
+
+// playAndPrint plays the run and tells how it came out.
+func (c sessionsCommand) playAndPrint(ctx context.Context, p *recording.Player, allow []string, asJSON bool) (err error) {
+	e := c.Env
+	out := replayOutcome{Steps: []recording.StepComparison{}}
+	out.Summary, err = c.PlayRun(ctx, e, p, allow, func(f recording.StepComparison) {
+		out.Steps = append(out.Steps, f)
+		if !asJSON {
+			fmt.Fprint(e.Stdout, formatFinding(f))
+		}
+	})
+	if err != nil {
+		return taskStartError(ctx, err)
+	}
+	if asJSON {
+		if err := printIndentedJSON(e.Stdout, out); err != nil {
+			return fmt.Errorf("print the findings: %w", err)
+		}
+	} else {
+		fmt.Fprintln(e.Stdout, untrusted.CleanLine(out.Summary.String(), 1000))
+	}
+	if !out.Summary.Matches() {
+		return &exitError{Code: exitDiffers}
+	}
+	return nil
+}
+
+// formatFinding is a step of a replay for people. Pages have written much of it.
+func formatFinding(f recording.StepComparison) string {
+	var b strings.Builder
+	sign := "same"
+	if len(f.Differences) > 0 {
+		sign = "DIFFERS"
+	}
+	fmt.Fprintf(&b, "%4d  %-7s  %s\n", f.Step, sign, untrusted.CleanLine(f.Label, 200))
+	for _, d := range f.Differences {
+		fmt.Fprintf(&b, "      %s\n", d.Kind)
+		for _, side := range []struct{ head, text string }{{"then: ", d.Was}, {"now:  ", d.Is}} {
+			head := side.head
+			for line := range strings.Lines(side.text) {
+				b.WriteString("        " + head + untrusted.CleanLine(strings.TrimSpace(line), 300) + "\n")
+				head = "      "
+			}
+		}
+	}
+	return b.String()
+}

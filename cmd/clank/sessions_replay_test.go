@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"clank/browseagent"
+	"clank/internal/recording"
+	"clank/internal/server"
+	"clank/internal/sqlite"
+	"clank/llm"
+	"clank/llm/plain"
+	"clank/sessions"
+)
+
+// envFromList is the world of a command that runs in this process.
+func envFromList(t *testing.T, environ []string) *commandEnv {
+	t.Helper()
+	return &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: t.Context(), Getenv: func(name string) string {
+		for _, v := range slices.Backward(environ) {
+			if value, found := strings.CutPrefix(v, name+"="); found {
+				return value
+			}
+		}
+		return ""
+	}}
+}
+
+// runInProcess is a command that runs in this process, with a home of its own.
+func runInProcess(t *testing.T, home string, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, told bytes.Buffer
+	e := envFromList(t, environ)
+	e.Stdout, e.Stderr = &out, &told
+	code = runCommandLine(t.Context(), e, args)
+	return code, out.String(), told.String()
+}
+
+// recordedShop is a site of one product, the word on whose button can change.
+func recordedShop(t *testing.T) (url string, changed *atomic.Bool) {
+	t.Helper()
+	changed = &atomic.Bool{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		word := "Light it"
+		if changed.Load() {
+			word = "Switch on"
+		}
+		fmt.Fprintf(w, `<!doctype html><meta charset=utf-8><title>Lamp</title><link rel=icon href=data:,><label>Name <input></label>
+<button onclick="this.after('lit for '+document.querySelector('input').value)">%s</button>`, word)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, changed
+}
+
+// withServer does something with the parts of the program, which are opened for that alone.
+func withServer(t *testing.T, environ []string, do func(a *server.Server)) {
+	t.Helper()
+	e := envFromList(t, environ)
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := server.Open(t.Context(), h, server.Options{Getenv: e.Getenv, Logger: e.newLogger("error"), AbortContext: t.Context(), ShopAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := a.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	do(a)
+}
+
+// recordRun works a task with the parts of the program, recorded.
+func recordRun(t *testing.T, dir string, a *server.Server, id, prompt string) {
+	t.Helper()
+	rec := a.NewRecorder()
+	m := plain.New(plain.Options{Places: a.NamedPages(), Scripts: recording.ScriptStore{Dir: a.Home.ScriptsDir()}.Steps})
+	agent := &browseagent.Agent{
+		Browser:  rec.Browser(server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}),
+		Model:    func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
+		Settings: func() browseagent.Settings { return browseagent.Settings{StepTimeout: patience, OpenTimeout: patience} },
+	}
+	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: prompt}
+	for step, err := range rec.Backend(browseagent.Runtime, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step.Kind == sessions.StepAnswer && step.Failed {
+			t.Fatal(step.Text)
+		}
+	}
+	if err := agent.Close(t.Context(), "s"+id); err != nil {
+		t.Error(err)
+	}
+	if got := rec.Dir; got != filepath.Join(dir, "runs") {
+		t.Errorf("runs are recorded in %s", got)
+	}
+}
+
+func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
+	t.Parallel()
+	home, environ := newTestHome(t)
+	shop, shopChanged := recordedShop(t)
+	screen, screenChanged := lampSite(t)
+	withServer(t, environ, func(a *server.Server) {
+		recordRun(t, home, a, "t1", "open "+shop+`, type "Ada" into Name, click "Light it", read`)
+		recordLampRun(t, a, "screen", screen)
+	})
+	t.Run("of a page", func(t *testing.T) { shownAndReplayed(t, home, environ, shop) })
+	t.Run("of the screen", func(t *testing.T) { screenShownAndReplayed(t, home, environ, screenChanged) })
+	withServer(t, environ, func(a *server.Server) { recordRun(t, home, a, "t2", "run light with name = Bob") })
+	if _, out, _ := runInProcess(t, home, environ, "sessions", "show", "t2"); !strings.Contains(out, "lit for Bob") {
+		t.Errorf("the script did not do it:\n%s", out)
+	}
+	shopChanged.Store(true)
+	code, out, told := runInProcess(t, home, environ, "sessions", "replay", "--json", "t1")
+	var found replayOutcome
+	if err := json.Unmarshal([]byte(out), &found); err != nil || code != exitDiffers || found.Summary.Different == 0 {
+		t.Errorf("replay of a page that has changed: exit %d, %v:\n%s%s", code, err, out, told)
+	}
+	if code, out, _ := runInProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, "then: button \"Light it\"\n        now:  there is none on the page") {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
+
+// shownAndReplayed has a run that worked a page by its elements shown, exported, replayed and saved as a script.
+func shownAndReplayed(t *testing.T, home string, environ []string, site string) {
+	t.Helper()
+	code, out, told := runInProcess(t, home, environ, "sessions", "show", "t1")
+	for _, want := range []string{"run t1 of session st1, local_browser_agent with plain:steps", `click "Light it"`, "at Lamp " + site, "lit for Ada", "4 steps, 5 calls"} {
+		if code != exitDone || !strings.Contains(out, want) {
+			t.Errorf("show: exit %d, no %q in:\n%s%s", code, want, out, told)
+		}
+	}
+	zip := filepath.Join(filepath.Dir(home), "run.zip")
+	if code, _, told := runInProcess(t, home, environ, "sessions", "export", "st1", zip); code != exitDone {
+		t.Fatalf("export: exit %d: %s", code, told)
+	}
+	if code, _, told := runInProcess(t, home, environ, "sessions", "export", "st1", zip); code != exitFailed || !strings.Contains(told, "exists") {
+		t.Errorf("export over a file: exit %d: %s", code, told)
+	}
+	if code, out, told := runInProcess(t, home, environ, "sessions", "replay", zip); code != exitDone || !strings.Contains(out, "4 steps played: 4 as recorded") {
+		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
+	}
+	if code, out, told := runInProcess(t, home, environ, "sessions", "script", "t1", "light"); code != exitDone || !strings.Contains(out, `type "{name}" into the "Name" field`) {
+		t.Errorf("script: exit %d:\n%s%s", code, out, told)
+	}
+	if code, out, told := runInProcess(t, home, environ, "sessions", "scripts", "run", "--json", "light", "name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
+		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
+	} else {
+		var done browseOutcome
+		if err := json.Unmarshal([]byte(out), &done); err != nil {
+			t.Error(err)
+		}
+		for _, id := range []string{done.TaskID, done.SessionID} { // from the record, or else from the database
+			if code, out, told := runInProcess(t, home, environ, "sessions", "show", id); code != exitDone || !strings.Contains(out, `click "Light it"`) {
+				t.Errorf("show %s: exit %d:\n%s%s", id, code, out, told)
+			}
+		}
+	}
+}
+
+// fakeRun puts a small record into the home.
+func fakeRun(t *testing.T, home, id string, entries ...recording.Entry) {
+	t.Helper()
+	entries = append([]recording.Entry{{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion, Session: "s1", Task: sessions.Task{ID: id, Prompt: "look \x1b[31m"}}}}, entries...)
+	dir := filepath.Join(home, "runs", id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var raw []byte
+	for _, e := range entries {
+		line, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = append(append(raw, line...), '\n')
+	}
+	if err := os.WriteFile(filepath.Join(dir, "run.jsonl"), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	fakeRun(t, home, "t1", recording.Entry{Kind: recording.KindStep, Step: &sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Label: "open \x1b[2Jx"}})
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"show", exitUsage, "say which run"},
+		{"show none", exitFailed, "there is no run of a task or session none"},
+		{"show t1", exitDone, "(did not end)"},
+		{"show s1", exitDone, "the record ends in the middle"},
+		{"show --json t1", exitDone, `"cut": true`},
+		{"export", exitUsage, "say which run"},
+		{"export none", exitFailed, "there is no run"},
+		{"replay", exitUsage, "say which run"},
+		{"replay t1", exitFailed, "nothing to replay"},
+		{"replay t1 --against a=b", exitUsage, "not understood"},
+		{"replay t1 --allow nonsense", exitUsage, "nonsense"},
+		{"replay " + filepath.Join(home, "runs", "t1", "run.jsonl"), exitFailed, "whole zip"},
+		{"script t1", exitUsage, "a name for the script"},
+		{"script t1 x", exitFailed, "has not ended"},
+		{"scripts", exitDone, "no script is saved"},
+		{"scripts show x", exitFailed, "there is no such script"},
+		{"scripts delete x", exitFailed, "there is no such script"},
+		{"scripts run", exitUsage, "say which script"},
+		{"scripts run x", exitFailed, "there is no such script"},
+		{"scripts nonsense", exitUsage, "delete <name>"},
+		{"frobnicate", exitUsage, ""},
+	} {
+		code, out, told := runInProcess(t, home, []string{"CLANK_HOME=" + home}, append([]string{"sessions"}, strings.Fields(c.args)...)...)
+		if code != c.code || !strings.Contains(out+told, c.want) {
+			t.Errorf("sessions %s: exit %d, want %d and %q:\n%s%s", c.args, code, c.code, c.want, out, told)
+		}
+		if strings.Contains(out+told, "\x1b") {
+			t.Errorf("sessions %s lets a page speak to the terminal: %q", c.args, out)
+		}
+	}
+}
+
+func TestReplayUsesTheSettingsOfTheHome(t *testing.T) {
+	t.Parallel()
+	dir, environ := newTestHome(t)
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.SaveSettings(t.Context(), map[string]json.RawMessage{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask": json.RawMessage("23")}, "")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	e := envFromList(t, environ)
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := server.Open(t.Context(), h, server.Options{Getenv: e.Getenv, Logger: e.newLogger("error"), AbortContext: t.Context(), Ephemeral: true, ShopAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := a.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := a.CopySettings(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Settings.Current().MaxSteps; got != 23 {
+		t.Errorf("at most %d steps, want the 23 of the home", got)
+	}
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"clank/internal/recording"
+	"clank/internal/server"
+	"clank/internal/sqlite"
+	"clank/internal/untrusted"
+	"clank/sessions"
+)
+
+// findRuns returns where the runs are kept that a person means: a file or
+// directory, a task, or all of a session, oldest first.
+func findRuns(h *server.Home, id string) ([]string, error) {
+	found, err := recording.FindRuns(h.RunsDir(), id)
+	if errors.Is(err, recording.ErrRunNotFound) {
+		if _, statErr := os.Stat(id); statErr == nil {
+			return []string{id}, nil
+		}
+		err = fmt.Errorf("there is no run of a task or session %s, and no such file (\"clank browse --json\" prints the id of a task, \"clank sessions\" lists sessions)", untrusted.CleanLine(id, 80))
+	}
+	return found, err
+}
+
+// openRun opens the newest run that a person means.
+func openRun(e *commandEnv, id string) (*recording.Recording, error) {
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	found, err := findRuns(h, id)
+	if err != nil {
+		return nil, err
+	}
+	return recording.OpenRecording(found[len(found)-1])
+}
+
+const showIntro = `clank sessions show [flags] <id|file>
+
+Tells a run: each step with the time it took, what it cost, where the page was, and
+what the model said. Of a session it tells all runs. Of a task that was not recorded
+it tells the steps that the database has.`
+
+func (c sessionsCommand) showVerb(ctx context.Context, args []string) error {
+	e := c.Env
+	fs := newFlags("sessions show", showIntro)
+	asJSON := fs.Bool("json", false, "print it as JSON")
+	if err := e.parseFlags(fs, args, 1); err != nil {
+		return err
+	}
+	if len(fs.Rest) == 0 {
+		return usagef("say which run: its id, or an exported file")
+	}
+	accounts, err := readAccounts(ctx, e, fs.Rest[0])
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return printIndentedJSON(e.Stdout, accounts)
+	}
+	for i, a := range accounts {
+		if i > 0 {
+			fmt.Fprintln(e.Stdout)
+		}
+		if err := printAccount(e.Stdout, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAccounts reads the runs that a person means, from their records or else from
+// the database.
+func readAccounts(ctx context.Context, e *commandEnv, id string) ([]recording.Report, error) {
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	found, notFound := findRuns(h, id)
+	if notFound != nil {
+		return storedAccounts(ctx, h, id, notFound)
+	}
+	var list []recording.Report
+	for _, name := range found {
+		b, err := recording.OpenRecording(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, b.Report())
+		if err := b.Close(); err != nil {
+			return nil, fmt.Errorf("close the run: %w", err)
+		}
+	}
+	return list, nil
+}
+
+// storedAccounts reads what the database has of a task, or of a session's tasks.
+func storedAccounts(ctx context.Context, h *server.Home, id string, notFound error) ([]recording.Report, error) {
+	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound
+	}
+	db, err := sqlite.Open(ctx, h.DatabaseFile())
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	var recs []sessions.TaskRecord
+	switch rec, err := db.Task(ctx, id); {
+	case err == nil:
+		recs = append(recs, rec)
+	case !errors.Is(err, sessions.ErrNotFound):
+		return nil, err
+	default:
+		if recs, err = db.Tasks(ctx, sessions.TaskQuery{Session: id}); err != nil {
+			return nil, err
+		}
+	}
+	if len(recs) == 0 {
+		return nil, notFound
+	}
+	var list []recording.Report
+	for _, rec := range slices.Backward(recs) { // last asked first
+		steps, err := db.Steps(ctx, rec.ID)
+		if err != nil {
+			return nil, err
+		}
+		a := recording.Report{Task: rec.Task, Session: rec.SessionID, Runtime: rec.Runtime, Begun: rec.Asked, Usage: rec.Usage, Ended: rec.Reason, Bare: true}
+		for _, s := range steps {
+			a.Steps = append(a.Steps, recording.ReportStep{Step: s})
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// printAccount writes an account for people. Pages and models have written much of it.
+func printAccount(w io.Writer, a recording.Report) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s of session %s, %s, %s\n", a.Task.ID, a.Session, strings.Join(append([]string{a.Runtime}, a.Models...), " with "), a.Begun.Local().Format(time.DateTime))
+	fmt.Fprintf(&b, "asked: %s\n\n", untrusted.CleanLine(a.Task.Prompt, 1000))
+	for _, s := range a.Steps {
+		formatStep(&b, s)
+	}
+	b.WriteString("\n" + countedNoun(countActs(a.Steps), "step") + ", " + countedNoun(a.Usage.Calls, "call") + " of a model")
+	if a.Usage.USD > 0 {
+		fmt.Fprintf(&b, ", $%.4f", a.Usage.USD)
+	}
+	if a.Millis > 0 {
+		b.WriteString(", " + formatSeconds(a.Millis))
+	}
+	b.WriteByte('\n')
+	for _, note := range []struct {
+		so   bool
+		text string
+	}{
+		{a.Ended != "", "it ended without an answer: " + untrusted.CleanLine(a.Ended, 1000)},
+		{a.Cut, "the record ends in the middle: the run still goes on, or the program ended"},
+		{a.Dropped > 0, "dropped to keep the record small: " + countedNoun(a.Dropped, "picture")},
+		{a.Bare, "it was not recorded; these are the steps that the database has"},
+	} {
+		if note.so {
+			b.WriteString(note.text + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func formatStep(b *strings.Builder, s recording.ReportStep) {
+	took := ""
+	if s.Millis > 0 {
+		took = formatSeconds(s.Millis)
+	}
+	if s.Usage.USD > 0 {
+		took += fmt.Sprintf(" $%.4f", s.Usage.USD)
+	}
+	label := untrusted.CleanLine(s.Label, 200)
+	switch {
+	case s.Phase == sessions.PhaseBegun:
+		label += " (did not end)"
+	case s.Failed:
+		label += " FAILED"
+	case s.Limit != "":
+		label += " (" + s.Limit + ")"
+	}
+	fmt.Fprintf(b, "%4d  %8s  %s\n", s.N, took, label)
+	const indent = "                "
+	if text := strings.TrimSpace(s.Text); text != "" && s.Kind != sessions.StepNotice {
+		for line := range strings.Lines(text) {
+			b.WriteString(indent + untrusted.CleanLine(strings.TrimSpace(line), 500) + "\n")
+		}
+	}
+	if s.Kind == sessions.StepAct && s.URL != "" {
+		b.WriteString(indent + "at " + untrusted.CleanLine(strings.TrimSpace(s.Title+" "+s.URL), 200) + "\n")
+	}
+}
+
+func countActs(steps []recording.ReportStep) (n int) {
+	for _, s := range steps {
+		if s.Kind == sessions.StepAct {
+			n++
+		}
+	}
+	return n
+}
+
+// countedNoun is a number with what it counts.
+func countedNoun(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
+}
+
+func formatSeconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }

@@ -1,0 +1,107 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+
+	"clank/computeruse"
+)
+
+// browserActions is what a member of the browser toolset does to the page that
+// url names.
+func browserActions(member string, in memberInput, url string) ([]computeruse.Action, error) {
+	at, ref, err := in.Target.place()
+	if err != nil {
+		return nil, err
+	}
+	where := computeruse.Action{At: at, Ref: ref, Held: heldKeys(in.Modifiers)}
+	a, err := clickActions(member, where)
+	if err != nil {
+		return nil, err
+	}
+	if a != nil {
+		if at == nil && ref == "" {
+			return nil, errors.New("where? there is no target")
+		}
+		return a, nil
+	}
+	switch member {
+	case "navigate":
+		return navigateActions(in.URL, url)
+	case "hover", "mouse_move":
+		if at == nil && ref == "" {
+			return nil, errors.New("where to? there is no target")
+		}
+		where.Kind = computeruse.ActMove
+		return singleAction(where)
+	case "left_mouse_down":
+		return singleAction(computeruse.Action{Kind: computeruse.ActDown, At: at})
+	case "left_mouse_up":
+		return singleAction(computeruse.Action{Kind: computeruse.ActUp, At: at})
+	case "left_click_drag":
+		from, _, err := in.From.place()
+		if err != nil {
+			return nil, err
+		}
+		return dragActions(from, at, nil)
+	case "scroll":
+		return scrollActions(in, at, nil)
+	case "scroll_to":
+		if ref == "" {
+			return nil, errors.New("scroll to what? there is no ref")
+		}
+		return singleAction(computeruse.Action{Kind: computeruse.ActReveal, Ref: ref})
+	case "form_input":
+		if ref == "" {
+			return nil, errors.New("which field? there is no ref")
+		}
+		return singleAction(computeruse.Action{Kind: computeruse.ActFill, Ref: ref, Text: in.value()})
+	}
+	return sharedActions(member, in)
+}
+
+func navigateActions(to, url string) ([]computeruse.Action, error) {
+	switch to {
+	case "":
+		return nil, errors.New("where to? there is no url")
+	case "back":
+		return singleAction(computeruse.Action{Kind: computeruse.ActBack})
+	case "forward":
+		return singleAction(computeruse.Action{Kind: computeruse.ActForward})
+	case "reload":
+		if url == "" {
+			return nil, errors.New("there is no page to load again")
+		}
+		to = url
+	}
+	return singleAction(computeruse.Action{Kind: computeruse.ActNavigate, URL: to})
+}
+
+// browserTool is the tool of the loop that a member of the browser toolset
+// stands for, with its input; "" for others.
+func browserTool(member string, in memberInput) (name string, arguments json.RawMessage) {
+	switch member {
+	case "get_page_text":
+		return toolReadText, json.RawMessage("{}")
+	case "read_page":
+		return toolReadPage, jsonObject(map[string]any{"interactive": in.Filter == "interactive"})
+	case "list_tabs":
+		return toolListTabs, json.RawMessage("{}")
+	case "new_tab":
+		return toolOpenTab, jsonObject(map[string]any{"url": in.URL})
+	case "switch_tab":
+		return toolSelectTab, jsonObject(map[string]any{"tab": in.TabID})
+	case "close_tab":
+		return toolCloseTab, jsonObject(map[string]any{"tab": in.TabID})
+	}
+	return "", nil
+}
+
+// jsonObject is JSON of values made here, which always marshal.
+func jsonObject(v map[string]any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return data
+}

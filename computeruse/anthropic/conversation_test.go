@@ -1,0 +1,336 @@
+package anthropic_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/computeruse"
+	"clank/computeruse/anthropic"
+	"clank/internal/test/llmtest"
+	"clank/llm"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCallsAreAnsweredInOrderEachForWhatItCameTo(t *testing.T) {
+	server := llmtest.NewAnthropicServer(t,
+		llmtest.Answer(use("computer.left_click", `{"coordinate":[1,2]}`, "read_text", `{}`, "computer.zoom", `{"region":[0,0,5,5]}`,
+			"computer.cursor_position", `{}`, "computer.type", `{"text":"x"}`, "computer.key", `{"text":"Return"}`)),
+		llmtest.Say("done"))
+	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+	turn := next(t, talk, task("go"))
+	if len(turn.Calls) != 5 || len(turn.Tools) != 1 || turn.Stop != llm.StopTools {
+		t.Fatalf("turn = %+v", turn)
+	}
+	enlarged := picture(20, 20)
+	in := computeruse.Input{
+		Says: []string{"and hurry"},
+		Outcomes: []computeruse.CallResult{
+			{CallID: turn.Calls[0].ID},
+			{CallID: turn.Calls[1].ID, Image: &enlarged},
+			{CallID: turn.Calls[2].ID, Text: "the mouse is at 1,2"},
+			{CallID: turn.Calls[3].ID, Err: "nothing has the focus", Text: "notes"},
+			{CallID: turn.Calls[4].ID, Skipped: true},
+		},
+		Results: []llm.ToolResult{{ID: turn.Tools[0].ID, Text: "the page says hi"}},
+		Shot:    shot(2),
+	}
+	last := next(t, talk, in)
+	if last.Text != "done" || len(last.Calls)+len(last.Tools) != 0 {
+		t.Errorf("last turn = %+v", last)
+	}
+	parts := server.Requests()[1].Messages[2].Parts
+	result := func(i int, text string, failed bool, images ...llm.Image) {
+		t.Helper()
+		if diff := cmp.Diff(&llm.ToolResult{ID: parts[i].Result.ID, Text: text, IsError: failed, Images: images}, parts[i].Result); diff != "" {
+			t.Errorf("result %d (-want +got):\n%s", i, diff)
+		}
+	}
+	result(0, "Done.", false)
+	result(1, "the page says hi", false)
+	result(2, "Done.", false, enlarged)
+	result(3, "the mouse is at 1,2\nThe screen now, at http://example.test/:", false, in.Shot.Image)
+	result(4, "nothing has the focus\nnotes", true)
+	result(5, "Not executed: an earlier computer action in this turn failed.", true)
+	if parts[6].Text != "and hurry" || len(parts) != 7 {
+		t.Errorf("after the results: %+v", parts[6:])
+	}
+}
+
+func TestThePictureStandsAloneWhereNoActionWasDone(t *testing.T) {
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("computer.left_click", `{"coordinate":[1,2]}`)), llmtest.Say("done"))
+	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+	turn := next(t, talk, task("go"))
+	next(t, talk, computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID, Err: "no"}}, Shot: shot(2)})
+	parts := server.Requests()[1].Messages[2].Parts
+	if len(parts) != 3 || !parts[0].Result.IsError || parts[2].Image == nil {
+		t.Errorf("parts = %+v", parts)
+	}
+	if !strings.Contains(string(server.Requests()[1].Body), `"oversized_image":"error"`) {
+		t.Error("the vendor may shrink the picture")
+	}
+}
+
+func TestThinkingAndOldPicturesInALongTalk(t *testing.T) {
+	server := llmtest.NewAnthropicServer(t) // refuses thinking that is missing or changed
+	server.SetFallback(func(r llmtest.Request) llmtest.Reply {
+		n := len(r.Messages)
+		reply := use("computer.wait", `{"duration":1}`, "computer.screenshot", `{}`)
+		reply.Reasoning = &llmtest.Reasoning{Summary: "step", Encrypted: strings.Repeat("s", n)}
+		if n%4 == 1 {
+			reply.Reasoning = &llmtest.Reasoning{Encrypted: strings.Repeat("r", n)}
+		}
+		return reply
+	})
+	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+	in := task("go")
+	for step := range 8 {
+		turn := next(t, talk, in)
+		if want := map[bool]string{true: "", false: "step"}[step%2 == 0]; turn.Reasoning != want {
+			t.Errorf("step %d: reasoning %q, want %q", step, turn.Reasoning, want)
+		}
+		in = done(turn, step+2)
+	}
+	for step, r := range server.Requests() {
+		var widths []int
+		for _, m := range r.Messages {
+			for _, p := range m.Parts {
+				if p.Image != nil {
+					widths = append(widths, width(t, *p.Image))
+				}
+				if p.Result != nil {
+					for _, i := range p.Result.Images {
+						widths = append(widths, width(t, i))
+					}
+				}
+			}
+		}
+		want := []int{1000 + step - 1, 1000 + step, 1000 + step + 1}[max(0, 2-step):]
+		if diff := cmp.Diff(want, widths); diff != "" {
+			t.Errorf("step %d: pictures (-want +got):\n%s", step, diff)
+		}
+		if !bytes.Contains(r.Body, []byte("cache_control")) {
+			t.Errorf("step %d: nothing is marked for the cache", step)
+		}
+	}
+}
+
+func width(t *testing.T, i llm.Image) int {
+	t.Helper()
+	c, _, err := image.DecodeConfig(bytes.NewReader(i.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Width
+}
+
+func TestATalkGoesOnFromItsMemoryWithoutPictures(t *testing.T) {
+	for name, stop := range map[string]bool{"after the answer": false, "with calls open": true} {
+		t.Run(name, func(t *testing.T) {
+			thought := &llmtest.Reasoning{Summary: "aha <b>", Encrypted: "sig=="}
+			click := use("computer.left_click", `{"coordinate":[1,2]}`)
+			click.Reasoning = thought
+			server := llmtest.NewAnthropicServer(t, llmtest.Answer(click), llmtest.Say("first done"), llmtest.Say("second done"))
+			mind := open(t, server, "claude-opus-5-5", "")
+			talk := begin(t, mind, nil)
+			turn := next(t, talk, task("the first one"))
+			if !stop {
+				next(t, talk, done(turn, 2))
+			}
+			memory, err := talk.Memory()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(memory, []byte("base64")) {
+				t.Error("the memory holds pictures")
+			}
+			turn = next(t, begin(t, mind, memory), computeruse.Input{Says: []string{"now the second one"}, Shot: shot(3)})
+			if turn.Text == "" {
+				t.Errorf("turn = %+v", turn)
+			}
+			requests := server.Requests()
+			last := requests[len(requests)-1]
+			if got := last.Messages[0].Parts[0].Text; got != "the first one" {
+				t.Errorf("the conversation begins with %q", got)
+			}
+			if got := last.LastText(); !strings.Contains(got, "The screen now") {
+				t.Errorf("the newest text is %q", got)
+			}
+		})
+	}
+}
+
+func TestAnotherModelGetsOnlyTheWordsOfAMemory(t *testing.T) {
+	click := use("computer.left_click", `{"coordinate":[1,2]}`)
+	click.Text, click.Reasoning = "I click", &llmtest.Reasoning{Summary: "aha", Encrypted: "sig"}
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(click), llmtest.Say("first done"), llmtest.Say("hello"))
+	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+	next(t, talk, done(next(t, talk, task("the first one")), 2))
+	memory, err := talk.Memory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next(t, begin(t, open(t, server, "claude-opus-4-6", ""), memory), computeruse.Input{Says: []string{"go on"}})
+	var roles []string
+	for _, m := range server.Requests()[2].Messages {
+		roles = append(roles, string(m.Role)+": "+m.Text())
+	}
+	want := []string{
+		"user: the first one\n\nThe screen now, at http://example.test/:\n\n(an earlier picture)",
+		"assistant: I click\n\nfirst done", "user: go on",
+	}
+	if diff := cmp.Diff(want, roles); diff != "" {
+		t.Errorf("conversation (-want +got):\n%s", diff)
+	}
+}
+
+func TestMemoriesThatAreNoneAreRefused(t *testing.T) {
+	mind := open(t, llmtest.NewAnthropicServer(t), "claude-opus-5-5", "")
+	for _, memory := range []string{`[]`, `{"messages":[{"role":"system","content":[]}]}`, `{"messages":[{"role":"user","content":["x"]}]}`} {
+		if _, err := mind.Begin(computeruse.ConversationOptions{Memory: []byte(memory)}); err == nil {
+			t.Errorf("memory %s: no error", memory)
+		}
+	}
+}
+
+func TestWhatWasToldInVainIsToldAgain(t *testing.T) {
+	for name, fault := range map[string]llmtest.Fault{
+		"refused":      {Status: 400, Message: "no"},
+		"limited":      {Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "600"}},
+		"cut midway":   {At: 4, Cut: llmtest.CutClose},
+		"nonsense":     {Status: 500, Message: "boom", Header: map[string]string{"Retry-After": "600"}},
+		"ended midway": {At: 2, Cut: llmtest.CutClean},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("computer.wait", `{"duration":1}`)),
+				llmtest.SayWithFault("one two", fault), llmtest.Say("done"))
+			talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+			turn := next(t, talk, task("go"))
+			var told *llm.Error
+			if _, err := talk.Next(t.Context(), done(turn, 2)); !errors.As(err, &told) {
+				t.Fatalf("err = %v, want an *llm.Error", err)
+			}
+			if got := next(t, talk, computeruse.Input{Says: []string{"again"}, Shot: shot(3)}).Text; got != "done" {
+				t.Errorf("text = %q", got)
+			}
+			parts := server.Requests()[2].Messages[2].Parts
+			if len(parts) != 4 || parts[0].Result == nil || parts[0].Result.IsError || parts[1].Text != "again" || parts[3].Image == nil {
+				t.Errorf("told: %+v", parts)
+			}
+		})
+	}
+}
+
+func TestAStopIsObeyedAtEachPoint(t *testing.T) {
+	cause := errors.New("a person said stop")
+	for name, fault := range map[string]llmtest.Fault{
+		"before the head": {Hang: llmtest.BeforeHeaders},
+		"after the head":  {Hang: llmtest.InStream},
+		"in the answer":   {Hang: llmtest.InStream, At: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reply := use("computer.left_click", `{"coordinate":[1,2]}`)
+			reply.Text, reply.Fault = "I click", fault
+			server := llmtest.NewAnthropicServer(t, llmtest.Answer(reply))
+			ctx, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
+			failed := make(chan error, 1)
+			talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+			go func() {
+				_, err := talk.Next(ctx, task("go"))
+				failed <- err
+			}()
+			limit, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			reached := func(r llmtest.Request) bool { return !r.Received.IsZero() && (fault.At == 0 || !r.Sent.IsZero()) }
+			if _, err := server.Await(limit, 0, reached); err != nil {
+				t.Fatal(err)
+			}
+			stop(cause)
+			if err := <-failed; !errors.Is(err, cause) {
+				t.Errorf("err = %v, want the cause", err)
+			}
+			if r, err := server.Await(limit, 0, llmtest.Ended); err != nil || !r.Gone {
+				t.Errorf("the connection is still open: %v", err)
+			}
+		})
+	}
+}
+
+func TestAnswersWithoutCallsAreTheLast(t *testing.T) {
+	for name, tt := range map[string]struct {
+		reply llmtest.Reply
+		text  string
+		stop  llm.StopReason
+	}{
+		"text":         {llmtest.Reply{Text: "all done"}, "all done", llm.StopEnd},
+		"nothing":      {llmtest.Reply{}, "", llm.StopEnd},
+		"only thought": {llmtest.Reply{Reasoning: &llmtest.Reasoning{Summary: "hm", Encrypted: "s"}}, "", llm.StopEnd},
+		"refusal": {
+			llmtest.Reply{Refusal: "harm", Calls: []llmtest.Call{{Name: "computer.screenshot"}}},
+			"The model declined to answer: harm", llm.StopRefused,
+		},
+		"too long": {llmtest.Reply{Text: "well", Finish: "length"}, "well", llm.StopLength},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := llmtest.NewAnthropicServer(t, llmtest.Answer(tt.reply), llmtest.Say("hello again"))
+			talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+			turn := next(t, talk, task("go"))
+			if turn.Text != tt.text || turn.Stop != tt.stop || len(turn.Calls)+len(turn.Tools) != 0 {
+				t.Errorf("turn = %+v, want %q, %s", turn, tt.text, tt.stop)
+			}
+			if got := next(t, talk, computeruse.Input{Says: []string{"and now?"}}).Text; got != "hello again" {
+				t.Errorf("afterwards: %q", got)
+			}
+		})
+	}
+}
+
+func TestPicturesFitTheModelAndKeepTheirShape(t *testing.T) {
+	server := llmtest.NewAnthropicServer(t)
+	for _, model := range []string{"claude-opus-5-5", "claude-opus-4-7", "claude-opus-4-6", "claude-haiku-4-5"} {
+		mind := open(t, server, model, "")
+		edge, pixels := llmtest.AnthropicImageLimits(model)
+		for _, screen := range []image.Point{{X: 1, Y: 1}, {X: 800, Y: 600}, {X: 1920, Y: 1080}, {X: 3840, Y: 2160}, {X: 1080, Y: 9000}, {X: 5000, Y: 5000}, {X: 20000, Y: 3}} {
+			got := mind.Fit(screen)
+			if got.X > screen.X || got.Y > screen.Y || got.X < 1 || got.Y < 1 || max(got.X, got.Y) > edge || got.X*got.Y > pixels {
+				t.Errorf("%s: Fit(%v) = %v", model, screen, got)
+			}
+			if off := got.X*screen.Y - got.Y*screen.X; max(off, -off) > 2*max(screen.X, screen.Y) && got.Y > 1 {
+				t.Errorf("%s: Fit(%v) = %v is of another shape", model, screen, got)
+			}
+		}
+		if got := mind.Fit(image.Pt(1024, 768)); got != image.Pt(1024, 768) {
+			t.Errorf("%s: a small screen becomes %v", model, got)
+		}
+	}
+}
+
+func FuzzMemoriesAreGoneOnWithOrRefused(f *testing.F) {
+	f.Add([]byte(`{"tools":"computer_toolset_20260801","owner":"","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`))
+	f.Add([]byte(`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a"}]}]}`))
+	server := llmtest.OpenAnthropic()
+	f.Cleanup(server.Close)
+	mind, err := tryOpen(server, "claude-opus-5-5", anthropic.ToolsAuto)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, memory []byte) {
+		talk, err := mind.Begin(computeruse.ConversationOptions{Memory: memory})
+		if err != nil {
+			return
+		}
+		again, err := talk.Memory()
+		if err != nil {
+			t.Fatalf("memory cannot be stored again: %v", err)
+		}
+		if _, err := mind.Begin(computeruse.ConversationOptions{Memory: again}); err != nil {
+			t.Errorf("memory cannot be read again: %v", err)
+		}
+	})
+}

@@ -1,0 +1,174 @@
+// Package gemini is the [computeruse.Model] of Gemini models: the vendor's tool
+// for computer use in a browser, through generateContent.
+//
+// It translates and remembers, no more: actions on the vendor's grid become
+// actions on the picture, answers become function responses, old pictures are
+// left out. How the vendor is reached is the business of llm/gemini, and what is
+// done with an action that of package computeruse.
+package gemini
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+
+	"clank/computeruse"
+	"clank/llm"
+	"clank/llm/gemini"
+)
+
+// Options say how a model is to work a screen.
+type Options struct {
+	Exclude        []string // of the vendor's own actions, which the model is not to have
+	InjectionCheck bool     // have the vendor look for instructions in pictures; from Gemini 3.5 on
+}
+
+// Model is a Gemini model that works a screen. It is safe for concurrent use.
+type Model struct {
+	model *gemini.Model
+	opts  Options
+}
+
+// New makes a mind of a model. One that cannot work a screen is refused with an
+// [*llm.Error].
+func New(model *gemini.Model, o Options) (*Model, error) {
+	if !model.Caps().Computer {
+		return nil, &llm.Error{
+			Kind: llm.ErrRejected, Model: model.Name(), Message: "this model does not work a screen",
+			Hint: "choose one with computer use, such as a Flash model from Gemini 3.5 on, or the runtime local_browser_agent",
+		}
+	}
+	o.Exclude = slices.Clone(o.Exclude)
+	if isOld(model.Name()) && !slices.Contains(o.Exclude, "search") {
+		o.Exclude = append(o.Exclude, "search") // it leaves open which search engine is meant
+	}
+	return &Model{model: model, opts: o}, nil
+}
+
+// Name is "provider:model".
+func (m *Model) Name() string { return m.model.Name() }
+
+// maxEdge bounds the longer side of a picture. The vendor's grid has 1000 cells
+// whatever the size, so more pixels than twice that tell a click nothing.
+const maxEdge = 2000
+
+// Fit is the screen's own size, or, of a large one, that of a smaller picture.
+func (m *Model) Fit(screen image.Point) image.Point {
+	edge := max(screen.X, screen.Y)
+	if edge <= maxEdge {
+		return screen
+	}
+	return image.Pt(max(1, screen.X*maxEdge/edge), max(1, screen.Y*maxEdge/edge))
+}
+
+// Begin implements [computeruse.Model].
+func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversation, error) {
+	t := &conversation{model: m, toolNames: map[string]bool{}}
+	var tools []llm.Tool
+	for _, tool := range b.Tools {
+		if m.hasAction(tool.Name) {
+			continue // the vendor's own action of this name takes its place
+		}
+		t.toolNames[tool.Name] = true
+		tools = append(tools, tool)
+	}
+	declared, err := gemini.DeclareTools(tools)
+	if err != nil {
+		return nil, fmt.Errorf("begin a talk with %s: %w", m.Name(), err)
+	}
+	use := &gemini.ComputerUse{
+		Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: m.opts.Exclude,
+		EnablePromptInjectionDetection: m.opts.InjectionCheck,
+	}
+	t.config = gemini.Config{
+		System:          b.System,
+		Tools:           append([]*gemini.Tool{{ComputerUse: use}}, declared...),
+		MaxOutputTokens: int32(min(max(b.MaxTokens, 0), 1<<30)),
+	}
+	if len(b.Memory) > 0 {
+		if err := t.load(b.Memory); err != nil {
+			return nil, fmt.Errorf("go on with a talk with %s: %w", m.Name(), err)
+		}
+	}
+	return t, nil
+}
+
+// hasAction says whether name is one of the vendor's own actions that the model has.
+func (m *Model) hasAction(name string) bool {
+	_, known := vendorActions[name]
+	return known && !slices.Contains(m.opts.Exclude, name)
+}
+
+// isOld says whether a model has the actions of Gemini 2.5, which Gemini 3 Flash
+// kept.
+func isOld(name string) bool {
+	name = strings.ToLower(name[strings.LastIndexAny(name, ":/")+1:])
+	return strings.HasPrefix(name, "gemini-2") || strings.HasPrefix(name, "gemini-3-")
+}
+
+// storedConversation is what a talk needs to go on.
+type storedConversation struct {
+	Dialect  string            `json:"dialect"` // always [dialect]
+	Model    string            `json:"model"`
+	Contents []*gemini.Content `json:"contents"`
+	Pending  []pendingCall     `json:"pending,omitempty"` // what the model waits for, in its order
+	Size     image.Point       `json:"size"`              // of the newest picture
+	URL      string            `json:"url,omitempty"`
+}
+
+const memoryDialect = "gemini generateContent 1"
+
+// pendingCall is a call that has to be answered.
+type pendingCall struct {
+	ID      string `json:"id"`      // as the loop knows it
+	Wire    string `json:"wire_id"` // as the vendor knows it; may be empty
+	Name    string `json:"name"`
+	Tool    bool   `json:"tool,omitempty"`    // of the loop's tools, not an action
+	Garbled bool   `json:"garbled,omitempty"` // kept back by the vendor: answered in words
+}
+
+// Memory implements [computeruse.Conversation]. Pictures are no part of it: who goes on
+// gets a new one.
+func (t *conversation) Memory() (json.RawMessage, error) {
+	m := t.storedConversation
+	m.Dialect, m.Model = memoryDialect, t.model.Name()
+	m.Contents = withoutOldImages(t.Contents, 0)
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("keep a talk: %w", err)
+	}
+	return data, nil
+}
+
+func (t *conversation) load(data json.RawMessage) error {
+	var m storedConversation
+	if err := json.Unmarshal(data, &m); err != nil {
+		return fmt.Errorf("read its memory: %w", err)
+	}
+	if m.Dialect != memoryDialect {
+		return errors.New("its memory is of another runtime")
+	}
+	for _, c := range m.Contents {
+		if c == nil || (c.Role != gemini.RoleUser && c.Role != gemini.RoleModel) || slices.Contains(c.Parts, nil) || len(c.Parts) == 0 {
+			return errors.New("its memory is damaged")
+		}
+		if m.Model != t.model.Name() {
+			c.Parts = withoutSignatures(c.Parts)
+		}
+	}
+	m.Contents = slices.DeleteFunc(m.Contents, func(c *gemini.Content) bool { return len(c.Parts) == 0 })
+	t.storedConversation = m
+	return nil
+}
+
+// withoutSignatures is parts without what only the model that made them understands; the
+// signatures that are due then are the business of llm/gemini.
+func withoutSignatures(parts []*gemini.Part) []*gemini.Part {
+	return slices.DeleteFunc(parts, func(p *gemini.Part) bool {
+		p.ThoughtSignature = ""
+		return p.Thought || p.Text == "" && p.FunctionCall == nil && p.FunctionResponse == nil && p.InlineData == nil
+	})
+}

@@ -1,0 +1,80 @@
+package computeruse
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"clank/sessions/agent"
+)
+
+// trackHeld remembers what is held down.
+func (r *run) trackHeld(m screenMove) {
+	h := r.state
+	var up screenMove
+	switch m.kind {
+	case "keyDown":
+		up = screenMove{"keyUp", map[string]any{"key": m.args["key"]}}
+	case "pointerDown":
+		up = screenMove{"pointerUp", map[string]any{"x": m.args["x"], "y": m.args["y"], "button": m.args["button"]}}
+	case "keyUp", "pointerUp":
+		h.releases = slices.DeleteFunc(h.releases, func(d screenMove) bool {
+			return d.kind == m.kind && d.args["key"] == m.args["key"] && d.args["button"] == m.args["button"]
+		})
+		return
+	default:
+		return
+	}
+	h.releases = append(h.releases, up)
+}
+
+// releaseHeld lets go of what is still held down, the newest first.
+func (r *run) releaseHeld(ctx context.Context, s Screen) {
+	for _, up := range slices.Backward(r.state.releases) {
+		if ctx.Err() != nil {
+			return
+		}
+		if up.kind == "pointerUp" {
+			at := r.pointerPosition()
+			up.args["x"], up.args["y"] = at.X, at.Y
+		}
+		r.screenshotCurrent = false
+		if err := agent.RunWithin(ctx, r.set.StepTimeout, func(ctx context.Context) error { return r.release(ctx, s, up) }); err != nil {
+			r.log.Debug("a key or button stays down", "err", err)
+		}
+	}
+	r.state.releases = nil
+}
+
+var errReleaseActs = errors.New("letting go would set off what nobody agreed to")
+
+// release lets go of a key or button without setting off what people decide about:
+// a button of the mouse is let go elsewhere then, which is no click.
+func (r *run) release(ctx context.Context, s Screen, up screenMove) error {
+	j, judges := s.(agent.ActionJudge)
+	if !judges || r.agent.Approver == nil {
+		_, err := s.Act(ctx, up.kind, up.args)
+		return err
+	}
+	_, same, err := j.ActIfUnchanged(ctx, up.kind, maps.Clone(up.args), "")
+	if err != nil || same {
+		return err
+	}
+	if up.kind != "pointerUp" {
+		return errReleaseActs
+	}
+	up.args["x"], up.args["y"] = 0, 0
+	if _, same, err = j.ActIfUnchanged(ctx, up.kind, up.args, ""); err == nil && !same {
+		return errReleaseActs
+	}
+	return err
+}
+
+// pointerPosition is where the mouse was last seen.
+func (r *run) pointerPosition() CSSPoint {
+	if r.state.pointer == (CSSPoint{}) {
+		return r.screenshot.Center()
+	}
+	return r.state.pointer
+}

@@ -1,0 +1,235 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+
+	"clank/computeruse"
+	"clank/llm"
+	"clank/llm/openai"
+
+	client "github.com/sashabaranov/go-openai"
+)
+
+// stateVersion is raised when a memory can no longer be read as before.
+const stateVersion = 1
+
+// Bounds of what is kept.
+const (
+	maxItems    = 160 // of a conversation that is sent whole; a longer one begins anew
+	maxLog      = 40  // lines
+	maxLogChars = 600 // of one line
+)
+
+// storedState is the conversation as it is remembered.
+type storedState struct {
+	Version  int         `json:"version"`
+	Whole    bool        `json:"whole,omitempty"`    // it is sent whole each time
+	Previous string      `json:"previous,omitempty"` // the response from which the vendor goes on
+	Items    []inputItem `json:"items,omitempty"`    // what was said, if it is sent whole
+	Told     []inputItem `json:"told,omitempty"`     // what was told, and not answered yet
+	Open     []openCall  `json:"open,omitempty"`     // calls that must be answered
+	Size     image.Point `json:"size,omitzero"`      // of the newest picture
+	Log      []string    `json:"log,omitempty"`      // what was said in words, in case all else is lost
+}
+
+// conversation is one conversation.
+type conversation struct {
+	model *Model
+	brief computeruse.ConversationOptions
+	state storedState
+}
+
+// Next implements [computeruse.Conversation].
+func (t *conversation) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn, error) {
+	if in.Shot != nil {
+		t.state.Size = in.Shot.Size
+	}
+	said := slices.Clone(t.state.Log)
+	t.addInput(in)
+	res, err := t.ask(ctx, in.Final)
+	var notices []string
+	if err != nil && t.state.Previous != "" && openai.IsResponseLost(err) && ctx.Err() == nil {
+		t.state.Whole = true // it may be that nothing is ever kept there
+		t.state.Log = said
+		t.restart("(The earlier part of this conversation is lost. What was said in words:)")
+		t.resume(in)
+		notices = []string{"the model's provider has lost the conversation so far; it goes on with what was said in words"}
+		res, err = t.ask(ctx, in.Final)
+	}
+	if err != nil {
+		return computeruse.Turn{}, err
+	}
+	turn, open, err := readTurn(res.Output)
+	if err != nil {
+		return computeruse.Turn{}, unreadable(t.model.Name(), "output", err)
+	}
+	t.addAnswer(res, turn, open)
+	turn.Stop, turn.Usage, turn.Notices = res.Stop, res.Usage, notices
+	if len(open) > 0 && res.Stop == llm.StopEnd {
+		turn.Stop = llm.StopTools
+	}
+	return turn, nil
+}
+
+// addInput takes in what the model is told next. A call that nobody has acknowledged
+// cannot be answered; then the conversation begins anew without it.
+func (t *conversation) addInput(in computeruse.Input) {
+	if unacknowledged(in, t.state.Open) {
+		t.restart("(What was said so far, in words:)")
+		t.resume(in)
+		return
+	}
+	if len(t.state.Items) > maxItems {
+		t.restart("(The earlier part of this conversation is left out. What was said in words:)")
+		t.resume(in)
+		return
+	}
+	t.state.Told = append(t.state.Told, inputItems(in, t.state.Open)...)
+	t.state.Open = nil
+	for _, s := range in.Says {
+		t.logText("told: " + s)
+	}
+}
+
+// unacknowledged reports whether a call had a warning to which nobody has agreed.
+func unacknowledged(in computeruse.Input, open []openCall) bool {
+	outcomes, _ := byID(in)
+	for _, c := range open {
+		if len(c.Safety) > 0 && len(outcomes[c.ID].Acknowledged) < len(c.Safety) {
+			return true
+		}
+	}
+	return false
+}
+
+// restart drops the conversation but for what was said in words.
+func (t *conversation) restart(why string) {
+	t.state.Previous, t.state.Items, t.state.Told, t.state.Open = "", nil, nil, nil
+	if len(t.state.Log) > 0 {
+		t.state.Told = []inputItem{{Kind: kindMessage, Parts: []inputPart{textPart(why + "\n" + strings.Join(t.state.Log, "\n"))}}}
+	}
+}
+
+// resume tells what is new to a conversation that knows no calls.
+func (t *conversation) resume(in computeruse.Input) {
+	for _, o := range in.Outcomes {
+		if about := resultText(o); about != "" {
+			in.Says = append(in.Says, about)
+		}
+	}
+	for _, r := range in.Results {
+		in.Says = append(in.Says, "A tool answered: "+r.Text)
+	}
+	t.state.Told = append(t.state.Told, inputItems(in, nil)...)
+	for _, s := range in.Says {
+		t.logText("told: " + s)
+	}
+}
+
+// ask sends what was told.
+func (t *conversation) ask(ctx context.Context, final bool) (openai.Response, error) {
+	o := t.model.opts
+	detail := "original"
+	if o.Dialect == DialectPreview {
+		detail = ""
+	}
+	items := t.state.Told
+	if t.state.Whole {
+		items = withoutOldImages(append(slices.Clone(t.state.Items), items...), o.Pictures)
+	}
+	wire := []any{}
+	for _, i := range items {
+		wire = append(wire, i.request(detail))
+	}
+	no := false
+	store := !t.state.Whole
+	req := client.CreateResponseRequest{
+		Instructions: t.brief.System, Input: wire, Store: &store, ParallelToolCalls: &no,
+		SafetyIdentifier: t.brief.EndUser, MaxOutputTokens: t.brief.MaxTokens,
+		Tools: t.tools(),
+	}
+	if o.Client.Effort != "" || o.Client.Summary != "" {
+		req.Reasoning = &client.ResponseReasoning{Effort: o.Client.Effort, Summary: o.Client.Summary}
+	}
+	if t.state.Whole {
+		if t.model.model.EncryptsReasoning() && o.Dialect != DialectPreview {
+			req.Include = []client.ResponseInclude{client.ResponseIncludeReasoningEncryptedContent}
+		}
+	} else {
+		req.PreviousResponseID = t.state.Previous
+	}
+	if o.Dialect == DialectPreview {
+		req.Truncation = client.ResponseTruncationAuto
+	}
+	if final {
+		req.ToolChoice = "none"
+	}
+	return t.model.model.Respond(ctx, req)
+}
+
+// addAnswer takes in an answer.
+func (t *conversation) addAnswer(res openai.Response, turn computeruse.Turn, open []openCall) {
+	if t.state.Whole {
+		t.state.Items = append(t.state.Items, t.state.Told...)
+		for _, raw := range res.Output {
+			t.state.Items = append(t.state.Items, inputItem{Raw: slices.Clone(raw)})
+		}
+		t.state.Items = withoutOldImages(t.state.Items, t.model.opts.Pictures)
+	} else {
+		t.state.Previous = res.ID
+	}
+	t.state.Told, t.state.Open = nil, open
+	if turn.Text != "" {
+		t.logText("you: " + turn.Text)
+	}
+	for _, c := range turn.Calls {
+		var kinds []string
+		for _, a := range c.Actions {
+			kinds = append(kinds, string(a.Kind)) // without what was typed: it may be a password
+		}
+		t.logText("you acted: " + strings.Join(kinds, ", "))
+	}
+	for _, c := range turn.Tools {
+		t.logText("you used: " + c.Name + " " + string(c.Input))
+	}
+}
+
+// logText keeps what was said in words, as far as there is room.
+func (t *conversation) logText(line string) {
+	line = strings.Join(strings.Fields(line), " ")
+	if r := []rune(line); len(r) > maxLogChars {
+		line = string(r[:maxLogChars]) + "…"
+	}
+	t.state.Log = append(t.state.Log, line)
+	if extra := len(t.state.Log) - maxLog; extra > 0 {
+		t.state.Log = slices.Delete(t.state.Log, 0, extra)
+	}
+}
+
+// Memory implements [computeruse.Conversation].
+func (t *conversation) Memory() (json.RawMessage, error) {
+	k := t.state
+	k.Version = stateVersion
+	k.Items, k.Told = withoutOldImages(k.Items, 0), withoutOldImages(k.Told, 0)
+	raw, err := json.Marshal(k)
+	if err != nil {
+		return nil, fmt.Errorf("store the conversation: %w", err)
+	}
+	return raw, nil
+}
+
+func parseState(raw json.RawMessage) (storedState, error) {
+	var k storedState
+	if err := json.Unmarshal(raw, &k); err != nil {
+		return storedState{}, fmt.Errorf("read the stored conversation: %w", err)
+	}
+	if k.Version != stateVersion {
+		return storedState{}, fmt.Errorf("read the stored conversation: version %d, not %d", k.Version, stateVersion)
+	}
+	return k, nil
+}

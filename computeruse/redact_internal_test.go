@@ -1,0 +1,78 @@
+package computeruse
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPasswordsAreTakenOutOfEveryVendorsMemory(t *testing.T) {
+	t.Parallel()
+	const word = `hun"ter<2`
+	for name, tc := range map[string]struct{ raw, want string }{
+		"openai": {
+			`{"items":[{"raw":{"type":"computer_call","call_id":"c1","actions":[{"type":"type","text":"hun\"ter<2"}]}},{"raw":{"type":"function_call","arguments":"{\"text\":\"hun\\\"ter\\u003c2\"}"}}]}`,
+			`{"items":[{"raw":{"actions":[{"text":"[password]","type":"type"}],"call_id":"c1","type":"computer_call"}},{"raw":{"arguments":"{\"text\":\"[password]\"}","type":"function_call"}}]}`,
+		},
+		"anthropic": {
+			`{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"now hun\"ter<2","signature":"s"},{"type":"tool_use","id":"t1","name":"type","input":{"text":"hun\"ter\u003c2"}}]}]}`,
+			`{"messages":[{"content":[{"id":"t1","input":{"text":"[password]"},"name":"type","type":"tool_use"}],"role":"assistant"}]}`,
+		},
+		"gemini": {
+			`{"contents":[{"parts":[{"functionCall":{"name":"type","args":{"text":"hun\"ter<2","intent":"enter hun\"ter<2"}},"thoughtSignature":"aHVu"}]}],"size":{"X":1,"Y":2}}`,
+			`{"contents":[{"parts":[{"functionCall":{"args":{"intent":"enter [password]","text":"[password]"},"name":"type"},"thoughtSignature":"aHVu"}]}],"size":{"X":1,"Y":2}}`,
+		},
+		"nothing in it": {`{"b":"x",  "a":1e3}`, `{"b":"x",  "a":1e3}`},
+		"no JSON":       {`{"b":`, `{"b":`},
+	} {
+		var s typedSecrets
+		s.Learn(word)
+		if d := cmp.Diff(tc.want, string(s.RedactJSON(json.RawMessage(tc.raw), maskForModel))); d != "" {
+			t.Errorf("%s (-want +got)\n%s", name, d)
+		}
+	}
+}
+
+func TestAPasswordThatIsAWordBreaksNoMemory(t *testing.T) {
+	t.Parallel()
+	var s typedSecrets
+	for _, word := range []string{"message", "1234", "42", "type"} {
+		s.Learn(word)
+	}
+	raw := `{"items":[{"type":"message","call_id":"1234","text":"type","at":[42,1234],"value":1234}],"said":"42 is not 1234"}`
+	want := `{"items":[{"at":[42,1234],"call_id":"1234","text":"[password]","type":"message","value":"[password]"}],"said":"42 is not [password]"}`
+	if d := cmp.Diff(want, string(s.RedactJSON(json.RawMessage(raw), maskForModel))); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func FuzzCleanedMemoryIsJSONWithoutThePassword(f *testing.F) {
+	f.Add("hunter2", "so hunter2 it is")
+	f.Add(`a"b\c`, `{"text":"a\"b\\c"}`)
+	f.Add("ﬁve5", "\xff")
+	f.Fuzz(func(t *testing.T, word, text string) {
+		if len(word) < minRedactAnywhere || strings.ContainsAny(word, "\x00[]") || strings.Contains(maskForModel, word) || strings.ToValidUTF8(word, "�") != word {
+			return
+		}
+		raw, err := json.Marshal(map[string]any{"text": text, "parts": []string{text + word, word}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s typedSecrets
+		s.Learn(word)
+		var out struct {
+			Text  string
+			Parts []string
+		}
+		if err := json.Unmarshal(s.RedactJSON(raw, maskForModel), &out); err != nil {
+			t.Fatalf("%q is no JSON: %v", raw, err)
+		}
+		for _, p := range out.Parts {
+			if strings.Contains(strings.ReplaceAll(p, maskForModel, "\x00"), word) && !strings.HasPrefix(p, "{") {
+				t.Errorf("%q holds %q", p, word)
+			}
+		}
+	})
+}

@@ -1,0 +1,259 @@
+package computeruse_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"clank/computeruse"
+	"clank/internal/test/computerusetest"
+	"clank/sessions"
+)
+
+// form is a screen that says what it has where: a button under the mouse, and
+// what has the focus.
+type form struct {
+	*computerusetest.Screen
+	role, name string // of the focus
+	secret     bool
+	err        error
+}
+
+func (f form) InputField(context.Context, string) (role, name string, secret bool, err error) {
+	return f.role, f.name, f.secret, f.err
+}
+
+func (f form) ElementAt(context.Context, float64, float64) (role, name string, err error) {
+	return "button", f.name, f.err
+}
+
+func TestLabelsSayWhatWasMet(t *testing.T) {
+	typed := computeruse.Action{Kind: computeruse.ActType, Text: "ada", Enter: true}
+	fill := computeruse.Action{Kind: computeruse.ActFill, Ref: "e5", Text: "ada"}
+	keys := computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"a"}}
+	down, up := computeruse.Action{Kind: computeruse.ActDown}, computeruse.Action{Kind: computeruse.ActUp}
+	for _, tc := range []struct {
+		form        form
+		act         computeruse.Action
+		label, want string // in the input
+	}{
+		{form{name: "Sign in"}, click(10, 20), `click "Sign in" at 10, 20`, `"on":{"name":"Sign in","role":"button"}`},
+		{form{name: "Sign\n\u202ein \"now\""}, click(10, 20), `click "Sign \u{202E}in 'now'" at 10, 20`, `in \"now\""`},
+		{form{name: strings.Repeat("long ", 30)}, click(1, 2), `click "` + strings.Repeat("long ", 12) + `…" at 1, 2`, `"name":"` + strings.Repeat("long ", 29) + `long"`},
+		{form{name: strings.Repeat("long ", 50)}, click(1, 2), `click at 1, 2`, `{"x":1,"y":2}`},
+		{form{err: errors.New("gone"), name: "x"}, click(1, 2), `click at 1, 2`, `{"x":1,"y":2}`},
+		{form{role: "textbox", name: "E-mail"}, typed, `type "ada" into "E-mail" and press Enter`, `"on":{"name":"E-mail","role":"textbox"}`},
+		{form{role: "textbox", name: "E-mail"}, fill, `fill "ada" into "E-mail"`, `"ref":"e5"`},
+		{form{role: "textbox", name: "PIN", secret: true}, fill, `fill "••••" into "PIN"`, `"text":"••••"`},
+		{form{role: "textbox", name: "PIN", secret: true}, keys, "press ••••", `{"keys":["••••"],"on":`},
+		{form{role: "textbox", name: "PIN", err: errors.New("gone")}, typed, `type "••••" and press Enter`, `{"enter":true,"text":"••••"}`},
+		{form{name: "Board"}, down, `hold the mouse down, over "Board"`, `"name":"Board"`},
+		{form{name: "Board"}, up, `let the mouse go, over "Board"`, `"name":"Board"`},
+	} {
+		b := newBench(t, do(tc.act), say("done"))
+		b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+			tc.form.Screen = s
+			return tc.form
+		}
+		_, steps := b.answer(t)
+		i := slices.IndexFunc(steps, func(s sessions.Step) bool { return s.Kind == sessions.StepAct })
+		if got := steps[i]; got.Label != tc.label || !strings.Contains(string(got.Input), tc.want) {
+			t.Errorf("got %s %s, want %s %s", got.Label, got.Input, tc.label, tc.want)
+		}
+	}
+}
+
+func TestATextThatGoesOnInAnotherFieldIsNotShown(t *testing.T) {
+	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActType, Text: "ada\thunter2\n"}), say("signed in with hunter2"))
+	b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen { return form{Screen: s, name: "Name"} }
+	_, steps := b.answer(t)
+	for _, s := range steps {
+		if strings.Contains(s.Label+string(s.Input)+s.Text+string(s.Memory), "hunter2") {
+			t.Errorf("step %d shows the password: %+v", s.N, s)
+		}
+	}
+}
+
+func TestAPasswordThatIsTalkedOfIsNotShown(t *testing.T) {
+	typed := computeruse.Action{Kind: computeruse.ActType, Text: "hunter2"}
+	spoken := do(typed)
+	spoken.Text, spoken.Calls[0].Intent = "now I type hunter2", "enter hunter2"
+	warned := do(typed)
+	warned.Calls[0].Safety = []computeruse.SafetyWarning{{ID: "cu_1", Message: "a bank"}}
+	for name, turn := range map[string]computeruse.Turn{
+		"in words": spoken, "in a question": warned, "in what is not done": do(typed, computeruse.Action{Kind: computeruse.ActUnknown}),
+	} {
+		b := newBench(t, turn, say("done"))
+		p := &people{decision: "allowed by @ada"}
+		b.agent.Approver = p
+		b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen { return hiding{s} }
+		_, steps := b.answer(t)
+		for _, s := range steps {
+			if strings.Contains(s.Label+string(s.Input)+s.Text+string(s.Memory), "hunter2") {
+				t.Errorf("%s: step %d shows the password: %+v", name, s.N, s)
+			}
+		}
+		for _, q := range p.asked {
+			if strings.Contains(q.Text+q.Detail, "hunter2") || !strings.Contains(q.Text, `type "••••" into "PIN"`) {
+				t.Errorf("%s: people are asked %+v", name, q)
+			}
+		}
+	}
+}
+
+func TestAModelThatReadsThatAPasswordWasTypedDoesNotTypeThat(t *testing.T) {
+	for _, kind := range []computeruse.ActionKind{computeruse.ActType, computeruse.ActFill} {
+		b := newBench(t, do(computeruse.Action{Kind: kind, Ref: "e1", Text: "[password]"}), say("done"))
+		b.answer(t)
+		if told := b.told(t, 1).Outcomes[0].Err; b.browser.Acts() != 0 || !strings.Contains(told, "sk the person for it") {
+			t.Errorf("%s: %d acts, the model is told %q", kind, b.browser.Acts(), told)
+		}
+	}
+}
+
+// careful is a screen on which pressing and letting go of what buys is told
+// apart from the rest.
+type careful struct {
+	*computerusetest.Screen
+	kinds []string // what buys
+	mark  func(kind string) string
+	done  []string // what was done with a yes
+}
+
+func (c *careful) markOf(kind string) string {
+	switch {
+	case !slices.Contains(c.kinds, kind):
+		return ""
+	case c.mark != nil:
+		return c.mark(kind)
+	}
+	return "buy"
+}
+
+func (c *careful) Assess(_ context.Context, kind string, _ map[string]any) (classes []string, text, detail, origin, to, mark string, err error) {
+	if mark = c.markOf(kind); mark != "" {
+		classes = []string{"buy"}
+	}
+	return classes, "buy", "Buy now", "http://shop.test", "", mark, nil
+}
+
+func (c *careful) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) ([]string, bool, error) {
+	at := c.markOf(kind)
+	if args["x"] == 0 { // nothing is in the corner
+		at = ""
+	}
+	if at != mark {
+		return nil, false, nil
+	}
+	if mark != "" {
+		c.done = append(c.done, kind)
+	}
+	notes, err := c.Act(ctx, kind, args)
+	return notes, true, err
+}
+
+func TestOneDeedIsOneQuestion(t *testing.T) {
+	down, up := computeruse.Action{Kind: computeruse.ActDown}, computeruse.Action{Kind: computeruse.ActUp}
+	move := computeruse.Action{Kind: computeruse.ActMove, At: click(5, 5).At}
+	typed := computeruse.Action{Kind: computeruse.ActType, Text: "one\n", Enter: true}
+	space := func(kind computeruse.ActionKind) computeruse.Action {
+		return computeruse.Action{Kind: kind, Keys: []string{"space"}}
+	}
+	twice := computeruse.Action{Kind: computeruse.ActKeys, Keys: []string{"Return Return"}}
+	pressed := func(kind string) string { return kind }
+	for _, tc := range []struct {
+		name    string
+		actions []computeruse.Action
+		kinds   []string
+		mark    func(string) string
+		asked   int
+	}{
+		{"a click in two", []computeruse.Action{down, up}, []string{"pointerDown", "pointerUp"}, nil, 1},
+		{"with a move between", []computeruse.Action{down, move, up}, []string{"pointerDown", "pointerUp"}, nil, 1},
+		{"that changes its meaning", []computeruse.Action{down, up}, []string{"pointerDown", "pointerUp"}, pressed, 2},
+		{"two clicks in four", []computeruse.Action{down, up, down, up}, []string{"pointerDown", "pointerUp"}, nil, 2},
+		{"a click in two with a key between", []computeruse.Action{down, twice, up}, []string{"pointerDown", "pointerUp"}, nil, 2},
+		{"a text that is sent", []computeruse.Action{typed}, []string{"insertText", "press"}, nil, 1},
+		{"a text that is sent and leads elsewhere", []computeruse.Action{typed}, []string{"insertText", "press"}, pressed, 2},
+		{"a key in two", []computeruse.Action{space(computeruse.ActKeyDown), space(computeruse.ActKeyUp)}, []string{"keyDown", "keyUp"}, nil, 1},
+		{"two clicks", []computeruse.Action{click(1, 1), click(1, 1)}, []string{"clickCoords"}, nil, 2},
+		{"two presses", []computeruse.Action{{Kind: computeruse.ActKeys, Keys: []string{"Return"}}, {Kind: computeruse.ActKeys, Keys: []string{"Return"}}}, []string{"press"}, nil, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := &people{decision: "allowed by @ada"}
+			b := newBench(t, do(tc.actions...), say("done"))
+			b.agent.Approver = p
+			var screen *careful
+			b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+				if screen == nil {
+					screen = &careful{Screen: s, kinds: tc.kinds, mark: tc.mark}
+				}
+				return screen
+			}
+			b.answer(t)
+			if o := b.told(t, 1).Outcomes[0]; o.Err != "" && !strings.Contains(o.Err, "known") {
+				t.Errorf("it failed: %s", o.Err)
+			}
+			if len(p.asked) != tc.asked {
+				t.Errorf("%d questions, want %d (done: %q)", len(p.asked), tc.asked, screen.done)
+			}
+		})
+	}
+}
+
+// sayNo is a person who says yes to the first question alone.
+type sayNo struct{ asked int }
+
+func (p *sayNo) Ask(context.Context, sessions.Session, sessions.Task, sessions.Question) (string, error) {
+	if p.asked++; p.asked == 1 {
+		return "allowed by @ada", nil
+	}
+	return "", errors.New("@ada said no")
+}
+
+func TestWhatNobodyAgreedToIsNotSetOffByLettingGo(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		mark func(string) string
+		turn computeruse.Turn
+		want string
+	}{
+		{"a release that was refused", func(kind string) string { return kind }, do(computeruse.Action{Kind: computeruse.ActDown}, computeruse.Action{Kind: computeruse.ActUp}), "pointerUp button=left x=0 y=0"},
+		{"a press that nothing followed", nil, do(computeruse.Action{Kind: computeruse.ActDown}), "pointerUp button=left x=0 y=0"},
+		{"a key", nil, do(computeruse.Action{Kind: computeruse.ActKeyDown, Keys: []string{"space"}}), "keyDown"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBench(t, tc.turn, say("done"))
+			b.agent.Approver = &sayNo{}
+			var screen *careful
+			b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+				if screen == nil {
+					screen = &careful{Screen: s, kinds: []string{"pointerDown", "pointerUp", "keyDown", "keyUp"}, mark: tc.mark}
+				}
+				return screen
+			}
+			b.answer(t)
+			acts := b.browser.Screen().Acts()
+			if got := acts[len(acts)-1]; !strings.HasPrefix(got, tc.want) {
+				t.Errorf("the last act is %q, want %q (all: %q)", got, tc.want, acts)
+			}
+			if slices.ContainsFunc(screen.done, func(kind string) bool { return strings.HasSuffix(kind, "Up") }) {
+				t.Errorf("it was set off: %q", screen.done)
+			}
+		})
+	}
+}
+
+func TestARefusedPressLeavesNothingDown(t *testing.T) {
+	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActDown}), say("done"))
+	b.agent.Approver = &people{no: errors.New("@ada said no")}
+	b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+		return &careful{Screen: s, kinds: []string{"pointerDown"}}
+	}
+	b.answer(t)
+	if got := b.acts(); got != "" {
+		t.Errorf("the screen got %q", got)
+	}
+}

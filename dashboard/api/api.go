@@ -1,0 +1,174 @@
+// Package wire is what the page's HTTP API says and understands: the shapes in JSON that the server, its typed client and the page
+// share. It has no behaviour.
+package api
+
+import (
+	"encoding/json"
+
+	"clank/internal/settings"
+	"clank/sessions"
+	"clank/sessions/approval"
+)
+
+// Health says that a server is there.
+type Health struct {
+	OK      bool   `json:"ok"`
+	Version string `json:"version"`
+}
+
+// TaskRequest asks for a task.
+type TaskRequest struct {
+	Prompt    string              `json:"prompt"`
+	SessionID string              `json:"session_id,omitempty"` // to go on with; empty = a new one
+	Runtime   string              `json:"runtime,omitempty"`
+	Profile   string              `json:"profile,omitempty"`
+	Model     string              `json:"model,omitempty"`
+	MaxSteps  int                 `json:"max_steps,omitempty"`
+	Headed    bool                `json:"headed,omitempty"`
+	Origin    sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
+	Allow     []string            `json:"allow,omitempty"`  // classes of actions that need no question, see [sessions.Task]
+	Asks      bool                `json:"asks,omitempty"`   // whoever follows the task answers its questions
+}
+
+// TaskStarted says that a task is in line or running.
+type TaskStarted struct {
+	TaskID    string             `json:"task_id"`
+	SessionID string             `json:"session_id"`
+	State     sessions.TaskState `json:"state"`
+	Position  int                `json:"position,omitempty"`
+}
+
+// TasksStopped says which tasks a stop reached.
+type TasksStopped struct {
+	Stopped []string `json:"stopped"`
+}
+
+// TaskView is a task with its steps. Pictures are named by their media type and
+// have no data; they have routes of their own.
+type TaskView struct {
+	Task  sessions.TaskRecord `json:"task"`
+	Steps []sessions.Step     `json:"steps"`
+
+	// Questions of the task wait for an answer. Only the stream of a task has them.
+	Questions []approval.Question `json:"questions,omitempty"`
+}
+
+// SessionView is a session, without what its Backend remembers, and the first
+// thing that was asked in it, as far as that is recent.
+type SessionView struct {
+	sessions.Session
+
+	Prompt string `json:"prompt,omitempty"`
+}
+
+// SettingView is a setting as the page shows it. Value and Default have the
+// form they are stored in; both are absent for a secret.
+type SettingView struct {
+	Key         string          `json:"key"`
+	Group       string          `json:"group"`
+	Label       string          `json:"label"`
+	Effect      string          `json:"effect"`
+	Kind        string          `json:"kind"`
+	Value       json.RawMessage `json:"value,omitempty"`
+	Default     json.RawMessage `json:"default,omitempty"`
+	DefaultText string          `json:"default_text,omitempty"` // as people read it
+	Limits      string          `json:"limits,omitempty"`       // as people read them
+	Changed     bool            `json:"changed,omitempty"`      // it differs from the default
+	Problem     string          `json:"problem,omitempty"`      // why the stored value is not used
+	Present     bool            `json:"present,omitempty"`      // of a secret: it is there
+}
+
+// SettingsView is all settings, and the version a change must be based on.
+type SettingsView struct {
+	Settings  []SettingView              `json:"settings"`
+	Version   string                     `json:"version"`
+	Intent    map[string]json.RawMessage `json:"intent"`    // what was set by hand, by key
+	Effective map[string]json.RawMessage `json:"effective"` // what is in force: intent over preset over defaults
+	Bindings  []settings.RuntimeBinding  `json:"bindings"`  // what that comes to for each runtime
+	Meta      SettingsMeta               `json:"_meta"`
+
+	// After a change: it is saved; whether everything took it up, and if not, why.
+	Applied    *bool  `json:"saveAppliedToRuntime,omitempty"`
+	ApplyError string `json:"saveApplyError,omitempty"`
+}
+
+// SettingsMeta is about versions. UpdatedAt is the same as [SettingsView.Version];
+// whoever sends settings says with ExpectedUpdatedAt which ones they have seen.
+type SettingsMeta struct {
+	UpdatedAt         string   `json:"updatedAt"`
+	ExpectedUpdatedAt *string  `json:"expectedUpdatedAt,omitempty"`
+	PresetByHand      []string `json:"presetByHand,omitempty"` // what was set by hand although the preset says something about it
+}
+
+// SettingsChange changes settings: by key the new value in its stored form, or
+// null for the default; or else Intent is everything that is to be set by hand.
+// Version is that of the [SettingsView] it is based on; it may stand in Meta too.
+type SettingsChange struct {
+	Changes map[string]json.RawMessage `json:"changes,omitempty"`
+	Intent  map[string]json.RawMessage `json:"intent,omitempty"`
+	Version *string                    `json:"version,omitempty"`
+	Meta    *SettingsMeta              `json:"_meta,omitempty"`
+}
+
+// SettingsReset sets settings back to what the preset says, or to their
+// defaults: those in Keys, or, without any, those that the preset says
+// something about.
+type SettingsReset struct {
+	Keys []string      `json:"keys,omitempty"`
+	Meta *SettingsMeta `json:"_meta"`
+}
+
+// PresetPreview is what choosing a preset would do.
+type PresetPreview struct {
+	Preset  settings.Preset         `json:"preset"`
+	Effects []settings.PresetEffect `json:"effects"`
+	Meta    SettingsMeta            `json:"_meta"`
+}
+
+// NoteRequest is what is said to a task that runs or waits.
+type NoteRequest struct {
+	Text   string              `json:"text"`
+	Origin sessions.OriginKind `json:"origin,omitempty"` // dashboard or terminal
+}
+
+// NoteAccepted tells which task will hear it.
+type NoteAccepted struct {
+	TaskID string `json:"task_id"`
+}
+
+// Channels of the tasks that come in here, see [sessions.Origin].
+const (
+	PageChannel     = "dashboard"
+	TerminalChannel = "terminal"
+)
+
+// PrivateText stands for what was asked and answered privately. The operator of the machine sees that it runs, for whom, and what
+// it costs; what it is about stays between clank and the person.
+const PrivateText = "(private)"
+
+// ErrorResponse is the JSON form of an error. Its text is for people.
+type ErrorResponse struct {
+	Error string `json:"error"`
+}
+
+// StepEvent is a step of a task, as the event "step" tells it.
+type StepEvent struct {
+	TaskID string        `json:"task_id"`
+	Step   sessions.Step `json:"step"`
+}
+
+// PageSnapshot is where the page stands: its sessions, and the tasks that wait
+// or run.
+type PageSnapshot struct {
+	Sessions []SessionView `json:"sessions"`
+	Tasks    []TaskView    `json:"tasks"`
+
+	// Questions wait for an answer, whatever door their tasks came through.
+	Questions []approval.Question `json:"questions"`
+}
+
+// AnswerRequest answers a question.
+type AnswerRequest struct {
+	Allow      bool `json:"allow"`
+	ForSession bool `json:"for_session,omitempty"`
+}

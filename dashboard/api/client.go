@@ -1,0 +1,212 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"clank/internal/budget"
+	"clank/sessions"
+	"clank/sessions/approval"
+)
+
+// Client talks to a running dashboard.Server. It is safe for concurrent use.
+type Client struct {
+	Base       string                  // "http://127.0.0.1:8787"
+	Token      string                  // the secret of its run, or a token for the page
+	OnQuestion func(ev approval.Event) // called by Follow with the questions of its task; nil asks nobody
+	HTTP       *http.Client            // nil = one without a timeout of its own: contexts bound the calls
+}
+
+// StatusError is an answer of the server that says no. Its text is for people.
+type StatusError struct {
+	Status int
+	Text   string
+}
+
+// Error implements error.
+func (e *StatusError) Error() string { return e.Text }
+
+// Health asks whether a server is there. It needs no token.
+func (c *Client) Health(ctx context.Context) (Health, error) {
+	var h Health
+	err := c.call(ctx, http.MethodGet, "/api/health", nil, &h)
+	if err == nil && !h.OK {
+		err = fmt.Errorf("%s is not clank", c.Base)
+	}
+	return h, err
+}
+
+// Start puts a task in line. It goes on in the server until [Client.Stop].
+func (c *Client) Start(ctx context.Context, t TaskRequest) (TaskStarted, error) {
+	var out TaskStarted
+	err := c.call(ctx, http.MethodPost, "/api/tasks", t, &out)
+	if err == nil && out.TaskID == "" {
+		err = errors.New("start the task: the server took the message as a wish to stop")
+	}
+	return out, err
+}
+
+// Answer answers a question of the desk; see [Client.Asked].
+func (c *Client) Answer(ctx context.Context, id string, a AnswerRequest) error {
+	return c.call(ctx, http.MethodPost, "/api/questions/"+url.PathEscape(id), a, nil)
+}
+
+// Task returns a task with its steps, without the data of pictures.
+func (c *Client) Task(ctx context.Context, id string) (TaskView, error) {
+	var out TaskView
+	err := c.call(ctx, http.MethodGet, "/api/tasks/"+url.PathEscape(id), nil, &out)
+	return out, err
+}
+
+// Tasks returns tasks as the query asks, last asked first: "session", "origin",
+// "before", "limit", "steps".
+func (c *Client) Tasks(ctx context.Context, query url.Values) ([]TaskView, error) {
+	var out []TaskView
+	err := c.call(ctx, http.MethodGet, "/api/tasks?"+query.Encode(), nil, &out)
+	return out, err
+}
+
+// Stop stops a task and reports whether it was there to be stopped.
+func (c *Client) Stop(ctx context.Context, id string) (bool, error) {
+	var out TasksStopped
+	err := c.call(ctx, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/stop", struct{}{}, &out)
+	return len(out.Stopped) > 0, err
+}
+
+// View returns how the page looked after a step.
+func (c *Client) View(ctx context.Context, taskID string, n int) (sessions.Image, error) {
+	return c.picture(ctx, fmt.Sprintf("/api/steps/%s/%d/view", url.PathEscape(taskID), n))
+}
+
+// Image returns a picture of a task's answer, counted from 0.
+func (c *Client) Image(ctx context.Context, taskID string, i int) (sessions.Image, error) {
+	return c.picture(ctx, fmt.Sprintf("/api/tasks/%s/images/%d", url.PathEscape(taskID), i))
+}
+
+// Sessions returns the sessions of the page and of terminals, last used first.
+func (c *Client) Sessions(ctx context.Context) ([]SessionView, error) {
+	var out []SessionView
+	err := c.call(ctx, http.MethodGet, "/api/sessions", nil, &out)
+	return out, err
+}
+
+// CloseSession closes a session for good.
+func (c *Client) CloseSession(ctx context.Context, id string) error {
+	return c.call(ctx, http.MethodPost, "/api/sessions/"+url.PathEscape(id)+"/close", struct{}{}, nil)
+}
+
+// SendNote tells a task that runs or waits something. id is the task's or that of its
+// session. It returns the id of the task.
+func (c *Client) SendNote(ctx context.Context, id string, what NoteRequest) (string, error) {
+	var out NoteAccepted
+	err := c.call(ctx, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/say", what, &out)
+	return out.TaskID, err
+}
+
+// Settings returns all settings.
+func (c *Client) Settings(ctx context.Context) (SettingsView, error) {
+	var out SettingsView
+	err := c.call(ctx, http.MethodGet, "/api/settings", nil, &out)
+	return out, err
+}
+
+// ChangeSettings changes settings, all or none of them, and returns how they
+// are then.
+func (c *Client) ChangeSettings(ctx context.Context, change SettingsChange) (SettingsView, error) {
+	var out SettingsView
+	err := c.call(ctx, http.MethodPut, "/api/settings", change, &out)
+	return out, err
+}
+
+// Budget asks how spending stands.
+func (c *Client) Budget(ctx context.Context) (budget.Overview, error) {
+	var out budget.Overview
+	err := c.call(ctx, http.MethodGet, "/api/budget", nil, &out)
+	return out, err
+}
+
+func (c *Client) picture(ctx context.Context, path string) (sessions.Image, error) {
+	res, err := c.send(ctx, http.MethodGet, path, nil, nil)
+	if err != nil {
+		return sessions.Image{}, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return sessions.Image{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	return sessions.Image{MediaType: res.Header.Get("Content-Type"), Data: data}, nil
+}
+
+// maxFailure is the most bytes of an error that are read.
+const maxFailure = 1 << 20
+
+// callTimeout bounds a call whose answer is due at once.
+const callTimeout = 30 * time.Second
+
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	ctx, done := context.WithTimeout(ctx, callTimeout)
+	defer done()
+	var body io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", method, path, err)
+		}
+		body = bytes.NewReader(data)
+	}
+	res, err := c.send(ctx, method, path, body, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if out == nil || res.StatusCode == http.StatusNoContent {
+		return nil
+	}
+	if err := json.NewDecoder(res.Body).Decode(out); err != nil {
+		return fmt.Errorf("%s %s: the answer was not understood: %w", method, path, err)
+	}
+	return nil
+}
+
+// send sends a request and returns an answer that says yes. The caller closes
+// its body.
+func (c *Client) send(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Base, "/")+path, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	maps.Copy(req.Header, header)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	hc := c.HTTP
+	if hc == nil {
+		hc = http.DefaultClient
+	}
+	res, err := hc.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask the clank at %s: %w", c.Base, errors.Join(context.Cause(ctx), err))
+	}
+	if res.StatusCode/100 == 2 {
+		return res, nil
+	}
+	defer func() { _ = res.Body.Close() }()
+	said := ErrorResponse{}
+	if json.NewDecoder(io.LimitReader(res.Body, maxFailure)).Decode(&said) != nil || said.Error == "" {
+		said.Error = fmt.Sprintf("%s %s: %s answered %s", method, path, c.Base, res.Status)
+	}
+	return nil, &StatusError{res.StatusCode, said.Error}
+}

@@ -1,0 +1,205 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"clank/sessions"
+	"clank/sessions/approval"
+)
+
+const (
+	followRetryPause = 500 * time.Millisecond // between two attempts to come back
+	followRetryLimit = 10 * time.Second       // without the server, until it is given up
+	maxEvent         = 64 << 20               // bytes of one event
+)
+
+// Follow calls watch with all that happens to a task, from its first step on,
+// until it is final, and returns what became of it, with the pictures of its
+// answer. It comes back when the connection breaks, and tells nothing twice. It
+// does not stop the task when ctx ends.
+func (c *Client) Follow(ctx context.Context, taskID string, watch func(sessions.Event)) (sessions.TaskRecord, error) {
+	f := &follower{client: c, id: taskID, watch: watch, reportedPhases: make(map[int]sessions.Phase), questions: make(map[string]bool)}
+	lost := time.Now()
+	for {
+		before := f.lastID
+		f.opened = time.Time{}
+		err := f.once(ctx)
+		if f.rec.ID != "" && f.rec.State.Final() {
+			return c.withPictures(ctx, f.rec)
+		}
+		if ctx.Err() != nil {
+			return f.rec, context.Cause(ctx)
+		}
+		if _, no := errors.AsType[*StatusError](err); no {
+			return f.rec, fmt.Errorf("follow task %s: %w", taskID, err)
+		}
+		if f.lastID != before || !f.opened.IsZero() && time.Since(f.opened) > followRetryPause { // it was there, if only in silence
+			lost = time.Now()
+		}
+		if time.Since(lost) > followRetryLimit {
+			return f.rec, fmt.Errorf("follow task %s: the clank at %s is gone%s: %w", taskID, c.Base, f.resumeHint(), err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(followRetryPause):
+		}
+	}
+}
+
+// resumeHint tells how to go on once the server is there again.
+func (f *follower) resumeHint() string {
+	if f.rec.SessionID == "" {
+		return ""
+	}
+	return " (start it again, and go on with session " + f.rec.SessionID + ")"
+}
+
+func (c *Client) withPictures(ctx context.Context, rec sessions.TaskRecord) (sessions.TaskRecord, error) {
+	for i := range rec.Images {
+		im, err := c.Image(ctx, rec.ID, i)
+		if err != nil {
+			return rec, fmt.Errorf("fetch picture %d of the answer: %w", i+1, err)
+		}
+		rec.Images[i] = im
+	}
+	return rec, nil
+}
+
+// follower remembers what was told already.
+type follower struct {
+	client         *Client
+	id             string
+	watch          func(sessions.Event)
+	lastID         string
+	opened         time.Time // when the server answered; zero if it did not
+	rec            sessions.TaskRecord
+	reportedPhases map[int]sessions.Phase
+
+	questions map[string]bool // by id, whether their end was told, too
+}
+
+// once reads one connection's events until it ends.
+func (f *follower) once(ctx context.Context) error {
+	header := http.Header{"Accept": {"text/event-stream"}}
+	if f.lastID != "" {
+		header.Set("Last-Event-ID", f.lastID)
+	}
+	res, err := f.client.send(ctx, http.MethodGet, "/api/tasks/"+url.PathEscape(f.id)+"/events", nil, header)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	f.opened = time.Now()
+	return readEvents(res.Body, func(id, event string, data []byte) error {
+		if err := f.handleEvent(event, data); err != nil {
+			return fmt.Errorf("event %s was not understood: %w", event, err)
+		}
+		if id != "" {
+			f.lastID = id
+		}
+		return nil
+	})
+}
+
+func (f *follower) handleEvent(event string, data []byte) error {
+	switch event {
+	case "snapshot":
+		var v TaskView
+		if err := json.Unmarshal(data, &v); err != nil {
+			return err
+		}
+		for _, st := range v.Steps {
+			f.step(st)
+		}
+		f.record(v.Task)
+		for _, q := range v.Questions {
+			f.handleQuestion(approval.Event{Question: q})
+		}
+	case "question":
+		var q approval.Event
+		if err := json.Unmarshal(data, &q); err != nil {
+			return err
+		}
+		f.handleQuestion(q)
+	case "task":
+		var r sessions.TaskRecord
+		if err := json.Unmarshal(data, &r); err != nil {
+			return err
+		}
+		f.record(r)
+	case "step":
+		var s StepEvent
+		if err := json.Unmarshal(data, &s); err != nil {
+			return err
+		}
+		f.step(s.Step)
+	}
+	return nil
+}
+
+func (f *follower) handleQuestion(ev approval.Event) {
+	over, told := f.questions[ev.Question.ID]
+	if f.client.OnQuestion == nil || told && (over || !ev.Resolved) {
+		return
+	}
+	f.questions[ev.Question.ID] = ev.Resolved
+	f.client.OnQuestion(ev)
+}
+
+func (f *follower) record(r sessions.TaskRecord) {
+	f.rec = r
+	f.watch(sessions.Event{Record: r})
+}
+
+func (f *follower) step(st sessions.Step) {
+	if was := f.reportedPhases[st.N]; was == st.Phase || was == sessions.PhaseDone {
+		return
+	}
+	f.reportedPhases[st.N] = st.Phase
+	f.watch(sessions.Event{Record: f.rec, Step: &st})
+}
+
+// readEvents reads server-sent events as the HTML standard defines them, and
+// hands each to take, until the reader ends or take fails. Events without data
+// are none.
+func readEvents(r io.Reader, take func(id, event string, data []byte) error) error {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(make([]byte, 64<<10), maxEvent)
+	var id, event string
+	var data []string
+	for sc.Scan() {
+		line := strings.TrimSuffix(sc.Text(), "\r")
+		if line == "" {
+			if data != nil {
+				if err := take(id, event, []byte(strings.Join(data, "\n"))); err != nil {
+					return err
+				}
+			}
+			event, data = "", nil
+			continue
+		}
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch name {
+		case "id":
+			id = value
+		case "event":
+			event = value
+		case "data":
+			data = append(data, value)
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return fmt.Errorf("read events: %w", err)
+	}
+	return io.ErrUnexpectedEOF
+}

@@ -1,0 +1,53 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestServerSentEventsAreReadAsTheStandardSays(t *testing.T) {
+	stream := "retry: 5\n\n:comment\n\nid: a-1\nevent: step\ndata: one\ndata:two\n\nevent: nothing\n\ndata\n\nid\ndata: last\r\n\r\nevent: cut\ndata: off"
+	var got []string
+	err := readEvents(strings.NewReader(stream), func(id, event string, data []byte) error {
+		got = append(got, fmt.Sprintf("%s|%s|%s", id, event, data))
+		return nil
+	})
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("error = %v", err)
+	}
+	if diff := cmp.Diff([]string{"a-1|step|one\ntwo", "a-1||", "||last"}, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	stop := errors.New("stop")
+	if err := readEvents(strings.NewReader("data: x\n\n"), func(string, string, []byte) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("error of the taker = %v", err)
+	}
+}
+
+func FuzzWhatAStreamSendsReadsBackTheSame(f *testing.F) {
+	f.Add("a-1", "step", `{"x":1}`)
+	f.Add("", "", ":")
+	f.Add("id: x", "data", "data: ")
+	f.Fuzz(func(t *testing.T, id, event, data string) {
+		if strings.ContainsAny(id+event+data, "\r\n") || data == "" || strings.HasPrefix(id, " ") || strings.HasPrefix(event, " ") {
+			t.Skip()
+		}
+		n := 0
+		text := fmt.Sprintf(":\n\nid: %s\nevent: %s\ndata: %s\n\n", id, event, data)
+		_ = readEvents(strings.NewReader(text), func(gotID, gotEvent string, got []byte) error {
+			n++
+			if gotID != id || gotEvent != event || string(got) != data {
+				t.Errorf("%q %q %q came back as %q %q %q", id, event, data, gotID, gotEvent, got)
+			}
+			return nil
+		})
+		if n != 1 {
+			t.Errorf("one event came back as %d", n)
+		}
+	})
+}

@@ -1,0 +1,162 @@
+package dashboard
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/dashboard/api"
+	"clank/sessions"
+)
+
+const (
+	maxFeedEvents    = 1024 // frames that a reader who was away can still have, at most
+	maxFeedBytes     = 8 << 20
+	maxReaderBacklog = 256 // frames that a slow reader may be behind
+)
+
+// feedEvent is something that happened, ready to be sent.
+type feedEvent struct {
+	id    string // "epoch-number": where a reader that was away goes on
+	event string // name of the server-sent event
+	task  string
+	kind  sessions.OriginKind
+	final bool // the last one of its task
+	data  []byte
+}
+
+// eventFeed passes on what happens to many readers. It never waits for one: who
+// falls too far behind is let go, comes back, and gets what it missed.
+type eventFeed struct {
+	subscribe func() (<-chan sessions.Event, func())
+	events    <-chan sessions.Event // of the subscription under way
+	endEvents func()
+
+	mu      sync.Mutex
+	epoch   string // changes when something may have been missed
+	next    int    // number of the next frame
+	frames  []feedEvent
+	size    int // bytes in frames
+	readers map[chan feedEvent]struct{}
+}
+
+// newEventFeed begins to listen, so that nothing is missed from now on.
+func newEventFeed(subscribe func() (<-chan sessions.Event, func())) *eventFeed {
+	f := &eventFeed{subscribe: subscribe, epoch: rand.Text()[:8], readers: make(map[chan feedEvent]struct{})}
+	f.events, f.endEvents = subscribe()
+	return f
+}
+
+// run passes events on until ctx ends; then it lets all readers go.
+func (f *eventFeed) run(ctx context.Context) {
+	defer f.reset()
+	defer func() { f.endEvents() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ev, ok := <-f.events:
+			if ok {
+				f.publish(ev)
+				continue
+			}
+		}
+		// We fell behind, or the Manager is closing.
+		f.endEvents()
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+		f.events, f.endEvents = f.subscribe()
+		f.reset()
+	}
+}
+
+// reset lets all readers go and makes them read the state anew.
+func (f *eventFeed) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.epoch, f.frames, f.size = rand.Text()[:8], nil, 0
+	for ch := range f.readers {
+		delete(f.readers, ch)
+		close(ch)
+	}
+}
+
+func (f *eventFeed) publish(ev sessions.Event) {
+	fr := feedEvent{event: "task", task: ev.Record.ID, kind: ev.Record.Origin.Kind, final: ev.Record.State.Final()}
+	if ev.Step == nil {
+		fr.data, _ = json.Marshal(publicRecord(ev.Record)) // strings, numbers and times always marshal
+	} else {
+		step := api.StepEvent{TaskID: ev.Record.ID, Step: publicStep(ev.Record, *ev.Step)}
+		if !json.Valid(step.Step.Input) { // nothing a model says may keep a step from being told
+			step.Step.Input = nil
+		}
+		fr.event, fr.final = "step", false
+		fr.data, _ = json.Marshal(step)
+	}
+	f.send(fr)
+}
+
+// send hands a frame to all readers.
+func (f *eventFeed) send(fr feedEvent) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fr.id = f.epoch + "-" + strconv.Itoa(f.next)
+	f.next++
+	f.remember(fr)
+	for ch := range f.readers {
+		select {
+		case ch <- fr:
+		default:
+			delete(f.readers, ch)
+			close(ch)
+		}
+	}
+}
+
+// remember remembers fr, and forgets the oldest frames where there are too many. The
+// lock is held.
+func (f *eventFeed) remember(fr feedEvent) {
+	f.frames = append(f.frames, fr)
+	f.size += len(fr.data)
+	for len(f.frames) > maxFeedEvents || f.size > maxFeedBytes && len(f.frames) > 1 {
+		f.size -= len(f.frames[0].data)
+		f.frames[0].data = nil
+		f.frames = f.frames[1:]
+	}
+}
+
+// subscribeAfter begins to read after the frame with the given id. missed holds what came
+// since; whole is false where that is not known, and the reader needs the state
+// anew, which is then at least as new as the frame with the id at. The channel
+// is closed when the reader is let go; leave ends it.
+func (f *eventFeed) subscribeAfter(after string) (missed []feedEvent, whole bool, at string, ch chan feedEvent, leave func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	missed, whole = f.since(after)
+	ch = make(chan feedEvent, maxReaderBacklog)
+	f.readers[ch] = struct{}{}
+	return missed, whole, f.epoch + "-" + strconv.Itoa(f.next-1), ch, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.readers, ch)
+	}
+}
+
+// since returns the frames after the one with the given id, and whether none is
+// missing. The lock is held.
+func (f *eventFeed) since(after string) ([]feedEvent, bool) {
+	epoch, number, ok := strings.Cut(after, "-")
+	n, err := strconv.Atoi(number)
+	oldest := f.next - len(f.frames)
+	if !ok || err != nil || epoch != f.epoch || n < oldest-1 || n >= f.next {
+		return nil, false
+	}
+	return append([]feedEvent(nil), f.frames[n+1-oldest:]...), true
+}

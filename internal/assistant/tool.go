@@ -1,0 +1,67 @@
+package assistant
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// Tool is something that the model may use besides sending the browser agent off.
+type Tool struct {
+	llm.Tool
+
+	// Call does what the model asks, on behalf of the person at o, and returns what the model gets to know. Images must be
+	// described in text. An error is told to the model as a failure of the call; the reply goes on. When ctx ends, Call
+	// returns soon.
+	Call func(ctx context.Context, o sessions.Origin, input json.RawMessage) (text string, images []llm.Image, err error)
+}
+
+// offeredTools asks which further tools there are for this person, and returns them as the model sees them, and how often it may come
+// back to use them.
+func (r *replyRun) offeredTools(ctx context.Context) (out []llm.Tool, rounds int) {
+	tools := r.assistant.Web.tools()
+	if rounds = maxRounds; len(tools) > 0 {
+		rounds = maxReadRounds
+	}
+	if r.assistant.Tools != nil {
+		if small := r.assistant.Tools(ctx, r.turn.Origin); len(small) > 0 {
+			tools, rounds = append(tools, small...), maxToolRounds
+		}
+	}
+	if r.assistant.SingleCallTools != nil {
+		tools = append(tools, r.assistant.SingleCallTools(ctx, r.turn.Origin)...)
+	}
+	r.tools = map[string]Tool{}
+	for _, t := range tools {
+		r.tools[t.Name] = t
+		out = append(out, t.Tool)
+	}
+	return out, rounds
+}
+
+func (r *replyRun) toolNames() []string {
+	return append([]string{browseTool.Name}, slices.Sorted(maps.Keys(r.tools))...)
+}
+
+// callTool calls one of the further tools.
+func (r *replyRun) callTool(ctx context.Context, c llm.ToolCall) callResult {
+	if c.Malformed != "" {
+		return refusedCall("the input is not a JSON object")
+	}
+	if why := r.assistant.disabled(ctx, r.turn.Origin); why != "" {
+		return refusedCall("the browser may not be used: " + why)
+	}
+	text, images, err := r.tools[c.Name].Call(ctx, r.turn.Origin, c.Input)
+	if err != nil {
+		return refusedCall(err.Error())
+	}
+	o := callResult{text: text, plain: true}
+	for _, im := range images {
+		o.images = append(o.images, sessions.Image(im))
+	}
+	return o
+}

@@ -1,0 +1,300 @@
+package assistant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// replyRun is one answer in the making.
+type replyRun struct {
+	assistant *Assistant
+	turn      Turn
+	model     llm.Model
+	tools     map[string]Tool // besides the browse
+	usage     llm.Usage
+	textSent  bool // [Turn.Writes] knows of words of this round
+
+	mu           sync.Mutex // guards what follows
+	watch        func(Progress)
+	calls        int    // browses
+	toolUses     int    // of the other tools
+	stopped      string // why a person stopped a browse: then there is no other
+	shown        []sessions.Image
+	view         *sessions.Image          // the last of a page that may be shown
+	openSessions []string                 // sessions that can be continued
+	lastText     string                   // of the last browse that ended with an answer
+	sessionLocks map[string]chan struct{} // by session; holds one while it is used
+}
+
+// converse asks the model, lets it browse, and asks again.
+func (r *replyRun) converse(ctx context.Context) (Answer, error) {
+	req := llm.Request{
+		System:    r.systemPrompt(ctx),
+		Messages:  messagesOf(r.turn.Lines, r.model.Caps()),
+		MaxTokens: maxTokens,
+		EndUser:   "",
+	}
+	rounds := maxRounds
+	if r.model.Caps().Tools {
+		var more []llm.Tool
+		more, rounds = r.offeredTools(ctx)
+		req.Tools = append([]llm.Tool{browseTool}, more...)
+	}
+	for round := 0; ; round++ {
+		got, err := r.ask(ctx, req)
+		if why, ok := budgetSpentText(err); ok {
+			return r.answerBudgetSpent(why), nil
+		}
+		if err != nil {
+			return Answer{}, err
+		}
+		calls := got.Calls()
+		if len(calls) == 0 || round == rounds {
+			return r.answer(got), nil
+		}
+		r.endSegment()
+		results := r.callAll(ctx, calls)
+		if ctx.Err() != nil {
+			return Answer{}, context.Cause(ctx)
+		}
+		if round == rounds-1 {
+			results.Parts = append(results.Parts, llm.Part{Text: lastRoundNote})
+		}
+		req.Messages = append(req.Messages, got.Message, results)
+	}
+}
+
+// ask asks the model once, within its time.
+func (r *replyRun) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	limit := r.assistant.ModelTimeout
+	if limit == 0 {
+		limit = 2 * time.Minute
+	}
+	asked, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	got, err := r.model.Generate(asked, req, r.textHandler(ctx))
+	r.usage = r.usage.Add(got.Usage)
+	switch {
+	case ctx.Err() != nil:
+		return got, context.Cause(ctx)
+	case errors.Is(err, context.DeadlineExceeded):
+		return got, &llm.Error{
+			Kind: llm.ErrTimeout, Model: r.model.Name(), Err: err,
+			Message: fmt.Sprintf("no answer within %s", limit), Hint: "please try again",
+		}
+	case err != nil:
+		return got, fmt.Errorf("ask for an answer: %w", err)
+	}
+	return got, nil
+}
+
+// textHandler passes on what the model writes, as long as ctx lasts; nil if nobody wants to know.
+func (r *replyRun) textHandler(ctx context.Context) func(llm.Delta) {
+	if r.turn.OnText == nil {
+		return nil
+	}
+	return func(d llm.Delta) {
+		if d.Text == "" || ctx.Err() != nil {
+			return
+		}
+		r.textSent = r.textSent || strings.TrimSpace(d.Text) != ""
+		r.turn.OnText(TextChunk{Text: d.Text})
+	}
+}
+
+// endSegment tells that what was written so far is whole.
+func (r *replyRun) endSegment() {
+	if r.textSent {
+		r.turn.OnText(TextChunk{Complete: true})
+	}
+	r.textSent = false
+}
+
+// answer makes the model's last words the answer.
+func (r *replyRun) answer(got llm.Reply) Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := strings.TrimSpace(got.Text())
+	if text != "" {
+		rest := stopNote(text, got.Stop)
+		a := r.complete(text + rest)
+		if r.textSent {
+			a.Remainder, a.Truncated = rest, rest != ""
+		}
+		return a
+	}
+	switch {
+	case r.stopped != "":
+		text = upperFirst(r.stopped) + "."
+	case r.lastText != "":
+		text = r.lastText
+	case got.Stop == llm.StopRefused || got.Stop == llm.StopFilter:
+		text = "The model declined to answer that."
+	case len(r.shown) == 0 && len(got.Calls()) > 0:
+		text = "The model gave no answer, only calls that could not be followed. Please try again, or choose another model."
+	case len(r.shown) == 0:
+		text = "The model had nothing to say. Please put it another way."
+	}
+	return r.complete(text)
+}
+
+// stopNote says why an answer is not whole; empty if it is.
+func stopNote(text string, why llm.StopReason) string {
+	switch {
+	case why == llm.StopLength:
+		return "\n\n(The answer grew too long and ends here.)"
+	case why == llm.StopFilter:
+		return "\n\n(The rest was withheld by the provider of the model.)"
+	case why == llm.StopRefused && !strings.ContainsAny(text[len(text)-1:], ".!?)"): // in the midst of a sentence
+		return "\n\n(The model declined to go on.)"
+	}
+	return ""
+}
+
+// answerBudgetSpent is the answer where the model may not be asked again: what was found
+// so far, and why there is no more.
+func (r *replyRun) answerBudgetSpent(why string) Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.complete(strings.TrimSpace(r.lastText + "\n\n" + why))
+}
+
+// complete adds to the words of an answer what the browses left behind. The lock
+// is held, or nothing runs any more.
+func (r *replyRun) complete(text string) Answer {
+	a := Answer{Text: text, Remainder: text, Truncated: r.textSent, Images: r.shown, Sessions: r.openSessions, Usage: r.usage}
+	if len(a.Images) == 0 {
+		a.View = r.view
+	}
+	return a
+}
+
+// callAll makes the calls and returns their results in order: browses at the same time, the rest one after the other.
+func (r *replyRun) callAll(ctx context.Context, calls []llm.ToolCall) llm.Message {
+	outcomes := make([]callResult, len(calls))
+	var wg sync.WaitGroup
+	for i, c := range calls {
+		n, why := r.numberCall(c)
+		switch {
+		case why != "":
+			outcomes[i] = refusedCall(why)
+		case c.Name == browseTool.Name:
+			wg.Go(func() { outcomes[i] = r.browse(ctx, n, c) })
+		default:
+			outcomes[i] = r.callTool(ctx, c)
+		}
+	}
+	wg.Wait()
+	return r.results(calls, outcomes)
+}
+
+// numberCall numbers a call, or says why it is not made.
+func (r *replyRun) numberCall(c llm.ToolCall) (n int, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, known := r.tools[c.Name]
+	switch {
+	case c.Name != browseTool.Name && !known:
+		return 0, fmt.Sprintf("there is no tool %q; there is %s", c.Name, strings.Join(r.toolNames(), ", "))
+	case r.stopped != "":
+		return 0, "not done: " + r.stopped + ". Do not try again; tell the person that it was stopped."
+	case known && r.toolUses == maxUses:
+		return 0, fmt.Sprintf("not done: a reply can make %d tool calls. Answer with what you have.", maxUses)
+	case known:
+		r.toolUses++
+		return 0, ""
+	case r.calls == maxCalls:
+		return 0, fmt.Sprintf("not done: a reply can make %d browse calls. Answer with what you have.", maxCalls)
+	}
+	r.calls++
+	return r.calls, ""
+}
+
+// results puts the outcomes into a message for the model, with the pictures
+// where it can see them.
+func (r *replyRun) results(calls []llm.ToolCall, outcomes []callResult) llm.Message {
+	caps := r.model.Caps()
+	msg := llm.Message{Role: llm.RoleUser}
+	var pictures []llm.Part
+	left := maxImages
+	for i, o := range outcomes {
+		res := &llm.ToolResult{ID: calls[i].ID, Text: o.text, IsError: o.failed}
+		seen := o.images[:min(len(o.images), left)]
+		left -= len(seen)
+		for _, im := range seen {
+			switch picture := llm.Image(im); {
+			case caps.ToolImages:
+				res.Images = append(res.Images, picture)
+			case caps.Vision:
+				pictures = append(pictures, llm.Part{Image: &picture})
+			}
+		}
+		if len(o.images) > 0 && !o.plain {
+			res.Text += "\n\n" + imageNote(o, len(seen), caps)
+		}
+		msg.Parts = append(msg.Parts, llm.Part{Result: res})
+	}
+	msg.Parts = append(msg.Parts, pictures...)
+	return msg
+}
+
+// reportProgress passes an event on, one at a time.
+func (r *replyRun) reportProgress(p Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.watch != nil {
+		r.watch(p)
+	}
+}
+
+// collectBrowse keeps what a browse leaves behind for the answer. view is the last of
+// its pages, or nil.
+func (r *replyRun) collectBrowse(rec sessions.TaskRecord, view *sessions.Image, show bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if show {
+		if view != nil {
+			r.view = view
+		}
+		r.shown = append(r.shown, rec.Images[:min(len(rec.Images), maxShown-len(r.shown))]...)
+	}
+	if rec.Answer != "" {
+		r.lastText = rec.Answer
+	}
+	r.openSessions = slices.DeleteFunc(r.openSessions, func(id string) bool { return id == rec.SessionID })
+	if rec.SessionID != "" && !rec.Closed {
+		r.openSessions = append(r.openSessions, rec.SessionID)
+	}
+}
+
+// lockSession makes calls of the same session wait for each other, as long as ctx
+// lasts.
+func (r *replyRun) lockSession(ctx context.Context, session string) (done func(), err error) {
+	if session == "" {
+		return func() {}, nil
+	}
+	r.mu.Lock()
+	if r.sessionLocks == nil {
+		r.sessionLocks = make(map[string]chan struct{})
+	}
+	turn := r.sessionLocks[session]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		r.sessionLocks[session] = turn
+	}
+	r.mu.Unlock()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

@@ -1,0 +1,233 @@
+package budget_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/internal/budget"
+	"clank/internal/test/sessionstest"
+	"clank/llm"
+	"clank/sessions"
+)
+
+func TestABackendWithinABudgetKeepsTheContractOfABackend(t *testing.T) {
+	sessionstest.TestBackend(t, func(*testing.T) sessionstest.BackendCase {
+		hold := make(chan struct{})
+		inner := &sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
+			if task.Prompt == "slow" {
+				return []sessionstest.ScriptStep{sessionstest.Act("a"), sessionstest.Wait("b", hold), sessionstest.Answer("late")}
+			}
+			return []sessionstest.ScriptStep{sessionstest.Act("a"), sessionstest.Act("b"), sessionstest.Answer("done")}
+		}}
+		b := newBench(nil)
+		return sessionstest.BackendCase{Backend: b.keeper.Backend(inner), Runtime: "test", Acts: inner.Acts, Prompt: "quick", Slow: "slow"}
+	})
+}
+
+// script is a backend that yields steps and then fails with err, if there is one.
+func script(err error, steps ...sessions.Step) *sessionstest.Backend {
+	return &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+		var moves []sessionstest.ScriptStep
+		for _, s := range steps {
+			moves = append(moves, sessionstest.ScriptStep{Step: s})
+		}
+		if err != nil {
+			moves = append(moves, sessionstest.ScriptStep{Err: err})
+		}
+		return moves
+	}}
+}
+
+func act(label, text string) sessions.Step {
+	return sessions.Step{Kind: sessions.StepAct, Label: label, Text: text, URL: "https://shop.test/" + label, Title: "Lumen"}
+}
+
+var task = sessions.Task{ID: "t1", SessionID: "s1", Prompt: "find a lamp", Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "g1", User: "42"}}
+
+// work works the task and returns its last step and error.
+func (b *bench) work(ctx context.Context, inner sessions.Backend) (steps []sessions.Step, err error) {
+	for step, err := range b.keeper.Backend(inner).Run(ctx, sessions.Session{ID: "s1"}, task) {
+		if err != nil {
+			return steps, err
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
+}
+
+func last(t *testing.T, steps []sessions.Step, err error) sessions.Step {
+	t.Helper()
+	if err != nil || len(steps) == 0 {
+		t.Fatalf("got %d steps and %v, want an answer", len(steps), err)
+	}
+	return steps[len(steps)-1]
+}
+
+// more is the way out of a spent budget.
+func more(level budget.Level) string {
+	return "whoever runs clank can allow more: setting " + budget.LimitKey + string(level)
+}
+
+func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
+	b := newBench(budget.Limits{budget.LevelTask: {Steps: 2}})
+	think := sessions.Step{Kind: sessions.StepThink, Label: "think", Text: "Anna is a lamp."}
+	inner := script(nil, think, act("1", ""), act("2", "39 €"), act("3", ""), sessions.Step{Kind: sessions.StepAnswer, Text: "done"})
+	steps, err := b.work(t.Context(), inner)
+	answer := last(t, steps, err)
+	if answer.Kind != sessions.StepAnswer || answer.Limit != "budget spent: 2 of 2 steps for this task; "+more(budget.LevelTask)+"; a new task has a budget of its own" || answer.N != 4 {
+		t.Errorf("got %+v, want an answer that names the limit", answer)
+	}
+	for _, want := range []string{"Anna is a lamp.", "Lumen, https://shop.test/2", "39 €"} {
+		if !strings.Contains(answer.Text, want) {
+			t.Errorf("the answer so far lacks %q: %s", want, answer.Text)
+		}
+	}
+	if got := inner.Acts(); got != 2 {
+		t.Errorf("%d acts were done, want 2", got)
+	}
+	if got := b.sum(t, budget.Key{Level: budget.LevelUser, ID: "discord:42", Day: "2026-03-01"}).Amount.Steps; got != 2 {
+		t.Errorf("%d steps were counted for the person, want 2", got)
+	}
+}
+
+func TestABackendThatRunsOutOfBudgetEndsWithAnAnswer(t *testing.T) {
+	b := newBench(nil)
+	err := &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent: 1.00 of 1.00 USD for today"}
+	steps, failed := b.work(t.Context(), script(err, act("1", "39 €")))
+	if answer := last(t, steps, failed); answer.Limit != err.Message || !strings.Contains(answer.Text, "39 €") {
+		t.Errorf("got %+v", answer)
+	}
+}
+
+func TestOtherEndsOfABackendAreItsOwn(t *testing.T) {
+	b := newBench(nil)
+	for _, want := range []error{errors.New("boom"), &sessions.HandOverError{Runtime: "other", Summary: "go on"}} {
+		if _, err := b.work(t.Context(), script(want)); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+}
+
+// asks is a backend that asks a model once.
+type asks struct {
+	sessionstest.Backend
+
+	model llm.Model
+}
+
+func (a *asks) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) iter.Seq2[sessions.Step, error] {
+	return func(yield func(sessions.Step, error) bool) {
+		if _, err := a.model.Generate(ctx, llm.Request{MaxTokens: 10}, nil); err != nil {
+			yield(sessions.Step{}, err)
+			return
+		}
+		yield(sessions.Step{N: 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Text: "done"}, nil)
+	}
+}
+
+func TestCallsOfABackendBelongToItsTask(t *testing.T) {
+	b := newBench(nil)
+	steps, err := b.work(t.Context(), &asks{model: b.keeper.Model(b.model)})
+	last(t, steps, err)
+	want := llm.Account{Task: "t1", Session: "s1", Guild: "g1", User: "discord:42", Purpose: "browse"}
+	if got := b.last(t).Account; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestMinutesAreCountedWhileATaskRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(nil)
+		hold := make(chan struct{})
+		time.AfterFunc(40*time.Second, func() { close(hold) })
+		inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+			return []sessionstest.ScriptStep{sessionstest.Wait("1", hold), sessionstest.Answer("done")}
+		}}
+		steps, err := b.work(t.Context(), inner)
+		last(t, steps, err)
+		got := b.today(t)
+		if got.Amount.Time != 40*time.Second || got.Held.Time != 0 {
+			t.Errorf("got %s, held %s; want 40 s and none", got.Amount.Time, got.Held.Time)
+		}
+	})
+}
+
+func TestATaskEndsWhenItsMinutesAreSpent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(budget.Limits{budget.LevelUser: {Time: 50 * time.Second}})
+		inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+			return []sessionstest.ScriptStep{{Step: act("1", "39 €")}, {Step: act("3", ""), Hold: make(chan struct{})}}
+		}}
+		begun := time.Now()
+		steps, err := b.work(t.Context(), inner)
+		answer := last(t, steps, err)
+		if answer.Limit != "budget spent: 0.9 of 0.9 minutes for this person today; "+more(budget.LevelUser)+"; it begins anew at midnight in UTC" || !strings.Contains(answer.Text, "39 €") {
+			t.Errorf("got %+v", answer)
+		}
+		if took := time.Since(begun); took != 50*time.Second {
+			t.Errorf("it ran %s, want 50 s", took)
+		}
+		steps, err = b.work(t.Context(), inner)
+		if answer := last(t, steps, err); answer.Limit == "" || len(steps) != 1 {
+			t.Errorf("the next task got %d steps and %+v, want the limit at once", len(steps), answer)
+		}
+	})
+}
+
+func TestTwoTasksShareTheirMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(budget.Limits{budget.LevelUser: {Time: time.Minute}})
+		ends := make(chan time.Duration, 2)
+		begun := time.Now()
+		for range 2 {
+			go func() {
+				inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+					return []sessionstest.ScriptStep{{Step: act("1", ""), Hold: make(chan struct{})}}
+				}}
+				if _, err := b.work(t.Context(), inner); err != nil {
+					t.Error(err)
+				}
+				ends <- time.Since(begun)
+			}()
+		}
+		for range 2 {
+			if took := <-ends; took > 30*time.Second {
+				t.Errorf("a task ran %s, want the minute to be shared", took)
+			}
+		}
+		if got := b.today(t).Amount.Time; got > time.Minute {
+			t.Errorf("they took %s together, want at most a minute", got)
+		}
+	})
+}
+
+func TestAStopIsNotTakenForASpentBudget(t *testing.T) {
+	b := newBench(budget.Limits{budget.LevelTask: {Steps: 1}})
+	ctx, stop := context.WithCancelCause(t.Context())
+	why := errors.New("stopped by ada")
+	inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
+		stop(why)
+		return []sessionstest.ScriptStep{sessionstest.Act("1")}
+	}}
+	if steps, err := b.work(ctx, inner); !errors.Is(err, why) {
+		t.Errorf("got %d steps and %v, want the cause of the stop", len(steps), err)
+	}
+}
+
+func TestAConsumerThatLeavesLetsGoOfTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(nil)
+		for range b.keeper.Backend(script(nil, act("1", ""), act("2", ""))).Run(t.Context(), sessions.Session{ID: "s1"}, task) {
+			<-time.After(3 * time.Second) // of the bubble's clock
+			break
+		}
+		if got := b.today(t); got.Held.Time != 0 || got.Amount.Time != 3*time.Second {
+			t.Errorf("got %s, held %s; want 3 s and none", got.Amount.Time, got.Held.Time)
+		}
+	})
+}

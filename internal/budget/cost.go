@@ -1,0 +1,166 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"time"
+
+	"clank/llm"
+)
+
+// withoutProvider is the vendor's name of a model: "gpt-6-sol" of
+// "openai:gpt-6-sol".
+func withoutProvider(model string) string {
+	if _, name, ok := strings.Cut(model, ":"); ok {
+		return name
+	}
+	return model
+}
+
+// priceOverride is the price of a model that an operator has set.
+func priceOverride(rules Rules, model string) (llm.Price, bool) {
+	if p, set := rules.Prices[model]; set {
+		return p, true
+	}
+	p, set := rules.Prices[withoutProvider(model)]
+	return p, set
+}
+
+// chargedUsage is what a call cost by the rules: usage with the price of the settings
+// where one is set, and nothing for a model that is free.
+func (k *Enforcer) chargedUsage(rules Rules, model string, u llm.Usage) llm.Usage {
+	u = clampUsage(u)
+	if u.Calls == 0 {
+		u.Calls = 1
+	}
+	if k.isFree(model) {
+		u.USD, u.Unpriced = 0, false
+		return u
+	}
+	if p, set := priceOverride(rules, model); set && tokenCount(u) > 0 {
+		u.USD, u.Unpriced = p.Cost(u), false
+	}
+	return u
+}
+
+// The most that one call is believed to have taken; far from where sums of it
+// would no longer fit into the ledger.
+const (
+	maxUsage         = 1 << 40 // tokens
+	maxUSD   float64 = 1_000_000
+)
+
+// clampUsage is u as it can be counted. What a vendor tells that no call can have
+// taken counts as if nothing had been told, so that it gives nothing back, and
+// what is too much for sums as the most.
+func clampUsage(u llm.Usage) llm.Usage {
+	counts := []*int{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens}
+	for _, n := range counts {
+		if *n < 0 {
+			return llm.Usage{Unpriced: u.Unpriced}
+		}
+		*n = min(*n, maxUsage)
+	}
+	if !(u.USD >= 0) || u.CachedTokens+u.CacheWriteTokens > u.InputTokens {
+		return llm.Usage{Unpriced: u.Unpriced}
+	}
+	return u
+}
+
+// actualAmount is what a call that is over took, for the ledger: u is its usage as
+// charged, most what it was thought to take, unpriced whether its price was known.
+// What was not told counts as it was estimated; what is told of a call that failed
+// may be a part, so that its estimate counts too.
+func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amount, unpriced bool) (real Amount, state EntryState, unknown bool) {
+	told := Amount{Calls: 1, Tokens: tokenCount(u), Money: Dollars(min(u.USD, maxUSD))}
+	nothing := told.Tokens == 0 && told.Money == 0
+	switch {
+	case err == nil && nothing && k.isFree(model), err != nil && nothing && isUnsent(err):
+		return told, StateSettled, false
+	case err != nil || nothing:
+		told.Tokens, told.Money = max(told.Tokens, most.Tokens), max(told.Money, most.Money)
+		return told, StateEstimated, unpriced
+	case u.Unpriced && !unpriced: // there is a price, but the vendor's package did not tell of it
+		told.Money = max(told.Money, most.Money)
+		return told, StateEstimated, false
+	case told.Tokens == 0: // a server may tell the cost alone
+		told.Tokens = most.Tokens
+		return told, StateEstimated, u.Unpriced
+	default:
+		return told, StateSettled, u.Unpriced
+	}
+}
+
+// isUnsent reports whether a failure means that the model was not asked, or that
+// the vendor refused before it did anything: that costs nothing.
+func isUnsent(err error) bool {
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		return true
+	}
+	var failed *llm.Error
+	if !errors.As(err, &failed) || failed.Status < 400 {
+		return false
+	}
+	switch failed.Kind {
+	case llm.ErrAuth, llm.ErrNotFound, llm.ErrRateLimited, llm.ErrRejected, llm.ErrUnavailable:
+		return true
+	case llm.ErrTimeout, llm.ErrCutOff, llm.ErrMalformed, llm.ErrBudgetSpent:
+	}
+	return false
+}
+
+// call makes one call of a model within the budget. ask makes it, with the
+// context it is given, and returns what it took.
+func (k *Enforcer) call(ctx context.Context, c modelCall, ask func(context.Context) (llm.Usage, error)) (llm.Usage, error) {
+	rules := k.Rules()
+	most, unpriced := k.maxAmount(rules, c.model, c.input, c.maxTokens, c.contextSize)
+	u, err := llm.Usage{}, error(nil)
+	err = k.spendUpTo(ctx, c.model, most, unpriced, func(ctx context.Context) (llm.Usage, time.Duration, error) {
+		u, err = ask(ctx)
+		u = k.chargedUsage(rules, c.model, u)
+		return u, 0, err
+	})
+	return u, err
+}
+
+// spendUpTo does something that takes most at most. A try that may have cost something
+// counts as a call of its own, and the next one is only made if there is a budget
+// for it.
+func (k *Enforcer) spendUpTo(
+	ctx context.Context, model string, most Amount, unpriced bool,
+	do func(context.Context) (llm.Usage, time.Duration, error),
+) error {
+	id, err := k.reserve(ctx, llm.AccountOf(ctx), model, most, unpriced)
+	if err != nil {
+		return err
+	}
+	real, state, unknown, open := most, StateEstimated, unpriced, true
+	defer func() { // also if do panics
+		if open {
+			k.settle(ctx, id, real, state, unknown)
+		}
+	}()
+	again := func(told error) error {
+		if isUnsent(told) {
+			return nil
+		}
+		k.settle(ctx, id, most, StateEstimated, unpriced)
+		id, err = k.reserve(ctx, llm.AccountOf(ctx), model, most, unpriced)
+		open = err == nil
+		return err
+	}
+	u, lasted, err := do(llm.WithRetryApproval(ctx, again))
+	real, state, unknown = k.actualAmount(model, u, err, most, unpriced)
+	real.Time = lasted
+	return err
+}
+
+// modelCall is what is known of a call before it is made.
+type modelCall struct {
+	model                  string
+	input                  int64
+	maxTokens, contextSize int
+}

@@ -1,0 +1,88 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"clank/llm"
+)
+
+// EntryState says how sure the amount of an [Entry] is.
+type EntryState string
+
+// The states of an entry.
+const (
+	StateHeld      EntryState = "held"      // under way: the most it is thought to take
+	StateSettled   EntryState = "settled"   // what it really took
+	StateEstimated EntryState = "estimated" // over, but nobody told what it took: counted as estimated
+)
+
+// Entry is one line of the ledger: a call of a model, a step, or a while that a
+// task ran.
+type Entry struct {
+	ID       int64       `json:"id"` // set by the Ledger
+	At       time.Time   `json:"at"`
+	Day      string      `json:"day"` // date of At where days are counted, as in [time.DateOnly]
+	Account  llm.Account `json:"account"`
+	Model    string      `json:"model,omitempty"` // of a call
+	State    EntryState  `json:"state"`
+	Amount   Amount      `json:"amount"`
+	Unpriced bool        `json:"unpriced,omitempty"` // a call whose price is not known: its money is a lower bound
+}
+
+// Sum is what was spent under one [Key], with what is held.
+type Sum struct {
+	Key      Key    `json:"key"`
+	Amount   Amount `json:"amount"`
+	Held     Amount `json:"held"`     // the part of Amount that is under way
+	Unpriced int64  `json:"unpriced"` // calls of unknown price among it
+}
+
+// ErrNoEntry means that there is no such entry.
+var ErrNoEntry = errors.New("there is no such entry in the ledger")
+
+// Ledger remembers what was spent. Package sqlite keeps one; package budgettest
+// says what it must do, and has one in memory. Its methods are safe for
+// concurrent use, and each does all of what it does, or nothing.
+type Ledger interface {
+	LedgerWriter
+	LedgerReader
+}
+
+// LedgerWriter is the half of a [Ledger] that is written.
+type LedgerWriter interface {
+	// Reserve asks may about the sums of e's keys, in their order, and writes e
+	// down, as held, if it returns nil; else its error is returned as it is.
+	// Nothing else is written in between. e.ID is not read.
+	Reserve(ctx context.Context, e Entry, may func(sums []Sum) error) (id int64, err error)
+
+	// Settle replaces the amount of a held entry and lets go of it. An entry that
+	// is not held is left as it is, so that nothing counts twice.
+	Settle(ctx context.Context, id int64, real Amount, state EntryState, unpriced bool) error
+
+	// Abandon makes all that is held count as estimated: whoever held it is gone.
+	Abandon(ctx context.Context) (entries int, err error)
+
+	// Forget removes entries of days before the given one, and the sums that
+	// nobody can add to any more; those of days are kept.
+	Forget(ctx context.Context, before string) error
+}
+
+// LedgerReader is the half of a [Ledger] that is read.
+type LedgerReader interface {
+	// Sums returns the sums of keys, in their order; one that does not exist is
+	// zero.
+	Sums(ctx context.Context, keys []Key) ([]Sum, error)
+
+	// All returns every sum of a level on a day ("" = of all days), the latest
+	// day and then the most money first, at most limit of them.
+	All(ctx context.Context, level Level, day string, limit int) ([]Sum, error)
+
+	// People returns what each person has spent in a guild on a day, as sums of
+	// the level User, the most money first.
+	People(ctx context.Context, guild, day string, limit int) ([]Sum, error)
+
+	// Calls returns the calls of models, the last first, at most limit.
+	Calls(ctx context.Context, limit int) ([]Entry, error)
+}

@@ -1,0 +1,93 @@
+package budget
+
+import (
+	"context"
+
+	"clank/llm"
+)
+
+// LevelStatus is what one level has spent, and may.
+type LevelStatus struct {
+	Key      Key    `json:"key"`
+	Spent    Amount `json:"spent"` // with what is under way
+	Limit    Amount `json:"limit"` // zero fields do not limit
+	Unpriced int64  `json:"unpriced,omitempty"`
+}
+
+// String is the line as people read it: "0.80 of 1.00 USD, 12 of 100 calls".
+func (l LevelStatus) String() string { return l.Spent.Against(l.Limit) }
+
+// Overview is how spending stands.
+type Overview struct {
+	Day    string        `json:"day"`    // today
+	Today  LevelStatus   `json:"today"`  // of everybody
+	Users  []LevelStatus `json:"users"`  // of today
+	Guilds []LevelStatus `json:"guilds"` // of today
+	Days   []LevelStatus `json:"days"`   // the last days, today first
+	Calls  []Entry       `json:"calls"`  // the last calls of models
+}
+
+// How many lines an [Overview] has at most.
+const (
+	maxLines = 50
+	maxDays  = 30
+	maxCalls = 50
+)
+
+// Status returns what the levels to which a belongs have spent, and may: the day
+// at least. Levels of which a says nothing are left out.
+func (k *Enforcer) Status(ctx context.Context, a llm.Account) ([]LevelStatus, error) {
+	rules := k.Rules()
+	var of []Key
+	for _, key := range keysOf(a, dayOf(k.now(), rules.Zone)) {
+		if key.canBeLimited() {
+			of = append(of, key)
+		}
+	}
+	sums, err := k.Ledger.Sums(ctx, of)
+	return levelStatuses(rules, sums), err
+}
+
+// UserStatus returns what each person has spent in a guild today, the most first. The
+// limit beside it is what each may spend in all places together.
+func (k *Enforcer) UserStatus(ctx context.Context, guild string) ([]LevelStatus, error) {
+	rules := k.Rules()
+	sums, err := k.Ledger.People(ctx, guild, dayOf(k.now(), rules.Zone), maxLines)
+	return levelStatuses(rules, sums), err
+}
+
+// Overview returns how spending stands.
+func (k *Enforcer) Overview(ctx context.Context) (o Overview, err error) {
+	rules := k.Rules()
+	o.Day = dayOf(k.now(), rules.Zone)
+	today, err := k.Ledger.Sums(ctx, []Key{{Level: LevelDay, Day: o.Day}})
+	if err != nil {
+		return o, err
+	}
+	o.Today = levelStatuses(rules, today)[0]
+	for _, list := range []struct {
+		into  *[]LevelStatus
+		level Level
+		day   string
+		most  int
+	}{{&o.Users, LevelUser, o.Day, maxLines}, {&o.Guilds, LevelGuild, o.Day, maxLines}, {&o.Days, LevelDay, "", maxDays}} {
+		sums, err := k.Ledger.All(ctx, list.level, list.day, list.most)
+		if err != nil {
+			return o, err
+		}
+		*list.into = levelStatuses(rules, sums)
+	}
+	o.Calls, err = k.Ledger.Calls(ctx, maxCalls)
+	return o, err
+}
+
+func levelStatuses(rules Rules, sums []Sum) []LevelStatus {
+	out := make([]LevelStatus, len(sums))
+	for i, s := range sums {
+		out[i] = LevelStatus{Key: s.Key, Spent: s.Amount, Unpriced: s.Unpriced}
+		if s.Key.canBeLimited() {
+			out[i].Limit = rules.Limits[s.Key.Level]
+		}
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+package budget
+
+import (
+	"net"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"clank/llm"
+)
+
+// AudioPricesAsOf is the day on which the prices of audio models were last read from OpenAI's pages of its models. What is charged by
+// tokens there and estimated for a minute too (gpt-4o-transcribe and its kind, gpt-4o-mini-tts) has the price of the minute.
+const AudioPricesAsOf = "2026-11-21"
+
+// AudioPrice is what hearing or saying something costs, in US dollars.
+type AudioPrice struct {
+	Minute     float64 // of sound
+	Characters float64 // for a million that are spoken
+}
+
+// heard and spoken are list prices, by the names of models; snapshots with a date cost what their model does.
+var (
+	transcriptionPrices = map[string]AudioPrice{
+		"gpt-transcribe":            {Minute: 0.0045},
+		"gpt-live-transcribe":       {Minute: 0.017},
+		"gpt-realtime-whisper":      {Minute: 0.017},
+		"gpt-4o-transcribe":         {Minute: 0.006},
+		"gpt-4o-transcribe-diarize": {Minute: 0.006},
+		"gpt-4o-mini-transcribe":    {Minute: 0.003},
+		"whisper-1":                 {Minute: 0.006},
+	}
+	speechPrices = map[string]AudioPrice{
+		"gpt-4o-mini-tts": {Minute: 0.015, Characters: 0.60 / 4},
+		"tts-1":           {Characters: 15},
+		"tts-1-hd":        {Characters: 30},
+	}
+)
+
+// RealtimePrice is what the tokens of a model cost that hears and speaks: US dollars per million, of text and of sound.
+type RealtimePrice struct {
+	Text, Audio llm.Price
+}
+
+var (
+	realtimeLarge = llm.Price{Input: 32, Cached: 0.40, Output: 64}
+	realtimeSmall = RealtimePrice{Text: llm.Price{Input: 0.60, Cached: 0.06, Output: 2.40}, Audio: llm.Price{Input: 10, Cached: 0.30, Output: 20}}
+
+	realtimePrices = map[string]RealtimePrice{
+		"gpt-realtime-2.1":      {Text: llm.Price{Input: 4, Cached: 0.40, Output: 24}, Audio: realtimeLarge},
+		"gpt-realtime-2":        {Text: llm.Price{Input: 4, Cached: 0.40, Output: 24}, Audio: realtimeLarge},
+		"gpt-realtime-1.5":      {Text: llm.Price{Input: 4, Cached: 0.40, Output: 16}, Audio: realtimeLarge},
+		"gpt-realtime":          {Text: llm.Price{Input: 4, Cached: 0.40, Output: 16}, Audio: realtimeLarge},
+		"gpt-realtime-2.1-mini": realtimeSmall,
+		"gpt-realtime-mini":     realtimeSmall,
+	}
+)
+
+// AudioModel is a model of audio and where it runs.
+type AudioModel struct {
+	Name string
+	URL  string // of its server; "" = OpenAI's
+}
+
+// ledgerName is the name of m in the ledger, as people write it in the setting of prices.
+func (m AudioModel) ledgerName() string {
+	if m.URL == "" {
+		return "openai:" + m.Name
+	}
+	return "own:" + m.Name
+}
+
+// isLocal reports whether m runs on this machine, where nobody charges for it.
+func (m AudioModel) isLocal() bool {
+	u, err := url.Parse(m.URL)
+	if err != nil || m.URL == "" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// priced puts a list price on u. The price of another's server is not known, whatever its models are called.
+func (m AudioModel) priced(u llm.Usage, usd float64, known bool) llm.Usage {
+	u.Calls = 1
+	switch {
+	case m.isLocal():
+	case m.URL == "" && known:
+		u.USD = usd
+	default:
+		u.Unpriced = true
+	}
+	return u
+}
+
+// findPrice is the price of a model in a table: of the name itself, or of the one that it is a dated snapshot of.
+func findPrice[T any](table map[string]T, name string) (T, bool) {
+	name = strings.ToLower(name)
+	if p, ok := table[name]; ok {
+		return p, true
+	}
+	base, _, _ := strings.Cut(name, "-20")
+	p, ok := table[base]
+	return p, ok && strings.Trim(name[len(base):], "-0123456789") == ""
+}
+
+// How OpenAI counts sound: a token for each 100 ms that it hears, and for each 50 ms that it says.
+const (
+	heardTokenTime  = 100 * time.Millisecond
+	spokenTokenTime = 50 * time.Millisecond
+)
+
+// transcriptionUsage is what hearing so much speech takes.
+func (m AudioModel) transcriptionUsage(length time.Duration) llm.Usage {
+	p, known := findPrice(transcriptionPrices, m.Name)
+	return m.priced(llm.Usage{InputTokens: int(length/heardTokenTime) + 1}, p.Minute*length.Minutes(), known)
+}
+
+// speechUsage is what saying a text takes that lasts for so long.
+func (m AudioModel) speechUsage(text string, length time.Duration) llm.Usage {
+	p, known := findPrice(speechPrices, m.Name)
+	n := utf8.RuneCountInString(text)
+	u := llm.Usage{InputTokens: n/2 + 1, OutputTokens: int(length/spokenTokenTime) + 1}
+	return m.priced(u, p.Minute*length.Minutes()+p.Characters*float64(n)/1e6, known)
+}

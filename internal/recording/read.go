@@ -1,0 +1,221 @@
+package recording
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// What a bundle may be at most, so that a file from somewhere does no harm.
+const (
+	maxRun      = 48 << 20 // bytes of run.jsonl
+	maxPicture  = 32 << 20 // bytes of one picture
+	maxPictures = 20_000
+	maxAsked    = 20_000 // messages of one call
+)
+
+// ErrRunNotFound says that there is no such run.
+var ErrRunNotFound = errors.New("there is no such run")
+
+// Recording is a run that was recorded. It is for one goroutine at a time.
+type Recording struct {
+	Entries []Entry
+	// Cut says that the record ends in the middle: the run still goes on, or its
+	// program has crashed.
+	Cut bool
+
+	files    fs.FS
+	messages []llm.Message
+	close    func() error
+}
+
+// OpenRecording reads the bundle in a directory or in a zip file. Close gives it back.
+func OpenRecording(name string) (*Recording, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("open the run %s: %w", name, ErrRunNotFound)
+	case err != nil:
+		return nil, fmt.Errorf("open the run: %w", err)
+	}
+	b := &Recording{close: func() error { return nil }}
+	if info.IsDir() {
+		root, err := os.OpenRoot(name)
+		if err != nil {
+			return nil, fmt.Errorf("open the run: %w", err)
+		}
+		b.files, b.close = root.FS(), root.Close
+	} else {
+		z, err := zip.OpenReader(name)
+		if err != nil {
+			return nil, fmt.Errorf("open the run %s: %w (it must be a whole zip, as \"clank sessions export\" writes it)", name, err)
+		}
+		b.files, b.close = z, z.Close
+		if err := checkZip(&z.Reader); err != nil {
+			return nil, errors.Join(fmt.Errorf("open the run %s: %w", name, err), z.Close())
+		}
+	}
+	if err := b.read(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the run %s: %w", name, err), b.close())
+	}
+	return b, nil
+}
+
+// checkZip refuses what no export of ours contains.
+func checkZip(z *zip.Reader) error {
+	if len(z.File) > maxPictures+1 {
+		return fmt.Errorf("it has %d files, more than any run", len(z.File))
+	}
+	seen := make(map[string]bool, len(z.File))
+	for _, f := range z.File {
+		dir, base := filepath.Split(f.Name)
+		picture := dir == imageDir+"/" && imageNamePattern().MatchString(base)
+		if (f.Name != entriesFile && !picture) || seen[f.Name] {
+			return fmt.Errorf("it has a file %q, which is no part of a run", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	return nil
+}
+
+// Close gives the files back.
+func (b *Recording) Close() error { return b.close() }
+
+func (b *Recording) read() error {
+	raw, err := readFile(b.files, entriesFile, maxRun)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("it has no %s, so it is no run", entriesFile)
+	}
+	if err != nil {
+		return err
+	}
+	return b.parse(raw)
+}
+
+// ParseRecording reads the lines of a run.jsonl. The bundle has no pictures.
+func ParseRecording(raw []byte) (*Recording, error) {
+	b := &Recording{close: func() error { return nil }}
+	if err := b.parse(raw); err != nil {
+		return nil, fmt.Errorf("read the run: %w", err)
+	}
+	return b, nil
+}
+
+func (b *Recording) parse(raw []byte) error {
+	b.Cut = true
+	for n := 1; len(raw) > 0; n++ {
+		line, rest, whole := bytes.Cut(raw, []byte("\n"))
+		raw = rest
+		if !whole {
+			break // it was being written
+		}
+		var e Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("line %d of %s: %w", n, entriesFile, err)
+		}
+		if err := b.addEntry(e); err != nil {
+			return fmt.Errorf("line %d of %s: %w", n, entriesFile, err)
+		}
+		b.Cut = e.Kind != KindEnd
+	}
+	if len(b.Entries) == 0 {
+		return errors.New("nothing was recorded")
+	}
+	return nil
+}
+
+// addEntry checks an entry against those before it.
+func (b *Recording) addEntry(e Entry) error {
+	if len(b.Entries) == 0 && (e.Kind != KindBegin || e.Begin == nil) {
+		return errors.New("it does not begin as a run does")
+	}
+	set := map[EntryKind]bool{
+		KindBegin: e.Begin != nil, KindTools: e.Tools != nil, KindMessage: e.Message != nil, KindCall: e.Call != nil, KindTurn: e.Turn != nil,
+		KindSnapshot: e.Snapshot != nil, KindAct: e.Act != nil, KindStep: e.Step != nil, KindEnd: e.End != nil,
+	}
+	if filled, known := set[e.Kind]; known && !filled {
+		return fmt.Errorf("a %s that says nothing", e.Kind)
+	}
+	switch e.Kind { //nolint:exhaustive // the others stand for themselves
+	case KindBegin:
+		if e.Begin.Format != FormatVersion {
+			return fmt.Errorf("its format is %d, and this program reads %d", e.Begin.Format, FormatVersion)
+		}
+	case KindMessage:
+		b.messages = append(b.messages, *e.Message)
+	case KindCall:
+		if len(e.Call.Messages) > maxAsked {
+			return fmt.Errorf("a call has %d messages, more than any run", len(e.Call.Messages))
+		}
+		for _, m := range e.Call.Messages {
+			if m < 0 || m >= len(b.messages) {
+				return fmt.Errorf("there is no message %d", m)
+			}
+		}
+	}
+	b.Entries = append(b.Entries, e)
+	return nil
+}
+
+// Start is how the run began.
+func (b *Recording) Start() RunStart { return *b.Entries[0].Begin }
+
+// CallMessages returns the messages of a call.
+func (b *Recording) CallMessages(c ModelCall) []llm.Message {
+	list := make([]llm.Message, 0, len(c.Messages))
+	for _, n := range c.Messages {
+		list = append(list, b.messages[n])
+	}
+	return list
+}
+
+// Steps returns the steps as they ended, in order.
+func (b *Recording) Steps() []sessions.Step {
+	var steps []sessions.Step
+	for _, e := range b.Entries {
+		if e.Kind == KindStep && e.Step.Phase == sessions.PhaseDone {
+			steps = append(steps, *e.Step)
+		}
+	}
+	return steps
+}
+
+// Picture returns the bytes of a picture by its name, see [Picture]. One that was
+// dropped to keep the bundle small is [fs.ErrNotExist].
+func (b *Recording) Picture(name string) ([]byte, error) {
+	if b.files == nil || !imageNamePattern().MatchString(name) {
+		return nil, fmt.Errorf("read the picture %q: %w", name, fs.ErrNotExist)
+	}
+	return readFile(b.files, imageDir+"/"+name, maxPicture)
+}
+
+// readFile reads a file of at most limit bytes, whatever it says about its size.
+func readFile(files fs.FS, name string, limit int64) ([]byte, error) {
+	if info, err := fs.Stat(files, name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", name) // a pipe would be waited for
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if int64(len(raw)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d MB, as no run is", name, limit>>20)
+	}
+	return raw, nil
+}

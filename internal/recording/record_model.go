@@ -1,0 +1,179 @@
+package recording
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"time"
+
+	"clank/llm"
+	"clank/sessions/agent"
+)
+
+// Model is m, recorded.
+func (r *Recorder) Model(m llm.Model) llm.Model { return &recordedModel{Model: m, recorder: r} }
+
+type recordedModel struct {
+	llm.Model
+
+	recorder *Recorder
+}
+
+// Generate implements [llm.Model].
+func (m *recordedModel) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
+	run := m.recorder.runOf(ctx)
+	if run == nil {
+		return m.Model.Generate(ctx, req, onDelta)
+	}
+	call := run.recordRequest(req)
+	call.Model, call.Caps, call.Purpose = m.Name(), m.Caps(), llm.AccountOf(ctx).Purpose
+	begun := m.recorder.now()
+	reply, err := m.Model.Generate(ctx, req, onDelta)
+	run.recordReply(call, reply, err, m.recorder.now().Sub(begun))
+	return reply, err
+}
+
+// recordRequest writes what of a request is new, and returns it as an entry names it.
+func (r *runWriter) recordRequest(req llm.Request) *ModelCall {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	call := &ModelCall{MaxTokens: req.MaxTokens, Messages: make([]int, 0, len(req.Messages))}
+	if !r.systemWritten || req.System != r.system {
+		r.systemWritten, r.system = true, req.System
+		call.System = &req.System
+	}
+	call.Tools = r.recordTools(req.Tools)
+	for _, m := range req.Messages {
+		call.Messages = append(call.Messages, r.recordMessage(m))
+	}
+	return call
+}
+
+// recordTools writes a set of tools, once, and returns its hash. The run is locked.
+func (r *runWriter) recordTools(tools []llm.Tool) string {
+	if len(tools) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, t := range tools {
+		for _, s := range []string{t.Name, t.Description, string(t.Schema)} {
+			h.Write([]byte(s))
+			h.Write([]byte{0})
+		}
+	}
+	hash := hex.EncodeToString(h.Sum(nil)[:8])
+	if !r.tools[hash] {
+		r.tools[hash] = true
+		r.add(Entry{Kind: KindTools, Tools: &ToolSet{Hash: hash, Tools: tools}})
+	}
+	return hash
+}
+
+// recordMessage writes a message, once, and returns its number. The run is locked.
+func (r *runWriter) recordMessage(m llm.Message) int {
+	key := r.hash(m)
+	if n, known := r.messages[key]; known {
+		return n
+	}
+	n := r.count
+	r.messages[key] = n
+	r.count++
+	out := r.message(m)
+	r.add(Entry{Kind: KindMessage, Message: &out})
+	return n
+}
+
+// hash tells messages of one run apart.
+func (r *runWriter) hash(m llm.Message) uint64 {
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	field := func(b ...string) {
+		for _, s := range b {
+			h.WriteString(s)
+			h.WriteByte(0)
+		}
+	}
+	field(string(m.Role))
+	for _, p := range m.Parts {
+		field("part", p.Text)
+		if p.Image != nil {
+			h.Write(p.Image.Data)
+		}
+		if p.Call != nil {
+			field("call", p.Call.ID, p.Call.Name, p.Call.Malformed)
+			h.Write(p.Call.Input)
+		}
+		if p.Result != nil {
+			field("result", p.Result.ID, p.Result.Text)
+			for _, im := range p.Result.Images {
+				h.Write(im.Data)
+			}
+		}
+		if p.Opaque != nil {
+			field("opaque", p.Opaque.Owner)
+			h.Write(p.Opaque.Data)
+		}
+	}
+	return h.Sum64()
+}
+
+// recordReply writes the call. What it types into password fields is learned first.
+func (r *runWriter) recordReply(call *ModelCall, reply llm.Reply, err error, took time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		call.Error = modelFailure(err)
+	} else {
+		r.typed = r.typed[:0]
+		for _, c := range reply.Calls() {
+			r.learnTyped(c)
+		}
+		m := r.message(reply.Message)
+		call.Reply, call.Stop, call.Usage = &m, reply.Stop, reply.Usage
+	}
+	r.add(Entry{Kind: KindCall, Millis: milliseconds(took), Call: call})
+}
+
+// learnTyped remembers what a call types. The run is locked.
+func (r *runWriter) learnTyped(c llm.ToolCall) {
+	var input struct {
+		Ref  string `json:"ref"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(c.Input, &input) != nil || input.Text == "" {
+		return
+	}
+	r.typed = append(r.typed, typedText{c.Name, input.Ref, input.Text})
+	if r.hidden[agent.NormalizeRef(input.Ref)] {
+		r.learnPassword(input.Text)
+	}
+}
+
+// canonicalJSON is JSON in one spelling, in which secrets are found.
+func canonicalJSON(raw json.RawMessage) json.RawMessage {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func modelFailure(err error) *ModelFailure {
+	f := &ModelFailure{Text: err.Error()}
+	if e := (*llm.Error)(nil); errors.As(err, &e) {
+		f.Kind = e.Kind
+	}
+	return f
+}

@@ -1,0 +1,157 @@
+package recording
+
+import (
+	"context"
+	"hash/maphash"
+	"strings"
+
+	"clank/browseagent"
+	"clank/browsermgr/page/outline"
+	"clank/sessions"
+	"clank/sessions/agent"
+)
+
+// Browser is b, recorded: what its pages showed and how long they took.
+func (r *Recorder) Browser(b browseagent.Browser) browseagent.Browser {
+	return &recordedBrowser{Browser: b, recorder: r}
+}
+
+type recordedBrowser struct {
+	browseagent.Browser
+
+	recorder *Recorder
+}
+
+// Open implements [browseagent.Browser].
+func (b *recordedBrowser) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+	begun := b.recorder.now()
+	p, restored, err := b.Browser.Open(ctx, o)
+	if restored || err != nil { // an open page is looked up before each action
+		b.recorder.recordAction(ctx, "open", nil, err, milliseconds(b.recorder.now().Sub(begun)))
+	}
+	if err != nil {
+		return nil, restored, err
+	}
+	rec := &recordedPage{Page: p, recorder: b.recorder}
+	if j, judges := p.(recordedJudge); judges {
+		return &recordedJudgedPage{recordedPage: rec, judge: j}, restored, nil
+	}
+	return rec, restored, nil
+}
+
+// recordedPage records what is done with a page.
+type recordedPage struct {
+	browseagent.Page
+
+	recorder *Recorder
+}
+
+// recordedJudge is a page that can tell what an action would set off, as browseagent
+// wants it.
+type recordedJudge interface {
+	Assess(ctx context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error)
+	ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error)
+}
+
+// recordedJudgedPage is a page that is also a judge.
+type recordedJudgedPage struct {
+	*recordedPage
+
+	judge recordedJudge
+}
+
+// Assess passes on.
+func (p *recordedJudgedPage) Assess(ctx context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error) {
+	return p.judge.Assess(ctx, kind, args)
+}
+
+// ActIfUnchanged acts, recorded.
+func (p *recordedJudgedPage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
+	begun := p.recorder.now()
+	notes, same, err = p.judge.ActIfUnchanged(ctx, kind, args, mark)
+	p.recorder.recordAction(ctx, kind, notes, err, milliseconds(p.recorder.now().Sub(begun)))
+	return notes, same, err
+}
+
+// Act implements [browseagent.Page].
+func (p *recordedPage) Act(ctx context.Context, kind string, args map[string]any) ([]string, error) {
+	begun := p.recorder.now()
+	notes, err := p.Page.Act(ctx, kind, args)
+	p.recorder.recordAction(ctx, kind, notes, err, milliseconds(p.recorder.now().Sub(begun)))
+	return notes, err
+}
+
+// Snapshot implements [browseagent.Page].
+func (p *recordedPage) Snapshot(ctx context.Context, interactive bool, maxChars int) (string, error) {
+	begun := p.recorder.now()
+	text, err := p.Page.Snapshot(ctx, interactive, maxChars)
+	if r := p.recorder.runOf(ctx); r != nil {
+		r.recordSnapshot(interactive, text, err, milliseconds(p.recorder.now().Sub(begun)))
+	}
+	return text, err
+}
+
+// Text implements [browseagent.Page].
+func (p *recordedPage) Text(ctx context.Context, ref string) (string, error) {
+	begun := p.recorder.now()
+	text, err := p.Page.Text(ctx, ref)
+	p.recorder.recordAction(ctx, "text", nil, err, milliseconds(p.recorder.now().Sub(begun)))
+	return text, err
+}
+
+// Screenshot implements [browseagent.Page].
+func (p *recordedPage) Screenshot(ctx context.Context) ([]byte, string, error) {
+	begun := p.recorder.now()
+	data, mediaType, err := p.Page.Screenshot(ctx)
+	p.recorder.recordAction(ctx, "screenshot", nil, err, milliseconds(p.recorder.now().Sub(begun)))
+	return data, mediaType, err
+}
+
+// recordAction writes what the browser did.
+func (r *Recorder) recordAction(ctx context.Context, what string, notes []string, err error, took float64) {
+	run := r.runOf(ctx)
+	if run == nil {
+		return
+	}
+	a := &BrowserAction{What: what}
+	if what != "links" { // they are part of what the model is told
+		a.Notes = notes
+	}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	run.write(Entry{Kind: KindAct, Millis: took, Act: a})
+}
+
+// recordSnapshot writes the state of a page.
+func (r *runWriter) recordSnapshot(interactive bool, text string, err error, took float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &PageSnapshot{Interactive: interactive, Text: text}
+	if err != nil {
+		s.Error = err.Error()
+	}
+	if sum := maphash.String(r.seed, text); sum == r.state && text != "" {
+		s.Same, s.Text = true, ""
+	} else {
+		r.state = sum
+		r.notePasswordRefs(text)
+	}
+	r.add(Entry{Kind: KindSnapshot, Millis: took, Snapshot: s})
+}
+
+// notePasswordRefs remembers which refs of a page state are password fields. The run is
+// locked.
+func (r *runWriter) notePasswordRefs(text string) {
+	for line := range strings.Lines(text) {
+		marked := strings.Contains(line, "[password]") || strings.Contains(line, "[type=password]")
+		if !marked && !strings.HasPrefix(strings.TrimLeft(line, " "), "- textbox ") {
+			continue
+		}
+		for _, ref := range outline.ListRefs(line) {
+			if marked || agent.IsPasswordFieldName(ref.Name) {
+				r.hidden[ref.Ref] = true
+			}
+		}
+	}
+}

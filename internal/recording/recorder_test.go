@@ -1,0 +1,240 @@
+package recording_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"clank/internal/recording"
+	"clank/llm"
+	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRunIsRecordedWhole(t *testing.T) {
+	t.Parallel()
+	rec := &recording.Recorder{Dir: t.TempDir(), Versions: map[string]string{"clank": "1"}, Settings: func() map[string]any { return map[string]any{"max_steps": 9} }}
+	m := &script{replies: []llm.Reply{
+		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_click", `{"ref":"e6"}`), use("browser_screenshot", `{"show":true}`), say("Lamps."),
+	}}
+	if err := work(t, agent(rec, m), "t1", "look for lamps"); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, filepath.Join(rec.Dir, "t1"))
+	if b.Cut {
+		t.Error("the record of an ended run is cut")
+	}
+	begin := b.Start()
+	got := fmt.Sprint(begin.Task.Prompt, begin.Runtime, begin.Session, begin.Versions, begin.Settings)
+	if want := "look for lampslocal_browser_agentst1map[clank:1] map[max_steps:9]"; got != want {
+		t.Errorf("beginning %q, want %q", got, want)
+	}
+	var labels []string
+	for _, s := range b.Steps() {
+		labels = append(labels, fmt.Sprintf("%d %s %t", s.N, s.Label, s.Failed))
+	}
+	want := []string{
+		"1 think false", "2 open shop.test false", "3 think false", `4 click "Buy" true`, "5 think false", "6 take a screenshot false", "7 think false", "8 answer false",
+	}
+	if d := cmp.Diff(want, labels); d != "" {
+		t.Error(d)
+	}
+	last := b.Steps()[len(b.Steps())-1]
+	file, _ := recording.ImageFile(last.Images[0].MediaType)
+	if shown, err := b.Picture(file); err != nil || string(shown) != string(screen) {
+		t.Errorf("the picture of the answer: %q, %v", shown, err)
+	}
+}
+
+func TestRequestsAreRecordedAsWhatIsNew(t *testing.T) {
+	t.Parallel()
+	rec := &recording.Recorder{Dir: t.TempDir()}
+	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_snapshot", `{}`), say("Lamps.")}}
+	if err := work(t, agent(rec, m), "t1", "look for lamps"); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, filepath.Join(rec.Dir, "t1"))
+	var asked [][]int
+	var tools, systems int
+	for _, e := range b.Entries {
+		switch e.Kind {
+		case recording.KindCall:
+			asked = append(asked, e.Call.Messages)
+			if e.Call.System != nil {
+				systems++
+			}
+			if msgs := b.CallMessages(*e.Call); msgs[0].Text() != "look for lamps" {
+				t.Errorf("first message of a call: %q", msgs[0].Text())
+			}
+		case recording.KindTools:
+			tools++
+		}
+	}
+	if d := cmp.Diff([][]int{{0}, {0, 1, 2}, {0, 1, 2, 3, 4}}, asked); d != "" {
+		t.Error(d)
+	}
+	if tools != 1 || systems != 1 {
+		t.Errorf("tools were written %d times and the system prompt %d times, want once each", tools, systems)
+	}
+	if strings.Contains(everything(t, rec.Dir), "sealed") {
+		t.Error("what only the vendor can read is in the bundle")
+	}
+}
+
+func TestFailuresAreRecorded(t *testing.T) {
+	t.Parallel()
+	rec := &recording.Recorder{Dir: t.TempDir()}
+	m := &script{err: &llm.Error{Kind: llm.ErrRateLimited, Model: "test:script", Message: "too many"}}
+	if err := work(t, agent(rec, m), "t1", "look"); err == nil {
+		t.Fatal("the task did not fail")
+	}
+	b := open(t, filepath.Join(rec.Dir, "t1"))
+	last := b.Entries[len(b.Entries)-1]
+	if last.Kind != recording.KindEnd || !strings.Contains(last.End.Error, "too many") {
+		t.Errorf("the end: %+v", last.End)
+	}
+	for _, e := range b.Entries {
+		if e.Kind == recording.KindCall && e.Call.Error.Kind != llm.ErrRateLimited {
+			t.Errorf("the call: %+v", e.Call.Error)
+		}
+	}
+}
+
+func TestTwoRunsAtOnceAreKeptApart(t *testing.T) {
+	t.Parallel()
+	rec := &recording.Recorder{Dir: t.TempDir()}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), say(fmt.Sprintf("answer %d", i))}}
+			if err := work(t, agent(rec, m), fmt.Sprintf("t%d", i), fmt.Sprintf("task %d", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range 4 {
+		b := open(t, filepath.Join(rec.Dir, fmt.Sprintf("t%d", i)))
+		steps := b.Steps()
+		if got, want := steps[len(steps)-1].Text, fmt.Sprintf("answer %d", i); got != want {
+			t.Errorf("run %d: answer %q, want %q", i, got, want)
+		}
+	}
+}
+
+func TestRunThatIsLeftOrStoppedEndsWithTheReason(t *testing.T) {
+	t.Parallel()
+	rec := &recording.Recorder{Dir: t.TempDir()}
+	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`)}}
+	for range agent(rec, m).Run(t.Context(), sessions.Session{ID: "s"}, sessions.Task{ID: "left", Prompt: "x"}) {
+		break
+	}
+	if rec.Running("left") {
+		t.Error("it is still being recorded")
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(errors.New("@ada said stop"))
+	for range agent(rec, m).Run(ctx, sessions.Session{ID: "s"}, sessions.Task{ID: "stopped", Prompt: "x"}) {
+		continue
+	}
+	for id, want := range map[string]string{"left": "nobody followed", "stopped": "@ada said stop"} {
+		b := open(t, filepath.Join(rec.Dir, id))
+		if last := b.Entries[len(b.Entries)-1]; last.End == nil || !strings.Contains(last.End.Error, want) {
+			t.Errorf("%s ends with %+v, want %q", id, last.End, want)
+		}
+	}
+}
+
+func TestTaskGoesOnWhenNothingCanBeWritten(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rec := &recording.Recorder{Dir: file}
+	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), say("Lamps.")}}
+	if err := work(t, agent(rec, m), "t1", "look"); err != nil {
+		t.Error(err)
+	}
+	m = &script{replies: []llm.Reply{say("Lamps.")}}
+	if err := work(t, agent(&recording.Recorder{Dir: t.TempDir()}, m), "../t1", "look"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecondBackendGoesOnInTheSameBundle(t *testing.T) {
+	t.Parallel()
+	rec := &recording.Recorder{Dir: t.TempDir()}
+	for _, answer := range []string{"first", "second"} {
+		if err := work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say(answer)}}), "t1", "look"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := open(t, filepath.Join(rec.Dir, "t1"))
+	var answers []string
+	for _, s := range b.Steps() {
+		if s.Kind == sessions.StepAnswer {
+			answers = append(answers, s.Text)
+		}
+	}
+	if d := cmp.Diff([]string{"first", "second"}, answers); d != "" {
+		t.Error(d)
+	}
+	if pictures, err := os.ReadDir(filepath.Join(rec.Dir, "t1", "pictures")); err != nil || len(pictures) != 1 {
+		t.Errorf("%d pictures, %v; the same one is kept once", len(pictures), err)
+	}
+}
+
+func TestBundleStaysWithinItsBound(t *testing.T) {
+	t.Parallel()
+	rec := &recording.Recorder{Dir: t.TempDir(), MaxBytes: 40 << 10}
+	m := &script{}
+	for i := range 60 {
+		m.replies = append(m.replies, use("browser_type", fmt.Sprintf(`{"ref":"e2","text":%q}`, strings.Repeat(strconv.Itoa(i), 500))))
+	}
+	task := sessions.Task{ID: "t1", Prompt: "look", MaxSteps: 50}
+	for range agent(rec, m).Run(t.Context(), sessions.Session{ID: "s"}, task) {
+		continue
+	}
+	size := int64(len(everything(t, rec.Dir)))
+	b := open(t, filepath.Join(rec.Dir, "t1"))
+	end := b.Entries[len(b.Entries)-1].End
+	if end == nil || !end.Full || end.Dropped == 0 {
+		t.Errorf("the end says %+v, want that something was left out", end)
+	}
+	if steps := len(b.Steps()); steps < 90 {
+		t.Errorf("%d steps: they are kept in any case", steps)
+	}
+	if size > 200<<10 {
+		t.Errorf("the bundle has %d bytes", size)
+	}
+}
+
+func TestFilesAreForTheirOwnerAlone(t *testing.T) {
+	t.Parallel()
+	rec := &recording.Recorder{Dir: filepath.Join(t.TempDir(), "runs")}
+	if err := work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}), "t1", "look"); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(rec.Dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %s", name, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,145 @@
+package recording_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"clank/browseagent"
+	"clank/browsermgr"
+	"clank/internal/recording"
+	"clank/llm"
+	"clank/sessions"
+)
+
+// shared is the browser of all tests here.
+var shared *browsermgr.Manager
+
+func TestMain(m *testing.M) {
+	code, err := withBrowser(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func withBrowser(m *testing.M) (code int, err error) {
+	home, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(home)
+	shared = &browsermgr.Manager{Home: home, Headless: true, FirstPort: 18630, LastPort: 18639, LaunchTimeout: time.Minute}
+	if err := shared.Open(context.Background()); err != nil {
+		return 1, err
+	}
+	code = m.Run()
+	return code, shared.Close(context.Background())
+}
+
+// windows are the windows of the shared browser.
+type windows struct{}
+
+func (windows) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+	win, restored, err := shared.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
+	if err != nil {
+		return nil, false, err
+	}
+	return win, restored, nil
+}
+
+func (windows) Close(ctx context.Context, key string) error {
+	if win, ok := shared.Lookup(key); ok {
+		return win.Close(ctx)
+	}
+	return nil
+}
+
+// shop is a small site that can change.
+type shop struct {
+	url     string
+	changed atomic.Bool
+}
+
+const front = `<!doctype html><meta charset=utf-8><title>%s</title><link rel=icon href=data:,>%s
+<form action=/found><label>Search <input name=q></label><label>Password <input type=password name=p></label><button>Go</button></form>`
+
+// openShop starts the site. Once it has changed, other things come first, and one
+// thing is called otherwise.
+func openShop(tb testing.TB) *shop {
+	tb.Helper()
+	s := &shop{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		if s.changed.Load() {
+			fmt.Fprintf(w, front, "Lumen", "<p>Now open on Sundays</p><button>Subscribe</button><button>Close</button>")
+			return
+		}
+		fmt.Fprintf(w, front, "Lumen", "")
+	})
+	mux.HandleFunc("/found", func(w http.ResponseWriter, r *http.Request) {
+		basket := "Add to basket"
+		if s.changed.Load() {
+			basket = "Put into cart"
+		}
+		fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>Found</title><link rel=icon href=data:,><h1>Found %s</h1><button onclick=\"document.title='Added';this.after('In the basket')\">%s</button>",
+			r.FormValue("q"), basket)
+	})
+	srv := httptest.NewServer(mux)
+	tb.Cleanup(srv.Close)
+	s.url = srv.URL
+	return s
+}
+
+// patience is how long a step may take on a busy machine.
+const patience = time.Minute
+
+func settings() browseagent.Settings {
+	return browseagent.Settings{StepTimeout: patience, OpenTimeout: patience, MaxSteps: 30}
+}
+
+// record has a model work a task and returns the bundle of it.
+func record(tb testing.TB, m llm.Model, id, prompt string) *recording.Recording {
+	tb.Helper()
+	rec := &recording.Recorder{Dir: tb.TempDir()}
+	agent := &browseagent.Agent{
+		Browser: rec.Browser(windows{}), Settings: settings,
+		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
+	}
+	playTask(tb, rec.Backend(browseagent.Runtime, agent), id, prompt)
+	b, err := recording.OpenRecording(filepath.Join(rec.Dir, id))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return b
+}
+
+// playTask runs a task to its end and returns its answer.
+func playTask(tb testing.TB, b sessions.Backend, id, prompt string) sessions.Step {
+	tb.Helper()
+	tb.Cleanup(func() {
+		if err := b.Close(context.Background(), id); err != nil {
+			tb.Error(err)
+		}
+	})
+	var last sessions.Step
+	for step, err := range b.Run(tb.Context(), sessions.Session{ID: id}, sessions.Task{ID: id, Prompt: prompt}) {
+		if err != nil {
+			tb.Fatal(err)
+		}
+		last = step
+	}
+	return last
+}

@@ -1,0 +1,187 @@
+package recording
+
+import (
+	"context"
+	"encoding/json"
+	"image"
+	"slices"
+
+	"clank/browseagent"
+	"clank/computeruse"
+	"clank/llm"
+	"clank/sessions"
+)
+
+// endOfRecord is what the player says when the record has no more answers.
+const endOfRecord = "The record ends here."
+
+// Model is the model of the run, as the record has it.
+func (p *Player) Model() llm.Model { return replayModel{p} }
+
+type replayModel struct{ player *Player }
+
+// Name implements [llm.Model].
+func (m replayModel) Name() string { return m.player.name() }
+
+// Caps implements [llm.Model].
+func (m replayModel) Caps() llm.Caps {
+	if len(m.player.calls) == 0 {
+		return llm.Caps{Tools: true}
+	}
+	return m.player.calls[0].Caps
+}
+
+// Generate implements [llm.Model].
+func (m replayModel) Generate(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
+	if ctx.Err() != nil {
+		return llm.Reply{}, context.Cause(ctx)
+	}
+	p := m.player
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next >= len(p.calls) {
+		return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: endOfRecord}}}, Stop: llm.StopEnd}, nil
+	}
+	c := p.calls[p.next]
+	p.next++
+	reply := llm.Reply{Stop: c.Stop, Message: llm.Message{Role: c.Reply.Role}}
+	for _, part := range c.Reply.Parts {
+		if part.Opaque != nil {
+			continue // only its vendor could read it
+		}
+		if part.Call != nil {
+			adapted, err := p.adaptCall(*part.Call, c.elements)
+			if err != nil {
+				return llm.Reply{}, err
+			}
+			part.Call = &adapted
+		}
+		reply.Message.Parts = append(reply.Message.Parts, part)
+	}
+	return reply, nil
+}
+
+func (p *Player) name() string {
+	switch {
+	case len(p.calls) > 0:
+		return p.calls[0].Model
+	case len(p.turns) > 0:
+		return p.turns[0].model
+	default:
+		return p.begin.Task.Model
+	}
+}
+
+// ComputerUseModel is the model of a run that worked the screen, as the record has it. It
+// acts at the recorded points.
+func (p *Player) ComputerUseModel() computeruse.Model { return replayScreenModel{p} }
+
+type replayScreenModel struct{ player *Player }
+
+// Name implements [computeruse.Model].
+func (m replayScreenModel) Name() string { return m.player.name() }
+
+// Fit implements [computeruse.Model]: the size of the recorded pictures, in which
+// the points are counted.
+func (m replayScreenModel) Fit(screen image.Point) image.Point {
+	for _, t := range m.player.turns {
+		if t.shot != nil && t.shot.Size.X > 0 && t.shot.Size.Y > 0 && t.shot.Size.X <= screen.X && t.shot.Size.Y <= screen.Y {
+			return t.shot.Size
+		}
+	}
+	return screen
+}
+
+// Begin implements [computeruse.Model].
+func (m replayScreenModel) Begin(computeruse.ConversationOptions) (computeruse.Conversation, error) {
+	return replayConversation(m), nil
+}
+
+type replayConversation struct{ player *Player }
+
+// Memory implements [computeruse.Conversation].
+func (t replayConversation) Memory() (json.RawMessage, error) { return nil, nil }
+
+// Next implements [computeruse.Conversation].
+func (t replayConversation) Next(ctx context.Context, _ computeruse.Input) (computeruse.Turn, error) {
+	if ctx.Err() != nil {
+		return computeruse.Turn{}, context.Cause(ctx)
+	}
+	p := t.player
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next >= len(p.turns) {
+		return computeruse.Turn{Text: endOfRecord, Stop: llm.StopEnd}, nil
+	}
+	turn := p.turns[p.next].answer
+	p.next++
+	turn.Usage = llm.Usage{}
+	turn.Calls, turn.Tools = slices.Clone(turn.Calls), slices.Clone(turn.Tools)
+	for i, c := range turn.Calls {
+		c.Actions = slices.Clone(c.Actions)
+		for j, a := range c.Actions {
+			if a.Text == RedactedText {
+				return computeruse.Turn{}, errEffectWithheld
+			}
+			c.Actions[j].URL = p.mapAddresses(a.URL)
+		}
+		turn.Calls[i] = c
+	}
+	for i, c := range turn.Tools {
+		var err error
+		if turn.Tools[i], err = p.adaptCall(c, nil); err != nil {
+			return computeruse.Turn{}, err
+		}
+	}
+	return turn, nil
+}
+
+// Browser is b; the player sees what its pages show.
+func (p *Player) Browser(b browseagent.Browser) browseagent.Browser { return replayBrowser{b, p} }
+
+type replayBrowser struct {
+	browseagent.Browser
+
+	player *Player
+}
+
+// Open implements [browseagent.Browser].
+func (b replayBrowser) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+	o.URL = b.player.mapAddresses(o.URL)
+	p, restored, err := b.Browser.Open(ctx, o)
+	if err != nil {
+		return nil, restored, err
+	}
+	w := replayPage{p, b.player}
+	if j, judges := p.(replayJudge); judges {
+		return judgedReplayPage{w, j}, restored, nil
+	}
+	return w, restored, nil
+}
+
+type replayPage struct {
+	browseagent.Page
+
+	player *Player
+}
+
+// Snapshot implements [browseagent.Page].
+func (w replayPage) Snapshot(ctx context.Context, interactive bool, maxChars int) (string, error) {
+	text, err := w.Page.Snapshot(ctx, interactive, maxChars)
+	if err == nil {
+		w.player.setLiveState(text)
+	}
+	return text, err
+}
+
+// replayJudge is a page that can tell what an action would set off, as browseagent
+// wants it.
+type replayJudge interface {
+	Assess(ctx context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error)
+	ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error)
+}
+
+type judgedReplayPage struct {
+	replayPage
+	replayJudge
+}

@@ -1,0 +1,256 @@
+package recording_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clank/browseagent"
+	"clank/internal/recording"
+	"clank/llm"
+	"clank/llm/plain"
+	"clank/sessions"
+)
+
+// play plays a bundle and returns what differed, by step.
+func play(tb testing.TB, b *recording.Recording, session string, mappings ...recording.AddressMapping) (recording.ReplaySummary, []recording.StepComparison) {
+	tb.Helper()
+	p, err := recording.NewPlayer(b, mappings)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	agent := &browseagent.Agent{
+		Browser: p.Browser(windows{}), Settings: settings,
+		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
+	}
+	tb.Cleanup(func() {
+		if err := agent.Close(context.Background(), session); err != nil {
+			tb.Error(err)
+		}
+	})
+	var found []recording.StepComparison
+	sum, err := p.Replay(tb.Context(), agent, session, func(f recording.StepComparison) { found = append(found, f) })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return sum, found
+}
+
+// differences are the findings as lines.
+func differences(found []recording.StepComparison) string {
+	var b strings.Builder
+	for _, f := range found {
+		for _, d := range f.Differences {
+			b.WriteString(f.Label + " | " + string(d.Kind) + " | " + d.Was + " | " + d.Is + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestReplayOfTheSamePagesMatches(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	b := record(t, plain.New(plain.Options{}), "rsame", "open "+s.url+`, type "lamp" into Search, press Enter, click "Add to basket", read`)
+	sum, found := play(t, b, "psame")
+	if !sum.Matches() || sum.Steps != 5 {
+		t.Errorf("%s\n%s", sum, differences(found))
+	}
+}
+
+func TestReplayFollowsThePagesToAnotherAddress(t *testing.T) {
+	t.Parallel()
+	s, moved := openShop(t), openShop(t)
+	b := record(t, plain.New(plain.Options{}), "rmoved", "open "+s.url+`, type "lamp" into Search, press Enter`)
+	sum, found := play(t, b, "pmoved", recording.AddressMapping{From: s.url, To: moved.url})
+	if !sum.Matches() {
+		t.Errorf("%s\n%s", sum, differences(found))
+	}
+}
+
+func TestReplayFindsPlacesWhereTheyAreNow(t *testing.T) {
+	t.Parallel()
+	s, moved := openShop(t), openShop(t)
+	rec := &recording.Recorder{Dir: t.TempDir(), Places: map[string]string{"the shop": s.url + "/", "elsewhere": "http://else.test"}}
+	m := plain.New(plain.Options{Places: rec.Places})
+	agent := &browseagent.Agent{
+		Browser: rec.Browser(windows{}), Settings: settings,
+		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
+	}
+	playTask(t, rec.Backend(browseagent.Runtime, agent), "rplace", `open the shop, type "lamp" into Search`)
+	b, err := recording.OpenRecording(filepath.Join(rec.Dir, "rplace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	p, err := recording.NewPlayer(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Places(map[string]string{"the shop": moved.url + "/"})
+	played := &browseagent.Agent{
+		Browser: p.Browser(windows{}), Settings: settings,
+		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
+	}
+	t.Cleanup(func() { _ = played.Close(context.Background(), "pplace") })
+	var found []recording.StepComparison
+	sum, err := p.Replay(t.Context(), played, "pplace", func(f recording.StepComparison) { found = append(found, f) })
+	if err != nil || !sum.Matches() {
+		t.Errorf("%s, %v\n%s", sum, err, differences(found))
+	}
+}
+
+func TestReplaySaysWhereAPageHasChanged(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	b := record(t, plain.New(plain.Options{}), "rchanged", "open "+s.url+`, type "lamp" into Search, press Enter, click "Add to basket", read`)
+	s.changed.Store(true)
+	sum, found := play(t, b, "pchanged")
+	got := differences(found)
+	for _, want := range []string{
+		`| page | nothing more | - paragraph: Now open on Sundays`,
+		`click "Add to basket" | missing | button "Add to basket" | there is none on the page`,
+		`click "Add to basket" | title | Added | Found`,
+		"read the page | text | ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	// The field has another number now, and is found by its name.
+	if strings.Contains(got, `type "lamp" into "Search" | missing`) || strings.Contains(got, "| label |") {
+		t.Errorf("the field was not found by its name:\n%s", got)
+	}
+	if sum.Matches() || sum.Steps != 5 || sum.Different < 2 || !strings.Contains(sum.String(), "5 steps played") {
+		t.Errorf("summary: %s", sum)
+	}
+}
+
+func TestReplayEndsBeforeAPasswordThatNoRecordHolds(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	b := record(t, plain.New(plain.Options{}), "rpass", "open "+s.url+`, type "hunter2" into Password, type "lamp" into Search`)
+	sum, _ := play(t, b, "ppass")
+	if sum.Matches() || !strings.Contains(sum.Ended, "password") || sum.Steps != 1 || sum.NotReached != 2 {
+		t.Errorf("summary: %+v", sum)
+	}
+}
+
+func TestReplayEndsWhenItIsStopped(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	b := record(t, plain.New(plain.Options{}), "rstop", "open "+s.url+`, type "lamp" into Search, press Enter`)
+	p, err := recording.NewPlayer(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := &browseagent.Agent{
+		Browser: p.Browser(windows{}), Settings: settings,
+		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
+	}
+	t.Cleanup(func() { _ = agent.Close(context.Background(), "pstop") })
+	ctx, stop := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	played := 0
+	_, err = p.Replay(ctx, agent, "pstop", func(recording.StepComparison) {
+		played++
+		stop(enough)
+	})
+	if !errors.Is(err, enough) || played != 1 {
+		t.Errorf("%v after %d steps", err, played)
+	}
+}
+
+func TestRunSavedAsAScriptWorksWithoutItsModel(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	b := record(t, plain.New(plain.Options{}), "rscript", "open "+s.url+`, type "lamp" into Search, press Enter, click "Add to basket"`)
+	made, _, err := recording.MakeScript(b, "lamps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shelf := recording.ScriptStore{Dir: t.TempDir()}
+	if err := shelf.Save(made, false); err != nil {
+		t.Fatal(err)
+	}
+	m := plain.New(plain.Options{Scripts: shelf.Steps})
+	s.changed.Store(false)
+	agent := &browseagent.Agent{
+		Browser: windows{}, Settings: settings,
+		Model: func(context.Context, string) (llm.Model, error) { return m, nil },
+	}
+	answer := playTask(t, agent, "pscript", "run lamps with search = desk")
+	if answer.Kind != sessions.StepAnswer || answer.Failed || !strings.Contains(answer.Text, "Found desk") || !strings.Contains(answer.Text, "In the basket") {
+		t.Errorf("answer: %+v", answer.Text)
+	}
+}
+
+func TestMappingsAreRead(t *testing.T) {
+	t.Parallel()
+	got, err := recording.ParseMappings(" http://a.test/=http://b.test:80/ , https://c.test=http://d.test/x ")
+	if err != nil || len(got) != 2 || got[0] != (recording.AddressMapping{From: "http://a.test", To: "http://b.test:80"}) || got[1].To != "http://d.test/x" {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, wrong := range []string{"a.test=b.test", "http://a.test", "http://a.test=ftp://b"} {
+		if _, err := recording.ParseMappings(wrong); err == nil {
+			t.Errorf("%q was taken", wrong)
+		}
+	}
+}
+
+// no is asked and declines.
+type no struct{ asked *[]string }
+
+func (n no) Ask(_ context.Context, _ sessions.Session, _ sessions.Task, q sessions.Question) (string, error) {
+	*n.asked = append(*n.asked, q.Text)
+	return "", errors.New("declined")
+}
+
+func TestPeopleAreAskedInARecordedAndInAReplayedRun(t *testing.T) {
+	t.Parallel()
+	bought := make(chan string, 10)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			bought <- r.URL.Path
+		}
+		fmt.Fprint(w, `<!doctype html><title>Shop</title><link rel=icon href=data:,><form method=post action=/bought><button>Buy now</button></form>`)
+	})
+	srv := httptest.NewServer(mux)
+	t.Cleanup(srv.Close)
+	var asked []string
+	rec := &recording.Recorder{Dir: t.TempDir()}
+	m := plain.New(plain.Options{})
+	recorded := &browseagent.Agent{
+		Browser: rec.Browser(windows{}), Settings: settings, Approver: no{&asked},
+		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
+	}
+	playTask(t, rec.Backend(browseagent.Runtime, recorded), "rask", "open "+srv.URL+`, click "Buy now"`)
+	if len(asked) != 1 {
+		t.Fatalf("asked %q in the recorded run", asked)
+	}
+	b, err := recording.OpenRecording(filepath.Join(rec.Dir, "rask"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	p, err := recording.NewPlayer(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replayed := &browseagent.Agent{
+		Browser: p.Browser(windows{}), Settings: settings, Approver: no{&asked},
+		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
+	}
+	t.Cleanup(func() { _ = replayed.Close(context.Background(), "pask") })
+	if _, err := p.Replay(t.Context(), replayed, "pask", func(recording.StepComparison) {}); err != nil {
+		t.Fatal(err)
+	}
+	if len(asked) != 2 || len(bought) != 0 {
+		t.Errorf("asked %q, bought %d times", asked, len(bought))
+	}
+}

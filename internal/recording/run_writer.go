@@ -1,0 +1,318 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/computeruse"
+	"clank/sessions"
+)
+
+// runWriter is a bundle being written.
+type runWriter struct {
+	recorder *Recorder
+	limit    int64
+	opened   time.Time
+
+	mu          sync.Mutex
+	dir         string
+	file        *os.File      // nil once closed
+	size        int64         // of all that is kept
+	pictures    []keptImage   // oldest first
+	jobs        chan imageJob // files of pictures to write and to remove, in order; a full one is waited for
+	writerDone  chan struct{}
+	knownImages map[string]bool
+	broken      bool // it could not be written, which has been told
+	full        bool
+	dropped     int // pictures
+
+	secrets       secretSet
+	hidden        map[string]bool // refs of password fields
+	typed         []typedText     // what the newest answer of a model types
+	messages      map[uint64]int  // numbers of messages by their hash
+	count         int             // of messages
+	tools         map[string]bool // hashes of sets that were written
+	system        string
+	systemWritten bool // whether system was
+	state         uint64
+	seed          maphash.Seed
+}
+
+// keptImage is a picture in the bundle.
+type keptImage struct {
+	name string
+	size int64
+}
+
+// imageJob writes the file of a picture, or removes it if there is nothing in it.
+type imageJob struct {
+	name string
+	data []byte
+}
+
+// maxImageJobs is how many pictures may wait for the disk.
+const maxImageJobs = 8
+
+// typedText is a text that a model types with a tool into what a ref names, or with
+// a keyboard: then there is neither.
+type typedText struct{ tool, ref, text string }
+
+// open makes the directory, or goes on in it: then what was told before a crash
+// or a change of runtime stays.
+func (r *runWriter) open(dir, task string) error {
+	r.seed = maphash.MakeSeed()
+	r.knownImages, r.hidden = make(map[string]bool), make(map[string]bool)
+	r.messages, r.tools = make(map[uint64]int), make(map[string]bool)
+	if !runIDPattern().MatchString(task) {
+		return fmt.Errorf("record the run: %q is no id", task)
+	}
+	r.dir = filepath.Join(dir, task)
+	if err := os.MkdirAll(filepath.Join(r.dir, imageDir), 0o700); err != nil {
+		return fmt.Errorf("record the run: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(r.dir, entriesFile), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("record the run: %w", err)
+	}
+	if err := r.resume(f); err != nil {
+		f.Close()
+		return fmt.Errorf("record the run: %w", err)
+	}
+	r.file, r.jobs, r.writerDone = f, make(chan imageJob, maxImageJobs), make(chan struct{})
+	go r.writeImages(r.jobs, r.writerDone)
+	return nil
+}
+
+// writeImages writes pictures until the run is closed: making a file may take longer
+// than all else that is recorded of a step.
+func (r *runWriter) writeImages(jobs <-chan imageJob, idle chan<- struct{}) {
+	defer close(idle)
+	var failed error
+	for j := range jobs {
+		name := filepath.Join(r.dir, imageDir, j.name)
+		var err error
+		if j.data != nil {
+			err = os.WriteFile(name, j.data, 0o600)
+		} else if err = os.Remove(name); errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		if err != nil && failed == nil {
+			failed = err
+			r.recorder.logger().Warn("picture of a run is not kept", "dir", r.dir, "err", err)
+		}
+	}
+}
+
+// resume counts what is there and cuts off a line that was not finished.
+func (r *runWriter) resume(f *os.File) error {
+	raw, err := io.ReadAll(f)
+	if err != nil || len(raw) == 0 {
+		return err
+	}
+	whole := bytes.LastIndexByte(raw, '\n') + 1
+	if err := f.Truncate(int64(whole)); err != nil {
+		return err
+	}
+	r.size = int64(whole)
+	r.count = bytes.Count(raw[:whole], []byte(`{"kind":"message",`))
+	entries, err := os.ReadDir(filepath.Join(r.dir, imageDir))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			r.pictures = append(r.pictures, keptImage{e.Name(), info.Size()})
+			r.knownImages[e.Name()] = true
+			r.size += info.Size()
+		}
+	}
+	return err
+}
+
+// write adds an entry.
+func (r *runWriter) write(e Entry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(e)
+}
+
+// add adds an entry. The run is locked.
+func (r *runWriter) add(e Entry) {
+	if r.file == nil || r.broken || (r.full && e.Kind != KindStep && e.Kind != KindEnd) {
+		return
+	}
+	e.At = r.recorder.now().UTC()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		r.fail(err)
+		return
+	}
+	for _, word := range addressPasswords(b.Bytes()) {
+		r.learnPassword(word)
+	}
+	line := r.secrets.redact(b.Bytes())
+	if r.recorder.Clean != nil {
+		line = append(bytes.TrimSuffix(r.recorder.Clean(bytes.TrimSuffix(line, []byte("\n"))), []byte("\n")), '\n')
+	}
+	r.dropOldImages(int64(len(line)))
+	if _, err := r.file.Write(line); err != nil {
+		r.fail(err)
+		return
+	}
+	r.size += int64(len(line))
+}
+
+// fail gives the recording up. The run is locked.
+func (r *runWriter) fail(err error) {
+	r.broken = true
+	r.recorder.logger().Warn("run is not recorded any further", "dir", r.dir, "err", err)
+}
+
+// keepImage writes a picture and reports whether the bundle has it. The run is locked.
+func (r *runWriter) keepImage(name string, data []byte) bool {
+	switch {
+	case r.file == nil || r.broken || r.full:
+		return false
+	case r.knownImages[name]:
+		return true
+	}
+	size := int64(len(data))
+	if r.dropOldImages(size); r.full {
+		return false
+	}
+	r.jobs <- imageJob{name, data}
+	r.knownImages[name] = true
+	r.pictures = append(r.pictures, keptImage{name, size})
+	r.size += size
+	return true
+}
+
+// dropOldImages drops the oldest pictures until so many bytes more fit. The run is locked.
+func (r *runWriter) dropOldImages(more int64) {
+	for r.size+more > r.limit && len(r.pictures) > 0 {
+		old := r.pictures[0]
+		r.jobs <- imageJob{name: old.name}
+		r.pictures = r.pictures[1:]
+		delete(r.knownImages, old.name)
+		r.size -= old.size
+		r.dropped++
+	}
+	r.full = r.full || r.size+more > r.limit
+}
+
+// close writes the end.
+func (r *runWriter) close(e RunEnd) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.Dropped, e.Full = r.dropped, r.full
+	r.add(Entry{Kind: KindEnd, Millis: milliseconds(r.recorder.now().Sub(r.opened)), End: &e})
+	if r.file == nil {
+		return
+	}
+	close(r.jobs)
+	<-r.writerDone
+	if err := r.file.Close(); err != nil && !r.broken {
+		r.fail(err)
+	}
+	r.file = nil
+}
+
+// passwords are the passwords that were typed so far.
+func (r *runWriter) passwords() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.secrets.words
+}
+
+// observeStep takes in a step. One that shows a mask tells which of the texts that
+// the model typed are passwords.
+func (r *runWriter) observeStep(s sessions.Step) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	masked := bytes.Contains(s.Input, []byte(RedactedText)) || bytes.Contains([]byte(s.Label), []byte(RedactedText))
+	if s.Kind == sessions.StepAct && masked {
+		var input struct {
+			Ref string `json:"ref"`
+		}
+		_ = json.Unmarshal(s.Input, &input) // without one, every text of that tool counts
+		for _, t := range r.typed {
+			if t.tool != "" && t.tool == s.Tool && (input.Ref == "" || input.Ref == t.ref) {
+				r.learnPassword(t.text)
+			}
+		}
+	}
+	if s.Kind == sessions.StepAct && s.Phase == sessions.PhaseBegun && (s.Tool == string(computeruse.ActType) || s.Tool == string(computeruse.ActFill)) {
+		r.observeTyping(masked)
+	}
+	r.add(Entry{Kind: KindStep, Step: r.step(s)})
+}
+
+// observeTyping takes in that the next of the texts is typed that a model has for the
+// keyboard: they come in the order of its answer. The run is locked.
+func (r *runWriter) observeTyping(masked bool) {
+	i := slices.IndexFunc(r.typed, func(t typedText) bool { return t.tool == "" })
+	if i < 0 {
+		return
+	}
+	text := r.typed[i].text
+	r.typed = slices.Delete(r.typed, i, i+1)
+	if !masked {
+		return
+	}
+	r.learnPassword(text)
+	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("\t\r\n", c) }) {
+		r.learnPassword(part) // of several fields
+	}
+}
+
+// learnPassword takes a password out of what was written, also if nothing more will be,
+// and out of what will be. The run is locked.
+func (r *runWriter) learnPassword(word string) {
+	if !r.secrets.learn(word) || r.file == nil {
+		return
+	}
+	if err := r.rewrite(); err != nil {
+		// A record that cannot be freed of a secret is none: a full disk still lets go of what is there.
+		r.fail(errors.Join(err, r.file.Truncate(0), os.Remove(filepath.Join(r.dir, entriesFile))))
+	}
+}
+
+// rewrite replaces the file by one without the secrets. It is there whole or not
+// at all.
+func (r *runWriter) rewrite() error {
+	name := filepath.Join(r.dir, entriesFile)
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	clean := r.secrets.redact(bytes.Clone(raw))
+	if bytes.Equal(raw, clean) {
+		return nil
+	}
+	err = os.WriteFile(name+".new", clean, 0o600)
+	if err == nil {
+		err = os.Rename(name+".new", name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(name+".new"))
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	old := r.file
+	r.file = f
+	r.size += int64(len(clean) - len(raw))
+	return old.Close()
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

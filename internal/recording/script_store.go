@@ -1,0 +1,120 @@
+package recording
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ScriptStore is a directory of scripts, a text file each. Its methods are safe for
+// concurrent use, by several programs too.
+type ScriptStore struct{ Dir string }
+
+// ErrScriptNotFound says that there is no such script.
+var ErrScriptNotFound = errors.New("there is no such script")
+
+const scriptExtension = ".txt"
+
+// Save writes a script. One of that name is only replaced if replace says so.
+func (s ScriptStore) Save(sc Script, replace bool) error {
+	if err := CheckScriptName(sc.Name); err != nil {
+		return err
+	}
+	if _, err := ParseScript(sc.Name, sc.String()); err != nil {
+		return fmt.Errorf("save: %w", err)
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return fmt.Errorf("save script %s: %w", sc.Name, err)
+	}
+	name := filepath.Join(s.Dir, sc.Name+scriptExtension)
+	tmp, err := os.CreateTemp(s.Dir, ".new-*")
+	if err != nil {
+		return fmt.Errorf("save script %s: %w", sc.Name, err)
+	}
+	defer os.Remove(tmp.Name()) // it is gone if all went well
+	_, err = tmp.WriteString(sc.String())
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		if replace {
+			err = os.Rename(tmp.Name(), name)
+		} else {
+			err = os.Link(tmp.Name(), name) // fails if it is there
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("save script %s: there is one already (--replace replaces it)", sc.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("save script %s: %w", sc.Name, err)
+	}
+	return nil
+}
+
+// Load reads a script.
+func (s ScriptStore) Load(name string) (Script, error) {
+	if err := CheckScriptName(name); err != nil {
+		return Script{}, err
+	}
+	raw, err := os.ReadFile(filepath.Join(s.Dir, name+scriptExtension))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Script{}, fmt.Errorf("%w: %s%s", ErrScriptNotFound, name, s.known())
+	}
+	if err != nil {
+		return Script{}, fmt.Errorf("read script %s: %w", name, err)
+	}
+	return ParseScript(name, string(raw))
+}
+
+// known says which scripts there are.
+func (s ScriptStore) known() string {
+	names, err := s.Names()
+	if err != nil || len(names) == 0 {
+		return ` (none is saved; "clank sessions script" makes one of a run)`
+	}
+	return " (there are: " + strings.Join(names, ", ") + ")"
+}
+
+// Names lists the scripts.
+func (s ScriptStore) Names() ([]string, error) {
+	files, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the scripts: %w", err)
+	}
+	var names []string
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(f.Name(), scriptExtension); ok && scriptName().MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Delete removes a script.
+func (s ScriptStore) Delete(name string) error {
+	if err := CheckScriptName(name); err != nil {
+		return err
+	}
+	err := os.Remove(filepath.Join(s.Dir, name+scriptExtension))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s%s", ErrScriptNotFound, name, s.known())
+	}
+	if err != nil {
+		return fmt.Errorf("delete script %s: %w", name, err)
+	}
+	return nil
+}
+
+// Steps returns the steps of a script with values in their places, as
+// llm/plain.Options.Scripts wants it.
+func (s ScriptStore) Steps(name, values string) (string, error) {
+	sc, err := s.Load(name)
+	if err != nil {
+		return "", err
+	}
+	return sc.Fill(values)
+}

@@ -1,0 +1,147 @@
+package recording_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"clank/internal/recording"
+	"clank/llm/plain"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const lamps = `# finds lamps
+set search = "lamp"
+set city = "Rome, Italy"
+open http://shop.test/
+type "{search}" into the "Search" field, press Enter
+click "{city}" # {unknown}
+`
+
+func TestFillPutsValuesIntoTheirPlaces(t *testing.T) {
+	t.Parallel()
+	s, err := recording.ParseScript("lamps", strings.ReplaceAll(lamps, " # {unknown}", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{
+		"":                             `type "lamp" into / click "Rome, Italy"`,
+		"search = desk":                `type "desk" into / click "Rome, Italy"`,
+		`city="Bari, \"old\"",search=`: `type "" into / click "Bari, \"old\""`,
+		`search = {city}, city = x`:    `type "{city}" into / click "x"`,
+	} {
+		got, err := s.Fill(given)
+		if err != nil {
+			t.Errorf("%s: %v", given, err)
+		}
+		for part := range strings.SplitSeq(want, " / ") {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: %q, want %q", given, got, part)
+			}
+		}
+		if n, err := plain.CheckInstruction(got); n != 4 || err != nil {
+			t.Errorf("%s: %d steps, %v", given, n, err)
+		}
+	}
+	for given, want := range map[string]string{
+		"colour = red": `no value "colour"`, "lamp": "not understood", `search = "x`: "not closed", `search = "a" b`: "not understood", `search = a\`: "backslash",
+	} {
+		if _, err := s.Fill(given); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", given, err, want)
+		}
+	}
+}
+
+func TestScriptsThatCannotBeRunAreRefused(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                                       "0 steps",
+		"# only words":                           "0 steps",
+		"frobnicate":                             "frobnicate",
+		"set a = \"x\nopen shop.test":            "not understood",
+		"set a = \"x\" y\nopen shop.test":        "not understood",
+		"open shop.test\ntype \"x into the box":  "quotation mark",
+		strings.Repeat("open shop.test\n", 501):  "501 steps",
+		strings.Repeat("# words\n", 100_000):     "bytes",
+		"set a = \"x\"\nset a = \"y\"\nopen a.b": "twice",
+	} {
+		if _, err := recording.ParseScript("x", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestShelfKeepsScripts(t *testing.T) {
+	t.Parallel()
+	shelf := recording.ScriptStore{Dir: filepath.Join(t.TempDir(), "scripts")}
+	if names, err := shelf.Names(); err != nil || len(names) != 0 {
+		t.Errorf("empty: %v, %v", names, err)
+	}
+	s := recording.Script{Name: "lamps", Values: []recording.ScriptValue{{Name: "search", Text: "a\n\\ \"b\""}}, Steps: []string{"open shop.test", `type "{search}" into Search`}}
+	var wg sync.WaitGroup
+	saved := make(chan error, 4)
+	for range 4 {
+		wg.Go(func() { saved <- shelf.Save(s, false) })
+	}
+	wg.Wait()
+	close(saved)
+	done := 0
+	for err := range saved {
+		if err == nil {
+			done++
+		} else if !strings.Contains(err.Error(), "one already") {
+			t.Error(err)
+		}
+	}
+	if done != 1 {
+		t.Errorf("saved %d times at once", done)
+	}
+	got, err := shelf.Load("lamps")
+	if d := cmp.Diff(s, got); d != "" || err != nil {
+		t.Errorf("%v\n%s", err, d)
+	}
+	s.Steps = s.Steps[:1]
+	if err := shelf.Save(s, true); err != nil {
+		t.Error(err)
+	}
+	if steps, err := shelf.Steps("lamps", ""); err != nil || steps != "open shop.test" {
+		t.Errorf("%q, %v", steps, err)
+	}
+	if files, err := os.ReadDir(shelf.Dir); err != nil || len(files) != 1 {
+		t.Errorf("left in the directory: %v, %v", files, err)
+	}
+	if err := shelf.Delete("lamps"); err != nil {
+		t.Error(err)
+	}
+	for _, err := range []error{shelf.Delete("lamps"), shelf.Delete("../x"), shelf.Save(recording.Script{Name: "a/b"}, true), shelf.Save(recording.Script{Name: "empty"}, true)} {
+		if err == nil {
+			t.Error("no error")
+		}
+	}
+	if _, err := shelf.Load("tables"); !errors.Is(err, recording.ErrScriptNotFound) {
+		t.Error(err)
+	}
+}
+
+func FuzzParseScript(f *testing.F) {
+	f.Add(lamps, "search = desk")
+	f.Add("set a = \"\\n\\\"\"\nopen {a}", `a = "x`)
+	f.Fuzz(func(t *testing.T, text, values string) {
+		s, err := recording.ParseScript("x", text)
+		if err != nil {
+			return
+		}
+		again, err := recording.ParseScript("x", s.String())
+		if err != nil {
+			t.Fatalf("%q is not read again: %v", s.String(), err)
+		}
+		if d := cmp.Diff(s.Steps, again.Steps); d != "" {
+			t.Fatal(d)
+		}
+		_, _ = s.Fill(values)
+	})
+}

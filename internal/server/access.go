@@ -1,0 +1,54 @@
+package server
+
+import (
+	"context"
+
+	"clank/internal/settings"
+	"clank/sessions"
+	"clank/sessions/access"
+)
+
+// accessPerson is who asks, as the rules of access know people. The operator, who asks at the terminal or on the page, is nobody
+// of them.
+func accessPerson(o sessions.Origin) (access.Person, bool) {
+	return access.Person{User: o.User, Roles: o.Roles, Guild: o.Guild, Channel: o.Channel, Parent: o.Parent}, o.Kind == sessions.FromDiscord
+}
+
+// checkAccess says whether somebody may ask for anything.
+func (a *Server) checkAccess(o sessions.Origin) error {
+	p, stranger := accessPerson(o)
+	if !stranger {
+		return nil
+	}
+	return a.Settings.Current().Access.Rules().Check(p)
+}
+
+// accessRefusal is what somebody is told who may not ask for anything; empty for all others.
+func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
+	if err := a.checkAccess(o); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// profileFor decides which browser profile somebody works with.
+func (a *Server) profileFor(o sessions.Origin, want string) (string, error) {
+	return resolveProfile(a.Settings.Current(), o, want)
+}
+
+func resolveProfile(s settings.Settings, o sessions.Origin, want string) (string, error) {
+	p, stranger := accessPerson(o)
+	switch {
+	case stranger:
+		return s.Access.Rules().Profile(p, want, s.Profile)
+	case want != "":
+		return want, nil
+	}
+	return s.Profile, nil
+}
+
+// mayUseDefaultProfile says whether somebody may work in the profile that the brain's own browser tool uses.
+func mayUseDefaultProfile(s settings.Settings, o sessions.Origin) bool {
+	name, err := resolveProfile(s, o, s.Profile)
+	return err == nil && name == s.Profile
+}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"clank/browseagent"
+	"clank/browsermgr"
+	"clank/internal/settings"
+	"clank/llm"
+	"clank/sessions"
+)
+
+// WindowBrowser lets the agent loop use the browser manager: the two know only
+// standard types of each other.
+type WindowBrowser struct {
+	Manager   *browsermgr.Manager
+	Settings  func() settings.Settings
+	OnClose   func(key string)
+	Ephemeral bool // keep cookies and storage apart, and forget them
+}
+
+// Open implements browseagent.Browser.
+func (w WindowBrowser) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+	return w.window(ctx, o)
+}
+
+func (w WindowBrowser) window(ctx context.Context, o sessions.PageRequest) (*browsermgr.Window, bool, error) {
+	return w.Manager.Window(ctx, browsermgr.WindowOptions{
+		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.Settings().Headed, Ephemeral: w.Ephemeral || o.Profile == "",
+	})
+}
+
+// Close implements browseagent.Browser.
+func (w WindowBrowser) Close(ctx context.Context, key string) error {
+	w.OnClose(key)
+	win, ok := w.Manager.Lookup(key)
+	if !ok {
+		return nil
+	}
+	return win.Close(ctx)
+}
+
+// agentModel is the model that drives the browser. The Manager has routed the
+// task, so it is named.
+func (a *Server) agentModel(ctx context.Context, name string) (llm.Model, error) {
+	model, err := a.models.Find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return a.recorder.Model(model), nil
+}
+
+// assistantModel is the model people talk to, or nil if none is set.
+func (a *Server) assistantModel(ctx context.Context) (llm.Model, error) {
+	name := a.Settings.Current().AssistantModel
+	if name == "" {
+		return nil, nil //nolint:nilnil // no brain is a choice, not an error
+	}
+	return a.models.Find(ctx, name)
+}
+
+func (a *Server) agentSettings() browseagent.Settings {
+	s := a.Settings.Current()
+	return browseagent.Settings{
+		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.HandOverRuntimes(s, browseagent.Runtime, a.models.Ability),
+	}
+}
+
+// Bounds that are not worth a setting yet.
+const (
+	maxQueued        = 100
+	maxQueuedPerUser = 10
+	maxKeptViews     = 40
+	maxKeptTasks     = 5000
+	MaxTaskSteps     = 30 // the most a task may ask for
+)
+
+func (a *Server) sessionLimits() sessions.Limits {
+	s := a.Settings.Current()
+	perHour := s.BrowsesPerHour
+	if perHour == 0 {
+		perHour = -1
+	}
+	return sessions.Limits{
+		Disabled:        !s.BrowserEnabled,
+		PerHour:         perHour,
+		Running:         s.MaxTasks,
+		RunningPerGuild: s.TaskLimits.Guild,
+		RunningPerUser:  s.TaskLimits.User,
+		Queued:          maxQueued,
+		QueuedPerUser:   maxQueuedPerUser,
+		Sessions:        s.MaxSessions,
+		SessionIdle:     min(s.SessionTimeout, s.TabTimeout),
+		MaxSteps:        s.MaxSteps,
+		StepCeiling:     MaxTaskSteps,
+		TaskTimeout:     s.TaskTimeout,
+		Views:           maxKeptViews,
+		KeepTasks:       maxKeptTasks,
+		KeepFor:         time.Duration(s.RetentionInDays) * 24 * time.Hour,
+	}
+}
+
+func (a *Server) approvalTimeout() time.Duration { return a.Settings.Current().Approval.Wait }
+
+func (a *Server) anyoneMayStop() bool {
+	return a.Settings.Current().WhoMayStop == settings.StopAnyone
+}

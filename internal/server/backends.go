@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+
+	"clank/browseagent"
+	"clank/computeruse"
+	"clank/computeruse/anthropic"
+	"clank/computeruse/gemini"
+	"clank/computeruse/openai"
+	"clank/internal/settings"
+	"clank/sessions"
+	"clank/sessions/approval"
+)
+
+// ScreenBrowser lets the loop of computer use work the same windows as the agent loop.
+type ScreenBrowser struct{ WindowBrowser }
+
+// Open implements computeruse.Browser.
+func (s ScreenBrowser) Open(ctx context.Context, o sessions.PageRequest) (computeruse.Screen, bool, error) {
+	return s.window(ctx, o)
+}
+
+// backends are what drives a browser, by the name of the runtime: each within
+// the budget, and recorded with what the budget says.
+func (a *Server) backends() map[string]sessions.Backend {
+	w := WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: a.Ephemeral}
+	agent := &browseagent.Agent{
+		Browser: a.recorder.Browser(w), Model: a.agentModel, Settings: a.agentSettings, Places: a.NamedPages(), Approver: a.downloads, Logger: a.logger,
+	}
+	if a.Vault != nil {
+		agent.Logins = VaultLogins{Vault: a.Vault, Filler: &a.LoginFiller, Windows: a.Browsers}
+	}
+	all := map[string]sessions.Backend{browseagent.Runtime: agent}
+	for runtime, mind := range map[string]func(context.Context, string) (computeruse.Model, error){
+		computeruse.RuntimeOpenAI:    a.openaiComputerModel,
+		computeruse.RuntimeAnthropic: a.anthropicComputerModel,
+		computeruse.RuntimeGemini:    a.geminiComputerModel,
+	} {
+		all[runtime] = &computeruse.Agent{
+			Browser:  ScreenBrowser{w},
+			Model:    mind,
+			Settings: func() computeruse.Settings { return a.computerUseSettings(runtime) },
+			Places:   a.NamedPages(), Approver: a.downloads, Logger: a.logger,
+		}
+	}
+	for runtime, b := range all {
+		all[runtime] = a.recorder.Backend(runtime, a.budget.Backend(b))
+	}
+	return all
+}
+
+func (a *Server) openaiComputerModel(_ context.Context, name string) (computeruse.Model, error) {
+	o, err := a.models.OpenAIOptions(name)
+	if err != nil {
+		return nil, err
+	}
+	s := a.Settings.Current().OpenAIComputer
+	dialect := openai.DialectComputer
+	if s.Preview {
+		dialect = openai.DialectPreview
+	}
+	mind, err := openai.New(openai.Options{Client: o, Dialect: dialect, Stateless: !s.Stateful})
+	if err != nil {
+		return nil, err
+	}
+	return a.recorder.ComputerUseModel(a.budget.ComputerUseModel(mind)), nil
+}
+
+func (a *Server) anthropicComputerModel(_ context.Context, name string) (computeruse.Model, error) {
+	model, err := a.models.Claude(name)
+	if err != nil {
+		return nil, err
+	}
+	tools := anthropic.ToolsAuto
+	if a.Settings.Current().AnthropicComputer.Toolset == settings.ToolsetBrowser {
+		tools = anthropic.ToolsBrowser
+	}
+	mind, err := anthropic.New(model, tools)
+	if err != nil {
+		return nil, err
+	}
+	return a.recorder.ComputerUseModel(a.budget.ComputerUseModel(mind)), nil
+}
+
+func (a *Server) geminiComputerModel(_ context.Context, name string) (computeruse.Model, error) {
+	model, err := a.models.Gemini(name)
+	if err != nil {
+		return nil, err
+	}
+	mind, err := gemini.New(model, gemini.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return a.recorder.ComputerUseModel(a.budget.ComputerUseModel(mind)), nil
+}
+
+func (a *Server) computerUseSettings(runtime string) computeruse.Settings {
+	s := a.Settings.Current()
+	return computeruse.Settings{
+		StepTimeout: s.StepTimeout, MaxSteps: s.MaxSteps, HandOver: settings.HandOverRuntimes(s, runtime, a.models.Ability),
+	}
+}
+
+// routeTask says by which runtime and model a task is done.
+func (a *Server) routeTask(t sessions.Task) (runtime, model string, err error) {
+	way, err := settings.ChooseRoute(a.Settings.Current(), settings.RouteRequest{Runtime: t.Runtime, Model: t.Model}, a.models.Ability)
+	return way.Runtime, way.Model, err
+}
+
+// approveHandOver says whether the rest of a task may be left to another runtime, and
+// which model it has.
+func (a *Server) approveHandOver(ctx context.Context, s sessions.Session, t sessions.Task, to sessions.HandOverError) (string, error) {
+	now := a.Settings.Current()
+	way, err := settings.HandOverRoute(now, t.Runtime, to.Runtime, a.models.Ability)
+	if err == nil && now.HandOver == settings.HandOverAsk {
+		_, err = a.downloads.Ask(ctx, s, t, sessions.Question{
+			Classes: []string{string(approval.ClassHandOver)}, Text: "Go on with " + way.Model + " (" + way.Runtime + ")", Detail: to.Summary,
+		})
+	}
+	return way.Model, err
+}

@@ -1,0 +1,256 @@
+// Package phone puts the calls of the program together: lines on Discord and on the call page, who hears and speaks in them, what
+// they show, and the commands about them.
+//
+// It is wiring, and decides nothing about a conversation: that is voice/talk's, and who may join what is voice/talk/calls'.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/assistant"
+	"clank/internal/budget"
+	"clank/internal/settings"
+	"clank/sessions"
+	"clank/videosource"
+	"clank/voice"
+	"clank/voice/conversation"
+	"clank/voice/discord"
+	"clank/voice/discord/dave"
+	"clank/voice/share"
+	"clank/voice/speech/keyword"
+	"clank/voice/webrtc"
+)
+
+// DiscordBot is what calls need of the bot. A *bot.Bot is one.
+type DiscordBot interface {
+	Send(ctx context.Context, op int, d any) error
+	Post(ctx context.Context, channel, text string, images []sessions.Image) error
+	UserID() string
+}
+
+// CallLog keeps when calls were begun, so that a day's limit holds over restarts.
+type CallLog interface {
+	CallsSince(ctx context.Context, since time.Time) ([]time.Time, error)
+	RecordCall(ctx context.Context, at, keep time.Time) error
+}
+
+// CallService is all calls of this program. Set its fields, then Open; Close ends every call.
+type CallService struct {
+	Dir          string // transcripts are kept in a folder there, if the settings want it
+	Settings     func() settings.Settings
+	Secret       func(name string) (settings.SecretValue, error)
+	Sessions     *sessions.Manager
+	Scopes       *cancel.Scopes
+	PrivacyStore voice.PrivacyStore
+	CallLog      CallLog // nil: a day's limit of calls holds until the program ends
+
+	// Screenshotter takes the pictures of a session's page.
+	Screenshotter func(ctx context.Context, s sessions.Session) (videosource.Screenshotter, error)
+
+	// NewAssistant answers in calls, with tools for the person who speaks beside its own.
+	NewAssistant func(tools func(ctx context.Context, o sessions.Origin) []assistant.Tool) conversation.Replier
+
+	// NewBrowseTool is the brain's tool for the browser, for a model that holds the conversation by itself; show is given what is to be seen.
+	NewBrowseTool func(show func(o sessions.Origin, a assistant.Answer)) assistant.Tool
+
+	// Instructions is what such a model is told beforehand, with how it is to answer.
+	Instructions func(style string) string
+
+	// Budget holds what hearing and speaking cost within the budget; nil: nothing is counted.
+	Budget *budget.Enforcer
+
+	// DisabledReason says why somebody may not ask for anything now; see [conversation.Conversation].
+	DisabledReason func(ctx context.Context, o sessions.Origin) string
+
+	// ViewerAddr is where the viewer's page is served.
+	ViewerAddr string
+
+	// DiscordBase is Discord's scheme and host; empty is https://discord.com.
+	DiscordBase string
+
+	HTTPClient *http.Client
+	Logger     *slog.Logger
+
+	callsContext   context.Context //nolint:containedctx // of the calls, which outlive the requests that begin them
+	endCalls       context.CancelCauseFunc
+	background     sync.WaitGroup
+	privacy        *voice.PrivacyList
+	spotter        *keyword.Spotter // nil: not installed
+	spotterProblem string           // why it is not
+	signingKey     *dave.SigningKey
+	joiner         *discord.Joiner
+	bot            atomic.Pointer[DiscordBot]
+	goLive         goLiveAccount
+	registry       *conversation.CallRegistry
+	webrtcEngine   *webrtc.Engine
+	callPage       *webrtc.CallHost
+	shareLinks     share.Links
+	shares         *share.Manager
+	viewerPage     *share.ViewerPage
+	viewerServer   *http.Server
+	viewerURL      string
+
+	closers []func(context.Context) error
+}
+
+// Open makes everything ready; no call begins by itself. A part that a call can do without is left out, and its absence logged.
+func (x *CallService) Open(ctx context.Context) (err error) {
+	x.callsContext, x.endCalls = context.WithCancelCause(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, x.Close(context.WithoutCancel(ctx)))
+		}
+	}()
+	if x.privacy, err = voice.OpenPrivacyList(ctx, x.PrivacyStore); err != nil {
+		return err
+	}
+	x.openSpotter()
+	x.openTranscripts()
+	if err := x.openEngine(ctx); err != nil {
+		return err
+	}
+	if err := x.openSharing(ctx); err != nil {
+		return err
+	}
+	if err := x.openDiscord(ctx); err != nil {
+		return err
+	}
+	x.callPage = &webrtc.CallHost{Engine: x.webrtcEngine, Begin: x.startPageCall, Stop: x.stopFromPage, Share: x.shareFromPage, Logger: x.Logger}
+	x.onClose(x.callPage.Close)
+	x.openGoLive() // the account stays for as long as there are calls
+	return nil
+}
+
+// Close ends all calls and shares, and waits for what belongs to them, at most until ctx ends.
+func (x *CallService) Close(ctx context.Context) error {
+	cause := &cancel.Cause{Reason: cancel.ShuttingDown}
+	x.endCalls(cause)
+	var errs []error
+	if x.registry != nil {
+		errs = append(errs, x.registry.Close(ctx, cause))
+	}
+	for _, closeIt := range slices.Backward(x.closers) {
+		errs = append(errs, closeIt(ctx))
+	}
+	x.closers = nil
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		x.background.Wait()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		errs = append(errs, fmt.Errorf("end the calls: %w", context.Cause(ctx)))
+	}
+	return errors.Join(errs...)
+}
+
+func (x *CallService) onClose(f func(context.Context) error) { x.closers = append(x.closers, f) }
+
+// openSpotter looks for what hears stop words without a server.
+func (x *CallService) openSpotter() {
+	s, err := keyword.Open(keyword.Options{Log: x.Logger})
+	if err != nil {
+		x.spotterProblem = err.Error()
+		x.Logger.Info("stop words are not spotted in calls", "error", err)
+		return
+	}
+	x.spotter = s
+	x.onClose(func(context.Context) error { return s.Close() })
+}
+
+// openEngine prepares connections to pages. A port that is taken is no reason not to start.
+func (x *CallService) openEngine(ctx context.Context) error {
+	s := x.Settings().Share
+	x.webrtcEngine = &webrtc.Engine{
+		Loopback: true, Logger: x.Logger, ICEServers: x.iceServers(s),
+		MaxConns: webrtc.MaxPages + share.DefaultMaxViews + share.MaxOffers, // so that none of them takes another's place
+	}
+	if s.UDPPort != 0 {
+		x.webrtcEngine.UDP = fmt.Sprintf(":%d", s.UDPPort)
+	}
+	if s.PublicHost != "" {
+		x.webrtcEngine.PublicAddrs = []string{s.PublicHost}
+	}
+	if err := x.webrtcEngine.Open(ctx); err != nil {
+		return fmt.Errorf("prepare calls and pictures for pages: %w", err)
+	}
+	x.onClose(x.webrtcEngine.Close)
+	return nil
+}
+
+// openDiscord prepares calls on Discord; a bot is connected later.
+func (x *CallService) openDiscord(ctx context.Context) (err error) {
+	var before []time.Time
+	if x.CallLog != nil {
+		if before, err = x.CallLog.CallsSince(ctx, time.Now().Add(-callCountWindow)); err != nil {
+			return err
+		}
+	}
+	if x.signingKey, err = dave.NewSigningKey(); err != nil {
+		return err
+	}
+	x.joiner = &discord.Joiner{
+		Send: func(ctx context.Context, op int, d any) error {
+			b := x.bot.Load()
+			if b == nil {
+				return errors.New("clank is not connected to Discord")
+			}
+			return (*b).Send(ctx, op, d)
+		},
+		Key: x.signingKey, HTTPClient: x.HTTPClient, Logger: x.Logger, OnMoved: x.handleCallMoved,
+	}
+	x.onClose(x.joiner.Close)
+	x.registry = &conversation.CallRegistry{
+		Begin: x.startCall, ChannelOf: x.joiner.ChannelOf, CurrentChannel: x.currentChannel, Policy: x.callPolicy, Changed: x.handleCallChange, PreviousCalls: before, Logger: x.Logger,
+	}
+	return nil
+}
+
+// SetBot tells which bot it is whose gateway is used.
+func (x *CallService) SetBot(b DiscordBot) { x.bot.Store(&b) }
+
+// HandleDispatch takes the dispatches of the bot's gateway, in order.
+func (x *CallService) HandleDispatch(kind string, data json.RawMessage) {
+	x.joiner.Dispatch(kind, data)
+}
+
+// CallPage answers the call page of the dashboard.
+func (x *CallService) CallPage() http.Handler { return x.callPage.Handler() }
+
+// AutoJoin joins the person of o if the settings want that; see [conversation.CallRegistry.Follow].
+func (x *CallService) AutoJoin(ctx context.Context, o sessions.Origin) {
+	if x.bot.Load() == nil || o.Guild == "" || !x.Settings().Voice.AutoJoin {
+		return
+	}
+	x.background.Go(func() { x.registry.Follow(context.WithoutCancel(ctx), o) })
+}
+
+// currentChannel is the channel of the call in a guild.
+func (x *CallService) currentChannel(guild string) (channel string, ok bool) {
+	line, ok := x.joiner.Line(guild)
+	if !ok {
+		return "", false
+	}
+	return line.Channel(), true
+}
+
+func (x *CallService) callPolicy() conversation.CallPolicy {
+	v := x.Settings().Voice
+	allowed, blocked := v.Channels()
+	return conversation.CallPolicy{
+		Enabled: v.Enabled, AutoJoin: v.AutoJoin, AllowedChannels: allowed, BlockedChannels: blocked, Max: v.MaxCalls, PerDay: v.CallsPerDay,
+		MissingSetup: x.realtimeProblem(v),
+	}
+}

@@ -1,0 +1,224 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/assistant"
+	"clank/internal/settings"
+	"clank/sessions"
+	"clank/voice"
+	"clank/voice/conversation"
+	"clank/voice/share"
+	"clank/voice/speech"
+	"clank/voice/speech/playout"
+	"clank/voice/speech/vad"
+	"clank/voice/webrtc"
+)
+
+// shareStartTimeout bounds the beginning of a share, which may have to wake a page.
+const shareStartTimeout = 30 * time.Second
+
+// newConversation is what happens in a call.
+func (x *CallService) newConversation(line voice.Line, place conversation.Location, chat conversation.Chat, call share.CallRef) conversation.CallRunner {
+	v := x.Settings().Voice
+	t := &conversation.Conversation{
+		Line: line, Location: place, Chat: chat, Scopes: x.Scopes, DisabledReason: x.DisabledReason, Logger: x.Logger,
+		Assistant: x.NewAssistant(x.Tools),
+		Account:   budgetAccount,
+		Options: conversation.Options{
+			TranscribeAll: v.Transcription.Everything, Names: v.NameList(), BargeIn: conversation.BargeIn(v.BargeIn), AloneTimeout: v.AloneTimeout, MaxDuration: v.MaxDuration,
+		},
+	}
+	listens := &vad.Detector{
+		Rate: voice.RateSpeech, Logger: x.Logger,
+		Ignore: func(id string) bool { return x.privacy.OptedOut(place.Guild, id) },
+	}
+	t.NewDetector = conversation.BindDetector(listens)
+	if x.spotter != nil {
+		t.Spotter = x.spotter
+	}
+	if v.Engine == settings.VoiceEngineRealtime {
+		listens.Rate = voice.RateRealtime
+		x.useRealtime(t, v, call)
+	} else if tr, err := x.newTranscriber(v.Transcription); err != nil {
+		x.Logger.Info("speech is not put into words", "error", err)
+	} else {
+		t.Transcriber = x.budgetedTranscriber(tr, v.Transcription)
+	}
+	says := &playout.Player{Line: line, Logger: x.Logger}
+	if s, err := x.synthesizer(v.Speech); err != nil {
+		x.Logger.Info("words are not spoken", "error", err)
+	} else if s != nil {
+		says.Synthesizer = x.budgetedSynthesizer(s, v.Speech, chat)
+	}
+	if says.Synthesizer != nil || t.NewNative != nil { // which brings a voice of its own
+		t.Player = conversation.NewPlayer(says)
+	}
+	if place.Guild != "" {
+		t.Privacy = x.privacy
+		t.CheckChannel, t.IsOwnAccount = x.registry.CheckChannel, x.goLive.isAccount
+	} else {
+		t.Origin = func(voice.Person) sessions.Origin { return pageOrigin }
+	}
+	if page, ok := chat.(pageChat); ok {
+		t.ShowLine = page.showTranscript
+	}
+	return recordedConversation{t, x}
+}
+
+// Tools are what a brain can do about calls for the person at o: come into one, leave it, show a browser there.
+func (x *CallService) Tools(ctx context.Context, o sessions.Origin) []assistant.Tool {
+	var tools []assistant.Tool
+	if o.Kind == sessions.FromDiscord && x.bot.Load() != nil {
+		tools = x.registry.Tools(ctx, o)
+	}
+	if call, ok := x.findCall(o); ok && x.mayControlShare(o, call) {
+		for _, t := range x.shares.Tools(call) {
+			tools = append(tools, assistant.Tool(t))
+		}
+	}
+	return tools
+}
+
+// errNoSpeechServer says that a server is not set up.
+var errNoSpeechServer = errors.New("no key and no server is set up for it")
+
+// remoteServer is where speech is sent to, or comes from: an address of its own, or OpenAI's with a key.
+func (x *CallService) remoteServer(base, name string) (speech.RemoteServer, error) {
+	key, env := "", name
+	for _, env = range []string{name, "OPENAI_API_KEY"} {
+		s, err := x.Secret(env)
+		if err != nil {
+			return speech.RemoteServer{}, err
+		}
+		if s.IsSet() {
+			key = s.Reveal()
+			break
+		}
+		if base != "" {
+			break // a server of one's own gets no key that was meant for another
+		}
+	}
+	if base == "" && key == "" {
+		return speech.RemoteServer{}, errNoSpeechServer
+	}
+	return speech.RemoteServer{BaseURL: base, Key: key, KeyVariable: env, HTTPClient: x.HTTPClient, Log: x.Logger}, nil
+}
+
+func (x *CallService) newTranscriber(t settings.Transcription) (voice.Transcriber, error) {
+	server, err := x.remoteServer(t.URL, "TRANSCRIPTION_API_KEY")
+	if err != nil {
+		return nil, err
+	}
+	server.ModelSetting = "interaction.voice.transcription.model"
+	return speech.NewTranscriber(speech.TranscriberOptions{
+		Server: server, Model: t.Model, Language: t.Language, Keywords: []string{"clank"}, WAV: t.WAV,
+	})
+}
+
+// synthesizer is who says our words; nil if nobody shall.
+func (x *CallService) synthesizer(s settings.Speech) (voice.Synthesizer, error) {
+	if s.Engine == settings.SpeechOff {
+		return nil, nil //nolint:nilnil // to be silent is a choice
+	}
+	if s.Engine != settings.SpeechLocal {
+		server, err := x.remoteServer(s.URL, "SPEECH_API_KEY")
+		if err == nil {
+			server.ModelSetting = "interaction.voice.speech.model"
+			return speech.NewSynthesizer(speech.SynthesizerOptions{
+				Server: server, Model: s.Model, Voice: s.Voice, Format: speech.Format(s.Format), FormatSetting: "interaction.voice.speech.format",
+			})
+		}
+		if s.Engine == settings.SpeechServer || !errors.Is(err, errNoSpeechServer) {
+			return nil, err
+		}
+	}
+	return speech.NewESpeak(speech.ESpeakOptions{Voice: s.LocalVoice})
+}
+
+// missingSetup says what calls have to do without, in sentences with the way out; empty if nothing.
+func (x *CallService) missingSetup() string {
+	v := x.Settings().Voice
+	var text string
+	if _, err := x.newTranscriber(v.Transcription); err != nil && v.Engine != settings.VoiceEngineRealtime {
+		text = "I cannot understand words: set OPENAI_API_KEY, or the address of a transcription server in the settings."
+		if x.spotter != nil {
+			text += " I do hear “stop” and my name."
+		}
+	}
+	if x.spotter == nil {
+		text += " To hear “stop” at once, I need a program on the machine I run on: " + x.spotterProblem + "."
+	}
+	if _, err := x.synthesizer(v.Speech); err != nil {
+		text += " I cannot speak, so answers are written: " + err.Error() + "."
+	}
+	return text
+}
+
+// pageOrigin is the operator at the call page, as the chat page has it.
+var pageOrigin = sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", Moderator: true}
+
+// pageCallRef is the call of the call page, as shares know it.
+var pageCallRef = share.CallRef{ID: "page"}
+
+// startPageCall begins the conversation on the call page.
+func (x *CallService) startPageCall(c *webrtc.PageCall) {
+	place := conversation.Location{Kind: sessions.FromDashboard, Channel: pageOrigin.Channel}
+	x.background.Go(func() {
+		if err := x.newConversation(c, place, pageChat{c}, pageCallRef).Run(x.callsContext); err != nil && cancel.CauseOf(x.callsContext, err) == nil {
+			x.Logger.Info("call on the page ended", "reason", err)
+		}
+		if err := x.shares.EndCall(context.WithoutCancel(x.callsContext), pageCallRef); err != nil {
+			x.Logger.Warn("share not ended with its call", "error", err)
+		}
+	})
+}
+
+func (x *CallService) stopFromPage(_ *webrtc.PageCall, p voice.Person) {
+	x.Scopes.Stop(cancel.Scope{Channel: pageOrigin.Channel}, cancel.Actor{ID: pageOrigin.User, Name: p.Name, Moderator: true}, false)
+}
+
+// shareFromPage shows what was browsed last on the call page, or shows it no more. What comes of it is told on the page.
+func (x *CallService) shareFromPage(c *webrtc.PageCall, _ voice.Person, on bool) {
+	x.background.Go(func() {
+		ctx, cancel := context.WithTimeout(x.callsContext, shareStartTimeout)
+		defer cancel()
+		do := x.Unshare
+		if on {
+			do = func(ctx context.Context, o sessions.Origin) (string, error) { return x.Share(ctx, o, "") }
+		}
+		if _, err := do(ctx, pageOrigin); err != nil {
+			c.Write(webrtc.Note{Kind: webrtc.StatusNote, Text: conversation.AsSentence(err.Error())})
+			return
+		}
+		c.Write(webrtc.Note{Kind: webrtc.StatusNote})
+	})
+}
+
+// pageChat writes on the call page.
+type pageChat struct{ call *webrtc.PageCall }
+
+// Write implements [conversation.Chat].
+func (p pageChat) Write(_ context.Context, m conversation.Message) error {
+	n := webrtc.Note{Kind: webrtc.ChatNote, Text: m.Text}
+	if m.IsNotice {
+		n.Kind = webrtc.NoticeNote
+	}
+	for _, im := range m.Images {
+		n.Images = append(n.Images, webrtc.NoteImage(im))
+	}
+	p.call.Write(n)
+	return nil
+}
+
+// showTranscript has what is said in the call read on the page.
+func (p pageChat) showTranscript(s conversation.TranscriptLine) {
+	if s.Speaker.ID == "" {
+		p.call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: s.Text})
+		return
+	}
+	p.call.Write(webrtc.Note{Kind: webrtc.HeardNote, From: s.Speaker.Name, Text: s.Text})
+}

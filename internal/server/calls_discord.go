@@ -1,0 +1,179 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"clank/sessions"
+	"clank/voice/conversation"
+	"clank/voice/share"
+)
+
+// callRefOf is the call of a guild, as shares know it.
+func callRefOf(guild, channel string) share.CallRef {
+	return share.CallRef{ID: "discord:" + guild, Guild: guild, Channel: channel}
+}
+
+// startCall joins a voice channel and begins the conversation there.
+func (x *CallService) startCall(ctx context.Context, c conversation.CallInfo) (conversation.CallRunner, error) {
+	b := x.bot.Load()
+	if b == nil {
+		return nil, errors.New("clank is not connected to Discord")
+	}
+	line, err := x.joiner.Join(ctx, c.Guild, c.Channel)
+	if err != nil {
+		return nil, err
+	}
+	place := conversation.Location{Kind: sessions.FromDiscord, Guild: c.Guild, Channel: c.Channel, TextChannel: c.TextChannel, SelfID: (*b).UserID()}
+	// what the call tells later is not of the request that began it
+	return x.newConversation(line, place, callChat{*b, line.Channel}, callRefOf(c.Guild, c.Channel)), nil
+}
+
+// callCountWindow is how long it counts that a call was begun.
+const callCountWindow = 24 * time.Hour
+
+// handleCallChange notes the beginning of a call, and ends what it has shown when it is over.
+func (x *CallService) handleCallChange(c conversation.CallInfo, open bool, why error) {
+	if open && x.CallLog != nil {
+		x.background.Go(func() {
+			ctx, done := context.WithTimeout(context.WithoutCancel(x.callsContext), noticeTimeout)
+			defer done()
+			if err := x.CallLog.RecordCall(ctx, c.Since, time.Now().Add(-callCountWindow)); err != nil {
+				x.Logger.Warn("a call does not count for the day's limit after a restart", "error", err)
+			}
+		})
+	}
+	if open {
+		return
+	}
+	x.Logger.Info("call ended", "guild", c.Guild, "channel", c.Channel, "reason", why)
+	x.background.Go(func() {
+		if err := x.shares.EndCall(context.WithoutCancel(x.callsContext), callRefOf(c.Guild, c.Channel)); err != nil {
+			x.Logger.Warn("share not ended with its call", "guild", c.Guild, "error", err)
+		}
+	})
+}
+
+// callChat is the text chat of the voice channel in which a call is: people may move it.
+type callChat struct {
+	DiscordBot
+
+	channel func() string
+}
+
+// Write implements [conversation.Chat].
+func (p callChat) Write(ctx context.Context, m conversation.Message) error {
+	return p.Post(ctx, p.channel(), m.Text, m.Images)
+}
+
+// Join implements bot.Calls.
+func (x *CallService) Join(ctx context.Context, o sessions.Origin) (string, error) {
+	c, err := x.registry.Join(ctx, o, "")
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("I am in <#%s>. Say “clank, …” to ask for something, and “stop” to stop it.", c.Channel)
+	if missing := x.missingSetup(); missing != "" {
+		text += "\n" + missing
+	}
+	return text, nil
+}
+
+// Leave implements bot.Calls.
+func (x *CallService) Leave(ctx context.Context, o sessions.Origin) (string, error) {
+	if err := x.registry.Leave(ctx, o); err != nil {
+		return "", err
+	}
+	return "I have left the call.", nil
+}
+
+// Privacy implements bot.Calls.
+func (x *CallService) Privacy(ctx context.Context, o sessions.Origin, choice string) (string, error) {
+	if choice != "" {
+		if err := x.privacy.Set(ctx, o.Guild, o.User, choice == "out"); err != nil {
+			return "", err
+		}
+	}
+	var text strings.Builder
+	if x.privacy.OptedOut(o.Guild, o.User) {
+		text.WriteString("You are left out: in calls on this server I do not listen to you, and understand nothing of what you say. `/clank privacy` lets you be heard again.")
+	} else {
+		text.WriteString("In calls on this server I listen to you, for stop words and for what is said to me. `/clank privacy` lets you be left out.")
+	}
+	switch {
+	case x.Settings().Voice.KeepTranscripts:
+		text.WriteString(" What was understood is kept in words; sound is never kept.")
+	default:
+		text.WriteString(" Nothing of it is kept.")
+	}
+	if line, ok := x.joiner.Line(o.Guild); ok && line.PrivacyCode() != "" {
+		fmt.Fprintf(&text, "\nThe privacy code of the call, as I see it: `%s`. Discord shows the same one to everybody in it.", line.PrivacyCode())
+	}
+	return text.String(), nil
+}
+
+// Share implements bot.Calls.
+func (x *CallService) Share(ctx context.Context, o sessions.Origin, session string) (string, error) {
+	if session == "" || session == "last" {
+		s, err := x.Sessions.LastSession(ctx, o)
+		if err != nil {
+			return "", errors.New("there is no browser session of yours here yet: ask for something first, or begin one with /clank browse")
+		}
+		session = s.ID
+	}
+	call, ok := x.findCall(o)
+	if !ok {
+		return "", errors.New("I am in no call on this server: bring me into yours with /clank join") //nolint:staticcheck // a person reads it
+	}
+	if s, err := x.Sessions.Session(ctx, session); err == nil && s.MayUse(o) && !x.mayControlShare(o, call) { // others are refused anyway
+		return "", errors.New("pages are shown only to a call that you are in; join it first")
+	}
+	r, err := x.shares.Share(ctx, call, session, o)
+	if err != nil {
+		return "", err
+	}
+	text := r.Message
+	if s, ok := x.shares.Current(call); ok && s.Location.Link != "" {
+		text += "\n" + s.Location.Link
+	}
+	return text, nil
+}
+
+// Unshare implements bot.Calls.
+func (x *CallService) Unshare(ctx context.Context, o sessions.Origin) (string, error) {
+	call, ok := x.findCall(o)
+	if !ok {
+		return "", errors.New("nothing is shown: I am in no call on this server")
+	}
+	r, err := x.shares.Stop(ctx, call, o)
+	if err != nil {
+		return "", err
+	}
+	return r.Message, nil
+}
+
+// mayControlShare reports whether somebody at o is in a call, or has a say about it from outside: what is shown there takes the place of what
+// was shown before, and is seen by all.
+func (x *CallService) mayControlShare(o sessions.Origin, call share.CallRef) bool {
+	if call == pageCallRef || o.Moderator {
+		return true
+	}
+	here, in := x.joiner.ChannelOf(o.Guild, o.User)
+	return in && here == call.Channel
+}
+
+// findCall is the call that somebody at o means.
+func (x *CallService) findCall(o sessions.Origin) (share.CallRef, bool) {
+	if o.Kind != sessions.FromDiscord {
+		return pageCallRef, x.callPage.Current() != nil
+	}
+	for _, c := range x.registry.ActiveCalls() {
+		if c.Guild == o.Guild {
+			return callRefOf(c.Guild, c.Channel), true
+		}
+	}
+	return share.CallRef{}, false
+}

@@ -1,0 +1,227 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/bot/discord"
+	"clank/internal/settings"
+	"clank/voice/discord/conn"
+	"clank/voice/discord/golive"
+	"clank/voice/share"
+)
+
+// Names of the secrets that matter to Go Live.
+const (
+	goLiveTokenName = "DISCORD_GOLIVE_TOKEN"
+	botTokenName    = "DISCORD_TOKEN"
+)
+
+// What is asked of Discord, as its developer documentation has it.
+const (
+	discordAPIVersion = "9"      // as the bot's library speaks it
+	goLiveIntents     = 1 | 1<<7 // guilds, and who is in which voice channel
+)
+
+const (
+	goLiveConnectTimeout = 30 * time.Second // for one try to connect the account
+	goLiveRetryPause     = time.Minute      // between two of them
+	gatewayURLTimeout    = 10 * time.Second // where the gateway is
+	maxGatewayAnswer     = 64 << 10         // bytes of the answer
+	goLiveFrameRate      = 8                // frames a second that are announced
+	goLiveBitrate        = 4_000_000        // and bits
+)
+
+// goLiveAccount is the account that goes live, if the settings want one.
+type goLiveAccount struct {
+	mu      sync.Mutex
+	wanted  bool
+	account *golive.Account // nil while it is not connected
+	problem string          // why not, for people
+}
+
+func (l *goLiveAccount) set(a *golive.Account, problem string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.account, l.problem = a, problem
+}
+
+// connected is the account that is connected, or why none is.
+func (l *goLiveAccount) connected() (*golive.Account, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.account == nil {
+		return nil, errors.New(l.problem)
+	}
+	return l.account, nil
+}
+
+// isAccount reports whether somebody in a call is the account, which is there to show something.
+func (l *goLiveAccount) isAccount(id string) bool {
+	a, err := l.connected()
+	return err == nil && a.UserID() == id
+}
+
+// openGoLive connects the account for Go Live, if the settings want that, and tries again until the program ends. Shares go
+// elsewhere until it is there, and say why.
+func (x *CallService) openGoLive() {
+	if !x.Settings().Share.GoLive {
+		return
+	}
+	x.goLive.wanted = true
+	token, err := x.goLiveToken()
+	if err != nil {
+		x.Logger.Error("go live is switched on, but cannot be used", "error", err)
+		x.goLive.set(nil, err.Error())
+		return
+	}
+	x.goLive.set(nil, "its account is not connected to Discord yet")
+	x.background.Go(func() {
+		a, err := x.connectGoLive(token)
+		if err != nil {
+			return
+		}
+		<-x.callsContext.Done()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(x.callsContext), goLiveConnectTimeout)
+		defer cancel()
+		if err := a.Close(ctx); err != nil {
+			x.Logger.Warn("the account for go live did not leave as it should", "error", err)
+		}
+	})
+}
+
+// goLiveToken is the credential of the account, which is never the bot's.
+func (x *CallService) goLiveToken() (string, error) {
+	own, err := x.Secret(goLiveTokenName)
+	if err != nil {
+		return "", err
+	}
+	if !own.IsSet() {
+		return "", errors.New("it has no account: set " + goLiveTokenName + ", or switch it off in the settings")
+	}
+	bots, err := x.Secret(botTokenName)
+	if err != nil {
+		return "", err
+	}
+	if bareToken(own) == bareToken(bots) {
+		return "", errors.New(goLiveTokenName + " is the bot's own token, and Discord lets no bot go live: it needs an account of its own, or switch it off in the settings")
+	}
+	return bareToken(own), nil
+}
+
+// bareToken is a token without the word that bots have before it.
+func bareToken(s settings.SecretValue) string {
+	if !s.IsSet() {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimSpace(s.Reveal()), "Bot ")
+}
+
+// connectGoLive returns when the account is connected, Discord refuses it, or the program ends.
+func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
+	for {
+		small := &golive.PreviewPoster{API: x.discordAPI(), Token: token, HTTPClient: x.HTTPClient}
+		a := &golive.Account{
+			HTTPClient: x.HTTPClient, Logger: x.Logger, Preview: small.Post, Format: conn.Format{Rate: goLiveFrameRate, Bitrate: goLiveBitrate},
+			Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
+				return &discord.Gateway{
+					Token: token, UserToken: true, Intents: goLiveIntents,
+					URL: x.gatewayURL, OnDispatch: dispatch, HTTPClient: x.HTTPClient, Logger: x.Logger,
+				}
+			},
+		}
+		ctx, cancel := context.WithTimeout(x.callsContext, goLiveConnectTimeout)
+		err := a.Open(ctx)
+		cancel()
+		if err == nil {
+			x.Logger.Info("the account for go live is connected")
+			x.goLive.set(a, "")
+			return a, nil
+		}
+		if x.callsContext.Err() != nil {
+			return nil, context.Cause(x.callsContext)
+		}
+		x.Logger.Error("go live cannot be used", "error", err)
+		x.goLive.set(nil, err.Error())
+		if _, refused := errors.AsType[*discord.GatewayRefusedError](err); refused {
+			return nil, err
+		}
+		select {
+		case <-time.After(goLiveRetryPause):
+		case <-x.callsContext.Done():
+			return nil, context.Cause(x.callsContext)
+		}
+	}
+}
+
+// discordAPI is where Discord's REST API is.
+func (x *CallService) discordAPI() string {
+	base := x.DiscordBase
+	if base == "" {
+		base = "https://discord.com"
+	}
+	return base + "/api/v" + discordAPIVersion
+}
+
+// gatewayURL asks Discord where its gateway is. Nobody has to sign in for that.
+func (x *CallService) gatewayURL(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, gatewayURLTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.discordAPI()+"/gateway", nil)
+	if err != nil {
+		return "", fmt.Errorf("ask Discord where its gateway is: %w", err)
+	}
+	client := x.HTTPClient
+	if client == nil {
+		client = http.DefaultClient
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return "", fmt.Errorf("ask Discord where its gateway is: %w", err)
+	}
+	defer res.Body.Close()
+	var answer struct {
+		URL string `json:"url"`
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxGatewayAnswer)).Decode(&answer); err != nil || res.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("ask Discord where its gateway is: it answered %s", res.Status)
+	}
+	u, err := url.Parse(answer.URL)
+	if err != nil || u.Host == "" {
+		return "", errors.New("ask Discord where its gateway is: it gave no usable address")
+	}
+	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), "v="+discordAPIVersion+"&encoding=json"
+	return u.String(), nil
+}
+
+// goLiveTarget shows shares by Go Live, once its account is connected.
+type goLiveTarget struct {
+	account *goLiveAccount
+	target  *golive.Target // set by Begin
+}
+
+// Name implements [share.Target].
+func (*goLiveTarget) Name() string { return "Go Live" }
+
+// Begin implements [share.Target].
+func (s *goLiveTarget) Begin(ctx context.Context, show share.Presentation) (share.ViewLocation, error) {
+	a, err := s.account.connected()
+	if err != nil {
+		return share.ViewLocation{}, err
+	}
+	s.target = &golive.Target{Publisher: a.Publisher()}
+	return s.target.Begin(ctx, show)
+}
+
+// End implements [share.Target].
+func (s *goLiveTarget) End(ctx context.Context, show share.Presentation) error {
+	return s.target.End(ctx, show)
+}

@@ -1,0 +1,226 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"clank/internal/assistant"
+	"clank/internal/budget"
+	"clank/internal/settings"
+	"clank/llm"
+	"clank/sessions"
+	"clank/sessions/agent"
+	"clank/voice"
+	"clank/voice/conversation"
+	"clank/voice/realtime"
+	"clank/voice/share"
+)
+
+// realtimeStyle is what a model that speaks by itself is told of its manner.
+const realtimeStyle = "This is a voice call: you hear people and speak with them. Answer in one to three short sentences of plain spoken language, in the " +
+	"language of the person. Never read addresses, code or lists aloud: pictures of a browse are put into the chat for you, and share_browser_session " +
+	"shows the live page. Before a tool that takes a while, say in a few words that you are looking. People may speak with each other: where that " +
+	"is not for you, say nothing."
+
+// noRealtimeKeyText is told where the settings want a realtime model, and nothing says how to reach one.
+const noRealtimeKeyText = "calls are held by a realtime model here, and there is no key for one: whoever runs clank can set OPENAI_API_KEY, or the address of a realtime " +
+	"server (and REALTIME_API_KEY, if it wants one), or have the brain talk instead (setting interaction.voice.brain)"
+
+// realtimeProblem is noRealtimeKeyText if the settings want a realtime model that cannot be had; else empty.
+func (x *CallService) realtimeProblem(v settings.Voice) string {
+	if v.Engine != settings.VoiceEngineRealtime {
+		return ""
+	}
+	if _, err := x.remoteServer(v.Realtime.URL, "REALTIME_API_KEY"); err != nil {
+		return conversation.AsSentence(noRealtimeKeyText)
+	}
+	return ""
+}
+
+// useRealtime has a model hold the conversation that hears and speaks by itself. Where none can be had the call says so, and nothing
+// takes its place.
+func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice, call share.CallRef) {
+	server, err := x.remoteServer(v.Realtime.URL, "REALTIME_API_KEY")
+	if err != nil {
+		t.NewNative = func(conversation.NativeEvents) conversation.NativeModel {
+			return missingModel{errors.New(noRealtimeKeyText)}
+		}
+		return
+	}
+	s := &realtime.Session{
+		BaseURL: server.BaseURL, Key: server.Key, Model: v.Realtime.Model, Voice: v.Realtime.Voice,
+		Instructions: x.Instructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, HTTPClient: x.HTTPClient, Logger: x.Logger,
+	}
+	if v.Transcription.URL == v.Realtime.URL { // it is a model of that server
+		s.TranscriptionModel, s.Language = v.Transcription.Model, v.Transcription.Language
+	}
+	begin := conversation.RealtimeModel(s, func(on conversation.NativeEvents) []assistant.Tool { return x.realtimeTools(on, call, t.Line) })
+	if x.Budget == nil {
+		t.NewNative = begin
+		return
+	}
+	bill := &budget.SpeechConversation{Enforcer: x.Budget, Model: budget.AudioModel{Name: v.Realtime.Model, URL: v.Realtime.URL}}
+	place := llm.Account{Guild: t.Location.Guild, Channel: t.Location.Channel, Purpose: "talk"}
+	t.DisabledReason = x.disabledOrSpent(bill)
+	t.NewNative = func(on conversation.NativeEvents) conversation.NativeModel {
+		m := &budgetedModel{Session: s, bill: bill, callAccount: place, asker: on.Asker, uses: make(chan budgetUse, 256)}
+		s.RecordUsage, s.Transcribed = m.countResponse, m.countTranscription
+		begin(on)
+		bill.Prompt = promptLength(s)
+		return m
+	}
+}
+
+// disabledOrSpent is [Exchange.Disabled] where what somebody asks has to be paid for, too.
+func (x *CallService) disabledOrSpent(bill *budget.SpeechConversation) func(context.Context, sessions.Origin) string {
+	return func(ctx context.Context, o sessions.Origin) string {
+		if x.DisabledReason != nil {
+			if why := x.DisabledReason(ctx, o); why != "" {
+				return why
+			}
+		}
+		var spent *llm.Error
+		switch err := bill.Check(llm.WithAccount(ctx, budgetAccount(o, "talk"))); {
+		case errors.As(err, &spent):
+			return "I may not spend more today: " + spent.Error()
+		case err != nil:
+			x.Logger.Error("what may be spent is not known", "error", err)
+			return "I do not know what I may spend at the moment"
+		}
+		return ""
+	}
+}
+
+// promptLength is how many characters a model is told before anybody speaks.
+func promptLength(s *realtime.Session) int {
+	n := len(s.Instructions)
+	for _, t := range s.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return n
+}
+
+// budgetAccount says to whom something is put down.
+func budgetAccount(o sessions.Origin, purpose string) llm.Account {
+	return llm.Account{Guild: o.Guild, Channel: o.Channel, User: agent.PersonID(o), Purpose: purpose}
+}
+
+// realtimeTools are what a model that holds the conversation by itself may use, on behalf of whoever speaks with it.
+func (x *CallService) realtimeTools(on conversation.NativeEvents, call share.CallRef, line voice.Line) []assistant.Tool {
+	tools := []assistant.Tool{x.NewBrowseTool(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })}
+	for _, t := range x.shares.Tools(call) {
+		tools = append(tools, assistant.Tool(t))
+	}
+	if call == pageCallRef {
+		return append(tools, leavePageTool(line))
+	}
+	for _, t := range x.registry.Tools(x.callsContext, sessions.Origin{Kind: sessions.FromDiscord, Guild: call.Guild}) {
+		if t.Name == "leave_voice_channel" {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+// answerImages is what a browse has left to be seen.
+func answerImages(a assistant.Answer) (text string, images []sessions.Image) {
+	text, images = a.Text, a.Images
+	if len(images) == 0 && a.View != nil {
+		images = []sessions.Image{*a.View}
+	}
+	if text == "" {
+		text = "From the browser:"
+	}
+	return text, images
+}
+
+// leavePageTool ends the call on the call page.
+func leavePageTool(line voice.Line) assistant.Tool {
+	return assistant.Tool{
+		Tool: llm.Tool{
+			Name: "leave_voice_channel", Description: "End this call, when somebody asks you to.",
+			Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+		},
+		Call: func(ctx context.Context, _ sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
+			return "You have left the call.", nil, line.Close(ctx)
+		},
+	}
+}
+
+// missingModel is a model that cannot be had.
+type missingModel struct{ reason error }
+
+// Run implements [conversation.NativeModel].
+func (m missingModel) Run(context.Context) error { return m.reason }
+
+// Hear implements [conversation.NativeModel].
+func (missingModel) Hear(voice.Sound) {}
+
+// Interrupt implements [conversation.NativeModel].
+func (missingModel) Interrupt() {}
+
+// Cancel implements [conversation.NativeModel].
+func (missingModel) Cancel(error) {}
+
+// budgetedModel is a conversation within the budget: what it uses is counted for whoever spoke last, and it ends where no more may be
+// spent.
+type budgetedModel struct {
+	*realtime.Session
+
+	bill        *budget.SpeechConversation
+	callAccount llm.Account
+	asker       func() (sessions.Origin, bool)
+	uses        chan budgetUse
+}
+
+// budgetUse is something to be counted, for somebody.
+type budgetUse struct {
+	account llm.Account
+	count   func(place, by context.Context) error
+}
+
+// account is that of whoever spoke last.
+func (m *budgetedModel) account(purpose string) llm.Account {
+	if o, known := m.asker(); known {
+		return budgetAccount(o, purpose)
+	}
+	return m.callAccount
+}
+
+func (m *budgetedModel) countResponse(u realtime.Usage) {
+	r := budget.SpeechResponse{Usage: u.Usage, AudioInput: u.AudioInput, AudioCached: u.AudioCached, AudioOutput: u.AudioOutput}
+	m.uses <- budgetUse{m.account("talk"), func(place, by context.Context) error { return m.bill.CountResponse(place, by, r) }}
+}
+
+func (m *budgetedModel) countTranscription(length time.Duration) {
+	m.uses <- budgetUse{m.account("transcribe"), func(_, by context.Context) error { return m.bill.CountTranscription(by, m.TranscriptionModel, length) }}
+}
+
+// Run implements [conversation.NativeModel].
+func (m *budgetedModel) Run(ctx context.Context) error {
+	place := llm.WithAccount(ctx, m.callAccount)
+	if err := m.bill.Begin(place); err != nil {
+		return err
+	}
+	talking, end := context.WithCancelCause(ctx)
+	defer end(context.Canceled)
+	var counting sync.WaitGroup
+	counting.Go(func() {
+		for u := range m.uses {
+			if err := u.count(place, llm.WithAccount(context.WithoutCancel(ctx), u.account)); err != nil {
+				end(err)
+			}
+		}
+	})
+	err := m.Session.Run(talking)
+	close(m.uses) // nothing of the session runs any more
+	counting.Wait()
+	m.bill.End(context.WithoutCancel(place))
+	if err == nil && ctx.Err() == nil {
+		err = context.Cause(talking)
+	}
+	return err
+}

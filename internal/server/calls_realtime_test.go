@@ -1,0 +1,360 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/assistant"
+	"clank/internal/budget"
+	"clank/internal/server"
+	"clank/internal/settings"
+	"clank/internal/test/budgettest"
+	"clank/internal/test/llmtest"
+	"clank/internal/test/rtctest"
+	"clank/internal/test/sessionstest"
+	"clank/llm"
+	"clank/sessions"
+	"clank/videosource"
+	"clank/voice"
+	"clank/voice/conversation"
+	"clank/voice/webrtc"
+)
+
+// house is an exchange without programs of the machine, its settings, and what was spent.
+type house struct {
+	*server.CallService
+
+	dir     string
+	ledger  *budgettest.Ledger
+	limits  budget.Limits
+	backend *sessionstest.Backend
+
+	mu  sync.Mutex
+	all settings.Settings
+	key string
+}
+
+// nobody is a store in which nobody wants to be left out.
+type nobody struct{}
+
+func (nobody) ListOptedOut(context.Context) ([]voice.PrivacyKey, error)  { return nil, nil }
+func (nobody) SetOptedOut(context.Context, voice.PrivacyKey, bool) error { return nil }
+
+// open opens an exchange in which calls are held by a realtime model at url.
+func open(t *testing.T, url string, change func(*house)) *house {
+	t.Helper()
+	t.Setenv("PATH", t.TempDir())
+	h := &house{dir: t.TempDir(), ledger: new(budgettest.Ledger), all: settings.Defaults(), key: "sk-test", backend: new(sessionstest.Backend)}
+	h.all.Voice.Engine = settings.VoiceEngineRealtime
+	h.all.Voice.Realtime.URL = url
+	h.all.Voice.Transcription.URL = url
+	h.all.Voice.KeepTranscripts = true
+	h.all.Voice.Speech.Engine = settings.SpeechOff
+	if change != nil {
+		change(h)
+	}
+	logger := slog.New(slog.DiscardHandler)
+	scopes := new(cancel.Scopes)
+	m := &sessions.Manager{
+		Store: new(sessionstest.Store), Backends: map[string]sessions.Backend{"local": h.backend}, DefaultRuntime: func() string { return "local" },
+		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10} }, Scopes: scopes, Logger: logger,
+	}
+	if err := m.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b := &assistant.Assistant{Tasks: m, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
+	h.CallService = &server.CallService{
+		Dir: h.dir, Settings: func() settings.Settings { h.mu.Lock(); defer h.mu.Unlock(); return h.all },
+		Secret: func(name string) (settings.SecretValue, error) {
+			return settings.ReadSecret(name, func(n string) string {
+				if n == "REALTIME_API_KEY" {
+					return h.key
+				}
+				return ""
+			})
+		},
+		Sessions: m, Scopes: scopes, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:0", Logger: logger,
+		Screenshotter: func(context.Context, sessions.Session) (videosource.Screenshotter, error) {
+			return nil, errors.New("no page")
+		},
+		NewAssistant:  func(func(context.Context, sessions.Origin) []assistant.Tool) conversation.Replier { return b },
+		NewBrowseTool: b.BrowseTool, Instructions: b.StandingInstructions,
+		Budget: &budget.Enforcer{Ledger: h.ledger, Rules: func() budget.Rules { return budget.Rules{Zone: time.UTC, Limits: h.limits} }},
+	}
+	if err := h.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, done := context.WithTimeout(context.Background(), rtctest.Patience)
+		defer done()
+		if err := errors.Join(h.Close(ctx), m.Close(ctx)); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// join lets a page join the call.
+func (h *house) join(t *testing.T) *rtctest.Page {
+	t.Helper()
+	page, offer := rtctest.NewPage(t, rtctest.PageOptions{})
+	body, err := json.Marshal(webrtc.JoinRequest{SDP: offer, Name: "Ada", Key: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h.CallPage().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/join", bytes.NewReader(body)))
+	var got webrtc.JoinAnswer
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	page.Accept(t, got.SDP)
+	rtctest.Next(t, page.Up)
+	return page
+}
+
+// written waits until a page is told something with these words.
+func written(t *testing.T, page *rtctest.Page, words string) {
+	t.Helper()
+	var all []string
+	for range 50 {
+		var n struct{ Text string }
+		line := rtctest.Next(t, page.Said)
+		if err := json.Unmarshal([]byte(line), &n); err != nil {
+			t.Fatal(err)
+		}
+		if all = append(all, n.Text); strings.Contains(n.Text, words) {
+			return
+		}
+	}
+	t.Fatalf("%q is not among %q", words, all)
+}
+
+// tone is so many packets of speech, as far as an ear can tell.
+func tone(t *testing.T) []byte {
+	t.Helper()
+	p, err := voice.NewOpusPacker(voice.RateSpeech)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := make([]int16, 10*voice.RateSpeech/50)
+	for i := range samples {
+		samples[i] = int16(9000 - 18000*(i/40%2))
+	}
+	packets, err := p.Write(samples)
+	if err != nil || len(packets) < 5 {
+		t.Fatalf("%d packets, %v", len(packets), err)
+	}
+	return packets[4]
+}
+
+func TestARealtimeModelHoldsACallWithTheRealToolsAndIsPaidFor(t *testing.T) {
+	heard, outputs := make(chan struct{}), make(chan string, 2)
+	truncated, again := make(chan float64, 1), make(chan string, 1)
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		defer c.Drop()
+		session := c.Open()
+		outputs <- toolNames(session)
+		for len(c.Audio()) == 0 {
+			<-time.After(5 * time.Millisecond)
+		}
+		c.UserTranscript("item_0", "Look up the ferry.")
+		c.Begin("resp_1", "item_1")
+		c.FunctionCall("resp_1", "item_2", "call_1", "browser_browse", `{"query":"when does the ferry leave?"}`)
+		out := c.Expect("conversation.item.create").Text("item.output")
+		outputs <- out
+		c.Done("resp_1", "", "completed")
+		c.Expect("response.create")
+		c.Begin("resp_2", "item_3")
+		c.FunctionCall("resp_2", "item_4", "call_2", "share_browser_session", `{"session_id":"nope"}`)
+		outputs <- c.Expect("conversation.item.create").Text("item.output")
+		c.Done("resp_2", "", "completed")
+		c.Expect("response.create")
+		c.Begin("resp_3", "item_5")
+		c.OutputAudio("resp_3", "item_5", voice.AppendPCM(nil, make([]int16, 8*voice.RateRealtime)))
+		c.OutputTranscript("resp_3", "item_5", "The ferry leaves at nine.")
+		<-heard
+		c.Speech("item_6")
+		ms, _ := c.Expect("conversation.item.truncate").Get("audio_end_ms").(float64)
+		truncated <- ms
+		c.Done("resp_3", "", "cancelled")
+	}}, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		var told []string
+		for !strings.Contains(strings.Join(told, " "), "session_id") && len(told) < 10 {
+			e := c.Expect("conversation.item.create")
+			told = append(told, jsonOf(e["item"]))
+		}
+		again <- strings.Join(told, "\n")
+		c.AwaitClose()
+	}})
+	h := open(t, srv.URL(), func(h *house) {
+		h.backend.Script = func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
+			return []sessionstest.ScriptStep{sessionstest.Act("ferries"), sessionstest.Answer("At nine, for “" + task.Prompt + "”.")}
+		}
+	})
+	page := h.join(t)
+	page.SendOpus(t, 20, tone(t))
+	if got, want := rtctest.Next(t, outputs), "browser_browse leave_voice_channel share_browser_session stop_video_share"; got != want {
+		t.Errorf("tools: %s, want %s", got, want)
+	}
+	if got := rtctest.Next(t, outputs); !strings.Contains(got, `"ok":true`) || !strings.Contains(got, "At nine, for") || !strings.Contains(got, "[session_id: ") {
+		t.Errorf("the browse gave %s", got)
+	}
+	if got := rtctest.Next(t, outputs); !strings.Contains(got, "browser_session_not_found") {
+		t.Errorf("the share gave %s", got)
+	}
+	for range 20 {
+		rtctest.Next(t, page.Sounds)
+	}
+	close(heard)
+	if ms := rtctest.Next(t, truncated); ms < 300 || ms > 7000 {
+		t.Errorf("the model is told that %v ms of 8 s were heard", ms)
+	}
+	if got := rtctest.Next(t, again); !strings.Contains(got, "Look up the ferry.") || !strings.Contains(got, "session_id") {
+		t.Errorf("the next connection is told\n%s", got)
+	}
+	if err := h.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	h.counted(t)
+	h.transcribed(t)
+}
+
+// counted checks that each response and transcription is in the ledger once, and nothing is held any more.
+func (h *house) counted(t *testing.T) {
+	t.Helper()
+	calls, err := h.ledger.Calls(context.WithoutCancel(t.Context()), 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range calls {
+		got = append(got, strings.Join([]string{e.Model, e.Account.Purpose, string(e.State), e.Amount.String()}, " "))
+	}
+	slices.Sort(got)
+	want := []string{
+		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes",
+		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes",
+		"own:gpt-realtime-2.1 talk settled 1 calls, 150 tokens, 0.1 minutes",
+		"own:gpt-transcribe transcribe settled 1 calls, 11 tokens, 0.1 minutes",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("ledger:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// transcribed checks the transcript: who said what, for nobody else to read.
+func (h *house) transcribed(t *testing.T) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(h.dir, "transcripts", "*-dashboard-*.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("transcripts: %q, %v", files, err)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(string(data)) {
+		var l struct {
+			At       time.Time
+			By, Text string
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil || time.Since(l.At) > time.Hour {
+			t.Errorf("%s: %v", line, err)
+		}
+		got = append(got, l.By+": "+l.Text)
+	}
+	if want := []string{"Ada: Look up the ferry.", ": The ferry leaves at nine."}; !slices.Equal(got, want) {
+		t.Errorf("kept %q, want %q", got, want)
+	}
+}
+
+func toolNames(update llmtest.RealtimeEvent) string {
+	var names []string
+	tools, _ := update.Get("session.tools").([]any)
+	for _, tool := range tools {
+		m, _ := tool.(map[string]any)
+		name, _ := m["name"].(string)
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func jsonOf(v any) string {
+	data, _ := json.Marshal(v)
+	return string(data)
+}
+
+func TestAMissingKeyIsToldAndNothingTakesTheModelsPlace(t *testing.T) {
+	h := open(t, "", func(h *house) { h.key = "" })
+	page := h.join(t)
+	written(t, page, "REALTIME_API_KEY")
+}
+
+func TestASpentBudgetIsToldInTheCallAndNothingIsAsked(t *testing.T) {
+	srv := llmtest.NewRealtimeServer(t)
+	h := open(t, srv.URL(), func(h *house) { h.limits = budget.Limits{budget.LevelDay: {Tokens: 10}} })
+	page := h.join(t)
+	written(t, page, "I may not spend more today")
+	if n := len(srv.Requests()); n != 0 {
+		t.Errorf("%d connections were made", n)
+	}
+}
+
+func TestOldTranscriptsAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	made := func(name string, age time.Duration) string {
+		path := filepath.Join(dir, "transcripts", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600), os.Chtimes(path, time.Time{}, time.Now().Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	old, young, other := made("a.jsonl", 31*24*time.Hour), made("b.jsonl", 29*24*time.Hour), made("c.txt", 31*24*time.Hour)
+	open(t, "", func(h *house) { h.dir = dir })
+	deadline := time.Now().Add(rtctest.Patience)
+	for {
+		_, err := os.Stat(old)
+		if errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it is still there")
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+	for _, path := range []string{young, other} {
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAnAddressThatCannotBeIsNotTakenForOneInUse(t *testing.T) {
+	x := &server.CallService{
+		Settings: settings.Defaults, Scopes: &cancel.Scopes{}, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:99999", Logger: slog.New(slog.DiscardHandler),
+	}
+	if err := x.Open(t.Context()); err == nil || !strings.Contains(err.Error(), "99999") {
+		t.Errorf("Open = %v", err)
+	}
+}

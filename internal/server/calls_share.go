@@ -1,0 +1,169 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"clank/bot/discord"
+	"clank/sessions"
+	"clank/voice/share"
+	"clank/voice/webrtc"
+)
+
+// openSharing prepares what shows a browser to people, and serves the viewer's page.
+func (x *CallService) openSharing(ctx context.Context) error {
+	x.shareLinks.Lifetime = x.Settings().Share.LinkLifetime
+	x.shares = &share.Manager{
+		Sessions: x.Sessions, Screen: x.Screenshotter, Targets: x.shareTargets, CheckPermission: x.checkShare, SendNotice: x.sendShareNotice, Logger: x.Logger,
+	}
+	x.onClose(x.shares.Close)
+	x.viewerPage = &share.ViewerPage{Links: x, Engine: x.webrtcEngine, Logger: x.Logger}
+	if err := x.viewerPage.Open(); err != nil { // it only reads its own files
+		return err
+	}
+	x.onClose(x.viewerPage.Close)
+	return x.serveViewer(ctx)
+}
+
+// serveViewer listens on the viewer's address, or on any free port of the machine itself if that is taken.
+func (x *CallService) serveViewer(ctx context.Context) error {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", x.ViewerAddr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		x.Logger.Warn("address of the viewer's page is taken; using another", "address", x.ViewerAddr, "error", err)
+		ln, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return fmt.Errorf("serve the viewer's page: %w", err)
+	}
+	x.viewerURL = "http://" + ln.Addr().String() + "/"
+	x.viewerServer = &http.Server{ // strangers come here: none of them may hold a connection without using it
+		Handler: x.viewerPage.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: time.Minute,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := x.viewerServer.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			x.Logger.Error("viewer's page ended", "error", err)
+		}
+	}()
+	x.onClose(func(context.Context) error {
+		err := x.viewerServer.Close()
+		<-done
+		return err
+	})
+	return nil
+}
+
+// ViewerURL is where the viewer's page is reached from this machine.
+func (x *CallService) ViewerURL() string { return x.viewerURL }
+
+// viewerLink is the address of a share for people.
+func (x *CallService) viewerLink(token string) string {
+	base := x.Settings().Share.PublicURL
+	if base == "" {
+		base = x.viewerURL
+	}
+	return share.ViewerLink(base, token)
+}
+
+// CheckLink implements [share.LinkChecker].
+func (x *CallService) CheckLink(token string) (share.ViewerShare, error) {
+	id, until, err := x.shareLinks.Check(token)
+	if err != nil {
+		return share.ViewerShare{}, err
+	}
+	w, ok := x.shares.Watch(id)
+	if !ok {
+		return share.ViewerShare{}, share.ErrLinkRevoked
+	}
+	return share.ViewerShare{
+		ID: w.ID, Until: until, Done: w.Done, Watch: func() webrtc.FrameSource { return w.Source.Subscribe() },
+	}, nil
+}
+
+// shareTargets are the ways to show something to a call, the best first.
+func (x *CallService) shareTargets(c share.CallRef) []share.Target {
+	link := &share.LinkTarget{Links: &x.shareLinks, Address: x.viewerLink}
+	if c == pageCallRef {
+		return []share.Target{pageTarget{x}, link}
+	}
+	if x.goLive.wanted {
+		return []share.Target{&goLiveTarget{account: &x.goLive}, link}
+	}
+	return []share.Target{link}
+}
+
+// checkShare says why a session may not be shown, or not any more: whoever wants it was shut out, or its owner may not use its browser
+// profile now.
+func (x *CallService) checkShare(by sessions.Origin, s sessions.Session) error {
+	if x.Sessions.CheckAccess != nil {
+		if err := x.Sessions.CheckAccess(by); err != nil {
+			return err
+		}
+	}
+	if x.Sessions.SelectProfile == nil || s.Profile == "" {
+		return nil
+	}
+	_, err := x.Sessions.SelectProfile(s.Origin, s.Profile)
+	return err
+}
+
+// pageTarget shows a share on the call page.
+type pageTarget struct{ service *CallService }
+
+// Name implements [share.Target].
+func (pageTarget) Name() string { return "the call page" }
+
+// Begin implements [share.Target].
+func (p pageTarget) Begin(_ context.Context, s share.Presentation) (share.ViewLocation, error) {
+	c := p.service.callPage.Current()
+	if c == nil {
+		return share.ViewLocation{}, errors.New("nobody is on the call page")
+	}
+	c.Show(s.Session.Title, func() webrtc.FrameSource { return s.Source.Subscribe() })
+	return share.ViewLocation{Text: "You see it on this page."}, nil
+}
+
+// End implements [share.Target].
+func (p pageTarget) End(context.Context, share.Presentation) error {
+	if c := p.service.callPage.Current(); c != nil {
+		c.StopShowing()
+	}
+	return nil
+}
+
+// sendShareNotice lets the people of a call know what becomes of a share.
+func (x *CallService) sendShareNotice(n share.Notice) {
+	if n.Call == pageCallRef {
+		if c := x.callPage.Current(); c != nil {
+			c.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: appendLink(n.Text, n.Link)})
+		}
+		return
+	}
+	b := x.bot.Load()
+	if b == nil {
+		return
+	}
+	text := appendLink(discord.EscapeLine(n.Text, maxShareNotice), n.Link) // names are in it, and what servers say
+	x.background.Go(func() {
+		if err := (*b).Post(x.callsContext, n.Call.Channel, text, nil); err != nil {
+			x.Logger.Warn("news of a share not told", "channel", n.Call.Channel, "error", err)
+		}
+	})
+}
+
+const maxShareNotice = 1000 // characters of news of a share
+
+func appendLink(text, link string) string {
+	if link == "" {
+		return text
+	}
+	return text + "\n" + link
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"clank/voice/conversation"
+)
+
+const (
+	transcriptDir           = "transcripts" // in the home
+	transcriptSuffix        = ".jsonl"
+	transcriptSweepInterval = time.Hour
+	maxUnwrittenLines       = 256 // lines that wait to be written
+)
+
+// transcriptLine is one line of a transcript: who said what, and when. By is empty where we said it.
+type transcriptLine struct {
+	At   time.Time `json:"at"`
+	ID   string    `json:"id,omitempty"` // of the person, as the place of the call knows them
+	By   string    `json:"by,omitempty"`
+	Text string    `json:"text"`
+}
+
+// openTranscripts removes transcripts that are older than history is kept, now and from time to time.
+func (x *CallService) openTranscripts() {
+	x.background.Go(func() {
+		tick := time.NewTicker(transcriptSweepInterval)
+		defer tick.Stop()
+		for {
+			x.sweepTranscripts(time.Now())
+			select {
+			case <-tick.C:
+			case <-x.callsContext.Done():
+				return
+			}
+		}
+	})
+}
+
+// sweepTranscripts removes what is too old. What goes wrong is logged, and tried again with the next sweep.
+func (x *CallService) sweepTranscripts(now time.Time) {
+	days := x.Settings().RetentionInDays
+	if days == 0 {
+		return
+	}
+	dir := filepath.Join(x.Dir, transcriptDir)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		x.Logger.Warn("old transcripts not looked for", "error", err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || filepath.Ext(e.Name()) != transcriptSuffix || now.Sub(info.ModTime()) < time.Duration(days)*24*time.Hour {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			x.Logger.Warn("old transcript not removed", "error", err)
+		}
+	}
+}
+
+// recordedConversation is a conversation whose transcript is kept if the settings want that as it begins: people are told then.
+type recordedConversation struct {
+	*conversation.Conversation
+
+	service *CallService
+}
+
+// Run implements [conversation.CallRunner].
+func (k recordedConversation) Run(ctx context.Context) error {
+	if k.service.Settings().Voice.KeepTranscripts {
+		lines := make(chan transcriptLine, maxUnwrittenLines)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			k.service.writeTranscript(k.Location, lines)
+		}()
+		defer func() { // nothing is kept any more when Run has returned
+			close(lines)
+			<-done
+		}()
+		k.RecordLine = k.service.transcriptRecorder(k.Location, lines)
+	}
+	return k.Conversation.Run(ctx)
+}
+
+// transcriptRecorder passes on what was said, unless whoever said it does not want to be heard, or the settings have changed.
+func (x *CallService) transcriptRecorder(place conversation.Location, lines chan<- transcriptLine) func(conversation.TranscriptLine) {
+	return func(s conversation.TranscriptLine) {
+		if s.Speaker.ID != "" && x.privacy.OptedOut(place.Guild, s.Speaker.ID) || !x.Settings().Voice.KeepTranscripts {
+			return
+		}
+		select {
+		case lines <- transcriptLine{At: s.At, ID: s.Speaker.ID, By: s.Speaker.Name, Text: s.Text}:
+		default:
+			x.Logger.Warn("a line of a transcript is lost, as the disk is slow", "channel", place.Channel)
+		}
+	}
+}
+
+// writeTranscript writes lines into a file of their own, made with the first of them, until no more come.
+func (x *CallService) writeTranscript(place conversation.Location, lines <-chan transcriptLine) {
+	var f *os.File
+	told := false
+	tell := func(err error) {
+		if err != nil && !told {
+			told = true
+			x.Logger.Error("transcript of a call not written", "channel", place.Channel, "error", err)
+		}
+	}
+	for l := range lines {
+		var err error
+		if f == nil {
+			f, err = x.newTranscript(place, l.At)
+		}
+		if err == nil {
+			err = json.NewEncoder(f).Encode(l)
+		}
+		tell(err)
+	}
+	if f != nil {
+		tell(f.Close())
+	}
+}
+
+// newTranscript makes the file of a call that nobody but this user can read.
+func (x *CallService) newTranscript(place conversation.Location, at time.Time) (*os.File, error) {
+	dir := filepath.Join(x.Dir, transcriptDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("keep a transcript: %w", err)
+	}
+	where := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return -1
+	}, place.Channel)
+	f, err := os.CreateTemp(dir, at.UTC().Format("2006-01-02T150405Z")+"-"+where+"-*"+transcriptSuffix) // readable by its owner alone
+	if err != nil {
+		return nil, fmt.Errorf("keep a transcript: %w", err)
+	}
+	return f, nil
+}

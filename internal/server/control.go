@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+
+	"clank/browsermgr/control"
+	"clank/browsermgr/control/client"
+	"clank/internal/settings"
+	"clank/sessions"
+	"clank/sessions/access"
+)
+
+// controlAddress is where the control API listens unless a flag says otherwise. Scripts that know the port of a gateway
+// expect it two above.
+func controlAddress(getenv func(string) string) string {
+	if port, err := strconv.Atoi(getenv("OPENCLAW_GATEWAY_PORT")); err == nil && port > 0 && port < 65534 {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(port+2))
+	}
+	return control.DefaultAddr
+}
+
+// OpenControl serves the control API and tells commands of the same person where it is. If its usual port is taken, it
+// takes any: the commands find it all the same.
+func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server, error) {
+	secrets, err := a.controlSecrets()
+	if err != nil {
+		return nil, err
+	}
+	s := &control.Server{
+		Manager: a.Browsers, Features: a.features, Policy: a.gate, Addr: addr, Secrets: secrets, Version: a.version, Logger: a.logger,
+		EvaluateEnabled: func() bool { return a.Settings.Current().Browser.EvaluateEnabled },
+		SnapshotMode:    func() string { return a.Settings.Current().Browser.SnapshotMode },
+		Approver:        ToolApprover{Approver: a.Approver},
+	}
+	if s.Addr == "" {
+		s.Addr = controlAddress(a.getenv)
+	}
+	err = s.Open(ctx)
+	if addr == "" && errors.Is(err, syscall.EADDRINUSE) {
+		a.logger.Warn("the port of the control API is taken: it listens on another", "address", s.Addr)
+		s.Addr = "127.0.0.1:0"
+		err = s.Open(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.onClose(s.Close)
+	if err := a.OwnListeners.addURL(s.URL()); err != nil {
+		return nil, err
+	}
+	withdraw, err := client.Announce(a.Home.Dir, s.URL(), a.LocalSecret)
+	if err != nil {
+		return nil, fmt.Errorf("announce the control API: %w", err)
+	}
+	a.onClose(func(context.Context) error { withdraw(); return nil })
+	a.Tools = NewBrowserTools(a.StateDir, s.URL(), a.LocalSecret)
+	a.Tools.Settings = a.Settings.Current
+	a.Tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, a.getenv) }
+	a.Tools.Model = a.models.Find
+	a.Tools.RegisterCaller = a.Approver.Callers.Register
+	a.Tools.MayUseProfile = func(o sessions.Origin) bool { return mayUseDefaultProfile(a.Settings.Current(), o) }
+	a.onClose(a.Tools.Close)
+	return s, nil
+}
+
+// controlSecrets are the token and the password of the environment, the secret of this run, and the tokens that were given
+// out.
+func (a *Server) controlSecrets() (control.Secrets, error) {
+	var s control.Secrets
+	for _, name := range []string{"CLANK_BROWSER_TOKEN", "OPENCLAW_GATEWAY_TOKEN"} {
+		v, err := settings.ReadSecret(name, a.getenv)
+		if err != nil {
+			return s, err
+		}
+		if s.Token == "" && v.IsSet() {
+			s.Token = v.Reveal()
+		}
+	}
+	v, err := settings.ReadSecret("OPENCLAW_GATEWAY_PASSWORD", a.getenv)
+	if err != nil {
+		return s, err
+	}
+	s.Password = v.Reveal()
+	s.Issued = func(secret string) bool {
+		return a.isLocalSecret(secret) || a.tokens.Valid(secret, access.ScopeControl)
+	}
+	return s, nil
+}
+
+// isLocalSecret reports whether a secret is that of this run.
+func (a *Server) isLocalSecret(secret string) bool {
+	got, want := sha256.Sum256([]byte(secret)), sha256.Sum256([]byte(a.LocalSecret))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}

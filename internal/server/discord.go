@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"clank/bot"
+	"clank/bot/discord"
+	"clank/cancel"
+	"clank/internal/settings"
+)
+
+const (
+	discordGreetingWait = 2 * time.Second  // before the rest is greeted without Discord
+	discordRetryDelay   = 30 * time.Second // between two attempts to reach Discord
+)
+
+// discordConnector connects to Discord beside the rest, which goes on without it.
+type discordConnector struct {
+	states chan string   // how it stands, whenever that changes
+	done   chan struct{} // closed when nothing will change any more
+}
+
+// openDiscord begins to connect, if there is a token. It tries again until ctx
+// ends, unless Discord refuses the bot.
+func (a *Server) openDiscord(ctx context.Context) (*discordConnector, error) {
+	token, err := settings.ReadSecret("DISCORD_TOKEN", a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	d := &discordConnector{states: make(chan string, 1), done: make(chan struct{})}
+	go func() {
+		defer close(d.done)
+		for last := ""; ; {
+			how, again := a.ConnectBot(ctx, token)
+			if how != last {
+				select {
+				case d.states <- how:
+				case <-ctx.Done():
+				}
+				last = how
+			}
+			if !again {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(discordRetryDelay):
+			}
+		}
+	}()
+	return d, nil
+}
+
+// firstState returns how it stands after a short while.
+func (d *discordConnector) firstState(ctx context.Context) string {
+	select {
+	case how := <-d.states:
+		return how
+	case <-time.After(discordGreetingWait):
+		return "connecting …"
+	case <-ctx.Done():
+		return "not connected"
+	}
+}
+
+// reportStates tells what changes until ctx ends, and waits for the end of connecting.
+func (d *discordConnector) reportStates(ctx context.Context, tell func(how string)) {
+	for {
+		select {
+		case how := <-d.states:
+			tell(how)
+		case <-ctx.Done():
+			<-d.done
+			return
+		}
+	}
+}
+
+// ConnectBot connects to Discord, and says how that went and whether it is worth
+// another try.
+func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (how string, again bool) {
+	if !token.IsSet() {
+		return "not connected (set DISCORD_TOKEN to bring clank to a server)", false
+	}
+	b := &bot.Bot{
+		Token:         token.Reveal(),
+		Base:          a.getenv("CLANK_DISCORD_API"),
+		Tasks:         a.Sessions,
+		Assistant:     a.newReplier(a.CallService.Tools),
+		Budgets:       BudgetsForDiscord(a.budget),
+		Watches:       a.Web.Watches,
+		Runtimes:      settings.Runtimes(),
+		Scopes:        &a.scopes,
+		Questions:     a.Approver.Approvals,
+		IsStop:        cancel.IsStop,
+		AnyoneMayStop: a.anyoneMayStop,
+		Disabled:      a.accessRefusal,
+		Logger:        a.logger,
+	}
+	a.attachCalls(b)
+	err := b.Open(ctx)
+	if err == nil {
+		a.Web.bot.Store(b)
+		a.onClose(b.Close)
+		return "connected as " + b.UserName(), false
+	}
+	if closing := b.Close(ctx); closing != nil {
+		a.logger.Debug("close a bot that never connected", "error", closing)
+	}
+	if _, refused := errors.AsType[*discord.GatewayRefusedError](err); refused {
+		return "not connected: " + err.Error(), false
+	}
+	return "not connected, trying again: " + err.Error(), true
+}

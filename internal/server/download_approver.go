@@ -1,0 +1,84 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"clank/browsermgr/page/files"
+	"clank/sessions"
+	"clank/sessions/approval"
+)
+
+// DownloadApprover asks people before a program that a model has downloaded is kept. It also is the [browseagent.Consent] of the
+// agent loop, so that nobody is asked a second time about what they have let a click download.
+type DownloadApprover struct {
+	Approver *Approver
+	TabOwner func(target string) (owner, profile string) // of a tab
+
+	mu             sync.Mutex
+	approvedClicks map[string]time.Time // sessions that were allowed to download a program, and when
+}
+
+// clickApprovalLifetime is how long after a click was allowed its download may be complete without another question.
+const clickApprovalLifetime = 10 * time.Minute
+
+// Ask implements [browseagent.Consent].
+func (p *DownloadApprover) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
+	by, err := p.Approver.Ask(ctx, s, t, q)
+	if err == nil && slices.Contains(q.Classes, string(approval.ClassExecutable)) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.approvedClicks == nil {
+			p.approvedClicks = map[string]time.Time{}
+		}
+		p.approvedClicks[s.ID] = time.Now()
+	}
+	return by, err
+}
+
+// takeApprovedClick reports whether the download is that of a click that was allowed. One click is one download.
+func (p *DownloadApprover) takeApprovedClick(session string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, clicked := p.approvedClicks[session]
+	delete(p.approvedClicks, session)
+	return clicked && time.Since(at) < clickApprovalLifetime
+}
+
+// ApproveDownload is nil if a download may be kept. Files that cannot run always may. So may those of tabs that nobody's session has:
+// whoever works such a tab is a program of the operator's, and is warned.
+func (p *DownloadApprover) ApproveDownload(ctx context.Context, d files.Download) error {
+	if !d.Executable {
+		return nil
+	}
+	session, profile := p.TabOwner(d.Target)
+	if session == "" || p.takeApprovedClick(session) {
+		return nil
+	}
+	q := approval.Question{}
+	list, err := p.Approver.RunningTasks(ctx)
+	if err != nil {
+		return fmt.Errorf("find out who can be asked: %w", err)
+	}
+	for _, t := range list {
+		if t.SessionID != session {
+			continue
+		}
+		if slices.Contains(t.Allow, string(approval.ClassExecutable)) {
+			return nil
+		}
+		q = questionFor(t.Origin)
+		q.Task = t.ID
+	}
+	q.Class, q.Session, q.Profile = approval.ClassExecutable, session, profile
+	q.Text, q.Detail = "Keep a file that may be a program", d.SuggestedFilename
+	if u, err := url.Parse(d.URL); err == nil {
+		q.Origin = u.Host
+	}
+	_, err = p.Approver.Approvals.Ask(ctx, q)
+	return err
+}

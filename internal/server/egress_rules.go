@@ -1,0 +1,236 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"clank/browsermgr"
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/egress"
+	"clank/browsermgr/egress/policy"
+	"clank/browsermgr/intercept"
+	"clank/browsermgr/page"
+	"clank/internal/settings"
+)
+
+// AllowedHostsEnv names the environment's list of hosts that pages may reach though their addresses are private, in the form of
+// the setting: for containers and tests, which have no settings yet.
+const AllowedHostsEnv = "CLANK_ALLOWED_HOSTS"
+
+// openGate makes ready what keeps pages from where they may not go. It is open before the browsers and closed after them.
+func (a *Server) openGate(ctx context.Context) error {
+	a.allowedHosts = settings.SplitHosts(a.getenv(AllowedHostsEnv))
+	if _, err := policy.Compile(policy.Rules{AllowedHosts: a.allowedHosts}); err != nil {
+		return fmt.Errorf("%s: %w", AllowedHostsEnv, err)
+	}
+	login, err := settings.ReadSecret("CLANK_UPSTREAM_LOGIN", a.getenv)
+	if err != nil {
+		return err
+	}
+	a.gate = &egress.Proxy{
+		Rules: a.policyRules,
+		Upstream: func(profile string) *url.URL {
+			return upstreamProxy(a.Settings.Current().NetworkAccess, login, profile)
+		},
+		AskUnlisted: func() bool { return a.Settings.Current().NetworkAccess.AskNewHosts },
+		Approver:    a.Approver,
+		Redact:      a.scrubSecrets,
+		Logger:      a.logger,
+	}
+	if err := a.gate.Open(ctx); err != nil {
+		return err
+	}
+	a.onClose(a.gate.Close)
+	first := a.Settings.Current().Browser.FirstPort
+	for port := first; port < first+devToolsPortCount; port++ {
+		a.OwnListeners.addPort(port)
+	}
+	return nil
+}
+
+// scrubSecrets takes the secrets of the vault out of a text.
+func (a *Server) scrubSecrets(text string) string {
+	if a.Vault == nil {
+		return text
+	}
+	return a.Vault.Scrub(text)
+}
+
+// installGuards has browsers do as the gate says.
+func (a *Server) installGuards(m *browsermgr.Manager) {
+	m.Proxy = a.gate.Listen
+	m.WatchRefusals = a.gate.Watch
+	m.ExplainFailure = a.gate.ExplainDocument
+	m.RefusalCount = a.gate.RefusalCount
+	m.OnDevToolsPort = a.OwnListeners.addPort
+	m.AllowEndpoint = a.AllowEndpoint
+	m.NewGuardObservers = func(profile string, local bool) []page.Observer {
+		if local {
+			return []page.Observer{intercept.NewRefusalObserver(a.gate, profile)}
+		}
+		return []page.Observer{intercept.NewRequestFilter(a.gate, profile, a.logger)}
+	}
+}
+
+// upstreamProxy is the proxy behind ours, with its user and password.
+func upstreamProxy(r settings.NetworkAccess, login settings.SecretValue, profile string) *url.URL {
+	u := r.UpstreamProxy(profile)
+	if u == nil || !login.IsSet() {
+		return u
+	}
+	user, password, _ := strings.Cut(login.Reveal(), ":")
+	u.User = url.UserPassword(user, password)
+	return u
+}
+
+// policyRules are what the settings say of pages, and what holds whatever they say: the demo shop may be reached, and no door of
+// this program may.
+func (a *Server) policyRules() policy.Rules {
+	r := rulesFromSettings(a.Settings.Current().NetworkAccess)
+	r.Own = a.OwnListeners.addresses()
+	allow := a.allowedHosts
+	if shop, err := url.Parse(a.ShopURL); err == nil && shop.Host != "" {
+		allow = append(slices.Clip(allow), shop.Host)
+	}
+	r.AllowedHosts = append(r.AllowedHosts, allow...)
+	if len(r.HostAllowlist) > 0 {
+		r.HostAllowlist = append(r.HostAllowlist, allow...)
+	}
+	return r
+}
+
+// rulesFromSettings are the rules of the settings alone.
+func rulesFromSettings(r settings.NetworkAccess) policy.Rules {
+	private := policy.PrivateUnset
+	switch r.PrivateNetwork {
+	case settings.PrivateAllowed:
+		private = policy.PrivateAllowed
+	case settings.PrivateStrict:
+		private = policy.PrivateStrict
+	}
+	return policy.Rules{
+		PrivateNetwork: private, AllowedHosts: settings.SplitHosts(r.AllowedHosts), HostAllowlist: settings.SplitHosts(r.HostAllowlist),
+		BlockedHosts: settings.SplitHosts(r.BlockedHosts), AllowBenchmark: r.AllowBenchmark, AllowULA: r.AllowULA,
+	}
+}
+
+// CheckReach says what is wrong with the settings about what pages may reach.
+func CheckReach(s settings.Settings) []settings.FieldError {
+	const keys = "agentStack.runtimeConfig.browser."
+	var bad []settings.FieldError
+	r := s.NetworkAccess
+	for _, list := range []struct {
+		key, text string
+		rules     policy.Rules
+	}{
+		{"ssrfPolicy.allowedHostnames", r.AllowedHosts, policy.Rules{AllowedHosts: settings.SplitHosts(r.AllowedHosts)}},
+		{"ssrfPolicy.hostnameAllowlist", r.HostAllowlist, policy.Rules{HostAllowlist: settings.SplitHosts(r.HostAllowlist)}},
+		{"ssrfPolicy.blockedHostnames", r.BlockedHosts, policy.Rules{BlockedHosts: settings.SplitHosts(r.BlockedHosts)}},
+	} {
+		if _, err := policy.Compile(list.rules); err != nil {
+			bad = append(bad, settings.FieldError{Key: keys + list.key, Value: list.text, Why: err.Error()})
+		}
+	}
+	if flag := chrome.ProxyBypassFlag(s.Browser.Args()); flag != "" && r.PrivateNetwork != settings.PrivateAllowed {
+		bad = append(bad, settings.FieldError{Key: keys + "extraArgs", Value: flag, Why: chrome.ErrProxyBypass.Error()})
+	}
+	if flag := chrome.DevToolsExposingFlag(s.Browser.Args()); flag != "" {
+		bad = append(bad, settings.FieldError{Key: keys + "extraArgs", Value: flag, Why: chrome.ErrDevToolsExposed.Error()})
+	}
+	return bad
+}
+
+// cloudMetadataHosts are services of clouds that tell secrets to whoever asks: no browser is there.
+var cloudMetadataHosts = []string{"169.254.169.254", "[fd00:ec2::254]", "metadata.google.internal", "100.100.100.200"}
+
+// AllowEndpoint judges where the DevTools of browsers on other machines may be. They are the operator's, who may well have
+// them in the own network: rules for pages would be wrong here. What is refused are services that are no browsers: the
+// doors of this program, and those that tell secrets. Where the settings are strict they hold for browsers, too.
+func (a *Server) AllowEndpoint(ctx context.Context, address *url.URL) error {
+	reach := a.Settings.Current().NetworkAccess
+	rules := rulesFromSettings(reach)
+	if reach.PrivateNetwork != settings.PrivateStrict {
+		rules.PrivateNetwork, rules.HostAllowlist = policy.PrivateAllowed, nil
+	}
+	rules.BlockedHosts = slices.Concat(rules.BlockedHosts, cloudMetadataHosts)
+	rules.Own = a.OwnListeners.addresses()
+	p, err := policy.Compile(rules)
+	if err != nil {
+		return err
+	}
+	plain := *address
+	plain.User = nil
+	t, err := p.CheckURL(plain.String())
+	if err != nil || t.Literal.IsValid() {
+		return err
+	}
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", t.Host)
+	if err != nil {
+		return fmt.Errorf("look up where the browser is: %w", err)
+	}
+	for _, addr := range addrs {
+		err = errors.Join(err, p.CheckIP(t, addr.Unmap()))
+	}
+	return err
+}
+
+// listenerSet are the addresses where this program listens: no page may reach them.
+type listenerSet struct {
+	mu    sync.Mutex
+	addrs []netip.AddrPort
+}
+
+func (d *listenerSet) Add(addr netip.AddrPort) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !slices.Contains(d.addrs, addr) {
+		d.addrs = append(slices.Clip(d.addrs), addr)
+	}
+}
+
+// addPort adds a listener on the loopback interface.
+func (d *listenerSet) addPort(port int) {
+	d.Add(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port))) //nolint:gosec // a port
+}
+
+// addURL adds the listener at a URL of ours.
+func (d *listenerSet) addURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return fmt.Errorf("keep pages from %s: %w", address, err)
+	}
+	addr, err := netip.ParseAddrPort(u.Host)
+	if err != nil {
+		return fmt.Errorf("keep pages from %s: %w", address, err)
+	}
+	d.Add(addr)
+	if !addr.Addr().IsUnspecified() {
+		return nil
+	}
+	here, err := net.InterfaceAddrs()
+	if err != nil {
+		return fmt.Errorf("keep pages from %s: %w", address, err)
+	}
+	for _, a := range here {
+		if p, err := netip.ParsePrefix(a.String()); err == nil {
+			d.Add(netip.AddrPortFrom(p.Addr(), addr.Port()))
+		}
+	}
+	return nil
+}
+
+func (d *listenerSet) addresses() []netip.AddrPort {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clip(d.addrs)
+}
+
+// KeepPagesFrom has the gate refuse pages the address of a listener of ours.
+func (a *Server) KeepPagesFrom(url string) error { return a.OwnListeners.addURL(url) }

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Home is the directory in which clank keeps its state. Its methods may be called after [Open], or of a Home with Dir set.
+type Home struct {
+	Dir string // an absolute path
+
+	lock *os.File // held while this process owns the state; nil before Claim
+}
+
+// OpenHome finds the directory, which the environment may name in CLANK_HOME, and creates it. Nobody owns it by that.
+func OpenHome(getenv func(string) string) (*Home, error) {
+	dir := getenv("CLANK_HOME")
+	if dir == "" {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return nil, fmt.Errorf("find the home directory: %w (set CLANK_HOME to a directory for clank's state)", err)
+		}
+		dir = filepath.Join(user, ".clank")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open home %s: %w", dir, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open home: %w (set CLANK_HOME to a directory that can be written)", err)
+	}
+	return &Home{Dir: dir}, nil
+}
+
+// Path is where something in the home lies.
+func (h *Home) Path(elem ...string) string {
+	return filepath.Join(append([]string{h.Dir}, elem...)...)
+}
+
+// ErrHomeClaimed says that another process owns the home.
+var ErrHomeClaimed = errors.New("another clank uses this home")
+
+// Claim makes this process the owner of the state until [Home.Release] or its end.
+func (h *Home) Claim() error {
+	f, err := os.OpenFile(h.Path("clank.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("claim home: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		holder, _ := os.ReadFile(f.Name())
+		f.Close()
+		return fmt.Errorf("%w: %s is held by process %s", ErrHomeClaimed, h.Dir, strings.TrimSpace(string(holder)))
+	}
+	if err := errors.Join(f.Truncate(0), writeAtStart(f, fmt.Sprintln(os.Getpid()))); err != nil {
+		f.Close()
+		return fmt.Errorf("claim home: %w", err)
+	}
+	h.lock = f
+	return nil
+}
+
+func writeAtStart(f *os.File, s string) error {
+	_, err := f.WriteAt([]byte(s), 0)
+	return err
+}
+
+// Release gives the home back.
+func (h *Home) Release() {
+	if h.lock != nil {
+		h.lock.Close()
+		h.lock = nil
+	}
+}
+
+// ServerAddress is where other processes of the same person find a running server. It
+// is kept in the home.
+type ServerAddress struct {
+	URL    string `json:"url"`
+	PID    int    `json:"pid"`
+	Secret string `json:"secret"` // opens it while it runs
+}
+
+// PublishAddress tells other processes of the same person where the server is, and what opens it.
+func (h *Home) PublishAddress(url, secret string) error {
+	data, err := json.Marshal(ServerAddress{URL: url, PID: os.Getpid(), Secret: secret})
+	if err != nil {
+		return fmt.Errorf("publish the address: %w", err)
+	}
+	tmp := h.Path("server.json.tmp")
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		return fmt.Errorf("publish the address: %w", err)
+	}
+	if err := os.Rename(tmp, h.Path("server.json")); err != nil {
+		return fmt.Errorf("publish the address: %w", err)
+	}
+	return nil
+}
+
+// TokenFile holds digests of the tokens that were given out.
+func (h *Home) TokenFile() string { return h.Path("tokens.json") }
+
+// DatabaseFile is the file of the database.
+func (h *Home) DatabaseFile() string { return h.Path("clank.db") }
+
+// RunsDir is the folder in which runs are recorded.
+func (h *Home) RunsDir() string { return h.Path("runs") }
+
+// ScriptsDir is the folder in which scripts are kept.
+func (h *Home) ScriptsDir() string { return h.Path("scripts") }
+
+// WithdrawAddress takes the address back.
+func (h *Home) WithdrawAddress() error {
+	if err := os.Remove(h.Path("server.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("take the address back: %w", err)
+	}
+	return nil
+}
+
+// RunningServer returns the address of the server that owns the home. found is false
+// if none does; what a dead one left behind does not count.
+func (h *Home) RunningServer() (a ServerAddress, found bool, err error) {
+	data, err := os.ReadFile(h.Path("server.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ServerAddress{}, false, nil
+	}
+	if err != nil {
+		return ServerAddress{}, false, fmt.Errorf("read the server's address: %w", err)
+	}
+	if err := json.Unmarshal(data, &a); err != nil {
+		return ServerAddress{}, false, fmt.Errorf("read the server's address in %s: %w", h.Path("server.json"), err)
+	}
+	held, err := h.isClaimed()
+	return a, held, err
+}
+
+// isClaimed reports whether some process owns the home.
+func (h *Home) isClaimed() (bool, error) {
+	f, err := os.OpenFile(h.Path("clank.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, fmt.Errorf("look at the lock of %s: %w", h.Dir, err)
+	}
+	defer f.Close()
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil, nil
+}

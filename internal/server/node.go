@@ -1,0 +1,90 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"clank/browseagent/browsertool"
+	browsermgrcontrol "clank/browsermgr/control"
+	"clank/internal/settings"
+)
+
+// openNode lends this machine's browsers to other machines, if an address is given: their tool "browser" works them through
+// it, with the token CLANK_NODE_TOKEN. On an address that others can reach it speaks TLS only.
+func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsertool.APIClient) (url string, err error) {
+	if f.NodeAddr == "" {
+		return "", nil
+	}
+	token, err := settings.ReadSecret("CLANK_NODE_TOKEN", a.getenv)
+	if err != nil {
+		return "", err
+	}
+	host, _, err := net.SplitHostPort(f.NodeAddr)
+	secure := f.NodeCertFile != "" || f.NodeKeyFile != ""
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("lend browsers on %s: %w", f.NodeAddr, err)
+	case !token.IsSet():
+		return "", fmt.Errorf("lend browsers on %s: set CLANK_NODE_TOKEN to a secret that the other machines know", f.NodeAddr)
+	case !secure && !browsermgrcontrol.IsLoopback(host):
+		return "", fmt.Errorf("lend browsers on %s: others can reach that address: give --node-cert and --node-key, or a loopback address behind a tunnel", f.NodeAddr)
+	}
+	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", f.NodeAddr)
+	if err != nil {
+		return "", fmt.Errorf("lend browsers: %w", err)
+	}
+	server := &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			a.nodeProxy(control, token.Reveal()).ServeHTTP(w, r)
+		}),
+		ReadHeaderTimeout: 10 * time.Second,
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		serve := func() error { return server.Serve(ln) }
+		if secure {
+			serve = func() error { return server.ServeTLS(ln, f.NodeCertFile, f.NodeKeyFile) }
+		}
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+			a.logger.Error("browsers are not lent any more", "error", err)
+		}
+	}()
+	a.onClose(func(context.Context) error {
+		err := server.Close()
+		<-done
+		return err
+	})
+	scheme := "http"
+	if secure {
+		scheme = "https"
+	}
+	url = scheme + "://" + ln.Addr().String()
+	return url, a.OwnListeners.addURL(url)
+}
+
+// nodeCaller makes the calls of other machines ones on behalf of their models. Nobody here knows who could be asked about
+// what they set off: the rules of this machine decide.
+type nodeCaller struct{ *browsertool.APIClient }
+
+// Call has the shape of [browsertool.APIClient.Call].
+func (c nodeCaller) Call(ctx context.Context, method, path string, query url.Values, body any) (int, json.RawMessage, error) {
+	return c.APIClient.Call(browsertool.WithAskID(ctx, "node"), method, path, query, body)
+}
+
+// nodeProxy is what stands before the control API for others, as the settings have it now.
+func (a *Server) nodeProxy(control *browsertool.APIClient, token string) *browsertool.NodeProxy {
+	s := a.Settings.Current()
+	return &browsertool.NodeProxy{
+		Control: nodeCaller{control}, Token: token, AllowProfiles: strings.Fields(s.BrowserTool.NodeProfiles),
+		DefaultProfile: func() string { return a.Browsers.Profile },
+		FileRoots:      a.Tools.HostTarget.Media,
+	}
+}

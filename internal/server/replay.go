@@ -1,0 +1,102 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"runtime"
+
+	"clank/browseagent"
+	"clank/computeruse"
+	"clank/internal/recording"
+	"clank/internal/sqlite"
+	"clank/llm"
+	"clank/sessions"
+)
+
+// NewRecorder records the runs of this process, into the place of its state.
+func (a *Server) NewRecorder() *recording.Recorder {
+	r := &recording.Recorder{
+		Dir:      (&Home{Dir: a.StateDir}).RunsDir(),
+		Versions: map[string]string{"clank": a.version, "go": runtime.Version()},
+		Settings: func() map[string]any {
+			s := a.Settings.Current()
+			return map[string]any{"max_steps": s.MaxSteps, "step_timeout_ms": s.StepTimeout.Milliseconds(), "headed": s.Headed}
+		},
+		Places: a.NamedPages(),
+		Logger: a.logger,
+	}
+	if a.Vault != nil {
+		r.Clean = a.Vault.ScrubJSON
+	}
+	return r
+}
+
+// CopySettings has an app that keeps nothing use the settings of the home: which
+// hosts pages may reach, for one.
+func (a *Server) CopySettings(ctx context.Context, h *Home) (err error) {
+	if _, err := os.Stat(h.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	db, err := sqlite.Open(ctx, h.DatabaseFile())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	values, _, err := db.LoadSettings(ctx)
+	if err != nil || len(values) == 0 {
+		return err
+	}
+	if _, _, err := a.Settings.Update(ctx, values, a.Settings.State().Version); err != nil {
+		return fmt.Errorf("use the settings of %s: %w", h.Dir, err)
+	}
+	return nil
+}
+
+// ReplayBackend is the backend that worked the run, with the player as its model: the
+// local loop, or that of computer use.
+func (a *Server) ReplayBackend(p *recording.Player, allow []string) sessions.Backend {
+	w := WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}
+	if p.UsesScreen() {
+		return &computeruse.Agent{
+			Browser: ScreenBrowser{w},
+			Model:   func(context.Context, string) (computeruse.Model, error) { return p.ComputerUseModel(), nil },
+			Settings: func() computeruse.Settings {
+				return computeruse.Settings{StepTimeout: a.Settings.Current().StepTimeout}
+			},
+			Places:   a.NamedPages(),
+			Approver: preapproved{a.downloads, allow},
+			Logger:   slog.New(slog.DiscardHandler),
+		}
+	}
+	agent := &browseagent.Agent{
+		Browser:  p.Browser(w),
+		Model:    func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
+		Settings: a.agentSettings,
+		Places:   a.NamedPages(),
+		Approver: preapproved{a.downloads, allow},
+		Logger:   slog.New(slog.DiscardHandler),
+	}
+	if a.Vault != nil {
+		agent.Logins = VaultLogins{Vault: a.Vault, Filler: &a.LoginFiller, Windows: a.Browsers}
+	}
+	return agent
+}
+
+// preapproved asks people, but for what was allowed with the command. The person at
+// the terminal is asked, whoever asked for the run.
+type preapproved struct {
+	sessions.Approver
+
+	classes []string
+}
+
+// Ask implements [sessions.Approver].
+func (c preapproved) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
+	t.Origin, t.Allow = TerminalOrigin(), c.classes
+	s.Origin = t.Origin
+	return c.Approver.Ask(ctx, s, t, q)
+}

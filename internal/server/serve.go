@@ -1,0 +1,131 @@
+package server
+
+import (
+	"context"
+
+	"clank/browsermgr/chrome"
+	"clank/cancel"
+	"clank/dashboard"
+	"clank/internal/settings"
+	"clank/llm/plain"
+)
+
+// DefaultShopAddr is where the demo shop listens, so that its pages are found again.
+const DefaultShopAddr = "127.0.0.1:8788"
+
+// ServeOptions are the addresses at which a server listens, and what is called as it goes on. nodeAddr may be empty; the
+// certificate and key are files for it.
+type ServeOptions struct {
+	DashboardAddr, ControlAddr, ViewerAddr string
+	NodeAddr, NodeCertFile, NodeKeyFile    string
+
+	OnReady         func(Endpoints)     // everything listens
+	OnDiscordChange func(status string) // the connection to Discord changed
+	OnEnding        func()              // ctx has ended
+}
+
+// Endpoints tells where a server is reached, and what its browser, model, Discord connection and calls lack.
+type Endpoints struct{ DashboardURL, BrowserStatus, ModelStatus, ControlURL, NodeURL, DiscordStatus, CallStatus string }
+
+// Serve opens all listeners and waits until ctx ends.
+func (a *Server) Serve(ctx context.Context, opts ServeOptions) error {
+	if err := a.OpenCalls(ctx, opts.ViewerAddr); err != nil {
+		return err
+	}
+	board, err := a.OpenDashboard(ctx, opts.DashboardAddr)
+	if err != nil {
+		return err
+	}
+	api, err := a.OpenControl(ctx, opts.ControlAddr)
+	if err != nil {
+		return err
+	}
+	lent, err := a.openNode(ctx, opts, a.Tools.ControlAPI)
+	if err != nil {
+		return err
+	}
+	discord, err := a.openDiscord(ctx)
+	if err != nil {
+		return err
+	}
+	a.RunWatches(ctx, a.Web)
+	opts.OnReady(Endpoints{
+		DashboardURL: board.LoginURL(), BrowserStatus: a.browserStatus(ctx), ModelStatus: a.modelStatus(), ControlURL: api.URL(), NodeURL: lent,
+		DiscordStatus: discord.firstState(ctx), CallStatus: a.callStatus(ctx),
+	})
+	discord.reportStates(ctx, opts.OnDiscordChange)
+	opts.OnEnding()
+	a.scopes.StopAll(&cancel.Cause{Reason: cancel.ShuttingDown})
+	return nil
+}
+
+func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Server, error) {
+	s := &dashboard.Server{
+		Addr:         addr,
+		Tokens:       a.tokens,
+		LocalSecret:  a.LocalSecret,
+		Version:      a.version,
+		Manager:      a.Sessions,
+		Scopes:       &a.scopes,
+		Questions:    a.Approver.Approvals,
+		Settings:     a.Settings,
+		Budgets:      a.budget,
+		Runs:         a.recorder,
+		Watches:      a.Web.Watches,
+		Call:         a.CallService.CallPage(),
+		ModelAbility: a.models.Ability,
+		Secret:       func(name string) bool { return secretPresent(a.getenv, name) },
+		IsStop:       cancel.IsStop,
+		Logger:       a.logger,
+	}
+	if err := s.Open(ctx); err != nil {
+		return nil, err
+	}
+	a.onClose(s.Close)
+	if err := a.OwnListeners.addURL(s.URL()); err != nil {
+		return nil, err
+	}
+	if err := a.Home.PublishAddress(s.URL(), a.LocalSecret); err != nil {
+		return nil, err
+	}
+	a.onClose(func(context.Context) error { return a.Home.WithdrawAddress() })
+	return s, nil
+}
+
+func (a *Server) browserStatus(ctx context.Context) string {
+	found, err := chrome.Find(ctx, a.Settings.Current().BrowserPath)
+	if err != nil {
+		return "none: " + err.Error()
+	}
+	return found.Path + ", starts with the first task"
+}
+
+// modelStatus says what does tasks that name no model, and what is missing for it.
+func (a *Server) modelStatus() string {
+	for _, b := range settings.RuntimeBindings(a.Settings.Current(), a.models.Ability) {
+		switch {
+		case !b.Chosen:
+		case b.Problem != "":
+			return "none: " + b.Problem
+		case b.Model != plain.ModelName:
+			return b.Model + " (" + b.Runtime + ")"
+		}
+	}
+	for _, key := range []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"} {
+		if secretPresent(a.getenv, key) {
+			return plain.ModelName + ", written steps (choose another in the settings)"
+		}
+	}
+	return plain.ModelName + ", written steps (set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name a server of your own in the settings, for a model that thinks)"
+}
+
+// callStatus says in one line what of calls works, and what is missing.
+func (a *Server) callStatus(ctx context.Context) string {
+	return CapabilitySummary(CallCapabilities(ctx, a.Settings.Current(), func(name string) bool { return secretPresent(a.getenv, name) }, false))
+}
+
+// secretPresent reports whether the environment has the secret of this name.
+func secretPresent(getenv func(string) string, name string) bool {
+	v, err := settings.ReadSecret(name, getenv)
+	return err == nil && v.IsSet()
+}

@@ -1,0 +1,278 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"clank/browseagent"
+	"clank/browsermgr"
+	"clank/browsermgr/control"
+	"clank/browsermgr/egress"
+	"clank/browsermgr/page/login"
+	"clank/browsermgr/profile"
+	"clank/cancel"
+	"clank/internal/budget"
+	"clank/internal/demoshop"
+	"clank/internal/recording"
+	"clank/internal/settings"
+	"clank/internal/sqlite"
+	"clank/internal/vault"
+	"clank/sessions"
+	"clank/sessions/access"
+)
+
+// closeTimeout bounds an orderly end. Chromium is given five seconds of it.
+const closeTimeout = 12 * time.Second
+
+// browserIdleTimeout is how long a browser without a page is kept: another start costs
+// half a second, and an idle one a hundred megabytes.
+const browserIdleTimeout = 10 * time.Minute
+
+// Server is everything behind the doors: the state, the browser, the mind and the
+// manager of tasks.
+type Server struct {
+	Home         *Home
+	logger       *slog.Logger
+	Db           *sqlite.DB
+	Settings     *settings.Manager
+	scopes       cancel.Scopes
+	gate         *egress.Proxy
+	OwnListeners listenerSet
+	allowedHosts []string // hosts that pages may reach besides those of the settings
+	Browsers     *browsermgr.Manager
+	features     *control.Features
+	Tools        *BrowserTools
+	tokens       *access.TokenStore
+	LocalSecret  string // secret of this run, for other programs of the same person
+	models       *ModelFinder
+	budget       *budget.Enforcer
+	Approver     *Approver
+	downloads    *DownloadApprover
+	Sessions     *sessions.Manager
+	recorder     *recording.Recorder
+	Web          *WebServices
+	CallService  *CallService // nil but for a server
+	Vault        *vault.Vault // nil if it cannot be opened
+	LoginFiller  login.Filler
+	shopServer   *http.Server
+	ShopURL      string
+
+	getenv    func(string) string
+	version   string
+	StateDir  string // directory in which the state lies
+	Ephemeral bool   // keep nothing: another process owns the home
+
+	Closers []func(context.Context) error // run last to first
+}
+
+// Options configure an app.
+type Options struct {
+	Getenv         func(string) string // the environment, secrets among it
+	Logger         *slog.Logger
+	Version        string          // of the program
+	AbortContext   context.Context //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
+	Ephemeral      bool
+	ShopAddr       string              // where the demo shop listens
+	OnProtocolCall func(method string) // see [browsermgr.Manager.OnSent]; nil outside of measurements
+}
+
+// Open opens the parts in the order in which they need each other. What was
+// opened is closed again if a later part fails.
+func Open(ctx context.Context, h *Home, opts Options) (_ *Server, err error) {
+	a := &Server{Home: h, logger: opts.Logger, getenv: opts.Getenv, version: opts.Version, Ephemeral: opts.Ephemeral}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close(opts.AbortContext))
+		}
+	}()
+	if err := a.openStateDir(); err != nil {
+		return nil, err
+	}
+	if err := a.openDatabase(ctx); err != nil {
+		return nil, err
+	}
+	a.LocalSecret = access.NewSecret()
+	if a.tokens, err = access.OpenTokens(a.Home.TokenFile(), nil); err != nil {
+		return nil, err
+	}
+	if err := a.openShop(ctx, opts.ShopAddr); err != nil {
+		return nil, err
+	}
+	if a.budget, err = OpenBudget(ctx, a.Db, a.Settings.Current, a.logger); err != nil {
+		return nil, err
+	}
+	a.models = a.newModelFinder()
+	a.openVault(ctx)
+	a.Approver = a.newApprover()
+	a.downloads = &DownloadApprover{Approver: a.Approver, TabOwner: func(target string) (string, string) { return a.Browsers.TabOwner(target) }}
+	if err := a.openGate(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.openBrowsers(ctx, opts); err != nil {
+		return nil, err
+	}
+	if err := a.openSessions(ctx); err != nil {
+		return nil, err
+	}
+	a.Web = a.OpenWeb()
+	return a, nil
+}
+
+// Close ends the parts, last opened first. When hurry ends, what is left is
+// ended without waiting.
+func (a *Server) Close(hurry context.Context) error {
+	ctx, cancelGrace := context.WithTimeout(hurry, closeTimeout)
+	defer cancelGrace()
+	var errs []error
+	for _, c := range slices.Backward(a.Closers) {
+		errs = append(errs, c(ctx))
+	}
+	a.Closers = nil
+	return errors.Join(errs...)
+}
+
+func (a *Server) onClose(f func(context.Context) error) { a.Closers = append(a.Closers, f) }
+
+// openStateDir settles where the state lies: in the home, or in a directory that goes with this process.
+func (a *Server) openStateDir() error {
+	a.StateDir = a.Home.Dir
+	if !a.Ephemeral {
+		return nil
+	}
+	place, err := os.MkdirTemp("", "clank-")
+	if err != nil {
+		return fmt.Errorf("make a place for the state: %w", err)
+	}
+	a.StateDir = place
+	a.onClose(func(context.Context) error { return os.RemoveAll(place) })
+	return nil
+}
+
+func (a *Server) openDatabase(ctx context.Context) error {
+	db, err := sqlite.Open(ctx, filepath.Join(a.StateDir, "clank.db"))
+	if err != nil {
+		return err
+	}
+	a.Db = db
+	a.onClose(func(context.Context) error { return db.Close() })
+	a.Settings = &settings.Manager{Store: db, Log: a.logger, Providers: ModelProviders(), Check: CheckReach}
+	return a.Settings.Open(ctx)
+}
+
+// openShop starts the demo shop on addr, or on any free port if that is taken.
+func (a *Server) openShop(ctx context.Context, addr string) error {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		ln, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return fmt.Errorf("start the demo shop: %w", err)
+	}
+	a.ShopURL = "http://" + ln.Addr().String() + "/"
+	a.shopServer = &http.Server{Handler: demoshop.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := a.shopServer.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			a.logger.Error("demo shop ended", "error", err)
+		}
+	}()
+	a.onClose(func(context.Context) error {
+		err := a.shopServer.Close()
+		<-done
+		return err
+	})
+	return nil
+}
+
+func (a *Server) newModelFinder() *ModelFinder {
+	return &ModelFinder{
+		NamedPages:    a.NamedPages(),
+		ScriptSteps:   recording.ScriptStore{Dir: a.Home.ScriptsDir()}.Steps,
+		Secret:        func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, a.getenv) },
+		CompatibleURL: func() string { return a.Settings.Current().CompatibleURL },
+		VendorURL:     a.getenv,
+		WithBudget:    a.budget.Model,
+		Logger:        a.logger,
+	}
+}
+
+// NamedPages are the pages people may name instead of writing an address.
+func (a *Server) NamedPages() map[string]string {
+	return map[string]string{"the demo shop": a.ShopURL}
+}
+
+// devToolsPortCount is how many ports browsers get their DevTools port from.
+const devToolsPortCount = 100
+
+func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
+	a.features = &control.Features{
+		Dir: a.StateDir, Held: true, Allowed: a.CheckDownloadSource, Approve: a.downloads.ApproveDownload, Logger: a.logger,
+		MaxDownload: func() int64 { return int64(a.Settings.Current().Browser.MaxDownload) << 20 },
+		MaxUpload:   func() int64 { return int64(a.Settings.Current().Browser.MaxUpload) << 20 },
+	}
+	first := a.Settings.Current().Browser.FirstPort
+	a.Browsers = &browsermgr.Manager{
+		Home:         a.StateDir,
+		Config:       a.browserConfig,
+		NewObservers: a.features.Observe,
+		FirstPort:    first,
+		LastPort:     first + devToolsPortCount - 1,
+		IdleAfter:    browserIdleTimeout,
+		Logger:       a.logger,
+		OnSent:       opts.OnProtocolCall,
+		HiddenAreas:  a.LoginFiller.HiddenAreas,
+	}
+	if a.Vault != nil {
+		a.Browsers.Redact = a.Vault.ScrubJSON
+	}
+	a.installGuards(a.Browsers)
+	if err := a.Browsers.Open(ctx); err != nil {
+		return err
+	}
+	a.onClose(a.Browsers.Close)
+	return nil
+}
+
+// browserConfig is how browsers are started, as the settings have it now.
+func (a *Server) browserConfig() browsermgr.Config {
+	s := a.Settings.Current()
+	headless := !s.Headed // a window is asked for, by the setting or the task
+	b := s.Browser
+	return browsermgr.Config{
+		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: b.NoSandbox, AttachOnly: b.AttachOnly,
+		Color: b.Color, Args: b.Args(), AllowProxyBypass: s.NetworkAccess.PrivateNetwork == settings.PrivateAllowed,
+		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
+		Cleanup: profile.TabCleanup{Disabled: !b.TabCleanup, IdleAfter: b.TabIdle, MaxPerOwner: b.TabsPerSession, Interval: b.TabSweepInterval},
+	}
+}
+
+func (a *Server) openSessions(ctx context.Context) error {
+	a.recorder = a.NewRecorder()
+	a.Sessions = &sessions.Manager{
+		Store:          a.recorder.PruningStore(a.Db),
+		Backends:       a.backends(),
+		DefaultRuntime: func() string { return browseagent.Runtime },
+		CheckAccess:    a.checkAccess,
+		SelectProfile:  a.profileFor,
+		Route:          a.routeTask,
+		AllowHandOver:  a.approveHandOver,
+		Limits:         a.sessionLimits,
+		Scopes:         &a.scopes,
+		Logger:         a.logger,
+	}
+	if err := a.Sessions.Open(ctx); err != nil {
+		return err
+	}
+	a.onClose(a.Sessions.Close)
+	return nil
+}

@@ -1,0 +1,103 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+
+	"clank/browseagent/browsertool"
+	"clank/browsermgr/control"
+	"clank/sessions"
+	"clank/sessions/approval"
+)
+
+// ToolCaller is on whose behalf a model uses the tool "browser".
+type ToolCaller struct {
+	Origin  sessions.Origin
+	Session string // in which an answer "for this session" holds; "" for none
+	// Elicit asks the person at a program that speaks MCPCallerID; nil leaves it to the desk. The error says that nobody can be asked.
+	Elicit func(ctx context.Context, text, detail string) (allowed bool, err error)
+}
+
+// ToolCallers are those whose calls are under way. Its zero value is ready for use.
+type ToolCallers struct {
+	mu   sync.Mutex
+	byID map[string]ToolCaller
+}
+
+// MCPCallerID is the id by which "clank mcp" speaks to a server that runs. Its questions are the operator's.
+const MCPCallerID = "mcp"
+
+// Register makes the calls with the context those of a Speaker, until its last result is called.
+func (s *ToolCallers) Register(ctx context.Context, sp ToolCaller) (call context.Context, leave func()) {
+	id := rand.Text()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byID == nil {
+		s.byID = map[string]ToolCaller{}
+	}
+	s.byID[id] = sp
+	return browsertool.WithAskID(ctx, id), func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.byID, id)
+	}
+}
+
+func (s *ToolCallers) lookup(id string) (ToolCaller, bool) {
+	if id == MCPCallerID {
+		return ToolCaller{Origin: TerminalOrigin()}, true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sp, ok := s.byID[id]
+	return sp, ok
+}
+
+// ToolApprover decides what models set off with the tool "browser". It is a [control.Approver].
+type ToolApprover struct{ *Approver }
+
+// Ask implements [control.Approver].
+func (k ToolApprover) Ask(ctx context.Context, id string, q control.ApprovalQuestion) error {
+	sp, known := k.Callers.lookup(id)
+	question := questionFor(sp.Origin)
+	question.Session, question.Profile = sp.Session, q.Profile
+	put := func(q approval.Question) (approval.Answer, error) {
+		switch {
+		case !known:
+			return approval.Answer{}, k.Approvals.CheckRules(q)
+		case sp.Elicit != nil:
+			return approval.Answer{}, k.askMCPClient(ctx, sp, q)
+		}
+		return k.Approvals.Ask(ctx, q)
+	}
+	action := sessions.Question{Classes: q.Classes, Text: q.Text, Detail: q.Detail, Origin: q.Origin, TargetHost: q.To}
+	_, err := k.approveClasses(action, question, sessions.Task{Origin: sp.Origin}, put)
+	return err
+}
+
+// askMCPClient asks the person at an MCPCallerID client, if the rules leave it to people.
+func (k *Approver) askMCPClient(ctx context.Context, sp ToolCaller, q approval.Question) error {
+	if k.Approvals.Rule(q.Class) != approval.RuleAsk {
+		return k.Approvals.CheckRules(q)
+	}
+	wait := k.Settings().Approval.Wait
+	asking, cancel := context.WithTimeoutCause(ctx, wait, errNoAnswer)
+	defer cancel()
+	allowed, err := sp.Elicit(asking, q.Text, q.Detail)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case asking.Err() != nil:
+		return &approval.DeniedError{Class: q.Class, Reason: fmt.Sprintf("nobody answered within %s", wait)}
+	case err != nil:
+		return k.Approvals.CheckRules(q)
+	case !allowed:
+		return &approval.DeniedError{Class: q.Class, By: "the person at the client"}
+	}
+	return nil
+}
+
+var errNoAnswer = errors.New("nobody answered")

@@ -1,0 +1,197 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"clank/bot"
+	"clank/browsermgr"
+	"clank/internal/assistant"
+	"clank/internal/settings"
+	"clank/internal/watches"
+	"clank/internal/web"
+	"clank/llm"
+	"clank/sessions"
+	"clank/sessions/agent"
+)
+
+// readerProxyProfile is whose listener of the checking proxy readers use. No browser's profile can have a space in its name.
+const readerProxyProfile = "page reader"
+
+// WebServices is what needs no browser: reading and searching, and the watches, which need one seldom.
+type WebServices struct {
+	Reader   *web.Reader
+	searcher *web.Searcher
+	Watches  *watches.Runner
+	bot      atomic.Pointer[bot.Bot] // nil until it is connected
+}
+
+// OpenWeb makes the parts ready. No page is looked at by itself before [app.watch].
+func (a *Server) OpenWeb() *WebServices {
+	w := &WebServices{Reader: web.NewReader(a.gate, readerProxyProfile)}
+	w.searcher = &web.Searcher{
+		Engine:  func() web.SearchEngine { return SearchEngine(a.Settings.Current().Web, a.getenv) },
+		PerHour: func() int { return a.Settings.Current().Web.SearchesPerHour },
+		Logger:  a.logger,
+	}
+	w.Watches = &watches.Runner{
+		Store: a.Db, Read: w.readWatched, Browse: a.readWatchedWithBrowser, Judge: a.judgeWatch, Notify: w.NotifyOwner,
+		CheckAllowed: func(ctx context.Context, x watches.Watch) error { return a.checkWatchAccess(ctx, w.bot.Load(), x) },
+		Limits: func() watches.Limits {
+			s := a.Settings.Current().Web
+			return watches.Limits{PerOwner: s.WatchesPerPerson, MinInterval: s.MinWatchInterval}
+		},
+		Logger: a.logger,
+	}
+	a.onClose(func(context.Context) error { w.Reader.Close(); return nil })
+	return w
+}
+
+// RunWatches looks at watched pages until the program ends.
+func (a *Server) RunWatches(ctx context.Context, w *WebServices) {
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = w.Watches.Run(ctx) // its error is why we stopped it
+	}()
+	a.onClose(func(closing context.Context) error {
+		stop(errors.New("clank is ending"))
+		select {
+		case <-done:
+			return nil
+		case <-closing.Done():
+			return fmt.Errorf("wait for the watches: %w", context.Cause(closing))
+		}
+	})
+}
+
+// AssistantWeb is what the text brain gets of it.
+func (w *WebServices) AssistantWeb() assistant.WebTools {
+	return assistant.WebTools{Reader: w.Reader, Searcher: w.searcher, Watches: w.Watches}
+}
+
+// SearchEngine is the engine that the settings choose, nil if it is not set up.
+func SearchEngine(s settings.Web, getenv func(string) string) web.SearchEngine {
+	key := func(name string) string {
+		v, err := settings.ReadSecret(name, getenv)
+		if err != nil {
+			return ""
+		}
+		return v.Reveal()
+	}
+	may := func(engine string) bool { return s.SearchEngine == settings.SearchAny || s.SearchEngine == engine }
+	if k := key("BRAVE_API_KEY"); k != "" && may(settings.SearchBrave) {
+		return &web.Brave{Key: k}
+	}
+	if k := key("SERPAPI_API_KEY"); k != "" && may(settings.SearchSerpAPI) {
+		return &web.SerpAPI{Key: k}
+	}
+	if s.SearXNG != "" && may(settings.SearchSearXNG) {
+		return &web.SearXNG{URL: s.SearXNG}
+	}
+	return nil
+}
+
+// readWatched reads a watched page without a browser.
+func (w *WebServices) readWatched(ctx context.Context, x watches.Watch) (watches.Reading, error) {
+	p, err := w.Reader.Read(ctx, web.ReadRequest{URL: x.URL, MaxChars: web.MaxPageChars, WholePage: true})
+	if errors.Is(err, web.ErrNeedsBrowser) {
+		err = fmt.Errorf("%w: %w", watches.ErrNeedsBrowser, err)
+	}
+	return watches.Reading{URL: p.URL, Title: p.Title, Text: p.Text}, err
+}
+
+// Times of reading a page that its scripts draw.
+const (
+	renderTimeout      = 15 * time.Second
+	renderPollInterval = 500 * time.Millisecond
+)
+
+// readWatchedWithBrowser reads a watched page in a window of its own, without anybody's cookies.
+func (a *Server) readWatchedWithBrowser(ctx context.Context, x watches.Watch) (_ watches.Reading, err error) {
+	s := a.Settings.Current()
+	if !s.Web.WatchBrowser || !s.BrowserEnabled {
+		return watches.Reading{}, fmt.Errorf("%w, and the settings do not watch with one", watches.ErrNeedsBrowser)
+	}
+	win, _, err := a.Browsers.Window(ctx, browsermgr.WindowOptions{Key: "watch-" + x.ID, Ephemeral: true})
+	if err != nil {
+		return watches.Reading{}, err
+	}
+	defer func() {
+		rest, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer done()
+		err = errors.Join(err, win.Close(rest))
+	}()
+	if _, err := win.Act(ctx, "navigate", map[string]any{"url": x.URL}); err != nil {
+		return watches.Reading{}, err
+	}
+	text, err := WaitForStableText(ctx, win)
+	if err != nil {
+		return watches.Reading{}, err
+	}
+	url, title, _, err := win.State(ctx)
+	return watches.Reading{URL: url, Title: title, Text: text}, err
+}
+
+// WaitForStableText waits until a page has text that does not change any more, for a while.
+func WaitForStableText(ctx context.Context, win interface {
+	MainFrameText(ctx context.Context) (string, error)
+},
+) (string, error) {
+	tick := time.NewTicker(renderPollInterval)
+	defer tick.Stop()
+	last := ""
+	for begun := time.Now(); ; {
+		text, err := win.MainFrameText(ctx)
+		if err != nil {
+			return "", err
+		}
+		if text = strings.TrimSpace(text); text != "" && text == last || time.Since(begun) > renderTimeout {
+			return text, nil
+		}
+		last = text
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+// checkWatchAccess asks the rules of access again, for who wants to be told and where: rules, roles and members change while a
+// watch goes on. b is nil while there is no connection; those whom the rules let in whatever their roles go on meanwhile.
+func (a *Server) checkWatchAccess(ctx context.Context, b *bot.Bot, x watches.Watch) error {
+	if x.Origin.Kind != sessions.FromDiscord || b == nil {
+		return a.checkAccess(x.Origin)
+	}
+	now, err := b.RefreshOrigin(ctx, x.Origin)
+	if errors.Is(err, bot.ErrLeftGuild) {
+		return err
+	}
+	return a.checkAccess(now)
+}
+
+// judgeWatch asks the brain's model, on the account of the watch's owner.
+func (a *Server) judgeWatch(ctx context.Context, x watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
+	ctx = llm.WithAccount(ctx, llm.Account{
+		Guild: x.Origin.Guild, Channel: x.Origin.Channel, User: agent.PersonID(x.Origin), Purpose: "watch",
+	})
+	return (&watches.ModelJudge{Model: a.assistantModel}).Ask(ctx, x, q)
+}
+
+// NotifyOwner tells the owner of a watch at Discord. Others find it with the watch, on the page and in the terminal.
+func (w *WebServices) NotifyOwner(ctx context.Context, x watches.Watch, n watches.Notice) error {
+	if x.Origin.Kind != sessions.FromDiscord {
+		return nil
+	}
+	b := w.bot.Load()
+	if b == nil {
+		return errors.New("clank is not connected to Discord")
+	}
+	return b.NotifyWatch(ctx, x, n)
+}

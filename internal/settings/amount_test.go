@@ -1,0 +1,67 @@
+package settings_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/settings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLimitsAreReadAsPeopleWriteThem(t *testing.T) {
+	tests := map[string]settings.SpendingLimit{
+		"":                    {},
+		"1 USD, 100 calls":    {USD: 1, Calls: 100},
+		"0.25 usd 1 call":     {USD: 0.25, Calls: 1},
+		"50 Steps,1.5 minute": {Steps: 50, Time: 90 * time.Second},
+		"0 USD, 1000 tokens":  {Tokens: 1000},
+	}
+	for text, want := range tests {
+		got, err := settings.ParseLimit(text)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("ParseLimit(%q): %v, (-want +got):\n%s", text, err, diff)
+		}
+	}
+}
+
+func TestLimitsThatCannotBeReadAreRefused(t *testing.T) {
+	for _, text := range []string{"1", "USD 1", "1 EUR", "-1 USD", "NaN USD", "Inf USD", "1 USD 2 usd", "1.5 calls", "1e9 calls", "x tokens", "9999999999999 tokens"} {
+		if got, err := settings.ParseLimit(text); err == nil {
+			t.Errorf("ParseLimit(%q) = %+v, want an error", text, got)
+		}
+	}
+}
+
+func TestPricesAreOneModelALine(t *testing.T) {
+	got, err := settings.ParsePrices("openai:my-model 1.25 0.125 10\n\n local 0 0 0\n")
+	want := map[string]settings.ModelPrice{"openai:my-model": {Input: 1.25, Cached: 0.125, Output: 10}, "local": {}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v, (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestALineThatIsNoPriceLeavesTheOthers(t *testing.T) {
+	got, err := settings.ParsePrices("my-model 1 2\nlocal 0 0 0\nother 1 2 x")
+	if err == nil || !strings.Contains(err.Error(), `"my-model 1 2"`) {
+		t.Errorf("got %v, want the first line that is none", err)
+	}
+	if diff := cmp.Diff(map[string]settings.ModelPrice{"local": {}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func FuzzParseLimit(f *testing.F) {
+	f.Add("1 USD, 100 calls")
+	f.Add("0.5 minutes 1 step")
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := settings.ParseLimit(text)
+		if err == nil && (l.USD < 0 || l.Calls < 0 || l.Steps < 0 || l.Tokens < 0 || l.Time < 0) {
+			t.Errorf("ParseLimit(%q) = %+v: a limit below zero", text, l)
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "must ") {
+			t.Errorf("ParseLimit(%q): %v: want it to say what a limit must be", text, err)
+		}
+	})
+}

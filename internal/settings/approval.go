@@ -1,0 +1,87 @@
+package settings
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Approval says before what people are asked: a rule for each class of action, see
+// the Ask constants.
+type Approval struct {
+	Submit, Buy, Send, Delete, Permission, Executable, Leave, Host, Login, Safety string
+
+	Sites string        // hosts that may be gone to without Leave, see [Asking.Away]
+	Wait  time.Duration // after which silence is a no
+}
+
+// Values of the fields of [Asking].
+const (
+	AskAllow  = "allow"
+	AskFirst  = "ask"
+	AskRefuse = "refuse"
+)
+
+// Rule is the rule for a class of actions by its name, as in the keys of the
+// settings; a class that is not known is asked about.
+func (a Approval) Rule(class string) string {
+	switch class {
+	case "submit":
+		return a.Submit
+	case "buy":
+		return a.Buy
+	case "send":
+		return a.Send
+	case "delete":
+		return a.Delete
+	case "permission":
+		return a.Permission
+	case "executable":
+		return a.Executable
+	case "leave":
+		return a.Leave
+	case "host":
+		return a.Host
+	case "login":
+		return a.Login
+	case "safety":
+		return a.Safety
+	default:
+		return AskFirst
+	}
+}
+
+// IsOutsideSites reports whether a host (with its port, if it has one) is outside the sites
+// that are listed. Where none is listed, none is outside.
+func (a Approval) IsOutsideSites(host string) bool {
+	sites := strings.Fields(strings.ToLower(a.Sites))
+	if len(sites) == 0 {
+		return false
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	name, _, _ := strings.Cut(host, ":")
+	return !slices.ContainsFunc(sites, func(s string) bool {
+		if below, ok := strings.CutPrefix(s, "*."); ok {
+			return strings.HasSuffix(name, "."+below)
+		}
+		return s == host || s == name
+	})
+}
+
+// approvalField is the field of one class.
+func approvalField(class, label, effect, rule string, at func(*Settings) any) Field {
+	return Field{
+		Key: approvalKeys + class, Group: groupApproval, Label: label, Effect: effect, Kind: KindChoice, Default: rule, target: at,
+		Options: []Option{{AskAllow, "Do it without asking"}, {AskFirst, "Ask first"}, {AskRefuse, "Never do it"}},
+	}
+}
+
+func checkSites(s string) error {
+	for site := range strings.FieldsSeq(s) {
+		if strings.ContainsAny(site, "/,;\"'") || strings.Contains(strings.TrimPrefix(site, "*."), "*") {
+			return errors.New("must be host names separated by spaces or lines, such as example.com or *.example.com")
+		}
+	}
+	return nil
+}

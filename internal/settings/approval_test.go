@@ -1,0 +1,56 @@
+package settings_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/settings"
+)
+
+func TestWhatCostsIsAskedAboutUnlessAnOperatorSaysOtherwise(t *testing.T) {
+	store := &memory{}
+	l := open(t, store)
+	a := l.Current().Approval
+	for class, want := range map[string]string{
+		"submit": "ask", "buy": "ask", "send": "ask", "delete": "ask", "permission": "ask", "executable": "ask", "leave": "allow", "host": "ask",
+		"login": "ask", "safety": "ask", "nonsense": "ask",
+	} {
+		if got := a.Rule(class); got != want {
+			t.Errorf("%s: %q, want %q", class, got, want)
+		}
+		if class == "nonsense" {
+			continue
+		}
+		if _, _, err := l.Update(t.Context(), values("interaction.consent."+class, `"refuse"`), l.State().Version); err != nil {
+			t.Errorf("%s: %v", class, err)
+		}
+		if got := l.Current().Approval.Rule(class); got != "refuse" {
+			t.Errorf("%s after the change: %q", class, got)
+		}
+	}
+	if a.Wait != time.Minute {
+		t.Errorf("the time to answer is %s", a.Wait)
+	}
+}
+
+func TestSitesOutsideTheList(t *testing.T) {
+	a := settings.Approval{Sites: "example.com *.Example.org\nshop.test:8080"}
+	for host, want := range map[string]bool{
+		"example.com": false, "EXAMPLE.com.": false, "example.com:8443": false, "www.example.com": true, "www.example.org": false,
+		"example.org": true, "evilexample.org": true, "shop.test:8080": false, "shop.test": true, "": true,
+	} {
+		if got := a.IsOutsideSites(host); got != want {
+			t.Errorf("%q: %v, want %v", host, got, want)
+		}
+	}
+	if (settings.Approval{}).IsOutsideSites("anything.test") {
+		t.Error("without a list something is outside of it")
+	}
+	l := open(t, &memory{})
+	for _, bad := range []string{`"https://example.com/"`, `"a,b"`, `"ex*mple.com"`} {
+		if _, _, err := l.Update(t.Context(), values("interaction.consent.sites", bad), ""); err == nil || !strings.Contains(err.Error(), "host names") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,314 @@
+package settings
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrConflict says that somebody else saved settings since the version that a
+// change was based on. Nothing was changed; [Live.State] holds theirs.
+var ErrConflict = errors.New("the settings were changed by somebody else in the meantime")
+
+// Store keeps what was set: only values that differ from their default, by key.
+//
+// LoadSettings returns no values and the version "" where nothing was ever
+// saved. SaveSettings replaces all values if the stored version still is
+// expectVersion, and returns the new version; otherwise it changes nothing and
+// its error wraps [ErrConflict]. A version is never used twice.
+type Store interface {
+	LoadSettings(ctx context.Context) (values map[string]json.RawMessage, version string, err error)
+	SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (version string, err error)
+}
+
+// ApplyError says that settings were saved and are in force, but that something
+// did not take them up.
+type ApplyError struct{ Err error }
+
+// Error implements error.
+func (e *ApplyError) Error() string {
+	return "the settings are saved, but were not taken up by everything: " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *ApplyError) Unwrap() error { return e.Err }
+
+// Manager is the settings of a running program. Set the exported fields, then call
+// Open; after that all methods are safe for concurrent use.
+type Manager struct {
+	Store     Store
+	Log       *slog.Logger
+	Providers []string // names that a model may begin with; nil = any
+	// Check, if set, says what is wrong with settings that are each within their limits. A change that brings such a fault is
+	// refused.
+	Check func(Settings) []FieldError
+	// Apply, if set, is called with settings that were saved, for what does not read them each time. Its error is told
+	// as an [ApplyError]; the settings stay saved.
+	Apply func(context.Context, Settings) error
+
+	state atomic.Pointer[State]
+
+	mu       sync.Mutex // held while saving, so that versions are applied in order
+	watchers map[chan struct{}]struct{}
+}
+
+// State is everything known about the settings at one moment. It is not to be
+// changed.
+type State struct {
+	Settings Settings
+	Version  string
+	Stored   map[string]json.RawMessage // what differs from the defaults, and what was not understood
+	Problems []FieldError               // stored values that are not used, and why
+}
+
+// Open loads what is stored. A stored value that is unknown or out of its limits
+// does not stop the start: its default is used, the fact is logged and listed
+// in [State.Problems], and the value stays stored.
+func (l *Manager) Open(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	st, err := l.load(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range st.Problems {
+		l.Log.Warn("stored setting is not used", "key", p.Key, "value", p.Value, "why", p.Why)
+	}
+	l.state.Store(st)
+	return nil
+}
+
+// Current returns the settings as they are. It takes no lock. Before Open it
+// returns the defaults.
+func (l *Manager) Current() Settings { return l.State().Settings }
+
+// State returns the settings with their version and what is wrong with them.
+func (l *Manager) State() State {
+	if st := l.state.Load(); st != nil {
+		return *st
+	}
+	return State{Settings: Defaults()}
+}
+
+// Update checks all changes, saves them and applies them at once, or does
+// nothing of it. A change is the JSON form of a field's value, or null for its
+// default. expectVersion is the version that the changes were based on. The
+// error is an [*InvalidError], wraps [ErrConflict], or is the store's.
+func (l *Manager) Update(ctx context.Context, changes map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.State()
+	if err := l.check(changes, before.Stored); err != nil {
+		return before.Settings, before.Version, err
+	}
+	if expectVersion != before.Version {
+		return before.Settings, before.Version, fmt.Errorf("update settings: %w", ErrConflict)
+	}
+	stored := mergeStored(before.Stored, changes)
+	if bad := l.newProblems(before.Settings, l.parseStored(stored, "").Settings); len(bad) > 0 {
+		return before.Settings, before.Version, &InvalidError{Fields: bad}
+	}
+	version, err := l.Store.SaveSettings(ctx, stored, expectVersion)
+	if errors.Is(err, ErrConflict) {
+		return l.reloadAfterConflict(ctx, err)
+	}
+	if err != nil {
+		return before.Settings, before.Version, fmt.Errorf("save settings: %w", err)
+	}
+	st := l.parseStored(stored, version)
+	l.activate(st)
+	if l.Apply != nil {
+		if err := l.Apply(ctx, st.Settings); err != nil {
+			return st.Settings, st.Version, &ApplyError{err}
+		}
+	}
+	return st.Settings, st.Version, nil
+}
+
+// Replace is Update with everything that is to be set by hand: what is not in
+// intent goes back to its default, or to what the preset says.
+func (l *Manager) Replace(ctx context.Context, intent map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
+	changes := maps.Clone(intent)
+	if changes == nil {
+		changes = make(map[string]json.RawMessage)
+	}
+	named := make(map[string]bool, len(intent))
+	for key := range intent {
+		named[canonicalKey(key)] = true
+	}
+	for key := range l.State().Stored { // if this is not what the version stands for, Update refuses it
+		if !named[key] {
+			changes[key] = json.RawMessage("null")
+		}
+	}
+	return l.Update(ctx, changes, expectVersion)
+}
+
+// mergeStored returns what is to be stored after changes. What says the same as the
+// default, or as the preset, is left out.
+func mergeStored(before, changes map[string]json.RawMessage) map[string]json.RawMessage {
+	stored := maps.Clone(before)
+	if stored == nil {
+		stored = make(map[string]json.RawMessage)
+	}
+	for key, raw := range changes {
+		f, _ := FindField(key)
+		if key = canonicalKey(key); isNull(raw) {
+			delete(stored, key)
+		} else {
+			stored[key] = canonicalJSON(f, raw)
+		}
+	}
+	base := PresetDefaults(storedPreset(stored))
+	base.Preset = PresetNone
+	for key := range changes {
+		if f, known := FindField(key); known && bytes.Equal(stored[f.Key], f.JSON(base)) {
+			delete(stored, f.Key)
+		}
+	}
+	return stored
+}
+
+// canonicalKey is the key of a setting that may be named otherwise.
+func canonicalKey(name string) string {
+	if f, ok := FindField(name); ok {
+		return f.Key
+	}
+	return name
+}
+
+// storedPreset is the preset among stored values.
+func storedPreset(stored map[string]json.RawMessage) string {
+	f, _ := FindField(presetKey)
+	v, err := f.decode(stored[presetKey], nil)
+	name, ok := v.(string)
+	if err != nil || !ok {
+		return PresetNone
+	}
+	return name
+}
+
+// newProblems are what Check finds wrong with settings that was not wrong before.
+func (l *Manager) newProblems(before, after Settings) []FieldError {
+	if l.Check == nil {
+		return nil
+	}
+	old := l.Check(before)
+	return slices.DeleteFunc(l.Check(after), func(e FieldError) bool { return slices.Contains(old, e) })
+}
+
+// Watch returns a channel that receives after settings changed, and a function
+// that ends it. Changes in quick succession may be told as one.
+func (l *Manager) Watch() (<-chan struct{}, func()) {
+	ch := make(chan struct{}, 1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.watchers == nil {
+		l.watchers = make(map[chan struct{}]struct{})
+	}
+	l.watchers[ch] = struct{}{}
+	return ch, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.watchers, ch)
+	}
+}
+
+// reloadAfterConflict takes over what another process saved, so that the person who is told
+// of the conflict sees it. The lock is held.
+func (l *Manager) reloadAfterConflict(ctx context.Context, conflict error) (Settings, string, error) {
+	st, err := l.load(ctx)
+	if err != nil {
+		before := l.State()
+		return before.Settings, before.Version, errors.Join(conflict, err)
+	}
+	l.activate(st)
+	return st.Settings, st.Version, fmt.Errorf("update settings: %w", conflict)
+}
+
+// activate makes st the settings and tells the watchers. The lock is held.
+func (l *Manager) activate(st *State) {
+	l.state.Store(st)
+	for ch := range l.watchers {
+		select {
+		case ch <- struct{}{}:
+		default: // already told, not yet looked
+		}
+	}
+}
+
+func (l *Manager) load(ctx context.Context) (*State, error) {
+	stored, version, err := l.Store.LoadSettings(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load settings: %w", err)
+	}
+	return l.parseStored(stored, version), nil
+}
+
+// parseStored turns stored values into settings, leaving out what it cannot use.
+func (l *Manager) parseStored(stored map[string]json.RawMessage, version string) *State {
+	st := &State{Settings: PresetDefaults(storedPreset(stored)), Version: version, Stored: stored}
+	for _, key := range slices.Sorted(maps.Keys(stored)) {
+		v, err := l.decode(key, stored[key])
+		if err != nil {
+			st.Problems = append(st.Problems, FieldError{Key: key, Value: shortValue(stored[key]), Why: err.Error()})
+			if key == overrideKey {
+				st.Settings.Runtime = strings.Trim(shortValue(stored[key]), `"`) // tasks are refused with it, instead of being done otherwise
+			}
+			continue
+		}
+		f, _ := FindField(key)
+		f.assign(&st.Settings, v)
+	}
+	return st
+}
+
+// check returns an InvalidError that lists what is wrong with changes. What is
+// stored can always be reset, also where this version does not know it.
+func (l *Manager) check(changes, stored map[string]json.RawMessage) error {
+	var bad []FieldError
+	for _, key := range slices.Sorted(maps.Keys(changes)) {
+		if isNull(changes[key]) {
+			f, known := FindField(key)
+			if _, there := stored[key]; there || known && f.Kind != KindSecret {
+				continue
+			}
+		}
+		if _, err := l.decode(key, changes[key]); err != nil {
+			value := shortValue(changes[key])
+			if f, known := FindField(key); known && f.Kind == KindSecret {
+				value = "(not shown)" // errors are logged
+			}
+			bad = append(bad, FieldError{Key: key, Value: value, Why: err.Error()})
+		}
+	}
+	if bad == nil {
+		return nil
+	}
+	return &InvalidError{Fields: bad}
+}
+
+func (l *Manager) decode(key string, raw json.RawMessage) (any, error) {
+	f, ok := FindField(key)
+	if !ok {
+		return nil, errors.New("is not a setting of this version")
+	}
+	return f.decode(raw, l.Providers)
+}
+
+// canonicalJSON returns raw as it is stored: in one form for one value.
+func canonicalJSON(f Field, raw json.RawMessage) json.RawMessage {
+	v, err := f.decode(raw, nil)
+	if err != nil {
+		return raw
+	}
+	return encodeValue(v)
+}

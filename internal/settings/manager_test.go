@@ -1,0 +1,262 @@
+package settings_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"clank/internal/settings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	keySteps = "agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask"
+	keyStep  = "agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs"
+	keyModel = "agentStack.runtimeConfig.browser.localBrowserAgent.execution.model"
+	keyBase  = "agentStack.runtimeConfig.models.compatibleBaseUrl"
+	keyStop  = "interaction.stop.allowedTo"
+)
+
+// memory is a Store.
+type memory struct {
+	mu      sync.Mutex
+	values  map[string]json.RawMessage
+	version int
+	fail    error
+}
+
+func (m *memory) LoadSettings(context.Context) (map[string]json.RawMessage, string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.values), m.name(), m.fail
+}
+
+func (m *memory) SaveSettings(_ context.Context, values map[string]json.RawMessage, expect string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fail != nil {
+		return "", m.fail
+	}
+	if expect != m.name() {
+		return "", fmt.Errorf("save version %s: %w", expect, settings.ErrConflict)
+	}
+	m.values = maps.Clone(values)
+	m.version++
+	return m.name(), nil
+}
+
+func (m *memory) name() string {
+	if m.version == 0 {
+		return ""
+	}
+	return strconv.Itoa(m.version)
+}
+
+func open(t *testing.T, store settings.Store) *settings.Manager {
+	t.Helper()
+	l := &settings.Manager{Store: store, Log: slog.New(slog.DiscardHandler), Providers: []string{"plain", "openai", "compatible", "anthropic", "gemini"}}
+	if err := l.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func values(pairs ...string) map[string]json.RawMessage {
+	m := map[string]json.RawMessage{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = json.RawMessage(pairs[i+1])
+	}
+	return m
+}
+
+func TestAChangeIsSavedAndAppliedAtOnce(t *testing.T) {
+	store := &memory{}
+	l := open(t, store)
+	changed, end := l.Watch()
+	defer end()
+
+	got, version, err := l.Update(t.Context(), values(keySteps, "12", keyModel, `" openai:gpt-5.6 "`, keyStep, "3e4"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.MaxSteps != 12 || got.AgentModel != "openai:gpt-5.6" || l.Current() != got {
+		t.Errorf("settings = %+v, live = %+v", got, l.Current())
+	}
+	select {
+	case <-changed:
+	default:
+		t.Error("the watcher was not told")
+	}
+	want := values(keySteps, "12", keyModel, `"openai:gpt-5.6"`) // the step timeout is the default, so it is not stored
+	if diff := cmp.Diff(want, store.values); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	if again := open(t, store); again.Current() != got || again.State().Version != version {
+		t.Errorf("after a restart: %+v", again.State())
+	}
+}
+
+func TestNullIsTheDefaultAgain(t *testing.T) {
+	store := &memory{values: values(keySteps, "12", "some.future.setting", "1"), version: 3}
+	l := open(t, store)
+	if _, _, err := l.Update(t.Context(), values(keySteps, "null", "some.future.setting", "null"), "3"); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Current().MaxSteps; got != 10 || len(store.values) != 0 {
+		t.Errorf("steps = %d, stored = %v", got, store.values)
+	}
+}
+
+func TestRefusalsNameTheFieldTheValueAndTheRange(t *testing.T) {
+	for _, tc := range []struct{ key, value, want string }{
+		{keySteps, "31", keySteps + " = 31: must be a whole number, 1 to 30"},
+		{keySteps, "1.5", "must be a whole number, 1 to 30"},
+		{keySteps, `"ten"`, `= "ten": must be a whole number`},
+		{keySteps, "1e400", "must be a whole number"},
+		{keyStep, "100", "must be 5 s to 2 min (5000 to 120000 milliseconds)"},
+		{keyModel, `"gpt"`, "must be provider:model, such as plain:steps"},
+		{keyModel, `""`, "must be provider:model"},
+		{keyModel, `"acme:x"`, `unknown provider "acme"; there are plain, openai, compatible`},
+		{keyModel, `"openai:` + strings.Repeat("x", 200) + `"`, "at most 120 characters fit"},
+		{keyModel, `"openai:a\u0007"`, "control characters"},
+		{keyBase, `"ftp://x"`, "begins with http:// or https://"},
+		{keyBase, `"http://me:pw@host/v1"`, "must not hold a user name or password"},
+		{keyBase, "7", "must be text"},
+		{keyStop, `"nobody"`, `must be one of "requester_and_moderators", "anyone"`},
+		{"agentStack.runtimeConfig.browser.headed", `"yes"`, "must be true or false"},
+		{"OPENAI_API_KEY", `"k"`, "set the environment variable OPENAI_API_KEY or OPENAI_API_KEY_FILE"},
+		{"OPENAI_API_KEY", "null", "is a secret"},
+		{"no.such", "1", "is not a setting of this version"},
+		{"no.such", "null", "is not a setting of this version"},
+	} {
+		store := &memory{}
+		l := open(t, store)
+		_, _, err := l.Update(t.Context(), values(tc.key, tc.value, "interaction.tasks.maxAtOnce", "7"), "")
+		var invalid *settings.InvalidError
+		if !errors.As(err, &invalid) || len(invalid.Fields) != 1 || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s = %s: error %v, want %q", tc.key, tc.value, err, tc.want)
+		}
+		if l.Current() != settings.Defaults() || store.version != 0 {
+			t.Errorf("%s = %s: the valid change beside it was applied", tc.key, tc.value)
+		}
+	}
+}
+
+func TestAStaleChangeIsAConflictAndShowsWhatIsThere(t *testing.T) {
+	store := &memory{}
+	l := open(t, store)
+	if _, _, err := l.Update(t.Context(), values(keySteps, "5"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := l.Update(t.Context(), values(keySteps, "6"), ""); !errors.Is(err, settings.ErrConflict) {
+		t.Errorf("change based on an old version: %v", err)
+	}
+	if l.Current().MaxSteps != 5 {
+		t.Errorf("steps = %d, want the first change to stand", l.Current().MaxSteps)
+	}
+
+	elsewhere := open(t, store) // another process
+	if _, _, err := elsewhere.Update(t.Context(), values(keySteps, "7"), "1"); err != nil {
+		t.Fatal(err)
+	}
+	changed, end := l.Watch()
+	defer end()
+	got, version, err := l.Update(t.Context(), values(keyStop, `"anyone"`), "1")
+	if !errors.Is(err, settings.ErrConflict) || got.MaxSteps != 7 || version != "2" || got.WhoMayStop != settings.StopRequester {
+		t.Errorf("conflict = %v, settings %+v at %q; want what the other process saved", err, got, version)
+	}
+	select {
+	case <-changed:
+	default:
+		t.Error("the watcher was not told of the other process's change")
+	}
+}
+
+func TestStoredValuesThatCannotBeUsedAreReportedAndKept(t *testing.T) {
+	future := values(keySteps, "99", keyStep, "60000", "some.future.setting", `{"a":1}`, keyModel, "12", "DISCORD_TOKEN", `"x"`)
+	store := &memory{values: maps.Clone(future), version: 1}
+	var log bytes.Buffer
+	l := &settings.Manager{Store: store, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	if err := l.Open(t.Context()); err != nil {
+		t.Fatalf("the start was stopped: %v", err)
+	}
+	now := l.Current()
+	if now.MaxSteps != 10 || now.AgentModel != "plain:steps" || now.StepTimeout.Seconds() != 60 {
+		t.Errorf("settings = %+v", now)
+	}
+	if got := len(l.State().Problems); got != 4 || strings.Count(log.String(), "stored setting is not used") != 4 {
+		t.Errorf("%d problems, log:\n%s", got, log.String())
+	}
+	if _, _, err := l.Update(t.Context(), values(keyStop, `"anyone"`), "1"); err != nil {
+		t.Fatal(err)
+	}
+	future[keyStop] = json.RawMessage(`"anyone"`)
+	if diff := cmp.Diff(future, store.values); diff != "" {
+		t.Errorf("stored after an unrelated change (-want +got):\n%s", diff)
+	}
+}
+
+func TestAStoreThatFailsChangesNothing(t *testing.T) {
+	store := &memory{}
+	l := open(t, store)
+	store.fail = errors.New("disk full")
+	if _, _, err := l.Update(t.Context(), values(keySteps, "5"), ""); err == nil || !strings.Contains(err.Error(), "save settings: disk full") {
+		t.Errorf("error = %v", err)
+	}
+	if l.Current() != settings.Defaults() {
+		t.Error("the change was applied")
+	}
+	if err := (&settings.Manager{Store: store, Log: slog.New(slog.DiscardHandler)}).Open(t.Context()); err == nil {
+		t.Error("Open hid that settings could not be loaded")
+	}
+}
+
+func TestOfManyChangesAtOnceEveryOneIsSavedOrRefused(t *testing.T) {
+	store := &memory{}
+	l := open(t, store)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	saved := 0
+	for i := range 20 {
+		wg.Go(func() {
+			for {
+				_, _, err := l.Update(t.Context(), values(keySteps, strconv.Itoa(i+1)), l.State().Version)
+				if errors.Is(err, settings.ErrConflict) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				saved++
+				mu.Unlock()
+				return
+			}
+		})
+	}
+	wg.Wait()
+	if saved != 20 || store.version != 20 || open(t, store).Current() != l.Current() {
+		t.Errorf("saved %d changes, version %d", saved, store.version)
+	}
+}
+
+func TestAWatcherThatEndedIsNotTold(t *testing.T) {
+	l := open(t, &memory{})
+	ch, end := l.Watch()
+	end()
+	if _, _, err := l.Update(t.Context(), values(keySteps, "5"), ""); err != nil {
+		t.Fatal(err)
+	}
+	if len(ch) != 0 {
+		t.Error("told after the end")
+	}
+}

@@ -1,0 +1,43 @@
+package settings
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ModelPrice is what a model costs, in US dollars per million tokens.
+type ModelPrice struct{ Input, Cached, Output float64 }
+
+// ParsePrices reads prices by the names of models: "model input cached output", one a line. With an error, which is that of the first
+// line that is none, come the prices of those that are.
+func ParsePrices(text string) (map[string]ModelPrice, error) {
+	prices := make(map[string]ModelPrice)
+	var first error
+	for line := range strings.Lines(text) {
+		model, p, err := parsePrice(line)
+		switch {
+		case err == nil && model != "":
+			prices[model] = p
+		case first == nil:
+			first = err
+		}
+	}
+	return prices, first
+}
+
+// parsePrice reads one line; the model of an empty one is "".
+func parsePrice(line string) (model string, p ModelPrice, err error) {
+	f := strings.Fields(line)
+	if len(f) == 0 {
+		return "", p, nil
+	}
+	if len(f) != 4 {
+		return "", p, fmt.Errorf("must have a model and three prices on each line (input, cached input, output), unlike %q", strings.TrimSpace(line))
+	}
+	for i, into := range []*float64{&p.Input, &p.Cached, &p.Output} {
+		if *into, err = parseCount(f[i+1], maxUSD); err != nil {
+			return "", ModelPrice{}, err
+		}
+	}
+	return f[0], p, nil
+}

@@ -1,0 +1,131 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// NetworkAccess is what pages may reach.
+type NetworkAccess struct {
+	PrivateNetwork string // see the Private constants
+	AllowedHosts   string // skip the check for private addresses; one a line, see [Hosts]
+	HostAllowlist  string // if not empty, the only hosts that may be reached
+	BlockedHosts   string
+	AllowBenchmark bool   // 198.18.0.0/15
+	AllowULA       bool   // fc00::/7
+	AskNewHosts    bool   // a person is asked before a host is reached for the first time
+	Upstreams      string // one "profile address" a line, see [Reach.Upstream]
+}
+
+// Values of [Reach.PrivateNetwork].
+const (
+	PrivateUnset   = ""      // private addresses are refused, public host names are allowed
+	PrivateAllowed = "true"  // everything is allowed
+	PrivateStrict  = "false" // and host names must be on a list
+)
+
+const (
+	networkKeys  = runtimeKeys + "ssrfPolicy."
+	privateKey   = networkKeys + "dangerouslyAllowPrivateNetwork"
+	groupNetwork = "What pages may reach"
+)
+
+// keyAliases are other names of fields, under which they may be set.
+var keyAliases = map[string]string{networkKeys + "allowPrivateNetwork": privateKey}
+
+// networkFields are the part of the table that is about what pages may reach.
+var networkFields = []Field{
+	{
+		Key: privateKey, Group: groupNetwork, Label: "Private networks",
+		Effect: "Whether pages may reach this machine and private networks. Everything also opens your network to every page that is hostile.",
+		Kind:   KindChoice, Default: PrivateUnset, target: func(s *Settings) any { return &s.NetworkAccess.PrivateNetwork },
+		Options: []Option{
+			{PrivateUnset, "Public hosts only"}, {PrivateStrict, "Public addresses and listed hosts only"}, {PrivateAllowed, "Everything (dangerous)"},
+		},
+	},
+	{
+		Key: networkKeys + "allowedHostnames", Group: groupNetwork, Label: "Hosts that may be reached",
+		Effect: "Hosts that pages may reach though their addresses are private, one a line: a name or an address, *.name for all below it, with :port for one port only.",
+		Kind:   KindLongText, Default: "", MaxLen: longTextMax, target: func(s *Settings) any { return &s.NetworkAccess.AllowedHosts },
+	},
+	{
+		Key: networkKeys + "hostnameAllowlist", Group: groupNetwork, Label: "Only these hosts",
+		Effect: "If there are any, pages reach these hosts and no others, one a line.",
+		Kind:   KindLongText, Default: "", MaxLen: longTextMax, target: func(s *Settings) any { return &s.NetworkAccess.HostAllowlist },
+	},
+	{
+		Key: networkKeys + "blockedHostnames", Group: groupNetwork, Label: "Never these hosts",
+		Effect: "Hosts that pages never reach, whatever else allows them, one a line.",
+		Kind:   KindLongText, Default: "", MaxLen: longTextMax, target: func(s *Settings) any { return &s.NetworkAccess.BlockedHosts },
+	},
+	{
+		Key: networkKeys + "allowRfc2544BenchmarkRange", Group: groupNetwork, Label: "Benchmark addresses",
+		Effect: "Allows 198.18.0.0/15, where some proxies and VPNs put made-up addresses.",
+		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.NetworkAccess.AllowBenchmark },
+	},
+	{
+		Key: networkKeys + "allowIpv6UniqueLocalRange", Group: groupNetwork, Label: "IPv6 unique local addresses",
+		Effect: "Allows fc00::/7, where some proxies and VPNs put made-up addresses.",
+		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.NetworkAccess.AllowULA },
+	},
+	{
+		Key: networkKeys + "askNewHosts", Group: groupNetwork, Label: "Ask about new hosts",
+		Effect: "A person is asked, in Discord or on this page, before a browser reaches a host for the first time. Without an answer it is refused.",
+		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.NetworkAccess.AskNewHosts },
+	},
+	{
+		Key: networkKeys + "upstreamProxies", Group: groupNetwork, Label: "Proxies behind ours",
+		Effect: "Where the traffic of a profile goes after it was checked, one \"profile address\" a line, such as \"work socks5://10.0.0.1:1080\". * stands for all other profiles. Their user and password are the secret CLANK_UPSTREAM_LOGIN.",
+		Kind:   KindLongText, Default: "", MaxLen: longTextMax, check: checkUpstreams, target: func(s *Settings) any { return &s.NetworkAccess.Upstreams },
+	},
+}
+
+// SplitHosts are the entries of a list of hosts: what spaces, commas and line ends divide.
+func SplitHosts(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+}
+
+// UpstreamProxy is the proxy behind ours for a profile; nil if there is none.
+func (r NetworkAccess) UpstreamProxy(profile string) *url.URL {
+	var rest *url.URL
+	for line := range strings.Lines(r.Upstreams) {
+		f := strings.Fields(line)
+		if len(f) != 2 {
+			continue
+		}
+		u, err := url.Parse(f[1])
+		switch {
+		case err != nil:
+		case f[0] == profile:
+			return u
+		case f[0] == "*":
+			rest = u
+		}
+	}
+	return rest
+}
+
+// checkUpstreams wants lines of a profile and the address of a proxy.
+func checkUpstreams(v string) error {
+	for line := range strings.Lines(v) {
+		f := strings.Fields(line)
+		if len(f) == 0 {
+			continue
+		}
+		if len(f) != 2 {
+			return fmt.Errorf("must have a profile and an address on each line, unlike %q", strings.TrimSpace(line))
+		}
+		u, err := url.Parse(f[1])
+		if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
+			return fmt.Errorf("must have the address of an http, https or socks5 proxy after the profile %q", f[0])
+		}
+		if u.User != nil {
+			return errors.New("must not hold a user name or password; they are the secret CLANK_UPSTREAM_LOGIN")
+		}
+	}
+	return nil
+}

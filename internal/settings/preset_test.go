@@ -1,0 +1,169 @@
+package settings_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"clank/internal/settings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	keyPreset   = "agentStack.preset"
+	keyOverride = "agentStack.overrides.browserRuntime"
+	keyBrain    = "interaction.brain.model"
+)
+
+// anything is what a runtime is of which nothing is known.
+func anything(string, string) settings.ModelAbility { return settings.ModelAbility{} }
+
+func set(t *testing.T, l *settings.Manager, key, raw string) {
+	t.Helper()
+	if _, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(raw)}, l.State().Version); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatIsSetByHandGoesBeforeThePreset(t *testing.T) {
+	store := &memory{}
+	l := open(t, store)
+	set(t, l, keyPreset, `"openai_api"`)
+	if got := l.Current(); got.AgentModel != "openai:gpt-5.6" || got.AssistantModel != "openai:gpt-5.6" || got.MaxSteps != 10 {
+		t.Errorf("the preset alone: %+v", got)
+	}
+	set(t, l, keyBrain, `""`) // the default, but not what the preset says
+	set(t, l, keyModel, `"openai:gpt-5.6"`)
+	if got := l.Current(); got.AssistantModel != "" {
+		t.Errorf("brain = %q, want none, as set by hand", got.AssistantModel)
+	}
+	if _, kept := l.State().Stored[keyModel]; kept {
+		t.Error("what the preset says anyway is stored")
+	}
+	set(t, l, keyPreset, `"claude_api"`)
+	if got := l.Current(); got.AgentModel != "anthropic:claude-opus-5-5" || got.AssistantModel != "" {
+		t.Errorf("after another preset: %q and %q", got.AgentModel, got.AssistantModel)
+	}
+	if diff := cmp.Diff([]string{keyBrain}, settings.OverriddenKeys(l.State())); diff != "" {
+		t.Errorf("by hand (-want +got):\n%s", diff)
+	}
+	if got := open(t, store).Current(); got != l.Current() {
+		t.Errorf("read again, it is %+v", got)
+	}
+	set(t, l, keyPreset, "null")
+	if got := l.Current(); got.AgentModel != "plain:steps" || got.Preset != "" {
+		t.Errorf("without a preset: %+v", got)
+	}
+}
+
+func TestAPresetIsShownBeforeItIsChosen(t *testing.T) {
+	l := open(t, &memory{})
+	set(t, l, keyBrain, `"openai:gpt-6-luna"`)
+	set(t, l, keySteps, "20")
+	got := map[string]settings.PresetEffect{}
+	for _, e := range settings.PreviewPreset(l.State(), "claude_api") {
+		got[e.Key] = e
+	}
+	if e := got[keyModel]; string(e.Now) != `"plain:steps"` || string(e.Then) != `"anthropic:claude-opus-5-5"` || e.Overridden {
+		t.Errorf("what changes: %+v", e)
+	}
+	if e := got[keyBrain]; !e.Overridden || string(e.Now) != `"openai:gpt-6-luna"` {
+		t.Errorf("what stays: %+v", e)
+	}
+	if _, ok := got[keySteps]; ok || len(got) != 2 {
+		t.Errorf("what has nothing to do with it is listed: %+v", got)
+	}
+	if l.Current().Preset != "" {
+		t.Error("looking chose it")
+	}
+}
+
+func TestEveryPresetIsMadeOfValidValues(t *testing.T) {
+	choice, _ := settings.FindField(keyPreset)
+	for _, o := range choice.Options {
+		name := o.Value
+		p, ok := settings.FindPreset(name)
+		if !ok && name != "" {
+			t.Errorf("there is no preset %s", name)
+		}
+		for key, v := range p.Values {
+			f, _ := settings.FindField(key)
+			raw, _ := json.Marshal(v)
+			l := open(t, &memory{})
+			set(t, l, key, string(raw))
+			if got := f.Get(l.Current()); got != v {
+				t.Errorf("%s: %s = %v, want %v", name, key, got, v)
+			}
+		}
+	}
+}
+
+func TestAnUnlistedRuntimeIsRefusedAndNeverMeansTheLocalOne(t *testing.T) {
+	l := open(t, &memory{})
+	_, _, err := l.Update(t.Context(), map[string]json.RawMessage{keyOverride: json.RawMessage(`"hosted"`)}, "")
+	if err == nil || !strings.Contains(err.Error(), "must be one of") {
+		t.Errorf("setting it: %v", err)
+	}
+	l = open(t, &memory{values: map[string]json.RawMessage{keyOverride: json.RawMessage(`"hosted"`)}})
+	if way, err := settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything); err == nil || !strings.Contains(err.Error(), `no runtime "hosted"`) {
+		t.Errorf("stored by something else: %+v, %v", way, err)
+	}
+	set(t, l, keyOverride, "null")
+	if _, err := settings.ChooseRoute(l.Current(), settings.RouteRequest{}, anything); err != nil {
+		t.Errorf("after it was reset: %v", err)
+	}
+}
+
+func TestAnIntentReplacesAllThatWasSet(t *testing.T) {
+	l := open(t, &memory{})
+	set(t, l, keySteps, "20")
+	set(t, l, keyBase, `"http://127.0.0.1:1/v1"`)
+	intent := map[string]json.RawMessage{keySteps: json.RawMessage("15"), keyPreset: json.RawMessage(`"openai_api"`)}
+	s, version, err := l.Replace(t.Context(), intent, l.State().Version)
+	if err != nil || s.MaxSteps != 15 || s.CompatibleURL != "" || s.AgentModel != "openai:gpt-5.6" {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if _, _, err := l.Replace(t.Context(), nil, "0"); !errors.Is(err, settings.ErrConflict) {
+		t.Errorf("a stale one: %v", err)
+	}
+	if s, _, err := l.Replace(t.Context(), nil, version); err != nil || s != settings.Defaults() {
+		t.Errorf("an empty one: %+v, %v", s, err)
+	}
+}
+
+func TestSavedAndAppliedAreTwoThings(t *testing.T) {
+	store := &memory{}
+	l := open(t, store)
+	l.Apply = func(context.Context, settings.Settings) error { return errors.New("the browser does not restart") }
+	_, _, err := l.Update(t.Context(), map[string]json.RawMessage{keySteps: json.RawMessage("20")}, "")
+	if _, ok := errors.AsType[*settings.ApplyError](err); !ok || !strings.Contains(err.Error(), "does not restart") {
+		t.Errorf("err = %v, want that it was not applied", err)
+	}
+	if l.Current().MaxSteps != 20 || string(store.values[keySteps]) != "20" {
+		t.Error("it was not saved")
+	}
+}
+
+func TestEveryPresetChoosesAModelThatThinks(t *testing.T) {
+	for _, o := range mustField(t, keyPreset).Options {
+		if o.Value == settings.PresetNone {
+			continue
+		}
+		s := settings.PresetDefaults(o.Value)
+		if s.AgentModel == settings.Defaults().AgentModel || s.AssistantModel != s.AgentModel {
+			t.Errorf("preset %q: %q drives the browser and %q talks, want one model of the vendor", o.Value, s.AgentModel, s.AssistantModel)
+		}
+	}
+}
+
+func mustField(t *testing.T, key string) settings.Field {
+	t.Helper()
+	f, ok := settings.FindField(key)
+	if !ok {
+		t.Fatalf("there is no setting %s", key)
+	}
+	return f
+}

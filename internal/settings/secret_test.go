@@ -1,0 +1,57 @@
+package settings_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"clank/internal/settings"
+)
+
+func TestASecretComesFromItsVariableOrItsFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	key, empty, two := write("key", " sk-file\n"), write("empty", "\n"), write("two", "a\nb\n")
+	for _, tc := range []struct{ name, env, file, want, wantErr string }{
+		{name: "neither"},
+		{name: "the variable", env: " sk-env\n", want: "sk-env"},
+		{name: "the file", file: key, want: "sk-file"},
+		{name: "both", env: "sk-env", file: key, wantErr: "both OPENAI_API_KEY and OPENAI_API_KEY_FILE are set"},
+		{name: "no such file", file: filepath.Join(dir, "none"), wantErr: "read the file named by OPENAI_API_KEY_FILE"},
+		{name: "an empty file", file: empty, wantErr: "is empty"},
+		{name: "a folder", file: dir, wantErr: "is not a file with a key in it"},
+		{name: "two lines", file: two, wantErr: "a key is one line"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			env := map[string]string{"OPENAI_API_KEY": tc.env, "OPENAI_API_KEY_FILE": tc.file}
+			got, err := settings.ReadSecret("OPENAI_API_KEY", func(k string) string { return env[k] })
+			if got.Reveal() != tc.want || got.IsSet() != (tc.want != "") {
+				t.Errorf("secret = %q, want %q", got.Reveal(), tc.want)
+			}
+			if (err == nil) != (tc.wantErr == "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("error = %v, want %q", err, tc.wantErr)
+			}
+		})
+	}
+}
+
+func TestASecretDoesNotPrintItself(t *testing.T) {
+	s := settings.NewSecret("sk-hush")
+	data, err := json.Marshal(map[string]any{"key": s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("%v %+v %#v %s %s %v", s, s, s, s, data, s.LogValue())
+	if strings.Contains(text, "hush") || !strings.Contains(text, "(present)") {
+		t.Errorf("printed as %s", text)
+	}
+}

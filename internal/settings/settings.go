@@ -1,0 +1,168 @@
+// Package settings holds what an operator may change while the program runs:
+// one table of fields with their defaults and limits, a typed snapshot that is
+// read without a lock, and the rules by which a change is checked, saved and
+// applied. It also reads secrets, which come from the environment only.
+//
+// It does not know who reads a setting, and it has no place to store them: a
+// [Store] is given to [Live].
+package settings
+
+import (
+	"strings"
+	"time"
+
+	"clank/sessions/access"
+)
+
+// Settings is a snapshot of every setting. It is a value: it never changes
+// under its reader. What each one does stands in the table, see [Fields].
+type Settings struct {
+	BrowserEnabled    bool
+	Headed            bool
+	Profile           string // name or folder; empty = a fresh one for each start
+	BrowserPath       string // empty = found by itself
+	Browser           Browser
+	NetworkAccess     NetworkAccess
+	AgentMode         string // see the Mode constants
+	AgentModel        string // "provider:model"
+	BrowsesPerHour    int    // 0 = none
+	MaxSteps          int
+	StepTimeout       time.Duration
+	TabTimeout        time.Duration // of a tab nobody uses
+	AssistantModel    string        // "provider:model"; empty = no brain
+	AssistantGuidance string
+	AssistantBrowser  bool // the brain works a browser itself, besides sending the agent
+	BrowserTool       BrowserTool
+	CompatibleURL     string // base KindURL of an OpenAI-compatible server
+	SessionTimeout    time.Duration
+	MaxSessions       int
+	MaxTasks          int
+	TaskLimits        TaskLimits
+	TaskTimeout       time.Duration
+	WhoMayStop        string // see the Stop constants
+	Approval          Approval
+	Access            Access
+	Web               Web
+	Voice             Voice
+	Share             Share
+	Budget            Budget
+	RetentionInDays   int // 0 = for ever
+
+	Preset            string // see [FindPreset]
+	Runtime           string // see the Runtime constants
+	HandOver          string // see the HandOver constants
+	OpenAIComputer    OpenAIComputer
+	AnthropicComputer AnthropicComputer
+	GeminiComputer    GeminiComputer
+}
+
+// Browser is how browsers are started and worked.
+type Browser struct {
+	EvaluateEnabled  bool // scripts of clients may run in pages
+	NoSandbox        bool
+	AttachOnly       bool   // browsers are joined, never started
+	ExtraArgs        string // one flag a line, see [Browser.Args]
+	Color            string // #RRGGBB, of the default profile
+	FirstPort        int    // of the DevTools ports that profiles get, 100 in all
+	RemoteTimeout    time.Duration
+	RemoteHandshake  time.Duration
+	LaunchTimeout    time.Duration
+	ReadyTimeout     time.Duration
+	ActionTimeout    time.Duration
+	SnapshotMode     string // see the Snapshot constants
+	MaxDownload      int    // in MiB
+	MaxUpload        int    // in MiB, of the files of one upload together
+	TabCleanup       bool
+	TabIdle          time.Duration
+	TabsPerSession   int
+	TabSweepInterval time.Duration
+}
+
+// Access is who may use clank, and with which browser profile; see [Access.Rules].
+type Access struct {
+	Guilds   string // ids, as [access.ParseIDs] reads them
+	Channels string
+	People   string
+	Direct   bool
+	Profiles string // lines, as [access.ParseGrants] reads them
+}
+
+// Rules are what the texts say. A list that cannot be read, which was refused when it was set, names nobody.
+func (a Access) Rules() access.Rules {
+	return access.Rules{
+		Guilds: readIDs(a.Guilds), Channels: readIDs(a.Channels), People: readIDs(a.People), Direct: a.Direct,
+		Profiles: readGrants(a.Profiles),
+	}
+}
+
+// BrowserTool is where and how the tool "browser" works, which brains and MCP clients have.
+type BrowserTool struct {
+	AllowHost    bool
+	SandboxURL   string // of another control API; its token is the secret CLANK_SANDBOX_TOKEN
+	Nodes        string // one "name url" a line, see [Tool.NodeList]
+	NodeMode     string // see the Node constants
+	Node         string
+	NodeProfiles string // that other machines may use here, separated by spaces; "" = all
+	VisionModel  string // "provider:model" that describes pictures to models that cannot see; "" = nobody does
+	VisionPrompt string
+	VisionBytes  int
+}
+
+// Values of [Tool.NodeMode].
+const (
+	NodeAuto   = "auto"
+	NodeManual = "manual"
+	NodeOff    = "off"
+)
+
+// Node is another clank whose browsers may be used. Its token is the secret CLANK_NODE_TOKEN.
+type Node struct{ Name, URL string }
+
+// NodeList reads Nodes. Lines that are no node are left out: they were refused when they were set.
+func (t BrowserTool) NodeList() []Node {
+	var out []Node
+	for line := range strings.Lines(t.Nodes) {
+		if f := strings.Fields(line); len(f) == 2 {
+			out = append(out, Node{f[0], f[1]})
+		}
+	}
+	return out
+}
+
+// Args are the flags of ExtraArgs.
+func (b Browser) Args() []string { return strings.Fields(b.ExtraArgs) }
+
+// Values of [Browser.SnapshotMode].
+const (
+	SnapshotFull      = ""
+	SnapshotEfficient = "efficient"
+)
+
+// TaskLimits limits the tasks that run at once for one guild and for one person.
+type TaskLimits struct {
+	Guild, User int
+}
+
+// Values of [Settings.AgentMode].
+const (
+	ModeDisabled  = "disabled"             // nobody browses
+	ModeInherit   = "inherit_orchestrator" // the brain's model drives the browser too
+	ModeDedicated = "dedicated_model"      // AgentModel drives the browser
+)
+
+// Values of [Settings.WhoMayStop].
+const (
+	StopRequester = "requester_and_moderators"
+	StopAnyone    = "anyone"
+)
+
+// Defaults returns the settings of somebody who changed nothing.
+func Defaults() Settings {
+	var s Settings
+	for _, f := range settingsTable {
+		if f.target != nil {
+			f.assign(&s, f.Default)
+		}
+	}
+	return s
+}

@@ -1,0 +1,148 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	groupShare  = "Showing a browser"
+	shareKeys   = "interaction.share."
+	turnKey     = shareKeys + "turnServers"
+	turnUserKey = shareKeys + "turnUsername"
+)
+
+// The secrets of TURN servers; see [Share.Relays].
+const (
+	SecretTURN     = "TURN_SECRET"
+	CredentialTURN = "TURN_CREDENTIAL"
+)
+
+// Share is how a browser is shown to others.
+type Share struct {
+	PublicURL    string // under which the viewer's page is reached; "" = the dashboard's own address
+	LinkLifetime time.Duration
+	GoLive       bool
+	UDPPort      int    // 0 = any
+	PublicHost   string // IP address under which this machine is known outside
+	STUN         string // "stun:host:port …"
+	TURN         string // "turn:host:port?transport=udp …"
+	TURNUser     string // the name that goes with TURN_CREDENTIAL; with TURN_SECRET, what stands behind the time
+}
+
+// TURNServers are the TURN servers, where what they need is there; present tells which secrets are. Where it is not, the error says what is
+// missing, by its key, and the way out.
+func (s Share) TURNServers(present func(secret string) bool) ([]string, error) {
+	servers := strings.Fields(s.TURN)
+	if len(servers) == 0 {
+		return nil, nil
+	}
+	shared, fixed := present(SecretTURN), present(CredentialTURN)
+	switch {
+	case shared && fixed:
+		return nil, fmt.Errorf("%s and %s are both set: unset the second, as credentials that expire are safer", SecretTURN, CredentialTURN)
+	case shared:
+		return servers, nil
+	case !fixed:
+		return nil, fmt.Errorf("%s names servers that nobody may use without a secret: set %s (or %s and %s), or empty it", turnKey, SecretTURN, turnUserKey, CredentialTURN)
+	case s.TURNUser == "":
+		return nil, fmt.Errorf("%s is set without a user name: set %s, or use %s instead", CredentialTURN, turnUserKey, SecretTURN)
+	}
+	return servers, nil
+}
+
+func checkIP(v string) error {
+	if _, err := netip.ParseAddr(v); v != "" && err != nil {
+		return errors.New("must be an IP address, such as 203.0.113.7 or 2001:db8::7")
+	}
+	return nil
+}
+
+func checkSTUN(v string) error { return checkServers(v, "stun:stun.example.org:3478", "stun", "stuns") }
+
+func checkTURN(v string) error {
+	return checkServers(v, "turn:turn.example.org:3478?transport=udp", "turn", "turns")
+}
+
+// checkServers wants addresses of RFC 7064 or RFC 7065, divided by spaces.
+func checkServers(v, example string, schemes ...string) error {
+	for server := range strings.FieldsSeq(v) {
+		scheme, rest, _ := strings.Cut(server, ":")
+		host, query, asked := strings.Cut(rest, "?")
+		if strings.Contains(host, "@") {
+			return errors.New("must not hold a user name or password: those come from the environment")
+		}
+		u, err := url.Parse("//" + host)
+		good := err == nil && slices.Contains(schemes, scheme) && u.Hostname() != "" && u.Path == "" && u.Fragment == ""
+		if good && u.Port() != "" {
+			port, err := strconv.ParseUint(u.Port(), 10, 16)
+			good = err == nil && port > 0
+		}
+		transports := []string{"transport=udp", "transport=tcp"}
+		if good = good && (!asked || schemes[0] == "turn" && slices.Contains(transports, query)); !good {
+			return fmt.Errorf("must be addresses such as %s, separated by spaces, unlike %q", example, server)
+		}
+	}
+	return nil
+}
+
+var shareFields = []Field{
+	{
+		Key: shareKeys + "publicUrl", Group: groupShare, Label: "Address of the viewer's page",
+		Effect: "Under which address people outside reach the page of a shared browser, such as clank.example.org/watch with https in front: a reverse proxy there passes everything below it on to what clank serve --watch-addr serves. Empty gives links that work on this machine.",
+		Kind:   KindURL, Default: "", MaxLen: pathMaxLen, target: func(s *Settings) any { return &s.Share.PublicURL },
+	},
+	{
+		Key: shareKeys + "linkLifetimeMs", Group: groupShare, Label: "How long links work",
+		Effect: "After what time a link to a shared browser shows nothing any more. It ends with the share in any case.",
+		Kind:   KindDuration, Default: 2 * time.Hour, Min: minuteMs, Max: 24 * 60 * minuteMs, target: func(s *Settings) any { return &s.Share.LinkLifetime },
+	},
+	{
+		Key: shareKeys + "goLive", Group: groupShare, Label: "Go Live on Discord",
+		Effect: "Shows shared browsers as a Go Live stream, with the account of DISCORD_GOLIVE_TOKEN. Discord does not let bots do this and may end an account that does: leave it off unless Discord has allowed it. It takes effect at the next start.",
+		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.Share.GoLive },
+	},
+	{
+		Key: shareKeys + "udpPort", Group: groupShare, Label: "UDP port of pictures and sound",
+		Effect: "One UDP port for the call page and the viewer's page, to be opened in a firewall. 0 takes any. It takes effect at the next start.",
+		Kind:   KindNumber, Default: 0, Min: 0, Max: 65535, target: func(s *Settings) any { return &s.Share.UDPPort },
+	},
+	{
+		Key: shareKeys + "publicAddress", Group: groupShare, Label: "Address of this machine outside",
+		Effect: "The IP address under which people outside reach that port, if it is not this machine's own. It takes effect at the next start.",
+		Kind:   KindText, Default: "", MaxLen: 45, check: checkIP, target: func(s *Settings) any { return &s.Share.PublicHost },
+	},
+	{
+		Key: shareKeys + "stunServers", Group: groupShare, Label: "STUN servers",
+		Effect: "Servers that tell where this machine is seen from outside, such as stun:stun.example.org:3478, separated by spaces. It takes effect at the next start.",
+		Kind:   KindText, Default: "", MaxLen: pathMaxLen, check: checkSTUN, target: func(s *Settings) any { return &s.Share.STUN },
+	},
+	{
+		Key: turnKey, Group: groupShare, Label: "TURN servers",
+		Effect: "Relays for people whose network lets nothing else through, such as turn:turn.example.org:3478?transport=udp, separated by spaces. They need TURN_SECRET or TURN_CREDENTIAL. It takes effect at the next start.",
+		Kind:   KindText, Default: "", MaxLen: pathMaxLen, check: checkTURN, target: func(s *Settings) any { return &s.Share.TURN },
+	},
+	{
+		Key: turnUserKey, Group: groupShare, Label: "Name for the TURN servers",
+		Effect: "The user name that goes with TURN_CREDENTIAL. With TURN_SECRET none is needed. It takes effect at the next start.",
+		Kind:   KindText, Default: "", MaxLen: modelMaxLen, target: func(s *Settings) any { return &s.Share.TURNUser },
+	},
+	{
+		Key: "DISCORD_GOLIVE_TOKEN", Group: groupShare, Label: "Account for Go Live",
+		Effect: "The token of an account that Discord lets go live. It is never the bot's.", Kind: KindSecret,
+	},
+	{
+		Key: SecretTURN, Group: groupShare, Label: "Secret of the TURN servers",
+		Effect: "The secret that they share with clank (coturn: static-auth-secret). Of it clank makes credentials for whoever may watch, which expire after six hours.", Kind: KindSecret,
+	},
+	{
+		Key: CredentialTURN, Group: groupShare, Label: "Credential of the TURN servers",
+		Effect: "A password that does not expire, for servers without such a secret. Whoever may watch can read it.", Kind: KindSecret,
+	},
+}

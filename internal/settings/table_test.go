@@ -1,0 +1,183 @@
+package settings_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/settings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDefaultsAreThoseOfTheTable(t *testing.T) {
+	want := settings.Settings{
+		BrowserEnabled: true, Profile: "clank", AgentMode: settings.ModeDedicated, AgentModel: "plain:steps",
+		BrowsesPerHour: 10, MaxSteps: 10, StepTimeout: 30 * time.Second, TabTimeout: 5 * time.Minute,
+		SessionTimeout: 5 * time.Minute, MaxSessions: 20, MaxTasks: 4, TaskLimits: settings.TaskLimits{Guild: 3, User: 2},
+		TaskTimeout: 10 * time.Minute, WhoMayStop: settings.StopRequester, RetentionInDays: 30,
+		Approval: settings.Approval{
+			Submit: "ask", Buy: "ask", Send: "ask", Delete: "ask", Permission: "ask", Executable: "ask", Leave: "allow", Host: "ask", Login: "ask", Safety: "ask",
+			Wait: time.Minute,
+		},
+		Browser: settings.Browser{
+			EvaluateEnabled: true, Color: "#FF4500", FirstPort: 18800, RemoteTimeout: 1500 * time.Millisecond, LaunchTimeout: 15 * time.Second,
+			ReadyTimeout: 8 * time.Second, ActionTimeout: time.Minute, TabCleanup: true, TabIdle: 2 * time.Hour, TabsPerSession: 8,
+			TabSweepInterval: 5 * time.Minute, MaxDownload: 2048, MaxUpload: 1024,
+		},
+		Access: settings.Access{Direct: true},
+		Web: settings.Web{
+			SearchEngine: settings.SearchAny, SearchesPerHour: 20, WatchesPerPerson: 5, MinWatchInterval: 15 * time.Minute, WatchBrowser: true,
+		},
+		Budget: settings.Budget{
+			Task: "1 USD, 100 calls, 1000000 tokens", User: "5 USD, 5000000 tokens", Guild: "10 USD, 10000000 tokens", Day: "20 USD, 20000000 tokens",
+		},
+		BrowserTool: settings.BrowserTool{AllowHost: true, NodeMode: settings.NodeAuto, VisionBytes: 5 << 20},
+	}
+	want.Voice = settings.Voice{
+		Enabled: true, Engine: settings.VoiceEngineText, BargeIn: settings.BargeInAnyone, AloneTimeout: 5 * time.Minute, MaxDuration: 2 * time.Hour,
+		MaxCalls: 3, CallsPerDay: 120, Transcription: settings.Transcription{Model: "gpt-transcribe"},
+		Speech:   settings.Speech{Engine: settings.SpeechAuto, Model: "gpt-4o-mini-tts", Voice: "alloy", Format: settings.SpeechOpus, LocalVoice: "en"},
+		Realtime: settings.RealtimeModel{Model: "gpt-realtime-2.1", Voice: "marin"},
+	}
+	want.Share = settings.Share{LinkLifetime: 2 * time.Hour}
+	want.HandOver = settings.HandOverNever
+	want.OpenAIComputer = settings.OpenAIComputer{Client: "auto", Model: "openai:gpt-5.6"}
+	want.AnthropicComputer = settings.AnthropicComputer{Model: "anthropic:claude-opus-5-5", Toolset: "computer"}
+	want.GeminiComputer = settings.GeminiComputer{Model: "gemini:gemini-3.5-flash"}
+	if diff := cmp.Diff(want, settings.Defaults()); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryFieldIsFitToBeShown(t *testing.T) {
+	seen := map[string]bool{}
+	group := ""
+	for _, f := range settings.Fields() {
+		if seen[f.Key] {
+			t.Errorf("%s is in the table twice", f.Key)
+		}
+		seen[f.Key] = true
+		if f.Label == "" || !strings.HasSuffix(f.Effect, ".") || f.Kind == "" {
+			t.Errorf("%s lacks a label, a sentence about its effect, or a kind", f.Key)
+		}
+		if f.Group != group {
+			if group = f.Group; seen["group "+group] {
+				t.Errorf("group %q is split", group)
+			}
+			seen["group "+group] = true
+		}
+		if f.Kind == settings.KindSecret {
+			continue
+		}
+		if f.FormatDefault() == "" || f.Kind != settings.KindToggle && f.Limits() == "" {
+			t.Errorf("%s: default %q, limits %q: one is missing", f.Key, f.FormatDefault(), f.Limits())
+		}
+	}
+}
+
+func TestEveryDefaultIsAValidValue(t *testing.T) {
+	l := open(t, &memory{})
+	for _, f := range settings.Fields() {
+		if f.Kind == settings.KindSecret {
+			continue
+		}
+		changes := map[string]json.RawMessage{f.Key: f.DefaultJSON()}
+		if _, _, err := l.Update(t.Context(), changes, l.State().Version); err != nil {
+			t.Errorf("default of %s: %v", f.Key, err)
+		}
+	}
+	if got := l.State().Stored; len(got) != 0 {
+		t.Errorf("defaults were stored: %v", got)
+	}
+}
+
+func TestWhatPeopleTypeBecomesAValue(t *testing.T) {
+	for _, tc := range []struct{ key, text, want string }{
+		{"agentStack.runtimeConfig.browser.headed", " On ", "true"},
+		{"agentStack.runtimeConfig.browser.headed", "no", "false"},
+		{"agentStack.runtimeConfig.browser.headed", "maybe", `"maybe"`},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask", "12", "12"},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask", "a dozen", `"a dozen"`},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs", "20000", "20000"},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs", "1m30s", "90000"},
+		{"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask", "3s", `"3s"`},
+		{"interaction.brain.model", "openai:gpt-5.6", `"openai:gpt-5.6"`},
+	} {
+		f, ok := settings.FindField(tc.key)
+		if !ok {
+			t.Fatalf("no field %s", tc.key)
+		}
+		if got := string(f.ParseText(tc.text)); got != tc.want {
+			t.Errorf("%s from %q = %s, want %s", tc.key, tc.text, got, tc.want)
+		}
+	}
+}
+
+func TestValuesAreShownAsPeopleReadThem(t *testing.T) {
+	s := settings.Defaults()
+	s.StepTimeout = 1500 * time.Millisecond
+	for key, want := range map[string]string{
+		"agentStack.runtimeConfig.browser.enabled":                         "on",
+		"agentStack.runtimeConfig.browser.headed":                          "off",
+		"agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs": "1500 ms",
+		"interaction.tasks.timeoutMs":                                      "10 min",
+		"interaction.brain.model":                                          "empty",
+		"interaction.stop.allowedTo":                                       "Who asked for it, and moderators",
+		"interaction.tasks.maxAtOnce":                                      "4",
+		"DISCORD_TOKEN":                                                    "",
+	} {
+		f, _ := settings.FindField(key)
+		if got := f.FormatValue(s); got != want {
+			t.Errorf("%s shows %q, want %q", key, got, want)
+		}
+	}
+}
+
+func FuzzAValueIsAppliedOrRefusedButNeverHalf(f *testing.F) {
+	for _, seed := range []string{"true", "12", "-1", "1e400", `"plain:steps"`, `"http://a b"`, "null", "[1]", `{"a":1}`, "\"\u0000\"", "9007199254740993"} {
+		for i := range settings.Fields() {
+			f.Add(i, seed)
+		}
+	}
+	fields := settings.Fields()
+	f.Fuzz(func(t *testing.T, i int, raw string) {
+		if !json.Valid([]byte(raw)) {
+			t.Skip()
+		}
+		field := fields[((i%len(fields))+len(fields))%len(fields)]
+		store := &memory{}
+		l := open(t, store)
+		_, _, err := l.Update(t.Context(), map[string]json.RawMessage{field.Key: json.RawMessage(raw)}, "")
+		if err != nil {
+			if l.Current() != settings.Defaults() || store.values != nil {
+				t.Fatalf("%s = %s was refused (%v) and applied", field.Key, raw, err)
+			}
+			return
+		}
+		if again := open(t, store); again.Current() != l.Current() || again.State().Problems != nil {
+			t.Fatalf("%s = %s reads back as something else", field.Key, raw)
+		}
+	})
+}
+
+func TestColourIsHeldToItsForm(t *testing.T) {
+	const key = "agentStack.runtimeConfig.browser.color"
+	l := open(t, &memory{})
+	for _, bad := range []string{`"red"`, `"#FF45"`, `"#GG4500"`, `"FF4500"`, `"#+12345"`, `""`} {
+		if _, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(bad)}, ""); err == nil || !strings.Contains(err.Error(), "must be a colour") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	if _, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(`" #00aa00 "`)}, ""); err != nil || l.Current().Browser.Color != "#00aa00" {
+		t.Errorf("got %q, %v", l.Current().Browser.Color, err)
+	}
+}
+
+func TestFlagsAreTakenApart(t *testing.T) {
+	b := settings.Browser{ExtraArgs: " --lang=de\n\n--mute-audio --a=b\t"}
+	if diff := cmp.Diff([]string{"--lang=de", "--mute-audio", "--a=b"}, b.Args()); diff != "" {
+		t.Error(diff)
+	}
+}

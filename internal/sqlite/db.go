@@ -1,0 +1,194 @@
+// Package sqlite keeps what the program remembers in one SQLite file: sessions,
+// tasks, steps, settings, watches, what was spent, and who is left out of calls. It
+// implements the stores of the packages whose these are.
+//
+// It decides nothing: what is saved, and when, is its callers' business. It has
+// no clock either; every time comes from them.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"clank/internal/settings"
+	"clank/sessions"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// DB is an open database. Its methods are safe for concurrent use, also by
+// several processes on one machine.
+type DB struct {
+	path    string
+	process *process
+	writer  *sql.DB // one connection: writers wait here for their turn, and obey their context
+	readers *sql.DB
+
+	statements statementCache // of the writer
+	closing    sync.Once
+}
+
+var (
+	_ sessions.Store = (*DB)(nil)
+	_ settings.Store = (*DB)(nil)
+)
+
+const (
+	busyWait   = 15 * time.Second // for another process that writes
+	maxReaders = 4
+)
+
+// Open opens the database at path and creates it, with its folder, if it is not
+// there; only this user can read it then. A database made by an older version is
+// brought up to date. One that a newer version or another program has made, and
+// a file that is damaged, are refused and left as they are; the error tells the
+// way out.
+func Open(ctx context.Context, path string) (*DB, error) {
+	db, err := open(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return db, nil
+}
+
+func open(ctx context.Context, path string) (_ *DB, err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{path: path}
+	defer func() {
+		if err != nil {
+			err = errors.Join(db.explain(ctx, err), db.Close())
+		}
+	}()
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	if db.writer, err = connect(path, 1, busyWait, "foreign_keys(1)", "synchronous(normal)"); err != nil {
+		return nil, err
+	}
+	if err := db.migrate(ctx); err != nil {
+		return nil, err
+	}
+	if db.process, err = registerProcess(ctx, path); err != nil {
+		return nil, err
+	}
+	db.readers, err = connect(path, maxReaders, busyWait, "query_only(1)")
+	return db, err
+}
+
+// create makes sure that there is a file. It never opens one that is there:
+// closing it again would drop the locks that this process holds on it.
+func create(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make its folder: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// connect returns a pool of connections to the file, each set up with pragmas.
+func connect(path string, most int, busy time.Duration, pragmas ...string) (*sql.DB, error) {
+	q := url.Values{
+		"_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
+		"_txlock":       {"immediate"},
+		"_pragma":       pragmas,
+	}
+	name := filepath.ToSlash(path)
+	if name[0] != '/' { // C:/…
+		name = "/" + name
+	}
+	dsn := url.URL{Scheme: "file", OmitHost: true, Path: name, RawQuery: q.Encode()}
+	pool, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(most)
+	pool.SetMaxIdleConns(most)
+	return pool, nil
+}
+
+// Close closes the database. Nothing that was saved is lost without it. It may
+// be called again.
+func (db *DB) Close() (err error) {
+	db.closing.Do(func() { err = db.close() })
+	return err
+}
+
+func (db *DB) close() error {
+	errs := []error{db.statements.close()}
+	for _, pool := range []*sql.DB{db.readers, db.writer} {
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
+	}
+	if db.process != nil {
+		errs = append(errs, db.process.unregister())
+	}
+	return errors.Join(errs...)
+}
+
+// write does all of f, or nothing.
+func (db *DB) write(ctx context.Context, act string, f func(*transaction) error) error {
+	err := db.transact(ctx, f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", act, db.explain(ctx, err))
+	}
+	return nil
+}
+
+func (db *DB) transact(ctx context.Context, f func(*transaction) error) error {
+	begun, err := db.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	tx := &transaction{Tx: begun, statements: &db.statements}
+	if err := f(tx); err != nil {
+		if undo := tx.Rollback(); undo != nil && !errors.Is(undo, sql.ErrTxDone) {
+			return errors.Join(err, fmt.Errorf("undo it: %w", undo))
+		}
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	db.statements.prepareAll(ctx, db.writer, tx.unprepared)
+	return nil
+}
+
+// query calls f for each row.
+func (db *DB) query(ctx context.Context, act string, f func(scan func(...any) error) error, query string, args ...any) error {
+	err := func() error {
+		rows, err := db.readers.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			if err := f(rows.Scan); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}()
+	if err != nil {
+		return fmt.Errorf("%s: %w", act, db.explain(ctx, err))
+	}
+	return nil
+}

@@ -1,0 +1,279 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/sqlite"
+	"clank/internal/test/sessionstest"
+	"clank/sessions"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func open(t *testing.T, path string) *sqlite.DB {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func TestTheDatabaseIsAStore(t *testing.T) {
+	sessionstest.TestStore(t, func(t *testing.T) sessions.Store {
+		t.Helper()
+		return open(t, filepath.Join(t.TempDir(), "clank.db"))
+	})
+}
+
+func session(id string) sessions.Session {
+	return sessions.Session{ID: id, State: sessions.SessionRunning, Created: noon, LastUsed: noon}
+}
+
+func task(id, session string, state sessions.TaskState) sessions.TaskRecord {
+	return sessions.TaskRecord{Task: sessions.Task{ID: id, SessionID: session, Prompt: "p"}, State: state, Asked: noon}
+}
+
+func TestWhatWasSavedIsThereAfterReopening(t *testing.T) {
+	// A name with everything that a file name and a URL treat differently.
+	path := filepath.Join(t.TempDir(), "a new folder", "näme?#%41[x]&.db")
+	db := open(t, path)
+	if err := db.SaveTask(t.Context(), task("t1", "s1", sessions.TaskDone), session("s1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("the file is not where it was asked for: %v", err)
+	}
+	db = open(t, path)
+	if got, err := db.Task(t.Context(), "t1"); err != nil || got.Prompt != "p" {
+		t.Errorf("task = %+v, %v", got, err)
+	}
+}
+
+func TestOnlyItsUserCanReadTheFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "home")
+	db := open(t, filepath.Join(dir, "clank.db"))
+	if err := db.SaveSession(t.Context(), session("s1")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got&0o077 != 0 {
+			t.Errorf("%s has mode %o", f.Name(), got)
+		}
+	}
+}
+
+func TestNothingButTheDatabaseIsLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 1 || files[0].Name() != "clank.db" {
+		t.Errorf("left behind: %v, want clank.db alone", files)
+	}
+}
+
+// refused opens path, which must fail with all these words and change nothing.
+func refused(t *testing.T, path string, words ...string) {
+	t.Helper()
+	before, _ := os.ReadFile(path)
+	db, err := sqlite.Open(t.Context(), path)
+	if err == nil {
+		db.Close()
+		t.Fatal("it was opened")
+	}
+	for _, w := range append(words, filepath.Base(path)) {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("error %q does not say %q", err, w)
+		}
+	}
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
+		t.Error("the file was changed")
+	}
+}
+
+func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
+	t.Run("something else", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "clank.db")
+		if err := os.WriteFile(path, []byte(strings.Repeat("my diary\n", 1000)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, path, "damaged or no database", "move it away")
+	})
+	t.Run("cut off", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "clank.db")
+		db := open(t, path)
+		for i := range 50 {
+			if err := db.SaveSession(t.Context(), session(strconv.Itoa(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, 5000); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, path, "damaged or no database", "move it away")
+	})
+}
+
+func TestAForeignDatabaseIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	db := open(t, path)
+	if err := db.Exec(t.Context(), "PRAGMA application_id = 0"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, path, "another program")
+}
+
+func TestANewerDatabaseIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clank.db")
+	db := open(t, path)
+	if err := db.Exec(t.Context(), "PRAGMA user_version = 1000"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, path, "newer version", "1000")
+}
+
+func TestAPlaceThatCannotBeWrittenIsNamed(t *testing.T) {
+	t.Run("below a file", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := sqlite.Open(t.Context(), filepath.Join(file, "clank.db"))
+		if err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("err = %v, want one that names %s", err, file)
+		}
+	})
+	t.Run("in a folder that is read-only", func(t *testing.T) {
+		if os.Geteuid() == 0 {
+			t.Skip("root may write everywhere")
+		}
+		dir := t.TempDir()
+		if err := os.Chmod(dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, filepath.Join(dir, "clank.db"), "cannot be written", "check who owns")
+	})
+}
+
+func TestAFullDiskFailsTheWriteAndLosesNothing(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "clank.db"))
+	if err := db.SaveTask(t.Context(), task("kept", "s1", sessions.TaskDone), session("s1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.LimitPages(t.Context(), 1); err != nil { // no more than there are
+		t.Fatal(err)
+	}
+	big := task("big", "s1", sessions.TaskDone)
+	big.Answer = strings.Repeat("x", 1<<20)
+	err := db.SaveTask(t.Context(), big, session("s1"))
+	if err == nil || !strings.Contains(err.Error(), "free some space") {
+		t.Fatalf("err = %v, want one that says to free space", err)
+	}
+	if err := db.LimitPages(t.Context(), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.SaveTask(t.Context(), big, session("s1")); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+	all, err := db.Tasks(t.Context(), sessions.TaskQuery{})
+	if err != nil || len(all) != 2 {
+		t.Errorf("tasks = %d, %v, want 2", len(all), err)
+	}
+}
+
+func TestAWriterThatWaitsObeysItsContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clank.db")
+	a, b := open(t, path), open(t, path)
+	if err := a.Exec(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("enough")
+	ctx, done := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, cause)
+	defer done()
+	begun := time.Now()
+	if err := b.SaveSession(ctx, session("s1")); !errors.Is(err, cause) {
+		t.Errorf("err = %v, want the cause", err)
+	}
+	if took := time.Since(begun); took > 10*time.Second { // a lock is waited for longer
+		t.Errorf("it took %v, want about 50ms", took)
+	}
+	if err := a.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.SaveSession(t.Context(), session("s1")); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestPruningGivesRoomBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clank.db")
+	db := open(t, path)
+	for i := range 20 {
+		step := sessions.Step{
+			N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: noon,
+			View: &sessions.Image{MediaType: "image/png", Data: make([]byte, 50_000)},
+		}
+		if err := db.SaveStep(t.Context(), task(strconv.Itoa(i), "s1", sessions.TaskDone), session("s1"), step, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := func() int64 {
+		t.Helper()
+		if err := db.Exec(t.Context(), "PRAGMA wal_checkpoint(truncate)"); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := size()
+	if n, err := db.Prune(t.Context(), noon.Add(time.Hour), 0, 100); n != 20 || err != nil {
+		t.Fatalf("pruned %d, %v, want 20", n, err)
+	}
+	if after := size(); after > before/4 {
+		t.Errorf("the file has %d bytes, had %d", after, before)
+	}
+}

@@ -1,0 +1,21 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+)
+
+// LimitPages lets the file grow to so many pages at most, as a full disk would.
+func (db *DB) LimitPages(ctx context.Context, n int) error {
+	_, err := db.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", n))
+	return err
+}
+
+// Exec runs statements that no caller can.
+func (db *DB) Exec(ctx context.Context, statements string) error {
+	_, err := db.writer.ExecContext(ctx, statements)
+	return err
+}
+
+// SavesSessionsPrepared says whether the statement that saves a session is read no more.
+func (db *DB) SavesSessionsPrepared() bool { return db.statements.lookup(saveSessionSQL) != nil }

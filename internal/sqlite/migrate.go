@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+)
+
+// migrations are named NNNN_what.sql, from 0001 without gaps. One that was
+// released is never changed.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// applicationID is written into our files, so that we know them: "clnk".
+const applicationID = 0x636c6e6b
+
+// migrate brings the database up to date, in one transaction. It changes
+// nothing in a file that is not ours or that is too new.
+func (db *DB) migrate(ctx context.Context) error {
+	names, err := fs.Glob(migrations, "migrations/*.sql") // sorted
+	if err != nil {
+		return err
+	}
+	// Looked at without a transaction first: only a look changes nothing.
+	version, err := fileVersion(ctx, db.writer, db.path, len(names))
+	if err != nil {
+		return err
+	}
+	if version == 0 {
+		// So that pruning can make the file smaller. It must be said before
+		// there is anything in the file.
+		if _, err := db.writer.ExecContext(ctx, "PRAGMA auto_vacuum = incremental"); err != nil {
+			return err
+		}
+	}
+	if err := db.useWAL(ctx); err != nil {
+		return err
+	}
+	return db.transact(ctx, func(t *transaction) error {
+		tx := t.Tx // its statements are not done again
+		version, err := fileVersion(ctx, tx, db.path, len(names))
+		if err != nil {
+			return err
+		}
+		for _, name := range names[version:] {
+			if err := applyMigration(ctx, tx, name); err != nil {
+				return fmt.Errorf("bring it up to date with %s: %w", path.Base(name), err)
+			}
+		}
+		if version == len(names) {
+			return nil
+		}
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", len(names), applicationID))
+		return err
+	})
+}
+
+func applyMigration(ctx context.Context, tx *sql.Tx, name string) error {
+	script, err := migrations.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, string(script))
+	return err
+}
+
+// fileVersion returns the version of a database that is ours, and refuses all
+// others.
+func fileVersion(ctx context.Context, q interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}, file string, newest int,
+) (int, error) {
+	var version, app, tables int
+	row := q.QueryRowContext(ctx, "SELECT (SELECT user_version FROM pragma_user_version), (SELECT application_id FROM pragma_application_id), (SELECT count(*) FROM sqlite_schema)")
+	if err := row.Scan(&version, &app, &tables); err != nil {
+		return 0, err
+	}
+	switch {
+	case app == 0 && tables == 0 && version == 0:
+		return 0, nil
+	case app != applicationID:
+		return 0, fmt.Errorf("%s is the database of another program; it was left as it is, choose another place", file)
+	case version > newest:
+		return 0, fmt.Errorf("%s was made by a newer version (its schema is %d, this version knows %d); it was left as it is, use that version or another place",
+			file, version, newest)
+	}
+	return version, nil
+}
+
+// useWAL lets readers go on while somebody writes. The file remembers it.
+// Another process that opens the same new file can be in the way, and SQLite
+// does not wait for it here.
+func (db *DB) useWAL(ctx context.Context) error {
+	ctx, done := context.WithTimeoutCause(ctx, busyWait, errors.New("another program keeps it locked"))
+	defer done()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		var mode string
+		err := db.writer.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
+		if err == nil && mode != "wal" {
+			err = db.writer.QueryRowContext(ctx, "PRAGMA journal_mode = wal").Scan(&mode)
+		}
+		if !isBusy(err) {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

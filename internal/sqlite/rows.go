@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"clank/sessions"
+)
+
+// toMicros is a time as it is stored: microseconds since 1970, or 0 for none.
+func toMicros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func fromMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us)
+}
+
+// upsert returns a statement that inserts a row with these columns, or replaces
+// all but the key of the one that has the same key.
+func upsert(table, key, columns string) string {
+	names := strings.Split(columns, ", ")
+	set := make([]string, 0, len(names))
+	for _, n := range names {
+		set = append(set, n+" = excluded."+n)
+	}
+	return "INSERT INTO " + table + " (" + columns + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")" +
+		" ON CONFLICT (" + key + ") DO UPDATE SET " + strings.Join(set, ", ")
+}
+
+const (
+	originColumns = "kind, guild, channel, user, user_name, private"
+	usageColumns  = "calls, input_tokens, cached_tokens, output_tokens, usd, unpriced"
+
+	sessionColumns = "id, " + originColumns + ", runtime, profile, state, title, url, memory, others, shared, steps, " + usageColumns + ", created, last_used"
+	taskColumns    = "id, session, prompt, " + originColumns + ", runtime, model, max_steps, headed, state, answer, closed, reason, steps, " +
+		usageColumns + ", asked, started, ended"
+	stepColumns = "n, kind, phase, tool, input, label, text, failed, url, title, " + usageColumns + ", limited_by, closed, at"
+)
+
+// Each of these returns pointers to what goes into the columns above, in their
+// order. Through them a row is written as well as read.
+
+func originFields(o *sessions.Origin) []any {
+	return []any{&o.Kind, &o.Guild, &o.Channel, &o.User, &o.UserName, &o.Private}
+}
+
+func usageFields(u *sessions.Usage) []any {
+	return []any{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.USD, &u.Unpriced}
+}
+
+func concatFields(groups ...[]any) []any {
+	var all []any
+	for _, g := range groups {
+		all = append(all, g...)
+	}
+	return all
+}
+
+// sessionRow is a session with what is stored otherwise than it is in memory.
+type sessionRow struct {
+	sessions.Session
+	memory, others    []byte
+	created, lastUsed int64
+}
+
+func (r *sessionRow) fields() []any {
+	return concatFields([]any{&r.ID}, originFields(&r.Origin),
+		[]any{&r.Runtime, &r.Profile, &r.State, &r.Title, &r.URL, &r.memory, &r.others, &r.Shared, &r.Steps}, usageFields(&r.Usage),
+		[]any{&r.created, &r.lastUsed})
+}
+
+func newSessionRow(s sessions.Session) *sessionRow {
+	r := &sessionRow{Session: s, memory: s.Memory, created: toMicros(s.Created), lastUsed: toMicros(s.LastUsed)}
+	if len(s.Others) > 0 {
+		memories := make(map[string][]byte, len(s.Others)) // byte for byte: a memory need not be JSON that we could read
+		for runtime, memory := range s.Others {
+			memories[runtime] = memory
+		}
+		r.others, _ = json.Marshal(memories) // strings and bytes always marshal
+	}
+	return r
+}
+
+func (r *sessionRow) session() sessions.Session {
+	r.Memory, r.Created, r.LastUsed = r.memory, fromMicros(r.created), fromMicros(r.lastUsed)
+	// What cannot be read is a memory that is lost, and no reason to lose the session.
+	var memories map[string][]byte
+	if json.Unmarshal(r.others, &memories) == nil && len(memories) > 0 {
+		r.Others = make(map[string]json.RawMessage, len(memories))
+		for runtime, memory := range memories {
+			r.Others[runtime] = memory
+		}
+	}
+	return r.Session
+}
+
+// taskRow is a task with what is stored otherwise than it is in memory.
+type taskRow struct {
+	sessions.TaskRecord
+	asked, started, ended int64
+}
+
+func (r *taskRow) fields() []any {
+	return concatFields([]any{&r.ID, &r.SessionID, &r.Prompt}, originFields(&r.Origin),
+		[]any{&r.Runtime, &r.Model, &r.MaxSteps, &r.Headed, &r.State, &r.Answer, &r.Closed, &r.Reason, &r.Steps},
+		usageFields(&r.Usage), []any{&r.asked, &r.started, &r.ended})
+}
+
+func newTaskRow(r sessions.TaskRecord) *taskRow {
+	return &taskRow{TaskRecord: r, asked: toMicros(r.Asked), started: toMicros(r.Started), ended: toMicros(r.Ended)}
+}
+
+func (r *taskRow) record() sessions.TaskRecord {
+	r.Asked, r.Started, r.Ended = fromMicros(r.asked), fromMicros(r.started), fromMicros(r.ended)
+	return r.TaskRecord
+}
+
+// stepRow is a step with what is stored otherwise than it is in memory.
+type stepRow struct {
+	sessions.Step
+	input []byte
+	at    int64
+}
+
+func (r *stepRow) fields() []any {
+	return concatFields([]any{&r.N, &r.Kind, &r.Phase, &r.Tool, &r.input, &r.Label, &r.Text, &r.Failed, &r.URL, &r.Title},
+		usageFields(&r.Usage), []any{&r.Limit, &r.Closed, &r.at})
+}
+
+func newStepRow(s sessions.Step) *stepRow {
+	return &stepRow{Step: s, input: s.Input, at: toMicros(s.At)}
+}
+
+func (r *stepRow) step() sessions.Step {
+	r.Input, r.At = r.input, fromMicros(r.at)
+	return r.Step
+}

@@ -1,0 +1,100 @@
+package sqlite_test
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"clank/internal/settings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type values = map[string]json.RawMessage
+
+func TestSettingsAreSavedAsAWhole(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "clank.db"))
+	got, v0, err := db.LoadSettings(t.Context())
+	if err != nil || len(got) != 0 || v0 != "" {
+		t.Fatalf("before the first save: %v, version %q, %v", got, v0, err)
+	}
+	v1, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`1`), "b": json.RawMessage(`"ü"`)}, v0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := values{"b": json.RawMessage(`{"x": [null]}`)}
+	v2, err := db.SaveSettings(t.Context(), want, v1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, version, err := db.LoadSettings(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || version != v2 || v1 == v2 {
+		t.Errorf("version %q after %q and %q; values (-want +got):\n%s", version, v1, v2, diff)
+	}
+}
+
+func TestAllSettingsCanBeTakenBack(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "clank.db"))
+	v1, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`1`)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v2, err := db.SaveSettings(t.Context(), nil, v1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, version, err := db.LoadSettings(t.Context())
+	if err != nil || len(got) != 0 || version != v2 {
+		t.Errorf("got %v, version %q, %v; want none, version %q", got, version, err, v2)
+	}
+}
+
+func TestAStaleChangeOfSettingsIsRefused(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "clank.db"))
+	for _, stale := range []string{"1", "x"} {
+		if _, err := db.SaveSettings(t.Context(), values{}, stale); !errors.Is(err, settings.ErrConflict) {
+			t.Errorf("version %q before the first save: err = %v, want ErrConflict", stale, err)
+		}
+	}
+	v1, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`1`)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.SaveSettings(t.Context(), values{"a": json.RawMessage(`2`)}, ""); !errors.Is(err, settings.ErrConflict) {
+		t.Errorf("err = %v, want ErrConflict", err)
+	}
+	got, version, err := db.LoadSettings(t.Context())
+	if err != nil || string(got["a"]) != "1" || version != v1 {
+		t.Errorf("after a refusal: %s, version %q, %v", got["a"], version, err)
+	}
+}
+
+func TestOneOfManyWhoSaveAtOnceWins(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clank.db")
+	a, b := open(t, path), open(t, path)
+	var mu sync.Mutex
+	var won int
+	var wg sync.WaitGroup
+	for _, db := range []settings.Store{a, b, a, b, a, b} {
+		wg.Go(func() {
+			_, err := db.SaveSettings(t.Context(), values{"k": json.RawMessage(`1`)}, "")
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				won++
+			case !errors.Is(err, settings.ErrConflict):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if won != 1 {
+		t.Errorf("%d saves succeeded, want 1", won)
+	}
+}

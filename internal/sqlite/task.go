@@ -1,0 +1,185 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"clank/sessions"
+)
+
+var saveTaskSQL = upsert("task", "id", taskColumns+", process")
+
+// SaveTask implements [sessions.TaskStore].
+func (db *DB) SaveTask(ctx context.Context, r sessions.TaskRecord, s sessions.Session) error {
+	return db.write(ctx, "save task", func(tx *transaction) error { return db.saveTask(ctx, tx, r, s) })
+}
+
+func (db *DB) saveTask(ctx context.Context, tx *transaction, r sessions.TaskRecord, s sessions.Session) error {
+	if err := db.saveSession(ctx, tx, s); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, saveTaskSQL, append(newTaskRow(r).fields(), db.process.id)...); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM picture WHERE task = ?", r.ID); err != nil {
+		return err
+	}
+	for i, p := range r.Images {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO picture VALUES (?, ?, ?, ?)", r.ID, i, p.MediaType, blob(p.Data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blob returns data so that it is not NULL where it is empty.
+func blob(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// Task implements [sessions.TaskStore].
+func (db *DB) Task(ctx context.Context, id string) (sessions.TaskRecord, error) {
+	found, err := db.tasks(ctx, "read task", "WHERE id = ?", id)
+	if err == nil && len(found) == 0 {
+		err = sessions.ErrNotFound
+	}
+	if err != nil {
+		return sessions.TaskRecord{}, err
+	}
+	r := found[0]
+	err = db.query(ctx, "read the pictures of a task", func(scan func(...any) error) error {
+		var p sessions.Image
+		if err := scan(&p.MediaType, &p.Data); err != nil {
+			return err
+		}
+		r.Images = append(r.Images, p)
+		return nil
+	}, "SELECT media_type, data FROM picture WHERE task = ? ORDER BY n", id)
+	return r, err
+}
+
+// Tasks implements [sessions.TaskStore].
+func (db *DB) Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskRecord, error) {
+	var w conditions
+	w.is("session", q.Session)
+	w.is("kind", string(q.Kind))
+	w.is("guild", q.Guild)
+	w.is("channel", q.Channel)
+	w.is("user", q.User)
+	addIn(&w, "state", q.States)
+	if !q.Since.IsZero() {
+		w.and("asked >= ?", toMicros(q.Since))
+	}
+	if !q.Before.IsZero() {
+		w.and("asked < ?", toMicros(q.Before))
+	}
+	return db.tasks(ctx, "list tasks", w.String()+" ORDER BY asked DESC, id LIMIT ?", append(w.args, queryLimit(q.Limit))...)
+}
+
+func (db *DB) tasks(ctx context.Context, act, rest string, args ...any) (found []sessions.TaskRecord, err error) {
+	err = db.query(ctx, act, func(scan func(...any) error) error {
+		var row taskRow
+		if err := scan(row.fields()...); err != nil {
+			return err
+		}
+		found = append(found, row.record())
+		return nil
+	}, "SELECT "+taskColumns+" FROM task "+rest, args...)
+	return found, err
+}
+
+const unfinishedStates = "state IN ('queued', 'running')"
+
+// Recover implements [sessions.TaskStore].
+func (db *DB) Recover(ctx context.Context, reason string, now time.Time) (tasks, parked int, err error) {
+	err = db.write(ctx, "recover unfinished tasks", func(tx *transaction) error {
+		left, err := db.deadOwners(ctx, tx)
+		if err != nil {
+			return err
+		}
+		tasks, parked = 0, 0
+		for _, process := range left {
+			n, err := rowsChanged(tx.ExecContext(ctx, "UPDATE task SET state = 'interrupted', reason = ?, ended = ? WHERE process = ? AND "+unfinishedStates,
+				reason, toMicros(now), process))
+			if err != nil {
+				return err
+			}
+			tasks += n
+			n, err = rowsChanged(tx.ExecContext(ctx, "UPDATE session SET state = 'parked', shared = 0 WHERE process = ? AND state IN ('idle', 'running')", process))
+			if err != nil {
+				return err
+			}
+			parked += n
+		}
+		return nil
+	})
+	return tasks, parked, err
+}
+
+// deadOwners returns the processes that have unfinished work and do not work at
+// it: the dead ones, and this one, which has just begun.
+func (db *DB) deadOwners(ctx context.Context, tx *transaction) (left []string, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT process FROM task WHERE "+unfinishedStates+
+		" UNION SELECT process FROM session WHERE state IN ('idle', 'running')")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		if id == db.process.id || !isAlive(ctx, presenceFile(db.path, id)) {
+			left = append(left, id)
+		}
+	}
+	return left, rows.Err()
+}
+
+// rowsChanged returns how many rows a statement changed.
+func rowsChanged(r sql.Result, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	n, err := r.RowsAffected()
+	return int(n), err
+}
+
+// Prune implements [sessions.TaskStore].
+func (db *DB) Prune(ctx context.Context, before time.Time, keep, limit int) (n int, err error) {
+	var old int64
+	if !before.IsZero() {
+		old = toMicros(before)
+	}
+	err = db.write(ctx, "prune", func(tx *transaction) error {
+		var tooOld, all int
+		row := tx.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE asked < ?), count(*) FROM task WHERE NOT "+unfinishedStates, old)
+		if err := row.Scan(&tooOld, &all); err != nil {
+			return err
+		}
+		over := 0
+		if keep > 0 {
+			over = all - keep
+		}
+		n, err = rowsChanged(tx.ExecContext(ctx, "DELETE FROM task WHERE id IN (SELECT id FROM task WHERE NOT "+unfinishedStates+
+			" ORDER BY asked, id DESC LIMIT ?)", min(max(tooOld, over, 0), limit)))
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM session WHERE id IN (SELECT id FROM session AS s WHERE state IN ('parked', 'closed')"+
+			" AND last_used < ? AND NOT EXISTS (SELECT 1 FROM task WHERE session = s.id) LIMIT ?)", old, limit)
+		return err
+	})
+	if err != nil || n == 0 {
+		return n, err
+	}
+	if _, err := db.writer.ExecContext(ctx, "PRAGMA incremental_vacuum(2000)"); err != nil {
+		return n, db.explain(ctx, err)
+	}
+	return n, nil
+}

@@ -1,0 +1,153 @@
+// Package browsertest gives tests a real Chromium, tabs in it, pages to show there, and waiting with a deadline.
+//
+// It is for the tests of the packages that work tabs over the browser protocol. Tests of who owns which browser start theirs through
+// a browsermgr.Manager, and need no more than the waiting from here.
+package browsertest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/browsermgr/page"
+)
+
+// Patience is how long a test waits for one thing that a browser does. A loaded machine with the race detector needs much of it.
+const Patience = 45 * time.Second
+
+// Shared is the browser of a whole test binary, launched when the first test wants it: a fuzz target that needs none does without.
+// Its zero value is ready. TestMain ends with its Run.
+type Shared struct {
+	Args []string // flags beside those that every browser of ours gets
+
+	mu       sync.Mutex
+	process  *chrome.Process
+	err      error
+	idleTabs []string // targets of tabs that tests have left, see [Shared.Page]
+}
+
+// Run runs the tests and then ends the browser. It returns the exit code for [os.Exit].
+func (s *Shared) Run(m *testing.M) int {
+	defer s.stop()
+	return m.Run()
+}
+
+func (s *Shared) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		_ = s.process.Stop(context.Background())
+	}
+}
+
+// Process is the browser. A launch that failed is not tried again.
+func (s *Shared) Process(tb testing.TB) *chrome.Process {
+	tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil && s.err == nil {
+		s.process, s.err = launch(s.Args)
+	}
+	if s.err != nil {
+		tb.Fatal(s.err)
+	}
+	return s.process
+}
+
+// Connect opens a connection to the browser, which is closed when the test ends.
+func (s *Shared) Connect(tb testing.TB, opts page.Options) *page.Browser {
+	tb.Helper()
+	return Connect(tb, s.Process(tb), opts)
+}
+
+// Launch starts a browser for one test, which ends with it.
+func Launch(tb testing.TB) *chrome.Process {
+	tb.Helper()
+	p, err := launch(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = p.Stop(context.Background()) })
+	return p
+}
+
+func launch(args []string) (*chrome.Process, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	exe, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		return nil, err
+	}
+	return chrome.Launch(ctx, chrome.LaunchOptions{Executable: exe.Path, Headless: true, Args: args, Timeout: time.Minute, ReadyTimeout: time.Minute})
+}
+
+// Kill ends the browser at once, as a crash would.
+func Kill(tb testing.TB, p *chrome.Process) {
+	tb.Helper()
+	process, err := os.FindProcess(p.PID)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := process.Kill(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Connect opens a connection to a browser, which is closed when the test ends.
+func Connect(tb testing.TB, p *chrome.Process, opts page.Options) *page.Browser {
+	tb.Helper()
+	b, err := page.Connect(Within(tb, Patience), p.WebSocketURL, opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+// Tab opens a tab, which is closed when the test ends.
+func Tab(tb testing.TB, b *page.Browser, opts page.TabOptions) *page.Tab {
+	tb.Helper()
+	tab := newTab(tb, b, opts)
+	tb.Cleanup(func() { closeTab(tb, tab) })
+	return tab
+}
+
+func newTab(tb testing.TB, b *page.Browser, opts page.TabOptions) *page.Tab {
+	tb.Helper()
+	tab, err := b.NewTab(Within(tb, Patience), opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return tab
+}
+
+func closeTab(tb testing.TB, tab *page.Tab) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	if err := tab.Close(ctx); err != nil && !errors.Is(err, page.ErrBrowserGone) {
+		tb.Errorf("close tab: %v", err)
+	}
+}
+
+// Navigate leads a tab to an address.
+func Navigate(tb testing.TB, tab *page.Tab, url string) {
+	tb.Helper()
+	if _, err := tab.Navigate(Within(tb, Patience), url); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// JS evaluates an expression or function in a tab's main frame and returns the JSON of its value.
+func JS(tb testing.TB, tab *page.Tab, fn string) string {
+	tb.Helper()
+	res, err := tab.Act(Within(tb, Patience), page.Action{Kind: page.KindEvaluate, Fn: fn})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(res.Value)
+}

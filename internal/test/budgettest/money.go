@@ -1,0 +1,244 @@
+package budgettest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"clank/internal/budget"
+	"clank/llm"
+)
+
+// TestMoney checks what must hold whatever models do (cost more than was
+// estimated, fail, are cancelled, stream for ever, see the program die), many at
+// once: no limit is passed by more than the estimate of one call, and the sums of
+// all levels agree. Each call of again returns the same ledger, opened anew.
+func TestMoney(t *testing.T, seeds uint64, open func(t *testing.T) (again func() budget.Ledger)) {
+	t.Helper()
+	for seed := range seeds {
+		t.Run(fmt.Sprintf("Seed%d", seed), func(t *testing.T) {
+			again := open(t)
+			w := &moneyRun{rand: rand.New(rand.NewPCG(seed, 1)), largest: make(map[budget.Key]budget.Amount)}
+			w.rules = w.randomRules()
+			for range 3 {
+				w.runCalls(t, again())
+			}
+			w.checkTotals(t, again())
+		})
+	}
+	t.Run("Crowd", func(t *testing.T) { testCrowd(t, open(t)()) })
+}
+
+// moneyRun is one run of the test.
+type moneyRun struct {
+	rand  *rand.Rand
+	rules budget.Rules // as they are at first; limits are lowered later
+
+	mu      sync.Mutex
+	largest map[budget.Key]budget.Amount // the largest estimate of a call that was let through
+	moment  atomic.Int64                 // hours since the beginning
+}
+
+// randomRules returns limits of some levels, small enough to be reached.
+func (w *moneyRun) randomRules() budget.Rules {
+	rules := budget.Rules{Limits: budget.Limits{}, Zone: time.UTC, Prices: map[string]llm.Price{"wild": {Input: 3, Cached: 0.3, Output: 12}}}
+	for i, level := range budget.Levels() {
+		if w.rand.IntN(4) > 0 {
+			size := 1 << i
+			rules.Limits[level] = budget.Amount{
+				Money: budget.Dollars(0.05 * float64(size) * w.rand.Float64()), Calls: int64(w.rand.IntN(8 * size)), Tokens: int64(w.rand.IntN(8000 * size)),
+			}
+		}
+	}
+	return rules
+}
+
+// rulesNow are the rules, whose limits an operator lowers while calls run.
+func (w *moneyRun) rulesNow() budget.Rules {
+	rules := w.rules
+	rules.Limits = budget.Limits{}
+	for level, a := range w.rules.Limits {
+		if w.moment.Load() > 200 {
+			a.Money, a.Tokens, a.Calls = lower(a.Money), lower(a.Tokens), lower(a.Calls)
+		}
+		rules.Limits[level] = a
+	}
+	return rules
+}
+
+// lower is three quarters of a limit; one that does not limit stays so.
+func lower[N ~int64](n N) N { return max(n*3/4, min(n, 1)) }
+
+// runCalls is the time from one start of the program to its end, which some calls do
+// not survive.
+func (w *moneyRun) runCalls(t *testing.T, l budget.Ledger) {
+	t.Helper()
+	if _, err := l.Abandon(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mortal := &crashingLedger{Ledger: l, world: w}
+	keeper := &budget.Enforcer{
+		Ledger: mortal, Rules: w.rulesNow,
+		Now: func() time.Time { return at.Add(time.Duration(w.moment.Add(1)/40) * time.Hour) },
+	}
+	const callers, calls = 8, 15
+	var wg sync.WaitGroup
+	for i := range callers {
+		r := rand.New(rand.NewPCG(w.rand.Uint64(), uint64(i)))
+		wg.Go(func() {
+			for n := range calls {
+				if i == 0 && n == calls-2 {
+					mortal.dead.Store(true)
+				}
+				w.call(t, keeper, r)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// call makes one call for somebody.
+func (w *moneyRun) call(t *testing.T, k *budget.Enforcer, r *rand.Rand) {
+	t.Helper()
+	pick := func(of string, most int) string {
+		if n := r.IntN(most + 1); n > 0 {
+			return fmt.Sprintf("%s%d", of, n)
+		}
+		return ""
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ctx = llm.WithAccount(ctx, llm.Account{Task: pick("t", 9), Session: pick("s", 5), User: pick("u", 3), Guild: pick("g", 2)})
+	text := strings.Repeat("x", r.IntN(2000))
+	_, err := k.Model(&randomModel{rand: r, stop: cancel}).Generate(ctx, llm.Request{System: text, MaxTokens: 1 + r.IntN(1000)}, nil)
+	var failed *llm.Error
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.As(err, &failed) {
+		t.Errorf("got %v, want what the model said or that the budget is spent", err)
+	}
+}
+
+// checkTotals looks at what is left after the last end.
+func (w *moneyRun) checkTotals(t *testing.T, l budget.Ledger) {
+	t.Helper()
+	if _, err := l.Abandon(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	totals := make(map[budget.Level]budget.Amount)
+	for _, level := range budget.Levels() {
+		sums, err := l.All(t.Context(), level, "", 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sums {
+			totals[level] = totals[level].Add(s.Amount)
+			if s.Held != (budget.Amount{}) {
+				t.Errorf("%+v holds %+v although nothing runs", s.Key, s.Held)
+			}
+			if level == budget.LevelDay || s.Key.ID != "" {
+				w.checkSum(t, s)
+			}
+		}
+	}
+	for _, level := range budget.Levels() {
+		if totals[level] != totals[budget.LevelDay] {
+			t.Errorf("level %s sums to %+v, the days to %+v", level, totals[level], totals[budget.LevelDay])
+		}
+	}
+	if totals[budget.LevelDay].Calls == 0 {
+		t.Log("no call was let through")
+	}
+}
+
+func (w *moneyRun) checkSum(t *testing.T, s budget.Sum) {
+	t.Helper()
+	limit, most := w.rules.Limits[s.Key.Level], w.largest[s.Key]
+	if limit.Calls > 0 && s.Amount.Calls > limit.Calls {
+		t.Errorf("%+v: %d calls, want at most %d", s.Key, s.Amount.Calls, limit.Calls)
+	}
+	if limit.Tokens > 0 && s.Amount.Tokens > limit.Tokens+most.Tokens {
+		t.Errorf("%+v: %d tokens, want at most %d and one call's %d", s.Key, s.Amount.Tokens, limit.Tokens, most.Tokens)
+	}
+	if limit.Money > 0 && s.Amount.Money > limit.Money+most.Money {
+		t.Errorf("%+v: %s USD, want at most %s and one call's %s", s.Key, s.Amount.Money, limit.Money, most.Money)
+	}
+}
+
+// crashingLedger is a ledger that is not told how calls ended once the program is dead.
+type crashingLedger struct {
+	budget.Ledger
+
+	world *moneyRun
+	dead  atomic.Bool
+}
+
+func (m *crashingLedger) Reserve(ctx context.Context, e budget.Entry, may func([]budget.Sum) error) (int64, error) {
+	id, err := m.Ledger.Reserve(ctx, e, may)
+	if err == nil {
+		m.world.mu.Lock()
+		for _, k := range e.Keys() {
+			old := m.world.largest[k]
+			m.world.largest[k] = budget.Amount{Tokens: max(old.Tokens, e.Amount.Tokens), Money: max(old.Money, e.Amount.Money)}
+		}
+		m.world.mu.Unlock()
+	}
+	return id, err
+}
+
+func (m *crashingLedger) Settle(ctx context.Context, id int64, real budget.Amount, state budget.EntryState, unpriced bool) error {
+	if m.dead.Load() {
+		return errors.New("the program is dead")
+	}
+	return m.Ledger.Settle(ctx, id, real, state, unpriced)
+}
+
+// randomModel is a model that does whatever models do.
+type randomModel struct {
+	rand *rand.Rand
+	stop func()
+}
+
+func (m *randomModel) Name() string   { return "test:wild" }
+func (m *randomModel) Caps() llm.Caps { return llm.Caps{} }
+
+// Generate implements [llm.Model]. A token is a byte at worst, and an answer is
+// never longer than it may be.
+func (m *randomModel) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
+	for range m.rand.IntN(20) {
+		runtime.Gosched()
+	}
+	usage := llm.Usage{Calls: 1, InputTokens: m.rand.IntN(len(req.System) + 1), OutputTokens: m.rand.IntN(req.MaxTokens + 1)}
+	switch m.rand.IntN(8) {
+	case 0:
+		return llm.Reply{}, &llm.Error{Kind: llm.ErrRateLimited, Status: 429}
+	case 1:
+		return llm.Reply{Usage: usage}, &llm.Error{Kind: llm.ErrCutOff}
+	case 2: // it streams until somebody has enough
+		m.stop()
+		<-ctx.Done()
+		return llm.Reply{}, context.Cause(ctx)
+	case 3: // it does not say what it cost
+		return llm.Reply{}, nil
+	case 4, 5: // the worst that can be
+		usage.InputTokens, usage.OutputTokens = len(req.System), req.MaxTokens
+	}
+	usage.CachedTokens = m.rand.IntN(usage.InputTokens + 1)
+	switch m.rand.IntN(12) { // it tells what cannot be
+	case 0:
+		usage.InputTokens = -1_000_000
+	case 1:
+		usage.OutputTokens, usage.CachedTokens = -usage.OutputTokens-1, math.MaxInt
+	case 2:
+		usage.USD = math.NaN()
+	case 3:
+		usage.USD = -1_000
+	}
+	return llm.Reply{Usage: usage}, nil
+}

@@ -1,0 +1,226 @@
+package callpeers_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/internal/test/discordtest/voicetest"
+	"clank/voice"
+	"clank/voice/discord"
+)
+
+// TestOurLineAndABotOfOtherHandsHearEachOther has our own end of a call in the same one as a library that nobody here wrote,
+// with end-to-end encryption. Each hears a tone that the other has encoded: first, second, after leaving and coming back, and
+// after moves into another channel and group.
+func TestOurLineAndABotOfOtherHandsHearEachOther(t *testing.T) {
+	asked(t)
+	for name, c := range map[string]struct {
+		after bool // we come after the bot
+		mode  string
+	}{
+		"we are first":                {false, "aead_aes256_gcm_rtpsize"},
+		"we are second, over XChaCha": {true, "aead_xchacha20_poly1305_rtpsize"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTestGuild(t, voicetest.Config{DAVE: 1, Modes: []string{c.mode}})
+			j := w.signIn(t)
+			d := &duet{T: t, testGuild: w}
+			if !c.after {
+				d.line = d.enter(j)
+			}
+			d.bot = startPeer(t, w, w.call)
+			d.bot.is("ready")
+			if c.after {
+				d.line = d.enter(j)
+			}
+			d.sing(440, 700)
+			d.leaveAndComeBack()
+			d.move()
+			w.innocent(t)
+			if got := d.line.Stats(); got.Malformed != 0 || got.Unknown != 0 {
+				t.Errorf("got %+v, want none that cannot be read", got)
+			}
+		})
+	}
+}
+
+// duet is our line and the bot in one call.
+type duet struct {
+	*testing.T
+	*testGuild
+	line *discord.Line
+	bot  *peer
+}
+
+func (d *duet) enter(j *discord.Joiner) *discord.Line {
+	d.Helper()
+	l, err := j.Join(deadline(d.T), d.guild.ID, d.call.ID)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return l
+}
+
+// sing has both hold a tone until the other has heard it, and compares what people would compare.
+func (d *duet) sing(ours, theirs int) {
+	d.Helper()
+	d.agree()
+	stop := d.hold(ours)
+	d.bot.hears(d.testGuild.bot.ID, ours)
+	stop()
+	d.bot.command("tone", theirs, 150)
+	d.hear(theirs)
+}
+
+// agree waits until both show the same code.
+func (d *duet) agree() {
+	d.Helper()
+	ctx := deadline(d.T)
+	for {
+		d.bot.command("code")
+		theirs := strings.ReplaceAll(d.bot.await("code", func(peerEvent) bool { return true }).Text, " ", "")
+		ours := strings.ReplaceAll(d.line.PrivacyCode(), " ", "")
+		if ours != "" && ours == theirs {
+			return
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			d.Fatalf("our code is %q, the bot's %q", ours, theirs)
+		}
+	}
+}
+
+// hold plays a tone until it is stopped.
+func (d *duet) hold(hz int) (stop func()) {
+	d.Helper()
+	encoder, err := voice.NewOpusEncoder(voice.RateOpus)
+	if err != nil {
+		d.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	over := make(chan struct{})
+	wg.Go(func() {
+		tick := time.NewTicker(voice.FrameTime)
+		defer tick.Stop()
+		for at := 0; ; {
+			samples := make([]int16, voice.RateOpus/50)
+			for i := range samples {
+				samples[i] = int16(8000 * math.Sin(2*math.Pi*float64(hz)*float64(at+i)/voice.RateOpus))
+			}
+			at += len(samples)
+			packet, err := encoder.Encode(samples)
+			if err == nil {
+				err = d.line.Play(packet)
+			}
+			if err != nil && !errors.Is(err, voice.ErrUnavailable) {
+				d.Error(err)
+			}
+			select {
+			case <-tick.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		wg.Wait()
+		if err := d.line.EndSpeech(); err != nil {
+			d.Error(err)
+		}
+	}
+}
+
+// pitchPackets is how many packets a pitch is taken from.
+const pitchPackets = 10
+
+// hear waits until the bot's tone has come, encoded by libopus and decoded by us.
+func (d *duet) hear(hz int) {
+	d.Helper()
+	decoder, err := voice.NewOpusDecoder(voice.RateOpus)
+	if err != nil {
+		d.Fatal(err)
+	}
+	var samples []int16
+	var heard []int
+	d.until("a tone", func(e voice.Event) bool {
+		if e.Kind != voice.PacketReceived || e.Packet.From != d.peer.ID {
+			return false
+		}
+		sound, err := decoder.Decode(e.Packet.Opus)
+		if err != nil {
+			d.Errorf("decode %x: %v", e.Packet.Opus, err)
+		}
+		if samples = append(samples, sound...); len(samples) < pitchPackets*voice.RateOpus/50 {
+			return false
+		}
+		heard = append(heard, pitch(samples))
+		samples = nil
+		return alike(heard[len(heard)-1], hz)
+	}, &heard)
+}
+
+// pitch is how often the sound rises through zero in a second.
+func pitch(samples []int16) int {
+	rises := 0
+	for i := 1; i < len(samples); i++ {
+		if samples[i-1] < 0 && samples[i] >= 0 {
+			rises++
+		}
+	}
+	return rises * voice.RateOpus / len(samples)
+}
+
+// alike allows for the edges of what was counted and for lost packets.
+func alike(got, want int) bool { return got > want-25 && got < want+25 }
+
+// until reads the line's events until one matches.
+func (d *duet) until(what string, match func(voice.Event) bool, seen any) {
+	d.Helper()
+	ctx := deadline(d.T)
+	for {
+		select {
+		case e, ok := <-d.line.Events():
+			if !ok {
+				d.Fatalf("our call ended: %v", d.line.Err())
+			}
+			if match(e) {
+				return
+			}
+		case <-ctx.Done():
+			d.Fatalf("no %s came; seen: %v, stats %+v", what, seen, d.line.Stats())
+		}
+	}
+}
+
+// leaveAndComeBack has the bot go and return, to another group of the same call.
+func (d *duet) leaveAndComeBack() {
+	d.Helper()
+	d.bot.command("leave")
+	d.bot.is("destroyed")
+	d.until("word that the bot left", func(e voice.Event) bool { return e.Kind == voice.Left && e.Person.ID == d.peer.ID }, nil)
+	d.bot.command("join", d.call.ID)
+	d.bot.is("ready")
+	d.sing(520, 840)
+}
+
+// move moves the bot, and then us after it.
+func (d *duet) move() {
+	d.Helper()
+	d.MoveVoice(d.other, d.peer.ShapeUser)
+	d.bot.is("ready")
+	d.until("word that the bot left", func(e voice.Event) bool { return e.Kind == voice.Left && e.Person.ID == d.peer.ID }, nil)
+	d.MoveVoice(d.other, d.testGuild.bot.ShapeUser)
+	d.until("word that we were moved", func(e voice.Event) bool { return e.Kind == voice.Moved && e.Text == d.other.ID }, nil)
+	d.until("the new connection", func(e voice.Event) bool { return e.Kind == voice.Connected }, nil)
+	if v := d.VoiceStates(d.guild); *v[d.peer.ID].ChannelID != d.other.ID || d.line.Channel() != d.other.ID {
+		d.Fatalf("voice states %v, want both in %s", v, d.other.ID)
+	}
+	d.sing(600, 980)
+}

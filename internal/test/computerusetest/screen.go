@@ -1,0 +1,220 @@
+// Package computerusetest has a browser in memory and a mind that follows a
+// script, for tests of the loop in package computeruse and of the vendors' minds
+// below it. It is not for use outside tests.
+package computerusetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"clank/computeruse"
+	"clank/sessions"
+)
+
+// Screen is a [computeruse.Screen] in memory. Its picture changes with each act.
+// Set the exported fields before its first use.
+type Screen struct {
+	Size  image.Point // CSS pixels; zero = 320x180
+	Ratio float64     // pixels of the picture for each CSS pixel; 0 = 1
+	Still bool        // the picture never changes
+	// On is called in place of an act of that kind.
+	On map[string]func(ctx context.Context, args map[string]any) ([]string, error)
+	// Blind, where it is set, is why no picture can be taken.
+	Blind error
+
+	mu      sync.Mutex
+	url     string
+	acts    []string
+	shots   int
+	changed int
+}
+
+// Act implements [computeruse.Screen].
+func (s *Screen) Act(ctx context.Context, kind string, args map[string]any) ([]string, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	words := []string{kind}
+	for _, k := range slices.Sorted(maps.Keys(args)) {
+		words = append(words, fmt.Sprintf("%s=%v", k, args[k]))
+	}
+	s.mu.Lock()
+	s.acts = append(s.acts, strings.Join(words, " "))
+	on := s.On[kind]
+	s.mu.Unlock()
+	if on != nil {
+		return on(ctx, args)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed++
+	if at, ok := args["url"].(string); ok {
+		s.url = at
+	}
+	return nil, nil
+}
+
+// ScreenshotWithSize implements [computeruse.Screen]: a picture of one colour.
+func (s *Screen) ScreenshotWithSize(ctx context.Context) (data []byte, mediaType string, width, height float64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil, "", 0, 0, context.Cause(ctx)
+	}
+	if s.Blind != nil {
+		return nil, "", 0, 0, s.Blind
+	}
+	s.shots++
+	size, ratio := s.Size, s.Ratio
+	if size == (image.Point{}) {
+		size = image.Pt(320, 180)
+	}
+	if ratio == 0 {
+		ratio = 1
+	}
+	shade := uint8(s.changed) //nolint:gosec // it may begin anew
+	if s.Still {
+		shade = 0
+	}
+	data, err = Picture(image.Pt(int(float64(size.X)*ratio), int(float64(size.Y)*ratio)), shade)
+	return data, "image/png", float64(size.X), float64(size.Y), err
+}
+
+// Change makes the picture another one, as pages do on their own.
+func (s *Screen) Change() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed++
+}
+
+// Picture is a PNG of one shade of grey.
+func Picture(size image.Point, shade uint8) ([]byte, error) {
+	img := image.NewPaletted(image.Rectangle{Max: size}, color.Palette{color.Gray{Y: shade}})
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img); err != nil {
+		return nil, fmt.Errorf("draw a picture: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// State implements [computeruse.Screen].
+func (s *Screen) State(context.Context) (url, title string, tabs []string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.url, "title of " + s.url, []string{"t1 " + s.url}, nil
+}
+
+// Text implements [computeruse.Screen].
+func (s *Screen) Text(context.Context, string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return "text of " + s.url, nil
+}
+
+// Snapshot implements [computeruse.Screen].
+func (s *Screen) Snapshot(context.Context, bool, int) (string, error) {
+	return `- button "Buy" [ref=e1]`, nil
+}
+
+// Acts are what was done so far, as "clickCoords button=left clickCount=1 x=10 y=20".
+func (s *Screen) Acts() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.acts)
+}
+
+// Shots is how many pictures were taken.
+func (s *Screen) Shots() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shots
+}
+
+// Browser is a [computeruse.Browser] in memory with one screen for each session.
+type Browser struct {
+	New    func() *Screen                                          // nil = the zero Screen
+	Wrap   func(*Screen) computeruse.Screen                        // nil = the Screen itself
+	Refuse func(ctx context.Context, o sessions.PageRequest) error // may refuse to open anew
+
+	mu   sync.Mutex
+	open map[string]*Screen
+	all  []*Screen
+}
+
+// Open implements [computeruse.Browser].
+func (b *Browser) Open(ctx context.Context, o sessions.PageRequest) (computeruse.Screen, bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil, false, context.Cause(ctx)
+	}
+	s, restored := b.open[o.Key], false
+	if s == nil {
+		var err error
+		if s, err = b.openScreen(ctx, o); err != nil {
+			return nil, false, err
+		}
+		restored = true
+	}
+	if b.Wrap != nil {
+		return b.Wrap(s), restored, nil
+	}
+	return s, restored, nil
+}
+
+// openScreen opens a screen. The lock is held.
+func (b *Browser) openScreen(ctx context.Context, o sessions.PageRequest) (*Screen, error) {
+	if b.Refuse != nil {
+		if err := b.Refuse(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	s := &Screen{}
+	if b.New != nil {
+		s = b.New()
+	}
+	s.url = o.URL
+	if b.open == nil {
+		b.open = map[string]*Screen{}
+	}
+	b.open[o.Key] = s
+	b.all = append(b.all, s)
+	return s, nil
+}
+
+// Close implements [computeruse.Browser].
+func (b *Browser) Close(_ context.Context, key string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.open, key)
+	return nil
+}
+
+// Screen is the newest that was opened; nil if there is none.
+func (b *Browser) Screen() *Screen {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.all) == 0 {
+		return nil
+	}
+	return b.all[len(b.all)-1]
+}
+
+// Acts is how many acts have reached all screens.
+func (b *Browser) Acts() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, s := range b.all {
+		n += len(s.Acts())
+	}
+	return n
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// commandCase is a command line and what must come of it. In args and input "SITE" is the address of the site, "TEMP" a folder,
+// "%20" a space, and "{Save}" the ref of the element with that name on the page.
+type commandCase struct {
+	args       []string
+	input      string
+	page       string // opened first; "" leaves the tab as it is
+	fails      bool   // with any code but 0
+	out        string // begins the standard output, if not ""
+	holds      []string
+	wantStderr string // in the standard error; if it fails there must be something
+	json       bool   // the standard output is JSON
+}
+
+func newCommandCase(text string, page string) commandCase {
+	return commandCase{args: strings.Fields(text), page: page}
+}
+
+func (l commandCase) with(args ...string) commandCase { l.args = append(l.args, args...); return l }
+
+func (l commandCase) prints(out string, holds ...string) commandCase {
+	l.out, l.holds = out, holds
+	return l
+}
+
+func (l commandCase) printsJSON(holds ...string) commandCase { l.json, l.holds = true, holds; return l }
+
+func (l commandCase) refused(talk string) commandCase { l.fails, l.wantStderr = true, talk; return l }
+
+func (l commandCase) reads(input string) commandCase { l.input = input; return l }
+
+// commandCases are the commands, each run as people and scripts do.
+func commandCases() []testCase {
+	var out []testCase
+	seen := map[string]bool{}
+	for _, list := range [][]commandCase{globalFlagCommands(), browserCommands(), readingCommands(), actingCommands(), recordingCommands(), stateCommands(), wrongUseCommands()} {
+		for _, l := range list {
+			name := strings.Join(l.args, " ")
+			if len(name) > 90 {
+				name = name[:90] + "…"
+			}
+			for seen[name] {
+				name += " again"
+			}
+			seen[name] = true
+			out = append(out, testCase{Name: name, Run: l.run})
+		}
+	}
+	return append(out, testCase{Name: "a snapshot into a file", Run: intoFile}, testCase{Name: "a look that failed is told as such", Run: notCaptured},
+		testCase{Name: "a dialog is left to be answered", Run: dialogCommands})
+}
+
+func (l commandCase) run(ctx context.Context, s *controlSuite) error {
+	if l.page != "" {
+		if err := s.openPage(ctx, l.page); err != nil {
+			return err
+		}
+	}
+	args, err := l.filled(ctx, s)
+	if err != nil {
+		return err
+	}
+	got, err := s.Command(ctx, strings.ReplaceAll(l.input, "SITE", s.Site.URL), args...)
+	if err != nil {
+		return err
+	}
+	if (got.Code != 0) != l.fails {
+		return fmt.Errorf("it ended with %d: %.300s%.300s", got.Code, got.Stdout, got.Stderr)
+	}
+	if l.fails && got.Stderr == "" || !strings.Contains(got.Stderr, l.wantStderr) {
+		return fmt.Errorf("standard error %q lacks %q", got.Stderr, l.wantStderr)
+	}
+	if !strings.HasPrefix(got.Stdout, l.out) {
+		return fmt.Errorf("standard output %.300q does not begin with %q", got.Stdout, l.out)
+	}
+	for _, part := range l.holds {
+		if part = strings.ReplaceAll(part, "SITE", s.Site.URL); !strings.Contains(got.Stdout, part) {
+			return fmt.Errorf("standard output %.300q lacks %q", got.Stdout, part)
+		}
+	}
+	if l.json && !json.Valid([]byte(got.Stdout)) {
+		return fmt.Errorf("standard output %.300q is no JSON", got.Stdout)
+	}
+	return nil
+}
+
+// namedCase is a placeholder for a ref.
+func namedCase(arg string) []string {
+	return regexp.MustCompile(`\{[A-Z][a-z ]*\}`).FindAllString(arg, -1)
+}
+
+func (l commandCase) filled(ctx context.Context, s *controlSuite) ([]string, error) {
+	var snap *snapshotAnswer
+	args := make([]string, len(l.args))
+	for i, arg := range l.args {
+		arg = strings.ReplaceAll(arg, "%20", " ")
+		for _, hole := range namedCase(arg) {
+			if snap == nil {
+				got, err := s.Snapshot(ctx, "interactive=true")
+				if err != nil {
+					return nil, err
+				}
+				snap = &got
+			}
+			id := ""
+			for ref, r := range snap.Refs {
+				if r.Name == hole[1:len(hole)-1] {
+					id = ref
+				}
+			}
+			if id == "" {
+				return nil, fmt.Errorf("nothing on the page is named %s:\n%s", hole, snap.Snapshot)
+			}
+			arg = strings.ReplaceAll(arg, hole, id)
+		}
+		args[i] = strings.NewReplacer("SITE", s.Site.URL, "TEMP", s.Temp).Replace(arg)
+	}
+	return args, nil
+}
+
+func intoFile(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/form"); err != nil {
+		return err
+	}
+	path := filepath.Join(s.Temp, "page.txt")
+	got, err := s.Command(ctx, "", "snapshot", "--out", path, "--json")
+	if err != nil {
+		return err
+	}
+	var told struct {
+		OK, Captured bool
+		Out          string
+	}
+	if err := json.Unmarshal([]byte(got.Stdout), &told); err != nil {
+		return fmt.Errorf("printed %q: %w", got.Stdout, err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !told.OK || !told.Captured || told.Out != path || !strings.Contains(string(text), `button "Save"`) {
+		return fmt.Errorf("told %+v, the file holds %.200q", told, text)
+	}
+	return nil
+}
+
+func notCaptured(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/form"); err != nil {
+		return err
+	}
+	for _, args := range [][]string{{"screenshot", "--element", "#nosuch", "--timeout", "20000"}, {"snapshot", "--target-id", "nosuch"}} {
+		got, err := s.Command(ctx, "", append(args, "--json")...)
+		if err != nil {
+			return err
+		}
+		var told struct {
+			Captured *bool
+			Error    string
+		}
+		if err := json.Unmarshal([]byte(got.Stdout), &told); err != nil {
+			return fmt.Errorf("printed %q: %w", got.Stdout, err)
+		}
+		if got.Code == 0 || told.Captured == nil || *told.Captured || told.Error == "" {
+			return fmt.Errorf("%v ended with %d and told %s", args, got.Code, got.Stdout)
+		}
+	}
+	return nil
+}
+
+// dialogCommands opens one by a click, which is told, and answers it.
+func dialogCommands(ctx context.Context, s *controlSuite) error {
+	for _, l := range []commandCase{
+		newCommandCase("click {Prompt}", "/dialogs").prints(""),
+		newCommandCase("dialogs", "").printsJSON("Your name?"),
+		newCommandCase("snapshot", "").refused("dialog"),
+		newCommandCase("dialog --accept --prompt Ada", ""),
+	} {
+		if err := l.run(ctx, s); err != nil {
+			return fmt.Errorf("%v: %w", l.args, err)
+		}
+	}
+	return s.waitForSaid(ctx, "Ada")
+}
+
+// globalFlagCommands are the flags of every command, before and after its name.
+func globalFlagCommands() []commandCase {
+	return []commandCase{
+		newCommandCase("status", "/form").prints("profile: clank", "running: true"),
+		newCommandCase("--json status", "").printsJSON(`"cdpReady": true`),
+		newCommandCase("status --json", "").printsJSON(`"cdpReady": true`),
+		newCommandCase("tabs --json", "").printsJSON(`"tabs": [`),
+		newCommandCase("--browser-profile openclaw status", "").prints("profile: "),
+		newCommandCase("status --browser-profile nosuch", "").refused("nosuch"),
+		newCommandCase("--url http://127.0.0.1:1 --token x status", "").refused("127.0.0.1:1"),
+		newCommandCase("status --token wrong", "").refused("secret"),
+		newCommandCase("--timeout 30000 --expect-final status", "").prints("profile: "),
+		newCommandCase("tabs --timeout soon", "").refused("timeout"),
+		newCommandCase("evaluate --fn 1 --target-id nosuch", "").refused("tab not found"),
+	}
+}

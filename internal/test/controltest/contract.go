@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// routeContractCases is the table of routes, gone through as such: who needs which fields, what each answer holds, who tells of tabs and
+// profiles that are not there.
+func routeContractCases() []testCase {
+	return append(append(requestCases(neededFields()), requestCases(answeredFields())...), everyRoute()...)
+}
+
+// neededFields are the fields that routes cannot do without.
+func neededFields() []requestCase {
+	type m = map[string]any
+	var out []requestCase
+	for _, r := range []struct {
+		path, field string
+		body        m
+	}{
+		{"/profiles/create", "name", m{"color": "#123456"}},
+		{"/tabs/open", "url", m{"label": "x"}},
+		{"/tabs/focus", "targetId", m{"targetId": " "}},
+		{"/tabs/action", "action", m{}},
+		{"/tabs/action", "targetId", m{"action": "label", "label": "x"}},
+		{"/tabs/action", "label", m{"action": "label", "targetId": "t1"}},
+		{"/navigate", "url", m{"url": nil}},
+		{"/hooks/file-chooser", "paths", m{}},
+		{"/hooks/file-chooser", "paths", m{"paths": []string{" ", ""}}},
+		{"/hooks/dialog", "accept", m{"accept": "perhaps"}},
+		{"/hooks/dialog", "accept", m{"accept": 1}},
+		{"/download", "ref", m{"path": "x", "ref": ""}},
+		{"/download", "path", m{"ref": "e1", "path": " "}},
+		{"/response/body", "url", m{"url": " "}},
+		{"/highlight", "ref", m{"ref": []string{"e1"}}},
+		{"/permissions/grant", "origin", m{"permissions": []string{"geolocation"}, "origin": " "}},
+		{"/permissions/grant", "permissions", m{"origin": "SITE", "permissions": []string{" "}}},
+		{"/cookies/set", "cookie", m{"cookie": "crumb=1"}},
+		{"/cookies/set", "value", m{"cookie": m{"name": "x", "url": "SITE"}}},
+		{"/storage/session/set", "key", m{"value": "x"}},
+		{"/set/offline", "offline", m{"offline": 1}},
+		{"/set/headers", "headers", m{"headers": "X-One: 1"}},
+		{"/set/geolocation", "longitude", m{"latitude": 1}},
+		{"/set/media", "colorScheme", m{}},
+		{"/set/timezone", "timezoneId", m{"timezoneId": " "}},
+		{"/set/locale", "locale", m{"locale": nil}},
+		{"/set/device", "name", m{"name": ""}},
+	} {
+		given, _ := json.Marshal(r.body)
+		out = append(out, requestCase{Name: r.path + " needs " + r.field + ", not " + string(given), Path: r.path, Body: r.body, Status: 400, Contains: []string{r.field}})
+	}
+	return out
+}
+
+// answeredFields are the members of the answers.
+func answeredFields() []requestCase {
+	type m = map[string]any
+	get := func(path string, has ...string) requestCase {
+		return requestCase{Name: "the answer of GET " + path, Path: path, Page: "/form", Members: append(has, "ok")}
+	}
+	post := func(path string, body m, has ...string) requestCase {
+		return requestCase{Name: "the answer of POST " + path, Path: path, Body: body, Page: "/form", Members: append(has, "ok")}
+	}
+	tab := []string{"suggestedTargetId", "tabId", "targetId", "title", "url", "type"}
+	open := post("/tabs/open", m{"url": "SITE/plain"}, append(tab, "resolvedProfile")...)
+	open.Members = open.Members[:len(open.Members)-1] // the tab itself, not wrapped
+	return []requestCase{
+		open,
+		get("/tabs", "running", "tabs"), get("/profiles", "profiles"), get("/text", "targetId", "url", "text", "truncated"),
+		get("/console", "targetId", "url", "messages"), get("/errors", "targetId", "errors"), get("/requests", "targetId", "requests"),
+		get("/dialogs", "targetId", "browserState"), get("/cookies", "targetId", "cookies"), get("/storage/local", "targetId", "values"),
+		get("/har", "targetId", "har"),
+		get("/snapshot", "format", "targetId", "url", "snapshot", "refs", "stats"), get("/snapshot?format=aria", "format", "targetId", "url", "nodes"),
+		get("/snapshot?labels=1", "labels", "labelsCount", "labelsSkipped", "imagePath", "imageType", "annotations"),
+		post("/start", nil, "profile"),
+		post("/tabs/action", m{"action": "list"}, "tabs"), post("/tabs/action", m{"action": "new"}, "tab"),
+		post("/tabs/action", m{"action": "select", "index": "0"}, "targetId"), post("/tabs/action", m{"action": "close"}, "targetId"),
+		post("/screenshot", m{}, "path", "targetId", "url"), post("/screenshot", m{"labels": true}, "path", "labels", "labelsCount", "labelsSkipped", "annotations"),
+		post("/pdf", m{}, "path", "targetId", "url"), post("/navigate", m{"url": "SITE/plain"}, "targetId", "url"),
+		post("/hooks/dialog", m{"accept": false, "timeoutMs": 500}), post("/cookies/set", m{"cookie": m{"name": "a", "value": "", "url": "SITE"}}, "targetId"),
+		post("/cookies/clear", nil, "targetId"), post("/storage/local/clear", nil, "targetId"), post("/set/offline", m{"offline": "no"}, "targetId"),
+		post("/set/headers", m{"headers": m{}}, "targetId"), post("/set/credentials", m{"clear": true}, "targetId"),
+		post("/set/geolocation", m{"clear": "yes"}, "targetId"), post("/set/media", m{"colorScheme": "none"}, "targetId"),
+		post("/set/locale", m{"locale": "en-US"}, "targetId"),
+	}
+}
+
+// aimedRoutes are the routes that work in a tab, with what makes them valid.
+func aimedRoutes() map[string]map[string]any {
+	type m = map[string]any
+	return map[string]map[string]any{
+		"GET /snapshot": nil, "GET /text": nil, "GET /console": nil, "GET /errors": nil, "GET /requests": nil, "GET /dialogs": nil, "GET /har": nil,
+		"GET /cookies": nil, "GET /storage/local": nil, "DELETE /tabs/nosuch": nil,
+		"POST /tabs/focus": {}, "POST /tabs/action": {"action": "label", "label": "x"}, "POST /screenshot": {}, "POST /pdf": {},
+		"POST /navigate": {"url": "SITE/plain"}, "POST /act": {"kind": "press", "key": "a"},
+		"POST /hooks/file-chooser": {"paths": []string{"a.txt"}}, "POST /hooks/dialog": {"accept": true}, "POST /wait/download": {},
+		"POST /download": {"ref": "e1", "path": "x"}, "POST /response/body": {"url": "x"}, "POST /highlight": {"ref": "e1"},
+		"POST /trace/start": {}, "POST /trace/stop": {}, "POST /permissions/grant": {"origin": "SITE", "permissions": []string{"geolocation"}},
+		"POST /cookies/set": {"cookie": m{"name": "a", "value": "b", "url": "SITE"}}, "POST /cookies/clear": {},
+		"POST /storage/local/set": {"key": "a", "value": "b"}, "POST /storage/local/clear": {}, "POST /set/offline": {"offline": false},
+		"POST /set/headers": {"headers": m{}}, "POST /set/credentials": {"clear": true}, "POST /set/geolocation": {"clear": true},
+		"POST /set/media": {"colorScheme": "none"}, "POST /set/timezone": {"timezoneId": "Europe/Oslo"}, "POST /set/locale": {"locale": "en-US"},
+		"POST /set/device": {"name": "iPhone 14"},
+	}
+}
+
+// everyRoute asks each route of a tab for one that is not there, by name and by number, and for a time that is none.
+func everyRoute() []testCase {
+	var out []testCase
+	for _, route := range slices.Sorted(maps.Keys(aimedRoutes())) {
+		body := aimedRoutes()[route]
+		out = append(out,
+			testCase{Name: route + " of an unknown tab", Run: func(ctx context.Context, s *controlSuite) error {
+				return aimAtTab(ctx, s, route, body, map[string]any{"targetId": "nosuch"}, requestCase{Status: http.StatusNotFound, Contains: []string{"tab not found"}})
+			}},
+			testCase{Name: route + " of an unknown profile", Run: func(ctx context.Context, s *controlSuite) error {
+				return aimAtTab(ctx, s, route, body, map[string]any{"targetId": "t1", "profile": "nosuch"}, requestCase{Status: http.StatusNotFound, Contains: []string{"not found", "nosuch", "clank"}})
+			}})
+	}
+	for _, route := range []string{
+		"POST /navigate", "POST /act", "POST /screenshot", "POST /hooks/file-chooser", "POST /hooks/dialog", "POST /wait/download", "POST /download",
+		"POST /response/body", "POST /permissions/grant", "GET /snapshot",
+	} {
+		out = append(out, testCase{Name: route + " with a time that is none", Run: func(ctx context.Context, s *controlSuite) error {
+			for _, given := range []any{"1.5", "-1", "0x10", "1e3", "5s", "0"} {
+				err := aimAtTab(ctx, s, route, aimedRoutes()[route], map[string]any{"timeoutMs": given}, requestCase{Status: 400, Contains: []string{"timeoutMs must be a positive integer."}})
+				if err != nil {
+					return fmt.Errorf("%v: %w", given, err)
+				}
+			}
+			return nil
+		}})
+	}
+	return out
+}
+
+// aimAtTab sends a route its body with more in it, or more in the query if it has none.
+func aimAtTab(ctx context.Context, s *controlSuite, route string, body, more map[string]any, x requestCase) error {
+	x.Method, x.Path, _ = strings.Cut(route, " ")
+	if body == nil {
+		sep := "?"
+		for name, v := range more {
+			x.Path += fmt.Sprintf("%s%s=%v", sep, name, v)
+			sep = "&"
+		}
+		return x.Run(ctx, s)
+	}
+	whole := map[string]any{}
+	for _, part := range []map[string]any{body, more} {
+		maps.Copy(whole, part)
+	}
+	x.Body = whole
+	return x.Run(ctx, s)
+}

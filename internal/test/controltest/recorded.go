@@ -1,0 +1,300 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// recordedCases is what is noted of a page, entry by entry: its members, its bounds, and what is kept back.
+func recordedCases() []testCase {
+	return []testCase{
+		{Name: "a line of the console", Run: consoleEntry},
+		{Name: "an error of the page", Run: errorEntry},
+		{Name: "a request", Run: wholeRequest},
+		{Name: "a request that failed", Run: failedRequest},
+		{Name: "500 lines, 200 errors, 500 requests", Run: ringSizes},
+		{Name: "no answer of more than a megabyte", Run: boundedAnswer},
+		{Name: "bounds of one request", Run: boundedRequest},
+		{Name: "secrets in every place", Run: secretsEverywhere},
+		{Name: "the archive", Run: harArchive},
+		{Name: "a body that was there before is not taken", Run: onlyNextBody},
+		{Name: "a trace where it is wanted", Run: traceAt},
+	}
+}
+
+func isTime(text string) bool {
+	_, err := time.Parse(time.RFC3339Nano, text)
+	return err == nil
+}
+
+func consoleEntry(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/talk"); err != nil {
+		return err
+	}
+	var got struct {
+		Messages []struct {
+			Type, Text, Timestamp string
+			Location              *struct {
+				URL                      string
+				LineNumber, ColumnNumber *int
+			}
+		}
+	}
+	at := -1
+	is := func() bool {
+		for i, m := range got.Messages {
+			if m.Text == "talk error" {
+				at = i
+			}
+		}
+		return at >= 0
+	}
+	if err := s.waitForAnswer(ctx, "/console?level=error", &got, is); err != nil {
+		return err
+	}
+	m := got.Messages[at]
+	if m.Type != "error" || !isTime(m.Timestamp) || m.Location == nil || m.Location.URL != s.Site.URL+"/talk" || m.Location.LineNumber == nil || m.Location.ColumnNumber == nil {
+		return fmt.Errorf("message %+v", m)
+	}
+	return nil
+}
+
+func errorEntry(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/broken"); err != nil {
+		return err
+	}
+	var got struct {
+		Errors []struct{ Message, Name, Stack, Timestamp string }
+	}
+	if err := s.waitForAnswer(ctx, "/errors", &got, func() bool { return len(got.Errors) > 0 }); err != nil {
+		return err
+	}
+	if e := got.Errors[len(got.Errors)-1]; e.Name != "TypeError" || !strings.Contains(e.Message, "on purpose") || !strings.Contains(e.Stack, "/broken") || !isTime(e.Timestamp) {
+		return fmt.Errorf("error %+v", e)
+	}
+	return nil
+}
+
+func wholeRequest(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/plain"); err != nil {
+		return err
+	}
+	var ok bool
+	if err := s.Evaluate(ctx, "fetch('/answer?whole', {method: 'POST', headers: {'X-Plain': 'seen'}, body: 'sent'}).then(r => r.ok)", &ok); err != nil {
+		return err
+	}
+	var got struct {
+		Requests []struct {
+			ID, Timestamp, Method, URL, ResourceType, StatusText, RequestBody string
+			Status                                                            int
+			OK                                                                *bool
+			RequestHeaders, ResponseHeaders                                   map[string]string
+		}
+	}
+	if err := s.waitForAnswer(ctx, "/requests?filter=whole", &got, func() bool { return len(got.Requests) == 1 && got.Requests[0].Status != 0 }); err != nil {
+		return err
+	}
+	r := got.Requests[0]
+	header := func(in map[string]string, name string) string {
+		for n, v := range in {
+			if strings.EqualFold(n, name) {
+				return v
+			}
+		}
+		return ""
+	}
+	if r.Status != 200 || r.OK == nil || !*r.OK || r.Method != "POST" || r.ResourceType != "fetch" || !isTime(r.Timestamp) || r.RequestBody != "sent" ||
+		header(r.RequestHeaders, "X-Plain") != "seen" || header(r.ResponseHeaders, "Content-Type") == "" || r.URL != s.Site.URL+"/answer?whole" {
+		return fmt.Errorf("request %+v", r)
+	}
+	return nil
+}
+
+func failedRequest(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/plain"); err != nil {
+		return err
+	}
+	var failed bool
+	if err := s.Evaluate(ctx, "fetch('http://127.0.0.1:1/refused', {mode: 'no-cors'}).then(() => false, () => true)", &failed); err != nil {
+		return err
+	}
+	var got struct {
+		Requests []struct {
+			FailureText string
+			Status      *int
+			OK          *bool
+		}
+	}
+	return s.waitForAnswer(ctx, "/requests?filter=refused", &got, func() bool {
+		return len(got.Requests) == 1 && strings.Contains(got.Requests[0].FailureText, "ERR_") && (got.Requests[0].OK == nil || !*got.Requests[0].OK)
+	})
+}
+
+func ringSizes(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/plain"); err != nil {
+		return err
+	}
+	script := `(async () => { for (let i = 0; i < 520; i++) console.log('line ' + i); for (let i = 0; i < 220; i++) setTimeout(() => { throw new Error('bad ' + i) });
+		for (let i = 0; i < 26; i++) await Promise.all(Array.from({length: 20}, (_, j) => fetch('/answer?n=' + (i * 20 + j)))); return 1 })()`
+	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": script}); err != nil {
+		return err
+	}
+	for _, ring := range []struct {
+		path, member string
+		want         int
+	}{{"/console", "messages", 500}, {"/errors", "errors", 200}, {"/requests", "requests", 500}} {
+		path, want, got := ring.path, ring.want, map[string]any{}
+		list := func() []any { l, _ := got[ring.member].([]any); return l }
+		if err := s.waitForAnswer(ctx, path, &got, func() bool { return len(list()) == want }); err != nil {
+			return fmt.Errorf("%s has %d entries: %w", path, len(list()), err)
+		}
+		if err := s.Call(ctx, "GET", path+"?clear=true", nil, &got); err != nil {
+			return err
+		}
+		if err := s.waitForAnswer(ctx, path, &got, func() bool { return len(list()) == 0 }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func boundedAnswer(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/plain"); err != nil {
+		return err
+	}
+	script := `(async () => { for (let i = 0; i < 30; i++) await fetch('/answer?big=' + i, {method: 'POST', body: 'ü'.repeat(32000)}); return 1 })()`
+	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": script}); err != nil {
+		return err
+	}
+	return s.waitUntil(ctx, "the newest request in an answer of a megabyte at most", func() (bool, error) {
+		a, err := s.Request(ctx, "GET", "/requests", nil)
+		if err == nil && len(a.Body) > 1<<20 {
+			err = fmt.Errorf("the answer has %d bytes", len(a.Body))
+		}
+		return strings.Contains(string(a.Body), "big=29"), err
+	})
+}
+
+func boundedRequest(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/plain"); err != nil {
+		return err
+	}
+	script := `(async () => { const headers = {}; for (let i = 0; i < 140; i++) headers['x-many-' + i] = 'v';
+		await fetch('/answer?cut', {method: 'POST', headers, body: 'b'.repeat(70000)}); await fetch('/answer?long' + 'u'.repeat(65000)).catch(() => 0); return 1 })()`
+	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": script}); err != nil {
+		return err
+	}
+	var got struct {
+		Requests []struct {
+			URL, RequestBody                         string
+			RequestHeaders                           map[string]string
+			RequestHeadersTruncated, URLTruncated    bool
+			RequestBodyTruncated, RequestBodyOmitted bool
+		}
+	}
+	if err := s.waitForAnswer(ctx, "/requests?filter=cut", &got, func() bool { return len(got.Requests) == 1 }); err != nil {
+		return err
+	}
+	r := got.Requests[0]
+	if len(r.RequestBody) > 64_000 || !r.RequestBodyTruncated && !r.RequestBodyOmitted || len(r.RequestHeaders) > 128 || !r.RequestHeadersTruncated {
+		return fmt.Errorf("a body of %d (cut: %v, left out: %v), %d headers (cut: %v)", len(r.RequestBody), r.RequestBodyTruncated, r.RequestBodyOmitted, len(r.RequestHeaders), r.RequestHeadersTruncated)
+	}
+	if err := s.waitForAnswer(ctx, "/requests?filter=long", &got, func() bool { return len(got.Requests) == 1 }); err != nil {
+		return err
+	}
+	if r := got.Requests[0]; len(r.URL) > 64_000 || !r.URLTruncated {
+		return fmt.Errorf("an address of %d, cut: %v", len(r.URL), r.URLTruncated)
+	}
+	return nil
+}
+
+func secretsEverywhere(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/plain"); err != nil {
+		return err
+	}
+	script := `(async () => { document.cookie = 'session=top-secret';
+		await fetch('/answer?hide&api_key=top-secret&access_token=top-secret', {headers: {'Proxy-Authorization-X': 'x', 'X-Auth-Token': 'top-secret', 'X-API-Key': 'top-secret'}});
+		await fetch('/answer?hide2', {method: 'POST', body: new URLSearchParams({user: 'ada', password: 'top-secret', client_secret: 'top-secret'})});
+		const form = new FormData(); form.set('user', 'ada'); form.set('passwd', 'top-secret'); await fetch('/answer?hide3', {method: 'POST', body: form});
+		await fetch('/answer?hide4', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{"deep":[{"apiKey":"top-secret","token":"top-secret"}]}'}); return 1 })()`
+	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": script}); err != nil {
+		return err
+	}
+	err := s.waitUntil(ctx, "the requests in the ring", func() (bool, error) {
+		a, err := s.Request(ctx, "GET", "/requests?filter=hide4", nil)
+		return strings.Contains(string(a.Body), "hide4"), err
+	})
+	if err != nil {
+		return err
+	}
+	for _, path := range []string{"/requests", "/har"} {
+		a, err := s.Request(ctx, "GET", path, nil)
+		if err != nil {
+			return err
+		}
+		if text := string(a.Body); strings.Contains(text, "top-secret") || !strings.Contains(text, "[REDACTED]") {
+			at := max(strings.Index(text, "top-secret")-200, 0)
+			return fmt.Errorf("%s tells a secret, or nothing is struck out: …%.400s", path, text[at:])
+		}
+	}
+	return s.Call(ctx, "POST", "/cookies/clear", nil, nil)
+}
+
+func harArchive(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/form"); err != nil {
+		return err
+	}
+	var got struct {
+		HAR struct {
+			Log struct {
+				Version string
+				Creator struct{ Name string }
+				Entries []struct {
+					StartedDateTime string
+					Request         struct{ Method, URL string }
+					Response        struct{ Status int }
+				}
+			}
+		}
+	}
+	if err := s.waitForAnswer(ctx, "/har", &got, func() bool { return len(got.HAR.Log.Entries) > 0 }); err != nil {
+		return err
+	}
+	l := got.HAR.Log
+	last := l.Entries[len(l.Entries)-1]
+	if l.Version != "1.2" || l.Creator.Name == "" || last.Request.URL != s.Site.URL+"/form" || last.Response.Status != 200 || !isTime(last.StartedDateTime) {
+		return fmt.Errorf("archive %+v, last entry %+v", l.Version, last)
+	}
+	return nil
+}
+
+func onlyNextBody(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/plain"); err != nil {
+		return err
+	}
+	var ok bool
+	if err := s.Evaluate(ctx, "fetch('/answer?past').then(r => r.text()).then(() => true)", &ok); err != nil {
+		return err
+	}
+	return requestCase{Path: "/response/body", Body: map[string]any{"url": "past", "timeoutMs": 600}, Status: 500, Contains: []string{"requests"}}.Run(ctx, s)
+}
+
+func traceAt(ctx context.Context, s *controlSuite) error {
+	if err := s.openPage(ctx, "/form"); err != nil {
+		return err
+	}
+	if err := s.Call(ctx, "POST", "/trace/start", map[string]any{"screenshots": false, "snapshots": "no", "sources": true}, nil); err != nil {
+		return err
+	}
+	var got struct{ Path string }
+	if err := s.Call(ctx, "POST", "/trace/stop", map[string]any{"path": "mine.zip"}, &got); err != nil {
+		return err
+	}
+	if !strings.HasSuffix(got.Path, "/mine.zip") {
+		return errors.New("the trace went to " + got.Path)
+	}
+	return nil
+}

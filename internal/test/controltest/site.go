@@ -1,0 +1,243 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// testSite is a web site on loopback with the pages that the checks need. It notes who asked for what.
+type testSite struct {
+	*httptest.Server
+	near *httptest.Server // the same pages at another port: of another origin, but the same site
+
+	mu   sync.Mutex
+	hits map[string]int
+	over chan struct{} // closed and replaced when the endless files are to end
+}
+
+// newTestSite starts a site. The caller closes it.
+func newTestSite() *testSite {
+	s := &testSite{hits: map[string]int{}, over: make(chan struct{})}
+	mux := http.NewServeMux()
+	for path, html := range sitePages() {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, "<!doctype html>"+html)
+		})
+	}
+	serveOdd(mux)
+	// drip begins a file that never ends, and notes when nobody takes it any more.
+	mux.HandleFunc("/drip", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Disposition", `attachment; filename="drip.bin"`)
+		_, _ = w.Write(make([]byte, 64<<10))
+		_ = http.NewResponseController(w).Flush()
+		s.mu.Lock()
+		over := s.over
+		s.mu.Unlock()
+		select {
+		case <-r.Context().Done():
+			s.recordHit("/drip ended")
+		case <-over:
+		}
+	})
+	mux.HandleFunc("/scope", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		other := "http://localhost:" + r.Host[strings.LastIndex(r.Host, ":")+1:]
+		_, _ = io.WriteString(w, strings.NewReplacer("OTHER", other, "NEAR", s.near.URL).Replace(scopePage))
+	})
+	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.recordHit(r.URL.Path)
+		mux.ServeHTTP(w, r)
+	})
+	s.near = httptest.NewServer(serve)
+	s.Server = httptest.NewServer(serve)
+	return s
+}
+
+// Close ends both servers.
+func (s *testSite) Close() {
+	s.Server.Close()
+	s.near.Close()
+}
+
+// EndDrips ends the endless files that are still taken.
+func (s *testSite) EndDrips() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.over)
+	s.over = make(chan struct{})
+}
+
+func (s *testSite) recordHit(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hits[path]++
+}
+
+// Hits is how often a path was asked for.
+func (s *testSite) Hits(path string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hits[path]
+}
+
+// serveOdd serves what is more than a page.
+func serveOdd(mux *http.ServeMux) {
+	mux.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "[%q, %q]", r.Header.Get("X-One"), r.Header.Get("X-Two"))
+	})
+	mux.HandleFunc("/locked", func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "ada" || password != "lovelace" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="site"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	})
+	mux.HandleFunc("/answer", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "forty-two") })
+	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "and so on")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	mux.HandleFunc("/leap", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusFound)
+	})
+	mux.HandleFunc("/stuck", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
+		ms, _ := strconv.Atoi(r.URL.RawQuery)
+		select {
+		case <-time.After(time.Duration(ms) * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, "slowly")
+	})
+	mux.HandleFunc("/inner/{document}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, strings.ReplaceAll(innerPage, "DOCUMENT", r.PathValue("document")))
+	})
+	mux.HandleFunc("/file", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Disposition", `attachment; filename="report.txt"`)
+		_, _ = io.WriteString(w, "the report")
+	})
+}
+
+// scopePage has a target of its own and one in each of three frames: of this origin, of another site, and of another origin of this
+// site. change runs a script in
+// one of the documents, where target is the element and hit tells the site of a click.
+const scopePage = `<!doctype html><title>Scope</title><button onclick="hit('outside')">Outside</button>
+<section id="scope" aria-label="Scope"><div><div><button id="target" onclick="hit('page')">Go page</button><button>Next</button></div></div></section>
+<script>
+window.ready = 0;
+const hit = name => fetch('/hit/' + name), replies = [];
+addEventListener('message', e => e.data === 'ready' ? window.ready++ : replies.shift()(true));
+function change(where, script) {
+  if (where === 'page') { new Function('target', 'hit', script)(document.getElementById('target'), hit); return true }
+  return new Promise(done => { replies.push(done); document.getElementById(where).contentWindow.postMessage(script, '*') });
+}
+</script>
+<iframe id="same" name="Same" src="/inner/same"></iframe><iframe id="other" name="Other" src="OTHER/inner/other"></iframe>
+<iframe id="near" name="Near" src="NEAR/inner/near"></iframe>`
+
+const innerPage = `<!doctype html><title>Inner</title><p>Inner</p><div><button id="target" onclick="hit('DOCUMENT')">Go DOCUMENT</button></div>
+<script>
+const hit = name => fetch('/hit/' + name);
+addEventListener('message', e => {
+  new Function('target', 'hit', e.data)(document.getElementById('target'), hit);
+  parent.postMessage('done', '*');
+});
+addEventListener('load', () => parent.postMessage('ready', '*'));
+</script>`
+
+func sitePages() map[string]string {
+	return map[string]string{
+		"/plain": `<title>Plain</title><h1>Plain</h1><p>nothing to do here</p>`,
+		"/form": `<title>Form</title><h1>Register</h1>
+<label>Name <input id="name" value="before"></label>
+<label>Country <select id="country"><option value="pe">Peru<option value="no">Norway</select></label>
+<label>Many <select id="many" multiple><option>a<option>b<option>c</select></label>
+<label><input type="checkbox" id="news"> News</label>
+<button id="save" onclick="said.textContent='saved'" ondblclick="said.textContent='saved twice'"
+  oncontextmenu="said.textContent='context';return false">Save</button>
+<p id="said"></p><div style="height:3000px"></div><button id="far" onclick="said.textContent='far'">Far</button>`,
+		"/other":  `<title>Other</title><h1>Other page</h1><a href="/form">back to the form</a>`,
+		"/talk":   `<title>Talk</title><script>console.debug('talk debug');console.log('talk log');console.warn('talk warn');console.error('talk error')</script>`,
+		"/broken": `<title>Broken</title><script>setTimeout(() => { throw new TypeError('on purpose') })</script>`,
+		"/files": `<title>Files</title><a href="/file" id="get">Get the report</a>
+<a id="blob" download="blob.txt">Get a blob</a><script>blob.href=URL.createObjectURL(new Blob(['from a blob']))</script>
+<label>File <input type="file" id="one" onchange="said.textContent=[...this.files].map(f=>f.name).join()"></label>
+<label>Files <input type="file" id="several" multiple onchange="said.textContent=[...this.files].map(f=>f.name).join()"></label>
+<button id="choose" onclick="one.click()">Choose</button><p id="said"></p>`,
+		"/dialogs": `<title>Dialogs</title><button id="alert" onclick="alert('Are you there?');said.textContent='answered'">Alert</button>
+<button id="prompt" onclick="said.textContent=String(prompt('Your name?','nobody'))">Prompt</button>
+<button id="confirm" onclick="said.textContent=String(confirm('Sure?'))">Confirm</button><p id="said"></p>`,
+		"/world": `<title>World</title><main><h1>World</h1><button onclick="said.textContent='saved'">Save</button> <a href="/docs">Docs</a>
+<div style="cursor:pointer" onclick="said.textContent='card'">Clickable Card</div><p id="only">only this</p><p id="said"></p></main>
+<iframe title="Child" srcdoc="<button>Inside</button>"></iframe>`,
+		"/deep":  `<title>Deep</title><main><h1>Deep</h1><section aria-label="One"><ul><li>a<ul><li>b<ul><li><button>c</button></ul></ul></ul></section></main>`,
+		"/rows":  `<title>Rows</title>` + repeatHTML(60, func(i int) string { return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i) }),
+		"/many":  `<title>Many</title>` + repeatHTML(2000, func(i int) string { return fmt.Sprintf("<p>row %d <button>edit %d</button></p>", i, i) }),
+		"/twins": `<title>Twins</title><button>Twin</button><button>Single</button><button>Twin</button><button>Twin</button>`,
+		"/login": `<title>Login</title><label>User <input value="ada"></label><label>Password <input type="password" value="hunter2"></label>`,
+		"/shadow": `<title>Shadow</title><div id="open"></div><div id="closed"></div><p id="said"></p><script>
+for (const mode of ['open', 'closed']) {
+  const root = document.getElementById(mode).attachShadow({mode}), b = document.createElement('button');
+  b.textContent = mode === 'open' ? 'Open inside' : 'Closed inside';
+  b.onclick = () => document.getElementById('said').textContent = mode;
+  root.append(b);
+}</script>`,
+		"/odd": `<title>Odd</title><div id="box"></div><script>
+window.clicked = [];
+for (const name of ['plain', '', '', 'x'.repeat(901), '\u200b\u200b', 'say "hi"', "it's", 'back\\slash', '\u{1F600} face', 'a: b', '- dash', '[ref=e1]', 'two\nlines']) {
+  const b = document.createElement('button');
+  b.textContent = name; b.style.cssText = 'min-width:20px;min-height:20px;max-width:300px;overflow:hidden';
+  b.onclick = () => window.clicked.push([...document.querySelectorAll('button')].indexOf(b));
+  document.getElementById('box').append(b);
+}</script>`,
+		"/colours": `<title>Colours</title><style>body{margin:0;height:1500px;position:relative}div{position:absolute;width:100px;height:100px}</style>
+<div style="background:red;top:0;left:0"></div><div id="end" style="background:blue;top:1400px;left:0"></div>`,
+		"/popup": `<title>Popup</title><a href="/other" target="_blank">open</a>`,
+		"/drag": `<title>Drag</title><div id="from" draggable="true" style="width:80px;height:80px;background:red" role="button" aria-label="Thing">x</div>
+<div id="to" style="width:200px;height:200px;margin-top:40px;background:blue" role="region" aria-label="Place"
+ ondragover="event.preventDefault()" ondrop="event.preventDefault();said.textContent='dropped'">y</div><p id="said"></p>`,
+		"/cover": `<title>Cover</title><button id="b" onclick="said.textContent='clicked'">Under</button><p id="said"></p>
+<div id="veil" style="position:fixed;inset:0;background:#fff8">veil</div>`,
+		"/drips": `<title>Drips</title><a id="drip" href="/drip">Drip</a><form action="/drip"><input id="word" name="word" aria-label="Word"></form>
+<button id="both" onclick="both()">Both</button><script>function both() {
+  for (const i of [1, 2]) { const a = document.createElement('a'); a.download = 'twin.txt'; a.href = URL.createObjectURL(new Blob(['from a blob'])); a.click() }
+}</script>`,
+		"/marks": `<title>Marks</title><meta name="viewport" content="width=device-width, initial-scale=1, maximum-scale=5"><style>
+body { margin: 0; height: 1800px; position: relative } button { position: absolute; border: 0; width: 151px; height: 101px; color: transparent; font-size: 8px }</style>
+<button id="green" style="background:green;left:20px;top:40px">green</button><button id="violet" style="background:violet;left:201px;top:1501px">violet</button>`,
+		"/noise": `<title>Noise</title><style>body { margin: 0 }</style><canvas id="c" width="1900" height="1700"></canvas><script>
+const x = c.getContext('2d'), d = x.createImageData(1900, 1700), a = new Uint32Array(d.data.buffer); let n = 1;
+for (let i = 0; i < a.length; i++) { n ^= n << 13; n ^= n >>> 17; n ^= n << 5; a[i] = n | 0xff000000 } x.putImageData(d, 0, 0)</script>`,
+		"/links": `<title>Links</title><a href="/other">one</a> <a href="/other">one again</a><div id="part"><ul><li><ul><li><a href="/form">two</a></ul></ul></div>
+<button id="only">only</button><div id="hidden" hidden><button>no</button></div><div id="away" aria-hidden="true"><button tabindex="-1">no</button></div>
+<div class="wrapped"><div role="presentation"><span><button>deep</button></span></div></div><div id="shell"><div><button>a</button></div><button>b</button></div>
+<iframe id="frame" srcdoc="<a href=/plain>three</a>"></iframe>`,
+		"/astray": `<title>Astray</title><a href="http://10.0.0.1/" id="link">away</a>`,
+		"/parted": `<title>Parted</title><p>still here</p><iframe src="http://10.0.0.2/" title="Private"></iframe>`,
+		"/parts": `<title>Parts</title><button id="icon" aria-label="Search"><svg width="16" height="16"></svg></button><button id="bare"><svg width="16" height="16"></svg></button>
+<div onclick="1">Listened to</div><div id="told">Told of by a script</div><script>told.addEventListener('click', () => {})</script><div tabindex="0">Reached by Tab</div><div contenteditable>Written in</div><span style="cursor:pointer">Pointed at</span>
+<label for="box">Agreed</label><input id="box" type="checkbox" style="opacity:0">`,
+		"/apart":   `<title>Apart</title><a href="/file" target="_blank" id="get">Get it in a tab of its own</a>`,
+		"/frozen":  `<title>Frozen</title>`,
+		"/freeze":  `<title>Freeze</title><script>onload = () => fetch('/frozen').then(() => { for (;;); })</script>`,
+		"/long":    `<title>Long</title><main>` + strings.Repeat("a long text ", 5000) + `</main>`,
+		"/options": `<title>Options</title><select multiple aria-label="Options"><option value="">none<option value=" padded ">padded<option>plain</select>`,
+		"/late":    `<title>Late</title><p id="p">early text</p><script>setTimeout(()=>{p.textContent='Late Text';location.hash='late'},300)</script>`,
+	}
+}
+
+func repeatHTML(n int, part func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(part(i))
+	}
+	return b.String()
+}

@@ -1,0 +1,120 @@
+package corpus_test
+
+import (
+	"context"
+	"flag"
+	"net/http/httptest"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/chrome"
+	"clank/internal/test/corpus"
+)
+
+var wholeCorpus = flag.Bool("whole", false, "every task by every backend, not only its share")
+
+// openTestBrowser opens a browser for all windows of a test.
+func openTestBrowser(t *testing.T) *browsermgr.Manager {
+	t.Helper()
+	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18900, LastPort: 18949, LaunchTimeout: time.Minute}
+	if err := m.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+func TestTheCorpusIsDoneByEveryBackend(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long; its parts are tested where they are")
+	}
+	m := openTestBrowser(t)
+	backends := corpus.Backends()
+	var passed, failed atomic.Int32
+	t.Run("by", func(t *testing.T) {
+		for _, b := range backends {
+			t.Run(b.Name, func(t *testing.T) {
+				t.Parallel()
+				did, of := runBackendTasks(t, m, b)
+				passed.Add(int32(did))
+				failed.Add(int32(of - did))
+			})
+		}
+	})
+	t.Logf("corpus: backends=%d tasks=%d passed=%d failed=%d", len(backends), passed.Load()+failed.Load(), passed.Load(), failed.Load())
+}
+
+// runBackendTasks does a backend's tasks and returns how many came out right.
+func runBackendTasks(t *testing.T, m *browsermgr.Manager, b corpus.Backend) (did, of int) {
+	t.Helper()
+	lacks := 0
+	for i, task := range corpus.All() {
+		if why := b.Unsupported(task); why != "" {
+			lacks++
+			t.Logf("%s is not for this backend: %s", task.Name, why)
+			continue
+		}
+		if !*wholeCorpus && !b.InPart(i, task) {
+			continue
+		}
+		of++
+		t.Run(task.Name, func(t *testing.T) {
+			if err := runTask(t, m, b, task); err != nil {
+				t.Error(err)
+				return
+			}
+			did++
+		})
+	}
+	t.Logf("tasks: backend=%q passed=%d of %d, %d are beyond it", b.Name, did, of, lacks)
+	if want := map[bool]int{true: 30, false: 8}[*wholeCorpus]; of < want {
+		t.Errorf("%d tasks were tried, want at least %d", of, want)
+	}
+	return did, of
+}
+
+func TestEachTaskIsTriedByTwoBackends(t *testing.T) {
+	for i, task := range corpus.All() {
+		by := 0
+		for _, b := range corpus.Backends() {
+			if b.Unsupported(task) == "" && b.InPart(i, task) {
+				by++
+			}
+		}
+		if by < 2 {
+			t.Errorf("%s is tried by %d backends, want at least two", task.Name, by)
+		}
+	}
+}
+
+// runTask does a task and says what is not as it must be.
+func runTask(t *testing.T, m *browsermgr.Manager, b corpus.Backend, task corpus.Task) error {
+	t.Helper()
+	server := httptest.NewServer(task.Site)
+	defer server.Close()
+	return b.Run(t.Context(), m, task, server.URL+"/", func(w *browsermgr.Window) error {
+		ctx, done := context.WithTimeout(t.Context(), 20*time.Second)
+		defer done()
+		for {
+			err := task.Check(ctx, w)
+			if err == nil || ctx.Err() != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Task is something to do on a site of its own. A Task is used once: its site remembers what was done.
+type Task struct {
+	Name   string
+	Site   http.Handler
+	Prompt string // what a person would ask for
+	Steps  []Step // that do it, from the page at "/"
+	// Check says what is not as it must be when the steps are done; nil if all is. Pages may need a moment: ask again.
+	Check func(ctx context.Context, p TaskPage) error
+}
+
+// TaskPage is what [Task.Check], [Ref] and [Look] need of a browser's window; browsermgr.Window has it.
+type TaskPage interface {
+	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
+	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
+}
+
+// Verb says what a [Step] does.
+type Verb string
+
+// The verbs, with the fields they read.
+const (
+	Click       Verb = "click"        // Name, Held
+	DoubleClick Verb = "double click" // Name
+	RightClick  Verb = "right click"  // Name
+	Hover       Verb = "hover"        // Name
+	Type        Verb = "type"         // Name, Text: in place of what the field holds
+	Press       Verb = "press"        // Text: a key
+	Choose      Verb = "choose"       // Text: an option of the list Name
+	Drag        Verb = "drag"         // Name, To
+	ClickAt     Verb = "click at"     // Name, Points[0]
+	DragAt      Verb = "drag at"      // Name, Points
+	Wheel       Verb = "wheel"        // Name, Points[0] is how far
+	Bottom      Verb = "bottom"       // scroll to the end of the page
+	WaitFor     Verb = "wait for"     // Text
+	Accept      Verb = "accept"       // the dialog, with Text where it asks for one
+	Back        Verb = "back"
+	CloseTab    Verb = "close tab"
+)
+
+// Step is one thing that a person does. Elements are named by their accessible names, which are unique on their page.
+type Step struct {
+	Verb   Verb
+	Name   string
+	Text   string
+	To     string
+	Held   string       // key that is held meanwhile
+	Points [][2]float64 // CSS pixels from the upper left corner of the element
+}
+
+// All makes all tasks anew.
+func All() []Task {
+	var all []Task
+	for _, part := range []func() []Task{formTasks, listTasks, widgetTasks, pointerTasks, navigationTasks} {
+		all = append(all, part()...)
+	}
+	return all
+}
+
+// taskSite is the server side of a task.
+type taskSite struct {
+	*http.ServeMux
+
+	mu    sync.Mutex
+	notes []string
+}
+
+// newTaskSite serves pages by path: their title is the path, their body is given. A page may tell the site something by
+// asking for /note with a value t.
+func newTaskSite(pages map[string]string) *taskSite {
+	s := &taskSite{ServeMux: http.NewServeMux()}
+	for path, body := range pages {
+		s.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { writePage(w, r, body) })
+	}
+	s.HandleFunc("/note", func(w http.ResponseWriter, r *http.Request) {
+		s.record(r.FormValue("t"))
+		writePage(w, r, "<p>Noted</p>")
+	})
+	return s
+}
+
+// writePage answers with a page. In its body {far} is this server under the name of another site.
+func writePage(w http.ResponseWriter, r *http.Request, body string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, port, _ := strings.Cut(r.Host, ":")
+	fmt.Fprintf(w, "<!doctype html><meta charset=utf-8><title>%s</title><link rel=icon href=data:,><script>const note = (t) => fetch('/note?t=' + encodeURIComponent(t))</script>%s",
+		r.URL.Path, strings.ReplaceAll(body, "{far}", "http://localhost:"+port))
+}
+
+// post notes the values of a form that is sent to path, in the order of fields, and shows what comes after it.
+func (s *taskSite) post(path string, fields []string, after string) {
+	s.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+		values := make([]string, len(fields))
+		for i, name := range fields {
+			values[i] = r.FormValue(name)
+		}
+		s.record(path + " " + strings.Join(values, ", "))
+		writePage(w, r, after)
+	})
+}
+
+func (s *taskSite) record(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, text)
+}
+
+// recordedExactly checks that the site was told exactly this, in this order.
+func (s *taskSite) recordedExactly(want ...string) func(context.Context, TaskPage) error {
+	return func(context.Context, TaskPage) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if got, want := strings.Join(s.notes, "; "), strings.Join(want, "; "); got != want {
+			return fmt.Errorf("the site was told %q, want %q", got, want)
+		}
+		return nil
+	}
+}
+
+// textContains checks that the current page's text has something in it.
+func textContains(want string) func(context.Context, TaskPage) error {
+	return func(ctx context.Context, p TaskPage) error {
+		notes, err := p.Act(ctx, "evaluate", map[string]any{"fn": "document.body.innerText"})
+		if err == nil && !strings.Contains(strings.Join(notes, " "), want) {
+			err = fmt.Errorf("the page shows %q, want %q in it", notes, want)
+		}
+		return err
+	}
+}
+
+// bothChecks checks two things.
+func bothChecks(a, b func(context.Context, TaskPage) error) func(context.Context, TaskPage) error {
+	return func(ctx context.Context, p TaskPage) error { return errors.Join(a(ctx, p), b(ctx, p)) }
+}
+
+func clickStep(name string) Step { return Step{Verb: Click, Name: name} }
+
+func typeStep(name, text string) Step { return Step{Verb: Type, Name: name, Text: text} }
+
+func pressSteps(keys ...string) []Step {
+	steps := make([]Step, len(keys))
+	for i, key := range keys {
+		steps[i] = Step{Verb: Press, Text: key}
+	}
+	return steps
+}
+
+func waitStep(text string) Step { return Step{Verb: WaitFor, Text: text} }

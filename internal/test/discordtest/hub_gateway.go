@@ -1,0 +1,276 @@
+package discordtest
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// Gateway opcodes.
+const (
+	opDispatch       = 0
+	OpHeartbeat      = 1
+	opIdentify       = 2
+	opPresence       = 3
+	opVoiceState     = 4
+	opResume         = 6
+	OpReconnect      = 7
+	opRequestMembers = 8
+	OpInvalidSession = 9
+	opHello          = 10
+	opHeartbeatAck   = 11
+)
+
+// Gateway close codes.
+const (
+	HubCloseUnknownError      = 4000
+	HubCloseUnknownOpcode     = 4001
+	HubCloseDecodeError       = 4002
+	HubCloseNotAuthenticated  = 4003
+	HubCloseAuthFailed        = 4004
+	HubCloseAlreadyAuthed     = 4005
+	HubCloseInvalidSeq        = 4007
+	HubCloseRateLimited       = 4008
+	HubCloseSessionTimedOut   = 4009
+	HubCloseInvalidShard      = 4010
+	HubCloseShardingRequired  = 4011
+	HubCloseInvalidVersion    = 4012
+	HubCloseInvalidIntents    = 4013
+	HubCloseDisallowedIntents = 4014
+	closedWithoutCloseFrame   = -1
+)
+
+// Documented limits of what a client may send.
+const (
+	maxFrame         = 4096
+	framesAMinute    = 120
+	readLimit        = 1 << 20
+	compressFromSize = 256
+)
+
+// Gateway is all connections and sessions. The server's lock guards it.
+type Gateway struct {
+	Conns    map[*Conn]bool
+	Sessions map[string]*session
+	starts   int
+}
+
+func newGateway() Gateway {
+	return Gateway{Conns: map[*Conn]bool{}, Sessions: map[string]*session{}}
+}
+
+// Conn is one WebSocket of a client. Its fields below mu belong to the queue;
+// the others are guarded by the server's lock.
+type Conn struct {
+	ws      *websocket.Conn
+	socket  net.Conn
+	stream  *zlibStream // transport compression, nil without
+	Session *session    // nil before identify
+	Bot     string
+	sent    []time.Time // when the client sent, within the last minute
+	silence *time.Timer // fires when no heartbeat comes
+	Closing int         // the code the server closes with, 0 when it does not
+
+	mu    sync.Mutex
+	queue []OutgoingPayload
+	wake  chan struct{} // capacity 1
+}
+
+// OutgoingPayload is a payload, or the order to close.
+type OutgoingPayload struct {
+	Payload  []byte
+	compress bool
+	code     int
+	reason   string
+}
+
+// Push queues a message, or the order to close.
+func (c *Conn) Push(o OutgoingPayload) {
+	c.mu.Lock()
+	c.queue = append(c.queue, o)
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Cut ends the connection without a close frame, as a broken line does.
+func (c *Conn) Cut() { _ = c.socket.Close() }
+
+// AcceptGateway is a connection of the main gateway, from its first byte to its last.
+func (s *Hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
+	socket := Socket(r)
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		return // Accept has answered
+	}
+	defer func() { _ = ws.CloseNow() }() // it may be closed already
+	ws.SetReadLimit(readLimit)
+	c := &Conn{ws: ws, socket: socket, wake: make(chan struct{}, 1)}
+	query := r.URL.Query()
+	if query.Get("compress") == "zlib-stream" {
+		c.stream = newZlibStream()
+	}
+	if !s.addConn(c) {
+		return
+	}
+	switch version := query.Get("v"); {
+	case version != "9" && version != "10":
+		s.closeConn(c, HubCloseInvalidVersion, "Invalid API version")
+	case query.Get("encoding") != "" && query.Get("encoding") != "json":
+		s.closeConn(c, HubCloseDecodeError, "Only JSON is spoken here")
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		c.writeLoop(ctx)
+	}()
+	err = s.readLoop(ctx, c)
+	cancel()
+	s.removeConn(c, int(websocket.CloseStatus(err)))
+	<-written
+}
+
+// addConn registers the connection and says hello.
+func (s *Hub) addConn(c *Conn) bool {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if s.Closed {
+		return false
+	}
+	s.Conns[c] = true
+	interval := s.Config.HeartbeatInterval
+	c.silence = time.AfterFunc(s.Config.Silence, func() { s.closeConn(c, HubCloseSessionTimedOut, "Session timed out") })
+	s.SendOp(c, opHello, map[string]any{"heartbeat_interval": interval.Milliseconds(), "_trace": []string{"discordtest"}})
+	return true
+}
+
+// removeConn forgets the connection. A client that says goodbye with 1000 or 1001
+// gives up its session; any other end leaves it to be resumed.
+func (s *Hub) removeConn(c *Conn, code int) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	c.silence.Stop()
+	delete(s.Conns, c)
+	end := HubDisconnect{At: s.Now(), Bot: c.Bot, Code: code}
+	if c.Closing != 0 {
+		end.Code, end.ByServer = c.Closing, true
+	}
+	s.Disconnects = append(s.Disconnects, end)
+	if c.Session != nil && c.Session.Conn == c {
+		c.Session.Conn = nil
+		goodbye := websocket.StatusCode(code) == websocket.StatusNormalClosure || websocket.StatusCode(code) == websocket.StatusGoingAway
+		if goodbye && c.Closing == 0 {
+			delete(s.Sessions, c.Session.id)
+			s.LeaveCalls(c.Session)
+		}
+	}
+	s.Notify()
+}
+
+func (s *Hub) readLoop(ctx context.Context, c *Conn) error {
+	for {
+		_, data, err := c.ws.Read(ctx)
+		if err != nil {
+			return err
+		}
+		s.Mu.Lock()
+		if c.Closing == 0 {
+			s.receive(c, data)
+		}
+		s.Notify()
+		s.Mu.Unlock()
+	}
+}
+
+func (c *Conn) writeLoop(ctx context.Context) {
+	for {
+		select {
+		case <-c.wake:
+		case <-ctx.Done():
+			return
+		}
+		c.mu.Lock()
+		queue := c.queue
+		c.queue = nil
+		c.mu.Unlock()
+		for _, o := range queue {
+			if o.code != 0 {
+				_ = c.ws.Close(websocket.StatusCode(o.code), o.reason) // the reader sees how it ended
+				return
+			}
+			if c.write(ctx, o) != nil {
+				return
+			}
+		}
+	}
+}
+
+func (c *Conn) write(ctx context.Context, o OutgoingPayload) error {
+	switch {
+	case c.stream != nil:
+		return c.ws.Write(ctx, websocket.MessageBinary, c.stream.pack(o.Payload))
+	case o.compress:
+		return c.ws.Write(ctx, websocket.MessageBinary, zlibPack(o.Payload))
+	default:
+		return c.ws.Write(ctx, websocket.MessageText, o.Payload)
+	}
+}
+
+// closeConn closes one connection with a code. The session stays.
+func (s *Hub) closeConn(c *Conn, code int, reason string) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	s.CloseConn(c, code, reason)
+}
+
+// CloseConn is closeConn with the lock held.
+func (s *Hub) CloseConn(c *Conn, code int, reason string) {
+	if c.Closing != 0 {
+		return
+	}
+	c.Closing = code
+	if c.Session != nil && c.Session.Conn == c {
+		c.Session.Conn = nil
+	}
+	c.Push(OutgoingPayload{code: code, reason: reason})
+}
+
+// gatewayPayload is the envelope of all gateway messages.
+type gatewayPayload struct {
+	Op   int             `json:"op"`
+	Data json.RawMessage `json:"d"`
+	Seq  *int64          `json:"s"`
+	Type *string         `json:"t"`
+}
+
+// SendOp sends a message that is not an event.
+func (s *Hub) SendOp(c *Conn, op int, data any) {
+	d, err := json.Marshal(data)
+	if err != nil {
+		return
+	}
+	s.sendPayload(c, gatewayPayload{Op: op, Data: d})
+}
+
+func (s *Hub) sendPayload(c *Conn, p gatewayPayload) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return
+	}
+	f := HubFrame{At: s.Now(), Bot: c.Bot, Op: p.Op, Data: p.Data}
+	if p.Type != nil {
+		f.Type, f.Seq = *p.Type, *p.Seq
+	}
+	compress := c.Session != nil && c.Session.compress && len(text) >= compressFromSize
+	f.Binary = compress || c.stream != nil
+	s.Frames = append(s.Frames, f)
+	c.Push(OutgoingPayload{Payload: text, compress: compress})
+}

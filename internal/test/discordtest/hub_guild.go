@@ -1,0 +1,40 @@
+package discordtest
+
+import "strings"
+
+// GatewayURL is where clients connect to the main gateway.
+func (s *Hub) GatewayURL() string { return "ws" + strings.TrimPrefix(s.URL, "http") }
+
+// GuildObject is a guild without what only GUILD_CREATE has.
+func GuildObject(g *GuildState) map[string]any {
+	return map[string]any{
+		"id": g.ID, "name": g.Name, "owner_id": g.OwnerID, "roles": g.Roles, "icon": nil,
+		"emojis": []any{}, "stickers": []any{}, "features": []string{}, "preferred_locale": "en-US",
+		"verification_level": 0, "default_message_notifications": 0, "explicit_content_filter": 0,
+		"mfa_level": 0, "premium_tier": 0, "nsfw_level": 0, "afk_timeout": 300, "system_channel_flags": 0,
+	}
+}
+
+// ChannelsOf lists the guild's channels, or its threads.
+func (s *Hub) ChannelsOf(g *GuildState, threads bool) []*ShapeChannel {
+	list := []*ShapeChannel{}
+	for _, id := range g.Channels {
+		if ch := s.Channels[id]; (ch.Type == ShapePublicThread) == threads {
+			list = append(list, ch)
+		}
+	}
+	return list
+}
+
+// AddChannel puts a channel or a thread into its guild, and tells of it.
+func (s *Hub) AddChannel(ch *ShapeChannel) {
+	s.Channels[ch.ID] = ch
+	g := s.Guilds[ch.GuildID]
+	g.Channels = append(g.Channels, ch.ID)
+	event := "CHANNEL_CREATE"
+	if ch.Type == ShapePublicThread {
+		event = "THREAD_CREATE"
+	}
+	s.DispatchIn(ch, event, ch)
+	s.Notify()
+}

@@ -1,0 +1,58 @@
+package discordtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// A Frame is one message on a gateway connection.
+type HubFrame struct {
+	At       time.Time
+	Bot      string // user id, "" before identify
+	Received bool   // true: from the client
+	Op       int
+	Type     string
+	Seq      int64
+	Data     json.RawMessage
+	Binary   bool // it went over the wire compressed
+}
+
+// A Disconnect is the end of one gateway connection.
+type HubDisconnect struct {
+	At   time.Time
+	Bot  string
+	Code int // the close code somebody gave first, or -1 for a cut line
+	// ByServer tells whether the server closed it.
+	ByServer bool
+}
+
+// recordedTraffic is the record of all that came and went.
+type recordedTraffic struct {
+	Requests    []ShapeRequest
+	Frames      []HubFrame
+	Disconnects []HubDisconnect
+}
+
+// RecordRequest notes a request, and returns its number for RecordStatus.
+func (s *Hub) RecordRequest(r *http.Request, route ShapeRoute, body []byte) int {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	s.Requests = append(s.Requests, ShapeRequest{
+		At: s.Now(), Route: route, Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(),
+		Header: r.Header.Clone(), Body: bytes.Clone(body),
+	})
+	s.Notify()
+	return len(s.Requests)
+}
+
+// RecordStatus completes the request with that number, counted from 1.
+func (s *Hub) RecordStatus(number, status int) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if number > 0 {
+		s.Requests[number-1].Status = status
+		s.Notify()
+	}
+}

@@ -1,0 +1,29 @@
+package discordtest
+
+// faultSettings holds the orders, per route, in the order they were given.
+type faultSettings struct {
+	plans        map[ShapeRoute][]RoutePlan
+	WithholdACKs bool
+}
+
+// Plan orders what comes of the next request of a route. It takes the lock.
+func (s *Hub) Plan(route ShapeRoute, p RoutePlan) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if s.plans == nil {
+		s.plans = map[ShapeRoute][]RoutePlan{}
+	}
+	s.plans[route] = append(s.plans[route], p)
+}
+
+// PlanFor takes the next order for the route, if there is one.
+func (s *Hub) PlanFor(route ShapeRoute) RoutePlan {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	list := s.plans[route]
+	if len(list) == 0 {
+		return RoutePlan{}
+	}
+	s.plans[route] = list[1:]
+	return list[0]
+}

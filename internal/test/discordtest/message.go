@@ -1,0 +1,211 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Message types and flags, with Discord's numbers.
+const (
+	ShapePlainMessage        = 0
+	ShapeThreadStarted       = 18
+	ShapeReplyMessage        = 19
+	ShapeSlashCommandMessage = 20
+
+	ShapeFlagSuppressEmbeds = 1 << 2
+	ShapeFlagHasThread      = 1 << 5
+	ShapeFlagEphemeral      = 1 << 6
+	ShapeFlagLoading        = 1 << 7
+	ShapeFlagSilent         = 1 << 12
+	ShapeFlagComponentsV2   = 1 << 15
+)
+
+// A Message as it is now. ViewerID is set on ephemeral messages: the only
+// person who sees it. The JSON form is Discord's.
+type ShapeMessage struct {
+	ID                  string                    `json:"id"`
+	ChannelID           string                    `json:"channel_id"`
+	Author              ShapeUser                 `json:"author"`
+	Content             string                    `json:"content"`
+	Timestamp           time.Time                 `json:"timestamp"`
+	EditedTimestamp     *time.Time                `json:"edited_timestamp"`
+	TTS                 bool                      `json:"tts"`
+	MentionEveryone     bool                      `json:"mention_everyone"`
+	Mentions            []ShapeUser               `json:"mentions"`
+	MentionRoles        []string                  `json:"mention_roles"`
+	Attachments         []ShapeAttachment         `json:"attachments"`
+	Embeds              []ShapeEmbed              `json:"embeds"`
+	Components          []ShapeComponent          `json:"components"`
+	Reactions           []ShapeReactionCount      `json:"reactions,omitempty"`
+	Pinned              bool                      `json:"pinned"`
+	Type                int                       `json:"type"`
+	Flags               int                       `json:"flags"`
+	Nonce               any                       `json:"nonce,omitempty"`
+	WebhookID           string                    `json:"webhook_id,omitempty"`
+	ApplicationID       string                    `json:"application_id,omitempty"`
+	Reference           *ShapeReference           `json:"message_reference,omitempty"`
+	Referenced          *ShapeMessage             `json:"referenced_message,omitempty"`
+	InteractionMetadata *ShapeInteractionMetadata `json:"interaction_metadata,omitempty"`
+
+	ViewerID string `json:"-"`
+}
+
+// Buttons lists the buttons of the message, row by row.
+func (m ShapeMessage) Buttons() []ShapeComponent {
+	var found []ShapeComponent
+	for _, row := range m.Components {
+		for _, c := range row.all() {
+			if c.Type == ShapeButtonComponent {
+				found = append(found, c)
+			}
+		}
+	}
+	return found
+}
+
+// A Reference points from a reply to the message it answers.
+type ShapeReference struct {
+	MessageID string `json:"message_id,omitempty"`
+	ChannelID string `json:"channel_id,omitempty"`
+	GuildID   string `json:"guild_id,omitempty"`
+	// FailIfNotExists nil means true.
+	FailIfNotExists *bool `json:"fail_if_not_exists,omitempty"`
+}
+
+// ShapeInteractionMetadata tells which interaction a message answers.
+type ShapeInteractionMetadata struct {
+	ID   string    `json:"id"`
+	Type int       `json:"type"`
+	Name string    `json:"name,omitempty"`
+	User ShapeUser `json:"user"`
+}
+
+// An Attachment is a file of a message.
+type ShapeAttachment struct {
+	ID          string `json:"id"`
+	Filename    string `json:"filename"`
+	Description string `json:"description,omitempty"`
+	ContentType string `json:"content_type,omitempty"`
+	Size        int    `json:"size"`
+	URL         string `json:"url"`
+	ProxyURL    string `json:"proxy_url"`
+	Ephemeral   bool   `json:"ephemeral,omitempty"`
+
+	// Data is shared by all copies; do not change it.
+	Data []byte `json:"-"`
+}
+
+// A ShapeReactionCount sums up one emoji below a message.
+type ShapeReactionCount struct {
+	Count int        `json:"count"`
+	Me    bool       `json:"me"`
+	Emoji ShapeEmoji `json:"emoji"`
+}
+
+// An Emoji is a character (ID nil) or a guild's own picture.
+type ShapeEmoji struct {
+	ID       *string `json:"id"`
+	Name     string  `json:"name"`
+	Animated bool    `json:"animated,omitempty"`
+}
+
+// A Version is what a message was from one edit to the next.
+type ShapeMessageVersion struct {
+	At time.Time
+	ShapeMessage
+}
+
+// A Reaction is one person's emoji below a message.
+type ShapeReaction struct {
+	Emoji string // a character, or "name:id"
+	User  ShapeUser
+	At    time.Time
+}
+
+// MessageRecord is a message with its past.
+type MessageRecord struct {
+	ShapeMessage
+	GuildID   string
+	Versions  []ShapeMessageVersion
+	Deleted   bool
+	Reactions []ShapeReaction
+}
+
+// CopyMessage gives a message that shares nothing the server still changes.
+func CopyMessage(m ShapeMessage) ShapeMessage {
+	m.Mentions = slices.Clone(m.Mentions)
+	m.Attachments = slices.Clone(m.Attachments)
+	m.Embeds = slices.Clone(m.Embeds)
+	m.Components = slices.Clone(m.Components)
+	m.Reactions = slices.Clone(m.Reactions)
+	return m
+}
+
+// SaveVersion stores the present state as the newest version.
+func (r *MessageRecord) SaveVersion(at time.Time) {
+	r.Versions = append(r.Versions, ShapeMessageVersion{at, CopyMessage(r.ShapeMessage)})
+}
+
+// sentMessage is a message as the gateway sends it.
+type sentMessage struct {
+	ShapeMessage
+	GuildID string         `json:"guild_id,omitempty"`
+	Member  *MessageAuthor `json:"member,omitempty"`
+}
+
+// MessageAuthor is a member without its user.
+type MessageAuthor struct {
+	Nick     *string   `json:"nick"`
+	Roles    []string  `json:"roles"`
+	JoinedAt time.Time `json:"joined_at"`
+	Deaf     bool      `json:"deaf"`
+	Mute     bool      `json:"mute"`
+	Flags    int       `json:"flags"`
+}
+
+// AsSent adds what only gateway events have.
+func (w *World) AsSent(r *MessageRecord) sentMessage {
+	out := sentMessage{ShapeMessage: r.ShapeMessage, GuildID: r.GuildID}
+	if g := w.Guilds[r.GuildID]; g != nil {
+		if m := g.Member(r.Author.ID); m != nil {
+			out.Member = &MessageAuthor{m.Nick, m.Roles, m.JoinedAt, m.Deaf, m.Mute, m.Flags}
+		}
+	}
+	return out
+}
+
+// ReadableBy applies the message content rule: without the intent a bot sees
+// text, files, embeds and components only in direct messages, in its own
+// messages and in those that mention it.
+func (m ShapeMessage) ReadableBy(bot string, guild string, granted bool) ShapeMessage {
+	mentioned := slices.ContainsFunc(m.Mentions, func(u ShapeUser) bool { return u.ID == bot })
+	if granted || guild == "" || m.Author.ID == bot || mentioned {
+		return m
+	}
+	m.Content, m.Attachments, m.Embeds, m.Components = "", []ShapeAttachment{}, []ShapeEmbed{}, []ShapeComponent{}
+	if m.Referenced != nil {
+		referenced := m.Referenced.ReadableBy(bot, guild, granted)
+		m.Referenced = &referenced
+	}
+	return m
+}
+
+// Counted sums up the reactions as one bot sees them.
+func (r *MessageRecord) Counted(bot string) []ShapeReactionCount {
+	var out []ShapeReactionCount
+	for _, one := range r.Reactions {
+		emoji := ParseEmoji(one.Emoji)
+		i := slices.IndexFunc(out, func(c ShapeReactionCount) bool { return c.Emoji.text() == one.Emoji })
+		if i < 0 {
+			out = append(out, ShapeReactionCount{Emoji: emoji})
+			i = len(out) - 1
+		}
+		out[i].Count++
+		out[i].Me = out[i].Me || one.User.ID == bot
+	}
+	return out
+}
+
+// rawJSON keeps the JSON of fields that the server only passes on.
+type rawJSON = json.RawMessage

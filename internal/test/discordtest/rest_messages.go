@@ -1,0 +1,301 @@
+package discordtest
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// channelFor finds the channel of the request and asks for permissions there.
+func (s *RESTServer) channelFor(c *RESTCall, need ShapePermissions) (*ShapeChannel, error) {
+	ch := s.Channels[c.PathValue("channel")]
+	if ch == nil {
+		return nil, ErrUnknownChannel
+	}
+	has := s.Permissions(ch, c.Bot.User.ID)
+	switch {
+	case has&ShapeViewChannel == 0:
+		return nil, ErrMissingAccess
+	case has&need != need:
+		return nil, ErrMissingPerms
+	}
+	return ch, nil
+}
+
+// messageFor finds the message of the request. Ephemeral ones are not there.
+func (s *RESTServer) messageFor(c *RESTCall, ch *ShapeChannel) (*MessageRecord, error) {
+	r := s.Messages[c.PathValue("message")]
+	if r == nil || r.Deleted || r.ChannelID != ch.ID || r.ViewerID != "" {
+		return nil, ErrUnknownMessage
+	}
+	return r, nil
+}
+
+func (s *RESTServer) createMessage(c *RESTCall) (any, error) {
+	ch, err := s.channelFor(c, ShapeSendMessages)
+	if err != nil {
+		return nil, err
+	}
+	if ch.GuildID == "" && s.ClosedDMs[ch.Recipients[0].ID] {
+		return nil, ErrCannotDM
+	}
+	b, err := readMessageBody(c.Body)
+	if err != nil {
+		return nil, err
+	}
+	has := s.Permissions(ch, c.Bot.User.ID)
+	if len(c.Files) > 0 && has&ShapeAttachFiles == 0 || b.Embeds != nil && len(*b.Embeds) > 0 && has&ShapeEmbedLinks == 0 {
+		return nil, ErrMissingPerms
+	}
+	if again := s.sameNonce(ch, c.Bot.User, b); again != nil {
+		return s.visibleMessage(again, c), nil
+	}
+	r := s.NewMessage(ch, c.Bot.User)
+	r.TTS, r.Nonce = b.TTS, b.Nonce
+	if b.Flags != nil {
+		r.Flags = *b.Flags & (ShapeFlagSuppressEmbeds | ShapeFlagSilent | ShapeFlagComponentsV2)
+	}
+	if b.Reference != nil && b.Reference.MessageID != "" {
+		if has&ShapeReadMessageHistory == 0 {
+			return nil, ErrNoHistoryToReply
+		}
+		if err := s.SetReference(r, *b.Reference); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Fill(r, b, c.Files); err != nil {
+		return nil, err
+	}
+	s.Post(r)
+	return s.visibleMessage(r, c), nil
+}
+
+// nonceLifetime is how long an enforced nonce keeps a message from being made twice.
+const nonceLifetime = 5 * time.Minute
+
+// sameNonce finds the message that the author has made already with an enforced
+// nonce.
+func (s *RESTServer) sameNonce(ch *ShapeChannel, author ShapeUser, b MessageBody) *MessageRecord {
+	if !b.EnforceNonce || b.Nonce == nil {
+		return nil
+	}
+	for _, id := range s.MessagesOf[ch.ID] {
+		r := s.Messages[id]
+		if r.Author.ID == author.ID && reflect.DeepEqual(r.Nonce, b.Nonce) && s.Now().Sub(r.Timestamp) < nonceLifetime {
+			return r
+		}
+	}
+	return nil
+}
+
+// NewMessage makes a record that is not in the channel yet.
+func (s *RESTServer) NewMessage(ch *ShapeChannel, author ShapeUser) *MessageRecord {
+	return &MessageRecord{GuildID: ch.GuildID, ShapeMessage: ShapeMessage{
+		ID: s.NewID(), ChannelID: ch.ID, Author: author, Timestamp: s.Now().UTC(),
+		Mentions: []ShapeUser{}, MentionRoles: []string{},
+		Attachments: []ShapeAttachment{}, Embeds: []ShapeEmbed{}, Components: []ShapeComponent{},
+	}}
+}
+
+// SetReference makes the message a reply.
+func (s *RESTServer) SetReference(r *MessageRecord, ref ShapeReference) error {
+	to := s.Messages[ref.MessageID]
+	if to == nil || to.Deleted || to.ChannelID != r.ChannelID || to.ViewerID != "" {
+		if ref.FailIfNotExists != nil && !*ref.FailIfNotExists {
+			return nil
+		}
+		return FormError("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
+	}
+	referenced := CopyMessage(to.ShapeMessage)
+	referenced.Referenced = nil
+	r.Type, r.Referenced = ShapeReplyMessage, &referenced
+	r.Reference = &ShapeReference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
+	return nil
+}
+
+// Post puts the message into its channel and tells everyone who may see it.
+func (s *RESTServer) Post(r *MessageRecord) {
+	r.SaveVersion(s.Now())
+	s.Messages[r.ID] = r
+	s.MessagesOf[r.ChannelID] = append(s.MessagesOf[r.ChannelID], r.ID)
+	if r.ViewerID == "" {
+		id := r.ID
+		s.Channels[r.ChannelID].LastMessageID = &id
+		s.DispatchMessage("MESSAGE_CREATE", r)
+	}
+	s.Notify()
+}
+
+// RecordEdit stores the change of a message and tells everyone who may see it.
+func (s *RESTServer) RecordEdit(r *MessageRecord) {
+	now := s.Now().UTC()
+	r.EditedTimestamp = &now
+	r.SaveVersion(now)
+	if r.ViewerID == "" {
+		s.DispatchMessage("MESSAGE_UPDATE", r)
+	}
+	s.Notify()
+}
+
+// DeleteRecord deletes the message.
+func (s *RESTServer) DeleteRecord(r *MessageRecord) {
+	r.Deleted = true
+	s.MessagesOf[r.ChannelID] = slices.DeleteFunc(s.MessagesOf[r.ChannelID], func(id string) bool { return id == r.ID })
+	if r.ViewerID == "" {
+		gone := map[string]any{"id": r.ID, "channel_id": r.ChannelID}
+		if r.GuildID != "" {
+			gone["guild_id"] = r.GuildID
+		}
+		s.DispatchIn(s.Channels[r.ChannelID], "MESSAGE_DELETE", gone)
+	}
+	s.Notify()
+}
+
+func (s *RESTServer) editMessage(c *RESTCall) (any, error) {
+	ch, err := s.channelFor(c, 0)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.messageFor(c, ch)
+	if err != nil {
+		return nil, err
+	}
+	if r.Author.ID != c.Bot.User.ID {
+		return nil, ErrNotYourMessage
+	}
+	b, err := readMessageBody(c.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Fill(r, b, c.Files); err != nil {
+		return nil, err
+	}
+	s.RecordEdit(r)
+	return s.visibleMessage(r, c), nil
+}
+
+func (s *RESTServer) deleteMessage(c *RESTCall) (any, error) {
+	ch, err := s.channelFor(c, 0)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.messageFor(c, ch)
+	if err != nil {
+		return nil, err
+	}
+	if r.Author.ID != c.Bot.User.ID && s.Permissions(ch, c.Bot.User.ID)&ShapeManageMessages == 0 {
+		return nil, ErrMissingPerms
+	}
+	s.DeleteRecord(r)
+	return nil, nil
+}
+
+func (s *RESTServer) getMessage(c *RESTCall) (any, error) {
+	ch, err := s.channelFor(c, ShapeReadMessageHistory)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.messageFor(c, ch)
+	if err != nil {
+		return nil, err
+	}
+	return s.visibleMessage(r, c), nil
+}
+
+// visibleMessage is the message as the calling bot may read it.
+func (s *RESTServer) visibleMessage(r *MessageRecord, c *RESTCall) ShapeMessage {
+	m := CopyMessage(r.ShapeMessage)
+	m.Reactions = r.Counted(c.Bot.User.ID)
+	return m.ReadableBy(c.Bot.User.ID, r.GuildID, c.Bot.Forbidden&ShapeMessageContent == 0)
+}
+
+func (s *RESTServer) listMessages(c *RESTCall) (any, error) {
+	ch, err := s.channelFor(c, 0)
+	if err != nil {
+		return nil, err
+	}
+	limit := 50
+	if text := c.URL.Query().Get("limit"); text != "" {
+		limit, err = strconv.Atoi(text)
+		if err != nil || limit < 1 || limit > 100 {
+			return nil, FormError("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
+		}
+	}
+	found := []ShapeMessage{}
+	if s.Permissions(ch, c.Bot.User.ID)&ShapeReadMessageHistory == 0 {
+		return found, nil
+	}
+	var visible []*MessageRecord
+	for _, id := range s.MessagesOf[ch.ID] {
+		if s.Messages[id].ViewerID == "" {
+			visible = append(visible, s.Messages[id])
+		}
+	}
+	for _, r := range pageMessages(visible, c.URL.Query(), limit) {
+		found = append(found, s.visibleMessage(r, c))
+	}
+	slices.Reverse(found)
+	return found, nil
+}
+
+// pageMessages cuts what before, after, around and limit ask for, oldest first.
+func pageMessages(list []*MessageRecord, query map[string][]string, limit int) []*MessageRecord {
+	bound := func(name string) (int64, bool) {
+		if len(query[name]) == 0 {
+			return 0, false
+		}
+		return SnowflakeNumber(query[name][0]), true
+	}
+	if id, ok := bound("before"); ok {
+		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= id })
+	} else if id, ok := bound("after"); ok {
+		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) <= id })
+		return list[:min(limit, len(list))]
+	} else if id, ok := bound("around"); ok {
+		i := slices.IndexFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= id })
+		if i < 0 {
+			i = len(list)
+		}
+		list = list[max(0, i-limit/2):]
+		return list[:min(limit, len(list))]
+	}
+	return list[max(0, len(list)-limit):]
+}
+
+// download serves a file, as Discord's content network does.
+func (s *RESTServer) download(w http.ResponseWriter, r *http.Request) {
+	s.Mu.Lock()
+	file, ok := s.attachment(r.PathValue("attachment"))
+	s.Mu.Unlock()
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if file.ContentType != "" {
+		w.Header().Set("Content-Type", file.ContentType)
+	}
+	_, _ = w.Write(file.Data) // a client that has gone is not our concern
+}
+
+// attachment finds a file of a message, also of an earlier version, or of a
+// command.
+func (s *RESTServer) attachment(id string) (ShapeAttachment, bool) {
+	if a, ok := s.Uploads[id]; ok {
+		return a, true
+	}
+	for _, r := range s.Messages {
+		if r.Deleted {
+			continue
+		}
+		for _, v := range r.Versions {
+			for _, a := range v.Attachments {
+				if a.ID == id {
+					return a, true
+				}
+			}
+		}
+	}
+	return ShapeAttachment{}, false
+}

@@ -1,0 +1,145 @@
+package discordtest
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// respond is the first answer to an interaction.
+func (s *RESTServer) respond(c *RESTCall) (any, error) {
+	it := s.Interactions[c.PathValue("interaction")]
+	switch {
+	case it == nil, it.Token != c.PathValue("token"), it.Forgotten:
+		return nil, ErrUnknownInteract
+	case it.Answer != 0:
+		return nil, ErrAlreadyAnswered
+	case s.Now().Sub(it.At) > answerInTime:
+		return nil, ErrUnknownInteract
+	}
+	var b responseBody
+	if err := DecodeBody(c.Body, &b); err != nil {
+		return nil, err
+	}
+	if err := s.respondWith(it, b, c.Files); err != nil {
+		return nil, err
+	}
+	it.Answer, it.AnsweredAt = b.Type, s.Now()
+	if c.URL.Query().Get("with_response") != "true" {
+		return nil, nil
+	}
+	out := map[string]any{"interaction": map[string]any{"id": it.ID, "type": it.Kind}}
+	if r := s.Messages[it.Original]; r != nil {
+		out["resource"] = map[string]any{"type": it.Answer, "message": r.ShapeMessage}
+	}
+	return out, nil
+}
+
+// allowedAnswers says which answers fit which interactions.
+var allowedAnswers = map[int][]int{
+	RestCommandInteraction:      {RestAnswerMessage, RestAnswerDeferred, RestAnswerModal},
+	RestComponentInteraction:    {RestAnswerMessage, RestAnswerDeferred, RestAnswerDeferredEdit, RestAnswerEdit, RestAnswerModal},
+	RestAutocompleteInteraction: {RestAnswerChoices},
+	RestModalInteraction:        {RestAnswerMessage, RestAnswerDeferred, RestAnswerDeferredEdit, RestAnswerEdit},
+}
+
+func (s *RESTServer) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {
+	edits := b.Type == RestAnswerEdit || b.Type == RestAnswerDeferredEdit
+	if !slices.Contains(allowedAnswers[it.Kind], b.Type) || edits && it.Target == "" {
+		return FormError("type", "INTERACTION_APPLICATION_INVALID_CALLBACK_TYPE",
+			fmt.Sprintf("Callback type %d does not fit an interaction of type %d.", b.Type, it.Kind))
+	}
+	if len(b.Data) == 0 {
+		b.Data = []byte("{}")
+	}
+	switch b.Type {
+	case RestAnswerDeferredEdit:
+		it.Original = it.Target
+		return nil
+	case RestAnswerEdit:
+		return s.respondByEdit(it, b, files)
+	case RestAnswerMessage, RestAnswerDeferred:
+		return s.respondByMessage(it, b, files)
+	default:
+		return s.respondOtherwise(it, b)
+	}
+}
+
+func (s *RESTServer) respondByEdit(it *InteractionExchange, b responseBody, files []UploadedFile) error {
+	r := s.Messages[it.Target]
+	if r == nil || r.Deleted {
+		return ErrUnknownMessage
+	}
+	body, err := readMessageBody(b.Data)
+	if err != nil {
+		return prefixDataPath(err)
+	}
+	if err := s.Fill(r, body, files); err != nil {
+		return prefixDataPath(err)
+	}
+	it.Original = it.Target
+	s.RecordEdit(r)
+	return nil
+}
+
+func (s *RESTServer) respondByMessage(it *InteractionExchange, b responseBody, files []UploadedFile) error {
+	body, err := readMessageBody(b.Data)
+	if err != nil {
+		return prefixDataPath(err)
+	}
+	r := s.newAnswer(it, body)
+	it.Ephemeral = r.ViewerID != ""
+	if b.Type == RestAnswerDeferred {
+		r.Flags |= ShapeFlagLoading
+		it.Thinking = true
+	} else if err := s.Fill(r, body, files); err != nil {
+		return prefixDataPath(err)
+	}
+	it.Original = r.ID
+	s.Post(r)
+	return nil
+}
+
+func (s *RESTServer) respondOtherwise(it *InteractionExchange, b responseBody) error {
+	var data ResponseData
+	if err := DecodeBody(b.Data, &data); err != nil {
+		return prefixDataPath(err)
+	}
+	var f FormErrors
+	if b.Type == RestAnswerModal {
+		CheckModal(&f, data)
+		it.Modal = &ShapeModal{CustomID: data.CustomID, Title: data.Title, Components: data.Components}
+	} else {
+		f.Count("data.choices", len(data.Choices), 0, 25)
+		it.Choices = data.Choices
+	}
+	return f.Err()
+}
+
+// newAnswer makes a message of an interaction, which nobody else may see when it
+// asks for that.
+func (s *RESTServer) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecord {
+	r := s.NewMessage(it.Channel, it.App.User)
+	r.WebhookID, r.ApplicationID, r.TTS = it.App.User.ID, it.App.User.ID, body.TTS
+	r.InteractionMetadata = &ShapeInteractionMetadata{ID: it.ID, Type: it.Kind, Name: it.Name, User: it.User}
+	if it.Kind == RestCommandInteraction {
+		r.Type = ShapeSlashCommandMessage
+	}
+	if body.Flags != nil {
+		r.Flags = *body.Flags & (ShapeFlagEphemeral | ShapeFlagSuppressEmbeds | ShapeFlagSilent | ShapeFlagComponentsV2)
+	}
+	if r.Flags&ShapeFlagEphemeral != 0 {
+		r.ViewerID = it.User.ID
+	}
+	return r
+}
+
+// prefixDataPath moves the complaints of a form below the field data.
+func prefixDataPath(err error) error {
+	var refusal *APIError
+	if !errors.As(err, &refusal) || refusal.Code != 50035 {
+		return err
+	}
+	return &APIError{Status: http.StatusBadRequest, Code: 50035, Message: refusal.Message, Errors: map[string]any{"data": refusal.Errors}}
+}

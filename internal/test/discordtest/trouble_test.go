@@ -1,0 +1,224 @@
+package discordtest_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/test/discordtest"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+func TestRateLimitedRequestTellsWhenToComeAgain(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	d := w.session(t)
+	w.RateLimitNext(discordtest.RouteCreateMessage, 1500*time.Millisecond)
+	_, err := d.ChannelMessageSend(w.room.ID, "x")
+	var limited *discordgo.RateLimitError
+	if !errors.As(err, &limited) || limited.RetryAfter != 1500*time.Millisecond {
+		t.Fatalf("got %v, want a rate limit of 1.5 s", err)
+	}
+	again := w.session(t) // which does not know of the limit
+	if _, err = again.ChannelMessageSend(w.room.ID, "x"); !errors.As(err, &limited) {
+		t.Errorf("got %v, want it refused until the time has passed", err)
+	}
+	w.Advance(2 * time.Second)
+	if _, err = w.session(t).ChannelMessageSend(w.room.ID, "x"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClientThatWaitsGetsThrough(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	d := w.session(t)
+	d.ShouldRetryOnRateLimit = true
+	w.RateLimitNext(discordtest.RouteCreateMessage, 20*time.Millisecond)
+	if _, err := d.ChannelMessageSend(w.room.ID, "x"); err != nil {
+		t.Fatal(err)
+	}
+	got := w.RequestsTo(discordtest.RouteCreateMessage)
+	if len(got) != 2 || got[0].Status != 429 || got[1].Status != 200 {
+		t.Errorf("got %+v, want 429, then 200", got)
+	}
+}
+
+func TestGlobalRateLimitStopsAllButInteractions(t *testing.T) {
+	w, d, _, i := asked(t)
+	w.RateLimitEverything(discordtest.RouteTyping, time.Minute)
+	for _, call := range []func(*discordgo.Session) error{
+		func(d *discordgo.Session) error { return d.ChannelTyping(w.room.ID) },
+		func(d *discordgo.Session) error { _, err := d.ChannelMessageSend(w.room.ID, "x"); return err },
+	} {
+		var limited *discordgo.RateLimitError
+		if err := call(w.session(t)); !errors.As(err, &limited) {
+			t.Errorf("got %v, want the global limit", err)
+		}
+	}
+	if err := respond(d, i, deferred, nil); err != nil {
+		t.Errorf("an interaction met the global limit: %v", err)
+	}
+}
+
+func TestEnforcedLimitsAllowFiveMessagesInFiveSeconds(t *testing.T) {
+	w := newTown(t, discordtest.Config{RateLimits: true})
+	var limited *discordgo.RateLimitError
+	for n := range 6 {
+		d := w.session(t) // each with an empty memory, as an impatient client
+		_, err := d.ChannelMessageSend(w.room.ID, "x")
+		if (n == 5) != errors.As(err, &limited) {
+			t.Errorf("message %d: got %v", n, err)
+		}
+	}
+	w.Advance(5 * time.Second)
+	if _, err := w.session(t).ChannelMessageSend(w.room.ID, "x"); err != nil {
+		t.Errorf("after five seconds: %v", err)
+	}
+}
+
+func TestFailuresAndTheirRetries(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	d := w.session(t)
+	w.FailNext(discordtest.RouteCreateMessage, 500)
+	_, err := d.ChannelMessageSend(w.room.ID, "x")
+	refusal(t, err, 500, 0)
+	w.FailNext(discordtest.RouteCreateMessage, 502) // which discordgo tries again
+	if _, err := d.ChannelMessageSend(w.room.ID, "y"); err != nil {
+		t.Error(err)
+	}
+	if got := w.Messages(w.room); len(got) != 1 || got[0].Content != "y" {
+		t.Errorf("got %v, want only the second", got)
+	}
+	if got, want := len(w.RequestsTo(discordtest.RouteCreateMessage)), 3; got != want {
+		t.Errorf("got %d requests, want %d", got, want)
+	}
+}
+
+func TestHeldRequestWaitsForItsRelease(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	d := w.session(t)
+	hold := w.HoldNext(discordtest.RouteCreateMessage)
+	sent := make(chan error, 1)
+	go func() {
+		_, err := d.ChannelMessageSend(w.room.ID, "x")
+		sent <- err
+	}()
+	<-hold.Arrived()
+	if got := w.Messages(w.room); len(got) != 0 {
+		t.Errorf("got %v, want nothing done yet", got)
+	}
+	hold.Release()
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+
+	hold = w.HoldNext(discordtest.RouteCreateMessage)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		_, err := d.ChannelMessageSend(w.room.ID, "y", discordgo.WithContext(ctx))
+		sent <- err
+	}()
+	<-hold.Arrived()
+	cancel()
+	if err := <-sent; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the client to have given up", err)
+	}
+}
+
+func TestLostAnswerHasDoneItsWork(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	w.LoseNextAnswer(discordtest.RouteCreateMessage)
+	if _, err := w.session(t).ChannelMessageSend(w.room.ID, "x"); err == nil {
+		t.Error("got no error, want a broken connection")
+	}
+	if got := w.Messages(w.room); len(got) != 1 {
+		t.Errorf("got %v, want the message", got)
+	}
+}
+
+func TestUnknownRoutesAndForeignHostsAreRefused(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	d := w.session(t)
+	_, err := d.Request("GET", discordgo.EndpointAPI+"nothing/here", nil)
+	refusal(t, err, 404, 0)
+	if resp, err := d.Client.Get("https://example.com/"); err == nil {
+		resp.Body.Close()
+		t.Error("a foreign host was reached")
+	}
+	resp, err := http.Get(w.URL + "/api/v10/gateway")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 200 {
+		t.Errorf("got HTTP %d by base URL, want 200", resp.StatusCode)
+	}
+	if g, err := d.GatewayBot(); err != nil || g.SessionStartLimit.Remaining != 1000 {
+		t.Errorf("got %+v, %v, want the session start limit", g, err)
+	}
+}
+
+func TestWaitEndsWithTheCauseOfItsContext(t *testing.T) {
+	w := newTown(t, discordtest.Config{})
+	tired := errors.New("tired of waiting")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(tired)
+	if _, err := w.WaitMessage(ctx, w.room, func(discordtest.Message) bool { return true }); !errors.Is(err, tired) {
+		t.Errorf("got %v, want %v", err, tired)
+	}
+}
+
+// ours returns the stack of a goroutine of the package that still runs.
+func ours() string {
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for one := range strings.SplitSeq(string(stacks), "\n\n") {
+		if strings.Contains(one, "discordtest.(*") {
+			return one
+		}
+	}
+	return ""
+}
+
+// It is alone, so that no other server's goroutines are there.
+func TestCloseLeavesNothingRunning(t *testing.T) {
+	s, err := discordtest.Start(discordtest.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := town{Server: s, bot: s.CreateBot("clank", "secret")}
+	for range 3 {
+		write(t, dial(t, w, "v=10"), goodIdentify)
+	}
+	if _, err := w.WaitReceived(deadline(t), 2, 2); err != nil {
+		t.Fatal(err)
+	}
+	hold := s.HoldNext(discordtest.RouteGateway)
+	go func() {
+		resp, err := http.Get(s.URL + "/api/v10/gateway")
+		if err == nil {
+			resp.Body.Close()
+		}
+	}()
+	<-hold.Arrived()
+	deadline, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	// A goroutine that has reported its end may need a moment to be gone.
+	for running := ours(); running != ""; running = ours() {
+		if runtime.Gosched(); deadline.Err() != nil {
+			t.Fatalf("still running after Close:\n%s", running)
+		}
+	}
+	if got := len(s.Disconnects()); got != 3 {
+		t.Errorf("got %d disconnects, want 3", got)
+	}
+}

@@ -1,0 +1,238 @@
+package voicetest
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/pion/rtp"
+)
+
+// PrivacyGroup is how a member takes part in the agreement on keys. The messages of the gateway come in order, and the calls one
+// after another.
+type PrivacyGroup interface {
+	Select(version int) error // op 4
+	HandleJSON(op int, d json.RawMessage) error
+	HandleBinary(op byte, payload []byte) error
+	Connected(users ...uint64) // op 11
+	Disconnected(user uint64)  // op 13
+}
+
+// FrameCipher encrypts and decrypts frames; the codec is "opus" or a name as op 1 has it.
+type FrameCipher interface {
+	Encrypt(codec string, frame []byte) ([]byte, error)
+	Decrypt(user uint64, codec string, frame []byte) ([]byte, error)
+}
+
+// Privacy is end-to-end encryption.
+type Privacy interface {
+	PrivacyGroup
+	FrameCipher
+}
+
+// PrivacyConfig is what end-to-end encryption is about, and how it sends to the gateway.
+type PrivacyConfig struct {
+	User, Group uint64
+	SendJSON    func(op int, d any)
+	SendBinary  func(op byte, payload []byte)
+}
+
+// MemberOptions is who joins, and where. The ticket is known to the voice server.
+type MemberOptions struct {
+	Endpoint    string
+	Roots       *x509.CertPool // nil: without TLS
+	Credentials Credentials
+	Mode        string // of the transport; "" takes the first on offer
+	// Privacy makes the end-to-end encryption; nil: the member does not speak it.
+	Privacy func(PrivacyConfig) (Privacy, error)
+	// Video asks for a source of video. Codecs is the list of op 1; nil leaves it out.
+	Video  bool
+	Codecs any
+	// RequestLost has the member ask for packets of pictures that do not come, as programs that decode them do (RFC 4585, RFC 4588).
+	RequestLost bool
+	// Dial connects to the gateway ("tcp") and to the media port ("udp"); nil means the network of the machine.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// ReceivedFrame is what somebody sent: a packet of sound, or all packets of one picture put together.
+type ReceivedFrame struct {
+	From      string // user
+	Video     bool
+	Payload   uint8 // type
+	Sequence  uint16
+	Timestamp uint32
+	Data      []byte // decrypted, without extension and padding
+	Encrypted []byte // Data as it was on the way
+	Err       error  // of the end-to-end encryption; then Data is nil
+}
+
+// A Member is one person in a call. Its methods may be called from any goroutine.
+type Member struct {
+	User string
+
+	options MemberOptions
+	ws      *websocket.Conn
+	udp     net.Conn
+	frames  chan ReceivedFrame
+	control chan []byte
+	cancel  context.CancelCauseFunc
+	tasks   sync.WaitGroup
+	settled chan struct{} // closed when the protocol is selected
+	queue   chan memberMessage
+	gone    <-chan struct{} // closed when the member has ended
+
+	mu       sync.Mutex
+	private  Privacy
+	session  memberSession
+	people   map[string]bool        // who else is there
+	sources  map[uint32]mediaSource // by SSRC
+	early    map[uint32][]rtp.Packet
+	audio    sentStream
+	video    sentStream
+	pending  map[uint32]*frameAssembler
+	repeats  map[uint32]uint32 // sources that repeat lost packets, and whose
+	repeated int               // packets that came so
+	dropped  int
+	handled  int     // number of the last message of the gateway that was dealt with
+	wrong    []error // of the end-to-end encryption
+	changed  chan struct{}
+	err      error // why it ended
+}
+
+// memberSession is what the gateway has said.
+type memberSession struct {
+	audio, video, rtx uint32
+	mode              string
+	in, out           *PacketCipher
+	codec             string
+	wants             map[string]int
+	seq               int
+}
+
+type mediaSource struct {
+	user  string
+	video bool
+}
+
+// frameBacklog is how many frames wait for the test; later ones are dropped.
+const frameBacklog = 8192
+
+// ErrMemberLeft is why a member has ended that was closed by the test.
+var ErrMemberLeft = errors.New("the member has left the call")
+
+// JoinCall enters a call and returns when the member can speak and hear. The caller must Close.
+func JoinCall(ctx context.Context, o MemberOptions) (*Member, error) {
+	m := &Member{
+		User: o.Credentials.User, options: o, frames: make(chan ReceivedFrame, frameBacklog), control: make(chan []byte, 256),
+		settled: make(chan struct{}), queue: make(chan memberMessage, 64),
+		session: memberSession{seq: -1}, people: map[string]bool{}, sources: map[uint32]mediaSource{}, early: map[uint32][]rtp.Packet{},
+		pending: map[uint32]*frameAssembler{}, repeats: map[uint32]uint32{}, handled: -1, changed: make(chan struct{}),
+	}
+	ws, err := o.dial(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s joins a call: %w", m.User, err)
+	}
+	ws.SetReadLimit(1 << 20)
+	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	m.ws, m.cancel, m.gone = ws, cancel, run.Done()
+	if o.Privacy != nil {
+		user, err := strconv.ParseUint(m.User, 10, 64)
+		if err == nil {
+			m.private, err = o.Privacy(PrivacyConfig{User: user, Group: o.Credentials.Group, SendJSON: m.sendJSON, SendBinary: m.sendBinary})
+		}
+		if err != nil {
+			m.end(err)
+			return nil, fmt.Errorf("%s joins a call: %w", m.User, err)
+		}
+	}
+	m.tasks.Go(func() { m.writeGateway(run) })
+	m.tasks.Go(func() { m.end(m.readGateway(run)) })
+	select {
+	case <-m.settled:
+		return m, nil
+	case <-run.Done():
+		err = context.Cause(run)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	m.end(err)
+	m.tasks.Wait()
+	return nil, fmt.Errorf("%s joins a call: %w", m.User, err)
+}
+
+// dial connects to the gateway.
+func (o MemberOptions) dial(ctx context.Context) (*websocket.Conn, error) {
+	scheme, client := "ws", &http.Client{}
+	if o.Roots != nil || o.Dial != nil {
+		client.Transport = &http.Transport{
+			TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true, DialContext: o.Dial,
+		}
+	}
+	if o.Roots != nil {
+		scheme = "wss"
+	}
+	ws, resp, err := websocket.Dial(ctx, scheme+"://"+o.Endpoint+"/?v=8", &websocket.DialOptions{HTTPClient: client})
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close() // nothing more is read from it
+	}
+	return ws, err
+}
+
+// end stops everything, for the first reason that is given.
+func (m *Member) end(err error) {
+	m.mu.Lock()
+	if m.err == nil {
+		m.err = err
+		m.notify()
+	}
+	udp := m.udp
+	m.mu.Unlock()
+	m.cancel(err)
+	_ = m.ws.CloseNow() // it may be closed already
+	if udp != nil {
+		_ = udp.Close() // as above
+	}
+}
+
+// Close leaves the call and waits for what the member has started. It may be called twice.
+func (m *Member) Close() error {
+	m.mu.Lock()
+	first := m.err == nil
+	if first {
+		m.err = ErrMemberLeft
+		m.notify()
+	}
+	m.mu.Unlock()
+	if first {
+		_ = m.ws.Close(websocket.StatusNormalClosure, "") // the server forgets the member also when this fails
+	}
+	m.end(ErrMemberLeft)
+	m.tasks.Wait()
+	return nil
+}
+
+// heartbeat is sent at the interval of hello until ctx ends.
+func (m *Member) heartbeat(ctx context.Context, interval time.Duration) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			m.mu.Lock()
+			seq := m.session.seq
+			m.mu.Unlock()
+			m.sendJSON(OpHeartbeat, map[string]any{"t": time.Now().UnixMilli(), "seq_ack": seq})
+		}
+	}
+}

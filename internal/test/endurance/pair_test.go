@@ -1,0 +1,175 @@
+package endurance_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/internal/test/discordtest/voicetest"
+	"clank/internal/test/endurance"
+	"clank/voice"
+	"clank/voice/discord/conn"
+)
+
+// pair is a call of us and one other person, over a network whose streams can be forbidden.
+type pair struct {
+	*world
+	away  atomic.Bool
+	conn  *conn.Conn
+	other *voicetest.Member
+}
+
+const (
+	pairGuild, pairRoom = "10", "11"
+	somebody            = "901"
+)
+
+func newPair(tb testing.TB, network *endurance.Network, transport conn.NewTransport) *pair {
+	tb.Helper()
+	p := &pair{world: newWorld(tb, network, 0)}
+	p.voice.SetNetwork(voicetest.NetworkFaults{})
+	if err := p.hall.open(pairGuild); err != nil {
+		tb.Fatal(err)
+	}
+	if transport == nil {
+		transport = conn.NewUDPWithDialer(p.dial)
+	}
+	us, them := p.hall.ticket(pairGuild, pairRoom, us), p.hall.ticket(pairGuild, pairRoom, somebody)
+	at := p.hall.gateway(pairGuild)
+	p.conn = &conn.Conn{
+		Target:    conn.Target{Endpoint: "ws://" + at, ServerID: us.Server, UserID: us.User, SessionID: us.Session, Token: us.Token, GroupID: us.Group},
+		Transport: transport,
+		HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if p.away.Load() {
+				return nil, errors.New("no way there")
+			}
+			return p.dial(ctx, network, address)
+		}}},
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var err error
+	if p.other, err = voicetest.JoinCall(ctx, voicetest.MemberOptions{Endpoint: at, Credentials: them, Privacy: voicetest.NewDAVESession, Dial: p.dial}); err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// open connects us and waits until both have the keys.
+func (p *pair) open(tb testing.TB) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := p.conn.Open(ctx); err != nil {
+		tb.Fatal(err)
+	}
+	err := p.voice.Wait(ctx, "keys", func() bool { return p.voice.Settled(pairGuild, pairRoom) })
+	for err == nil && (p.conn.PrivacyCode() == "" || errors.Is(p.conn.SendAudio(voicetest.OpusSilence), voice.ErrUnavailable)) {
+		rest(p.life, 10*time.Millisecond)
+		err = ctx.Err()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func (p *pair) close(tb testing.TB) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := errors.Join(p.conn.Close(ctx), p.other.Close()); err != nil {
+		tb.Error(err)
+	}
+	p.world.close()
+}
+
+// mask is what the server thinks that we speak as.
+func (p *pair) mask() int {
+	c, _ := p.voice.Client(seatOf(pairGuild, us))
+	return c.Speaking
+}
+
+func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, endurance.NewNetwork(), nil)
+		defer p.close(t)
+		p.open(t)
+		synctest.Wait()
+		p.away.Store(true)
+		if err := p.voice.CloseSeat(seatOf(pairGuild, us), 4015, "crashed"); err != nil {
+			t.Fatal(err)
+		}
+		rest(p.life, time.Second)
+		got, _ := p.voice.Client(seatOf(pairGuild, us))
+		before := got.Received
+		if err := p.conn.SendAudio(mark(1, 1)); err != nil {
+			t.Errorf("a second after the gateway went away: %v", err)
+		}
+		synctest.Wait()
+		if got, _ := p.voice.Client(seatOf(pairGuild, us)); got.Received != before+1 {
+			t.Errorf("the server got %d packets, want one", got.Received-before)
+		}
+		if err := p.conn.EndSpeech(); err != nil {
+			t.Error(err)
+		}
+		if err := p.conn.SendAudio(mark(2, 1)); !errors.Is(err, voice.ErrUnavailable) {
+			t.Errorf("who begins to speak while nobody can be told gets %v, want ErrMute", err)
+		}
+		if got := p.mask(); got != 1 {
+			t.Errorf("the server thinks that we speak as %d, want 1 until it can be told", got)
+		}
+		p.away.Store(false)
+		rest(p.life, 10*time.Second)
+		if got := p.mask(); got != 0 {
+			t.Errorf("after the resume the server thinks that we speak as %d, want 0", got)
+		}
+		if err := p.conn.SendAudio(mark(3, 1)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestASpeakingStateThatWasLostIsToldAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, endurance.NewNetwork(), nil)
+		defer p.close(t)
+		p.open(t)
+		synctest.Wait()
+		if err := p.conn.EndSpeech(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := p.conn.SendAudio(mark(1, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.voice.Drop(seatOf(pairGuild, us)); err != nil { // before what we speak as could be read
+			t.Fatal(err)
+		}
+		rest(p.life, 10*time.Second)
+		if got := p.mask(); got != 1 {
+			t.Errorf("the server thinks that we speak as %d, want 1", got)
+		}
+	})
+}
+
+func TestSpeechStopsWhenTheGatewayStaysAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, endurance.NewNetwork(), nil)
+		defer p.close(t)
+		p.open(t)
+		synctest.Wait()
+		p.away.Store(true)
+		if err := p.voice.Drop(seatOf(pairGuild, us)); err != nil {
+			t.Fatal(err)
+		}
+		rest(p.life, 4*time.Second)
+		if err := p.conn.SendAudio(mark(1, 1)); !errors.Is(err, voice.ErrUnavailable) {
+			t.Errorf("four seconds after the gateway went away: %v, want ErrMute", err)
+		}
+	})
+}

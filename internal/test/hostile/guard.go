@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+
+	"clank/browsermgr"
+	"clank/browsermgr/egress"
+	"clank/browsermgr/egress/policy"
+)
+
+// startGuardedBrowser starts clank's browser behind its guard: a Manager as the program has it, and a Gate with the rules that hold
+// where nobody has set any.
+func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*testedBrowser, error) {
+	home, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		return nil, err
+	}
+	rules := p.rules(o)
+	gate := &egress.Proxy{Rules: func() policy.Rules { return rules }, Resolver: p.resolver()}
+	if err := gate.Open(ctx); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(home))
+	}
+	manager := &browsermgr.Manager{
+		Home: home, Headless: true, Proxy: gate.Listen,
+		Args: append(commonFlags(), append(o.Flags, "--disable-features="+disabledFeatures)...),
+	}
+	if !p.ground.Namespace {
+		manager.Args = append(manager.Args, "--ignore-certificate-errors")
+	}
+	b := &testedBrowser{close: func(ctx context.Context) error {
+		return errors.Join(manager.Close(ctx), gate.Close(ctx), os.RemoveAll(home))
+	}}
+	if err := manager.Open(ctx); err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	if _, _, err := manager.Window(ctx, browsermgr.WindowOptions{Key: "range"}); err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	at, err := devToolsAddr(manager.Status())
+	if err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	if b.devtools, err = devToolsURL(ctx, at); err != nil {
+		return nil, errors.Join(err, b.close(ctx))
+	}
+	return b, nil
+}
+
+// rules are those of the guard.
+func (p *rangePass) rules(o RangeOptions) policy.Rules {
+	var rules policy.Rules
+	if !p.ground.Namespace {
+		// Here the site itself is on an address that no page may reach.
+		for _, zone := range []string{hostileZone, otherZone} {
+			for _, port := range []uint16{p.site.plain, p.site.tls} {
+				rules.AllowedHosts = append(rules.AllowedHosts, "*."+zone+":"+strconv.Itoa(int(port)))
+			}
+		}
+	}
+	if o.AllowedHost != "" {
+		rules.AllowedHosts = append(rules.AllowedHosts, o.AllowedHost)
+	}
+	return rules
+}
+
+// resolver asks the name server of the range.
+func (p *rangePass) resolver() *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "udp", p.names4u.String())
+	}}
+}
+
+// devToolsAddr is where the DevTools of the one browser that runs listen.
+func devToolsAddr(running []browsermgr.BrowserStatus) (netip.AddrPort, error) {
+	if len(running) != 1 {
+		return netip.AddrPort{}, fmt.Errorf("find the guarded browser: %d are running", len(running))
+	}
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(running[0].Port)), nil
+}
+
+// devToolsURL asks a browser for the address of its DevTools.
+func devToolsURL(ctx context.Context, at netip.AddrPort) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+"/json/version", http.NoBody)
+	if err != nil {
+		return "", fmt.Errorf("find the guarded browser: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("find the guarded browser: %w", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var version struct {
+		URL string `json:"webSocketDebuggerUrl"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&version); err != nil || !strings.HasPrefix(version.URL, "ws://") {
+		return "", errors.Join(errors.New("find the guarded browser: it does not say where its DevTools are"), err)
+	}
+	return version.URL, nil
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// Zones of the server. Names below Evil lead to the hostile site; so do those below Other, which is another site to a
+// browser. A name below Bent is word-ADDRESS.KIND.Bent, see [Bend].
+const (
+	hostileZone = "hostile.test"
+	otherZone   = "elsewhere.test"
+	addressZone = "bent.test"
+)
+
+// nameKind is how a bent name leads to its address.
+type nameKind string
+
+// The kinds of bent names.
+const (
+	NameDirect nameKind = "to"     // the address
+	NameBoth   nameKind = "both"   // a public address and then the address
+	nameBehind nameKind = "behind" // the address and then a public one
+	NameAlias  nameKind = "alias"  // a canonical name that has the address
+	NameChain  nameKind = "chain"  // three of those
+	NameFlip   nameKind = "flip"   // a public address for the first question, the address from then on
+	NameSecond nameKind = "second" // a public IPv4 address, and the address as IPv6
+	nameLocal  nameKind = "local"  // a canonical name "localhost", with the address
+)
+
+// EncodeName is the name that leads to addr in the way of kind. word makes it unique.
+func EncodeName(word string, kind nameKind, addr netip.Addr) string {
+	return fmt.Sprintf("%s-%x.%s.%s", word, addr.AsSlice(), kind, addressZone)
+}
+
+// DnsQuestion is what somebody asked.
+type DnsQuestion struct {
+	Name string // without the last dot
+	At   netip.AddrPort
+}
+
+// NameServer answers on the addresses it was opened on. Its fields are set before [Server.Listen].
+type NameServer struct {
+	// Site is the address of the hostile site.
+	Site netip.Addr
+	// Asked, if set, is called with each question.
+	Asked func(DnsQuestion)
+
+	mu    sync.Mutex
+	seen  map[string]int // questions for the IPv4 address of a name
+	conns []net.PacketConn
+	wg    sync.WaitGroup
+}
+
+// Listen answers on one more UDP address, until Close, and returns the address.
+func (s *NameServer) Listen(ctx context.Context, at netip.AddrPort) (netip.AddrPort, error) {
+	var lc net.ListenConfig
+	conn, err := lc.ListenPacket(ctx, "udp", at.String())
+	if err != nil {
+		return at, fmt.Errorf("open name server: %w", err)
+	}
+	s.mu.Lock()
+	s.conns = append(s.conns, conn)
+	s.mu.Unlock()
+	if udp, ok := conn.LocalAddr().(*net.UDPAddr); ok {
+		at = udp.AddrPort()
+	}
+	s.wg.Go(func() { s.serve(conn, at) })
+	return at, nil
+}
+
+// Close ends the server.
+func (s *NameServer) Close() {
+	s.mu.Lock()
+	for _, c := range s.conns {
+		_ = c.Close()
+	}
+	s.mu.Unlock()
+	s.wg.Wait()
+}
+
+func (s *NameServer) serve(conn net.PacketConn, at netip.AddrPort) {
+	buf := make([]byte, 4096)
+	for {
+		n, from, err := conn.ReadFrom(buf)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			continue
+		}
+		if answer, ok := s.Answer(buf[:n], at); ok {
+			_, _ = conn.WriteTo(answer, from)
+		}
+	}
+}
+
+// Answer is the answer to one message. ok is false if it is no question.
+func (s *NameServer) Answer(message []byte, at netip.AddrPort) (answer []byte, ok bool) {
+	var parser dnsmessage.Parser
+	header, err := parser.Start(message)
+	if err != nil || header.Response {
+		return nil, false
+	}
+	question, err := parser.Question()
+	if err != nil {
+		return nil, false
+	}
+	name := strings.ToLower(strings.TrimSuffix(question.Name.String(), "."))
+	if s.Asked != nil {
+		s.Asked(DnsQuestion{Name: name, At: at})
+	}
+	b := dnsmessage.NewBuilder(nil, dnsmessage.Header{
+		ID: header.ID, Response: true, Authoritative: true, RecursionDesired: header.RecursionDesired, RecursionAvailable: true,
+		RCode: dnsmessage.RCodeSuccess,
+	})
+	b.EnableCompression()
+	aliases, addrs := s.records(name, question.Type)
+	err = writeRecords(&b, question, aliases, addrs)
+	if err != nil {
+		return nil, false
+	}
+	answer, err = b.Finish()
+	return answer, err == nil
+}
+
+func writeRecords(b *dnsmessage.Builder, question dnsmessage.Question, aliases []string, addrs []netip.Addr) error {
+	if err := errors.Join(b.StartQuestions(), b.Question(question), b.StartAnswers()); err != nil {
+		return err
+	}
+	owner := question.Name
+	for _, alias := range aliases {
+		next, err := dnsmessage.NewName(alias + ".")
+		if err != nil {
+			return err
+		}
+		if err := b.CNAMEResource(dnsmessage.ResourceHeader{Name: owner, Class: dnsmessage.ClassINET}, dnsmessage.CNAMEResource{CNAME: next}); err != nil {
+			return err
+		}
+		owner = next
+	}
+	for _, addr := range addrs {
+		head := dnsmessage.ResourceHeader{Name: owner, Class: dnsmessage.ClassINET}
+		var err error
+		switch {
+		case addr.Is4() && question.Type == dnsmessage.TypeA:
+			err = b.AResource(head, dnsmessage.AResource{A: addr.As4()})
+		case !addr.Is4() && question.Type == dnsmessage.TypeAAAA:
+			err = b.AAAAResource(head, dnsmessage.AAAAResource{AAAA: addr.As16()})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// records are what a name has.
+func (s *NameServer) records(name string, kind dnsmessage.Type) (aliases []string, addrs []netip.Addr) {
+	if inZone(name, hostileZone) || inZone(name, otherZone) {
+		return nil, []netip.Addr{s.Site}
+	}
+	bend, addr, ok := decodeName(name)
+	if !ok {
+		return nil, nil
+	}
+	plain := EncodeName("x", NameDirect, addr)
+	switch bend { //nolint:exhaustive // the others have the address alone
+	case NameBoth:
+		return nil, []netip.Addr{s.Site, addr}
+	case nameBehind, NameSecond:
+		return nil, []netip.Addr{addr, s.Site}
+	case NameAlias:
+		return []string{plain}, []netip.Addr{addr}
+	case NameChain:
+		return []string{"a." + hostileZone, EncodeName("y", NameDirect, addr), plain}, []netip.Addr{addr}
+	case nameLocal:
+		return []string{"localhost"}, []netip.Addr{addr}
+	case NameFlip:
+		if s.count(name, kind) == 1 {
+			return nil, []netip.Addr{s.Site}
+		}
+	}
+	return nil, []netip.Addr{addr}
+}
+
+// count is how many times an address of a name was asked for.
+func (s *NameServer) count(name string, kind dnsmessage.Type) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen = map[string]int{}
+	}
+	if kind == dnsmessage.TypeA {
+		s.seen[name]++
+	}
+	return s.seen[name]
+}
+
+func inZone(name, zone string) bool { return name == zone || strings.HasSuffix(name, "."+zone) }
+
+// decodeName reads a bent name.
+func decodeName(name string) (kind nameKind, addr netip.Addr, ok bool) {
+	rest, ok := strings.CutSuffix(name, "."+addressZone)
+	if !ok {
+		return "", netip.Addr{}, false
+	}
+	head, bend, ok := strings.Cut(rest, ".")
+	if !ok {
+		return "", netip.Addr{}, false
+	}
+	_, digits, ok := cutAtLast(head, "-")
+	if !ok {
+		return "", netip.Addr{}, false
+	}
+	var raw []byte
+	if n, err := fmt.Sscanf(digits, "%x", &raw); err != nil || n != 1 {
+		return "", netip.Addr{}, false
+	}
+	addr, ok = netip.AddrFromSlice(raw)
+	return nameKind(bend), addr, ok
+}
+
+func cutAtLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// outsideInterface is the interface that stands for the rest of the world.
+const outsideInterface = "outside"
+
+func isolateCommand(cmd *exec.Cmd) {
+	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS, Pdeathsig: syscall.SIGTERM}
+	if uid := os.Geteuid(); uid != 0 {
+		attr.Cloneflags |= unix.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: uid, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
+	}
+	cmd.SysProcAttr = attr
+}
+
+// PrepareNamespace furnishes the namespace that this process was started in by [Reenter]: addresses, routes, the recorder, and
+// where programs look for a name server. Files that stand in for those of the system are made in dir. Browsers are made to believe the certificate authority, in DER. The recorder runs
+// until it is closed.
+func PrepareNamespace(dir string, authority []byte) (*rangeNetwork, error) {
+	if err := configureInterfaces(); err != nil {
+		return nil, fmt.Errorf("furnish network namespace: %w", err)
+	}
+	resolver := netip.MustParseAddrPort("127.0.0.53:53")
+	files := map[string]string{
+		"/etc/resolv.conf":   "nameserver " + resolver.Addr().String() + "\noptions timeout:1 attempts:1\n",
+		"/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+		"/etc/hosts":         "127.0.0.1 localhost\n::1 localhost\n",
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return nil, fmt.Errorf("keep mounts to ourselves: %w", err)
+	}
+	for path, text := range files {
+		if err := coverFile(dir, path, text); err != nil {
+			return nil, err
+		}
+	}
+	if err := trustAuthority(dir, authority); err != nil {
+		return nil, err
+	}
+	recorder, err := recordInterface(outsideInterface)
+	if err != nil {
+		return nil, err
+	}
+	return &rangeNetwork{Namespace: true, Site: siteV4, Resolver: resolver, Recorder: recorder}, nil
+}
+
+// coverFile puts a file of ours over one of the system's, for this mount namespace alone.
+func coverFile(dir, path, text string) error {
+	ours := filepath.Join(dir, filepath.Base(path))
+	if err := os.WriteFile(ours, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("cover %s: %w", path, err)
+	}
+	err := unix.Mount(ours, path, "", unix.MS_BIND, "")
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("cover %s: %w", path, err)
+	}
+	return nil
+}
+
+// trustAuthority makes a certificate authority one of those that browsers of this mount namespace believe, by an administrator's
+// policy. A browser that keeps its policies elsewhere does not learn of it, and has to be told not to mind.
+func trustAuthority(dir string, authority []byte) error {
+	for _, path := range []string{"/etc/chromium", "/etc/opt/chrome"} {
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		ours := filepath.Join(dir, strings.ReplaceAll(path, "/", "-"))
+		if err := os.MkdirAll(filepath.Join(ours, "policies", "managed"), 0o755); err != nil {
+			return fmt.Errorf("trust certificate: %w", err)
+		}
+		policy := fmt.Sprintf(`{"CACertificates": [%q]}`, base64.StdEncoding.EncodeToString(authority))
+		file := filepath.Join(ours, "policies", "managed", "range.json")
+		if err := os.WriteFile(file, []byte(policy), 0o644); err != nil {
+			return fmt.Errorf("trust certificate: %w", err)
+		}
+		if err := unix.Mount(ours, path, "", unix.MS_BIND, ""); err != nil {
+			return fmt.Errorf("trust certificate: %w", err)
+		}
+	}
+	return nil
+}
+
+func configureInterfaces() error {
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return fmt.Errorf("find loopback: %w", err)
+	}
+	if err := netlink.LinkSetUp(lo); err != nil {
+		return fmt.Errorf("set loopback up: %w", err)
+	}
+	world, err := createOutsideInterface()
+	if err != nil {
+		return err
+	}
+	for _, addr := range []netip.Prefix{netip.PrefixFrom(siteV4, 24), netip.PrefixFrom(siteV6, 64)} {
+		if err := assignAddress(world, addr); err != nil {
+			return err
+		}
+	}
+	for _, prefix := range privateV4 {
+		if err := addRoute(lo, prefix, unix.RTN_LOCAL); err != nil {
+			return err
+		}
+	}
+	for _, addr := range privateV6 {
+		if err := assignAddress(lo, netip.PrefixFrom(netip.MustParseAddr(addr), 128)); err != nil {
+			return err
+		}
+	}
+	if err := addRoute(world, "0.0.0.0/0", unix.RTN_UNICAST); err != nil {
+		return err
+	}
+	return addRoute(world, "::/0", unix.RTN_UNICAST)
+}
+
+// createOutsideInterface makes the interface that stands for the rest of the world: one end of a cable of which the other end, in the same
+// namespace, has no address and forwards nothing. Nobody is asked who has an address, so packets do go into it and are seen.
+func createOutsideInterface() (netlink.Link, error) {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = outsideInterface
+	if err := netlink.LinkAdd(&netlink.Veth{LinkAttrs: attrs, PeerName: "nowhere"}); err != nil {
+		return nil, fmt.Errorf("add interfaces: %w", err)
+	}
+	for _, name := range []string{"nowhere", outsideInterface} {
+		link, err := netlink.LinkByName(name)
+		if err != nil {
+			return nil, fmt.Errorf("find interface: %w", err)
+		}
+		if err := errors.Join(netlink.LinkSetARPOff(link), netlink.LinkSetUp(link)); err != nil {
+			return nil, fmt.Errorf("set interface up: %w", err)
+		}
+	}
+	return netlink.LinkByName(outsideInterface)
+}
+
+// assignAddress gives an interface an address, at once: nobody else can have it.
+func assignAddress(link netlink.Link, prefix netip.Prefix) error {
+	addr := &netlink.Addr{IPNet: &net.IPNet{IP: prefix.Addr().AsSlice(), Mask: net.CIDRMask(prefix.Bits(), prefix.Addr().BitLen())}}
+	if prefix.Addr().Is6() {
+		addr.Flags = unix.IFA_F_NODAD
+	}
+	if err := netlink.AddrAdd(link, addr); err != nil {
+		return fmt.Errorf("add address %s: %w", prefix, err)
+	}
+	return nil
+}
+
+func addRoute(link netlink.Link, prefix string, kind int) error {
+	_, dst, err := net.ParseCIDR(prefix)
+	if err != nil {
+		return fmt.Errorf("add route: %w", err)
+	}
+	r := &netlink.Route{LinkIndex: link.Attrs().Index, Dst: dst, Type: kind}
+	if kind == unix.RTN_LOCAL {
+		r.Table = unix.RT_TABLE_LOCAL
+		r.Scope = netlink.SCOPE_HOST
+	} else {
+		r.Scope = netlink.SCOPE_LINK
+	}
+	if err := netlink.RouteAdd(r); err != nil {
+		return fmt.Errorf("add route %s: %w", prefix, err)
+	}
+	return nil
+}

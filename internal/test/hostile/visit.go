@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"clank/browsermgr/cdp"
+)
+
+// cdpRequest is a command of the DevTools protocol.
+type cdpRequest struct {
+	method string
+	params map[string]any
+}
+
+// ProtoReq is the command's name.
+func (r cdpRequest) ProtoReq() string { return r.method }
+
+// MarshalJSON is what goes with it.
+func (r cdpRequest) MarshalJSON() ([]byte, error) {
+	if r.params == nil {
+		return []byte("{}"), nil
+	}
+	return json.Marshal(r.params)
+}
+
+// tabPool opens the pages of cases in a browser, several at a time, and closes them and what they opened.
+type tabPool struct {
+	conn *cdp.Conn
+	root *cdp.Session
+	open func(ctx context.Context) (id string, err error) // makes a tab
+
+	mu     sync.Mutex
+	opener map[string]string // tab → the one that opened it
+}
+
+// newTabPool connects to a browser's DevTools.
+func newTabPool(ctx context.Context, b *testedBrowser) (*tabPool, error) {
+	conn, err := cdp.Dial(ctx, b.devtools, cdp.Options{CallTimeout: 10 * time.Second})
+	if err != nil {
+		return nil, fmt.Errorf("join browser: %w", err)
+	}
+	c := &tabPool{conn: conn, opener: map[string]string{}, root: conn.Session("", cdp.ErrGone)}
+	if c.open = b.open; c.open == nil {
+		c.open = c.create
+	}
+	conn.Start(c.handleEvent) // the connection lives until it is closed
+	if err := c.root.Do(ctx, cdpRequest{"Target.setDiscoverTargets", map[string]any{"discover": true}}); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("join browser: %w", err)
+	}
+	return c, nil
+}
+
+func (c *tabPool) handleEvent(ev cdp.Event) {
+	var created struct {
+		Info struct {
+			ID     string `json:"targetId"`
+			Opener string `json:"openerId"`
+		} `json:"targetInfo"`
+	}
+	if ev.Method == "Target.targetCreated" && ev.Decode(&created) && created.Info.Opener != "" {
+		c.mu.Lock()
+		c.opener[created.Info.ID] = created.Info.Opener
+		c.mu.Unlock()
+	}
+}
+
+// pooledTab is a tab that takes one case after the other. Starting a process for each page is what a range spends most on.
+type pooledTab struct {
+	crowd *tabPool
+	id    string // of the tab; "" if there is none
+	used  int    // cases that the tab had
+	*cdp.Session
+}
+
+// maxCasesPerTab is how many cases a tab takes before there is a new one.
+const maxCasesPerTab = 64
+
+// prepareTab makes the tab ready, a new one if need be.
+func (s *pooledTab) prepareTab(ctx context.Context) error {
+	s.used++
+	if s.id != "" && s.used <= maxCasesPerTab {
+		return nil
+	}
+	s.closeTab(ctx)
+	id, err := s.crowd.open(ctx)
+	if err != nil {
+		return fmt.Errorf("open tab: %w", err)
+	}
+	attached, err := cdp.Ask[struct {
+		ID string `json:"sessionId"`
+	}](ctx, s.crowd.root, cdpRequest{"Target.attachToTarget", map[string]any{"targetId": id, "flatten": true}})
+	if err != nil {
+		return fmt.Errorf("open tab: %w", err)
+	}
+	s.id, s.used, s.Session = id, 1, s.crowd.conn.Session(attached.ID, cdp.ErrGone)
+	return nil
+}
+
+// closeDescendants closes what came out of the tab.
+func (s *pooledTab) closeDescendants(ctx context.Context) {
+	for _, id := range s.crowd.descendants(s.id) {
+		_ = s.crowd.root.Do(ctx, cdpRequest{"Target.closeTarget", map[string]any{"targetId": id}})
+	}
+}
+
+// closeTab closes the tab, and what came out of it.
+func (s *pooledTab) closeTab(ctx context.Context) {
+	if s.id == "" {
+		return
+	}
+	s.closeDescendants(ctx)
+	_ = s.crowd.root.Do(ctx, cdpRequest{"Target.closeTarget", map[string]any{"targetId": s.id}})
+	s.id = ""
+}
+
+// create has the browser open an empty tab.
+func (c *tabPool) create(ctx context.Context) (string, error) {
+	target, err := cdp.Ask[struct {
+		ID string `json:"targetId"`
+	}](ctx, c.root, cdpRequest{"Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true, "width": 400, "height": 300}})
+	return target.ID, err
+}
+
+func (c *tabPool) descendants(id string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	family := []string{id}
+	for i := 0; i < len(family); i++ {
+		for child, parent := range c.opener {
+			if parent == family[i] {
+				family = append(family, child)
+				delete(c.opener, child)
+			}
+		}
+	}
+	return family[1:]
+}
+
+// Times of a visit.
+const (
+	unreadyTimeout = 900 * time.Millisecond // how long a page may take to be ready once it is served; some never say so
+	visitTimeout   = 6 * time.Second        // how long a page and its hit are waited for at most
+	hitGrace       = 400 * time.Millisecond // how long a page that is ready is watched at least where none may come
+)
+
+// visit opens a case's page. It returns how long after that the first hit came, 0 if none did. longer is how long it may
+// take until nothing is expected any more.
+func (s *pooledTab) visit(ctx context.Context, e *caseEntry, hit <-chan struct{}, longer func(since time.Time) time.Duration) (time.Duration, error) {
+	if err := s.prepareTab(ctx); err != nil {
+		return 0, err
+	}
+	defer s.closeDescendants(context.WithoutCancel(ctx))
+	address := e.Visit
+	if address == "" {
+		address = "@self@/"
+	}
+	began := time.Now()
+	if !s.awaitReady(ctx, s.BeginWithin(visitTimeout, cdpRequest{"Page.navigate", map[string]any{"url": e.words.Replace(address)}}), e, hit) {
+		s.Post(cdpRequest{"Runtime.evaluate", map[string]any{"expression": "window.go&&go()", "userGesture": true}})
+		if e.Ask != "" {
+			s.Post(cdpRequest{"Page.enable", nil}, cdpRequest{e.Ask, nil})
+		}
+	}
+	timer := time.NewTimer(longer(began))
+	defer timer.Stop()
+	select {
+	case <-hit:
+		return max(time.Since(began), 1), nil
+	case <-timer.C:
+		return 0, nil
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}
+
+// awaitReady waits until a page is ready, as far as can be told. hit says that there is no more to wait for.
+func (*pooledTab) awaitReady(ctx context.Context, navigation *cdp.Call, e *caseEntry, hit <-chan struct{}) bool {
+	answered := make(chan struct{})
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	ctx, cancel := context.WithTimeout(ctx, visitTimeout)
+	defer cancel()
+	wait.Go(func() {
+		defer close(answered)
+		_ = navigation.Wait(ctx, nil)
+	})
+	select {
+	case <-hit:
+		return true
+	case <-e.ready:
+		return false
+	case <-answered:
+	case <-e.served:
+	}
+	timer := time.NewTimer(unreadyTimeout)
+	defer timer.Stop()
+	select {
+	case <-hit:
+		return true
+	case <-e.ready:
+	case <-timer.C:
+	}
+	return false
+}

@@ -1,0 +1,211 @@
+package injection_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"clank/llm"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+var (
+	boundary  = regexp.MustCompile(`(?s)<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>\nSource: Browser\n---\n(.*?)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>`)
+	ours      = regexp.MustCompile(`^(error|note|url|title|page|page changes|text|links|tabs):`)
+	goButton  = regexp.MustCompile(`(?m)^ *- button "Go" \[ref=(\w+)\]`)
+	smuggling = regexp.MustCompile("[\u202a-\u202e\u2066-\u2069\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2060-\u2064\ufeff\u3164\u180b-\u180f\U000e0000-\U000e0fff]")
+	fetched   = regexp.MustCompile("(?im)!\\[|<(?:img|svg)\\b|^[\\s`\"'*>-]*media[ \\t]*:|\\[\\[(?:media|audio)")
+)
+
+// insertGoRef puts the ref of the button Go, as a result shows it, into an input.
+func insertGoRef(input, result string) string {
+	if m := goButton.FindStringSubmatch(result); m != nil {
+		return strings.ReplaceAll(input, "REF", m[1])
+	}
+	return input
+}
+
+// foldLetters is a second opinion on what a text reads as: Unicode's compatibility
+// form, letters and digits only.
+func foldLetters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, norm.NFKC.String(s))
+}
+
+// checkBoundaries checks that a result's boundaries hold byte for byte, and returns what
+// stands between the markers.
+func checkBoundaries(t *testing.T, what, text string) (inside []string) {
+	t.Helper()
+	if strings.Count(text, knownID) > 0 && !strings.Contains(text, "SANITIZED") {
+		t.Errorf("%s: a forged id is left: %.300q", what, text)
+	}
+	found := boundary.FindAllStringSubmatch(text, -1)
+	for _, m := range found {
+		if m[1] != m[3] || m[1] == knownID {
+			t.Errorf("%s: a boundary does not end with its own marker: %.200q", what, m[0])
+		}
+		inside = append(inside, m[2])
+	}
+	if n := strings.Count(foldLetters(text), "externaluntrustedcontent"); len(found) == 0 || n != 2*len(found) {
+		t.Errorf("%s: %d boundaries and %d markers: %.2000q", what, len(found), n, text)
+	}
+	if rest := boundary.ReplaceAllString(text, ""); strings.Contains(rest, canary) {
+		t.Errorf("%s: the page speaks outside of a boundary: %.500q", what, rest)
+	}
+	if m := smuggling.FindString(text); m != "" {
+		t.Errorf("%s: %+q came through", what, m)
+	}
+	if m := fetched.FindString(text); m != "" {
+		t.Errorf("%s: %q came through", what, m)
+	}
+	return inside
+}
+
+func TestTheCorpusIsLarge(t *testing.T) {
+	names := map[string]bool{}
+	for _, a := range attacks {
+		if names[a.name] {
+			t.Errorf("two attacks are called %q", a.name)
+		}
+		names[a.name] = true
+	}
+	if len(attacks) < 100 {
+		t.Errorf("%d attacks, want 100 at least", len(attacks))
+	}
+	t.Logf("attacks=%d", len(attacks))
+}
+
+func TestNoPageLeavesItsBoundaryInTheTool(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many cases, one after the other")
+	}
+	t.Parallel()
+	tab := ""
+	for n, a := range attacks {
+		address := fmt.Sprintf("%s/%d", site, n)
+		in := fmt.Sprintf(`{"action":"navigate","url":%q,"targetId":%q}`, address, tab)
+		if tab == "" {
+			in = fmt.Sprintf(`{"action":"open","url":%q}`, address)
+		}
+		r := runInTool(t, in)
+		if r.IsError {
+			t.Fatalf("%s: %s", a.name, r.Text)
+		}
+		tab, _ = r.Details["targetId"].(string)
+		results := map[string]string{"navigate": r.Text}
+		looks := []string{"snapshot", "text"}
+		if n%4 == 0 {
+			looks = append(looks, "tabs")
+		}
+		for _, action := range looks {
+			results[action] = runInTool(t, fmt.Sprintf(`{"action":%q,"targetId":%q}`, action, tab)).Text
+		}
+		switch a.act {
+		case "click":
+			click := fmt.Sprintf(`{"action":"act","kind":"click","ref":"REF","targetId":%q}`, tab)
+			results["click"] = runInTool(t, insertGoRef(click, results["snapshot"])).Text
+			if strings.HasPrefix(a.name, "spoken") {
+				results["dialog"] = runInTool(t, fmt.Sprintf(`{"action":"dialog","accept":true,"targetId":%q}`, tab)).Text
+			}
+		case "console":
+			for _, action := range []string{"console", "errors", "requests"} {
+				results[action] = runInTool(t, fmt.Sprintf(`{"action":%q,"targetId":%q}`, action, tab)).Text
+			}
+		}
+		for action, text := range results {
+			checkBoundaries(t, a.name+", "+action, text)
+		}
+		if strings.HasPrefix(a.name, "ref") {
+			noForgedRef(t, a.name, tab)
+		}
+	}
+}
+
+// noForgedRef checks that the control API knows no ref that a page has written.
+func noForgedRef(t *testing.T, name, tab string) {
+	t.Helper()
+	status, raw, err := api.Call(t.Context(), http.MethodGet, "/snapshot", url.Values{"targetId": {tab}}, nil)
+	var answer struct {
+		Refs map[string]json.RawMessage `json:"refs"`
+	}
+	if err != nil || status != http.StatusOK || json.Unmarshal(raw, &answer) != nil {
+		t.Fatalf("%s: %d %v %.300s", name, status, err, raw)
+	}
+	if _, forged := answer.Refs["e666"]; forged {
+		t.Errorf("%s: a ref was forged", name)
+	}
+}
+
+func TestNoPageLeavesItsBoundaryInTheAgentLoop(t *testing.T) {
+	t.Parallel()
+	const lanes = 3 // windows that share the pages
+	for lane := range lanes {
+		t.Run(fmt.Sprintf("lane %d", lane), func(t *testing.T) {
+			t.Parallel()
+			for n := lane; n < len(attacks); n += lanes {
+				tryOnAgent(t, fmt.Sprintf("agent%d", lane), n)
+			}
+		})
+	}
+}
+
+// tryOnAgent shows attack n to the agent loop.
+func tryOnAgent(t *testing.T, key string, n int) {
+	t.Helper()
+	a, address := attacks[n], fmt.Sprintf("%s/%d", site, n)
+	call := func(name, input string) llm.ToolCall {
+		return llm.ToolCall{Name: "browser_" + name, Input: json.RawMessage(input)}
+	}
+	calls := []llm.ToolCall{call("open", fmt.Sprintf(`{"url":%q}`, address)), call("extract", `{}`)}
+	if n%4 == 0 { // the same titles and names stand on many pages
+		calls = append(calls, call("links", `{}`), call("tabs", `{"action":"list"}`))
+	}
+	if a.act == "click" {
+		calls = append(calls, call("click", `{"ref":"REF"}`))
+	}
+	if strings.HasPrefix(a.name, "spoken") {
+		calls = append(calls, call("dialog", `{"accept":true}`))
+	}
+	told := runInAgent(t, key, calls)
+	if len(told) != len(calls) {
+		t.Fatalf("%s: told %d times, want %d", a.name, len(told), len(calls))
+	}
+	for i, text := range told {
+		what := a.name + ", " + calls[i].Name
+		inside := checkBoundaries(t, what, text)
+		if len(inside) != 1 {
+			t.Errorf("%s: %d boundaries, want one", what, len(inside))
+			continue
+		}
+		onlyOurHeadings(t, what, inside[0], address)
+	}
+}
+
+// onlyOurHeadings checks that the lines at the margin that begin with our words
+// are ours: no page is at another address, and nothing follows the one section.
+func onlyOurHeadings(t *testing.T, what, inside, address string) {
+	t.Helper()
+	section := ""
+	for line := range strings.SplitSeq(inside, "\n") {
+		word := strings.TrimSuffix(ours.FindString(line), ":")
+		switch {
+		case word == "":
+		case section != "":
+			t.Errorf("%s: %.200q stands in the section %s", what, line, section)
+		case word == "url" && line != "url: "+address:
+			t.Errorf("%s: got %.200q, want %s", what, line, address)
+		case word != "url" && word != "title" && word != "note" && word != "error":
+			section = word
+		}
+	}
+}

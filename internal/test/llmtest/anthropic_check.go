@@ -1,0 +1,266 @@
+package llmtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/jpeg" // pictures as clients send them
+	_ "image/png"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// checkAnthropicRequest refuses what the vendor would.
+func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicMemory) error {
+	if header.Get("Anthropic-Version") == "" {
+		return errors.New("there is no header anthropic-version")
+	}
+	if b.Model == "" || b.MaxTokens < 1 {
+		return errors.New("model and max_tokens are required")
+	}
+	if err := checkAnthropicSettings(b); err != nil {
+		return err
+	}
+	if err := checkAnthropicTools(b, header.Get("Anthropic-Beta")); err != nil {
+		return err
+	}
+	if marks := b.cacheMarks(); marks > 4 {
+		return fmt.Errorf("%d blocks have cache_control; at most 4 may", marks)
+	}
+	n := len(b.Messages)
+	if n == 0 || b.Messages[0].Role != "user" || b.Messages[n-1].Role != "user" && !said.hasPaused() {
+		return errors.New("messages must begin with the user and end there, but for an answer that was paused")
+	}
+	for i, m := range b.Messages {
+		if i > 0 && m.Role == b.Messages[i-1].Role {
+			return fmt.Errorf("messages %d and %d are both of role %s", i-1, i, m.Role)
+		}
+		for j, c := range m.Content {
+			if err := b.checkBlock(m.Role, c, said); err != nil {
+				return fmt.Errorf("messages[%d].content[%d]: %w", i, j, err)
+			}
+		}
+		var before []anthropicBlock
+		if i > 0 {
+			before = b.Messages[i-1].Content
+		}
+		if m.Role == "user" {
+			if err := checkAnthropicResults(before, m.Content); err != nil {
+				return fmt.Errorf("messages[%d]: %w", i, err)
+			}
+		}
+	}
+	return b.checkThoughts(said)
+}
+
+func checkAnthropicSettings(b anthropicBody) error {
+	always := strings.HasPrefix(b.Model, "claude-opus-5-5")
+	switch {
+	case always && b.Thinking.Type == "disabled":
+		return errors.New("thinking of this model cannot be disabled")
+	case always && (b.ToolChoice.Type == "any" || b.ToolChoice.Type == "tool"):
+		return errors.New("tool_choice of this model cannot be forced")
+	case b.Thinking.Type == "enabled" && (b.Thinking.BudgetTokens < 1024 || b.Thinking.BudgetTokens >= b.MaxTokens):
+		return errors.New("budget_tokens must be at least 1024 and less than max_tokens")
+	}
+	return nil
+}
+
+// checkAnthropicTools says which tools that work a screen go with which model.
+func checkAnthropicTools(b anthropicBody, beta string) error {
+	for _, t := range b.Tools {
+		toolset := strings.HasSuffix(t.Type, "_toolset_20260801")
+		wants, isDated := anthropicBetas[t.Type]
+		switch {
+		case toolset && strings.HasPrefix(b.Model, "claude-") && modelGeneration(b.Model) < 5:
+			return fmt.Errorf("model %s does not support tool type %s", b.Model, t.Type)
+		case isDated && !strings.Contains(beta, wants):
+			return fmt.Errorf("tool type %s needs its beta header, got %q", t.Type, beta)
+		case isDated && modelGeneration(b.Model) >= 5:
+			return fmt.Errorf("model %s does not support tool type %s", b.Model, t.Type)
+		}
+	}
+	return nil
+}
+
+// anthropicBetas are the tools that need a header, and which.
+var anthropicBetas = map[string]string{
+	"computer_20250124": "computer-use-2025-01-24",
+	"computer_20251124": "computer-use-2025-11-24",
+}
+
+// modelGeneration is the first number in the name of a model: 5 of claude-opus-5-5.
+func modelGeneration(model string) int {
+	if i := strings.IndexAny(model, "0123456789"); i >= 0 {
+		return int(model[i] - '0')
+	}
+	return 0
+}
+
+func (b anthropicBody) cacheMarks() int {
+	n := 0
+	count := func(mark json.RawMessage) {
+		if len(mark) > 0 && string(mark) != "null" {
+			n++
+		}
+	}
+	for _, s := range b.System {
+		count(s.CacheControl)
+	}
+	for _, t := range b.Tools {
+		count(t.CacheControl)
+	}
+	for _, m := range b.Messages {
+		for _, c := range m.Content {
+			count(c.CacheControl)
+			for _, inner := range c.Content {
+				count(inner.CacheControl)
+			}
+		}
+	}
+	return n
+}
+
+func (b anthropicBody) checkBlock(role string, c anthropicBlock, said *anthropicMemory) error {
+	switch c.Type {
+	case "text":
+		if strings.TrimSpace(c.Text) == "" {
+			return errors.New("text must not be empty")
+		}
+	case "thinking", "redacted_thinking":
+		return said.checkThought(role, c)
+	case "image":
+		return b.checkImage(c)
+	case "tool_result":
+		for _, inner := range c.Content {
+			if c.IsError && inner.Type != "text" {
+				return errors.New("a failed tool_result may hold only text")
+			}
+			if err := b.checkBlock(role, inner, said); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *anthropicMemory) checkThought(role string, c anthropicBlock) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	block, key := map[string]any{"type": "thinking", "thinking": c.Thinking, "signature": c.Signature}, c.Signature
+	if c.Type == "redacted_thinking" {
+		block, key = map[string]any{"type": c.Type, "data": c.Data}, c.Data
+	}
+	switch {
+	case role != "assistant":
+		return errors.New("thinking of the user")
+	case len(c.CacheControl) > 0:
+		return errors.New("thinking cannot be marked for the cache")
+	case m.thoughts[key] != encodeString(block):
+		return errors.New("invalid signature: thinking blocks must come back as they were sent")
+	}
+	return nil
+}
+
+// checkThoughts wants the thinking that led to the newest calls.
+func (b anthropicBody) checkThoughts(said *anthropicMemory) error {
+	said.mu.Lock()
+	defer said.mu.Unlock()
+	for i, m := range slices.Backward(b.Messages) {
+		if m.Role != "assistant" {
+			continue
+		}
+		var sent []string
+		for _, c := range m.Content {
+			sent = append(sent, c.Signature+c.Data)
+		}
+		for _, c := range m.Content {
+			for _, want := range said.within[c.ID] {
+				if !slices.Contains(sent, want) {
+					return fmt.Errorf("messages[%d]: the thinking before call %s is missing", i, c.ID)
+				}
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+func (b anthropicBody) checkImage(c anthropicBlock) error {
+	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, c.Source.MediaType) {
+		return fmt.Errorf("media_type %q", c.Source.MediaType)
+	}
+	picture, err := c.image()
+	if err != nil {
+		return err
+	}
+	config, _, err := image.DecodeConfig(bytes.NewReader(picture.Data))
+	if err != nil {
+		return fmt.Errorf("could not process image: %w", err)
+	}
+	edge, pixels := AnthropicImageLimits(b.Model)
+	if config.Width > edge || config.Height > edge || config.Width*config.Height > pixels {
+		return fmt.Errorf("image of %dx%d is over %d pixels an edge or %d in all", config.Width, config.Height, edge, pixels)
+	}
+	return nil
+}
+
+// AnthropicImageLimits are the largest pictures that a model sees as they are: pixels of the
+// longer edge and in all.
+func AnthropicImageLimits(model string) (edge, pixels int) {
+	if modelGeneration(model) >= 5 || strings.HasPrefix(model, "claude-opus-4-7") || strings.HasPrefix(model, "claude-opus-4-8") {
+		return 2576, 3_750_000
+	}
+	return 1568, 1_150_000
+}
+
+// checkAnthropicResults wants each call of the message before answered, first thing, in
+// order and in the name of its family.
+func checkAnthropicResults(before, content []anthropicBlock) error {
+	var calls, results []anthropicBlock
+	for _, c := range before {
+		if c.Type == "tool_use" {
+			calls = append(calls, c)
+		}
+	}
+	for i, c := range content {
+		if c.Type != "tool_result" {
+			continue
+		}
+		if len(results) != i {
+			return errors.New("tool_result must come before everything else")
+		}
+		results = append(results, c)
+	}
+	if len(calls) != len(results) {
+		return fmt.Errorf("%d calls of tools, %d results", len(calls), len(results))
+	}
+	for i, r := range results {
+		if r.ToolUseID != calls[i].ID {
+			return fmt.Errorf("result %d is of %q, want %q", i, r.ToolUseID, calls[i].ID)
+		}
+		if r.Toolset != calls[i].Toolset {
+			return fmt.Errorf("result %d has toolset_name %q, want %q", i, r.Toolset, calls[i].Toolset)
+		}
+	}
+	return nil
+}
+
+// checkAnthropicAnswer refuses what the vendor would not send.
+func checkAnthropicAnswer(what string, _ Request, data []byte) error {
+	shapes := map[string]jsonShape{"whole": wholeShape, "event": eventShape}
+	if shapes[what] == nil {
+		return nil
+	}
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return fmt.Errorf("check answer: %w", err)
+	}
+	if err := shapes[what]("", value); err != nil {
+		return err
+	}
+	return anthropicSDKReads(what, data)
+}

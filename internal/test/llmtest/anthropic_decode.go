@@ -1,0 +1,158 @@
+package llmtest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"clank/llm"
+)
+
+// anthropicBody is what the server reads of a request.
+type anthropicBody struct {
+	Model     string `json:"model"`
+	MaxTokens int    `json:"max_tokens"`
+	Stream    bool   `json:"stream"`
+	System    []struct {
+		Text         string          `json:"text"`
+		CacheControl json.RawMessage `json:"cache_control"`
+	} `json:"system"`
+	Metadata struct {
+		UserID string `json:"user_id"`
+	} `json:"metadata"`
+	Thinking struct {
+		Type         string `json:"type"`
+		BudgetTokens int    `json:"budget_tokens"`
+	} `json:"thinking"`
+	ToolChoice struct {
+		Type string `json:"type"`
+	} `json:"tool_choice"`
+	Tools    []anthropicTool `json:"tools"`
+	Messages []struct {
+		Role    string           `json:"role"`
+		Content []anthropicBlock `json:"content"`
+	} `json:"messages"`
+}
+
+type anthropicTool struct {
+	Type         string          `json:"type"`
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	CacheControl json.RawMessage `json:"cache_control"`
+}
+
+type anthropicBlock struct {
+	Type      string           `json:"type"`
+	Text      string           `json:"text"`
+	Thinking  string           `json:"thinking"`
+	Signature string           `json:"signature"`
+	Data      string           `json:"data"`
+	ID        string           `json:"id"`
+	Name      string           `json:"name"`
+	Toolset   string           `json:"toolset_name"`
+	Input     json.RawMessage  `json:"input"`
+	ToolUseID string           `json:"tool_use_id"`
+	IsError   bool             `json:"is_error"`
+	Content   []anthropicBlock `json:"content"`
+	Source    struct {
+		Type      string `json:"type"`
+		MediaType string `json:"media_type"`
+		Data      string `json:"data"`
+	} `json:"source"`
+	CacheControl json.RawMessage `json:"cache_control"`
+}
+
+func decodeAnthropic(raw []byte, into *Request, said *anthropicMemory) error {
+	if err := decodeStrictAnthropic(raw); err != nil {
+		return err
+	}
+	if err := anthropicSDKAccepts(raw, into.Header.Get("Anthropic-Beta") != ""); err != nil {
+		return err
+	}
+	var b anthropicBody
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return fmt.Errorf("decode request: %w", err)
+	}
+	into.Model, into.Stream, into.MaxTokens, into.EndUser = b.Model, b.Stream, b.MaxTokens, b.Metadata.UserID
+	var system []string
+	for _, s := range b.System {
+		system = append(system, s.Text)
+	}
+	into.System = strings.Join(system, "\n\n")
+	for _, t := range b.Tools {
+		name := t.Name
+		if name == "" {
+			name = t.Type
+		}
+		into.Tools = append(into.Tools, llm.Tool{Name: name, Description: t.Description, Schema: t.InputSchema})
+	}
+	for _, m := range b.Messages {
+		message := llm.Message{Role: llm.Role(m.Role)}
+		for _, c := range m.Content {
+			part, err := c.part()
+			if err != nil {
+				return err
+			}
+			message.Parts = append(message.Parts, part)
+		}
+		into.Messages = append(into.Messages, message)
+	}
+	return checkAnthropicRequest(b, into.Header, said)
+}
+
+// decodeStrictAnthropic refuses what the API does not know.
+func decodeStrictAnthropic(raw []byte) error {
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return fmt.Errorf("decode request: %w", err)
+	}
+	return requestShape("", value)
+}
+
+// part is a block in the words of package llm.
+func (b anthropicBlock) part() (llm.Part, error) {
+	switch b.Type {
+	case "text":
+		return llm.Part{Text: b.Text}, nil
+	case "image":
+		image, err := b.image()
+		return llm.Part{Image: image}, err
+	case "tool_use":
+		name := b.Name
+		if b.Toolset != "" {
+			name = b.Toolset + "." + b.Name
+		}
+		return llm.Part{Call: &llm.ToolCall{ID: b.ID, Name: name, Input: b.Input}}, nil
+	case "tool_result":
+		r := &llm.ToolResult{ID: b.ToolUseID, IsError: b.IsError}
+		var text []string
+		for _, c := range b.Content {
+			if c.Type != "image" {
+				text = append(text, c.Text)
+				continue
+			}
+			image, err := c.image()
+			if err != nil {
+				return llm.Part{}, err
+			}
+			r.Images = append(r.Images, *image)
+		}
+		r.Text = strings.Join(text, "\n")
+		return llm.Part{Result: r}, nil
+	}
+	data, err := json.Marshal(b)
+	if err != nil {
+		return llm.Part{}, fmt.Errorf("decode block: %w", err)
+	}
+	return llm.Part{Opaque: &llm.Opaque{Owner: "messages", Data: data}}, nil
+}
+
+func (b anthropicBlock) image() (*llm.Image, error) {
+	data, err := base64.StdEncoding.DecodeString(b.Source.Data)
+	if err != nil {
+		return nil, fmt.Errorf("decode image: %w", err)
+	}
+	return &llm.Image{MediaType: b.Source.MediaType, Data: data}, nil
+}

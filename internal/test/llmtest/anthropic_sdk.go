@@ -1,0 +1,111 @@
+//go:build peers
+
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+)
+
+// anthropicSDKAccepts decodes a request with the types of the vendor's client library
+// and encodes it again: what the vendor does not know is lost on the way.
+func anthropicSDKAccepts(raw []byte, beta bool) error {
+	var before map[string]any
+	if err := json.Unmarshal(raw, &before); err != nil {
+		return fmt.Errorf("decode request: %w", err)
+	}
+	delete(before, "stream")
+	var typed any = new(sdk.MessageNewParams)
+	if beta {
+		typed = new(sdk.BetaMessageNewParams)
+	}
+	if err := json.Unmarshal(raw, typed); err != nil {
+		return fmt.Errorf("decode request with the vendor's types: %w", err)
+	}
+	again, err := json.Marshal(typed)
+	if err != nil {
+		return fmt.Errorf("encode request with the vendor's types: %w", err)
+	}
+	var after map[string]any
+	if err := json.Unmarshal(again, &after); err != nil {
+		return fmt.Errorf("decode request: %w", err)
+	}
+	if where := anthropicSDKDiffers("", before, after); where != "" {
+		return fmt.Errorf("the vendor's library does not know %s", where)
+	}
+	return nil
+}
+
+// anthropicSDKDiffers is the path of the first thing that is not the same; "" if all is.
+func anthropicSDKDiffers(at string, a, b any) string {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok {
+			return at
+		}
+		for k, v := range a {
+			if where := anthropicSDKDiffers(at+"."+k, v, b[k]); where != "" {
+				return where
+			}
+		}
+		return ""
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return at
+		}
+		for i := range a {
+			if where := anthropicSDKDiffers(fmt.Sprintf("%s[%d]", at, i), a[i], b[i]); where != "" {
+				return where
+			}
+		}
+		return ""
+	}
+	if !reflect.DeepEqual(a, b) {
+		return at
+	}
+	return ""
+}
+
+// anthropicSDKReads decodes what the server sends with the library's types.
+func anthropicSDKReads(what string, data []byte) error {
+	if what == "event" {
+		return anthropicSDKReadsEvent(data)
+	}
+	var m sdk.Message
+	if err := json.Unmarshal(data, &m); err != nil {
+		return fmt.Errorf("check message: %w", err)
+	}
+	for _, c := range m.Content {
+		if c.AsAny() == nil {
+			return fmt.Errorf("check message: block of type %q", c.Type)
+		}
+	}
+	return nil
+}
+
+func anthropicSDKReadsEvent(data []byte) error {
+	var e sdk.MessageStreamEventUnion
+	if err := json.Unmarshal(data, &e); err != nil {
+		return fmt.Errorf("check event: %w", err)
+	}
+	switch e := e.AsAny().(type) {
+	case sdk.ContentBlockStartEvent:
+		if e.ContentBlock.AsAny() == nil {
+			return fmt.Errorf("check event: block of type %q", e.ContentBlock.Type)
+		}
+	case sdk.ContentBlockDeltaEvent:
+		if e.Delta.AsAny() == nil {
+			return fmt.Errorf("check event: piece of type %q", e.Delta.Type)
+		}
+	case nil:
+		if string(data) != `{"type":"ping"}` {
+			return fmt.Errorf("check event: %s", data)
+		}
+	}
+	return nil
+}

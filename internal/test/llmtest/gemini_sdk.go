@@ -1,0 +1,49 @@
+//go:build peers
+
+package llmtest
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/genai"
+)
+
+// vendorWire is the body of a request in the types of the vendor's library.
+type vendorWire struct {
+	Contents          []*genai.Content        `json:"contents"`
+	SystemInstruction *genai.Content          `json:"systemInstruction,omitempty"`
+	Tools             []*genai.Tool           `json:"tools,omitempty"`
+	ToolConfig        *genai.ToolConfig       `json:"toolConfig,omitempty"`
+	SafetySettings    []*genai.SafetySetting  `json:"safetySettings,omitempty"`
+	GenerationConfig  *genai.GenerationConfig `json:"generationConfig,omitempty"`
+}
+
+// geminiSDKAccepts refuses what the vendor's library does not know.
+func geminiSDKAccepts(body []byte) error {
+	var w vendorWire
+	if err := decodeStrictGemini(body, &w); err != nil {
+		return fmt.Errorf("decode request with the vendor's types: %w", err)
+	}
+	return nil
+}
+
+// geminiSDKReads decodes an answer with the library's types and encodes it again:
+// what the vendor does not know is lost on the way.
+func geminiSDKReads(message []byte) error {
+	var r genai.GenerateContentResponse
+	if err := json.Unmarshal(message, &r); err != nil {
+		return fmt.Errorf("decode answer with the vendor's types: %w", err)
+	}
+	var before, after any
+	if err := json.Unmarshal(message, &before); err != nil {
+		return fmt.Errorf("decode answer: %w", err)
+	}
+	if err := json.Unmarshal(encodeGemini(&r), &after); err != nil {
+		return fmt.Errorf("decode answer: %w", err)
+	}
+	if was, is := string(encodeGemini(before)), string(encodeGemini(after)); was != is {
+		return fmt.Errorf("the vendor's library reads %s as %s", was, is)
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package llmtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// errOver ends an answer early: the client or the server is gone, or the
+// fault asked for it.
+var errOver = errors.New("answer over")
+
+// player sends one answer, faults included.
+type player struct {
+	s   *Server
+	w   http.ResponseWriter
+	rc  *http.ResponseController
+	ctx context.Context //nolint:containedctx // lives as long as the one request it belongs to
+	rec *Request
+}
+
+func (p *player) play(wire wireFormat, req Request, reply Reply, n int) {
+	f := reply.Fault
+	if f.Hang == BeforeHeaders && p.pause(f) != nil {
+		return
+	}
+	for k, v := range f.Header {
+		p.w.Header().Set(k, v)
+	}
+	switch {
+	case f.Body != nil:
+		p.body(f, "application/json", []byte(*f.Body))
+	case f.Status != 0:
+		p.body(f, "application/json", p.s.errorObject(f.Status, f.Code, f.Message))
+	case req.Stream:
+		p.stream(wire, req, reply, n)
+	default:
+		data := mustEncode(wire.whole(req, reply, n))
+		p.validate(wire.form().whole, req, data, n)
+		p.body(f, "application/json", data)
+	}
+}
+
+// body sends an answer of one piece.
+func (p *player) body(f Fault, contentType string, data []byte) {
+	if p.w.Header().Get("Content-Type") == "" {
+		p.w.Header().Set("Content-Type", contentType)
+	}
+	status := f.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	p.w.WriteHeader(status)
+	_ = p.send(f, string(data))
+}
+
+func (p *player) stream(wire wireFormat, req Request, reply Reply, n int) {
+	f := reply.Fault
+	p.w.Header().Set("Content-Type", "text/event-stream")
+	p.w.WriteHeader(http.StatusOK)
+	if p.rc.Flush() != nil {
+		return
+	}
+	frames := p.frames(wire, req, reply, n)
+	for i, frame := range frames {
+		if i == f.At && p.interrupt(wire, f) != nil {
+			return
+		}
+		if p.send(f, strings.Repeat(": keep-alive\n\n", f.Comments)+frame) != nil {
+			return
+		}
+	}
+	if f.At >= len(frames) && p.interrupt(wire, f) != nil {
+		return
+	}
+	_ = p.send(f, wire.form().done)
+}
+
+// frames are the events as they go over the wire.
+func (p *player) frames(wire wireFormat, req Request, reply Reply, n int) []string {
+	var frames []string
+	form := wire.form()
+	if reply.Events != nil {
+		for _, e := range reply.Events {
+			if d := p.s.dialect; d != nil && d.Raw != nil {
+				d.Raw(req, []byte(e))
+			}
+			head := object{"type": "message"}
+			_ = json.Unmarshal([]byte(e), &head) // it may be malformed on purpose
+			frames = append(frames, form.frame(head, []byte(e)))
+		}
+		return frames
+	}
+	for _, e := range wire.events(req, reply, n) {
+		data := mustEncode(e)
+		p.validate(form.event, req, data, n)
+		frames = append(frames, form.frame(e, data))
+	}
+	return frames
+}
+
+// interrupt is where a stream goes wrong; it returns nil to go on.
+func (p *player) interrupt(wire wireFormat, f Fault) error {
+	switch {
+	case f.StreamError != "":
+		e := wire.failed(f.Code, f.StreamError)
+		_ = p.send(f, wire.form().frame(e, mustEncode(e)))
+		return errOver
+	case f.Hang == InStream:
+		return p.pause(f)
+	case f.Cut != NoCut && f.Release != nil && p.pause(f) != nil:
+		return errOver
+	case f.Cut == CutClean:
+		return errOver
+	case f.Cut == CutClose, f.Cut == CutReset:
+		p.hangUp(f.Cut == CutReset)
+		return errOver
+	}
+	return nil
+}
+
+// pause is silence until released; an error if the client or server left.
+func (p *player) pause(f Fault) error {
+	select {
+	case <-f.Release:
+		return nil
+	case <-p.s.quit:
+	case <-p.ctx.Done():
+		p.s.update(func() { p.rec.Gone = true })
+	}
+	return errOver
+}
+
+func (p *player) hangUp(reset bool) {
+	conn, _, err := p.rc.Hijack()
+	if err != nil {
+		p.s.addProblem("hang up: %v", err)
+		return
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok && reset {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// send writes and flushes, slowly if asked to.
+func (p *player) send(f Fault, data string) error {
+	step := len(data)
+	if f.Trickle > 0 {
+		step = 1
+	}
+	for len(data) > 0 {
+		if _, err := p.w.Write([]byte(data[:step])); err != nil {
+			p.s.update(func() { p.rec.Gone = true })
+			return fmt.Errorf("send: %w", err)
+		}
+		if err := p.rc.Flush(); err != nil {
+			p.s.update(func() { p.rec.Gone = true })
+			return fmt.Errorf("send: %w", err)
+		}
+		p.s.update(func() { p.rec.Sent = time.Now() })
+		data = data[step:]
+		if f.Trickle > 0 {
+			select {
+			case <-time.After(f.Trickle):
+			case <-p.s.quit:
+				return errOver
+			case <-p.ctx.Done():
+				return errOver
+			}
+		}
+	}
+	return nil
+}
+
+func (p *player) validate(root string, req Request, data []byte, n int) {
+	if err := p.s.check(root, req, data); err != nil {
+		p.s.addProblem("reply %d is itself wrong: %v", n, err)
+	}
+}

@@ -1,0 +1,152 @@
+// Package llmtest is a scripted model server for tests. It listens on a real
+// loopback socket and speaks the HTTP and server-sent events of OpenAI's
+// Responses and chat completions APIs, so that a client is tested with all of
+// its own wire code. What it says is a script of turns, each of which may look
+// at the request; and it misbehaves on demand: slow, silent, cut off, refusing,
+// malformed.
+//
+// Requests and well-formed replies are checked against OpenAI's published
+// schema where that file is at hand (see [Server.Problems]). The package is not
+// for use outside tests and demonstrations: it has no model.
+package llmtest
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"sync"
+	"testing"
+)
+
+// Server is a scripted model server. Its methods are safe for concurrent use.
+type Server struct {
+	srv    *httptest.Server
+	quit   chan struct{}
+	schema *schemas // nil: not at hand
+
+	dialect *Dialect // nil: OpenAI's
+
+	mu       sync.Mutex
+	script   []Turn
+	fallback Turn
+	requests []*Request
+	decided  []bool // which of them have a turn, or will have none
+	problems []string
+	changed  chan struct{} // closed and replaced when requests change
+	closed   bool
+	screen   map[string][]ScreenCall // of the answers so far, by their ids
+}
+
+// NewServer starts a server for the duration of a test. When the test ends,
+// violations of the schema and requests beyond the script fail it.
+func NewServer(tb testing.TB, script ...Turn) *Server {
+	tb.Helper()
+	s, err := Open(script...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if s.schema == nil {
+		tb.Logf("requests and replies are not validated: %s is not at hand", schemaFile)
+	}
+	closeWithTest(tb, s)
+	return s
+}
+
+// closeWithTest closes s when the test ends and fails it for what was wrong.
+func closeWithTest(tb testing.TB, s *Server) {
+	tb.Helper()
+	tb.Cleanup(func() {
+		s.Close()
+		for _, p := range s.Problems() {
+			tb.Errorf("model server: %s", p)
+		}
+	})
+}
+
+// Open starts a server that plays script, a turn for each request. The caller
+// closes it.
+func Open(script ...Turn) (*Server, error) {
+	schema, err := loadSchemas()
+	if err != nil {
+		return nil, fmt.Errorf("open model server: %w", err)
+	}
+	s := &Server{quit: make(chan struct{}), schema: schema, script: script, changed: make(chan struct{})}
+	s.srv = httptest.NewServer(s.routes())
+	return s, nil
+}
+
+// Close ends all answers under way and the server. It may be called twice.
+func (s *Server) Close() {
+	s.mu.Lock()
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if !closed {
+		close(s.quit)
+		s.srv.CloseClientConnections()
+		s.srv.Close()
+	}
+}
+
+// BaseURL is what a client is configured with: it ends in /v1.
+func (s *Server) BaseURL() string { return s.srv.URL + "/v1" }
+
+// Add appends turns to the script.
+func (s *Server) Add(script ...Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = append(s.script, script...)
+}
+
+// SetFallback sets the turn that answers requests beyond the script. Without it
+// they get status 500 and are a problem.
+func (s *Server) SetFallback(turn Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fallback = turn
+}
+
+// Requests are the calls so far, in order of arrival.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]Request, len(s.requests))
+	for i, r := range s.requests {
+		all[i] = *r
+	}
+	return all
+}
+
+// Problems are what was wrong with requests, replies and the script.
+func (s *Server) Problems() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.problems...)
+}
+
+// Await waits until request i (from 0) satisfies ok and returns it. It fails
+// with the context's cause.
+func (s *Server) Await(ctx context.Context, i int, ok func(Request) bool) (Request, error) {
+	for {
+		s.mu.Lock()
+		changed := s.changed
+		if i < len(s.requests) && ok(*s.requests[i]) {
+			r := *s.requests[i]
+			s.mu.Unlock()
+			return r, nil
+		}
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Request{}, fmt.Errorf("await request %d: %w", i, context.Cause(ctx))
+		}
+	}
+}
+
+// Arrived is satisfied as soon as a request is there; for [Server.Await].
+func Arrived(Request) bool { return true }
+
+// Ended is satisfied when the server is done with a request, because the
+// answer is complete or the client is gone; for [Server.Await].
+func Ended(r Request) bool { return !r.Ended.IsZero() }

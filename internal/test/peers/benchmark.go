@@ -1,0 +1,397 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"clank/internal/test/npm"
+)
+
+// benchmark has the same things done by everybody, in turns.
+type benchmark struct {
+	site       string
+	clank      *clank
+	playwright *npm.Playwright
+	agent      *agentBrowser
+	rounds     int
+	only       []string // names of deeds; none means all
+	tab        string   // ours
+}
+
+// blocksPerCase is into how many blocks the rounds of one action are cut: what disturbs the machine then disturbs everybody.
+const blocksPerCase = 3
+
+// benchmarkCase is one thing to do. A nil function means that this peer has nothing of the kind.
+type benchmarkCase struct {
+	name         string
+	prepare      func(ctx context.Context) error           // before each block
+	ours         func(ctx context.Context, i int) error    // over the control API
+	command      func(i int) []string                      // as "clank browser …"
+	script       string                                    // the operation of playwright.mjs
+	url          string                                    // its argument
+	agent        func(ctx context.Context, i int) []string // as "agent-browser …"
+	prepareAgent func(ctx context.Context) error           // before each block of agent-browser
+	rounds       int                                       // at most, if not 0
+	// unsettled says that playwright does not wait for what it led to, as we do: it is not judged by the same measure.
+	unsettled bool
+}
+
+// caseMedians are the medians of one deed.
+type caseMedians struct{ ours, command, playwright, agent time.Duration }
+
+func (r *benchmark) measureCase(ctx context.Context, d benchmarkCase) (caseMedians, error) {
+	var all [4][]time.Duration
+	n := max(r.rounds/blocksPerCase, 1)
+	if d.rounds > 0 {
+		n = min(n, d.rounds)
+	}
+	for turn := range blocksPerCase {
+		if d.prepare != nil {
+			if err := d.prepare(ctx); err != nil {
+				return caseMedians{}, fmt.Errorf("%s: %w", d.name, err)
+			}
+		}
+		for k, block := range []func(ctx context.Context, d benchmarkCase, from, n int) ([]time.Duration, error){r.byAPI, r.byCommand, r.byPlaywright, r.byAgent} {
+			took, err := block(ctx, d, turn*n, n)
+			if err != nil {
+				return caseMedians{}, fmt.Errorf("%s: %w", d.name, err)
+			}
+			all[k] = append(all[k], took...)
+		}
+	}
+	return caseMedians{median(all[0]), median(all[1]), median(all[2]), median(all[3])}, nil
+}
+
+// timeRounds times n rounds of something.
+func timeRounds(from, n int, do func(i int) (time.Duration, error)) ([]time.Duration, error) {
+	var all []time.Duration
+	for i := range n {
+		took, err := do(from + i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, took)
+	}
+	return all, nil
+}
+
+// focusOurTab brings our tab to the front: Chromium draws what is there.
+func (r *benchmark) focusOurTab(ctx context.Context) error {
+	return r.clank.Call(ctx, "POST", "/tabs/focus", map[string]any{"targetId": r.tab}, nil)
+}
+
+func (r *benchmark) byAPI(ctx context.Context, d benchmarkCase, from, n int) ([]time.Duration, error) {
+	if err := r.focusOurTab(ctx); err != nil {
+		return nil, err
+	}
+	return timeRounds(from, n, func(i int) (time.Duration, error) {
+		begin := time.Now()
+		err := d.ours(ctx, i)
+		return time.Since(begin), err
+	})
+}
+
+func (r *benchmark) byCommand(ctx context.Context, d benchmarkCase, from, n int) ([]time.Duration, error) {
+	if d.command == nil {
+		return nil, nil
+	}
+	return timeRounds(from, n, func(i int) (time.Duration, error) { return r.clank.command(ctx, d.command(i)...) })
+}
+
+func (r *benchmark) byPlaywright(_ context.Context, d benchmarkCase, _, n int) ([]time.Duration, error) {
+	return r.playwright.Times(d.script, d.url, n)
+}
+
+func (r *benchmark) byAgent(ctx context.Context, d benchmarkCase, from, n int) ([]time.Duration, error) {
+	if d.agent == nil {
+		return nil, nil
+	}
+	if err := r.agent.front(ctx); err != nil {
+		return nil, err
+	}
+	if d.prepareAgent != nil { // it forgets its refs when it changes tabs
+		if err := d.prepareAgent(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return timeRounds(from, n, func(i int) (time.Duration, error) {
+		took, _, err := r.agent.do(ctx, d.agent(ctx, i)...)
+		return took, err
+	})
+}
+
+func median(all []time.Duration) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// formRefs are the elements of the form page, in everybody's own names.
+type formRefs struct{ name, save, country string }
+
+func (r *benchmark) navigateAll(ctx context.Context, url string) error {
+	if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": url, "targetId": r.tab}, nil); err != nil {
+		return err
+	}
+	if _, _, err := r.agent.do(ctx, "open", url); err != nil {
+		return err
+	}
+	_, err := r.playwright.Times("goto", url, 0)
+	return err
+}
+
+// actionCases are the deeds on the form page that are decided by the tool.
+func (r *benchmark) actionCases() []benchmarkCase {
+	var ours, theirs formRefs
+	elements := map[[2]string][2]*string{
+		{"textbox", "Name"}: {&ours.name, &theirs.name}, {"button", "Save"}: {&ours.save, &theirs.save},
+		{"combobox", "Country"}: {&ours.country, &theirs.country},
+	}
+	fresh := func(ctx context.Context) error {
+		if err := r.navigateAll(ctx, r.site+"/form"); err != nil {
+			return err
+		}
+		var err error
+		for element, into := range elements {
+			if *into[0], err = r.clank.ref(ctx, element[0], element[1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	look := func(ctx context.Context) error {
+		var err error
+		for element, into := range elements {
+			if *into[1], err = r.agent.ref(ctx, element[0], element[1]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	act := func(action func(i int) map[string]any) func(context.Context, int) error {
+		return func(ctx context.Context, i int) error { return r.clank.act(ctx, action(i)) }
+	}
+	country := func(i int) string { return []string{"Peru", "Norway"}[i%2] }
+	return []benchmarkCase{
+		{
+			name: "click", prepare: fresh, prepareAgent: look, script: "click",
+			ours:    act(func(int) map[string]any { return map[string]any{"kind": "click", "ref": ours.save} }),
+			command: func(int) []string { return []string{"click", ours.save} },
+			agent:   func(context.Context, int) []string { return []string{"click", theirs.save} },
+		},
+		{
+			name: "type", prepare: fresh, prepareAgent: look, script: "type",
+			ours: act(func(i int) map[string]any {
+				return map[string]any{"kind": "type", "ref": ours.name, "text": "Ada " + strconv.Itoa(i)}
+			}),
+			command: func(i int) []string { return []string{"type", ours.name, "Bea " + strconv.Itoa(i)} },
+			agent: func(_ context.Context, i int) []string {
+				return []string{"fill", theirs.name, "Cem " + strconv.Itoa(i)}
+			},
+		},
+		{
+			name: "press", prepare: fresh, prepareAgent: look, script: "press",
+			ours:    act(func(int) map[string]any { return map[string]any{"kind": "press", "key": "a"} }),
+			command: func(int) []string { return []string{"press", "a"} },
+			agent:   func(context.Context, int) []string { return []string{"press", "a"} },
+		},
+		{
+			name: "hover", prepare: fresh, prepareAgent: look, script: "hover",
+			ours:    act(func(int) map[string]any { return map[string]any{"kind": "hover", "ref": ours.save} }),
+			command: func(int) []string { return []string{"hover", ours.save} },
+			agent:   func(context.Context, int) []string { return []string{"hover", theirs.save} },
+		},
+		{
+			name: "select", prepare: fresh, prepareAgent: look, script: "select",
+			ours: act(func(i int) map[string]any {
+				return map[string]any{"kind": "select", "ref": ours.country, "values": []string{country(i)}}
+			}),
+			command: func(i int) []string { return []string{"select", ours.country, country(i + 1)} },
+			agent:   func(_ context.Context, i int) []string { return []string{"select", theirs.country, country(i)} },
+		},
+		{
+			name: "evaluate", prepare: fresh, prepareAgent: look, script: "evaluate", unsettled: true,
+			ours:    act(func(int) map[string]any { return map[string]any{"kind": "evaluate", "fn": "1 + 1"} }),
+			command: func(int) []string { return []string{"evaluate", "--fn", "1 + 1"} },
+			agent:   func(context.Context, int) []string { return []string{"eval", "1 + 1"} },
+		},
+		{
+			name: "tabs", prepare: fresh, prepareAgent: look, script: "tabs",
+			ours:    func(ctx context.Context, _ int) error { return r.clank.Call(ctx, "GET", "/tabs", nil, nil) },
+			command: func(int) []string { return []string{"tabs"} },
+			agent:   func(context.Context, int) []string { return []string{"tab", "list"} },
+		},
+	}
+}
+
+// chromiumCases are the deeds whose time only Chromium decides.
+func (r *benchmark) chromiumCases() []benchmarkCase {
+	form := r.site + "/form"
+	there := func(ctx context.Context) error { return r.navigateAll(ctx, form) }
+	return []benchmarkCase{
+		{
+			name: "navigate", prepare: there, script: "navigate", url: form,
+			ours: func(ctx context.Context, i int) error {
+				return r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)}, nil)
+			},
+			command: func(i int) []string { return []string{"navigate", form + "?c" + strconv.Itoa(i)} },
+			agent:   func(_ context.Context, i int) []string { return []string{"open", form + "?a" + strconv.Itoa(i)} },
+		},
+		{
+			name: "screenshot", prepare: there, script: "screenshot",
+			ours:    func(ctx context.Context, _ int) error { return r.clank.Call(ctx, "POST", "/screenshot", nil, nil) },
+			command: func(int) []string { return []string{"screenshot"} },
+			agent: func(context.Context, int) []string {
+				return []string{"screenshot", filepath.Join(r.agent.dir, "agent.png")}
+			},
+		},
+	}
+}
+
+// snapshotCases are whole pages of several sizes as text.
+func (r *benchmark) snapshotCases() []benchmarkCase {
+	var deeds []benchmarkCase
+	for _, nodes := range []int{1_000, 10_000, 50_000} {
+		url := r.site + "/table/" + strconv.Itoa(nodes)
+		deeds = append(deeds, benchmarkCase{
+			name: fmt.Sprintf("snapshot of %d", nodes), script: "snapshot", rounds: 5,
+			prepare: func(ctx context.Context) error { return r.navigateAll(ctx, url) },
+			ours: func(ctx context.Context, _ int) error {
+				return r.clank.Call(ctx, "GET", "/snapshot?maxChars=0", nil, nil)
+			},
+			agent: func(context.Context, int) []string { return []string{"snapshot"} },
+		})
+	}
+	return deeds
+}
+
+// loopCase is the usual work of an agent: navigate, snapshot, type, click, snapshot.
+func (r *benchmark) loopCase() benchmarkCase {
+	form := r.site + "/form"
+	return benchmarkCase{
+		name: "loop", script: "loop", url: form, rounds: 8,
+		prepare: func(ctx context.Context) error { return r.navigateAll(ctx, form) },
+		ours: func(ctx context.Context, i int) error {
+			if err := r.clank.Call(ctx, "POST", "/navigate", map[string]any{"url": form + "?" + strconv.Itoa(i)}, nil); err != nil {
+				return err
+			}
+			var snap struct{ Snapshot string }
+			if err := r.clank.Call(ctx, "GET", "/snapshot", nil, &snap); err != nil {
+				return err
+			}
+			name, err := findRef(snap.Snapshot, "textbox", "Name")
+			if err != nil {
+				return err
+			}
+			save, err := findRef(snap.Snapshot, "button", "Save")
+			if err != nil {
+				return err
+			}
+			if err := r.clank.act(ctx, map[string]any{"kind": "type", "ref": name, "text": "Ada"}); err != nil {
+				return err
+			}
+			if err := r.clank.act(ctx, map[string]any{"kind": "click", "ref": save}); err != nil {
+				return err
+			}
+			return r.clank.Call(ctx, "GET", "/snapshot", nil, nil)
+		},
+	}
+}
+
+// worstRatios is the highest ratio of a group to a peer.
+type worstRatios struct{ playwright, agent, overhead float64 }
+
+func (r *benchmark) group(ctx context.Context, w *tabwriter.Writer, deeds []benchmarkCase) (worstRatios, error) {
+	var out worstRatios
+	for _, d := range deeds {
+		if len(r.only) > 0 && !slices.Contains(r.only, d.name) {
+			continue
+		}
+		t, err := r.measureCase(ctx, d)
+		if err != nil {
+			return worstRatios{}, err
+		}
+		toPlay := ratio(t.ours, t.playwright)
+		toAgent := ratio(t.command, t.agent)
+		if t.command == 0 {
+			toAgent = ratio(t.ours, t.agent)
+		}
+		if !d.unsettled {
+			out.playwright = max(out.playwright, toPlay)
+		}
+		out.agent = max(out.agent, toAgent)
+		if t.command > 0 {
+			out.overhead = max(out.overhead, ms(t.command-t.ours))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%s\t%s\t%s\n", d.name, show(t.ours), show(t.playwright), toPlay, show(t.command), show(t.agent), showRatio(toAgent))
+		w.Flush()
+	}
+	return out, nil
+}
+
+func (r *benchmark) run(ctx context.Context, out io.Writer) error {
+	fmt.Fprintf(out, "medians in ms, %d rounds in %d turns, a Chromium for each; playwright-core %s, agent-browser %s\n", r.rounds, blocksPerCase, npm.PlaywrightVersion, npm.AgentBrowserVersion)
+	var tab struct{ TargetID string }
+	if err := r.clank.Call(ctx, "POST", "/tabs/open", map[string]any{"url": r.site + "/form"}, &tab); err != nil {
+		return err
+	}
+	r.tab = tab.TargetID
+	if err := r.agent.open(ctx, r.site+"/form"); err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(out, 16, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "deed\tclank API\tplaywright\tratio\tclank command\tagent-browser\tratio\t")
+	actions, err := r.group(ctx, w, r.actionCases())
+	if err != nil {
+		return err
+	}
+	chromiums, err := r.group(ctx, w, r.chromiumCases())
+	if err != nil {
+		return err
+	}
+	loop, err := r.group(ctx, w, []benchmarkCase{r.loopCase()})
+	if err != nil {
+		return err
+	}
+	snapshots, err := r.group(ctx, w, r.snapshotCases())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "worst ratio to agent-browser, command to command: %.2f for actions, %.2f for what Chromium decides; snapshots %.2f\n", actions.agent, chromiums.agent, snapshots.agent)
+	fmt.Fprintln(out, "evaluate is not in worst_action_ratio: playwright's ends with the script, ours when what the script set off has run")
+	fmt.Fprintf(out, "worst ratio to playwright for what Chromium decides (navigate, screenshot): %.2f\n", chromiums.playwright)
+	fmt.Fprintf(out, "peers: worst_action_ratio=%.2f loop_ratio=%.2f cli_ms=%.1f snapshot_ratio=%.2f\n",
+		actions.playwright, loop.playwright, max(actions.overhead, chromiums.overhead), snapshots.playwright)
+	return nil
+}
+
+func ratio(a, b time.Duration) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func show(d time.Duration) string {
+	if d == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", ms(d))
+}
+
+func showRatio(x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", x)
+}

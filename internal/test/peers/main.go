@@ -1,0 +1,102 @@
+// Command peers times clank's browser against others that people use, in one run: the control API against playwright-core
+// over CDP, and the commands of "clank browser" against those of agent-browser. Each has a Chromium of its own, of the same
+// program started in the same way: a client that is attached to a browser follows all its tabs, and would slow down the
+// others'. It prints a table of medians and ends with a line of ratios. The peers are installed from npm into a folder that
+// is kept between runs.
+//
+// It judges nothing: times belong to a machine, and only ratios travel.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"clank/browsermgr/chrome"
+	"clank/internal/test/npm"
+)
+
+// wholeLimit bounds the run. Nothing is expected to take nearly so long.
+const wholeLimit = 15 * time.Minute
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	rounds := flag.Int("rounds", 30, "how often each action is done by each")
+	only := flag.String("only", "", "measure only the deeds whose `names`, joined by commas, these are")
+	cache := flag.String("cache", ".cache/peers", "`folder` in which the peers are installed")
+	flag.Parse()
+	if flag.NArg() != 1 || *rounds < 3 {
+		fmt.Fprintln(os.Stderr, "usage: peers [-rounds N] [-only NAMES] [-cache FOLDER] path/to/clank")
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, wholeLimit, fmt.Errorf("the whole took longer than %v", wholeLimit))
+	defer cancel()
+	if err := compare(ctx, flag.Arg(0), *cache, *only, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		return 1
+	}
+	return 0
+}
+
+func compare(ctx context.Context, bin, cache, only string, rounds int) (err error) {
+	node, agent, err := npm.InstallPlaywright(ctx, cache)
+	if err != nil {
+		return err
+	}
+	web := newSite()
+	defer web.Close()
+	c, err := startClank(ctx, bin)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if end := c.Close(); err == nil {
+			err = end
+		}
+	}()
+	home, err := startChromium(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopChromium(ctx, home)
+	away, err := startChromium(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopChromium(ctx, away)
+	p, err := npm.StartPlaywright(ctx, node, fmt.Sprintf("http://127.0.0.1:%d", home.Port))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	a := &agentBrowser{bin: agent, port: away.Port, dir: c.Temp}
+	defer a.close(ctx)
+	r := &benchmark{site: web.URL, clank: c, playwright: p, agent: a, rounds: rounds}
+	if only != "" {
+		r.only = strings.Split(only, ",")
+	}
+	return r.run(ctx, os.Stdout)
+}
+
+// startChromium starts a browser for a peer, as clank starts its own.
+func startChromium(ctx context.Context) (*chrome.Process, error) {
+	found, err := chrome.Find(ctx, os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		return nil, err
+	}
+	return chrome.Launch(ctx, chrome.LaunchOptions{Executable: found.Path, Headless: true})
+}
+
+func stopChromium(ctx context.Context, p *chrome.Process) {
+	if err := p.Stop(context.WithoutCancel(ctx)); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+	}
+}

@@ -1,0 +1,122 @@
+package rtctest
+
+import (
+	_ "embed"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/videosource"
+	"clank/voice/webrtc"
+)
+
+// VP8 key frames of one colour, 320 by 180.
+var (
+	//go:embed testdata/red.vp8
+	red []byte
+	//go:embed testdata/blue.vp8
+	blue []byte
+)
+
+// Red and Blue are frames of one colour.
+func Red() videosource.Frame  { return frame(red) }
+func Blue() videosource.Frame { return frame(blue) } //nolint:revive // see Red
+
+func frame(data []byte) videosource.Frame {
+	return videosource.Frame{Data: data, Width: 320, Height: 180, Taken: time.Now()}
+}
+
+// FrameSource is a source of pictures that shows what it is told. Its zero value shows nothing.
+type FrameSource struct {
+	mu        sync.Mutex
+	last      videosource.Frame
+	looks     map[*screenViewer]struct{}
+	refreshed int
+}
+
+// Show shows f to all who look.
+func (s *FrameSource) Show(f videosource.Frame) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = f
+	for l := range s.looks {
+		l.put(f)
+	}
+}
+
+// Viewers is how many look.
+func (s *FrameSource) Viewers() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.looks)
+}
+
+// Refreshed is how often anybody has asked for a frame.
+func (s *FrameSource) Refreshed() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refreshed
+}
+
+// Watch begins to look.
+func (s *FrameSource) Watch() webrtc.FrameSource {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &screenViewer{screen: s, frames: make(chan videosource.Frame, 1)}
+	if s.looks == nil {
+		s.looks = make(map[*screenViewer]struct{})
+	}
+	s.looks[l] = struct{}{}
+	if s.last.Data != nil {
+		l.put(s.last)
+	}
+	return l
+}
+
+type screenViewer struct {
+	screen *FrameSource
+	frames chan videosource.Frame
+}
+
+func (l *screenViewer) put(f videosource.Frame) {
+	select {
+	case <-l.frames:
+	default:
+	}
+	l.frames <- f
+}
+
+// Frames implements [webrtc.FrameSource].
+func (l *screenViewer) Frames() <-chan videosource.Frame { return l.frames }
+
+// Refresh implements [webrtc.FrameSource]: the last frame comes again.
+func (l *screenViewer) Refresh() {
+	l.screen.mu.Lock()
+	defer l.screen.mu.Unlock()
+	l.screen.refreshed++
+	if l.screen.last.Data != nil {
+		l.put(l.screen.last)
+	}
+}
+
+// Close implements [webrtc.FrameSource].
+func (l *screenViewer) Close() {
+	l.screen.mu.Lock()
+	defer l.screen.mu.Unlock()
+	delete(l.screen.looks, l)
+}
+
+// OpenEngine is an engine on the loopback interface, which is closed when the test ends.
+func OpenEngine(tb testing.TB, e *webrtc.Engine) *webrtc.Engine {
+	tb.Helper()
+	e.Loopback = true
+	if err := e.Open(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := e.Close(within(tb)); err != nil {
+			tb.Error(err)
+		}
+	})
+	return e
+}

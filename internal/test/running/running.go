@@ -1,0 +1,222 @@
+// Package running starts the real clank as a server in a process, a home and a temporary directory of its own, and speaks to
+// its control API as a client that knows nothing but the contract. It is for suites that judge the whole program from
+// outside.
+package running
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// startTimeout bounds the start of the server, and its end.
+const startTimeout = 30 * time.Second
+
+// Clank is a running server. Close ends it and removes all it had.
+type Clank struct {
+	// Bin is the program, Home its CLANK_HOME, Temp its TMPDIR, URL the control API's address and Token its secret.
+	Bin, Home, Temp, URL, Token string
+
+	cmd  *exec.Cmd
+	log  output
+	done chan struct{}
+	dir  string
+}
+
+// output collects what a process prints.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// Start starts the program at bin and returns when its control API is announced. env is added to the environment.
+func Start(ctx context.Context, bin string, env ...string) (*Clank, error) {
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		return nil, err
+	}
+	c := &Clank{Bin: bin, Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "tmp"), dir: dir}
+	if err := os.Mkdir(c.Temp, 0o700); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if err := c.Restart(ctx, env...); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return c, nil
+}
+
+// pages are the hosts of the pages of the suites: a clank that was told nothing reaches nothing on this machine.
+const pages = "127.0.0.1,localhost,[::1]"
+
+// Restart starts the server again after Stop or Kill, with the same home.
+func (c *Clank) Restart(ctx context.Context, env ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	_ = os.Remove(c.readAddresses())
+	c.done = make(chan struct{})
+	c.cmd = exec.Command(c.Bin, "serve", "--addr", "127.0.0.1:0", "--shop-addr", "127.0.0.1:0", "--control-addr", "127.0.0.1:0") //nolint:noctx // ended by Close
+	c.cmd.Env = append(c.Environ(), env...)
+	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
+	if err := c.cmd.Start(); err != nil {
+		return fmt.Errorf("start clank: %w", err)
+	}
+	go func() {
+		defer close(c.done)
+		_ = c.cmd.Wait() // how it ended is not judged here
+	}()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var place struct{ URL, Token string }
+		data, err := os.ReadFile(c.readAddresses())
+		if err == nil && json.Unmarshal(data, &place) == nil && place.URL != "" {
+			c.URL, c.Token = place.URL, place.Token
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-c.done:
+			return fmt.Errorf("clank ended at its start:\n%s", c.log.String())
+		case <-ctx.Done():
+			c.Kill()
+			return fmt.Errorf("clank did not get ready: %w\n%s", context.Cause(ctx), c.log.String())
+		}
+	}
+}
+
+func (c *Clank) readAddresses() string { return filepath.Join(c.Home, "control.json") }
+
+// Environ is the environment of the server and of commands that are to find it: that of this process, without what would
+// lead elsewhere.
+func (c *Clank) Environ() []string {
+	env := []string{"CLANK_ALLOWED_HOSTS=" + pages, "CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp}
+	for _, name := range []string{"PATH", "HOME", "LANG", "USER", "PLAYWRIGHT_BROWSERS_PATH"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// PID is the server's process.
+func (c *Clank) PID() int { return c.cmd.Process.Pid }
+
+// Log is what the server has printed.
+func (c *Clank) Log() string { return c.log.String() }
+
+// Kill ends the server at once, so that it can clear nothing up.
+func (c *Clank) Kill() {
+	_ = c.cmd.Process.Signal(syscall.SIGKILL)
+	<-c.done
+}
+
+// Stop asks the server to end, and waits for it.
+func (c *Clank) Stop() error {
+	_ = c.cmd.Process.Signal(os.Interrupt)
+	select {
+	case <-c.done:
+		return nil
+	case <-time.After(startTimeout):
+		c.Kill()
+		return fmt.Errorf("clank did not end within %v of an interrupt\n%s", startTimeout, c.log.String())
+	}
+}
+
+// Close ends the server and removes its home.
+func (c *Clank) Close() error { return errors.Join(c.Stop(), os.RemoveAll(c.dir)) }
+
+// Answer is what the control API answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Into decodes the body.
+func (a Answer) Into(v any) error {
+	if err := json.Unmarshal(a.Body, v); err != nil {
+		return fmt.Errorf("answer %d is no such JSON: %w: %.300s", a.Status, err, a.Body)
+	}
+	return nil
+}
+
+// Request makes one request with the secret. body is sent as it is if it is a []byte, and else as JSON; nil sends none.
+func (c *Clank) Request(ctx context.Context, method, path string, body any) (Answer, error) {
+	return c.RequestWith(ctx, method, path, body, http.Header{"Authorization": {"Bearer " + c.Token}})
+}
+
+// RequestWith is Request with headers of the caller's, and no secret but what they hold. "Host" sets the host.
+func (c *Clank) RequestWith(ctx context.Context, method, path string, body any, header http.Header) (Answer, error) {
+	var payload io.Reader
+	if body != nil {
+		data, ok := body.([]byte)
+		if !ok {
+			var err error
+			if data, err = json.Marshal(body); err != nil {
+				return Answer{}, err
+			}
+		}
+		payload = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, payload)
+	if err != nil {
+		return Answer{}, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range header {
+		req.Header[name] = values
+		if name == "Host" {
+			req.Host = values[0]
+		}
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	return Answer{Status: res.StatusCode, Header: res.Header, Body: data}, err
+}
+
+// Call makes a request that must be answered with 200, and decodes the answer into v unless that is nil.
+func (c *Clank) Call(ctx context.Context, method, path string, body, v any) error {
+	a, err := c.Request(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	if a.Status != http.StatusOK {
+		return fmt.Errorf("%s %s: %d: %.500s", method, path, a.Status, a.Body)
+	}
+	if v == nil {
+		return nil
+	}
+	return a.Into(v)
+}

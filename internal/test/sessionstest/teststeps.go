@@ -1,0 +1,207 @@
+//nolint:thelper // what a suite runs are tests: their own lines are what matters
+package sessionstest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/sessions"
+)
+
+func storeSteps(t *testing.T, st sessions.Store) {
+	ctx := t.Context()
+	r, s := aTask("t1", "s1"), aSession("s1")
+	view := &sessions.Image{MediaType: "image/png", Data: []byte{9, 8}}
+	think := sessions.Step{
+		N: 1, Kind: sessions.StepThink, Phase: sessions.PhaseDone, Label: "think", At: day,
+		Usage: sessions.Usage{Calls: 1, InputTokens: 5, USD: 0.25, Unpriced: true},
+	}
+	begun := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "click", Input: []byte(`{"ref":"e1"}`), Label: "click", At: day}
+	done := begun
+	done.Phase, done.Text, done.Failed, done.URL, done.Title = sessions.PhaseDone, "no such ref", true, "http://a.test/", "A"
+	done.View, done.At = view, day.Add(time.Second)
+	answer := sessions.Step{
+		N: 3, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: "x", At: day, Limit: "step limit of 10", Closed: true,
+		Images: []sessions.Image{*view}, Memory: []byte(`{}`),
+	}
+	for _, step := range []sessions.Step{answer, begun, think, done} {
+		must(t, st.SaveStep(ctx, r, s, step, 5))
+	}
+	got, err := st.Steps(ctx, "t1")
+	must(t, err)
+	done.View = &sessions.Image{MediaType: "image/png"}
+	answer.Images, answer.Memory = nil, nil
+	equal(t, "steps", []sessions.Step{think, done, answer}, got)
+	kept, err := st.View(ctx, "t1", 2)
+	must(t, err)
+	equal(t, "view", *view, kept)
+	if _, err := st.View(ctx, "t1", 1); !errors.Is(err, sessions.ErrNotFound) {
+		t.Errorf("view of a step without one: err = %v, want ErrNotFound", err)
+	}
+}
+
+func storeStepTogether(t *testing.T, st sessions.Store) {
+	ctx := t.Context()
+	r, s := aTask("t1", "s1"), aSession("s1")
+	must(t, st.SaveTask(ctx, r, s))
+	r.Steps, s.URL = 5, "http://elsewhere.test/"
+	must(t, st.SaveStep(ctx, r, s, sessions.Step{N: 1, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, At: day}, 1))
+	task, err := st.Task(ctx, "t1")
+	must(t, err)
+	equal(t, "task", r, task)
+	session, err := st.Session(ctx, "s1")
+	must(t, err)
+	equal(t, "session", s, session)
+}
+
+func storeViews(t *testing.T, st sessions.Store) {
+	ctx := t.Context()
+	save := func(n, views int, data ...byte) {
+		t.Helper()
+		step := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: day}
+		if data != nil {
+			step.View = &sessions.Image{MediaType: "image/webp", Data: data}
+		}
+		must(t, st.SaveStep(ctx, aTask("t1", "s1"), aSession("s1"), step, views))
+	}
+	kept := func() string {
+		t.Helper()
+		var list strings.Builder
+		steps, err := st.Steps(ctx, "t1")
+		must(t, err)
+		for _, step := range steps {
+			view, err := st.View(ctx, "t1", step.N)
+			if (err == nil) != (step.View != nil) {
+				t.Errorf("step %d: listed view %v, View says %v", step.N, step.View, err)
+			}
+			if err == nil {
+				fmt.Fprintf(&list, "%d:%d ", step.N, view.Data[0])
+			}
+		}
+		return list.String()
+	}
+	for n := 1; n <= 5; n++ {
+		save(n, 2, byte(n))
+	}
+	equal(t, "newest two of five", "4:4 5:5 ", kept())
+	save(6, 2)
+	equal(t, "after a step without a view", "4:4 5:5 ", kept())
+	save(5, 2, 50)
+	equal(t, "after a step was saved again", "4:4 5:50 ", kept())
+	save(7, 1, 7)
+	equal(t, "with a lower bound", "7:7 ", kept())
+}
+
+func storeRecover(t *testing.T, st sessions.Store) {
+	ctx := t.Context()
+	states := []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning, sessions.TaskDone, sessions.TaskStopped}
+	for i, state := range states {
+		r := aTask(fmt.Sprintf("t%d", i), "s0")
+		r.State = state
+		must(t, st.SaveTask(ctx, r, aSession("s0")))
+	}
+	for i, state := range []sessions.SessionState{sessions.SessionIdle, sessions.SessionRunning, sessions.SessionParked, sessions.SessionClosed} {
+		s := aSession(fmt.Sprintf("s%d", i))
+		s.State = state
+		must(t, st.SaveSession(ctx, s))
+	}
+	later := day.Add(time.Hour)
+	tasks, parked, err := st.Recover(ctx, "it ended", later)
+	must(t, err)
+	if tasks != 2 || parked != 2 {
+		t.Errorf("recovered %d tasks and %d sessions, want 2 and 2", tasks, parked)
+	}
+	for i, want := range []sessions.TaskState{sessions.TaskInterrupted, sessions.TaskInterrupted, sessions.TaskDone, sessions.TaskStopped} {
+		r, err := st.Task(ctx, fmt.Sprintf("t%d", i))
+		must(t, err)
+		if r.State != want {
+			t.Errorf("task %d = %s, want %s", i, r.State, want)
+		}
+		if want == sessions.TaskInterrupted && (r.Reason != "it ended" || !r.Ended.Equal(later)) {
+			t.Errorf("task %d ended at %v because %q", i, r.Ended, r.Reason)
+		}
+	}
+	for i, want := range []sessions.SessionState{sessions.SessionParked, sessions.SessionParked, sessions.SessionParked, sessions.SessionClosed} {
+		s, err := st.Session(ctx, fmt.Sprintf("s%d", i))
+		must(t, err)
+		if s.State != want || (i < 2 && s.Shared) {
+			t.Errorf("session %d = %s, shared %v, want %s and not shared", i, s.State, s.Shared, want)
+		}
+	}
+	tasks, parked, err = st.Recover(ctx, "again", later)
+	must(t, err)
+	if tasks != 0 || parked != 0 {
+		t.Errorf("the second time recovered %d tasks and %d sessions, want none", tasks, parked)
+	}
+}
+
+// saveMany saves n final tasks, a minute apart, each with a session and a step
+// with a view.
+func saveMany(t *testing.T, st sessions.Store, n int) {
+	t.Helper()
+	for i := range n {
+		s := aSession(fmt.Sprintf("s%d", i))
+		r := aTask(fmt.Sprintf("t%d", i), s.ID)
+		r.Asked = day.Add(time.Duration(i) * time.Minute)
+		s.LastUsed, s.State = r.Asked, sessions.SessionParked
+		step := sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: day, View: &sessions.Image{MediaType: "image/png", Data: []byte{1}}}
+		must(t, st.SaveStep(t.Context(), r, s, step, 1))
+	}
+}
+
+func taskIDs(t *testing.T, st sessions.Store) (ids []string) {
+	t.Helper()
+	all, err := st.Tasks(t.Context(), sessions.TaskQuery{})
+	must(t, err)
+	for _, r := range all {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+func storePrune(t *testing.T, st sessions.Store) {
+	ctx := t.Context()
+	saveMany(t, st, 5)
+	running := aTask("running", "s0")
+	running.State, running.Asked = sessions.TaskRunning, day.Add(-time.Hour)
+	s0, err := st.Session(ctx, "s0")
+	must(t, err)
+	must(t, st.SaveTask(ctx, running, s0))
+
+	before := day.Add(3 * time.Minute)
+	for _, want := range []int{2, 1, 0} {
+		n, err := st.Prune(ctx, before, 0, 2)
+		must(t, err)
+		if n != want {
+			t.Errorf("pruned %d, want %d", n, want)
+		}
+	}
+	equal(t, "tasks left", []string{"t4", "t3", "running"}, taskIDs(t, st))
+	if steps, err := st.Steps(ctx, "t0"); err != nil || len(steps) != 0 {
+		t.Errorf("steps of a pruned task = %v, %v", steps, err)
+	}
+	if _, err := st.View(ctx, "t0", 1); !errors.Is(err, sessions.ErrNotFound) {
+		t.Errorf("view of a pruned task: err = %v, want ErrNotFound", err)
+	}
+	for id, want := range map[string]bool{"s0": true, "s1": false, "s2": false, "s3": true, "s4": true} {
+		if _, err := st.Session(ctx, id); (err == nil) != want {
+			t.Errorf("session %s is there: %v, want %v", id, err == nil, want)
+		}
+	}
+}
+
+func storePruneKeep(t *testing.T, st sessions.Store) {
+	saveMany(t, st, 5)
+	n, err := st.Prune(t.Context(), time.Time{}, 2, 100)
+	must(t, err)
+	if n != 3 {
+		t.Errorf("pruned %d, want 3", n)
+	}
+	equal(t, "tasks left", []string{"t4", "t3"}, taskIDs(t, st))
+	if _, err := st.Session(t.Context(), "s0"); err != nil {
+		t.Errorf("without a time, sessions stay: %v", err)
+	}
+}

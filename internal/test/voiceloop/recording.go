@@ -1,0 +1,205 @@
+package voiceloop
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"clank/voice"
+)
+
+// Sentences are what is said besides orders; many have "stop" in them, or words like it.
+var Sentences = []string{
+	"look up the ferry times for tomorrow morning",
+	"I think we should take the top road instead",
+	"the shop on the corner closes at six",
+	"it is only one step from the door",
+	"where is the next bus stop on this street",
+	"don't stop me now I am having such a good time",
+	"what is the cheapest flight to Lisbon in June",
+	"yes",
+	"no I did not mean that one",
+	"the stop sign was hidden behind a tree",
+	"please click on the second one",
+	"how much is the blue jacket",
+	"can you stop by the shop and buy some milk",
+	"that is a nonstop flight isn't it",
+	"hold on",
+	"I stopped reading the book after ten pages",
+	"scroll down a bit and read me the headline",
+	"thanks that was very helpful",
+	"clank look for a cheap hotel near the station",
+	"we drank tea and talked about the bank",
+	"sorry what did you say about the hotel",
+	"my train stops in every little town on the way",
+	"right so what is the next thing on the list",
+	"stay on this page until I say something else",
+}
+
+// Orders are what must be heard, one after every second sentence.
+var Orders = []string{"stop", "stop it", "stop", "clank stop", "stop", "please stop", "stop", "stop now", "stop", "cancel that"}
+
+// Tuned is what the thresholds of the spotter were found with, and HeldOut is what they were not.
+var (
+	Tuned   = TestText{Sentences, Orders}
+	HeldOut = TestText{heldSentences, heldOrders}
+)
+
+var heldSentences = []string{
+	"could you find out when the museum opens on Sunday",
+	"the top shelf is where we keep the cups",
+	"she stopped by the office to pick up the keys",
+	"I would rather take the second train",
+	"there is a bus stop right in front of the house",
+	"what do you think about the new neighbour",
+	"no wait that is the wrong street",
+	"clank what does the blue one cost",
+	"he dropped the phone and it still works",
+	"stop and go traffic all the way to the bridge",
+	"okay",
+	"it would be nice if the rain stopped for a while",
+	"read me the first three results please",
+	"the shop has a big stock of paper",
+	"maybe",
+	"we could eat something on top of the hill",
+	"I cannot stop thinking about that song",
+	"how long does the trip take by boat",
+	"well done",
+	"so far so good",
+	"the last stop is near the harbour",
+	"give me a second",
+	"let us talk about dinner",
+	"that was step number four of nine",
+	"top",
+	"shop",
+	"drop",
+	"pop",
+}
+
+var heldOrders = []string{"stop", "stop now", "stop", "please stop", "clank stop", "stop", "cancel that", "stop", "stop it", "stop"}
+
+// SpokenLine is something in a [Take].
+type SpokenLine struct {
+	Text       string
+	Order      bool // it must be heard as a stop word, and nothing else
+	Start, End time.Duration
+}
+
+// Recording is what one voice says: all sentences and orders with pauses between them, and noise under it all.
+type Recording struct {
+	Voice   Voice
+	Said    []SpokenLine
+	Samples []int16 // at [voice.RateOpus]
+}
+
+// Loudness of speech, and of the noise under it: 20 dB less.
+const (
+	speechRMS = 2500.0
+	noiseRMS  = speechRMS / 10
+)
+
+// SpeechLine is something that one voice says, without noise.
+type SpeechLine struct {
+	Text    string
+	Order   bool
+	Samples []int16 // at [voice.RateOpus]
+}
+
+// TestText is what there is to say: sentences, and after every second one an order.
+type TestText struct {
+	Sentences, Orders []string
+}
+
+// SynthesizeLines has a voice say a text, all in one loudness.
+func SynthesizeLines(ctx context.Context, v Voice, t TestText) ([]SpeechLine, error) {
+	var lines []SpeechLine
+	for i, s := range t.Sentences {
+		lines = append(lines, SpeechLine{Text: s})
+		if i%2 == 1 {
+			lines = append(lines, SpeechLine{Text: t.Orders[i/2%len(t.Orders)], Order: true})
+		}
+	}
+	said := map[string][]int16{}
+	for i, l := range lines {
+		samples, known := said[l.Text]
+		if !known {
+			var err error
+			if samples, err = v.Say(ctx, l.Text); err != nil {
+				return nil, err
+			}
+			said[l.Text] = samples
+		}
+		lines[i].Samples = slices.Clone(samples)
+	}
+	normalizeLevels(lines)
+	return lines, nil
+}
+
+// Record makes a take of a text. The same seed gives the same take.
+func Record(ctx context.Context, v Voice, text TestText, seed uint64) (Recording, error) {
+	lines, err := SynthesizeLines(ctx, v, text)
+	if err != nil {
+		return Recording{}, err
+	}
+	t := Recording{Voice: v}
+	random := rand.New(rand.NewPCG(seed, 1))
+	for _, l := range lines {
+		t.pause(random)
+		start := sampleTime(len(t.Samples))
+		t.Samples = append(t.Samples, l.Samples...)
+		t.Said = append(t.Said, SpokenLine{Text: l.Text, Order: l.Order, Start: start, End: sampleTime(len(t.Samples))})
+	}
+	t.pause(random)
+	t.pause(random)
+	for i, s := range t.Samples {
+		t.Samples[i] = clipSample(float64(s) + random.NormFloat64()*noiseRMS)
+	}
+	return t, nil
+}
+
+func (t *Recording) pause(random *rand.Rand) {
+	t.Samples = append(t.Samples, make([]int16, int(RandomPause(random).Seconds()*voice.RateOpus))...)
+}
+
+// RandomPause is how long somebody pauses between two sentences.
+func RandomPause(random *rand.Rand) time.Duration {
+	return time.Duration(500+random.IntN(600)) * time.Millisecond
+}
+
+func sampleTime(samples int) time.Duration {
+	return time.Duration(samples) * time.Second / voice.RateOpus
+}
+
+// Speech is how long somebody speaks in it.
+func (t Recording) Speech() time.Duration {
+	var d time.Duration
+	for _, s := range t.Said {
+		d += s.End - s.Start
+	}
+	return d
+}
+
+// normalizeLevels brings lines to the loudness of speech, together.
+func normalizeLevels(lines []SpeechLine) {
+	sum, n := 0.0, 0
+	for _, l := range lines {
+		for _, s := range l.Samples {
+			if s > 100 || s < -100 {
+				sum += float64(s) * float64(s)
+				n++
+			}
+		}
+	}
+	gain := speechRMS / math.Sqrt(sum/float64(max(n, 1)))
+	for _, l := range lines {
+		for i, s := range l.Samples {
+			l.Samples[i] = clipSample(float64(s) * gain)
+		}
+	}
+}
+
+func clipSample(v float64) int16 {
+	return int16(max(math.MinInt16, min(math.MaxInt16, v)))
+}

@@ -1,0 +1,191 @@
+package vault
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// keySize is that of AES-256.
+const keySize = 32
+
+// vaultKey is a key and the name by which a vault's file says which one it is encrypted with.
+type vaultKey struct {
+	bytes [keySize]byte
+	id    string
+}
+
+func newKey() vaultKey {
+	var k vaultKey
+	_, _ = rand.Read(k.bytes[:]) // it does not fail: the program would end
+	k.id = keyID(k.bytes)
+	return k
+}
+
+// keyID names a key without telling anything of it.
+func keyID(b [keySize]byte) string {
+	sum := sha256.Sum256(append([]byte("clank vault key\x00"), b[:]...))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (k vaultKey) text() string { return base64.StdEncoding.EncodeToString(k.bytes[:]) }
+
+// parseKey reads 32 bytes in base64 or hexadecimal digits. The error does not repeat them.
+func parseKey(text string) (vaultKey, error) {
+	text = strings.TrimSpace(text)
+	var k vaultKey
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(raw) != keySize {
+		raw, err = hex.DecodeString(text)
+	}
+	if err != nil || len(raw) != keySize {
+		return k, fmt.Errorf("a key is %d bytes in base64 (openssl rand -base64 %d makes one)", keySize, keySize)
+	}
+	copy(k.bytes[:], raw)
+	k.id = keyID(k.bytes)
+	return k, nil
+}
+
+// Keyring is the keyring of an operating system. Get returns ErrNotInKeyring if there is nothing of that name; other errors say
+// that there is no keyring that could be used.
+type Keyring interface {
+	Get(ctx context.Context, name string) (string, error)
+	Set(ctx context.Context, name, secret string) error
+	Delete(ctx context.Context, name string) error
+}
+
+// ErrNotInKeyring is a [Keyring]'s answer for names that it does not have.
+var ErrNotInKeyring = errors.New("the keyring has nothing of that name")
+
+// keyPlace says where a key is.
+type keyPlace string
+
+const (
+	placeGiven   keyPlace = "environment"
+	placeKeyring keyPlace = "keyring"
+	placeFile    keyPlace = "file"
+)
+
+// keyName is what the key of a vault is called in a keyring.
+func keyName(vaultID, keyID string) string { return "vault " + vaultID + " key " + keyID }
+
+// findKey returns the key that a vault's file names. If it is nowhere the error is ErrNoKey, or ErrWrongKey if one was given.
+func (v *Vault) findKey(ctx context.Context, vaultID, id string) (vaultKey, keyPlace, error) {
+	if v.opts.Key != "" {
+		k, err := parseKey(v.opts.Key)
+		if err != nil {
+			return vaultKey{}, placeGiven, fmt.Errorf("%s: %w", v.keySource(), err)
+		}
+		if k.id != id {
+			return vaultKey{}, placeGiven, fmt.Errorf("%w: %s holds another one than %s was written with", ErrWrongKey, v.keySource(), v.opts.Path)
+		}
+		return k, placeGiven, nil
+	}
+	ringErr := errors.New("none was looked in")
+	if v.opts.Keyring != nil {
+		text, err := v.opts.Keyring.Get(ctx, keyName(vaultID, id))
+		if err == nil {
+			k, err := parseKey(text)
+			return k, placeKeyring, err
+		}
+		ringErr = err
+	}
+	keys, err := readKeys(v.opts.KeyFile)
+	if err != nil {
+		return vaultKey{}, placeFile, err
+	}
+	if i := slices.IndexFunc(keys, func(k vaultKey) bool { return k.id == id }); i >= 0 {
+		return keys[i], placeFile, nil
+	}
+	if len(keys) > 0 {
+		return vaultKey{}, placeFile, fmt.Errorf("%w: %s holds another one than %s was written with", ErrWrongKey, v.opts.KeyFile, v.opts.Path)
+	}
+	return vaultKey{}, "", fmt.Errorf("%w: it is neither in the keyring (%w) nor in %s; put it back, or give it with CLANK_VAULT_KEY_FILE", ErrNoKey, ringErr, v.opts.KeyFile)
+}
+
+func (v *Vault) keySource() string {
+	if v.opts.KeySource != "" {
+		return v.opts.KeySource
+	}
+	return "the key that was given"
+}
+
+// storeKey keeps a new key: in the keyring if there is one, otherwise in the file.
+func (v *Vault) storeKey(ctx context.Context, vaultID string, k vaultKey) error {
+	if v.opts.Keyring != nil && v.opts.Keyring.Set(ctx, keyName(vaultID, k.id), k.text()) == nil {
+		return nil
+	}
+	keys, err := readKeys(v.opts.KeyFile)
+	if err != nil {
+		return err
+	}
+	return writeKeys(v.opts.KeyFile, append(keys, k))
+}
+
+// dropKey forgets a key that nothing is encrypted with any more.
+func (v *Vault) dropKey(ctx context.Context, vaultID, id string) error {
+	if v.opts.Keyring != nil {
+		_ = v.opts.Keyring.Delete(ctx, keyName(vaultID, id)) // it may never have been there
+	}
+	keys, err := readKeys(v.opts.KeyFile)
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	return writeKeys(v.opts.KeyFile, slices.DeleteFunc(keys, func(k vaultKey) bool { return k.id == id }))
+}
+
+// readKeys reads a file of keys, one a line. A file that is not there has none; one that others may read is refused.
+func readKeys(path string) ([]vaultKey, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the vault: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("the key of the vault in %s can be read by others: chmod 600 it, and then change it with \"clank vault rekey\"", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the vault: %w", err)
+	}
+	var keys []vaultKey
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		k, err := parseKey(line)
+		if err != nil {
+			return nil, fmt.Errorf("read the key of the vault in %s: %w", path, err)
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+// writeKeys replaces a file of keys; none removes it.
+func writeKeys(path string, keys []vaultKey) error {
+	if len(keys) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the old key: %w", err)
+		}
+		return nil
+	}
+	var b strings.Builder
+	for _, k := range keys {
+		b.WriteString(k.text() + "\n")
+	}
+	if err := replaceFile(path, []byte(b.String())); err != nil {
+		return fmt.Errorf("write the key of the vault: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,312 @@
+package vault
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// scrubber takes known secrets out of texts. The zero value knows none.
+type scrubber struct {
+	known atomic.Pointer[secretReplacer] // nil as long as there is none
+
+	mu     sync.Mutex
+	values []namedSecret
+}
+
+// namedSecret is a secret and what it is called. A secret may be known by several names.
+type namedSecret struct{ name, value string }
+
+// secretReplacer is what the present secrets are replaced with. It does not change.
+type secretReplacer struct {
+	replacer *strings.Replacer
+	shortest int // text that holds something of a secret, in bytes
+	raw      []namedSecret
+}
+
+// maxCodes is how many one-time codes are remembered; older ones are worth nothing.
+const maxCodes = 8
+
+// add makes a secret known from now on.
+func (s *scrubber) add(name, value string) {
+	if utf8.RuneCountInString(value) < MinSecretLength {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slices.Contains(s.values, namedSecret{name, value}) {
+		return
+	}
+	s.values = append(s.values, namedSecret{name, value})
+	same := 0
+	for i, v := range slices.Backward(s.values) {
+		if v.name == name {
+			if same++; same > maxCodes {
+				s.values = slices.Delete(s.values, i, i+1)
+				break
+			}
+		}
+	}
+	k := &secretReplacer{raw: slices.Clone(s.values), shortest: minCutTail}
+	spelled := map[string]string{}
+	for _, v := range s.values {
+		for _, p := range spellings(v.value) {
+			if _, taken := spelled[p]; !taken {
+				spelled[p] = "[secret " + v.name + "]"
+			}
+			k.shortest = min(k.shortest, len(p))
+		}
+	}
+	// Of two that begin alike the longer one wins.
+	patterns := make([]string, 0, len(spelled))
+	for p := range spelled {
+		patterns = append(patterns, p)
+	}
+	slices.SortFunc(patterns, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	pairs := make([]string, 0, 2*len(patterns))
+	for _, p := range patterns {
+		pairs = append(pairs, p, spelled[p])
+	}
+	k.replacer = strings.NewReplacer(pairs...)
+	s.known.Store(k)
+}
+
+func (s *scrubber) text(t string) string {
+	k := s.known.Load()
+	if k == nil || len(t) < k.shortest {
+		return t
+	}
+	return k.replaceIn(t)
+}
+
+func (k *secretReplacer) replaceIn(t string) string {
+	if len(t) < k.shortest || isImageData(t) {
+		return t
+	}
+	return k.replaceCutTail(k.replacePercentEncoded(k.replacer.Replace(t)))
+}
+
+// minCutTail is how much of a secret at the end of a text is taken for one that was cut off.
+const minCutTail = 6
+
+// replaceCutTail replaces the beginning of a secret with which a text ends because it was cut there.
+func (k *secretReplacer) replaceCutTail(t string) string {
+	body := strings.TrimRight(t, "…. ")
+	for _, v := range k.raw {
+		for n := len(v.value) - 1; n >= minCutTail; n-- {
+			if strings.HasSuffix(body, v.value[:n]) {
+				return body[:len(body)-n] + "[secret " + v.name + "]" + t[len(body):]
+			}
+		}
+	}
+	return t
+}
+
+// pictures are how what is no text begins, in base64: PNG, JPEG, WebP, PDF. Searching megabytes of them for a short secret
+// would find it by chance.
+var pictures = []string{"iVBORw0KGgo", "/9j/", "UklGR", "JVBERi0"}
+
+func isImageData(t string) bool {
+	if len(t) < 256 || strings.ContainsAny(t[:256], " \n\"<&%-_") {
+		return false
+	}
+	return slices.ContainsFunc(pictures, func(p string) bool { return strings.HasPrefix(t, p) })
+}
+
+// isTargetID recognises the names that Chromium gives to its frames, targets and requests: replacing a part of one would lose
+// the thing it names. A secret that is the whole of one is replaced.
+func (k *secretReplacer) isTargetID(t string) bool {
+	if len(t) != 32 || strings.Trim(t, "0123456789ABCDEF") != "" {
+		return false
+	}
+	return !slices.ContainsFunc(k.raw, func(n namedSecret) bool { return n.value == t })
+}
+
+// json cleans the strings of a JSON text.
+func (s *scrubber) json(data []byte) []byte {
+	k := s.known.Load()
+	if k == nil || len(data) < k.shortest {
+		return data
+	}
+	var out []byte // nil as long as nothing was replaced
+	done := 0      // how much of data is in out
+	structural := false
+	for at := 0; at < len(data); {
+		start := bytes.IndexByte(data[at:], '"')
+		if start < 0 {
+			break
+		}
+		start += at
+		end := stringEnd(data, start)
+		at = end
+		quoted, name := data[start:end], isMemberName(data[end:])
+		keep := (name || structural) && isProtocolWord(quoted)
+		if name {
+			structural = isStructuralName(quoted)
+		}
+		if keep {
+			continue
+		}
+		clean, changed := k.replaceInLiteral(quoted)
+		if !changed {
+			continue
+		}
+		encoded, err := json.Marshal(clean)
+		if err != nil {
+			continue // strings always marshal
+		}
+		out = append(append(out, data[done:start]...), encoded...)
+		done = end
+	}
+	if out == nil {
+		return data
+	}
+	return append(out, data[done:]...)
+}
+
+// isMemberName reports whether what follows a string makes it the name of a member.
+func isMemberName(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) > 0 && rest[0] == ':'
+}
+
+// isStructuralName reports whether what a member of this name says is part of the protocol rather than of a page. A password
+// that is a plain word must not make a message unreadable.
+func isStructuralName(quoted []byte) bool {
+	switch string(quoted) {
+	case `"method"`, `"type"`, `"subtype"`:
+		return true
+	}
+	return false
+}
+
+// isProtocolWord reports whether a string is letters and dots only, as the names of the protocol are.
+func isProtocolWord(quoted []byte) bool {
+	if len(quoted) > 48 {
+		return false
+	}
+	for _, c := range bytes.Trim(quoted, `"`) {
+		if c != '.' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// replaceInLiteral cleans what a string of JSON, in its quotes, says.
+func (k *secretReplacer) replaceInLiteral(quoted []byte) (clean string, changed bool) {
+	if len(quoted) < k.shortest+2 {
+		return "", false
+	}
+	var text string
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		text = string(quoted[1 : len(quoted)-1])
+	} else if json.Unmarshal(quoted, &text) != nil {
+		text = string(bytes.Trim(quoted, `"`))
+	}
+	if k.isTargetID(text) {
+		return "", false
+	}
+	clean = k.replaceIn(text)
+	return clean, clean != text
+}
+
+// stringEnd is where the string that begins at start ends.
+func stringEnd(data []byte, start int) int {
+	for at := start + 1; at < len(data); {
+		i := bytes.IndexAny(data[at:], `"\`)
+		if i < 0 {
+			return len(data)
+		}
+		if data[at+i] == '"' {
+			return at + i + 1
+		}
+		at += i + 2
+	}
+	return len(data)
+}
+
+// spellings are the ways in which a secret is written in texts.
+func spellings(v string) []string {
+	all := []string{v, strings.TrimSpace(v), strings.Join(strings.Fields(v), " "), strings.ToUpper(v), strings.ToLower(v)}
+	for _, s := range slices.Clone(all[:1]) {
+		all = append(all, jsonSpellings(s)...)
+		all = append(all, htmlSpellings(s)...)
+	}
+	// What is percent-encoded is found by [known.percent], unless it was encoded after something else.
+	for _, s := range slices.Clone(all[1:]) {
+		all = append(all, url.QueryEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), url.PathEscape(s))
+	}
+	for _, s := range []string{v, url.QueryEscape(v), jsonSpellings(v)[1]} { // as bodies of requests are told
+		all = append(all, base64Spellings(s)...)
+	}
+	all = append(all, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))))
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(s string) bool { return utf8.RuneCountInString(s) < MinSecretLength })
+}
+
+func jsonSpellings(s string) []string {
+	plain, _ := json.Marshal(s) // strings always marshal
+	var loose bytes.Buffer
+	enc := json.NewEncoder(&loose)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s)
+	var ascii strings.Builder
+	for _, r := range strings.TrimSpace(loose.String()) {
+		switch {
+		case r < 0x80:
+			ascii.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&ascii, `\u%04x\u%04x`, 0xd800+(r>>10), 0xdc00+(r&0x3ff))
+		default:
+			fmt.Fprintf(&ascii, `\u%04x`, r)
+		}
+	}
+	out := []string{string(plain), strings.TrimSpace(loose.String()), ascii.String()}
+	for i := range out {
+		out[i] = out[i][1 : len(out[i])-1]
+	}
+	return append(out, strings.ReplaceAll(out[1], "/", `\/`))
+}
+
+func htmlSpellings(s string) []string {
+	plain := html.EscapeString(s)
+	return []string{
+		plain,
+		strings.NewReplacer("&#34;", "&quot;").Replace(plain),
+		strings.NewReplacer("&#34;", "&quot;", "&#39;", "'").Replace(plain), // as browsers write attributes
+		strings.NewReplacer("&#34;", `"`, "&#39;", "'").Replace(plain),      // and text
+		strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(plain),
+		strings.NewReplacer("&#34;", "&quot;", "&#39;", "&apos;").Replace(plain),
+		strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#039;").Replace(plain),
+	}
+}
+
+// base64Spellings are what a secret looks like inside of something that was encoded whole, at each of the three places where
+// it may begin there. The characters at its ends that depend on its neighbours are left out.
+func base64Spellings(v string) []string {
+	var out []string
+	for shift := range 3 {
+		padded := append(make([]byte, shift), v...)
+		text := base64.RawStdEncoding.EncodeToString(padded)
+		first := (shift*8 + 5) / 6
+		text = text[first : len(padded)*8/6]
+		out = append(out, text, strings.NewReplacer("+", "-", "/", "_").Replace(text), strings.NewReplacer("+", "%2B", "/", "%2F").Replace(text))
+	}
+	return out
+}

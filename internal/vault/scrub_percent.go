@@ -1,0 +1,99 @@
+package vault
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxPercentLayers is how many percent-encodings within each other are looked through.
+const maxPercentLayers = 3
+
+// percentDecoded is a text without percent-encoding, and where each of its bytes stands in the text that it was made of.
+type percentDecoded struct {
+	text       []byte
+	start, end []int
+}
+
+func undecodedText(t string) percentDecoded {
+	d := percentDecoded{text: []byte(t), start: make([]int, len(t)), end: make([]int, len(t))}
+	for i := range len(t) {
+		d.start[i], d.end[i] = i, i+1
+	}
+	return d
+}
+
+// unescape takes one layer of percent-encoding off. With plus, a plus sign is a space, as in forms.
+func (d percentDecoded) unescape(plus bool) percentDecoded {
+	out := percentDecoded{text: make([]byte, 0, len(d.text)), start: make([]int, 0, len(d.text)), end: make([]int, 0, len(d.text))}
+	for i := 0; i < len(d.text); i++ {
+		c, last := d.text[i], i
+		if c == '%' && i+2 < len(d.text) {
+			if high, low := hexDigit(d.text[i+1]), hexDigit(d.text[i+2]); high >= 0 && low >= 0 {
+				c, last = byte(high<<4|low), i+2 //nolint:gosec // both are below 16
+			}
+		} else if c == '+' && plus {
+			c = ' '
+		}
+		out.text, out.start, out.end = append(out.text, c), append(out.start, d.start[i]), append(out.end, d.end[last])
+		i = last
+	}
+	return out
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// replacePercentEncoded replaces secrets that are percent-encoded in whatever measure: which characters are is different for the parts of
+// an address, for forms, and for programs that write them.
+func (k *secretReplacer) replacePercentEncoded(t string) string {
+	if strings.IndexByte(t, '%') < 0 {
+		return t
+	}
+	for _, plus := range []bool{false, true} {
+		d := undecodedText(t)
+		for range maxPercentLayers {
+			if bytes.IndexByte(d.text, '%') < 0 && (!plus || bytes.IndexByte(d.text, '+') < 0) {
+				break
+			}
+			d = d.unescape(plus)
+			if clean, found := k.replaceDecoded(t, d); found {
+				return k.replacePercentEncoded(clean) // there may be more, otherwise written
+			}
+		}
+	}
+	return t
+}
+
+// replaceDecoded replaces the secrets that a decoded text holds, where they are encoded, in the text it was made of.
+func (k *secretReplacer) replaceDecoded(t string, d percentDecoded) (clean string, found bool) {
+	for _, v := range k.raw {
+		var b strings.Builder
+		done, at := 0, 0
+		for {
+			i := bytes.Index(d.text[at:], []byte(v.value))
+			if i < 0 {
+				break
+			}
+			first, last := at+i, at+i+len(v.value)-1
+			if d.end[last]-d.start[first] == len(v.value) {
+				at = last + 1 // not encoded: what is left of it is our own words
+				continue
+			}
+			b.WriteString(t[done:d.start[first]] + "[secret " + v.name + "]")
+			done, at = d.end[last], last+1
+		}
+		if done > 0 {
+			return b.String() + t[done:], true
+		}
+	}
+	return t, false
+}

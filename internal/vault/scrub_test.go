@@ -1,0 +1,213 @@
+package vault_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"testing"
+
+	"clank/internal/vault"
+)
+
+// revealed is a vault whose entry "shop" was revealed with this password.
+func revealed(tb testing.TB, password string) *vault.Vault {
+	tb.Helper()
+	dir := tb.TempDir()
+	v, err := vault.Open(tb.Context(), vault.Options{Path: dir + "/vault.json", KeyFile: dir + "/vault.key"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	n := shop()
+	n.Password = password
+	if err := v.Put(tb.Context(), n); err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := v.Reveal(tb.Context(), "shop", "https://shop.example"); err != nil {
+		tb.Fatal(err)
+	}
+	return v
+}
+
+// disguises are ways in which a page or a protocol may write a secret.
+var disguises = map[string]func(string) string{
+	"plain":         func(s string) string { return s },
+	"form":          url.QueryEscape,
+	"path":          url.PathEscape,
+	"component":     func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") },
+	"lower percent": func(s string) string { return strings.ToLower(url.QueryEscape(strings.ToLower(s))) },
+	"fragment": func(s string) string {
+		return strings.NewReplacer(" ", "%20", `"`, "%22", "<", "%3C", ">", "%3E").Replace(s) + "%"
+	},
+	"every byte": func(s string) string {
+		var b strings.Builder
+		for i := range len(s) {
+			fmt.Fprintf(&b, "%%%02x", s[i])
+		}
+		return b.String()
+	},
+	"three times":  func(s string) string { return url.QueryEscape(url.PathEscape(url.QueryEscape(s))) },
+	"twice":        func(s string) string { return url.QueryEscape(url.QueryEscape(s)) },
+	"JSON":         func(s string) string { b, _ := json.Marshal(s); return string(b) },
+	"JSON in form": func(s string) string { b, _ := json.Marshal(s); return url.QueryEscape(string(b)) },
+	"HTML":         html.EscapeString,
+	"HTML by DOM":  func(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s) },
+	"attribute": func(s string) string {
+		return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
+	},
+	"base64":        func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+	"basic":         func(s string) string { return base64.StdEncoding.EncodeToString([]byte("ada:" + s)) },
+	"basic shifted": func(s string) string { return base64.StdEncoding.EncodeToString([]byte("adal:" + s + "x")) },
+	"body in base64": func(s string) string {
+		return base64.RawURLEncoding.EncodeToString([]byte("user=adalb&p=" + s + "&q=1"))
+	},
+	"hex":   func(s string) string { return hex.EncodeToString([]byte(s)) },
+	"upper": strings.ToUpper,
+}
+
+func TestSecretsAreScrubbedInEverySpelling(t *testing.T) {
+	for _, secret := range []string{password, "correct horse battery", "p@ss/word+1=&?#%41", "日本語のパスワード", "aB3$", "back\\slash\"quote", "emoji😀pass"} {
+		v := revealed(t, secret)
+		for name, disguise := range disguises {
+			hidden := disguise(secret)
+			if got := v.Scrub("before " + hidden + " after"); strings.Contains(got, hidden) || !strings.Contains(got, "[secret shop]") || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+				t.Errorf("%s of %q: got %q", name, secret, got)
+			}
+			message, err := json.Marshal(map[string]any{"id": 1, "result": map[string]any{"text": "x " + hidden}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			clean := v.ScrubJSON(message)
+			var out struct{ Result struct{ Text string } }
+			if err := json.Unmarshal(clean, &out); err != nil {
+				t.Fatalf("%s of %q: %s is no JSON any more", name, secret, clean)
+			}
+			if strings.Contains(out.Result.Text, hidden) {
+				t.Errorf("%s of %q: got %s", name, secret, clean)
+			}
+		}
+	}
+}
+
+func TestNothingIsScrubbedBeforeItIsRevealed(t *testing.T) {
+	v := open(t, options(t))
+	put(t, v, shop())
+	if got := v.Scrub(password); got != password {
+		t.Errorf("got %q", got)
+	}
+	data := []byte(`"` + "x" + `"`)
+	if got := v.ScrubJSON(data); &got[0] != &data[0] {
+		t.Error("it was copied")
+	}
+	if n := testing.AllocsPerRun(100, func() { v.Scrub(password) }); n != 0 {
+		t.Errorf("it costs %v allocations", n)
+	}
+}
+
+func TestMessagesStayReadableWhateverThePassword(t *testing.T) {
+	for _, secret := range []string{"method", "result", "object", "Page", "value", "string"} {
+		v := revealed(t, secret)
+		in := `{"method":"Page.frameNavigated","params":{"result":{"type":"object","value":1},"text":"my ` + secret + `"},"sessionId":"0123456789ABCDEF0123456789ABCDEF"}`
+		want := strings.Replace(in, "my "+secret, "my [secret shop]", 1)
+		if got := string(v.ScrubJSON([]byte(in))); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", secret, got, want)
+		}
+	}
+	v := revealed(t, "BEEF")
+	id := `{"targetId":"0123456789BEEF012345678901234567","text":"BEEF"}`
+	if got, want := string(v.ScrubJSON([]byte(id))), strings.Replace(id, `"BEEF"`, `"[secret shop]"`, 1); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestAPasswordThatIsAWordOfOursEndsTheSearchToo(t *testing.T) {
+	for _, secret := range []string{"secret", "shop]", "secret shop"} {
+		v := revealed(t, secret)
+		if got := v.Scrub("100% " + secret + " " + strings.ReplaceAll(url.QueryEscape(secret), "e", "%65")); strings.Contains(got, "%65") {
+			t.Errorf("%s: got %s", secret, got)
+		}
+	}
+}
+
+func TestPicturesAreNotSearched(t *testing.T) {
+	v := revealed(t, "AAAA")
+	data := "iVBORw0KGgo" + strings.Repeat("A", 1000)
+	if got := v.Scrub(data); got != data {
+		t.Error("a picture was changed")
+	}
+	if got := v.Scrub("iVBORw0KGgo " + strings.Repeat("A", 1000)); strings.Contains(got, "AAAA") {
+		t.Error("a text that begins like a picture was left")
+	}
+}
+
+func TestTheBeginningOfASecretThatWasCutOffIsScrubbed(t *testing.T) {
+	v := revealed(t, "correct-horse-battery")
+	for in, want := range map[string]string{
+		"my password is correct-hor…": "my password is [secret shop]…",
+		"correct-horse":               "[secret shop]",
+		"correct…":                    "[secret shop]…",
+		"that is corr":                "that is corr",
+	} {
+		if got := v.Scrub(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzScrubbedJSONStaysJSONWithoutTheSecret(f *testing.F) {
+	for _, s := range []string{`{"a":"hunter2!"}`, `["hunter2!\"",{"hunter2!":1}]`, `"\u0068unter2!"`, `{"id":1,"result":{"x":"aHVudGVyMiE="}}`, `"`, `\`} {
+		f.Add([]byte(s))
+	}
+	v := revealed(f, "hunter2!")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in := bytes.Clone(data)
+		got := v.ScrubJSON(data)
+		if !bytes.Equal(in, data) {
+			t.Fatal("the input was changed")
+		}
+		if !json.Valid(in) {
+			return
+		}
+		if !json.Valid(got) {
+			t.Fatalf("%s became %s", in, got)
+		}
+		var value any
+		if err := json.Unmarshal(got, &value); err == nil && holds(value, "hunter2!") {
+			t.Fatalf("%s became %s", in, got)
+		}
+	})
+}
+
+// holds reports whether a string somewhere in a decoded value contains s.
+func holds(value any, s string) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.Contains(value, s)
+	case []any:
+		for _, v := range value {
+			if holds(v, s) {
+				return true
+			}
+		}
+	case map[string]any:
+		for k, v := range value {
+			if strings.Contains(k, s) || holds(v, s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func BenchmarkScrubJSON(b *testing.B) {
+	v := revealed(b, "correct-horse-battery")
+	message := []byte(`{"id":7,"result":{"text":"` + strings.Repeat("A page that says a lot, and nothing that matters. ", 2000) + `"}}`)
+	b.SetBytes(int64(len(message)))
+	for b.Loop() {
+		v.ScrubJSON(message)
+	}
+}

@@ -1,0 +1,200 @@
+package vault
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// fileVersion is raised when a file can no longer be read as before.
+const fileVersion = 1
+
+// vaultFile is what lies on the disk.
+type vaultFile struct {
+	Version int           `json:"version"`
+	ID      string        `json:"id"`  // of this vault
+	Key     string        `json:"key"` // which key it is encrypted with
+	Entries []sealedEntry `json:"entries"`
+	Seal    []byte        `json:"seal"` // over all that is above
+}
+
+// sealedEntry is an encrypted entry.
+type sealedEntry struct {
+	Name    string   `json:"name"`
+	Origins []string `json:"origins"`
+	Data    []byte   `json:"data"` // nonce and ciphertext of contents
+}
+
+// entryContents are what is encrypted of an entry.
+type entryContents struct {
+	Username string   `json:"username"`
+	Password string   `json:"password,omitempty"`
+	TOTP     string   `json:"totp,omitempty"`
+	Users    []string `json:"users,omitempty"`
+	Roles    []string `json:"roles,omitempty"`
+}
+
+// readFile reads a vault's file; found is false if there is none.
+func readFile(path string) (f vaultFile, found bool, err error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return vaultFile{}, false, nil
+	}
+	if err != nil {
+		return vaultFile{}, false, fmt.Errorf("read the vault: %w", err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
+		return vaultFile{}, true, fmt.Errorf("%w: %s cannot be read (%w); put a copy of it back", ErrDamaged, path, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return vaultFile{}, true, fmt.Errorf("%w: something follows its end in %s; put a copy of it back", ErrDamaged, path)
+	}
+	if f.Version != fileVersion {
+		return vaultFile{}, true, fmt.Errorf("the vault in %s is of version %d; this program knows version %d", path, f.Version, fileVersion)
+	}
+	return f, true, nil
+}
+
+// replaceFile writes a file that only its owner may read, whole or not at all.
+func replaceFile(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+func (k vaultKey) aead() (cipher.AEAD, error) {
+	block, err := aes.NewCipher(k.bytes[:])
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// associatedData is what an entry's encryption vouches for besides its contents.
+func (f *vaultFile) associatedData(e sealedEntry) ([]byte, error) {
+	return json.Marshal([]any{"clank vault entry", fileVersion, f.ID, e.Name, e.Origins})
+}
+
+// sealedBytes is what the seal vouches for.
+func (f *vaultFile) sealedBytes() ([]byte, error) {
+	return json.Marshal([]any{"clank vault", fileVersion, f.ID, f.Key, f.Entries})
+}
+
+// encrypt returns nonce and ciphertext.
+func encrypt(k vaultKey, plain, associated []byte) ([]byte, error) {
+	gcm, err := k.aead()
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, gcm.NonceSize())
+	_, _ = rand.Read(nonce)
+	return gcm.Seal(nonce, nonce, plain, associated), nil
+}
+
+func decrypt(k vaultKey, data, associated []byte) ([]byte, error) {
+	gcm, err := k.aead()
+	if err != nil {
+		return nil, err
+	}
+	if len(data) < gcm.NonceSize() {
+		return nil, errors.New("it is too short")
+	}
+	return gcm.Open(nil, data[:gcm.NonceSize()], data[gcm.NonceSize():], associated)
+}
+
+// encryptEntry encrypts an entry into the file, in place of the one of that name.
+func (f *vaultFile) encryptEntry(k vaultKey, name string, origins []string, c entryContents) error {
+	e := sealedEntry{Name: name, Origins: origins}
+	plain, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	associated, err := f.associatedData(e)
+	if err != nil {
+		return err
+	}
+	if e.Data, err = encrypt(k, plain, associated); err != nil {
+		return err
+	}
+	for i := range f.Entries {
+		if f.Entries[i].Name == name {
+			f.Entries[i] = e
+			return nil
+		}
+	}
+	f.Entries = append(f.Entries, e)
+	return nil
+}
+
+// decryptEntry decrypts an entry.
+func (f *vaultFile) decryptEntry(k vaultKey, e sealedEntry) (entryContents, error) {
+	var c entryContents
+	associated, err := f.associatedData(e)
+	if err != nil {
+		return c, err
+	}
+	plain, err := decrypt(k, e.Data, associated)
+	if err == nil {
+		err = json.Unmarshal(plain, &c)
+	}
+	if err != nil {
+		return c, fmt.Errorf("%w: entry %s is not as it was written; put a copy of the file back", ErrDamaged, e.Name)
+	}
+	return c, nil
+}
+
+// checkSeal finds out whether the list is the one that was written.
+func (f *vaultFile) checkSeal(k vaultKey) error {
+	sealing, err := f.sealedBytes()
+	if err != nil {
+		return err
+	}
+	if _, err := decrypt(k, f.Seal, sealing); err != nil {
+		return fmt.Errorf("%w: its list of entries is not as it was written; put a copy of the file back", ErrDamaged)
+	}
+	return nil
+}
+
+// write seals the file and puts it in its place.
+func (f *vaultFile) write(path string, k vaultKey) error {
+	f.Version, f.Key = fileVersion, k.id
+	sealing, err := f.sealedBytes()
+	if err != nil {
+		return err
+	}
+	if f.Seal, err = encrypt(k, nil, sealing); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err == nil {
+		err = replaceFile(path, append(data, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the vault: %w", err)
+	}
+	return nil
+}

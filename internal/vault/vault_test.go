@@ -1,0 +1,492 @@
+package vault_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/internal/vault"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const password = `hünter2 "&'<x>/+\ ~`
+
+// ring is a keyring in memory.
+type ring struct {
+	mu   sync.Mutex
+	keys map[string]string
+	err  error // there is none
+}
+
+func (r *ring) Get(_ context.Context, name string) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return "", r.err
+	}
+	if s, ok := r.keys[name]; ok {
+		return s, nil
+	}
+	return "", vault.ErrNotInKeyring
+}
+
+func (r *ring) Set(_ context.Context, name, secret string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.keys[name] = secret
+	}
+	return r.err
+}
+
+func (r *ring) Delete(_ context.Context, name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.keys, name)
+	return r.err
+}
+
+func newRing() *ring { return &ring{keys: map[string]string{}} }
+
+func options(t *testing.T) vault.Options {
+	t.Helper()
+	dir := t.TempDir()
+	return vault.Options{Path: filepath.Join(dir, "vault.json"), KeyFile: filepath.Join(dir, "vault.key")}
+}
+
+func open(t *testing.T, o vault.Options) *vault.Vault {
+	t.Helper()
+	v, err := vault.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func shop() vault.NewEntry {
+	return vault.NewEntry{Name: "shop", Origins: []string{"https://Shop.example/", "http://localhost:8080"}, Username: "ada", Password: password}
+}
+
+func put(t *testing.T, v *vault.Vault, n vault.NewEntry) {
+	t.Helper()
+	if err := v.Put(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func entries(t *testing.T, v *vault.Vault) []vault.Entry {
+	t.Helper()
+	es, err := v.Entries(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return es
+}
+
+func TestAnEntryIsKeptAndRevealedForItsOrigins(t *testing.T) {
+	o := options(t)
+	put(t, open(t, o), shop())
+	v := open(t, o)
+	want := []vault.Entry{{Name: "shop", Origins: []string{"http://localhost:8080", "https://shop.example"}, Username: "ada", HasPassword: true}}
+	if diff := cmp.Diff(want, entries(t, v)); diff != "" {
+		t.Error(diff)
+	}
+	s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
+	if err != nil || s.Password() != password || s.Username() != "ada" {
+		t.Errorf("got %v, %v", s, err)
+	}
+	for _, origin := range []string{"https://shop.example:444", "http://shop.example", "https://shop.example.evil.test", "https://xshop.example", "https://SHOP.example", "null", "", "https://shop.example/"} {
+		if _, err := v.Reveal(t.Context(), "shop", origin); !errors.Is(err, vault.ErrWrongOrigin) {
+			t.Errorf("origin %q: %v", origin, err)
+		}
+	}
+	if _, err := v.Reveal(t.Context(), "other", "https://shop.example"); !errors.Is(err, vault.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNothingOnTheDiskTellsASecret(t *testing.T) {
+	o := options(t)
+	v := open(t, o)
+	n := shop()
+	n.Password, n.TOTP = "correct-horse", "JBSWY3DPEHPK3PXP"
+	put(t, v, n)
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(o.Path), "*"))
+	if err != nil || len(files) != 3 {
+		t.Fatalf("got %v, %v; want the vault, its key and its lock", files, err)
+	}
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []string{"correct-horse", "JBSWY3DP", "ada"} {
+			if bytes.Contains(data, []byte(s)) {
+				t.Errorf("%s holds %q", name, s)
+			}
+		}
+	}
+}
+
+func TestASecretDoesNotPrint(t *testing.T) {
+	v := open(t, options(t))
+	put(t, v, shop())
+	s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := json.Marshal(map[string]any{"s": s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []string{fmt.Sprint(s), fmt.Sprintf("%+v %#v %s %q", s, s, s, s), fmt.Sprintf("%v", &s), string(asJSON)} {
+		if strings.Contains(got, "nter2") {
+			t.Errorf("it prints as %s", got)
+		}
+	}
+}
+
+func TestKeysAreFoundWhereTheyAre(t *testing.T) {
+	given := "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
+	for where, change := range map[string]func(*vault.Options){
+		"environment": func(o *vault.Options) { o.Key = given },
+		"keyring":     func(o *vault.Options) { o.Keyring = newRing() },
+		"file":        func(o *vault.Options) { o.Keyring = &ring{err: errors.New("no bus")} },
+	} {
+		o := options(t)
+		change(&o)
+		v := open(t, o)
+		put(t, v, shop())
+		got, err := open(t, o).Status(t.Context())
+		if err != nil || got.Key != where || got.Entries != 1 {
+			t.Errorf("got %+v, %v, want the key in the %s", got, err, where)
+		}
+		if _, err := os.Stat(o.KeyFile); (err == nil) != (where == "file") {
+			t.Errorf("%s: the key file: %v", where, err)
+		}
+		if where == "file" && got.KeyringError != "no bus" {
+			t.Errorf("it is not said why the keyring is not used: %+v", got)
+		}
+	}
+}
+
+func TestAWrongKeyIsNamedAndNothingIsLost(t *testing.T) {
+	o := options(t)
+	put(t, open(t, o), shop())
+	before := read(t, o.Path)
+	other := options(t)
+	put(t, open(t, other), shop())
+	wrong := o
+	wrong.KeyFile = other.KeyFile
+	if _, err := vault.Open(t.Context(), wrong); !errors.Is(err, vault.ErrWrongKey) {
+		t.Errorf("another key file: %v", err)
+	}
+	wrong = o
+	wrong.Key, wrong.KeySource = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "CLANK_VAULT_KEY"
+	if _, err := vault.Open(t.Context(), wrong); !errors.Is(err, vault.ErrWrongKey) || !strings.Contains(err.Error(), "CLANK_VAULT_KEY") {
+		t.Errorf("another key: %v", err)
+	}
+	wrong = o
+	wrong.Key = "c2hvcnQ="
+	if _, err := vault.Open(t.Context(), wrong); err == nil || strings.Contains(err.Error(), "c2hv") {
+		t.Errorf("no key at all: %v", err)
+	}
+	wrong = o
+	wrong.KeyFile = filepath.Join(t.TempDir(), "none")
+	if _, err := vault.Open(t.Context(), wrong); !errors.Is(err, vault.ErrNoKey) {
+		t.Errorf("no key: %v", err)
+	}
+	if got := read(t, o.Path); !bytes.Equal(got, before) {
+		t.Error("the file has changed")
+	}
+	if got := entries(t, open(t, o)); len(got) != 1 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestAKeyThatOthersCanReadIsRefused(t *testing.T) {
+	o := options(t)
+	put(t, open(t, o), shop())
+	if err := os.Chmod(o.KeyFile, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vault.Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// stored is the file of a vault, as far as tests change it.
+type stored struct {
+	Version int              `json:"version"`
+	ID      string           `json:"id"`
+	Key     string           `json:"key"`
+	Entries []map[string]any `json:"entries"`
+	Seal    []byte           `json:"seal"`
+}
+
+func TestADamagedFileIsSaidToBeAndIsNotOverwritten(t *testing.T) {
+	o := options(t)
+	v := open(t, o)
+	put(t, v, shop())
+	other := shop()
+	other.Name, other.Origins = "bank", []string{"https://bank.example"}
+	put(t, v, other)
+	whole := read(t, o.Path)
+	for name, damage := range map[string]func(s *stored){
+		"secrets swapped": func(s *stored) {
+			s.Entries[0]["data"], s.Entries[1]["data"] = s.Entries[1]["data"], s.Entries[0]["data"]
+		},
+		"names swapped": func(s *stored) {
+			s.Entries[0]["name"], s.Entries[1]["name"] = s.Entries[1]["name"], s.Entries[0]["name"]
+		},
+		"origin changed":    func(s *stored) { s.Entries[0]["origins"] = []string{"https://evil.example"} },
+		"entry taken out":   func(s *stored) { s.Entries = s.Entries[:1] },
+		"order changed":     func(s *stored) { s.Entries[0], s.Entries[1] = s.Entries[1], s.Entries[0] },
+		"entry twice":       func(s *stored) { s.Entries = append(s.Entries, s.Entries[0]) },
+		"seal gone":         func(s *stored) { s.Seal = nil },
+		"data gone":         func(s *stored) { s.Entries[0]["data"] = "" },
+		"something besides": func(s *stored) { s.Entries[0]["more"] = 1 },
+	} {
+		var s stored
+		if err := json.Unmarshal(whole, &s); err != nil {
+			t.Fatal(err)
+		}
+		damage(&s)
+		data, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantDamaged(t, name, o, data)
+	}
+	for _, cut := range []int{0, 1, 40, len(whole) / 2, len(whole) - 3} {
+		wantDamaged(t, fmt.Sprintf("cut after %d bytes", cut), o, whole[:cut])
+	}
+	wantDamaged(t, "something after it", o, append(bytes.Clone(whole), "{}"...))
+	flipped := bytes.Clone(whole)
+	flipped[bytes.Index(flipped, []byte(`"data": "`))+30] ^= 1
+	wantDamaged(t, "a bit flipped", o, flipped)
+	if err := os.WriteFile(o.Path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := entries(t, open(t, o)); len(got) != 2 {
+		t.Errorf("the copy put back holds %v", got)
+	}
+}
+
+func wantDamaged(t *testing.T, name string, o vault.Options, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(o.Path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := vault.Open(t.Context(), o); !errors.Is(err, vault.ErrDamaged) {
+		t.Errorf("%s: %v", name, err)
+	}
+	if !bytes.Equal(read(t, o.Path), data) {
+		t.Errorf("%s: the file was overwritten", name)
+	}
+}
+
+func TestAPutDoesNotOverwriteADamagedFile(t *testing.T) {
+	o := options(t)
+	v := open(t, o)
+	put(t, v, shop())
+	if err := os.WriteFile(o.Path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Put(t.Context(), shop()); !errors.Is(err, vault.ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
+	if got := string(read(t, o.Path)); got != "{" {
+		t.Errorf("the file is now %s", got)
+	}
+}
+
+func TestRekeyChangesKeyAndCiphertextAndKeepsEntries(t *testing.T) {
+	for name, ring := range map[string]*ring{"keyring": newRing(), "file": {err: errors.New("none")}} {
+		o := options(t)
+		o.Keyring = ring
+		v := open(t, o)
+		put(t, v, shop())
+		old, oldFile := readKeys(ring, o), read(t, o.Path)
+		if err := v.Rekey(t.Context()); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		fresh := readKeys(ring, o)
+		if len(fresh) != 1 || fresh[0] == old[0] {
+			t.Errorf("%s: keys were %d, are %d; the old one must be gone", name, len(old), len(fresh))
+		}
+		s, err := open(t, o).Reveal(t.Context(), "shop", "https://shop.example")
+		if err != nil || s.Password() != password {
+			t.Errorf("%s: got %v, %v", name, s, err)
+		}
+		if err := os.WriteFile(o.Path, oldFile, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := vault.Open(t.Context(), o); !errors.Is(err, vault.ErrNoKey) && !errors.Is(err, vault.ErrWrongKey) {
+			t.Errorf("%s: the old file opens still: %v", name, err)
+		}
+	}
+	o := options(t)
+	o.Key, o.KeySource = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "CLANK_VAULT_KEY"
+	v := open(t, o)
+	put(t, v, shop())
+	if err := v.Rekey(t.Context()); err == nil || !strings.Contains(err.Error(), "CLANK_VAULT_KEY") {
+		t.Errorf("a key that is not ours: %v", err)
+	}
+}
+
+func readKeys(r *ring, o vault.Options) (keys []string) {
+	for _, k := range r.keys {
+		keys = append(keys, k)
+	}
+	if data, err := os.ReadFile(o.KeyFile); err == nil {
+		keys = append(keys, strings.Fields(string(data))...)
+	}
+	return keys
+}
+
+func TestManyWritersLoseNothing(t *testing.T) {
+	o := options(t)
+	put(t, open(t, o), shop())
+	var wg sync.WaitGroup
+	for i := range 6 {
+		v := open(t, o) // as another process has it
+		wg.Go(func() {
+			n := shop()
+			n.Name = fmt.Sprintf("e%d", i)
+			if err := v.Put(t.Context(), n); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	v := open(t, o)
+	if got := entries(t, v); len(got) != 7 {
+		t.Errorf("got %d entries, want 7", len(got))
+	}
+	if err := v.Remove(t.Context(), "e3"); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Remove(t.Context(), "e3"); !errors.Is(err, vault.ErrNotFound) {
+		t.Errorf("removed twice: %v", err)
+	}
+	if got := entries(t, v); len(got) != 6 {
+		t.Errorf("got %d entries, want 6", len(got))
+	}
+}
+
+func TestEntriesThatCannotBeGuardedAreRefused(t *testing.T) {
+	for name, change := range map[string]func(*vault.NewEntry){
+		"no origin":        func(n *vault.NewEntry) { n.Origins = nil },
+		"http":             func(n *vault.NewEntry) { n.Origins = []string{"http://shop.example"} },
+		"a wildcard":       func(n *vault.NewEntry) { n.Origins = []string{"https://*.shop.example"} },
+		"a path":           func(n *vault.NewEntry) { n.Origins = []string{"https://shop.example/login"} },
+		"a user":           func(n *vault.NewEntry) { n.Origins = []string{"https://ada@shop.example"} },
+		"no scheme":        func(n *vault.NewEntry) { n.Origins = []string{"shop.example"} },
+		"another scheme":   func(n *vault.NewEntry) { n.Origins = []string{"ftp://shop.example"} },
+		"short":            func(n *vault.NewEntry) { n.Password = "äöü" },
+		"two lines":        func(n *vault.NewEntry) { n.Password = "abcd\nefgh" },
+		"nothing":          func(n *vault.NewEntry) { n.Password = "" },
+		"a name of paths":  func(n *vault.NewEntry) { n.Name = "../x" },
+		"a bracket":        func(n *vault.NewEntry) { n.Name = `a"]` },
+		"no name":          func(n *vault.NewEntry) { n.Name = "" },
+		"a bad code":       func(n *vault.NewEntry) { n.TOTP = "otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP" },
+		"a code too short": func(n *vault.NewEntry) { n.TOTP = "AAAA" },
+	} {
+		n := shop()
+		change(&n)
+		err := open(t, options(t)).Put(t.Context(), n)
+		if !errors.Is(err, vault.ErrInvalidEntry) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil && (strings.Contains(err.Error(), "hünter") || strings.Contains(err.Error(), "JBSW")) {
+			t.Errorf("%s: the error tells the secret: %v", name, err)
+		}
+	}
+}
+
+func TestOriginsAreSpelledAsPagesHaveThem(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://Shop.Example:443/": "https://shop.example",
+		"https://shop.example:8443": "https://shop.example:8443",
+		"https://bücher.example":    "https://xn--bcher-kva.example",
+		"http://localhost:80":       "http://localhost",
+		"http://127.0.0.1:3000":     "http://127.0.0.1:3000",
+		"http://[::1]:3000":         "http://[::1]:3000",
+		"http://app.localhost:1":    "http://app.localhost:1",
+	} {
+		if got, err := vault.ParseOrigin(text); got != want || err != nil {
+			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
+		}
+	}
+	if got, want := vault.DisplayOrigin("https://xn--bcher-kva.example"), "https://xn--bcher-kva.example (bücher.example)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestWhoMayUseAnEntry(t *testing.T) {
+	e := vault.Entry{Users: []string{"1"}, Roles: []string{"r"}}
+	for _, c := range []struct {
+		user  string
+		roles []string
+		want  bool
+	}{{"1", nil, true}, {"2", nil, false}, {"2", []string{"x", "r"}, true}, {"", nil, false}} {
+		if got := e.Allows(c.user, c.roles); got != c.want {
+			t.Errorf("%q %v: got %v", c.user, c.roles, got)
+		}
+	}
+	if (vault.Entry{Users: []string{""}}).Allows("", nil) {
+		t.Error("nobody may use it")
+	}
+}
+
+// The vectors of RFC 6238, appendix B: the secret for each hash is the digits 1234567890, as long as the hash.
+func TestCodesFollowTheStandard(t *testing.T) {
+	for _, c := range []struct {
+		algorithm, secret string
+		at                int64
+		want              string
+	}{
+		{"SHA1", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", 59, "94287082"},
+		{"SHA1", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", 20000000000, "65353130"},
+		{"SHA256", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZA", 1111111109, "68084774"},
+		{"SHA512", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNA", 1234567890, "93441116"},
+	} {
+		v := open(t, options(t))
+		n := shop()
+		n.TOTP = "otpauth://totp/Shop:ada?digits=8&algorithm=" + c.algorithm + "&secret=" + c.secret
+		put(t, v, n)
+		s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Code(time.Unix(c.at, 0)); got != c.want {
+			t.Errorf("%s at %d: got %s, want %s", c.algorithm, c.at, got, c.want)
+		}
+		if got := v.Scrub("your code is " + c.want); got != "your code is [secret shop code]" {
+			t.Errorf("the code is told: %s", got)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package watches
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	notifyAfterFailures = 3  // failures in a row
+	endAfterFailures    = 12 // failures in a row, which is a week and more
+	maxDiffLines        = 6  // lines of each side
+	maxDiffLineChars    = 160
+)
+
+// runCheck does what is due for a watch. It writes nothing down when ctx ends; its
+// errors are those of the store.
+func (r *Runner) runCheck(ctx context.Context, w Watch) error {
+	refused := r.checkAllowed(ctx, w)
+	var err error
+	switch now := time.Now(); {
+	case !w.Until.After(now):
+		w, err = r.save(ctx, w, func(w *Watch) {
+			w.State, w.Reason = StateEnded, "its time was over"
+			w.PendingNotice = &Notice{At: now, Kind: NoticeEnded, Text: "The time of this watch is over."}
+		})
+	case refused != nil:
+		w, err = r.save(ctx, w, func(w *Watch) {
+			w.Problem, w.NextCheck = clipText(oneLine(refused.Error()), 300), nextCheckTime(*w, now)
+		})
+	default:
+		w, err = r.check(ctx, w)
+	}
+	if err == nil && refused == nil {
+		r.deliverNotice(ctx, w)
+	}
+	if ctx.Err() != nil || errors.Is(err, ErrAlreadyEnded) || errors.Is(err, ErrNotFound) {
+		err = nil // somebody ended it meanwhile
+	}
+	return err
+}
+
+// checkAllowed asks whether the owner of w is still allowed what they were when it began.
+func (r *Runner) checkAllowed(ctx context.Context, w Watch) error {
+	if r.CheckAllowed == nil {
+		return nil
+	}
+	return r.CheckAllowed(ctx, w)
+}
+
+// check reads the page, compares, and writes down what it found.
+func (r *Runner) check(ctx context.Context, w Watch) (Watch, error) {
+	found, err := r.assess(ctx, w)
+	if ctx.Err() != nil {
+		return w, context.Cause(ctx)
+	}
+	now := time.Now()
+	if err != nil {
+		r.logger().InfoContext(ctx, "watched page not read", "watch", w.ID, "failures", w.Failures+1, "error", err)
+		return r.save(ctx, w, func(w *Watch) { w.recordFailure(err, now) })
+	}
+	return r.save(ctx, w, func(w *Watch) {
+		w.Seen, w.NeedsBrowser = found.seen, found.scripts
+		w.Failures, w.Problem, w.CheckedAt = 0, "", now
+		w.NextCheck = nextCheckTime(*w, now)
+		if found.news != nil {
+			found.news.At = now
+			w.PendingNotice = found.news
+		}
+	})
+}
+
+// recordFailure notes that the page could not be read.
+func (w *Watch) recordFailure(err error, now time.Time) {
+	w.Failures, w.Problem = w.Failures+1, clipText(oneLine(err.Error()), 300)
+	w.NextCheck = nextCheckTime(*w, now)
+	switch w.Failures {
+	case notifyAfterFailures:
+		w.PendingNotice = &Notice{At: now, Kind: NoticeTrouble, Text: "The page could not be looked at several times in a row: " + w.Problem +
+			". It is tried again, less and less often."}
+	case endAfterFailures:
+		w.State, w.Reason = StateEnded, w.Problem
+		w.PendingNotice = &Notice{At: now, Kind: NoticeEnded, Text: "This watch has ended, because the page could not be looked at for a long time: " + w.Problem + "."}
+	}
+}
+
+// save changes a watch that is still active.
+func (r *Runner) save(ctx context.Context, w Watch, change func(*Watch)) (Watch, error) {
+	return r.Store.UpdateWatch(ctx, w.ID, func(w *Watch) error {
+		if w.State != StateActive {
+			return ErrAlreadyEnded
+		}
+		change(w)
+		return nil
+	})
+}
+
+// deliverNotice tells the owner what there is to tell. What could not be told stays,
+// and is tried again with the next look.
+func (r *Runner) deliverNotice(ctx context.Context, w Watch) {
+	if w.PendingNotice == nil {
+		return
+	}
+	told := *w.PendingNotice
+	if err := r.Notify(ctx, w, told); err != nil {
+		r.logger().WarnContext(ctx, "owner of a watch not told", "watch", w.ID, "error", err)
+		return
+	}
+	// From here on a stop must not make it be told twice.
+	rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	_, err := r.Store.UpdateWatch(rest, w.ID, func(w *Watch) error {
+		w.NotifiedAt, w.LastNotice = time.Now(), &told
+		if w.PendingNotice != nil && w.PendingNotice.At.Equal(told.At) && w.PendingNotice.Kind == told.Kind {
+			w.PendingNotice = nil
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		r.logger().ErrorContext(ctx, "watch cannot be written down", "watch", w.ID, "error", err)
+	}
+}
+
+// checkResult is what a look brought.
+type checkResult struct {
+	seen    Seen
+	scripts bool
+	news    *Notice // nil if there are none
+}
+
+// assess looks at a page, a second time if something seems to be new.
+func (r *Runner) assess(ctx context.Context, w Watch) (checkResult, error) {
+	page, scripts, err := r.readPage(ctx, w)
+	if err != nil {
+		return checkResult{}, err
+	}
+	f := checkResult{seen: w.Seen, scripts: scripts}
+	w.NeedsBrowser = scripts
+	switch w.Kind {
+	case KindChanges, KindJudged:
+		return f, r.assessText(ctx, w, page, &f)
+	case KindBelow, KindAbove, KindContains, KindLacks:
+	}
+	return f, r.assessState(ctx, w, page, &f)
+}
+
+// assessState is for conditions that hold or not at every look.
+func (r *Runner) assessState(ctx context.Context, w Watch, page Reading, f *checkResult) error {
+	met, value, err := w.holds(comparableLines(page.Text))
+	if err != nil {
+		return err
+	}
+	if met == w.Seen.Met {
+		f.seen.Value = value
+		return nil
+	}
+	if page, err = r.recheck(ctx, w); err != nil {
+		return err
+	}
+	if met, value, err = w.holds(comparableLines(page.Text)); err != nil {
+		return err
+	}
+	f.seen.Met, f.seen.Value, f.seen.Title = met, value, clipText(oneLine(page.Title), 200)
+	if !met || w.Seen.Met {
+		return nil
+	}
+	text := "It is so: " + w.Describe() + "."
+	if value != "" {
+		text = fmt.Sprintf("It is %s now; it was %s.", value, w.Seen.Value)
+	}
+	f.news = &Notice{Kind: NoticeMet, Text: text, Title: f.seen.Title}
+	return nil
+}
+
+// assessText is for conditions that need an earlier look.
+func (r *Runner) assessText(ctx context.Context, w Watch, page Reading, f *checkResult) error {
+	part := linesNear(comparableLines(page.Text), w.Near)
+	if len(part) == 0 {
+		return missingCondition(w)
+	}
+	if comparePages(w.Seen.Lines, part, w.Seen.Noise).empty() {
+		return nil
+	}
+	page, err := r.recheck(ctx, w)
+	if err != nil {
+		return err
+	}
+	settled := linesNear(comparableLines(page.Text), w.Near)
+	if len(settled) == 0 {
+		return missingCondition(w)
+	}
+	f.seen.Noise = findNoise(w.Seen.Noise, w.Seen.Lines, part, settled)
+	d := comparePages(w.Seen.Lines, settled, f.seen.Noise)
+	if d.empty() {
+		return nil
+	}
+	f.seen.Lines, f.seen.Title = settled, clipText(oneLine(page.Title), 200)
+	text := "The page has changed."
+	if w.Kind == KindJudged {
+		v, err := r.judge(ctx, w, JudgeQuestion{Reading: page, Added: d.added, Removed: d.removed})
+		if err != nil {
+			return err
+		}
+		f.seen.Met = v.Met
+		if !v.Met || w.Seen.Met {
+			return nil
+		}
+		text = clipText(oneLine(v.Why), 400)
+	}
+	f.news = &Notice{Kind: NoticeMet, Text: text, Diff: d.summary(), Title: f.seen.Title}
+	return nil
+}
+
+// judge asks the model, within its time.
+func (r *Runner) judge(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, error) {
+	if r.Judge == nil {
+		return Verdict{}, errors.New("no model is there to judge the condition")
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("the model did not judge it within %s", checkTimeout))
+	defer cancel()
+	v, err := r.Judge(limited, w, q)
+	return v, causeIfEnded(limited, err)
+}
+
+// summary is a difference as people read it, in short.
+func (d pageDiff) summary() []string {
+	var out []string
+	add := func(mark string, list []string) {
+		for _, l := range list[:min(len(list), maxDiffLines)] {
+			out = append(out, mark+" "+clipText(l, maxDiffLineChars))
+		}
+		if n := len(list) - maxDiffLines; n > 0 {
+			out = append(out, fmt.Sprintf("%s … and %d more", mark, n))
+		}
+	}
+	add("-", d.removed)
+	add("+", d.added)
+	return slices.Clip(out)
+}
+
+// recheck reads the page once more after a while.
+func (r *Runner) recheck(ctx context.Context, w Watch) (Reading, error) {
+	wait := r.RecheckAfter
+	if wait == 0 {
+		wait = defaultRecheck
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return Reading{}, context.Cause(ctx)
+	case <-timer.C:
+	}
+	page, _, err := r.readPage(ctx, w)
+	return page, err
+}
+
+// readPage reads the page, with a browser if it has to be. scripts says that it had.
+func (r *Runner) readPage(ctx context.Context, w Watch) (page Reading, scripts bool, err error) {
+	select { // however many there are before it: that is no fault of the page
+	case <-ctx.Done():
+		return Reading{}, false, context.Cause(ctx)
+	case r.slots <- struct{}{}:
+	}
+	defer func() { <-r.slots }()
+	ctx, cancel := context.WithTimeoutCause(ctx, checkTimeout, fmt.Errorf("it was not read within %s", checkTimeout))
+	defer cancel()
+	if !w.NeedsBrowser {
+		if page, err = r.Read(ctx, w); err == nil || !errors.Is(err, ErrNeedsBrowser) {
+			return page, false, causeIfEnded(ctx, err)
+		}
+		if r.Browse == nil {
+			return page, false, err
+		}
+	} else if r.Browse == nil {
+		return page, true, ErrNeedsBrowser
+	}
+	page, err = r.Browse(ctx, w)
+	if err == nil && strings.TrimSpace(page.Text) == "" {
+		err = errors.New("the page shows no text")
+	}
+	return page, true, causeIfEnded(ctx, err)
+}
+
+// causeIfEnded is the cause of ctx where that is why something failed.
+func causeIfEnded(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,520 @@
+package watches_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/test/watchestest"
+	"clank/internal/watches"
+	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// world is a site whose pages a test changes, with a Runner that looks at it
+// and somebody who is told.
+type world struct {
+	*watches.Runner
+
+	mu      sync.Mutex
+	page    func(n int) (string, error) // by look, from 1
+	looks   []time.Time
+	reading int // at the same time
+	most    int
+	told    []watches.Notice
+	tellErr error
+	asked   []watches.JudgeQuestion
+	verdict watches.Verdict
+	limits  watches.Limits
+	browsed int
+	slow    time.Duration
+}
+
+func newWorld(text string) *world {
+	w := &world{limits: watches.Limits{PerOwner: 5, MinInterval: 15 * time.Minute}}
+	w.show(text)
+	w.Runner = &watches.Runner{
+		Store: new(watchestest.Memory), Read: w.read, Notify: w.tell,
+		Limits: func() watches.Limits { return w.limits },
+		Judge: func(_ context.Context, _ watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
+			w.asked = append(w.asked, q)
+			return w.verdict, nil
+		},
+	}
+	return w
+}
+
+func (w *world) show(text string) { w.serve(func(int) (string, error) { return text, nil }) }
+
+func (w *world) serve(page func(n int) (string, error)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.page = page
+}
+
+func (w *world) read(ctx context.Context, watch watches.Watch) (watches.Reading, error) {
+	w.mu.Lock()
+	w.looks = append(w.looks, time.Now())
+	w.reading++
+	w.most = max(w.most, w.reading)
+	text, err := w.page(len(w.looks))
+	slow := w.slow
+	w.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-time.After(slow):
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reading--
+	return watches.Reading{URL: watch.URL, Title: "The page", Text: text}, err
+}
+
+func (w *world) tell(_ context.Context, _ watches.Watch, n watches.Notice) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tellErr != nil {
+		return w.tellErr
+	}
+	w.told = append(w.told, n)
+	return nil
+}
+
+// begin runs the runner until the test, in its bubble, ends.
+func (w *world) begin(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("shutting down")
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	return func() {
+		cancel(why)
+		if err := <-ended; !errors.Is(err, why) {
+			t.Errorf("Run returned %v", err)
+		}
+	}
+}
+
+func (w *world) add(t *testing.T, c watches.Condition) watches.Watch {
+	t.Helper()
+	got, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://shop.test/", What: "what Ada waits for", Condition: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+var ada = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "ada", UserName: "Ada"}
+
+func pass(d time.Duration) {
+	<-time.After(d) // of the bubble's clock
+	synctest.Wait()
+}
+
+func texts(list []watches.Notice) []string {
+	var out []string
+	for _, n := range list {
+		out = append(out, string(n.Kind)+": "+n.Text)
+	}
+	return out
+}
+
+func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("# News\n\nHeron seen\n\nWeather: fine")
+		defer w.begin(t)()
+		w.add(t, watches.Condition{})
+		pass(3 * time.Hour)
+		if len(w.told) != 0 {
+			t.Fatalf("told of nothing: %v", w.told)
+		}
+		w.show("# News\n\nHeron gone\n\nWeather: fine")
+		pass(5 * time.Hour)
+		if len(w.told) != 1 {
+			t.Fatalf("told %d times, want once: %v", len(w.told), w.told)
+		}
+		if diff := cmp.Diff([]string{"- Heron seen", "+ Heron gone"}, w.told[0].Diff); diff != "" {
+			t.Errorf("what changed (-want +got):\n%s", diff)
+		}
+		w.show("# News\n\nHeron back\n\nWeather: fine")
+		pass(2 * time.Hour)
+		if len(w.told) != 2 {
+			t.Errorf("told %d times, want twice", len(w.told))
+		}
+	})
+}
+
+func TestWhatChangesByItselfIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("")
+		ads := []string{"Buy a boat", "Eat more fish", "Sleep on feathers"}
+		w.serve(func(n int) (string, error) {
+			return fmt.Sprintf("Heron seen\n\nIt is 12:%02d\n\n%d views\n\n%d minutes ago\n\nAdvertisement\n\n%s\n\n[About](https://a.test/?visit=%d)\n\nYou are visitor no. %d",
+				n%60, n*7, n, ads[n%len(ads)], n, n), nil
+		})
+		defer w.begin(t)()
+		w.add(t, watches.Condition{})
+		pass(48 * time.Hour)
+		if len(w.told) != 0 {
+			t.Errorf("told %v", w.told)
+		}
+	})
+}
+
+func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("Shipping 4,90 €\n\nPrice: 24,99 €")
+		defer w.begin(t)()
+		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20, Currency: "€", Near: "price"})
+		if got.Seen.Value != "24,99 €" || got.Seen.Met {
+			t.Errorf("at first: %+v", got.Seen)
+		}
+		for _, price := range []string{"22,00 €", "19,99 €", "18,00 €", "21,00 €", "19,00 €"} {
+			w.show("Shipping 4,90 €\n\nPrice: " + price)
+			pass(2 * time.Hour)
+		}
+		want := []string{"happened: It is 19,99 € now; it was 22,00 €.", "happened: It is 19,00 € now; it was 21,00 €."}
+		if diff := cmp.Diff(want, texts(w.told)); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAPriceThatIsThereForAMomentIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("Price: $30")
+		defer w.begin(t)()
+		w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
+		w.serve(func(n int) (string, error) {
+			if n == 2 {
+				return "Price: $3", nil
+			}
+			return "Price: $30", nil
+		})
+		pass(5 * time.Hour)
+		if len(w.told) != 0 {
+			t.Errorf("told %v", w.told)
+		}
+	})
+}
+
+func TestTextThatAppearsOrGoesIsTold(t *testing.T) {
+	for kind, want := range map[watches.Kind]int{watches.KindContains: 1, watches.KindLacks: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld("Sold out")
+			if kind == watches.KindLacks {
+				w.show("In Stock")
+			}
+			defer w.begin(t)()
+			w.add(t, watches.Condition{Kind: kind, Text: "in  stock"})
+			w.show("**In stock** now")
+			pass(2 * time.Hour)
+			if len(w.told) != want {
+				t.Errorf("%s: told %v, want %d", kind, w.told, want)
+			}
+			w.show("Sold out")
+			pass(2 * time.Hour)
+			if len(w.told) != 1 {
+				t.Errorf("%s: told %v", kind, w.told)
+			}
+		})
+	}
+}
+
+func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("Tickets: none\n\n10:15")
+		defer w.begin(t)()
+		w.add(t, watches.Condition{Kind: watches.KindJudged})
+		w.show("Tickets: none\n\n11:20")
+		pass(10 * time.Hour)
+		if len(w.asked) != 1 || !w.asked[0].First {
+			t.Fatalf("asked %d times about a page that is the same", len(w.asked))
+		}
+		w.show("Tickets: soon\n\n11:20")
+		pass(2 * time.Hour)
+		w.verdict = watches.Verdict{Met: true, Why: "There are two tickets."}
+		w.show("Tickets: 2 left\n\n11:20")
+		pass(10 * time.Hour)
+		if len(w.asked) != 3 {
+			t.Fatalf("asked %d times, want 3", len(w.asked))
+		}
+		if diff := cmp.Diff([]string{"Tickets: 2 left"}, w.asked[2].Added); diff != "" {
+			t.Errorf("asked about (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"happened: There are two tickets."}, texts(w.told)); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestLooksKeepToTheirTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("same")
+		w.slow = 20 * time.Second
+		defer w.begin(t)()
+		got := w.add(t, watches.Condition{})
+		pass(1000*time.Hour - time.Since(got.CheckedAt))
+		if n := len(w.looks); n < 718 || n > 722 { // 30 days
+			t.Errorf("%d looks in 30 days, want 720", n)
+		}
+		for i, at := range w.looks[1:] {
+			if off := at.Sub(got.CheckedAt) - time.Duration(i+1)*time.Hour; off < 0 || off > time.Minute {
+				t.Fatalf("look %d is off by %s", i+1, off)
+			}
+		}
+	})
+}
+
+func TestNoMoreThanAFewPagesAreReadAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("same")
+		w.limits.PerOwner, w.slow = 50, 30*time.Second
+		defer w.begin(t)()
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://shop.test/"}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		pass(5 * time.Hour)
+		if w.most != 2 {
+			t.Errorf("%d pages were read at once, want 2", w.most)
+		}
+	})
+}
+
+func TestAfterARestartThereIsNoBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("same")
+		w.limits.PerOwner = 50
+		stop := w.begin(t)
+		for range 20 {
+			w.add(t, watches.Condition{})
+		}
+		stop()
+		pass(100 * time.Hour)
+		w.looks = nil
+		w.once(t)
+		if n := len(w.looks); n != 20 {
+			t.Fatalf("%d looks after the restart, want one for each of 20", n)
+		}
+		for i, at := range w.looks[1:] {
+			if gap := at.Sub(w.looks[i]); gap < 5*time.Second {
+				t.Errorf("look %d came %s after the one before", i+1, gap)
+			}
+		}
+	})
+}
+
+// once runs a fresh runner on the same store for ten minutes.
+func (w *world) once(t *testing.T) {
+	t.Helper()
+	w.Runner = &watches.Runner{Store: w.Store, Read: w.read, Notify: w.tell, Limits: w.Limits}
+	stop := w.begin(t)
+	pass(10 * time.Minute)
+	stop()
+}
+
+func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("same")
+		defer w.begin(t)()
+		got := w.add(t, watches.Condition{})
+		w.serve(func(int) (string, error) { return "", errors.New("shop.test answered 500") })
+		pass(20 * 24 * time.Hour)
+		end, err := w.Store.Watch(t.Context(), got.ID)
+		if err != nil || end.State != watches.StateEnded || !strings.Contains(end.Reason, "answered 500") {
+			t.Errorf("the watch is %s (%s), %v", end.State, end.Reason, err)
+		}
+		if len(w.looks) != 13 {
+			t.Errorf("%d looks, want 13", len(w.looks))
+		}
+		if got := texts(w.told); len(got) != 2 || !strings.HasPrefix(got[0], "trouble: ") || !strings.HasPrefix(got[1], "over: ") {
+			t.Errorf("told %q", got)
+		}
+	})
+}
+
+func TestAfterAFailureThingsGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("old")
+		defer w.begin(t)()
+		got := w.add(t, watches.Condition{})
+		w.serve(func(int) (string, error) { return "", errors.New("away") })
+		pass(4 * time.Hour)
+		w.show("new")
+		pass(24 * time.Hour)
+		if now, err := w.Store.Watch(t.Context(), got.ID); err != nil || now.Failures != 0 || now.Problem != "" || len(w.told) != 1 {
+			t.Errorf("%d failures (%s), told %v, %v", now.Failures, now.Problem, w.told, err)
+		}
+	})
+}
+
+func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("old")
+		defer w.begin(t)()
+		w.add(t, watches.Condition{})
+		w.tellErr = errors.New("discord is away")
+		w.show("new")
+		pass(3 * time.Hour)
+		w.mu.Lock()
+		w.tellErr = nil
+		w.mu.Unlock()
+		pass(5 * time.Hour)
+		if diff := cmp.Diff([]string{"happened: The page has changed."}, texts(w.told)); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAWatchEndsWithItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("same")
+		defer w.begin(t)()
+		got, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test", Until: time.Now().Add(90 * time.Minute)})
+		if err != nil || got.URL != "https://shop.test" {
+			t.Fatal(got.URL, err)
+		}
+		pass(24 * time.Hour)
+		if len(w.looks) != 2 || len(w.told) != 1 || w.told[0].Kind != watches.NoticeEnded {
+			t.Errorf("%d looks, told %v", len(w.looks), w.told)
+		}
+	})
+}
+
+func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("old")
+		w.slow = 10 * time.Second
+		defer w.begin(t)()
+		got := w.add(t, watches.Condition{})
+		w.show("new")
+		pass(time.Until(got.NextCheck) + time.Minute + time.Second) // now it waits for its second look
+		if _, err := w.End(t.Context(), got.ID, ada, cancel.Actor{ID: "ada", Name: "Ada"}); err != nil {
+			t.Fatal(err)
+		}
+		pass(5 * time.Hour)
+		if end, err := w.Store.Watch(t.Context(), got.ID); err != nil || len(w.told) != 0 || end.Reason != "ended by Ada" {
+			t.Errorf("told %v, ended: %q, %v", w.told, end.Reason, err)
+		}
+	})
+}
+
+func TestAStopLeavesAWatchAsItWas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("old")
+		stop := w.begin(t)
+		got := w.add(t, watches.Condition{})
+		w.mu.Lock()
+		w.slow = 110 * time.Second
+		w.mu.Unlock()
+		pass(time.Until(got.NextCheck) + 90*time.Second)
+		stop() // in the midst of a look
+		after, err := w.Store.Watch(t.Context(), got.ID)
+		if err != nil || after.Failures != 0 || !after.NextCheck.Equal(got.NextCheck) {
+			t.Errorf("after the stop: %+v, %v", after, err)
+		}
+	})
+}
+
+func TestPagesThatNeedABrowserAreReadWithOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("")
+		w.serve(func(int) (string, error) { return "", fmt.Errorf("empty: %w", watches.ErrNeedsBrowser) })
+		if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"}); !errors.Is(err, watches.ErrNeedsBrowser) {
+			t.Errorf("without a browser: %v", err)
+		}
+		w.Browse = func(context.Context, watches.Watch) (watches.Reading, error) {
+			w.browsed++
+			return watches.Reading{Text: "drawn"}, nil
+		}
+		defer w.begin(t)()
+		got := w.add(t, watches.Condition{})
+		pass(3*time.Hour + time.Minute)
+		if !got.NeedsBrowser || w.browsed != 4 || len(w.looks) != 2 {
+			t.Errorf("scripts %v, %d looks with a browser, %d without", got.NeedsBrowser, w.browsed, len(w.looks))
+		}
+	})
+}
+
+func TestBadWatchesAreRefused(t *testing.T) {
+	w := newWorld("Price: 5")
+	for name, bad := range map[string]watches.Watch{
+		"no address":    {},
+		"scheme":        {URL: "file:///etc/passwd"},
+		"login":         {URL: "https://a:b@shop.test/"},
+		"too often":     {URL: "shop.test", Every: time.Minute},
+		"too seldom":    {URL: "shop.test", Every: 1000 * time.Hour},
+		"past":          {URL: "shop.test", Until: time.Now().Add(-time.Hour)},
+		"too long":      {URL: "shop.test", Until: time.Now().AddDate(2, 0, 0)},
+		"no text":       {URL: "shop.test", Condition: watches.Condition{Kind: watches.KindContains}},
+		"unknown":       {URL: "shop.test", Condition: watches.Condition{Kind: "magic"}},
+		"nothing asked": {URL: "shop.test", Condition: watches.Condition{Kind: watches.KindJudged}},
+		"long":          {URL: "shop.test", What: strings.Repeat("x", 301)},
+	} {
+		bad.Origin = ada
+		if _, err := w.Add(t.Context(), bad); !errors.Is(err, watches.ErrInvalid) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	for name, bad := range map[string]watches.Watch{
+		"no price":      {URL: "shop.test", Condition: watches.Condition{Kind: watches.KindBelow, Number: 3}},
+		"words missing": {URL: "shop.test", Condition: watches.Condition{Near: "Rabatt"}},
+		"currency":      {URL: "shop.test", Condition: watches.Condition{Kind: watches.KindBelow, Near: "price", Currency: "EUR"}},
+	} {
+		bad.Origin = ada
+		if _, err := w.Add(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "on the page") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	w.limits.PerOwner = 1
+	w.add(t, watches.Condition{})
+	if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test"}); !errors.Is(err, watches.ErrTooMany) {
+		t.Errorf("the second: %v", err)
+	}
+}
+
+func TestOnlyWhoMayEndsAWatch(t *testing.T) {
+	w := newWorld("same")
+	w.limits.PerOwner = 10
+	elsewhere := ada
+	elsewhere.Guild = "h"
+	bob := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: "bob"}
+	for name, c := range map[string]struct {
+		from sessions.Origin
+		by   cancel.Actor
+		want error
+	}{
+		"owner":               {ada, cancel.Actor{ID: "ada"}, nil},
+		"owner elsewhere":     {elsewhere, cancel.Actor{ID: "ada"}, nil},
+		"somebody":            {bob, cancel.Actor{ID: "bob"}, watches.ErrForbidden},
+		"moderator":           {bob, cancel.Actor{ID: "bob", Moderator: true}, nil},
+		"moderator elsewhere": {sessions.Origin{Kind: sessions.FromDiscord, Guild: "h", User: "bob"}, cancel.Actor{ID: "bob", Moderator: true}, watches.ErrForbidden},
+		"nobody":              {sessions.Origin{Kind: sessions.FromDiscord, Guild: "g"}, cancel.Actor{}, watches.ErrForbidden},
+		"operator":            {sessions.Origin{Kind: sessions.FromTerminal}, cancel.Actor{}, nil},
+	} {
+		got := w.add(t, watches.Condition{})
+		if _, err := w.End(t.Context(), got.ID, c.from, c.by); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+		if _, err := w.End(t.Context(), got.ID, sessions.Origin{Kind: sessions.FromDashboard}, cancel.Actor{}); c.want == nil && !errors.Is(err, watches.ErrAlreadyEnded) {
+			t.Errorf("%s, twice: %v", name, err)
+		}
+	}
+	if _, err := w.End(t.Context(), "w9", ada, cancel.Actor{}); !errors.Is(err, watches.ErrNotFound) {
+		t.Errorf("a watch that is not there: %v", err)
+	}
+}

@@ -1,0 +1,124 @@
+// Package watches looks at pages again and again for people, until what they
+// wait for is there: that the page changes, that a price drops below a number,
+// that words appear or go, or a condition in their own words.
+//
+// It is cheap where it can be: the readable text is compared without a model,
+// what changes by itself (clocks, counters, advertisements) is not counted, and
+// a model is only asked about what is left. It does not know how pages are
+// read, how a model is asked, and where people are told: that is given to
+// [Runner].
+package watches
+
+import (
+	"errors"
+	"time"
+
+	"clank/sessions"
+)
+
+// Kind is what somebody waits for.
+type Kind string
+
+// The kinds of watch.
+const (
+	KindChanges  Kind = "changes"  // the text changes
+	KindBelow    Kind = "below"    // a number on the page is less than Number
+	KindAbove    Kind = "above"    // a number on the page is more than Number
+	KindContains Kind = "contains" // Text is on the page
+	KindLacks    Kind = "lacks"    // Text is not on the page
+	KindJudged   Kind = "judged"   // What holds, as a model judges
+)
+
+// State is where a watch is in its life.
+type State string
+
+// The states. Only an active watch is looked at.
+const (
+	StateActive State = "active"
+	StateEnded  State = "ended" // by a person, by its time, or because the page could not be read any more; see Reason
+)
+
+// Watch is one page that is looked at for one person.
+type Watch struct {
+	ID     string          `json:"id"`
+	Origin sessions.Origin `json:"origin"` // who wants to be told, and where
+	URL    string          `json:"url"`
+	What   string          `json:"what"` // what is waited for, in words
+	Condition
+	Every time.Duration `json:"every_ns"`
+	Until time.Time     `json:"until"`
+
+	State      State     `json:"state"`
+	Reason     string    `json:"reason,omitempty"` // why it ended
+	Created    time.Time `json:"created"`
+	NextCheck  time.Time `json:"next"`             // when it is looked at again
+	CheckedAt  time.Time `json:"checked,omitzero"` // when the page was last read
+	NotifiedAt time.Time `json:"told,omitzero"`    // when its owner was last told of something
+
+	Failures      int     `json:"failures,omitempty"` // in a row
+	Problem       string  `json:"problem,omitempty"`  // of the last of them
+	NeedsBrowser  bool    `json:"scripts,omitempty"`  // the page is empty without a browser
+	Seen          Seen    `json:"seen"`
+	PendingNotice *Notice `json:"pending,omitempty"` // what its owner is to be told and was not yet
+	LastNotice    *Notice `json:"last,omitempty"`    // what its owner was told last
+}
+
+// Condition is what is waited for, as far as a program can tell.
+type Condition struct {
+	Kind     Kind    `json:"kind"`
+	Number   float64 `json:"number,omitempty"`   // of Below and Above
+	Currency string  `json:"currency,omitempty"` // of Below and Above: only amounts in it count; ISO 4217 or a symbol; empty = any
+	Text     string  `json:"text,omitempty"`     // of Contains and Lacks
+	Near     string  `json:"near,omitempty"`     // words of the page beside what matters; empty = the whole page counts
+}
+
+// Seen is what a watch knows of its page.
+type Seen struct {
+	Title string   `json:"title,omitempty"`
+	Lines []string `json:"lines,omitempty"` // with which the page is compared
+	Noise []string `json:"noise,omitempty"` // shapes of lines that change by themselves
+	Value string   `json:"value,omitempty"` // the number, as the page writes it
+	Met   bool     `json:"met,omitempty"`   // the condition held at the last look
+}
+
+// Reading is a page as it was read once. All of it comes from strangers.
+type Reading struct {
+	URL   string
+	Title string
+	Text  string // Markdown
+}
+
+// Notice is what the owner of a watch is told.
+type Notice struct {
+	At    time.Time  `json:"at"`
+	Kind  NoticeKind `json:"kind"`
+	Text  string     `json:"text"`           // a sentence; may quote the page
+	Diff  []string   `json:"diff,omitempty"` // lines of the page, "+ …" for new ones, "- …" for those that went
+	Title string     `json:"title,omitempty"`
+}
+
+// NoticeKind is what a notice is about.
+type NoticeKind string
+
+// The kinds of news.
+const (
+	NoticeMet     NoticeKind = "happened" // what was waited for
+	NoticeTrouble NoticeKind = "trouble"  // the page cannot be read for now
+	NoticeEnded   NoticeKind = "over"     // the watch has ended
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrNotFound says that there is no such watch.
+	ErrNotFound = errors.New("there is no such watch")
+	// ErrInvalid says that a watch cannot be as it was asked for.
+	ErrInvalid = errors.New("the watch is not possible")
+	// ErrTooMany says that somebody has as many watches as are allowed.
+	ErrTooMany = errors.New("there are too many watches")
+	// ErrForbidden says that somebody may not end a watch.
+	ErrForbidden = errors.New("this is somebody else's watch")
+	// ErrAlreadyEnded says that a watch has ended already.
+	ErrAlreadyEnded = errors.New("the watch has ended")
+	// ErrNeedsBrowser is of a page that is empty, or refused, without a browser.
+	ErrNeedsBrowser = errors.New("the page needs a browser")
+)

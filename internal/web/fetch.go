@@ -1,0 +1,220 @@
+package web
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// fetchedPage is what a server sent.
+type fetchedPage struct {
+	url       *url.URL
+	mediaType string
+	charset   string // as the header names it; may be empty
+	body      []byte
+}
+
+// parseAddress reads an address as people write it.
+func parseAddress(s string) (*url.URL, error) {
+	s = strings.TrimSpace(s)
+	switch {
+	case s == "":
+		return nil, fmt.Errorf("the address is empty: %w", ErrInvalidAddress)
+	case len(s) > maxAddressChars:
+		return nil, fmt.Errorf("the address is longer than %d characters: %w", maxAddressChars, ErrInvalidAddress)
+	}
+	if !strings.Contains(s, "://") {
+		s = "https://" + s
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("%q is no web address: %w", s, ErrInvalidAddress)
+	}
+	return u, checkReadable(u)
+}
+
+// checkReadable says why u is not for reading; nil if it is.
+func checkReadable(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("addresses with %s: are not read, only http: and https: %w", u.Scheme, ErrInvalidAddress)
+	case u.User != nil:
+		return fmt.Errorf("the address of %s carries a user name, which is not sent: %w", u.Host, ErrInvalidAddress)
+	}
+	return nil
+}
+
+// httpClient returns the client, whose every connection goes to the proxy.
+func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.client != nil {
+		return r.client, nil
+	}
+	if r.Proxy == nil {
+		return nil, errors.New("reading pages is not possible: there is no way out to read them through")
+	}
+	address, err := r.Proxy(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find the way out for reading: %w", err)
+	}
+	proxy, err := url.Parse(address)
+	if err != nil || proxy.Host == "" {
+		return nil, fmt.Errorf("find the way out for reading: %q is no address of a proxy", address)
+	}
+	r.client = &http.Client{
+		Transport: &http.Transport{
+			Proxy:                  http.ProxyURL(proxy),
+			DisableCompression:     true, // unpacked here, with a limit on both sides
+			MaxResponseHeaderBytes: 256 << 10,
+			MaxIdleConns:           8,
+			IdleConnTimeout:        30 * time.Second,
+			TLSHandshakeTimeout:    10 * time.Second,
+		},
+		CheckRedirect: func(next *http.Request, via []*http.Request) error {
+			next.Header.Del("Referer")
+			if len(via) > maxRedirects {
+				return fmt.Errorf("more than %d redirects", maxRedirects)
+			}
+			if len(next.URL.String()) > maxRedirectChars {
+				return fmt.Errorf("it leads to an address of more than %d characters", maxRedirectChars)
+			}
+			return checkReadable(next.URL)
+		},
+	}
+	return r.client, nil
+}
+
+// fetch gets the address with its redirects, each of which the proxy judges.
+func (r *Reader) fetch(ctx context.Context, u *url.URL) (fetchedPage, error) {
+	client, err := r.httpClient(ctx)
+	if err != nil {
+		return fetchedPage{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return fetchedPage{}, fmt.Errorf("%q is no web address: %w", u.Redacted(), ErrInvalidAddress)
+	}
+	req.Header.Set("User-Agent", "Mozilla/5.0 (compatible; clank; reader)")
+	req.Header.Set("Accept", "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.9,application/xml;q=0.8,*/*;q=0.1")
+	req.Header.Set("Accept-Encoding", "gzip")
+	begun := time.Now()
+	res, err := client.Do(req)
+	if err != nil {
+		return fetchedPage{}, r.unreachedError(u, begun, err)
+	}
+	defer res.Body.Close()
+	at := res.Request.URL
+	if res.StatusCode != http.StatusOK {
+		return fetchedPage{}, r.refusedError(at, begun, res)
+	}
+	return receiveBody(res)
+}
+
+// unreachedError says why there was no answer at all.
+func (r *Reader) unreachedError(asked *url.URL, begun time.Time, err error) error {
+	at := asked.String()
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		at, err = failed.URL, failed.Err // where a redirect led
+	}
+	if errors.Is(err, ErrInvalidAddress) {
+		return err
+	}
+	if why := r.failureReason(at, begun); why != nil {
+		return fmt.Errorf("read %s: %w", hostOf(at, asked), why)
+	}
+	return fmt.Errorf("read %s: %w", hostOf(at, asked), err)
+}
+
+func hostOf(address string, asked *url.URL) string {
+	if u, err := asked.Parse(address); err == nil {
+		return u.Host
+	}
+	return asked.Host
+}
+
+func (r *Reader) failureReason(address string, since time.Time) error {
+	if r.Failure == nil {
+		return nil
+	}
+	return r.Failure(address, since)
+}
+
+// refusedError says what an answer means that is no page.
+func (r *Reader) refusedError(at *url.URL, begun time.Time, res *http.Response) error {
+	// Only the proxy knows of it if the proxy itself gave the answer.
+	if res.StatusCode == http.StatusForbidden || res.StatusCode >= http.StatusInternalServerError {
+		if why := r.failureReason(at.String(), begun); why != nil {
+			return fmt.Errorf("read %s: %w", at.Host, why)
+		}
+	}
+	said := fmt.Sprintf("%s answered %d (%s)", at.Host, res.StatusCode, http.StatusText(res.StatusCode))
+	switch res.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return fmt.Errorf("%s, as some sites do to all but browsers: %w", said, ErrNeedsBrowser)
+	case http.StatusNoContent:
+		return fmt.Errorf("%s: there is nothing to read", said)
+	}
+	return errors.New(said)
+}
+
+// receiveBody reads the body, as much as is allowed of it.
+func receiveBody(res *http.Response) (fetchedPage, error) {
+	a := fetchedPage{url: res.Request.URL}
+	mediaType, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if err == nil {
+		a.mediaType, a.charset = mediaType, params["charset"]
+		if !isTextType(a.mediaType) {
+			return a, unreadableError(a)
+		}
+	}
+	var body io.Reader = &limitedReader{r: res.Body, left: maxPageBytes}
+	switch encoding := strings.ToLower(res.Header.Get("Content-Encoding")); encoding {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		unpacked, err := gzip.NewReader(body)
+		if err != nil {
+			return a, fmt.Errorf("unpack what %s sent: %w", a.url.Host, err)
+		}
+		body = &limitedReader{r: unpacked, left: maxUnpackedBytes}
+	default:
+		return a, fmt.Errorf("%s packs its pages as %q though that was not asked for: %w", a.url.Host, encoding, ErrNeedsBrowser)
+	}
+	if a.body, err = io.ReadAll(body); err != nil {
+		return a, fmt.Errorf("read what %s sent: %w", a.url.Host, err)
+	}
+	if a.mediaType == "" {
+		a.mediaType, _, _ = mime.ParseMediaType(http.DetectContentType(a.body)) // always one that can be parsed
+		if !isTextType(a.mediaType) {
+			return a, unreadableError(a)
+		}
+	}
+	return a, nil
+}
+
+// limitedReader fails when more comes than it lets through.
+type limitedReader struct {
+	r    io.Reader
+	left int64
+}
+
+func (c *limitedReader) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		var one [1]byte
+		n, err := c.r.Read(one[:])
+		if n > 0 {
+			return 0, fmt.Errorf("it is larger than %d MiB", maxPageBytes>>20)
+		}
+		return 0, err
+	}
+	n, err := c.r.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	return n, err
+}

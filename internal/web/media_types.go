@@ -1,0 +1,123 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+)
+
+// isTextType reports whether there is text in that media type.
+func isTextType(mediaType string) bool {
+	switch mediaType {
+	case "text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown", "text/csv":
+		return true
+	}
+	return isJSON(mediaType) || isXML(mediaType)
+}
+
+func isJSON(mediaType string) bool {
+	return mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
+}
+
+func isXML(mediaType string) bool {
+	return mediaType == "application/xml" || mediaType == "text/xml" || strings.HasSuffix(mediaType, "+xml") && mediaType != "image/svg+xml"
+}
+
+func unreadableError(a fetchedPage) error {
+	return fmt.Errorf("%s is no text but %s: %w", a.url.Host, a.mediaType, ErrNeedsBrowser)
+}
+
+// toPage turns what was sent into a page.
+func (a fetchedPage) toPage(ctx context.Context, whole bool) (Page, error) {
+	p := Page{URL: a.url.String(), Type: a.mediaType}
+	switch {
+	case a.mediaType == "text/html" || a.mediaType == "application/xhtml+xml":
+		if err := a.readHTML(ctx, &p, whole); err != nil {
+			return Page{}, err
+		}
+	case isXML(a.mediaType):
+		a.readXML(ctx, &p)
+	case isJSON(a.mediaType):
+		p.Text = indentJSON(a.text())
+	default:
+		p.Text = a.text()
+	}
+	p.Text = strings.TrimSpace(strings.ReplaceAll(p.Text, "\r\n", "\n"))
+	if p.Text == "" {
+		return Page{}, fmt.Errorf("%s sent nothing that can be read: %w", a.url.Host, ErrNeedsBrowser)
+	}
+	return p, nil
+}
+
+// text is the body as UTF-8. The encoding is that of a byte order mark, of the
+// header or of the document, in this order; without any, UTF-8 if it is valid,
+// and Windows-1252 as browsers do (HTML, "Determining the character encoding").
+func (a fetchedPage) text() string {
+	contentType := a.mediaType
+	if a.charset != "" {
+		contentType += "; charset=" + a.charset
+	}
+	enc, name, certain := charset.DetermineEncoding(a.body[:min(len(a.body), 1024)], contentType)
+	if name == "utf-8" || !certain && utf8.Valid(a.body) {
+		return strings.ToValidUTF8(strings.TrimPrefix(string(a.body), "\ufeff"), "\ufffd")
+	}
+	decoded, err := enc.NewDecoder().Bytes(a.body)
+	if err != nil {
+		return strings.ToValidUTF8(string(a.body), "\ufffd")
+	}
+	return strings.TrimPrefix(string(decoded), "\ufeff")
+}
+
+// maxIndentedJSON is how much JSON, in bytes, is shown with one member a line.
+const maxIndentedJSON = 1 << 20
+
+// maxJSONDepth is how deep JSON may be nested to be shown with one member a line:
+// indented, it grows with its depth.
+const maxJSONDepth = 50
+
+// indentJSON is JSON with one member a line, or text as it is if it is no JSON, or
+// too deep.
+func indentJSON(text string) string {
+	var b bytes.Buffer
+	if jsonDepth(text) > maxJSONDepth || len(text) > maxIndentedJSON || json.Indent(&b, []byte(text), "", " ") != nil {
+		return text
+	}
+	return b.String()
+}
+
+// jsonDepth is how deep JSON is nested. Brackets in strings count as well.
+func jsonDepth(text string) int {
+	deepest, now := 0, 0
+	for _, c := range []byte(text) {
+		switch c {
+		case '[', '{':
+			now++
+			deepest = max(deepest, now)
+		case ']', '}':
+			now--
+		}
+	}
+	return deepest
+}
+
+// contextReader is r until ctx ends: what takes longer to understand than to read
+// ends with its input.
+func contextReader(ctx context.Context, r io.Reader) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		return r.Read(p)
+	})
+}
+
+// readerFunc is a function as a reader.
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

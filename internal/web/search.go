@@ -1,0 +1,220 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of a search.
+const (
+	MaxSearchResults     = 8
+	DefaultSearchResults = 5
+
+	maxQueryChars  = 400 // characters
+	maxRecencyDays = 3650
+	attemptTimeout = 5 * time.Second
+	maxAttempts    = 2
+)
+
+var (
+	// ErrInvalidQuery says that the query itself is wrong.
+	ErrInvalidQuery = errors.New("the search is not possible")
+	// ErrNoEngine says that there is no engine to ask.
+	ErrNoEngine = errors.New("no search engine is set up")
+	// ErrSearchLimit says that no further search is allowed within the hour.
+	ErrSearchLimit = errors.New("the searches of this hour are used up")
+)
+
+// SearchSetupHint tells an operator how searching is set up.
+const SearchSetupHint = `set BRAVE_API_KEY (Brave Search) or SERPAPI_API_KEY (SerpApi) in the environment, or give the address of a SearXNG server ` +
+	`under "Web" in the settings`
+
+// SearchQuery is what to look for.
+type SearchQuery struct {
+	Text        string
+	RecencyDays int // only pages of the last so many days, as far as the engine knows their age; 0 = any
+	MaxResults  int // 1 to [MaxSearchResults]; 0 means [DefaultSearchResults]
+}
+
+// SearchResult is one page. All of it comes from strangers.
+type SearchResult struct {
+	Title   string
+	URL     string // http or https
+	Snippet string
+	Date    string // in whatever way the engine says it; may be empty
+}
+
+// SearchEngine is one way to search. Its errors are [*Error], and those of ctx.
+type SearchEngine interface {
+	Name() string // as people read it
+	Search(ctx context.Context, q SearchQuery) ([]SearchResult, error)
+}
+
+// SearchError says why an engine gave no results.
+type SearchError struct {
+	Engine     string
+	Message    string        // for people; without secrets
+	Retryable  bool          // the same request may succeed at once
+	RetryAfter time.Duration // the engine wants to be left alone for this long; 0 = not said
+}
+
+func (e *SearchError) Error() string {
+	if e.RetryAfter > 0 {
+		return fmt.Sprintf("%s: %s; try again in %s", e.Engine, e.Message, e.RetryAfter)
+	}
+	return e.Engine + ": " + e.Message
+}
+
+// Searcher searches within the limits. Set its fields before the first Search;
+// it is then safe for concurrent use.
+type Searcher struct {
+	// Engine returns the engine to ask now, nil if none is set up.
+	Engine func() SearchEngine
+	// PerHour is how many searches there may be within an hour, 0 for none.
+	PerHour func() int
+	Logger  *slog.Logger
+	Now     func() time.Time // nil is [time.Now]
+
+	mu     sync.Mutex
+	recent []time.Time // of the searches within the last hour, oldest first
+}
+
+// Available is nil if a search could be tried now. Otherwise it is
+// [ErrNoEngine] or [ErrSearchLimit], with the way out.
+func (s *Searcher) Available() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.available()
+}
+
+func (s *Searcher) available() error {
+	most := s.PerHour()
+	switch {
+	case s.Engine() == nil:
+		return fmt.Errorf("%w: %s", ErrNoEngine, SearchSetupHint)
+	case most == 0:
+		return fmt.Errorf("%w: the settings allow no searches", ErrNoEngine)
+	}
+	now := s.now()
+	for len(s.recent) > 0 && now.Sub(s.recent[0]) >= time.Hour {
+		s.recent = s.recent[1:]
+	}
+	if len(s.recent) >= most {
+		wait := time.Hour - now.Sub(s.recent[len(s.recent)-most])
+		return fmt.Errorf("%w (%d are allowed); the next is possible in %s", ErrSearchLimit, most, wait.Round(time.Second))
+	}
+	return nil
+}
+
+// Search asks the engine, a second time if the first attempt broke down, and
+// gives each attempt five seconds. Fewer results than asked for are no error,
+// and neither are none. When ctx ends its cause is returned.
+func (s *Searcher) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
+	q, err := normalizeQuery(q)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := s.countSearch()
+	if err != nil {
+		return nil, err
+	}
+	for n := 1; ; n++ {
+		found, err := searchOnce(ctx, engine, q)
+		if err == nil {
+			return cleanResults(found, q.MaxResults), nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		failed, ok := errors.AsType[*SearchError](err)
+		if n == maxAttempts || !ok || !failed.Retryable {
+			return nil, fmt.Errorf("search the web: %w", err)
+		}
+		s.logger().InfoContext(ctx, "search is tried again", "engine", engine.Name(), "error", err)
+	}
+}
+
+// countSearch counts a search.
+func (s *Searcher) countSearch() (SearchEngine, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.available(); err != nil {
+		return nil, err
+	}
+	engine := s.Engine()
+	if engine == nil {
+		return nil, fmt.Errorf("%w: %s", ErrNoEngine, SearchSetupHint)
+	}
+	s.recent = append(s.recent, s.now())
+	return engine, nil
+}
+
+func searchOnce(ctx context.Context, e SearchEngine, q SearchQuery) ([]SearchResult, error) {
+	slow := &SearchError{Engine: e.Name(), Message: fmt.Sprintf("no answer within %s", attemptTimeout), Retryable: true}
+	limited, cancel := context.WithTimeoutCause(ctx, attemptTimeout, slow)
+	defer cancel()
+	found, err := e.Search(limited, q)
+	if err != nil && limited.Err() != nil {
+		return nil, context.Cause(limited)
+	}
+	return found, err
+}
+
+// normalizeQuery is q within its limits.
+func normalizeQuery(q SearchQuery) (SearchQuery, error) {
+	q.Text = strings.Join(strings.Fields(strings.ToValidUTF8(q.Text, " ")), " ")
+	switch n := utf8.RuneCountInString(q.Text); {
+	case n == 0:
+		return q, fmt.Errorf("%w: the query is empty", ErrInvalidQuery)
+	case n > maxQueryChars:
+		return q, fmt.Errorf("%w: the query has %d characters, %d are allowed", ErrInvalidQuery, n, maxQueryChars)
+	case q.RecencyDays < 0:
+		return q, fmt.Errorf("%w: recency_days is below 0", ErrInvalidQuery)
+	}
+	q.RecencyDays = min(q.RecencyDays, maxRecencyDays)
+	if q.MaxResults == 0 {
+		q.MaxResults = DefaultSearchResults
+	}
+	q.MaxResults = min(max(q.MaxResults, 1), MaxSearchResults)
+	return q, nil
+}
+
+// cleanResults keeps the first results that lead to a page, each page once.
+func cleanResults(found []SearchResult, most int) []SearchResult {
+	var out []SearchResult
+	seen := make(map[string]bool)
+	for _, r := range found {
+		u, err := url.Parse(strings.TrimSpace(r.URL))
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || seen[u.String()] {
+			continue
+		}
+		seen[u.String()] = true
+		r.URL = u.String()
+		r.Title, r.Snippet, r.Date = plainSnippet(r.Title, 200), plainSnippet(r.Snippet, 500), plainSnippet(r.Date, 60)
+		if out = append(out, r); len(out) == most {
+			break
+		}
+	}
+	return out
+}
+
+func (s *Searcher) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
+}
+
+func (s *Searcher) logger() *slog.Logger {
+	if s.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Logger
+}

@@ -1,0 +1,289 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	internalweb "clank/internal/web"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	braveBody = `{"type":"search","query":{"original":"heron"},"web":{"type":"search","results":[
+		{"type":"search_result","title":"Heron &amp; co","url":"https://a.test/1","description":"A <strong>heron</strong> is a bird","age":"2 days ago","page_age":"2026-01-01T00:00:00"},
+		{"title":"bad","url":"javascript:alert(1)"},{"title":"again","url":"https://a.test/1"},{"title":"Two","url":"https://a.test/2","page_age":"2025-12-31T00:00:00"}]}}`
+	serpBody = `{"search_metadata":{"status":"Success"},"organic_results":[
+		{"position":1,"title":"Heron & co","link":"https://a.test/1","snippet":"A heron is a bird","date":"2 days ago"},
+		{"position":2,"title":"Two","link":"https://a.test/2","date":"2025-12-31T00:00:00"}]}`
+	searxBody = `{"query":"heron","number_of_results":0,"results":[
+		{"url":"https://a.test/1","title":"Heron & co","content":"A heron is a bird","engine":"x","score":1.5,"publishedDate":"2 days ago"},
+		{"url":"https://a.test/2","title":"Two","content":"","publishedDate":"2025-12-31T00:00:00"},
+		{"url":"https://a.test/3","title":"Three","content":"","publishedDate":null}],"unresponsive_engines":[["y","timeout"]]}`
+)
+
+var clock = func() time.Time { return time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC) }
+
+// engines are those that ask a server at base.
+func engines(base string) map[string]internalweb.SearchEngine {
+	return map[string]internalweb.SearchEngine{
+		"brave":   &internalweb.Brave{Key: "s3cret", Base: base, Now: clock},
+		"serpapi": &internalweb.SerpAPI{Key: "s3cret", Base: base},
+		"searxng": &internalweb.SearXNG{URL: base + "/"},
+	}
+}
+
+func searcher(e internalweb.SearchEngine) *internalweb.Searcher {
+	return &internalweb.Searcher{Engine: func() internalweb.SearchEngine { return e }, PerHour: func() int { return 20 }}
+}
+
+func serveEngine(t *testing.T, handler http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestEachEngineIsAskedInItsOwnWay(t *testing.T) {
+	bodies := map[string]string{"/res/v1/web/search": braveBody, "/search.json": serpBody, "/search": searxBody}
+	want := map[string]string{
+		"brave":   "/res/v1/web/search?count=2&freshness=2026-03-03to2026-03-10&q=heron+%26+co&result_filter=web&text_decorations=false token=s3cret",
+		"serpapi": "/search.json?api_key=s3cret&engine=google&num=2&q=heron+%26+co&tbs=qdr%3Ad7 token=",
+		"searxng": "/search?categories=general&format=json&q=heron+%26+co&time_range=week token=",
+	}
+	asked := make(chan string, 1)
+	base := serveEngine(t, func(w http.ResponseWriter, r *http.Request) {
+		asked <- fmt.Sprintf("%s token=%s", r.URL, r.Header.Get("X-Subscription-Token"))
+		fmt.Fprint(w, bodies[r.URL.Path])
+	})
+	for name, e := range engines(base) {
+		t.Run(name, func(t *testing.T) {
+			got, err := searcher(e).Search(t.Context(), internalweb.SearchQuery{Text: "  heron\n& co ", RecencyDays: 7, MaxResults: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := <-asked; got != want[name] {
+				t.Errorf("asked for\n%s, want\n%s", got, want[name])
+			}
+			results := []internalweb.SearchResult{
+				{Title: "Heron & co", URL: "https://a.test/1", Snippet: "A heron is a bird", Date: "2 days ago"},
+				{Title: "Two", URL: "https://a.test/2", Date: "2025-12-31T00:00:00"},
+			}
+			if diff := cmp.Diff(results, got); diff != "" {
+				t.Errorf("results (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNoResultsAreNoError(t *testing.T) {
+	base := serveEngine(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/search.json" {
+			fmt.Fprint(w, `{"error":"Google hasn't returned any results for this query."}`)
+			return
+		}
+		fmt.Fprint(w, `{"results":[]}`)
+	})
+	for name, e := range engines(base) {
+		if got, err := searcher(e).Search(t.Context(), internalweb.SearchQuery{Text: "x"}); err != nil || len(got) != 0 {
+			t.Errorf("%s: got %v, %v", name, got, err)
+		}
+	}
+}
+
+func TestFailuresAreSaidWithoutTheKey(t *testing.T) {
+	for name, c := range map[string]struct {
+		handle http.HandlerFunc
+		want   string
+		calls  int
+	}{
+		"too many": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) }, "(429); try again in 30s", 1},
+		"bad key":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, "does not take the key (401)", 1},
+		"explained": {func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(422)
+			if r.URL.Path == "/search.json" {
+				fmt.Fprint(w, `{"error":"wrong: s3cret"}`)
+				return
+			}
+			fmt.Fprint(w, `{"type":"ErrorResponse","error":{"status":422,"detail":"wrong"}}`)
+		}, "it answered 422", 1},
+		"broken":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "it answered 500", 2},
+		"no json":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "not the JSON", 1},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "it answered 302", 1},
+		"too long": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat(" ", 5<<20)) }, "larger than 4 MiB", 1},
+		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "9")
+			fmt.Fprint(w, "{")
+		}, "broke off", 2},
+		"gone": {func(w http.ResponseWriter, _ *http.Request) {
+			if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
+				conn.Close()
+			}
+		}, "cannot be reached", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calls atomic.Int64
+			base := serveEngine(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); c.handle(w, r) })
+			for name, e := range engines(base) {
+				calls.Store(0)
+				_, err := searcher(e).Search(t.Context(), internalweb.SearchQuery{Text: "x"})
+				if _, ok := errors.AsType[*internalweb.SearchError](err); !ok {
+					t.Fatalf("%s: got %v", name, err)
+				}
+				if got := err.Error(); !strings.Contains(got, c.want) || strings.Contains(got, "s3cret") || !strings.Contains(got, e.Name()) {
+					t.Errorf("%s: %s; want %q", name, got, c.want)
+				}
+				if calls := int(calls.Load()); calls != c.calls && !strings.Contains(c.want, "reached") {
+					t.Errorf("%s: %d calls, want %d", name, calls, c.calls)
+				}
+			}
+		})
+	}
+}
+
+func TestASearXNGWithoutJSONOrEnginesSaysWhatIsWrong(t *testing.T) {
+	answer := ""
+	base := serveEngine(t, func(w http.ResponseWriter, _ *http.Request) {
+		if answer == "" {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		fmt.Fprint(w, answer)
+	})
+	s := searcher(&internalweb.SearXNG{URL: base})
+	if _, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"}); err == nil || !strings.Contains(err.Error(), "search.formats") {
+		t.Errorf("got %v", err)
+	}
+	answer = `{"results":[],"unresponsive_engines":[["google","CAPTCHA"],["bing","timeout"]]}`
+	if _, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"}); err == nil || !strings.Contains(err.Error(), "google: CAPTCHA, bing: timeout") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// fake answers what it is told to.
+type fake func(ctx context.Context, n int) ([]internalweb.SearchResult, error)
+
+type fakeEngine struct {
+	f fake
+	n int
+}
+
+func (e *fakeEngine) Name() string { return "Fake" }
+
+func (e *fakeEngine) Search(ctx context.Context, _ internalweb.SearchQuery) ([]internalweb.SearchResult, error) {
+	e.n++
+	return e.f(ctx, e.n)
+}
+
+func TestASlowEngineIsAskedTwiceForFiveSecondsEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		s := searcher(&fakeEngine{f: func(ctx context.Context, _ int) ([]internalweb.SearchResult, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		_, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"})
+		if err == nil || !strings.Contains(err.Error(), "no answer within 5s") || time.Since(begun) != 10*time.Second {
+			t.Errorf("after %s: %v", time.Since(begun), err)
+		}
+	})
+}
+
+func TestAStopEndsASearch(t *testing.T) {
+	why := errors.New("stopped by @ada")
+	ctx, stop := context.WithCancelCause(t.Context())
+	e := &fakeEngine{f: func(ctx context.Context, _ int) ([]internalweb.SearchResult, error) {
+		stop(why)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	if _, err := searcher(e).Search(ctx, internalweb.SearchQuery{Text: "x"}); !errors.Is(err, why) || e.n != 1 {
+		t.Errorf("got %v after %d calls", err, e.n)
+	}
+}
+
+func TestTheHourHasALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		most := 3
+		s := searcher(&fakeEngine{f: func(context.Context, int) ([]internalweb.SearchResult, error) { return nil, nil }})
+		s.PerHour = func() int { return most }
+		search := func() error {
+			_, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"})
+			return err
+		}
+		for range 3 {
+			if err := search(); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(10 * time.Minute)
+		}
+		err := search()
+		if !errors.Is(err, internalweb.ErrSearchLimit) || !strings.Contains(err.Error(), "in 30m0s") || !errors.Is(s.Available(), internalweb.ErrSearchLimit) {
+			t.Errorf("the fourth: %v", err)
+		}
+		<-time.After(30 * time.Minute)
+		if err := search(); err != nil {
+			t.Errorf("after the hour: %v", err)
+		}
+		if most = 0; !errors.Is(search(), internalweb.ErrNoEngine) {
+			t.Error("searched though none are allowed")
+		}
+	})
+}
+
+func TestWithoutAnEngineTheWayOutIsSaid(t *testing.T) {
+	s := &internalweb.Searcher{Engine: func() internalweb.SearchEngine { return nil }, PerHour: func() int { return 20 }}
+	if _, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"}); !errors.Is(err, internalweb.ErrNoEngine) || !strings.Contains(err.Error(), "BRAVE_API_KEY") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBadQueriesAreRefused(t *testing.T) {
+	for _, q := range []internalweb.SearchQuery{{}, {Text: " \n"}, {Text: strings.Repeat("x", 401)}, {Text: "x", RecencyDays: -1}} {
+		e := &fakeEngine{}
+		if _, err := searcher(e).Search(t.Context(), q); !errors.Is(err, internalweb.ErrInvalidQuery) || e.n != 0 {
+			t.Errorf("%.20q: got %v after %d calls", q.Text, err, e.n)
+		}
+	}
+}
+
+// trip answers requests without a network.
+type trip func(*http.Request) (*http.Response, error)
+
+func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func FuzzAnswer(f *testing.F) {
+	f.Add(http.StatusOK, []byte(braveBody))
+	f.Add(http.StatusOK, []byte(serpBody))
+	f.Add(http.StatusOK, []byte(searxBody))
+	f.Add(http.StatusForbidden, []byte(`{"error":{"detail":"x"}}`))
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		client := &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: status, Body: io.NopCloser(bytes.NewReader(body)), Header: http.Header{}}, nil
+		})}
+		for name, e := range map[string]internalweb.SearchEngine{
+			"brave": &internalweb.Brave{Client: client}, "serpapi": &internalweb.SerpAPI{Client: client},
+			"searxng": &internalweb.SearXNG{URL: "http://x.test", Client: client},
+		} {
+			got, err := searcher(e).Search(t.Context(), internalweb.SearchQuery{Text: "x"})
+			if err != nil {
+				continue
+			}
+			for _, r := range got {
+				if u, err := url.Parse(r.URL); err != nil || u.Host == "" || len([]rune(r.Snippet)) > 500 || strings.ContainsAny(r.Title, "\n\r") {
+					t.Errorf("%s: %+v", name, r)
+				}
+			}
+		}
+	})
+}

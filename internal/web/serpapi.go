@@ -1,0 +1,71 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// SerpAPI is SerpApi's search of Google.
+type SerpAPI struct {
+	Key    string
+	Base   string       // in place of https://serpapi.com
+	Client *http.Client // nil is one without anything special
+}
+
+// Name implements [Engine].
+func (s *SerpAPI) Name() string { return "SerpApi" }
+
+// Search implements [Engine].
+func (s *SerpAPI) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
+	v := url.Values{"engine": {"google"}, "q": {q.Text}, "num": {strconv.Itoa(q.MaxResults)}, "api_key": {s.Key}}
+	if q.RecencyDays > 0 {
+		v.Set("tbs", "qdr:d"+strconv.Itoa(q.RecencyDays))
+	}
+	var got struct {
+		Error   string `json:"error"`
+		Results []struct {
+			Title   string `json:"title"`
+			Link    string `json:"link"`
+			Snippet string `json:"snippet"`
+			Date    string `json:"date"`
+		} `json:"organic_results"`
+	}
+	err := engineRequest{
+		engine: s.Name(), address: orDefault(s.Base, "https://serpapi.com") + "/search.json", query: v, client: s.Client, explain: s.explain,
+	}.get(ctx, &got)
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.Contains(got.Error, "hasn't returned any results"):
+		return nil, nil // this is how it says that there are none
+	case got.Error != "":
+		return nil, &SearchError{Engine: s.Name(), Message: plainSnippet(s.withoutKey(got.Error), 300)}
+	}
+	var out []SearchResult
+	for _, r := range got.Results {
+		out = append(out, SearchResult{Title: r.Title, URL: r.Link, Snippet: r.Snippet, Date: r.Date})
+	}
+	return out, nil
+}
+
+func (s *SerpAPI) explain(_ int, body []byte) string {
+	var got struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(body, &got) != nil {
+		return ""
+	}
+	return s.withoutKey(got.Error)
+}
+
+// withoutKey takes the key out, which was part of the address.
+func (s *SerpAPI) withoutKey(text string) string {
+	if s.Key == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, s.Key, "(key)")
+}

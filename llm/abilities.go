@@ -1,0 +1,73 @@
+package llm
+
+import "strings"
+
+// modelAbility is what the models whose names begin with prefix can do. ToolImages is
+// left out: it depends on the API, not the model.
+type modelAbility struct {
+	prefix string
+	caps   Caps
+}
+
+var abilities = []modelAbility{
+	{"gpt-6", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_050_000}},
+	{"gpt-5.6", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_050_000}},
+	{"gpt-5.5", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_050_000}},
+	{"gpt-5.4", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_050_000}},
+	{"gpt-5.4-mini", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 400_000}},
+	{"gpt-5", Caps{Tools: true, Vision: true, ContextSize: 400_000}},
+	{"gpt-4.1", Caps{Tools: true, Vision: true, ContextSize: 1_047_576}},
+	{"gpt-4o", Caps{Tools: true, Vision: true, ContextSize: 128_000}},
+	{"o3", Caps{Tools: true, Vision: true, ContextSize: 200_000}},
+	{"o4-mini", Caps{Tools: true, Vision: true, ContextSize: 200_000}},
+	{"gpt-oss", Caps{Tools: true, ContextSize: 131_072}},
+	{"claude-", Caps{Tools: true, Vision: true, ContextSize: 200_000}},
+	{"claude-fable-5", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_000_000}},
+	{"claude-mythos-5", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_000_000}},
+	{"claude-opus-5", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_000_000}},
+	{"claude-sonnet-5", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_000_000}},
+	{"claude-haiku-5", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_000_000}},
+	{"claude-opus-4-8", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_000_000}},
+	{"claude-opus-4-7", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_000_000}},
+	{"claude-opus-4-6", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_000_000}},
+	{"claude-sonnet-4-6", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 1_000_000}},
+	{"claude-opus-4", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 200_000}},
+	{"claude-sonnet-4", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 200_000}},
+	{"claude-haiku-4-5", Caps{Tools: true, Vision: true, Computer: true, ContextSize: 200_000}},
+	{"gemini-", Caps{Tools: true, Vision: true, ContextSize: 1_048_576}},
+	{"gemini-3-flash", Caps{Tools: true, Vision: true, ContextSize: 1_048_576, Computer: true}},
+	{"gemini-3.5-flash", Caps{Tools: true, Vision: true, ContextSize: 1_048_576, Computer: true}},
+	{"gemini-3.5-flash-lite", Caps{Tools: true, Vision: true, ContextSize: 1_048_576}},
+	{"gemini-3.6-flash", Caps{Tools: true, Vision: true, ContextSize: 1_048_576, Computer: true}},
+	{"gemini-3.7-flash", Caps{Tools: true, Vision: true, ContextSize: 1_048_576, Computer: true}},
+	{"gemini-3.8-flash", Caps{Tools: true, Vision: true, ContextSize: 1_048_576, Computer: true}},
+	{"gemini-2.5-computer-use", Caps{Tools: true, Vision: true, ContextSize: 128_000, Computer: true}},
+	{"grok-4.3", Caps{Tools: true, Vision: true, ContextSize: 1_000_000}},
+	{"qwen3-vl", Caps{Tools: true, Vision: true}},
+	{"qwen2.5vl", Caps{Vision: true}},
+	{"qwen2.5-vl", Caps{Vision: true}},
+	{"llama4", Caps{Tools: true, Vision: true}},
+	{"llama-4", Caps{Tools: true, Vision: true}},
+	{"llama3.2-vision", Caps{Vision: true}},
+	{"gemma3", Caps{Vision: true}},
+	{"gemma-3", Caps{Vision: true}},
+	{"mistral-small3", Caps{Tools: true, Vision: true}},
+	{"pixtral", Caps{Tools: true, Vision: true}},
+	{"llava", Caps{Vision: true}},
+	{"minicpm-v", Caps{Vision: true}},
+	{"moondream", Caps{Vision: true}},
+}
+
+// CapsOf is what is known of a model by the longest beginning of its name; the
+// vendor in front does not count. It says false for a model not known, of
+// which nothing can be said.
+func CapsOf(model string) (Caps, bool) {
+	name := bareName(model)
+	var best modelAbility
+	for _, a := range abilities {
+		if strings.HasPrefix(name, a.prefix) && len(a.prefix) > len(best.prefix) {
+			best = a
+		}
+	}
+	return best.caps, best.prefix != ""
+}

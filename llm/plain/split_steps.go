@@ -1,0 +1,104 @@
+package plain
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Words that lead or follow a step and mean nothing to it.
+var (
+	leading  = []string{"please", "now", "first", "firstly", "next", "finally", "lastly", "afterwards", "also", "just", "and", "then", "ok", "okay", "hey", "again", "&"}
+	trailing = []string{"please", "now", "thanks"}
+	polite   = [][]string{{"can", "you"}, {"could", "you"}, {"would", "you"}, {"after", "that"}, {"i", "want", "you", "to"}}
+)
+
+var listMarker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d{1,3}[.)]|[-*•–])$`) })
+
+// splitSteps divides an instruction into the phrases of its steps: at commas,
+// semicolons and line ends, at "then", at "and" and at the end of a sentence if
+// a step begins there, and at the numbers of a list.
+func splitSteps(ts []token) []phrase {
+	var ps []phrase
+	var p phrase
+	end := func() {
+		if p = trimFiller(p); len(p) > 0 {
+			ps = append(ps, p)
+		}
+		p = nil
+	}
+	all := phrase(ts)
+	for i, t := range ts {
+		switch {
+		case t.pause, all.is(i, "then"):
+			end()
+		case all.is(i, "and", "&") && startsStep(all[i+1:]):
+			end()
+		case !t.quoted && listMarker().MatchString(t.text) && (len(p) == 0 || startsStep(all[i+1:])):
+			end()
+		case len(p) > 0 && sentenceEnd(p[len(p)-1]) && startsStep(all[i:]):
+			end()
+			p = append(p, t)
+		default:
+			p = append(p, t)
+		}
+	}
+	end()
+	return ps
+}
+
+// sentenceEnd reports whether a sentence may end with t.
+func sentenceEnd(t token) bool {
+	return !t.quoted && strings.ContainsAny(t.text[len(t.text)-1:], ".!?")
+}
+
+// maxLead bounds how many words may lead a step, so that a long run of them is
+// not read over and over.
+const maxLead = 8
+
+// startsStep reports whether a step begins with p.
+func startsStep(p phrase) bool {
+	p = trimLeading(p[:min(maxLead, len(p))])
+	return stepReader(strings.TrimRight(p.word(0), ".!?")) != nil || p.is(0, "then")
+}
+
+// trimLeading drops words that lead a step and mean nothing to it.
+func trimLeading(p phrase) phrase {
+	for {
+		before := len(p)
+		if p.is(0, leading...) {
+			p = p[1:]
+		}
+		for _, words := range polite {
+			if len(p) >= len(words) && slices.Equal(strings.Fields(p[:len(words)].lower()), words) {
+				p = p[len(words):]
+			}
+		}
+		if len(p) == before {
+			return p
+		}
+	}
+}
+
+// trimFiller drops what leads and follows a step, and the punctuation at its end.
+func trimFiller(p phrase) phrase {
+	p = slices.Clone(trimLeading(p))
+	for len(p) > 0 {
+		last := len(p) - 1
+		if !p[last].quoted {
+			bare := strings.TrimRight(p[last].text, ".!?:")
+			p[last].end -= len(p[last].text) - len(bare)
+			p[last].text = bare
+		}
+		switch {
+		case p[last].text == "" && !p[last].quoted, p.is(last, trailing...):
+			p = p[:last]
+		case last >= 1 && p.is(last, "me") && p.is(last-1, "for"):
+			p = p[:last-1]
+		default:
+			return p
+		}
+	}
+	return p
+}

@@ -1,0 +1,99 @@
+package transport_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"clank/llm/transport"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func readEvents(kind string, r io.Reader) (events []string, err error) {
+	next := transport.ReadEvents(kind, r)
+	for {
+		data, err := next()
+		if err != nil {
+			return events, err
+		}
+		events = append(events, string(data))
+	}
+}
+
+func TestEventsAreReadAsTheStandardSays(t *testing.T) {
+	tests := []struct {
+		name, in string
+		want     []string
+	}{
+		{"one", "data: {\"a\":1}\n\n", []string{`{"a":1}`}},
+		{"carriage returns", "data: 1\r\n\r\ndata: 2\r\n\r\n", []string{"1", "2"}},
+		{"no space", "data:1\n\n", []string{"1"}},
+		{"several lines join", "data: [1,\ndata: 2]\n\n", []string{"[1,\n2]"}},
+		{"comments, ids and retry are dropped", ": hi\nid: 7\nretry: 5\n\ndata: 1\nid: 8\n\n", []string{"1"}},
+		{"event names are dropped", "event: x\ndata: {}\n\n", []string{"{}"}},
+		{"byte order mark", "\xef\xbb\xbfdata: 1\n\n", []string{"1"}},
+		{"end mark without blank line", "data: [DONE]", []string{"[DONE]"}},
+		{"whole JSON without blank line", "data: {}\n", []string{"{}"}},
+		{"half an event at the end", "data: 1\n\ndata: {\"a\":", []string{"1"}},
+		{"named error", "event: error\ndata: {\"message\":\"m\"}\n\n", []string{`{"error":{"message":"m"}}`}},
+		{"named error in full", "event: error\ndata: {\"error\":\"m\"}\n\n", []string{`{"error":"m"}`}},
+		{"error field", "error: out of memory\n\n", []string{`{"error":"out of memory"}`}},
+		{"nothing", "", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := readEvents("text/event-stream", strings.NewReader(tt.in))
+			if !errors.Is(err, io.EOF) {
+				t.Errorf("ended with %v, want EOF", err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestALineWithoutEndIsNotGatheredForever(t *testing.T) {
+	endless := io.MultiReader(strings.NewReader("data: "), zeroes{})
+	if _, err := readEvents("text/event-stream", endless); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("err = %v, want that the line is too long", err)
+	}
+}
+
+type zeroes struct{}
+
+func (zeroes) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '0'
+	}
+	return len(p), nil
+}
+
+func TestAnAnswerInOnePieceIsItsEvents(t *testing.T) {
+	for in, want := range map[string][]string{
+		`{"a":1}`:           {`{"a":1}`},
+		`[{"a":1},{"b":2}]`: {`{"a":1}`, `{"b":2}`},
+		`[]`:                nil,
+		`{"a"`:              {`{"a"`},
+	} {
+		got, err := readEvents("application/json", strings.NewReader(in))
+		if diff := cmp.Diff(want, got); diff != "" || !errors.Is(err, io.EOF) {
+			t.Errorf("%s ended with %v (-want +got):\n%s", in, err, diff)
+		}
+	}
+}
+
+func FuzzEvents(f *testing.F) {
+	for _, s := range []string{"data: {}\n\n", "event: error\r\ndata: x\r\n\r\n", ":\n\n", "data\n\n", "error:\n\n", "data: [1,\ndata:2]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		for _, kind := range []string{"text/event-stream", "application/json"} {
+			if _, err := readEvents(kind, strings.NewReader(in)); !errors.Is(err, io.EOF) {
+				t.Errorf("%s ended with %v", kind, err)
+			}
+		}
+	})
+}

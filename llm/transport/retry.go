@@ -1,0 +1,147 @@
+// Package wire is what the clients of model vendors have in common between the
+// caller and the socket: calls that are repeated a few times and never
+// silently, silence that is noticed, errors that keep what the server said, and
+// text without secrets.
+//
+// It knows no vendor and no message format, and it is not for other HTTP.
+package transport
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"clank/llm"
+)
+
+// Causes that end a call from inside.
+var (
+	ErrTimeout = errors.New("the call took too long")
+	ErrIdle    = errors.New("the answer stalled")
+)
+
+// What applies where a [Patience] leaves it open.
+const (
+	defaultTimeout = 10 * time.Minute
+	defaultIdle    = 90 * time.Second
+	defaultBackoff = 500 * time.Millisecond
+)
+
+const (
+	maxTries = 3
+	maxWait  = 30 * time.Second // a server that asks for more is not waited for
+)
+
+// RetryPolicy says how long to wait, and whom to tell about it.
+type RetryPolicy struct {
+	Timeout time.Duration    // of a whole call, repeated tries included; 10 min if 0
+	Idle    time.Duration    // between two bytes of an answer that has begun; 90 s if 0
+	Backoff time.Duration    // before the second try, unless the server says; doubled for the third; 0.5 s if 0
+	Logger  *slog.Logger     // nil: no log
+	OnRetry func(RetryEvent) // called before each repeated try, on the goroutine of the call; may be nil
+}
+
+// RetryEvent tells of a try that failed and is about to be repeated.
+type RetryEvent struct {
+	Try  int           // the one that failed, from 1
+	Wait time.Duration // until the next
+	Err  error         // why, an [*llm.Error]
+}
+
+// WithDefaults fills in what p leaves open.
+func (p RetryPolicy) WithDefaults() RetryPolicy {
+	span := func(field *time.Duration, value time.Duration) {
+		if *field <= 0 {
+			*field = value
+		}
+	}
+	span(&p.Timeout, defaultTimeout)
+	span(&p.Idle, defaultIdle)
+	span(&p.Backoff, defaultBackoff)
+	if p.Logger == nil {
+		p.Logger = slog.New(slog.DiscardHandler)
+	}
+	return p
+}
+
+// ExplainFunc turns what went wrong into what a person reads, and says whether the
+// same call may well succeed if it is made again.
+type ExplainFunc func(error) (told *llm.Error, transient bool)
+
+// CallWithRetry makes a call of a model by once, which is tried up to three times as
+// explain allows. When ctx ends it returns [context.Cause] of ctx; other
+// failures are those of explain. Once must not fail with a passing error after
+// it has delivered anything.
+func CallWithRetry[T any](ctx context.Context, p RetryPolicy, explain ExplainFunc, once func(context.Context) (T, error)) (T, error) {
+	var none T
+	callCtx, cancel := context.WithTimeoutCause(ctx, p.Timeout, ErrTimeout)
+	defer cancel()
+	for try := 1; ; try++ {
+		got, err := once(callCtx)
+		if ctx.Err() != nil {
+			return none, context.Cause(ctx)
+		}
+		if err == nil {
+			return got, nil
+		}
+		told, transient := explain(err)
+		if !transient || try == maxTries {
+			return none, told
+		}
+		wait, ok := p.wait(callCtx, try, told)
+		if !ok {
+			return none, told
+		}
+		p.Logger.Info("model call failed, trying again", "model", told.Model, "try", try, "wait", wait,
+			"kind", told.Kind, "status", told.Status, "reason", told.Message)
+		if p.OnRetry != nil {
+			p.OnRetry(RetryEvent{Try: try, Wait: wait, Err: told})
+		}
+		if !waitFor(callCtx, wait) {
+			if ctx.Err() != nil {
+				return none, context.Cause(ctx)
+			}
+			return none, told
+		}
+		if err := llm.ApproveRetry(callCtx, told); err != nil {
+			return none, err
+		}
+	}
+}
+
+// wait is how long to wait before the next try; false if that is longer than
+// we wait or than the call may take.
+func (p RetryPolicy) wait(ctx context.Context, try int, e *llm.Error) (time.Duration, bool) {
+	wait := e.RetryAfter
+	if wait == 0 {
+		wait = backoff(p.Backoff, try)
+	}
+	if wait > maxWait {
+		return 0, false
+	}
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait {
+		return 0, false
+	}
+	return wait, true
+}
+
+// backoff doubles with each try and varies by half either way, so that many
+// callers do not come back at once.
+func backoff(first time.Duration, try int) time.Duration {
+	base := min(first<<(try-1), maxWait/2)
+	return base/2 + rand.N(base)
+}
+
+// waitFor waits; false if ctx ended first.
+func waitFor(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}

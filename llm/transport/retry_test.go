@@ -1,0 +1,309 @@
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/llm"
+	"clank/llm/transport"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// passing explains every error as one that may pass after wait.
+func passing(wait time.Duration) transport.ExplainFunc {
+	return func(err error) (*llm.Error, bool) {
+		return &llm.Error{Kind: llm.ErrUnavailable, Message: err.Error(), RetryAfter: wait}, true
+	}
+}
+
+func TestACallIsTriedThreeTimesAndEachRetryIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var waits []time.Duration
+		p := transport.RetryPolicy{OnRetry: func(r transport.RetryEvent) { waits = append(waits, r.Wait) }}.WithDefaults()
+		tries := 0
+		_, err := transport.CallWithRetry(t.Context(), p, passing(2*time.Second), func(context.Context) (int, error) {
+			tries++
+			return 0, fmt.Errorf("try %d", tries)
+		})
+		if err == nil || !strings.Contains(err.Error(), "try 3") || tries != 3 {
+			t.Errorf("err = %v after %d tries", err, tries)
+		}
+		if diff := cmp.Diff([]time.Duration{2 * time.Second, 2 * time.Second}, waits); diff != "" {
+			t.Errorf("waits (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestTheWaitDoublesWhereTheServerDoesNotSay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var waits []time.Duration
+		p := transport.RetryPolicy{Backoff: time.Second, OnRetry: func(r transport.RetryEvent) { waits = append(waits, r.Wait) }}.WithDefaults()
+		got, err := transport.CallWithRetry(t.Context(), p, passing(0), func(context.Context) (int, error) {
+			if len(waits) < 2 {
+				return 0, errors.New("no")
+			}
+			return 7, nil
+		})
+		if got != 7 || err != nil {
+			t.Errorf("got %d, %v; want 7", got, err)
+		}
+		for i, w := range waits {
+			if base := time.Second << i; w < base/2 || w >= base*3/2 {
+				t.Errorf("wait %d = %v, want about %v", i, w, base)
+			}
+		}
+	})
+}
+
+func TestAServerThatAsksForTooLongIsNotWaitedFor(t *testing.T) {
+	for name, tt := range map[string]struct{ timeout, ask time.Duration }{
+		"longer than we wait":   {time.Hour, 31 * time.Second},
+		"longer than we may":    {5 * time.Second, 6 * time.Second},
+		"exactly what is left":  {5 * time.Second, 5 * time.Second},
+		"not at all worthwhile": {time.Hour, 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tries, start := 0, time.Now()
+				_, err := transport.CallWithRetry(t.Context(), transport.RetryPolicy{Timeout: tt.timeout}.WithDefaults(), passing(tt.ask), func(context.Context) (int, error) {
+					tries++
+					return 0, errors.New("no")
+				})
+				if err == nil || tries != 1 || time.Since(start) != 0 {
+					t.Errorf("err = %v after %d tries and %v", err, tries, time.Since(start))
+				}
+			})
+		})
+	}
+}
+
+func TestTheCauseOfAStopIsWhatTheCallerGets(t *testing.T) {
+	cause := errors.New("a person said stop")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancelCause(t.Context())
+		p := transport.RetryPolicy{OnRetry: func(transport.RetryEvent) { time.AfterFunc(time.Second, func() { stop(cause) }) }}.WithDefaults()
+		start := time.Now()
+		_, err := transport.CallWithRetry(ctx, p, passing(20*time.Second), func(context.Context) (int, error) { return 0, errors.New("no") })
+		if !errors.Is(err, cause) || time.Since(start) != time.Second {
+			t.Errorf("err = %v after %v, want the cause after 1s", err, time.Since(start))
+		}
+	})
+}
+
+func TestATimeoutEndsTheTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := transport.RetryPolicy{Timeout: time.Second}.WithDefaults()
+		explain := func(err error) (*llm.Error, bool) {
+			e := &llm.Error{Err: err}
+			return e, transport.DescribeError(e, err, transport.Endpoint{}, p)
+		}
+		_, err := transport.CallWithRetry(t.Context(), p, explain, func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			return 0, context.Cause(ctx)
+		})
+		var told *llm.Error
+		if !errors.As(err, &told) || told.Kind != llm.ErrTimeout || told.Message != "no complete answer within 1s" {
+			t.Errorf("err = %v", err)
+		}
+	})
+}
+
+func TestStatusesAreDescribed(t *testing.T) {
+	for _, tt := range []struct {
+		status  int
+		kind    llm.ErrorKind
+		passing bool
+	}{
+		{302, llm.ErrRejected, false},
+		{400, llm.ErrRejected, false},
+		{401, llm.ErrAuth, false},
+		{402, llm.ErrRateLimited, false},
+		{403, llm.ErrAuth, false},
+		{404, llm.ErrNotFound, false},
+		{405, llm.ErrNotFound, false},
+		{408, llm.ErrTimeout, false},
+		{413, llm.ErrRejected, false},
+		{429, llm.ErrRateLimited, true},
+		{500, llm.ErrUnavailable, true},
+		{501, llm.ErrUnavailable, false},
+		{503, llm.ErrUnavailable, true},
+		{505, llm.ErrUnavailable, false},
+		{529, llm.ErrUnavailable, true},
+		{599, llm.ErrUnavailable, false},
+	} {
+		e := &llm.Error{}
+		got := transport.DescribeError(e, &transport.StatusError{Status: tt.status}, transport.Endpoint{Host: "h", DisplayURL: "http://h"}, transport.RetryPolicy{})
+		if e.Kind != tt.kind || got != tt.passing || e.Status != tt.status || e.Message == "" {
+			t.Errorf("%d: %s (%q), passing %v; want %s, %v", tt.status, e.Kind, e.Message, got, tt.kind, tt.passing)
+		}
+	}
+}
+
+func TestAnAttemptKeepsWhatTheServerSaidAndNoSecret(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write([]byte(`{"error":{"type":"rate_limit_error","message":"slow\n down, secret-key-1234"}}`))
+	}))
+	defer server.Close()
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	a := transport.NewAttempt(transport.NoRedirects(nil), time.Minute, cancel, transport.SecretRemover("secret-key-1234", u))
+	defer a.StopTimer()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := a.Do(req)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	var status *transport.StatusError
+	if !errors.As(err, &status) {
+		t.Fatalf("err = %v, want a status", err)
+	}
+	want := &transport.StatusError{Status: 429, Code: "rate_limit_error", Message: "slow down, [key]", RetryAfter: 7 * time.Second}
+	if diff := cmp.Diff(want, status); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatServersSayIsFoundInAnyWrapping(t *testing.T) {
+	for body, want := range map[string]transport.ServerError{
+		`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`: {Code: "overloaded_error", Message: "Overloaded"},
+		`{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED"}}`:      {Code: "RESOURCE_EXHAUSTED", Message: "Quota"},
+		`[{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}]`:        {Code: "INVALID_ARGUMENT", Message: "bad"},
+		`{"error":"plain"}`:                    {Message: "plain"},
+		`{"detail":"x","code":"y"}`:            {Code: "y", Message: "x"},
+		`"just text"`:                          {Message: "just text"},
+		"upstream\nfailed":                     {Message: "upstream failed"},
+		"<!DOCTYPE html><p>bad gateway":        {},
+		`{"error":null,"message":"m"}`:         {Message: "m"},
+		`{"error":{"error":{"message":"in"}}}`: {Message: "in"},
+		``:                                     {},
+		`{"error":{"message":"m","type":"t","code":"c"}}`:  {Code: "c", Message: "m"},
+		`{"error":{"message":"m","type":"t","code":null}}`: {Code: "t", Message: "m"},
+		`{"error":{"message":"m","code":429}}`:             {Code: "429", Message: "m"},
+		`{"detail":[{"loc":["body"]}]}`:                    {Message: `[{"loc":["body"]}]`},
+		`{"error":{"message":"m","status":"S","details":[3,null,{"reason":"R"},{"retryDelay":"34.5s"}]}}`: {
+			Code: "S", Message: "m", Reason: "R", RetryAfter: 34500 * time.Millisecond,
+		},
+	} {
+		if got := transport.ParseServerError([]byte(body)); got != want {
+			t.Errorf("%s: %+v, want %+v", body, got, want)
+		}
+	}
+}
+
+func TestRetryAfterIsReadInEachOfItsForms(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"3": 3 * time.Second, "0.5": 500 * time.Millisecond, "-1": 0, "NaN": 0, "1e300": 24 * time.Hour, "soon": 0, "": 0,
+		"Sat, 21 Nov 2026 12:00:09 GMT": 9 * time.Second, "Sat, 21 Nov 2026 11:00:00 GMT": 0,
+	} {
+		if got := transport.ParseRetryAfter(http.Header{"Retry-After": {value}}, now); got != want {
+			t.Errorf("%q: %v, want %v", value, got, want)
+		}
+	}
+	if got := transport.ParseRetryAfter(http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"9"}}, now); got != 1500*time.Millisecond {
+		t.Errorf("milliseconds: %v", got)
+	}
+}
+
+func FuzzToldIsOneShortLine(f *testing.F) {
+	f.Add([]byte(`{"error":{"type":"a","message":"b\nc"}}`))
+	f.Add([]byte(`[[[[[[{"error":{"error":{"error":{"error":"x"}}}}]]]]]]`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got := transport.ParseServerError(body).Message
+		if strings.ContainsAny(got, "\n\r") || len([]rune(got)) > 301 {
+			t.Errorf("message %q", got)
+		}
+	})
+}
+
+func TestSecretsAreCutOutOfServersWords(t *testing.T) {
+	for _, tt := range []struct{ key, base, in, want string }{
+		{"abcdefgh1234", "http://x", "bad key abcdefgh1234!", "bad key [key]!"},
+		{"k", "http://x", "Incorrect API key provided: sk-proj-****abcd.", "Incorrect API key provided: [key]"},
+		{"ollama", "http://x", "ollama says no", "ollama says no"},
+		{"", "http://u:hunter2hunter2@x", "u:hunter2hunter2", "u:[key]"},
+		{"", "http://x", "a skateboarding-skeleton", "a skateboarding-skeleton"},
+	} {
+		u, err := url.Parse(tt.base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := transport.SecretRemover(tt.key, u)(tt.in); got != tt.want {
+			t.Errorf("%q = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestABaseURLEndsWithItsPath(t *testing.T) {
+	for in, ok := range map[string]bool{
+		"https://host/v1": true, "http://host:8080": true, "host/v1": false, "ftp://host": false, "http:///v1": false,
+		"https://host/v1?x=1": false, "https://host/v1#x": false, ":": false,
+	} {
+		if _, err := transport.ParseBaseURL(in); (err == nil) != ok {
+			t.Errorf("%s: err = %v, want ok %v", in, err, ok)
+		}
+	}
+}
+
+func TestWhatACallCostsIsSaidByWhoKnowsIt(t *testing.T) {
+	free, dear := llm.Price{}, llm.Price{Input: 1, Output: 1}
+	for name, tt := range map[string]struct {
+		price    *llm.Price
+		told     float64
+		tokens   int
+		unpriced bool
+	}{
+		"by the operator's price":      {price: &dear, tokens: 10},
+		"nothing counted has no price": {price: &dear, unpriced: true},
+		"what is free needs no count":  {price: &free},
+		"as the server told":           {told: 0.5},
+		"nobody knows the model":       {tokens: 10, unpriced: true},
+		"nobody said anything":         {unpriced: true},
+	} {
+		got := transport.WithPrice(tt.price, "model-nobody-knows", llm.Usage{USD: tt.told, InputTokens: tt.tokens})
+		if got.Unpriced != tt.unpriced || got.Calls != 1 || tt.told > 0 && got.USD != tt.told {
+			t.Errorf("%s: %+v, want unpriced %v", name, got, tt.unpriced)
+		}
+	}
+}
+
+func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spent := errors.New("spent")
+		tries, asked := 0, 0
+		ctx := llm.WithRetryApproval(t.Context(), func(told error) error {
+			if asked++; asked == 2 {
+				return spent
+			}
+			if !strings.Contains(told.Error(), "no") {
+				t.Errorf("told %v", told)
+			}
+			return nil
+		})
+		_, err := transport.CallWithRetry(ctx, transport.RetryPolicy{}.WithDefaults(), passing(0), func(context.Context) (int, error) {
+			tries++
+			return 0, errors.New("no")
+		})
+		if !errors.Is(err, spent) || tries != 2 || asked != 2 {
+			t.Errorf("err = %v after %d tries and %d questions", err, tries, asked)
+		}
+	})
+}

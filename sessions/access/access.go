@@ -1,0 +1,159 @@
+// Package access says who may use clank from where, and whose browser profile somebody works with.
+//
+// It is pure: rules in, a decision out. It does not know where rules are kept, and nothing of Discord but that servers,
+// channels, people and roles have ids that are unique among all of these (snowflakes), and that the role everybody on a
+// server has carries the server's own id.
+package access
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Everybody stands for all people in a list of ids.
+const Everybody = "*"
+
+// Person is somebody who asks for something, and where. Empty fields are what is not known or does not apply.
+type Person struct {
+	User    string
+	Roles   []string // that User has on Guild
+	Guild   string   // empty in direct messages
+	Channel string
+	Parent  string // the channel that the thread Channel is part of
+}
+
+// Rules are what the operator has set. The zero value lets everybody in, but nobody by direct message.
+type Rules struct {
+	Guilds   []string       // servers that are served; empty means all
+	Channels []string       // channels that are served, their threads included; empty means all
+	People   []string       // ids of people and roles who are served; empty means everybody
+	Direct   bool           // direct messages are answered
+	Profiles []ProfileGrant // in order of preference
+}
+
+// ProfileGrant binds a browser profile, with all that is logged in there, to people.
+type ProfileGrant struct {
+	Profile string
+	To      []string // ids of people and roles, or [Everybody]
+}
+
+// RefusedError says that somebody may not do something, in a sentence for that person.
+type RefusedError struct{ Text string }
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Text }
+
+func refusedErrorf(format string, args ...any) error {
+	return &RefusedError{fmt.Sprintf(format, args...)}
+}
+
+// Check returns nil if p may ask for anything at all, otherwise a *[RefusedError].
+func (r Rules) Check(p Person) error {
+	switch {
+	case p.Guild == "" && !r.Direct:
+		return refusedErrorf("direct messages are switched off here; ask in a channel, or let the operator of this clank allow them (setting “Direct messages”)")
+	case p.Guild != "" && len(r.Guilds) > 0 && !slices.Contains(r.Guilds, p.Guild):
+		return refusedErrorf("this server is not on the list of those that I work for; the operator of this clank can add %s (setting “Discord servers”)", p.Guild)
+	case p.Guild != "" && len(r.Channels) > 0 && !slices.Contains(r.Channels, p.Channel) && !slices.Contains(r.Channels, p.Parent):
+		return refusedErrorf("this channel is not on the list of those that I work in; the operator of this clank can add %s (setting “Channels”)", p.Channel)
+	case len(r.People) > 0 && !p.matchesAny(r.People):
+		return refusedErrorf("you are not among the people that I work for here; the operator of this clank can add you (setting “People and roles”)")
+	}
+	return nil
+}
+
+// Profile returns the profile that p works with. want is what p asked for by name, or empty; usual is everybody's profile,
+// which nobody needs a grant for unless there is a grant for it. The error is a *[RefusedError].
+//
+// Without a wish the first grant that names p counts, so that somebody who has a profile gets it without asking.
+func (r Rules) Profile(p Person, want, usual string) (string, error) {
+	if want == "" {
+		for _, g := range r.Profiles {
+			if p.matchesAny(g.To) {
+				return g.Profile, nil
+			}
+		}
+		if !r.isRestricted(usual) {
+			return usual, nil
+		}
+		return "", refusedErrorf("the browser profile %q belongs to others; the operator of this clank can give you one (setting “Profiles and whose they are”)", usual)
+	}
+	for _, g := range r.Profiles {
+		if g.Profile == want && p.matchesAny(g.To) {
+			return want, nil
+		}
+	}
+	if want == usual && !r.isRestricted(want) {
+		return want, nil
+	}
+	return "", refusedErrorf("the browser profile %q is not yours to use; leave it out, or let the operator of this clank give it to you (setting “Profiles and whose they are”)", want)
+}
+
+// isRestricted says that somebody has a grant for the profile.
+func (r Rules) isRestricted(profile string) bool {
+	return slices.ContainsFunc(r.Profiles, func(g ProfileGrant) bool { return g.Profile == profile })
+}
+
+func (p Person) matchesAny(ids []string) bool {
+	return slices.ContainsFunc(ids, func(id string) bool {
+		return id == Everybody || id == p.User && id != "" || id == p.Guild && id != "" || slices.Contains(p.Roles, id)
+	})
+}
+
+var (
+	snowflake   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{15,20}$`) })
+	profileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
+)
+
+// ParseIDs reads ids that are separated by spaces, commas or lines. Mentions such as <@123>, <@&123> and <#123> count as their
+// ids. The error names what is none.
+func ParseIDs(text string) ([]string, error) {
+	var ids []string
+	for _, word := range splitIDs(text) {
+		id := strings.TrimLeft(strings.TrimSuffix(strings.TrimPrefix(word, "<"), ">"), "@#&!")
+		if !snowflake().MatchString(id) {
+			return nil, fmt.Errorf("%q is no id of Discord: it has 15 to 20 digits (switch on Developer Mode in Discord, then “Copy ID”)", word)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func splitIDs(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
+}
+
+// ParseGrants reads one grant from each line: "profile: ids", where "*" is everybody. Empty lines and lines that begin with
+// "#" and a space are left out. The error names the line.
+func ParseGrants(text string) ([]ProfileGrant, error) {
+	var out []ProfileGrant
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "# ") {
+			continue
+		}
+		name, to, ok := strings.Cut(line, ":")
+		name = strings.TrimSpace(name)
+		if !ok || !profileName().MatchString(name) {
+			return nil, fmt.Errorf("%q does not begin with the name of a profile and a colon, as in \"work: 123456789012345678\"", line)
+		}
+		g := ProfileGrant{Profile: name}
+		if strings.TrimSpace(to) == Everybody {
+			g.To = []string{Everybody}
+		} else {
+			ids, err := ParseIDs(to)
+			if err != nil {
+				return nil, fmt.Errorf("profile %s: %w", name, err)
+			}
+			if len(ids) == 0 {
+				return nil, fmt.Errorf("profile %s: nobody is named; write ids of people or roles, or %s for everybody", name, Everybody)
+			}
+			g.To = ids
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}

@@ -1,0 +1,142 @@
+package access_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"clank/sessions/access"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	ada, bob, eve  = "100000000000000001", "100000000000000002", "100000000000000003"
+	staff, friends = "200000000000000001", "200000000000000002"
+	home, other    = "300000000000000001", "300000000000000002"
+	lounge, thread = "400000000000000001", "400000000000000002"
+)
+
+func TestOnlyThoseOnTheListsComeIn(t *testing.T) {
+	at := func(user string, roles ...string) access.Person {
+		return access.Person{User: user, Roles: roles, Guild: home, Channel: lounge}
+	}
+	for name, c := range map[string]struct {
+		rules access.Rules
+		who   access.Person
+		want  string // part of the refusal; empty = let in
+	}{
+		"nothing set":                  {access.Rules{}, at(eve), ""},
+		"direct, nothing set":          {access.Rules{}, access.Person{User: eve, Channel: lounge}, "direct messages"},
+		"direct, allowed":              {access.Rules{Direct: true}, access.Person{User: eve, Channel: lounge}, ""},
+		"direct, another list":         {access.Rules{Direct: true, People: []string{ada}}, access.Person{User: eve}, "not among the people"},
+		"direct, servers do not count": {access.Rules{Direct: true, Guilds: []string{home}, Channels: []string{lounge}}, access.Person{User: eve}, ""},
+		"server on the list":           {access.Rules{Guilds: []string{home}}, at(eve), ""},
+		"server not on it":             {access.Rules{Guilds: []string{other}}, at(eve), "this server"},
+		"channel on the list":          {access.Rules{Channels: []string{lounge}}, at(eve), ""},
+		"thread of a channel on it": {
+			access.Rules{Channels: []string{lounge}},
+			access.Person{User: eve, Guild: home, Channel: thread, Parent: lounge},
+			"",
+		},
+		"thread on the list itself": {
+			access.Rules{Channels: []string{thread}},
+			access.Person{User: eve, Guild: home, Channel: thread, Parent: lounge},
+			"",
+		},
+		"channel not on it":        {access.Rules{Channels: []string{thread}}, at(eve), "this channel"},
+		"person":                   {access.Rules{People: []string{ada}}, at(ada), ""},
+		"role":                     {access.Rules{People: []string{ada, staff}}, at(bob, friends, staff), ""},
+		"whole server as a role":   {access.Rules{People: []string{home}}, at(eve), ""},
+		"neither person nor role":  {access.Rules{People: []string{ada, staff}}, at(eve, friends), "not among the people"},
+		"nobody, without a name":   {access.Rules{People: []string{ada}}, at(""), "not among the people"},
+		"server wins over channel": {access.Rules{Guilds: []string{other}, Channels: []string{lounge}}, at(ada), "this server"},
+	} {
+		err := c.rules.Check(c.who)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+		if _, ok := errors.AsType[*access.RefusedError](err); err != nil && !ok {
+			t.Errorf("%s: %T is no RefusedError", name, err)
+		}
+	}
+}
+
+func TestAProfileWithLoginsIsOnlyForThoseItIsBoundTo(t *testing.T) {
+	rules := access.Rules{Profiles: []access.ProfileGrant{
+		{Profile: "work", To: []string{ada, staff}},
+		{Profile: "shop", To: []string{ada}},
+		{Profile: "fun", To: []string{friends}},
+	}}
+	open := access.Rules{Profiles: append([]access.ProfileGrant{{Profile: "clank", To: []string{bob}}}, rules.Profiles...)}
+	withGuests := access.Rules{Profiles: append(open.Profiles, access.ProfileGrant{Profile: "guest", To: []string{access.Everybody}})}
+	for name, c := range map[string]struct {
+		rules access.Rules
+		user  string
+		roles []string
+		want  string
+		got   string // empty = refused
+	}{
+		"no grants, no wish":                {access.Rules{}, eve, nil, "", "clank"},
+		"no grants, the usual one":          {access.Rules{}, eve, nil, "clank", "clank"},
+		"no grants, another one":            {access.Rules{}, eve, nil, "work", ""},
+		"the first that names a person":     {rules, ada, nil, "", "work"},
+		"by role":                           {rules, bob, []string{staff}, "", "work"},
+		"a wish among one's own":            {rules, ada, nil, "shop", "shop"},
+		"a wish for what others have":       {rules, bob, []string{staff}, "shop", ""},
+		"nobody's falls to the usual one":   {rules, eve, nil, "", "clank"},
+		"the usual one, though one has":     {rules, ada, nil, "clank", "clank"},
+		"bound usual one, not for others":   {open, eve, nil, "", ""},
+		"bound usual one, wished by others": {open, eve, nil, "clank", ""},
+		"bound usual one, for whom it is":   {open, bob, nil, "", "clank"},
+		"guests get theirs":                 {withGuests, eve, nil, "", "guest"},
+		"guests do not get others'":         {withGuests, eve, nil, "work", ""},
+	} {
+		p := access.Person{User: c.user, Roles: c.roles, Guild: home, Channel: lounge}
+		got, err := c.rules.Profile(p, c.want, "clank")
+		if got != c.got || (err == nil) != (c.got != "") {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.got)
+		}
+	}
+}
+
+func TestIDsAreReadAsPeopleCopyThem(t *testing.T) {
+	got, err := access.ParseIDs(" " + ada + ", <@" + bob + ">\n<@!" + eve + "> <@&" + staff + "> <#" + lounge + ">\r\n")
+	if diff := cmp.Diff([]string{ada, bob, eve, staff, lounge}, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	for _, bad := range []string{"ada", "123", "*", "1000000000000000010000", "<:" + ada + ">"} {
+		if _, err := access.ParseIDs(ada + " " + bad); err == nil || !strings.Contains(err.Error(), bad) {
+			t.Errorf("%q: got %v, want an error that names it", bad, err)
+		}
+	}
+}
+
+func TestGrantsAreReadLineByLine(t *testing.T) {
+	got, err := access.ParseGrants("# who has what\nwork: " + ada + " <@&" + staff + ">\n\n guest : *\n")
+	want := []access.ProfileGrant{{Profile: "work", To: []string{ada, staff}}, {Profile: "guest", To: []string{"*"}}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	for _, bad := range []string{"work", "Work: " + ada, "../x: " + ada, ": " + ada, "work:", "work: ada", "work: * " + ada} {
+		if _, err := access.ParseGrants(bad); err == nil {
+			t.Errorf("%q: read without an error", bad)
+		}
+	}
+}
+
+func FuzzGrants(f *testing.F) {
+	f.Add("work: " + ada + "\nguest: *")
+	f.Add("# x\n: 1")
+	f.Fuzz(func(t *testing.T, text string) {
+		grants, err := access.ParseGrants(text)
+		if err != nil {
+			return
+		}
+		for _, g := range grants {
+			if g.Profile == "" || len(g.To) == 0 {
+				t.Errorf("grant %+v from %q", g, text)
+			}
+		}
+	})
+}

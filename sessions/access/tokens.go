@@ -1,0 +1,255 @@
+package access
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Scope is what a token opens.
+type Scope string
+
+// The scopes.
+const (
+	ScopeControl Scope = "control" // the browser's control API, and the browser over MCP
+	ScopePage    Scope = "page"    // the operator's page and its API
+	ScopeSignIn  Scope = "sign-in" // a browser that is signed in to the page
+)
+
+var (
+	// ErrTokenExists says that there is a token of that name.
+	ErrTokenExists = errors.New("there is a token of that name")
+	// ErrTokenNotFound says that there is none.
+	ErrTokenNotFound = errors.New("there is no token of that name")
+)
+
+// Token is what is known of a secret.
+type Token struct {
+	Name    string    `json:"name"`
+	Scope   Scope     `json:"scope"`
+	Digest  string    `json:"sha256"` // of the secret, in hex
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"` // zero: never
+}
+
+// TokenStore is the tokens of one file. It is safe for concurrent use.
+type TokenStore struct {
+	path string
+	now  func() time.Time
+
+	mu       sync.Mutex
+	fileInfo fs.FileInfo // of the file as it was read last; nil: there was none
+	list     []Token
+}
+
+// maxSignIns is how many browsers may be signed in; the oldest is signed out for another.
+const maxSignIns = 50
+
+const secretBytes = 32
+
+// OpenTokens reads the tokens of a file, which need not be there. now is the clock, nil for time.Now.
+func OpenTokens(path string, now func() time.Time) (*TokenStore, error) {
+	if now == nil {
+		now = time.Now
+	}
+	s := &TokenStore{path: path, now: now}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s, s.reload()
+}
+
+// NewSecret returns a new random secret, for what is not kept.
+func NewSecret() string {
+	b := make([]byte, secretBytes)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// Issue makes a token and returns its secret, which cannot be had again. It holds for the time given, or for ever with 0.
+// The error wraps [ErrTokenExists]; names of sign-ins need not differ.
+func (s *TokenStore) Issue(name string, scope Scope, holds time.Duration) (secret string, err error) {
+	secret = NewSecret()
+	t := Token{Name: name, Scope: scope, Digest: secretDigest(secret), Created: s.now().UTC().Truncate(time.Second)}
+	if holds > 0 {
+		t.Expires = t.Created.Add(holds)
+	}
+	return secret, s.update("make a token", func(list []Token) ([]Token, error) {
+		if scope != ScopeSignIn && slices.ContainsFunc(list, func(o Token) bool { return o.Name == name && o.Scope != ScopeSignIn }) {
+			return nil, fmt.Errorf("%w: %s; remove it first, or take another name", ErrTokenExists, name)
+		}
+		return append(dropOldestSignIn(list), t), nil
+	})
+}
+
+// dropOldestSignIn makes room for a sign-in.
+func dropOldestSignIn(list []Token) []Token {
+	n := 0
+	for _, t := range list {
+		if t.Scope == ScopeSignIn {
+			n++
+		}
+	}
+	return slices.DeleteFunc(list, func(t Token) bool {
+		if t.Scope != ScopeSignIn || n < maxSignIns {
+			return false
+		}
+		n--
+		return true
+	})
+}
+
+// Valid reports whether a secret is that of a token with one of these scopes that has not expired. How long it takes tells
+// nothing about the secrets there are.
+func (s *TokenStore) Valid(secret string, scopes ...Scope) bool {
+	_, ok := s.find(secret, scopes)
+	return ok
+}
+
+func (s *TokenStore) find(secret string, scopes []Scope) (Token, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reload() != nil {
+		return Token{}, false
+	}
+	given, now := []byte(secretDigest(strings.TrimSpace(secret))), s.now()
+	found := -1
+	for i, t := range s.list {
+		if subtle.ConstantTimeCompare(given, []byte(t.Digest)) == 1 && slices.Contains(scopes, t.Scope) && !t.expired(now) {
+			found = i
+		}
+	}
+	if found < 0 {
+		return Token{}, false
+	}
+	return s.list[found], true
+}
+
+// List returns the tokens that have not expired, without the sign-ins.
+func (s *TokenStore) List() ([]Token, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.reload(); err != nil {
+		return nil, err
+	}
+	now := s.now()
+	return slices.DeleteFunc(slices.Clone(s.list), func(t Token) bool { return t.Scope == ScopeSignIn || t.expired(now) }), nil
+}
+
+// Remove ends the token of that name. The error wraps [ErrTokenNotFound].
+func (s *TokenStore) Remove(name string) error {
+	return s.remove(func(t Token) bool { return t.Name == name && t.Scope != ScopeSignIn }, fmt.Errorf("%w: %s", ErrTokenNotFound, name))
+}
+
+// SignOut ends the sign-in with that secret, if there is one.
+func (s *TokenStore) SignOut(secret string) error {
+	gone := secretDigest(secret)
+	return s.remove(func(t Token) bool { return t.Scope == ScopeSignIn && t.Digest == gone }, nil)
+}
+
+func (s *TokenStore) remove(which func(Token) bool, none error) error {
+	return s.update("remove a token", func(list []Token) ([]Token, error) {
+		left := slices.DeleteFunc(slices.Clone(list), which)
+		if len(left) == len(list) && none != nil {
+			return nil, none
+		}
+		return left, nil
+	})
+}
+
+func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
+
+func secretDigest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// tokenFile is what is kept.
+type tokenFile struct {
+	Version int     `json:"version"`
+	Tokens  []Token `json:"tokens"`
+}
+
+const tokenFileVersion = 1
+
+// reload reads the file again if it has changed. The lock is held.
+func (s *TokenStore) reload() error {
+	info, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.fileInfo, s.list = nil, nil
+		return nil
+	case err != nil:
+		return fmt.Errorf("read the tokens: %w", err)
+	case s.fileInfo != nil && os.SameFile(info, s.fileInfo) && info.ModTime().Equal(s.fileInfo.ModTime()) && info.Size() == s.fileInfo.Size():
+		return nil
+	}
+	data, err := os.ReadFile(s.path)
+	if err != nil {
+		return fmt.Errorf("read the tokens: %w", err)
+	}
+	var f tokenFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return fmt.Errorf("read the tokens in %s: %w; remove the file to begin anew: all tokens end with it", s.path, err)
+	}
+	if f.Version != tokenFileVersion {
+		return fmt.Errorf("read the tokens in %s: its version is %d, and this program knows %d; use the newer program", s.path, f.Version, tokenFileVersion)
+	}
+	s.fileInfo, s.list = info, f.Tokens
+	return nil
+}
+
+// update replaces the file by one with other tokens, while no other process does. Those that have expired are left out.
+func (s *TokenStore) update(act string, how func([]Token) ([]Token, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	release, err := lockTokenFile(s.path + ".lock")
+	if err != nil {
+		return fmt.Errorf("%s: %w", act, err)
+	}
+	defer release()
+	if err := s.reload(); err != nil {
+		return fmt.Errorf("%s: %w", act, err)
+	}
+	now := s.now()
+	list, err := how(slices.DeleteFunc(slices.Clone(s.list), func(t Token) bool { return t.expired(now) }))
+	if err != nil {
+		return fmt.Errorf("%s: %w", act, err)
+	}
+	if err := writeTokenFile(s.path, tokenFile{Version: tokenFileVersion, Tokens: list}); err != nil {
+		return fmt.Errorf("%s: %w", act, err)
+	}
+	s.fileInfo = nil // read again: another process sees the same file
+	return s.reload()
+}
+
+// writeTokenFile puts the whole file into its place at once, readable by its owner alone.
+func writeTokenFile(path string, f tokenFile) error {
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".tokens-*") // made with mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(append(data, '\n'))
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package access_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/sessions/access"
+)
+
+func open(t *testing.T, path string, now func() time.Time) *access.TokenStore {
+	t.Helper()
+	s, err := access.OpenTokens(path, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func issue(t *testing.T, s *access.TokenStore, name string, scope access.Scope, holds time.Duration) string {
+	t.Helper()
+	secret, err := s.Issue(name, scope, holds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+func TestASecretOpensWhatItIsForAndIsKeptAsADigest(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "home", "tokens.json")
+	s := open(t, path, nil)
+	secret := issue(t, s, "script", access.ScopeControl, 0)
+	if !s.Valid(secret, access.ScopeControl) || !s.Valid(" "+secret+"\n", access.ScopePage, access.ScopeControl) {
+		t.Error("the secret does not open what it is for")
+	}
+	for _, wrong := range []string{"", secret[1:], secret + "x", strings.ToUpper(secret)} {
+		if s.Valid(wrong, access.ScopeControl) {
+			t.Errorf("%q opens it", wrong)
+		}
+	}
+	if s.Valid(secret, access.ScopePage, access.ScopeSignIn) || s.Valid(secret) {
+		t.Error("the secret opens what it is not for")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(data), secret) {
+		t.Errorf("kept in clear text: %s, %v", data, err)
+	}
+	if digest := between(string(data), `"sha256": "`); s.Valid(digest, access.ScopeControl) {
+		t.Error("what is kept opens it")
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v; want 0600", info.Mode(), err)
+	}
+}
+
+func between(s, before string) string {
+	_, after, _ := strings.Cut(s, before)
+	within, _, _ := strings.Cut(after, `"`)
+	return within
+}
+
+func TestATokenEndsWithItsTimeOrWhenItIsRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	now := time.Unix(1_800_000_000, 0)
+	s := open(t, path, func() time.Time { return now })
+	short := issue(t, s, "short", access.ScopePage, time.Hour)
+	long := issue(t, s, "long", access.ScopePage, 0)
+	now = now.Add(time.Hour - time.Second)
+	if !s.Valid(short, access.ScopePage) {
+		t.Error("it ended early")
+	}
+	now = now.Add(time.Second)
+	if s.Valid(short, access.ScopePage) || !s.Valid(long, access.ScopePage) {
+		t.Error("the wrong one has ended")
+	}
+	if list, err := s.List(); err != nil || len(list) != 1 || list[0].Name != "long" {
+		t.Errorf("listed %+v, %v", list, err)
+	}
+	if err := s.Remove("long"); err != nil || s.Valid(long, access.ScopePage) {
+		t.Errorf("removed: %v", err)
+	}
+	if err := s.Remove("long"); !errors.Is(err, access.ErrTokenNotFound) {
+		t.Errorf("removed again: %v, want ErrNotFound", err)
+	}
+	issue(t, s, "short", access.ScopePage, 0)
+	if _, err := s.Issue("short", access.ScopeControl, 0); !errors.Is(err, access.ErrTokenExists) {
+		t.Errorf("the name again: %v, want ErrExists", err)
+	}
+}
+
+func TestAnotherProcessIsHeardOf(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	server, command := open(t, path, nil), open(t, path, nil)
+	secret := issue(t, command, "script", access.ScopeControl, 0)
+	if !server.Valid(secret, access.ScopeControl) {
+		t.Error("a token made by another process does not count")
+	}
+	if err := command.Remove("script"); err != nil || server.Valid(secret, access.ScopeControl) {
+		t.Errorf("a token removed by another process counts, %v", err)
+	}
+}
+
+func TestTokensMadeAtOnceAreAllKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	secrets := make([]string, 20)
+	var wg sync.WaitGroup
+	for i := range secrets {
+		wg.Go(func() {
+			s, err := access.OpenTokens(path, nil)
+			if err == nil {
+				secrets[i], err = s.Issue(strconv.Itoa(i), access.ScopeControl, 0)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	s := open(t, path, nil)
+	for i, secret := range secrets {
+		if !s.Valid(secret, access.ScopeControl) {
+			t.Errorf("token %d was lost", i)
+		}
+	}
+}
+
+func TestSignInsAreBoundedAndEndBySigningOut(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "tokens.json"), nil)
+	keep := issue(t, s, "script", access.ScopePage, 0)
+	var all []string
+	for range 51 {
+		all = append(all, issue(t, s, "browser", access.ScopeSignIn, time.Hour))
+	}
+	if s.Valid(all[0], access.ScopeSignIn) || !s.Valid(all[1], access.ScopeSignIn) || !s.Valid(keep, access.ScopePage) {
+		t.Error("not the oldest sign-in made room")
+	}
+	if err := s.SignOut(all[1]); err != nil || s.Valid(all[1], access.ScopeSignIn) || !s.Valid(all[2], access.ScopeSignIn) {
+		t.Errorf("signed out: %v", err)
+	}
+	if err := s.SignOut(keep); err != nil || !s.Valid(keep, access.ScopePage) {
+		t.Errorf("signing out ended a token, %v", err)
+	}
+}
+
+func TestAFileThatCannotBeReadLetsNobodyInAndIsLeftAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.json")
+	s := open(t, path, nil)
+	secret := issue(t, s, "script", access.ScopeControl, 0)
+	for text, want := range map[string]string{"garbage": "remove the file", `{"version":7}`: "version is 7"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s.Valid(secret, access.ScopeControl) {
+			t.Errorf("%s: somebody gets in", text)
+		}
+		if _, err := s.Issue("more", access.ScopeControl, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+		if data, err := os.ReadFile(path); err != nil || string(data) != text {
+			t.Errorf("the file was changed to %q, %v", data, err)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+// Package working is what backends have in common in which a model works a page:
+// actions that are held to what people agreed to, a page that is opened again, a
+// model that goes in circles, the frame of a prompt, fields for passwords, and
+// the words for what is done and how a task ends.
+//
+// It has no loop and no conversation; those differ from backend to backend. It
+// knows no browser and no vendor.
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"clank/llm"
+	"clank/sessions"
+)
+
+// ContextError returns why ctx ended if it has, else err.
+func ContextError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// RunWithin does something within limit. What took longer is told as such, and not
+// by what was under way then.
+func RunWithin(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	acting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := do(acting)
+	if err != nil && acting.Err() != nil {
+		return fmt.Errorf("no result within %s", limit)
+	}
+	return err
+}
+
+// SessionUsage is what a call of a model used, as a session counts it.
+func SessionUsage(u llm.Usage) sessions.Usage {
+	return sessions.Usage{
+		Calls: u.Calls, InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, USD: u.USD, Unpriced: u.Unpriced,
+	}
+}
+
+// EndUserID is a hashed id of the person served, for vendors that ask for one; ""
+// if nobody is.
+func EndUserID(o sessions.Origin) string {
+	if o.User == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("clank\x00" + string(o.Kind) + "\x00" + o.User))
+	return hex.EncodeToString(sum[:16])
+}
+
+// AccountOf is whom the model calls of a task are for.
+func AccountOf(s sessions.Session, t sessions.Task) llm.Account {
+	return llm.Account{
+		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: PersonID(t.Origin), Purpose: "browse",
+	}
+}
+
+// PersonID is the id of who asked, with the door in front; "" if nobody is named.
+func PersonID(o sessions.Origin) string {
+	if o.User == "" {
+		return ""
+	}
+	return string(o.Kind) + ":" + o.User
+}

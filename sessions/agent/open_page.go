@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"clank/sessions"
+)
+
+var errOpenedLate = errors.New("the browser did not open in time")
+
+// OpenPage opens the page that is wanted by open, or, if that cannot be opened any
+// more, an empty one; lost says why not. It takes at most limit.
+func OpenPage[P any](
+	ctx context.Context, limit time.Duration, open func(context.Context, sessions.PageRequest) (p P, restored bool, err error), want sessions.PageRequest,
+) (p P, restored bool, lost, err error) {
+	var none P
+	if ctx.Err() != nil {
+		return none, false, nil, context.Cause(ctx)
+	}
+	opening, cancel := context.WithTimeoutCause(ctx, limit, errOpenedLate)
+	defer cancel()
+	p, restored, err = open(opening, want)
+	if err != nil && want.URL != "" && opening.Err() == nil {
+		lost = err
+		want.URL = ""
+		p, restored, err = open(opening, want)
+	}
+	if err != nil {
+		return none, false, nil, ContextError(ctx, fmt.Errorf("open the browser: %w", ContextError(opening, err)))
+	}
+	return p, restored || lost != nil, lost, nil
+}
+
+// ReopenedNotice is what is said about a page that had been closed; lost is why it
+// could not be opened again at that address, if so.
+func ReopenedNotice(at string, lost error) string {
+	if lost != nil {
+		return fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", at, lost)
+	}
+	return fmt.Sprintf("the page had been closed and was opened again at %s; what was entered on it may be lost", at)
+}

@@ -1,0 +1,82 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+var errClosed = errors.New("the session was closed")
+
+// SessionCache keeps what a backend knows of its sessions between their tasks, and who
+// works on which. The zero value is ready; it is safe for concurrent use.
+type SessionCache[S any] struct {
+	mu   sync.Mutex
+	kept map[string]*CachedSession[S]
+}
+
+// CachedSession is what is kept of one session. Only the task that runs touches State.
+type CachedSession[S any] struct {
+	State S
+
+	// PageMu serialises opening and closing, so that a page which is being opened
+	// while the session is closed does not stay behind.
+	PageMu sync.Mutex
+
+	stop context.CancelCauseFunc // ends the running task; nil when none runs; guarded by the Keeper
+}
+
+// Acquire marks a session as worked on by a task that ends by stop. What is not
+// kept of it yet is made by begin.
+func (k *SessionCache[S]) Acquire(session string, stop context.CancelCauseFunc, begin func() S) (*CachedSession[S], error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	h := k.kept[session]
+	if h == nil {
+		h = &CachedSession[S]{State: begin()}
+		if k.kept == nil {
+			k.kept = make(map[string]*CachedSession[S])
+		}
+		k.kept[session] = h
+	}
+	if h.stop != nil {
+		return nil, fmt.Errorf("session %s is busy with another task: wait for it or stop it", session)
+	}
+	h.stop = stop
+	return h, nil
+}
+
+// Release marks a session as free.
+func (k *SessionCache[S]) Release(h *CachedSession[S]) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	h.stop = nil
+}
+
+// Drop drops what is kept of a session.
+func (k *SessionCache[S]) Drop(session string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.kept, session)
+}
+
+// Close drops what is kept of a session, ends the task that still runs in it,
+// and has its browser closed.
+func (k *SessionCache[S]) Close(ctx context.Context, session string, browser func(context.Context, string) error) error {
+	k.mu.Lock()
+	h := k.kept[session]
+	delete(k.kept, session)
+	if h != nil && h.stop != nil {
+		h.stop(errClosed)
+	}
+	k.mu.Unlock()
+	if h != nil {
+		h.PageMu.Lock()
+		defer h.PageMu.Unlock()
+	}
+	if err := browser(ctx, session); err != nil {
+		return fmt.Errorf("close the browser of session %s: %w", session, err)
+	}
+	return nil
+}

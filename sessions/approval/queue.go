@@ -1,0 +1,269 @@
+package approval
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	defaultWait = time.Minute
+	maxPending  = 100  // questions at once: beyond that, something is wrong, and the answer is no
+	maxGrants   = 1000 // answers for a session that are remembered; the oldest is asked again
+)
+
+// Queue asks people. Set its fields before its first use; the zero value asks about
+// everything and waits a minute. Its methods are safe for concurrent use.
+type Queue struct {
+	Rule   func(Class) Rule     // what becomes of a class; nil asks always
+	Wait   func() time.Duration // until silence is a no; nil or zero: a minute
+	Logger *slog.Logger         // nil means none
+
+	mu        sync.Mutex
+	pending   []*pendingQuestion // oldest first
+	grants    []sessionGrant
+	followers map[*Follower]struct{}
+}
+
+// sessionGrant is something that was allowed for a session.
+type sessionGrant struct {
+	session string
+	class   Class
+	origin  string
+}
+
+// pendingQuestion is a question that waits for its answer, and those who asked it.
+type pendingQuestion struct {
+	question Question
+	askers   int           // guarded by Desk.mu
+	timer    *time.Timer   // ends it in silence
+	done     chan struct{} // closed when answer is set
+	answer   Answer
+}
+
+// Ask returns once the answer is known. The error is a *[Denied] for a no (by the
+// rule, by a person, by silence, or because nobody can be asked), or the cause of
+// ctx, with which the question goes away. The same question asked again meanwhile
+// waits for the same answer.
+func (d *Queue) Ask(ctx context.Context, q Question) (Answer, error) {
+	switch d.rule(q.Class) {
+	case RuleAllow:
+		return Answer{Allowed: true, Reason: "the settings allow it"}, nil
+	case RuleRefuse:
+		return Answer{}, d.ruleError(q)
+	case RuleAsk:
+	}
+	if ctx.Err() != nil {
+		return Answer{}, context.Cause(ctx)
+	}
+	p, answer, err := d.enqueue(q)
+	if p == nil {
+		return answer, err
+	}
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		d.withdraw(p, context.Cause(ctx))
+		return Answer{}, context.Cause(ctx)
+	}
+	if !p.answer.Allowed {
+		return p.answer, &DeniedError{Class: q.Class, By: p.answer.By, Reason: p.answer.Reason}
+	}
+	return p.answer, nil
+}
+
+// CheckRules is [Desk.Ask] where there is nobody who could be asked: only the rules decide.
+func (d *Queue) CheckRules(q Question) error {
+	switch d.rule(q.Class) {
+	case RuleAllow:
+		return nil
+	case RuleRefuse:
+		return d.ruleError(q)
+	default:
+		return d.unreachableError(q)
+	}
+}
+
+func (d *Queue) unreachableError(q Question) error {
+	d.logger().Info("consent asked of nobody", "class", q.Class, "origin", q.Origin, "session", q.Session)
+	return &DeniedError{Class: q.Class, Reason: "nobody is there to be asked (" + allowHint(q.Class) + ")"}
+}
+
+func (d *Queue) ruleError(q Question) error {
+	denied := &DeniedError{Class: q.Class, Reason: fmt.Sprintf("the settings refuse it (interaction.consent.%s)", q.Class)}
+	d.logger().Info("consent refused by the settings", "class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
+	return denied
+}
+
+// enqueue puts q on the desk, or finds the same question there. Where no person has
+// to be waited for the pending question is nil.
+func (d *Queue) enqueue(q Question) (*pendingQuestion, Answer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.granted(q.Session, q.Class, q.Origin) {
+		return nil, Answer{Allowed: true, ForSession: true, Reason: "it was allowed for this session"}, nil
+	}
+	for _, p := range d.pending {
+		if sameQuestion(p.question, q) {
+			p.askers++
+			return p, Answer{}, nil
+		}
+	}
+	switch {
+	case !d.reachable(q):
+		return nil, Answer{}, d.unreachableError(q)
+	case len(d.pending) >= maxPending:
+		return nil, Answer{}, &DeniedError{Class: q.Class, Reason: "too many questions wait for an answer already"}
+	}
+	wait := d.wait()
+	q.ID, q.At = strings.ToLower(rand.Text()[:20]), time.Now()
+	q.Until = q.At.Add(wait)
+	p := &pendingQuestion{question: q, askers: 1, done: make(chan struct{})}
+	p.timer = time.AfterFunc(wait, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.resolve(p, Answer{Reason: fmt.Sprintf("nobody answered within %s", wait)})
+	})
+	d.pending = append(d.pending, p)
+	d.publish(Event{Question: q})
+	d.logger().Info("consent asked", "question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session, "user", q.User)
+	return p, Answer{}, nil
+}
+
+// sameQuestion reports whether one answer serves both: people must have read what it is
+// about.
+func sameQuestion(a, b Question) bool {
+	return a.Class == b.Class && a.Origin == b.Origin && a.Session == b.Session && a.Text == b.Text && a.Detail == b.Detail
+}
+
+// reachable reports whether some door can bring q before a person. The lock is held.
+func (d *Queue) reachable(q Question) bool {
+	for f := range d.followers {
+		if f.serves(q) {
+			return true
+		}
+	}
+	return false
+}
+
+// withdraw takes an asker away whose context has ended. The question goes with the
+// last one.
+func (d *Queue) withdraw(p *pendingQuestion, cause error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p.askers--; p.askers == 0 {
+		d.resolve(p, Answer{Reason: "the task has ended: " + cause.Error()})
+	}
+}
+
+// resolve ends a question. It does nothing if that was done. The lock is held.
+func (d *Queue) resolve(p *pendingQuestion, a Answer) {
+	i := slices.Index(d.pending, p)
+	if i < 0 {
+		return
+	}
+	d.pending = slices.Delete(d.pending, i, i+1)
+	p.timer.Stop()
+	p.answer = a
+	close(p.done)
+	q := p.question
+	if a.Allowed && a.ForSession {
+		if len(d.grants) >= maxGrants {
+			d.grants = slices.Delete(d.grants, 0, 1)
+		}
+		d.grants = append(d.grants, sessionGrant{q.Session, q.Class, q.Origin})
+	}
+	d.publish(Event{Question: q, Resolved: true, Answer: a})
+	d.logger().Info("consent decided", "question", q.ID, "class", q.Class, "origin", q.Origin, "session", q.Session,
+		"allowed", a.Allowed, "for_session", a.ForSession, "by", a.By, "reason", a.Reason)
+}
+
+// Answer answers the question with that id. The first answer counts: the error of
+// a later one is [ErrNotPending]. Whether the person may answer is for the door to judge.
+func (d *Queue) Answer(id string, a Answer) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.IndexFunc(d.pending, func(p *pendingQuestion) bool { return p.question.ID == id })
+	if i < 0 {
+		return ErrNotPending
+	}
+	p := d.pending[i]
+	if a.Allowed && a.ForSession && (!p.question.Class.AllowedForSession() || p.question.Session == "") {
+		return ErrOnceOnly
+	}
+	a.ForSession = a.ForSession && a.Allowed
+	d.resolve(p, a)
+	return nil
+}
+
+// Pending are the questions that wait, oldest first.
+func (d *Queue) Pending() []Question {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	qs := make([]Question, len(d.pending))
+	for i, p := range d.pending {
+		qs[i] = p.question
+	}
+	return qs
+}
+
+// Find returns the waiting question with that id.
+func (d *Queue) Find(id string) (Question, bool) {
+	for _, q := range d.Pending() {
+		if q.ID == id {
+			return q, true
+		}
+	}
+	return Question{}, false
+}
+
+// Granted reports whether class was allowed for the rest of that session at that
+// origin.
+func (d *Queue) Granted(session string, c Class, origin string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.granted(session, c, origin)
+}
+
+func (d *Queue) granted(session string, c Class, origin string) bool {
+	return session != "" && slices.Contains(d.grants, sessionGrant{session, c, origin})
+}
+
+// ForgetSession drops what was allowed for a session: it was closed.
+func (d *Queue) ForgetSession(session string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.grants = slices.DeleteFunc(d.grants, func(g sessionGrant) bool { return g.session == session })
+}
+
+func (d *Queue) rule(c Class) Rule {
+	if d.Rule == nil {
+		return RuleAsk
+	}
+	if r := d.Rule(c); r == RuleAllow || r == RuleRefuse {
+		return r
+	}
+	return RuleAsk
+}
+
+func (d *Queue) wait() time.Duration {
+	if d.Wait == nil {
+		return defaultWait
+	}
+	if w := d.Wait(); w > 0 {
+		return w
+	}
+	return defaultWait
+}
+
+func (d *Queue) logger() *slog.Logger {
+	if d.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return d.Logger
+}

@@ -1,0 +1,91 @@
+package sessions
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// PageRequest says which page a [Backend] wants.
+type PageRequest struct {
+	Key     string // id of the session
+	Profile string // browser profile; empty = one that is forgotten with its browser
+	URL     string // where to open the page anew; empty = an empty page
+	Headed  bool   // with a window, if it must be opened
+}
+
+// Approver asks people whether something may be done. It is implemented by the
+// program that wires a [Backend].
+type Approver interface {
+	// Ask returns what was decided, in a few words ("allowed by @ada"; "" if nobody
+	// had to be asked), or an error whose text says who or what said no. It may take
+	// a minute. ctx ends with the task.
+	Ask(ctx context.Context, s Session, t Task, q Question) (decision string, err error)
+}
+
+// Question is what an action is about to set off.
+type Question struct {
+	Classes    []string // such as "buy" and "submit", the weightiest first; never empty
+	Text       string   // in our words
+	Detail     string   // in the words of a page or a model: untrusted
+	Origin     string   // of the page
+	TargetHost string   // the host it leads to, if that is another one
+	Literal    bool     // the model does what the person wrote, word for word
+}
+
+// Note is something said to a task that runs.
+type Note struct {
+	By   string // who said it, as people read it
+	Text string
+	At   time.Time
+}
+
+// String is the note as people read it: "@ada says: the red one".
+func (n Note) String() string { return n.By + " says: " + n.Text }
+
+// Inbox holds what was said to a running task until its [Backend] takes it
+// before its next question to the model. Its methods are safe for concurrent
+// use; a nil Inbox is always empty.
+type Inbox struct {
+	mu    sync.Mutex
+	notes []Note
+}
+
+// Add adds a note.
+func (i *Inbox) Add(n Note) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.notes = append(i.notes, n)
+}
+
+// Len returns how many notes were not yet taken.
+func (i *Inbox) Len() int {
+	if i == nil {
+		return 0
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.notes)
+}
+
+// Drain returns what was not yet taken, in the order in which it was said.
+func (i *Inbox) Drain() []Note {
+	if i == nil {
+		return nil
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	notes := i.notes
+	i.notes = nil
+	return notes
+}
+
+// HandOverError ends the steps of a [Backend] that leaves the rest of its task
+// to another runtime. The Manager goes on with that one, on the same page.
+type HandOverError struct {
+	Runtime string // to which
+	Summary string // what the next mind should know: what was done, what is left
+}
+
+// Error implements error.
+func (e *HandOverError) Error() string { return "handed over to " + e.Runtime + ": " + e.Summary }

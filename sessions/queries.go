@@ -1,0 +1,73 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+)
+
+// Session returns a session.
+func (m *Manager) Session(ctx context.Context, id string) (Session, error) {
+	return m.Store.Session(ctx, id)
+}
+
+// Sessions returns sessions, last used first.
+func (m *Manager) Sessions(ctx context.Context, q SessionQuery) ([]Session, error) {
+	return m.Store.Sessions(ctx, q)
+}
+
+// LastSession returns the session that o's user used last in o's channel and
+// that can be continued, or [ErrNotFound].
+func (m *Manager) LastSession(ctx context.Context, o Origin) (Session, error) {
+	ss, err := m.Store.Sessions(ctx, SessionQuery{
+		Of: &o, States: []SessionState{SessionIdle, SessionRunning, SessionParked},
+	})
+	if err != nil {
+		return Session{}, fmt.Errorf("find the last session: %w", err)
+	}
+	for _, s := range ss {
+		if o.Private || !s.Origin.Private { // who asks in public does not mean what was kept private
+			return s, nil
+		}
+	}
+	return Session{}, refuse(ErrNotFound, "there is no session here to go on with")
+}
+
+// Task returns a task, with its place in line if it waits.
+func (m *Manager) Task(ctx context.Context, id string) (TaskRecord, error) {
+	r, err := m.Store.Task(ctx, id)
+	m.addPosition(&r)
+	return r, err
+}
+
+// Tasks returns tasks, last asked first, without the pictures of their answers.
+func (m *Manager) Tasks(ctx context.Context, q TaskQuery) ([]TaskRecord, error) {
+	rs, err := m.Store.Tasks(ctx, q)
+	for i := range rs {
+		m.addPosition(&rs[i])
+	}
+	return rs, err
+}
+
+func (m *Manager) addPosition(r *TaskRecord) {
+	if r.State != TaskQueued {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, j := range m.queue.waiting {
+		if j.rec.ID == r.ID {
+			r.Position = j.position
+		}
+	}
+}
+
+// Steps returns the steps of a task by number. A step whose View is kept has it
+// with its media type and no data; [Manager.View] returns it whole.
+func (m *Manager) Steps(ctx context.Context, taskID string) ([]Step, error) {
+	return m.Store.Steps(ctx, taskID)
+}
+
+// View returns the picture that is kept of a step, or [ErrNotFound].
+func (m *Manager) View(ctx context.Context, taskID string, n int) (Image, error) {
+	return m.Store.View(ctx, taskID, n)
+}

@@ -1,0 +1,237 @@
+package sessions_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/internal/test/sessionstest"
+	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// parseTask makes a task of "guild/user", which becomes its prompt.
+func parseTask(who string) sessions.Task {
+	guild, user, _ := strings.Cut(who, "/")
+	o := discord(guild, user)
+	o.Channel = user // a direct message, where there is no guild
+	return sessions.Task{Prompt: who, Origin: o}
+}
+
+func TestTheLineIsFair(t *testing.T) {
+	for _, tc := range []struct {
+		name, asked, want string
+	}{
+		{"alone, in order", "g/a g/a g/a", "g/a g/a g/a"},
+		{"a first task before another's second", "g/a g/a g/a g/b", "g/a g/b g/a g/a"},
+		{"taking turns", "g/a g/a g/a g/b g/b g/b", "g/a g/b g/a g/b g/a g/b"},
+		{"three take turns", "g/a g/a g/b g/b g/c", "g/a g/b g/c g/a g/b"},
+		{"first tasks in order", "g/a g/b g/c g/d", "g/a g/b g/c g/d"},
+		{"guilds take turns", "g/a g/b g/c g/d h/e h/f", "g/a h/e g/b h/f g/c g/d"},
+		{"one user is one user in all guilds", "g/a h/a i/a g/b", "g/a g/b h/a i/a"},
+		{"a user outside of guilds is as good as a guild", "g/a g/b g/c /d", "g/a /d g/b g/c"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var order []string
+				hold := make(chan struct{})
+				backend := &sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
+					mu.Lock()
+					defer mu.Unlock()
+					order = append(order, task.Prompt)
+					return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
+				}}
+				r := newRig(t, sessions.Limits{Running: 1}, backend)
+				var all []*started
+				for who := range strings.FieldsSeq(tc.asked) {
+					all = append(all, r.start(t.Context(), parseTask(who)))
+				}
+				close(hold)
+				for _, s := range all {
+					s.end(t)
+				}
+				if diff := cmp.Diff(strings.Fields(tc.want), order); diff != "" {
+					t.Errorf("order (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestEveryPlaceInLineIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend, free := holding()
+		r := newRig(t, sessions.Limits{Running: 1}, backend)
+		r.start(t.Context(), ask("ada", "hold"))
+		second := r.start(t.Context(), ask("ada", "p"))
+		third := r.start(t.Context(), ask("bob", "p")) // overtakes the second
+		free()
+		second.end(t)
+		third.end(t)
+		if diff := cmp.Diff([]string{"queued 1", "queued 2", "queued 1", "running"}, second.told()[:4]); diff != "" {
+			t.Errorf("second (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"queued 1", "running"}, third.told()[:2]); diff != "" {
+			t.Errorf("third (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAPlaceInLineIsToldAsItWasThoughTheTurnHasCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend, free := holding()
+		r := newRig(t, sessions.Limits{Running: 1}, backend)
+		r.start(t.Context(), ask("ada", "hold"))
+		var told []string
+		late, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = r.Run(t.Context(), ask("ada", "p"), func(ev sessions.Event) {
+				told = append(told, describe(ev))
+				if len(told) == 2 {
+					<-late
+				}
+			})
+		}()
+		synctest.Wait()
+		third := r.start(t.Context(), ask("bob", "p")) // overtakes it, and is done before it has heard of that
+		free()
+		third.end(t)
+		synctest.Wait()
+		close(late)
+		<-done
+		if diff := cmp.Diff([]string{"queued 1", "queued 2", "queued 1", "running"}, told[:min(4, len(told))]); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAFullLineRefusesMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		backend, free := holding()
+		defer free()
+		r := newRig(t, sessions.Limits{Running: 1, Queued: 3, QueuedPerUser: 2}, backend)
+		r.start(t.Context(), ask("ada", "hold"))
+		r.start(t.Context(), ask("ada", "p"))
+		r.start(t.Context(), ask("ada", "p"))
+		if s := r.start(t.Context(), ask("ada", "p")); s.err == nil || !strings.Contains(s.err.Error(), "2 of your tasks are waiting") {
+			t.Errorf("a third of one user: err = %v", s.err)
+		}
+		r.start(t.Context(), ask("bob", "p"))
+		if s := r.start(t.Context(), ask("cy", "p")); s.err == nil || !strings.Contains(s.err.Error(), "3 tasks are waiting") {
+			t.Errorf("a fourth of all: err = %v", s.err)
+		}
+	})
+}
+
+// load is a random load on the line, and what to expect of it.
+type load struct {
+	name   string
+	limits sessions.Limits
+	tasks  int
+	users  int
+	guilds int
+}
+
+func TestUnderAnyLoadCapsHoldEverybodyIsServedAndNobodyOvertakesForEver(t *testing.T) {
+	for _, l := range []load{
+		{"one place", sessions.Limits{Running: 1}, 60, 5, 2},
+		{"some places", sessions.Limits{Running: 3}, 80, 6, 3},
+		{"a cap for users", sessions.Limits{Running: 4, RunningPerUser: 1}, 80, 6, 2},
+		{"a cap for guilds", sessions.Limits{Running: 4, RunningPerGuild: 2}, 80, 6, 3},
+		{"all caps", sessions.Limits{Running: 3, RunningPerGuild: 2, RunningPerUser: 1, Sessions: 3}, 80, 8, 3},
+		{"few pages", sessions.Limits{Sessions: 2}, 60, 5, 2},
+	} {
+		for seed := range uint64(4) {
+			t.Run(fmt.Sprintf("%s/%d", l.name, seed), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { l.check(t, rand.New(rand.NewPCG(seed, 1))) })
+			})
+		}
+	}
+}
+
+// check runs the load.
+func (l load) check(t *testing.T, rnd *rand.Rand) {
+	t.Helper()
+	var mu sync.Mutex
+	running := make(map[string]int) // also by user and by guild
+	worst := make(map[string]int)
+	count := func(task sessions.Task, n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		for kind, key := range map[string]string{"": "all", "user": "user " + task.Origin.User, "guild": "guild " + task.Origin.Guild} {
+			running[key] += n
+			worst[kind] = max(worst[kind], running[key])
+		}
+	}
+	took := make(map[string]time.Duration) // by task
+	backend := &sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
+		count(task, 1)
+		hold := make(chan struct{})
+		mu.Lock()
+		defer mu.Unlock()
+		time.AfterFunc(took[task.ID], func() {
+			count(task, -1)
+			close(hold)
+		})
+		return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
+	}}
+	r := newRig(t, l.limits, backend)
+	var all []*started
+	for i := range l.tasks {
+		user := rnd.IntN(l.users) * rnd.IntN(2) // every other one is of the same user
+		task := parseTask(fmt.Sprintf("g%d/u%d", user%l.guilds, user))
+		task.ID = strconv.Itoa(i)
+		mu.Lock()
+		took[task.ID] = time.Duration(1+rnd.IntN(10_000_000)) * time.Microsecond
+		mu.Unlock()
+		all = append(all, r.start(t.Context(), task))
+		pass(time.Duration(rnd.IntN(2_000_000)) * time.Microsecond)
+	}
+	recs := make([]sessions.TaskRecord, 0, len(all))
+	for _, s := range all {
+		rec := s.end(t)
+		if rec.State != sessions.TaskDone {
+			t.Errorf("task %s: %s, %q", rec.ID, rec.State, rec.Reason)
+		}
+		recs = append(recs, rec)
+	}
+	for kind, most := range map[string]int{"": l.limits.Running, "user": l.limits.RunningPerUser, "guild": l.limits.RunningPerGuild} {
+		if most > 0 && worst[kind] > most {
+			t.Errorf("%d tasks of one %s ran at once, want at most %d", worst[kind], kind, most)
+		}
+	}
+	if l.limits.RunningPerGuild == 0 { // there the first in line may have to wait for its guild
+		checkTurns(t, recs)
+	}
+}
+
+// checkTurns checks that a task of somebody who had nothing in line or running
+// waits for at most two tasks of each other user that start after it was asked:
+// one for the round that was under way, and one if it had a turn in it already.
+func checkTurns(t *testing.T, recs []sessions.TaskRecord) {
+	t.Helper()
+	for _, rec := range recs {
+		first := true
+		before := make(map[string]int)
+		for _, o := range recs {
+			if o.Origin.User == rec.Origin.User {
+				first = first && (o.ID == rec.ID || !o.Asked.Before(rec.Asked) || o.Ended.Before(rec.Asked))
+			} else if o.Started.After(rec.Asked) && o.Started.Before(rec.Started) {
+				before[o.Origin.User]++
+			}
+		}
+		for user, n := range before {
+			if first && n > 2 {
+				t.Errorf("task %s of %s waited for %d tasks of %s", rec.ID, rec.Origin.User, n, user)
+			}
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package conversation
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"clank/voice"
+)
+
+// tickEvery is how often waits inside a call are looked at.
+const tickEvery = 50 * time.Millisecond
+
+// troubleGrace is how long we cannot be heard until people are told: handshakes and moves are shorter.
+const troubleGrace = 5 * time.Second
+
+// call is the state of a conversation. Its fields belong to the goroutine of the loop; others reach it through the inbox.
+type call struct {
+	*Conversation
+
+	log      *slog.Logger
+	leave    context.CancelCauseFunc
+	inbox    *Inbox
+	messages *MessageWriter[Message]
+	detector SpeechDetector
+	work     sync.WaitGroup // all goroutines but the scribe's
+
+	connected    bool
+	trouble      string    // why we cannot be heard, until it is told
+	troubleSince time.Time // that it began
+	noticedAt    time.Time // when the notice was given; zero: not yet
+	room         room
+	workScopes   *WorkScopes
+	limits       CallLimits
+	jobs         []*job
+	waiting      []request
+	history      History
+	speech       speechQueue
+	lastStop     time.Time
+	reportedAt   map[string]time.Time // failures and troubles, when they were told last
+	warned       map[string]bool      // about the end of the call
+	native       *nativeSession
+}
+
+func newCall(t *Conversation, leave context.CancelCauseFunc) *call {
+	own := *t // places change while a call lasts
+	c := &call{
+		Conversation: &own, log: t.Logger, leave: leave, inbox: NewInbox(),
+		room:       room{selfID: t.Location.SelfID, people: map[string]*person{}},
+		reportedAt: map[string]time.Time{}, warned: map[string]bool{},
+		workScopes: NewWorkScopes(t.Scopes, t.Location.Guild, t.Location.Channel, t.Location.TextChannel),
+		limits:     CallLimits{AloneTimeout: positiveOr(t.Options.AloneTimeout, defaultAloneTimeout), MaxDuration: t.Options.MaxDuration, StartedAt: time.Now()},
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+func (c *call) loop(ctx context.Context) error {
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case e, open := <-c.Line.Events():
+			if !open {
+				return c.Line.Err()
+			}
+			c.handleEvent(ctx, e)
+		case <-c.inbox.Wake():
+			for _, f := range c.inbox.Drain() {
+				f(ctx)
+			}
+			c.speakNext(ctx)
+		case <-tick.C:
+			c.tick(ctx)
+		}
+	}
+}
+
+// handleEvent is something that the line tells.
+func (c *call) handleEvent(ctx context.Context, e voice.Event) {
+	switch e.Kind {
+	case voice.PacketReceived:
+		c.handlePacket(e.Packet)
+	case voice.Joined:
+		c.handleJoined(e.Person)
+	case voice.Left:
+		c.handleLeft(e.Person.ID)
+	case voice.Connected:
+		c.connected, c.trouble = true, ""
+		c.announceListening()
+	case voice.Interrupted:
+		c.connected, c.trouble, c.troubleSince = false, e.Text, time.Now()
+	case voice.Moved:
+		c.handleMoved(e.Text)
+	case voice.EncryptionOff:
+		c.write(Message{Text: encryptionOffText})
+	case voice.EncryptionOn:
+		c.write(Message{Text: encryptionOnText})
+	default:
+		c.log.Info("unknown event of a call", "kind", e.Kind)
+	}
+	c.speakNext(ctx)
+}
+
+// handleMoved goes on in another channel, if we may be there. Who is there has to be told that we listen.
+func (c *call) handleMoved(channel string) {
+	c.log.Info("call moved", "from", c.Location.Channel, "to", channel)
+	c.workScopes.MoveTo(channel)
+	c.Location.Channel = channel
+	c.noticedAt = time.Time{}
+	for _, p := range c.room.people {
+		p.notified = false
+	}
+	if c.CheckChannel == nil {
+		return
+	}
+	if err := c.CheckChannel(channel); err != nil {
+		c.write(Message{Text: "I was moved here, and leave again: " + AsSentence(err.Error())})
+		c.leave(err)
+	}
+}
+
+// handlePacket passes sound on to the ear, unless nobody may hear it.
+func (c *call) handlePacket(p voice.Packet) {
+	who := c.room.people[p.From]
+	if who == nil { // heard before they were announced
+		who = c.room.findOrAdd(p.From)
+		who.present = p.From != c.Location.SelfID
+	}
+	if c.applyPrivacy(who) || who.Bot || p.From == c.Location.SelfID {
+		return
+	}
+	c.detector.Write(p)
+}
+
+// tick looks after everything that waits for a time.
+func (c *call) tick(ctx context.Context) {
+	now := time.Now()
+	for _, p := range c.room.people {
+		c.applyPrivacy(p)
+	}
+	c.resumeAfterNoise(now)
+	c.reportProgress(now)
+	c.resumeInterrupted(now)
+	if c.trouble != "" && now.Sub(c.troubleSince) >= troubleGrace {
+		c.reportOnce("line", "I cannot be heard in the call at the moment: "+AsSentence(c.trouble))
+		c.trouble = ""
+	}
+	c.speakNext(ctx)
+	c.checkLimits(now)
+}
+
+// post has f done by the loop.
+func (c *call) post(f func(context.Context)) { c.inbox.Put(f) }
+
+func (c *call) write(m Message) { c.messages.Write(m) }

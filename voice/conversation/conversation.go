@@ -1,0 +1,181 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"clank/cancel"
+	"clank/llm"
+	"clank/sessions"
+	"clank/voice"
+)
+
+// Why a call ended that nobody closed and nothing broke.
+var (
+	ErrCallEmpty   = LimitsErrCallEmpty
+	ErrCallTooLong = LimitsErrCallTooLong
+)
+
+// closeTimeout bounds leaving the call, and writing the last messages.
+const closeTimeout = 10 * time.Second
+
+// Location is where a call is. The channel's text chat has the channel's own id.
+type Location struct {
+	Kind        sessions.OriginKind
+	Guild       string
+	Channel     string
+	TextChannel string // the text channel from which the call was asked for; may be empty
+	SelfID      string // our own id there; what it says is never heard
+}
+
+// BargeIn says who may interrupt us by speaking. Stop words and our name interrupt always, except with [NoBargeIn], which
+// leaves only stop words.
+type BargeIn string
+
+// The choices.
+const (
+	AnyoneBargesIn BargeIn = "anyone" // the default
+	AskerBargesIn  BargeIn = "asker"  // the person who is being answered
+	NoBargeIn      BargeIn = "none"
+)
+
+// Options are what an operator may want otherwise. Zero values stand for what is said beside them.
+type Options struct {
+	// TranscribeAll has everything put into words, and not only what is likely to be said to us: it finds our name in what
+	// people say where no spotter does, and costs accordingly.
+	TranscribeAll bool
+
+	Names          []string      // by which people call us, beside "clank"
+	FollowUpWindow time.Duration // after an answer, for the same person to go on without our name; 20 s
+	AnswerWindow   time.Duration // the same if we have asked something; 60 s
+	BargeIn        BargeIn       // anyone
+	AloneTimeout   time.Duration // with nobody there, until we leave; 5 min
+	MaxDuration    time.Duration // of the whole call; none
+	ProgressEvery  time.Duration // between two words about a browse that takes long; 20 s
+}
+
+// Conversation is one conversation. Set its fields, then call Run once.
+type Conversation struct {
+	Line      voice.Line
+	Location  Location
+	Assistant Replier
+
+	NewDetector func(SpeechEvents) SpeechDetector
+	Chat        Chat
+
+	// Player speaks; nil: answers are only written.
+	Player Player
+
+	// Transcriber puts speech into words; nil: only phrases of the Spotter are understood.
+	Transcriber voice.Transcriber
+
+	// Spotter hears stop words and our name, at [voice.RateSpeech]; nil: only whole utterances are understood. Its phrases are
+	// taken by what they say: one that [cancel.IsStop] takes for a stop, our name, and "clank privacy".
+	Spotter voice.Spotter
+
+	// NewNative makes a model that hears and speaks by itself. It then stands in for Transcriber, Brain and the words of Mouth; nil is
+	// none.
+	NewNative func(NativeEvents) NativeModel
+
+	Scopes *cancel.Scopes
+
+	// Privacy is who does not want to be heard. nil: people mute themselves for that, as on a page of our own.
+	Privacy Privacy
+
+	// Origin is who somebody is to those who do what they ask. nil: what [Place] and the person tell.
+	Origin func(p voice.Person) sessions.Origin
+
+	// IsOwnAccount reports whether somebody is an account of ours that sits in the call beside us, to show something: it is nobody's company. nil:
+	// nobody is.
+	IsOwnAccount func(id string) bool
+
+	// DisabledReason says why somebody may not ask for anything now, in words for people; empty if they may. nil: never.
+	DisabledReason func(ctx context.Context, o sessions.Origin) string
+
+	// Account says to whom it is put down what is asked of models for the person at o, and that it was for a purpose ("transcribe",
+	// "speak"). nil: to nobody. o is the call's own where something is said to all.
+	Account func(o sessions.Origin, purpose string) llm.Account
+
+	// RecordLine is given what was said in words. nil, the default, keeps nothing. It must not block.
+	RecordLine func(TranscriptLine)
+
+	// ShowLine is given what was understood, and what we say without writing it, to be read by those in the call now. nil: nothing. It must
+	// not block.
+	ShowLine func(TranscriptLine)
+
+	// CheckChannel says why the call must not go on in a channel to which somebody has moved us, in words for people. nil: it always may.
+	CheckChannel func(channel string) error
+
+	Options Options
+	Logger  *slog.Logger
+}
+
+// Run holds the conversation until the call has ended, and leaves it if it ends before. It returns why: nil when the line
+// was closed, [ErrCallEmpty], [ErrCallTooLong], the error of the line, or the cause of ctx. Everything it has started has ended then.
+func (t *Conversation) Run(ctx context.Context) error {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(context.Canceled)
+	c := newCall(t, leave)
+	scribe := NewMessageWriter(context.WithoutCancel(ctx), t.Chat.Write, c.log) // it writes what is left after the end
+	c.messages = scribe
+	c.detector = t.NewDetector(SpeechEvents{
+		Sound:  func(s voice.Sound) { c.inbox.Offer(func(ctx context.Context) { c.handleSound(ctx, s) }) },
+		Ended:  func(u voice.Utterance) { c.inbox.Put(func(ctx context.Context) { c.handleUtterance(ctx, u) }) },
+		Paused: func(u voice.Utterance) { c.inbox.Put(func(ctx context.Context) { c.handlePause(ctx, u) }) },
+		Speaking: func(person string, voiced time.Duration, over bool) {
+			c.inbox.Put(func(context.Context) { c.handleSpeaking(person, voiced, over) })
+		},
+	})
+	c.work.Go(func() {
+		if err := c.detector.Run(ctx); err != nil {
+			c.log.Error("nobody in the call is heard", "error", err)
+			c.post(func(context.Context) {
+				c.reportOnce("ear", "I cannot hear anybody in this call: "+AsSentence(err.Error()))
+			})
+		}
+	})
+	if t.Player != nil {
+		c.work.Go(func() {
+			if err := t.Player.Run(ctx); err != nil {
+				c.log.Error("nothing can be said in the call", "error", err)
+			}
+		})
+	}
+	if t.NewNative != nil {
+		c.startNative(ctx)
+	}
+	err := c.loop(ctx)
+	leave(callEnd(err))
+	c.stopAllSpotting()
+	c.work.Wait()
+	for _, j := range c.jobs { // nobody takes in any more how they have come out
+		j.handle.End()
+	}
+	last, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer done()
+	scribe.Close(last)
+	if e := t.Line.Close(last); e != nil {
+		c.log.Warn("call not left in order", "channel", t.Location.Channel, "error", e)
+	}
+	return err
+}
+
+// callEnd is the cause with which what still runs is ended.
+func callEnd(err error) error {
+	if causeOf(err) != nil {
+		return err
+	}
+	c := &cancel.Cause{Reason: cancel.Gone, Detail: "the call has ended"}
+	if err != nil {
+		c.Detail = err.Error()
+	}
+	return c
+}
+
+// causeOf is the cause of cancellation in err's chain, or nil.
+func causeOf(err error) *cancel.Cause {
+	c, _ := errors.AsType[*cancel.Cause](err)
+	return c
+}

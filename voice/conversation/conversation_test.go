@@ -1,0 +1,436 @@
+package conversation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/assistant"
+	"clank/llm"
+	"clank/sessions"
+	"clank/voice"
+	"clank/voice/conversation"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestARequestIsAnsweredAloudInTheStyleOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Options.TranscribeAll = true
+		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
+			return assistant.Answer{Text: "The next ferry goes at **ten**. See [the table](https://ferry.test/t)."}, nil
+		}
+		p.begin("ada", "bob")
+		p.says("ada", "Clank, look up the ferry times.")
+		p.wait(10 * time.Second)
+		if got, want := p.mouth.words(), "The next ferry goes at ten. See the table. I have put it in the chat."; !strings.HasSuffix(got, want) {
+			t.Errorf("said %q, want it to end with %q", got, want)
+		}
+		if got := p.chat.text(); !strings.Contains(got, "https://ferry.test/t") {
+			t.Errorf("the link is not in the chat: %q", got)
+		}
+		turn := p.brain.turns[0]
+		want := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "v", User: "ada", UserName: "Ada"}
+		if diff := cmp.Diff(want, turn.Origin); diff != "" || !strings.Contains(turn.Style, "spoken") {
+			t.Errorf("origin (-want +got):\n%s style %q", diff, turn.Style)
+		}
+		if got := turn.Lines[0]; got.Speaker != "Ada" || got.Text != "look up the ferry times." {
+			t.Errorf("line = %+v", got)
+		}
+		p.says("ada", "open that table")
+		if got := p.brain.turns[1].Lines[1]; !got.FromAssistant || !strings.Contains(got.Text, "https://ferry.test/t") {
+			t.Errorf("what was answered stands in the history as %+v", got)
+		}
+		if err := p.end(); cancel.CauseOf(nil, err) == nil { //nolint:staticcheck // nil is documented as allowed
+			t.Errorf("Run = %v, want the cause of its context", err)
+		}
+	})
+}
+
+func TestWhatPeopleSayToEachOtherIsNeitherSentAwayNorAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada", "bob")
+		p.says("ada", "did you see the match yesterday")
+		if p.words.calls() != 0 || len(p.brain.asked()) != 0 {
+			t.Errorf("%d transcriptions, asked %v; want none", p.words.calls(), p.brain.asked())
+		}
+		p.end()
+	})
+}
+
+func TestWhoIsSpokenTo(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		all     bool
+		act     func(p *party)
+		people  []string
+		want    []string
+		without bool // a spotter
+	}{
+		{"alone, everything is for us", false, func(p *party) { p.says("ada", "how late is it") }, []string{"ada"}, []string{"Ada: how late is it"}, false},
+		{"our name, spotted", false, func(p *party) {
+			p.sound("ada", 300*time.Millisecond)
+			p.wait(200 * time.Millisecond)
+			began := time.Now()
+			p.spots("ada", "clank")
+			p.ear.tell.Ended(voice.Utterance{
+				From: "ada", Packets: []voice.Packet{{Opus: []byte("flank how late is it")}}, Began: began.Add(-time.Second), Ended: began.Add(time.Second), Loud: true,
+			})
+			p.wait(time.Second)
+		}, []string{"ada", "bob"}, []string{"Ada: flank how late is it"}, false},
+		{"our name, transcribed", true, func(p *party) { p.says("ada", "how late is it, clank?") }, []string{"ada", "bob"}, []string{"Ada: how late is it"}, true},
+		{"others, transcribed", true, func(p *party) { p.says("ada", "how late is it") }, []string{"ada", "bob"}, nil, true},
+		{"after an answer, the same person", true, func(p *party) {
+			p.says("ada", "clank, hello there")
+			p.wait(5 * time.Second)
+			p.says("ada", "and tomorrow")
+		}, []string{"ada", "bob"}, []string{"Ada: hello there", "Ada: and tomorrow"}, false},
+		{"after an answer, somebody else", true, func(p *party) {
+			p.says("ada", "clank, hello there")
+			p.wait(5 * time.Second)
+			p.says("bob", "and tomorrow")
+		}, []string{"ada", "bob"}, []string{"Ada: hello there"}, false},
+		{"long after an answer", true, func(p *party) {
+			p.says("ada", "clank, hello there")
+			p.wait(time.Minute)
+			p.says("ada", "and tomorrow")
+		}, []string{"ada", "bob"}, []string{"Ada: hello there"}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newParty(t)
+				p.Options.TranscribeAll = tc.all
+				if tc.without {
+					p.Spotter = nil
+				}
+				p.begin(tc.people...)
+				if !tc.without && len(tc.people) > 1 && !tc.all {
+					p.sound("ada", 100*time.Millisecond)
+				}
+				tc.act(p)
+				p.wait(time.Second)
+				if diff := cmp.Diff(tc.want, p.brain.asked()); diff != "" {
+					t.Errorf("asked (-want +got):\n%s", diff)
+				}
+				p.end()
+			})
+		})
+	}
+}
+
+func TestAQuestionOfOursIsAwaitedLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Options.TranscribeAll = true
+		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
+			return assistant.Answer{Text: "Which ferry?"}, nil
+		}
+		p.begin("ada", "bob")
+		p.says("ada", "clank, the ferry times")
+		p.wait(40 * time.Second)
+		p.says("ada", "the one to the island")
+		if got := len(p.brain.asked()); got != 2 {
+			t.Errorf("asked %d times, want the answer heard too: %v", got, p.brain.asked())
+		}
+		p.end()
+	})
+}
+
+func TestANewerRequestJoinsOneThatIsStillThoughtAbout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		var causes []error
+		p.brain.reply = func(ctx context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
+			select {
+			case <-ctx.Done():
+				causes = append(causes, context.Cause(ctx))
+				return assistant.Answer{}, context.Cause(ctx)
+			case <-time.After(5 * time.Second):
+			}
+			return assistant.Answer{Text: "Done."}, nil
+		}
+		p.begin("ada")
+		p.says("ada", "look up ferries")
+		p.says("ada", "only on Sunday")
+		p.wait(20 * time.Second)
+		want := []string{"Ada: look up ferries", "Ada: look up ferries\nonly on Sunday"}
+		if diff := cmp.Diff(want, p.brain.asked()); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+		if len(causes) != 1 || cancel.CauseOf(nil, causes[0]).Reason != cancel.Superseded { //nolint:staticcheck // nil is documented as allowed
+			t.Errorf("causes = %v, want one, superseded", causes)
+		}
+		if got := strings.Count(p.mouth.words(), "Done."); got != 1 {
+			t.Errorf("answered %d times, want once", got)
+		}
+		if got := len(p.brain.turns[1].Lines); got != 1 {
+			t.Errorf("the second turn has %d lines, want 1", got)
+		}
+		p.end()
+	})
+}
+
+func TestTwoPeopleAreAnsweredOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Options.TranscribeAll = true
+		p.brain.reply = func(_ context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
+			return assistant.Answer{Text: "This one is for " + turn.Origin.UserName + "."}, nil
+		}
+		p.begin("ada", "bob")
+		now := time.Now()
+		for _, id := range []string{"ada", "bob"} {
+			p.ear.tell.Ended(voice.Utterance{From: id, Packets: []voice.Packet{{Opus: []byte("clank, hello there")}}, Began: now.Add(-time.Second), Ended: now, Loud: true})
+		}
+		p.wait(10 * time.Second)
+		for _, want := range []string{"for Ada.", "for Bob."} {
+			if !strings.Contains(p.mouth.words(), want) {
+				t.Errorf("said %q, want %q in it", p.mouth.words(), want)
+			}
+		}
+		p.end()
+	})
+}
+
+func TestALongBrowseIsToldOfSparsely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.brain.reply = browsing
+		p.begin("ada")
+		before := len(p.mouth.words())
+		p.says("ada", "find a lamp")
+		p.wait(3 * time.Minute)
+		got := p.mouth.words()[before+1:]
+		want := "I am looking. Still looking. This takes a while. I am still at it, and tell you when I have it."
+		if got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+		p.end()
+	})
+}
+
+func TestFailuresAreSaidWithTheWayOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
+			return assistant.Answer{}, &llm.Error{Kind: llm.ErrAuth, Model: "m", Message: "key refused", Hint: "set OPENAI_API_KEY"}
+		}
+		p.begin("ada")
+		p.says("ada", "find a lamp")
+		p.wait(20 * time.Second)
+		if got := p.mouth.words(); !strings.Contains(got, "I could not think of an answer") || !strings.Contains(got, "OPENAI_API_KEY") {
+			t.Errorf("said %q", got)
+		}
+		p.words.err = errors.New("transcribe: 401; set the key")
+		for range 3 {
+			p.says("ada", "and now")
+		}
+		if got := strings.Count(p.chat.text(), "set the key"); got != 1 {
+			t.Errorf("told %d times, want once: %q", got, p.chat.text())
+		}
+		p.mouth.err = errors.New("espeak-ng is missing: apt install espeak-ng")
+		p.words.err = nil
+		p.says("ada", "once more")
+		p.wait(time.Second)
+		if got := p.chat.text(); !strings.Contains(got, "apt install") || !strings.Contains(got, "think of an answer") {
+			t.Errorf("what could not be spoken was not written: %q", got)
+		}
+		p.end()
+	})
+}
+
+func TestWithoutTranscriptionStopWordsStillWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Transcriber = nil
+		p.begin("ada")
+		if got := p.chat.text(); !strings.Contains(got, "no transcription is configured") || !strings.Contains(got, "stop words still work") || strings.Contains(got, "say “clank privacy”") {
+			t.Errorf("written: %q", got)
+		}
+		work := p.work("v", "ada")
+		p.sound("ada", 500*time.Millisecond)
+		p.spots("ada", "stop")
+		if work.Err() == nil {
+			t.Error("the work goes on")
+		}
+		p.end()
+	})
+}
+
+func TestALineThatBreaksEndsTheCallWithItsError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.brain.reply = browsing
+		p.begin("ada")
+		p.says("ada", "find a lamp")
+		p.line.err = errBroken
+		close(p.line.events)
+		if err := <-p.ended; !errors.Is(err, errBroken) {
+			t.Errorf("Run = %v, want %v", err, errBroken)
+		}
+		if n := len(p.scopes.Active(cancel.Scope{Guild: "g", Channel: "v"})); n != 0 {
+			t.Errorf("%d replies run after the end", n)
+		}
+	})
+}
+
+func TestOnlyALongTroubleOfTheLineIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		for _, long := range []time.Duration{time.Second, 10 * time.Second} {
+			p.line.events <- voice.Event{Kind: voice.Interrupted, Text: "the server has moved"}
+			p.wait(long)
+			if got, want := strings.Contains(p.chat.text(), "The server has moved."), long > 5*time.Second; got != want {
+				t.Errorf("after %v: told = %v, want %v", long, got, want)
+			}
+			before := p.mouth.words()
+			p.says("ada", "hello there")
+			p.wait(time.Second)
+			if p.mouth.words() != before {
+				t.Error("something was said that nobody could hear")
+			}
+			p.line.events <- voice.Event{Kind: voice.Connected}
+			p.wait(5 * time.Second)
+			if p.mouth.words() == before {
+				t.Error("what waited was not said")
+			}
+		}
+		p.line.events <- voice.Event{Kind: voice.Moved, Text: "w"}
+		synctest.Wait()
+		old, now := p.work("v", "ada"), p.work("w", "ada")
+		p.spots("ada", "stop")
+		if old.Err() == nil || now.Err() == nil {
+			t.Error("after a move, work of the old channel or of the new one cannot be stopped")
+		}
+		p.end()
+	})
+}
+
+func TestACallCanEndAtAnyMoment(t *testing.T) {
+	for _, after := range []time.Duration{0, 100 * time.Millisecond, 600 * time.Millisecond, 1100 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newParty(t)
+			p.brain.reply = func(ctx context.Context, _ assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+				watch(assistant.Progress{Call: 1})
+				select {
+				case <-ctx.Done():
+				case <-time.After(300 * time.Millisecond):
+				}
+				return assistant.Answer{Text: "One. Two. Three. Four."}, context.Cause(ctx)
+			}
+			p.begin("ada")
+			time.AfterFunc(after, func() { p.cancel(errBroken) })
+			p.says("ada", "find a lamp")
+			p.wait(3 * time.Second)
+			if err := p.end(); !errors.Is(err, errBroken) {
+				t.Errorf("after %v: Run = %v, want the first cause", after, err)
+			}
+		})
+	}
+}
+
+func TestAnEmptyCallIsLeftAfterAWarning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		p.leave("ada")
+		p.wait(4*time.Minute + 30*time.Second)
+		if got := p.chat.text(); !strings.Contains(got, "I leave in a minute") {
+			t.Errorf("no warning: %q", got)
+		}
+		p.join("ada")
+		p.wait(time.Hour)
+		p.leave("ada")
+		p.wait(5*time.Minute + time.Second)
+		if err := <-p.ended; !errors.Is(err, conversation.ErrCallEmpty) {
+			t.Errorf("Run = %v, want ErrNobody", err)
+		}
+	})
+}
+
+func TestAnAccountOfOursIsNobodysCompany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.IsOwnAccount = func(id string) bool { return id == "eve" }
+		p.begin("ada")
+		p.wait(5 * time.Second)
+		p.join("eve")
+		p.says("ada", "find a lamp") // who is alone need not call us by name
+		p.wait(5 * time.Second)
+		if len(p.brain.asked()) != 1 {
+			t.Errorf("asked %q, want one question", p.brain.asked())
+		}
+		if got := p.chat.text(); strings.Contains(got, "Hello, eve") {
+			t.Errorf("wrote %q, want no greeting for an account of ours", got)
+		}
+		p.leave("ada")
+		p.wait(6 * time.Minute)
+		if err := p.end(); !errors.Is(err, conversation.ErrCallEmpty) {
+			t.Errorf("Run = %v, want ErrNobody", err)
+		}
+	})
+}
+
+func TestACallEndsWithItsLongestTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Options.MaxDuration = 10 * time.Minute
+		p.begin("ada")
+		p.wait(9*time.Minute + 30*time.Second)
+		for _, want := range []string{"two more minutes", "less than a minute"} {
+			if !strings.Contains(p.mouth.words(), want) {
+				t.Errorf("said %q, want %q in it", p.mouth.words(), want)
+			}
+		}
+		p.wait(time.Minute)
+		if err := <-p.ended; !errors.Is(err, conversation.ErrCallTooLong) {
+			t.Errorf("Run = %v, want ErrTooLong", err)
+		}
+	})
+}
+
+func TestACallInWhichManyComeAndGoStillHearsThoseWhoAreThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.Options.TranscribeAll = true
+		p.begin("ada")
+		for n := range 600 {
+			id := fmt.Sprint("guest", n)
+			p.join(id)
+			p.leave(id)
+		}
+		p.leave("ada")
+		p.join("eve")
+		p.says("eve", "Clank, what time is it?")
+		p.wait(20 * time.Minute)
+		if got := p.brain.asked(); len(got) != 1 {
+			t.Errorf("asked %q, want what eve said", got)
+		}
+		select {
+		case err := <-p.ended:
+			t.Fatalf("left the call with eve in it: %v", err)
+		default:
+		}
+		p.end()
+	})
+}
+
+func TestATranscriptWithoutEndIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.begin("ada")
+		p.says("ada", "Clank, this is "+strings.Repeat("very ", 50000)+"long.")
+		if got := p.brain.asked(); len(got) != 1 || len(got[0]) > 5000 || !strings.HasPrefix(got[0], "Ada: this is very") {
+			t.Errorf("asked %d times; the first has %d bytes", len(got), len(strings.Join(got, "")))
+		}
+		p.end()
+	})
+}

@@ -1,0 +1,108 @@
+package conversation_test
+
+import (
+	"context"
+	"iter"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/internal/assistant"
+	"clank/llm"
+	"clank/voice"
+	"clank/voice/conversation"
+	"clank/voice/speech/playout"
+	"clank/voice/speech/vad"
+)
+
+// tone are Opus packets of a sound as loud as speech.
+func tone(t *testing.T, span time.Duration) [][]byte {
+	t.Helper()
+	enc, err := voice.NewOpusEncoder(voice.RateOpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]byte
+	for i := range span / voice.FrameTime {
+		samples := make([]int16, 960)
+		for j := range samples {
+			at := float64(int(i)*960 + j)
+			samples[j] = int16(6000 * math.Sin(at*0.05) * (0.5 + 0.5*math.Sin(at*0.0007)))
+		}
+		b, err := enc.Encode(samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// speaker says everything with the same sound.
+type speaker struct {
+	packets  [][]byte
+	accounts chan llm.Account // for whom it spoke; nil: of no interest
+}
+
+func (s *speaker) Speak(ctx context.Context, _ string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if s.accounts != nil {
+			s.accounts <- llm.AccountOf(ctx)
+		}
+		for _, p := range s.packets {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestFromThePacketToOurSilenceItTakesLessThan200Milliseconds(t *testing.T) {
+	packets := tone(t, time.Second)
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
+			return assistant.Answer{Text: story}, nil
+		}
+		heard := make(chan voice.Utterance, 1)
+		p.NewDetector = func(h conversation.SpeechEvents) conversation.SpeechDetector {
+			p.ear.tell, p.ear.closed = h, true
+			said := h.Ended
+			h.Ended = func(u voice.Utterance) {
+				u.Packets = []voice.Packet{{Opus: []byte("hello there")}}
+				heard <- u
+				said(u)
+			}
+			return conversation.BindDetector(&vad.Detector{})(h)
+		}
+		spoken := &speaker{packets: packets}
+		p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: spoken})
+		p.begin("ada")
+		p.says("ada", "tell me a story") // through the scripted end of utterance
+		for p.line.last().Before(time.Now().Add(-30 * time.Millisecond)) {
+			p.wait(voice.FrameTime)
+		}
+		began := time.Now()
+		for i, b := range packets {
+			p.line.events <- voice.Event{Kind: voice.PacketReceived, Packet: voice.Packet{
+				From: "ada", Sequence: uint16(i), Timestamp: uint32(i * 960), Opus: b, At: time.Now(),
+			}}
+			p.wait(voice.FrameTime)
+		}
+		if took := p.line.last().Sub(began); took > 200*time.Millisecond {
+			t.Errorf("we spoke for %v into what ada said", took)
+		} else {
+			t.Logf("silent %v after the first packet", took)
+		}
+		u := <-heard
+		if !u.Loud {
+			t.Error("the utterance is not loud")
+		}
+		p.wait(10 * time.Second)
+		if got := p.brain.asked(); len(got) != 2 {
+			t.Errorf("asked %v", got)
+		}
+		p.end()
+	})
+}

@@ -1,0 +1,389 @@
+package conversation_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/assistant"
+	"clank/sessions"
+	"clank/voice"
+	"clank/voice/conversation"
+	"clank/voice/speech/playout"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// writing is a reply that is written with a second before each piece, and ends as end says. An empty piece goes before tools that take
+// five seconds.
+func writing(pieces []string, end func(text string) (assistant.Answer, error)) func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
+	return func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+		text := ""
+		for _, p := range pieces {
+			after := time.Second
+			if p == "" {
+				turn.OnText(assistant.TextChunk{Complete: true})
+				watch(assistant.Progress{Call: 1})
+				text, after = "", 5*time.Second
+			}
+			select {
+			case <-ctx.Done():
+				return assistant.Answer{}, context.Cause(ctx)
+			case <-time.After(after):
+			}
+			if p != "" {
+				turn.OnText(assistant.TextChunk{Text: p})
+				text += p
+			}
+		}
+		return end(text)
+	}
+}
+
+// whole is an answer of which everything was written.
+func whole(text string) (assistant.Answer, error) { return assistant.Answer{Text: text}, nil }
+
+var ferries = []string{"The next ferry goes at ", "ten. The one ", "after it goes at noon. ", "Shall I book ", "one of them?"}
+
+const ferriesSaid = "The next ferry goes at ten. The one after it goes at noon. Shall I book one of them?"
+
+// asking is a party with ada alone, who has just asked for the ferries: 200 ms ago.
+func asking(t *testing.T, reply func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error)) *party {
+	t.Helper()
+	p := newParty(t)
+	p.Options.TranscribeAll = true
+	p.brain.reply = func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+		p.brain.reply = nil // "Very well.", once
+		return reply(ctx, turn, watch)
+	}
+	p.begin("ada")
+	p.says("ada", "look up the ferries")
+	return p
+}
+
+// spoke is what was said since the notice.
+func (p *party) spoke() string {
+	_, after, _ := strings.Cut(p.mouth.words(), "to be left out. ")
+	return after
+}
+
+func TestTheFirstSentenceIsSaidWhileTheOthersAreWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := asking(t, writing(ferries, whole))
+		p.wait(2100 * time.Millisecond)
+		if got, want := p.spoke(), "The next ferry goes at ten."; got != want {
+			t.Errorf("said %q after the second piece, want %q", got, want)
+		}
+		p.wait(20 * time.Second)
+		if got := p.spoke(); got != ferriesSaid {
+			t.Errorf("said %q, want %q", got, ferriesSaid)
+		}
+		p.says("ada", "and then")
+		lines := p.brain.turns[1].Lines
+		if got := lines[1]; len(lines) != 3 || got.Text != ferriesSaid || got.Notes != nil {
+			t.Errorf("the history is %+v", lines)
+		}
+		p.end()
+	})
+}
+
+func TestWhatIsInterruptedWhileItIsWrittenStandsAsFarAsItWasHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := asking(t, writing(append(ferries[:3:3], "Shall ", "I ", "book ", "one?"), whole))
+		p.wait(4 * time.Second) // the second sentence is being said, the third is being written
+		p.says("ada", "no, look up the buses")
+		p.wait(20 * time.Second)
+		if got, want := p.spoke(), "The next ferry goes at ten. The one after it goes at noon. Very well."; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+		want := []assistant.ChatLine{
+			{Speaker: "Ada", Text: "look up the ferries"},
+			{FromAssistant: true, Text: "The next ferry goes at ten.", Notes: []string{"interrupted here; not said: The one after it goes at noon."}},
+			{Speaker: "Ada", Text: "no, look up the buses"},
+		}
+		if diff := cmp.Diff(want, p.brain.turns[1].Lines); diff != "" {
+			t.Errorf("history (-want +got):\n%s", diff)
+		}
+		p.end()
+	})
+}
+
+func TestAnAnswerOfWhichNothingWasHeardIsThoughtAboutAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := asking(t, writing(ferries, whole))
+		p.wait(1500 * time.Millisecond)
+		p.says("ada", "only on Sunday") // over the first words
+		p.wait(20 * time.Second)
+		want := []assistant.ChatLine{{Speaker: "Ada", Text: "look up the ferries\nonly on Sunday"}}
+		if diff := cmp.Diff(want, p.brain.turns[1].Lines); diff != "" {
+			t.Errorf("history (-want +got):\n%s", diff)
+		}
+		if got := p.spoke(); !strings.HasSuffix(got, "Very well.") || strings.Contains(got, "noon") {
+			t.Errorf("said %q", got)
+		}
+		p.end()
+	})
+}
+
+func TestTalkThatIsNotOursOnlyDelaysWhatIsBeingWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := asking(t, writing(ferries, whole))
+		p.join("bob")
+		p.wait(2500 * time.Millisecond)
+		p.says("bob", "could you pass me the salt")
+		p.wait(30 * time.Second)
+		if got, want := p.spoke(), "The next ferry goes at ten. "+ferriesSaid; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+		p.end()
+	})
+}
+
+func TestWhatIsSaidBeforeToolsAreUsedStaysSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := asking(t, writing([]string{"I look it ", "up.", "", "It goes ", "at ten. Bye."}, whole))
+		p.wait(30 * time.Second)
+		if got, want := p.spoke(), "I look it up. It goes at ten. Bye."; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+		p.says("ada", "and then")
+		var mine []string
+		for _, l := range p.brain.turns[1].Lines {
+			if l.FromAssistant {
+				mine = append(mine, l.Text)
+			}
+		}
+		if diff := cmp.Diff([]string{"I look it up.", "It goes at ten. Bye."}, mine); diff != "" {
+			t.Errorf("our lines (-want +got):\n%s", diff)
+		}
+		p.end()
+	})
+}
+
+func TestAnAnswerThatBreaksOffEndsWithOneShortSentence(t *testing.T) {
+	begun := []string{"It goes at ten. ", "The one after"}
+	for name, tc := range map[string]struct {
+		end   func(string) (assistant.Answer, error)
+		said  string
+		wrote string
+	}{
+		"failed": {
+			func(string) (assistant.Answer, error) {
+				return assistant.Answer{}, errors.New("the line to the model broke")
+			},
+			"It goes at ten. The rest of the answer did not come.", "The line to the model broke.",
+		},
+		"too long": {
+			func(text string) (assistant.Answer, error) {
+				return assistant.Answer{Text: text + "\n\n(It ends here.)", Remainder: "\n\n(It ends here.)", Truncated: true}, nil
+			},
+			"It goes at ten. (It ends here.)", "",
+		},
+		"too dear": {
+			func(string) (assistant.Answer, error) {
+				return assistant.Answer{}, &cancel.Cause{Reason: cancel.BudgetSpent, Detail: "$2 of today"}
+			},
+			"It goes at ten. Budget spent: $2 of today.", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := asking(t, writing(begun, tc.end))
+				before := len(p.chat.text())
+				p.wait(20 * time.Second)
+				if got := p.spoke(); got != tc.said {
+					t.Errorf("said %q, want %q", got, tc.said)
+				}
+				if got := p.chat.text()[before:]; !strings.Contains(got, tc.wrote) || tc.wrote == "" && got != "" {
+					t.Errorf("written %q, want %q", got, tc.wrote)
+				}
+				p.end()
+			})
+		})
+	}
+}
+
+func TestAFailureBeforeAWholeSentenceIsToldAsAlways(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := asking(t, writing([]string{"It goes"}, func(string) (assistant.Answer, error) { return assistant.Answer{}, errors.New("no power") }))
+		p.wait(20 * time.Second)
+		if got, want := p.spoke(), "That did not work. No power."; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+		p.end()
+	})
+}
+
+func TestWhatCannotBeReadOutIsWrittenOnceTheAnswerIsWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		png := sessions.Image{MediaType: "image/png", Data: []byte("png")}
+		p := asking(t, writing([]string{"It goes at **ten**. See [the ta", "ble. All of it](https://a.test/t). ", "```\nx. y\n``", "`\nBye."},
+			func(text string) (assistant.Answer, error) {
+				return assistant.Answer{Text: text, Images: []sessions.Image{png}}, nil
+			}))
+		before := len(p.chat.written())
+		p.wait(30 * time.Second)
+		if got, want := p.spoke(), "It goes at ten. See the table. All of it. Bye. I have put it in the chat."; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+		if got := p.chat.written()[before:]; len(got) != 1 || len(got[0].Images) != 1 || !strings.HasSuffix(got[0].Text, "(https://a.test/t). ```\nx. y\n```\nBye.") {
+			t.Errorf("written %+v", got)
+		}
+		p.end()
+	})
+}
+
+func TestAStopWhileAnAnswerIsWrittenLeavesNothing(t *testing.T) {
+	for at := 500 * time.Millisecond; at < 12*time.Second; at += 700 * time.Millisecond {
+		for _, by := range []string{"voice", "chat"} {
+			synctest.Test(t, func(t *testing.T) {
+				gone := make(chan struct{})
+				write := writing([]string{"I look ", "it up. ", "", "It goes ", "at ten. And then", " at noon. Bye."}, whole)
+				p := asking(t, func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+					defer close(gone)
+					return write(ctx, turn, watch)
+				})
+				p.wait(at)
+				scope := cancel.Scope{Guild: "g", Channel: "v"}
+				if by == "chat" {
+					p.scopes.Stop(scope, cancel.Actor{ID: "ada", Name: "@ada"}, false)
+				} else {
+					p.sound("ada", 100*time.Millisecond)
+					p.spots("ada", "stop")
+				}
+				p.wait(50 * time.Millisecond)
+				before, spoke := p.spoke(), p.mouth.last()
+				select {
+				case <-gone:
+				default:
+					t.Fatalf("%v, by %s: the reply goes on", at, by)
+				}
+				p.wait(20 * time.Second)
+				after := strings.TrimSpace(strings.Replace(p.spoke()[len(before):], "Stopped.", "", 1))
+				if after != "" || by == "chat" && p.mouth.last().After(spoke.Add(voice.FrameTime)) {
+					t.Errorf("%v, by %s: said %q after the stop, and %q before", at, by, after, before)
+				}
+				if got := p.scopes.Active(scope); len(got) != 0 {
+					t.Errorf("%v, by %s: there runs %v", at, by, got)
+				}
+				p.end()
+			})
+		}
+	}
+}
+
+func TestWhatIsWrittenAfterAStopIsNotSaidAndWhatWasHeardIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := asking(t, func(ctx context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
+			turn.OnText(assistant.TextChunk{Text: "It goes at ten. "})
+			<-ctx.Done()
+			turn.OnText(assistant.TextChunk{Text: "The one after it goes at noon. "})
+			<-time.After(2 * time.Second) // it takes a while to notice
+			return assistant.Answer{}, context.Cause(ctx)
+		})
+		p.wait(5 * time.Second) // all that is there was said
+		p.scopes.Stop(cancel.Scope{Guild: "g", Channel: "v"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
+		p.wait(5 * time.Second)
+		if got, want := p.spoke(), "It goes at ten."; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+		p.says("ada", "and then")
+		lines := p.brain.turns[1].Lines
+		if len(lines) != 4 || lines[1].Text != "It goes at ten." || len(lines[1].Notes) != 1 || !strings.Contains(lines[2].Text, "topped") {
+			t.Errorf("the history is %+v", lines)
+		}
+		p.end()
+	})
+}
+
+func TestACallMayEndWhileAnAnswerIsWritten(t *testing.T) {
+	for at := 500 * time.Millisecond; at < 7*time.Second; at += 900 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			p := asking(t, writing(ferries, whole))
+			p.wait(at)
+			if err := p.end(); cancel.CauseOf(nil, err) == nil { //nolint:staticcheck // nil is documented as allowed
+				t.Errorf("Run = %v, want the cause of its context", err)
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatCannotBeSpokenIsWrittenAsAWhole(t *testing.T) {
+	for _, broken := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			p := asking(t, func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+				return writing(ferries, whole)(ctx, turn, watch)
+			})
+			if broken {
+				p.mouth.mu.Lock()
+				p.mouth.err = errors.New("espeak-ng is missing")
+				p.mouth.mu.Unlock()
+			}
+			p.wait(20 * time.Second)
+			if got, want := strings.Count(p.chat.text(), ferriesSaid), map[bool]int{true: 1}[broken]; got != want {
+				t.Errorf("broken %v: written %d times, want %d", broken, got, want)
+			}
+			p.says("ada", "and then")
+			if lines := p.brain.turns[1].Lines; len(lines) != 3 || lines[1].Text != ferriesSaid {
+				t.Errorf("broken %v: the history is %+v", broken, lines)
+			}
+			p.end()
+		})
+	}
+}
+
+// slowly says each sentence in half a second of sound that takes 300 ms to begin.
+type slowly struct{ asked chan string }
+
+func (s *slowly) Speak(ctx context.Context, text string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		s.asked <- text
+		select {
+		case <-time.After(300 * time.Millisecond):
+		case <-ctx.Done():
+			return
+		}
+		for range 25 {
+			if !yield([]byte{1}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestASentenceIsMadeWhileTheOneBeforeItIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine()
+		spoken := &slowly{asked: make(chan string, 10)}
+		m := conversation.NewPlayer(&playout.Player{Line: l, Synthesizer: spoken})
+		ctx, end := context.WithCancelCause(t.Context())
+		over := make(chan error)
+		go func() { over <- m.Run(ctx) }()
+		feed := make(chan string, 4)
+		feed <- "One."
+		began := time.Now()
+		time.AfterFunc(400*time.Millisecond, func() { feed <- "Two." })
+		if n, err := m.Say(ctx, feed); n != 2 || err != nil {
+			t.Errorf("said %d, %v", n, err)
+		}
+		if took := time.Since(began); took > 1400*time.Millisecond {
+			t.Errorf("two sentences took %v, want no gap between them", took)
+		}
+		if n, err := m.Say(ctx, feed); n != 0 || err != nil {
+			t.Errorf("of nothing, said %d, %v", n, err)
+		}
+		feed <- "Three."
+		time.AfterFunc(500*time.Millisecond, func() { end(errBroken) })
+		if n, err := m.Say(ctx, feed); n != 0 || err == nil {
+			t.Errorf("after the end, said %d, %v", n, err)
+		}
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+}

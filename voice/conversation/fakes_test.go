@@ -1,0 +1,516 @@
+package conversation_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/assistant"
+	"clank/sessions"
+	"clank/voice"
+	"clank/voice/conversation"
+)
+
+// line is a call that the test drives.
+type line struct {
+	events chan voice.Event
+	err    error
+
+	mu     sync.Mutex
+	played time.Time // when the last packet was
+	n      int       // packets
+
+	once   sync.Once
+	closed chan struct{}
+}
+
+func newLine() *line { return &line{events: make(chan voice.Event, 4096), closed: make(chan struct{})} }
+
+func (l *line) Events() <-chan voice.Event { return l.events }
+func (l *line) EndSpeech() error           { return nil }
+func (l *line) Err() error                 { return l.err }
+
+func (l *line) Play([]byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.played = time.Now()
+	l.n++
+	return nil
+}
+
+func (l *line) packets() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.n
+}
+
+func (l *line) last() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.played
+}
+
+func (l *line) Close(context.Context) error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+// scriptedEar tells what the test has it tell, and remembers what it was given.
+type scriptedEar struct {
+	tell   conversation.SpeechEvents
+	mu     sync.Mutex
+	from   []string
+	forgot []string
+	closed bool
+	err    error
+}
+
+func (e *scriptedEar) Write(p voice.Packet) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.from = append(e.from, p.From)
+}
+
+func (e *scriptedEar) Forget(id string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.forgot = append(e.forgot, id)
+}
+
+func (e *scriptedEar) Run(ctx context.Context) error {
+	if e.err == nil {
+		<-ctx.Done()
+	}
+	e.closed = true
+	return e.err
+}
+
+// ready waits until the ear is in use, and something has been heard.
+func (e *scriptedEar) ready(t *testing.T) conversation.SpeechEvents {
+	t.Helper()
+	for e.heard("ada") == 0 {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal("nothing was heard")
+		}
+	}
+	return e.tell
+}
+
+func (e *scriptedEar) heard(id string) (n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, f := range e.from {
+		if f == id {
+			n++
+		}
+	}
+	return n
+}
+
+// scriptedMouth says a word in 250 ms, in steps of 20 ms.
+type scriptedMouth struct {
+	mu      sync.Mutex
+	paused  bool
+	silence chan error // of what is being said; nil: nothing
+	said    []string   // sentences, begun
+	sounded time.Time  // when the last step was heard
+	err     error
+}
+
+func (m *scriptedMouth) Say(ctx context.Context, sentences <-chan string) (said int, err error) {
+	m.mu.Lock()
+	if m.err != nil {
+		defer m.mu.Unlock()
+		return 0, m.err
+	}
+	silence := make(chan error, 1)
+	m.silence, m.paused = silence, false
+	m.mu.Unlock()
+	for {
+		var s string
+		select {
+		case s = <-sentences:
+		default:
+			return said, nil
+		}
+		m.mu.Lock()
+		m.said = append(m.said, s)
+		m.mu.Unlock()
+		if _, err := m.sound(ctx, silence, time.Duration(len(strings.Fields(s)))*250*time.Millisecond); err != nil {
+			return said, err
+		}
+		said++
+	}
+}
+
+func (m *scriptedMouth) sound(ctx context.Context, silence chan error, span time.Duration) (played time.Duration, err error) {
+	for played < span {
+		select {
+		case err := <-silence:
+			return played, err
+		case <-ctx.Done():
+			return played, context.Cause(ctx)
+		case <-time.After(voice.FrameTime):
+		}
+		m.mu.Lock()
+		if !m.paused {
+			played += voice.FrameTime
+			m.sounded = time.Now()
+		}
+		m.mu.Unlock()
+	}
+	return played, nil
+}
+
+func (m *scriptedMouth) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (*scriptedMouth) Play(conversation.SoundFunc) conversation.ActivePlayback {
+	panic("no native model here")
+}
+
+func (m *scriptedMouth) Pause(on bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.paused = on
+}
+
+func (m *scriptedMouth) Silence(cause error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	select {
+	case m.silence <- cause:
+	default:
+	}
+}
+
+func (m *scriptedMouth) words() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return strings.Join(m.said, " ")
+}
+
+func (m *scriptedMouth) last() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sounded
+}
+
+// chat remembers what is written.
+type chat struct {
+	mu       sync.Mutex
+	messages []conversation.Message
+}
+
+func (c *chat) Write(_ context.Context, m conversation.Message) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.messages = append(c.messages, m)
+	return nil
+}
+
+func (c *chat) written() []conversation.Message {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.messages)
+}
+
+func (c *chat) text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []string
+	for _, m := range c.messages {
+		all = append(all, m.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+// replier answers as reply says, and remembers what it was asked.
+type replier struct {
+	reply func(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
+	mu    sync.Mutex
+	turns []assistant.Turn
+}
+
+func (r *replier) Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+	r.mu.Lock()
+	r.turns = append(r.turns, t)
+	r.mu.Unlock()
+	if r.reply == nil {
+		return assistant.Answer{Text: "Very well."}, nil
+	}
+	return r.reply(ctx, t, watch)
+}
+
+func (r *replier) asked() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []string
+	for _, t := range r.turns {
+		l := t.Lines[len(t.Lines)-1]
+		out = append(out, l.Speaker+": "+l.Text)
+	}
+	return out
+}
+
+// browsing is a reply that works a browser until it is stopped.
+func browsing(ctx context.Context, _ assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+	watch(assistant.Progress{Call: 1})
+	<-ctx.Done()
+	return assistant.Answer{}, context.Cause(ctx)
+}
+
+// transcriber reads the words that the test has put into the first packet.
+type transcriber struct {
+	mu   sync.Mutex
+	n    int
+	now  int
+	err  error
+	took time.Duration
+}
+
+func (t *transcriber) Transcribe(ctx context.Context, u voice.Utterance) (voice.Transcript, error) {
+	t.mu.Lock()
+	t.n++
+	t.now++
+	err, took := t.err, t.took
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.now--
+	}()
+	select {
+	case <-time.After(took + 100*time.Millisecond):
+	case <-ctx.Done():
+		return voice.Transcript{}, context.Cause(ctx)
+	}
+	return voice.Transcript{Text: string(u.Packets[0].Opus)}, err
+}
+
+func (t *transcriber) running() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.now
+}
+
+func (t *transcriber) calls() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.n
+}
+
+// spotter tells what the test has it find.
+type spotter struct {
+	mu    sync.Mutex
+	found map[string]func(voice.SpottedPhrase)
+	open  int
+	err   error
+	claim map[string]voice.SpotterPriority
+	crowd map[string]bool // who is not listened to
+}
+
+func (s *spotter) Listen(_ context.Context, from string, found func(voice.SpottedPhrase)) (voice.SpotterStream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, s.err
+	}
+	if s.found == nil {
+		s.found = map[string]func(voice.SpottedPhrase){}
+	}
+	s.found[from] = found
+	s.open++
+	return &spotting{s, from}, nil
+}
+
+type spotting struct {
+	s    *spotter
+	from string
+}
+
+func (*spotting) Write(voice.Sound) {}
+
+func (l *spotting) SetPriority(c voice.SpotterPriority) {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.s.claim == nil {
+		l.s.claim = map[string]voice.SpotterPriority{}
+	}
+	l.s.claim[l.from] = c
+}
+
+func (l *spotting) Crowded() bool {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	return l.s.crowd[l.from]
+}
+
+func (l *spotting) Close() error {
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	l.s.open--
+	return nil
+}
+
+// leftOut is a list of people in memory.
+type leftOut struct {
+	mu  sync.Mutex
+	out map[string]bool
+	err error
+}
+
+func (l *leftOut) OptedOut(guild, user string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out[guild+"/"+user]
+}
+
+func (l *leftOut) Set(_ context.Context, guild, user string, out bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.out == nil {
+		l.out = map[string]bool{}
+	}
+	l.out[guild+"/"+user] = out
+	return l.err
+}
+
+// party is a call in a test.
+type party struct {
+	*conversation.Conversation
+
+	t       *testing.T
+	line    *line
+	ear     *scriptedEar
+	mouth   *scriptedMouth
+	chat    *chat
+	brain   *replier
+	words   *transcriber
+	spot    *spotter
+	privacy *leftOut
+	scopes  *cancel.Scopes
+	ended   chan error
+	cancel  context.CancelCauseFunc
+}
+
+func newParty(t *testing.T) *party {
+	t.Helper()
+	p := &party{
+		t: t, line: newLine(), ear: &scriptedEar{}, mouth: &scriptedMouth{}, chat: &chat{}, brain: &replier{}, words: &transcriber{}, spot: &spotter{},
+		privacy: &leftOut{}, scopes: &cancel.Scopes{}, ended: make(chan error, 1),
+	}
+	p.Conversation = &conversation.Conversation{
+		Line: p.line, Location: conversation.Location{Kind: sessions.FromDiscord, Guild: "g", Channel: "v", TextChannel: "t", SelfID: "me"},
+		Assistant: p.brain, Chat: p.chat, Player: p.mouth, Transcriber: p.words, Spotter: p.spot, Scopes: p.scopes, Privacy: p.privacy,
+		NewDetector: func(h conversation.SpeechEvents) conversation.SpeechDetector { p.ear.tell = h; return p.ear },
+	}
+	return p
+}
+
+// begin begins the call with these people, and waits until the notice has been said.
+func (p *party) begin(people ...string) {
+	p.t.Helper()
+	ctx, cancel := context.WithCancelCause(p.t.Context())
+	p.cancel = cancel
+	go func() { p.ended <- p.Run(ctx) }()
+	p.join("me")
+	p.join(people...)
+	p.line.events <- voice.Event{Kind: voice.Connected}
+	p.wait(10 * time.Second)
+}
+
+func (p *party) join(people ...string) {
+	for _, id := range people {
+		p.line.events <- voice.Event{Kind: voice.Joined, Person: voice.Person{ID: id, Name: strings.ToUpper(id[:1]) + id[1:]}}
+	}
+	synctest.Wait()
+}
+
+func (p *party) leave(id string) {
+	p.line.events <- voice.Event{Kind: voice.Left, Person: voice.Person{ID: id}}
+	synctest.Wait()
+}
+
+// end ends the call, and returns why it ended.
+func (p *party) end() error {
+	p.t.Helper()
+	p.cancel(&cancel.Cause{Reason: cancel.ShuttingDown})
+	err := <-p.ended
+	synctest.Wait()
+	if p.spot.open != 0 || !p.ear.closed {
+		p.t.Errorf("after the end %d spotters listen, ear closed: %v", p.spot.open, p.ear.closed)
+	}
+	select {
+	case <-p.line.closed:
+	default:
+		p.t.Error("the call was not left")
+	}
+	return err
+}
+
+func (*party) wait(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // of synctest's clock
+	synctest.Wait()
+}
+
+// sound has somebody make a sound for so long.
+func (p *party) sound(id string, span time.Duration) {
+	samples := make([]int16, 320)
+	for i := range samples {
+		samples[i] = int16(4000 - 8000*(i%2))
+	}
+	for voiced := voice.FrameTime; voiced <= span; voiced += voice.FrameTime {
+		p.line.events <- voice.Event{Kind: voice.PacketReceived, Packet: voice.Packet{From: id}}
+		p.ear.tell.Sound(voice.Sound{From: id, Rate: voice.RateSpeech, Samples: samples, At: time.Now()})
+		p.wait(voice.FrameTime)
+		if voiced == 3*voice.FrameTime || voiced%(5*voice.FrameTime) == 0 {
+			p.ear.tell.Speaking(id, voiced, false)
+		}
+	}
+	if span > 0 {
+		time.AfterFunc(600*time.Millisecond, func() { p.ear.tell.Speaking(id, span, true) })
+	}
+	synctest.Wait()
+}
+
+// says has somebody say something, and waits until the end of it was noticed.
+func (p *party) says(id, text string) {
+	began := time.Now()
+	p.sound(id, max(500*time.Millisecond, time.Duration(len(strings.Fields(text)))*250*time.Millisecond))
+	ended := time.Now()
+	p.wait(500 * time.Millisecond)
+	p.ear.tell.Ended(voice.Utterance{From: id, Packets: []voice.Packet{{From: id, Opus: []byte(text)}}, Began: began, Ended: ended, Loud: true})
+	p.wait(200 * time.Millisecond)
+}
+
+// spots has the spotter find a phrase.
+func (p *party) spots(id, phrase string) {
+	p.spot.mu.Lock()
+	found := p.spot.found[id]
+	p.spot.mu.Unlock()
+	if found == nil {
+		p.t.Fatalf("nobody listens to %s", id)
+	}
+	found(voice.SpottedPhrase{From: id, Phrase: phrase, At: time.Now()})
+	synctest.Wait()
+}
+
+// work is something that runs in a channel.
+func (p *party) work(channel, owner string) context.Context {
+	ctx, h := p.scopes.Begin(p.t.Context(), cancel.Scope{Guild: "g", Channel: channel}, cancel.Work{ID: channel + owner, Owner: owner})
+	p.t.Cleanup(h.End)
+	return ctx
+}
+
+var errBroken = errors.New("the line is broken")

@@ -1,0 +1,91 @@
+package conversation
+
+import (
+	"errors"
+	"time"
+)
+
+// Why a call has ended.
+var (
+	LimitsErrCallEmpty   = errors.New("nobody was in the call any more")
+	LimitsErrCallTooLong = errors.New("the call has reached the longest time it may last")
+)
+
+const (
+	warnAlone     = time.Minute
+	warnLimit     = 2 * time.Minute
+	warnLimitLast = 45 * time.Second
+)
+
+// CallLimits looks at one call. Set the fields, then call Look again and again. It must not be called at once.
+type CallLimits struct {
+	AloneTimeout time.Duration // with nobody there, until it ends
+	MaxDuration  time.Duration // of the whole call; 0 is none
+	StartedAt    time.Time
+
+	emptySince time.Time // when nobody was there any more; zero: somebody is
+	warned     [3]bool   // by place in the order of what is told below
+	ended      bool
+}
+
+// LimitNotice is something to tell the people of the call.
+type LimitNotice struct {
+	Text  string
+	Aloud bool  // it is to be said, too
+	End   error // the call ends now, because of this; nil: it does not yet
+}
+
+// Check returns what is to be told now, each thing once, with so many people there.
+func (w *CallLimits) Check(now time.Time, people int) []LimitNotice {
+	if w.ended {
+		return nil
+	}
+	words := w.checkDuration(now)
+	if people > 0 {
+		w.emptySince, w.warned[0] = time.Time{}, false
+		return words
+	}
+	if w.emptySince.IsZero() {
+		w.emptySince = now
+	}
+	switch left := w.AloneTimeout - now.Sub(w.emptySince); {
+	case left <= 0:
+		return append(words, w.endOnce(LeftAloneText, LimitsErrCallEmpty)...)
+	case left <= warnAlone:
+		return append(words, w.warnOnce(0, AloneSoonText, false)...)
+	}
+	return words
+}
+
+// checkDuration is Look for the longest time.
+func (w *CallLimits) checkDuration(now time.Time) []LimitNotice {
+	if w.MaxDuration <= 0 {
+		return nil
+	}
+	switch left := w.MaxDuration - now.Sub(w.StartedAt); {
+	case left <= 0:
+		return w.endOnce(LimitReachedText, LimitsErrCallTooLong)
+	case left <= warnLimitLast:
+		return w.warnOnce(1, LimitNearText, true)
+	case left <= warnLimit && w.MaxDuration > 2*warnLimit:
+		return w.warnOnce(2, LimitSoonText, true)
+	}
+	return nil
+}
+
+func (w *CallLimits) warnOnce(n int, text string, aloud bool) []LimitNotice {
+	if w.warned[n] {
+		return nil
+	}
+	w.warned[n] = true
+	return []LimitNotice{{Text: text, Aloud: aloud}}
+}
+
+// endOnce tells the end, if it was not told yet.
+func (w *CallLimits) endOnce(text string, why error) []LimitNotice {
+	if w.ended {
+		return nil
+	}
+	w.ended = true
+	return []LimitNotice{{Text: text, End: why}}
+}

@@ -1,0 +1,127 @@
+package conversation
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"clank/internal/assistant"
+	"clank/llm"
+	"clank/sessions"
+	"clank/voice"
+	"clank/voice/realtime"
+)
+
+// SoundFunc is made while it is played: Opus packets as of [voice.Synthesizer], until ctx ends.
+type SoundFunc = func(ctx context.Context) iter.Seq2[[]byte, error]
+
+// NativeModel is a conversation with a model that hears and speaks by itself. Its tools are its own business; what they browse is
+// stopped like any other work in the channel. Its methods do not block, but for Run.
+type NativeModel interface {
+	// Run holds the conversation until ctx ends, which is no error, or it cannot go on: its error tells the way out.
+	Run(ctx context.Context) error
+
+	Hear(s voice.Sound) // what somebody says, at [voice.RateRealtime]
+	Interrupt()         // its answer was silenced; its tools go on
+	Cancel(cause error) // somebody has stopped it: the answer and the tools end
+}
+
+// NativeEvents is what a [Model] tells. The functions may be called from any goroutine, and do not block.
+type NativeEvents struct {
+	Speak        func(s SoundFunc) PlaybackPosition             // an answer begins to be heard
+	StopPlayback func(cause error)                              // it has noticed that somebody speaks
+	Heard        func(by []string, text string)                 // what was said, in words, by one of these; see [realtime.Session]
+	Answered     func(text string)                              // what it said, in words
+	Trouble      func(err error)                                // something failed; it goes on
+	Show         func(markdown string, images []sessions.Image) // something to see, for those in the call
+
+	// Asker is who speaks to it, or spoke last, as those who use tools on their behalf know them.
+	Asker func() (o sessions.Origin, known bool)
+}
+
+// RealtimeModel has s hold the conversation, with the tools that it is given: what makes a [Model]. The functions and the tools of s are set by
+// it; its other fields are the caller's, also those that tell what it uses.
+func RealtimeModel(s *realtime.Session, tools func(on NativeEvents) []assistant.Tool) func(NativeEvents) NativeModel {
+	return func(on NativeEvents) NativeModel {
+		box := Toolset{Tools: tools(on), Asker: on.Asker}
+		s.Tools, s.Call = box.Definitions(), box.Call
+		s.Speak = func(sound SoundFunc) realtime.PlaybackPosition { return on.Speak(sound) }
+		s.StopPlayback, s.Heard, s.Said = on.StopPlayback, on.Heard, on.Answered
+		s.Trouble = func(err *llm.Error) { on.Trouble(err) }
+		return s
+	}
+}
+
+// PlaybackPosition is how much of an answer was heard until now.
+type PlaybackPosition interface {
+	Played() time.Duration
+}
+
+// PendingPlayback is an answer: it knows how much was heard as soon as it is being played. Its methods are safe for concurrent use.
+type PendingPlayback struct {
+	mu       sync.Mutex
+	attached PlaybackPosition
+}
+
+// Played implements [Played].
+func (p *PendingPlayback) Played() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.attached == nil {
+		return 0
+	}
+	return p.attached.Played()
+}
+
+// Attach notes what plays the answer.
+func (p *PendingPlayback) Attach(of PlaybackPosition) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.attached = of
+}
+
+// CurrentAsker is who speaks with a model. Its methods are safe for concurrent use.
+type CurrentAsker struct {
+	mu     sync.Mutex
+	origin sessions.Origin
+	known  bool
+}
+
+// Set notes who speaks now.
+func (a *CurrentAsker) Set(o sessions.Origin) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.origin, a.known = o, true
+}
+
+// Get is who speaks, or spoke last: an [Events.Asker].
+func (a *CurrentAsker) Get() (o sessions.Origin, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.origin, a.known
+}
+
+// maxPreWakeSounds is how much of what somebody said is kept: three seconds in pieces of 20 ms.
+const maxPreWakeSounds = 150
+
+// PreWakeBuffer is what people have said lately who may be about to say our name. The zero value is empty; its methods must not be called at once.
+type PreWakeBuffer struct {
+	sounds map[string][]voice.Sound
+}
+
+// Add adds to what somebody has said; the oldest goes.
+func (b *PreWakeBuffer) Add(s voice.Sound) {
+	if b.sounds == nil {
+		b.sounds = map[string][]voice.Sound{}
+	}
+	all := append(b.sounds[s.From], s)
+	b.sounds[s.From] = all[max(0, len(all)-maxPreWakeSounds):]
+}
+
+// Drain returns what somebody has said, and forgets it.
+func (b *PreWakeBuffer) Drain(id string) []voice.Sound {
+	all := b.sounds[id]
+	delete(b.sounds, id)
+	return all
+}

@@ -1,0 +1,225 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"sync/atomic"
+	"time"
+
+	"clank/cancel"
+	"clank/sessions"
+	"clank/voice"
+)
+
+// permissionFor is how long it holds that somebody may, or may not, ask for something.
+const permissionFor = 5 * time.Second
+
+// nativeSession is the part of a call that a [NativeModel] serves. A nil one does nothing.
+type nativeSession struct {
+	call         *call
+	model        NativeModel
+	end          context.CancelCauseFunc
+	asker        *person      // who was heard last
+	currentAsker CurrentAsker // the same, for the model
+	preWake      PreWakeBuffer
+
+	playing atomic.Bool // what is being said is an answer of the model
+}
+
+// setPlaying notes whether what is being said is an answer of the model.
+func (n *nativeSession) setPlaying(on bool) {
+	if n != nil {
+		n.playing.Store(on)
+	}
+}
+
+// startNative begins the conversation. Run waits for its end.
+func (c *call) startNative(ctx context.Context) {
+	n := &nativeSession{call: c}
+	ctx, n.end = context.WithCancelCause(ctx)
+	c.native = n
+	n.model = c.NewNative(NativeEvents{
+		Speak: func(s SoundFunc) PlaybackPosition {
+			p := &PendingPlayback{}
+			c.post(func(ctx context.Context) { n.playAnswer(ctx, s, p) })
+			return p
+		},
+		StopPlayback: func(cause error) {
+			if n.playing.Load() && c.Player != nil { // at once, so that how much was heard is known
+				c.Player.Silence(cause)
+			}
+			c.post(func(context.Context) { n.stopAnswer(cause) })
+		},
+		Heard:    func(by []string, text string) { c.post(func(ctx context.Context) { n.handleHeard(ctx, by, text) }) },
+		Answered: func(text string) { c.post(func(context.Context) { n.handleAnswerText(text) }) },
+		Show:     func(text string, images []sessions.Image) { c.write(Message{Text: text, Images: images}) },
+		Asker:    n.currentAsker.Get,
+		Trouble: func(err error) {
+			c.log.Warn("trouble with the native conversation", "error", err)
+			c.post(func(context.Context) { c.reportOnce("native trouble", "Something failed: "+AsSentence(err.Error())) })
+		},
+	})
+	c.work.Go(func() {
+		defer n.end(context.Canceled)
+		err := n.model.Run(ctx)
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		c.post(func(ctx context.Context) {
+			if ctx.Err() == nil {
+				n.handleEnd(err)
+			}
+		})
+	})
+}
+
+// handleEnd tells that nobody answers any more.
+func (n *nativeSession) handleEnd(err error) {
+	why := "The conversation with the model has ended."
+	if err != nil {
+		why = AsSentence(err.Error())
+	}
+	n.call.native = nil
+	if n.call.reportSpent(nil, err) {
+		why = "The budget is spent."
+	} else {
+		n.call.log.Error("native conversation ended", "error", err)
+	}
+	n.call.reportOnce("native", ModelGoneText(why))
+}
+
+// hearSound gives the model what is said to us, with what came just before our name.
+func (n *nativeSession) hearSound(ctx context.Context, p *person, s voice.Sound) {
+	now := time.Now()
+	if !n.call.room.onlyHuman(p) && !now.Before(p.openUntil) && (p.namedAt.IsZero() || now.Sub(p.namedAt) > wakeWindow) {
+		n.preWake.Add(s)
+		return
+	}
+	if n.startHearing(ctx, p) {
+		n.model.Hear(s)
+	}
+}
+
+// allowed reports whether p may ask for anything now. Why not is told once, until they may again.
+func (n *nativeSession) allowed(ctx context.Context, p *person) bool {
+	c := n.call
+	if c.DisabledReason == nil {
+		return true
+	}
+	now := time.Now()
+	if now.Sub(p.checkedAt) < permissionFor {
+		return !p.refused
+	}
+	why := c.DisabledReason(ctx, c.origin(p))
+	told := p.refused
+	p.checkedAt, p.refused = now, why != ""
+	if p.refused && !told {
+		c.write(Message{Text: escapeName(p.name()) + ": " + AsSentence(why)})
+		c.acknowledge(AsSentence(why))
+	}
+	return !p.refused
+}
+
+// startHearing is told that p speaks to us: the model gets what they have said just before, too. It reports whether it may hear them.
+func (n *nativeSession) startHearing(ctx context.Context, p *person) bool {
+	if n == nil {
+		return false
+	}
+	if !n.allowed(ctx, p) {
+		n.preWake.Drain(p.ID)
+		return false
+	}
+	n.asker = p
+	n.currentAsker.Set(n.call.origin(p))
+	for _, s := range n.preWake.Drain(p.ID) {
+		n.model.Hear(s)
+	}
+	return true
+}
+
+func (n *nativeSession) forget(id string) { n.preWake.Drain(id) }
+
+// playAnswer plays an answer, in place of one that is being played.
+func (n *nativeSession) playAnswer(ctx context.Context, s SoundFunc, p *PendingPlayback) {
+	c := n.call
+	if c.Player == nil {
+		c.reportOnce("speak", noSpeechText)
+		return
+	}
+	n.stopAnswer(&cancel.Cause{Reason: cancel.Superseded})
+	c.speech.queue = append([]*speechItem{{to: n.asker, sound: s, playback: p}}, c.speech.queue...)
+	c.speakNext(ctx)
+}
+
+// stopAnswer silences the answer that is being played.
+func (n *nativeSession) stopAnswer(cause error) {
+	s := &n.call.speech
+	n.call.dropWhere(func(p *speechItem) bool { return p.sound != nil && p == s.current }, cause)
+}
+
+// handleInterrupted is told that the answer being played was interrupted.
+func (n *nativeSession) handleInterrupted(p *speechItem) {
+	if n != nil && p.sound != nil {
+		n.model.Interrupt()
+	}
+}
+
+// handleAnswerEnd is told that an answer is over.
+func (n *nativeSession) handleAnswerEnd(p *speechItem) {
+	if n != nil && p.to != nil && p.to.present && !p.to.optedOut {
+		p.to.openUntil = time.Now().Add(n.call.followUpWindow())
+	}
+}
+
+// stop ends what the model says and does, if it is p's to end. Whether it did anything is known of its speech and its tools alone.
+func (n *nativeSession) stop(p *person, all bool, cause error) {
+	if n != nil && (all || n.asker == p) {
+		n.model.Cancel(cause)
+	}
+}
+
+// unknownSpeaker is who has said something if several spoke at the same time.
+var unknownSpeaker = voice.Person{ID: "somebody", Name: "Somebody"}
+
+// handleHeard is told what was said, and who may have said it: two things are not left to the model. A stop that several may have said
+// counts as that of the one who is spoken with. Whether somebody is heard is decided by that very person alone.
+func (n *nativeSession) handleHeard(ctx context.Context, by []string, text string) {
+	var sure *person
+	if len(by) == 1 {
+		sure = n.call.room.people[by[0]]
+	}
+	said := TranscriptLine{Speaker: unknownSpeaker, Text: text, At: time.Now()}
+	if sure != nil {
+		said.Speaker = sure.Person
+	}
+	n.recordLine(said)
+	named, rest := CutName(text, n.call.Options.Names)
+	switch {
+	case cancel.IsStop(text), named && cancel.IsStop(rest):
+		if p := cmp.Or(sure, n.asker); p != nil {
+			n.call.stop(p, named)
+		}
+	case named && IsOptOutRequest(rest) && sure == nil:
+		written, spoken := n.call.capabilities().UnclearOptOutTexts()
+		n.call.acknowledge(spoken)
+		n.call.reportOnce("whose privacy", written)
+	case named && IsOptOutRequest(rest):
+		n.call.optOut(ctx, sure)
+	}
+}
+
+// handleAnswerText is told what the model has said.
+func (n *nativeSession) handleAnswerText(text string) {
+	if p := n.call.speech.current; p != nil && p.sound != nil {
+		p.ownSpeech.Append(text)
+	}
+	n.recordLine(TranscriptLine{Text: text, At: time.Now()})
+}
+
+// recordLine passes on what was said in words.
+func (n *nativeSession) recordLine(s TranscriptLine) {
+	if n.call.RecordLine != nil {
+		n.call.RecordLine(s)
+	}
+	n.call.showLine(s)
+}

@@ -1,0 +1,142 @@
+package conversation
+
+// replyStyle is what a model is told about answers that are spoken.
+const replyStyle = "This is a voice call: what people say was put into words by a recogniser, which mishears, and your answer is spoken aloud. " +
+	"Answer in one to three short sentences of plain spoken language, in the language of the person. No Markdown, no lists, no addresses, no emoji; " +
+	"say numbers and times as one says them. Before you use a tool, say so in one short sentence or not at all. If a link or a picture is needed, put the link at the end and say that it is in the chat: it is written " +
+	"there, not spoken. If a request makes no sense, ask shortly what was meant."
+
+// Phrases that are always the same.
+const (
+	encryptionOffText = "This call is not end-to-end encrypted now: Discord's servers can hear it. They switch the encryption off in stage channels, " +
+		"and where somebody's app does not know it."
+	encryptionOnText    = "This call is end-to-end encrypted again."
+	tooManySpeakersText = "So many people speak that I cannot listen to all of them for “stop”, my name and “clank privacy”. Those for whom I do something come " +
+		"first, then those who spoke to me last. Everybody else: write “stop” here, or use `/clank privacy`."
+
+	AloneSoonText    = "Nobody is in the call with me. I leave in a minute."
+	LeftAloneText    = "I have left the call, as nobody was there any more. `/clank join` brings me back."
+	LimitSoonText    = "I can stay for two more minutes."
+	LimitNearText    = "I have to leave in less than a minute."
+	LimitReachedText = "I have left the call: it has reached the longest time that a call may last here. `/clank join` brings me back."
+
+	noSpeechText = "I have an answer, but nothing to say it with: set up speech in the settings under voice."
+	optedOutText = "All right. I no longer hear you."
+	muteText     = "Mute your microphone, and I do not hear you."
+)
+
+// Capabilities is what there is in a call, on which it depends what can be said.
+type Capabilities struct {
+	Native         bool // a model holds the conversation that hears and speaks by itself
+	Transcribes    bool // speech is put into words
+	TranscribesAll bool // all of it is
+	Spots          bool // stop words and our name are heard in running speech
+	OptOut         bool // it is noted who does not want to be heard; else they mute themselves
+	Records        bool // words are stored
+	OnPage         bool // it is on a page of ours, not in Discord
+}
+
+// OptOutHint is how to be left out, in the midst of a sentence. Saying so helps only where something hears it.
+func (a Capabilities) OptOutHint() string {
+	switch {
+	case !a.OptOut:
+		return "mute your microphone not to be heard"
+	case !a.listens():
+		return "use `/clank privacy` to be left out"
+	}
+	return "say “clank privacy” or use `/clank privacy` to be left out"
+}
+
+func (a Capabilities) listens() bool { return a.Spots || a.Transcribes || a.Native }
+
+// SilentOptOutHint is how somebody is left out without saying so aloud, in the midst of a sentence.
+func (a Capabilities) SilentOptOutHint() string {
+	if !a.OptOut {
+		return "mute your microphone"
+	}
+	return "write `/clank privacy`"
+}
+
+// ListeningNotice says that we listen, and how to be left out.
+func (a Capabilities) ListeningNotice() (written string, spoken []string) {
+	kept, aloud := "Nothing that is said is stored", "Hello, I am clank, and I am listening. Nothing is stored."
+	if a.Records {
+		kept = "What is said to me is stored as text, and no sound"
+		aloud = "Hello, I am clank, and I am listening. What is said to me is stored as text."
+	}
+	out := "Say: clank privacy, to be left out."
+	switch {
+	case !a.OptOut:
+		out = muteText
+	case !a.listens():
+		out = "The chat says how to be left out."
+	}
+	written = "I have joined the call and listen: call me by name (“clank, …”) to ask for something, and say “clank, stop” to stop it. " +
+		AsSentence(a.OptOutHint()) + " " + kept + "."
+	return written, []string{aloud, out}
+}
+
+// WelcomeText tells somebody who comes later what Notice says.
+func (a Capabilities) WelcomeText(name string) string {
+	return "Hello, " + escapeName(name) + ". I am in this call and listen; " + a.OptOutHint() + "."
+}
+
+// NoTranscriptionText is that words are not understood, for want of something that does it.
+func (a Capabilities) NoTranscriptionText() string {
+	return "I cannot understand words, as no transcription is configured: set one up in the settings under Calls." + a.FallbackHint()
+}
+
+// noWakeWordText is that our name is not always heard.
+const noWakeWordText = "Without the Debian package pocketsphinx I do not hear my name while several people are here, only answers to what I " +
+	"say and somebody who is here alone. Install it, or have everything put into words (in the settings under Calls)."
+
+// FallbackHint is what can be done while speech is not understood, as the end of a text.
+func (a Capabilities) FallbackHint() string {
+	instead := " You can write to me instead"
+	if a.OnPage {
+		instead = " You can write to me on the page Chat instead"
+	}
+	if !a.Spots {
+		return instead + "."
+	}
+	return instead + "; stop words still work."
+}
+
+// SpotterFailedText is that stop words are not heard, and why.
+func (a Capabilities) SpotterFailedText(why error) string {
+	instead := "write “stop” in the chat"
+	if a.OnPage {
+		instead = "use the button Stop"
+	}
+	return "I cannot listen for stop words at the moment (" + AsSentence(why.Error()) + ") You can still " + instead + "."
+}
+
+// BudgetSpentTexts is that no more may be spent, and why.
+func (a Capabilities) BudgetSpentTexts(why error) (written, spoken string) {
+	spoken = "I may not spend more today, so I do not hear words any more."
+	written = spoken + " " + AsSentence(why.Error()) + a.FallbackHint()
+	if a.Spots {
+		spoken += " Stop still works."
+	}
+	return written, spoken
+}
+
+// UnclearOptOutTexts is that somebody wants to be left out, and it is not known who.
+func (a Capabilities) UnclearOptOutTexts() (written, spoken string) {
+	return "Several people spoke, so I do not know who wants to be left out: say it again while nobody else speaks, or " + a.SilentOptOutHint() + ".",
+		"Several people spoke. Who wants to be left out?"
+}
+
+// OptOutConfirmed tells somebody that they are not heard any more; err is why that was not saved.
+func OptOutConfirmed(name string, err error) string {
+	text := escapeName(name) + ", I do not listen to you any more, here and in later calls. `/clank privacy` takes that back."
+	if err != nil {
+		text += " It could not be saved, though, so it holds only until I am started again: " + AsSentence(err.Error())
+	}
+	return text
+}
+
+// ModelGoneText is that the model that held the conversation is gone, and why.
+func ModelGoneText(why string) string {
+	return "I can neither hear words nor answer any more in this call. " + why + " `/clank leave` and `/clank join` begin anew."
+}

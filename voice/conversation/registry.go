@@ -1,0 +1,300 @@
+package conversation
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"clank/cancel"
+	"clank/sessions"
+)
+
+// Limits that hold where a [Policy] names none.
+const (
+	defaultMaxCalls    = 3
+	defaultCallsPerDay = 120
+	joinTimeout        = 30 * time.Second
+)
+
+// CallInfo is an open call. Guild is empty where there are no servers.
+type CallInfo struct {
+	Guild       string
+	Channel     string    // of the call
+	TextChannel string    // the text channel from which it was asked for
+	RequesterID string    // id of the person who asked
+	Since       time.Time // when it began
+}
+
+// CallRunner is what happens in a call. [clank/voice/Conversation] is one.
+type CallRunner interface {
+	// Run blocks until the call has ended, and says why. When ctx ends, so does the call.
+	Run(ctx context.Context) error
+}
+
+// CallPolicy is what the operator allows. Zero values are no calls at all, no lists, three calls at once, and 120 a day.
+type CallPolicy struct {
+	Enabled         bool
+	AutoJoin        bool     // join whom we talk with, without being asked
+	BlockedUsers    []string // ids
+	BlockedChannels []string
+	AllowedChannels []string // if there are any, only these
+	Max             int      // calls at once
+	PerDay          int      // calls begun in 24 hours
+	MissingSetup    string   // what has to be configured before there can be calls, in words for people; empty: nothing
+}
+
+// CallRegistry holds the open calls. Set its fields before anything is asked of it; it is then safe for concurrent use.
+type CallRegistry struct {
+	// Begin joins a call and returns what is to happen in it. It is given up when ctx ends. An error that is a [*Denied] is
+	// told as it is, another as [JoinFailed].
+	Begin func(ctx context.Context, c CallInfo) (CallRunner, error)
+
+	// ChannelOf is the voice channel in which somebody is now. nil: nobody is in one.
+	ChannelOf func(guild, user string) (channel string, ok bool)
+
+	// CurrentChannel is the channel in which our call on a server is now: people may have moved us. nil: the one that was joined.
+	CurrentChannel func(guild string) (channel string, ok bool)
+
+	Policy func() CallPolicy
+
+	// Changed is told of each call that begins (open) or has ended, with the reason why it ended. It may be nil, and must not block.
+	Changed func(c CallInfo, open bool, why error)
+
+	// PreviousCalls are the times at which calls were begun before this program was: those of the last 24 hours count.
+	PreviousCalls []time.Time
+
+	Logger *slog.Logger
+
+	mu        sync.Mutex
+	active    map[string]*activeCall // by key
+	startedAt []time.Time            // the calls of the last 24 hours
+	closed    bool
+	wg        sync.WaitGroup
+}
+
+// activeCall is a call that is open, or about to be.
+type activeCall struct {
+	CallInfo
+
+	stop context.CancelCauseFunc
+	done chan struct{}
+}
+
+// key tells the calls apart that can be open at the same time: one for each server.
+func (c CallInfo) key() string {
+	if c.Guild == "" {
+		return "/" + c.Channel
+	}
+	return c.Guild
+}
+
+// Join opens a call in channel, or where the person of o is if that is empty. It returns when the call is joined. Its error is a
+// [*Denied], whose text is for the person who asked, or the cause of ctx.
+func (r *CallRegistry) Join(ctx context.Context, o sessions.Origin, channel string) (CallInfo, error) {
+	here, inVoice := r.requesterChannel(o)
+	if channel == "" {
+		channel = here
+	}
+	c := CallInfo{Guild: o.Guild, Channel: channel, TextChannel: o.Channel, RequesterID: o.User, Since: time.Now()}
+	if why := r.checkPolicy(o, c, inVoice && here == channel); why != nil {
+		return CallInfo{}, why
+	}
+	live, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	run := &activeCall{CallInfo: c, stop: stop, done: make(chan struct{})}
+	if why := r.reserve(run); why != nil {
+		stop(why)
+		return CallInfo{}, why
+	}
+	session, err := r.startCall(ctx, live, run)
+	if err != nil {
+		r.remove(run)
+		stop(err)
+		close(run.done)
+		r.wg.Done()
+		return CallInfo{}, err
+	}
+	if r.Changed != nil {
+		r.Changed(c, true, nil)
+	}
+	go func() {
+		defer r.wg.Done()
+		defer close(run.done)
+		err := session.Run(live)
+		stop(err)
+		r.remove(run)
+		r.logger().Info("call ended", "guild", c.Guild, "channel", c.Channel, "after", time.Since(c.Since).Round(time.Second), "why", err)
+		if r.Changed != nil {
+			r.Changed(c, false, err)
+		}
+	}()
+	return c, nil
+}
+
+// startCall joins the call, until ctx or the call itself is given up.
+func (r *CallRegistry) startCall(ctx, live context.Context, run *activeCall) (CallRunner, error) {
+	ctx, done := context.WithTimeoutCause(ctx, joinTimeout, newDeniedError(JoinFailed, "It took too long to join the call. Please try again."))
+	defer done()
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(context.Canceled)
+	defer context.AfterFunc(live, func() { give(context.Cause(live)) })()
+	s, err := r.Begin(ctx, run.CallInfo)
+	if err == nil {
+		return s, nil
+	}
+	return nil, r.joinFailure(ctx, run.CallInfo, err)
+}
+
+// Leave ends the call of the server of o, or the one in its channel where there is no server. That may be done by who asked for it,
+// who is in it, and a moderator. It returns when the call has ended, or with the cause of ctx.
+func (r *CallRegistry) Leave(ctx context.Context, o sessions.Origin) error {
+	here, inVoice := r.requesterChannel(o)
+	r.mu.Lock()
+	run := r.active[CallInfo{Guild: o.Guild, Channel: o.Channel}.key()]
+	r.mu.Unlock()
+	if run == nil {
+		return newDeniedError(NotInCall, "I am in no call here.")
+	}
+	if o.User != run.RequesterID && !o.Moderator && (!inVoice || here != r.withCurrentChannel(run.CallInfo).Channel) {
+		return newDeniedError(NotAllowedToLeave, "Only somebody who is in the call, or who may manage messages here, can send me away.")
+	}
+	run.stop(&cancel.Cause{Reason: cancel.Stopped, By: o.UserName})
+	select {
+	case <-run.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Follow joins the person of o if the policy has us do so and nothing speaks against it, and reports whether it did. Nobody is told
+// why not, as nobody has asked.
+func (r *CallRegistry) Follow(ctx context.Context, o sessions.Origin) bool {
+	if !r.Policy().AutoJoin || o.Guild == "" {
+		return false
+	}
+	if _, in := r.requesterChannel(o); !in {
+		return false
+	}
+	_, err := r.Join(ctx, o, "")
+	if err != nil {
+		r.logger().Info("not joined by itself", "guild", o.Guild, "user", o.User, "why", err)
+	}
+	return err == nil
+}
+
+// ActiveCalls lists the open calls, the oldest first.
+func (r *CallRegistry) ActiveCalls() []CallInfo {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []CallInfo
+	for _, run := range r.active {
+		all = append(all, r.withCurrentChannel(run.CallInfo))
+	}
+	slices.SortFunc(all, func(a, b CallInfo) int { return a.Since.Compare(b.Since) })
+	return all
+}
+
+// Close ends all calls with a cause, lets no other begin, and waits for their end until ctx ends.
+func (r *CallRegistry) Close(ctx context.Context, cause error) error {
+	r.mu.Lock()
+	r.closed = true
+	for _, run := range r.active {
+		run.stop(cause)
+	}
+	r.mu.Unlock()
+	done := make(chan struct{})
+	go func() { // ends with the last call, each of which has its own deadlines
+		r.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// reserve takes the place of a call, if it is free.
+func (r *CallRegistry) reserve(run *activeCall) error {
+	limits := r.Policy()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	day := time.Now().Add(-24 * time.Hour)
+	r.startedAt, r.PreviousCalls = append(r.startedAt, r.PreviousCalls...), nil
+	r.startedAt = slices.DeleteFunc(r.startedAt, func(t time.Time) bool { return t.Before(day) })
+	other := r.active[run.key()]
+	switch {
+	case r.closed:
+		return newDeniedError(JoinFailed, "I am shutting down.")
+	case other != nil && r.withCurrentChannel(other.CallInfo).Channel == run.Channel:
+		return newDeniedError(AlreadyInChannel, "I am in that call already.")
+	case other != nil:
+		return newDeniedError(InOtherChannel, "I am in another call on this server. Say `/clank leave` there first.")
+	case len(r.active) >= positiveInt(limits.Max, defaultMaxCalls):
+		return newDeniedError(TooManyCalls, "I am in as many calls as I may be at once. Please try again later.")
+	case len(r.startedAt) >= positiveInt(limits.PerDay, defaultCallsPerDay):
+		return newDeniedError(DailyLimitReached, "I have been in as many calls today as I may be. Please try again tomorrow.")
+	}
+	if r.active == nil {
+		r.active = map[string]*activeCall{}
+	}
+	r.active[run.key()] = run
+	r.startedAt = append(r.startedAt, run.Since)
+	r.wg.Add(1)
+	return nil
+}
+
+func (r *CallRegistry) remove(run *activeCall) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.active[run.key()] == run {
+		delete(r.active, run.key())
+	}
+}
+
+func (r *CallRegistry) requesterChannel(o sessions.Origin) (channel string, ok bool) {
+	if r.ChannelOf == nil || o.User == "" {
+		return "", false
+	}
+	return r.ChannelOf(o.Guild, o.User)
+}
+
+// withCurrentChannel is c in the channel where it is now.
+func (r *CallRegistry) withCurrentChannel(c CallInfo) CallInfo {
+	if r.CurrentChannel == nil || c.Guild == "" {
+		return c
+	}
+	if channel, ok := r.CurrentChannel(c.Guild); ok {
+		c.Channel = channel
+	}
+	return c
+}
+
+// CheckChannel says why a call must not go on in a channel to which somebody has moved us; nil if it may.
+func (r *CallRegistry) CheckChannel(channel string) error {
+	p := r.Policy()
+	switch {
+	case slices.Contains(p.BlockedChannels, channel):
+		return newDeniedError(ChannelBlocked, "The operator does not let me join this channel.")
+	case len(p.AllowedChannels) > 0 && !slices.Contains(p.AllowedChannels, channel):
+		return newDeniedError(ChannelNotAllowed, "The operator lets me join only certain channels, and this is none of them.")
+	}
+	return nil
+}
+
+func (r *CallRegistry) logger() *slog.Logger {
+	if r.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Logger
+}
+
+func positiveInt(n, otherwise int) int {
+	if n > 0 {
+		return n
+	}
+	return otherwise
+}

@@ -1,0 +1,365 @@
+package conversation_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/cancel"
+	"clank/sessions"
+	"clank/voice/conversation"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// session is a call that lasts until it is ended, or breaks.
+type session struct{ breaks chan error }
+
+func (s session) Run(ctx context.Context) error {
+	select {
+	case err := <-s.breaks:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// house is a registry and what happens in it.
+type house struct {
+	*conversation.CallRegistry
+
+	policy conversation.CallPolicy
+	in     map[string]string // voice channel by user
+	breaks chan error
+	begin  func(ctx context.Context) error // before a call is joined
+
+	mu   sync.Mutex
+	news []string
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{policy: conversation.CallPolicy{Enabled: true}, in: map[string]string{"ada": "v", "bob": "w"}, breaks: make(chan error, 1)}
+	h.CallRegistry = &conversation.CallRegistry{
+		Begin: func(ctx context.Context, _ conversation.CallInfo) (conversation.CallRunner, error) {
+			if h.begin != nil {
+				if err := h.begin(ctx); err != nil {
+					return nil, err
+				}
+			}
+			return session{h.breaks}, nil
+		},
+		ChannelOf: func(_, user string) (string, bool) { c, ok := h.in[user]; return c, ok },
+		Policy:    func() conversation.CallPolicy { return h.policy },
+		Changed: func(c conversation.CallInfo, open bool, why error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if open {
+				h.news = append(h.news, "open "+c.Channel)
+			} else {
+				h.news = append(h.news, "closed "+c.Channel+": "+why.Error())
+			}
+		},
+	}
+	t.Cleanup(func() {
+		if err := h.Close(context.WithoutCancel(t.Context()), &cancel.Cause{Reason: cancel.ShuttingDown}); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func by(user string) sessions.Origin {
+	return sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "text", User: user, UserName: user}
+}
+
+// code is the code of a denial; "" for none.
+func code(t *testing.T, err error) conversation.DenialCode {
+	t.Helper()
+	var d *conversation.DeniedError
+	if err == nil {
+		return ""
+	}
+	if !errors.As(err, &d) {
+		t.Fatalf("error %v is no denial", err)
+	}
+	if !strings.HasSuffix(d.Text, ".") && d.Err == nil {
+		t.Errorf("%s: %q is no sentence", d.Code, d.Text)
+	}
+	return d.Code
+}
+
+func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
+	h := newHouse(t)
+	got, err := h.Join(t.Context(), by("ada"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := conversation.CallInfo{Guild: "g", Channel: "v", TextChannel: "text", RequesterID: "ada", Since: got.Since}
+	if diff := cmp.Diff([]conversation.CallInfo{want}, h.ActiveCalls()); diff != "" {
+		t.Errorf("open (-want +got):\n%s", diff)
+	}
+	if got := code(t, h.Leave(t.Context(), by("bob"))); got != conversation.NotAllowedToLeave {
+		t.Errorf("somebody in another channel: %q", got)
+	}
+	if err := h.Leave(t.Context(), by("ada")); err != nil {
+		t.Fatal(err)
+	}
+	if got := code(t, h.Leave(t.Context(), by("ada"))); got != conversation.NotInCall || len(h.ActiveCalls()) != 0 {
+		t.Errorf("after leaving: %q, open %v", got, h.ActiveCalls())
+	}
+	if diff := cmp.Diff([]string{"open v", "closed v: stopped by ada"}, h.news); diff != "" {
+		t.Errorf("news (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhoMaySendUsAway(t *testing.T) {
+	for name, tc := range map[string]struct {
+		o    sessions.Origin
+		want conversation.DenialCode
+	}{
+		"who asked, gone meanwhile": {by("ada"), ""},
+		"who is in the call":        {by("eve"), ""},
+		"somebody else":             {by("bob"), conversation.NotAllowedToLeave},
+		"a moderator": {func() sessions.Origin {
+			o := by("bob")
+			o.Moderator = true
+			return o
+		}(), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
+				t.Fatal(err)
+			}
+			h.in = map[string]string{"eve": "v", "bob": "w"}
+			if got := code(t, h.Leave(t.Context(), tc.o)); got != tc.want {
+				t.Errorf("Leave = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhyACallIsNotJoined(t *testing.T) {
+	for want, set := range map[conversation.DenialCode]func(*house){
+		conversation.VoiceDisabled:       func(h *house) { h.policy.Enabled = false },
+		conversation.RequesterBlocked:    func(h *house) { h.policy.BlockedUsers = []string{"ada"} },
+		conversation.RequesterNotInVoice: func(h *house) { delete(h.in, "ada") },
+		conversation.ChannelBlocked:      func(h *house) { h.policy.BlockedChannels = []string{"v"} },
+		conversation.ChannelNotAllowed:   func(h *house) { h.policy.AllowedChannels = []string{"w"} },
+		conversation.ProviderMissing:     func(h *house) { h.policy.MissingSetup = "Set OPENAI_API_KEY." },
+		conversation.MissingPermissions: func(h *house) {
+			h.begin = func(context.Context) error {
+				return &conversation.DeniedError{Code: conversation.MissingPermissions, Text: "No."}
+			}
+		},
+		conversation.JoinFailed: func(h *house) { h.begin = func(context.Context) error { return errors.New("no answer from Discord") } },
+		conversation.AlreadyInChannel: func(h *house) {
+			h.in["eve"] = "v"
+			_, _ = h.Join(context.Background(), by("eve"), "")
+		},
+		conversation.InOtherChannel: func(h *house) { _, _ = h.Join(context.Background(), by("bob"), "") },
+		conversation.TooManyCalls: func(h *house) {
+			h.policy.Max = 1
+			_, _ = h.Join(context.Background(), sessions.Origin{Guild: "other", User: "bob"}, "")
+		},
+		conversation.DailyLimitReached: func(h *house) {
+			h.policy.PerDay = 1
+			_, _ = h.Join(context.Background(), by("ada"), "")
+			_ = h.Leave(context.Background(), by("ada"))
+		},
+	} {
+		t.Run(string(want), func(t *testing.T) {
+			h := newHouse(t)
+			set(h)
+			before := len(h.ActiveCalls())
+			_, err := h.Join(t.Context(), by("ada"), "")
+			if got := code(t, err); got != want {
+				t.Errorf("Join = %q (%v), want %q", got, err, want)
+			}
+			if got := len(h.ActiveCalls()); got != before {
+				t.Errorf("%d calls open, want %d", got, before)
+			}
+		})
+	}
+}
+
+func TestYesterdaysCallsDoNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.policy.PerDay = 1
+		for range 3 {
+			if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Leave(t.Context(), by("ada")); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(25 * time.Hour) //nolint:forbidigo // of synctest's clock
+		}
+	})
+}
+
+func TestCallsOfBeforeARestartCountForTheirDay(t *testing.T) {
+	h := newHouse(t)
+	h.policy.PerDay = 2
+	h.PreviousCalls = []time.Time{time.Now().Add(-25 * time.Hour), time.Now().Add(-23 * time.Hour)}
+	for _, want := range []conversation.DenialCode{"", conversation.DailyLimitReached} {
+		_, err := h.Join(t.Context(), by("ada"), "")
+		if got := code(t, err); got != want {
+			t.Errorf("Join = %q (%v), want %q", got, err, want)
+		}
+		_ = h.Leave(t.Context(), by("ada"))
+	}
+}
+
+func TestOfManyWhoAskAtOnceOneOpensTheCall(t *testing.T) {
+	h := newHouse(t)
+	h.in["eve"] = "v"
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	joined := 0
+	for i := range 8 {
+		wg.Go(func() {
+			_, err := h.Join(t.Context(), by([]string{"ada", "eve"}[i%2]), "")
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				joined++
+			}
+		})
+	}
+	wg.Wait()
+	if joined != 1 || len(h.ActiveCalls()) != 1 {
+		t.Errorf("%d joined, %d open; want 1 and 1", joined, len(h.ActiveCalls()))
+	}
+}
+
+func TestJoiningCanBeGivenUp(t *testing.T) {
+	wait := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
+	synctest.Test(t, func(t *testing.T) { // by time
+		h := newHouse(t)
+		h.begin = wait
+		if _, err := h.Join(t.Context(), by("ada"), ""); code(t, err) != conversation.JoinFailed {
+			t.Errorf("Join = %v", err)
+		}
+	})
+	for name, give := range map[string]func(h *house, cancelled context.CancelCauseFunc, c *cancel.Cause) error{
+		"by who asked": func(_ *house, give context.CancelCauseFunc, c *cancel.Cause) error { give(c); return nil },
+		"by the program": func(h *house, _ context.CancelCauseFunc, c *cancel.Cause) error {
+			return h.Close(context.Background(), c)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			begun := make(chan struct{})
+			h.begin = func(ctx context.Context) error { close(begun); return wait(ctx) }
+			ctx, cancelled := context.WithCancelCause(t.Context())
+			got := make(chan error)
+			go func() { _, err := h.Join(ctx, by("ada"), ""); got <- err }()
+			<-begun
+			c := &cancel.Cause{Reason: cancel.ShuttingDown}
+			if err := give(h, cancelled, c); err != nil {
+				t.Error(err)
+			}
+			if err := <-got; !errors.Is(err, c) {
+				t.Errorf("Join = %v, want %v", err, c)
+			}
+			if len(h.ActiveCalls()) != 0 {
+				t.Error("the call is open")
+			}
+		})
+	}
+}
+
+func TestACallThatBreaksIsOpenNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
+			t.Fatal(err)
+		}
+		h.breaks <- errors.New("kicked")
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"open v", "closed v: kicked"}, h.news); diff != "" || len(h.ActiveCalls()) != 0 {
+			t.Errorf("%d open; news (-want +got):\n%s", len(h.ActiveCalls()), diff)
+		}
+		if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
+			t.Errorf("join again: %v", err)
+		}
+	})
+}
+
+func TestWeFollowOnlyWhereThatIsWanted(t *testing.T) {
+	h := newHouse(t)
+	if h.Follow(t.Context(), by("ada")) {
+		t.Error("followed without the policy")
+	}
+	h.policy.AutoJoin = true
+	if h.Follow(t.Context(), by("eve")) || !h.Follow(t.Context(), by("ada")) || h.Follow(t.Context(), by("ada")) {
+		t.Errorf("open: %v", h.ActiveCalls())
+	}
+}
+
+func TestTheModelJoinsAndLeavesForThePersonWhoAsks(t *testing.T) {
+	h := newHouse(t)
+	tools := h.Tools(t.Context(), by("ada"))
+	if len(tools) != 2 || tools[0].Name != "join_voice_channel" || tools[1].Name != "leave_voice_channel" {
+		t.Fatalf("tools = %+v", tools)
+	}
+	join, leave := tools[0].Call, tools[1].Call
+	if _, _, err := join(t.Context(), by("eve"), nil); code(t, err) != conversation.RequesterNotInVoice {
+		t.Errorf("eve, who is nowhere: %v", err)
+	}
+	if text, _, err := join(t.Context(), by("ada"), nil); err != nil || !strings.Contains(text, "<#v>") {
+		t.Errorf("ada: %q, %v", text, err)
+	}
+	if text, _, err := leave(t.Context(), by("ada"), nil); err != nil || !strings.Contains(text, "left") {
+		t.Errorf("leave: %q, %v", text, err)
+	}
+	h.policy.Enabled = false
+	if got := h.Tools(t.Context(), by("ada")); got != nil {
+		t.Errorf("tools where calls are off: %+v", got)
+	}
+}
+
+func TestACallThatWasMovedIsWhereItIs(t *testing.T) {
+	h := newHouse(t)
+	now := "v"
+	h.CurrentChannel = func(string) (string, bool) { return now, true }
+	if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
+		t.Fatal(err)
+	}
+	now, h.in["eve"] = "w", "v"
+	if got := h.ActiveCalls(); len(got) != 1 || got[0].Channel != "w" {
+		t.Errorf("open: %+v, want the call in w", got)
+	}
+	if got := code(t, h.Leave(t.Context(), by("eve"))); got != conversation.NotAllowedToLeave {
+		t.Errorf("somebody where the call was: %q", got)
+	}
+	if _, err := h.Join(t.Context(), by("bob"), ""); code(t, err) != conversation.AlreadyInChannel {
+		t.Errorf("joining where it is: %v", err)
+	}
+	if err := h.Leave(t.Context(), by("bob")); err != nil {
+		t.Errorf("somebody in the call: %v", err)
+	}
+}
+
+func TestACallStaysOnlyWhereTheOperatorLetsIt(t *testing.T) {
+	h := newHouse(t)
+	h.policy.BlockedChannels = []string{"secret"}
+	for channel, want := range map[string]conversation.DenialCode{"v": "", "secret": conversation.ChannelBlocked} {
+		if got := code(t, h.CheckChannel(channel)); got != want {
+			t.Errorf("%s: %q, want %q", channel, got, want)
+		}
+	}
+	h.policy.AllowedChannels = []string{"w"}
+	for channel, want := range map[string]conversation.DenialCode{"v": conversation.ChannelNotAllowed, "secret": conversation.ChannelBlocked, "w": ""} {
+		if got := code(t, h.CheckChannel(channel)); got != want {
+			t.Errorf("%s: %q, want %q", channel, got, want)
+		}
+	}
+}

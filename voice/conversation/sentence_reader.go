@@ -1,0 +1,193 @@
+package conversation
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxSpokenChars = 700 // characters of an answer that are said; the rest is to be read
+	maxSentence    = 240 // bytes; what is longer is cut at a comma or a space
+	maxOpenMarkup  = 600 // bytes of a sentence in which the end of a link or of code is waited for
+)
+
+// SentenceReader cuts an answer that is being written into sentences that can be said, each as soon as it is whole. In which pieces the answer
+// comes changes nothing. What can only be read (links, code, tables, data) is left out, and so are the thoughts and calls of
+// tools that some models write into their answers. The zero value is ready.
+type SentenceReader struct {
+	rest        string  // is not settled yet
+	midLine     bool    // of a line, where no list, table or heading begins
+	skipping    skipper // what rest begins inside of; nil: nothing
+	spokenChars int     // characters of the sentences so far
+	full        bool    // no more of it is said
+	more        bool
+	hidden      bool // thoughts or calls
+}
+
+// Write takes the next piece and returns the sentences that are whole with it.
+func (r *SentenceReader) Write(piece string) []string {
+	r.rest += piece
+	return r.read(false)
+}
+
+// DropRest forgets a sentence that is not whole, because the answer breaks off.
+func (r *SentenceReader) DropRest() { r.rest, r.skipping, r.midLine = "", nil, false }
+
+// HasUnspoken reports whether there is something in the answer so far that can only be read.
+func (r *SentenceReader) HasUnspoken() bool { return r.more || r.full }
+
+// End returns what is left to be said, as nothing more is written. more is set if there is something else to be read; where there is
+// anything, that it is in the chat is said last.
+func (r *SentenceReader) End(more bool) []string {
+	out := r.read(true)
+	r.more = r.more || more || r.hidden && r.spokenChars == 0
+	switch {
+	case r.full:
+		return append(out, RestInChat)
+	case r.more:
+		return append(out, AnswerInChat)
+	}
+	return out
+}
+
+// SpokenSentences is the part of an answer that can be said, sentence by sentence. more is set if there is something that can only
+// be read: a link, code, a table, or what is too long to be listened to.
+func SpokenSentences(answer string) (sentences []string, more bool) {
+	var r SentenceReader
+	sentences = r.Write(answer)
+	sentences = append(sentences, r.End(false)...)
+	return sentences, r.HasUnspoken()
+}
+
+// read takes from the rest what is settled.
+func (r *SentenceReader) read(ended bool) (out []string) {
+	for r.rest != "" {
+		n, sayable := r.next(ended)
+		if n == 0 {
+			return out
+		}
+		if sayable {
+			out = r.appendSpoken(out, r.rest[:n])
+		}
+		r.rest = r.rest[n:]
+	}
+	return out
+}
+
+// appendSpoken adds a sentence to those that are to be said.
+func (r *SentenceReader) appendSpoken(out []string, raw string) []string {
+	text, link := stripMarkdown(raw, !r.midLine)
+	r.more, r.midLine = r.more || link, true
+	if r.full || !HasWords(text) {
+		return out
+	}
+	length := utf8.RuneCountInString(text)
+	if r.full = r.spokenChars > 0 && r.spokenChars+length > maxSpokenChars; r.full {
+		return out
+	}
+	r.spokenChars += length
+	return append(out, text)
+}
+
+// next is the length of what comes next in the rest, and whether it can be said; zero if that cannot be known yet.
+func (r *SentenceReader) next(ended bool) (n int, sayable bool) {
+	if r.skipping != nil {
+		n, over := r.skipping.advance(r.rest, ended)
+		if !over {
+			return n, false
+		}
+		if r.skipping = nil; n > 0 {
+			return n, false
+		}
+	}
+	if r.rest[0] == '\n' {
+		r.midLine = false
+		return 1, false
+	}
+	s, n, known := findSkip(r.rest, !r.midLine, ended)
+	switch {
+	case s != nil:
+		r.skipping = s
+		r.more, r.hidden = r.more || !s.hidden(), r.hidden || s.hidden()
+		return n, false
+	case !known:
+		return 0, false
+	}
+	return r.sentenceEnd(ended), true
+}
+
+// sentenceEnd is where the first sentence of the rest ends: after a full stop, question or exclamation mark that white space follows, or
+// before a line break or what is skipped; not inside of links and code. What is too long for one breath is cut.
+func (r *SentenceReader) sentenceEnd(ended bool) int {
+	var in markupState
+	s := r.rest
+	for i, c := range s {
+		next := i + max(1, utf8.RuneLen(c))
+		if c == utf8.RuneError {
+			next = i + 1 // at least
+		}
+		if i > 0 {
+			if c == '\n' {
+				return i
+			}
+			if found, _, known := findSkip(s[i:], false, ended); found != nil {
+				return i
+			} else if !known {
+				return 0
+			}
+		}
+		in.advance(c)
+		switch {
+		case in.open() && i < maxOpenMarkup:
+		case strings.ContainsRune("。！？", c):
+			return next
+		case i > maxSentence && (c == ',' || c == ';' || unicode.IsSpace(c)):
+			return next
+		case !strings.ContainsRune(".!?…", c) || next >= len(s) || !unicode.IsSpace(rune(s[next])):
+		case c == '.' && (endsWithAbbreviation(s[:i]) || !r.midLine && isListNumber(s[:i])):
+		default:
+			return next
+		}
+	}
+	if ended {
+		return len(s)
+	}
+	return 0
+}
+
+// isListNumber reports whether s is the number of an entry in a list.
+func isListNumber(s string) bool {
+	s = strings.TrimSpace(s)
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// markupState follows whether a place in a sentence is inside of a link or of code.
+type markupState struct {
+	code     bool
+	brackets int
+	parens   int  // of the address of a link
+	closed   bool // a bracket, just now
+}
+
+func (p *markupState) open() bool { return p.code || p.brackets > 0 || p.parens > 0 }
+
+func (p *markupState) advance(c rune) {
+	closed := p.closed
+	p.closed = false
+	switch {
+	case c == '`':
+		p.code = !p.code
+	case p.code:
+	case c == '(' && (closed || p.parens > 0):
+		p.parens++
+	case c == ')' && p.parens > 0:
+		p.parens--
+	case p.parens > 0:
+	case c == '[':
+		p.brackets++
+	case c == ']' && p.brackets > 0:
+		p.brackets--
+		p.closed = p.brackets == 0
+	}
+}

@@ -1,0 +1,225 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"clank/cancel"
+	"clank/voice"
+)
+
+const (
+	wakeWindow           = 10 * time.Second       // our name counts for an utterance that ends so soon after it
+	minUtterance         = 200 * time.Millisecond // what is shorter is a noise
+	maxPendingUtterances = 4                      // utterances of one person that wait to be put into words
+	maxTranscript        = 4000                   // characters of one utterance
+	transcribeTimeout    = 30 * time.Second
+	stopSlack            = 1500 * time.Millisecond // between a spotted stop and the end of its utterance
+	maxBareStop          = 2500 * time.Millisecond // an utterance with a spotted stop that is longer may say more
+)
+
+// pendingUtterance is an utterance on its way to words.
+type pendingUtterance struct {
+	voice.Utterance
+
+	named     bool // our name was spotted in it
+	addressed bool // it is likely to be said to us
+
+	early *earlyTranscript // it is put into words already; nil: not yet
+}
+
+// handleSound is told of live sound.
+func (c *call) handleSound(ctx context.Context, s voice.Sound) {
+	p := c.room.people[s.From]
+	if p == nil || c.applyPrivacy(p) {
+		return
+	}
+	if c.Spotter != nil {
+		if p.spotting == nil {
+			c.startSpotting(ctx, p)
+			p.prioritizedAt = time.Time{}
+		}
+		c.updatePriority(p, time.Now())
+		p.spotting.Write(c.resampleTo(&p.toSpot, s, voice.RateSpeech))
+	}
+	if c.native != nil {
+		c.native.hearSound(ctx, p, c.resampleTo(&p.toNative, s, voice.RateRealtime))
+	}
+}
+
+// resampleTo is s at a rate, by a resampler that goes on from one piece of sound to the next.
+func (c *call) resampleTo(with **voice.Resampler, s voice.Sound, rate int) voice.Sound {
+	if s.Rate == rate {
+		return s
+	}
+	if *with == nil {
+		r, err := voice.NewResampler(s.Rate, rate)
+		if err != nil {
+			c.log.Error("sound has a rate that cannot be used", "rate", s.Rate, "error", err)
+			return voice.Sound{From: s.From, Rate: rate, At: s.At}
+		}
+		*with = r
+	}
+	s.Samples, s.Rate = (*with).Write(s.Samples), rate
+	return s
+}
+
+// handleUtterance is told of a whole utterance.
+func (c *call) handleUtterance(ctx context.Context, u voice.Utterance) {
+	p := c.room.people[u.From]
+	if p == nil || c.applyPrivacy(p) {
+		return
+	}
+	early := p.early
+	p.early, p.earlyTries = nil, 0
+	if !c.isSpeech(p, u) {
+		early.Cancel(errOptedOut)
+		c.allowResume(p)
+		return
+	}
+	h := c.classify(p, u)
+	h.early = early
+	if c.NewNative != nil || c.Transcriber == nil {
+		c.allowResume(p)
+		return
+	}
+	if !h.addressed && !c.Options.TranscribeAll {
+		p.unaddressed = &h
+		c.allowResume(p)
+		return
+	}
+	c.queueTranscription(ctx, p, h)
+}
+
+// isSpeech reports whether an utterance is more than a noise, and than a stop that was done.
+func (c *call) isSpeech(p *person, u voice.Utterance) bool {
+	long := u.Ended.Sub(u.Began)
+	return u.Loud && long >= minUtterance && (long >= maxBareStop || !saidStop(p, u))
+}
+
+// classify is an utterance, and whether it is likely to be said to us.
+func (c *call) classify(p *person, u voice.Utterance) pendingUtterance {
+	h := pendingUtterance{Utterance: u, named: !p.namedAt.Before(u.Began) && !p.namedAt.IsZero()}
+	h.addressed = h.named || c.room.onlyHuman(p) || u.Began.Before(p.openUntil)
+	return h
+}
+
+// queueTranscription has an utterance put into words in its turn.
+func (c *call) queueTranscription(ctx context.Context, p *person, h pendingUtterance) {
+	p.unaddressed = nil
+	if len(p.pending) == maxPendingUtterances {
+		c.log.Warn("speech comes faster than it is put into words; the oldest is left out")
+		p.pending = p.pending[1:]
+	}
+	p.pending = append(p.pending, h)
+	c.transcribeNext(ctx, p)
+}
+
+// saidStop reports whether u is the utterance in which p was spotted saying stop.
+func saidStop(p *person, u voice.Utterance) bool {
+	return !p.stoppedAt.IsZero() && !p.stoppedAt.Before(u.Began) && p.stoppedAt.Before(u.Ended.Add(stopSlack))
+}
+
+// transcribeNext puts the next utterance of p into words. One at a time, so that they come in order.
+func (c *call) transcribeNext(ctx context.Context, p *person) {
+	if p.transcribing || c.applyPrivacy(p) || len(p.pending) == 0 {
+		return
+	}
+	h := p.pending[0]
+	p.pending, p.transcribing = p.pending[1:], true
+	one, done := context.WithTimeout(c.withAccount(ctx, p, "transcribe"), transcribeTimeout)
+	one, p.cancelTranscription = context.WithCancelCause(one)
+	c.work.Go(func() {
+		defer done()
+		tr, err := h.early.Wait(one)
+		if err != nil && one.Err() == nil {
+			tr, err = c.Transcriber.Transcribe(one, h.Utterance)
+		}
+		c.post(func(ctx context.Context) {
+			if p.transcribing, p.cancelTranscription = false, nil; errors.Is(context.Cause(one), errOptedOut) {
+				c.transcribeNext(ctx, p) // they may have come back since
+				return
+			}
+			c.handleTranscript(ctx, p, h, tr.Text, err)
+			c.transcribeNext(ctx, p)
+		})
+	})
+}
+
+// handleTranscript is told what p has said.
+func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtterance, text string, err error) {
+	switch {
+	case ctx.Err() != nil || c.applyPrivacy(p): // they may have asked to be left out meanwhile
+		return
+	case c.reportSpent(p, err):
+		c.allowResume(p)
+		return
+	case err != nil:
+		c.allowResume(p)
+		c.log.Error("speech not put into words", "error", err)
+		c.reportOnce("hear", "I could not understand what was said: "+AsSentence(err.Error())+c.capabilities().FallbackHint())
+		return
+	}
+	delete(c.reportedAt, "hear")
+	delete(c.warned, spentKey(p))
+	text = strings.TrimSpace(text)
+	if r := []rune(text); len(r) > maxTranscript { // nobody says so much in one go
+		text = string(r[:maxTranscript]) + "…"
+	}
+	if !HasWords(text) {
+		c.allowResume(p)
+		return
+	}
+	if c.speech.echo.IsEcho(text, h.Began, h.Ended) {
+		p.echoes++
+		c.allowResume(p)
+		return
+	}
+	s := TranscriptLine{Speaker: p.Person, Text: text, At: h.Began}
+	if c.RecordLine != nil {
+		c.RecordLine(s)
+	}
+	c.showLine(s)
+	named, rest := CutName(text, c.Options.Names)
+	switch {
+	case cancel.IsStop(text), named && cancel.IsStop(rest): // our name may be misheard
+		if saidStop(p, h.Utterance) || c.stop(p, named || h.named) {
+			return
+		}
+	case named && IsOptOutRequest(rest):
+		c.optOut(ctx, p)
+		return
+	}
+	if !named && !h.addressed {
+		c.allowResume(p)
+		return
+	}
+	p.echoes = 0
+	c.handleRequest(ctx, p, rest)
+}
+
+// optOut has p not be heard any more, because they said so.
+func (c *call) optOut(ctx context.Context, p *person) {
+	if c.Privacy == nil {
+		c.answerText(p, muteText)
+		return
+	}
+	p.optingOut = true
+	c.applyPrivacy(p)
+	id, name := p.ID, p.name()
+	c.work.Go(func() {
+		one, done := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+		defer done()
+		err := c.Privacy.Set(one, c.Location.Guild, id, true)
+		c.post(func(context.Context) {
+			p.optingOut = false
+			if err != nil {
+				c.log.Error("choice to be left out not kept", "error", err)
+			}
+			c.write(Message{Text: OptOutConfirmed(name, err)})
+			c.acknowledge(optedOutText)
+		})
+	})
+}

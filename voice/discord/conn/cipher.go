@@ -1,0 +1,150 @@
+package conn
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// The modes, as the voice gateway calls them.
+const (
+	ModeAES256GCM         = "aead_aes256_gcm_rtpsize"
+	ModeXChaCha20Poly1305 = "aead_xchacha20_poly1305_rtpsize"
+)
+
+const (
+	counterSize    = 4
+	rtpHeaderSize  = 12
+	rtcpHeaderSize = 8
+	minRTCPHeader  = 4 // some send RTCP with less of it readable
+)
+
+// Errors of packets that are not ours to read.
+var (
+	ErrPacketShort  = errors.New("the packet is too short")
+	errNotAuthentic = errors.New("the packet is not encrypted with the key of this connection")
+	errKeyExhausted = errors.New("the key of this connection is used up")
+)
+
+// ChooseMode picks a mode of those that are offered: ModeAES256GCM, which the processor helps with, before ModeXChaCha20Poly1305, which servers must offer.
+func ChooseMode(offered []string) (string, error) {
+	for _, mode := range []string{ModeAES256GCM, ModeXChaCha20Poly1305} {
+		if slices.Contains(offered, mode) {
+			return mode, nil
+		}
+	}
+	return "", fmt.Errorf("the voice server offers no encryption that clank knows, only %s", strings.Join(offered, ", "))
+}
+
+// Cipher encrypts and decrypts packets with one key. It is safe for concurrent use.
+type Cipher struct {
+	aead    cipher.AEAD
+	counter atomic.Uint64
+}
+
+// NewCipher makes a cipher of a mode with a key of 32 bytes.
+func NewCipher(mode string, key []byte) (*Cipher, error) {
+	var aead cipher.AEAD
+	var err error
+	switch mode {
+	case ModeAES256GCM:
+		if len(key) != chacha20poly1305.KeySize { // ModeAES256GCM itself would take shorter ones
+			return nil, fmt.Errorf("the key of the connection has %d bytes, want %d", len(key), chacha20poly1305.KeySize)
+		}
+		var block cipher.Block
+		if block, err = aes.NewCipher(key); err == nil {
+			aead, err = cipher.NewGCM(block)
+		}
+	case ModeXChaCha20Poly1305:
+		aead, err = chacha20poly1305.NewX(key)
+	default:
+		err = fmt.Errorf("unknown encryption %q", mode)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("set up the encryption of packets: %w", err)
+	}
+	return &Cipher{aead: aead}, nil
+}
+
+// Overhead is by how many bytes Seal makes a packet longer.
+func (c *Cipher) Overhead() int { return c.aead.Overhead() + counterSize }
+
+// Seal appends the encrypted form of a packet of RTP or RTCP to dst. The packet stays as it is.
+func (c *Cipher) Seal(dst, packet []byte) ([]byte, error) {
+	clear, err := clearSize(packet, rtcpHeaderSize)
+	if err != nil {
+		return nil, err
+	}
+	n := c.counter.Add(1)
+	if n > math.MaxUint32 {
+		return nil, errKeyExhausted // a nonce must not come twice
+	}
+	var nonce [chacha20poly1305.NonceSizeX]byte
+	binary.LittleEndian.PutUint32(nonce[:], uint32(n))
+	dst = append(dst, packet[:clear]...)
+	dst = c.aead.Seal(dst, nonce[:c.aead.NonceSize()], packet[clear:], packet[:clear])
+	return append(dst, nonce[:counterSize]...), nil
+}
+
+// Open appends the decrypted packet to dst, as one that was never encrypted: with its extension and its padding.
+// The packet stays as it is.
+func (c *Cipher) Open(dst, packet []byte) ([]byte, error) {
+	if !isRTCP(packet) {
+		return c.open(dst, packet, rtcpHeaderSize)
+	}
+	plain, err := c.open(dst, packet, rtcpHeaderSize)
+	if err != nil {
+		return c.open(dst, packet, minRTCPHeader)
+	}
+	return plain, nil
+}
+
+func (c *Cipher) open(dst, packet []byte, control int) ([]byte, error) {
+	clear, err := clearSize(packet, control)
+	if err != nil {
+		return nil, err
+	}
+	end := len(packet) - counterSize
+	if end-c.aead.Overhead() < clear {
+		return nil, ErrPacketShort
+	}
+	var nonce [chacha20poly1305.NonceSizeX]byte
+	copy(nonce[:], packet[end:])
+	dst = append(dst, packet[:clear]...)
+	dst, err = c.aead.Open(dst, nonce[:c.aead.NonceSize()], packet[clear:end], packet[:clear])
+	if err != nil {
+		return nil, errNotAuthentic
+	}
+	return dst, nil
+}
+
+// isRTCP tells control packets from media on a socket that carries both (RFC 5761).
+func isRTCP(packet []byte) bool {
+	return len(packet) > 1 && packet[0]>>6 == 2 && packet[1] >= 200 && packet[1] <= 206
+}
+
+// clearSize is how many bytes of a packet are not encrypted.
+func clearSize(packet []byte, control int) (int, error) {
+	n := control
+	if !isRTCP(packet) {
+		if len(packet) < rtpHeaderSize || packet[0]>>6 != 2 {
+			return 0, ErrPacketShort
+		}
+		n = rtpHeaderSize + 4*int(packet[0]&0x0f)
+		if packet[0]&0x10 != 0 {
+			n += 4
+		}
+	}
+	if len(packet) < n {
+		return 0, ErrPacketShort
+	}
+	return n, nil
+}

@@ -1,0 +1,300 @@
+package conn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"clank/voice"
+	"clank/voice/discord/dave"
+)
+
+// Target says where a connection goes, and as whom. All but GroupID comes from the main gateway and is never used twice.
+type Target struct {
+	Endpoint  string // host and port; or a whole URL, of a server without TLS
+	ServerID  string // the guild, or the server of a stream
+	UserID    string // our own
+	SessionID string // of our voice state
+	Token     string
+	GroupID   uint64 // of the end-to-end encryption: the channel, or for a stream its server less one
+}
+
+// EventKind says what an [Event] tells.
+type EventKind string
+
+// The kinds of event.
+const (
+	Up             EventKind = "up"        // what we send goes out, for the first time or again
+	Down           EventKind = "down"      // the gateway is away, and soon it does not; Text says why
+	UsersJoined    EventKind = "connected" // Users are in the call; may come again
+	UsersLeft      EventKind = "gone"      // Users have left it
+	PacketReceived EventKind = "sound"     // Packet is set
+	EncryptionOff  EventKind = "exposed"   // the call is not encrypted from end to end, or not any more
+	EncryptionOn   EventKind = "sealed"    // it is again
+	QualityWanted  EventKind = "wanted"    // Quality of our pictures that others want: 0 is that nobody looks, 100 the best
+	KeyFrameWanted EventKind = "refresh"   // somebody lost the picture and asks for a key frame
+	CodecChosen    EventKind = "codec"     // Text is the codec of pictures that the gateway has settled on
+)
+
+// Event is one thing that happened on a connection.
+type Event struct {
+	Kind    EventKind
+	Users   []string
+	Packet  voice.Packet
+	Quality int
+	Text    string
+}
+
+// Conn is one voice connection, kept alive over as many sockets as it takes. Set the fields, then Open, then Close. Its methods
+// are safe for concurrent use.
+type Conn struct {
+	Target        Target
+	SpeakingFlags int              // what we speak as; 0 is SpeakingMicrophone
+	Video         bool             // announce a stream of pictures
+	Key           *dave.SigningKey // shared by all connections of a person; nil makes a new one
+
+	// Handle is called with what happens, one call at a time. It must return at once and not call the connection.
+	Handle func(Event)
+
+	Transport  NewTransport // nil is NewUDP
+	HTTPClient *http.Client // opens the sockets of the gateway; nil is the default client
+	Logger     *slog.Logger // nil is silent
+
+	MinWait   time.Duration // the pause before a second new try, 250 ms when zero; it doubles with each failure, up to 32 times
+	MaxOutage time.Duration // for how long to try before giving up, a minute when zero
+
+	// ReportEvery is how often senders and receivers report to each other, 5 s when zero.
+	ReportEvery time.Duration
+
+	// PlayoutDelayID is the number of the header extension that asks players not to hold pictures back; 6 when zero.
+	PlayoutDelayID uint8
+
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+	err    error // why it ended; read after done is closed
+	self   uint64
+
+	receiveMu sync.Mutex // keeps packets of sound in order; never taken with handling or mu held
+	handleMu  sync.Mutex // one call of Handle at a time; never taken with mu held
+
+	mu          sync.Mutex
+	lastErr     error     // why the last try failed
+	link        *link     // nil while there is none
+	bridgeUntil time.Time // until when media goes on without a link that works
+	seq         int       // newest number of the gateway's messages, of the socket that was last
+	session     *session
+	announced   bool // Up was told and no Down since
+	exposed     bool // Exposed was told and no Sealed since
+	reportedOps map[int]bool
+	stats       Stats
+
+	paceWake chan struct{} // has one element when packets of pictures may wait
+	sendMu   sync.Mutex    // of what goes out as media
+	out      output
+}
+
+// session is what outlives a socket: it is resumed on the next one.
+type session struct {
+	ready     Ready
+	described bool
+	transport Transport
+	dave      *dave.Session
+	senders   *SenderTable
+}
+
+// ErrClosed is the cause with which Close ends what is under way.
+var ErrClosed = errors.New("the voice connection was closed")
+
+// Open connects. It returns when the gateway has settled everything; what we send may still have to wait for keys, see [Up]. It tries
+// again until ctx ends or trying again cannot help. [React] says what to do about the error. A connection is opened once.
+func (c *Conn) Open(ctx context.Context) error {
+	self, err := strconv.ParseUint(c.Target.UserID, 10, 64)
+	if err != nil {
+		return fmt.Errorf("open a voice connection: the user id %q is no number", c.Target.UserID)
+	}
+	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	c.mu.Lock()
+	if c.cancel != nil {
+		c.mu.Unlock()
+		cancel(ErrClosed)
+		return errors.New("open a voice connection: it was opened before")
+	}
+	c.cancel, c.done, c.self, c.paceWake = cancel, make(chan struct{}), self, make(chan struct{}, 1)
+	c.out.reset(time.Now())
+	c.initPacer()
+	c.mu.Unlock()
+	opened := make(chan struct{})
+	go func() {
+		defer close(c.done)
+		var senders sync.WaitGroup
+		senders.Go(func() { c.sendReports(run) })
+		if c.Video {
+			senders.Go(func() { c.pace(run) })
+		}
+		c.err = c.run(run, sync.OnceFunc(func() { close(opened) }))
+		cancel(ErrClosed)
+		senders.Wait()
+	}()
+	select {
+	case <-opened:
+		return nil
+	case <-c.done:
+		return c.err
+	case <-ctx.Done():
+		cancel(ErrClosed)
+		<-c.done
+		if errors.Is(ctx.Err(), context.Canceled) { // somebody has given it up; it need not have been late
+			return context.Cause(ctx)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.lastErr != nil {
+			return fmt.Errorf("no voice connection in time; the last try failed: %w", c.lastErr)
+		}
+		return fmt.Errorf("no voice connection in time: %w", context.Cause(ctx))
+	}
+}
+
+// Done is closed when the connection has ended for good. It must not be called before Open.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err says why the connection ended: nil after Close. It must not be called before Done is closed.
+func (c *Conn) Err() error {
+	if errors.Is(c.err, ErrClosed) {
+		return nil
+	}
+	return c.err
+}
+
+// Close says goodbye and waits for all that the connection has started, at most until ctx ends. It may be called twice.
+func (c *Conn) Close(ctx context.Context) error {
+	c.mu.Lock()
+	cancel, done := c.cancel, c.done
+	if cancel == nil {
+		c.cancel, c.done = func(error) {}, closedChannel()
+	}
+	c.mu.Unlock()
+	if cancel == nil {
+		return nil
+	}
+	cancel(ErrClosed)
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("close the voice connection: %w", context.Cause(ctx))
+	}
+}
+
+func closedChannel() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+// Stats is what a connection has counted.
+type Stats struct {
+	Sent      uint64        // packets of media
+	Repeated  uint64        // packets of pictures that were sent again, as somebody had not got them
+	Received  uint64        // packets of sound that were handed on
+	Unread    uint64        // packets that could not be decrypted from end to end
+	Unknown   uint64        // packets of nobody we know
+	Malformed uint64        // packets and messages that could not be read
+	Connects  uint64        // sockets of the gateway that were opened
+	RoundTrip time.Duration // to the gateway and back; 0 before it is known
+	LostSent  float64       // share of our sound that others say was lost, from 0 to 1
+}
+
+// Stats returns what was counted until now.
+func (c *Conn) Stats() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stats
+}
+
+// Encrypted is the version of the end-to-end encryption in use; 0 is none.
+func (c *Conn) Encrypted() int {
+	if s := c.encryption(); s != nil {
+		return s.Version()
+	}
+	return 0
+}
+
+// PrivacyCode is the code by which everybody in the call can see that nobody else is; empty while there is none.
+func (c *Conn) PrivacyCode() string {
+	if s := c.encryption(); s != nil {
+		return s.PrivacyCode()
+	}
+	return ""
+}
+
+// VerificationCode is the code that we and a user can compare in pairs; empty while there is none.
+func (c *Conn) VerificationCode(user string) string {
+	id, err := strconv.ParseUint(user, 10, 64)
+	if s := c.encryption(); s != nil && err == nil {
+		return s.VerificationCode(id)
+	}
+	return ""
+}
+
+func (c *Conn) encryption() *dave.Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		return nil
+	}
+	return c.session.dave
+}
+
+func (c *Conn) emit(e Event) {
+	if c.Handle == nil {
+		return
+	}
+	c.handleMu.Lock()
+	defer c.handleMu.Unlock()
+	c.Handle(e)
+}
+
+func (c *Conn) logger() *slog.Logger {
+	if c.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return c.Logger
+}
+
+// updateStats adds to what is counted.
+func (c *Conn) updateStats(add func(*Stats)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	add(&c.stats)
+}
+
+// sendJSON gives a message to the gateway; without a connection it is lost, and so would its meaning be.
+func (c *Conn) sendJSON(op int, d any) {
+	data, err := json.Marshal(outgoing{Op: op, Data: d})
+	if err != nil {
+		c.logger().Error("voice message could not be written", "op", op, "error", err)
+		return
+	}
+	c.mu.Lock()
+	l := c.link
+	c.mu.Unlock()
+	if l != nil {
+		l.send(message{data: data})
+	}
+}
+
+func (c *Conn) sendBinary(op byte, data []byte) {
+	c.mu.Lock()
+	l := c.link
+	c.mu.Unlock()
+	if l != nil {
+		l.send(message{binary: true, data: append([]byte{op}, data...)})
+	}
+}

@@ -1,0 +1,480 @@
+package conn_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/test/discordtest/voicetest"
+	"clank/voice"
+	"clank/voice/discord/conn"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSoundGoesBothWays(t *testing.T) {
+	for _, mode := range []string{conn.ModeAES256GCM, conn.ModeXChaCha20Poly1305} {
+		t.Run(mode, func(t *testing.T) {
+			h := newHall(t, voicetest.Config{Modes: []string{mode}})
+			h.SetNetwork(voicetest.NetworkFaults{Dress: true})
+			c, e := h.open(t, nil)
+			m := h.join(t, ada, nil)
+			e.kind(t, 0, conn.UsersJoined)
+			m.Speak(conn.SpeakingMicrophone)
+			for i := range byte(3) {
+				if err := m.Send([]byte{0x78, i}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at := 0
+			for i := range byte(3) {
+				var ev conn.Event
+				ev, at = e.kind(t, at, conn.PacketReceived)
+				want := voice.Packet{From: ada, Sequence: ev.Packet.Sequence, Timestamp: ev.Packet.Timestamp, Opus: []byte{0x78, i}, At: ev.Packet.At}
+				if diff := cmp.Diff(want, ev.Packet); diff != "" || ev.Packet.At.IsZero() {
+					t.Errorf("packet %d, -want +got:\n%s", i, diff)
+				}
+			}
+			for i := range byte(3) {
+				if err := c.SendAudio([]byte{0x78, i}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.EndSpeech(); err != nil {
+				t.Fatal(err)
+			}
+			var heard [][]byte
+			var last uint16
+			var clock uint32
+			for range 8 {
+				f, err := m.Next(deadline(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(heard) > 0 && (f.Sequence != last+1 || f.Timestamp != clock+960 || f.Payload != 120) {
+					t.Errorf("packet %d at %d of type %d, want %d at %d of type 120", f.Sequence, f.Timestamp, f.Payload, last+1, clock+960)
+				}
+				last, clock = f.Sequence, f.Timestamp
+				heard = append(heard, f.Data)
+			}
+			silence := []byte{0xf8, 0xff, 0xfe}
+			want := [][]byte{{0x78, 0}, {0x78, 1}, {0x78, 2}, silence, silence, silence, silence, silence}
+			if diff := cmp.Diff(want, heard); diff != "" {
+				t.Errorf("what is heard of us, -want +got:\n%s", diff)
+			}
+			if got := masks(t, h, 2); !cmp.Equal(got, []int{conn.SpeakingMicrophone, 0}) {
+				t.Errorf("we spoke as %v, want once a voice, then not", got)
+			}
+			if got := h.Violations(); len(got) > 0 {
+				t.Errorf("violations %v", got)
+			}
+		})
+	}
+}
+
+// masks are the speaking states that we sent, once there are n.
+func masks(t *testing.T, h hall, n int) (list []int) {
+	t.Helper()
+	h.await(t, "speaking states", func() bool {
+		list = nil
+		for _, m := range h.Received(voicetest.OpSpeaking) {
+			var d struct{ Speaking, Delay int }
+			if err := json.Unmarshal(m.Data, &d); err != nil || d.Delay != 0 {
+				t.Errorf("speaking %s: %v", m.Data, err)
+			}
+			if m.Seat == seat {
+				list = append(list, d.Speaking)
+			}
+		}
+		return len(list) >= n
+	})
+	return list
+}
+
+func TestPausesShowInTimestamps(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	c, _ := h.open(t, nil)
+	m := h.join(t, ada, nil)
+	var first, last uint32
+	began := time.Now()
+	for i := range 2 {
+		if err := c.SendAudio([]byte{1, 2, 3}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := m.Next(deadline(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = f.Timestamp; i == 0 {
+			first = last
+			select {
+			case <-time.After(300 * time.Millisecond):
+			case <-t.Context().Done():
+			}
+		}
+	}
+	got, real := time.Duration(last-first)*time.Second/48000, time.Since(began)
+	if got < 250*time.Millisecond || got > real+voice.FrameTime {
+		t.Errorf("the timestamps tell of %s, want the pause of 300 ms (and no more than %s)", got, real)
+	}
+}
+
+// the reaction to every close code while the call goes on: what is asked of the gateway next, or how it ends.
+func TestEveryCloseCodeHasItsReaction(t *testing.T) {
+	const (
+		resumes    = "resumes"
+		identifies = "identifies"
+		ends       = "ends"
+	)
+	for _, test := range []struct {
+		code  int
+		want  string
+		react conn.Reaction
+	}{
+		{1000, resumes, conn.Resume},
+		{1006, resumes, conn.Resume}, // the line is cut
+		{1011, resumes, conn.Resume},
+		{3999, resumes, conn.Resume},
+		{4001, identifies, conn.Reidentify},
+		{4002, identifies, conn.Reidentify},
+		{4003, identifies, conn.Reidentify},
+		{4004, ends, conn.Rejoin},
+		{4005, identifies, conn.Reidentify},
+		{4006, ends, conn.Rejoin},
+		{4009, identifies, conn.Reidentify},
+		{4011, ends, conn.Rejoin},
+		{4012, ends, conn.GiveUp},
+		{4013, identifies, conn.Reidentify},
+		{4014, ends, conn.WaitForGateway},
+		{4015, resumes, conn.Resume},
+		{4016, ends, conn.GiveUp},
+		{4017, ends, conn.GiveUp},
+		{4020, identifies, conn.Reidentify},
+		{4021, ends, conn.GiveUp},
+		{4022, ends, conn.GiveUp},
+		{4999, identifies, conn.Reidentify},
+	} {
+		t.Run(strconv.Itoa(test.code), func(t *testing.T) {
+			t.Parallel()
+			h := newHall(t, voicetest.Config{})
+			c, e := h.open(t, nil)
+			_, at := e.kind(t, 0, conn.Up)
+			end := func() error { return h.CloseSeat(seat, test.code, "a reason") }
+			if test.code == 1006 {
+				end = func() error { return h.Drop(seat) }
+			}
+			if err := end(); err != nil {
+				t.Fatal(err)
+			}
+			_, at = e.kind(t, at, conn.Down)
+			if test.want == ends {
+				err := done(t, c)
+				closed, ok := errors.AsType[*conn.CloseError](err)
+				if !ok || closed.Code != test.code || conn.ReactionTo(err) != test.react || !strings.Contains(err.Error(), "a reason") {
+					t.Errorf("ended with %v, reaction %v", err, conn.ReactionTo(err))
+				}
+				if err := c.SendAudio([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {
+					t.Errorf("SendAudio = %v, want ErrMute", err)
+				}
+				return
+			}
+			e.kind(t, at, conn.Up)
+			got := identifies
+			if len(h.Received(voicetest.OpResume)) > 0 {
+				got = resumes
+			}
+			if n := len(h.Received(voicetest.OpIdentify)); got != test.want || (n == 1) != (got == resumes) {
+				t.Errorf("it %s after %d identifications, want it %s", got, n, test.want)
+			}
+			if err := c.SendAudio([]byte{1}); err != nil {
+				t.Errorf("SendAudio = %v", err)
+			}
+		})
+	}
+}
+
+func TestResumeAsksForWhatWasMissed(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	_, e := h.open(t, func(c *conn.Conn) { c.MinWait = 4 * time.Second })
+	_, at := e.kind(t, 0, conn.Up)
+	m := h.join(t, ada, nil)
+	_, at = e.kind(t, at, conn.UsersJoined)
+	if err := h.Drop(seat); err != nil {
+		t.Fatal(err)
+	}
+	e.kind(t, at, conn.Down)
+	h.join(t, "902", nil)
+	m.Speak(conn.SpeakingMicrophone)
+	if err := m.Send([]byte{5}); err != nil {
+		t.Fatal(err)
+	}
+	_, at = e.kind(t, at, conn.Up)
+	got, _ := e.kind(t, at-1, conn.UsersJoined)
+	if len(got.Users) != 1 || got.Users[0] != "902" {
+		// it may have come between the end of the old socket and the new one's beginning
+		got, _ = e.next(t, 0, "902", func(ev conn.Event) bool { return ev.Kind == conn.UsersJoined && ev.Users[0] == "902" })
+	}
+	if n := e.count(conn.UsersJoined); n != 2 {
+		t.Errorf("%d times somebody came, want ada and 902 once each (%v)", n, got.Users)
+	}
+	ev, _ := e.kind(t, 0, conn.PacketReceived)
+	if ev.Packet.From != ada || !bytes.Equal(ev.Packet.Opus, []byte{5}) {
+		t.Errorf("heard %+v, want ada", ev.Packet)
+	}
+	if n := len(h.Received(voicetest.OpIdentify)); n != 3 {
+		t.Errorf("%d identifications, want one of each person", n)
+	}
+}
+
+func TestServerThatGoesSilentIsNoticed(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, voicetest.Config{Heartbeat: 700 * time.Millisecond})
+	c, e := h.open(t, nil)
+	_, at := e.kind(t, 0, conn.Up)
+	h.await(t, "heartbeats", func() bool { return len(h.Received(voicetest.OpHeartbeat)) > 0 })
+	if d := c.Stats().RoundTrip; d < 0 || d > 10*time.Second {
+		t.Errorf("a round trip of %s", d)
+	}
+	h.WithholdHeartbeatACK(true)
+	down, at := e.kind(t, at, conn.Down)
+	if !strings.Contains(down.Text, "silent") {
+		t.Errorf("told %q", down.Text)
+	}
+	h.WithholdHeartbeatACK(false)
+	e.kind(t, at, conn.Up)
+	if len(h.Received(voicetest.OpResume)) == 0 {
+		t.Error("it did not resume")
+	}
+}
+
+func TestHeartbeatsAcknowledgeBinaryMessagesToo(t *testing.T) {
+	t.Parallel()
+	h := newHall(t, voicetest.Config{Heartbeat: 500 * time.Millisecond})
+	h.open(t, nil)
+	if err := h.SendBinary(seat, 99, []byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.WaitClient(deadline(t), seat, "acknowledgement of everything", func(c voicetest.Client) bool { return c.Unacknowledged == 0 })
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGarbageIsPassedOver(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	c, e := h.open(t, nil)
+	m := h.join(t, ada, nil)
+	for _, text := range []string{
+		"", "{", "[]", "null", `{"op":"x"}`, `{"op":5,"d":"x"}`, `{"op":5,"d":{"ssrc":-1}}`, `{"op":11,"d":{"user_ids":7}}`, `{"op":13,"d":[]}`,
+		`{"op":12,"d":0}`, `{"op":14,"d":1}`, `{"op":15,"d":[1]}`, `{"op":77,"d":{}}`, `{"op":77}`, `{"op":6,"d":null}`, `{"op":9}`,
+		`{"op":21,"d":"x"}`, `{"op":22}`, `{"op":24,"d":{"epoch":"x"}}`, `{"op":18,"d":{}}`, `{"op":20}`, `{"op":16,"d":{}}`,
+	} {
+		if err := h.SendRaw(seat, false, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, data := range [][]byte{{}, {0}, {0, 1}} {
+		if err := h.SendRaw(seat, true, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for op := range byte(40) {
+		if err := h.SendBinary(seat, op, []byte{1, 2, 3}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, data := range [][]byte{{}, {1}, bytes.Repeat([]byte{0x80}, 11), bytes.Repeat([]byte{0x9f}, 40), make([]byte, 1400), {0x80, 200, 0, 1}} {
+		if err := h.SendUDP(seat, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, data := range [][]byte{{0x80, 200, 0, 6, 0, 0, 0, 1}, {0x81, 201, 0, 200, 0, 0, 0, 1}} {
+		if err := h.SendRTCP(seat, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.Speak(conn.SpeakingMicrophone)
+	if err := m.Send([]byte{9}); err != nil {
+		t.Fatal(err)
+	}
+	ev, _ := e.kind(t, 0, conn.PacketReceived)
+	if !bytes.Equal(ev.Packet.Opus, []byte{9}) {
+		t.Errorf("heard %x", ev.Packet.Opus)
+	}
+	if s := c.Stats(); s.Malformed == 0 || s.Connects != 1 {
+		t.Errorf("stats %+v, want what was malformed counted and one socket", s)
+	}
+}
+
+func TestOwnPacketsAreNeverHeard(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	_, e := h.open(t, nil)
+	m, bob := h.join(t, ada, nil), h.join(t, "902", nil)
+	ssrc, _ := m.SSRC()
+	m.Speak(conn.SpeakingMicrophone)
+	h.await(t, "speaking", func() bool { return len(h.Received(voicetest.OpSpeaking)) > 0 })
+	if err := h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"user_id":%q,"ssrc":%d,"speaking":1}`, self, ssrc)); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Send(seat, voicetest.OpConnected, `{"user_ids":["903"]}`); err != nil { // messages come in order
+		t.Fatal(err)
+	}
+	e.next(t, 0, "903", func(ev conn.Event) bool { return ev.Kind == conn.UsersJoined && ev.Users[0] == "903" })
+	bob.Speak(conn.SpeakingMicrophone)
+	for _, who := range []interface{ Send([]byte) error }{m, bob} {
+		if err := who.Send([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ev, _ := e.kind(t, 0, conn.PacketReceived)
+	if ev.Packet.From != "902" || e.count(conn.PacketReceived) != 1 {
+		t.Errorf("heard %d packets, the first of %s, want one of 902", e.count(conn.PacketReceived), ev.Packet.From)
+	}
+}
+
+func TestPeopleLeave(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	_, e := h.open(t, nil)
+	m := h.join(t, ada, nil)
+	_, at := e.kind(t, 0, conn.UsersJoined)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ev, _ := e.kind(t, at, conn.UsersLeft)
+	if !cmp.Equal(ev.Users, []string{ada}) {
+		t.Errorf("gone is %v", ev.Users)
+	}
+}
+
+func TestLostDiscoveriesAreAskedAgain(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	h.LoseDiscoveries(1)
+	_, e := h.open(t, nil)
+	e.kind(t, 0, conn.Up)
+}
+
+func TestRefusalsEndTheOpening(t *testing.T) {
+	for _, code := range []int{4004, 4006, 4011, 4012, 4014, 4016, 4017, 4021, 4022} {
+		h := newHall(t, voicetest.Config{})
+		h.RefuseNext(code, "")
+		c, _ := h.conn(t)
+		err := c.Open(deadline(t))
+		if closed, ok := errors.AsType[*conn.CloseError](err); !ok || closed.Code != code {
+			t.Errorf("%d: Open = %v", code, err)
+		}
+	}
+}
+
+func TestServerWithoutOurEncryptionIsSaid(t *testing.T) {
+	h := newHall(t, voicetest.Config{Modes: []string{"xsalsa20_poly1305"}})
+	c, _ := h.conn(t)
+	c.MaxOutage = time.Millisecond
+	if err := c.Open(deadline(t)); err == nil || !strings.Contains(err.Error(), "xsalsa20_poly1305") {
+		t.Errorf("Open = %v, want what was offered", err)
+	}
+}
+
+func TestOutageHasAnEnd(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	c, e := h.open(t, func(c *conn.Conn) { c.MaxOutage = 100 * time.Millisecond })
+	e.kind(t, 0, conn.Up)
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := done(t, c); err == nil || !strings.Contains(err.Error(), "could not be restored") {
+		t.Errorf("Err = %v", err)
+	}
+}
+
+func TestCancelWorksAtEachStep(t *testing.T) {
+	for name, begin := range map[string]func(*testing.T) (*conn.Conn, func()){
+		"dial": func(t *testing.T) (*conn.Conn, func()) {
+			t.Helper()
+			c, _ := newHall(t, voicetest.Config{}).conn(t)
+			c.Target.Endpoint = "ws://" + mute(t)
+			return c, func() {}
+		},
+		"discovery": func(t *testing.T) (*conn.Conn, func()) {
+			t.Helper()
+			h := newHall(t, voicetest.Config{})
+			h.LoseDiscoveries(1000)
+			c, _ := h.conn(t)
+			return c, func() { h.await(t, "identification", func() bool { return len(h.Clients()) > 0 }) }
+		},
+		"retry": func(t *testing.T) (*conn.Conn, func()) {
+			t.Helper()
+			h := newHall(t, voicetest.Config{})
+			h.RefuseNext(4009, "")
+			c, _ := h.conn(t)
+			c.MinWait = time.Hour
+			return c, func() { h.await(t, "refusal", func() bool { return len(h.Endings()) > 0 }) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, reached := begin(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			result := make(chan error, 1)
+			go func() { result <- c.Open(ctx) }()
+			reached()
+			cause := errors.New("enough")
+			cancel(cause)
+			select {
+			case err := <-result:
+				if err == nil || (!errors.Is(err, cause) && name != "retry") {
+					t.Errorf("Open = %v", err)
+				}
+			case <-deadline(t).Done():
+				t.Fatal("Open did not return")
+			}
+			noneLeft(t)
+		})
+	}
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	c, e := h.open(t, nil)
+	e.kind(t, 0, conn.Up)
+	for range 2 {
+		if err := c.Close(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Err(); err != nil {
+		t.Errorf("Err = %v, want none after Close", err)
+	}
+	noneLeft(t)
+	h.await(t, "goodbye", func() bool { return len(h.Endings()) > 0 })
+	if got := h.Endings()[0]; got.Code != 1000 {
+		t.Errorf("ended with %+v, want a goodbye", got)
+	}
+	if err := c.Open(deadline(t)); err == nil {
+		t.Error("opened twice")
+	}
+	if err := c.SendAudio([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {
+		t.Errorf("SendAudio = %v, want ErrMute", err)
+	}
+}
+
+func TestCloseBeforeOpen(t *testing.T) {
+	c := &conn.Conn{Target: conn.Target{UserID: self}}
+	if err := c.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := c.Open(t.Context()); err == nil {
+		t.Error("opened after Close")
+	}
+}
+
+func TestUserIDMustBeANumber(t *testing.T) {
+	c := &conn.Conn{Target: conn.Target{UserID: "clank"}}
+	if err := c.Open(t.Context()); err == nil || !strings.Contains(err.Error(), `"clank"`) {
+		t.Errorf("Open = %v", err)
+	}
+}

@@ -1,0 +1,170 @@
+package conn
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"time"
+
+	"clank/voice"
+
+	"github.com/pion/rtcp"
+)
+
+// A screenshot of a page with photos has 60 to 200 KB, as every picture is a whole one: up to 170 packets. Sent at once they would
+// overrun what routers on the way can hold, and one lost packet is a lost picture. So they leave at a pace.
+const (
+	paceEvery      = 2 * time.Millisecond
+	minPacePackets = 4 // packets that go each time: 19 Mbit/s
+
+	pacerSlots           = 2048 // packets, a power of two: the largest frame has 1,793
+	maxPacketAge         = 2 * time.Second
+	resendWait           = 15 * time.Millisecond // before a packet is sent once more again
+	resendRate           = 500                   // packets a second that are sent again, on average
+	maxResends           = 512                   // of them that wait or come at once
+	originalSequenceSize = 2                     // bytes of a packet's number in RFC 4588
+)
+
+// Pacer is the packets of pictures that wait to be sent, and those that were sent last and may be asked for again. S is where they go:
+// what was made for one is never sent to another. Set the fields, then Reset. Its methods must not be called at once.
+type Pacer[S comparable] struct {
+	// Send gives a packet, with so many bytes after its header, to where it goes. It does not keep the packet. An error is the end
+	// of the frames that wait.
+	Send func(to S, packet []byte, payload int, at time.Time) error
+
+	// Resend does so with a packet that was sent before, as RFC 4588 has it or as it was.
+	Resend func(to S, packet []byte)
+
+	PayloadType, ResendType uint8 // of payload
+
+	to              S // whose packets they are
+	slots           []queuedPacket
+	sequence        uint16 // of the next packet that is made; its slot is this modulo pacerSlots
+	picture         uint16 // number of the last frame
+	rtx             uint32 // source of what is sent again; 0 is that of the packet
+	unsent          int    // packets before sequence that have not gone
+	receiverPackets int    // packets before sequence that are for to
+	due             time.Time
+	next            time.Time // not before then may more go
+
+	resends        []uint16  // sequence numbers of packets that are to be sent again
+	resendSequence uint16    // sequence number of the next of those
+	resendTokens   float64   // packets that may be sent again, as of leftAt
+	tokensAt       time.Time // zero: as many as may be at once
+	buf            []byte
+}
+
+// queuedPacket is one packet, readable.
+type queuedPacket struct {
+	data     []byte
+	head     int // bytes of its header
+	made     time.Time
+	resentAt time.Time // when it was last sent again
+}
+
+// Reset chooses where all numbers begin. It is called once, before the first frame.
+func (b *Pacer[S]) Reset() {
+	b.sequence, b.resendSequence = uint16(rand.Uint32()), uint16(rand.Uint32()) //nolint:gosec // any bits will do
+	b.picture = uint16(rand.Uint32N(1 << 15))                                   //nolint:gosec // held to 15 bits
+}
+
+// Clear forgets all packets. Their numbers are not used again.
+func (b *Pacer[S]) Clear() {
+	var none S
+	b.unsent, b.receiverPackets, b.resends, b.to = 0, 0, b.resends[:0], none
+}
+
+// HoldsFor reports whether the packets that are kept go there.
+func (b *Pacer[S]) HoldsFor(to S) bool { return b.to == to }
+
+// Pending reports whether there is something to send.
+func (b *Pacer[S]) Pending() bool { return b.unsent > 0 || len(b.resends) > 0 }
+
+// SendDue sends the packets whose turn it is, and returns how long to wait for the next ones; 0 if there are none. What was made for
+// somewhere else than to is forgotten, with [voice.ErrUnavailable].
+func (b *Pacer[S]) SendDue(to S, now time.Time) (time.Duration, error) {
+	if !b.Pending() {
+		return 0, nil
+	}
+	if to != b.to {
+		b.Clear()
+		return 0, voice.ErrUnavailable
+	}
+	if wait := b.next.Sub(now); wait > 0 {
+		return wait, nil
+	}
+	b.next = now.Add(paceEvery)
+	for range min(minPacePackets, len(b.resends)) {
+		b.resendPacket(b.resends[0])
+		b.resends = b.resends[1:]
+	}
+	n := minPacePackets
+	if rest := b.due.Sub(now); rest < paceEvery {
+		n = b.unsent
+	} else {
+		steps := int(rest / paceEvery)
+		n = max(n, (b.unsent+steps-1)/steps)
+	}
+	for range min(n, b.unsent) {
+		k := &b.slots[(b.sequence-uint16(b.unsent))%pacerSlots] //nolint:gosec // at most boxSize
+		b.unsent--
+		if err := b.Send(b.to, k.data, len(k.data)-k.head, now); err != nil {
+			b.unsent = 0 // one gap is a lost frame
+			return 0, err
+		}
+	}
+	if !b.Pending() {
+		return 0, nil
+	}
+	return paceEvery, nil
+}
+
+// resendPacket sends a packet again: as RFC 4588 has it where there is a source for that, else as it was.
+func (b *Pacer[S]) resendPacket(sequence uint16) {
+	k := &b.slots[sequence%pacerSlots]
+	packet := k.data
+	if b.rtx != 0 {
+		packet = append(append(b.buf[:0], k.data[:k.head]...), 0, 0)
+		packet = append(packet, k.data[k.head:]...)
+		packet[1] = packet[1]&0x80 | b.ResendType
+		copy(packet[k.head:], packet[2:2+originalSequenceSize]) // its number before
+		binary.BigEndian.PutUint16(packet[2:], b.resendSequence)
+		binary.BigEndian.PutUint32(packet[8:], b.rtx)
+		b.buf = packet
+	}
+	b.resendSequence++
+	b.Resend(b.to, packet)
+}
+
+// QueueResends notes which packets a receiver has not got, as a generic NACK of RFC 4585 names them. Those that have gone, and lately, and not
+// just now again, wait to be sent again.
+func (b *Pacer[S]) QueueResends(lost []rtcp.NackPair, now time.Time) {
+	for _, pair := range lost {
+		for _, sequence := range pair.PacketList() {
+			b.queueResend(sequence, now)
+		}
+	}
+}
+
+func (b *Pacer[S]) queueResend(sequence uint16, now time.Time) {
+	back := int(b.sequence - sequence) // 1 is the newest
+	if back == 0 || back > b.receiverPackets || back <= b.unsent || len(b.resends) >= maxResends {
+		return
+	}
+	k := &b.slots[sequence%pacerSlots]
+	if now.Sub(k.made) > maxPacketAge || now.Sub(k.resentAt) < resendWait || !b.takeResendToken(now) {
+		return
+	}
+	k.resentAt = now
+	b.resends = append(b.resends, sequence)
+}
+
+// takeResendToken reports whether one more packet may be sent again: nobody makes us send without end.
+func (b *Pacer[S]) takeResendToken(now time.Time) bool {
+	b.resendTokens = min(maxResends, b.resendTokens+now.Sub(b.tokensAt).Seconds()*resendRate)
+	b.tokensAt = now
+	if b.resendTokens < 1 {
+		return false
+	}
+	b.resendTokens--
+	return true
+}

@@ -1,0 +1,216 @@
+package conn
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"clank/voice/discord/dave"
+)
+
+// idle is a transport that leads nowhere.
+type idle struct{ Transport }
+
+func (idle) Send([]byte) error { return nil }
+func (idle) Close() error      { return nil }
+
+// settledConn is a connection that has a session but no socket.
+func settledConn(tb testing.TB) (*Conn, *link) {
+	tb.Helper()
+	l := &link{queue: make(chan message, maxQueue), usable: true, onUsable: func() {}, timer: time.NewTimer(time.Hour), end: func(error) {}}
+	c := &Conn{Target: Target{UserID: "1"}, self: 1, link: l, Video: true}
+	s, err := dave.New(dave.Options{UserID: 1, GroupID: 2, SendBinary: c.sendBinary, SendJSON: c.sendJSON})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := s.Select(0); err != nil {
+		tb.Fatal(err)
+	}
+	c.session = &session{ready: Ready{SSRC: 5}, described: true, transport: idle{}, dave: s, senders: NewSenderTable()}
+	tb.Cleanup(func() { l.timer.Stop() })
+	return c, l
+}
+
+func FuzzGatewayMessages(f *testing.F) {
+	for _, text := range []string{
+		`{"op":5,"d":{"ssrc":1,"user_id":"2","speaking":1},"seq":3}`, `{"op":11,"d":{"user_ids":["2","3"]}}`, `{"op":13,"d":{"user_id":"2"}}`,
+		`{"op":15,"d":{"any":100,"5":50}}`, `{"op":14,"d":{"video_codec":"VP8"}}`, `{"op":6,"d":{"t":1}}`, `{"op":9,"d":null}`,
+		`{"op":24,"d":{"epoch":1,"protocol_version":1}}`, `{"op":21,"d":{"transition_id":0,"protocol_version":1}}`, `{"op":22,"d":{"transition_id":1}}`,
+		`{"op":4,"d":{"secret_key":[1,2,256]}}`, `{"op":2,"d":{}}`, `{"op":99}`,
+	} {
+		f.Add(false, []byte(text))
+	}
+	f.Add(true, []byte{0, 1, 25, 2, 3})
+	f.Add(true, []byte{0, 1, 27, 0, 0})
+	f.Add(true, []byte{0, 1, 30, 0, 1})
+	f.Fuzz(func(t *testing.T, binary bool, data []byte) {
+		c, l := settledConn(t)
+		l.hasHeartbeat = true // no goroutines here
+		if binary {
+			c.handleBinary(l, data)
+			return
+		}
+		_ = c.handleText(t.Context(), l, data) // an error ends the socket
+	})
+}
+
+func TestNobodyKeepsUsFromHearingOthers(t *testing.T) {
+	c, l := settledConn(t)
+	heard := map[string]int{}
+	c.Handle = func(e Event) {
+		if e.Kind == PacketReceived {
+			heard[e.Packet.From]++
+		}
+	}
+	feed := func(text string) {
+		if err := c.handleText(t.Context(), l, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packet := func(ssrc uint32, n int) []byte {
+		p := binary.BigEndian.AppendUint32([]byte{0x80, typeOpus, byte(n >> 8), byte(n), 0, 0, 0, 0}, ssrc)
+		return append(p, 0x78, byte(n))
+	}
+	feed(`{"op":11,"d":{"user_ids":["2","3"]}}`)
+	feed(`{"op":5,"d":{"ssrc":1,"user_id":"3","speaking":1}}`)
+	for ssrc := range uint32(5000) { // one person, thousands of sources
+		feed(fmt.Sprintf(`{"op":5,"d":{"ssrc":%d,"user_id":"2","speaking":1}}`, ssrc+2))
+		c.handlePacket(c.session, packet(ssrc+2, 1))
+	}
+	const maxBurst = 20000 // packets of one person that are read at once
+	for n := range 2 * maxBurst {
+		c.handlePacket(c.session, packet(2, n+2))
+	}
+	c.handlePacket(c.session, packet(1, 1))
+	if heard["2"] > 3*maxBurst/2 || heard["3"] != 1 {
+		t.Errorf("heard %v, want no more than %d at once of one person, and the other", heard, maxBurst)
+	}
+	feed(`{"op":5,"d":{"ssrc":9999,"user_id":"3","speaking":1}}`)
+	c.handlePacket(c.session, packet(9999, 1))
+	if heard["3"] != 2 {
+		t.Error("who begins to speak after a flood of sources is not heard")
+	}
+	for op := 100; op < 5000; op++ {
+		feed(fmt.Sprintf(`{"op":%d,"d":{}}`, op))
+	}
+	if n := len(c.reportedOps); n > maxReportedOps {
+		t.Errorf("%d strange kinds of message are remembered", n)
+	}
+}
+
+func FuzzDiscoveryAnswer(f *testing.F) {
+	f.Add(append(discoveryRequest(7), 0))
+	answer := discoveryRequest(7)
+	answer[1] = 2
+	copy(answer[8:], "192.0.2.1")
+	binary.BigEndian.PutUint16(answer[72:], 50000)
+	f.Add(answer)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if seen, ok := discoveryAnswer(data, 7); ok && !seen.IsValid() {
+			t.Errorf("%x was read as %v", data, seen)
+		}
+	})
+}
+
+func TestDiscoveryAnswersAreChecked(t *testing.T) {
+	answer := discoveryRequest(7)
+	answer[1] = 2
+	copy(answer[8:], "192.0.2.1")
+	binary.BigEndian.PutUint16(answer[72:], 50000)
+	if seen, ok := discoveryAnswer(answer, 7); !ok || seen.String() != "192.0.2.1:50000" {
+		t.Errorf("got %v, %v", seen, ok)
+	}
+	for name, bad := range map[string]func([]byte) []byte{
+		"our own question": func(a []byte) []byte { a[1] = 1; return a },
+		"another's":        func(a []byte) []byte { a[7]++; return a },
+		"no address":       func(a []byte) []byte { a[8] = 'x'; return a },
+		"no port":          func(a []byte) []byte { a[72], a[73] = 0, 0; return a },
+		"too short":        func(a []byte) []byte { return a[:73] },
+	} {
+		if seen, ok := discoveryAnswer(bad(append([]byte(nil), answer...)), 7); ok {
+			t.Errorf("%s was read as %v", name, seen)
+		}
+	}
+}
+
+func TestNumbersOfMessagesWrap(t *testing.T) {
+	l := &link{resumed: true}
+	l.seq.Store(65534)
+	for _, step := range []struct {
+		seq int
+		new bool
+	}{{65534, false}, {65535, true}, {65535, false}, {0, true}, {0, false}, {1, true}} {
+		if got := l.advance(step.seq); got != step.new {
+			t.Errorf("message %d is new: %v, want %v", step.seq, got, step.new)
+		}
+	}
+}
+
+// a server that answers keep-alives, until it is told not to.
+func TestASilentTransportIsNoticed(t *testing.T) {
+	server, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	conn, err := net.DialUDP("udp4", nil, server.LocalAddr().(*net.UDPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := make(chan error, 1)
+	u := NewUDP(func([]byte) {}, func(err error) { failed <- err }).(*udp)
+	u.conn, u.mode, u.every = conn, ModeAES256GCM, 5*time.Millisecond
+	if err := u.Start(t.Context(), Description{Mode: ModeAES256GCM, Key: make([]byte, 32)}); err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	buf := make([]byte, 100)
+	for range 3 {
+		n, from, err := server.ReadFromUDP(buf)
+		if err != nil || n != pingSize {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+		if _, err := server.WriteToUDP(buf[:n], from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case err := <-failed:
+		if err == nil {
+			t.Error("it failed without a reason")
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the silence was not noticed")
+	}
+}
+
+func BenchmarkPacketOut(b *testing.B) {
+	c, _ := settledConn(b)
+	c.out.reset(time.Now())
+	opus := make([]byte, 160)
+	for b.Loop() {
+		if err := c.SendAudio(opus); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPacketIn(b *testing.B) {
+	c, _ := settledConn(b)
+	c.Handle = func(Event) {}
+	c.assignSource(9, "2")
+	packet := append([]byte{0x80, typeOpus, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}, make([]byte, 160)...)
+	for n := 1; b.Loop(); n++ {
+		if n%10000 == 0 { // faster than anybody speaks
+			c.session.senders.RemoveUser("2")
+			c.assignSource(9, "2")
+		}
+		binary.BigEndian.PutUint16(packet[2:], binary.BigEndian.Uint16(packet[2:])+1)
+		c.handlePacket(c.session, packet)
+	}
+	if c.Stats().Received == 0 {
+		b.Fatal("nothing was heard")
+	}
+}

@@ -1,0 +1,148 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+const (
+	defaultMinWait   = 250 * time.Millisecond
+	defaultMaxOutage = time.Minute
+	maxDoublings     = 5
+	// stableAfter is how long a socket must have lived for its end to count as a first failure.
+	stableAfter = 3 * time.Second
+	// bridgeTime is how long media goes on when the gateway's socket has broken: packets have a way of their own, and mostly
+	// the session is resumed before anybody would notice. Keys that may have changed meanwhile are kept by the others for longer.
+	bridgeTime = 2 * time.Second
+)
+
+// run connects again and again until ctx ends or trying again cannot help, and returns why it ended.
+func (c *Conn) run(ctx context.Context, opened func()) error {
+	c.dropSession()
+	defer c.dropSession()
+	maxOutage := c.MaxOutage
+	if maxOutage == 0 {
+		maxOutage = defaultMaxOutage
+	}
+	since, try := time.Now(), 0
+	for {
+		lived, err := c.connect(ctx, opened)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		c.reportDown(err)
+		react := ReactionTo(err)
+		if react == Rejoin || react == WaitForGateway || react == GiveUp {
+			return err
+		}
+		if react == Reidentify {
+			c.dropSession()
+		}
+		if lived > stableAfter {
+			since, try = time.Now(), 0
+		}
+		if time.Since(since) > maxOutage {
+			return fmt.Errorf("the voice connection could not be restored within %s: %w", maxOutage, err)
+		}
+		if err := c.backOff(ctx, try); err != nil {
+			return err
+		}
+		try++
+	}
+}
+
+// reportDown tells that what we send does not go out for now.
+func (c *Conn) reportDown(err error) {
+	c.logger().Info("voice connection lost", "error", err)
+	c.mu.Lock()
+	c.lastErr = err
+	told := c.announced
+	c.announced = false
+	c.mu.Unlock()
+	if told {
+		c.emit(Event{Kind: Down, Text: err.Error()})
+	}
+}
+
+// backOff waits before the next try; the first one comes almost at once.
+func (c *Conn) backOff(ctx context.Context, try int) error {
+	wait := c.MinWait
+	if wait == 0 {
+		wait = defaultMinWait
+	}
+	if try == 0 {
+		wait /= 8
+	} else {
+		wait <<= min(try-1, maxDoublings)
+	}
+	t := time.NewTimer(wait/2 + rand.N(wait/2+1))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// dropSession forgets the session, so that the next socket identifies anew.
+func (c *Conn) dropSession() {
+	c.mu.Lock()
+	s := c.session
+	c.session, c.seq, c.announced = nil, -1, false
+	c.mu.Unlock()
+	c.sendMu.Lock()
+	c.out.speaking, c.out.speakingSent = false, false
+	c.out.pacer.Clear()
+	c.sendMu.Unlock()
+	if s != nil && s.transport != nil {
+		_ = s.transport.Close() // of a socket that is not used any more
+	}
+}
+
+// connect opens one socket and lives with it. It returns why it ended, and for how long it was of use.
+func (c *Conn) connect(ctx context.Context, opened func()) (time.Duration, error) {
+	c.mu.Lock()
+	seq := c.seq
+	c.mu.Unlock()
+	l, err := dial(ctx, c.HTTPClient, gatewayURL(c.Target.Endpoint), seq)
+	if err != nil {
+		return 0, err
+	}
+	var settled time.Time
+	l.onUsable = func() {
+		if settled.IsZero() {
+			settled = time.Now()
+			opened()
+		}
+	}
+	c.mu.Lock()
+	c.link = l
+	c.stats.Connects++
+	c.mu.Unlock()
+	err = l.run(ctx, c)
+	c.mu.Lock()
+	if l.usable {
+		c.bridgeUntil = time.Now().Add(bridgeTime)
+	}
+	c.link, c.seq = nil, int(l.seq.Load())
+	c.mu.Unlock()
+	if settled.IsZero() {
+		return 0, err
+	}
+	return time.Since(settled), err
+}
+
+// gatewayURL is the URL of an endpoint. Discord's never have a scheme.
+func gatewayURL(endpoint string) string {
+	if !strings.Contains(endpoint, "://") {
+		endpoint = "wss://" + endpoint
+	}
+	return strings.TrimSuffix(endpoint, "/") + "/?v=8"
+}
+
+var errSilent = errors.New("the voice gateway went silent")

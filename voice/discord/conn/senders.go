@@ -1,0 +1,188 @@
+package conn
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	unknownWait       = 200 * time.Millisecond // how long packets of somebody unknown are kept
+	maxUnknownPackets = 16                     // of one source
+	maxUnknownSources = 64                     // sources that are kept at once
+	maxSources        = 4096
+	maxUserSources    = 8 // of one person; they have one
+	maxUsers          = 4096
+
+	sourceHold = 10 * time.Second       // a source that was heard so lately does not change hands
+	maxDoubts  = 10                     // packets in a row that whoever a source is said to be of cannot have sent
+	doubtPause = 250 * time.Millisecond // between two searches for who sends something
+)
+
+// Sender is somebody in the call.
+type Sender struct {
+	User string
+	ID   uint64 // the same as a number
+}
+
+// ReceivedPacket is one that came, and when.
+type ReceivedPacket struct {
+	RTPPacket
+
+	At time.Time
+}
+
+// SenderTable is who sends what. Its methods must not be called at once.
+type SenderTable struct {
+	sources  map[uint32]*source
+	users    []string // in the call, without us
+	unknown  map[uint32][]ReceivedPacket
+	searched time.Time // when somebody's keys were tried last
+	limits   map[string]*rateLimit
+}
+
+// source is one stream of sound.
+type source struct {
+	Sender
+
+	quality reception
+	heardAt time.Time // when a packet of theirs was read last
+	doubts  int       // packets in a row that could not be
+}
+
+// NewSenderTable makes an empty book.
+func NewSenderTable() *SenderTable {
+	return &SenderTable{sources: map[uint32]*source{}, unknown: map[uint32][]ReceivedPacket{}, limits: map[string]*rateLimit{}}
+}
+
+// AddUsers notes who is in the call.
+func (b *SenderTable) AddUsers(users []string) {
+	for _, user := range users {
+		if len(b.users) < maxUsers && !slices.Contains(b.users, user) {
+			b.users = append(b.users, user)
+		}
+	}
+}
+
+// RemoveUser forgets somebody who is not in the call any more, and what was theirs.
+func (b *SenderTable) RemoveUser(user string) {
+	delete(b.limits, user)
+	b.users = slices.DeleteFunc(b.users, func(u string) bool { return u == user })
+	for ssrc, s := range b.sources {
+		if s.User == user {
+			delete(b.sources, ssrc)
+		}
+	}
+}
+
+// Users are those in the call. They are the caller's.
+func (b *SenderTable) Users() []string { return slices.Clone(b.users) }
+
+// Assign notes whose a source is, as others say, and returns what came from it before: it is theirs. A source that was just heard is
+// left to whom it was of.
+func (b *SenderTable) Assign(ssrc uint32, to Sender, now time.Time) []ReceivedPacket {
+	if len(b.sources) >= maxSources {
+		return nil
+	}
+	have := b.sources[ssrc]
+	if have != nil && have.User != to.User && now.Sub(have.heardAt) < sourceHold && slices.Contains(b.users, have.User) {
+		return nil // whoever says so may be wrong, or lie
+	}
+	if have == nil || have.User != to.User {
+		b.evictSource(to.User)
+		b.sources[ssrc] = &source{Sender: to}
+	}
+	waiting := b.unknown[ssrc]
+	delete(b.unknown, ssrc)
+	for _, p := range waiting {
+		b.sources[ssrc].quality.count(p.RTPPacket, p.At)
+	}
+	return waiting
+}
+
+// SetSender notes whose a source is that nobody has announced.
+func (b *SenderTable) SetSender(ssrc uint32, on Sender) { b.sources[ssrc] = &source{Sender: on} }
+
+// evictSource forgets the source of user that was heard least lately, if they have as many as one may have.
+func (b *SenderTable) evictSource(user string) {
+	n, oldest, at := 0, uint32(0), time.Time{}
+	for ssrc, s := range b.sources {
+		if s.User != user {
+			continue
+		}
+		if n++; n == 1 || s.heardAt.Before(at) {
+			oldest, at = ssrc, s.heardAt
+		}
+	}
+	if n >= maxUserSources {
+		delete(b.sources, oldest)
+	}
+}
+
+// SenderOf notes a packet. If its source is known, so is who sends it. Else the packet is kept; once the first one of the source has waited
+// long enough, all of them are returned.
+func (b *SenderTable) SenderOf(p ReceivedPacket) (from Sender, known bool, waiting []ReceivedPacket) {
+	if s := b.sources[p.SSRC]; s != nil {
+		s.quality.count(p.RTPPacket, p.At)
+		return s.Sender, true, nil
+	}
+	return Sender{}, false, b.bufferUnknown(p)
+}
+
+// bufferUnknown keeps a packet of an unknown source. Once the first of them has waited long enough it returns them all.
+func (b *SenderTable) bufferUnknown(p ReceivedPacket) []ReceivedPacket {
+	have := b.unknown[p.SSRC]
+	if have == nil && len(b.unknown) >= maxUnknownSources {
+		for other, kept := range b.unknown {
+			if p.At.Sub(kept[len(kept)-1].At) > unknownWait {
+				delete(b.unknown, other)
+			}
+		}
+		if len(b.unknown) >= maxUnknownSources {
+			return nil
+		}
+	}
+	have = append(have, p)
+	if len(have) > maxUnknownPackets {
+		have = have[1:]
+	}
+	if len(have) < maxUnknownPackets && p.At.Sub(have[0].At) < unknownWait {
+		b.unknown[p.SSRC] = have
+		return nil
+	}
+	delete(b.unknown, p.SSRC)
+	return have
+}
+
+// MarkHeard notes that a packet of a source could be read.
+func (b *SenderTable) MarkHeard(ssrc uint32, at time.Time) {
+	if s := b.sources[ssrc]; s != nil {
+		s.heardAt, s.doubts = at, 0
+	}
+}
+
+// AddDoubt notes that whoever a source is said to be of cannot have sent a packet, and reports whether that was so often enough to look for
+// who does.
+func (b *SenderTable) AddDoubt(ssrc uint32) bool {
+	s := b.sources[ssrc]
+	if s == nil {
+		return false
+	}
+	s.doubts++
+	return s.doubts >= maxDoubts
+}
+
+// Correct notes whose a source really is.
+func (b *SenderTable) Correct(ssrc uint32, to Sender) {
+	if s := b.sources[ssrc]; s != nil {
+		s.Sender = to
+	}
+}
+
+// AllowSearch reports whether keys may be tried now: each try of a frame that was made for it is work.
+func (b *SenderTable) AllowSearch(now time.Time) bool {
+	if now.Sub(b.searched) < doubtPause {
+		return false
+	}
+	b.searched = now
+	return true
+}

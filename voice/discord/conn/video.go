@@ -1,0 +1,137 @@
+package conn
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"clank/voice"
+	"clank/voice/discord/dave"
+
+	"github.com/pion/rtcp"
+)
+
+const (
+	defaultDelayID = 6  // the extension's number in Discord's native clients
+	defaultRate    = 10 // frames a second, where none was announced
+)
+
+// SendVideo sends one VP8 frame that was taken at a time. It is [voice.ErrUnavailable] while nothing can be sent. The first packets have gone when
+// it returns; the rest of a large frame follows within half of the time that the announced rate leaves between two.
+func (c *Conn) SendVideo(vp8 []byte, taken time.Time) error {
+	if len(vp8) == 0 || len(vp8) > MaxVideoFrame {
+		return fmt.Errorf("send a frame of %d bytes: it must have some, and at most %d", len(vp8), MaxVideoFrame)
+	}
+	c.sendMu.Lock()
+	defer c.sendMu.Unlock()
+	s := c.sendable()
+	if s == nil {
+		return voice.ErrUnavailable
+	}
+	ssrc, rtx := s.ready.VideoSSRCs()
+	if ssrc == 0 || !c.out.showing {
+		return voice.ErrUnavailable
+	}
+	frame, err := s.dave.Encrypt(dave.VP8, vp8)
+	if err != nil {
+		return voice.ErrUnavailable
+	}
+	now := time.Now()
+	f := VideoFrame{
+		Data: frame, SSRC: ssrc, RTX: rtx, Timestamp: c.out.video.timestamp + videoTicks(taken.Sub(c.out.began)),
+		DelayID: c.PlayoutDelayID, Spread: c.frameSpread(),
+	}
+	if f.DelayID == 0 {
+		f.DelayID = defaultDelayID
+	}
+	if err := c.out.pacer.PutFrame(s, f, now); err != nil {
+		return err
+	}
+	wait, err := c.sendDue(now)
+	if wait > 0 {
+		c.wakePacer()
+	}
+	return err
+}
+
+func videoTicks(d time.Duration) uint32 {
+	return uint32(d.Seconds() * videoClock) // wraps after half a day
+}
+
+// frameSpread is the time within which a frame has gone.
+func (c *Conn) frameSpread() time.Duration {
+	rate := c.out.format.Rate
+	if rate <= 0 {
+		rate = defaultRate
+	}
+	return time.Second / time.Duration(rate) / 2
+}
+
+// initPacer makes the box of our pictures.
+func (c *Conn) initPacer() {
+	c.out.pacer.PayloadType, c.out.pacer.ResendType = typeVP8, typeVP8RTX
+	c.out.pacer.Send = func(s *session, packet []byte, payload int, at time.Time) error {
+		return c.send(s, &c.out.video, packet, payload, at)
+	}
+	c.out.pacer.Resend = func(s *session, packet []byte) {
+		if err := s.transport.Send(packet); err != nil {
+			c.logger().Debug("packet was not sent again", "error", err)
+			return
+		}
+		c.updateStats(func(s *Stats) { s.Repeated++ })
+	}
+	c.out.pacer.Reset()
+}
+
+// wakePacer has the pacer look.
+func (c *Conn) wakePacer() {
+	select {
+	case c.paceWake <- struct{}{}:
+	default: // it will, or there is none
+	}
+}
+
+// pace sends what waits in the box, until ctx ends.
+func (c *Conn) pace(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	timer.Stop()
+	for {
+		select {
+		case <-c.paceWake:
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+		c.sendMu.Lock()
+		wait, _ := c.sendDue(time.Now()) // a packet that is lost here is like one that is lost on the way
+		c.sendMu.Unlock()
+		if wait > 0 {
+			timer.Reset(wait)
+		}
+	}
+}
+
+// sendDue sends the packets whose turn it is, and returns how long to wait for the next ones; 0 if there are none. It is called with sending
+// held.
+func (c *Conn) sendDue(now time.Time) (time.Duration, error) {
+	if !c.out.pacer.Pending() {
+		return 0, nil
+	}
+	return c.out.pacer.SendDue(c.sendable(), now)
+}
+
+// handleNack takes what a receiver did not get. A transport that sends again by itself needs nobody to.
+func (c *Conn) handleNack(s *session, p *rtcp.TransportLayerNack, now time.Time) {
+	c.sendMu.Lock()
+	defer c.sendMu.Unlock()
+	if !c.out.pacer.HoldsFor(s) {
+		return // of nothing that we have sent
+	}
+	video, _ := s.ready.VideoSSRCs()
+	if _, itself := s.transport.(SourceTransport); itself || p.MediaSSRC != video {
+		return
+	}
+	c.out.pacer.QueueResends(p.Nacks, now)
+	c.wakePacer()
+}

@@ -1,0 +1,278 @@
+package conn_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"clank/internal/test/discordtest/voicetest"
+	"clank/voice"
+	"clank/voice/discord/conn"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pion/rtcp"
+)
+
+// stream opens a connection that shows pictures, and brings somebody who watches.
+func (h hall) stream(t *testing.T) (*conn.Conn, *events, *voicetest.Member) {
+	t.Helper()
+	c, e := h.open(t, func(c *conn.Conn) {
+		c.Video, c.SpeakingFlags, c.ReportEvery = true, conn.SpeakingSoundshare, 30*time.Millisecond
+	})
+	m := h.join(t, ada, func(o *voicetest.MemberOptions) { o.Video = true })
+	return c, e, m
+}
+
+func TestPicturesArriveWhole(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	c, e, m := h.stream(t)
+	codec, at := e.kind(t, 0, conn.CodecChosen)
+	if codec.Text != "VP8" {
+		t.Errorf("the codec is %q, want VP8", codec.Text)
+	}
+	frame := bytes.Repeat([]byte{0x10, 2, 3, 4, 5, 6, 7}, 1000) // bit 0 is a key frame's
+	if err := c.SendVideo(frame, time.Now()); !errors.Is(err, voice.ErrUnavailable) {
+		t.Errorf("SendVideo before ShowVideo = %v, want ErrMute", err)
+	}
+	c.ShowVideo(conn.Format{Width: 1280, Height: 720, Rate: 8, Bitrate: 4_000_000})
+	m.RequestQuality(100)
+	want, at := e.kind(t, at, conn.QualityWanted)
+	for want.Quality != 100 {
+		want, at = e.kind(t, at, conn.QualityWanted)
+	}
+	taken := time.Now()
+	for i := range 2 {
+		if err := c.SendVideo(frame, taken.Add(time.Duration(i)*125*time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var first uint32
+	for i := range 2 {
+		f, err := m.Next(deadline(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.Video || f.From != self || f.Payload != 105 || !bytes.Equal(f.Data, frame) {
+			t.Errorf("picture %d: %d bytes of type %d from %s, want %d of type 105", i, len(f.Data), f.Payload, f.From, len(frame))
+		}
+		if i == 0 {
+			first = f.Timestamp
+		} else if got := f.Timestamp - first; got < 11249 || got > 11251 {
+			t.Errorf("an eighth of a second is %d ticks, want 11250", got)
+		}
+	}
+	c.HideVideo()
+	h.await(t, "the end of pictures", func() bool { return len(h.Received(voicetest.OpVideo)) >= 3 })
+	if err := c.SendVideo(frame, time.Now()); !errors.Is(err, voice.ErrUnavailable) {
+		t.Errorf("SendVideo after HideVideo = %v, want ErrMute", err)
+	}
+	if got := masks(t, h, 1); !cmp.Equal(got, []int{conn.SpeakingSoundshare}) {
+		t.Errorf("we spoke as %v, want the sound of something shared", got)
+	}
+	if got := h.Violations(); len(got) > 0 {
+		t.Errorf("violations %v", got)
+	}
+}
+
+func TestPicturesAreAnnouncedAgainAfterAReconnect(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	c, e, _ := h.stream(t)
+	c.ShowVideo(conn.Format{Width: 640, Height: 480})
+	list := func() (ours []voicetest.Message) {
+		for _, m := range h.Received(voicetest.OpVideo) {
+			if m.Seat == seat {
+				ours = append(ours, m)
+			}
+		}
+		return ours
+	}
+	_, at := e.kind(t, 0, conn.Up)
+	h.await(t, "announcement", func() bool { return len(list()) == 2 })
+	if err := h.CloseSeat(seat, voicetest.CloseTimeout, ""); err != nil {
+		t.Fatal(err)
+	}
+	e.next(t, at, "Up", func(ev conn.Event) bool { return ev.Kind == conn.Up })
+	h.await(t, "announcements", func() bool { return len(list()) == 3 }) // empty, shown, shown again
+	var last struct {
+		VideoSSRC uint32 `json:"video_ssrc"`
+		Streams   []struct {
+			MaxResolution struct{ Width, Height int } `json:"max_resolution"`
+		}
+	}
+	messages := list()
+	if err := json.Unmarshal(messages[len(messages)-1].Data, &last); err != nil {
+		t.Fatal(err)
+	}
+	now, _ := h.Client(seat)
+	if last.VideoSSRC == 0 || last.VideoSSRC != now.Video || len(last.Streams) != 1 || last.Streams[0].MaxResolution.Width != 640 {
+		t.Errorf("announced %s, want source %d", messages[len(messages)-1].Data, now.Video)
+	}
+}
+
+func TestLostPicturesAreAskedFor(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	_, e, m := h.stream(t)
+	now, _ := h.Client(seat)
+	pli, err := (&rtcp.PictureLossIndication{SenderSSRC: 1, MediaSSRC: now.Video}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.SendRTCP(pli); err != nil {
+		t.Fatal(err)
+	}
+	e.kind(t, 0, conn.KeyFrameWanted)
+}
+
+func TestAnotherCodecIsTold(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	_, e, _ := h.stream(t)
+	h.ChooseVideoCodec("H264")
+	e.next(t, 0, "H264", func(ev conn.Event) bool { return ev.Kind == conn.CodecChosen && ev.Text == "H264" })
+}
+
+func TestFramesHaveASize(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	c, _, _ := h.stream(t)
+	for _, frame := range [][]byte{nil, make([]byte, 3<<20)} {
+		if err := c.SendVideo(frame, time.Now()); err == nil || errors.Is(err, voice.ErrUnavailable) {
+			t.Errorf("SendVideo of %d bytes = %v", len(frame), err)
+		}
+	}
+}
+
+func TestSendersAndReceiversReport(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	c, e, m := h.stream(t)
+	m.Speak(conn.SpeakingMicrophone)
+	for i := range byte(3) {
+		if err := errors.Join(m.Send([]byte{i}), c.SendAudio([]byte{i})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.kind(t, 0, conn.PacketReceived)
+	theirs, _ := m.SSRC()
+	us, _ := h.Client(seat)
+	var sender *rtcp.SenderReport
+	var block *rtcp.ReceptionReport
+	h.await(t, "reports", func() bool {
+		for _, control := range h.RTCP() {
+			packets, err := rtcp.Unmarshal(control.Packet)
+			if err != nil || control.Seat != seat {
+				t.Errorf("control %x of %v: %v", control.Packet, control.Seat, err)
+			}
+			for _, p := range packets {
+				switch p := p.(type) {
+				case *rtcp.SenderReport:
+					sender = p
+				case *rtcp.ReceiverReport:
+					block = &p.Reports[0]
+				}
+			}
+		}
+		return sender != nil && sender.PacketCount == 3 && block != nil
+	})
+	if at := time.Unix(int64(sender.NTPTime>>32)-2208988800, 0); time.Since(at).Abs() > time.Minute || sender.SSRC != us.Audio {
+		t.Errorf("our report of %s about %d, want one of now about %d", at, sender.SSRC, us.Audio)
+	}
+	if block.SSRC != theirs || block.FractionLost != 0 {
+		t.Errorf("we tell %+v of ada, want nothing lost of %d", block, theirs)
+	}
+	loss := rtcp.ReceiverReport{SSRC: theirs, Reports: []rtcp.ReceptionReport{{SSRC: us.Audio, FractionLost: 64}}}
+	data, err := loss.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.SendRTCP(seat, data); err != nil {
+		t.Fatal(err)
+	}
+	limit := deadline(t)
+	for c.Stats().LostSent != 0.25 {
+		select {
+		case <-limit.Done():
+			t.Fatalf("the loss is %v, want a quarter", c.Stats().LostSent)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// silentTransport lets a test say what comes in.
+type silentTransport struct {
+	conn.Transport
+	received func([]byte)
+}
+
+func TestPacketsThatComeEarlyAreKept(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	made := make(chan *silentTransport, 1)
+	_, e := h.open(t, func(c *conn.Conn) {
+		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
+			tr := &silentTransport{conn.NewUDP(received, failed), received}
+			made <- tr
+			return tr
+		}
+	})
+	tr := <-made
+	packet := func(ssrc uint32, n byte) []byte {
+		p := []byte{0x80, 120, 0, n, 0, 0, 0, 0}
+		return append(binary.BigEndian.AppendUint32(p, ssrc), n)
+	}
+	tr.received(packet(77, 1))
+	tr.received(packet(77, 2))
+	tr.received(packet(78, 3))
+	if err := h.Send(seat, voicetest.OpVideo, `{"user_id":"901","audio_ssrc":77,"video_ssrc":0}`); err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for n := byte(1); n <= 2; n++ {
+		var ev conn.Event
+		ev, at = e.kind(t, at, conn.PacketReceived)
+		if ev.Packet.From != ada || !bytes.Equal(ev.Packet.Opus, []byte{n}) {
+			t.Errorf("heard %+v, want packet %d of ada", ev.Packet, n)
+		}
+	}
+	tr.received(packet(77, 4))
+	if ev, _ := e.kind(t, at, conn.PacketReceived); !bytes.Equal(ev.Packet.Opus, []byte{4}) {
+		t.Errorf("heard %x, want packet 4", ev.Packet.Opus)
+	}
+}
+
+func TestPacketsOfNobodyAreCountedAndDropped(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	made := make(chan *silentTransport, 1)
+	c, e := h.open(t, func(c *conn.Conn) {
+		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
+			tr := &silentTransport{conn.NewUDP(received, failed), received}
+			made <- tr
+			return tr
+		}
+	})
+	tr := <-made
+	for i := range 40 {
+		p := []byte{0x80, 120, 0, byte(i), 0, 0, 0, 0, 0, 0, 0, 5, 1}
+		tr.received(p)
+	}
+	if got := c.Stats().Unknown; got == 0 || e.count(conn.PacketReceived) != 0 {
+		t.Errorf("%d packets counted, %d heard; want some and none", got, e.count(conn.PacketReceived))
+	}
+}
+
+func TestTransportThatFailsIsReplaced(t *testing.T) {
+	h := newHall(t, voicetest.Config{})
+	failures := make(chan func(error), 4)
+	c, e := h.open(t, func(c *conn.Conn) {
+		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
+			failures <- failed
+			return conn.NewUDP(received, failed)
+		}
+	})
+	_, at := e.kind(t, 0, conn.Up)
+	(<-failures)(errors.New("no route"))
+	_, at = e.kind(t, at, conn.Down)
+	e.kind(t, at, conn.Up)
+	if got := len(h.Received(voicetest.OpIdentify)); got != 2 || c.SendAudio([]byte{1}) != nil {
+		t.Errorf("%d identifications, want two", got)
+	}
+}

@@ -1,0 +1,240 @@
+package dave
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"time"
+)
+
+// versionUnselected is the version before the gateway has chosen one.
+const versionUnselected = -1
+
+// maxEpochs is how many epochs of keys are kept for one person, if transitions come faster than old keys are forgotten.
+const maxEpochs = 4
+
+// mediaKeys has what frames go through: how we send, and whom we can hear. Sending and hearing do not wait for each other.
+type mediaKeys struct {
+	out struct {
+		sync.Mutex
+		version int
+		keys    *frameEncryptor // nil if there are none
+		secret  []byte          // that keys were made of
+	}
+	in struct {
+		sync.Mutex
+		people    map[uint64][]*receiveEpoch // newest last
+		serial    int                        // of the epoch that came last
+		cleartext bool                       // frames may come unencrypted
+		until     time.Time                  // and until when; zero is without end
+	}
+	view struct {
+		sync.Mutex
+		GroupView
+	}
+}
+
+// receiveEpoch is the keys of one person's frames in one epoch, and when they are to be forgotten; never if that is zero.
+type receiveEpoch struct {
+	keys   *frameDecryptor
+	serial int // epochs in the order in which they came; groups that are made anew count theirs from 1 again
+	until  time.Time
+}
+
+// reset forgets all keys. Only version 0 can do without.
+func (m *mediaKeys) reset(version int) {
+	m.out.Lock()
+	m.out.version, m.out.keys, m.out.secret = version, nil, nil
+	m.out.Unlock()
+	m.in.Lock()
+	m.in.people, m.in.cleartext, m.in.until = make(map[uint64][]*receiveEpoch), version == 0, time.Time{}
+	m.in.Unlock()
+	m.setView(GroupView{})
+}
+
+// setView keeps what members can compare.
+func (m *mediaKeys) setView(v GroupView) {
+	m.view.Lock()
+	defer m.view.Unlock()
+	m.view.GroupView = v
+}
+
+func (m *mediaKeys) currentView() GroupView {
+	m.view.Lock()
+	defer m.view.Unlock()
+	return m.view.GroupView
+}
+
+// addReceiveKeys adds keys of a new epoch to those that are there, and gives the epoch's serial number.
+func (m *mediaKeys) addReceiveKeys(secrets map[uint64][]byte, now time.Time) int {
+	m.in.Lock()
+	defer m.in.Unlock()
+	for user := range m.in.people {
+		m.expireEpochs(user, now)
+	}
+	m.in.serial++
+	for user, secret := range secrets {
+		epochs := append(m.in.people[user], &receiveEpoch{keys: newFrameDecryptor(secret), serial: m.in.serial})
+		m.in.people[user] = epochs[max(0, len(epochs)-maxEpochs):]
+	}
+	return m.in.serial
+}
+
+// noEpoch is the serial number of an epoch that we have no keys of: all keys are older.
+const noEpoch = math.MaxInt
+
+// expectCleartext allows frames that are not encrypted, because others may stop encrypting before we hear of it.
+func (m *mediaKeys) expectCleartext() {
+	m.in.Lock()
+	defer m.in.Unlock()
+	m.in.cleartext, m.in.until = true, time.Time{}
+}
+
+// useSendKeys goes through with a transition: from now on we send with its secret, or with none in version 0. Keys of epochs before it
+// are kept a while, for frames that are under way.
+func (m *mediaKeys) useSendKeys(p pendingTransition, now time.Time) {
+	m.out.Lock()
+	// A secret that is in use already keeps its nonces: beginning them again would use each of them twice.
+	if p.secret == nil || !bytes.Equal(p.secret, m.out.secret) {
+		m.out.keys = nil
+		if p.secret != nil {
+			m.out.keys = newFrameEncryptor(p.secret)
+		}
+	}
+	m.out.version, m.out.secret = p.version, p.secret
+	m.out.Unlock()
+
+	m.in.Lock()
+	defer m.in.Unlock()
+	until := now.Add(keyRetention)
+	if p.version > 0 && m.in.cleartext && m.in.until.IsZero() {
+		m.in.until = until
+	}
+	for _, epochs := range m.in.people {
+		for _, e := range epochs {
+			if e.serial < p.serial && e.until.IsZero() {
+				e.until = until
+			}
+		}
+	}
+}
+
+// newestEpoch is the serial number of the epoch that came last.
+func (m *mediaKeys) newestEpoch() int {
+	m.in.Lock()
+	defer m.in.Unlock()
+	return m.in.serial
+}
+
+// Encrypt makes of an encoded frame what is to be sent. In version 0 that is the frame itself. While there are no keys it is
+// [ErrNotReady]. A frame of H264 is in Annex B; its start codes arrive as four bytes each, without delimiters and fillers.
+func (s *Session) Encrypt(c Codec, frame []byte) ([]byte, error) {
+	out := &s.media.out
+	out.Lock()
+	defer out.Unlock()
+	switch {
+	case out.version == 0:
+		return frame, nil
+	case out.keys == nil:
+		return nil, ErrNotReady
+	}
+	return out.keys.encrypt(c, frame)
+}
+
+// Decrypt makes of a frame that user sent what their encoder made. Frames of silence come back as they are, and others that are not
+// encrypted do in version 0 and around a change from or to it. The result may be the frame itself.
+func (s *Session) Decrypt(user uint64, c Codec, frame []byte) ([]byte, error) {
+	if isOpusSilence(c, frame) {
+		return frame, nil
+	}
+	in, now := &s.media.in, s.options.Now()
+	in.Lock()
+	defer in.Unlock()
+	if in.cleartext && !in.until.IsZero() && now.After(in.until) {
+		in.cleartext = false
+	}
+	p, protected := parseFrame(frame)
+	epochs := s.media.expireEpochs(user, now)
+	switch {
+	case !protected && in.cleartext, len(in.people) == 0 && in.cleartext:
+		return frame, nil
+	case !protected:
+		return nil, errCleartext
+	case len(epochs) == 0:
+		return nil, ErrNotReady
+	}
+	failed := errNotAuthentic
+	for _, e := range slices.Backward(epochs) {
+		plain, err := e.keys.decrypt(p, now)
+		if err == nil {
+			return plain, nil
+		}
+		if !errors.Is(err, errNotAuthentic) {
+			failed = err
+		}
+	}
+	return nil, failed
+}
+
+// expireEpochs drops the keys of user whose time is over, and gives those that are left.
+func (m *mediaKeys) expireEpochs(user uint64, now time.Time) []*receiveEpoch {
+	epochs := m.in.people[user]
+	for len(epochs) > 0 && !epochs[0].until.IsZero() && now.After(epochs[0].until) {
+		epochs = epochs[1:]
+	}
+	if len(epochs) == 0 {
+		delete(m.in.people, user)
+	} else {
+		m.in.people[user] = epochs
+	}
+	return epochs
+}
+
+// Version is the version in use for what we send: 0 is without encryption, -1 before the gateway has chosen.
+func (s *Session) Version() int {
+	s.media.out.Lock()
+	defer s.media.out.Unlock()
+	return s.media.out.version
+}
+
+// Ready says whether frames can be sent now.
+func (s *Session) Ready() bool {
+	s.media.out.Lock()
+	defer s.media.out.Unlock()
+	return s.media.out.version == 0 || s.media.out.keys != nil
+}
+
+// Unencrypted says whether those who carry the call can hear what is said, or say something in our name's stead: what we send is not
+// encrypted, or others' frames that are not count as theirs.
+func (s *Session) Unencrypted() bool {
+	if s.Version() == 0 {
+		return true
+	}
+	in := &s.media.in
+	in.Lock()
+	defer in.Unlock()
+	return in.cleartext && in.until.IsZero()
+}
+
+// Epoch is that of the group; 0 while we are in none with others.
+func (s *Session) Epoch() uint64 { return s.media.currentView().Epoch }
+
+// PrivacyCode is the voice privacy code of the call as Discord shows it: 30 digits in groups of five. Those who see the same are
+// in the same group. It is empty while there is none.
+func (s *Session) PrivacyCode() string { return displayCode(s.media.currentView().Authenticator, 6) }
+
+// VerificationCode is what we and user see of each other: 45 digits in groups of five, the same on both sides if nobody stands between.
+// It is empty while user is no member. It takes tens of milliseconds.
+func (s *Session) VerificationCode(user uint64) string {
+	key := s.media.currentView().Members[user]
+	if key == nil || user == s.options.UserID {
+		return ""
+	}
+	print, err := fingerprint(s.options.UserID, s.options.Key.Public(), user, key)
+	if err != nil {
+		return ""
+	}
+	return displayCode(print, 9)
+}

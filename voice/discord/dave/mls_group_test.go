@@ -1,0 +1,376 @@
+package dave_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"clank/internal/test/discordtest/delivery"
+	"clank/voice/discord/dave"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const mlsChannel = 7
+
+// gateway hands out what a delivery service sends, by who gets it.
+type gateway struct {
+	t       *testing.T
+	service *delivery.Service
+	sent    map[uint64][]delivery.Message
+}
+
+func newGateway(t *testing.T) *gateway {
+	t.Helper()
+	g := &gateway{t: t, sent: make(map[uint64][]delivery.Message)}
+	var err error
+	if g.service, err = delivery.New(mlsChannel, func(m delivery.Message) { g.sent[m.To] = append(g.sent[m.To], m) }); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// take gives the payload of the first message with op to user, and forgets those up to it.
+func (g *gateway) take(user uint64, op byte) []byte {
+	g.t.Helper()
+	for i, m := range g.sent[user] {
+		if m.Op == op {
+			g.sent[user] = g.sent[user][i+1:]
+			return m.Payload
+		}
+	}
+	g.t.Fatalf("%d got no op %d", user, op)
+	return nil
+}
+
+// client is somebody who is about to be in a group.
+type client struct {
+	user   uint64
+	key    *dave.MlsSigningKey
+	ticket *dave.KeyPackageBundle
+	sender dave.ExternalSender
+	group  *dave.Group
+}
+
+func (g *gateway) client(user uint64) *client {
+	g.t.Helper()
+	key, err := dave.GenerateSigningKey()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	c := &client{user: user, key: key}
+	if c.ticket, err = dave.NewKeyPackageBundle(user, key); err != nil {
+		g.t.Fatal(err)
+	}
+	g.service.Join(user, 1)
+	g.service.Selected(user)
+	if c.sender, err = dave.ParseExternalSender(g.take(user, delivery.OpExternalSender)); err != nil {
+		g.t.Fatal(err)
+	}
+	if c.group, err = dave.CreateGroup(mlsChannel, c.ticket, c.sender); err != nil {
+		g.t.Fatal(err)
+	}
+	if err := g.service.KeyPackage(user, c.ticket.KeyPackage()); err != nil {
+		g.t.Fatal(err)
+	}
+	return c
+}
+
+func anybody(uint64) bool { return true }
+
+// append gives the group what the gateway proposes.
+func (g *gateway) append(c *client) error {
+	g.t.Helper()
+	change, err := dave.ParseProposals(g.take(c.user, delivery.OpProposals))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for _, p := range change.Proposals {
+		if err := c.group.Append(p, anybody); err != nil {
+			return err
+		}
+	}
+	for _, ref := range change.Revoked {
+		if err := c.group.Revoke(ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gateway) commit(c *client) (commit, welcome []byte) {
+	g.t.Helper()
+	commit, welcome, err := c.group.Commit()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return commit, welcome
+}
+
+func view(t *testing.T, g *dave.Group) dave.GroupView {
+	t.Helper()
+	v, err := g.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// pair is a group of two.
+func pair(t *testing.T) (*gateway, *client, *client) {
+	t.Helper()
+	g := newGateway(t)
+	a, b := g.client(1), g.client(2)
+	if err := g.append(a); err != nil {
+		t.Fatal(err)
+	}
+	commit, welcome := g.commit(a)
+	if err := g.service.Commit(1, append(bytes.Clone(commit), welcome...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.group.Apply(g.take(1, delivery.OpAnnounceCommit)[2:]); err != nil {
+		t.Fatal(err)
+	}
+	joined, err := dave.JoinGroup(mlsChannel, g.take(2, delivery.OpWelcome)[2:], b.ticket, b.sender)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.group = joined
+	return g, a, b
+}
+
+func TestTwoAreInTheSameGroup(t *testing.T) {
+	t.Parallel()
+	_, a, b := pair(t)
+	got := view(t, b.group)
+	if diff := cmp.Diff(view(t, a.group), got); diff != "" {
+		t.Errorf("the two see different groups:\n%s", diff)
+	}
+	want := map[uint64][]byte{1: a.key.Public(), 2: b.key.Public()}
+	if diff := cmp.Diff(want, got.Members); got.Epoch != 1 || diff != "" {
+		t.Errorf("epoch %d, want 1; members:\n%s", got.Epoch, diff)
+	}
+	one, err := a.group.Export("label", []byte("context"), 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := b.group.Export("label", []byte("context"), 16)
+	if err != nil || !bytes.Equal(one, other) || len(one) != 16 {
+		t.Errorf("exported %x and %x, %v", one, other, err)
+	}
+}
+
+func TestAnEarlierCommitOfOursMayBeTheOneThatCounts(t *testing.T) {
+	t.Parallel()
+	g, a, b := pair(t)
+	g.client(3)
+	if err := g.append(a); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := g.commit(a)
+	second, _ := g.commit(a)
+	if bytes.Equal(first, second) {
+		t.Fatal("two commits are the same")
+	}
+	if err := g.append(b); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*client{a, b} {
+		if err := c.group.Apply(first); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.group.Apply(second); !errors.Is(err, dave.ErrWrongEpoch) {
+			t.Errorf("a commit of the epoch before: %v, want ErrOtherEpoch", err)
+		}
+	}
+	if diff := cmp.Diff(view(t, a.group), view(t, b.group)); diff != "" {
+		t.Errorf("the two see different groups:\n%s", diff)
+	}
+}
+
+func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
+	t.Parallel()
+	g, a, b := pair(t)
+	c := g.client(3)
+	g.service.Leave(2) // and before anybody has added the third
+	for range 2 {
+		if err := g.append(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The one who has left hears of it as well.
+	change, err := dave.ParseProposals(g.take(2, delivery.OpProposals))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range change.Proposals {
+		if err := b.group.Append(p, anybody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit, welcome := g.commit(a)
+	if err := g.service.Commit(1, append(bytes.Clone(commit), welcome...)); err != nil {
+		t.Fatal(err)
+	}
+	joined, err := dave.JoinGroup(mlsChannel, g.take(3, delivery.OpWelcome)[2:], c.ticket, c.sender)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.group.Apply(commit); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(view(t, a.group), view(t, joined)); diff != "" {
+		t.Errorf("the two see different groups:\n%s", diff)
+	}
+	if err := b.group.Apply(commit); err == nil {
+		t.Error("who was removed goes on")
+	}
+}
+
+func TestAWelcomeMustBeForOurGroup(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	a, b := g.client(1), g.client(2)
+	if err := g.append(a); err != nil {
+		t.Fatal(err)
+	}
+	_, welcome := g.commit(a)
+	other := newGateway(t).client(2)
+	for name, join := range map[string]func() (*dave.Group, error){
+		"other channel": func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel+1, welcome, b.ticket, b.sender) },
+		"other sender":  func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel, welcome, b.ticket, other.sender) },
+		"other ticket":  func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel, welcome, other.ticket, b.sender) },
+		"nothing":       func() (*dave.Group, error) { return dave.JoinGroup(mlsChannel, nil, b.ticket, b.sender) },
+		"half": func() (*dave.Group, error) {
+			return dave.JoinGroup(mlsChannel, welcome[:len(welcome)/2], b.ticket, b.sender)
+		},
+	} {
+		if _, err := join(); err == nil {
+			t.Errorf("%s: joined", name)
+		}
+	}
+	if _, err := dave.JoinGroup(mlsChannel, welcome, b.ticket, b.sender); err != nil {
+		t.Errorf("the right one: %v", err)
+	}
+}
+
+func TestCommitsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	g, a, b := pair(t)
+	g.client(3)
+	if err := g.append(a); err != nil {
+		t.Fatal(err)
+	}
+	commit, _ := g.commit(a)
+	before := view(t, b.group)
+	if err := b.group.Apply(commit); err == nil {
+		t.Error("a commit of a proposal that did not come was taken")
+	}
+	if err := g.append(b); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(commit); i += 7 {
+		changed := bytes.Clone(commit)
+		changed[i] ^= 1
+		if err := b.group.Apply(changed); err == nil {
+			t.Fatalf("a commit with byte %d changed was taken", i)
+		}
+	}
+	if diff := cmp.Diff(before, view(t, b.group)); diff != "" {
+		t.Errorf("what was refused has changed the group:\n%s", diff)
+	}
+	if err := b.group.Apply(commit); err != nil {
+		t.Errorf("the right one: %v", err)
+	}
+	stranger := newGateway(t).client(9)
+	if err := stranger.group.Apply(commit); !errors.Is(err, dave.ErrOtherGroup) {
+		t.Errorf("somebody alone: %v, want ErrNotOurs", err)
+	}
+}
+
+func TestProposalsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	g, a, _ := pair(t)
+	g.client(3)
+	change, err := dave.ParseProposals(g.take(1, delivery.OpProposals))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proposal := change.Proposals[0]
+	if err := a.group.Append(proposal, func(user uint64) bool { return user != 3 }); err == nil {
+		t.Error("somebody who is not there is to be added")
+	}
+	for i := 0; i < len(proposal); i += 3 {
+		changed := bytes.Clone(proposal)
+		changed[i] ^= 1
+		if err := a.group.Append(changed, anybody); err == nil {
+			t.Fatalf("a proposal with byte %d changed was taken", i)
+		}
+	}
+	if commit, _ := g.commit(a); commit != nil {
+		t.Error("there is something to commit after all that")
+	}
+	if err := a.group.Append(proposal, anybody); err != nil {
+		t.Errorf("the right one: %v", err)
+	}
+	if err := a.group.Append(proposal, anybody); err == nil {
+		t.Error("the same one was taken twice")
+	}
+}
+
+func FuzzParseChange(f *testing.F) {
+	f.Add([]byte{0, 0})
+	f.Add([]byte{1, 3, 2, 1, 2})
+	f.Add(append([]byte{0, 40, 0, 1, 0, 1, 8}, make([]byte, 40)...))
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		c, err := dave.ParseProposals(payload)
+		if err != nil {
+			return
+		}
+		total := 0
+		for _, part := range append(c.Proposals, c.Revoked...) {
+			total += len(part)
+		}
+		if total > len(payload) {
+			t.Errorf("%d bytes of a payload of %d", total, len(payload))
+		}
+	})
+}
+
+func FuzzParseSender(f *testing.F) {
+	f.Add([]byte{0, 0, 1, 0})
+	f.Fuzz(func(_ *testing.T, encoded []byte) { _, _ = dave.ParseExternalSender(encoded) })
+}
+
+// FuzzJoin has a member take anything for a Welcome or a commit.
+func FuzzJoin(f *testing.F) {
+	key, err := dave.GenerateSigningKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	ticket, err := dave.NewKeyPackageBundle(1, key)
+	if err != nil {
+		f.Fatal(err)
+	}
+	sender, err := dave.ParseExternalSender(append(append([]byte{0x40, 65}, key.Public()...), 0, 1, 1, 7))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte{0, 2, 0, 0})
+	f.Add([]byte{0, 1, 0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 7})
+	f.Fuzz(func(t *testing.T, message []byte) {
+		if _, err := dave.JoinGroup(mlsChannel, message, ticket, sender); err == nil {
+			t.Error("joined by what is no Welcome for us")
+		}
+		g, err := dave.CreateGroup(mlsChannel, ticket, sender)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Apply(message); err == nil {
+			t.Error("took what nobody committed")
+		}
+		if err := g.Append(message, anybody); err == nil {
+			t.Error("took what nobody proposed")
+		}
+	})
+}

@@ -1,0 +1,199 @@
+package golive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"clank/videosource"
+	"clank/voice"
+	"clank/voice/discord/conn"
+)
+
+// streamDispatch is what the main gateway says about a stream.
+type streamDispatch struct {
+	Key         string   `json:"stream_key"`
+	Server      string   `json:"rtc_server_id"`
+	Viewers     []string `json:"viewer_ids"`
+	Paused      *bool    `json:"paused"`
+	Token       string   `json:"token"`
+	Endpoint    *string  `json:"endpoint"`
+	Reason      string   `json:"reason"`
+	Unavailable bool     `json:"unavailable"`
+}
+
+// handleDispatch takes what the main gateway says about this stream.
+func (l *streamLoop) handleDispatch(ctx context.Context, kind string, d streamDispatch) error {
+	switch kind {
+	case "STREAM_DELETE":
+		l.created = false // it is gone
+		return deletedError(d.Reason, d.Unavailable)
+	case "STREAM_CREATE":
+		if l.server != "" && d.Server != l.server { // another one under the same key
+			l.closeConn(ctx)
+			l.endpoint = ""
+		}
+		l.server = d.Server
+		l.updateState(func(st *State) { st.Server, st.Viewers, st.AgreedAt = d.Server, d.Viewers, time.Now() })
+		if l.endpoint == "" {
+			l.setStatus(AwaitingCredentials, "")
+			l.deadlineErr = noAnswerError(l.publisher.answerTimeout(), true)
+		}
+	case "STREAM_UPDATE":
+		if d.Viewers != nil {
+			l.updateState(func(st *State) { st.Viewers = d.Viewers })
+		}
+	case "STREAM_SERVER_UPDATE":
+		l.closeConn(ctx)
+		if d.Endpoint == nil || *d.Endpoint == "" {
+			l.endpoint = ""
+			l.awaitServer(errors.New("Discord moves the stream to another server")) //nolint:staticcheck // a name
+			return nil
+		}
+		l.endpoint, l.token = *d.Endpoint, d.Token
+		l.updateState(func(st *State) { st.Endpoint, st.Status, st.Reason = l.endpoint, ConnectRequested, "" })
+	}
+	return nil
+}
+
+// handleReconnect takes a break of the main gateway: what is asked when it breaks is refused, and a new session has no stream.
+func (l *streamLoop) handleReconnect(fresh bool) error {
+	switch {
+	case l.server == "":
+		return errGatewayClosed
+	case fresh:
+		l.created = false
+		return errNewGatewaySession
+	}
+	return nil
+}
+
+// handleConnEvent takes what a leg of a number tells. It may do so before it is open, or before another way is tried.
+func (l *streamLoop) handleConnEvent(number int, w connEvent) error {
+	switch {
+	case number != l.connNumber:
+		return nil // of an older one
+	case l.pending != nil:
+		l.earlyEvents = append(l.earlyEvents, w)
+		return nil
+	case l.conn == nil || w.transport != l.transport:
+		return nil // of one that did not get through
+	}
+	return l.handleMediaEvent(w.event)
+}
+
+// handleMediaEvent takes what the leg that is open tells.
+func (l *streamLoop) handleMediaEvent(e conn.Event) error {
+	switch e.Kind {
+	case conn.Up:
+		l.deadline.Stop()
+		l.ready = true
+		l.updateState(func(st *State) { st.Status, st.Reason, st.ReadyAt = Ready, "", time.Now() })
+		if l.paused {
+			l.setStatus(Paused, "")
+		}
+		l.subscribe()
+		l.refresh()
+		if !l.wasUp() {
+			close(l.up)
+		}
+	case conn.Down:
+		l.ready = false
+		l.setStatus(AwaitingTransport, e.Text)
+		l.unsubscribe()
+	case conn.QualityWanted:
+		before := l.wantedQuality
+		l.wantedQuality = e.Quality
+		l.updateState(func(st *State) { st.WantedQuality = e.Quality })
+		if e.Quality == 0 {
+			l.unsubscribe()
+			return nil
+		}
+		l.subscribe()
+		if e.Quality > before {
+			l.refresh()
+		}
+	case conn.KeyFrameWanted:
+		l.refresh()
+	case conn.CodecChosen:
+		if !strings.EqualFold(e.Text, "VP8") {
+			err := fmt.Errorf("somebody in the call can only see %s, and clank shows VP8", e.Text)
+			l.setStatus(Unsupported, err.Error())
+			return err
+		}
+	default: // who else is there is no business of ours
+	}
+	return nil
+}
+
+// setPaused stops the pictures, or lets them go on.
+func (l *streamLoop) setPaused(ctx context.Context, paused bool) {
+	if l.paused == paused {
+		return
+	}
+	l.paused = paused
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	if err := l.sendPaused(ctx); err != nil {
+		l.publisher.logger().Warn("a pause of the stream was not told to Discord", "error", err)
+	}
+	switch {
+	case paused:
+		l.unsubscribe()
+		l.setStatus(Paused, "")
+	case l.ready:
+		l.setStatus(ResumeRequested, "")
+		l.subscribe()
+	default:
+		l.setStatus(AwaitingTransport, "")
+	}
+}
+
+// subscribe takes pictures, if somebody can see them.
+func (l *streamLoop) subscribe() {
+	if l.viewer == nil && l.conn != nil && l.ready && !l.paused && l.wantedQuality > 0 {
+		l.viewer = l.req.Source.Subscribe()
+	}
+}
+
+func (l *streamLoop) unsubscribe() {
+	if l.viewer != nil {
+		l.viewer.Close()
+		l.viewer = nil
+	}
+}
+
+func (l *streamLoop) refresh() {
+	if l.viewer != nil {
+		l.viewer.Refresh()
+	}
+}
+
+// sendFrame sends one picture.
+func (l *streamLoop) sendFrame(f videosource.Frame) {
+	if f.Width != l.width || f.Height != l.height {
+		l.width, l.height = f.Width, f.Height
+		format := l.publisher.Format
+		format.Width, format.Height = f.Width, f.Height
+		l.conn.ShowVideo(format)
+	}
+	err := l.conn.SendVideo(f.Data, f.Taken)
+	if err != nil && !errors.Is(err, voice.ErrUnavailable) {
+		l.publisher.logger().Warn("a picture could not be shown", "error", err)
+	}
+	l.updateState(func(st *State) {
+		if err != nil {
+			st.Dropped++
+			return
+		}
+		st.Sent++
+		if st.FirstFrameAt.IsZero() {
+			st.FirstFrameAt = time.Now()
+		}
+		if st.Status == Ready || st.Status == ResumeRequested {
+			st.Status = Playing
+		}
+	})
+}

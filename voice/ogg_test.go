@@ -1,0 +1,213 @@
+package voice_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"clank/voice"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const opusHead = "OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"
+
+// header is the beginning of a stream.
+func header(serial uint32) string {
+	return oggPage(2, serial, 0, []byte{19}, opusHead) + oggPage(0, serial, 0, []byte{16}, "OpusTags\x00\x00\x00\x00\x00\x00\x00\x00")
+}
+
+// readAll gives the packets of an Ogg stream.
+func readAll(r io.Reader) ([][]byte, error) {
+	o, err := voice.NewOggReader(r)
+	if err != nil {
+		return nil, err
+	}
+	var all [][]byte
+	for {
+		p, err := o.Next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, p)
+	}
+}
+
+func written(tb testing.TB, packets []voice.Packet) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	if err := voice.WriteOgg(&b, packets); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestWhatWasWrittenAsOggIsReadAgain(t *testing.T) {
+	t.Parallel()
+	want := packets(t, 48000, babble(48000, 3*48000))
+	got, err := readAll(iotest.OneByteReader(bytes.NewReader(written(t, stream(want)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestGapsAreFilledWithPacketsThatConceal(t *testing.T) {
+	t.Parallel()
+	in := stream(packets(t, 48000, babble(48000, 48000)))
+	in = append(in[:10:10], in[20:]...) // 200 ms that were not sent
+	in[5].Opus = nil                    // and one that is none
+	got, err := readAll(bytes.NewReader(written(t, in)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 50 {
+		t.Errorf("got %d packets, want 50: as long as what was said", len(got))
+	}
+	for _, i := range []int{5, 10, 19} {
+		if len(got[i]) != 1 {
+			t.Errorf("packet %d has %d bytes, want a table of contents alone", i, len(got[i]))
+		}
+	}
+}
+
+func TestALongGapIsShortened(t *testing.T) {
+	t.Parallel()
+	in := stream(packets(t, 48000, babble(48000, 960*2)))
+	in[1].Timestamp += 48000 * 3600
+	got, err := readAll(bytes.NewReader(written(t, in)))
+	if err != nil || len(got) != 252 {
+		t.Errorf("got %d packets, %v; want 252", len(got), err)
+	}
+}
+
+func TestFfmpegReadsOurOgg(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("ffmpeg is missing: apt-get install ffmpeg")
+	}
+	in := stream(packets(t, 48000, tone(48000, 440, 0.5, 48000)))
+	in = append(in[:20:20], in[25:]...)
+	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-i", "-", "-ar", "48000", "-ac", "1", "-f", "s16le", "-")
+	cmd.Stdin = bytes.NewReader(written(t, in))
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil || complaints.Len() > 0 {
+		t.Fatalf("ffmpeg: %v %s", err, complaints.String())
+	}
+	got := voice.ParsePCM(out)
+	if len(got) < 47000 || len(got) > 48000 {
+		t.Errorf("got %d samples, want one second less the beginning", len(got))
+	}
+	if db := decibels(strength(got[30000:46000], 48000, 440) / 0.5); db < -1 || db > 1 {
+		t.Errorf("the tone comes out %.1f dB off", db)
+	}
+}
+
+func TestWeReadTheOggOfFfmpeg(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("ffmpeg"); err != nil {
+		t.Skip("ffmpeg is missing: apt-get install ffmpeg")
+	}
+	cmd := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=440:duration=1:sample_rate=48000",
+		"-c:a", "libopus", "-ac", "2", "-f", "ogg", "-")
+	file, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opus, err := readAll(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := decode(t, 16000, opus)
+	// The tone has an eighth of full scale, and 3 dB less in each of two channels.
+	if db := decibels(strength(got[4000:12000], 16000, 440) / 0.0884); db < -1 || db > 1 {
+		t.Errorf("the tone comes out %.1f dB off", db)
+	}
+}
+
+func TestPacketsOverPagesAndOtherStreamsAreSortedOut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 255)
+	file := oggPage(2, 9, 0, []byte{7}, "\x80theora") + header(5) +
+		oggPage(0, 9, 0, []byte{3}, "not") +
+		oggPage(0, 5, 960, []byte{2, 255}, "ab"+long) +
+		oggPage(1, 5, 1920, []byte{255, 1}, long+"y") +
+		oggPage(1, 5, 2880, []byte{3, 1}, "endz") + // goes on with what never began
+		oggPage(0, 5, 2880, []byte{255}, long) + // begins what never goes on
+		oggPage(4, 5, 3840, []byte{1, 0}, "q") +
+		header(6) + oggPage(4, 6, 960, []byte{4}, "next") // another, after the first
+	got, err := readAll(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]byte{[]byte("ab"), []byte(long + long + "y"), []byte("z"), []byte("q"), []byte("next")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOggThatCannotBeReadSaysWhy(t *testing.T) {
+	t.Parallel()
+	good := string(written(t, stream(packets(t, 48000, babble(48000, 48000)))))
+	huge := header(1) + oggPage(0, 1, 0, bytes.Repeat([]byte{255}, 255), strings.Repeat("x", 255*255))
+	surround := strings.Replace(opusHead, "\x01\x01\x38", "\x01\x06\x38", 1)
+	for want, file := range map[string]string{
+		"unexpected EOF":         "",
+		"within a page":          good[:len(good)-5],
+		"no page":                "RIFF" + good,
+		"damaged":                good[:200] + "\x00\x00\x00" + good[203:],
+		"6 channels":             oggPage(2, 1, 0, []byte{19}, surround),
+		"none of Opus":           oggPage(2, 1, 0, []byte{9}, "OpusHead\x01"),
+		"comments are missing":   oggPage(2, 1, 0, []byte{19}, opusHead) + oggPage(0, 1, 0, []byte{2}, "hm"),
+		"packet is too long":     huge,
+		"network is unreachable": "",
+	} {
+		r := io.Reader(strings.NewReader(file))
+		if want == "network is unreachable" {
+			r = iotest.ErrReader(errors.New(want))
+		}
+		if _, err := readAll(r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+func TestAFileThatCannotBeWrittenIsAnError(t *testing.T) {
+	t.Parallel()
+	if err := voice.WriteOgg(full{}, nil); err == nil {
+		t.Error("Ogg: no error")
+	}
+	if err := voice.WriteWAV(full{}, 16000, nil); err == nil {
+		t.Error("WAV: no error")
+	}
+}
+
+func FuzzOgg(f *testing.F) {
+	f.Add([]byte(header(1) + oggPage(4, 1, 960, []byte{3}, "\xf8\xff\xfe")))
+	f.Add(written(f, stream(packets(f, 48000, babble(48000, 9600)))))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		all, err := readAll(bytes.NewReader(file))
+		total := 0
+		for _, p := range all {
+			total += len(p)
+		}
+		if total > len(file) {
+			t.Fatalf("%d bytes out of %d, %v", total, len(file), err)
+		}
+	})
+}

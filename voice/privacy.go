@@ -1,0 +1,85 @@
+package voice
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// PrivacyKey is a person on a server. Guild is empty where there are no servers: the page of the dashboard, a direct call.
+type PrivacyKey struct {
+	Guild, User string
+}
+
+// PrivacyStore keeps the choices over restarts.
+type PrivacyStore interface {
+	// ListOptedOut returns everybody who wants to be left out, everywhere.
+	ListOptedOut(ctx context.Context) ([]PrivacyKey, error)
+
+	// SetOptedOut keeps a choice. Making one again is no error.
+	SetOptedOut(ctx context.Context, k PrivacyKey, out bool) error
+}
+
+// PrivacyList is who is left out. Open one with [Open]; its methods are safe for concurrent use.
+type PrivacyList struct {
+	store PrivacyStore
+
+	save     sync.Mutex // one choice is saved at a time, so that the last one wins in the store, too
+	mu       sync.RWMutex
+	optedOut map[PrivacyKey]struct{}
+}
+
+// OpenPrivacyList reads the choices that were made before.
+func OpenPrivacyList(ctx context.Context, s PrivacyStore) (*PrivacyList, error) {
+	keys, err := s.ListOptedOut(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open the list of people who are not to be heard: %w", err)
+	}
+	l := &PrivacyList{store: s, optedOut: make(map[PrivacyKey]struct{}, len(keys))}
+	for _, k := range keys {
+		l.optedOut[k] = struct{}{}
+	}
+	return l, nil
+}
+
+// OptedOut reports whether the person is not to be heard. It is asked for every packet, and answers from memory.
+func (l *PrivacyList) OptedOut(guild, user string) bool {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	_, out := l.optedOut[PrivacyKey{Guild: guild, User: user}]
+	return out
+}
+
+// Toggle turns a choice round and returns the new one.
+func (l *PrivacyList) Toggle(ctx context.Context, guild, user string) (out bool, err error) {
+	l.save.Lock()
+	defer l.save.Unlock()
+	out = !l.OptedOut(guild, user)
+	return out, l.set(ctx, PrivacyKey{Guild: guild, User: user}, out)
+}
+
+// Set makes a choice. To be left out counts at once, also if it could not be saved; to be heard again counts only when
+// that is saved.
+func (l *PrivacyList) Set(ctx context.Context, guild, user string, out bool) error {
+	l.save.Lock()
+	defer l.save.Unlock()
+	return l.set(ctx, PrivacyKey{Guild: guild, User: user}, out)
+}
+
+// set is Set with the lock save held.
+func (l *PrivacyList) set(ctx context.Context, k PrivacyKey, out bool) error {
+	if out {
+		l.mu.Lock()
+		l.optedOut[k] = struct{}{}
+		l.mu.Unlock()
+	}
+	if err := l.store.SetOptedOut(ctx, k, out); err != nil {
+		return fmt.Errorf("keep the choice of somebody in calls (it may not outlive a restart): %w", err)
+	}
+	if !out {
+		l.mu.Lock()
+		delete(l.optedOut, k)
+		l.mu.Unlock()
+	}
+	return nil
+}

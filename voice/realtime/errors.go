@@ -1,0 +1,122 @@
+package realtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"clank/llm"
+)
+
+// refusedError is an answer to the handshake other than a connection.
+type refusedError struct {
+	status int
+	wait   time.Duration
+	err    error
+}
+
+func (e *refusedError) Error() string { return "status " + strconv.Itoa(e.status) }
+func (e *refusedError) Unwrap() error { return e.err }
+
+// serverError is a failure that the server told.
+type serverError struct{ failure }
+
+func (e *serverError) Error() string { return cmp.Or(e.Message, e.Code, e.Type, "no reason given") }
+
+// errResponseStalled ends a connection on which a response has stalled.
+var errResponseStalled = errors.New("the response stalled")
+
+// explain says what a failure means and what to do. No text of it holds the key.
+func (s *Session) explain(err error) *llm.Error {
+	e := &llm.Error{Model: s.model(), Err: err, Kind: llm.ErrUnavailable, Hint: "it is tried again"}
+	var refused *refusedError
+	var told *serverError
+	switch {
+	case errors.As(err, &refused):
+		e.Status, e.RetryAfter = refused.status, refused.wait
+		e.Message = fmt.Sprintf("the realtime server answered %d %s", refused.status, http.StatusText(refused.status))
+		switch {
+		case refused.status == http.StatusUnauthorized, refused.status == http.StatusForbidden:
+			e.Kind, e.Hint = llm.ErrAuth, "check the key"
+		case refused.status == http.StatusNotFound:
+			e.Kind, e.Hint = llm.ErrNotFound, "check the address, and the model in interaction.voice.realtime.model"+s.deprecationHint()+"; not every server has realtime conversations"
+		case refused.status == http.StatusTooManyRequests:
+			e.Kind, e.Hint = llm.ErrRateLimited, "wait a moment, or look at the account's limits"
+		case refused.status < http.StatusInternalServerError:
+			e.Kind, e.Hint = llm.ErrRejected, "check the address and the model"
+		}
+	case errors.As(err, &told):
+		e.Message = "the realtime server says: " + s.clean(told.Error())
+		e.Kind, e.Hint = kindOf(told.failure)
+		if e.Kind == llm.ErrNotFound {
+			e.Hint += s.deprecationHint()
+		}
+	case errors.Is(err, errResponseStalled), errors.Is(err, context.DeadlineExceeded):
+		e.Kind, e.Message = llm.ErrTimeout, "the realtime server did not answer in time"
+	default:
+		e.Message = "the connection to the realtime server broke"
+		if err != nil {
+			e.Message += ": " + s.clean(err.Error())
+		}
+	}
+	return e
+}
+
+// deprecationHint says when OpenAI takes the model back, if that is known.
+func (s *Session) deprecationHint() string {
+	if r, ok := llm.DeprecationOf(s.model()); ok {
+		return " (" + r.String() + ")"
+	}
+	return ""
+}
+
+// clean takes the key out of a text, should a server repeat it.
+func (s *Session) clean(text string) string {
+	if s.Key != "" {
+		text = strings.ReplaceAll(text, s.Key, "[key]")
+	}
+	const most = 300
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// kindOf tells failures apart by code or type, and what to do about each.
+func kindOf(f failure) (llm.ErrorKind, string) {
+	switch f.Code {
+	case "invalid_api_key":
+		return llm.ErrAuth, "check the key"
+	case "model_not_found":
+		return llm.ErrNotFound, "choose another model in interaction.voice.realtime.model"
+	case "rate_limit_exceeded":
+		return llm.ErrRateLimited, "wait a moment"
+	case "insufficient_quota":
+		return llm.ErrRateLimited, "the account has no credit left; see to it at the vendor's"
+	case "session_expired":
+		return llm.ErrCutOff, "the conversation goes on in a new one"
+	}
+	switch f.Type {
+	case "authentication_error", "permission_error":
+		return llm.ErrAuth, "check the key"
+	case "rate_limit_error", "tokens", "requests":
+		return llm.ErrRateLimited, "wait a moment"
+	case "invalid_request_error":
+		return llm.ErrRejected, "the server does not take what it was sent"
+	}
+	return llm.ErrUnavailable, "it may work in a moment"
+}
+
+// isFinal reports whether trying again cannot help.
+func isFinal(e *llm.Error) bool {
+	var told *serverError
+	if errors.As(e.Err, &told) && told.Code == "insufficient_quota" {
+		return true
+	}
+	return e.Kind == llm.ErrAuth || e.Kind == llm.ErrNotFound || e.Kind == llm.ErrRejected
+}

@@ -1,0 +1,226 @@
+// Package realtime lets a model that hears and speaks by itself take part in a call: OpenAI's Realtime API over WebSocket,
+// and servers that speak it or its beta vocabulary. People's sound goes in at 24 kHz, Opus packets come out, tools are called,
+// and when somebody interrupts, the model is told how much of it was heard. A connection that breaks is made again with the
+// conversation so far.
+//
+// It does not play what it gets, which voice/mouth does, and does not decide who may speak or stop; voice/talk does.
+package realtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"clank/llm"
+	"clank/voice"
+)
+
+// Defaults of a [Session].
+const (
+	DefaultBaseURL = "https://api.openai.com/v1"
+	DefaultModel   = "gpt-realtime-2.1"
+)
+
+// PlaybackPosition is what became of sound that was handed over to be played.
+type PlaybackPosition interface {
+	Played() time.Duration // that went out until now
+}
+
+// Usage is what one response used. What it costs is not told, as tokens of sound have prices of their own.
+type Usage struct {
+	llm.Usage
+	AudioInput  int // tokens of sound among those that went in
+	AudioCached int // of these, read from a cache
+	AudioOutput int // tokens of sound among those that came out
+}
+
+// Session is one conversation. Set the fields, then Run. Hear, Tell, Interrupt and Cancel are safe for concurrent use at any
+// time. The functions are called from Run's goroutine, except Call, and must not block; nil ones are left out.
+type Session struct {
+	BaseURL      string // [DefaultBaseURL] when empty; https and wss are the same
+	Key          string // may be empty for a local server
+	Model        string // [DefaultModel] when empty
+	Voice        string // the vendor's default when empty
+	Instructions string
+	Tools        []llm.Tool
+
+	// TranscriptionModel is the model that writes down what people say, without which it is not known; empty for none.
+	TranscriptionModel string
+	Language           string // of what people say, ISO 639-1; empty if any
+
+	MaxOutputTokens int // tokens of a response; the vendor's limit when zero
+
+	// Speak has sound played: it is called when an answer begins to be heard.
+	Speak func(sound func(context.Context) iter.Seq2[[]byte, error]) PlaybackPosition
+	// StopPlayback has what is played stopped: somebody has begun to speak.
+	StopPlayback func(cause error)
+	// Call runs a tool and returns what the model is told. Its context ends with Cancel, with CallTimeout, and with Run. Calls run at
+	// the same time, each on a goroutine of its own.
+	Call func(ctx context.Context, name string, arguments json.RawMessage) string
+
+	// Heard is told what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them said it, and
+	// where they are several it is not known who.
+	Heard       func(by []string, text string)
+	Said        func(text string) // what was answered, whole
+	RecordUsage func(u Usage)     // after each response; a zero Usage where the server, or a broken connection, did not tell
+	// Transcribed is told how much speech Transcribe has put into words; zero if the server did not say.
+	Transcribed func(length time.Duration)
+	Trouble     func(err *llm.Error) // something failed; the session goes on
+
+	// Dial, Idle and CallTimeout bound waiting: for a connection and its answer, for the next event of a response, for a tool.
+	Dial, Idle, CallTimeout time.Duration // 10 s, 30 s and 10 min when zero
+	MaxOutage               time.Duration // without a connection, and Run ends; a minute when zero
+	MaxAnswer               time.Duration // of one answer; what comes after it is dropped; 10 min when zero
+	MinWait                 time.Duration // before a first new try; 250 ms when zero, doubled with each up to 32 times that
+
+	HTTPClient *http.Client
+	Logger     *slog.Logger
+
+	mix mixer
+
+	mu       sync.Mutex
+	commands []func(context.Context, *conversation)
+	wake     chan struct{}
+	tools    map[string]context.CancelCauseFunc // that run, by the ids of their calls
+}
+
+// ErrInterrupted is the cause that Hush is given when somebody begins to speak.
+var ErrInterrupted = errors.New("somebody has begun to speak")
+
+// Hear takes what somebody says, at [voice.RateRealtime]. What several people say at the same time is mixed. Up to five
+// seconds may come at once, or wait for a connection; what is older is dropped. It never blocks.
+func (s *Session) Hear(sound voice.Sound) { s.mix.add(sound.From, sound.Samples) }
+
+// AddMessage adds a line of text as if somebody had said it, and asks for an answer.
+func (s *Session) AddMessage(text string) {
+	s.enqueue(func(ctx context.Context, t *conversation) {
+		t.addItem(ctx, item{Type: "message", Role: "user", Content: []content{{Type: "input_text", Text: text}}})
+		t.requestResponse(ctx)
+	})
+}
+
+// Interrupt ends the answer that is under way; the model is told how much of it was heard. What plays must have been silenced
+// by then. Tools go on.
+func (s *Session) Interrupt() {
+	s.enqueue(func(ctx context.Context, t *conversation) { t.interrupt(ctx, true) })
+}
+
+// Cancel ends the answer that is under way and the tools that run; the model is told that they were cancelled, and is not asked
+// what to say about it.
+func (s *Session) Cancel(cause error) {
+	s.enqueue(func(ctx context.Context, t *conversation) {
+		t.cancelledID = t.active
+		t.interrupt(ctx, true)
+		t.cancelCalls()
+	})
+	s.mu.Lock() // Run may be busy with making a connection
+	defer s.mu.Unlock()
+	for _, cancel := range s.tools {
+		cancel(cause)
+	}
+}
+
+// addTool notes that a tool runs, until the returned function is called.
+func (s *Session) addTool(id string, cancel context.CancelCauseFunc) (ended func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tools == nil {
+		s.tools = map[string]context.CancelCauseFunc{}
+	}
+	s.tools[id] = cancel
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.tools, id)
+		cancel(nil)
+	}
+}
+
+// enqueue has f done by Run.
+func (s *Session) enqueue(f func(context.Context, *conversation)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commands = append(s.commands, f)
+	select {
+	case s.wakeChannel() <- struct{}{}:
+	default:
+	}
+}
+
+// wakeChannel is made by whoever comes first. s.mu is held.
+func (s *Session) wakeChannel() chan struct{} {
+	if s.wake == nil {
+		s.wake = make(chan struct{}, 1)
+	}
+	return s.wake
+}
+
+func (s *Session) takeCommands() []func(context.Context, *conversation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.commands
+	s.commands = nil
+	return all
+}
+
+// Run talks until ctx ends, which is no error. Any other end is a [*llm.Error]: the server refuses for good, or could not be
+// reached for GiveUp. When it returns, nothing of it runs any more.
+func (s *Session) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	t := &conversation{
+		session: s, calls: map[string]*toolCall{},
+		detachedContext: func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(ctx) },
+	}
+	defer t.waitForEnd()
+	defer stop(context.Canceled)
+	wait, lost := s.minWait(), time.Now()
+	for {
+		began := time.Now()
+		up, err := t.runConnection(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		t.handleDisconnect(err)
+		if up && time.Since(began) >= s.stableAfter() {
+			wait, lost = s.minWait(), time.Now()
+		}
+		failure := s.explain(err)
+		if isFinal(failure) || time.Since(lost) >= positiveOr(s.MaxOutage, time.Minute) {
+			return failure
+		}
+		s.logger().Info("the conversation's connection is made again", "error", failure, "wait", wait)
+		if !up && s.Trouble != nil && wait == s.minWait() {
+			s.Trouble(failure)
+		}
+		if !t.waitRetry(ctx, max(wait, failure.RetryAfter)) {
+			return nil
+		}
+		wait = min(2*wait, 32*s.minWait())
+	}
+}
+
+// stableAfter is how long a connection has to live for its end not to be one more failure of those before.
+func (s *Session) stableAfter() time.Duration {
+	return min(10*time.Second, positiveOr(s.MaxOutage, time.Minute))
+}
+
+func (s *Session) minWait() time.Duration { return positiveOr(s.MinWait, 250*time.Millisecond) }
+
+func (s *Session) logger() *slog.Logger {
+	if s.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Logger
+}
+
+func positiveOr(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
+}

@@ -1,0 +1,340 @@
+package realtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/test/llmtest"
+	"clank/llm"
+	"clank/voice"
+	"clank/voice/realtime"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestASessionIsSetUpAsItIsToBe(t *testing.T) {
+	t.Parallel()
+	updates := make(chan llmtest.RealtimeEvent, 1)
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		updates <- c.Open()
+		c.AwaitClose()
+	}})
+	s, _ := session(srv)
+	stop := run(t, s)
+	got := await(t, updates)
+	for path, want := range map[string]any{
+		"session.type": "realtime", "session.model": "gpt-realtime-2.1", "session.instructions": "Be short.",
+		"session.audio.input.format.rate": 24000.0, "session.audio.input.transcription.language": "en",
+		"session.audio.output.voice": "marin", "session.audio.input.turn_detection.type": "server_vad",
+	} {
+		if diff := cmp.Diff(want, got.Get(path)); diff != "" {
+			t.Errorf("%s: %s", path, diff)
+		}
+	}
+	tools, _ := got.Get("session.tools").([]any)
+	if len(tools) != 2 {
+		t.Errorf("tools: %v", tools)
+	}
+	if err := stop(); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+	if r := srv.Requests()[0]; r.Header.Get("Authorization") != "Bearer sk-secret" || r.URL.Query().Get("model") != "gpt-realtime-2.1" {
+		t.Errorf("asked with %q for %s", r.Header.Get("Authorization"), r.URL)
+	}
+}
+
+func TestAQuestionIsHeardAndAnswered(t *testing.T) {
+	t.Parallel()
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		for len(c.Audio()) < 2*voice.RateRealtime { // a second of sound, or of the silence after it
+			<-time.After(10 * time.Millisecond)
+		}
+		c.Speech("item_1")
+		c.UserTranscript("item_1", "What time is it?")
+		c.Begin("resp_1", "item_2")
+		c.OutputAudio("resp_1", "item_2", pcm(500*time.Millisecond))
+		c.OutputAudio("resp_1", "item_2", pcm(490*time.Millisecond))
+		c.OutputTranscript("resp_1", "item_2", "It is noon.")
+		c.Done("resp_1", "item_2", "completed")
+		c.AwaitClose()
+	}})
+	s, w := session(srv)
+	run(t, s)
+	s.Hear(voice.Sound{From: "ada", Rate: voice.RateRealtime, Samples: make([]int16, 24000)})
+	p := await(t, w.speak)
+	if n := count(t, p); n != 50 {
+		t.Errorf("got %d packets, want 50", n)
+	}
+	if got := await(t, w.heard); got != "What time is it?" {
+		t.Errorf("heard %q", got)
+	}
+	if got := await(t, w.said); got != "It is noon." {
+		t.Errorf("said %q", got)
+	}
+	want := realtime.Usage{AudioInput: 60, AudioOutput: 40}
+	want.Usage = llm.Usage{Calls: 1, InputTokens: 100, CachedTokens: 20, OutputTokens: 50}
+	if diff := cmp.Diff(want, await(t, w.used)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
+	t.Parallel()
+	outputs := make(chan llmtest.RealtimeEvent, 2)
+	first := make(chan struct{})
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		c.Begin("resp_1", "item_1")
+		c.FunctionCall("resp_1", "item_2", "call_1", "browse", `{"query":"ferry"}`)
+		c.FunctionCall("resp_1", "item_3", "call_2", "stop", ``)
+		c.FunctionCall("resp_1", "item_3", "call_2", "stop", ``) // told twice
+		outputs <- c.Expect("conversation.item.create")
+		close(first)
+		outputs <- c.Expect("conversation.item.create")
+		c.Done("resp_1", "", "completed")
+		c.Expect("response.create") // not before the response is done
+		c.Begin("resp_2", "item_4")
+		c.Done("resp_2", "", "completed")
+		c.AwaitClose()
+	}})
+	s, w := session(srv)
+	s.Call = func(_ context.Context, name string, arguments json.RawMessage) string {
+		if name == "browse" {
+			<-first
+			return "at ten: " + string(arguments)
+		}
+		return "stopped " + string(arguments)
+	}
+	run(t, s)
+	for _, want := range []string{`stopped {}`, `at ten: {"query":"ferry"}`} {
+		if got := await(t, outputs).Text("item.output"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	await(t, w.used)
+	await(t, w.used)
+}
+
+func TestWhoInterruptsIsAnsweredWithSilenceAndTheModelKnowsWhatWasHeard(t *testing.T) {
+	t.Parallel()
+	playing, interrupted := make(chan struct{}), make(chan llmtest.RealtimeEvent, 1)
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		c.Begin("resp_1", "item_1")
+		c.OutputAudio("resp_1", "item_1", pcm(time.Second))
+		c.OutputTranscript("resp_1", "item_1", "A long story.")
+		<-playing
+		c.Speech("item_2")
+		interrupted <- c.Expect("conversation.item.truncate")
+		c.OutputAudio("resp_1", "item_1", pcm(100*time.Millisecond)) // still under way
+		c.Done("resp_1", "item_1", "cancelled")
+		c.Begin("resp_2", "item_3")
+		c.OutputAudio("resp_2", "item_3", pcm(100*time.Millisecond))
+		c.Done("resp_2", "item_3", "completed")
+		c.AwaitClose()
+	}})
+	s, w := session(srv)
+	run(t, s)
+	p := await(t, w.speak)
+	p.set(740 * time.Millisecond)
+	await(t, w.said)
+	close(playing)
+	if cause := await(t, w.hush); !errors.Is(cause, realtime.ErrInterrupted) {
+		t.Errorf("hushed by %v", cause)
+	}
+	got := await(t, interrupted)
+	if got.Text("item_id") != "item_1" || got.Get("audio_end_ms") != 740.0 {
+		t.Errorf("got %v", got)
+	}
+	if n := count(t, await(t, w.speak)); n != 5 {
+		t.Errorf("the next answer has %d packets, want 5", n)
+	}
+	if n := count(t, p); n != 50 {
+		t.Errorf("the interrupted one has %d packets, want the 50 that came before", n)
+	}
+}
+
+func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
+	t.Parallel()
+	running, outputs := make(chan struct{}), make(chan llmtest.RealtimeEvent, 1)
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		c.Begin("resp_1", "item_1")
+		c.FunctionCall("resp_1", "item_2", "call_1", "browse", `{}`)
+		c.Expect("response.cancel")
+		outputs <- c.Expect("conversation.item.create")
+		c.FunctionCall("resp_1", "item_3", "call_2", "browse", `{}`) // it comes too late to be run
+		c.Expect("conversation.item.create")
+		c.Done("resp_1", "", "cancelled")
+		c.UserTranscript("item_4", "Thanks.")
+		if rest := c.AwaitClose(); len(rest) != 0 {
+			t.Errorf("afterwards came %v", rest)
+		}
+	}})
+	s, w := session(srv)
+	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {
+		close(running) // a second run would panic
+		<-ctx.Done()
+		return "left"
+	}
+	stop := run(t, s)
+	await(t, running)
+	s.Cancel(errStop)
+	s.Cancel(errStop)
+	want := `{"ok":false,"cancelled":true,"error":{"message":"ada said stop"}}`
+	if got := await(t, outputs).Text("item.output"); got != want {
+		t.Errorf("got %s", got)
+	}
+	await(t, w.heard)
+	_ = stop()
+}
+
+func TestTellAsksWhenNothingIsUnderWay(t *testing.T) {
+	t.Parallel()
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		if e := c.Expect("conversation.item.create"); e.Text("item.role") != "user" {
+			t.Errorf("got %v", e)
+		}
+		c.Expect("response.create")
+		c.Error("invalid_request_error", "conversation_already_has_active_response", "one is under way", "")
+		c.Begin("resp_1", "item_1")
+		c.Done("resp_1", "item_1", "completed")
+		c.Expect("conversation.item.create")
+		c.Expect("response.create")
+		c.Begin("resp_2", "item_2")
+		c.Done("resp_2", "item_2", "completed")
+		c.AwaitClose()
+	}})
+	s, w := session(srv)
+	s.AddMessage("Ada has joined.")
+	run(t, s)
+	await(t, w.used)
+	s.AddMessage("Bob has joined.")
+	await(t, w.used)
+}
+
+func TestBetaNamesAreUnderstood(t *testing.T) {
+	t.Parallel()
+	all := make(chan struct{})
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		c.Raw(`{"type":"response.created","response":{"id":"r","status":"in_progress"}}`)
+		c.Raw(`{"type":"conversation.item.created","item":{"id":"f","type":"function_call","name":"browse","call_id":"c","arguments":""}}`)
+		c.Raw(`{"type":"response.function_call_arguments.done","item_id":"f","call_id":"c","arguments":"{}"}`)
+		c.Raw(`{"type":"response.audio.delta","response_id":"r","item_id":"i","delta":"AAAA"}`)
+		c.Raw(`{"type":"response.audio_transcript.done","response_id":"r","item_id":"i","transcript":"hi"}`)
+		c.Raw(`{"type":"response.done","response":{"id":"r","status":"completed"}}`)
+		c.Expect("conversation.item.create")
+		c.Expect("response.create")
+		close(all)
+		c.AwaitClose()
+	}})
+	s, w := session(srv)
+	called := make(chan string, 1)
+	s.Call = func(_ context.Context, name string, _ json.RawMessage) string {
+		called <- name
+		return "ok"
+	}
+	run(t, s)
+	if got := await(t, called); got != "browse" {
+		t.Errorf("called %s", got)
+	}
+	if got := await(t, w.said); got != "hi" {
+		t.Errorf("said %s", got)
+	}
+	if n := count(t, await(t, w.speak)); n != 1 {
+		t.Errorf("%d packets", n)
+	}
+	await(t, all)
+}
+
+func TestWhatCannotGoOnEndsTheSessionAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	refuse := func(status int) llmtest.RealtimeCall {
+		return llmtest.RealtimeCall{Status: status, Body: "sk-secret is wrong"}
+	}
+	told := func(code string) llmtest.RealtimeCall {
+		return llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+			c.Error("invalid_request_error", code, "the key sk-secret is none", "")
+			c.AwaitClose()
+		}}
+	}
+	for name, c := range map[string]struct {
+		call llmtest.RealtimeCall
+		kind llm.ErrorKind
+	}{
+		"wrong key":           {refuse(http.StatusUnauthorized), llm.ErrAuth},
+		"no such model":       {refuse(http.StatusNotFound), llm.ErrNotFound},
+		"no such request":     {refuse(http.StatusBadRequest), llm.ErrRejected},
+		"wrong key, told":     {told("invalid_api_key"), llm.ErrAuth},
+		"no such model, told": {told("model_not_found"), llm.ErrNotFound},
+		"a session refused":   {told("invalid_value"), llm.ErrRejected},
+		"no credit":           {told("insufficient_quota"), llm.ErrRateLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := session(llmtest.NewRealtimeServer(t, c.call))
+			err := s.Run(t.Context())
+			var e *llm.Error
+			if !errors.As(err, &e) || e.Kind != c.kind || e.Hint == "" {
+				t.Fatalf("got %v", err)
+			}
+			if strings.Contains(err.Error(), "sk-secret") {
+				t.Errorf("the key is told: %v", err)
+			}
+		})
+	}
+	t.Run("no address", func(t *testing.T) {
+		t.Parallel()
+		var e *llm.Error
+		if err := (&realtime.Session{BaseURL: "::"}).Run(t.Context()); !errors.As(err, &e) || e.Kind != llm.ErrRejected {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("nobody there", func(t *testing.T) {
+		t.Parallel()
+		s := &realtime.Session{BaseURL: "http://127.0.0.1:1", MinWait: time.Millisecond, MaxOutage: 50 * time.Millisecond}
+		var e *llm.Error
+		if err := s.Run(t.Context()); !errors.As(err, &e) || e.Kind != llm.ErrUnavailable {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestFailuresThatPassAreToldAndTheSessionGoesOn(t *testing.T) {
+	t.Parallel()
+	srv := llmtest.NewRealtimeServer(t,
+		llmtest.RealtimeCall{Status: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"0"}}},
+		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+			c.Open()
+			c.Raw("garbage")
+			c.Raw(`{"no":"type"}`)
+			c.Raw(`{"type":"response.output_audio.delta","item_id":"x","delta":"%%%"}`)
+			c.Raw(`{"type":"response.done"}`)
+			c.Raw(`{"type":"error"}`)
+			c.Raw(`{"type":"something.new"}`)
+			c.Error("server_error", "oops", "it hurts", "")
+			c.Raw(`{"type":"response.created","response":{"id":"resp_1"}}`)
+			c.Failed("resp_1", "rate_limit_error", "rate_limit_exceeded")
+			c.Begin("resp_2", "item_2")
+			c.Done("resp_2", "item_2", "completed")
+			c.AwaitClose()
+		}})
+	s, w := session(srv)
+	run(t, s)
+	var got []llm.ErrorKind
+	for range 4 {
+		got = append(got, await(t, w.trouble).Kind)
+	}
+	if diff := cmp.Diff([]llm.ErrorKind{llm.ErrRateLimited, llm.ErrUnavailable, llm.ErrUnavailable, llm.ErrRateLimited}, got); diff != "" {
+		t.Error(diff)
+	}
+	await(t, w.used)
+}

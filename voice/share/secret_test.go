@@ -1,0 +1,232 @@
+package share_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"image"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/login"
+	"clank/internal/test/browsertest"
+	"clank/sessions"
+	"clank/videosource"
+	"clank/voice/share"
+
+	"golang.org/x/image/webp"
+)
+
+const (
+	password = "correct-horse-battery"
+	code     = "493017"
+)
+
+// pages are those of a site that shows what is filled into it as openly as a page can: in ink, which nothing else has, and whatever the
+// type of the field was. OTHER is the same server as another site.
+var pages = map[string]string{
+	"/plain": `<p>` + password + `</p>`,
+	"/login": `<form><input name=user value=a style="color:#000"><input id=p type=password oninput="this.type='text'; said.textContent = this.value; letters()"></form>
+		<p id=said></p><p id=spread></p><div style="height:3000px"></div><p id=low></p>
+		<script>const letters = () => { spread.innerHTML = [...p.value].map((c) => "<b>" + c + "</b>").join(""); low.textContent = p.value }</script>`,
+	"/code":  `<form><input name=otp autocomplete=one-time-code></form>`,
+	"/split": `<form>` + strings.Repeat(`<input inputmode=numeric maxlength=1 style="width:40px">`, len(code)) + `</form>`,
+	"/frame": `<iframe src="OTHER/login" style="width:700px;height:300px"></iframe>`,
+	"/next":  `<p id=said>nothing</p><script>said.textContent = decodeURIComponent(location.hash.slice(1))</script>`,
+}
+
+const ink = `<style>body,input{font:bold 40px monospace;color:#f0f} input{width:700px}</style>`
+
+// cinema shows the page of a window in a share, and looks at each frame as whoever watches does.
+type cinema struct {
+	window *browsermgr.Window
+	keeper *login.Filler
+	origin string // of the site
+	source *videosource.Source
+	done   sync.WaitGroup
+
+	mu     sync.Mutex
+	frames int
+	leaks  []string // the addresses of those with ink
+}
+
+func (c *cinema) look(f videosource.Frame) {
+	part := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(12+len(f.Data)))
+	part = append(part, "WEBPVP8 "...)
+	part = binary.LittleEndian.AppendUint32(part, uint32(len(f.Data)))
+	img, err := webp.Decode(bytes.NewReader(append(part, f.Data...)))
+	inked := err == nil && inkIn(img)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.frames++
+	if inked {
+		c.leaks = append(c.leaks, f.URL)
+	}
+}
+
+// inkIn reports whether there is ink in a picture.
+func inkIn(img image.Image) bool {
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y += 2 {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			if r, g, bl, _ := img.At(x, y).RGBA(); r>>8 > 180 && bl>>8 > 180 && g>>8 < 120 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// taken returns how many frames were seen, and which of them showed ink.
+func (c *cinema) taken() (frames int, leaks []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.frames, slices.Clone(c.leaks)
+}
+
+// sees waits for some more frames: pictures of what is on the page by now are among them.
+func (c *cinema) sees(t *testing.T, n int) {
+	t.Helper()
+	before, _ := c.taken()
+	browsertest.Eventually(t, "more frames", func() bool { c.source.NoteActivity(); now, _ := c.taken(); return now >= before+n })
+}
+
+func (c *cinema) open(t *testing.T, url string) *page.Tab {
+	t.Helper()
+	ctx := browsertest.Within(t, browsertest.Patience)
+	if _, err := c.window.Act(ctx, "navigate", map[string]any{"url": url}); err != nil {
+		t.Fatal(err)
+	}
+	var tab *page.Tab
+	if err := c.window.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+type entry struct{}
+
+func (entry) Username() string { return "ada" }
+func (entry) Password() string { return password }
+
+func (c *cinema) fill(t *testing.T, tab *page.Tab, origin string) {
+	t.Helper()
+	_, err := c.keeper.Fill(browsertest.Within(t, browsertest.Patience), tab, login.FillRequest{
+		Name: "shop", Origins: []string{origin}, Reveal: func(context.Context, string) (login.Secret, error) { return entry{}, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *cinema) fillCode(t *testing.T, tab *page.Tab) {
+	t.Helper()
+	give := func(context.Context, string) (string, error) { return code, nil }
+	if _, err := c.keeper.FillCode(browsertest.Within(t, browsertest.Patience), tab, "shop", []string{c.origin}, len(code), give); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openCinema(t *testing.T) *cinema {
+	t.Helper()
+	c := &cinema{keeper: &login.Filler{}}
+	server := browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		browsertest.HTML(w, browsertest.Head+ink+strings.ReplaceAll(pages[r.URL.Path], "OTHER", browsertest.LocalhostURL(r)))
+	})
+	c.origin = server.URL
+	dir, err := os.MkdirTemp("", "clank") //nolint:usetesting // sockets of the browser want a short path
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	browsers := &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18640, LastPort: 18649, HiddenAreas: c.keeper.HiddenAreas, LaunchTimeout: time.Minute}
+	if err := browsers.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
+		defer cancel()
+		_ = browsers.Close(ctx)
+	})
+	w, _, err := browsers.Window(browsertest.Within(t, 2*browsertest.Patience), browsermgr.WindowOptions{Key: "s1", URL: c.origin + "/plain"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.window = w
+	if _, err := w.Act(browsertest.Within(t, browsertest.Patience), "resize", map[string]any{"width": 720, "height": 400}); err != nil {
+		t.Fatal(err)
+	}
+	c.share(t)
+	return c
+}
+
+// share begins a share of the window, and watches it.
+func (c *cinema) share(t *testing.T) {
+	t.Helper()
+	h := newHall(t, &stage{name: "the page"})
+	h.Screen = func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return c.window, nil }
+	h.NewSource = func() *videosource.Source {
+		return &videosource.Source{ActiveFPS: 30, IdleFPS: 30, MaxLoad: 1, Heartbeat: time.Millisecond}
+	}
+	h.share(t, call, "s1", ada)
+	st, _ := h.Current(call)
+	watch, ok := h.Watch(st.ID)
+	if !ok {
+		t.Fatal("there is no share")
+	}
+	c.source = watch.Source
+	v := c.source.Subscribe()
+	c.done.Go(func() {
+		for f := range v.Frames() {
+			c.look(f)
+		}
+	})
+	t.Cleanup(func() {
+		if _, err := h.Stop(context.Background(), share.CallRef{ID: call.ID}, home); err != nil {
+			t.Error(err)
+		}
+		c.done.Wait()
+	})
+}
+
+func TestASharedFrameNeverShowsWhatWasFilledIn(t *testing.T) {
+	c := openCinema(t)
+	browsertest.Eventually(t, "ink where nothing was filled in", func() bool { _, leaks := c.taken(); return len(leaks) > 0 })
+	c.open(t, "about:blank")
+	c.sees(t, 2)
+	_, known := c.taken()
+	for _, step := range []struct {
+		name string
+		does func()
+	}{
+		{"where it is filled in and shown, moves, and is cut", func() {
+			tab := c.open(t, c.origin+"/login")
+			c.fill(t, tab, c.origin)
+			c.sees(t, 1)
+			browsertest.JS(t, tab, `() => scrollTo({top: 3000, behavior: 'smooth'})`)
+			c.sees(t, 2)
+			browsertest.JS(t, tab, `() => { said.remove(); spread.remove(); low.remove(); p.value = p.value.slice(2); scrollTo(0, 0) }`)
+		}},
+		{"on the next page, which repeats it", func() { c.open(t, c.origin+"/next#"+password) }},
+		{"in a field for a code", func() { c.fillCode(t, c.open(t, c.origin+"/code")) }},
+		{"in fields for one digit each", func() { c.fillCode(t, c.open(t, c.origin+"/split")) }},
+		{"in a frame of another site", func() {
+			c.fill(t, c.open(t, c.origin+"/frame"), strings.Replace(c.origin, "127.0.0.1", "localhost", 1))
+		}},
+	} {
+		step.does()
+		c.sees(t, 2) // the second was begun after the first had come
+		_, now := c.taken()
+		if len(now) > len(known) {
+			t.Errorf("%s: %d frames show it: %v", step.name, len(now)-len(known), now[len(known):])
+		}
+		known = now
+	}
+}

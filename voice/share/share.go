@@ -1,0 +1,289 @@
+package share
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"clank/sessions"
+	"clank/videosource"
+)
+
+// Limits of a share's beginning and end.
+const (
+	targetTimeout      = 15 * time.Second // for one stage to show it
+	endTimeout         = 10 * time.Second // to end it
+	checkEvery         = 2 * time.Second  // at whether the session is still there
+	troubleNoticeEvery = time.Minute      // between two notices that the picture stands still
+	moveTimeout        = 5 * time.Second  // for the call to follow its stage, which somebody has moved
+)
+
+// Why shares end.
+var (
+	errShutDown      = errors.New("the program is shutting down")
+	errReplaced      = errors.New("another session is shared instead")
+	errSessionClosed = errors.New("the session was closed")
+	errSessionGone   = errors.New("the session is gone")
+	errCallEnded     = errors.New("the call has ended")
+)
+
+// share is one page shown to one call.
+type share struct {
+	id          string
+	call        CallRef
+	session     sessions.Session
+	requestedBy sessions.Origin
+	since       time.Time
+	source      *videosource.Source
+	capture     *capture // whose source it is
+
+	cancel context.CancelCauseFunc
+	done   <-chan struct{} // closed when it has ended
+	watch  func()          // looks after it until it has ended
+	lost   chan targetLoss
+
+	// The turn of the slot guards these.
+	target       Target
+	presentation Presentation
+	remaining    []Target // what is left of the ladder below stage
+
+	mu              sync.Mutex
+	name            string // of the stage
+	location        ViewLocation
+	trouble         string
+	troubleReported time.Time // of the trouble
+}
+
+// targetLoss says that a stage cannot show a share any more.
+type targetLoss struct {
+	target Target
+	err    error
+}
+
+func (sh *share) state() ShareState {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	return ShareState{
+		ID: sh.id, Call: sh.call, SessionID: sh.session.ID, RequestedBy: sh.requestedBy, Since: sh.since,
+		Target: sh.name, Location: sh.location, Trouble: sh.trouble, Picture: sh.source.Stats(),
+	}
+}
+
+// newShare makes a share, whose life run is, and its source run. No stage has it yet. Calls that show the same session share its pictures.
+func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, by sessions.Origin, screen videosource.Screenshotter) *share {
+	run, cancel := context.WithCancelCause(run)
+	sh := &share{
+		id: rand.Text(), call: c, session: s, requestedBy: by, since: time.Now(),
+		done: run.Done(), cancel: cancel, lost: make(chan targetLoss, 1), remaining: m.Targets(c),
+	}
+	sh.capture = m.startCapture(run, sh, screen)
+	sh.source = sh.capture.source
+	sh.watch = func() { m.watchShare(run, sh) }
+	return sh
+}
+
+// findTarget shows a share on the first stage of the ladder that will have it. The text says which stages would not, and why.
+func (m *Manager) findTarget(ctx context.Context, sh *share) (refused string, err error) {
+	late := false
+	for len(sh.remaining) > 0 {
+		stage := sh.remaining[0]
+		sh.remaining = sh.remaining[1:]
+		var once sync.Once
+		show := Presentation{ID: sh.id, Call: sh.call, Session: sh.session, Source: sh.source, Lost: func(err error) {
+			once.Do(func() {
+				select {
+				case sh.lost <- targetLoss{stage, err}:
+				default: // an older loss is being seen to
+				}
+			})
+		}}
+		limited, cancel := context.WithTimeoutCause(ctx, targetTimeout, fmt.Errorf("it was not ready within %s", targetTimeout))
+		place, err := stage.Begin(limited, show)
+		late = late || limited.Err() != nil
+		cancel()
+		if err == nil {
+			sh.target, sh.presentation = stage, show
+			sh.mu.Lock()
+			sh.name, sh.location = stage.Name(), place
+			sh.mu.Unlock()
+			return refused, nil
+		}
+		if ctx.Err() != nil {
+			return refused, context.Cause(ctx)
+		}
+		m.logger().Info("a way to share was refused", "call", sh.call.ID, "stage", stage.Name(), "error", err)
+		refused += fmt.Sprintf("It cannot be shown by %s: %v. ", stage.Name(), err)
+	}
+	if late {
+		return refused, newRefusal(NotReady, "%sThere is no other way to show it to this call", refused)
+	}
+	return refused, newRefusal(NoTarget, "%sThere is no other way to show it to this call", refused)
+}
+
+// unwind ends what begin and climb have begun, and waits for it.
+func (m *Manager) unwind(ctx context.Context, sh *share, cause error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	defer cancel()
+	sh.cancel(cause)
+	if sh.target != nil {
+		if err := sh.target.End(ctx, sh.presentation); err != nil {
+			m.logger().Warn("a share did not end as it should", "call", sh.call.ID, "stage", sh.target.Name(), "error", err)
+		}
+		sh.target = nil
+	}
+	if !m.releaseCapture(ctx, sh) {
+		m.logger().Warn("the pictures of a share have not ended yet", "call", sh.call.ID)
+	}
+	if m.sharedElsewhere(sh) {
+		return
+	}
+	err := m.Sessions.SetShared(ctx, sh.session.ID, false)
+	if err != nil && !errors.Is(err, sessions.ErrNotFound) && !errors.Is(err, sessions.ErrShuttingDown) {
+		m.logger().Warn("could not note the end of a share", "session", sh.session.ID, "error", err)
+	}
+}
+
+// sharedElsewhere reports whether another call shows the same session.
+func (m *Manager) sharedElsewhere(sh *share) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.slots {
+		if s.share != nil && s.share != sh && s.share.session.ID == sh.session.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// endShare ends the share of a slot, whose turn the caller has.
+func (m *Manager) endShare(ctx context.Context, s *callSlot, cause error) {
+	sh := s.share
+	m.setShare(s, nil)
+	m.unwind(ctx, sh, cause)
+	m.logger().Info("a share has ended", "call", sh.call.ID, "session", sh.session.ID, "reason", cause)
+}
+
+// watchShare looks after a share until it has ended.
+func (m *Manager) watchShare(run context.Context, sh *share) {
+	cause := m.waitForEnd(run, sh)
+	after := context.WithoutCancel(run)
+	s, err := m.acquireSlot(after, sh.call)
+	if err != nil {
+		return // Close ends it
+	}
+	defer m.releaseSlot(sh.call, s)
+	if s.share != sh {
+		return // somebody has ended it
+	}
+	m.endShare(after, s, cause)
+	m.sendNotice(Notice{Call: sh.call, Text: fmt.Sprintf("The page is not shared any more: %v.", cause)})
+}
+
+// waitForEnd returns why a share cannot go on, or that it has ended.
+func (m *Manager) waitForEnd(run context.Context, sh *share) error {
+	events, done := m.Sessions.Subscribe()
+	defer func() { done() }()
+	look := time.NewTicker(checkEvery)
+	defer look.Stop()
+	alone := time.NewTimer(moveTimeout) // of a stage that was moved without the call
+	alone.Stop()
+	defer alone.Stop()
+	var moved targetLoss
+	for {
+		select {
+		case <-run.Done():
+			return context.Cause(run)
+		case ev, ok := <-events:
+			if !ok { // it fell behind
+				done()
+				events, done = m.Sessions.Subscribe()
+				continue
+			}
+			if ev.Record.SessionID == sh.session.ID {
+				sh.source.NoteActivity()
+				if ev.Record.State.Final() && ev.Record.Closed {
+					return errSessionClosed
+				}
+			}
+		case <-look.C:
+			if err := m.sessionGone(run, sh); err != nil {
+				return err
+			}
+		case <-alone.C:
+			if err := m.nextTarget(run, sh, moved); err != nil {
+				return err
+			}
+		case l := <-sh.lost:
+			if errors.Is(l.err, ErrTargetMoved) {
+				moved = l
+				alone.Reset(moveTimeout)
+				continue
+			}
+			if err := m.nextTarget(run, sh, l); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// sessionGone says that the session of a share is not there any more, or may not be shown any more.
+func (m *Manager) sessionGone(run context.Context, sh *share) error {
+	s, err := m.Sessions.Session(run, sh.session.ID)
+	switch {
+	case errors.Is(err, sessions.ErrNotFound):
+		return errSessionGone
+	case err == nil && s.State == sessions.SessionClosed:
+		return errSessionClosed
+	case err == nil:
+		return m.checkPermission(sh.requestedBy, s)
+	}
+	return nil // what could not be looked up may be there
+}
+
+// nextTarget takes the next stage for a share that has lost its own.
+func (m *Manager) nextTarget(run context.Context, sh *share, l targetLoss) error {
+	s, err := m.acquireSlot(run, sh.call)
+	if err != nil {
+		return err
+	}
+	defer m.releaseSlot(sh.call, s)
+	if s.share != sh || sh.target != l.target {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(run, endTimeout)
+	err = sh.target.End(ctx, sh.presentation)
+	cancel()
+	if err != nil {
+		m.logger().Warn("a stage did not end as it should", "call", sh.call.ID, "stage", l.target.Name(), "error", err)
+	}
+	sh.target = nil
+	looking, found := m.startSearch(run, s, sh.requestedBy)
+	refused, err := m.findTarget(looking, sh)
+	found()
+	if err != nil {
+		return fmt.Errorf("%s has ended: %w", l.target.Name(), l.err)
+	}
+	place := sh.state().Location
+	m.sendNotice(Notice{Call: sh.call, Link: place.Link, Text: fmt.Sprintf("%s has ended: %v. %s%s", l.target.Name(), l.err, refused, place.Text)})
+	return nil
+}
+
+// reportTrouble notes that the picture of a share stands still, or with nil that it moves again.
+func (m *Manager) reportTrouble(sh *share, err error) {
+	sh.mu.Lock()
+	sh.trouble = ""
+	tell := false
+	if err != nil {
+		sh.trouble = err.Error()
+		if now := time.Now(); now.Sub(sh.troubleReported) >= troubleNoticeEvery {
+			sh.troubleReported, tell = now, true
+		}
+	}
+	sh.mu.Unlock()
+	if tell {
+		m.sendNotice(Notice{Call: sh.call, Text: fmt.Sprintf("The picture of the page stands still for now: %v.", err)})
+	}
+}

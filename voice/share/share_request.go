@@ -1,0 +1,200 @@
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"clank/sessions"
+)
+
+// Result is what became of a wish, in the shape that models get it.
+type Result struct {
+	OK            bool        `json:"ok"`
+	Started       bool        `json:"started,omitempty"` // a share has begun
+	AlreadyShared bool        `json:"reused,omitempty"`  // the session was shared already
+	Stopped       bool        `json:"stopped,omitempty"` // a share has ended
+	SessionID     string      `json:"session_id,omitempty"`
+	Error         RefusalCode `json:"error,omitempty"`
+	Message       string      `json:"message,omitempty"` // sentences for people; a link is not among them
+}
+
+// failedResult is the result that tells of an error.
+func failedResult(id string, err error) Result {
+	r := Result{SessionID: id, Error: "failed", Message: err.Error() + "."}
+	if no, ok := errors.AsType[*Refusal](err); ok {
+		r.Error = no.Code
+	}
+	return r
+}
+
+// Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator of its server. A private
+// session is shown to nobody else, whoever asks. What the
+// call shows already ends if it is another session. The session is kept open meanwhile. An error is a [*Refusal], unless something of
+// ours failed; the Result tells of it as well.
+func (m *Manager) Share(ctx context.Context, c CallRef, id string, by sessions.Origin) (Result, error) {
+	s, err := m.acquireSlot(ctx, c)
+	if err != nil {
+		return failedResult(id, err), err
+	}
+	defer m.releaseSlot(c, s)
+	session, err := m.checkRequest(ctx, c, id, by)
+	if err != nil {
+		return failedResult(id, err), err
+	}
+	if s.share != nil && s.share.session.ID == session.ID {
+		st := s.share.state()
+		return Result{OK: true, AlreadyShared: true, SessionID: session.ID, Message: "It is shared already. " + st.Location.Text}, nil
+	}
+	message, err := m.start(ctx, s, c, session, by)
+	if err != nil {
+		return failedResult(id, err), err
+	}
+	return Result{OK: true, Started: true, SessionID: session.ID, Message: message}, nil
+}
+
+// checkRequest finds out whether a session can be shared, in the order of the contract.
+func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by sessions.Origin) (sessions.Session, error) {
+	var none sessions.Session
+	switch {
+	case c.ID == "":
+		return none, newRefusal(NoCall, "there is no call to share anything in; join one first")
+	case id == "":
+		return none, newRefusal(NoSessionID, "name the browser session that is to be shared")
+	case m.Screen == nil:
+		return none, newRefusal(NoBrowser, "there is no browser here whose page could be shared; see what the doctor command says about it")
+	case m.CallActive != nil && !m.CallActive(c):
+		return none, newRefusal(NoCall, "the call has ended; join one first")
+	case m.Targets == nil || len(m.Targets(c)) == 0:
+		return none, newRefusal(NoTarget, "there is no way to show anything to this call; switch on a viewer page in the settings")
+	}
+	s, err := m.Sessions.Session(ctx, id)
+	switch {
+	case errors.Is(err, sessions.ErrNotFound):
+		return none, newRefusal(NotFound, "there is no browser session %q, or it was forgotten; browse first, then share", id)
+	case err != nil:
+		return none, fmt.Errorf("look up session %s: %w", id, err)
+	case !s.MayUse(by) && !moderates(by, s.Origin):
+		return none, newRefusal(NotOwner, "session %s belongs to %s, so only they can share it", id, displayName(s.Origin))
+	case s.Origin.Guild != "" && s.Origin.Guild != c.Guild && (c.Guild != "" || !by.Moderator):
+		return none, newRefusal(NotOwner, "session %s belongs to another server, and stays there; browse here first, then share", id)
+	case s.State == sessions.SessionClosed:
+		return none, newRefusal(NotFound, "session %s is closed; browse again, then share", id)
+	case cannotSee(s.Origin):
+		return none, newRefusal(NoSource, "session %s is private, and a share is seen by everybody in the call; browse again without “private” in a channel of this server, then share", id)
+	}
+	if err := m.checkPermission(by, s); err != nil {
+		return none, newRefusal(NotOwner, "session %s cannot be shown: %w", id, err)
+	}
+	return s, nil
+}
+
+// cannotSee reports whether nobody but the person sees what was begun at o: privately, or in a direct message.
+func cannotSee(o sessions.Origin) bool {
+	return o.Private || o.Kind == sessions.FromDiscord && o.Guild == ""
+}
+
+func (m *Manager) checkPermission(by sessions.Origin, s sessions.Session) error {
+	if m.CheckPermission == nil {
+		return nil
+	}
+	return m.CheckPermission(by, s)
+}
+
+// moderates reports whether a moderator at by has a say about what was begun at o: on their own server alone, and nowhere about what
+// is private. The operator, who is on none, has it everywhere.
+func moderates(by, o sessions.Origin) bool {
+	return by.Moderator && !o.Private && (by.Kind != sessions.FromDiscord || o.Kind == sessions.FromDiscord && by.Guild != "" && by.Guild == o.Guild)
+}
+
+// start ends what the call shows and begins a share, in the turn of s. The text is what people are told.
+func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session sessions.Session, by sessions.Origin) (string, error) {
+	screen, err := m.Screen(ctx, session)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "", newRefusal(NoSource, "session %s has no page that could be shown: %w", session.ID, err)
+	}
+	if s.share != nil {
+		m.endShare(ctx, s, errReplaced)
+	}
+	if err := m.Sessions.SetShared(ctx, session.ID, true); err != nil {
+		if errors.Is(err, sessions.ErrNotFound) || errors.Is(err, sessions.ErrSessionClosed) {
+			return "", newRefusal(NotFound, "%w; browse again, then share", err)
+		}
+		return "", fmt.Errorf("keep the session open: %w", err)
+	}
+	sh := m.newShare(context.WithoutCancel(ctx), c, session, by, screen)
+	ctx, found := m.startSearch(ctx, s, by)
+	refused, err := m.findTarget(ctx, sh)
+	found()
+	if err != nil {
+		m.unwind(ctx, sh, err)
+		return "", err
+	}
+	m.setShare(s, sh)
+	m.work.Go(sh.watch)
+	st := sh.state()
+	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Target)
+	text := refused + st.Location.Text
+	m.sendNotice(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %s", displayName(by), text), Link: st.Location.Link})
+	return text, nil
+}
+
+// Stop ends the share of a call, on behalf of whoever asks from by: who began it, the owner of the session or a moderator.
+func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Result, error) {
+	ended := fmt.Errorf("%s has ended the share", displayName(by))
+	gave := m.cancelSearch(c, func(of sessions.Origin) bool { return by.Moderator || sameUser(of, by) }, ended)
+	s, err := m.acquireSlot(ctx, c)
+	if err != nil {
+		return failedResult("", err), err
+	}
+	defer m.releaseSlot(c, s)
+	if s.share == nil && gave {
+		return Result{OK: true, Stopped: true, Message: "The page is not shared."}, nil
+	}
+	if s.share == nil {
+		err := newRefusal(Inactive, "nothing is shared in this call")
+		return failedResult("", err), err
+	}
+	sh := s.share
+	if !by.Moderator && !sameUser(sh.requestedBy, by) && !sh.session.MayUse(by) {
+		err := newRefusal(NotAllowed, "%s shares the page, so only they or a moderator can end that", displayName(sh.requestedBy))
+		return failedResult(sh.session.ID, err), err
+	}
+	m.endShare(ctx, s, ended)
+	m.sendNotice(Notice{Call: c, Text: displayName(by) + " has ended the share."})
+	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
+}
+
+// EndCall ends the share of a call that has ended, if it has one, and waits for that. After Close, which ends all of them, it does nothing.
+func (m *Manager) EndCall(ctx context.Context, c CallRef) error {
+	m.cancelSearch(c, func(sessions.Origin) bool { return true }, errCallEnded)
+	s, err := m.acquireSlot(ctx, c)
+	if no, ok := errors.AsType[*Refusal](err); ok && no.Code == ShuttingDown {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer m.releaseSlot(c, s)
+	if s.share != nil {
+		m.endShare(ctx, s, errCallEnded)
+	}
+	return nil
+}
+
+// sameUser reports whether two wishes are one person's.
+func sameUser(a, b sessions.Origin) bool { return a.Kind == b.Kind && a.User == b.User }
+
+// displayName is what people call whoever asks from o.
+func displayName(o sessions.Origin) string {
+	switch {
+	case o.UserName != "":
+		return o.UserName
+	case o.User != "":
+		return "user " + o.User
+	}
+	return "the operator"
+}

@@ -1,0 +1,51 @@
+package share
+
+import (
+	"context"
+	"errors"
+
+	"clank/sessions"
+	"clank/videosource"
+)
+
+// CallRef is where something is shared.
+type CallRef struct {
+	ID      string // tells it from all others: one share for each
+	Guild   string // on Discord; empty elsewhere
+	Channel string // on Discord; empty elsewhere
+}
+
+// Presentation is one share, as a stage gets it.
+type Presentation struct {
+	ID      string // of this share; a later one of the same call has another
+	Call    CallRef
+	Session sessions.Session
+	Source  *videosource.Source // runs until the share has ended, and on if another call shows the same session
+
+	// Lost is to be called, from any goroutine, when the stage cannot show it any more although nobody has ended it: another stage
+	// is taken then. It returns at once, and only the first call counts.
+	Lost func(err error)
+}
+
+// ErrTargetMoved is in the chain of the error that [Show.Lost] is given when somebody has moved the stage to another channel. Whoever does
+// that mostly moves the call as well, and so it is waited for: people are told once.
+var ErrTargetMoved = errors.New("the stage was moved to another channel")
+
+// ViewLocation is where people see a share.
+type ViewLocation struct {
+	Text string // a sentence for them: "You see it on this page."
+	Link string // an address for them, with a secret in it; empty if there is none. No model gets to know it
+}
+
+// Target is one way to show something to a call.
+type Target interface {
+	// Name is what people call it: "Go Live".
+	Name() string
+
+	// Begin shows a share until End, and returns when it can be seen. An error is why not, as a sentence for people without a
+	// full stop; nothing is left to end then. When ctx ends, it returns soon.
+	Begin(ctx context.Context, s Presentation) (ViewLocation, error)
+
+	// End ends what Begin has begun, and waits for all of it, at most until ctx ends.
+	End(ctx context.Context, s Presentation) error
+}

@@ -1,0 +1,188 @@
+package share
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"clank/voice/webrtc"
+)
+
+// WatchRequest is what the page sends. Token is the secret of its link.
+type WatchRequest struct {
+	Token string `json:"token"`
+	SDP   string `json:"sdp,omitempty"` // to watch: the offer, with all candidates
+}
+
+// WatchInfo is what the page is told of a share.
+type WatchInfo struct {
+	Title   string             `json:"title"`
+	Until   *time.Time         `json:"until,omitempty"`
+	WebRTC  bool               `json:"webrtc"`
+	Servers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [webrtc.Engine]
+}
+
+// Handler is the page and what it asks for: "POST check" takes a [Request] and gives the [Info]; "POST watch" takes one with an offer
+// and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the field error: 404 for a link that is not good, 429
+// for an offer where too many are made, and 503 where too many watch, or ask.
+func (v *ViewerPage) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+v.Base+"/{$}", v.handlePage)
+	mux.HandleFunc("GET "+v.Base+"/assets/{sum}/{name}", v.handleAsset)
+	mux.HandleFunc("POST "+v.Base+"/check", v.handleCheck)
+	mux.HandleFunc("POST "+v.Base+"/watch", v.handleWatch)
+	mux.HandleFunc("GET "+v.Base+"/socket", v.handleSocket)
+	if v.Base != "" {
+		mux.Handle("GET "+v.Base, http.RedirectHandler(v.Base+"/", http.StatusPermanentRedirect))
+	}
+	return v.withSecurityHeaders(mux)
+}
+
+// readRequest reads a request and finds its share. ok is false where the answer was given.
+func (v *ViewerPage) readRequest(w http.ResponseWriter, r *http.Request) (in WatchRequest, s ViewerShare, ok bool) {
+	crowded, err := v.admitRequest(w, r)
+	if err != nil {
+		writeError(w, http.StatusServiceUnavailable, err)
+		return in, s, false
+	}
+	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, 2*webrtc.MaxOffer)).Decode(&in)
+	if late := crowded(); late && err != nil {
+		writeError(w, http.StatusServiceUnavailable, errTooManyRequests)
+		return in, s, false
+	}
+	if err != nil {
+		writeError(w, http.StatusBadRequest, errors.New("that was not understood; load the page again"))
+		return in, s, false
+	}
+	s, err = v.checkToken(in.Token)
+	if err != nil {
+		writeError(w, http.StatusNotFound, err)
+	}
+	return in, s, err == nil
+}
+
+// checkToken is the share of a token; the error is why it is none to be watched now.
+func (v *ViewerPage) checkToken(token string) (ViewerShare, error) {
+	if token == "" {
+		return ViewerShare{}, errLinkIncomplete
+	}
+	s, err := v.Links.CheckLink(token)
+	if err != nil {
+		return ViewerShare{}, err
+	}
+	if !s.Until.IsZero() && !time.Now().Before(s.Until) {
+		return ViewerShare{}, errLinkExpired
+	}
+	select {
+	case <-s.Done:
+		return ViewerShare{}, errShareEnded
+	default:
+		return s, nil
+	}
+}
+
+func (v *ViewerPage) handleCheck(w http.ResponseWriter, r *http.Request) {
+	_, s, ok := v.readRequest(w, r)
+	if !ok {
+		return
+	}
+	info := WatchInfo{Title: s.Title, WebRTC: v.Engine != nil}
+	if !s.Until.IsZero() {
+		info.Until = &s.Until
+	}
+	if v.Engine != nil {
+		info.Servers = v.Engine.OfferedServers(time.Now())
+	}
+	writeJSON(w, http.StatusOK, info)
+}
+
+func (v *ViewerPage) handleWatch(w http.ResponseWriter, r *http.Request) {
+	in, s, ok := v.readRequest(w, r)
+	if !ok {
+		return
+	}
+	if v.Engine == nil {
+		writeError(w, http.StatusNotImplemented, errors.New("there is no WebRTC here"))
+		return
+	}
+	begun, err := v.reserveOffer(s.ID, time.Now())
+	if err != nil {
+		v.refuseOffer(w, err)
+		return
+	}
+	place := make(chan func(), 1)
+	var first sync.Once
+	up := func(c *webrtc.Conn) {
+		first.Do(func() {
+			defer begun()
+			v.startView(c, s, place)
+		})
+	}
+	conn, answer, err := v.Engine.Answer(r.Context(), in.SDP, webrtc.Handlers{Connected: up})
+	if err != nil {
+		begun()
+		v.refuseOffer(w, err)
+		return
+	}
+	go func() {
+		defer begun()
+		if why := v.waitForEnd(s, conn.Done()); why != nil {
+			_ = conn.SendMessage(endReason(why)) // if it does not get there, the end of the connection does
+			conn.End(why)
+			<-conn.Done()
+		}
+		select {
+		case left := <-place:
+			left()
+			v.Logger.Info("somebody has stopped watching", "share", s.ID, "over", "webrtc", "because", conn.Err())
+		default: // it never came about
+		}
+	}()
+	writeJSON(w, http.StatusOK, map[string]string{"sdp": answer})
+}
+
+// startView gives a connection that has come about a place among those who watch.
+func (v *ViewerPage) startView(c *webrtc.Conn, s ViewerShare, place chan<- func()) {
+	left, err := v.reserveView()
+	if err != nil { // others were faster
+		_ = c.SendMessage(endReason(err)) // the end says it, too
+		c.End(err)
+		return
+	}
+	place <- left
+	c.ShowVideo(s.Watch())
+}
+
+// endReason tells the page's script why there is nothing more to see.
+func endReason(why error) string {
+	data, _ := json.Marshal(map[string]string{"type": "ended", "text": why.Error()}) // strings always marshal
+	return string(data)
+}
+
+func (v *ViewerPage) refuseOffer(w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, webrtc.ErrBadOffer):
+		writeError(w, http.StatusBadRequest, err)
+	case errors.Is(err, errTooManyOffers):
+		w.Header().Set("Retry-After", "5")
+		writeError(w, http.StatusTooManyRequests, err)
+	case errors.Is(err, errTooManyViewers), errors.Is(err, errPageClosing), errors.Is(err, webrtc.ErrTooManyConns), errors.Is(err, webrtc.ErrClosed):
+		writeError(w, http.StatusServiceUnavailable, err)
+	default:
+		v.Logger.Error("a share could not be shown over WebRTC", "error", err)
+		writeError(w, http.StatusInternalServerError, errors.New("WebRTC does not work here"))
+	}
+}
+
+func writeError(w http.ResponseWriter, status int, err error) {
+	writeJSON(w, status, map[string]string{"error": err.Error()})
+}
+
+func writeJSON(w http.ResponseWriter, status int, val any) {
+	data, _ := json.Marshal(val) // strings, times and lists always marshal
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n')) // whoever asked went away: nothing to do
+}

@@ -1,0 +1,237 @@
+package share_test
+
+import (
+	"context"
+	"encoding/binary"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/test/browsertest"
+	"clank/internal/test/rtctest"
+	"clank/voice/share"
+	"clank/voice/webrtc"
+
+	"github.com/coder/websocket"
+	"github.com/google/go-cmp/cmp"
+)
+
+// dial opens the WebSocket and shows a token.
+func (r *rig) dial(t *testing.T, token string) *websocket.Conn {
+	t.Helper()
+	conn, res, err := websocket.Dial(t.Context(), r.url+"/socket", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://elsewhere.example"}}})
+	if err != nil {
+		t.Fatalf("%v (%+v)", err, res)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	send(t, conn, `{"token":"`+token+`"}`)
+	return conn
+}
+
+func send(t *testing.T, conn *websocket.Conn, text string) {
+	t.Helper()
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func receive(t *testing.T, conn *websocket.Conn) ([]byte, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), rtctest.Patience)
+	defer cancel()
+	kind, data, err := conn.Read(ctx)
+	if err == nil && kind != websocket.MessageBinary {
+		t.Errorf("a message of kind %v came", kind)
+	}
+	return data, err
+}
+
+func TestAFrameHasAHeader(t *testing.T) {
+	r := start(t, nil)
+	conn := r.dial(t, token)
+	got, err := receive(t, conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if head := string(got[:4]); head != "VP8\x01" {
+		t.Errorf("it begins with %q", head)
+	}
+	if w, h := binary.BigEndian.Uint16(got[4:]), binary.BigEndian.Uint16(got[6:]); w != 320 || h != 180 {
+		t.Errorf("it is %d by %d", w, h)
+	}
+	if taken := time.UnixMicro(int64(binary.BigEndian.Uint64(got[8:]))); time.Since(taken).Abs() > time.Minute {
+		t.Errorf("it was taken at %v", taken)
+	}
+	if diff := cmp.Diff(rtctest.Red().Data, got[16:]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASlowPageGetsTheLatestFrame(t *testing.T) {
+	r := start(t, nil)
+	conn := r.dial(t, token)
+	for range 2 { // as many as may be on their way
+		if _, err := receive(t, conn); err != nil {
+			t.Fatal(err)
+		}
+		r.screen.Show(rtctest.Red())
+	}
+	r.screen.Show(rtctest.Red())
+	r.screen.Show(rtctest.Blue())
+	send(t, conn, `{"got":true}`)
+	got, err := receive(t, conn)
+	if err != nil || !cmp.Equal(rtctest.Blue().Data, got[16:]) {
+		t.Errorf("not the latest frame came: %v", err)
+	}
+	send(t, conn, `{"got":true,"refresh":true}`)
+	if got, err = receive(t, conn); err != nil || !cmp.Equal(rtctest.Blue().Data, got[16:]) || r.screen.Refreshed() != 1 {
+		t.Errorf("no frame came anew: %v", err)
+	}
+}
+
+func TestAViewEndsWithItsShareAndItsLink(t *testing.T) {
+	expires := func(_ *share.ViewerPage, s *share.ViewerShare) { s.Until = time.Now().Add(2 * time.Second) }
+	for name, c := range map[string]struct {
+		change []func(*share.ViewerPage, *share.ViewerShare)
+		end    func(*rig)
+		word   string
+	}{
+		"the share ends":   {nil, func(r *rig) { r.end() }, "the share has ended"},
+		"the link expires": {[]func(*share.ViewerPage, *share.ViewerShare){expires}, func(*rig) {}, "the link has expired"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)), c.change...)
+			conn := r.dial(t, token)
+			page, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
+			status, answer := r.post(t, "/watch", share.WatchRequest{Token: token, SDP: offer})
+			if status != http.StatusOK {
+				t.Fatalf("%d %v", status, answer)
+			}
+			page.Accept(t, answer["sdp"].(string))
+			rtctest.Next(t, page.Up)
+			c.end(r)
+			for {
+				if _, err := receive(t, conn); err != nil {
+					if got := websocket.CloseStatus(err); got != 4404 {
+						t.Errorf("the WebSocket ends with %v", err)
+					}
+					break
+				}
+			}
+			if got := rtctest.Next(t, page.Said); !strings.Contains(got, c.word) {
+				t.Errorf("the page is told %s", got)
+			}
+			rtctest.Next(t, page.Ended)
+			if status, answer := r.post(t, "/check", share.WatchRequest{Token: token}); status != http.StatusNotFound {
+				t.Errorf("after the end: %d %v", status, answer)
+			}
+			browsertest.Eventually(t, "nobody watches", func() bool { return r.Count() == 0 })
+		})
+	}
+}
+
+func TestWrongLinksAreRefusedEverywhere(t *testing.T) {
+	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)))
+	for _, wrong := range []string{"", "wrong"} {
+		for _, path := range []string{"/check", "/watch"} {
+			if status, answer := r.post(t, path, share.WatchRequest{Token: wrong, SDP: "x"}); status != http.StatusNotFound || answer["error"] == "" {
+				t.Errorf("%s with %q: %d %v", path, wrong, status, answer)
+			}
+		}
+		if _, err := receive(t, r.dial(t, wrong)); websocket.CloseStatus(err) != 4404 {
+			t.Errorf("WebSocket with %q: %v", wrong, err)
+		}
+	}
+	if status, _ := r.post(t, "/watch", share.WatchRequest{Token: token, SDP: "x"}); status != http.StatusBadRequest {
+		t.Errorf("a bad offer: %d", status)
+	}
+	browsertest.Eventually(t, "no place is taken", func() bool { return r.Count() == 0 })
+}
+
+func TestOnlySoManyMayWatch(t *testing.T) {
+	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)), func(v *share.ViewerPage, _ *share.ViewerShare) { v.MaxViews = 1 })
+	conn := r.dial(t, token)
+	if _, err := receive(t, conn); err != nil {
+		t.Fatal(err)
+	}
+	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
+	if status, answer := r.post(t, "/watch", share.WatchRequest{Token: token, SDP: offer}); status != http.StatusServiceUnavailable || !strings.Contains(answer["error"].(string), "too many") {
+		t.Errorf("over WebRTC: %d %v", status, answer)
+	}
+	if _, err := receive(t, r.dial(t, token)); websocket.CloseStatus(err) != websocket.StatusTryAgainLater || !strings.Contains(err.Error(), "too many") {
+		t.Errorf("over a WebSocket: %v", err)
+	}
+	_ = conn.CloseNow()
+	browsertest.Eventually(t, "the place is free", func() bool { return r.Count() == 0 })
+}
+
+func TestStrangersTakeNoPlaceFromThoseWithALink(t *testing.T) {
+	r := start(t, nil, func(v *share.ViewerPage, _ *share.ViewerShare) { v.MaxViews = 1 })
+	var first *websocket.Conn
+	for range 70 { // who say nothing
+		conn, _, err := websocket.Dial(t.Context(), r.url+"/socket", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.CloseNow()
+		if first == nil {
+			first = conn
+		}
+	}
+	if got := r.Count(); got != 0 {
+		t.Errorf("%d watch, want nobody", got)
+	}
+	if _, err := receive(t, r.dial(t, token)); err != nil {
+		t.Errorf("who has a link does not see it: %v", err)
+	}
+	if _, err := receive(t, first); err == nil || t.Context().Err() != nil {
+		t.Errorf("the first stranger is still waited for: %v", err)
+	}
+}
+
+func TestWhatIsServedAndHow(t *testing.T) {
+	r := start(t, nil, func(v *share.ViewerPage, _ *share.ViewerShare) { v.Ancestors = []string{"https://app.example"} })
+	get := func(path string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(r.url, "/watch")+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		return res
+	}
+	page := get("/watch/")
+	for name, want := range map[string]string{
+		"Content-Security-Policy": "frame-ancestors https://app.example", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+		"X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex", "Content-Type": "text/html",
+	} {
+		if got := page.Header.Get(name); !strings.Contains(got, want) {
+			t.Errorf("%s = %q", name, got)
+		}
+	}
+	for path, want := range map[string]int{"/watch": 308, "/": 404, "/watch/check": 405, "/watch/assets/old/viewer.js": 404, "/watch/assets/x/../../y": 404} {
+		if res := get(path); res.StatusCode != want && res.StatusCode != http.StatusTemporaryRedirect {
+			t.Errorf("%s: %d, want %d", path, res.StatusCode, want)
+		} else if to := res.Header.Get("Location"); strings.Contains(to, "//") {
+			t.Errorf("%s leads to %s", path, to)
+		}
+	}
+}
+
+func TestSettingsThatWouldBreakThePageAreRefused(t *testing.T) {
+	for name, v := range map[string]*share.ViewerPage{
+		"path":   {Base: "watch"},
+		"origin": {Ancestors: []string{"https://a.example; script-src *"}},
+	} {
+		if err := v.Open(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := share.ViewerLink("https://example.org/watch/", "abc"); got != "https://example.org/watch/#abc" {
+		t.Errorf("link = %s", got)
+	}
+}

@@ -1,0 +1,106 @@
+package share_test
+
+import (
+	"strings"
+	"testing"
+
+	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
+	"clank/internal/test/rtctest"
+	"clank/voice/webrtc"
+)
+
+// pixel is the colour in the middle of an element that shows pictures: "254,0,0".
+const pixel = `(id) => {
+	const from = document.getElementById(id), to = new OffscreenCanvas(1, 1).getContext("2d");
+	to.drawImage(from, 100, 100, 1, 1, 0, 0, 1, 1);
+	return [...to.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v > 200 ? "high" : v < 50 ? "low" : v).join();
+}`
+
+func colour(t *testing.T, tab *page.Tab, id string) string {
+	t.Helper()
+	return strings.Trim(browsertest.JS(t, tab, "("+pixel+")('"+id+"')"), `"`)
+}
+
+func TestThePageShowsAShareOverWebRTC(t *testing.T) {
+	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)))
+	tab := r.open(t, token)
+	waitFor(t, tab, `document.body.dataset.way === "WebRTC"`)
+	if got := browsertest.JS(t, tab, `document.getElementById("title").textContent`); got != `"A shop <b>for lamps</b>"` && !strings.Contains(got, "u003c") {
+		t.Errorf("title = %s", got)
+	}
+	browsertest.Eventually(t, "red is seen", func() bool { return colour(t, tab, "video") == "high,low,low" })
+	r.screen.Show(rtctest.Blue())
+	browsertest.Eventually(t, "blue is seen", func() bool { return colour(t, tab, "video") == "low,low,high" })
+	decoded := `[...(await viewerConnection.getStats()).values()].find((s) => s.type === "inbound-rtp").framesDecoded`
+	if got := browsertest.JS(t, tab, "async () => "+decoded+" >= 2"); got != "true" {
+		t.Errorf("two frames decoded: %s", got)
+	}
+	if got := r.Count(); got != 1 {
+		t.Errorf("%d watch", got)
+	}
+	r.end()
+	waitFor(t, tab, `document.body.dataset.state === "ended" && document.getElementById("video").hidden`)
+	browsertest.Eventually(t, "nobody watches", func() bool { return r.Count() == 0 })
+}
+
+// again begins to watch anew in the same page, after a change of what its browser can do.
+const again = `; dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`
+
+func TestThePageShowsAShareOverAWebSocket(t *testing.T) {
+	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)))
+	tab := r.open(t, token)
+	for _, c := range []struct{ decoder, without string }{
+		{"webcodecs", "RTCPeerConnection"},
+		{"webp", "VideoDecoder"},
+	} {
+		r.screen.Show(rtctest.Red())
+		browsertest.JS(t, tab, `() => { delete globalThis.`+c.without+again+` }`)
+		waitFor(t, tab, `document.body.dataset.way === "WebSocket" && document.getElementById("canvas").dataset.decoder === "`+c.decoder+`"`)
+		browsertest.Eventually(t, "red is seen", func() bool { return colour(t, tab, "canvas") == "high,low,low" })
+		r.screen.Show(rtctest.Blue())
+		browsertest.Eventually(t, "blue is seen", func() bool { return colour(t, tab, "canvas") == "low,low,high" })
+		browsertest.Eventually(t, "only one view is left", func() bool { return r.Count() == 1 })
+	}
+	r.end()
+	waitFor(t, tab, `document.body.dataset.state === "ended" && document.getElementById("text").textContent === "The share has ended."`)
+}
+
+func TestATryThatWasGivenUpLeavesTheViewAlone(t *testing.T) {
+	r := start(t, rtctest.OpenEngine(t, new(webrtc.Engine)))
+	tab := r.open(t, token)
+	waitFor(t, tab, `document.body.dataset.way === "WebRTC"`)
+	browsertest.JS(t, tab, `() => {
+		globalThis.RTCPeerConnection = class {
+			createDataChannel() {}
+			addTransceiver() {}
+			addEventListener() {}
+			close() {}
+			setLocalDescription() { return new Promise((_, refuse) => { globalThis.giveUp = refuse; }); }
+		}`+again+`
+	}`)
+	waitFor(t, tab, `globalThis.giveUp`)
+	browsertest.JS(t, tab, `() => { delete globalThis.RTCPeerConnection`+again+` }`)
+	waitFor(t, tab, `document.body.dataset.way === "WebSocket"`)
+	browsertest.JS(t, tab, `async () => {
+		giveUp(new Error("late"));
+		await new Promise((done) => setTimeout(done))`+again+`
+	}`)
+	browsertest.Eventually(t, "the view before has ended", func() bool { return strings.Count(r.logged(), "over=websocket") == 1 })
+	browsertest.Eventually(t, "only one view is left", func() bool { return r.Count() == 1 })
+	if strings.Contains(r.logged(), "does not show what it is sent") {
+		t.Error("the view before ended only because nobody looked at it")
+	}
+}
+
+func TestAWrongLinkGetsAClearPage(t *testing.T) {
+	r := start(t, nil)
+	tab := r.open(t, "wrong")
+	waitFor(t, tab, `document.body.dataset.state === "gone"`)
+	if got := browsertest.JS(t, tab, `document.getElementById("head").textContent + ": " + document.getElementById("text").textContent`); got != `"This link does not work: This link was not made here."` {
+		t.Errorf("the page says %s", got)
+	}
+	if got := r.Count(); got != 0 {
+		t.Errorf("%d watch", got)
+	}
+}

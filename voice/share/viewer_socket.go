@@ -1,0 +1,177 @@
+package share
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/videosource"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	helloTimeout = 10 * time.Second
+	writeTimeout = 10 * time.Second
+	// unreadTimeout is how long a page may leave frames unread: the source sends one every few seconds, whatever happens.
+	unreadTimeout = time.Minute
+	// maxInFlight is how many frames may be on their way to a page. More would wait in buffers on the way, and be old when they come.
+	maxInFlight     = 2
+	maxHello        = 4 << 10
+	frameHeaderSize = 16
+	maxReason       = 123
+)
+
+// closeShareEnded is the code with which the WebSocket is closed (RFC 6455 §7.4.2, private use) when the link is not good, or not any more.
+const closeShareEnded websocket.StatusCode = 4404
+
+// frameMessage is a frame with a header before it: "VP8" and the version 1, width and height as u16, the time of the capture in microseconds since 1970
+// as u64, all big endian.
+func frameMessage(f videosource.Frame) []byte {
+	h := make([]byte, frameHeaderSize, frameHeaderSize+len(f.Data))
+	copy(h, "VP8\x01")
+	binary.BigEndian.PutUint16(h[4:], uint16(f.Width))  //nolint:gosec // VP8 has 14 bits
+	binary.BigEndian.PutUint16(h[6:], uint16(f.Height)) //nolint:gosec // VP8 has 14 bits
+	binary.BigEndian.PutUint64(h[8:], uint64(f.Taken.UnixMicro()))
+	return append(h, f.Data...)
+}
+
+// socketMessage is what the page says: first the token of its link, then that it has shown a frame, or wants one.
+type socketMessage struct {
+	Token   string `json:"token"`
+	Got     bool   `json:"got"`
+	Refresh bool   `json:"refresh"`
+}
+
+// handleSocket shows a share over a WebSocket. The page may be shown in another site's frame, so its origin is not ours: the token says who
+// may watch.
+func (v *ViewerPage) handleSocket(w http.ResponseWriter, r *http.Request) {
+	waiting, known, err := v.admitPending(r.Context())
+	if err != nil {
+		writeError(w, http.StatusServiceUnavailable, err)
+		return
+	}
+	defer known()
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled})
+	if err != nil {
+		return // it has been answered
+	}
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(maxHello)
+	var hello socketMessage
+	if err := readMessage(waiting, conn, helloTimeout, &hello); err != nil {
+		return
+	}
+	s, err := v.checkToken(hello.Token)
+	if err != nil {
+		_ = conn.Close(closeShareEnded, closeReason(err)) // it is over either way
+		return
+	}
+	left, err := v.reserveView()
+	if err != nil {
+		_ = conn.Close(websocket.StatusTryAgainLater, closeReason(err)) // it is over either way
+		return
+	}
+	defer left()
+	known()
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	var work sync.WaitGroup
+	work.Go(func() { cancel(v.waitForEnd(s, ctx.Done())) })
+	// The reader's context is another one: where that of a read ends, the connection is cut, and could not be closed with a word.
+	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
+	wishes, broken := make(chan socketMessage), make(chan error, 1)
+	work.Go(func() { broken <- readMessages(reading, conn, wishes) })
+	err = v.stream(ctx, conn, s, wishes, broken)
+	if ctx.Err() != nil {
+		_ = conn.Close(closeShareEnded, closeReason(err)) // it is over either way
+	}
+	cancel(err)
+	stop()
+	_ = conn.CloseNow()
+	work.Wait()
+	v.Logger.Info("somebody has stopped watching", "share", s.ID, "over", "websocket", "because", err)
+}
+
+// stream sends frames, the latest each time, as fast as the page shows them, and returns why it has ended.
+func (v *ViewerPage) stream(ctx context.Context, conn *websocket.Conn, s ViewerShare, wishes <-chan socketMessage, broken <-chan error) error {
+	look := s.Watch()
+	defer look.Close()
+	unread := time.NewTimer(unreadTimeout)
+	defer unread.Stop()
+	for sent := 0; ; {
+		frames := look.Frames()
+		if sent >= maxInFlight {
+			frames = nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case err := <-broken:
+			return err
+		case <-unread.C:
+			return errors.New("the page does not show what it is sent")
+		case w := <-wishes:
+			if w.Got && sent > 0 {
+				sent--
+				unread.Reset(unreadTimeout)
+			}
+			if w.Refresh {
+				look.Refresh()
+			}
+		case f, ok := <-frames:
+			if !ok {
+				return errShareEnded
+			}
+			if err := writeMessage(ctx, conn, frameMessage(f)); err != nil {
+				return err
+			}
+			sent++
+		}
+	}
+}
+
+// closeReason is an error as it fits into a close frame (RFC 6455 §5.5: 125 bytes with the code).
+func closeReason(err error) string {
+	text := err.Error()
+	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "")
+}
+
+// readMessages reads what the page says until the connection or ctx ends.
+func readMessages(ctx context.Context, conn *websocket.Conn, to chan<- socketMessage) error {
+	for {
+		var w socketMessage
+		if err := readMessage(ctx, conn, 0, &w); err != nil {
+			return err
+		}
+		select {
+		case to <- w:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// readMessage reads one message of the page; within 0 is for ever.
+func readMessage(ctx context.Context, conn *websocket.Conn, within time.Duration, into *socketMessage) error {
+	if within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, within)
+		defer cancel()
+	}
+	_, data, err := conn.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}
+
+func writeMessage(ctx context.Context, conn *websocket.Conn, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return conn.Write(ctx, websocket.MessageBinary, data)
+}

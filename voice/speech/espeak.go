@@ -1,0 +1,194 @@
+package speech
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"clank/voice"
+)
+
+// Defaults of [Options].
+const (
+	DefaultESpeakProgram = "espeak-ng"
+	DefaultESpeakVoice   = "en-us"
+	DefaultESpeakSpeed   = 165
+	DefaultESpeakTimeout = 30 * time.Second
+)
+
+// ErrESpeakMissing is in the error of [New] if the program is not installed.
+var ErrESpeakMissing = errors.New("install the package espeak-ng")
+
+// errESpeakTimeout is the cause of the end of a process that takes too long.
+var errESpeakTimeout = errors.New("espeak-ng took too long")
+
+// ESpeakOptions say how to speak. The zero value is fit for use.
+type ESpeakOptions struct {
+	Program string        // name or path; [DefaultESpeakProgram] if empty
+	Voice   string        // as `espeak-ng --voices` lists them: "de", "en-gb+f3"; [DefaultESpeakVoice] if empty
+	Speed   int           // words a minute, from 80 to 450; [DefaultESpeakSpeed] if 0
+	Timeout time.Duration // for one text; [DefaultESpeakTimeout] if 0
+}
+
+// ESpeak is a [voice.Synthesizer], safe for concurrent use.
+type ESpeak struct {
+	program string
+	args    []string
+	timeout time.Duration
+}
+
+var _ voice.Synthesizer = (*ESpeak)(nil)
+
+// espeakVoicePattern keeps a setting from being read as an option of the program.
+var espeakVoicePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_/+-]{0,63}$`) })
+
+// NewESpeak looks for the program and checks o. No process is started yet.
+func NewESpeak(o ESpeakOptions) (*ESpeak, error) {
+	if o.Program == "" {
+		o.Program = DefaultESpeakProgram
+	}
+	if o.Voice == "" {
+		o.Voice = DefaultESpeakVoice
+	}
+	if o.Speed == 0 {
+		o.Speed = DefaultESpeakSpeed
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultESpeakTimeout
+	}
+	switch {
+	case !espeakVoicePattern().MatchString(o.Voice):
+		return nil, fmt.Errorf("set up speech: %q is no name of a voice; espeak-ng --voices lists them", o.Voice)
+	case o.Speed < 80 || o.Speed > 450:
+		return nil, fmt.Errorf("set up speech: the speed %d is not from 80 to 450 words a minute", o.Speed)
+	}
+	program, err := exec.LookPath(o.Program)
+	if err != nil {
+		return nil, fmt.Errorf("set up speech: find %s: %w (%w)", o.Program, err, ErrESpeakMissing)
+	}
+	return &ESpeak{
+		program: program, args: []string{"--stdin", "--stdout", "-b", "1", "-v", o.Voice, "-s", strconv.Itoa(o.Speed)}, timeout: o.Timeout,
+	}, nil
+}
+
+// Speak implements [voice.Synthesizer]. The process is gone when the sequence ends, however it ends.
+func (s *ESpeak) Speak(ctx context.Context, text string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		err := s.run(ctx, text, func(packet []byte) bool { return yield(packet, nil) })
+		if err != nil {
+			yield(nil, fmt.Errorf("speak: %w", err))
+		}
+	}
+}
+
+// run gives packets to take until it wants no more, which is no error.
+func (s *ESpeak) run(outer context.Context, text string, take func([]byte) bool) error {
+	ctx, cancel := context.WithTimeoutCause(outer, s.timeout, errESpeakTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.program, s.args...)
+	cmd.Stdin = strings.NewReader(espeakText(text) + "\n")
+	var told bytes.Buffer
+	cmd.Stderr = &limitedWriter{to: &told, left: 2048}
+	cmd.WaitDelay = time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		if outer.Err() != nil {
+			return context.Cause(outer)
+		}
+		return fmt.Errorf("start espeak-ng: %w", err)
+	}
+	wanted, readErr := packWAV(out, take)
+	if !wanted || readErr != nil {
+		cancel()
+	}
+	waitErr := cmd.Wait()
+	switch {
+	case !wanted:
+		return nil
+	case outer.Err() != nil:
+		return context.Cause(outer)
+	case errors.Is(context.Cause(ctx), errESpeakTimeout):
+		return errESpeakTimeout
+	}
+	if message := strings.Join(strings.Fields(told.String()), " "); message != "" && (waitErr != nil || readErr != nil) {
+		return fmt.Errorf("espeak-ng: %s", message)
+	}
+	return errors.Join(readErr, waitErr)
+}
+
+// espeakText is text without what the program would take for commands: characters of control, which change speed and loudness or end the
+// text, and the brackets behind which it reads sounds.
+func espeakText(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
+	return strings.ReplaceAll(text, "[[", "")
+}
+
+// packWAV makes packets of WAV as it comes. It says whether all of them were wanted.
+func packWAV(out io.Reader, take func([]byte) bool) (wanted bool, err error) {
+	wav, err := voice.NewWAVReader(out)
+	if err != nil {
+		return true, err
+	}
+	packer, err := voice.NewOpusPacker(wav.Rate)
+	if err != nil {
+		return true, err
+	}
+	for {
+		samples, readErr := wav.Read(wav.Rate / 10)
+		packets, err := packer.Write(samples)
+		if err != nil {
+			return true, err
+		}
+		for _, p := range packets {
+			if !take(p) {
+				return false, nil
+			}
+		}
+		if errors.Is(readErr, io.EOF) {
+			break
+		}
+		if readErr != nil {
+			return true, readErr
+		}
+	}
+	last, err := packer.Flush()
+	if err != nil || last == nil {
+		return true, err
+	}
+	return take(last), nil
+}
+
+// limitedWriter keeps the beginning of what is written.
+type limitedWriter struct {
+	to   *bytes.Buffer
+	left int
+}
+
+// Write implements [io.Writer].
+func (l *limitedWriter) Write(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	l.left -= n
+	l.to.Write(p[:n])
+	return len(p), nil
+}

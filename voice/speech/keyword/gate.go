@@ -1,0 +1,160 @@
+package keyword
+
+import (
+	"math"
+
+	"clank/voice"
+)
+
+// The gate works in frames of 10 ms.
+const (
+	frameSize = voice.RateSpeech / 100
+
+	framesToBegin    = 3   // loud frames of the last four that begin a segment
+	framesToEnd      = 24  // still ones that end it
+	framesAlone      = 24  // still ones before a segment, for it to stand alone
+	framesTrail      = 5   // still ones after a segment, before nothing comes: senders end with silence, broken networks do not
+	maxSegmentFrames = 800 // a segment is cut here, so that phrases in it are told
+
+	quietest   = 100.0 // root mean square below which nothing is speech: 0.003 of full scale
+	aboveFloor = 2.8   // how much louder than the room speech is
+	belowPeak  = 0.08  // what follows a loud sound is speech only above this part of it
+)
+
+// segment is a piece of speech between silences. Frames are counted from the first that the gate has seen.
+type segment struct {
+	began, ended int64 // first loud frame; frame after the last loud one
+	alone        bool  // silence before it and after it
+}
+
+// speechGate tells speech from a still room, and follows how loud the room is.
+type speechGate struct {
+	frames   int64 // seen so far
+	floor    noiseFloor
+	still    int  // frames since the last loud one
+	recent   uint // loudness of the latest frames, one bit each
+	inside   bool
+	peak     float64
+	current  segment
+	lastLoud int64
+}
+
+func newSpeechGate() *speechGate {
+	return &speechGate{still: framesAlone}
+}
+
+// frame takes the next 10 ms. It says whether a segment began with it or ended.
+func (g *speechGate) frame(samples []int16) (began, ended bool) {
+	level := rms(samples)
+	room := g.floor.next(level)
+	need := max(quietest, room*aboveFloor)
+	if g.inside {
+		need = max(need, g.peak*belowPeak)
+	}
+	loud := level > need
+	g.frames++
+	g.recent = g.recent<<1 | uint(boolToInt(loud))
+	if !g.inside {
+		return g.outside(level), false
+	}
+	if loud {
+		g.peak = max(g.peak, level)
+		g.lastLoud = g.frames
+		g.still = 0
+	} else {
+		g.still++
+	}
+	tooLong := g.frames-g.current.began >= maxSegmentFrames
+	if g.still < framesToEnd && !tooLong {
+		return false, false
+	}
+	g.inside = false
+	g.current.ended = g.lastLoud
+	if tooLong {
+		g.current.alone = false
+		g.still = 0
+	}
+	g.recent = 0
+	return false, true
+}
+
+// silence is for when nothing comes: it ends a segment, and what follows it stands alone. How loud the room is stays known.
+func (g *speechGate) silence() (ended bool) {
+	ended = g.inside
+	if ended {
+		g.inside = false
+		g.current.ended = g.lastLoud
+	}
+	g.recent = 0
+	g.still = framesAlone
+	return ended
+}
+
+// outside says whether a segment begins with the frame.
+func (g *speechGate) outside(level float64) (began bool) {
+	last4 := g.recent & 0xf
+	n := 0
+	for b := last4; b != 0; b &= b - 1 {
+		n++
+	}
+	if n < framesToBegin {
+		g.still++
+		return false
+	}
+	first := g.frames - 3
+	if last4&0x8 != 0 {
+		first = g.frames - 4
+	}
+	g.inside = true
+	g.peak = level
+	g.lastLoud = g.frames
+	g.current = segment{began: max(first, 0), alone: g.still >= framesAlone}
+	g.still = 0
+	return true
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func rms(samples []int16) float64 {
+	if len(samples) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, s := range samples {
+		sum += float64(s) * float64(s)
+	}
+	return math.Sqrt(sum / float64(len(samples)))
+}
+
+// noiseFloor is how loud the room is when nobody speaks: the stillest of the last two seconds.
+type noiseFloor struct {
+	stillest [66]float64 // of 30 ms each, a ring
+	at       int
+	sum      float64 // of the 30 ms under way
+	n        int
+}
+
+func (f *noiseFloor) next(level float64) float64 {
+	f.sum += level
+	f.n++
+	if f.n == 3 {
+		f.at = (f.at + 1) % len(f.stillest)
+		f.stillest[f.at] = f.sum / float64(f.n)
+		f.sum, f.n = 0, 0
+	}
+	return f.now()
+}
+
+// now is the level, as a root mean square.
+func (f *noiseFloor) now() float64 {
+	least := f.stillest[0]
+	for _, s := range f.stillest[1:] {
+		least = min(least, s)
+	}
+	return least
+}

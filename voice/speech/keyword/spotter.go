@@ -1,0 +1,135 @@
+// Package spot hears a few phrases in running speech: the words that stop work, and the name by which people call. It
+// works with Debian's pocketsphinx as a process, needs no key and no network, and knows nothing of what is to be done
+// about a phrase.
+//
+// A stop word counts only where it stands alone, with silence before and after it: "stop" is an order, "the bus stop is
+// closed" is talk. So a gate cuts the sound into segments, the process compares it with phrases and with words that
+// sound like them, and a hit counts if it is the whole segment. The name counts where somebody begins to speak.
+package keyword
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"clank/voice"
+)
+
+// Defaults of [Options].
+const (
+	DefaultProgram      = "pocketsphinx_continuous"
+	DefaultModel        = "/usr/share/pocketsphinx/model/en-us/en-us"
+	DefaultMaxListeners = 8
+	DefaultIdleTimeout  = 20 * time.Second
+)
+
+// ErrMissing is in the error of [Open] if the program or its model is not installed.
+var ErrMissing = errors.New("install the packages pocketsphinx and pocketsphinx-en-us")
+
+// Options say how to listen. The zero value is fit for use on Debian.
+type Options struct {
+	Program      string        // name or path of pocketsphinx_continuous; [DefaultProgram] if empty
+	Model        string        // folder of the acoustic model; [DefaultModel] if empty
+	MaxListeners int           // how many people can be listened to at once; [DefaultMaxListeners] if 0
+	IdleTimeout  time.Duration // how long a process outlives the last speech; [DefaultIdleTimeout] if 0
+	Log          *slog.Logger  // nil for none
+}
+
+// Spotter is a [voice.Spotter]. It is safe for concurrent use.
+type Spotter struct {
+	program, model string
+	dir            string // with the phrases; ours
+	slots          recognizerSlots
+	idle           time.Duration
+	log            *slog.Logger
+
+	mu     sync.Mutex
+	closed bool
+	open   map[*stream]struct{}
+}
+
+var _ voice.Spotter = (*Spotter)(nil)
+
+// Open looks for what is needed and writes the phrases into a folder of its own, which Close removes. No process is started yet.
+func Open(o Options) (*Spotter, error) {
+	if o.Program == "" {
+		o.Program = DefaultProgram
+	}
+	if o.Model == "" {
+		o.Model = DefaultModel
+	}
+	if o.MaxListeners <= 0 {
+		o.MaxListeners = DefaultMaxListeners
+	}
+	if o.IdleTimeout <= 0 {
+		o.IdleTimeout = DefaultIdleTimeout
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	program, err := exec.LookPath(o.Program)
+	if err != nil {
+		return nil, fmt.Errorf("listen for stop words: find %s: %w (%w)", o.Program, err, ErrMissing)
+	}
+	if _, err := os.Stat(filepath.Join(o.Model, "mdef")); err != nil {
+		return nil, fmt.Errorf("listen for stop words: find the model of speech: %w (%w)", err, ErrMissing)
+	}
+	dir, err := os.MkdirTemp("", "clank")
+	if err != nil {
+		return nil, fmt.Errorf("listen for stop words: %w", err)
+	}
+	if err := writePhrases(dir); err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, fmt.Errorf("listen for stop words: write the phrases: %w", err)
+	}
+	return &Spotter{
+		program: program, model: o.Model, dir: dir, slots: recognizerSlots{limit: o.MaxListeners, slots: map[*stream]*recognizerSlot{}}, idle: o.IdleTimeout, log: o.Log,
+		open: map[*stream]struct{}{},
+	}, nil
+}
+
+// Listen implements [voice.Spotter]. The phrases that found is told of are "clank" for the name, and otherwise words that
+// cancel.IsStop takes for a stop. Its At is that of the sound which ends the phrase. A process runs
+// only while the person speaks and shortly after; if it ends by itself it is started again with their next words. Beyond Max
+// people at once the others are not listened to, and the log says so. What found does must be quick, and it must not close the
+// listening. The end of ctx ends the listening like Close.
+func (s *Spotter) Listen(ctx context.Context, from string, found func(voice.SpottedPhrase)) (voice.SpotterStream, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	l := newStream(s, from, found, cancel)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		cancel(nil)
+		return nil, errors.New("listen for stop words: this is closed")
+	}
+	s.open[l] = struct{}{}
+	go l.run(ctx)
+	return l, nil
+}
+
+// Close ends all listening and removes the folder. It may be called twice.
+func (s *Spotter) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	var all []*stream
+	for l := range s.open {
+		all = append(all, l)
+	}
+	s.mu.Unlock()
+	for _, l := range all {
+		_ = l.Close()
+	}
+	return os.RemoveAll(s.dir)
+}
+
+func (s *Spotter) removeStream(l *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, l)
+}

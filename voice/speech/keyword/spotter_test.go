@@ -1,0 +1,304 @@
+package keyword_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/test/voiceloop"
+	"clank/voice"
+	"clank/voice/speech/keyword"
+)
+
+// patience is for what takes milliseconds on an idle machine.
+const patience = 30 * time.Second
+
+func open(t *testing.T, o keyword.Options) *keyword.Spotter {
+	t.Helper()
+	s, err := keyword.Open(o)
+	if errors.Is(err, keyword.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// say is what a voice makes of text, with a still room around it.
+func say(t *testing.T, text string) []int16 {
+	t.Helper()
+	if _, err := exec.LookPath("flite"); err != nil {
+		t.Skip("needs flite: install the package flite")
+	}
+	said, err := voiceloop.Voice{Program: "flite", Name: "rms", Speed: 1}.Say(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err = voice.Resample(said, voice.RateOpus, voice.RateSpeech)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(append(sound([2]int{20, 60}), said...), sound([2]int{20, 60})...)
+}
+
+// write gives samples in pieces of 20 ms, as fast as they are taken.
+func write(l voice.SpotterStream, samples []int16) {
+	for len(samples) > 0 {
+		n := min(len(samples), voice.RateSpeech/50)
+		l.Write(voice.Sound{From: "ada", Rate: voice.RateSpeech, Samples: samples[:n], At: time.Now()})
+		samples = samples[n:]
+	}
+}
+
+// listen returns what is found.
+func listen(t *testing.T, s *keyword.Spotter) (voice.SpotterStream, <-chan voice.SpottedPhrase) {
+	t.Helper()
+	found := make(chan voice.SpottedPhrase, 16)
+	l, err := s.Listen(t.Context(), "ada", func(f voice.SpottedPhrase) { found <- f })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l, found
+}
+
+func next(t *testing.T, found <-chan voice.SpottedPhrase) voice.SpottedPhrase {
+	t.Helper()
+	select {
+	case f := <-found:
+		return f
+	case <-time.After(patience):
+		t.Fatal("nothing was heard")
+		return voice.SpottedPhrase{}
+	}
+}
+
+func TestAStopIsHeardAndTalkOfStopsIsNot(t *testing.T) {
+	l, found := listen(t, open(t, keyword.Options{}))
+	for _, text := range []string{"where is the next bus stop on this street", "top"} {
+		write(l, say(t, text))
+	}
+	write(l, say(t, "stop"))
+	got := next(t, found)
+	if got.Phrase != "stop" || got.From != "ada" || got.At.IsZero() {
+		t.Errorf("heard %+v, want the stop of ada", got)
+	}
+	if len(found) > 0 {
+		t.Errorf("heard %v, too", <-found)
+	}
+}
+
+func TestTheNameIsHeardAtTheBeginningAndTheWishToBeLeftOut(t *testing.T) {
+	l, found := listen(t, open(t, keyword.Options{}))
+	write(l, say(t, "clank privacy"))
+	if got := next(t, found); got.Phrase != "clank privacy" {
+		t.Errorf("heard %+v, want to be left out", got)
+	}
+	write(l, say(t, "clank look for a cheap hotel"))
+	if got := next(t, found); got.Phrase != keyword.WakeWord {
+		t.Errorf("heard %+v, want the name", got)
+	}
+}
+
+// stand is a program that stands in for pocketsphinx.
+func stand(t *testing.T, body string) keyword.Options {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "pocketsphinx")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mdef"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return keyword.Options{Program: path, Model: dir}
+}
+
+// hears prints a phrase for the first word that is said, and takes what follows.
+const hears = `head -c 30000 >/dev/null; printf 'cancel that\ncancel that  0.220 0.600 0.880\n'; cat >/dev/null`
+
+func word() []int16 { return sound([2]int{0, 60}, [2]int{3000, 40}, [2]int{0, 40}) }
+
+func TestAWordThatIsNotFollowedByAnySoundEnds(t *testing.T) {
+	l, found := listen(t, open(t, stand(t, hears)))
+	write(l, sound([2]int{0, 60}, [2]int{3000, 40}, [2]int{0, 10})) // a sender that hears nothing sends nothing then
+	if got := next(t, found); got.Phrase != "cancel that" {
+		t.Errorf("heard %+v, want what is printed", got)
+	}
+}
+
+func TestAWordAfterALongWaitStandsAlone(t *testing.T) {
+	l, found := listen(t, open(t, stand(t, `head -c 20000 >/dev/null; printf 'cancel that\ncancel that  0.000 0.400 0.880\n'; cat >/dev/null`)))
+	<-time.After(400 * time.Millisecond) // longer than what is taken for silence
+	write(l, sound([2]int{3000, 40}, [2]int{0, 10}))
+	if got := next(t, found); got.Phrase != "cancel that" {
+		t.Errorf("heard %+v, want what is printed", got)
+	}
+}
+
+func TestAProcessThatEndsIsStartedAgainWithTheNextWords(t *testing.T) {
+	mark := filepath.Join(t.TempDir(), "once")
+	l, found := listen(t, open(t, stand(t, `if ! [ -e `+mark+` ]; then touch `+mark+`; exit 1; fi; `+hears)))
+	deadline := time.After(patience)
+	for {
+		write(l, word())
+		select {
+		case got := <-found:
+			if got.Phrase != "cancel that" {
+				t.Errorf("heard %+v, want what is printed", got)
+			}
+			return
+		case <-time.After(300 * time.Millisecond): // it is not started over and over
+		case <-deadline:
+			t.Fatal("nothing was heard after the process had ended")
+		}
+	}
+}
+
+func TestAnIdleProcessEndsAndCloseLeavesNothing(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	o := stand(t, `echo $$ >> `+pids+`; exec cat >/dev/null`)
+	o.IdleTimeout = 50 * time.Millisecond
+	s := open(t, o)
+	l, _ := listen(t, s)
+	write(l, word())
+	first := started(t, pids, 1)
+	gone(t, first)
+	write(l, word())
+	second := started(t, pids, 2)
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	gone(t, second)
+	l.Write(voice.Sound{From: "ada", Rate: voice.RateSpeech}) // too late, and harmless
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Listen(t.Context(), "ada", func(voice.SpottedPhrase) {}); err == nil {
+		t.Error("a closed spotter listens")
+	}
+}
+
+// started waits until n processes have run, and returns the folder of the last in /proc.
+func started(t *testing.T, pids string, n int) string {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+		b, _ := os.ReadFile(pids)
+		if all := strings.Fields(string(b)); len(all) == n && strings.HasSuffix(string(b), "\n") {
+			return "/proc/" + all[n-1]
+		}
+	}
+	t.Fatalf("process %d did not start", n)
+	return ""
+}
+
+func gone(t *testing.T, process string) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+		if _, err := os.Stat(process); errors.Is(err, os.ErrNotExist) {
+			return
+		}
+	}
+	t.Errorf("%s is still there", process)
+}
+
+func TestNoMoreProcessesThanAllowed(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	o := stand(t, `echo $$ >> `+pids+`; `+hears)
+	o.MaxListeners = 1
+	s := open(t, o)
+	a, foundA := listen(t, s)
+	b, foundB := listen(t, s)
+	write(a, word())
+	next(t, foundA)
+	write(b, word())
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	untilFound(t, b, foundB)
+}
+
+func TestAPlaceIsGivenUpForABetterClaim(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	o := stand(t, `echo $$ >> `+pids+`; `+hears)
+	o.MaxListeners = 1
+	s := open(t, o)
+	ada, foundAda := listen(t, s)
+	bob, foundBob := listen(t, s)
+	bob.SetPriority(voice.SpotterPriority{LastAddressed: time.Unix(1, 0)})
+	write(bob, word())
+	next(t, foundBob)
+	noisy := started(t, pids, 1)
+	crowded := func(l voice.SpotterStream) bool { return l.(interface{ Crowded() bool }).Crowded() }
+	write(ada, word()) // without a claim
+	for deadline := time.After(patience); !crowded(ada); {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-deadline:
+			t.Fatal("it is not told that she has no place")
+		}
+	}
+	ada.SetPriority(voice.SpotterPriority{Working: true})
+	untilFound(t, ada, foundAda)
+	if crowded(ada) {
+		t.Error("she has a place, and it is told that she has none")
+	}
+	gone(t, noisy)
+	started(t, pids, 2)
+	for range 3 { // he goes on, and is told nothing
+		write(bob, word())
+	}
+	if err := bob.Close(); err != nil {
+		t.Error(err)
+	}
+	started(t, pids, 2)
+	if len(foundBob) > 0 {
+		t.Errorf("heard %+v of somebody who had lost his place", <-foundBob)
+	}
+}
+
+// untilFound lets somebody speak until something is found.
+func untilFound(t *testing.T, l voice.SpotterStream, found <-chan voice.SpottedPhrase) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		write(l, word())
+		select {
+		case <-found:
+			return
+		case <-time.After(100 * time.Millisecond):
+		case <-deadline:
+			t.Fatal("nothing was heard")
+		}
+	}
+}
+
+func TestListeningEndsWithItsContext(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	s := open(t, stand(t, `echo $$ >> `+pids+`; exec cat >/dev/null`))
+	ctx, cancel := context.WithCancel(t.Context())
+	l, err := s.Listen(ctx, "ada", func(voice.SpottedPhrase) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(l, word())
+	process := started(t, pids, 1)
+	cancel()
+	gone(t, process)
+}
+
+func TestMissingProgramsNameTheirPackages(t *testing.T) {
+	for _, o := range []keyword.Options{{Program: "no-such-program"}, {Program: "sh", Model: t.TempDir()}} {
+		_, err := keyword.Open(o)
+		if !errors.Is(err, keyword.ErrMissing) || !strings.Contains(err.Error(), "pocketsphinx-en-us") {
+			t.Errorf("Open(%+v): %v, want the packages named", o, err)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package playout
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"clank/voice"
+)
+
+const (
+	maxBehind   = 100 * time.Millisecond // and the clock starts again, instead of sending all at once
+	lineTimeout = 5 * time.Second        // with a line that cannot carry sound for now
+	hushAfter   = 5                      // packets that are not there, and the others are told that nothing follows
+)
+
+// Run says what there is to say until ctx ends, which is no error. Then everything that was not said is over, and whatever
+// made sound of it has ended.
+func (m *Player) Run(ctx context.Context) error {
+	making, stop := context.WithCancelCause(ctx)
+	defer func() {
+		cause := context.Cause(ctx)
+		stop(cause)
+		m.end(cause)
+	}()
+	m.mu.Lock()
+	wake := m.wakeChannel()
+	m.mu.Unlock()
+	v := &playback{player: m}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var next time.Time // when the next packet is due
+	for {
+		now := time.Now()
+		if now.Sub(next) >= maxBehind {
+			next = now
+		}
+		if !now.Before(next) {
+			v.tick(making)
+			next = next.Add(voice.FrameTime)
+		}
+		busy := v.prepareQueue(making)
+		if busy {
+			timer.Reset(time.Until(next))
+		} else {
+			timer.Stop()
+		}
+		select {
+		case <-wake:
+		case <-timer.C:
+		case <-ctx.Done():
+			v.endSpeech()
+			return nil
+		}
+	}
+}
+
+// playback is what Run knows alone.
+type playback struct {
+	player           *Player
+	sounding         bool // packets went out, and no hush since
+	missing          int  // packets that were due and not there
+	unavailableSince time.Time
+}
+
+// prepareQueue begins to make sentences into sound, and falls silent when there is none. It reports whether there is one.
+func (v *playback) prepareQueue(ctx context.Context) bool {
+	m := v.player
+	m.mu.Lock()
+	for _, s := range m.queue[:min(len(m.queue), sentencesAhead)] {
+		if !s.started {
+			s.startSynthesis(ctx)
+		}
+	}
+	busy := len(m.queue) > 0
+	m.mu.Unlock()
+	if !busy {
+		v.endSpeech()
+	}
+	return busy
+}
+
+// tick sends the packet that is due.
+func (v *playback) tick(ctx context.Context) {
+	s, opus := v.nextPacket(ctx)
+	if opus == nil {
+		if v.missing++; v.missing == hushAfter {
+			v.endSpeech()
+		}
+		return
+	}
+	v.missing = 0
+	err := v.player.Line.Play(opus)
+	v.player.mu.Lock()
+	defer v.player.mu.Unlock()
+	switch {
+	case err == nil:
+		v.sounding, v.unavailableSince = true, time.Time{}
+		if s.finished { // silenced while it went out
+			return
+		}
+		if s.played.Duration == 0 {
+			s.played.Began = time.Now()
+		}
+		s.played.Duration += voice.FrameTime
+		return
+	case s.finished:
+		return
+	case errors.Is(err, voice.ErrUnavailable):
+		if v.unavailableSince.IsZero() {
+			v.unavailableSince = time.Now()
+		}
+		if time.Since(v.unavailableSince) < lineTimeout {
+			s.next = opus
+			return
+		}
+	}
+	v.unavailableSince = time.Time{}
+	v.finish(s, err)
+}
+
+// nextPacket returns the next packet, and the sentence that it is of; none if there is none yet.
+func (v *playback) nextPacket(ctx context.Context) (*QueuedSentence, []byte) {
+	m := v.player
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if time.Now().Before(m.pausedUntil) {
+		return nil, nil
+	}
+	for len(m.queue) > 0 {
+		s := m.queue[0]
+		if !s.started {
+			s.startSynthesis(ctx)
+		}
+		if opus := s.next; opus != nil {
+			s.next = nil
+			return s, opus
+		}
+		opus, ended := s.nextPacket(positiveOr(m.Ahead, 3*voice.FrameTime))
+		if !ended {
+			return s, opus
+		}
+		v.finish(s, s.synthesisErr)
+	}
+	return nil, nil
+}
+
+// finish ends the first sentence of the queue. m.mu is held.
+func (v *playback) finish(s *QueuedSentence, err error) {
+	m := v.player
+	if len(m.queue) > 0 && m.queue[0] == s {
+		m.queue = m.queue[1:]
+	}
+	m.finishSentence(s, err)
+	if err != nil {
+		m.logger().Warn("something could not be said", "error", err)
+	}
+}
+
+// nextPacket returns the next packet of a sentence: none while too little is there, so that what begins goes on.
+func (s *QueuedSentence) nextPacket(enough time.Duration) (opus []byte, ended bool) {
+	if !s.flowing && len(s.packets) < int(enough/voice.FrameTime) && !s.allSynthesized() {
+		return nil, false
+	}
+	select {
+	case opus, ok := <-s.packets:
+		s.flowing = ok
+		return opus, !ok
+	default:
+		s.flowing = false
+		return nil, false
+	}
+}
+
+// endSpeech tells the others that nothing follows, if something went before.
+func (v *playback) endSpeech() {
+	if !v.sounding {
+		return
+	}
+	v.sounding = false
+	if err := v.player.Line.EndSpeech(); err != nil && !errors.Is(err, voice.ErrUnavailable) {
+		v.player.logger().Debug("the end of what was said could not be told", "error", err)
+	}
+}
+
+func positiveOr(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
+}

@@ -1,0 +1,212 @@
+// Package mouth says things in a call: it keeps what is to be said in a queue, sends one packet every 20 ms by a clock
+// that does not drift, falls silent at once when it is told to, and remembers what could be heard of what it said.
+//
+// It makes no sound itself, which is the business of a [voice.Synthesizer], and does not decide who may speak; voice/talk does.
+package playout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"clank/voice"
+)
+
+const (
+	maxQueued      = 64               // sentences, at most
+	sentencesAhead = 3                // sentences that are made into sound at the same time
+	maxRecent      = 64               // sentences that are remembered
+	recentFor      = 60 * time.Second // and for how long
+)
+
+// Line is where packets go. A [voice.Line] is one.
+type Line interface {
+	Play(opus []byte) error
+	EndSpeech() error
+}
+
+// Sentence is one thing to say.
+type Sentence struct {
+	Text string
+
+	// Sound makes packets of [voice.FrameTime]; nil is the speaker's. It is called a little before its turn, and has to end when
+	// ctx does.
+	Sound func(ctx context.Context) iter.Seq2[[]byte, error]
+}
+
+// PlayedSentence is what could be heard of a sentence.
+type PlayedSentence struct {
+	Text     string
+	Began    time.Time     // when its first packet went out; zero if none did
+	Ended    time.Time     // when its last one did; zero while it is being said
+	Duration time.Duration // of it that went out
+	Complete bool          // all of it did
+}
+
+// Player says things over one line. Set the fields, then Run. Its methods are safe for concurrent use.
+type Player struct {
+	Line        Line
+	Synthesizer voice.Synthesizer // for sentences without a sound of their own; may be nil
+
+	// Ahead is how much sound there must be before a sentence begins or goes on, so that it does not stutter; 60 ms when zero.
+	Ahead time.Duration
+
+	Logger *slog.Logger
+
+	mu           sync.Mutex
+	queue        []*QueuedSentence // the first is being said
+	pausedUntil  time.Time         // until when nothing is sent
+	ended        error             // why nothing more can be said
+	recent       []PlayedSentence
+	wake         chan struct{}
+	synthesizing sync.WaitGroup
+}
+
+// ErrFull is returned when too much waits to be said.
+var ErrFull = errors.New("too much is waiting to be said")
+
+// Queue has a sentence said after those before it. It does not wait.
+func (m *Player) Queue(s Sentence) *QueuedSentence {
+	saying := newQueuedSentence(s)
+	saying.player = m
+	if saying.Sound == nil {
+		saying.Sound = m.synthesize(s.Text)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.ended != nil:
+		saying.finish(m.ended)
+	case saying.Sound == nil:
+		saying.finish(errors.New("say something: nothing here can speak"))
+	case len(m.queue) >= maxQueued:
+		saying.finish(ErrFull)
+	default:
+		m.queue = append(m.queue, saying)
+		m.signal()
+	}
+	return saying
+}
+
+func (m *Player) synthesize(text string) func(context.Context) iter.Seq2[[]byte, error] {
+	if m.Synthesizer == nil {
+		return nil
+	}
+	return func(ctx context.Context) iter.Seq2[[]byte, error] { return m.Synthesizer.Speak(ctx, text) }
+}
+
+// Say has a sentence said after those before it, and waits until it was. It returns what could be heard of it, and why not
+// all of it could: the end of ctx, what Silence was given, or an error of the speaker or the line.
+func (m *Player) Say(ctx context.Context, s Sentence) (PlayedSentence, error) {
+	return m.Queue(s).Wait(ctx)
+}
+
+// Silence falls silent at once and drops what waits. It returns what could be heard of each sentence, the one that was being
+// said first; cause is what those who wait for them are told.
+func (m *Player) Silence(cause error) []PlayedSentence {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []PlayedSentence
+	for _, s := range m.queue {
+		m.finishSentence(s, cause)
+		all = append(all, s.played)
+	}
+	m.queue, m.pausedUntil = nil, time.Time{}
+	m.signal()
+	return all
+}
+
+// PauseFor pauses for a time, or until Resume or Silence.
+func (m *Player) PauseFor(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pausedUntil = time.Now().Add(d)
+}
+
+// Resume goes on after Hold.
+func (m *Player) Resume() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pausedUntil = time.Time{}
+	m.signal()
+}
+
+// Speaking reports whether something is being said, or about to be.
+func (m *Player) Speaking() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.queue) > 0
+}
+
+// RecentlyPlayed returns what was said within a time until now, up to a minute, in order; also what is being said.
+func (m *Player) RecentlyPlayed(within time.Duration) []PlayedSentence {
+	since := time.Now().Add(-within)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := slices.Clone(m.recent)
+	if len(m.queue) > 0 && m.queue[0].played.Duration > 0 {
+		all = append(all, m.queue[0].played)
+	}
+	return slices.DeleteFunc(all, func(s PlayedSentence) bool { return !s.Ended.IsZero() && s.Ended.Before(since) })
+}
+
+// finishSentence ends a sentence and remembers it. m.mu is held.
+func (m *Player) finishSentence(s *QueuedSentence, err error) {
+	s.finish(err)
+	if s.played.Duration == 0 {
+		return
+	}
+	old := time.Now().Add(-recentFor)
+	m.recent = append(slices.DeleteFunc(m.recent, func(s PlayedSentence) bool { return s.Ended.Before(old) }), s.played)
+	if n := len(m.recent) - maxRecent; n > 0 {
+		m.recent = slices.Delete(m.recent, 0, n)
+	}
+}
+
+// dropSentence takes a sentence out of the queue.
+func (m *Player) dropSentence(s *QueuedSentence, cause error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := slices.Index(m.queue, s); i >= 0 {
+		m.queue = slices.Delete(m.queue, i, i+1)
+		m.finishSentence(s, cause)
+		m.signal()
+	}
+}
+
+// signal wakes Run. m.mu is held.
+func (m *Player) signal() {
+	select {
+	case m.wakeChannel() <- struct{}{}:
+	default:
+	}
+}
+
+// wakeChannel is made by whoever comes first. m.mu is held.
+func (m *Player) wakeChannel() chan struct{} {
+	if m.wake == nil {
+		m.wake = make(chan struct{}, 1)
+	}
+	return m.wake
+}
+
+// end drops everything for good.
+func (m *Player) end(cause error) {
+	m.mu.Lock()
+	m.ended = fmt.Errorf("the call is over: %w", cause)
+	m.mu.Unlock()
+	m.Silence(m.ended)
+	m.synthesizing.Wait()
+}
+
+func (m *Player) logger() *slog.Logger {
+	if m.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return m.Logger
+}

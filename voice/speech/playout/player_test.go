@@ -1,0 +1,403 @@
+package playout_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/voice"
+	"clank/voice/speech/playout"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var errStop = errors.New("ada said stop")
+
+// line writes down what it is given, and when.
+type line struct {
+	mu     sync.Mutex
+	played []string
+	at     []time.Time
+	hushed []time.Time
+	err    error
+}
+
+func (l *line) Play(opus []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return l.err
+	}
+	l.played, l.at = append(l.played, string(opus)), append(l.at, time.Now())
+	return nil
+}
+
+func (l *line) EndSpeech() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hushed = append(l.hushed, time.Now())
+	return l.err
+}
+
+func (l *line) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = err
+}
+
+func (l *line) seen() (played []string, at, hushed []time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.played), slices.Clone(l.at), slices.Clone(l.hushed)
+}
+
+// sound makes n packets, each after a time.
+func sound(name string, n int, each time.Duration) func(context.Context) iter.Seq2[[]byte, error] {
+	return func(ctx context.Context) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for i := range n {
+				select {
+				case <-time.After(each):
+				case <-ctx.Done():
+					return
+				}
+				if !yield(fmt.Appendf(nil, "%s%d", name, i), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func sentence(name string, n int) playout.Sentence {
+	return playout.Sentence{Text: name, Sound: sound(name, n, 0)}
+}
+
+// speak runs a mouth in a bubble for the length of do.
+func speak(t *testing.T, do func(t *testing.T, m *playout.Player, l *line)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		l := &line{}
+		m := &playout.Player{Line: l}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- m.Run(ctx) }()
+		defer func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}()
+		do(t, m, l)
+	})
+}
+
+func TestAPacketGoesOutEveryTwentyMilliseconds(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, l *line) {
+		t.Helper()
+		said, err := m.Say(t.Context(), sentence("a", 500))
+		if err != nil || !said.Complete || said.Duration != 10*time.Second {
+			t.Fatalf("%+v, %v", said, err)
+		}
+		synctest.Wait()
+		played, at, hushed := l.seen()
+		if len(played) != 500 || played[499] != "a499" {
+			t.Fatalf("%d packets", len(played))
+		}
+		for i := range at {
+			if want := at[0].Add(time.Duration(i) * 20 * time.Millisecond); !at[i].Equal(want) {
+				t.Fatalf("packet %d is %v off", i, at[i].Sub(want))
+			}
+		}
+		if len(hushed) != 1 {
+			t.Errorf("hushed %d times, want once", len(hushed))
+		}
+	})
+}
+
+func TestSentencesFollowWithoutAGap(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, l *line) {
+		t.Helper()
+		var sayings []*playout.QueuedSentence
+		for _, name := range []string{"a", "b", "c"} {
+			sayings = append(sayings, m.Queue(sentence(name, 10)))
+		}
+		for _, s := range sayings {
+			if said, err := s.Wait(t.Context()); err != nil || !said.Complete {
+				t.Fatalf("%+v, %v", said, err)
+			}
+		}
+		synctest.Wait()
+		played, at, hushed := l.seen()
+		if len(played) != 30 || played[10] != "b0" || played[29] != "c9" {
+			t.Fatalf("played %v", played)
+		}
+		if got := at[29].Sub(at[0]); got != 29*20*time.Millisecond {
+			t.Errorf("thirty packets took %v", got)
+		}
+		if len(hushed) != 1 {
+			t.Errorf("hushed %d times, want once", len(hushed))
+		}
+	})
+}
+
+func TestNothingBeginsBeforeThereIsEnoughToGoOn(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, l *line) {
+		t.Helper()
+		began := time.Now()
+		if _, err := m.Say(t.Context(), playout.Sentence{Sound: sound("a", 20, 18*time.Millisecond)}); err != nil {
+			t.Fatal(err)
+		}
+		_, at, _ := l.seen()
+		if wait := at[0].Sub(began); wait < 54*time.Millisecond || wait > 80*time.Millisecond {
+			t.Errorf("it began after %v, want three packets of 18ms", wait)
+		}
+		for i := 1; i < len(at); i++ {
+			if d := at[i].Sub(at[i-1]); d != 20*time.Millisecond {
+				t.Errorf("%v before packet %d", d, i)
+			}
+		}
+	})
+}
+
+func TestASpeakerThatIsSlowIsWaitedForAndTheOthersAreTold(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, l *line) {
+		t.Helper()
+		said, err := m.Say(t.Context(), playout.Sentence{Sound: sound("a", 10, 200*time.Millisecond)})
+		if err != nil || said.Duration != 200*time.Millisecond {
+			t.Fatalf("%+v, %v", said, err)
+		}
+		synctest.Wait()
+		played, _, hushed := l.seen()
+		if len(played) != 10 || len(hushed) < 2 {
+			t.Errorf("%d packets, hushed %d times", len(played), len(hushed))
+		}
+	})
+}
+
+func TestSilenceFallsAtOnceAndTellsWhatWasHeard(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, l *line) {
+		t.Helper()
+		a, b, c := m.Queue(sentence("a", 5)), m.Queue(sentence("b", 500)), m.Queue(sentence("c", 5))
+		<-time.After(505 * time.Millisecond)
+		now := time.Now()
+		all := m.Silence(errStop)
+		if len(all) != 2 || all[0].Text != "b" || all[0].Duration < 380*time.Millisecond || all[0].Duration > 420*time.Millisecond || all[1].Duration != 0 {
+			t.Errorf("got %+v", all)
+		}
+		if said, err := a.Wait(t.Context()); err != nil || !said.Complete {
+			t.Errorf("the first: %+v, %v", said, err)
+		}
+		for _, s := range []*playout.QueuedSentence{b, c} {
+			if said, err := s.Wait(t.Context()); !errors.Is(err, errStop) || said.Complete {
+				t.Errorf("%+v, %v", said, err)
+			}
+		}
+		if m.Speaking() {
+			t.Error("it speaks")
+		}
+		<-time.After(time.Second)
+		_, at, hushed := l.seen()
+		if at[len(at)-1].After(now) || len(hushed) != 1 || hushed[0].Sub(now) > 20*time.Millisecond {
+			t.Errorf("the last packet %v, hushed %v after the silence", at[len(at)-1].Sub(now), hushed[0].Sub(now))
+		}
+		if got := m.Silence(errStop); got != nil {
+			t.Errorf("a second silence: %+v", got)
+		}
+		if _, err := m.Say(t.Context(), sentence("d", 3)); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
+func TestWhoEverStopsWaitingStopsTheSentence(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, l *line) {
+		t.Helper()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			<-time.After(time.Second)
+			cancel(errStop)
+		}()
+		said, err := m.Say(ctx, sentence("a", 500))
+		if !errors.Is(err, errStop) || said.Complete || said.Duration < 900*time.Millisecond || said.Duration > time.Second {
+			t.Errorf("%+v, %v", said, err)
+		}
+		if _, err := m.Say(t.Context(), sentence("b", 3)); err != nil {
+			t.Error(err)
+		}
+		played, _, _ := l.seen()
+		if played[len(played)-1] != "b2" {
+			t.Errorf("the last is %s", played[len(played)-1])
+		}
+	})
+}
+
+func TestAHoldPausesForATimeOrUntilItGoesOn(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, l *line) {
+		t.Helper()
+		s := m.Queue(sentence("a", 100))
+		<-time.After(300 * time.Millisecond)
+		m.PauseFor(10 * time.Second)
+		<-time.After(time.Second)
+		before := s.Played()
+		if before > 340*time.Millisecond {
+			t.Errorf("%v played while it was held", before)
+		}
+		m.Resume()
+		<-time.After(200 * time.Millisecond)
+		if got := s.Played() - before; got < 180*time.Millisecond {
+			t.Errorf("%v played after it went on", got)
+		}
+		m.PauseFor(500 * time.Millisecond)
+		if said, err := s.Wait(t.Context()); err != nil || !said.Complete {
+			t.Errorf("%+v, %v", said, err)
+		}
+		_, _, hushed := l.seen()
+		if len(hushed) < 2 {
+			t.Errorf("hushed %d times, want at each hold", len(hushed))
+		}
+	})
+}
+
+func TestALineThatIsMuteForAMomentLosesNothing(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, l *line) {
+		t.Helper()
+		l.fail(voice.ErrUnavailable)
+		s := m.Queue(sentence("a", 10))
+		<-time.After(2 * time.Second)
+		l.fail(nil)
+		if said, err := s.Wait(t.Context()); err != nil || said.Duration != 200*time.Millisecond {
+			t.Errorf("%+v, %v", said, err)
+		}
+		played, _, _ := l.seen()
+		if played[0] != "a0" {
+			t.Errorf("it begins with %s", played[0])
+		}
+	})
+}
+
+func TestTroubleEndsASentenceAndSaysWhy(t *testing.T) {
+	broken := func(context.Context) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			_ = yield([]byte("x"), nil) && yield(nil, errors.New("no key"))
+		}
+	}
+	for name, c := range map[string]struct {
+		line  error
+		sound func(context.Context) iter.Seq2[[]byte, error]
+		want  string
+	}{
+		"the line is mute for good": {voice.ErrUnavailable, sound("a", 5, 0), "cannot carry sound"},
+		"the line is gone":          {errors.New("hung up"), sound("a", 5, 0), "hung up"},
+		"the speaker fails":         {nil, broken, `make "Hello" audible: no key`},
+		"there is no speaker":       {nil, nil, "nothing here can speak"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			speak(t, func(t *testing.T, m *playout.Player, l *line) {
+				t.Helper()
+				l.fail(c.line)
+				_, err := m.Say(t.Context(), playout.Sentence{Text: "Hello", Sound: c.sound})
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("got %v, want %q", err, c.want)
+				}
+				l.fail(nil)
+				if _, err := m.Say(t.Context(), sentence("b", 3)); err != nil {
+					t.Errorf("the next: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatWasSaidLatelyIsKnown(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, _ *line) {
+		t.Helper()
+		for _, name := range []string{"old", "new"} {
+			if _, err := m.Say(t.Context(), sentence(name, 50)); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(5 * time.Second)
+		}
+		m.Queue(sentence("now", 50))
+		<-time.After(500 * time.Millisecond)
+		var got []string
+		for _, s := range m.RecentlyPlayed(8 * time.Second) {
+			got = append(got, s.Text)
+		}
+		if diff := cmp.Diff([]string{"new", "now"}, got); diff != "" {
+			t.Error(diff)
+		}
+		<-time.After(2 * time.Minute)
+		if _, err := m.Say(t.Context(), sentence("much later", 5)); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.RecentlyPlayed(time.Hour); len(got) != 1 {
+			t.Errorf("after two minutes %d are remembered", len(got))
+		}
+	})
+}
+
+func TestTheQueueIsBounded(t *testing.T) {
+	m := &playout.Player{Line: &line{}}
+	for range 64 {
+		m.Queue(sentence("a", 5))
+	}
+	if _, err := m.Say(t.Context(), sentence("b", 5)); !errors.Is(err, playout.ErrFull) {
+		t.Errorf("got %v", err)
+	}
+	if n := len(m.Silence(errStop)); n != 64 {
+		t.Errorf("%d were dropped", n)
+	}
+}
+
+func TestTheEndOfTheCallEndsAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &line{}
+		m := &playout.Player{Line: l}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		s := m.Queue(sentence("a", 5000))
+		done := make(chan error)
+		go func() { done <- m.Run(ctx) }()
+		<-time.After(time.Second)
+		cancel(errStop)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Wait(t.Context()); !errors.Is(err, errStop) {
+			t.Errorf("what was being said: %v", err)
+		}
+		if _, err := m.Say(t.Context(), sentence("b", 5)); !errors.Is(err, errStop) {
+			t.Errorf("what comes later: %v", err)
+		}
+		if _, _, hushed := l.seen(); len(hushed) != 1 {
+			t.Errorf("hushed %d times", len(hushed))
+		}
+	})
+}
+
+// fixed is a speaker of one sound.
+type fixed struct{}
+
+func (fixed) Speak(ctx context.Context, text string) iter.Seq2[[]byte, error] {
+	return sound(text, 5, 0)(ctx)
+}
+
+func TestWordsGoToTheSpeaker(t *testing.T) {
+	speak(t, func(t *testing.T, m *playout.Player, l *line) {
+		t.Helper()
+		m.Synthesizer = fixed{}
+		if _, err := m.Say(t.Context(), playout.Sentence{Text: "hello"}); err != nil {
+			t.Fatal(err)
+		}
+		if played, _, _ := l.seen(); played[4] != "hello4" {
+			t.Errorf("played %v", played)
+		}
+	})
+}

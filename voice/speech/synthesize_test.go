@@ -1,0 +1,258 @@
+package speech_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/llm"
+	"clank/voice"
+	"clank/voice/speech"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func synthesizerForTest(t *testing.T, s *server, f speech.Format) *speech.Synthesizer {
+	t.Helper()
+	sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{Server: s.at(), Model: "gpt-4o-mini-tts", Voice: "alloy", Format: f, Speed: 1.2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sp
+}
+
+// collect is all that is said, which must be in packets of 20 ms.
+func collect(t *testing.T, ctx context.Context, sp *speech.Synthesizer, text string) (packets [][]byte, err error) {
+	t.Helper()
+	for p, err := range sp.Speak(ctx, text) {
+		if err != nil {
+			return packets, err
+		}
+		if s, err := voice.InspectOpus(p); err != nil || s.Duration() != voice.FrameTime {
+			t.Fatalf("a packet of %v: %v", s.Duration(), err)
+		}
+		packets = append(packets, p)
+	}
+	return packets, nil
+}
+
+// ogg is a file of packets.
+func ogg(t *testing.T, packets [][]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var all []voice.Packet
+	for i, p := range packets {
+		all = append(all, voice.Packet{Sequence: uint16(i), Timestamp: uint32(i * 960), Opus: p})
+	}
+	if err := voice.WriteOgg(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestOpusIsPassedOnAsItCame(t *testing.T) {
+	want := tone(t, 40)
+	s := serve(t, reply(200, "audio/ogg", string(ogg(t, want))))
+	got, err := collect(t, t.Context(), synthesizerForTest(t, s, ""), "The ferry leaves at nine.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("packets (-want +got)\n%s", diff)
+	}
+	a := s.one(t)
+	valid(t, "CreateSpeechRequest", a.fields)
+	fields := map[string]any{"model": "gpt-4o-mini-tts", "input": "The ferry leaves at nine.", "voice": "alloy", "speed": 1.2, "response_format": "opus"}
+	if diff := cmp.Diff(fields, a.fields); diff != "" || a.path != "/v1/audio/speech" {
+		t.Errorf("asked %s for (-want +got)\n%s", a.path, diff)
+	}
+}
+
+func TestOpusOfAnotherLengthIsEncodedAnew(t *testing.T) {
+	var long [][]byte // two packets in one, of 40 ms
+	short := tone(t, 40)
+	for i := 0; i+1 < len(short); i += 2 {
+		p := []byte{short[i][0]&^3 | 2}
+		if n := len(short[i]) - 1; n < 252 {
+			p = append(p, byte(n))
+		} else {
+			t.Fatal("a packet is too long for the test")
+		}
+		long = append(long, append(append(p, short[i][1:]...), short[i+1][1:]...))
+	}
+	s := serve(t, reply(200, "audio/ogg", string(ogg(t, long))))
+	got, err := collect(t, t.Context(), synthesizerForTest(t, s, speech.Opus), "Hello.")
+	if err != nil || len(got) != 40 {
+		t.Errorf("%d packets, %v; want 40", len(got), err)
+	}
+}
+
+func TestSamplesAreEncoded(t *testing.T) {
+	pcm := voice.AppendPCM(nil, wave(24000, 50))
+	var wav bytes.Buffer
+	if err := voice.WriteWAV(&wav, 22050, wave(22050, 50)); err != nil {
+		t.Fatal(err)
+	}
+	endless := bytes.Clone(wav.Bytes()) // as servers write it that do not know how long it will be
+	binary.LittleEndian.PutUint32(endless[4:], 0xffffffff)
+	binary.LittleEndian.PutUint32(endless[40:], 0xffffffff)
+	for name, c := range map[string]struct {
+		format speech.Format
+		body   []byte
+	}{"pcm": {speech.PCM, pcm}, "wav": {speech.WAV, wav.Bytes()}, "wav of no known length": {speech.WAV, endless}} {
+		s := serve(t, reply(200, "application/octet-stream", string(c.body)))
+		got, err := collect(t, t.Context(), synthesizerForTest(t, s, c.format), "Hello.")
+		if err != nil || len(got) < 50 || len(got) > 51 {
+			t.Errorf("%s: %d packets, %v; want a second of them", name, len(got), err)
+		}
+		valid(t, "CreateSpeechRequest", s.one(t).fields)
+	}
+}
+
+func TestSpeechBeginsBeforeTheServerHasEnded(t *testing.T) {
+	goOn := make(chan struct{})
+	file := voice.AppendPCM(nil, wave(24000, 50))
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(file[:len(file)/2+1]) // in the middle of a sample
+		w.(http.Flusher).Flush()
+		select {
+		case <-goOn:
+		case <-r.Context().Done():
+		}
+		_, _ = w.Write(file[len(file)/2+1:])
+	})
+	n := 0
+	for _, err := range synthesizerForTest(t, s, speech.PCM).Speak(t.Context(), "Hello.") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n == 10 {
+			close(goOn)
+		}
+	}
+	if n != 50 {
+		t.Errorf("%d packets, want 50", n)
+	}
+}
+
+func TestWhoStopsListeningEndsTheRequest(t *testing.T) {
+	ended := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		defer close(ended)
+		_, _ = w.Write(voice.AppendPCM(nil, wave(24000, 10)))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	for _, err := range synthesizerForTest(t, s, speech.PCM).Speak(t.Context(), "Hello.") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("the request goes on")
+	}
+}
+
+func TestACancelledSpeechEndsWithItsCause(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(voice.AppendPCM(nil, wave(24000, 10)))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	stopped := errors.New("stopped by ada")
+	var last error
+	for _, err := range synthesizerForTest(t, s, speech.PCM).Speak(ctx, "Hello.") {
+		cancel(stopped)
+		last = err
+	}
+	if !errors.Is(last, stopped) {
+		t.Errorf("err = %v, want the cause", last)
+	}
+}
+
+func TestWhatIsNoSoundIsTold(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		status     int
+		kind, body string
+		want       llm.ErrorKind
+	}{
+		{"a refused key", 401, "application/json", `{"error":{"message":"no"}}`, llm.ErrAuth},
+		{"no such voice", 400, "application/json", `{"error":{"message":"no such voice"}}`, llm.ErrRejected},
+		{"a web page", 200, "text/html", "<html>", llm.ErrMalformed},
+		{"an object", 200, "application/json", `{}`, llm.ErrMalformed},
+		{"garbage", 200, "audio/ogg", "garbage", llm.ErrMalformed},
+		{"nothing", 200, "audio/ogg", "", llm.ErrMalformed},
+	} {
+		s := serve(t, reply(c.status, c.kind, c.body))
+		_, err := collect(t, t.Context(), synthesizerForTest(t, s, speech.Opus), "Hello.")
+		if failure(t, err, c.want); s.times() != 1 {
+			t.Errorf("%s: asked %d times", c.name, s.times())
+		}
+	}
+}
+
+func TestLongTextIsAskedForInPieces(t *testing.T) {
+	s := serve(t, reply(200, "audio/ogg", string(ogg(t, tone(t, 5)))))
+	got, err := collect(t, t.Context(), synthesizerForTest(t, s, speech.Opus), strings.Repeat("words ", 1000))
+	if err != nil || len(got) != 10 || s.times() != 2 {
+		t.Errorf("%d packets in %d requests, %v; want 10 in 2", len(got), s.times(), err)
+	}
+	for _, a := range s.asked {
+		valid(t, "CreateSpeechRequest", a.fields)
+	}
+}
+
+func TestAServerThatDoesNotMakeTheFormatNamesTheSetting(t *testing.T) {
+	var wav bytes.Buffer
+	if err := voice.WriteWAV(&wav, 22050, wave(22050, 5)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		format speech.Format
+		status int
+		body   string
+	}{
+		"MP3 for Opus":     {speech.Opus, 200, "ID3\x04\x00\x00\x00\x00\x00\x00" + strings.Repeat("x", 500)},
+		"WAV for Opus":     {speech.Opus, 200, wav.String()},
+		"WAV for samples":  {speech.PCM, 200, wav.String()},
+		"MP3 for WAV":      {speech.WAV, 200, "\xff\xfb\x90\x00" + strings.Repeat("x", 500)},
+		"a word about it":  {speech.Opus, 400, `{"error":{"message":"Unsupported response_format"}}`},
+		"a list of errors": {speech.Opus, 422, `{"detail":[{"loc":["body","response_format"],"msg":"Input should be 'mp3' or 'wav'"}]}`},
+	} {
+		s := serve(t, reply(c.status, "application/octet-stream", c.body))
+		sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{Server: s.at(), Model: "kokoro", Voice: "a", Format: c.format, FormatSetting: "interaction.voice.speech.format"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = collect(t, t.Context(), sp, "Hello.")
+		var told *llm.Error
+		if !errors.As(err, &told) || !strings.Contains(told.Hint, "may not make "+string(c.format)) || !strings.Contains(told.Hint, "interaction.voice.speech.format") {
+			t.Errorf("%s: got %v, want the setting of the format", name, err)
+		}
+	}
+}
+
+func TestAModelThatIsGoneNamesItsSettingAndSuccessor(t *testing.T) {
+	s := serve(t, reply(404, "application/json", `{"error":{"message":"The model does not exist"}}`))
+	at := s.at()
+	at.ModelSetting = "interaction.voice.speech.model"
+	sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{Server: at, Model: "gpt-4o-mini-tts", Voice: "alloy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = collect(t, t.Context(), sp, "Hello.")
+	if told := failure(t, err, llm.ErrNotFound); !strings.Contains(told.Hint, "interaction.voice.speech.model") || !strings.Contains(told.Hint, "2027-01-06") {
+		t.Errorf("hint = %q, want the setting and the day", told.Hint)
+	}
+}

@@ -1,0 +1,210 @@
+package speech
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/llm/transport"
+	"clank/voice"
+)
+
+// Limits of one transcription.
+const (
+	transcribeTimeout = 20 * time.Second
+	maxAnswer         = 1 << 20 // bytes
+	maxSilence        = 2 * time.Second
+)
+
+// TranscriberOptions say who turns speech into words.
+type TranscriberOptions struct {
+	Server   RemoteServer
+	Model    string   // as the server calls it
+	Language string   // ISO 639-1; empty to let the model find out
+	Prompt   string   // words that are likely, or the style wanted; may be empty
+	Keywords []string // for models that take them; otherwise they are put into the prompt
+	WAV      bool     // send 16 kHz mono WAV; for servers that cannot read Ogg
+}
+
+// Transcriber is a [voice.Transcriber], safe for concurrent use.
+type Transcriber struct {
+	o    TranscriberOptions
+	call *apiCaller
+}
+
+var _ voice.Transcriber = (*Transcriber)(nil)
+
+// NewTranscriber checks o and makes a transcriber. Nothing is asked yet.
+func NewTranscriber(o TranscriberOptions) (*Transcriber, error) {
+	c, err := newAPICaller(o.Server, "audio/transcriptions", "transcription API", o.Model, transcribeTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("set up transcription: %w", err)
+	}
+	return &Transcriber{o: o, call: c}, nil
+}
+
+// Transcribe implements [voice.Transcriber]. An utterance that is not loud is empty without being sent, and so is what
+// models invent where nothing was said. Errors are of [llm.Error], or the cause of ctx.
+func (t *Transcriber) Transcribe(ctx context.Context, u voice.Utterance) (voice.Transcript, error) {
+	if !u.Loud || len(u.Packets) == 0 {
+		return voice.Transcript{}, nil
+	}
+	kind, body, err := t.requestForm(u)
+	if err != nil {
+		return voice.Transcript{}, fmt.Errorf("transcribe: %w", err)
+	}
+	said, err := transport.CallWithRetry(ctx, t.call.patience, t.call.explain, func(ctx context.Context) (transcription, error) {
+		return t.transcribeOnce(ctx, kind, body)
+	})
+	if err != nil {
+		return voice.Transcript{}, fmt.Errorf("transcribe: %w", err)
+	}
+	text := said.acceptedText(t.o.Prompt)
+	if text == "" {
+		return voice.Transcript{}, nil
+	}
+	language := t.o.Language
+	if language == "" && languageTagPattern().MatchString(said.Language) {
+		language = said.Language
+	}
+	return voice.Transcript{Text: text, Language: language}, nil
+}
+
+var languageTagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$`) })
+
+func (t *Transcriber) transcribeOnce(ctx context.Context, kind string, body []byte) (transcription, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	resp, _, done, err := t.call.send(ctx, cancel, kind, body)
+	if err != nil {
+		return transcription{}, err
+	}
+	defer done()
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		if ctx.Err() != nil {
+			return transcription{}, context.Cause(ctx)
+		}
+		return transcription{}, &transport.TruncatedError{Err: err}
+	}
+	return readTranscription(raw)
+}
+
+// readTranscription reads the JSON of a transcription, simple or verbose.
+func readTranscription(raw []byte) (transcription, error) {
+	var a struct {
+		transcription
+
+		Text *string `json:"text"`
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return transcription{}, &transport.MalformedError{Err: fmt.Errorf("the transcription is no JSON: %w", err)}
+	}
+	if a.Text == nil {
+		return transcription{}, &transport.MalformedError{Err: errors.New("the transcription has no text")}
+	}
+	a.transcription.Text = *a.Text
+	return a.transcription, nil
+}
+
+// requestForm is the body of a request.
+func (t *Transcriber) requestForm(u voice.Utterance) (kind string, body []byte, err error) {
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	name, media := "utterance.ogg", "audio/ogg"
+	if t.o.WAV {
+		name, media = "utterance.wav", "audio/wav"
+	}
+	part, err := form.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {`form-data; name="file"; filename="` + name + `"`}, "Content-Type": {media},
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	if t.o.WAV {
+		err = writeWAV(part, u.Packets)
+	} else {
+		err = voice.WriteOgg(part, u.Packets)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	for _, f := range t.fields() {
+		if err := form.WriteField(f[0], f[1]); err != nil {
+			return "", nil, err
+		}
+	}
+	if err := form.Close(); err != nil {
+		return "", nil, err
+	}
+	return form.FormDataContentType(), b.Bytes(), nil
+}
+
+// fields are those besides the file. Only Whisper's models give the verbose form; the others give probabilities if they are asked to.
+func (t *Transcriber) fields() [][2]string {
+	fields := [][2]string{{"model", t.o.Model}}
+	prompt := t.o.Prompt
+	switch {
+	case strings.Contains(t.o.Model, "whisper"):
+		fields = append(fields, [2]string{"response_format", "verbose_json"})
+	case strings.HasPrefix(t.o.Model, "gpt-4o") && !strings.HasSuffix(t.o.Model, "diarize"):
+		fields = append(fields, [2]string{"response_format", "json"}, [2]string{"include[]", "logprobs"})
+	default:
+		fields = append(fields, [2]string{"response_format", "json"})
+	}
+	if t.o.Model == "gpt-transcribe" {
+		for _, k := range t.o.Keywords {
+			fields = append(fields, [2]string{"keywords[]", k})
+		}
+	} else if len(t.o.Keywords) > 0 {
+		prompt = strings.TrimSpace(prompt + " " + strings.Join(t.o.Keywords, ", "))
+	}
+	if prompt != "" {
+		fields = append(fields, [2]string{"prompt", prompt})
+	}
+	if t.o.Language != "" {
+		fields = append(fields, [2]string{"language", t.o.Language})
+	}
+	return fields
+}
+
+// writeWAV decodes an utterance. What was lost between packets is silence, at most two seconds of it.
+func writeWAV(w io.Writer, packets []voice.Packet) error {
+	decoder, err := voice.NewOpusDecoder(voice.RateSpeech)
+	if err != nil {
+		return err
+	}
+	var samples []int16
+	next := packets[0].Timestamp
+	for _, p := range packets {
+		if gap := int32(p.Timestamp - next); gap > 0 { //nolint:gosec // timestamps go round
+			missing := min(time.Duration(gap)*time.Second/voice.RateOpus, maxSilence)
+			samples = append(samples, make([]int16, missing*voice.RateSpeech/time.Second)...)
+		}
+		got, err := decoder.Decode(p.Opus)
+		if err != nil {
+			return fmt.Errorf("decode what was said: %w", err)
+		}
+		samples = append(samples, got...)
+		next = p.Timestamp + uint32(len(got)*(voice.RateOpus/voice.RateSpeech)) //nolint:gosec // a packet is short
+	}
+	return voice.WriteWAV(w, voice.RateSpeech, samples)
+}
+
+func bodyReader(b []byte) io.Reader {
+	if b == nil {
+		return http.NoBody
+	}
+	return bytes.NewReader(b)
+}

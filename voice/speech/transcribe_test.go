@@ -1,0 +1,204 @@
+package speech_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/llm"
+	"clank/voice"
+	"clank/voice/speech"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func transcriber(t *testing.T, s *server, change func(*speech.TranscriberOptions)) *speech.Transcriber {
+	t.Helper()
+	o := speech.TranscriberOptions{Server: s.at(), Model: "gpt-4o-mini-transcribe"}
+	if change != nil {
+		change(&o)
+	}
+	tr, err := speech.NewTranscriber(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func TestSpeechIsSentAsOggWithoutEncodingItAgain(t *testing.T) {
+	s := serve(t, reply(200, "application/json", `{"text":" look up the ferry times "}`))
+	u := utterance(t)
+	got, err := transcriber(t, s, func(o *speech.TranscriberOptions) { o.Language, o.Prompt = "en", "clank" }).Transcribe(t.Context(), u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (voice.Transcript{Text: "look up the ferry times", Language: "en"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	a := s.one(t)
+	valid(t, "CreateTranscriptionRequest", a.fields)
+	want := map[string]any{
+		"file": "bytes", "model": "gpt-4o-mini-transcribe", "response_format": "json", "include": []any{"logprobs"}, "language": "en", "prompt": "clank",
+	}
+	if diff := cmp.Diff(want, a.fields); diff != "" {
+		t.Errorf("fields (-want +got)\n%s", diff)
+	}
+	if a.path != "/v1/audio/transcriptions" || a.auth != "Bearer "+testKey || a.name != "utterance.ogg" || a.kind != "audio/ogg" {
+		t.Errorf("asked %s with %s for %s of %s", a.path, a.auth, a.name, a.kind)
+	}
+	r, err := voice.NewOggReader(bytes.NewReader(a.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for p, err := r.Next(); err == nil; p, err = r.Next() {
+		if bytes.Equal(p, u.Packets[min(n, len(u.Packets)-1)].Opus) {
+			n++
+		}
+	}
+	if n != len(u.Packets) {
+		t.Errorf("%d of %d packets are in the file as they came", n, len(u.Packets))
+	}
+}
+
+func TestSpeechIsSentAsWAVWhereThatIsSet(t *testing.T) {
+	s := serve(t, reply(200, "application/json", `{"text":"hello"}`))
+	if _, err := transcriber(t, s, func(o *speech.TranscriberOptions) { o.WAV = true }).Transcribe(t.Context(), utterance(t)); err != nil {
+		t.Fatal(err)
+	}
+	a := s.one(t)
+	r, err := voice.NewWAVReader(bytes.NewReader(a.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := r.Read(10 * voice.RateSpeech)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Rate != voice.RateSpeech || len(samples) != voice.RateSpeech*3/2 || a.name != "utterance.wav" {
+		t.Errorf("%s has %d samples at %d Hz, want 1.5 s at 16 kHz", a.name, len(samples), r.Rate)
+	}
+}
+
+func TestWhatAModelTakesDependsOnIt(t *testing.T) {
+	for model, want := range map[string]map[string]any{
+		"whisper-1":                 {"response_format": "verbose_json", "prompt": "Lisbon, ferry"},
+		"gpt-transcribe":            {"response_format": "json", "keywords": []any{"Lisbon", "ferry"}},
+		"gpt-4o-transcribe":         {"response_format": "json", "prompt": "Lisbon, ferry", "include": []any{"logprobs"}},
+		"gpt-4o-transcribe-diarize": {"response_format": "json", "prompt": "Lisbon, ferry"},
+	} {
+		s := serve(t, reply(200, "application/json", `{"text":"hello"}`))
+		tr := transcriber(t, s, func(o *speech.TranscriberOptions) { o.Model, o.Keywords = model, []string{"Lisbon", "ferry"} })
+		if _, err := tr.Transcribe(t.Context(), utterance(t)); err != nil {
+			t.Fatal(err)
+		}
+		got := s.one(t).fields
+		valid(t, "CreateTranscriptionRequest", got)
+		want["file"], want["model"] = "bytes", model
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", model, diff)
+		}
+	}
+}
+
+func TestWhatWasNotSaidIsDropped(t *testing.T) {
+	for _, c := range []struct{ name, answer, want string }{
+		{"words", `{"text":"Stop it!"}`, "Stop it!"},
+		{"nothing", `{"text":""}`, ""},
+		{"punctuation", `{"text":" ... !"}`, ""},
+		{"control tokens", `{"text":"<|startoftranscript|><|en|> hello <|endoftext|>"}`, "hello"},
+		{"only control tokens", `{"text":"<|nospeech|>"}`, ""},
+		{"a remark", `{"text":"[BLANK_AUDIO]"}`, ""},
+		{"another remark", `{"text":"(upbeat music)"}`, ""},
+		{"a remark beside words", `{"text":"(laughs) hello"}`, "(laughs) hello"},
+		{"the prompt again", `{"text":"Clank browses the web"}`, ""},
+		{"words that the model does not believe", `{"text":"Thank you.","logprobs":[{"token":"Thank","logprob":-2.5},{"token":" you","logprob":-0.4}]}`, ""},
+		{"words that it does", `{"text":"Thank you.","logprobs":[{"token":"Thank","logprob":-0.5},{"token":" you","logprob":-0.1}]}`, "Thank you."},
+		{"segments", `{"text":"a b c","segments":[{"text":" yes","avg_logprob":-0.2,"no_speech_prob":0.1},` +
+			`{"text":" Thanks for watching!","avg_logprob":-0.5,"no_speech_prob":0.9},{"text":" hm","avg_logprob":-1.4,"no_speech_prob":0.1}]}`, "yes"},
+		{"another script", `{"text":"止まれ"}`, "止まれ"},
+	} {
+		s := serve(t, reply(200, "application/json", c.answer))
+		tr := transcriber(t, s, func(o *speech.TranscriberOptions) { o.Prompt = "Clank browses the web." })
+		got, err := tr.Transcribe(t.Context(), utterance(t))
+		if err != nil || got.Text != c.want {
+			t.Errorf("%s: got %q, %v; want %q", c.name, got.Text, err, c.want)
+		}
+	}
+}
+
+func TestSilenceIsNotSent(t *testing.T) {
+	s := serve(t, reply(200, "application/json", `{"text":"Thank you."}`))
+	quiet := utterance(t)
+	quiet.Loud = false
+	for _, u := range []voice.Utterance{{}, {Loud: true}, quiet} {
+		if got, err := transcriber(t, s, nil).Transcribe(t.Context(), u); err != nil || got.Text != "" {
+			t.Errorf("got %+v, %v; want nothing", got, err)
+		}
+	}
+	if n := s.times(); n > 0 {
+		t.Errorf("%d requests were made", n)
+	}
+}
+
+func TestFailuresTellTheWayOut(t *testing.T) {
+	for _, c := range []struct {
+		status     int
+		kind, body string
+		want       llm.ErrorKind
+		hint       string
+	}{
+		{401, "application/json", `{"error":{"message":"Incorrect API key provided: ` + testKey + `"}}`, llm.ErrAuth, "OPENAI_API_KEY"},
+		{404, "application/json", `{"error":{"message":"The model does not exist"}}`, llm.ErrNotFound, "check the name"},
+		{404, "text/plain", `page not found`, llm.ErrNotFound, "address"},
+		{413, "application/json", `{"error":{"message":"Maximum content size limit exceeded"}}`, llm.ErrRejected, "shorter pieces"},
+		{429, "application/json", `{"error":{"message":"slow down"}}`, llm.ErrRateLimited, "wait"},
+		{503, "application/json", `{"error":{"message":"overloaded"}}`, llm.ErrUnavailable, "server's side"},
+		{200, "text/html", `<html>`, llm.ErrMalformed, "address"},
+		{200, "application/json", `{"text":`, llm.ErrMalformed, "transcription API"},
+		{200, "application/json", `{"words":1}`, llm.ErrMalformed, "transcription API"},
+	} {
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Retry-After", "3600") // longer than anybody waits
+			reply(c.status, c.kind, c.body)(w, r)
+		})
+		_, err := transcriber(t, s, nil).Transcribe(t.Context(), utterance(t))
+		told := failure(t, err, c.want)
+		if !strings.Contains(told.Hint, c.hint) {
+			t.Errorf("%d %s: hint %q, want it to have %q", c.status, c.body, told.Hint, c.hint)
+		}
+		if strings.Contains(err.Error(), testKey) {
+			t.Errorf("%d: the key is in %q", c.status, err)
+		}
+	}
+}
+
+func TestATranscriptionEndsWithItsContextAndItsDeadline(t *testing.T) {
+	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped by ada")
+	go cancel(stopped)
+	if _, err := transcriber(t, s, nil).Transcribe(ctx, utterance(t)); !errors.Is(err, stopped) {
+		t.Errorf("err = %v, want the cause", err)
+	}
+	tr := transcriber(t, s, func(o *speech.TranscriberOptions) { o.Server.Timeout = 50 * time.Millisecond })
+	_, err := tr.Transcribe(t.Context(), utterance(t))
+	failure(t, err, llm.ErrTimeout)
+}
+
+func TestBadRemoteOptionsAreRefused(t *testing.T) {
+	for _, o := range []speech.TranscriberOptions{{}, {Model: "m", Server: speech.RemoteServer{BaseURL: "ftp://x"}}} {
+		if _, err := speech.NewTranscriber(o); err == nil {
+			t.Errorf("NewTranscriber(%+v) took it", o)
+		}
+	}
+	for _, o := range []speech.SynthesizerOptions{{}, {Model: "m"}, {Model: "m", Voice: "v", Format: "mp3"}, {Model: "m", Voice: "v", Speed: 9}} {
+		if _, err := speech.NewSynthesizer(o); err == nil {
+			t.Errorf("NewSpeaker(%+v) took it", o)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+// Package ear makes sound and utterances of the packets that people in a call send: it brings each person's packets into
+// order, conceals what was lost, tells speech from the sounds of a room, and notices where somebody begins and ends.
+//
+// It does not know what is said, nor to whom: words are the business of voice/speech, the conversation that of
+// voice/talk. People who want to be left out are left out here, before anything of theirs is decoded.
+package vad
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"clank/voice"
+)
+
+const (
+	maxQueuedPackets = 2048             // packets that wait for Run at most; the oldest are dropped
+	forgetAfter      = 60 * time.Second // without a packet, and what is kept of a person is freed
+	maxPacketSize    = 1500             // bytes of a packet that a network carries
+)
+
+// SpeechProgress is how it stands with somebody who speaks.
+type SpeechProgress struct {
+	From   string
+	Began  time.Time
+	Voiced time.Duration // for how long something could be heard of it, until now
+	Peak   float64       // of its samples, 0 to 1
+	Ended  bool          // they have ended; what they said follows
+}
+
+// Detector listens to the people of one call. Set the fields, then Run; Take and Left may be called from anywhere, at any time.
+// The functions are called from Run's goroutine, one at a time, and must not block; nil ones are left out.
+type Detector struct {
+	// Rate of the live sound: 48, 24 or 16 kHz; [voice.RateSpeech] when zero.
+	Rate int
+
+	// Ignore says who wants to be left out. It is asked for every packet, so it holds from the moment it changes, also
+	// for what somebody has begun to say. It must be quick, and safe for concurrent use.
+	Ignore func(id string) bool
+
+	Sound    func(voice.Sound)     // what each person sends, 20 ms or so at a time, speech or not
+	Speaking func(SpeechProgress)  // somebody begins, goes on (about every 100 ms of speech) or ends
+	Ended    func(voice.Utterance) // somebody has ended, or gone on for Longest
+
+	// Paused tells what somebody has said until now, when they have been silent for half of Pause. Speaking is called if they go on,
+	// and Said with all of it when they have ended.
+	Paused func(voice.Utterance)
+
+	Pause        time.Duration // without speech, and an utterance is over; 700 ms when zero
+	MaxUtterance time.Duration // after which an utterance is cut; 30 s when zero
+	MaxPeople    int           // to whom is listened at the same time, at most; 64 when zero
+	Logger       *slog.Logger
+
+	mu    sync.Mutex
+	queue []queueItem
+	wake  chan struct{}
+
+	people map[string]*speaker
+}
+
+// queueItem is a packet, or the news that somebody has left.
+type queueItem struct {
+	packet voice.Packet
+	left   bool
+}
+
+// Write takes a packet. It never blocks; if Run falls far behind, the oldest packets are lost. The packet's bytes are kept.
+func (e *Detector) Write(p voice.Packet) {
+	if p.From == "" || len(p.Opus) > maxPacketSize || e.ignored(p.From) {
+		return
+	}
+	if p.At.IsZero() {
+		p.At = time.Now()
+	}
+	e.add(queueItem{packet: p})
+}
+
+// Forget tells that somebody has left the call: what they were saying is over, and they are forgotten.
+func (e *Detector) Forget(id string) { e.add(queueItem{packet: voice.Packet{From: id}, left: true}) }
+
+func (e *Detector) ignored(id string) bool { return e.Ignore != nil && e.Ignore(id) }
+
+func (e *Detector) add(i queueItem) {
+	e.mu.Lock()
+	if len(e.queue) == maxQueuedPackets {
+		e.queue = e.queue[1:]
+	}
+	e.queue = append(e.queue, i)
+	wake := e.wakeChannel()
+	e.mu.Unlock()
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}
+
+// wakeChannel is made by whoever comes first. e.mu is held.
+func (e *Detector) wakeChannel() chan struct{} {
+	if e.wake == nil {
+		e.wake = make(chan struct{}, 1)
+	}
+	return e.wake
+}
+
+// Run listens until ctx ends, which is no error. What somebody is saying then is dropped.
+func (e *Detector) Run(ctx context.Context) error {
+	if _, err := voice.NewOpusDecoder(e.sampleRate()); err != nil {
+		return fmt.Errorf("listen to a call: %w", err)
+	}
+	e.people = map[string]*speaker{}
+	e.mu.Lock()
+	wake := e.wakeChannel()
+	e.mu.Unlock()
+	timer := time.NewTimer(forgetAfter)
+	defer timer.Stop()
+	for {
+		e.processQueue()
+		timer.Reset(e.processDue(time.Now()))
+		select {
+		case <-wake:
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// processQueue takes in what is queued.
+func (e *Detector) processQueue() {
+	e.mu.Lock()
+	queue := e.queue
+	e.queue = nil
+	e.mu.Unlock()
+	for _, i := range queue {
+		id := i.packet.From
+		switch {
+		case i.left:
+			if p := e.people[id]; p != nil {
+				p.endSpeech()
+				delete(e.people, id)
+			}
+		case e.ignored(id):
+			delete(e.people, id)
+		default:
+			if p := e.person(id, i.packet.At); p != nil {
+				p.addPacket(i.packet)
+			}
+		}
+	}
+}
+
+// processDue does what is due at a time, and says when to look again.
+func (e *Detector) processDue(now time.Time) time.Duration {
+	next := forgetAfter
+	for id, p := range e.people {
+		if e.ignored(id) || now.Sub(p.lastPacket) >= forgetAfter {
+			delete(e.people, id)
+			continue
+		}
+		next = min(next, p.processDue(now))
+	}
+	return max(next, time.Millisecond)
+}
+
+// person finds or makes the one with an id; nil if there are too many who speak.
+func (e *Detector) person(id string, at time.Time) *speaker {
+	if p := e.people[id]; p != nil {
+		return p
+	}
+	if len(e.people) >= positive(e.MaxPeople, 64) && !e.evictPerson(at) {
+		return nil
+	}
+	d, err := voice.NewOpusDecoder(e.sampleRate())
+	if err != nil {
+		return nil // Run has tried this
+	}
+	p := &speaker{detector: e, id: id, decoder: d, lastPacket: at}
+	e.people[id] = p
+	return p
+}
+
+// evictPerson forgets the one who was not heard for the longest time among those who send nothing.
+func (e *Detector) evictPerson(now time.Time) bool {
+	var idle *speaker
+	for _, p := range e.people {
+		if !p.speaking && now.Sub(p.lastPacket) >= restartSilence && (idle == nil || p.lastPacket.Before(idle.lastPacket)) {
+			idle = p
+		}
+	}
+	if idle == nil {
+		return false
+	}
+	delete(e.people, idle.id)
+	return true
+}
+
+func (e *Detector) pauseTime() time.Duration { return positive(e.Pause, 700*time.Millisecond) }
+
+func (e *Detector) sampleRate() int { return positive(e.Rate, voice.RateSpeech) }
+
+func (e *Detector) logger() *slog.Logger {
+	if e.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return e.Logger
+}
+
+// positive is v, or what stands for it when it is not set.
+func positive[T int | time.Duration](v, otherwise T) T {
+	if v > 0 {
+		return v
+	}
+	return otherwise
+}

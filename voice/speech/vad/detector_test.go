@@ -1,0 +1,418 @@
+package vad_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/voice"
+	"clank/voice/speech/vad"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// encoded is speech-like noise at a loudness, in packets of 20 ms. Encoding is dear, so each is made once.
+var encoded = struct {
+	sync.Mutex
+	made map[string][][]byte
+}{made: map[string][][]byte{}}
+
+func speech(tb testing.TB, loudness float64, n int) [][]byte {
+	tb.Helper()
+	encoded.Lock()
+	defer encoded.Unlock()
+	key := fmt.Sprint(loudness, n)
+	if encoded.made[key] == nil {
+		p, err := voice.NewOpusPacker(16000)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		samples := make([]int16, n*320)
+		low := 0.0
+		for i := range samples {
+			low = 0.7*low + 0.3*(r.Float64()*2-1)
+			samples[i] = int16(32767 * 2.4 * loudness * low * (1 - math.Cos(2*math.Pi*5*float64(i)/16000)))
+		}
+		if encoded.made[key], err = p.Write(samples); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return encoded.made[key]
+}
+
+// talker sends packets as a client does.
+type talker struct {
+	id  string
+	ear *vad.Detector
+	seq uint16
+	ts  uint32
+}
+
+func (a *talker) packet(opus []byte) voice.Packet {
+	p := voice.Packet{From: a.id, Sequence: a.seq, Timestamp: a.ts, Opus: opus, At: time.Now()}
+	a.seq, a.ts = a.seq+1, a.ts+960
+	return p
+}
+
+// say sends packets in time.
+func (a *talker) say(opus ...[]byte) {
+	for _, o := range opus {
+		a.ear.Write(a.packet(o))
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+// hush is how a client ends.
+func (a *talker) hush() { a.say(slices.Repeat([][]byte{voice.OpusSilence[:]}, 5)...) }
+
+// pause sends nothing for a time.
+func (a *talker) pause(d time.Duration) {
+	a.ts += uint32(d * 48 / time.Millisecond)
+	<-time.After(d)
+}
+
+// heard is what an ear has told.
+type heard struct {
+	t          *testing.T // of the bubble
+	soundAt    []time.Time
+	sounds     []voice.Sound
+	speaking   []vad.SpeechProgress
+	utterances []voice.Utterance
+	spokeAt    []time.Time
+}
+
+// listen runs an ear in a bubble for the length of do.
+func listen(t *testing.T, set func(*vad.Detector), do func(e *vad.Detector, h *heard)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := &heard{t: t}
+		e := &vad.Detector{
+			Sound: func(s voice.Sound) { h.sounds, h.soundAt = append(h.sounds, s), append(h.soundAt, time.Now()) },
+			Speaking: func(s vad.SpeechProgress) {
+				h.speaking, h.spokeAt = append(h.speaking, s), append(h.spokeAt, time.Now())
+			},
+			Ended: func(u voice.Utterance) { h.utterances = append(h.utterances, u) },
+		}
+		if set != nil {
+			set(e)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- e.Run(ctx) }()
+		defer func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}()
+		do(e, h)
+		synctest.Wait()
+	})
+}
+
+func TestFivePacketsOfSilenceEndAnUtterance(t *testing.T) {
+	listen(t, nil, func(e *vad.Detector, h *heard) {
+		ada := &talker{id: "ada", ear: e, seq: 65500, ts: math.MaxUint32 - 9600}
+		said := speech(t, 0.2, 50)
+		began := time.Now()
+		ada.say(said...)
+		if synctest.Wait(); len(h.utterances) != 0 {
+			h.t.Fatal("it is over before it has ended")
+		}
+		ada.hush()
+		synctest.Wait()
+		if len(h.utterances) != 1 {
+			h.t.Fatalf("got %d utterances, want 1", len(h.utterances))
+		}
+		u := h.utterances[0]
+		if u.From != "ada" || !u.Loud || !u.Began.Equal(began) || u.Ended.Sub(u.Began) < time.Second {
+			t.Errorf("got %s, loud %v, from %v for %v", u.From, u.Loud, u.Began.Sub(began), u.Ended.Sub(u.Began))
+		}
+		var got [][]byte
+		for _, p := range u.Packets[:50] {
+			got = append(got, p.Opus)
+		}
+		if diff := cmp.Diff(said, got); diff != "" {
+			t.Error(diff)
+		}
+		first, last := h.speaking[0], h.speaking[len(h.speaking)-1]
+		if first.Ended || !last.Ended || last.Voiced < 500*time.Millisecond || last.Peak < 0.05 {
+			t.Errorf("speaking: %+v … %+v", first, last)
+		}
+		if in := h.spokeAt[0].Sub(began); in > 100*time.Millisecond {
+			t.Errorf("the begin was noticed after %v", in)
+		}
+	})
+}
+
+func TestAPauseEndsAnUtteranceWhetherPacketsComeOrNot(t *testing.T) {
+	for name, rest := range map[string]func(a *talker){
+		"nothing comes":     func(a *talker) { a.pause(time.Second) },
+		"silence is sent":   func(a *talker) { a.say(speech(t, 0.0005, 45)...) },
+		"a gap and go on":   func(a *talker) { a.pause(650 * time.Millisecond); a.say(speech(t, 0.0005, 10)...) },
+		"they leave":        func(a *talker) { a.ear.Forget("ada") },
+		"a new stream then": func(a *talker) { a.pause(1200 * time.Millisecond); a.seq += 30000; a.say(speech(t, 0.0005, 5)...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			listen(t, nil, func(e *vad.Detector, h *heard) {
+				ada := &talker{id: "ada", ear: e}
+				ada.say(speech(t, 0.2, 50)...)
+				rest(ada)
+				synctest.Wait()
+				if len(h.utterances) != 1 || !h.utterances[0].Loud {
+					t.Errorf("got %d utterances, want one that is loud", len(h.utterances))
+				}
+			})
+		})
+	}
+}
+
+func TestAShortPauseIsPartOfWhatIsSaid(t *testing.T) {
+	listen(t, nil, func(e *vad.Detector, h *heard) {
+		ada := &talker{id: "ada", ear: e}
+		ada.say(speech(t, 0.2, 50)...)
+		ada.pause(400 * time.Millisecond)
+		ada.say(speech(t, 0.2, 50)...)
+		ada.hush()
+		synctest.Wait()
+		if len(h.utterances) != 1 || len(h.utterances[0].Packets) != 105 {
+			h.t.Fatalf("got %d utterances", len(h.utterances))
+		}
+		if got := h.sounds[50].Gap; got != 400*time.Millisecond {
+			t.Errorf("the gap is %v, want 400ms", got)
+		}
+	})
+}
+
+func TestARoomIsNoSpeech(t *testing.T) {
+	listen(t, nil, func(e *vad.Detector, h *heard) {
+		ada := &talker{id: "ada", ear: e}
+		ada.say(speech(t, 0.002, 100)...)
+		ada.hush()
+		ada.pause(2 * time.Second)
+		synctest.Wait()
+		if len(h.utterances)+len(h.speaking) != 0 {
+			t.Errorf("got %d utterances, %d times speaking", len(h.utterances), len(h.speaking))
+		}
+		if len(h.sounds) != 105 {
+			t.Errorf("got %d sounds, want 105: all of it can be listened to", len(h.sounds))
+		}
+	})
+}
+
+func TestASteadyNoiseIsNoSpeechAfterAWhile(t *testing.T) {
+	noise := func() [][]byte {
+		p, err := voice.NewOpusPacker(16000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples := make([]int16, 320*300)
+		for i := range samples {
+			samples[i] = int16(600 * (rand.Float64()*2 - 1))
+		}
+		out, err := p.Write(samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}()
+	listen(t, nil, func(e *vad.Detector, h *heard) {
+		ada := &talker{id: "ada", ear: e}
+		ada.say(noise...)
+		synctest.Wait()
+		if len(h.utterances) != 1 {
+			h.t.Fatalf("got %d utterances, want 1: a fan that was taken for speech at first", len(h.utterances))
+		}
+		ada.say(noise[:100]...)
+		ada.say(speech(t, 0.2, 50)...)
+		ada.say(noise[:100]...)
+		synctest.Wait()
+		if len(h.utterances) != 2 || !h.utterances[1].Loud {
+			t.Errorf("got %d utterances, want 2: speech in front of the fan", len(h.utterances))
+		}
+	})
+}
+
+func TestAClickIsNotLoud(t *testing.T) {
+	listen(t, nil, func(e *vad.Detector, h *heard) {
+		ada := &talker{id: "ada", ear: e}
+		ada.say(speech(t, 0.2, 4)...)
+		ada.hush()
+		synctest.Wait()
+		for _, u := range h.utterances {
+			if u.Loud {
+				t.Error("80 ms count as an utterance that is loud")
+			}
+		}
+	})
+}
+
+func TestAnUtteranceIsCutWhenItIsTooLong(t *testing.T) {
+	listen(t, func(e *vad.Detector) { e.MaxUtterance = 8 * time.Second }, func(e *vad.Detector, h *heard) {
+		ada := &talker{id: "ada", ear: e}
+		for range 10 {
+			ada.say(speech(t, 0.2, 100)...)
+		}
+		ada.hush()
+		synctest.Wait()
+		if len(h.utterances) != 3 {
+			h.t.Fatalf("got %d utterances of 20 s, want 3", len(h.utterances))
+		}
+		if n := len(h.utterances[0].Packets); n != 400 {
+			t.Errorf("the first has %d packets, want 400", n)
+		}
+	})
+}
+
+func TestWhoIsLeftOutIsNotHeard(t *testing.T) {
+	var out atomic.Bool
+	listen(t, func(e *vad.Detector) {
+		e.Ignore = func(id string) bool { return id == "ada" && out.Load() }
+	}, func(e *vad.Detector, h *heard) {
+		ada, bob := &talker{id: "ada", ear: e}, &talker{id: "bob", ear: e}
+		ada.say(speech(t, 0.2, 50)...)
+		synctest.Wait()
+		n := len(h.sounds)
+		out.Store(true) // in the middle of what she says
+		ada.say(speech(t, 0.2, 50)...)
+		ada.hush()
+		ada.pause(2 * time.Second)
+		bob.say(speech(t, 0.2, 50)...)
+		bob.hush()
+		synctest.Wait()
+		if len(h.utterances) != 1 || h.utterances[0].From != "bob" {
+			t.Errorf("got %d utterances, want Bob's", len(h.utterances))
+		}
+		if got := len(h.sounds) - n; got != 55 {
+			t.Errorf("got %d sounds, want Bob's 55", got)
+		}
+	})
+}
+
+func TestWhatWaitsOfWhoIsLeftOutIsNotDecoded(t *testing.T) {
+	var out atomic.Bool
+	ctx, cancel := context.WithCancel(t.Context())
+	e := &vad.Detector{Ignore: func(id string) bool { return id == "ada" && out.Load() }}
+	e.Sound = func(s voice.Sound) {
+		if s.From == "ada" {
+			t.Error("she was heard")
+		}
+		cancel()
+	}
+	ada, bob := &talker{id: "ada", ear: e}, &talker{id: "bob", ear: e}
+	opus := speech(t, 0.2, 50)
+	e.Write(ada.packet(opus[0]))
+	e.Write(bob.packet(opus[0]))
+	out.Store(true) // before it was her turn
+	if err := e.Run(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPeopleAreHeardAtOnceAndNoMoreThanAllowed(t *testing.T) {
+	listen(t, func(e *vad.Detector) { e.MaxPeople = 2 }, func(e *vad.Detector, h *heard) {
+		var all []*talker
+		for _, id := range []string{"ada", "bob", "cy"} {
+			all = append(all, &talker{id: id, ear: e})
+		}
+		for _, o := range speech(t, 0.2, 50) {
+			for _, a := range all {
+				e.Write(a.packet(o))
+			}
+			<-time.After(20 * time.Millisecond)
+		}
+		for _, a := range all {
+			a.hush()
+		}
+		synctest.Wait()
+		var got []string
+		for _, u := range h.utterances {
+			got = append(got, u.From)
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff([]string{"ada", "bob"}, got); diff != "" {
+			h.t.Fatal(diff)
+		}
+		<-time.After(2 * time.Second) // now there is room
+		all[2].say(speech(t, 0.2, 50)...)
+		all[2].hush()
+		synctest.Wait()
+		if n := len(h.utterances); n != 3 {
+			t.Errorf("got %d utterances, want 3", n)
+		}
+	})
+}
+
+func TestGarbageIsPassedOver(t *testing.T) {
+	listen(t, nil, func(e *vad.Detector, h *heard) {
+		ada := &talker{id: "ada", ear: e}
+		for i, o := range speech(t, 0.2, 50) {
+			ada.say(o)
+			if i%10 == 0 {
+				ada.ear.Write(voice.Packet{From: "ada", Sequence: 7, Opus: make([]byte, 5000)})
+				ada.say([]byte{}, []byte{3, 0}, []byte{0xFF})
+			}
+		}
+		ada.hush()
+		e.Forget("nobody")
+		synctest.Wait()
+		if len(h.utterances) != 1 {
+			t.Errorf("got %d utterances", len(h.utterances))
+		}
+	})
+}
+
+func TestAnEarThatFallsBehindLosesTheOldest(t *testing.T) {
+	e := &vad.Detector{}
+	ada := &talker{id: "ada", ear: e}
+	opus := speech(t, 0.2, 50)
+	for i := range 10000 {
+		e.Write(ada.packet(opus[i%50]))
+	}
+	var got int
+	ctx, cancel := context.WithCancel(t.Context())
+	e.Sound = func(voice.Sound) {
+		if got++; got == 2048 {
+			cancel()
+		}
+	}
+	if err := e.Run(ctx); err != nil || got != 2048 {
+		t.Errorf("got %d sounds, %v", got, err)
+	}
+}
+
+func TestARateThatCannotBeIsRefused(t *testing.T) {
+	if err := (&vad.Detector{Rate: 44100}).Run(t.Context()); err == nil {
+		t.Error("44100 Hz were taken")
+	}
+}
+
+// BenchmarkSecond is one second of one person's speech: order, decoding for a recogniser, speech told from noise.
+func BenchmarkSecond(b *testing.B) {
+	opus := speech(b, 0.2, 50)
+	said := make(chan struct{}, 1)
+	e := &vad.Detector{Ended: func(voice.Utterance) { said <- struct{}{} }}
+	ctx, cancel := context.WithCancel(b.Context())
+	done := make(chan error)
+	go func() { done <- e.Run(ctx) }()
+	ada := &talker{id: "ada", ear: e}
+	for b.Loop() {
+		for _, o := range opus {
+			e.Write(ada.packet(o))
+		}
+		for range 5 {
+			e.Write(ada.packet(voice.OpusSilence[:]))
+		}
+		<-said
+	}
+	cancel()
+	<-done
+}

@@ -1,0 +1,259 @@
+package webrtc_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/internal/test/browsertest"
+	"clank/internal/test/rtctest"
+	"clank/voice"
+	"clank/voice/webrtc"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// connect connects a page with an engine.
+func connect(t *testing.T, e *webrtc.Engine, peer webrtc.Handlers, o rtctest.PageOptions) (*webrtc.Conn, *rtctest.Page) {
+	t.Helper()
+	page, offer := rtctest.NewPage(t, o)
+	conn, answer, err := e.Answer(t.Context(), offer, peer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.Accept(t, answer)
+	rtctest.Next(t, page.Up)
+	return conn, page
+}
+
+func TestSoundGoesBothWays(t *testing.T) {
+	e := rtctest.OpenEngine(t, new(webrtc.Engine))
+	heard, up := make(chan voice.Packet, 100), make(chan struct{}, 1)
+	conn, page := connect(t, e, webrtc.Handlers{Packet: func(p voice.Packet) { heard <- p }, Connected: func(*webrtc.Conn) { up <- struct{}{} }}, rtctest.PageOptions{})
+	rtctest.Next(t, up)
+	page.SendOpus(t, 3, []byte("hello"))
+	for i := range 3 {
+		got := rtctest.Next(t, heard)
+		want := voice.Packet{Sequence: uint16(i), Timestamp: uint32(i) * 960, Opus: []byte("hello"), At: got.At}
+		if diff := cmp.Diff(want, got); diff != "" || got.At.IsZero() {
+			t.Errorf("packet %d (-want +got):\n%s", i, diff)
+		}
+	}
+	for range 2 {
+		if err := conn.Play([]byte("hi there")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.EndSpeech(); err != nil {
+		t.Fatal(err)
+	}
+	first := rtctest.Next(t, page.Sounds)
+	if got := string(first.Payload); got != "hi there" || !first.Marker {
+		t.Errorf("the page hears %q, marker %v", got, first.Marker)
+	}
+	for i := 1; i < 7; i++ {
+		p := rtctest.Next(t, page.Sounds)
+		want := "hi there"
+		if i > 1 {
+			want = "\xf8\xff\xfe"
+		}
+		if got := string(p.Payload); got != want || p.Timestamp-first.Timestamp != uint32(i)*960 || p.SequenceNumber-first.SequenceNumber != uint16(i) {
+			t.Errorf("packet %d is %q at %d, number %d", i, got, p.Timestamp-first.Timestamp, p.SequenceNumber-first.SequenceNumber)
+		}
+	}
+}
+
+func TestAPauseIsSeenInTheTimestamps(t *testing.T) {
+	e := rtctest.OpenEngine(t, new(webrtc.Engine))
+	up := make(chan struct{}, 1)
+	conn, page := connect(t, e, webrtc.Handlers{Connected: func(*webrtc.Conn) { up <- struct{}{} }}, rtctest.PageOptions{})
+	rtctest.Next(t, up)
+	began := time.Now()
+	_ = conn.Play([]byte("one"))
+	one := rtctest.Next(t, page.Sounds)
+	<-time.After(200 * time.Millisecond)
+	_ = conn.Play([]byte("two"))
+	two := rtctest.Next(t, page.Sounds)
+	got := time.Duration(two.Timestamp-one.Timestamp) * time.Second / 48000
+	if got < 180*time.Millisecond || got > time.Since(began) || !two.Marker {
+		t.Errorf("the pause is %v in the timestamps, marker %v", got, two.Marker)
+	}
+}
+
+func TestPicturesAreShownAndShownAgainWhenLost(t *testing.T) {
+	e := rtctest.OpenEngine(t, new(webrtc.Engine))
+	var screen, other rtctest.FrameSource
+	screen.Show(rtctest.Red())
+	other.Show(rtctest.Blue())
+	conn, page := connect(t, e, webrtc.Handlers{Connected: func(c *webrtc.Conn) { c.ShowVideo(screen.Watch()) }}, rtctest.PageOptions{NoMicrophone: true})
+	if got := rtctest.Next(t, page.Frames); !cmp.Equal(got, rtctest.Red().Data) {
+		t.Errorf("a frame of %d bytes came, not the red one", len(got))
+	}
+	browsertest.Eventually(t, "the picture comes again, for a page that was not ready", func() bool { return screen.Refreshed() == 3 })
+	page.LosePicture(t)
+	browsertest.Eventually(t, "the picture comes again after a loss", func() bool { return screen.Refreshed() == 4 })
+	for range 4 {
+		if got := rtctest.Next(t, page.Frames); !cmp.Equal(got, rtctest.Red().Data) {
+			t.Errorf("a frame of %d bytes came again", len(got))
+		}
+	}
+	conn.ShowVideo(other.Watch())
+	if got := rtctest.Next(t, page.Frames); !cmp.Equal(got, rtctest.Blue().Data) {
+		t.Errorf("a frame of %d bytes came, not the blue one", len(got))
+	}
+	if got := screen.Viewers(); got != 0 {
+		t.Errorf("%d still look at what is not shown any more", got)
+	}
+	conn.ShowVideo(nil)
+	browsertest.Eventually(t, "nobody looks", func() bool { return other.Viewers() == 0 })
+	conn.End(webrtc.ErrPageLeft)
+	rtctest.Next(t, conn.Done())
+	if conn.ShowVideo(other.Watch()); other.Viewers() != 0 {
+		t.Error("after the end somebody looks")
+	}
+}
+
+func TestMessagesGoBothWaysAndTheLastOneArrives(t *testing.T) {
+	e := rtctest.OpenEngine(t, new(webrtc.Engine))
+	told, up := make(chan string, 10), make(chan struct{}, 1)
+	page, offer := rtctest.NewPage(t, rtctest.PageOptions{})
+	conn, answer, err := e.Answer(t.Context(), offer, webrtc.Handlers{
+		Message: func(data []byte) { told <- string(data) }, Connected: func(*webrtc.Conn) { up <- struct{}{} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SendMessage("early"); err != nil {
+		t.Fatal(err)
+	}
+	page.Accept(t, answer)
+	if got := rtctest.Next(t, page.Said); got != "early" {
+		t.Errorf("the page was told %q", got)
+	}
+	rtctest.Next(t, up)
+	page.SendText(t, strings.Repeat("x", 5000))
+	page.SendText(t, "stop")
+	if got := rtctest.Next(t, told); got != "stop" {
+		t.Errorf("%d bytes came from the page", len(got))
+	}
+	_ = conn.SendMessage("bye")
+	why := errors.New("enough")
+	conn.End(why)
+	if got := rtctest.Next(t, page.Said); got != "bye" {
+		t.Errorf("the last word was %q", got)
+	}
+	rtctest.Next(t, conn.Done())
+	if err := conn.Err(); !errors.Is(err, why) {
+		t.Errorf("it ended with %v", err)
+	}
+	rtctest.Next(t, page.Ended)
+	if err := conn.Play([]byte("x")); !errors.Is(err, voice.ErrUnavailable) {
+		t.Errorf("after the end, Play says %v", err)
+	}
+}
+
+func TestAPageThatLeavesLeavesNothingBehind(t *testing.T) {
+	e := rtctest.OpenEngine(t, new(webrtc.Engine))
+	var screen rtctest.FrameSource
+	before := runtime.NumGoroutine()
+	conn, page := connect(t, e, webrtc.Handlers{Connected: func(c *webrtc.Conn) { c.ShowVideo(screen.Watch()) }}, rtctest.PageOptions{})
+	_ = page.PC.GracefulClose()
+	rtctest.Next(t, conn.Done())
+	if err := conn.Err(); !errors.Is(err, webrtc.ErrPageLeft) {
+		t.Errorf("it ended with %v", err)
+	}
+	browsertest.Eventually(t, "nothing is left of it", func() bool {
+		return e.Count() == 0 && screen.Viewers() == 0 && runtime.NumGoroutine() <= before
+	})
+}
+
+func TestAPageThatNeverComesIsGivenUp(t *testing.T) {
+	e := rtctest.OpenEngine(t, &webrtc.Engine{ConnectTimeout: 10 * time.Millisecond})
+	_, offer := rtctest.NewPage(t, rtctest.PageOptions{})
+	conn, _, err := e.Answer(t.Context(), offer, webrtc.Handlers{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rtctest.Next(t, conn.Done())
+	if err := conn.Err(); !errors.Is(err, webrtc.ErrNoRoute) {
+		t.Errorf("it ended with %v", err)
+	}
+	browsertest.Eventually(t, "its place is free", func() bool { return e.Count() == 0 })
+}
+
+func TestOnePortIsEnough(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		engine *webrtc.Engine
+		page   rtctest.PageOptions
+	}{
+		{"udp", &webrtc.Engine{UDP: "127.0.0.1:0"}, rtctest.PageOptions{}},
+		{"tcp", &webrtc.Engine{TCP: "127.0.0.1:0"}, rtctest.PageOptions{TCP: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := rtctest.OpenEngine(t, c.engine)
+			told := make(chan string, 10)
+			for range 2 {
+				_, page := connect(t, e, webrtc.Handlers{Message: func(data []byte) { told <- string(data) }}, c.page)
+				page.SendText(t, "here")
+				if got := rtctest.Next(t, told); got != "here" {
+					t.Errorf("got %q", got)
+				}
+			}
+		})
+	}
+}
+
+func TestOffersThatAreRefused(t *testing.T) {
+	e := rtctest.OpenEngine(t, &webrtc.Engine{MaxConns: 1})
+	_, good := rtctest.NewPage(t, rtctest.PageOptions{})
+	for name, offer := range map[string]string{
+		"nothing":          "",
+		"garbage":          "hello",
+		"too long":         strings.Repeat("a=x\r\n", 20000),
+		"no part":          "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\n",
+		"without a secret": strings.ReplaceAll(strings.ReplaceAll(good, "a=ice-pwd", "a=x-pwd"), "a=ice-ufrag", "a=x-ufrag"),
+		"another kind":     strings.ReplaceAll(good, "m=audio", "m=text"),
+	} {
+		if _, _, err := e.Answer(t.Context(), offer, webrtc.Handlers{}); !errors.Is(err, webrtc.ErrBadOffer) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := e.Count(); got != 0 {
+		t.Fatalf("%d places are taken by what was refused", got)
+	}
+	conn, _ := connect(t, e, webrtc.Handlers{}, rtctest.PageOptions{})
+	if _, _, err := e.Answer(t.Context(), good, webrtc.Handlers{}); !errors.Is(err, webrtc.ErrTooManyConns) {
+		t.Errorf("one too many: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), rtctest.Patience)
+	defer cancel()
+	if err := e.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := conn.Err(); !errors.Is(err, webrtc.ErrClosed) {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, _, err := e.Answer(t.Context(), good, webrtc.Handlers{}); !errors.Is(err, webrtc.ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestAPortThatIsTakenIsNamed(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	e := &webrtc.Engine{UDP: "127.0.0.1:0", TCP: taken.Addr().String()}
+	if err := e.Open(t.Context()); err == nil || !strings.Contains(err.Error(), taken.Addr().String()) {
+		t.Errorf("got %v", err)
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

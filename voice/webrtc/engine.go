@@ -1,0 +1,197 @@
+package webrtc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pion/ice/v4"
+	"github.com/pion/webrtc/v4"
+)
+
+// Defaults of an [Engine].
+const (
+	DefaultMaxConns       = 32
+	DefaultConnectTimeout = 20 * time.Second
+)
+
+const (
+	gatherTimeout = 3 * time.Second // our own addresses; without a STUN server they are there at once
+	readBuffer    = 64              // packets of one TCP connection
+	writeBuffer   = 1 << 20         // bytes that wait for one TCP connection; more is dropped
+)
+
+// Why a connection is not made.
+var (
+	ErrBadOffer     = errors.New("the offer of the page was not understood")
+	ErrTooManyConns = errors.New("there are too many connections already; try again when somebody has left")
+	ErrClosed       = errors.New("no connections are made any more: the program is ending")
+)
+
+// Engine makes connections. Set the fields, then Open; Close ends all of them.
+type Engine struct {
+	// ICEServers are needed only where pages cannot reach this machine directly. Pages are given them, too, see [Engine.Offered]: TURN
+	// credentials should be ones that expire.
+	ICEServers []ICEServer
+
+	MinPort, MaxPort uint16   // the UDP ports to use; 0: any
+	UDP              string   // host:port of one UDP port for all connections, instead of a port for each
+	TCP              string   // host:port of a TCP port for pages that UDP does not reach; empty: none
+	PublicAddrs      []string // the addresses under which this machine is known outside (1:1 NAT), instead of its own
+	Loopback         bool     // pages on this machine, also where it has no network
+
+	MaxConns       int           // connections at once; 0: [DefaultMaxConns]
+	ConnectTimeout time.Duration // how long a page may take until it is connected; 0: [DefaultConnectTimeout]
+	Logger         *slog.Logger
+
+	api     *webrtc.API
+	sockets []func() error // how what Open has opened is closed
+
+	mu       sync.Mutex
+	closed   bool
+	conns    map[*Conn]struct{}
+	reserved int // of Most: conns, and those under way
+	work     sync.WaitGroup
+}
+
+// Open prepares the engine, and opens the ports that are for all connections.
+func (e *Engine) Open(ctx context.Context) error {
+	if e.Logger == nil {
+		e.Logger = slog.New(slog.DiscardHandler)
+	}
+	e.conns = make(map[*Conn]struct{})
+	api, err := e.prepare(ctx)
+	if err != nil {
+		return errors.Join(fmt.Errorf("prepare WebRTC: %w", err), e.closeSockets())
+	}
+	e.api = api
+	return nil
+}
+
+// Close ends all connections, and waits until nothing of them is left, or ctx has ended. No others are made.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	for c := range e.conns {
+		c.End(ErrClosed)
+	}
+	e.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { e.work.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return e.closeSockets()
+	case <-ctx.Done():
+		return errors.Join(fmt.Errorf("close WebRTC: its connections have not ended: %w", context.Cause(ctx)), e.closeSockets())
+	}
+}
+
+// Count is how many connections there are.
+func (e *Engine) Count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.reserved
+}
+
+func (e *Engine) closeSockets() error {
+	var errs []error
+	for _, closeIt := range slices.Backward(e.sockets) {
+		if err := closeIt(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	e.sockets = nil
+	return errors.Join(errs...)
+}
+
+// reserve takes one of the places there are.
+func (e *Engine) reserve() error {
+	most := e.MaxConns
+	if most == 0 {
+		most = DefaultMaxConns
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closed:
+		return ErrClosed
+	case e.reserved >= most:
+		return ErrTooManyConns
+	}
+	e.reserved++
+	e.work.Add(1)
+	return nil
+}
+
+func (e *Engine) release(c *Conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.conns, c)
+	e.reserved--
+	e.work.Done()
+}
+
+// addConn remembers a connection, so that Close ends it.
+func (e *Engine) addConn(c *Conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.conns[c] = struct{}{}
+	if e.closed {
+		c.End(ErrClosed)
+	}
+}
+
+// prepare builds what all connections share.
+func (e *Engine) prepare(ctx context.Context) (*webrtc.API, error) {
+	media, registry, err := newMediaEngine()
+	if err != nil {
+		return nil, err
+	}
+	set := webrtc.SettingEngine{LoggerFactory: loggerFactory{e.Logger}}
+	set.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	set.SetIncludeLoopbackCandidate(e.Loopback)
+	set.SetICETimeouts(4*time.Second, 8*time.Second, 2*time.Second)
+	set.SetSTUNGatherTimeout(gatherTimeout)
+	set.SetSCTPMaxReceiveBufferSize(256 << 10)
+	set.DisableActiveTCP(true)
+	if e.MaxPort != 0 {
+		if err := set.SetEphemeralUDPPortRange(e.MinPort, e.MaxPort); err != nil {
+			return nil, fmt.Errorf("UDP ports %d to %d: %w", e.MinPort, e.MaxPort, err)
+		}
+	}
+	if len(e.PublicAddrs) > 0 {
+		rule := webrtc.ICEAddressRewriteRule{External: e.PublicAddrs, AsCandidateType: webrtc.ICECandidateTypeHost}
+		if err := set.SetICEAddressRewriteRules(rule); err != nil {
+			return nil, fmt.Errorf("addresses outside %v: %w", e.PublicAddrs, err)
+		}
+	}
+	kinds := []webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6}
+	if e.UDP != "" {
+		conn, err := new(net.ListenConfig).ListenPacket(ctx, "udp", e.UDP)
+		if err != nil {
+			return nil, fmt.Errorf("open the UDP port %s: %w", e.UDP, err)
+		}
+		mux := ice.NewUDPMuxDefault(ice.UDPMuxParams{UDPConn: conn, Logger: pionLogger{e.Logger}})
+		e.sockets = append(e.sockets, conn.Close, mux.Close)
+		set.SetICEUDPMux(mux)
+	}
+	if e.TCP != "" {
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", e.TCP)
+		if err != nil {
+			return nil, fmt.Errorf("open the TCP port %s: %w", e.TCP, err)
+		}
+		mux := ice.NewTCPMuxDefault(ice.TCPMuxParams{
+			Listener: listener, Logger: pionLogger{e.Logger}, ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer,
+		})
+		e.sockets = append(e.sockets, mux.Close)
+		set.SetICETCPMux(mux)
+		kinds = append(kinds, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6)
+	}
+	set.SetNetworkTypes(kinds)
+	return webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry), webrtc.WithSettingEngine(set)), nil
+}

@@ -1,0 +1,212 @@
+package webrtc
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"clank/voice"
+)
+
+const (
+	// DefaultLingerTime is how long a call goes on with nobody in it: a page that is loaded again is back by then.
+	DefaultLingerTime = 30 * time.Second
+
+	// MaxPages is how many pages may be in a call.
+	MaxPages = 8
+
+	maxName    = 40
+	maxPageKey = 100
+)
+
+// CallHost lets pages join, and begins a call when the first one has. Set the fields before the first page asks.
+type CallHost struct {
+	Engine *Engine
+
+	// Begin is given each call that begins, and must not wait. Whoever takes it reads its events until they end.
+	Begin func(*PageCall)
+
+	// Stop is called when somebody presses the stop button of a page; it must not wait. nil: there is nothing to stop.
+	Stop func(*PageCall, voice.Person)
+
+	// Share is called when somebody on a page wants the browser shown in the call, or not any more; it must not wait. nil: it is not shown.
+	Share func(call *PageCall, p voice.Person, on bool)
+
+	Linger time.Duration // 0: [DefaultLingerTime]
+	Logger *slog.Logger
+
+	mu     sync.Mutex
+	closed bool
+	call   *PageCall // the one that goes on; nil: none
+	pages  map[*Conn]struct{}
+	asking int // pages that are about to be in pages
+	work   sync.WaitGroup
+}
+
+// JoinRequest asks to join. Its words are the page's.
+type JoinRequest struct {
+	SDP  string `json:"sdp"`  // the offer, with all candidates
+	Name string `json:"name"` // by which people call whoever sits there; may be empty
+	Key  string `json:"key"`  // a secret of the browser's own: with the same one, somebody is the same person again
+}
+
+// JoinAnswer is what a page gets that may join.
+type JoinAnswer struct {
+	SDP string `json:"sdp"`
+	ID  string `json:"id"` // who they are in the call, see [voice.Person]
+}
+
+// Why somebody cannot join or is not in the call any more.
+var (
+	errClosing      = errors.New("clank is ending")
+	errTooManyPages = fmt.Errorf("there are %d pages in the call already", MaxPages)
+	errOtherPage    = errors.New("the call goes on in another page of yours")
+	errCallEmpty    = errors.New("nobody has been in the call for a while")
+)
+
+// Join lets a page join. Its person is in the call when the connection has come about.
+func (h *CallHost) Join(ctx context.Context, r JoinRequest) (JoinAnswer, error) {
+	if err := h.reservePage(); err != nil {
+		return JoinAnswer{}, err
+	}
+	p := &callPage{host: h, person: personOf(r)}
+	conn, sdp, err := h.Engine.Answer(ctx, r.SDP, Handlers{Connected: p.handleUp, Interrupted: p.handleDown, Packet: p.handlePacket, Message: p.handleMessage})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asking--
+	if err != nil {
+		return JoinAnswer{}, err
+	}
+	if h.closed {
+		conn.End(errClosing)
+	}
+	if h.pages == nil {
+		h.pages = make(map[*Conn]struct{})
+	}
+	h.pages[conn] = struct{}{}
+	h.work.Go(func() {
+		<-conn.Done()
+		p.handleLeft()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.pages, conn)
+	})
+	return JoinAnswer{SDP: sdp, ID: p.person.ID}, nil
+}
+
+func (h *CallHost) reservePage() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.closed:
+		return errClosing
+	case len(h.pages)+h.asking >= MaxPages:
+		return errTooManyPages
+	}
+	h.asking++
+	return nil
+}
+
+// Current is the call that goes on; nil if there is none.
+func (h *CallHost) Current() *PageCall {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.call
+}
+
+// currentOrNew is the call that goes on, or a new one; nil where no more begin.
+func (h *CallHost) currentOrNew() *PageCall {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil
+	}
+	fresh := h.call == nil || h.call.isEnded()
+	if fresh {
+		h.call = newPageCall(h)
+	}
+	call := h.call
+	h.mu.Unlock()
+	if fresh && h.Begin != nil {
+		h.Begin(call)
+	}
+	return call
+}
+
+func (h *CallHost) forgetCall(c *PageCall) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.call == c {
+		h.call = nil
+	}
+}
+
+// Close ends the call, lets all pages go, and waits until nothing of them is left, or ctx has ended.
+func (h *CallHost) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.closed = true
+	call := h.call
+	pages := slices.Collect(maps.Keys(h.pages))
+	h.mu.Unlock()
+	if call != nil {
+		call.finish(errClosing)
+	}
+	for _, conn := range pages {
+		conn.End(errClosing)
+	}
+	ended := make(chan struct{})
+	go func() { h.work.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("close the call: its pages have not gone: %w", context.Cause(ctx))
+	}
+}
+
+func (h *CallHost) linger() time.Duration {
+	if h.Linger > 0 {
+		return h.Linger
+	}
+	return DefaultLingerTime
+}
+
+func (h *CallHost) log() *slog.Logger {
+	if h.Logger != nil {
+		return h.Logger
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// personOf is whoever sends a request, so that the same browser is the same person.
+func personOf(r JoinRequest) voice.Person {
+	key := r.Key
+	if key == "" || len(key) > maxPageKey {
+		key = rand.Text()
+	}
+	sum := sha256.Sum256([]byte(key))
+	name := strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return -1
+		}
+		return c
+	}, r.Name)
+	name = strings.Join(strings.Fields(name), " ")
+	if runes := []rune(name); len(runes) > maxName {
+		name = strings.TrimSpace(string(runes[:maxName]))
+	}
+	if name == "" {
+		name = "Somebody"
+	}
+	return voice.Person{ID: "page-" + hex.EncodeToString(sum[:6]), Name: name}
+}

@@ -1,0 +1,105 @@
+package webrtc
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/pion/webrtc/v4"
+)
+
+const (
+	maxMessage          = 4 << 10   // bytes of a message from a page
+	maxWaitingMessages  = 100       // messages for a page whose channel is not open yet
+	maxUnreadBytes      = 256 << 10 // bytes that a page has not taken
+	maxIncomingMessages = 32        // messages of a page that wait to be read
+	closeGrace          = 500 * time.Millisecond
+	channelName         = "clank"
+)
+
+// errMessagesUnread is why a message is not sent.
+var errMessagesUnread = errors.New("the page does not take its messages")
+
+// messageChannel is what is exchanged beside sound and picture, over a data channel (RFC 8831) that the page opens.
+type messageChannel struct {
+	incoming chan []byte
+	opened   chan struct{} // closed when channel is set
+
+	mu       sync.Mutex
+	channel  *webrtc.DataChannel // nil until it is open
+	attached bool
+	waiting  []string
+}
+
+func newMessageChannel() *messageChannel {
+	return &messageChannel{incoming: make(chan []byte, maxIncomingMessages), opened: make(chan struct{})}
+}
+
+// attach takes the first channel that the page opens under the right name.
+func (s *messageChannel) attach(dc *webrtc.DataChannel) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.attached || dc.Label() != channelName {
+		return
+	}
+	s.attached = true
+	dc.OnMessage(func(m webrtc.DataChannelMessage) {
+		if !m.IsString || len(m.Data) > maxMessage {
+			return
+		}
+		select {
+		case s.incoming <- m.Data:
+		default: // faster than anybody types
+		}
+	})
+	dc.OnOpen(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.channel = dc
+		for _, text := range s.waiting {
+			_ = dc.SendText(text) // it has just been opened; if it is gone again, so is the connection
+		}
+		s.waiting = nil
+		close(s.opened)
+	})
+}
+
+// SendMessage sends a message to the page's script; before the page is ready, it waits for that. An error says that the page takes no more.
+func (c *Conn) SendMessage(text string) error {
+	s := c.messages
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.channel == nil {
+		if len(s.waiting) >= maxWaitingMessages {
+			return errMessagesUnread
+		}
+		s.waiting = append(s.waiting, text)
+		return nil
+	}
+	if s.channel.BufferedAmount() > maxUnreadBytes {
+		return errMessagesUnread
+	}
+	return s.channel.SendText(text)
+}
+
+// flush waits a moment until the page has what was said last.
+func (s *messageChannel) flush() {
+	wait := time.NewTimer(closeGrace)
+	defer wait.Stop()
+	select {
+	case <-s.opened:
+	case <-wait.C:
+		return
+	}
+	var once sync.Once
+	taken := make(chan struct{})
+	s.channel.SetBufferedAmountLowThreshold(0)
+	s.channel.OnBufferedAmountLow(func() { once.Do(func() { close(taken) }) })
+	if s.channel.BufferedAmount() == 0 {
+		return
+	}
+	select {
+	case <-taken:
+	case <-wait.C:
+	}
+}
