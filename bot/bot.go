@@ -1,13 +1,3 @@
-// Package bot is the Discord front end: the /clank commands, talk with those
-// who mention the bot or write to it privately, messages that show how a browse
-// goes, and stop words and buttons.
-//
-// It decides nothing about browsing and knows no model: it passes what people
-// ask to [Tasks] and [Replier], and shows what comes back. Voice calls are not
-// its business, but [Bot.OnDispatch] and [Bot.Send] lend them its gateway.
-//
-// Discord is spoken to through discordgo, which packages gateway and rest below
-// keep within what a program that runs for months can bear.
 package bot
 
 import (

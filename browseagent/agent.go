@@ -1,10 +1,3 @@
-// Package browseagent is the backend in which a language model drives a browser
-// with small tools: it opens, clicks, types and reads, sees after each action
-// what has changed, and answers when it knows enough.
-//
-// It is a [sessions.Backend]. It does not speak to a browser or to a vendor: the
-// browser comes in through [Browser] and [Page], the model through [llm.Model].
-// Models that look at pictures and move a mouse belong elsewhere.
 package browseagent
 
 import (

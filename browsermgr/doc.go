@@ -1,10 +1,11 @@
-// Package browsermgr owns profiles, browsers and tabs, and knows which of them belong to whom.
+// Package browsermgr owns browsers and tabs, and knows which of them belong to whom.
 //
-// A [Manager] keeps one browser for each profile that is in use: it starts with the first [Manager.Window] that needs
-// it, and again after it has ended. A [Window] is what one session has of it: its first tab, and the tabs that its pages
-// open. No window sees another's tabs. A window outlives its browser: when that has crashed or was stopped, the next use
-// of the window brings back its current page and says so.
-//
-// The package is not for finding and ending processes (browsermgr/chrome) nor for what happens inside a tab
-// (browsermgr/page), and it does not know what a window is used for.
+// The Manager keeps one browser for each profile in use. It starts with the first Window that needs it and
+// ends after ten idle minutes, unless somebody left pages open through the control API. A Window is what
+// one session has: its tabs, and those that its pages open. No window sees another's tabs. If the browser
+// crashes, the next use of a window starts it again with the same page, and reports that. A browser that
+// cannot start is not tried over and over. What follows the tabs of a browser (recorders, emulation,
+// downloads, traces) is an observer of its connection, made and closed with it, so package page knows none
+// of them. Finding and ending processes is for browsermgr/chrome; what happens inside a tab is for
+// browsermgr/page.
 package browsermgr

@@ -1,9 +1,3 @@
-// Package cancel stops work that people asked for: it knows which work runs in
-// which channel, who may stop it, what counts as saying "stop", and carries the
-// reason to everything the work has started, as the cause of its context.
-//
-// It does not know what the work is, and it sends no messages: whoever calls it
-// tells the people.
 package cancel
 
 import (

@@ -1,10 +1,3 @@
-// Package computeruse is the backend in which a model looks at pictures of the
-// screen and answers with what mouse and keyboard are to do. It is a
-// [sessions.Backend]; each vendor's model is a [Mind] in a package below this
-// one.
-//
-// It speaks to no browser: the screen comes in through [Browser] and [Screen].
-// Models that work a page by its elements belong in browseagent.
 package computeruse
 
 import (

@@ -1,10 +1,3 @@
-// Package dashboard is the operator's web page and the HTTP API behind it: a
-// chat that is the channel for people without Discord, the settings, and the
-// routes through which a command line talks to a running program. Their shapes
-// are in package wire, a typed client in package client below.
-//
-// It listens on the loopback interface and asks everybody who they are. It runs
-// nothing itself: tasks belong to the sessions.Manager it is given.
 package dashboard
 
 import (

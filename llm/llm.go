@@ -1,9 +1,3 @@
-// Package llm is the vocabulary in which the rest of the program talks to a
-// language model: messages made of parts, tools, one [Model] interface, usage
-// and price, and errors that say what a person can do about them.
-//
-// It is not a client. The packages below it (llm/openai, llm/plain, …) speak
-// to a vendor or to no one, and each satisfies [Model].
 package llm
 
 import (

@@ -1,10 +1,3 @@
-// Package sessions is the vocabulary of a browse and its life cycle: a [Task]
-// is what somebody asked for, a [Step] is one thing done about it, a [Session]
-// is the browser and the memory that outlive the task, a [Backend] is a mind
-// that works a session, a [Store] remembers, and the [Manager] runs it all in a
-// fair queue.
-//
-// It knows no model, no browser, no database and no chat service.
 package sessions
 
 import (

@@ -1,7 +1,7 @@
-// Package voice is the vocabulary of a call: who is in it ([Person]), what they
-// send ([Packet]), our own end of it ([Line]), and what is made of sound on the
-// way in ([Sound], [Utterance]) and on the way out.
+// Package voice is the vocabulary of a call: people, packets, our own end of it (a Line), sound in and out;
+// plus Opus, Ogg, WAV and resampling, and who does not want to be heard.
 //
-// It knows neither Discord nor WebRTC, which are lines in packages below it,
-// and no model: what is said in a call is the business of voice/talk.
+// Discord and the call page are two Lines, and nothing above knows which one it has, so everything said in
+// a call can be tried in a browser. Who opted out, per person and server, is dropped before decoding. It
+// knows no model.
 package voice

@@ -1,14 +1,3 @@
-// Package gateway keeps one discordgo session connected to Discord's gateway: it
-// opens it again and resumes what breaks, gives up where trying again cannot
-// help, and hands every dispatch on as it came.
-//
-// Between the library and the network stands a relay, see relay.go. discordgo
-// reads frames on a goroutine of its own and does not survive some of them (a
-// dispatch without data ends the program, a reconnect request during a resume
-// waits for itself for ever), and it does not say with which code it was
-// refused. The relay gives the library what it can take, and sees the rest.
-//
-// It does not know what a dispatch means; package bot does.
 package discord
 
 import (

@@ -1,14 +1,3 @@
-// Package browsertool is the tool "browser": one flat set of parameters with
-// which a language model works a browser through its control API, on this
-// machine, in a sandbox or on a node.
-//
-// A [Tool] is what does not change between conversations, a [Session] is one
-// conversation: it runs calls, and closes at its end the tabs it opened. What
-// pages say reaches the model between markers only; package untrusted makes
-// them.
-//
-// It holds no browser and no listener, and it is not the agent loop: it carries
-// out one call at a time and says what came of it.
 package browsertool
 
 import (

@@ -1,11 +1,9 @@
-// Package chrome finds, launches, watches and ends Chromium processes, and clears away what a predecessor that died has
-// left behind.
+// Package chrome finds, launches, watches and ends Chromium processes, removes what a dead predecessor left
+// behind, and examines the machine for what keeps browsers from running.
 //
-// [Find] picks an executable. [Launch] starts it on a user data directory that it locks, in a process group of its own
-// and on a tether, so that nothing of it outlives this program, however the program ends; it returns once a DevTools
-// command was answered. A [Process] tells when and how the browser ended, and [Process.Stop] ends it in the way that
-// keeps its cookies. [Reap] and [ReapTemp] look after directories whose owner died.
-//
-// The package is not for driving pages and not for profiles or who owns what: those are its sibling's and its parent's.
-// It speaks two DevTools commands, Browser.getVersion and Browser.close, and nothing else.
+// Browsers run with site isolation, in a process group of their own, started by a thread that lives as long
+// as the program: the kernel ties "kill when the parent dies" to the parent's thread. Stop ends a browser
+// so that its cookies are kept. A browser whose server died is ended, not adopted. Flags that bypass the
+// egress proxy are refused. Timers are not delayed after input, which would cost each action a frame. It
+// speaks two CDP commands, Browser.getVersion and Browser.close, and drives no pages.
 package chrome

@@ -1,13 +1,11 @@
-// Package egress is the way out for the pages of our browsers: a checking proxy with one loopback listener for each
-// profile. Each request is judged by the operator's rules (package policy) before anything is sent: its scheme, host and
-// port, and every address that its name resolves to. What is dialed is an address that was judged, never the name again,
-// so that redirects, subresources, WebSockets, workers, popups and names that change their mind are all covered.
+// Package egress is the way out for pages: a checking proxy with one loopback listener per profile.
 //
-// It forwards HTTP/1.1 in absolute form and makes tunnels for CONNECT (RFC 9112 section 3.2.2, RFC 9110 section 9.3.6).
-// It reads no encrypted traffic, caches nothing, and adds nothing that tells servers of it. It is not for browsers that
-// run elsewhere, which cannot be made to use it: for those [Gate.Request] judges what interception sees.
-//
-// With an upstream proxy the names are resolved and judged here as well, and the upstream is given the addresses. An upstream
-// that has to resolve names itself (socks5h://, or ?resolve=upstream) is a weaker guard: what the name means here is judged
-// if it means anything here, but the upstream may find another address for it. Literals stay judged.
+// A name is looked up once, every address is judged, and a judged address is dialed. So redirects,
+// subresources, WebSockets, workers and names that change their mind are all covered; answers may be kept
+// for 30 seconds for the same reason. A change of the rules closes what it forbids within a second.
+// Besides, a resolver rule keeps Chromium from finding names by itself, and WebRTC is held by policy flag,
+// preference and no mDNS names. HTTP exchanges are made here instead of by http.Transport, because the
+// kernel then splices bodies and tunnels. clank's own listeners are refused whatever the rules say. With an
+// upstream proxy, names are still resolved and judged here, unless that proxy must resolve them, which is
+// weaker. The package reads no encrypted traffic.
 package egress

@@ -1,5 +1,3 @@
-// Package fault holds the errors by which a request to a page is told to be wrong or out of reach, or its browser not to
-// be had, for the packages that share them. It is not for what Chromium or the connection does wrong later.
 package fault
 
 import (

@@ -1,10 +1,7 @@
-// Package intercept follows what the pages of a browser ask the network for.
+// Package intercept follows what pages ask the network for.
 //
-// A [Witness] is for browsers whose traffic goes through a checking proxy: the proxy refuses, and does not know for which
-// tab; the witness tells it. A [Judge] is for browsers that are not ours to start, where no proxy stands: it has every
-// request held (CDP domain Fetch) until a gate has judged it. That is the best that can be done there, and less than a
-// proxy does: the browser looks the name up again after it was judged, it connects to a place before it asks, and what the
-// protocol does not hold is not seen: WebSockets, WebTransport, WebRTC, lookups and connections made ahead of need, reports.
-//
-// The package knows no rules; it asks a [Gate].
+// A witness tells the proxy which tab a refused request was from. A judge is for browsers that we did not
+// start: each request is held (CDP Fetch) until the gate has judged it, on the tabs' sessions and on the
+// browser's own, since shared workers and some sandboxed frames are only held there. It is best effort:
+// WebSockets, WebTransport, WebRTC, early lookups and reports are not held. It knows no rules.
 package intercept

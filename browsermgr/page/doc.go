@@ -1,12 +1,14 @@
-// Package page drives the tabs of one running Chromium over the DevTools protocol: it opens and closes them, follows
-// their frames (also those that live in other processes), takes text snapshots whose refs stay bound to the elements they
-// were made from, acts on those elements with trusted input, and waits for what follows.
+// Package page drives the tabs of one running Chromium: it opens and closes them, follows their frames,
+// takes snapshots whose refs stay bound to their elements, performs actions with trusted input and waits
+// for what follows.
 //
-// [Connect] opens one WebSocket to the browser and yields a [Browser]; a Browser yields tabs; a [Tab] is safe for use by
-// many goroutines and does one action at a time. Nothing here waits for ever: each protocol call has a deadline and obeys
-// its context at once, even if Chromium never answers, and a page that shows a dialog, loops or crashes is reported and
-// blocks no other tab.
-//
-// The package is not for finding, starting or stopping browser processes, not for deciding which addresses a page may
-// load, and not for profiles, ownership or limits: those are its siblings' and its parent's.
+// A Tab does one action at a time and is safe for many goroutines. Nothing waits for ever: each call has a
+// deadline, and a page that shows a dialog, loops or crashes blocks no other tab. An action returns when
+// what it set off has run: handlers, messages, due timers, requests up to a bound. The waiting script goes
+// out with the last key or click. The next snapshot waits for one more frame, since what pages draw with it
+// cannot be foreseen. A frame of another origin may share the process of its parent, in an agent cluster of
+// its own, which no script crosses; each is its own frame on the parent's session. Addresses tell when to
+// look for them. New documents get our scripts as soon as they are shown. Fields for passwords and one-time
+// codes are marked [password], and their contents never leave the page. Processes, ownership and which
+// addresses may load are not its business.
 package page

@@ -1,10 +1,3 @@
-// Package roster knows which browser profiles there are and how each is set up, and keeps that in one file.
-//
-// A profile has a name, a driver, a colour and a place: a port of its own, the address of a browser that runs elsewhere,
-// or the user data directory of a browser that a person uses. Ports are given out once and kept. Some profiles are built
-// in; they are listed whether the file names them or not. Several programs may use one file at the same time.
-//
-// The package does not know whether a browser runs.
 package profile
 
 import (

@@ -1,11 +1,8 @@
-// Package record keeps what the pages of a browser told lately, for each tab and within bounds: console messages,
-// uncaught errors and requests, with secrets removed. It also hands out the body of a response, and the requests as an
-// HTTP archive.
+// Package record keeps what pages told lately, within bounds and without secrets: console messages, errors,
+// requests and the body of a response. It also writes HTTP archives (HAR 1.2) and traces for Playwright's
+// viewer, format 10.
 //
-// A [Recorder] is a page.Observer and serves one connection. It is not for intercepting or changing requests, and not for
-// keeping bodies of responses: Chromium does that, within bounds of its own.
-//
-// Console messages and stack traces of errors are to be had only with the protocol's Runtime domain enabled. It costs an
-// action or a snapshot nothing that could be measured, and a page about 60 µs for each message. A page that looks for it
-// can find it: Error.prepareStackTrace is called for errors that are logged, and console.table of large tables is slow.
+// A recorder serves one connection. Console messages need the domain Runtime, which costs an action nothing
+// that could be measured and a page about 60 µs per message; a page that looks for it can find it. It
+// intercepts nothing, and keeps no bodies.
 package record

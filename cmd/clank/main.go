@@ -1,6 +1,11 @@
-// Command clank gives a Discord channel, a terminal or a web page its own
-// browser. This package only wires: it reads flags and the environment, builds
-// the parts, and connects them.
+// Command clank is the program: one command per file, with its flags, its output and its exit code.
+//
+// A command that needs a running server finds it by a file in the home directory, which holds its address
+// and the secret of this run. Without a server, commands read the database themselves, and browse starts a
+// browser of its own. Data goes to stdout, everything else to stderr. What pages wrote is stripped of
+// terminal escapes before it is printed. A start pays for what is linked, so commands keep their imports
+// small and make one request each. Logic that a second front end needs belongs elsewhere; package
+// internal/server does the wiring.
 package main
 
 import (

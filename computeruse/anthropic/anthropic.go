@@ -1,9 +1,3 @@
-// Package anthropic is Claude as a mind of computeruse: it offers the vendor's
-// tools that work a screen, reads what the model does with them as actions, and
-// keeps the conversation, thinking included, as the vendor wants it back.
-//
-// How the vendor is called is in llm/anthropic; what is done with the actions,
-// in computeruse.
 package anthropic
 
 import (

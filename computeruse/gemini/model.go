@@ -1,10 +1,3 @@
-// Package gemini is the [computeruse.Model] of Gemini models: the vendor's tool
-// for computer use in a browser, through generateContent.
-//
-// It translates and remembers, no more: actions on the vendor's grid become
-// actions on the picture, answers become function responses, old pictures are
-// left out. How the vendor is reached is the business of llm/gemini, and what is
-// done with an action that of package computeruse.
 package gemini
 
 import (

@@ -1,9 +1,3 @@
-// Package openai is the mind of OpenAI's models that work a screen: the tool
-// "computer" of the Responses API, and its forerunner "computer_use_preview" for
-// gateways that still serve that. It satisfies [computeruse.Model].
-//
-// The wire, its errors and its repeated tries are those of package llm/openai. It
-// does nothing to a screen and asks no person; the loop in computeruse does.
 package openai
 
 import (

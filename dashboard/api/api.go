@@ -1,5 +1,3 @@
-// Package wire is what the page's HTTP API says and understands: the shapes in JSON that the server, its typed client and the page
-// share. It has no behaviour.
 package api
 
 import (

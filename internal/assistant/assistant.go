@@ -1,9 +1,3 @@
-// Package brain talks with people: given a conversation it decides whether a
-// browser is needed, sends the browser agent off, and answers in words and
-// pictures. The chat bot, the dashboard and a call all use it.
-//
-// It does not know where the conversation takes place, and it does not work a
-// browser itself: that is done by [Tasks].
 package assistant
 
 import (

@@ -1,9 +1,3 @@
-// Package demoshop is a small shop to try a browser on: search, products, a
-// basket, a checkout with a form, a cookie notice that is in the way. It is the
-// same at every start and needs no network.
-//
-// Nothing can be bought there, and nothing is stored but the visitor's basket,
-// in a cookie of the visitor's.
 package demoshop
 
 import (

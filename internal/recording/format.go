@@ -1,16 +1,3 @@
-// Package runs keeps what happened in a task as a bundle: its steps, what the
-// model was asked and answered, the page states and pictures, and how long each
-// took. [Recorder] writes bundles while tasks run, by standing around their
-// backend, model and browser; [Open] reads them, from a directory or a zip.
-//
-// It decides nothing about a task, and it plays nothing back: that is
-// runs/replay. What becomes a script is in runs/script.
-//
-// A bundle is a directory with run.jsonl, one [Entry] in each line in the order
-// in which things happened, and pictures, named by the SHA-256 of what they
-// hold. Lines are only ever added, so that a run whose program crashed is whole
-// up to its last line; the one exception is a password that turns out to be one
-// after it was written. What the program holds secret is not in it.
 package recording
 
 import (

@@ -1,7 +1,3 @@
-// Package phone puts the calls of the program together: lines on Discord and on the call page, who hears and speaks in them, what
-// they show, and the commands about them.
-//
-// It is wiring, and decides nothing about a conversation: that is voice/talk's, and who may join what is voice/talk/calls'.
 package server
 
 import (

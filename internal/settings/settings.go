@@ -1,10 +1,3 @@
-// Package settings holds what an operator may change while the program runs:
-// one table of fields with their defaults and limits, a typed snapshot that is
-// read without a lock, and the rules by which a change is checked, saved and
-// applied. It also reads secrets, which come from the environment only.
-//
-// It does not know who reads a setting, and it has no place to store them: a
-// [Store] is given to [Live].
 package settings
 
 import (

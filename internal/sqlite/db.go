@@ -1,9 +1,3 @@
-// Package sqlite keeps what the program remembers in one SQLite file: sessions,
-// tasks, steps, settings, watches, what was spent, and who is left out of calls. It
-// implements the stores of the packages whose these are.
-//
-// It decides nothing: what is saved, and when, is its callers' business. It has
-// no clock either; every time comes from them.
 package sqlite
 
 import (

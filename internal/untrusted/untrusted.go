@@ -1,11 +1,3 @@
-// Package untrusted puts text of web pages between markers that a page cannot
-// guess, takes out of it what could pass for such a marker, shows what is
-// hidden in it, and disarms what would make a program that shows it fetch or
-// attach something. So no page can pretend that its text has ended and somebody
-// else speaks, nor have its text act by itself.
-//
-// It decides nothing about what a page says, and it is no HTML sanitizer: it is
-// for text that a language model reads.
 package untrusted
 
 import (

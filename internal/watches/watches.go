@@ -1,12 +1,3 @@
-// Package watches looks at pages again and again for people, until what they
-// wait for is there: that the page changes, that a price drops below a number,
-// that words appear or go, or a condition in their own words.
-//
-// It is cheap where it can be: the readable text is compared without a model,
-// what changes by itself (clocks, counters, advertisements) is not counted, and
-// a model is only asked about what is left. It does not know how pages are
-// read, how a model is asked, and where people are told: that is given to
-// [Runner].
 package watches
 
 import (

@@ -1,11 +1,3 @@
-// Package webread reads the text of a web address without a browser: it
-// fetches the address through the checking proxy, finds what there is to read
-// in it, and returns that as Markdown.
-//
-// It runs no scripts, keeps no cookies, signs in nowhere and shows no
-// pictures; a page that needs any of that is said to need a browser. What it
-// returns was written by strangers, and the caller marks it so before a model
-// sees it (package untrusted).
 package web
 
 import (

@@ -1,13 +1,3 @@
-// Package anthropic talks to Anthropic, and to gateways that speak its Messages
-// API. Its [Model] satisfies llm.Model; [Model.Ask] is the same call in the
-// vendor's own terms, for computer use.
-//
-// Every call is streamed, so that silence is noticed; failures are told as
-// llm.Error; tries repeated are logged and reported, never silent. It keeps no
-// state: conversations are sent in full. Thinking is kept as it came and sent
-// back unchanged, and prompts are marked for the vendor's cache.
-//
-// The tools that work a screen are not here but in computeruse/anthropic.
 package anthropic
 
 import (

@@ -1,15 +1,3 @@
-// Package gemini talks to Google's Gemini models through generateContent of the
-// Gemini API with a key, or to a server that speaks the same. Its [Model]
-// satisfies llm.Model; [Model.Ask] is the same call in the vendor's own words,
-// for who needs more of it than package llm can say.
-//
-// Every call is streamed, so that silence is noticed; failures are told as
-// llm.Error; tries repeated are logged and reported, never silent. It keeps no
-// state: conversations are sent in full, the lasting part first (instructions,
-// tools, oldest messages), so that the vendor's cache of beginnings finds them.
-//
-// What is done with a screen belongs in computeruse/gemini. Vertex AI and the
-// Interactions API are not here.
 package gemini
 
 import (

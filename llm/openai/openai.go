@@ -1,14 +1,3 @@
-// Package openai talks to OpenAI and to the many servers that speak its
-// language: the Responses API for OpenAI itself, chat completions for Ollama,
-// OpenRouter, vLLM, LM Studio, llama.cpp and others. Its [Model] satisfies
-// llm.Model.
-//
-// Every call is streamed, so that silence is noticed; failures are told as
-// llm.Error; tries repeated are logged and reported, never silent. It keeps no
-// state: conversations are sent in full, and nothing is stored at the vendor.
-//
-// Computer use is elsewhere, and has its wire from here ([Model.Respond]). Speech
-// and the realtime API are not here.
 package openai
 
 import (

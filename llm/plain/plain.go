@@ -1,10 +1,3 @@
-// Package plain is the built-in model that needs no account. It follows written
-// steps ("open …, click "Sign in", type … into …, read") with the same browser
-// tools that any other model is given, and says plainly what it does not
-// understand before it does anything.
-//
-// It is not a language model: it does not guess what a person may want, and it
-// only finds on a page what is called by its name.
 package plain
 
 import (

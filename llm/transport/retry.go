@@ -1,9 +1,3 @@
-// Package wire is what the clients of model vendors have in common between the
-// caller and the socket: calls that are repeated a few times and never
-// silently, silence that is noticed, errors that keep what the server said, and
-// text without secrets.
-//
-// It knows no vendor and no message format, and it is not for other HTTP.
 package transport
 
 import (

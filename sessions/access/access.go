@@ -1,8 +1,3 @@
-// Package access says who may use clank from where, and whose browser profile somebody works with.
-//
-// It is pure: rules in, a decision out. It does not know where rules are kept, and nothing of Discord but that servers,
-// channels, people and roles have ids that are unique among all of these (snowflakes), and that the role everybody on a
-// server has carries the server's own id.
 package access
 
 import (

@@ -1,10 +1,3 @@
-// Package working is what backends have in common in which a model works a page:
-// actions that are held to what people agreed to, a page that is opened again, a
-// model that goes in circles, the frame of a prompt, fields for passwords, and
-// the words for what is done and how a task ends.
-//
-// It has no loop and no conversation; those differ from backend to backend. It
-// knows no browser and no vendor.
 package agent
 
 import (

@@ -1,12 +1,3 @@
-// Package consent is the desk at which people are asked before something is done
-// in their name that is hard to take back: buying, sending, deleting, handing over
-// personal data. It asks each question once, waits for the first answer, and takes
-// silence for a no.
-//
-// It does not know what an action would set off, and it shows nothing: who finds
-// that out asks here, and the doors (a chat channel, a web page, a terminal) follow
-// the desk, show the questions and bring the answers. It keeps nothing beyond the
-// life of the process.
 package approval
 
 import (

@@ -1,8 +1,7 @@
-// Package discord is calls in Discord's voice channels: who is in which
-// channel, how we get into one over the main gateway, and our end of it, a
-// [Line].
+// Package discord is calls in Discord's voice channels: who is where, how we join over the main gateway,
+// and our end of the call.
 //
-// It is not for the voice connection itself, which is package media's, nor for
-// the main gateway's, which is the bot's: [Joiner.Send] and [Joiner.Dispatch]
-// are how they meet.
+// discordgo only carries the wish to join (op 4) and the two answers; the voice leg is ours, because
+// Discord closes voice connections without DAVE (close code 4017) and discordgo has neither DAVE nor
+// gateway v8. Each close code means something: resume, begin anew, wait to be moved, give up.
 package discord

@@ -1,9 +1,3 @@
-// Package realtime lets a model that hears and speaks by itself take part in a call: OpenAI's Realtime API over WebSocket,
-// and servers that speak it or its beta vocabulary. People's sound goes in at 24 kHz, Opus packets come out, tools are called,
-// and when somebody interrupts, the model is told how much of it was heard. A connection that breaks is made again with the
-// conversation so far.
-//
-// It does not play what it gets, which voice/mouth does, and does not decide who may speak or stop; voice/talk does.
 package realtime
 
 import (

@@ -1,6 +1,10 @@
-// Package sharing shows the page of a browser session to the people of a call: one share for each call, on the first stage that
-// will have it (the call's own page, Discord's Go Live, a link to a viewer page), with the checks of who may share what, the tools by
-// which models ask for it, and the links.
+// Package share shows a session's page to a call: who may, on which stage (call page, Go Live, link), for
+// how long; with the viewer's page behind the link.
 //
-// It takes no pictures (videosource does) and carries none: a [Stage] does, in a package of its own.
+// The first stage that accepts shows the page; a refusal is reported and the next is tried. A share is of
+// the session's owner or a moderator; private sessions are never shared. The right to show is checked again
+// while it lasts. A share that moves with its call is another share with an id of its own, so old links are
+// void; it waits five seconds for the call to follow. A link is signed with a key of this run, and its
+// secret is in the fragment. The viewer's page has a listener of its own and can do nothing: WebRTC first,
+// WebSocket and WebCodecs next, still pictures last. Sessions shown by several calls share one source.
 package share

@@ -1,9 +1,3 @@
-// Package remote has words heard and said by a server that speaks OpenAI's API for audio: `/audio/transcriptions` and
-// `/audio/speech`. OpenAI's own, and many local servers.
-//
-// The two calls are plain net/http: a form with a file and a body that is read as it comes. What clients of model vendors share
-// (errors that tell the way out, visible repeats, text without secrets) is llm/wire's. It does not decide what is worth hearing
-// or saying; that is voice/talk's.
 package speech
 
 import (

@@ -1,7 +1,8 @@
-// Package rtc is one WebRTC connection to a page in a browser: the page posts
-// an offer and gets the answer, whole, and from then on there is sound both
-// ways, a picture to the page, and messages beside them.
+// Package webrtc is WebRTC to a page in a browser: offer and answer, sound both ways, pictures, messages;
+// and the call that our pages join, as a Line.
 //
-// It knows no call and no share: who may connect, and what is sent, is for
-// those who ask an [Engine] for an answer. Everything of pion is in here.
+// Several pages may be in one call; they do not hear each other. Offers are bounded: eight at once, and in
+// time. Of a shared TURN secret each page gets a credential that expires. A page's offer cannot make us
+// send packets to addresses it names, unless STUN servers are set. Who may connect is for the caller to
+// say.
 package webrtc

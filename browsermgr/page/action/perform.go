@@ -1,8 +1,3 @@
-// Package act does to a page what a person would do, with trusted input: click, type, choose, drag, scroll. It also runs
-// a script of the caller's in there.
-//
-// An action begins once its element is found, in view, at rest, enabled and on top, and ends when [Tab] says that what it
-// led to has arrived. The package does not follow documents, tabs or dialogs.
 package action
 
 import (

@@ -1,8 +1,8 @@
-// Package emulate gives the pages of a browser what a person or a test would otherwise change in the browser's settings or
-// by buying another machine: cookies and storage, network conditions, headers, credentials, place, permissions, time zone,
-// language, colour scheme and device.
+// Package emulate gives pages what a person would change in the browser's settings or by another machine:
+// cookies, storage, network conditions, headers, credentials, location, permissions, time zone, language,
+// device.
 //
-// A [State] follows one browser connection as a page.Observer, so that tabs opened later and frames of other processes are
-// set up before their scripts run. What it sets lasts until it is cleared or the connection ends. The package does not
-// decide which addresses may be loaded, and keeps nothing on disk.
+// It sends its requests while it holds its lock, and answers for new sessions under the same lock, so a tab
+// that appears meanwhile gets either the old requests and then the new, or the new alone. Settings last
+// until they are cleared or the connection ends. It keeps nothing on disk.
 package emulate

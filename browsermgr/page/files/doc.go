@@ -1,6 +1,7 @@
-// Package transfer moves files between pages and the folders of this machine that are meant for it: what pages offer for
-// download is caught and saved under a downloads folder, and files of uploads folders are put into file inputs.
+// Package files moves files between pages and this machine: downloads are caught and saved in their folder,
+// uploads are copied from open, checked files into file inputs.
 //
-// A [Desk] watches one connection to a browser, as a page.Observer. It names files, keeps paths inside their folders and
-// lets nothing half-done behind. It does not decide which addresses are allowed, and it opens no tabs.
+// Paths stay inside their folders, whatever links lie around; names from pages are made harmless. A
+// download is identified, approved and marked in a directory of its own before it moves to where people
+// find it. The package knows no policy about addresses.
 package files

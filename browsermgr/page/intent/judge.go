@@ -1,10 +1,3 @@
-// Package intent judges what an action on a page would set off, just before it is
-// done: whether it buys, sends or deletes something, or hands over personal data.
-//
-// It reads the element, its form and what was filled in, and knows the words of
-// fourteen languages. It is a judgement, not a proof: a page decides itself
-// what its buttons do. The package asks nobody; see [Hold] for how an answer is
-// bound to what was judged.
 package intent
 
 import (

@@ -1,9 +1,9 @@
-// Package login fills logins into the pages that they are for, and finds what pictures of those pages must not show.
+// Package login fills logins into the pages that they are for, and finds what pictures of those pages must
+// not show.
 //
-// A secret is handed to an isolated world of one document, made after Chromium has told the frame's origin and only if the
-// document itself says the same; the script there looks once more at the moment of writing. No other frame gets it, no
-// protocol message but that one carries it, and nothing is told of it. Fields for new passwords and one-time codes, fields
-// that a person could not see, and forms that send their fields elsewhere are refused.
-//
-// The package keeps no logins, does not decide who may use one, and does not ask anybody.
+// A secret goes to an isolated world of one document, after Chromium named the frame's origin and the
+// document agreed. The script looks once more when it writes. Fields for new passwords, fields that a
+// person could not see, and forms that lead elsewhere are refused. Pictures cover a field as long as it
+// holds anything, and each piece of a password that is spread over fields and texts. The package keeps no
+// logins, and asks nobody.
 package login

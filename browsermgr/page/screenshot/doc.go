@@ -1,7 +1,9 @@
-// Package picture shows pages to people and models: screenshots of a viewport, a page or an element, brought to a size that
-// can be sent and with the refs of a snapshot drawn in, PrintPDF files, a highlight, and a live view of a tab.
+// Package screenshot takes pictures of pages: viewport, page or element, PDF, a highlight, a live view, and
+// WebP frames for video.
 //
-// A picture leaves the page as it was. Labels are drawn into the image, not into the page: no script of the page can see,
-// cover or move them, and nothing has to be taken away again after an error. The package does not store pictures, and
-// does not decide who may see them.
+// Labels are drawn into the image, not into the page: no script can see, cover or move them, and nothing
+// has to be removed. A picture larger than the viewport makes Chromium leave out scroll bars and lose
+// scroll positions, so it measures first and restores what moved. A tab behind another client's is not
+// drawn: a picture that does not come within a second brings it to the front. What the vault filled in is
+// covered; if the page changed while the picture was drawn, it is taken again. It does not store pictures.
 package screenshot

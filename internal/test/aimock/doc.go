@@ -1,3 +1,3 @@
-// Package aimock holds tests of our model clients against aimock, a server of model vendors' protocols that nobody here
-// wrote. npm installs it, so it only runs where CLANK_PEERS asks for it: make test-peers.
+// Package aimock is tests of our model clients against a server of vendors' protocols that nobody here
+// wrote.
 package aimock

@@ -1,7 +1,3 @@
-// Package browsertest gives tests a real Chromium, tabs in it, pages to show there, and waiting with a deadline.
-//
-// It is for the tests of the packages that work tabs over the browser protocol. Tests of who owns which browser start theirs through
-// a browsermgr.Manager, and need no more than the waiting from here.
 package browsertest
 
 import (

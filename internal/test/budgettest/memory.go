@@ -1,7 +1,3 @@
-// Package budgettest is for the tests of everything around package budget: the
-// conformance suite that defines what a Ledger must do, and a Ledger in memory.
-//
-// It is no place for data that must last.
 package budgettest
 
 import (

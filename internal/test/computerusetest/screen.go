@@ -1,6 +1,3 @@
-// Package computerusetest has a browser in memory and a mind that follows a
-// script, for tests of the loop in package computeruse and of the vendors' minds
-// below it. It is not for use outside tests.
 package computerusetest
 
 import (

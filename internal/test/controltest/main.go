@@ -1,10 +1,6 @@
-// Command conformance holds the real clank, with a real Chromium, against the contract of the control API: it sends requests
-// over HTTP as existing clients do, and looks at status, code, phrases and effects. It prints a line for each case that
-// fails, one for each group, and ends with "conformance: N passed, N failed". The exit code is 1 if any failed.
-//
-// It only says which cases there are. What runs them is the package check, the pages that they work are the package site, and
-// the cases are in a package for each area of the contract. None of them knows of clank but the contract; what a part does
-// inside is tested with the part.
+// Package controltest is the control API's contract as cases, against an address: in go test a server in
+// process, in make conformance the built binary. Areas: actions, snapshots, pictures, files, profiles,
+// routes, commands, what is recorded.
 package main
 
 import (

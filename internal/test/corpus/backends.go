@@ -1,8 +1,3 @@
-// Package minds leads every backend along the tasks of a corpus: a scripted model behind the real client and a real server
-// of its vendor's dialect does the steps of a task, and finds what they name in what it was sent. So everything between the
-// person's words and the page is tried, except a model's judgement.
-//
-// It is for tests. What must have come of a task is the corpus's to say.
 package corpus
 
 import (

@@ -1,5 +1,3 @@
-// Package endurance has a network in memory, and tests that hold calls for hours over it, in simulated time: joins, leaves, moves, other
-// servers, broken sockets, loss. They show that nothing grows and that nothing stutters but what the network has lost.
-//
-// It is for tests alone. The network carries streams and datagrams between what runs in one test; it loses nothing by itself.
+// Package endurance is a network in memory and calls held over it for simulated hours: joins, moves, broken
+// sockets, loss. Nothing may grow, and nothing may stutter but what the network lost.
 package endurance

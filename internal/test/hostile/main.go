@@ -1,7 +1,9 @@
-// Command hostile is the hostile range: pages that try by every means a browser offers to reach addresses which no page may
-// reach. It makes a network of its own for that, sends first a bare Chromium to the pages and then clank's browser, and ends
-// with "range: cases=… canary_hits=… baseline_hits=…". The exit code is 1 if the guard let anything through, or if a case
-// proves nothing.
+// Package hostile is the range of hostile pages (make range): each mechanism by which a browser can be made
+// to send something, run with a bare Chromium and with clank's. A case proves something if the bare browser
+// reached the canary.
+//
+// It has a network namespace in which every private address is the range's own, and a name server that
+// changes its mind.
 package main
 
 import (

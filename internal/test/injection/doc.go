@@ -1,6 +1,3 @@
-// Package injection holds no program: its tests are a corpus of pages that try
-// to speak to a model as somebody else, shown to a model through a real browser
-// and both ways in which models work one.
-//
-// What a page could do to a browser or a network is tested elsewhere.
+// Package injection is a corpus of pages that speak to a model as somebody else, shown through a real
+// browser to both loops. It has tests only.
 package injection

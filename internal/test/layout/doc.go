@@ -1,4 +1,3 @@
-// Package layout holds no code: its tests check that every package imports only
-// what the table in layout_test.go allows, and that each outside library stays
-// behind its wall.
+// Package layout is a test of the import rules in ARCHITECTURE.md: about ten layering rules and the
+// third-party boundaries. It is not a list of imports.
 package layout

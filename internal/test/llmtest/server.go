@@ -1,13 +1,3 @@
-// Package llmtest is a scripted model server for tests. It listens on a real
-// loopback socket and speaks the HTTP and server-sent events of OpenAI's
-// Responses and chat completions APIs, so that a client is tested with all of
-// its own wire code. What it says is a script of turns, each of which may look
-// at the request; and it misbehaves on demand: slow, silent, cut off, refusing,
-// malformed.
-//
-// Requests and well-formed replies are checked against OpenAI's published
-// schema where that file is at hand (see [Server.Problems]). The package is not
-// for use outside tests and demonstrations: it has no model.
 package llmtest
 
 import (

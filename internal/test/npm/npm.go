@@ -1,5 +1,3 @@
-// Package npm installs programs that others wrote for Node.js, and runs them: peers for tests and comparisons. What it installs
-// comes from npm's registry; scripts of packages do not run.
 package npm
 
 import (

@@ -1,10 +1,5 @@
-// Command peers times clank's browser against others that people use, in one run: the control API against playwright-core
-// over CDP, and the commands of "clank browser" against those of agent-browser. Each has a Chromium of its own, of the same
-// program started in the same way: a client that is attached to a browser follows all its tabs, and would slow down the
-// others'. It prints a table of medians and ends with a line of ratios. The peers are installed from npm into a folder that
-// is kept between runs.
-//
-// It judges nothing: times belong to a machine, and only ratios travel.
+// Package peers is make bench-peers: the browser against playwright-core and agent-browser, medians and
+// ratios.
 package main
 
 import (

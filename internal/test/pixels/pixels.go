@@ -1,7 +1,3 @@
-// Package pixels holds a page of targets at the edges and in the middle of a viewport, in what scrolls and in frames, so that
-// tests can follow a point from the picture that a model was sent, through its vendor's words, to the place that is clicked.
-//
-// It asks no model and works no browser.
 package pixels
 
 import (

@@ -1,4 +1,3 @@
-// Package rtctest is the other end of a connection of voice/rtc, for tests: a
-// page without a browser, which speaks and listens over a second connection of
-// pion's, and pictures of one colour to be shown.
+// Package rtctest is the page at the other end of a WebRTC connection, without a browser: it speaks and
+// listens over a second connection of pion's.
 package rtctest

@@ -1,6 +1,3 @@
-// Package running starts the real clank as a server in a process, a home and a temporary directory of its own, and speaks to
-// its control API as a client that knows nothing but the contract. It is for suites that judge the whole program from
-// outside.
 package running
 
 import (

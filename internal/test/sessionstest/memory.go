@@ -1,8 +1,3 @@
-// Package sessionstest is for the tests of everything around package sessions:
-// the conformance suites that define what a Store and a Backend must do, a Store
-// in memory and a Backend that follows a script.
-//
-// It is no place for data that must last.
 package sessionstest
 
 import (

@@ -1,4 +1,3 @@
-//nolint:thelper // what a suite runs are tests: their own lines are what matters
 package sessionstest
 
 import (

@@ -1,10 +1,4 @@
-// Command smoke runs the real clank as an ordinary user would: in a terminal,
-// on the chat page, in a call, with the settings, and from an emulated Discord, all in a
-// new home that is thrown away. It prints a line for each check and ends with
-// "smoke: N passed, N failed". The exit code is 1 if any failed.
-//
-// It is for what only the whole program can show. What a part does is tested
-// with the part.
+// Package smoke is make smoke: the first try of the README through the terminal, the chat page and Discord.
 package main
 
 import (

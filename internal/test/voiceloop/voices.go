@@ -1,8 +1,3 @@
-// Package voiceloop measures whether spoken stop words are heard: voices of two speech synthesisers say them among ordinary
-// sentences, with noise, and what a call makes of that is listened to in real time. It is for tests, and holds no speech of people.
-//
-// A [Microphone] lets a voice speak in an emulated call, to the whole program; [Play] sends a [Take] to an ear and a spotter alone, which
-// is what their thresholds are found with.
 package voiceloop
 
 import (

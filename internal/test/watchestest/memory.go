@@ -1,7 +1,3 @@
-// Package watchestest has what tests of watches need: a Store in memory, and
-// the suite that every Store passes.
-//
-// It is for tests only.
 package watchestest
 
 import (

@@ -1,10 +1,10 @@
-// Package dave is our part of Discord's end-to-end encryption of calls, version
-// 1 of the DAVE protocol: the group of members, which agrees on keys over MLS
-// (RFC 9420) with the help of the voice gateway, and the transform of frames,
-// which encrypts what an encoder made before it is cut into packets.
+// Package dave is Discord's end-to-end encryption of calls, version 1: a group that agrees on keys over MLS
+// (RFC 9420) with the help of the voice gateway, and the encryption of frames.
 //
-// A [Session] is fed with the messages of the voice gateway and answers through
-// two functions. It opens no sockets and starts no goroutines, and it is not
-// for the encryption of packets between us and the server, which is a layer
-// below it.
+// It uses exported functions of mls-go only. That library copies group extensions into the Welcome's
+// GroupInfo, where strict members refuse them, so we make the GroupInfo ourselves: a Welcome for a probe
+// whose key we have gives the joiner's secrets, which are then encrypted to those who join. One commit
+// covers adds and removes. Keys change at the executed transition for what we send and are kept ten seconds
+// for what we get; meanwhile frames wait, none is sent in the clear. A failed handshake is told to the
+// gateway (op 31) and begins anew by itself. It opens no sockets.
 package dave

@@ -1,9 +1,10 @@
-// Package golive shows pictures as a Go Live stream in a voice channel of Discord: the stream is asked for over the main gateway, and its
-// pictures go over a second voice connection with an end-to-end encryption of its own.
+// Package golive shows pictures as a Go Live stream: asked for over the main gateway, sent over a second
+// voice connection with encryption of its own.
 //
-// Discord lets no bot do this. It needs an account of the operator's, with a credential of its own that is never the bot's, and it is
-// off unless the operator switches it on: see [Warning]. A refusal is found out within seconds and told, so that something else can be
-// shown instead. What the pictures are is not known here.
+// Discord lets no bot do this, so it uses an account of the operator's, never the bot's token, and is off
+// by default. A refusal is found out within ten seconds, and a link is given instead. The account sits in
+// the call but counts as nobody. Where UDP does not get through, Discord's WebRTC mode is the other way.
+// The preview is a frame of the stream, renewed every five minutes; the stream does not depend on it.
 package golive
 
 // Warning is what the operator is told wherever Go Live is switched on.

@@ -1,10 +1,3 @@
-// Package spot hears a few phrases in running speech: the words that stop work, and the name by which people call. It
-// works with Debian's pocketsphinx as a process, needs no key and no network, and knows nothing of what is to be done
-// about a phrase.
-//
-// A stop word counts only where it stands alone, with silence before and after it: "stop" is an order, "the bus stop is
-// closed" is talk. So a gate cuts the sound into segments, the process compares it with phrases and with words that
-// sound like them, and a hit counts if it is the whole segment. The name counts where somebody begins to speak.
 package keyword
 
 import (

@@ -1,7 +1,3 @@
-// Package mouth says things in a call: it keeps what is to be said in a queue, sends one packet every 20 ms by a clock
-// that does not drift, falls silent at once when it is told to, and remembers what could be heard of what it said.
-//
-// It makes no sound itself, which is the business of a [voice.Synthesizer], and does not decide who may speak; voice/talk does.
 package playout
 
 import (

@@ -1,8 +1,3 @@
-// Package ear makes sound and utterances of the packets that people in a call send: it brings each person's packets into
-// order, conceals what was lost, tells speech from the sounds of a room, and notices where somebody begins and ends.
-//
-// It does not know what is said, nor to whom: words are the business of voice/speech, the conversation that of
-// voice/talk. People who want to be left out are left out here, before anything of theirs is decoded.
 package vad
 
 import (

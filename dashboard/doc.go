@@ -1,0 +1,7 @@
+// Package dashboard is the operator's web page and its API: a chat that is the channel for people without
+// Discord, the settings, budgets, watches and the call page.
+//
+// It listens on loopback and asks everybody who they are. The list of routes is one table. Settings carry
+// the version they were made from, so two people cannot overwrite each other. It runs nothing itself: tasks
+// belong to the Manager.
+package dashboard

@@ -1,0 +1,2 @@
+// Package browsertest gives tests a real Chromium, tabs, pages, and waiting with a deadline.
+package browsertest

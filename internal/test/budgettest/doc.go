@@ -1,0 +1,3 @@
+// Package budgettest defines what a Ledger must do, with the property that money adds up; and a Ledger in
+// memory.
+package budgettest
