@@ -32,7 +32,7 @@ test: chromium speech ## run all tests (PACKAGES=./...)
 	@$(GO) test $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
 
 test-peers: chromium ## the tests against programs of others, which npm installs, and against the vendors' client libraries
-	CLANK_PEERS=1 $(GO) test -count=1 ./mcpserver ./internal/aimock ./internal/callpeers ./voice/discord/dave
+	CLANK_PEERS=1 $(GO) test -count=1 ./browseagent/browsertool ./internal/test/aimock ./internal/test/callpeers ./voice/discord/dave
 	$(GO) test -count=1 -tags peers ./llm/... ./computeruse/...
 
 race: chromium speech ## run the tests of what is done at once with the race detector, without the longest tables of cases (PACKAGES=those that scripts/concurrent names)
@@ -51,7 +51,7 @@ fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
 	@scripts/fuzz "$(or $(FUZZTIME),5s)"
 
 smoke: chromium build ## the first try of the README, through terminal, chat page and Discord
-	@$(GO) run ./internal/smoke $(BIN)
+	@$(GO) run ./internal/test/smoke $(BIN)
 
 bench: chromium ## all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
@@ -66,29 +66,29 @@ bench-overhead: chromium ## what a step costs beside its model and Chromium (TAS
 
 voice-loop: chromium build ## how well spoken stop words are heard in calls, and how soon a browse ends
 	@scripts/ensure-speech
-	@$(GO) test ./internal/voiceloop -count=1 -timeout 30m -run '^TestVoiceLoop$$' -v -voice.bin $(abspath $(BIN)) \
+	@$(GO) test ./internal/test/voiceloop -count=1 -timeout 30m -run '^TestVoiceLoop$$' -v -voice.bin $(abspath $(BIN)) \
 		| awk '/^(---|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 endurance: ## two hours of calls in simulated time, then minutes over sockets, with all that goes wrong
-	@CLANK_ENDURE=1 $(GO) test ./internal/endurance -count=1 -timeout 30m -run '^Test(TwoHours|CallsOver)' -v \
+	@CLANK_ENDURE=1 $(GO) test ./internal/test/endurance -count=1 -timeout 30m -run '^Test(TwoHours|CallsOver)' -v \
 		| awk '/^(---|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^endurance: /) last = last $$0 "\n"; else print} END {printf "%s", last}'
 
 share-loop: chromium ## how pictures shared by Go Live come out, how late, and what they cost
-	@$(GO) test ./internal/shareloop -count=1 -timeout 10m -run '^TestShareLoop$$' -v -share.whole \
+	@$(GO) test ./internal/test/shareloop -count=1 -timeout 10m -run '^TestShareLoop$$' -v -share.whole \
 		| awk '/^(---|FAIL|panic)/ {print; next} /^[a-z].*=[0-9]/ && !/^share: / {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print} /^decrypted/ {print} /^share: / {last=$$0} END {print last}'
 
 corpus: chromium ## every task of the corpus through every backend
-	@$(GO) test ./internal/minds -count=1 -timeout 30m -run '^TestTheCorpusIsDoneByEveryBackend$$' -v -whole \
+	@$(GO) test ./internal/test/corpus -count=1 -timeout 30m -run '^TestTheCorpusIsDoneByEveryBackend$$' -v -whole \
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {print} /(tasks|corpus): / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
 bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
-	@$(GO) run ./internal/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)
+	@$(GO) run ./internal/test/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)
 
 range: chromium build ## pages that try to reach what they must not, with and without the guard (EVERY=1)
-	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/hostile && .cache/hostile -every $(or $(EVERY),1) $(BIN)
+	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/test/hostile && .cache/hostile -every $(or $(EVERY),1) $(BIN)
 
 conformance: chromium build ## the control API's contract against the running binary
-	@$(GO) run ./internal/conformance $(BIN)
+	@$(GO) run ./internal/test/controltest $(BIN)
 
 clean: ## remove what was built
 	rm -rf bin .cache
