@@ -59,7 +59,7 @@ func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
 		return r.client, nil
 	}
 	if r.Proxy == nil {
-		return nil, errors.New("reading pages is not possible: there is no way out to read them through")
+		return nil, errors.New("pages cannot be read: there is no egress proxy to read them through")
 	}
 	address, err := r.Proxy(ctx)
 	if err != nil {
