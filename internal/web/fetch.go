@@ -63,11 +63,11 @@ func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
 	}
 	address, err := r.Proxy(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("find the way out for reading: %w", err)
+		return nil, fmt.Errorf("find the egress proxy for reading: %w", err)
 	}
 	proxy, err := url.Parse(address)
 	if err != nil || proxy.Host == "" {
-		return nil, fmt.Errorf("find the way out for reading: %q is no address of a proxy", address)
+		return nil, fmt.Errorf("find the egress proxy for reading: %q is no address of a proxy", address)
 	}
 	r.client = &http.Client{
 		Transport: &http.Transport{
