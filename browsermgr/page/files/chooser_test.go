@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
-	pagefiles "clank/browsermgr/page/files"
 	"clank/browsermgr/page/action/actiontable"
+	pagefiles "clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"

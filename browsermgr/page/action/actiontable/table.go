@@ -102,7 +102,7 @@ func table() []Spec {
 		{
 			Kind: KindScroll, About: "scroll the page", Limit: waiting,
 			Params: []Param{
-				selector.only(Window),
+				ref.only(Window), selector.only(Window),
 				{Name: "direction", About: "down if left out", Enum: []string{"up", "down", "left", "right"}},
 				{Name: "pixels", Type: Natural, About: "most of what is in view if left out"},
 			},
