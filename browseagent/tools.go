@@ -21,9 +21,9 @@ type tool struct {
 	name, about string
 	fields      []inputField
 	check       func(a toolArgs) error                                            // of fields that depend on each other; may be nil
-	kind        string                                                            // the action of [Page.Act]; "" if run or asks is set
+	kind        string                                                            // the action of [Page.Act]; "" if run or signsIn is set
 	run         func(ctx context.Context, r *run, p Page, a toolArgs) callOutcome // p is nil for a tool that needs no page
-	asks        func(a toolArgs) bool                                             // whether it logs somebody in, see signIn
+	signsIn     bool                                                              // it uses a kept login, which people are asked about first, see signIn
 	reads       bool                                                              // it changes nothing on the page
 	noPage      bool                                                              // it works without a page
 	label       func(a toolArgs, ns elementNames) string                          // one line for people
@@ -104,16 +104,15 @@ var toolTable = []tool{
 		label:  func(toolArgs, elementNames) string { return "take a screenshot" },
 	},
 	{
-		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for.", run: fillLogin,
-		asks: func(a toolArgs) bool { return a.flag("submit") },
+		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for. A person is asked first.", signsIn: true,
 		fields: []inputField{
 			{name: "entry", kind: fieldText, about: "name of the login", required: true},
-			{name: "submit", kind: fieldBool, about: "also send the form; a person is asked first"},
+			{name: "submit", kind: fieldBool, about: "also send the form"},
 		},
 		label: labelFillLogin,
 	},
 	{
-		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.", asks: func(toolArgs) bool { return true },
+		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.", signsIn: true,
 		fields: []inputField{{name: "entry", kind: fieldText, about: "name of the login", required: true}},
 		label:  labelFillCode,
 	},

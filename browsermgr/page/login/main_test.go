@@ -39,7 +39,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	manager = &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18910, LastPort: 18929, HiddenAreas: keeper.HiddenAreas}
+	manager = &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18910, LastPort: 18929, HiddenAreas: keeper.HiddenAreas, Holds: keeper.Holds}
 	ctx := context.Background()
 	if err := manager.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)

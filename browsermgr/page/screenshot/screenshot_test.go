@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/screenshot"
@@ -209,9 +210,14 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindWait, Text: "never", TimeoutMs: 60000})
+		_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "() => { window.begun = true; return new Promise(() => {}) }", TimeoutMs: 60000})
 		done <- err
 	}()
+	browsertest.Eventually(t, "the action to begin", func() bool {
+		res, err := cdp.Ask[proto.RuntimeEvaluateResult](t.Context(), tab.MainFrame().Session, proto.RuntimeEvaluate{Expression: "window.begun === true", ReturnByValue: true})
+		must(t, err)
+		return res.Result.Value.Bool()
+	})
 	_, img := shoot(t, tab, screenshot.Options{})
 	wantColor(t, img, 5, 5, "#00ff00")
 	select {
@@ -220,7 +226,9 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	default:
 	}
 	cancel()
-	<-done
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the action ended with %v, want its cause", err)
+	}
 }
 
 func TestPictureEndsWithItsReason(t *testing.T) {
