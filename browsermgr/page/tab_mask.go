@@ -7,6 +7,7 @@ import (
 	"image"
 	"time"
 
+	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -95,7 +96,7 @@ func (t *Tab) MaskImage(ctx context.Context, data []byte, width, zoom float64) (
 
 // keep refuses an action that would copy while the page holds a secret.
 func (t *Tab) keep(ctx context.Context, a Action) error {
-	if t.browser.holds == nil || !a.Copies(t.inputState.ModifierBits()) {
+	if t.browser.holds == nil || !action.Copies(a, t.inputState.ModifierBits()) {
 		return nil
 	}
 	held, err := t.browser.holds(ctx, t)

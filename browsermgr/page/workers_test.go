@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 	"clank/internal/test/browsertest"
 
@@ -220,7 +221,7 @@ func TestWorkersHoldUpNoAction(t *testing.T) {
 				t.Error(got)
 			}
 			start := time.Now()
-			act(t, tab, page.Action{Kind: page.KindWait, LoadState: "networkidle", TimeoutMs: 10000})
+			act(t, tab, page.Action{Kind: actiontable.KindWait, LoadState: "networkidle", TimeoutMs: 10000})
 			if took := time.Since(start); took > atOnce {
 				t.Errorf("the network was idle after %s", took)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -33,14 +34,16 @@ func do(tb testing.TB, tab *page.Tab, actions ...page.Action) error {
 	return nil
 }
 
-func press(chord string) page.Action { return page.Action{Kind: page.KindPress, Key: chord} }
+func press(chord string) page.Action { return page.Action{Kind: actiontable.KindPress, Key: chord} }
 
-func click(selector string) page.Action { return page.Action{Kind: page.KindClick, Selector: selector} }
+func click(selector string) page.Action {
+	return page.Action{Kind: actiontable.KindClick, Selector: selector}
+}
 
 // told is what the other page tells of its field after a paste into it.
 func told(tb testing.TB, tab *page.Tab, got <-chan string) string {
 	tb.Helper()
-	if err := do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: page.KindPress, Key: "End"}, page.Action{Kind: page.KindInsertText, Text: "|end"}); err != nil {
+	if err := do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: actiontable.KindPress, Key: "End"}, page.Action{Kind: actiontable.KindInsertText, Text: "|end"}); err != nil {
 		tb.Fatal(err)
 	}
 	for {
@@ -81,7 +84,7 @@ func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 		"in another field":    {click("#swap"), click("#q"), press("Control+a"), press("Control+c")},
 		"with Insert":         {click("#show"), click("#p"), press("Control+a"), press("Control+Insert")},
 		"with Shift+Delete":   {click("#show"), click("#p"), press("Control+a"), press("Shift+Delete")},
-		"with held Control":   {click("#show"), click("#p"), press("Control+a"), {Kind: page.KindKeyDown, Key: "Control"}, press("c"), {Kind: page.KindKeyUp, Key: "Control"}},
+		"with held Control":   {click("#show"), click("#p"), press("Control+a"), {Kind: actiontable.KindKeyDown, Key: "Control"}, press("c"), {Kind: actiontable.KindKeyUp, Key: "Control"}},
 		"a part of it":        {click("#show"), click("#p"), press("Home"), press("Shift+ArrowRight"), press("Shift+ArrowRight"), press("Control+c")},
 		"from the whole page": {click("#show"), click("#said"), press("Control+a"), press("Control+c")},
 	} {
@@ -97,7 +100,7 @@ func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "kept login") || strings.Contains(err.Error(), word) {
 				t.Errorf("copied, and the error is %v", err)
 			}
-			if _, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: page.KindKeyUp, Key: "Control"}); err != nil {
+			if _, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindKeyUp, Key: "Control"}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := tab.Navigate(browsertest.Within(t, 30*time.Second), elsewhere+"/"); err != nil {
@@ -126,9 +129,9 @@ func TestThePageItselfRefusesToCopyAPassword(t *testing.T) {
 	for name, steps := range map[string][]page.Action{
 		"shown":               {click("#show"), click("#p")},
 		"in another field":    {click("#swap"), click("#q")},
-		"focused by a script": {click("#swap"), {Kind: page.KindEvaluate, Fn: `() => q.focus()`}},
-		"in a text":           {{Kind: page.KindEvaluate, Fn: `() => { said.textContent = p.value }`}, click("#said")},
-		"in a shadow tree": {{Kind: page.KindEvaluate, Fn: `() => {
+		"focused by a script": {click("#swap"), {Kind: actiontable.KindEvaluate, Fn: `() => q.focus()`}},
+		"in a text":           {{Kind: actiontable.KindEvaluate, Fn: `() => { said.textContent = p.value }`}, click("#said")},
+		"in a shadow tree": {{Kind: actiontable.KindEvaluate, Fn: `() => {
 			const r = said.attachShadow({mode: 'open'});
 			r.innerHTML = '<textarea id=a></textarea>';
 			r.firstChild.value = p.value;
@@ -198,7 +201,7 @@ func TestALoginThatWasNotSentIsNotLeftBehind(t *testing.T) {
 	if _, err := fill(t, tab, origin); err != nil {
 		t.Fatal(err)
 	}
-	if err := do(t, tab, click("#swap"), page.Action{Kind: page.KindType, Selector: "#other", Text: "typed"}); err != nil {
+	if err := do(t, tab, click("#swap"), page.Action{Kind: actiontable.KindType, Selector: "#other", Text: "typed"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := js(t, tab, `() => p.value + ' ' + q.value`); got != word+" "+word {
@@ -219,7 +222,7 @@ func TestAPasswordInATextIsNotDragged(t *testing.T) {
 	tab, origin := show(t, showing)
 	drag := func(text string) string {
 		js(t, tab, `() => { other.value = ''; said.textContent = `+text+`; getSelection().selectAllChildren(said); return '' }`)
-		if err := do(t, tab, page.Action{Kind: page.KindDrag, StartSelector: "#said", EndSelector: "#other"}); err != nil {
+		if err := do(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#said", EndSelector: "#other"}); err != nil {
 			t.Fatal(err)
 		}
 		return js(t, tab, `() => other.value`)

@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // ErrRefused says that a login is not filled into the page; the text says why. Nothing was told to the page.
@@ -114,7 +115,7 @@ func awaitNavigation(ctx context.Context, t *page.Tab, res FillResult) error {
 		return nil
 	}
 	limit := 10 * time.Second
-	_, err := t.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: int(limit.Milliseconds())})
+	_, err := t.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: int(limit.Milliseconds())})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
