@@ -245,11 +245,11 @@ func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
 	s.plainBrain()
 	s.open()
 	robot := s.CreateBot("robot", "other")
-	s.AddMember(s.guild, robot.ShapeUser)
+	s.AddMember(s.guild, robot.User)
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
-	s.say(s.room, robot.ShapeUser, "stop")
-	s.say(s.room, robot.ShapeUser, s.account.Mention()+" stop")
+	s.say(s.room, robot.User, "stop")
+	s.say(s.room, robot.User, s.account.Mention()+" stop")
 	hook := `{"id":"5","type":0,"channel_id":"` + s.room.ID + `","guild_id":"` + s.guild.ID + `","content":"stop","webhook_id":"7","author":{"id":"` + s.ada.ID + `","username":"ada"}}`
 	if err := s.Dispatch(s.account, "MESSAGE_CREATE", hook); err != nil {
 		t.Fatal(err)

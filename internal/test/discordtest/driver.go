@@ -23,7 +23,7 @@ func (s *Server) CreateBot(name, token string) Bot {
 	u := User{ID: s.rest.NewID(), Username: name, Discriminator: "0000", Bot: true}
 	s.rest.Users[u.ID] = u
 	s.rest.Accounts[u.ID] = &Account{User: u, Token: token, Commands: map[string][]Command{}}
-	return Bot{ShapeUser: u, Token: token}
+	return Bot{User: u, Token: token}
 }
 
 // ForbidIntents switches privileged intents off in the bot's settings. Asking
@@ -56,14 +56,14 @@ func (s *Server) CreateGuild(name string, owner User) Guild {
 	s.rest.Mu.Lock()
 	defer s.rest.Mu.Unlock()
 	g := &GuildState{
-		ShapeGuild: Guild{ID: s.rest.NewID(), Name: name, OwnerID: owner.ID},
-		Joined:     s.rest.Now().UTC(), Voice: map[string]VoiceState{},
+		Guild:  Guild{ID: s.rest.NewID(), Name: name, OwnerID: owner.ID},
+		Joined: s.rest.Now().UTC(), Voice: map[string]VoiceState{},
 	}
 	g.Roles = []*Role{{ID: g.ID, Name: "@everyone", Permissions: Everyday}}
 	s.rest.Guilds[g.ID] = g
 	s.findVoiceServer(g)
 	s.addMember(g, owner)
-	return g.ShapeGuild
+	return g.Guild
 }
 
 // AddMember lets a user into the guild. A connected bot is told of the guild,

@@ -121,7 +121,7 @@ func (b *argBuilder) thing(o CommandOption, v any) (any, error) {
 		}
 		return v.ID, expect(o, UserOption, Mentionable)
 	case Bot:
-		return b.thing(o, v.ShapeUser)
+		return b.thing(o, v.User)
 	case Channel:
 		b.resolve("channels", v.ID, v)
 		return v.ID, expect(o, ChannelOption)

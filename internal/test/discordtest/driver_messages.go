@@ -51,7 +51,7 @@ func (s *Server) Send(in Channel, author User, p Post) (Message, error) {
 		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, err)
 	}
 	s.rest.Post(r)
-	return CopyMessage(r.ShapeMessage), nil
+	return CopyMessage(r.Message), nil
 }
 
 // EditMessage changes the text of a message in the name of its author.
@@ -66,7 +66,7 @@ func (s *Server) EditMessage(m Message, text string) (Message, error) {
 		return Message{}, fmt.Errorf("edit a message: %w", err)
 	}
 	s.rest.RecordEdit(r)
-	return CopyMessage(r.ShapeMessage), nil
+	return CopyMessage(r.Message), nil
 }
 
 // DeleteMessage takes a message away, as its author or a moderator does.
@@ -90,7 +90,7 @@ func (s *Server) MessagesFor(in Channel, viewer User) []Message {
 	for _, id := range s.rest.MessagesOf[in.ID] {
 		r := s.rest.Messages[id]
 		if r.ViewerID == "" || r.ViewerID == viewer.ID {
-			list = append(list, CopyMessage(r.ShapeMessage))
+			list = append(list, CopyMessage(r.Message))
 		}
 	}
 	return list
@@ -105,7 +105,7 @@ func (s *Server) Message(id string) (Message, bool) {
 	if r == nil || r.Deleted {
 		return Message{}, false
 	}
-	return CopyMessage(r.ShapeMessage), true
+	return CopyMessage(r.Message), true
 }
 
 // History lists all that a message has been, oldest first; the first version is

@@ -30,7 +30,7 @@ func (s *Server) CreateAccount(name, token string) Bot {
 	s.rest.Mu.Lock()
 	defer s.rest.Mu.Unlock()
 	s.rest.Accounts[u.ID] = &Account{User: u, Token: token, Commands: map[string][]Command{}}
-	return Bot{ShapeUser: u, Token: token}
+	return Bot{User: u, Token: token}
 }
 
 // Streams lists what is shown, by key.
@@ -39,7 +39,7 @@ func (s *Server) Streams() map[string]Stream {
 	defer s.rest.Mu.Unlock()
 	list := map[string]Stream{}
 	for key, st := range s.rest.Shown {
-		copied := st.HubStream
+		copied := st.Stream
 		copied.Viewers = slices.Clone(copied.Viewers)
 		list[key] = copied
 	}

@@ -46,7 +46,7 @@ func (s *Server) allMessages(in Channel) []Message {
 	defer s.rest.Mu.Unlock()
 	var list []Message
 	for _, id := range s.rest.MessagesOf[in.ID] {
-		list = append(list, CopyMessage(s.rest.Messages[id].ShapeMessage))
+		list = append(list, CopyMessage(s.rest.Messages[id].Message))
 	}
 	return list
 }

@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// ShapeTyping is one "… is typing", which lasts ten seconds.
-type ShapeTyping struct {
+// Typing is one "… is typing", which lasts ten seconds.
+type Typing struct {
 	ChannelID string
-	User      ShapeUser
+	User      User
 	At        time.Time
 }
 
 // ParseEmoji reads a character or "name:id".
-func ParseEmoji(text string) ShapeEmoji {
+func ParseEmoji(text string) Emoji {
 	if name, id, ok := strings.Cut(text, ":"); ok {
-		return ShapeEmoji{Name: name, ID: &id}
+		return Emoji{Name: name, ID: &id}
 	}
-	return ShapeEmoji{Name: text}
+	return Emoji{Name: text}
 }
 
-func (e ShapeEmoji) text() string {
+func (e Emoji) text() string {
 	if e.ID != nil {
 		return e.Name + ":" + *e.ID
 	}

@@ -35,7 +35,7 @@ func newTown(t *testing.T, cfg discordtest.Config) town {
 	w := town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
 	w.guild = s.CreateGuild("home", w.ada)
 	s.AddMember(w.guild, w.bob)
-	s.AddMember(w.guild, w.bot.ShapeUser)
+	s.AddMember(w.guild, w.bot.User)
 	w.room = s.CreateChannel(w.guild, "general")
 	return w
 }

@@ -12,8 +12,8 @@ import (
 	"clank/internal/test/discordtest/voicetest"
 )
 
-// HubConfig is what a Server can be told before it starts. The zero value is good.
-type HubConfig struct {
+// Config is what a Server can be told before it starts. The zero value is good.
+type Config struct {
 	// Now is the time of day as Discord sees it; nil means time.Now. Advance
 	// moves it forward in both cases.
 	Now func() time.Time
@@ -41,7 +41,7 @@ type HubConfig struct {
 type Hub struct {
 	URL    string            // as clients know it
 	Voice  *voicetest.Server // nil without
-	Config HubConfig
+	Config Config
 	Tasks  sync.WaitGroup // requests, gateway connections included
 
 	Mu      sync.Mutex
@@ -59,7 +59,7 @@ type Hub struct {
 }
 
 // NewHub makes a server in which nothing exists. What the configuration leaves open it decides.
-func NewHub(cfg HubConfig) *Hub {
+func NewHub(cfg Config) *Hub {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

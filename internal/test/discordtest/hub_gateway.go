@@ -28,21 +28,21 @@ const (
 
 // Gateway close codes.
 const (
-	HubCloseUnknownError      = 4000
-	HubCloseUnknownOpcode     = 4001
-	HubCloseDecodeError       = 4002
-	HubCloseNotAuthenticated  = 4003
-	HubCloseAuthFailed        = 4004
-	HubCloseAlreadyAuthed     = 4005
-	HubCloseInvalidSeq        = 4007
-	HubCloseRateLimited       = 4008
-	HubCloseSessionTimedOut   = 4009
-	HubCloseInvalidShard      = 4010
-	HubCloseShardingRequired  = 4011
-	HubCloseInvalidVersion    = 4012
-	HubCloseInvalidIntents    = 4013
-	HubCloseDisallowedIntents = 4014
-	closedWithoutCloseFrame   = -1
+	CloseUnknownError       = 4000
+	CloseUnknownOpcode      = 4001
+	CloseDecodeError        = 4002
+	CloseNotAuthenticated   = 4003
+	CloseAuthFailed         = 4004
+	CloseAlreadyAuthed      = 4005
+	CloseInvalidSeq         = 4007
+	CloseRateLimited        = 4008
+	CloseSessionTimedOut    = 4009
+	CloseInvalidShard       = 4010
+	CloseShardingRequired   = 4011
+	CloseInvalidVersion     = 4012
+	CloseInvalidIntents     = 4013
+	CloseDisallowedIntents  = 4014
+	closedWithoutCloseFrame = -1
 )
 
 // Documented limits of what a client may send.
@@ -122,9 +122,9 @@ func (s *Hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 	}
 	switch version := query.Get("v"); {
 	case version != "9" && version != "10":
-		s.closeConn(c, HubCloseInvalidVersion, "Invalid API version")
+		s.closeConn(c, CloseInvalidVersion, "Invalid API version")
 	case query.Get("encoding") != "" && query.Get("encoding") != "json":
-		s.closeConn(c, HubCloseDecodeError, "Only JSON is spoken here")
+		s.closeConn(c, CloseDecodeError, "Only JSON is spoken here")
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	written := make(chan struct{})
@@ -147,7 +147,7 @@ func (s *Hub) addConn(c *Conn) bool {
 	}
 	s.Conns[c] = true
 	interval := s.Config.HeartbeatInterval
-	c.silence = time.AfterFunc(s.Config.Silence, func() { s.closeConn(c, HubCloseSessionTimedOut, "Session timed out") })
+	c.silence = time.AfterFunc(s.Config.Silence, func() { s.closeConn(c, CloseSessionTimedOut, "Session timed out") })
 	s.SendOp(c, opHello, map[string]any{"heartbeat_interval": interval.Milliseconds(), "_trace": []string{"discordtest"}})
 	return true
 }
@@ -159,7 +159,7 @@ func (s *Hub) removeConn(c *Conn, code int) {
 	defer s.Mu.Unlock()
 	c.silence.Stop()
 	delete(s.Conns, c)
-	end := HubDisconnect{At: s.Now(), Bot: c.Bot, Code: code}
+	end := Disconnect{At: s.Now(), Bot: c.Bot, Code: code}
 	if c.Closing != 0 {
 		end.Code, end.ByServer = c.Closing, true
 	}
@@ -265,7 +265,7 @@ func (s *Hub) sendPayload(c *Conn, p gatewayPayload) {
 	if err != nil {
 		return
 	}
-	f := HubFrame{At: s.Now(), Bot: c.Bot, Op: p.Op, Data: p.Data}
+	f := Frame{At: s.Now(), Bot: c.Bot, Op: p.Op, Data: p.Data}
 	if p.Type != nil {
 		f.Type, f.Seq = *p.Type, *p.Seq
 	}

@@ -23,7 +23,7 @@ func (s *Hub) sendMembers(ses *session, data json.RawMessage) bool {
 		if g == nil || g.Member(ses.Bot.User.ID) == nil {
 			continue
 		}
-		found, wanted := []*ShapeMember{}, oneOrMany(d.UserIDs)
+		found, wanted := []*Member{}, oneOrMany(d.UserIDs)
 		for _, m := range g.Members {
 			byName := d.Query != nil && strings.HasPrefix(strings.ToLower(m.User.Username), strings.ToLower(*d.Query))
 			if (byName || slices.Contains(wanted, m.User.ID)) && (d.Limit == 0 || len(found) < d.Limit) {

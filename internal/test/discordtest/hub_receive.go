@@ -10,13 +10,13 @@ import (
 func (s *Hub) receive(c *Conn, data []byte) {
 	var p gatewayPayload
 	if err := json.Unmarshal(data, &p); err != nil || len(data) > maxFrame {
-		s.Frames = append(s.Frames, HubFrame{At: s.Now(), Bot: c.Bot, Received: true, Op: -1})
-		s.CloseConn(c, HubCloseDecodeError, "Error while decoding payload.")
+		s.Frames = append(s.Frames, Frame{At: s.Now(), Bot: c.Bot, Received: true, Op: -1})
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
 		return
 	}
-	s.Frames = append(s.Frames, HubFrame{At: s.Now(), Bot: c.Bot, Received: true, Op: p.Op, Data: p.Data})
+	s.Frames = append(s.Frames, Frame{At: s.Now(), Bot: c.Bot, Received: true, Op: p.Op, Data: p.Data})
 	if s.rateLimited(c) {
-		s.CloseConn(c, HubCloseRateLimited, "You are being rate limited.")
+		s.CloseConn(c, CloseRateLimited, "You are being rate limited.")
 		return
 	}
 	authenticated := c.Session != nil
@@ -29,7 +29,7 @@ func (s *Hub) receive(c *Conn, data []byte) {
 	case opIdentify, opResume:
 		switch {
 		case authenticated:
-			s.CloseConn(c, HubCloseAlreadyAuthed, "Already authenticated.")
+			s.CloseConn(c, CloseAlreadyAuthed, "Already authenticated.")
 		case p.Op == opIdentify:
 			s.identify(c, p.Data)
 		default:
@@ -38,14 +38,14 @@ func (s *Hub) receive(c *Conn, data []byte) {
 	case opPresence, opVoiceState, opRequestMembers, opStreamCreate, opStreamDelete, opStreamWatch, opStreamPing, opStreamPause:
 		s.command(c, p)
 	default:
-		s.CloseConn(c, HubCloseUnknownOpcode, "Unknown opcode.")
+		s.CloseConn(c, CloseUnknownOpcode, "Unknown opcode.")
 	}
 }
 
 // command deals with what only a signed-in client may send.
 func (s *Hub) command(c *Conn, p gatewayPayload) {
 	if c.Session == nil {
-		s.CloseConn(c, HubCloseNotAuthenticated, "Not authenticated.")
+		s.CloseConn(c, CloseNotAuthenticated, "Not authenticated.")
 		return
 	}
 	var ok bool
@@ -67,7 +67,7 @@ func (s *Hub) command(c *Conn, p gatewayPayload) {
 		ok = s.streamCommand(c.Session, p.Op, p.Data)
 	}
 	if !ok {
-		s.CloseConn(c, HubCloseDecodeError, "Error while decoding payload.")
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
 	}
 }
 
@@ -85,13 +85,13 @@ type identifyData struct {
 	Compress   bool            `json:"compress"`
 	Threshold  int             `json:"large_threshold"`
 	Shard      *[2]int         `json:"shard"`
-	Intents    *ShapeIntents   `json:"intents"`
+	Intents    *Intents        `json:"intents"`
 }
 
 func (s *Hub) identify(c *Conn, data json.RawMessage) {
 	var d identifyData
 	if err := json.Unmarshal(data, &d); err != nil || d.Properties == nil {
-		s.CloseConn(c, HubCloseDecodeError, "Error while decoding payload.")
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
 		return
 	}
 	bot := s.accountForToken(d.Token)
@@ -101,15 +101,15 @@ func (s *Hub) identify(c *Conn, data json.RawMessage) {
 	}
 	switch {
 	case d.Intents == nil:
-		s.CloseConn(c, HubCloseDecodeError, "Error while decoding payload.")
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
 	case bot == nil:
-		s.CloseConn(c, HubCloseAuthFailed, "Authentication failed.")
+		s.CloseConn(c, CloseAuthFailed, "Authentication failed.")
 	case d.Shard != nil && (d.Shard[1] < 1 || d.Shard[0] < 0 || d.Shard[0] >= d.Shard[1]):
-		s.CloseConn(c, HubCloseInvalidShard, "Invalid shard.")
+		s.CloseConn(c, CloseInvalidShard, "Invalid shard.")
 	case *d.Intents&^Defined != 0:
-		s.CloseConn(c, HubCloseInvalidIntents, "Invalid intent(s).")
+		s.CloseConn(c, CloseInvalidIntents, "Invalid intent(s).")
 	case *d.Intents&bot.Forbidden != 0:
-		s.CloseConn(c, HubCloseDisallowedIntents, "Disallowed intent(s).")
+		s.CloseConn(c, CloseDisallowedIntents, "Disallowed intent(s).")
 	default:
 		s.starts++
 		s.startSession(c, bot, d)
@@ -132,19 +132,19 @@ func (s *Hub) resume(c *Conn, data json.RawMessage) {
 		Seq       int64  `json:"seq"`
 	}
 	if err := json.Unmarshal(data, &d); err != nil {
-		s.CloseConn(c, HubCloseDecodeError, "Error while decoding payload.")
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
 		return
 	}
 	bot := s.accountForToken(d.Token)
 	found := s.Sessions[d.SessionID]
 	switch {
 	case bot == nil:
-		s.CloseConn(c, HubCloseAuthFailed, "Authentication failed.")
+		s.CloseConn(c, CloseAuthFailed, "Authentication failed.")
 	case found == nil || found.Bot != bot:
 		s.SendOp(c, OpInvalidSession, false)
 	case d.Seq > found.seq || d.Seq < 0:
 		delete(s.Sessions, found.id)
-		s.CloseConn(c, HubCloseInvalidSeq, "Invalid seq.")
+		s.CloseConn(c, CloseInvalidSeq, "Invalid seq.")
 	default:
 		s.replay(c, found, d.Seq)
 	}

@@ -10,7 +10,7 @@ import (
 type session struct {
 	id       string
 	Bot      *Account
-	Intents  ShapeIntents
+	Intents  Intents
 	compress bool
 	seq      int64
 	backlog  []gatewayPayload // all dispatches, for resuming
@@ -87,16 +87,16 @@ func (s *Hub) SessionsInOrder() []*session {
 
 // DispatchIn sends an event to the sessions that see the channel and have asked
 // for such events.
-func (s *Hub) DispatchIn(ch *ShapeChannel, event string, data any) {
+func (s *Hub) DispatchIn(ch *Channel, event string, data any) {
 	for _, ses := range s.audience(ch, event) {
 		s.Dispatch(ses, event, data)
 	}
 }
 
-func (s *Hub) audience(ch *ShapeChannel, event string) []*session {
+func (s *Hub) audience(ch *Channel, event string) []*session {
 	return slices.DeleteFunc(s.SessionsInOrder(), func(ses *session) bool {
 		need := IntentFor(event, ch.GuildID != "")
-		return ses.Intents&need != need || s.Permissions(ch, ses.Bot.User.ID)&ShapeViewChannel == 0
+		return ses.Intents&need != need || s.Permissions(ch, ses.Bot.User.ID)&ViewChannel == 0
 	})
 }
 
@@ -105,7 +105,7 @@ func (s *Hub) DispatchMessage(event string, r *MessageRecord) {
 	ch := s.Channels[r.ChannelID]
 	for _, ses := range s.audience(ch, event) {
 		out := s.AsSent(r)
-		out.ShapeMessage = out.ReadableBy(ses.Bot.User.ID, r.GuildID, ses.Intents&ShapeMessageContent != 0)
+		out.Message = out.ReadableBy(ses.Bot.User.ID, r.GuildID, ses.Intents&MessageContent != 0)
 		s.Dispatch(ses, event, out)
 	}
 }
@@ -134,14 +134,14 @@ func (s *Hub) GuildsOf(user string) []*GuildState {
 
 // SendGuild sends GUILD_CREATE. Members other than the bot need the intent.
 func (s *Hub) SendGuild(ses *session, g *GuildState) {
-	if ses.Intents&ShapeGuilds == 0 {
+	if ses.Intents&Guilds == 0 {
 		return
 	}
 	members := g.Members
-	if ses.Intents&ShapeGuildMembers == 0 {
-		members = []*ShapeMember{g.Member(ses.Bot.User.ID)}
+	if ses.Intents&GuildMembers == 0 {
+		members = []*Member{g.Member(ses.Bot.User.ID)}
 	}
-	states := []ShapeVoiceState{}
+	states := []VoiceState{}
 	for _, v := range g.Voice {
 		states = append(states, v)
 	}

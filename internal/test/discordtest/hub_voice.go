@@ -28,7 +28,7 @@ func (s *Hub) updateVoice(ses *session, data json.RawMessage) bool {
 	if d.ChannelID != nil && !s.mayConnect(g, *d.ChannelID, ses.Bot.User.ID) {
 		return true
 	}
-	s.SetVoice(g, ShapeVoiceState{
+	s.SetVoice(g, VoiceState{
 		GuildID: g.ID, ChannelID: d.ChannelID, UserID: ses.Bot.User.ID, SessionID: ses.id,
 		SelfMute: d.SelfMute, SelfDeaf: d.SelfDeaf, SelfVideo: d.SelfVideo && !ses.Bot.User.Bot,
 		Streaming: g.Voice[ses.Bot.User.ID].Streaming,
@@ -41,7 +41,7 @@ func (s *Hub) updateVoice(ses *session, data json.RawMessage) bool {
 
 func (s *Hub) mayConnect(g *GuildState, channel, user string) bool {
 	ch := s.Channels[channel]
-	need := ShapeViewChannel | ShapeConnect
+	need := ViewChannel | Connect
 	if ch == nil || ch.GuildID != g.ID || s.Permissions(ch, user)&need != need {
 		return false
 	}
@@ -51,12 +51,12 @@ func (s *Hub) mayConnect(g *GuildState, channel, user string) bool {
 			there++
 		}
 	}
-	return ch.UserLimit == 0 || there < ch.UserLimit || s.Permissions(ch, user)&ShapeMoveMembers != 0
+	return ch.UserLimit == 0 || there < ch.UserLimit || s.Permissions(ch, user)&MoveMembers != 0
 }
 
 // SetVoice moves a user in, between or out of voice channels. A voice connection
 // to the channel that is left is closed.
-func (s *Hub) SetVoice(g *GuildState, v ShapeVoiceState) {
+func (s *Hub) SetVoice(g *GuildState, v VoiceState) {
 	was, there := g.Voice[v.UserID]
 	if there && (v.ChannelID == nil || *was.ChannelID != *v.ChannelID || was.SessionID != v.SessionID) {
 		s.leaveStreams(g, v.UserID)
@@ -121,7 +121,7 @@ func (s *Hub) VoiceEndpoint(g *GuildState) *string {
 func (s *Hub) LeaveCalls(ses *session) {
 	for _, g := range s.GuildsOf(ses.Bot.User.ID) {
 		if v, ok := g.Voice[ses.Bot.User.ID]; ok && v.SessionID == ses.id {
-			s.SetVoice(g, ShapeVoiceState{GuildID: g.ID, UserID: v.UserID, SessionID: v.SessionID})
+			s.SetVoice(g, VoiceState{GuildID: g.ID, UserID: v.UserID, SessionID: v.SessionID})
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // checkComponents holds the components of a message against the limits.
-func checkComponents(f *FormErrors, rows []ShapeComponent, v2 bool) {
+func checkComponents(f *FormErrors, rows []Component, v2 bool) {
 	if v2 {
 		total := 0
 		for _, c := range rows {
@@ -20,9 +20,9 @@ func checkComponents(f *FormErrors, rows []ShapeComponent, v2 bool) {
 	for i, row := range rows {
 		path := ErrorPath("components", i)
 		switch {
-		case row.Type == ShapeActionRow:
+		case row.Type == ActionRow:
 			checkRow(f, path, row, seen)
-		case v2 && row.Type >= ShapeSectionComponent:
+		case v2 && row.Type >= SectionComponent:
 			checkV2(f, path, row, seen)
 		default:
 			f.Add(path+".type", "BASE_TYPE_CHOICES", "Value of field \"type\" must be one of (1,).")
@@ -31,28 +31,28 @@ func checkComponents(f *FormErrors, rows []ShapeComponent, v2 bool) {
 }
 
 // checkV2 looks only for rows and accessories; the layout itself passes.
-func checkV2(f *FormErrors, path string, c ShapeComponent, seen map[string]bool) {
+func checkV2(f *FormErrors, path string, c Component, seen map[string]bool) {
 	for i, inner := range c.Components {
-		if inner.Type == ShapeActionRow {
+		if inner.Type == ActionRow {
 			checkRow(f, ErrorPath(path+".components", i), inner, seen)
 		}
 	}
-	if c.Accessory != nil && c.Accessory.Type == ShapeButtonComponent {
+	if c.Accessory != nil && c.Accessory.Type == ButtonComponent {
 		checkButton(f, path+".accessory", *c.Accessory, seen)
 	}
 	f.Length(path+".content", c.Content, 0, 4000)
 }
 
-func checkRow(f *FormErrors, path string, row ShapeComponent, seen map[string]bool) {
+func checkRow(f *FormErrors, path string, row Component, seen map[string]bool) {
 	f.Count(path+".components", len(row.Components), 1, maxButtons)
 	width := 0
 	for i, c := range row.Components {
 		inner := ErrorPath(path+".components", i)
 		switch c.Type {
-		case ShapeButtonComponent:
+		case ButtonComponent:
 			width++
 			checkButton(f, inner, c, seen)
-		case ShapeStringSelect, ShapeUserSelect, 6, 7, ShapeChannelSelect:
+		case StringSelect, UserSelect, 6, 7, ChannelSelect:
 			width += maxButtons
 			checkSelect(f, inner, c, seen)
 		default:
@@ -64,12 +64,12 @@ func checkRow(f *FormErrors, path string, row ShapeComponent, seen map[string]bo
 	}
 }
 
-func checkButton(f *FormErrors, path string, c ShapeComponent, seen map[string]bool) {
+func checkButton(f *FormErrors, path string, c Component, seen map[string]bool) {
 	f.Length(path+".label", c.Label, 0, 80)
 	switch {
-	case c.Style < ShapePrimaryButton || c.Style > ShapePremiumButton:
+	case c.Style < PrimaryButton || c.Style > PremiumButton:
 		f.Add(path+".style", "BASE_TYPE_CHOICES", "Value of field \"style\" must be one of (1, 2, 3, 4, 5, 6).")
-	case c.Style == ShapeLinkButton:
+	case c.Style == LinkButton:
 		f.Length(path+".url", c.URL, 1, 512)
 		if c.CustomID != "" {
 			f.Add(path, "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", "A custom id and url cannot both be specified")
@@ -77,7 +77,7 @@ func checkButton(f *FormErrors, path string, c ShapeComponent, seen map[string]b
 		if c.URL != "" && !webAddress(c.URL) && schemeOf(c.URL) != "discord" {
 			f.Add(path+".url", "URL_TYPE_INVALID_SCHEME", fmt.Sprintf("Scheme %q is not supported. Scheme must be one of ('http', 'https', 'discord').", schemeOf(c.URL)))
 		}
-	case c.Style == ShapePremiumButton:
+	case c.Style == PremiumButton:
 		if c.SKU == "" {
 			f.required(path + ".sku_id")
 		}
@@ -87,15 +87,15 @@ func checkButton(f *FormErrors, path string, c ShapeComponent, seen map[string]b
 		}
 		checkCustomID(f, path, c, seen)
 	}
-	if c.Label == "" && c.Emoji == nil && c.Style != ShapePremiumButton {
+	if c.Label == "" && c.Emoji == nil && c.Style != PremiumButton {
 		f.Add(path, "BUTTON_COMPONENT_INVALID_LABEL", "A button must have a label or emoji")
 	}
 }
 
-func checkSelect(f *FormErrors, path string, c ShapeComponent, seen map[string]bool) {
+func checkSelect(f *FormErrors, path string, c Component, seen map[string]bool) {
 	checkCustomID(f, path, c, seen)
 	f.Length(path+".placeholder", c.Placeholder, 0, 150)
-	if c.Type != ShapeStringSelect {
+	if c.Type != StringSelect {
 		return
 	}
 	f.Count(path+".options", len(c.Options), 1, 25)
@@ -112,7 +112,7 @@ func checkSelect(f *FormErrors, path string, c ShapeComponent, seen map[string]b
 	}
 }
 
-func checkCustomID(f *FormErrors, path string, c ShapeComponent, seen map[string]bool) {
+func checkCustomID(f *FormErrors, path string, c Component, seen map[string]bool) {
 	f.Length(path+".custom_id", c.CustomID, 1, maxCustomID)
 	if c.CustomID != "" && seen[c.CustomID] {
 		f.Add(path+".custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED", "Component custom id cannot be duplicated")
@@ -128,7 +128,7 @@ func CheckModal(f *FormErrors, data ResponseData) {
 	seen := map[string]bool{}
 	for i, row := range data.Components {
 		path := ErrorPath("data.components", i)
-		if row.Type != ShapeActionRow || len(row.Components) != 1 || row.Components[0].Type != ShapeTextInput {
+		if row.Type != ActionRow || len(row.Components) != 1 || row.Components[0].Type != TextInput {
 			f.Add(path+".type", "BASE_TYPE_CHOICES", "A row of a modal holds one text input.")
 			continue
 		}

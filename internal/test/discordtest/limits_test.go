@@ -188,7 +188,7 @@ func FuzzMessageBody(f *testing.F) {
 	}
 	f.Cleanup(func() { _ = s.Close() })
 	bot := s.CreateBot("clank", "secret")
-	guild := s.CreateGuild("home", bot.ShapeUser)
+	guild := s.CreateGuild("home", bot.User)
 	w := town{Server: s, bot: bot, guild: guild, room: s.CreateChannel(guild, "general")}
 	f.Fuzz(func(t *testing.T, body string) {
 		status, answer := post(t, w, body)

@@ -306,7 +306,7 @@ func TestReactionsAndTyping(t *testing.T) {
 	if err := d.MessageReactionAdd(w.room.ID, m.ID, "🛑"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.WaitReaction(deadline(t), m, w.bot.ShapeUser, "🛑"); err != nil {
+	if err := w.WaitReaction(deadline(t), m, w.bot.User, "🛑"); err != nil {
 		t.Fatal(err)
 	}
 	if e := next(t, added); e.Emoji.Name != "🛑" || e.UserID != w.bot.ID {
@@ -370,11 +370,11 @@ func TestAnotherBotIsHeardButHasItsOwnMessages(t *testing.T) {
 	d := w.session(t)
 	heard := events[*discordgo.MessageCreate](d)
 	open(t, w, d)
-	if _, err := w.SendMessage(w.room, other.ShapeUser, "squawk"); err == nil {
+	if _, err := w.SendMessage(w.room, other.User, "squawk"); err == nil {
 		t.Error("a bot outside of the guild could write")
 	}
-	w.AddMember(w.guild, other.ShapeUser)
-	m, err := w.SendMessage(w.room, other.ShapeUser, "squawk")
+	w.AddMember(w.guild, other.User)
+	m, err := w.SendMessage(w.room, other.User, "squawk")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestMissingPermissionsAreRefusedAsDiscordDoes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t, discordtest.Config{})
-			w.Overwrite(w.room, w.bot.ShapeUser, discordtest.Role{}, 0, c.deny)
+			w.Overwrite(w.room, w.bot.User, discordtest.Role{}, 0, c.deny)
 			_, err := w.session(t).ChannelMessageSendComplex(w.room.ID, &c.message)
 			refusal(t, err, c.status, c.code)
 		})
@@ -42,9 +42,9 @@ func TestPermissionsAddUpInDiscordsOrder(t *testing.T) {
 		}
 	}
 	writer := w.CreateRole(w.guild, "writer", 0)
-	w.RemoveMember(w.guild, w.bot.ShapeUser)
+	w.RemoveMember(w.guild, w.bot.User)
 	sends(false, "outside of the guild")
-	w.AddMember(w.guild, w.bot.ShapeUser, writer)
+	w.AddMember(w.guild, w.bot.User, writer)
 	sends(true, "everyone may write")
 	w.SetPermissions(w.guild, discordtest.Role{}, discordtest.ViewChannel)
 	sends(false, "everyone may only look")
@@ -52,7 +52,7 @@ func TestPermissionsAddUpInDiscordsOrder(t *testing.T) {
 	sends(true, "the role may write")
 	w.Overwrite(w.room, discordtest.User{}, writer, 0, discordtest.SendMessages)
 	sends(false, "the role may not write here")
-	w.Overwrite(w.room, w.bot.ShapeUser, discordtest.Role{}, discordtest.SendMessages, 0)
+	w.Overwrite(w.room, w.bot.User, discordtest.Role{}, discordtest.SendMessages, 0)
 	sends(true, "the member may write here")
 	w.DeleteChannel(w.room)
 	sends(false, "the channel is gone")
@@ -74,11 +74,11 @@ func TestGuildChangesReachTheSession(t *testing.T) {
 		t.Errorf("got member %+v, want eve", m.Member)
 	}
 	second := w.CreateGuild("second", w.bob)
-	w.AddMember(second, w.bot.ShapeUser)
+	w.AddMember(second, w.bot.User)
 	if g := next(t, guilds); g.Name != "second" || g.OwnerID != w.bob.ID {
 		t.Errorf("got guild %+v, want the second", g.Guild)
 	}
-	w.RemoveMember(second, w.bot.ShapeUser)
+	w.RemoveMember(second, w.bot.User)
 	if g := next(t, gone); g.ID != second.ID {
 		t.Errorf("got guild %s, want the second", g.ID)
 	}

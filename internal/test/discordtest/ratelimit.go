@@ -17,16 +17,16 @@ type rateAllowance struct {
 
 // allowances with Config.RateLimits, near what Discord does. Others have 50 a
 // second.
-var allowances = map[ShapeRoute]rateAllowance{
-	ShapeRouteCreateMessage:  {5, 5 * time.Second},
-	ShapeRouteEditMessage:    {5, 5 * time.Second},
-	ShapeRouteDeleteMessage:  {5, time.Second},
-	ShapeRouteTyping:         {5, 5 * time.Second},
-	ShapeRouteAddReaction:    {1, 250 * time.Millisecond},
-	ShapeRouteRemoveReaction: {1, 250 * time.Millisecond},
-	ShapeRouteFollowup:       {5, 2 * time.Second},
-	ShapeRouteEditResponse:   {5, 2 * time.Second},
-	ShapeRouteSetCommands:    {2, 5 * time.Second},
+var allowances = map[Route]rateAllowance{
+	RouteCreateMessage:  {5, 5 * time.Second},
+	RouteEditMessage:    {5, 5 * time.Second},
+	RouteDeleteMessage:  {5, time.Second},
+	RouteTyping:         {5, 5 * time.Second},
+	RouteAddReaction:    {1, 250 * time.Millisecond},
+	RouteRemoveReaction: {1, 250 * time.Millisecond},
+	RouteFollowup:       {5, 2 * time.Second},
+	RouteEditResponse:   {5, 2 * time.Second},
+	RouteSetCommands:    {2, 5 * time.Second},
 }
 
 // globalBucket is the key of the bucket that all routes share.

@@ -14,22 +14,22 @@ type RESTServer struct{ *Hub }
 // endpoint answers a call: a value to send as JSON, or nil for 204.
 type endpoint func(*RESTCall) (any, error)
 
-func (s *RESTServer) endpoints() map[ShapeRoute]endpoint {
-	return map[ShapeRoute]endpoint{
-		ShapeRouteGateway: s.getGateway, ShapeRouteGatewayBot: s.getGatewayBot,
-		ShapeRouteGetUser: s.getUser, ShapeRouteGetApplication: s.getApplication, ShapeRouteGetOwnApplication: s.getApplication,
-		ShapeRouteGetOwnGuilds: s.getOwnGuilds,
-		ShapeRouteCreateDM:     s.createDM, ShapeRouteGetGuild: s.getGuild, ShapeRouteGetGuildChannels: s.getGuildChannels,
-		ShapeRouteGetRoles: s.getRoles, ShapeRouteGetMember: s.getMember, ShapeRouteGetChannel: s.getChannel,
-		ShapeRouteTyping: s.postTyping, ShapeRouteListMessages: s.listMessages, ShapeRouteGetMessage: s.getMessage,
-		ShapeRouteCreateMessage: s.createMessage, ShapeRouteEditMessage: s.editMessage, ShapeRouteDeleteMessage: s.deleteMessage,
-		ShapeRouteStartThread: s.startThread, ShapeRouteAddReaction: s.addReaction, ShapeRouteRemoveReaction: s.removeReaction,
-		ShapeRouteGetReactions: s.getReactions, ShapeRouteListCommands: s.listCommands, ShapeRouteCreateCommand: s.createCommand,
-		ShapeRouteSetCommands: s.setCommands, ShapeRouteDeleteCommand: s.deleteCommand, ShapeRouteListGuildCommands: s.listCommands,
-		ShapeRouteCreateGuildCommand: s.createCommand, ShapeRouteSetGuildCommands: s.setCommands,
-		ShapeRouteDeleteGuildCommand: s.deleteCommand, ShapeRouteRespond: s.respond, ShapeRouteFollowup: s.followup,
-		ShapeRouteGetResponse: s.getResponse, ShapeRouteEditResponse: s.editResponse, ShapeRouteDeleteResponse: s.deleteResponse,
-		ShapeRouteStreamPreview: s.postPreview,
+func (s *RESTServer) endpoints() map[Route]endpoint {
+	return map[Route]endpoint{
+		RouteGateway: s.getGateway, RouteGatewayBot: s.getGatewayBot,
+		RouteGetUser: s.getUser, RouteGetApplication: s.getApplication, RouteGetOwnApplication: s.getApplication,
+		RouteGetOwnGuilds: s.getOwnGuilds,
+		RouteCreateDM:     s.createDM, RouteGetGuild: s.getGuild, RouteGetGuildChannels: s.getGuildChannels,
+		RouteGetRoles: s.getRoles, RouteGetMember: s.getMember, RouteGetChannel: s.getChannel,
+		RouteTyping: s.postTyping, RouteListMessages: s.listMessages, RouteGetMessage: s.getMessage,
+		RouteCreateMessage: s.createMessage, RouteEditMessage: s.editMessage, RouteDeleteMessage: s.deleteMessage,
+		RouteStartThread: s.startThread, RouteAddReaction: s.addReaction, RouteRemoveReaction: s.removeReaction,
+		RouteGetReactions: s.getReactions, RouteListCommands: s.listCommands, RouteCreateCommand: s.createCommand,
+		RouteSetCommands: s.setCommands, RouteDeleteCommand: s.deleteCommand, RouteListGuildCommands: s.listCommands,
+		RouteCreateGuildCommand: s.createCommand, RouteSetGuildCommands: s.setCommands,
+		RouteDeleteGuildCommand: s.deleteCommand, RouteRespond: s.respond, RouteFollowup: s.followup,
+		RouteGetResponse: s.getResponse, RouteEditResponse: s.editResponse, RouteDeleteResponse: s.deleteResponse,
+		RouteStreamPreview: s.postPreview,
 	}
 }
 
@@ -69,7 +69,7 @@ func (s *RESTServer) trackRequests(next http.Handler) http.Handler {
 
 const maxRequestSize = 64 << 20
 
-func (s *RESTServer) serve(w http.ResponseWriter, r *http.Request, route ShapeRoute, answer endpoint) {
+func (s *RESTServer) serve(w http.ResponseWriter, r *http.Request, route Route, answer endpoint) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestSize))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {

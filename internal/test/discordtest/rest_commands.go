@@ -6,7 +6,7 @@ import (
 )
 
 // CommandsIn lists what a bot has registered in a guild, or for everyone if that is empty. It takes the lock.
-func (s *RESTServer) CommandsIn(bot ShapeBot, guild string) []ShapeCommand {
+func (s *RESTServer) CommandsIn(bot Bot, guild string) []Command {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if a := s.Accounts[bot.ID]; a != nil {
@@ -39,7 +39,7 @@ func (s *RESTServer) listCommands(c *RESTCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]ShapeCommand{}, c.Bot.Commands[scope]...), nil
+	return append([]Command{}, c.Bot.Commands[scope]...), nil
 }
 
 // setCommands replaces all commands. Those that keep their name keep their id.
@@ -48,7 +48,7 @@ func (s *RESTServer) setCommands(c *RESTCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []ShapeCommand
+	var list []Command
 	if err := DecodeBody(c.Body, &list); err != nil {
 		return nil, err
 	}
@@ -69,10 +69,10 @@ func (s *RESTServer) setCommands(c *RESTCall) (any, error) {
 		s.setCommandIDs(c.Bot, scope, &list[i])
 	}
 	c.Bot.Commands[scope] = list
-	return append([]ShapeCommand{}, list...), nil
+	return append([]Command{}, list...), nil
 }
 
-func (s *RESTServer) setCommandIDs(bot *Account, scope string, command *ShapeCommand) {
+func (s *RESTServer) setCommandIDs(bot *Account, scope string, command *Command) {
 	command.ID, command.ApplicationID, command.GuildID, command.Version = s.NewID(), bot.User.ID, scope, s.NewID()
 	for _, old := range bot.Commands[scope] {
 		if old.Name == command.Name && old.Type == command.Type {
@@ -87,7 +87,7 @@ func (s *RESTServer) createCommand(c *RESTCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var one ShapeCommand
+	var one Command
 	if err := DecodeBody(c.Body, &one); err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *RESTServer) createCommand(c *RESTCall) (any, error) {
 	}
 	s.setCommandIDs(c.Bot, scope, &one)
 	list := slices.Clone(c.Bot.Commands[scope])
-	i := slices.IndexFunc(list, func(o ShapeCommand) bool { return o.ID == one.ID })
+	i := slices.IndexFunc(list, func(o Command) bool { return o.ID == one.ID })
 	if i >= 0 {
 		list[i] = one
 		c.Bot.Commands[scope] = list
@@ -117,7 +117,7 @@ func (s *RESTServer) deleteCommand(c *RESTCall) (any, error) {
 		return nil, err
 	}
 	list := slices.Clone(c.Bot.Commands[scope])
-	i := slices.IndexFunc(list, func(o ShapeCommand) bool { return o.ID == c.PathValue("command") })
+	i := slices.IndexFunc(list, func(o Command) bool { return o.ID == c.PathValue("command") })
 	if i < 0 {
 		return nil, ErrUnknownCommand
 	}

@@ -120,19 +120,19 @@ func (s *RESTServer) createDM(c *RESTCall) (any, error) {
 }
 
 // DMChannel finds or makes the direct channel of a bot and a person.
-func (s *RESTServer) DMChannel(bot string, user ShapeUser) *ShapeChannel {
+func (s *RESTServer) DMChannel(bot string, user User) *Channel {
 	for _, ch := range s.Channels {
-		if ch.Type == ShapeDirectMessage && ch.BotID == bot && ch.Recipients[0].ID == user.ID {
+		if ch.Type == DirectMessage && ch.BotID == bot && ch.Recipients[0].ID == user.ID {
 			return ch
 		}
 	}
-	ch := &ShapeChannel{ID: s.NewID(), Type: ShapeDirectMessage, Recipients: []ShapeUser{user}, BotID: bot}
+	ch := &Channel{ID: s.NewID(), Type: DirectMessage, Recipients: []User{user}, BotID: bot}
 	s.Channels[ch.ID] = ch
 	return ch
 }
 
 func (s *RESTServer) startThread(c *RESTCall) (any, error) {
-	parent, err := s.channelFor(c, ShapeCreateThreads)
+	parent, err := s.channelFor(c, CreateThreads)
 	if err != nil {
 		return nil, err
 	}
@@ -155,9 +155,9 @@ func (s *RESTServer) startThread(c *RESTCall) (any, error) {
 		return nil, Refuse(400, 160004, "A thread has already been created for this message")
 	}
 	id := parent.ID
-	ch := &ShapeChannel{ID: r.ID, Type: ShapePublicThread, GuildID: parent.GuildID, ParentID: &id, Name: b.Name}
+	ch := &Channel{ID: r.ID, Type: PublicThread, GuildID: parent.GuildID, ParentID: &id, Name: b.Name}
 	s.AddChannel(ch)
-	r.Flags |= ShapeFlagHasThread
+	r.Flags |= FlagHasThread
 	s.DispatchMessage("MESSAGE_UPDATE", r)
 	return createdResult{ch}, nil
 }

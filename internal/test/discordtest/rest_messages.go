@@ -9,14 +9,14 @@ import (
 )
 
 // channelFor finds the channel of the request and asks for permissions there.
-func (s *RESTServer) channelFor(c *RESTCall, need ShapePermissions) (*ShapeChannel, error) {
+func (s *RESTServer) channelFor(c *RESTCall, need Permissions) (*Channel, error) {
 	ch := s.Channels[c.PathValue("channel")]
 	if ch == nil {
 		return nil, ErrUnknownChannel
 	}
 	has := s.Permissions(ch, c.Bot.User.ID)
 	switch {
-	case has&ShapeViewChannel == 0:
+	case has&ViewChannel == 0:
 		return nil, ErrMissingAccess
 	case has&need != need:
 		return nil, ErrMissingPerms
@@ -25,7 +25,7 @@ func (s *RESTServer) channelFor(c *RESTCall, need ShapePermissions) (*ShapeChann
 }
 
 // messageFor finds the message of the request. Ephemeral ones are not there.
-func (s *RESTServer) messageFor(c *RESTCall, ch *ShapeChannel) (*MessageRecord, error) {
+func (s *RESTServer) messageFor(c *RESTCall, ch *Channel) (*MessageRecord, error) {
 	r := s.Messages[c.PathValue("message")]
 	if r == nil || r.Deleted || r.ChannelID != ch.ID || r.ViewerID != "" {
 		return nil, ErrUnknownMessage
@@ -34,7 +34,7 @@ func (s *RESTServer) messageFor(c *RESTCall, ch *ShapeChannel) (*MessageRecord, 
 }
 
 func (s *RESTServer) createMessage(c *RESTCall) (any, error) {
-	ch, err := s.channelFor(c, ShapeSendMessages)
+	ch, err := s.channelFor(c, SendMessages)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *RESTServer) createMessage(c *RESTCall) (any, error) {
 		return nil, err
 	}
 	has := s.Permissions(ch, c.Bot.User.ID)
-	if len(c.Files) > 0 && has&ShapeAttachFiles == 0 || b.Embeds != nil && len(*b.Embeds) > 0 && has&ShapeEmbedLinks == 0 {
+	if len(c.Files) > 0 && has&AttachFiles == 0 || b.Embeds != nil && len(*b.Embeds) > 0 && has&EmbedLinks == 0 {
 		return nil, ErrMissingPerms
 	}
 	if again := s.sameNonce(ch, c.Bot.User, b); again != nil {
@@ -55,10 +55,10 @@ func (s *RESTServer) createMessage(c *RESTCall) (any, error) {
 	r := s.NewMessage(ch, c.Bot.User)
 	r.TTS, r.Nonce = b.TTS, b.Nonce
 	if b.Flags != nil {
-		r.Flags = *b.Flags & (ShapeFlagSuppressEmbeds | ShapeFlagSilent | ShapeFlagComponentsV2)
+		r.Flags = *b.Flags & (FlagSuppressEmbeds | FlagSilent | FlagComponentsV2)
 	}
 	if b.Reference != nil && b.Reference.MessageID != "" {
-		if has&ShapeReadMessageHistory == 0 {
+		if has&ReadMessageHistory == 0 {
 			return nil, ErrNoHistoryToReply
 		}
 		if err := s.SetReference(r, *b.Reference); err != nil {
@@ -77,7 +77,7 @@ const nonceLifetime = 5 * time.Minute
 
 // sameNonce finds the message that the author has made already with an enforced
 // nonce.
-func (s *RESTServer) sameNonce(ch *ShapeChannel, author ShapeUser, b MessageBody) *MessageRecord {
+func (s *RESTServer) sameNonce(ch *Channel, author User, b MessageBody) *MessageRecord {
 	if !b.EnforceNonce || b.Nonce == nil {
 		return nil
 	}
@@ -91,16 +91,16 @@ func (s *RESTServer) sameNonce(ch *ShapeChannel, author ShapeUser, b MessageBody
 }
 
 // NewMessage makes a record that is not in the channel yet.
-func (s *RESTServer) NewMessage(ch *ShapeChannel, author ShapeUser) *MessageRecord {
-	return &MessageRecord{GuildID: ch.GuildID, ShapeMessage: ShapeMessage{
+func (s *RESTServer) NewMessage(ch *Channel, author User) *MessageRecord {
+	return &MessageRecord{GuildID: ch.GuildID, Message: Message{
 		ID: s.NewID(), ChannelID: ch.ID, Author: author, Timestamp: s.Now().UTC(),
-		Mentions: []ShapeUser{}, MentionRoles: []string{},
-		Attachments: []ShapeAttachment{}, Embeds: []ShapeEmbed{}, Components: []ShapeComponent{},
+		Mentions: []User{}, MentionRoles: []string{},
+		Attachments: []Attachment{}, Embeds: []Embed{}, Components: []Component{},
 	}}
 }
 
 // SetReference makes the message a reply.
-func (s *RESTServer) SetReference(r *MessageRecord, ref ShapeReference) error {
+func (s *RESTServer) SetReference(r *MessageRecord, ref Reference) error {
 	to := s.Messages[ref.MessageID]
 	if to == nil || to.Deleted || to.ChannelID != r.ChannelID || to.ViewerID != "" {
 		if ref.FailIfNotExists != nil && !*ref.FailIfNotExists {
@@ -108,10 +108,10 @@ func (s *RESTServer) SetReference(r *MessageRecord, ref ShapeReference) error {
 		}
 		return FormError("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
 	}
-	referenced := CopyMessage(to.ShapeMessage)
+	referenced := CopyMessage(to.Message)
 	referenced.Referenced = nil
-	r.Type, r.Referenced = ShapeReplyMessage, &referenced
-	r.Reference = &ShapeReference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
+	r.Type, r.Referenced = ReplyMessage, &referenced
+	r.Reference = &Reference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
 	return nil
 }
 
@@ -185,7 +185,7 @@ func (s *RESTServer) deleteMessage(c *RESTCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Author.ID != c.Bot.User.ID && s.Permissions(ch, c.Bot.User.ID)&ShapeManageMessages == 0 {
+	if r.Author.ID != c.Bot.User.ID && s.Permissions(ch, c.Bot.User.ID)&ManageMessages == 0 {
 		return nil, ErrMissingPerms
 	}
 	s.DeleteRecord(r)
@@ -193,7 +193,7 @@ func (s *RESTServer) deleteMessage(c *RESTCall) (any, error) {
 }
 
 func (s *RESTServer) getMessage(c *RESTCall) (any, error) {
-	ch, err := s.channelFor(c, ShapeReadMessageHistory)
+	ch, err := s.channelFor(c, ReadMessageHistory)
 	if err != nil {
 		return nil, err
 	}
@@ -205,10 +205,10 @@ func (s *RESTServer) getMessage(c *RESTCall) (any, error) {
 }
 
 // visibleMessage is the message as the calling bot may read it.
-func (s *RESTServer) visibleMessage(r *MessageRecord, c *RESTCall) ShapeMessage {
-	m := CopyMessage(r.ShapeMessage)
+func (s *RESTServer) visibleMessage(r *MessageRecord, c *RESTCall) Message {
+	m := CopyMessage(r.Message)
 	m.Reactions = r.Counted(c.Bot.User.ID)
-	return m.ReadableBy(c.Bot.User.ID, r.GuildID, c.Bot.Forbidden&ShapeMessageContent == 0)
+	return m.ReadableBy(c.Bot.User.ID, r.GuildID, c.Bot.Forbidden&MessageContent == 0)
 }
 
 func (s *RESTServer) listMessages(c *RESTCall) (any, error) {
@@ -223,8 +223,8 @@ func (s *RESTServer) listMessages(c *RESTCall) (any, error) {
 			return nil, FormError("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
 		}
 	}
-	found := []ShapeMessage{}
-	if s.Permissions(ch, c.Bot.User.ID)&ShapeReadMessageHistory == 0 {
+	found := []Message{}
+	if s.Permissions(ch, c.Bot.User.ID)&ReadMessageHistory == 0 {
 		return found, nil
 	}
 	var visible []*MessageRecord
@@ -281,7 +281,7 @@ func (s *RESTServer) download(w http.ResponseWriter, r *http.Request) {
 
 // attachment finds a file of a message, also of an earlier version, or of a
 // command.
-func (s *RESTServer) attachment(id string) (ShapeAttachment, bool) {
+func (s *RESTServer) attachment(id string) (Attachment, bool) {
 	if a, ok := s.Uploads[id]; ok {
 		return a, true
 	}
@@ -297,5 +297,5 @@ func (s *RESTServer) attachment(id string) (ShapeAttachment, bool) {
 			}
 		}
 	}
-	return ShapeAttachment{}, false
+	return Attachment{}, false
 }

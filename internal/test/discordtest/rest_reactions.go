@@ -3,7 +3,7 @@ package discordtest
 import "slices"
 
 func (s *RESTServer) postTyping(c *RESTCall) (any, error) {
-	ch, err := s.channelFor(c, ShapeSendMessages)
+	ch, err := s.channelFor(c, SendMessages)
 	if err != nil {
 		return nil, err
 	}
@@ -12,8 +12,8 @@ func (s *RESTServer) postTyping(c *RESTCall) (any, error) {
 }
 
 // StartTyping tells that somebody writes in a channel.
-func (s *RESTServer) StartTyping(ch *ShapeChannel, user ShapeUser) {
-	s.Typing = append(s.Typing, ShapeTyping{ChannelID: ch.ID, User: user, At: s.Now()})
+func (s *RESTServer) StartTyping(ch *Channel, user User) {
+	s.Typing = append(s.Typing, Typing{ChannelID: ch.ID, User: user, At: s.Now()})
 	event := map[string]any{"channel_id": ch.ID, "user_id": user.ID, "timestamp": s.Now().Unix()}
 	if ch.GuildID != "" {
 		event["guild_id"] = ch.GuildID
@@ -24,8 +24,8 @@ func (s *RESTServer) StartTyping(ch *ShapeChannel, user ShapeUser) {
 }
 
 // reactionFor finds message and emoji of a request.
-func (s *RESTServer) reactionFor(c *RESTCall) (*ShapeChannel, *MessageRecord, string, error) {
-	ch, err := s.channelFor(c, ShapeReadMessageHistory)
+func (s *RESTServer) reactionFor(c *RESTCall) (*Channel, *MessageRecord, string, error) {
+	ch, err := s.channelFor(c, ReadMessageHistory)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -45,8 +45,8 @@ func (s *RESTServer) addReaction(c *RESTCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := !slices.ContainsFunc(r.Reactions, func(x ShapeReaction) bool { return x.Emoji == emoji })
-	if first && s.Permissions(ch, c.Bot.User.ID)&ShapeAddReactions == 0 {
+	first := !slices.ContainsFunc(r.Reactions, func(x Reaction) bool { return x.Emoji == emoji })
+	if first && s.Permissions(ch, c.Bot.User.ID)&AddReactions == 0 {
 		return nil, ErrMissingPerms
 	}
 	s.React(ch, r, c.Bot.User, emoji)
@@ -54,11 +54,11 @@ func (s *RESTServer) addReaction(c *RESTCall) (any, error) {
 }
 
 // React adds a reaction of a user, once.
-func (s *RESTServer) React(ch *ShapeChannel, r *MessageRecord, user ShapeUser, emoji string) {
-	if slices.ContainsFunc(r.Reactions, func(x ShapeReaction) bool { return x.Emoji == emoji && x.User.ID == user.ID }) {
+func (s *RESTServer) React(ch *Channel, r *MessageRecord, user User, emoji string) {
+	if slices.ContainsFunc(r.Reactions, func(x Reaction) bool { return x.Emoji == emoji && x.User.ID == user.ID }) {
 		return
 	}
-	r.Reactions = append(r.Reactions, ShapeReaction{Emoji: emoji, User: user, At: s.Now()})
+	r.Reactions = append(r.Reactions, Reaction{Emoji: emoji, User: user, At: s.Now()})
 	s.dispatchReaction("MESSAGE_REACTION_ADD", ch, r, user, emoji)
 }
 
@@ -71,7 +71,7 @@ func (s *RESTServer) removeReaction(c *RESTCall) (any, error) {
 	if id == "@me" {
 		id = c.Bot.User.ID
 	}
-	if id != c.Bot.User.ID && s.Permissions(ch, c.Bot.User.ID)&ShapeManageMessages == 0 {
+	if id != c.Bot.User.ID && s.Permissions(ch, c.Bot.User.ID)&ManageMessages == 0 {
 		return nil, ErrMissingPerms
 	}
 	user, ok := s.Users[id]
@@ -83,15 +83,15 @@ func (s *RESTServer) removeReaction(c *RESTCall) (any, error) {
 }
 
 // Unreact takes it away.
-func (s *RESTServer) Unreact(ch *ShapeChannel, r *MessageRecord, user ShapeUser, emoji string) {
+func (s *RESTServer) Unreact(ch *Channel, r *MessageRecord, user User, emoji string) {
 	before := len(r.Reactions)
-	r.Reactions = slices.DeleteFunc(r.Reactions, func(x ShapeReaction) bool { return x.Emoji == emoji && x.User.ID == user.ID })
+	r.Reactions = slices.DeleteFunc(r.Reactions, func(x Reaction) bool { return x.Emoji == emoji && x.User.ID == user.ID })
 	if len(r.Reactions) < before {
 		s.dispatchReaction("MESSAGE_REACTION_REMOVE", ch, r, user, emoji)
 	}
 }
 
-func (s *RESTServer) dispatchReaction(event string, ch *ShapeChannel, r *MessageRecord, user ShapeUser, emoji string) {
+func (s *RESTServer) dispatchReaction(event string, ch *Channel, r *MessageRecord, user User, emoji string) {
 	d := map[string]any{
 		"user_id": user.ID, "channel_id": ch.ID, "message_id": r.ID, "emoji": ParseEmoji(emoji),
 		"burst": false, "type": 0, "message_author_id": r.Author.ID,
@@ -111,7 +111,7 @@ func (s *RESTServer) getReactions(c *RESTCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	users := []ShapeUser{}
+	users := []User{}
 	for _, x := range r.Reactions {
 		if x.Emoji == emoji {
 			users = append(users, x.User)

@@ -31,21 +31,21 @@ func (s *RESTServer) respond(c *RESTCall) (any, error) {
 	}
 	out := map[string]any{"interaction": map[string]any{"id": it.ID, "type": it.Kind}}
 	if r := s.Messages[it.Original]; r != nil {
-		out["resource"] = map[string]any{"type": it.Answer, "message": r.ShapeMessage}
+		out["resource"] = map[string]any{"type": it.Answer, "message": r.Message}
 	}
 	return out, nil
 }
 
 // allowedAnswers says which answers fit which interactions.
 var allowedAnswers = map[int][]int{
-	RestCommandInteraction:      {RestAnswerMessage, RestAnswerDeferred, RestAnswerModal},
-	RestComponentInteraction:    {RestAnswerMessage, RestAnswerDeferred, RestAnswerDeferredEdit, RestAnswerEdit, RestAnswerModal},
-	RestAutocompleteInteraction: {RestAnswerChoices},
-	RestModalInteraction:        {RestAnswerMessage, RestAnswerDeferred, RestAnswerDeferredEdit, RestAnswerEdit},
+	CommandInteraction:      {AnswerMessage, AnswerDeferred, AnswerModal},
+	ComponentInteraction:    {AnswerMessage, AnswerDeferred, AnswerDeferredEdit, AnswerEdit, AnswerModal},
+	AutocompleteInteraction: {AnswerChoices},
+	ModalInteraction:        {AnswerMessage, AnswerDeferred, AnswerDeferredEdit, AnswerEdit},
 }
 
 func (s *RESTServer) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {
-	edits := b.Type == RestAnswerEdit || b.Type == RestAnswerDeferredEdit
+	edits := b.Type == AnswerEdit || b.Type == AnswerDeferredEdit
 	if !slices.Contains(allowedAnswers[it.Kind], b.Type) || edits && it.Target == "" {
 		return FormError("type", "INTERACTION_APPLICATION_INVALID_CALLBACK_TYPE",
 			fmt.Sprintf("Callback type %d does not fit an interaction of type %d.", b.Type, it.Kind))
@@ -54,12 +54,12 @@ func (s *RESTServer) respondWith(it *InteractionExchange, b responseBody, files 
 		b.Data = []byte("{}")
 	}
 	switch b.Type {
-	case RestAnswerDeferredEdit:
+	case AnswerDeferredEdit:
 		it.Original = it.Target
 		return nil
-	case RestAnswerEdit:
+	case AnswerEdit:
 		return s.respondByEdit(it, b, files)
-	case RestAnswerMessage, RestAnswerDeferred:
+	case AnswerMessage, AnswerDeferred:
 		return s.respondByMessage(it, b, files)
 	default:
 		return s.respondOtherwise(it, b)
@@ -90,8 +90,8 @@ func (s *RESTServer) respondByMessage(it *InteractionExchange, b responseBody, f
 	}
 	r := s.newAnswer(it, body)
 	it.Ephemeral = r.ViewerID != ""
-	if b.Type == RestAnswerDeferred {
-		r.Flags |= ShapeFlagLoading
+	if b.Type == AnswerDeferred {
+		r.Flags |= FlagLoading
 		it.Thinking = true
 	} else if err := s.Fill(r, body, files); err != nil {
 		return prefixDataPath(err)
@@ -107,9 +107,9 @@ func (s *RESTServer) respondOtherwise(it *InteractionExchange, b responseBody) e
 		return prefixDataPath(err)
 	}
 	var f FormErrors
-	if b.Type == RestAnswerModal {
+	if b.Type == AnswerModal {
 		CheckModal(&f, data)
-		it.Modal = &ShapeModal{CustomID: data.CustomID, Title: data.Title, Components: data.Components}
+		it.Modal = &Modal{CustomID: data.CustomID, Title: data.Title, Components: data.Components}
 	} else {
 		f.Count("data.choices", len(data.Choices), 0, 25)
 		it.Choices = data.Choices
@@ -122,14 +122,14 @@ func (s *RESTServer) respondOtherwise(it *InteractionExchange, b responseBody) e
 func (s *RESTServer) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecord {
 	r := s.NewMessage(it.Channel, it.App.User)
 	r.WebhookID, r.ApplicationID, r.TTS = it.App.User.ID, it.App.User.ID, body.TTS
-	r.InteractionMetadata = &ShapeInteractionMetadata{ID: it.ID, Type: it.Kind, Name: it.Name, User: it.User}
-	if it.Kind == RestCommandInteraction {
-		r.Type = ShapeSlashCommandMessage
+	r.InteractionMetadata = &InteractionMetadata{ID: it.ID, Type: it.Kind, Name: it.Name, User: it.User}
+	if it.Kind == CommandInteraction {
+		r.Type = SlashCommandMessage
 	}
 	if body.Flags != nil {
-		r.Flags = *body.Flags & (ShapeFlagEphemeral | ShapeFlagSuppressEmbeds | ShapeFlagSilent | ShapeFlagComponentsV2)
+		r.Flags = *body.Flags & (FlagEphemeral | FlagSuppressEmbeds | FlagSilent | FlagComponentsV2)
 	}
-	if r.Flags&ShapeFlagEphemeral != 0 {
+	if r.Flags&FlagEphemeral != 0 {
 		r.ViewerID = it.User.ID
 	}
 	return r

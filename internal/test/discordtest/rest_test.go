@@ -90,7 +90,7 @@ func TestOwnAndModeratedMessagesAreDeleted(t *testing.T) {
 		t.Error(err)
 	}
 	refusal(t, d.ChannelMessageDelete(w.room.ID, own.ID), 404, 10008)
-	w.Overwrite(w.room, w.bot.ShapeUser, discordtest.Role{}, discordtest.ManageMessages, 0)
+	w.Overwrite(w.room, w.bot.User, discordtest.Role{}, discordtest.ManageMessages, 0)
 	foreign, err := w.SendMessage(w.room, w.ada, "foreign")
 	if err != nil {
 		t.Fatal(err)

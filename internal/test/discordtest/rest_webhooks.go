@@ -54,16 +54,16 @@ func (s *RESTServer) followup(c *RESTCall) (any, error) {
 		return s.answered(it, r, b, c.Files)
 	}
 	r := s.newAnswer(it, b)
-	r.Type = ShapePlainMessage
+	r.Type = PlainMessage
 	if to := s.Messages[it.Original]; to != nil && !to.Deleted {
-		r.Type, r.Reference = ShapeReplyMessage, &ShapeReference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
+		r.Type, r.Reference = ReplyMessage, &Reference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
 	}
 	if err := s.Fill(r, b, c.Files); err != nil {
 		return nil, err
 	}
 	it.Followups = append(it.Followups, r.ID)
 	s.Post(r)
-	return r.ShapeMessage, nil
+	return r.Message, nil
 }
 
 // answered changes a message of the interaction and ends the thinking.
@@ -74,9 +74,9 @@ func (s *RESTServer) answered(it *InteractionExchange, r *MessageRecord, b Messa
 	if r.ID == it.Original {
 		it.Thinking = false
 	}
-	r.Flags &^= ShapeFlagLoading
+	r.Flags &^= FlagLoading
 	s.RecordEdit(r)
-	return r.ShapeMessage, nil
+	return r.Message, nil
 }
 
 func (s *RESTServer) getResponse(c *RESTCall) (any, error) {
@@ -84,7 +84,7 @@ func (s *RESTServer) getResponse(c *RESTCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.ShapeMessage, nil
+	return r.Message, nil
 }
 
 func (s *RESTServer) editResponse(c *RESTCall) (any, error) {

@@ -4,13 +4,13 @@ import "time"
 
 // An Interaction is a command, a pressed button, a filled modal or a question
 // for completions, and what the bot has answered so far.
-type ShapeInteraction struct {
+type Interaction struct {
 	ID        string
 	Token     string
 	Type      int
 	ChannelID string
 	GuildID   string
-	User      ShapeUser
+	User      User
 	At        time.Time
 	// Answer is the type of the first answer, 0 before it came.
 	Answer     int
@@ -21,17 +21,17 @@ type ShapeInteraction struct {
 	Thinking bool
 	// Original is the message that answers (or, for AnswerEdit and
 	// AnswerDeferredEdit, the one with the button); nil when there is none.
-	Original *ShapeMessage
+	Original *Message
 	// Followups are the further messages, oldest first.
-	Followups []ShapeMessage
+	Followups []Message
 	// Modal is set when the answer is a modal.
-	Modal *ShapeModal
+	Modal *Modal
 	// Choices are the completions.
-	Choices []ShapeOptionChoice
+	Choices []OptionChoice
 }
 
 // Text is what the original answer says now.
-func (i ShapeInteraction) Text() string {
+func (i Interaction) Text() string {
 	if i.Original == nil {
 		return ""
 	}
@@ -39,10 +39,10 @@ func (i ShapeInteraction) Text() string {
 }
 
 // A Modal is a form that the person sees.
-type ShapeModal struct {
+type Modal struct {
 	CustomID   string
 	Title      string
-	Components []ShapeComponent
+	Components []Component
 }
 
 // InteractionExchange is the server's side of it.
@@ -50,8 +50,8 @@ type InteractionExchange struct {
 	ID, Token  string
 	App        *Account
 	Kind       int
-	Channel    *ShapeChannel
-	User       ShapeUser
+	Channel    *Channel
+	User       User
 	Name       string // of the command
 	At         time.Time
 	Target     string // id of the message with the button
@@ -61,15 +61,15 @@ type InteractionExchange struct {
 	Thinking   bool
 	Original   string // id of a message, "" when there is none
 	Followups  []string
-	Modal      *ShapeModal
-	Choices    []ShapeOptionChoice
+	Modal      *Modal
+	Choices    []OptionChoice
 	Forgotten  bool
 }
 
 // ResponseData is the part that is not a message.
 type ResponseData struct {
-	CustomID   string              `json:"custom_id"`
-	Title      string              `json:"title"`
-	Components []ShapeComponent    `json:"components"`
-	Choices    []ShapeOptionChoice `json:"choices"`
+	CustomID   string         `json:"custom_id"`
+	Title      string         `json:"title"`
+	Components []Component    `json:"components"`
+	Choices    []OptionChoice `json:"choices"`
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // A Request is one call of the REST API as it came.
-type ShapeRequest struct {
+type Request struct {
 	At     time.Time
-	Route  ShapeRoute // "" when the API has no such route
+	Route  Route // "" when the API has no such route
 	Method string
 	Path   string // without /api/v9
 	Query  url.Values
@@ -20,7 +20,7 @@ type ShapeRequest struct {
 }
 
 // JSON is the body, or the payload_json part of a multipart body.
-func (r ShapeRequest) JSON() json.RawMessage {
+func (r Request) JSON() json.RawMessage {
 	c := RESTCall{Request: &http.Request{Header: r.Header}}
 	if err := c.Parse(r.Body); err != nil {
 		return nil

@@ -32,7 +32,7 @@ func newStudio(t *testing.T, asBot bool, version int) studio {
 	d := w.session(t)
 	if s.eve = w.bot; !asBot {
 		s.eve = w.CreateAccount("eve", "of eve")
-		w.AddMember(w.guild, s.eve.ShapeUser)
+		w.AddMember(w.guild, s.eve.User)
 		d.Token, d.Identify.Token = s.eve.Token, s.eve.Token
 	}
 	d.SyncEvents = true
@@ -238,10 +238,10 @@ func TestStreamsEndForTheDocumentedReasons(t *testing.T) {
 	}
 	s.golive(t)
 	s.await(t, "STREAM_SERVER_UPDATE")
-	s.LeaveVoice(s.guild, s.eve.ShapeUser)
+	s.LeaveVoice(s.guild, s.eve.User)
 	s.await(t, "STREAM_DELETE")
 	s.SetPermissions(s.guild, discordtest.Role{}, discordtest.Everyday&^discordtest.GoLive)
-	s.JoinVoice(s.call, s.eve.ShapeUser)
+	s.JoinVoice(s.call, s.eve.User)
 	s.golive(t)
 	if got, want := s.await(t, "STREAM_DELETE")["reason"], discordtest.StreamUnauthorized; got != want {
 		t.Errorf("got reason %v, want %s", got, want)

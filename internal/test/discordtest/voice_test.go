@@ -58,7 +58,7 @@ func (c callTown) connect(t *testing.T, session string, server *discordgo.VoiceS
 }
 
 func (c callTown) seat() voicetest.ClientID {
-	return discordtest.VoiceClientID(c.guild, c.town.bot.ShapeUser)
+	return discordtest.VoiceClientID(c.guild, c.town.bot.User)
 }
 
 // ended waits for the close code with which the member's connection ends.
@@ -101,7 +101,7 @@ func TestABotAndAPersonHearEachOther(t *testing.T) {
 func TestAKickClosesWith4014AndEndsTheTicket(t *testing.T) {
 	c := newCallTown(t, voicetest.Config{})
 	bot := c.enter(t, c.call.ID)
-	c.LeaveVoice(c.guild, c.town.bot.ShapeUser)
+	c.LeaveVoice(c.guild, c.town.bot.User)
 	ended(t, bot, voicetest.CloseDisconnected)
 	if v := next(t, c.states); v.ChannelID != "" {
 		t.Errorf("got channel %q, want none", v.ChannelID)
@@ -114,7 +114,7 @@ func TestAMoveGivesAnotherRoom(t *testing.T) {
 	bot := c.enter(t, c.call.ID)
 	ada := c.person(t, other, c.ada)
 	next(t, c.states)
-	c.MoveVoice(other, c.town.bot.ShapeUser)
+	c.MoveVoice(other, c.town.bot.User)
 	ended(t, bot, voicetest.CloseDisconnected)
 	v := next(t, c.states)
 	if v.ChannelID != other.ID {
