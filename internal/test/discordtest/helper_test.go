@@ -3,6 +3,7 @@ package discordtest_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func (w town) session(t *testing.T) *discordgo.Session {
 	d.LogLevel = -1
 	d.Identify.Intents = discordgo.IntentsAll
 	d.ShouldRetryOnRateLimit = false
-	w.Configure(d)
+	d.Client = &http.Client{Transport: w.Transport()}
 	return d
 }
 

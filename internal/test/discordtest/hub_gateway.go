@@ -16,11 +16,9 @@ const (
 	opDispatch       = 0
 	OpHeartbeat      = 1
 	opIdentify       = 2
-	opPresence       = 3
 	opVoiceState     = 4
 	opResume         = 6
 	OpReconnect      = 7
-	opRequestMembers = 8
 	OpInvalidSession = 9
 	opHello          = 10
 	opHeartbeatAck   = 11
@@ -47,17 +45,15 @@ const (
 
 // Documented limits of what a client may send.
 const (
-	maxFrame         = 4096
-	framesAMinute    = 120
-	readLimit        = 1 << 20
-	compressFromSize = 256
+	maxFrame      = 4096
+	framesAMinute = 120
+	readLimit     = 1 << 20
 )
 
 // Gateway is all connections and sessions. The server's lock guards it.
 type Gateway struct {
 	Conns    map[*Conn]bool
 	Sessions map[string]*session
-	starts   int
 }
 
 func newGateway() Gateway {
@@ -69,8 +65,7 @@ func newGateway() Gateway {
 type Conn struct {
 	ws      *websocket.Conn
 	socket  net.Conn
-	stream  *zlibStream // transport compression, nil without
-	Session *session    // nil before identify
+	Session *session // nil before identify
 	Bot     string
 	sent    []time.Time // when the client sent, within the last minute
 	silence *time.Timer // fires when no heartbeat comes
@@ -83,10 +78,9 @@ type Conn struct {
 
 // OutgoingPayload is a payload, or the order to close.
 type OutgoingPayload struct {
-	Payload  []byte
-	compress bool
-	code     int
-	reason   string
+	Payload []byte
+	code    int
+	reason  string
 }
 
 // Push queues a message, or the order to close.
@@ -104,7 +98,7 @@ func (c *Conn) Push(o OutgoingPayload) {
 func (c *Conn) Cut() { _ = c.socket.Close() }
 
 // AcceptGateway is a connection of the main gateway, from its first byte to its last.
-func (s *Hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
+func (s *hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 	socket := Socket(r)
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
@@ -114,9 +108,6 @@ func (s *Hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 	ws.SetReadLimit(readLimit)
 	c := &Conn{ws: ws, socket: socket, wake: make(chan struct{}, 1)}
 	query := r.URL.Query()
-	if query.Get("compress") == "zlib-stream" {
-		c.stream = newZlibStream()
-	}
 	if !s.addConn(c) {
 		return
 	}
@@ -139,7 +130,7 @@ func (s *Hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 }
 
 // addConn registers the connection and says hello.
-func (s *Hub) addConn(c *Conn) bool {
+func (s *hub) addConn(c *Conn) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if s.Closed {
@@ -154,7 +145,7 @@ func (s *Hub) addConn(c *Conn) bool {
 
 // removeConn forgets the connection. A client that says goodbye with 1000 or 1001
 // gives up its session; any other end leaves it to be resumed.
-func (s *Hub) removeConn(c *Conn, code int) {
+func (s *hub) removeConn(c *Conn, code int) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	c.silence.Stop()
@@ -175,7 +166,7 @@ func (s *Hub) removeConn(c *Conn, code int) {
 	s.Notify()
 }
 
-func (s *Hub) readLoop(ctx context.Context, c *Conn) error {
+func (s *hub) readLoop(ctx context.Context, c *Conn) error {
 	for {
 		_, data, err := c.ws.Read(ctx)
 		if err != nil {
@@ -206,33 +197,22 @@ func (c *Conn) writeLoop(ctx context.Context) {
 				_ = c.ws.Close(websocket.StatusCode(o.code), o.reason) // the reader sees how it ended
 				return
 			}
-			if c.write(ctx, o) != nil {
+			if c.ws.Write(ctx, websocket.MessageText, o.Payload) != nil {
 				return
 			}
 		}
 	}
 }
 
-func (c *Conn) write(ctx context.Context, o OutgoingPayload) error {
-	switch {
-	case c.stream != nil:
-		return c.ws.Write(ctx, websocket.MessageBinary, c.stream.pack(o.Payload))
-	case o.compress:
-		return c.ws.Write(ctx, websocket.MessageBinary, zlibPack(o.Payload))
-	default:
-		return c.ws.Write(ctx, websocket.MessageText, o.Payload)
-	}
-}
-
 // closeConn closes one connection with a code. The session stays.
-func (s *Hub) closeConn(c *Conn, code int, reason string) {
+func (s *hub) closeConn(c *Conn, code int, reason string) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.CloseConn(c, code, reason)
 }
 
 // CloseConn is closeConn with the lock held.
-func (s *Hub) CloseConn(c *Conn, code int, reason string) {
+func (s *hub) CloseConn(c *Conn, code int, reason string) {
 	if c.Closing != 0 {
 		return
 	}
@@ -252,7 +232,7 @@ type gatewayPayload struct {
 }
 
 // SendOp sends a message that is not an event.
-func (s *Hub) SendOp(c *Conn, op int, data any) {
+func (s *hub) SendOp(c *Conn, op int, data any) {
 	d, err := json.Marshal(data)
 	if err != nil {
 		return
@@ -260,7 +240,7 @@ func (s *Hub) SendOp(c *Conn, op int, data any) {
 	s.sendPayload(c, gatewayPayload{Op: op, Data: d})
 }
 
-func (s *Hub) sendPayload(c *Conn, p gatewayPayload) {
+func (s *hub) sendPayload(c *Conn, p gatewayPayload) {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return
@@ -269,8 +249,6 @@ func (s *Hub) sendPayload(c *Conn, p gatewayPayload) {
 	if p.Type != nil {
 		f.Type, f.Seq = *p.Type, *p.Seq
 	}
-	compress := c.Session != nil && c.Session.compress && len(text) >= compressFromSize
-	f.Binary = compress || c.stream != nil
 	s.Frames = append(s.Frames, f)
-	c.Push(OutgoingPayload{Payload: text, compress: compress})
+	c.Push(OutgoingPayload{Payload: text})
 }

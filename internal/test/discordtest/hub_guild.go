@@ -3,7 +3,7 @@ package discordtest
 import "strings"
 
 // GatewayURL is where clients connect to the main gateway.
-func (s *Hub) GatewayURL() string { return "ws" + strings.TrimPrefix(s.URL, "http") }
+func (s *hub) GatewayURL() string { return "ws" + strings.TrimPrefix(s.URL, "http") }
 
 // GuildObject is a guild without what only GUILD_CREATE has.
 func GuildObject(g *GuildState) map[string]any {
@@ -16,7 +16,7 @@ func GuildObject(g *GuildState) map[string]any {
 }
 
 // ChannelsOf lists the guild's channels, or its threads.
-func (s *Hub) ChannelsOf(g *GuildState, threads bool) []*Channel {
+func (s *hub) ChannelsOf(g *GuildState, threads bool) []*Channel {
 	list := []*Channel{}
 	for _, id := range g.Channels {
 		if ch := s.Channels[id]; (ch.Type == PublicThread) == threads {
@@ -27,7 +27,7 @@ func (s *Hub) ChannelsOf(g *GuildState, threads bool) []*Channel {
 }
 
 // AddChannel puts a channel or a thread into its guild, and tells of it.
-func (s *Hub) AddChannel(ch *Channel) {
+func (s *hub) AddChannel(ch *Channel) {
 	s.Channels[ch.ID] = ch
 	g := s.Guilds[ch.GuildID]
 	g.Channels = append(g.Channels, ch.ID)

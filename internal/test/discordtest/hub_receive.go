@@ -7,7 +7,7 @@ import (
 )
 
 // receive deals with one message of a client. The lock is held.
-func (s *Hub) receive(c *Conn, data []byte) {
+func (s *hub) receive(c *Conn, data []byte) {
 	var p gatewayPayload
 	if err := json.Unmarshal(data, &p); err != nil || len(data) > maxFrame {
 		s.Frames = append(s.Frames, Frame{At: s.Now(), Bot: c.Bot, Received: true, Op: -1})
@@ -35,7 +35,7 @@ func (s *Hub) receive(c *Conn, data []byte) {
 		default:
 			s.resume(c, p.Data)
 		}
-	case opPresence, opVoiceState, opRequestMembers, opStreamCreate, opStreamDelete, opStreamWatch, opStreamPing, opStreamPause:
+	case opVoiceState, opStreamCreate, opStreamDelete, opStreamWatch, opStreamPing, opStreamPause:
 		s.command(c, p)
 	default:
 		s.CloseConn(c, CloseUnknownOpcode, "Unknown opcode.")
@@ -43,26 +43,15 @@ func (s *Hub) receive(c *Conn, data []byte) {
 }
 
 // command deals with what only a signed-in client may send.
-func (s *Hub) command(c *Conn, p gatewayPayload) {
+func (s *hub) command(c *Conn, p gatewayPayload) {
 	if c.Session == nil {
 		s.CloseConn(c, CloseNotAuthenticated, "Not authenticated.")
 		return
 	}
 	var ok bool
 	switch p.Op {
-	case opPresence:
-		var presence struct {
-			Since      *int64            `json:"since"`
-			Activities []json.RawMessage `json:"activities"`
-			Status     string            `json:"status"`
-			AFK        bool              `json:"afk"`
-		}
-		ok = json.Unmarshal(p.Data, &presence) == nil && presence.Activities != nil &&
-			slices.Contains([]string{"online", "dnd", "idle", "invisible", "offline"}, presence.Status)
 	case opVoiceState:
 		ok = s.updateVoice(c.Session, p.Data)
-	case opRequestMembers:
-		ok = s.sendMembers(c.Session, p.Data)
 	default:
 		ok = s.streamCommand(c.Session, p.Op, p.Data)
 	}
@@ -72,7 +61,7 @@ func (s *Hub) command(c *Conn, p gatewayPayload) {
 }
 
 // rateLimited counts what the client sent within the last minute.
-func (s *Hub) rateLimited(c *Conn) bool {
+func (s *hub) rateLimited(c *Conn) bool {
 	now := s.Now()
 	c.sent = append(slices.DeleteFunc(c.sent, func(t time.Time) bool { return now.Sub(t) >= time.Minute }), now)
 	return len(c.sent) > framesAMinute
@@ -82,13 +71,11 @@ func (s *Hub) rateLimited(c *Conn) bool {
 type identifyData struct {
 	Token      string          `json:"token"`
 	Properties json.RawMessage `json:"properties"`
-	Compress   bool            `json:"compress"`
-	Threshold  int             `json:"large_threshold"`
 	Shard      *[2]int         `json:"shard"`
 	Intents    *Intents        `json:"intents"`
 }
 
-func (s *Hub) identify(c *Conn, data json.RawMessage) {
+func (s *hub) identify(c *Conn, data json.RawMessage) {
 	var d identifyData
 	if err := json.Unmarshal(data, &d); err != nil || d.Properties == nil {
 		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
@@ -111,21 +98,20 @@ func (s *Hub) identify(c *Conn, data json.RawMessage) {
 	case *d.Intents&bot.Forbidden != 0:
 		s.CloseConn(c, CloseDisallowedIntents, "Disallowed intent(s).")
 	default:
-		s.starts++
 		s.startSession(c, bot, d)
 	}
 }
 
 // accountForToken finds the account for a token as the gateway is given it: a bot's may
 // come without the word "Bot".
-func (s *Hub) accountForToken(token string) *Account {
+func (s *hub) accountForToken(token string) *Account {
 	if a := s.AccountWith(token); a != nil {
 		return a
 	}
 	return s.AccountWith("Bot " + token)
 }
 
-func (s *Hub) resume(c *Conn, data json.RawMessage) {
+func (s *hub) resume(c *Conn, data json.RawMessage) {
 	var d struct {
 		Token     string `json:"token"`
 		SessionID string `json:"session_id"`
@@ -149,6 +135,3 @@ func (s *Hub) resume(c *Conn, data json.RawMessage) {
 		s.replay(c, found, d.Seq)
 	}
 }
-
-// StartsLeft is how many identifies are left today.
-func (s *Hub) StartsLeft() int { return max(0, s.Config.SessionStarts-s.starts) }

@@ -16,7 +16,6 @@ type Frame struct {
 	Type     string
 	Seq      int64
 	Data     json.RawMessage
-	Binary   bool // it went over the wire compressed
 }
 
 // A Disconnect is the end of one gateway connection.
@@ -36,7 +35,7 @@ type recordedTraffic struct {
 }
 
 // RecordRequest notes a request, and returns its number for RecordStatus.
-func (s *Hub) RecordRequest(r *http.Request, route Route, body []byte) int {
+func (s *hub) RecordRequest(r *http.Request, route Route, body []byte) int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.Requests = append(s.Requests, Request{
@@ -48,7 +47,7 @@ func (s *Hub) RecordRequest(r *http.Request, route Route, body []byte) int {
 }
 
 // RecordStatus completes the request with that number, counted from 1.
-func (s *Hub) RecordStatus(number, status int) {
+func (s *hub) RecordStatus(number, status int) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if number > 0 {

@@ -59,7 +59,7 @@ type Stream struct {
 }
 
 // streamCommand is ops 18 to 22. It reports whether the data could be read.
-func (s *Hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
+func (s *hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
 	if ses.Bot.User.Bot && s.BotFate != AllowBots {
 		if s.BotFate == DeleteBots && op == opStreamCreate {
 			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": s.keyOf(ses, data), "reason": StreamUnauthorized})
@@ -98,7 +98,7 @@ func (s *Hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
 }
 
 // keyOf is the key that a stream would have.
-func (s *Hub) keyOf(ses *session, data json.RawMessage) string {
+func (s *hub) keyOf(ses *session, data json.RawMessage) string {
 	var d struct {
 		Type      string `json:"type"`
 		GuildID   string `json:"guild_id"`
@@ -110,7 +110,7 @@ func (s *Hub) keyOf(ses *session, data json.RawMessage) string {
 	return strings.Join([]string{d.Type, d.GuildID, d.ChannelID, ses.Bot.User.ID}, ":")
 }
 
-func (s *Hub) createStream(ses *session, data json.RawMessage) bool {
+func (s *hub) createStream(ses *session, data json.RawMessage) bool {
 	key, user := s.keyOf(ses, data), ses.Bot.User.ID
 	if key == "" {
 		return false
@@ -162,14 +162,14 @@ func (st *StreamState) object() map[string]any {
 
 // FindStreamServer opens a port for the stream. While the server is being closed
 // there is none.
-func (s *Hub) FindStreamServer(st *StreamState) {
+func (s *hub) FindStreamServer(st *StreamState) {
 	if endpoint, err := s.Voice.Endpoint(); err == nil {
 		st.Endpoint = endpoint
 	}
 }
 
 // StreamCredentials lets a user connect to a stream.
-func (s *Hub) StreamCredentials(st *StreamState, user string) voicetest.Credentials {
+func (s *hub) StreamCredentials(st *StreamState, user string) voicetest.Credentials {
 	t := voicetest.Credentials{
 		ClientID: voicetest.ClientID{Server: st.Server, User: user}, Room: st.Channel, Session: st.Sessions[user],
 		Token: "stream-" + s.NewID(), Group: st.server - 1,
@@ -180,7 +180,7 @@ func (s *Hub) StreamCredentials(st *StreamState, user string) voicetest.Credenti
 
 // SendStreamServer tells one user, if they are a client of the gateway, where the
 // stream is.
-func (s *Hub) SendStreamServer(st *StreamState, user string) {
+func (s *hub) SendStreamServer(st *StreamState, user string) {
 	ses := s.Sessions[st.Sessions[user]]
 	if ses == nil {
 		return
@@ -195,7 +195,7 @@ func (s *Hub) SendStreamServer(st *StreamState, user string) {
 }
 
 // sendStream tells all who are part of the stream how it stands.
-func (s *Hub) sendStream(st *StreamState) {
+func (s *hub) sendStream(st *StreamState) {
 	for _, id := range st.Sessions {
 		if ses := s.Sessions[id]; ses != nil {
 			s.Dispatch(ses, "STREAM_UPDATE", st.object())
@@ -205,7 +205,7 @@ func (s *Hub) sendStream(st *StreamState) {
 }
 
 // AddStreamViewer lets a user see the stream.
-func (s *Hub) AddStreamViewer(st *StreamState, session, user string) {
+func (s *hub) AddStreamViewer(st *StreamState, session, user string) {
 	v, there := st.Guild.Voice[user]
 	ses := s.Sessions[session]
 	if !there || *v.ChannelID != st.Channel {
@@ -226,7 +226,7 @@ func (s *Hub) AddStreamViewer(st *StreamState, session, user string) {
 }
 
 // removeStreamViewer ends the stream for one viewer.
-func (s *Hub) removeStreamViewer(st *StreamState, user, reason string) {
+func (s *hub) removeStreamViewer(st *StreamState, user, reason string) {
 	if ses := s.Sessions[st.Sessions[user]]; ses != nil {
 		s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": st.Key, "reason": reason})
 	}
@@ -238,7 +238,7 @@ func (s *Hub) removeStreamViewer(st *StreamState, user, reason string) {
 
 // EndStream ends the stream for all. Viewers read that it has ended, the owner
 // why.
-func (s *Hub) EndStream(st *StreamState, reason string) {
+func (s *hub) EndStream(st *StreamState, reason string) {
 	if s.Shown[st.Key] != st {
 		return
 	}
@@ -261,7 +261,7 @@ func (s *Hub) EndStream(st *StreamState, reason string) {
 }
 
 // leaveStreams ends what a user who leaves a channel shows or watches there.
-func (s *Hub) leaveStreams(g *GuildState, user string) {
+func (s *hub) leaveStreams(g *GuildState, user string) {
 	for _, st := range s.Shown {
 		switch {
 		case st.Guild != g || st.Sessions[user] == "":

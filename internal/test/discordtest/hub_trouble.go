@@ -7,7 +7,7 @@ type faultSettings struct {
 }
 
 // Plan orders what comes of the next request of a route. It takes the lock.
-func (s *Hub) Plan(route Route, p RoutePlan) {
+func (s *hub) Plan(route Route, p RoutePlan) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if s.plans == nil {
@@ -17,7 +17,7 @@ func (s *Hub) Plan(route Route, p RoutePlan) {
 }
 
 // PlanFor takes the next order for the route, if there is one.
-func (s *Hub) PlanFor(route Route) RoutePlan {
+func (s *hub) PlanFor(route Route) RoutePlan {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	list := s.plans[route]

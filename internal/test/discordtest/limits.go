@@ -15,25 +15,15 @@ const (
 	maxRows        = 5
 	maxButtons     = 5
 	maxCustomID    = 100
-	maxV2          = 40
 )
 
 // CheckBody holds a message, as it would be, against the limits.
 func (m *Message) CheckBody() error {
 	var f FormErrors
-	v2 := m.Flags&FlagComponentsV2 != 0
 	f.Length("content", m.Content, 0, maxContent)
 	f.Count("attachments", len(m.Attachments), 0, maxAttachments)
 	checkEmbeds(&f, m)
-	if v2 {
-		if m.Content != "" {
-			f.Add("content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "The 'content' field cannot be used when using MessageFlags.IS_COMPONENTS_V2")
-		}
-		if len(m.Embeds) > 0 {
-			f.Add("embeds", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "The 'embeds' field cannot be used when using MessageFlags.IS_COMPONENTS_V2")
-		}
-	}
-	checkComponents(&f, m.Components, v2)
+	checkComponents(&f, m.Components)
 	return f.Err()
 }
 

@@ -9,16 +9,13 @@ import (
 // Message types and flags, with Discord's numbers.
 const (
 	PlainMessage        = 0
-	ThreadStarted       = 18
 	ReplyMessage        = 19
 	SlashCommandMessage = 20
 
 	FlagSuppressEmbeds = 1 << 2
-	FlagHasThread      = 1 << 5
 	FlagEphemeral      = 1 << 6
 	FlagLoading        = 1 << 7
 	FlagSilent         = 1 << 12
-	FlagComponentsV2   = 1 << 15
 )
 
 // A Message as it is now. ViewerID is set on ephemeral messages: the only
@@ -37,7 +34,6 @@ type Message struct {
 	Attachments         []Attachment         `json:"attachments"`
 	Embeds              []Embed              `json:"embeds"`
 	Components          []Component          `json:"components"`
-	Reactions           []ReactionCount      `json:"reactions,omitempty"`
 	Pinned              bool                 `json:"pinned"`
 	Type                int                  `json:"type"`
 	Flags               int                  `json:"flags"`
@@ -55,7 +51,7 @@ type Message struct {
 func (m Message) Buttons() []Component {
 	var found []Component
 	for _, row := range m.Components {
-		for _, c := range row.all() {
+		for _, c := range row.Components {
 			if c.Type == ButtonComponent {
 				found = append(found, c)
 			}
@@ -96,13 +92,6 @@ type Attachment struct {
 	Data []byte `json:"-"`
 }
 
-// A ReactionCount sums up one emoji below a message.
-type ReactionCount struct {
-	Count int   `json:"count"`
-	Me    bool  `json:"me"`
-	Emoji Emoji `json:"emoji"`
-}
-
 // An Emoji is a character (ID nil) or a guild's own picture.
 type Emoji struct {
 	ID       *string `json:"id"`
@@ -116,20 +105,12 @@ type MessageVersion struct {
 	Message
 }
 
-// A Reaction is one person's emoji below a message.
-type Reaction struct {
-	Emoji string // a character, or "name:id"
-	User  User
-	At    time.Time
-}
-
 // MessageRecord is a message with its past.
 type MessageRecord struct {
 	Message
-	GuildID   string
-	Versions  []MessageVersion
-	Deleted   bool
-	Reactions []Reaction
+	GuildID  string
+	Versions []MessageVersion
+	Deleted  bool
 }
 
 // CopyMessage gives a message that shares nothing the server still changes.
@@ -138,7 +119,6 @@ func CopyMessage(m Message) Message {
 	m.Attachments = slices.Clone(m.Attachments)
 	m.Embeds = slices.Clone(m.Embeds)
 	m.Components = slices.Clone(m.Components)
-	m.Reactions = slices.Clone(m.Reactions)
 	return m
 }
 
@@ -189,22 +169,6 @@ func (m Message) ReadableBy(bot string, guild string, granted bool) Message {
 		m.Referenced = &referenced
 	}
 	return m
-}
-
-// Counted sums up the reactions as one bot sees them.
-func (r *MessageRecord) Counted(bot string) []ReactionCount {
-	var out []ReactionCount
-	for _, one := range r.Reactions {
-		emoji := ParseEmoji(one.Emoji)
-		i := slices.IndexFunc(out, func(c ReactionCount) bool { return c.Emoji.text() == one.Emoji })
-		if i < 0 {
-			out = append(out, ReactionCount{Emoji: emoji})
-			i = len(out) - 1
-		}
-		out[i].Count++
-		out[i].Me = out[i].Me || one.User.ID == bot
-	}
-	return out
 }
 
 // rawJSON keeps the JSON of fields that the server only passes on.

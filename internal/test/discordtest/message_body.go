@@ -77,13 +77,13 @@ func (a *allowedMentions) allows(kind, id string) bool {
 
 // Fill puts the body and the files into a message and holds it against the
 // limits. Nothing is changed on an error.
-func (s *RESTServer) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error {
+func (s *hub) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error {
 	m := CopyMessage(r.Message)
 	if b.Content != nil {
 		m.Content = strings.TrimSpace(*b.Content)
 	}
 	if b.Flags != nil { // the others are settled when the message is made
-		m.Flags = m.Flags&^FlagSuppressEmbeds | *b.Flags&(FlagSuppressEmbeds|FlagComponentsV2)
+		m.Flags = m.Flags&^FlagSuppressEmbeds | *b.Flags&FlagSuppressEmbeds
 	}
 	if b.Embeds != nil {
 		m.Embeds = *b.Embeds
@@ -129,7 +129,7 @@ func numberComponents(list []Component, last *int) {
 
 // fillFiles keeps the listed old files (all, when there is no list) and adds
 // the new ones.
-func (s *RESTServer) fillFiles(m *Message, list *[]attachmentBody, files []UploadedFile) {
+func (s *hub) fillFiles(m *Message, list *[]attachmentBody, files []UploadedFile) {
 	if list != nil {
 		m.Attachments = slices.DeleteFunc(m.Attachments, func(a Attachment) bool {
 			return !slices.ContainsFunc(*list, func(b attachmentBody) bool { return b.id() == a.ID })
@@ -156,7 +156,7 @@ func (s *RESTServer) fillFiles(m *Message, list *[]attachmentBody, files []Uploa
 var unsafeName = regexp.MustCompile(`[^\w.\-]+`)
 
 // NewAttachment stores a file.
-func (s *RESTServer) NewAttachment(channel string, f UploadedFile) Attachment {
+func (s *hub) NewAttachment(channel string, f UploadedFile) Attachment {
 	id, name := s.NewID(), unsafeName.ReplaceAllString(f.Name, "_")
 	url := s.URL + "/attachments/" + channel + "/" + id + "/" + name
 	return Attachment{
@@ -172,7 +172,7 @@ var (
 
 // fillMentions lists the users and roles that the text mentions and that the
 // sender allows to be called.
-func (s *RESTServer) fillMentions(m *Message, guild string, allowed *allowedMentions) {
+func (s *hub) fillMentions(m *Message, guild string, allowed *allowedMentions) {
 	m.Mentions, m.MentionRoles = []User{}, []string{}
 	if m.Type == ReplyMessage && m.Referenced != nil && (allowed == nil || allowed.RepliedUser) {
 		m.Mentions = append(m.Mentions, m.Referenced.Author)

@@ -13,8 +13,6 @@ type Permissions uint64
 // Permission bits that the server looks at, with Discord's numbers.
 const (
 	Administrator      Permissions = 1 << 3
-	ManageChannels     Permissions = 1 << 4
-	AddReactions       Permissions = 1 << 6
 	GoLive             Permissions = 1 << 9
 	ViewChannel        Permissions = 1 << 10
 	SendMessages       Permissions = 1 << 11
@@ -31,7 +29,7 @@ const (
 	SendInThreads      Permissions = 1 << 38
 
 	// Everyday is what everyone has in a new guild.
-	Everyday = AddReactions | ViewChannel | SendMessages | EmbedLinks | AttachFiles | ReadMessageHistory |
+	Everyday = ViewChannel | SendMessages | EmbedLinks | AttachFiles | ReadMessageHistory |
 		MentionEveryone | Connect | Speak | GoLive | UseCommands | CreateThreads | SendInThreads
 
 	// allPermissions is what owners and administrators have.

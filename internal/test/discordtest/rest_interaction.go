@@ -7,31 +7,25 @@ import (
 
 // Interaction types, with Discord's numbers.
 const (
-	CommandInteraction      = 2
-	ComponentInteraction    = 3
-	AutocompleteInteraction = 4
-	ModalInteraction        = 5
+	CommandInteraction   = 2
+	ComponentInteraction = 3
 )
 
 // Answers to interactions, with Discord's numbers.
 const (
-	AnswerPong          = 1
 	AnswerMessage       = 4
 	AnswerDeferred      = 5
 	AnswerDeferredEdit  = 6
-	AnswerEdit          = 7
-	AnswerChoices       = 8
-	AnswerModal         = 9
 	answerInTime        = 3 * time.Second
 	interactionLifetime = 15 * time.Minute
 )
 
 // InteractionState is how an interaction stands now, as tests see it.
-func (s *RESTServer) InteractionState(it *InteractionExchange) Interaction {
+func (s *hub) InteractionState(it *InteractionExchange) Interaction {
 	out := Interaction{
 		ID: it.ID, Token: it.Token, Type: it.Kind, ChannelID: it.Channel.ID, GuildID: it.Channel.GuildID,
 		User: it.User, At: it.At, Answer: it.Answer, AnsweredAt: it.AnsweredAt, Ephemeral: it.Ephemeral,
-		Thinking: it.Thinking, Modal: it.Modal, Choices: it.Choices,
+		Thinking: it.Thinking,
 	}
 	if r := s.Messages[it.Original]; r != nil && !r.Deleted {
 		m := CopyMessage(r.Message)
@@ -46,7 +40,7 @@ func (s *RESTServer) InteractionState(it *InteractionExchange) Interaction {
 }
 
 // Interact makes an interaction and tells the bot. The lock is held.
-func (s *RESTServer) Interact(it *InteractionExchange, data any) Interaction {
+func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 	it.ID, it.Token, it.At = s.NewID(), "interaction-"+s.NewID(), s.Now()
 	s.Interactions[it.ID] = it
 	d := map[string]any{

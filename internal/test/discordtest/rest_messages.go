@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 )
 
 // channelFor finds the channel of the request and asks for permissions there.
-func (s *RESTServer) channelFor(c *RESTCall, need Permissions) (*Channel, error) {
+func (s *hub) channelFor(c *RESTCall, need Permissions) (*Channel, error) {
 	ch := s.Channels[c.PathValue("channel")]
 	if ch == nil {
 		return nil, ErrUnknownChannel
@@ -25,7 +26,7 @@ func (s *RESTServer) channelFor(c *RESTCall, need Permissions) (*Channel, error)
 }
 
 // messageFor finds the message of the request. Ephemeral ones are not there.
-func (s *RESTServer) messageFor(c *RESTCall, ch *Channel) (*MessageRecord, error) {
+func (s *hub) messageFor(c *RESTCall, ch *Channel) (*MessageRecord, error) {
 	r := s.Messages[c.PathValue("message")]
 	if r == nil || r.Deleted || r.ChannelID != ch.ID || r.ViewerID != "" {
 		return nil, ErrUnknownMessage
@@ -33,7 +34,7 @@ func (s *RESTServer) messageFor(c *RESTCall, ch *Channel) (*MessageRecord, error
 	return r, nil
 }
 
-func (s *RESTServer) createMessage(c *RESTCall) (any, error) {
+func (s *hub) createMessage(c *RESTCall) (any, error) {
 	ch, err := s.channelFor(c, SendMessages)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (s *RESTServer) createMessage(c *RESTCall) (any, error) {
 	r := s.NewMessage(ch, c.Bot.User)
 	r.TTS, r.Nonce = b.TTS, b.Nonce
 	if b.Flags != nil {
-		r.Flags = *b.Flags & (FlagSuppressEmbeds | FlagSilent | FlagComponentsV2)
+		r.Flags = *b.Flags & FlagSuppressEmbeds
 	}
 	if b.Reference != nil && b.Reference.MessageID != "" {
 		if has&ReadMessageHistory == 0 {
@@ -77,7 +78,7 @@ const nonceLifetime = 5 * time.Minute
 
 // sameNonce finds the message that the author has made already with an enforced
 // nonce.
-func (s *RESTServer) sameNonce(ch *Channel, author User, b MessageBody) *MessageRecord {
+func (s *hub) sameNonce(ch *Channel, author User, b MessageBody) *MessageRecord {
 	if !b.EnforceNonce || b.Nonce == nil {
 		return nil
 	}
@@ -91,7 +92,7 @@ func (s *RESTServer) sameNonce(ch *Channel, author User, b MessageBody) *Message
 }
 
 // NewMessage makes a record that is not in the channel yet.
-func (s *RESTServer) NewMessage(ch *Channel, author User) *MessageRecord {
+func (s *hub) NewMessage(ch *Channel, author User) *MessageRecord {
 	return &MessageRecord{GuildID: ch.GuildID, Message: Message{
 		ID: s.NewID(), ChannelID: ch.ID, Author: author, Timestamp: s.Now().UTC(),
 		Mentions: []User{}, MentionRoles: []string{},
@@ -100,7 +101,7 @@ func (s *RESTServer) NewMessage(ch *Channel, author User) *MessageRecord {
 }
 
 // SetReference makes the message a reply.
-func (s *RESTServer) SetReference(r *MessageRecord, ref Reference) error {
+func (s *hub) SetReference(r *MessageRecord, ref Reference) error {
 	to := s.Messages[ref.MessageID]
 	if to == nil || to.Deleted || to.ChannelID != r.ChannelID || to.ViewerID != "" {
 		if ref.FailIfNotExists != nil && !*ref.FailIfNotExists {
@@ -116,7 +117,7 @@ func (s *RESTServer) SetReference(r *MessageRecord, ref Reference) error {
 }
 
 // Post puts the message into its channel and tells everyone who may see it.
-func (s *RESTServer) Post(r *MessageRecord) {
+func (s *hub) Post(r *MessageRecord) {
 	r.SaveVersion(s.Now())
 	s.Messages[r.ID] = r
 	s.MessagesOf[r.ChannelID] = append(s.MessagesOf[r.ChannelID], r.ID)
@@ -129,7 +130,7 @@ func (s *RESTServer) Post(r *MessageRecord) {
 }
 
 // RecordEdit stores the change of a message and tells everyone who may see it.
-func (s *RESTServer) RecordEdit(r *MessageRecord) {
+func (s *hub) RecordEdit(r *MessageRecord) {
 	now := s.Now().UTC()
 	r.EditedTimestamp = &now
 	r.SaveVersion(now)
@@ -140,7 +141,7 @@ func (s *RESTServer) RecordEdit(r *MessageRecord) {
 }
 
 // DeleteRecord deletes the message.
-func (s *RESTServer) DeleteRecord(r *MessageRecord) {
+func (s *hub) DeleteRecord(r *MessageRecord) {
 	r.Deleted = true
 	s.MessagesOf[r.ChannelID] = slices.DeleteFunc(s.MessagesOf[r.ChannelID], func(id string) bool { return id == r.ID })
 	if r.ViewerID == "" {
@@ -153,7 +154,7 @@ func (s *RESTServer) DeleteRecord(r *MessageRecord) {
 	s.Notify()
 }
 
-func (s *RESTServer) editMessage(c *RESTCall) (any, error) {
+func (s *hub) editMessage(c *RESTCall) (any, error) {
 	ch, err := s.channelFor(c, 0)
 	if err != nil {
 		return nil, err
@@ -176,42 +177,13 @@ func (s *RESTServer) editMessage(c *RESTCall) (any, error) {
 	return s.visibleMessage(r, c), nil
 }
 
-func (s *RESTServer) deleteMessage(c *RESTCall) (any, error) {
-	ch, err := s.channelFor(c, 0)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.messageFor(c, ch)
-	if err != nil {
-		return nil, err
-	}
-	if r.Author.ID != c.Bot.User.ID && s.Permissions(ch, c.Bot.User.ID)&ManageMessages == 0 {
-		return nil, ErrMissingPerms
-	}
-	s.DeleteRecord(r)
-	return nil, nil
-}
-
-func (s *RESTServer) getMessage(c *RESTCall) (any, error) {
-	ch, err := s.channelFor(c, ReadMessageHistory)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.messageFor(c, ch)
-	if err != nil {
-		return nil, err
-	}
-	return s.visibleMessage(r, c), nil
-}
-
 // visibleMessage is the message as the calling bot may read it.
-func (s *RESTServer) visibleMessage(r *MessageRecord, c *RESTCall) Message {
+func (s *hub) visibleMessage(r *MessageRecord, c *RESTCall) Message {
 	m := CopyMessage(r.Message)
-	m.Reactions = r.Counted(c.Bot.User.ID)
 	return m.ReadableBy(c.Bot.User.ID, r.GuildID, c.Bot.Forbidden&MessageContent == 0)
 }
 
-func (s *RESTServer) listMessages(c *RESTCall) (any, error) {
+func (s *hub) listMessages(c *RESTCall) (any, error) {
 	ch, err := s.channelFor(c, 0)
 	if err != nil {
 		return nil, err
@@ -240,32 +212,16 @@ func (s *RESTServer) listMessages(c *RESTCall) (any, error) {
 	return found, nil
 }
 
-// pageMessages cuts what before, after, around and limit ask for, oldest first.
-func pageMessages(list []*MessageRecord, query map[string][]string, limit int) []*MessageRecord {
-	bound := func(name string) (int64, bool) {
-		if len(query[name]) == 0 {
-			return 0, false
-		}
-		return SnowflakeNumber(query[name][0]), true
-	}
-	if id, ok := bound("before"); ok {
-		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= id })
-	} else if id, ok := bound("after"); ok {
-		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) <= id })
-		return list[:min(limit, len(list))]
-	} else if id, ok := bound("around"); ok {
-		i := slices.IndexFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= id })
-		if i < 0 {
-			i = len(list)
-		}
-		list = list[max(0, i-limit/2):]
-		return list[:min(limit, len(list))]
+// pageMessages cuts what before and limit ask for, oldest first.
+func pageMessages(list []*MessageRecord, query url.Values, limit int) []*MessageRecord {
+	if before := query.Get("before"); before != "" {
+		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= SnowflakeNumber(before) })
 	}
 	return list[max(0, len(list)-limit):]
 }
 
 // download serves a file, as Discord's content network does.
-func (s *RESTServer) download(w http.ResponseWriter, r *http.Request) {
+func (s *hub) download(w http.ResponseWriter, r *http.Request) {
 	s.Mu.Lock()
 	file, ok := s.attachment(r.PathValue("attachment"))
 	s.Mu.Unlock()
@@ -279,12 +235,8 @@ func (s *RESTServer) download(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(file.Data) // a client that has gone is not our concern
 }
 
-// attachment finds a file of a message, also of an earlier version, or of a
-// command.
-func (s *RESTServer) attachment(id string) (Attachment, bool) {
-	if a, ok := s.Uploads[id]; ok {
-		return a, true
-	}
+// attachment finds a file of a message, also of an earlier version.
+func (s *hub) attachment(id string) (Attachment, bool) {
 	for _, r := range s.Messages {
 		if r.Deleted {
 			continue

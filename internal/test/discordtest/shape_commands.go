@@ -1,41 +1,31 @@
 package discordtest
 
 import (
-	"encoding/json"
 	"slices"
 )
 
 // Option types of slash commands, with Discord's numbers.
 const (
-	SubCommand      = 1
-	SubCommandGroup = 2
-	StringOption    = 3
-	IntegerOption   = 4
-	BooleanOption   = 5
-	UserOption      = 6
-	ChannelOption   = 7
-	RoleOption      = 8
-	Mentionable     = 9
-	NumberOption    = 10
-	FileOption      = 11
+	SubCommand    = 1
+	StringOption  = 3
+	IntegerOption = 4
+	BooleanOption = 5
+	NumberOption  = 10
 )
 
 // A Command that an application has registered.
 type Command struct {
-	ID                string           `json:"id"`
-	ApplicationID     string           `json:"application_id"`
-	GuildID           string           `json:"guild_id,omitempty"`
-	Version           string           `json:"version"`
-	Type              int              `json:"type"`
-	Name              string           `json:"name"`
-	Description       string           `json:"description"`
-	Options           []CommandOption  `json:"options,omitempty"`
-	MemberPermissions *Permissions     `json:"default_member_permissions"`
-	DMPermission      *bool            `json:"dm_permission,omitempty"`
-	Contexts          []int            `json:"contexts,omitempty"`
-	IntegrationTypes  []int            `json:"integration_types,omitempty"`
-	NSFW              bool             `json:"nsfw"`
-	Localized         *json.RawMessage `json:"name_localizations,omitempty"`
+	ID                string          `json:"id"`
+	ApplicationID     string          `json:"application_id"`
+	Version           string          `json:"version"`
+	Type              int             `json:"type"`
+	Name              string          `json:"name"`
+	Description       string          `json:"description"`
+	Options           []CommandOption `json:"options,omitempty"`
+	MemberPermissions *Permissions    `json:"default_member_permissions"`
+	DMPermission      *bool           `json:"dm_permission,omitempty"`
+	Contexts          []int           `json:"contexts,omitempty"`
+	NSFW              bool            `json:"nsfw"`
 }
 
 // A CommandOption is a parameter, a subcommand or a group of those.
@@ -46,7 +36,6 @@ type CommandOption struct {
 	Required     bool            `json:"required,omitempty"`
 	Choices      []OptionChoice  `json:"choices,omitempty"`
 	Options      []CommandOption `json:"options,omitempty"`
-	ChannelTypes []int           `json:"channel_types,omitempty"`
 	MinValue     *float64        `json:"min_value,omitempty"`
 	MaxValue     *float64        `json:"max_value,omitempty"`
 	MinLength    *int            `json:"min_length,omitempty"`

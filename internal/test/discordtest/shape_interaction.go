@@ -24,10 +24,6 @@ type Interaction struct {
 	Original *Message
 	// Followups are the further messages, oldest first.
 	Followups []Message
-	// Modal is set when the answer is a modal.
-	Modal *Modal
-	// Choices are the completions.
-	Choices []OptionChoice
 }
 
 // Text is what the original answer says now.
@@ -36,13 +32,6 @@ func (i Interaction) Text() string {
 		return ""
 	}
 	return i.Original.Content
-}
-
-// A Modal is a form that the person sees.
-type Modal struct {
-	CustomID   string
-	Title      string
-	Components []Component
 }
 
 // InteractionExchange is the server's side of it.
@@ -61,15 +50,5 @@ type InteractionExchange struct {
 	Thinking   bool
 	Original   string // id of a message, "" when there is none
 	Followups  []string
-	Modal      *Modal
-	Choices    []OptionChoice
 	Forgotten  bool
-}
-
-// ResponseData is the part that is not a message.
-type ResponseData struct {
-	CustomID   string         `json:"custom_id"`
-	Title      string         `json:"title"`
-	Components []Component    `json:"components"`
-	Choices    []OptionChoice `json:"choices"`
 }

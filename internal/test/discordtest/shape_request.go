@@ -1,7 +1,6 @@
 package discordtest
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"time"
@@ -17,13 +16,4 @@ type Request struct {
 	Header http.Header
 	Body   []byte
 	Status int // 0 until it is answered
-}
-
-// JSON is the body, or the payload_json part of a multipart body.
-func (r Request) JSON() json.RawMessage {
-	c := RESTCall{Request: &http.Request{Header: r.Header}}
-	if err := c.Parse(r.Body); err != nil {
-		return nil
-	}
-	return c.Body
 }

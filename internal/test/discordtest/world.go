@@ -30,7 +30,7 @@ type Account struct {
 	User      User
 	Token     string
 	Forbidden Intents // privileged intents that are off in the portal
-	Commands  map[string][]Command
+	Commands  []Command
 }
 
 // A Role of a guild. The role with the guild's own id is everyone's.
@@ -149,8 +149,7 @@ type World struct {
 	Messages     map[string]*MessageRecord
 	MessagesOf   map[string][]string // message ids of each channel, oldest first
 	Interactions map[string]*InteractionExchange
-	ClosedDMs    map[string]bool       // people who take no direct messages
-	Uploads      map[string]Attachment // files given to commands
+	ClosedDMs    map[string]bool // people who take no direct messages
 	Typing       []Typing
 }
 
@@ -165,7 +164,6 @@ func NewWorld() World {
 		MessagesOf:   map[string][]string{},
 		Interactions: map[string]*InteractionExchange{},
 		ClosedDMs:    map[string]bool{},
-		Uploads:      map[string]Attachment{},
 	}
 }
 
