@@ -36,7 +36,6 @@ type EmbedAuthor struct {
 
 // EmbedField is a heading with text.
 type EmbedField struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Inline bool   `json:"inline,omitempty"`
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }

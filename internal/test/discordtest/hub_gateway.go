@@ -26,21 +26,20 @@ const (
 
 // Gateway close codes.
 const (
-	CloseUnknownError       = 4000
-	CloseUnknownOpcode      = 4001
-	CloseDecodeError        = 4002
-	CloseNotAuthenticated   = 4003
-	CloseAuthFailed         = 4004
-	CloseAlreadyAuthed      = 4005
-	CloseInvalidSeq         = 4007
-	CloseRateLimited        = 4008
-	CloseSessionTimedOut    = 4009
-	CloseInvalidShard       = 4010
-	CloseShardingRequired   = 4011
-	CloseInvalidVersion     = 4012
-	CloseInvalidIntents     = 4013
-	CloseDisallowedIntents  = 4014
-	closedWithoutCloseFrame = -1
+	CloseUnknownError      = 4000
+	CloseUnknownOpcode     = 4001
+	CloseDecodeError       = 4002
+	CloseNotAuthenticated  = 4003
+	CloseAuthFailed        = 4004
+	CloseAlreadyAuthed     = 4005
+	CloseInvalidSeq        = 4007
+	CloseRateLimited       = 4008
+	CloseSessionTimedOut   = 4009
+	CloseInvalidShard      = 4010
+	CloseShardingRequired  = 4011
+	CloseInvalidVersion    = 4012
+	CloseInvalidIntents    = 4013
+	CloseDisallowedIntents = 4014
 )
 
 // Documented limits of what a client may send.

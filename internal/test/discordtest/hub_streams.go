@@ -22,10 +22,7 @@ const (
 const (
 	StreamUserRequested  = "user_requested"
 	StreamEnded          = "stream_ended"
-	StreamFull           = "stream_full"
 	StreamUnauthorized   = "unauthorized"
-	StreamRateLimited    = "safety_guild_rate_limited"
-	StreamParseFailed    = "parse_failed"
 	StreamInvalidChannel = "invalid_channel"
 )
 

@@ -1,7 +1,6 @@
 package discordtest
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 )
@@ -15,7 +14,6 @@ const (
 	FlagSuppressEmbeds = 1 << 2
 	FlagEphemeral      = 1 << 6
 	FlagLoading        = 1 << 7
-	FlagSilent         = 1 << 12
 )
 
 // A Message as it is now. ViewerID is set on ephemeral messages: the only
@@ -34,7 +32,6 @@ type Message struct {
 	Attachments         []Attachment         `json:"attachments"`
 	Embeds              []Embed              `json:"embeds"`
 	Components          []Component          `json:"components"`
-	Pinned              bool                 `json:"pinned"`
 	Type                int                  `json:"type"`
 	Flags               int                  `json:"flags"`
 	Nonce               any                  `json:"nonce,omitempty"`
@@ -94,9 +91,8 @@ type Attachment struct {
 
 // An Emoji is a character (ID nil) or a guild's own picture.
 type Emoji struct {
-	ID       *string `json:"id"`
-	Name     string  `json:"name"`
-	Animated bool    `json:"animated,omitempty"`
+	ID   *string `json:"id"`
+	Name string  `json:"name"`
 }
 
 // A Version is what a message was from one edit to the next.
@@ -170,6 +166,3 @@ func (m Message) ReadableBy(bot string, guild string, granted bool) Message {
 	}
 	return m
 }
-
-// rawJSON keeps the JSON of fields that the server only passes on.
-type rawJSON = json.RawMessage

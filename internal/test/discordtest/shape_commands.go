@@ -15,17 +15,16 @@ const (
 
 // A Command that an application has registered.
 type Command struct {
-	ID                string          `json:"id"`
-	ApplicationID     string          `json:"application_id"`
-	Version           string          `json:"version"`
-	Type              int             `json:"type"`
-	Name              string          `json:"name"`
-	Description       string          `json:"description"`
-	Options           []CommandOption `json:"options,omitempty"`
-	MemberPermissions *Permissions    `json:"default_member_permissions"`
-	DMPermission      *bool           `json:"dm_permission,omitempty"`
-	Contexts          []int           `json:"contexts,omitempty"`
-	NSFW              bool            `json:"nsfw"`
+	ID            string          `json:"id"`
+	ApplicationID string          `json:"application_id"`
+	Version       string          `json:"version"`
+	Type          int             `json:"type"`
+	Name          string          `json:"name"`
+	Description   string          `json:"description"`
+	Options       []CommandOption `json:"options,omitempty"`
+	DMPermission  *bool           `json:"dm_permission,omitempty"`
+	Contexts      []int           `json:"contexts,omitempty"`
+	NSFW          bool            `json:"nsfw"`
 }
 
 // A CommandOption is a parameter, a subcommand or a group of those.

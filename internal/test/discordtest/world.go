@@ -11,7 +11,6 @@ type User struct {
 	Username      string  `json:"username"`
 	Discriminator string  `json:"discriminator"`
 	GlobalName    *string `json:"global_name"`
-	Avatar        *string `json:"avatar"`
 	Bot           bool    `json:"bot,omitempty"`
 }
 
@@ -38,11 +37,8 @@ type Role struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"`
 	Color       int         `json:"color"`
-	Hoist       bool        `json:"hoist"`
 	Position    int         `json:"position"`
 	Permissions Permissions `json:"permissions"`
-	Managed     bool        `json:"managed"`
-	Mentionable bool        `json:"mentionable"`
 	Flags       int         `json:"flags"`
 }
 
@@ -84,7 +80,6 @@ type Channel struct {
 	GuildID       string      `json:"guild_id,omitempty"`
 	ParentID      *string     `json:"parent_id,omitempty"`
 	Name          string      `json:"name,omitempty"`
-	Topic         *string     `json:"topic,omitempty"`
 	Position      int         `json:"position"`
 	NSFW          bool        `json:"nsfw"`
 	UserLimit     int         `json:"user_limit,omitempty"` // of a voice channel; 0 is none
