@@ -199,7 +199,7 @@ func TestManyGuildsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 5 {
 		g := w.CreateGuild("another", w.ada)
-		w.AddMember(g, w.bot.ShapeUser)
+		w.AddMember(g, w.bot.User)
 		call := w.CreateVoiceChannel(g, "call")
 		wg.Go(func() {
 			l, err := w.joiner.Join(deadline(t), g.ID, call.ID)
