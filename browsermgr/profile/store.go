@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
+
+	"github.com/gofrs/flock"
 
 	"clank/browsermgr/fault"
 )
@@ -327,17 +328,11 @@ func (f *Store) update(edit func(storedProfiles) error) error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
-	lock, err := os.OpenFile(f.Path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	lock := flock.New(f.Path + ".lock")
+	if err := lock.Lock(); err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
-	defer lock.Close()
-	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
-	}
-	if err != nil {
-		return fmt.Errorf("save profiles: %w", err)
-	}
+	defer func() { _ = lock.Unlock() }()
 	c, err := f.readFile()
 	if err != nil {
 		return err

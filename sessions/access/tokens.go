@@ -1,6 +1,8 @@
 package access
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -16,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // Scope is what a token opens.
@@ -210,15 +214,23 @@ func (s *TokenStore) reload() error {
 	return nil
 }
 
+// tokenLockWait bounds the wait for another process, which holds the lock for the writing of a small file.
+const tokenLockWait = 5 * time.Second
+
 // update replaces the file by one with other tokens, while no other process does. Those that have expired are left out.
 func (s *TokenStore) update(act string, how func([]Token) ([]Token, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	release, err := lockTokenFile(s.path + ".lock")
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("%s: %w", act, err)
 	}
-	defer release()
+	lock := flock.New(s.path + ".lock")
+	ctx, cancel := context.WithTimeoutCause(context.Background(), tokenLockWait, errors.New("another process keeps "+lock.Path()+" locked"))
+	defer cancel()
+	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
+		return fmt.Errorf("%s: %w", act, cmp.Or(context.Cause(ctx), err))
+	}
+	defer func() { _ = lock.Unlock() }()
 	if err := s.reload(); err != nil {
 		return fmt.Errorf("%s: %w", act, err)
 	}
