@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 
 	"clank/browsermgr/fault"
 )
@@ -343,22 +344,21 @@ func (f *Store) update(edit func(storedProfiles) error) error {
 	return f.writeFile(c)
 }
 
-// writeFile writes beside the file and renames: a reader sees the old list or the new one, also after a power cut.
+// writeFile replaces the file: a reader sees the old list or the new one, also after a power cut.
 func (f *Store) writeFile(c storedProfiles) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
-	file, err := os.OpenFile(f.Path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := renameio.TempFile(filepath.Dir(f.Path), f.Path)
 	if err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
-	_, err = file.Write(append(data, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), f.Path)
+	defer func() { _ = file.Cleanup() }()
+	if _, err := file.Write(append(data, '\n')); err != nil {
+		return fmt.Errorf("save profiles: %w", err)
 	}
-	if err != nil {
-		_ = os.Remove(file.Name())
+	if err := file.CloseAtomicallyReplace(); err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
 	return nil

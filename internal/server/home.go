@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 )
 
 // Home is the directory in which clank keeps its state. Its methods may be called after [Open], or of a Home with Dir set.
@@ -86,11 +87,15 @@ func (h *Home) PublishAddress(url, secret string) error {
 	if err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
-	tmp := h.Path("server.json.tmp")
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+	file, err := renameio.TempFile(h.Dir, h.Path("server.json"))
+	if err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
-	if err := os.Rename(tmp, h.Path("server.json")); err != nil {
+	defer func() { _ = file.Cleanup() }()
+	if _, err := file.Write(data); err != nil {
+		return fmt.Errorf("publish the address: %w", err)
+	}
+	if err := file.CloseAtomicallyReplace(); err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
 	return nil

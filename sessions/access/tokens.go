@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 )
 
 // Scope is what a token opens.
@@ -252,16 +253,13 @@ func writeTokenFile(path string, f tokenFile) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tokens-*") // made with mode 0600
+	tmp, err := renameio.TempFile(filepath.Dir(path), path)
 	if err != nil {
 		return err
 	}
-	_, err = tmp.Write(append(data, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
+	defer func() { _ = tmp.Cleanup() }()
+	if _, err := tmp.Write(append(data, '\n')); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return nil
+	return tmp.CloseAtomicallyReplace()
 }
