@@ -1,11 +1,50 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// envForServer is a world in which commands work the server at this address.
+func envForServer(t testing.TB, address string) *commandEnv {
+	t.Helper()
+	return newTestEnv(t, map[string]string{"CLANK_BROWSER_URL": address, "CLANK_BROWSER_TOKEN": "s3"})
+}
+
+// runBrowser runs a command of "clank browser" against the server at this address.
+func runBrowser(t testing.TB, address, line string) commandResult {
+	t.Helper()
+	return runCommand(t.Context(), envForServer(t, address), append([]string{"browser"}, splitWords(line)...)...)
+}
+
+// recordedRequest is one request that a server got.
+type recordedRequest struct{ line, body, auth string }
+
+// newScriptedServer is a server that answers everything in one way and writes down what it was asked.
+func newScriptedServer(t *testing.T, status int, answer string) (address string, got func() []recordedRequest) {
+	t.Helper()
+	seen := make(chan recordedRequest, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		seen <- recordedRequest{r.Method + " " + r.RequestURI, string(body), r.Header.Get("Authorization")}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() []recordedRequest {
+		var list []recordedRequest
+		for len(seen) > 0 {
+			list = append(list, <-seen)
+		}
+		return list
+	}
+}
 
 // commandCase is a command line, what it must ask, what it is answered, and what it must print.
 type commandCase struct {
@@ -273,7 +312,7 @@ func TestEveryCommand(t *testing.T) {
 				tc.answer = `{"ok":true}`
 			}
 			address, asks := newScriptedServer(t, 200, tc.answer)
-			got := envForServer(t, address).run(t.Context(), splitWords(tc.line)...)
+			got := runBrowser(t, address, tc.line)
 			if got.code != tc.code {
 				t.Errorf("got exit code %d, want %d", got.code, tc.code)
 			}
@@ -292,12 +331,15 @@ func TestEveryCommand(t *testing.T) {
 			}
 		})
 		if tc.asks != "" {
-			tried[commandNameOf(splitWords(tc.line))] = true
+			name, _, _, _ := resolveForTest(t, append([]string{"browser"}, splitWords(tc.line)...))
+			tried[name] = true
 		}
 	}
-	for _, name := range browserCommandNames() {
-		if !tried[name] {
-			t.Errorf("no conversation tries %q", name)
+	for _, section := range browserSections() {
+		for _, c := range section.commands {
+			if !tried["browser "+c.name] {
+				t.Errorf("no conversation tries %q", c.name)
+			}
 		}
 	}
 }
