@@ -16,7 +16,7 @@ type Approval struct {
 	Wait  time.Duration // after which silence is a no
 }
 
-// Values of the fields of [Asking].
+// Values of the fields of [Approval].
 const (
 	AskAllow  = "allow"
 	AskFirst  = "ask"

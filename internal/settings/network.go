@@ -21,7 +21,7 @@ type NetworkAccess struct {
 	Upstreams      string // one "profile address" a line, see [Reach.Upstream]
 }
 
-// Values of [Reach.PrivateNetwork].
+// Values of [NetworkAccess.PrivateNetwork].
 const (
 	PrivateUnset   = ""      // private addresses are refused, public host names are allowed
 	PrivateAllowed = "true"  // everything is allowed

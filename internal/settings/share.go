@@ -18,7 +18,7 @@ const (
 	turnUserKey = shareKeys + "turnUsername"
 )
 
-// The secrets of TURN servers; see [Share.Relays].
+// The secrets of TURN servers; see [Share.TURNServers].
 const (
 	SecretTURN     = "TURN_SECRET"
 	CredentialTURN = "TURN_CREDENTIAL"

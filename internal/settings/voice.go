@@ -57,7 +57,7 @@ type RealtimeModel struct {
 	Voice string
 }
 
-// Values of [Voice.Brain].
+// Values of [Voice.Engine].
 const (
 	VoiceEngineText     = "text"
 	VoiceEngineRealtime = "realtime"

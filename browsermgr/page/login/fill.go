@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // ErrRefused says that a login is not filled into the page; the text says why. Nothing was told to the page.
@@ -114,7 +115,7 @@ func awaitNavigation(ctx context.Context, t *page.Tab, res FillResult) error {
 		return nil
 	}
 	limit := 10 * time.Second
-	_, err := t.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: int(limit.Milliseconds())})
+	_, err := t.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: int(limit.Milliseconds())})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -171,7 +172,7 @@ func (k *Filler) fillPage(ctx context.Context, t *page.Tab, r FillRequest, res *
 	return !res.Password, nil
 }
 
-// FindOrigin returns the origin of the document that [Keeper.Fill] would fill a login into, or [Keeper.FillCode] a code of so
+// FindOrigin returns the origin of the document that [Filler.Fill] would fill a login into, or [Filler.FillCode] a code of so
 // many digits; 0 digits mean a login. Nothing is given away.
 func (k *Filler) FindOrigin(ctx context.Context, t *page.Tab, name string, origins []string, digits int) (origin string, err error) {
 	see := func(ctx context.Context, h *documentHandle) (formFields, error) {

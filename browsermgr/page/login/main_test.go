@@ -15,6 +15,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/login"
 	"clank/internal/test/browsertest"
 )
@@ -74,7 +75,7 @@ func open(tb testing.TB, url string) *page.Tab {
 		tb.Fatal(err)
 	}
 	// Frames are part of what is waited for.
-	if _, err := tab.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
+	if _, err := tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
 		tb.Fatal(err)
 	}
 	return tab
@@ -90,7 +91,7 @@ func show(tb testing.TB, html string) (tab *page.Tab, origin string) {
 // js evaluates an expression in the page.
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
+	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: expression})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/screenshot"
 	"clank/internal/test/browsertest"
 
@@ -208,7 +209,7 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := tab.Act(ctx, page.Action{Kind: page.KindWait, Text: "never", TimeoutMs: 60000})
+		_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindWait, Text: "never", TimeoutMs: 60000})
 		done <- err
 	}()
 	_, img := shoot(t, tab, screenshot.Options{})
@@ -232,7 +233,7 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 			t.Errorf("got %v, want the cause", err)
 		}
 	}
-	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindEvaluate, Fn: "alert(1)"})
+	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
 	must(t, err)
 	var dialog *page.DialogError
 	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
