@@ -63,7 +63,7 @@ func browserSections() []browserSection {
 		{"Browser and profiles", slices.Concat(browserLifecycleCommands(), profileCommands())},
 		{"Tabs", tabCommands()},
 		{"Reading pages", readCommands()},
-		{"Acting", slices.Concat(actCommands(), waitCommands())},
+		{"Acting", actCommands()},
 		{"Files and dialogs", fileCommands()},
 		{"Watching", recordCommands()},
 		{"State", slices.Concat(storageStateCommands(), emulationCommands())},

@@ -151,13 +151,13 @@ func similarFlag(c *cobra.Command, name string) string {
 	return `; put "--" before text that begins with a dash`
 }
 
-// similarCommand is a hint for a word that no command below c has as its name: one that is close, or all if word is "".
+// similarCommand is a hint for a word that no command below c has as its name: one that is close, or else all if they are few.
 func similarCommand(c *cobra.Command, word string) string {
 	var names []string
 	for _, below := range c.Commands() {
 		names = append(names, below.Name())
 	}
-	if hint := didYouMean(word, names); hint != "" || len(names) == 0 || c.Runnable() {
+	if hint := didYouMean(word, names); hint != "" || len(names) == 0 || len(names) > 10 || c.Runnable() {
 		return hint
 	}
 	return ": " + strings.Join(names, ", ")

@@ -66,7 +66,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 func TestWrongUseOfTheBrowserIsExplained(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"":                           "clank browser: name one of its commands: batch, click",
+		"":                           "clank browser: name one of its commands\n",
 		"tabz":                       `there is no command "browser tabz"; did you mean tab?`,
 		"set":                        "clank browser set: name one of its commands: credentials",
 		"set lokale de":              `there is no command "browser set lokale"; did you mean locale?`,
