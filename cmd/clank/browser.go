@@ -9,19 +9,16 @@ import (
 
 const browserHelp = `Works a browser that a clank server keeps: start one with "clank serve".
 
-Environment:
-  CLANK_BROWSER_URL      the control server, where --url is not given
-  CLANK_BROWSER_TOKEN    what opens it, where --token is not given
-  CLANK_HOME             where a running server is found otherwise (~/.clank)
+The control server is that of --url, or of CLANK_BROWSER_URL, or the one that runs in CLANK_HOME
+(~/.clank). What opens it is --token, or CLANK_BROWSER_TOKEN, or what that server wrote there.
 
-Exit codes:
-  0 done, 1 failed, 2 wrong use, 3 nobody listens, 4 no such tab, profile or ref,
-  5 refused by the policy or for a wrong secret, 124 timed out, 130 interrupted`
-
-const browserExamples = `  clank browser open https://example.com
+  clank browser open https://example.com
   clank browser snapshot --interactive
   clank browser click e3
-  clank browser screenshot --full-page`
+  clank browser screenshot --full-page
+
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 nobody listens, 4 no such tab, profile or ref,
+5 refused by the policy or for a wrong secret, 124 timed out, 130 interrupted`
 
 // browserGroups says what the words stand for that only begin the name of a command.
 var browserGroups = map[string]string{
@@ -44,7 +41,6 @@ type browserFlags struct {
 // no flags.
 func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
 	top := newCommand("browser", "", browserHelp, nil)
-	top.Example = browserExamples
 	g := &browserFlags{timeout: optionValue{kind: kindInteger, name: "ms"}}
 	fs := top.PersistentFlags()
 	fs.StringVar(&g.profile, "browser-profile", "", "the profile to use instead of the default one, by `name`")

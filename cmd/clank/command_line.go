@@ -12,9 +12,17 @@ import (
 )
 
 // newCommand builds a command. use is its name and the shape of its arguments: <needed>, [optional], and … after the
-// last if it may be repeated. long stands for short in its help where it is not "". A command without run is a group.
+// last if it may be repeated. long stands for short in its help where it is not ""; a paragraph of it that is indented is
+// examples. A command without run is a group.
 func newCommand(use, short, long string, run func(ctx context.Context, args []string) error) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Long: long, Args: checkOperands}
+	c := &cobra.Command{Use: use, Short: short, Args: checkOperands}
+	for paragraph := range strings.SplitSeq(long, "\n\n") {
+		if strings.HasPrefix(paragraph, "  ") {
+			c.Example = paragraph
+		} else {
+			c.Long = strings.TrimPrefix(c.Long+"\n\n"+paragraph, "\n\n")
+		}
+	}
 	if run != nil {
 		c.RunE = func(c *cobra.Command, args []string) error { return run(c.Context(), args) }
 	}

@@ -12,7 +12,7 @@ import (
 func newCompletionCommand(e *commandEnv) *cobra.Command {
 	var c *cobra.Command
 	c = newCommand("completion <shell>", "",
-		"Prints a script that completes command lines in bash, zsh or fish, such as:\n\n  source <(clank completion bash)", func(_ context.Context, args []string) error {
+		"Prints a script that completes command lines in bash, zsh or fish.\n\n  source <(clank completion bash)", func(_ context.Context, args []string) error {
 			switch args[0] {
 			case "bash":
 				return c.Root().GenBashCompletionV2(e.Stdout, true)

@@ -19,7 +19,7 @@ import (
 
 const mcpHelp = `Offers the browser to programs that speak the Model Context Protocol: the tool
 "browser" works it step by step, "browser_browse" sends clank's own agent. Without
---http it speaks over its standard input and output, as such programs start it:
+--http it speaks over its standard input and output, as such programs start it.
 
   {"mcpServers": {"clank": {"command": "clank", "args": ["mcp"]}}}
 

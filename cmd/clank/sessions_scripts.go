@@ -15,7 +15,7 @@ import (
 )
 
 const saveScriptHelp = `Saves a run that ended well as a script: plain steps, which need no model the next
-time. What was typed becomes a value that can be another one then:
+time. What was typed becomes a value that can be another one then.
 
   clank sessions script bcdf23ghjk find-lamps
   clank browse --script find-lamps 'search = desk'
@@ -68,7 +68,7 @@ func withScripts(e *commandEnv, do func(recording.ScriptStore) error) error {
 	return do(recording.ScriptStore{Dir: h.ScriptsDir()})
 }
 
-const scriptsHelp = `Lists the scripts, shows one, deletes one, or runs one with other values:
+const scriptsHelp = `Lists the scripts, shows one, deletes one, or runs one with other values.
 
   clank sessions scripts run find-lamps 'search = desk, city = "Rome, Italy"'`
 
