@@ -64,7 +64,11 @@ func runTests(m *testing.M) int {
 		pages.Close()
 	}()
 	site = pages.URL
-	return m.Run()
+	code := m.Run()
+	if *binary != "" {
+		fmt.Fprintf(os.Stdout, "conformance: %d passed, %d failed\n", contractPassed, contractFailed)
+	}
+	return code
 }
 
 // newSite serves the pages of these tests.

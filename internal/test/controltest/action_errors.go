@@ -1,14 +1,13 @@
-package main
+package controltest
 
 import "net/http"
 
 // actionErrorCases are requests to POST /act that are refused, each with its code.
 func actionErrorCases() []testCase {
 	const invalid = "ACT_INVALID_REQUEST"
-	bad := func(name, says string, body map[string]any) requestCase {
+	bad := func(name, says string, body m) requestCase {
 		return requestCase{Name: name, Path: "/act", Body: body, Status: 400, Code: invalid, Contains: []string{says}}
 	}
-	type m = map[string]any
 	var nested any = m{"kind": "press", "key": "a"}
 	for range 6 {
 		nested = m{"kind": "batch", "actions": []any{nested}}

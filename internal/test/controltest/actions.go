@@ -1,48 +1,30 @@
-package main
+package controltest
 
 import (
-	"context"
-	"fmt"
 	"maps"
 )
 
 // actionCases are actions that work, each with its effect on the page.
 func actionCases() []testCase {
-	type m = map[string]any
 	said := "document.getElementById('said').textContent"
 	name := "document.getElementById('name').value"
 	do := func(name, page, look string, want any, actions ...m) testCase {
-		return testCase{Name: name, Run: func(ctx context.Context, s *controlSuite) error {
-			if err := s.openPage(ctx, page); err != nil {
-				return err
-			}
+		return testCase{Name: name, Run: func(s *suite) {
+			s.openPage(page)
 			for _, a := range actions {
-				answer, err := s.Act(ctx, a)
-				if err != nil {
-					return err
-				}
+				answer := s.act(a)
 				if answer["ok"] != true || answer["targetId"] == nil || answer["url"] == nil {
-					return fmt.Errorf("%s answered %v", a["kind"], answer)
+					s.Fatalf("%s answered %v", a["kind"], answer)
 				}
 			}
-			var got any
-			if err := s.Evaluate(ctx, look, &got); err != nil {
-				return err
-			}
-			return wantEqualJSON(look, got, want)
+			s.wantPage(look, want)
 		}}
 	}
 	value := func(fn string, want any) testCase {
 		c := do("evaluate "+fn, "/form", "0", 0, m{"kind": "evaluate", "fn": fn})
-		return testCase{Name: c.Name, Run: func(ctx context.Context, s *controlSuite) error {
-			if err := c.Run(ctx, s); err != nil {
-				return err
-			}
-			var got any
-			if err := s.Evaluate(ctx, fn, &got); err != nil {
-				return err
-			}
-			return wantEqualJSON(fn, got, want)
+		return testCase{Name: c.Name, Run: func(s *suite) {
+			c.Run(s)
+			s.wantPage(fn, want)
 		}}
 	}
 	return []testCase{
@@ -88,39 +70,21 @@ func actionCases() []testCase {
 	}
 }
 
-func evaluateElement(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
-	snap, err := s.Snapshot(ctx, "")
-	if err != nil {
-		return err
-	}
-	save, err := snap.Ref("button", "Save")
-	if err != nil {
-		return err
-	}
+func evaluateElement(s *suite) {
+	s.openPage("/form")
+	snap := s.snapshot("")
+	save := s.ref(snap, "button", "Save")
 	for _, fn := range []string{"el => el.id", "(el) => { return el.id }", "el.id", "return el.id"} {
-		answer, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": fn, "ref": save})
-		if err != nil {
-			return err
-		}
-		if err := wantEqualJSON(fn, answer["result"], "save"); err != nil {
-			return err
-		}
+		answer := s.act(m{"kind": "evaluate", "fn": fn, "ref": save})
+		s.wantEqual(fn, answer["result"], "save")
 	}
-	return nil
 }
 
-func undefinedOmitted(ctx context.Context, s *controlSuite) error {
-	answer, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": "undefined"})
-	if err != nil {
-		return err
-	}
+func undefinedOmitted(s *suite) {
+	answer := s.run("undefined")
 	if v, there := answer["result"]; there {
-		return fmt.Errorf("result = %v, want none", v)
+		s.Fatalf("result = %v, want none", v)
 	}
-	return nil
 }
 
 type batchAnswer struct {
@@ -139,132 +103,78 @@ type batchAnswer struct {
 	}
 }
 
-func runBatch(ctx context.Context, s *controlSuite, page string, more map[string]any, actions ...map[string]any) (batchAnswer, error) {
+func runBatch(s *suite, page string, more m, actions ...m) batchAnswer {
 	var answer batchAnswer
-	if err := s.openPage(ctx, page); err != nil {
-		return answer, err
-	}
-	body := map[string]any{"kind": "batch", "actions": actions}
+	s.openPage(page)
+	body := m{"kind": "batch", "actions": actions}
 	maps.Copy(body, more)
-	return answer, s.Call(ctx, "POST", "/act", body, &answer)
+	s.call("POST", "/act", body, &answer)
+	return answer
 }
 
-func postBatch(ctx context.Context, s *controlSuite) error {
-	answer, err := runBatch(ctx, s, "/form", nil,
-		map[string]any{"kind": "type", "selector": "#name", "text": "Bea"},
-		map[string]any{"kind": "batch", "actions": []any{map[string]any{"kind": "click", "selector": "#save"}}})
-	if err != nil {
-		return err
-	}
+func postBatch(s *suite) {
+	answer := runBatch(s, "/form", nil,
+		m{"kind": "type", "selector": "#name", "text": "Bea"},
+		m{"kind": "batch", "actions": []any{m{"kind": "click", "selector": "#save"}}})
 	if len(answer.Results) != 2 || !answer.Results[0].OK || !answer.Results[1].OK {
-		return fmt.Errorf("results: %+v", answer)
+		s.Fatalf("results: %+v", answer)
 	}
-	return nil
 }
 
-func failingBatch() map[string]any {
-	return map[string]any{"kind": "click", "selector": "#nosuch", "timeoutMs": 500}
+func failingBatch() m {
+	return m{"kind": "click", "selector": "#nosuch", "timeoutMs": 500}
 }
 
-func batchStops(ctx context.Context, s *controlSuite) error {
-	answer, err := runBatch(ctx, s, "/form", nil, map[string]any{"kind": "click", "selector": "#save"}, failingBatch(), map[string]any{"kind": "press", "key": "a"})
-	if err != nil {
-		return err
-	}
+func batchStops(s *suite) {
+	answer := runBatch(s, "/form", nil, m{"kind": "click", "selector": "#save"}, failingBatch(), m{"kind": "press", "key": "a"})
 	if r := answer.Results; len(r) != 2 || !r[0].OK || r[1].OK || r[1].Error == "" {
-		return fmt.Errorf("results: %+v", r)
+		s.Fatalf("results: %+v", r)
 	}
-	return nil
 }
 
-func batchGoesOn(ctx context.Context, s *controlSuite) error {
-	answer, err := runBatch(ctx, s, "/form", map[string]any{"stopOnError": false}, failingBatch(), map[string]any{"kind": "click", "selector": "#save"})
-	if err != nil {
-		return err
-	}
+func batchGoesOn(s *suite) {
+	answer := runBatch(s, "/form", m{"stopOnError": false}, failingBatch(), m{"kind": "click", "selector": "#save"})
 	if r := answer.Results; len(r) != 2 || r[0].OK || !r[1].OK {
-		return fmt.Errorf("results: %+v", r)
+		s.Fatalf("results: %+v", r)
 	}
-	return nil
 }
 
-func batchNavigates(ctx context.Context, s *controlSuite) error {
-	answer, err := runBatch(ctx, s, "/other", nil, map[string]any{"kind": "click", "selector": "a"}, map[string]any{"kind": "press", "key": "a"})
-	if err != nil {
-		return err
-	}
+func batchNavigates(s *suite) {
+	answer := runBatch(s, "/other", nil, m{"kind": "click", "selector": "a"}, m{"kind": "press", "key": "a"})
 	if len(answer.Results) != 1 || !answer.Results[0].Navigated || answer.Results[0].URL != s.Site.URL+"/form" {
-		return fmt.Errorf("results: %+v", answer.Results)
+		s.Fatalf("results: %+v", answer.Results)
 	}
 	if a := answer.Aborted; a == nil || a.Reason != "navigation" || a.AfterAction != 1 || a.Skipped != 1 {
-		return fmt.Errorf("aborted: %+v", a)
+		s.Fatalf("aborted: %+v", a)
 	}
-	return nil
 }
 
-func fillFields(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
-	snap, err := s.Snapshot(ctx, "")
-	if err != nil {
-		return err
-	}
-	name, err := snap.Ref("textbox", "Name")
-	if err != nil {
-		return err
-	}
-	news, err := snap.Ref("checkbox", "News")
-	if err != nil {
-		return err
-	}
+func fillFields(s *suite) {
+	s.openPage("/form")
+	snap := s.snapshot("")
+	name := s.ref(snap, "textbox", "Name")
+	news := s.ref(snap, "checkbox", "News")
 	fields := []any{
-		map[string]any{"ref": name, "type": " ", "value": 12.5},
-		map[string]any{"ref": news, "type": "checkbox", "value": "1"},
-		map[string]any{"value": "dropped: it names no element"},
+		m{"ref": name, "type": " ", "value": 12.5},
+		m{"ref": news, "type": "checkbox", "value": "1"},
+		m{"value": "dropped: it names no element"},
 	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "fill", "fields": fields}); err != nil {
-		return err
-	}
-	var got []any
-	if err := s.Evaluate(ctx, "[document.getElementById('name').value, document.getElementById('news').checked]", &got); err != nil {
-		return err
-	}
-	return wantEqualJSON("fields", got, []any{"12.5", true})
+	s.act(m{"kind": "fill", "fields": fields})
+	s.wantPage("[document.getElementById('name').value, document.getElementById('news').checked]", []any{"12.5", true})
 }
 
-func clickCoords(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
+func clickCoords(s *suite) {
+	s.openPage("/form")
 	var at struct{ X, Y float64 }
-	if err := s.Evaluate(ctx, "const r = document.getElementById('save').getBoundingClientRect(); return {x: r.x + 3, y: r.y + 3}", &at); err != nil {
-		return err
-	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "clickCoords", "x": at.X, "y": at.Y}); err != nil {
-		return err
-	}
-	var got string
-	if err := s.Evaluate(ctx, "document.getElementById('said').textContent", &got); err != nil {
-		return err
-	}
-	return wantEqualJSON("what the page says", got, "saved")
+	s.evaluate("const r = document.getElementById('save').getBoundingClientRect(); return {x: r.x + 3, y: r.y + 3}", &at)
+	s.act(m{"kind": "clickCoords", "x": at.X, "y": at.Y})
+	s.wantPage("document.getElementById('said').textContent", "saved")
 }
 
-func closeKind(ctx context.Context, s *controlSuite) error {
-	t, err := s.NewTab(ctx, "/plain", "")
-	if err != nil {
-		return err
+func closeKind(s *suite) {
+	t := s.newTab("/plain", "")
+	s.act(m{"kind": "close", "targetId": t.TargetID})
+	if s.tab(t.TargetID) != nil {
+		s.Fatalf("%s is still listed", t.TargetID)
 	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "close", "targetId": t.TargetID}); err != nil {
-		return err
-	}
-	all, err := s.Tabs(ctx)
-	if err != nil {
-		return err
-	}
-	if findTab(all, t.TargetID) != nil {
-		return fmt.Errorf("%s is still listed", t.TargetID)
-	}
-	return nil
 }
