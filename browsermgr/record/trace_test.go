@@ -124,7 +124,7 @@ func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) str
 }
 
 func TestATraceTellsWhatHappened(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	url := browsertest.Routes(t, shop)
 	lines, network, files := contents(t, buy(t, w, patient, url))
 	w.wantNothingLeft(t)
@@ -176,7 +176,7 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 }
 
 func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	lines, _, _ := contents(t, buy(t, w, record.TraceOptions{Sources: true}, browsertest.Routes(t, shop)))
 	if n := len(of(lines, "frame-snapshot")) + len(of(lines, "screencast-frame")); n != 0 {
 		t.Errorf("got %d documents and pictures, want none", n)
@@ -188,7 +188,7 @@ func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
 }
 
 func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	inner := strings.Replace(browsertest.Routes(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1", "localhost", 1)
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`})})
 	if err := w.tracer.Start(w.browser, patient); err != nil {
@@ -216,7 +216,7 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 }
 
 func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	named := func(host, html string) string {
 		return strings.Replace(browsertest.Routes(t, map[string]any{"/": html}), "127.0.0.1", host, 1)
 	}
@@ -272,7 +272,7 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 }
 
 func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`})})
 	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
@@ -290,7 +290,7 @@ func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 }
 
 func TestOneTraceAtATime(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	if err := w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "none.zip")); !errors.Is(err, record.ErrNoTrace) {
 		t.Errorf("got %v without a trace, want ErrNone", err)
 	}
@@ -334,7 +334,7 @@ func TestOneTraceAtATime(t *testing.T) {
 }
 
 func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
 	start := func() func(error) {
 		if err := w.tracer.Start(w.browser, patient); err != nil {
@@ -389,7 +389,7 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 }
 
 func TestADialogDoesNotHoldUpATrace(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`})})
 	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)
@@ -411,7 +411,7 @@ func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 }
 
 func TestPicturesComeAtABoundedRate(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`})})
 	if err := w.tracer.Start(w.browser, record.TraceOptions{Screenshots: true}); err != nil {
 		t.Fatal(err)
@@ -445,7 +445,7 @@ func TestPicturesComeAtABoundedRate(t *testing.T) {
 }
 
 func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
 	if err := w.tracer.Start(w.browser, patient); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func viewer(t *testing.T) (node, cli string) {
 
 func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	node, cli := viewer(t)
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	path := buy(t, w, patient, browsertest.Routes(t, shop))
 	dir := t.TempDir()
 	command := func(args ...string) *exec.Cmd {
