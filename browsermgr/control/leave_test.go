@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -65,27 +63,4 @@ func TestEveryKindOfWorkEndsWithItsClient(t *testing.T) {
 			return a.status == http.StatusOK && a.body["result"] == 2.0
 		})
 	}
-}
-
-func TestADownloadEndsWithItsClient(t *testing.T) {
-	c := serve(t, nil)
-	target := c.open("/files")
-	slow, get := c.ref(target, "Slow"), c.ref(target, "Get")
-	downloads := filepath.Join(features.Dir, "downloads")
-	staged := func() int {
-		n := 0
-		_ = filepath.WalkDir(downloads, func(path string, e os.DirEntry, err error) error {
-			if err == nil && !e.IsDir() && filepath.Dir(path) != downloads {
-				n++
-			}
-			return nil
-		})
-		return n
-	}
-	c.abandon("POST", "/download", map[string]any{"ref": slow, "path": "left.bin", "targetId": target}, func() bool { return staged() > 0 })
-	eventually(t, "what had come is removed", func() bool { return staged() == 0 })
-	if _, err := os.Stat(filepath.Join(downloads, "left.bin")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file stays: %v", err)
-	}
-	c.ok("POST", "/download", map[string]any{"ref": get, "path": "next.txt", "targetId": target})
 }

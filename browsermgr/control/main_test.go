@@ -82,9 +82,8 @@ func newSite() *httptest.Server {
 		"/opens":  `<title>Opens</title><button onclick="window.open('/two')">Open</button>`,
 		"/shuts":  `<title>Shuts</title><button onclick="window.close()">Shut</button>`,
 		"/leaves": `<title>Leaves</title><button onclick="location='/secret'">Leave</button>`,
-		"/files":  `<title>Files</title><a href="/report">Get</a><a href="/slow">Slow</a><input type="file">`,
+		"/files":  `<title>Files</title><a href="/report">Get</a><input type="file">`,
 		"/mobile": `<meta name=viewport content="width=device-width"><title>Mobile</title>`,
-		"/cover":  `<title>Cover</title><button id=under>Under</button><div style="position:fixed;inset:0"></div>`,
 		"/secret": `<title>Secret</title><p>not for you</p>`,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
@@ -100,12 +99,6 @@ func newSite() *httptest.Server {
 	mux.HandleFunc("GET /huge", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, "<!doctype html><title>Huge</title>", strings.Repeat("<p>Some <a href=/two>link</a> and <button>button</button>", 5_000))
-	})
-	mux.HandleFunc("GET /slow", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Disposition", "attachment; filename=slow.bin")
-		_, _ = w.Write(make([]byte, 64<<10))
-		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done()
 	})
 	mux.HandleFunc("GET /silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	return httptest.NewServer(mux)
@@ -234,6 +227,17 @@ func (c *client) ok(method, path string, body any) answer {
 func (c *client) open(path string) string {
 	c.tb.Helper()
 	return c.ok("POST", "/tabs/open", map[string]any{"url": site + path}).str("targetId")
+}
+
+// listed are the tabs as the server lists them.
+func (c *client) listed() []map[string]any {
+	c.tb.Helper()
+	var out []map[string]any
+	list, _ := c.ok("GET", "/tabs", nil).body["tabs"].([]any)
+	for _, t := range list {
+		out = append(out, t.(map[string]any))
+	}
+	return out
 }
 
 // ref is the ref of the element with that name in a new snapshot of the tab.

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"clank/browsermgr"
@@ -52,83 +51,4 @@ func devTools(t *testing.T, c *client) string {
 		t.Fatal(err)
 	}
 	return u.Port() + "\n" + u.Path
-}
-
-func TestInAPersonsBrowserSomeThingsAreNotDone(t *testing.T) {
-	c := serve(t, nil)
-	target := personal(t, c)
-	for name, body := range map[string]string{
-		"batch":          `{"kind":"batch","actions":[{"kind":"press","key":"a"}]}`,
-		"dragCoords":     `{"kind":"dragCoords","x":1,"y":1,"endX":2,"endY":2}`,
-		"click":          `{"kind":"click","selector":"button"}`,
-		"hover":          `{"kind":"hover","selector":"button"}`,
-		"scrollIntoView": `{"kind":"scrollIntoView","selector":"button"}`,
-		"drag":           `{"kind":"drag","startRef":"e1","endSelector":"button"}`,
-		"select":         `{"kind":"select","selector":"input","values":["a"]}`,
-		"type":           `{"kind":"type","selector":"input","text":"a"}`,
-		"type slowly":    `{"kind":"type","ref":"e1","text":"a","slowly":true}`,
-		"press":          `{"kind":"press","key":"a","delayMs":10}`,
-	} {
-		a := c.do("POST", "/act?profile=person", body)
-		if a.status != http.StatusNotImplemented || a.str("code") != "ACT_EXISTING_SESSION_UNSUPPORTED" || !strings.Contains(a.str("error"), name) {
-			t.Errorf("%s: got %d %s, want 501 ACT_EXISTING_SESSION_UNSUPPORTED", name, a.status, a.text)
-		}
-	}
-	for _, step := range []struct {
-		path, body string
-		status     int
-	}{
-		{"/screenshot", `{"element":"button"}`, 400},
-		{"/start?headless=true", ``, 400},
-		{"/hooks/file-chooser", `{"paths":["a.txt"],"element":"input"}`, 501},
-		{"/hooks/file-chooser", `{"paths":["a.txt"]}`, 501},
-		{"/wait/download", `{"timeoutMs":500}`, 501},
-		{"/download", `{"ref":"e1","path":"x"}`, 501},
-		{"/set/offline", `{"offline":true}`, 501},
-		{"/set/headers", `{"headers":{"a":"b"}}`, 501},
-		{"/set/credentials", `{"username":"a","password":"b"}`, 501},
-		{"/set/geolocation", `{"latitude":1,"longitude":1}`, 501},
-		{"/cookies/clear", ``, 501},
-	} {
-		path, query, _ := strings.Cut(step.path, "?")
-		if a := c.do("POST", path+"?profile=person&"+query, step.body); a.status != step.status || a.str("error") == "" {
-			t.Errorf("%s: got %d %s, want %d", step.path, a.status, a.text, step.status)
-		}
-	}
-	if a := c.ok("POST", "/act", map[string]any{"kind": "evaluate", "fn": "navigator.onLine", "targetId": target}); a.body["result"] != true {
-		t.Errorf("the person's browser is offline: %s", a.text)
-	}
-}
-
-func TestInAPersonsBrowserWhatWorksIsAllowed(t *testing.T) {
-	c := serve(t, nil)
-	target := personal(t, c)
-	refs, _ := c.ok("GET", "/snapshot?profile=person&targetId="+target, nil).body["refs"].(map[string]any)
-	var button, input string
-	for ref, v := range refs {
-		switch v.(map[string]any)["name"] {
-		case "Press me":
-			button = ref
-		case "Name":
-			input = ref
-		}
-	}
-	for _, body := range []map[string]any{
-		{"kind": "click", "ref": button, "button": "middle", "modifiers": []string{"Shift"}, "timeoutMs": 5000},
-		{"kind": "type", "ref": input, "text": "Ada", "timeoutMs": 5000},
-		{"kind": "fill", "fields": []any{map[string]any{"ref": input, "value": "Bob"}}, "timeoutMs": 5000},
-		{"kind": "wait", "selector": "button", "loadState": "networkidle"},
-		{"kind": "evaluate", "fn": "1", "timeoutMs": 5000},
-	} {
-		c.ok("POST", "/act?profile=person", body)
-	}
-	c.ok("POST", "/set/timezone?profile=person", map[string]any{"timezoneId": "Asia/Tokyo"})
-	c.ok("POST", "/screenshot?profile=person", map[string]any{"ref": button, "labels": true})
-	c.ok("POST", "/pdf?profile=person", nil)
-	tabs, _ := c.ok("GET", "/tabs?profile=person", nil).body["tabs"].([]any)
-	for _, tab := range tabs {
-		if address, ok := tab.(map[string]any)["wsUrl"]; ok {
-			t.Errorf("the address of a browser that is not ours is told: %v", address)
-		}
-	}
 }

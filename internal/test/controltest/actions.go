@@ -1,7 +1,7 @@
 package controltest
 
 import (
-	"maps"
+	"strings"
 )
 
 // actionCases are actions that work, each with its effect on the page.
@@ -27,7 +27,7 @@ func actionCases() []testCase {
 			s.wantPage(fn, want)
 		}}
 	}
-	return []testCase{
+	return append(batchCases(), []testCase{
 		do("click", "/form", said, "saved", m{"kind": "click", "selector": "#save"}),
 		do("click scrolls to its target", "/form", said, "far", m{"kind": "click", "selector": "#far"}),
 		do("double click", "/form", said, "saved twice", m{"kind": "click", "selector": "#save", "doubleClick": true}),
@@ -60,14 +60,10 @@ func actionCases() []testCase {
 		value("await 7", 7),
 		{Name: "evaluate with an element", Run: evaluateElement},
 		{Name: "undefined is left out", Run: undefinedOmitted},
-		{Name: "a batch", Run: postBatch},
-		{Name: "a batch ends at its first failure", Run: batchStops},
-		{Name: "a batch goes on if told so", Run: batchGoesOn},
-		{Name: "a batch tells of a navigation", Run: batchNavigates},
 		{Name: "fill all kinds of fields", Run: fillFields},
 		{Name: "click at coordinates", Run: clickCoords},
 		{Name: "close", Run: closeKind},
-	}
+	}...)
 }
 
 func evaluateElement(s *suite) {
@@ -87,66 +83,64 @@ func undefinedOmitted(s *suite) {
 	}
 }
 
-type batchAnswer struct {
-	OK      bool
-	Results []struct {
-		OK        bool
-		Error     string
-		Navigated bool
-		URL       string
-	}
-	Aborted *struct {
+// batchCases are batches: how many of their entries are done, and where they end.
+func batchCases() []testCase {
+	type ended struct {
 		Reason      string
 		AfterAction int
 		URL         string
 		Skipped     int
 	}
-}
-
-func runBatch(s *suite, page string, more m, actions ...m) batchAnswer {
-	var answer batchAnswer
-	s.openPage(page)
-	body := m{"kind": "batch", "actions": actions}
-	maps.Copy(body, more)
-	s.call("POST", "/act", body, &answer)
-	return answer
-}
-
-func postBatch(s *suite) {
-	answer := runBatch(s, "/form", nil,
-		m{"kind": "type", "selector": "#name", "text": "Bea"},
-		m{"kind": "batch", "actions": []any{m{"kind": "click", "selector": "#save"}}})
-	if len(answer.Results) != 2 || !answer.Results[0].OK || !answer.Results[1].OK {
-		s.Fatalf("results: %+v", answer)
+	press, save := m{"kind": "press", "key": "a"}, m{"kind": "click", "selector": "#save"}
+	fails, unknown := m{"kind": "click", "selector": "#nosuch", "timeoutMs": 500}, m{"kind": "click", "ref": "e999"}
+	follow := m{"kind": "click", "selector": "a"}
+	var out []testCase
+	for _, b := range []struct {
+		name, page string
+		actions    []m
+		goOn       bool
+		want       []bool
+		ended      *ended
+	}{
+		{"a batch", "/form", []m{{"kind": "type", "selector": "#name", "text": "Bea"}, {"kind": "batch", "actions": []m{save}}}, false, []bool{true, true}, nil},
+		{"a batch ends at its first failure", "/form", []m{save, fails, press}, false, []bool{true, false}, nil},
+		{"a batch goes on if told so", "/form", []m{fails, save}, true, []bool{false, true}, nil},
+		{"a batch ends at a failure inside", "/form", []m{{"kind": "batch", "actions": []m{unknown}}, save}, false, []bool{false}, nil},
+		{"an anchor is no navigation", "/other", []m{{"kind": "click", "selector": "#below"}, press}, false, []bool{true, true}, nil},
+		{"a batch tells of a navigation", "/other", []m{follow, press, press}, false, []bool{true}, &ended{"navigation", 1, "SITE/form", 2}},
+		{"a navigation ends no batch that is over", "/other", []m{press, follow}, false, []bool{true, true}, nil},
+	} {
+		out = append(out, testCase{Name: b.name, Run: func(s *suite) {
+			s.openPage(b.page)
+			var got struct {
+				Results []struct {
+					OK            bool
+					Error, Reason string
+				}
+				Aborted *ended
+			}
+			s.call("POST", "/act", m{"kind": "batch", "stopOnError": !b.goOn, "actions": b.actions}, &got)
+			var done []bool
+			for i, r := range got.Results {
+				done = append(done, r.OK)
+				if r.OK != (r.Error == "") || b.actions[i]["ref"] != nil && r.Reason != "unknown_ref" {
+					s.Fatalf("result %d: %+v", i, r)
+				}
+			}
+			s.wantEqual("done", done, b.want)
+			if got.Aborted != nil {
+				got.Aborted.URL = strings.Replace(got.Aborted.URL, s.Site.URL, "SITE", 1)
+			}
+			s.wantEqual("aborted", got.Aborted, b.ended)
+		}})
 	}
-}
-
-func failingBatch() m {
-	return m{"kind": "click", "selector": "#nosuch", "timeoutMs": 500}
-}
-
-func batchStops(s *suite) {
-	answer := runBatch(s, "/form", nil, m{"kind": "click", "selector": "#save"}, failingBatch(), m{"kind": "press", "key": "a"})
-	if r := answer.Results; len(r) != 2 || !r[0].OK || r[1].OK || r[1].Error == "" {
-		s.Fatalf("results: %+v", r)
-	}
-}
-
-func batchGoesOn(s *suite) {
-	answer := runBatch(s, "/form", m{"stopOnError": false}, failingBatch(), m{"kind": "click", "selector": "#save"})
-	if r := answer.Results; len(r) != 2 || r[0].OK || !r[1].OK {
-		s.Fatalf("results: %+v", r)
-	}
-}
-
-func batchNavigates(s *suite) {
-	answer := runBatch(s, "/other", nil, m{"kind": "click", "selector": "a"}, m{"kind": "press", "key": "a"})
-	if len(answer.Results) != 1 || !answer.Results[0].Navigated || answer.Results[0].URL != s.Site.URL+"/form" {
-		s.Fatalf("results: %+v", answer.Results)
-	}
-	if a := answer.Aborted; a == nil || a.Reason != "navigation" || a.AfterAction != 1 || a.Skipped != 1 {
-		s.Fatalf("aborted: %+v", a)
-	}
+	return append(out, testCase{Name: "closing ends a batch", Run: func(s *suite) {
+		s.newTab("/plain", "")
+		s.send(requestCase{
+			Path: "/act", Body: m{"kind": "batch", "actions": []m{{"kind": "close"}, press}},
+			Contains: []string{`"aborted":{`, `"reason":"closed"`, `"afterAction":1`, `"skipped":1`},
+		})
+	}})
 }
 
 func fillFields(s *suite) {

@@ -1,7 +1,5 @@
 package controltest
 
-import ()
-
 // dialogCases are alert, confirm and prompt: nothing waits for them, and nothing dismisses them by itself.
 func dialogCases() []testCase {
 	return append(requestCases([]requestCase{

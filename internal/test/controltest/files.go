@@ -24,7 +24,7 @@ func fileCases() []testCase {
 		{Name: "an upload by two ways", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"a"}, "ref": "e1", "inputRef": "e2"}, Status: 400},
 		{Name: "an upload from outside", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"/etc/passwd"}, "element": "#one"}, Status: 400, Contains: []string{"Invalid path"}},
 		{Name: "an upload of what is not there", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"nosuch.txt"}, "element": "#one"}, Status: 400},
-		{Name: "a download that does not come", Path: "/wait/download", Page: "/files", Body: m{"timeoutMs": 500}, Status: 500},
+		{Name: "a download that does not come", Path: "/wait/download", Page: "/files", Body: m{"timeoutMs": 500}, Status: 500, Reason: "timeout"},
 	}),
 		testCase{Name: "an action tells of its download", Run: actDownload},
 		testCase{Name: "a download by ref", Run: refDownload},

@@ -52,6 +52,11 @@ func numberSpellings() []testCase {
 		act("a ref or selector with space around", m{"kind": " click ", "selector": "  #save "}),
 		act("modifiers with blanks among them", m{"kind": "click", "selector": "#save", "modifiers": []string{" ", "Shift", "Alt", "ControlOrMeta", ""}}),
 		act("a script with space around", m{"kind": "evaluate", "fn": "  () => 1  "}),
+		act("a text that is a number", m{"kind": "type", "selector": "#name", "text": 42}),
+		act("the key of a space", m{"kind": "press", "key": " ", "delayMs": 1}),
+		act("five batches in each other", m{"kind": "batch", "actions": []any{m{"kind": "batch", "actions": []any{m{"kind": "batch", "actions": []any{
+			m{"kind": "batch", "actions": []any{m{"kind": "batch", "actions": []any{m{"kind": "wait", "timeMs": 0}}}}},
+		}}}}}}),
 		act("a wait for no time", m{"kind": "wait", "timeMs": 0}),
 		act("a wait with an unknown state beside something else", m{"kind": "wait", "loadState": "soon", "timeMs": 1}),
 		act("a wait for an async function", m{"kind": "wait", "fn": "async () => { await null; return 'yes' }"}),
@@ -66,7 +71,7 @@ func numberSpellings() []testCase {
 		{Name: "an index that is negative", Path: "/tabs/action", Body: m{"action": "select", "index": -1}, Status: 400, Contains: []string{"index must be a non-negative integer."}},
 		{Name: "a coordinate that is no number", Path: "/act", Body: m{"kind": "clickCoords", "x": "1px", "y": 1}, Status: 400, Contains: []string{"x must be a finite number"}},
 		{Name: "a size that is a fraction", Path: "/act", Body: m{"kind": "resize", "width": 10.5, "height": 10}, Status: 400, Contains: []string{"width must be"}},
-		{Name: "an odd format", Path: "/snapshot?format=pdf", Status: 400},
+		{Name: "an odd format", Path: "/snapshot?format=pdf", Status: 400, Contains: []string{"format must be ai or aria"}},
 		{Name: "a scope that is no selector", Path: "/snapshot?selector=%5B%5B", Page: "/form", Status: 400},
 	}
 	return append(requestCases(list), testCase{Name: "options keep blanks and space", Run: blankOptions})

@@ -23,7 +23,7 @@ func pictureCases() []testCase {
 		{Name: "a malformed time limit", Path: "/screenshot", Page: "/form", Body: m{"timeoutMs": "x"}, Status: 400, Contains: []string{"must be a positive integer."}},
 		{Name: "an odd type is png", Path: "/screenshot", Page: "/form", Body: m{"type": "bmp"}, Contains: []string{".png"}},
 		{Name: "highlight without a ref", Path: "/highlight", Page: "/form", Body: m{}, Status: 400, Contains: []string{"ref is required"}},
-		{Name: "highlight of an unknown ref", Path: "/highlight", Page: "/form", Body: m{"ref": "e99"}, Status: 500, Contains: []string{"Unknown ref"}},
+		{Name: "highlight of an unknown ref", Path: "/highlight", Page: "/form", Body: m{"ref": "e99"}, Status: 500, Reason: "unknown_ref", Contains: []string{"Unknown ref"}},
 	}),
 		testCase{Name: "the view", Run: viewPicture},
 		testCase{Name: "the full page", Run: fullPicture},

@@ -10,7 +10,7 @@ import (
 func ringBufferCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "a body without a pattern", Path: "/response/body", Body: m{}, Status: 400, Contains: []string{"url is required"}},
-		{Name: "a body that does not come", Path: "/response/body", Page: "/plain", Body: m{"url": "**/never", "timeoutMs": 500}, Status: 500, Contains: []string{"requests"}},
+		{Name: "a body that does not come", Path: "/response/body", Page: "/plain", Body: m{"url": "**/never", "timeoutMs": 500}, Status: 500, Reason: "timeout", Contains: []string{"requests"}},
 		{Name: "stop a trace that does not run", Path: "/trace/stop", Page: "/plain", Body: m{}, Status: 500},
 		{Name: "a trace outside its folder", Path: "/trace/stop", Page: "/plain", Body: m{"path": "../../escape.zip"}, Status: 400, Contains: []string{"Invalid path"}},
 	}),

@@ -13,8 +13,8 @@ func snapshotCases() []testCase {
 	get := func(name, query string, says ...string) requestCase {
 		return requestCase{Name: name, Path: "/snapshot?" + query, Page: "/world", Contains: says}
 	}
-	bad := func(name, query string) requestCase {
-		return requestCase{Name: name, Path: "/snapshot?" + query, Page: "/world", Status: 400}
+	bad := func(name, query, says string) requestCase {
+		return requestCase{Name: name, Path: "/snapshot?" + query, Page: "/world", Status: 400, Contains: []string{says}}
 	}
 	return append(requestCases([]requestCase{
 		{Name: "the usual one", Path: "/snapshot", Page: "/world", Members: []string{"ok", "format", "targetId", "url", "snapshot", "refs", "stats"}, Contains: []string{`button \"Save\"`, `link \"Docs\"`, "/docs"}},
@@ -23,11 +23,13 @@ func snapshotCases() []testCase {
 		get("refs of the engine's own", "refs=aria"),
 		get("efficient", "mode=efficient", `button \"Save\"`),
 		get("links", "urls=true", "Links:", "Docs -"),
-		bad("labels with the tree", "format=aria&labels=true"),
-		bad("efficient with the tree", "format=aria&mode=efficient"),
-		bad("refs of the engine's own in a scope", "refs=aria&selector=main"),
-		bad("refs of the engine's own in a frame", "refs=aria&frame=iframe"),
-		bad("a limit that is none", "format=aria&limit=soon"),
+		bad("labels with the tree", "format=aria&labels=true", "format=ai"),
+		bad("efficient with the tree", "format=aria&mode=efficient", "format=ai"),
+		bad("refs of the engine's own in a scope", "refs=aria&selector=main", "refs=aria"),
+		bad("refs of the engine's own in a frame", "refs=aria&frame=iframe", "refs=aria"),
+		bad("a limit that is none", "format=aria&limit=soon", "limit"),
+		bad("a scope that cannot be parsed", "selector=[", "selector"),
+		get("not flat though efficient", "mode=efficient&interactive=no", `heading \"World\"`),
 		{Name: "text", Path: "/text", Page: "/world", Members: []string{"targetId", "url", "text"}, Contains: []string{"Save"}},
 		{Name: "text of a part", Path: "/text?selector=%23only", Page: "/world", Contains: []string{"only this"}, Excludes: []string{"Save"}},
 		{Name: "text that is cut", Path: "/text?maxChars=5", Page: "/world", Contains: []string{`"truncated":true`}},

@@ -1,7 +1,5 @@
 package controltest
 
-import ()
-
 // stateCases is what a page is told of its surroundings, and what is stored for it.
 func stateCases() []testCase {
 	bad := func(name, path, says string, body m) requestCase {
@@ -30,6 +28,7 @@ func stateCases() []testCase {
 		bad("no locale", "/set/locale", "locale is required", m{}),
 		bad("no device", "/set/device", "name is required", m{}),
 		bad("permission without an origin", "/permissions/grant", "origin is required", m{"permissions": []string{"audioCapture"}}),
+		bad("permission for a file server", "/permissions/grant", "origin", m{"origin": "ftp://x", "permissions": []string{"geolocation"}}),
 		bad("no permission", "/permissions/grant", "permissions", m{"origin": "https://example.com"}),
 		{Name: "a time zone that is not there", Path: "/set/timezone", Page: "/plain", Body: m{"timezoneId": "Mars/Olympus"}, Status: 500, Contains: []string{"Invalid timezone ID"}},
 		{Name: "a device that is not there", Path: "/set/device", Page: "/plain", Body: m{"name": "Pocket Calculator"}, Status: 500, Contains: []string{"Pocket Calculator"}},

@@ -9,11 +9,15 @@ import (
 // tabCases are opened, named, found, listed and closed.
 func tabCases() []testCase {
 	return append(requestCases([]requestCase{
-		{Name: "an unknown action", Path: "/tabs/action", Body: m{"action": "shake"}, Status: 400},
+		{Name: "an unknown action", Path: "/tabs/action", Body: m{"action": "shake"}, Status: 400, Contains: []string{"unknown tab action"}},
 		{Name: "select without an index", Path: "/tabs/action", Body: m{"action": "select"}, Status: 400, Contains: []string{"index is required"}},
 		{Name: "select beyond the end", Path: "/tabs/action", Page: "/plain", Body: m{"action": "select", "index": 99}, Status: 404, Contains: []string{"tab not found"}},
 		{Name: "a label of the wrong kind", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": "no spaces"}, Status: 400},
 		{Name: "a label too long", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": strings.Repeat("x", 65)}, Status: 400},
+		{Name: "a number is no tab", Page: "/plain", Path: "/tabs/focus", Body: m{"targetId": 1}, Status: 404, Contains: []string{"numbers are not tab targets"}},
+		{Name: "a page that does not answer", Path: "/navigate", Body: m{"url": "SITE/stuck", "timeoutMs": 1000}, Status: 500, Reason: "timeout", Contains: []string{"did not answer within 1s"}},
+		{Name: "a bare word is no address", Path: "/navigate", Body: m{"url": "example"}, Status: 400, Contains: []string{"Invalid URL:"}},
+		{Name: "an address without a host", Path: "/tabs/open", Body: m{"url": "http:///x"}, Status: 400, Contains: []string{"Invalid URL:"}},
 		{Name: "close by a raw id only", Page: "/plain", Method: "DELETE", Path: "/tabs/t1?targetIdMode=raw", Status: 404},
 		{Name: "an unknown way to name a tab", Method: "DELETE", Path: "/tabs/t1?targetIdMode=loose", Status: 400},
 	}),
@@ -23,6 +27,8 @@ func tabCases() []testCase {
 		testCase{Name: "an ambiguous name", Run: ambiguousTabName},
 		testCase{Name: "the last used tab is the default", Run: stickyTab},
 		testCase{Name: "numbers are not used again", Run: tabNumbers},
+		testCase{Name: "by position", Run: tabsByPosition},
+		testCase{Name: "what does not open leaves no tab", Run: failedTab},
 		testCase{Name: "what the browser shows itself is hidden", Run: internalHidden},
 		testCase{Name: "no more than eight", Run: eightTabs},
 		testCase{Name: "a tab opened by a page is listed", Run: popupTabs},
@@ -68,7 +74,7 @@ func tabNames(s *suite) {
 func ambiguousTabName(s *suite) {
 	first := s.newTab("/plain", "")
 	s.newTab("/other", first.TabID)
-	s.send(requestCase{Path: "/snapshot?targetId=" + first.TabID, Status: http.StatusConflict})
+	s.send(requestCase{Path: "/snapshot?targetId=" + first.TabID, Status: http.StatusConflict, Contains: []string{"ambiguous"}})
 	s.closeOtherTabs()
 }
 
@@ -100,6 +106,31 @@ func tabNumbers(s *suite) {
 	if first.TabID == second.TabID {
 		s.Fatalf("%s was given twice", first.TabID)
 	}
+}
+
+func tabsByPosition(s *suite) {
+	s.closeOtherTabs()
+	s.newTab("/other", "")
+	var got struct {
+		TargetID string
+		Tab      tabAnswer
+	}
+	s.call("POST", "/tabs/action", m{"action": "select", "index": "1"}, &got)
+	s.wantEqual("the selected tab", got.TargetID, s.tabs()[1].TargetID)
+	s.call("POST", "/tabs/action", m{"action": "new", "label": "empty"}, &got)
+	if got.Tab.URL != "about:blank" || got.Tab.SuggestedTargetID != "empty" {
+		s.Fatalf("new tab %+v", got.Tab)
+	}
+	first := s.tabs()[0].TargetID
+	s.call("POST", "/tabs/action", m{"action": "close"}, &got)
+	s.wantEqual("the closed tab", got.TargetID, first)
+	s.closeOtherTabs()
+}
+
+func failedTab(s *suite) {
+	before := len(s.tabs())
+	s.send(requestCase{Path: "/tabs/open", Body: m{"url": "http://127.0.0.1:1/"}, Status: 500})
+	s.wantEqual("tabs", len(s.tabs()), before)
 }
 
 func internalHidden(s *suite) {
@@ -140,6 +171,7 @@ func popupTabs(s *suite) {
 func notStarted(s *suite) {
 	s.call("POST", "/stop", nil, nil)
 	s.send(requestCase{Path: "/tabs/focus", Body: m{"targetId": "t1"}, Status: http.StatusConflict, Contains: []string{"browser not running"}})
+	s.send(requestCase{Method: "DELETE", Path: "/tabs/t1", Status: http.StatusConflict, Contains: []string{"browser not running"}})
 	var status struct{ Running bool }
 	s.call("GET", "/", nil, &status)
 	s.wantEqual("running", status.Running, false)
