@@ -2,6 +2,7 @@ package browsermgr_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -64,11 +65,7 @@ const hang = "fetch('/sign'); return new Promise(() => {})"
 // manager opens a Manager in a home of its own; the test's end closes it and checks that nothing is left.
 func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
 	t.Helper()
-	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18950, LastPort: 18999, LaunchTimeout: time.Minute}
+	m := newManager(t, t.TempDir())
 	if adjust != nil {
 		adjust(m)
 	}
@@ -84,6 +81,56 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 		}
 	})
 	return m
+}
+
+// shared is opened by the first test that works with windows and not with their manager. It runs until all tests have.
+var shared *browsermgr.Manager
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared != nil {
+		if err := errors.Join(shared.Close(context.Background()), os.RemoveAll(shared.Home)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// sharedManager returns a Manager whose browser tests share. The test's end closes the windows with the keys a, b and c.
+func sharedManager(t *testing.T) *browsermgr.Manager {
+	t.Helper()
+	if shared == nil {
+		home, err := os.MkdirTemp("", "clank") //nolint:usetesting // it outlives the test
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newManager(t, home)
+		m.FirstPort, m.LastPort = 18650, 18659 // managers of single tests want the others
+		if err := m.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		shared = m
+	}
+	t.Cleanup(func() {
+		for _, key := range []string{"a", "b", "c"} {
+			if w, ok := shared.Lookup(key); ok {
+				if err := w.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	return shared
+}
+
+func newManager(t *testing.T, home string) *browsermgr.Manager {
+	t.Helper()
+	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18950, LastPort: 18999, LaunchTimeout: time.Minute}
 }
 
 func window(t *testing.T, m *browsermgr.Manager, opts browsermgr.WindowOptions) *browsermgr.Window {

@@ -95,7 +95,7 @@ func TestWindowIsRestoredAfterACrash(t *testing.T) {
 
 func TestWindowOfAFormerRunOpensAtItsLastAddress(t *testing.T) {
 	base := site(t)
-	m := manager(t, nil)
+	m := sharedManager(t)
 	w, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
 	if err != nil || !restored {
 		t.Fatalf("restored %t, %v", restored, err)

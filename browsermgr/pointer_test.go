@@ -36,7 +36,7 @@ func heard(t *testing.T, w *browsermgr.Window) []string {
 // desk is a window that shows a page which says what it is told.
 func desk(t *testing.T) *browsermgr.Window {
 	t.Helper()
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: site(t) + "/two"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: site(t) + "/two"})
 	act(t, w, "evaluate", map[string]any{"fn": told})
 	return w
 }
@@ -238,7 +238,7 @@ func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
 
 func TestTheMousesButtonsBackAndForwardTravel(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/"})
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	for _, to := range [][2]string{{"back", base + "/"}, {"forward", base + "/two"}} {
 		act(t, w, "clickCoords", map[string]any{"x": 1, "y": 2, "button": to[0]})
