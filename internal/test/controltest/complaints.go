@@ -60,7 +60,9 @@ func hungAction(s *suite) {
 
 func frozenTab(s *suite) {
 	frozen := s.newTab("/plain", "frozen")
-	s.run("setTimeout(() => { for(;;); }, 50); 1")
+	asked := s.Site.Hits("/frozen")
+	s.run("setTimeout(() => { fetch('/frozen'); for(;;); }, 500); 1")
+	s.waitUntil("the tab to be frozen", func() bool { return s.Site.Hits("/frozen") > asked })
 	begin := time.Now()
 	healthy := s.newTab("/form", "healthy")
 	s.tabs()

@@ -14,24 +14,34 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 )
 
 // foreignBrowserCases are browsers that somebody else started: they are joined, worked in and left alone.
 func foreignBrowserCases() []testCase {
-	joined := func(name string, work func(*suite, *foreignBrowser)) testCase {
-		return testCase{Name: name, Run: func(s *suite) { work(s, launchForeignBrowser(s)) }}
+	own := func(name string, work func(*suite, *foreignBrowser)) testCase {
+		return testCase{Name: name, Run: func(s *suite) { work(s, launchForeignBrowser(s, s.T)) }}
+	}
+	var b *foreignBrowser // of all cases that leave it as it was
+	shared := func(name string, work func(*suite, *foreignBrowser)) testCase {
+		return testCase{Name: name, Run: func(s *suite) {
+			if b == nil {
+				b = launchForeignBrowser(s, s.group)
+			}
+			work(s, b)
+		}}
 	}
 	return []testCase{
-		joined("every form of its address", everyForm),
-		joined("an address on this machine where one answers", answeringHere),
-		joined("its downloads stay in its own folder", ownDownloads),
-		joined("by the directory of its profile", attachByDirectory),
-		joined("what is not done in a person's browser", personsLimits),
-		joined("a frozen tab in a browser that was just joined", coldConnect),
-		joined("what only our own browsers can do", ownOnly),
-		joined("secrets in its address", secretAddress),
-		joined("it ends while we are in it", endsMeanwhile),
+		shared("every form of its address", everyForm),
+		shared("an address on this machine where one answers", answeringHere),
+		shared("its downloads stay in its own folder", ownDownloads),
+		shared("by the directory of its profile", attachByDirectory),
+		shared("what is not done in a person's browser", personsLimits),
+		shared("what only our own browsers can do", ownOnly),
+		shared("secrets in its address", secretAddress),
+		own("a frozen tab in a browser that was just joined", coldConnect),
+		own("it ends while we are in it", endsMeanwhile),
 	}
 }
 
@@ -43,11 +53,12 @@ type foreignBrowser struct {
 	data, saves, base, socket string
 }
 
-// launchForeignBrowser starts the browser that clank has found. It ends with the case.
-func launchForeignBrowser(s *suite) *foreignBrowser {
+// launchForeignBrowser starts the browser that clank has found. It ends with the test t.
+func launchForeignBrowser(s *suite, t *testing.T) *foreignBrowser {
+	s.Helper()
 	var status struct{ DetectedExecutablePath string }
 	s.call("GET", "/", nil, &status)
-	dir := s.TempDir()
+	dir := t.TempDir()
 	b := &foreignBrowser{data: filepath.Join(dir, "data"), saves: filepath.Join(dir, "saves"), done: make(chan struct{})}
 	prefs, _ := json.Marshal(m{"download": m{"default_directory": b.saves, "prompt_for_download": false}})
 	s.check(os.MkdirAll(filepath.Join(b.data, "Default"), 0o700))
@@ -64,7 +75,7 @@ func launchForeignBrowser(s *suite) *foreignBrowser {
 		defer close(b.done)
 		_ = b.cmd.Wait() // how it ended does not matter
 	}()
-	s.Cleanup(b.end)
+	t.Cleanup(b.end)
 	s.waitUntil("the other browser", func() bool {
 		data, _ := os.ReadFile(filepath.Join(b.data, "DevToolsActivePort"))
 		port, path, ok := strings.Cut(strings.TrimSpace(string(data)), "\n")

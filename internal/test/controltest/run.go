@@ -129,6 +129,7 @@ func (s suite) runGroup(t *testing.T, g caseGroup, good, bad *atomic.Int64) {
 		return
 	}
 	t.Run(g.Name, func(t *testing.T) {
+		s.group = t
 		if g.Needs != "" {
 			if _, err := exec.LookPath(g.Needs); err != nil {
 				t.Skip(err)
@@ -160,6 +161,7 @@ type suite struct {
 	*running.Clank
 
 	Site     *testSite
+	group    *testing.T // of the group that the case is in
 	start    StartFunc
 	cache    string // folder in which peers are installed
 	deadline time.Time
