@@ -16,6 +16,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/internal/test/browsertest"
 )
 
 // site serves the pages of these tests.
@@ -69,9 +70,7 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 	if adjust != nil {
 		adjust(m)
 	}
-	if err := m.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
 		if err := m.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -102,14 +101,10 @@ func sharedManager(t *testing.T) *browsermgr.Manager {
 	t.Helper()
 	if shared == nil {
 		home, err := os.MkdirTemp("", "clank") //nolint:usetesting // it outlives the test
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		m := newManager(t, home)
 		m.FirstPort, m.LastPort = 18650, 18659 // managers of single tests want the others
-		if err := m.Open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, m.Open(t.Context()))
 		shared = m
 	}
 	t.Cleanup(func() {
@@ -127,18 +122,14 @@ func sharedManager(t *testing.T) *browsermgr.Manager {
 func newManager(t *testing.T, home string) *browsermgr.Manager {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18950, LastPort: 18999, LaunchTimeout: time.Minute}
 }
 
 func window(t *testing.T, m *browsermgr.Manager, opts browsermgr.WindowOptions) *browsermgr.Window {
 	t.Helper()
 	w, _, err := m.Window(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return w
 }
 
@@ -154,9 +145,7 @@ func act(t *testing.T, w *browsermgr.Window, kind string, args map[string]any) [
 func state(t *testing.T, w *browsermgr.Window) (url, title string, tabs []string) {
 	t.Helper()
 	url, title, tabs, err := w.State(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return url, title, tabs
 }
 
@@ -164,9 +153,7 @@ func state(t *testing.T, w *browsermgr.Window) (url, title string, tabs []string
 func processesOf(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	var found []string
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -182,9 +169,7 @@ func kill(t *testing.T, m *browsermgr.Manager) {
 	t.Helper()
 	for _, s := range m.Status() {
 		if s.Running {
-			if err := syscall.Kill(s.PID, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, syscall.Kill(s.PID, syscall.SIGKILL))
 			return
 		}
 	}
@@ -211,14 +196,10 @@ func eventually(t *testing.T, what string, cond func() bool) {
 func killPages(t *testing.T, m *browsermgr.Manager) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for _, file := range files {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		line, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(line), "--type=renderer") {
 			continue
@@ -232,9 +213,7 @@ func killPages(t *testing.T, m *browsermgr.Manager) {
 func refOf(t *testing.T, w *browsermgr.Window, name string) string {
 	t.Helper()
 	snapshot, err := w.Snapshot(t.Context(), true, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for line := range strings.Lines(snapshot) {
 		if _, after, ok := strings.Cut(line, "[ref="); ok && strings.Contains(line, strconv.Quote(name)) {
 			ref, _, _ := strings.Cut(after, "]")

@@ -10,6 +10,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"
@@ -187,9 +188,7 @@ func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
 		for _, pinch := range []float64{1, 1.25} {
 			scaled(t, w, factor, pinch)
 			data, mediaType, width, height, err := w.ScreenshotWithSize(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			size, err := jpeg.DecodeConfig(bytes.NewReader(data))
 			if err != nil || mediaType != "image/jpeg" {
 				t.Fatal(mediaType, err)
@@ -218,9 +217,7 @@ func scaled(t *testing.T, w *browsermgr.Window, factor, pinch float64) {
 		}
 		return tab.MainFrame().Do(t.Context(), proto.EmulationSetPageScaleFactor{PageScaleFactor: pinch})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 }
 
 func TestNoShotIsWaitedForBehindADialog(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/emulate"
 	browsermgrprofile "clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 )
 
 // gate refuses addresses with a word in them, and notes who asked for what was refused.
@@ -98,14 +99,10 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 		return s
 	}
 	guarded(p, browsermgrprofile.GuardProxy)
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	guarded(p, browsermgrprofile.GuardProxy)
 	found, err := p.Doctor(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for _, c := range found.Checks {
 		if c.ID == "policy" && c.Status != "pass" {
 			t.Errorf("doctor: %+v", c)
@@ -114,9 +111,7 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 	port := *status(t, p).CDPPort
 	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})
 	remote := profile(t, m, "remote")
-	if err := remote.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, remote.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := guarded(remote, browsermgrprofile.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
 		t.Errorf("note %q", s.Note)
 	}
@@ -135,9 +130,7 @@ func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testin
 		}
 	})
 	p := profile(t, m, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := status(t, p).Guard; s.Mode != browsermgrprofile.GuardOff || !strings.Contains(s.Note, "--no-proxy-server") {
 		t.Errorf("got %+v", s)
 	}
@@ -179,9 +172,7 @@ func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Man
 	t.Helper()
 	host := manager(t, nil)
 	p := profile(t, host, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	port := *status(t, p).CDPPort
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.FirstPort, m.LastPort, m.Profile = 18940, 18949, "far"
@@ -237,9 +228,7 @@ func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 	}
 	use := use(t, profile(t, m, "there"))
 	tab := use.Browser.Tabs()[len(use.Browser.Tabs())-1]
-	if err := world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}))
 	tries := `
 await fetch('/secret/fetch').catch(() => 0); await fetch('/hop/fetch').catch(() => 0);
 navigator.sendBeacon('/secret/beacon');
@@ -251,9 +240,7 @@ await new Promise((done) => { const f = document.createElement('iframe'); f.sand
 	f.srcdoc = '<noscript><img src=' + origin + '/secret/early></noscript>'; document.body.append(f); setTimeout(done, 3000); });
 return (await fetch('/login')).status`
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": tries}), "result: 200")
-	if err := world.SetCredentials(t.Context(), tab, nil); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, world.SetCredentials(t.Context(), tab, nil))
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": `window.open('/secret/popup'); return await fetch('/secret/after').then(() => 1, () => 0)`}), "result: 0")
 	eventually(t, "the popup to be judged", func() bool { return strings.Contains(g.blame(), "/secret/popup document") })
 	server.Close()

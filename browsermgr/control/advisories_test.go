@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 )
 
 // The tests of this file are named after published weaknesses of servers that speak this interface. Each does what was
@@ -89,9 +90,7 @@ func TestAdvisoryTraversalOfOutputs(t *testing.T) {
 	outside := t.TempDir()
 	for _, folder := range []string{"downloads", "traces"} {
 		link := filepath.Join(features.Dir, folder, "out")
-		if err := os.Symlink(outside, link); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, os.Symlink(outside, link))
 		t.Cleanup(func() { _ = os.Remove(link) })
 	}
 	c.ok("POST", "/trace/start", nil)
@@ -120,15 +119,11 @@ func TestAdvisoryUploadOfLocalFiles(t *testing.T) {
 	c := serve(t, nil)
 	c.open("/files")
 	secret := filepath.Join(features.Dir, "secret.txt")
-	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(secret, []byte("secret"), 0o600))
 	uploads := filepath.Join(features.Dir, "uploads")
 	for name, link := range map[string]func(string, string) error{"symbolic": os.Symlink, "hard": os.Link} {
 		path := filepath.Join(uploads, name)
-		if err := link(secret, path); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, link(secret, path))
 		t.Cleanup(func() { _ = os.Remove(path) })
 	}
 	for _, path := range []string{secret, "../secret.txt", "/etc/passwd", "file:///etc/passwd", "symbolic", "hard", uploads + "/../secret.txt"} {

@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/egress/policy"
 	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
 	"clank/internal/test/controltest"
 	"clank/internal/test/running"
 )
@@ -71,9 +72,7 @@ func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 // closeAfter opens something, which the end of the test closes.
 func closeAfter(tb testing.TB, open, end func(context.Context) error) {
 	tb.Helper()
-	if err := open(tb.Context()); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, open(tb.Context()))
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
 		defer cancel()

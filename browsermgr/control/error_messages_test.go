@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 
 	"github.com/coder/websocket"
 )
@@ -18,13 +19,9 @@ import (
 func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 	home := t.TempDir()
 	broken := filepath.Join(home, "chromium")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700))
 	m := &browsermgr.Manager{Home: home, Executable: func() string { return broken }, Headless: true, FirstPort: 18810, LastPort: 18812}
-	if err := m.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Open(t.Context()))
 	defer m.Close(context.Background())
 	c := serve(t, func(s *control.Server) { s.Manager = m })
 	for range 3 {
@@ -33,9 +30,7 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 		}
 	}
 	res, err := http.DefaultClient.Do(c.request(t.Context(), "POST", "/start", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer res.Body.Close()
 	seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
 	if res.StatusCode != http.StatusConflict || err != nil || seconds < 1 || seconds > 30 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 
 	"github.com/coder/websocket"
 )
@@ -21,9 +22,7 @@ func TestATabCanBeWatchedLive(t *testing.T) {
 	conn, _, err := websocket.Dial(ctx, strings.Replace(c.server.URL(), "http", "ws", 1)+"/screencast?maxWidth=400", &websocket.DialOptions{
 		HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer conn.CloseNow()
 	conn.SetReadLimit(16 << 20)
 	for _, want := range []websocket.MessageType{websocket.MessageText, websocket.MessageBinary} {
@@ -36,9 +35,7 @@ func TestATabCanBeWatchedLive(t *testing.T) {
 		t.Errorf("without a WebSocket: got %d %s", a.status, a.text)
 	}
 	// The server's end is the live view's.
-	if err := c.server.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, c.server.Close(ctx))
 	for err == nil {
 		_, _, err = conn.Read(ctx)
 	}

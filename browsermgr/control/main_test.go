@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 )
 
 // shared has the browser of the whole test binary; site serves its pages.
@@ -117,9 +118,7 @@ func serve(tb testing.TB, adjust func(*control.Server)) *client {
 	if adjust != nil {
 		adjust(s)
 	}
-	if err := s.Open(tb.Context()); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, s.Open(tb.Context()))
 	c := &client{tb, s}
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
@@ -135,9 +134,7 @@ func serve(tb testing.TB, adjust func(*control.Server)) *client {
 func closeTabs(ctx context.Context, tb testing.TB) {
 	tb.Helper()
 	profile, err := shared.FindProfile("")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	use, err := profile.Acquire(ctx, false)
 	if err != nil {
 		return // no browser, no tabs

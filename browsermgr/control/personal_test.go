@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"clank/browsermgr"
+	"clank/internal/test/browsertest"
 )
 
 // personal makes a profile that joins the shared browser as one that a person uses, and opens a page in it.
@@ -16,9 +17,7 @@ func personal(t *testing.T, c *client) string {
 	t.Helper()
 	c.open("/two") // the person's own tab
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), []byte(devTools(t, c)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), []byte(devTools(t, c)), 0o600))
 	if _, err := shared.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "person", Driver: "existing-session", UserDataDir: dir}); err != nil {
 		t.Fatal(err)
 	}
@@ -34,21 +33,13 @@ func devTools(t *testing.T, c *client) string {
 	t.Helper()
 	status := c.ok("GET", "/", nil)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, status.str("cdpUrl")+"/json/version", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer res.Body.Close()
 	var version struct{ WebSocketDebuggerURL string }
-	if err := json.NewDecoder(res.Body).Decode(&version); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, json.NewDecoder(res.Body).Decode(&version))
 	u, err := url.Parse(version.WebSocketDebuggerURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return u.Port() + "\n" + u.Path
 }

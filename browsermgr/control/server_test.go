@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 )
 
 func TestAServerDoesNotStartUnprotected(t *testing.T) {
@@ -44,9 +45,7 @@ func TestACloseEndsWhatRequestsAreDoing(t *testing.T) {
 		got <- c.do("POST", "/act", map[string]any{"kind": "wait", "text": "never", "targetId": target})
 	}()
 	eventually(t, "the wait has begun", func() bool { return p.acting(target) })
-	if err := c.server.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, c.server.Close(t.Context()))
 	if a := <-got; a.status != http.StatusServiceUnavailable || !strings.Contains(a.text, "closing") {
 		t.Errorf("got %d %s, want 503", a.status, a.text)
 	}

@@ -27,9 +27,7 @@ func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 func run(tb testing.TB, tab *page.Tab, fn string) string {
 	tb.Helper()
 	res, err := tab.Act(browsertest.Within(tb, 60*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return string(res.Value)
 }
 
@@ -75,9 +73,7 @@ func openTraced(tb testing.TB, p *chrome.Process) traceFixture {
 func (w traceFixture) wantNothingLeft(tb testing.TB) {
 	tb.Helper()
 	entries, err := os.ReadDir(w.dir)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	for _, e := range entries {
 		tb.Errorf("%s is left of a trace", e.Name())
 	}

@@ -56,12 +56,8 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	serve := command("snapshot", "2", "--phase", "after", "--serve")
 	serve.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := serve.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
+	browsertest.Must(t, serve.Start())
 	defer func() {
 		_ = syscall.Kill(-serve.Process.Pid, syscall.SIGKILL)
 		_ = serve.Wait()

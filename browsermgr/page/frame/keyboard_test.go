@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page/frame"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -12,9 +13,7 @@ import (
 func chord(t *testing.T, text string) frame.Chord {
 	t.Helper()
 	c, err := frame.ParseChord(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return c
 }
 
