@@ -21,13 +21,13 @@ import (
 // foreignBrowserCases are browsers that somebody else started: they are joined, worked in and left alone.
 func foreignBrowserCases() []testCase {
 	own := func(name string, work func(*suite, *foreignBrowser)) testCase {
-		return testCase{Name: name, Run: func(s *suite) { work(s, launchForeignBrowser(s, s.T)) }}
+		return testCase{Name: name, Run: func(s *suite) { work(s, launchForeignBrowser(s.T, s)) }}
 	}
 	var b *foreignBrowser // of all cases that leave it as it was
 	shared := func(name string, work func(*suite, *foreignBrowser)) testCase {
 		return testCase{Name: name, Run: func(s *suite) {
 			if b == nil {
-				b = launchForeignBrowser(s, s.group)
+				b = launchForeignBrowser(s.group, s)
 			}
 			work(s, b)
 		}}
@@ -54,8 +54,8 @@ type foreignBrowser struct {
 }
 
 // launchForeignBrowser starts the browser that clank has found. It ends with the test t.
-func launchForeignBrowser(s *suite, t *testing.T) *foreignBrowser {
-	s.Helper()
+func launchForeignBrowser(t *testing.T, s *suite) *foreignBrowser {
+	t.Helper()
 	var status struct{ DetectedExecutablePath string }
 	s.call("GET", "/", nil, &status)
 	dir := t.TempDir()

@@ -83,7 +83,10 @@ func (x requestCase) checkAnswer(s *suite, a running.Answer) {
 	s.Helper()
 	wrong := func(format string, args ...any) {
 		s.Helper()
-		sent, _ := json.Marshal(x.Body)
+		sent, raw := x.Body.([]byte)
+		if !raw {
+			sent, _ = json.Marshal(x.Body)
+		}
 		s.Fatalf("%s %.300s: "+format+": %.300s", append(append([]any{x.Path, sent}, args...), a.Body)...)
 	}
 	want := max(x.Status, http.StatusOK)
