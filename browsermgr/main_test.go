@@ -177,20 +177,7 @@ func kill(t *testing.T, m *browsermgr.Manager) {
 }
 
 // eventually waits for what the browser brings about by itself.
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(time.Minute)
-	defer deadline.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("not within a minute: %s", what)
-		case <-tick.C:
-		}
-	}
-}
+var eventually = browsertest.Eventually
 
 // killPages ends the processes of all pages.
 func killPages(t *testing.T, m *browsermgr.Manager) {

@@ -250,18 +250,5 @@ func (c *client) ref(target, name string) string {
 	return ""
 }
 
-// eventually waits until a condition on the world outside holds.
-func eventually(tb testing.TB, what string, cond func() bool) {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			tb.Fatalf("not in time: %s", what)
-		}
-	}
-}
+// eventually waits for what the browser brings about by itself.
+var eventually = browsertest.Eventually

@@ -11,7 +11,6 @@ import (
 func complaintCases() []testCase {
 	return []testCase{
 		{Name: "1 every failure names its own cause", Run: trueCause},
-		{Name: "2 a hung action does not wedge what comes after", Run: hungAction},
 		{Name: "3 a frozen tab beside a healthy one", Run: frozenTab},
 		{Name: "4 the start is known by what the browser says", Run: startKnown},
 		{Name: "5 an endpoint that accepts and stays silent", Run: silentEndpoint},
@@ -23,7 +22,6 @@ func complaintCases() []testCase {
 		{Name: "10 a tab keeps its name across sites", Run: sameTab},
 		{Name: "11 frames of other sites are no tabs", Run: framesAreNoTabs},
 		{Name: "12 an empty answer says so at once", Run: emptyAtOnce},
-		{Name: "15 a covered click says by what", Run: coveredNamed},
 		{Name: "16 a time limit is the one that was given", Run: limitHonoured},
 		{Name: "17 a command takes milliseconds", Run: commandFast, Program: true},
 		{Name: "19 logins survive a restart", Run: loginsSurvive},
@@ -48,14 +46,6 @@ func trueCause(s *suite) {
 		x.Excludes = []string{"restart", "unreachable"}
 		x.Run(s)
 	}
-}
-
-func hungAction(s *suite) {
-	s.openPage("/plain")
-	begin := time.Now()
-	s.send(requestCase{Path: "/act", Body: m{"kind": "evaluate", "fn": "for(;;);", "timeoutMs": 1500}, Status: 500})
-	s.wantWithin(10*time.Second, begin)
-	s.send(requestCase{Path: "/act", Body: m{"kind": "evaluate", "fn": "6 * 7"}, Contains: []string{"42"}})
 }
 
 func frozenTab(s *suite) {
@@ -136,12 +126,6 @@ func emptyAtOnce(s *suite) {
 	if !strings.HasPrefix(snap.Snapshot, "(empty") {
 		s.Fatalf("snapshot %q", snap.Snapshot)
 	}
-}
-
-func coveredNamed(s *suite) {
-	s.send(requestCase{
-		Path: "/act", Page: "/cover", Body: m{"kind": "click", "selector": "#b", "timeoutMs": 3000}, Status: 500, Contains: []string{"veil"},
-	})
 }
 
 func limitHonoured(s *suite) {

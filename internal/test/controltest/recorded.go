@@ -166,10 +166,10 @@ func boundedRequest(s *suite) {
 func secretsEverywhere(s *suite) {
 	s.openPage("/plain")
 	script := `(async () => { document.cookie = 'session=top-secret';
-		await fetch('/answer?hide&api_key=top-secret&access_token=top-secret', {headers: {'Proxy-Authorization-X': 'x', 'X-Auth-Token': 'top-secret', 'X-API-Key': 'top-secret'}});
+		await fetch('/answer?hide&api_key=top-secret&access_token=top-secret', {headers: {'Proxy-Authorization-X': 'x', 'X-Auth-Token': 'top-secret', 'X-API-Key': 'top-secret', Authorization: 'Bearer top-secret'}});
 		await fetch('/answer?hide2', {method: 'POST', body: new URLSearchParams({user: 'ada', password: 'top-secret', client_secret: 'top-secret'})});
 		const form = new FormData(); form.set('user', 'ada'); form.set('passwd', 'top-secret'); await fetch('/answer?hide3', {method: 'POST', body: form});
-		await fetch('/answer?hide4', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{"deep":[{"apiKey":"top-secret","token":"top-secret"}]}'}); return 1 })()`
+		await fetch('/answer?hide4', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{"deep":[{"apiKey":"top-secret","token":"top-secret","password":"top-secret"}]}'}); return 1 })()`
 	s.run(script)
 	s.waitUntil("the requests in the ring", func() bool {
 		a := s.request("GET", "/requests?filter=hide4", nil)

@@ -27,6 +27,7 @@ type caseGroup struct {
 	Name    string
 	Cases   []testCase
 	Program bool   // all of its cases need the built program
+	Long    bool   // it takes tens of seconds; go test -short leaves it out
 	Needs   string // a command without which the group is skipped; "" needs none
 }
 
@@ -41,7 +42,7 @@ func caseLanes() [][]caseGroup {
 			{Name: "act", Cases: actionCases()},
 			{Name: "act errors", Cases: actionErrorCases()},
 			{Name: "snapshots", Cases: snapshotCases()},
-			{Name: "refs", Cases: refCases()},
+			{Name: "refs", Cases: refCases(), Long: true},
 			{Name: "pictures", Cases: pictureCases()},
 			{Name: "dialogs", Cases: dialogCases()},
 			{Name: "files", Cases: fileCases()},
@@ -53,13 +54,13 @@ func caseLanes() [][]caseGroup {
 		},
 		{
 			{Name: "contract", Cases: routeContractCases()},
-			{Name: "limits", Cases: limitCases()},
+			{Name: "limits", Cases: limitCases(), Long: true},
 			{Name: "captures", Cases: captureCases()},
-			{Name: "marks", Cases: labelMarkCases()},
+			{Name: "marks", Cases: labelMarkCases(), Long: true},
 			{Name: "recorded", Cases: recordedCases()},
-			{Name: "leaving", Cases: leavingClientCases()},
+			{Name: "leaving", Cases: leavingClientCases(), Long: true},
 			{Name: "accounts", Cases: profileReportCases()},
-			{Name: "outside", Cases: foreignBrowserCases()},
+			{Name: "outside", Cases: foreignBrowserCases(), Long: true},
 			{Name: "servers", Cases: serverCases(), Program: true},
 			{Name: "commands", Cases: commandCases(), Program: true},
 			{Name: "policy", Cases: policyCases()},
@@ -101,7 +102,8 @@ func Program(bin string) StartFunc {
 }
 
 // Run runs the cases and returns how many passed and failed. Each lane has a server and a site of its own, and its groups run in order,
-// beside those of the other lanes. Cases that need the built program are left out where there is none. cache is the folder in which
+// beside those of the other lanes. Cases that need the built program are left out where there is none. With -short the longest groups are,
+// too. cache is the folder in which
 // programs of others are installed.
 func Run(t *testing.T, start StartFunc, cache string) (passed, failed int) {
 	t.Helper()
@@ -125,7 +127,7 @@ func Run(t *testing.T, start StartFunc, cache string) (passed, failed int) {
 func (s suite) runGroup(t *testing.T, g caseGroup, good, bad *atomic.Int64) {
 	t.Helper()
 	inProcess := s.Bin == ""
-	if g.Program && inProcess {
+	if g.Program && inProcess || g.Long && testing.Short() {
 		return
 	}
 	t.Run(g.Name, func(t *testing.T) {
