@@ -8,6 +8,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -88,7 +89,7 @@ func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
 	cycle := func() {
 		t.Helper()
 		tab := open(t, u, base+"/", "session")
-		if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}
 		browsertest.Must(t, tab.Close(t.Context()))

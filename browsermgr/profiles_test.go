@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -263,7 +264,7 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 		u := use(t, p)
 		tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url}, "")
 		browsertest.Must(t, err)
-		res, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
+		res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 		browsertest.Must(t, err)
 		return fmt.Sprintf("%s %s", tab.ID(), res.Value)
 	}

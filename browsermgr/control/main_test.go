@@ -86,6 +86,8 @@ func newSite() *httptest.Server {
 		"/files":  `<title>Files</title><a href="/report">Get</a><input type="file">`,
 		"/mobile": `<meta name=viewport content="width=device-width"><title>Mobile</title>`,
 		"/secret": `<title>Secret</title><p>not for you</p>`,
+
+		"/scrollers": scrollers,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")

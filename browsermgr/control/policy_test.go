@@ -3,6 +3,8 @@ package control_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -161,6 +163,27 @@ func TestARefusedDocumentIsToldThoughTheTabStayed(t *testing.T) {
 	}
 	if got := c.ok("GET", "/text", nil).str("targetId"); got != target {
 		t.Errorf("the tab cannot be used: %q", got)
+	}
+}
+
+// The proxy answers a request for a document that it refuses with 403, under the address that was asked for.
+func TestAPageThatIsRefusedItselfIsClosed(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	keep := c.open("/")
+	forbidden := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "refused by the rules", http.StatusForbidden) // without a body Chromium shows a page of its own
+	}))
+	t.Cleanup(forbidden.Close)
+	for _, route := range []string{"/tabs/open", "/navigate"} {
+		p.mu.Lock()
+		p.refused = errors.New("it leads to a private address")
+		p.mu.Unlock()
+		refusedByPolicy(t, route, c.do("POST", route, map[string]any{"url": forbidden.URL}))
+		tabs := c.listed()
+		if route == "/tabs/open" && (len(tabs) != 1 || tabs[0]["targetId"] != keep) || route == "/navigate" && len(tabs) != 0 {
+			t.Errorf("%s: tabs %v", route, tabs)
+		}
 	}
 }
 

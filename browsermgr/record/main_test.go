@@ -7,6 +7,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
 )
@@ -26,7 +27,7 @@ func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 // run evaluates a function in the page.
 func run(tb testing.TB, tab *page.Tab, fn string) string {
 	tb.Helper()
-	res, err := tab.Act(browsertest.Within(tb, 60*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
+	res, err := tab.Act(browsertest.Within(tb, 60*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
 	browsertest.Must(tb, err)
 	return string(res.Value)
 }

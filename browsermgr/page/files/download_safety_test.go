@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
 )
@@ -182,7 +183,7 @@ func TestAPageGetsTheFileThatWasChecked(t *testing.T) {
 	tab := b.tab(t, s.URL+"/upload")
 	browsertest.Must(t, b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}))
 	browsertest.Must(t, errors.Join(os.Remove(file), os.Symlink(secret, file)))
-	res, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: "(async () => one.files[0].name + ' ' + await one.files[0].text())()"})
+	res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: "(async () => one.files[0].name + ' ' + await one.files[0].text())()"})
 	if err != nil || string(res.Value) != `"a.txt open"` {
 		t.Errorf("got %v, %v; want the file as it was", res.Value, err)
 	}
