@@ -93,7 +93,8 @@ range: chromium build ## pages that try to reach what they must not, with and wi
 	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/test/hostile && .cache/hostile -every $(or $(EVERY),1) $(BIN)
 
 conformance: chromium build ## the control API's contract against the running binary
-	@$(GO) run ./internal/test/controltest $(BIN)
+	@mkdir -p .cache && $(GO) test -c -o .cache/contract ./browsermgr/control
+	@.cache/contract -test.run '^TestContract$$' -test.timeout 20m -control.bin $(BIN)
 
 clean: ## remove what was built
 	rm -rf bin .cache

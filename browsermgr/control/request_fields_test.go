@@ -9,6 +9,7 @@ import (
 
 	"clank/browsermgr/control"
 	"clank/browsermgr/fault"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -16,9 +17,7 @@ import (
 func decode(t *testing.T, text string) *control.RequestFields {
 	t.Helper()
 	f, err := control.DecodeFields([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return f
 }
 
