@@ -366,7 +366,7 @@ func TestAChannelThatIsClosedToTheBotIsReplacedByADirectMessage(t *testing.T) {
 	s.open()
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
-	s.Overwrite(s.room, s.account.ShapeUser, discordtest.Role{}, 0, discordtest.SendMessages)
+	s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.SendMessages)
 	s.ForgetInteraction(it.ID)
 	k.done("the answer")
 	s.message(s.OpenDM(s.ada, s.account), "the answer")
@@ -376,7 +376,7 @@ func TestWordsGoOutWherePicturesMayNot(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.plainBrain()
 	s.open()
-	s.Overwrite(s.room, s.account.ShapeUser, discordtest.Role{}, 0, discordtest.AttachFiles)
+	s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.AttachFiles)
 	s.say(s.room, s.ada, s.account.Mention()+" lamps")
 	s.next().done("the answer", picture(1))
 	if got := s.message(s.room, "the answer"); !strings.Contains(got.Content, "could not be attached") {

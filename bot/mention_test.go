@@ -82,9 +82,9 @@ func TestWhoIsAnswered(t *testing.T) {
 	turns := s.answering("ok")
 	s.open()
 	robot := s.CreateBot("robot", "other")
-	s.AddMember(s.guild, robot.ShapeUser)
+	s.AddMember(s.guild, robot.User)
 	s.say(s.room, s.ada, "not for the bot")
-	s.say(s.room, robot.ShapeUser, s.account.Mention()+" said a robot")
+	s.say(s.room, robot.User, s.account.Mention()+" said a robot")
 	s.say(s.OpenDM(s.ada, s.account), s.ada, "in private")
 	if got := s.turn(turns); got.Lines[len(got.Lines)-1].Text != "in private" || got.Origin.Guild != "" {
 		t.Errorf("answered %+v", got)

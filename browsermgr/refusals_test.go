@@ -190,6 +190,10 @@ await worker(blob("new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(a
 	notes := act(t, w, "evaluate", map[string]any{"fn": `const f = document.createElement('iframe'); f.src = 'http://frame.refused.example/';
   await new Promise((done) => { f.onload = done; document.body.append(f); })`})
 	contains(t, notes, "refused: clank http://frame.refused.example/ document")
+	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/parted"}), "refused: clank http://frame.refused.example/part document")
+	if url, title, _ := state(t, w); url != base+"/parted" || title != "Parted" {
+		t.Errorf("a page with a refused frame: got %s %q", url, title)
+	}
 }
 
 // elsewhere is a second Manager that has joined the browser of a first one, as if it ran on another machine.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/browsermgr/page"
 	"clank/internal/server"
 	"clank/internal/test/llmtest"
 	"clank/internal/vault"
@@ -88,5 +89,24 @@ func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 	}
 	if _, err := k.FillCode(t.Context(), session, task, "shop", "https://other.example"); err == nil {
 		t.Error("a code was filled in")
+	}
+	copying := func() error {
+		w, ok := r.server.Browsers.Lookup(rec.SessionID)
+		if !ok {
+			t.Fatal("the page is gone")
+		}
+		return w.WithTab(t.Context(), func(tab *page.Tab) error {
+			_, err := tab.Act(t.Context(), page.Action{Kind: page.KindPress, Key: "Control+c"})
+			return err
+		})
+	}
+	if err := copying(); err != nil {
+		t.Errorf("nothing is filled in yet: %v", err)
+	}
+	if notes, err := k.Fill(t.Context(), session, task, "shop", r.site.URL, false); err != nil || !strings.Contains(strings.Join(notes, " "), "it is not sent yet") {
+		t.Errorf("where it was agreed to: %q, %v", notes, err)
+	}
+	if err := copying(); !errors.Is(err, page.ErrSecret) {
+		t.Errorf("the page holds the password, and copying ends with %v", err)
 	}
 }
