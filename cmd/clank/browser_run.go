@@ -39,6 +39,11 @@ func (r *browserRun) run(ctx context.Context, own *pflag.FlagSet, args []string)
 
 // execute makes the request, sends it and prints the answer.
 func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
+	for _, o := range r.command.options {
+		if o.needed && in.text(o.name) == "" {
+			return usagef("--%s is needed", o.name)
+		}
+	}
 	req, err := r.command.buildRequest(in)
 	if err != nil {
 		return err
