@@ -1,11 +1,11 @@
 package main
 
 import (
-	"clank/browsermgr/control/client"
-
 	"encoding/json"
 	"net/http"
 	"net/url"
+
+	"clank/browsermgr/control/client"
 )
 
 func tabCommands() []browserCommand {
