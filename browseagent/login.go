@@ -104,7 +104,7 @@ func (r *run) fillApproved(ctx context.Context, t *tool, a toolArgs) callOutcome
 }
 
 // fillLogin fills a login in and leaves it unsent.
-func fillLogin(ctx context.Context, r *run, _ Page, a toolArgs) callOutcome {
+func fillLogin(ctx context.Context, r *run, _ sessions.Page, a toolArgs) callOutcome {
 	if wrong := r.checkLogin(a.str("entry"), false); wrong != nil {
 		return *wrong
 	}

@@ -13,7 +13,6 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
-	"clank/computeruse"
 	"clank/sessions"
 )
 
@@ -70,9 +69,11 @@ func (b *realBrowser) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, _, b.width, b.height, err = window.ScreenshotWithSize(ctx); err != nil {
+	shot, err := window.Screenshot(ctx)
+	if err != nil {
 		return err
 	}
+	b.width, b.height = shot.Width, shot.Height
 	return window.Close(ctx)
 }
 
@@ -106,11 +107,7 @@ onpointerup = (e) => { if (path && e.clientX - path[0].clientX > 50) log.push('s
 // windows are the windows of a real browser, each with cookies of its own.
 type windows struct{ manager *browsermgr.Manager }
 
-func (w windows) Open(ctx context.Context, o sessions.PageRequest) (computeruse.Screen, bool, error) {
-	return w.window(ctx, o)
-}
-
-func (w windows) window(ctx context.Context, o sessions.PageRequest) (*browsermgr.Window, bool, error) {
+func (w windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	return w.manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
 }
 

@@ -133,8 +133,8 @@ type Answer struct {
 	Text      string
 	Remainder string // the end of Text, of which [Turn.Writes] was not told; empty if nobody is told
 	Truncated bool   // what it was told breaks off; Rest says why
-	Images    []sessions.Image
-	View      *sessions.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
+	Images    []llm.Image
+	View      *llm.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
 	Sessions  []string
 	Usage     llm.Usage // of the brain's own model; browses count their own
 }

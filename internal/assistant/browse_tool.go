@@ -21,11 +21,7 @@ func (b *Assistant) BrowseTool(show func(o sessions.Origin, a Answer)) Tool {
 		if out.failed {
 			return "", nil, errors.New(out.text)
 		}
-		images := make([]llm.Image, len(out.images))
-		for i, im := range out.images {
-			images[i] = llm.Image(im)
-		}
-		return out.text, images, nil
+		return out.text, out.images, nil
 	}
 	return Tool{Tool: browseTool, Call: call}
 }

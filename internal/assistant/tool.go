@@ -59,9 +59,5 @@ func (r *replyRun) callTool(ctx context.Context, c llm.ToolCall) callResult {
 	if err != nil {
 		return refusedCall(err.Error())
 	}
-	o := callResult{text: text, plain: true}
-	for _, im := range images {
-		o.images = append(o.images, sessions.Image(im))
-	}
-	return o
+	return callResult{text: text, images: images, plain: true}
 }

@@ -47,7 +47,7 @@ func withBrowser(m *testing.M) (code int, err error) {
 // windows are the windows of the shared browser.
 type windows struct{}
 
-func (windows) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	win, restored, err := shared.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
 	if err != nil {
 		return nil, false, err

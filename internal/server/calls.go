@@ -16,6 +16,7 @@ import (
 	"clank/internal/assistant"
 	"clank/internal/budget"
 	"clank/internal/settings"
+	"clank/llm"
 	"clank/sessions"
 	"clank/videosource"
 	"clank/voice"
@@ -30,7 +31,7 @@ import (
 // DiscordBot is what calls need of the bot. A *bot.Bot is one.
 type DiscordBot interface {
 	Send(ctx context.Context, op int, d any) error
-	Post(ctx context.Context, channel, text string, images []sessions.Image) error
+	Post(ctx context.Context, channel, text string, images []llm.Image) error
 	UserID() string
 }
 

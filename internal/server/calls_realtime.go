@@ -126,10 +126,10 @@ func (x *CallService) realtimeTools(on conversation.NativeEvents, call share.Cal
 }
 
 // answerImages is what a browse has left to be seen.
-func answerImages(a assistant.Answer) (text string, images []sessions.Image) {
+func answerImages(a assistant.Answer) (text string, images []llm.Image) {
 	text, images = a.Text, a.Images
 	if len(images) == 0 && a.View != nil {
-		images = []sessions.Image{*a.View}
+		images = []llm.Image{*a.View}
 	}
 	if text == "" {
 		text = "From the browser:"

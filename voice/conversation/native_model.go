@@ -29,12 +29,12 @@ type NativeModel interface {
 
 // NativeEvents is what a [Model] tells. The functions may be called from any goroutine, and do not block.
 type NativeEvents struct {
-	Speak        func(s SoundFunc) PlaybackPosition             // an answer begins to be heard
-	StopPlayback func(cause error)                              // it has noticed that somebody speaks
-	Heard        func(by []string, text string)                 // what was said, in words, by one of these; see [realtime.Session]
-	Answered     func(text string)                              // what it said, in words
-	Trouble      func(err error)                                // something failed; it goes on
-	Show         func(markdown string, images []sessions.Image) // something to see, for those in the call
+	Speak        func(s SoundFunc) PlaybackPosition        // an answer begins to be heard
+	StopPlayback func(cause error)                         // it has noticed that somebody speaks
+	Heard        func(by []string, text string)            // what was said, in words, by one of these; see [realtime.Session]
+	Answered     func(text string)                         // what it said, in words
+	Trouble      func(err error)                           // something failed; it goes on
+	Show         func(markdown string, images []llm.Image) // something to see, for those in the call
 
 	// Asker is who speaks to it, or spoke last, as those who use tools on their behalf know them.
 	Asker func() (o sessions.Origin, known bool)

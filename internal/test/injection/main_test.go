@@ -81,7 +81,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 // windows lets the agent work the browser.
 type windows struct{}
 
-func (windows) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	w, restored, err := manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL})
 	if err != nil {
 		return nil, false, err

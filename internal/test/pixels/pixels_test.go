@@ -30,7 +30,7 @@ import (
 // screen is a window as computer use works with it.
 type screen struct{ *browsermgr.Window }
 
-func (s screen) Open(context.Context, sessions.PageRequest) (computeruse.Screen, bool, error) {
+func (s screen) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
 	return s.Window, false, nil
 }
 
