@@ -18,7 +18,7 @@ const toolHandOver = "hand_over"
 // deliverNotes takes what was said to the task since the last time, tells people that it
 // was heard, and the model what it was. A model that does what is written word
 // for word would drop what it is at for it, so it hears when it is done, see
-// [run.goesOn].
+// [run.continueAfterAnswer].
 func (r *run) deliverNotes(ctx context.Context) error {
 	if r.caps.Literal {
 		return nil

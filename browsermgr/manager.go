@@ -55,7 +55,7 @@ type Manager struct {
 	// Config, if set, is asked at each start for what the settings say now, and replaces Executable, Headless, NoSandbox,
 	// Args and LaunchTimeout.
 	Config func() Config
-	// NewObservers, if set, makes the observers of each new connection; see [Use.Observers]. local says that the browser is
+	// NewObservers, if set, makes the observers of each new connection; see [Lease.Observers]. local says that the browser is
 	// started by us, on this machine. Those that are an io.Closer are closed when the connection has ended.
 	NewObservers func(local bool) []page.Observer
 	// Proxy, if set, names the proxy that all traffic of a browser we start goes through, as http://host:port. It is asked

@@ -33,7 +33,7 @@ func windowCommands() map[string]windowCommand {
 // Act does one action in the current tab. kind and the names in args are those of the control API's POST /act, and
 // besides navigate{url}, runTabNew{url}, runTabSelect{tab}, runTabClose{tab} (without tab: the current one),
 // dialog{accept, promptText}, and links{}, whose notes are the visible links and nothing else; and the mouse and keyboard of
-// somebody who sees the screen alone, in CSS pixels of the viewport (see [Window.Shot]):
+// somebody who sees the screen alone, in CSS pixels of the viewport (see [Window.ScreenshotWithSize]):
 //
 //	clickCoords{x, y, button, clickCount, modifiers}, wheel{x, y, deltaX, deltaY, modifiers},
 //	pointerMove{x, y, modifiers}, pointerDown{x, y, button, modifiers}, pointerUp{x, y, button, modifiers},

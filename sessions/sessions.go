@@ -50,7 +50,7 @@ type Task struct {
 	// Allow are classes of actions ("buy", "submit") that the person has allowed with
 	// the task. They are not stored.
 	Allow []string `json:"allow,omitempty"`
-	// Inbox is what people say to the task while it runs, see [Manager.Say]. The
+	// Inbox is what people say to the task while it runs, see [Manager.SendNote]. The
 	// Manager gives one to the Backend; it is not stored and no [Record] has it.
 	Inbox *Inbox `json:"-"`
 }

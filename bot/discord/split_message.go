@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxMessageLength is how long a message may be, as [Size] counts.
+// MaxMessageLength is how long a message may be, as [MessageLength] counts.
 const MaxMessageLength = 2000
 
 // MessageLength is the length of s in UTF-16 units, which is never less than any way in

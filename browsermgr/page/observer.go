@@ -33,7 +33,7 @@ func (t *Tab) MainFrame() *frame.Frame { return t.main }
 // ProcessRoots are the tab's main frame and those in other processes, parents first: each has a session of its own.
 func (t *Tab) ProcessRoots() []*frame.Frame { return t.tree.ProcessRoots() }
 
-// Frames are those of [Tab.Processes] and, within them, frames that other origins keep apart, parents first.
+// Frames are those of [Tab.ProcessRoots] and, within them, frames that other origins keep apart, parents first.
 func (t *Tab) Frames() []*frame.Frame { return t.tree.Frames() }
 
 // RunExclusive runs something in the tab's turn, no longer than limit. Its context also ends when the tab crashes or closes,

@@ -63,7 +63,7 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 }
 
 // HeldModifiers are the modifier keys that an action has left down, as bits of CDP. It is for those who have the tab's turn, see
-// [Tab.Exclusive].
+// [Tab.RunExclusive].
 func (t *Tab) HeldModifiers() int { return t.inputState.ModifierBits() }
 
 // runWithBaseline runs something in the tab's turn, under its limit.

@@ -73,7 +73,7 @@ func setHost(u *url.URL, host, port string) {
 // IsZero reports whether there is no endpoint.
 func (e Endpoint) IsZero() bool { return e.url == nil }
 
-// String is the endpoint as it may be shown: see [Redact].
+// String is the endpoint as it may be shown: see [RedactURL].
 func (e Endpoint) String() string {
 	if e.IsZero() {
 		return ""

@@ -29,7 +29,7 @@ type completionPlace struct {
 // shellNames are the shells that there are scripts for.
 func shellNames() []string { return []string{"bash", "zsh", "fish"} }
 
-// completionScript is the script for a shell of [Names]. The first place is that of the empty path. all are the flags of every place
+// completionScript is the script for a shell of [shellNames]. The first place is that of the empty path. all are the flags of every place
 // whose path begins with "browser". A flag of one name takes a value everywhere or nowhere.
 func completionScript(shell string, all []completionFlag, places []completionPlace) (string, error) {
 	write := map[string]func([]completionFlag, []completionPlace) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[shell]

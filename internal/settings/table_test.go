@@ -124,7 +124,7 @@ func TestValuesAreShownAsPeopleReadThem(t *testing.T) {
 		"agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs": "1500 ms",
 		"interaction.tasks.timeoutMs":                                      "10 min",
 		"interaction.brain.model":                                          "empty",
-		"interaction.stop.allowedTo":                                       "Who asked for it, and moderators",
+		"interaction.stop.allowedTo":                                       "The requester and moderators",
 		"interaction.tasks.maxAtOnce":                                      "4",
 		"DISCORD_TOKEN":                                                    "",
 	} {

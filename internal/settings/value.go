@@ -66,10 +66,10 @@ func (f Field) ParseText(text string) json.RawMessage {
 	return raw
 }
 
-// JSON returns the stored form of f's value in s, and nil for a [Secret].
+// JSON returns the stored form of f's value in s, and nil for a [KindSecret].
 func (f Field) JSON(s Settings) json.RawMessage { return encodeValue(f.Get(s)) }
 
-// DefaultJSON returns the stored form of f's default, and nil for a [Secret].
+// DefaultJSON returns the stored form of f's default, and nil for a [KindSecret].
 func (f Field) DefaultJSON() json.RawMessage { return encodeValue(f.Default) }
 
 func encodeValue(v any) json.RawMessage {

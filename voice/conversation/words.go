@@ -38,7 +38,7 @@ func commonWords(a, b []string) int {
 	return row[len(b)]
 }
 
-// maxLabel is how many characters a [Label] has of a request.
+// maxLabel is how many characters a [taskLabel] has of a request.
 const maxLabel = 60
 
 // taskLabel is a spoken request in a few words, as people read it in a list of what runs.

@@ -24,7 +24,7 @@ type WatchInfo struct {
 	Servers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [webrtc.Engine]
 }
 
-// Handler is the page and what it asks for: "POST check" takes a [Request] and gives the [Info]; "POST watch" takes one with an offer
+// Handler is the page and what it asks for: "POST check" takes a [WatchRequest] and gives the [WatchInfo]; "POST watch" takes one with an offer
 // and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the field error: 404 for a link that is not good, 429
 // for an offer where too many are made, and 503 where too many watch, or ask.
 func (v *ViewerPage) Handler() http.Handler {

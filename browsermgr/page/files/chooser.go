@@ -24,7 +24,7 @@ type UploadRequest struct {
 	Ref      string
 	InputRef string
 	Element  string
-	// Limit bounds the whole; when arming it is how long the next chooser may take to open. See [Longest].
+	// Limit bounds the whole; when arming it is how long the next chooser may take to open. See [MaxTimeout].
 	Limit time.Duration
 }
 

@@ -68,7 +68,7 @@ func downloadsOwnFile(a page.Action) bool {
 		(strings.Contains(a.Fn, "download") || strings.Contains(a.Fn, "createObjectURL"))
 }
 
-// PerformAction does an action as page.Tab.Act does, and returns the downloads that it started: see [Desk.During].
+// PerformAction does an action as page.Tab.Act does, and returns the downloads that it started: see [Transfers.CollectDownloads].
 func (d *Transfers) PerformAction(ctx context.Context, tab *page.Tab, a page.Action) (page.Result, []Download, error) {
 	var res page.Result
 	got, err := d.CollectDownloads(ctx, tab, func(ctx context.Context) error {
@@ -209,7 +209,7 @@ func (d *Transfers) takeReports(c *tabTransfers) []Download {
 	return list
 }
 
-// ExpectDownload notes that a download is about to begin in the tab, for a running [Desk.During]: see page.Result.Downloading.
+// ExpectDownload notes that a download is about to begin in the tab, for a running [Transfers.CollectDownloads]: see page.Result.Downloading.
 func (d *Transfers) ExpectDownload(t *page.Tab) { d.expectWithin(t, 0) }
 
 // expectWithin waits for it no shorter than within.

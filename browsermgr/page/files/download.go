@@ -20,14 +20,14 @@ type downloadWaiter struct {
 
 // WaitDownload waits for the next download that begins in the tab and saves it. path is where to, within the downloads folder
 // (absolute or relative to it); "" saves it under its own name, which no other download has. limit bounds the whole, see
-// [Longest]. A newer wait in the same tab takes the place of this one, whose error then wraps [ErrSuperseded]. When ctx ends
+// [MaxTimeout]. A newer wait in the same tab takes the place of this one, whose error then wraps [ErrSuperseded]. When ctx ends
 // the download is cancelled. A path that is refused wraps page.ErrInvalid.
 func (d *Transfers) WaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration) (Download, error) {
 	return d.awaitDownload(ctx, tab, path, limit, func(context.Context) error { return nil })
 }
 
 // Download clicks an element that downloads something and saves it as path, which is required. It is otherwise as
-// [Desk.WaitDownload].
+// [Transfers.WaitDownload].
 func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path string, limit time.Duration) (Download, error) {
 	switch {
 	case ref == "":
@@ -62,7 +62,7 @@ const saveLimit = 10 * time.Second
 
 // DownloadDocument saves the document that the tab shows, by asking its server again. If the tab shows another address
 // than expected, fragments aside, the error wraps [ErrOtherDocument] and nothing is asked. It is otherwise as
-// [Desk.WaitDownload].
+// [Transfers.WaitDownload].
 func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expected, path string, limit time.Duration) (Download, error) {
 	return d.awaitDownload(ctx, tab, path, limit, func(ctx context.Context) error {
 		return tab.RunExclusive(ctx, saveLimit, func(ctx context.Context) error {

@@ -139,7 +139,7 @@ type Guard struct {
 }
 
 // GuardAction makes the page refuse the input of an action that has come to mean something
-// else than mark, the [Judgement.Mark] that people know of. same is false if it has
+// else than mark, the [Judgement.Fingerprint] that people know of. same is false if it has
 // already. The caller does the action and then calls [Guard.End]. The Guard is nil
 // where nothing has to be held.
 func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string) (g *Guard, same bool, err error) {

@@ -171,7 +171,7 @@ func (k *Filler) fillPage(ctx context.Context, t *page.Tab, r FillRequest, res *
 	return !res.Password, nil
 }
 
-// FindOrigin returns the origin of the document that [Keeper.Fill] would fill a login into, or [Keeper.FillCode] a code of so
+// FindOrigin returns the origin of the document that [Filler.Fill] would fill a login into, or [Filler.FillCode] a code of so
 // many digits; 0 digits mean a login. Nothing is given away.
 func (k *Filler) FindOrigin(ctx context.Context, t *page.Tab, name string, origins []string, digits int) (origin string, err error) {
 	see := func(ctx context.Context, h *documentHandle) (formFields, error) {

@@ -37,7 +37,7 @@ func requestCases(list []requestCase) []testCase {
 	return out
 }
 
-// Run makes the request, in the current tab brought to Page, and judges the answer. It is the Run of a [Case].
+// Run makes the request, in the current tab brought to Page, and judges the answer. It is the Run of a [testCase].
 func (x requestCase) Run(ctx context.Context, s *controlSuite) error {
 	if x.Page != "" {
 		if err := s.openPage(ctx, x.Page); err != nil {
