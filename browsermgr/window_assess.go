@@ -18,14 +18,11 @@ func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (
 		return sessions.Assessment{}, err
 	}
 	defer u.release()
-	j, err := intent.JudgeRequest(ctx, u.tab, kind, args, windowCommandKinds())
+	found, err := intent.JudgeRequest(ctx, u.tab, kind, args, windowCommandKinds())
 	if err != nil {
 		return sessions.Assessment{}, w.explain(ctx, u.browser, err)
 	}
-	return sessions.Assessment{
-		Question: sessions.Question{Classes: j.Classes, Text: j.Text, Detail: j.Detail, Origin: j.Origin, TargetHost: j.Destination},
-		Mark:     j.Fingerprint,
-	}, nil
+	return found, nil
 }
 
 // ActIfUnchanged is Act, unless the action has come to mean something else than what mark stands for: same is false then, and
@@ -37,7 +34,7 @@ func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[strin
 	}
 	defer u.release()
 	if kind == "dialog" {
-		if intent.JudgeDialogAnswer(u.tab, args).Fingerprint != mark {
+		if intent.JudgeDialogAnswer(u.tab, args).Mark != mark {
 			return nil, false, nil
 		}
 		notes, err = w.Act(ctx, kind, args)

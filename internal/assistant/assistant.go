@@ -57,11 +57,11 @@ type Assistant struct {
 	Tasks TaskRunner
 
 	// Tools are what the model may use besides the browse, for the person at o. It may be nil.
-	Tools func(ctx context.Context, o sessions.Origin) []Tool
+	Tools func(ctx context.Context, o sessions.Origin) []sessions.Tool
 
 	// SingleCallTools are further tools, each of which does a whole thing in one call, such as coming into a voice channel: a reply takes
 	// no more rounds with them than without. It may be nil.
-	SingleCallTools func(ctx context.Context, o sessions.Origin) []Tool
+	SingleCallTools func(ctx context.Context, o sessions.Origin) []sessions.Tool
 
 	// Web is what needs no browser. Its zero value has nothing.
 	Web WebTools

@@ -18,7 +18,7 @@ type replyRun struct {
 	assistant *Assistant
 	turn      Turn
 	model     llm.Model
-	tools     map[string]Tool // besides the browse
+	tools     map[string]sessions.Tool // besides the browse
 	usage     llm.Usage
 	textSent  bool // [Turn.Writes] knows of words of this round
 

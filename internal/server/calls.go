@@ -55,10 +55,10 @@ type CallService struct {
 	Screenshotter func(ctx context.Context, s sessions.Session) (videosource.Screenshotter, error)
 
 	// NewAssistant answers in calls, with tools for the person who speaks beside its own.
-	NewAssistant func(tools func(ctx context.Context, o sessions.Origin) []assistant.Tool) conversation.Replier
+	NewAssistant func(tools func(ctx context.Context, o sessions.Origin) []sessions.Tool) conversation.Replier
 
 	// NewBrowseTool is the brain's tool for the browser, for a model that holds the conversation by itself; show is given what is to be seen.
-	NewBrowseTool func(show func(o sessions.Origin, a assistant.Answer)) assistant.Tool
+	NewBrowseTool func(show func(o sessions.Origin, a assistant.Answer)) sessions.Tool
 
 	// Instructions is what such a model is told beforehand, with how it is to answer.
 	Instructions func(style string) string

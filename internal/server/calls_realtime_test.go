@@ -91,7 +91,7 @@ func open(t *testing.T, url string, change func(*house)) *house {
 		Screenshotter: func(context.Context, sessions.Session) (videosource.Screenshotter, error) {
 			return nil, errors.New("no page")
 		},
-		NewAssistant:  func(func(context.Context, sessions.Origin) []assistant.Tool) conversation.Replier { return b },
+		NewAssistant:  func(func(context.Context, sessions.Origin) []sessions.Tool) conversation.Replier { return b },
 		NewBrowseTool: b.BrowseTool, Instructions: b.StandingInstructions,
 		Budget: &budget.Enforcer{Ledger: h.ledger, Rules: func() budget.Rules { return budget.Rules{Zone: time.UTC, Limits: h.limits} }},
 	}

@@ -19,7 +19,7 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	x := &CallService{
 		Dir: a.StateDir, Settings: a.Settings.Current, Secret: a.models.Secret, Sessions: a.Sessions, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
 		Screenshotter: a.screenshotter, DisabledReason: a.accessRefusal, ViewerAddr: watchAddr, Logger: a.logger,
-		NewAssistant: func(tools func(context.Context, sessions.Origin) []assistant.Tool) conversation.Replier {
+		NewAssistant: func(tools func(context.Context, sessions.Origin) []sessions.Tool) conversation.Replier {
 			return a.newReplier(tools)
 		},
 		Budget: a.budget,
@@ -45,12 +45,12 @@ func (a *Server) screenshotter(_ context.Context, s sessions.Session) (videosour
 }
 
 // newReplier is who answers people, with tools beside its own.
-func (a *Server) newReplier(more func(context.Context, sessions.Origin) []assistant.Tool) ChargedReplier {
+func (a *Server) newReplier(more func(context.Context, sessions.Origin) []sessions.Tool) ChargedReplier {
 	return ChargedReplier{a.newAssistant(more)}
 }
 
 // newAssistant is a brain whose calls of models belong to nobody yet.
-func (a *Server) newAssistant(more func(context.Context, sessions.Origin) []assistant.Tool) *assistant.Assistant {
+func (a *Server) newAssistant(more func(context.Context, sessions.Origin) []sessions.Tool) *assistant.Assistant {
 	return &assistant.Assistant{
 		Model:           a.assistantModel,
 		Tasks:           a.Sessions,

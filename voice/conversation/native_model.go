@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"clank/internal/assistant"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -42,7 +41,7 @@ type NativeEvents struct {
 
 // RealtimeModel has s hold the conversation, with the tools that it is given: what makes a [NativeModel]. The functions and the tools of s are set by
 // it; its other fields are the caller's, also those that tell what it uses.
-func RealtimeModel(s *realtime.Session, tools func(on NativeEvents) []assistant.Tool) func(NativeEvents) NativeModel {
+func RealtimeModel(s *realtime.Session, tools func(on NativeEvents) []sessions.Tool) func(NativeEvents) NativeModel {
 	return func(on NativeEvents) NativeModel {
 		box := Toolset{Tools: tools(on), Asker: on.Asker}
 		s.Tools, s.Call = box.Definitions(), box.Call
