@@ -62,7 +62,7 @@ func tempDir(t *testing.T) string {
 func TestRestartsLeaveNothingBehind(t *testing.T) {
 	temp := tempDir(t)
 	m := manager(t, nil)
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	restart := func() {
 		t.Helper()
 		if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
@@ -89,7 +89,7 @@ func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
 	base := site(t)
 	temp := tempDir(t)
 	m := manager(t, nil)
-	u := use(t, profile(t, m, ""))
+	u := use(t, findProfile(t, m, ""))
 	cycle := func() {
 		t.Helper()
 		tab := open(t, u, base+"/", "session")

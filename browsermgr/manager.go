@@ -18,11 +18,8 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// The names and places that hold unless the Manager's fields say otherwise.
+// What holds unless the Manager's fields say otherwise.
 const (
-	DefaultProfile = profile.DefaultName
-	DefaultColor   = profile.DefaultColor
-
 	// FirstPort and LastPort bound the DevTools ports of managed browsers.
 	FirstPort = 18800
 	LastPort  = 18899
@@ -40,7 +37,7 @@ type Manager struct {
 	Headless bool
 	// NoSandbox does without Chromium's sandbox even where it could be had.
 	NoSandbox bool
-	// Profile is the name of the profile that windows use which name none; empty means [DefaultProfile].
+	// Profile is the name of the profile that windows use which name none; empty means [profile.DefaultName].
 	Profile string
 	// FirstPort and LastPort bound the DevTools ports that are given out; both zero mean the package's constants.
 	FirstPort, LastPort int
@@ -54,7 +51,7 @@ type Manager struct {
 	Logger *slog.Logger
 	// Config, if set, is asked at each start for what the settings say now, and replaces Executable, Headless, NoSandbox,
 	// Args and LaunchTimeout.
-	Config func() Config
+	Config func() profile.Config
 	// NewObservers, if set, makes the observers of each new connection; see [Lease.Observers]. local says that the browser is
 	// started by us, on this machine. Those that are an io.Closer are closed when the connection has ended.
 	NewObservers func(local bool) []page.Observer
@@ -117,7 +114,7 @@ func (m *Manager) Open(ctx context.Context) error {
 		m.Logger = slog.New(slog.DiscardHandler)
 	}
 	if m.Profile == "" {
-		m.Profile = DefaultProfile
+		m.Profile = profile.DefaultName
 	}
 	if err := profile.CheckName(m.Profile); err != nil {
 		return fmt.Errorf("open browser manager: %w", err)
@@ -290,15 +287,12 @@ func (m *Manager) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Config is what holds for all profiles, unless one says otherwise.
-type Config = profile.Config
-
 // config is what holds now.
-func (m *Manager) config() Config {
+func (m *Manager) config() profile.Config {
 	if m.Config != nil {
 		return m.Config()
 	}
-	c := Config{NoSandbox: m.NoSandbox, Args: m.Args, LaunchTimeout: m.LaunchTimeout}
+	c := profile.Config{NoSandbox: m.NoSandbox, Args: m.Args, LaunchTimeout: m.LaunchTimeout}
 	if m.Headless {
 		c.Headless = &m.Headless
 	}
@@ -312,6 +306,6 @@ func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {
 	return profile.Resolve(p, m.config())
 }
 
-func (m *Manager) connector(c Config) profile.Connector {
+func (m *Manager) connector(c profile.Config) profile.Connector {
 	return profile.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint}
 }

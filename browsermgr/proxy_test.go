@@ -206,7 +206,7 @@ func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
 func TestDoctorTellsOfFlagsThatTakeAProtectionFromPages(t *testing.T) {
 	for flag, want := range map[string]chrome.CheckStatus{"--disable-web-security": chrome.CheckWarn, "--lang=de": ""} {
 		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{flag} })
-		report, err := profile(t, m, "").Doctor(t.Context(), false)
+		report, err := findProfile(t, m, "").Doctor(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestTheProxyIsAskedForAtEachStart(t *testing.T) {
 			return proxy.url, nil
 		}
 	})
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "no port is free") {
 		t.Errorf("a browser without its proxy: %v", err)
 	}

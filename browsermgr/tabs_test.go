@@ -7,7 +7,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
-	browsermgrprofile "clank/browsermgr/profile"
+	"clank/browsermgr/profile"
 )
 
 func open(t *testing.T, u *browsermgr.Lease, url, owner string) *page.Tab {
@@ -22,7 +22,7 @@ func open(t *testing.T, u *browsermgr.Lease, url, owner string) *page.Tab {
 func TestNinthTabClosesTheOldestOther(t *testing.T) {
 	m := manager(t, nil)
 	w := window(t, m, browsermgr.WindowOptions{Key: "agent"})
-	u := use(t, profile(t, m, ""))
+	u := use(t, findProfile(t, m, ""))
 	var opened []*page.Tab
 	for range 9 {
 		opened = append(opened, open(t, u, "", ""))
@@ -42,7 +42,7 @@ func TestNinthTabClosesTheOldestOther(t *testing.T) {
 func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
 	base := site(t)
 	m := manager(t, nil)
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	u := use(t, p)
 	a, other := open(t, u, base+"/opener", "session a"), open(t, u, "", "session b")
 	if _, err := a.Act(t.Context(), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
@@ -67,13 +67,13 @@ func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
 func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		executable := m.Executable
-		m.Config = func() browsermgr.Config {
-			return browsermgr.Config{Executable: executable(), Headless: new(true), Cleanup: browsermgrprofile.TabCleanup{
+		m.Config = func() profile.Config {
+			return profile.Config{Executable: executable(), Headless: new(true), Cleanup: profile.TabCleanup{
 				IdleAfter: time.Hour, MaxPerOwner: 1, Interval: 50 * time.Millisecond,
 			}}
 		}
 	})
-	u := use(t, profile(t, m, ""))
+	u := use(t, findProfile(t, m, ""))
 	nobodys := open(t, u, "", "")
 	first := open(t, u, "", "session")
 	second := open(t, u, "", "session")
@@ -90,7 +90,7 @@ func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
 	m := manager(t, nil)
 	w := window(t, m, browsermgr.WindowOptions{Key: "session", URL: site(t) + "/"})
-	use, err := profile(t, m, "").Acquire(t.Context(), false)
+	use, err := findProfile(t, m, "").Acquire(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
 	}

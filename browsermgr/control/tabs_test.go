@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clank/browsermgr"
+	"clank/browsermgr/profile"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,7 +26,7 @@ func (c *client) listed() []map[string]any {
 func TestTabsAreOpenedNamedFocusedAndClosed(t *testing.T) {
 	c := serve(t, nil)
 	first := c.ok("POST", "/tabs/open", map[string]any{"url": site + "/", "label": "shop"})
-	if first.str("suggestedTargetId") != "shop" || first.str("resolvedProfile") != browsermgr.DefaultProfile || first.str("title") != "Start" {
+	if first.str("suggestedTargetId") != "shop" || first.str("resolvedProfile") != profile.DefaultName || first.str("title") != "Start" {
 		t.Errorf("opened: %s", first.text)
 	}
 	second := c.ok("POST", "/tabs/open", map[string]any{"url": site + "/two"})

@@ -16,7 +16,7 @@ import (
 var errRefused = errors.New("refused")
 
 func add(l *egress.RefusalLog, address, place string) {
-	l.Add(egress.LedgerRefusalRecord{At: time.Now(), URL: address}, place, errRefused)
+	l.Add(egress.RefusalRecord{At: time.Now(), URL: address}, place, errRefused)
 }
 
 func TestKeepsTheLastAndCountsAll(t *testing.T) {
