@@ -15,6 +15,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/profile"
 )
 
 // site serves the pages of these tests.
@@ -68,7 +69,9 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18950, LastPort: 18999, LaunchTimeout: time.Minute}
+	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18950, LastPort: 18999, Config: func() profile.Config {
+		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+	}}
 	if adjust != nil {
 		adjust(m)
 	}
@@ -84,6 +87,16 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 		}
 	})
 	return m
+}
+
+// configure changes what m is told of the settings.
+func configure(m *browsermgr.Manager, change func(c *profile.Config)) {
+	now := m.Config
+	m.Config = func() profile.Config {
+		c := now()
+		change(&c)
+		return c
+	}
 }
 
 func window(t *testing.T, m *browsermgr.Manager, opts browsermgr.WindowOptions) *browsermgr.Window {

@@ -30,27 +30,15 @@ const (
 type Manager struct {
 	// Home is the directory below which browser/<profile>/user-data lie. Required.
 	Home string
-	// Executable is asked at each start of a browser which one to use: a path, or a name on PATH. Nil or "" means the
-	// first that [chrome.Find] finds.
-	Executable func() string
-	// Headless runs browsers without a window. Otherwise they have one, except on a Linux machine without a display.
-	Headless bool
-	// NoSandbox does without Chromium's sandbox even where it could be had.
-	NoSandbox bool
 	// Profile is the name of the profile that windows use which name none; empty means [profile.DefaultName].
 	Profile string
 	// FirstPort and LastPort bound the DevTools ports that are given out; both zero mean the package's constants.
 	FirstPort, LastPort int
-	// Args are flags for Chromium besides our own.
-	Args []string
 	// IdleAfter is how long a browser runs without being used before it is stopped; zero keeps it.
 	IdleAfter time.Duration
-	// LaunchTimeout bounds the start of a browser; zero means [chrome.DefaultLaunchTimeout].
-	LaunchTimeout time.Duration
 	// Logger receives what happens out of sight; nil discards it.
 	Logger *slog.Logger
-	// Config, if set, is asked at each start for what the settings say now, and replaces Executable, Headless, NoSandbox,
-	// Args and LaunchTimeout.
+	// Config, if set, is asked at each start what holds for all profiles, unless one says otherwise.
 	Config func() profile.Config
 	// NewObservers, if set, makes the observers of each new connection; see [Lease.Observers]. local says that the browser is
 	// started by us, on this machine. Those that are an io.Closer are closed when the connection has ended.
@@ -292,14 +280,7 @@ func (m *Manager) config() profile.Config {
 	if m.Config != nil {
 		return m.Config()
 	}
-	c := profile.Config{NoSandbox: m.NoSandbox, Args: m.Args, LaunchTimeout: m.LaunchTimeout}
-	if m.Headless {
-		c.Headless = &m.Headless
-	}
-	if m.Executable != nil {
-		c.Executable = m.Executable()
-	}
-	return c
+	return profile.Config{}
 }
 
 func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {

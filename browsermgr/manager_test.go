@@ -141,12 +141,14 @@ func TestIdleBrowserIsStoppedAndComesBack(t *testing.T) {
 }
 
 func TestLaunchFailureIsToldAndTheNextTryWorks(t *testing.T) {
-	m := manager(t, func(m *browsermgr.Manager) { m.LaunchTimeout = time.Millisecond })
+	m := manager(t, func(m *browsermgr.Manager) {
+		configure(m, func(c *profile.Config) { c.LaunchTimeout = time.Millisecond })
+	})
 	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
 	if err == nil || !strings.Contains(err.Error(), "not ready within 1ms") {
 		t.Errorf("got %v", err)
 	}
-	m.LaunchTimeout = 0
+	configure(m, func(c *profile.Config) { c.LaunchTimeout = 0 })
 	window(t, m, browsermgr.WindowOptions{Key: "a"})
 }
 

@@ -350,7 +350,9 @@ func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 }
 
 func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
-	m := manager(t, func(m *browsermgr.Manager) { m.Executable = func() string { return "/bin/false" } })
+	m := manager(t, func(m *browsermgr.Manager) {
+		configure(m, func(c *profile.Config) { c.Executable = "/bin/false" })
+	})
 	p := findProfile(t, m, "")
 	for range 3 {
 		if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "exited with status 1") {
@@ -368,7 +370,9 @@ func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
 func TestWhoDecidesOnTheWindow(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
-	m := manager(t, func(m *browsermgr.Manager) { m.Headless = false })
+	m := manager(t, func(m *browsermgr.Manager) {
+		configure(m, func(c *profile.Config) { c.Headless = nil })
+	})
 	p := findProfile(t, m, "")
 	if s := status(t, p); !s.Headless || s.HeadlessSource != "linux-display-fallback" {
 		t.Errorf("without a word: %t, %s", s.Headless, s.HeadlessSource)

@@ -19,6 +19,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/profile"
 )
 
 // recorder is a proxy that notes what it is asked for. Hosts with "refused" in their name it refuses.
@@ -67,7 +68,7 @@ func (r *recorder) String() string {
 func behind(t *testing.T, r *recorder, args ...string) *browsermgr.Manager {
 	t.Helper()
 	return manager(t, func(m *browsermgr.Manager) {
-		m.Args = args
+		configure(m, func(c *profile.Config) { c.Args = args })
 		m.Proxy = func(context.Context, string) (string, error) { return r.url, nil }
 	})
 }
@@ -195,7 +196,9 @@ func TestFlagsThatLeadAroundTheProxyAreRefused(t *testing.T) {
 
 func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
 	for _, flag := range []string{"--remote-allow-origins=*", "-remote-debugging-address=0.0.0.0", "--REMOTE-DEBUGGING-PORT=9222", "--remote-debugging-pipe", "--user-data-dir=/tmp/x"} {
-		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{"--lang=de", flag} })
+		m := manager(t, func(m *browsermgr.Manager) {
+			configure(m, func(c *profile.Config) { c.Args = []string{"--lang=de", flag} })
+		})
 		_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
 		if !errors.Is(err, chrome.ErrDevToolsExposed) || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s: got %v", flag, err)
@@ -205,7 +208,9 @@ func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
 
 func TestDoctorTellsOfFlagsThatTakeAProtectionFromPages(t *testing.T) {
 	for flag, want := range map[string]chrome.CheckStatus{"--disable-web-security": chrome.CheckWarn, "--lang=de": ""} {
-		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{flag} })
+		m := manager(t, func(m *browsermgr.Manager) {
+			configure(m, func(c *profile.Config) { c.Args = []string{flag} })
+		})
 		report, err := findProfile(t, m, "").Doctor(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)

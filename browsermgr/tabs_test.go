@@ -66,12 +66,9 @@ func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
 
 func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
-		executable := m.Executable
-		m.Config = func() profile.Config {
-			return profile.Config{Executable: executable(), Headless: new(true), Cleanup: profile.TabCleanup{
-				IdleAfter: time.Hour, MaxPerOwner: 1, Interval: 50 * time.Millisecond,
-			}}
-		}
+		configure(m, func(c *profile.Config) {
+			c.Cleanup = profile.TabCleanup{IdleAfter: time.Hour, MaxPerOwner: 1, Interval: 50 * time.Millisecond}
+		})
 	})
 	u := use(t, findProfile(t, m, ""))
 	nobodys := open(t, u, "", "")

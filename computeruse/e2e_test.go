@@ -95,7 +95,7 @@ func (h *house) open() {
 		backends[browseagent.Runtime] = h.local
 	}
 	h.Manager = &sessions.Manager{
-		Store: h.db, Backends: backends, DefaultRuntime: func() string { return h.vendor.runtime }, Scopes: &cancel.Scopes{},
+		Store: h.db, Backends: backends, DefaultRuntime: h.vendor.runtime, Scopes: &cancel.Scopes{},
 		Limits: func() sessions.Limits {
 			return sessions.Limits{Running: 4, Sessions: 8, MaxSteps: 20, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour, Views: 20}
 		},

@@ -13,6 +13,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/profile"
 	"clank/sessions"
 )
 
@@ -56,7 +57,9 @@ func (b *realBrowser) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.manager = &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18800, LastPort: 18849, LaunchTimeout: time.Minute}
+	b.manager = &browsermgr.Manager{Home: home, FirstPort: 18800, LastPort: 18849, Config: func() profile.Config {
+		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+	}}
 	b.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, desk) }))
 	if err := b.manager.Open(ctx); err != nil {
 		return err

@@ -48,7 +48,7 @@ func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend)
 func (r *rig) manager() *sessions.Manager {
 	return &sessions.Manager{
 		Store: r.store, Backends: map[string]sessions.Backend{"script": r.backend, "other": &sessionstest.Backend{}},
-		DefaultRuntime: func() string { return "script" }, Scopes: &cancel.Scopes{},
+		DefaultRuntime: "script", Scopes: &cancel.Scopes{},
 		Limits: func() sessions.Limits {
 			r.mu.Lock()
 			defer r.mu.Unlock()

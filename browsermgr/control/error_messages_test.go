@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/control"
+	"clank/browsermgr/profile"
 
 	"github.com/coder/websocket"
 )
@@ -48,7 +49,9 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m := &browsermgr.Manager{Home: home, Executable: func() string { return broken }, Headless: true, FirstPort: 18810, LastPort: 18812}
+	m := &browsermgr.Manager{Home: home, FirstPort: 18810, LastPort: 18812, Config: func() profile.Config {
+		return profile.Config{Executable: broken, Headless: new(true)}
+	}}
 	if err := m.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

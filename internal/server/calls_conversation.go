@@ -25,7 +25,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	v := x.Settings().Voice
 	t := &conversation.Conversation{
 		Line: line, Location: place, Chat: chat, Scopes: x.Scopes, DisabledReason: x.DisabledReason, Logger: x.Logger,
-		Assistant: x.NewAssistant(x.Tools),
+		Assistant: ChargedReplier{x.Assistant},
 		Account:   budgetAccount,
 		Options: conversation.Options{
 			TranscribeAll: v.Transcription.Everything, Names: v.NameList(), BargeIn: conversation.BargeIn(v.BargeIn), AloneTimeout: v.AloneTimeout, MaxDuration: v.MaxDuration,

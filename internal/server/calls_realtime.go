@@ -52,7 +52,7 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	}
 	s := &realtime.Session{
 		BaseURL: server.BaseURL, Key: server.Key, Model: v.Realtime.Model, Voice: v.Realtime.Voice,
-		Instructions: x.Instructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, HTTPClient: x.HTTPClient, Logger: x.Logger,
+		Instructions: x.Assistant.StandingInstructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, HTTPClient: x.HTTPClient, Logger: x.Logger,
 	}
 	if v.Transcription.URL == v.Realtime.URL { // it is a model of that server
 		s.TranscriptionModel, s.Language = v.Transcription.Model, v.Transcription.Language
@@ -110,7 +110,7 @@ func budgetAccount(o sessions.Origin, purpose string) llm.Account {
 
 // realtimeTools are what a model that holds the conversation by itself may use, on behalf of whoever speaks with it.
 func (x *CallService) realtimeTools(on conversation.NativeEvents, call share.CallRef, line voice.Line) []sessions.Tool {
-	tools := []sessions.Tool{x.NewBrowseTool(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })}
+	tools := []sessions.Tool{x.Assistant.BrowseTool(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })}
 	tools = append(tools, x.shares.Tools(call)...)
 	if call == pageCallRef {
 		return append(tools, leavePageTool(line))

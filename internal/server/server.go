@@ -261,7 +261,7 @@ func (a *Server) openSessions(ctx context.Context) error {
 	a.Sessions = &sessions.Manager{
 		Store:          a.recorder.PruningStore(a.Db),
 		Backends:       a.backends(),
-		DefaultRuntime: func() string { return browseagent.Runtime },
+		DefaultRuntime: browseagent.Runtime,
 		CheckAccess:    a.checkAccess,
 		SelectProfile:  a.profileFor,
 		Route:          a.routeTask,
