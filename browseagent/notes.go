@@ -61,7 +61,7 @@ func (r *run) continueAfterAnswer(ctx context.Context, end agent.Outcome) (bool,
 		for i, n := range notes {
 			further[i] = n.Text
 		}
-		r.state.history.addPrompt(strings.Join(further, "\n"))
+		r.state.history.addPrompt(strings.Join(further, "\n"), false) // it may be a model that says it
 	})
 }
 

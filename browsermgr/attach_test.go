@@ -127,6 +127,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 type changer struct {
 	browser atomic.Pointer[page.Browser]
 	cleared atomic.Int32
+	fails   error
 }
 
 func (c *changer) Attach(t *page.Tab, _ *frame.Frame) []proto.Request {
@@ -138,23 +139,29 @@ func (*changer) Event(*page.Tab, *frame.Frame, cdp.Event) {}
 
 func (c *changer) ResetAll(ctx context.Context) error {
 	c.cleared.Add(1)
-	return c.browser.Load().RootSession().Do(ctx, proto.BrowserGetVersion{})
+	return errors.Join(c.browser.Load().RootSession().Do(ctx, proto.BrowserGetVersion{}), c.fails)
 }
 
 func TestWhatWasChangedInABrowserThatGoesOnIsTakenBack(t *testing.T) {
 	browser := external(t)
-	c, log := &changer{}, &strings.Builder{}
-	m := manager(t, func(m *browsermgr.Manager) {
-		m.NewObservers = func(bool) []page.Observer { return []page.Observer{c} }
-		m.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	})
-	attachOnly(t, m, fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port))
-	p := findProfile(t, m, "ext")
-	if _, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if !stop(t, p) || c.cleared.Load() != 1 || strings.Contains(log.String(), "as it was found") {
-		t.Errorf("taken back %d times; log: %s", c.cleared.Load(), log)
+	for want, fails := range map[string]error{"": nil, "the page is frozen": errors.New("the page is frozen")} {
+		c, log := &changer{fails: fails}, &strings.Builder{}
+		m := manager(t, func(m *browsermgr.Manager) {
+			m.NewObservers = func(bool) []page.Observer { return []page.Observer{c} }
+			m.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		})
+		attachOnly(t, m, fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port))
+		p := findProfile(t, m, "ext")
+		if _, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if c.cleared.Load() != 0 {
+			t.Error("taken back though the browser is in use")
+		}
+		told := func() bool { return strings.Contains(log.String(), "as it was found") }
+		if !stop(t, p) || c.cleared.Load() != 1 || told() != (want != "") || !strings.Contains(log.String(), want) {
+			t.Errorf("failure %q: taken back %d times; log: %s", want, c.cleared.Load(), log)
+		}
 	}
 }
 

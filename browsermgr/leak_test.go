@@ -8,6 +8,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // rounds is how often a test repeats what it does: CLANK_LEAK_RESTARTS=200 and CLANK_LEAK_CYCLES=1000 make the long form.
@@ -93,7 +94,7 @@ func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
 	cycle := func() {
 		t.Helper()
 		tab := open(t, u, base+"/", "session")
-		if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := tab.Close(t.Context()); err != nil {

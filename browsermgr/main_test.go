@@ -38,6 +38,7 @@ func signallingSite(t *testing.T) (url string, signs chan struct{}) {
 		"/late":    `<title>Late</title><button onclick="setTimeout(() => window.open('/two'), 700)">Later</button>`,
 		"/confirm": `<title>Ask</title><button onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>`,
 		"/links":   `<title>Links</title><a href="/two?x=1#y">Two</a><a href="/two?x=1#y">again</a><p hidden><a href="/hidden">Hidden</a></p><iframe srcdoc="<a href='https://near.example/'>Near</a>"></iframe><iframe id=far></iframe><script>far.src = location.href.replace('127.0.0.1', 'localhost').replace('links', 'popups')</script>`,
+		"/parted":  `<title>Parted</title><p>Still here</p><iframe src="http://frame.refused.example/part"></iframe>`,
 		"/form":    `<title>Form</title><label>Name <input></label>`,
 	}
 	mux := http.NewServeMux()

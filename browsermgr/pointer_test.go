@@ -72,7 +72,7 @@ func TestMouseAndKeysAreWorkedByPoint(t *testing.T) {
 		}},
 		{"wheel", map[string]any{"x": 5, "y": 6, "deltaY": 10}, []string{"wheel 0@5,6 0 ctrl"}},
 		{"keyUp", map[string]any{"key": "Control"}, []string{"keyup Control 0"}},
-		{"press", map[string]any{"key": "x", "holdMs": 30}, []string{"keydown x 0", "keyup x 0"}},
+		{"press", map[string]any{"key": "x", "delayMs": 30}, []string{"keydown x 0", "keyup x 0"}},
 	} {
 		act(t, w, tt.kind, tt.args)
 		if d := cmp.Diff(tt.want, heard(t, w)); d != "" {

@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/profile"
 )
 
@@ -295,7 +296,7 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
+		res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ func behind(t *testing.T, r *recorder, args ...string) *browsermgr.Manager {
 	})
 }
 
-// calls gathers what a call would offer of this machine, with servers at a port of it.
+// calls returns how far a call came to gather what it would offer of this machine, and that, with servers at a port of it.
 const calls = `
 const found = [];
 const pc = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:%[1]d'}, {urls: 'turn:127.0.0.1:%[1]d', username: 'a', credential: 'b'}]});
@@ -81,7 +81,7 @@ pc.onicecandidate = (e) => { if (e.candidate) found.push(e.candidate.candidate);
 pc.createDataChannel('x');
 await pc.setLocalDescription(await pc.createOffer());
 await new Promise((done) => { pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && done(); setTimeout(done, 8000); });
-return found`
+return [pc.iceGatheringState, ...found]`
 
 // ways tries the ways out of a page: hints, requests, sockets, datagrams at a port of this machine.
 const ways = `
@@ -89,10 +89,26 @@ for (const rel of ['dns-prefetch', 'preconnect', 'prefetch', 'prerender'])
   document.head.append(Object.assign(document.createElement('link'), {rel, href: 'http://' + rel + '.refused.example/'}));
 document.head.append(Object.assign(document.createElement('script'),
   {type: 'speculationrules', textContent: '{"prerender":[{"urls":["http://speculation.refused.example/"]}]}'}));
-await Promise.allSettled([
-  fetch('http://fetch.refused.example/'), fetch('https://secure.refused.example/'), fetch('http://localhost:%[1]d/'), fetch('http://[::1]:%[1]d/'),
-  new Promise((done) => { const s = new WebSocket('ws://socket.refused.example/'); s.onerror = s.onclose = done; }),
-  new Promise((done) => { const t = new WebTransport('https://127.0.0.1:%[1]d'); t.ready.then(done, done); setTimeout(done, 5000); })]);`
+const until = (name, ms, start) => new Promise((done) => { start(done); setTimeout(() => done(name + ': timeout'), ms); });
+const out = (name) => "Promise.allSettled([fetch('http://" + name + ".refused.example/', {mode: 'no-cors'})," +
+  "new Promise((done) => { const s = new WebSocket('ws://" + name + "-socket.refused.example/'); s.onerror = s.onclose = done; })]).then(() => postMessage('" + name + "'))";
+const run = (name, address, options) => until(name, 10000, (done) => {
+  const k = new Worker(address, options);
+  k.onmessage = (e) => done(e.data);
+  k.onerror = () => done(name + ': error');
+});
+const blob = (code) => URL.createObjectURL(new Blob([code], {type: 'text/javascript'}));
+const nested = "new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(out('nested')) + "]))).onmessage = (e) => postMessage(e.data)";
+return (await Promise.all([
+  run('blob', blob(out('blob'))), run('data', 'data:text/javascript,' + encodeURIComponent(out('data'))),
+  run('module', blob(out('module')), {type: 'module'}), run('nested', blob(nested)),
+  until('socket', 10000, (done) => { const s = new WebSocket('ws://socket.refused.example/'); s.onerror = s.onclose = () => done('socket'); }),
+  until('transport', 15000, (done) => { new WebTransport('https://127.0.0.1:%[1]d').ready.then(() => done('transport: ready'), () => done('transport')); }),
+  Promise.allSettled([fetch('http://fetch.refused.example/'), fetch('https://secure.refused.example/'),
+    fetch('http://localhost:%[1]d/'), fetch('http://[::1]:%[1]d/')]).then(() => 'requests')])).join()`
+
+// allWays is what ways returns when each of them was tried and came to an end.
+const allWays = "blob,data,module,nested,socket,transport,requests"
 
 // datagrams counts those that come to a port of this machine; close is called before count is read.
 func datagrams(t *testing.T) (port int, count func() int) {
@@ -158,15 +174,18 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 	if !proxy.has("GET " + strings.TrimPrefix(base, "http://") + "/") {
 		t.Errorf("a page on loopback did not come through the proxy:\n%s", proxy)
 	}
-	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), "result: []")
-	act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(ways, port)})
-	for _, host := range []string{"fetch.refused", "secure.refused", "socket.refused", "localhost:", "[::1]:"} {
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), `result: ["complete"]`)
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(ways, port)}), allWays)
+	for _, host := range []string{
+		"fetch.refused", "secure.refused", " socket.refused", "localhost:", "[::1]:", " blob.refused", " data.refused", " module.refused", " nested.refused",
+		"blob-socket.refused", "data-socket.refused", "module-socket.refused", "nested-socket.refused",
+	} {
 		if !proxy.has(host) {
 			t.Errorf("%s did not come to the proxy:\n%s", host, proxy)
 		}
 	}
 	apart := window(t, m, browsermgr.WindowOptions{Key: "apart", URL: base + "/two", Ephemeral: true})
-	contains(t, act(t, apart, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), "result: []")
+	contains(t, act(t, apart, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), `result: ["complete"]`)
 	if !proxy.has("/two") {
 		t.Errorf("a page of an ephemeral window did not come through the proxy:\n%s", proxy)
 	}
@@ -183,6 +202,30 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 	}
 	if got := looked(t, netlog); got != nil {
 		t.Errorf("Chromium's log of the network has %q", got)
+	}
+}
+
+// Without it the test above could not tell a browser that keeps to the proxy from one that tries nothing. Names lead to this machine, so
+// that nothing leaves it.
+func TestDatagramsAreNoticedWithoutAProxy(t *testing.T) {
+	port, count := datagrams(t)
+	netlog := filepath.Join(t.TempDir(), "net.json")
+	m := manager(t, func(m *browsermgr.Manager) {
+		configure(m, func(c *profile.Config) {
+			c.Args = []string{"--log-net-log=" + netlog, "--host-resolver-rules=MAP *.example 127.0.0.1"}
+		})
+	})
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site(t) + "/"})
+	act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)})
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(ways, port)}), allWays)
+	if err := m.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if count() == 0 {
+		t.Error("no datagram came")
+	}
+	if got := looked(t, netlog); !slices.Contains(got, "UDP_BYTES_SENT") {
+		t.Errorf("Chromium's log of the network has %q, and no datagram", got)
 	}
 }
 

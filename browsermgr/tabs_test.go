@@ -7,6 +7,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/profile"
 )
 
@@ -45,7 +46,7 @@ func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
 	p := findProfile(t, m, "")
 	u := use(t, p)
 	a, other := open(t, u, base+"/opener", "session a"), open(t, u, "", "session b")
-	if _, err := a.Act(t.Context(), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+	if _, err := a.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 		t.Fatal(err)
 	}
 	before := len(u.Browser.Tabs())

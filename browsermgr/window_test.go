@@ -156,16 +156,16 @@ func TestBadActionsNameTheField(t *testing.T) {
 		args map[string]any
 		want string
 	}{
-		{"dance", nil, `unknown action kind "dance"`},
+		{"dance", nil, `got "dance"`},
 		{"", nil, "use one of back, click, "},
 		{"click", map[string]any{"reff": "e1"}, `click has no field "reff": it takes ref`},
 		{"click", nil, "click requires ref or selector"},
 		{"click", map[string]any{"ref": "e1", "doubleClick": "maybe"}, "click doubleClick must be true or false"},
 		{"click", map[string]any{"ref": "e1", "button": "big"}, "button"},
-		{"clickCoords", map[string]any{"x": 1}, "clickCoords requires y"},
+		{"clickCoords", map[string]any{"x": 1}, "clickCoords requires non-negative x and y"},
 		{"clickCoords", map[string]any{"x": 1, "y": "low"}, "clickCoords y must be a finite number"},
 		{"type", map[string]any{"ref": "e1"}, "type requires text"},
-		{"scroll", map[string]any{"pixels": 1.5}, "scroll pixels must be an integer"},
+		{"scroll", map[string]any{"pixels": 1.5}, "scroll pixels must be a non-negative integer"},
 		{"select", map[string]any{"ref": "e1", "values": map[string]any{}}, "select values must be a list of strings"},
 		{"fill", map[string]any{"fields": "all"}, "fill fields must be a list"},
 		{"press", map[string]any{"key": []any{}}, "press key must be a string"},

@@ -39,7 +39,7 @@ type Page interface {
 	//	pointerMove{x,y,modifiers}, pointerDown{x,y,button}, pointerUp{x,y,button}
 	//	dragCoords{path ["x,y", …],button,modifiers}
 	//	wheel{x,y,deltaX,deltaY,modifiers}
-	//	press{key "Control+A",count,holdMs}, keyDown{key}, keyUp{key}
+	//	press{key "Control+A",count,delayMs}, keyDown{key}, keyUp{key}
 	//	insertText{text,clear}: at the focus, as keys where there are keys for it
 	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
 	// Assess says what an action would set off.

@@ -84,6 +84,8 @@ func newSite() *httptest.Server {
 		"/mobile": `<meta name=viewport content="width=device-width"><title>Mobile</title>`,
 		"/cover":  `<title>Cover</title><button id=under>Under</button><div style="position:fixed;inset:0"></div>`,
 		"/secret": `<title>Secret</title><p>not for you</p>`,
+
+		"/scrollers": scrollers,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")

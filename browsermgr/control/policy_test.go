@@ -3,6 +3,8 @@ package control_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -188,19 +190,47 @@ func TestAPageOfWhichAPartIsRefusedStaysOpen(t *testing.T) {
 	p := &fakePolicy{}
 	c := guarded(t, p)
 	target := c.open("/")
-	p.mu.Lock()
-	p.refused = errors.New("a frame of metadata.internal was refused")
-	p.mu.Unlock()
-	a := c.do("POST", "/navigate", map[string]any{"url": site + "/two"})
-	refusedByPolicy(t, "navigate", a)
-	if !strings.HasSuffix(a.str("error"), "was refused (the page itself is open, without that part of it)") {
-		t.Errorf("got %q", a.str("error"))
+	refuse := func(err error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.refused = err
 	}
-	p.mu.Lock()
-	p.refused = nil
-	p.mu.Unlock()
-	if got := c.ok("GET", "/text", nil); got.str("targetId") != target || !strings.HasSuffix(got.str("url"), "/two") {
-		t.Errorf("after it: %s", got.text)
+	refuse(errors.New("a frame of metadata.internal was refused"))
+	a := c.ok("POST", "/navigate", map[string]any{"url": site + "/two"})
+	if got := a.str("refused"); !strings.HasSuffix(got, "a frame of metadata.internal was refused") {
+		t.Errorf("navigate: %s", a.text)
+	}
+	refuse(errors.New("a frame of metadata.internal was refused"))
+	opened := c.ok("POST", "/tabs/open", map[string]any{"url": site + "/two"})
+	if got := opened.str("refused"); !strings.HasSuffix(got, "a frame of metadata.internal was refused") {
+		t.Errorf("open: %s", opened.text)
+	}
+	refuse(nil)
+	for _, id := range []string{target, opened.str("targetId")} {
+		if got := c.ok("GET", "/text?targetId="+id, nil); !strings.HasSuffix(got.str("url"), "/two") {
+			t.Errorf("after it: %s", got.text)
+		}
+	}
+}
+
+// The proxy answers a request for a document that it refuses with 403, under the address that was asked for.
+func TestAPageThatIsRefusedItselfIsClosed(t *testing.T) {
+	p := &fakePolicy{}
+	c := guarded(t, p)
+	keep := c.open("/")
+	forbidden := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "refused by the rules", http.StatusForbidden) // without a body Chromium shows a page of its own
+	}))
+	t.Cleanup(forbidden.Close)
+	for _, route := range []string{"/tabs/open", "/navigate"} {
+		p.mu.Lock()
+		p.refused = errors.New("it leads to a private address")
+		p.mu.Unlock()
+		refusedByPolicy(t, route, c.do("POST", route, map[string]any{"url": forbidden.URL}))
+		tabs := c.listed()
+		if route == "/tabs/open" && (len(tabs) != 1 || tabs[0]["targetId"] != keep) || route == "/navigate" && len(tabs) != 0 {
+			t.Errorf("%s: tabs %v", route, tabs)
+		}
 	}
 }
 

@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // RequestFields reads the fields of one object. The first thing that is wrong is kept, and told by Err: a handler reads all it
@@ -132,7 +131,7 @@ func (f *RequestFields) String(name string) string {
 }
 
 // Text is the text of a field as it is, and whether there is one. Numbers and booleans are written out.
-func (f *RequestFields) Text(name string) (string, bool) { return scalarText(f.Raw(name)) }
+func (f *RequestFields) Text(name string) (string, bool) { return actiontable.ScalarText(f.Raw(name)) }
 
 // Required is String, but it is an error if it is blank.
 func (f *RequestFields) Required(name string) string {
@@ -159,24 +158,17 @@ func (f *RequestFields) Texts(name string) []string {
 	list, _ := f.Raw(name).([]any)
 	var out []string
 	for _, v := range list {
-		if text, ok := scalarText(v); ok {
+		if text, ok := actiontable.ScalarText(v); ok {
 			out = append(out, text)
 		}
 	}
 	return out
 }
 
-// scalarText writes out a decoded text, number or boolean; false for anything else.
-func scalarText(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case bool:
-		return strconv.FormatBool(v), true
-	case json.Number:
-		return plainNumber(v), true
-	case float64:
-		return fmt.Sprint(v), true
+// readAction reads what the kind of action takes.
+func (f *RequestFields) readAction(spec *actiontable.Spec) (actiontable.Values, error) {
+	for _, p := range spec.ParamsIn(actiontable.API) {
+		f.asked[p.Name] = struct{}{}
 	}
-	return "", false
+	return spec.Read(actiontable.API, f.values)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/coder/websocket"
@@ -32,11 +33,11 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 	stop := errors.New("stopped by @ada")
 	for name, call := range map[string]func(context.Context) error{
 		"click": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
 			return err
 		},
 		"evaluate": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "loop()"})
+			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "loop()"})
 			return err
 		},
 	} {
@@ -68,7 +69,7 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 func TestClickThatLoopsIsNamedAndEnded(t *testing.T) {
 	tab := show(t, `<button onclick="for (;;);">Loop</button><button onclick="setTimeout(() => { for (;;); }, 0)">Later</button><p>Text</p>`)
 	for _, name := range []string{"Loop", "Later"} {
-		_ = refused(t, tab, page.Action{Kind: page.KindClick, Ref: refOf(t, tab, name)}, "does not answer", "busy")
+		_ = refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, name)}, "does not answer", "busy")
 		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 	}
 }
@@ -80,7 +81,7 @@ func TestLoopingTabBlocksNoOther(t *testing.T) {
 	ref := refOf(t, tab, "Loop")
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref}) })
+	wg.Go(func() { _, _ = tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref}) })
 	defer wg.Wait()
 	defer cancel()
 	other := browsertest.Tab(t, b, page.TabOptions{URL: foreign(srv) + "/ok"})
@@ -128,7 +129,7 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 	defer stop()
 	failed := make(chan error, 1)
 	go func() {
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindWait, Text: "never", TimeoutMs: 30000})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "never", TimeoutMs: 30000})
 		failed <- err
 	}()
 	crash(t, tab)
@@ -180,7 +181,7 @@ func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
 	tab := browsertest.Tab(t, b, page.TabOptions{})
 	failed := make(chan error, 1)
 	go func() {
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindWait, Text: "never", TimeoutMs: 30000})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "never", TimeoutMs: 30000})
 		failed <- err
 	}()
 	browsertest.Eventually(t, "the tab is known", func() bool { return len(b.Tabs()) > 0 })
@@ -236,7 +237,7 @@ func TestPageClosingItself(t *testing.T) {
 		return popup != nil && strings.HasPrefix(popup.URL(), "http")
 	})
 	ref := refOf(t, popup, "Close")
-	_, err := popup.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref})
+	_, err := popup.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
 	if err != nil && !errors.Is(err, page.ErrTabGone) {
 		t.Errorf("got %v", err)
 	}

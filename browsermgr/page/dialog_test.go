@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -68,7 +69,7 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 		"snapshot": func(ctx context.Context) error { _, err := tab.Snapshot(ctx, page.SnapshotOptions{}); return err },
 		"text":     func(ctx context.Context) error { _, err := tab.Text(ctx, ""); return err },
 		"click": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
 			return err
 		},
 	} {
@@ -91,14 +92,14 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 
 func TestDialogDuringTypeAndEvaluate(t *testing.T) {
 	tab := show(t, dialogs)
-	res := act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"In"`), Text: "x"})
+	res := act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"In"`), Text: "x"})
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v, want it blocked", res)
 	}
 	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
 		t.Fatal(err)
 	}
-	res = act(t, tab, page.Action{Kind: page.KindEvaluate, Fn: "alert('now')"})
+	res = act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert('now')"})
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v, want it blocked", res)
 	}
@@ -207,7 +208,7 @@ func TestDialogAnsweredByAPersonIsRemote(t *testing.T) {
 
 func TestScriptGoesOnAfterItsDialog(t *testing.T) {
 	tab := show(t, "")
-	res := act(t, tab, page.Action{Kind: page.KindEvaluate, Fn: "window.answer = confirm('Sure?'); window.after = 1"})
+	res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "window.answer = confirm('Sure?'); window.after = 1"})
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v", res)
 	}
@@ -233,7 +234,7 @@ func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
 		}
 		browsertest.Eventually(t, "a dialog waits", func() bool { return len(tab.Dialogs().Pending) == 1 })
 	}
-	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref}); err == nil || !strings.Contains(err.Error(), `"again"`) {
+	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); err == nil || !strings.Contains(err.Error(), `"again"`) {
 		t.Errorf("got %v, want the dialog named", err)
 	}
 	browsertest.WantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Fine")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,7 +79,7 @@ func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
 			constructor() { super().attachShadow({ mode: 'open' }).append(card.content.cloneNode(true)); }
 		});
 		</script>`}).URL+"/")
-	act(t, tab, page.Action{Kind: page.KindWait, LoadState: "load"}) // the frame's document, too
+	act(t, tab, page.Action{Kind: actiontable.KindWait, LoadState: "load"}) // the frame's document, too
 	want := "Shop\nBefore bold\nCard\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge\nAfter"
 	for _, tt := range []struct{ selector, want string }{
 		{"", want}, {"h1", "Shop"}, {"shop-card", "Card\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge"},

@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 func TestScreenshot(t *testing.T) {
 	tab := show(t, `<style>::-webkit-scrollbar{display:none} body{margin:0;height:3000px;background:#00f}</style><button style="position:absolute;top:2000px;left:50px;width:120px;height:40px;border:0;background:#f00">B</button>`)
-	act(t, tab, page.Action{Kind: page.KindResize, Width: 800, Height: 600})
+	act(t, tab, page.Action{Kind: actiontable.KindResize, Width: 800, Height: 600})
 	ref := refOf(t, tab, `"B"`)
 	tests := []struct {
 		name          string

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -69,13 +70,13 @@ func act(tb testing.TB, tab *page.Tab, a page.Action) page.Result {
 
 func click(tb testing.TB, tab *page.Tab, ref string) page.Result {
 	tb.Helper()
-	return act(tb, tab, page.Action{Kind: page.KindClick, Ref: ref})
+	return act(tb, tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
 }
 
 // js evaluates an expression in the page and returns its JSON.
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	return string(act(tb, tab, page.Action{Kind: page.KindEvaluate, Fn: expression}).Value)
+	return string(act(tb, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: expression}).Value)
 }
 
 func jsString(tb testing.TB, tab *page.Tab, expression string) string {

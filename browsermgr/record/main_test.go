@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
 )
@@ -25,7 +26,7 @@ func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 // run evaluates a function in the page.
 func run(tb testing.TB, tab *page.Tab, fn string) string {
 	tb.Helper()
-	res, err := tab.Act(browsertest.Within(tb, 60*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
+	res, err := tab.Act(browsertest.Within(tb, 60*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
 	if err != nil {
 		tb.Fatal(err)
 	}

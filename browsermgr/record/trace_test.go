@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
@@ -102,11 +103,11 @@ func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) str
 	end := w.tracer.BeginAction(t.Context(), tab, "navigate", map[string]any{"url": url + "/?token=hunter2"})
 	_, err := tab.Navigate(browsertest.Within(t, browsertest.Patience), url)
 	end(err)
-	act := page.Action{Kind: page.KindClick, Selector: "button"}
+	act := page.Action{Kind: actiontable.KindClick, Selector: "button"}
 	end = w.tracer.BeginAction(t.Context(), tab, "act", act)
 	_, err = tab.Act(browsertest.Within(t, browsertest.Patience), act)
 	end(err)
-	act = page.Action{Kind: page.KindClick, Selector: "#missing", TimeoutMs: 500}
+	act = page.Action{Kind: actiontable.KindClick, Selector: "#missing", TimeoutMs: 500}
 	end = w.tracer.BeginAction(t.Context(), tab, "act", act)
 	_, err = tab.Act(browsertest.Within(t, browsertest.Patience), act)
 	end(err)
@@ -395,7 +396,7 @@ func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := w.tracer.BeginAction(t.Context(), tab, "click", nil)
-	if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+	if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 		t.Fatal(err)
 	}
 	end(nil)
@@ -418,7 +419,7 @@ func TestPicturesComeAtABoundedRate(t *testing.T) {
 	}
 	// The page runs for as long as it takes to draw a hundred frames.
 	_, err := tab.Act(browsertest.Within(t, 60*time.Second), page.Action{
-		Kind: page.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
+		Kind: actiontable.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -452,7 +453,7 @@ func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
 	}
 	w.tracer.SetBudget("bodies", 3)
 	for range 2 {
-		if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+		if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}
 	}

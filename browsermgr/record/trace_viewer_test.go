@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -72,10 +73,10 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 		t.Fatalf("got %q (%v), want where the document is served", text, err)
 	}
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: "http://" + address})
-	if _, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: page.KindWait, URL: "**/snapshot/**", TimeoutMs: 20_000}); err != nil {
+	if _, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindWait, URL: "**/snapshot/**", TimeoutMs: 20_000}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: page.KindEvaluate, TimeoutMs: 20_000, Fn: `async () => {
+	res, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindEvaluate, TimeoutMs: 20_000, Fn: `async () => {
 	const shown = () => { const b = document.querySelector('b'); return b && [b.textContent, getComputedStyle(b).color,
 		document.querySelector('#name')?.value, document.querySelector('#host')?.shadowRoot?.textContent].join(' | ') };
 	while (!(shown()?.includes('255') && shown().includes('shadow'))) await new Promise(done => setTimeout(done, 50));

@@ -96,7 +96,7 @@ func (c browseCommand) runArgs(ctx context.Context, args []string) error {
 // buildTask is what the command line asks for.
 func (c browseCommand) buildTask(f browseFlags, args []string) (sessions.Task, error) {
 	words := strings.TrimSpace(strings.Join(args, ""))
-	t := sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin()}
+	t := sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin(), Typed: true}
 	switch {
 	case f.script != "" && f.runtime+f.model != "":
 		return t, usagef("--script needs no model and no runtime; leave --model and --runtime out")

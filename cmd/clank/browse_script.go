@@ -39,7 +39,8 @@ func (c browseCommand) runScriptArgs(ctx context.Context, intro string, args []s
 	return c.runTask(ctx, f, task)
 }
 
-// buildScriptTask is the task of following a script.
+// buildScriptTask is the task of following a script. Its steps come from a run, where a model may have chosen them: nobody
+// typed them.
 func (c browseCommand) buildScriptTask(name, values string) (sessions.Task, error) {
 	t := sessions.Task{Model: plain.ModelName, Origin: server.TerminalOrigin()}
 	h, err := server.OpenHome(c.Env.Getenv)

@@ -279,7 +279,7 @@ var otherFields = []Field{
 	approvalField("executable", "Programs", "Downloading files that are programs.", AskFirst, func(s *Settings) any { return &s.Approval.Executable }),
 	approvalField("permission", "Page permissions", "Letting a page use location, camera, microphone and similar. Nothing is granted without approval.", AskFirst,
 		func(s *Settings) any { return &s.Approval.Permission }),
-	approvalField("login", "Stored logins", "Signing in with a login from the vault.", AskFirst, func(s *Settings) any { return &s.Approval.Login }),
+	approvalField("login", "Stored logins", "Filling in a login from the vault, even if the form is not sent.", AskFirst, func(s *Settings) any { return &s.Approval.Login }),
 	approvalField("host", "New hosts", "Reaching a host for the first time, if network access asks about new hosts.", AskFirst, func(s *Settings) any { return &s.Approval.Host }),
 	approvalField("leave", "Leaving listed sites", "Opening a site that is not listed below. Has no effect while the list is empty.", AskAllow,
 		func(s *Settings) any { return &s.Approval.Leave }),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
 	"clank/internal/test/browsertest"
 
@@ -215,7 +216,7 @@ func TestAFrozenTabDoesNotHoldUpItsContext(t *testing.T) {
 func TestSettingsAreTakenWhileADialogIsOpen(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, 30*time.Second)
-	res, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "alert('hm')"})
+	res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert('hm')"})
 	must(t, err)
 	if !res.BlockedByDialog {
 		t.Fatal("no dialog")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
 	"clank/internal/test/browsertest"
 
@@ -167,7 +168,7 @@ func TestStorageThatIsNotThere(t *testing.T) {
 	if err := state.SetStorage(ctx, tab, emulate.LocalStorage, "k", strings.Repeat("x", 6<<20)); err == nil || !strings.Contains(err.Error(), "quota") {
 		t.Errorf("too large: got %v", err)
 	}
-	res, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "alert(1)"})
+	res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
 	must(t, err)
 	var dialog *page.DialogError
 	if _, err := state.Storage(ctx, tab, emulate.LocalStorage, nil); !res.BlockedByDialog || !errors.As(err, &dialog) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	pagefiles "clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
 
@@ -154,10 +155,10 @@ func TestFilesReachAFrameOfAnotherSite(t *testing.T) {
 		return err == nil && strings.Contains(snap.Text, "ChooseMany")
 	})
 	ref := refOf(t, tab, "Many")
-	count := page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el.files.length"}
+	count := page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el.files.length"}
 	for i, u := range []pagefiles.UploadRequest{{InputRef: ref}, {Ref: refOf(t, tab, "ChooseMany")}} {
 		if i == 1 {
-			clear := page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el.value = ''"}
+			clear := page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el.value = ''"}
 			if _, err := tab.Act(t.Context(), clear); err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
 )
@@ -188,7 +189,7 @@ func TestAPageGetsTheFileThatWasChecked(t *testing.T) {
 	if err := errors.Join(os.Remove(file), os.Symlink(secret, file)); err != nil {
 		t.Fatal(err)
 	}
-	res, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: "(async () => one.files[0].name + ' ' + await one.files[0].text())()"})
+	res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: "(async () => one.files[0].name + ' ' + await one.files[0].text())()"})
 	if err != nil || string(res.Value) != `"a.txt open"` {
 		t.Errorf("got %v, %v; want the file as it was", res.Value, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
 
@@ -20,7 +21,7 @@ import (
 func (b *transferFixture) press(tb testing.TB, tab *page.Tab, name string) []files.Download {
 	tb.Helper()
 	ref := refOf(tb, tab, name)
-	_, got, err := b.PerformAction(browsertest.Within(tb, browsertest.Patience), tab, page.Action{Kind: page.KindClick, Ref: ref})
+	_, got, err := b.PerformAction(browsertest.Within(tb, browsertest.Patience), tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
 	fastest := time.Hour
 	for tries := 0; tries < 50 && fastest > 200*time.Millisecond; tries++ {
 		start := time.Now()
-		_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: page.KindClick, Ref: ref})
+		_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
 		if err != nil || got != nil {
 			t.Fatalf("got %+v, %v", got, err)
 		}
@@ -127,7 +128,7 @@ func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
 func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
-	_, first, err := b.PerformAction(t.Context(), tab, page.Action{Kind: page.KindEvaluate, Fn: "setTimeout(() => keep('data:text/plain,late', 'late.txt'), 50)"})
+	_, first, err := b.PerformAction(t.Context(), tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "setTimeout(() => keep('data:text/plain,late', 'late.txt'), 50)"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestScriptThatSavesAFileIsWaitedFor(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
 	// Chromium takes its time on a busy machine; here the script does.
-	_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: page.KindEvaluate, Fn: `(() => {
+	_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: actiontable.KindEvaluate, Fn: `(() => {
 		const a = Object.assign(document.createElement('a'), { download: 'made.txt', href: URL.createObjectURL(new Blob(['made'])) });
 		setTimeout(() => a.click(), 700);
 	})()`})
@@ -287,7 +288,7 @@ func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
 	for name, call := range map[string]func(context.Context) error{
 		"download": func(ctx context.Context) error { _, err := b.Download(ctx, tab, ref, "slow.bin", 0); return err },
 		"action": func(ctx context.Context) error {
-			_, got, err := b.PerformAction(ctx, tab, page.Action{Kind: page.KindClick, Ref: ref})
+			_, got, err := b.PerformAction(ctx, tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
 			if len(got) == 1 {
 				return errors.Join(err, errors.New(got[0].Error))
 			}

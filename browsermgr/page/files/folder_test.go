@@ -155,6 +155,16 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 			t.Errorf("%q: got %q, %v; want it refused", path, got, err)
 		}
 	}
+	// They are there, and are refused for their names.
+	for _, name := range []string{"a%b", "a?b", "a#b", `a\b`, "sub/c"} {
+		path := filepath.Join(inbound, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := u.Resolve([]string{"media://inbound/" + name}); err == nil || !strings.Contains(err.Error(), "is not media://inbound/<id>") {
+			t.Errorf("%q: got %q, %v; want it refused for its name", name, got, err)
+		}
+	}
 	if _, err := (files.UploadPolicy{Folders: []string{dir}}).Resolve([]string{"media://inbound/id-1.pdf"}); err == nil {
 		t.Error("got no error without a folder for what was sent")
 	}

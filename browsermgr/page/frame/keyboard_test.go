@@ -57,3 +57,23 @@ func TestOnlyCharactersOfTheLayoutAreTyped(t *testing.T) {
 		}
 	}
 }
+
+func TestChordsThatCopyAreKnown(t *testing.T) {
+	control, err := frame.ModifierBits([]string{"Control"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		"Control+c": true, "ctrl+C": true, "Meta+c": true, "Control+x": true, "Cmd+X": true, "Control+Shift+c": true, "Control+Insert": true, "Shift+Delete": true,
+		"c": false, "Shift+c": false, "Alt+c": false, "Insert": false, "Shift+Insert": false, "Delete": false, "Control+Delete": false, "Control+a": false, "Control+v": false,
+	} {
+		if got := chord(t, text).Copies(); got != want {
+			t.Errorf("%s copies: %v, want %v", text, got, want)
+		}
+	}
+	for text, want := range map[string]bool{"c": true, "X": true, "Insert": true, "v": false, "Delete": false} {
+		if got := chord(t, text).WithModifiers(control).Copies(); got != want {
+			t.Errorf("%s while Control is down copies: %v, want %v", text, got, want)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/login"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
@@ -39,7 +40,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	manager = &browsermgr.Manager{Home: dir, FirstPort: 18910, LastPort: 18929, HiddenAreas: keeper.HiddenAreas, Config: func() profile.Config {
+	manager = &browsermgr.Manager{Home: dir, FirstPort: 18910, LastPort: 18929, HiddenAreas: keeper.HiddenAreas, Holds: keeper.Holds, Config: func() profile.Config {
 		return profile.Config{Headless: new(true), NoSandbox: true}
 	}}
 	ctx := context.Background()
@@ -77,7 +78,7 @@ func open(tb testing.TB, url string) *page.Tab {
 		tb.Fatal(err)
 	}
 	// Frames are part of what is waited for.
-	if _, err := tab.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
+	if _, err := tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
 		tb.Fatal(err)
 	}
 	return tab
@@ -93,7 +94,7 @@ func show(tb testing.TB, html string) (tab *page.Tab, origin string) {
 // js evaluates an expression in the page.
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
+	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: expression})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/screenshot"
 	"clank/internal/test/browsertest"
 
@@ -208,9 +210,14 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := tab.Act(ctx, page.Action{Kind: page.KindWait, Text: "never", TimeoutMs: 60000})
+		_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "() => { window.begun = true; return new Promise(() => {}) }", TimeoutMs: 60000})
 		done <- err
 	}()
+	browsertest.Eventually(t, "the action to begin", func() bool {
+		res, err := cdp.Ask[proto.RuntimeEvaluateResult](t.Context(), tab.MainFrame().Session, proto.RuntimeEvaluate{Expression: "window.begun === true", ReturnByValue: true})
+		must(t, err)
+		return res.Result.Value.Bool()
+	})
 	_, img := shoot(t, tab, screenshot.Options{})
 	wantColor(t, img, 5, 5, "#00ff00")
 	select {
@@ -219,7 +226,9 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	default:
 	}
 	cancel()
-	<-done
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the action ended with %v, want its cause", err)
+	}
 }
 
 func TestPictureEndsWithItsReason(t *testing.T) {
@@ -232,7 +241,7 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 			t.Errorf("got %v, want the cause", err)
 		}
 	}
-	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindEvaluate, Fn: "alert(1)"})
+	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
 	must(t, err)
 	var dialog *page.DialogError
 	for _, o := range []screenshot.Options{{}, {FullPage: true}} {

@@ -48,10 +48,16 @@ func policyCases() []testCase {
 
 // partAstray opens a page with a frame that is refused: that is told, and the page stays.
 func partAstray(ctx context.Context, s *controlSuite) error {
-	if err := wantBlocked("", "/navigate", map[string]any{"url": "SITE/parted"}).Run(ctx, s); err != nil {
-		return err
+	for _, route := range []string{"/navigate", "/tabs/open"} {
+		told := requestCase{Path: route, Body: map[string]any{"url": "SITE/parted"}, Contains: []string{`"refused"`, "blocked by policy", "allow"}}
+		if err := told.Run(ctx, s); err != nil {
+			return err
+		}
+		if err := (requestCase{Path: "/snapshot", Contains: []string{"still here"}}).Run(ctx, s); err != nil {
+			return err
+		}
 	}
-	return requestCase{Path: "/snapshot", Contains: []string{"still here"}}.Run(ctx, s)
+	return nil
 }
 
 func ledAstray(ctx context.Context, s *controlSuite) error {
