@@ -24,6 +24,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/frame"
 	"clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -32,13 +33,9 @@ import (
 func external(t *testing.T) *chrome.Process {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	p, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: exe.Path, Headless: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() {
 		if err := p.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -51,12 +48,8 @@ func external(t *testing.T) *chrome.Process {
 func attachOnly(t *testing.T, m *browsermgr.Manager, entry string) {
 	t.Helper()
 	file := filepath.Join(m.Home, "browser", "profiles.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(`{"profiles":{"ext":`+entry+`}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	browsertest.Must(t, os.WriteFile(file, []byte(`{"profiles":{"ext":`+entry+`}}`), 0o600))
 }
 
 func alive(p *chrome.Process) bool {
@@ -99,9 +92,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 			}
 			uses.Wait()
 			tab, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			if s := ready(t, p); s.ProbeError != "" {
 				t.Errorf("in use: %+v", s)
 			}
@@ -172,9 +163,7 @@ func TestAttachFailureNamesTheProbeThatFailed(t *testing.T) {
 		}
 	})
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer silent.Close()
 	attachOnly(t, m, fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d?token=s3cr3t","attachOnly":true}`, silent.Addr().(*net.TCPAddr).Port))
 	p := findProfile(t, m, "ext")
@@ -217,9 +206,7 @@ func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
 	}
 	theirs := u.Browser.Tabs()
 	ours, err := u.NewTab(t.Context(), page.TabOptions{}, "session")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if !stop(t, p) || !alive(browser) {
 		t.Error("stopping must drop the connection, and only that")
 	}
@@ -246,9 +233,7 @@ func asker(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (d
 	t.Cleanup(srv.Close)
 	dir = t.TempDir()
 	port := srv.Listener.Addr().(*net.TCPAddr).Port
-	if err := os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), fmt.Appendf(nil, "%d\n/devtools/browser/x", port), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), fmt.Appendf(nil, "%d\n/devtools/browser/x", port), 0o600))
 	return dir, asked
 }
 

@@ -20,6 +20,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 )
 
 // recorder is a proxy that notes what it is asked for. Hosts with "refused" in their name it refuses.
@@ -114,9 +115,7 @@ const allWays = "blob,data,module,nested,socket,transport,requests"
 func datagrams(t *testing.T) (port int, count func() int) {
 	t.Helper()
 	udp, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() { _ = udp.Close() })
 	n, read := 0, make(chan struct{})
 	go func() {
@@ -138,9 +137,7 @@ func datagrams(t *testing.T) (port int, count func() int) {
 func looked(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	first, rest, _ := strings.Cut(string(data), "\n")
 	var log struct {
 		Constants struct {
@@ -194,9 +191,7 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 			t.Errorf("Chromium asked for services of its maker:\n%s", proxy)
 		}
 	}
-	if err := m.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Close(context.Background()))
 	if n := count(); n != 0 {
 		t.Errorf("%d datagrams came around the proxy", n)
 	}
@@ -218,9 +213,7 @@ func TestDatagramsAreNoticedWithoutAProxy(t *testing.T) {
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site(t) + "/"})
 	act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)})
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(ways, port)}), allWays)
-	if err := m.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Close(context.Background()))
 	if count() == 0 {
 		t.Error("no datagram came")
 	}
@@ -255,9 +248,7 @@ func TestDoctorTellsOfFlagsThatTakeAProtectionFromPages(t *testing.T) {
 			configure(m, func(c *profile.Config) { c.Args = []string{flag} })
 		})
 		report, err := findProfile(t, m, "").Doctor(t.Context(), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		var got chrome.CheckStatus
 		for _, c := range report.Checks {
 			if c.ID == "flags" {
@@ -287,9 +278,7 @@ func TestTheProxyIsAskedForAtEachStart(t *testing.T) {
 		t.Errorf("a browser without its proxy: %v", err)
 	}
 	for range 2 {
-		if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 		if _, err := p.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/emulate"
 	"clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 )
 
 // gate refuses addresses with a word in them, and notes who asked for what was refused.
@@ -107,14 +108,10 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 		return s
 	}
 	guarded(p, profile.GuardProxy)
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	guarded(p, profile.GuardProxy)
 	found, err := p.Doctor(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for _, c := range found.Checks {
 		if c.ID == "policy" && c.Status != "pass" {
 			t.Errorf("doctor: %+v", c)
@@ -123,9 +120,7 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 	port := *status(t, p).CDPPort
 	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})
 	remote := findProfile(t, m, "remote")
-	if err := remote.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, remote.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := guarded(remote, profile.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
 		t.Errorf("note %q", s.Note)
 	}
@@ -144,9 +139,7 @@ func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testin
 		}
 	})
 	p := findProfile(t, m, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := status(t, p).Guard; s.Mode != profile.GuardOff || !strings.Contains(s.Note, "--no-proxy-server") {
 		t.Errorf("got %+v", s)
 	}
@@ -201,9 +194,7 @@ func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Man
 	t.Helper()
 	host := manager(t, nil)
 	p := findProfile(t, host, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	port := *status(t, p).CDPPort
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.FirstPort, m.LastPort, m.Profile = 18940, 18949, "far"
@@ -271,9 +262,7 @@ func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 	}
 	use := use(t, findProfile(t, m, "there"))
 	tab := use.Browser.Tabs()[len(use.Browser.Tabs())-1]
-	if err := world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}))
 	tries := `
 const told = {};
 const once = (name, start) => new Promise((done, fail) => {
@@ -314,9 +303,7 @@ return told`
 	} {
 		contains(t, notes, want)
 	}
-	if err := world.SetCredentials(t.Context(), tab, nil); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, world.SetCredentials(t.Context(), tab, nil))
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": `window.open('/secret/popup'); return await fetch('/secret/after').then(() => 1, () => 0)`}), "result: 0")
 	eventually(t, "the popup to be judged", func() bool { return strings.Contains(g.blame(), "/secret/popup document") })
 	for _, path := range []string{"fetch", "beacon", "image", "frame", "worker", "module", "inner", "blob", "data", "worker.js", "shared", "early", "popup", "after"} {

@@ -149,26 +149,6 @@ func TestATabThatWentWhereItMayNotIsInQuarantine(t *testing.T) {
 	}
 }
 
-func TestWhatRunsInAPageAsksWhereThePageIs(t *testing.T) {
-	p := &fakePolicy{}
-	c := guarded(t, p)
-	target := c.open("/two")
-	p.set("two")
-	refusedByPolicy(t, "snapshot", c.do("GET", "/snapshot", nil))
-	refusedByPolicy(t, "text", c.do("GET", "/text", nil))
-	refusedByPolicy(t, "evaluate", c.do("POST", "/act", `{"kind":"evaluate","fn":"document.title = 'ran'"}`))
-	refusedByPolicy(t, "batch", c.do("POST", "/act", `{"kind":"batch","actions":[{"kind":"press","key":"a"}]}`))
-	refusedByPolicy(t, "focus", c.do("POST", "/tabs/focus", map[string]any{"targetId": target}))
-	p.set("")
-	if a := c.ok("POST", "/act", `{"kind":"evaluate","fn":"document.title"}`); a.body["result"] != "Two" {
-		t.Errorf("the refused script ran: %s", a.text)
-	}
-	p.set("two")
-	if a := c.do("POST", "/act", `{"kind":"close"}`); a.status != 200 {
-		t.Errorf("close: got %d %s", a.status, a.text)
-	}
-}
-
 func TestARefusedDocumentIsToldThoughTheTabStayed(t *testing.T) {
 	p := &fakePolicy{}
 	c := guarded(t, p)
@@ -183,33 +163,6 @@ func TestARefusedDocumentIsToldThoughTheTabStayed(t *testing.T) {
 	}
 	if got := c.ok("GET", "/text", nil).str("targetId"); got != target {
 		t.Errorf("the tab cannot be used: %q", got)
-	}
-}
-
-func TestAPageOfWhichAPartIsRefusedStaysOpen(t *testing.T) {
-	p := &fakePolicy{}
-	c := guarded(t, p)
-	target := c.open("/")
-	refuse := func(err error) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.refused = err
-	}
-	refuse(errors.New("a frame of metadata.internal was refused"))
-	a := c.ok("POST", "/navigate", map[string]any{"url": site + "/two"})
-	if got := a.str("refused"); !strings.HasSuffix(got, "a frame of metadata.internal was refused") {
-		t.Errorf("navigate: %s", a.text)
-	}
-	refuse(errors.New("a frame of metadata.internal was refused"))
-	opened := c.ok("POST", "/tabs/open", map[string]any{"url": site + "/two"})
-	if got := opened.str("refused"); !strings.HasSuffix(got, "a frame of metadata.internal was refused") {
-		t.Errorf("open: %s", opened.text)
-	}
-	refuse(nil)
-	for _, id := range []string{target, opened.str("targetId")} {
-		if got := c.ok("GET", "/text?targetId="+id, nil); !strings.HasSuffix(got.str("url"), "/two") {
-			t.Errorf("after it: %s", got.text)
-		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -35,13 +36,9 @@ func TestADocumentDescribesWhatARouteTakesAndAnswers(t *testing.T) {
 			WithBody(control.RequiredParam("name", "string", "which"), control.EnumParam("how", "so", "a", "b"), control.OptionalParam("list", "objects", "them")),
 	}
 	data, err := json.Marshal(control.OpenAPIDocument(routes, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	var doc map[string]any
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, json.Unmarshal(data, &doc))
 	at := func(path ...string) any {
 		var v any = doc
 		for _, name := range path {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page/frame"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -12,9 +13,7 @@ import (
 func chord(t *testing.T, text string) frame.Chord {
 	t.Helper()
 	c, err := frame.ParseChord(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return c
 }
 
@@ -60,9 +59,7 @@ func TestOnlyCharactersOfTheLayoutAreTyped(t *testing.T) {
 
 func TestChordsThatCopyAreKnown(t *testing.T) {
 	control, err := frame.ModifierBits([]string{"Control"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for text, want := range map[string]bool{
 		"Control+c": true, "ctrl+C": true, "Meta+c": true, "Control+x": true, "Cmd+X": true, "Control+Shift+c": true, "Control+Insert": true, "Shift+Delete": true,
 		"c": false, "Shift+c": false, "Alt+c": false, "Insert": false, "Shift+Insert": false, "Delete": false, "Control+Delete": false, "Control+a": false, "Control+v": false,

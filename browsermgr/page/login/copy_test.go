@@ -43,9 +43,7 @@ func click(selector string) page.Action {
 // told is what the other page tells of its field after a paste into it.
 func told(tb testing.TB, tab *page.Tab, got <-chan string) string {
 	tb.Helper()
-	if err := do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: actiontable.KindPress, Key: "End"}, page.Action{Kind: actiontable.KindInsertText, Text: "|end"}); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, do(tb, tab, click("#box"), press("Control+v"), page.Action{Kind: actiontable.KindPress, Key: "End"}, page.Action{Kind: actiontable.KindInsertText, Text: "|end"}))
 	for {
 		select {
 		case s := <-got:
@@ -117,9 +115,7 @@ func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 func send(tb testing.TB, tab *page.Tab, events ...proto.Request) {
 	tb.Helper()
 	for _, ev := range events {
-		if err := tab.MainFrame().Do(browsertest.Within(tb, 30*time.Second), ev); err != nil {
-			tb.Fatal(err)
-		}
+		browsertest.Must(tb, tab.MainFrame().Do(browsertest.Within(tb, 30*time.Second), ev))
 	}
 }
 
@@ -140,15 +136,11 @@ func TestThePageItselfRefusesToCopyAPassword(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tab, origin := show(t, showing)
-			if err := do(t, tab, click("#other"), press("Control+a"), press("Control+c")); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, do(t, tab, click("#other"), press("Control+a"), press("Control+c")))
 			if _, err := fill(t, tab, origin); err != nil {
 				t.Fatal(err)
 			}
-			if err := do(t, tab, append(steps, press("Control+a"))...); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, do(t, tab, append(steps, press("Control+a"))...))
 			send(t, tab,
 				proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"copy"}},
 				proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"cut"}})
@@ -164,27 +156,19 @@ func TestThePageItselfRefusesToCopyAPassword(t *testing.T) {
 
 func TestAPasswordThatWasFilledInIsNotShown(t *testing.T) {
 	tab, origin := show(t, showing)
-	if err := do(t, tab, click("#show")); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, do(t, tab, click("#show")))
 	if got := js(t, tab, `() => p.type`); got != "text" {
 		t.Fatalf("an empty field is of type %s after the click, want text", got)
 	}
-	if err := do(t, tab, click("#show")); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, do(t, tab, click("#show")))
 	if _, err := fill(t, tab, origin); err != nil {
 		t.Fatal(err)
 	}
-	if err := do(t, tab, click("#show")); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, do(t, tab, click("#show")))
 	if got := js(t, tab, `() => p.type + ' ' + p.value`); got != "password "+word {
 		t.Errorf("after the click the field is %s, want it to hide the word and still hold it", got)
 	}
-	if err := do(t, tab, click("#swap"), click("#q")); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, do(t, tab, click("#swap"), click("#q")))
 	if got := js(t, tab, `() => q.type`); got != "password" {
 		t.Errorf("the field in its place is of type %s", got)
 	}
@@ -201,9 +185,7 @@ func TestALoginThatWasNotSentIsNotLeftBehind(t *testing.T) {
 	if _, err := fill(t, tab, origin); err != nil {
 		t.Fatal(err)
 	}
-	if err := do(t, tab, click("#swap"), page.Action{Kind: actiontable.KindType, Selector: "#other", Text: "typed"}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, do(t, tab, click("#swap"), page.Action{Kind: actiontable.KindType, Selector: "#other", Text: "typed"}))
 	if got := js(t, tab, `() => p.value + ' ' + q.value`); got != word+" "+word {
 		t.Fatalf("before: %q", got)
 	}
@@ -222,9 +204,7 @@ func TestAPasswordInATextIsNotDragged(t *testing.T) {
 	tab, origin := show(t, showing)
 	drag := func(text string) string {
 		js(t, tab, `() => { other.value = ''; said.textContent = `+text+`; getSelection().selectAllChildren(said); return '' }`)
-		if err := do(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#said", EndSelector: "#other"}); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, do(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#said", EndSelector: "#other"}))
 		return js(t, tab, `() => other.value`)
 	}
 	if got := drag(`'nothing to hide'`); got != "nothing to hide" {
