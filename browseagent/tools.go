@@ -1,12 +1,11 @@
 package browseagent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +18,8 @@ import (
 // tool is one row of the table of what a model can do.
 type tool struct {
 	name, about string
-	fields      []inputField
+	fields      []actiontable.Param
+	needs       [][]string                                                        // of each group one field has to be given
 	check       func(a toolArgs) error                                            // of fields that depend on each other; may be nil
 	kind        string                                                            // the action of [Page.Act]; "" if run or signsIn is set
 	run         func(ctx context.Context, r *run, p Page, a toolArgs) callOutcome // p is nil for a tool that needs no page
@@ -37,13 +37,13 @@ func actionTool(name string, kind actiontable.Kind, label func(toolArgs, element
 	for _, n := range names {
 		n, required := strings.CutSuffix(n, "!")
 		p, _ := spec.Param(actiontable.Window, n)
-		t.fields = append(t.fields, inputField{
-			name: p.Name, kind: fieldType(p.Type.String()), about: p.About, required: required, choices: p.Enum,
-			max: cmp.Or(p.Max, math.MaxInt32), empty: p.Type == actiontable.Verbatim,
-		})
+		p.Required = required
+		t.fields = append(t.fields, p)
 	}
-	if kind == actiontable.KindWait {
-		t.check = checkWait
+	for _, group := range spec.Needs {
+		t.needs = append(t.needs, slices.DeleteFunc(slices.Clone(group), func(n string) bool {
+			return !slices.ContainsFunc(t.fields, func(p actiontable.Param) bool { return p.Name == n })
+		}))
 	}
 	return t
 }
@@ -52,12 +52,12 @@ func actionTool(name string, kind actiontable.Kind, label func(toolArgs, element
 var toolTable = []tool{
 	{
 		name: "browser_open", about: "Open a URL in the current tab.", run: openURL,
-		fields: []inputField{{name: "url", kind: fieldText, required: true}},
+		fields: []actiontable.Param{{Name: "url", Required: true}},
 		label:  func(a toolArgs, _ elementNames) string { return "open " + agent.ShortURL(a.str("url")) },
 	},
 	{
 		name: "browser_snapshot", about: "Show the whole page state again, with the refs of its elements.", run: snapshotPage, reads: true,
-		fields: []inputField{{name: "interactive", kind: fieldBool, about: "only what can be operated"}},
+		fields: []actiontable.Param{{Name: "interactive", Type: actiontable.Bool, About: "only what can be operated"}},
 		label:  func(toolArgs, elementNames) string { return "look at the page" },
 	},
 	actionTool("browser_click", actiontable.KindClick, labelClick, "ref!", "doubleClick", "button"),
@@ -75,17 +75,17 @@ var toolTable = []tool{
 	actionTool("browser_back", actiontable.KindBack, func(toolArgs, elementNames) string { return "go back" }),
 	{
 		name: "browser_tabs", about: "List the open tabs, go to one, open a new one or close one.", run: manageTabs, check: checkTabs,
-		fields: []inputField{
-			{name: "action", kind: fieldText, choices: []string{"list", "select", "new", "close"}, required: true},
-			{name: "tab", kind: fieldText, about: "id from the list, for select and close"},
-			{name: "url", kind: fieldText, about: "for new"},
+		fields: []actiontable.Param{
+			{Name: "action", Enum: []string{"list", "select", "new", "close"}, Required: true},
+			{Name: "tab", About: "id from the list, for select and close"},
+			{Name: "url", About: "for new"},
 		},
 		label: labelTabs,
 	},
 	actionTool("browser_wait", actiontable.KindWait, labelWait, "timeMs", "text", "textGone", "url", "loadState"),
 	{
 		name: "browser_extract", about: "Read the text of the page or of one element.", run: extractText, reads: true,
-		fields: []inputField{{name: "ref", kind: fieldText, about: "leave out for the whole page"}},
+		fields: []actiontable.Param{{Name: "ref", About: "leave out for the whole page"}},
 		label: func(a toolArgs, ns elementNames) string {
 			if ref := a.str("ref"); ref != "" {
 				return "read " + ns.describe(ref)
@@ -100,29 +100,29 @@ var toolTable = []tool{
 	actionTool("browser_dialog", actiontable.KindDialog, labelDialog, "accept!", "promptText"),
 	{
 		name: "browser_screenshot", about: "Take a picture of the visible part of the page.", run: takeScreenshot, reads: true,
-		fields: []inputField{{name: "show", kind: fieldBool, about: "also show it to the person, with the answer"}},
+		fields: []actiontable.Param{{Name: "show", Type: actiontable.Bool, About: "also show it to the person, with the answer"}},
 		label:  func(toolArgs, elementNames) string { return "take a screenshot" },
 	},
 	{
 		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for. A person is asked first.", signsIn: true,
-		fields: []inputField{
-			{name: "entry", kind: fieldText, about: "name of the login", required: true},
-			{name: "submit", kind: fieldBool, about: "also send the form"},
+		fields: []actiontable.Param{
+			{Name: "entry", About: "name of the login", Required: true},
+			{Name: "submit", Type: actiontable.Bool, About: "also send the form"},
 		},
 		label: labelFillLogin,
 	},
 	{
 		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.", signsIn: true,
-		fields: []inputField{{name: "entry", kind: fieldText, about: "name of the login", required: true}},
+		fields: []actiontable.Param{{Name: "entry", About: "name of the login", Required: true}},
 		label:  labelFillCode,
 	},
 	{
 		name: toolHandOver, run: handOver, noPage: true, label: labelHandOver,
 		about: "Leave the rest of the task to another runtime, which goes on with the same page. One whose name ends in computer_use sees " +
 			"the screen and works it with mouse and keyboard: for canvases, maps, games and what the page state does not show.",
-		fields: []inputField{
-			{name: "runtime", kind: fieldText, required: true},
-			{name: "brief", kind: fieldText, about: "what the next one should know: what was done, what was found, what is left", required: true},
+		fields: []actiontable.Param{
+			{Name: "runtime", Required: true},
+			{Name: "brief", About: "what the next one should know: what was done, what was found, what is left", Required: true},
 		},
 	},
 	{
@@ -146,26 +146,19 @@ func findTool(c llm.ToolCall) (*tool, toolArgs, *callOutcome) {
 	if c.Malformed != "" {
 		return nil, nil, invalidCall("%s: the input is not a JSON object: %s", t.name, agent.Quote(c.Malformed))
 	}
-	a, err := decodeInput(t.fields, c.Input)
+	a, err := t.decodeInput(c.Input)
 	if err == nil && t.check != nil {
 		err = t.check(a)
 	}
 	if err != nil {
-		return nil, nil, invalidCall("%s: %v", t.name, err)
+		return nil, nil, invalidCall("%v", err)
 	}
 	return t, a, nil
 }
 
 func checkTabs(a toolArgs) error {
 	if a.str("action") == "select" && a.str("tab") == "" {
-		return errors.New(`field "tab" is missing`)
-	}
-	return nil
-}
-
-func checkWait(a toolArgs) error {
-	if a.num("timeMs") == 0 && a.str("text") == "" && a.str("textGone") == "" && a.str("url") == "" && a.str("loadState") == "" {
-		return errors.New(`one of the fields "timeMs", "text", "textGone", "url", "loadState" is needed`)
+		return errors.New("browser_tabs requires tab")
 	}
 	return nil
 }

@@ -74,7 +74,9 @@ func TestEveryEndOfATaskHasItsExitCode(t *testing.T) {
 
 func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 	t.Parallel()
-	e, stdout, stderr := newTestEnv(t)
+	e := newTestEnv(t, nil)
+	var stdout, stderr bytes.Buffer
+	e.Stdout, e.Stderr = &stdout, &stderr
 	think := sessions.Event{Step: &sessions.Step{N: 1, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"}}
 	step := func(n int, phase sessions.Phase, label string, failed bool) sessions.Event {
 		return sessions.Event{Step: &sessions.Step{N: n, Kind: sessions.StepAct, Phase: phase, Label: label, Failed: failed, Text: "covered\nby much"}}
@@ -102,7 +104,9 @@ func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 
 func TestJSONCarriesTheWholeOutcome(t *testing.T) {
 	t.Parallel()
-	e, stdout, _ := newTestEnv(t)
+	e := newTestEnv(t, nil)
+	var stdout bytes.Buffer
+	e.Stdout = &stdout
 	begin := time.Unix(100, 0)
 	r := fakeTaskRunner{rec: sessions.TaskRecord{
 		Task: sessions.Task{ID: "t1", SessionID: "abc"}, State: sessions.TaskLimited, Answer: "half <b>", Reason: "step limit of 2",
@@ -134,7 +138,7 @@ func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 		"none":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, _, _ := newTestEnv(t)
+			e := newTestEnv(t, nil)
 			file := filepath.Join(t.TempDir(), "x")
 			_, err := browseFlags{screenshot: file}.runAndPrint(t.Context(), e, tc.r, sessions.Task{})
 			if got := err == nil; got != (tc.want != "") {
@@ -149,7 +153,7 @@ func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 
 func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
 	t.Parallel()
-	e, _, _ := newTestEnv(t)
+	e := newTestEnv(t, nil)
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 	_, err := (browseFlags{}).runAndPrint(ctx, e, fakeTaskRunner{err: errors.New("gone")}, sessions.Task{})
@@ -181,8 +185,8 @@ func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
 
 func TestTheWordsOfACommandLineAreTypedAndThoseOfAScriptAreNot(t *testing.T) {
 	place := t.TempDir()
-	c := browseCommand{Env: &commandEnv{Getenv: func(name string) string { return map[string]string{"CLANK_HOME": place}[name] }}, MaxSteps: 100}
-	task, err := c.buildTask(browseFlags{}, []string{`open shop.test, click "Buy"`})
+	e := &commandEnv{Getenv: func(name string) string { return map[string]string{"CLANK_HOME": place}[name] }}
+	task, err := browseFlags{}.buildTask(e, `open shop.test, click "Buy"`)
 	if err != nil || !task.Typed {
 		t.Errorf("typed %v, %v; want the person's own words", task.Typed, err)
 	}
@@ -190,7 +194,7 @@ func TestTheWordsOfACommandLineAreTypedAndThoseOfAScriptAreNot(t *testing.T) {
 	if err := shelf.Save(recording.Script{Name: "buy", Steps: []string{"open shop.test", `click "Buy"`}}, false); err != nil {
 		t.Fatal(err)
 	}
-	task, err = c.buildTask(browseFlags{script: "buy"}, nil)
+	task, err = browseFlags{script: "buy"}.buildTask(e, "")
 	if err != nil || task.Typed || !strings.Contains(task.Prompt, "Buy") {
 		t.Errorf("a script: %+v, %v; want steps that nobody typed", task, err)
 	}

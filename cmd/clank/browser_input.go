@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 // commandInput is what a command was given.
 type commandInput struct {
 	command *browserCommand
 	args    []string
-	values  map[string]string                 // the command's own flags
+	flags   *pflag.FlagSet                    // with the command's own
 	read    func(path string) ([]byte, error) // a file, or the standard input for "-"
 }
 
@@ -25,12 +27,12 @@ type controlRequest struct {
 	body         map[string]any
 }
 
-func (in *commandInput) has(name string) bool { _, ok := in.values[name]; return ok }
+func (in *commandInput) has(name string) bool { return in.flags.Changed(name) }
 
-func (in *commandInput) text(name string) string { return in.values[name] }
+func (in *commandInput) text(name string) string { return in.flags.Lookup(name).Value.String() }
 
 func (in *commandInput) isOn(name string) bool {
-	on, _ := strconv.ParseBool(in.values[name])
+	on, _ := strconv.ParseBool(in.text(name))
 	return on
 }
 
@@ -69,6 +71,22 @@ func (in *commandInput) postRequest(path string, fields map[string]any) controlR
 	}
 	maps.Copy(r.body, fields)
 	return r
+}
+
+// buildGet makes a build that asks with the flags as parameters.
+func buildGet(path string) func(*commandInput) (controlRequest, error) {
+	return func(in *commandInput) (controlRequest, error) { return in.getRequest(path), nil }
+}
+
+// buildPost makes a build that posts the flags, and the arguments as these fields, as far as they are given.
+func buildPost(path string, fields ...string) func(*commandInput) (controlRequest, error) {
+	return func(in *commandInput) (controlRequest, error) {
+		r := in.postRequest(path, nil)
+		for i, arg := range in.args[:min(len(in.args), len(fields))] {
+			r.body[fields[i]] = arg
+		}
+		return r, nil
+	}
 }
 
 // actRequest asks for an action.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/server"
 	"clank/internal/test/llmtest"
 	"clank/internal/vault"
@@ -96,7 +98,7 @@ func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
 			t.Fatal("the page is gone")
 		}
 		return w.WithTab(t.Context(), func(tab *page.Tab) error {
-			_, err := tab.Act(t.Context(), page.Action{Kind: page.KindPress, Key: "Control+c"})
+			_, err := tab.Act(t.Context(), action.Action{Kind: actiontable.KindPress, Key: "Control+c"})
 			return err
 		})
 	}
