@@ -21,7 +21,7 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 	it := s.browse(s.ada, discordtest.Args{"task": "find *lamps*", "session": "old", "runtime": "openai_computer_use", "steps": 7})
 	k := s.next()
 	want := sessions.Task{
-		SessionID: "old", Prompt: "find *lamps*", Runtime: "openai_computer_use", MaxSteps: 7,
+		SessionID: "old", Prompt: "find *lamps*", Runtime: "openai_computer_use", MaxSteps: 7, Typed: true,
 		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}},
 	}
 	if diff := cmp.Diff(want, k.Task); diff != "" {

@@ -49,6 +49,7 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 		t.Errorf("reply = %+v", got)
 	}
 	want := assistant.Turn{
+		Typed:  true,
 		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}},
 		Lines:  []assistant.ChatLine{{Speaker: "bob", Text: "I was here before"}, {Speaker: "ada", Text: "hi there"}},
 	}

@@ -18,7 +18,7 @@ const toolHandOver = "hand_over"
 // deliverNotes takes what was said to the task since the last time, tells people that it
 // was heard, and the model what it was. A model that does what is written word
 // for word would drop what it is at for it, so it hears when it is done, see
-// [run.goesOn].
+// [run.continueAfterAnswer].
 func (r *run) deliverNotes(ctx context.Context) error {
 	if r.caps.Literal {
 		return nil
@@ -61,7 +61,7 @@ func (r *run) continueAfterAnswer(ctx context.Context, end agent.Outcome) (bool,
 		for i, n := range notes {
 			further[i] = n.Text
 		}
-		r.state.history.addPrompt(strings.Join(further, "\n"))
+		r.state.history.addPrompt(strings.Join(further, "\n"), false) // it may be a model that says it
 	})
 }
 
@@ -80,7 +80,7 @@ func (r *run) offeredTools() []llm.Tool {
 				continue
 			}
 			fields = slices.Clone(fields)
-			fields[0].choices = r.set.HandOver
+			fields[0].Enum = r.set.HandOver
 		}
 		if t.availableWith(r.logins) {
 			ts = append(ts, llm.Tool{Name: t.name, Description: t.about, Schema: inputSchema(fields)})

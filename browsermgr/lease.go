@@ -36,7 +36,7 @@ func (p *Profile) Name() string { return p.state.name }
 // Lease is a running browser that no rule ends for idleness until Release.
 type Lease struct {
 	Browser *page.Browser
-	// Observers are those that [Manager.Observe] made for this connection, in its order.
+	// Observers are those that [Manager.NewObservers] made for this connection, in its order.
 	Observers []page.Observer
 
 	browser *browser

@@ -34,7 +34,7 @@ func (u *Lease) NewTab(ctx context.Context, opts page.TabOptions, owner string) 
 func (u *Lease) Touch(tab *page.Tab) { u.browser.tabOwners.Touch(tab.TargetID()) }
 
 // TabOwner says for whom the tab with that CDP target id was opened: the key of its [Window], or the owner that was given to
-// [Use.NewTab]; "" for nobody in particular. profile is the tab's. Closed tabs of a window are the window's still.
+// [Lease.NewTab]; "" for nobody in particular. profile is the tab's. Closed tabs of a window are the window's still.
 func (m *Manager) TabOwner(target string) (owner, profile string) {
 	m.mu.Lock()
 	var running []*browser

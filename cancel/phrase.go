@@ -13,7 +13,7 @@ import (
 const maxPhrase = 120
 
 // language holds the words of which a stop phrase is made: any number of
-// openers, one stop, any number of tails. Words are folded as [fold] does it.
+// openers, one stop, any number of tails. Words are folded as [foldCase] does it.
 // A phrase of several words is written with single spaces.
 type language struct {
 	openers, stops, tails []string

@@ -91,7 +91,7 @@ func WithListPrice(model string, u Usage) Usage {
 	return u
 }
 
-// PriceOf is the list price of a model, as [Charge] finds it, for calls of
+// PriceOf is the list price of a model, as [WithListPrice] finds it, for calls of
 // usual length.
 func PriceOf(model string) (Price, bool) {
 	p, ok := findPrice(model)

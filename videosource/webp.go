@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Errors of [Unwrap] that tell what a picture is instead of what is wanted.
+// Errors of [VP8FromWebP] that tell what a picture is instead of what is wanted.
 var (
 	ErrLossless = errors.New("the picture is lossless WebP (VP8L), which is no video frame: take it with a quality of at most 99")
 	ErrAnimated = errors.New("the picture is an animation, which is no single video frame")

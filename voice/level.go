@@ -6,7 +6,7 @@ import "math"
 // somebody says.
 var OpusSilence = [3]byte{0xF8, 0xFF, 0xFE}
 
-// IsOpusSilence reports whether a packet is [Silence].
+// IsOpusSilence reports whether a packet is [OpusSilence].
 func IsOpusSilence(opus []byte) bool {
 	return len(opus) == len(OpusSilence) && [3]byte(opus) == OpusSilence
 }

@@ -20,7 +20,7 @@ type PrivacyStore interface {
 	SetOptedOut(ctx context.Context, k PrivacyKey, out bool) error
 }
 
-// PrivacyList is who is left out. Open one with [Open]; its methods are safe for concurrent use.
+// PrivacyList is who is left out. Open one with [OpenPrivacyList]; its methods are safe for concurrent use.
 type PrivacyList struct {
 	store PrivacyStore
 

@@ -30,7 +30,7 @@ const (
 	CloseDisallowedIntents = 4014
 )
 
-// ErrNotConnected is returned by [Client.Send] while there is no connection.
+// ErrNotConnected is returned by [Gateway.Send] while there is no connection.
 var ErrNotConnected = errors.New("not connected to Discord's gateway")
 
 // GatewayRefusedError is the end of the connection for good: the gateway closed it
@@ -120,7 +120,7 @@ func (c *Gateway) Open(ctx context.Context) error {
 func (c *Gateway) Done() <-chan struct{} { return c.done }
 
 // Err says why the connection ended for good: nil after Close. It must not be
-// called before [Client.Done] is closed.
+// called before [Gateway.Done] is closed.
 func (c *Gateway) Err() error { return c.err }
 
 // Close says goodbye and waits until nothing is connected any more, at most until

@@ -6,9 +6,11 @@ import (
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"clank/internal/untrusted"
 )
 
-// MaxMessageLength is how long a message may be, as [Size] counts.
+// MaxMessageLength is how long a message may be, as [MessageLength] counts.
 const MaxMessageLength = 2000
 
 // MessageLength is the length of s in UTF-16 units, which is never less than any way in
@@ -178,11 +180,7 @@ func EscapeLine(s string, n int) string {
 		}
 		return r
 	}, s)
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	if utf8.RuneCountInString(s) > n {
-		s = string([]rune(s)[:n-1]) + "…"
-	}
-	s = markdownChars().ReplaceAllString(s, `\$0`)
+	s = markdownChars().ReplaceAllString(untrusted.ShortenLine(s, n), `\$0`)
 	return invitationPattern().ReplaceAllStringFunc(s, func(found string) string { return strings.ReplaceAll(found, "/", `\/`) })
 }
 

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Failures without an answer. Everything else that [Caller.Call] returns is the
+// Failures without an answer. Everything else that [APIClient.Call] returns is the
 // cause of the context's end.
 var (
 	// ErrAPIUnreachable is that nothing listens, or that the connection broke

@@ -18,7 +18,7 @@ type ControlAPI interface {
 	Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error)
 }
 
-// What a [Caller] says when there was no answer.
+// What a [APIClient] says when there was no answer.
 var (
 	ErrUnreachable = ErrAPIUnreachable
 	ErrTimedOut    = ErrAPITimedOut

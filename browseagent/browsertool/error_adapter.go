@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// ErrorAdapter is a [Caller] whose own errors for missing answers are made known to
+// ErrorAdapter is a [APIClient] whose own errors for missing answers are made known to
 // the tool, so that it can advise the model. Their texts stay.
 type ErrorAdapter struct {
 	API         ControlAPI
@@ -15,7 +15,7 @@ type ErrorAdapter struct {
 	TimedOut    []error // likewise [ErrTimedOut]
 }
 
-// Call implements [Caller].
+// Call implements [APIClient].
 func (a ErrorAdapter) Call(ctx context.Context, method, path string, query url.Values, body any) (int, json.RawMessage, error) {
 	status, answer, err := a.API.Call(ctx, method, path, query, body)
 	return status, answer, a.translate(err)

@@ -40,7 +40,7 @@ type errorAnswer struct {
 	Details any    `json:"details,omitempty"`
 }
 
-// WriteError answers with what [Classify] says of an error, without the credentials in it.
+// WriteError answers with what [ClassifyError] says of an error, without the credentials in it.
 func WriteError(w http.ResponseWriter, err error) {
 	f := ClassifyError(err)
 	if pause, ok := errors.AsType[*browsermgr.BreakerError](err); ok {

@@ -90,6 +90,9 @@ func (f Param) schema() jsonObject {
 	if f.Enum != nil {
 		s["enum"] = f.Enum
 	}
+	if f.Max != 0 {
+		s["maximum"] = f.Max
+	}
 	return s
 }
 

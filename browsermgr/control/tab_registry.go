@@ -11,7 +11,7 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// TabRegistry has a [Desk] for each profile. Its exported fields are set before its first use. It is for many goroutines.
+// TabRegistry has a [profileTabs] for each profile. Its exported fields are set before its first use. It is for many goroutines.
 type TabRegistry struct {
 	// Manager has the browsers. Required.
 	Manager *browsermgr.Manager

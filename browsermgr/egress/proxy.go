@@ -228,7 +228,7 @@ func (g *Proxy) judgeAddress(ctx context.Context, profile, address string, reque
 	return nil
 }
 
-// Watch notes the first document that the tab with that CDP target id is refused from now on, as far as [Gate.Attribute]
+// Watch notes the first document that the tab with that CDP target id is refused from now on, as far as [Proxy.AttributeRefusal]
 // tells. finish, which is called once, returns it. It waits, at most for 250 ms, while a request of the profile is being
 // judged or a refusal since then has no tab yet.
 func (g *Proxy) Watch(profile, target string) (finish func(ctx context.Context) error) {

@@ -154,7 +154,7 @@ func (l *RefusalLog) find(target, place, cleaned string) int {
 	return best
 }
 
-// Watch notes the first document that the tab is refused from now on. finish returns it; it waits for at most [Late] while
+// Watch notes the first document that the tab is refused from now on. finish returns it; it waits for at most [AttributionWait] while
 // requests are being judged, or refusals since then have no tab yet. It is called once.
 func (l *RefusalLog) Watch(target string) (finish func(ctx context.Context) error) {
 	w := &refusalWatcher{target: target, from: time.Now()}
@@ -224,7 +224,7 @@ func (l *RefusalLog) Count() uint64 {
 	return l.count
 }
 
-// urlHostPort is host:port of a URL, as it is given to [Ledger.Add]: empty if it is no URL.
+// urlHostPort is host:port of a URL, as it is given to [RefusalLog.Add]: empty if it is no URL.
 func urlHostPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 // ErrResolverClosed is the error of lookups in a closed Cache.
 var ErrResolverClosed = errors.New("the resolver is closed")
 
-// DNSCache asks a Resolver. Its methods may be called from many goroutines. Make it with [New]; end it with Close.
+// DNSCache asks a Resolver. Its methods may be called from many goroutines. Make it with [NewDNSCache]; end it with Close.
 type DNSCache struct {
 	resolver Resolver
 	work     sync.WaitGroup

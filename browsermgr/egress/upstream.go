@@ -70,7 +70,7 @@ func (u *Upstream) Literal() (addr netip.Addr, port uint16, ok bool) {
 // String is the proxy as it may be shown: without user and password.
 func (u *Upstream) String() string { return u.scheme + "://" + u.address }
 
-// Dial connects through the proxy to one of the addresses, or to the host by its name if [Upstream.Names].
+// Dial connects through the proxy to one of the addresses, or to the host by its name if [Upstream.ResolvesNames].
 func (u *Upstream) Dial(ctx context.Context, host string, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -184,7 +184,7 @@ func (b *bufferedConn) Read(p []byte) (int, error) {
 // resolves names does that everywhere, while many let CONNECT through to port 443 only.
 func (u *Upstream) ForwardsHTTP() bool { return u.resolvesNames && u.scheme != "socks5" }
 
-// DialProxy connects to the proxy itself, to hand it requests; see [Upstream.Forwards].
+// DialProxy connects to the proxy itself, to hand it requests; see [Upstream.ForwardsHTTP].
 func (u *Upstream) DialProxy(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

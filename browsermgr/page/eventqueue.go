@@ -2,7 +2,7 @@ package page
 
 import "sync"
 
-// EventQueue takes events and hands them on in their order. Make one with [New]. It is safe for concurrent use.
+// EventQueue takes events and hands them on in their order. Make one with [NewFrameTree]. It is safe for concurrent use.
 type EventQueue[T any] struct {
 	mu      sync.Mutex
 	queue   []T
@@ -17,7 +17,7 @@ func NewEventQueue[T any]() *EventQueue[T] {
 	return &EventQueue[T]{wake: make(chan struct{}, 1), quit: make(chan struct{})}
 }
 
-// Deliver hands events to out until they have come to their [Feed.End], the reader has stopped, or gone is closed while the reader
+// Deliver hands events to out until they have come to their [EventQueue.End], the reader has stopped, or gone is closed while the reader
 // does not take one. It does not close out.
 func (f *EventQueue[T]) Deliver(out chan<- T, gone <-chan struct{}) {
 	for {

@@ -17,8 +17,17 @@ type Observer interface {
 	// Attach returns what a new session of the tab is asked before its page runs: f is the tab's main frame, or a frame
 	// of it in another process.
 	Attach(t *Tab, f *frame.Frame) []proto.Request
-	// Event tells of an event of one of the tab's sessions. Those of the browser itself have neither tab nor frame.
+	// Event tells of an event of one of the tab's sessions. Those of the browser itself have neither tab nor frame. Of a
+	// dedicated worker only the events of the domains Network and Fetch are told; f stands for the worker then, is not
+	// among [Tab.Frames], and runs no scripts of ours.
 	Event(t *Tab, f *frame.Frame, ev cdp.Event)
+}
+
+// WorkerObserver is an [Observer] that also sets up dedicated workers.
+type WorkerObserver interface {
+	Observer
+	// AttachWorker returns what the session of a new worker of the tab is asked before its script runs.
+	AttachWorker(t *Tab, worker *frame.Frame) []proto.Request
 }
 
 // RootSession is the session of the browser itself.
@@ -33,7 +42,7 @@ func (t *Tab) MainFrame() *frame.Frame { return t.main }
 // ProcessRoots are the tab's main frame and those in other processes, parents first: each has a session of its own.
 func (t *Tab) ProcessRoots() []*frame.Frame { return t.tree.ProcessRoots() }
 
-// Frames are those of [Tab.Processes] and, within them, frames that other origins keep apart, parents first.
+// Frames are those of [Tab.ProcessRoots] and, within them, frames that other origins keep apart, parents first.
 func (t *Tab) Frames() []*frame.Frame { return t.tree.Frames() }
 
 // RunExclusive runs something in the tab's turn, no longer than limit. Its context also ends when the tab crashes or closes,

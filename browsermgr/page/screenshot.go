@@ -130,7 +130,7 @@ func (t *Tab) captureMasked(ctx context.Context, opts ScreenshotOptions, clip *p
 const bringToFrontAfter = time.Second
 
 // Capture asks Chromium for a picture. A tab that another client of the browser has covered with its own is not drawn: it is
-// brought to the front if no picture has come within a second. What [Options.Hidden] finds is covered, in png and jpeg; a
+// brought to the front if no picture has come within a second. What [Options.HiddenAreas] finds is covered, in png and jpeg; a
 // webp of a page with something to hide is refused. If the page has become another one meanwhile, the picture is taken again.
 func (t *Tab) Capture(ctx context.Context, limit time.Duration, req proto.PageCaptureScreenshot) ([]byte, error) {
 	for range documentChangeTries {

@@ -11,7 +11,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// connectRounds are the tries of [Connect]: how long each may take, and how long it is waited afterwards.
+// connectRounds are the tries of [ConnectEndpoint]: how long each may take, and how long it is waited afterwards.
 var connectRounds = []struct{ limit, pause time.Duration }{
 	{5 * time.Second, 250 * time.Millisecond},
 	{7 * time.Second, 500 * time.Millisecond},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Errors of [Book.Resolve].
+// Errors of [TabNames.Resolve].
 var (
 	// ErrTabNotFound says that no tab has that name. Clients know the text.
 	ErrTabNotFound = errors.New("tab not found")

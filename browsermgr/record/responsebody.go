@@ -77,7 +77,7 @@ func (l *tabLog) matchWaiters(f *frame.Frame, method string, p *networkEvent) {
 	}
 }
 
-// ResponseBody waits for the next response whose address fits the pattern ([Pattern]) and returns it with its body, no more
+// ResponseBody waits for the next response whose address fits the pattern ([ParseURLPattern]) and returns it with its body, no more
 // than maxChars characters of it. Redirects have no body and do not count. The time is for both: when it is over, the error
 // wraps context.DeadlineExceeded and says what was missing. Errors wrap page.ErrTabGone, page.ErrTabCrashed or
 // page.ErrBrowserGone when the tab went away, and the context's cause when it ended.

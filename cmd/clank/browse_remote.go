@@ -27,7 +27,7 @@ func newRemoteRunner(e *commandEnv, a server.ServerAddress) remoteRunner {
 // to say how the task ended.
 const remoteStopTimeout = 5 * time.Second
 
-// Run implements [Runner].
+// Run implements [taskRunner].
 func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
 	p := startPrompt(ctx, r.env, func(ctx context.Context, id string, allowed, forSession bool) error {
 		return r.client.Answer(ctx, id, api.AnswerRequest{Allow: allowed, ForSession: forSession})
@@ -38,7 +38,7 @@ func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessi
 	}
 	started, err := r.client.Start(ctx, api.TaskRequest{
 		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
-		Origin: sessions.FromTerminal, Allow: t.Allow, Asks: p != nil,
+		Origin: sessions.FromTerminal, Typed: t.Typed, Allow: t.Allow, Asks: p != nil,
 	})
 	if err != nil {
 		return sessions.TaskRecord{}, err
@@ -60,12 +60,12 @@ func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessi
 	return rec, nil
 }
 
-// View implements [Runner].
+// View implements [taskRunner].
 func (r remoteRunner) View(ctx context.Context, taskID string, n int) (sessions.Image, error) {
 	return r.client.View(ctx, taskID, n)
 }
 
-// Close implements [Runner]; the server goes on.
+// Close implements [taskRunner]; the server goes on.
 func (r remoteRunner) Close(context.Context) error { return nil }
 
 // startPrompt begins to ask in the terminal; nil if there is none.
@@ -80,7 +80,7 @@ func startPrompt(ctx context.Context, e *commandEnv, answer func(context.Context
 	return startApprovalPrompter(ctx, in, e.Stderr, answer)
 }
 
-// endPrompt ends what [Prompt] began.
+// endPrompt ends what [startPrompt] began.
 func endPrompt(e *commandEnv, p *approvalPrompter) {
 	if err := p.Close(); err != nil {
 		fmt.Fprintf(e.Stderr, "close the terminal: %v\n", err)

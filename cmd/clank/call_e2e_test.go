@@ -20,6 +20,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/dashboard/api"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
@@ -560,7 +561,7 @@ func awaitOnPage(t *testing.T, tab *page.Tab, expression string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		got, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "() => !!(" + expression + ")"})
+		got, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "() => !!(" + expression + ")"})
 		if err == nil && string(got.Value) == "true" {
 			return
 		}
@@ -608,7 +609,7 @@ func TestStopIsSaidOnTheCallPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitOnPage(t, tab, `document.getElementById("join")`)
-	if _, err := tab.Act(testDeadline(t), page.Action{Kind: page.KindEvaluate, Fn: `() => {
+	if _, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindEvaluate, Fn: `() => {
 		document.getElementById("name").value = "Ada";
 		document.getElementById("join").click();
 	}`}); err != nil {

@@ -25,7 +25,7 @@ func newOutputPrinter(out, talk io.Writer) *outputPrinter {
 	return &outputPrinter{out: bufio.NewWriter(out), messages: talk}
 }
 
-// Line prints a line of data. What a page wrote goes through [Word] or [Clean] first.
+// Line prints a line of data. What a page wrote goes through [cleanLine] or [cleanText] first.
 func (p *outputPrinter) Line(format string, args ...any) {
 	p.write([]byte(fmt.Sprintf(format, args...) + "\n"))
 }

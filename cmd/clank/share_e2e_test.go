@@ -15,6 +15,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
@@ -300,7 +301,7 @@ func newVisitorTab(t *testing.T) *page.Tab {
 func awaitAfterNavigation(t *testing.T, tab *page.Tab, expression string) {
 	t.Helper()
 	browsertest.Eventually(t, expression, func() bool {
-		got, err := tab.Act(testDeadline(t), page.Action{Kind: page.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
+		got, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
 		return err == nil && string(got.Value) == "true"
 	})
 }

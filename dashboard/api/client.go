@@ -55,7 +55,7 @@ func (c *Client) Start(ctx context.Context, t TaskRequest) (TaskStarted, error) 
 	return out, err
 }
 
-// Answer answers a question of the desk; see [Client.Asked].
+// Answer answers a question of the desk; see [Client.OnQuestion].
 func (c *Client) Answer(ctx context.Context, id string, a AnswerRequest) error {
 	return c.call(ctx, http.MethodPost, "/api/questions/"+url.PathEscape(id), a, nil)
 }

@@ -9,7 +9,7 @@ import (
 	"clank/llm"
 )
 
-// ComputerUseModel returns m within the budget, as [Keeper.Model] does for a model.
+// ComputerUseModel returns m within the budget, as [Enforcer.Model] does for a model.
 func (k *Enforcer) ComputerUseModel(m computeruse.Model) computeruse.Model {
 	return &screenModel{Model: m, enforcer: k}
 }

@@ -97,7 +97,7 @@ func checkLimits(rules Rules, model string, sums []Sum, most Amount, unpriced bo
 }
 
 // exceeds reports whether most does not fit under what is allowed of u. What
-// others hold by estimate may turn out to be [margin] times as much; with that
+// others hold by estimate may turn out to be [estimateMargin] times as much; with that
 // counted, a limit can be passed by the estimate of this one call at most. A call
 // whose money is not known does not fit where all of it is spent.
 func exceeds(u dimension, s Sum, most Amount, allowed int64, unpriced bool) bool {

@@ -42,7 +42,7 @@ func (k *Enforcer) Spend(ctx context.Context, e Estimate, do func(context.Contex
 	})
 }
 
-// Check reports, by an error as [Keeper.Spend] gives it, that e could not be spent now. Nothing is held.
+// Check reports, by an error as [Enforcer.Spend] gives it, that e could not be spent now. Nothing is held.
 func (k *Enforcer) Check(ctx context.Context, e Estimate) error {
 	rules := k.Rules()
 	most, unpriced := k.estimatedAmount(rules, e)

@@ -7,7 +7,7 @@ import (
 	"clank/llm"
 )
 
-// MaxSpokenAnswer is the longest answer that a model in a [Conversation] may be let give, in tokens.
+// MaxSpokenAnswer is the longest answer that a model in a [SpeechConversation] may be let give, in tokens.
 const MaxSpokenAnswer = 4096
 
 // maxNewSpeech is what people may say before a response, in tokens: a minute and a half of speech.

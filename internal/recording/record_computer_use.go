@@ -99,7 +99,7 @@ func (r *runWriter) input(in computeruse.Input) computeruse.Input {
 	return in
 }
 
-// encodeCanonical is v as JSON in the spelling of [canonical].
+// encodeCanonical is v as JSON in the spelling of [canonicalJSON].
 func encodeCanonical(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

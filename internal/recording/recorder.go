@@ -16,7 +16,7 @@ import (
 // before its first use and not changed after; its methods are safe for
 // concurrent use. It stands around a backend ([Recorder.Backend]), which begins
 // and ends a run, and around what the backend uses ([Recorder.Model],
-// [Recorder.Mind], [Recorder.Browser]); whose call it is the context says
+// [Recorder.ComputerUseModel], [Recorder.Browser]); whose call it is the context says
 // ([llm.AccountOf]). What no run belongs to passes unrecorded.
 //
 // Lines are written where things happen, in order and without a queue; the files of

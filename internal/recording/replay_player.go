@@ -56,7 +56,7 @@ type Player struct {
 }
 
 // Places says where the places are now that people have names for: those of the
-// record are mapped to them. It is called before [Player.Run].
+// record are mapped to them. It is called before [Player.Replay].
 func (p *Player) Places(now map[string]string) {
 	for name, was := range p.begin.Places {
 		if is := now[name]; is != "" && is != was {
@@ -151,7 +151,7 @@ func (p *Player) addTurn(t ScreenTurn) error {
 }
 
 // UsesScreen reports whether the run was worked by a model that sees the screen: then
-// the backend takes [Player.Mind], and else [Player.Model].
+// the backend takes [Player.ComputerUseModel], and else [Player.Model].
 func (p *Player) UsesScreen() bool { return len(p.calls) == 0 }
 
 // Task is what the backend is to be given.

@@ -65,7 +65,7 @@ type CallService struct {
 	// Budget holds what hearing and speaking cost within the budget; nil: nothing is counted.
 	Budget *budget.Enforcer
 
-	// DisabledReason says why somebody may not ask for anything now; see [conversation.Conversation].
+	// DisabledReason says why somebody may not ask for anything now; see [conversationKey.Conversation].
 	DisabledReason func(ctx context.Context, o sessions.Origin) string
 
 	// ViewerAddr is where the viewer's page is served.

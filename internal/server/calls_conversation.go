@@ -201,7 +201,7 @@ func (x *CallService) shareFromPage(c *webrtc.PageCall, _ voice.Person, on bool)
 // pageChat writes on the call page.
 type pageChat struct{ call *webrtc.PageCall }
 
-// Write implements [conversation.Chat].
+// Write implements [conversationKey.Chat].
 func (p pageChat) Write(_ context.Context, m conversation.Message) error {
 	n := webrtc.Note{Kind: webrtc.ChatNote, Text: m.Text}
 	if m.IsNotice {

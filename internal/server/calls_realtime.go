@@ -74,7 +74,7 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	}
 }
 
-// disabledOrSpent is [Exchange.Disabled] where what somebody asks has to be paid for, too.
+// disabledOrSpent is [CallService.Refusal] where what somebody asks has to be paid for, too.
 func (x *CallService) disabledOrSpent(bill *budget.SpeechConversation) func(context.Context, sessions.Origin) string {
 	return func(ctx context.Context, o sessions.Origin) string {
 		if x.DisabledReason != nil {
@@ -153,16 +153,16 @@ func leavePageTool(line voice.Line) assistant.Tool {
 // missingModel is a model that cannot be had.
 type missingModel struct{ reason error }
 
-// Run implements [conversation.NativeModel].
+// Run implements [conversationKey.NativeModel].
 func (m missingModel) Run(context.Context) error { return m.reason }
 
-// Hear implements [conversation.NativeModel].
+// Hear implements [conversationKey.NativeModel].
 func (missingModel) Hear(voice.Sound) {}
 
-// Interrupt implements [conversation.NativeModel].
+// Interrupt implements [conversationKey.NativeModel].
 func (missingModel) Interrupt() {}
 
-// Cancel implements [conversation.NativeModel].
+// Cancel implements [conversationKey.NativeModel].
 func (missingModel) Cancel(error) {}
 
 // budgetedModel is a conversation within the budget: what it uses is counted for whoever spoke last, and it ends where no more may be
@@ -199,7 +199,7 @@ func (m *budgetedModel) countTranscription(length time.Duration) {
 	m.uses <- budgetUse{m.account("transcribe"), func(_, by context.Context) error { return m.bill.CountTranscription(by, m.TranscriptionModel, length) }}
 }
 
-// Run implements [conversation.NativeModel].
+// Run implements [conversationKey.NativeModel].
 func (m *budgetedModel) Run(ctx context.Context) error {
 	place := llm.WithAccount(ctx, m.callAccount)
 	if err := m.bill.Begin(place); err != nil {

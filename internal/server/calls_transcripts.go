@@ -73,7 +73,7 @@ type recordedConversation struct {
 	service *CallService
 }
 
-// Run implements [conversation.CallRunner].
+// Run implements [conversationKey.CallRunner].
 func (k recordedConversation) Run(ctx context.Context) error {
 	if k.service.Settings().Voice.KeepTranscripts {
 		lines := make(chan transcriptLine, maxUnwrittenLines)

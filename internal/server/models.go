@@ -21,7 +21,7 @@ func ModelProviders() []string {
 }
 
 // ModelFinder finds a model by its name, "provider:model". Its fields are set before it is used; Places, Scripts and Within are only
-// needed by [Finder.Find].
+// needed by [ModelFinder.Find].
 type ModelFinder struct {
 	NamedPages    map[string]string // names of pages the plain model knows
 	ScriptSteps   func(name, values string) (string, error)

@@ -18,7 +18,7 @@ const (
 	KindSecret   FieldKind = "secret"   // never stored: Key is the environment variable
 )
 
-// Option is one value of a [Choice].
+// Option is one value of a [KindChoice].
 type Option struct {
 	Value string
 	Label string
@@ -60,7 +60,7 @@ func FindField(key string) (Field, bool) {
 }
 
 // Get returns f's value in s: a bool, int, string or time.Duration by f's Kind,
-// and nil for a [Secret].
+// and nil for a [KindSecret].
 func (f Field) Get(s Settings) any {
 	if f.target == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrConflict says that somebody else saved settings since the version that a
-// change was based on. Nothing was changed; [Live.State] holds theirs.
+// change was based on. Nothing was changed; [Manager.State] holds theirs.
 var ErrConflict = errors.New("the settings were changed by somebody else in the meantime")
 
 // Store keeps what was set: only values that differ from their default, by key.

@@ -101,7 +101,7 @@ type BrowserTool struct {
 	VisionBytes  int
 }
 
-// Values of [Tool.NodeMode].
+// Values of [BrowserTool.NodeMode].
 const (
 	NodeAuto   = "auto"
 	NodeManual = "manual"

@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"clank/internal/untrusted"
 	"clank/sessions/access"
 )
 
@@ -66,10 +67,10 @@ func (f Field) ParseText(text string) json.RawMessage {
 	return raw
 }
 
-// JSON returns the stored form of f's value in s, and nil for a [Secret].
+// JSON returns the stored form of f's value in s, and nil for a [KindSecret].
 func (f Field) JSON(s Settings) json.RawMessage { return encodeValue(f.Get(s)) }
 
-// DefaultJSON returns the stored form of f's default, and nil for a [Secret].
+// DefaultJSON returns the stored form of f's default, and nil for a [KindSecret].
 func (f Field) DefaultJSON() json.RawMessage { return encodeValue(f.Default) }
 
 func encodeValue(v any) json.RawMessage {
@@ -308,10 +309,5 @@ func isNull(raw json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(raw),
 
 // shortValue shortens raw for an error message.
 func shortValue(raw json.RawMessage) string {
-	const limit = 60
-	s := []rune(strings.ToValidUTF8(string(raw), "?"))
-	if len(s) <= limit {
-		return string(s)
-	}
-	return string(s[:limit]) + "…"
+	return untrusted.Shorten(strings.ToValidUTF8(string(raw), "?"), 60)
 }

@@ -57,7 +57,7 @@ type RealtimeModel struct {
 	Voice string
 }
 
-// Values of [Voice.Brain].
+// Values of [Voice.Engine].
 const (
 	VoiceEngineText     = "text"
 	VoiceEngineRealtime = "realtime"
@@ -104,69 +104,69 @@ func (v Voice) Channels() (allowed, blocked []string) {
 var voiceFields = []Field{
 	{
 		Key: callKeys + "enabled", Group: groupCalls, Label: "Calls",
-		Effect: "Whether clank can be brought into voice channels, and talked with on the call page.",
+		Effect: "Let people bring clank into voice channels and talk with it on the call page.",
 		Kind:   KindToggle, Default: true, target: func(s *Settings) any { return &s.Voice.Enabled },
 	},
 	{
-		Key: callKeys + "autoJoin", Group: groupCalls, Label: "Follow who asks",
-		Effect: "Whether clank joins the voice channel of somebody who asks it for something, without being told to.",
+		Key: callKeys + "autoJoin", Group: groupCalls, Label: "Join automatically",
+		Effect: "Join the voice channel of a person who asks clank for something.",
 		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.Voice.AutoJoin },
 	},
 	{
-		Key: callKeys + "brain", Group: groupCalls, Label: "Who talks",
-		Effect: "Who holds the conversation in a call: the brain, over transcription and synthesis of speech, or a model that hears and speaks by itself.",
+		Key: callKeys + "brain", Group: groupCalls, Label: "Conversation engine",
+		Effect: "The assistant with transcription and speech synthesis, or a realtime model that hears and speaks by itself.",
 		Kind:   KindChoice, Default: VoiceEngineText, target: func(s *Settings) any { return &s.Voice.Engine },
-		Options: []Option{{VoiceEngineText, "The brain"}, {VoiceEngineRealtime, "A realtime model"}},
+		Options: []Option{{VoiceEngineText, "The assistant"}, {VoiceEngineRealtime, "A realtime model"}},
 	},
 	{
 		Key: callKeys + "names", Group: groupCalls, Label: "Other names",
-		Effect: "Names that clank listens to beside its own, separated by commas.",
+		Effect: "More names that clank listens to, separated by commas.",
 		Kind:   KindText, Default: "", MaxLen: 200, target: func(s *Settings) any { return &s.Voice.Names },
 	},
 	{
-		Key: callKeys + "transcription.baseUrl", Group: groupCalls, Label: "Server that hears words",
-		Effect: "Base address of a server with OpenAI's transcription API. Empty means OpenAI, if there is a key. Without either, only stop words and the name are understood.",
+		Key: callKeys + "transcription.baseUrl", Group: groupCalls, Label: "Transcription server",
+		Effect: "Base URL of a server with OpenAI's transcription API. Leave empty for OpenAI. Without a server or key, clank understands only its name and stop words.",
 		Kind:   KindURL, Default: "", MaxLen: pathMaxLen, target: func(s *Settings) any { return &s.Voice.Transcription.URL },
 	},
 	{
-		Key: callKeys + "transcription.model", Group: groupCalls, Label: "Model that hears words",
-		Effect: "The model that puts speech into words, as its server calls it.",
+		Key: callKeys + "transcription.model", Group: groupCalls, Label: "Transcription model",
+		Effect: "The transcription model, as its server calls it.",
 		Kind:   KindText, Default: "gpt-transcribe", MaxLen: modelMaxLen, target: func(s *Settings) any { return &s.Voice.Transcription.Model },
 	},
 	{
-		Key: callKeys + "transcription.language", Group: groupCalls, Label: "Language of the call",
-		Effect: "Two letters (en, de, ja) if people speak one language. Empty lets the model find out.",
+		Key: callKeys + "transcription.language", Group: groupCalls, Label: "Call language",
+		Effect: "Two letters (en, de, ja) if people speak one language. Leave empty to detect it.",
 		Kind:   KindText, Default: "", MaxLen: 8, target: func(s *Settings) any { return &s.Voice.Transcription.Language },
 	},
 	{
 		Key: callKeys + "transcription.wav", Group: groupCalls, Label: "Send speech as WAV",
-		Effect: "For servers that cannot read Ogg Opus: speech is sent as 16 kHz WAV, which is some eight times as large.",
+		Effect: "For servers that cannot read Ogg Opus. 16 kHz WAV is about eight times larger.",
 		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.Voice.Transcription.WAV },
 	},
 	{
-		Key: callKeys + "transcription.all", Group: groupCalls, Label: "Put everything into words",
-		Effect: "Whether what people say to each other is transcribed, too. It finds clank's name in every language, and costs accordingly.",
+		Key: callKeys + "transcription.all", Group: groupCalls, Label: "Transcribe everything",
+		Effect: "Also transcribe what people say to each other. Finds clank's name in every language, but costs more.",
 		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.Voice.Transcription.Everything },
 	},
 	{
-		Key: callKeys + "speech.engine", Group: groupCalls, Label: "Who speaks",
-		Effect: "What clank's words are spoken by.",
+		Key: callKeys + "speech.engine", Group: groupCalls, Label: "Speech engine",
+		Effect: "What speaks clank's answers.",
 		Kind:   KindChoice, Default: SpeechAuto, target: func(s *Settings) any { return &s.Voice.Speech.Engine },
 		Options: []Option{
-			{SpeechAuto, "A server if there is one, else espeak-ng"},
+			{SpeechAuto, "Server if set up, otherwise espeak-ng"},
 			{SpeechServer, "A server"},
 			{SpeechLocal, "espeak-ng on this machine"},
-			{SpeechOff, "Nobody: answers are written"},
+			{SpeechOff, "Off: answers are written"},
 		},
 	},
 	{
-		Key: callKeys + "speech.baseUrl", Group: groupCalls, Label: "Server that speaks",
-		Effect: "Base address of a server with OpenAI's speech API. Empty means OpenAI, if there is a key.",
+		Key: callKeys + "speech.baseUrl", Group: groupCalls, Label: "Speech server",
+		Effect: "Base URL of a server with OpenAI's speech API. Leave empty for OpenAI.",
 		Kind:   KindURL, Default: "", MaxLen: pathMaxLen, target: func(s *Settings) any { return &s.Voice.Speech.URL },
 	},
 	{
-		Key: callKeys + "speech.model", Group: groupCalls, Label: "Model that speaks",
-		Effect: "The model that speaks, as its server calls it.",
+		Key: callKeys + "speech.model", Group: groupCalls, Label: "Speech model",
+		Effect: "The speech model, as its server calls it.",
 		Kind:   KindText, Default: "gpt-4o-mini-tts", MaxLen: modelMaxLen, target: func(s *Settings) any { return &s.Voice.Speech.Model },
 	},
 	{
@@ -175,83 +175,83 @@ var voiceFields = []Field{
 		Kind:   KindText, Default: "alloy", MaxLen: modelMaxLen, target: func(s *Settings) any { return &s.Voice.Speech.Voice },
 	},
 	{
-		Key: callKeys + "speech.format", Group: groupCalls, Label: "Format of speech",
-		Effect: "What that server is asked for. Opus is passed on as it comes; the others are for servers that cannot make it, and clank encodes them.",
+		Key: callKeys + "speech.format", Group: groupCalls, Label: "Speech format",
+		Effect: "The format requested from the server. Opus is forwarded as is; choose another for servers without Opus.",
 		Kind:   KindChoice, Default: SpeechOpus, target: func(s *Settings) any { return &s.Voice.Speech.Format },
 		Options: []Option{{SpeechOpus, "Opus"}, {SpeechWAV, "WAV"}, {SpeechPCM, "PCM of 24 kHz, 16 bits, mono"}},
 	},
 	{
-		Key: callKeys + "speech.localVoice", Group: groupCalls, Label: "Voice of espeak-ng",
-		Effect: "The voice that espeak-ng speaks with: a language (en, de, fr) or one of its names for a voice.",
+		Key: callKeys + "speech.localVoice", Group: groupCalls, Label: "espeak-ng voice",
+		Effect: "A language (en, de, fr) or the name of an espeak-ng voice.",
 		Kind:   KindText, Default: "en", MaxLen: 40, target: func(s *Settings) any { return &s.Voice.Speech.LocalVoice },
 	},
 	{
 		Key: callKeys + "realtime.baseUrl", Group: groupCalls, Label: "Realtime server",
-		Effect: "Base address of a server with OpenAI's Realtime API. Empty means OpenAI.",
+		Effect: "Base URL of a server with OpenAI's Realtime API. Leave empty for OpenAI.",
 		Kind:   KindURL, Default: "", MaxLen: pathMaxLen, target: func(s *Settings) any { return &s.Voice.Realtime.URL },
 	},
 	{
 		Key: callKeys + "realtime.model", Group: groupCalls, Label: "Realtime model",
-		Effect: "The model that hears and speaks by itself, where it is chosen.",
+		Effect: "The model of the realtime engine.",
 		Kind:   KindText, Default: "gpt-realtime-2.1", MaxLen: modelMaxLen, target: func(s *Settings) any { return &s.Voice.Realtime.Model },
 	},
 	{
-		Key: callKeys + "realtime.voice", Group: groupCalls, Label: "Voice of the realtime model",
+		Key: callKeys + "realtime.voice", Group: groupCalls, Label: "Realtime voice",
 		Effect: "The voice of that model.",
 		Kind:   KindText, Default: "marin", MaxLen: modelMaxLen, target: func(s *Settings) any { return &s.Voice.Realtime.Voice },
 	},
 	{
-		Key: callKeys + "bargeIn", Group: groupCalls, Label: "Who may interrupt",
-		Effect: "Whose speech makes clank fall silent while it speaks. Stop words always do.",
+		Key: callKeys + "bargeIn", Group: groupCalls, Label: "Interruptions",
+		Effect: "Whose speech interrupts clank while it speaks. Stop words always do.",
 		Kind:   KindChoice, Default: BargeInAnyone, target: func(s *Settings) any { return &s.Voice.BargeIn },
-		Options: []Option{{BargeInAnyone, "Anyone"}, {BargeInAsker, "Whoever is being answered"}, {BargeInNone, "Nobody"}},
+		Options: []Option{{BargeInAnyone, "Anyone"}, {BargeInAsker, "The person being answered"}, {BargeInNone, "Nobody"}},
 	},
 	{
-		Key: callKeys + "aloneMs", Group: groupCalls, Label: "Alone for",
-		Effect: "How long clank stays in a call with nobody else there.",
+		Key: callKeys + "aloneMs", Group: groupCalls, Label: "Leave when alone after",
+		Effect: "How long clank stays in an empty call.",
 		Kind:   KindDuration, Default: 5 * time.Minute, Min: 10 * secondMs, Max: 120 * minuteMs, target: func(s *Settings) any { return &s.Voice.AloneTimeout },
 	},
 	{
-		Key: callKeys + "maxSessionMs", Group: groupCalls, Label: "Longest call",
-		Effect: "After how long clank leaves a call in any case. 0 is never.",
+		Key: callKeys + "maxSessionMs", Group: groupCalls, Label: "Call time limit",
+		Effect: "clank leaves every call after this time. 0 means no limit.",
 		Kind:   KindDuration, Default: 2 * time.Hour, Min: 0, Max: 24 * 60 * minuteMs, target: func(s *Settings) any { return &s.Voice.MaxDuration },
 	},
 	{
-		Key: callKeys + "maxConcurrent", Group: groupCalls, Label: "Calls at once",
-		Effect: "How many calls clank is in at the same time, on all servers together.",
+		Key: callKeys + "maxConcurrent", Group: groupCalls, Label: "Concurrent calls",
+		Effect: "How many calls clank joins at the same time, on all servers together.",
 		Kind:   KindNumber, Default: 3, Min: 1, Max: 50, target: func(s *Settings) any { return &s.Voice.MaxCalls },
 	},
 	{
-		Key: callKeys + "maxPerDay", Group: groupCalls, Label: "Calls in a day",
+		Key: callKeys + "maxPerDay", Group: groupCalls, Label: "Calls per day",
 		Effect: "How many calls clank joins in 24 hours.",
 		Kind:   KindNumber, Default: 120, Min: 1, Max: 10_000, target: func(s *Settings) any { return &s.Voice.CallsPerDay },
 	},
 	{
-		Key: callKeys + "allowedChannels", Group: groupCalls, Label: "Only these voice channels",
-		Effect: "Ids of the voice channels that clank may join, separated by spaces. Empty allows all.",
+		Key: callKeys + "allowedChannels", Group: groupCalls, Label: "Allowed voice channels",
+		Effect: "IDs of the voice channels that clank may join, separated by spaces. Leave empty for all.",
 		Kind:   KindLongText, Default: "", MaxLen: longTextMax, check: checkIDs, target: func(s *Settings) any { return &s.Voice.AllowedChannels },
 	},
 	{
-		Key: callKeys + "blockedChannels", Group: groupCalls, Label: "Never these voice channels",
-		Effect: "Ids of voice channels that clank never joins.",
+		Key: callKeys + "blockedChannels", Group: groupCalls, Label: "Blocked voice channels",
+		Effect: "IDs of voice channels that clank never joins.",
 		Kind:   KindLongText, Default: "", MaxLen: longTextMax, check: checkIDs, target: func(s *Settings) any { return &s.Voice.BlockedChannels },
 	},
 	{
 		Key: callKeys + "keepTranscripts", Group: groupCalls, Label: "Keep transcripts",
-		Effect: "Whether what was understood in calls is kept, in words: a file for each call, in the folder transcripts of clank's home, which only clank's user can read. " +
-			"Files go when they are older than history is kept, and may be deleted at any time. Sound is never kept. People in the call are told.",
+		Effect: "Keep a text file of each call in the folder transcripts of clank's home, which only clank's user can read. " +
+			"Files are deleted with the history. Audio is never kept. People in the call are told.",
 		Kind: KindToggle, Default: false, target: func(s *Settings) any { return &s.Voice.KeepTranscripts },
 	},
 	{
-		Key: "TRANSCRIPTION_API_KEY", Group: groupCalls, Label: "Key of the server that hears words",
+		Key: "TRANSCRIPTION_API_KEY", Group: groupCalls, Label: "Transcription key",
 		Effect: "Used instead of OPENAI_API_KEY for transcription.", Kind: KindSecret,
 	},
 	{
-		Key: "REALTIME_API_KEY", Group: groupCalls, Label: "Key of the realtime server",
+		Key: "REALTIME_API_KEY", Group: groupCalls, Label: "Realtime key",
 		Effect: "Used instead of OPENAI_API_KEY for realtime conversation.", Kind: KindSecret,
 	},
 	{
-		Key: "SPEECH_API_KEY", Group: groupCalls, Label: "Key of the server that speaks",
+		Key: "SPEECH_API_KEY", Group: groupCalls, Label: "Speech key",
 		Effect: "Used instead of OPENAI_API_KEY for speech.", Kind: KindSecret,
 	},
 }

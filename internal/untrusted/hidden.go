@@ -24,7 +24,7 @@ var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f",
 
 // showHidden writes what a person does not see, and what makes the order on screen
 // differ from the order in memory, as \u{202E}. What writing needs stays: see
-// [needed]. A hyphen that only a line's end would show is left out.
+// [neededLength]. A hyphen that only a line's end would show is left out.
 func showHidden(s string) string {
 	at := nextHidden(s, 0)
 	if at == len(s) {

@@ -27,7 +27,7 @@ const (
 	endFake    = "[[END_MARKER_SANITIZED]]"
 )
 
-// Wrap returns content, cleaned and cut to [Most] bytes, between two markers
+// Wrap returns content, cleaned and cut to [MaxWrapped] bytes, between two markers
 // with a fresh id of 16 hexadecimal digits.
 func Wrap(content string) string {
 	var raw [8]byte

@@ -247,7 +247,7 @@ func spellings(v string) []string {
 		all = append(all, jsonSpellings(s)...)
 		all = append(all, htmlSpellings(s)...)
 	}
-	// What is percent-encoded is found by [known.percent], unless it was encoded after something else.
+	// What is percent-encoded is found by [known.replacePercentEncoded], unless it was encoded after something else.
 	for _, s := range slices.Clone(all[1:]) {
 		all = append(all, url.QueryEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), url.PathEscape(s))
 	}

@@ -35,14 +35,14 @@ type Content interface {
 	marked() (Content, bool)
 }
 
-// TextBlock is text. See [Text] and [Words].
+// TextBlock is text. See [Text] and [OptionalText].
 type TextBlock struct {
 	Type         string        `json:"type"`
 	Text         string        `json:"text"`
 	CacheControl *cacheControl `json:"cache_control,omitempty"`
 }
 
-// ImageBlock is a picture. See [Picture].
+// ImageBlock is a picture. See [NewImage].
 type ImageBlock struct {
 	Type            string           `json:"type"`
 	Source          imageSource      `json:"source"`
@@ -60,7 +60,7 @@ type transformations struct {
 	OversizedImage string `json:"oversized_image"`
 }
 
-// ResultBlock answers a call of a tool. See [Result].
+// ResultBlock answers a call of a tool. See [NewResult].
 type ResultBlock struct {
 	Type         string        `json:"type"`
 	ToolUseID    string        `json:"tool_use_id"`

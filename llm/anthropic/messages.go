@@ -91,7 +91,7 @@ func (m *Model) Ask(ctx context.Context, q MessageRequest, onDelta func(llm.Delt
 	}
 }
 
-// partialResponse is an [Answer] that may be only a part.
+// partialResponse is an [MessageResponse] that may be only a part.
 type partialResponse struct {
 	MessageResponse
 	paused bool

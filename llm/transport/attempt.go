@@ -55,7 +55,7 @@ func (a *Attempt) Do(req *http.Request) (*http.Response, error) {
 }
 
 // Send sends req. The answer may be a stream of events or come in one piece, as
-// its media type says, which is returned; [Events] reads either.
+// its media type says, which is returned; [ReadEvents] reads either.
 func (a *Attempt) Send(req *http.Request) (*http.Response, string, error) {
 	resp, err := a.http.Do(req)
 	if err != nil {

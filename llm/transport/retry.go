@@ -16,7 +16,7 @@ var (
 	ErrIdle    = errors.New("the answer stalled")
 )
 
-// What applies where a [Patience] leaves it open.
+// What applies where a [RetryPolicy] leaves it open.
 const (
 	defaultTimeout = 10 * time.Minute
 	defaultIdle    = 90 * time.Second

@@ -112,7 +112,7 @@ func (d *DeniedError) Error() string {
 	return "not done: " + d.Reason
 }
 
-// Errors of [Desk.Answer].
+// Errors of [Queue.Answer].
 var (
 	ErrNotPending = errors.New("the question has been answered, or its time is over")
 	ErrOnceOnly   = errors.New("this cannot be allowed for a whole session: allow it once, or refuse it")

@@ -46,7 +46,7 @@ type pendingQuestion struct {
 	answer   Answer
 }
 
-// Ask returns once the answer is known. The error is a *[Denied] for a no (by the
+// Ask returns once the answer is known. The error is a *[DeniedError] for a no (by the
 // rule, by a person, by silence, or because nobody can be asked), or the cause of
 // ctx, with which the question goes away. The same question asked again meanwhile
 // waits for the same answer.
@@ -77,7 +77,7 @@ func (d *Queue) Ask(ctx context.Context, q Question) (Answer, error) {
 	return p.answer, nil
 }
 
-// CheckRules is [Desk.Ask] where there is nobody who could be asked: only the rules decide.
+// CheckRules is [Queue.Ask] where there is nobody who could be asked: only the rules decide.
 func (d *Queue) CheckRules(q Question) error {
 	switch d.rule(q.Class) {
 	case RuleAllow:

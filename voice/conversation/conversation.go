@@ -84,7 +84,7 @@ type Conversation struct {
 	// Privacy is who does not want to be heard. nil: people mute themselves for that, as on a page of our own.
 	Privacy Privacy
 
-	// Origin is who somebody is to those who do what they ask. nil: what [Place] and the person tell.
+	// Origin is who somebody is to those who do what they ask. nil: what [Location] and the person tell.
 	Origin func(p voice.Person) sessions.Origin
 
 	// IsOwnAccount reports whether somebody is an account of ours that sits in the call beside us, to show something: it is nobody's company. nil:

@@ -15,7 +15,7 @@ type Replier interface {
 	Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
 }
 
-// SpeechEvents is where an [Ear] tells what it hears. The functions may be called from any goroutine, and do not block.
+// SpeechEvents is where an [BindDetector] tells what it hears. The functions may be called from any goroutine, and do not block.
 type SpeechEvents struct {
 	Sound func(voice.Sound)     // live, as it is decoded
 	Ended func(voice.Utterance) // when somebody has fallen silent
@@ -38,7 +38,7 @@ type SpeechDetector interface {
 	Run(ctx context.Context) error
 }
 
-// errNoSpeaker is a [Mouth]'s who has nobody to speak words: they are to be written.
+// errNoSpeaker is a [NewPlayer]'s who has nobody to speak words: they are to be written.
 var errNoSpeaker = errors.New("nobody speaks words here")
 
 // Player speaks into the call; package senses makes one. Say is called by one goroutine at a time, the others by any.

@@ -27,7 +27,7 @@ type NativeModel interface {
 	Cancel(cause error) // somebody has stopped it: the answer and the tools end
 }
 
-// NativeEvents is what a [Model] tells. The functions may be called from any goroutine, and do not block.
+// NativeEvents is what a [NativeModel] tells. The functions may be called from any goroutine, and do not block.
 type NativeEvents struct {
 	Speak        func(s SoundFunc) PlaybackPosition             // an answer begins to be heard
 	StopPlayback func(cause error)                              // it has noticed that somebody speaks
@@ -40,7 +40,7 @@ type NativeEvents struct {
 	Asker func() (o sessions.Origin, known bool)
 }
 
-// RealtimeModel has s hold the conversation, with the tools that it is given: what makes a [Model]. The functions and the tools of s are set by
+// RealtimeModel has s hold the conversation, with the tools that it is given: what makes a [NativeModel]. The functions and the tools of s are set by
 // it; its other fields are the caller's, also those that tell what it uses.
 func RealtimeModel(s *realtime.Session, tools func(on NativeEvents) []assistant.Tool) func(NativeEvents) NativeModel {
 	return func(on NativeEvents) NativeModel {

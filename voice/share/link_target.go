@@ -15,10 +15,10 @@ type LinkTarget struct {
 	Address func(token string) string
 }
 
-// Name implements [Stage].
+// Name implements [Target].
 func (s *LinkTarget) Name() string { return "a link" }
 
-// Begin implements [Stage].
+// Begin implements [Target].
 func (s *LinkTarget) Begin(_ context.Context, show Presentation) (ViewLocation, error) {
 	token, until := s.Links.Issue(show.ID)
 	link := s.Address(token)
@@ -32,7 +32,7 @@ func (s *LinkTarget) Begin(_ context.Context, show Presentation) (ViewLocation, 
 	}, nil
 }
 
-// End implements [Stage].
+// End implements [Target].
 func (s *LinkTarget) End(_ context.Context, show Presentation) error {
 	s.Links.Revoke(show.ID)
 	return nil

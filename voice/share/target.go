@@ -27,7 +27,7 @@ type Presentation struct {
 	Lost func(err error)
 }
 
-// ErrTargetMoved is in the chain of the error that [Show.Lost] is given when somebody has moved the stage to another channel. Whoever does
+// ErrTargetMoved is in the chain of the error that [Presentation.Lost] is given when somebody has moved the stage to another channel. Whoever does
 // that mostly moves the call as well, and so it is waited for: people are told once.
 var ErrTargetMoved = errors.New("the stage was moved to another channel")
 

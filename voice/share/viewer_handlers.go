@@ -24,9 +24,10 @@ type WatchInfo struct {
 	Servers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [webrtc.Engine]
 }
 
-// Handler is the page and what it asks for: "POST check" takes a [Request] and gives the [Info]; "POST watch" takes one with an offer
+// Handler is the page and what it asks for: "POST check" takes a [WatchRequest] and gives the [WatchInfo]; "POST watch" takes one with an offer
 // and gives {"sdp": answer}; "GET socket" is the WebSocket. Failures are JSON with the field error: 404 for a link that is not good, 429
-// for an offer where too many are made, and 503 where too many watch, or ask.
+// for an offer where too many are made, and 503 where too many watch, or ask. It has no cross-site guard: the page may be shown in other
+// sites' frames behind their proxies, and what opens it is the secret in the request, which no browser adds by itself.
 func (v *ViewerPage) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+v.Base+"/{$}", v.handlePage)

@@ -18,7 +18,7 @@ import (
 	"clank/voice"
 )
 
-// Defaults of [Options].
+// Defaults of [ESpeakOptions].
 const (
 	DefaultESpeakProgram = "espeak-ng"
 	DefaultESpeakVoice   = "en-us"
@@ -26,7 +26,7 @@ const (
 	DefaultESpeakTimeout = 30 * time.Second
 )
 
-// ErrESpeakMissing is in the error of [New] if the program is not installed.
+// ErrESpeakMissing is in the error of [NewESpeak] if the program is not installed.
 var ErrESpeakMissing = errors.New("install the package espeak-ng")
 
 // errESpeakTimeout is the cause of the end of a process that takes too long.

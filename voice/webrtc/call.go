@@ -11,7 +11,7 @@ import (
 )
 
 // PageCall is one call with pages in it: a [voice.Line]. It ends when it is closed, when nobody has been there for a while, or with its
-// [Host].
+// [CallHost].
 type PageCall struct {
 	host    *CallHost
 	queue   *eventQueue

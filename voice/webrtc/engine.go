@@ -35,7 +35,7 @@ var (
 
 // Engine makes connections. Set the fields, then Open; Close ends all of them.
 type Engine struct {
-	// ICEServers are needed only where pages cannot reach this machine directly. Pages are given them, too, see [Engine.Offered]: TURN
+	// ICEServers are needed only where pages cannot reach this machine directly. Pages are given them, too, see [Engine.OfferedServers]: TURN
 	// credentials should be ones that expire.
 	ICEServers []ICEServer
 

@@ -14,8 +14,8 @@ type CallState struct {
 	Servers []ICEServer `json:"ice_servers"` // see [Engine]
 }
 
-// Handler answers the pages: "GET /" is the [State], "POST /join" takes a [Request] and gives an [Answer], "POST /stop" with
-// the Key of a [Request] is the stop button where the connection is interrupted, "GET /pictures/{name}" is a picture of a note. Failures are JSON with the field error. Who may ask, and from which site, is for whoever mounts it.
+// Handler answers the pages: "GET /" is the [CallState], "POST /join" takes a [JoinRequest] and gives an [Answer], "POST /stop" with
+// the Key of a [JoinRequest] is the stop button where the connection is interrupted, "GET /pictures/{name}" is a picture of a note. Failures are JSON with the field error. Who may ask, and from which site, is for whoever mounts it.
 func (h *CallHost) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", h.state)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// CredentialLifetime is how long credentials are good that are made of a [Server]'s Secret: longer than calls and links usually live, as a
+// CredentialLifetime is how long credentials are good that are made of a [ICEServer]'s Secret: longer than calls and links usually live, as a
 // relay asks for them again every few minutes.
 const CredentialLifetime = 6 * time.Hour
 

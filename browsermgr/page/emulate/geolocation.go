@@ -83,7 +83,7 @@ func (s *Emulator) setGeolocation(ctx context.Context, t *page.Tab, g *Geolocati
 	})
 }
 
-// GrantResult is the outcome of [State.Grant], in the shape of the control API.
+// GrantResult is the outcome of [Emulator.GrantPermissions], in the shape of the control API.
 type GrantResult struct {
 	Origin      string   `json:"origin"`
 	Granted     []string `json:"grantedPermissions"`

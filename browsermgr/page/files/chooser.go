@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -24,7 +25,7 @@ type UploadRequest struct {
 	Ref      string
 	InputRef string
 	Element  string
-	// Limit bounds the whole; when arming it is how long the next chooser may take to open. See [Longest].
+	// Limit bounds the whole; when arming it is how long the next chooser may take to open. See [MaxTimeout].
 	Limit time.Duration
 }
 
@@ -235,7 +236,7 @@ func (d *Transfers) fillChooser(ctx context.Context, c *tabTransfers, ref string
 			c.disarmChooser(context.Canceled)
 		}
 	}()
-	res, err := c.tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+	res, err := c.tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
 	switch {
 	case err != nil:
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -64,11 +65,11 @@ func (d *Transfers) abandonAction(c *tabTransfers) {
 
 // downloadsOwnFile reports whether an action is a script that has a file of its own downloaded. Until that is there nothing else tells of it.
 func downloadsOwnFile(a page.Action) bool {
-	return a.Kind == page.KindEvaluate && strings.Contains(a.Fn, ".click(") &&
+	return a.Kind == actiontable.KindEvaluate && strings.Contains(a.Fn, ".click(") &&
 		(strings.Contains(a.Fn, "download") || strings.Contains(a.Fn, "createObjectURL"))
 }
 
-// PerformAction does an action as page.Tab.Act does, and returns the downloads that it started: see [Desk.During].
+// PerformAction does an action as page.Tab.Act does, and returns the downloads that it started: see [Transfers.CollectDownloads].
 func (d *Transfers) PerformAction(ctx context.Context, tab *page.Tab, a page.Action) (page.Result, []Download, error) {
 	var res page.Result
 	got, err := d.CollectDownloads(ctx, tab, func(ctx context.Context) error {
@@ -209,7 +210,7 @@ func (d *Transfers) takeReports(c *tabTransfers) []Download {
 	return list
 }
 
-// ExpectDownload notes that a download is about to begin in the tab, for a running [Desk.During]: see page.Result.Downloading.
+// ExpectDownload notes that a download is about to begin in the tab, for a running [Transfers.CollectDownloads]: see page.Result.Downloading.
 func (d *Transfers) ExpectDownload(t *page.Tab) { d.expectWithin(t, 0) }
 
 // expectWithin waits for it no shorter than within.

@@ -8,7 +8,9 @@ import (
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
+	"clank/internal/untrusted"
 )
 
 // downloadWaiter takes the next download of a tab. Its fields belong to the desk's lock.
@@ -20,14 +22,14 @@ type downloadWaiter struct {
 
 // WaitDownload waits for the next download that begins in the tab and saves it. path is where to, within the downloads folder
 // (absolute or relative to it); "" saves it under its own name, which no other download has. limit bounds the whole, see
-// [Longest]. A newer wait in the same tab takes the place of this one, whose error then wraps [ErrSuperseded]. When ctx ends
+// [MaxTimeout]. A newer wait in the same tab takes the place of this one, whose error then wraps [ErrSuperseded]. When ctx ends
 // the download is cancelled. A path that is refused wraps page.ErrInvalid.
 func (d *Transfers) WaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration) (Download, error) {
 	return d.awaitDownload(ctx, tab, path, limit, func(context.Context) error { return nil })
 }
 
 // Download clicks an element that downloads something and saves it as path, which is required. It is otherwise as
-// [Desk.WaitDownload].
+// [Transfers.WaitDownload].
 func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path string, limit time.Duration) (Download, error) {
 	switch {
 	case ref == "":
@@ -36,7 +38,7 @@ func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path strin
 		return Download{}, fault.Invalidf("path is required")
 	}
 	return d.awaitDownload(ctx, tab, path, limit, func(ctx context.Context) error {
-		res, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+		res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
 		if err == nil && res.BlockedByDialog {
 			return &page.DialogError{Dialog: *res.Dialog}
 		}
@@ -62,13 +64,13 @@ const saveLimit = 10 * time.Second
 
 // DownloadDocument saves the document that the tab shows, by asking its server again. If the tab shows another address
 // than expected, fragments aside, the error wraps [ErrOtherDocument] and nothing is asked. It is otherwise as
-// [Desk.WaitDownload].
+// [Transfers.WaitDownload].
 func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expected, path string, limit time.Duration) (Download, error) {
 	return d.awaitDownload(ctx, tab, path, limit, func(ctx context.Context) error {
 		return tab.RunExclusive(ctx, saveLimit, func(ctx context.Context) error {
 			other, err := frame.CallFunction[string](ctx, tab.MainFrame(), saveDocumentScript, nil, expected)
 			if err == nil && other != "" {
-				err = fmt.Errorf("%w: it shows %s", ErrOtherDocument, shortURL(other))
+				err = fmt.Errorf("%w: it shows %s", ErrOtherDocument, untrusted.Shorten(other, maxToldURL))
 			}
 			return err
 		})
@@ -108,7 +110,7 @@ func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path strin
 	}
 	got, err := d.awaitItem(ctx, it, tab.Browser().Done())
 	if err != nil {
-		return Download{}, fmt.Errorf("download %s: %w", shortURL(got.URL), err)
+		return Download{}, fmt.Errorf("download %s: %w", untrusted.Shorten(got.URL, maxToldURL), err)
 	}
 	return got, nil
 }
@@ -147,14 +149,8 @@ func (d *Transfers) clearWaiter(c *tabTransfers, w *downloadWaiter, err error) (
 	return w.it, err
 }
 
-// shortURL shortens an address that may hold a whole file.
-func shortURL(url string) string {
-	const longest = 200
-	if len(url) > longest {
-		return url[:longest] + "…"
-	}
-	return url
-}
+// maxToldURL is how many characters of an address an error tells: it may hold a whole file.
+const maxToldURL = 200
 
 // Downloads lists what a tab has downloaded or is downloading, oldest first, at most 50.
 func (d *Transfers) Downloads(tab *page.Tab) []Download {

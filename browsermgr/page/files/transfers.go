@@ -47,7 +47,7 @@ var (
 // UploadPolicy says which files may be put into pages.
 type UploadPolicy = PlaceUploadPolicy
 
-// Options say how a [Desk] works. Downloads is required unless External.
+// Options say how a [Transfers] works. Downloads is required unless External.
 type Options struct {
 	// Downloads is the folder that downloads are saved in; it is made if it is missing.
 	Downloads string

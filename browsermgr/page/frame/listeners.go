@@ -40,7 +40,7 @@ type ListenerQuery struct {
 	answer   *cdp.Call // nil if that is not, or nothing was asked
 }
 
-// QueryListeners asks which elements are listened to. The answer is taken by [Listening.Heed].
+// QueryListeners asks which elements are listened to. The answer is taken by [ListenerQuery.Apply].
 func (f *Frame) QueryListeners(ctx context.Context) (*ListenerQuery, error) {
 	w, err := f.enterWorld(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (f *Frame) QueryListeners(ctx context.Context) (*ListenerQuery, error) {
 
 // findDocument asks for the document as an object of the page's own world. Our scripts' object of it would not do: asked about that, Chromium
 // (156) mixes up the objects that nodes have in either world, and the next scavenge crashes the renderer, or what our scripts keep by an
-// element is lost. A lodger's page has no world that could be named; [Listening.pageDocument] goes on from ours there.
+// element is lost. A lodger's page has no world that could be named; [ListenerQuery.pageDocument] goes on from ours there.
 func (f *Frame) findDocument(w *isolatedWorld) *cdp.Call {
 	find := proto.RuntimeEvaluate{Expression: "document"}
 	if f.sharesParentSession() {

@@ -110,7 +110,7 @@ func (r *RefRegistry) Previous(family, document string) (elements map[string]str
 	return seen.Elements, true
 }
 
-// DocumentNumber is the number that own refs show for a document, see [Numbers.Number].
+// DocumentNumber is the number that own refs show for a document, see [DocumentNumbers.Number].
 func (r *RefRegistry) DocumentNumber(f *Frame, token string, local int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

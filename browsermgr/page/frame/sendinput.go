@@ -9,7 +9,7 @@ import (
 )
 
 // SendInput sends input events to the session that takes them for the frame, waits until the page has handled them and then as
-// [Frame.Quiet] does. The script that waits goes out with the events, so that the answer to the last of them need not be
+// [Frame.AwaitQuiet] does. The script that waits goes out with the events, so that the answer to the last of them need not be
 // awaited first.
 func (f *Frame) SendInput(ctx context.Context, via *cdp.Session, events []proto.Request) (QuietState, error) {
 	w, err := f.enterWorld(ctx)

@@ -15,7 +15,9 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
+	"clank/internal/untrusted"
 )
 
 // The classes of what an action sets off. The words are those of the settings.
@@ -79,21 +81,21 @@ var wordPatterns = sync.OnceValue(func() map[string]string {
 // off by itself.
 func judgeMode(a page.Action) string {
 	switch a.Kind {
-	case page.KindClick:
+	case actiontable.KindClick:
 		return "click"
-	case page.KindClickCoords, page.KindDragCoords, page.KindPointerDown, page.KindPointerUp:
+	case actiontable.KindClickCoords, actiontable.KindDragCoords, actiontable.KindPointerDown, actiontable.KindPointerUp:
 		return "point" // a drag that ends where it began is a click there
-	case page.KindType:
+	case actiontable.KindType:
 		if a.Submit || strings.Contains(a.Text, "\n") && a.Slowly {
 			return "type"
 		}
-	case page.KindInsertText:
+	case actiontable.KindInsertText:
 		if strings.ContainsAny(a.Text, "\r\n") {
 			return "insert"
 		}
-	case page.KindPress, page.KindKeyDown:
+	case actiontable.KindPress, actiontable.KindKeyDown:
 		return judgeModeOfKeys(a.Key)
-	case page.KindKeyUp: // which presses a button, where Enter had done so with keyDown
+	case actiontable.KindKeyUp: // which presses a button, where Enter had done so with keyDown
 		if how := judgeModeOfKeys(a.Key); how == "space" {
 			return how
 		}
@@ -139,7 +141,7 @@ type Guard struct {
 }
 
 // GuardAction makes the page refuse the input of an action that has come to mean something
-// else than mark, the [Judgement.Mark] that people know of. same is false if it has
+// else than mark, the [Judgement.Fingerprint] that people know of. same is false if it has
 // already. The caller does the action and then calls [Guard.End]. The Guard is nil
 // where nothing has to be held.
 func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string) (g *Guard, same bool, err error) {
@@ -236,10 +238,10 @@ func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery, v scriptVerd
 
 // actionPoint is where an action at a point does something: a drag, where it lets go.
 func actionPoint(a page.Action) frame.Point {
-	if a.Kind != page.KindDragCoords {
+	if a.Kind != actiontable.KindDragCoords {
 		return frame.Point{X: a.X, Y: a.Y}
 	}
-	return a.DragEnd()
+	return action.DragEnd(a)
 }
 
 // ignoreLost leaves it to the action to say what is wrong with a ref.
@@ -264,7 +266,7 @@ func (v scriptVerdict) toJudgement() Judgement {
 		j.Classes = append(slices.Clip(j.Classes), ClassLeave)
 	}
 	slices.SortFunc(j.Classes, func(a, b string) int { return slices.Index(classWeight, a) - slices.Index(classWeight, b) })
-	j.Detail = clipText(strings.Join(v.Names, " / "), 200)
+	j.Detail = untrusted.Shorten(strings.Join(v.Names, " / "), 200)
 	j.Text = describeClasses(j, v.Kinds, here)
 	return j
 }
@@ -310,11 +312,4 @@ func hostOf(address string) string {
 		return ""
 	}
 	return u.Host
-}
-
-func clipText(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

@@ -19,7 +19,7 @@ type Task struct {
 	Check func(ctx context.Context, p TaskPage) error
 }
 
-// TaskPage is what [Task.Check], [Ref] and [Look] need of a browser's window; browsermgr.Window has it.
+// TaskPage is what [Task.Check], [FindRef] and [FindBox] need of a browser's window; browsermgr.Window has it.
 type TaskPage interface {
 	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
 	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)

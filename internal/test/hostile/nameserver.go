@@ -13,7 +13,7 @@ import (
 )
 
 // Zones of the server. Names below Evil lead to the hostile site; so do those below Other, which is another site to a
-// browser. A name below Bent is word-ADDRESS.KIND.Bent, see [Bend].
+// browser. A name below Bent is word-ADDRESS.KIND.Bent, see [encodeName].
 const (
 	hostileZone = "hostile.test"
 	otherZone   = "elsewhere.test"

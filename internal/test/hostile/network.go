@@ -21,7 +21,7 @@ type rangeNetwork struct {
 	Recorder *packetRecorder
 }
 
-// InsideNamespace reports whether this process was started by [Reenter].
+// InsideNamespace reports whether this process was started by [reenterCommand].
 func InsideNamespace() bool { return os.Getenv(enterEnv) != "" }
 
 // ReenterCommand makes the command that runs this program again, with args, inside a network namespace. Starting it fails where

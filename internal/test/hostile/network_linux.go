@@ -29,7 +29,7 @@ func isolateCommand(cmd *exec.Cmd) {
 	cmd.SysProcAttr = attr
 }
 
-// PrepareNamespace furnishes the namespace that this process was started in by [Reenter]: addresses, routes, the recorder, and
+// PrepareNamespace furnishes the namespace that this process was started in by [reenterCommand]: addresses, routes, the recorder, and
 // where programs look for a name server. Files that stand in for those of the system are made in dir. Browsers are made to believe the certificate authority, in DER. The recorder runs
 // until it is closed.
 func PrepareNamespace(dir string, authority []byte) (*rangeNetwork, error) {

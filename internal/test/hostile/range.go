@@ -15,7 +15,7 @@ import (
 // RangeOptions say what to run.
 type RangeOptions struct {
 	Ground *rangeNetwork
-	// Certificate is the site's, see [Certify].
+	// Certificate is the site's, see [makeCertificates].
 	Certificate tls.Certificate
 	// Only, if set, selects cases by title.
 	Only *regexp.Regexp

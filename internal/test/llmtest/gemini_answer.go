@@ -200,5 +200,5 @@ func GeminiUnchecked(r Reply) Turn {
 	}
 }
 
-// uncheckedMark numbers the answers of [Unchecked] apart from the others.
+// uncheckedMark numbers the answers of [GeminiUnchecked] apart from the others.
 const uncheckedMark = 1_000_000

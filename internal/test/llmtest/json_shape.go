@@ -69,7 +69,7 @@ func typedShape(of jsonKinds) jsonShape {
 	}
 }
 
-// kindShape is one kind of a [typed] object.
+// kindShape is one kind of a [typedShape] object.
 func kindShape(required, optional jsonFields) func(also jsonFields) jsonShape {
 	return func(also jsonFields) jsonShape { return objectShape(mergeFields(also, required), optional) }
 }

@@ -80,7 +80,7 @@ var heldSentences = []string{
 
 var heldOrders = []string{"stop", "stop now", "stop", "please stop", "clank stop", "stop", "cancel that", "stop", "stop it", "stop"}
 
-// SpokenLine is something in a [Take].
+// SpokenLine is something in a [Recording].
 type SpokenLine struct {
 	Text       string
 	Order      bool // it must be heard as a stop word, and nothing else

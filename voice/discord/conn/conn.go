@@ -112,7 +112,7 @@ type session struct {
 var ErrClosed = errors.New("the voice connection was closed")
 
 // Open connects. It returns when the gateway has settled everything; what we send may still have to wait for keys, see [Up]. It tries
-// again until ctx ends or trying again cannot help. [React] says what to do about the error. A connection is opened once.
+// again until ctx ends or trying again cannot help. [ReactionTo] says what to do about the error. A connection is opened once.
 func (c *Conn) Open(ctx context.Context) error {
 	self, err := strconv.ParseUint(c.Target.UserID, 10, 64)
 	if err != nil {

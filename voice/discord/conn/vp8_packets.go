@@ -26,7 +26,7 @@ type VideoFrame struct {
 	Spread    time.Duration // within which it is to have gone
 }
 
-// PutFrame makes the packets of a frame, which [Box.Step] sends. If there are too many of older frames, they are given up.
+// PutFrame makes the packets of a frame, which [Pacer.SendDue] sends. If there are too many of older frames, they are given up.
 func (b *Pacer[S]) PutFrame(to S, f VideoFrame, now time.Time) error {
 	if len(f.Data) > MaxVideoFrame {
 		return fmt.Errorf("make packets of a frame of %d bytes: it may have at most %d", len(f.Data), MaxVideoFrame)
