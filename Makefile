@@ -10,7 +10,7 @@ export GOFLAGS ?= -trimpath
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus bench-peers conformance range chromium speech clean help
+.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus corpus-other bench-peers conformance range chromium speech clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -86,6 +86,9 @@ corpus: chromium ## every task of the corpus through every backend
 	@$(GO) test ./internal/test/corpus -count=1 -timeout 30m -run '^TestTheCorpusIsDoneByEveryBackend$$' -v -whole \
 		| awk '/^ *(---.*FAIL|FAIL|panic)/ {print} /(tasks|corpus): / {sub(/^.*_test.go:[0-9]+: /, ""); print}'
 
+corpus-other: chromium ## each task of the corpus through the backend that "make test" leaves out
+	@$(GO) test $(TESTFLAGS) ./internal/test/corpus -count=1 -timeout 10m -run '^TestTheCorpusIsDoneByEveryBackend$$' -other
+
 bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
 	@$(GO) run ./internal/test/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)
 
@@ -93,7 +96,8 @@ range: chromium build ## pages that try to reach what they must not, with and wi
 	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/test/hostile && .cache/hostile -every $(or $(EVERY),1) $(BIN)
 
 conformance: chromium build ## the control API's contract against the running binary
-	@$(GO) run ./internal/test/controltest $(BIN)
+	@mkdir -p .cache && $(GO) test -c -o .cache/contract ./browsermgr/control
+	@.cache/contract -test.run '^TestContract$$' -test.timeout 20m -control.bin $(BIN)
 
 clean: ## remove what was built
 	rm -rf bin .cache

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"clank/internal/untrusted"
 )
 
 // keyNames is, for each key of the control
@@ -130,7 +132,7 @@ func ParseKey(name string) (string, error) {
 	if key, ok := keyTable()[plain]; ok {
 		return key, nil
 	}
-	return "", fmt.Errorf("unknown key %q: use a character, or a name such as Enter, Escape, PageDown, ArrowUp, ctrl+s", shortKeyName(name))
+	return "", fmt.Errorf("unknown key %q: use a character, or a name such as Enter, Escape, PageDown, ArrowUp, ctrl+s", untrusted.Shorten(name, 40))
 }
 
 // ParseModifiers are the control API's names of keys that are held while the mouse
@@ -228,13 +230,4 @@ func splitChord(name string) []string {
 		return append(strings.Split(strings.TrimSuffix(name, "++"), "+"), "+")
 	}
 	return strings.Split(name, "+")
-}
-
-// shortKeyName is a name that is not too long to be told.
-func shortKeyName(name string) string {
-	const most = 40
-	if r := []rune(name); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return name
 }

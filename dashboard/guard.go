@@ -1,11 +1,10 @@
 package dashboard
 
 import (
-	"net"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
+
+	"clank/sessions/access"
 )
 
 // maxBody bounds what can be sent, in bytes.
@@ -27,12 +26,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		if !s.knownHost(r.Host) {
+		if !access.IsKnownHost(r, s.Hosts...) {
 			writeError(w, http.StatusMisdirectedRequest, "the page does not answer to the name %q; use %s", r.Host, s.URL())
 			return
 		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			if !sameOrigin(r) {
+			if access.IsCrossSite(r, false) {
 				writeError(w, http.StatusForbidden, "this came from another site and was refused")
 				return
 			}
@@ -44,29 +43,4 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		next.ServeHTTP(w, r)
 	})
-}
-
-// knownHost reports whether the page may be asked for under host, whatever the
-// port: a tunnel may have another.
-func (s *Server) knownHost(host string) bool {
-	name := host
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		name = h
-	}
-	return isLoopback(name) || slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
-}
-
-// sameOrigin reports whether a changing request comes from our own page, or
-// from a program that is no browser and cannot be misled by a page. Browsers
-// send at least one of the two headers with every such request.
-func sameOrigin(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
-		return site == "same-origin"
-	}
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 
 	"clank/cancel"
@@ -156,7 +157,7 @@ func (s *Server) checkAddr() error {
 	if err != nil {
 		return fmt.Errorf("address of the page %q: it must be host:port, such as %s", s.Addr, DefaultAddr)
 	}
-	if !isLoopback(host) && len(s.Hosts) == 0 {
+	if !access.IsLoopback(host) && len(s.Hosts) == 0 {
 		return fmt.Errorf("address of the page %q can be reached from other machines: name the host names it is asked for under, or use %s", s.Addr, DefaultAddr)
 	}
 	return nil
@@ -164,7 +165,7 @@ func (s *Server) checkAddr() error {
 
 // explain says why the address could not be had, and by whom it is taken.
 func (s *Server) explain(ctx context.Context, err error) error {
-	if !isAddrInUse(err) {
+	if !errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("open the page on %s: %w", s.Addr, err)
 	}
 	ctx, done := context.WithTimeout(ctx, 2*time.Second)

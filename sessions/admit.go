@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"clank/cancel"
+	"clank/internal/untrusted"
 )
 
 // admit checks a task, gives it a session and writes it down. The caller must
@@ -289,14 +290,5 @@ func taskLabel(t Task) string {
 	if t.Origin.Private {
 		return "browse (private)"
 	}
-	return "browse: " + firstLine(t.Prompt)
-}
-
-// firstLine returns the beginning of s as one line.
-func firstLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > briefLen {
-		return string(r[:briefLen-1]) + "…"
-	}
-	return s
+	return "browse: " + untrusted.ShortenLine(t.Prompt, briefLen)
 }

@@ -123,7 +123,7 @@ func (c *Gateway) Done() <-chan struct{} { return c.done }
 // called before [Gateway.Done] is closed.
 func (c *Gateway) Err() error { return c.err }
 
-// Close says goodbye and waits until every goroutine has ended, at most until
+// Close says goodbye and waits until nothing is connected any more, at most until
 // ctx ends. It may be called more than once.
 func (c *Gateway) Close(ctx context.Context) error {
 	c.mu.Lock()
@@ -193,7 +193,9 @@ func (c *Gateway) run(ctx context.Context, ready func()) {
 	defer func() {
 		stopRelay()
 		c.relay.close()
-		_ = s.Close()
+		// The relay has said goodbye and its sockets are closed. The library would
+		// only sleep a second for an answer to its own.
+		go func() { _ = s.Close() }()
 	}()
 	for failures := 0; ctx.Err() == nil; failures++ {
 		if c.connect(ctx, s, over, ready) {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"clank/internal/untrusted"
 )
 
 // MaxMessageLength is how long a message may be, as [MessageLength] counts.
@@ -178,11 +180,7 @@ func EscapeLine(s string, n int) string {
 		}
 		return r
 	}, s)
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	if utf8.RuneCountInString(s) > n {
-		s = string([]rune(s)[:n-1]) + "…"
-	}
-	s = markdownChars().ReplaceAllString(s, `\$0`)
+	s = markdownChars().ReplaceAllString(untrusted.ShortenLine(s, n), `\$0`)
 	return invitationPattern().ReplaceAllStringFunc(s, func(found string) string { return strings.ReplaceAll(found, "/", `\/`) })
 }
 

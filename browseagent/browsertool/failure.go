@@ -53,9 +53,7 @@ func serviceError(status int, answer map[string]any) *serviceFailure {
 		a.own = true
 		a.text = fmt.Sprintf("the browser service answered %d %s and did not say why", status, http.StatusText(status))
 	}
-	if r := []rune(a.text); len(r) > maxServiceError {
-		a.text = string(r[:maxServiceError]) + "…"
-	}
+	a.text = untrusted.Shorten(a.text, maxServiceError)
 	return a
 }
 

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
+
+	"clank/sessions/access"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -45,7 +45,7 @@ func (h *MCPHTTP) Open(ctx context.Context) error {
 		return errors.New("serve MCP over HTTP: it would be open to everybody without tokens")
 	}
 	host, _, err := net.SplitHostPort(h.Addr)
-	if err != nil || !isLoopback(host) {
+	if err != nil || !access.IsLoopback(host) {
 		return fmt.Errorf("serve MCP over HTTP: %q is not a loopback address", h.Addr)
 	}
 	if h.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", h.Addr); err != nil {
@@ -90,7 +90,7 @@ func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		switch {
-		case !isLoopback(hostOnly(r.Host)), hasForeignOrigin(r.Header.Values("Origin")), r.Header.Get("Sec-Fetch-Site") == "cross-site":
+		case !access.IsKnownHost(r), access.IsCrossSite(r, true): // also where it only reads: MCP asks for it
 			http.Error(w, "Forbidden", http.StatusForbidden)
 		case !strings.EqualFold(scheme, "Bearer") || !h.Valid(strings.TrimSpace(token)):
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -102,30 +102,4 @@ func (h *MCPHTTP) guard(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		}
 	})
-}
-
-// hasForeignOrigin reports whether an origin is not of this machine; "null" is not.
-func hasForeignOrigin(origins []string) bool {
-	for _, origin := range origins {
-		u, err := url.Parse(origin)
-		if err != nil || !isLoopback(u.Hostname()) {
-			return true
-		}
-	}
-	return false
-}
-
-func hostOnly(hostport string) string {
-	if host, _, err := net.SplitHostPort(hostport); err == nil {
-		return host
-	}
-	return strings.Trim(hostport, "[]")
-}
-
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback()
 }

@@ -203,6 +203,8 @@ func TestOnlyWhoHasTheTokenAndIsNoPageGetsIn(t *testing.T) {
 		"a sandboxed page":     {want: 403, token: "Bearer secret", set: map[string]string{"Origin": "null"}},
 		"a page without token": {want: 403, set: map[string]string{"Origin": "https://evil.test"}},
 		"cross-site":           {want: 403, token: "Bearer secret", set: map[string]string{"Sec-Fetch-Site": "cross-site"}},
+		"outside of any page":  {want: 403, token: "Bearer secret", set: map[string]string{"Sec-Fetch-Site": "none"}},
+		"an old page":          {want: 403, token: "Bearer secret", set: map[string]string{"Referer": "https://evil.test/x"}},
 		"a rebound name":       {want: 403, token: "Bearer secret", host: "evil.test"},
 		"a name like ours":     {want: 403, token: "Bearer secret", host: "127.0.0.1.evil.test:80"},
 		"another path":         {want: 404, token: "Bearer secret", path: "/"},

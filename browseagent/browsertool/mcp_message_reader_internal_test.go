@@ -52,22 +52,3 @@ func FuzzFrames(f *testing.F) {
 		}
 	})
 }
-
-// FuzzGuard checks that only addresses of this machine count as such.
-func FuzzGuard(f *testing.F) {
-	for _, s := range []string{"localhost:80", "127.0.0.1", "[::1]:80", "::ffff:127.0.0.1", "127.0.0.1.evil.test", "localhost.evil", "[127.0.0.1]", "2130706433", "0x7f.1", ""} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, host string) {
-		if !isLoopback(hostOnly(host)) {
-			return
-		}
-		low := strings.ToLower(host)
-		if !strings.Contains(low, "localhost") && !strings.Contains(low, "127.") && !strings.Contains(low, "1") {
-			t.Errorf("%q counts as this machine", host)
-		}
-		if strings.ContainsAny(hostOnly(host), "/@?# \n") {
-			t.Errorf("%q counts as this machine", host)
-		}
-	})
-}

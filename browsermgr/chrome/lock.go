@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // lockName is a file in each user data directory. The lock is the advisory lock on it (flock(2)), which ends with its
@@ -44,40 +44,27 @@ func (e *LockedError) Error() string {
 }
 
 type dirLock struct {
-	file   *os.File
+	flock  *flock.Flock
+	dir    string // may change its name while it is locked
 	holder LockHolder
 	last   LockHolder // who had it before
 }
 
 // lockDir takes the directory, or fails with a *LockedError at once.
 func lockDir(dir string) (*dirLock, error) {
-	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("lock user data directory: %w", err)
-	}
-	last := readHolder(file)
-	if err := flock(file); err != nil {
-		_ = file.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, &LockedError{Dir: dir, Holder: last}
-		}
+	lock, last := flock.New(filepath.Join(dir, lockName)), readHolder(dir)
+	switch ok, err := lock.TryLock(); {
+	case err != nil:
 		return nil, fmt.Errorf("lock user data directory %s: %w", dir, err)
+	case !ok:
+		return nil, &LockedError{Dir: dir, Holder: last}
 	}
-	l := &dirLock{file: file, last: last, holder: LockHolder{PID: os.Getpid(), Program: ownProgramName(), Since: time.Now().Round(0)}}
+	l := &dirLock{flock: lock, dir: dir, last: last, holder: LockHolder{PID: os.Getpid(), Program: ownProgramName(), Since: time.Now().Round(0)}}
 	if err := l.write(); err != nil {
 		l.release()
 		return nil, err
 	}
 	return l, nil
-}
-
-func flock(file *os.File) error {
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
 }
 
 func ownProgramName() string {
@@ -99,21 +86,18 @@ func (l *dirLock) write() error {
 	if err != nil {
 		return fmt.Errorf("write lock: %w", err)
 	}
-	if err := l.file.Truncate(0); err != nil {
-		return fmt.Errorf("write lock: %w", err)
-	}
-	if _, err := l.file.WriteAt(data, 0); err != nil {
+	if err := os.WriteFile(filepath.Join(l.dir, lockName), data, 0o600); err != nil {
 		return fmt.Errorf("write lock: %w", err)
 	}
 	return nil
 }
 
 // release lets others have the directory. The file stays: removing it would let two holders lock two files.
-func (l *dirLock) release() { _ = l.file.Close() }
+func (l *dirLock) release() { _ = l.flock.Unlock() }
 
-func readHolder(file *os.File) LockHolder {
+func readHolder(dir string) LockHolder {
 	var h LockHolder
-	data, err := io.ReadAll(io.NewSectionReader(file, 0, 4096))
+	data, err := os.ReadFile(filepath.Join(dir, lockName))
 	if err != nil || json.Unmarshal(data, &h) != nil {
 		return LockHolder{}
 	}
@@ -170,12 +154,7 @@ func clearSingleton(dir string) error {
 
 // LastLockHolder is who has a user data directory, or had it last, and whether that program still runs. It disturbs nobody.
 func LastLockHolder(dir string) (h LockHolder, running bool) {
-	file, err := os.Open(filepath.Join(dir, lockName))
-	if err != nil {
-		return LockHolder{}, false
-	}
-	defer file.Close()
-	h = readHolder(file)
+	h = readHolder(dir)
 	p, ok := inspectProcess(h.PID)
 	return h, h.PID > 0 && ok && !p.zombie
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/google/renameio/v2"
 )
 
 // writeProfilePrefs prepares the two preference files of a user data directory: the profile's name and colour, and that the
@@ -99,10 +101,7 @@ func editJSON(path string, edit func(map[string]any)) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("prepare profile: %w", err)
 	}
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
-		return fmt.Errorf("prepare profile: %w", err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
 		return fmt.Errorf("prepare profile: %w", err)
 	}
 	return nil

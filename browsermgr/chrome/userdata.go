@@ -76,6 +76,7 @@ func makeTempUserDataDir(base string) (*userData, error) {
 		_ = os.RemoveAll(made)
 		return nil, fmt.Errorf("name temporary user data directory: %w", err)
 	}
+	lock.dir = u.dir
 	return u, nil
 }
 

@@ -95,15 +95,6 @@ func (f *RequestFields) Raw(name string) any {
 	return v
 }
 
-// Object is a field that holds an object; false if it does not.
-func (f *RequestFields) Object(name string) (*RequestFields, bool) {
-	object, ok := f.Raw(name).(map[string]any)
-	if !ok {
-		return nil, false
-	}
-	return newFields(object), true
-}
-
 // Objects are the entries of a list; those that are no objects have no fields. False if the field holds no list.
 func (f *RequestFields) Objects(name string) ([]*RequestFields, bool) {
 	list, ok := f.Raw(name).([]any)
@@ -144,22 +135,11 @@ func (f *RequestFields) Required(name string) string {
 
 // Strings is a list of texts without surrounding space. Blank ones, and what is no text, are left out.
 func (f *RequestFields) Strings(name string) []string {
-	var out []string
-	for _, text := range f.Texts(name) {
-		if text = strings.TrimSpace(text); text != "" {
-			out = append(out, text)
-		}
-	}
-	return out
-}
-
-// Texts is a list of texts as they are. What is no text is left out.
-func (f *RequestFields) Texts(name string) []string {
 	list, _ := f.Raw(name).([]any)
 	var out []string
 	for _, v := range list {
-		if text, ok := actiontable.ScalarText(v); ok {
-			out = append(out, text)
+		if text, _ := actiontable.ScalarText(v); strings.TrimSpace(text) != "" {
+			out = append(out, strings.TrimSpace(text))
 		}
 	}
 	return out

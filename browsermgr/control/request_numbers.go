@@ -23,11 +23,6 @@ func (f *RequestFields) NonNegative(name string) (int, bool) {
 	return f.integer(name, 0, "a non-negative integer.")
 }
 
-// Integer is a whole number.
-func (f *RequestFields) Integer(name string) (int, bool) {
-	return f.integer(name, -actiontable.MaxInteger, "an integer.")
-}
-
 func (f *RequestFields) integer(name string, least float64, what string) (int, bool) {
 	n, given, ok := actiontable.ParseInteger(f.Raw(name), least)
 	if given && !ok {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/sessions/access"
 )
 
 // DefaultAddr is where the control API listens unless told otherwise.
@@ -68,7 +69,7 @@ func (s *Server) Open(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("open control server: %w", err)
-	case !IsLoopback(host):
+	case !access.IsLoopback(host):
 		return fmt.Errorf("open control server on %s: it listens on loopback addresses only, such as %s", s.Addr, DefaultAddr)
 	case s.Secrets.Empty() && !s.Insecure:
 		return errors.New("open control server: it has no secret; give it a token or a password")

@@ -4,12 +4,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"clank/internal/untrusted"
 )
 
 // hiddenValue stands for the value of a parameter that looks like a secret.
 const hiddenValue = "[hidden]"
 
-const maxRecordedURL = 2048 // bytes of a URL that are kept
+const maxRecordedURL = 2048 // characters of a URL that are kept
 
 // words in the name of a parameter make its value a secret, without regard to case and separators; names do as a whole.
 var (
@@ -31,20 +33,13 @@ func RedactURL(address string) string {
 		if at := strings.LastIndexByte(address, '@'); at >= 0 {
 			address = "…" + address[at+1:]
 		}
-		return truncateURL(address)
+		return untrusted.Shorten(strings.ToValidUTF8(address, "\uFFFD"), maxRecordedURL+1)
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	if u.RawQuery != "" {
 		u.RawQuery = redactQuery(u.RawQuery)
 	}
-	return truncateURL(u.String())
-}
-
-func truncateURL(s string) string {
-	if len(s) > maxRecordedURL {
-		s = s[:maxRecordedURL] + "…"
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return untrusted.Shorten(strings.ToValidUTF8(u.String(), "\uFFFD"), maxRecordedURL+1)
 }
 
 func redactQuery(query string) string {

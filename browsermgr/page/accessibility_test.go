@@ -25,9 +25,7 @@ func nodeOf(t *testing.T, nodes []page.AccessibilityNode, role, name string) pag
 func tree(t *testing.T, tab *page.Tab, limit int) []page.AccessibilityNode {
 	t.Helper()
 	nodes, err := tab.AccessibilityTree(t.Context(), limit, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return nodes
 }
 

@@ -299,9 +299,7 @@ func TestBackgroundTabTakesInput(t *testing.T) {
 	html := `<button onclick="window.ok=(window.ok||0)+1">Go</button><input aria-label=In>`
 	srv := site(t, map[string]string{"/": html})
 	first, second := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL}), browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
-	if err := second.Activate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, second.Activate(t.Context()))
 	for _, tab := range []*page.Tab{first, second} {
 		click(t, tab, refOf(t, tab, "Go"))
 		act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "In"), Text: "ab", Slowly: true})
@@ -354,9 +352,7 @@ func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {
 func TestCloseIsAnAction(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	tab, err := b.NewTab(browsertest.Within(t, 20*time.Second), page.TabOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	act(t, tab, page.Action{Kind: actiontable.KindClose})
 	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindPress, Key: "a"}); !errors.Is(err, page.ErrTabGone) {
 		t.Errorf("got %v, want a closed tab", err)

@@ -56,9 +56,7 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 			t.Errorf("%s: got %v after %s, want the cause at once", name, err, took)
 		}
 		start = time.Now()
-		if err := tab.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, tab.Stop(t.Context()))
 		if took := time.Since(start); took > atOnce {
 			t.Errorf("%s: stop took %s", name, took)
 		}
@@ -109,9 +107,7 @@ func TestStopOfAnIdleTabHarmsNothing(t *testing.T) {
 	tab := show(t, `<button onclick="window.ok=1">Go</button>`)
 	ref := refOf(t, tab, "Go")
 	for range 3 {
-		if err := tab.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, tab.Stop(t.Context()))
 		click(t, tab, ref)
 	}
 	if got := js(t, tab, "ok"); got != "1" {
@@ -160,16 +156,12 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 func crash(t *testing.T, tab *page.Tab) {
 	t.Helper()
 	ws, resp, err := websocket.Dial(t.Context(), strings.Split(browser.Process(t).WebSocketURL, "/devtools/")[0]+"/devtools/page/"+tab.TargetID(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if resp.Body != nil {
 		_ = resp.Body.Close()
 	}
 	defer func() { _ = ws.CloseNow() }()
-	if err := ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Page.crash"}`)); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Page.crash"}`)))
 	browsertest.Eventually(t, "the tab is gone", func() bool { return tab.Err() != nil })
 }
 
@@ -208,9 +200,7 @@ func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
 
 func TestClosedTabSaysSo(t *testing.T) {
 	tab := show(t, `<p>x`)
-	if err := tab.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.Close(t.Context()))
 	if err := tab.Close(t.Context()); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
@@ -271,21 +261,15 @@ func TestContextsAreIsolated(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": `<p>x`})
 	id, err := b.NewContext(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	normal := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	js(t, normal, "void (document.cookie = 'who=normal')")
 	hidden, err := b.NewTab(t.Context(), page.TabOptions{URL: srv.URL, ContextID: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if got := js(t, hidden, "document.cookie"); got != `""` || hidden.ContextID() != id {
 		t.Errorf("got cookie %s in context %s, want none in %s", got, hidden.ContextID(), id)
 	}
-	if err := b.CloseContext(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, b.CloseContext(t.Context(), id))
 	<-hidden.Done()
 	if normal.Err() != nil {
 		t.Error("the other context's tab is gone too")

@@ -104,9 +104,7 @@ func TestFramesOfOtherOriginsThatComeAndGoLeaveNothing(t *testing.T) {
 	tab := openTab(t, crossOriginPage(t, "", `<button>Pay</button>`))
 	count := func() int {
 		n, err := page.CountState(browsertest.Within(t, browsertest.Patience), tab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		return n
 	}
 	round := func(i int) {

@@ -45,9 +45,7 @@ func TestDialogEndsTheActionAtOnce(t *testing.T) {
 		if d := res.Dialog; d.Type != tt.kind || d.Message != tt.message {
 			t.Errorf("%s: got %+v", tt.name, d)
 		}
-		if err := tab.AnswerDialog(t.Context(), tt.accept, tt.text); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, tab.AnswerDialog(t.Context(), tt.accept, tt.text))
 		if got := js(t, tab, "(window.answer ?? null)"); got != tt.want {
 			t.Errorf("%s: the page got %s, want %s", tt.name, got, tt.want)
 		}
@@ -81,9 +79,7 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 		}
 		wantError(t, err, `an alert d1: "Late"`, "accept or dismiss")
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	if err := tab.AnswerDialog(t.Context(), true, ""); !errors.Is(err, page.ErrNoDialog) {
 		t.Errorf("got %v, want no dialog", err)
 	}
@@ -96,9 +92,7 @@ func TestDialogDuringTypeAndEvaluate(t *testing.T) {
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v, want it blocked", res)
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	res = act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert('now')"})
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v, want it blocked", res)
@@ -115,9 +109,7 @@ func TestDialogWhileLoading(t *testing.T) {
 	if _, err := tab.Navigate(t.Context(), srv.URL); err == nil {
 		t.Error("got no error while the dialog is open")
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: b")
 }
 
@@ -212,9 +204,7 @@ func TestScriptGoesOnAfterItsDialog(t *testing.T) {
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v", res)
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	if got := js(t, tab, "[window.answer, window.after]"); got != "[true,1]" {
 		t.Errorf("got %s, want the abandoned script to have gone on", got)
 	}
@@ -229,9 +219,7 @@ func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
 		t.Fatalf("got %+v", res)
 	}
 	for range 3 {
-		if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 		browsertest.Eventually(t, "a dialog waits", func() bool { return len(tab.Dialogs().Pending) == 1 })
 	}
 	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); err == nil || !strings.Contains(err.Error(), `"again"`) {

@@ -142,9 +142,7 @@ func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 	}
 	typed := false
 	for step, err := range agent.Run(browsertest.Within(t, 30*time.Second), sessions.Session{ID: "s1"}, sessions.Task{ID: "k1", Prompt: "sign in"}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if strings.Contains(step.Label+step.Text+string(step.Input)+string(step.Memory), "hunter2") {
 			t.Errorf("step %d shows the password: %+v", step.N, step)
 		}

@@ -62,9 +62,7 @@ func TestPressThatOpensADialogLeavesNothingBehind(t *testing.T) {
 	if res := act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "d"}); !res.BlockedByDialog {
 		t.Fatalf("got %+v, want the dialog", res)
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	for _, key := range []string{"x", "y"} {
 		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: key})
 		if got := tab.Title(); got != key {

@@ -50,9 +50,7 @@ func TestReadLimitsTheText(t *testing.T) {
 			}
 		}
 		got, err := tab.Read(t.Context(), tt.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if got.Truncated != tt.cut || got.Found != tt.found || strings.TrimRight(got.Text, "\n") != strings.TrimRight(tt.want, "\n") || got.URL != tab.URL() {
 			t.Errorf("%s %+v: got %+v, want %q", tt.path, tt.opts, got, tt.want)
 		}
@@ -85,9 +83,7 @@ func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
 		{"", want}, {"h1", "Shop"}, {"shop-card", "Card\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge"},
 	} {
 		got, err := tab.Read(t.Context(), page.ReadOptions{Selector: tt.selector})
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		text, frames, _ := strings.Cut(got.Text, "\n\n")
 		if d := cmp.Diff(tt.want, text); d != "" {
 			t.Errorf("%q (-want +got)\n%s", tt.selector, d)
@@ -112,9 +108,7 @@ func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
 		{"shop-card", "Card\nBadge"}, {"", "Before\nCard\nBadge\nPlain\nAfter"}, {"#plain", "Plain"},
 	} {
 		got, err := tab.Read(t.Context(), page.ReadOptions{Selector: tt.selector})
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if d := cmp.Diff(tt.want, got.Text); d != "" {
 			t.Errorf("%q (-want +got)\n%s", tt.selector, d)
 		}
@@ -150,9 +144,7 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	read := func(opts page.ReadOptions) page.ReadResult {
 		t.Helper()
 		got, err := tab.Read(browsertest.Within(t, browsertest.Patience), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		return got
 	}
 	squeezed := regexp.MustCompile(`\n{2,}`)

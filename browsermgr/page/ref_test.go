@@ -98,9 +98,7 @@ func TestRefOfOddNames(t *testing.T) {
 	const buttons = `<body><script>window.hits = []; const names = NAMES;
 		names.forEach((name, i) => { const b = document.createElement('button'); b.textContent = name; b.onclick = () => top.hits.push(i); document.body.append(b) })</script>`
 	text, err := json.Marshal(names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	html := strings.Replace(buttons, "NAMES", string(text), 1)
 	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
@@ -122,9 +120,7 @@ func TestRefOfOddNames(t *testing.T) {
 	t.Run("tree", func(t *testing.T) {
 		tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 		nodes, err := tab.AccessibilityTree(t.Context(), 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		var refs []page.Ref
 		for _, n := range nodes {
 			if n.Role == "button" {

@@ -10,6 +10,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/browsertest"
 )
 
 func TestScreenshot(t *testing.T) {
@@ -31,13 +32,9 @@ func TestScreenshot(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			data, err := tab.Screenshot(t.Context(), tt.opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			img, format, err := image.Decode(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			if size := img.Bounds().Size(); format != tt.format || size != image.Pt(tt.width, tt.height) {
 				t.Errorf("got %s of %v, want %s of %dx%d", format, size, tt.format, tt.width, tt.height)
 			}

@@ -142,9 +142,7 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			browsertest.Eventually(t, "the page is hit", func() bool { return js(t, tab, "hits") != "[]" })
 			if got := js(t, tab, "hits.join()"); got != `"`+tt.hit+`"` {
 				t.Errorf("got clicks %s, want %s, in\n%s", got, tt.hit, snap.Text)

@@ -36,9 +36,7 @@ func show(tb testing.TB, html string) *page.Tab {
 func snapshot(tb testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
 	tb.Helper()
 	snap, err := tab.Snapshot(browsertest.Within(tb, 30*time.Second), opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return snap
 }
 
@@ -62,9 +60,7 @@ func refOf(tb testing.TB, tab *page.Tab, text string) string {
 func act(tb testing.TB, tab *page.Tab, a page.Action) page.Result {
 	tb.Helper()
 	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), a)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return res
 }
 
@@ -82,9 +78,7 @@ func js(tb testing.TB, tab *page.Tab, expression string) string {
 func jsString(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
 	var s string
-	if err := json.Unmarshal([]byte(js(tb, tab, expression)), &s); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, json.Unmarshal([]byte(js(tb, tab, expression)), &s))
 	return s
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"clank/browsermgr/fault"
+	"clank/sessions/access"
 )
 
 // Endpoint is where a browser's DevTools are. The zero value is none.
@@ -126,11 +127,7 @@ func httpScheme(scheme string) string {
 }
 
 func isLoopbackHost(host string) bool {
-	if strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
+	return access.IsLoopback(host) || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
 // isLocalToBrowser reports whether a host, as a browser names it, means "wherever I run".

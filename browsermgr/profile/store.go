@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 
 	"clank/browsermgr/fault"
 )
@@ -327,17 +329,11 @@ func (f *Store) update(edit func(storedProfiles) error) error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), 0o700); err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
-	lock, err := os.OpenFile(f.Path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	lock := flock.New(f.Path + ".lock")
+	if err := lock.Lock(); err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
-	defer lock.Close()
-	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
-	}
-	if err != nil {
-		return fmt.Errorf("save profiles: %w", err)
-	}
+	defer func() { _ = lock.Unlock() }()
 	c, err := f.readFile()
 	if err != nil {
 		return err
@@ -348,22 +344,21 @@ func (f *Store) update(edit func(storedProfiles) error) error {
 	return f.writeFile(c)
 }
 
-// writeFile writes beside the file and renames: a reader sees the old list or the new one, also after a power cut.
+// writeFile replaces the file: a reader sees the old list or the new one, also after a power cut.
 func (f *Store) writeFile(c storedProfiles) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
-	file, err := os.OpenFile(f.Path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	file, err := renameio.TempFile(filepath.Dir(f.Path), f.Path)
 	if err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
-	_, err = file.Write(append(data, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), f.Path)
+	defer func() { _ = file.Cleanup() }()
+	if _, err := file.Write(append(data, '\n')); err != nil {
+		return fmt.Errorf("save profiles: %w", err)
 	}
-	if err != nil {
-		_ = os.Remove(file.Name())
+	if err := file.CloseAtomicallyReplace(); err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"clank/browsermgr/page"
+	"clank/internal/untrusted"
 )
 
 // beginAction notes the beginning of an action and returns what notes its end, once.
@@ -92,10 +93,7 @@ func actionTitle(action string, params map[string]any) string {
 	}
 	for _, name := range []string{"url", "ref", "selector", "key", "text"} {
 		if value, ok := params[name].(string); ok && value != "" {
-			if runes := []rune(value); len(runes) > 80 {
-				value = string(runes[:80]) + "…"
-			}
-			return action + " " + value
+			return action + " " + untrusted.Shorten(value, 80)
 		}
 	}
 	return action

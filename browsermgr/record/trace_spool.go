@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bufio"
 	"context"
-	"crypto/rand"
 	"crypto/sha1" //nolint:gosec // the format names resources so; nothing depends on its strength
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/google/renameio/v2"
 )
 
 // The bytes a trace may take on disk, for each kind of content.
@@ -179,26 +180,16 @@ func (s *traceSpool) finish(ctx context.Context, path string) error {
 }
 
 // placeFile copies the file to path by way of one beside it.
-func placeFile(ctx context.Context, file *os.File, path string) (err error) {
-	beside := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()[:8]+".tmp")
-	out, err := os.OpenFile(beside, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+func placeFile(ctx context.Context, file *os.File, path string) error {
+	out, err := renameio.TempFile(filepath.Dir(path), path)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(beside)
-		}
-	}()
-	err = copyFile(ctx, out, file)
-	if err == nil {
-		err = out.Sync()
-	}
-	err = errors.Join(err, out.Close())
-	if err != nil {
+	defer func() { _ = out.Cleanup() }()
+	if err := copyFile(ctx, out, file); err != nil {
 		return err
 	}
-	return os.Rename(beside, path)
+	return out.CloseAtomicallyReplace()
 }
 
 // copyFile copies a whole file, unless the context ends meanwhile.

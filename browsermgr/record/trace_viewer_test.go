@@ -31,7 +31,7 @@ func viewer(t *testing.T) (node, cli string) {
 
 func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	node, cli := viewer(t)
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	path := buy(t, w, patient, browsertest.Routes(t, shop))
 	dir := t.TempDir()
 	command := func(args ...string) *exec.Cmd {
@@ -57,12 +57,8 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	serve := command("snapshot", "2", "--phase", "after", "--serve")
 	serve.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := serve.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
+	browsertest.Must(t, serve.Start())
 	defer func() {
 		_ = syscall.Kill(-serve.Process.Pid, syscall.SIGKILL)
 		_ = serve.Wait()

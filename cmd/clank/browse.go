@@ -88,7 +88,7 @@ func (f *browseFlags) add(c *cobra.Command) {
 // buildTask is what the command line asks for. words are a task, or the values of the script.
 func (f browseFlags) buildTask(e *commandEnv, words string) (t sessions.Task, err error) {
 	words = strings.TrimSpace(words)
-	t = sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin()}
+	t = sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin(), Typed: true}
 	if err := errors.Join(f.checkScreenshot(), checkAllow(f.allow)); err != nil {
 		return t, err
 	}

@@ -134,6 +134,8 @@ var commandCases = []commandCase{
 		line: "navigate https://a.test --target-id t1 --timeout-ms 5000", asks: "POST /navigate", body: `{"targetId":"t1","timeoutMs":5000,"url":"https://a.test"}`,
 		answer: `{"url":"https://a.test/x"}`, stdout: "navigated to https://a.test/x\n",
 	},
+	{line: "navigate https://a.test/p", asks: "POST /navigate", body: `{"url":"https://a.test/p"}`, answer: `{"url":"https://a.test/p","refused":"10.0.0.1 may not be reached"}`, stdout: "navigated to https://a.test/p\n", stderr: "10.0.0.1 may not be reached"},
+	{line: "open https://a.test/p", asks: "POST /tabs/open", body: `{"url":"https://a.test/p"}`, answer: `{"url":"https://a.test/p","targetId":"AB","refused":"10.0.0.1 may not be reached"}`, stdout: "opened: https://a.test/p\nid: AB\n", stderr: "10.0.0.1 may not be reached"},
 	{line: "navigate https://a.test/f", asks: "POST /navigate", body: `{"url":"https://a.test/f"}`, answer: `{"download":{"path":"/d/f"}}`, stdout: "navigated to https://a.test/f\ndownloaded: /d/f\n"},
 	{line: "snapshot", asks: "GET /snapshot", answer: `{"snapshot":"- link \"a\u001b[1m\" [ref=e1]\n- b"}`, stdout: "- link \"a[1m\" [ref=e1]\n- b\n"},
 	{line: "snapshot", asks: "GET /snapshot", answer: `{"snapshot":"(empty)"}`, stdout: "(empty)\n"},

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+
+	"clank/browsermgr/control/client"
 )
 
 func tabCommands() []browserCommand {
@@ -46,7 +48,11 @@ func tabCommands() []browserCommand {
 			name: "open", args: "<url>", short: "open an address in a new tab", options: []browserOption{label},
 			examples:     []string{"open https://example.com --label docs"},
 			buildRequest: buildPost("/tabs/open", "url"),
-			printAnswer:  printSentence("opened: {url}\nid: {targetId}"),
+			printAnswer: printTyped(func(p *outputPrinter, tab client.Tab) {
+				p.Line("opened: %s", cleanLine(tab.URL))
+				p.Line("id: %s", cleanLine(tab.TargetID))
+				printRefused(p, tab.Refused)
+			}),
 		},
 		{
 			name: "focus", args: "[tab]", short: "bring a tab to the front", options: []browserOption{tabOption},

@@ -85,7 +85,7 @@ func (r *accountReader) Reply(ctx context.Context, _ assistant.Turn, _ func(assi
 func TestTalkBelongsToThePersonWhoIsAnswered(t *testing.T) {
 	r := &accountReader{}
 	turn := assistant.Turn{Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", Channel: "8", User: "42"}}
-	if _, err := (server.ChargedReplier{r}).Reply(t.Context(), turn, nil); err != nil {
+	if _, err := (server.ChargedReplier{Replier: r}).Reply(t.Context(), turn, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := (llm.Account{Guild: "7", Channel: "8", User: "discord:42", Purpose: "talk"}); r.got != want {

@@ -146,7 +146,7 @@ func newCallFixture(t *testing.T) *callFixture {
 	h.bot, h.eve = d.CreateBot("clank", "secret"), d.CreateAccount("eve", "of eve")
 	h.ada, h.bob = d.CreateUser("ada"), d.CreateUser("bob")
 	h.guild = d.CreateGuild("home", h.ada)
-	for _, u := range []discordtest.User{h.bot.ShapeUser, h.eve.ShapeUser, h.bob} {
+	for _, u := range []discordtest.User{h.bot.User, h.eve.User, h.bob} {
 		d.AddMember(h.guild, u)
 	}
 	h.room, h.lounge, h.attic = d.CreateChannel(h.guild, "general"), d.CreateVoiceChannel(h.guild, "lounge"), d.CreateVoiceChannel(h.guild, "attic")
@@ -350,7 +350,7 @@ func (h *callFixture) followed(ada, bob *callMember, site *testSite) {
 	h.awaitMessage("ada shares a browser page.")
 	left := h.messagesIn(h.lounge)
 
-	h.MoveVoice(h.attic, h.bot.ShapeUser)
+	h.MoveVoice(h.attic, h.bot.User)
 	h.call = h.attic
 	h.awaitMessage("joined the call and listen")
 	bob.awaitSpeech(h.t, h.bot.ID)
@@ -451,7 +451,7 @@ func (h *callFixture) leavesOut(who *callMember) {
 func (h *callFixture) ends(ada *callMember) {
 	h.t.Helper()
 	ada.off()
-	h.LeaveVoice(h.guild, h.bot.ShapeUser) // a moderator disconnects it
+	h.LeaveVoice(h.guild, h.bot.User) // a moderator disconnects it
 	h.over("a kick")
 	h.joins()
 	if got := h.runCommand(h.ada, "leave", nil); !strings.Contains(got, "left the call") {

@@ -5,8 +5,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
 
+	"clank/internal/untrusted"
 	"clank/sessions"
 
 	"golang.org/x/term"
@@ -99,9 +99,5 @@ func headLine(s string) string {
 
 // clipLine makes one line of s, of at most n characters.
 func clipLine(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
+	return untrusted.ShortenLine(s, n)
 }

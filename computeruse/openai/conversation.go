@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"clank/computeruse"
+	"clank/internal/untrusted"
 	"clank/llm"
 	"clank/llm/openai"
 
@@ -201,11 +202,7 @@ func (t *conversation) addAnswer(res openai.Response, turn computeruse.Turn, ope
 
 // logText keeps what was said in words, as far as there is room.
 func (t *conversation) logText(line string) {
-	line = strings.Join(strings.Fields(line), " ")
-	if r := []rune(line); len(r) > maxLogChars {
-		line = string(r[:maxLogChars]) + "…"
-	}
-	t.state.Log = append(t.state.Log, line)
+	t.state.Log = append(t.state.Log, untrusted.ShortenLine(line, maxLogChars))
 	if extra := len(t.state.Log) - maxLog; extra > 0 {
 		t.state.Log = slices.Delete(t.state.Log, 0, extra)
 	}

@@ -74,7 +74,7 @@ func (r *replyRun) describeLastSession(ctx context.Context) string {
 	if !ok || s.State == sessions.SessionClosed {
 		return "No browser session is open here."
 	}
-	page := strings.TrimSpace(oneLine(s.Title, 120) + " " + oneLine(s.URL, 300))
+	page := strings.TrimSpace(untrusted.ShortenLine(s.Title, 120) + " " + untrusted.ShortenLine(s.URL, 300))
 	if page == "" {
 		page = "(no page yet)"
 	}
@@ -104,7 +104,7 @@ func (r *replyRun) describeOlderSessions(ctx context.Context, last sessions.Sess
 	var lines []string
 	for _, s := range found {
 		if s.ID != last.ID && (o.Private || !s.Origin.Private) && len(lines) < maxOlder {
-			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s (%s): %s %s", s.ID, s.State, oneLine(s.Title, 80), oneLine(s.URL, 200))))
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s (%s): %s %s", s.ID, s.State, untrusted.ShortenLine(s.Title, 80), untrusted.ShortenLine(s.URL, 200))))
 		}
 	}
 	if lines == nil {
@@ -188,7 +188,7 @@ func newestImages(lines []ChatLine) []int {
 
 // displayName is a display name that cannot look like another line.
 func displayName(s string) string {
-	s = strings.NewReplacer("[", "(", "]", ")").Replace(oneLine(s, 40))
+	s = strings.NewReplacer("[", "(", "]", ")").Replace(untrusted.ShortenLine(s, 40))
 	if s == "" {
 		return "somebody"
 	}
@@ -201,12 +201,3 @@ var newSpeaker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // stripSpeakers is what a person said, as that person's alone.
 func stripSpeakers(s string) string { return newSpeaker().ReplaceAllString(s, "\n\\$1") }
-
-// oneLine is s without line breaks, at most n characters long.
-func oneLine(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return string(r)
-}

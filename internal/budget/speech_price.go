@@ -1,13 +1,13 @@
 package budget
 
 import (
-	"net"
 	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"clank/llm"
+	"clank/sessions/access"
 )
 
 // AudioPricesAsOf is the day on which the prices of audio models were last read from OpenAI's pages of its models. What is charged by
@@ -74,11 +74,7 @@ func (m AudioModel) ledgerName() string {
 // isLocal reports whether m runs on this machine, where nobody charges for it.
 func (m AudioModel) isLocal() bool {
 	u, err := url.Parse(m.URL)
-	if err != nil || m.URL == "" {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && access.IsLoopback(u.Hostname())
 }
 
 // priced puts a list price on u. The price of another's server is not known, whatever its models are called.

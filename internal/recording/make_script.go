@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"clank/browsermgr/page/outline"
+	"clank/internal/untrusted"
 	"clank/llm/plain"
 	"clank/sessions"
 )
@@ -19,7 +20,7 @@ import (
 // find the same again, the error says which and why.
 func MakeScript(b *Recording, name string) (s Script, notes []string, err error) {
 	begin := b.Start()
-	m := scriptMaker{script: Script{Name: name, About: []string{"script " + name, "made of the run " + begin.Task.ID, "it was asked: " + shortPrompt(begin.Task.Prompt)}}}
+	m := scriptMaker{script: Script{Name: name, About: []string{"script " + name, "made of the run " + begin.Task.ID, "it was asked: " + untrusted.ShortenLine(begin.Task.Prompt, maxTold)}}}
 	if err := checkAnswered(b); err != nil {
 		return s, nil, err
 	}
@@ -50,20 +51,15 @@ func checkAnswered(b *Recording) error {
 	case i < 0 || steps[i].Kind != sessions.StepAnswer:
 		return errors.New("the run has no answer, so it is no script")
 	case steps[i].Failed:
-		return fmt.Errorf("the run did not do what was asked, so it is no script: %s", shortPrompt(steps[i].Text))
+		return fmt.Errorf("the run did not do what was asked, so it is no script: %s", untrusted.ShortenLine(steps[i].Text, maxTold))
 	case steps[i].Limit != "":
 		return fmt.Errorf("a limit ended the run (%s), so it is no script", steps[i].Limit)
 	}
 	return nil
 }
 
-func shortPrompt(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "…"
-	}
-	return s
-}
+// maxTold is how many characters of a request, a label or an answer are told.
+const maxTold = 200
 
 // scriptMaker goes through a run.
 type scriptMaker struct {
@@ -93,7 +89,7 @@ func (m *scriptMaker) addEntry(e Entry) error {
 		}
 	case e.Kind == KindStep && e.Step.Kind == sessions.StepAct && !e.Step.Failed:
 		if m.wrong != nil {
-			return fmt.Errorf("step %d, %s, cannot be a step of a script: %w", e.Step.N, shortPrompt(e.Step.Label), m.wrong)
+			return fmt.Errorf("step %d, %s, cannot be a step of a script: %w", e.Step.N, untrusted.ShortenLine(e.Step.Label, maxTold), m.wrong)
 		}
 		m.script.Steps = append(m.script.Steps, m.lines...)
 	}

@@ -60,7 +60,8 @@ func (b *fakeBrowser) Close(context.Context, string) error { return nil }
 type script struct {
 	mu      sync.Mutex
 	replies []llm.Reply
-	err     error // after the replies
+	err     error  // after the replies
+	asked   func() // may be nil
 }
 
 func (s *script) Name() string { return "test:script" }
@@ -70,6 +71,9 @@ func (s *script) Caps() llm.Caps { return llm.Caps{Tools: true} }
 func (s *script) Generate(context.Context, llm.Request, func(llm.Delta)) (llm.Reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.asked != nil {
+		s.asked()
+	}
 	if len(s.replies) == 0 {
 		return llm.Reply{}, s.err
 	}

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/renameio/v2"
+
 	"clank/computeruse"
 	"clank/sessions"
 )
@@ -298,12 +300,8 @@ func (r *runWriter) rewrite() error {
 	if bytes.Equal(raw, clean) {
 		return nil
 	}
-	err = os.WriteFile(name+".new", clean, 0o600)
-	if err == nil {
-		err = os.Rename(name+".new", name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(name+".new"))
+	if err := renameio.WriteFile(name, clean, 0o600, renameio.WithTempDir(r.dir)); err != nil {
+		return err
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"clank/internal/untrusted"
 	"clank/llm/plain"
 	"clank/sessions"
 )
@@ -126,7 +127,7 @@ func (m *scriptMaker) screenSteps(s sessions.Step) ([]string, error) {
 	case "keys":
 		return in.press()
 	case "move", "cursor", "zoom", "scroll", "reveal":
-		m.notes = append(m.notes, shortPrompt(s.Label)+" is left out: steps find what they need")
+		m.notes = append(m.notes, untrusted.ShortenLine(s.Label, maxTold)+" is left out: steps find what they need")
 		return nil, nil
 	case "down", "up", "drag":
 		return nil, errors.New("scripts have no words for pressing, dragging and letting go of the mouse")

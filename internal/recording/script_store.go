@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/google/renameio/v2"
 )
 
 // ScriptStore is a directory of scripts, a text file each. Its methods are safe for
@@ -30,16 +32,15 @@ func (s ScriptStore) Save(sc Script, replace bool) error {
 		return fmt.Errorf("save script %s: %w", sc.Name, err)
 	}
 	name := filepath.Join(s.Dir, sc.Name+scriptExtension)
-	tmp, err := os.CreateTemp(s.Dir, ".new-*")
+	tmp, err := renameio.TempFile(s.Dir, name)
 	if err != nil {
 		return fmt.Errorf("save script %s: %w", sc.Name, err)
 	}
-	defer os.Remove(tmp.Name()) // it is gone if all went well
-	_, err = tmp.WriteString(sc.String())
-	if err = errors.Join(err, tmp.Close()); err == nil {
+	defer func() { _ = tmp.Cleanup() }()
+	if _, err = tmp.WriteString(sc.String()); err == nil {
 		if replace {
-			err = os.Rename(tmp.Name(), name)
-		} else {
+			err = tmp.CloseAtomicallyReplace()
+		} else if err = tmp.Sync(); err == nil {
 			err = os.Link(tmp.Name(), name) // fails if it is there
 		}
 	}

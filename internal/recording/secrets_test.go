@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"iter"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -232,10 +234,13 @@ func TestTurnsOfAScreenAreRecordedWithoutPasswords(t *testing.T) {
 func TestARecordThatCannotBeFreedOfAPasswordIsNotKept(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
-	if err := os.MkdirAll(filepath.Join(rec.Dir, "t1", "run.jsonl.new", "in-the-way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_type", `{"ref":"e4","text":"hunter2"}`), say("done")}}
+	name := filepath.Join(rec.Dir, "t1", "run.jsonl")
+	m.asked = sync.OnceFunc(func() { // a directory is in the way of a new file; what was written is still there under another name
+		if err := errors.Join(os.Link(name, name+".old"), os.Remove(name), os.Mkdir(name, 0o700)); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := work(t, agent(rec, m), "t1", "log in with hunter2"); err != nil {
 		t.Fatal(err)
 	}

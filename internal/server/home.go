@@ -8,14 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 )
 
 // Home is the directory in which clank keeps its state. Its methods may be called after [Open], or of a Home with Dir set.
 type Home struct {
 	Dir string // an absolute path
 
-	lock *os.File // held while this process owns the state; nil before Claim
+	lock *flock.Flock // held while this process owns the state; nil before Claim
 }
 
 // HomeDir returns the directory of clank's state, which need not exist.
@@ -57,32 +59,25 @@ var ErrHomeClaimed = errors.New("another clank uses this home")
 
 // Claim makes this process the owner of the state until [Home.Release] or its end.
 func (h *Home) Claim() error {
-	f, err := os.OpenFile(h.Path("clank.lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	lock := flock.New(h.Path("clank.lock"))
+	switch ok, err := lock.TryLock(); {
+	case err != nil:
 		return fmt.Errorf("claim home: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		holder, _ := os.ReadFile(f.Name())
-		f.Close()
+	case !ok:
+		holder, _ := os.ReadFile(lock.Path())
 		return fmt.Errorf("%w: %s is held by process %s", ErrHomeClaimed, h.Dir, strings.TrimSpace(string(holder)))
 	}
-	if err := errors.Join(f.Truncate(0), writeAtStart(f, fmt.Sprintln(os.Getpid()))); err != nil {
-		f.Close()
-		return fmt.Errorf("claim home: %w", err)
+	if err := os.WriteFile(lock.Path(), fmt.Appendln(nil, os.Getpid()), 0o600); err != nil {
+		return errors.Join(fmt.Errorf("claim home: %w", err), lock.Unlock())
 	}
-	h.lock = f
+	h.lock = lock
 	return nil
-}
-
-func writeAtStart(f *os.File, s string) error {
-	_, err := f.WriteAt([]byte(s), 0)
-	return err
 }
 
 // Release gives the home back.
 func (h *Home) Release() {
 	if h.lock != nil {
-		h.lock.Close()
+		_ = h.lock.Unlock()
 		h.lock = nil
 	}
 }
@@ -101,11 +96,15 @@ func (h *Home) PublishAddress(url, secret string) error {
 	if err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
-	tmp := h.Path("server.json.tmp")
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+	file, err := renameio.TempFile(h.Dir, h.Path("server.json"))
+	if err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
-	if err := os.Rename(tmp, h.Path("server.json")); err != nil {
+	defer func() { _ = file.Cleanup() }()
+	if _, err := file.Write(data); err != nil {
+		return fmt.Errorf("publish the address: %w", err)
+	}
+	if err := file.CloseAtomicallyReplace(); err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
 	return nil
@@ -150,10 +149,10 @@ func (h *Home) RunningServer() (a ServerAddress, found bool, err error) {
 
 // isClaimed reports whether some process owns the home.
 func (h *Home) isClaimed() (bool, error) {
-	f, err := os.OpenFile(h.Path("clank.lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	lock := flock.New(h.Path("clank.lock"))
+	free, err := lock.TryLock()
+	if err = errors.Join(err, lock.Unlock()); err != nil {
 		return false, fmt.Errorf("look at the lock of %s: %w", h.Dir, err)
 	}
-	defer f.Close()
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil, nil
+	return !free, nil
 }

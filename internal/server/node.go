@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"clank/browseagent/browsertool"
-	browsermgrcontrol "clank/browsermgr/control"
 	"clank/internal/settings"
+	"clank/sessions/access"
 )
 
 // openNode lends this machine's browsers to other machines, if an address is given: their tool "browser" works them through
@@ -33,7 +33,7 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 		return "", fmt.Errorf("lend browsers on %s: %w", f.NodeAddr, err)
 	case !token.IsSet():
 		return "", fmt.Errorf("lend browsers on %s: set CLANK_NODE_TOKEN to a secret that the other machines know", f.NodeAddr)
-	case !secure && !browsermgrcontrol.IsLoopback(host):
+	case !secure && !access.IsLoopback(host):
 		return "", fmt.Errorf("lend browsers on %s: others can reach that address: give --node-cert and --node-key, or a loopback address behind a tunnel", f.NodeAddr)
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", f.NodeAddr)

@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"clank/internal/untrusted"
 	"clank/sessions/access"
 )
 
@@ -308,10 +309,5 @@ func isNull(raw json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(raw),
 
 // shortValue shortens raw for an error message.
 func shortValue(raw json.RawMessage) string {
-	const limit = 60
-	s := []rune(strings.ToValidUTF8(string(raw), "?"))
-	if len(s) <= limit {
-		return string(s)
-	}
-	return string(s[:limit]) + "…"
+	return untrusted.Shorten(strings.ToValidUTF8(string(raw), "?"), 60)
 }

@@ -24,19 +24,29 @@ func Truncate(s string, limit int) string {
 	return fmt.Sprintf("%s\n[TRUNCATED: %d of %d bytes shown]", s[:at], at, len(s))
 }
 
-// CleanLine is [Clean] for one line of at most limit runes: line breaks become
-// spaces, and what is cut is told by an ellipsis.
+// CleanLine is [Clean] for one line of at most limit characters and an ellipsis, see [ShortenLine].
 func CleanLine(s string, limit int) string {
 	if most := limit * 16; len(s) > most { // it need not be cleaned whole
 		s = strings.ToValidUTF8(s[:most], "")
 	}
-	s = strings.Join(strings.Fields(Clean(s)), " ")
-	n := 0
+	return ShortenLine(Clean(s), limit+1)
+}
+
+// Shorten returns at most n characters of s. The last of them is an ellipsis where something is left out.
+func Shorten(s string, n int) string {
+	end, count := 0, 0
 	for i := range s {
-		if n == limit {
-			return s[:i] + "…"
+		switch count++; {
+		case count == n:
+			end = i
+		case count > n:
+			return s[:end] + "…"
 		}
-		n++
 	}
 	return s
+}
+
+// ShortenLine is [Shorten] for s on one line, and in valid UTF-8. Unlike [CleanLine] it leaves what s says as it is.
+func ShortenLine(s string, n int) string {
+	return Shorten(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " "), n)
 }

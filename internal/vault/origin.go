@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 
+	"clank/sessions/access"
+
 	"golang.org/x/net/idna"
 )
 
@@ -64,10 +66,7 @@ func asciiHost(host string) (string, error) {
 }
 
 func isLoopbackHost(host string) bool {
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return addr.IsLoopback()
-	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	return access.IsLoopback(host) || strings.HasSuffix(host, ".localhost")
 }
 
 // DisplayOrigin is an origin for people: one with letters beyond ASCII in both forms, because some of them look alike.

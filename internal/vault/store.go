@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/google/renameio/v2"
 )
 
 // fileVersion is raised when a file can no longer be read as before.
@@ -67,19 +69,18 @@ func readFile(path string) (f vaultFile, found bool, err error) {
 
 // replaceFile writes a file that only its owner may read, whole or not at all.
 func replaceFile(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // 0600
+	f, err := renameio.TempFile(filepath.Dir(path), path)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+	defer func() { _ = f.Cleanup() }()
+	if _, err := f.Write(data); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
+	if err := f.CloseAtomicallyReplace(); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(path))
+	dir, err := os.Open(filepath.Dir(path)) // the new key or entry is there after a power cut, too
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"clank/internal/untrusted"
 )
 
 const (
@@ -29,7 +31,7 @@ func (r *Runner) runCheck(ctx context.Context, w Watch) error {
 		})
 	case refused != nil:
 		w, err = r.save(ctx, w, func(w *Watch) {
-			w.Problem, w.NextCheck = clipText(oneLine(refused.Error()), 300), nextCheckTime(*w, now)
+			w.Problem, w.NextCheck = untrusted.ShortenLine(refused.Error(), 300), nextCheckTime(*w, now)
 		})
 	default:
 		w, err = r.check(ctx, w)
@@ -75,7 +77,7 @@ func (r *Runner) check(ctx context.Context, w Watch) (Watch, error) {
 
 // recordFailure notes that the page could not be read.
 func (w *Watch) recordFailure(err error, now time.Time) {
-	w.Failures, w.Problem = w.Failures+1, clipText(oneLine(err.Error()), 300)
+	w.Failures, w.Problem = w.Failures+1, untrusted.ShortenLine(err.Error(), 300)
 	w.NextCheck = nextCheckTime(*w, now)
 	switch w.Failures {
 	case notifyAfterFailures:
@@ -163,7 +165,7 @@ func (r *Runner) assessState(ctx context.Context, w Watch, page Reading, f *chec
 	if met, value, err = w.holds(comparableLines(page.Text)); err != nil {
 		return err
 	}
-	f.seen.Met, f.seen.Value, f.seen.Title = met, value, clipText(oneLine(page.Title), 200)
+	f.seen.Met, f.seen.Value, f.seen.Title = met, value, untrusted.ShortenLine(page.Title, 200)
 	if !met || w.Seen.Met {
 		return nil
 	}
@@ -197,7 +199,7 @@ func (r *Runner) assessText(ctx context.Context, w Watch, page Reading, f *check
 	if d.empty() {
 		return nil
 	}
-	f.seen.Lines, f.seen.Title = settled, clipText(oneLine(page.Title), 200)
+	f.seen.Lines, f.seen.Title = settled, untrusted.ShortenLine(page.Title, 200)
 	text := "The page has changed."
 	if w.Kind == KindJudged {
 		v, err := r.judge(ctx, w, JudgeQuestion{Reading: page, Added: d.added, Removed: d.removed})
@@ -208,7 +210,7 @@ func (r *Runner) assessText(ctx context.Context, w Watch, page Reading, f *check
 		if !v.Met || w.Seen.Met {
 			return nil
 		}
-		text = clipText(oneLine(v.Why), 400)
+		text = untrusted.ShortenLine(v.Why, 400)
 	}
 	f.news = &Notice{Kind: NoticeMet, Text: text, Diff: d.summary(), Title: f.seen.Title}
 	return nil
@@ -230,7 +232,7 @@ func (d pageDiff) summary() []string {
 	var out []string
 	add := func(mark string, list []string) {
 		for _, l := range list[:min(len(list), maxDiffLines)] {
-			out = append(out, mark+" "+clipText(l, maxDiffLineChars))
+			out = append(out, mark+" "+untrusted.Shorten(l, maxDiffLineChars))
 		}
 		if n := len(list) - maxDiffLines; n > 0 {
 			out = append(out, fmt.Sprintf("%s … and %d more", mark, n))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/untrusted"
 	"clank/sessions"
 )
 
@@ -33,7 +34,7 @@ func (r *Runner) Add(ctx context.Context, w Watch) (Watch, error) {
 	}
 	w.ID = newID()
 	if w, err = r.firstCheck(ctx, w); err != nil {
-		return Watch{}, fmt.Errorf("watch %s: %w", clipText(w.URL, 200), err)
+		return Watch{}, fmt.Errorf("watch %s: %w", untrusted.Shorten(w.URL, 200), err)
 	}
 	w.CheckedAt = time.Now()
 	w.NextCheck = w.CheckedAt.Add(w.Every)
@@ -70,7 +71,7 @@ func (r *Runner) firstCheck(ctx context.Context, w Watch) (Watch, error) {
 	if err != nil {
 		return w, err
 	}
-	w.NeedsBrowser, w.Seen.Title = scripts, clipText(oneLine(page.Title), 200)
+	w.NeedsBrowser, w.Seen.Title = scripts, untrusted.ShortenLine(page.Title, 200)
 	all := comparableLines(page.Text)
 	if w.Seen.Met, w.Seen.Value, err = w.holds(all); err != nil {
 		return w, err

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"clank/internal/untrusted"
 )
 
 // Limits of what is kept of a page.
@@ -24,7 +26,7 @@ func comparableLines(text string) []string {
 		if !hasText(line) || isAdLabel(line) {
 			continue
 		}
-		if out = append(out, clipText(line, maxLineChars)); len(out) == maxLines {
+		if out = append(out, untrusted.Shorten(line, maxLineChars)); len(out) == maxLines {
 			break
 		}
 	}
@@ -189,11 +191,4 @@ func linesNear(all []string, words string) []string {
 		return nil
 	}
 	return all[max(0, i-2):min(len(all), i+8)]
-}
-
-func clipText(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 
+	"clank/internal/untrusted"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 )
@@ -108,7 +110,7 @@ func (e feedEntry) writeMarkdown(b *strings.Builder, base *url.URL) {
 	}
 	b.WriteByte('\n')
 	if about := markupText(firstNonBlank(e.About, e.Summary, e.Content)); about != "" {
-		fmt.Fprintf(b, "  %s\n", clipText(about, 500))
+		fmt.Fprintf(b, "  %s\n", untrusted.Shorten(about, 500))
 	}
 }
 
@@ -145,11 +147,4 @@ func markupText(markup string) string {
 	}
 	tidyDocument(doc)
 	return strings.ToValidUTF8(strings.Join(strings.Fields(textOf(doc)), " "), "\ufffd")
-}
-
-func clipText(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

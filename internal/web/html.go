@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"clank/internal/untrusted"
+
 	"codeberg.org/readeck/go-readability/v2"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
@@ -78,9 +80,9 @@ func findArticle(doc *html.Node, at *url.URL, p *Page) *html.Node {
 		return nil
 	}
 	if t := article.Title(); t != "" {
-		p.Title = clipText(strings.Join(strings.Fields(t), " "), 300)
+		p.Title = untrusted.ShortenLine(t, 300)
 	}
-	p.Byline = clipText(strings.Join(strings.Fields(article.Byline()), " "), 200)
+	p.Byline = untrusted.ShortenLine(article.Byline(), 200)
 	return article.Node
 }
 
@@ -96,7 +98,7 @@ func toMarkdown(n *html.Node) (string, error) {
 func documentTitle(doc *html.Node) string {
 	for n := range doc.Descendants() {
 		if n.DataAtom == atom.Title {
-			return clipText(strings.Join(strings.Fields(textOf(n)), " "), 300)
+			return untrusted.ShortenLine(textOf(n), 300)
 		}
 	}
 	return ""

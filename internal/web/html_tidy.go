@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"clank/internal/untrusted"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -35,7 +37,7 @@ func tidyDocument(doc *html.Node) tidyResult {
 	}
 	for _, n := range pictures {
 		if alt := strings.Join(strings.Fields(attrOf(n, "alt")), " "); alt != "" {
-			n.Parent.InsertBefore(&html.Node{Type: html.TextNode, Data: "(picture: " + clipText(alt, 200) + ")"}, n)
+			n.Parent.InsertBefore(&html.Node{Type: html.TextNode, Data: "(picture: " + untrusted.Shorten(alt, 200) + ")"}, n)
 		}
 		n.Parent.RemoveChild(n)
 	}

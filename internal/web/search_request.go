@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"clank/internal/untrusted"
 )
 
 const maxSearchBytes = 4 << 20
@@ -112,10 +114,5 @@ var tagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // plainSnippet is text with its markup taken out, on one line of at most n characters.
 func plainSnippet(s string, n int) string {
-	s = html.UnescapeString(tagPattern().ReplaceAllString(s, ""))
-	r := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " "))
-	if len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return string(r)
+	return untrusted.ShortenLine(html.UnescapeString(tagPattern().ReplaceAllString(s, "")), n)
 }

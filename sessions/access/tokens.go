@@ -1,6 +1,8 @@
 package access
 
 import (
+	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -16,6 +18,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 )
 
 // Scope is what a token opens.
@@ -210,15 +215,23 @@ func (s *TokenStore) reload() error {
 	return nil
 }
 
+// tokenLockWait bounds the wait for another process, which holds the lock for the writing of a small file.
+const tokenLockWait = 5 * time.Second
+
 // update replaces the file by one with other tokens, while no other process does. Those that have expired are left out.
 func (s *TokenStore) update(act string, how func([]Token) ([]Token, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	release, err := lockTokenFile(s.path + ".lock")
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("%s: %w", act, err)
 	}
-	defer release()
+	lock := flock.New(s.path + ".lock")
+	ctx, cancel := context.WithTimeoutCause(context.Background(), tokenLockWait, errors.New("another process keeps "+lock.Path()+" locked"))
+	defer cancel()
+	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
+		return fmt.Errorf("%s: %w", act, cmp.Or(context.Cause(ctx), err))
+	}
+	defer func() { _ = lock.Unlock() }()
 	if err := s.reload(); err != nil {
 		return fmt.Errorf("%s: %w", act, err)
 	}
@@ -240,16 +253,13 @@ func writeTokenFile(path string, f tokenFile) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".tokens-*") // made with mode 0600
+	tmp, err := renameio.TempFile(filepath.Dir(path), path)
 	if err != nil {
 		return err
 	}
-	_, err = tmp.Write(append(data, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
+	defer func() { _ = tmp.Cleanup() }()
+	if _, err := tmp.Write(append(data, '\n')); err != nil {
+		return err
 	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return nil
+	return tmp.CloseAtomicallyReplace()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/internal/untrusted"
 	"clank/voice"
 )
 
@@ -164,10 +165,7 @@ func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtteran
 	}
 	delete(c.reportedAt, "hear")
 	delete(c.warned, spentKey(p))
-	text = strings.TrimSpace(text)
-	if r := []rune(text); len(r) > maxTranscript { // nobody says so much in one go
-		text = string(r[:maxTranscript]) + "…"
-	}
+	text = untrusted.Shorten(strings.TrimSpace(text), maxTranscript) // nobody says so much in one go
 	if !HasWords(text) {
 		c.allowResume(p)
 		return

@@ -3,6 +3,8 @@ package conversation
 import (
 	"strings"
 	"unicode"
+
+	"clank/internal/untrusted"
 )
 
 // HasWords reports whether there is more in s than signs.
@@ -43,9 +45,5 @@ const maxLabel = 60
 
 // taskLabel is a spoken request in a few words, as people read it in a list of what runs.
 func taskLabel(text string) string {
-	r := []rune(strings.Join(strings.Fields(text), " "))
-	if len(r) > maxLabel {
-		return "spoken: " + string(r[:maxLabel-1]) + "…"
-	}
-	return "spoken: " + string(r)
+	return "spoken: " + untrusted.ShortenLine(text, maxLabel)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/internal/untrusted"
 	"clank/llm"
 )
 
@@ -80,11 +81,7 @@ func (s *Session) clean(text string) string {
 	if s.Key != "" {
 		text = strings.ReplaceAll(text, s.Key, "[key]")
 	}
-	const most = 300
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	return strings.Join(strings.Fields(text), " ")
+	return untrusted.ShortenLine(text, 300)
 }
 
 // kindOf tells failures apart by code or type, and what to do about each.

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/google/renameio/v2"
 )
 
 const announcementFile = "control.json"
@@ -57,17 +59,17 @@ func Announce(home, url, token string) (remove func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("announce the control server: %w", err)
 	}
-	tmp, err := os.CreateTemp(home, announcementFile+".*") // readable by its owner alone
+	path := filepath.Join(home, announcementFile)
+	file, err := renameio.TempFile(home, path) // readable by its owner alone
 	if err != nil {
 		return nil, fmt.Errorf("announce the control server: %w", err)
 	}
-	path := filepath.Join(home, announcementFile)
-	_, err = tmp.Write(mine)
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
+	defer func() { _ = file.Cleanup() }()
+	if _, err := file.Write(mine); err != nil {
+		return nil, fmt.Errorf("announce the control server: %w", err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("announce the control server: %w", errors.Join(err, os.Remove(tmp.Name())))
+	if err := file.CloseAtomicallyReplace(); err != nil {
+		return nil, fmt.Errorf("announce the control server: %w", err)
 	}
 	return func() {
 		if now, err := os.ReadFile(path); err == nil && string(now) == string(mine) {

@@ -13,12 +13,12 @@ import (
 
 // What things take on the server's side, from the contract's limits.
 const (
-	stateTime       = 25 * time.Second // what only looks at or changes the server's state
-	pageTime        = 20 * time.Second // what works on a page, unless it says how long
-	transferTime    = 120 * time.Second
-	launchTime      = 60 * time.Second // a first start with its profile, and a second try
-	networkSlack    = 5 * time.Second
-	maxTimeout      = 120 * time.Second // no single timeoutMs counts for more
+	stateTime    = 25 * time.Second // what only looks at or changes the server's state
+	pageTime     = 20 * time.Second // what works on a page, unless it says how long
+	transferTime = 120 * time.Second
+	launchTime   = 60 * time.Second // a first start with its profile, and a second try
+	networkSlack = 5 * time.Second
+	maxTimeout   = 120 * time.Second // no single timeoutMs counts for more
 )
 
 // CallTime is how long a call may take.

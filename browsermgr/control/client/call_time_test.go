@@ -31,7 +31,7 @@ func TestTheWaitForAnAnswerNeverCutsWhatTheServerKeeps(t *testing.T) {
 		"fill":                   {"POST /act", "", `{"kind":"fill","fields":[{"ref":"e1"},{"ref":"e2"},{"ref":"e3"},{}]}`, launch + slack + guard + 24*time.Second},
 		"batch": {
 			"POST /act", "", `{"kind":"batch","actions":[{"kind":"click"},{"kind":"batch","actions":[{"kind":"evaluate","timeoutMs":1000}]}]}`,
-			launch + slack + 4*guard + 9*time.Second,
+			launch + slack + 2*guard + 9*time.Second,
 		},
 		"download":            {"POST /download", "", `{}`, launch + slack + guard + 120*time.Second},
 		"garbage as a time":   {"POST /navigate", "", `{"timeoutMs":"soon"}`, launch + slack + guard + 20*time.Second},

@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"clank/sessions/access"
 )
 
 // MaxAnswer is the most bytes of one answer that are read.
@@ -56,7 +58,7 @@ func New(cfg Config) (*Client, error) {
 		IdleConnTimeout:        time.Minute,
 		DisableCompression:     true,
 	}
-	if !isLoopback(base.Hostname()) {
+	if !access.IsLoopback(base.Hostname()) {
 		transport.Proxy = http.ProxyFromEnvironment
 	}
 	return &Client{
@@ -167,7 +169,7 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 }
 
 // sendsSecret reports whether the secret may go to this server.
-func (c *Client) sendsSecret() bool { return c.secret.AnyHost || isLoopback(c.base.Hostname()) }
+func (c *Client) sendsSecret() bool { return c.secret.AnyHost || access.IsLoopback(c.base.Hostname()) }
 
 // explain adds the way out to a refusal that comes from a secret which was kept back, missing or wrong.
 func (c *Client) explain(err *Error) error {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"clank/internal/untrusted"
 )
 
 // Sentinels for calls that got no answer, or none that can be read.
@@ -75,8 +77,5 @@ func excerpt(data []byte) string {
 	text := strings.Join(strings.FieldsFunc(string(data[:min(len(data), 4*most)]), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError
 	}), " ")
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
+	return untrusted.Shorten(text, most)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -124,13 +123,4 @@ func parseURL(address string) (*url.URL, error) {
 	}
 	u.RawQuery, u.Fragment = "", ""
 	return u, nil
-}
-
-// isLoopback reports whether host, as in a URL, is this machine without asking anybody.
-func isLoopback(host string) bool {
-	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }

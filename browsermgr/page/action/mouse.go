@@ -16,6 +16,7 @@ type readyArg struct {
 	Guard    bool   `json:"guard"`
 	Strict   bool   `json:"strict"`
 	Remote   bool   `json:"remote"`
+	Axis     string `json:"axis,omitempty"` // x or y: what scrolls along it, rather than the element in it
 	Timeout  int64  `json:"timeout"`
 }
 

@@ -194,6 +194,15 @@ func (d *performer) press(ctx context.Context, a Action) error {
 	})
 }
 
+// Copies reports whether the action presses keys that put what is selected on the clipboard, while these modifiers are down.
+func Copies(a Action, held int) bool {
+	if a.Kind != actiontable.KindPress && a.Kind != actiontable.KindKeyDown {
+		return false
+	}
+	c, err := frame.ParseChord(a.Key)
+	return err == nil && c.WithModifiers(held).Copies()
+}
+
 // pressChord presses keys and holds them for a while; end sends what lets them go.
 func (d *performer) pressChord(ctx context.Context, c frame.Chord, holdMs int, end func(context.Context, ...proto.Request) error) error {
 	if holdMs <= 0 {

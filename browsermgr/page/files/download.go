@@ -10,6 +10,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
+	"clank/internal/untrusted"
 )
 
 // downloadWaiter takes the next download of a tab. Its fields belong to the desk's lock.
@@ -69,7 +70,7 @@ func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expecte
 		return tab.RunExclusive(ctx, saveLimit, func(ctx context.Context) error {
 			other, err := frame.CallFunction[string](ctx, tab.MainFrame(), saveDocumentScript, nil, expected)
 			if err == nil && other != "" {
-				err = fmt.Errorf("%w: it shows %s", ErrOtherDocument, shortURL(other))
+				err = fmt.Errorf("%w: it shows %s", ErrOtherDocument, untrusted.Shorten(other, maxToldURL))
 			}
 			return err
 		})
@@ -109,7 +110,7 @@ func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path strin
 	}
 	got, err := d.awaitItem(ctx, it, tab.Browser().Done())
 	if err != nil {
-		return Download{}, fmt.Errorf("download %s: %w", shortURL(got.URL), err)
+		return Download{}, fmt.Errorf("download %s: %w", untrusted.Shorten(got.URL, maxToldURL), err)
 	}
 	return got, nil
 }
@@ -148,14 +149,8 @@ func (d *Transfers) clearWaiter(c *tabTransfers, w *downloadWaiter, err error) (
 	return w.it, err
 }
 
-// shortURL shortens an address that may hold a whole file.
-func shortURL(url string) string {
-	const longest = 200
-	if len(url) > longest {
-		return url[:longest] + "…"
-	}
-	return url
-}
+// maxToldURL is how many characters of an address an error tells: it may hold a whole file.
+const maxToldURL = 200
 
 // Downloads lists what a tab has downloaded or is downloading, oldest first, at most 50.
 func (d *Transfers) Downloads(tab *page.Tab) []Download {

@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
+	"clank/internal/untrusted"
 )
 
 // The classes of what an action sets off. The words are those of the settings.
@@ -265,7 +266,7 @@ func (v scriptVerdict) toJudgement() Judgement {
 		j.Classes = append(slices.Clip(j.Classes), ClassLeave)
 	}
 	slices.SortFunc(j.Classes, func(a, b string) int { return slices.Index(classWeight, a) - slices.Index(classWeight, b) })
-	j.Detail = clipText(strings.Join(v.Names, " / "), 200)
+	j.Detail = untrusted.Shorten(strings.Join(v.Names, " / "), 200)
 	j.Text = describeClasses(j, v.Kinds, here)
 	return j
 }
@@ -311,11 +312,4 @@ func hostOf(address string) string {
 		return ""
 	}
 	return u.Host
-}
-
-func clipText(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

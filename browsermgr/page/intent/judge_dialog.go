@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"clank/browsermgr/page"
+	"clank/internal/untrusted"
 )
 
 var dialogPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
@@ -23,7 +24,7 @@ func JudgeDialog(d page.Dialog, at string) Judgement {
 		return Judgement{}
 	}
 	text := foldText(d.Message)
-	v := scriptVerdict{At: at, Names: []string{clipText(cleanLine(d.Message), 200)}}
+	v := scriptVerdict{At: at, Names: []string{untrusted.Shorten(cleanLine(d.Message), 200)}}
 	for _, class := range []string{ClassBuy, ClassDelete, ClassSend} {
 		if dialogPatterns()[class].MatchString(text) || class == ClassDelete && dialogPatterns()["remove"].MatchString(text) {
 			v.Classes = append(v.Classes, class)

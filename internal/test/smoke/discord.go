@@ -20,7 +20,7 @@ func (s *smokeRun) serveAgain(ctx context.Context) (string, error) {
 	}
 	r := &discordRoom{Server: d, clank: d.CreateBot("clank", "secret"), ada: d.CreateUser("ada")}
 	r.guild = d.CreateGuild("home", r.ada)
-	d.AddMember(r.guild, r.clank.ShapeUser)
+	d.AddMember(r.guild, r.clank.User)
 	r.channel = d.CreateChannel(r.guild, "general")
 	s.discord = r
 	env := []string{"DISCORD_TOKEN=" + r.clank.Token, "CLANK_DISCORD_API=" + d.URL}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"clank/internal/untrusted"
 	"clank/voice"
 )
 
@@ -82,7 +83,7 @@ func (s *QueuedSentence) startSynthesis(ctx context.Context) {
 		defer close(s.packets)
 		for opus, err := range s.Sound(ctx) {
 			if err != nil {
-				s.synthesisErr = fmt.Errorf("make %q audible: %w", shortText(s.Text), err)
+				s.synthesisErr = fmt.Errorf("make %q audible: %w", untrusted.Shorten(s.Text, 40), err)
 				return
 			}
 			select {
@@ -109,12 +110,4 @@ func (m *Player) wakeRun() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.signal()
-}
-
-func shortText(text string) string {
-	const most = 40
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
 }

@@ -130,9 +130,12 @@ func (a Action) Value(name string) any {
 	return reflect.ValueOf(a).Field(i).Interface()
 }
 
-// has reports whether a value is given for the field. A text that is none of the values it may have counts as none.
-func (a Action) has(p Param) bool {
-	switch v := a.Value(p.Name).(type) {
+// has reports whether a value is given for the field.
+func (a Action) has(p Param) bool { return isGiven(p, a.Value(p.Name)) }
+
+// isGiven reports whether a value says something. A text that is none of the values it may have does not.
+func isGiven(p Param, v any) bool {
+	switch v := v.(type) {
 	case string:
 		if p.Enum != nil {
 			return slices.Contains(p.Enum, v)
@@ -146,8 +149,10 @@ func (a Action) has(p Param) bool {
 		return v != 0 && !math.IsNaN(v)
 	case []string:
 		return len(v) > 0
+	case []any:
+		return len(v) > 0
 	case []Field:
-		return len(a.NamedFields()) > 0
+		return slices.ContainsFunc(v, func(f Field) bool { return strings.TrimSpace(f.Ref) != "" })
 	}
 	return false
 }

@@ -20,7 +20,7 @@ func (a Action) Check() error {
 			return err
 		}
 	}
-	return s.need(a)
+	return need(s.Kind, s.Params, s.Needs, a.has)
 }
 
 // UnknownKind is the error for a kind that cannot be asked for there.
@@ -31,15 +31,15 @@ func UnknownKind(in Surface, kind Kind) error {
 }
 
 // need reports the first group of fields of which none is given.
-func (s *Spec) need(a Action) error {
-	for _, group := range s.Needs {
-		if slices.ContainsFunc(s.Params, func(p Param) bool { return slices.Contains(group, p.Name) && a.has(p) }) {
+func need(kind Kind, params []Param, groups [][]string, given func(Param) bool) error {
+	for _, group := range groups {
+		if slices.ContainsFunc(params, func(p Param) bool { return slices.Contains(group, p.Name) && given(p) }) {
 			continue
 		}
 		if len(group) > 2 {
-			return fault.Invalidf("%s requires at least one of %s", s.Kind, strings.Join(group, ", "))
+			return fault.Invalidf("%s requires at least one of %s", kind, strings.Join(group, ", "))
 		}
-		return fault.Invalidf("%s requires %s", s.Kind, strings.Join(group, " or "))
+		return fault.Invalidf("%s requires %s", kind, strings.Join(group, " or "))
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ const GuardTime = 250 * time.Millisecond
 
 // Wait is how long the answer to a request to act may take to come.
 type Wait struct {
-	Actions  int           // batches included
+	Actions  int           // a batch counts as those in it
 	Limit    time.Duration // of all actions, one after the other
 	Explicit bool          // the request itself says how long
 }
@@ -90,14 +90,11 @@ func WaitFor(body map[string]any) Wait {
 }
 
 func (w *Wait) add(body map[string]any, depth int) {
-	if w.Actions++; w.Actions > MaxBatchActions+1 {
-		return
-	}
 	kind, _ := ScalarText(body["kind"])
 	if Kind(kind) == KindBatch {
 		entries, _ := body["actions"].([]any)
 		for _, entry := range entries {
-			if one, ok := entry.(map[string]any); ok && depth < MaxBatchDepth {
+			if one, ok := entry.(map[string]any); ok && depth < MaxBatchDepth && w.Actions < MaxBatchActions {
 				w.add(one, depth+1)
 			}
 		}
@@ -110,4 +107,5 @@ func (w *Wait) add(body map[string]any, depth int) {
 	}
 	w.Explicit = w.Explicit || a.TimeoutMs > 0 || a.TimeMs > 0
 	w.Limit += a.Limit()
+	w.Actions++
 }

@@ -49,8 +49,8 @@ func TestTheAnswerToABatchIsWaitedForAsDeepAsOneIsDone(t *testing.T) {
 		want actiontable.Wait
 	}{
 		{nested(0), actiontable.Wait{Actions: 1, Limit: time.Second, Explicit: true}},
-		{nested(5), actiontable.Wait{Actions: 6, Limit: time.Second, Explicit: true}},
-		{nested(6), actiontable.Wait{Actions: 6}}, // which is refused
+		{nested(5), actiontable.Wait{Actions: 1, Limit: time.Second, Explicit: true}},
+		{nested(6), actiontable.Wait{}}, // which is refused
 		{`{"kind":"dance","timeoutMs":1}`, actiontable.Wait{Actions: 1, Limit: 8 * time.Second}},
 		{`{"kind":"wait","timeMs":"soon","fn":"1"}`, actiontable.Wait{Actions: 1, Limit: 20 * time.Second}},
 	} {

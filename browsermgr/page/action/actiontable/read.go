@@ -27,6 +27,18 @@ func (v Values) Bool(name string) bool {
 	return b
 }
 
+// Int returns a whole number, or 0.
+func (v Values) Int(name string) int {
+	n, _ := v[name].(int)
+	return n
+}
+
+// Texts returns a list of texts.
+func (v Values) Texts(name string) []string {
+	list, _ := v[name].([]string)
+	return list
+}
+
 // Read finds the kind and reads what was given for it, see [Spec.Read].
 func Read(in Surface, kind Kind, given map[string]any) (*Spec, Values, error) {
 	s, ok := Lookup(in, kind)
@@ -50,27 +62,33 @@ func (s *Spec) Read(in Surface, given map[string]any) (Values, error) {
 		if v := given[p.Name]; v != nil {
 			r.read(p, v)
 		}
-		if p.Required && r.values[p.Name] == nil {
-			r.missing = append(r.missing, p.Name)
-		}
 		if p.Type == Coordinate && r.values[p.Name] == nil {
 			r.values[p.Name] = math.NaN() // which no check accepts
 		}
 	}
-	// What an element needs is told after the need of an element.
-	if r.err == nil && len(r.missing) > 0 && (len(s.Needs) == 0 || s.need(s.Action(r.values)) == nil) {
-		r.failf("%s requires %s", s.Kind, r.missing[0])
+	if r.err == nil {
+		r.err = need(s.Kind, params, s.Needs, func(p Param) bool {
+			_, number := r.values[p.Name].(int)
+			return number || isGiven(p, r.values[p.Name])
+		})
+	}
+	for _, p := range params {
+		switch v := r.values[p.Name]; v.(type) {
+		case string, []string, nil:
+			if p.Required && !isGiven(p, v) && (v == nil || p.Type != Verbatim) {
+				r.failf("%s requires %s", s.Kind, p.Name)
+			}
+		}
 	}
 	return r.values, r.err
 }
 
 // reader reads the values of one action.
 type reader struct {
-	kind    Kind
-	strict  bool
-	values  Values
-	missing []string
-	err     error
+	kind   Kind
+	strict bool
+	values Values
+	err    error
 }
 
 func (r *reader) failf(format string, args ...any) {
@@ -101,11 +119,13 @@ func (r *reader) read(p Param, given any) {
 	switch {
 	case want == "" && value != nil:
 		r.values[p.Name] = value
-	case want == "":
+	case r.strict && want != "":
+		r.failf("%s %s must be %s", r.kind, p.Name, want)
 	case strings.HasSuffix(want, "."): // a number
-		r.failf("%s must be %s", r.label(p), want)
-	case r.strict:
-		r.failf("%s must be %s", r.label(p), want)
+		r.failf("%s must be %s", p.Name, want)
+	}
+	if n, ok := value.(int); ok && r.strict && p.Max > 0 && n > p.Max {
+		r.failf("%s %s exceeds maximum of %d", r.kind, p.Name, p.Max)
 	}
 	if text, ok := value.(string); ok && p.Enum != nil && text != "" && !slices.Contains(p.Enum, text) {
 		if p.Ignored {
@@ -114,13 +134,6 @@ func (r *reader) read(p Param, given any) {
 		}
 		r.failf("%s", badChoice(r.kind, p, text))
 	}
-}
-
-func (r *reader) label(p Param) string {
-	if r.strict {
-		return string(r.kind) + " " + p.Name
-	}
-	return p.Name
 }
 
 func badChoice(kind Kind, p Param, text string) string {

@@ -71,9 +71,11 @@ const (
 	Points             // "x, y" each
 	Entries            // of a fill: {ref, type, value}
 	Requests           // actions
+	Request            // an action
 )
 
-// String is the type in words of JSON: string, boolean, integer, number, array (of strings) or objects (an array of them).
+// String is the type in words of JSON: string, boolean, integer, number, object, array (of strings) or objects (an array of
+// them).
 func (t Type) String() string {
 	switch t {
 	case Bool:
@@ -86,6 +88,8 @@ func (t Type) String() string {
 		return "array"
 	case Entries, Requests:
 		return "objects"
+	case Request:
+		return "object"
 	default:
 		return "string"
 	}
@@ -131,6 +135,32 @@ func (p Param) Flag() string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// Schema describes a value of the field as JSON Schema does.
+func (p Param) Schema() map[string]any {
+	schema := map[string]any{"type": p.Type.String()}
+	switch p.Type.String() {
+	case "array":
+		schema["items"] = map[string]any{"type": "string"}
+	case "objects":
+		schema["type"], schema["items"] = "array", map[string]any{"type": "object"}
+	case "integer":
+		schema["minimum"] = 1
+		if p.Type == Natural {
+			schema["minimum"] = 0
+		}
+	}
+	if p.Enum != nil {
+		schema["enum"] = p.Enum
+	}
+	if p.Max != 0 {
+		schema["maximum"] = p.Max
+	}
+	if p.About != "" {
+		schema["description"] = p.About
+	}
+	return schema
 }
 
 // Specs lists all actions, the usual ones first. The list and what it holds is not to be changed.

@@ -100,13 +100,13 @@ func table() []Spec {
 			Params: []Param{ref, selector}, Command: "scrollintoview", Args: []string{"ref"},
 		},
 		{
-			Kind: KindScroll, About: "scroll the page", Limit: waiting,
+			Kind: KindScroll, About: "scroll the page or an element", Limit: waiting,
 			Params: []Param{
-				selector.only(Window),
+				ref.about("scroll this element, or what it scrolls in, in place of the page"), selector.only(Window),
 				{Name: "direction", About: "down if left out", Enum: []string{"up", "down", "left", "right"}},
 				{Name: "pixels", Type: Natural, About: "most of what is in view if left out"},
 			},
-			Sketch: "{direction}", Command: "scroll",
+			Sketch: "{direction,ref?}", Command: "scroll", Args: []string{"ref"},
 		},
 		{
 			Kind: KindDrag, About: "drag one element onto another", Limit: interaction, MayClose: true,
