@@ -10,7 +10,7 @@ export GOFLAGS ?= -trimpath
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus bench-peers conformance range chromium speech clean help
+.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus bench-peers conformance range chromium speech clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -27,6 +27,11 @@ speech: ## find or install what tests of calls speak and hear with
 build: ## build the one static binary, bin/clank
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/clank
 	@dd if=$(BIN) of=$(BIN).copy bs=1048576 2>/dev/null && chmod 755 $(BIN).copy && mv $(BIN).copy $(BIN) # starts sooner: see docs/performance.md
+
+man: ## write a manual page for each command into bin/man
+	@mkdir -p bin/man/man1
+	@$(GO) test ./cmd/clank -count=1 -run '^TestEveryCommandHasAManualPage$$' -man.dir $(abspath bin/man/man1) >/dev/null
+	@echo "bin/man: see it with  man -M bin/man clank"
 
 test: chromium speech ## run all tests (PACKAGES=./...)
 	@$(GO) test $(TESTFLAGS) -p 3 -parallel 4 $(or $(PACKAGES),./...)
@@ -88,7 +93,8 @@ range: chromium build ## pages that try to reach what they must not, with and wi
 	@mkdir -p .cache && $(GO) build -o .cache/hostile ./internal/test/hostile && .cache/hostile -every $(or $(EVERY),1) $(BIN)
 
 conformance: chromium build ## the control API's contract against the running binary
-	@$(GO) run ./internal/test/controltest $(BIN)
+	@mkdir -p .cache && $(GO) test -c -o .cache/contract ./browsermgr/control
+	@.cache/contract -test.run '^TestContract$$' -test.timeout 20m -control.bin $(BIN)
 
 clean: ## remove what was built
 	rm -rf bin .cache

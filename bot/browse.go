@@ -133,7 +133,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	}
 	p := b.startProgress(ctx, where, work.ID, handle)
 	rec, err := b.Tasks.Run(ctx, sessions.Task{
-		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Profile: o.profile, MaxSteps: o.steps,
+		SessionID: session, Prompt: prompt, Origin: from, Runtime: o.runtime, Profile: o.profile, MaxSteps: o.steps, Typed: true,
 	}, func(e sessions.Event) { p.handleEvent(1, o.task, e) })
 	p.stop()
 	text, footer := outcomeText(ctx, rec, err)

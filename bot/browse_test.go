@@ -21,7 +21,7 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 	it := s.browse(s.ada, discordtest.Args{"task": "find *lamps*", "session": "old", "runtime": "openai_computer_use", "steps": 7})
 	k := s.next()
 	want := sessions.Task{
-		SessionID: "old", Prompt: "find *lamps*", Runtime: "openai_computer_use", MaxSteps: 7,
+		SessionID: "old", Prompt: "find *lamps*", Runtime: "openai_computer_use", MaxSteps: 7, Typed: true,
 		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}},
 	}
 	if diff := cmp.Diff(want, k.Task); diff != "" {
@@ -366,7 +366,7 @@ func TestAChannelThatIsClosedToTheBotIsReplacedByADirectMessage(t *testing.T) {
 	s.open()
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
-	s.Overwrite(s.room, s.account.ShapeUser, discordtest.Role{}, 0, discordtest.SendMessages)
+	s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.SendMessages)
 	s.ForgetInteraction(it.ID)
 	k.done("the answer")
 	s.message(s.OpenDM(s.ada, s.account), "the answer")
@@ -376,7 +376,7 @@ func TestWordsGoOutWherePicturesMayNot(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.plainBrain()
 	s.open()
-	s.Overwrite(s.room, s.account.ShapeUser, discordtest.Role{}, 0, discordtest.AttachFiles)
+	s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.AttachFiles)
 	s.say(s.room, s.ada, s.account.Mention()+" lamps")
 	s.next().done("the answer", picture(1))
 	if got := s.message(s.room, "the answer"); !strings.Contains(got.Content, "could not be attached") {

@@ -92,7 +92,11 @@ func TestPeopleSeeTheActsCountedAlone(t *testing.T) {
 		close(pauses[i])
 	}
 	got := s.answer(it, "three lamps\n-# 3 steps")
-	for _, v := range s.History(got.Original.ID) {
+	all := s.History(got.Original.ID)
+	if len(all) < len(seen)+1 {
+		t.Errorf("the message was shown in %d versions, want at least %d", len(all), len(seen)+1)
+	}
+	for _, v := range all {
 		if strings.Contains(v.Content, "Step 4") {
 			t.Errorf("a thought was counted: %q", v.Content)
 		}
@@ -112,9 +116,16 @@ func TestOnlyThoseWhoWaitAreToldTheirPlace(t *testing.T) {
 	got := s.answer(it, "Starting.")
 	k.done("ok")
 	s.answer(it, "ok")
+	waited := 0
 	for _, v := range s.History(got.Original.ID) {
-		if strings.Contains(v.Content, "Waiting") && !strings.Contains(v.Content, "number 3 in line") {
+		if !strings.Contains(v.Content, "Waiting") {
+			continue
+		}
+		if waited++; !strings.Contains(v.Content, "number 3 in line") {
 			t.Errorf("it says %q", v.Content)
 		}
+	}
+	if waited != 1 {
+		t.Errorf("a place in line was told %d times, want once", waited)
 	}
 }

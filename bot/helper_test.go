@@ -57,7 +57,7 @@ func newStage(t *testing.T, cfg discordtest.Config) *stage {
 	d.AddMember(s.guild, s.ada)
 	d.AddMember(s.guild, s.bob)
 	d.AddMember(s.guild, s.mod, d.CreateRole(s.guild, "moderators", discordtest.ManageMessages))
-	d.AddMember(s.guild, s.account.ShapeUser)
+	d.AddMember(s.guild, s.account.User)
 	s.room = d.CreateChannel(s.guild, "general")
 	s.bot = &bot.Bot{
 		Token: "secret", Tasks: s.tasks, Assistant: s.replier, Scopes: s.scopes, Questions: s.desk, IsStop: cancel.IsStop,

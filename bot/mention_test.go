@@ -49,6 +49,7 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 		t.Errorf("reply = %+v", got)
 	}
 	want := assistant.Turn{
+		Typed:  true,
 		Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID, UserName: "ada", Roles: []string{}},
 		Lines:  []assistant.ChatLine{{Speaker: "bob", Text: "I was here before"}, {Speaker: "ada", Text: "hi there"}},
 	}
@@ -81,9 +82,9 @@ func TestWhoIsAnswered(t *testing.T) {
 	turns := s.answering("ok")
 	s.open()
 	robot := s.CreateBot("robot", "other")
-	s.AddMember(s.guild, robot.ShapeUser)
+	s.AddMember(s.guild, robot.User)
 	s.say(s.room, s.ada, "not for the bot")
-	s.say(s.room, robot.ShapeUser, s.account.Mention()+" said a robot")
+	s.say(s.room, robot.User, s.account.Mention()+" said a robot")
 	s.say(s.OpenDM(s.ada, s.account), s.ada, "in private")
 	if got := s.turn(turns); got.Lines[len(got.Lines)-1].Text != "in private" || got.Origin.Guild != "" {
 		t.Errorf("answered %+v", got)

@@ -2,7 +2,6 @@ package bot_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -196,20 +195,7 @@ func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.open()
 	s.Overwrite(s.room, s.bob, discordtest.Role{}, discordtest.ManageMessages, 0)
-	root := s.say(s.room, s.ada, "let us talk below")
-	req, err := http.NewRequestWithContext(s.ctx(), http.MethodPost, s.URL+"/api/v9/channels/"+s.room.ID+"/messages/"+root.ID+"/threads",
-		strings.NewReader(`{"name":"below"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bot secret")
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil || resp.StatusCode >= 300 {
-		t.Fatal(resp, err)
-	}
-	resp.Body.Close()
-	thread := discordtest.Channel{ID: root.ID, GuildID: s.guild.ID}
+	thread := s.CreateThread(s.room, "below")
 	it, err := s.SlashCommand(thread, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
 	if err != nil {
 		t.Fatal(err)
@@ -245,11 +231,11 @@ func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
 	s.plainBrain()
 	s.open()
 	robot := s.CreateBot("robot", "other")
-	s.AddMember(s.guild, robot.ShapeUser)
+	s.AddMember(s.guild, robot.User)
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
-	s.say(s.room, robot.ShapeUser, "stop")
-	s.say(s.room, robot.ShapeUser, s.account.Mention()+" stop")
+	s.say(s.room, robot.User, "stop")
+	s.say(s.room, robot.User, s.account.Mention()+" stop")
 	hook := `{"id":"5","type":0,"channel_id":"` + s.room.ID + `","guild_id":"` + s.guild.ID + `","content":"stop","webhook_id":"7","author":{"id":"` + s.ada.ID + `","username":"ada"}}`
 	if err := s.Dispatch(s.account, "MESSAGE_CREATE", hook); err != nil {
 		t.Fatal(err)

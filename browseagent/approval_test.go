@@ -3,6 +3,7 @@ package browseagent_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -191,5 +192,62 @@ func TestWhatCannotBeJudgedIsNotDone(t *testing.T) {
 	}
 	if last := acts(steps)[1]; !last.Failed || !strings.Contains(last.Text, "the page does not answer") {
 		t.Errorf("the step says %+v", last)
+	}
+}
+
+// literal are the questions that a literal model's click on "Buy" leads to, and whether each is in the words of the prompt.
+func literal(a *asker) (words []bool) {
+	for _, q := range a.questions {
+		words = append(words, q.Literal)
+	}
+	return words
+}
+
+const buyInWords = `open the demo shop, click "Buy"`
+
+func TestTheLiteralModelDoesWhatThePromptSays(t *testing.T) {
+	for name, tt := range map[string]struct {
+		typed   []bool // of the tasks of the session, the last of which buys
+		prompts []string
+		note    string
+		restart bool
+		want    []bool
+	}{
+		"typed":                                 {typed: []bool{true}, prompts: []string{buyInWords}, want: []bool{true}},
+		"typed after typed":                     {typed: []bool{true, true}, prompts: []string{"open the demo shop, read", buyInWords}, want: []bool{true}},
+		"typed after what nobody typed":         {typed: []bool{false, true}, prompts: []string{"open the demo shop, read", buyInWords}, want: []bool{false}},
+		"typed after that, and after a restart": {typed: []bool{false, true}, prompts: []string{"open the demo shop, read", buyInWords}, restart: true, want: []bool{false}},
+		"typed, after a restart":                {typed: []bool{true, true}, prompts: []string{"open the demo shop, read", buyInWords}, restart: true, want: []bool{true}},
+		"said while it runs":                    {typed: []bool{true}, prompts: []string{buyInWords}, note: buyInWords, want: []bool{true, false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, _, a := newWary(allowed)
+			withPlain(b)
+			for i, prompt := range tt.prompts {
+				b.task.Prompt, b.task.Typed, b.task.Inbox = prompt, tt.typed[i], &sessions.Inbox{}
+				if tt.note != "" {
+					b.task.Inbox.Add(sessions.Note{By: "@ada", Text: tt.note})
+				}
+				_, steps := b.answer(t)
+				if tt.restart {
+					b.session.Memory = steps[len(steps)-1].Memory
+					again, _, _ := newWary(allowed)
+					again.agent.Approver, again.session = a, b.session
+					b = withPlain(again)
+				}
+			}
+			if got := literal(a); !slices.Equal(got, tt.want) {
+				t.Errorf("in the words of the prompt: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAModelThatDecidesForItselfIsNeverLiteral(t *testing.T) {
+	b, _, a := newWary(allowed, buying...)
+	b.task.Typed = true
+	b.answer(t)
+	if got := literal(a); !slices.Equal(got, []bool{false}) {
+		t.Errorf("in the words of the prompt: %v, want one question that is not", got)
 	}
 }

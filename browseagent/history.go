@@ -13,6 +13,7 @@ import (
 type history struct {
 	entries []entry
 	dropped bool // the oldest entries were dropped
+	foreign bool // not all that was asked for was typed by a person
 }
 
 // entry is one message and what may be left out of it when it is old. Messages
@@ -38,7 +39,9 @@ func (b longResult) showsPage() bool { return b.Section == sectionPage || b.Sect
 // omittedImage stands for a picture that is no longer in the conversation.
 const omittedImage = "(the picture is left out)"
 
-func (h *history) addPrompt(text string) {
+// addPrompt begins a task, or what was asked for beside it. typed says that a person typed it.
+func (h *history) addPrompt(text string, typed bool) {
+	h.foreign = h.foreign || !typed
 	h.entries = append(h.entries, entry{Message: llm.UserText(text), Prompt: true})
 }
 

@@ -18,10 +18,10 @@ type Logins interface {
 	// Where says where a login, or its one-time code, would be filled in: the origin of the document, and what is to be
 	// done there in a sentence for the person who is asked. It gives nothing away.
 	Where(ctx context.Context, s sessions.Session, t sessions.Task, name string, code bool) (origin, about string, err error)
-	// Fill fills user name and password of a login into the page of a session. If at is not empty, somebody has agreed to
-	// log in at that origin: they are sent, too. The notes say what was done. It checks anew whether the task may, and
-	// whether the page is one that the login is for.
-	Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error)
+	// Fill fills user name and password of a login into the page of a session, and with submit sends them. Somebody has
+	// agreed to log in at the origin at; nothing is revealed for another one. The notes say what was done. It checks anew
+	// whether the task may, and whether the page is one that the login is for.
+	Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string, submit bool) (notes []string, err error)
 	// FillCode fills in the login's one-time code at an origin where somebody has agreed to it.
 	FillCode(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error)
 }
@@ -69,8 +69,8 @@ func (r *run) checkLogin(name string, code bool) *callOutcome {
 	return invalidCall("There is no login %s that you may use for this. There are: %s.", agent.Quote(name), strings.Join(names, ", "))
 }
 
-// fillApproved asks a person and then uses the login where they were told that it would be used. The time they take does not
-// count.
+// fillApproved asks a person and then uses the login where they were told that it would be used, sent or not: what is filled in
+// can be sent by a click. The time they take does not count.
 func (r *run) fillApproved(ctx context.Context, t *tool, a toolArgs) callOutcome {
 	name, code := a.str("entry"), t.name == toolFillCode
 	if wrong := r.checkLogin(name, code); wrong != nil {
@@ -95,21 +95,12 @@ func (r *run) fillApproved(ctx context.Context, t *tool, a toolArgs) callOutcome
 		if code {
 			o.notes, o.err = r.agent.Logins.FillCode(ctx, r.session, r.task, name, q.Origin)
 		} else {
-			o.notes, o.err = r.agent.Logins.Fill(ctx, r.session, r.task, name, q.Origin)
+			o.notes, o.err = r.agent.Logins.Fill(ctx, r.session, r.task, name, q.Origin, a.flag("submit"))
 		}
 		return o
 	})
 	o.decision = decision
 	return o
-}
-
-// fillLogin fills a login in and leaves it unsent.
-func fillLogin(ctx context.Context, r *run, _ Page, a toolArgs) callOutcome {
-	if wrong := r.checkLogin(a.str("entry"), false); wrong != nil {
-		return *wrong
-	}
-	notes, err := r.agent.Logins.Fill(ctx, r.session, r.task, a.str("entry"), "")
-	return callOutcome{notes: notes, err: err}
 }
 
 func labelFillLogin(a toolArgs, _ elementNames) string {

@@ -32,8 +32,8 @@ func (k *keys) Where(_ context.Context, s sessions.Session, t sessions.Task, nam
 	return "https://shop.test", "Log in as ada", k.lost
 }
 
-func (k *keys) Fill(_ context.Context, s sessions.Session, t sessions.Task, name, at string) ([]string, error) {
-	k.done = append(k.done, fmt.Sprintf("fill %s%s%s[%s]", s.ID, t.ID, name, at))
+func (k *keys) Fill(_ context.Context, s sessions.Session, t sessions.Task, name, at string, submit bool) ([]string, error) {
+	k.done = append(k.done, fmt.Sprintf("fill %s%s%s[%s]%v", s.ID, t.ID, name, at, submit))
 	return []string{"filled in"}, k.err
 }
 
@@ -79,17 +79,61 @@ func TestALoginIsFilledInByItsName(t *testing.T) {
 	b := newBench(call(loginCalls...), named("fill_login", `{"entry":"shop"}`), named("fill_login", `{"entry":"bank"}`), named("fill_totp", `{"entry":"bank"}`), say("ok"))
 	k := &keys{list: []browseagent.Login{{Name: "shop", Origins: []string{"https://shop.test"}, Code: true}}}
 	b.agent.Logins = k
+	b.agent.Approver = &asker{answer: allowed}
 	_, steps := b.answer(t)
-	if got, want := strings.Join(k.done, "; "), "fill s1t1shop[]"; got != want {
+	if got, want := strings.Join(k.done, "; "), "where s1t1shopfalse; fill s1t1shop[https://shop.test]false"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	done := acts(steps)
+	if len(done) != 4 {
+		t.Fatalf("%d steps, want 4", len(done))
+	}
 	if got := done[1].Label; got != `fill in the login "shop"` || done[1].Failed {
 		t.Errorf("got %q, failed %v", got, done[1].Failed)
 	}
 	for _, d := range done[2:] {
 		if !d.Failed || !strings.Contains(d.Text, `no login "bank"`) || !strings.Contains(d.Text, `"shop"`) {
 			t.Errorf("an unknown login: %+v", d)
+		}
+	}
+}
+
+// A model that only fills a login in can send it with a click: nothing may be revealed before people agreed.
+func TestALoginThatIsNotSentIsAskedAboutToo(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		answer func(context.Context) (string, error)
+		done   string
+		asked  int
+		says   string
+		failed bool
+	}{
+		{"allowed", allowed, "where s1t1shopfalse; fill s1t1shop[https://shop.test]false", 1, "Allowed by @ada.", false},
+		{"refused", func(context.Context) (string, error) { return "", errors.New("not done: the settings refuse it") }, "where s1t1shopfalse", 1, "Not done: the settings refuse it. ", true},
+		{"nobody to ask", nil, "", 0, "Not done: a person has to agree to it, and nobody can be asked here.", true},
+	} {
+		for _, input := range []string{`{"entry":"shop"}`, `{"entry":"shop","submit":false}`} {
+			b := newBench(call(loginCalls...), named("fill_login", input), say("ok"))
+			k := &keys{list: []browseagent.Login{{Name: "shop", Origins: []string{"https://shop.test"}}}}
+			b.agent.Logins = k
+			a := &asker{answer: tt.answer}
+			if tt.answer != nil {
+				b.agent.Approver = a
+			}
+			_, steps := b.answer(t)
+			if got := strings.Join(k.done, "; "); got != tt.done {
+				t.Errorf("%s: got %s, want %s", tt.name, got, tt.done)
+			}
+			if len(a.questions) != tt.asked {
+				t.Errorf("%s: asked %+v, want %d questions", tt.name, a.questions, tt.asked)
+			}
+			done := acts(steps)
+			if len(done) != 2 {
+				t.Fatalf("%s: %d steps, want 2", tt.name, len(done))
+			}
+			if done[1].Failed != tt.failed || !strings.HasPrefix(done[1].Text, tt.says) {
+				t.Errorf("%s: failed %v, the step says %q", tt.name, done[1].Failed, done[1].Text)
+			}
 		}
 	}
 }
@@ -103,11 +147,11 @@ func TestToLogInIsAskedFirst(t *testing.T) {
 			says   string
 			failed bool
 		}{
-			{"allowed", allowed, "where s1t1shopfalse; fill s1t1shop[https://shop.test]; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
+			{"allowed", allowed, "where s1t1shopfalse; fill s1t1shop[https://shop.test]true; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
 			{"after a minute", func(context.Context) (string, error) {
 				<-time.After(time.Minute) // the person thinks
 				return "allowed by @ada", nil
-			}, "where s1t1shopfalse; fill s1t1shop[https://shop.test]; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
+			}, "where s1t1shopfalse; fill s1t1shop[https://shop.test]true; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
 			{"refused", func(context.Context) (string, error) { return "", errors.New("not done: @ada said no") }, "where s1t1shopfalse; where s1t1shoptrue", "Not done: @ada said no. ", true},
 			{"nobody to ask", nil, "", "Not done: a person has to agree to it, and nobody can be asked here.", true},
 		} {

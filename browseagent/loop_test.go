@@ -151,7 +151,7 @@ func TestUnusableCallsGoBackAndThenEnd(t *testing.T) {
 	if len(b.browser.opened) != 0 {
 		t.Error("a browser was opened for calls that mean nothing")
 	}
-	for i, want := range []string{"not a JSON object", "no tool", `"ref" is missing`} {
+	for i, want := range []string{"not a JSON object", "no tool", "browser_click requires ref"} {
 		if s := acts(steps)[i]; !s.Failed || !strings.Contains(s.Text, want) {
 			t.Errorf("act %d: failed %v, %q; want %q", i, s.Failed, s.Text, want)
 		}
@@ -164,20 +164,20 @@ func TestUnusableCallsGoBackAndThenEnd(t *testing.T) {
 
 func TestInputsAreCheckedFieldByField(t *testing.T) {
 	for _, tt := range []struct{ tool, input, want string }{
-		{"open", `{"url":" "}`, `field "url" is empty`},
-		{"open", `{"url":7}`, `field "url" must be a string`},
-		{"open", `{"url":"x","uri":"y"}`, `field "uri" is unknown (known: url)`},
-		{"click", `{"ref":"e1","button":"foot"}`, `field "button" must be one of left, right, middle`},
-		{"click", `{"ref":null}`, `field "ref" is missing`},
+		{"open", `{"url":" "}`, "browser_open requires url"},
+		{"open", `{"url":[7]}`, "browser_open url must be a string"},
+		{"open", `{"url":"x","uri":"y"}`, `browser_open has no field "uri": it takes url`},
+		{"click", `{"ref":"e1","button":"foot"}`, `browser_click button "foot": use left, right or middle`},
+		{"click", `{"ref":null}`, "browser_click requires ref"},
 		{"click", `[]`, "not a JSON object"},
-		{"type", `{"ref":"e1"}`, `field "text" is missing`},
-		{"type", `{"ref":"e1","text":"x","submit":"yes"}`, `field "submit" must be a boolean`},
-		{"select", `{"ref":"e1","values":[]}`, `field "values" must be a list`},
-		{"select", `{"ref":"e1","values":[1]}`, `field "values" must be a list`},
-		{"scroll", `{"direction":"down","pixels":1.5}`, `field "pixels" must be a whole number`},
-		{"wait", `{}`, "is needed"},
-		{"wait", `{"timeMs":60000}`, "from 0 to 30000"},
-		{"tabs", `{"action":"select"}`, `field "tab" is missing`},
+		{"type", `{"ref":"e1"}`, "browser_type requires text"},
+		{"type", `{"ref":"e1","text":"x","submit":"perhaps"}`, "browser_type submit must be true or false"},
+		{"select", `{"ref":"e1","values":[]}`, "browser_select requires values"},
+		{"select", `{"ref":"e1","values":[{}]}`, "browser_select values must be a list of strings"},
+		{"scroll", `{"direction":"down","pixels":1.5}`, "browser_scroll pixels must be a non-negative integer"},
+		{"wait", `{}`, "browser_wait requires at least one of timeMs, text, textGone, url, loadState"},
+		{"wait", `{"timeMs":60000}`, "browser_wait timeMs exceeds maximum of 30000"},
+		{"tabs", `{"action":"select"}`, "browser_tabs requires tab"},
 	} {
 		b := newBench(call(tt.tool, tt.input), say("ok"))
 		_, steps := b.answer(t)
@@ -309,6 +309,7 @@ func TestTooManyCallsInOneReplyAreNotExecuted(t *testing.T) {
 
 func TestASessionWorksOneTaskAtATime(t *testing.T) {
 	b := newBench(call("open", `{"url":"shop.test"}`), say("ok"))
+	var refusals []error
 	for step, err := range b.agent.Run(t.Context(), b.session, b.task) {
 		if err != nil {
 			t.Fatal(err)
@@ -317,9 +318,10 @@ func TestASessionWorksOneTaskAtATime(t *testing.T) {
 			continue
 		}
 		for _, err := range b.agent.Run(t.Context(), b.session, b.task) {
-			if err == nil || !strings.Contains(err.Error(), "busy") {
-				t.Errorf("got error %v from a second task at once", err)
-			}
+			refusals = append(refusals, err)
 		}
+	}
+	if len(refusals) != 1 || refusals[0] == nil || !strings.Contains(refusals[0].Error(), "busy") {
+		t.Errorf("a second task at once ended with %v, want one refusal", refusals)
 	}
 }

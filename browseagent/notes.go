@@ -61,7 +61,7 @@ func (r *run) continueAfterAnswer(ctx context.Context, end agent.Outcome) (bool,
 		for i, n := range notes {
 			further[i] = n.Text
 		}
-		r.state.history.addPrompt(strings.Join(further, "\n"))
+		r.state.history.addPrompt(strings.Join(further, "\n"), false) // it may be a model that says it
 	})
 }
 
@@ -80,7 +80,7 @@ func (r *run) offeredTools() []llm.Tool {
 				continue
 			}
 			fields = slices.Clone(fields)
-			fields[0].choices = r.set.HandOver
+			fields[0].Enum = r.set.HandOver
 		}
 		if t.availableWith(r.logins) {
 			ts = append(ts, llm.Tool{Name: t.name, Description: t.about, Schema: inputSchema(fields)})

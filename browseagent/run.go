@@ -115,7 +115,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 			return err
 		}
 	}
-	r.state.history.addPrompt(r.task.Prompt)
+	r.state.history.addPrompt(r.task.Prompt, r.task.Typed)
 	return nil
 }
 

@@ -16,12 +16,13 @@ const memoryVersion = 1
 type storedHistory struct {
 	Version int     `json:"version"`
 	Dropped bool    `json:"dropped,omitempty"`
+	Typed   bool    `json:"typed,omitempty"` // a person typed all that was asked for
 	Entries []entry `json:"entries"`
 }
 
 // marshal returns the conversation as it is stored.
 func (h *history) marshal() (json.RawMessage, error) {
-	m := storedHistory{Version: memoryVersion, Dropped: h.dropped, Entries: make([]entry, 0, len(h.entries))}
+	m := storedHistory{Version: memoryVersion, Dropped: h.dropped, Typed: !h.foreign, Entries: make([]entry, 0, len(h.entries))}
 	for _, e := range h.entries {
 		e.Parts = slices.Clone(e.Parts)
 		for i, p := range e.Parts {
@@ -64,7 +65,7 @@ func parseHistory(raw json.RawMessage) (history, error) {
 			return history{}, fmt.Errorf("read the stored conversation: entry %d: %w", i, err)
 		}
 	}
-	h := history{entries: m.Entries, dropped: m.Dropped}
+	h := history{entries: m.Entries, dropped: m.Dropped, foreign: !m.Typed}
 	h.answerOpenCalls("interrupted: the program ended")
 	return h, nil
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/untrusted"
 	"clank/llm"
 	"clank/sessions/agent"
@@ -16,91 +18,74 @@ import (
 // tool is one row of the table of what a model can do.
 type tool struct {
 	name, about string
-	fields      []inputField
+	fields      []actiontable.Param
+	needs       [][]string                                                        // of each group one field has to be given
 	check       func(a toolArgs) error                                            // of fields that depend on each other; may be nil
-	kind        string                                                            // the action of [Page.Act]; "" if run or asks is set
+	kind        string                                                            // the action of [Page.Act]; "" if run or signsIn is set
 	run         func(ctx context.Context, r *run, p Page, a toolArgs) callOutcome // p is nil for a tool that needs no page
-	asks        func(a toolArgs) bool                                             // whether it logs somebody in, see signIn
+	signsIn     bool                                                              // it uses a kept login, which people are asked about first, see signIn
 	reads       bool                                                              // it changes nothing on the page
 	noPage      bool                                                              // it works without a page
 	label       func(a toolArgs, ns elementNames) string                          // one line for people
 }
 
-var refField = inputField{name: "ref", kind: fieldText, about: `ref from the page state, such as "e12"`, required: true}
+// actionTool is a tool that does one action. names are those of its fields that the tool takes; a model has to give those
+// with a "!".
+func actionTool(name string, kind actiontable.Kind, label func(toolArgs, elementNames) string, names ...string) tool {
+	spec, _ := actiontable.Lookup(actiontable.Window, kind)
+	t := tool{name: name, kind: string(kind), about: strings.ToUpper(spec.About[:1]) + spec.About[1:] + ".", label: label}
+	for _, n := range names {
+		n, required := strings.CutSuffix(n, "!")
+		p, _ := spec.Param(actiontable.Window, n)
+		p.Required = required
+		t.fields = append(t.fields, p)
+	}
+	for _, group := range spec.Needs {
+		t.needs = append(t.needs, slices.DeleteFunc(slices.Clone(group), func(n string) bool {
+			return !slices.ContainsFunc(t.fields, func(p actiontable.Param) bool { return p.Name == n })
+		}))
+	}
+	return t
+}
 
 // toolTable is the table.
 var toolTable = []tool{
 	{
 		name: "browser_open", about: "Open a URL in the current tab.", run: openURL,
-		fields: []inputField{{name: "url", kind: fieldText, required: true}},
+		fields: []actiontable.Param{{Name: "url", Required: true}},
 		label:  func(a toolArgs, _ elementNames) string { return "open " + agent.ShortURL(a.str("url")) },
 	},
 	{
 		name: "browser_snapshot", about: "Show the whole page state again, with the refs of its elements.", run: snapshotPage, reads: true,
-		fields: []inputField{{name: "interactive", kind: fieldBool, about: "only what can be operated"}},
+		fields: []actiontable.Param{{Name: "interactive", Type: actiontable.Bool, About: "only what can be operated"}},
 		label:  func(toolArgs, elementNames) string { return "look at the page" },
 	},
-	{
-		name: "browser_click", about: "Click an element.", kind: "click",
-		fields: []inputField{refField, {name: "doubleClick", kind: fieldBool}, {name: "button", kind: fieldText, choices: []string{"left", "right", "middle"}}},
-		label:  labelClick,
-	},
-	{
-		name: "browser_type", about: "Replace what a field contains with text.", kind: "type",
-		fields: []inputField{refField, {name: "text", kind: fieldText, required: true, empty: true}, {name: "submit", kind: fieldBool, about: "press Enter afterwards"}},
-		label:  labelType,
-	},
-	{
-		name: "browser_select", about: "Select options of a list, by their value or label.", kind: "select",
-		fields: []inputField{refField, {name: "values", kind: fieldStrings, required: true}},
-		label:  labelSelect,
-	},
-	{
-		name: "browser_press", about: `Press a key or chord, such as "Enter", "ArrowDown" or "Control+a".`, kind: "press",
-		fields: []inputField{{name: "key", kind: fieldText, required: true}},
-		label:  func(a toolArgs, _ elementNames) string { return "press " + agent.Shorten(a.str("key"), 60) },
-	},
-	{
-		name: "browser_scroll", about: "Scroll the page, or to an element.", kind: "scroll",
-		fields: []inputField{
-			{name: "direction", kind: fieldText, choices: []string{"up", "down", "left", "right"}, required: true},
-			{name: "pixels", kind: fieldInteger, max: 20000, about: "800 if left out"},
-			{name: "ref", kind: fieldText, about: "scroll inside this element"},
-		},
-		label: func(a toolArgs, _ elementNames) string { return "scroll " + a.str("direction") },
-	},
-	{
-		name: "browser_hover", about: "Move the mouse over an element.", kind: "hover",
-		fields: []inputField{refField},
-		label:  func(a toolArgs, ns elementNames) string { return "point at " + ns.describe(a.str("ref")) },
-	},
-	{
-		name: "browser_back", about: "Go back to the page before.", kind: "back",
-		label: func(toolArgs, elementNames) string { return "go back" },
-	},
+	actionTool("browser_click", actiontable.KindClick, labelClick, "ref!", "doubleClick", "button"),
+	actionTool("browser_type", actiontable.KindType, labelType, "ref!", "text!", "submit"),
+	actionTool("browser_select", actiontable.KindSelect, labelSelect, "ref!", "values!"),
+	actionTool("browser_press", actiontable.KindPress, func(a toolArgs, _ elementNames) string {
+		return "press " + agent.Shorten(a.str("key"), 60)
+	}, "key!"),
+	actionTool("browser_scroll", actiontable.KindScroll, func(a toolArgs, _ elementNames) string {
+		return "scroll " + a.str("direction")
+	}, "direction!", "pixels", "ref"),
+	actionTool("browser_hover", actiontable.KindHover, func(a toolArgs, ns elementNames) string {
+		return "point at " + ns.describe(a.str("ref"))
+	}, "ref!"),
+	actionTool("browser_back", actiontable.KindBack, func(toolArgs, elementNames) string { return "go back" }),
 	{
 		name: "browser_tabs", about: "List the open tabs, go to one, open a new one or close one.", run: manageTabs, check: checkTabs,
-		fields: []inputField{
-			{name: "action", kind: fieldText, choices: []string{"list", "select", "new", "close"}, required: true},
-			{name: "tab", kind: fieldText, about: "id from the list, for select and close"},
-			{name: "url", kind: fieldText, about: "for new"},
+		fields: []actiontable.Param{
+			{Name: "action", Enum: []string{"list", "select", "new", "close"}, Required: true},
+			{Name: "tab", About: "id from the list, for select and close"},
+			{Name: "url", About: "for new"},
 		},
 		label: labelTabs,
 	},
-	{
-		name: "browser_wait", about: "Wait until all that is given has come true.", kind: "wait", check: checkWait,
-		fields: []inputField{
-			{name: "timeMs", kind: fieldInteger, max: 30000},
-			{name: "text", kind: fieldText, about: "text that appears"},
-			{name: "textGone", kind: fieldText, about: "text that disappears"},
-			{name: "url", kind: fieldText, about: "address, * stands for anything"},
-			{name: "loadState", kind: fieldText, choices: []string{"load", "domcontentloaded", "networkidle"}},
-		},
-		label: labelWait,
-	},
+	actionTool("browser_wait", actiontable.KindWait, labelWait, "timeMs", "text", "textGone", "url", "loadState"),
 	{
 		name: "browser_extract", about: "Read the text of the page or of one element.", run: extractText, reads: true,
-		fields: []inputField{{name: "ref", kind: fieldText, about: "leave out for the whole page"}},
+		fields: []actiontable.Param{{Name: "ref", About: "leave out for the whole page"}},
 		label: func(a toolArgs, ns elementNames) string {
 			if ref := a.str("ref"); ref != "" {
 				return "read " + ns.describe(ref)
@@ -112,37 +97,32 @@ var toolTable = []tool{
 		name: "browser_links", about: "List the links of the page with their addresses.", run: listLinks, reads: true,
 		label: func(toolArgs, elementNames) string { return "list the links" },
 	},
-	{
-		name: "browser_dialog", about: "Answer the dialog that the page has opened.", kind: "dialog",
-		fields: []inputField{{name: "accept", kind: fieldBool, required: true}, {name: "promptText", kind: fieldText, about: "what to enter into a prompt"}},
-		label:  labelDialog,
-	},
+	actionTool("browser_dialog", actiontable.KindDialog, labelDialog, "accept!", "promptText"),
 	{
 		name: "browser_screenshot", about: "Take a picture of the visible part of the page.", run: takeScreenshot, reads: true,
-		fields: []inputField{{name: "show", kind: fieldBool, about: "also show it to the person, with the answer"}},
+		fields: []actiontable.Param{{Name: "show", Type: actiontable.Bool, About: "also show it to the person, with the answer"}},
 		label:  func(toolArgs, elementNames) string { return "take a screenshot" },
 	},
 	{
-		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for.", run: fillLogin,
-		asks: func(a toolArgs) bool { return a.flag("submit") },
-		fields: []inputField{
-			{name: "entry", kind: fieldText, about: "name of the login", required: true},
-			{name: "submit", kind: fieldBool, about: "also send the form; a person is asked first"},
+		name: toolFillLogin, about: "Fill a kept login into the page's login form: user name and password, or the one of them that the page asks for. A person is asked first.", signsIn: true,
+		fields: []actiontable.Param{
+			{Name: "entry", About: "name of the login", Required: true},
+			{Name: "submit", Type: actiontable.Bool, About: "also send the form"},
 		},
 		label: labelFillLogin,
 	},
 	{
-		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.", asks: func(toolArgs) bool { return true },
-		fields: []inputField{{name: "entry", kind: fieldText, about: "name of the login", required: true}},
+		name: toolFillCode, about: "Fill the one-time code of a kept login into the page. A person is asked first.", signsIn: true,
+		fields: []actiontable.Param{{Name: "entry", About: "name of the login", Required: true}},
 		label:  labelFillCode,
 	},
 	{
 		name: toolHandOver, run: handOver, noPage: true, label: labelHandOver,
 		about: "Leave the rest of the task to another runtime, which goes on with the same page. One whose name ends in computer_use sees " +
 			"the screen and works it with mouse and keyboard: for canvases, maps, games and what the page state does not show.",
-		fields: []inputField{
-			{name: "runtime", kind: fieldText, required: true},
-			{name: "brief", kind: fieldText, about: "what the next one should know: what was done, what was found, what is left", required: true},
+		fields: []actiontable.Param{
+			{Name: "runtime", Required: true},
+			{Name: "brief", About: "what the next one should know: what was done, what was found, what is left", Required: true},
 		},
 	},
 	{
@@ -166,26 +146,19 @@ func findTool(c llm.ToolCall) (*tool, toolArgs, *callOutcome) {
 	if c.Malformed != "" {
 		return nil, nil, invalidCall("%s: the input is not a JSON object: %s", t.name, agent.Quote(c.Malformed))
 	}
-	a, err := decodeInput(t.fields, c.Input)
+	a, err := t.decodeInput(c.Input)
 	if err == nil && t.check != nil {
 		err = t.check(a)
 	}
 	if err != nil {
-		return nil, nil, invalidCall("%s: %v", t.name, err)
+		return nil, nil, invalidCall("%v", err)
 	}
 	return t, a, nil
 }
 
 func checkTabs(a toolArgs) error {
 	if a.str("action") == "select" && a.str("tab") == "" {
-		return errors.New(`field "tab" is missing`)
-	}
-	return nil
-}
-
-func checkWait(a toolArgs) error {
-	if a.num("timeMs") == 0 && a.str("text") == "" && a.str("textGone") == "" && a.str("url") == "" && a.str("loadState") == "" {
-		return errors.New(`one of the fields "timeMs", "text", "textGone", "url", "loadState" is needed`)
+		return errors.New("browser_tabs requires tab")
 	}
 	return nil
 }

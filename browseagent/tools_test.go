@@ -59,9 +59,15 @@ func TestToolsReachThePage(t *testing.T) {
 func TestPasswordsAreNowhereForPeopleToRead(t *testing.T) {
 	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("type", `{"ref":"e4","text":"hunter2"}`), say("ok"))
 	_, steps := b.answer(t)
+	if got := b.page(t).done(); len(got) != 2 || got[1] != "type ref=e4 text=hunter2" {
+		t.Fatalf("the page got %q, want the password to be typed", got)
+	}
+	if got := len(acts(steps)); got != 2 {
+		t.Errorf("%d acts are told, want 2", got)
+	}
 	for _, s := range steps {
 		if strings.Contains(s.Label+s.Text+string(s.Input), "hunter2") {
-			t.Errorf("step %d shows the password: %+v", s.N, s)
+			t.Errorf("step %d shows the password: %s %s %s", s.N, s.Label, s.Text, s.Input)
 		}
 	}
 }
@@ -257,7 +263,11 @@ func TestOldPageStatesAreLeftOut(t *testing.T) {
 	b.session.URL = shop
 	b.settings.HistorySnapshots = 2
 	b.answer(t)
-	for i, r := range results(b.model.asked(t, -1).Messages) {
+	rs := results(b.model.asked(t, -1).Messages)
+	if len(rs) != 4 {
+		t.Fatalf("the model has %d states, want 4", len(rs))
+	}
+	for i, r := range rs {
 		gone, whole := strings.Contains(r.Text, "(page state of step "), strings.Contains(r.Text, "\npage:\n")
 		if gone != (i < 2) || whole != (i >= 2) {
 			t.Errorf("state %d reads %q", i, r.Text)
@@ -288,17 +298,27 @@ func TestAnotherDocumentIsShownWholeAndSoIsALargeChange(t *testing.T) {
 }
 
 func TestABlindModelIsNotGivenPicturesOfASeeingOne(t *testing.T) {
+	pictures := func(ms []llm.Message) (n int) {
+		for _, m := range ms {
+			for _, p := range m.Parts {
+				if p.Image != nil || (p.Result != nil && p.Result.Images != nil) {
+					n++
+				}
+			}
+		}
+		return n
+	}
 	b := newBench(call("screenshot", `{}`), say("I see."))
 	b.answer(t)
+	if n := pictures(b.model.asked(t, 1).Messages); n != 1 {
+		t.Fatalf("the seeing model has %d pictures, want 1", n)
+	}
 	b.script(say("ok"))
 	b.model.caps = llm.Caps{Tools: true}
 	b.answer(t)
-	for _, m := range b.model.asked(t, 0).Messages {
-		for _, p := range m.Parts {
-			if p.Image != nil || (p.Result != nil && p.Result.Images != nil) {
-				t.Errorf("a picture is in %+v", m)
-			}
-		}
+	ms := b.model.asked(t, 0).Messages
+	if n := pictures(ms); n != 0 || len(results(ms)) != 1 {
+		t.Errorf("%d pictures and %d results are in the conversation, want the result without its picture", n, len(results(ms)))
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/frame"
+	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -31,13 +32,9 @@ import (
 func external(t *testing.T) *chrome.Process {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	p, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: exe.Path, Headless: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() {
 		if err := p.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -50,12 +47,8 @@ func external(t *testing.T) *chrome.Process {
 func attachOnly(t *testing.T, m *browsermgr.Manager, entry string) {
 	t.Helper()
 	file := filepath.Join(m.Home, "browser", "profiles.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(`{"profiles":{"ext":`+entry+`}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	browsertest.Must(t, os.WriteFile(file, []byte(`{"profiles":{"ext":`+entry+`}}`), 0o600))
 }
 
 func alive(p *chrome.Process) bool {
@@ -98,9 +91,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 			}
 			uses.Wait()
 			tab, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			if s := ready(t, p); s.ProbeError != "" {
 				t.Errorf("in use: %+v", s)
 			}
@@ -126,6 +117,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 type changer struct {
 	browser atomic.Pointer[page.Browser]
 	cleared atomic.Int32
+	fails   error
 }
 
 func (c *changer) Attach(t *page.Tab, _ *frame.Frame) []proto.Request {
@@ -137,23 +129,29 @@ func (*changer) Event(*page.Tab, *frame.Frame, cdp.Event) {}
 
 func (c *changer) ResetAll(ctx context.Context) error {
 	c.cleared.Add(1)
-	return c.browser.Load().RootSession().Do(ctx, proto.BrowserGetVersion{})
+	return errors.Join(c.browser.Load().RootSession().Do(ctx, proto.BrowserGetVersion{}), c.fails)
 }
 
 func TestWhatWasChangedInABrowserThatGoesOnIsTakenBack(t *testing.T) {
 	browser := external(t)
-	c, log := &changer{}, &strings.Builder{}
-	m := manager(t, func(m *browsermgr.Manager) {
-		m.NewObservers = func(bool) []page.Observer { return []page.Observer{c} }
-		m.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	})
-	attachOnly(t, m, fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port))
-	p := profile(t, m, "ext")
-	if _, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, ""); err != nil {
-		t.Fatal(err)
-	}
-	if !stop(t, p) || c.cleared.Load() != 1 || strings.Contains(log.String(), "as it was found") {
-		t.Errorf("taken back %d times; log: %s", c.cleared.Load(), log)
+	for want, fails := range map[string]error{"": nil, "the page is frozen": errors.New("the page is frozen")} {
+		c, log := &changer{fails: fails}, &strings.Builder{}
+		m := manager(t, func(m *browsermgr.Manager) {
+			m.NewObservers = func(bool) []page.Observer { return []page.Observer{c} }
+			m.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		})
+		attachOnly(t, m, fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port))
+		p := profile(t, m, "ext")
+		if _, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if c.cleared.Load() != 0 {
+			t.Error("taken back though the browser is in use")
+		}
+		told := func() bool { return strings.Contains(log.String(), "as it was found") }
+		if !stop(t, p) || c.cleared.Load() != 1 || told() != (want != "") || !strings.Contains(log.String(), want) {
+			t.Errorf("failure %q: taken back %d times; log: %s", want, c.cleared.Load(), log)
+		}
 	}
 }
 
@@ -164,9 +162,7 @@ func TestAttachFailureNamesTheProbeThatFailed(t *testing.T) {
 		}
 	})
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer silent.Close()
 	attachOnly(t, m, fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d?token=s3cr3t","attachOnly":true}`, silent.Addr().(*net.TCPAddr).Port))
 	p := profile(t, m, "ext")
@@ -209,9 +205,7 @@ func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
 	}
 	theirs := u.Browser.Tabs()
 	ours, err := u.NewTab(t.Context(), page.TabOptions{}, "session")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if !stop(t, p) || !alive(browser) {
 		t.Error("stopping must drop the connection, and only that")
 	}
@@ -238,9 +232,7 @@ func asker(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (d
 	t.Cleanup(srv.Close)
 	dir = t.TempDir()
 	port := srv.Listener.Addr().(*net.TCPAddr).Port
-	if err := os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), fmt.Appendf(nil, "%d\n/devtools/browser/x", port), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(filepath.Join(dir, "DevToolsActivePort"), fmt.Appendf(nil, "%d\n/devtools/browser/x", port), 0o600))
 	return dir, asked
 }
 

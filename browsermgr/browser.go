@@ -64,7 +64,7 @@ func (b *browser) isLocal() bool { return b.resolved.Mode == profile.ModeLaunche
 func (b *browser) connectOptions() page.Options {
 	return page.Options{
 		Logger: b.manager.Logger, OnSent: b.manager.OnSent, FirstTabNumber: b.tabNumbers.Next(),
-		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact, HiddenAreas: b.manager.HiddenAreas,
+		Observers: slices.Concat([]page.Observer{b.tabNumbers}, b.guards, b.observers), Redact: b.manager.Redact, HiddenAreas: b.manager.HiddenAreas, Holds: b.manager.Holds,
 	}
 }
 

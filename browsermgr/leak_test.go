@@ -8,6 +8,8 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/browsertest"
 )
 
 // rounds is how often a test repeats what it does: CLANK_LEAK_RESTARTS=200 and CLANK_LEAK_CYCLES=1000 make the long form.
@@ -33,9 +35,7 @@ func holds(t *testing.T, temp, home string) held {
 		t.Skip("descriptors are counted in /proc")
 	}
 	files, err := os.ReadDir(temp)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	h := held{len(fds), runtime.NumGoroutine(), len(processesOf(t, home)), len(files), nil}
 	for _, f := range files {
 		h.names = append(h.names, f.Name())
@@ -51,9 +51,7 @@ func (h held) within(limit held) bool {
 func tempDir(t *testing.T) string {
 	t.Helper()
 	temp, err := os.MkdirTemp("", "leak") //nolint:usetesting // Chromium's socket there may have a path of 107 characters
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
 	t.Setenv("TMPDIR", temp)
 	return temp
@@ -65,9 +63,7 @@ func TestRestartsLeaveNothingBehind(t *testing.T) {
 	p := profile(t, m, "")
 	restart := func() {
 		t.Helper()
-		if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 		if !stop(t, p) {
 			t.Fatal("it did not run")
 		}
@@ -93,12 +89,10 @@ func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
 	cycle := func() {
 		t.Helper()
 		tab := open(t, u, base+"/", "session")
-		if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := tab.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, tab.Close(t.Context()))
 	}
 	for range 3 {
 		cycle()

@@ -14,7 +14,7 @@ import (
 
 func TestTheLinksOfAPageAndItsFramesAreListed(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/links"})
 	far := strings.Replace(base, "127.0.0.1", "localhost", 1)
 	want := []string{"Two -> " + base + "/two?x=1#y", "Near -> https://near.example/", "New tab -> " + far + "/two"}
@@ -33,7 +33,7 @@ func TestTheLinksOfAPageAndItsFramesAreListed(t *testing.T) {
 
 func TestWhatHappenedIsNotToldAmongTheLinks(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
 	if got := act(t, w, "links", nil); len(got) != 0 { // that the page was opened is news
 		t.Errorf("links %q", got)
 	}
@@ -44,7 +44,7 @@ func TestWhatHappenedIsNotToldAmongTheLinks(t *testing.T) {
 
 func TestListingLinksEndsWithItsContext(t *testing.T) {
 	base, signs := signallingSite(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
 	act(t, w, "wait", map[string]any{"timeMs": 1})
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()

@@ -2,6 +2,7 @@ package browsermgr_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/internal/test/browsertest"
 )
 
 // site serves the pages of these tests.
@@ -37,6 +39,7 @@ func signallingSite(t *testing.T) (url string, signs chan struct{}) {
 		"/late":    `<title>Late</title><button onclick="setTimeout(() => window.open('/two'), 700)">Later</button>`,
 		"/confirm": `<title>Ask</title><button onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>`,
 		"/links":   `<title>Links</title><a href="/two?x=1#y">Two</a><a href="/two?x=1#y">again</a><p hidden><a href="/hidden">Hidden</a></p><iframe srcdoc="<a href='https://near.example/'>Near</a>"></iframe><iframe id=far></iframe><script>far.src = location.href.replace('127.0.0.1', 'localhost').replace('links', 'popups')</script>`,
+		"/parted":  `<title>Parted</title><p>Still here</p><iframe src="http://frame.refused.example/part"></iframe>`,
 		"/form":    `<title>Form</title><label>Name <input></label>`,
 	}
 	mux := http.NewServeMux()
@@ -64,17 +67,11 @@ const hang = "fetch('/sign'); return new Promise(() => {})"
 // manager opens a Manager in a home of its own; the test's end closes it and checks that nothing is left.
 func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
 	t.Helper()
-	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18950, LastPort: 18999, LaunchTimeout: time.Minute}
+	m := newManager(t, t.TempDir())
 	if adjust != nil {
 		adjust(m)
 	}
-	if err := m.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
 		if err := m.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -86,12 +83,54 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 	return m
 }
 
+// shared is opened by the first test that works with windows and not with their manager. It runs until all tests have.
+var shared *browsermgr.Manager
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if shared != nil {
+		if err := errors.Join(shared.Close(context.Background()), os.RemoveAll(shared.Home)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// sharedManager returns a Manager whose browser tests share. The test's end closes the windows with the keys a, b and c.
+func sharedManager(t *testing.T) *browsermgr.Manager {
+	t.Helper()
+	if shared == nil {
+		home, err := os.MkdirTemp("", "clank") //nolint:usetesting // it outlives the test
+		browsertest.Must(t, err)
+		m := newManager(t, home)
+		m.FirstPort, m.LastPort = 18650, 18659 // managers of single tests want the others
+		browsertest.Must(t, m.Open(t.Context()))
+		shared = m
+	}
+	t.Cleanup(func() {
+		for _, key := range []string{"a", "b", "c"} {
+			if w, ok := shared.Lookup(key); ok {
+				if err := w.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	return shared
+}
+
+func newManager(t *testing.T, home string) *browsermgr.Manager {
+	t.Helper()
+	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
+	browsertest.Must(t, err)
+	return &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18950, LastPort: 18999, LaunchTimeout: time.Minute}
+}
+
 func window(t *testing.T, m *browsermgr.Manager, opts browsermgr.WindowOptions) *browsermgr.Window {
 	t.Helper()
 	w, _, err := m.Window(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return w
 }
 
@@ -107,9 +146,7 @@ func act(t *testing.T, w *browsermgr.Window, kind string, args map[string]any) [
 func state(t *testing.T, w *browsermgr.Window) (url, title string, tabs []string) {
 	t.Helper()
 	url, title, tabs, err := w.State(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return url, title, tabs
 }
 
@@ -117,9 +154,7 @@ func state(t *testing.T, w *browsermgr.Window) (url, title string, tabs []string
 func processesOf(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	var found []string
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -135,9 +170,7 @@ func kill(t *testing.T, m *browsermgr.Manager) {
 	t.Helper()
 	for _, s := range m.Status() {
 		if s.Running {
-			if err := syscall.Kill(s.PID, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, syscall.Kill(s.PID, syscall.SIGKILL))
 			return
 		}
 	}
@@ -145,33 +178,16 @@ func kill(t *testing.T, m *browsermgr.Manager) {
 }
 
 // eventually waits for what the browser brings about by itself.
-func eventually(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(time.Minute)
-	defer deadline.Stop()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-deadline.C:
-			t.Fatalf("not within a minute: %s", what)
-		case <-tick.C:
-		}
-	}
-}
+var eventually = browsertest.Eventually
 
 // killPages ends the processes of all pages.
 func killPages(t *testing.T, m *browsermgr.Manager) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for _, file := range files {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		line, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(line), "--type=renderer") {
 			continue
@@ -185,9 +201,7 @@ func killPages(t *testing.T, m *browsermgr.Manager) {
 func refOf(t *testing.T, w *browsermgr.Window, name string) string {
 	t.Helper()
 	snapshot, err := w.Snapshot(t.Context(), true, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for line := range strings.Lines(snapshot) {
 		if _, after, ok := strings.Cut(line, "[ref="); ok && strings.Contains(line, strconv.Quote(name)) {
 			ref, _, _ := strings.Cut(after, "]")

@@ -78,9 +78,10 @@ type Manager struct {
 	// AllowEndpoint, if set, is asked for the addresses of browsers on other machines, and for those that they name; its
 	// error refuses to connect.
 	AllowEndpoint func(ctx context.Context, address *url.URL) error
-	// Redact and Hidden, if set, keep secrets out of what browsers tell and show; see [page.Options].
+	// Redact, Hidden and Holds, if set, keep secrets out of what browsers tell, show and copy; see [page.Options].
 	Redact      func(message []byte) []byte
 	HiddenAreas func(ctx context.Context, t *page.Tab) ([]page.Area, error)
+	Holds       func(ctx context.Context, t *page.Tab) (bool, error)
 	// OnSent, if set, is called with the name of each protocol method as it is sent, for measuring. It must not block.
 	OnSent func(method string)
 

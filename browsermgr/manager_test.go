@@ -12,6 +12,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
 )
 
 func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
@@ -95,7 +96,7 @@ func TestWindowIsRestoredAfterACrash(t *testing.T) {
 
 func TestWindowOfAFormerRunOpensAtItsLastAddress(t *testing.T) {
 	base := site(t)
-	m := manager(t, nil)
+	m := sharedManager(t)
 	w, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
 	if err != nil || !restored {
 		t.Fatalf("restored %t, %v", restored, err)
@@ -180,9 +181,7 @@ func TestHeadedWindowWithoutADisplayIsRefused(t *testing.T) {
 
 func TestCloseLeavesNothing(t *testing.T) {
 	temp, err := os.MkdirTemp("", "mgr") //nolint:usetesting // Chromium's socket there may have a path of 107 characters
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(temp) })
 	base, signs := signallingSite(t)
 	before := runtime.NumGoroutine()
@@ -195,9 +194,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		failed <- err
 	}()
 	<-signs
-	if err := m.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Close(t.Context()))
 	if err := <-failed; !errors.Is(err, browsermgr.ErrClosed) {
 		t.Errorf("the action that was running: %v", err)
 	}
@@ -205,9 +202,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		t.Errorf("processes left: %v", got)
 	}
 	list, err := os.ReadDir(temp)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for _, entry := range list {
 		t.Errorf("left in the temporary directory: %s", entry.Name())
 	}
@@ -256,9 +251,7 @@ func TestIdleBrowserStaysWhileSomebodyHasLeftAPageOpen(t *testing.T) {
 	for _, name := range []string{"kept", "idle"} {
 		create(t, m, browsermgr.CreateProfileOptions{Name: name})
 		u, err := profile(t, m, name).Acquire(t.Context(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if name == "kept" {
 			if _, err := u.NewTab(t.Context(), page.TabOptions{URL: base + "/"}, ""); err != nil {
 				t.Error(err)

@@ -10,6 +10,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"
@@ -36,7 +37,7 @@ func heard(t *testing.T, w *browsermgr.Window) []string {
 // desk is a window that shows a page which says what it is told.
 func desk(t *testing.T) *browsermgr.Window {
 	t.Helper()
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: site(t) + "/two"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: site(t) + "/two"})
 	act(t, w, "evaluate", map[string]any{"fn": told})
 	return w
 }
@@ -72,7 +73,7 @@ func TestMouseAndKeysAreWorkedByPoint(t *testing.T) {
 		}},
 		{"wheel", map[string]any{"x": 5, "y": 6, "deltaY": 10}, []string{"wheel 0@5,6 0 ctrl"}},
 		{"keyUp", map[string]any{"key": "Control"}, []string{"keyup Control 0"}},
-		{"press", map[string]any{"key": "x", "holdMs": 30}, []string{"keydown x 0", "keyup x 0"}},
+		{"press", map[string]any{"key": "x", "delayMs": 30}, []string{"keydown x 0", "keyup x 0"}},
 	} {
 		act(t, w, tt.kind, tt.args)
 		if d := cmp.Diff(tt.want, heard(t, w)); d != "" {
@@ -187,9 +188,7 @@ func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
 		for _, pinch := range []float64{1, 1.25} {
 			scaled(t, w, factor, pinch)
 			data, mediaType, width, height, err := w.ScreenshotWithSize(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			size, err := jpeg.DecodeConfig(bytes.NewReader(data))
 			if err != nil || mediaType != "image/jpeg" {
 				t.Fatal(mediaType, err)
@@ -218,9 +217,7 @@ func scaled(t *testing.T, w *browsermgr.Window, factor, pinch float64) {
 		}
 		return tab.MainFrame().Do(t.Context(), proto.EmulationSetPageScaleFactor{PageScaleFactor: pinch})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 }
 
 func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
@@ -238,7 +235,7 @@ func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
 
 func TestTheMousesButtonsBackAndForwardTravel(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/"})
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	for _, to := range [][2]string{{"back", base + "/"}, {"forward", base + "/two"}} {
 		act(t, w, "clickCoords", map[string]any{"x": 1, "y": 2, "button": to[0]})

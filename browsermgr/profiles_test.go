@@ -17,32 +17,28 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/browsertest"
 )
 
 func profile(t *testing.T, m *browsermgr.Manager, name string) *browsermgr.Profile {
 	t.Helper()
 	p, err := m.FindProfile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return p
 }
 
 func create(t *testing.T, m *browsermgr.Manager, opts browsermgr.CreateProfileOptions) browsermgr.CreatedProfile {
 	t.Helper()
 	c, err := m.CreateProfile(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return c
 }
 
 func use(t *testing.T, p *browsermgr.Profile) *browsermgr.Lease {
 	t.Helper()
 	u, err := p.Acquire(t.Context(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(u.Release)
 	return u
 }
@@ -50,9 +46,7 @@ func use(t *testing.T, p *browsermgr.Profile) *browsermgr.Lease {
 func status(t *testing.T, p *browsermgr.Profile) browsermgr.ProfileStatus {
 	t.Helper()
 	s, err := p.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return s
 }
 
@@ -70,9 +64,7 @@ func ready(t *testing.T, p *browsermgr.Profile) browsermgr.ProfileStatus {
 func stop(t *testing.T, p *browsermgr.Profile) bool {
 	t.Helper()
 	stopped, err := p.Stop(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return stopped
 }
 
@@ -103,9 +95,7 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	if stop(t, p) {
 		t.Error("a browser that did not run was stopped")
 	}
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	s := ready(t, p)
 	if !s.Running || !s.CDPReady || !s.CDPHTTP || !s.PageReady || s.PID == nil || *s.CDPPort != *made.CDPPort || !s.Headless || s.HeadlessSource != "config" {
 		t.Errorf("running: %+v", s)
@@ -136,13 +126,9 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
 	m := manager(t, nil)
 	create(t, m, browsermgr.CreateProfileOptions{Name: "work"})
-	if err := os.MkdirAll(filepath.Join(m.Home, "browser", "work", "user-data"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.MkdirAll(filepath.Join(m.Home, "browser", "work", "user-data"), 0o700))
 	blocked := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(blocked, nil, 0o600))
 	t.Setenv("XDG_DATA_HOME", blocked)
 	if deleted, err := m.DeleteProfile(t.Context(), "work"); err == nil || deleted {
 		t.Errorf("deleted %t, %v", deleted, err)
@@ -188,9 +174,7 @@ func TestStrangerOnThePortIsNamed(t *testing.T) {
 	m := manager(t, nil)
 	made := create(t, m, browsermgr.CreateProfileOptions{Name: "work"})
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *made.CDPPort))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	p := profile(t, m, "work")
 	err = p.Start(t.Context(), browsermgr.StartOptions{})
 	busy, ok := errors.AsType[*chrome.PortError](err)
@@ -201,12 +185,8 @@ func TestStrangerOnThePortIsNamed(t *testing.T) {
 	if c := check(t, r, "devtools-port"); err != nil || r.OK || c.Status != chrome.CheckFail || !strings.Contains(c.Summary, fmt.Sprintf("(pid %d)", os.Getpid())) {
 		t.Errorf("the doctor says %+v, %v", c, err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, l.Close())
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := status(t, p); *s.CDPPort != *made.CDPPort {
 		t.Errorf("it moved to %d", *s.CDPPort)
 	}
@@ -216,19 +196,13 @@ func TestLocksOfTheDeadAreCleared(t *testing.T) {
 	m := manager(t, nil)
 	dir := filepath.Join(m.Home, "browser", "clank", "user-data")
 	for _, owner := range []string{"another-host-4711", "another-host-x", ""} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, os.MkdirAll(dir, 0o700))
 		if owner == "" {
 			host, err := os.Hostname()
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			owner = host + "-4194303" // beyond what pids are
 		}
-		if err := os.Symlink(owner, filepath.Join(dir, "SingletonLock")); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, os.Symlink(owner, filepath.Join(dir, "SingletonLock")))
 		p := profile(t, m, "")
 		if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
 			t.Fatalf("lock of %s: %v", owner, err)
@@ -240,9 +214,7 @@ func TestLocksOfTheDeadAreCleared(t *testing.T) {
 func TestTwoManagersOnOneHome(t *testing.T) {
 	first := manager(t, nil)
 	p := profile(t, first, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	second := manager(t, func(m *browsermgr.Manager) { m.Home = first.Home })
 	err := profile(t, second, "").Start(t.Context(), browsermgr.StartOptions{})
 	locked, ok := errors.AsType[*chrome.LockedError](err)
@@ -291,13 +263,9 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 		t.Helper()
 		u := use(t, p)
 		tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		res, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
+		res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
+		browsertest.Must(t, err)
 		return fmt.Sprintf("%s %s", tab.ID(), res.Value)
 	}
 	cookie(base, `document.cookie = "login=ada; max-age=3600"`)
@@ -322,13 +290,9 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 	m := manager(t, nil)
 	p := profile(t, m, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	pid := *status(t, p).PID
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, syscall.Kill(pid, syscall.SIGSTOP))
 	begun := time.Now()
 	s := status(t, p)
 	if took := time.Since(begun); took > 20*time.Second || s.Running || s.CDPReady || !strings.Contains(s.ProbeError, "does not answer") {
@@ -337,9 +301,7 @@ func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 	if r, err := p.Doctor(t.Context(), false); err != nil || check(t, r, "cdp-websocket").Status != chrome.CheckFail {
 		t.Errorf("the doctor: %+v, %v", r, err)
 	}
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := ready(t, p); *s.PID == pid {
 		t.Errorf("after a start: %+v", s)
 	}
@@ -378,9 +340,7 @@ func TestWhoDecidesOnTheWindow(t *testing.T) {
 	if !ok || none.HeadlessSource != "env" || none.Profile != "clank" || !errors.Is(err, browsermgr.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
-	if err := p.Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}))
 	if s := status(t, p); !s.Headless || s.HeadlessSource != "request" {
 		t.Errorf("on request: %t, %s", s.Headless, s.HeadlessSource)
 	}
@@ -405,9 +365,7 @@ func TestObserversBelongToOneConnection(t *testing.T) {
 func TestSettingsAreAskedAtEachStart(t *testing.T) {
 	off := true
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.Config = func() browsermgr.Config {
 			return browsermgr.Config{Disabled: off, Headless: new(true), Executable: exe.Path, Args: []string{"--lang=de"}}
@@ -421,9 +379,7 @@ func TestSettingsAreAskedAtEachStart(t *testing.T) {
 		t.Errorf("the doctor: %v, %v", r.Checks, err)
 	}
 	off = false
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", *status(t, p).PID))
 	if err != nil || !strings.Contains(string(line), "--lang=de") {
 		t.Errorf("command line %q, %v", line, err)
@@ -434,9 +390,7 @@ func TestSettingsAreAskedAtEachStart(t *testing.T) {
 func running(t *testing.T, m *browsermgr.Manager) []string {
 	t.Helper()
 	list, err := m.Profiles(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	var names []string
 	for _, info := range list {
 		if info.Running {

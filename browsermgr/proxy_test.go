@@ -19,6 +19,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/internal/test/browsertest"
 )
 
 // recorder is a proxy that notes what it is asked for. Hosts with "refused" in their name it refuses.
@@ -72,7 +73,7 @@ func behind(t *testing.T, r *recorder, args ...string) *browsermgr.Manager {
 	})
 }
 
-// calls gathers what a call would offer of this machine, with servers at a port of it.
+// calls returns how far a call came to gather what it would offer of this machine, and that, with servers at a port of it.
 const calls = `
 const found = [];
 const pc = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:%[1]d'}, {urls: 'turn:127.0.0.1:%[1]d', username: 'a', credential: 'b'}]});
@@ -80,7 +81,7 @@ pc.onicecandidate = (e) => { if (e.candidate) found.push(e.candidate.candidate);
 pc.createDataChannel('x');
 await pc.setLocalDescription(await pc.createOffer());
 await new Promise((done) => { pc.onicegatheringstatechange = () => pc.iceGatheringState === 'complete' && done(); setTimeout(done, 8000); });
-return found`
+return [pc.iceGatheringState, ...found]`
 
 // ways tries the ways out of a page: hints, requests, sockets, datagrams at a port of this machine.
 const ways = `
@@ -88,18 +89,32 @@ for (const rel of ['dns-prefetch', 'preconnect', 'prefetch', 'prerender'])
   document.head.append(Object.assign(document.createElement('link'), {rel, href: 'http://' + rel + '.refused.example/'}));
 document.head.append(Object.assign(document.createElement('script'),
   {type: 'speculationrules', textContent: '{"prerender":[{"urls":["http://speculation.refused.example/"]}]}'}));
-await Promise.allSettled([
-  fetch('http://fetch.refused.example/'), fetch('https://secure.refused.example/'), fetch('http://localhost:%[1]d/'), fetch('http://[::1]:%[1]d/'),
-  new Promise((done) => { const s = new WebSocket('ws://socket.refused.example/'); s.onerror = s.onclose = done; }),
-  new Promise((done) => { const t = new WebTransport('https://127.0.0.1:%[1]d'); t.ready.then(done, done); setTimeout(done, 5000); })]);`
+const until = (name, ms, start) => new Promise((done) => { start(done); setTimeout(() => done(name + ': timeout'), ms); });
+const out = (name) => "Promise.allSettled([fetch('http://" + name + ".refused.example/', {mode: 'no-cors'})," +
+  "new Promise((done) => { const s = new WebSocket('ws://" + name + "-socket.refused.example/'); s.onerror = s.onclose = done; })]).then(() => postMessage('" + name + "'))";
+const run = (name, address, options) => until(name, 10000, (done) => {
+  const k = new Worker(address, options);
+  k.onmessage = (e) => done(e.data);
+  k.onerror = () => done(name + ': error');
+});
+const blob = (code) => URL.createObjectURL(new Blob([code], {type: 'text/javascript'}));
+const nested = "new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(out('nested')) + "]))).onmessage = (e) => postMessage(e.data)";
+return (await Promise.all([
+  run('blob', blob(out('blob'))), run('data', 'data:text/javascript,' + encodeURIComponent(out('data'))),
+  run('module', blob(out('module')), {type: 'module'}), run('nested', blob(nested)),
+  until('socket', 10000, (done) => { const s = new WebSocket('ws://socket.refused.example/'); s.onerror = s.onclose = () => done('socket'); }),
+  until('transport', 15000, (done) => { new WebTransport('https://127.0.0.1:%[1]d').ready.then(() => done('transport: ready'), () => done('transport')); }),
+  Promise.allSettled([fetch('http://fetch.refused.example/'), fetch('https://secure.refused.example/'),
+    fetch('http://localhost:%[1]d/'), fetch('http://[::1]:%[1]d/')]).then(() => 'requests')])).join()`
+
+// allWays is what ways returns when each of them was tried and came to an end.
+const allWays = "blob,data,module,nested,socket,transport,requests"
 
 // datagrams counts those that come to a port of this machine; close is called before count is read.
 func datagrams(t *testing.T) (port int, count func() int) {
 	t.Helper()
 	udp, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() { _ = udp.Close() })
 	n, read := 0, make(chan struct{})
 	go func() {
@@ -121,9 +136,7 @@ func datagrams(t *testing.T) (port int, count func() int) {
 func looked(t *testing.T, file string) []string {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	first, rest, _ := strings.Cut(string(data), "\n")
 	var log struct {
 		Constants struct {
@@ -157,15 +170,18 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 	if !proxy.has("GET " + strings.TrimPrefix(base, "http://") + "/") {
 		t.Errorf("a page on loopback did not come through the proxy:\n%s", proxy)
 	}
-	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), "result: []")
-	act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(ways, port)})
-	for _, host := range []string{"fetch.refused", "secure.refused", "socket.refused", "localhost:", "[::1]:"} {
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), `result: ["complete"]`)
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(ways, port)}), allWays)
+	for _, host := range []string{
+		"fetch.refused", "secure.refused", " socket.refused", "localhost:", "[::1]:", " blob.refused", " data.refused", " module.refused", " nested.refused",
+		"blob-socket.refused", "data-socket.refused", "module-socket.refused", "nested-socket.refused",
+	} {
 		if !proxy.has(host) {
 			t.Errorf("%s did not come to the proxy:\n%s", host, proxy)
 		}
 	}
 	apart := window(t, m, browsermgr.WindowOptions{Key: "apart", URL: base + "/two", Ephemeral: true})
-	contains(t, act(t, apart, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), "result: []")
+	contains(t, act(t, apart, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)}), `result: ["complete"]`)
 	if !proxy.has("/two") {
 		t.Errorf("a page of an ephemeral window did not come through the proxy:\n%s", proxy)
 	}
@@ -174,14 +190,32 @@ func TestNothingGoesAroundTheProxy(t *testing.T) {
 			t.Errorf("Chromium asked for services of its maker:\n%s", proxy)
 		}
 	}
-	if err := m.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Close(context.Background()))
 	if n := count(); n != 0 {
 		t.Errorf("%d datagrams came around the proxy", n)
 	}
 	if got := looked(t, netlog); got != nil {
 		t.Errorf("Chromium's log of the network has %q", got)
+	}
+}
+
+// Without it the test above could not tell a browser that keeps to the proxy from one that tries nothing. Names lead to this machine, so
+// that nothing leaves it.
+func TestDatagramsAreNoticedWithoutAProxy(t *testing.T) {
+	port, count := datagrams(t)
+	netlog := filepath.Join(t.TempDir(), "net.json")
+	m := manager(t, func(m *browsermgr.Manager) {
+		m.Args = []string{"--log-net-log=" + netlog, "--host-resolver-rules=MAP *.example 127.0.0.1"}
+	})
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site(t) + "/"})
+	act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)})
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(ways, port)}), allWays)
+	browsertest.Must(t, m.Close(context.Background()))
+	if count() == 0 {
+		t.Error("no datagram came")
+	}
+	if got := looked(t, netlog); !slices.Contains(got, "UDP_BYTES_SENT") {
+		t.Errorf("Chromium's log of the network has %q, and no datagram", got)
 	}
 }
 
@@ -207,9 +241,7 @@ func TestDoctorTellsOfFlagsThatTakeAProtectionFromPages(t *testing.T) {
 	for flag, want := range map[string]chrome.CheckStatus{"--disable-web-security": chrome.CheckWarn, "--lang=de": ""} {
 		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{flag} })
 		report, err := profile(t, m, "").Doctor(t.Context(), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		var got chrome.CheckStatus
 		for _, c := range report.Checks {
 			if c.ID == "flags" {
@@ -239,9 +271,7 @@ func TestTheProxyIsAskedForAtEachStart(t *testing.T) {
 		t.Errorf("a browser without its proxy: %v", err)
 	}
 	for range 2 {
-		if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 		if _, err := p.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,8 @@ func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (strin
 }
 
 // withRefusals does something in a tab, and finds out what the tab was refused meanwhile. If it failed, or led to a document that
-// was refused, the refusal is the error; otherwise it is told beside what happened.
+// was refused, which the proxy answers with 403, the refusal is the error; otherwise, such as for a frame, it is told beside
+// what happened.
 func (w *Window) withRefusals(ctx context.Context, tab *page.Tab, do func() (page.Result, error)) (notes []string, err error) {
 	if w.manager.WatchRefusals == nil {
 		res, err := do()
@@ -60,7 +61,7 @@ func (w *Window) withRefusals(ctx context.Context, tab *page.Tab, do func() (pag
 	switch {
 	case refusal == nil || ctx.Err() != nil:
 		return resultNotes(res), err
-	case err != nil || res.Navigated:
+	case err != nil || res.Navigated && res.Status == http.StatusForbidden:
 		return nil, fmt.Errorf("%w: %w", ErrNavigationBlocked, refusal)
 	}
 	return append(resultNotes(res), "refused: "+refusal.Error()), nil

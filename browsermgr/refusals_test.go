@@ -3,9 +3,11 @@ package browsermgr_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +18,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/emulate"
 	browsermgrprofile "clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 )
 
 // gate refuses addresses with a word in them, and notes who asked for what was refused.
@@ -70,6 +73,13 @@ func (g *gate) Watch(_, _ string) func(context.Context) error {
 	}
 }
 
+// asked reports whether a request for the address was judged.
+func (g *gate) asked(address string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Contains(g.judged, address)
+}
+
 func (g *gate) blame() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -98,14 +108,10 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 		return s
 	}
 	guarded(p, browsermgrprofile.GuardProxy)
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	guarded(p, browsermgrprofile.GuardProxy)
 	found, err := p.Doctor(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for _, c := range found.Checks {
 		if c.ID == "policy" && c.Status != "pass" {
 			t.Errorf("doctor: %+v", c)
@@ -114,9 +120,7 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 	port := *status(t, p).CDPPort
 	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})
 	remote := profile(t, m, "remote")
-	if err := remote.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, remote.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := guarded(remote, browsermgrprofile.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
 		t.Errorf("note %q", s.Note)
 	}
@@ -135,9 +139,7 @@ func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testin
 		}
 	})
 	p := profile(t, m, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := status(t, p).Guard; s.Mode != browsermgrprofile.GuardOff || !strings.Contains(s.Note, "--no-proxy-server") {
 		t.Errorf("got %+v", s)
 	}
@@ -155,8 +157,17 @@ func TestTheTabOfARefusedRequestIsTold(t *testing.T) {
 	base := site(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: base + "/"})
 	act(t, w, "evaluate", map[string]any{"fn": `await Promise.allSettled([fetch('http://plain.refused.example/x'), fetch('https://tunnel.example/y'),
-  new Promise((done) => { const s = new WebSocket('ws://socket.example/z'); s.onerror = done; })])`})
-	for _, want := range []string{"clank http://plain.refused.example/x", "clank https://tunnel.example/y", "clank ws://socket.example/z"} {
+  new Promise((done) => { const s = new WebSocket('ws://socket.example/z'); s.onerror = done; })]);
+const asks = (address) => "fetch('" + address + "').catch(() => 0).then(() => postMessage(1))";
+const blob = (code) => URL.createObjectURL(new Blob([code]));
+const worker = (address) => new Promise((done) => { new Worker(address).onmessage = done; });
+await worker(blob(asks('http://worker.refused.example/w')));
+await worker('data:text/javascript,' + encodeURIComponent(asks('https://tunnel.example/data')));
+await worker(blob("new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(asks('http://nested.refused.example/n')) + "]))).onmessage = () => postMessage(1)"))`})
+	for _, want := range []string{
+		"clank http://plain.refused.example/x", "clank https://tunnel.example/y", "clank ws://socket.example/z",
+		"clank http://worker.refused.example/w", "clank https://tunnel.example/data", "clank http://nested.refused.example/n",
+	} {
 		eventually(t, want+" to be told", func() bool { return strings.Contains(g.blame(), want) })
 	}
 	if got := g.blame(); strings.Contains(got, "document") || strings.Contains(got, base) || strings.Contains(got, "nobody") {
@@ -172,6 +183,10 @@ func TestTheTabOfARefusedRequestIsTold(t *testing.T) {
 	notes := act(t, w, "evaluate", map[string]any{"fn": `const f = document.createElement('iframe'); f.src = 'http://frame.refused.example/';
   await new Promise((done) => { f.onload = done; document.body.append(f); })`})
 	contains(t, notes, "refused: clank http://frame.refused.example/ document")
+	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/parted"}), "refused: clank http://frame.refused.example/part document")
+	if url, title, _ := state(t, w); url != base+"/parted" || title != "Parted" {
+		t.Errorf("a page with a refused frame: got %s %q", url, title)
+	}
 }
 
 // elsewhere is a second Manager that has joined the browser of a first one, as if it ran on another machine.
@@ -179,9 +194,7 @@ func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Man
 	t.Helper()
 	host := manager(t, nil)
 	p := profile(t, host, "")
-	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	port := *status(t, p).CDPPort
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.FirstPort, m.LastPort, m.Profile = 18940, 18949, "far"
@@ -193,18 +206,24 @@ func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Man
 
 func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 	reached := make(chan string, 100)
+	script := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, q *http.Request) {
+			reached <- q.URL.Path
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write([]byte(text))
+		}
+	}
+	// asks is what a worker does: a harmless request, and one that is to be refused; it says what came of them.
+	asks := func(name, tell string) string {
+		return fmt.Sprintf(`Promise.allSettled([fetch('/open/%[1]s'), fetch('/secret/%[1]s')])
+			.then((all) => %[2]s(all.map((r) => r.status).join()))`, name, tell)
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, q *http.Request) {
 		reached <- q.URL.Path
 		switch {
 		case strings.HasPrefix(q.URL.Path, "/hop"):
 			http.Redirect(w, q, "/secret"+q.URL.Path, http.StatusFound)
-		case q.URL.Path == "/worker.js":
-			w.Header().Set("Content-Type", "text/javascript")
-			_, _ = w.Write([]byte("fetch('/secret/worker').catch(() => 0).finally(() => postMessage(1))"))
-		case q.URL.Path == "/shared.js":
-			w.Header().Set("Content-Type", "text/javascript")
-			_, _ = w.Write([]byte("onconnect = (e) => fetch('/secret/shared').catch(() => 0).finally(() => e.ports[0].postMessage(1))"))
 		case q.URL.Path == "/login":
 			if user, _, ok := q.BasicAuth(); !ok || user != "ada" {
 				w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
@@ -213,6 +232,12 @@ func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 		}
 		_, _ = w.Write([]byte("<!doctype html><title>" + q.URL.Path + "</title>"))
 	})
+	mux.Handle("/worker.js", script(asks("worker", "postMessage")))
+	mux.Handle("/module.js", script("import '/open/part.js'; "+asks("module", "postMessage")))
+	mux.Handle("/open/part.js", script(""))
+	mux.Handle("/outer.js", script("new Worker('/inner.js').onmessage = (e) => postMessage(e.data)"))
+	mux.Handle("/inner.js", script(asks("inner", "postMessage")))
+	mux.Handle("/shared.js", script("onconnect = (e) => "+asks("shared", "e.ports[0].postMessage")))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	g := newGate("/secret")
@@ -237,30 +262,65 @@ func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 	}
 	use := use(t, profile(t, m, "there"))
 	tab := use.Browser.Tabs()[len(use.Browser.Tabs())-1]
-	if err := world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}))
 	tries := `
-await fetch('/secret/fetch').catch(() => 0); await fetch('/hop/fetch').catch(() => 0);
-navigator.sendBeacon('/secret/beacon');
-await new Promise((done) => { const i = new Image(); i.onerror = i.onload = done; i.src = '/secret/image'; });
-await new Promise((done) => { const f = document.createElement('iframe'); f.src = '/secret/frame'; document.body.append(f); setTimeout(done, 300); });
-await new Promise((done) => { const k = new Worker('/worker.js'); k.onmessage = k.onerror = done; setTimeout(done, 3000); });
-await new Promise((done) => { const k = new SharedWorker('/shared.js'); k.port.onmessage = k.onerror = done; setTimeout(done, 3000); });
-await new Promise((done) => { const f = document.createElement('iframe'); f.sandbox = ''; f.onload = done;
-	f.srcdoc = '<noscript><img src=' + origin + '/secret/early></noscript>'; document.body.append(f); setTimeout(done, 3000); });
-return (await fetch('/login')).status`
-	contains(t, act(t, w, "evaluate", map[string]any{"fn": tries}), "result: 200")
-	if err := world.SetCredentials(t.Context(), tab, nil); err != nil {
-		t.Fatal(err)
+const told = {};
+const once = (name, start) => new Promise((done, fail) => {
+	setTimeout(() => fail(new Error(name + ': timeout')), 10000);
+	start((what) => { told[name] = what; done(); }, fail);
+});
+const frame = (name, how) => once(name, (done) => {
+	const f = Object.assign(document.createElement('iframe'), how);
+	f.onload = () => done('loaded');
+	document.body.append(f);
+});
+const worker = (name, k, port = k) => once(name, (done, fail) => { port.onmessage = (e) => done(e.data); k.onerror = (e) => fail(name + ': ' + e.message); });
+const refusedScript = (name, make) => once(name, (done) => { make().onerror = () => done('error'); });
+const fetched = (path) => fetch(path).then(() => 'fulfilled', () => 'rejected').then((what) => { told[path] = what; });
+await fetched('/open/fetch'); await fetched('/secret/fetch'); await fetched('/hop/fetch');
+told.beacons = [navigator.sendBeacon('/open/beacon'), navigator.sendBeacon('/secret/beacon')].join();
+await once('image', (done) => { const i = new Image(); i.onload = () => done('loaded'); i.onerror = () => done('error'); i.src = '/secret/image'; });
+await frame('open frame', {src: '/open/frame'});
+const f = document.createElement('iframe'); f.src = '/secret/frame'; document.body.append(f);
+await worker('worker', new Worker('/worker.js'));
+await worker('module', new Worker('/module.js', {type: 'module'}));
+await worker('nested', new Worker('/outer.js'));
+const code = "fetch('" + origin + "/open/blob').then(() => fetch('" + origin + "/secret/blob')).then(() => postMessage('fulfilled'), () => postMessage('rejected'))";
+await worker('blob', new Worker(URL.createObjectURL(new Blob([code]))));
+await worker('data', new Worker('data:text/javascript,' + encodeURIComponent("fetch('" + origin + "/open/data', {mode: 'no-cors'})" +
+	".then(() => fetch('" + origin + "/secret/data', {mode: 'no-cors'})).then(() => postMessage('fulfilled'), () => postMessage('rejected'))")));
+await refusedScript('refused script', () => new Worker('/secret/worker.js'));
+const shared = new SharedWorker('/shared.js');
+await worker('shared', shared, shared.port);
+await frame('early', {sandbox: '', srcdoc: '<noscript><img src=' + origin + '/open/early><img src=' + origin + '/secret/early></noscript>'});
+told.login = (await fetch('/login')).status;
+return told`
+	notes := act(t, w, "evaluate", map[string]any{"fn": tries})
+	for _, want := range []string{
+		`"/open/fetch":"fulfilled"`, `"/secret/fetch":"rejected"`, `"/hop/fetch":"rejected"`, `"beacons":"true,true"`, `"image":"error"`,
+		`"open frame":"loaded"`, `"worker":"fulfilled,rejected"`, `"module":"fulfilled,rejected"`, `"nested":"fulfilled,rejected"`,
+		`"blob":"rejected"`, `"data":"rejected"`, `"refused script":"error"`, `"shared":"fulfilled,rejected"`, `"early":"loaded"`, `"login":200`,
+	} {
+		contains(t, notes, want)
 	}
+	browsertest.Must(t, world.SetCredentials(t.Context(), tab, nil))
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": `window.open('/secret/popup'); return await fetch('/secret/after').then(() => 1, () => 0)`}), "result: 0")
 	eventually(t, "the popup to be judged", func() bool { return strings.Contains(g.blame(), "/secret/popup document") })
+	for _, path := range []string{"fetch", "beacon", "image", "frame", "worker", "module", "inner", "blob", "data", "worker.js", "shared", "early", "popup", "after"} {
+		eventually(t, "/secret/"+path+" to be judged", func() bool { return g.asked(server.URL + "/secret/" + path) })
+	}
 	server.Close()
 	close(reached)
+	arrived := map[string]bool{}
 	for path := range reached {
+		arrived[path] = true
 		if strings.HasPrefix(path, "/secret") {
 			t.Errorf("%s was reached", path)
+		}
+	}
+	for _, name := range []string{"fetch", "beacon", "frame", "worker", "module", "part.js", "inner", "blob", "data", "shared", "early"} {
+		if !arrived["/open/"+name] {
+			t.Errorf("/open/%s, which is harmless, was not reached", name)
 		}
 	}
 }

@@ -7,15 +7,15 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	browsermgrprofile "clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 )
 
 func open(t *testing.T, u *browsermgr.Lease, url, owner string) *page.Tab {
 	t.Helper()
 	tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url}, owner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return tab
 }
 
@@ -45,15 +45,13 @@ func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
 	p := profile(t, m, "")
 	u := use(t, p)
 	a, other := open(t, u, base+"/opener", "session a"), open(t, u, "", "session b")
-	if _, err := a.Act(t.Context(), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+	if _, err := a.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 		t.Fatal(err)
 	}
 	before := len(u.Browser.Tabs())
 	eventually(t, "the popup counts", func() bool {
 		closed, err := p.CloseTabs(t.Context(), "session a")
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		return closed > 0 && len(u.Browser.Tabs()) <= before-2 || len(u.Browser.Tabs()) == before-2
 	})
 	if !slices.Contains(u.Browser.Tabs(), other) {
@@ -91,22 +89,14 @@ func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
 	m := manager(t, nil)
 	w := window(t, m, browsermgr.WindowOptions{Key: "session", URL: site(t) + "/"})
 	use, err := profile(t, m, "").Acquire(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer use.Release()
 	asked, err := use.NewTab(t.Context(), page.TabOptions{}, "somebody")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	free, err := use.NewTab(t.Context(), page.TabOptions{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	var own string
-	if err := w.WithTab(t.Context(), func(tab *page.Tab) error { own = tab.TargetID(); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.WithTab(t.Context(), func(tab *page.Tab) error { own = tab.TargetID(); return nil }))
 	for target, want := range map[string]string{own: "session clank", asked.TargetID(): "somebody clank", free.TargetID(): " clank", "none": " "} {
 		if owner, profile := m.TabOwner(target); owner+" "+profile != want {
 			t.Errorf("%s: got %q of %q, want %q", target, owner, profile, want)

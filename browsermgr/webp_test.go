@@ -14,6 +14,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
 
 	"golang.org/x/image/webp"
 )
@@ -22,16 +23,12 @@ import (
 func filmed(t *testing.T, w *browsermgr.Window, quality int, scale float64) (image.Image, string) {
 	t.Helper()
 	data, url, err := w.CaptureWebP(t.Context(), quality, scale)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if !bytes.Contains(data[:min(len(data), 4096)], []byte("VP8 ")) {
 		t.Errorf("got %q…, want a lossy picture", data[:min(len(data), 64)])
 	}
 	img, err := webp.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return img, url
 }
 
@@ -97,9 +94,7 @@ func TestAWindowIsFilmedAsPicturesAre(t *testing.T) {
 		return err != nil && err.Error() == "no page is open"
 	})
 	eventually(t, "no process of it", func() bool { return len(processesOf(t, m.Home)) == 0 })
-	if err := w.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.Close(t.Context()))
 	if _, _, err := w.CaptureWebP(t.Context(), 80, 1); err == nil {
 		t.Error("a window that is closed was filmed")
 	}

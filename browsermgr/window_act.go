@@ -4,63 +4,46 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"clank/browsermgr/page"
-	"clank/browsermgr/page/intent"
+	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // windowCommand is an action on the window rather than on its current page, or one that the page package has a method of its
 // own for.
 type windowCommand struct {
-	fields   []string
 	readOnly bool // what else happened is told with the next action
-	run      func(ctx context.Context, w *Window, u tabLease, args intent.Arguments) ([]string, error)
+	run      func(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error)
 }
 
-func windowCommands() map[string]windowCommand {
-	return map[string]windowCommand{
-		"navigate":  {fields: []string{"url"}, run: runNavigate},
-		"tabNew":    {fields: []string{"url"}, run: runTabNew},
-		"tabSelect": {fields: []string{"tab"}, run: runTabSelect},
-		"tabClose":  {fields: []string{"tab"}, run: runTabClose},
-		"dialog":    {fields: []string{"accept", "promptText"}, run: runDialog},
-		"links":     {readOnly: true, run: runLinks},
-	}
+var windowCommands = map[actiontable.Kind]windowCommand{
+	actiontable.KindNavigate:  {run: runNavigate},
+	actiontable.KindTabNew:    {run: runTabNew},
+	actiontable.KindTabSelect: {run: runTabSelect},
+	actiontable.KindTabClose:  {run: runTabClose},
+	actiontable.KindDialog:    {run: runDialog},
+	actiontable.KindLinks:     {readOnly: true, run: runLinks},
 }
 
-// Act does one action in the current tab. kind and the names in args are those of the control API's POST /act, and
-// besides navigate{url}, runTabNew{url}, runTabSelect{tab}, runTabClose{tab} (without tab: the current one),
-// dialog{accept, promptText}, and links{}, whose notes are the visible links and nothing else; and the mouse and keyboard of
-// somebody who sees the screen alone, in CSS pixels of the viewport (see [Window.ScreenshotWithSize]):
-//
-//	clickCoords{x, y, button, clickCount, modifiers}, wheel{x, y, deltaX, deltaY, modifiers},
-//	pointerMove{x, y, modifiers}, pointerDown{x, y, button, modifiers}, pointerUp{x, y, button, modifiers},
-//	dragCoords{path, button, modifiers}, press{key, count, holdMs}, keyDown{key}, keyUp{key}, insertText{text, clear}
-//
-// What they hold down stays down for the actions of those kinds that follow in the tab, until it is let go, the tab shows
-// another document or is closed (see [clank/browsermgr/action.InputState]). Numbers and booleans may
-// be given as strings and the other way round. The notes say what else happened: a dialog or a tab that opened, an HTTP
-// error, what evaluate returned.
+// Act does one action in the current tab. kind and args are those that [actiontable.Specs] has for a window: actions on
+// the page as of the control API's POST /act, mouse and keyboard of somebody who sees the screen alone (see [Window.Shot]),
+// and those of the window and its tabs. What the latter hold down stays down for the actions of those kinds that follow in
+// the tab, until it is let go, the tab shows another document or is closed (see [action.InputState]). Numbers and booleans
+// may be given as strings and the other way round. The notes say what else happened: a dialog or a tab that opened, an
+// HTTP error, what evaluate returned. Those of links are the visible links and nothing else.
 //
 // If the page had to be opened again because its browser had ended, an action on an element is not done: its ref is of
 // the page that is gone.
 func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error) {
-	cmd, isCommand := windowCommands()[kind]
-	fields := cmd.fields
-	if !isCommand {
-		if fields, err = intent.KindFields(kind, windowCommandKinds()); err != nil {
-			return nil, err
-		}
-	}
-	vals, err := intent.ParseArguments(kind, fields, args)
+	spec, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
 	if err != nil {
 		return nil, err
 	}
-	var action page.Action
-	if !isCommand {
-		if action, err = vals.Action(kind); err != nil {
+	a := spec.Action(values)
+	if spec.OnPage() {
+		if err := action.Validate(a); err != nil {
 			return nil, err
 		}
 	}
@@ -69,13 +52,14 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 		return nil, err
 	}
 	defer u.release()
+	cmd := windowCommands[spec.Kind]
 	switch {
-	case isCommand:
-		notes, err = cmd.run(ctx, w, u, vals)
-	case restored && needsSeenPage(action):
+	case !spec.OnPage():
+		notes, err = cmd.run(ctx, w, u, values)
+	case restored && (spec.AtPoint || a.Ref != "" || a.StartRef != "" || len(a.Fields) > 0):
 		err = errors.New("the page was opened again, and its elements are new ones: take a snapshot and use its refs")
 	default:
-		notes, err = w.actOnPage(ctx, u, action)
+		notes, err = w.actOnPage(ctx, u, a)
 	}
 	if !cmd.readOnly {
 		notes = append(w.takeNotes(), notes...)
@@ -83,11 +67,11 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 	return notes, w.explain(ctx, u.browser, err)
 }
 
-func (w *Window) actOnPage(ctx context.Context, u tabLease, action page.Action) ([]string, error) {
+func (w *Window) actOnPage(ctx context.Context, u tabLease, a page.Action) ([]string, error) {
 	var why error
 	notes, err := w.withRefusals(ctx, u.tab, func() (page.Result, error) {
 		since := time.Now()
-		res, err := u.tab.Act(ctx, action)
+		res, err := u.tab.Act(ctx, a)
 		for _, tab := range res.Opened {
 			w.adoptTab(u.browser, tab) // a popup of a closed window is closed whatever becomes of the action
 		}
@@ -104,19 +88,7 @@ func (w *Window) actOnPage(ctx context.Context, u tabLease, action page.Action) 
 	return notes, err
 }
 
-// pointerAndKeyKinds are the kinds that mean whatever is at a point or has the focus.
-var pointerAndKeyKinds = []page.Kind{
-	page.KindClickCoords, page.KindDragCoords, page.KindPress, page.KindPointerMove, page.KindPointerDown, page.KindPointerUp,
-	page.KindWheel, page.KindKeyDown, page.KindKeyUp, page.KindInsertText,
-}
-
-// needsSeenPage reports whether an action is aimed at something that a former look at the page has shown.
-func needsSeenPage(a page.Action) bool {
-	return a.Ref != "" || a.StartRef != "" || len(a.Fields) > 0 ||
-		slices.Contains(pointerAndKeyKinds, a.Kind)
-}
-
-func runNavigate(ctx context.Context, w *Window, u tabLease, args intent.Arguments) ([]string, error) {
+func runNavigate(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	return w.navigate(ctx, u.browser, u.tab, args.Text("url"))
 }
 
@@ -127,7 +99,7 @@ func (w *Window) navigate(ctx context.Context, b *browser, tab *page.Tab, url st
 	})
 }
 
-func runTabNew(ctx context.Context, w *Window, u tabLease, args intent.Arguments) ([]string, error) {
+func runTabNew(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	url := args.Text("url")
 	if url != "" {
 		if _, err := page.ParseAddress(url); err != nil {
@@ -146,7 +118,7 @@ func runTabNew(ctx context.Context, w *Window, u tabLease, args intent.Arguments
 	return append(notes, more...), err
 }
 
-func runTabSelect(ctx context.Context, w *Window, _ tabLease, args intent.Arguments) ([]string, error) {
+func runTabSelect(ctx context.Context, w *Window, _ tabLease, args actiontable.Values) ([]string, error) {
 	tab, err := w.findTab(args.Text("tab"))
 	if err != nil {
 		return nil, err
@@ -161,7 +133,7 @@ func runTabSelect(ctx context.Context, w *Window, _ tabLease, args intent.Argume
 }
 
 // runTabClose closes a tab. A window always has one: the last is followed by an empty one.
-func runTabClose(ctx context.Context, w *Window, u tabLease, args intent.Arguments) ([]string, error) {
+func runTabClose(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	tab := u.tab
 	if id := args.Text("tab"); id != "" {
 		var err error
@@ -183,7 +155,7 @@ func runTabClose(ctx context.Context, w *Window, u tabLease, args intent.Argumen
 	return notes, nil
 }
 
-func runDialog(ctx context.Context, _ *Window, u tabLease, args intent.Arguments) ([]string, error) {
+func runDialog(ctx context.Context, _ *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	accept := args.Bool("accept")
 	if err := u.tab.AnswerDialog(ctx, accept, args.Text("promptText")); err != nil {
 		return nil, err

@@ -2,8 +2,6 @@ package browsermgr
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"clank/browsermgr/page/intent"
 )
@@ -19,7 +17,7 @@ func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (
 		return nil, "", "", "", "", "", err
 	}
 	defer u.release()
-	j, err := intent.JudgeRequest(ctx, u.tab, kind, args, windowCommandKinds())
+	j, err := intent.JudgeRequest(ctx, u.tab, kind, args)
 	if err != nil {
 		return nil, "", "", "", "", "", w.explain(ctx, u.browser, err)
 	}
@@ -41,7 +39,7 @@ func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[strin
 		notes, err = w.Act(ctx, kind, args)
 		return notes, true, err
 	}
-	action, ok := intent.ParsePageAction(kind, args, windowCommandKinds())
+	action, ok := intent.ParsePageAction(kind, args)
 	if !ok || len(u.tab.Dialogs().Pending) > 0 {
 		notes, err = w.Act(ctx, kind, args)
 		return notes, true, err
@@ -55,6 +53,3 @@ func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[strin
 	}
 	return notes, true, err
 }
-
-// windowCommandKinds are the kinds of actions that are no actions on a page.
-func windowCommandKinds() []string { return slices.Collect(maps.Keys(windowCommands())) }

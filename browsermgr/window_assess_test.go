@@ -25,7 +25,7 @@ func write(t *testing.T, w *browsermgr.Window, html string) {
 
 func TestAnActIsDoneIfItStillMeansWhatWasJudged(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
 	write(t, w, `<button onclick="document.title = this.textContent">Buy a pencil</button>`)
 	click := map[string]any{"ref": refOf(t, w, "Buy a pencil")}
 	classes, text, mark := judged(t, w, "click", click)
@@ -48,7 +48,7 @@ func TestAnActIsDoneIfItStillMeansWhatWasJudged(t *testing.T) {
 
 func TestWhatSetsNothingOffIsDoneAsEver(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/"})
 	for _, tt := range []struct {
 		kind string
 		args map[string]any
@@ -77,7 +77,7 @@ func TestWhatSetsNothingOffIsDoneAsEver(t *testing.T) {
 
 func TestADialogIsJudgedByWhatItSays(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
 	write(t, w, `<button onclick="document.title = confirm('Delete all?') ? 'gone' : 'kept'">Tidy</button>`)
 	click := map[string]any{"ref": refOf(t, w, "Tidy")}
 	_, _, mark := judged(t, w, "click", click)

@@ -3,11 +3,11 @@ package browsermgr
 import (
 	"context"
 
-	"clank/browsermgr/page/intent"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // runLinks lists where the visible links of the page lead, as "text -> address".
-func runLinks(ctx context.Context, _ *Window, u tabLease, _ intent.Arguments) ([]string, error) {
+func runLinks(ctx context.Context, _ *Window, u tabLease, _ actiontable.Values) ([]string, error) {
 	found, err := u.tab.Links(ctx)
 	if err != nil {
 		return nil, err

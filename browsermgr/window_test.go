@@ -26,7 +26,7 @@ var _ agentPage = (*browsermgr.Window)(nil)
 
 func TestWindowActsAndLooks(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "s1"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/"})
 	act(t, w, "click", map[string]any{"ref": refOf(t, w, "Press me")})
 	text, err := w.Text(t.Context(), "")
@@ -54,7 +54,7 @@ func TestWindowActsAndLooks(t *testing.T) {
 
 func TestWindowsDoNotSeeEachOther(t *testing.T) {
 	base := site(t)
-	m := manager(t, nil)
+	m := sharedManager(t)
 	a := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	b := window(t, m, browsermgr.WindowOptions{Key: "b", Ephemeral: true})
 	act(t, a, "navigate", map[string]any{"url": base + "/two"})
@@ -97,7 +97,7 @@ func TestWindowsDoNotSeeEachOther(t *testing.T) {
 
 func TestPopupBelongsToItsOpenersWindow(t *testing.T) {
 	base := site(t)
-	m := manager(t, nil)
+	m := sharedManager(t)
 	a := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	b := window(t, m, browsermgr.WindowOptions{Key: "b"})
 	act(t, a, "navigate", map[string]any{"url": base + "/popups"})
@@ -119,7 +119,7 @@ func TestPopupBelongsToItsOpenersWindow(t *testing.T) {
 
 func TestPopupThatOpensLaterIsToldWithTheNextAction(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/late"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/late"})
 	notes := act(t, w, "click", map[string]any{"ref": refOf(t, w, "Later")})
 	eventually(t, "the popup is the window's", func() bool { _, _, tabs := state(t, w); return len(tabs) == 2 })
 	notes = append(notes, act(t, w, "wait", map[string]any{"text": "Second page"})...)
@@ -128,7 +128,7 @@ func TestPopupThatOpensLaterIsToldWithTheNextAction(t *testing.T) {
 
 func TestClosedTabFallsBackToThePreviousOne(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/opener"})
 	act(t, w, "click", map[string]any{"ref": refOf(t, w, "Open")})
 	act(t, w, "wait", map[string]any{"text": "Shut"})
@@ -149,7 +149,7 @@ func TestClosedTabFallsBackToThePreviousOne(t *testing.T) {
 
 func TestDialogIsToldAndAnswered(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/confirm"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/confirm"})
 	contains(t, act(t, w, "click", map[string]any{"ref": refOf(t, w, "Ask")}), `the page shows a dialog (confirm): "Sure?"`)
 	contains(t, act(t, w, "dialog", map[string]any{"accept": "yes"}), "accepted")
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": "document.title"}), `result: "yes"`)
@@ -159,22 +159,22 @@ func TestDialogIsToldAndAnswered(t *testing.T) {
 }
 
 func TestBadActionsNameTheField(t *testing.T) {
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a"})
 	for _, tt := range []struct {
 		kind string
 		args map[string]any
 		want string
 	}{
-		{"dance", nil, `unknown action kind "dance"`},
+		{"dance", nil, `got "dance"`},
 		{"", nil, "use one of back, click, "},
 		{"click", map[string]any{"reff": "e1"}, `click has no field "reff": it takes ref`},
 		{"click", nil, "click requires ref or selector"},
 		{"click", map[string]any{"ref": "e1", "doubleClick": "maybe"}, "click doubleClick must be true or false"},
 		{"click", map[string]any{"ref": "e1", "button": "big"}, "button"},
-		{"clickCoords", map[string]any{"x": 1}, "clickCoords requires y"},
+		{"clickCoords", map[string]any{"x": 1}, "clickCoords requires non-negative x and y"},
 		{"clickCoords", map[string]any{"x": 1, "y": "low"}, "clickCoords y must be a finite number"},
 		{"type", map[string]any{"ref": "e1"}, "type requires text"},
-		{"scroll", map[string]any{"pixels": 1.5}, "scroll pixels must be an integer"},
+		{"scroll", map[string]any{"pixels": 1.5}, "scroll pixels must be a non-negative integer"},
 		{"select", map[string]any{"ref": "e1", "values": map[string]any{}}, "select values must be a list of strings"},
 		{"fill", map[string]any{"fields": "all"}, "fill fields must be a list"},
 		{"press", map[string]any{"key": []any{}}, "press key must be a string"},
@@ -197,7 +197,7 @@ func TestBadActionsNameTheField(t *testing.T) {
 
 func TestArgumentsMayBeOfAnotherType(t *testing.T) {
 	base := site(t)
-	w := window(t, manager(t, nil), browsermgr.WindowOptions{Key: "a", URL: base + "/form"})
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/form"})
 	act(t, w, "type", map[string]any{"selector": "input", "text": 12.5, "submit": "no", "timeoutMs": "2000"})
 	notes := act(t, w, "evaluate", map[string]any{"fn": "document.querySelector('input').value"})
 	want := []string{`result: "12.5"`}

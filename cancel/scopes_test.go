@@ -192,3 +192,50 @@ func TestWhatHasEndedIsNotCountedAsStopped(t *testing.T) {
 		}
 	}
 }
+
+func TestWorkIsToldOldestFirst(t *testing.T) {
+	var s cancel.Scopes
+	var all, mine, others []string
+	for n := range 30 {
+		w := cancel.Work{ID: strconv.Itoa(n), Owner: "u1", Label: "browse " + strconv.Itoa(n)}
+		if n%3 == 0 {
+			w.Owner = "u2"
+			others = append(others, w.ID)
+		} else {
+			mine = append(mine, w.ID)
+		}
+		all = append(all, w.ID)
+		begin(t, &s, room, w)
+	}
+	ids := func(ws []cancel.Work) (ids []string) {
+		for _, w := range ws {
+			if w.Label != "browse "+w.ID {
+				t.Errorf("work is told as %+v", w)
+			}
+			ids = append(ids, w.ID)
+		}
+		return ids
+	}
+	if diff := cmp.Diff(all, ids(s.Active(room))); diff != "" {
+		t.Errorf("active (-want +got):\n%s", diff)
+	}
+	stopped, refused := s.Stop(room, ada, false)
+	if diff := cmp.Diff(mine, ids(stopped)); diff != "" {
+		t.Errorf("stopped (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(others, ids(refused)); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+}
+
+func TestTheContextOfWorkEndsWithIt(t *testing.T) {
+	var s cancel.Scopes
+	ctx, h := s.Begin(t.Context(), room, cancel.Work{ID: "1"})
+	h.End()
+	if ctx.Err() == nil || !errors.Is(context.Cause(ctx), context.Canceled) || cancel.CauseOf(ctx, nil) != nil {
+		t.Errorf("after the end: %v, %v; want it released, and nobody's stop", ctx.Err(), context.Cause(ctx))
+	}
+	if found, stopped := s.StopWork("1", mod, true); found || stopped {
+		t.Errorf("work that has ended: found %v, stopped %v", found, stopped)
+	}
+}

@@ -285,7 +285,7 @@ func (p *plannedAction) planKeys() error {
 			args["count"] = p.Repeat
 		}
 		if p.wait > 0 {
-			args["holdMs"] = int(p.wait.Milliseconds())
+			args["delayMs"] = int(p.wait.Milliseconds())
 		}
 		p.add("press", args)
 	}

@@ -27,7 +27,7 @@ type Screen interface {
 	//	pointerMove{x,y,modifiers}, pointerDown{x,y,button}, pointerUp{x,y,button}
 	//	dragCoords{path ["x,y", …],button,modifiers}
 	//	wheel{x,y,deltaX,deltaY,modifiers}
-	//	press{key "Control+A",count,holdMs}, keyDown{key}, keyUp{key}
+	//	press{key "Control+A",count,delayMs}, keyDown{key}, keyUp{key}
 	//	insertText{text,clear}: at the focus, as keys where there are keys for it
 	//
 	// Modifiers are "Alt", "Control", "Meta", "Shift". Coordinates are floats.

@@ -90,10 +90,16 @@ func TestAPasswordThatIsTalkedOfIsNotShown(t *testing.T) {
 		b.agent.Approver = p
 		b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen { return hiding{s} }
 		_, steps := b.answer(t)
+		if !slices.ContainsFunc(steps, func(s sessions.Step) bool { return s.Kind == sessions.StepAct }) {
+			t.Errorf("%s: nothing was done", name)
+		}
 		for _, s := range steps {
 			if strings.Contains(s.Label+string(s.Input)+s.Text+string(s.Memory), "hunter2") {
-				t.Errorf("%s: step %d shows the password: %+v", name, s.N, s)
+				t.Errorf("%s: step %d shows the password: %s %s %s", name, s.N, s.Label, s.Input, s.Text)
 			}
+		}
+		if want := map[bool]int{true: 1}[name == "in a question"]; len(p.asked) != want {
+			t.Errorf("%s: %d questions were asked, want %d", name, len(p.asked), want)
 		}
 		for _, q := range p.asked {
 			if strings.Contains(q.Text+q.Detail, "hunter2") || !strings.Contains(q.Text, `type "••••" into "PIN"`) {

@@ -27,8 +27,9 @@ import (
 type script struct {
 	bare bool // take no pictures
 
-	mu   sync.Mutex
-	held chan struct{} // closed: nothing is held any more
+	mu    sync.Mutex
+	held  chan struct{}   // closed: nothing is held any more
+	tasks []sessions.Task // that were begun
 }
 
 // floodActs is more than a reader may be behind, and with it more than the
@@ -44,11 +45,24 @@ func (b *script) gate() chan struct{} {
 	return b.held
 }
 
+// typed says of each task that was begun whether a person typed it.
+func (b *script) typed() (typed []bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.tasks {
+		typed = append(typed, t.Typed)
+	}
+	return typed
+}
+
 func (b *script) letGo() { close(b.gate()) }
 
 func (b *script) Close(context.Context, string) error { return nil }
 
 func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
+	b.mu.Lock()
+	b.tasks = append(b.tasks, t)
+	b.mu.Unlock()
 	return func(yield func(sessions.Step, error) bool) {
 		n := 0
 		think := func(text string) bool {

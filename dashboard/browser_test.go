@@ -42,6 +42,9 @@ func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	tb.say(`hold: find a lamp in the demo shop`)
 	tb.waitFor(`document.querySelector(".step .sign.spin")`)
 	tb.waitFor(`location.pathname.startsWith("/s/")`)
+	if typed := r.backend.typed(); len(typed) != 1 || !typed[0] {
+		t.Errorf("tasks of the form are typed: %v, want one that is", typed)
+	}
 	if got := tb.eval(status); got != "Working" {
 		t.Errorf("status = %v", got)
 	}

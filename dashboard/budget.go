@@ -75,7 +75,7 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
 	}
 	data := budgetData{
 		Day: o.Day, Today: todayRows(o.Today),
-		Lists: []budgetList{{"Servers today", budgetRows(o.Guilds, "outside of servers")}, {"People today", budgetRows(o.Users, "nobody in particular")}},
+		Lists: []budgetList{{"Servers today", budgetRows(o.Guilds, "Not from a server")}, {"People today", budgetRows(o.Users, "Operator")}},
 	}
 	for _, d := range o.Days {
 		data.Days = append(data.Days, budgetRow{Name: d.Key.Day, Text: d.Spent.String(), Spent: d.Spent.Money.USD(), Unpriced: d.Unpriced})

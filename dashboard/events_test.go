@@ -126,15 +126,26 @@ func TestAPageIsNotToldOfDiscord(t *testing.T) {
 	r := start(t)
 	s := r.read("/api/events", "")
 	s.want("snapshot")
-	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
-	if _, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "brief secret", Origin: origin}, nil); err != nil {
-		t.Fatal(err)
+	for _, private := range []bool{true, false} {
+		origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: private}
+		if _, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "brief secret", Origin: origin}, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
-	r.startTask(`{"prompt":"brief mine"}`)
-	if e, _ := s.next(); strings.Contains(e.data, "secret") || !strings.Contains(e.data, "mine") {
-		t.Errorf("told: %s", e.data)
+	mine := r.startTask(`{"prompt":"brief mine"}`) // after the others in the stream
+	for {
+		e, ok := s.next()
+		if !ok {
+			t.Fatal("the stream ended")
+		}
+		if strings.Contains(e.data, "secret") || !strings.Contains(e.data, mine.TaskID) {
+			t.Errorf("told: %s", e.data)
+		}
+		if strings.Contains(e.data, `"state":"done"`) {
+			break
+		}
 	}
-	if _, body := r.ask("GET", "/api/sessions", ""); strings.Contains(body, "secret") {
+	if _, body := r.ask("GET", "/api/sessions", ""); strings.Contains(body, "secret") || !strings.Contains(body, "mine") {
 		t.Errorf("listed: %s", body)
 	}
 }

@@ -38,7 +38,7 @@ func (s *Server) startTask(w http.ResponseWriter, r *http.Request) {
 	}
 	started, err := s.begin(r.Context(), sessions.Task{
 		SessionID: in.SessionID, Prompt: in.Prompt, Origin: origin, Runtime: in.Runtime, Profile: in.Profile,
-		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed, Allow: in.Allow,
+		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed, Typed: in.Typed, Allow: in.Allow,
 	}, in.Asks)
 	if err != nil {
 		s.writeManagerError(w, r, "start the task", err)

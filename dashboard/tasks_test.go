@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,5 +166,15 @@ func TestClosingEndsTasksAndStreams(t *testing.T) {
 	rec, err := r.manager.Task(t.Context(), started.TaskID)
 	if err != nil || !rec.State.Final() || !strings.Contains(rec.Reason, "shutting down") {
 		t.Errorf("task = %s %q, %v", rec.State, rec.Reason, err)
+	}
+}
+
+func TestATaskIsTypedOnlyIfTheFrontEndSaysSo(t *testing.T) {
+	r := start(t)
+	for _, body := range []string{`{"prompt":"brief"}`, `{"prompt":"brief","origin":"terminal"}`, `{"prompt":"brief","typed":true}`, `{"prompt":"brief","origin":"terminal","typed":true}`} {
+		r.finish(body)
+	}
+	if got, want := r.backend.typed(), []bool{false, false, true, true}; !slices.Equal(got, want) {
+		t.Errorf("typed: %v, want %v", got, want)
 	}
 }

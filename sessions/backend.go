@@ -30,7 +30,7 @@ type Question struct {
 	Detail     string   // in the words of a page or a model: untrusted
 	Origin     string   // of the page
 	TargetHost string   // the host it leads to, if that is another one
-	Literal    bool     // the model does what the person wrote, word for word
+	Literal    bool     // it is what the task's prompt says, word for word; whether a person typed that is [Task.Typed]
 }
 
 // Note is something said to a task that runs.

@@ -138,6 +138,7 @@ func (m *Manager) handOver(ctx context.Context, j *queuedTask, t Task, h *HandOv
 		return t, end, m.recordStep(ctx, j, end)
 	}
 	from := t.Runtime
+	t.Typed = false // what follows is in the words of a model, too
 	model, err := m.checkHandOver(ctx, j, h)
 	if ctx.Err() != nil {
 		return t, nil, context.Cause(ctx)

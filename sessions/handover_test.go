@@ -53,7 +53,12 @@ func TestATaskIsHandedOverAndGoesOn(t *testing.T) {
 				got, at = task, s
 				return []sessionstest.ScriptStep{think(`"b"`), sessionstest.Act("two"), sessionstest.Answer("solved")}
 			})
-		rec := r.run(ask("ada", "do the form"))
+		typed := ask("ada", "do the form")
+		typed.Typed = true
+		rec := r.run(typed)
+		if got.Typed {
+			t.Error("what one mind leaves to the next counts as typed by a person")
+		}
 		if rec.State != sessions.TaskDone || rec.Answer != "solved" || rec.Runtime != "other" || rec.Model != "plain:other" || rec.Steps != 2 {
 			t.Errorf("the task ended %+v", rec)
 		}

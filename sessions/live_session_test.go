@@ -156,6 +156,29 @@ func TestPagesAreNeverMoreThanTheCap(t *testing.T) {
 	})
 }
 
+func TestATaskStartsAsSoonAsEnoughSessionsAreParkedForIt(t *testing.T) {
+	for _, tt := range []struct{ open, limit int }{{1, 1}, {3, 1}, {3, 2}, {2, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, sessions.Limits{Sessions: tt.open}, &sessionstest.Backend{})
+			for i := range tt.open {
+				r.run(ask("ada", strconv.Itoa(i)))
+				pass(time.Second)
+			}
+			r.setLimits(sessions.Limits{Sessions: tt.limit})
+			start := time.Now()
+			late := r.start(t.Context(), ask("bob", "p"))
+			<-late.done
+			if waited := time.Since(start); waited != 0 {
+				t.Errorf("%d sessions for %d: the task waited for %s", tt.open, tt.limit, waited)
+			}
+			synctest.Wait()
+			if closed := len(r.backend.Closed()); closed != tt.open-tt.limit+1 {
+				t.Errorf("%d sessions for %d: %d were parked", tt.open, tt.limit, closed)
+			}
+		})
+	}
+}
+
 func TestLimitsThatRiseLetTasksStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		backend, free := holding()

@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,7 +24,7 @@ func untilFree(hold <-chan struct{}) *sessionstest.Backend {
 	}}
 }
 
-// texts are what the steps of a task say that are of this kind.
+// texts are what the steps of a task say that are of this kind. What has been said, a notice or an answer, is done.
 func (r *rig) texts(task string, kind sessions.StepKind) (texts []string) {
 	r.t.Helper()
 	steps, err := r.Steps(r.t.Context(), task)
@@ -33,6 +34,9 @@ func (r *rig) texts(task string, kind sessions.StepKind) (texts []string) {
 	for i, s := range steps {
 		if s.N != i+1 {
 			r.t.Errorf("step %d has number %d", i+1, s.N)
+		}
+		if (s.Kind == sessions.StepNotice || s.Kind == sessions.StepAnswer) && s.Phase != sessions.PhaseDone {
+			r.t.Errorf("step %d, a %s, is %q, want it done", i+1, s.Kind, s.Phase)
 		}
 		if s.Kind == kind {
 			texts = append(texts, s.Text)
@@ -65,6 +69,39 @@ func TestARunningTaskHearsWhatItsOwnerSays(t *testing.T) {
 		}
 		if told := strings.Join(run.told(), "\n"); !strings.Contains(told, "the red one") {
 			t.Errorf("who watches was told\n%s", told)
+		}
+	})
+}
+
+func TestWhatIsSaidReachesTheSessionThatWasMeant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hold := make(chan struct{})
+		r := newRig(t, sessions.Limits{}, untilFree(hold))
+		var all []*started
+		ids := []string{"one", "two", "three"}
+		for _, id := range ids {
+			task := ask("ada", "p")
+			task.ID = id
+			all = append(all, r.start(t.Context(), task))
+		}
+		for i, id := range ids {
+			rec, err := r.Task(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, to := range []string{id, rec.SessionID} {
+				if got, err := r.SendNote(t.Context(), to, discord("g", "ada"), "for number "+strconv.Itoa(i)); err != nil || got != id {
+					t.Errorf("Say(%q) = %q, %v; want task %s", to, got, err, id)
+				}
+			}
+		}
+		close(hold)
+		for i, s := range all {
+			s.end(t)
+			want := []string{"@ada says: for number " + strconv.Itoa(i), "@ada says: for number " + strconv.Itoa(i)}
+			if diff := cmp.Diff(want, r.texts(ids[i], sessions.StepNotice)); diff != "" {
+				t.Errorf("notices of %s (-want +got):\n%s", ids[i], diff)
+			}
 		}
 	})
 }

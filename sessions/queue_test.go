@@ -36,6 +36,8 @@ func TestTheLineIsFair(t *testing.T) {
 		{"guilds take turns", "g/a g/b g/c g/d h/e h/f", "g/a h/e g/b h/f g/c g/d"},
 		{"one user is one user in all guilds", "g/a h/a i/a g/b", "g/a g/b h/a i/a"},
 		{"a user outside of guilds is as good as a guild", "g/a g/b g/c /d", "g/a /d g/b g/c"},
+		{"users outside of guilds have a turn each", "/d /e g/b g/c", "/d /e g/b g/c"},
+		{"users outside of guilds, and who is in one", "g/a g/b /d /e /f", "g/a /d /e /f g/b"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,6 +65,38 @@ func TestTheLineIsFair(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestWhoComesLateJoinsTheRoundUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var order []string
+		hold := make(chan struct{})
+		r := newRig(t, sessions.Limits{Running: 1}, &sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, task.Prompt)
+			if task.Prompt == "h/z" {
+				return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
+			}
+			return []sessionstest.ScriptStep{sessionstest.Answer("done")}
+		}})
+		for range 3 {
+			r.run(parseTask("g/a"))
+		}
+		all := []*started{r.start(t.Context(), parseTask("h/z"))}
+		for who := range strings.FieldsSeq("g/a i/b i/b i/b") {
+			all = append(all, r.start(t.Context(), parseTask(who)))
+		}
+		close(hold)
+		for _, s := range all {
+			s.end(t)
+		}
+		// Whoever was served three times waits for one turn of the other, and not for three.
+		if diff := cmp.Diff(strings.Fields("g/a g/a g/a h/z i/b g/a i/b i/b"), order); diff != "" {
+			t.Errorf("order (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestEveryPlaceInLineIsTold(t *testing.T) {
@@ -118,13 +152,28 @@ func TestAFullLineRefusesMore(t *testing.T) {
 		backend, free := holding()
 		defer free()
 		r := newRig(t, sessions.Limits{Running: 1, Queued: 3, QueuedPerUser: 2}, backend)
-		r.start(t.Context(), ask("ada", "hold"))
-		r.start(t.Context(), ask("ada", "p"))
-		r.start(t.Context(), ask("ada", "p"))
+		waits := func(s *started) *started {
+			t.Helper()
+			if s.final() {
+				t.Errorf("a task that there is room for has ended: %v", s.err)
+			}
+			return s
+		}
+		first := ask("ada", "hold")
+		first.ID = "first"
+		waits(r.start(t.Context(), first)) // it runs, and does not count
+		rec, err := r.Task(t.Context(), "first")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := ask("ada", "p")
+		again.SessionID = rec.SessionID
+		waits(r.start(t.Context(), again)) // behind it, in the same session
+		waits(r.start(t.Context(), ask("ada", "p")))
 		if s := r.start(t.Context(), ask("ada", "p")); s.err == nil || !strings.Contains(s.err.Error(), "2 of your tasks are waiting") {
 			t.Errorf("a third of one user: err = %v", s.err)
 		}
-		r.start(t.Context(), ask("bob", "p"))
+		waits(r.start(t.Context(), ask("bob", "p")))
 		if s := r.start(t.Context(), ask("cy", "p")); s.err == nil || !strings.Contains(s.err.Error(), "3 tasks are waiting") {
 			t.Errorf("a fourth of all: err = %v", s.err)
 		}

@@ -48,6 +48,10 @@ type Task struct {
 	// Allow are classes of actions ("buy", "submit") that the person has allowed with
 	// the task. They are not stored.
 	Allow []string `json:"allow,omitempty"`
+	// Typed says that a person typed Prompt for this task: in a command, a form or a terminal. Only the front end that
+	// took it from them sets it. What a model, a program, a script or a voice asks for is not typed. It is neither stored
+	// nor sent with a Task.
+	Typed bool `json:"-"`
 	// Inbox is what people say to the task while it runs, see [Manager.SendNote]. The
 	// Manager gives one to the Backend; it is not stored and no [Record] has it.
 	Inbox *Inbox `json:"-"`

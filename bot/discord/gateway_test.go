@@ -35,7 +35,7 @@ func newTown(t *testing.T, cfg discordtest.Config) town {
 	})
 	w := town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada")}
 	g := s.CreateGuild("home", w.ada)
-	s.AddMember(g, w.bot.ShapeUser)
+	s.AddMember(g, w.bot.User)
 	w.room = s.CreateChannel(g, "general")
 	return w
 }

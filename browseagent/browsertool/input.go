@@ -9,17 +9,24 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // callInput is the parameters of a call, wherever in it they were written.
 type callInput map[string]any
 
-// actFields are what an act takes; beside action they are taken for it, too.
-var actFields = []string{
-	"kind", "targetId", "ref", "selector", "doubleClick", "button", "modifiers", "delayMs", "x", "y", "endX", "endY", "text", "submit",
-	"slowly", "key", "startRef", "endRef", "startSelector", "endSelector", "values", "fields", "width", "height", "timeMs", "textGone",
-	"url", "loadState", "fn", "actions", "stopOnError", "timeoutMs",
+// isActField reports whether an act takes a field; beside action it is taken for
+// it, too.
+func isActField(name string) bool {
+	return name == "kind" || name == "targetId" || slices.ContainsFunc(actParams(), func(p actiontable.Param) bool { return p.Name == name })
 }
+
+// actParams are the fields of all kinds of acts.
+var actParams = sync.OnceValue(func() []actiontable.Param {
+	return actiontable.Union(actiontable.API, actiontable.Kinds(actiontable.API))
+})
 
 // parseCall reads a call. Fields within request and beside it are merged; where
 // both give a value, the one within request counts for acts, and the one beside
@@ -54,7 +61,7 @@ func parseCall(raw json.RawMessage) (in callInput, act map[string]any, err error
 	}
 	act = map[string]any{}
 	for key, v := range in {
-		if _, inside := nested[key]; inside || slices.Contains(actFields, key) {
+		if _, inside := nested[key]; inside || isActField(key) {
 			act[key] = v
 		}
 	}
@@ -65,7 +72,7 @@ func parseCall(raw json.RawMessage) (in callInput, act map[string]any, err error
 		in["action"] = "act"
 	}
 	// A model that writes the kind where the action belongs means an act.
-	if name := in.str("action"); kind == "" && !slices.Contains(actionNames, name) && slices.Contains(actKinds, name) {
+	if name := in.str("action"); kind == "" && !slices.Contains(actionNames, name) && slices.Contains(actiontable.Kinds(actiontable.API), name) {
 		in["action"], act["kind"] = "act", name
 	}
 	return in, act, nil
@@ -127,30 +134,14 @@ func decodeObject(raw json.RawMessage) (map[string]any, error) {
 
 // str is a parameter as a trimmed string; "" if it is absent or no scalar.
 func (in callInput) str(key string) string {
-	switch v := in[key].(type) {
-	case string:
-		return strings.TrimSpace(v)
-	case json.Number:
-		return v.String()
-	case bool:
-		if v {
-			return "true"
-		}
-		return "false"
-	}
-	return ""
+	text, _ := actiontable.ScalarText(in[key])
+	return strings.TrimSpace(text)
 }
 
 // isTrue reports whether a parameter is true, in any spelling.
 func (in callInput) isTrue(key string) bool {
-	switch strings.ToLower(in.str(key)) {
-	case "true", "yes":
-		return true
-	case "1":
-		_, isText := in[key].(string)
-		return isText
-	}
-	return false
+	on, _ := actiontable.ParseBool(in[key])
+	return on
 }
 
 // query is the named parameters that are given, as a query.

@@ -7,9 +7,10 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
+
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // checkedRequest is a request that may go to the control API.
@@ -143,16 +144,10 @@ func queryValues(in map[string]any) (url.Values, *nodeRefusal) {
 	return query, nil
 }
 
+// scalarText is a decoded text, number or boolean as text; "" for anything else.
 func scalarText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case json.Number:
-		return v.String()
-	}
-	return ""
+	text, _ := actiontable.ScalarText(v)
+	return text
 }
 
 func invalidRequest(text string) *nodeRefusal {

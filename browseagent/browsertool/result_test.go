@@ -208,7 +208,7 @@ func TestASilentServiceIsLeftWhenItsOwnTimeIsUp(t *testing.T) {
 		`{"action":"navigate","url":"x","timeoutMs":90000}`:                                                                       95 * time.Second,
 		`{"action":"waitfordownload"}`:                                                                                            125 * time.Second,
 		`{"action":"act","kind":"click","ref":"e1"}`:                                                                              time.Minute,
-		`{"action":"act","kind":"wait","text":"a","url":"b","timeMs":10000,"timeoutMs":"40000"}`:                                  95 * time.Second,
+		`{"action":"act","kind":"wait","text":"a","url":"b","timeMs":10000,"timeoutMs":"40000"}`:                                  95*time.Second + 250*time.Millisecond,
 		`{"action":"act","kind":"batch","actions":[{"kind":"evaluate","timeoutMs":120000},{"kind":"click","timeoutMs":9999999}]}`: 185*time.Second + 500*time.Millisecond,
 		`{"action":"act","kind":"type","slowly":true,"text":"` + strings.Repeat("a", 1000) + `"}`:                                 75*time.Second + 8*time.Second + 5250*time.Millisecond,
 	} {

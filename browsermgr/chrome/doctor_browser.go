@@ -113,13 +113,13 @@ func (b BrowserFacts) port() Check {
 
 // policy says what checks where the browser's pages go.
 func (b BrowserFacts) policy() Check {
-	c := Check{ID: "policy", Label: "What pages may reach", Status: CheckPass, Summary: fmt.Sprintf("all traffic goes through the checking proxy; requests refused: %d", b.Refusals)}
+	c := Check{ID: "policy", Label: "Network access", Status: CheckPass, Summary: fmt.Sprintf("all traffic goes through the checking proxy; requests refused: %d", b.Refusals)}
 	switch b.Guard {
 	case "proxy":
 	case "best-effort":
 		c.Status, c.Summary, c.FixHint = CheckInfo, b.GuardNote, "use a profile whose browser is started here"
 	default:
-		c.Status, c.Summary, c.FixHint = CheckWarn, b.GuardNote, "see the settings under \"What pages may reach\""
+		c.Status, c.Summary, c.FixHint = CheckWarn, b.GuardNote, "see the settings under \"Network access\""
 	}
 	return c
 }

@@ -8,9 +8,15 @@ import (
 	"clank/browsermgr/control"
 )
 
-// status is what a handler answers to a request with these headers; Host is one of them.
-func status(t *testing.T, method string, h http.Handler, headers ...string) (int, string) {
+// status is what a gate answers to a request with these headers; Host is one of them. It fails the test unless the handler
+// behind the gate ran once for a request that passes, and never for one that is refused.
+func status(t *testing.T, method string, guard func(http.Handler) http.Handler, headers ...string) (int, string) {
 	t.Helper()
+	ran := 0
+	h := guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		ran++
+		w.WriteHeader(http.StatusOK)
+	}))
 	r := httptest.NewRequest(method, "http://127.0.0.1:18791/tabs", nil)
 	for i := 0; i < len(headers); i += 2 {
 		if headers[i] == "Host" {
@@ -20,13 +26,18 @@ func status(t *testing.T, method string, h http.Handler, headers ...string) (int
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
+	want := 0
+	if w.Code == http.StatusOK {
+		want = 1
+	}
+	if ran != want {
+		t.Errorf("%s %q: answered %d, and the handler ran %d times", method, headers, w.Code, ran)
+	}
 	return w.Code, w.Body.String()
 }
 
-var ok = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-
 func TestOneOfTheSecretsSuffices(t *testing.T) {
-	h := control.Secrets{Token: " tok ", Password: "pass:word"}.Require(ok)
+	h := control.Secrets{Token: " tok ", Password: "pass:word"}.Require
 	basic := func(user, password string) string {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.SetBasicAuth(user, password)
@@ -57,13 +68,23 @@ func TestOneOfTheSecretsSuffices(t *testing.T) {
 			t.Errorf("%s: got %d %q, want %d", name, got, text, c.want)
 		}
 	}
-	if got, _ := status(t, http.MethodGet, control.Secrets{Password: "p"}.Require(ok), "Authorization", "Bearer "); got != 401 {
+	for what, s := range map[string]control.Secrets{"none": {}, "blank ones": {Token: " ", Password: "\t"}} {
+		if got, _ := status(t, http.MethodGet, s.Require); got != 200 || !s.Empty() {
+			t.Errorf("%s: got %d, empty %v; want every request to pass", what, got, s.Empty())
+		}
+	}
+	for what, s := range map[string]control.Secrets{"a token": {Token: "t"}, "a password": {Password: "p"}, "issued ones": {Issued: func(string) bool { return false }}} {
+		if got, _ := status(t, http.MethodGet, s.Require); got != 401 || s.Empty() {
+			t.Errorf("only %s: got %d, empty %v; want a refusal", what, got, s.Empty())
+		}
+	}
+	if got, _ := status(t, http.MethodGet, control.Secrets{Password: "p"}.Require, "Authorization", "Bearer "); got != 401 {
 		t.Errorf("an empty bearer with only a password set: got %d, want 401", got)
 	}
 }
 
 func TestPagesOfOtherSitesChangeNothing(t *testing.T) {
-	h := control.RefuseCrossSite(ok)
+	h := control.RefuseCrossSite
 	for name, c := range map[string]struct {
 		headers []string
 		want    int
@@ -78,11 +99,13 @@ func TestPagesOfOtherSitesChangeNothing(t *testing.T) {
 		"another 127":             {[]string{"Origin", "http://127.9.9.9"}, 200},
 		"IPv6":                    {[]string{"Origin", "http://[::1]:8080"}, 200},
 		"mapped IPv6":             {[]string{"Origin", "http://[::ffff:127.0.0.1]"}, 200},
+		"IPv6 with a zone":        {[]string{"Origin", "http://[::1%25eth0]"}, 403},
 		"mapped IPv6 of another":  {[]string{"Origin", "http://[::ffff:10.0.0.1]"}, 403},
 		"foreign referer":         {[]string{"Referer", "https://evil.example/page"}, 403},
 		"own origin wins":         {[]string{"Origin", "http://127.0.0.1", "Referer", "https://evil.example"}, 200},
 		"user info as host":       {[]string{"Origin", "http://127.0.0.1@evil.example"}, 403},
 		"origin that is no URL":   {[]string{"Origin", "http://[::1"}, 403},
+		"mapped IPv6 with a zone": {[]string{"Origin", "http://[::ffff:127.0.0.1%25eth0]"}, 403},
 		"origin of an extension":  {[]string{"Origin", "chrome-extension://abcdef"}, 403},
 		"localhost with full dot": {[]string{"Origin", "http://LOCALHOST."}, 200},
 	} {
@@ -103,16 +126,16 @@ func TestOnlyLoopbackNamesAreAnswered(t *testing.T) {
 	for host, want := range map[string]int{
 		"127.0.0.1:18791": 200, "localhost": 200, "LocalHost:1": 200, "[::1]:18791": 200, "[::1]": 200, "127.1.2.3": 200,
 		"evil.example:18791": 403, "": 403, "localhost.evil.example": 403, "0.0.0.0:18791": 403, "192.168.1.2": 403, "[fe80::1%25eth0]:1": 403,
-		"::1": 200, "127.0.0.1.nip.io": 403,
+		"::1": 200, "127.0.0.1.nip.io": 403, "[::1%25eth0]:1": 403, "[::1%eth0]:1": 403,
 	} {
-		if got, _ := status(t, http.MethodGet, control.RequireLocalHost(ok), "Host", host); got != want {
+		if got, _ := status(t, http.MethodGet, control.RequireLocalHost, "Host", host); got != want {
 			t.Errorf("Host %q: got %d, want %d", host, got, want)
 		}
 	}
 }
 
 func TestASecretThatWasGivenOutOpensLikeTheToken(t *testing.T) {
-	h := control.Secrets{Issued: func(secret string) bool { return secret == "issued" }}.Require(ok)
+	h := control.Secrets{Issued: func(secret string) bool { return secret == "issued" }}.Require
 	for name, c := range map[string]struct {
 		headers []string
 		want    int
@@ -125,6 +148,28 @@ func TestASecretThatWasGivenOutOpensLikeTheToken(t *testing.T) {
 	} {
 		if got, _ := status(t, http.MethodGet, h, c.headers...); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestWithoutASecretEverythingPasses(t *testing.T) {
+	issued := func(string) bool { return false }
+	for name, c := range map[string]struct {
+		secrets control.Secrets
+		empty   bool
+	}{
+		"none":       {control.Secrets{}, true},
+		"blank":      {control.Secrets{Token: " ", Password: "\t"}, true},
+		"a token":    {control.Secrets{Token: "tok"}, false},
+		"a password": {control.Secrets{Password: "word"}, false},
+		"given out":  {control.Secrets{Issued: issued}, false},
+	} {
+		want := http.StatusUnauthorized
+		if c.empty {
+			want = http.StatusOK
+		}
+		if got, _ := status(t, http.MethodGet, c.secrets.Require); got != want || c.secrets.Empty() != c.empty {
+			t.Errorf("%s: got %d, empty %t; want %d, %t", name, got, c.secrets.Empty(), want, c.empty)
 		}
 	}
 }

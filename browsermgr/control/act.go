@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 )
 
@@ -22,30 +22,14 @@ func actRoutes(evaluate func() bool) []Route {
 	return []Route{NewRoute("POST", "/act", "Does something in a tab, or a batch of things.", act).WithBody(actFields()...)}
 }
 
+// actFields are the fields of all kinds of actions, as one flat object.
 func actFields() []Param {
-	kinds := []string{string(kindBatch)}
-	for kind := range kindReaders {
-		kinds = append(kinds, string(kind))
+	kinds := actiontable.Kinds(actiontable.API)
+	fields := []Param{{Name: "kind", Kind: "string", About: "what to do", Required: true, Enum: kinds}, tabParam()}
+	for _, p := range actiontable.Union(actiontable.API, kinds) {
+		fields = append(fields, Param{Name: p.Name, Kind: p.Type.String(), About: p.About, Enum: p.Enum, Max: p.Max})
 	}
-	slices.Sort(kinds)
-	return []Param{
-		{Name: "kind", Kind: "string", About: "what to do", Required: true, Enum: kinds},
-		tabParam(), timeoutParam(),
-		OptionalParam("ref", "string", "element, by a ref of a snapshot"), OptionalParam("selector", "string", "element, by a CSS selector"),
-		OptionalParam("doubleClick", "boolean", "click, clickCoords"), EnumParam("button", "click, clickCoords", "left", "right", "middle"),
-		OptionalParam("modifiers", "array", "click: Alt, Control, ControlOrMeta, Meta, Shift"), OptionalParam("delayMs", "integer", "click, clickCoords, press"),
-		OptionalParam("x", "number", "clickCoords, in CSS pixels of the viewport"), OptionalParam("y", "number", "clickCoords"),
-		OptionalParam("endX", "number", "dragCoords"), OptionalParam("endY", "number", "dragCoords"),
-		OptionalParam("text", "string", "type: what to write; wait: what to wait for"), OptionalParam("submit", "boolean", "type: press Enter afterwards"),
-		OptionalParam("slowly", "boolean", "type: key by key"), OptionalParam("key", "string", "press, such as Enter or Control+Shift+T"),
-		OptionalParam("startRef", "string", "drag"), OptionalParam("startSelector", "string", "drag"), OptionalParam("endRef", "string", "drag"), OptionalParam("endSelector", "string", "drag"),
-		OptionalParam("values", "array", "select: values or labels of options"), OptionalParam("fields", "objects", "fill: {ref, type, value}"),
-		OptionalParam("width", "integer", "resize"), OptionalParam("height", "integer", "resize"),
-		OptionalParam("direction", "string", "scroll: up, down, left or right"), OptionalParam("pixels", "integer", "scroll"),
-		OptionalParam("timeMs", "integer", "wait"), OptionalParam("textGone", "string", "wait"), OptionalParam("url", "string", "wait: exact or glob"),
-		EnumParam("loadState", "wait", "load", "domcontentloaded", "networkidle"), OptionalParam("fn", "string", "evaluate, wait: JavaScript"),
-		OptionalParam("actions", "objects", "batch: bodies of this kind"), OptionalParam("stopOnError", "boolean", "batch: end at the first failure, which is the default"),
-	}
+	return fields
 }
 
 type actAnswer struct {
@@ -76,7 +60,7 @@ func serveAct(ctx context.Context, c *Call, evaluate func() bool) (actAnswer, er
 		return actAnswer{}, err
 	}
 	defer h.Release()
-	if a.Kind != page.KindResize && a.Kind != kindClose {
+	if a.Kind != actiontable.KindResize && a.Kind != actiontable.KindClose {
 		if err := h.CheckPolicy(ctx); err != nil {
 			return actAnswer{}, err
 		}
@@ -115,7 +99,7 @@ func performInTurn(ctx context.Context, p actPerformer, a actRequest) (actAnswer
 	var did actOutcome
 	err := h.Exclusively(ctx, func() error {
 		var err error
-		if a.Kind == kindBatch {
+		if a.Kind == actiontable.KindBatch {
 			did, err = p.batch(ctx, a)
 		} else {
 			did, err = p.one(ctx, a)
@@ -155,7 +139,7 @@ func operationFailed(kind page.Kind, err error) error {
 	case http.StatusInternalServerError:
 		f.Code = codeOperation
 	}
-	if kind == kindBatch {
+	if kind == actiontable.KindBatch {
 		f.Err = fmt.Errorf("batch: %w", err)
 	}
 	return &f

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 )
 
@@ -54,7 +54,7 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 	switch {
 	case a.noWait:
 		return actOutcome{}, nil
-	case a.Kind == kindClose:
+	case a.Kind == actiontable.KindClose:
 		return actOutcome{closed: true}, p.held.Close(ctx)
 	}
 	var res page.Result
@@ -67,12 +67,12 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 		})
 	}
 	var err error
-	if a.Kind == page.KindResize {
+	if a.Kind == actiontable.KindResize {
 		err = work() // it leads nowhere, and is allowed wherever the tab is
 	} else {
 		err = p.held.WithPolicy(ctx, work)
 	}
-	if errors.Is(err, page.ErrTabGone) && slices.Contains(inputKinds, a.Kind) {
+	if spec, _ := actiontable.Lookup(actiontable.API, a.Kind); errors.Is(err, page.ErrTabGone) && spec.MayClose {
 		// The page closed itself for what was done to it.
 		return actOutcome{closed: true}, nil
 	}
@@ -80,9 +80,6 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 		value: res.Value, navigated: res.Navigated && !isFragmentNavigation(before, res), dialog: res.BlockedByDialog, downloads: got,
 	}, err
 }
-
-// inputKinds are the kinds that a page may answer by closing itself.
-var inputKinds = []page.Kind{page.KindClick, page.KindClickCoords, page.KindPress, page.KindType, page.KindSelect, page.KindDrag}
 
 // isFragmentNavigation says whether all that changed was the place within the document: its refs are as good as before.
 func isFragmentNavigation(before string, res page.Result) bool {
@@ -134,7 +131,7 @@ func (p actPerformer) entry(ctx context.Context, a actRequest) (entryAnswer, act
 	switch {
 	case a.evaluates() && !p.evaluate():
 		err = evaluateDisabled()
-	case a.Kind == kindBatch:
+	case a.Kind == actiontable.KindBatch:
 		did, err = p.batch(ctx, a)
 	default:
 		did, err = p.one(ctx, a)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
 	"clank/browsermgr/page/files"
 	"clank/browsermgr/record"
@@ -14,7 +15,7 @@ import (
 func performAction(ctx context.Context, h *heldTab, a page.Action) (res page.Result, got []files.Download, err error) {
 	end := traceAction(ctx, h, string(a.Kind), a)
 	defer func() { end(err) }()
-	if state, ok := findObserver[*emulate.Emulator](h); ok && a.Kind == page.KindResize {
+	if state, ok := findObserver[*emulate.Emulator](h); ok && a.Kind == actiontable.KindResize {
 		return resizeViewport(ctx, h, state, a)
 	}
 	if files, ok := findObserver[*files.Transfers](h); ok {

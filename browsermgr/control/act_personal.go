@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // checkPersonalBrowser refuses what the contract keeps from browsers that a person uses. What else the contract lets servers refuse
@@ -17,17 +17,17 @@ func checkPersonalBrowser(h *heldTab, a actRequest) error {
 		return actError(http.StatusNotImplemented, codePersonal,
 			fmt.Errorf("%s is not supported for existing-session profiles such as %q: %s", what, h.Profile.Name, instead))
 	}
-	selector := a.StartSelector != "" || a.EndSelector != "" || a.Selector != "" && a.Kind != page.KindWait
+	selector := a.StartSelector != "" || a.EndSelector != "" || a.Selector != "" && a.Kind != actiontable.KindWait
 	switch {
-	case a.Kind == kindBatch:
+	case a.Kind == actiontable.KindBatch:
 		return refuse("batch", "send its actions one by one")
-	case a.Kind == page.KindDragCoords:
+	case a.Kind == actiontable.KindDragCoords:
 		return refuse("dragCoords", "use drag with refs")
 	case selector:
 		return refuse(string(a.Kind)+" by selector", "take a snapshot and use a ref of it")
-	case a.Kind == page.KindType && a.Slowly:
+	case a.Kind == actiontable.KindType && a.Slowly:
 		return refuse("type slowly", "leave slowly out")
-	case a.Kind == page.KindPress && a.DelayMs > 0:
+	case a.Kind == actiontable.KindPress && a.DelayMs > 0:
 		return refuse("press with delayMs", "leave delayMs out")
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 func read(t *testing.T, json string) (actRequest, error) {
@@ -64,10 +65,10 @@ func FuzzActions(f *testing.F) {
 			}
 			return
 		}
-		if a.Kind == kindBatch && (len(a.actions) == 0 || len(a.actions) > maxBatchActions) {
+		if a.Kind == actiontable.KindBatch && (len(a.actions) == 0 || len(a.actions) > actiontable.MaxBatchActions) {
 			t.Errorf("%s: a batch of %d", json, len(a.actions))
 		}
-		if a.Kind != kindBatch && len(a.actions) > 0 {
+		if a.Kind != actiontable.KindBatch && len(a.actions) > 0 {
 			t.Errorf("%s: %s has entries", json, a.Kind)
 		}
 	})

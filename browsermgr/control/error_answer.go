@@ -35,6 +35,7 @@ var errorStatuses = []struct {
 	status int
 }{
 	{page.ErrInvalid, http.StatusBadRequest},
+	{page.ErrSecret, http.StatusConflict},
 	{browsermgr.ErrNoProfile, http.StatusNotFound},
 	{profile.ErrTabNotFound, http.StatusNotFound},
 	{profile.ErrAmbiguousTab, http.StatusConflict},
@@ -57,6 +58,7 @@ var errorReasons = []struct {
 }{
 	{page.ErrUnknownRef, "unknown_ref"},
 	{page.ErrNotInteractable, "not_interactable"},
+	{page.ErrSecret, "secret_held"},
 	{page.ErrTabCrashed, "tab_crashed"},
 	{context.DeadlineExceeded, "timeout"},
 }

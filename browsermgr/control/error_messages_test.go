@@ -11,47 +11,17 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 
 	"github.com/coder/websocket"
 )
 
-func TestCausesHaveStableWords(t *testing.T) {
-	c := serve(t, nil)
-	target := c.open("/cover")
-	for _, step := range []struct {
-		path, body, code, reason string
-	}{
-		{"/act", `{"kind":"click","ref":"e999"}`, "ACT_OPERATION_FAILED", "unknown_ref"},
-		{"/act", `{"kind":"wait","text":"never","timeoutMs":500}`, "ACT_OPERATION_FAILED", "timeout"},
-		{"/act", `{"kind":"evaluate","fn":"for(;;);","timeoutMs":500}`, "ACT_OPERATION_FAILED", "timeout"},
-		{"/act", `{"kind":"click","selector":"#under","timeoutMs":4000}`, "ACT_OPERATION_FAILED", "not_interactable"},
-		{"/act", `{"kind":"evaluate","fn":"nosuch"}`, "ACT_OPERATION_FAILED", ""},
-		{"/highlight", `{"ref":"e999"}`, "", "unknown_ref"},
-		{"/response/body", `{"url":"**/never","timeoutMs":500}`, "", "timeout"},
-		{"/wait/download", `{"timeoutMs":500}`, "", "timeout"},
-		{"/navigate", `{"url":"` + site + `/silent","timeoutMs":1000}`, "", "timeout"},
-	} {
-		a := c.do("POST", step.path, step.body)
-		if a.status != http.StatusInternalServerError || a.str("code") != step.code || a.str("reason") != step.reason {
-			t.Errorf("%s %s: got %d %s, want 500 with code %q and reason %q", step.path, step.body, a.status, a.text, step.code, step.reason)
-		}
-	}
-	a := c.ok("POST", "/act", map[string]any{"kind": "batch", "targetId": target, "actions": []any{map[string]any{"kind": "click", "ref": "e999"}}})
-	if entry, _ := a.body["results"].([]any)[0].(map[string]any); entry["reason"] != "unknown_ref" {
-		t.Errorf("batch: %s", a.text)
-	}
-}
-
 func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 	home := t.TempDir()
 	broken := filepath.Join(home, "chromium")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700))
 	m := &browsermgr.Manager{Home: home, Executable: func() string { return broken }, Headless: true, FirstPort: 18810, LastPort: 18812}
-	if err := m.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Open(t.Context()))
 	defer m.Close(context.Background())
 	c := serve(t, func(s *control.Server) { s.Manager = m })
 	for range 3 {
@@ -60,9 +30,7 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 		}
 	}
 	res, err := http.DefaultClient.Do(c.request(t.Context(), "POST", "/start", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer res.Body.Close()
 	seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
 	if res.StatusCode != http.StatusConflict || err != nil || seconds < 1 || seconds > 30 {

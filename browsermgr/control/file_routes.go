@@ -8,6 +8,7 @@ import (
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 )
 
@@ -65,7 +66,7 @@ func uploadFiles(ctx context.Context, c *Call) (TargetAnswer, error) {
 	if u.Ref == "" {
 		return h.TargetAnswer(), files.Upload(ctx, h.Tab, u)
 	}
-	return h.TargetAnswer(), c.Approver.DoApproved(ctx, h.Profile.Name, h.Tab, page.Action{Kind: page.KindClick, Ref: u.Ref}, func() error {
+	return h.TargetAnswer(), c.Approver.DoApproved(ctx, h.Profile.Name, h.Tab, page.Action{Kind: actiontable.KindClick, Ref: u.Ref}, func() error {
 		return files.Upload(ctx, h.Tab, u)
 	})
 }
@@ -91,7 +92,7 @@ func downloadRef(ctx context.Context, c *Call) (downloadAnswer, error) {
 	return withDownload(ctx, c, func(h *heldTab, d *files.Transfers) (got files.Download, err error) {
 		err = h.Exclusively(ctx, func() error {
 			return h.WithPolicy(ctx, func() error {
-				return c.Approver.DoApproved(ctx, h.Profile.Name, h.Tab, page.Action{Kind: page.KindClick, Ref: ref}, func() error {
+				return c.Approver.DoApproved(ctx, h.Profile.Name, h.Tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, func() error {
 					got, err = d.Download(ctx, h.Tab, ref, path, limit)
 					return err
 				})

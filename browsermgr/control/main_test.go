@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 )
 
 // shared has the browser of the whole test binary; site serves its pages.
@@ -64,7 +65,11 @@ func runTests(m *testing.M) int {
 		pages.Close()
 	}()
 	site = pages.URL
-	return m.Run()
+	code := m.Run()
+	if *binary != "" {
+		fmt.Fprintf(os.Stdout, "conformance: %d passed, %d failed\n", contractPassed, contractFailed)
+	}
+	return code
 }
 
 // newSite serves the pages of these tests.
@@ -78,10 +83,11 @@ func newSite() *httptest.Server {
 		"/opens":  `<title>Opens</title><button onclick="window.open('/two')">Open</button>`,
 		"/shuts":  `<title>Shuts</title><button onclick="window.close()">Shut</button>`,
 		"/leaves": `<title>Leaves</title><button onclick="location='/secret'">Leave</button>`,
-		"/files":  `<title>Files</title><a href="/report">Get</a><a href="/slow">Slow</a><input type="file">`,
+		"/files":  `<title>Files</title><a href="/report">Get</a><input type="file">`,
 		"/mobile": `<meta name=viewport content="width=device-width"><title>Mobile</title>`,
-		"/cover":  `<title>Cover</title><button id=under>Under</button><div style="position:fixed;inset:0"></div>`,
 		"/secret": `<title>Secret</title><p>not for you</p>`,
+
+		"/scrollers": scrollers,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -96,12 +102,6 @@ func newSite() *httptest.Server {
 	mux.HandleFunc("GET /huge", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, "<!doctype html><title>Huge</title>", strings.Repeat("<p>Some <a href=/two>link</a> and <button>button</button>", 5_000))
-	})
-	mux.HandleFunc("GET /slow", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Disposition", "attachment; filename=slow.bin")
-		_, _ = w.Write(make([]byte, 64<<10))
-		_ = http.NewResponseController(w).Flush()
-		<-r.Context().Done()
 	})
 	mux.HandleFunc("GET /silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	return httptest.NewServer(mux)
@@ -120,9 +120,7 @@ func serve(tb testing.TB, adjust func(*control.Server)) *client {
 	if adjust != nil {
 		adjust(s)
 	}
-	if err := s.Open(tb.Context()); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, s.Open(tb.Context()))
 	c := &client{tb, s}
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
@@ -138,9 +136,7 @@ func serve(tb testing.TB, adjust func(*control.Server)) *client {
 func closeTabs(ctx context.Context, tb testing.TB) {
 	tb.Helper()
 	profile, err := shared.FindProfile("")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	use, err := profile.Acquire(ctx, false)
 	if err != nil {
 		return // no browser, no tabs
@@ -232,6 +228,17 @@ func (c *client) open(path string) string {
 	return c.ok("POST", "/tabs/open", map[string]any{"url": site + path}).str("targetId")
 }
 
+// listed are the tabs as the server lists them.
+func (c *client) listed() []map[string]any {
+	c.tb.Helper()
+	var out []map[string]any
+	list, _ := c.ok("GET", "/tabs", nil).body["tabs"].([]any)
+	for _, t := range list {
+		out = append(out, t.(map[string]any))
+	}
+	return out
+}
+
 // ref is the ref of the element with that name in a new snapshot of the tab.
 func (c *client) ref(target, name string) string {
 	c.tb.Helper()
@@ -245,18 +252,5 @@ func (c *client) ref(target, name string) string {
 	return ""
 }
 
-// eventually waits until a condition on the world outside holds.
-func eventually(tb testing.TB, what string, cond func() bool) {
-	tb.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			tb.Fatalf("not in time: %s", what)
-		}
-	}
-}
+// eventually waits for what the browser brings about by itself.
+var eventually = browsertest.Eventually

@@ -27,6 +27,7 @@ type navigateAnswer struct {
 	Download        *files.Download `json:"download,omitempty"`
 	BlockedByDialog bool            `json:"blockedByDialog,omitempty"`
 	BrowserState    *browserState   `json:"browserState,omitempty"`
+	Refused         string          `json:"refused,omitempty"` // what the page lacks, such as a frame
 }
 
 func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
@@ -54,25 +55,27 @@ func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
 	h.MarkUsed()
 	var res page.Result
 	var got []files.Download
-	arrived := false
+	reached := false
 	err = h.Exclusively(ctx, func() error {
 		return h.WithPolicy(ctx, func() error {
 			bounded, cancel := context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
 			defer cancel()
 			var err error
 			res, got, err = navigateTab(bounded, h, url, limit)
-			arrived = err == nil
+			reached = arrived(res, err)
 			return err
 		})
 	})
+	lacks, err := part(ctx, h, err, reached)
 	if IsNavigationBlocked(err) {
-		return navigateAnswer{}, refusedLoad(ctx, h, err, arrived)
+		// It was us who took the tab there: nobody has anything in it that could be lost.
+		return navigateAnswer{}, errors.Join(err, h.Close(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
 		return navigateAnswer{}, fmt.Errorf("tab %s: %w", h.Names.Name(), err)
 	}
 	h.ClearQuarantine()
-	answer := navigateAnswer{TargetAnswer: h.TargetAnswer(), URL: h.URL()}
+	answer := navigateAnswer{TargetAnswer: h.TargetAnswer(), URL: h.URL(), Refused: lacks}
 	if len(got) > 0 {
 		answer.Download = &got[0]
 	}
@@ -82,15 +85,16 @@ func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
 	return answer, nil
 }
 
-// refusedLoad is what becomes of the tab when the policy has refused something of a load, and the answer to it.
-func refusedLoad(ctx context.Context, h *heldTab, why error, arrived bool) error {
-	ctx = context.WithoutCancel(ctx)
-	if arrived && h.CheckPolicy(ctx) == nil {
-		h.ClearQuarantine()
-		return &StatusError{
-			Status: http.StatusBadRequest, Reason: reasonNavigationBlocked, Err: fmt.Errorf("%w (the page itself is open, without that part of it)", why),
-		}
+// arrived reports whether a load came to a document of its own. The proxy's refusal of one has the status 403.
+func arrived(res page.Result, err error) bool {
+	return err == nil && res.Status != http.StatusForbidden
+}
+
+// part tells a refusal of a part of a page, such as a frame, from one of the page. It returns what was refused if the load arrived and the
+// tab is where it may be, and otherwise the error.
+func part(ctx context.Context, h *heldTab, err error, arrived bool) (refused string, _ error) {
+	if !arrived || !IsNavigationBlocked(err) || h.CheckPolicy(context.WithoutCancel(ctx)) != nil {
+		return "", err
 	}
-	// It was us who took the tab there: nobody has anything in it that could be lost.
-	return errors.Join(why, h.Close(ctx))
+	return RedactCredentials(err.Error()), nil
 }

@@ -89,6 +89,9 @@ func (f Param) schema() jsonObject {
 	if f.Enum != nil {
 		s["enum"] = f.Enum
 	}
+	if f.Max != 0 {
+		s["maximum"] = f.Max
+	}
 	return s
 }
 

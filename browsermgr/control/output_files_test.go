@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 )
 
 func TestFilesAreKeptUnderNewNames(t *testing.T) {
@@ -14,9 +15,7 @@ func TestFilesAreKeptUnderNewNames(t *testing.T) {
 	seen := map[string]bool{}
 	for range 2 {
 		path, err := f.SaveFile("pictures", "browser-", ".png", []byte("picture"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if ok, err := filepath.Match("browser-*.png", filepath.Base(path)); err != nil || !ok || seen[path] {
 			t.Errorf("kept at %s", path)
 		}
@@ -33,9 +32,7 @@ func TestFilesThatCannotBeKeptAreAnError(t *testing.T) {
 		t.Error("kept in no folder")
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(file, nil, 0o600))
 	f := &control.FeaturesFeatures{Dir: file}
 	if path, err := f.SaveFile("pictures", "a", "b", nil); err == nil || errors.Is(err, os.ErrExist) {
 		t.Errorf("kept at %q, %v", path, err)

@@ -39,6 +39,8 @@ func TestRoutesThatReadOrWorkAPageAreGuarded(t *testing.T) {
 		{"POST /highlight", `{"ref":"e1"}`},
 		{"POST /trace/start", ""},
 		{"POST /trace/stop", ""},
+		{"POST /tabs/focus", `{"targetId":"` + target + `"}`},
+		{"POST /tabs/action", `{"action":"select","index":0}`},
 	} {
 		method, path, _ := strings.Cut(step.route, " ")
 		refusedByPolicy(t, step.route, c.do(method, path, step.body))

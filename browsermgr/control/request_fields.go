@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // RequestFields reads the fields of one object. The first thing that is wrong is kept, and told by Err: a handler reads all it
@@ -96,15 +95,6 @@ func (f *RequestFields) Raw(name string) any {
 	return v
 }
 
-// Object is a field that holds an object; false if it does not.
-func (f *RequestFields) Object(name string) (*RequestFields, bool) {
-	object, ok := f.Raw(name).(map[string]any)
-	if !ok {
-		return nil, false
-	}
-	return newFields(object), true
-}
-
 // Objects are the entries of a list; those that are no objects have no fields. False if the field holds no list.
 func (f *RequestFields) Objects(name string) ([]*RequestFields, bool) {
 	list, ok := f.Raw(name).([]any)
@@ -132,7 +122,7 @@ func (f *RequestFields) String(name string) string {
 }
 
 // Text is the text of a field as it is, and whether there is one. Numbers and booleans are written out.
-func (f *RequestFields) Text(name string) (string, bool) { return scalarText(f.Raw(name)) }
+func (f *RequestFields) Text(name string) (string, bool) { return actiontable.ScalarText(f.Raw(name)) }
 
 // Required is String, but it is an error if it is blank.
 func (f *RequestFields) Required(name string) string {
@@ -145,38 +135,20 @@ func (f *RequestFields) Required(name string) string {
 
 // Strings is a list of texts without surrounding space. Blank ones, and what is no text, are left out.
 func (f *RequestFields) Strings(name string) []string {
-	var out []string
-	for _, text := range f.Texts(name) {
-		if text = strings.TrimSpace(text); text != "" {
-			out = append(out, text)
-		}
-	}
-	return out
-}
-
-// Texts is a list of texts as they are. What is no text is left out.
-func (f *RequestFields) Texts(name string) []string {
 	list, _ := f.Raw(name).([]any)
 	var out []string
 	for _, v := range list {
-		if text, ok := scalarText(v); ok {
-			out = append(out, text)
+		if text, _ := actiontable.ScalarText(v); strings.TrimSpace(text) != "" {
+			out = append(out, strings.TrimSpace(text))
 		}
 	}
 	return out
 }
 
-// scalarText writes out a decoded text, number or boolean; false for anything else.
-func scalarText(v any) (string, bool) {
-	switch v := v.(type) {
-	case string:
-		return v, true
-	case bool:
-		return strconv.FormatBool(v), true
-	case json.Number:
-		return plainNumber(v), true
-	case float64:
-		return fmt.Sprint(v), true
+// readAction reads what the kind of action takes.
+func (f *RequestFields) readAction(spec *actiontable.Spec) (actiontable.Values, error) {
+	for _, p := range spec.ParamsIn(actiontable.API) {
+		f.asked[p.Name] = struct{}{}
 	}
-	return "", false
+	return spec.Read(actiontable.API, f.values)
 }

@@ -9,6 +9,7 @@ import (
 
 	"clank/browsermgr/control"
 	"clank/browsermgr/fault"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -16,9 +17,7 @@ import (
 func decode(t *testing.T, text string) *control.RequestFields {
 	t.Helper()
 	f, err := control.DecodeFields([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return f
 }
 
@@ -63,9 +62,6 @@ func TestTheKindsOfNumbersDiffer(t *testing.T) {
 	if n, ok := f.NonNegative("zero"); n != 0 || !ok {
 		t.Errorf("NonNegative of 0: got %d, %t", n, ok)
 	}
-	if n, ok := f.Integer("minus"); n != -3 || !ok {
-		t.Errorf("Integer of -3: got %d, %t", n, ok)
-	}
 	if n, ok := f.Number("x"); n != 42.5 || !ok {
 		t.Errorf(`Number of "42.5": got %g, %t`, n, ok)
 	}
@@ -73,14 +69,14 @@ func TestTheKindsOfNumbersDiffer(t *testing.T) {
 		t.Fatal(f.Err())
 	}
 	for read, want := range map[string]string{
-		"negative": "minus must be a non-negative integer.", "whole": "half must be an integer.", "finite": "w must be a finite number.",
+		"negative": "minus must be a non-negative integer.", "whole": "half must be a non-negative integer.", "finite": "w must be a finite number.",
 	} {
 		f := decode(t, `{"minus":-3,"half":0.5,"w":"1e5"}`)
 		switch read {
 		case "negative":
 			f.NonNegative("minus")
 		case "whole":
-			f.Integer("half")
+			f.NonNegative("half")
 		case "finite":
 			f.Number("w")
 		}
@@ -114,9 +110,6 @@ func TestListsDropBlanksWhereTheyMeanNothing(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "3", "true"}, f.Strings("v")); diff != "" {
 		t.Errorf("Strings (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{" a ", "", "3", "true", " "}, f.Texts("v")); diff != "" {
-		t.Errorf("Texts (-want +got):\n%s", diff)
-	}
 	if got := f.Strings("no"); got != nil {
 		t.Errorf("a text is a list: %q", got)
 	}
@@ -148,17 +141,10 @@ func TestTheFirstMistakeIsTold(t *testing.T) {
 }
 
 func TestNestedObjects(t *testing.T) {
-	f := decode(t, `{"one":{"a":1},"many":[{"a":2},7],"none":[]}`)
-	one, ok := f.Object("one")
-	if !ok || one.String("a") != "1" {
-		t.Errorf("Object: %v, %t", one, ok)
-	}
+	f := decode(t, `{"many":[{"a":2},7],"none":[]}`)
 	many, ok := f.Objects("many")
 	if !ok || len(many) != 2 || many[0].String("a") != "2" || many[1].Has("a") {
 		t.Errorf("Objects: %v, %t", many, ok)
-	}
-	if _, ok := f.Object("many"); ok {
-		t.Error("a list is an object")
 	}
 	if list, ok := f.Objects("none"); !ok || len(list) != 0 {
 		t.Errorf("an empty list: %v, %t", list, ok)

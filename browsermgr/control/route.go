@@ -24,6 +24,7 @@ type Param struct {
 	About    string
 	Required bool
 	Enum     []string // the values it may have; nil for any
+	Max      int      // the largest number; 0 for any
 }
 
 // NewRoute makes a route whose answer is described by the type of what its handler returns.

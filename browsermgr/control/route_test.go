@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/control"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -35,13 +36,9 @@ func TestADocumentDescribesWhatARouteTakesAndAnswers(t *testing.T) {
 			WithBody(control.RequiredParam("name", "string", "which"), control.EnumParam("how", "so", "a", "b"), control.OptionalParam("list", "objects", "them")),
 	}
 	data, err := json.Marshal(control.OpenAPIDocument(routes, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	var doc map[string]any
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, json.Unmarshal(data, &doc))
 	at := func(path ...string) any {
 		var v any = doc
 		for _, name := range path {
@@ -73,13 +70,24 @@ func TestADocumentDescribesWhatARouteTakesAndAnswers(t *testing.T) {
 	}
 }
 
-// called is what a handler finds in a request with that query and body.
+// called is the status of a request with that query and body. find looks at it as a handler does: it runs once if the request is good, and
+// else never.
 func called(t *testing.T, query, kind, body string, find func(*control.Call)) int {
 	t.Helper()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/x?"+query, strings.NewReader(body))
 	r.Header.Set("Content-Type", kind)
-	control.ReadJSONBody(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { find(control.NewCall(nil, w, r)) })).ServeHTTP(w, r)
+	ran, want := 0, 0
+	control.ReadJSONBody(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ran++
+		find(control.NewCall(nil, w, r))
+	})).ServeHTTP(w, r)
+	if w.Code == http.StatusOK {
+		want = 1
+	}
+	if ran != want {
+		t.Errorf("?%s %.20q: answered %d, and the handler ran %d times", query, body, w.Code, ran)
+	}
 	return w.Code
 }
 
@@ -102,18 +110,24 @@ func TestTimesAreHeldBetweenBounds(t *testing.T) {
 	for body, want := range map[string]time.Duration{
 		`{}`: 5 * time.Second, `{"timeoutMs":1}`: time.Second, `{"timeoutMs":"3000"}`: 3 * time.Second, `{"timeoutMs":1000000}`: 2 * time.Minute,
 	} {
-		called(t, "", "", body, func(c *control.Call) {
+		code := called(t, "", "", body, func(c *control.Call) {
 			if got := c.Timeout(5*time.Second, time.Second); got != want || c.Err() != nil {
 				t.Errorf("%s: got %v %v, want %v", body, got, c.Err(), want)
 			}
 		})
+		if code != http.StatusOK {
+			t.Errorf("%s: got %d", body, code)
+		}
 	}
-	called(t, "", "", `{"timeoutMs":"soon"}`, func(c *control.Call) {
+	code := called(t, "", "", `{"timeoutMs":"soon"}`, func(c *control.Call) {
 		c.Timeout(5*time.Second, time.Second)
 		if _, err := c.Tab(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "timeoutMs") {
 			t.Errorf("a tab is looked for though the time is wrong: %v", err)
 		}
 	})
+	if code != http.StatusOK {
+		t.Errorf("got %d", code)
+	}
 }
 
 func TestBodiesThatAreNoneAreToldAsSuch(t *testing.T) {

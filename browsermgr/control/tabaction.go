@@ -39,7 +39,7 @@ func tabAction(ctx context.Context, c *Call) (actionAnswer, error) {
 		list, err := listTabs(ctx, c)
 		return actionAnswer{OKAnswer: OKAnswer{OK: true}, Running: &list.Running, Tabs: &list.Tabs}, err
 	case "new":
-		h, err := openNewTab(ctx, c, "about:blank", label)
+		h, _, err := openNewTab(ctx, c, "about:blank", label)
 		if err != nil {
 			return actionAnswer{}, err
 		}

@@ -93,6 +93,7 @@ type openedTab struct {
 	tabJSON
 
 	ResolvedProfile string `json:"resolvedProfile"`
+	Refused         string `json:"refused,omitempty"` // what the page lacks, such as a frame
 }
 
 func openTab(ctx context.Context, c *Call) (openedTab, error) {
@@ -105,37 +106,38 @@ func openTab(ctx context.Context, c *Call) (openedTab, error) {
 			return openedTab{}, err
 		}
 	}
-	h, err := openNewTab(ctx, c, url, label)
+	h, lacks, err := openNewTab(ctx, c, url, label)
 	if err != nil {
 		return openedTab{}, err
 	}
 	defer h.Release()
-	return openedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name}, nil
+	return openedTab{describeTabs(ctx, h.Profile, h.Lease, []profile.NamedTab{h.Names})[0], h.Profile.Name, lacks}, nil
 }
 
-// openNewTab opens a tab for the caller, who releases it. A page that did not load leaves no tab behind.
-func openNewTab(ctx context.Context, c *Call, url, label string) (*heldTab, error) {
+// openNewTab opens a tab for the caller, who releases it. A page that did not load leaves no tab behind. lacks is what
+// was refused of one that did, such as a frame.
+func openNewTab(ctx context.Context, c *Call, url, label string) (_ *heldTab, lacks string, _ error) {
 	profile, err := c.Tabs.Manager.FindProfile(c.Profile())
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if url, err = c.Tabs.CheckAddress(ctx, profile.Name(), url); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := c.Approver.ApproveNavigation(ctx, profile.Name(), nil, url); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	d, use, err := c.Browser(ctx, true)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	h := &heldTab{Profile: d, Lease: use}
-	if err := openAndLoad(ctx, h, url); err != nil {
+	if lacks, err = openAndLoad(ctx, h, url); err != nil {
 		if h.Tab != nil {
 			err = errors.Join(err, h.Close(context.WithoutCancel(ctx)))
 		}
 		use.Release()
-		return nil, err
+		return nil, "", err
 	}
 	h.Refresh()
 	if label != "" {
@@ -143,21 +145,24 @@ func openNewTab(ctx context.Context, c *Call, url, label string) (*heldTab, erro
 	}
 	if err != nil {
 		use.Release()
-		return nil, err
+		return nil, "", err
 	}
 	h.MarkUsed()
-	return h, nil
+	return h, lacks, nil
 }
 
-// openAndLoad opens a blank tab and takes it to the address.
-func openAndLoad(ctx context.Context, h *heldTab, url string) error {
+// openAndLoad opens a blank tab and takes it to the address. lacks is what was refused of a page that came, such as a frame.
+func openAndLoad(ctx context.Context, h *heldTab, url string) (lacks string, _ error) {
 	if err := h.Open(ctx); err != nil || url == "about:blank" {
-		return err
+		return "", err
 	}
-	return h.WithPolicy(ctx, func() error {
-		_, _, err := navigateTab(ctx, h, url, navigateTimeout)
+	reached := false
+	err := h.WithPolicy(ctx, func() error {
+		res, _, err := navigateTab(ctx, h, url, navigateTimeout)
+		reached = arrived(res, err)
 		return err
 	})
+	return part(ctx, h, err, reached)
 }
 
 func focusTab(ctx context.Context, c *Call) (TargetAnswer, error) {

@@ -115,6 +115,58 @@ func TestFinishGivesUpInTime(t *testing.T) {
 	})
 }
 
+func TestFinishWaitsNoLongerThanTheJudgement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, takes := range []time.Duration{0, 100 * time.Millisecond} {
+			var l egress.RefusalLog
+			first, second := l.BeginRequest(), l.BeginRequest()
+			finish := l.Watch("T1")
+			first()
+			go func() {
+				time.Sleep(takes) //nolint:forbidigo // the clock of synctest
+				second()
+			}()
+			began := time.Now()
+			if err := finish(t.Context()); err != nil || time.Since(began) != takes {
+				t.Errorf("got %v after %s, want no error after %s", err, time.Since(began), takes)
+			}
+		}
+	})
+}
+
+func TestADocumentThatNobodyLoadedIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l egress.RefusalLog
+		finish := l.Watch("T1")
+		l.Add(egress.LedgerRefusalRecord{At: time.Now(), URL: "http://a.test/", Document: true}, "a.test:80", errRefused)
+		began := time.Now()
+		if err := finish(t.Context()); err != nil || time.Since(began) != 0 {
+			t.Errorf("got %v after %s", err, time.Since(began))
+		}
+	})
+}
+
+func TestADocumentOfOneTabIsNoneOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l egress.RefusalLog
+		first, second := l.Watch("T1"), l.Watch("T2")
+		add(&l, "a.test:443", "a.test:443")
+		l.Attribute("T1", "https://a.test/page", true)
+		l.Attribute("T2", "https://a.test/picture", false)
+		got := l.Refusals()
+		if len(got) != 2 || !got[0].Document || got[1].Document || got[0].Tab != "T1" || got[1].Tab != "T2" || got[1].URL != "https://a.test/picture" {
+			t.Errorf("got %+v", got)
+		}
+		if err := first(t.Context()); !errors.Is(err, errRefused) {
+			t.Errorf("the tab of the document: got %v", err)
+		}
+		began := time.Now()
+		if err := second(t.Context()); err != nil || time.Since(began) != 0 {
+			t.Errorf("the other tab: got %v after %s", err, time.Since(began))
+		}
+	})
+}
+
 func TestWatchersHearOnlyOfDocumentsOfTheirTab(t *testing.T) {
 	var l egress.RefusalLog
 	finish := l.Watch("T1")

@@ -41,7 +41,7 @@ type NotApprovedError struct {
 
 func (e *NotApprovedError) Error() string {
 	return fmt.Sprintf("%s is a new host, and nobody allowed it: %v. Ask again in a minute; or the operator can allow this host under "+
-		`"Hosts that may be reached" in the settings.`, e.Host, e.Cause)
+		`"Allowed hosts" in the settings.`, e.Host, e.Cause)
 }
 func (e *NotApprovedError) Unwrap() error { return e.Cause }
 

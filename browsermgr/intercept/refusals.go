@@ -40,7 +40,7 @@ type RefusalObserver struct {
 	profile    string
 
 	mu           sync.Mutex
-	open         map[string]openRequest // by session and request id
+	open         map[string]openRequest // by tab and request id: a worker's session tells of its requests, the page's of their headers
 	failedEarly  []string               // keys of those that failed before their headers were told, oldest first
 	refusedEarly []string               // keys of refusals whose request was not told yet, oldest first
 }
@@ -71,7 +71,7 @@ func (w *RefusalObserver) Event(t *page.Tab, _ *frame.Frame, ev cdp.Event) {
 	case "Network.loadingFailed":
 		w.handleFailure(t, ev)
 	case "Network.loadingFinished":
-		w.takeOpen(ev)
+		w.takeOpen(t, ev)
 	case "Network.webSocketCreated", "Network.webSocketFrameError", "Network.webSocketClosed":
 		w.handleWebSocket(t, ev)
 	}
@@ -88,10 +88,10 @@ func (w *RefusalObserver) handleRequest(t *page.Tab, ev cdp.Event) {
 	if !ev.Decode(&p) || !strings.HasPrefix(p.Request.URL, "http") {
 		return
 	}
-	if r := (openRequest{p.Request.URL, p.Type == "Document"}); w.takeEarlyRefusal(ev.Session + p.RequestID) {
+	if r := (openRequest{p.Request.URL, p.Type == "Document"}); w.takeEarlyRefusal(key(t, p.RequestID)) {
 		w.attributor.AttributeRefusal(w.profile, t.TargetID(), r.address, r.document)
 	} else {
-		w.addOpen(ev.Session+p.RequestID, r)
+		w.addOpen(key(t, p.RequestID), r)
 	}
 }
 
@@ -106,6 +106,9 @@ func (w *RefusalObserver) takeEarlyRefusal(key string) bool {
 	w.refusedEarly = slices.Delete(w.refusedEarly, i, i+1)
 	return true
 }
+
+// key names a request. Chromium's ids of requests are unique among all processes of a browser.
+func key(t *page.Tab, id string) string { return t.TargetID() + id }
 
 func (w *RefusalObserver) addOpen(key string, r openRequest) {
 	w.mu.Lock()
@@ -135,11 +138,11 @@ func (w *RefusalObserver) handleResponse(t *page.Tab, ev cdp.Event) {
 			if !strings.EqualFold(name, RefusedHeader) && !strings.EqualFold(name, FailedHeader) {
 				continue
 			}
-			if r, known := w.takeOpen(ev); known {
+			if r, known := w.takeOpen(t, ev); known {
 				w.attributor.AttributeRefusal(w.profile, t.TargetID(), r.address, r.document)
 			} else if ev.Method == "Network.responseReceivedExtraInfo" {
 				w.mu.Lock()
-				w.refusedEarly = append(w.refusedEarly, ev.Session+p.RequestID)
+				w.refusedEarly = append(w.refusedEarly, key(t, p.RequestID))
 				w.refusedEarly = w.refusedEarly[max(0, len(w.refusedEarly)-maxEndedRequests):]
 				w.mu.Unlock()
 			}
@@ -159,10 +162,10 @@ func (w *RefusalObserver) handleFailure(t *page.Tab, ev cdp.Event) {
 		return
 	}
 	if p.Cross != nil {
-		w.keepFailed(ev.Session + p.RequestID)
+		w.keepFailed(key(t, p.RequestID))
 		return
 	}
-	if r, known := w.takeOpen(ev); known && p.Error == "net::ERR_TUNNEL_CONNECTION_FAILED" {
+	if r, known := w.takeOpen(t, ev); known && p.Error == "net::ERR_TUNNEL_CONNECTION_FAILED" {
 		w.attributor.AttributeRefusal(w.profile, t.TargetID(), r.address, r.document)
 	}
 }
@@ -183,7 +186,7 @@ func (w *RefusalObserver) keepFailed(key string) {
 // handleWebSocket follows WebSockets, whose tunnels are refused without a word to the page.
 func (w *RefusalObserver) handleWebSocket(t *page.Tab, ev cdp.Event) {
 	if ev.Method != "Network.webSocketCreated" {
-		if r, known := w.takeOpen(ev); known && ev.Method == "Network.webSocketFrameError" {
+		if r, known := w.takeOpen(t, ev); known && ev.Method == "Network.webSocketFrameError" {
 			w.attributor.AttributeRefusal(w.profile, t.TargetID(), r.address, false)
 		}
 		return
@@ -193,12 +196,12 @@ func (w *RefusalObserver) handleWebSocket(t *page.Tab, ev cdp.Event) {
 		URL       string `json:"url"`
 	}
 	if ev.Decode(&p) {
-		w.addOpen(ev.Session+p.RequestID, openRequest{p.URL, false})
+		w.addOpen(key(t, p.RequestID), openRequest{p.URL, false})
 	}
 }
 
 // takeOpen forgets a request that has ended.
-func (w *RefusalObserver) takeOpen(ev cdp.Event) (openRequest, bool) {
+func (w *RefusalObserver) takeOpen(t *page.Tab, ev cdp.Event) (openRequest, bool) {
 	var p struct {
 		RequestID string `json:"requestId"`
 	}
@@ -207,7 +210,7 @@ func (w *RefusalObserver) takeOpen(ev cdp.Event) (openRequest, bool) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r, known := w.open[ev.Session+p.RequestID]
-	delete(w.open, ev.Session+p.RequestID)
+	r, known := w.open[key(t, p.RequestID)]
+	delete(w.open, key(t, p.RequestID))
 	return r, known
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -24,9 +25,7 @@ func nodeOf(t *testing.T, nodes []page.AccessibilityNode, role, name string) pag
 func tree(t *testing.T, tab *page.Tab, limit int) []page.AccessibilityNode {
 	t.Helper()
 	nodes, err := tab.AccessibilityTree(t.Context(), limit, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return nodes
 }
 
@@ -41,7 +40,7 @@ func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
 	for _, name := range []string{"Near button", "Far button", "Deep button"} {
 		click(t, tab, nodeOf(t, nodes, "button", name).Ref)
 	}
-	act(t, tab, page.Action{Kind: page.KindType, Ref: strings.ToUpper(nodeOf(t, nodes, "textbox", "Far field").Ref), Text: "via tree"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: strings.ToUpper(nodeOf(t, nodes, "textbox", "Far field").Ref), Text: "via tree"})
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`, `button "Pressed deep"`, ": via tree")
 	field := nodeOf(t, tree(t, tab, 0), "textbox", "Far field")
 	if field.Value != "via tree" {
@@ -71,7 +70,7 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 	}
 	js(t, tab, "l.lastElementChild.remove()")
 	for _, ref := range []string{first, "ax9999"} {
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
 		if !errors.Is(err, page.ErrUnknownRef) {
 			t.Fatalf("%s: got %v, want an unknown ref", ref, err)
 		}
@@ -80,7 +79,7 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 	if _, err := tab.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: nodes[1].Ref})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: nodes[1].Ref})
 	wantError(t, err, "Unknown ref")
 }
 

@@ -15,35 +15,6 @@ type Field = action.Field
 // Kind names an action.
 type Kind = action.Kind
 
-// The kinds of [Action].
-const (
-	KindClick          = action.KindClick
-	KindClickCoords    = action.KindClickCoords
-	KindType           = action.KindType
-	KindPress          = action.KindPress
-	KindHover          = action.KindHover
-	KindScrollIntoView = action.KindScrollIntoView
-	KindScroll         = action.KindScroll
-	KindDrag           = action.KindDrag
-	KindDragCoords     = action.KindDragCoords
-	KindSelect         = action.KindSelect
-	KindFill           = action.KindFill
-	KindResize         = action.KindResize
-	KindWait           = action.KindWait
-	KindEvaluate       = action.KindEvaluate
-	KindBack           = action.KindBack
-	KindForward        = action.KindForward
-	KindReload         = action.KindReload
-	KindClose          = action.KindClose
-	KindPointerMove    = action.KindPointerMove
-	KindPointerDown    = action.KindPointerDown
-	KindPointerUp      = action.KindPointerUp
-	KindWheel          = action.KindWheel
-	KindKeyDown        = action.KindKeyDown
-	KindKeyUp          = action.KindKeyUp
-	KindInsertText     = action.KindInsertText
-)
-
 // Result is what an action or a navigation led to, as far as it was visible when it returned.
 type Result struct {
 	// URL is the tab's address afterwards.

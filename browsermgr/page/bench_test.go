@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // table is a page of about n elements.
@@ -72,6 +73,6 @@ func BenchmarkType(b *testing.B) {
 	tab := openTab(b, site(b, map[string]string{"/": form}).URL)
 	ref := refOf(b, tab, `"Name"`)
 	for b.Loop() {
-		act(b, tab, page.Action{Kind: page.KindType, Ref: ref, Text: "Ada Lovelace"})
+		act(b, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: "Ada Lovelace"})
 	}
 }

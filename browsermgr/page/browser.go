@@ -37,6 +37,9 @@ type Options struct {
 	// HiddenAreas, if set, finds what pictures of a tab must not show: nil as long as there is nothing to look for anywhere. Its error keeps
 	// the picture back.
 	HiddenAreas func(ctx context.Context, t *Tab) ([]Area, error)
+	// Holds, if set, reports whether the pages of a tab hold a secret. As long as they do nothing is copied to the clipboard. Its error
+	// keeps the copy back.
+	Holds func(ctx context.Context, t *Tab) (bool, error)
 }
 
 // TabOptions says how a tab is opened.
@@ -73,6 +76,7 @@ type Browser struct {
 
 	observers   []Observer
 	hiddenAreas func(ctx context.Context, t *Tab) ([]Area, error) // may be nil
+	holds       func(ctx context.Context, t *Tab) (bool, error)   // may be nil
 
 	mu            sync.Mutex
 	sessions      map[string]attachment // by session id
@@ -93,7 +97,7 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 		opts.CallTimeout = 10 * time.Second
 	}
 	b := &Browser{
-		log: opts.Logger, observers: opts.Observers, hiddenAreas: opts.HiddenAreas, lastTabNumber: max(opts.FirstTabNumber-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
+		log: opts.Logger, observers: opts.Observers, hiddenAreas: opts.HiddenAreas, holds: opts.Holds, lastTabNumber: max(opts.FirstTabNumber-1, 0), sessions: map[string]attachment{}, openers: map[string]string{},
 		tabsChanged: make(chan struct{}), queues: map[*EventQueue[Event]]struct{}{},
 	}
 	c, err := cdp.Dial(ctx, wsURL, cdp.Options{
@@ -117,13 +121,17 @@ func Connect(ctx context.Context, wsURL string, opts Options) (*Browser, error) 
 	return b, nil
 }
 
-// autoAttach asks for sessions of related targets of one type. New ones are held until they are set up, so that no
+// autoAttach asks for sessions of related targets of these types. New ones are held until they are set up, so that no
 // dialog of theirs is missed.
-func autoAttach(kind string) proto.Request {
-	return proto.TargetSetAutoAttach{
-		AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true,
-		Filter: proto.TargetTargetFilter{{Type: kind}},
+//
+// For a page, a frame or a worker the types must include all that its renderer starts: Chromium holds workers and worklets
+// there before it looks at the filter, so one that the filter leaves out would never run.
+func autoAttach(kinds ...string) proto.Request {
+	var filter proto.TargetTargetFilter
+	for _, kind := range kinds {
+		filter = append(filter, &proto.TargetFilterEntry{Type: kind})
 	}
+	return proto.TargetSetAutoAttach{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: true, Filter: filter}
 }
 
 // watchConnection tells everybody when the connection has ended.

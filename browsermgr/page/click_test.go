@@ -14,6 +14,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 	"clank/internal/test/browsertest"
 
@@ -30,10 +31,10 @@ func TestClickSendsTrustedEvents(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	js(t, tab, "seen = []")
-	act(t, tab, page.Action{Kind: page.KindClick, Ref: ref, DoubleClick: true, Modifiers: []string{"Shift"}})
+	act(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref, DoubleClick: true, Modifiers: []string{"Shift"}})
 	browsertest.WantContains(t, jsString(t, tab, "seen.join(' ')"), "dblclick,true,0,true")
 	js(t, tab, "seen = []")
-	act(t, tab, page.Action{Kind: page.KindClick, Ref: ref, Button: "right"})
+	act(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref, Button: "right"})
 	browsertest.WantContains(t, jsString(t, tab, "seen.join(' ')"), "contextmenu,true,2,false")
 }
 
@@ -57,7 +58,7 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tab := show(t, tt.html+`<script>window.hits = 0; addEventListener('click', () => hits++)</script>`)
 			ref := refOf(t, tab, "Buy")
-			if err := refused(t, tab, page.Action{Kind: page.KindClick, Ref: ref}, tt.want...); !errors.Is(err, page.ErrNotInteractable) {
+			if err := refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, tt.want...); !errors.Is(err, page.ErrNotInteractable) {
 				t.Errorf("got %v, want not interactable", err)
 			}
 			if got := js(t, tab, "hits"); got != "0" {
@@ -74,7 +75,7 @@ func TestClickSaysThatTheTargetKeepsMoving(t *testing.T) {
 	ref := refOf(t, tab, "Buy")
 	for range 10 {
 		js(t, tab, "hits = 0")
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref, TimeoutMs: 600})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 600})
 		if got := js(t, tab, "hits"); (got == "0") != (err != nil) {
 			t.Fatalf("got %s clicks and error %v: they contradict", got, err)
 		}
@@ -112,7 +113,7 @@ func TestClickOnMovingTargetNeverHitsWhatIsBehind(t *testing.T) {
 	tab := show(t, `<button id=b style="position:absolute;width:40px;left:0">Buy</button><script>window.miss = 0; window.hit = 0;
 		addEventListener('mousedown', e => e.target === b ? hit++ : miss++);
 		let x = 0; (function step() { x = (x + 97) % 900; b.style.left = x + 'px'; requestAnimationFrame(step) })()</script>`)
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: refOf(t, tab, "Buy"), TimeoutMs: 1000})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "Buy"), TimeoutMs: 1000})
 	if got := js(t, tab, "miss"); got != "0" {
 		t.Errorf("the page saw %s presses beside the target", got)
 	}
@@ -254,7 +255,7 @@ func TestTabOfALinkIsSetUpBeforeItsPageRuns(t *testing.T) {
 				t.Fatalf("%s: got %d opened tabs, want 1", name, len(res.Opened))
 			}
 			popup := res.Opened[0]
-			act(t, popup, page.Action{Kind: page.KindWait, Fn: "'atFirst' in window"})
+			act(t, popup, page.Action{Kind: actiontable.KindWait, Fn: "'atFirst' in window"})
 			if got := js(t, popup, "atFirst"); got != "true" {
 				t.Errorf("%s: set up before the page runs: got %s, want true", name, got)
 			}
@@ -298,12 +299,10 @@ func TestBackgroundTabTakesInput(t *testing.T) {
 	html := `<button onclick="window.ok=(window.ok||0)+1">Go</button><input aria-label=In>`
 	srv := site(t, map[string]string{"/": html})
 	first, second := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL}), browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
-	if err := second.Activate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, second.Activate(t.Context()))
 	for _, tab := range []*page.Tab{first, second} {
 		click(t, tab, refOf(t, tab, "Go"))
-		act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, "In"), Text: "ab", Slowly: true})
+		act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "In"), Text: "ab", Slowly: true})
 		if got := js(t, tab, "[ok, document.querySelector('input').value, document.hasFocus()]"); got != `[1,"ab",true]` {
 			t.Errorf("%s: got %s", tab.ID(), got)
 		}
@@ -319,23 +318,23 @@ func TestHoverDragAndCoordinates(t *testing.T) {
 		z.ondragover = e => e.preventDefault(); z.ondrop = e => log.push('drop ' + e.dataTransfer.getData('text'));
 		n.ondragstart = e => e.dataTransfer.setData('text', 'x');
 		onclick = e => log.push('at ' + e.clientX + ',' + e.clientY);</script>`)
-	act(t, tab, page.Action{Kind: page.KindHover, Ref: refOf(t, tab, "Hover")})
+	act(t, tab, page.Action{Kind: actiontable.KindHover, Ref: refOf(t, tab, "Hover")})
 	if got := js(t, tab, "getComputedStyle(h).color"); got != `"rgb(1, 2, 3)"` {
 		t.Errorf("got %s, want the hover style", got)
 	}
-	act(t, tab, page.Action{Kind: page.KindDrag, StartRef: refOf(t, tab, "Start"), EndRef: refOf(t, tab, "End")})
+	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartRef: refOf(t, tab, "Start"), EndRef: refOf(t, tab, "End")})
 	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
-	act(t, tab, page.Action{Kind: page.KindDrag, StartRef: refOf(t, tab, "Native"), EndRef: refOf(t, tab, "End")})
+	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartRef: refOf(t, tab, "Native"), EndRef: refOf(t, tab, "End")})
 	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
-	act(t, tab, page.Action{Kind: page.KindClickCoords, X: 700, Y: 20})
+	act(t, tab, page.Action{Kind: actiontable.KindClickCoords, X: 700, Y: 20})
 	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "at 700,20")
 	js(t, tab, "log = []")
-	act(t, tab, page.Action{Kind: page.KindDragCoords, X: 140, Y: 140, EndX: 440, EndY: 340})
+	act(t, tab, page.Action{Kind: actiontable.KindDragCoords, X: 140, Y: 140, EndX: 440, EndY: 340})
 	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
-	act(t, tab, page.Action{Kind: page.KindDragCoords, X: 140, Y: 340, EndX: 440, EndY: 340})
+	act(t, tab, page.Action{Kind: actiontable.KindDragCoords, X: 140, Y: 340, EndX: 440, EndY: 340})
 	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "drop x")
 	js(t, tab, "log = []")
-	act(t, tab, page.Action{Kind: page.KindDrag, StartSelector: "#a", EndSelector: "#z"})
+	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#a", EndSelector: "#z"})
 	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 }
 
@@ -343,8 +342,8 @@ func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {
 	tab := show(t, `<script>window.log = []; let at = 0;
 		onmousedown = e => { at = e.timeStamp; log.push('down' + e.detail + (e.shiftKey ? 's' : '')) };
 		onmouseup = e => log.push(e.timeStamp - at >= 100 ? 'held' : 'short'); ondblclick = () => log.push('double')</script>`)
-	act(t, tab, page.Action{Kind: page.KindClickCoords, X: 50, Y: 50, DelayMs: 120})
-	act(t, tab, page.Action{Kind: page.KindClickCoords, X: 250, Y: 50, DelayMs: 120, DoubleClick: true, Modifiers: []string{"Shift"}})
+	act(t, tab, page.Action{Kind: actiontable.KindClickCoords, X: 50, Y: 50, DelayMs: 120})
+	act(t, tab, page.Action{Kind: actiontable.KindClickCoords, X: 250, Y: 50, DelayMs: 120, DoubleClick: true, Modifiers: []string{"Shift"}})
 	if got, want := jsString(t, tab, "log.join(' ')"), "down1 held down1s held down2s held double"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -353,11 +352,9 @@ func TestCoordinatesAreHeldAndClickedTwice(t *testing.T) {
 func TestCloseIsAnAction(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	tab, err := b.NewTab(browsertest.Within(t, 20*time.Second), page.TabOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	act(t, tab, page.Action{Kind: page.KindClose})
-	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindPress, Key: "a"}); !errors.Is(err, page.ErrTabGone) {
+	browsertest.Must(t, err)
+	act(t, tab, page.Action{Kind: actiontable.KindClose})
+	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindPress, Key: "a"}); !errors.Is(err, page.ErrTabGone) {
 		t.Errorf("got %v, want a closed tab", err)
 	}
 }
@@ -366,14 +363,14 @@ func TestTypeSlowlyClicksTheFieldFirst(t *testing.T) {
 	tab := show(t, `<input id=i aria-label=In><script>window.log = [];
 		for (const k of ['click', 'keydown']) i.addEventListener(k, e => log.push(k))</script>`)
 	start := time.Now()
-	act(t, tab, page.Action{Kind: page.KindType, Selector: "#i", Text: "abc", Slowly: true})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Selector: "#i", Text: "abc", Slowly: true})
 	if took := time.Since(start); took < 150*time.Millisecond {
 		t.Errorf("took %s, want pauses between the keys", took)
 	}
 	if got := js(t, tab, "[i.value, ...log]"); got != `["abc","click","keydown","keydown","keydown"]` {
 		t.Errorf("got %s", got)
 	}
-	act(t, tab, page.Action{Kind: page.KindType, Selector: "#i", Text: ""})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Selector: "#i", Text: ""})
 	if got := js(t, tab, "i.value"); got != `""` {
 		t.Errorf("got %s, want an empty text to clear the field", got)
 	}
@@ -381,10 +378,10 @@ func TestTypeSlowlyClicksTheFieldFirst(t *testing.T) {
 
 func TestFieldThatThePageSetsBackIsAnError(t *testing.T) {
 	tab := show(t, `<input id=i aria-label=In value=old oninput="i.value = 'old'"><input id=m aria-label=Mask oninput="m.value = '+' + m.value">`)
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindType, Selector: "#i", Text: "new"})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindType, Selector: "#i", Text: "new"})
 	wantError(t, err, `textbox "In" did not keep the text`)
-	act(t, tab, page.Action{Kind: page.KindType, Selector: "#i", Text: "old"})
-	act(t, tab, page.Action{Kind: page.KindType, Selector: "#m", Text: "49"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Selector: "#i", Text: "old"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Selector: "#m", Text: "49"})
 	if got := js(t, tab, "m.value"); got != `"+49"` {
 		t.Errorf("got %s, want what the page made of it", got)
 	}
@@ -398,7 +395,7 @@ func TestFillTakesWhatTheValuesMean(t *testing.T) {
 	}
 	for _, on := range []any{true, 1, 1.0, "1", "true"} {
 		js(t, tab, "c.checked = r.checked = false")
-		act(t, tab, page.Action{Kind: page.KindFill, Fields: []page.Field{
+		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: []page.Field{
 			{Ref: refs["Check"], Type: "checkbox", Value: on}, {Value: "dropped"}, {Ref: refs["Radio"], Type: "radio", Value: on}, {Ref: refs["Text"], Type: " "},
 		}})
 		if got := js(t, tab, "[c.checked, r.checked, x.value]"); got != `[true,true,""]` {
@@ -407,7 +404,7 @@ func TestFillTakesWhatTheValuesMean(t *testing.T) {
 	}
 	for _, off := range []any{nil, false, 0, 2.0, "yes"} {
 		js(t, tab, "c.checked = true")
-		act(t, tab, page.Action{Kind: page.KindFill, Fields: []page.Field{
+		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: []page.Field{
 			{Ref: refs["Check"], Type: "checkbox", Value: off}, {Ref: refs["Text"], Type: "email", Value: 2.5},
 		}})
 		if got := js(t, tab, "[c.checked, x.value]"); got != `[false,"2.5"]` {
@@ -418,17 +415,17 @@ func TestFillTakesWhatTheValuesMean(t *testing.T) {
 
 func TestScrollMovesThePageOrAnElement(t *testing.T) {
 	tab := show(t, `<div id=box tabindex=0 aria-label=Box style="height:200px;overflow:auto"><p style=height:3000px>x</p></div><p style=height:5000px>y</p><button>End</button>`)
-	act(t, tab, page.Action{Kind: page.KindScroll, Ref: refOf(t, tab, "Box"), Pixels: 300})
+	act(t, tab, page.Action{Kind: actiontable.KindScroll, Ref: refOf(t, tab, "Box"), Pixels: 300})
 	if got := js(t, tab, "[box.scrollTop, scrollY]"); got != "[300,0]" {
 		t.Errorf("got %s, want the box alone to scroll", got)
 	}
 	js(t, tab, "box.remove()")
-	act(t, tab, page.Action{Kind: page.KindScroll, Direction: "down", Pixels: 500})
-	act(t, tab, page.Action{Kind: page.KindScroll, Direction: "up", Pixels: 100})
+	act(t, tab, page.Action{Kind: actiontable.KindScroll, Direction: "down", Pixels: 500})
+	act(t, tab, page.Action{Kind: actiontable.KindScroll, Direction: "up", Pixels: 100})
 	if got := js(t, tab, "scrollY"); got != "400" {
 		t.Errorf("got scrollY %s, want 400", got)
 	}
-	act(t, tab, page.Action{Kind: page.KindScrollIntoView, Ref: refOf(t, tab, "End")})
+	act(t, tab, page.Action{Kind: actiontable.KindScrollIntoView, Ref: refOf(t, tab, "End")})
 	if got := js(t, tab, "document.querySelector('button').getBoundingClientRect().bottom <= innerHeight"); got != "true" {
 		t.Error("the button is not in view")
 	}
@@ -436,7 +433,7 @@ func TestScrollMovesThePageOrAnElement(t *testing.T) {
 
 func TestResizeChangesTheViewport(t *testing.T) {
 	tab := show(t, "")
-	act(t, tab, page.Action{Kind: page.KindResize, Width: 500, Height: 400})
+	act(t, tab, page.Action{Kind: actiontable.KindResize, Width: 500, Height: 400})
 	if got := js(t, tab, "[innerWidth, innerHeight]"); got != "[500,400]" {
 		t.Errorf("got %s, want [500,400]", got)
 	}
@@ -449,7 +446,7 @@ func TestActObeysItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(stop) })
 	start := time.Now()
-	_, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+	_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
 	if took := time.Since(start); !errors.Is(err, stop) || took > atOnce {
 		t.Errorf("got %v after %s, want the cause at once", err, took)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,14 +37,14 @@ func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
 	}
 	click(t, tab, "e1")
 	click(t, tab, "e4")
-	act(t, tab, page.Action{Kind: page.KindType, Ref: "e2", Text: "typed"})
-	act(t, tab, page.Action{Kind: page.KindType, Ref: "e2", Text: " more", Slowly: true})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: "e2", Text: "typed"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: "e2", Text: " more", Slowly: true})
 	if got := js(t, tab, "hits"); got != "[1,2]" {
 		t.Errorf("got clicks %s, want both buttons", got)
 	}
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Field" [active]`, ": typed more")
-	act(t, tab, page.Action{Kind: page.KindWait, Text: "Boxed", TimeoutMs: 5000})
-	act(t, tab, page.Action{Kind: page.KindClick, Selector: "a[href='/deep']"})
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Boxed", TimeoutMs: 5000})
+	act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "a[href='/deep']"})
 	if !strings.HasSuffix(tab.URL(), "/deep") {
 		t.Errorf("got address %s, want the link followed", tab.URL())
 	}

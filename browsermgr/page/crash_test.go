@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/coder/websocket"
@@ -32,11 +33,11 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 	stop := errors.New("stopped by @ada")
 	for name, call := range map[string]func(context.Context) error{
 		"click": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
 			return err
 		},
 		"evaluate": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "loop()"})
+			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "loop()"})
 			return err
 		},
 	} {
@@ -55,9 +56,7 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 			t.Errorf("%s: got %v after %s, want the cause at once", name, err, took)
 		}
 		start = time.Now()
-		if err := tab.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, tab.Stop(t.Context()))
 		if took := time.Since(start); took > atOnce {
 			t.Errorf("%s: stop took %s", name, took)
 		}
@@ -68,7 +67,7 @@ func TestEndlessLoopIsLeftAndStopped(t *testing.T) {
 func TestClickThatLoopsIsNamedAndEnded(t *testing.T) {
 	tab := show(t, `<button onclick="for (;;);">Loop</button><button onclick="setTimeout(() => { for (;;); }, 0)">Later</button><p>Text</p>`)
 	for _, name := range []string{"Loop", "Later"} {
-		_ = refused(t, tab, page.Action{Kind: page.KindClick, Ref: refOf(t, tab, name)}, "does not answer", "busy")
+		_ = refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, name)}, "does not answer", "busy")
 		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
 	}
 }
@@ -80,7 +79,7 @@ func TestLoopingTabBlocksNoOther(t *testing.T) {
 	ref := refOf(t, tab, "Loop")
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { _, _ = tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref}) })
+	wg.Go(func() { _, _ = tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref}) })
 	defer wg.Wait()
 	defer cancel()
 	other := browsertest.Tab(t, b, page.TabOptions{URL: foreign(srv) + "/ok"})
@@ -108,9 +107,7 @@ func TestStopOfAnIdleTabHarmsNothing(t *testing.T) {
 	tab := show(t, `<button onclick="window.ok=1">Go</button>`)
 	ref := refOf(t, tab, "Go")
 	for range 3 {
-		if err := tab.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, tab.Stop(t.Context()))
 		click(t, tab, ref)
 	}
 	if got := js(t, tab, "ok"); got != "1" {
@@ -128,7 +125,7 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 	defer stop()
 	failed := make(chan error, 1)
 	go func() {
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindWait, Text: "never", TimeoutMs: 30000})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "never", TimeoutMs: 30000})
 		failed <- err
 	}()
 	crash(t, tab)
@@ -159,16 +156,12 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 func crash(t *testing.T, tab *page.Tab) {
 	t.Helper()
 	ws, resp, err := websocket.Dial(t.Context(), strings.Split(browser.Process(t).WebSocketURL, "/devtools/")[0]+"/devtools/page/"+tab.TargetID(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if resp.Body != nil {
 		_ = resp.Body.Close()
 	}
 	defer func() { _ = ws.CloseNow() }()
-	if err := ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Page.crash"}`)); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, ws.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"Page.crash"}`)))
 	browsertest.Eventually(t, "the tab is gone", func() bool { return tab.Err() != nil })
 }
 
@@ -180,7 +173,7 @@ func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
 	tab := browsertest.Tab(t, b, page.TabOptions{})
 	failed := make(chan error, 1)
 	go func() {
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindWait, Text: "never", TimeoutMs: 30000})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "never", TimeoutMs: 30000})
 		failed <- err
 	}()
 	browsertest.Eventually(t, "the tab is known", func() bool { return len(b.Tabs()) > 0 })
@@ -207,9 +200,7 @@ func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
 
 func TestClosedTabSaysSo(t *testing.T) {
 	tab := show(t, `<p>x`)
-	if err := tab.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.Close(t.Context()))
 	if err := tab.Close(t.Context()); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
@@ -236,7 +227,7 @@ func TestPageClosingItself(t *testing.T) {
 		return popup != nil && strings.HasPrefix(popup.URL(), "http")
 	})
 	ref := refOf(t, popup, "Close")
-	_, err := popup.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref})
+	_, err := popup.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
 	if err != nil && !errors.Is(err, page.ErrTabGone) {
 		t.Errorf("got %v", err)
 	}
@@ -270,21 +261,15 @@ func TestContextsAreIsolated(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": `<p>x`})
 	id, err := b.NewContext(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	normal := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 	js(t, normal, "void (document.cookie = 'who=normal')")
 	hidden, err := b.NewTab(t.Context(), page.TabOptions{URL: srv.URL, ContextID: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if got := js(t, hidden, "document.cookie"); got != `""` || hidden.ContextID() != id {
 		t.Errorf("got cookie %s in context %s, want none in %s", got, hidden.ContextID(), id)
 	}
-	if err := b.CloseContext(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, b.CloseContext(t.Context(), id))
 	<-hidden.Done()
 	if normal.Err() != nil {
 		t.Error("the other context's tab is gone too")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -47,14 +48,14 @@ func TestBackToAPageThatWasKeptWithFramesOfOtherOrigins(t *testing.T) {
 	var before string
 	browsertest.Eventually(t, "the page is kept", func() bool { // Chromium need not
 		awaitSnapshotText(t, tab, `button "Pay"`)
-		act(t, tab, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: 25_000})
+		act(t, tab, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 25_000})
 		before = refOf(t, tab, `button "Pay"`)
 		js(t, tab, "(window.kept = 7)")
 		browsertest.Navigate(t, tab, strings.Replace(url, "www.", "pay.", 1)+"away")
-		act(t, tab, page.Action{Kind: page.KindBack})
+		act(t, tab, page.Action{Kind: actiontable.KindBack})
 		return js(t, tab, "window.kept") == "7"
 	})
-	_, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindClick, Ref: before})
+	_, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Ref: before})
 	wantError(t, err, "Unknown ref "+before)
 	awaitSnapshotText(t, tab, `button "Pay"`)
 	click(t, tab, refOf(t, tab, `button "Pay"`))
@@ -69,7 +70,7 @@ func TestAFrameOfAnotherOriginNavigatesWhileAnActionWaits(t *testing.T) {
 
 	leave()
 	start := time.Now()
-	_, err := tab.Act(browsertest.Within(t, time.Minute), page.Action{Kind: page.KindClick, Ref: ref, TimeoutMs: 50_000})
+	_, err := tab.Act(browsertest.Within(t, time.Minute), page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 50_000})
 	wantError(t, err, "Unknown ref "+ref)
 	if took := time.Since(start); took > 40*time.Second {
 		t.Errorf("it was told after %s", took)
@@ -78,10 +79,10 @@ func TestAFrameOfAnotherOriginNavigatesWhileAnActionWaits(t *testing.T) {
 	click(t, tab, refOf(t, tab, `button "After"`))
 	awaitSnapshotText(t, tab, `button "Pressed after"`)
 
-	act(t, tab, page.Action{Kind: page.KindReload})
+	act(t, tab, page.Action{Kind: actiontable.KindReload})
 	awaitSnapshotText(t, tab, `button "Pay"`)
 	leave()
-	act(t, tab, page.Action{Kind: page.KindWait, Text: "After", TimeoutMs: 25_000})
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "After", TimeoutMs: 25_000})
 }
 
 func TestAFrameOfAnotherOriginGoesWhileASnapshotIsTaken(t *testing.T) {
@@ -103,9 +104,7 @@ func TestFramesOfOtherOriginsThatComeAndGoLeaveNothing(t *testing.T) {
 	tab := openTab(t, crossOriginPage(t, "", `<button>Pay</button>`))
 	count := func() int {
 		n, err := page.CountState(browsertest.Within(t, browsertest.Patience), tab)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		return n
 	}
 	round := func(i int) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,27 +91,27 @@ func TestActionsReachFramesOfOtherOriginsInTheProcess(t *testing.T) {
 	for _, name := range []string{"Enter", "Deep button", "Boxed button", "Within button", "Data button"} {
 		click(t, tab, refOf(t, tab, name))
 	}
-	act(t, tab, page.Action{Kind: page.KindClick, Ref: refOf(t, tab, "Twice"), DoubleClick: true})
-	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"User"`), Text: "ada"})
-	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"Slow"`), Text: "by keys", Slowly: true})
-	act(t, tab, page.Action{Kind: page.KindPress, Key: "Shift+X"})
+	act(t, tab, page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "Twice"), DoubleClick: true})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"User"`), Text: "ada"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Slow"`), Text: "by keys", Slowly: true})
+	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Shift+X"})
 	click(t, tab, refOf(t, tab, "Remember"))
-	act(t, tab, page.Action{Kind: page.KindSelect, Ref: refOf(t, tab, `"Kind"`), Values: []string{"Two"}})
-	act(t, tab, page.Action{Kind: page.KindHover, Ref: refOf(t, tab, "Over")})
+	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Kind"`), Values: []string{"Two"}})
+	act(t, tab, page.Action{Kind: actiontable.KindHover, Ref: refOf(t, tab, "Over")})
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Pressed"`, `"Doubled"`, `"Deeper"`, `button "0"`, `button "1"`, "Clicked",
 		": ada", ": by keysX", "[checked]", ": Two", `"Hovered"`)
-	if got := string(act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: refOf(t, tab, `"User"`), Fn: "el => el.value + ' ' + location.host.split('.')[0]"}).Value); got != `"ada login"` {
+	if got := string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, `"User"`), Fn: "el => el.value + ' ' + location.host.split('.')[0]"}).Value); got != `"ada login"` {
 		t.Errorf("got %s", got)
 	}
 	if text, err := tab.Text(t.Context(), refOf(t, tab, `link "Next"`)); err != nil || text != "Next" {
 		t.Errorf("got %q, %v", text, err)
 	}
-	act(t, tab, page.Action{Kind: page.KindWait, Text: "Pressed", TimeoutMs: 30_000})
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Pressed", TimeoutMs: 30_000})
 	if _, err := tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Deeper")}); err != nil {
 		t.Error(err)
 	}
 	nodes := tree(t, tab, 0)
-	act(t, tab, page.Action{Kind: page.KindType, Ref: nodeOf(t, nodes, "textbox", "User").Ref, Text: "via tree"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: nodeOf(t, nodes, "textbox", "User").Ref, Text: "via tree"})
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, ": via tree")
 	for _, n := range nodes {
 		if strings.Contains(n.Name+n.Value, "swordfish") {
@@ -123,12 +124,12 @@ func TestFramesOfOtherOriginsNavigateAndGo(t *testing.T) {
 	tab := openCrossOriginSite(t)
 	enter, data := refOf(t, tab, "Enter"), refOf(t, tab, "Data button")
 	click(t, tab, refOf(t, tab, `link "Next"`))
-	act(t, tab, page.Action{Kind: page.KindWait, Text: "Arrived", TimeoutMs: 30_000})
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: enter})
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Arrived", TimeoutMs: 30_000})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: enter})
 	wantError(t, err, "Unknown ref "+enter)
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Arrived"`)
 	js(t, tab, "(document.querySelector('[title=Data]').remove(), 1)")
-	_, err = tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: data})
+	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: data})
 	wantError(t, err, "Unknown ref "+data)
 
 	// The frame comes to show the page's own origin, and another one again.
@@ -154,7 +155,7 @@ func TestFramesOfPagesThatWereThereBefore(t *testing.T) {
 
 	// One that went out of sight and was kept comes back with its frames.
 	browsertest.Navigate(t, tab, strings.Replace(tab.URL(), "www.", "login.", 1)+"next")
-	act(t, tab, page.Action{Kind: page.KindBack})
+	act(t, tab, page.Action{Kind: actiontable.KindBack})
 	complete(t, tab)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -44,9 +45,7 @@ func TestDialogEndsTheActionAtOnce(t *testing.T) {
 		if d := res.Dialog; d.Type != tt.kind || d.Message != tt.message {
 			t.Errorf("%s: got %+v", tt.name, d)
 		}
-		if err := tab.AnswerDialog(t.Context(), tt.accept, tt.text); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, tab.AnswerDialog(t.Context(), tt.accept, tt.text))
 		if got := js(t, tab, "(window.answer ?? null)"); got != tt.want {
 			t.Errorf("%s: the page got %s, want %s", tt.name, got, tt.want)
 		}
@@ -68,7 +67,7 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 		"snapshot": func(ctx context.Context) error { _, err := tab.Snapshot(ctx, page.SnapshotOptions{}); return err },
 		"text":     func(ctx context.Context) error { _, err := tab.Text(ctx, ""); return err },
 		"click": func(ctx context.Context) error {
-			_, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
 			return err
 		},
 	} {
@@ -80,9 +79,7 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 		}
 		wantError(t, err, `an alert d1: "Late"`, "accept or dismiss")
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	if err := tab.AnswerDialog(t.Context(), true, ""); !errors.Is(err, page.ErrNoDialog) {
 		t.Errorf("got %v, want no dialog", err)
 	}
@@ -91,14 +88,12 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 
 func TestDialogDuringTypeAndEvaluate(t *testing.T) {
 	tab := show(t, dialogs)
-	res := act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"In"`), Text: "x"})
+	res := act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"In"`), Text: "x"})
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v, want it blocked", res)
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
-	res = act(t, tab, page.Action{Kind: page.KindEvaluate, Fn: "alert('now')"})
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
+	res = act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert('now')"})
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v, want it blocked", res)
 	}
@@ -114,9 +109,7 @@ func TestDialogWhileLoading(t *testing.T) {
 	if _, err := tab.Navigate(t.Context(), srv.URL); err == nil {
 		t.Error("got no error while the dialog is open")
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: b")
 }
 
@@ -207,13 +200,11 @@ func TestDialogAnsweredByAPersonIsRemote(t *testing.T) {
 
 func TestScriptGoesOnAfterItsDialog(t *testing.T) {
 	tab := show(t, "")
-	res := act(t, tab, page.Action{Kind: page.KindEvaluate, Fn: "window.answer = confirm('Sure?'); window.after = 1"})
+	res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "window.answer = confirm('Sure?'); window.after = 1"})
 	if !res.BlockedByDialog {
 		t.Fatalf("got %+v", res)
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	if got := js(t, tab, "[window.answer, window.after]"); got != "[true,1]" {
 		t.Errorf("got %s, want the abandoned script to have gone on", got)
 	}
@@ -228,12 +219,10 @@ func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
 		t.Fatalf("got %+v", res)
 	}
 	for range 3 {
-		if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 		browsertest.Eventually(t, "a dialog waits", func() bool { return len(tab.Dialogs().Pending) == 1 })
 	}
-	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref}); err == nil || !strings.Contains(err.Error(), `"again"`) {
+	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); err == nil || !strings.Contains(err.Error(), `"again"`) {
 		t.Errorf("got %v, want the dialog named", err)
 	}
 	browsertest.WantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Fine")

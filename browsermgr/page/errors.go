@@ -24,6 +24,8 @@ var (
 	// ErrNotInteractable says that an element was found but could not be acted upon in time: covered, disabled, hidden
 	// or moving. The text around it names the reason.
 	ErrNotInteractable = fault.ErrNotInteractable
+	// ErrSecret says that nothing is copied out of the page now, see [Options.Holds].
+	ErrSecret = errors.New("nothing is copied while the page holds a kept login: send it or empty its field first")
 )
 
 // DialogError says that the page cannot be used until its JavaScript dialog is answered with [Tab.AnswerDialog].

@@ -17,6 +17,28 @@ func run(f *page.EventQueue[int], gone <-chan struct{}) (out chan int, done chan
 	return out, done
 }
 
+// running fails the test if the feed has ended by itself.
+func running(t *testing.T, done <-chan struct{}) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case <-done:
+		t.Error("the feed has ended")
+	default:
+	}
+}
+
+// over fails the test if the feed goes on.
+func over(t *testing.T, done <-chan struct{}) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case <-done:
+	default:
+		t.Fatal("the feed goes on")
+	}
+}
+
 func TestAReaderWhoFallsBehindGetsAllInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := page.NewEventQueue[int]()
@@ -53,28 +75,28 @@ func TestAnEndThatComesWhileTheReaderIsBusyEndsIt(t *testing.T) {
 }
 
 func TestAnEndWithoutEventsEndsIt(t *testing.T) {
-	synctest.Test(t, func(*testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		f := page.NewEventQueue[int]()
 		_, done := run(f, nil)
-		synctest.Wait()
+		running(t, done)
 		f.End()
-		<-done
+		over(t, done)
 	})
 }
 
 func TestAReaderWhoStopsIsWaitedForNoMore(t *testing.T) {
 	for name, add := range map[string]int{"while it waits for events": 0, "while one waits for it": 2} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(*testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				f := page.NewEventQueue[int]()
 				for i := range add {
 					f.Add(i)
 				}
 				_, done := run(f, nil)
-				synctest.Wait()
+				running(t, done)
 				f.Stop()
 				f.Stop()
-				<-done
+				over(t, done)
 			})
 		})
 	}
@@ -90,7 +112,8 @@ func TestNobodyWaitsForAReaderWhoIsGone(t *testing.T) {
 		if got := <-out; got != 1 {
 			t.Errorf("got %d, want 1", got)
 		}
+		running(t, done)
 		close(gone)
-		<-done
+		over(t, done)
 	})
 }

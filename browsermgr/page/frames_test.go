@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,11 +68,11 @@ func TestActionsReachAllFrames(t *testing.T) {
 	for _, name := range []string{"Near button", "Far button", "Deep button"} {
 		click(t, tab, refOf(t, tab, name))
 	}
-	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, "Far field"), Text: "far text"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "Far field"), Text: "far text"})
 	text := snapshot(t, tab, page.SnapshotOptions{}).Text
 	browsertest.WantContains(t, text, `button "Pressed"`, `button "Pressed deep"`, `"Far field" [active]`, ": far text")
-	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, "Far field"), Text: " more", Slowly: true})
-	if got := string(act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value); got != `"far text more"` {
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "Far field"), Text: " more", Slowly: true})
+	if got := string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value); got != `"far text more"` {
 		t.Errorf("got %s, want keys to reach the frame", got)
 	}
 	if _, err := tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Far field")}); err != nil {
@@ -85,7 +86,7 @@ func TestCoveredFrameIsNamed(t *testing.T) {
 	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Far button") })
 	ref := refOf(t, tab, "Far button")
 	js(t, tab, `document.body.insertAdjacentHTML('beforeend', '<div id=veil role=dialog aria-label=Wall style="position:fixed;inset:0"></div>')`)
-	_ = refused(t, tab, page.Action{Kind: page.KindClick, Ref: ref}, ref+" ", `is covered by dialog "Wall" (div#veil)`)
+	_ = refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, ref+" ", `is covered by dialog "Wall" (div#veil)`)
 }
 
 func TestRefOfARemovedFrameIsGone(t *testing.T) {
@@ -94,7 +95,7 @@ func TestRefOfARemovedFrameIsGone(t *testing.T) {
 	near, far := refOf(t, tab, "Near button"), refOf(t, tab, "Far button")
 	js(t, tab, "document.querySelectorAll('iframe').forEach(f => f.remove())")
 	for _, ref := range []string{near, far} {
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
 		wantError(t, err, "Unknown ref "+ref)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/frame"
+	"clank/internal/test/browsertest"
 
 	"github.com/coder/websocket"
 	"github.com/go-rod/rod/lib/proto"
@@ -43,9 +44,7 @@ func connect(t *testing.T) (tree *page.FrameTree, main, far *frame.Frame, p peer
 	}))
 	t.Cleanup(srv.Close)
 	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{CallTimeout: patience})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	c.Start(func(cdp.Event) {})
 	var wg sync.WaitGroup
 	t.Cleanup(func() {
@@ -129,9 +128,7 @@ func known(t *testing.T, tree *page.FrameTree) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := tree.AwaitDiscovery(ctx); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tree.AwaitDiscovery(ctx))
 	var list []string
 	for _, f := range tree.Frames() {
 		around := ""

@@ -115,6 +115,10 @@ func ParseRequestEvent(ev cdp.Event, main string) (t RequestEvent, ok bool) {
 func (s *LoadState) ApplyRequest(t RequestEvent) bool {
 	switch t.method {
 	case "Network.requestWillBeSent":
+		if t.loader == "" {
+			// The script of a worker. Its end is told by the worker's session, or never if the worker ends first.
+			return false
+		}
 		if _, again := s.inFlight[t.request]; !again {
 			s.Requests++
 			s.inFlight[t.request] = openRequest{number: s.Requests, loader: t.loader, changesPage: awaitedTypes[t.kind]}

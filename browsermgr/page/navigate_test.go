@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -159,15 +160,15 @@ func TestHistory(t *testing.T) {
 	if _, err := tab.Navigate(t.Context(), srv.URL+"/b"); err != nil {
 		t.Fatal(err)
 	}
-	if res := act(t, tab, page.Action{Kind: page.KindBack}); res.URL != srv.URL+"/a" {
+	if res := act(t, tab, page.Action{Kind: actiontable.KindBack}); res.URL != srv.URL+"/a" {
 		t.Errorf("back: got %+v", res)
 	}
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "paragraph: a")
-	if res := act(t, tab, page.Action{Kind: page.KindForward}); res.URL != srv.URL+"/b" {
+	if res := act(t, tab, page.Action{Kind: actiontable.KindForward}); res.URL != srv.URL+"/b" {
 		t.Errorf("forward: got %+v", res)
 	}
 	js(t, tab, "window.mark = 1")
-	act(t, tab, page.Action{Kind: page.KindReload})
+	act(t, tab, page.Action{Kind: actiontable.KindReload})
 	if got := js(t, tab, "typeof mark"); got != `"undefined"` {
 		t.Errorf("got mark %s, want a new document", got)
 	}

@@ -17,8 +17,17 @@ type Observer interface {
 	// Attach returns what a new session of the tab is asked before its page runs: f is the tab's main frame, or a frame
 	// of it in another process.
 	Attach(t *Tab, f *frame.Frame) []proto.Request
-	// Event tells of an event of one of the tab's sessions. Those of the browser itself have neither tab nor frame.
+	// Event tells of an event of one of the tab's sessions. Those of the browser itself have neither tab nor frame. Of a
+	// dedicated worker only the events of the domains Network and Fetch are told; f stands for the worker then, is not
+	// among [Tab.Frames], and runs no scripts of ours.
 	Event(t *Tab, f *frame.Frame, ev cdp.Event)
+}
+
+// WorkerObserver is an [Observer] that also sets up dedicated workers.
+type WorkerObserver interface {
+	Observer
+	// AttachWorker returns what the session of a new worker of the tab is asked before its script runs.
+	AttachWorker(t *Tab, worker *frame.Frame) []proto.Request
 }
 
 // RootSession is the session of the browser itself.

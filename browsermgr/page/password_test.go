@@ -11,6 +11,7 @@ import (
 
 	"clank/browseagent"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 	"clank/llm"
 	"clank/sessions"
@@ -29,7 +30,7 @@ const secretForm = `<!doctype html><title>Sign in</title>
 func TestPasswordFieldsAreMarkedAndNeverShown(t *testing.T) {
 	tab := show(t, secretForm)
 	word := refOf(t, tab, `"Word"`)
-	act(t, tab, page.Action{Kind: page.KindType, Ref: word, Text: "hunter2"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: word, Text: "hunter2"})
 	check := func() {
 		t.Helper()
 		for _, opts := range []page.SnapshotOptions{{}, {Interactive: true}} {
@@ -52,7 +53,7 @@ func TestPasswordFieldsAreMarkedAndNeverShown(t *testing.T) {
 	if text, err := tab.Text(t.Context(), word); err != nil || strings.Contains(text, "hunter") {
 		t.Errorf("got text %q, %v; want a mask", text, err)
 	}
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"Number"`), Text: "hunter5"})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Number"`), Text: "hunter5"})
 	if err == nil || strings.Contains(err.Error(), "hunter5") {
 		t.Errorf("got %v, want the refused value kept out", err)
 	}
@@ -141,9 +142,7 @@ func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 	}
 	typed := false
 	for step, err := range agent.Run(browsertest.Within(t, 30*time.Second), sessions.Session{ID: "s1"}, sessions.Task{ID: "k1", Prompt: "sign in"}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if strings.Contains(step.Label+step.Text+string(step.Input)+string(step.Memory), "hunter2") {
 			t.Errorf("step %d shows the password: %+v", step.N, step)
 		}

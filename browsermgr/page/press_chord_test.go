@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -31,7 +32,7 @@ func TestChordsStayInThePage(t *testing.T) {
 	browsertest.JS(t, tab, `() => document.getElementById('i').focus()`)
 	before, open := state(), tabs()
 	for chord := range strings.FieldsSeq(browserChords) {
-		act(t, tab, page.Action{Kind: page.KindPress, Key: chord})
+		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: chord})
 		if got := tabs(); got != open {
 			t.Fatalf("%s: the tabs are %s, want %s", chord, got, open)
 		}
@@ -42,7 +43,7 @@ func TestChordsStayInThePage(t *testing.T) {
 	if got := state(); got != before {
 		t.Errorf("the page is %s, was %s", got, before)
 	}
-	act(t, tab, page.Action{Kind: page.KindInsertText, Text: "still here", Clear: true})
+	act(t, tab, page.Action{Kind: actiontable.KindInsertText, Text: "still here", Clear: true})
 	if got := browsertest.JS(t, tab, `() => document.getElementById('i').value`); !strings.Contains(got, "still here") {
 		t.Errorf("what was typed is %s", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -24,8 +25,8 @@ func TestPressReturnsWhenWhatItSetOffHasRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tab := show(t, `<script>`+script+`</script>`)
 			for range 2 {
-				act(t, tab, page.Action{Kind: page.KindEvaluate, Fn: "document.title = 'Test'"})
-				act(t, tab, page.Action{Kind: page.KindPress, Key: "Control+Shift+a"})
+				act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "document.title = 'Test'"})
+				act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Control+Shift+a"})
 				if got := tab.Title(); got != "done" {
 					t.Errorf("got title %q", got)
 				}
@@ -46,9 +47,9 @@ func TestPressInAFrameReturnsWithoutWaitingForItsKeysHere(t *testing.T) {
 			return func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, text) }
 		}
 		browsertest.Eventually(t, "it shows", shows("Field"))
-		act(t, tab, page.Action{Kind: page.KindClick, Ref: refOf(t, tab, "Field")})
+		act(t, tab, page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "Field")})
 		begin := time.Now()
-		act(t, tab, page.Action{Kind: page.KindPress, Key: "a"})
+		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "a"})
 		if took := time.Since(begin); took > atOnce {
 			t.Errorf("%s: press took %s", path, took)
 		}
@@ -58,14 +59,12 @@ func TestPressInAFrameReturnsWithoutWaitingForItsKeysHere(t *testing.T) {
 
 func TestPressThatOpensADialogLeavesNothingBehind(t *testing.T) {
 	tab := show(t, `<script>onkeydown = (e) => { if (e.key === 'd') alert('Hello') }; onkeyup = (e) => setTimeout(() => document.title = e.key)</script>`)
-	if res := act(t, tab, page.Action{Kind: page.KindPress, Key: "d"}); !res.BlockedByDialog {
+	if res := act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "d"}); !res.BlockedByDialog {
 		t.Fatalf("got %+v, want the dialog", res)
 	}
-	if err := tab.AnswerDialog(t.Context(), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	for _, key := range []string{"x", "y"} {
-		act(t, tab, page.Action{Kind: page.KindPress, Key: key})
+		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: key})
 		if got := tab.Title(); got != key {
 			t.Errorf("got title %q after %s", got, key)
 		}

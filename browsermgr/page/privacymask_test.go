@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -30,9 +31,7 @@ func encoded(tb testing.TB, format string, img image.Image) []byte {
 		b.Reset()
 		err = jpeg.Encode(&b, img, nil)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return b.Bytes()
 }
 
@@ -60,9 +59,7 @@ func TestPaintKeepsTheFormatAndAllElse(t *testing.T) {
 	box := image.Rect(4, 4, 8, 8)
 	for _, format := range []string{"png", "jpeg"} {
 		data, err := page.PaintBoxes(encoded(t, format, white(t, 16, 16)), []image.Rectangle{box, image.Rect(-9, -9, -1, -1), image.Rect(90, 90, 99, 99)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		img, got, err := image.Decode(bytes.NewReader(data))
 		if err != nil || got != format || img.Bounds() != image.Rect(0, 0, 16, 16) {
 			t.Fatalf("got %s of %v, %v; want %s", got, img, err, format)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,9 +50,7 @@ func TestReadLimitsTheText(t *testing.T) {
 			}
 		}
 		got, err := tab.Read(t.Context(), tt.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if got.Truncated != tt.cut || got.Found != tt.found || strings.TrimRight(got.Text, "\n") != strings.TrimRight(tt.want, "\n") || got.URL != tab.URL() {
 			t.Errorf("%s %+v: got %+v, want %q", tt.path, tt.opts, got, tt.want)
 		}
@@ -78,15 +77,13 @@ func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
 			constructor() { super().attachShadow({ mode: 'open' }).append(card.content.cloneNode(true)); }
 		});
 		</script>`}).URL+"/")
-	act(t, tab, page.Action{Kind: page.KindWait, LoadState: "load"}) // the frame's document, too
+	act(t, tab, page.Action{Kind: actiontable.KindWait, LoadState: "load"}) // the frame's document, too
 	want := "Shop\nBefore bold\nCard\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge\nAfter"
 	for _, tt := range []struct{ selector, want string }{
 		{"", want}, {"h1", "Shop"}, {"shop-card", "Card\nPrice: 12 € only\nSlotted body\none\ntwo\nBadge"},
 	} {
 		got, err := tab.Read(t.Context(), page.ReadOptions{Selector: tt.selector})
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		text, frames, _ := strings.Cut(got.Text, "\n\n")
 		if d := cmp.Diff(tt.want, text); d != "" {
 			t.Errorf("%q (-want +got)\n%s", tt.selector, d)
@@ -111,9 +108,7 @@ func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
 		{"shop-card", "Card\nBadge"}, {"", "Before\nCard\nBadge\nPlain\nAfter"}, {"#plain", "Plain"},
 	} {
 		got, err := tab.Read(t.Context(), page.ReadOptions{Selector: tt.selector})
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if d := cmp.Diff(tt.want, got.Text); d != "" {
 			t.Errorf("%q (-want +got)\n%s", tt.selector, d)
 		}
@@ -149,9 +144,7 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	read := func(opts page.ReadOptions) page.ReadResult {
 		t.Helper()
 		got, err := tab.Read(browsertest.Within(t, browsertest.Patience), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		return got
 	}
 	squeezed := regexp.MustCompile(`\n{2,}`)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -33,7 +34,7 @@ func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
 	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
 	js(t, tab, "l.children[1].remove()")
 	for range 2 { // before and after another snapshot
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: refs[1].Ref})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refs[1].Ref})
 		if !errors.Is(err, page.ErrUnknownRef) {
 			t.Fatalf("got %v, want an unknown ref", err)
 		}
@@ -49,7 +50,7 @@ func TestRefOfReplacedElementIsGone(t *testing.T) {
 	tab := show(t, rows)
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, "l.innerHTML = l.innerHTML")
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: "e1"})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e1"})
 	wantError(t, err, "gone from the page")
 }
 
@@ -60,12 +61,12 @@ func TestRefEndsWithItsDocument(t *testing.T) {
 	if _, err := tab.Navigate(t.Context(), srv.URL+"/other"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
 	wantError(t, err, "Unknown ref e1", "new snapshot")
 	if _, err := tab.Back(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, err = tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref})
+	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
 	wantError(t, err, "Unknown ref e1")
 }
 
@@ -79,12 +80,12 @@ func TestRefSpellings(t *testing.T) {
 		t.Errorf("got clicks %s, want seven on b", got)
 	}
 	for _, ref := range []string{"e", "x5", "e-1", "e0", "f0e1", "fe1", "e1 e2", "e99999999999999999999", "button"} {
-		if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref}); !errors.Is(err, page.ErrInvalid) {
+		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); !errors.Is(err, page.ErrInvalid) {
 			t.Errorf("ref %q: got %v, want it refused", ref, err)
 		}
 	}
 	for _, ref := range []string{"e77", "f9e1"} {
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: ref})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
 		wantError(t, err, "Unknown ref "+ref, "new snapshot")
 	}
 }
@@ -97,9 +98,7 @@ func TestRefOfOddNames(t *testing.T) {
 	const buttons = `<body><script>window.hits = []; const names = NAMES;
 		names.forEach((name, i) => { const b = document.createElement('button'); b.textContent = name; b.onclick = () => top.hits.push(i); document.body.append(b) })</script>`
 	text, err := json.Marshal(names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	html := strings.Replace(buttons, "NAMES", string(text), 1)
 	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
@@ -121,9 +120,7 @@ func TestRefOfOddNames(t *testing.T) {
 	t.Run("tree", func(t *testing.T) {
 		tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
 		nodes, err := tab.AccessibilityTree(t.Context(), 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		var refs []page.Ref
 		for _, n := range nodes {
 			if n.Role == "button" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,10 +67,10 @@ func TestEfficientSnapshotIsShort(t *testing.T) {
 		t.Errorf("got %d characters, truncated %v: %.200s", len(snap.Text), snap.Truncated, snap.Text)
 	}
 	last := snap.Refs()[len(snap.Refs())-1].Ref
-	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindHover, Ref: last}); err != nil {
+	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: last}); err != nil {
 		t.Error(err)
 	}
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindHover, Ref: "e399"})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: "e399"})
 	if !errors.Is(err, page.ErrUnknownRef) {
 		t.Errorf("got %v, want a ref that was cut off to be unknown", err)
 	}
@@ -81,7 +82,7 @@ func TestSnapshotQueryKeepsMatchingLines(t *testing.T) {
 	if want := "  - button \"Remove lamp\" [ref=e3]"; snap.Text != want {
 		t.Errorf("got %q, want %q", snap.Text, want)
 	}
-	act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: "e3", Fn: "el => el.id"})
+	act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: "e3", Fn: "el => el.id"})
 }
 
 func TestAddressesStandBelowLinks(t *testing.T) {
@@ -185,7 +186,7 @@ func TestRefsOfTheLastSnapshotCount(t *testing.T) {
 	if got := js(t, tab, "hits.join('')"); got != `"baa"` {
 		t.Errorf("got clicks %s, want each ref to mean what the last snapshot said", got)
 	}
-	if _, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: "e2"}); !errors.Is(err, page.ErrUnknownRef) {
+	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e2"}); !errors.Is(err, page.ErrUnknownRef) {
 		t.Errorf("got %v, want the refs of the earlier snapshot replaced", err)
 	}
 }
@@ -205,7 +206,7 @@ func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want the time to be over", err)
 	}
-	if got := act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: "e1", Fn: "el => el.textContent"}); string(got.Value) != `"B"` || want != "e1 B" {
+	if got := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: "e1", Fn: "el => el.textContent"}); string(got.Value) != `"B"` || want != "e1 B" {
 		t.Errorf("got %s, want the ref of the snapshot that ended: %s", got.Value, want)
 	}
 }
@@ -219,7 +220,7 @@ func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
 	}{{page.SnapshotOptions{}, true}, {page.SnapshotOptions{Refs: page.RefsAria}, false}} {
 		snapshot(t, tab, tt.refs)
 		js(t, tab, "new Promise(r => { const f = document.querySelector('iframe'); f.onload = () => r(1); f.src += '?2' })")
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindHover, Ref: "e1"})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: "e1"})
 		if tt.holds && err != nil || !tt.holds && !errors.Is(err, page.ErrUnknownRef) {
 			t.Errorf("%q: got %v", tt.refs.Refs, err)
 		}

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/browsertest"
 )
 
 func TestScreenshot(t *testing.T) {
 	tab := show(t, `<style>::-webkit-scrollbar{display:none} body{margin:0;height:3000px;background:#00f}</style><button style="position:absolute;top:2000px;left:50px;width:120px;height:40px;border:0;background:#f00">B</button>`)
-	act(t, tab, page.Action{Kind: page.KindResize, Width: 800, Height: 600})
+	act(t, tab, page.Action{Kind: actiontable.KindResize, Width: 800, Height: 600})
 	ref := refOf(t, tab, `"B"`)
 	tests := []struct {
 		name          string
@@ -30,13 +32,9 @@ func TestScreenshot(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			data, err := tab.Screenshot(t.Context(), tt.opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			img, format, err := image.Decode(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			if size := img.Bounds().Size(); format != tt.format || size != image.Pt(tt.width, tt.height) {
 				t.Errorf("got %s of %v, want %s of %dx%d", format, size, tt.format, tt.width, tt.height)
 			}

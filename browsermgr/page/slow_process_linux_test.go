@@ -45,9 +45,7 @@ func signalAll(pids []int, sig syscall.Signal) {
 func pageProcesses(tb testing.TB, root int) (pids []int) {
 	tb.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	below := map[int][]int{}
 	for _, path := range dirs {
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))

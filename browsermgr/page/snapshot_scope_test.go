@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -128,9 +129,9 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 				t.Errorf("got refs %s, want %s, in\n%s", got, tt.refs, snap.Text)
 			}
 			if tt.js != "" {
-				act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: tt.on, Fn: tt.js})
+				act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: tt.on, Fn: tt.js})
 			}
-			_, err := tab.Act(t.Context(), page.Action{Kind: page.KindClick, Ref: tt.click})
+			_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: tt.click})
 			if tt.err != nil {
 				if !errors.Is(err, page.ErrUnknownRef) {
 					t.Fatalf("got %v, want an unknown ref", err)
@@ -141,9 +142,7 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			browsertest.Eventually(t, "the page is hit", func() bool { return js(t, tab, "hits") != "[]" })
 			if got := js(t, tab, "hits.join()"); got != `"`+tt.hit+`"` {
 				t.Errorf("got clicks %s, want %s, in\n%s", got, tt.hit, snap.Text)

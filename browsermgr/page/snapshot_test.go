@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,7 +104,7 @@ func TestSnapshotEntersShadowRootsInFlatOrder(t *testing.T) {
 		t.Errorf("snapshot (-want +got)\n%s", d)
 	}
 	click(t, tab, "e1")
-	act(t, tab, page.Action{Kind: page.KindClick, Selector: "button"})
+	act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "button"})
 }
 
 func TestSnapshotOptions(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -20,10 +21,10 @@ import (
 // [ErrInvalid], [ErrUnknownRef], [ErrNotInteractable], [ErrTabCrashed], [ErrTabGone] or [ErrBrowserGone] where one of them
 // applies, and the context's cause when it ended.
 func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
-	if err := a.Validate(); err != nil {
+	if err := action.Validate(a); err != nil {
 		return Result{}, err
 	}
-	if a.Kind == KindClose {
+	if a.Kind == actiontable.KindClose {
 		url := t.URL()
 		if err := t.Close(ctx); err != nil {
 			return Result{URL: url}, err
@@ -31,7 +32,7 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 		return Result{URL: url}, nil
 	}
 	if travel := map[Kind]func(context.Context) (Result, error){
-		KindBack: t.Back, KindForward: t.Forward, KindReload: t.Reload,
+		actiontable.KindBack: t.Back, actiontable.KindForward: t.Forward, actiontable.KindReload: t.Reload,
 	}[a.Kind]; travel != nil {
 		return travel(ctx)
 	}
@@ -39,8 +40,11 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	limit := a.Limit() + time.Second
 	before, err := t.runWithBaseline(ctx, limit, func(ctx context.Context, before actionBaseline) error {
 		on := actionTab{tab: t, baseline: before}
-		if a.Kind == KindWait {
+		if a.Kind == actiontable.KindWait {
 			return action.Wait(ctx, on, a)
+		}
+		if err := t.keep(ctx, a); err != nil {
+			return err
 		}
 		var err error
 		value, err = action.Perform(ctx, on, &t.inputState, a)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -15,8 +16,9 @@ import (
 
 // attachment is what a protocol session belongs to.
 type attachment struct {
-	frame *frame.Frame
-	tab   *Tab
+	frame  *frame.Frame
+	tab    *Tab
+	worker bool // frame stands for a dedicated worker, and is not in the tab's tree
 }
 
 // targetInfo is what is used of CDP's TargetInfo. parentFrameId is newer than the protocol types we build on.
@@ -64,7 +66,10 @@ func (b *Browser) handleEvent(ev cdp.Event) {
 		b.mu.Lock()
 		at, ok := b.sessions[ev.Session]
 		b.mu.Unlock()
-		if ok {
+		if at.worker && !strings.HasPrefix(ev.Method, "Network.") && !strings.HasPrefix(ev.Method, "Fetch.") {
+			return
+		}
+		if ok && !at.worker {
 			at.tab.handleEvent(at.frame, ev)
 		}
 		if ok || ev.Session == "" {
@@ -115,9 +120,11 @@ func (b *Browser) handleAttached(ev cdp.Event) {
 		if !p.Waiting {
 			parent.tab.tree.DiscoverCrossOrigin(f)
 		}
+	case info.Type == "worker" && embedded:
+		b.addWorker(frame.New(b.conn.Session(p.SessionID, cdp.ErrDocumentGone), info.TargetID, parent.frame, ""), parent.tab)
 	default:
 		b.conn.Session(p.SessionID, ErrTabGone).Post(proto.RuntimeRunIfWaitingForDebugger{})
-		b.rootSession.Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})
+		b.conn.Session(ev.Session, ErrTabGone).Post(proto.TargetDetachFromTarget{SessionID: proto.TargetSessionID(p.SessionID)})
 	}
 }
 
@@ -130,11 +137,32 @@ const sessionSetUpLimit = 2 * time.Second
 // is still on its way when the target changes its process is lost; a mute target has to run in order to answer.
 func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute bool, done func()) {
 	reqs := []proto.Request{
-		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{}, autoAttach("iframe"),
+		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{},
+		autoAttach("iframe", "worker", "worklet"),
 	}
 	for _, o := range b.observers {
 		reqs = append(reqs, o.Attach(t, f)...)
 	}
+	b.release(f, reqs, limit, mute, done)
+}
+
+// addWorker sets up a dedicated worker of a tab, and lets it run. What it asks the network for is told to the observers as
+// the tab's.
+func (b *Browser) addWorker(f *frame.Frame, t *Tab) {
+	b.mu.Lock()
+	b.sessions[f.Session.ID()] = attachment{frame: f, tab: t, worker: true}
+	b.mu.Unlock()
+	reqs := []proto.Request{proto.NetworkEnable{}, autoAttach("worker")}
+	for _, o := range b.observers {
+		if o, ok := o.(WorkerObserver); ok {
+			reqs = append(reqs, o.AttachWorker(t, f)...)
+		}
+	}
+	b.release(f, reqs, sessionSetUpLimit, false, func() {})
+}
+
+// release asks a new session's target, lets it run when it has answered or the limit is over, and calls done. A mute target runs at once.
+func (b *Browser) release(f *frame.Frame, reqs []proto.Request, limit time.Duration, mute bool, done func()) {
 	var calls []*cdp.Call
 	for _, req := range reqs {
 		calls = append(calls, f.BeginWithin(limit, req))
@@ -187,6 +215,10 @@ func (b *Browser) handleDetached(sessionID string) {
 	}
 	at.frame.End()
 	at.frame.ForgetDocument()
+	b.endWorkers(at.frame)
+	if at.worker {
+		return
+	}
 	if at.frame.Parent() != nil {
 		at.tab.tree.Remove(at.frame)
 		return
@@ -197,6 +229,23 @@ func (b *Browser) handleDetached(sessionID string) {
 	b.mu.Unlock()
 	at.tab.markClosed(ErrTabGone)
 	b.publish(TabClosed, at.tab)
+}
+
+// endWorkers ends the sessions of workers below a frame or a worker that is gone: Chromium does not tell of the end of each.
+func (b *Browser) endWorkers(parent *frame.Frame) {
+	var gone []*frame.Frame
+	b.mu.Lock()
+	for id, at := range b.sessions {
+		if at.worker && at.frame.Parent() == parent {
+			delete(b.sessions, id)
+			gone = append(gone, at.frame)
+		}
+	}
+	b.mu.Unlock()
+	for _, f := range gone {
+		f.End()
+		b.endWorkers(f)
+	}
 }
 
 func (b *Browser) handleInfoChanged(info targetInfo) {

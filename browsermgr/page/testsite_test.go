@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -35,9 +36,7 @@ func show(tb testing.TB, html string) *page.Tab {
 func snapshot(tb testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
 	tb.Helper()
 	snap, err := tab.Snapshot(browsertest.Within(tb, 30*time.Second), opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return snap
 }
 
@@ -61,29 +60,25 @@ func refOf(tb testing.TB, tab *page.Tab, text string) string {
 func act(tb testing.TB, tab *page.Tab, a page.Action) page.Result {
 	tb.Helper()
 	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), a)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return res
 }
 
 func click(tb testing.TB, tab *page.Tab, ref string) page.Result {
 	tb.Helper()
-	return act(tb, tab, page.Action{Kind: page.KindClick, Ref: ref})
+	return act(tb, tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
 }
 
 // js evaluates an expression in the page and returns its JSON.
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	return string(act(tb, tab, page.Action{Kind: page.KindEvaluate, Fn: expression}).Value)
+	return string(act(tb, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: expression}).Value)
 }
 
 func jsString(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
 	var s string
-	if err := json.Unmarshal([]byte(js(tb, tab, expression)), &s); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, json.Unmarshal([]byte(js(tb, tab, expression)), &s))
 	return s
 }
 

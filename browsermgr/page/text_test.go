@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -21,16 +22,16 @@ const form = `<form onsubmit="event.preventDefault(); window.sent = true">
 
 func TestTypeReplacesTheValueAndTellsThePage(t *testing.T) {
 	tab := show(t, form)
-	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"Name"`), Text: " Ada Lovelace "})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: " Ada Lovelace "})
 	if got := js(t, tab, "[document.getElementById('name').value, log.join(), document.activeElement.id]"); got != `[" Ada Lovelace ","input name,change name","name"]` {
 		t.Errorf("got %s", got)
 	}
-	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"Name"`), Text: "", Submit: true})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: "", Submit: true})
 	if got := js(t, tab, "[document.getElementById('name').value, window.sent]"); got != `["",true]` {
 		t.Errorf("got %s, want an empty field, sent", got)
 	}
 	for field, text := range map[string]string{"About": "two\nlines", "Age": "36", "Day": "2026-11-21"} {
-		act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"`+field+`"`), Text: text})
+		act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"`+field+`"`), Text: text})
 	}
 	if got := js(t, tab, "[about.value, age.value, day.value]"); got != `["two\nlines","36","2026-11-21"]` {
 		t.Errorf("got %s", got)
@@ -43,7 +44,7 @@ func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
 		const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value'); let known = '';
 		Object.defineProperty(i, 'value', {get() { return own.get.call(i) }, set(v) { known = v; own.set.call(i, v) }});
 		i.addEventListener('input', () => { const v = own.get.call(i); if (v !== known) { known = v; document.title = v } })</script>`)
-	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, "In"), Text: "seen"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "In"), Text: "seen"})
 	if got := js(t, tab, "document.title"); got != `"seen"` {
 		t.Errorf("got title %s, want the framework to notice", got)
 	}
@@ -52,11 +53,11 @@ func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
 func TestTypeIntoRichText(t *testing.T) {
 	tab := show(t, form)
 	ref := refOf(t, tab, `"Rich"`)
-	act(t, tab, page.Action{Kind: page.KindType, Ref: ref, Text: "new"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: "new"})
 	if got := js(t, tab, "rich.textContent"); got != `"new"` {
 		t.Errorf("got %s, want the content replaced", got)
 	}
-	act(t, tab, page.Action{Kind: page.KindType, Ref: ref, Text: ""})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: ""})
 	if got := js(t, tab, "rich.textContent.trim()"); got != `""` {
 		t.Errorf("got %s, want it empty", got)
 	}
@@ -64,7 +65,7 @@ func TestTypeIntoRichText(t *testing.T) {
 
 func TestTypeSlowlySendsKeys(t *testing.T) {
 	tab := show(t, form)
-	act(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"About"`), Text: "aB é!", Slowly: true})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"About"`), Text: "aB é!", Slowly: true})
 	if got := jsString(t, tab, "about.value + log.filter(x => x === 'keydown about').length"); got != "aB é!5" {
 		t.Errorf("got %s, want each character typed", got)
 	}
@@ -74,24 +75,24 @@ func TestTypeRefusesWhatTakesNoText(t *testing.T) {
 	tab := show(t, form+`<button>B</button>`)
 	tests := map[string]string{`"Fixed"`: "is read-only", `"Ok"`: "does not take text", `"Land"`: "use select", `"B"`: "does not take text"}
 	for name, want := range tests {
-		_ = refused(t, tab, page.Action{Kind: page.KindType, Ref: refOf(t, tab, name), Text: "x"}, want)
+		_ = refused(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, name), Text: "x"}, want)
 	}
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindType, Ref: refOf(t, tab, `"Day"`), Text: "tomorrow"})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Day"`), Text: "tomorrow"})
 	wantError(t, err, `is a date field and does not take "tomorrow"`)
 }
 
 func TestSelectByValueOrLabel(t *testing.T) {
 	tab := show(t, form)
 	ref := refOf(t, tab, `"Land"`)
-	act(t, tab, page.Action{Kind: page.KindSelect, Ref: ref, Values: []string{"Germany"}})
-	act(t, tab, page.Action{Kind: page.KindSelect, Ref: refOf(t, tab, `"Many"`), Values: []string{"a", "c"}})
+	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"Germany"}})
+	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Many"`), Values: []string{"a", "c"}})
 	if got := js(t, tab, "[land.value, [...many.selectedOptions].map(o => o.value).join(), log.join()]"); got != `["de","a,c","input land,change land,input many,change many"]` {
 		t.Errorf("got %s", got)
 	}
-	act(t, tab, page.Action{Kind: page.KindSelect, Ref: ref, Values: []string{"at"}})
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindSelect, Ref: ref, Values: []string{"France"}})
+	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"at"}})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"France"}})
 	wantError(t, err, `has no option "France"`, `"Austria"`)
-	_, err = tab.Act(t.Context(), page.Action{Kind: page.KindSelect, Ref: refOf(t, tab, `"Name"`), Values: []string{"x"}})
+	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Name"`), Values: []string{"x"}})
 	wantError(t, err, "not a native list")
 }
 
@@ -105,7 +106,7 @@ func TestFillSetsSeveralFields(t *testing.T) {
 		{Ref: refOf(t, tab, `"About"`)},
 	}
 	for range 2 { // the second time nothing may be toggled back
-		act(t, tab, page.Action{Kind: page.KindFill, Fields: fields})
+		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: fields})
 		if got := js(t, tab, "[document.getElementById('name').value, age.value, ok.checked, red.checked]"); got != `["Ada","36",true,true]` {
 			t.Errorf("got %s", got)
 		}
@@ -114,10 +115,10 @@ func TestFillSetsSeveralFields(t *testing.T) {
 
 func TestPressSendsChords(t *testing.T) {
 	tab := show(t, `<input id=i value=text aria-label=In><script>window.log = []; addEventListener('keydown', e => log.push([e.key, e.code, e.ctrlKey, e.shiftKey].join()))</script>`)
-	act(t, tab, page.Action{Kind: page.KindPress, Ref: refOf(t, tab, "In"), Key: "Control+A"})
-	act(t, tab, page.Action{Kind: page.KindPress, Key: "shift+x"})
-	act(t, tab, page.Action{Kind: page.KindPress, Key: "esc"})
-	act(t, tab, page.Action{Kind: page.KindPress, Key: "+", DelayMs: 20})
+	act(t, tab, page.Action{Kind: actiontable.KindPress, Ref: refOf(t, tab, "In"), Key: "Control+A"})
+	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "shift+x"})
+	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "esc"})
+	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "+", DelayMs: 20})
 	if got := js(t, tab, "i.value"); got != `"X+"` {
 		t.Errorf("got value %s, want the selection replaced", got)
 	}
@@ -132,23 +133,23 @@ func TestMalformedActionsAreRefused(t *testing.T) {
 	}{
 		{page.Action{}, "kind is required"},
 		{page.Action{Kind: "dance"}, "kind is required"},
-		{page.Action{Kind: page.KindClick}, "click requires ref or selector"},
-		{page.Action{Kind: page.KindClick, Ref: "e1", DelayMs: 6000}, "click delayMs exceeds maximum of 5000ms"},
-		{page.Action{Kind: page.KindClick, Ref: "e1", Button: "third"}, "use left, right or middle"},
-		{page.Action{Kind: page.KindClick, Ref: "e1", Modifiers: []string{"Hyper"}}, `modifier "Hyper"`},
-		{page.Action{Kind: page.KindClick, Selector: "]["}, "is not a CSS selector"},
-		{page.Action{Kind: page.KindPress}, "press requires key"},
-		{page.Action{Kind: page.KindPress, Key: "Foo+a"}, `unknown key "Foo"`},
-		{page.Action{Kind: page.KindPress, Key: "Enter+a"}, "is not a modifier"},
-		{page.Action{Kind: page.KindClickCoords, X: -1}, "clickCoords requires non-negative x and y"},
-		{page.Action{Kind: page.KindResize, Width: 10}, "resize requires positive width and height"},
-		{page.Action{Kind: page.KindResize, Width: 9000, Height: 10}, "must not exceed 8192"},
-		{page.Action{Kind: page.KindWait}, "wait requires at least one of"},
-		{page.Action{Kind: page.KindEvaluate, Fn: "  "}, "evaluate requires fn"},
-		{page.Action{Kind: page.KindSelect, Ref: "e1"}, "select requires values"},
-		{page.Action{Kind: page.KindDrag, StartRef: "e1"}, "drag requires endRef"},
-		{page.Action{Kind: page.KindFill}, "fill requires fields"},
-		{page.Action{Kind: page.KindScroll, Direction: "inwards"}, "use up, down, left or right"},
+		{page.Action{Kind: actiontable.KindClick}, "click requires ref or selector"},
+		{page.Action{Kind: actiontable.KindClick, Ref: "e1", DelayMs: 6000}, "click delayMs exceeds maximum of 5000ms"},
+		{page.Action{Kind: actiontable.KindClick, Ref: "e1", Button: "third"}, "use left, right or middle"},
+		{page.Action{Kind: actiontable.KindClick, Ref: "e1", Modifiers: []string{"Hyper"}}, `modifier "Hyper"`},
+		{page.Action{Kind: actiontable.KindClick, Selector: "]["}, "is not a CSS selector"},
+		{page.Action{Kind: actiontable.KindPress}, "press requires key"},
+		{page.Action{Kind: actiontable.KindPress, Key: "Foo+a"}, `unknown key "Foo"`},
+		{page.Action{Kind: actiontable.KindPress, Key: "Enter+a"}, "is not a modifier"},
+		{page.Action{Kind: actiontable.KindClickCoords, X: -1}, "clickCoords requires non-negative x and y"},
+		{page.Action{Kind: actiontable.KindResize, Width: 10}, "resize requires positive width and height"},
+		{page.Action{Kind: actiontable.KindResize, Width: 9000, Height: 10}, "must not exceed 8192"},
+		{page.Action{Kind: actiontable.KindWait}, "wait requires at least one of"},
+		{page.Action{Kind: actiontable.KindEvaluate, Fn: "  "}, "evaluate requires fn"},
+		{page.Action{Kind: actiontable.KindSelect, Ref: "e1"}, "select requires values"},
+		{page.Action{Kind: actiontable.KindDrag, StartRef: "e1"}, "drag requires endRef"},
+		{page.Action{Kind: actiontable.KindFill}, "fill requires fields"},
+		{page.Action{Kind: actiontable.KindScroll, Direction: "inwards"}, "use up, down, left or right"},
 	}
 	for _, tt := range tests {
 		_, err := tab.Act(t.Context(), tt.action)
@@ -169,7 +170,7 @@ func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
 		"window.runs = (window.runs || 0) + 1; throw new SyntaxError('as statements')":       "as statements",
 		"window.runs = 99; )": "fn is not JavaScript",
 	} {
-		_, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: fn})
+		_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", fn, err, want)
 		}

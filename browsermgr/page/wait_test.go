@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -35,7 +36,7 @@ func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
 			if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
 				t.Fatal(err)
 			}
-			a.Kind, a.TimeoutMs = page.KindWait, 20000
+			a.Kind, a.TimeoutMs = actiontable.KindWait, 20000
 			start := time.Now()
 			act(t, tab, a)
 			if took := time.Since(start); took > 10*time.Second {
@@ -58,7 +59,7 @@ func TestWaitSaysWhatItWaitedFor(t *testing.T) {
 		"fn is not JavaScript":            {Fn: "return ((("},
 	}
 	for want, a := range tests {
-		a.Kind = page.KindWait
+		a.Kind = actiontable.KindWait
 		_ = refused(t, tab, a, want)
 	}
 }
@@ -67,7 +68,7 @@ func TestWaitOutlivesNavigation(t *testing.T) {
 	srv := site(t, map[string]string{"/": `<script>setTimeout(() => location = '/next', 150)</script>`, "/next": `<p>Arrived</p>`})
 	for _, a := range []page.Action{{Text: "arrived"}, {Fn: "document.body?.textContent.includes('Arrived')"}} {
 		tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{URL: srv.URL})
-		a.Kind = page.KindWait
+		a.Kind = actiontable.KindWait
 		act(t, tab, a)
 	}
 }
@@ -76,10 +77,10 @@ func TestWaitIsCancelledAtOnce(t *testing.T) {
 	tab := show(t, `<p>x`)
 	stop := errors.New("stopped by @ada")
 	for name, a := range map[string]page.Action{
-		"text": {Text: "never"}, "fn": {Fn: "false"}, "time": {TimeMs: 20000}, "url": {URL: "**/never"}, "promise": {Kind: page.KindEvaluate, Fn: "new Promise(() => {})"},
+		"text": {Text: "never"}, "fn": {Fn: "false"}, "time": {TimeMs: 20000}, "url": {URL: "**/never"}, "promise": {Kind: actiontable.KindEvaluate, Fn: "new Promise(() => {})"},
 	} {
 		if a.Kind == "" {
-			a.Kind = page.KindWait
+			a.Kind = actiontable.KindWait
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		timer := time.AfterFunc(100*time.Millisecond, func() { cancel(stop) })
@@ -111,48 +112,48 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	ref := refOf(t, tab, "Go")
-	res := act(t, tab, page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el => el.dataset.x"})
+	res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el => el.dataset.x"})
 	if string(res.Value) != `"1"` {
 		t.Errorf("got %s, want the element as argument", res.Value)
 	}
 	for _, fn := range []string{"el.dataset.x", "return el.dataset.x", "function (element) { return element.dataset.x }"} {
 		for _, a := range []page.Action{{Ref: ref}, {Selector: "button"}} {
-			a.Kind, a.Fn = page.KindEvaluate, fn
+			a.Kind, a.Fn = actiontable.KindEvaluate, fn
 			if res := act(t, tab, a); string(res.Value) != `"1"` {
 				t.Errorf("%s: got %s, want the element as el", fn, res.Value)
 			}
 		}
 	}
 	for _, fn := range []string{"window", "10n", "Symbol('x')", "() => () => 1", "const a = {}; a.a = a; return a"} {
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 		wantError(t, err, "not JSON-serialisable")
 	}
 	for fn, want := range map[string]string{"x.y.z": "x is not defined", "(": "fn is not JavaScript", "() => { throw new TypeError('mine') }": "mine"} {
-		_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: fn})
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 		wantError(t, err, want)
 	}
 	js(t, tab, "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<i id=deep>deep</i>'")
-	if res := act(t, tab, page.Action{Kind: page.KindEvaluate, Selector: "#deep", Fn: "el.textContent"}); string(res.Value) != `"deep"` {
+	if res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Selector: "#deep", Fn: "el.textContent"}); string(res.Value) != `"deep"` {
 		t.Errorf("got %s, want the element of the shadow root", res.Value)
 	}
 	js(t, tab, "document.querySelector('button').remove()")
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el => 1"})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el => 1"})
 	wantError(t, err, "Unknown ref")
 }
 
 func TestEndlessScriptIsTerminated(t *testing.T) {
 	tab := show(t, `<p>Text</p>`)
 	for _, a := range []page.Action{
-		{Kind: page.KindEvaluate, Fn: "window.runs = (window.runs || 0) + 1; for (;;);", TimeoutMs: 500},
-		{Kind: page.KindEvaluate, Fn: "(async () => { await 1; for (;;); })()", TimeoutMs: 1500},
-		{Kind: page.KindWait, Fn: "() => { for (;;); }", TimeoutMs: 500},
+		{Kind: actiontable.KindEvaluate, Fn: "window.runs = (window.runs || 0) + 1; for (;;);", TimeoutMs: 500},
+		{Kind: actiontable.KindEvaluate, Fn: "(async () => { await 1; for (;;); })()", TimeoutMs: 1500},
+		{Kind: actiontable.KindWait, Fn: "() => { for (;;); }", TimeoutMs: 500},
 	} {
 		start := time.Now()
 		_, err := tab.Act(t.Context(), a)
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%+v: got %v, want the limit", a, err)
 		}
-		if a.Kind == page.KindEvaluate {
+		if a.Kind == actiontable.KindEvaluate {
 			wantError(t, err, "fn did not end and was stopped", "within 1s")
 		}
 		if took := time.Since(start); took > 15*time.Second {
@@ -171,9 +172,9 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 
 func TestWaitGivesEachConditionItsLimit(t *testing.T) {
 	tab := show(t, `<p id=p>One</p><script>turn = setInterval(() => p.textContent = p.textContent === 'One' ? 'Two' : 'One', 200)</script>`)
-	act(t, tab, page.Action{Kind: page.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 15000})
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 15000})
 	js(t, tab, "clearInterval(turn), p.textContent = 'Two'")
-	_, err := tab.Act(t.Context(), page.Action{Kind: page.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 700})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 700})
 	wantError(t, err, `wait: text "two" to go: not done within 700ms`)
 }
 

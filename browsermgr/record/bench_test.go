@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
 )
@@ -28,7 +29,7 @@ func BenchmarkClick(b *testing.B) {
 	quietAndRecorded(b, `<button onclick="this.textContent++">0</button>`, func(b *testing.B, tab *page.Tab) {
 		b.Helper()
 		for b.Loop() {
-			if _, err := tab.Act(b.Context(), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+			if _, err := tab.Act(b.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 				b.Fatal(err)
 			}
 		}

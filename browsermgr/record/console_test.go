@@ -158,9 +158,7 @@ func TestTabsOfTheirOwnAreKeptApartAndForgottenWhenTheyClose(t *testing.T) {
 	if diff := cmp.Diff([]string{"log ?two"}, texts(r.Console(two, "", false))); diff != "" {
 		t.Error(diff)
 	}
-	if err := two.Close(browsertest.Within(t, browsertest.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, two.Close(browsertest.Within(t, browsertest.Patience)))
 	browsertest.Eventually(t, "the closed tab is forgotten", func() bool { return len(r.Console(two, "", false)) == 0 })
 	if diff := cmp.Diff([]string{"log ?one"}, texts(r.Console(one, "", false))); diff != "" {
 		t.Error(diff)

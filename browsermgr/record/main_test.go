@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
 )
@@ -25,10 +27,8 @@ func open(tb testing.TB, url string) (*record.Recorder, *page.Tab) {
 // run evaluates a function in the page.
 func run(tb testing.TB, tab *page.Tab, fn string) string {
 	tb.Helper()
-	res, err := tab.Act(browsertest.Within(tb, 60*time.Second), page.Action{Kind: page.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	res, err := tab.Act(browsertest.Within(tb, 60*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: fn, TimeoutMs: 50_000})
+	browsertest.Must(tb, err)
 	return string(res.Value)
 }
 
@@ -49,3 +49,33 @@ func find(tb testing.TB, r *record.Recorder, tab *page.Tab, part string, cond fu
 }
 
 func answered(req record.Request) bool { return req.OK != nil }
+
+// traceFixture is a connection with a recorder and a tracer, whose traces run in dir.
+type traceFixture struct {
+	browser  *page.Browser
+	recorder *record.Recorder
+	tracer   *record.Tracer
+	dir      string
+}
+
+// openTraced connects to a browser; the test's end closes what was opened and checks that nothing is left of running traces.
+func openTraced(tb testing.TB, p *chrome.Process) traceFixture {
+	tb.Helper()
+	w := traceFixture{recorder: record.NewRecorder(), dir: tb.TempDir()}
+	w.tracer = record.NewTracer(w.dir, w.recorder, nil)
+	w.browser = browsertest.Connect(tb, p, page.Options{Observers: []page.Observer{w.recorder, w.tracer}})
+	tb.Cleanup(func() {
+		w.tracer.Close()
+		w.wantNothingLeft(tb)
+	})
+	return w
+}
+
+func (w traceFixture) wantNothingLeft(tb testing.TB) {
+	tb.Helper()
+	entries, err := os.ReadDir(w.dir)
+	browsertest.Must(tb, err)
+	for _, e := range entries {
+		tb.Errorf("%s is left of a trace", e.Name())
+	}
+}

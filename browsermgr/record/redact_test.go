@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"clank/browsermgr/record"
+	"clank/internal/test/browsertest"
 )
 
 func TestRedactURLRemovesSecretsAndNothingElse(t *testing.T) {
@@ -198,9 +199,7 @@ func TestPatternIsExactPartOrGlob(t *testing.T) {
 		"https://*/items?id=*": true, "https://example.org/api/items?id=7*": true, "*example*example*": false,
 	} {
 		match, err := record.ParseURLPattern(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if got := match(url); got != want {
 			t.Errorf("%q: got %t, want %t", pattern, got, want)
 		}

@@ -26,9 +26,7 @@ func TestRequestsTellTheWholeExchangeWithoutSecrets(t *testing.T) {
 headers: {'content-type': 'application/json', 'x-api-key': 'verysecret', 'x-trace': 'told'}, body: '{"user":"ada","password":"verysecret"}'}).then(r => r.text()) }`)
 	req := find(t, r, tab, "/api/login", func(req record.Request) bool { return answered(req) && req.ResponseHeaders["set-cookie"] != "" })
 	got, err := json.Marshal(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if strings.Contains(string(got), "verysecret") {
 		t.Errorf("got a secret in %s", got)
 	}

@@ -190,9 +190,7 @@ func TestResponseBodyEndsWithTheTabOrTheContext(t *testing.T) {
 	two := await(t.Context(), t, r, tab, "/never", time.Minute, 10)
 	run(t, tab, `() => { fetch('/never') }`)
 	find(t, r, tab, "/never", answered)
-	if err := tab.Close(browsertest.Within(t, browsertest.Patience)); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	for _, out := range []<-chan reply{one, two} {
 		if got := <-out; !errors.Is(got.err, page.ErrTabGone) {
 			t.Errorf("got %v, want that the tab is closed", got.err)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 	"clank/browsermgr/record"
 	"clank/internal/test/browsertest"
@@ -35,20 +36,14 @@ type line = map[string]any
 func contents(tb testing.TB, path string) (lines []line, network []line, files map[string][]byte) {
 	tb.Helper()
 	z, err := zip.OpenReader(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	defer z.Close()
 	files = map[string][]byte{}
 	for _, f := range z.File {
 		r, err := f.Open()
-		if err != nil {
-			tb.Fatal(err)
-		}
+		browsertest.Must(tb, err)
 		data, err := io.ReadAll(r)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		browsertest.Must(tb, err)
 		files[f.Name] = data
 	}
 	parse := func(name string) (list []line) {
@@ -96,17 +91,15 @@ document.querySelector('b').textContent = 'Sold'; setTimeout(() => { throw new R
 func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) string {
 	t.Helper()
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: "about:blank"})
-	if err := w.tracer.Start(w.browser, opts); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Start(w.browser, opts))
 	end := w.tracer.BeginAction(t.Context(), tab, "navigate", map[string]any{"url": url + "/?token=hunter2"})
 	_, err := tab.Navigate(browsertest.Within(t, browsertest.Patience), url)
 	end(err)
-	act := page.Action{Kind: page.KindClick, Selector: "button"}
+	act := page.Action{Kind: actiontable.KindClick, Selector: "button"}
 	end = w.tracer.BeginAction(t.Context(), tab, "act", act)
 	_, err = tab.Act(browsertest.Within(t, browsertest.Patience), act)
 	end(err)
-	act = page.Action{Kind: page.KindClick, Selector: "#missing", TimeoutMs: 500}
+	act = page.Action{Kind: actiontable.KindClick, Selector: "#missing", TimeoutMs: 500}
 	end = w.tracer.BeginAction(t.Context(), tab, "act", act)
 	_, err = tab.Act(browsertest.Within(t, browsertest.Patience), act)
 	end(err)
@@ -117,14 +110,12 @@ func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) str
 			w.recorder.HAR(tab).Log.Entries[2].Response.TransferSize > 0
 	})
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
 	return path
 }
 
 func TestATraceTellsWhatHappened(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	url := browsertest.Routes(t, shop)
 	lines, network, files := contents(t, buy(t, w, patient, url))
 	w.wantNothingLeft(t)
@@ -176,7 +167,7 @@ func TestATraceTellsWhatHappened(t *testing.T) {
 }
 
 func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	lines, _, _ := contents(t, buy(t, w, record.TraceOptions{Sources: true}, browsertest.Routes(t, shop)))
 	if n := len(of(lines, "frame-snapshot")) + len(of(lines, "screencast-frame")); n != 0 {
 		t.Errorf("got %d documents and pictures, want none", n)
@@ -188,18 +179,14 @@ func TestATraceWithoutPicturesAndDocuments(t *testing.T) {
 }
 
 func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	inner := strings.Replace(browsertest.Routes(t, map[string]any{"/": `<p>from elsewhere<iframe srcdoc="<p>innermost"></iframe>`}), "127.0.0.1", "localhost", 1)
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<iframe src="` + inner + `"></iframe><iframe srcdoc="<p>beside"></iframe>`})})
-	if err := w.tracer.Start(w.browser, patient); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Start(w.browser, patient))
 	browsertest.Eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
 	lines, _, _ := contents(t, path)
 	byID := map[string]string{}
 	for _, l := range of(lines, "frame-snapshot") {
@@ -216,7 +203,7 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 }
 
 func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	named := func(host, html string) string {
 		return strings.Replace(browsertest.Routes(t, map[string]any{"/": html}), "127.0.0.1", host, 1)
 	}
@@ -224,15 +211,11 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 	lodger := named("pay.shop.localhost", `<p>lodger<input type=password value=hunter2><iframe src="`+far+`"></iframe><iframe srcdoc="<p>within the lodger"></iframe>`)
 	url := named("www.shop.localhost", `<iframe src="`+lodger+`"></iframe><iframe srcdoc="<p>wrapping<iframe src='`+lodger+`'></iframe>"></iframe>`)
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: url})
-	if err := w.tracer.Start(w.browser, patient); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Start(w.browser, patient))
 	browsertest.Eventually(t, "the frames are known", func() bool { return len(tab.Frames()) == 5 })
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
 	lines, _, _ := contents(t, path)
 	docs := map[string]string{}
 	for _, l := range of(lines, "frame-snapshot") {
@@ -272,16 +255,12 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 }
 
 func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`})})
-	if err := w.tracer.Start(w.browser, patient); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Start(w.browser, patient))
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
 	lines, _, _ := contents(t, path)
 	if n := len(of(lines, "frame-snapshot")); n != 0 {
 		t.Errorf("got %d documents, want none", n)
@@ -290,7 +269,7 @@ func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 }
 
 func TestOneTraceAtATime(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	if err := w.tracer.Stop(t.Context(), filepath.Join(t.TempDir(), "none.zip")); !errors.Is(err, record.ErrNoTrace) {
 		t.Errorf("got %v without a trace, want ErrNone", err)
 	}
@@ -334,12 +313,10 @@ func TestOneTraceAtATime(t *testing.T) {
 }
 
 func TestNothingIsLeftOfATraceThatIsGivenUp(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
 	start := func() func(error) {
-		if err := w.tracer.Start(w.browser, patient); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, w.tracer.Start(w.browser, patient))
 		return w.tracer.BeginAction(t.Context(), tab, "look", nil)
 	}
 	end := start()
@@ -371,9 +348,7 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 	own := browsertest.Launch(t)
 	w := openTraced(t, own)
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
-	if err := w.tracer.Start(w.browser, patient); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Start(w.browser, patient))
 	end := w.tracer.BeginAction(t.Context(), tab, "look", nil)
 	browsertest.Kill(t, own)
 	<-w.browser.Done()
@@ -389,44 +364,32 @@ func TestNothingIsLeftWhenTheBrowserIsKilled(t *testing.T) {
 }
 
 func TestADialogDoesNotHoldUpATrace(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<button onclick="alert('stop')">Ask</button>`})})
-	if err := w.tracer.Start(w.browser, patient); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Start(w.browser, patient))
 	end := w.tracer.BeginAction(t.Context(), tab, "click", nil)
-	if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+	if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 		t.Fatal(err)
 	}
 	end(nil)
-	if err := tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
 	lines, _, _ := contents(t, path)
 	browsertest.WantContains(t, fmt.Sprint(of(lines, "log")), "no document after the action: a dialog is open")
 }
 
 func TestPicturesComeAtABoundedRate(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p id=p>0</p><script>const draw = () => { p.textContent++; requestAnimationFrame(draw) }; draw()</script>`})})
-	if err := w.tracer.Start(w.browser, record.TraceOptions{Screenshots: true}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Start(w.browser, record.TraceOptions{Screenshots: true}))
 	// The page runs for as long as it takes to draw a hundred frames.
 	_, err := tab.Act(browsertest.Within(t, 60*time.Second), page.Action{
-		Kind: page.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
+		Kind: actiontable.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
 	lines, _, _ := contents(t, path)
 	var times []float64
 	for _, l := range of(lines, "screencast-frame") {
@@ -445,14 +408,12 @@ func TestPicturesComeAtABoundedRate(t *testing.T) {
 }
 
 func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, shop)})
-	if err := w.tracer.Start(w.browser, patient); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Start(w.browser, patient))
 	w.tracer.SetBudget("bodies", 3)
 	for range 2 {
-		if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindClick, Selector: "button"}); err != nil {
+		if _, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -466,9 +427,7 @@ func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
 		return ended == 2
 	})
 	path := filepath.Join(t.TempDir(), "trace.zip")
-	if err := w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
 	lines, network, _ := contents(t, path)
 	if notes := of(lines, "stderr"); len(notes) != 1 || !strings.Contains(fmt.Sprint(notes), "bodies are left out from here on") {
 		t.Errorf("got notes %v, want one", notes)

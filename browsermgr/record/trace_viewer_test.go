@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -30,7 +31,7 @@ func viewer(t *testing.T) (node, cli string) {
 
 func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	node, cli := viewer(t)
-	w := openTraced(t, traceBrowser.Process(t))
+	w := openTraced(t, browser.Process(t))
 	path := buy(t, w, patient, browsertest.Routes(t, shop))
 	dir := t.TempDir()
 	command := func(args ...string) *exec.Cmd {
@@ -56,12 +57,8 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 	serve := command("snapshot", "2", "--phase", "after", "--serve")
 	serve.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := serve.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := serve.Start(); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
+	browsertest.Must(t, serve.Start())
 	defer func() {
 		_ = syscall.Kill(-serve.Process.Pid, syscall.SIGKILL)
 		_ = serve.Wait()
@@ -72,10 +69,10 @@ func TestTheViewersOwnReaderOpensATrace(t *testing.T) {
 		t.Fatalf("got %q (%v), want where the document is served", text, err)
 	}
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: "http://" + address})
-	if _, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: page.KindWait, URL: "**/snapshot/**", TimeoutMs: 20_000}); err != nil {
+	if _, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindWait, URL: "**/snapshot/**", TimeoutMs: 20_000}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: page.KindEvaluate, TimeoutMs: 20_000, Fn: `async () => {
+	res, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindEvaluate, TimeoutMs: 20_000, Fn: `async () => {
 	const shown = () => { const b = document.querySelector('b'); return b && [b.textContent, getComputedStyle(b).color,
 		document.querySelector('#name')?.value, document.querySelector('#host')?.shadowRoot?.textContent].join(' | ') };
 	while (!(shown()?.includes('255') && shown().includes('shadow'))) await new Promise(done => setTimeout(done, 50));

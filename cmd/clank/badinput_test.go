@@ -274,7 +274,7 @@ func (c *badInputFixture) checkNextTaskWorks(t *testing.T) {
 	if id := c.latestTask(t); id != "" {
 		args = slices.Insert(args, 1, "--session", id)
 	}
-	code, got, told := runInProcess(t, c.home, c.environ, args...)
+	code, got, told := runInProcess(t, c.environ, args...)
 	if want := "The ferry at 10:40.\n"; code != exitDone || got != want {
 		t.Errorf("the next task: exit code %d, answer %q, want %q\n%s", code, got, want, told)
 	}

@@ -11,6 +11,8 @@ import (
 	"clank/internal/server"
 	"clank/internal/settings"
 	"clank/sessions"
+
+	"github.com/spf13/cobra"
 )
 
 // taskRunner runs a task to its end: in this process, or in a server that is
@@ -20,13 +22,6 @@ type taskRunner interface {
 	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
 	View(ctx context.Context, taskID string, n int) (sessions.Image, error)
 	Close(ctx context.Context) error
-}
-
-// browseCommand is "clank browse". All fields are needed.
-type browseCommand struct {
-	Env        *commandEnv
-	OpenRunner func(ctx context.Context, e *commandEnv) (taskRunner, error)
-	MaxSteps   int // the most a task may have
 }
 
 // browseFlags are the flags of "clank browse".
@@ -43,12 +38,9 @@ type browseFlags struct {
 	script     string
 }
 
-const browseIntro = `clank browse [flags] "<task>"
-clank browse --script <name> [flags] ['<values>']
-
-Sends the browser to do something. Progress goes to stderr, the answer to stdout.
+const browseHelp = `Sends the browser to do something. Progress goes to stderr, the answer to stdout.
 If "clank serve" runs with the same home, it does the work; otherwise this command
-starts a browser of its own and ends it again.
+starts a browser of its own and ends it again. With --script the argument is values.
 
   clank browse 'open the demo shop, type "lamp" into Search, press Enter, read'
   clank browse --model anthropic:claude-opus-5-5 'which of the lamps in the demo shop is cheapest?'
@@ -58,50 +50,53 @@ While "clank serve" does the work, "clank sessions say" tells it something more.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 a step or budget limit ended it, 130 stopped.`
 
-// runArgs carries out args, which follow the words "clank browse".
-func (c browseCommand) runArgs(ctx context.Context, args []string) error {
-	e := c.Env
+func newBrowseCommand(e *commandEnv) *cobra.Command {
 	var f browseFlags
-	fs := newFlags("browse", browseIntro)
-	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
+	c := newCommand("browse [task]", "", browseHelp, func(ctx context.Context, args []string) error {
+		if f.maxSteps < 0 {
+			return usagef("--max-steps %d: it takes a number from 1 up", f.maxSteps)
+		}
+		task, err := f.buildTask(e, strings.Join(args, ""))
+		if err != nil {
+			return err
+		}
+		return f.runTask(ctx, e, task)
+	})
+	f.add(c)
+	fs := c.Flags()
 	fs.StringVar(&f.screenshot, "screenshot", "", "write the last picture of the page to `FILE` (.png, .jpg)")
-	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
 	fs.StringVar(&f.runtime, "runtime", "", "which mind works the browser: `NAME` ("+strings.Join(settings.Runtimes(), ", ")+")")
 	fs.StringVar(&f.model, "model", "", "the `MODEL`: plain:steps, openai:<name>, anthropic:<name>, gemini:<name>, compatible:<name>")
 	fs.StringVar(&f.script, "script", "", "follow the script called `NAME`, with other values such as 'search = desk'")
-	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
 	fs.IntVar(&f.maxSteps, "max-steps", 0, "end after `N` steps (the setting says otherwise)")
-	fs.StringVar(&f.allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+actionClassList()+")")
 	fs.BoolVar(&f.headed, "headed", false, "show the browser's window")
-	if err := e.parseFlags(fs, args, 1); err != nil {
-		return err
-	}
-	if f.maxSteps < 0 {
-		return usagef("--max-steps %d: it takes a number from 1 up", f.maxSteps)
-	}
-	if err := f.checkScreenshot(); err != nil {
-		return err
-	}
-	if err := checkAllow(splitAllow(f.allow)); err != nil {
-		return err
-	}
-	task, err := c.buildTask(f, fs.Rest)
-	if err != nil {
-		return err
-	}
-	return c.runTask(ctx, f, task)
+	completeFiles(c, "screenshot")
+	completeChoices(c, "runtime", settings.Runtimes()...)
+	completeFlag(c, "script", completeScripts(e))
+	return c
 }
 
-// buildTask is what the command line asks for.
-func (c browseCommand) buildTask(f browseFlags, args []string) (sessions.Task, error) {
-	words := strings.TrimSpace(strings.Join(args, ""))
-	t := sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin()}
+// add adds the flags that a task and a script have.
+func (f *browseFlags) add(c *cobra.Command) {
+	fs := c.Flags()
+	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
+	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
+	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
+	addAllowFlag(c, &f.allow)
+}
+
+// buildTask is what the command line asks for. words are a task, or the values of the script.
+func (f browseFlags) buildTask(e *commandEnv, words string) (t sessions.Task, err error) {
+	words = strings.TrimSpace(words)
+	t = sessions.Task{Prompt: words, Runtime: f.runtime, Model: f.model, MaxSteps: f.maxSteps, Origin: server.TerminalOrigin(), Typed: true}
+	if err := errors.Join(f.checkScreenshot(), checkAllow(f.allow)); err != nil {
+		return t, err
+	}
 	switch {
 	case f.script != "" && f.runtime+f.model != "":
 		return t, usagef("--script needs no model and no runtime; leave --model and --runtime out")
 	case f.script != "":
-		var err error
-		if t, err = c.buildScriptTask(f.script, words); err != nil {
+		if t, err = buildScriptTask(e, f.script, words); err != nil {
 			return t, err
 		}
 		t.MaxSteps = cmp.Or(f.maxSteps, t.MaxSteps)
@@ -113,13 +108,13 @@ func (c browseCommand) buildTask(f browseFlags, args []string) (sessions.Task, e
 }
 
 // runTask runs the task to its end and prints what came of it.
-func (c browseCommand) runTask(ctx context.Context, f browseFlags, task sessions.Task) error {
-	r, err := c.OpenRunner(ctx, c.Env)
+func (f browseFlags) runTask(ctx context.Context, e *commandEnv, task sessions.Task) error {
+	r, err := openTaskRunner(ctx, e)
 	if err != nil {
 		return err
 	}
-	rec, err := f.runAndPrint(ctx, c.Env, r, task)
-	closeErr := r.Close(c.Env.AbortContext) // the end is bounded by what the person still waits for, not by what was interrupted
+	rec, err := f.runAndPrint(ctx, e, r, task)
+	closeErr := r.Close(e.AbortContext) // the end is bounded by what the person still waits for, not by what was interrupted
 	if err = errors.Join(err, closeErr); err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 
 	"clank/cancel"
 	"clank/sessions/approval"
+
+	"github.com/spf13/cobra"
 )
 
 // taskStartError is what a person reads when a task was not accepted.
@@ -23,9 +25,14 @@ func splitAllow(allow string) []string {
 	return strings.FieldsFunc(allow, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
+// addAllowFlag adds --allow to a command.
+func addAllowFlag(c *cobra.Command, allow *string) {
+	c.Flags().StringVar(allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+actionClassList()+")")
+}
+
 // checkAllow refuses what is no class.
-func checkAllow(classes []string) error {
-	for _, c := range classes {
+func checkAllow(allow string) error {
+	for _, c := range splitAllow(allow) {
 		if !slices.Contains(approval.Classes(), approval.Class(c)) {
 			return usagef("--allow %s: there are %s", c, actionClassList())
 		}

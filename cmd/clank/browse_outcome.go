@@ -12,7 +12,6 @@ import (
 	"mime"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"clank/sessions"
@@ -84,7 +83,7 @@ func (f browseFlags) printOutcome(e *commandEnv, rec sessions.TaskRecord) error 
 		session = ""
 	}
 	if f.json {
-		return printIndentedJSON(e.Stdout, browseOutcome{
+		return printJSON(e.Stdout, browseOutcome{
 			State: rec.State, Answer: rec.Answer, Reason: rec.Reason, TaskID: rec.ID, SessionID: session,
 			Steps: rec.Steps, Images: len(rec.Images), Usage: rec.Usage, Seconds: rec.Ended.Sub(rec.Asked).Seconds(),
 		})
@@ -102,10 +101,7 @@ func (f browseFlags) printOutcome(e *commandEnv, rec sessions.TaskRecord) error 
 
 // printTaskSummary tells in one line how it went and how to go on.
 func printTaskSummary(w io.Writer, rec sessions.TaskRecord, session string) {
-	line := strconv.Itoa(rec.Steps) + " steps"
-	if rec.Steps == 1 {
-		line = "1 step"
-	}
+	line := countNoun(rec.Steps, "step")
 	if rec.Usage.USD > 0 {
 		line += fmt.Sprintf(", $%.4f", rec.Usage.USD)
 	}

@@ -38,7 +38,7 @@ func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessi
 	}
 	started, err := r.client.Start(ctx, api.TaskRequest{
 		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
-		Origin: sessions.FromTerminal, Allow: t.Allow, Asks: p != nil,
+		Origin: sessions.FromTerminal, Typed: t.Typed, Allow: t.Allow, Asks: p != nil,
 	})
 	if err != nil {
 		return sessions.TaskRecord{}, err

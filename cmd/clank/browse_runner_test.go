@@ -7,6 +7,8 @@ import (
 	"errors"
 	"image"
 	"image/jpeg"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +16,9 @@ import (
 	"time"
 
 	"clank/cancel"
+	"clank/dashboard/api"
+	"clank/internal/recording"
+	"clank/internal/server"
 	"clank/sessions"
 )
 
@@ -69,7 +74,9 @@ func TestEveryEndOfATaskHasItsExitCode(t *testing.T) {
 
 func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 	t.Parallel()
-	e, stdout, stderr := newTestEnv(t)
+	e := newTestEnv(t, nil)
+	var stdout, stderr bytes.Buffer
+	e.Stdout, e.Stderr = &stdout, &stderr
 	think := sessions.Event{Step: &sessions.Step{N: 1, Kind: sessions.StepThink, Phase: sessions.PhaseBegun, Label: "think"}}
 	step := func(n int, phase sessions.Phase, label string, failed bool) sessions.Event {
 		return sessions.Event{Step: &sessions.Step{N: n, Kind: sessions.StepAct, Phase: phase, Label: label, Failed: failed, Text: "covered\nby much"}}
@@ -97,7 +104,9 @@ func TestAnswerGoesToStdoutAndTheRestToStderr(t *testing.T) {
 
 func TestJSONCarriesTheWholeOutcome(t *testing.T) {
 	t.Parallel()
-	e, stdout, _ := newTestEnv(t)
+	e := newTestEnv(t, nil)
+	var stdout bytes.Buffer
+	e.Stdout = &stdout
 	begin := time.Unix(100, 0)
 	r := fakeTaskRunner{rec: sessions.TaskRecord{
 		Task: sessions.Task{ID: "t1", SessionID: "abc"}, State: sessions.TaskLimited, Answer: "half <b>", Reason: "step limit of 2",
@@ -129,7 +138,7 @@ func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 		"none":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, _, _ := newTestEnv(t)
+			e := newTestEnv(t, nil)
 			file := filepath.Join(t.TempDir(), "x")
 			_, err := browseFlags{screenshot: file}.runAndPrint(t.Context(), e, tc.r, sessions.Task{})
 			if got := err == nil; got != (tc.want != "") {
@@ -144,7 +153,7 @@ func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 
 func TestStopBeforeAcceptanceExitsLikeAStop(t *testing.T) {
 	t.Parallel()
-	e, _, _ := newTestEnv(t)
+	e := newTestEnv(t, nil)
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(&cancel.Cause{Reason: cancel.ShuttingDown})
 	_, err := (browseFlags{}).runAndPrint(ctx, e, fakeTaskRunner{err: errors.New("gone")}, sessions.Task{})
@@ -171,5 +180,42 @@ func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
 	}
 	if _, err := encodeForFile(sessions.Image{MediaType: "image/jpeg", Data: []byte("x")}, "a.png"); err == nil {
 		t.Error("a broken picture was written")
+	}
+}
+
+func TestTheWordsOfACommandLineAreTypedAndThoseOfAScriptAreNot(t *testing.T) {
+	place := t.TempDir()
+	e := &commandEnv{Getenv: func(name string) string { return map[string]string{"CLANK_HOME": place}[name] }}
+	task, err := browseFlags{}.buildTask(e, `open shop.test, click "Buy"`)
+	if err != nil || !task.Typed {
+		t.Errorf("typed %v, %v; want the person's own words", task.Typed, err)
+	}
+	shelf := recording.ScriptStore{Dir: filepath.Join(place, "scripts")}
+	if err := shelf.Save(recording.Script{Name: "buy", Steps: []string{"open shop.test", `click "Buy"`}}, false); err != nil {
+		t.Fatal(err)
+	}
+	task, err = browseFlags{script: "buy"}.buildTask(e, "")
+	if err != nil || task.Typed || !strings.Contains(task.Prompt, "Buy") {
+		t.Errorf("a script: %+v, %v; want steps that nobody typed", task, err)
+	}
+}
+
+func TestTheServerIsToldWhetherAPersonTypedTheTask(t *testing.T) {
+	for _, typed := range []bool{true, false} {
+		var got api.TaskRequest
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+				t.Error(err)
+			}
+			http.Error(w, `{"error":"enough"}`, http.StatusTeapot)
+		}))
+		r := newRemoteRunner(&commandEnv{}, server.ServerAddress{URL: srv.URL, Secret: "token"})
+		if _, err := r.Run(t.Context(), sessions.Task{Prompt: "read", Typed: typed}, func(sessions.Event) {}); err == nil {
+			t.Error("the server's refusal is not told")
+		}
+		srv.Close()
+		if got.Prompt != "read" || got.Typed != typed {
+			t.Errorf("the server was told %+v, want typed %v", got, typed)
+		}
 	}
 }

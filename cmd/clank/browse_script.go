@@ -9,47 +9,49 @@ import (
 	"clank/internal/server"
 	"clank/llm/plain"
 	"clank/sessions"
+
+	"github.com/spf13/cobra"
 )
 
-// runScriptArgs has the model that needs no key follow a script, here or in the
-// server that owns the home. args follow the words "clank sessions scripts run", whose help
-// begins with intro.
-func (c browseCommand) runScriptArgs(ctx context.Context, intro string, args []string) error {
-	e := c.Env
+// newRunScriptCommand has the model that needs no key follow a script, here or in the server that owns the home.
+func newRunScriptCommand(e *commandEnv) *cobra.Command {
 	var f browseFlags
-	fs := newFlags("sessions scripts run", intro)
-	fs.BoolVar(&f.json, "json", false, "print the whole outcome as JSON")
-	fs.StringVar(&f.session, "session", "", "go on in the session with this `ID`")
-	fs.StringVar(&f.profile, "profile", "", "the browser profile: `NAME` (the setting says otherwise)")
-	fs.StringVar(&f.allow, "allow", "", "do without asking: `CLASSES` such as buy,submit ("+actionClassList()+")")
-	if err := e.parseFlags(fs, args, 2); err != nil {
-		return err
-	}
-	if len(fs.Rest) == 0 {
-		return usagef("say which script; \"clank sessions scripts\" lists them")
-	}
-	if err := checkAllow(splitAllow(f.allow)); err != nil {
-		return err
-	}
-	task, err := c.buildScriptTask(fs.Rest[0], strings.Join(fs.Rest[1:], ""))
-	if err != nil {
-		return err
-	}
-	task.SessionID, task.Profile, task.Allow = f.session, f.profile, splitAllow(f.allow)
-	return c.runTask(ctx, f, task)
+	c := newCommand("run <name> [values]", "run one with other values, as clank browse --script does", "", func(ctx context.Context, args []string) error {
+		f.script = args[0]
+		task, err := f.buildTask(e, strings.Join(args[1:], ""))
+		if err != nil {
+			return err
+		}
+		return f.runTask(ctx, e, task)
+	})
+	f.add(c)
+	c.ValidArgsFunction = completeScripts(e)
+	return c
 }
 
-// buildScriptTask is the task of following a script.
-func (c browseCommand) buildScriptTask(name, values string) (sessions.Task, error) {
+// completeScripts completes the name of a script.
+func completeScripts(e *commandEnv) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var names []string
+		if h, err := server.OpenHome(e.Getenv); err == nil && len(args) == 0 {
+			names, _ = (recording.ScriptStore{Dir: h.ScriptsDir()}).Names() // there is nothing to offer then
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// buildScriptTask returns the task of following a script. Its steps come from a run, where a model may have chosen them:
+// nobody typed them.
+func buildScriptTask(e *commandEnv, name, values string) (sessions.Task, error) {
 	t := sessions.Task{Model: plain.ModelName, Origin: server.TerminalOrigin()}
-	h, err := server.OpenHome(c.Env.Getenv)
+	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
 		return t, err
 	}
 	if t.Prompt, err = (recording.ScriptStore{Dir: h.ScriptsDir()}).Steps(name, values); err != nil {
 		return t, err
 	}
-	t.MaxSteps, err = scriptStepLimit(t.Prompt, c.MaxSteps)
+	t.MaxSteps, err = scriptStepLimit(t.Prompt, server.MaxTaskSteps)
 	return t, err
 }
 

@@ -1,15 +1,116 @@
 package main
 
 import (
-	"context"
-	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 )
 
-// browserVerb hands the rest of the command line to the commands of the managed browser.
-func browserVerb(ctx context.Context, e *commandEnv, args []string) error {
-	code := runBrowserCommand(ctx, browserEnv{Stdin: os.Stdin, Stdout: e.Stdout, Stderr: e.Stderr, Getenv: e.Getenv}, args)
-	if code == exitDone {
-		return nil
+const browserHelp = `Works a browser that a clank server keeps: start one with "clank serve".
+
+The control server is that of --url, or of CLANK_BROWSER_URL, or the one that runs in CLANK_HOME
+(~/.clank). What opens it is --token, or CLANK_BROWSER_TOKEN, or what that server wrote there.
+
+  clank browser open https://example.com
+  clank browser snapshot --interactive
+  clank browser click e3
+  clank browser screenshot --full-page
+
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 nobody listens, 4 no such tab, profile or ref,
+5 refused by the policy or for a wrong secret, 124 timed out, 130 interrupted`
+
+// browserGroups says what the words stand for that only begin the name of a command.
+var browserGroups = map[string]string{
+	"trace":         "record what happens, for a trace viewer",
+	"storage":       "what a page keeps",
+	"storage local": "what a page keeps for good", "storage session": "what a page keeps as long as its tab is open",
+	"set":         "how the browser looks to pages",
+	"permissions": "what sites may use",
+}
+
+// browserFlags are the flags of every command of "clank browser".
+type browserFlags struct {
+	profile, url, token string
+	json                bool
+	timeout             optionValue
+}
+
+// newBrowserCommand builds "clank browser" from the table of its commands: all of them if args is empty. A start pays for
+// each command and flag, so commands whose names do not begin with a word of args are left out; if none does, they have
+// no flags.
+func newBrowserCommand(e *commandEnv, args []string) *cobra.Command {
+	top := newCommand("browser", "", browserHelp, nil)
+	g := &browserFlags{timeout: optionValue{kind: kindInteger, name: "ms"}}
+	fs := top.PersistentFlags()
+	fs.StringVar(&g.profile, "browser-profile", "", "the profile to use instead of the default one, by `name`")
+	fs.BoolVar(&g.json, "json", false, "print the server's answer as JSON")
+	fs.StringVar(&g.url, "url", "", "`address` of the control server; before the name of a command that has a --url of its own")
+	fs.StringVar(&g.token, "token", "", "the `secret` that opens the control server")
+	fs.Var(&g.timeout, "timeout", "how long to wait for the answer (as long as the command may take, at least 30000)")
+	fs.Bool("expect-final", false, "accepted and ignored: there is one answer")
+	sections := browserSections()
+	called := func(b browserCommand) bool {
+		first, _, _ := strings.Cut(b.name, " ")
+		return len(args) == 0 || slices.Contains(args, first)
 	}
-	return &exitError{Code: code}
+	oneCalled := slices.ContainsFunc(sections, func(s browserSection) bool { return slices.ContainsFunc(s.commands, called) })
+	for _, section := range sections {
+		top.AddGroup(&cobra.Group{ID: section.title, Title: section.title + ":"})
+		for _, b := range section.commands {
+			if !called(b) {
+				if oneCalled {
+					continue
+				}
+				b.options = nil
+			}
+			words := strings.Fields(b.name)
+			parent := top
+			for i, word := range words[:len(words)-1] {
+				next := findChild(parent, word)
+				if next == nil {
+					next = newCommand(word, browserGroups[strings.Join(words[:i+1], " ")], "", nil)
+					addInSection(parent, next, section.title)
+				}
+				parent = next
+			}
+			addInSection(parent, b.newCommand(e, g, words[len(words)-1]), section.title)
+		}
+	}
+	return top
+}
+
+// addInSection adds a command below another. The help shows those of the first level in sections.
+func addInSection(parent, c *cobra.Command, section string) {
+	if parent.ContainsGroup(section) {
+		c.GroupID = section
+	}
+	parent.AddCommand(c)
+}
+
+// newCommand builds the command whose name ends with name.
+func (b browserCommand) newCommand(e *commandEnv, g *browserFlags, name string) *cobra.Command {
+	c := newCommand(strings.TrimSpace(name+" "+b.args), b.short, "", nil)
+	c.ValidArgs = b.choices
+	if strings.Contains(b.args, "<path>") {
+		completeFiles(c, "")
+	}
+	if len(b.examples) > 0 {
+		c.Example = "  clank browser " + strings.Join(b.examples, "\n  clank browser ")
+	}
+	for _, o := range b.options {
+		flag := c.Flags().VarPF(&optionValue{kind: o.kind, name: o.value, choices: o.choices, strict: o.strict}, o.name, "", o.help)
+		switch {
+		case o.kind == kindToggle:
+			flag.NoOptDefVal = "true"
+		case o.kind == kindFile:
+			completeFiles(c, o.name)
+		case len(o.choices) > 0:
+			completeChoices(c, o.name, o.choices...)
+		}
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return (&browserRun{env: e, flags: g, command: &b, printer: newOutputPrinter(e.Stdout, e.Stderr)}).run(c.Context(), c.Flags(), args)
+	}
+	return c
 }

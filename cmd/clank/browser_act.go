@@ -1,116 +1,196 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"clank/browsermgr/control/client"
+	"clank/browsermgr/page/action/actiontable"
 )
 
+// actCommands are the commands of the table of actions.
 func actCommands() []browserCommand {
-	buttons := browserOption{name: "button", kind: kindText, value: "button", help: "left, right or middle", field: "button", choices: []string{"left", "right", "middle"}}
-	double := browserOption{name: "double", help: "click twice", field: "doubleClick"}
-	delay := browserOption{name: "delay-ms", kind: kindInteger, value: "ms", help: "how long to wait before it, or to hold it", field: "delayMs"}
+	wait := actionCommand(actiontable.KindWait, "", `wait --text "Order placed" --timeout-ms 60000`, `wait --url "**/done" --load networkidle`)
+	wait.printAnswer = printDone("wait complete")
+	fill := actionCommand(actiontable.KindFill, "", `fill --fields '[{"ref":"e5","value":"Ada"},{"ref":"e6","type":"checkbox","value":true}]'`)
+	fill.printAnswer = printDone("filled the fields")
 	return []browserCommand{
-		{
-			name: "click", args: "<ref>", short: "click an element of the last snapshot",
-			options: []browserOption{
-				double, buttons, delay, tabOption, timeoutOption,
-				{name: "modifiers", kind: kindList, value: "a,b", help: "keys held down: Alt, Control, ControlOrMeta, Meta, Shift", field: "modifiers"},
-			},
-			examples:     []string{"click e12", "click e12 --double", "click e7 --modifiers Control,Shift"},
-			buildRequest: buildAction("click", "ref"), printAnswer: printActed("clicked %s"),
-		},
-		{
-			name: "click-coords", args: "<x> <y>", short: "click a place of what is in view, in CSS pixels",
-			options: []browserOption{double, buttons, delay, tabOption, timeoutOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) {
-				x, errX := in.number(0, "x")
-				y, errY := in.number(1, "y")
-				return in.actRequest("clickCoords", map[string]any{"x": x, "y": y}), cmp.Or(errX, errY)
-			},
-			printAnswer: printActed("clicked at %s,%s"),
-		},
-		{
-			name: "type", args: "<ref> <text>", short: "put text into a field",
-			options: []browserOption{
-				{name: "submit", help: "press Enter afterwards", field: "submit"},
-				{name: "slowly", help: "key by key", field: "slowly"},
-				tabOption, timeoutOption,
-			},
-			examples:     []string{`type e5 "ada@example.com" --submit`, `type e5 -- "--text that begins with dashes"`},
-			buildRequest: buildAction("type", "ref", "text"), printAnswer: printActed("typed into %s"),
-		},
-		{
-			name: "press", args: "<key>", short: "press a key or a chord",
-			options:      []browserOption{delay, tabOption},
-			examples:     []string{"press Enter", "press Control+Shift+T"},
-			buildRequest: buildAction("press", "key"), printAnswer: printActed("pressed %s"),
-		},
-		{
-			name: "hover", args: "<ref>", short: "hold the pointer over an element", options: []browserOption{tabOption, timeoutOption},
-			buildRequest: buildAction("hover", "ref"), printAnswer: printActed("hovered over %s"),
-		},
-		{
-			name: "scrollintoview", args: "<ref>", short: "scroll until an element is in view", options: []browserOption{tabOption, timeoutOption},
-			buildRequest: buildAction("scrollIntoView", "ref"), printAnswer: printActed("scrolled to %s"),
-		},
-		{
-			name: "drag", args: "<from> <to>", short: "drag one element onto another", options: []browserOption{tabOption, timeoutOption},
-			buildRequest: buildAction("drag", "startRef", "endRef"), printAnswer: printActed("dragged %s to %s"),
-		},
-		{
-			name: "select", args: "<ref> <value> […]", short: "choose options of a list", options: []browserOption{tabOption, timeoutOption},
-			examples: []string{"select e9 red blue"},
-			buildRequest: func(in *commandInput) (controlRequest, error) {
-				return in.actRequest("select", map[string]any{"ref": in.arg(0), "values": in.args[1:]}), nil
-			},
-			printAnswer: printActed("selected in %s"),
-		},
-		fillCommand(),
-		{
-			name: "resize", args: "<width> <height>", short: "change the size of what is in view", options: []browserOption{tabOption},
-			buildRequest: buildResize, printAnswer: printActed("resized to %sx%s"),
-		},
+		actionCommand(actiontable.KindClick, "clicked %s", "click e12", "click e12 --double", "click e7 --modifiers Control,Shift"),
+		actionCommand(actiontable.KindClickCoords, "clicked at %s,%s"),
+		actionCommand(actiontable.KindType, "typed into %s", `type e5 "ada@example.com" --submit`, `type e5 -- "--text that begins with dashes"`),
+		actionCommand(actiontable.KindPress, "pressed %s", "press Enter", "press Control+Shift+T"),
+		actionCommand(actiontable.KindHover, "hovered over %s"),
+		actionCommand(actiontable.KindScrollIntoView, "scrolled to %s"),
+		actionCommand(actiontable.KindScroll, "scrolled", "scroll --direction up --pixels 400"),
+		actionCommand(actiontable.KindDrag, "dragged %s to %s"),
+		actionCommand(actiontable.KindSelect, "selected in %s", "select e9 red blue"),
+		fill,
+		actionCommand(actiontable.KindResize, "resized to %sx%s"),
+		actionCommand(actiontable.KindBack, "went back"),
+		actionCommand(actiontable.KindForward, "went forward"),
+		actionCommand(actiontable.KindReload, "loaded the page again"),
+		wait, evaluateCommand(), batchCommand(),
 	}
 }
 
-func fillCommand() browserCommand {
-	return browserCommand{
-		name: "fill", short: "fill several fields at once",
-		options: []browserOption{
-			{name: "fields", kind: kindText, value: "json", help: `[{"ref":"e5","value":"Ada"}, …]`},
-			{name: "fields-file", kind: kindFile, value: "path", help: "the same from a file; - is the standard input"},
-			tabOption, timeoutOption,
-		},
-		examples: []string{`fill --fields '[{"ref":"e5","value":"Ada"},{"ref":"e6","type":"checkbox","value":true}]'`},
-		buildRequest: func(in *commandInput) (controlRequest, error) {
-			fields, err := in.arrayFromFlagOrFile("fields", "fields-file")
-			return in.actRequest("fill", map[string]any{"fields": fields}), err
-		},
-		printAnswer: printTyped(func(p *outputPrinter, r client.Result) {
-			p.Line("filled the fields")
-			printConsequences(p, r)
-		}),
-	}
-}
-
-// buildAction makes a build that puts the arguments into these fields of an action.
-func buildAction(kind string, fields ...string) func(*commandInput) (controlRequest, error) {
-	return func(in *commandInput) (controlRequest, error) {
-		r := in.actRequest(kind, nil)
-		for i, field := range fields {
-			r.body[field] = in.arg(i)
+// evaluateCommand takes its function as an argument or as a flag.
+func evaluateCommand() browserCommand {
+	c := actionCommand(actiontable.KindEvaluate, "", `evaluate --fn "() => document.title"`, `evaluate --fn "(el) => el.value" --ref e5`)
+	c.args = "[fn]"
+	c.options = append(c.options, browserOption{name: "fn", kind: kindText, value: "js", help: "the function, in place of the argument", field: "fn"})
+	c.checkAnswer = func(in *commandInput, answer []byte) error {
+		if err := checkNoDialog(in, answer); err != nil {
+			return fmt.Errorf("there is no result: %w", err)
 		}
-		return r, nil
+		return nil
 	}
+	c.printAnswer = printField("result", "null")
+	return c
 }
 
-func buildResize(in *commandInput) (controlRequest, error) {
-	width, errW := in.positiveInt(0, "the width")
-	height, errH := in.positiveInt(1, "the height")
-	return in.actRequest("resize", map[string]any{"width": width, "height": height}), cmp.Or(errW, errH)
+// batchCommand turns what the action has for a failure around.
+func batchCommand() browserCommand {
+	c := actionCommand(actiontable.KindBatch, "",
+		`batch --actions '[{"kind":"type","ref":"e5","text":"Ada"},{"kind":"click","ref":"e6"}]'`, "batch --actions-file - < actions.json")
+	c.options = slices.DeleteFunc(c.options, func(o browserOption) bool { return o.field == "stopOnError" })
+	c.options = append(c.options, browserOption{name: "continue", help: "go on after an action that failed"})
+	build := c.buildRequest
+	c.buildRequest = func(in *commandInput) (controlRequest, error) {
+		r, err := build(in)
+		if in.isOn("continue") {
+			r.body["stopOnError"] = false
+		}
+		return r, err
+	}
+	c.checkAnswer, c.printAnswer, c.printsFailures = checkBatch, printTyped(printBatch), true
+	return c
+}
+
+// actionCommand is the command of an action. done is what is printed of it, with its first arguments.
+func actionCommand(kind actiontable.Kind, done string, examples ...string) browserCommand {
+	spec, _ := actiontable.Lookup(actiontable.API, kind)
+	c := browserCommand{name: spec.Command, short: spec.About, examples: examples, printAnswer: printActed(done)}
+	for _, p := range spec.ParamsIn(actiontable.API) {
+		switch {
+		case slices.Contains(spec.Args, p.Name), p.Type == actiontable.Selector: // elements are named by their refs
+		case p.Type == actiontable.Entries || p.Type == actiontable.Requests:
+			c.options = append(c.options, browserOption{name: p.Flag(), kind: kindText, value: "json", help: p.About + ", as a JSON array"},
+				browserOption{name: p.Flag() + "-file", kind: kindFile, value: "path", help: fmt.Sprintf("the same from a file of at most %d bytes; - is the standard input", maxInputFile)})
+		default:
+			c.options = append(c.options, optionOf(p))
+		}
+	}
+	c.options = append(c.options, tabOption)
+	var shape []string
+	for _, name := range spec.Args {
+		shape = append(shape, shapeOfArg(spec, name))
+	}
+	c.args = strings.Join(shape, " ")
+	c.buildRequest = func(in *commandInput) (controlRequest, error) { return in.specRequest(spec) }
+	return c
+}
+
+// optionOf is the flag of a field.
+func optionOf(p actiontable.Param) browserOption {
+	o := browserOption{name: p.Flag(), kind: kindText, value: "text", help: p.About, field: p.Name, choices: p.Enum, strict: p.Ignored}
+	switch p.Type {
+	case actiontable.Bool:
+		o.kind = kindToggle
+	case actiontable.Natural, actiontable.Positive:
+		o.kind, o.value = kindInteger, "n"
+		if strings.HasSuffix(p.Name, "Ms") {
+			o.value = "ms"
+		}
+	case actiontable.Number:
+		o.kind, o.value = kindDecimal, "n"
+	case actiontable.Texts, actiontable.Modifiers:
+		o.kind, o.value = kindList, "a,b"
+	case actiontable.Ref:
+		o.value = "ref"
+	}
+	if p.Enum != nil {
+		o.help = strings.TrimPrefix(o.help+": ", ": ") + strings.Join(p.Enum, ", ")
+	}
+	return o
+}
+
+// shapeOfArg is a field in the line of use. It can be left out where others do as well.
+func shapeOfArg(spec *actiontable.Spec, name string) string {
+	p, _ := spec.Param(actiontable.API, name)
+	for _, group := range spec.Needs {
+		if slices.Contains(group, name) && p.Type == actiontable.Selector {
+			return "[" + name + "]"
+		}
+	}
+	if p.Type == actiontable.VerbatimTexts {
+		return "<" + strings.TrimSuffix(name, "s") + "> […]"
+	}
+	return "<" + name + ">"
+}
+
+// specRequest asks for an action.
+func (in *commandInput) specRequest(spec *actiontable.Spec) (controlRequest, error) {
+	r := in.actRequest(string(spec.Kind), nil)
+	for i, name := range spec.Args {
+		if i >= len(in.args) {
+			break
+		}
+		p, _ := spec.Param(actiontable.API, name)
+		if _, given := r.body[name]; given {
+			return r, usagef("%s is given twice", name)
+		}
+		var err error
+		switch r.body[name] = in.arg(i); p.Type {
+		case actiontable.Coordinate:
+			r.body[name], err = in.number(i, name)
+		case actiontable.Size:
+			r.body[name], err = in.positiveInt(i, name)
+		case actiontable.VerbatimTexts:
+			r.body[name] = in.args[i:]
+		}
+		if err != nil {
+			return r, err
+		}
+	}
+	for _, p := range spec.ParamsIn(actiontable.API) {
+		if p.Type == actiontable.Entries || p.Type == actiontable.Requests {
+			entries, err := in.arrayFromFlagOrFile(p.Flag(), p.Flag()+"-file")
+			if err != nil {
+				return r, err
+			}
+			r.body[p.Name] = entries
+		}
+	}
+	for _, group := range spec.Needs {
+		if !slices.ContainsFunc(group, func(name string) bool { _, given := r.body[name]; return given }) {
+			return r, usagef("%s is needed", in.namesOf(spec, group))
+		}
+	}
+	return r, nil
+}
+
+// namesOf is how fields are given on the command line.
+func (in *commandInput) namesOf(spec *actiontable.Spec, fields []string) string {
+	var names []string
+	for _, name := range fields {
+		if p, _ := spec.Param(actiontable.API, name); slices.ContainsFunc(in.command.options, func(o browserOption) bool { return o.name == p.Flag() }) {
+			names = append(names, "--"+p.Flag())
+		} else if slices.Contains(spec.Args, name) {
+			names = append(names, "["+name+"]")
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// printDone makes a show that prints a sentence and what came of an action.
+func printDone(sentence string) func(*outputPrinter, *commandInput, []byte) error {
+	return printTyped(func(p *outputPrinter, r client.Result) {
+		p.Line("%s", sentence)
+		printConsequences(p, r)
+	})
 }
 
 // printActed makes a show that prints a sentence with the first arguments, and what came of the action.
@@ -159,4 +239,28 @@ func (in *commandInput) arrayFromFlagOrFile(inline, fromFile string) ([]json.Raw
 		return nil, usagef("%s must hold at least one entry", inline)
 	}
 	return entries, nil
+}
+
+func checkBatch(_ *commandInput, answer []byte) error {
+	r, err := decodeAnswer[client.Result](answer)
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, entry := range r.Results {
+		if !entry.OK {
+			failed++
+		}
+	}
+	switch {
+	case failed > 0:
+		return fmt.Errorf("%d of %s failed", failed, countNoun(len(r.Results), "action"))
+	case r.Aborted != nil && r.Aborted.Skipped > 0:
+		return fmt.Errorf("%s left undone: %s after action %d", countNoun(r.Aborted.Skipped, "action"), r.Aborted.Reason, r.Aborted.AfterAction)
+	case r.BlockedByDialog:
+		return dialogError(r.BrowserState)
+	case len(r.Results) == 0:
+		return errors.New("the server did none of the actions")
+	}
+	return nil
 }

@@ -1,11 +1,50 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// envForServer is a world in which commands work the server at this address.
+func envForServer(t testing.TB, address string) *commandEnv {
+	t.Helper()
+	return newTestEnv(t, map[string]string{"CLANK_BROWSER_URL": address, "CLANK_BROWSER_TOKEN": "s3"})
+}
+
+// runBrowser runs a command of "clank browser" against the server at this address.
+func runBrowser(t testing.TB, address, line string) commandResult {
+	t.Helper()
+	return runCommand(t.Context(), envForServer(t, address), append([]string{"browser"}, splitWords(line)...)...)
+}
+
+// recordedRequest is one request that a server got.
+type recordedRequest struct{ line, body, auth string }
+
+// newScriptedServer is a server that answers everything in one way and writes down what it was asked.
+func newScriptedServer(t *testing.T, status int, answer string) (address string, got func() []recordedRequest) {
+	t.Helper()
+	seen := make(chan recordedRequest, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		seen <- recordedRequest{r.Method + " " + r.RequestURI, string(body), r.Header.Get("Authorization")}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() []recordedRequest {
+		var list []recordedRequest
+		for len(seen) > 0 {
+			list = append(list, <-seen)
+		}
+		return list
+	}
+}
 
 // commandCase is a command line, what it must ask, what it is answered, and what it must print.
 type commandCase struct {
@@ -70,7 +109,7 @@ var commandCases = []commandCase{
 	{line: "snapshot", asks: "GET /snapshot", answer: `{"snapshot":"(empty)","url":"about:blank"}`, stdout: "(empty)\n", stderr: "nothing is open in this tab"},
 	{line: "snapshot --mode short", stderr: `--mode is one of efficient, not "short"`, code: 2},
 	{line: "console --level loud", stderr: `--level is one of error, warning, warn, info, log, debug, not "loud"`, code: 2},
-	{line: "resize x y", stderr: `the width must be a positive whole number, not "x"`, code: 2},
+	{line: "resize x y", stderr: `width must be a positive whole number, not "x"`, code: 2},
 	{line: "tab", asks: "POST /tabs/action", body: `{"action":"list"}`, answer: `{"tabs":[{"title":"A","url":"u","targetId":"X"}]}`, stdout: "1. A\n   u\n   id: X\n"},
 	{line: "tab new --label docs", asks: "POST /tabs/action", body: `{"action":"new","label":"docs"}`, answer: `{"tab":{"targetId":"X"}}`, stdout: "opened a new tab\nid: X\n"},
 	{line: "tab label t2 docs", asks: "POST /tabs/action", body: `{"action":"label","label":"docs","targetId":"t2"}`, stdout: "tab t2 is named docs\n"},
@@ -95,6 +134,8 @@ var commandCases = []commandCase{
 		line: "navigate https://a.test --target-id t1 --timeout-ms 5000", asks: "POST /navigate", body: `{"targetId":"t1","timeoutMs":5000,"url":"https://a.test"}`,
 		answer: `{"url":"https://a.test/x"}`, stdout: "navigated to https://a.test/x\n",
 	},
+	{line: "navigate https://a.test/p", asks: "POST /navigate", body: `{"url":"https://a.test/p"}`, answer: `{"url":"https://a.test/p","refused":"10.0.0.1 may not be reached"}`, stdout: "navigated to https://a.test/p\n", stderr: "10.0.0.1 may not be reached"},
+	{line: "open https://a.test/p", asks: "POST /tabs/open", body: `{"url":"https://a.test/p"}`, answer: `{"url":"https://a.test/p","targetId":"AB","refused":"10.0.0.1 may not be reached"}`, stdout: "opened: https://a.test/p\nid: AB\n", stderr: "10.0.0.1 may not be reached"},
 	{line: "navigate https://a.test/f", asks: "POST /navigate", body: `{"url":"https://a.test/f"}`, answer: `{"download":{"path":"/d/f"}}`, stdout: "navigated to https://a.test/f\ndownloaded: /d/f\n"},
 	{line: "snapshot", asks: "GET /snapshot", answer: `{"snapshot":"- link \"a\u001b[1m\" [ref=e1]\n- b"}`, stdout: "- link \"a[1m\" [ref=e1]\n- b\n"},
 	{line: "snapshot", asks: "GET /snapshot", answer: `{"snapshot":"(empty)"}`, stdout: "(empty)\n"},
@@ -149,6 +190,11 @@ var commandCases = []commandCase{
 	{line: "press -", asks: "POST /act", body: `{"key":"-","kind":"press"}`, stdout: "pressed -\n"},
 	{line: "hover e1", asks: "POST /act", body: `{"kind":"hover","ref":"e1"}`, stdout: "hovered over e1\n"},
 	{line: "scrollintoview e1 --timeout-ms 600", asks: "POST /act", body: `{"kind":"scrollIntoView","ref":"e1","timeoutMs":600}`, stdout: "scrolled to e1\n"},
+	{line: "scroll --direction up --pixels 40", asks: "POST /act", body: `{"direction":"up","kind":"scroll","pixels":40}`, stdout: "scrolled\n"},
+	{line: "back", asks: "POST /act", body: `{"kind":"back"}`, answer: `{"url":"https://a.test/"}`, stdout: "went back on https://a.test/\n"},
+	{line: "forward", asks: "POST /act", body: `{"kind":"forward"}`, stdout: "went forward\n"},
+	{line: "reload --timeout-ms 900", asks: "POST /act", body: `{"kind":"reload","timeoutMs":900}`, stdout: "loaded the page again\n"},
+	{line: "wait main --load complete", stderr: `--load is one of load, domcontentloaded, networkidle, not "complete"`, code: 2},
 	{line: "drag e1 e2", asks: "POST /act", body: `{"endRef":"e2","kind":"drag","startRef":"e1"}`, stdout: "dragged e1 to e2\n"},
 	{line: "select e1 a 'b c'", asks: "POST /act", body: `{"kind":"select","ref":"e1","values":["a","b c"]}`, stdout: "selected in e1\n"},
 	{line: "fill --fields '[{\"ref\":\"e1\",\"value\":true}]'", asks: "POST /act", body: `{"fields":[{"ref":"e1","value":true}],"kind":"fill"}`, stdout: "filled the fields\n"},
@@ -158,17 +204,17 @@ var commandCases = []commandCase{
 	{line: "fill --fields [1] --fields-file x", stderr: "exclude one another", code: 2},
 	{line: "fill --fields-file /nowhere/at/all", stderr: "no such file", code: 2},
 	{line: "resize 800 600", asks: "POST /act", body: `{"height":600,"kind":"resize","width":800}`, stdout: "resized to 800x600\n"},
-	{line: "resize 800 0", stderr: "the height must be a positive", code: 2},
+	{line: "resize 800 0", stderr: "height must be a positive", code: 2},
 	{
 		line: "wait main --time 10 --text a --text-gone b --url **/c --load load --fn 'x => 1' --timeout-ms 9000", asks: "POST /act",
 		body: `{"fn":"x =\u003e 1","kind":"wait","loadState":"load","selector":"main","text":"a","textGone":"b","timeMs":10,"timeoutMs":9000,"url":"**/c"}`, stdout: "wait complete\n",
 	},
-	{line: "wait --target-id t1", stderr: "nothing to wait for", code: 2},
+	{line: "wait --target-id t1", stderr: "--time or --text or --text-gone or [selector] or --url or --load or --fn is needed", code: 2},
 	{line: "evaluate --fn '() => 1' --ref e1", asks: "POST /act", body: `{"fn":"() =\u003e 1","kind":"evaluate","ref":"e1"}`, answer: `{"result":{"a":"<"}}`, stdout: "{\n  \"a\": \"<\"\n}\n"},
 	{line: "evaluate 1", asks: "POST /act", body: `{"fn":"1","kind":"evaluate"}`, answer: `{}`, stdout: "null\n"},
 	{line: "evaluate 1", asks: "POST /act", body: `{"fn":"1","kind":"evaluate"}`, answer: `{` + dialogOpen + `}`, stderr: "there is no result: a dialog is open", code: 1},
 	{line: "evaluate", stderr: "--fn is needed", code: 2},
-	{line: "evaluate 1 --fn 2", stderr: "two functions", code: 2},
+	{line: "evaluate 1 --fn 2", stderr: "fn is given twice", code: 2},
 	{
 		line: "batch --actions '[{\"kind\":\"close\"},{\"kind\":\"x\"}]' --continue --target-id t1", asks: "POST /act",
 		body:   `{"actions":[{"kind":"close"},{"kind":"x"}],"kind":"batch","stopOnError":false,"targetId":"t1"}`,
@@ -273,7 +319,7 @@ func TestEveryCommand(t *testing.T) {
 				tc.answer = `{"ok":true}`
 			}
 			address, asks := newScriptedServer(t, 200, tc.answer)
-			got := envForServer(t, address).run(t.Context(), splitWords(tc.line)...)
+			got := runBrowser(t, address, tc.line)
 			if got.code != tc.code {
 				t.Errorf("got exit code %d, want %d", got.code, tc.code)
 			}
@@ -292,12 +338,15 @@ func TestEveryCommand(t *testing.T) {
 			}
 		})
 		if tc.asks != "" {
-			tried[commandNameOf(splitWords(tc.line))] = true
+			name, _, _, _ := resolveForTest(t, append([]string{"browser"}, splitWords(tc.line)...))
+			tried[name] = true
 		}
 	}
-	for _, name := range browserCommandNames() {
-		if !tried[name] {
-			t.Errorf("no conversation tries %q", name)
+	for _, section := range browserSections() {
+		for _, c := range section.commands {
+			if !tried["browser "+c.name] {
+				t.Errorf("no conversation tries %q", c.name)
+			}
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,7 +48,7 @@ func TestExitCodesTellWhatWentWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			address, _ := newScriptedServer(t, tc.status, tc.answer)
-			got := envForServer(t, address).run(t.Context(), "click", "e1", "--json")
+			got := runBrowser(t, address, "click e1 --json")
 			if got.code != tc.want || !strings.Contains(got.stderr, tc.stderr) || got.stdout != "" {
 				t.Errorf("got %+v, want code %d and %q", got, tc.want, tc.stderr)
 			}
@@ -67,20 +66,20 @@ func TestNobodyListens(t *testing.T) {
 	}
 	address := "http://" + l.Addr().String()
 	l.Close()
-	for _, args := range [][]string{{"tabs"}, {"doctor"}, {"doctor", "--json"}, {"snapshot", "--json"}} {
-		got := envForServer(t, address).run(t.Context(), args...)
+	for _, line := range []string{"tabs", "doctor", "doctor --json", "snapshot --json"} {
+		got := runBrowser(t, address, line)
 		if got.code != 3 || !strings.Contains(got.stderr+got.stdout, "clank serve") {
-			t.Errorf("%v: got %+v, want code 3 and how to start it", args, got)
+			t.Errorf("%s: got %+v, want code 3 and how to start it", line, got)
 		}
-		if args[len(args)-1] == "--json" && !json.Valid([]byte(got.stdout)) {
-			t.Errorf("%v: got %q, want JSON", args, got.stdout)
+		if strings.HasSuffix(line, "--json") && !json.Valid([]byte(got.stdout)) {
+			t.Errorf("%s: got %q, want JSON", line, got.stdout)
 		}
 	}
 }
 
 func TestTheDoctorNamesAMissingSecret(t *testing.T) {
 	address, _ := newScriptedServer(t, 401, "Unauthorized")
-	got := envForServer(t, address).run(t.Context(), "doctor")
+	got := runBrowser(t, address, "doctor")
 	if got.code != 5 || !strings.Contains(got.stdout, "FAIL  Secret") {
 		t.Errorf("got %+v, want code 5 and the check of the secret", got)
 	}
@@ -89,7 +88,7 @@ func TestTheDoctorNamesAMissingSecret(t *testing.T) {
 func TestAFailedCaptureSaysSo(t *testing.T) {
 	for _, line := range []string{"snapshot", "screenshot", "pdf", "har", "trace stop"} {
 		address, _ := newScriptedServer(t, 500, `{"error":"Frame changed; retry","code":"X","reason":"Y"}`)
-		got := envForServer(t, address).run(t.Context(), splitWords(line+" --json")...)
+		got := runBrowser(t, address, line+" --json")
 		var told struct {
 			OK, Captured        *bool
 			Error, Code, Reason string
@@ -119,7 +118,7 @@ func newSilentServer(t *testing.T) (address string, arrived, left chan struct{})
 
 func TestASlowServer(t *testing.T) {
 	address, _, left := newSilentServer(t)
-	got := envForServer(t, address).run(t.Context(), "snapshot", "--timeout", "60", "--json")
+	got := runBrowser(t, address, "snapshot --timeout 60 --json")
 	if got.code != 124 || !strings.Contains(got.stderr, "within 60ms") || !strings.Contains(got.stdout, `"captured": false`) {
 		t.Errorf("got %+v, want code 124", got)
 	}
@@ -133,8 +132,8 @@ func TestAnInterruptEndsTheRequest(t *testing.T) {
 		<-arrived
 		cancel(errors.New("interrupt"))
 	}()
-	got := envForServer(t, address).run(ctx, "wait", "--time", "30000", "--json")
-	if want := (browserResult{"", "clank browser wait: interrupted\n", 130}); got != want {
+	got := runCommand(ctx, envForServer(t, address), "browser", "wait", "--time", "30000", "--json")
+	if want := (commandResult{"", "clank browser wait: interrupted\n", 130}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	<-left
@@ -144,12 +143,12 @@ func TestAnInterruptEndsTheReadingOfTheInput(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stdin, never := io.Pipe()
 	defer never.Close()
-	p := envForServer(t, "http://127.0.0.1:1")
-	p.stdin = readerFunc(func(b []byte) (int, error) {
+	e := envForServer(t, "http://127.0.0.1:1")
+	e.Stdin = readerFunc(func(b []byte) (int, error) {
 		cancel()
 		return stdin.Read(b)
 	})
-	if got := p.run(ctx, "batch", "--actions-file", "-"); got.code != 130 {
+	if got := runCommand(ctx, e, "browser", "batch", "--actions-file", "-"); got.code != 130 {
 		t.Errorf("got %+v, want code 130", got)
 	}
 }
@@ -165,7 +164,7 @@ func TestAServerThatDiesWithinItsAnswer(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	defer s.Close()
-	got := envForServer(t, s.URL).run(t.Context(), "click", "e1")
+	got := runBrowser(t, s.URL, "click e1")
 	if got.code != 1 || !strings.Contains(got.stderr, "connection broke") {
 		t.Errorf("got %+v, want that the connection broke", got)
 	}
@@ -173,7 +172,7 @@ func TestAServerThatDiesWithinItsAnswer(t *testing.T) {
 
 func TestAHugeAnswer(t *testing.T) {
 	address, _ := newScriptedServer(t, 200, `{"snapshot":"`+strings.Repeat("- button\\n", 1<<20)+`"}`)
-	got := envForServer(t, address).run(t.Context(), "snapshot", "--max-chars", "0")
+	got := runBrowser(t, address, "snapshot --max-chars 0")
 	if got.code != 0 || len(got.stdout) != 9<<20 {
 		t.Errorf("got code %d and %d bytes, %s", got.code, len(got.stdout), got.stderr)
 	}
@@ -190,9 +189,9 @@ func TestActionsFromTheInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			address, asks := newScriptedServer(t, 200, answer)
-			p := envForServer(t, address)
-			p.stdin = strings.NewReader(tc.stdin)
-			got := p.run(t.Context(), "batch", "--actions-file", "-")
+			e := envForServer(t, address)
+			e.Stdin = strings.NewReader(tc.stdin)
+			got := runCommand(t.Context(), e, "browser", "batch", "--actions-file", "-")
 			if sent := len(asks()); got.code != tc.want || sent != map[int]int{0: 1}[tc.want] {
 				t.Errorf("got %+v after %d requests, want code %d", got, sent, tc.want)
 			}
@@ -203,7 +202,7 @@ func TestActionsFromTheInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	address, asks := newScriptedServer(t, 200, answer)
-	if got := envForServer(t, address).run(t.Context(), "batch", "--actions-file", file); got.code != 0 || asks()[0].body != `{"actions":[{"kind":"close"}],"kind":"batch"}` {
+	if got := runBrowser(t, address, "batch --actions-file "+file); got.code != 0 || asks()[0].body != `{"actions":[{"kind":"close"}],"kind":"batch"}` {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -221,7 +220,7 @@ func TestFilesForTheOutput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			address, _ := newScriptedServer(t, 200, tc.answer)
-			got := envForServer(t, address).run(t.Context(), append(splitWords(tc.line), "--out", out)...)
+			got := runBrowser(t, address, tc.line+" --out "+out)
 			if want := strings.ReplaceAll(tc.stdout, "OUT", out); got.stdout != want || got.code != 0 {
 				t.Errorf("got %+v, want %q", got, want)
 			}
@@ -231,12 +230,12 @@ func TestFilesForTheOutput(t *testing.T) {
 		})
 	}
 	address, _ := newScriptedServer(t, 200, `{"snapshot":"- a"}`)
-	if got := envForServer(t, address).run(t.Context(), "snapshot", "--out", "/nowhere/at/all"); got.code != 1 || !strings.Contains(got.stderr, "write the file") {
+	if got := runBrowser(t, address, "snapshot --out /nowhere/at/all"); got.code != 1 || !strings.Contains(got.stderr, "write the file") {
 		t.Errorf("got %+v, want that it cannot be written", got)
 	}
 	address, _ = newScriptedServer(t, 200, `{"snapshot":""}`)
 	out := filepath.Join(t.TempDir(), "out")
-	if got := envForServer(t, address).run(t.Context(), "snapshot", "--out", out); got.code != 1 {
+	if got := runBrowser(t, address, "snapshot --out "+out); got.code != 1 {
 		t.Errorf("got %+v, want a failed capture", got)
 	}
 	if _, err := os.Stat(out); err == nil {
@@ -246,71 +245,44 @@ func TestFilesForTheOutput(t *testing.T) {
 
 func TestAnOutputThatCannotBeWritten(t *testing.T) {
 	address, _ := newScriptedServer(t, 200, `{"snapshot":"- a"}`)
-	p := envForServer(t, address)
+	e := envForServer(t, address)
 	var stderr bytes.Buffer
-	code := runBrowserCommand(t.Context(), browserEnv{
-		Stdin: strings.NewReader(""), Stdout: fullDisk{}, Stderr: &stderr, Getenv: func(name string) string { return p.env[name] },
-	}, []string{"snapshot"})
+	e.Stdout, e.Stderr = fullWriter{errors.New("no space left")}, &stderr
+	code := runCommandLine(t.Context(), e, []string{"browser", "snapshot"})
 	if code != 1 || !strings.Contains(stderr.String(), "no space left") {
 		t.Errorf("got %d %q, want that nothing can be written", code, stderr.String())
 	}
 }
 
-type fullDisk struct{}
-
-func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
-
 func TestTheServerIsFoundWhereItAnnouncedItself(t *testing.T) {
 	address, asks := newScriptedServer(t, 200, `{"running":false}`)
-	p := envForServer(t, "")
-	delete(p.env, "CLANK_BROWSER_TOKEN")
-	if _, err := client.Announce(p.env["CLANK_HOME"], address, "of the file"); err != nil {
+	e := newTestEnv(t, nil)
+	if _, err := client.Announce(e.Getenv("CLANK_HOME"), address, "of the file"); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.run(t.Context(), "tabs"); got.code != 0 {
+	if got := runCommand(t.Context(), e, "browser", "tabs"); got.code != 0 {
 		t.Errorf("got %+v", got)
 	}
-	if got := p.run(t.Context(), "tabs", "--token", "given", "--url", address); got.code != 0 {
+	if got := runCommand(t.Context(), e, "browser", "tabs", "--token", "given", "--url", address); got.code != 0 {
 		t.Errorf("got %+v", got)
 	}
 	if got := asks(); len(got) != 2 || got[0].auth != "Bearer of the file" || got[1].auth != "Bearer given" {
 		t.Errorf("got %+v, want each with its secret", got)
 	}
-	if got := p.run(t.Context(), "tabs", "--url", "ws://127.0.0.1:18789"); got.code != 2 || !strings.Contains(got.stderr, "http address") {
+	if got := runCommand(t.Context(), e, "browser", "tabs", "--url", "ws://127.0.0.1:18789"); got.code != 2 || !strings.Contains(got.stderr, "http address") {
 		t.Errorf("got %+v, want that it is no http address", got)
 	}
 }
 
-const asCommand = "BROWSERCLI_TEST_ARGS"
-
-// testMainBrowser lets the test binary be the command itself.
-func testMainBrowser(m *testing.M) {
-	line, ok := os.LookupEnv(asCommand)
-	if !ok {
-		os.Exit(m.Run())
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	code := runBrowserCommand(ctx, browserEnv{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}, splitWords(line))
-	stop()
-	os.Exit(code)
-}
-
 func TestCtrlC(t *testing.T) {
+	t.Parallel()
 	address, arrived, left := newSilentServer(t)
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asCommand+"=wait --time 30000", "CLANK_BROWSER_URL="+address, "CLANK_HOME="+t.TempDir())
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	home, environ := newTestHome(t)
+	p := startProgram(t, home, append(environ, "CLANK_BROWSER_URL="+address), "browser", "wait", "--time", "30000")
 	<-arrived
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 || stderr.String() != "clank browser wait: interrupted\n" {
-		t.Errorf("got code %d %q", code, stderr.String())
+	p.interrupt(t)
+	if code := p.exitCode(t); code != 130 || p.stderr.text() != "clank browser wait: interrupted\n" {
+		t.Errorf("got code %d %q", code, p.stderr.text())
 	}
 	<-left
 }
@@ -320,9 +292,9 @@ func BenchmarkTabs(b *testing.B) {
 		_, _ = io.WriteString(w, `{"running":true,"tabs":[{"title":"A","url":"u","targetId":"X"}]}`)
 	}))
 	defer s.Close()
-	environ := append(os.Environ(), asCommand+"=tabs", "CLANK_BROWSER_URL="+s.URL, "CLANK_HOME="+b.TempDir())
+	environ := append(os.Environ(), asProgram+"=1", "CLANK_BROWSER_URL="+s.URL, "CLANK_HOME="+b.TempDir())
 	for b.Loop() {
-		cmd := exec.Command(os.Args[0])
+		cmd := exec.Command(os.Args[0], "browser", "tabs")
 		cmd.Env = environ
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Fatalf("%v: %s", err, out)

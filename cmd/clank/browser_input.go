@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 // commandInput is what a command was given.
 type commandInput struct {
 	command *browserCommand
 	args    []string
-	values  map[string]string                 // the command's own flags
+	flags   *pflag.FlagSet                    // with the command's own
 	read    func(path string) ([]byte, error) // a file, or the standard input for "-"
 }
 
@@ -25,12 +27,12 @@ type controlRequest struct {
 	body         map[string]any
 }
 
-func (in *commandInput) has(name string) bool { _, ok := in.values[name]; return ok }
+func (in *commandInput) has(name string) bool { return in.flags.Changed(name) }
 
-func (in *commandInput) text(name string) string { return in.values[name] }
+func (in *commandInput) text(name string) string { return in.flags.Lookup(name).Value.String() }
 
 func (in *commandInput) isOn(name string) bool {
-	on, _ := strconv.ParseBool(in.values[name])
+	on, _ := strconv.ParseBool(in.text(name))
 	return on
 }
 

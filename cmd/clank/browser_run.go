@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,65 +13,39 @@ import (
 	"time"
 
 	"clank/browsermgr/control/client"
+
+	"github.com/spf13/pflag"
 )
-
-// browserEnv is the world as a command sees it. All fields are needed.
-type browserEnv struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
-	Getenv         func(string) string
-}
-
-// runBrowserCommand carries out the command line args, which follow the words "clank browser", and returns the exit code. It ends
-// early when ctx does; the server then stops what it was doing.
-func runBrowserCommand(ctx context.Context, env browserEnv, args []string) int {
-	inv, err := parseBrowserArgs(browserCommands(), args)
-	switch {
-	case err != nil:
-		name := strings.Join(append([]string{"clank browser"}, inv.words...), " ")
-		fmt.Fprintf(env.Stderr, "%s: %s\nsee \"%s --help\"\n", name, cleanLine(err.Error()), name)
-		return browserExitUsage
-	case inv.help:
-		if err := printBrowserHelp(env.Stdout, inv.words); err != nil {
-			fmt.Fprintln(env.Stderr, "clank browser:", err)
-			return browserExitFailed
-		}
-		return browserExitDone
-	}
-	r := &browserRun{env: env, invocation: inv, printer: newOutputPrinter(env.Stdout, env.Stderr)}
-	err = r.execute(ctx)
-	if flushed := r.printer.Flush(); err == nil {
-		err = flushed
-	}
-	return r.reportError(ctx, err)
-}
 
 // browserRun is one command on its way.
 type browserRun struct {
-	env        browserEnv
-	invocation browserInvocation
-	printer    *outputPrinter
-	silent     bool // what went wrong has been said
+	env     *commandEnv
+	flags   *browserFlags
+	command *browserCommand
+	printer *outputPrinter
+	silent  bool // what went wrong has been said
 }
 
-func (r *browserRun) wantsJSON() bool {
-	on, _ := strconv.ParseBool(r.invocation.global["json"])
-	return on
+// run carries out the command. It ends early when ctx does; the server then stops what it was doing.
+func (r *browserRun) run(ctx context.Context, own *pflag.FlagSet, args []string) error {
+	err := r.execute(ctx, &commandInput{command: r.command, args: args, flags: own, read: func(path string) ([]byte, error) {
+		return readInputFile(ctx, r.env.Stdin, path)
+	}})
+	if flushed := r.printer.Flush(); err == nil {
+		err = flushed
+	}
+	return r.explain(ctx, err)
 }
 
 // execute makes the request, sends it and prints the answer.
-func (r *browserRun) execute(ctx context.Context) error {
-	c := r.invocation.command
-	in := &commandInput{command: c, args: r.invocation.args, values: r.invocation.own, read: func(path string) ([]byte, error) {
-		return readInputFile(ctx, r.env.Stdin, path)
-	}}
-	req, err := c.buildRequest(in)
+func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
+	req, err := r.command.buildRequest(in)
 	if err != nil {
 		return err
 	}
 	answer, address, err := r.sendRequest(ctx, req)
-	if err == nil && c.checkAnswer != nil {
-		err = c.checkAnswer(in, answer)
+	if err == nil && r.command.checkAnswer != nil {
+		err = r.command.checkAnswer(in, answer)
 	}
 	if answer == nil {
 		if ctx.Err() == nil {
@@ -88,14 +62,14 @@ func (r *browserRun) execute(ctx context.Context) error {
 // sendRequest asks the server. The answer is nil if there is an error.
 func (r *browserRun) sendRequest(ctx context.Context, req controlRequest) (answer json.RawMessage, address string, err error) {
 	address, secret, err := client.Locate(client.LocateHints{
-		URL: r.invocation.global["url"], Token: r.invocation.global["token"], Home: clankHomeDir(r.env.Getenv), Getenv: r.env.Getenv,
+		URL: r.flags.url, Token: r.flags.token, Home: clankHomeDir(r.env.Getenv), Getenv: r.env.Getenv,
 	})
 	if err != nil {
 		return nil, "", r.addressError(err)
 	}
-	ms, _ := strconv.Atoi(r.invocation.global["timeout"])
+	ms, _ := strconv.Atoi(r.flags.timeout.text)
 	server, err := client.New(client.Config{
-		URL: address, Secret: secret, Profile: r.invocation.global["browser-profile"], Timeout: time.Duration(ms) * time.Millisecond,
+		URL: address, Secret: secret, Profile: r.flags.profile, Timeout: time.Duration(ms) * time.Millisecond,
 	})
 	if err != nil {
 		return nil, "", r.addressError(err)
@@ -111,7 +85,7 @@ func (r *browserRun) sendRequest(ctx context.Context, req controlRequest) (answe
 
 // addressError is wrong use if the person named the server.
 func (r *browserRun) addressError(err error) error {
-	if r.invocation.global["url"] != "" {
+	if r.flags.url != "" {
 		return usagef("%v", err)
 	}
 	return err
@@ -119,7 +93,7 @@ func (r *browserRun) addressError(err error) error {
 
 // printAnswer shows an answer as it was asked for. well is false if the answer tells of a failure; then only --json shows it.
 func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) error {
-	c := r.invocation.command
+	c := r.command
 	out := ""
 	var big []string
 	if c.saveContent != nil && in.has("out") && well {
@@ -131,7 +105,7 @@ func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) err
 		}
 	}
 	switch {
-	case r.wantsJSON():
+	case r.flags.json:
 		return r.printJSON(answer, well, out, big)
 	case out != "":
 		r.printer.Line("%s", out)
@@ -144,7 +118,7 @@ func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) err
 
 // printJSON prints the answer. For a capture it says whether it was made; what a file got is left out.
 func (r *browserRun) printJSON(answer []byte, well bool, out string, big []string) error {
-	c := r.invocation.command
+	c := r.command
 	if !c.isCapture && out == "" {
 		if c.trimForJSON != nil {
 			return r.printer.JSON(c.trimForJSON(answer))
@@ -174,11 +148,11 @@ func (r *browserRun) printJSON(answer []byte, well bool, out string, big []strin
 
 // printNoAnswer tells a program that there is no picture or text, or what the command has to say instead of the error.
 func (r *browserRun) printNoAnswer(address string, err error) {
-	if lost := r.invocation.command.printUnreachable; lost != nil {
-		lost(r.printer, r.wantsJSON(), address, err)
+	if lost := r.command.printUnreachable; lost != nil {
+		lost(r.printer, r.flags.json, address, err)
 		r.silent = true
 	}
-	if !r.invocation.command.isCapture || !r.wantsJSON() {
+	if !r.command.isCapture || !r.flags.json {
 		return
 	}
 	fields := map[string]any{"ok": false, "captured": false, "error": err.Error()}
@@ -194,24 +168,57 @@ func (r *browserRun) printNoAnswer(address string, err error) {
 	}
 }
 
-// reportError says what went wrong and returns the exit code.
-func (r *browserRun) reportError(ctx context.Context, err error) int {
-	name := "clank browser " + r.invocation.command.name
-	switch {
-	case err != nil && ctx.Err() != nil:
-		r.printer.Message("%s: interrupted", name)
-		return browserExitInterrupted
-	case err != nil && !r.silent:
-		text := strings.TrimPrefix(cleanLine(err.Error()), r.invocation.command.name+": ") // servers begin with the act, too
-		if answered, ok := errors.AsType[*client.Error](err); ok && answered.Code != "" {
-			text += " (" + cleanLine(answered.Code) + ")"
-		}
-		r.printer.Message("%s: %s", name, text)
-		if browserExitCode(err) == browserExitUsage {
-			r.printer.Message("see %q", name+" --help")
-		}
+// explain is what a person reads of an error, with the exit code.
+func (r *browserRun) explain(ctx context.Context, err error) error {
+	switch _, wrongUse := errors.AsType[*usageError](err); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return &exitError{Code: exitStopped, Err: errors.New("interrupted")}
+	case wrongUse:
+		return err
+	case r.silent:
+		return &exitError{Code: browserExitCode(err)}
 	}
-	return browserExitCode(err)
+	text := strings.TrimPrefix(cleanLine(err.Error()), r.command.name+": ") // servers begin with the act, too
+	if answered, ok := errors.AsType[*client.Error](err); ok && answered.Code != "" {
+		text += " (" + cleanLine(answered.Code) + ")"
+	}
+	return &exitError{Code: browserExitCode(err), Err: errors.New(text)}
+}
+
+// browserExitCode is the exit code for an error of the server, or on the way to it.
+func browserExitCode(err error) int {
+	answered, ok := errors.AsType[*client.Error](err)
+	switch {
+	case errors.Is(err, client.ErrNotListening):
+		return exitNotListening
+	case errors.Is(err, client.ErrTimeout):
+		return exitTimeout
+	case ok:
+		return exitCodeOfAnswer(answered)
+	default:
+		return exitFailed
+	}
+}
+
+// exitCodeOfAnswer is the exit code for an error that the server answered with.
+func exitCodeOfAnswer(e *client.Error) int {
+	switch text := strings.ToLower(e.Message); {
+	case e.Reason == "navigation_blocked", e.Status == http.StatusUnauthorized, strings.Contains(text, "blocked by policy"):
+		return exitRefused
+	case e.Status == http.StatusForbidden && e.Code != "ACT_TARGET_ID_MISMATCH":
+		return exitRefused
+	case strings.HasPrefix(text, "route not found"), strings.HasPrefix(text, "404 page not found"):
+		return exitFailed // another server, or an older one
+	case e.Status == http.StatusNotFound, strings.Contains(text, "unknown ref"):
+		return exitNotFound
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusGatewayTimeout,
+		strings.Contains(text, "timed out"), strings.Contains(text, "not done within"):
+		return exitTimeout
+	default:
+		return exitFailed
+	}
 }
 
 // clankHomeDir is where clank keeps its state, or "" if that cannot be known.

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"strings"
+
+	"clank/browsermgr/page/action/actiontable"
 )
 
 func storageStateCommands() []browserCommand {
@@ -82,11 +84,10 @@ func storageCommands(kind string) []browserCommand {
 
 func emulationCommands() []browserCommand {
 	cancel := browserOption{name: "clear", help: "as it was"}
+	viewport := actionCommand(actiontable.KindResize, "resized to %sx%s")
+	viewport.name = "set viewport"
 	return []browserCommand{
-		{
-			name: "set viewport", args: "<width> <height>", short: "the size of what is in view", options: []browserOption{tabOption},
-			buildRequest: buildResize, printAnswer: printActed("resized to %sx%s"),
-		},
+		viewport,
 		{
 			name: "set offline", args: "<on|off>", short: "cut the pages off from the network", options: []browserOption{tabOption}, choices: []string{"on", "off"},
 			buildRequest: func(in *commandInput) (controlRequest, error) {

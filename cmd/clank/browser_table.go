@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,7 +34,7 @@ type browserOption struct {
 // browserCommand is one verb, of one or more words.
 type browserCommand struct {
 	name     string
-	args     string // <needed> [optional] and … after the last if it may be repeated
+	args     string // as in [newCommand]
 	short    string
 	options  []browserOption
 	examples []string
@@ -60,31 +63,10 @@ func browserSections() []browserSection {
 		{"Browser and profiles", slices.Concat(browserLifecycleCommands(), profileCommands())},
 		{"Tabs", tabCommands()},
 		{"Reading pages", readCommands()},
-		{"Acting", slices.Concat(actCommands(), waitCommands())},
+		{"Acting", actCommands()},
 		{"Files and dialogs", fileCommands()},
 		{"Watching", recordCommands()},
 		{"State", slices.Concat(storageStateCommands(), emulationCommands())},
-	}
-}
-
-// browserCommands is the table as one list.
-func browserCommands() []browserCommand {
-	var all []browserCommand
-	for _, s := range browserSections() {
-		all = append(all, s.commands...)
-	}
-	return all
-}
-
-// globalOptions is the flags that every command takes, before or after its name.
-func globalOptions() []browserOption {
-	return []browserOption{
-		{name: "browser-profile", kind: kindText, value: "name", help: "the profile to use instead of the default one"},
-		{name: "json", help: "print the server's answer as JSON"},
-		{name: "url", kind: kindText, value: "address", help: "the control server"},
-		{name: "token", kind: kindText, value: "secret", help: "what opens the control server"},
-		{name: "timeout", kind: kindInteger, value: "ms", help: "how long to wait for the answer (as long as the command may take, at least 30000)"},
-		{name: "expect-final", help: "accepted and ignored: there is one answer"},
 	}
 }
 
@@ -93,29 +75,45 @@ var (
 	timeoutOption = browserOption{name: "timeout-ms", kind: kindInteger, value: "ms", help: "how long the browser may take for it", field: "timeoutMs"}
 )
 
-// argCount reads args: how many are needed, and how many there may be (-1 is any number).
-func (c *browserCommand) argCount() (least, most int) {
-	for word := range strings.FieldsSeq(c.args) {
-		if strings.HasPrefix(word, "<") {
-			least++
+// optionValue is what was given for a flag.
+type optionValue struct {
+	kind    optionKind
+	name    string // what stands for it in the help
+	choices []string
+	strict  bool
+	text    string
+}
+
+// String implements [pflag.Value].
+func (v *optionValue) String() string { return v.text }
+
+// Type implements [pflag.Value]. The help shows it.
+func (v *optionValue) Type() string {
+	if v.kind == kindToggle {
+		return "bool"
+	}
+	return v.name
+}
+
+// Set implements [pflag.Value].
+func (v *optionValue) Set(text string) error {
+	v.text = text
+	switch v.kind {
+	case kindToggle:
+		_, err := strconv.ParseBool(text)
+		return err
+	case kindInteger:
+		if _, err := strconv.ParseUint(text, 10, 31); err != nil {
+			return fmt.Errorf("must be a whole number that is not negative, not %q", text)
 		}
-		most++
+	case kindDecimal:
+		if f, err := strconv.ParseFloat(text, 64); err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("must be a number, not %q", text)
+		}
+	default:
+		if v.strict && !slices.Contains(v.choices, text) {
+			return fmt.Errorf("is one of %s, not %q", strings.Join(v.choices, ", "), text)
+		}
 	}
-	if strings.Contains(c.args, "…") {
-		most = -1
-	}
-	return least, most
-}
-
-// findOwnOption finds a flag of the command's own.
-func (c *browserCommand) findOwnOption(name string) (browserOption, bool) {
-	return findOption(c.options, name)
-}
-
-func findOption(options []browserOption, name string) (browserOption, bool) {
-	i := slices.IndexFunc(options, func(o browserOption) bool { return o.name == name })
-	if i < 0 {
-		return browserOption{}, false
-	}
-	return options[i], true
+	return nil
 }

@@ -62,6 +62,7 @@ func tabCommands() []browserCommand {
 			printAnswer: printTyped(func(p *outputPrinter, tab client.Tab) {
 				p.Line("opened: %s", cleanLine(tab.URL))
 				p.Line("id: %s", cleanLine(tab.TargetID))
+				Lacks(p, tab.Refused)
 			}),
 		},
 		{

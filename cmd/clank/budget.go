@@ -5,39 +5,32 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"text/tabwriter"
 
 	"clank/dashboard/api"
 	"clank/internal/budget"
 	"clank/internal/server"
 	"clank/internal/settings"
 	"clank/internal/sqlite"
+
+	"github.com/spf13/cobra"
 )
 
-const budgetIntro = `clank budget [flags]
-
-Shows what was spent today, of what may be, by whom and on which days. The limits
-are settings: agentStack.runtimeConfig.budget.task, .session, .user, .guild and .day.`
-
-// budgetVerb carries out args, which follow the words "clank budget".
-func budgetVerb(ctx context.Context, e *commandEnv, args []string) error {
-	fs := newFlags("budget", budgetIntro)
-	asJSON := fs.Bool("json", false, "print it as JSON")
-	if err := e.parseFlags(fs, args, 0); err != nil {
-		return err
-	}
-	o, err := readBudget(ctx, e)
-	if err != nil {
-		return err
-	}
-	if *asJSON {
-		return printIndentedJSON(e.Stdout, o)
-	}
-	return printBudget(e.Stdout, o)
+func newBudgetCommand(e *commandEnv) *cobra.Command {
+	var asJSON *bool
+	c := newCommand("budget", "",
+		`Shows what was spent today, of what may be, by whom and on which days. The limits
+are settings: agentStack.runtimeConfig.budget.task, .session, .user, .guild and .day.`, func(ctx context.Context, _ []string) error {
+			o, err := readBudget(ctx, e)
+			if err != nil {
+				return err
+			}
+			return e.printResult(*asJSON, o, func(w io.Writer) { writeBudget(w, o) })
+		})
+	asJSON = c.Flags().Bool("json", false, "print it as JSON")
+	return c
 }
 
-func printBudget(to io.Writer, o budget.Overview) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+func writeBudget(w io.Writer, o budget.Overview) {
 	fmt.Fprintf(w, "TODAY\t%s\t%s%s\n", o.Day, o.Today, unpricedNote(o.Today))
 	for _, list := range []struct {
 		title string
@@ -52,7 +45,6 @@ func printBudget(to io.Writer, o budget.Overview) error {
 	for _, l := range o.Days {
 		fmt.Fprintf(w, "DAY\t%s\t%s%s\n", l.Key.Day, l.Spent, unpricedNote(l))
 	}
-	return w.Flush()
 }
 
 // unpricedNote says how much of a line is no part of its money; "" if nothing is.

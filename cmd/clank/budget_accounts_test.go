@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -19,9 +18,9 @@ import (
 )
 
 // budgetHome is a home with a ledger in which two people have spent something.
-func budgetHome(t *testing.T) (e *commandEnv, stdout *bytes.Buffer, k *budget.Enforcer) {
+func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
 	t.Helper()
-	e, stdout, _ = testEnv(t)
+	e = newTestEnv(t, nil)
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -43,31 +42,26 @@ func budgetHome(t *testing.T) (e *commandEnv, stdout *bytes.Buffer, k *budget.En
 			t.Fatal(err)
 		}
 	}
-	return e, stdout, k
+	return e, k
 }
 
 func TestBudgetIsShownInTheTerminal(t *testing.T) {
-	e, stdout, _ := budgetHome(t)
-	if err := budgetVerb(t.Context(), e, nil); err != nil {
-		t.Fatal(err)
-	}
+	e, _ := budgetHome(t)
+	shown := runCommand(t.Context(), e, "budget").stdout
 	for _, want := range []string{"4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42", "3.00 of 5.00 USD", "DAY"} {
-		if !strings.Contains(stdout.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, stdout)
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is missing in\n%s", want, shown)
 		}
 	}
-	stdout.Reset()
-	if err := budgetVerb(t.Context(), e, []string{"--json"}); err != nil {
-		t.Fatal(err)
-	}
+	shown = runCommand(t.Context(), e, "budget", "--json").stdout
 	var o budget.Overview
-	if err := json.Unmarshal(stdout.Bytes(), &o); err != nil || o.Today.Spent.Money != budget.Dollars(4.5) || len(o.Users) != 2 {
+	if err := json.Unmarshal([]byte(shown), &o); err != nil || o.Today.Spent.Money != budget.Dollars(4.5) || len(o.Users) != 2 {
 		t.Errorf("%v, got %+v", err, o)
 	}
 }
 
 func TestDiscordIsToldWhatConcernsThePersonWhoAsks(t *testing.T) {
-	_, _, k := budgetHome(t)
+	_, k := budgetHome(t)
 	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", User: "42"}
 	got, err := server.BudgetsForDiscord(k)(t.Context(), from, false)
 	if err != nil || !strings.HasPrefix(got.Mine, "3.00 of 5.00 USD") || !strings.HasPrefix(got.Server, "3.00 of 10.00 USD") ||
@@ -91,7 +85,7 @@ func (r *accountReader) Reply(ctx context.Context, _ assistant.Turn, _ func(assi
 func TestTalkBelongsToThePersonWhoIsAnswered(t *testing.T) {
 	r := &accountReader{}
 	turn := assistant.Turn{Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", Channel: "8", User: "42"}}
-	if _, err := (server.ChargedReplier{r}).Reply(t.Context(), turn, nil); err != nil {
+	if _, err := (server.ChargedReplier{Replier: r}).Reply(t.Context(), turn, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := (llm.Account{Guild: "7", Channel: "8", User: "discord:42", Purpose: "talk"}); r.got != want {

@@ -20,6 +20,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/dashboard/api"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
@@ -145,7 +146,7 @@ func newCallFixture(t *testing.T) *callFixture {
 	h.bot, h.eve = d.CreateBot("clank", "secret"), d.CreateAccount("eve", "of eve")
 	h.ada, h.bob = d.CreateUser("ada"), d.CreateUser("bob")
 	h.guild = d.CreateGuild("home", h.ada)
-	for _, u := range []discordtest.User{h.bot.ShapeUser, h.eve.ShapeUser, h.bob} {
+	for _, u := range []discordtest.User{h.bot.User, h.eve.User, h.bob} {
 		d.AddMember(h.guild, u)
 	}
 	h.room, h.lounge, h.attic = d.CreateChannel(h.guild, "general"), d.CreateVoiceChannel(h.guild, "lounge"), d.CreateVoiceChannel(h.guild, "attic")
@@ -349,7 +350,7 @@ func (h *callFixture) followed(ada, bob *callMember, site *testSite) {
 	h.awaitMessage("ada shares a browser page.")
 	left := h.messagesIn(h.lounge)
 
-	h.MoveVoice(h.attic, h.bot.ShapeUser)
+	h.MoveVoice(h.attic, h.bot.User)
 	h.call = h.attic
 	h.awaitMessage("joined the call and listen")
 	bob.awaitSpeech(h.t, h.bot.ID)
@@ -450,7 +451,7 @@ func (h *callFixture) leavesOut(who *callMember) {
 func (h *callFixture) ends(ada *callMember) {
 	h.t.Helper()
 	ada.off()
-	h.LeaveVoice(h.guild, h.bot.ShapeUser) // a moderator disconnects it
+	h.LeaveVoice(h.guild, h.bot.User) // a moderator disconnects it
 	h.over("a kick")
 	h.joins()
 	if got := h.runCommand(h.ada, "leave", nil); !strings.Contains(got, "left the call") {
@@ -560,7 +561,7 @@ func awaitOnPage(t *testing.T, tab *page.Tab, expression string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		got, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "() => !!(" + expression + ")"})
+		got, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "() => !!(" + expression + ")"})
 		if err == nil && string(got.Value) == "true" {
 			return
 		}
@@ -608,7 +609,7 @@ func TestStopIsSaidOnTheCallPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitOnPage(t, tab, `document.getElementById("join")`)
-	if _, err := tab.Act(testDeadline(t), page.Action{Kind: page.KindEvaluate, Fn: `() => {
+	if _, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindEvaluate, Fn: `() => {
 		document.getElementById("name").value = "Ada";
 		document.getElementById("join").click();
 	}`}); err != nil {

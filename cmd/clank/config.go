@@ -5,65 +5,73 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"text/tabwriter"
+	"io"
 	"time"
 
 	"clank/internal/settings"
 	"clank/internal/untrusted"
+
+	"github.com/spf13/cobra"
 )
 
-const configIntro = `clank config [flags]
-clank config get <key>
-clank config set <key> <value>
-clank config unset <key>
-
-Shows or changes settings, those of the page. Without a command it lists what was
+const configHelp = `Shows or changes settings, those of the page. Without a command it lists what was
 set by hand, with --all every setting. A change applies at once.
 
   clank config set agentStack.preset claude_api
   clank config set agentStack.runtimeConfig.budget.task '1 USD, 50 calls'`
 
-// settingsRules are what is checked of settings beside their own ranges.
-type settingsRules struct {
-	Providers []string // names that a model may begin with
-	Check     func(settings.Settings) []settings.FieldError
-}
-
-// runConfig carries out args, which follow the words "clank config".
-func runConfig(ctx context.Context, e *commandEnv, rules settingsRules, args []string) error {
-	fs := newFlags("config", configIntro)
-	all := fs.Bool("all", false, "every setting")
-	asJSON := fs.Bool("json", false, "print them as JSON")
-	if err := e.parseFlags(fs, args, 3); err != nil {
-		return err
+func newConfigCommand(e *commandEnv) *cobra.Command {
+	newList := func(use, long string) *cobra.Command {
+		var all, asJSON *bool
+		c := newCommand(use, "list the settings, as config alone does", long, func(ctx context.Context, _ []string) error {
+			return withSettings(ctx, e, func(v settingsView) error { return listConfig(e, v.Live.State(), *all, *asJSON) })
+		})
+		all = c.Flags().Bool("all", false, "every setting")
+		asJSON = c.Flags().Bool("json", false, "print them as JSON")
+		return c
 	}
-	verb, rest := "list", fs.Rest
-	if len(rest) > 0 {
-		verb, rest = rest[0], rest[1:]
-	}
-	takes, known := map[string]int{"list": 0, "get": 1, "set": 2, "unset": 1}[verb]
-	if !known || len(rest) != takes {
-		return usagef("write list, get <key>, set <key> <value> or unset <key>")
-	}
-	var field settings.Field
-	if takes > 0 {
-		var err error
-		if field, err = findField(rest[0]); err != nil {
+	c, list := newList("config", configHelp), newList("list", "")
+	var asJSON *bool
+	get := newCommand("get <key>", "print a setting so that it can be given to set", "", func(ctx context.Context, args []string) error {
+		field, err := findField(args[0])
+		if err != nil {
 			return err
 		}
+		return withSettings(ctx, e, func(v settingsView) error { return printSetting(e, v.Live.Current(), field, *asJSON) })
+	})
+	asJSON = get.Flags().Bool("json", false, "print it as JSON")
+	set := newCommand("set <key> <value>", "change a setting", "", func(ctx context.Context, args []string) error {
+		return changeSetting(ctx, e, args[0], func(f settings.Field) json.RawMessage { return f.ParseText(args[1]) })
+	})
+	unset := newCommand("unset <key>", "make a setting what it is by default", "", func(ctx context.Context, args []string) error {
+		return changeSetting(ctx, e, args[0], func(settings.Field) json.RawMessage { return json.RawMessage("null") })
+	})
+	for _, below := range []*cobra.Command{get, set, unset} {
+		below.ValidArgsFunction = completeKeys
 	}
-	return withSettings(ctx, e, rules, func(v settingsView) error {
-		switch verb {
-		case "list":
-			return listConfig(e, v.Live.State(), *all, *asJSON)
-		case "get":
-			return printSetting(e, v.Live.Current(), field, *asJSON)
+	c.AddCommand(list, get, set, unset)
+	return c
+}
+
+// completeKeys completes the key of a setting.
+func completeKeys(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var keys []cobra.Completion
+	for _, f := range settings.Fields() {
+		if f.Kind != settings.KindSecret && len(args) == 0 {
+			keys = append(keys, cobra.CompletionWithDesc(f.Key, f.Label))
 		}
-		value := json.RawMessage("null")
-		if verb == "set" {
-			value = field.ParseText(rest[1])
-		}
-		if _, _, err := v.Live.Update(ctx, map[string]json.RawMessage{field.Key: value}, v.Live.State().Version); err != nil {
+	}
+	return keys, cobra.ShellCompDirectiveNoFileComp
+}
+
+// changeSetting gives a setting the value that value makes for it, and says what it is then.
+func changeSetting(ctx context.Context, e *commandEnv, key string, value func(settings.Field) json.RawMessage) error {
+	field, err := findField(key)
+	if err != nil {
+		return err
+	}
+	return withSettings(ctx, e, func(v settingsView) error {
+		if _, _, err := v.Live.Update(ctx, map[string]json.RawMessage{field.Key: value(field)}, v.Live.State().Version); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.Stderr, "saved: %s is %s\n", field.Key, untrusted.CleanLine(cmp.Or(formatValue(field, v.Live.Current()), "empty"), 200))
@@ -104,36 +112,30 @@ type configEntry struct {
 
 func listConfig(e *commandEnv, st settings.State, all, asJSON bool) error {
 	list := []configEntry{}
-	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+	var shown []settings.Field
 	for _, f := range settings.Fields() {
 		_, byHand := st.Stored[f.Key]
-		if f.Kind == settings.KindSecret || !all && !byHand {
-			continue
-		}
-		list = append(list, configEntry{f.Key, f.JSON(st.Settings), byHand, f.Effect, f.Limits()})
-		if !asJSON {
-			fmt.Fprintf(w, "%s\t%s\n", f.Key, clipLine(untrusted.CleanLine(formatValue(f, st.Settings), 200), 100))
+		if f.Kind != settings.KindSecret && (all || byHand) {
+			list = append(list, configEntry{f.Key, f.JSON(st.Settings), byHand, f.Effect, f.Limits()})
+			shown = append(shown, f)
 		}
 	}
 	for _, p := range st.Problems {
 		fmt.Fprintf(e.Stderr, "not used: %v\n", p)
 	}
-	if asJSON {
-		return printIndentedJSON(e.Stdout, list)
-	}
-	if len(list) == 0 {
+	if len(list) == 0 && !asJSON {
 		fmt.Fprintln(e.Stderr, `nothing is set by hand; "clank config --all" lists every setting`)
 	}
-	return w.Flush()
+	return e.printResult(asJSON, list, func(w io.Writer) {
+		for _, f := range shown {
+			fmt.Fprintf(w, "%s\t%s\n", f.Key, clipLine(untrusted.CleanLine(formatValue(f, st.Settings), 200), 100))
+		}
+	})
 }
 
 // printSetting prints a value so that it can be given to set again.
 func printSetting(e *commandEnv, s settings.Settings, f settings.Field, asJSON bool) error {
-	if asJSON {
-		return printIndentedJSON(e.Stdout, f.JSON(s))
-	}
-	_, err := fmt.Fprintln(e.Stdout, formatValue(f, s))
-	return err
+	return e.printResult(asJSON, f.JSON(s), func(w io.Writer) { fmt.Fprintln(w, formatValue(f, s)) })
 }
 
 // formatValue is a value as set takes it.

@@ -23,8 +23,8 @@ type settingsView struct {
 
 // withSettings has do read and change the settings of the server that owns the home, or
 // those in the database if there is none.
-func withSettings(ctx context.Context, e *commandEnv, rules settingsRules, do func(settingsView) error) error {
-	live := &settings.Manager{Log: slog.New(slog.DiscardHandler), Providers: rules.Providers, Check: rules.Check}
+func withSettings(ctx context.Context, e *commandEnv, do func(settingsView) error) error {
+	live := &settings.Manager{Log: slog.New(slog.DiscardHandler), Providers: server.ModelProviders(), Check: server.CheckReach}
 	return withServerOrDatabase(ctx, e, func(c *api.Client) error {
 		far := &remoteSettings{client: c}
 		live.Store = far
@@ -44,15 +44,9 @@ func withSettings(ctx context.Context, e *commandEnv, rules settingsRules, do fu
 		}
 		return do(settingsView{
 			live, false, func() []settings.RuntimeBinding { return settings.RuntimeBindings(live.Current(), here.Ability) },
-			func(key string) bool { return envSecretPresent(e, key) },
+			func(key string) bool { return server.SecretPresent(e.Getenv, key) },
 		})
 	})
-}
-
-// envSecretPresent reports whether the secret called name is there to be used.
-func envSecretPresent(e *commandEnv, name string) bool {
-	v, err := settings.ReadSecret(name, e.Getenv)
-	return err == nil && v.IsSet()
 }
 
 // remoteSettings are the settings of a running server, as a store.

@@ -62,18 +62,24 @@ func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
 	}
 	for _, tt := range []struct {
 		model  string
+		typed  bool
 		allow  []string
 		bought bool
 		want   string
 	}{
-		{"compatible:scripted", nil, false, "or use clank browse --allow buy"},
-		{"compatible:scripted", []string{"buy"}, true, "done"},
-		{"plain:steps", nil, true, ""}, // the person wrote the step
+		{"compatible:scripted", true, nil, false, "or use clank browse --allow buy"},
+		{"compatible:scripted", true, []string{"buy"}, true, "done"},
+		{"plain:steps", true, nil, true, ""}, // the person wrote the step
+		{"plain:steps", false, nil, false, "or use clank browse --allow buy"},
 	} {
 		r.setScript([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
-		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: server.TerminalOrigin(), Allow: tt.allow}
+		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: server.TerminalOrigin(), Allow: tt.allow, Typed: tt.typed}
 		rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
-		if err != nil || rec.State != sessions.TaskDone {
+		state := sessions.TaskDone
+		if tt.model == "plain:steps" && !tt.typed {
+			state = sessions.TaskFailed // plain ends where a step is refused
+		}
+		if err != nil || rec.State != state {
 			t.Fatalf("%s: %s, %v", tt.model, rec.State, err)
 		}
 		if bought := r.bought(); bought != tt.bought || !strings.Contains(rec.Answer, tt.want) {

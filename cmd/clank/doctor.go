@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"clank/internal/budget"
+	"clank/internal/server"
 	"clank/internal/settings"
 	"clank/internal/untrusted"
 	"clank/internal/web"
 	"clank/llm"
+
+	"github.com/spf13/cobra"
 )
 
-const doctorIntro = `clank doctor [flags]
-
-Says how things stand: which keys are there, which runtimes can be used with them,
+const doctorHelp = `Says how things stand: which keys are there, which runtimes can be used with them,
 how the web is searched, what of calls and shares works, what the budget of today has
 left. It asks no vendor and costs nothing. "clank browser doctor" examines the browser.
 
@@ -30,27 +30,30 @@ type standing struct {
 	Detail string `json:"says"`
 }
 
-// doctorCommand is "clank doctor". All fields but Further are needed.
-type doctorCommand struct {
-	Env   *commandEnv
-	Rules settingsRules
-	// SearchEngine is the search engine that settings choose, with the keys that key knows; nil if there is none.
-	SearchEngine func(s settings.Web, key func(name string) string) web.SearchEngine
-	// MoreStandings says how things stand besides; nil says nothing more.
-	MoreStandings func(ctx context.Context, v settingsView) []standing
+func newDoctorCommand(e *commandEnv) *cobra.Command {
+	var asJSON *bool
+	c := newCommand("doctor", "", doctorHelp, func(ctx context.Context, _ []string) error {
+		list, ready, err := findStandings(ctx, e)
+		if err != nil {
+			return err
+		}
+		if err := e.printResult(*asJSON, list, func(w io.Writer) { writeStandings(w, list) }); err != nil {
+			return err
+		}
+		if !ready {
+			return &exitError{Code: exitFailed}
+		}
+		return nil
+	})
+	asJSON = c.Flags().Bool("json", false, "print it as JSON")
+	return c
 }
 
-// runArgs carries out args, which follow the words "clank doctor".
-func (c doctorCommand) runArgs(ctx context.Context, args []string) error {
-	e := c.Env
-	fs := newFlags("doctor", doctorIntro)
-	asJSON := fs.Bool("json", false, "print it as JSON")
-	if err := e.parseFlags(fs, args, 0); err != nil {
-		return err
-	}
-	var list []standing
-	chosen, task := true, ""
-	err := withSettings(ctx, e, c.Rules, func(v settingsView) error {
+// findStandings says how everything stands, and whether the runtime that is chosen for tasks can be used.
+func findStandings(ctx context.Context, e *commandEnv) (list []standing, ready bool, err error) {
+	ready = true
+	task := ""
+	err = withSettings(ctx, e, func(v settingsView) error {
 		list = append(list, keyStandings(v)...)
 		for _, b := range v.Bindings() {
 			s := standing{Name: b.Runtime, Ready: b.Problem == "", Detail: b.Model + modelDeprecation(b.Model)}
@@ -59,34 +62,22 @@ func (c doctorCommand) runArgs(ctx context.Context, args []string) error {
 			}
 			if b.Chosen {
 				s.Detail += " (chosen)"
-				chosen = s.Ready
+				ready = s.Ready
 			}
 			list = append(list, s)
 		}
 		list = append(list, assistantStanding(v)...)
-		list, task = append(list, c.searchStanding(v)), v.Live.Current().Budget.Task
-		if c.MoreStandings != nil {
-			list = append(list, c.MoreStandings(ctx, v)...)
+		list, task = append(list, searchStanding(v)), v.Live.Current().Budget.Task
+		for _, a := range server.CallCapabilities(ctx, v.Live.Current(), v.Present, !v.Remote) {
+			list = append(list, standing(a))
 		}
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, false, err
 	}
 	o, err := readBudget(ctx, e)
-	if err != nil {
-		return err
-	}
-	list = append(list, budgetStanding(o, task))
-	if *asJSON {
-		err = printIndentedJSON(e.Stdout, list)
-	} else {
-		err = printStandings(e.Stdout, list)
-	}
-	if err == nil && !chosen {
-		return &exitError{Code: exitFailed}
-	}
-	return err
+	return append(list, budgetStanding(o, task)), ready, err
 }
 
 // keyStandings says of each key whether it is there.
@@ -130,14 +121,14 @@ func assistantStanding(v settingsView) []standing {
 	return []standing{{"brain", true, model + modelDeprecation(model)}}
 }
 
-func (c doctorCommand) searchStanding(v settingsView) standing {
+func searchStanding(v settingsView) standing {
 	known := func(name string) string {
 		if v.Present(name) {
 			return "present"
 		}
 		return ""
 	}
-	if engine := c.SearchEngine(v.Live.Current().Web, known); engine != nil {
+	if engine := server.SearchEngine(v.Live.Current().Web, known); engine != nil {
 		return standing{"search", true, engine.Name()}
 	}
 	return standing{"search", false, "with the browser; for a search engine, " + web.SearchSetupHint}
@@ -157,8 +148,7 @@ func budgetStanding(o budget.Overview, task string) standing {
 	return standing{"budget", left, "today " + l.String() + "; a task may take " + cmp.Or(task, "what is left")}
 }
 
-func printStandings(to io.Writer, list []standing) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+func writeStandings(w io.Writer, list []standing) {
 	for _, s := range list {
 		sign := "-"
 		if s.Ready {
@@ -166,5 +156,4 @@ func printStandings(to io.Writer, list []standing) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", sign, s.Name, untrusted.CleanLine(strings.TrimSpace(s.Detail), 500))
 	}
-	return w.Flush()
 }

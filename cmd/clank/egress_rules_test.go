@@ -75,7 +75,7 @@ func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
 		t.Errorf("the demo shop: exit code %d\n%s%s", code, stdout, stderr)
 	}
 	_, stderr, code = runProgram(t, home, environ, "browse", "open "+site.URL+"/, read")
-	if code == exitDone || !strings.Contains(stderr, "Hosts that may be reached") {
+	if code == exitDone || !strings.Contains(stderr, "Allowed hosts") {
 		t.Errorf("another server: exit code %d, %q", code, stderr)
 	}
 	_, answer := api.do("GET", "/", nil)

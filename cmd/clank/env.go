@@ -3,38 +3,18 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"log/slog"
+	"text/tabwriter"
 )
 
-// Exit codes. A shell expects 130 after an interrupt.
-const (
-	exitDone    = 0
-	exitFailed  = 1
-	exitUsage   = 2
-	exitLimited = 3
-	exitDiffers = 4 // a replay came out otherwise than the record
-	exitStopped = 130
-)
-
-// commandEnv is the world as a command sees it. TTY and Describe may be nil.
+// commandEnv is the world as a command sees it. TTY may be nil.
 type commandEnv struct {
+	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	TTY            func() (io.ReadCloser, error) // for answers to questions; nil: nobody is there
-	DescribeFlags  func(*commandFlags)           // set: a command only tells its flags
 	AbortContext   context.Context               //nolint:containedctx // ends when the person insists on leaving at once; it is a signal, not a call's context
-}
-
-// parseFlags reads args into fs, shows help when asked, and refuses more than maxArgs
-// arguments; see [commandFlags.Read].
-func (e *commandEnv) parseFlags(fs *commandFlags, args []string, maxArgs int) error {
-	if e.DescribeFlags != nil {
-		e.DescribeFlags(fs)
-		return errHelpShown
-	}
-	return fs.Read(e.Stdout, args, maxArgs)
 }
 
 // newLogger writes records of level and above to Stderr. A level that is none is "warn".
@@ -55,25 +35,18 @@ func dropTimeAttr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// exitError ends the program with Code. What there was to say has been said if
-// Err is nil.
-type exitError struct {
-	Code int
-	Err  error
-}
-
-func (e *exitError) Error() string {
-	if e.Err == nil {
-		return fmt.Sprintf("exit %d", e.Code)
+// printResult prints v as JSON, or the text that write makes of it, whose cells have tabs between them.
+func (e *commandEnv) printResult(asJSON bool, v any, write func(w io.Writer)) error {
+	if asJSON {
+		return printJSON(e.Stdout, v)
 	}
-	return e.Err.Error()
+	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+	write(w)
+	return w.Flush()
 }
 
-// Unwrap returns what there is to say.
-func (e *exitError) Unwrap() error { return e.Err }
-
-// printIndentedJSON writes v for programs: indented, and with <, > and & as they are.
-func printIndentedJSON(w io.Writer, v any) error {
+// printJSON writes v for programs: indented, and with <, > and & as they are.
+func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)

@@ -150,8 +150,8 @@ func savedAsScript(t *testing.T, r *serverFixture) {
 	r.updateSettings(map[string]any{"agentStack.runtimeConfig.browser.localBrowserAgent.execution.model": plain.ModelName})
 	r.command(t, r.ada, discordtest.Args{"task": `open ` + r.site.URL + `/choice, click "First"`})
 	r.site.awaitHit(t, "/one")
-	if err := sessionsVerb(t.Context(), r.env, []string{"script", r.tasks(t)[0].ID, "first-way"}); err != nil {
-		t.Fatal(err)
+	if got := runCommand(t.Context(), r.env, "sessions", "script", r.tasks(t)[0].ID, "first-way"); got.code != exitDone {
+		t.Fatal(got)
 	}
 	if m := r.command(t, r.ada, discordtest.Args{"task": "run first-way"}); strings.Contains(m.Content, "not understand") {
 		t.Errorf("the message says %q", m.Content)

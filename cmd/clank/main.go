@@ -1,58 +1,37 @@
 // Command clank is the program: one command per file, with its flags, its output and its exit code.
 //
+// Commands are cobra's; [newRootCommand] builds them, [resolveCommandLine] reads a command line, [reportError]
+// says what went wrong and chooses the exit code.
+//
 // A command that needs a running server finds it by a file in the home directory, which holds its address
 // and the secret of this run. Without a server, commands read the database themselves, and browse starts a
 // browser of its own. Data goes to stdout, everything else to stderr. What pages wrote is stripped of
-// terminal escapes before it is printed. A start pays for what is linked, so commands keep their imports
-// small and make one request each. Logic that a second front end needs belongs elsewhere; package
-// internal/server does the wiring.
+// terminal escapes before it is printed. A start pays for what is linked and built, so commands keep their
+// imports small, make one request each, and only the command that is called is built. Logic that a second
+// front end needs belongs elsewhere; package internal/server does the wiring.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
 	"clank/cancel"
+
+	"github.com/spf13/cobra"
 )
 
 // version is set at build time.
 var version = "dev"
 
-// topCommand is one command of the program.
-type topCommand struct {
-	name  string
-	args  string // shape of the arguments, for the overview
-	short string
-	run   func(ctx context.Context, e *commandEnv, args []string) error
-}
-
-func topCommands() []topCommand {
-	return []topCommand{
-		{"serve", "[flags]", "start the dashboard, the browser's keeper and, with a token, the Discord bot", serveVerb},
-		{"browse", `[flags] "<task>"`, "send the browser to do something and print the answer", browseVerb},
-		{"browser", "<command>", "work a browser by hand: open pages, read them, click and type", browserVerb},
-		{"tokens", "<command>", "secrets for programs that use the control API or the page", tokensVerb},
-		{"mcp", "[flags]", "offer the browser to programs that speak the Model Context Protocol", mcpVerb},
-		{"sessions", "[command]", "list sessions, tell a task something, show and replay runs, scripts", sessionsVerb},
-		{"watches", "[command]", "list, add or end the pages that are watched", watchesVerb},
-		{"budget", "[flags]", "show what was spent today, and what may be", budgetVerb},
-		{"config", "[command]", "show or change settings", configVerb},
-		{"doctor", "[flags]", "say how keys, runtimes, search and budget stand", doctorVerb},
-		{"vault", "<command>", "keep logins that pages get and models do not", vaultVerb},
-		{"completion", "<shell>", "print a script that completes command lines in bash, zsh or fish", completionVerb},
-		{"version", "", "print the version", versionVerb},
-	}
-}
-
 func main() {
 	ctx, hurry := notifySignals()
-	e := &commandEnv{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, TTY: openTerminal, AbortContext: hurry}
+	e := &commandEnv{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, TTY: openTerminal, AbortContext: hurry}
 	os.Exit(runCommandLine(ctx, e, os.Args[1:]))
 }
 
@@ -80,60 +59,86 @@ func notifySignals() (ctx, hurry context.Context) {
 	return ctx, hurry
 }
 
-// runCommandLine finds the command, runs it, says what went wrong and returns the exit code.
+// commandBuilder builds one command of the program.
+type commandBuilder struct {
+	name, short string
+	build       func(e *commandEnv) *cobra.Command
+}
+
+// commandBuilders returns the commands of the program. args are those of newRootCommand.
+func commandBuilders(args []string) []commandBuilder {
+	return []commandBuilder{
+		{"serve", "start the dashboard, the browser's keeper and, with a token, the Discord bot", newServeCommand},
+		{"browse", "send the browser to do something and print the answer", newBrowseCommand},
+		{"browser", "work a browser by hand: open pages, read them, click and type", func(e *commandEnv) *cobra.Command { return newBrowserCommand(e, args) }},
+		{"tokens", "secrets for programs that use the control API or the page", newTokensCommand},
+		{"mcp", "offer the browser to programs that speak the Model Context Protocol", newMCPCommand},
+		{"sessions", "list sessions, tell a task something, show and replay runs, scripts", newSessionsCommand},
+		{"watches", "list, add or end the pages that are watched", newWatchesCommand},
+		{"budget", "show what was spent today, and what may be", newBudgetCommand},
+		{"config", "show or change settings", newConfigCommand},
+		{"doctor", "say how keys, runtimes, search and budget stand", newDoctorCommand},
+		{"vault", "keep logins that pages get and models do not", newVaultCommand},
+		{"completion", "print a script that completes command lines in bash, zsh or fish", newCompletionCommand},
+		{"version", "print the version", newVersionCommand},
+	}
+}
+
+// newRootCommand builds the program's commands. Those that the command line args do not name have nothing but a name and
+// a short description; if it is empty, all are complete.
+func newRootCommand(e *commandEnv, args []string) *cobra.Command {
+	root := &cobra.Command{
+		Use:              "clank",
+		Long:             "clank gives a Discord channel, a terminal or a web page its own browser.\n\nState lives in ~/.clank, or in the directory that CLANK_HOME names.",
+		SilenceErrors:    true,
+		SilenceUsage:     true,
+		TraverseChildren: true, // "browser --url A wait --url B" names two addresses
+	}
+	root.SetIn(e.Stdin)
+	root.SetOut(e.Stdout)
+	root.SetErr(e.Stderr)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	for _, b := range commandBuilders(args) {
+		c := &cobra.Command{Use: b.name, Run: func(*cobra.Command, []string) {}}
+		if len(args) == 0 || slices.Contains(args, b.name) {
+			c = b.build(e)
+		}
+		c.Short = b.short
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// runCommandLine carries out a command line, says what went wrong and returns the exit code.
 func runCommandLine(ctx context.Context, e *commandEnv, args []string) int {
 	if len(args) == 0 {
-		printOverview(e.Stderr)
-		return exitUsage
+		root := newRootCommand(e, []string{"help"})
+		root.SetOut(e.Stderr)
+		return max(reportError(e, root, root.Help()), exitUsage)
 	}
-	switch args[0] {
-	case "help", "-h", "-help", "--help":
-		printOverview(e.Stdout)
-		return exitDone
-	case "-version", "--version":
+	if args[0] == "-version" || args[0] == "--version" {
 		args[0] = "version"
 	}
-	for _, c := range topCommands() {
-		if c.name == args[0] {
-			return reportOutcome(e, c, c.run(ctx, e, args[1:]))
+	var root *cobra.Command
+	if strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		root = newRootCommand(e, nil)
+		root.SetArgs(completionArgs(root, args))
+	} else {
+		root = newRootCommand(e, args)
+		line, err := resolveCommandLine(root, args)
+		if err != nil {
+			return reportError(e, line.command, err)
 		}
+		root.SetArgs(append(append(line.words, "--"), line.operands...))
 	}
-	fmt.Fprintf(e.Stderr, "clank: there is no command %q; \"clank help\" lists them\n", args[0])
-	return exitUsage
+	cmd, err := root.ExecuteContextC(ctx)
+	return reportError(e, cmd, explainFlagError(err))
 }
 
-// reportOutcome turns the end of a command into words and an exit code.
-func reportOutcome(e *commandEnv, c topCommand, err error) int {
-	var exit *exitError
-	var usage *usageError
-	switch {
-	case err == nil, errors.Is(err, errHelpShown):
-		return exitDone
-	case errors.As(err, &usage):
-		fmt.Fprintf(e.Stderr, "clank %s: %v\nsee \"clank %s --help\"\n", c.name, err, c.name)
-		return exitUsage
-	case !errors.As(err, &exit):
-		fmt.Fprintf(e.Stderr, "clank %s: %v\n", c.name, err)
-		return exitFailed
-	}
-	if exit.Err != nil {
-		fmt.Fprintf(e.Stderr, "clank %s: %v\n", c.name, exit.Err)
-	}
-	return exit.Code
-}
-
-func printOverview(w io.Writer) {
-	fmt.Fprint(w, "clank gives a Discord channel, a terminal or a web page its own browser.\n\nUsage: clank <command> [arguments]\n\n")
-	for _, c := range topCommands() {
-		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.short)
-	}
-	fmt.Fprint(w, "\n\"clank <command> --help\" says more. State lives in ~/.clank, or in the directory that CLANK_HOME names.\n")
-}
-
-func versionVerb(_ context.Context, e *commandEnv, args []string) error {
-	if err := e.parseFlags(newFlags("version", "clank version"), args, 0); err != nil {
+func newVersionCommand(e *commandEnv) *cobra.Command {
+	return newCommand("version", "", "", func(context.Context, []string) error {
+		_, err := fmt.Fprintln(e.Stdout, "clank", version)
 		return err
-	}
-	_, err := fmt.Fprintln(e.Stdout, "clank", version)
-	return err
+	})
 }

@@ -13,25 +13,29 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/access"
+
+	"github.com/spf13/cobra"
 )
 
-const mcpIntro = `clank mcp [flags]
-
-Offers the browser to programs that speak the Model Context Protocol: the tool
+const mcpHelp = `Offers the browser to programs that speak the Model Context Protocol: the tool
 "browser" works it step by step, "browser_browse" sends clank's own agent. Without
---http it speaks over its standard input and output, as such programs start it:
+--http it speaks over its standard input and output, as such programs start it.
 
   {"mcpServers": {"clank": {"command": "clank", "args": ["mcp"]}}}
 
 If "clank serve" runs with the same home, its browsers are used.`
 
-func mcpVerb(ctx context.Context, e *commandEnv, args []string) error {
+func newMCPCommand(e *commandEnv) *cobra.Command {
 	var addr string
-	fs := newFlags("mcp", mcpIntro)
-	fs.StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as 127.0.0.1:8791, instead")
-	if err := e.parseFlags(fs, args, 0); err != nil {
-		return err
-	}
+	c := newCommand("mcp", "", mcpHelp, func(ctx context.Context, _ []string) error {
+		return serveMCP(ctx, e, addr)
+	})
+	c.Flags().StringVar(&addr, "http", "", "serve streamable HTTP at this loopback `ADDRESS`, such as 127.0.0.1:8791, instead")
+	return c
+}
+
+// serveMCP serves at an address, or over the standard input and output if it is "".
+func serveMCP(ctx context.Context, e *commandEnv, addr string) error {
 	place, err := openMCPBackend(ctx, e)
 	if err != nil {
 		return err

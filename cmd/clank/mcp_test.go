@@ -74,6 +74,25 @@ func TestAnMCPClientHasTheBrowserAndTheAgentWithoutAServer(t *testing.T) {
 	site := newTestSite(t)
 	mcpHasBoth(t, environ, site, func(s *mcp.ClientSession) {
 		checkPurchase(t, s, site, false, "set interaction.consent.buy to allow")
+		browseBuysNothing(t, s, site)
 	})
 	checkNothingLeft(t, home)
+}
+
+// browseBuysNothing has a client's model ask the agent to buy. The words are no person's, though the default model follows them to
+// the letter.
+func browseBuysNothing(t *testing.T, s *mcp.ClientSession, site *testSite) {
+	t.Helper()
+	res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": "open " + site.URL + `/buy, click "Buy now"`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := res.Content[0].(*mcp.TextContent).Text; !strings.Contains(text, "Not done: ") || !strings.Contains(text, "Do not try it in another way") {
+		t.Errorf("the agent says %s", text)
+	}
+	for len(site.hits) > 0 {
+		if <-site.hits == "/bought" {
+			t.Error("it was bought")
+		}
+	}
 }

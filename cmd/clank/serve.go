@@ -8,22 +8,36 @@ import (
 	"strings"
 
 	"clank/internal/server"
+
+	"github.com/spf13/cobra"
 )
 
-const serveIntro = `clank serve [flags]
-
-Starts the dashboard and, if DISCORD_TOKEN or DISCORD_TOKEN_FILE is set, the Discord
-bot. The browser starts with the first task. An interrupt ends everything; a second
-one does not wait.`
-
-func serveVerb(ctx context.Context, e *commandEnv, args []string) error {
+func newServeCommand(e *commandEnv) *cobra.Command {
 	f := server.ServeOptions{
 		OnReady:         func(d server.Endpoints) { printGreeting(e.Stdout, d) },
 		OnDiscordChange: func(status string) { fmt.Fprintln(e.Stderr, "discord:", status) },
 		OnEnding:        func() { fmt.Fprintln(e.Stderr, "ending …") },
 	}
 	var shopAddr, logLevel string
-	fs := newFlags("serve", serveIntro)
+	c := newCommand("serve", "",
+		`Starts the dashboard and, if DISCORD_TOKEN or DISCORD_TOKEN_FILE is set, the Discord
+bot. The browser starts with the first task. An interrupt ends everything; a second
+one does not wait.`, func(ctx context.Context, _ []string) error {
+			h, err := server.OpenHome(e.Getenv)
+			if err != nil {
+				return err
+			}
+			if err := h.Claim(); err != nil {
+				return fmt.Errorf("%w; end that one first, or set CLANK_HOME to another directory", err)
+			}
+			defer h.Release()
+			a, err := server.Open(ctx, h, server.Options{Getenv: e.Getenv, Logger: e.newLogger(logLevel), Version: version, AbortContext: e.AbortContext, ShopAddr: shopAddr})
+			if err != nil {
+				return err
+			}
+			return errors.Join(a.Serve(ctx, f), a.Close(e.AbortContext)) // ctx has ended by then
+		})
+	fs := c.Flags()
 	fs.StringVar(&f.DashboardAddr, "addr", "127.0.0.1:8787", "`ADDRESS` of the dashboard")
 	fs.StringVar(&shopAddr, "shop-addr", server.DefaultShopAddr, "`ADDRESS` of the demo shop; any free port if it is taken")
 	fs.StringVar(&f.ViewerAddr, "watch-addr", "127.0.0.1:8789", "`ADDRESS` of the page on which people with a link watch a shared browser; any free port if it is taken")
@@ -32,22 +46,10 @@ func serveVerb(ctx context.Context, e *commandEnv, args []string) error {
 	fs.StringVar(&f.NodeCertFile, "node-cert", "", "certificate `FILE` for that; needed unless ADDRESS is on loopback")
 	fs.StringVar(&f.NodeKeyFile, "node-key", "", "its private key `FILE`")
 	fs.StringVar(&logLevel, "log", "warn", "`LEVEL` of the log on Stderr: debug, info, warn, error")
-	if err := e.parseFlags(fs, args, 0); err != nil {
-		return err
-	}
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		return err
-	}
-	if err := h.Claim(); err != nil {
-		return fmt.Errorf("%w; end that one first, or set CLANK_HOME to another directory", err)
-	}
-	defer h.Release()
-	a, err := server.Open(ctx, h, server.Options{Getenv: e.Getenv, Logger: e.newLogger(logLevel), Version: version, AbortContext: e.AbortContext, ShopAddr: shopAddr})
-	if err != nil {
-		return err
-	}
-	return errors.Join(a.Serve(ctx, f), a.Close(e.AbortContext)) // ctx has ended by then
+	completeFiles(c, "node-cert")
+	completeFiles(c, "node-key")
+	completeChoices(c, "log", "debug", "info", "warn", "error")
+	return c
 }
 
 // printGreeting prints where the server is reached and what is missing.

@@ -16,7 +16,7 @@ import (
 
 func TestWithoutAServerTheDatabaseIsRead(t *testing.T) {
 	t.Parallel()
-	e, _, _ := newTestEnv(t)
+	e := newTestEnv(t, nil)
 	var db *sqlite.DB
 	err := withServerOrDatabase(t.Context(), e, nil, func(d *sqlite.DB) error {
 		db = d
@@ -40,7 +40,7 @@ func TestWithoutAServerTheDatabaseIsRead(t *testing.T) {
 
 func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
 	t.Parallel()
-	e, _, _ := newTestEnv(t)
+	e := newTestEnv(t, nil)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer secret" {
 			t.Errorf("asked with %q", r.Header.Get("Authorization"))

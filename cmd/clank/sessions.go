@@ -3,78 +3,66 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
+	"io"
 	"time"
 
 	"clank/dashboard/api"
-	"clank/internal/recording"
 	"clank/internal/sqlite"
 	"clank/sessions"
+
+	"github.com/spf13/cobra"
 )
 
-const sessionsIntro = `clank sessions [flags]
-clank sessions say|show|export|replay|script|scripts …
-
-Lists the sessions that can be continued with "clank browse --session ID", last used first.
-
-  clank sessions say <id> <text>       tell a task that runs something; it hears it at its next step
-  clank sessions show <id>             tell a run, step by step
-  clank sessions export <id> [file]    write a run with its pictures as one zip
-  clank sessions replay <id|file>      give the recorded answers again, on live pages, and say what differs
-  clank sessions script <id> <name>    save a run as a script, which needs no model
-  clank sessions scripts               list, show, run or delete the scripts
+const sessionsHelp = `Lists the sessions that can be continued with "clank browse --session ID", last used first.
 
 An id is that of a task or of a session, as "clank browse --json" prints them.`
 
-// sessionsCommand is "clank sessions". All fields are needed.
-type sessionsCommand struct {
-	Env    *commandEnv
-	Browse browseCommand // runs scripts
-	// PlayRun does what a run did once more, in a browser of its own, asking about all actions but those of the classes in
-	// allow. found is called with each step.
-	PlayRun func(ctx context.Context, e *commandEnv, p *recording.Player, allow []string, found func(recording.StepComparison)) (recording.ReplaySummary, error)
+func newSessionsCommand(e *commandEnv) *cobra.Command {
+	newList := func(use, short, long string) *cobra.Command {
+		var asJSON *bool
+		c := newCommand(use, short, long, func(ctx context.Context, _ []string) error {
+			list, err := listOpenSessions(ctx, e)
+			if err != nil {
+				return err
+			}
+			if len(list) == 0 && !*asJSON {
+				fmt.Fprintln(e.Stderr, "there is no session to continue")
+				return nil
+			}
+			return e.printResult(*asJSON, list, func(w io.Writer) {
+				fmt.Fprintln(w, "ID\tSTATE\tLAST USED\tSTEPS\tPAGE")
+				for _, s := range list {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", s.ID, s.State, s.LastUsed.Local().Format(time.DateTime), s.Steps, clipLine(s.Title+" "+s.URL, 80))
+				}
+			})
+		})
+		asJSON = c.Flags().Bool("json", false, "print them as JSON")
+		return c
+	}
+	c := newList("sessions", "", sessionsHelp)
+	c.AddCommand(newList("list", "list them, as sessions alone does", ""), newSayCommand(e), newShowCommand(e), newExportCommand(e), newReplayCommand(e), newSaveScriptCommand(e), newScriptsCommand(e))
+	return c
 }
 
-// subcommands are the commands of "clank sessions" by name.
-func (c sessionsCommand) subcommands() map[string]func(ctx context.Context, args []string) error {
-	return map[string]func(ctx context.Context, args []string) error{
-		"say": c.sayVerb, "show": c.showVerb, "export": c.exportVerb, "replay": c.replayVerb, "script": c.saveScriptVerb, "scripts": c.scriptsVerb,
-	}
-}
+const sayHelp = `Tells a task that runs in "clank serve", or waits in line there, something more. It
+is heard at the task's next step. The id is that of the task or of its session.
 
-// runArgs carries out args, which follow the words "clank sessions".
-func (c sessionsCommand) runArgs(ctx context.Context, args []string) error {
-	e := c.Env
-	if len(args) > 0 {
-		if run, found := c.subcommands()[args[0]]; found {
-			return run(ctx, args[1:])
+  clank sessions say bcdf23ghjk 'only those under 50 euros'`
+
+// newSayCommand passes on to a running task what the person at the terminal says.
+func newSayCommand(e *commandEnv) *cobra.Command {
+	return newCommand("say <id> <text>", "tell a task that runs something; it hears it at its next step", sayHelp, func(ctx context.Context, args []string) error {
+		server, err := requireServer(e, "tasks can be told something while that does them")
+		if err != nil {
+			return err
 		}
-		if args[0] == "list" {
-			args = args[1:]
+		task, err := server.SendNote(ctx, args[0], api.NoteRequest{Text: args[1], Origin: sessions.FromTerminal})
+		if err != nil {
+			return err
 		}
-	}
-	fs := newFlags("sessions", sessionsIntro)
-	asJSON := fs.Bool("json", false, "print them as JSON")
-	if err := e.parseFlags(fs, args, 0); err != nil {
-		return err
-	}
-	list, err := listOpenSessions(ctx, e)
-	if err != nil {
-		return err
-	}
-	if *asJSON {
-		return printIndentedJSON(e.Stdout, list)
-	}
-	if len(list) == 0 {
-		fmt.Fprintln(e.Stderr, "there is no session to continue")
+		fmt.Fprintf(e.Stderr, "told to task %s; it hears it at its next step\n", task)
 		return nil
-	}
-	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSTATE\tLAST USED\tSTEPS\tPAGE")
-	for _, s := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", s.ID, s.State, s.LastUsed.Local().Format(time.DateTime), s.Steps, clipLine(s.Title+" "+s.URL, 80))
-	}
-	return w.Flush()
+	})
 }
 
 // openSessionsOf keeps the sessions that are not closed.

@@ -9,39 +9,36 @@ import (
 
 	"clank/internal/recording"
 	"clank/internal/server"
+
+	"github.com/spf13/cobra"
 )
 
-const exportIntro = `clank sessions export [flags] <id> [file]
-
-Writes a run as one zip: what was asked and answered, the steps, the pages and the
+const exportHelp = `Writes a run as one zip: what was asked and answered, the steps, the pages and the
 pictures, without passwords and keys. What pages showed and people asked is in it.
 Without a file it is run-<id>.zip here; - is the standard output.`
 
-func (c sessionsCommand) exportVerb(_ context.Context, args []string) (err error) {
-	e := c.Env
-	flags := newFlags("sessions export", exportIntro)
-	if err := e.parseFlags(flags, args, 2); err != nil {
-		return err
-	}
-	if len(flags.Rest) == 0 {
-		return usagef("say which run: its id")
-	}
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		return err
-	}
-	found, err := findRuns(h, flags.Rest[0])
-	if err != nil {
-		return err
-	}
-	dir := found[len(found)-1]
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is exported already", dir)
-	}
-	name := "run-" + filepath.Base(dir) + ".zip"
-	if len(flags.Rest) == 2 {
-		name = flags.Rest[1]
-	}
+func newExportCommand(e *commandEnv) *cobra.Command {
+	c := newCommand("export <id> [file]", "write a run with its pictures as one zip", exportHelp, func(_ context.Context, args []string) error {
+		h, err := server.OpenHome(e.Getenv)
+		if err != nil {
+			return err
+		}
+		found, err := findRuns(h, args[0])
+		if err != nil {
+			return err
+		}
+		dir := found[len(found)-1]
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is exported already", dir)
+		}
+		return exportRun(e, dir, append(args, "run-"+filepath.Base(dir)+".zip")[1])
+	})
+	completeFiles(c, "")
+	return c
+}
+
+// exportRun writes the run in dir into the file called name, which must not exist.
+func exportRun(e *commandEnv, dir, name string) error {
 	if name == "-" {
 		return recording.ExportRun(e.Stdout, dir)
 	}

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"clank/internal/recording"
+	"clank/internal/server"
 	"clank/internal/untrusted"
+
+	"github.com/spf13/cobra"
 )
 
-const replayIntro = `clank sessions replay [flags] <id|file>
-
-Opens a fresh window and does what the model of the run answered, step by step, on the
+const replayHelp = `Opens a fresh window and does what the model of the run answered, step by step, on the
 pages as they are now. No model is asked. Elements are found by their names; what a
 model that sees the screen did is done at the same points, and its steps say what is
 there now. It says where a step comes out otherwise: an element that is missing, another
@@ -20,39 +21,36 @@ text, another address, another title. What people are asked about is asked again
 
 Exit codes: 0 as recorded, 1 failed, 2 wrong usage, 4 something differs, 130 stopped.`
 
-func (c sessionsCommand) replayVerb(ctx context.Context, args []string) (err error) {
-	e := c.Env
-	fs := newFlags("sessions replay", replayIntro)
-	against := fs.String("against", "", "where the pages are now: `MAP` such as https://shop.example=http://localhost:8080, commas between several")
-	allow := fs.String("allow", "", "do without asking: `CLASSES` such as buy,submit ("+actionClassList()+")")
-	asJSON := fs.Bool("json", false, "print the findings as JSON")
-	if err := e.parseFlags(fs, args, 1); err != nil {
-		return err
-	}
-	if len(fs.Rest) == 0 {
-		return usagef("say which run: its id, or an exported file")
-	}
-	mappings, err := recording.ParseMappings(*against)
-	if err != nil {
-		return usagef("--against: %v", err)
-	}
-	classes := splitAllow(*allow)
-	if err := checkAllow(classes); err != nil {
-		return err
-	}
-	b, err := openRun(e, fs.Rest[0])
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	p, err := recording.NewPlayer(b, mappings)
-	if err != nil {
-		return err
-	}
-	if b.Cut {
-		fmt.Fprintln(e.Stderr, "the record ends in the middle; it is replayed as far as it goes")
-	}
-	return c.playAndPrint(ctx, p, classes, *asJSON)
+func newReplayCommand(e *commandEnv) *cobra.Command {
+	var against, allow string
+	var asJSON bool
+	c := newCommand("replay <id|file>", "give the recorded answers again, on live pages, and say what differs", replayHelp, func(ctx context.Context, args []string) (err error) {
+		mappings, err := recording.ParseMappings(against)
+		if err != nil {
+			return usagef("--against: %v", err)
+		}
+		if err := checkAllow(allow); err != nil {
+			return err
+		}
+		b, err := openRun(e, args[0])
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, b.Close()) }()
+		p, err := recording.NewPlayer(b, mappings)
+		if err != nil {
+			return err
+		}
+		if b.Cut {
+			fmt.Fprintln(e.Stderr, "the record ends in the middle; it is replayed as far as it goes")
+		}
+		return playAndPrint(ctx, e, p, splitAllow(allow), asJSON)
+	})
+	c.Flags().StringVar(&against, "against", "", "where the pages are now: `MAP` such as https://shop.example=http://localhost:8080, commas between several")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	addAllowFlag(c, &allow)
+	completeFiles(c, "")
+	return c
 }
 
 // replayOutcome is what --json prints.
@@ -62,10 +60,9 @@ type replayOutcome struct {
 }
 
 // playAndPrint plays the run and tells how it came out.
-func (c sessionsCommand) playAndPrint(ctx context.Context, p *recording.Player, allow []string, asJSON bool) (err error) {
-	e := c.Env
+func playAndPrint(ctx context.Context, e *commandEnv, p *recording.Player, allow []string, asJSON bool) (err error) {
 	out := replayOutcome{Steps: []recording.StepComparison{}}
-	out.Summary, err = c.PlayRun(ctx, e, p, allow, func(f recording.StepComparison) {
+	out.Summary, err = replayRun(ctx, e, p, allow, func(f recording.StepComparison) {
 		out.Steps = append(out.Steps, f)
 		if !asJSON {
 			fmt.Fprint(e.Stdout, formatFinding(f))
@@ -75,7 +72,7 @@ func (c sessionsCommand) playAndPrint(ctx context.Context, p *recording.Player, 
 		return taskStartError(ctx, err)
 	}
 	if asJSON {
-		if err := printIndentedJSON(e.Stdout, out); err != nil {
+		if err := printJSON(e.Stdout, out); err != nil {
 			return fmt.Errorf("print the findings: %w", err)
 		}
 	} else {
@@ -85,6 +82,27 @@ func (c sessionsCommand) playAndPrint(ctx context.Context, p *recording.Player, 
 		return &exitError{Code: exitDiffers}
 	}
 	return nil
+}
+
+// replayRun opens a browser of its own, which keeps nothing, and plays the run there.
+func replayRun(ctx context.Context, e *commandEnv, p *recording.Player, allow []string, found func(recording.StepComparison)) (_ recording.ReplaySummary, err error) {
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		return recording.ReplaySummary{}, err
+	}
+	a, err := server.Open(ctx, h, server.Options{
+		Getenv: e.Getenv, Logger: e.newLogger("warn"), Version: version, AbortContext: e.AbortContext, Ephemeral: true, ShopAddr: server.DefaultShopAddr,
+	})
+	if err != nil {
+		return recording.ReplaySummary{}, err
+	}
+	defer func() { err = errors.Join(err, a.Close(e.AbortContext)) }()
+	if err := a.CopySettings(ctx, h); err != nil {
+		return recording.ReplaySummary{}, err
+	}
+	defer localRunner{a, e}.startQuestions(ctx)()
+	p.Places(a.NamedPages()) // the demo shop is elsewhere while a server runs
+	return p.Replay(ctx, a.ReplayBackend(p, allow), "replay", found)
 }
 
 // formatFinding is a step of a replay for people. Pages have written much of it.

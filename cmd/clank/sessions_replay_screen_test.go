@@ -38,7 +38,7 @@ func recordScreenRun(t *testing.T, a *server.Server, id string, turns ...compute
 	rec := a.NewRecorder()
 	mind := rec.ComputerUseModel(&computerusetest.Model{Script: func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) { return turns[n], nil }})
 	agent := &computeruse.Agent{
-		Browser:  server.ScreenBrowser{server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}},
+		Browser:  server.ScreenBrowser{WindowBrowser: server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}},
 		Model:    func(context.Context, string) (computeruse.Model, error) { return mind, nil },
 		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience, OpenTimeout: patience} },
 	}
@@ -74,23 +74,23 @@ func recordLampRun(t *testing.T, a *server.Server, id, site string) {
 // screenShownAndReplayed has the run of recordLampRun shown, replayed and saved as a script.
 func screenShownAndReplayed(t *testing.T, home string, environ []string, changed *atomic.Bool) {
 	t.Helper()
-	_, out, _ := runInProcess(t, home, environ, "sessions", "show", "screen")
+	_, out, _ := runInProcess(t, environ, "sessions", "show", "screen")
 	for _, want := range []string{`click "Your name" at 60, 35`, `type "Ada" into "Your name"`, `click "Light it" at 60, 95`, "lit for Ada"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("show has no %q in:\n%s", want, out)
 		}
 	}
-	if code, out, told := runInProcess(t, home, environ, "sessions", "replay", "screen"); code != exitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
+	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
 		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := runInProcess(t, home, environ, "sessions", "script", "screen", "screen-light"); code != exitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
+	if code, out, told := runInProcess(t, environ, "sessions", "script", "screen", "screen-light"); code != exitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
 		t.Errorf("script: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := runInProcess(t, home, environ, "sessions", "scripts", "run", "--json", "screen-light", "your_name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
+	if code, out, told := runInProcess(t, environ, "sessions", "scripts", "run", "--json", "screen-light", "your_name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
 		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
 	}
 	changed.Store(true)
-	if code, out, told := runInProcess(t, home, environ, "sessions", "replay", "screen"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
+	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
 		t.Errorf("replay of a page that has changed: exit %d:\n%s%s", code, out, told)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,13 +38,10 @@ func envFromList(t *testing.T, environ []string) *commandEnv {
 }
 
 // runInProcess is a command that runs in this process, with a home of its own.
-func runInProcess(t *testing.T, home string, environ []string, args ...string) (code int, stdout, stderr string) {
+func runInProcess(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, told bytes.Buffer
-	e := envFromList(t, environ)
-	e.Stdout, e.Stderr = &out, &told
-	code = runCommandLine(t.Context(), e, args)
-	return code, out.String(), told.String()
+	got := runCommand(t.Context(), envFromList(t, environ), args...)
+	return got.code, got.stdout, got.stderr
 }
 
 // recordedShop is a site of one product, the word on whose button can change.
@@ -126,16 +122,16 @@ func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {
 	t.Run("of a page", func(t *testing.T) { shownAndReplayed(t, home, environ, shop) })
 	t.Run("of the screen", func(t *testing.T) { screenShownAndReplayed(t, home, environ, screenChanged) })
 	withServer(t, environ, func(a *server.Server) { recordRun(t, home, a, "t2", "run light with name = Bob") })
-	if _, out, _ := runInProcess(t, home, environ, "sessions", "show", "t2"); !strings.Contains(out, "lit for Bob") {
+	if _, out, _ := runInProcess(t, environ, "sessions", "show", "t2"); !strings.Contains(out, "lit for Bob") {
 		t.Errorf("the script did not do it:\n%s", out)
 	}
 	shopChanged.Store(true)
-	code, out, told := runInProcess(t, home, environ, "sessions", "replay", "--json", "t1")
+	code, out, told := runInProcess(t, environ, "sessions", "replay", "--json", "t1")
 	var found replayOutcome
 	if err := json.Unmarshal([]byte(out), &found); err != nil || code != exitDiffers || found.Summary.Different == 0 {
 		t.Errorf("replay of a page that has changed: exit %d, %v:\n%s%s", code, err, out, told)
 	}
-	if code, out, _ := runInProcess(t, home, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, "then: button \"Light it\"\n        now:  there is none on the page") {
+	if code, out, _ := runInProcess(t, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, "then: button \"Light it\"\n        now:  there is none on the page") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
@@ -143,26 +139,26 @@ func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {
 // shownAndReplayed has a run that worked a page by its elements shown, exported, replayed and saved as a script.
 func shownAndReplayed(t *testing.T, home string, environ []string, site string) {
 	t.Helper()
-	code, out, told := runInProcess(t, home, environ, "sessions", "show", "t1")
+	code, out, told := runInProcess(t, environ, "sessions", "show", "t1")
 	for _, want := range []string{"run t1 of session st1, local_browser_agent with plain:steps", `click "Light it"`, "at Lamp " + site, "lit for Ada", "4 steps, 5 calls"} {
 		if code != exitDone || !strings.Contains(out, want) {
 			t.Errorf("show: exit %d, no %q in:\n%s%s", code, want, out, told)
 		}
 	}
 	zip := filepath.Join(filepath.Dir(home), "run.zip")
-	if code, _, told := runInProcess(t, home, environ, "sessions", "export", "st1", zip); code != exitDone {
+	if code, _, told := runInProcess(t, environ, "sessions", "export", "st1", zip); code != exitDone {
 		t.Fatalf("export: exit %d: %s", code, told)
 	}
-	if code, _, told := runInProcess(t, home, environ, "sessions", "export", "st1", zip); code != exitFailed || !strings.Contains(told, "exists") {
+	if code, _, told := runInProcess(t, environ, "sessions", "export", "st1", zip); code != exitFailed || !strings.Contains(told, "exists") {
 		t.Errorf("export over a file: exit %d: %s", code, told)
 	}
-	if code, out, told := runInProcess(t, home, environ, "sessions", "replay", zip); code != exitDone || !strings.Contains(out, "4 steps played: 4 as recorded") {
+	if code, out, told := runInProcess(t, environ, "sessions", "replay", zip); code != exitDone || !strings.Contains(out, "4 steps played: 4 as recorded") {
 		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := runInProcess(t, home, environ, "sessions", "script", "t1", "light"); code != exitDone || !strings.Contains(out, `type "{name}" into the "Name" field`) {
+	if code, out, told := runInProcess(t, environ, "sessions", "script", "t1", "light"); code != exitDone || !strings.Contains(out, `type "{name}" into the "Name" field`) {
 		t.Errorf("script: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := runInProcess(t, home, environ, "sessions", "scripts", "run", "--json", "light", "name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
+	if code, out, told := runInProcess(t, environ, "sessions", "scripts", "run", "--json", "light", "name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
 		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
 	} else {
 		var done browseOutcome
@@ -170,7 +166,7 @@ func shownAndReplayed(t *testing.T, home string, environ []string, site string) 
 			t.Error(err)
 		}
 		for _, id := range []string{done.TaskID, done.SessionID} { // from the record, or else from the database
-			if code, out, told := runInProcess(t, home, environ, "sessions", "show", id); code != exitDone || !strings.Contains(out, `click "Light it"`) {
+			if code, out, told := runInProcess(t, environ, "sessions", "show", id); code != exitDone || !strings.Contains(out, `click "Light it"`) {
 				t.Errorf("show %s: exit %d:\n%s%s", id, code, out, told)
 			}
 		}
@@ -229,7 +225,7 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 		{"scripts nonsense", exitUsage, "delete <name>"},
 		{"frobnicate", exitUsage, ""},
 	} {
-		code, out, told := runInProcess(t, home, []string{"CLANK_HOME=" + home}, append([]string{"sessions"}, strings.Fields(c.args)...)...)
+		code, out, told := runInProcess(t, []string{"CLANK_HOME=" + home}, append([]string{"sessions"}, strings.Fields(c.args)...)...)
 		if code != c.code || !strings.Contains(out+told, c.want) {
 			t.Errorf("sessions %s: exit %d, want %d and %q:\n%s%s", c.args, code, c.code, c.want, out, told)
 		}

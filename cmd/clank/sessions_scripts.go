@@ -4,57 +4,50 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"clank/internal/recording"
 	"clank/internal/server"
 	"clank/internal/untrusted"
+
+	"github.com/spf13/cobra"
 )
 
-const scriptIntro = `clank sessions script [flags] <id|file> <name>
-
-Saves a run that ended well as a script: plain steps, which need no model the next
-time. What was typed becomes a value that can be another one then:
+const saveScriptHelp = `Saves a run that ended well as a script: plain steps, which need no model the next
+time. What was typed becomes a value that can be another one then.
 
   clank sessions script bcdf23ghjk find-lamps
   clank browse --script find-lamps 'search = desk'
 
 The script is a text file in the home, in scripts/, and may be edited.`
 
-func (c sessionsCommand) saveScriptVerb(_ context.Context, args []string) (err error) {
-	e := c.Env
-	fs := newFlags("sessions script", scriptIntro)
-	replace := fs.Bool("replace", false, "replace a script of that name")
-	if err := e.parseFlags(fs, args, 2); err != nil {
-		return err
-	}
-	if len(fs.Rest) < 2 {
-		return usagef("say which run, and a name for the script")
-	}
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		return err
-	}
-	b, err := openRun(e, fs.Rest[0])
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, b.Close()) }()
-	s, notes, err := recording.MakeScript(b, fs.Rest[1])
-	if err != nil {
-		return err
-	}
-	if err := (recording.ScriptStore{Dir: h.ScriptsDir()}).Save(s, *replace); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprint(e.Stdout, sanitizeLines(s.String())); err != nil {
-		return fmt.Errorf("print the script: %w", err)
-	}
-	for _, n := range notes {
-		fmt.Fprintln(e.Stderr, "note:", untrusted.CleanLine(n, 300))
-	}
-	fmt.Fprintf(e.Stderr, "saved; run it with: clank browse --script %s\n", s.Name)
-	return nil
+func newSaveScriptCommand(e *commandEnv) *cobra.Command {
+	var replace *bool
+	c := newCommand("script <id|file> <name>", "save a run as a script, which needs no model", saveScriptHelp, func(_ context.Context, args []string) (err error) {
+		b, err := openRun(e, args[0])
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, b.Close()) }()
+		s, notes, err := recording.MakeScript(b, args[1])
+		if err != nil {
+			return err
+		}
+		if err := withScripts(e, func(store recording.ScriptStore) error { return store.Save(s, *replace) }); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprint(e.Stdout, sanitizeLines(s.String())); err != nil {
+			return fmt.Errorf("print the script: %w", err)
+		}
+		for _, n := range notes {
+			fmt.Fprintln(e.Stderr, "note:", untrusted.CleanLine(n, 300))
+		}
+		fmt.Fprintf(e.Stderr, "saved; run it with: clank browse --script %s\n", s.Name)
+		return nil
+	})
+	replace = c.Flags().Bool("replace", false, "replace a script of that name")
+	return c
 }
 
 // sanitizeLines is a text with the names of pages in it, fit for a terminal.
@@ -66,77 +59,64 @@ func sanitizeLines(text string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-const scriptsIntro = `clank sessions scripts [flags] [show|delete <name>]
-clank sessions scripts run <name> [values]       (the same as clank browse --script)
-
-Lists the scripts, shows one, deletes one, or runs one with other values:
-
-  clank sessions scripts run find-lamps 'search = desk, city = "Rome, Italy"'`
-
-func (c sessionsCommand) scriptsVerb(ctx context.Context, args []string) error {
-	e := c.Env
-	if len(args) > 0 && args[0] == "run" {
-		return c.Browse.runScriptArgs(ctx, scriptsIntro, args[1:])
-	}
-	fs := newFlags("sessions scripts", scriptsIntro)
-	asJSON := fs.Bool("json", false, "print it as JSON")
-	if err := e.parseFlags(fs, args, 2); err != nil {
-		return err
-	}
+// withScripts calls do with the scripts of the home.
+func withScripts(e *commandEnv, do func(recording.ScriptStore) error) error {
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
 		return err
 	}
-	verb, name := "list", ""
-	switch {
-	case len(fs.Rest) == 2:
-		verb, name = fs.Rest[0], fs.Rest[1]
-	case len(fs.Rest) == 1:
-		verb = fs.Rest[0]
+	return do(recording.ScriptStore{Dir: h.ScriptsDir()})
+}
+
+const scriptsHelp = `Lists the scripts, shows one, deletes one, or runs one with other values.
+
+  clank sessions scripts run find-lamps 'search = desk, city = "Rome, Italy"'`
+
+func newScriptsCommand(e *commandEnv) *cobra.Command {
+	newShow := func(use, short, long string, run func(store recording.ScriptStore, asJSON bool, args []string) error) *cobra.Command {
+		var asJSON *bool
+		c := newCommand(use, short, long, func(_ context.Context, args []string) error {
+			return withScripts(e, func(store recording.ScriptStore) error { return run(store, *asJSON, args) })
+		})
+		asJSON = c.Flags().Bool("json", false, "print it as JSON")
+		return c
 	}
-	switch {
-	case verb == "list" && name == "":
-		return listScripts(e, recording.ScriptStore{Dir: h.ScriptsDir()}, *asJSON)
-	case verb == "show" && name != "":
-		s, err := recording.ScriptStore{Dir: h.ScriptsDir()}.Load(name)
+	list := func(store recording.ScriptStore, asJSON bool, _ []string) error { return listScripts(e, store, asJSON) }
+	c := newShow("scripts", "list, show, run or delete the scripts", scriptsHelp, list)
+	show := newShow("show <name>", "show one", "", func(store recording.ScriptStore, asJSON bool, args []string) error {
+		s, err := store.Load(args[0])
 		if err != nil {
 			return err
 		}
-		if *asJSON {
-			return printIndentedJSON(e.Stdout, s)
-		}
-		_, err = fmt.Fprint(e.Stdout, sanitizeLines(s.String()))
-		return err
-	case verb == "delete" && name != "":
-		return recording.ScriptStore{Dir: h.ScriptsDir()}.Delete(name)
-	}
-	return usagef("write list, show <name>, delete <name> or run <name>")
+		return e.printResult(asJSON, s, func(w io.Writer) { fmt.Fprint(w, sanitizeLines(s.String())) })
+	})
+	remove := newCommand("delete <name>", "delete one", "", func(_ context.Context, args []string) error {
+		return withScripts(e, func(store recording.ScriptStore) error { return store.Delete(args[0]) })
+	})
+	show.ValidArgsFunction, remove.ValidArgsFunction = completeScripts(e), completeScripts(e)
+	c.AddCommand(newShow("list", "list them, as scripts alone does", "", list), show, remove, newRunScriptCommand(e))
+	return c
 }
 
-func listScripts(e *commandEnv, shelf recording.ScriptStore, asJSON bool) error {
-	names, err := shelf.Names()
+func listScripts(e *commandEnv, store recording.ScriptStore, asJSON bool) error {
+	names, err := store.Names()
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return printIndentedJSON(e.Stdout, names)
-	}
-	if len(names) == 0 {
+	if len(names) == 0 && !asJSON {
 		fmt.Fprintln(e.Stderr, `no script is saved; "clank sessions script" makes one of a run`)
 	}
-	for _, n := range names {
-		var line strings.Builder
-		line.WriteString(n)
-		if s, err := shelf.Load(n); err != nil {
-			line.WriteString("  (cannot be run: " + untrusted.CleanLine(err.Error(), 200) + ")")
-		} else {
-			for _, v := range s.Values {
-				line.WriteString("  " + v.Name + " = " + untrusted.CleanLine(v.Text, 40))
+	return e.printResult(asJSON, names, func(w io.Writer) {
+		for _, n := range names {
+			line := n
+			if s, err := store.Load(n); err != nil {
+				line += "  (cannot be run: " + untrusted.CleanLine(err.Error(), 200) + ")"
+			} else {
+				for _, v := range s.Values {
+					line += "  " + v.Name + " = " + untrusted.CleanLine(v.Text, 40)
+				}
 			}
+			fmt.Fprintln(w, line)
 		}
-		if _, err := fmt.Fprintln(e.Stdout, line.String()); err != nil {
-			return fmt.Errorf("list the scripts: %w", err)
-		}
-	}
-	return nil
+	})
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +16,8 @@ import (
 	"clank/internal/sqlite"
 	"clank/internal/untrusted"
 	"clank/sessions"
+
+	"github.com/spf13/cobra"
 )
 
 // findRuns returns where the runs are kept that a person means: a file or
@@ -45,38 +46,29 @@ func openRun(e *commandEnv, id string) (*recording.Recording, error) {
 	return recording.OpenRecording(found[len(found)-1])
 }
 
-const showIntro = `clank sessions show [flags] <id|file>
-
-Tells a run: each step with the time it took, what it cost, where the page was, and
+const showHelp = `Tells a run: each step with the time it took, what it cost, where the page was, and
 what the model said. Of a session it tells all runs. Of a task that was not recorded
 it tells the steps that the database has.`
 
-func (c sessionsCommand) showVerb(ctx context.Context, args []string) error {
-	e := c.Env
-	fs := newFlags("sessions show", showIntro)
-	asJSON := fs.Bool("json", false, "print it as JSON")
-	if err := e.parseFlags(fs, args, 1); err != nil {
-		return err
-	}
-	if len(fs.Rest) == 0 {
-		return usagef("say which run: its id, or an exported file")
-	}
-	accounts, err := readAccounts(ctx, e, fs.Rest[0])
-	if err != nil {
-		return err
-	}
-	if *asJSON {
-		return printIndentedJSON(e.Stdout, accounts)
-	}
-	for i, a := range accounts {
-		if i > 0 {
-			fmt.Fprintln(e.Stdout)
-		}
-		if err := printAccount(e.Stdout, a); err != nil {
+func newShowCommand(e *commandEnv) *cobra.Command {
+	var asJSON *bool
+	c := newCommand("show <id|file>", "tell a run, step by step", showHelp, func(ctx context.Context, args []string) error {
+		accounts, err := readAccounts(ctx, e, args[0])
+		if err != nil {
 			return err
 		}
-	}
-	return nil
+		return e.printResult(*asJSON, accounts, func(w io.Writer) {
+			for i, a := range accounts {
+				if i > 0 {
+					fmt.Fprintln(w)
+				}
+				writeAccount(w, a)
+			}
+		})
+	})
+	asJSON = c.Flags().Bool("json", false, "print it as JSON")
+	completeFiles(c, "")
+	return c
 }
 
 // readAccounts reads the runs that a person means, from their records or else from
@@ -143,40 +135,37 @@ func storedAccounts(ctx context.Context, h *server.Home, id string, notFound err
 	return list, nil
 }
 
-// printAccount writes an account for people. Pages and models have written much of it.
-func printAccount(w io.Writer, a recording.Report) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "run %s of session %s, %s, %s\n", a.Task.ID, a.Session, strings.Join(append([]string{a.Runtime}, a.Models...), " with "), a.Begun.Local().Format(time.DateTime))
-	fmt.Fprintf(&b, "asked: %s\n\n", untrusted.CleanLine(a.Task.Prompt, 1000))
+// writeAccount writes an account for people. Pages and models have written much of it.
+func writeAccount(w io.Writer, a recording.Report) {
+	fmt.Fprintf(w, "run %s of session %s, %s, %s\n", a.Task.ID, a.Session, strings.Join(append([]string{a.Runtime}, a.Models...), " with "), a.Begun.Local().Format(time.DateTime))
+	fmt.Fprintf(w, "asked: %s\n\n", untrusted.CleanLine(a.Task.Prompt, 1000))
 	for _, s := range a.Steps {
-		formatStep(&b, s)
+		writeStep(w, s)
 	}
-	b.WriteString("\n" + countedNoun(countActs(a.Steps), "step") + ", " + countedNoun(a.Usage.Calls, "call") + " of a model")
+	fmt.Fprintf(w, "\n%s, %s of a model", countNoun(countActs(a.Steps), "step"), countNoun(a.Usage.Calls, "call"))
 	if a.Usage.USD > 0 {
-		fmt.Fprintf(&b, ", $%.4f", a.Usage.USD)
+		fmt.Fprintf(w, ", $%.4f", a.Usage.USD)
 	}
 	if a.Millis > 0 {
-		b.WriteString(", " + formatSeconds(a.Millis))
+		fmt.Fprint(w, ", ", formatSeconds(a.Millis))
 	}
-	b.WriteByte('\n')
+	fmt.Fprintln(w)
 	for _, note := range []struct {
 		so   bool
 		text string
 	}{
 		{a.Ended != "", "it ended without an answer: " + untrusted.CleanLine(a.Ended, 1000)},
 		{a.Cut, "the record ends in the middle: the run still goes on, or the program ended"},
-		{a.Dropped > 0, "dropped to keep the record small: " + countedNoun(a.Dropped, "picture")},
+		{a.Dropped > 0, "dropped to keep the record small: " + countNoun(a.Dropped, "picture")},
 		{a.Bare, "it was not recorded; these are the steps that the database has"},
 	} {
 		if note.so {
-			b.WriteString(note.text + "\n")
+			fmt.Fprintln(w, note.text)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
-func formatStep(b *strings.Builder, s recording.ReportStep) {
+func writeStep(w io.Writer, s recording.ReportStep) {
 	took := ""
 	if s.Millis > 0 {
 		took = formatSeconds(s.Millis)
@@ -193,15 +182,15 @@ func formatStep(b *strings.Builder, s recording.ReportStep) {
 	case s.Limit != "":
 		label += " (" + s.Limit + ")"
 	}
-	fmt.Fprintf(b, "%4d  %8s  %s\n", s.N, took, label)
+	fmt.Fprintf(w, "%4d  %8s  %s\n", s.N, took, label)
 	const indent = "                "
 	if text := strings.TrimSpace(s.Text); text != "" && s.Kind != sessions.StepNotice {
 		for line := range strings.Lines(text) {
-			b.WriteString(indent + untrusted.CleanLine(strings.TrimSpace(line), 500) + "\n")
+			fmt.Fprintln(w, indent+untrusted.CleanLine(strings.TrimSpace(line), 500))
 		}
 	}
 	if s.Kind == sessions.StepAct && s.URL != "" {
-		b.WriteString(indent + "at " + untrusted.CleanLine(strings.TrimSpace(s.Title+" "+s.URL), 200) + "\n")
+		fmt.Fprintln(w, indent+"at "+untrusted.CleanLine(strings.TrimSpace(s.Title+" "+s.URL), 200))
 	}
 }
 
@@ -212,14 +201,6 @@ func countActs(steps []recording.ReportStep) (n int) {
 		}
 	}
 	return n
-}
-
-// countedNoun is a number with what it counts.
-func countedNoun(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return strconv.Itoa(n) + " " + what
 }
 
 func formatSeconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }

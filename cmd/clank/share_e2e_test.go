@@ -15,6 +15,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
@@ -70,7 +71,7 @@ func newShareFixture(t *testing.T) *shareFixture {
 	t.Cleanup(func() { d.Close() })
 	h := &shareFixture{Server: d, t: t, bot: d.CreateBot("clank", "secret"), eve: d.CreateAccount("eve", "of eve"), ada: d.CreateUser("ada"), bob: d.CreateUser("bob")}
 	h.guild = d.CreateGuild("home", h.bob)
-	for _, u := range []discordtest.User{h.bot.ShapeUser, h.eve.ShapeUser, h.ada} {
+	for _, u := range []discordtest.User{h.bot.User, h.eve.User, h.ada} {
 		d.AddMember(h.guild, u)
 	}
 	h.call, h.other = d.CreateVoiceChannel(h.guild, "call"), d.CreateVoiceChannel(h.guild, "other")
@@ -206,7 +207,7 @@ func (h *shareFixture) byLink(t *testing.T) {
 	h.RefuseStream("unauthorized")
 	h.call = h.other
 	h.JoinVoice(h.other, h.ada)
-	h.MoveVoice(h.other, h.bot.ShapeUser)
+	h.MoveVoice(h.other, h.bot.User)
 	moved := viewerLink.FindString(h.awaitNotice("The call has moved").Content)
 	if awaitPageState(t, tab, "ended"); moved == "" || moved == link {
 		t.Fatalf("the call is told %q, want another link where it has moved to", h.noticeTexts())
@@ -230,7 +231,7 @@ func (h *shareFixture) byGoLive(t *testing.T) {
 	h.command(h.room, h.ada, "clank share", nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	s, err := h.WaitStream(ctx, h.call, h.eve.ShapeUser)
+	s, err := h.WaitStream(ctx, h.call, h.eve.User)
 	if err != nil {
 		t.Fatalf("%v; the call is told %q", err, h.noticeTexts())
 	}
@@ -300,7 +301,7 @@ func newVisitorTab(t *testing.T) *page.Tab {
 func awaitAfterNavigation(t *testing.T, tab *page.Tab, expression string) {
 	t.Helper()
 	browsertest.Eventually(t, expression, func() bool {
-		got, err := tab.Act(testDeadline(t), page.Action{Kind: page.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
+		got, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
 		return err == nil && string(got.Value) == "true"
 	})
 }

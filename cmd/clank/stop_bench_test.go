@@ -153,7 +153,7 @@ func newServerFixture(tb testing.TB) *serverFixture {
 	r.bot = r.discord.CreateBot("clank", "secret")
 	r.ada = r.discord.CreateUser("ada")
 	r.guild = r.discord.CreateGuild("home", r.ada)
-	r.discord.AddMember(r.guild, r.bot.ShapeUser)
+	r.discord.AddMember(r.guild, r.bot.User)
 	r.room = r.discord.CreateChannel(r.guild, "general")
 
 	dir, _ := newTestHome(tb)

@@ -1,22 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"sync"
-	"text/tabwriter"
 	"time"
 
+	"clank/internal/server"
 	"clank/sessions/access"
+
+	"github.com/spf13/cobra"
 )
 
-const tokensIntro = `clank tokens add NAME [--for control|page] [--days N]
-clank tokens list
-clank tokens remove NAME
-
-Makes secrets for programs of yours: for the browser's control API and for MCP over
+const tokensHelp = `Makes secrets for programs of yours: for the browser's control API and for MCP over
 HTTP (control), or for the page and its API (page). A secret is printed once; what is
 kept is a digest. Commands of clank itself need none.
 
@@ -24,77 +23,74 @@ kept is a digest. Commands of clank itself need none.
 
 var tokenNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`) })
 
-// tokensCommand is the world as "clank tokens" sees it. All fields are needed.
-type tokensCommand struct {
-	Stdout, Stderr io.Writer
-	// TokenFile tells where the digests are kept. It is asked when the command line has been understood.
-	TokenFile func() (string, error)
+func newTokensCommand(e *commandEnv) *cobra.Command {
+	c := newCommand("tokens", "", tokensHelp, nil)
+	var scope string
+	var days int
+	add := newCommand("add <name>", "make a secret and print it", "", func(_ context.Context, args []string) error {
+		if scope != string(access.ScopeControl) && scope != string(access.ScopePage) {
+			return usagef("--for takes control or page, not %q", scope)
+		}
+		if days < 0 {
+			return usagef("--days takes a number from 0 up, not %d", days)
+		}
+		return withTokens(e, args, func(store *access.TokenStore) error {
+			secret, err := store.Issue(args[0], access.Scope(scope), time.Duration(days)*24*time.Hour)
+			if errors.Is(err, access.ErrTokenExists) {
+				err = fmt.Errorf("%w (clank tokens remove %s)", err, args[0])
+			}
+			if err == nil {
+				_, err = fmt.Fprintln(e.Stdout, secret)
+			}
+			return err
+		})
+	})
+	add.Flags().StringVar(&scope, "for", string(access.ScopeControl), "`WHAT` it opens: control or page")
+	add.Flags().IntVar(&days, "days", 0, "how many `DAYS` it holds; 0 is for ever")
+	completeChoices(add, "for", string(access.ScopeControl), string(access.ScopePage))
+	c.AddCommand(add, newCommand("list", "list them, without the secrets", "", func(context.Context, []string) error {
+		return withTokens(e, nil, func(store *access.TokenStore) error { return printTokens(e, store) })
+	}), newCommand("remove <name>", "make one invalid", "", func(_ context.Context, args []string) error {
+		return withTokens(e, args, func(store *access.TokenStore) error { return store.Remove(args[0]) })
+	}))
+	return c
 }
 
-// runArgs carries out args, which follow the words "clank tokens". Wrong use is a [usageError].
-func (c tokensCommand) runArgs(args []string) error {
-	scope, days := string(access.ScopeControl), 0
-	fs := newFlags("tokens", tokensIntro)
-	fs.StringVar(&scope, "for", scope, "what it opens: control or page")
-	fs.IntVar(&days, "days", 0, "how many `DAYS` it holds; 0 is for ever")
-	if err := fs.Read(c.Stdout, args, 2); err != nil {
-		return err
+// withTokens calls do with the store of the home. names are the names of secrets that the person gave.
+func withTokens(e *commandEnv, names []string, do func(*access.TokenStore) error) error {
+	for _, name := range names {
+		if !tokenNamePattern().MatchString(name) {
+			return usagef("%q is no name: give it one of letters, digits, dots, dashes and underscores", name)
+		}
 	}
-	if len(fs.Rest) == 0 {
-		return usagef("say what to do: clank tokens add NAME, list, or remove NAME")
-	}
-	file, err := c.TokenFile()
+	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
 		return err
 	}
-	store, err := access.OpenTokens(file, nil)
+	store, err := access.OpenTokens(h.TokenFile(), nil)
 	if err != nil {
 		return err
 	}
-	name := ""
-	if len(fs.Rest) > 1 {
-		name = fs.Rest[1]
-	}
-	switch what := fs.Rest[0]; {
-	case what == "list" && name == "":
-		return c.printTokens(store)
-	case what != "add" && what != "remove":
-		return usagef("tokens %s: it takes add NAME, list, or remove NAME", what)
-	case !tokenNamePattern().MatchString(name):
-		return usagef("tokens %s: give it a name of letters, digits, dots, dashes and underscores", what)
-	case what == "remove":
-		return store.Remove(name)
-	case days < 0 || scope != string(access.ScopeControl) && scope != string(access.ScopePage):
-		return usagef("tokens add: --for takes control or page, and --days a number from 0 up")
-	}
-	secret, err := store.Issue(name, access.Scope(scope), time.Duration(days)*24*time.Hour)
-	if errors.Is(err, access.ErrTokenExists) {
-		return fmt.Errorf("%w (clank tokens remove %s)", err, name)
-	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(c.Stdout, secret)
-	return nil
+	return do(store)
 }
 
-func (c tokensCommand) printTokens(store *access.TokenStore) error {
+func printTokens(e *commandEnv, store *access.TokenStore) error {
 	list, err := store.List()
 	if err != nil {
 		return err
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(c.Stderr, "There are none.")
+		fmt.Fprintln(e.Stderr, "There are none.")
 		return nil
 	}
-	w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tFOR\tMADE\tHOLDS UNTIL")
-	for _, t := range list {
-		until := "it is removed"
-		if !t.Expires.IsZero() {
-			until = t.Expires.Local().Format(time.DateTime)
+	return e.printResult(false, list, func(w io.Writer) {
+		fmt.Fprintln(w, "NAME\tFOR\tMADE\tHOLDS UNTIL")
+		for _, t := range list {
+			until := "it is removed"
+			if !t.Expires.IsZero() {
+				until = t.Expires.Local().Format(time.DateTime)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Name, t.Scope, t.Created.Local().Format(time.DateTime), until)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Name, t.Scope, t.Created.Local().Format(time.DateTime), until)
-	}
-	return w.Flush()
+	})
 }

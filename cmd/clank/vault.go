@@ -3,160 +3,154 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"clank/internal/server"
 	"clank/internal/vault"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
-const vaultIntro = `clank vault <command> [arguments]
-
-Keeps logins for pages. A model can have one filled in, and never sees the password.
-
-  add NAME --origin URL… --user NAME   keep a login; the password is asked for, or read from stdin
-  list                                 what is kept, without secrets
-  show NAME                            one entry, without secrets
-  remove NAME                          forget one
-  test NAME                            can it be decrypted, and would a page of --origin get it
-  status                               where the vault and its key are
-  rekey                                encrypt everything anew with a new key
+const vaultHelp = `Keeps logins for pages. A model can have one filled in, and never sees the password.
 
 An origin is scheme, host and port, such as https://shop.example; http only for hosts of this
 machine. Without --for-user and --for-role an entry serves this terminal and the dashboard alone.`
 
-// vaultFlags are those of "clank vault".
-type vaultFlags struct {
-	origins, users, roles stringListFlag
-	user                  string
-	totp, noPassword      bool
-	json                  bool
-}
-
-// stringListFlag is a flag that may be given several times.
-type stringListFlag []string
-
-func (l *stringListFlag) String() string     { return strings.Join(*l, ",") }
-func (l *stringListFlag) Set(s string) error { *l = append(*l, s); return nil }
-
-// vaultCommand is the world as "clank vault" sees it. All fields are needed.
-type vaultCommand struct {
-	Stdin          *os.File
-	Stdout, Stderr io.Writer
-	// VaultOptions tells where the vault and its key are. It is asked when the command line has been understood.
-	VaultOptions func() (vault.Options, error)
-}
-
-// vaultSubcommand is one thing that can be done.
-type vaultSubcommand struct {
-	named bool // it takes the name of an entry
-	run   func(c vaultCommand, ctx context.Context, o vault.Options, f vaultFlags, name string) error
-}
-
-var vaultSubcommands = map[string]vaultSubcommand{
-	"add":    {true, vaultCommand.addEntry},
-	"list":   {false, vaultCommand.listEntries},
-	"show":   {true, vaultCommand.showEntry},
-	"remove": {true, vaultCommand.removeEntry},
-	"test":   {true, vaultCommand.testEntry},
-	"status": {false, vaultCommand.printStatus},
-	"rekey":  {false, vaultCommand.rekeyVault},
-}
-
-// runArgs carries out args, which follow the words "clank vault". Wrong use is a [usageError].
-func (c vaultCommand) runArgs(ctx context.Context, args []string) error {
-	var f vaultFlags
-	fs := newFlags("vault", vaultIntro)
-	fs.Var(&f.origins, "origin", "`URL` of a page that the login is for; may be given several times")
-	fs.StringVar(&f.user, "user", "", "user `NAME` of the login")
-	fs.Var(&f.users, "for-user", "`ID` of a person who may use it from Discord; may be given several times")
-	fs.Var(&f.roles, "for-role", "`ID` of a role whose people may; may be given several times")
-	fs.BoolVar(&f.totp, "totp", false, "also ask for the one-time code's otpauth:// address or secret")
-	fs.BoolVar(&f.noPassword, "no-password", false, "keep the one-time code alone")
-	fs.BoolVar(&f.json, "json", false, "print JSON")
-	if err := fs.Read(c.Stdout, args, 2); err != nil {
-		return err
+// vaultOptions tells where the vault and its key are.
+func vaultOptions(e *commandEnv) (vault.Options, error) {
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		return vault.Options{}, err
 	}
-	if len(fs.Rest) == 0 {
-		return usagef("say what to do: add, list, show, remove, test, status or rekey")
-	}
-	v, ok := vaultSubcommands[fs.Rest[0]]
-	name := ""
-	switch {
-	case !ok:
-		return usagef("there is no command %q", fs.Rest[0])
-	case v.named && len(fs.Rest) < 2:
-		return usagef("name the entry: clank vault %s NAME", fs.Rest[0])
-	case !v.named && len(fs.Rest) > 1:
-		return usagef("unexpected argument %q", fs.Rest[1])
-	case v.named:
-		name = fs.Rest[1]
-	}
-	opts, err := c.VaultOptions()
+	return server.VaultOptions(e.Getenv, h)
+}
+
+// withVault opens the vault for do.
+func withVault(ctx context.Context, e *commandEnv, do func(*vault.Vault) error) error {
+	o, err := vaultOptions(e)
 	if err != nil {
 		return err
-	}
-	return v.run(c, ctx, opts, f, name)
-}
-
-func (c vaultCommand) addEntry(ctx context.Context, o vault.Options, f vaultFlags, name string) error {
-	if len(f.origins) == 0 {
-		return usagef("say where the login is for: --origin https://shop.example")
-	}
-	for _, text := range f.origins {
-		if _, err := vault.ParseOrigin(text); err != nil {
-			return usagef("%v", err)
-		}
 	}
 	v, err := vault.Open(ctx, o)
 	if err != nil {
 		return err
 	}
-	n := vault.NewEntry{Name: name, Origins: f.origins, Username: f.user, Users: f.users, Roles: f.roles}
-	in := secretReader{in: c.Stdin, err: c.Stderr}
-	if !f.noPassword {
-		if n.Password, err = in.readSecret("Password: "); err != nil {
+	return do(v)
+}
+
+func newVaultCommand(e *commandEnv) *cobra.Command {
+	c := newCommand("vault", "", vaultHelp, nil)
+	newShow := func(use, short string, run func(ctx context.Context, asJSON bool, args []string) error) *cobra.Command {
+		var asJSON *bool
+		c := newCommand(use, short, "", func(ctx context.Context, args []string) error { return run(ctx, *asJSON, args) })
+		asJSON = c.Flags().Bool("json", false, "print JSON")
+		return c
+	}
+	var tryAt []string
+	test := newCommand("test <name>", "can it be decrypted, and would a page of --origin get it", "", func(ctx context.Context, args []string) error {
+		return withVault(ctx, e, func(v *vault.Vault) error { return testVaultEntry(ctx, e, v, args[0], tryAt) })
+	})
+	test.Flags().StringArrayVar(&tryAt, "origin", nil, "`URL` of a page; may be given several times")
+	c.AddCommand(newVaultAddCommand(e), test,
+		newShow("list", "what is kept, without secrets", func(ctx context.Context, asJSON bool, _ []string) error {
+			return withVault(ctx, e, func(v *vault.Vault) error { return listVaultEntries(ctx, e, v, asJSON) })
+		}),
+		newShow("show <name>", "one entry, without secrets", func(ctx context.Context, asJSON bool, args []string) error {
+			return withVault(ctx, e, func(v *vault.Vault) error { return showVaultEntry(ctx, e, v, args[0], asJSON) })
+		}),
+		newCommand("remove <name>", "forget one", "", func(ctx context.Context, args []string) error {
+			return withVault(ctx, e, func(v *vault.Vault) error {
+				err := v.Remove(ctx, args[0])
+				if err == nil {
+					fmt.Fprintf(e.Stderr, "%s is forgotten\n", args[0])
+				}
+				return err
+			})
+		}),
+		newShow("status", "where the vault and its key are", func(ctx context.Context, asJSON bool, _ []string) error {
+			return printVaultStatus(ctx, e, asJSON)
+		}),
+		newShow("rekey", "encrypt everything anew with a new key", func(ctx context.Context, asJSON bool, _ []string) error {
+			if err := withVault(ctx, e, func(v *vault.Vault) error { return v.Rekey(ctx) }); err != nil {
+				return err
+			}
+			return printVaultStatus(ctx, e, asJSON)
+		}))
+	return c
+}
+
+func newVaultAddCommand(e *commandEnv) *cobra.Command {
+	var n vault.NewEntry
+	var totp, noPassword bool
+	c := newCommand("add <name>", "keep a login; the password is asked for, or read from stdin", "", func(ctx context.Context, args []string) error {
+		n.Name = args[0]
+		return addVaultEntry(ctx, e, n, totp, noPassword)
+	})
+	fs := c.Flags()
+	fs.StringArrayVar(&n.Origins, "origin", nil, "`URL` of a page that the login is for; may be given several times")
+	fs.StringVar(&n.Username, "user", "", "user `NAME` of the login")
+	fs.StringArrayVar(&n.Users, "for-user", nil, "`ID` of a person who may use it from Discord; may be given several times")
+	fs.StringArrayVar(&n.Roles, "for-role", nil, "`ID` of a role whose people may; may be given several times")
+	fs.BoolVar(&totp, "totp", false, "also ask for the one-time code's otpauth:// address or secret")
+	fs.BoolVar(&noPassword, "no-password", false, "keep the one-time code alone")
+	return c
+}
+
+func addVaultEntry(ctx context.Context, e *commandEnv, n vault.NewEntry, totp, noPassword bool) error {
+	if len(n.Origins) == 0 {
+		return usagef("say where the login is for: --origin https://shop.example")
+	}
+	var shown []string
+	for _, text := range n.Origins {
+		origin, err := vault.ParseOrigin(text)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		shown = append(shown, vault.DisplayOrigin(origin))
+	}
+	return withVault(ctx, e, func(v *vault.Vault) (err error) {
+		in := secretReader{in: e.Stdin, err: e.Stderr}
+		if !noPassword {
+			if n.Password, err = in.readSecret("Password: "); err != nil {
+				return err
+			}
+		}
+		if totp || noPassword {
+			if n.TOTP, err = in.readSecret("otpauth:// address or secret: "); err != nil {
+				return err
+			}
+		}
+		if err := v.Put(ctx, n); err != nil {
 			return err
 		}
-	}
-	if f.totp || f.noPassword {
-		if n.TOTP, err = in.readSecret("otpauth:// address or secret: "); err != nil {
-			return err
+		for _, origin := range shown {
+			fmt.Fprintf(e.Stderr, "%s is kept for %s\n", n.Name, origin)
 		}
-	}
-	if err := v.Put(ctx, n); err != nil {
-		return err
-	}
-	for _, text := range f.origins {
-		if origin, err := vault.ParseOrigin(text); err == nil {
-			fmt.Fprintf(c.Stderr, "%s is kept for %s\n", name, vault.DisplayOrigin(origin))
+		if s, err := v.Status(ctx); err == nil && s.KeyringError != "" {
+			fmt.Fprintf(e.Stderr, "its key lies in %s, because the keyring cannot be used: %s\n", s.KeyFile, s.KeyringError)
 		}
-	}
-	if s, err := v.Status(ctx); err == nil && s.KeyringError != "" {
-		fmt.Fprintf(c.Stderr, "its key lies in %s, because the keyring cannot be used: %s\n", s.KeyFile, s.KeyringError)
-	}
-	return nil
+		return nil
+	})
 }
 
 // secretReader reads secrets: without showing them from a terminal, otherwise line by line.
 type secretReader struct {
-	in    *os.File
+	in    io.Reader
 	err   io.Writer
 	lines *bufio.Reader
 }
 
 func (s *secretReader) readSecret(prompt string) (string, error) {
-	if term.IsTerminal(int(s.in.Fd())) {
+	if f, ok := s.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprint(s.err, prompt)
-		text, err := term.ReadPassword(int(s.in.Fd()))
+		text, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(s.err)
 		if err != nil {
 			return "", fmt.Errorf("read from the terminal: %w", err)
@@ -173,35 +167,21 @@ func (s *secretReader) readSecret(prompt string) (string, error) {
 	return strings.TrimRight(text, "\r\n"), nil
 }
 
-func (c vaultCommand) listEntries(ctx context.Context, o vault.Options, f vaultFlags, _ string) error {
-	v, err := vault.Open(ctx, o)
-	if err != nil {
-		return err
-	}
+func listVaultEntries(ctx context.Context, e *commandEnv, v *vault.Vault, asJSON bool) error {
 	entries, err := v.Entries(ctx)
 	if err != nil {
 		return err
 	}
-	if f.json {
-		return printVaultJSON(c.Stdout, entries)
-	}
-	if len(entries) == 0 {
-		fmt.Fprintln(c.Stderr, "the vault is empty")
+	if len(entries) == 0 && !asJSON {
+		fmt.Fprintln(e.Stderr, "the vault is empty")
 		return nil
 	}
-	w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tUSER\tHOLDS\tORIGINS\tFOR")
-	for _, entry := range entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", entry.Name, entry.Username, entryContents(entry), formatOrigins(entry.Origins), entryUsers(entry))
-	}
-	return w.Flush()
-}
-
-func printVaultJSON(w io.Writer, value any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(value)
+	return e.printResult(asJSON, entries, func(w io.Writer) {
+		fmt.Fprintln(w, "NAME\tUSER\tHOLDS\tORIGINS\tFOR")
+		for _, entry := range entries {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", entry.Name, entry.Username, entryContents(entry), formatOrigins(entry.Origins), entryUsers(entry))
+		}
+	})
 }
 
 // formatOrigins are origins as a person reads them.
@@ -247,54 +227,32 @@ func findVaultEntry(ctx context.Context, v *vault.Vault, name string) (vault.Ent
 	return entries[i], nil
 }
 
-func (c vaultCommand) showEntry(ctx context.Context, o vault.Options, f vaultFlags, name string) error {
-	v, err := vault.Open(ctx, o)
-	if err != nil {
-		return err
-	}
+func showVaultEntry(ctx context.Context, e *commandEnv, v *vault.Vault, name string, asJSON bool) error {
 	entry, err := findVaultEntry(ctx, v, name)
 	if err != nil {
 		return err
 	}
-	if f.json {
-		return printVaultJSON(c.Stdout, entry)
-	}
-	_, err = fmt.Fprintf(c.Stdout, "name     %s\nuser     %s\nholds    %s\norigins  %s\nfor      %s\n", entry.Name, entry.Username, entryContents(entry), formatOrigins(entry.Origins), entryUsers(entry))
-	return err
+	return e.printResult(asJSON, entry, func(w io.Writer) {
+		fmt.Fprintf(w, "name\t%s\nuser\t%s\nholds\t%s\norigins\t%s\nfor\t%s\n", entry.Name, entry.Username, entryContents(entry), formatOrigins(entry.Origins), entryUsers(entry))
+	})
 }
 
-func (c vaultCommand) removeEntry(ctx context.Context, o vault.Options, _ vaultFlags, name string) error {
-	v, err := vault.Open(ctx, o)
-	if err != nil {
-		return err
-	}
-	if err := v.Remove(ctx, name); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.Stderr, "%s is forgotten\n", name)
-	return nil
-}
-
-// testEntry decrypts an entry for its origins, or for those given, and shows nothing of it.
-func (c vaultCommand) testEntry(ctx context.Context, o vault.Options, f vaultFlags, name string) error {
-	v, err := vault.Open(ctx, o)
-	if err != nil {
-		return err
-	}
+// testVaultEntry decrypts an entry for its origins, or for those in others, and shows nothing of it.
+func testVaultEntry(ctx context.Context, e *commandEnv, v *vault.Vault, name string, others []string) error {
 	entry, err := findVaultEntry(ctx, v, name)
 	if err != nil {
 		return err
 	}
 	origins := entry.Origins
-	if len(f.origins) > 0 {
+	if len(others) > 0 {
 		origins = nil
-		for _, text := range f.origins {
-			origin, err := vault.ParseOrigin(text)
-			if err != nil {
-				return err
-			}
-			origins = append(origins, origin)
+	}
+	for _, text := range others {
+		origin, err := vault.ParseOrigin(text)
+		if err != nil {
+			return err
 		}
+		origins = append(origins, origin)
 	}
 	for _, origin := range origins {
 		secret, err := v.Reveal(ctx, name, origin)
@@ -304,40 +262,31 @@ func (c vaultCommand) testEntry(ctx context.Context, o vault.Options, f vaultFla
 		if entry.HasTOTP && secret.Code(time.Now()) == "" {
 			return fmt.Errorf("%s makes no one-time code", name)
 		}
-		fmt.Fprintf(c.Stdout, "%s opens for %s\n", name, vault.DisplayOrigin(origin))
+		fmt.Fprintf(e.Stdout, "%s opens for %s\n", name, vault.DisplayOrigin(origin))
 	}
 	return nil
 }
 
-func (c vaultCommand) printStatus(ctx context.Context, o vault.Options, f vaultFlags, _ string) error {
-	s, err := vault.Inspect(ctx, o)
-	if f.json {
-		return errors.Join(err, printVaultJSON(c.Stdout, s))
-	}
-	fmt.Fprintf(c.Stdout, "vault    %s, %d entries\n", s.Path, s.Entries)
-	switch {
-	case s.Key == "environment":
-		fmt.Fprintf(c.Stdout, "key      %s\n", o.KeySource)
-	case s.Key == "keyring":
-		fmt.Fprintf(c.Stdout, "key      in the keyring of the operating system\n")
-	case s.Key == "file":
-		fmt.Fprintf(c.Stdout, "key      %s: whoever can read it and the vault has the passwords\n", s.KeyFile)
-	case err == nil:
-		fmt.Fprintf(c.Stdout, "key      none yet; it is made with the first entry\n")
-	}
-	if s.KeyringError != "" {
-		fmt.Fprintf(c.Stdout, "keyring  not used: %s\n", s.KeyringError)
-	}
-	return err
-}
-
-func (c vaultCommand) rekeyVault(ctx context.Context, o vault.Options, f vaultFlags, _ string) error {
-	v, err := vault.Open(ctx, o)
+func printVaultStatus(ctx context.Context, e *commandEnv, asJSON bool) error {
+	o, err := vaultOptions(e)
 	if err != nil {
 		return err
 	}
-	if err := v.Rekey(ctx); err != nil {
-		return err
-	}
-	return c.printStatus(ctx, o, f, "")
+	s, err := vault.Inspect(ctx, o)
+	return errors.Join(err, e.printResult(asJSON, s, func(w io.Writer) {
+		fmt.Fprintf(w, "vault\t%s, %d entries\n", s.Path, s.Entries)
+		switch {
+		case s.Key == "environment":
+			fmt.Fprintf(w, "key\t%s\n", o.KeySource)
+		case s.Key == "keyring":
+			fmt.Fprintf(w, "key\tin the keyring of the operating system\n")
+		case s.Key == "file":
+			fmt.Fprintf(w, "key\t%s: whoever can read it and the vault has the passwords\n", s.KeyFile)
+		case err == nil:
+			fmt.Fprintf(w, "key\tnone yet; it is made with the first entry\n")
+		}
+		if s.KeyringError != "" {
+			fmt.Fprintf(w, "keyring\tnot used: %s\n", s.KeyringError)
+		}
+	}))
 }

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"clank/cancel"
@@ -13,51 +12,38 @@ import (
 	"clank/internal/sqlite"
 	"clank/internal/watches"
 	"clank/sessions"
+
+	"github.com/spf13/cobra"
 )
 
-const watchesIntro = `clank watches [flags]
-clank watches add <url> [--below N|--above N|--says TEXT|--when WORDS] [flags]
-clank watches end <id>
-
-Lists the pages that are watched, newest first, with what their owners were told last;
+const watchesHelp = `Lists the pages that are watched, newest first, with what their owners were told last;
 or begins or ends a watch. Pages are looked at as long as "clank serve" runs.
 
   clank watches add https://shop.example/lamp --below 20
   clank watches add https://example.com/news --every 60`
 
-// watchesVerb carries out args, which follow the words "clank watches".
-func watchesVerb(ctx context.Context, e *commandEnv, args []string) error {
-	if len(args) > 0 && args[0] == "add" {
-		return addWatchVerb(ctx, e, args[1:])
-	}
-	fs := newFlags("watches", watchesIntro)
-	asJSON := fs.Bool("json", false, "print them as JSON")
-	all := fs.Bool("all", false, "those that have ended as well")
-	if err := e.parseFlags(fs, args, 2); err != nil {
-		return err
-	}
-	switch rest := fs.Rest; {
-	case len(rest) == 2 && rest[0] == "end":
-		return endWatchVerb(ctx, e, rest[1])
-	case len(rest) > 0:
-		return usagef("write add <url> or end <id>, or nothing to list the watches")
-	}
-	list, err := listWatches(ctx, e, *all)
-	if err != nil {
-		return err
-	}
-	if *asJSON {
-		return printIndentedJSON(e.Stdout, list)
-	}
-	if len(list) == 0 {
-		fmt.Fprintln(e.Stderr, "no page is watched")
-		return nil
-	}
-	return printWatches(e, list)
+func newWatchesCommand(e *commandEnv) *cobra.Command {
+	var all, asJSON *bool
+	c := newCommand("watches", "", watchesHelp, func(ctx context.Context, _ []string) error {
+		list, err := listWatches(ctx, e, *all)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 && !*asJSON {
+			fmt.Fprintln(e.Stderr, "no page is watched")
+			return nil
+		}
+		return e.printResult(*asJSON, list, func(w io.Writer) { writeWatches(w, list) })
+	})
+	asJSON = c.Flags().Bool("json", false, "print them as JSON")
+	all = c.Flags().Bool("all", false, "those that have ended as well")
+	c.AddCommand(newAddWatchCommand(e), newCommand("end <id>", "end a watch", "", func(ctx context.Context, args []string) error {
+		return endWatch(ctx, e, args[0])
+	}))
+	return c
 }
 
-func printWatches(e *commandEnv, list []api.WatchView) error {
-	w := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+func writeWatches(w io.Writer, list []api.WatchView) {
 	fmt.Fprintln(w, "ID\tSTATE\tNEXT LOOK\tPAGE\tWAITS FOR\tLAST NEWS")
 	for _, v := range list {
 		next, last := "-", "-"
@@ -69,45 +55,40 @@ func printWatches(e *commandEnv, list []api.WatchView) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", v.ID, v.State, next, clipLine(v.URL, 60), clipLine(v.What, 60), last)
 	}
-	return w.Flush()
 }
 
-// addWatchVerb begins a watch in the server, which looks at the page once at once.
-func addWatchVerb(ctx context.Context, e *commandEnv, args []string) error {
-	fs := newFlags("watches add", watchesIntro)
-	below := fs.Float64("below", 0, "tell when the price is below `N`")
-	above := fs.Float64("above", 0, "tell when the number is above `N`")
-	says := fs.String("says", "", "tell when this `TEXT` is on the page")
-	when := fs.String("when", "", "tell when a model says that these `WORDS` are true of the page")
-	near := fs.String("near", "", "take the number beside these `WORDS`")
-	every := fs.Int("every", 0, "look every `N` minutes (the setting says otherwise)")
-	days := fs.Int("days", 0, "end after `N` days (the setting says otherwise)")
-	if err := e.parseFlags(fs, args, 1); err != nil {
-		return err
-	}
-	if len(fs.Rest) == 0 {
-		return usagef("say which page, by its address")
-	}
-	req := api.WatchRequest{URL: fs.Rest[0], Near: *near, Every: *every, Days: *days, Origin: sessions.FromTerminal}
-	chosen := 0
-	fs.Visit(func(f *flag.Flag) {
-		switch f.Name {
-		case "below":
-			req.Kind, req.Number = watches.KindBelow, *below
-		case "above":
-			req.Kind, req.Number = watches.KindAbove, *above
-		case "says":
-			req.Kind, req.Text = watches.KindContains, *says
-		case "when":
-			req.Kind, req.What = watches.KindJudged, *when
-		default:
-			return
+// newAddWatchCommand begins a watch in the server, which looks at the page once at once.
+func newAddWatchCommand(e *commandEnv) *cobra.Command {
+	req := api.WatchRequest{Origin: sessions.FromTerminal}
+	var below, above float64
+	c := newCommand("add <url>", "begin a watch", "", nil)
+	fs := c.Flags()
+	fs.Float64Var(&below, "below", 0, "tell when the price is below `N`")
+	fs.Float64Var(&above, "above", 0, "tell when the number is above `N`")
+	fs.StringVar(&req.Text, "says", "", "tell when this `TEXT` is on the page")
+	fs.StringVar(&req.What, "when", "", "tell when a model says that these `WORDS` are true of the page")
+	fs.StringVar(&req.Near, "near", "", "take the number beside these `WORDS`")
+	fs.IntVar(&req.Every, "every", 0, "look every `N` minutes (the setting says otherwise)")
+	fs.IntVar(&req.Days, "days", 0, "end after `N` days (the setting says otherwise)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		req.URL = args[0]
+		chosen := 0
+		for name, kind := range map[string]watches.Kind{"below": watches.KindBelow, "above": watches.KindAbove, "says": watches.KindContains, "when": watches.KindJudged} {
+			if fs.Changed(name) {
+				req.Kind = kind
+				chosen++
+			}
 		}
-		chosen++
-	})
-	if chosen > 1 {
-		return usagef("a watch waits for one thing: give one of --below, --above, --says and --when")
+		if chosen > 1 {
+			return usagef("a watch waits for one thing: give one of --below, --above, --says and --when")
+		}
+		req.Number = below + above // one of them, or none
+		return addWatch(c.Context(), e, req)
 	}
+	return c
+}
+
+func addWatch(ctx context.Context, e *commandEnv, req api.WatchRequest) error {
 	c, err := requireServer(e, "pages are looked at as long as that runs")
 	if err != nil {
 		return err
@@ -145,7 +126,7 @@ func listWatches(ctx context.Context, e *commandEnv, all bool) ([]api.WatchView,
 	return out, err
 }
 
-func endWatchVerb(ctx context.Context, e *commandEnv, id string) error {
+func endWatch(ctx context.Context, e *commandEnv, id string) error {
 	var ended api.WatchView
 	err := withServerOrDatabase(ctx, e, func(c *api.Client) (err error) {
 		ended, err = c.EndWatch(ctx, id)

@@ -22,14 +22,7 @@ import (
 // openTestApp is the whole program but its doors, which may reach the hosts given.
 func openTestApp(t *testing.T, hosts ...string) *server.Server {
 	t.Helper()
-	e, _, _ := testEnv(t)
-	getenv := e.Getenv
-	e.Getenv = func(name string) string {
-		if name == server.AllowedHostsEnv {
-			return strings.Join(hosts, " ")
-		}
-		return getenv(name)
-	}
+	e := newTestEnv(t, map[string]string{server.AllowedHostsEnv: strings.Join(hosts, " ")})
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
 		t.Fatal(err)

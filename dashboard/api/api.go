@@ -24,6 +24,7 @@ type TaskRequest struct {
 	MaxSteps  int                 `json:"max_steps,omitempty"`
 	Headed    bool                `json:"headed,omitempty"`
 	Origin    sessions.OriginKind `json:"origin,omitempty"` // dashboard (the default) or terminal
+	Typed     bool                `json:"typed,omitempty"`  // a person typed the prompt, see [sessions.Task]
 	Allow     []string            `json:"allow,omitempty"`  // classes of actions that need no question, see [sessions.Task]
 	Asks      bool                `json:"asks,omitempty"`   // whoever follows the task answers its questions
 }

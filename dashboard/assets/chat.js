@@ -176,7 +176,7 @@ async function post(text) {
   if (await tell(text)) return;
   const from = current;
   const session = sessions.find((s) => s.id === current);
-  const answer = await api("POST", "/api/tasks", { prompt: text, session_id: session?.state === "closed" ? "" : current });
+  const answer = await api("POST", "/api/tasks", { prompt: text, typed: true, session_id: session?.state === "closed" ? "" : current });
   if (answer.stopped) return say(answer.stopped.length ? "Stopped." : "Nothing is running right now.");
   if (from !== current) return refresh(); // another session was chosen meanwhile: stay there
   if (session?.state === "closed") await choose("");

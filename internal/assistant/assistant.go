@@ -94,6 +94,8 @@ type Turn struct {
 	Origin sessions.Origin
 	Lines  []ChatLine
 
+	Typed bool // a person typed the last line; it was not spoken
+
 	// Style is how the answer is to be put, told to the model beside what it always is told; empty is as one writes in a chat.
 	Style string
 

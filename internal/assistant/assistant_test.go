@@ -576,3 +576,24 @@ func TestWithoutAModelFailuresAreTold(t *testing.T) {
 		t.Errorf("error = %v, want the line is full", err)
 	}
 }
+
+func TestOnlyWhatAPersonTypedCountsAsTyped(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		model  *scripted
+		typed  bool
+		wanted bool
+	}{
+		{"typed, and no model in between", nil, true, true},
+		{"spoken", nil, false, false},
+		{"a model's query for what was typed", &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"click \"Buy now\""}`), says("ok")}}, true, false},
+	} {
+		ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "ok"})
+		said := turn(`click "Buy now"`)
+		said.Typed = tt.typed
+		reply(t, newBrain(tt.model, ts), said)
+		if len(ts.ran) != 1 || ts.ran[0].Typed != tt.wanted {
+			t.Errorf("%s: ran %+v, want one task, typed: %v", tt.name, ts.ran, tt.wanted)
+		}
+	}
+}

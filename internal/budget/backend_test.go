@@ -231,3 +231,27 @@ func TestAConsumerThatLeavesLetsGoOfTheTime(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatWasFoundSoFarIsWhatWasLastSaidAndRead(t *testing.T) {
+	b := newBench(nil)
+	spent := &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent"}
+	think := func(text string) sessions.Step {
+		return sessions.Step{Kind: sessions.StepThink, Label: "think", Text: text}
+	}
+	failed := act("gone", "an error page")
+	failed.Failed = true
+	silent := act("here", "")
+	notice := sessions.Step{Kind: sessions.StepNotice, Label: "notice", Text: "a notice"}
+	steps, err := b.work(t.Context(), script(spent, think("old thought"), think("Anna is a lamp."), think(""), act("1", "29 €"), act("2", "39 €"), silent, failed, notice))
+	answer := last(t, steps, err)
+	for _, want := range []string{"Anna is a lamp.", "39 €"} {
+		if !strings.Contains(answer.Text, want) {
+			t.Errorf("the answer so far lacks %q: %s", want, answer.Text)
+		}
+	}
+	for _, no := range []string{"old thought", "29 €", "an error page", "a notice"} {
+		if strings.Contains(answer.Text, no) {
+			t.Errorf("the answer so far has %q: %s", no, answer.Text)
+		}
+	}
+}

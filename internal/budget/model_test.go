@@ -105,14 +105,16 @@ func TestWhatAFailedCallTookIsNeverLessThanItMayHaveBeen(t *testing.T) {
 		most  bool // it counts as estimated
 		none  bool // it took nothing
 	}{
-		"refused by the vendor":    {err: refused(llm.ErrRateLimited), state: budget.StateSettled, none: true},
-		"never reached the vendor": {err: &llm.Error{Kind: llm.ErrUnavailable, Err: &net.OpError{Op: "dial", Err: errors.New("refused")}}, state: budget.StateSettled, none: true},
-		"cut off":                  {err: &llm.Error{Kind: llm.ErrCutOff, Status: 200}, state: budget.StateEstimated, most: true},
-		"timed out":                {err: refused(llm.ErrTimeout), state: budget.StateEstimated, most: true},
-		"cut off with a part told": {usage: llm.Usage{InputTokens: 1}, err: refused(llm.ErrCutOff), state: budget.StateEstimated, most: true},
-		"an unknown failure":       {err: errors.New("boom"), state: budget.StateEstimated, most: true},
-		"answered without a count": {state: budget.StateEstimated, most: true},
-		"more than was estimated":  {usage: told, state: budget.StateSettled},
+		"refused by the vendor":     {err: refused(llm.ErrRateLimited), state: budget.StateSettled, none: true},
+		"never reached the vendor":  {err: &llm.Error{Kind: llm.ErrUnavailable, Err: &net.OpError{Op: "dial", Err: errors.New("refused")}}, state: budget.StateSettled, none: true},
+		"cut off":                   {err: &llm.Error{Kind: llm.ErrCutOff, Status: 200}, state: budget.StateEstimated, most: true},
+		"timed out":                 {err: refused(llm.ErrTimeout), state: budget.StateEstimated, most: true},
+		"refused, with a part told": {usage: llm.Usage{InputTokens: 1}, err: refused(llm.ErrRateLimited), state: budget.StateEstimated, most: true},
+		"refused, with a cost told": {usage: llm.Usage{USD: 0.5}, err: refused(llm.ErrRateLimited), state: budget.StateEstimated, most: true},
+		"cut off with a part told":  {usage: llm.Usage{InputTokens: 1}, err: refused(llm.ErrCutOff), state: budget.StateEstimated, most: true},
+		"an unknown failure":        {err: errors.New("boom"), state: budget.StateEstimated, most: true},
+		"answered without a count":  {state: budget.StateEstimated, most: true},
+		"more than was estimated":   {usage: told, state: budget.StateSettled},
 	}
 	for name, tt := range tests {
 		b := newBench(nil)
@@ -364,6 +366,9 @@ func TestEstimatesGrowWithWhatIsSent(t *testing.T) {
 		"text":           part(llm.Part{Text: long}),
 		"system":         {MaxTokens: 10, System: long},
 		"tool":           {MaxTokens: 10, Tools: []llm.Tool{{Name: "a", Description: long}}},
+		"tool's name":    {MaxTokens: 10, Tools: []llm.Tool{{Name: long}}},
+		"tool's schema":  {MaxTokens: 10, Tools: []llm.Tool{{Name: "a", Schema: []byte(long)}}},
+		"many tools":     {MaxTokens: 10, Tools: make([]llm.Tool, 700)},
 		"call":           part(llm.Part{Call: &llm.ToolCall{Input: []byte(long)}}),
 		"result":         part(llm.Part{Result: &llm.ToolResult{Text: long}}),
 		"opaque":         part(llm.Part{Opaque: &llm.Opaque{Data: []byte(long)}}),

@@ -47,7 +47,7 @@ func (k *Approver) approveClasses(q sessions.Question, question approval.Questio
 		switch rule := k.Approvals.Rule(class); {
 		case rule == approval.RuleAllow:
 		case rule == approval.RuleRefuse:
-		case slices.Contains(t.Allow, string(class)), q.Literal && ownWordsSuffice(t.Origin, class), k.Approvals.Granted(question.Session, class, question.Origin):
+		case slices.Contains(t.Allow, string(class)), q.Literal && ownWordsSuffice(t, class), k.Approvals.Granted(question.Session, class, question.Origin):
 			continue
 		}
 		answer, err := put(question)
@@ -73,11 +73,17 @@ func orderClasses(classes []string) []approval.Class {
 	return slices.Compact(all)
 }
 
-// ownWordsSuffice reports whether steps that a person wrote themselves, word for word,
-// are their consent already. Among others it is not for what cannot be taken back:
-// there the others may have a say.
-func ownWordsSuffice(o sessions.Origin, c approval.Class) bool {
-	return o.Guild == "" || slices.Contains([]approval.Class{approval.ClassSubmit, approval.ClassSend, approval.ClassLeave}, c)
+// ownWordsSuffice reports whether the words of a task, followed to the letter, are a person's consent already. They are only if
+// the person typed them. Among others they are not for what cannot be taken back: there the others may have a say. A kept
+// login is the operator's, so they are for it only at the operator's own doors.
+func ownWordsSuffice(t sessions.Task, c approval.Class) bool {
+	switch {
+	case !t.Typed:
+		return false
+	case c == approval.ClassLogin && t.Origin.Kind != sessions.FromTerminal && t.Origin.Kind != sessions.FromDashboard:
+		return false
+	}
+	return t.Origin.Guild == "" || slices.Contains([]approval.Class{approval.ClassSubmit, approval.ClassSend, approval.ClassLeave}, c)
 }
 
 // questionFor is a question to those of a task.

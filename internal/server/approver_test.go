@@ -49,13 +49,15 @@ func TestWhichQuestionIsAsked(t *testing.T) {
 	t.Parallel()
 	yes := approval.Answer{Allowed: true, By: "@ada"}
 	room := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u"}
-	terminal := sessions.Origin{Kind: sessions.FromTerminal}
+	terminal, page := sessions.Origin{Kind: sessions.FromTerminal}, sessions.Origin{Kind: sessions.FromDashboard}
+	direct := sessions.Origin{Kind: sessions.FromDiscord, Channel: "c", User: "u", Private: true}
 	for _, tt := range []struct {
 		name    string
 		classes string
 		origin  sessions.Origin
 		allow   []string
 		literal bool
+		typed   bool
 		change  func(*settings.Settings)
 		asked   string
 		refused bool
@@ -70,9 +72,19 @@ func TestWhichQuestionIsAsked(t *testing.T) {
 		{name: "leaving the task to another", classes: "handover", origin: room, asked: "handover"},
 		{name: "leaving the task to another, by somebody with leave for it", classes: "handover", origin: terminal, allow: []string{"handover"}},
 		{name: "what nobody knows", classes: "novel", origin: room, asked: "novel"},
-		{name: "own words at a terminal", classes: "buy delete submit", origin: terminal, literal: true},
-		{name: "own words among others", classes: "submit send", origin: room, literal: true},
-		{name: "own words that cost, among others", classes: "submit buy", origin: room, literal: true, asked: "buy"},
+		{name: "own words at a terminal", classes: "buy delete submit", origin: terminal, literal: true, typed: true},
+		{name: "own words among others", classes: "submit send", origin: room, literal: true, typed: true},
+		{name: "own words that cost, among others", classes: "submit buy", origin: room, literal: true, typed: true, asked: "buy"},
+		{name: "a model's words that another follows", classes: "buy", origin: terminal, literal: true, asked: "buy"},
+		{name: "a model's words that another follows, among others", classes: "send", origin: room, literal: true, asked: "send"},
+		{name: "a model's own choice for what a person typed", classes: "buy", origin: terminal, typed: true, asked: "buy"},
+		{name: "logging in, in own words at a terminal", classes: "login", origin: terminal, literal: true, typed: true},
+		{name: "logging in, in own words on the page", classes: "login", origin: page, literal: true, typed: true},
+		{name: "logging in, in own words in a direct message", classes: "login", origin: direct, literal: true, typed: true, asked: "login"},
+		{name: "logging in, in own words among others", classes: "login", origin: room, literal: true, typed: true, asked: "login"},
+		{name: "logging in, in a model's words", classes: "login", origin: terminal, literal: true, asked: "login"},
+		{name: "logging in where the settings refuse it", classes: "login", origin: terminal, literal: true, typed: true, change: func(s *settings.Settings) { s.Approval.Login = "refuse" }, refused: true},
+		{name: "buying in own words in a direct message", classes: "buy", origin: direct, literal: true, typed: true},
 		{name: "leaving without a list", classes: "leave", origin: room, change: func(s *settings.Settings) { s.Approval.Leave = "ask" }},
 		{name: "leaving the list", classes: "leave", origin: room, change: func(s *settings.Settings) { s.Approval.Leave, s.Approval.Sites = "ask", "here.test" }, asked: "leave"},
 		{name: "leaving for a listed site", classes: "leave", origin: room, change: func(s *settings.Settings) { s.Approval.Leave, s.Approval.Sites = "ask", "to.test" }},
@@ -82,7 +94,7 @@ func TestWhichQuestionIsAsked(t *testing.T) {
 			tt.change(set)
 		}
 		q := sessions.Question{Classes: strings.Fields(tt.classes), Text: "x", Origin: "https://here.test", TargetHost: "to.test", Literal: tt.literal}
-		asked, decision, err := approveAll(t, k, f, sessions.Task{ID: "t1", Origin: tt.origin, Allow: tt.allow}, q, yes)
+		asked, decision, err := approveAll(t, k, f, sessions.Task{ID: "t1", Origin: tt.origin, Allow: tt.allow, Typed: tt.typed}, q, yes)
 		if asked != tt.asked && !strings.HasPrefix(asked, tt.asked+"submit") || tt.asked == "" && asked != "" {
 			t.Errorf("%s: asked about %q, want %q", tt.name, asked, tt.asked)
 		}

@@ -156,7 +156,7 @@ func viewerCapability(s settings.Share) Capability {
 	a := Capability{Name: CapabilityViewer, Ready: true, Detail: s.PublicURL}
 	if s.PublicURL == "" {
 		a.Ready = false
-		a.Detail = "links work on this machine only: for people elsewhere, put the page (clank serve --watch-addr) behind a reverse proxy and name its address in the settings under Showing a browser"
+		a.Detail = "links work on this machine only: for people elsewhere, put the page (clank serve --watch-addr) behind a reverse proxy and name its address in the settings under Sharing"
 		return a
 	}
 	if !strings.HasPrefix(s.PublicURL, "https://") {

@@ -74,7 +74,7 @@ func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Ser
 		Watches:      a.Web.Watches,
 		Call:         a.CallService.CallPage(),
 		ModelAbility: a.models.Ability,
-		Secret:       func(name string) bool { return secretPresent(a.getenv, name) },
+		Secret:       func(name string) bool { return SecretPresent(a.getenv, name) },
 		IsStop:       cancel.IsStop,
 		Logger:       a.logger,
 	}
@@ -112,7 +112,7 @@ func (a *Server) modelStatus() string {
 		}
 	}
 	for _, key := range []string{"ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"} {
-		if secretPresent(a.getenv, key) {
+		if SecretPresent(a.getenv, key) {
 			return plain.ModelName + ", written steps (choose another in the settings)"
 		}
 	}
@@ -121,11 +121,11 @@ func (a *Server) modelStatus() string {
 
 // callStatus says in one line what of calls works, and what is missing.
 func (a *Server) callStatus(ctx context.Context) string {
-	return CapabilitySummary(CallCapabilities(ctx, a.Settings.Current(), func(name string) bool { return secretPresent(a.getenv, name) }, false))
+	return CapabilitySummary(CallCapabilities(ctx, a.Settings.Current(), func(name string) bool { return SecretPresent(a.getenv, name) }, false))
 }
 
-// secretPresent reports whether the environment has the secret of this name.
-func secretPresent(getenv func(string) string, name string) bool {
+// SecretPresent reports whether the environment has the secret of this name.
+func SecretPresent(getenv func(string) string, name string) bool {
 	v, err := settings.ReadSecret(name, getenv)
 	return err == nil && v.IsSet()
 }

@@ -231,6 +231,7 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 		Logger:       a.logger,
 		OnSent:       opts.OnProtocolCall,
 		HiddenAreas:  a.LoginFiller.HiddenAreas,
+		Holds:        a.LoginFiller.Holds,
 	}
 	if a.Vault != nil {
 		a.Browsers.Redact = a.Vault.ScrubJSON

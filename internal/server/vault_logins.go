@@ -112,15 +112,15 @@ func errNoCodes(name string) error { return fmt.Errorf("the login %s makes no on
 var ErrPageChanged = errors.New("the page has become another one since a person agreed: fill it in again")
 
 // Fill implements browseagent.Logins.
-func (k VaultLogins) Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string) (notes []string, err error) {
+func (k VaultLogins) Fill(ctx context.Context, s sessions.Session, t sessions.Task, name, at string, submit bool) (notes []string, err error) {
 	e, err := k.findEntry(ctx, t, name)
 	if err != nil {
 		return nil, err
 	}
-	agreed := at == "" // what comes after the page that was asked about belongs to the same login
+	agreed := false // what comes after the page that was asked about belongs to the same login
 	var res login.FillResult
 	err = k.withTab(ctx, s, func(tab *page.Tab) (err error) {
-		res, err = k.Filler.Fill(ctx, tab, login.FillRequest{Name: name, Origins: e.Origins, Submit: at != "", Reveal: func(ctx context.Context, origin string) (login.Secret, error) {
+		res, err = k.Filler.Fill(ctx, tab, login.FillRequest{Name: name, Origins: e.Origins, Submit: submit, Reveal: func(ctx context.Context, origin string) (login.Secret, error) {
 			if agreed = agreed || origin == at; !agreed {
 				return nil, ErrPageChanged
 			}

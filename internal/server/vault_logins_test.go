@@ -46,7 +46,7 @@ func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	if list, err := k.List(t.Context(), stranger); err != nil || len(list) != 0 {
 		t.Errorf("a stranger is offered %v, %v", list, err)
 	}
-	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", ""); !errors.Is(err, vault.ErrNotFound) {
+	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "", false); !errors.Is(err, vault.ErrNotFound) {
 		t.Errorf("filled in for a stranger: %v", err)
 	}
 	if _, err := k.FillCode(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "https://shop.example"); !errors.Is(err, vault.ErrNotFound) {
@@ -59,7 +59,7 @@ func TestNobodyElseGetsALoginByItsName(t *testing.T) {
 	if list, err := k.List(t.Context(), friend); err != nil || len(list) != 1 || !list[0].Code {
 		t.Errorf("a friend is offered %v, %v", list, err)
 	}
-	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, friend, "shop", ""); err == nil || !strings.Contains(err.Error(), "no page is open") {
+	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, friend, "shop", "https://shop.example", false); err == nil || !strings.Contains(err.Error(), "no page is open") {
 		t.Errorf("without a page: %v", err)
 	}
 }

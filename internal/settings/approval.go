@@ -73,7 +73,7 @@ func (a Approval) IsOutsideSites(host string) bool {
 func approvalField(class, label, effect, rule string, at func(*Settings) any) Field {
 	return Field{
 		Key: approvalKeys + class, Group: groupApproval, Label: label, Effect: effect, Kind: KindChoice, Default: rule, target: at,
-		Options: []Option{{AskAllow, "Do it without asking"}, {AskFirst, "Ask first"}, {AskRefuse, "Never do it"}},
+		Options: []Option{{AskAllow, "Allow"}, {AskFirst, "Ask first"}, {AskRefuse, "Refuse"}},
 	}
 }
 

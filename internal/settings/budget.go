@@ -22,32 +22,32 @@ const (
 // budgetFields are the part of the table that is about what may be spent.
 var budgetFields = []Field{
 	{
-		Key: budgetKeys + "task", Group: groupBudget, Label: "One task", Effect: "The most that one task may spend, such as \"1 USD, 100 calls, 50 steps, 1000000 tokens, 20 minutes\". What is not named, or is 0, does not limit.",
+		Key: budgetKeys + "task", Group: groupBudget, Label: "One task", Effect: "The most one task may use, such as \"1 USD, 100 calls, 50 steps, 1000000 tokens, 20 minutes\". Anything omitted or 0 is unlimited.",
 		Kind: KindText, Default: "1 USD, 100 calls, 1000000 tokens", MaxLen: limitMaxLen, check: checkLimit, target: func(s *Settings) any { return &s.Budget.Task },
 	},
 	{
-		Key: budgetKeys + "session", Group: groupBudget, Label: "One session", Effect: "The most that all tasks of one session may spend together.",
+		Key: budgetKeys + "session", Group: groupBudget, Label: "One session", Effect: "The most that all tasks of one session may use together.",
 		Kind: KindText, Default: "", MaxLen: limitMaxLen, check: checkLimit, target: func(s *Settings) any { return &s.Budget.Session },
 	},
 	{
-		Key: budgetKeys + "user", Group: groupBudget, Label: "One person", Effect: "The most that one person may spend in a day.",
+		Key: budgetKeys + "user", Group: groupBudget, Label: "One person", Effect: "The most one person may use in a day.",
 		Kind: KindText, Default: "5 USD, 5000000 tokens", MaxLen: limitMaxLen, check: checkLimit, target: func(s *Settings) any { return &s.Budget.User },
 	},
 	{
-		Key: budgetKeys + "guild", Group: groupBudget, Label: "One server", Effect: "The most that all people of one Discord server may spend in a day.",
+		Key: budgetKeys + "guild", Group: groupBudget, Label: "One server", Effect: "The most that everyone in one Discord server may use in a day.",
 		Kind: KindText, Default: "10 USD, 10000000 tokens", MaxLen: limitMaxLen, check: checkLimit, target: func(s *Settings) any { return &s.Budget.Guild },
 	},
 	{
-		Key: budgetKeys + "day", Group: groupBudget, Label: "One day", Effect: "The most that everybody may spend in a day.",
+		Key: budgetKeys + "day", Group: groupBudget, Label: "One day", Effect: "The most that everyone may use in a day.",
 		Kind: KindText, Default: "20 USD, 20000000 tokens", MaxLen: limitMaxLen, check: checkLimit, target: func(s *Settings) any { return &s.Budget.Day },
 	},
 	{
-		Key: budgetKeys + "timeZone", Group: groupBudget, Label: "Time zone of a day", Effect: "Days begin at midnight in this time zone, such as \"Europe/Berlin\". Leave it empty for that of the machine.",
+		Key: budgetKeys + "timeZone", Group: groupBudget, Label: "Time zone", Effect: "A day starts at midnight in this time zone, such as \"Europe/Berlin\". Leave empty for the machine's.",
 		Kind: KindText, Default: "", MaxLen: limitMaxLen, check: checkZone, target: func(s *Settings) any { return &s.Budget.Zone },
 	},
 	{
-		Key: "agentStack.runtimeConfig.models.prices", Group: groupBudget, Label: "Prices of models",
-		Effect: "Prices that clank does not know, or gets wrong, one model a line: its name, and what a million tokens cost in USD: input, cached input, output. For example \"openai:my-model 1.25 0.125 10\". 0 0 0 is free.",
+		Key: "agentStack.runtimeConfig.models.prices", Group: groupBudget, Label: "Model prices",
+		Effect: "Prices that clank does not know or gets wrong, one model per line: name, then USD per million input, cached input and output tokens. For example \"openai:my-model 1.25 0.125 10\". 0 0 0 is free.",
 		Kind:   KindLongText, Default: "", MaxLen: longTextMax, check: checkPrices, target: func(s *Settings) any { return &s.Budget.Prices },
 	},
 }

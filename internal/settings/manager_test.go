@@ -181,6 +181,40 @@ func TestAStaleChangeIsAConflictAndShowsWhatIsThere(t *testing.T) {
 	}
 }
 
+// trusting is a store that takes every save: what is stale must be found out before.
+type trusting struct{ memory }
+
+func (s *trusting) SaveSettings(ctx context.Context, values map[string]json.RawMessage, _ string) (string, error) {
+	s.mu.Lock()
+	now := s.name()
+	s.mu.Unlock()
+	return s.memory.SaveSettings(ctx, values, now)
+}
+
+func TestOfTwoWritersOneIsRefusedWhateverTheStoreThinks(t *testing.T) {
+	store := &trusting{}
+	l := open(t, store)
+	version := l.State().Version
+	errs := make([]error, 2)
+	var both sync.WaitGroup
+	for i, steps := range []string{"5", "6"} {
+		both.Go(func() { _, _, errs[i] = l.Update(t.Context(), values(keySteps, steps), version) })
+	}
+	both.Wait()
+	if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs...), settings.ErrConflict) {
+		t.Fatalf("got %v and %v, want one save and one conflict", errs[0], errs[1])
+	}
+	want := map[bool]int{true: 5, false: 6}[errs[0] == nil]
+	if got := l.Current().MaxSteps; got != want || store.version != 1 {
+		t.Errorf("steps = %d after %d saves, want %d after one", got, store.version, want)
+	}
+	for _, stale := range []string{"", "0", "2"} {
+		if _, _, err := l.Update(t.Context(), values(keySteps, "7"), stale); !errors.Is(err, settings.ErrConflict) || l.Current().MaxSteps != want {
+			t.Errorf("based on version %q: %v, steps %d", stale, err, l.Current().MaxSteps)
+		}
+	}
+}
+
 func TestStoredValuesThatCannotBeUsedAreReportedAndKept(t *testing.T) {
 	future := values(keySteps, "99", keyStep, "60000", "some.future.setting", `{"a":1}`, keyModel, "12", "DISCORD_TOKEN", `"x"`)
 	store := &memory{values: maps.Clone(future), version: 1}

@@ -31,7 +31,7 @@ const (
 const (
 	networkKeys  = runtimeKeys + "ssrfPolicy."
 	privateKey   = networkKeys + "dangerouslyAllowPrivateNetwork"
-	groupNetwork = "What pages may reach"
+	groupNetwork = "Network access"
 )
 
 // keyAliases are other names of fields, under which they may be set.
@@ -41,45 +41,45 @@ var keyAliases = map[string]string{networkKeys + "allowPrivateNetwork": privateK
 var networkFields = []Field{
 	{
 		Key: privateKey, Group: groupNetwork, Label: "Private networks",
-		Effect: "Whether pages may reach this machine and private networks. Everything also opens your network to every page that is hostile.",
+		Effect: "Whether pages may reach this machine and private networks. \"Everything\" opens your network to hostile pages.",
 		Kind:   KindChoice, Default: PrivateUnset, target: func(s *Settings) any { return &s.NetworkAccess.PrivateNetwork },
 		Options: []Option{
 			{PrivateUnset, "Public hosts only"}, {PrivateStrict, "Public addresses and listed hosts only"}, {PrivateAllowed, "Everything (dangerous)"},
 		},
 	},
 	{
-		Key: networkKeys + "allowedHostnames", Group: groupNetwork, Label: "Hosts that may be reached",
-		Effect: "Hosts that pages may reach though their addresses are private, one a line: a name or an address, *.name for all below it, with :port for one port only.",
+		Key: networkKeys + "allowedHostnames", Group: groupNetwork, Label: "Allowed hosts",
+		Effect: "Hosts that pages may reach even if their addresses are private, one per line: a name or an address, *.name for all below it, :port for one port only.",
 		Kind:   KindLongText, Default: "", MaxLen: longTextMax, target: func(s *Settings) any { return &s.NetworkAccess.AllowedHosts },
 	},
 	{
 		Key: networkKeys + "hostnameAllowlist", Group: groupNetwork, Label: "Only these hosts",
-		Effect: "If there are any, pages reach these hosts and no others, one a line.",
+		Effect: "If set, pages reach only these hosts, one per line.",
 		Kind:   KindLongText, Default: "", MaxLen: longTextMax, target: func(s *Settings) any { return &s.NetworkAccess.HostAllowlist },
 	},
 	{
-		Key: networkKeys + "blockedHostnames", Group: groupNetwork, Label: "Never these hosts",
-		Effect: "Hosts that pages never reach, whatever else allows them, one a line.",
+		Key: networkKeys + "blockedHostnames", Group: groupNetwork, Label: "Blocked hosts",
+		Effect: "Hosts that pages never reach, whatever else allows them, one per line.",
 		Kind:   KindLongText, Default: "", MaxLen: longTextMax, target: func(s *Settings) any { return &s.NetworkAccess.BlockedHosts },
 	},
 	{
 		Key: networkKeys + "allowRfc2544BenchmarkRange", Group: groupNetwork, Label: "Benchmark addresses",
-		Effect: "Allows 198.18.0.0/15, where some proxies and VPNs put made-up addresses.",
+		Effect: "Allow 198.18.0.0/15, which some proxies and VPNs use for synthetic addresses.",
 		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.NetworkAccess.AllowBenchmark },
 	},
 	{
 		Key: networkKeys + "allowIpv6UniqueLocalRange", Group: groupNetwork, Label: "IPv6 unique local addresses",
-		Effect: "Allows fc00::/7, where some proxies and VPNs put made-up addresses.",
+		Effect: "Allow fc00::/7, which some proxies and VPNs use for synthetic addresses.",
 		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.NetworkAccess.AllowULA },
 	},
 	{
 		Key: networkKeys + "askNewHosts", Group: groupNetwork, Label: "Ask about new hosts",
-		Effect: "A person is asked, in Discord or on this page, before a browser reaches a host for the first time. Without an answer it is refused.",
+		Effect: "Ask a person, in Discord or on this page, before a browser reaches a host for the first time. No answer means no.",
 		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.NetworkAccess.AskNewHosts },
 	},
 	{
-		Key: networkKeys + "upstreamProxies", Group: groupNetwork, Label: "Proxies behind ours",
-		Effect: "Where the traffic of a profile goes after it was checked, one \"profile address\" a line, such as \"work socks5://10.0.0.1:1080\". * stands for all other profiles. Their user and password are the secret CLANK_UPSTREAM_LOGIN.",
+		Key: networkKeys + "upstreamProxies", Group: groupNetwork, Label: "Upstream proxies",
+		Effect: "Where a profile's traffic goes after it was checked, one \"profile address\" per line, such as \"work socks5://10.0.0.1:1080\". * means all other profiles. Their login is the secret CLANK_UPSTREAM_LOGIN.",
 		Kind:   KindLongText, Default: "", MaxLen: longTextMax, check: checkUpstreams, target: func(s *Settings) any { return &s.NetworkAccess.Upstreams },
 	},
 }

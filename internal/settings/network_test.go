@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -55,6 +56,8 @@ func TestProxiesBehindOursAreFoundByProfile(t *testing.T) {
 	l := open(t, &memory{})
 	for bad, why := range map[string]string{
 		`"work"`: "a profile and an address", `"work ftp://x"`: "http, https or socks5", `"work http://a:b@x"`: "CLANK_UPSTREAM_LOGIN",
+		`"work http://x more"`: "a profile and an address", `"work x:1080"`: "http, https or socks5", `"work http://"`: "http, https or socks5",
+		`"work http://ok\n* socks4://x"`: "http, https or socks5", `"ok http://ok\n\nwork http://%zz"`: "http, https or socks5",
 	} {
 		if _, _, err := l.Update(t.Context(), values(keyReach+"upstreamProxies", bad), ""); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", bad, err)
@@ -77,5 +80,25 @@ func TestSettingsThatDoNotGoTogetherAreRefusedUnlessTheyWereThere(t *testing.T) 
 	old.Check = l.Check
 	if _, _, err := old.Update(t.Context(), values(keyStep, "20000"), "1"); err != nil {
 		t.Errorf("an older fault keeps another change out: %v", err)
+	}
+}
+
+func TestNodesAreANameAndAnAddressEach(t *testing.T) {
+	const key = "interaction.tool.browser.nodes"
+	f, ok := settings.FindField(key)
+	if !ok {
+		t.Fatalf("no field %s", key)
+	}
+	for value, why := range map[string]string{
+		"": "", "far https://far.example:18790": "", "\nfar https://far.example\n\nnear http://10.0.0.1:18790\n": "",
+		"far": "a name and an address", "far https://far.example more": "a name and an address", "far far.example:18790": "must have an address",
+		"far ftp://far.example": "must have an address", "far https://": "must have an address", "far https://ada@far.example": "must have an address",
+		"near http://10.0.0.1\nfar https://%zz": "must have an address",
+	} {
+		l := open(t, &memory{})
+		_, _, err := l.Update(t.Context(), map[string]json.RawMessage{f.Key: f.ParseText(value)}, "")
+		if (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: %v, want %q", value, err, why)
+		}
 	}
 }

@@ -71,15 +71,15 @@ const (
 var runtimeFields = []Field{
 	{
 		Key: presetKey, Group: groupRuntime, Label: "Preset",
-		Effect: "Sets runtime and models together. What is set by hand stays as it is.",
+		Effect: "Sets runtime and models together. Values set by hand stay.",
 		Kind:   KindChoice, Default: PresetNone, Options: presetOptions(), target: func(s *Settings) any { return &s.Preset },
 	},
 	{
 		Key: overrideKey, Group: groupRuntime, Label: "Runtime",
-		Effect: "What drives the browser when a task does not say. It goes before the preset.",
+		Effect: "The runtime for tasks that name none. It overrides the preset.",
 		Kind:   KindChoice, Default: RuntimeAuto, target: func(s *Settings) any { return &s.Runtime },
 		Options: []Option{
-			{RuntimeAuto, "As the preset says"},
+			{RuntimeAuto, "From the preset"},
 			{RuntimeLocal, "Local browser agent"},
 			{RuntimeOpenAI, "OpenAI computer use"},
 			{RuntimeAnthropic, "Anthropic computer use"},
@@ -87,10 +87,10 @@ var runtimeFields = []Field{
 		},
 	},
 	{
-		Key: runtimeKeys + "handOff", Group: groupRuntime, Label: "Hand over between runtimes",
-		Effect: "Whether a model may leave the rest of a task to another runtime that is ready, such as a canvas to one that sees the screen.",
+		Key: runtimeKeys + "handOff", Group: groupRuntime, Label: "Hand-over between runtimes",
+		Effect: "Let a model pass the rest of a task to another runtime, such as a canvas to one that sees the screen.",
 		Kind:   KindChoice, Default: HandOverNever, target: func(s *Settings) any { return &s.HandOver },
-		Options: []Option{{HandOverNever, "Never"}, {HandOverAsk, "Ask first"}, {HandOverAllow, "Without asking"}},
+		Options: []Option{{HandOverNever, "Never"}, {HandOverAsk, "Ask first"}, {HandOverAllow, "Allow"}},
 	},
 	{
 		Key: openaiKeys + "model", Group: groupRuntime, Label: "OpenAI computer use: model",
@@ -98,19 +98,19 @@ var runtimeFields = []Field{
 		Kind:   KindModel, Default: "openai:gpt-5.6", Optional: true, MaxLen: modelMaxLen, check: checkProvider("openai", "compatible"), target: func(s *Settings) any { return &s.OpenAIComputer.Model },
 	},
 	{
-		Key: openaiKeys + "client", Group: groupRuntime, Label: "OpenAI computer use: served by",
-		Effect: "Who must serve that model.",
+		Key: openaiKeys + "client", Group: groupRuntime, Label: "OpenAI computer use: provider",
+		Effect: "Which server must provide this model.",
 		Kind:   KindChoice, Default: ClientAuto, target: func(s *Settings) any { return &s.OpenAIComputer.Client },
-		Options: []Option{{ClientAuto, "Whoever its name begins with"}, {ClientOpenAI, "OpenAI itself"}, {ClientCompatible, "The OpenAI-compatible server"}},
+		Options: []Option{{ClientAuto, "From the model's name"}, {ClientOpenAI, "OpenAI itself"}, {ClientCompatible, "The OpenAI-compatible server"}},
 	},
 	{
-		Key: openaiKeys + "stateful", Group: groupRuntime, Label: "OpenAI computer use: conversation kept there",
-		Effect: "OpenAI keeps the conversation, pictures included, so that less is sent. Off sends all of it each time and asks for nothing to be kept.",
+		Key: openaiKeys + "stateful", Group: groupRuntime, Label: "OpenAI computer use: stored conversation",
+		Effect: "OpenAI stores the conversation, screenshots included, so that less is sent. When off, everything is sent each time and nothing is stored.",
 		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.OpenAIComputer.Stateful },
 	},
 	{
-		Key: openaiKeys + "previewTool", Group: groupRuntime, Label: "OpenAI computer use: earlier tool",
-		Effect: "Calls the tool computer_use_preview, for gateways that know no other.",
+		Key: openaiKeys + "previewTool", Group: groupRuntime, Label: "OpenAI computer use: preview tool",
+		Effect: "Use the tool computer_use_preview, for gateways that support no other.",
 		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.OpenAIComputer.Preview },
 	},
 	{
@@ -120,7 +120,7 @@ var runtimeFields = []Field{
 	},
 	{
 		Key: anthropicKeys + "toolset", Group: groupRuntime, Label: "Anthropic computer use: tools",
-		Effect: "Whether the model gets tools for a screen, or for a browser with tabs and elements.",
+		Effect: "Give the model tools for a screen, or for a browser with tabs and elements.",
 		Kind:   KindChoice, Default: ToolsetComputer, target: func(s *Settings) any { return &s.AnthropicComputer.Toolset },
 		Options: []Option{{ToolsetComputer, "For a screen"}, {ToolsetBrowser, "For a browser"}},
 	},

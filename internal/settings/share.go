@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	groupShare  = "Showing a browser"
+	groupShare  = "Sharing"
 	shareKeys   = "interaction.share."
 	turnKey     = shareKeys + "turnServers"
 	turnUserKey = shareKeys + "turnUsername"
@@ -94,55 +94,55 @@ func checkServers(v, example string, schemes ...string) error {
 
 var shareFields = []Field{
 	{
-		Key: shareKeys + "publicUrl", Group: groupShare, Label: "Address of the viewer's page",
-		Effect: "Under which address people outside reach the page of a shared browser, such as clank.example.org/watch with https in front: a reverse proxy there passes everything below it on to what clank serve --watch-addr serves. Empty gives links that work on this machine.",
+		Key: shareKeys + "publicUrl", Group: groupShare, Label: "Public viewer address",
+		Effect: "The address at which others reach a shared browser, such as clank.example.org/watch with https in front. A reverse proxy there forwards everything below it to clank serve --watch-addr. Leave empty for links that work on this machine only.",
 		Kind:   KindURL, Default: "", MaxLen: pathMaxLen, target: func(s *Settings) any { return &s.Share.PublicURL },
 	},
 	{
-		Key: shareKeys + "linkLifetimeMs", Group: groupShare, Label: "How long links work",
-		Effect: "After what time a link to a shared browser shows nothing any more. It ends with the share in any case.",
+		Key: shareKeys + "linkLifetimeMs", Group: groupShare, Label: "Link lifetime",
+		Effect: "How long a link to a shared browser works. It always ends with the share.",
 		Kind:   KindDuration, Default: 2 * time.Hour, Min: minuteMs, Max: 24 * 60 * minuteMs, target: func(s *Settings) any { return &s.Share.LinkLifetime },
 	},
 	{
 		Key: shareKeys + "goLive", Group: groupShare, Label: "Go Live on Discord",
-		Effect: "Shows shared browsers as a Go Live stream, with the account of DISCORD_GOLIVE_TOKEN. Discord does not let bots do this and may end an account that does: leave it off unless Discord has allowed it. It takes effect at the next start.",
+		Effect: "Show shared browsers as a Go Live stream with the account of DISCORD_GOLIVE_TOKEN. Discord does not allow this for bots and may close the account: leave this off unless Discord has permitted it. Takes effect at the next start.",
 		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.Share.GoLive },
 	},
 	{
-		Key: shareKeys + "udpPort", Group: groupShare, Label: "UDP port of pictures and sound",
-		Effect: "One UDP port for the call page and the viewer's page, to be opened in a firewall. 0 takes any. It takes effect at the next start.",
+		Key: shareKeys + "udpPort", Group: groupShare, Label: "UDP port for audio and video",
+		Effect: "The one UDP port of the call page and the viewer page, to open in a firewall. 0 uses any. Takes effect at the next start.",
 		Kind:   KindNumber, Default: 0, Min: 0, Max: 65535, target: func(s *Settings) any { return &s.Share.UDPPort },
 	},
 	{
-		Key: shareKeys + "publicAddress", Group: groupShare, Label: "Address of this machine outside",
-		Effect: "The IP address under which people outside reach that port, if it is not this machine's own. It takes effect at the next start.",
+		Key: shareKeys + "publicAddress", Group: groupShare, Label: "Public IP address",
+		Effect: "The IP address at which others reach that port, if it is not this machine's own. Takes effect at the next start.",
 		Kind:   KindText, Default: "", MaxLen: 45, check: checkIP, target: func(s *Settings) any { return &s.Share.PublicHost },
 	},
 	{
 		Key: shareKeys + "stunServers", Group: groupShare, Label: "STUN servers",
-		Effect: "Servers that tell where this machine is seen from outside, such as stun:stun.example.org:3478, separated by spaces. It takes effect at the next start.",
+		Effect: "Servers that find this machine's public address, such as stun:stun.example.org:3478, separated by spaces. Takes effect at the next start.",
 		Kind:   KindText, Default: "", MaxLen: pathMaxLen, check: checkSTUN, target: func(s *Settings) any { return &s.Share.STUN },
 	},
 	{
 		Key: turnKey, Group: groupShare, Label: "TURN servers",
-		Effect: "Relays for people whose network lets nothing else through, such as turn:turn.example.org:3478?transport=udp, separated by spaces. They need TURN_SECRET or TURN_CREDENTIAL. It takes effect at the next start.",
+		Effect: "Relays for people behind strict firewalls, such as turn:turn.example.org:3478?transport=udp, separated by spaces. They need TURN_SECRET or TURN_CREDENTIAL. Takes effect at the next start.",
 		Kind:   KindText, Default: "", MaxLen: pathMaxLen, check: checkTURN, target: func(s *Settings) any { return &s.Share.TURN },
 	},
 	{
-		Key: turnUserKey, Group: groupShare, Label: "Name for the TURN servers",
-		Effect: "The user name that goes with TURN_CREDENTIAL. With TURN_SECRET none is needed. It takes effect at the next start.",
+		Key: turnUserKey, Group: groupShare, Label: "TURN user name",
+		Effect: "The user name for TURN_CREDENTIAL. Not needed with TURN_SECRET. Takes effect at the next start.",
 		Kind:   KindText, Default: "", MaxLen: modelMaxLen, target: func(s *Settings) any { return &s.Share.TURNUser },
 	},
 	{
-		Key: "DISCORD_GOLIVE_TOKEN", Group: groupShare, Label: "Account for Go Live",
-		Effect: "The token of an account that Discord lets go live. It is never the bot's.", Kind: KindSecret,
+		Key: "DISCORD_GOLIVE_TOKEN", Group: groupShare, Label: "Go Live account token",
+		Effect: "The token of an account that Discord allows to go live. Never the bot's.", Kind: KindSecret,
 	},
 	{
-		Key: SecretTURN, Group: groupShare, Label: "Secret of the TURN servers",
-		Effect: "The secret that they share with clank (coturn: static-auth-secret). Of it clank makes credentials for whoever may watch, which expire after six hours.", Kind: KindSecret,
+		Key: SecretTURN, Group: groupShare, Label: "TURN secret",
+		Effect: "Shared with the TURN servers (coturn: static-auth-secret). clank uses it to make credentials that expire after six hours for people who may watch.", Kind: KindSecret,
 	},
 	{
-		Key: CredentialTURN, Group: groupShare, Label: "Credential of the TURN servers",
-		Effect: "A password that does not expire, for servers without such a secret. Whoever may watch can read it.", Kind: KindSecret,
+		Key: CredentialTURN, Group: groupShare, Label: "TURN password",
+		Effect: "A password that does not expire, for servers without a shared secret. Everyone who may watch can read it.", Kind: KindSecret,
 	},
 }

@@ -2,6 +2,12 @@ package settings_test
 
 import (
 	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -124,7 +130,7 @@ func TestValuesAreShownAsPeopleReadThem(t *testing.T) {
 		"agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs": "1500 ms",
 		"interaction.tasks.timeoutMs":                                      "10 min",
 		"interaction.brain.model":                                          "empty",
-		"interaction.stop.allowedTo":                                       "Who asked for it, and moderators",
+		"interaction.stop.allowedTo":                                       "The requester and moderators",
 		"interaction.tasks.maxAtOnce":                                      "4",
 		"DISCORD_TOKEN":                                                    "",
 	} {
@@ -179,5 +185,57 @@ func TestFlagsAreTakenApart(t *testing.T) {
 	b := settings.Browser{ExtraArgs: " --lang=de\n\n--mute-audio --a=b\t"}
 	if diff := cmp.Diff([]string{"--lang=de", "--mute-audio", "--a=b"}, b.Args()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+var update = flag.Bool("update", false, "write testdata/fields.txt anew")
+
+// A limit or a default that changes must be meant: it changes this file, too.
+func TestLimitsAndDefaultsAreThoseOfTheList(t *testing.T) {
+	var b strings.Builder
+	for _, f := range settings.Fields() {
+		fmt.Fprintf(&b, "%s\t%s\t%s", f.Key, f.Kind, f.DefaultJSON())
+		if f.Min != 0 || f.Max != 0 {
+			fmt.Fprintf(&b, "\t%d to %d", f.Min, f.Max)
+		}
+		if f.MaxLen != 0 {
+			fmt.Fprintf(&b, "\tat most %d characters", f.MaxLen)
+		}
+		for _, o := range f.Options {
+			fmt.Fprintf(&b, "\t%s", o.Value)
+		}
+		if f.Optional {
+			b.WriteString("\tmay be empty")
+		}
+		b.WriteString("\n")
+	}
+	const path = "testdata/fields.txt"
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
+		t.Errorf("fields (-want +got; -update writes them anew):\n%s", diff)
+	}
+}
+
+func TestALimitHoldsAtItsEnds(t *testing.T) {
+	for _, f := range settings.Fields() {
+		if f.Kind != settings.KindNumber && f.Kind != settings.KindDuration {
+			continue
+		}
+		l := open(t, &memory{})
+		for value, fits := range map[int]bool{f.Min: true, f.Max: true, f.Min - 1: false, f.Max + 1: false} {
+			_, _, err := l.Update(t.Context(), map[string]json.RawMessage{f.Key: json.RawMessage(strconv.Itoa(value))}, l.State().Version)
+			var invalid *settings.InvalidError
+			if refused := errors.As(err, &invalid) && slices.ContainsFunc(invalid.Fields, func(e settings.FieldError) bool { return e.Key == f.Key && strings.Contains(e.Why, "must be") }); refused == fits {
+				t.Errorf("%s = %d: %v, want it to fit: %v", f.Key, value, err, fits)
+			}
+		}
 	}
 }

@@ -28,10 +28,10 @@ const (
 var webFields = []Field{
 	{
 		Key: webKeys + "search.engine", Group: groupWeb, Label: "Search engine",
-		Effect: "Who is asked when clank searches the web. Without a key or a server, clank searches with the browser.",
+		Effect: "What clank uses to search the web. Without a key or a server, it searches with the browser.",
 		Kind:   KindChoice, Default: SearchAny, target: func(s *Settings) any { return &s.Web.SearchEngine },
 		Options: []Option{
-			{SearchAny, "The first that is set up"},
+			{SearchAny, "First one set up"},
 			{SearchBrave, "Brave Search (BRAVE_API_KEY)"},
 			{SearchSerpAPI, "SerpApi (SERPAPI_API_KEY)"},
 			{SearchSearXNG, "A SearXNG server"},
@@ -39,35 +39,35 @@ var webFields = []Field{
 	},
 	{
 		Key: webKeys + "search.searxngUrl", Group: groupWeb, Label: "SearXNG server",
-		Effect: "The address of a SearXNG server whose settings list json among search.formats. It needs no key.",
+		Effect: "Address of a SearXNG server with json among its search.formats. Needs no key.",
 		Kind:   KindURL, Default: "", MaxLen: pathMaxLen, target: func(s *Settings) any { return &s.Web.SearXNG },
 	},
 	{
 		Key: webKeys + "search.maxPerHour", Group: groupWeb, Label: "Searches per hour",
-		Effect: "How many searches there may be in an hour, all people together. 0 allows none.",
+		Effect: "How many searches are allowed in an hour, for everyone together. 0 allows none.",
 		Kind:   KindNumber, Default: 20, Min: 0, Max: 1000, target: func(s *Settings) any { return &s.Web.SearchesPerHour },
 	},
 	{
 		Key: webKeys + "watches.maxPerUser", Group: groupWeb, Label: "Watches per person",
-		Effect: "How many pages each person can have watched at once. 0 allows none, and lets those that there are rest.",
+		Effect: "How many pages each person can watch at once. 0 allows none and pauses existing watches.",
 		Kind:   KindNumber, Default: 5, Min: 0, Max: 100, target: func(s *Settings) any { return &s.Web.WatchesPerPerson },
 	},
 	{
-		Key: webKeys + "watches.minIntervalMs", Group: groupWeb, Label: "Time between looks",
-		Effect: "The shortest time between two looks at a watched page.",
+		Key: webKeys + "watches.minIntervalMs", Group: groupWeb, Label: "Shortest watch interval",
+		Effect: "The shortest time between two checks of a watched page.",
 		Kind:   KindDuration, Default: 15 * time.Minute, Min: minuteMs, Max: 24 * 60 * minuteMs, target: func(s *Settings) any { return &s.Web.MinWatchInterval },
 	},
 	{
-		Key: webKeys + "watches.browser", Group: groupWeb, Label: "Watch with a browser",
-		Effect: "Whether pages that are empty without their scripts are watched with a browser. Otherwise they cannot be watched.",
+		Key: webKeys + "watches.browser", Group: groupWeb, Label: "Watch with the browser",
+		Effect: "Use a browser for pages that are empty without JavaScript. When off, such pages cannot be watched.",
 		Kind:   KindToggle, Default: true, target: func(s *Settings) any { return &s.Web.WatchBrowser },
 	},
 	{
 		Key: "BRAVE_API_KEY", Group: groupWeb, Label: "Brave Search key",
-		Effect: "With it, clank searches with Brave Search.", Kind: KindSecret,
+		Effect: "For searching with Brave Search.", Kind: KindSecret,
 	},
 	{
 		Key: "SERPAPI_API_KEY", Group: groupWeb, Label: "SerpApi key",
-		Effect: "With it, clank searches with SerpApi.", Kind: KindSecret,
+		Effect: "For searching with SerpApi.", Kind: KindSecret,
 	},
 }

@@ -211,3 +211,73 @@ func BenchmarkScrubJSON(b *testing.B) {
 		v.ScrubJSON(message)
 	}
 }
+
+// The spellings are written out here: each is what some page, protocol or library makes of the same password.
+func TestEachSpellingIsKnownByItself(t *testing.T) {
+	const secret = `q"w'e&r<t/é😀Z9`
+	v := revealed(t, secret)
+	for name, hidden := range map[string]string{
+		"as it is":                     secret,
+		"upper":                        `Q"W'E&R<T/É😀Z9`,
+		"lower":                        `q"w'e&r<t/é😀z9`,
+		"JSON":                         `q\"w'e\u0026r\u003ct/é😀Z9`,
+		"JSON without HTML's":          `q\"w'e&r<t/é😀Z9`,
+		"JSON in ASCII":                `q\"w'e&r<t/\u00e9\ud83d\ude00Z9`,
+		"JSON with slashes":            `q\"w'e&r<t\/é😀Z9`,
+		"HTML":                         `q&#34;w&#39;e&amp;r&lt;t/é😀Z9`,
+		"HTML with names":              `q&quot;w&#39;e&amp;r&lt;t/é😀Z9`,
+		"HTML as an attribute":         `q&quot;w'e&amp;r&lt;t/é😀Z9`,
+		"HTML as a text":               `q"w'e&amp;r&lt;t/é😀Z9`,
+		"HTML in hex":                  `q&quot;w&#x27;e&amp;r&lt;t/é😀Z9`,
+		"HTML with apos":               `q&quot;w&apos;e&amp;r&lt;t/é😀Z9`,
+		"HTML with three digits":       `q&quot;w&#039;e&amp;r&lt;t/é😀Z9`,
+		"JSON in a form":               `q%5C%22w%27e%5Cu0026r%5Cu003ct%2F%C3%A9%F0%9F%98%80Z9`,
+		"HTML in a form":               `q%26%2334%3Bw%26%2339%3Be%26amp%3Br%26lt%3Bt%2F%C3%A9%F0%9F%98%80Z9`,
+		"hex":                          hex.EncodeToString([]byte(secret)),
+		"upper hex":                    strings.ToUpper(hex.EncodeToString([]byte(secret))),
+		"base64 of JSON":               base64.StdEncoding.EncodeToString([]byte(`{"p":"q\"w'e&r<t/é😀Z9"}`)),
+		"base64 of a form":             base64.URLEncoding.EncodeToString([]byte("p=" + url.QueryEscape(secret))),
+		"base64 in a form":             url.QueryEscape(base64.StdEncoding.EncodeToString([]byte("??>" + secret))),
+		"base64, one place further":    base64.StdEncoding.EncodeToString([]byte("x" + secret + "y")),
+		"base64, two places further":   base64.StdEncoding.EncodeToString([]byte("xx" + secret + "yy")),
+		"base64, at its own place":     base64.StdEncoding.EncodeToString([]byte(secret)),
+		"base64, three places further": base64.StdEncoding.EncodeToString([]byte("xxx" + secret)),
+	} {
+		if got := v.Scrub("<" + hidden + ">"); !strings.Contains(got, "[secret shop") || strings.Contains(got, hidden) {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+	spaced := revealed(t, "  two  words\there ")
+	for _, hidden := range []string{"  two  words\there ", "two  words\there", "two words here"} {
+		if got := spaced.Scrub("<" + hidden + ">"); !strings.Contains(got, "[secret shop") || strings.Contains(strings.ToLower(got), "two") {
+			t.Errorf("%q: got %q", hidden, got)
+		}
+	}
+}
+
+func TestOnlyNamesOfTheProtocolAreLeft(t *testing.T) {
+	v := revealed(t, "Page")
+	long := strings.Repeat("Page", 12)
+	for in, want := range map[string]string{
+		`{"Page":1}`:                           `{"Page":1}`, // the name of a member
+		`{"method":"Page.load"}`:               `{"method":"Page.load"}`,
+		`{"type" : "Page"}`:                    `{"type" : "Page"}`,
+		`{"subtype":"Page"}`:                   `{"subtype":"Page"}`,
+		`{"text":"Page"}`:                      `{"text":"[secret shop]"}`,
+		`["Page"]`:                             `["[secret shop]"]`,
+		`{"my Page":1}`:                        `{"my [secret shop]":1}`,
+		`{"Page9":1}`:                          `{"[secret shop]9":1}`,
+		`{"method":"Page load"}`:               `{"method":"[secret shop] load"}`,
+		`{"method":"` + long + `"}`:            `{"method":"` + strings.Repeat("[secret shop]", 12) + `"}`,
+		`{"method":"x","text":"Page"}`:         `{"method":"x","text":"[secret shop]"}`,
+		`{"type":"x","text":{"value":"Page"}}`: `{"type":"x","text":{"value":"[secret shop]"}}`,
+		`{"text":"a \"Page\" b"}`:              `{"text":"a \"[secret shop]\" b"}`,
+		`{"text":"\u0050age \\"}`:              `{"text":"[secret shop] \\"}`,
+		`{"text":"\x Page"}`:                   `{"text":"\\x [secret shop]"}`,
+		`{"a":"Page","b":"` + "Pag" + `e ok"}`: `{"a":"[secret shop]","b":"[secret shop] ok"}`,
+	} {
+		if got := string(v.ScrubJSON([]byte(in))); got != want {
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+	}
+}

@@ -490,3 +490,55 @@ func TestCodesFollowTheStandard(t *testing.T) {
 		}
 	}
 }
+
+func TestSecretsOfCodesAreReadAsPeopleWriteThem(t *testing.T) {
+	const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+	at := time.Unix(1111111109, 0)
+	for text, want := range map[string]string{
+		secret: "081804",
+		" gezd gnbv gy3t qojq gezd gnbv gy3t qojq ":        "081804",
+		"GEZD-GNBV-GY3T-QOJQ-GEZD-GNBV-GY3T-QOJQ====":      "081804",
+		"otpauth://totp/x?secret=" + secret:                "081804",
+		"otpauth://totp/x?digits=7&secret=" + secret:       "7081804",
+		"otpauth://totp/x?algorithm=sha1&secret=" + secret: "081804",
+		"GEZDGNBV": "",
+	} {
+		v := open(t, options(t))
+		n := shop()
+		n.TOTP = text
+		put(t, v, n)
+		s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Code(at); want != "" && got != want || len(got) < 6 {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+		if n := entries(t, v)[0].Digits; n != max(6, len(want)) {
+			t.Errorf("%q: codes of %d digits", text, n)
+		}
+	}
+	for _, text := range []string{
+		"GEZDGNB", "GEZDGNB1", "18", "otpauth://totp/x", "otpauth://hotp/x?secret=" + secret, "https://totp/x?secret=" + secret, "otpauth://totp/%zz?secret=" + secret,
+		"otpauth://totp/x?digits=5&secret=" + secret, "otpauth://totp/x?digits=9&secret=" + secret, "otpauth://totp/x?digits=six&secret=" + secret,
+		"otpauth://totp/x?period=4&secret=" + secret, "otpauth://totp/x?period=301&secret=" + secret, "otpauth://totp/x?period=x&secret=" + secret,
+		"otpauth://totp/x?algorithm=MD5&secret=" + secret,
+	} {
+		n := shop()
+		n.TOTP = text
+		if err := open(t, options(t)).Put(t.Context(), n); !errors.Is(err, vault.ErrInvalidEntry) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%q: %v, want a refusal that does not repeat it", text, err)
+		}
+	}
+	v := open(t, options(t))
+	n := shop()
+	n.TOTP = "otpauth://totp/x?period=60&secret=" + secret
+	put(t, v, n)
+	s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b, c := s.Code(time.Unix(0, 0)), s.Code(time.Unix(59, 0)), s.Code(time.Unix(60, 0)); a != b || b == c {
+		t.Errorf("codes of a minute: %s, %s, and then %s", a, b, c)
+	}
+}

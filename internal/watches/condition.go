@@ -44,7 +44,7 @@ func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) 
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || len(w.URL) > maxAddressChars:
-		return w, invalidWatch("%q is no address of a web page", untrusted.Shorten(w.URL, 100))
+		return w, invalidWatch("%q is not the address of a web page: enter one such as https://example.com/page", untrusted.Shorten(w.URL, 100))
 	case u.User != nil:
 		return w, invalidWatch("the address carries a user name")
 	case w.Every < least || w.Every > MaxInterval:

@@ -39,7 +39,7 @@ func (j *ModelJudge) Ask(ctx context.Context, w Watch, q JudgeQuestion) (Verdict
 		return Verdict{}, err
 	}
 	if m == nil {
-		return Verdict{}, errors.New("no model is set that could judge it (choose the one that talks in the settings: interaction.brain.model)")
+		return Verdict{}, errors.New("no model is set that could judge it: choose an assistant model in the settings, under Models")
 	}
 	got, err := m.Generate(ctx, llm.Request{
 		System: judgeInstructions, Messages: []llm.Message{llm.UserText(judgePrompt(w, q))}, MaxTokens: maxVerdictTokens,

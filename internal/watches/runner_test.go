@@ -518,3 +518,76 @@ func TestOnlyWhoMayEndsAWatch(t *testing.T) {
 		t.Errorf("a watch that is not there: %v", err)
 	}
 }
+
+func TestWhatWasToldIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("Price: $30")
+		defer w.begin(t)()
+		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
+		kept := func() watches.Watch {
+			t.Helper()
+			now, err := w.Store.Watch(t.Context(), got.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return now
+		}
+		if now := kept(); !now.NotifiedAt.IsZero() || now.LastNotice != nil || now.PendingNotice != nil || now.Seen.Met || now.Seen.Value != "$30" {
+			t.Errorf("at first: %+v", now)
+		}
+		w.show("Price: $15")
+		pass(2 * time.Hour)
+		now := kept()
+		if len(w.told) != 1 || now.NotifiedAt.IsZero() || time.Since(now.NotifiedAt) > 2*time.Hour || now.PendingNotice != nil {
+			t.Fatalf("told %v, and kept: told %v, to tell %v", w.told, now.NotifiedAt, now.PendingNotice)
+		}
+		if diff := cmp.Diff(w.told[0], *now.LastNotice); diff != "" {
+			t.Errorf("what was told last (-want +got):\n%s", diff)
+		}
+		if !now.Seen.Met || now.Seen.Value != "$15" || now.Seen.Title != "The page" {
+			t.Errorf("seen: %+v", now.Seen)
+		}
+		end, err := w.End(t.Context(), got.ID, ada, cancel.Actor{ID: "ada", Name: "@ada"})
+		if err != nil || end.State != watches.StateEnded {
+			t.Fatal(end.State, err)
+		}
+		if now := kept(); now.State != watches.StateEnded || now.Reason != "ended by @ada" || now.PendingNotice != nil {
+			t.Errorf("after its end: %+v", now)
+		}
+		looks := len(w.looks)
+		pass(24 * time.Hour)
+		if len(w.looks) != looks {
+			t.Error("it is still looked at")
+		}
+	})
+}
+
+func TestAPriceThatIsNotThereIsNotMet(t *testing.T) {
+	for _, kind := range []watches.Kind{watches.KindBelow, watches.KindAbove} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld("Price: $20")
+			defer w.begin(t)()
+			got := w.add(t, watches.Condition{Kind: kind, Number: 20})
+			w.show("Sold out")
+			pass(2 * time.Hour)
+			now, err := w.Store.Watch(t.Context(), got.ID)
+			if err != nil || now.Seen.Met || now.Seen.Value != "$20" || now.Failures == 0 || !strings.Contains(now.Problem, "there is no price") {
+				t.Errorf("%s: %+v, %v; want a failure, and what was seen before", kind, now, err)
+			}
+			first := len(w.looks)
+			w.serve(func(n int) (string, error) { // met at one look, and gone at the second
+				if n == first+1 {
+					return map[watches.Kind]string{watches.KindBelow: "Price: $1", watches.KindAbove: "Price: $99"}[kind], nil
+				}
+				return "Sold out", nil
+			})
+			pass(12 * time.Hour)
+			if now, err = w.Store.Watch(t.Context(), got.ID); err != nil || now.Seen.Met || len(w.told) > 1 || len(w.told) == 1 && w.told[0].Kind != watches.NoticeTrouble {
+				t.Errorf("%s: met %v, told %v, %v", kind, now.Seen.Met, w.told, err)
+			}
+			if len(w.looks) < first+2 {
+				t.Errorf("%s: %d looks, so the second one was not tried", kind, len(w.looks)-first)
+			}
+		})
+	}
+}

@@ -59,15 +59,15 @@ func (r *Reader) httpClient(ctx context.Context) (*http.Client, error) {
 		return r.client, nil
 	}
 	if r.Proxy == nil {
-		return nil, errors.New("reading pages is not possible: there is no way out to read them through")
+		return nil, errors.New("pages cannot be read: there is no egress proxy to read them through")
 	}
 	address, err := r.Proxy(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("find the way out for reading: %w", err)
+		return nil, fmt.Errorf("find the egress proxy for reading: %w", err)
 	}
 	proxy, err := url.Parse(address)
 	if err != nil || proxy.Host == "" {
-		return nil, fmt.Errorf("find the way out for reading: %q is no address of a proxy", address)
+		return nil, fmt.Errorf("find the egress proxy for reading: %q is no address of a proxy", address)
 	}
 	r.client = &http.Client{
 		Transport: &http.Transport{

@@ -221,7 +221,7 @@ func TestWithoutAWayOutNothingIsRead(t *testing.T) {
 		"empty":  func(context.Context) (string, error) { return "", nil },
 	} {
 		r := &internalweb.Reader{Proxy: proxy}
-		if _, err := r.Read(t.Context(), internalweb.ReadRequest{URL: "http://example.com/"}); err == nil || !strings.Contains(err.Error(), "way out") {
+		if _, err := r.Read(t.Context(), internalweb.ReadRequest{URL: "http://example.com/"}); err == nil || !strings.Contains(err.Error(), "egress proxy") {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}

@@ -160,6 +160,9 @@ func TestPromptsAreMarkedForTheCacheAndTheMarksMoveAlong(t *testing.T) {
 	for range 4 {
 		req.Messages = conversation(req.Messages, answer(t, m, req), "seen")
 	}
+	if got := len(server.Requests()); got != 4 {
+		t.Fatalf("%d requests, want 4", got)
+	}
 	for i, r := range server.Requests() {
 		var marked []int
 		messages, _ := body(t, r)["messages"].([]any)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -306,4 +307,87 @@ func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
 			t.Errorf("err = %v after %d tries and %d questions", err, tries, asked)
 		}
 	})
+}
+
+// trickle is an answer whose body brings some bytes at a time, each after a pause.
+type trickle struct {
+	ctx    context.Context
+	pause  time.Duration
+	pieces []string // an empty one is a read that brings nothing
+}
+
+func (b *trickle) Read(p []byte) (int, error) {
+	if len(b.pieces) == 0 {
+		return 0, io.EOF
+	}
+	select {
+	case <-time.After(b.pause):
+	case <-b.ctx.Done():
+		return 0, context.Cause(b.ctx)
+	}
+	n := copy(p, b.pieces[0])
+	b.pieces = b.pieces[1:]
+	return n, nil
+}
+
+func (*trickle) Close() error { return nil }
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestAnAnswerLivesAsLongAsSomethingComes(t *testing.T) {
+	const limit = 10 * time.Second
+	for name, tt := range map[string]struct {
+		pause   time.Duration
+		pieces  []string
+		shorten time.Duration
+		stop    bool
+		want    error
+		took    time.Duration
+	}{
+		"slow and steady":          {pause: 8 * time.Second, pieces: strings.Split("data: 1", ""), took: 56 * time.Second},
+		"silent":                   {pause: 11 * time.Second, pieces: []string{"data"}, want: transport.ErrIdle, took: limit},
+		"silent after a while":     {pause: 8 * time.Second, pieces: []string{"da", "ta", "", "", ""}, want: transport.ErrIdle, took: 16*time.Second + limit},
+		"too slow once it is done": {pause: 8 * time.Second, pieces: []string{"da", "ta"}, shorten: 3 * time.Second, want: transport.ErrIdle, took: 3 * time.Second},
+		"no longer watched":        {pause: time.Minute, pieces: []string{"data"}, stop: true, took: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				body := &trickle{ctx: ctx, pause: tt.pause, pieces: tt.pieces}
+				a := transport.NewAttempt(&http.Client{Transport: tripper(func(r *http.Request) (*http.Response, error) {
+					return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body, Request: r}, nil
+				})}, limit, cancel, func(s string) string { return s })
+				defer a.StopTimer()
+				req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://model.test/", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				resp, err := a.Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer resp.Body.Close()
+				if tt.shorten > 0 {
+					a.ShortenTimeout(tt.shorten)
+				}
+				if tt.stop {
+					a.StopTimer()
+				}
+				start := time.Now()
+				got, err := io.ReadAll(resp.Body)
+				if !errors.Is(err, tt.want) || tt.want == nil && err != nil {
+					t.Errorf("read %q, %v; want %v", got, err, tt.want)
+				}
+				if took := time.Since(start); took != tt.took {
+					t.Errorf("it took %s, want %s", took, tt.took)
+				}
+				if cause := context.Cause(ctx); !errors.Is(cause, tt.want) || tt.want == nil && cause != nil {
+					t.Errorf("the request ended by %v, want %v", cause, tt.want)
+				}
+			})
+		})
+	}
 }

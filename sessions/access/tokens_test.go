@@ -166,3 +166,25 @@ func TestAFileThatCannotBeReadLetsNobodyInAndIsLeftAlone(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyTheTokenOfThatNameIsRemoved(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "tokens.json"), nil)
+	gone, stays := issue(t, s, "gone", access.ScopeControl, 0), issue(t, s, "stays", access.ScopeControl, 0)
+	signIn := issue(t, s, "gone too", access.ScopeSignIn, time.Hour)
+	if err := s.Remove("gone"); err != nil {
+		t.Fatal(err)
+	}
+	if s.Valid(gone, access.ScopeControl) || !s.Valid(stays, access.ScopeControl) || !s.Valid(signIn, access.ScopeSignIn) {
+		t.Error("the wrong ones were removed")
+	}
+	if list, err := s.List(); err != nil || len(list) != 1 || list[0].Name != "stays" {
+		t.Errorf("listed %+v, %v; want the one that stays", list, err)
+	}
+	if err := s.Remove("gone too"); !errors.Is(err, access.ErrTokenNotFound) || !s.Valid(signIn, access.ScopeSignIn) {
+		t.Errorf("a sign-in is removed by its name: %v", err)
+	}
+	other := issue(t, s, "", access.ScopeSignIn, time.Hour)
+	if err := s.SignOut(signIn); err != nil || s.Valid(signIn, access.ScopeSignIn) || !s.Valid(other, access.ScopeSignIn) || !s.Valid(stays, access.ScopeControl) {
+		t.Errorf("signing out ended the wrong ones, %v", err)
+	}
+}

@@ -194,6 +194,9 @@ func TestAnAnswerForTheSessionIsRemembered(t *testing.T) {
 		if a, err := d.Ask(t.Context(), send("s")); err != nil || !a.ForSession {
 			t.Errorf("asked again: %+v, %v", a, err)
 		}
+		if !d.Granted("s", approval.ClassSend, "https://forum.example") || d.Granted("", approval.ClassSend, "https://forum.example") {
+			t.Error("it is not granted to the session, or to nobody's")
+		}
 		elsewhere := send("s")
 		elsewhere.Origin = "https://other.example"
 		for _, q := range []approval.Question{send("other"), elsewhere, buy("s")} {
@@ -233,6 +236,78 @@ func TestWhatCostsIsAskedEachTime(t *testing.T) {
 			<-got
 		})
 	}
+}
+
+func TestWhatWasAllowedOnceIsAskedAboutAgain(t *testing.T) {
+	for _, c := range approval.Classes() {
+		synctest.Test(t, func(t *testing.T) {
+			d := &approval.Queue{}
+			f := door(t, d)
+			q := approval.Question{Class: c, Session: "s", Text: "x", Origin: "https://shop.example"}
+			for n := range 3 {
+				got := ask(t.Context(), d, q)
+				synctest.Wait()
+				if len(d.Pending()) != 1 {
+					t.Fatalf("%s: time %d: not asked", c, n+1)
+				}
+				if err := d.Answer(next(t, f).Question.ID, approval.Answer{Allowed: true, By: "@ada"}); err != nil {
+					t.Fatal(err)
+				}
+				if r := <-got; r.err != nil || r.answer.ForSession {
+					t.Fatalf("%s: time %d: %+v", c, n+1, r)
+				}
+				next(t, f)
+				if d.Granted("s", c, "https://shop.example") {
+					t.Errorf("%s: one yes counts for the session", c)
+				}
+			}
+		})
+	}
+}
+
+func TestWhereTheLastDoorHasClosedNobodyCanBeAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &approval.Queue{}
+		f := d.Follow(anything)
+		f.Close()
+		start := time.Now()
+		_, err := d.Ask(t.Context(), buy("s"))
+		if err == nil || !strings.Contains(err.Error(), "nobody is there to be asked") || time.Since(start) != 0 {
+			t.Errorf("error = %v after %s, want a no at once", err, time.Since(start))
+		}
+	})
+}
+
+func TestOneAnswerServesOnlyWhatPeopleHaveRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &approval.Queue{}
+		door(t, d)
+		first := send("s")
+		first.Detail = "Send"
+		ctx, cancel := context.WithCancel(t.Context())
+		waits := []<-chan result{ask(ctx, d, first)}
+		synctest.Wait()
+		for what, change := range map[string]func(*approval.Question){
+			"class":   func(q *approval.Question) { q.Class = approval.ClassSubmit },
+			"origin":  func(q *approval.Question) { q.Origin = "https://elsewhere.example" },
+			"session": func(q *approval.Question) { q.Session = "other" },
+			"text":    func(q *approval.Question) { q.Text = "Send everything" },
+			"detail":  func(q *approval.Question) { q.Detail = "Send all" },
+		} {
+			q := first
+			change(&q)
+			before := len(d.Pending())
+			waits = append(waits, ask(ctx, d, q))
+			synctest.Wait()
+			if len(d.Pending()) <= before {
+				t.Errorf("another %s is not asked about", what)
+			}
+		}
+		cancel()
+		for _, w := range waits {
+			<-w
+		}
+	})
 }
 
 func TestRulesDecideWithoutAsking(t *testing.T) {

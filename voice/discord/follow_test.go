@@ -24,7 +24,7 @@ func TestAMoveIsFollowed(t *testing.T) {
 	w.person(t, w.call, w.ada)
 	bob := w.person(t, w.other, w.bob)
 	lg.until(t, voice.Joined)
-	w.MoveVoice(w.other, w.bot.ShapeUser)
+	w.MoveVoice(w.other, w.bot.User)
 	if e := lg.until(t, voice.Moved); e.Text != w.other.ID {
 		t.Errorf("moved to %q, want %q", e.Text, w.other.ID)
 	}
@@ -90,7 +90,7 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 		}
 	}
 	talk(w.ada.ID)
-	w.MoveVoice(w.other, w.bot.ShapeUser)
+	w.MoveVoice(w.other, w.bot.User)
 	lg.until(t, voice.Moved)
 	lg.until(t, voice.Connected)
 	talk(w.bob.ID)
@@ -99,7 +99,7 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 func TestAKickEndsTheCall(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	_, lg := w.join(t, w.call)
-	w.LeaveVoice(w.guild, w.bot.ShapeUser)
+	w.LeaveVoice(w.guild, w.bot.User)
 	if err := lg.end(t); !errors.Is(err, discord.ErrRemoved) {
 		t.Errorf("ended with %v, want ErrRemoved", err)
 	}
@@ -112,14 +112,14 @@ func TestAKickEndsTheCall(t *testing.T) {
 func TestBeingMutedIsTold(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	l, lg := w.join(t, w.call)
-	w.MuteVoice(w.guild, w.bot.ShapeUser, true, false)
+	w.MuteVoice(w.guild, w.bot.User, true, false)
 	if e := lg.until(t, voice.Interrupted); !strings.Contains(e.Text, "muted") {
 		t.Errorf("told %q", e.Text)
 	}
 	if err := l.Play([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {
 		t.Errorf("Play = %v, want ErrMute", err)
 	}
-	w.MuteVoice(w.guild, w.bot.ShapeUser, false, false)
+	w.MuteVoice(w.guild, w.bot.User, false, false)
 	lg.until(t, voice.Connected)
 	if err := l.Play([]byte{1}); err != nil {
 		t.Errorf("Play = %v", err)
@@ -232,7 +232,7 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 		t.Errorf("%d voice connections are left", n)
 	}
 	l, lg := w.join(t, w.call)
-	w.LeaveVoice(w.guild, w.bot.ShapeUser)
+	w.LeaveVoice(w.guild, w.bot.User)
 	_ = lg.end(t)
 	if err := l.Close(deadline(t)); err != nil {
 		t.Fatal(err)

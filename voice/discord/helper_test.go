@@ -61,7 +61,7 @@ func aTown(t *testing.T, cfg voicetest.Config) *town {
 	w := &town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
 	w.guild = s.CreateGuild("home", w.ada)
 	s.AddMember(w.guild, w.bob)
-	s.AddMember(w.guild, w.bot.ShapeUser)
+	s.AddMember(w.guild, w.bot.User)
 	w.call, w.other = s.CreateVoiceChannel(w.guild, "call"), s.CreateVoiceChannel(w.guild, "other")
 	w.connect(t)
 	return w
@@ -126,7 +126,7 @@ func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.Use
 	return m
 }
 
-func (w *town) seat() voicetest.ClientID { return discordtest.VoiceClientID(w.guild, w.bot.ShapeUser) }
+func (w *town) seat() voicetest.ClientID { return discordtest.VoiceClientID(w.guild, w.bot.User) }
 
 // where is the channel in which Discord has the bot.
 func (w *town) where() string {

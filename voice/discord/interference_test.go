@@ -44,8 +44,8 @@ func TestEverythingAtOnceLeavesNothingBehind(t *testing.T) {
 			lines <- l
 		})
 	}
-	again(func() { w.LeaveVoice(w.guild, w.bot.ShapeUser) })
-	again(func() { w.MoveVoice(w.other, w.bot.ShapeUser) })
+	again(func() { w.LeaveVoice(w.guild, w.bot.User) })
+	again(func() { w.MoveVoice(w.other, w.bot.User) })
 	again(func() { w.LoseVoiceServer(w.guild, voicetest.CloseCrashed); w.FindVoiceServer(w.guild) })
 	again(func() { _ = w.Voice.Drop(w.seat()) })
 	again(func() {

@@ -138,10 +138,22 @@ func TestWhoWasThereBeforeIsKnownFromTheGuild(t *testing.T) {
 }
 
 func TestGarbageFromTheGatewayIsPassedOver(t *testing.T) {
-	j := &discord.Joiner{}
 	for _, kind := range []string{"READY", "GUILD_CREATE", "GUILD_DELETE", "VOICE_STATE_UPDATE", "VOICE_SERVER_UPDATE", "MESSAGE_CREATE"} {
+		j := &discord.Joiner{}
+		j.Dispatch("GUILD_CREATE", json.RawMessage(`{"id":"1","voice_states":[{"channel_id":"2","user_id":"3"}],"members":[{"user":{"id":"3","username":"c"}}]}`))
+		before := j.People("1", "2")
+		if len(before) != 1 {
+			t.Fatalf("people %+v, want one", before)
+		}
 		for _, data := range []string{"", "null", "[]", "7", "{", "{}", `{"id":7}`, `{"guild_id":"1"}`, `{"user":null}`} {
 			j.Dispatch(kind, json.RawMessage(data))
+			if got := j.People("1", "2"); kind != "READY" && !cmp.Equal(got, before) { // which begins anew
+				t.Fatalf("people are %+v after %s %s, want %+v", got, kind, data, before)
+			}
+		}
+		j.Dispatch("VOICE_STATE_UPDATE", json.RawMessage(`{"guild_id":"1","channel_id":"7","user_id":"3"}`))
+		if at, ok := j.ChannelOf("1", "3"); !ok || at != "7" {
+			t.Errorf("what comes after %s is not taken up: %q, %v", kind, at, ok)
 		}
 	}
 }
@@ -187,7 +199,7 @@ func TestManyGuildsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 5 {
 		g := w.CreateGuild("another", w.ada)
-		w.AddMember(g, w.bot.ShapeUser)
+		w.AddMember(g, w.bot.User)
 		call := w.CreateVoiceChannel(g, "call")
 		wg.Go(func() {
 			l, err := w.joiner.Join(deadline(t), g.ID, call.ID)

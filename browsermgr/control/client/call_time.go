@@ -1,27 +1,24 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // What things take on the server's side, from the contract's limits.
 const (
-	stateTime       = 25 * time.Second // what only looks at or changes the server's state
-	pageTime        = 20 * time.Second // what works on a page, unless it says how long
-	interactionTime = 8 * time.Second
-	transferTime    = 120 * time.Second
-	launchTime      = 60 * time.Second // a first start with its profile, and a second try
-	guardTime       = 250 * time.Millisecond
-	networkSlack    = 5 * time.Second
-	maxTimeout      = 120 * time.Second // no single timeoutMs counts for more
-	slowKeyTime     = 75 * time.Millisecond
-	maxBatchDepth   = 8 // of batches within batches; a server refuses earlier
+	stateTime    = 25 * time.Second // what only looks at or changes the server's state
+	pageTime     = 20 * time.Second // what works on a page, unless it says how long
+	transferTime = 120 * time.Second
+	launchTime   = 60 * time.Second // a first start with its profile, and a second try
+	networkSlack = 5 * time.Second
+	maxTimeout   = 120 * time.Second // no single timeoutMs counts for more
 )
 
 // CallTime is how long a call may take.
@@ -34,56 +31,18 @@ type CallTime struct {
 
 // Total is how long to wait for the answer, so that no inner time is cut.
 func (a CallTime) Total() time.Duration {
-	return a.Inner + time.Duration(a.Guarded)*guardTime + a.Launch + networkSlack
-}
-
-// timings are the fields of a request that say how long it may take. Numbers may be written as strings.
-type timings struct {
-	Kind      string     `json:"kind"`
-	TimeoutMs millis     `json:"timeoutMs"`
-	TimeMs    millis     `json:"timeMs"`
-	DelayMs   millis     `json:"delayMs"`
-	Slowly    bool       `json:"slowly"`
-	Text      string     `json:"text"`
-	TextGone  string     `json:"textGone"`
-	Selector  string     `json:"selector"`
-	URL       string     `json:"url"`
-	LoadState string     `json:"loadState"`
-	Fn        string     `json:"fn"`
-	Fields    []struct{} `json:"fields"`
-	Actions   []timings  `json:"actions"`
-}
-
-// millis is a number of milliseconds; what is none counts as 0.
-type millis int64
-
-// UnmarshalJSON reads a number or a string of digits.
-func (m *millis) UnmarshalJSON(data []byte) error {
-	n, err := strconv.ParseFloat(strings.Trim(string(data), `" `), 64)
-	if err == nil && n > 0 {
-		*m = millis(min(n, float64(time.Hour/time.Millisecond)))
-	}
-	return nil
-}
-
-// or is the time, not above what a server allows, or standard if there is none.
-func (m millis) or(standard time.Duration) time.Duration {
-	if m == 0 {
-		return standard
-	}
-	return min(time.Duration(m)*time.Millisecond, maxTimeout)
+	return a.Inner + time.Duration(a.Guarded)*actiontable.GuardTime + a.Launch + networkSlack
 }
 
 // CallTimeOf tells how long a call may take on the server's side. payload is the JSON body, or nil.
 func CallTimeOf(method, path string, query url.Values, payload []byte) CallTime {
-	var t timings
-	if payload != nil {
-		_ = json.Unmarshal(payload, &t) // what does not fit stays as it was; the server judges it
-	}
+	var body map[string]any
+	_ = json.Unmarshal(payload, &body) // what is no object has no fields; the server judges it
+	given := timeoutOf(body["timeoutMs"])
 	if text := query.Get("timeoutMs"); text != "" {
-		_ = t.TimeoutMs.UnmarshalJSON([]byte(text))
+		given = timeoutOf(text)
 	}
-	a := CallTime{Launch: launchTime, Explicit: t.TimeoutMs > 0}
+	a := CallTime{Launch: launchTime, Explicit: given > 0}
 	switch routeName(method, path) {
 	case "GET /", "GET /profiles", "GET /tabs", "POST /tabs/focus", "POST /tabs/action", "POST /profiles/create", "DELETE /tabs":
 		return CallTime{Inner: stateTime, Explicit: a.Explicit}
@@ -94,15 +53,24 @@ func CallTimeOf(method, path string, query url.Values, payload []byte) CallTime 
 	case "POST /start":
 		return a
 	case "POST /act":
-		t.add(&a, 0)
-		return a
+		w := actiontable.WaitFor(body)
+		return CallTime{Inner: w.Limit, Guarded: w.Actions, Launch: launchTime, Explicit: w.Explicit}
 	case "POST /hooks/file-chooser", "POST /hooks/dialog", "POST /wait/download", "POST /download":
-		a.Inner = t.TimeoutMs.or(transferTime)
+		a.Inner = cmp.Or(given, transferTime)
 	default:
-		a.Inner = t.TimeoutMs.or(pageTime)
+		a.Inner = cmp.Or(given, pageTime)
 	}
 	a.Guarded = 1
 	return a
+}
+
+// timeoutOf reads a number of milliseconds, not above what a server allows; 0 if it is none.
+func timeoutOf(v any) time.Duration {
+	n, given, ok := actiontable.ParseNumber(v, false)
+	if !given || !ok || n <= 0 {
+		return 0
+	}
+	return time.Duration(min(n, float64(maxTimeout.Milliseconds()))) * time.Millisecond
 }
 
 // routeName is the method and the first words of a path, without the name of a tab or a profile.
@@ -112,42 +80,4 @@ func routeName(method, path string) string {
 		return method + " /" + first
 	}
 	return method + " " + path
-}
-
-// add adds what an action takes to a.
-func (t *timings) add(a *CallTime, depth int) {
-	a.Guarded++
-	a.Explicit = a.Explicit || t.TimeoutMs > 0 || t.TimeMs > 0
-	switch t.Kind {
-	case "batch":
-		if depth < maxBatchDepth {
-			for i := range t.Actions {
-				t.Actions[i].add(a, depth+1)
-			}
-		}
-	case "wait":
-		a.Inner += t.TimeMs.or(0) + time.Duration(t.conditions())*t.TimeoutMs.or(pageTime)
-	case "evaluate", "scrollIntoView":
-		a.Inner += t.TimeoutMs.or(pageTime)
-	case "fill":
-		a.Inner += time.Duration(max(1, len(t.Fields))) * t.TimeoutMs.or(interactionTime)
-	case "drag", "dragCoords":
-		a.Inner += 2 * t.TimeoutMs.or(interactionTime)
-	default:
-		a.Inner += t.TimeoutMs.or(interactionTime) + t.DelayMs.or(0)
-		if t.Slowly {
-			a.Inner += time.Duration(utf8.RuneCountInString(t.Text)) * slowKeyTime
-		}
-	}
-}
-
-// conditions counts what a wait waits for besides the time; each has the whole timeout.
-func (t *timings) conditions() int {
-	n := 0
-	for _, s := range []string{t.Text, t.TextGone, t.Selector, t.URL, t.LoadState, t.Fn} {
-		if s != "" {
-			n++
-		}
-	}
-	return n
 }

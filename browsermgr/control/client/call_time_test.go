@@ -28,10 +28,10 @@ func TestTheWaitForAnAnswerNeverCutsWhatTheServerKeeps(t *testing.T) {
 		"wait":                   {"POST /act", "", `{"kind":"wait","timeMs":30000}`, launch + slack + guard + 30*time.Second},
 		"wait, three conditions": {"POST /act", "", `{"kind":"wait","timeMs":1000,"text":"a","url":"b","fn":"c","timeoutMs":100000}`, launch + slack + guard + 301*time.Second},
 		"beyond what is allowed": {"POST /act", "", `{"kind":"evaluate","timeoutMs":9999999999}`, launch + slack + guard + 120*time.Second},
-		"fill":                   {"POST /act", "", `{"kind":"fill","fields":[{},{},{}]}`, launch + slack + guard + 24*time.Second},
+		"fill":                   {"POST /act", "", `{"kind":"fill","fields":[{"ref":"e1"},{"ref":"e2"},{"ref":"e3"},{}]}`, launch + slack + guard + 24*time.Second},
 		"batch": {
 			"POST /act", "", `{"kind":"batch","actions":[{"kind":"click"},{"kind":"batch","actions":[{"kind":"evaluate","timeoutMs":1000}]}]}`,
-			launch + slack + 4*guard + 9*time.Second,
+			launch + slack + 2*guard + 9*time.Second,
 		},
 		"download":            {"POST /download", "", `{}`, launch + slack + guard + 120*time.Second},
 		"garbage as a time":   {"POST /navigate", "", `{"timeoutMs":"soon"}`, launch + slack + guard + 20*time.Second},

@@ -47,6 +47,7 @@ type Tab struct {
 	URL                  string `json:"url"`
 	URLUnavailableReason string `json:"urlUnavailableReason,omitempty"`
 	Type                 string `json:"type"`
+	Refused              string `json:"refused,omitempty"` // what an opened page lacks, such as a frame
 }
 
 // TabList is the tabs of a profile; a browser that is not running has none.
@@ -125,6 +126,7 @@ type Result struct {
 	Downloads       []Download      `json:"downloads,omitempty"`
 	BlockedByDialog bool            `json:"blockedByDialog,omitempty"` // the action was left, not failed
 	BrowserState    *BrowserState   `json:"browserState,omitempty"`
+	Refused         string          `json:"refused,omitempty"` // what the page lacks, such as a frame
 }
 
 // BatchEntry is the outcome of one action of a batch.

@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/egress/policy"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // reading is how Chromium reads an address.
@@ -111,7 +112,7 @@ func chromiumReads(t *testing.T, urls []string) []*reading {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: fmt.Sprintf(`() => %s.map(s => {
+		res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: fmt.Sprintf(`() => %s.map(s => {
 			try { const {protocol, hostname, port} = new URL(s); return {protocol, hostname, port}; } catch { return null; } })`, list)})
 		if err != nil {
 			t.Fatal(err)

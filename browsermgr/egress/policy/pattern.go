@@ -43,7 +43,7 @@ func parsePattern(s string) (p hostPattern, why string) {
 	s, p.below = strings.CutPrefix(s, "*.")
 	host, port, ok := cutPort(s)
 	if !ok {
-		return p, "has a malformed port or brackets"
+		return p, "has a malformed port or brackets: write a host only, such as example.com or example.com:8080, without http://"
 	}
 	if port != "" {
 		n, err := strconv.ParseUint(port, 10, 16)

@@ -40,9 +40,9 @@ type Refusal struct { //nolint:errname // a person reads what is refused, not wh
 }
 
 const (
-	hintAllow = `The operator can allow this host under "Hosts that may be reached" in the settings.`
+	hintAllow = `The operator can allow this host under "Allowed hosts" in the settings.`
 	hintList  = `The operator can add it under "Only these hosts" in the settings.`
-	hintBlock = `The operator can take it from "Never these hosts" in the settings.`
+	hintBlock = `The operator can take it from "Blocked hosts" in the settings.`
 	hintNone  = "No setting allows it."
 )
 

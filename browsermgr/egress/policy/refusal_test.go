@@ -15,7 +15,7 @@ func TestRefusalsSayWhatWhyAndTheWayOut(t *testing.T) {
 		BlockedHosts: []string{"ads.example", "10.9.9.9"}, Ports: []policy.PortRange{{First: 25, Last: 25}},
 		Own: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080")},
 	}
-	const allow = `The operator can allow this host under "Hosts that may be reached" in the settings.`
+	const allow = `The operator can allow this host under "Allowed hosts" in the settings.`
 	for _, tt := range []struct{ url, resolved, want string }{
 		{"http://10.0.0.1/", "", "10.0.0.1 is not a public address (private use, RFC 1918). " + allow},
 		{"http://nas.example/", "10.0.0.1", "nas.example leads to 10.0.0.1, which is not a public address (private use, RFC 1918). " + allow},
@@ -24,8 +24,8 @@ func TestRefusalsSayWhatWhyAndTheWayOut(t *testing.T) {
 		{"http://x.example/", "169.254.169.254", "x.example leads to 169.254.169.254, which is an address of a cloud's own services (instance metadata). " + allow},
 		{"http://localhost:3000/", "", "localhost is a name for this machine or its own network. " + allow},
 		{"http://a.example:25/", "", "port 25 of a.example is refused. " + allow},
-		{"http://ads.example/", "", `ads.example is on the operator's list of refused hosts. The operator can take it from "Never these hosts" in the settings.`},
-		{"http://a.example/", "10.9.9.9", `a.example leads to 10.9.9.9, which is on the operator's list of refused hosts. The operator can take it from "Never these hosts" in the settings.`},
+		{"http://ads.example/", "", `ads.example is on the operator's list of refused hosts. The operator can take it from "Blocked hosts" in the settings.`},
+		{"http://a.example/", "10.9.9.9", `a.example leads to 10.9.9.9, which is on the operator's list of refused hosts. The operator can take it from "Blocked hosts" in the settings.`},
 		{"http://a.example:8080/", "127.0.0.1", "port 8080 of 127.0.0.1 belongs to this program, and pages may not reach it. No setting allows it."},
 		{"file:///etc/passwd", "", `unsupported protocol "file:": only http and https can be opened`},
 		{"http://", "", `Invalid URL: "http://": the host is missing: give a whole address such as https://example.com/`},

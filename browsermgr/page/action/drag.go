@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 )
 
@@ -46,7 +47,7 @@ func (d *performer) dragTo(ctx context.Context, a Action) error {
 
 // dragCoords drags from one place of the viewport to others, whatever is there.
 func (d *performer) dragCoords(ctx context.Context, a Action) error {
-	way, err := a.dragPath()
+	way, err := dragPath(a)
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (d *performer) dragCoords(ctx context.Context, a Action) error {
 }
 
 // dragPath is where a drag by coordinates leads.
-func (a Action) dragPath() ([]frame.Point, error) {
+func dragPath(a Action) ([]frame.Point, error) {
 	if len(a.Path) == 0 {
 		return []frame.Point{{X: a.X, Y: a.Y}, {X: a.EndX, Y: a.EndY}}, nil
 	}
@@ -76,7 +77,7 @@ func (a Action) dragPath() ([]frame.Point, error) {
 		x, y, ok := strings.Cut(text, ",")
 		px, errX := strconv.ParseFloat(strings.TrimSpace(x), 64)
 		py, errY := strconv.ParseFloat(strings.TrimSpace(y), 64)
-		if !ok || errX != nil || errY != nil || !isCoordinate(px) || !isCoordinate(py) {
+		if !ok || errX != nil || errY != nil || !actiontable.IsCoordinate(px) || !actiontable.IsCoordinate(py) {
 			return nil, fault.Invalidf("dragCoords path %q: each entry is a non-negative \"x, y\"", text)
 		}
 		way[i] = frame.Point{X: px, Y: py}
@@ -88,8 +89,8 @@ func (a Action) dragPath() ([]frame.Point, error) {
 }
 
 // DragEnd is where a drag by coordinates lets go.
-func (a Action) DragEnd() frame.Point {
-	if way, err := a.dragPath(); err == nil {
+func DragEnd(a Action) frame.Point {
+	if way, err := dragPath(a); err == nil {
 		return way[len(way)-1]
 	}
 	return frame.Point{X: a.EndX, Y: a.EndY}

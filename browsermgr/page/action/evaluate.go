@@ -25,7 +25,7 @@ func (d *performer) evaluate(ctx context.Context, a Action) (json.RawMessage, er
 			return nil, err
 		}
 	}
-	limit := a.evaluateLimit()
+	limit := evaluateLimit(a)
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
 	defer cancel()
 	value, err := runFunction(bounded, e, a)

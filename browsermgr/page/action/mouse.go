@@ -16,6 +16,7 @@ type readyArg struct {
 	Guard    bool   `json:"guard"`
 	Strict   bool   `json:"strict"`
 	Remote   bool   `json:"remote"`
+	Axis     string `json:"axis,omitempty"` // x or y: what scrolls along it, rather than the element in it
 	Timeout  int64  `json:"timeout"`
 }
 
@@ -89,11 +90,11 @@ func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, st
 			return "", err
 		}
 	}
-	return d.sendAndWait(ctx, e.Frame, m.Click(a.clickTotal())...)
+	return d.sendAndWait(ctx, e.Frame, m.Click(clickTotal(a))...)
 }
 
 // clickTotal is how many clicks follow each other.
-func (a Action) clickTotal() int {
+func clickTotal(a Action) int {
 	if a.DoubleClick {
 		return 2
 	}
@@ -108,7 +109,7 @@ func (d *performer) clickCoords(ctx context.Context, a Action) error {
 		return err
 	}
 	if a.DelayMs <= 0 {
-		_, err := d.sendAndWait(ctx, f, m.Click(a.clickTotal())...)
+		_, err := d.sendAndWait(ctx, f, m.Click(clickTotal(a))...)
 		return err
 	}
 	if err := d.clickHeld(ctx, m, a); err != nil {
@@ -120,7 +121,7 @@ func (d *performer) clickCoords(ctx context.Context, a Action) error {
 
 // clickHeld clicks with the button held for a time, once or more.
 func (d *performer) clickHeld(ctx context.Context, m frame.Mouse, a Action) error {
-	for i := range a.clickTotal() {
+	for i := range clickTotal(a) {
 		if err := d.sendInput(ctx, m.Move(false), m.Press(i+1)); err != nil {
 			return err
 		}

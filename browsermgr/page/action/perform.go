@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -31,21 +31,21 @@ type Tab interface {
 	TerminateScripts(ctx context.Context, f *frame.Frame)
 }
 
-// Perform does one action that [Action.Validate] accepts, of the kinds that input or a script brings about: not wait, close or one
+// Perform does one action that [Validate] accepts, of the kinds that input or a script brings about: not wait, close or one
 // that travels. It returns what evaluate gave, as JSON. hands are those of the tab.
 func Perform(ctx context.Context, tab Tab, hands *InputState, a Action) (json.RawMessage, error) {
 	d := &performer{tab: tab, state: hands}
 	d.releaseStale()
-	if a.Kind == KindEvaluate {
+	if a.Kind == actiontable.KindEvaluate {
 		return d.evaluate(ctx, a)
 	}
 	do, ok := map[Kind]func(context.Context, Action) error{
-		KindClick: d.click, KindClickCoords: d.clickCoords, KindHover: d.hover, KindDrag: d.dragTo,
-		KindDragCoords: d.dragCoords,
-		KindType:       d.typeText, KindFill: d.fill, KindPress: d.press, KindSelect: d.selectOptions,
-		KindScroll: d.scroll, KindScrollIntoView: d.scrollIntoView, KindResize: d.resize,
-		KindPointerMove: d.pointerMove, KindPointerDown: d.pointerDown, KindPointerUp: d.pointerUp, KindWheel: d.wheel,
-		KindKeyDown: d.keyDown, KindKeyUp: d.keyUp, KindInsertText: d.insertText,
+		actiontable.KindClick: d.click, actiontable.KindClickCoords: d.clickCoords, actiontable.KindHover: d.hover, actiontable.KindDrag: d.dragTo,
+		actiontable.KindDragCoords: d.dragCoords,
+		actiontable.KindType:       d.typeText, actiontable.KindFill: d.fill, actiontable.KindPress: d.press, actiontable.KindSelect: d.selectOptions,
+		actiontable.KindScroll: d.scroll, actiontable.KindScrollIntoView: d.scrollIntoView, actiontable.KindResize: d.resize,
+		actiontable.KindPointerMove: d.pointerMove, actiontable.KindPointerDown: d.pointerDown, actiontable.KindPointerUp: d.pointerUp, actiontable.KindWheel: d.wheel,
+		actiontable.KindKeyDown: d.keyDown, actiontable.KindKeyUp: d.keyUp, actiontable.KindInsertText: d.insertText,
 	}[a.Kind]
 	if !ok {
 		return nil, fault.Invalidf("unknown kind %q", a.Kind)
@@ -99,42 +99,8 @@ func stoppedError(ctx context.Context, err error) error {
 	return err
 }
 
-// Limits of Action.TimeoutMs.
-const (
-	interactionLimit = 8 * time.Second
-	waitLimit        = 20 * time.Second
-	shortestLimit    = 500 * time.Millisecond
-	longestLimit     = 60 * time.Second
-	longestWait      = 120 * time.Second
-	timePerKey       = 10 * time.Millisecond // that a page may take for each character
-)
-
 // evaluateLimit is how long a script of evaluate may run within the limit of its action.
-func (a Action) evaluateLimit() time.Duration {
-	return min(max(a.Limit()-shortestLimit, time.Second), longestWait)
-}
-
-// Limit is how long the action may take.
-func (a Action) Limit() time.Duration {
-	base, longest := interactionLimit, longestLimit
-	if slices.Contains([]Kind{KindWait, KindEvaluate, KindScroll, KindScrollIntoView}, a.Kind) {
-		base, longest = waitLimit, longestWait
-	}
-	if a.TimeoutMs > 0 {
-		base = min(max(time.Duration(a.TimeoutMs)*time.Millisecond, shortestLimit), longest)
-	}
-	if a.Kind == KindWait {
-		// Each condition has the limit to itself.
-		return time.Duration(a.TimeMs)*time.Millisecond + base*time.Duration(max(a.Conditions(), 1))
-	}
-	switch {
-	case a.Kind == KindType && a.Slowly:
-		base += time.Duration(len(a.Text)) * slowDelay
-	case a.Kind == KindInsertText:
-		base += time.Duration(len(a.Text)) * timePerKey
-	}
-	return base + time.Duration(a.DelayMs*max(a.Count, 1))*time.Millisecond
-}
+func evaluateLimit(a Action) time.Duration { return max(a.Limit()-500*time.Millisecond, time.Second) }
 
 // Pause waits for a person's or a page's sake, never to synchronise.
 func Pause(ctx context.Context, d time.Duration) error {

@@ -7,13 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
 )
-
-// slowDelay is the pause between keys of a slow type.
-const slowDelay = 75 * time.Millisecond
 
 // fieldArg asks for a field that takes input.
 type fieldArg struct {
@@ -74,7 +72,7 @@ func (d *performer) setText(ctx context.Context, e frame.Element, selector, text
 
 // typeSlowly clicks a field and types key by key, as a person would, leaving what is there.
 func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) error {
-	if err := d.click(ctx, Action{Kind: KindClick, Ref: a.Ref, Selector: a.Selector, TimeoutMs: a.TimeoutMs}); err != nil {
+	if err := d.click(ctx, Action{Kind: actiontable.KindClick, Ref: a.Ref, Selector: a.Selector, TimeoutMs: a.TimeoutMs}); err != nil {
 		return err
 	}
 	if _, err := runFieldScript[bool](ctx, e, "focus", fieldArg{Selector: a.Selector, Text: true}, a.Limit()); err != nil {
@@ -82,7 +80,7 @@ func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) e
 	}
 	for i, r := range a.Text {
 		if i > 0 {
-			if err := Pause(ctx, slowDelay); err != nil {
+			if err := Pause(ctx, actiontable.SlowKey); err != nil {
 				return err
 			}
 		}
@@ -96,7 +94,7 @@ func (d *performer) typeSlowly(ctx context.Context, e frame.Element, a Action) e
 // fill sets several fields one after the other. It ends at the first that does not take its value, naming it.
 func (d *performer) fill(ctx context.Context, a Action) error {
 	last := d.mainFrame()
-	for _, f := range a.fields() {
+	for _, f := range a.NamedFields() {
 		e, err := d.tab.Locate(f.Ref, "")
 		if err != nil {
 			return err
@@ -105,7 +103,7 @@ func (d *performer) fill(ctx context.Context, a Action) error {
 		case "checkbox", "radio", "switch":
 			err = d.setChecked(ctx, e, isTruthy(f.Value), a)
 		default:
-			err = d.setText(ctx, e, "", fieldText(f.Value), a.Limit())
+			err = d.setText(ctx, e, "", fieldText(f.Value), a.StepLimit())
 		}
 		if err != nil {
 			return err
@@ -120,11 +118,11 @@ func (d *performer) fill(ctx context.Context, a Action) error {
 func (d *performer) setChecked(ctx context.Context, e frame.Element, checked bool, a Action) error {
 	res, err := runFieldScript[struct {
 		Click bool `json:"click"`
-	}](ctx, e, "check", fieldArg{Checked: checked}, a.Limit())
+	}](ctx, e, "check", fieldArg{Checked: checked}, a.StepLimit())
 	if err != nil || !res.Click {
 		return err
 	}
-	return d.click(ctx, Action{Kind: KindClick, Ref: e.GivenRef, TimeoutMs: a.TimeoutMs})
+	return d.click(ctx, Action{Kind: actiontable.KindClick, Ref: e.GivenRef, TimeoutMs: a.TimeoutMs})
 }
 
 // isTruthy says whether a value means checked.
@@ -194,6 +192,15 @@ func (d *performer) press(ctx context.Context, a Action) error {
 		_, err := d.sendAndWait(ctx, f, events...)
 		return err
 	})
+}
+
+// Copies reports whether the action presses keys that put what is selected on the clipboard, while these modifiers are down.
+func Copies(a Action, held int) bool {
+	if a.Kind != actiontable.KindPress && a.Kind != actiontable.KindKeyDown {
+		return false
+	}
+	c, err := frame.ParseChord(a.Key)
+	return err == nil && c.WithModifiers(held).Copies()
 }
 
 // pressChord presses keys and holds them for a while; end sends what lets them go.

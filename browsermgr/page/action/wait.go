@@ -35,9 +35,6 @@ func Wait(ctx context.Context, tab WaitTab, a Action) error {
 			return err
 		}
 	}
-	each := a
-	each.TimeMs = 0
-	limit := each.Limit() / time.Duration(max(a.Conditions(), 1))
 	steps := []struct {
 		given bool
 		what  string
@@ -53,14 +50,14 @@ func Wait(ctx context.Context, tab WaitTab, a Action) error {
 			return w.awaitInPage(ctx, waitArg{Selector: a.Selector})
 		}},
 		{a.URL != "", fmt.Sprintf("address %q", a.URL), func(ctx context.Context) error { return w.awaitURL(ctx, a.URL) }},
-		{knownLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error { return tab.AwaitLoad(ctx, a.LoadState) }},
+		{isLoadState(a.LoadState), "load state " + a.LoadState, func(ctx context.Context) error { return tab.AwaitLoad(ctx, a.LoadState) }},
 		{strings.TrimSpace(a.Fn) != "", "fn to be true", func(ctx context.Context) error { return w.awaitFunction(ctx, a.Fn) }},
 	}
 	for _, s := range steps {
 		if !s.given {
 			continue
 		}
-		if err := waitStep(ctx, limit, s.what, s.do); err != nil {
+		if err := waitStep(ctx, a.StepLimit(), s.what, s.do); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
 	"clank/internal/test/browsertest"
 
@@ -28,7 +29,7 @@ func TestOfflineHoldsForTheWholeContextAndNoOther(t *testing.T) {
 	other := openIn(t, b, isolated(t, b), srv.URL+"/a")
 	inFrame(t, tab, "1")
 	ctx := browsertest.Within(t, 30*time.Second)
-	must(t, state.SetOffline(ctx, tab, true))
+	browsertest.Must(t, state.SetOffline(ctx, tab, true))
 	wantJS(t, tab, reach, `"offline"`)
 	if got := inFrame(t, tab, reach); got != `"offline"` {
 		t.Errorf("frame of another process: got %s", got)
@@ -38,7 +39,7 @@ func TestOfflineHoldsForTheWholeContextAndNoOther(t *testing.T) {
 	if err == nil || later == nil {
 		t.Errorf("got %v, want a tab opened later to be offline", err)
 	}
-	must(t, state.SetOffline(ctx, later, false))
+	browsertest.Must(t, state.SetOffline(ctx, later, false))
 	wantJS(t, tab, reach, `"online"`)
 	browsertest.Navigate(t, later, srv.URL+"/b")
 }
@@ -60,7 +61,7 @@ func TestHeadersReplaceThoseBefore(t *testing.T) {
 		{nil, `"|"`},
 	}
 	for _, step := range steps {
-		must(t, state.SetHeaders(ctx, tab, step.headers))
+		browsertest.Must(t, state.SetHeaders(ctx, tab, step.headers))
 		later := openIn(t, b, id, srv.URL)
 		wantJS(t, later, "document.body.innerText", step.want)
 		browsertest.Navigate(t, tab, srv.URL)
@@ -109,8 +110,8 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 			b, state := connect(t)
 			id := isolated(t, b)
 			tab := openIn(t, b, id, "")
-			must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "earlier"}))
-			must(t, state.SetCredentials(ctx, tab, tt.credentials))
+			browsertest.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "earlier"}))
+			browsertest.Must(t, state.SetCredentials(ctx, tab, tt.credentials))
 			_, _ = tab.Navigate(ctx, url)
 			wantJS(t, tab, `document.body?.innerText ?? ""`, tt.text)
 			if got := wrong.Load(); got != tt.wrong {
@@ -136,9 +137,9 @@ func TestProxiesAreNotGivenCredentials(t *testing.T) {
 	b, state := connect(t)
 	ctx := browsertest.Within(t, browsertest.Patience)
 	id, err := b.NewContext(ctx, proxy.URL)
-	must(t, err)
+	browsertest.Must(t, err)
 	tab := openIn(t, b, id, "")
-	must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p"}))
+	browsertest.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p"}))
 	_, _ = tab.Navigate(ctx, "http://shop.invalid/")
 	if got := told.Load(); got != "" {
 		t.Errorf("the proxy was told %q", got)
@@ -155,19 +156,19 @@ func TestGeolocationIsKnownToItsOriginUntilItIsCleared(t *testing.T) {
 	id := isolated(t, b)
 	tab := openIn(t, b, id, host)
 	ctx := browsertest.Within(t, 30*time.Second)
-	must(t, state.SetGeolocation(ctx, tab, &emulate.Geolocation{Latitude: 52.5, Longitude: 13.25, Accuracy: 7}))
+	browsertest.Must(t, state.SetGeolocation(ctx, tab, &emulate.Geolocation{Latitude: 52.5, Longitude: 13.25, Accuracy: 7}))
 	wantJS(t, tab, whereAmI, "[52.5,13.25,7]")
 	later := openIn(t, b, id, host+"/later")
 	wantJS(t, later, whereAmI, "[52.5,13.25,7]")
 	g, err := state.GrantPermissions(ctx, tab, host+"/path?x", []string{"notifications"}, nil, 0)
-	must(t, err)
+	browsertest.Must(t, err)
 	if d := cmp.Diff(emulate.GrantResult{Origin: host, Granted: []string{"notifications"}, Unsupported: []string{}, Method: "cdp"}, g); d != "" {
 		t.Errorf("grant (-want +got)\n%s", d)
 	}
 	wantJS(t, tab, whereAmI, "[52.5,13.25,7]") // granted before, and still
-	must(t, state.SetGeolocation(ctx, tab, nil))
+	browsertest.Must(t, state.SetGeolocation(ctx, tab, nil))
 	wantJS(t, later, "navigator.permissions.query({name:'geolocation'}).then(p => p.state !== 'granted')", "true")
-	must(t, state.SetGeolocation(ctx, tab, &emulate.Geolocation{Latitude: 1, Origin: "https://elsewhere.example"}))
+	browsertest.Must(t, state.SetGeolocation(ctx, tab, &emulate.Geolocation{Latitude: 1, Origin: "https://elsewhere.example"}))
 	wantJS(t, tab, "navigator.permissions.query({name:'geolocation'}).then(p => p.state !== 'granted')", "true")
 }
 
@@ -175,7 +176,7 @@ func TestGrantLeavesOutWhatIsOptionalAndUnknown(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, browsertest.Patience)
 	got, err := state.GrantPermissions(ctx, tab, "https://Example.com:443/", []string{"audioCapture"}, []string{"noSuchThing", "audioCapture"}, time.Second)
-	must(t, err)
+	browsertest.Must(t, err)
 	want := emulate.GrantResult{Origin: "https://example.com", Granted: []string{"audioCapture"}, Unsupported: []string{"noSuchThing"}, Method: "cdp"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -203,26 +204,26 @@ func TestAFrozenTabDoesNotHoldUpItsContext(t *testing.T) {
 	frozen, tab := openIn(t, b, id, srv.URL), openIn(t, b, id, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
 	frozen.MainFrame().Post(evaluate("for (;;) {}"))
 	start := time.Now()
-	must(t, state.SetOffline(browsertest.Within(t, browsertest.Patience), tab, true))
+	browsertest.Must(t, state.SetOffline(browsertest.Within(t, browsertest.Patience), tab, true))
 	if d := time.Since(start); d > 15*time.Second {
 		t.Errorf("it took %s", d)
 	}
 	wantJS(t, tab, reach, `"offline"`)
-	must(t, frozen.Stop(browsertest.Within(t, browsertest.Patience)))
+	browsertest.Must(t, frozen.Stop(browsertest.Within(t, browsertest.Patience)))
 	wantJS(t, frozen, reach, `"offline"`)
 }
 
 func TestSettingsAreTakenWhileADialogIsOpen(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, 30*time.Second)
-	res, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "alert('hm')"})
-	must(t, err)
+	res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert('hm')"})
+	browsertest.Must(t, err)
 	if !res.BlockedByDialog {
 		t.Fatal("no dialog")
 	}
-	must(t, state.SetHeaders(ctx, tab, map[string]string{"X-Late": "1"}))
-	must(t, state.SetColorScheme(ctx, tab, "dark"))
-	must(t, tab.AnswerDialog(ctx, true, ""))
+	browsertest.Must(t, state.SetHeaders(ctx, tab, map[string]string{"X-Late": "1"}))
+	browsertest.Must(t, state.SetColorScheme(ctx, tab, "dark"))
+	browsertest.Must(t, tab.AnswerDialog(ctx, true, ""))
 	wantJS(t, tab, darkQuery, "true")
 }
 
@@ -234,17 +235,17 @@ func TestClearAllLeavesNothing(t *testing.T) {
 	fresh := "[" + zone + "," + geometry + ",navigator.language,navigator.userAgent," + darkQuery + "]"
 	before := browsertest.JS(t, tab, fresh)
 	for _, one := range []*page.Tab{tab, other} {
-		must(t, state.SetOffline(ctx, one, true))
-		must(t, state.SetHeaders(ctx, one, map[string]string{"X-A": "1"}))
-		must(t, state.SetCredentials(ctx, one, &emulate.Credentials{Username: "u"}))
-		must(t, state.SetGeolocation(ctx, one, &emulate.Geolocation{Latitude: 1}))
-		must(t, state.SetColorScheme(ctx, one, "dark"))
-		must(t, state.SetTimezone(ctx, one, "Asia/Tokyo"))
-		must(t, state.SetLocale(ctx, one, "de-DE"))
+		browsertest.Must(t, state.SetOffline(ctx, one, true))
+		browsertest.Must(t, state.SetHeaders(ctx, one, map[string]string{"X-A": "1"}))
+		browsertest.Must(t, state.SetCredentials(ctx, one, &emulate.Credentials{Username: "u"}))
+		browsertest.Must(t, state.SetGeolocation(ctx, one, &emulate.Geolocation{Latitude: 1}))
+		browsertest.Must(t, state.SetColorScheme(ctx, one, "dark"))
+		browsertest.Must(t, state.SetTimezone(ctx, one, "Asia/Tokyo"))
+		browsertest.Must(t, state.SetLocale(ctx, one, "de-DE"))
 		_, err := state.SetDevice(ctx, one, "iPhone 12")
-		must(t, err)
+		browsertest.Must(t, err)
 	}
-	must(t, state.ResetAll(ctx))
+	browsertest.Must(t, state.ResetAll(ctx))
 	for _, one := range []*page.Tab{tab, other} {
 		browsertest.Navigate(t, one, srv.URL+"/again")
 		wantJS(t, one, fresh, before)
@@ -260,7 +261,7 @@ func TestAClosedTabAndACancelledCallerSaySo(t *testing.T) {
 	if _, err := state.Cookies(gone, tab); !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	ctx := browsertest.Within(t, browsertest.Patience)
 	for name, err := range map[string]error{
 		"offline": state.SetOffline(ctx, tab, true), "scheme": state.SetColorScheme(ctx, tab, "dark"), "clear": state.ResetTab(ctx, tab),
@@ -270,5 +271,5 @@ func TestAClosedTabAndACancelledCallerSaySo(t *testing.T) {
 			t.Errorf("%s: got %v, want it to say that the tab is gone", name, err)
 		}
 	}
-	must(t, state.ResetAll(ctx))
+	browsertest.Must(t, state.ResetAll(ctx))
 }

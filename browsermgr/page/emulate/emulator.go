@@ -75,6 +75,20 @@ func (s *Emulator) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	return []proto.Request{proto.PageEnable{}}
 }
 
+// AttachWorker implements page.WorkerObserver. A worker takes the rest from its page.
+func (s *Emulator) AttachWorker(t *page.Tab, worker *frame.Frame) []proto.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	reqs := s.contextSettingsOf(t.ContextID()).setUpRequests(false)
+	for _, req := range reqs {
+		worker.Post(req)
+	}
+	if len(reqs) == 0 {
+		return nil
+	}
+	return []proto.Request{proto.NetworkEnable{}} // answered after those that were sent under the lock
+}
+
 // Event implements page.Observer.
 func (s *Emulator) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	switch ev.Method {

@@ -34,9 +34,7 @@ func connect(tb testing.TB) (*page.Browser, *emulate.Emulator) {
 func isolated(tb testing.TB, b *page.Browser) string {
 	tb.Helper()
 	id, err := b.NewContext(browsertest.Within(tb, browsertest.Patience), "")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 		defer cancel()
@@ -55,9 +53,7 @@ func open(tb testing.TB, url string) (*page.Tab, *emulate.Emulator) {
 func openIn(tb testing.TB, b *page.Browser, contextID, url string) *page.Tab {
 	tb.Helper()
 	tab, err := b.NewTab(browsertest.Within(tb, browsertest.Patience), page.TabOptions{URL: url, ContextID: contextID})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return tab
 }
 
@@ -94,13 +90,6 @@ func inFrame(tb testing.TB, tab *page.Tab, expression string) string {
 		case <-ctx.Done():
 			tb.Fatal("no frame of another process")
 		}
-	}
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
 	}
 }
 

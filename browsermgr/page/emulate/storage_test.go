@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
 	"clank/internal/test/browsertest"
 
@@ -24,12 +25,12 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 	tab, other := openIn(t, b, isolated(t, b), srv.URL), openIn(t, b, isolated(t, b), srv.URL)
 	ctx := browsertest.Within(t, browsertest.Patience)
 	expires := float64(time.Now().Add(time.Hour).Unix())
-	must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{Name: "a", Value: new("1"), URL: srv.URL + "/deep/x"}))
-	must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{
+	browsertest.Must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{Name: "a", Value: new("1"), URL: srv.URL + "/deep/x"}))
+	browsertest.Must(t, state.SetCookie(ctx, tab, &emulate.CookieParams{
 		Name: "b", Value: new(""), Domain: "example.com", Path: "/p", Expires: &expires, HTTPOnly: true, Secure: true, SameSite: "Strict",
 	}))
 	got, err := state.Cookies(ctx, tab)
-	must(t, err)
+	browsertest.Must(t, err)
 	want := []emulate.Cookie{
 		{Name: "a", Value: "1", Domain: "127.0.0.1", Path: "/", Expires: -1, SameSite: "Lax"},
 		{Name: "b", Domain: "example.com", Path: "/p", Expires: expires, HTTPOnly: true, Secure: true, SameSite: "Strict"},
@@ -41,7 +42,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 	if got, err := state.Cookies(ctx, other); err != nil || len(got) != 0 {
 		t.Errorf("another context: got %v, %v", got, err)
 	}
-	must(t, state.ClearCookies(ctx, tab))
+	browsertest.Must(t, state.ClearCookies(ctx, tab))
 	if got, err := state.Cookies(ctx, tab); err != nil || len(got) != 0 {
 		t.Errorf("after clearing: got %v, %v", got, err)
 	}
@@ -109,10 +110,10 @@ func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 	want := map[string]string{"  padded ": " v ", "__proto__": "p", "length": "l", "ключ🔑": "\x00\n\"", "e": ""}
 	for _, kind := range []emulate.StorageKind{emulate.LocalStorage, emulate.SessionStorage} {
 		for k, v := range want {
-			must(t, state.SetStorage(ctx, tab, kind, k, v))
+			browsertest.Must(t, state.SetStorage(ctx, tab, kind, k, v))
 		}
 		got, err := state.Storage(ctx, tab, kind, nil)
-		must(t, err)
+		browsertest.Must(t, err)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s (-want +got)\n%s", kind, d)
 		}
@@ -126,7 +127,7 @@ func TestStorageKeepsKeysAsTheyAre(t *testing.T) {
 		}
 	}
 	wantJS(t, tab, "localStorage.getItem('  padded ')", `" v "`)
-	must(t, state.ClearStorage(ctx, tab, emulate.LocalStorage))
+	browsertest.Must(t, state.ClearStorage(ctx, tab, emulate.LocalStorage))
 	wantJS(t, tab, "[localStorage.length, sessionStorage.length]", "[0,5]")
 	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
 	if got, err := state.Storage(ctx, tab, emulate.SessionStorage, nil); err != nil || len(got) != 0 {
@@ -144,7 +145,7 @@ func TestAHostilePageDoesNotComeBetween(t *testing.T) {
 		Array.prototype.push = () => { throw new Error('no') };
 		return 1;
 	})()`)
-	must(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "mine", "2"))
+	browsertest.Must(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "mine", "2"))
 	got, err := state.Storage(ctx, tab, emulate.LocalStorage, nil)
 	if d := cmp.Diff(map[string]string{"real": "1", "mine": "2"}, got); d != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, d)
@@ -167,8 +168,8 @@ func TestStorageThatIsNotThere(t *testing.T) {
 	if err := state.SetStorage(ctx, tab, emulate.LocalStorage, "k", strings.Repeat("x", 6<<20)); err == nil || !strings.Contains(err.Error(), "quota") {
 		t.Errorf("too large: got %v", err)
 	}
-	res, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "alert(1)"})
-	must(t, err)
+	res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
+	browsertest.Must(t, err)
 	var dialog *page.DialogError
 	if _, err := state.Storage(ctx, tab, emulate.LocalStorage, nil); !res.BlockedByDialog || !errors.As(err, &dialog) {
 		t.Errorf("behind a dialog: got %v", err)

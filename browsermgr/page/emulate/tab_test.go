@@ -28,9 +28,9 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 	id := isolated(t, b)
 	tab, other := openIn(t, b, id, srv.URL+"/framed"), openIn(t, b, id, srv.URL+"/a")
 	ctx := browsertest.Within(t, browsertest.Patience)
-	must(t, state.SetColorScheme(ctx, tab, "dark"))
-	must(t, state.SetTimezone(ctx, tab, "Asia/Tokyo"))
-	must(t, state.SetLocale(ctx, tab, "de-DE"))
+	browsertest.Must(t, state.SetColorScheme(ctx, tab, "dark"))
+	browsertest.Must(t, state.SetTimezone(ctx, tab, "Asia/Tokyo"))
+	browsertest.Must(t, state.SetLocale(ctx, tab, "de-DE"))
 	want := `[true,"Asia/Tokyo","de-DE","1,5"]`
 	all := "[" + darkQuery + "," + zone + ",navigator.language,(1.5).toLocaleString()]"
 	for _, path := range []string{"", "/framed"} {
@@ -46,7 +46,7 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 	wantJS(t, tab, all, want) // in another process
 	wantJS(t, other, "[navigator.language,"+darkQuery+"]", `["en-US",false]`)
 
-	must(t, state.ResetTab(ctx, tab))
+	browsertest.Must(t, state.ResetTab(ctx, tab))
 	wantJS(t, tab, "["+darkQuery+",navigator.language,(1.5).toLocaleString()]", `[false,"en-US","1.5"]`)
 	if got := browsertest.JS(t, tab, zone); got == `"Asia/Tokyo"` {
 		t.Error("the time zone stayed after Clear")
@@ -57,14 +57,14 @@ func TestAnUnknownTimeZoneIsRefusedAlsoInPlaceOfAKnownOne(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, srv.URL)
 	ctx := browsertest.Within(t, 10*time.Second)
-	must(t, state.SetTimezone(ctx, tab, "Asia/Tokyo"))
+	browsertest.Must(t, state.SetTimezone(ctx, tab, "Asia/Tokyo"))
 	for range 2 {
 		if err := state.SetTimezone(ctx, tab, "Mars/Olympus"); err == nil || !strings.Contains(err.Error(), "Invalid timezone ID: Mars/Olympus") {
 			t.Errorf("got %v, want that the zone is invalid", err)
 		}
 		wantJS(t, tab, zone, `"Asia/Tokyo"`)
 	}
-	must(t, state.SetTimezone(ctx, tab, "Europe/Oslo"))
+	browsertest.Must(t, state.SetTimezone(ctx, tab, "Europe/Oslo"))
 	wantJS(t, tab, zone, `"Europe/Oslo"`)
 	browsertest.Navigate(t, tab, srv.URL+"/a")
 	wantJS(t, tab, zone, `"Europe/Oslo"`)
@@ -126,7 +126,7 @@ func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 	}
 	for _, tt := range tests {
 		d, err := state.SetDevice(ctx, tab, tt.device)
-		must(t, err)
+		browsertest.Must(t, err)
 		browsertest.Navigate(t, tab, srv.URL)
 		wantJS(t, tab, geometry, tt.geometry)
 		header := <-seen
@@ -138,9 +138,9 @@ func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 			t.Errorf("%s: got platform hint %q, want %q", tt.device, got, tt.hints)
 		}
 	}
-	must(t, state.SetViewport(ctx, tab, 700, 500))
+	browsertest.Must(t, state.SetViewport(ctx, tab, 700, 500))
 	wantJS(t, tab, "[innerWidth,innerHeight,devicePixelRatio]", "[700,500,2]")
-	must(t, state.ResetTab(ctx, tab))
+	browsertest.Must(t, state.ResetTab(ctx, tab))
 	wantJS(t, tab, "[devicePixelRatio, navigator.userAgent.includes('Linux')]", "[1,true]")
 }
 
@@ -148,7 +148,7 @@ func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, "")
 	_, err := state.SetDevice(browsertest.Within(t, browsertest.Patience), tab, "Pixel 7")
-	must(t, err)
+	browsertest.Must(t, err)
 	// Client hints are for secure origins: localhost counts as one.
 	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1))
 	got := browsertest.JS(t, tab, `navigator.userAgentData.getHighEntropyValues(['model','platformVersion','uaFullVersion']).then(h =>
@@ -161,12 +161,12 @@ func TestClientHintsAgreeWithTheUserAgent(t *testing.T) {
 func TestLocaleAndDeviceDoNotUndoEachOther(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, browsertest.Patience)
-	must(t, state.SetLocale(ctx, tab, "fr-FR"))
+	browsertest.Must(t, state.SetLocale(ctx, tab, "fr-FR"))
 	_, err := state.SetDevice(ctx, tab, "iPhone 12")
-	must(t, err)
+	browsertest.Must(t, err)
 	browsertest.Navigate(t, tab, tab.URL())
 	wantJS(t, tab, "[navigator.language, navigator.userAgent.includes('iPhone'), (1.5).toLocaleString()]", `["fr-FR",true,"1,5"]`)
-	must(t, state.SetLocale(ctx, tab, "de-DE"))
+	browsertest.Must(t, state.SetLocale(ctx, tab, "de-DE"))
 	wantJS(t, tab, "[navigator.language, navigator.userAgent.includes('iPhone')]", `["de-DE",true]`)
 }
 
@@ -174,7 +174,7 @@ func TestDeviceOutlivesACrash(t *testing.T) {
 	srv := site(t)
 	tab, state := open(t, srv.URL)
 	_, err := state.SetDevice(browsertest.Within(t, browsertest.Patience), tab, "iPhone 12")
-	must(t, err)
+	browsertest.Must(t, err)
 	crash(t, tab)
 	if err := state.SetColorScheme(browsertest.Within(t, browsertest.Patience), tab, "dark"); !errors.Is(err, page.ErrTabCrashed) {
 		t.Errorf("got %v, want it to say that the page crashed", err)

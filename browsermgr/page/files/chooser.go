@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -235,7 +236,7 @@ func (d *Transfers) fillChooser(ctx context.Context, c *tabTransfers, ref string
 			c.disarmChooser(context.Canceled)
 		}
 	}()
-	res, err := c.tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+	res, err := c.tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
 	switch {
 	case err != nil:
 		return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	pagefiles "clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
 
@@ -21,9 +22,7 @@ import (
 func (b *transferFixture) give(tb testing.TB, names ...string) {
 	tb.Helper()
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(b.uploads, name), []byte("text of "+name), 0o600); err != nil {
-			tb.Fatal(err)
-		}
+		browsertest.Must(tb, os.WriteFile(filepath.Join(b.uploads, name), []byte("text of "+name), 0o600))
 	}
 }
 
@@ -123,9 +122,7 @@ func TestArmedFilesGoToTheNextChooserOfTheirTab(t *testing.T) {
 	first, second := b.tab(t, s.URL+"/upload"), b.tab(t, s.URL+"/upload")
 	for tab, files := range map[*page.Tab][]string{first: {"a.txt", "b.txt"}, second: {"c.txt"}} {
 		for _, file := range files { // the last arm wins
-			if err := b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{file}}); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{file}}))
 		}
 	}
 	for tab, want := range map[*page.Tab]string{first: `"b.txt"`, second: `"c.txt"`} {
@@ -136,9 +133,7 @@ func TestArmedFilesGoToTheNextChooserOfTheirTab(t *testing.T) {
 		}
 	}
 	// What was armed for a time is forgotten.
-	if err := b.Upload(t.Context(), first, pagefiles.UploadRequest{Paths: []string{"a.txt"}, Limit: time.Millisecond}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, b.Upload(t.Context(), first, pagefiles.UploadRequest{Paths: []string{"a.txt"}, Limit: time.Millisecond}))
 	if !b.ChooserArmed(first) {
 		t.Error("it was forgotten at once")
 	}
@@ -154,18 +149,16 @@ func TestFilesReachAFrameOfAnotherSite(t *testing.T) {
 		return err == nil && strings.Contains(snap.Text, "ChooseMany")
 	})
 	ref := refOf(t, tab, "Many")
-	count := page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el.files.length"}
+	count := page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el.files.length"}
 	for i, u := range []pagefiles.UploadRequest{{InputRef: ref}, {Ref: refOf(t, tab, "ChooseMany")}} {
 		if i == 1 {
-			clear := page.Action{Kind: page.KindEvaluate, Ref: ref, Fn: "el.value = ''"}
+			clear := page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el.value = ''"}
 			if _, err := tab.Act(t.Context(), clear); err != nil {
 				t.Fatal(err)
 			}
 		}
 		u.Paths = []string{"a.txt"}
-		if err := b.Upload(t.Context(), tab, u); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, b.Upload(t.Context(), tab, u))
 		if res, err := tab.Act(t.Context(), count); err != nil || string(res.Value) != "1" {
 			t.Errorf("%+v: got %s files, %v", u, res.Value, err)
 		}
@@ -191,9 +184,7 @@ func TestUploadEndsWithItsCallerOrTab(t *testing.T) {
 	}
 	go upload(t.Context())
 	browsertest.Eventually(t, "arming", func() bool { return b.ChooserArmed(tab) })
-	if err := b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{"a.txt"}}); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{"a.txt"}}))
 	if err := <-done; !errors.Is(err, pagefiles.ErrSuperseded) {
 		t.Errorf("got %v, want the newer arming to take its place", err)
 	}
@@ -203,9 +194,7 @@ func TestUploadEndsWithItsCallerOrTab(t *testing.T) {
 	})
 	tab.MainFrame().Post(proto.PageCrash{})
 	browsertest.Eventually(t, "the crash", func() bool { return errors.Is(tab.Err(), page.ErrTabCrashed) })
-	if err := tab.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, tab.Close(t.Context()))
 	if err := <-done; err == nil {
 		t.Error("got no error from a tab that is gone")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 
 	"github.com/go-rod/rod/lib/proto"
 )
@@ -64,7 +65,7 @@ func (d *Transfers) abandonAction(c *tabTransfers) {
 
 // downloadsOwnFile reports whether an action is a script that has a file of its own downloaded. Until that is there nothing else tells of it.
 func downloadsOwnFile(a page.Action) bool {
-	return a.Kind == page.KindEvaluate && strings.Contains(a.Fn, ".click(") &&
+	return a.Kind == actiontable.KindEvaluate && strings.Contains(a.Fn, ".click(") &&
 		(strings.Contains(a.Fn, "download") || strings.Contains(a.Fn, "createObjectURL"))
 }
 

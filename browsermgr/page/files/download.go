@@ -8,6 +8,7 @@ import (
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 	"clank/internal/untrusted"
 )
@@ -37,7 +38,7 @@ func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path strin
 		return Download{}, fault.Invalidf("path is required")
 	}
 	return d.awaitDownload(ctx, tab, path, limit, func(ctx context.Context) error {
-		res, err := tab.Act(ctx, page.Action{Kind: page.KindClick, Ref: ref})
+		res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindClick, Ref: ref})
 		if err == nil && res.BlockedByDialog {
 			return &page.DialogError{Dialog: *res.Dialog}
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
 )
@@ -178,24 +179,16 @@ func TestAPageGetsTheFileThatWasChecked(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	file := filepath.Join(b.uploads, "a.txt")
-	if err := errors.Join(os.WriteFile(file, []byte("open"), 0o600), os.WriteFile(secret, []byte("secret"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, errors.Join(os.WriteFile(file, []byte("open"), 0o600), os.WriteFile(secret, []byte("secret"), 0o600)))
 	tab := b.tab(t, s.URL+"/upload")
-	if err := b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.Remove(file), os.Symlink(secret, file)); err != nil {
-		t.Fatal(err)
-	}
-	res, err := tab.Act(t.Context(), page.Action{Kind: page.KindEvaluate, Fn: "(async () => one.files[0].name + ' ' + await one.files[0].text())()"})
+	browsertest.Must(t, b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}))
+	browsertest.Must(t, errors.Join(os.Remove(file), os.Symlink(secret, file)))
+	res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: "(async () => one.files[0].name + ' ' + await one.files[0].text())()"})
 	if err != nil || string(res.Value) != `"a.txt open"` {
 		t.Errorf("got %v, %v; want the file as it was", res.Value, err)
 	}
 	small := open(t, func(o *files.Options) { o.MaxUpload = 3 })
-	if err := os.WriteFile(filepath.Join(small.uploads, "b"), []byte("1234"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.WriteFile(filepath.Join(small.uploads, "b"), []byte("1234"), 0o600))
 	err = small.Upload(t.Context(), small.tab(t, s.URL+"/upload"), files.UploadRequest{Paths: []string{"b"}, Element: "#one"})
 	if !errors.Is(err, page.ErrInvalid) || !strings.Contains(err.Error(), "larger than may be uploaded") {
 		t.Errorf("got %v, want it refused", err)
@@ -206,21 +199,15 @@ func TestCopiesOfUploadsGoWithTheDesk(t *testing.T) {
 	for name, external := range map[string]bool{"ours": false, "another's": true} {
 		t.Run(name, func(t *testing.T) {
 			b, s := open(t, func(o *files.Options) { o.ForeignBrowser = external }), openShop(t)
-			if err := os.WriteFile(filepath.Join(b.uploads, "a.txt"), []byte("open"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, os.WriteFile(filepath.Join(b.uploads, "a.txt"), []byte("open"), 0o600))
 			tab := b.tab(t, s.URL+"/upload")
 			for range 25 {
-				if err := b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}); err != nil {
-					t.Fatal(err)
-				}
+				browsertest.Must(t, b.Upload(t.Context(), tab, files.UploadRequest{Paths: []string{"a.txt"}, Element: "#one"}))
 			}
 			if n := b.copies(t); n != 20 {
 				t.Errorf("%d copies are kept, want 20", n)
 			}
-			if err := b.Close(); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, b.Close())
 			if n := b.copies(t); n != 0 {
 				t.Errorf("%d copies are left", n)
 			}
@@ -237,8 +224,6 @@ func (b *transferFixture) copies(tb testing.TB) (n int) {
 		}
 		return err
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return n
 }

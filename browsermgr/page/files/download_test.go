@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 	"clank/internal/test/browsertest"
 
@@ -20,19 +21,15 @@ import (
 func (b *transferFixture) press(tb testing.TB, tab *page.Tab, name string) []files.Download {
 	tb.Helper()
 	ref := refOf(tb, tab, name)
-	_, got, err := b.PerformAction(browsertest.Within(tb, browsertest.Patience), tab, page.Action{Kind: page.KindClick, Ref: ref})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	_, got, err := b.PerformAction(browsertest.Within(tb, browsertest.Patience), tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
+	browsertest.Must(tb, err)
 	return got
 }
 
 func content(tb testing.TB, path string) string {
 	tb.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return string(data)
 }
 
@@ -87,9 +84,7 @@ func TestActionReportsTheDownloadsItStarted(t *testing.T) {
 func (b *transferFixture) real(tb testing.TB) string {
 	tb.Helper()
 	dir, err := filepath.EvalSymlinks(b.downloads)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return dir
 }
 
@@ -113,7 +108,7 @@ func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
 	fastest := time.Hour
 	for tries := 0; tries < 50 && fastest > 200*time.Millisecond; tries++ {
 		start := time.Now()
-		_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: page.KindClick, Ref: ref})
+		_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
 		if err != nil || got != nil {
 			t.Fatalf("got %+v, %v", got, err)
 		}
@@ -127,10 +122,8 @@ func TestActionWithoutDownloadIsNotDelayed(t *testing.T) {
 func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
-	_, first, err := b.PerformAction(t.Context(), tab, page.Action{Kind: page.KindEvaluate, Fn: "setTimeout(() => keep('data:text/plain,late', 'late.txt'), 50)"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, first, err := b.PerformAction(t.Context(), tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "setTimeout(() => keep('data:text/plain,late', 'late.txt'), 50)"})
+	browsertest.Must(t, err)
 	browsertest.Eventually(t, "the download", func() bool { all := b.Downloads(tab); return len(all) == 1 && all[0].Path != "" })
 	if got := append(first, b.press(t, tab, "Plain")...); len(got) != 1 || content(t, got[0].Path) != "late" {
 		t.Errorf("got %+v", got)
@@ -144,7 +137,7 @@ func TestScriptThatSavesAFileIsWaitedFor(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
 	// Chromium takes its time on a busy machine; here the script does.
-	_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: page.KindEvaluate, Fn: `(() => {
+	_, got, err := b.PerformAction(t.Context(), tab, page.Action{Kind: actiontable.KindEvaluate, Fn: `(() => {
 		const a = Object.assign(document.createElement('a'), { download: 'made.txt', href: URL.createObjectURL(new Blob(['made'])) });
 		setTimeout(() => a.click(), 700);
 	})()`})
@@ -171,17 +164,11 @@ func TestNavigationToAFileIsADownload(t *testing.T) {
 func TestDownloadSavesUnderThePathGiven(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
-	if err := os.Mkdir(filepath.Join(b.downloads, "sub"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(b.downloads, "old.txt"), []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.Mkdir(filepath.Join(b.downloads, "sub"), 0o700))
+	browsertest.Must(t, os.WriteFile(filepath.Join(b.downloads, "old.txt"), []byte("old"), 0o600))
 	for _, path := range []string{"a.txt", "sub/b.txt", "old.txt", filepath.Join(b.downloads, "c.txt")} {
 		got, err := b.Download(t.Context(), tab, refOf(t, tab, "Attachment"), path, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if want := filepath.Join(b.real(t), strings.TrimPrefix(path, b.downloads)); got.Path != want || content(t, want) != "file" {
 			t.Errorf("got %+v, want it at %s", got, want)
 		}
@@ -268,9 +255,7 @@ func TestTheDocumentThatIsShownCanBeSaved(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL+"/#here")
 	got, err := b.DownloadDocument(t.Context(), tab, s.URL, "shelf.html", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if data, err := os.ReadFile(got.Path); err != nil || string(data) != shelf || filepath.Base(got.Path) != "shelf.html" {
 		t.Errorf("saved %+v with %d bytes, %v", got, len(data), err)
 	}
@@ -287,7 +272,7 @@ func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
 	for name, call := range map[string]func(context.Context) error{
 		"download": func(ctx context.Context) error { _, err := b.Download(ctx, tab, ref, "slow.bin", 0); return err },
 		"action": func(ctx context.Context) error {
-			_, got, err := b.PerformAction(ctx, tab, page.Action{Kind: page.KindClick, Ref: ref})
+			_, got, err := b.PerformAction(ctx, tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
 			if len(got) == 1 {
 				return errors.Join(err, errors.New(got[0].Error))
 			}
@@ -350,9 +335,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)
 	sub := filepath.Join(b.downloads, "sub")
-	if err := os.Mkdir(sub, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.Mkdir(sub, 0o700))
 	done := make(chan error, 1)
 	go func() {
 		_, err := b.Download(t.Context(), tab, refOf(t, tab, "Slow"), "sub/slow.bin", 0)
@@ -361,9 +344,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 })
 	// What is in its place by now leads elsewhere.
 	outside := t.TempDir()
-	if err := errors.Join(os.Remove(sub), os.Symlink(outside, sub)); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, errors.Join(os.Remove(sub), os.Symlink(outside, sub)))
 	close(s.slow)
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "Invalid path") {
 		t.Errorf("got %v, want it refused", err)
@@ -371,9 +352,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	if files, _ := os.ReadDir(outside); len(files) != 0 {
 		t.Errorf("got %v written outside", files)
 	}
-	if err := os.Remove(sub); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.Remove(sub))
 	b.empty(t)
 }
 
@@ -401,9 +380,7 @@ func TestDownloadOutlivesItsTab(t *testing.T) {
 		done <- err
 	}()
 	browsertest.Eventually(t, "the wait", func() bool { return b.HasWaiter(other) })
-	if err := other.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, other.Close(t.Context()))
 	if err := <-done; !errors.Is(err, page.ErrTabGone) {
 		t.Errorf("got %v, want a closed tab", err)
 	}
@@ -412,9 +389,7 @@ func TestDownloadOutlivesItsTab(t *testing.T) {
 func TestIncognitoContextsAreCapturedToo(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	id, err := b.browser.NewContext(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() { _ = b.browser.CloseContext(context.Background(), id) })
 	tab := b.tabIn(t, page.TabOptions{URL: s.URL, ContextID: id})
 	got := b.press(t, tab, "Attachment")
@@ -432,9 +407,7 @@ func TestIncognitoContextsAreCapturedToo(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want it cancelled", err)
 	}
-	if err := os.Remove(got[0].Path); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.Remove(got[0].Path))
 	b.empty(t)
 }
 
@@ -479,9 +452,7 @@ func TestBrowserThatDiesLeavesNothing(t *testing.T) {
 	if _, err := b.WaitDownload(t.Context(), tab, "", 0); !errors.Is(err, page.ErrBrowserGone) {
 		t.Errorf("got %v, want the browser to be gone", err)
 	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, b.Close())
 	b.empty(t)
 	if _, err := b.WaitDownload(t.Context(), tab, "", 0); err == nil {
 		t.Error("got no error from a closed desk")

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"clank/browsermgr/page/files"
+	"clank/internal/test/browsertest"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -70,9 +71,7 @@ func uploadTree(tb testing.TB) (dir, outside string) {
 		os.Symlink(filepath.Join(outside, "secret"), filepath.Join(real, "linked")),
 		os.Link(filepath.Join(outside, "secret"), filepath.Join(real, "hard")),
 	} {
-		if err != nil {
-			tb.Fatal(err)
-		}
+		browsertest.Must(tb, err)
 	}
 	return dir, outside
 }
@@ -80,9 +79,7 @@ func uploadTree(tb testing.TB) (dir, outside string) {
 func TestOutputStaysInTheFolder(t *testing.T) {
 	dir, outside := uploadTree(t)
 	folder, err := files.OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	t.Cleanup(func() { _ = folder.Close() })
 	for path, want := range map[string]string{
 		"a": "a", "sub/a": "sub/a", "./sub//deep/../a": "sub/a", "file": "file", "..a": "..a", filepath.Join(dir, "a"): "a", filepath.Join(dir, "sub", "a"): "sub/a",
@@ -131,16 +128,12 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 	dir, outside := uploadTree(t)
 	second, inbound := t.TempDir(), t.TempDir()
 	for _, path := range []string{filepath.Join(second, "two"), filepath.Join(inbound, "id-1.pdf")} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, os.WriteFile(path, nil, 0o600))
 	}
 	u := files.PlaceUploadPolicy{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: inbound}
 	given := []string{"file", filepath.Join(dir, "file"), "two", "media://inbound/id-1.pdf", "media/inbound/id-1.pdf", filepath.Join(second, "two")}
 	got, err := u.Resolve(given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for i, path := range got {
 		if real, err := filepath.EvalSymlinks(path); err != nil || real != path || !filepath.IsAbs(path) {
 			t.Errorf("%q: got %q, which is not a real path", given[i], path)
@@ -153,6 +146,14 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 	} {
 		if got, err := u.Resolve([]string{"file", path}); err == nil || !strings.Contains(err.Error(), "Invalid path") {
 			t.Errorf("%q: got %q, %v; want it refused", path, got, err)
+		}
+	}
+	// They are there, and are refused for their names.
+	for _, name := range []string{"a%b", "a?b", "a#b", `a\b`, "sub/c"} {
+		path := filepath.Join(inbound, filepath.FromSlash(name))
+		browsertest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)))
+		if got, err := u.Resolve([]string{"media://inbound/" + name}); err == nil || !strings.Contains(err.Error(), "is not media://inbound/<id>") {
+			t.Errorf("%q: got %q, %v; want it refused for its name", name, got, err)
 		}
 	}
 	if _, err := (files.PlaceUploadPolicy{Folders: []string{dir}}).Resolve([]string{"media://inbound/id-1.pdf"}); err == nil {
@@ -181,33 +182,23 @@ func FuzzUploads(f *testing.F) {
 func TestStagingRemovesWhatKilledProcessesLeft(t *testing.T) {
 	dir := t.TempDir()
 	ended := exec.Command("true")
-	if err := ended.Run(); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, ended.Run())
 	old := time.Now().Add(-2 * time.Hour)
 	keep := map[string]bool{ // by name: whether it stays
 		fmt.Sprintf(".staging-%d-1", ended.Process.Pid): false, fmt.Sprintf(".staging-%d-1", os.Getpid()): true, ".staging-x": true, "mine": true,
 	}
 	for name := range keep {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.Mkdir(path, 0o700), os.Chtimes(path, old, old)); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, errors.Join(os.Mkdir(path, 0o700), os.Chtimes(path, old, old)))
 	}
 	recent := filepath.Join(dir, fmt.Sprintf(".staging-%d-2", ended.Process.Pid))
 	keep[filepath.Base(recent)] = true
-	if err := os.Mkdir(recent, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, os.Mkdir(recent, 0o700))
 	folder, err := files.OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer func() { _ = folder.Close() }()
 	made, err := folder.MakeStaging()
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if info, err := os.Stat(made); err != nil || info.Mode().Perm() != 0o700 || filepath.Dir(made) != folder.Dir() {
 		t.Errorf("got %s, %v; want a private directory in the folder", made, err)
 	}
@@ -230,19 +221,13 @@ func take(folder *files.Folder, from, rel string) error {
 func TestTakePutsAFileInPlaceOfAnother(t *testing.T) {
 	dir, outside := uploadTree(t)
 	folder, err := files.OpenFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	defer func() { _ = folder.Close() }()
 	staging, err := folder.MakeStaging()
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	from := filepath.Join(staging, "x")
 	for rel, ok := range map[string]bool{"file": true, "sub/new": true, "linked": false, "hard": false, "out/a": false, "none/a": false} {
-		if err := os.WriteFile(from, []byte("new"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, os.WriteFile(from, []byte("new"), 0o600))
 		if err := take(folder, from, rel); (err == nil) != ok {
 			t.Errorf("%s: got %v", rel, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page/frame"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -31,9 +32,7 @@ func TestFlattenPutsFramesInTheirPlacesAndLeavesOutWhatIsIgnored(t *testing.T) {
 	}
 	for _, limit := range []int{2, 4, 100} {
 		got, err := frame.FlattenTree(outer, inner, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		if d := cmp.Diff(want[:min(limit, len(want))], got); d != "" {
 			t.Errorf("limit %d (-want +got)\n%s", limit, d)
 		}

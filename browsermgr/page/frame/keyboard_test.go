@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/browsermgr/page/frame"
+	"clank/internal/test/browsertest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -12,9 +13,7 @@ import (
 func chord(t *testing.T, text string) frame.Chord {
 	t.Helper()
 	c, err := frame.ParseChord(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return c
 }
 
@@ -54,6 +53,24 @@ func TestOnlyCharactersOfTheLayoutAreTyped(t *testing.T) {
 	for r, want := range map[rune]bool{'a': true, 'Z': true, '~': true, ' ': true, '\n': true, 'é': false, '世': false, '🎉': false} {
 		if got := frame.HasKey(r); got != want {
 			t.Errorf("%q: got %v", r, got)
+		}
+	}
+}
+
+func TestChordsThatCopyAreKnown(t *testing.T) {
+	control, err := frame.ModifierBits([]string{"Control"})
+	browsertest.Must(t, err)
+	for text, want := range map[string]bool{
+		"Control+c": true, "ctrl+C": true, "Meta+c": true, "Control+x": true, "Cmd+X": true, "Control+Shift+c": true, "Control+Insert": true, "Shift+Delete": true,
+		"c": false, "Shift+c": false, "Alt+c": false, "Insert": false, "Shift+Insert": false, "Delete": false, "Control+Delete": false, "Control+a": false, "Control+v": false,
+	} {
+		if got := chord(t, text).Copies(); got != want {
+			t.Errorf("%s copies: %v, want %v", text, got, want)
+		}
+	}
+	for text, want := range map[string]bool{"c": true, "X": true, "Insert": true, "v": false, "Delete": false} {
+		if got := chord(t, text).WithModifiers(control).Copies(); got != want {
+			t.Errorf("%s while Control is down copies: %v, want %v", text, got, want)
 		}
 	}
 }

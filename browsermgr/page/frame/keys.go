@@ -172,6 +172,23 @@ func (c Chord) Split() (down, up []proto.Request) {
 	return events[:at], events[at:]
 }
 
+// Copies reports whether the chord puts what is selected on the clipboard, as copying and cutting do. Chromium knows these
+// shortcuts by itself, also where it is sent no editor command.
+func (c Chord) Copies() bool {
+	bits := c.heldBits
+	for _, k := range c.modifiers {
+		bits |= k.modifierBit
+	}
+	const shift, command = 8, 2 | 4 // Control, or Meta
+	switch strings.ToLower(c.key.name) {
+	case "c", "x", "insert":
+		return bits&command != 0
+	case "delete":
+		return bits&shift != 0
+	}
+	return false
+}
+
 // Events are what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
 func (c Chord) Events() []proto.Request {
 	var events []proto.Request

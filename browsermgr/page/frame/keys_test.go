@@ -8,6 +8,7 @@ import (
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/frame"
+	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"
@@ -76,9 +77,7 @@ func TestChordsSendWhatAKeyboardSends(t *testing.T) {
 
 func TestMouseSendsWhatAMouseSends(t *testing.T) {
 	bits, err := frame.ModifierBits([]string{"Shift", " ctrl"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	got := told(frame.Mouse{At: frame.Point{X: 3, Y: 4.5}, Button: "right", Modifiers: bits}.Click(2))
 	want := "mouseMoved 3,4.5 none0 10\nmousePressed 3,4.5 right1 10\nmouseReleased 3,4.5 right1 10\nmousePressed 3,4.5 right2 10\nmouseReleased 3,4.5 right2 10"
 	if d := cmp.Diff(want, got); d != "" {

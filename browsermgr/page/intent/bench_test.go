@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/intent"
 )
 
 // BenchmarkLooks is a click by itself, and with what is looked at around it where nothing has to be asked.
 func BenchmarkLooks(b *testing.B) {
 	tab := openTab(b, site(b, `<button onclick="n = (window.n ?? 0) + 1">Count</button>`, nil))
-	click := page.Action{Kind: page.KindClick, Selector: "button"}
+	click := page.Action{Kind: actiontable.KindClick, Selector: "button"}
 	act := func() error {
 		_, err := tab.Act(b.Context(), click)
 		return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/intent"
 	"clank/internal/test/browsertest"
 )
@@ -167,11 +168,11 @@ func (c sample) press(ctx context.Context, tab *page.Tab, selector string) (page
 	for _, field := range []string{"<textarea class=t", "contenteditable=true class=t", "class=t value=", "value=lamp class=t", "current-password class=t", "<input class=t name"} {
 		if strings.Contains(c.html, field) {
 			fn := fmt.Sprintf("document.querySelector(%q).focus()", selector)
-			_, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: fn})
-			return page.Action{Kind: page.KindPress, Key: "Enter"}, err
+			_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
+			return page.Action{Kind: actiontable.KindPress, Key: "Enter"}, err
 		}
 	}
-	return page.Action{Kind: page.KindClick, Selector: selector}, nil
+	return page.Action{Kind: actiontable.KindClick, Selector: selector}, nil
 }
 
 func TestTheCorpusIsJudgedAsPeopleWould(t *testing.T) {

@@ -3,6 +3,5 @@
 //
 // It is a judgement, not a proof: a page decides what its buttons do. An answer of people is bound to what
 // was judged: a guard in the isolated world judges once more when the input arrives, and swallows it if it
-// means something else. Scripts of the page are not held by the guard. The package asks nobody. It also
-// reads what a model or a client gives for an action into the page's own form.
+// means something else. Scripts of the page are not held by the guard. The package asks nobody.
 package intent

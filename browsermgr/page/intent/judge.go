@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 	"clank/internal/untrusted"
 )
@@ -80,21 +81,21 @@ var wordPatterns = sync.OnceValue(func() map[string]string {
 // off by itself.
 func judgeMode(a page.Action) string {
 	switch a.Kind {
-	case page.KindClick:
+	case actiontable.KindClick:
 		return "click"
-	case page.KindClickCoords, page.KindDragCoords, page.KindPointerDown, page.KindPointerUp:
+	case actiontable.KindClickCoords, actiontable.KindDragCoords, actiontable.KindPointerDown, actiontable.KindPointerUp:
 		return "point" // a drag that ends where it began is a click there
-	case page.KindType:
+	case actiontable.KindType:
 		if a.Submit || strings.Contains(a.Text, "\n") && a.Slowly {
 			return "type"
 		}
-	case page.KindInsertText:
+	case actiontable.KindInsertText:
 		if strings.ContainsAny(a.Text, "\r\n") {
 			return "insert"
 		}
-	case page.KindPress, page.KindKeyDown:
+	case actiontable.KindPress, actiontable.KindKeyDown:
 		return judgeModeOfKeys(a.Key)
-	case page.KindKeyUp: // which presses a button, where Enter had done so with keyDown
+	case actiontable.KindKeyUp: // which presses a button, where Enter had done so with keyDown
 		if how := judgeModeOfKeys(a.Key); how == "space" {
 			return how
 		}
@@ -237,10 +238,10 @@ func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery, v scriptVerd
 
 // actionPoint is where an action at a point does something: a drag, where it lets go.
 func actionPoint(a page.Action) frame.Point {
-	if a.Kind != page.KindDragCoords {
+	if a.Kind != actiontable.KindDragCoords {
 		return frame.Point{X: a.X, Y: a.Y}
 	}
-	return a.DragEnd()
+	return action.DragEnd(a)
 }
 
 // ignoreLost leaves it to the action to say what is wrong with a ref.

@@ -2,53 +2,50 @@ package intent
 
 import (
 	"context"
-	"slices"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/action/actiontable"
 )
 
-// JudgeRequest judges what is asked for as a client writes it: an action on the page, or one of the kinds in commands, of
-// which going somewhere and answering a dialog mean something. What cannot be understood sets nothing off.
-func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[string]any, commands []string) (Judgement, error) {
-	switch kind {
-	case "dialog":
+// JudgeRequest judges what is asked of a window, as a client writes it: an action on the page, going somewhere, or the
+// answer to a dialog. What cannot be understood sets nothing off.
+func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[string]any) (Judgement, error) {
+	switch actiontable.Kind(kind) {
+	case actiontable.KindDialog:
 		return JudgeDialogAnswer(tab, args), nil
-	case "navigate", "tabNew":
-		vals, err := ParseArguments(kind, []string{"url"}, args)
+	case actiontable.KindNavigate, actiontable.KindTabNew:
+		_, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
 		if err != nil {
 			return Judgement{}, nil //nolint:nilerr // Act says what is wrong
 		}
-		j := JudgeAddress(vals.Text("url"), tab.URL())
+		j := JudgeAddress(values.Text("url"), tab.URL())
 		j.Fingerprint = "" // nothing on the page can change it
 		return j, nil
 	}
-	action, ok := ParsePageAction(kind, args, commands)
+	a, ok := ParsePageAction(kind, args)
 	if !ok || len(tab.Dialogs().Pending) > 0 { // a dialog keeps the action from being done
 		return Judgement{}, nil
 	}
-	return JudgeAction(ctx, tab, action)
+	return JudgeAction(ctx, tab, a)
 }
 
 // JudgeDialogAnswer judges the answer to the dialog that is open.
 func JudgeDialogAnswer(tab *page.Tab, args map[string]any) Judgement {
-	vals, err := ParseArguments("dialog", []string{"accept", "promptText"}, args)
+	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindDialog, args)
 	open := tab.Dialogs().Pending
-	if err != nil || !vals.Bool("accept") || len(open) == 0 {
+	if err != nil || !values.Bool("accept") || len(open) == 0 {
 		return Judgement{}
 	}
 	return JudgeDialog(open[len(open)-1], tab.URL())
 }
 
-// ParsePageAction is an action on the page itself, as a client writes it; false for what is none, one of the kinds in commands for example.
-func ParsePageAction(kind string, args map[string]any, commands []string) (page.Action, bool) {
-	fields, err := KindFields(kind, commands)
-	if err != nil || slices.Contains(commands, kind) {
+// ParsePageAction reads an action on the page itself, as a client of a window writes it; false for what is none.
+func ParsePageAction(kind string, args map[string]any) (page.Action, bool) {
+	spec, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
+	if err != nil || !spec.OnPage() {
 		return page.Action{}, false
 	}
-	vals, err := ParseArguments(kind, fields, args)
-	if err != nil {
-		return page.Action{}, false
-	}
-	action, err := vals.Action(kind)
-	return action, err == nil
+	a := spec.Action(values)
+	return a, action.Validate(a) == nil
 }

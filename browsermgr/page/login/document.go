@@ -81,6 +81,9 @@ func appendTree(all []tabFrame, known map[proto.PageFrameID]*frame.Frame, at tab
 	return all
 }
 
+// of reports whether the document is of one of the origins, as its process tells it: scheme, host and port.
+func (s tabFrame) of(origins []string) bool { return slices.Contains(origins, s.origin) }
+
 // inheritsOrigin reports whether the document may have its origin from the one that made it, so that its address does not tell.
 func (s tabFrame) inheritsOrigin() bool { return strings.HasPrefix(s.url, "about:") || s.url == "" }
 

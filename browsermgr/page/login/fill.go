@@ -12,6 +12,7 @@ import (
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // ErrRefused says that a login is not filled into the page; the text says why. Nothing was told to the page.
@@ -115,7 +116,7 @@ func awaitNavigation(ctx context.Context, t *page.Tab, res FillResult) error {
 		return nil
 	}
 	limit := 10 * time.Second
-	_, err := t.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: int(limit.Milliseconds())})
+	_, err := t.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: int(limit.Milliseconds())})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -236,7 +237,7 @@ func findDocument(ctx context.Context, t *page.Tab, name string, origins []strin
 	refused := ""
 	fits := false
 	for _, s := range all {
-		if !slices.Contains(origins, s.origin) {
+		if !s.of(origins) {
 			continue
 		}
 		h, err := s.openDocument(ctx, origins)
@@ -310,31 +311,60 @@ func (k *Filler) HiddenAreas(ctx context.Context, t *page.Tab) ([]page.Area, err
 	if len(known) == 0 {
 		return nil, nil
 	}
-	all, err := tabFrames(ctx, t)
+	areas := []page.Area{}
+	err := search(ctx, t, known, func(s tabFrame, origins, words []string) error {
+		found, err := s.findShown(ctx, t, origins, words)
+		areas = append(areas, found...)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	areas := []page.Area{}
+	return areas, nil
+}
+
+// Holds reports whether a tab's documents hold a word that was filled in, in a field or in a text, also where it cannot be
+// seen. It has the form of page.Options.Holds, and costs nothing as long as nothing was filled in.
+func (k *Filler) Holds(ctx context.Context, t *page.Tab) (held bool, err error) {
+	k.mu.Lock()
+	known := slices.Clone(k.filled)
+	k.mu.Unlock()
+	if len(known) == 0 {
+		return false, nil
+	}
+	err = search(ctx, t, known, func(s tabFrame, origins, words []string) error {
+		h, err := s.openDocument(ctx, origins)
+		if err != nil || h == nil || held {
+			return err
+		}
+		defer h.release()
+		held, err = callHandle[bool](ctx, h, "holds", words)
+		return err
+	})
+	return held, err
+}
+
+// search looks into each document of a tab that knows some of these words, with the origins and the words that concern it.
+func search(ctx context.Context, t *page.Tab, known []filledWord, look func(s tabFrame, origins, words []string) error) error {
+	all, err := tabFrames(ctx, t)
+	if err != nil {
+		return err
+	}
 	for _, s := range all {
 		var origins, words []string
 		for _, f := range known {
-			if slices.Contains(f.origins, s.origin) || s.inheritsOrigin() {
+			if s.of(f.origins) || s.inheritsOrigin() {
 				origins, words = append(origins, f.origins...), append(words, f.word)
 			}
 		}
 		if len(words) == 0 {
 			continue
 		}
-		found, err := s.findShown(ctx, t, origins, words)
-		if cdp.IsDocumentGone(err) {
-			continue
+		if err := look(s, origins, words); err != nil && !cdp.IsDocumentGone(err) {
+			return err
 		}
-		if err != nil {
-			return nil, err
-		}
-		areas = append(areas, found...)
 	}
-	return areas, nil
+	return nil
 }
 
 // findShown finds where the frame's document shows one of some words, in the viewport of the main frame.

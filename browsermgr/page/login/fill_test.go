@@ -33,9 +33,7 @@ func TestALoginIsFilledInAsAPersonWouldAndNotSent(t *testing.T) {
 					e.addEventListener(k, (ev) => log.push(k + (ev.isTrusted ? '!' : '')));
 			</script>`)
 			res, err := fill(t, tab, origin)
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			if want := (login.FillResult{Origin: origin, Username: true, Password: true}); res != want {
 				t.Errorf("got %+v, want %+v", res, want)
 			}

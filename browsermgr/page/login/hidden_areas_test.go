@@ -24,9 +24,7 @@ import (
 func covered(tb testing.TB, data []byte, r image.Rectangle) float64 {
 	tb.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	if r.Empty() || !r.In(img.Bounds()) {
 		tb.Fatalf("%v is not in the picture of %v", r, img.Bounds())
 	}
@@ -73,9 +71,7 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 	js(t, tab, echo)
 	for _, format := range []string{"png", "jpeg"} {
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: format})
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		for _, id := range []string{"p", "echo", "area"} {
 			if got := covered(t, data, boxOf(t, tab, id)); got < 0.99 {
 				t.Errorf("%s: %.0f %% of #%s is covered", format, 100*got, id)
@@ -87,25 +83,19 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 	}
 	js(t, tab, `() => scrollTo(0, 3000)`)
 	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "png"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if got := covered(t, data, boxOf(t, tab, "low")); got < 0.99 {
 		t.Errorf("scrolled: %.0f %% is covered", 100*got)
 	}
 	whole, err := screenshot.TakeScreenshot(browsertest.Within(t, time.Minute), tab, screenshot.Options{FullPage: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	for _, id := range []string{"p", "echo", "low"} {
 		if got := covered(t, whole.Data, boxOf(t, tab, id).Add(image.Pt(0, scrolled(t, tab)))); got < 0.95 {
 			t.Errorf("full page: %.0f %% of #%s is covered", 100*got, id)
 		}
 	}
 	one, err := screenshot.TakeScreenshot(browsertest.Within(t, time.Minute), tab, screenshot.Options{Element: "#p"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if got := covered(t, one.Data, image.Rect(0, 0, one.Width, one.Height)); got < 0.95 {
 		t.Errorf("element: %.0f %% is covered", 100*got)
 	}
@@ -136,9 +126,7 @@ func TestPicturesDoNotShowWhatTheNextPageRepeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	if got := covered(t, data, boxOf(t, tab, "echo")); got < 0.99 {
 		t.Errorf("%.0f %% is covered", 100*got)
 	}
@@ -159,9 +147,7 @@ func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		left, top := 100+5+7+11+2+130, 80+5+7+11+2+5 // a place well inside of the field
 		if got := covered(t, data, image.Rect(left, top, left+100, top+20)); got < 0.99 {
 			t.Errorf("%s: %.0f %% is covered", inner, 100*got)
@@ -177,13 +163,9 @@ func TestTheLiveViewDoesNotShowWhatWasFilledIn(t *testing.T) {
 	js(t, tab, echo)
 	for range 2 {
 		data, err := tab.Capture(browsertest.Within(t, time.Minute), 30*time.Second, jpegRequest())
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		veiled, err := tab.MaskImage(browsertest.Within(t, time.Minute), plain(t, tab), viewWidth(t, tab), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		for _, id := range []string{"p", "echo", "area"} {
 			if a, b := covered(t, data, boxOf(t, tab, id)), covered(t, veiled, boxOf(t, tab, id)); a < 0.95 || b < 0.95 {
 				t.Errorf("%.0f %% and %.0f %% of #%s are covered", 100*a, 100*b, id)
@@ -223,8 +205,6 @@ func jpegRequest() proto.PageCaptureScreenshot {
 func plain(tb testing.TB, tab *page.Tab) []byte {
 	tb.Helper()
 	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](browsertest.Within(tb, time.Minute), tab.MainFrame().Session, jpegRequest())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	return res.Data
 }

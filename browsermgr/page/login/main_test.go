@@ -15,6 +15,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/login"
 	"clank/internal/test/browsertest"
 )
@@ -38,7 +39,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	manager = &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18910, LastPort: 18929, HiddenAreas: keeper.HiddenAreas}
+	manager = &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18910, LastPort: 18929, HiddenAreas: keeper.HiddenAreas, Holds: keeper.Holds}
 	ctx := context.Background()
 	if err := manager.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -65,16 +66,12 @@ func open(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
 	ctx := browsertest.Within(tb, time.Minute)
 	w, _, err := manager.Window(ctx, browsermgr.WindowOptions{Key: tb.Name() + url, URL: url, Ephemeral: true})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	tb.Cleanup(func() { _ = w.Close(context.Background()) })
 	var tab *page.Tab
-	if err := w.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, w.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
 	// Frames are part of what is waited for.
-	if _, err := tab.Act(ctx, page.Action{Kind: page.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
+	if _, err := tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
 		tb.Fatal(err)
 	}
 	return tab
@@ -90,10 +87,8 @@ func show(tb testing.TB, html string) (tab *page.Tab, origin string) {
 // js evaluates an expression in the page.
 func js(tb testing.TB, tab *page.Tab, expression string) string {
 	tb.Helper()
-	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), page.Action{Kind: page.KindEvaluate, Fn: expression})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: expression})
+	browsertest.Must(tb, err)
 	var s string
 	if err := json.Unmarshal(res.Value, &s); err != nil {
 		return string(res.Value)

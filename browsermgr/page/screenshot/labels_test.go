@@ -101,7 +101,7 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 	found := refs(t, tab, 7)
 	labels := []screenshot.Label{found["One"], found["Far"], found["Deep"]}
 	for _, scale := range []float64{1, 1.6} {
-		must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience), proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
+		browsertest.Must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience), proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
 		before := browsertest.JS(t, tab, geometry)
 		for _, o := range []screenshot.Options{{}, {FullPage: true}, {Ref: found["One"].Ref}} {
 			_, plain := shoot(t, tab, o)
@@ -129,7 +129,7 @@ func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
 func TestAtMostSoManyLabels(t *testing.T) {
 	tab := show(t, strings.Repeat("<button>x</button>", 180), 1)
 	snap, err := tab.Snapshot(browsertest.Within(t, browsertest.Patience), page.SnapshotOptions{})
-	must(t, err)
+	browsertest.Must(t, err)
 	var labels []screenshot.Label
 	for _, r := range snap.Refs() {
 		labels = append(labels, screenshot.Label{Ref: r.Ref, Role: r.Role, Name: r.Name})

@@ -55,16 +55,9 @@ func show(tb testing.TB, html string, dpr float64) *page.Tab {
 
 func size(tb testing.TB, tab *page.Tab, width, height int, dpr float64, mobile bool) {
 	tb.Helper()
-	must(tb, tab.MainFrame().Do(browsertest.Within(tb, browsertest.Patience), proto.EmulationSetDeviceMetricsOverride{
+	browsertest.Must(tb, tab.MainFrame().Do(browsertest.Within(tb, browsertest.Patience), proto.EmulationSetDeviceMetricsOverride{
 		Width: width, Height: height, DeviceScaleFactor: dpr, Mobile: mobile,
 	}))
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }
 
 // refs waits until a snapshot has as many refs with a name as wanted.
@@ -75,7 +68,7 @@ func refs(tb testing.TB, tab *page.Tab, wanted int) map[string]screenshot.Label 
 	defer tick.Stop()
 	for {
 		snap, err := tab.Snapshot(ctx, page.SnapshotOptions{})
-		must(tb, err)
+		browsertest.Must(tb, err)
 		found := map[string]screenshot.Label{}
 		for _, r := range snap.Refs() {
 			if r.Name != "" {
@@ -97,13 +90,9 @@ func shoot(tb testing.TB, tab *page.Tab, o screenshot.Options) (screenshot.Image
 	tb.Helper()
 	o.Timeout = time.Minute // the race detector makes scaling slow
 	shot, err := screenshot.TakeScreenshot(browsertest.Within(tb, time.Minute), tab, o)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	img, kind, err := image.Decode(bytes.NewReader(shot.Data))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, err)
 	if got := img.Bounds().Size(); kind != shot.Type || got != image.Pt(shot.Width, shot.Height) {
 		tb.Errorf("got %s of %v, said to be %s of %dx%d", kind, got, shot.Type, shot.Width, shot.Height)
 	}

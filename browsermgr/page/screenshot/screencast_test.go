@@ -41,7 +41,7 @@ func live(t *testing.T, html string) (*page.Tab, *screenshot.Screencasts, func(m
 func watch(t *testing.T, casts *screenshot.Screencasts, tab *page.Tab, o screenshot.WatchOptions) *screenshot.Viewer {
 	t.Helper()
 	v, err := casts.Watch(browsertest.Within(t, browsertest.Patience), tab, o)
-	must(t, err)
+	browsertest.Must(t, err)
 	t.Cleanup(v.Close)
 	return v
 }
@@ -49,7 +49,7 @@ func watch(t *testing.T, casts *screenshot.Screencasts, tab *page.Tab, o screens
 func next(t *testing.T, v *screenshot.Viewer) screenshot.Frame {
 	t.Helper()
 	f, err := v.Next(browsertest.Within(t, browsertest.Patience))
-	must(t, err)
+	browsertest.Must(t, err)
 	return f
 }
 
@@ -63,7 +63,7 @@ func until(t *testing.T, v *screenshot.Viewer, color string) screenshot.Frame {
 			t.Fatalf("no frame in %s: %v", color, err)
 		}
 		img, kind, err := image.Decode(bytes.NewReader(f.Data))
-		must(t, err)
+		browsertest.Must(t, err)
 		if size := img.Bounds().Size(); kind != f.Type || size != image.Pt(f.Width, f.Height) {
 			t.Errorf("got %s of %v, said to be %s of %dx%d", kind, size, f.Type, f.Width, f.Height)
 		}
@@ -198,7 +198,7 @@ func TestViewEndsWithItsReason(t *testing.T) {
 	if _, err := v.Next(ctx); !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	for {
 		_, err := v.Next(browsertest.Within(t, browsertest.Patience))
 		if err == nil {

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/screenshot"
 	"clank/internal/test/browsertest"
 
@@ -208,9 +210,14 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := tab.Act(ctx, page.Action{Kind: page.KindWait, Text: "never", TimeoutMs: 60000})
+		_, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "() => { window.begun = true; return new Promise(() => {}) }", TimeoutMs: 60000})
 		done <- err
 	}()
+	browsertest.Eventually(t, "the action to begin", func() bool {
+		res, err := cdp.Ask[proto.RuntimeEvaluateResult](t.Context(), tab.MainFrame().Session, proto.RuntimeEvaluate{Expression: "window.begun === true", ReturnByValue: true})
+		browsertest.Must(t, err)
+		return res.Result.Value.Bool()
+	})
 	_, img := shoot(t, tab, screenshot.Options{})
 	wantColor(t, img, 5, 5, "#00ff00")
 	select {
@@ -219,7 +226,9 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	default:
 	}
 	cancel()
-	<-done
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the action ended with %v, want its cause", err)
+	}
 }
 
 func TestPictureEndsWithItsReason(t *testing.T) {
@@ -232,16 +241,16 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 			t.Errorf("got %v, want the cause", err)
 		}
 	}
-	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: page.KindEvaluate, Fn: "alert(1)"})
-	must(t, err)
+	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
+	browsertest.Must(t, err)
 	var dialog *page.DialogError
 	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
 		if _, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, o); !res.BlockedByDialog || !errors.As(err, &dialog) {
 			t.Errorf("behind a dialog: got %v", err)
 		}
 	}
-	must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
-	must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
+	browsertest.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
+	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	if _, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{}); !errors.Is(err, page.ErrTabGone) {
 		t.Errorf("closed: got %v", err)
 	}
@@ -279,7 +288,7 @@ func crashed(t *testing.T, tab *page.Tab) <-chan struct{} {
 func TestPDF(t *testing.T) {
 	tab := show(t, `<body style="background:#ff0000"><h1>Paper</h1>`, 1)
 	data, err := screenshot.PrintPDF(browsertest.Within(t, 30*time.Second), tab)
-	must(t, err)
+	browsertest.Must(t, err)
 	if !strings.HasPrefix(string(data), "%PDF-") || !strings.Contains(string(data), "/MediaBox [0 0 59") && !strings.Contains(string(data), "/MediaBox [0 0 595") {
 		t.Errorf("got %d bytes that begin with %.20q", len(data), data)
 	}
@@ -291,7 +300,7 @@ func TestHighlightShowsForAWhile(t *testing.T) {
 	found := refs(t, tab, 1)
 	want, got := `"rgb(255, 69, 0) solid 3px / 2px"`, ""
 	for tries := 0; tries < 5 && got != want; tries++ { // it shows for two seconds, which a busy machine may miss
-		must(t, screenshot.Highlight(browsertest.Within(t, browsertest.Patience), tab, found["B"].Ref))
+		browsertest.Must(t, screenshot.Highlight(browsertest.Within(t, browsertest.Patience), tab, found["B"].Ref))
 		got = browsertest.JS(t, tab, "getComputedStyle(b).outline + ' / ' + getComputedStyle(b).outlineOffset")
 	}
 	if got != want {

@@ -10,6 +10,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // Patience is how long a test waits for one thing that a browser does. A loaded machine with the race detector needs much of it.
@@ -141,7 +142,7 @@ func Navigate(tb testing.TB, tab *page.Tab, url string) {
 // JS evaluates an expression or function in a tab's main frame and returns the JSON of its value.
 func JS(tb testing.TB, tab *page.Tab, fn string) string {
 	tb.Helper()
-	res, err := tab.Act(Within(tb, Patience), page.Action{Kind: page.KindEvaluate, Fn: fn})
+	res, err := tab.Act(Within(tb, Patience), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 	if err != nil {
 		tb.Fatal(err)
 	}

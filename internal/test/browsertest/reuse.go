@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // Page shows an address in a tab of a connection of its own, both for this test alone. The tab may be one in which an earlier test
@@ -68,7 +69,7 @@ func (s *Shared) keepIdleTab(b *page.Browser, tab *page.Tab) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if _, err := tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "0"}); err != nil {
+	if _, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "0"}); err != nil {
 		return false
 	}
 	s.mu.Lock()

@@ -39,3 +39,11 @@ func WantContains(tb testing.TB, got string, want ...string) {
 		}
 	}
 }
+
+// Must ends the test if there is an error.
+func Must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

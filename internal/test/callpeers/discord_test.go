@@ -39,8 +39,8 @@ func newTestGuild(t *testing.T, cfg voicetest.Config) *testGuild {
 	s.Voice.SetNetwork(voicetest.NetworkFaults{Dress: true, Loss: 0.02, Duplicate: 0.02, Reorder: 0.02})
 	w := &testGuild{Server: s, ada: s.CreateUser("ada"), peer: s.CreateBot("peer", "theirs"), bot: s.CreateBot("clank", "ours")}
 	w.guild = s.CreateGuild("home", w.ada)
-	s.AddMember(w.guild, w.peer.ShapeUser)
-	s.AddMember(w.guild, w.bot.ShapeUser)
+	s.AddMember(w.guild, w.peer.User)
+	s.AddMember(w.guild, w.bot.User)
 	w.call, w.other = s.CreateVoiceChannel(w.guild, "call"), s.CreateVoiceChannel(w.guild, "other")
 	return w
 }

@@ -213,10 +213,10 @@ func (d *duet) leaveAndComeBack() {
 // move moves the bot, and then us after it.
 func (d *duet) move() {
 	d.Helper()
-	d.MoveVoice(d.other, d.peer.ShapeUser)
+	d.MoveVoice(d.other, d.peer.User)
 	d.bot.is("ready")
 	d.until("word that the bot left", func(e voice.Event) bool { return e.Kind == voice.Left && e.Person.ID == d.peer.ID }, nil)
-	d.MoveVoice(d.other, d.testGuild.bot.ShapeUser)
+	d.MoveVoice(d.other, d.testGuild.bot.User)
 	d.until("word that we were moved", func(e voice.Event) bool { return e.Kind == voice.Moved && e.Text == d.other.ID }, nil)
 	d.until("the new connection", func(e voice.Event) bool { return e.Kind == voice.Connected }, nil)
 	if v := d.VoiceStates(d.guild); *v[d.peer.ID].ChannelID != d.other.ID || d.line.Channel() != d.other.ID {

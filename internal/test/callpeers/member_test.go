@@ -54,7 +54,7 @@ func TestABotOfOtherHandsIsInTheCall(t *testing.T) {
 
 func converse(t *testing.T, w *testGuild, ada *voicetest.Member, bot *peer, encrypted bool) {
 	t.Helper()
-	seat := discordtest.VoiceClientID(w.guild, w.peer.ShapeUser)
+	seat := discordtest.VoiceClientID(w.guild, w.peer.User)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if err := ada.Wait(ctx, "the bot", func() bool { return ada.People()[w.peer.ID] }); err != nil {

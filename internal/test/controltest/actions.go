@@ -1,51 +1,33 @@
-package main
+package controltest
 
 import (
-	"context"
-	"fmt"
-	"maps"
+	"strings"
 )
 
 // actionCases are actions that work, each with its effect on the page.
 func actionCases() []testCase {
-	type m = map[string]any
 	said := "document.getElementById('said').textContent"
 	name := "document.getElementById('name').value"
 	do := func(name, page, look string, want any, actions ...m) testCase {
-		return testCase{Name: name, Run: func(ctx context.Context, s *controlSuite) error {
-			if err := s.openPage(ctx, page); err != nil {
-				return err
-			}
+		return testCase{Name: name, Run: func(s *suite) {
+			s.openPage(page)
 			for _, a := range actions {
-				answer, err := s.Act(ctx, a)
-				if err != nil {
-					return err
-				}
+				answer := s.act(a)
 				if answer["ok"] != true || answer["targetId"] == nil || answer["url"] == nil {
-					return fmt.Errorf("%s answered %v", a["kind"], answer)
+					s.Fatalf("%s answered %v", a["kind"], answer)
 				}
 			}
-			var got any
-			if err := s.Evaluate(ctx, look, &got); err != nil {
-				return err
-			}
-			return wantEqualJSON(look, got, want)
+			s.wantPage(look, want)
 		}}
 	}
 	value := func(fn string, want any) testCase {
 		c := do("evaluate "+fn, "/form", "0", 0, m{"kind": "evaluate", "fn": fn})
-		return testCase{Name: c.Name, Run: func(ctx context.Context, s *controlSuite) error {
-			if err := c.Run(ctx, s); err != nil {
-				return err
-			}
-			var got any
-			if err := s.Evaluate(ctx, fn, &got); err != nil {
-				return err
-			}
-			return wantEqualJSON(fn, got, want)
+		return testCase{Name: c.Name, Run: func(s *suite) {
+			c.Run(s)
+			s.wantPage(fn, want)
 		}}
 	}
-	return []testCase{
+	return append(batchCases(), []testCase{
 		do("click", "/form", said, "saved", m{"kind": "click", "selector": "#save"}),
 		do("click scrolls to its target", "/form", said, "far", m{"kind": "click", "selector": "#far"}),
 		do("double click", "/form", said, "saved twice", m{"kind": "click", "selector": "#save", "doubleClick": true}),
@@ -78,193 +60,115 @@ func actionCases() []testCase {
 		value("await 7", 7),
 		{Name: "evaluate with an element", Run: evaluateElement},
 		{Name: "undefined is left out", Run: undefinedOmitted},
-		{Name: "a batch", Run: postBatch},
-		{Name: "a batch ends at its first failure", Run: batchStops},
-		{Name: "a batch goes on if told so", Run: batchGoesOn},
-		{Name: "a batch tells of a navigation", Run: batchNavigates},
 		{Name: "fill all kinds of fields", Run: fillFields},
 		{Name: "click at coordinates", Run: clickCoords},
 		{Name: "close", Run: closeKind},
-	}
+	}...)
 }
 
-func evaluateElement(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
-	snap, err := s.Snapshot(ctx, "")
-	if err != nil {
-		return err
-	}
-	save, err := snap.Ref("button", "Save")
-	if err != nil {
-		return err
-	}
+func evaluateElement(s *suite) {
+	s.openPage("/form")
+	snap := s.snapshot("")
+	save := s.ref(snap, "button", "Save")
 	for _, fn := range []string{"el => el.id", "(el) => { return el.id }", "el.id", "return el.id"} {
-		answer, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": fn, "ref": save})
-		if err != nil {
-			return err
-		}
-		if err := wantEqualJSON(fn, answer["result"], "save"); err != nil {
-			return err
-		}
+		answer := s.act(m{"kind": "evaluate", "fn": fn, "ref": save})
+		s.wantEqual(fn, answer["result"], "save")
 	}
-	return nil
 }
 
-func undefinedOmitted(ctx context.Context, s *controlSuite) error {
-	answer, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": "undefined"})
-	if err != nil {
-		return err
-	}
+func undefinedOmitted(s *suite) {
+	answer := s.run("undefined")
 	if v, there := answer["result"]; there {
-		return fmt.Errorf("result = %v, want none", v)
+		s.Fatalf("result = %v, want none", v)
 	}
-	return nil
 }
 
-type batchAnswer struct {
-	OK      bool
-	Results []struct {
-		OK        bool
-		Error     string
-		Navigated bool
-		URL       string
-	}
-	Aborted *struct {
+// batchCases are batches: how many of their entries are done, and where they end.
+func batchCases() []testCase {
+	type ended struct {
 		Reason      string
 		AfterAction int
 		URL         string
 		Skipped     int
 	}
+	press, save := m{"kind": "press", "key": "a"}, m{"kind": "click", "selector": "#save"}
+	fails, unknown := m{"kind": "click", "selector": "#nosuch", "timeoutMs": 500}, m{"kind": "click", "ref": "e999"}
+	follow := m{"kind": "click", "selector": "a"}
+	var out []testCase
+	for _, b := range []struct {
+		name, page string
+		actions    []m
+		goOn       bool
+		want       []bool
+		ended      *ended
+	}{
+		{"a batch", "/form", []m{{"kind": "type", "selector": "#name", "text": "Bea"}, {"kind": "batch", "actions": []m{save}}}, false, []bool{true, true}, nil},
+		{"a batch ends at its first failure", "/form", []m{save, fails, press}, false, []bool{true, false}, nil},
+		{"a batch goes on if told so", "/form", []m{fails, save}, true, []bool{false, true}, nil},
+		{"a batch ends at a failure inside", "/form", []m{{"kind": "batch", "actions": []m{unknown}}, save}, false, []bool{false}, nil},
+		{"an anchor is no navigation", "/other", []m{{"kind": "click", "selector": "#below"}, press}, false, []bool{true, true}, nil},
+		{"a batch tells of a navigation", "/other", []m{follow, press, press}, false, []bool{true}, &ended{"navigation", 1, "SITE/form", 2}},
+		{"a navigation ends no batch that is over", "/other", []m{press, follow}, false, []bool{true, true}, nil},
+	} {
+		out = append(out, testCase{Name: b.name, Run: func(s *suite) {
+			s.openPage(b.page)
+			var got struct {
+				Results []struct {
+					OK            bool
+					Error, Reason string
+				}
+				Aborted *ended
+			}
+			s.call("POST", "/act", m{"kind": "batch", "stopOnError": !b.goOn, "actions": b.actions}, &got)
+			var done []bool
+			for i, r := range got.Results {
+				done = append(done, r.OK)
+				if r.OK != (r.Error == "") || b.actions[i]["ref"] != nil && r.Reason != "unknown_ref" {
+					s.Fatalf("result %d: %+v", i, r)
+				}
+			}
+			s.wantEqual("done", done, b.want)
+			if got.Aborted != nil {
+				got.Aborted.URL = strings.Replace(got.Aborted.URL, s.Site.URL, "SITE", 1)
+			}
+			s.wantEqual("aborted", got.Aborted, b.ended)
+		}})
+	}
+	return append(out, testCase{Name: "closing ends a batch", Run: func(s *suite) {
+		s.newTab("/plain", "")
+		s.send(requestCase{
+			Path: "/act", Body: m{"kind": "batch", "actions": []m{{"kind": "close"}, press}},
+			Contains: []string{`"aborted":{`, `"reason":"closed"`, `"afterAction":1`, `"skipped":1`},
+		})
+	}})
 }
 
-func runBatch(ctx context.Context, s *controlSuite, page string, more map[string]any, actions ...map[string]any) (batchAnswer, error) {
-	var answer batchAnswer
-	if err := s.openPage(ctx, page); err != nil {
-		return answer, err
-	}
-	body := map[string]any{"kind": "batch", "actions": actions}
-	maps.Copy(body, more)
-	return answer, s.Call(ctx, "POST", "/act", body, &answer)
-}
-
-func postBatch(ctx context.Context, s *controlSuite) error {
-	answer, err := runBatch(ctx, s, "/form", nil,
-		map[string]any{"kind": "type", "selector": "#name", "text": "Bea"},
-		map[string]any{"kind": "batch", "actions": []any{map[string]any{"kind": "click", "selector": "#save"}}})
-	if err != nil {
-		return err
-	}
-	if len(answer.Results) != 2 || !answer.Results[0].OK || !answer.Results[1].OK {
-		return fmt.Errorf("results: %+v", answer)
-	}
-	return nil
-}
-
-func failingBatch() map[string]any {
-	return map[string]any{"kind": "click", "selector": "#nosuch", "timeoutMs": 500}
-}
-
-func batchStops(ctx context.Context, s *controlSuite) error {
-	answer, err := runBatch(ctx, s, "/form", nil, map[string]any{"kind": "click", "selector": "#save"}, failingBatch(), map[string]any{"kind": "press", "key": "a"})
-	if err != nil {
-		return err
-	}
-	if r := answer.Results; len(r) != 2 || !r[0].OK || r[1].OK || r[1].Error == "" {
-		return fmt.Errorf("results: %+v", r)
-	}
-	return nil
-}
-
-func batchGoesOn(ctx context.Context, s *controlSuite) error {
-	answer, err := runBatch(ctx, s, "/form", map[string]any{"stopOnError": false}, failingBatch(), map[string]any{"kind": "click", "selector": "#save"})
-	if err != nil {
-		return err
-	}
-	if r := answer.Results; len(r) != 2 || r[0].OK || !r[1].OK {
-		return fmt.Errorf("results: %+v", r)
-	}
-	return nil
-}
-
-func batchNavigates(ctx context.Context, s *controlSuite) error {
-	answer, err := runBatch(ctx, s, "/other", nil, map[string]any{"kind": "click", "selector": "a"}, map[string]any{"kind": "press", "key": "a"})
-	if err != nil {
-		return err
-	}
-	if len(answer.Results) != 1 || !answer.Results[0].Navigated || answer.Results[0].URL != s.Site.URL+"/form" {
-		return fmt.Errorf("results: %+v", answer.Results)
-	}
-	if a := answer.Aborted; a == nil || a.Reason != "navigation" || a.AfterAction != 1 || a.Skipped != 1 {
-		return fmt.Errorf("aborted: %+v", a)
-	}
-	return nil
-}
-
-func fillFields(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
-	snap, err := s.Snapshot(ctx, "")
-	if err != nil {
-		return err
-	}
-	name, err := snap.Ref("textbox", "Name")
-	if err != nil {
-		return err
-	}
-	news, err := snap.Ref("checkbox", "News")
-	if err != nil {
-		return err
-	}
+func fillFields(s *suite) {
+	s.openPage("/form")
+	snap := s.snapshot("")
+	name := s.ref(snap, "textbox", "Name")
+	news := s.ref(snap, "checkbox", "News")
 	fields := []any{
-		map[string]any{"ref": name, "type": " ", "value": 12.5},
-		map[string]any{"ref": news, "type": "checkbox", "value": "1"},
-		map[string]any{"value": "dropped: it names no element"},
+		m{"ref": name, "type": " ", "value": 12.5},
+		m{"ref": news, "type": "checkbox", "value": "1"},
+		m{"value": "dropped: it names no element"},
 	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "fill", "fields": fields}); err != nil {
-		return err
-	}
-	var got []any
-	if err := s.Evaluate(ctx, "[document.getElementById('name').value, document.getElementById('news').checked]", &got); err != nil {
-		return err
-	}
-	return wantEqualJSON("fields", got, []any{"12.5", true})
+	s.act(m{"kind": "fill", "fields": fields})
+	s.wantPage("[document.getElementById('name').value, document.getElementById('news').checked]", []any{"12.5", true})
 }
 
-func clickCoords(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
+func clickCoords(s *suite) {
+	s.openPage("/form")
 	var at struct{ X, Y float64 }
-	if err := s.Evaluate(ctx, "const r = document.getElementById('save').getBoundingClientRect(); return {x: r.x + 3, y: r.y + 3}", &at); err != nil {
-		return err
-	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "clickCoords", "x": at.X, "y": at.Y}); err != nil {
-		return err
-	}
-	var got string
-	if err := s.Evaluate(ctx, "document.getElementById('said').textContent", &got); err != nil {
-		return err
-	}
-	return wantEqualJSON("what the page says", got, "saved")
+	s.evaluate("const r = document.getElementById('save').getBoundingClientRect(); return {x: r.x + 3, y: r.y + 3}", &at)
+	s.act(m{"kind": "clickCoords", "x": at.X, "y": at.Y})
+	s.wantPage("document.getElementById('said').textContent", "saved")
 }
 
-func closeKind(ctx context.Context, s *controlSuite) error {
-	t, err := s.NewTab(ctx, "/plain", "")
-	if err != nil {
-		return err
+func closeKind(s *suite) {
+	t := s.newTab("/plain", "")
+	s.act(m{"kind": "close", "targetId": t.TargetID})
+	if s.tab(t.TargetID) != nil {
+		s.Fatalf("%s is still listed", t.TargetID)
 	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "close", "targetId": t.TargetID}); err != nil {
-		return err
-	}
-	all, err := s.Tabs(ctx)
-	if err != nil {
-		return err
-	}
-	if findTab(all, t.TargetID) != nil {
-		return fmt.Errorf("%s is still listed", t.TargetID)
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package controltest
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func authCases() []testCase {
 		{Name: "a cookie is none", Path: "/", Header: http.Header{"Cookie": {"token=TOKEN"}}, Status: 401},
 		{Name: "an identity header is none", Path: "/", Header: http.Header{"Tailscale-User-Login": {"ada@example.com"}}, Status: 401},
 		{Name: "an unknown route asks for credentials first", Path: "/nosuch", Header: http.Header{}, Status: 401},
-		{Name: "an unknown route", Path: "/nosuch", Status: 404},
+		{Name: "an unknown route", Path: "/nosuch", Status: 404, Contains: []string{"route not found: GET /nosuch"}},
 		forged("a cross-site request without credentials", http.Header{"Sec-Fetch-Site": {"cross-site"}}),
 		forged("a cross-site request with credentials", with("Sec-Fetch-Site", "cross-site")),
 		forged("a foreign origin", with("Origin", "https://evil.example")),
@@ -52,6 +52,11 @@ func authCases() []testCase {
 		{Name: "a body that is not JSON", Path: "/act", Body: []byte(`{"kind":`), Status: 400},
 		{Name: "a body that is no object counts as empty", Path: "/act", Body: []byte(`[1,2]`), Status: 400, Code: "ACT_KIND_REQUIRED"},
 		{Name: "a string body counts as empty", Path: "/act", Body: []byte(`"click"`), Status: 400, Code: "ACT_KIND_REQUIRED"},
-		{Name: "the wrong method", Method: "PUT", Path: "/act", Status: 405},
+		{Name: "a form is no body", Path: "/act", Header: with("Content-Type", "application/x-www-form-urlencoded"), Body: []byte("kind=click"), Status: 400, Code: "ACT_KIND_REQUIRED"},
+		{Name: "the wrong method", Method: "PUT", Path: "/act", Body: m{}, Status: 405, Contains: []string{"route not found: PUT /act"}},
+		{Name: "a host before the body", Path: "/act", Header: http.Header{"Host": {"evil.example"}}, Body: []byte("{"), Status: 403},
+		{Name: "the body before the site", Path: "/act", Header: with("Origin", "https://evil.example"), Body: []byte("{"), Status: 400, Contains: []string{"not JSON"}},
+		{Name: "the size before the secret", Path: "/act", Header: http.Header{}, Body: bytes.Repeat([]byte(" "), 1<<20+1), Status: 413, Contains: []string{"1 MB"}},
+		{Name: "reading asks for the secret, whatever the site", Path: "/nosuch", Header: http.Header{"Origin": {"https://evil.example"}}, Status: 401},
 	})
 }

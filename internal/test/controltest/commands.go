@@ -1,10 +1,7 @@
-package main
+package controltest
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -61,38 +58,28 @@ func commandCases() []testCase {
 		testCase{Name: "a dialog is left to be answered", Run: dialogCommands})
 }
 
-func (l commandCase) run(ctx context.Context, s *controlSuite) error {
+func (l commandCase) run(s *suite) {
 	if l.page != "" {
-		if err := s.openPage(ctx, l.page); err != nil {
-			return err
-		}
+		s.openPage(l.page)
 	}
-	args, err := l.filled(ctx, s)
-	if err != nil {
-		return err
-	}
-	got, err := s.Command(ctx, strings.ReplaceAll(l.input, "SITE", s.Site.URL), args...)
-	if err != nil {
-		return err
-	}
+	got := s.command(strings.ReplaceAll(l.input, "SITE", s.Site.URL), l.filled(s)...)
 	if (got.Code != 0) != l.fails {
-		return fmt.Errorf("it ended with %d: %.300s%.300s", got.Code, got.Stdout, got.Stderr)
+		s.Fatalf("it ended with %d: %.300s%.300s", got.Code, got.Stdout, got.Stderr)
 	}
 	if l.fails && got.Stderr == "" || !strings.Contains(got.Stderr, l.wantStderr) {
-		return fmt.Errorf("standard error %q lacks %q", got.Stderr, l.wantStderr)
+		s.Fatalf("standard error %q lacks %q", got.Stderr, l.wantStderr)
 	}
 	if !strings.HasPrefix(got.Stdout, l.out) {
-		return fmt.Errorf("standard output %.300q does not begin with %q", got.Stdout, l.out)
+		s.Fatalf("standard output %.300q does not begin with %q", got.Stdout, l.out)
 	}
 	for _, part := range l.holds {
 		if part = strings.ReplaceAll(part, "SITE", s.Site.URL); !strings.Contains(got.Stdout, part) {
-			return fmt.Errorf("standard output %.300q lacks %q", got.Stdout, part)
+			s.Fatalf("standard output %.300q lacks %q", got.Stdout, part)
 		}
 	}
 	if l.json && !json.Valid([]byte(got.Stdout)) {
-		return fmt.Errorf("standard output %.300q is no JSON", got.Stdout)
+		s.Fatalf("standard output %.300q is no JSON", got.Stdout)
 	}
-	return nil
 }
 
 // namedCase is a placeholder for a ref.
@@ -100,17 +87,14 @@ func namedCase(arg string) []string {
 	return regexp.MustCompile(`\{[A-Z][a-z ]*\}`).FindAllString(arg, -1)
 }
 
-func (l commandCase) filled(ctx context.Context, s *controlSuite) ([]string, error) {
+func (l commandCase) filled(s *suite) []string {
 	var snap *snapshotAnswer
 	args := make([]string, len(l.args))
 	for i, arg := range l.args {
 		arg = strings.ReplaceAll(arg, "%20", " ")
 		for _, hole := range namedCase(arg) {
 			if snap == nil {
-				got, err := s.Snapshot(ctx, "interactive=true")
-				if err != nil {
-					return nil, err
-				}
+				got := s.snapshot("interactive=true")
 				snap = &got
 			}
 			id := ""
@@ -120,77 +104,56 @@ func (l commandCase) filled(ctx context.Context, s *controlSuite) ([]string, err
 				}
 			}
 			if id == "" {
-				return nil, fmt.Errorf("nothing on the page is named %s:\n%s", hole, snap.Snapshot)
+				s.Fatalf("nothing on the page is named %s:\n%s", hole, snap.Snapshot)
 			}
 			arg = strings.ReplaceAll(arg, hole, id)
 		}
 		args[i] = strings.NewReplacer("SITE", s.Site.URL, "TEMP", s.Temp).Replace(arg)
 	}
-	return args, nil
+	return args
 }
 
-func intoFile(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
+func intoFile(s *suite) {
+	s.openPage("/form")
 	path := filepath.Join(s.Temp, "page.txt")
-	got, err := s.Command(ctx, "", "snapshot", "--out", path, "--json")
-	if err != nil {
-		return err
-	}
+	got := s.command("", "snapshot", "--out", path, "--json")
 	var told struct {
 		OK, Captured bool
 		Out          string
 	}
-	if err := json.Unmarshal([]byte(got.Stdout), &told); err != nil {
-		return fmt.Errorf("printed %q: %w", got.Stdout, err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
+	s.check(json.Unmarshal([]byte(got.Stdout), &told))
+	text := s.read(path)
 	if !told.OK || !told.Captured || told.Out != path || !strings.Contains(string(text), `button "Save"`) {
-		return fmt.Errorf("told %+v, the file holds %.200q", told, text)
+		s.Fatalf("told %+v, the file holds %.200q", told, text)
 	}
-	return nil
 }
 
-func notCaptured(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
+func notCaptured(s *suite) {
+	s.openPage("/form")
 	for _, args := range [][]string{{"screenshot", "--element", "#nosuch", "--timeout", "20000"}, {"snapshot", "--target-id", "nosuch"}} {
-		got, err := s.Command(ctx, "", append(args, "--json")...)
-		if err != nil {
-			return err
-		}
+		got := s.command("", append(args, "--json")...)
 		var told struct {
 			Captured *bool
 			Error    string
 		}
-		if err := json.Unmarshal([]byte(got.Stdout), &told); err != nil {
-			return fmt.Errorf("printed %q: %w", got.Stdout, err)
-		}
+		s.check(json.Unmarshal([]byte(got.Stdout), &told))
 		if got.Code == 0 || told.Captured == nil || *told.Captured || told.Error == "" {
-			return fmt.Errorf("%v ended with %d and told %s", args, got.Code, got.Stdout)
+			s.Fatalf("%v ended with %d and told %s", args, got.Code, got.Stdout)
 		}
 	}
-	return nil
 }
 
 // dialogCommands opens one by a click, which is told, and answers it.
-func dialogCommands(ctx context.Context, s *controlSuite) error {
+func dialogCommands(s *suite) {
 	for _, l := range []commandCase{
 		newCommandCase("click {Prompt}", "/dialogs").prints(""),
 		newCommandCase("dialogs", "").printsJSON("Your name?"),
 		newCommandCase("snapshot", "").refused("dialog"),
 		newCommandCase("dialog --accept --prompt Ada", ""),
 	} {
-		if err := l.run(ctx, s); err != nil {
-			return fmt.Errorf("%v: %w", l.args, err)
-		}
+		l.run(s)
 	}
-	return s.waitForSaid(ctx, "Ada")
+	s.waitForSaid("Ada")
 }
 
 // globalFlagCommands are the flags of every command, before and after its name.

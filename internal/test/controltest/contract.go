@@ -1,11 +1,11 @@
-package main
+package controltest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -13,12 +13,11 @@ import (
 // routeContractCases is the table of routes, gone through as such: who needs which fields, what each answer holds, who tells of tabs and
 // profiles that are not there.
 func routeContractCases() []testCase {
-	return append(append(requestCases(neededFields()), requestCases(answeredFields())...), everyRoute()...)
+	return append(requestCases(slices.Concat(neededFields(), answeredFields(), everyRoute())), timesThatAreNone()...)
 }
 
 // neededFields are the fields that routes cannot do without.
 func neededFields() []requestCase {
-	type m = map[string]any
 	var out []requestCase
 	for _, r := range []struct {
 		path, field string
@@ -60,7 +59,6 @@ func neededFields() []requestCase {
 
 // answeredFields are the members of the answers.
 func answeredFields() []requestCase {
-	type m = map[string]any
 	get := func(path string, has ...string) requestCase {
 		return requestCase{Name: "the answer of GET " + path, Path: path, Page: "/form", Members: append(has, "ok")}
 	}
@@ -92,9 +90,8 @@ func answeredFields() []requestCase {
 }
 
 // aimedRoutes are the routes that work in a tab, with what makes them valid.
-func aimedRoutes() map[string]map[string]any {
-	type m = map[string]any
-	return map[string]map[string]any{
+func aimedRoutes() map[string]m {
+	return map[string]m{
 		"GET /snapshot": nil, "GET /text": nil, "GET /console": nil, "GET /errors": nil, "GET /requests": nil, "GET /dialogs": nil, "GET /har": nil,
 		"GET /cookies": nil, "GET /storage/local": nil, "DELETE /tabs/nosuch": nil,
 		"POST /tabs/focus": {}, "POST /tabs/action": {"action": "label", "label": "x"}, "POST /screenshot": {}, "POST /pdf": {},
@@ -111,50 +108,50 @@ func aimedRoutes() map[string]map[string]any {
 }
 
 // everyRoute asks each route of a tab for one that is not there, by name and by number, and for a time that is none.
-func everyRoute() []testCase {
-	var out []testCase
+func everyRoute() []requestCase {
+	var out []requestCase
 	for _, route := range slices.Sorted(maps.Keys(aimedRoutes())) {
-		body := aimedRoutes()[route]
-		out = append(out,
-			testCase{Name: route + " of an unknown tab", Run: func(ctx context.Context, s *controlSuite) error {
-				return aimAtTab(ctx, s, route, body, map[string]any{"targetId": "nosuch"}, requestCase{Status: http.StatusNotFound, Contains: []string{"tab not found"}})
-			}},
-			testCase{Name: route + " of an unknown profile", Run: func(ctx context.Context, s *controlSuite) error {
-				return aimAtTab(ctx, s, route, body, map[string]any{"targetId": "t1", "profile": "nosuch"}, requestCase{Status: http.StatusNotFound, Contains: []string{"not found", "nosuch", "clank"}})
-			}})
+		tab, profile := aimedRequest(route, m{"targetId": "nosuch"}), aimedRequest(route, m{"targetId": "t1", "profile": "nosuch"})
+		tab.Name, tab.Status, tab.Contains = route+" of an unknown tab", http.StatusNotFound, []string{"tab not found"}
+		profile.Name, profile.Status, profile.Contains = route+" of an unknown profile", http.StatusNotFound, []string{"not found", "nosuch", "clank"}
+		out = append(out, tab, profile)
 	}
+	return out
+}
+
+// timesThatAreNone gives each route that takes a time limit one that is none.
+func timesThatAreNone() []testCase {
+	var out []testCase
 	for _, route := range []string{
 		"POST /navigate", "POST /act", "POST /screenshot", "POST /hooks/file-chooser", "POST /hooks/dialog", "POST /wait/download", "POST /download",
 		"POST /response/body", "POST /permissions/grant", "GET /snapshot",
 	} {
-		out = append(out, testCase{Name: route + " with a time that is none", Run: func(ctx context.Context, s *controlSuite) error {
+		out = append(out, testCase{Name: route + " with a time that is none", Run: func(s *suite) {
 			for _, given := range []any{"1.5", "-1", "0x10", "1e3", "5s", "0"} {
-				err := aimAtTab(ctx, s, route, aimedRoutes()[route], map[string]any{"timeoutMs": given}, requestCase{Status: 400, Contains: []string{"timeoutMs must be a positive integer."}})
-				if err != nil {
-					return fmt.Errorf("%v: %w", given, err)
-				}
+				x := aimedRequest(route, m{"timeoutMs": given})
+				x.Status, x.Contains = http.StatusBadRequest, []string{"timeoutMs must be a positive integer."}
+				x.Run(s)
 			}
-			return nil
 		}})
 	}
 	return out
 }
 
-// aimAtTab sends a route its body with more in it, or more in the query if it has none.
-func aimAtTab(ctx context.Context, s *controlSuite, route string, body, more map[string]any, x requestCase) error {
+// aimedRequest returns the request of a route with more in its body, or in the query if it has none.
+func aimedRequest(route string, more m) requestCase {
+	var x requestCase
 	x.Method, x.Path, _ = strings.Cut(route, " ")
+	body := aimedRoutes()[route]
 	if body == nil {
-		sep := "?"
+		query := url.Values{}
 		for name, v := range more {
-			x.Path += fmt.Sprintf("%s%s=%v", sep, name, v)
-			sep = "&"
+			query.Set(name, fmt.Sprint(v))
 		}
-		return x.Run(ctx, s)
+		x.Path = strings.TrimSuffix(x.Path+"?"+query.Encode(), "?")
+		return x
 	}
-	whole := map[string]any{}
-	for _, part := range []map[string]any{body, more} {
-		maps.Copy(whole, part)
-	}
-	x.Body = whole
-	return x.Run(ctx, s)
+	body = maps.Clone(body)
+	maps.Copy(body, more)
+	x.Body = body
+	return x
 }

@@ -1,8 +1,6 @@
-package main
+package controltest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +9,6 @@ import (
 
 // fileCases are what comes out of a page and what goes into it.
 func fileCases() []testCase {
-	type m = map[string]any
 	escape := func(name, path string) requestCase {
 		return requestCase{
 			Name: name, Path: "/wait/download", Page: "/files", Body: m{"path": path, "timeoutMs": 500}, Status: 400,
@@ -27,7 +24,7 @@ func fileCases() []testCase {
 		{Name: "an upload by two ways", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"a"}, "ref": "e1", "inputRef": "e2"}, Status: 400},
 		{Name: "an upload from outside", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"/etc/passwd"}, "element": "#one"}, Status: 400, Contains: []string{"Invalid path"}},
 		{Name: "an upload of what is not there", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"nosuch.txt"}, "element": "#one"}, Status: 400},
-		{Name: "a download that does not come", Path: "/wait/download", Page: "/files", Body: m{"timeoutMs": 500}, Status: 500},
+		{Name: "a download that does not come", Path: "/wait/download", Page: "/files", Body: m{"timeoutMs": 500}, Status: 500, Reason: "timeout"},
 	}),
 		testCase{Name: "an action tells of its download", Run: actDownload},
 		testCase{Name: "a download by ref", Run: refDownload},
@@ -53,151 +50,91 @@ func (d downloadAnswer) holds(name, content string) error {
 	return nil
 }
 
-func actDownload(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/files"); err != nil {
-		return err
-	}
+func actDownload(s *suite) {
+	s.openPage("/files")
 	var got struct{ Downloads []downloadAnswer }
-	if err := s.Call(ctx, "POST", "/act", map[string]any{"kind": "click", "selector": "#get"}, &got); err != nil {
-		return err
-	}
+	s.call("POST", "/act", m{"kind": "click", "selector": "#get"}, &got)
 	if len(got.Downloads) != 1 {
-		return fmt.Errorf("downloads: %+v", got.Downloads)
+		s.Fatalf("downloads: %+v", got.Downloads)
 	}
-	return got.Downloads[0].holds("report.txt", "the report")
+	s.check(got.Downloads[0].holds("report.txt", "the report"))
 }
 
-func refDownload(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/files"); err != nil {
-		return err
-	}
-	snap, err := s.Snapshot(ctx, "")
-	if err != nil {
-		return err
-	}
-	link, err := snap.Ref("link", "Get the report")
-	if err != nil {
-		return err
-	}
+func refDownload(s *suite) {
+	s.openPage("/files")
+	snap := s.snapshot("")
+	link := s.ref(snap, "link", "Get the report")
 	var got struct{ Download downloadAnswer }
-	if err := s.Call(ctx, "POST", "/download", map[string]any{"ref": link, "path": "mine.txt"}, &got); err != nil {
-		return err
-	}
+	s.call("POST", "/download", m{"ref": link, "path": "mine.txt"}, &got)
 	if filepath.Base(got.Download.Path) != "mine.txt" {
-		return fmt.Errorf("saved as %s", got.Download.Path)
+		s.Fatalf("saved as %s", got.Download.Path)
 	}
-	return got.Download.holds("report.txt", "the report")
+	s.check(got.Download.holds("report.txt", "the report"))
 }
 
-func blobDownload(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/files"); err != nil {
-		return err
-	}
+func blobDownload(s *suite) {
+	s.openPage("/files")
 	var got struct{ Downloads []downloadAnswer }
-	if err := s.Call(ctx, "POST", "/act", map[string]any{"kind": "click", "selector": "#blob"}, &got); err != nil {
-		return err
-	}
+	s.call("POST", "/act", m{"kind": "click", "selector": "#blob"}, &got)
 	if len(got.Downloads) != 1 {
-		return fmt.Errorf("downloads: %+v", got.Downloads)
+		s.Fatalf("downloads: %+v", got.Downloads)
 	}
-	return got.Downloads[0].holds("blob.txt", "from a blob")
+	s.check(got.Downloads[0].holds("blob.txt", "from a blob"))
 }
 
-func navigateDownload(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/files"); err != nil {
-		return err
-	}
+func navigateDownload(s *suite) {
+	s.openPage("/files")
 	var got struct{ Download *downloadAnswer }
-	if err := s.Call(ctx, "POST", "/navigate", map[string]any{"url": s.Site.URL + "/file"}, &got); err != nil {
-		return err
-	}
+	s.call("POST", "/navigate", m{"url": s.Site.URL + "/file"}, &got)
 	if got.Download == nil {
-		return errors.New("no download is told")
+		s.Fatal("no download is told")
 	}
-	return got.Download.holds("report.txt", "the report")
+	s.check(got.Download.holds("report.txt", "the report"))
 }
 
-func twoDownloads(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/files"); err != nil {
-		return err
-	}
+func twoDownloads(s *suite) {
+	s.openPage("/files")
 	seen := map[string]bool{}
 	for range 2 {
 		var got struct{ Downloads []downloadAnswer }
-		if err := s.Call(ctx, "POST", "/act", map[string]any{"kind": "click", "selector": "#get"}, &got); err != nil {
-			return err
-		}
+		s.call("POST", "/act", m{"kind": "click", "selector": "#get"}, &got)
 		for _, d := range got.Downloads {
 			seen[d.Path] = true
 		}
 	}
-	return wantEqualJSON("paths", len(seen), 2)
+	s.wantEqual("paths", len(seen), 2)
 }
 
 // uploadCases makes files where uploads may come from.
-func uploadCases(s *controlSuite, names ...string) error {
+func uploadCases(s *suite, names ...string) {
 	dir := filepath.Join(s.Home, "uploads")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
+	s.check(os.MkdirAll(dir, 0o700))
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
-			return err
-		}
+		s.check(os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600))
 	}
-	return nil
 }
 
-func uploadFile(ctx context.Context, s *controlSuite) error {
-	if err := uploadCases(s, "a.txt", "b.txt"); err != nil {
-		return err
-	}
-	if err := s.openPage(ctx, "/files"); err != nil {
-		return err
-	}
-	body := map[string]any{"paths": []string{"a.txt", filepath.Join(s.Home, "uploads", "b.txt")}, "element": "#several"}
-	if err := s.Call(ctx, "POST", "/hooks/file-chooser", body, nil); err != nil {
-		return err
-	}
-	return s.waitForSaid(ctx, "a.txt,b.txt")
+func uploadFile(s *suite) {
+	uploadCases(s, "a.txt", "b.txt")
+	s.openPage("/files")
+	body := m{"paths": []string{"a.txt", filepath.Join(s.Home, "uploads", "b.txt")}, "element": "#several"}
+	s.call("POST", "/hooks/file-chooser", body, nil)
+	s.waitForSaid("a.txt,b.txt")
 }
 
-func uploadByClick(ctx context.Context, s *controlSuite) error {
-	if err := uploadCases(s, "a.txt"); err != nil {
-		return err
-	}
-	if err := s.openPage(ctx, "/files"); err != nil {
-		return err
-	}
-	snap, err := s.Snapshot(ctx, "")
-	if err != nil {
-		return err
-	}
-	button, err := snap.Ref("button", "Choose")
-	if err != nil {
-		return err
-	}
-	if err := s.Call(ctx, "POST", "/hooks/file-chooser", map[string]any{"paths": []string{"a.txt"}, "ref": button}, nil); err != nil {
-		return err
-	}
-	if err := s.waitForSaid(ctx, "a.txt"); err != nil {
-		return err
-	}
+func uploadByClick(s *suite) {
+	uploadCases(s, "a.txt")
+	s.openPage("/files")
+	snap := s.snapshot("")
+	button := s.ref(snap, "button", "Choose")
+	s.call("POST", "/hooks/file-chooser", m{"paths": []string{"a.txt"}, "ref": button}, nil)
+	s.waitForSaid("a.txt")
 	// The same, armed in advance.
-	if err := s.openPage(ctx, "/files"); err != nil {
-		return err
-	}
-	if err := s.Call(ctx, "POST", "/hooks/file-chooser", map[string]any{"paths": []string{"a.txt"}}, nil); err != nil {
-		return err
-	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "click", "selector": "#choose"}); err != nil {
-		return err
-	}
-	if err := s.waitForSaid(ctx, "a.txt"); err != nil {
-		return err
-	}
+	s.openPage("/files")
+	s.call("POST", "/hooks/file-chooser", m{"paths": []string{"a.txt"}}, nil)
+	s.click("#choose")
+	s.waitForSaid("a.txt")
 	if _, err := os.Stat(filepath.Join(s.Home, "escape.txt")); err == nil || strings.Contains(s.Log(), "panic") {
-		return errors.New("something got out")
+		s.Fatal("something got out")
 	}
-	return nil
 }

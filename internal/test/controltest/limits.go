@@ -1,15 +1,12 @@
-package main
+package controltest
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"time"
 )
 
 // limitCases are bounds that are kept whatever is asked for, and the spellings that are accepted.
 func limitCases() []testCase {
-	type m = map[string]any
 	var out []testCase
 	for _, l := range []struct {
 		name, path  string
@@ -23,23 +20,18 @@ func limitCases() []testCase {
 		{"a download is waited for half a second at least", "/wait/download", m{"timeoutMs": 1}, 500 * time.Millisecond, 4 * time.Second},
 		{"a page has a second at least", "/navigate", m{"url": "SITE/stuck", "timeoutMs": 1}, time.Second, 8 * time.Second},
 	} {
-		out = append(out, testCase{Name: l.name, Run: func(ctx context.Context, s *controlSuite) error {
-			if err := s.openPage(ctx, "/plain"); err != nil {
-				return err
-			}
+		out = append(out, testCase{Name: l.name, Run: func(s *suite) {
+			s.openPage("/plain")
 			begin := time.Now()
-			if err := (requestCase{Path: l.path, Body: l.body, Status: 500}).Run(ctx, s); err != nil {
-				return err
-			}
+			s.send(requestCase{Path: l.path, Body: l.body, Status: 500})
 			if took := time.Since(begin); took < l.least || took > l.most {
-				return fmt.Errorf("it took %v, want %v to %v", took, l.least, l.most)
+				s.Fatalf("it took %v, want %v to %v", took, l.least, l.most)
 			}
-			return nil
 		}})
 	}
 	return append(append(out, numberSpellings()...),
-		testCase{Name: "a page that takes a while has its second", Run: func(ctx context.Context, s *controlSuite) error {
-			return s.Call(ctx, "POST", "/navigate", m{"url": s.Site.URL + "/slow?300", "timeoutMs": 1}, nil)
+		testCase{Name: "a page that takes a while has its second", Run: func(s *suite) {
+			s.call("POST", "/navigate", m{"url": s.Site.URL + "/slow?300", "timeoutMs": 1}, nil)
 		}},
 		testCase{Name: "nodes are one at least and 2000 at most", Run: nodeLimits},
 		testCase{Name: "text of a page is 40000 at most", Run: textLimit},
@@ -53,7 +45,6 @@ func limitCases() []testCase {
 
 // numberSpellings are other ways to write the same.
 func numberSpellings() []testCase {
-	type m = map[string]any
 	act := func(name string, body m) requestCase {
 		return requestCase{Name: name, Path: "/act", Body: body, Page: "/form"}
 	}
@@ -61,6 +52,11 @@ func numberSpellings() []testCase {
 		act("a ref or selector with space around", m{"kind": " click ", "selector": "  #save "}),
 		act("modifiers with blanks among them", m{"kind": "click", "selector": "#save", "modifiers": []string{" ", "Shift", "Alt", "ControlOrMeta", ""}}),
 		act("a script with space around", m{"kind": "evaluate", "fn": "  () => 1  "}),
+		act("a text that is a number", m{"kind": "type", "selector": "#name", "text": 42}),
+		act("the key of a space", m{"kind": "press", "key": " ", "delayMs": 1}),
+		act("five batches in each other", m{"kind": "batch", "actions": []any{m{"kind": "batch", "actions": []any{m{"kind": "batch", "actions": []any{
+			m{"kind": "batch", "actions": []any{m{"kind": "batch", "actions": []any{m{"kind": "wait", "timeMs": 0}}}}},
+		}}}}}}),
 		act("a wait for no time", m{"kind": "wait", "timeMs": 0}),
 		act("a wait with an unknown state beside something else", m{"kind": "wait", "loadState": "soon", "timeMs": 1}),
 		act("a wait for an async function", m{"kind": "wait", "fn": "async () => { await null; return 'yes' }"}),
@@ -75,168 +71,100 @@ func numberSpellings() []testCase {
 		{Name: "an index that is negative", Path: "/tabs/action", Body: m{"action": "select", "index": -1}, Status: 400, Contains: []string{"index must be a non-negative integer."}},
 		{Name: "a coordinate that is no number", Path: "/act", Body: m{"kind": "clickCoords", "x": "1px", "y": 1}, Status: 400, Contains: []string{"x must be a finite number"}},
 		{Name: "a size that is a fraction", Path: "/act", Body: m{"kind": "resize", "width": 10.5, "height": 10}, Status: 400, Contains: []string{"width must be"}},
-		{Name: "an odd format", Path: "/snapshot?format=pdf", Status: 400},
+		{Name: "an odd format", Path: "/snapshot?format=pdf", Status: 400, Contains: []string{"format must be ai or aria"}},
 		{Name: "a scope that is no selector", Path: "/snapshot?selector=%5B%5B", Page: "/form", Status: 400},
 	}
 	return append(requestCases(list), testCase{Name: "options keep blanks and space", Run: blankOptions})
 }
 
-func nodeLimits(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/many"); err != nil {
-		return err
-	}
+func nodeLimits(s *suite) {
+	s.openPage("/many")
 	for query, want := range map[string]int{"limit=1": 1, "limit=2001": 2000, "limit=": 500, "": 500} {
-		snap, err := s.Snapshot(ctx, "format=aria&"+query)
-		if err != nil {
-			return err
-		}
-		if err := wantEqualJSON(query, len(snap.Nodes), want); err != nil {
-			return err
-		}
+		snap := s.snapshot("format=aria&" + query)
+		s.wantEqual(query, len(snap.Nodes), want)
 	}
-	return nil
 }
 
-func textLimit(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/long"); err != nil {
-		return err
-	}
+func textLimit(s *suite) {
+	s.openPage("/long")
 	for query, want := range map[string]int{"": 40_000, "?maxChars=99999": 40_000, "?maxChars=10": 10} {
 		var got struct {
 			Text      string
 			Truncated bool
 		}
-		if err := s.Call(ctx, "GET", "/text"+query, nil, &got); err != nil {
-			return err
-		}
+		s.call("GET", "/text"+query, nil, &got)
 		if len(got.Text) > want || len(got.Text) < want-5 || !got.Truncated {
-			return fmt.Errorf("%q: %d characters, truncated = %v", query, len(got.Text), got.Truncated)
+			s.Fatalf("%q: %d characters, truncated = %v", query, len(got.Text), got.Truncated)
 		}
 	}
-	return nil
 }
 
-func shortBody(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": "setInterval(() => fetch('/answer'), 30); 1"}); err != nil {
-		return err
-	}
+func shortBody(s *suite) {
+	s.openPage("/plain")
+	s.run("setInterval(() => fetch('/answer'), 30); 1")
 	for pattern, want := range map[string]string{s.Site.URL + "/answer": "f", "answer": "f", "**/ans*": "f", "*/answer": "f"} {
 		var got struct{ Response struct{ Body string } }
-		if err := s.Call(ctx, "POST", "/response/body", map[string]any{"url": pattern, "maxChars": "1"}, &got); err != nil {
-			return err
-		}
-		if err := wantEqualJSON(pattern, got.Response.Body, want); err != nil {
-			return err
-		}
+		s.call("POST", "/response/body", m{"url": pattern, "maxChars": "1"}, &got)
+		s.wantEqual(pattern, got.Response.Body, want)
 	}
-	return s.openPage(ctx, "/plain")
+	s.openPage("/plain")
 }
 
-func tickCounts(ctx context.Context, s *controlSuite) error {
+func tickCounts(s *suite) {
 	for _, c := range []struct {
 		value any
 		want  bool
 	}{{true, true}, {1, true}, {"1", true}, {"true", true}, {false, false}, {0, false}, {"yes", false}, {"", false}} {
-		snap, err := s.SnapshotOf(ctx, "/form", "interactive=true")
-		if err != nil {
-			return err
-		}
-		news, err := snap.Ref("checkbox", "News")
-		if err != nil {
-			return err
-		}
-		if _, err := s.Act(ctx, map[string]any{"kind": "fill", "fields": []any{map[string]any{"ref": news, "type": "checkbox", "value": c.value}}}); err != nil {
-			return fmt.Errorf("%v: %w", c.value, err)
-		}
-		var got bool
-		if err := s.Evaluate(ctx, "document.getElementById('news').checked", &got); err != nil {
-			return err
-		}
-		if err := wantEqualJSON(fmt.Sprintf("ticked by %#v", c.value), got, c.want); err != nil {
-			return err
-		}
+		snap := s.snapshotOf("/form", "interactive=true")
+		news := s.ref(snap, "checkbox", "News")
+		s.act(m{"kind": "fill", "fields": []any{m{"ref": news, "type": "checkbox", "value": c.value}}})
+		s.wantPage("document.getElementById('news').checked", c.want)
 	}
-	return nil
 }
 
-func keyNames(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": "window.pressed = []; addEventListener('keydown', e => { pressed.push([e.ctrlKey ? 'C' : '', e.shiftKey ? 'S' : '', e.metaKey ? 'M' : '', e.key].join('')); e.preventDefault() }); 1"}); err != nil {
-		return err
-	}
+func keyNames(s *suite) {
+	s.openPage("/plain")
+	s.run("window.pressed = []; addEventListener('keydown', e => { pressed.push([e.ctrlKey ? 'C' : '', e.shiftKey ? 'S' : '', e.metaKey ? 'M' : '', e.key].join('')); e.preventDefault() }); 1")
 	names := map[string]string{
 		"Enter": "Enter", "return": "Enter", "esc": "Escape", "Escape": "Escape", "del": "Delete", "ArrowDown": "ArrowDown", "a": "a", "A": "A",
 		"ctrl+k": "Ck", "Control+Shift+T": "ST", "Tab": "Tab", " ": " ", "F5": "F5", "é": "é", "+": "+", "cmd+k": "Mk",
 	}
 	for key, want := range names {
-		if _, err := s.Act(ctx, map[string]any{"kind": "press", "key": key}); err != nil {
-			return fmt.Errorf("%q: %w", key, err)
-		}
+		s.act(m{"kind": "press", "key": key})
 		var got string
-		if err := s.Evaluate(ctx, "window.pressed.at(-1)", &got); err != nil {
-			return err
-		}
+		s.evaluate("window.pressed.at(-1)", &got)
 		if !strings.HasSuffix(got, want) || strings.HasPrefix(key, "Control") && !strings.HasPrefix(got, "C") {
-			return fmt.Errorf("%q pressed %q, want %q", key, got, want)
+			s.Fatalf("%q pressed %q, want %q", key, got, want)
 		}
 	}
-	return nil
 }
 
-func anyLength(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/many"); err != nil {
-		return err
-	}
+func anyLength(s *suite) {
+	s.openPage("/many")
 	for _, given := range []string{"0", "-5", "lots"} {
-		snap, err := s.Snapshot(ctx, "maxChars="+given)
-		if err != nil {
-			return fmt.Errorf("%s: %w", given, err)
-		}
+		snap := s.snapshot("maxChars=" + given)
 		if snap.Truncated || len(snap.Snapshot) < 50_000 {
-			return fmt.Errorf("%s: %d characters, truncated = %v", given, len(snap.Snapshot), snap.Truncated)
+			s.Fatalf("%s: %d characters, truncated = %v", given, len(snap.Snapshot), snap.Truncated)
 		}
 	}
-	return nil
 }
 
-func waitedAddresses(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form?a=1"); err != nil {
-		return err
-	}
+func waitedAddresses(s *suite) {
+	s.openPage("/form?a=1")
 	for pattern, there := range map[string]bool{
 		s.Site.URL + "/form?a=1": true, "**/form*": true, "*://*/form?a=*": true, s.Site.URL + "/for": false, "**/other": false,
 	} {
-		a, err := s.Request(ctx, "POST", "/act", map[string]any{"kind": "wait", "url": pattern, "timeoutMs": 500})
-		if err != nil {
-			return err
-		}
+		a := s.request("POST", "/act", m{"kind": "wait", "url": pattern, "timeoutMs": 500})
 		if (a.Status == 200) != there {
-			return fmt.Errorf("%s: %d %.200s", pattern, a.Status, a.Body)
+			s.Fatalf("%s: %d %.200s", pattern, a.Status, a.Body)
 		}
 	}
-	return nil
 }
 
-func blankOptions(ctx context.Context, s *controlSuite) error {
+func blankOptions(s *suite) {
 	for _, values := range [][]string{{""}, {" padded "}, {"", " padded "}} {
-		if err := s.openPage(ctx, "/options"); err != nil {
-			return err
-		}
-		if _, err := s.Act(ctx, map[string]any{"kind": "select", "selector": "select", "values": values, "timeoutMs": 2000}); err != nil {
-			return fmt.Errorf("%q: %w", values, err)
-		}
-		var got []string
-		if err := s.Evaluate(ctx, "[...document.querySelector('select').selectedOptions].map(o => o.value)", &got); err != nil {
-			return err
-		}
-		if err := wantEqualJSON("chosen", got, values); err != nil {
-			return err
-		}
+		s.openPage("/options")
+		s.act(m{"kind": "select", "selector": "select", "values": values, "timeoutMs": 2000})
+		s.wantPage("[...document.querySelector('select').selectedOptions].map(o => o.value)", values)
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
-package main
+package controltest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -20,27 +19,27 @@ func labelMarkCases() []testCase {
 	var out []testCase
 	for _, dense := range []bool{false, true} {
 		for _, p := range []markedPicture{
-			{"the view", map[string]any{}, 0, "green"},
-			{"the view as JPEG", map[string]any{"type": "jpeg"}, 0, "green"},
-			{"the view with labels", map[string]any{"labels": true}, 0, "green"},
-			{"the whole page", map[string]any{"fullPage": true}, 0, "violet"},
-			{"the whole page with labels", map[string]any{"fullPage": true, "labels": true}, 0, "violet"},
-			{"a scrolled view", map[string]any{}, 300, ""},
-			{"a scrolled view with labels", map[string]any{"labels": true}, 300, ""},
-			{"the whole page, scrolled, with labels", map[string]any{"fullPage": true, "labels": true}, 300, "violet"},
-			{"an element", map[string]any{"element": "#violet"}, 0, ""},
-			{"an element as JPEG, scrolled", map[string]any{"element": "#green", "type": "jpeg"}, 300, ""},
+			{"the view", m{}, 0, "green"},
+			{"the view as JPEG", m{"type": "jpeg"}, 0, "green"},
+			{"the view with labels", m{"labels": true}, 0, "green"},
+			{"the whole page", m{"fullPage": true}, 0, "violet"},
+			{"the whole page with labels", m{"fullPage": true, "labels": true}, 0, "violet"},
+			{"a scrolled view", m{}, 300, ""},
+			{"a scrolled view with labels", m{"labels": true}, 300, ""},
+			{"the whole page, scrolled, with labels", m{"fullPage": true, "labels": true}, 300, "violet"},
+			{"an element", m{"element": "#violet"}, 0, ""},
+			{"an element as JPEG, scrolled", m{"element": "#green", "type": "jpeg"}, 300, ""},
 		} {
 			name := p.name
 			if dense {
 				name += " at three pixels to one"
 			}
-			out = append(out, testCase{Name: name, Run: func(ctx context.Context, s *controlSuite) error { return inTab(ctx, s, dense, p.look) }})
+			out = append(out, testCase{Name: name, Run: func(s *suite) { inTab(s, dense, p.look) }})
 		}
 	}
 	return append(out,
 		testCase{Name: "an element by its ref, with its label", Run: labelledElement},
-		testCase{Name: "labels inside frames", Run: func(ctx context.Context, s *controlSuite) error { return inTab(ctx, s, false, labelledFrames) }},
+		testCase{Name: "labels inside frames", Run: func(s *suite) { inTab(s, false, labelledFrames) }},
 		testCase{Name: "a pinched page with labels", Run: pinchZoomed},
 		testCase{Name: "no more than 150 labels", Run: manyLabels},
 		testCase{Name: "too many bytes", Run: noisyPicture},
@@ -52,36 +51,26 @@ func labelMarkCases() []testCase {
 
 type markedPicture struct {
 	name   string
-	body   map[string]any
+	body   m
 	scroll int
 	shows  string // a mark that lies in it, looked at by its colour; besides those of annotations
 }
 
 // inTab does it in a tab that these checks share, one of a phone or one of a desk, freshly loaded.
-func inTab(ctx context.Context, s *controlSuite, phone bool, work func(context.Context, *controlSuite) error) error {
+func inTab(s *suite, phone bool, work func(*suite)) {
 	label := map[bool]string{true: "phone", false: "desk"}[phone]
-	a, err := s.Request(ctx, "POST", "/tabs/focus", map[string]any{"targetId": label})
-	if err != nil {
-		return err
-	}
+	a := s.request("POST", "/tabs/focus", m{"targetId": label})
 	if a.Status != http.StatusOK {
-		if _, err := s.NewTab(ctx, "/plain", label); err != nil {
-			return err
-		}
+		s.newTab("/plain", label)
 		if phone {
-			err = s.Call(ctx, "POST", "/set/device", map[string]any{"name": "iPhone 14"}, nil)
+			s.call("POST", "/set/device", m{"name": "iPhone 14"}, nil)
 		}
 	}
-	if err == nil && !phone {
-		_, err = s.Act(ctx, map[string]any{"kind": "resize", "width": 800, "height": 600})
+	if !phone {
+		s.act(m{"kind": "resize", "width": 800, "height": 600})
 	}
-	if err == nil {
-		err = s.openPage(ctx, "/marks")
-	}
-	if err != nil {
-		return err
-	}
-	return work(ctx, s)
+	s.openPage("/marks")
+	work(s)
 }
 
 const geometryScript = `[innerWidth, innerHeight, outerWidth, outerHeight, devicePixelRatio, scrollX, scrollY, screen.width, screen.height, navigator.maxTouchPoints,
@@ -94,36 +83,24 @@ type viewportState struct {
 	Geometry                       string
 }
 
-func readViewport(ctx context.Context, s *controlSuite) (viewportState, error) {
+func readViewport(s *suite) viewportState {
 	var sc viewportState
-	return sc, s.Evaluate(ctx, `({width: innerWidth, height: innerHeight, tall: document.documentElement.scrollHeight, dpr: devicePixelRatio, x: scrollX, y: scrollY,
+	s.evaluate(`({width: innerWidth, height: innerHeight, tall: document.documentElement.scrollHeight, dpr: devicePixelRatio, x: scrollX, y: scrollY,
 		geometry: `+geometryScript+`, marks: Object.fromEntries([...document.querySelectorAll('button')].map(b => { const r = b.getBoundingClientRect();
 		return [b.id, {x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height}] }))})`, &sc)
+	return sc
 }
 
 var markColours = map[string]color.RGBA{"green": {0, 128, 0, 255}, "violet": {238, 130, 238, 255}}
 
 // look takes the picture and compares it with the page.
-func (p markedPicture) look(ctx context.Context, s *controlSuite) error {
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": fmt.Sprintf("scrollTo(0, %d); 1", p.scroll)}); err != nil {
-		return err
-	}
-	before, err := readViewport(ctx, s)
-	if err != nil {
-		return err
-	}
-	got, img, err := takeScreenshot(ctx, s, "", p.body)
-	if err != nil {
-		return err
-	}
-	after, err := readViewport(ctx, s)
-	if err != nil {
-		return err
-	}
-	if err := wantEqualJSON("geometry", after.Geometry, before.Geometry); err != nil {
-		return err
-	}
-	return p.judge(got, img, before)
+func (p markedPicture) look(s *suite) {
+	s.run(fmt.Sprintf("scrollTo(0, %d); 1", p.scroll))
+	before := readViewport(s)
+	got, img := takeScreenshot(s, "", p.body)
+	after := readViewport(s)
+	s.wantEqual("geometry", after.Geometry, before.Geometry)
+	s.check(p.judge(got, img, before))
 }
 
 func (p markedPicture) judge(got screenshotAnswer, img image.Image, sc viewportState) error {
@@ -180,35 +157,21 @@ func (a annotation) at(x, y, width, height float64) error {
 	return nil
 }
 
-func labelledElement(ctx context.Context, s *controlSuite) error {
-	return inTab(ctx, s, true, func(ctx context.Context, s *controlSuite) error {
-		snap, err := s.Snapshot(ctx, "interactive=true")
-		if err != nil {
-			return err
-		}
-		id, err := snap.Ref("button", "violet")
-		if err != nil {
-			return err
-		}
-		got, img, err := takeScreenshot(ctx, s, "", map[string]any{"ref": id, "labels": true})
-		if err != nil {
-			return err
-		}
+func labelledElement(s *suite) {
+	inTab(s, true, func(s *suite) {
+		snap := s.snapshot("interactive=true")
+		id := s.ref(snap, "button", "violet")
+		got, img := takeScreenshot(s, "", m{"ref": id, "labels": true})
 		if len(got.Annotations) != 1 || got.LabelsCount != 1 || got.LabelsSkipped != 0 || got.Annotations[0].Ref != id {
-			return fmt.Errorf("answer %+v", got)
+			s.Fatalf("answer %+v", got)
 		}
-		return got.Annotations[0].at(0, 0, float64(img.Bounds().Dx()), float64(img.Bounds().Dy()))
+		s.check(got.Annotations[0].at(0, 0, float64(img.Bounds().Dx()), float64(img.Bounds().Dy())))
 	})
 }
 
-func labelledFrames(ctx context.Context, s *controlSuite) error {
-	if err := s.OpenScope(ctx); err != nil {
-		return err
-	}
-	got, _, err := takeScreenshot(ctx, s, "", map[string]any{"labels": true})
-	if err != nil {
-		return err
-	}
+func labelledFrames(s *suite) {
+	s.openScope()
+	got, _ := takeScreenshot(s, "", m{"labels": true})
 	seen := 0
 	for _, a := range got.Annotations {
 		frame, ok := map[string]string{"Go same": "same", "Go other": "other", "Go near": "near"}[a.Name]
@@ -218,73 +181,45 @@ func labelledFrames(ctx context.Context, s *controlSuite) error {
 		seen++
 		var at struct{ X, Y float64 }
 		// The body's margin, a line of text and its margins lie above the button in the frame.
-		if err := s.Evaluate(ctx, fmt.Sprintf("const r = document.getElementById(%q).getBoundingClientRect(); return {x: r.x + 2, y: r.y + 2}", frame), &at); err != nil {
-			return err
-		}
+		s.evaluate(fmt.Sprintf("const r = document.getElementById(%q).getBoundingClientRect(); return {x: r.x + 2, y: r.y + 2}", frame), &at)
 		if math.Abs(a.Box.X-at.X-8) > 1 || a.Box.Y <= at.Y || a.Box.Y > at.Y+120 || a.Box.Width < 20 {
-			return fmt.Errorf("%q is at %+v in a frame at %+v", a.Name, a.Box, at)
+			s.Fatalf("%q is at %+v in a frame at %+v", a.Name, a.Box, at)
 		}
 	}
-	return wantEqualJSON("buttons in frames", seen, 3)
+	s.wantEqual("buttons in frames", seen, 3)
 }
 
 // pinchZoomed has another client pinch the page, which no request can.
-func pinchZoomed(ctx context.Context, s *controlSuite) error {
-	return inTab(ctx, s, true, func(ctx context.Context, s *controlSuite) error {
-		snap, err := s.Snapshot(ctx, "")
-		if err != nil {
-			return err
-		}
+func pinchZoomed(s *suite) {
+	inTab(s, true, func(s *suite) {
+		snap := s.snapshot("")
 		var status struct{ CDPPort int }
-		if err := s.Call(ctx, "GET", "/", nil, &status); err != nil {
-			return err
-		}
+		s.call("GET", "/", nil, &status)
+		ctx := s.ctx()
 		conn, res, err := websocket.Dial(ctx, fmt.Sprintf("ws://127.0.0.1:%d/devtools/page/%s", status.CDPPort, snap.TargetID), nil)
-		if err != nil {
-			return err
-		}
+		s.check(err)
 		if res.Body != nil {
 			defer res.Body.Close()
 		}
 		defer func() { _ = conn.CloseNow() }()
-		order, _ := json.Marshal(map[string]any{"id": 1, "method": "Emulation.setPageScaleFactor", "params": map[string]any{"pageScaleFactor": 2}})
-		if err := conn.Write(ctx, websocket.MessageText, order); err != nil {
-			return err
-		}
-		if _, _, err := conn.Read(ctx); err != nil {
-			return err
-		}
-		if _, err := s.Act(ctx, map[string]any{"kind": "wait", "fn": "visualViewport.scale > 1.9", "timeoutMs": 3000}); err != nil {
-			return err
-		}
-		before, err := readViewport(ctx, s)
-		if err != nil {
-			return err
-		}
-		got, img, err := takeScreenshot(ctx, s, "", map[string]any{"labels": true})
-		if err != nil {
-			return err
-		}
-		after, err := readViewport(ctx, s)
-		if err != nil {
-			return err
-		}
-		if err := wantEqualJSON("geometry", after.Geometry, before.Geometry); err != nil {
-			return err
-		}
+		order, _ := json.Marshal(m{"id": 1, "method": "Emulation.setPageScaleFactor", "params": m{"pageScaleFactor": 2}})
+		s.check(conn.Write(ctx, websocket.MessageText, order))
+		_, _, err = conn.Read(ctx)
+		s.check(err)
+		s.act(m{"kind": "wait", "fn": "visualViewport.scale > 1.9", "timeoutMs": 3000})
+		before := readViewport(s)
+		got, img := takeScreenshot(s, "", m{"labels": true})
+		after := readViewport(s)
+		s.wantEqual("geometry", after.Geometry, before.Geometry)
 		var left, top, scale float64
 		var view []float64
-		if err := s.Evaluate(ctx, "[visualViewport.pageLeft, visualViewport.pageTop, visualViewport.scale, visualViewport.width]", &view); err != nil {
-			return err
-		}
+		s.evaluate("[visualViewport.pageLeft, visualViewport.pageTop, visualViewport.scale, visualViewport.width]", &view)
 		left, top, scale = view[0], view[1], float64(img.Bounds().Dx())/view[3]
 		for _, a := range got.Annotations {
 			m := before.Marks[a.Name]
-			if err := a.at((m.X-left)*scale, (m.Y-top)*scale, m.Width*scale, m.Height*scale); err != nil {
-				return err
-			}
+			s.check(a.at((m.X-left)*scale, (m.Y-top)*scale, m.Width*scale, m.Height*scale))
 		}
 		m := before.Marks["green"]
-		return pixelIs(img, int((m.X-left+m.Width*0.8)*scale), int((m.Y-top+m.Height*0.6)*scale), markColours["green"])
+		s.check(pixelIs(img, int((m.X-left+m.Width*0.8)*scale), int((m.Y-top+m.Height*0.6)*scale), markColours["green"]))
 	})
 }

@@ -1,8 +1,6 @@
-package main
+package controltest
 
 import (
-	"context"
-	"fmt"
 	"strings"
 )
 
@@ -24,42 +22,33 @@ func documentedRoutes() []string {
 
 type openAPIDocument struct {
 	OpenAPI string
-	Paths   map[string]map[string]any
+	Paths   map[string]m
 }
 
-func describedRoutes(ctx context.Context, s *controlSuite) error {
+func describedRoutes(s *suite) {
 	var doc openAPIDocument
-	if err := s.Call(ctx, "GET", "/openapi.json", nil, &doc); err != nil {
-		return err
-	}
+	s.call("GET", "/openapi.json", nil, &doc)
 	if !strings.HasPrefix(doc.OpenAPI, "3.") {
-		return fmt.Errorf("openapi = %q", doc.OpenAPI)
+		s.Fatalf("openapi = %q", doc.OpenAPI)
 	}
 	for _, route := range documentedRoutes() {
 		method, path, _ := strings.Cut(route, ":")
 		if doc.Paths[path][strings.ToLower(method)] == nil {
-			return fmt.Errorf("%s %s is not described", method, path)
+			s.Fatalf("%s %s is not described", method, path)
 		}
 	}
-	return nil
 }
 
 // describedAnswer sends each a request for a profile that is not there: a route that exists looks for it.
-func describedAnswer(ctx context.Context, s *controlSuite) error {
+func describedAnswer(s *suite) {
 	var doc openAPIDocument
-	if err := s.Call(ctx, "GET", "/openapi.json", nil, &doc); err != nil {
-		return err
-	}
+	s.call("GET", "/openapi.json", nil, &doc)
 	for path, methods := range doc.Paths {
 		for method := range methods {
-			a, err := s.Request(ctx, strings.ToUpper(method), strings.NewReplacer("{name}", "nosuch", "{targetId}", "nosuch", "{kind}", "local").Replace(path)+"?profile=nosuch", map[string]any{})
-			if err != nil {
-				return err
-			}
+			a := s.request(strings.ToUpper(method), strings.NewReplacer("{name}", "nosuch", "{targetId}", "nosuch", "{kind}", "local").Replace(path)+"?profile=nosuch", m{})
 			if a.Status == 405 || a.Status == 404 && !strings.Contains(string(a.Body), "not found") || a.Status >= 500 {
-				return fmt.Errorf("%s %s: %d %.200s", method, path, a.Status, a.Body)
+				s.Fatalf("%s %s: %d %.200s", method, path, a.Status, a.Body)
 			}
 		}
 	}
-	return nil
 }

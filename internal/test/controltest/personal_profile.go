@@ -1,36 +1,21 @@
-package main
+package controltest
 
-import (
-	"context"
-	"errors"
-	"fmt"
-)
-
-func attachByDirectory(ctx context.Context, s *controlSuite, b *foreignBrowser) error {
-	return joinAs(ctx, s, "mine", map[string]any{"driver": "existing-session", "userDataDir": b.data}, func() error {
-		all, err := listProfiles(ctx, s)
-		if err != nil {
-			return err
-		}
+func attachByDirectory(s *suite, b *foreignBrowser) {
+	joinAs(s, "mine", m{"driver": "existing-session", "userDataDir": b.data}, func() {
+		all := listProfiles(s)
 		if p := all["mine"]; p.Driver != "existing-session" {
-			return fmt.Errorf("listed as %+v", p)
+			s.Fatalf("listed as %+v", p)
 		}
-		if err := (requestCase{Path: "/?profile=mine", Contains: []string{b.data, `"attachOnly":true`}}).Run(ctx, s); err != nil {
-			return err
-		}
-		return worksForeignBrowser(ctx, s, b, "mine", "about:blank")
+		s.send(requestCase{Path: "/?profile=mine", Contains: []string{b.data, `"attachOnly":true`}})
+		worksForeignBrowser(s, b, "mine", "about:blank")
 	})
 }
 
 // personsLimits are the actions that a browser in use by a person is spared. What else the contract lets servers refuse there
 // may work.
-func personsLimits(ctx context.Context, s *controlSuite, b *foreignBrowser) error {
-	type m = map[string]any
-	return joinAs(ctx, s, "mine", m{"driver": "existing-session", "userDataDir": b.data}, func() error {
-		if err := s.Call(ctx, "POST", "/tabs/open?profile=mine", m{"url": s.Site.URL + "/form"}, nil); err != nil {
-			return err
-		}
-		var wrong []error
+func personsLimits(s *suite, b *foreignBrowser) {
+	joinAs(s, "mine", m{"driver": "existing-session", "userDataDir": b.data}, func() {
+		s.call("POST", "/tabs/open?profile=mine", m{"url": s.Site.URL + "/form"}, nil)
 		for _, body := range []m{
 			{"kind": "click", "selector": "#save"},
 			{"kind": "type", "ref": "e1", "text": "x", "slowly": true},
@@ -43,20 +28,36 @@ func personsLimits(ctx context.Context, s *controlSuite, b *foreignBrowser) erro
 			{"kind": "batch", "actions": []any{m{"kind": "press", "key": "a"}}},
 			{"kind": "dragCoords", "x": 1, "y": 1, "endX": 2, "endY": 2},
 		} {
-			x := requestCase{Path: "/act?profile=mine", Body: body, Status: 501, Code: "ACT_EXISTING_SESSION_UNSUPPORTED"}
-			if err := x.Run(ctx, s); err != nil {
-				wrong = append(wrong, fmt.Errorf("%v: %w", body, err))
-			}
+			s.send(requestCase{Path: "/act?profile=mine", Body: body, Status: 501, Code: "ACT_EXISTING_SESSION_UNSUPPORTED"})
 		}
-		for _, x := range []requestCase{
+		s.send([]requestCase{
 			{Path: "/screenshot?profile=mine", Body: m{"element": "#save"}, Status: 400},
 			{Path: "/act?profile=mine", Body: m{"kind": "evaluate", "fn": "document.title", "timeoutMs": 3000}, Contains: []string{"Form"}},
 			{Path: "/start?profile=mine&headless=true", Method: "POST", Status: 400},
+			{Path: "/hooks/file-chooser?profile=mine", Body: m{"paths": []string{"a.txt"}, "element": "input"}, Status: 501},
+			{Path: "/hooks/file-chooser?profile=mine", Body: m{"paths": []string{"a.txt"}}, Status: 501},
+			{Path: "/wait/download?profile=mine", Body: m{"timeoutMs": 500}, Status: 501},
+			{Path: "/set/offline?profile=mine", Body: m{"offline": true}, Status: 501},
+			{Path: "/set/headers?profile=mine", Body: m{"headers": m{"a": "b"}}, Status: 501},
+			{Path: "/set/credentials?profile=mine", Body: m{"username": "a", "password": "b"}, Status: 501},
+			{Path: "/set/geolocation?profile=mine", Body: m{"latitude": 1, "longitude": 1}, Status: 501},
+			{Path: "/cookies/clear?profile=mine", Method: "POST", Status: 501},
+			{Path: "/act?profile=mine", Body: m{"kind": "evaluate", "fn": "navigator.onLine"}, Contains: []string{`"result":true`}},
+			{Path: "/set/timezone?profile=mine", Body: m{"timezoneId": "Asia/Tokyo"}},
+			{Path: "/pdf?profile=mine", Method: "POST"},
+			{Path: "/tabs?profile=mine", Excludes: []string{"wsUrl"}},
+		}...)
+		var snap snapshotAnswer
+		s.call("GET", "/snapshot?profile=mine", nil, &snap)
+		save, name := s.ref(snap, "button", "Save"), s.ref(snap, "textbox", "Name")
+		for _, body := range []m{
+			{"kind": "click", "ref": save, "button": "middle", "modifiers": []string{"Shift"}, "timeoutMs": 5000},
+			{"kind": "type", "ref": name, "text": "Ada", "timeoutMs": 5000},
+			{"kind": "fill", "fields": []any{m{"ref": name, "value": "Bob"}}, "timeoutMs": 5000},
+			{"kind": "wait", "selector": "button", "loadState": "networkidle"},
 		} {
-			if err := x.Run(ctx, s); err != nil {
-				wrong = append(wrong, fmt.Errorf("%s: %w", x.Path, err))
-			}
+			s.send(requestCase{Path: "/act?profile=mine", Body: body})
 		}
-		return errors.Join(wrong...)
+		s.send(requestCase{Path: "/screenshot?profile=mine", Body: m{"ref": save, "labels": true}})
 	})
 }

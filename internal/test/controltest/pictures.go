@@ -1,8 +1,7 @@
-package main
+package controltest
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -11,7 +10,6 @@ import (
 	_ "image/png"  // for decoding
 	"math"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/coder/websocket"
@@ -19,14 +17,13 @@ import (
 
 // pictureCases are screenshots, PDF and the live picture.
 func pictureCases() []testCase {
-	type m = map[string]any
 	return append(requestCases([]requestCase{
 		{Name: "a full page of an element", Path: "/screenshot", Page: "/form", Body: m{"fullPage": true, "element": "#save"}, Status: 400, Contains: []string{"fullPage is not supported for element screenshots"}},
 		{Name: "an element that is not there", Path: "/screenshot", Page: "/form", Body: m{"element": "#nosuch", "timeoutMs": 1000}, Status: 500},
 		{Name: "a malformed time limit", Path: "/screenshot", Page: "/form", Body: m{"timeoutMs": "x"}, Status: 400, Contains: []string{"must be a positive integer."}},
 		{Name: "an odd type is png", Path: "/screenshot", Page: "/form", Body: m{"type": "bmp"}, Contains: []string{".png"}},
 		{Name: "highlight without a ref", Path: "/highlight", Page: "/form", Body: m{}, Status: 400, Contains: []string{"ref is required"}},
-		{Name: "highlight of an unknown ref", Path: "/highlight", Page: "/form", Body: m{"ref": "e99"}, Status: 500, Contains: []string{"Unknown ref"}},
+		{Name: "highlight of an unknown ref", Path: "/highlight", Page: "/form", Body: m{"ref": "e99"}, Status: 500, Reason: "unknown_ref", Contains: []string{"Unknown ref"}},
 	}),
 		testCase{Name: "the view", Run: viewPicture},
 		testCase{Name: "the full page", Run: fullPicture},
@@ -55,30 +52,24 @@ type screenshotAnswer struct {
 	Annotations                    []annotation
 }
 
-func takeScreenshot(ctx context.Context, s *controlSuite, page string, body map[string]any) (screenshotAnswer, image.Image, error) {
+func takeScreenshot(s *suite, page string, body m) (screenshotAnswer, image.Image) {
 	var got screenshotAnswer
 	if page != "" {
-		if err := s.openPage(ctx, page); err != nil {
-			return got, nil, err
-		}
+		s.openPage(page)
 	}
-	if err := s.Call(ctx, "POST", "/screenshot", body, &got); err != nil {
-		return got, nil, err
-	}
-	img, err := decodePicture(got.Path)
-	return got, img, err
+	s.call("POST", "/screenshot", body, &got)
+	return got, decodePicture(s, got.Path)
 }
 
-func decodePicture(path string) (image.Image, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+func decodePicture(s *suite, path string) image.Image {
+	s.Helper()
+	data := s.read(path)
 	if len(data) > 5<<20 {
-		return nil, fmt.Errorf("%s has %d bytes", path, len(data))
+		s.Fatalf("%s has %d bytes", path, len(data))
 	}
 	img, _, err := image.Decode(bytes.NewReader(data))
-	return img, err
+	s.check(err)
+	return img
 }
 
 func pixelIs(img image.Image, x, y int, want color.RGBA) error {
@@ -96,80 +87,50 @@ var (
 	bluePixel = color.RGBA{0, 0, 255, 255}
 )
 
-func viewPicture(ctx context.Context, s *controlSuite) error {
-	_, img, err := takeScreenshot(ctx, s, "/colours", map[string]any{})
-	if err != nil {
-		return err
-	}
+func viewPicture(s *suite) {
+	_, img := takeScreenshot(s, "/colours", m{})
 	var view []int
-	if err := s.Evaluate(ctx, "[innerWidth, innerHeight]", &view); err != nil {
-		return err
-	}
-	if err := wantEqualJSON("size", []int{img.Bounds().Dx(), img.Bounds().Dy()}, view); err != nil {
-		return err
-	}
-	return pixelIs(img, 50, 50, redPixel)
+	s.evaluate("[innerWidth, innerHeight]", &view)
+	s.wantEqual("size", []int{img.Bounds().Dx(), img.Bounds().Dy()}, view)
+	s.check(pixelIs(img, 50, 50, redPixel))
 }
 
-func fullPicture(ctx context.Context, s *controlSuite) error {
-	_, img, err := takeScreenshot(ctx, s, "/colours", map[string]any{"fullPage": "true"})
-	if err != nil {
-		return err
-	}
+func fullPicture(s *suite) {
+	_, img := takeScreenshot(s, "/colours", m{"fullPage": "true"})
 	if h := img.Bounds().Dy(); h != 1500 {
-		return fmt.Errorf("height = %d, want 1500", h)
+		s.Fatalf("height = %d, want 1500", h)
 	}
-	return pixelIs(img, 50, 1450, bluePixel)
+	s.check(pixelIs(img, 50, 1450, bluePixel))
 }
 
-func largePicture(ctx context.Context, s *controlSuite) error {
-	_, img, err := takeScreenshot(ctx, s, "/form", map[string]any{"fullPage": true})
-	if err != nil {
-		return err
-	}
+func largePicture(s *suite) {
+	_, img := takeScreenshot(s, "/form", m{"fullPage": true})
 	if b := img.Bounds(); max(b.Dx(), b.Dy()) > 2000 {
-		return fmt.Errorf("size %v", b)
+		s.Fatalf("size %v", b)
 	}
-	return nil
 }
 
-func elementPicture(ctx context.Context, s *controlSuite) error {
-	_, img, err := takeScreenshot(ctx, s, "/colours", map[string]any{"element": "#end", "type": "jpeg"})
-	if err != nil {
-		return err
-	}
-	if err := wantEqualJSON("size", []int{img.Bounds().Dx(), img.Bounds().Dy()}, []int{100, 100}); err != nil {
-		return err
-	}
-	return pixelIs(img, 50, 50, bluePixel)
+func elementPicture(s *suite) {
+	_, img := takeScreenshot(s, "/colours", m{"element": "#end", "type": "jpeg"})
+	s.wantEqual("size", []int{img.Bounds().Dx(), img.Bounds().Dy()}, []int{100, 100})
+	s.check(pixelIs(img, 50, 50, bluePixel))
 }
 
-func labelledPicture(ctx context.Context, s *controlSuite) error {
+func labelledPicture(s *suite) {
 	for _, full := range []bool{false, true} {
-		got, img, err := takeScreenshot(ctx, s, "/form", map[string]any{"labels": true, "fullPage": full})
-		if err != nil {
-			return err
-		}
+		got, img := takeScreenshot(s, "/form", m{"labels": true, "fullPage": full})
 		if !got.Labels || got.LabelsCount == 0 {
-			return fmt.Errorf("labels: %+v", got)
+			s.Fatalf("labels: %+v", got)
 		}
-		if err := boxFits(ctx, s, got.Annotations, img, full); err != nil {
-			return err
-		}
+		boxFits(s, got.Annotations, img, full)
 	}
-	var left int
-	if err := s.Evaluate(ctx, "document.querySelectorAll('[data-openclaw-labels]').length", &left); err != nil {
-		return err
-	}
-	return wantEqualJSON("overlays left", left, 0)
+	s.wantPage("document.querySelectorAll('[data-openclaw-labels]').length", 0)
 }
 
 // boxFits compares the annotation of the button with where the page has it.
-func boxFits(ctx context.Context, s *controlSuite, all []annotation, img image.Image, full bool) error {
+func boxFits(s *suite, all []annotation, img image.Image, full bool) {
 	var box struct{ X, Y, Width, Height, Tall float64 }
-	if err := s.Evaluate(ctx, "const r = document.getElementById('save').getBoundingClientRect(); return {x: r.x, y: r.y, width: r.width, height: r.height, tall: document.documentElement.scrollHeight}", &box); err != nil {
-		return err
-	}
+	s.evaluate("const r = document.getElementById('save').getBoundingClientRect(); return {x: r.x, y: r.y, width: r.width, height: r.height, tall: document.documentElement.scrollHeight}", &box)
 	scale := 1.0
 	if full {
 		scale = float64(img.Bounds().Dy()) / box.Tall
@@ -180,119 +141,75 @@ func boxFits(ctx context.Context, s *controlSuite, all []annotation, img image.I
 		}
 		for _, pair := range [][2]float64{{a.Box.X, box.X}, {a.Box.Y, box.Y}, {a.Box.Width, box.Width}, {a.Box.Height, box.Height}} {
 			if math.Abs(pair[0]-pair[1]*scale) > 1 {
-				return fmt.Errorf("box %+v, want %+v × %.3f", a.Box, box, scale)
+				s.Fatalf("box %+v, want %+v × %.3f", a.Box, box, scale)
 			}
 		}
-		return nil
+		return
 	}
-	return fmt.Errorf("the button has no annotation: %+v", all)
+	s.Fatalf("the button has no annotation: %+v", all)
 }
 
-func labelledSnapshot(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
+func labelledSnapshot(s *suite) {
+	s.openPage("/form")
 	var got struct {
 		screenshotAnswer
 
 		Snapshot, ImageType string
 		Refs                map[string]snapshotRef
 	}
-	if err := s.Call(ctx, "GET", "/snapshot?labels=true", nil, &got); err != nil {
-		return err
-	}
+	s.call("GET", "/snapshot?labels=true", nil, &got)
 	if got.ImagePath == "" || got.ImageType == "" || got.LabelsCount == 0 || len(got.Refs) == 0 {
-		return fmt.Errorf("answer %+v", got)
+		s.Fatalf("answer %+v", got)
 	}
-	_, err := decodePicture(got.ImagePath)
-	return err
+	decodePicture(s, got.ImagePath)
 }
 
-func devicePixels(ctx context.Context, s *controlSuite) error {
-	t, err := s.NewTab(ctx, "/colours", "")
-	if err != nil {
-		return err
-	}
-	if err := s.Call(ctx, "POST", "/set/device", map[string]any{"name": "iPhone 14"}, nil); err != nil {
-		return err
-	}
-	_, img, err := takeScreenshot(ctx, s, "/colours", map[string]any{})
-	if err != nil {
-		return err
-	}
+func devicePixels(s *suite) {
+	t := s.newTab("/colours", "")
+	s.call("POST", "/set/device", m{"name": "iPhone 14"}, nil)
+	_, img := takeScreenshot(s, "/colours", m{})
 	if w := img.Bounds().Dx(); w != 1170 {
-		return fmt.Errorf("width = %d, want 1170", w)
+		s.Fatalf("width = %d, want 1170", w)
 	}
-	return s.CloseTab(ctx, t.TargetID)
+	s.closeTab(t.TargetID)
 }
 
-func geometryKept(ctx context.Context, s *controlSuite) error {
+func geometryKept(s *suite) {
 	const look = "[innerWidth, innerHeight, devicePixelRatio, scrollX, scrollY, screen.width, navigator.maxTouchPoints].join()"
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": "scrollTo(0, 700); 1"}); err != nil {
-		return err
-	}
+	s.openPage("/form")
+	s.run("scrollTo(0, 700); 1")
 	var before, after string
-	if err := s.Evaluate(ctx, look, &before); err != nil {
-		return err
+	s.evaluate(look, &before)
+	for _, body := range []m{{}, {"fullPage": true}, {"labels": true}} {
+		takeScreenshot(s, "", body)
+		s.evaluate(look, &after)
+		s.wantEqual(fmt.Sprint("geometry after ", body), after, before)
 	}
-	for _, body := range []map[string]any{{}, {"fullPage": true}, {"labels": true}} {
-		if _, _, err := takeScreenshot(ctx, s, "", body); err != nil {
-			return err
-		}
-		if err := s.Evaluate(ctx, look, &after); err != nil {
-			return err
-		}
-		if err := wantEqualJSON(fmt.Sprint("geometry after ", body), after, before); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
-func pdfCase(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
+func pdfCase(s *suite) {
+	s.openPage("/form")
 	var got struct{ Path, TargetID, URL string }
-	if err := s.Call(ctx, "POST", "/pdf", map[string]any{}, &got); err != nil {
-		return err
-	}
-	data, err := os.ReadFile(got.Path)
-	if err != nil {
-		return err
-	}
+	s.call("POST", "/pdf", m{}, &got)
+	data := s.read(got.Path)
 	if !bytes.HasPrefix(data, []byte("%PDF-")) || got.TargetID == "" || got.URL == "" {
-		return fmt.Errorf("answer %+v, %d bytes", got, len(data))
+		s.Fatalf("answer %+v, %d bytes", got, len(data))
 	}
-	return nil
 }
 
-func highlightCase(ctx context.Context, s *controlSuite) error {
-	snap, err := s.SnapshotOf(ctx, "/form", "")
-	if err != nil {
-		return err
-	}
-	id, err := snap.Ref("button", "Save")
-	if err != nil {
-		return err
-	}
-	return s.Call(ctx, "POST", "/highlight", map[string]any{"ref": id}, nil)
+func highlightCase(s *suite) {
+	id := s.refOn("/form", "button", "Save")
+	s.call("POST", "/highlight", m{"ref": id}, nil)
 }
 
 // screencastCase watches the page over a WebSocket until a picture has come.
-func screencastCase(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/colours"); err != nil {
-		return err
-	}
+func screencastCase(s *suite) {
+	s.openPage("/colours")
+	ctx := s.ctx()
 	conn, res, err := websocket.Dial(ctx, strings.Replace(s.URL, "http", "ws", 1)+"/screencast", &websocket.DialOptions{
 		HTTPHeader: http.Header{"Authorization": {"Bearer " + s.Token}},
 	})
-	if err != nil {
-		return err
-	}
+	s.check(err)
 	if res.Body != nil {
 		defer res.Body.Close()
 	}
@@ -300,23 +217,16 @@ func screencastCase(ctx context.Context, s *controlSuite) error {
 	conn.SetReadLimit(16 << 20)
 	for {
 		kind, data, err := conn.Read(ctx)
-		if err != nil {
-			return err
-		}
+		s.check(err)
 		if kind == websocket.MessageText {
-			var note map[string]any
-			if err := json.Unmarshal(data, &note); err != nil {
-				return err
-			}
+			var note m
+			s.check(json.Unmarshal(data, &note))
 			continue
 		}
 		img, _, err := image.Decode(bytes.NewReader(data))
-		if err != nil {
-			return fmt.Errorf("a frame of %d bytes: %w", len(data), err)
-		}
-		if err := pixelIs(img, 20, 20, redPixel); err != nil {
-			return err
-		}
-		return conn.Close(websocket.StatusNormalClosure, "")
+		s.check(err)
+		s.check(pixelIs(img, 20, 20, redPixel))
+		s.check(conn.Close(websocket.StatusNormalClosure, ""))
+		return
 	}
 }

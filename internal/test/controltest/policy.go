@@ -1,8 +1,6 @@
-package main
+package controltest
 
 import (
-	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +15,6 @@ func wantBlocked(name, path string, body any) requestCase {
 
 // policyCases is what pages may reach: private addresses, in every spelling and by every way that leads there, are refused.
 func policyCases() []testCase {
-	type m = map[string]any
 	var list []requestCase
 	for _, host := range []string{
 		"10.0.0.1", "172.16.0.1", "192.168.1.1", "127.0.0.2", "0.0.0.0", "255.255.255.255", "224.0.0.1", "169.254.169.254", "100.64.0.1", "198.18.0.1", "240.0.0.1",
@@ -42,116 +39,79 @@ func policyCases() []testCase {
 		testCase{Name: "a click that leads astray", Run: ledAstray},
 		testCase{Name: "a script that asks", Run: scriptAsks},
 		testCase{Name: "what was refused does not become the current tab", Run: staysCurrent},
-		testCase{Name: "every route of a page that may no longer be reached", Run: noLonger},
+		testCase{Name: "every route of a page that may no longer be reached", Run: noLonger, Program: true},
 	)
 }
 
 // partAstray opens a page with a frame that is refused: that is told, and the page stays.
-func partAstray(ctx context.Context, s *controlSuite) error {
-	if err := wantBlocked("", "/navigate", map[string]any{"url": "SITE/parted"}).Run(ctx, s); err != nil {
-		return err
+func partAstray(s *suite) {
+	for _, route := range []string{"/navigate", "/tabs/open"} {
+		s.send(requestCase{Path: route, Body: m{"url": "SITE/parted"}, Contains: []string{`"refused"`, "blocked by policy", "allow"}})
+		s.send(requestCase{Path: "/snapshot", Contains: []string{"still here"}})
 	}
-	return requestCase{Path: "/snapshot", Contains: []string{"still here"}}.Run(ctx, s)
 }
 
-func ledAstray(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/astray"); err != nil {
-		return err
-	}
-	if err := wantBlocked("", "/act", map[string]any{"kind": "click", "selector": "#link"}).Run(ctx, s); err != nil {
-		return err
-	}
+func ledAstray(s *suite) {
+	s.openPage("/astray")
+	wantBlocked("", "/act", m{"kind": "click", "selector": "#link"}).Run(s)
 	// The way out is another page, in the same tab.
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
-	return requestCase{Path: "/snapshot", Contains: []string{"nothing to do here"}}.Run(ctx, s)
+	s.openPage("/plain")
+	s.send(requestCase{Path: "/snapshot", Contains: []string{"nothing to do here"}})
 }
 
 // scriptAsks has a page ask for what listens on another address of this machine, by every means that scripts have.
-func scriptAsks(ctx context.Context, s *controlSuite) error {
-	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.2:0")
-	if err != nil {
-		return err
-	}
+func scriptAsks(s *suite) {
+	ln, err := (&net.ListenConfig{}).Listen(s.ctx(), "tcp", "127.0.0.2:0")
+	s.check(err)
 	var came atomic.Int32
 	other := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { came.Add(1) }))
 	_ = other.Listener.Close()
 	other.Listener = ln
 	other.Start()
 	defer other.Close()
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
+	s.openPage("/plain")
 	script := strings.ReplaceAll(`const u = 'ADDRESS/', ended = (o, ...names) => new Promise(done => names.forEach(n => o['on' + n] = () => done(1)));
 		const image = new Image(), socket = new WebSocket(u.replace('http', 'ws')), events = new EventSource(u);
 		image.src = u; navigator.sendBeacon(u, 'x');
 		await Promise.all([fetch(u, {mode: 'no-cors'}).catch(() => 0), ended(image, 'load', 'error'), ended(socket, 'open', 'error'), ended(events, 'open', 'error')]);
 		return 1`, "ADDRESS", other.URL)
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": script}); err != nil {
-		return err
-	}
-	return wantEqualJSON("requests that came", came.Load(), 0)
+	s.run(script)
+	s.wantEqual("requests that came", came.Load(), 0)
 }
 
-func staysCurrent(ctx context.Context, s *controlSuite) error {
-	t, err := s.NewTab(ctx, "/form", "")
-	if err != nil {
-		return err
-	}
-	if err := wantBlocked("", "/tabs/open", map[string]any{"url": "http://10.0.0.1/"}).Run(ctx, s); err != nil {
-		return err
-	}
-	snap, err := s.Snapshot(ctx, "")
-	if err != nil {
-		return err
-	}
-	if err := wantEqualJSON("current tab", snap.TargetID, t.TargetID); err != nil {
-		return err
-	}
-	return s.CloseTab(ctx, t.TargetID)
+func staysCurrent(s *suite) {
+	t := s.newTab("/form", "")
+	wantBlocked("", "/tabs/open", m{"url": "http://10.0.0.1/"}).Run(s)
+	snap := s.snapshot("")
+	s.wantEqual("current tab", snap.TargetID, t.TargetID)
+	s.closeTab(t.TargetID)
 }
 
 // noLonger opens a page, takes its host from those that may be reached, and asks each route that looks at a page.
-func noLonger(ctx context.Context, s *controlSuite) error {
-	return withOwnServer(ctx, s, func(s *controlSuite) error {
+func noLonger(s *suite) {
+	withOwnServer(s, func(s *suite) {
 		const allowed = "allowedHostnames"
-		if err := s.changeSetting(ctx, allowed, "127.0.0.1"); err != nil {
-			return err
-		}
-		if err := s.openPage(ctx, "/form"); err != nil {
-			return err
-		}
-		if err := s.changeSetting(ctx, allowed, ""); err != nil {
-			return err
-		}
-		routes := aimedRoutes()
-		for _, free := range []string{"DELETE /tabs/nosuch", "POST /navigate", "POST /tabs/action", "GET /dialogs", "POST /tabs/focus"} {
-			delete(routes, free)
-		}
-		for route, body := range routes {
-			if !strings.HasPrefix(route, "GET ") && !guardedRequests[strings.TrimPrefix(route, "POST ")] {
-				continue
-			}
-			if err := aimAtTab(ctx, s, route, body, nil, requestCase{Status: 400, Reason: "navigation_blocked"}); err != nil {
-				return fmt.Errorf("%s: %w", route, err)
+		s.changeSetting(allowed, "127.0.0.1")
+		s.openPage("/form")
+		s.changeSetting(allowed, "")
+		for route := range aimedRoutes() {
+			if guardedRoutes[route] || strings.HasPrefix(route, "GET ") && route != "GET /dialogs" {
+				x := aimedRequest(route, nil)
+				x.Status, x.Reason = 400, "navigation_blocked"
+				x.Run(s)
 			}
 		}
-		for _, x := range []requestCase{
-			{Path: "/act", Body: map[string]any{"kind": "evaluate", "fn": "1"}, Status: 400, Reason: "navigation_blocked"},
-			{Path: "/act", Body: map[string]any{"kind": "batch", "actions": []any{map[string]any{"kind": "press", "key": "a"}}}, Status: 400, Reason: "navigation_blocked"},
-			{Path: "/act", Body: map[string]any{"kind": "resize", "width": 500, "height": 400}},
-			{Path: "/act", Body: map[string]any{"kind": "close"}},
-		} {
-			if err := x.Run(ctx, s); err != nil {
-				return fmt.Errorf("%v: %w", x.Body, err)
-			}
-		}
-		return nil
+		s.send([]requestCase{
+			{Path: "/act", Body: m{"kind": "evaluate", "fn": "1"}, Status: 400, Reason: "navigation_blocked"},
+			{Path: "/act", Body: m{"kind": "batch", "actions": []any{m{"kind": "press", "key": "a"}}}, Status: 400, Reason: "navigation_blocked"},
+			{Path: "/act", Body: m{"kind": "resize", "width": 500, "height": 400}},
+			{Path: "/act", Body: m{"kind": "close"}},
+		}...)
 	}, "CLANK_ALLOWED_HOSTS=")
 }
 
-// guardedRequests are the routes that change something and look at the page's address first.
-var guardedRequests = map[string]bool{
-	"/pdf": true, "/screenshot": true, "/response/body": true, "/wait/download": true, "/download": true, "/highlight": true, "/trace/start": true, "/trace/stop": true,
+// guardedRoutes are the routes that change something and look at the page's address first.
+var guardedRoutes = map[string]bool{
+	"POST /pdf": true, "POST /screenshot": true, "POST /response/body": true, "POST /wait/download": true, "POST /download": true, "POST /highlight": true,
+	"POST /trace/start": true, "POST /trace/stop": true,
 }

@@ -1,9 +1,7 @@
-package main
+package controltest
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -15,12 +13,10 @@ import (
 )
 
 // foreignProcess listens on a port, accepts, and says nothing.
-func foreignProcess(ctx context.Context, addr string) (net.Listener, error) {
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, err
-	}
+func foreignProcess(s *suite, addr string) net.Listener {
+	s.Helper()
+	ln, err := new(net.ListenConfig).Listen(s.ctx(), "tcp", addr)
+	s.check(err)
 	go func() {
 		var held []net.Conn
 		for {
@@ -34,101 +30,59 @@ func foreignProcess(ctx context.Context, addr string) (net.Listener, error) {
 			held = append(held, conn)
 		}
 	}()
-	return ln, nil
+	return ln
 }
 
-func silentEndpoint(ctx context.Context, s *controlSuite) error {
-	ln, err := foreignProcess(ctx, "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+func silentEndpoint(s *suite) {
+	ln := foreignProcess(s, "127.0.0.1:0")
 	defer ln.Close()
-	if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": "silent", "cdpUrl": "ws://" + ln.Addr().String()}, nil); err != nil {
-		return err
-	}
+	s.call("POST", "/profiles/create", m{"name": "silent", "cdpUrl": "ws://" + ln.Addr().String()}, nil)
 	begin := time.Now()
-	if err := (requestCase{Path: "/?profile=silent", Contains: []string{`"running":false`}}).Run(ctx, s); err != nil {
-		return err
-	}
-	if took := time.Since(begin); took > 5*time.Second {
-		return fmt.Errorf("the status took %v", took)
-	}
-	if err := (requestCase{Path: "/?profile=clank"}).Run(ctx, s); err != nil {
-		return err
-	}
-	return s.Call(ctx, "DELETE", "/profiles/silent", nil, nil)
+	s.send(requestCase{Path: "/?profile=silent", Contains: []string{`"running":false`}})
+	s.wantWithin(5*time.Second, begin)
+	s.send(requestCase{Path: "/?profile=clank"})
+	s.call("DELETE", "/profiles/silent", nil, nil)
 }
 
-func occupiedPort(ctx context.Context, s *controlSuite) error {
+func occupiedPort(s *suite) {
 	var made struct{ CDPPort int }
-	if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": "crowded"}, &made); err != nil {
-		return err
-	}
-	ln, err := foreignProcess(ctx, "127.0.0.1:"+strconv.Itoa(made.CDPPort))
-	if err != nil {
-		return err
-	}
+	s.call("POST", "/profiles/create", m{"name": "crowded"}, &made)
+	ln := foreignProcess(s, "127.0.0.1:"+strconv.Itoa(made.CDPPort))
 	defer ln.Close()
-	a, err := s.Request(ctx, "POST", "/start?profile=crowded", nil)
-	if err != nil {
-		return err
-	}
+	a := s.request("POST", "/start?profile=crowded", nil)
 	if a.Status == http.StatusOK {
-		return errors.New("it started on a port that is taken")
+		s.Fatal("it started on a port that is taken")
 	}
 	var told struct{ Error string }
-	if err := a.Into(&told); err != nil {
-		return err
-	}
+	s.check(a.Into(&told))
 	for _, want := range []string{strconv.Itoa(made.CDPPort), "in use", strconv.Itoa(os.Getpid())} {
 		if !strings.Contains(told.Error, want) {
-			return fmt.Errorf("%d %q does not say %q", a.Status, told.Error, want)
+			s.Fatalf("%d %q does not say %q", a.Status, told.Error, want)
 		}
 	}
-	if err := wantEqualJSON("status", a.Status, http.StatusConflict); err != nil {
-		return err
-	}
+	s.wantEqual("status", a.Status, http.StatusConflict)
 	_ = ln.Close()
-	if err := s.Call(ctx, "POST", "/start?profile=crowded", nil, nil); err != nil {
-		return fmt.Errorf("after the port was free again: %w", err)
-	}
-	return s.Call(ctx, "DELETE", "/profiles/crowded", nil, nil)
+	s.call("POST", "/start?profile=crowded", nil, nil)
+	s.call("DELETE", "/profiles/crowded", nil, nil)
 }
 
-func staleLock(ctx context.Context, s *controlSuite) error {
-	if err := s.Call(ctx, "POST", "/stop", nil, nil); err != nil {
-		return err
-	}
+func staleLock(s *suite) {
+	s.call("POST", "/stop", nil, nil)
 	lock := filepath.Join(s.Home, "browser", "clank", "user-data", "SingletonLock")
 	_ = os.Remove(lock)
-	if err := os.Symlink("another-host-999999", lock); err != nil {
-		return err
-	}
-	return s.Call(ctx, "POST", "/start", nil, nil)
+	s.check(os.Symlink("another-host-999999", lock))
+	s.call("POST", "/start", nil, nil)
 }
 
-func orphanedBrowser(ctx context.Context, s *controlSuite) error {
-	status := func() (pid int, err error) {
-		var got struct{ PID *int }
-		if err := s.Call(ctx, "GET", "/", nil, &got); err != nil || got.PID == nil {
-			return 0, errors.Join(err, errors.New("no process is told"))
-		}
-		return *got.PID, nil
-	}
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
-	first, err := status()
-	if err != nil {
-		return err
+func orphanedBrowser(s *suite) {
+	var first struct{ PID int }
+	s.openPage("/plain")
+	s.call("GET", "/", nil, &first)
+	if first.PID == 0 {
+		s.Fatal("no process is told")
 	}
 	s.Kill()
-	gone := func() (bool, error) { return errors.Is(syscall.Kill(first, 0), syscall.ESRCH), nil }
-	if err := s.waitUntil(ctx, "the browser of the dead server to end", gone); err != nil {
-		return err
-	}
-	if err := s.Restart(ctx); err != nil {
-		return err
-	}
-	return s.openPage(ctx, "/plain")
+	s.waitUntil("the browser of the dead server to end", func() bool { return errors.Is(syscall.Kill(first.PID, 0), syscall.ESRCH) })
+	s.check(s.Restart(s.ctx()))
+	s.openPage("/plain")
 }

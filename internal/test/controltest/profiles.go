@@ -1,7 +1,6 @@
-package main
+package controltest
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -9,22 +8,22 @@ import (
 
 // profileLifeCases are made, listed, used and taken away.
 func profileLifeCases() []testCase {
-	create := func(body map[string]any) requestCase { return requestCase{Path: "/profiles/create", Body: body} }
-	refused := func(name string, status int, says string, body map[string]any) requestCase {
+	create := func(body m) requestCase { return requestCase{Path: "/profiles/create", Body: body} }
+	refused := func(name string, status int, says string, body m) requestCase {
 		x := create(body)
 		x.Name, x.Status, x.Contains = name, status, []string{says}
 		return x
 	}
 	list := []requestCase{
-		refused("no name", 400, "name is required", map[string]any{}),
-		refused("a bad name", 400, "invalid profile name", map[string]any{"name": "Bad Name"}),
-		refused("a name of dots", 400, "invalid profile name", map[string]any{"name": "../evil"}),
-		refused("a name too long", 400, "invalid profile name", map[string]any{"name": fmt.Sprintf("%065d", 1)}),
-		refused("the name of a profile that is there", 409, "already exists", map[string]any{"name": "clank"}),
-		refused("a bad address", 400, "cdpUrl", map[string]any{"name": "remote", "cdpUrl": "ftp://127.0.0.1/"}),
-		refused("an unknown driver", 400, "unsupported profile driver", map[string]any{"name": "odd", "driver": "netscape"}),
-		refused("a directory without its driver", 400, "driver=existing-session is required", map[string]any{"name": "odd", "userDataDir": os.TempDir()}),
-		refused("a directory that is not there", 400, "nosuch", map[string]any{"name": "odd", "driver": "existing-session", "userDataDir": "/nosuch"}),
+		refused("no name", 400, "name is required", m{}),
+		refused("a bad name", 400, "invalid profile name", m{"name": "Bad Name"}),
+		refused("a name of dots", 400, "invalid profile name", m{"name": "../evil"}),
+		refused("a name too long", 400, "invalid profile name", m{"name": fmt.Sprintf("%065d", 1)}),
+		refused("the name of a profile that is there", 409, "already exists", m{"name": "clank"}),
+		refused("a bad address", 400, "cdpUrl", m{"name": "remote", "cdpUrl": "ftp://127.0.0.1/"}),
+		refused("an unknown driver", 400, "unsupported profile driver", m{"name": "odd", "driver": "netscape"}),
+		refused("a directory without its driver", 400, "driver=existing-session is required", m{"name": "odd", "userDataDir": os.TempDir()}),
+		refused("a directory that is not there", 400, "nosuch", m{"name": "odd", "driver": "existing-session", "userDataDir": "/nosuch"}),
 		{Name: "delete the default profile", Method: "DELETE", Path: "/profiles/clank", Status: 400, Contains: []string{"cannot delete the default profile"}},
 		{Name: "delete an unknown profile", Method: "DELETE", Path: "/profiles/nosuch", Status: 404, Contains: []string{"not found"}},
 		{Name: "delete a bad name", Method: "DELETE", Path: "/profiles/Bad%20Name", Status: 400, Contains: []string{"invalid profile name"}},
@@ -46,120 +45,88 @@ type profileEntry struct {
 	TabCount                       int
 }
 
-func listProfiles(ctx context.Context, s *controlSuite) (map[string]profileEntry, error) {
+func listProfiles(s *suite) map[string]profileEntry {
 	var answer struct{ Profiles []profileEntry }
-	if err := s.Call(ctx, "GET", "/profiles", nil, &answer); err != nil {
-		return nil, err
-	}
+	s.call("GET", "/profiles", nil, &answer)
 	out := map[string]profileEntry{}
 	for _, p := range answer.Profiles {
 		out[p.Name] = p
 	}
-	return out, nil
+	return out
 }
 
-func profileLife(ctx context.Context, s *controlSuite) error {
+func profileLife(s *suite) {
 	var made struct {
 		Profile, Transport, Color string
 		CDPPort                   int
 		UserDataDir               *string
 		IsRemote                  bool
 	}
-	if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": "work", "driver": "clawd"}, &made); err != nil {
-		return err
+	s.call("POST", "/profiles/create", m{"name": "work", "driver": "clawd"}, &made)
+	if s.Bin != "" && (made.CDPPort < 18800 || made.CDPPort > 18899) || made.Transport != "cdp" || made.UserDataDir != nil || made.IsRemote {
+		s.Fatalf("made %+v", made)
 	}
-	if made.CDPPort < 18800 || made.CDPPort > 18899 || made.Transport != "cdp" || made.UserDataDir != nil || made.IsRemote {
-		return fmt.Errorf("made %+v", made)
-	}
-	if err := s.Call(ctx, "POST", "/tabs/open?profile=work", map[string]any{"url": s.Site.URL + "/plain"}, nil); err != nil {
-		return err
-	}
-	all, err := listProfiles(ctx, s)
-	if err != nil {
-		return err
-	}
+	s.call("POST", "/tabs/open?profile=work", m{"url": s.Site.URL + "/plain"}, nil)
+	all := listProfiles(s)
 	if p := all["work"]; !p.Running || p.TabCount < 1 || p.IsDefault || p.CDPPort == nil || *p.CDPPort != made.CDPPort {
-		return fmt.Errorf("listed as %+v", p)
+		s.Fatalf("listed as %+v", p)
 	}
 	if !all["clank"].IsDefault || all["user"].Driver != "existing-session" {
-		return fmt.Errorf("the built-in ones: %+v %+v", all["clank"], all["user"])
+		s.Fatalf("the built-in ones: %+v %+v", all["clank"], all["user"])
 	}
 	var reset struct {
 		Moved    bool
 		From, To string
 	}
-	if err := s.Call(ctx, "POST", "/reset-profile?profile=work", nil, &reset); err != nil {
-		return err
-	}
+	s.call("POST", "/reset-profile?profile=work", nil, &reset)
 	if _, err := os.Stat(reset.From); !reset.Moved || err == nil {
-		return fmt.Errorf("reset %+v, the directory is there: %v", reset, err == nil)
+		s.Fatalf("reset %+v, the directory is there: %v", reset, err == nil)
 	}
 	var gone struct{ Deleted bool }
-	if err := s.Call(ctx, "DELETE", "/profiles/work", nil, &gone); err != nil {
-		return err
-	}
-	if all, err = listProfiles(ctx, s); err != nil {
-		return err
-	}
+	s.call("DELETE", "/profiles/work", nil, &gone)
+	all = listProfiles(s)
 	if _, there := all["work"]; there {
-		return fmt.Errorf("the profile is still listed, deleted = %v", gone.Deleted)
+		s.Fatalf("the profile is still listed, deleted = %v", gone.Deleted)
 	}
-	return nil
 }
 
-func profileColours(ctx context.Context, s *controlSuite) error {
+func profileColours(s *suite) {
 	var seen []string
 	for i := range 3 {
 		var made struct{ Color string }
-		if err := s.Call(ctx, "POST", "/profiles/create", map[string]any{"name": fmt.Sprintf("colour-%d", i)}, &made); err != nil {
-			return err
-		}
+		s.call("POST", "/profiles/create", m{"name": fmt.Sprintf("colour-%d", i)}, &made)
 		if slices.Contains(append(seen, "#FF4500"), made.Color) {
-			return fmt.Errorf("colour %s was given twice", made.Color)
+			s.Fatalf("colour %s was given twice", made.Color)
 		}
 		seen = append(seen, made.Color)
 	}
 	for i := range 3 {
-		if err := s.Call(ctx, "DELETE", fmt.Sprintf("/profiles/colour-%d", i), nil, nil); err != nil {
-			return err
-		}
+		s.call("DELETE", fmt.Sprintf("/profiles/colour-%d", i), nil, nil)
 	}
-	return nil
 }
 
-func startStop(ctx context.Context, s *controlSuite) error {
-	if err := s.Call(ctx, "POST", "/start", nil, nil); err != nil {
-		return err
-	}
+func startStop(s *suite) {
+	s.call("POST", "/start", nil, nil)
 	var status struct {
 		Running, CDPReady bool
 		PID               *int
 		Headless          bool
 	}
-	if err := s.Call(ctx, "GET", "/", nil, &status); err != nil {
-		return err
-	}
+	s.call("GET", "/", nil, &status)
 	if !status.Running || !status.CDPReady || status.PID == nil {
-		return fmt.Errorf("after the start: %+v", status)
+		s.Fatalf("after the start: %+v", status)
 	}
 	for _, want := range []bool{true, false} {
 		var stop struct{ Stopped bool }
-		if err := s.Call(ctx, "POST", "/stop", nil, &stop); err != nil {
-			return err
-		}
-		if err := wantEqualJSON("stopped", stop.Stopped, want); err != nil {
-			return err
-		}
+		s.call("POST", "/stop", nil, &stop)
+		s.wantEqual("stopped", stop.Stopped, want)
 	}
 	var list struct {
 		Running bool
 		Tabs    []any
 	}
-	if err := s.Call(ctx, "GET", "/tabs", nil, &list); err != nil {
-		return err
-	}
+	s.call("GET", "/tabs", nil, &list)
 	if list.Running || list.Tabs == nil || len(list.Tabs) > 0 {
-		return fmt.Errorf("tabs of a stopped browser: %+v", list)
+		s.Fatalf("tabs of a stopped browser: %+v", list)
 	}
-	return nil
 }

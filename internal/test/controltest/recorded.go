@@ -1,9 +1,6 @@
-package main
+package controltest
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 )
@@ -30,10 +27,8 @@ func isTime(text string) bool {
 	return err == nil
 }
 
-func consoleEntry(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/talk"); err != nil {
-		return err
-	}
+func consoleEntry(s *suite) {
+	s.openPage("/talk")
 	var got struct {
 		Messages []struct {
 			Type, Text, Timestamp string
@@ -52,40 +47,28 @@ func consoleEntry(ctx context.Context, s *controlSuite) error {
 		}
 		return at >= 0
 	}
-	if err := s.waitForAnswer(ctx, "/console?level=error", &got, is); err != nil {
-		return err
-	}
+	s.waitForAnswer("/console?level=error", &got, is)
 	m := got.Messages[at]
 	if m.Type != "error" || !isTime(m.Timestamp) || m.Location == nil || m.Location.URL != s.Site.URL+"/talk" || m.Location.LineNumber == nil || m.Location.ColumnNumber == nil {
-		return fmt.Errorf("message %+v", m)
+		s.Fatalf("message %+v", m)
 	}
-	return nil
 }
 
-func errorEntry(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/broken"); err != nil {
-		return err
-	}
+func errorEntry(s *suite) {
+	s.openPage("/broken")
 	var got struct {
 		Errors []struct{ Message, Name, Stack, Timestamp string }
 	}
-	if err := s.waitForAnswer(ctx, "/errors", &got, func() bool { return len(got.Errors) > 0 }); err != nil {
-		return err
-	}
+	s.waitForAnswer("/errors", &got, func() bool { return len(got.Errors) > 0 })
 	if e := got.Errors[len(got.Errors)-1]; e.Name != "TypeError" || !strings.Contains(e.Message, "on purpose") || !strings.Contains(e.Stack, "/broken") || !isTime(e.Timestamp) {
-		return fmt.Errorf("error %+v", e)
+		s.Fatalf("error %+v", e)
 	}
-	return nil
 }
 
-func wholeRequest(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
+func wholeRequest(s *suite) {
+	s.openPage("/plain")
 	var ok bool
-	if err := s.Evaluate(ctx, "fetch('/answer?whole', {method: 'POST', headers: {'X-Plain': 'seen'}, body: 'sent'}).then(r => r.ok)", &ok); err != nil {
-		return err
-	}
+	s.evaluate("fetch('/answer?whole', {method: 'POST', headers: {'X-Plain': 'seen'}, body: 'sent'}).then(r => r.ok)", &ok)
 	var got struct {
 		Requests []struct {
 			ID, Timestamp, Method, URL, ResourceType, StatusText, RequestBody string
@@ -94,9 +77,7 @@ func wholeRequest(ctx context.Context, s *controlSuite) error {
 			RequestHeaders, ResponseHeaders                                   map[string]string
 		}
 	}
-	if err := s.waitForAnswer(ctx, "/requests?filter=whole", &got, func() bool { return len(got.Requests) == 1 && got.Requests[0].Status != 0 }); err != nil {
-		return err
-	}
+	s.waitForAnswer("/requests?filter=whole", &got, func() bool { return len(got.Requests) == 1 && got.Requests[0].Status != 0 })
 	r := got.Requests[0]
 	header := func(in map[string]string, name string) string {
 		for n, v := range in {
@@ -108,19 +89,14 @@ func wholeRequest(ctx context.Context, s *controlSuite) error {
 	}
 	if r.Status != 200 || r.OK == nil || !*r.OK || r.Method != "POST" || r.ResourceType != "fetch" || !isTime(r.Timestamp) || r.RequestBody != "sent" ||
 		header(r.RequestHeaders, "X-Plain") != "seen" || header(r.ResponseHeaders, "Content-Type") == "" || r.URL != s.Site.URL+"/answer?whole" {
-		return fmt.Errorf("request %+v", r)
+		s.Fatalf("request %+v", r)
 	}
-	return nil
 }
 
-func failedRequest(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
+func failedRequest(s *suite) {
+	s.openPage("/plain")
 	var failed bool
-	if err := s.Evaluate(ctx, "fetch('http://127.0.0.1:1/refused', {mode: 'no-cors'}).then(() => false, () => true)", &failed); err != nil {
-		return err
-	}
+	s.evaluate("fetch('http://127.0.0.1:1/refused', {mode: 'no-cors'}).then(() => false, () => true)", &failed)
 	var got struct {
 		Requests []struct {
 			FailureText string
@@ -128,65 +104,46 @@ func failedRequest(ctx context.Context, s *controlSuite) error {
 			OK          *bool
 		}
 	}
-	return s.waitForAnswer(ctx, "/requests?filter=refused", &got, func() bool {
+	s.waitForAnswer("/requests?filter=refused", &got, func() bool {
 		return len(got.Requests) == 1 && strings.Contains(got.Requests[0].FailureText, "ERR_") && (got.Requests[0].OK == nil || !*got.Requests[0].OK)
 	})
 }
 
-func ringSizes(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
+func ringSizes(s *suite) {
+	s.openPage("/plain")
 	script := `(async () => { for (let i = 0; i < 520; i++) console.log('line ' + i); for (let i = 0; i < 220; i++) setTimeout(() => { throw new Error('bad ' + i) });
 		for (let i = 0; i < 26; i++) await Promise.all(Array.from({length: 20}, (_, j) => fetch('/answer?n=' + (i * 20 + j)))); return 1 })()`
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": script}); err != nil {
-		return err
-	}
+	s.run(script)
 	for _, ring := range []struct {
 		path, member string
 		want         int
 	}{{"/console", "messages", 500}, {"/errors", "errors", 200}, {"/requests", "requests", 500}} {
-		path, want, got := ring.path, ring.want, map[string]any{}
+		path, want, got := ring.path, ring.want, m{}
 		list := func() []any { l, _ := got[ring.member].([]any); return l }
-		if err := s.waitForAnswer(ctx, path, &got, func() bool { return len(list()) == want }); err != nil {
-			return fmt.Errorf("%s has %d entries: %w", path, len(list()), err)
-		}
-		if err := s.Call(ctx, "GET", path+"?clear=true", nil, &got); err != nil {
-			return err
-		}
-		if err := s.waitForAnswer(ctx, path, &got, func() bool { return len(list()) == 0 }); err != nil {
-			return err
-		}
+		s.waitForAnswer(path, &got, func() bool { return len(list()) == want })
+		s.call("GET", path+"?clear=true", nil, &got)
+		s.waitForAnswer(path, &got, func() bool { return len(list()) == 0 })
 	}
-	return nil
 }
 
-func boundedAnswer(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
+func boundedAnswer(s *suite) {
+	s.openPage("/plain")
 	script := `(async () => { for (let i = 0; i < 30; i++) await fetch('/answer?big=' + i, {method: 'POST', body: 'ü'.repeat(32000)}); return 1 })()`
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": script}); err != nil {
-		return err
-	}
-	return s.waitUntil(ctx, "the newest request in an answer of a megabyte at most", func() (bool, error) {
-		a, err := s.Request(ctx, "GET", "/requests", nil)
-		if err == nil && len(a.Body) > 1<<20 {
-			err = fmt.Errorf("the answer has %d bytes", len(a.Body))
+	s.run(script)
+	s.waitUntil("the newest request in an answer of a megabyte at most", func() bool {
+		a := s.request("GET", "/requests", nil)
+		if len(a.Body) > 1<<20 {
+			s.Fatalf("the answer has %d bytes", len(a.Body))
 		}
-		return strings.Contains(string(a.Body), "big=29"), err
+		return strings.Contains(string(a.Body), "big=29")
 	})
 }
 
-func boundedRequest(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
+func boundedRequest(s *suite) {
+	s.openPage("/plain")
 	script := `(async () => { const headers = {}; for (let i = 0; i < 140; i++) headers['x-many-' + i] = 'v';
 		await fetch('/answer?cut', {method: 'POST', headers, body: 'b'.repeat(70000)}); await fetch('/answer?long' + 'u'.repeat(65000)).catch(() => 0); return 1 })()`
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": script}); err != nil {
-		return err
-	}
+	s.run(script)
 	var got struct {
 		Requests []struct {
 			URL, RequestBody                         string
@@ -195,58 +152,41 @@ func boundedRequest(ctx context.Context, s *controlSuite) error {
 			RequestBodyTruncated, RequestBodyOmitted bool
 		}
 	}
-	if err := s.waitForAnswer(ctx, "/requests?filter=cut", &got, func() bool { return len(got.Requests) == 1 }); err != nil {
-		return err
-	}
+	s.waitForAnswer("/requests?filter=cut", &got, func() bool { return len(got.Requests) == 1 })
 	r := got.Requests[0]
 	if len(r.RequestBody) > 64_000 || !r.RequestBodyTruncated && !r.RequestBodyOmitted || len(r.RequestHeaders) > 128 || !r.RequestHeadersTruncated {
-		return fmt.Errorf("a body of %d (cut: %v, left out: %v), %d headers (cut: %v)", len(r.RequestBody), r.RequestBodyTruncated, r.RequestBodyOmitted, len(r.RequestHeaders), r.RequestHeadersTruncated)
+		s.Fatalf("a body of %d (cut: %v, left out: %v), %d headers (cut: %v)", len(r.RequestBody), r.RequestBodyTruncated, r.RequestBodyOmitted, len(r.RequestHeaders), r.RequestHeadersTruncated)
 	}
-	if err := s.waitForAnswer(ctx, "/requests?filter=long", &got, func() bool { return len(got.Requests) == 1 }); err != nil {
-		return err
-	}
+	s.waitForAnswer("/requests?filter=long", &got, func() bool { return len(got.Requests) == 1 })
 	if r := got.Requests[0]; len(r.URL) > 64_000 || !r.URLTruncated {
-		return fmt.Errorf("an address of %d, cut: %v", len(r.URL), r.URLTruncated)
+		s.Fatalf("an address of %d, cut: %v", len(r.URL), r.URLTruncated)
 	}
-	return nil
 }
 
-func secretsEverywhere(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
+func secretsEverywhere(s *suite) {
+	s.openPage("/plain")
 	script := `(async () => { document.cookie = 'session=top-secret';
-		await fetch('/answer?hide&api_key=top-secret&access_token=top-secret', {headers: {'Proxy-Authorization-X': 'x', 'X-Auth-Token': 'top-secret', 'X-API-Key': 'top-secret'}});
+		await fetch('/answer?hide&api_key=top-secret&access_token=top-secret', {headers: {'Proxy-Authorization-X': 'x', 'X-Auth-Token': 'top-secret', 'X-API-Key': 'top-secret', Authorization: 'Bearer top-secret'}});
 		await fetch('/answer?hide2', {method: 'POST', body: new URLSearchParams({user: 'ada', password: 'top-secret', client_secret: 'top-secret'})});
 		const form = new FormData(); form.set('user', 'ada'); form.set('passwd', 'top-secret'); await fetch('/answer?hide3', {method: 'POST', body: form});
-		await fetch('/answer?hide4', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{"deep":[{"apiKey":"top-secret","token":"top-secret"}]}'}); return 1 })()`
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": script}); err != nil {
-		return err
-	}
-	err := s.waitUntil(ctx, "the requests in the ring", func() (bool, error) {
-		a, err := s.Request(ctx, "GET", "/requests?filter=hide4", nil)
-		return strings.Contains(string(a.Body), "hide4"), err
+		await fetch('/answer?hide4', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{"deep":[{"apiKey":"top-secret","token":"top-secret","password":"top-secret"}]}'}); return 1 })()`
+	s.run(script)
+	s.waitUntil("the requests in the ring", func() bool {
+		a := s.request("GET", "/requests?filter=hide4", nil)
+		return strings.Contains(string(a.Body), "hide4")
 	})
-	if err != nil {
-		return err
-	}
 	for _, path := range []string{"/requests", "/har"} {
-		a, err := s.Request(ctx, "GET", path, nil)
-		if err != nil {
-			return err
-		}
+		a := s.request("GET", path, nil)
 		if text := string(a.Body); strings.Contains(text, "top-secret") || !strings.Contains(text, "[REDACTED]") {
 			at := max(strings.Index(text, "top-secret")-200, 0)
-			return fmt.Errorf("%s tells a secret, or nothing is struck out: …%.400s", path, text[at:])
+			s.Fatalf("%s tells a secret, or nothing is struck out: …%.400s", path, text[at:])
 		}
 	}
-	return s.Call(ctx, "POST", "/cookies/clear", nil, nil)
+	s.call("POST", "/cookies/clear", nil, nil)
 }
 
-func harArchive(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
+func harArchive(s *suite) {
+	s.openPage("/form")
 	var got struct {
 		HAR struct {
 			Log struct {
@@ -260,41 +200,27 @@ func harArchive(ctx context.Context, s *controlSuite) error {
 			}
 		}
 	}
-	if err := s.waitForAnswer(ctx, "/har", &got, func() bool { return len(got.HAR.Log.Entries) > 0 }); err != nil {
-		return err
-	}
+	s.waitForAnswer("/har", &got, func() bool { return len(got.HAR.Log.Entries) > 0 })
 	l := got.HAR.Log
 	last := l.Entries[len(l.Entries)-1]
 	if l.Version != "1.2" || l.Creator.Name == "" || last.Request.URL != s.Site.URL+"/form" || last.Response.Status != 200 || !isTime(last.StartedDateTime) {
-		return fmt.Errorf("archive %+v, last entry %+v", l.Version, last)
+		s.Fatalf("archive %+v, last entry %+v", l.Version, last)
 	}
-	return nil
 }
 
-func onlyNextBody(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
+func onlyNextBody(s *suite) {
+	s.openPage("/plain")
 	var ok bool
-	if err := s.Evaluate(ctx, "fetch('/answer?past').then(r => r.text()).then(() => true)", &ok); err != nil {
-		return err
-	}
-	return requestCase{Path: "/response/body", Body: map[string]any{"url": "past", "timeoutMs": 600}, Status: 500, Contains: []string{"requests"}}.Run(ctx, s)
+	s.evaluate("fetch('/answer?past').then(r => r.text()).then(() => true)", &ok)
+	s.send(requestCase{Path: "/response/body", Body: m{"url": "past", "timeoutMs": 600}, Status: 500, Contains: []string{"requests"}})
 }
 
-func traceAt(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/form"); err != nil {
-		return err
-	}
-	if err := s.Call(ctx, "POST", "/trace/start", map[string]any{"screenshots": false, "snapshots": "no", "sources": true}, nil); err != nil {
-		return err
-	}
+func traceAt(s *suite) {
+	s.openPage("/form")
+	s.call("POST", "/trace/start", m{"screenshots": false, "snapshots": "no", "sources": true}, nil)
 	var got struct{ Path string }
-	if err := s.Call(ctx, "POST", "/trace/stop", map[string]any{"path": "mine.zip"}, &got); err != nil {
-		return err
-	}
+	s.call("POST", "/trace/stop", m{"path": "mine.zip"}, &got)
 	if !strings.HasSuffix(got.Path, "/mine.zip") {
-		return errors.New("the trace went to " + got.Path)
+		s.Fatal("the trace went to " + got.Path)
 	}
-	return nil
 }

@@ -1,8 +1,6 @@
-package main
+package controltest
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -37,19 +35,19 @@ func refCases() []testCase {
 			{"renaming", "target.textContent = 'Other'", false},
 			{"removal beside a same-named neighbour", "target.after(" + neighbour + "); target.remove()", true},
 		} {
-			out = append(out, testCase{Name: sc.name + ", " + ch.name, Run: func(ctx context.Context, s *controlSuite) error { return refAfter(ctx, s, sc, ch) }})
+			out = append(out, testCase{Name: sc.name + ", " + ch.name, Run: func(s *suite) { refAfter(s, sc, ch) }})
 		}
 	}
 	return append(out,
 		testCase{Name: "odd names", Run: oddNames},
-		testCase{Name: "an open shadow root", Run: func(ctx context.Context, s *controlSuite) error {
-			return clickNamed(ctx, s, "/shadow", "Open inside", "open")
+		testCase{Name: "an open shadow root", Run: func(s *suite) {
+			clickNamed(s, "/shadow", "Open inside", "open")
 		}},
-		testCase{Name: "a closed shadow root", Run: func(ctx context.Context, s *controlSuite) error {
-			return clickNamed(ctx, s, "/shadow", "Closed inside", "closed")
+		testCase{Name: "a closed shadow root", Run: func(s *suite) {
+			clickNamed(s, "/shadow", "Closed inside", "closed")
 		}},
-		testCase{Name: "something that is only drawn as a button", Run: func(ctx context.Context, s *controlSuite) error {
-			return clickNamed(ctx, s, "/world", "Clickable Card", "card")
+		testCase{Name: "something that is only drawn as a button", Run: func(s *suite) {
+			clickNamed(s, "/world", "Clickable Card", "card")
 		}},
 		testCase{Name: "spellings", Run: refSpellings},
 		testCase{Name: "a new page forgets them", Run: refsForgotten},
@@ -57,69 +55,51 @@ func refCases() []testCase {
 	)
 }
 
-func refAfter(ctx context.Context, s *controlSuite, sc refScope, ch pageChange) error {
-	if err := s.OpenScope(ctx); err != nil {
-		return err
-	}
-	snap, err := s.Snapshot(ctx, sc.query)
-	if err != nil {
-		return err
-	}
-	target, err := snap.Ref("button", "Go "+sc.document)
-	if err != nil {
-		return err
-	}
+func refAfter(s *suite, sc refScope, ch pageChange) {
+	s.openScope()
+	snap := s.snapshot(sc.query)
+	target := s.ref(snap, "button", "Go "+sc.document)
 	if ch.script != "" {
 		var done bool
-		if err := s.Evaluate(ctx, fmt.Sprintf("change(%q, %q)", sc.document, ch.script), &done); err != nil {
-			return err
-		}
+		s.evaluate(fmt.Sprintf("change(%q, %q)", sc.document, ch.script), &done)
 	}
 	hit, miss := s.Site.Hits("/hit/"+sc.document), s.Site.Hits("/hit/neighbour")
-	a, err := s.Request(ctx, "POST", "/act", map[string]any{"kind": "click", "ref": target, "timeoutMs": 2000})
+	a := s.request("POST", "/act", m{"kind": "click", "ref": target, "timeoutMs": 2000})
 	switch {
-	case err != nil:
-		return err
 	case ch.lost && a.Status < http.StatusBadRequest:
-		return fmt.Errorf("the ref of a removed element was accepted: %s", a.Body)
+		s.Fatalf("the ref of a removed element was accepted: %s", a.Body)
 	case ch.lost:
-		return wantEqualJSON("clicks on the neighbour", s.Site.Hits("/hit/neighbour")-miss, 0)
+		s.wantEqual("clicks on the neighbour", s.Site.Hits("/hit/neighbour")-miss, 0)
+		return
 	case a.Status != http.StatusOK:
-		return fmt.Errorf("click: %d %s", a.Status, a.Body)
+		s.Fatalf("click: %d %s", a.Status, a.Body)
 	}
-	return s.waitUntil(ctx, "the click on "+sc.document, func() (bool, error) {
+	s.waitUntil("the click on "+sc.document, func() bool {
 		if s.Site.Hits("/hit/neighbour") != miss {
-			return false, errors.New("the neighbour was clicked")
+			s.Fatal("the neighbour was clicked")
 		}
-		return s.Site.Hits("/hit/"+sc.document) == hit+1, nil
+		return s.Site.Hits("/hit/"+sc.document) == hit+1
 	})
 }
 
 // clickNamed clicks the element with that name, which must make the page say something.
-func clickNamed(ctx context.Context, s *controlSuite, page, name, want string) error {
-	snap, err := s.SnapshotOf(ctx, page, "interactive=true")
-	if err != nil {
-		return err
-	}
+func clickNamed(s *suite, page, name, want string) {
+	snap := s.snapshotOf(page, "interactive=true")
 	for id, r := range snap.Refs {
 		if r.Name != name {
 			continue
 		}
-		if _, err := s.Act(ctx, map[string]any{"kind": "click", "ref": id}); err != nil {
-			return err
-		}
-		return s.waitForSaid(ctx, want)
+		s.act(m{"kind": "click", "ref": id})
+		s.waitForSaid(want)
+		return
 	}
-	return fmt.Errorf("there is no %q in\n%s", name, snap.Snapshot)
+	s.Fatalf("there is no %q in\n%s", name, snap.Snapshot)
 }
 
 // oddNames clicks buttons whose names are hard to write down, in each mode, and looks which was hit.
-func oddNames(ctx context.Context, s *controlSuite) error {
+func oddNames(s *suite) {
 	for _, query := range []string{"maxChars=0", "interactive=true&maxChars=0", "refs=aria&maxChars=0", "format=aria"} {
-		snap, err := s.SnapshotOf(ctx, "/odd", query)
-		if err != nil {
-			return err
-		}
+		snap := s.snapshotOf("/odd", query)
 		var ids []string
 		for id, r := range snap.Refs {
 			if r.Role == "button" {
@@ -132,70 +112,32 @@ func oddNames(ctx context.Context, s *controlSuite) error {
 			}
 		}
 		var count int
-		if err := s.Evaluate(ctx, "document.querySelectorAll('button').length", &count); err != nil {
-			return err
-		}
-		if err := wantEqualJSON(query+": buttons with a ref", len(ids), count); err != nil {
-			return err
-		}
+		s.evaluate("document.querySelectorAll('button').length", &count)
+		s.wantEqual(query+": buttons with a ref", len(ids), count)
 		for _, id := range ids {
-			if _, err := s.Act(ctx, map[string]any{"kind": "click", "ref": id}); err != nil {
-				return fmt.Errorf("%s: %w", query, err)
-			}
+			s.act(m{"kind": "click", "ref": id})
 		}
-		var clicked []int
-		if err := s.Evaluate(ctx, "[...new Set(window.clicked)].length === document.querySelectorAll('button').length ? [1] : window.clicked", &clicked); err != nil {
-			return err
-		}
-		if err := wantEqualJSON(query+": each was clicked once", clicked, []int{1}); err != nil {
-			return err
-		}
+		s.wantPage("[...new Set(window.clicked)].length === document.querySelectorAll('button').length ? [1] : window.clicked", []int{1})
 	}
-	return nil
 }
 
-func refSpellings(ctx context.Context, s *controlSuite) error {
-	snap, err := s.SnapshotOf(ctx, "/form", "interactive=true")
-	if err != nil {
-		return err
-	}
-	id, err := snap.Ref("button", "Save")
-	if err != nil {
-		return err
-	}
+func refSpellings(s *suite) {
+	snap := s.snapshotOf("/form", "interactive=true")
+	id := s.ref(snap, "button", "Save")
 	for _, spelling := range []any{id, "@" + id, "ref=" + id, strings.ToUpper(id), strings.TrimPrefix(id, "e")} {
-		if _, err := s.Act(ctx, map[string]any{"kind": "hover", "ref": spelling}); err != nil {
-			return fmt.Errorf("%v: %w", spelling, err)
-		}
+		s.act(m{"kind": "hover", "ref": spelling})
 	}
-	return nil
 }
 
-func refsForgotten(ctx context.Context, s *controlSuite) error {
-	snap, err := s.SnapshotOf(ctx, "/form", "")
-	if err != nil {
-		return err
-	}
-	id, err := snap.Ref("button", "Save")
-	if err != nil {
-		return err
-	}
-	if err := s.openPage(ctx, "/form?again"); err != nil {
-		return err
-	}
-	return requestCase{Path: "/act", Body: map[string]any{"kind": "click", "ref": id}, Status: 500, Contains: []string{"Unknown ref"}}.Run(ctx, s)
+func refsForgotten(s *suite) {
+	id := s.refOn("/form", "button", "Save")
+	s.openPage("/form?again")
+	s.send(requestCase{Path: "/act", Body: m{"kind": "click", "ref": id}, Status: 500, Contains: []string{"Unknown ref"}})
 }
 
-func lastSnapshotWins(ctx context.Context, s *controlSuite) error {
-	if _, err := s.SnapshotOf(ctx, "/form", ""); err != nil {
-		return err
-	}
-	snap, err := s.Snapshot(ctx, "selector=label&interactive=true")
-	if err != nil {
-		return err
-	}
-	if err := wantEqualJSON("refs of the scope", len(snap.Refs), 1); err != nil {
-		return err
-	}
-	return requestCase{Path: "/act", Body: map[string]any{"kind": "click", "ref": "e7"}, Status: 500, Contains: []string{"Unknown ref"}}.Run(ctx, s)
+func lastSnapshotWins(s *suite) {
+	s.snapshotOf("/form", "")
+	snap := s.snapshot("selector=label&interactive=true")
+	s.wantEqual("refs of the scope", len(snap.Refs), 1)
+	s.send(requestCase{Path: "/act", Body: m{"kind": "click", "ref": "e7"}, Status: 500, Contains: []string{"Unknown ref"}})
 }

@@ -1,9 +1,7 @@
-package main
+package controltest
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -28,31 +26,35 @@ type requestCase struct {
 	Members  []string // members of the answer
 }
 
-// requestCases makes a case of each exchange.
+// requestCases makes a case of each request.
 func requestCases(list []requestCase) []testCase {
 	out := make([]testCase, 0, len(list))
 	for _, x := range list {
-		out = append(out, testCase{x.Name, x.Run})
+		out = append(out, testCase{Name: x.Name, Run: x.Run})
 	}
 	return out
 }
 
-// Run makes the request, in the current tab brought to Page, and judges the answer. It is the Run of a [testCase].
-func (x requestCase) Run(ctx context.Context, s *controlSuite) error {
-	if x.Page != "" {
-		if err := s.openPage(ctx, x.Page); err != nil {
-			return err
-		}
+// send makes requests and checks their answers.
+func (s *suite) send(list ...requestCase) {
+	s.Helper()
+	for _, x := range list {
+		x.Run(s)
 	}
-	a, err := x.Send(ctx, s)
-	if err != nil {
-		return err
-	}
-	return x.checkAnswer(a)
 }
 
-// Send makes the request and does not judge what comes back.
-func (x requestCase) Send(ctx context.Context, s *controlSuite) (running.Answer, error) {
+// Run makes the request, in the current tab brought to Page, and checks the answer.
+func (x requestCase) Run(s *suite) {
+	s.Helper()
+	if x.Page != "" {
+		s.openPage(x.Page)
+	}
+	x.checkAnswer(s, x.Send(s))
+}
+
+// Send makes the request and returns what comes back.
+func (x requestCase) Send(s *suite) running.Answer {
+	s.Helper()
 	method := x.Method
 	switch {
 	case method != "":
@@ -61,59 +63,64 @@ func (x requestCase) Send(ctx context.Context, s *controlSuite) (running.Answer,
 	default:
 		method = http.MethodGet
 	}
-	path := strings.ReplaceAll(x.Path, "SITE", s.Site.URL)
-	if x.Header != nil {
-		header := http.Header{}
-		for name, values := range x.Header {
-			for _, v := range values {
-				header.Add(name, strings.ReplaceAll(v, "TOKEN", s.Token))
-			}
-		}
-		return s.RequestWith(ctx, method, path, s.insertSiteURL(x.Body), header)
+	header := x.Header
+	if header == nil {
+		header = http.Header{"Authorization": {"Bearer TOKEN"}}
 	}
-	return s.Request(ctx, method, path, s.insertSiteURL(x.Body))
+	filled := http.Header{}
+	for name, values := range header {
+		for _, v := range values {
+			filled.Add(name, strings.ReplaceAll(v, "TOKEN", s.Token))
+		}
+	}
+	a, err := s.RequestWith(s.ctx(), method, strings.ReplaceAll(x.Path, "SITE", s.Site.URL), s.insertSiteURL(x.Body), filled)
+	s.check(err)
+	return a
 }
 
-// checkAnswer says what of an answer is not as it must be.
-func (x requestCase) checkAnswer(a running.Answer) error {
-	want := x.Status
-	if want == 0 {
-		want = http.StatusOK
+// checkAnswer fails the case if an answer is not as it must be.
+func (x requestCase) checkAnswer(s *suite, a running.Answer) {
+	s.Helper()
+	wrong := func(format string, args ...any) {
+		s.Helper()
+		sent, raw := x.Body.([]byte)
+		if !raw {
+			sent, _ = json.Marshal(x.Body)
+		}
+		s.Fatalf("%s %.300s: "+format+": %.300s", append(append([]any{x.Path, sent}, args...), a.Body)...)
 	}
+	want := max(x.Status, http.StatusOK)
 	if a.Status != want {
-		return fmt.Errorf("status = %d, want %d: %.300s", a.Status, want, a.Body)
+		wrong("status = %d, want %d", a.Status, want)
 	}
-	var members map[string]any
+	var members m
 	_ = json.Unmarshal(a.Body, &members) // not every answer is JSON; what is missed is told below
 	if text, _ := members["code"].(string); x.Code != "" && text != x.Code {
-		return fmt.Errorf("code = %q, want %q: %.300s", text, x.Code, a.Body)
+		wrong("code = %q, want %q", text, x.Code)
 	}
 	if text, _ := members["reason"].(string); x.Reason != "" && text != x.Reason {
-		return fmt.Errorf("reason = %q, want %q: %.300s", text, x.Reason, a.Body)
+		wrong("reason = %q, want %q", text, x.Reason)
 	}
-	if want >= http.StatusBadRequest && want != http.StatusUnauthorized && want != http.StatusForbidden {
-		if text, _ := members["error"].(string); text == "" {
-			return fmt.Errorf("the answer has no error text: %.300s", a.Body)
-		}
+	said, told := members["error"].(string)
+	if want >= http.StatusBadRequest && want != http.StatusUnauthorized && want != http.StatusForbidden && said == "" {
+		wrong("the answer has no error text")
 	}
 	for _, name := range x.Members {
 		if _, ok := members[name]; !ok {
-			return fmt.Errorf("the answer has no %q: %.300s", name, a.Body)
+			wrong("the answer has no %q", name)
 		}
 	}
-	said := string(a.Body)
-	if text, ok := members["error"].(string); ok {
-		said = text
+	if !told {
+		said = string(a.Body)
 	}
 	for _, phrase := range x.Contains {
 		if !strings.Contains(said, phrase) {
-			return fmt.Errorf("answer %.300q does not say %q", said, phrase)
+			wrong("the answer does not say %q", phrase)
 		}
 	}
 	for _, phrase := range x.Excludes {
 		if strings.Contains(said, phrase) {
-			return fmt.Errorf("answer %.300q says %q", said, phrase)
+			wrong("the answer says %q", phrase)
 		}
 	}
-	return nil
 }

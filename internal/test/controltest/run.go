@@ -1,144 +1,177 @@
-package main
+package controltest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os/exec"
-	"regexp"
+	"sync/atomic"
+	"testing"
 	"time"
 
 	"clank/internal/test/running"
 )
 
-// Bounds. Nothing is expected to take nearly so long.
-const (
-	wholeLimit = 15 * time.Minute
-	caseLimit  = 30 * time.Second
-)
+// caseLimit bounds a case. None is expected to take nearly so long.
+const caseLimit = 30 * time.Second
 
-// testCase is one thing that the contract promises. Run returns why it does not hold, and leaves behind what other cases can
-// work with.
+// testCase is one thing that the contract promises. It leaves behind what other cases can work with.
 type testCase struct {
 	Name string
-	Run  func(ctx context.Context, s *controlSuite) error
+	Run  func(s *suite)
+	// Program says that the case needs the built program: it restarts it, runs commands beside it or changes its settings.
+	Program bool
 }
 
 // caseGroup is the cases of one part of the contract, in the order in which they are run.
 type caseGroup struct {
-	Name  string
-	Cases []testCase
-	Needs string // a program without which the group is skipped; "" needs none
+	Name    string
+	Cases   []testCase
+	Program bool   // all of its cases need the built program
+	Long    bool   // it takes tens of seconds; go test -short leaves it out
+	Needs   string // a command without which the group is skipped; "" needs none
 }
 
-// suiteRunner runs groups of cases against the program at Bin. Its fields are set before Run.
-type suiteRunner struct {
-	Bin     string
-	Cache   string         // folder in which peers are installed
-	Only    *regexp.Regexp // cases whose "group/name" matches it are run
-	Verbose bool           // a line for each case
-	Out     io.Writer
+// caseLanes returns all groups, so divided that both lanes take about as long.
+func caseLanes() [][]caseGroup {
+	return [][]caseGroup{
+		{
+			{Name: "doors", Cases: authCases()},
+			{Name: "requests", Cases: requestFormCases()},
+			{Name: "profiles", Cases: profileLifeCases()},
+			{Name: "tabs", Cases: tabCases()},
+			{Name: "act", Cases: actionCases()},
+			{Name: "act errors", Cases: actionErrorCases()},
+			{Name: "snapshots", Cases: snapshotCases()},
+			{Name: "refs", Cases: refCases(), Long: true},
+			{Name: "pictures", Cases: pictureCases()},
+			{Name: "dialogs", Cases: dialogCases()},
+			{Name: "files", Cases: fileCases()},
+			{Name: "rings", Cases: ringBufferCases()},
+			{Name: "state", Cases: stateCases()},
+			{Name: "themes", Cases: complaintCases()},
+			{Name: "peers", Cases: peerCases(), Program: true, Needs: "npm"},
+			{Name: "document", Cases: openAPICases()},
+		},
+		{
+			{Name: "contract", Cases: routeContractCases()},
+			{Name: "limits", Cases: limitCases(), Long: true},
+			{Name: "captures", Cases: captureCases()},
+			{Name: "marks", Cases: labelMarkCases(), Long: true},
+			{Name: "recorded", Cases: recordedCases()},
+			{Name: "leaving", Cases: leavingClientCases(), Long: true},
+			{Name: "accounts", Cases: profileReportCases()},
+			{Name: "outside", Cases: foreignBrowserCases(), Long: true},
+			{Name: "servers", Cases: serverCases(), Program: true},
+			{Name: "commands", Cases: commandCases(), Program: true},
+			{Name: "policy", Cases: policyCases()},
+		},
+	}
 }
 
-// runLanes runs all cases, prints what came of them and returns how many failed. Each lane has a server and a site of its own, and
-// its groups run in order, beside those of the other lanes. The error is of what is not judged.
-func (j suiteRunner) runLanes(ctx context.Context, lanes [][]caseGroup) (failed int, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, wholeLimit, fmt.Errorf("the whole took longer than %v", wholeLimit))
-	defer cancel()
-	results := make(chan laneResult)
-	for i, groups := range lanes {
-		go func() {
-			t := laneResult{suiteRunner: j}
-			t.err = t.runLane(ctx, i, groups)
-			results <- t
-		}()
-	}
-	passed := 0
-	for range lanes {
-		t := <-results
-		passed, failed, err = passed+t.passed, failed+t.failed, errors.Join(err, t.err)
-	}
-	fmt.Fprintf(j.Out, "conformance: %d passed, %d failed\n", passed, failed)
-	return failed, errors.Join(err, context.Cause(ctx))
-}
+// StartFunc starts a server, which ends with the test. Browsers of servers with different numbers listen on different ports. If Bin of
+// what it returns is empty, the server runs in this process and takes no env; its fields are set but for those of the process.
+type StartFunc func(tb testing.TB, number int, env ...string) *running.Clank
 
-// laneResult is what came of one lane.
-type laneResult struct {
-	suiteRunner
-
-	passed, failed int
-	err            error
-}
-
-// startNumberedServer starts a server whose browsers listen on ports that those of servers with other numbers do not take. The usual ones
-// are those of number 0.
-func startNumberedServer(ctx context.Context, bin string, number int, env ...string) (*running.Clank, error) {
-	clank, err := running.Start(ctx, bin, env...)
-	if err != nil || number == 0 {
-		return clank, err
-	}
-	err = errors.Join((&controlSuite{Clank: clank}).changeSetting(ctx, "cdpPortRangeStart", 18_800+200*number), clank.Stop())
-	if err == nil {
-		err = clank.Restart(ctx, env...)
-	}
-	if err != nil {
-		return nil, errors.Join(err, clank.Close())
-	}
-	return clank, nil
-}
-
-// runLane runs groups with a server of their own.
-func (t *laneResult) runLane(ctx context.Context, number int, groups []caseGroup) error {
-	clank, err := startNumberedServer(ctx, t.Bin, number)
-	if err != nil {
-		return err
-	}
-	web := newTestSite()
-	defer web.Close()
-	s := &controlSuite{Clank: clank, Site: web, Cache: t.Cache}
-	for _, g := range groups {
-		t.runGroup(ctx, s, g)
-	}
-	if err := clank.Close(); err != nil {
-		t.failed++
-		fmt.Fprintf(t.Out, "FAILED  end: %v\n", err)
-	}
-	return nil
-}
-
-func (t *laneResult) runGroup(ctx context.Context, s *controlSuite, g caseGroup) {
-	if g.Needs != "" {
-		if _, err := exec.LookPath(g.Needs); err != nil {
-			fmt.Fprintf(t.Out, "%-12s skipped: %s is not installed\n", g.Name, g.Needs)
-			return
+// Program starts the built program at bin.
+func Program(bin string) StartFunc {
+	return func(tb testing.TB, number int, env ...string) *running.Clank {
+		tb.Helper()
+		clank, err := running.Start(tb.Context(), bin, env...)
+		if err != nil {
+			tb.Fatal(err)
 		}
-	}
-	begin, good, bad := time.Now(), 0, 0
-	for _, c := range g.Cases {
-		name := g.Name + "/" + c.Name
-		if !t.Only.MatchString(name) || ctx.Err() != nil {
-			continue
+		tb.Cleanup(func() {
+			if err := clank.Close(); err != nil {
+				tb.Error(err)
+			}
+		})
+		if number == 0 {
+			return clank
 		}
-		start := time.Now()
-		if err := tryCase(ctx, s, c); err != nil {
-			bad++
-			fmt.Fprintf(t.Out, "FAILED  %s: %v\n", name, err)
-			continue
+		if err := changeSetting(tb.Context(), clank, "cdpPortRangeStart", 18_800+200*number); err != nil {
+			tb.Fatal(err)
 		}
-		good++
-		if t.Verbose {
-			fmt.Fprintf(t.Out, "ok      %s, %.1f s\n", name, time.Since(start).Seconds())
+		if err := clank.Stop(); err != nil {
+			tb.Fatal(err)
 		}
+		if err := clank.Restart(tb.Context(), env...); err != nil {
+			tb.Fatal(err)
+		}
+		return clank
 	}
-	if good+bad > 0 {
-		fmt.Fprintf(t.Out, "%-12s %3d passed, %d failed, %.1f s\n", g.Name, good, bad, time.Since(begin).Seconds())
-	}
-	t.passed, t.failed = t.passed+good, t.failed+bad
 }
 
-func tryCase(ctx context.Context, s *controlSuite, c testCase) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, caseLimit, fmt.Errorf("the case took longer than %v", caseLimit))
-	defer cancel()
-	return c.Run(ctx, s)
+// Run runs the cases and returns how many passed and failed. Each lane has a server and a site of its own, and its groups run in order,
+// beside those of the other lanes. Cases that need the built program are left out where there is none. With -short the longest groups are,
+// too. cache is the folder in which
+// programs of others are installed.
+func Run(t *testing.T, start StartFunc, cache string) (passed, failed int) {
+	t.Helper()
+	var good, bad atomic.Int64
+	t.Run("lanes", func(t *testing.T) {
+		for number, groups := range caseLanes() {
+			t.Run(fmt.Sprint(number), func(t *testing.T) {
+				t.Parallel()
+				site := newTestSite()
+				t.Cleanup(site.Close)
+				s := suite{Clank: start(t, number), Site: site, start: start, cache: cache}
+				for _, g := range groups {
+					s.runGroup(t, g, &good, &bad)
+				}
+			})
+		}
+	})
+	return int(good.Load()), int(bad.Load())
+}
+
+func (s suite) runGroup(t *testing.T, g caseGroup, good, bad *atomic.Int64) {
+	t.Helper()
+	inProcess := s.Bin == ""
+	if g.Program && inProcess || g.Long && testing.Short() {
+		return
+	}
+	t.Run(g.Name, func(t *testing.T) {
+		s.group = t
+		if g.Needs != "" {
+			if _, err := exec.LookPath(g.Needs); err != nil {
+				t.Skip(err)
+			}
+		}
+		for _, c := range g.Cases {
+			if c.Program && inProcess {
+				continue
+			}
+			ran := false
+			ok := t.Run(c.Name, func(t *testing.T) {
+				ran = true
+				s.T, s.deadline = t, time.Now().Add(caseLimit)
+				c.Run(&s)
+			})
+			switch {
+			case !ok:
+				bad.Add(1)
+			case ran: // the flag -run did not leave it out
+				good.Add(1)
+			}
+		}
+	})
+}
+
+// suite is what cases work on: a test, a server as a client sees it, and a site. What fails ends the case.
+type suite struct {
+	*testing.T
+	*running.Clank
+
+	Site     *testSite
+	group    *testing.T // of the group that the case is in
+	start    StartFunc
+	cache    string // folder in which peers are installed
+	deadline time.Time
+}
+
+// ctx returns a context that ends when the case must have ended.
+func (s *suite) ctx() context.Context {
+	ctx, cancel := context.WithDeadlineCause(s.Context(), s.deadline, fmt.Errorf("the case took longer than %v", caseLimit))
+	s.Cleanup(cancel)
+	return ctx
 }

@@ -1,4 +1,4 @@
-package main
+package controltest
 
 import (
 	"fmt"
@@ -164,7 +164,7 @@ func sitePages() map[string]string {
 <button id="save" onclick="said.textContent='saved'" ondblclick="said.textContent='saved twice'"
   oncontextmenu="said.textContent='context';return false">Save</button>
 <p id="said"></p><div style="height:3000px"></div><button id="far" onclick="said.textContent='far'">Far</button>`,
-		"/other":  `<title>Other</title><h1>Other page</h1><a href="/form">back to the form</a>`,
+		"/other":  `<title>Other</title><h1>Other page</h1><a href="/form">back to the form</a> <a id="below" href="#below">below</a>`,
 		"/talk":   `<title>Talk</title><script>console.debug('talk debug');console.log('talk log');console.warn('talk warn');console.error('talk error')</script>`,
 		"/broken": `<title>Broken</title><script>setTimeout(() => { throw new TypeError('on purpose') })</script>`,
 		"/files": `<title>Files</title><a href="/file" id="get">Get the report</a>

@@ -1,7 +1,6 @@
-package main
+package controltest
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -14,8 +13,8 @@ func snapshotCases() []testCase {
 	get := func(name, query string, says ...string) requestCase {
 		return requestCase{Name: name, Path: "/snapshot?" + query, Page: "/world", Contains: says}
 	}
-	bad := func(name, query string) requestCase {
-		return requestCase{Name: name, Path: "/snapshot?" + query, Page: "/world", Status: 400}
+	bad := func(name, query, says string) requestCase {
+		return requestCase{Name: name, Path: "/snapshot?" + query, Page: "/world", Status: 400, Contains: []string{says}}
 	}
 	return append(requestCases([]requestCase{
 		{Name: "the usual one", Path: "/snapshot", Page: "/world", Members: []string{"ok", "format", "targetId", "url", "snapshot", "refs", "stats"}, Contains: []string{`button \"Save\"`, `link \"Docs\"`, "/docs"}},
@@ -24,11 +23,13 @@ func snapshotCases() []testCase {
 		get("refs of the engine's own", "refs=aria"),
 		get("efficient", "mode=efficient", `button \"Save\"`),
 		get("links", "urls=true", "Links:", "Docs -"),
-		bad("labels with the tree", "format=aria&labels=true"),
-		bad("efficient with the tree", "format=aria&mode=efficient"),
-		bad("refs of the engine's own in a scope", "refs=aria&selector=main"),
-		bad("refs of the engine's own in a frame", "refs=aria&frame=iframe"),
-		bad("a limit that is none", "format=aria&limit=soon"),
+		bad("labels with the tree", "format=aria&labels=true", "format=ai"),
+		bad("efficient with the tree", "format=aria&mode=efficient", "format=ai"),
+		bad("refs of the engine's own in a scope", "refs=aria&selector=main", "refs=aria"),
+		bad("refs of the engine's own in a frame", "refs=aria&frame=iframe", "refs=aria"),
+		bad("a limit that is none", "format=aria&limit=soon", "limit"),
+		bad("a scope that cannot be parsed", "selector=[", "selector"),
+		get("not flat though efficient", "mode=efficient&interactive=no", `heading \"World\"`),
 		{Name: "text", Path: "/text", Page: "/world", Members: []string{"targetId", "url", "text"}, Contains: []string{"Save"}},
 		{Name: "text of a part", Path: "/text?selector=%23only", Page: "/world", Contains: []string{"only this"}, Excludes: []string{"Save"}},
 		{Name: "text that is cut", Path: "/text?maxChars=5", Page: "/world", Contains: []string{`"truncated":true`}},
@@ -48,215 +49,142 @@ func snapshotCases() []testCase {
 	)
 }
 
-func interactiveFlat(ctx context.Context, s *controlSuite) error {
-	snap, err := s.SnapshotOf(ctx, "/world", "interactive=true")
-	if err != nil {
-		return err
-	}
+func interactiveFlat(s *suite) {
+	snap := s.snapshotOf("/world", "interactive=true")
 	for line := range strings.SplitSeq(snap.Snapshot, "\n") {
 		if strings.HasPrefix(line, " ") || strings.Contains(line, "- heading") {
-			return fmt.Errorf("line %q in\n%s", line, snap.Snapshot)
+			s.Fatalf("line %q in\n%s", line, snap.Snapshot)
 		}
 	}
-	return nil
 }
 
-func depthLimit(ctx context.Context, s *controlSuite) error {
+func depthLimit(s *suite) {
 	for depth := range 3 {
-		snap, err := s.SnapshotOf(ctx, "/deep", fmt.Sprintf("depth=%d", depth))
-		if err != nil {
-			return err
-		}
+		snap := s.snapshotOf("/deep", fmt.Sprintf("depth=%d", depth))
 		for line := range strings.SplitSeq(snap.Snapshot, "\n") {
 			if level := (len(line) - len(strings.TrimLeft(line, " "))) / 2; level > depth {
-				return fmt.Errorf("depth %d shows %q", depth, line)
+				s.Fatalf("depth %d shows %q", depth, line)
 			}
 		}
 	}
-	return nil
 }
 
-func noMatch(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/world"); err != nil {
-		return err
-	}
+func noMatch(s *suite) {
+	s.openPage("/world")
 	begin := time.Now()
-	snap, err := s.Snapshot(ctx, "selector=%23nosuch&urls=true")
-	if err != nil {
-		return err
-	}
-	if took := time.Since(begin); took > 5*time.Second {
-		return fmt.Errorf("it took %v", took)
-	}
+	snap := s.snapshot("selector=%23nosuch&urls=true")
+	s.wantWithin(5*time.Second, begin)
 	if snap.Snapshot != "(empty)" || snap.Refs == nil || len(snap.Refs) > 0 {
-		return fmt.Errorf("snapshot %q, refs %v", snap.Snapshot, snap.Refs)
+		s.Fatalf("snapshot %q, refs %v", snap.Snapshot, snap.Refs)
 	}
-	return nil
 }
 
-func wholeLines(ctx context.Context, s *controlSuite) error {
-	all, err := s.SnapshotOf(ctx, "/rows", "maxChars=0")
-	if err != nil {
-		return err
-	}
-	cut, err := s.Snapshot(ctx, "maxChars=600")
-	if err != nil {
-		return err
-	}
+func wholeLines(s *suite) {
+	all := s.snapshotOf("/rows", "maxChars=0")
+	cut := s.snapshot("maxChars=600")
 	if n := len(utf16.Encode([]rune(cut.Snapshot))); n > 600 || !cut.Truncated || !strings.Contains(cut.Snapshot, "TRUNCATED") {
-		return fmt.Errorf("%d characters, truncated = %v:\n%s", n, cut.Truncated, cut.Snapshot)
+		s.Fatalf("%d characters, truncated = %v:\n%s", n, cut.Truncated, cut.Snapshot)
 	}
 	for id := range cut.Refs {
 		if !strings.Contains(cut.Snapshot, "[ref="+id+"]") {
-			return fmt.Errorf("ref %s is not in the text", id)
+			s.Fatalf("ref %s is not in the text", id)
 		}
 	}
 	head, _, _ := strings.Cut(cut.Snapshot, "\n\n")
 	if !strings.HasPrefix(all.Snapshot, head+"\n") {
-		return fmt.Errorf("not cut at a line:\n%s", cut.Snapshot)
+		s.Fatalf("not cut at a line:\n%s", cut.Snapshot)
 	}
-	return nil
 }
 
-func noLimit(ctx context.Context, s *controlSuite) error {
-	short, err := s.SnapshotOf(ctx, "/many", "")
-	if err != nil {
-		return err
-	}
-	long, err := s.Snapshot(ctx, "maxChars=0")
-	if err != nil {
-		return err
-	}
+func noLimit(s *suite) {
+	short := s.snapshotOf("/many", "")
+	long := s.snapshot("maxChars=0")
 	if n := len(utf16.Encode([]rune(short.Snapshot))); !short.Truncated || n > 40_000 || long.Truncated || len(long.Snapshot) <= n {
-		return fmt.Errorf("%d characters by default, %d without a limit", n, len(long.Snapshot))
+		s.Fatalf("%d characters by default, %d without a limit", n, len(long.Snapshot))
 	}
-	return nil
 }
 
-func ariaTree(ctx context.Context, s *controlSuite) error {
-	snap, err := s.SnapshotOf(ctx, "/world", "format=aria")
-	if err != nil {
-		return err
-	}
+func ariaTree(s *suite) {
+	snap := s.snapshotOf("/world", "format=aria")
 	found := false
 	for _, n := range snap.Nodes {
 		if !strings.HasPrefix(n.Ref, "ax") || n.Role == "" {
-			return fmt.Errorf("node %+v", n)
+			s.Fatalf("node %+v", n)
 		}
 		if n.Role == "button" && n.Name == "Save" {
 			found = true
-			if _, err := s.Act(ctx, map[string]any{"kind": "click", "ref": n.Ref}); err != nil {
-				return err
-			}
+			s.act(m{"kind": "click", "ref": n.Ref})
 		}
 	}
 	if !found || snap.Format != "aria" {
-		return fmt.Errorf("format %q, %d nodes without the button", snap.Format, len(snap.Nodes))
+		s.Fatalf("format %q, %d nodes without the button", snap.Format, len(snap.Nodes))
 	}
-	if err := s.waitForSaid(ctx, "saved"); err != nil {
-		return err
-	}
-	one, err := s.Snapshot(ctx, "format=aria&limit=1")
-	if err != nil {
-		return err
-	}
-	return wantEqualJSON("nodes", len(one.Nodes), 1)
+	s.waitForSaid("saved")
+	one := s.snapshot("format=aria&limit=1")
+	s.wantEqual("nodes", len(one.Nodes), 1)
 }
 
-func snapshotStats(ctx context.Context, s *controlSuite) error {
-	snap, err := s.SnapshotOf(ctx, "/world", "interactive=true")
-	if err != nil {
-		return err
-	}
+func snapshotStats(s *suite) {
+	snap := s.snapshotOf("/world", "interactive=true")
 	st := snap.Stats
 	if st.Lines != strings.Count(snap.Snapshot, "\n")+1 || st.Chars != len(utf16.Encode([]rune(snap.Snapshot))) || st.Refs != len(snap.Refs) || st.Interactive < 2 || st.Interactive > st.Refs {
-		return fmt.Errorf("stats %+v of %d refs in\n%s", st, len(snap.Refs), snap.Snapshot)
+		s.Fatalf("stats %+v of %d refs in\n%s", st, len(snap.Refs), snap.Snapshot)
 	}
-	return nil
 }
 
-func duplicateNames(ctx context.Context, s *controlSuite) error {
-	snap, err := s.SnapshotOf(ctx, "/twins", "interactive=true")
-	if err != nil {
-		return err
-	}
+func duplicateNames(s *suite) {
+	snap := s.snapshotOf("/twins", "interactive=true")
 	nths := map[int]bool{}
 	for _, r := range snap.Refs {
 		switch {
 		case r.Name == "Twin" && r.Nth != nil:
 			nths[*r.Nth] = true
 		case r.Name == "Twin":
-			return fmt.Errorf("a member of a set has no nth: %+v", r)
+			s.Fatalf("a member of a set has no nth: %+v", r)
 		case r.Nth != nil:
-			return fmt.Errorf("a unique one has an nth: %+v", r)
+			s.Fatalf("a unique one has an nth: %+v", r)
 		}
 	}
 	if !nths[0] || !nths[1] || !nths[2] || strings.Contains(snap.Snapshot, "[nth=0]") || !strings.Contains(snap.Snapshot, "[nth=2]") {
-		return fmt.Errorf("nths %v in\n%s", nths, snap.Snapshot)
+		s.Fatalf("nths %v in\n%s", nths, snap.Snapshot)
 	}
-	return nil
 }
 
-func snapshotDeltas(ctx context.Context, s *controlSuite) error {
-	first, err := s.SnapshotOf(ctx, "/world", "interactive=true")
-	if err != nil {
-		return err
-	}
+func snapshotDeltas(s *suite) {
+	first := s.snapshotOf("/world", "interactive=true")
 	if first.NewElements != nil || strings.Contains(first.Snapshot, "[new]") {
-		return fmt.Errorf("the first says what is new:\n%s", first.Snapshot)
+		s.Fatalf("the first says what is new:\n%s", first.Snapshot)
 	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "evaluate", "fn": "document.body.append(Object.assign(document.createElement('button'), {textContent: 'Fresh'})); 1"}); err != nil {
-		return err
-	}
-	second, err := s.Snapshot(ctx, "interactive=true")
-	if err != nil {
-		return err
-	}
+	s.run("document.body.append(Object.assign(document.createElement('button'), {textContent: 'Fresh'})); 1")
+	second := s.snapshot("interactive=true")
 	if second.NewElements == nil || *second.NewElements != 1 || !regexp.MustCompile(`"Fresh".*\[new\]`).MatchString(second.Snapshot) ||
 		!strings.Contains(second.Snapshot, "1 new element") {
-		return fmt.Errorf("new elements %v in\n%s", second.NewElements, second.Snapshot)
+		s.Fatalf("new elements %v in\n%s", second.NewElements, second.Snapshot)
 	}
-	third, err := s.SnapshotOf(ctx, "/world", "interactive=true")
-	if err != nil {
-		return err
-	}
+	third := s.snapshotOf("/world", "interactive=true")
 	if third.NewElements != nil {
-		return fmt.Errorf("after a navigation %d elements are new", *third.NewElements)
+		s.Fatalf("after a navigation %d elements are new", *third.NewElements)
 	}
-	return nil
 }
 
-func nothingToDo(ctx context.Context, s *controlSuite) error {
-	snap, err := s.SnapshotOf(ctx, "/plain", "interactive=true")
-	if err != nil {
-		return err
-	}
-	return wantEqualJSON("snapshot", snap.Snapshot, "(no interactive elements)")
+func nothingToDo(s *suite) {
+	snap := s.snapshotOf("/plain", "interactive=true")
+	s.wantEqual("snapshot", snap.Snapshot, "(no interactive elements)")
 }
 
-func passwordHidden(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/login"); err != nil {
-		return err
-	}
+func passwordHidden(s *suite) {
+	s.openPage("/login")
 	for _, query := range []string{"", "interactive=true", "format=aria", "refs=aria"} {
-		a, err := s.Request(ctx, "GET", "/snapshot?"+query, nil)
-		if err != nil {
-			return err
-		}
+		a := s.request("GET", "/snapshot?"+query, nil)
 		if strings.Contains(string(a.Body), "hunter2") {
-			return fmt.Errorf("%q tells the password: %s", query, a.Body)
+			s.Fatalf("%q tells the password: %s", query, a.Body)
 		}
 	}
-	return nil
 }
 
-func queryLines(ctx context.Context, s *controlSuite) error {
-	snap, err := s.SnapshotOf(ctx, "/rows", "query=edit%207")
-	if err != nil {
-		return err
-	}
+func queryLines(s *suite) {
+	snap := s.snapshotOf("/rows", "query=edit%207")
 	if !strings.Contains(snap.Snapshot, `"edit 7"`) || strings.Contains(snap.Snapshot, `"edit 8"`) {
-		return fmt.Errorf("kept\n%s", snap.Snapshot)
+		s.Fatalf("kept\n%s", snap.Snapshot)
 	}
-	return nil
 }

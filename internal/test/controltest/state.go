@@ -1,36 +1,17 @@
-package main
-
-import (
-	"context"
-	"fmt"
-)
+package controltest
 
 // stateCases is what a page is told of its surroundings, and what is stored for it.
 func stateCases() []testCase {
-	type m = map[string]any
 	bad := func(name, path, says string, body m) requestCase {
 		return requestCase{Name: name, Path: path, Body: body, Status: 400, Contains: []string{says}}
 	}
 	seen := func(name, path string, body m, look string, want any) testCase {
-		return testCase{Name: name, Run: func(ctx context.Context, s *controlSuite) error {
-			t, err := s.NewTab(ctx, "/form", "")
-			if err != nil {
-				return err
-			}
-			if err := s.Call(ctx, "POST", path, s.insertSiteURL(body), nil); err != nil {
-				return err
-			}
-			if err := s.openPage(ctx, "/plain"); err != nil {
-				return err
-			}
-			var got any
-			if err := s.Evaluate(ctx, look, &got); err != nil {
-				return err
-			}
-			if err := wantEqualJSON(look, got, want); err != nil {
-				return err
-			}
-			return s.CloseTab(ctx, t.TargetID)
+		return testCase{Name: name, Run: func(s *suite) {
+			t := s.newTab("/form", "")
+			s.call("POST", path, s.insertSiteURL(body), nil)
+			s.openPage("/plain")
+			s.wantPage(look, want)
+			s.closeTab(t.TargetID)
 		}}
 	}
 	return append(requestCases([]requestCase{
@@ -47,6 +28,7 @@ func stateCases() []testCase {
 		bad("no locale", "/set/locale", "locale is required", m{}),
 		bad("no device", "/set/device", "name is required", m{}),
 		bad("permission without an origin", "/permissions/grant", "origin is required", m{"permissions": []string{"audioCapture"}}),
+		bad("permission for a file server", "/permissions/grant", "origin", m{"origin": "ftp://x", "permissions": []string{"geolocation"}}),
 		bad("no permission", "/permissions/grant", "permissions", m{"origin": "https://example.com"}),
 		{Name: "a time zone that is not there", Path: "/set/timezone", Page: "/plain", Body: m{"timezoneId": "Mars/Olympus"}, Status: 500, Contains: []string{"Invalid timezone ID"}},
 		{Name: "a device that is not there", Path: "/set/device", Page: "/plain", Body: m{"name": "Pocket Calculator"}, Status: 500, Contains: []string{"Pocket Calculator"}},
@@ -70,136 +52,66 @@ func stateCases() []testCase {
 	)
 }
 
-func cookieCase(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
-	set := map[string]any{"cookie": map[string]any{"name": "crumb", "value": "42", "url": s.Site.URL, "sameSite": "Lax"}}
-	if err := s.Call(ctx, "POST", "/cookies/set", set, nil); err != nil {
-		return err
-	}
+func cookieCase(s *suite) {
+	s.openPage("/plain")
+	set := m{"cookie": m{"name": "crumb", "value": "42", "url": s.Site.URL, "sameSite": "Lax"}}
+	s.call("POST", "/cookies/set", set, nil)
 	var got struct {
 		Cookies []struct{ Name, Value, Domain, Path, SameSite string }
 	}
-	if err := s.Call(ctx, "GET", "/cookies", nil, &got); err != nil {
-		return err
-	}
+	s.call("GET", "/cookies", nil, &got)
 	if len(got.Cookies) != 1 || got.Cookies[0].Name != "crumb" || got.Cookies[0].Value != "42" || got.Cookies[0].SameSite != "Lax" {
-		return fmt.Errorf("cookies = %+v", got.Cookies)
+		s.Fatalf("cookies = %+v", got.Cookies)
 	}
-	var seen string
-	if err := s.Evaluate(ctx, "document.cookie", &seen); err != nil {
-		return err
-	}
-	if err := wantEqualJSON("document.cookie", seen, "crumb=42"); err != nil {
-		return err
-	}
-	if err := s.Call(ctx, "POST", "/cookies/clear", nil, nil); err != nil {
-		return err
-	}
+	s.wantPage("document.cookie", "crumb=42")
+	s.call("POST", "/cookies/clear", nil, nil)
 	got.Cookies = nil
-	if err := s.Call(ctx, "GET", "/cookies", nil, &got); err != nil {
-		return err
-	}
-	return wantEqualJSON("cookies left", len(got.Cookies), 0)
+	s.call("GET", "/cookies", nil, &got)
+	s.wantEqual("cookies left", len(got.Cookies), 0)
 }
 
-func storageAreas(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
+func storageAreas(s *suite) {
+	s.openPage("/plain")
 	for _, kind := range []string{"local", "session"} {
 		for _, key := range []string{" a ", "b"} {
-			if err := s.Call(ctx, "POST", "/storage/"+kind+"/set", map[string]any{"key": key, "value": key + kind}, nil); err != nil {
-				return err
-			}
+			s.call("POST", "/storage/"+kind+"/set", m{"key": key, "value": key + kind}, nil)
 		}
 		for query, want := range map[string]map[string]string{"?key=b": {"b": "b" + kind}, "?key=%20a%20": {" a ": " a " + kind}, "?key=nosuch": {}} {
 			var got struct{ Values map[string]string }
-			if err := s.Call(ctx, "GET", "/storage/"+kind+query, nil, &got); err != nil {
-				return err
-			}
-			if err := wantEqualJSON(kind+query, got.Values, want); err != nil {
-				return err
-			}
+			s.call("GET", "/storage/"+kind+query, nil, &got)
+			s.wantEqual(kind+query, got.Values, want)
 		}
-		if err := s.Call(ctx, "POST", "/storage/"+kind+"/clear", nil, nil); err != nil {
-			return err
-		}
+		s.call("POST", "/storage/"+kind+"/clear", nil, nil)
 		var got struct{ Values map[string]string }
-		if err := s.Call(ctx, "GET", "/storage/"+kind, nil, &got); err != nil {
-			return err
-		}
-		if err := wantEqualJSON(kind+" after clear", got.Values, map[string]string{}); err != nil {
-			return err
-		}
+		s.call("GET", "/storage/"+kind, nil, &got)
+		s.wantEqual(kind+" after clear", got.Values, map[string]string{})
 	}
-	return nil
 }
 
-func offlineCase(ctx context.Context, s *controlSuite) error {
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
-	if err := s.Call(ctx, "POST", "/set/offline", map[string]any{"offline": "true"}, nil); err != nil {
-		return err
-	}
-	var got []any
-	err := s.Evaluate(ctx, "async () => [navigator.onLine, await fetch('/form').then(() => 'came', () => 'failed')]", &got)
-	if err == nil {
-		err = wantEqualJSON("offline", got, []any{false, "failed"})
-	}
-	if back := s.Call(ctx, "POST", "/set/offline", map[string]any{"offline": false}, nil); err == nil {
-		err = back
-	}
-	if err != nil {
-		return err
-	}
-	return s.openPage(ctx, "/plain")
+func offlineCase(s *suite) {
+	s.openPage("/plain")
+	s.call("POST", "/set/offline", m{"offline": "true"}, nil)
+	s.wantPage("async () => [navigator.onLine, await fetch('/form').then(() => 'came', () => 'failed')]", []any{false, "failed"})
+	s.call("POST", "/set/offline", m{"offline": false}, nil)
+	s.openPage("/plain")
 }
 
-func extraHeaders(ctx context.Context, s *controlSuite) error {
-	set := func(h map[string]any) error {
-		return s.Call(ctx, "POST", "/set/headers", map[string]any{"headers": h}, nil)
+func extraHeaders(s *suite) {
+	set := func(h m) {
+		s.call("POST", "/set/headers", m{"headers": h}, nil)
 	}
-	if err := set(map[string]any{"X-One": "1", "X-Number": 7}); err != nil {
-		return err
-	}
+	set(m{"X-One": "1", "X-Number": 7})
 	for _, want := range [][]any{{"1", ""}, {"", "2"}} {
-		if err := s.openPage(ctx, "/echo"); err != nil {
-			return err
-		}
-		var got []any
-		if err := s.Evaluate(ctx, "JSON.parse(document.body.textContent)", &got); err != nil {
-			return err
-		}
-		if err := wantEqualJSON("headers seen", got, want); err != nil {
-			return err
-		}
-		if err := set(map[string]any{"X-Two": "2"}); err != nil {
-			return err
-		}
+		s.openPage("/echo")
+		s.wantPage("JSON.parse(document.body.textContent)", want)
+		set(m{"X-Two": "2"})
 	}
-	return set(map[string]any{})
+	set(m{})
 }
 
-func httpCredentials(ctx context.Context, s *controlSuite) error {
-	look := func() (status int, err error) {
-		err = s.Evaluate(ctx, "fetch('/locked').then(r => r.status)", &status)
-		return status, err
-	}
-	if err := s.openPage(ctx, "/plain"); err != nil {
-		return err
-	}
-	if err := s.Call(ctx, "POST", "/set/credentials", map[string]any{"username": "ada", "password": "lovelace"}, nil); err != nil {
-		return err
-	}
-	status, err := look()
-	if err != nil {
-		return err
-	}
-	if err := wantEqualJSON("status with credentials", status, 200); err != nil {
-		return err
-	}
-	return s.Call(ctx, "POST", "/set/credentials", map[string]any{"clear": true}, nil)
+func httpCredentials(s *suite) {
+	s.openPage("/plain")
+	s.call("POST", "/set/credentials", m{"username": "ada", "password": "lovelace"}, nil)
+	s.wantPage("fetch('/locked').then(r => r.status)", 200)
+	s.call("POST", "/set/credentials", m{"clear": true}, nil)
 }

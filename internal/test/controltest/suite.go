@@ -1,11 +1,15 @@
-package main
+package controltest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,63 +18,161 @@ import (
 	"clank/internal/test/running"
 )
 
-// controlSuite is what cases work on: a running clank as a client sees it, and a site.
-type controlSuite struct {
-	*running.Clank
+// m is a JSON object.
+type m = map[string]any
 
-	Site  *testSite
-	Cache string // folder in which peers are installed
+func (s *suite) check(err error) {
+	if err != nil {
+		s.Helper()
+		s.Fatal(err)
+	}
+}
+
+// request makes a request with the secret and returns what came back, whatever it is.
+func (s *suite) request(method, path string, body any) running.Answer {
+	s.Helper()
+	a, err := s.Request(s.ctx(), method, path, body)
+	s.check(err)
+	return a
+}
+
+// requestFor makes a request whose client goes away after that time. Its error says that it was not answered before.
+func (s *suite) requestFor(patience time.Duration, method, path string, body any) (running.Answer, error) {
+	ctx, cancel := context.WithTimeout(s.ctx(), patience)
+	defer cancel()
+	return s.Request(ctx, method, path, body)
+}
+
+// call makes a request that must work, and decodes the answer into v unless that is nil.
+func (s *suite) call(method, path string, body, v any) {
+	s.Helper()
+	if err := s.Call(s.ctx(), method, path, body, v); err != nil {
+		sent, _ := json.Marshal(body)
+		s.Fatalf("%v; sent %.300s", err, sent)
+	}
 }
 
 // openPage brings the current tab to a page of the site.
-func (s *controlSuite) openPage(ctx context.Context, path string) error {
-	return s.Call(ctx, "POST", "/navigate", map[string]any{"url": s.Site.URL + path}, nil)
+func (s *suite) openPage(path string) {
+	s.Helper()
+	s.call("POST", "/navigate", m{"url": s.Site.URL + path}, nil)
 }
 
-// Act does an action in the current tab, which must work, and returns the answer.
-func (s *controlSuite) Act(ctx context.Context, action map[string]any) (map[string]any, error) {
-	var answer map[string]any
-	return answer, s.Call(ctx, "POST", "/act", action, &answer)
+// act does an action in the current tab, which must work, and returns the answer.
+func (s *suite) act(action m) (answer m) {
+	s.Helper()
+	s.call("POST", "/act", action, &answer)
+	return answer
 }
 
-// Evaluate runs a script in the current tab and decodes what it returned.
-func (s *controlSuite) Evaluate(ctx context.Context, fn string, into any) error {
+// click clicks the element that a selector finds.
+func (s *suite) click(selector string) m {
+	s.Helper()
+	return s.act(m{"kind": "click", "selector": selector})
+}
+
+// run runs a script in the current tab.
+func (s *suite) run(fn string) m {
+	s.Helper()
+	return s.act(m{"kind": "evaluate", "fn": fn})
+}
+
+// evaluate runs a script in the current tab and decodes what it returned.
+func (s *suite) evaluate(fn string, into any) {
+	s.Helper()
 	var answer struct{ Result json.RawMessage }
-	if err := s.Call(ctx, "POST", "/act", map[string]any{"kind": "evaluate", "fn": fn}, &answer); err != nil {
-		return err
-	}
+	s.call("POST", "/act", m{"kind": "evaluate", "fn": fn}, &answer)
 	if err := json.Unmarshal(answer.Result, into); err != nil {
-		return fmt.Errorf("result of %s: %w: %s", fn, err, answer.Result)
+		s.Fatalf("result of %s: %v: %s", fn, err, answer.Result)
 	}
-	return nil
+}
+
+// wantPage checks what a script in the current tab returns.
+func (s *suite) wantPage(fn string, want any) {
+	s.Helper()
+	var got any
+	s.evaluate(fn, &got)
+	s.wantEqual(fn, got, want)
 }
 
 // waitForSaid waits until the page says something: until the element with the id "said" has that text.
-func (s *controlSuite) waitForSaid(ctx context.Context, want string) error {
-	return s.waitUntil(ctx, fmt.Sprintf("the page to say %q", want), func() (bool, error) {
+func (s *suite) waitForSaid(want string) {
+	s.Helper()
+	s.waitUntil(fmt.Sprintf("the page to say %q", want), func() bool {
 		var got string
-		err := s.Evaluate(ctx, "document.getElementById('said').textContent", &got)
-		return got == want, err
+		s.evaluate("document.getElementById('said').textContent", &got)
+		return got == want
 	})
 }
 
 // waitForAnswer asks a route, and decodes its answer, until it is as wanted.
-func (s *controlSuite) waitForAnswer(ctx context.Context, path string, into any, is func() bool) error {
-	err := s.waitUntil(ctx, path+" to be as wanted", func() (bool, error) {
-		err := s.Call(ctx, "GET", path, nil, into)
-		return is(), err
+func (s *suite) waitForAnswer(path string, into any, is func() bool) {
+	s.Helper()
+	s.waitUntil(path+" to be as wanted", func() bool {
+		s.call("GET", path, nil, into)
+		return is()
 	})
-	if err != nil {
-		text, _ := json.Marshal(into)
-		return fmt.Errorf("%w: it is %.500s", err, text)
+}
+
+// waitUntil asks again and again until it is so, for as long as the case may take.
+func (s *suite) waitUntil(what string, is func() bool) {
+	s.Helper()
+	ctx := s.ctx()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			s.Fatalf("waiting for %s: %v", what, context.Cause(ctx))
+		}
 	}
-	return nil
+}
+
+// wantWithin checks that not more than that has passed since.
+func (s *suite) wantWithin(limit time.Duration, begin time.Time) {
+	s.Helper()
+	if took := time.Since(begin); took > limit {
+		s.Fatalf("it took %v, want %v at most", took, limit)
+	}
+}
+
+// wantEqual compares two values as JSON.
+func (s *suite) wantEqual(what string, got, want any) {
+	s.Helper()
+	g, _ := json.Marshal(got)
+	w, _ := json.Marshal(want)
+	if string(g) != string(w) {
+		s.Fatalf("%s = %s, want %s", what, g, w)
+	}
+}
+
+// read reads a file.
+func (s *suite) read(path string) []byte {
+	s.Helper()
+	data, err := os.ReadFile(path)
+	s.check(err)
+	return data
+}
+
+// insertSiteURL puts the site's address into a body.
+func (s *suite) insertSiteURL(body any) any {
+	if body == nil {
+		return nil
+	}
+	data, raw := body.([]byte)
+	if !raw {
+		var err error
+		data, err = json.Marshal(body)
+		s.check(err)
+	}
+	return []byte(strings.ReplaceAll(string(data), "SITE", s.Site.URL))
 }
 
 // changeSetting changes one setting, whose key ends so, at the dashboard.
-func (s *controlSuite) changeSetting(ctx context.Context, key string, value any) error {
+func changeSetting(ctx context.Context, clank *running.Clank, key string, value any) error {
 	var place struct{ URL, Secret string }
-	data, err := os.ReadFile(filepath.Join(s.Home, "server.json"))
+	data, err := os.ReadFile(filepath.Join(clank.Home, "server.json"))
 	if err != nil {
 		return err
 	}
@@ -90,47 +192,153 @@ func (s *controlSuite) changeSetting(ctx context.Context, key string, value any)
 	if whole == nil {
 		return fmt.Errorf("no setting ends with %s", key)
 	}
-	return board.Call(ctx, http.MethodPut, "/api/settings", map[string]any{"version": now.Version, "changes": map[string]any{string(whole[1]): value}}, nil)
+	return board.Call(ctx, http.MethodPut, "/api/settings", m{"version": now.Version, "changes": m{string(whole[1]): value}}, nil)
 }
 
-// insertSiteURL puts the site's address into a body.
-func (s *controlSuite) insertSiteURL(body any) any {
-	if body == nil {
-		return nil
+// commandOutput is what a command printed, and the code with which it ended.
+type commandOutput struct {
+	Stdout, Stderr string
+	Code           int
+}
+
+// command runs "clank browser" with arguments, beside the server, with input at its standard input.
+func (s *suite) command(input string, args ...string) commandOutput {
+	s.Helper()
+	ctx := s.ctx()
+	cmd := exec.CommandContext(ctx, s.Bin, append([]string{"browser"}, args...)...)
+	cmd.Env = s.Environ()
+	cmd.Stdin = strings.NewReader(input)
+	var out, talk bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &talk
+	err := cmd.Run()
+	if failed := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &failed) || ctx.Err() != nil) {
+		s.Fatalf("clank browser %s: %v", strings.Join(args, " "), err)
 	}
-	data, raw := body.([]byte)
-	if !raw {
-		var err error
-		if data, err = json.Marshal(body); err != nil {
-			return body
+	return commandOutput{Stdout: out.String(), Stderr: talk.String(), Code: cmd.ProcessState.ExitCode()}
+}
+
+// tabAnswer is what the contract tells of a tab.
+type tabAnswer struct {
+	SuggestedTargetID string `json:"suggestedTargetId"`
+	TabID             string `json:"tabId"`
+	Label             string `json:"label"`
+	TargetID          string `json:"targetId"`
+	Title, URL, Type  string
+}
+
+// tabs lists the tabs of the default profile.
+func (s *suite) tabs() []tabAnswer {
+	s.Helper()
+	var answer struct{ Tabs []tabAnswer }
+	s.call("GET", "/tabs", nil, &answer)
+	return answer.Tabs
+}
+
+// tab looks for a tab by its raw id, and returns nil if it is not listed.
+func (s *suite) tab(targetID string) *tabAnswer {
+	s.Helper()
+	for _, t := range s.tabs() {
+		if t.TargetID == targetID {
+			return &t
 		}
-	}
-	return []byte(strings.ReplaceAll(string(data), "SITE", s.Site.URL))
-}
-
-// wantEqualJSON says how something is not as wanted. Both are compared as JSON.
-func wantEqualJSON(what string, got, want any) error {
-	g, _ := json.Marshal(got)
-	w, _ := json.Marshal(want)
-	if string(g) != string(w) {
-		return fmt.Errorf("%s = %s, want %s", what, g, w)
 	}
 	return nil
 }
 
-// waitUntil asks again and again until it is so, for as long as the case may take.
-func (s *controlSuite) waitUntil(ctx context.Context, what string, is func() (bool, error)) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		ok, err := is()
-		if err != nil || ok {
-			return err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
+// newTab opens a page of the site in a tab, with a label unless that is empty.
+func (s *suite) newTab(path, label string) (t tabAnswer) {
+	s.Helper()
+	body := m{"url": s.Site.URL + path}
+	if label != "" {
+		body["label"] = label
+	}
+	s.call("POST", "/tabs/open", body, &t)
+	return t
+}
+
+// closeTab closes a tab by any of its names.
+func (s *suite) closeTab(id string) {
+	s.Helper()
+	s.call("DELETE", "/tabs/"+url.PathEscape(id), nil, nil)
+}
+
+// closeOtherTabs closes all tabs but one, or opens one if there is none.
+func (s *suite) closeOtherTabs() {
+	s.Helper()
+	all := s.tabs()
+	if len(all) == 0 {
+		s.newTab("/plain", "")
+		return
+	}
+	for _, t := range all[1:] {
+		s.closeTab(t.TargetID)
+	}
+}
+
+// openScope opens the page with frames of this origin, of another site and of another origin of this site, and waits for them.
+func (s *suite) openScope() {
+	s.Helper()
+	s.openPage("/scope")
+	s.act(m{"kind": "wait", "fn": "window.ready === 3"})
+}
+
+// snapshotAnswer is the answer of GET /snapshot.
+type snapshotAnswer struct {
+	OK          bool
+	Format      string
+	TargetID    string `json:"targetId"`
+	URL         string
+	Snapshot    string
+	Refs        map[string]snapshotRef
+	Stats       struct{ Lines, Chars, Refs, Interactive int }
+	Truncated   bool
+	NewElements *int
+	Nodes       []struct {
+		Ref, Role, Name string
+		Depth           int
+	}
+}
+
+// snapshotRef is what a snapshot tells of an element that can be named by a ref.
+type snapshotRef struct {
+	Role, Name string
+	Nth        *int
+}
+
+// ref returns the ref of the element with that role and name.
+func (s *suite) ref(snap snapshotAnswer, role, name string) string {
+	s.Helper()
+	for id, r := range snap.Refs {
+		if r.Role == role && r.Name == name {
+			return id
 		}
 	}
+	s.Fatalf("there is no ref for %s %q in\n%s", role, name, snap.Snapshot)
+	return ""
+}
+
+// snapshot takes one of the current tab with the query given.
+func (s *suite) snapshot(query string) (snap snapshotAnswer) {
+	s.Helper()
+	s.call("GET", strings.TrimSuffix("/snapshot?"+query, "?"), nil, &snap)
+	return snap
+}
+
+// snapshotOf takes one of a page of the site, opened for it.
+func (s *suite) snapshotOf(page, query string) snapshotAnswer {
+	s.Helper()
+	s.openPage(page)
+	return s.snapshot(query)
+}
+
+// refOn opens a page of the site and returns the ref of the element with that role and name.
+func (s *suite) refOn(page, role, name string) string {
+	s.Helper()
+	return s.ref(s.snapshotOf(page, ""), role, name)
+}
+
+// changeSetting changes one setting, whose key ends so, at the dashboard.
+func (s *suite) changeSetting(key string, value any) {
+	s.Helper()
+	s.check(changeSetting(s.ctx(), s.Clank, key, value))
 }

@@ -1,8 +1,6 @@
-package main
+package controltest
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,11 +9,15 @@ import (
 // tabCases are opened, named, found, listed and closed.
 func tabCases() []testCase {
 	return append(requestCases([]requestCase{
-		{Name: "an unknown action", Path: "/tabs/action", Body: map[string]any{"action": "shake"}, Status: 400},
-		{Name: "select without an index", Path: "/tabs/action", Body: map[string]any{"action": "select"}, Status: 400, Contains: []string{"index is required"}},
-		{Name: "select beyond the end", Path: "/tabs/action", Page: "/plain", Body: map[string]any{"action": "select", "index": 99}, Status: 404, Contains: []string{"tab not found"}},
-		{Name: "a label of the wrong kind", Path: "/tabs/open", Body: map[string]any{"url": "SITE/plain", "label": "no spaces"}, Status: 400},
-		{Name: "a label too long", Path: "/tabs/open", Body: map[string]any{"url": "SITE/plain", "label": strings.Repeat("x", 65)}, Status: 400},
+		{Name: "an unknown action", Path: "/tabs/action", Body: m{"action": "shake"}, Status: 400, Contains: []string{"unknown tab action"}},
+		{Name: "select without an index", Path: "/tabs/action", Body: m{"action": "select"}, Status: 400, Contains: []string{"index is required"}},
+		{Name: "select beyond the end", Path: "/tabs/action", Page: "/plain", Body: m{"action": "select", "index": 99}, Status: 404, Contains: []string{"tab not found"}},
+		{Name: "a label of the wrong kind", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": "no spaces"}, Status: 400},
+		{Name: "a label too long", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": strings.Repeat("x", 65)}, Status: 400},
+		{Name: "a number is no tab", Page: "/plain", Path: "/tabs/focus", Body: m{"targetId": 1}, Status: 404, Contains: []string{"numbers are not tab targets"}},
+		{Name: "a page that does not answer", Path: "/navigate", Body: m{"url": "SITE/stuck", "timeoutMs": 1000}, Status: 500, Reason: "timeout", Contains: []string{"did not answer within 1s"}},
+		{Name: "a bare word is no address", Path: "/navigate", Body: m{"url": "example"}, Status: 400, Contains: []string{"Invalid URL:"}},
+		{Name: "an address without a host", Path: "/tabs/open", Body: m{"url": "http:///x"}, Status: 400, Contains: []string{"Invalid URL:"}},
 		{Name: "close by a raw id only", Page: "/plain", Method: "DELETE", Path: "/tabs/t1?targetIdMode=raw", Status: 404},
 		{Name: "an unknown way to name a tab", Method: "DELETE", Path: "/tabs/t1?targetIdMode=loose", Status: 400},
 	}),
@@ -25,6 +27,8 @@ func tabCases() []testCase {
 		testCase{Name: "an ambiguous name", Run: ambiguousTabName},
 		testCase{Name: "the last used tab is the default", Run: stickyTab},
 		testCase{Name: "numbers are not used again", Run: tabNumbers},
+		testCase{Name: "by position", Run: tabsByPosition},
+		testCase{Name: "what does not open leaves no tab", Run: failedTab},
 		testCase{Name: "what the browser shows itself is hidden", Run: internalHidden},
 		testCase{Name: "no more than eight", Run: eightTabs},
 		testCase{Name: "a tab opened by a page is listed", Run: popupTabs},
@@ -32,207 +36,143 @@ func tabCases() []testCase {
 	)
 }
 
-func tabLife(ctx context.Context, s *controlSuite) error {
-	t, err := s.NewTab(ctx, "/plain", "work")
-	if err != nil {
-		return err
-	}
+func tabLife(s *suite) {
+	t := s.newTab("/plain", "work")
 	if t.Label != "work" || t.SuggestedTargetID != "work" || !strings.HasPrefix(t.TabID, "t") || t.Type != "page" || t.URL != s.Site.URL+"/plain" {
-		return fmt.Errorf("opened %+v", t)
+		s.Fatalf("opened %+v", t)
 	}
-	all, err := s.Tabs(ctx)
-	if err != nil {
-		return err
+	if got := s.tab(t.TargetID); got == nil || got.Title != "Plain" || got.TabID != t.TabID {
+		s.Fatalf("listed as %+v", got)
 	}
-	if got := findTab(all, t.TargetID); got == nil || got.Title != "Plain" || got.TabID != t.TabID {
-		return fmt.Errorf("listed as %+v", got)
+	s.call("POST", "/tabs/focus", m{"targetId": t.TabID}, nil)
+	s.closeTab("work")
+	if s.tab(t.TargetID) != nil {
+		s.Fatalf("%s is still listed", t.TargetID)
 	}
-	if err := s.Call(ctx, "POST", "/tabs/focus", map[string]any{"targetId": t.TabID}, nil); err != nil {
-		return err
-	}
-	if err := s.CloseTab(ctx, "work"); err != nil {
-		return err
-	}
-	if all, err = s.Tabs(ctx); err != nil {
-		return err
-	}
-	if findTab(all, t.TargetID) != nil {
-		return fmt.Errorf("%s is still listed", t.TargetID)
-	}
-	return requestCase{Method: "DELETE", Path: "/tabs/" + t.TargetID, Status: http.StatusNotFound, Contains: []string{"tab not found"}}.Run(ctx, s)
+	s.send(requestCase{Method: "DELETE", Path: "/tabs/" + t.TargetID, Status: http.StatusNotFound, Contains: []string{"tab not found"}})
 }
 
-func labelsMove(ctx context.Context, s *controlSuite) error {
-	first, err := s.NewTab(ctx, "/plain", "mine")
-	if err != nil {
-		return err
+func labelsMove(s *suite) {
+	first := s.newTab("/plain", "mine")
+	second := s.newTab("/other", "")
+	s.call("POST", "/tabs/action", m{"action": "label", "targetId": second.TabID, "label": "mine"}, nil)
+	if a, b := s.tab(first.TargetID), s.tab(second.TargetID); a == nil || b == nil || a.Label != "" || b.Label != "mine" {
+		s.Fatalf("first %+v, second %+v", a, b)
 	}
-	second, err := s.NewTab(ctx, "/other", "")
-	if err != nil {
-		return err
-	}
-	if err := s.Call(ctx, "POST", "/tabs/action", map[string]any{"action": "label", "targetId": second.TabID, "label": "mine"}, nil); err != nil {
-		return err
-	}
-	all, err := s.Tabs(ctx)
-	if err != nil {
-		return err
-	}
-	if a, b := findTab(all, first.TargetID), findTab(all, second.TargetID); a == nil || b == nil || a.Label != "" || b.Label != "mine" {
-		return fmt.Errorf("first %+v, second %+v", a, b)
-	}
-	return s.closeOtherTabs(ctx)
+	s.closeOtherTabs()
 }
 
-func tabNames(ctx context.Context, s *controlSuite) error {
-	t, err := s.NewTab(ctx, "/other", "a:label.1")
-	if err != nil {
-		return err
-	}
+func tabNames(s *suite) {
+	t := s.newTab("/other", "a:label.1")
 	for _, name := range []string{t.TargetID, t.SuggestedTargetID, t.TabID, t.Label, t.TargetID[:12], strings.ToLower(t.TargetID[:12])} {
-		snap, err := s.Snapshot(ctx, "targetId="+url.QueryEscape(name))
-		if err != nil {
-			return err
-		}
-		if err := wantEqualJSON("target of "+name, snap.TargetID, t.TargetID); err != nil {
-			return err
-		}
+		snap := s.snapshot("targetId=" + url.QueryEscape(name))
+		s.wantEqual("target of "+name, snap.TargetID, t.TargetID)
 	}
-	return s.closeOtherTabs(ctx)
+	s.closeOtherTabs()
 }
 
-func ambiguousTabName(ctx context.Context, s *controlSuite) error {
-	first, err := s.NewTab(ctx, "/plain", "")
-	if err != nil {
-		return err
-	}
-	if _, err := s.NewTab(ctx, "/other", first.TabID); err != nil {
-		return err
-	}
-	err = requestCase{Path: "/snapshot?targetId=" + first.TabID, Status: http.StatusConflict}.Run(ctx, s)
-	if err != nil {
-		return err
-	}
-	return s.closeOtherTabs(ctx)
+func ambiguousTabName(s *suite) {
+	first := s.newTab("/plain", "")
+	s.newTab("/other", first.TabID)
+	s.send(requestCase{Path: "/snapshot?targetId=" + first.TabID, Status: http.StatusConflict, Contains: []string{"ambiguous"}})
+	s.closeOtherTabs()
 }
 
-func stickyTab(ctx context.Context, s *controlSuite) error {
-	first, err := s.NewTab(ctx, "/plain", "")
-	if err != nil {
-		return err
-	}
-	second, err := s.NewTab(ctx, "/other", "")
-	if err != nil {
-		return err
-	}
+func stickyTab(s *suite) {
+	first := s.newTab("/plain", "")
+	second := s.newTab("/other", "")
 	for _, step := range []struct {
-		do   func() error
+		do   func()
 		want string
 	}{
-		{func() error { return nil }, second.TargetID},
-		{func() error {
-			return s.Call(ctx, "POST", "/tabs/focus", map[string]any{"targetId": first.TargetID}, nil)
+		{func() {}, second.TargetID},
+		{func() {
+			s.call("POST", "/tabs/focus", m{"targetId": first.TargetID}, nil)
 		}, first.TargetID},
-		{func() error { _, err := s.Snapshot(ctx, "targetId="+second.TabID); return err }, second.TargetID},
+		{func() { s.snapshot("targetId=" + second.TabID) }, second.TargetID},
 	} {
-		if err := step.do(); err != nil {
-			return err
-		}
-		snap, err := s.Snapshot(ctx, "")
-		if err != nil {
-			return err
-		}
-		if err := wantEqualJSON("default tab", snap.TargetID, step.want); err != nil {
-			return err
-		}
+		step.do()
+		snap := s.snapshot("")
+		s.wantEqual("default tab", snap.TargetID, step.want)
 	}
-	return s.closeOtherTabs(ctx)
+	s.closeOtherTabs()
 }
 
-func tabNumbers(ctx context.Context, s *controlSuite) error {
-	first, err := s.NewTab(ctx, "/plain", "")
-	if err != nil {
-		return err
-	}
-	if err := s.CloseTab(ctx, first.TargetID); err != nil {
-		return err
-	}
-	if err := s.Call(ctx, "POST", "/stop", nil, nil); err != nil {
-		return err
-	}
-	second, err := s.NewTab(ctx, "/plain", "")
-	if err != nil {
-		return err
-	}
+func tabNumbers(s *suite) {
+	first := s.newTab("/plain", "")
+	s.closeTab(first.TargetID)
+	s.call("POST", "/stop", nil, nil)
+	second := s.newTab("/plain", "")
 	if first.TabID == second.TabID {
-		return fmt.Errorf("%s was given twice", first.TabID)
+		s.Fatalf("%s was given twice", first.TabID)
 	}
-	return nil
 }
 
-func internalHidden(ctx context.Context, s *controlSuite) error {
-	all, err := s.Tabs(ctx)
-	if err != nil {
-		return err
+func tabsByPosition(s *suite) {
+	s.closeOtherTabs()
+	s.newTab("/other", "")
+	var got struct {
+		TargetID string
+		Tab      tabAnswer
 	}
+	s.call("POST", "/tabs/action", m{"action": "select", "index": "1"}, &got)
+	s.wantEqual("the selected tab", got.TargetID, s.tabs()[1].TargetID)
+	s.call("POST", "/tabs/action", m{"action": "new", "label": "empty"}, &got)
+	if got.Tab.URL != "about:blank" || got.Tab.SuggestedTargetID != "empty" {
+		s.Fatalf("new tab %+v", got.Tab)
+	}
+	first := s.tabs()[0].TargetID
+	s.call("POST", "/tabs/action", m{"action": "close"}, &got)
+	s.wantEqual("the closed tab", got.TargetID, first)
+	s.closeOtherTabs()
+}
+
+func failedTab(s *suite) {
+	before := len(s.tabs())
+	s.send(requestCase{Path: "/tabs/open", Body: m{"url": "http://127.0.0.1:1/"}, Status: 500})
+	s.wantEqual("tabs", len(s.tabs()), before)
+}
+
+func internalHidden(s *suite) {
+	all := s.tabs()
 	for _, t := range all {
 		if t.Type != "page" || strings.HasPrefix(t.URL, "chrome:") || strings.HasPrefix(t.URL, "devtools:") {
-			return fmt.Errorf("listed %+v", t)
+			s.Fatalf("listed %+v", t)
 		}
 	}
-	return nil
 }
 
-func eightTabs(ctx context.Context, s *controlSuite) error {
+func eightTabs(s *suite) {
 	var last tabAnswer
 	for range 10 {
-		var err error
-		if last, err = s.NewTab(ctx, "/plain", ""); err != nil {
-			return err
-		}
+		last = s.newTab("/plain", "")
 	}
-	return s.waitUntil(ctx, "at most eight tabs, the newest among them", func() (bool, error) {
-		all, err := s.Tabs(ctx)
-		return len(all) <= 8 && findTab(all, last.TargetID) != nil, err
+	s.waitUntil("at most eight tabs, the newest among them", func() bool {
+		return len(s.tabs()) <= 8 && s.tab(last.TargetID) != nil
 	})
 }
 
-func popupTabs(ctx context.Context, s *controlSuite) error {
-	if err := s.closeOtherTabs(ctx); err != nil {
-		return err
-	}
-	if err := s.openPage(ctx, "/popup"); err != nil {
-		return err
-	}
-	if _, err := s.Act(ctx, map[string]any{"kind": "click", "selector": "a"}); err != nil {
-		return err
-	}
-	err := s.waitUntil(ctx, "the new tab in the list", func() (bool, error) {
-		all, err := s.Tabs(ctx)
+func popupTabs(s *suite) {
+	s.closeOtherTabs()
+	s.openPage("/popup")
+	s.click("a")
+	s.waitUntil("the new tab in the list", func() bool {
+		all := s.tabs()
 		for _, t := range all {
 			if t.URL == s.Site.URL+"/other" {
-				return true, err
+				return true
 			}
 		}
-		return false, err
+		return false
 	})
-	if err != nil {
-		return err
-	}
-	return s.closeOtherTabs(ctx)
+	s.closeOtherTabs()
 }
 
-func notStarted(ctx context.Context, s *controlSuite) error {
-	if err := s.Call(ctx, "POST", "/stop", nil, nil); err != nil {
-		return err
-	}
-	err := requestCase{Path: "/tabs/focus", Body: map[string]any{"targetId": "t1"}, Status: http.StatusConflict, Contains: []string{"browser not running"}}.Run(ctx, s)
-	if err != nil {
-		return err
-	}
+func notStarted(s *suite) {
+	s.call("POST", "/stop", nil, nil)
+	s.send(requestCase{Path: "/tabs/focus", Body: m{"targetId": "t1"}, Status: http.StatusConflict, Contains: []string{"browser not running"}})
+	s.send(requestCase{Method: "DELETE", Path: "/tabs/t1", Status: http.StatusConflict, Contains: []string{"browser not running"}})
 	var status struct{ Running bool }
-	if err := s.Call(ctx, "GET", "/", nil, &status); err != nil {
-		return err
-	}
-	return wantEqualJSON("running", status.Running, false)
+	s.call("GET", "/", nil, &status)
+	s.wantEqual("running", status.Running, false)
 }

@@ -10,42 +10,30 @@ import (
 )
 
 func TestSessionConnectsAndTalks(t *testing.T) {
-	for name, compress := range map[string]bool{"plain": false, "zlib": true} {
-		t.Run(name, func(t *testing.T) {
-			w := newTown(t, discordtest.Config{})
-			d := w.session(t)
-			d.Compress = compress
-			heard, guilds := events[*discordgo.MessageCreate](d), events[*discordgo.GuildCreate](d)
-			open(t, w, d)
-			if got, want := next(t, guilds).Name, "home"; got != want {
-				t.Errorf("got guild %q, want %q", got, want)
-			}
-			if _, err := w.SendMessage(w.room, w.ada, "hello "+w.bot.Mention()); err != nil {
-				t.Fatal(err)
-			}
-			m := next(t, heard)
-			if got, want := m.Content, "hello "+w.bot.Mention(); got != want {
-				t.Errorf("got content %q, want %q", got, want)
-			}
-			if len(m.Mentions) != 1 || m.Mentions[0].ID != w.bot.ID || m.Member == nil || m.GuildID != w.guild.ID {
-				t.Errorf("got message %+v, want a mention of the bot, a member and the guild", m.Message)
-			}
-			reply, err := d.ChannelMessageSendReply(w.room.ID, "hi", m.Reference())
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := w.Messages(w.room)
-			if len(got) != 2 || got[1].ID != reply.ID || got[1].Referenced.ID != m.ID || got[1].Mentions[0].ID != w.ada.ID {
-				t.Errorf("got messages %+v, want a reply to ada", got)
-			}
-			zipped := false
-			for _, f := range w.Frames() {
-				zipped = zipped || f.Binary
-			}
-			if zipped != compress {
-				t.Errorf("got compressed frames %v, want %v", zipped, compress)
-			}
-		})
+	w := newTown(t, discordtest.Config{})
+	d := w.session(t)
+	heard, guilds := events[*discordgo.MessageCreate](d), events[*discordgo.GuildCreate](d)
+	open(t, w, d)
+	if got, want := next(t, guilds).Name, "home"; got != want {
+		t.Errorf("got guild %q, want %q", got, want)
+	}
+	if _, err := w.SendMessage(w.room, w.ada, "hello "+w.bot.Mention()); err != nil {
+		t.Fatal(err)
+	}
+	m := next(t, heard)
+	if got, want := m.Content, "hello "+w.bot.Mention(); got != want {
+		t.Errorf("got content %q, want %q", got, want)
+	}
+	if len(m.Mentions) != 1 || m.Mentions[0].ID != w.bot.ID || m.Member == nil || m.GuildID != w.guild.ID {
+		t.Errorf("got message %+v, want a mention of the bot, a member and the guild", m.Message)
+	}
+	reply, err := d.ChannelMessageSendReply(w.room.ID, "hi", m.Reference())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := w.Messages(w.room)
+	if len(got) != 2 || got[1].ID != reply.ID || got[1].Referenced.ID != m.ID || got[1].Mentions[0].ID != w.ada.ID {
+		t.Errorf("got messages %+v, want a reply to ada", got)
 	}
 }
 

@@ -2,11 +2,11 @@ package discordtest
 
 // Interaction returns how an interaction stands now.
 func (s *Server) Interaction(id string) (Interaction, bool) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	it := s.rest.Interactions[id]
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	it := s.hub.Interactions[id]
 	if it == nil {
 		return Interaction{}, false
 	}
-	return s.rest.InteractionState(it), true
+	return s.hub.InteractionState(it), true
 }

@@ -4,9 +4,9 @@ import "slices"
 
 // Requests lists all calls of the API so far, oldest first.
 func (s *Server) Requests() []Request {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	return slices.Clone(s.rest.Requests)
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	return slices.Clone(s.hub.Requests)
 }
 
 // RequestsTo lists the calls of one route.
@@ -16,9 +16,9 @@ func (s *Server) RequestsTo(route Route) []Request {
 
 // Frames lists all gateway messages so far, oldest first.
 func (s *Server) Frames() []Frame {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	return slices.Clone(s.rest.Frames)
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	return slices.Clone(s.hub.Frames)
 }
 
 // Received lists the gateway messages with that opcode that clients sent.
@@ -28,7 +28,7 @@ func (s *Server) Received(op int) []Frame {
 
 // Disconnects lists the gateway connections that have ended.
 func (s *Server) Disconnects() []Disconnect {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	return slices.Clone(s.rest.Disconnects)
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	return slices.Clone(s.hub.Disconnects)
 }

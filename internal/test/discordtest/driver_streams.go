@@ -10,36 +10,36 @@ import (
 
 // SetBotStreams decides about bots that want to go live. People may.
 func (s *Server) SetBotStreams(fate BotStreams) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	s.rest.BotFate = fate
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	s.hub.BotFate = fate
 }
 
 // RefuseStream answers the next wish to go live with STREAM_DELETE for that
 // reason. Each call counts for one.
 func (s *Server) RefuseStream(reason string) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	s.rest.Refusals = append(s.rest.Refusals, reason)
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	s.hub.Refusals = append(s.hub.Refusals, reason)
 }
 
 // CreateAccount makes a person whose account a program signs in with, by a token
 // without the word "Bot". Discord forbids that, and it can go live.
 func (s *Server) CreateAccount(name, token string) Bot {
 	u := s.CreateUser(name)
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	s.rest.Accounts[u.ID] = &Account{User: u, Token: token, Commands: map[string][]Command{}}
-	return Bot{ShapeUser: u, Token: token}
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	s.hub.Accounts[u.ID] = &Account{User: u, Token: token}
+	return Bot{User: u, Token: token}
 }
 
 // Streams lists what is shown, by key.
 func (s *Server) Streams() map[string]Stream {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
 	list := map[string]Stream{}
-	for key, st := range s.rest.Shown {
-		copied := st.HubStream
+	for key, st := range s.hub.Shown {
+		copied := st.Stream
 		copied.Viewers = slices.Clone(copied.Viewers)
 		list[key] = copied
 	}
@@ -65,15 +65,15 @@ func (s *Server) WaitStream(ctx context.Context, in Channel, owner User) (Stream
 // them to its server. What they want to see they say by [voicetest.Member.RequestQuality]. The
 // caller closes the member.
 func (s *Server) WatchStream(ctx context.Context, key string, user User, o voicetest.MemberOptions) (*voicetest.Member, error) {
-	s.rest.Mu.Lock()
-	st := s.rest.Shown[key]
+	s.hub.Mu.Lock()
+	st := s.hub.Shown[key]
 	if st == nil || st.Endpoint == "" || st.Guild.Voice[user.ID].ChannelID == nil {
-		s.rest.Mu.Unlock()
+		s.hub.Mu.Unlock()
 		return nil, fmt.Errorf("%s watches %s: there is no such stream where they are", user.Username, key)
 	}
-	s.rest.AddStreamViewer(st, "", user.ID)
-	o.Credentials, o.Endpoint = s.rest.StreamCredentials(st, user.ID), st.Endpoint
-	s.rest.Mu.Unlock()
+	s.hub.AddStreamViewer(st, "", user.ID)
+	o.Credentials, o.Endpoint = s.hub.StreamCredentials(st, user.ID), st.Endpoint
+	s.hub.Mu.Unlock()
 	return voicetest.JoinCall(ctx, o)
 }
 
@@ -81,9 +81,9 @@ func (s *Server) WatchStream(ctx context.Context, key string, user User, o voice
 // endpoint of null, and the owner's connection is closed with the code unless it
 // is 0. FindStreamServer gives it another.
 func (s *Server) LoseStreamServer(key string, code int) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	st := s.rest.Shown[key]
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	st := s.hub.Shown[key]
 	if st == nil {
 		return
 	}
@@ -92,29 +92,29 @@ func (s *Server) LoseStreamServer(key string, code int) {
 		s.Voice.Revoke(voicetest.ClientID{Server: st.Server, User: st.Owner}, code, "The server is going away.")
 	}
 	for user := range st.Sessions {
-		s.rest.SendStreamServer(st, user)
+		s.hub.SendStreamServer(st, user)
 	}
-	s.rest.Notify()
+	s.hub.Notify()
 }
 
 // FindStreamServer gives a stream a new place and tells those who are part of it.
 func (s *Server) FindStreamServer(key string) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	if st := s.rest.Shown[key]; st != nil {
-		s.rest.FindStreamServer(st)
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if st := s.hub.Shown[key]; st != nil {
+		s.hub.FindStreamServer(st)
 		for user := range st.Sessions {
-			s.rest.SendStreamServer(st, user)
+			s.hub.SendStreamServer(st, user)
 		}
-		s.rest.Notify()
+		s.hub.Notify()
 	}
 }
 
 // EndStream ends a stream for a reason.
 func (s *Server) EndStream(key, reason string) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	if st := s.rest.Shown[key]; st != nil {
-		s.rest.EndStream(st, reason)
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if st := s.hub.Shown[key]; st != nil {
+		s.hub.EndStream(st, reason)
 	}
 }

@@ -16,16 +16,16 @@ func (s *Server) Dispatch(bot Bot, event, data string) error {
 	if !json.Valid([]byte(data)) {
 		return fmt.Errorf("dispatch %s: the data is not JSON; SendRaw sends anything", event)
 	}
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
 	found := false
-	for _, ses := range s.rest.SessionsInOrder() {
+	for _, ses := range s.hub.SessionsInOrder() {
 		if ses.Bot.User.ID == bot.ID {
-			s.rest.DispatchRaw(ses, event, json.RawMessage(data))
+			s.hub.DispatchRaw(ses, event, json.RawMessage(data))
 			found = true
 		}
 	}
-	s.rest.Notify()
+	s.hub.Notify()
 	if !found {
 		return fmt.Errorf("dispatch %s: %w", event, ErrNotConnected)
 	}
@@ -50,17 +50,17 @@ func (s *Server) DropSockets(bot Bot) error {
 
 // CloseGateway closes all gateway connections of the bot with a code.
 func (s *Server) CloseGateway(bot Bot, code int, reason string) error {
-	return s.eachConn(bot, func(c *Conn) { s.rest.CloseConn(c, code, reason) })
+	return s.eachConn(bot, func(c *Conn) { s.hub.CloseConn(c, code, reason) })
 }
 
 // Reconnect asks all connections of the bot to come again and resume (op 7).
 func (s *Server) Reconnect(bot Bot) error {
-	return s.eachConn(bot, func(c *Conn) { s.rest.SendOp(c, OpReconnect, nil) })
+	return s.eachConn(bot, func(c *Conn) { s.hub.SendOp(c, OpReconnect, nil) })
 }
 
 // RequestHeartbeat asks for a heartbeat at once (op 1).
 func (s *Server) RequestHeartbeat(bot Bot) error {
-	return s.eachConn(bot, func(c *Conn) { s.rest.SendOp(c, OpHeartbeat, nil) })
+	return s.eachConn(bot, func(c *Conn) { s.hub.SendOp(c, OpHeartbeat, nil) })
 }
 
 // InvalidateSession tells all connections of the bot that their session is
@@ -71,14 +71,14 @@ func (s *Server) InvalidateSession(bot Bot, resumable bool) error {
 		if c.Session != nil {
 			c.Session.Conn, c.Session = nil, nil
 		}
-		s.rest.SendOp(c, OpInvalidSession, resumable)
+		s.hub.SendOp(c, OpInvalidSession, resumable)
 	})
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	for id, ses := range s.rest.Sessions {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	for id, ses := range s.hub.Sessions {
 		if !resumable && ses.Bot.User.ID == bot.ID {
-			delete(s.rest.Sessions, id)
-			s.rest.LeaveCalls(ses)
+			delete(s.hub.Sessions, id)
+			s.hub.LeaveCalls(ses)
 		}
 	}
 	return err
@@ -86,22 +86,22 @@ func (s *Server) InvalidateSession(bot Bot, resumable bool) error {
 
 // WithholdHeartbeatACK stops answering heartbeats, until it is called with false.
 func (s *Server) WithholdHeartbeatACK(withhold bool) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	s.rest.WithholdACKs = withhold
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	s.hub.WithholdACKs = withhold
 }
 
 func (s *Server) eachConn(bot Bot, do func(*Conn)) error {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
 	found := false
-	for c := range s.rest.Conns {
+	for c := range s.hub.Conns {
 		if c.Bot == bot.ID && c.Closing == 0 {
 			do(c)
 			found = true
 		}
 	}
-	s.rest.Notify()
+	s.hub.Notify()
 	if !found {
 		return ErrNotConnected
 	}

@@ -12,28 +12,28 @@ import (
 // JoinVoice puts a user into a voice channel. Of somebody who is not a bot
 // nothing is heard there; EnterCall gives them a voice.
 func (s *Server) JoinVoice(in Channel, user User) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	if g := s.rest.Guilds[in.GuildID]; g != nil {
-		s.rest.SetVoice(g, VoiceState{GuildID: g.ID, ChannelID: &in.ID, UserID: user.ID, SessionID: "v" + s.rest.NewID()})
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if g := s.hub.Guilds[in.GuildID]; g != nil {
+		s.hub.SetVoice(g, VoiceState{GuildID: g.ID, ChannelID: &in.ID, UserID: user.ID, SessionID: "v" + s.hub.NewID()})
 	}
 }
 
 // LeaveVoice takes a user out of the guild's voice channels, as they do
 // themselves or as a moderator does. Their voice connection is closed with 4014.
 func (s *Server) LeaveVoice(in Guild, user User) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	if g := s.rest.Guilds[in.ID]; g != nil {
-		s.rest.SetVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: g.Voice[user.ID].SessionID})
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if g := s.hub.Guilds[in.ID]; g != nil {
+		s.hub.SetVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: g.Voice[user.ID].SessionID})
 	}
 }
 
 // VoiceStates lists who is in which voice channel of the guild, by user id.
 func (s *Server) VoiceStates(in Guild) map[string]VoiceState {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	if g := s.rest.Guilds[in.ID]; g != nil {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if g := s.hub.Guilds[in.ID]; g != nil {
 		return maps.Clone(g.Voice)
 	}
 	return nil
@@ -51,15 +51,15 @@ func (s *Server) EnterCall(ctx context.Context, in Channel, user User, o voicete
 		return nil, fmt.Errorf("%s enters a call: %w", user.Username, ErrNoVoice)
 	}
 	s.JoinVoice(in, user)
-	s.rest.Mu.Lock()
-	g := s.rest.Guilds[in.GuildID]
+	s.hub.Mu.Lock()
+	g := s.hub.Guilds[in.GuildID]
 	if g == nil {
-		s.rest.Mu.Unlock()
+		s.hub.Mu.Unlock()
 		return nil, fmt.Errorf("%s enters a call: %w", user.Username, ErrNotFound)
 	}
-	o.Credentials = s.rest.VoiceCredentials(g, user.ID)
-	endpoint := s.rest.VoiceEndpoint(g)
-	s.rest.Mu.Unlock()
+	o.Credentials = s.hub.VoiceCredentials(g, user.ID)
+	endpoint := s.hub.VoiceEndpoint(g)
+	s.hub.Mu.Unlock()
 	if endpoint == nil {
 		return nil, fmt.Errorf("%s enters a call: it has no server now", user.Username)
 	}
@@ -76,9 +76,9 @@ func VoiceClientID(in Guild, user User) voicetest.ClientID {
 // moderator does. The voice connection of the user is closed with 4014; a bot is
 // told where to connect now.
 func (s *Server) MoveVoice(to Channel, user User) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	g := s.rest.Guilds[to.GuildID]
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	g := s.hub.Guilds[to.GuildID]
 	if g == nil {
 		return
 	}
@@ -87,33 +87,33 @@ func (s *Server) MoveVoice(to Channel, user User) {
 		return
 	}
 	v.ChannelID = &to.ID
-	s.rest.SetVoice(g, v)
-	if ses := s.rest.Sessions[v.SessionID]; ses != nil {
-		s.rest.SendVoiceServer(ses, g)
+	s.hub.SetVoice(g, v)
+	if ses := s.hub.Sessions[v.SessionID]; ses != nil {
+		s.hub.SendVoiceServer(ses, g)
 	}
 }
 
 // MuteVoice mutes or deafens a user who is in a call, as a moderator does.
 func (s *Server) MuteVoice(in Guild, user User, mute, deaf bool) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	g := s.rest.Guilds[in.ID]
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	g := s.hub.Guilds[in.ID]
 	if g == nil {
 		return
 	}
 	if v, ok := g.Voice[user.ID]; ok {
 		v.Mute, v.Deaf = mute, deaf
-		s.rest.SetVoice(g, v)
+		s.hub.SetVoice(g, v)
 	}
 }
 
 // LimitVoice lets at most so many users into a voice channel; 0 lets in all.
 func (s *Server) LimitVoice(in Channel, users int) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	if ch := s.rest.Channels[in.ID]; ch != nil {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if ch := s.hub.Channels[in.ID]; ch != nil {
 		ch.UserLimit = users
-		s.rest.DispatchIn(ch, "CHANNEL_UPDATE", ch)
+		s.hub.DispatchIn(ch, "CHANNEL_UPDATE", ch)
 	}
 }
 
@@ -121,9 +121,9 @@ func (s *Server) LimitVoice(in Channel, users int) {
 // get an endpoint of null, and their connections are closed with the code unless
 // it is 0. Those who come now get null, too, until FindVoiceServer.
 func (s *Server) LoseVoiceServer(in Guild, code int) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	g := s.rest.Guilds[in.ID]
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	g := s.hub.Guilds[in.ID]
 	if g == nil {
 		return
 	}
@@ -134,9 +134,9 @@ func (s *Server) LoseVoiceServer(in Guild, code int) {
 // FindVoiceServer gives the guild's calls a new place and tells it to the bots
 // that are in one.
 func (s *Server) FindVoiceServer(in Guild) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	g := s.rest.Guilds[in.ID]
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	g := s.hub.Guilds[in.ID]
 	if g == nil {
 		return
 	}
@@ -158,14 +158,14 @@ func (s *Server) findVoiceServer(g *GuildState) {
 // sendVoiceServer sends the guild's server to all bots in a call.
 func (s *Server) sendVoiceServer(g *GuildState, code int) {
 	for user, v := range g.Voice {
-		ses := s.rest.Sessions[v.SessionID]
+		ses := s.hub.Sessions[v.SessionID]
 		if ses == nil {
 			continue
 		}
 		if code != 0 && s.Voice != nil {
 			s.Voice.Revoke(voicetest.ClientID{Server: g.ID, User: user}, code, "The server is going away.")
 		}
-		s.rest.SendVoiceServer(ses, g)
+		s.hub.SendVoiceServer(ses, g)
 	}
-	s.rest.Notify()
+	s.hub.Notify()
 }

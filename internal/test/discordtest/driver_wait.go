@@ -10,9 +10,9 @@ import (
 // was waited for, with the cause of the context.
 func (s *Server) Wait(ctx context.Context, what string, cond func() bool) error {
 	for {
-		s.rest.Mu.Lock()
-		changed := s.rest.Changed
-		s.rest.Mu.Unlock()
+		s.hub.Mu.Lock()
+		changed := s.hub.Changed
+		s.hub.Mu.Unlock()
 		if cond() {
 			return nil
 		}
@@ -42,11 +42,11 @@ func (s *Server) WaitMessage(ctx context.Context, in Channel, match func(Message
 
 // allMessages lists all messages of a channel, whoever sees them.
 func (s *Server) allMessages(in Channel) []Message {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
 	var list []Message
-	for _, id := range s.rest.MessagesOf[in.ID] {
-		list = append(list, CopyMessage(s.rest.Messages[id].ShapeMessage))
+	for _, id := range s.hub.MessagesOf[in.ID] {
+		list = append(list, CopyMessage(s.hub.Messages[id].Message))
 	}
 	return list
 }
@@ -79,18 +79,6 @@ func (s *Server) WaitAnswer(ctx context.Context, it Interaction) (Interaction, e
 	return s.WaitInteraction(ctx, it, func(i Interaction) bool { return i.Answer != 0 && !i.Thinking })
 }
 
-// WaitReaction waits until the user has put that emoji below the message.
-func (s *Server) WaitReaction(ctx context.Context, m Message, user User, emoji string) error {
-	return s.Wait(ctx, "reaction "+emoji, func() bool {
-		for _, r := range s.Reactions(m) {
-			if r.User.ID == user.ID && r.Emoji == emoji {
-				return true
-			}
-		}
-		return false
-	})
-}
-
 // WaitConnected waits until a gateway session of the bot is connected and ready.
 func (s *Server) WaitConnected(ctx context.Context, bot Bot) error {
 	return s.Wait(ctx, bot.Username+" to connect", func() bool { return s.Connected(bot) })
@@ -98,9 +86,9 @@ func (s *Server) WaitConnected(ctx context.Context, bot Bot) error {
 
 // Connected tells whether a gateway session of the bot is connected and ready.
 func (s *Server) Connected(bot Bot) bool {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	for c := range s.rest.Conns {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	for c := range s.hub.Conns {
 		if c.Session != nil && c.Closing == 0 && c.Bot == bot.ID && c.Session.Conn == c {
 			return true
 		}

@@ -3,6 +3,7 @@ package discordtest_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func newTown(t *testing.T, cfg discordtest.Config) town {
 	w := town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
 	w.guild = s.CreateGuild("home", w.ada)
 	s.AddMember(w.guild, w.bob)
-	s.AddMember(w.guild, w.bot.ShapeUser)
+	s.AddMember(w.guild, w.bot.User)
 	w.room = s.CreateChannel(w.guild, "general")
 	return w
 }
@@ -51,7 +52,7 @@ func (w town) session(t *testing.T) *discordgo.Session {
 	d.LogLevel = -1
 	d.Identify.Intents = discordgo.IntentsAll
 	d.ShouldRetryOnRateLimit = false
-	w.Configure(d)
+	d.Client = &http.Client{Transport: w.Transport()}
 	return d
 }
 

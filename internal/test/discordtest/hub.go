@@ -12,8 +12,8 @@ import (
 	"clank/internal/test/discordtest/voicetest"
 )
 
-// HubConfig is what a Server can be told before it starts. The zero value is good.
-type HubConfig struct {
+// Config is what a Server can be told before it starts. The zero value is good.
+type Config struct {
 	// Now is the time of day as Discord sees it; nil means time.Now. Advance
 	// moves it forward in both cases.
 	Now func() time.Time
@@ -23,12 +23,6 @@ type HubConfig struct {
 	// closed with 4009; 0 means one and a half intervals, but at least three seconds,
 	// so that a client on a busy machine is not taken for one that has gone.
 	Silence time.Duration
-	// RateLimits turns on limits such as Discord's: five messages in five seconds
-	// for a channel, and so on. Without it the headers are sent and nothing is
-	// refused unless RateLimitNext asks for it.
-	RateLimits bool
-	// SessionStarts is how many identifies a day are left; 0 means 1000.
-	SessionStarts int
 	// VoiceEndpoint is what VOICE_SERVER_UPDATE carries, host:port; nil is sent as
 	// null, which tells a client to wait for another. Voice takes its place.
 	VoiceEndpoint *string
@@ -38,10 +32,10 @@ type HubConfig struct {
 
 // A Server is all that an emulated Discord knows, and its main gateway. Its methods, but for AcceptGateway and those that
 // record, are called with Mu held, which guards everything below it.
-type Hub struct {
+type hub struct {
 	URL    string            // as clients know it
 	Voice  *voicetest.Server // nil without
-	Config HubConfig
+	Config Config
 	Tasks  sync.WaitGroup // requests, gateway connections included
 
 	Mu      sync.Mutex
@@ -58,8 +52,8 @@ type Hub struct {
 	Buckets map[string]*RateBucket // of rate limits
 }
 
-// NewHub makes a server in which nothing exists. What the configuration leaves open it decides.
-func NewHub(cfg HubConfig) *Hub {
+// newHub makes a server in which nothing exists. What the configuration leaves open it decides.
+func newHub(cfg Config) *hub {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -69,10 +63,7 @@ func NewHub(cfg HubConfig) *Hub {
 	if cfg.Silence == 0 {
 		cfg.Silence = max(cfg.HeartbeatInterval*3/2, 3*time.Second)
 	}
-	if cfg.SessionStarts == 0 {
-		cfg.SessionStarts = 1000
-	}
-	return &Hub{
+	return &hub{
 		Config:  cfg,
 		Changed: make(chan struct{}),
 		World:   NewWorld(),
@@ -100,20 +91,20 @@ func Socket(r *http.Request) net.Conn {
 var ErrServerClosed = errors.New("the emulated discord was closed")
 
 // Now is the time as Discord sees it.
-func (s *Hub) Now() time.Time { return s.Config.Now().Add(s.Offset) }
+func (s *hub) Now() time.Time { return s.Config.Now().Add(s.Offset) }
 
 // discordEpoch is the first millisecond of 2015, from which ids count.
 const discordEpoch = 1420070400000
 
 // NewID makes a snowflake: larger than every one before, with the time in it.
-func (s *Hub) NewID() string {
+func (s *hub) NewID() string {
 	id := (s.Now().UnixMilli() - discordEpoch) << 22
 	s.lastID = max(id, s.lastID+1)
 	return strconv.FormatInt(s.lastID, 10)
 }
 
 // Notify wakes everyone who waits for a change. The lock is held.
-func (s *Hub) Notify() {
+func (s *hub) Notify() {
 	close(s.Changed)
 	s.Changed = make(chan struct{})
 }

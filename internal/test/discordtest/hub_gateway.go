@@ -16,11 +16,9 @@ const (
 	opDispatch       = 0
 	OpHeartbeat      = 1
 	opIdentify       = 2
-	opPresence       = 3
 	opVoiceState     = 4
 	opResume         = 6
 	OpReconnect      = 7
-	opRequestMembers = 8
 	OpInvalidSession = 9
 	opHello          = 10
 	opHeartbeatAck   = 11
@@ -28,36 +26,33 @@ const (
 
 // Gateway close codes.
 const (
-	HubCloseUnknownError      = 4000
-	HubCloseUnknownOpcode     = 4001
-	HubCloseDecodeError       = 4002
-	HubCloseNotAuthenticated  = 4003
-	HubCloseAuthFailed        = 4004
-	HubCloseAlreadyAuthed     = 4005
-	HubCloseInvalidSeq        = 4007
-	HubCloseRateLimited       = 4008
-	HubCloseSessionTimedOut   = 4009
-	HubCloseInvalidShard      = 4010
-	HubCloseShardingRequired  = 4011
-	HubCloseInvalidVersion    = 4012
-	HubCloseInvalidIntents    = 4013
-	HubCloseDisallowedIntents = 4014
-	closedWithoutCloseFrame   = -1
+	CloseUnknownError      = 4000
+	CloseUnknownOpcode     = 4001
+	CloseDecodeError       = 4002
+	CloseNotAuthenticated  = 4003
+	CloseAuthFailed        = 4004
+	CloseAlreadyAuthed     = 4005
+	CloseInvalidSeq        = 4007
+	CloseRateLimited       = 4008
+	CloseSessionTimedOut   = 4009
+	CloseInvalidShard      = 4010
+	CloseShardingRequired  = 4011
+	CloseInvalidVersion    = 4012
+	CloseInvalidIntents    = 4013
+	CloseDisallowedIntents = 4014
 )
 
 // Documented limits of what a client may send.
 const (
-	maxFrame         = 4096
-	framesAMinute    = 120
-	readLimit        = 1 << 20
-	compressFromSize = 256
+	maxFrame      = 4096
+	framesAMinute = 120
+	readLimit     = 1 << 20
 )
 
 // Gateway is all connections and sessions. The server's lock guards it.
 type Gateway struct {
 	Conns    map[*Conn]bool
 	Sessions map[string]*session
-	starts   int
 }
 
 func newGateway() Gateway {
@@ -69,8 +64,7 @@ func newGateway() Gateway {
 type Conn struct {
 	ws      *websocket.Conn
 	socket  net.Conn
-	stream  *zlibStream // transport compression, nil without
-	Session *session    // nil before identify
+	Session *session // nil before identify
 	Bot     string
 	sent    []time.Time // when the client sent, within the last minute
 	silence *time.Timer // fires when no heartbeat comes
@@ -83,10 +77,9 @@ type Conn struct {
 
 // OutgoingPayload is a payload, or the order to close.
 type OutgoingPayload struct {
-	Payload  []byte
-	compress bool
-	code     int
-	reason   string
+	Payload []byte
+	code    int
+	reason  string
 }
 
 // Push queues a message, or the order to close.
@@ -104,7 +97,7 @@ func (c *Conn) Push(o OutgoingPayload) {
 func (c *Conn) Cut() { _ = c.socket.Close() }
 
 // AcceptGateway is a connection of the main gateway, from its first byte to its last.
-func (s *Hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
+func (s *hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 	socket := Socket(r)
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
@@ -114,17 +107,14 @@ func (s *Hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 	ws.SetReadLimit(readLimit)
 	c := &Conn{ws: ws, socket: socket, wake: make(chan struct{}, 1)}
 	query := r.URL.Query()
-	if query.Get("compress") == "zlib-stream" {
-		c.stream = newZlibStream()
-	}
 	if !s.addConn(c) {
 		return
 	}
 	switch version := query.Get("v"); {
 	case version != "9" && version != "10":
-		s.closeConn(c, HubCloseInvalidVersion, "Invalid API version")
+		s.closeConn(c, CloseInvalidVersion, "Invalid API version")
 	case query.Get("encoding") != "" && query.Get("encoding") != "json":
-		s.closeConn(c, HubCloseDecodeError, "Only JSON is spoken here")
+		s.closeConn(c, CloseDecodeError, "Only JSON is spoken here")
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	written := make(chan struct{})
@@ -139,7 +129,7 @@ func (s *Hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 }
 
 // addConn registers the connection and says hello.
-func (s *Hub) addConn(c *Conn) bool {
+func (s *hub) addConn(c *Conn) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if s.Closed {
@@ -147,19 +137,19 @@ func (s *Hub) addConn(c *Conn) bool {
 	}
 	s.Conns[c] = true
 	interval := s.Config.HeartbeatInterval
-	c.silence = time.AfterFunc(s.Config.Silence, func() { s.closeConn(c, HubCloseSessionTimedOut, "Session timed out") })
+	c.silence = time.AfterFunc(s.Config.Silence, func() { s.closeConn(c, CloseSessionTimedOut, "Session timed out") })
 	s.SendOp(c, opHello, map[string]any{"heartbeat_interval": interval.Milliseconds(), "_trace": []string{"discordtest"}})
 	return true
 }
 
 // removeConn forgets the connection. A client that says goodbye with 1000 or 1001
 // gives up its session; any other end leaves it to be resumed.
-func (s *Hub) removeConn(c *Conn, code int) {
+func (s *hub) removeConn(c *Conn, code int) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	c.silence.Stop()
 	delete(s.Conns, c)
-	end := HubDisconnect{At: s.Now(), Bot: c.Bot, Code: code}
+	end := Disconnect{At: s.Now(), Bot: c.Bot, Code: code}
 	if c.Closing != 0 {
 		end.Code, end.ByServer = c.Closing, true
 	}
@@ -175,7 +165,7 @@ func (s *Hub) removeConn(c *Conn, code int) {
 	s.Notify()
 }
 
-func (s *Hub) readLoop(ctx context.Context, c *Conn) error {
+func (s *hub) readLoop(ctx context.Context, c *Conn) error {
 	for {
 		_, data, err := c.ws.Read(ctx)
 		if err != nil {
@@ -206,33 +196,22 @@ func (c *Conn) writeLoop(ctx context.Context) {
 				_ = c.ws.Close(websocket.StatusCode(o.code), o.reason) // the reader sees how it ended
 				return
 			}
-			if c.write(ctx, o) != nil {
+			if c.ws.Write(ctx, websocket.MessageText, o.Payload) != nil {
 				return
 			}
 		}
 	}
 }
 
-func (c *Conn) write(ctx context.Context, o OutgoingPayload) error {
-	switch {
-	case c.stream != nil:
-		return c.ws.Write(ctx, websocket.MessageBinary, c.stream.pack(o.Payload))
-	case o.compress:
-		return c.ws.Write(ctx, websocket.MessageBinary, zlibPack(o.Payload))
-	default:
-		return c.ws.Write(ctx, websocket.MessageText, o.Payload)
-	}
-}
-
 // closeConn closes one connection with a code. The session stays.
-func (s *Hub) closeConn(c *Conn, code int, reason string) {
+func (s *hub) closeConn(c *Conn, code int, reason string) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.CloseConn(c, code, reason)
 }
 
 // CloseConn is closeConn with the lock held.
-func (s *Hub) CloseConn(c *Conn, code int, reason string) {
+func (s *hub) CloseConn(c *Conn, code int, reason string) {
 	if c.Closing != 0 {
 		return
 	}
@@ -252,7 +231,7 @@ type gatewayPayload struct {
 }
 
 // SendOp sends a message that is not an event.
-func (s *Hub) SendOp(c *Conn, op int, data any) {
+func (s *hub) SendOp(c *Conn, op int, data any) {
 	d, err := json.Marshal(data)
 	if err != nil {
 		return
@@ -260,17 +239,15 @@ func (s *Hub) SendOp(c *Conn, op int, data any) {
 	s.sendPayload(c, gatewayPayload{Op: op, Data: d})
 }
 
-func (s *Hub) sendPayload(c *Conn, p gatewayPayload) {
+func (s *hub) sendPayload(c *Conn, p gatewayPayload) {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return
 	}
-	f := HubFrame{At: s.Now(), Bot: c.Bot, Op: p.Op, Data: p.Data}
+	f := Frame{At: s.Now(), Bot: c.Bot, Op: p.Op, Data: p.Data}
 	if p.Type != nil {
 		f.Type, f.Seq = *p.Type, *p.Seq
 	}
-	compress := c.Session != nil && c.Session.compress && len(text) >= compressFromSize
-	f.Binary = compress || c.stream != nil
 	s.Frames = append(s.Frames, f)
-	c.Push(OutgoingPayload{Payload: text, compress: compress})
+	c.Push(OutgoingPayload{Payload: text})
 }

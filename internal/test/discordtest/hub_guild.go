@@ -3,7 +3,7 @@ package discordtest
 import "strings"
 
 // GatewayURL is where clients connect to the main gateway.
-func (s *Hub) GatewayURL() string { return "ws" + strings.TrimPrefix(s.URL, "http") }
+func (s *hub) GatewayURL() string { return "ws" + strings.TrimPrefix(s.URL, "http") }
 
 // GuildObject is a guild without what only GUILD_CREATE has.
 func GuildObject(g *GuildState) map[string]any {
@@ -16,10 +16,10 @@ func GuildObject(g *GuildState) map[string]any {
 }
 
 // ChannelsOf lists the guild's channels, or its threads.
-func (s *Hub) ChannelsOf(g *GuildState, threads bool) []*ShapeChannel {
-	list := []*ShapeChannel{}
+func (s *hub) ChannelsOf(g *GuildState, threads bool) []*Channel {
+	list := []*Channel{}
 	for _, id := range g.Channels {
-		if ch := s.Channels[id]; (ch.Type == ShapePublicThread) == threads {
+		if ch := s.Channels[id]; (ch.Type == PublicThread) == threads {
 			list = append(list, ch)
 		}
 	}
@@ -27,12 +27,12 @@ func (s *Hub) ChannelsOf(g *GuildState, threads bool) []*ShapeChannel {
 }
 
 // AddChannel puts a channel or a thread into its guild, and tells of it.
-func (s *Hub) AddChannel(ch *ShapeChannel) {
+func (s *hub) AddChannel(ch *Channel) {
 	s.Channels[ch.ID] = ch
 	g := s.Guilds[ch.GuildID]
 	g.Channels = append(g.Channels, ch.ID)
 	event := "CHANNEL_CREATE"
-	if ch.Type == ShapePublicThread {
+	if ch.Type == PublicThread {
 		event = "THREAD_CREATE"
 	}
 	s.DispatchIn(ch, event, ch)

@@ -8,7 +8,7 @@ import (
 )
 
 // A Frame is one message on a gateway connection.
-type HubFrame struct {
+type Frame struct {
 	At       time.Time
 	Bot      string // user id, "" before identify
 	Received bool   // true: from the client
@@ -16,11 +16,10 @@ type HubFrame struct {
 	Type     string
 	Seq      int64
 	Data     json.RawMessage
-	Binary   bool // it went over the wire compressed
 }
 
 // A Disconnect is the end of one gateway connection.
-type HubDisconnect struct {
+type Disconnect struct {
 	At   time.Time
 	Bot  string
 	Code int // the close code somebody gave first, or -1 for a cut line
@@ -30,16 +29,16 @@ type HubDisconnect struct {
 
 // recordedTraffic is the record of all that came and went.
 type recordedTraffic struct {
-	Requests    []ShapeRequest
-	Frames      []HubFrame
-	Disconnects []HubDisconnect
+	Requests    []Request
+	Frames      []Frame
+	Disconnects []Disconnect
 }
 
 // RecordRequest notes a request, and returns its number for RecordStatus.
-func (s *Hub) RecordRequest(r *http.Request, route ShapeRoute, body []byte) int {
+func (s *hub) RecordRequest(r *http.Request, route Route, body []byte) int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	s.Requests = append(s.Requests, ShapeRequest{
+	s.Requests = append(s.Requests, Request{
 		At: s.Now(), Route: route, Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(),
 		Header: r.Header.Clone(), Body: bytes.Clone(body),
 	})
@@ -48,7 +47,7 @@ func (s *Hub) RecordRequest(r *http.Request, route ShapeRoute, body []byte) int 
 }
 
 // RecordStatus completes the request with that number, counted from 1.
-func (s *Hub) RecordStatus(number, status int) {
+func (s *hub) RecordStatus(number, status int) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if number > 0 {

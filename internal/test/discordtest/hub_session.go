@@ -8,18 +8,17 @@ import (
 
 // session is what survives a lost connection.
 type session struct {
-	id       string
-	Bot      *Account
-	Intents  ShapeIntents
-	compress bool
-	seq      int64
-	backlog  []gatewayPayload // all dispatches, for resuming
-	Conn     *Conn            // nil while nobody is connected
+	id      string
+	Bot     *Account
+	Intents Intents
+	seq     int64
+	backlog []gatewayPayload // all dispatches, for resuming
+	Conn    *Conn            // nil while nobody is connected
 }
 
 // startSession makes a session and sends READY and the guilds.
-func (s *Hub) startSession(c *Conn, bot *Account, d identifyData) {
-	ses := &session{id: "s" + s.NewID(), Bot: bot, Intents: *d.Intents, compress: d.Compress, Conn: c}
+func (s *hub) startSession(c *Conn, bot *Account, d identifyData) {
+	ses := &session{id: "s" + s.NewID(), Bot: bot, Intents: *d.Intents, Conn: c}
 	s.Sessions[ses.id] = ses
 	c.Session, c.Bot = ses, bot.User.ID
 	guilds := []map[string]any{}
@@ -41,7 +40,7 @@ func (s *Hub) startSession(c *Conn, bot *Account, d identifyData) {
 }
 
 // replay sends what the client has missed, then RESUMED.
-func (s *Hub) replay(c *Conn, ses *session, seq int64) {
+func (s *hub) replay(c *Conn, ses *session, seq int64) {
 	if old := ses.Conn; old != nil {
 		old.Session = nil
 		old.Cut()
@@ -56,7 +55,7 @@ func (s *Hub) replay(c *Conn, ses *session, seq int64) {
 }
 
 // Dispatch numbers an event, keeps it for resuming and sends it.
-func (s *Hub) Dispatch(ses *session, event string, data any) {
+func (s *hub) Dispatch(ses *session, event string, data any) {
 	d, err := json.Marshal(data)
 	if err != nil {
 		return
@@ -65,7 +64,7 @@ func (s *Hub) Dispatch(ses *session, event string, data any) {
 }
 
 // DispatchRaw sends an event whose data is written already.
-func (s *Hub) DispatchRaw(ses *session, event string, d json.RawMessage) {
+func (s *hub) DispatchRaw(ses *session, event string, d json.RawMessage) {
 	ses.seq++
 	seq := ses.seq
 	p := gatewayPayload{Op: opDispatch, Data: d, Seq: &seq, Type: &event}
@@ -76,7 +75,7 @@ func (s *Hub) DispatchRaw(ses *session, event string, d json.RawMessage) {
 }
 
 // SessionsInOrder gives a stable order to what has none.
-func (s *Hub) SessionsInOrder() []*session {
+func (s *hub) SessionsInOrder() []*session {
 	list := make([]*session, 0, len(s.Sessions))
 	for _, ses := range s.Sessions {
 		list = append(list, ses)
@@ -87,31 +86,31 @@ func (s *Hub) SessionsInOrder() []*session {
 
 // DispatchIn sends an event to the sessions that see the channel and have asked
 // for such events.
-func (s *Hub) DispatchIn(ch *ShapeChannel, event string, data any) {
+func (s *hub) DispatchIn(ch *Channel, event string, data any) {
 	for _, ses := range s.audience(ch, event) {
 		s.Dispatch(ses, event, data)
 	}
 }
 
-func (s *Hub) audience(ch *ShapeChannel, event string) []*session {
+func (s *hub) audience(ch *Channel, event string) []*session {
 	return slices.DeleteFunc(s.SessionsInOrder(), func(ses *session) bool {
 		need := IntentFor(event, ch.GuildID != "")
-		return ses.Intents&need != need || s.Permissions(ch, ses.Bot.User.ID)&ShapeViewChannel == 0
+		return ses.Intents&need != need || s.Permissions(ch, ses.Bot.User.ID)&ViewChannel == 0
 	})
 }
 
 // DispatchMessage sends a message event, to each bot as far as it may read.
-func (s *Hub) DispatchMessage(event string, r *MessageRecord) {
+func (s *hub) DispatchMessage(event string, r *MessageRecord) {
 	ch := s.Channels[r.ChannelID]
 	for _, ses := range s.audience(ch, event) {
 		out := s.AsSent(r)
-		out.ShapeMessage = out.ReadableBy(ses.Bot.User.ID, r.GuildID, ses.Intents&ShapeMessageContent != 0)
+		out.Message = out.ReadableBy(ses.Bot.User.ID, r.GuildID, ses.Intents&MessageContent != 0)
 		s.Dispatch(ses, event, out)
 	}
 }
 
 // DispatchGuild sends an event to the sessions of bots in the guild.
-func (s *Hub) DispatchGuild(g *GuildState, event string, data any) {
+func (s *hub) DispatchGuild(g *GuildState, event string, data any) {
 	need := IntentFor(event, true)
 	for _, ses := range s.SessionsInOrder() {
 		if ses.Intents&need == need && g.Member(ses.Bot.User.ID) != nil {
@@ -121,7 +120,7 @@ func (s *Hub) DispatchGuild(g *GuildState, event string, data any) {
 }
 
 // GuildsOf lists the guilds that a user is in, in the order of their ids.
-func (s *Hub) GuildsOf(user string) []*GuildState {
+func (s *hub) GuildsOf(user string) []*GuildState {
 	var list []*GuildState
 	for _, g := range s.Guilds {
 		if g.Member(user) != nil {
@@ -133,15 +132,15 @@ func (s *Hub) GuildsOf(user string) []*GuildState {
 }
 
 // SendGuild sends GUILD_CREATE. Members other than the bot need the intent.
-func (s *Hub) SendGuild(ses *session, g *GuildState) {
-	if ses.Intents&ShapeGuilds == 0 {
+func (s *hub) SendGuild(ses *session, g *GuildState) {
+	if ses.Intents&Guilds == 0 {
 		return
 	}
 	members := g.Members
-	if ses.Intents&ShapeGuildMembers == 0 {
-		members = []*ShapeMember{g.Member(ses.Bot.User.ID)}
+	if ses.Intents&GuildMembers == 0 {
+		members = []*Member{g.Member(ses.Bot.User.ID)}
 	}
-	states := []ShapeVoiceState{}
+	states := []VoiceState{}
 	for _, v := range g.Voice {
 		states = append(states, v)
 	}

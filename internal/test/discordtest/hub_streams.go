@@ -20,26 +20,23 @@ const (
 
 // Reasons of STREAM_DELETE.
 const (
-	HubStreamUserRequested  = "user_requested"
-	HubStreamEnded          = "stream_ended"
-	HubStreamFull           = "stream_full"
-	HubStreamUnauthorized   = "unauthorized"
-	HubStreamRateLimited    = "safety_guild_rate_limited"
-	HubStreamParseFailed    = "parse_failed"
-	HubStreamInvalidChannel = "invalid_channel"
+	StreamUserRequested  = "user_requested"
+	StreamEnded          = "stream_ended"
+	StreamUnauthorized   = "unauthorized"
+	StreamInvalidChannel = "invalid_channel"
 )
 
 // Streams is all that is shown. The server's lock guards it.
 type Streams struct {
 	Shown    map[string]*StreamState // by key
-	BotFate  HubBotStreams
+	BotFate  BotStreams
 	Refusals []string // for the next to begin, reasons of STREAM_DELETE
 }
 
 // StreamState is one Go Live. It is a call of its own on the voice server, whose
 // server id is server.
 type StreamState struct {
-	HubStream
+	Stream
 	Guild    *GuildState
 	server   uint64
 	Endpoint string
@@ -47,7 +44,7 @@ type StreamState struct {
 }
 
 // A Stream is what somebody shows in a call.
-type HubStream struct {
+type Stream struct {
 	Key     string
 	Owner   string // user id
 	Channel string
@@ -59,12 +56,12 @@ type HubStream struct {
 }
 
 // streamCommand is ops 18 to 22. It reports whether the data could be read.
-func (s *Hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
-	if ses.Bot.User.Bot && s.BotFate != HubAllowBots {
-		if s.BotFate == HubDeleteBots && op == opStreamCreate {
-			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": s.keyOf(ses, data), "reason": HubStreamUnauthorized})
-		} else if s.BotFate == HubCloseBots && ses.Conn != nil {
-			s.CloseConn(ses.Conn, HubCloseUnknownOpcode, "Unknown opcode.")
+func (s *hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
+	if ses.Bot.User.Bot && s.BotFate != AllowBots {
+		if s.BotFate == DeleteBots && op == opStreamCreate {
+			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": s.keyOf(ses, data), "reason": StreamUnauthorized})
+		} else if s.BotFate == CloseBots && ses.Conn != nil {
+			s.CloseConn(ses.Conn, CloseUnknownOpcode, "Unknown opcode.")
 		}
 		return true
 	}
@@ -82,14 +79,14 @@ func (s *Hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
 	switch {
 	case st == nil:
 		if op != opStreamPing {
-			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": d.Key, "reason": HubStreamEnded})
+			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": d.Key, "reason": StreamEnded})
 		}
 	case op == opStreamWatch:
 		s.AddStreamViewer(st, ses.id, user)
 	case op == opStreamDelete && user == st.Owner:
-		s.EndStream(st, HubStreamUserRequested)
+		s.EndStream(st, StreamUserRequested)
 	case op == opStreamDelete:
-		s.removeStreamViewer(st, user, HubStreamUserRequested)
+		s.removeStreamViewer(st, user, StreamUserRequested)
 	case op == opStreamPause && user == st.Owner:
 		st.Paused = d.Paused
 		s.sendStream(st)
@@ -98,7 +95,7 @@ func (s *Hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
 }
 
 // keyOf is the key that a stream would have.
-func (s *Hub) keyOf(ses *session, data json.RawMessage) string {
+func (s *hub) keyOf(ses *session, data json.RawMessage) string {
 	var d struct {
 		Type      string `json:"type"`
 		GuildID   string `json:"guild_id"`
@@ -110,7 +107,7 @@ func (s *Hub) keyOf(ses *session, data json.RawMessage) string {
 	return strings.Join([]string{d.Type, d.GuildID, d.ChannelID, ses.Bot.User.ID}, ":")
 }
 
-func (s *Hub) createStream(ses *session, data json.RawMessage) bool {
+func (s *hub) createStream(ses *session, data json.RawMessage) bool {
 	key, user := s.keyOf(ses, data), ses.Bot.User.ID
 	if key == "" {
 		return false
@@ -122,16 +119,16 @@ func (s *Hub) createStream(ses *session, data json.RawMessage) bool {
 	case len(s.Refusals) > 0:
 		reason, s.Refusals = s.Refusals[0], s.Refusals[1:]
 	case g == nil || ch == nil || g.Voice[user].ChannelID == nil || *g.Voice[user].ChannelID != ch.ID || s.Voice == nil:
-		reason = HubStreamInvalidChannel
-	case s.Permissions(ch, user)&ShapeGoLive == 0:
-		reason = HubStreamUnauthorized
+		reason = StreamInvalidChannel
+	case s.Permissions(ch, user)&GoLive == 0:
+		reason = StreamUnauthorized
 	}
 	if reason != "" {
 		s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": key, "reason": reason})
 		return true
 	}
 	if old := s.Shown[key]; old != nil {
-		s.EndStream(old, HubStreamUserRequested)
+		s.EndStream(old, StreamUserRequested)
 	}
 	id := s.NewID()
 	server, err := strconv.ParseUint(id, 10, 64)
@@ -139,8 +136,8 @@ func (s *Hub) createStream(ses *session, data json.RawMessage) bool {
 		return false
 	}
 	st := &StreamState{
-		HubStream: HubStream{Key: key, Owner: user, Channel: ch.ID, Server: id, Viewers: []string{}, Paused: false},
-		Guild:     g, server: server, Sessions: map[string]string{user: g.Voice[user].SessionID},
+		Stream: Stream{Key: key, Owner: user, Channel: ch.ID, Server: id, Viewers: []string{}, Paused: false},
+		Guild:  g, server: server, Sessions: map[string]string{user: g.Voice[user].SessionID},
 	}
 	s.Shown[key] = st
 	s.FindStreamServer(st)
@@ -162,14 +159,14 @@ func (st *StreamState) object() map[string]any {
 
 // FindStreamServer opens a port for the stream. While the server is being closed
 // there is none.
-func (s *Hub) FindStreamServer(st *StreamState) {
+func (s *hub) FindStreamServer(st *StreamState) {
 	if endpoint, err := s.Voice.Endpoint(); err == nil {
 		st.Endpoint = endpoint
 	}
 }
 
 // StreamCredentials lets a user connect to a stream.
-func (s *Hub) StreamCredentials(st *StreamState, user string) voicetest.Credentials {
+func (s *hub) StreamCredentials(st *StreamState, user string) voicetest.Credentials {
 	t := voicetest.Credentials{
 		ClientID: voicetest.ClientID{Server: st.Server, User: user}, Room: st.Channel, Session: st.Sessions[user],
 		Token: "stream-" + s.NewID(), Group: st.server - 1,
@@ -180,7 +177,7 @@ func (s *Hub) StreamCredentials(st *StreamState, user string) voicetest.Credenti
 
 // SendStreamServer tells one user, if they are a client of the gateway, where the
 // stream is.
-func (s *Hub) SendStreamServer(st *StreamState, user string) {
+func (s *hub) SendStreamServer(st *StreamState, user string) {
 	ses := s.Sessions[st.Sessions[user]]
 	if ses == nil {
 		return
@@ -195,7 +192,7 @@ func (s *Hub) SendStreamServer(st *StreamState, user string) {
 }
 
 // sendStream tells all who are part of the stream how it stands.
-func (s *Hub) sendStream(st *StreamState) {
+func (s *hub) sendStream(st *StreamState) {
 	for _, id := range st.Sessions {
 		if ses := s.Sessions[id]; ses != nil {
 			s.Dispatch(ses, "STREAM_UPDATE", st.object())
@@ -205,12 +202,12 @@ func (s *Hub) sendStream(st *StreamState) {
 }
 
 // AddStreamViewer lets a user see the stream.
-func (s *Hub) AddStreamViewer(st *StreamState, session, user string) {
+func (s *hub) AddStreamViewer(st *StreamState, session, user string) {
 	v, there := st.Guild.Voice[user]
 	ses := s.Sessions[session]
 	if !there || *v.ChannelID != st.Channel {
 		if ses != nil {
-			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": st.Key, "reason": HubStreamInvalidChannel})
+			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": st.Key, "reason": StreamInvalidChannel})
 		}
 		return
 	}
@@ -226,7 +223,7 @@ func (s *Hub) AddStreamViewer(st *StreamState, session, user string) {
 }
 
 // removeStreamViewer ends the stream for one viewer.
-func (s *Hub) removeStreamViewer(st *StreamState, user, reason string) {
+func (s *hub) removeStreamViewer(st *StreamState, user, reason string) {
 	if ses := s.Sessions[st.Sessions[user]]; ses != nil {
 		s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": st.Key, "reason": reason})
 	}
@@ -238,15 +235,15 @@ func (s *Hub) removeStreamViewer(st *StreamState, user, reason string) {
 
 // EndStream ends the stream for all. Viewers read that it has ended, the owner
 // why.
-func (s *Hub) EndStream(st *StreamState, reason string) {
+func (s *hub) EndStream(st *StreamState, reason string) {
 	if s.Shown[st.Key] != st {
 		return
 	}
 	delete(s.Shown, st.Key)
 	for user, id := range st.Sessions {
 		why := reason
-		if user != st.Owner && reason == HubStreamUserRequested {
-			why = HubStreamEnded
+		if user != st.Owner && reason == StreamUserRequested {
+			why = StreamEnded
 		}
 		if ses := s.Sessions[id]; ses != nil {
 			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": st.Key, "reason": why})
@@ -261,26 +258,26 @@ func (s *Hub) EndStream(st *StreamState, reason string) {
 }
 
 // leaveStreams ends what a user who leaves a channel shows or watches there.
-func (s *Hub) leaveStreams(g *GuildState, user string) {
+func (s *hub) leaveStreams(g *GuildState, user string) {
 	for _, st := range s.Shown {
 		switch {
 		case st.Guild != g || st.Sessions[user] == "":
 		case st.Owner == user:
-			s.EndStream(st, HubStreamUserRequested)
+			s.EndStream(st, StreamUserRequested)
 		default:
-			s.removeStreamViewer(st, user, HubStreamUserRequested)
+			s.removeStreamViewer(st, user, StreamUserRequested)
 		}
 	}
 }
 
-// HubBotStreams says what comes of a bot's wish to go live.
-type HubBotStreams int
+// BotStreams says what comes of a bot's wish to go live.
+type BotStreams int
 
 // What comes of it. What the real service does is not known; it is one of the
 // first three.
 const (
-	HubIgnoreBots HubBotStreams = iota // nothing is said
-	HubDeleteBots                      // STREAM_DELETE
-	HubCloseBots                       // the gateway closes with 4001
-	HubAllowBots                       // as for people
+	IgnoreBots BotStreams = iota // nothing is said
+	DeleteBots                   // STREAM_DELETE
+	CloseBots                    // the gateway closes with 4001
+	AllowBots                    // as for people
 )

@@ -10,7 +10,7 @@ import (
 // updateVoice is op 4 of a bot: it enters, moves in or leaves a voice channel.
 // It reports whether the data could be read. Where it may not enter, Discord
 // says nothing.
-func (s *Hub) updateVoice(ses *session, data json.RawMessage) bool {
+func (s *hub) updateVoice(ses *session, data json.RawMessage) bool {
 	var d struct {
 		GuildID   string  `json:"guild_id"`
 		ChannelID *string `json:"channel_id"`
@@ -28,7 +28,7 @@ func (s *Hub) updateVoice(ses *session, data json.RawMessage) bool {
 	if d.ChannelID != nil && !s.mayConnect(g, *d.ChannelID, ses.Bot.User.ID) {
 		return true
 	}
-	s.SetVoice(g, ShapeVoiceState{
+	s.SetVoice(g, VoiceState{
 		GuildID: g.ID, ChannelID: d.ChannelID, UserID: ses.Bot.User.ID, SessionID: ses.id,
 		SelfMute: d.SelfMute, SelfDeaf: d.SelfDeaf, SelfVideo: d.SelfVideo && !ses.Bot.User.Bot,
 		Streaming: g.Voice[ses.Bot.User.ID].Streaming,
@@ -39,9 +39,9 @@ func (s *Hub) updateVoice(ses *session, data json.RawMessage) bool {
 	return true
 }
 
-func (s *Hub) mayConnect(g *GuildState, channel, user string) bool {
+func (s *hub) mayConnect(g *GuildState, channel, user string) bool {
 	ch := s.Channels[channel]
-	need := ShapeViewChannel | ShapeConnect
+	need := ViewChannel | Connect
 	if ch == nil || ch.GuildID != g.ID || s.Permissions(ch, user)&need != need {
 		return false
 	}
@@ -51,12 +51,12 @@ func (s *Hub) mayConnect(g *GuildState, channel, user string) bool {
 			there++
 		}
 	}
-	return ch.UserLimit == 0 || there < ch.UserLimit || s.Permissions(ch, user)&ShapeMoveMembers != 0
+	return ch.UserLimit == 0 || there < ch.UserLimit || s.Permissions(ch, user)&MoveMembers != 0
 }
 
 // SetVoice moves a user in, between or out of voice channels. A voice connection
 // to the channel that is left is closed.
-func (s *Hub) SetVoice(g *GuildState, v ShapeVoiceState) {
+func (s *hub) SetVoice(g *GuildState, v VoiceState) {
 	was, there := g.Voice[v.UserID]
 	if there && (v.ChannelID == nil || *was.ChannelID != *v.ChannelID || was.SessionID != v.SessionID) {
 		s.leaveStreams(g, v.UserID)
@@ -73,14 +73,14 @@ func (s *Hub) SetVoice(g *GuildState, v ShapeVoiceState) {
 	s.Notify()
 }
 
-func (s *Hub) revokeVoice(g *GuildState, user string) {
+func (s *hub) revokeVoice(g *GuildState, user string) {
 	if s.Voice != nil {
 		s.Voice.Revoke(voicetest.ClientID{Server: g.ID, User: user}, voicetest.CloseDisconnected, "Disconnected.")
 	}
 }
 
 // SendVoiceServer tells a bot in a call where its voice connection goes.
-func (s *Hub) SendVoiceServer(ses *session, g *GuildState) {
+func (s *hub) SendVoiceServer(ses *session, g *GuildState) {
 	ticket := s.VoiceCredentials(g, ses.Bot.User.ID)
 	s.Dispatch(ses, "VOICE_SERVER_UPDATE", map[string]any{
 		"token": ticket.Token, "guild_id": g.ID, "endpoint": s.VoiceEndpoint(g),
@@ -89,7 +89,7 @@ func (s *Hub) SendVoiceServer(ses *session, g *GuildState) {
 
 // VoiceCredentials lets a user who is in a call connect to it. The bot's ticket gives
 // no source for video, as in the real service.
-func (s *Hub) VoiceCredentials(g *GuildState, user string) voicetest.Credentials {
+func (s *hub) VoiceCredentials(g *GuildState, user string) voicetest.Credentials {
 	v := g.Voice[user]
 	group, err := strconv.ParseUint(*v.ChannelID, 10, 64)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Hub) VoiceCredentials(g *GuildState, user string) voicetest.Credentials
 
 // VoiceEndpoint is where the guild's calls are; nil while nobody has a place for
 // them.
-func (s *Hub) VoiceEndpoint(g *GuildState) *string {
+func (s *hub) VoiceEndpoint(g *GuildState) *string {
 	if s.Voice == nil {
 		return s.Config.VoiceEndpoint
 	}
@@ -118,10 +118,10 @@ func (s *Hub) VoiceEndpoint(g *GuildState) *string {
 }
 
 // LeaveCalls takes the user of a session that has ended out of its calls.
-func (s *Hub) LeaveCalls(ses *session) {
+func (s *hub) LeaveCalls(ses *session) {
 	for _, g := range s.GuildsOf(ses.Bot.User.ID) {
 		if v, ok := g.Voice[ses.Bot.User.ID]; ok && v.SessionID == ses.id {
-			s.SetVoice(g, ShapeVoiceState{GuildID: g.ID, UserID: v.UserID, SessionID: v.SessionID})
+			s.SetVoice(g, VoiceState{GuildID: g.ID, UserID: v.UserID, SessionID: v.SessionID})
 		}
 	}
 }

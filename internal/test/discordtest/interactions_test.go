@@ -35,64 +35,63 @@ const (
 	deferred = discordgo.InteractionResponseDeferredChannelMessageWithSource
 )
 
-func TestLateAnswerIsUnknown(t *testing.T) {
-	w, d, it, i := asked(t)
-	w.Advance(3*time.Second + time.Millisecond)
-	refusal(t, respond(d, i, message, &discordgo.InteractionResponseData{Content: "x"}), 404, 10062)
-	if now, _ := w.Interaction(it.ID); now.Answer != 0 || now.Original != nil {
-		t.Errorf("got %+v, want no answer", now)
+func TestInteractionTokensEnd(t *testing.T) {
+	type exchange struct {
+		town
+		d  *discordgo.Session
+		it discordtest.Interaction
+		i  *discordgo.Interaction
 	}
-}
-
-func TestSecondAnswerIsRefused(t *testing.T) {
-	_, d, _, i := asked(t)
-	if err := respond(d, i, message, &discordgo.InteractionResponseData{Content: "x"}); err != nil {
-		t.Fatal(err)
-	}
-	refusal(t, respond(d, i, message, &discordgo.InteractionResponseData{Content: "x"}), 400, 40060)
-}
-
-func TestForgottenInteractionIsUnknown(t *testing.T) {
-	w, d, it, i := asked(t)
-	w.ForgetInteraction(it.ID)
-	refusal(t, respond(d, i, deferred, nil), 404, 10062)
-	_, err := d.FollowupMessageCreate(i, true, &discordgo.WebhookParams{Content: "x"})
-	refusal(t, err, 404, 10015)
-}
-
-func TestWrongInteractionTokensAreRefused(t *testing.T) {
-	_, d, _, i := asked(t)
-	guess := *i
-	guess.Token = "guess"
-	refusal(t, respond(d, &guess, deferred, nil), 404, 10062)
-	_, err := d.FollowupMessageCreate(&guess, true, &discordgo.WebhookParams{Content: "x"})
-	refusal(t, err, 401, 50027)
-	guess = *i
-	guess.AppID = "1"
-	_, err = d.FollowupMessageCreate(&guess, true, &discordgo.WebhookParams{Content: "x"})
-	refusal(t, err, 404, 10015)
-}
-
-func TestNothingButTheFirstAnswerWorksBeforeIt(t *testing.T) {
-	_, d, _, i := asked(t)
 	text := "x"
-	_, err := d.InteractionResponseEdit(i, &discordgo.WebhookEdit{Content: &text})
-	refusal(t, err, 404, 10015)
-}
-
-func TestTokenEndsAfterFifteenMinutes(t *testing.T) {
-	w, d, _, i := asked(t)
-	if err := respond(d, i, deferred, nil); err != nil {
-		t.Fatal(err)
+	answer := func(e exchange) error {
+		return respond(e.d, e.i, message, &discordgo.InteractionResponseData{Content: text})
 	}
-	text := "still working"
-	w.Advance(15 * time.Minute / 2)
-	if _, err := d.InteractionResponseEdit(i, &discordgo.WebhookEdit{Content: &text}); err != nil {
-		t.Fatal(err)
+	follow := func(e exchange) error {
+		_, err := e.d.FollowupMessageCreate(e.i, true, &discordgo.WebhookParams{Content: text})
+		return err
 	}
-	w.Advance(15*time.Minute/2 + time.Second)
-	_, err := d.InteractionResponseEdit(i, &discordgo.WebhookEdit{Content: &text})
-	refusal(t, err, 401, 50027)
+	edit := func(e exchange) error {
+		_, err := e.d.InteractionResponseEdit(e.i, &discordgo.WebhookEdit{Content: &text})
+		return err
+	}
+	after := func(wait time.Duration) func(*testing.T, exchange) {
+		return func(_ *testing.T, e exchange) { e.Advance(wait) }
+	}
+	answered := func(t *testing.T, e exchange) {
+		t.Helper()
+		if err := answer(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	forgotten := func(_ *testing.T, e exchange) { e.ForgetInteraction(e.it.ID) }
+	guessed := func(_ *testing.T, e exchange) { e.i.Token = "guess" }
+	for name, c := range map[string]struct {
+		before       func(*testing.T, exchange)
+		do           func(exchange) error
+		status, code int
+	}{
+		"answer after three seconds":   {after(3*time.Second + time.Millisecond), answer, 404, 10062},
+		"second answer":                {answered, answer, 400, 40060},
+		"answer to a forgotten one":    {forgotten, answer, 404, 10062},
+		"follow-up to a forgotten one": {forgotten, follow, 404, 10015},
+		"answer with a guessed token":  {guessed, answer, 404, 10062},
+		"follow-up by a guessed token": {guessed, follow, 401, 50027},
+		"follow-up of a stranger":      {func(_ *testing.T, e exchange) { e.i.AppID = "1" }, follow, 404, 10015},
+		"edit before the answer":       {after(0), edit, 404, 10015},
+		"edit within fifteen minutes":  {func(t *testing.T, e exchange) { answered(t, e); e.Advance(14 * time.Minute) }, edit, 0, 0},
+		"edit after fifteen minutes":   {func(t *testing.T, e exchange) { answered(t, e); e.Advance(15*time.Minute + time.Second) }, edit, 401, 50027},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, d, it, i := asked(t)
+			e := exchange{w, d, it, i}
+			c.before(t, e)
+			if err := c.do(e); c.status != 0 {
+				refusal(t, err, c.status, c.code)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 func TestFirstFollowupAfterDeferringIsTheAnswer(t *testing.T) {
@@ -133,7 +132,7 @@ func TestEphemeralMessagesAreForOnePersonAlone(t *testing.T) {
 	if now.Original.ViewerID != w.ada.ID || len(w.MessagesFor(w.room, w.bob)) != 0 || len(w.MessagesFor(w.room, w.ada)) != 1 {
 		t.Errorf("got %+v, want it for ada alone", now.Original)
 	}
-	_, err := d.ChannelMessage(w.room.ID, now.Original.ID)
+	_, err := d.ChannelMessageEdit(w.room.ID, now.Original.ID, "x")
 	refusal(t, err, 404, 10008)
 	if _, err := w.PressButton(*now.Original, w.bob, "ok"); !errors.Is(err, discordtest.ErrNoComponent) {
 		t.Errorf("got %v, want bob to see no button", err)
@@ -149,41 +148,6 @@ func TestEphemeralMessagesAreForOnePersonAlone(t *testing.T) {
 	}
 }
 
-func TestOriginalAnswerIsReadEditedAndDeleted(t *testing.T) {
-	w, d, it, i := asked(t)
-	if err := respond(d, i, message, &discordgo.InteractionResponseData{Content: "one", Files: []*discordgo.File{
-		{Name: "a.txt", Reader: strings.NewReader("file")},
-	}}); err != nil {
-		t.Fatal(err)
-	}
-	m, err := d.InteractionResponse(i)
-	if err != nil || m.Content != "one" || len(m.Attachments) != 1 || m.Type != discordgo.MessageTypeChatInputCommand {
-		t.Fatalf("got %+v, %v, want the answer with its file", m, err)
-	}
-	extra, err := d.FollowupMessageCreate(i, true, &discordgo.WebhookParams{Content: "extra"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := "edited"
-	if _, err := d.FollowupMessageEdit(i, extra.ID, &discordgo.WebhookEdit{Content: &text}); err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := w.Message(extra.ID); got.Content != text {
-		t.Errorf("got follow-up %q, want %q", got.Content, text)
-	}
-	if err := d.FollowupMessageDelete(i, extra.ID); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.InteractionResponseDelete(i); err != nil {
-		t.Fatal(err)
-	}
-	if now, _ := w.Interaction(it.ID); now.Original != nil || len(now.Followups) != 0 {
-		t.Errorf("got %+v, want nothing left", now)
-	}
-	_, err = d.InteractionResponse(i)
-	refusal(t, err, 404, 10008)
-}
-
 func TestAnswersAreHeldAgainstTheLimits(t *testing.T) {
 	w, d, it, i := asked(t)
 	err := respond(d, i, message, &discordgo.InteractionResponseData{Content: strings.Repeat("x", 2001)})
@@ -192,7 +156,7 @@ func TestAnswersAreHeldAgainstTheLimits(t *testing.T) {
 		t.Errorf("got %s, want the complaint below data.content", rest.ResponseBody)
 	}
 	refusal(t, respond(d, i, message, nil), 400, 50006)
-	refusal(t, respond(d, i, discordgo.InteractionResponseUpdateMessage, &discordgo.InteractionResponseData{Content: "x"}), 400, 50035)
+	refusal(t, respond(d, i, discordgo.InteractionResponseDeferredMessageUpdate, nil), 400, 50035)
 	refusal(t, respond(d, i, 42, nil), 400, 50035)
 	if err := respond(d, i, deferred, nil); err != nil { // refused answers do not count
 		t.Fatal(err)
@@ -214,40 +178,12 @@ func stopButton(t *testing.T) (town, *discordgo.Session, discordtest.Message, <-
 			discordgo.Button{Label: "Stop", CustomID: "stop:1", Style: discordgo.DangerButton},
 			discordgo.Button{Label: "Off", CustomID: "off", Disabled: true},
 		}},
-		discordgo.ActionsRow{Components: []discordgo.MessageComponent{
-			discordgo.SelectMenu{CustomID: "pick", Options: []discordgo.SelectMenuOption{{Label: "a", Value: "a"}}},
-		}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sent, _ := w.Message(m.ID)
 	return w, d, sent, came
-}
-
-func TestPressedButtonUpdatesItsMessage(t *testing.T) {
-	w, d, m, came := stopButton(t)
-	if got := len(m.Buttons()); got != 2 {
-		t.Errorf("got %d buttons, want 2", got)
-	}
-	it, err := w.PressButton(m, w.bob, "stop:1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := next(t, came).Interaction
-	if i.MessageComponentData().CustomID != "stop:1" || i.Message.ID != m.ID || i.Member.User.ID != w.bob.ID {
-		t.Fatalf("got %+v, want bob's press", i)
-	}
-	if err := respond(d, i, discordgo.InteractionResponseUpdateMessage, &discordgo.InteractionResponseData{Content: "stopped", Components: []discordgo.MessageComponent{}}); err != nil {
-		t.Fatal(err)
-	}
-	now, err := w.WaitEdit(deadline(t), m.ID, func(m discordtest.Message) bool { return m.Content == "stopped" })
-	if err != nil || len(now.Buttons()) != 0 {
-		t.Errorf("got %+v, %v, want no buttons", now, err)
-	}
-	if done, _ := w.Interaction(it.ID); done.Original.ID != m.ID {
-		t.Errorf("got original %s, want the message itself", done.Original.ID)
-	}
 }
 
 func TestDeferredUpdateEditsTheMessageLater(t *testing.T) {
@@ -265,77 +201,5 @@ func TestDeferredUpdateEditsTheMessageLater(t *testing.T) {
 	}
 	if now, _ := w.Message(m.ID); now.Content != text {
 		t.Errorf("got %q, want %q", now.Content, text)
-	}
-}
-
-func TestPeopleCannotUseWhatIsNotThere(t *testing.T) {
-	w, _, m, came := stopButton(t)
-	for _, id := range []string{"off", "nothing", ""} {
-		if _, err := w.PressButton(m, w.ada, id); !errors.Is(err, discordtest.ErrNoComponent) {
-			t.Errorf("press %q: got %v, want no such component", id, err)
-		}
-	}
-	if _, err := w.Choose(m, w.ada, "pick", "b"); !errors.Is(err, discordtest.ErrBadArgument) {
-		t.Errorf("got %v, want no such choice", err)
-	}
-	if _, err := w.Choose(m, w.ada, "pick", "a"); err != nil {
-		t.Fatal(err)
-	}
-	if i := next(t, came); i.MessageComponentData().Values[0] != "a" {
-		t.Errorf("got %+v, want a", i.Data)
-	}
-	w.DeleteMessage(m)
-	if _, err := w.PressButton(m, w.ada, "stop:1"); !errors.Is(err, discordtest.ErrNoComponent) {
-		t.Errorf("got %v, want no component on a deleted message", err)
-	}
-}
-
-func TestModalIsShownFilledAndSubmitted(t *testing.T) {
-	w, d, m, came := stopButton(t)
-	it, err := w.PressButton(m, w.ada, "stop:1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := next(t, came).Interaction
-	input := func(label string) []discordgo.MessageComponent {
-		return []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
-			discordgo.TextInput{CustomID: "why", Label: label, Style: discordgo.TextInputShort, Required: true},
-		}}}
-	}
-	refusal(t, respond(d, i, discordgo.InteractionResponseModal, &discordgo.InteractionResponseData{
-		CustomID: "reason", Title: "Why?", Components: input(strings.Repeat("x", 46)),
-	}), 400, 50035)
-	if err := respond(d, i, discordgo.InteractionResponseModal, &discordgo.InteractionResponseData{
-		CustomID: "reason", Title: "Why?", Components: input("Reason"),
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if it, err = w.WaitAnswer(deadline(t), it); err != nil || it.Modal.Title != "Why?" {
-		t.Fatalf("got %+v, %v, want the modal", it.Modal, err)
-	}
-	if _, err := w.SubmitModal(it, nil); !errors.Is(err, discordtest.ErrBadArgument) {
-		t.Errorf("got %v, want the input to be required", err)
-	}
-	if _, err := w.SubmitModal(it, map[string]string{"why": "too slow"}); err != nil {
-		t.Fatal(err)
-	}
-	data := next(t, came).ModalSubmitData()
-	value := data.Components[0].(*discordgo.ActionsRow).Components[0].(*discordgo.TextInput).Value
-	if data.CustomID != "reason" || value != "too slow" {
-		t.Errorf("got %+v, want the reason", data)
-	}
-}
-
-func TestInteractionInDirectMessagesHasAUserAndNoMember(t *testing.T) {
-	w := newTown(t, discordtest.Config{})
-	d := w.session(t)
-	came := events[*discordgo.InteractionCreate](d)
-	open(t, w, d)
-	registerClank(t, d)
-	if _, err := w.SlashCommand(w.OpenDM(w.ada, w.bot), w.ada, "clank browse", discordtest.Args{"task": "tea"}); err != nil {
-		t.Fatal(err)
-	}
-	if i := next(t, came); i.Member != nil || i.User == nil || i.User.ID != w.ada.ID || i.GuildID != "" {
-		t.Errorf("got %+v, want ada as a user", i.Interaction)
 	}
 }

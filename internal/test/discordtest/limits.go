@@ -15,34 +15,24 @@ const (
 	maxRows        = 5
 	maxButtons     = 5
 	maxCustomID    = 100
-	maxV2          = 40
 )
 
 // CheckBody holds a message, as it would be, against the limits.
-func (m *ShapeMessage) CheckBody() error {
+func (m *Message) CheckBody() error {
 	var f FormErrors
-	v2 := m.Flags&ShapeFlagComponentsV2 != 0
 	f.Length("content", m.Content, 0, maxContent)
 	f.Count("attachments", len(m.Attachments), 0, maxAttachments)
 	checkEmbeds(&f, m)
-	if v2 {
-		if m.Content != "" {
-			f.Add("content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "The 'content' field cannot be used when using MessageFlags.IS_COMPONENTS_V2")
-		}
-		if len(m.Embeds) > 0 {
-			f.Add("embeds", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "The 'embeds' field cannot be used when using MessageFlags.IS_COMPONENTS_V2")
-		}
-	}
-	checkComponents(&f, m.Components, v2)
+	checkComponents(&f, m.Components)
 	return f.Err()
 }
 
 // Empty tells whether there is nothing in the message that could be shown.
-func (m *ShapeMessage) Empty() bool {
+func (m *Message) Empty() bool {
 	return strings.TrimSpace(m.Content) == "" && len(m.Embeds)+len(m.Attachments)+len(m.Components) == 0
 }
 
-func checkEmbeds(f *FormErrors, m *ShapeMessage) {
+func checkEmbeds(f *FormErrors, m *Message) {
 	f.Count("embeds", len(m.Embeds), 0, maxEmbeds)
 	total := 0
 	for i, e := range m.Embeds {
@@ -74,14 +64,14 @@ func checkEmbeds(f *FormErrors, m *ShapeMessage) {
 	}
 }
 
-func (e ShapeEmbed) empty() bool {
+func (e Embed) empty() bool {
 	return e.Title == "" && e.Description == "" && len(e.Fields) == 0 &&
 		e.Footer == nil && e.Image == nil && e.Thumbnail == nil && e.Author == nil
 }
 
 // checkEmbedLinks passes attachment:// addresses: Discord takes them also when
 // there is no such file, and shows no picture.
-func checkEmbedLinks(f *FormErrors, path string, e ShapeEmbed) {
+func checkEmbedLinks(f *FormErrors, path string, e Embed) {
 	link := func(path, address string) {
 		if address != "" && !webAddress(address) && !strings.HasPrefix(address, "attachment://") {
 			f.Add(path, "URL_TYPE_INVALID_SCHEME", "Scheme \""+schemeOf(address)+"\" is not supported. Scheme must be one of ('http', 'https').")

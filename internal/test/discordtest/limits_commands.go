@@ -14,28 +14,17 @@ var commandName = regexp.MustCompile(`^[-_'\p{L}\p{N}\p{Devanagari}\p{Thai}]{1,3
 // command may have together.
 const maxCommandText = 8000
 
-// CheckCommand holds a command against the limits and fills in its type.
-func CheckCommand(f *FormErrors, path string, c *ShapeCommand) {
+// checkCommand holds a command against the limits and fills in its type.
+func checkCommand(f *FormErrors, path string, c *Command) {
 	if c.Type == 0 {
 		c.Type = 1
 	}
-	if c.Type != 1 {
-		f.Length(joinPath(path, "name"), c.Name, 1, 32)
-		return
-	}
-	checkName(f, joinPath(path, "name"), c.Name)
-	f.Length(joinPath(path, "description"), c.Description, 1, 100)
-	checkOptions(f, joinPath(path, "options"), c.Options, 0)
-	if commandText(ShapeCommandOption{Name: c.Name, Description: c.Description, Options: c.Options}) > maxCommandText {
+	checkName(f, path+".name", c.Name)
+	f.Length(path+".description", c.Description, 1, 100)
+	checkOptions(f, path+".options", c.Options, 0)
+	if commandText(CommandOption{Name: c.Name, Description: c.Description, Options: c.Options}) > maxCommandText {
 		f.Add(path, "APPLICATION_COMMAND_TOO_LARGE", "Command exceeds maximum size (8000)")
 	}
-}
-
-func joinPath(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }
 
 func checkName(f *FormErrors, path, name string) {
@@ -44,9 +33,8 @@ func checkName(f *FormErrors, path, name string) {
 	}
 }
 
-// checkOptions looks at the options at one depth: 0 of the command, 1 of a
-// subcommand or group, 2 of a subcommand in a group.
-func checkOptions(f *FormErrors, path string, list []ShapeCommandOption, depth int) {
+// checkOptions looks at the options at one depth: 0 of the command, 1 of a subcommand.
+func checkOptions(f *FormErrors, path string, list []CommandOption, depth int) {
 	f.Count(path, len(list), 0, 25)
 	names, optional, nested := map[string]bool{}, false, 0
 	for i, o := range list {
@@ -58,13 +46,10 @@ func checkOptions(f *FormErrors, path string, list []ShapeCommandOption, depth i
 		}
 		names[o.Name] = true
 		switch {
-		case o.Type == ShapeSubCommandGroup && depth == 0, o.Type == ShapeSubCommand && depth < 2:
+		case o.Type == SubCommand && depth == 0:
 			nested++
 			checkOptions(f, here+".options", o.Options, depth+1)
-			if o.Type == ShapeSubCommandGroup && len(o.Options) == 0 {
-				f.required(here + ".options")
-			}
-		case o.Type < ShapeStringOption || o.Type > ShapeFileOption:
+		case o.Type < StringOption || o.Type > NumberOption:
 			f.Add(here+".type", "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command and sub-command group option types cannot be used here")
 		default:
 			if o.Required && optional {
@@ -79,7 +64,7 @@ func checkOptions(f *FormErrors, path string, list []ShapeCommandOption, depth i
 	}
 }
 
-func checkChoices(f *FormErrors, path string, o ShapeCommandOption) {
+func checkChoices(f *FormErrors, path string, o CommandOption) {
 	f.Count(path+".choices", len(o.Choices), 0, 25)
 	if o.Autocomplete && len(o.Choices) > 0 {
 		f.Add(path, "APPLICATION_COMMAND_OPTIONS_CHOICES_AUTOCOMPLETE", "Choices and autocomplete are mutually exclusive")
@@ -90,11 +75,11 @@ func checkChoices(f *FormErrors, path string, o ShapeCommandOption) {
 		switch v := c.Value.(type) {
 		case string:
 			f.Length(here+".value", v, 1, 100)
-			if o.Type != ShapeStringOption {
+			if o.Type != StringOption {
 				f.Add(here+".value", "BASE_TYPE_CONVERT", "Value "+strconv.Quote(v)+" is not int.")
 			}
 		case float64:
-			if o.Type != ShapeIntegerOption && o.Type != ShapeNumberOption {
+			if o.Type != IntegerOption && o.Type != NumberOption {
 				f.Add(here+".value", "BASE_TYPE_CONVERT", "Could not interpret value as string.")
 			}
 		default:
@@ -103,7 +88,7 @@ func checkChoices(f *FormErrors, path string, o ShapeCommandOption) {
 	}
 }
 
-func commandText(o ShapeCommandOption) int {
+func commandText(o CommandOption) int {
 	n := len([]rune(o.Name)) + len([]rune(o.Description))
 	for _, c := range o.Choices {
 		n += len([]rune(c.Name))

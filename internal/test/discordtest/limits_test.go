@@ -63,10 +63,8 @@ func TestMessagesAtTheLimitPass(t *testing.T) {
 		"buttons":         `{"components":[` + strings.Join(rows, ",") + `]}`,
 		"custom id":       `{"components":[` + row(`{"type":2,"style":1,"label":"b","custom_id":"`+strings.Repeat("x", 100)+`"}`) + `]}`,
 		"link":            `{"components":[` + row(`{"type":2,"style":5,"label":"b","url":"https://example.com"}`) + `]}`,
-		"menu":            `{"components":[` + row(`{"type":3,"custom_id":"m","options":[`+many(25, `{"label":"l","value":"v#"}`)+`]}`) + `]}`,
 		"unknown fields":  `{"content":"x","of_the_future":[1]}`,
 		"nulls":           `{"content":"x","embeds":null,"components":null,"attachments":null,"sticker_ids":null}`,
-		"components v2":   `{"flags":32768,"components":[{"type":10,"content":"text"},{"type":17,"components":[` + row(many(1, button)) + `]}]}`,
 		"own attachment":  `{"embeds":[{"image":{"url":"attachment://page.png"}}]}`,
 		"embed with time": `{"embeds":[{"title":"t","timestamp":"2026-11-21T05:00:00Z","color":16729344}]}`,
 	} {
@@ -106,13 +104,8 @@ func TestMessagesBeyondTheLimitAreRefusedByField(t *testing.T) {
 		"style":            {`{"components":[` + row(`{"type":2,"style":9,"label":"b","custom_id":"b"}`) + `]}`, "components.0.components.0.style", "BASE_TYPE_CHOICES"},
 		"link and id":      {`{"components":[` + row(`{"type":2,"style":5,"label":"b","url":"https://a.b","custom_id":"b"}`) + `]}`, "components.0.components.0", "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE"},
 		"link scheme":      {`{"components":[` + row(`{"type":2,"style":5,"label":"b","url":"javascript:1"}`) + `]}`, "components.0.components.0.url", "URL_TYPE_INVALID_SCHEME"},
-		"26 options":       {`{"components":[` + row(`{"type":3,"custom_id":"m","options":[`+many(26, `{"label":"l","value":"v#"}`)+`]}`) + `]}`, "components.0.components.0.options", "BASE_TYPE_BAD_LENGTH"},
-		"option twice":     {`{"components":[` + row(`{"type":3,"custom_id":"m","options":[{"label":"l","value":"v"},{"label":"l","value":"v"}]}`) + `]}`, "components.0.components.0.options.1.value", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED"},
-		"menu and button":  {`{"components":[` + row(`{"type":5,"custom_id":"m"},`+button) + `]}`, "components.0", "COMPONENT_LAYOUT_WIDTH_EXCEEDED"},
 		"wrong type":       {`{"content":5}`, "content", "BASE_TYPE_CONVERT"},
 		"wrong inner type": {`{"embeds":[{"title":true}]}`, "embeds.title", "BASE_TYPE_CONVERT"},
-		"v2 with text":     {`{"flags":32768,"content":"x","components":[{"type":10,"content":"text"}]}`, "content", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2"},
-		"v2 without flag":  {`{"components":[{"type":10,"content":"text"}]}`, "components.0.type", "BASE_TYPE_CHOICES"},
 	} {
 		status, answer := post(t, w, c.body)
 		var e struct {
@@ -188,7 +181,7 @@ func FuzzMessageBody(f *testing.F) {
 	}
 	f.Cleanup(func() { _ = s.Close() })
 	bot := s.CreateBot("clank", "secret")
-	guild := s.CreateGuild("home", bot.ShapeUser)
+	guild := s.CreateGuild("home", bot.User)
 	w := town{Server: s, bot: bot, guild: guild, room: s.CreateChannel(guild, "general")}
 	f.Fuzz(func(t *testing.T, body string) {
 		status, answer := post(t, w, body)

@@ -1,62 +1,55 @@
 package discordtest
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 )
 
 // Message types and flags, with Discord's numbers.
 const (
-	ShapePlainMessage        = 0
-	ShapeThreadStarted       = 18
-	ShapeReplyMessage        = 19
-	ShapeSlashCommandMessage = 20
+	PlainMessage        = 0
+	ReplyMessage        = 19
+	SlashCommandMessage = 20
 
-	ShapeFlagSuppressEmbeds = 1 << 2
-	ShapeFlagHasThread      = 1 << 5
-	ShapeFlagEphemeral      = 1 << 6
-	ShapeFlagLoading        = 1 << 7
-	ShapeFlagSilent         = 1 << 12
-	ShapeFlagComponentsV2   = 1 << 15
+	FlagSuppressEmbeds = 1 << 2
+	FlagEphemeral      = 1 << 6
+	FlagLoading        = 1 << 7
 )
 
 // A Message as it is now. ViewerID is set on ephemeral messages: the only
 // person who sees it. The JSON form is Discord's.
-type ShapeMessage struct {
-	ID                  string                    `json:"id"`
-	ChannelID           string                    `json:"channel_id"`
-	Author              ShapeUser                 `json:"author"`
-	Content             string                    `json:"content"`
-	Timestamp           time.Time                 `json:"timestamp"`
-	EditedTimestamp     *time.Time                `json:"edited_timestamp"`
-	TTS                 bool                      `json:"tts"`
-	MentionEveryone     bool                      `json:"mention_everyone"`
-	Mentions            []ShapeUser               `json:"mentions"`
-	MentionRoles        []string                  `json:"mention_roles"`
-	Attachments         []ShapeAttachment         `json:"attachments"`
-	Embeds              []ShapeEmbed              `json:"embeds"`
-	Components          []ShapeComponent          `json:"components"`
-	Reactions           []ShapeReactionCount      `json:"reactions,omitempty"`
-	Pinned              bool                      `json:"pinned"`
-	Type                int                       `json:"type"`
-	Flags               int                       `json:"flags"`
-	Nonce               any                       `json:"nonce,omitempty"`
-	WebhookID           string                    `json:"webhook_id,omitempty"`
-	ApplicationID       string                    `json:"application_id,omitempty"`
-	Reference           *ShapeReference           `json:"message_reference,omitempty"`
-	Referenced          *ShapeMessage             `json:"referenced_message,omitempty"`
-	InteractionMetadata *ShapeInteractionMetadata `json:"interaction_metadata,omitempty"`
+type Message struct {
+	ID                  string               `json:"id"`
+	ChannelID           string               `json:"channel_id"`
+	Author              User                 `json:"author"`
+	Content             string               `json:"content"`
+	Timestamp           time.Time            `json:"timestamp"`
+	EditedTimestamp     *time.Time           `json:"edited_timestamp"`
+	TTS                 bool                 `json:"tts"`
+	MentionEveryone     bool                 `json:"mention_everyone"`
+	Mentions            []User               `json:"mentions"`
+	MentionRoles        []string             `json:"mention_roles"`
+	Attachments         []Attachment         `json:"attachments"`
+	Embeds              []Embed              `json:"embeds"`
+	Components          []Component          `json:"components"`
+	Type                int                  `json:"type"`
+	Flags               int                  `json:"flags"`
+	Nonce               any                  `json:"nonce,omitempty"`
+	WebhookID           string               `json:"webhook_id,omitempty"`
+	ApplicationID       string               `json:"application_id,omitempty"`
+	Reference           *Reference           `json:"message_reference,omitempty"`
+	Referenced          *Message             `json:"referenced_message,omitempty"`
+	InteractionMetadata *InteractionMetadata `json:"interaction_metadata,omitempty"`
 
 	ViewerID string `json:"-"`
 }
 
 // Buttons lists the buttons of the message, row by row.
-func (m ShapeMessage) Buttons() []ShapeComponent {
-	var found []ShapeComponent
+func (m Message) Buttons() []Component {
+	var found []Component
 	for _, row := range m.Components {
-		for _, c := range row.all() {
-			if c.Type == ShapeButtonComponent {
+		for _, c := range row.Components {
+			if c.Type == ButtonComponent {
 				found = append(found, c)
 			}
 		}
@@ -65,7 +58,7 @@ func (m ShapeMessage) Buttons() []ShapeComponent {
 }
 
 // A Reference points from a reply to the message it answers.
-type ShapeReference struct {
+type Reference struct {
 	MessageID string `json:"message_id,omitempty"`
 	ChannelID string `json:"channel_id,omitempty"`
 	GuildID   string `json:"guild_id,omitempty"`
@@ -73,16 +66,16 @@ type ShapeReference struct {
 	FailIfNotExists *bool `json:"fail_if_not_exists,omitempty"`
 }
 
-// ShapeInteractionMetadata tells which interaction a message answers.
-type ShapeInteractionMetadata struct {
-	ID   string    `json:"id"`
-	Type int       `json:"type"`
-	Name string    `json:"name,omitempty"`
-	User ShapeUser `json:"user"`
+// InteractionMetadata tells which interaction a message answers.
+type InteractionMetadata struct {
+	ID   string `json:"id"`
+	Type int    `json:"type"`
+	Name string `json:"name,omitempty"`
+	User User   `json:"user"`
 }
 
 // An Attachment is a file of a message.
-type ShapeAttachment struct {
+type Attachment struct {
 	ID          string `json:"id"`
 	Filename    string `json:"filename"`
 	Description string `json:"description,omitempty"`
@@ -96,60 +89,43 @@ type ShapeAttachment struct {
 	Data []byte `json:"-"`
 }
 
-// A ShapeReactionCount sums up one emoji below a message.
-type ShapeReactionCount struct {
-	Count int        `json:"count"`
-	Me    bool       `json:"me"`
-	Emoji ShapeEmoji `json:"emoji"`
-}
-
 // An Emoji is a character (ID nil) or a guild's own picture.
-type ShapeEmoji struct {
-	ID       *string `json:"id"`
-	Name     string  `json:"name"`
-	Animated bool    `json:"animated,omitempty"`
+type Emoji struct {
+	ID   *string `json:"id"`
+	Name string  `json:"name"`
 }
 
 // A Version is what a message was from one edit to the next.
-type ShapeMessageVersion struct {
+type MessageVersion struct {
 	At time.Time
-	ShapeMessage
-}
-
-// A Reaction is one person's emoji below a message.
-type ShapeReaction struct {
-	Emoji string // a character, or "name:id"
-	User  ShapeUser
-	At    time.Time
+	Message
 }
 
 // MessageRecord is a message with its past.
 type MessageRecord struct {
-	ShapeMessage
-	GuildID   string
-	Versions  []ShapeMessageVersion
-	Deleted   bool
-	Reactions []ShapeReaction
+	Message
+	GuildID  string
+	Versions []MessageVersion
+	Deleted  bool
 }
 
 // CopyMessage gives a message that shares nothing the server still changes.
-func CopyMessage(m ShapeMessage) ShapeMessage {
+func CopyMessage(m Message) Message {
 	m.Mentions = slices.Clone(m.Mentions)
 	m.Attachments = slices.Clone(m.Attachments)
 	m.Embeds = slices.Clone(m.Embeds)
 	m.Components = slices.Clone(m.Components)
-	m.Reactions = slices.Clone(m.Reactions)
 	return m
 }
 
 // SaveVersion stores the present state as the newest version.
 func (r *MessageRecord) SaveVersion(at time.Time) {
-	r.Versions = append(r.Versions, ShapeMessageVersion{at, CopyMessage(r.ShapeMessage)})
+	r.Versions = append(r.Versions, MessageVersion{at, CopyMessage(r.Message)})
 }
 
 // sentMessage is a message as the gateway sends it.
 type sentMessage struct {
-	ShapeMessage
+	Message
 	GuildID string         `json:"guild_id,omitempty"`
 	Member  *MessageAuthor `json:"member,omitempty"`
 }
@@ -166,7 +142,7 @@ type MessageAuthor struct {
 
 // AsSent adds what only gateway events have.
 func (w *World) AsSent(r *MessageRecord) sentMessage {
-	out := sentMessage{ShapeMessage: r.ShapeMessage, GuildID: r.GuildID}
+	out := sentMessage{Message: r.Message, GuildID: r.GuildID}
 	if g := w.Guilds[r.GuildID]; g != nil {
 		if m := g.Member(r.Author.ID); m != nil {
 			out.Member = &MessageAuthor{m.Nick, m.Roles, m.JoinedAt, m.Deaf, m.Mute, m.Flags}
@@ -178,34 +154,15 @@ func (w *World) AsSent(r *MessageRecord) sentMessage {
 // ReadableBy applies the message content rule: without the intent a bot sees
 // text, files, embeds and components only in direct messages, in its own
 // messages and in those that mention it.
-func (m ShapeMessage) ReadableBy(bot string, guild string, granted bool) ShapeMessage {
-	mentioned := slices.ContainsFunc(m.Mentions, func(u ShapeUser) bool { return u.ID == bot })
+func (m Message) ReadableBy(bot string, guild string, granted bool) Message {
+	mentioned := slices.ContainsFunc(m.Mentions, func(u User) bool { return u.ID == bot })
 	if granted || guild == "" || m.Author.ID == bot || mentioned {
 		return m
 	}
-	m.Content, m.Attachments, m.Embeds, m.Components = "", []ShapeAttachment{}, []ShapeEmbed{}, []ShapeComponent{}
+	m.Content, m.Attachments, m.Embeds, m.Components = "", []Attachment{}, []Embed{}, []Component{}
 	if m.Referenced != nil {
 		referenced := m.Referenced.ReadableBy(bot, guild, granted)
 		m.Referenced = &referenced
 	}
 	return m
 }
-
-// Counted sums up the reactions as one bot sees them.
-func (r *MessageRecord) Counted(bot string) []ShapeReactionCount {
-	var out []ShapeReactionCount
-	for _, one := range r.Reactions {
-		emoji := ParseEmoji(one.Emoji)
-		i := slices.IndexFunc(out, func(c ShapeReactionCount) bool { return c.Emoji.text() == one.Emoji })
-		if i < 0 {
-			out = append(out, ShapeReactionCount{Emoji: emoji})
-			i = len(out) - 1
-		}
-		out[i].Count++
-		out[i].Me = out[i].Me || one.User.ID == bot
-	}
-	return out
-}
-
-// rawJSON keeps the JSON of fields that the server only passes on.
-type rawJSON = json.RawMessage

@@ -13,11 +13,11 @@ import (
 // an edit leaves what is there.
 type MessageBody struct {
 	Content         *string           `json:"content"`
-	Embeds          *[]ShapeEmbed     `json:"embeds"`
-	Components      *[]ShapeComponent `json:"components"`
+	Embeds          *[]Embed          `json:"embeds"`
+	Components      *[]Component      `json:"components"`
 	Attachments     *[]attachmentBody `json:"attachments"`
 	AllowedMentions *allowedMentions  `json:"allowed_mentions"`
-	Reference       *ShapeReference   `json:"message_reference"`
+	Reference       *Reference        `json:"message_reference"`
 	Flags           *int              `json:"flags"`
 	TTS             bool              `json:"tts"`
 	Nonce           any               `json:"nonce"`
@@ -77,13 +77,13 @@ func (a *allowedMentions) allows(kind, id string) bool {
 
 // Fill puts the body and the files into a message and holds it against the
 // limits. Nothing is changed on an error.
-func (s *RESTServer) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error {
-	m := CopyMessage(r.ShapeMessage)
+func (s *hub) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error {
+	m := CopyMessage(r.Message)
 	if b.Content != nil {
 		m.Content = strings.TrimSpace(*b.Content)
 	}
 	if b.Flags != nil { // the others are settled when the message is made
-		m.Flags = m.Flags&^ShapeFlagSuppressEmbeds | *b.Flags&(ShapeFlagSuppressEmbeds|ShapeFlagComponentsV2)
+		m.Flags = m.Flags&^FlagSuppressEmbeds | *b.Flags&FlagSuppressEmbeds
 	}
 	if b.Embeds != nil {
 		m.Embeds = *b.Embeds
@@ -101,10 +101,10 @@ func (s *RESTServer) Fill(r *MessageRecord, b MessageBody, files []UploadedFile)
 	s.fillFiles(&m, b.Attachments, files)
 	s.fillMentions(&m, r.GuildID, b.AllowedMentions)
 	if m.Embeds == nil {
-		m.Embeds = []ShapeEmbed{}
+		m.Embeds = []Embed{}
 	}
 	if m.Components == nil {
-		m.Components = []ShapeComponent{}
+		m.Components = []Component{}
 	}
 	if err := m.CheckBody(); err != nil {
 		return err
@@ -112,12 +112,12 @@ func (s *RESTServer) Fill(r *MessageRecord, b MessageBody, files []UploadedFile)
 	if m.Empty() {
 		return ErrEmptyMessage
 	}
-	r.ShapeMessage = m
+	r.Message = m
 	return nil
 }
 
 // numberComponents gives each component the id that Discord gives by counting.
-func numberComponents(list []ShapeComponent, last *int) {
+func numberComponents(list []Component, last *int) {
 	for i := range list {
 		if list[i].ID == 0 {
 			*last++
@@ -129,18 +129,18 @@ func numberComponents(list []ShapeComponent, last *int) {
 
 // fillFiles keeps the listed old files (all, when there is no list) and adds
 // the new ones.
-func (s *RESTServer) fillFiles(m *ShapeMessage, list *[]attachmentBody, files []UploadedFile) {
+func (s *hub) fillFiles(m *Message, list *[]attachmentBody, files []UploadedFile) {
 	if list != nil {
-		m.Attachments = slices.DeleteFunc(m.Attachments, func(a ShapeAttachment) bool {
+		m.Attachments = slices.DeleteFunc(m.Attachments, func(a Attachment) bool {
 			return !slices.ContainsFunc(*list, func(b attachmentBody) bool { return b.id() == a.ID })
 		})
 	}
 	if m.Attachments == nil {
-		m.Attachments = []ShapeAttachment{}
+		m.Attachments = []Attachment{}
 	}
 	for i, f := range files {
 		a := s.NewAttachment(m.ChannelID, f)
-		a.Ephemeral = m.Flags&ShapeFlagEphemeral != 0
+		a.Ephemeral = m.Flags&FlagEphemeral != 0
 		if list != nil {
 			for _, b := range *list {
 				if b.id() == strconv.Itoa(i) {
@@ -156,10 +156,10 @@ func (s *RESTServer) fillFiles(m *ShapeMessage, list *[]attachmentBody, files []
 var unsafeName = regexp.MustCompile(`[^\w.\-]+`)
 
 // NewAttachment stores a file.
-func (s *RESTServer) NewAttachment(channel string, f UploadedFile) ShapeAttachment {
+func (s *hub) NewAttachment(channel string, f UploadedFile) Attachment {
 	id, name := s.NewID(), unsafeName.ReplaceAllString(f.Name, "_")
 	url := s.URL + "/attachments/" + channel + "/" + id + "/" + name
-	return ShapeAttachment{
+	return Attachment{
 		ID: id, Filename: name, ContentType: f.ContentType, Size: len(f.Data),
 		URL: url, ProxyURL: url, Data: f.Data,
 	}
@@ -172,9 +172,9 @@ var (
 
 // fillMentions lists the users and roles that the text mentions and that the
 // sender allows to be called.
-func (s *RESTServer) fillMentions(m *ShapeMessage, guild string, allowed *allowedMentions) {
-	m.Mentions, m.MentionRoles = []ShapeUser{}, []string{}
-	if m.Type == ShapeReplyMessage && m.Referenced != nil && (allowed == nil || allowed.RepliedUser) {
+func (s *hub) fillMentions(m *Message, guild string, allowed *allowedMentions) {
+	m.Mentions, m.MentionRoles = []User{}, []string{}
+	if m.Type == ReplyMessage && m.Referenced != nil && (allowed == nil || allowed.RepliedUser) {
 		m.Mentions = append(m.Mentions, m.Referenced.Author)
 	}
 	for _, found := range userMention.FindAllStringSubmatch(m.Content, -1) {
@@ -194,7 +194,7 @@ func (s *RESTServer) fillMentions(m *ShapeMessage, guild string, allowed *allowe
 	}
 	ch := s.Channels[m.ChannelID]
 	calls := strings.Contains(m.Content, "@everyone") || strings.Contains(m.Content, "@here")
-	m.MentionEveryone = calls && allowed.allows("everyone", "") && s.Permissions(ch, m.Author.ID)&ShapeMentionEveryone != 0
+	m.MentionEveryone = calls && allowed.allows("everyone", "") && s.Permissions(ch, m.Author.ID)&MentionEveryone != 0
 }
 
 // readMessageBody decodes a message. The payload may come with files.

@@ -7,44 +7,42 @@ import (
 	"strconv"
 )
 
-// ShapePermissions is a set of permission bits. In JSON it is a decimal string.
-type ShapePermissions uint64
+// Permissions is a set of permission bits. In JSON it is a decimal string.
+type Permissions uint64
 
 // Permission bits that the server looks at, with Discord's numbers.
 const (
-	ShapeAdministrator      ShapePermissions = 1 << 3
-	ShapeManageChannels     ShapePermissions = 1 << 4
-	ShapeAddReactions       ShapePermissions = 1 << 6
-	ShapeGoLive             ShapePermissions = 1 << 9
-	ShapeViewChannel        ShapePermissions = 1 << 10
-	ShapeSendMessages       ShapePermissions = 1 << 11
-	ShapeManageMessages     ShapePermissions = 1 << 13
-	ShapeEmbedLinks         ShapePermissions = 1 << 14
-	ShapeAttachFiles        ShapePermissions = 1 << 15
-	ShapeReadMessageHistory ShapePermissions = 1 << 16
-	ShapeMentionEveryone    ShapePermissions = 1 << 17
-	ShapeConnect            ShapePermissions = 1 << 20
-	ShapeSpeak              ShapePermissions = 1 << 21
-	ShapeMoveMembers        ShapePermissions = 1 << 24
-	ShapeUseCommands        ShapePermissions = 1 << 31
-	ShapeCreateThreads      ShapePermissions = 1 << 35
-	ShapeSendInThreads      ShapePermissions = 1 << 38
+	Administrator      Permissions = 1 << 3
+	GoLive             Permissions = 1 << 9
+	ViewChannel        Permissions = 1 << 10
+	SendMessages       Permissions = 1 << 11
+	ManageMessages     Permissions = 1 << 13
+	EmbedLinks         Permissions = 1 << 14
+	AttachFiles        Permissions = 1 << 15
+	ReadMessageHistory Permissions = 1 << 16
+	MentionEveryone    Permissions = 1 << 17
+	Connect            Permissions = 1 << 20
+	Speak              Permissions = 1 << 21
+	MoveMembers        Permissions = 1 << 24
+	UseCommands        Permissions = 1 << 31
+	CreateThreads      Permissions = 1 << 35
+	SendInThreads      Permissions = 1 << 38
 
-	// ShapeEveryday is what everyone has in a new guild.
-	ShapeEveryday = ShapeAddReactions | ShapeViewChannel | ShapeSendMessages | ShapeEmbedLinks | ShapeAttachFiles | ShapeReadMessageHistory |
-		ShapeMentionEveryone | ShapeConnect | ShapeSpeak | ShapeGoLive | ShapeUseCommands | ShapeCreateThreads | ShapeSendInThreads
+	// Everyday is what everyone has in a new guild.
+	Everyday = ViewChannel | SendMessages | EmbedLinks | AttachFiles | ReadMessageHistory |
+		MentionEveryone | Connect | Speak | GoLive | UseCommands | CreateThreads | SendInThreads
 
 	// allPermissions is what owners and administrators have.
-	allPermissions ShapePermissions = 1<<53 - 1
+	allPermissions Permissions = 1<<53 - 1
 )
 
 // MarshalJSON writes the bits as a decimal string.
-func (p ShapePermissions) MarshalJSON() ([]byte, error) {
+func (p Permissions) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + strconv.FormatUint(uint64(p), 10) + `"`), nil
 }
 
 // UnmarshalJSON reads a decimal string or a number.
-func (p *ShapePermissions) UnmarshalJSON(b []byte) error {
+func (p *Permissions) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if len(b) > 0 && b[0] == '"' {
 		if err := json.Unmarshal(b, &text); err != nil {
@@ -55,17 +53,17 @@ func (p *ShapePermissions) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("read permissions: %w", err)
 	}
-	*p = ShapePermissions(bits)
+	*p = Permissions(bits)
 	return nil
 }
 
 // Permissions of a user in a channel, by Discord's order: everyone's role, the
 // member's roles, then the channel's overwrites for everyone, for the roles and
 // for the member. A stranger has none.
-func (w *World) Permissions(ch *ShapeChannel, user string) ShapePermissions {
+func (w *World) Permissions(ch *Channel, user string) Permissions {
 	if ch.GuildID == "" {
 		if ch.BotID == user || (len(ch.Recipients) > 0 && ch.Recipients[0].ID == user) {
-			return ShapeEveryday
+			return Everyday
 		}
 		return 0
 	}
@@ -81,23 +79,23 @@ func (w *World) Permissions(ch *ShapeChannel, user string) ShapePermissions {
 		return allPermissions
 	}
 	has := g.Base(m)
-	if has&ShapeAdministrator != 0 {
+	if has&Administrator != 0 {
 		return allPermissions
 	}
 	overwrites := ch.Overwrites
-	if parent := ch.ParentID; ch.Type == ShapePublicThread && parent != nil && w.Channels[*parent] != nil {
+	if parent := ch.ParentID; ch.Type == PublicThread && parent != nil && w.Channels[*parent] != nil {
 		overwrites = w.Channels[*parent].Overwrites
 	}
 	has = overwritten(has, overwrites, g.ID, m)
-	if has&ShapeViewChannel == 0 {
+	if has&ViewChannel == 0 {
 		return 0
 	}
 	return has
 }
 
 // Base is what the member's roles give in the whole guild.
-func (g *GuildState) Base(m *ShapeMember) ShapePermissions {
-	var has ShapePermissions
+func (g *GuildState) Base(m *Member) Permissions {
+	var has Permissions
 	for _, r := range g.Roles {
 		if r.ID == g.ID || hasRole(m, r.ID) {
 			has |= r.Permissions
@@ -106,8 +104,8 @@ func (g *GuildState) Base(m *ShapeMember) ShapePermissions {
 	return has
 }
 
-func overwritten(has ShapePermissions, list []ShapeOverwrite, everyone string, m *ShapeMember) ShapePermissions {
-	var allow, deny ShapePermissions
+func overwritten(has Permissions, list []Overwrite, everyone string, m *Member) Permissions {
+	var allow, deny Permissions
 	for _, o := range list {
 		switch {
 		case o.Type == 0 && o.ID == everyone:
@@ -125,6 +123,6 @@ func overwritten(has ShapePermissions, list []ShapeOverwrite, everyone string, m
 	return has
 }
 
-func hasRole(m *ShapeMember, role string) bool {
+func hasRole(m *Member, role string) bool {
 	return slices.Contains(m.Roles, role)
 }

@@ -9,25 +9,8 @@ import (
 	"time"
 )
 
-// rateAllowance is how many requests a bucket takes in a period.
-type rateAllowance struct {
-	requests int
-	period   time.Duration
-}
-
-// allowances with Config.RateLimits, near what Discord does. Others have 50 a
-// second.
-var allowances = map[ShapeRoute]rateAllowance{
-	ShapeRouteCreateMessage:  {5, 5 * time.Second},
-	ShapeRouteEditMessage:    {5, 5 * time.Second},
-	ShapeRouteDeleteMessage:  {5, time.Second},
-	ShapeRouteTyping:         {5, 5 * time.Second},
-	ShapeRouteAddReaction:    {1, 250 * time.Millisecond},
-	ShapeRouteRemoveReaction: {1, 250 * time.Millisecond},
-	ShapeRouteFollowup:       {5, 2 * time.Second},
-	ShapeRouteEditResponse:   {5, 2 * time.Second},
-	ShapeRouteSetCommands:    {2, 5 * time.Second},
-}
+// bucketSize is how many requests a second the headers promise; only the plans of a test refuse one.
+const bucketSize = 1000
 
 // globalBucket is the key of the bucket that all routes share.
 const globalBucket = "global"
@@ -44,7 +27,7 @@ func (e *rateLimitError) Error() string {
 }
 
 // limit counts the call and sets the X-RateLimit headers, or refuses it.
-func (s *RESTServer) limit(h http.Header, c *RESTCall, p RoutePlan) error {
+func (s *hub) limit(h http.Header, c *RESTCall, p RoutePlan) error {
 	now := s.Now()
 	key := string(c.Route) + " " + c.PathValue("channel") + c.PathValue("guild") + c.PathValue("app") + c.PathValue("token")
 	b, global := s.bucket(key), s.bucket(globalBucket)
@@ -59,24 +42,14 @@ func (s *RESTServer) limit(h http.Header, c *RESTCall, p RoutePlan) error {
 		h.Set("X-RateLimit-Global", "true")
 		return newRateLimitError(h, "global", global.Until.Sub(now))
 	}
-	allowed := rateAllowance{1000, time.Second}
-	if s.Config.RateLimits {
-		allowed = rateAllowance{50, time.Second}
-		if a, ok := allowances[c.Route]; ok {
-			allowed = a
-		}
-	}
 	if !now.Before(b.Reset) {
-		b.Used, b.Reset = 0, now.Add(allowed.period)
+		b.Used, b.Reset = 0, now.Add(time.Second)
 	}
 	b.Used++
-	if s.Config.RateLimits && b.Used > allowed.requests {
-		b.Until = b.Reset
-	}
 	sum := sha256.Sum256([]byte(c.Route))
 	h.Set("X-RateLimit-Bucket", hex.EncodeToString(sum[:8]))
-	h.Set("X-RateLimit-Limit", strconv.Itoa(allowed.requests))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, allowed.requests-b.Used)))
+	h.Set("X-RateLimit-Limit", strconv.Itoa(bucketSize))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, bucketSize-b.Used)))
 	h.Set("X-RateLimit-Reset", seconds(time.Duration(b.Reset.UnixNano())))
 	h.Set("X-RateLimit-Reset-After", seconds(b.Reset.Sub(now)))
 	if now.Before(b.Until) {
@@ -87,7 +60,7 @@ func (s *RESTServer) limit(h http.Header, c *RESTCall, p RoutePlan) error {
 	return nil
 }
 
-func (s *RESTServer) bucket(key string) *RateBucket {
+func (s *hub) bucket(key string) *RateBucket {
 	b := s.Buckets[key]
 	if b == nil {
 		b = &RateBucket{}

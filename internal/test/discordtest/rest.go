@@ -8,33 +8,23 @@ import (
 	"strconv"
 )
 
-// A Server answers requests for what it has of a hub.
-type RESTServer struct{ *Hub }
-
 // endpoint answers a call: a value to send as JSON, or nil for 204.
 type endpoint func(*RESTCall) (any, error)
 
-func (s *RESTServer) endpoints() map[ShapeRoute]endpoint {
-	return map[ShapeRoute]endpoint{
-		ShapeRouteGateway: s.getGateway, ShapeRouteGatewayBot: s.getGatewayBot,
-		ShapeRouteGetUser: s.getUser, ShapeRouteGetApplication: s.getApplication, ShapeRouteGetOwnApplication: s.getApplication,
-		ShapeRouteGetOwnGuilds: s.getOwnGuilds,
-		ShapeRouteCreateDM:     s.createDM, ShapeRouteGetGuild: s.getGuild, ShapeRouteGetGuildChannels: s.getGuildChannels,
-		ShapeRouteGetRoles: s.getRoles, ShapeRouteGetMember: s.getMember, ShapeRouteGetChannel: s.getChannel,
-		ShapeRouteTyping: s.postTyping, ShapeRouteListMessages: s.listMessages, ShapeRouteGetMessage: s.getMessage,
-		ShapeRouteCreateMessage: s.createMessage, ShapeRouteEditMessage: s.editMessage, ShapeRouteDeleteMessage: s.deleteMessage,
-		ShapeRouteStartThread: s.startThread, ShapeRouteAddReaction: s.addReaction, ShapeRouteRemoveReaction: s.removeReaction,
-		ShapeRouteGetReactions: s.getReactions, ShapeRouteListCommands: s.listCommands, ShapeRouteCreateCommand: s.createCommand,
-		ShapeRouteSetCommands: s.setCommands, ShapeRouteDeleteCommand: s.deleteCommand, ShapeRouteListGuildCommands: s.listCommands,
-		ShapeRouteCreateGuildCommand: s.createCommand, ShapeRouteSetGuildCommands: s.setCommands,
-		ShapeRouteDeleteGuildCommand: s.deleteCommand, ShapeRouteRespond: s.respond, ShapeRouteFollowup: s.followup,
-		ShapeRouteGetResponse: s.getResponse, ShapeRouteEditResponse: s.editResponse, ShapeRouteDeleteResponse: s.deleteResponse,
-		ShapeRouteStreamPreview: s.postPreview,
+func (s *hub) endpoints() map[Route]endpoint {
+	return map[Route]endpoint{
+		RouteGateway: s.getGateway, RouteGatewayBot: s.getGatewayBot, RouteCreateDM: s.createDM,
+		RouteGetGuild: s.getGuild, RouteGetMember: s.getMember, RouteGetChannel: s.getChannel,
+		RouteTyping: s.postTyping, RouteListMessages: s.listMessages,
+		RouteCreateMessage: s.createMessage, RouteEditMessage: s.editMessage,
+		RouteListCommands: s.listCommands, RouteSetCommands: s.setCommands,
+		RouteRespond: s.respond, RouteFollowup: s.followup, RouteEditResponse: s.editResponse,
+		RouteStreamPreview: s.postPreview,
 	}
 }
 
 // Handler serves the API, the files and the main gateway.
-func (s *RESTServer) Handler() http.Handler {
+func (s *hub) Handler() http.Handler {
 	api := http.NewServeMux()
 	for route, answer := range s.endpoints() {
 		api.HandleFunc(string(route), func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, route, answer) })
@@ -52,7 +42,7 @@ func (s *RESTServer) Handler() http.Handler {
 }
 
 // trackRequests lets Close wait for every request, gateway connections included.
-func (s *RESTServer) trackRequests(next http.Handler) http.Handler {
+func (s *hub) trackRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.Mu.Lock()
 		if s.Closed {
@@ -69,7 +59,7 @@ func (s *RESTServer) trackRequests(next http.Handler) http.Handler {
 
 const maxRequestSize = 64 << 20
 
-func (s *RESTServer) serve(w http.ResponseWriter, r *http.Request, route ShapeRoute, answer endpoint) {
+func (s *hub) serve(w http.ResponseWriter, r *http.Request, route Route, answer endpoint) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestSize))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -99,7 +89,7 @@ type restReply struct {
 	body   []byte
 }
 
-func (s *RESTServer) handleCall(h http.Header, c *RESTCall, raw []byte, plan RoutePlan, answer endpoint) restReply {
+func (s *hub) handleCall(h http.Header, c *RESTCall, raw []byte, plan RoutePlan, answer endpoint) restReply {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	defer s.Notify()
@@ -107,7 +97,7 @@ func (s *RESTServer) handleCall(h http.Header, c *RESTCall, raw []byte, plan Rou
 	return newReply(result, err)
 }
 
-func (s *RESTServer) callEndpoint(h http.Header, c *RESTCall, raw []byte, plan RoutePlan, answer endpoint) (any, error) {
+func (s *hub) callEndpoint(h http.Header, c *RESTCall, raw []byte, plan RoutePlan, answer endpoint) (any, error) {
 	c.Bot = s.AccountWith(c.Header.Get("Authorization"))
 	if plan.Status != 0 {
 		return nil, Refuse(plan.Status, 0, strconv.Itoa(plan.Status)+": "+http.StatusText(plan.Status))
@@ -158,7 +148,7 @@ func newReply(result any, err error) restReply {
 	return restReply{status, body}
 }
 
-func (s *RESTServer) write(w http.ResponseWriter, index int, r restReply) {
+func (s *hub) write(w http.ResponseWriter, index int, r restReply) {
 	s.RecordStatus(index, r.status)
 	if r.body != nil {
 		w.Header().Set("Content-Type", "application/json")

@@ -1,51 +1,22 @@
 package discordtest
 
-func (s *RESTServer) getGateway(*RESTCall) (any, error) {
+import "net/http"
+
+func (s *hub) getGateway(*RESTCall) (any, error) {
 	return map[string]any{"url": s.GatewayURL()}, nil
 }
 
-func (s *RESTServer) getGatewayBot(*RESTCall) (any, error) {
+func (s *hub) getGatewayBot(*RESTCall) (any, error) {
 	return map[string]any{
 		"url": s.GatewayURL(), "shards": 1,
 		"session_start_limit": map[string]any{
-			"total": 1000, "remaining": s.StartsLeft(), "reset_after": 86400000, "max_concurrency": 1,
+			"total": 1000, "remaining": 1000, "reset_after": 86400000, "max_concurrency": 1,
 		},
 	}, nil
 }
 
-func (s *RESTServer) getUser(c *RESTCall) (any, error) {
-	id := c.PathValue("user")
-	if id == "@me" {
-		return c.Bot.User, nil
-	}
-	u, ok := s.Users[id]
-	if !ok {
-		return nil, ErrUnknownUser
-	}
-	return u, nil
-}
-
-func (s *RESTServer) getApplication(c *RESTCall) (any, error) {
-	return map[string]any{
-		"id": c.Bot.User.ID, "name": c.Bot.User.Username, "bot": c.Bot.User, "flags": 0,
-		"description": "", "icon": nil, "bot_public": true, "bot_require_code_grant": false,
-	}, nil
-}
-
-func (s *RESTServer) getOwnGuilds(c *RESTCall) (any, error) {
-	list := []map[string]any{}
-	for _, g := range s.GuildsOf(c.Bot.User.ID) {
-		m := g.Member(c.Bot.User.ID)
-		list = append(list, map[string]any{
-			"id": g.ID, "name": g.Name, "icon": nil, "owner": g.OwnerID == m.User.ID,
-			"permissions": g.Base(m), "features": []string{},
-		})
-	}
-	return list, nil
-}
-
 // guildFor finds the guild of the request; the bot must be in it.
-func (s *RESTServer) guildFor(c *RESTCall) (*GuildState, error) {
+func (s *hub) guildFor(c *RESTCall) (*GuildState, error) {
 	g := s.Guilds[c.PathValue("guild")]
 	switch {
 	case g == nil:
@@ -56,7 +27,7 @@ func (s *RESTServer) guildFor(c *RESTCall) (*GuildState, error) {
 	return g, nil
 }
 
-func (s *RESTServer) getGuild(c *RESTCall) (any, error) {
+func (s *hub) getGuild(c *RESTCall) (any, error) {
 	g, err := s.guildFor(c)
 	if err != nil {
 		return nil, err
@@ -64,23 +35,7 @@ func (s *RESTServer) getGuild(c *RESTCall) (any, error) {
 	return GuildObject(g), nil
 }
 
-func (s *RESTServer) getGuildChannels(c *RESTCall) (any, error) {
-	g, err := s.guildFor(c)
-	if err != nil {
-		return nil, err
-	}
-	return s.ChannelsOf(g, false), nil
-}
-
-func (s *RESTServer) getRoles(c *RESTCall) (any, error) {
-	g, err := s.guildFor(c)
-	if err != nil {
-		return nil, err
-	}
-	return g.Roles, nil
-}
-
-func (s *RESTServer) getMember(c *RESTCall) (any, error) {
+func (s *hub) getMember(c *RESTCall) (any, error) {
 	g, err := s.guildFor(c)
 	if err != nil {
 		return nil, err
@@ -92,7 +47,7 @@ func (s *RESTServer) getMember(c *RESTCall) (any, error) {
 	return m, nil
 }
 
-func (s *RESTServer) getChannel(c *RESTCall) (any, error) {
+func (s *hub) getChannel(c *RESTCall) (any, error) {
 	ch, err := s.channelFor(c, 0)
 	if err != nil {
 		return nil, err
@@ -100,7 +55,7 @@ func (s *RESTServer) getChannel(c *RESTCall) (any, error) {
 	return ch, nil
 }
 
-func (s *RESTServer) createDM(c *RESTCall) (any, error) {
+func (s *hub) createDM(c *RESTCall) (any, error) {
 	var b struct {
 		RecipientID string `json:"recipient_id"`
 	}
@@ -112,7 +67,7 @@ func (s *RESTServer) createDM(c *RESTCall) (any, error) {
 	case b.RecipientID == "":
 		return nil, FormError("recipient_id", "BASE_TYPE_REQUIRED", "This field is required")
 	case !ok:
-		return nil, ErrUnknownUser
+		return nil, Refuse(http.StatusNotFound, 10013, "Unknown User")
 	case u.Bot:
 		return nil, ErrCannotDM
 	}
@@ -120,44 +75,13 @@ func (s *RESTServer) createDM(c *RESTCall) (any, error) {
 }
 
 // DMChannel finds or makes the direct channel of a bot and a person.
-func (s *RESTServer) DMChannel(bot string, user ShapeUser) *ShapeChannel {
+func (s *hub) DMChannel(bot string, user User) *Channel {
 	for _, ch := range s.Channels {
-		if ch.Type == ShapeDirectMessage && ch.BotID == bot && ch.Recipients[0].ID == user.ID {
+		if ch.Type == DirectMessage && ch.BotID == bot && ch.Recipients[0].ID == user.ID {
 			return ch
 		}
 	}
-	ch := &ShapeChannel{ID: s.NewID(), Type: ShapeDirectMessage, Recipients: []ShapeUser{user}, BotID: bot}
+	ch := &Channel{ID: s.NewID(), Type: DirectMessage, Recipients: []User{user}, BotID: bot}
 	s.Channels[ch.ID] = ch
 	return ch
-}
-
-func (s *RESTServer) startThread(c *RESTCall) (any, error) {
-	parent, err := s.channelFor(c, ShapeCreateThreads)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.messageFor(c, parent)
-	if err != nil {
-		return nil, err
-	}
-	var b struct {
-		Name string `json:"name"`
-	}
-	if err := DecodeBody(c.Body, &b); err != nil {
-		return nil, err
-	}
-	var f FormErrors
-	f.Length("name", b.Name, 1, 100)
-	if err := f.Err(); err != nil {
-		return nil, err
-	}
-	if s.Channels[r.ID] != nil {
-		return nil, Refuse(400, 160004, "A thread has already been created for this message")
-	}
-	id := parent.ID
-	ch := &ShapeChannel{ID: r.ID, Type: ShapePublicThread, GuildID: parent.GuildID, ParentID: &id, Name: b.Name}
-	s.AddChannel(ch)
-	r.Flags |= ShapeFlagHasThread
-	s.DispatchMessage("MESSAGE_UPDATE", r)
-	return createdResult{ch}, nil
 }

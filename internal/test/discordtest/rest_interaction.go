@@ -7,46 +7,40 @@ import (
 
 // Interaction types, with Discord's numbers.
 const (
-	RestCommandInteraction      = 2
-	RestComponentInteraction    = 3
-	RestAutocompleteInteraction = 4
-	RestModalInteraction        = 5
+	CommandInteraction   = 2
+	ComponentInteraction = 3
 )
 
 // Answers to interactions, with Discord's numbers.
 const (
-	RestAnswerPong         = 1
-	RestAnswerMessage      = 4
-	RestAnswerDeferred     = 5
-	RestAnswerDeferredEdit = 6
-	RestAnswerEdit         = 7
-	RestAnswerChoices      = 8
-	RestAnswerModal        = 9
-	answerInTime           = 3 * time.Second
-	interactionLifetime    = 15 * time.Minute
+	AnswerMessage       = 4
+	AnswerDeferred      = 5
+	AnswerDeferredEdit  = 6
+	answerInTime        = 3 * time.Second
+	interactionLifetime = 15 * time.Minute
 )
 
 // InteractionState is how an interaction stands now, as tests see it.
-func (s *RESTServer) InteractionState(it *InteractionExchange) ShapeInteraction {
-	out := ShapeInteraction{
+func (s *hub) InteractionState(it *InteractionExchange) Interaction {
+	out := Interaction{
 		ID: it.ID, Token: it.Token, Type: it.Kind, ChannelID: it.Channel.ID, GuildID: it.Channel.GuildID,
 		User: it.User, At: it.At, Answer: it.Answer, AnsweredAt: it.AnsweredAt, Ephemeral: it.Ephemeral,
-		Thinking: it.Thinking, Modal: it.Modal, Choices: it.Choices,
+		Thinking: it.Thinking,
 	}
 	if r := s.Messages[it.Original]; r != nil && !r.Deleted {
-		m := CopyMessage(r.ShapeMessage)
+		m := CopyMessage(r.Message)
 		out.Original = &m
 	}
 	for _, id := range it.Followups {
 		if r := s.Messages[id]; !r.Deleted {
-			out.Followups = append(out.Followups, CopyMessage(r.ShapeMessage))
+			out.Followups = append(out.Followups, CopyMessage(r.Message))
 		}
 	}
 	return out
 }
 
 // Interact makes an interaction and tells the bot. The lock is held.
-func (s *RESTServer) Interact(it *InteractionExchange, data any) ShapeInteraction {
+func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 	it.ID, it.Token, it.At = s.NewID(), "interaction-"+s.NewID(), s.Now()
 	s.Interactions[it.ID] = it
 	d := map[string]any{
@@ -62,7 +56,7 @@ func (s *RESTServer) Interact(it *InteractionExchange, data any) ShapeInteractio
 		d["user"], d["context"], d["authorizing_integration_owners"] = it.User, 1, map[string]string{"0": "0"}
 	}
 	if r := s.Messages[it.Target]; r != nil {
-		d["message"] = r.ShapeMessage
+		d["message"] = r.Message
 	}
 	for _, ses := range s.SessionsInOrder() {
 		if ses.Bot == it.App {
@@ -74,8 +68,8 @@ func (s *RESTServer) Interact(it *InteractionExchange, data any) ShapeInteractio
 }
 
 type memberWithPermissions struct {
-	*ShapeMember
-	Permissions ShapePermissions `json:"permissions"`
+	*Member
+	Permissions Permissions `json:"permissions"`
 }
 
 // responseBody is what a bot answers with.

@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -9,14 +10,14 @@ import (
 )
 
 // channelFor finds the channel of the request and asks for permissions there.
-func (s *RESTServer) channelFor(c *RESTCall, need ShapePermissions) (*ShapeChannel, error) {
+func (s *hub) channelFor(c *RESTCall, need Permissions) (*Channel, error) {
 	ch := s.Channels[c.PathValue("channel")]
 	if ch == nil {
 		return nil, ErrUnknownChannel
 	}
 	has := s.Permissions(ch, c.Bot.User.ID)
 	switch {
-	case has&ShapeViewChannel == 0:
+	case has&ViewChannel == 0:
 		return nil, ErrMissingAccess
 	case has&need != need:
 		return nil, ErrMissingPerms
@@ -25,7 +26,7 @@ func (s *RESTServer) channelFor(c *RESTCall, need ShapePermissions) (*ShapeChann
 }
 
 // messageFor finds the message of the request. Ephemeral ones are not there.
-func (s *RESTServer) messageFor(c *RESTCall, ch *ShapeChannel) (*MessageRecord, error) {
+func (s *hub) messageFor(c *RESTCall, ch *Channel) (*MessageRecord, error) {
 	r := s.Messages[c.PathValue("message")]
 	if r == nil || r.Deleted || r.ChannelID != ch.ID || r.ViewerID != "" {
 		return nil, ErrUnknownMessage
@@ -33,8 +34,8 @@ func (s *RESTServer) messageFor(c *RESTCall, ch *ShapeChannel) (*MessageRecord, 
 	return r, nil
 }
 
-func (s *RESTServer) createMessage(c *RESTCall) (any, error) {
-	ch, err := s.channelFor(c, ShapeSendMessages)
+func (s *hub) createMessage(c *RESTCall) (any, error) {
+	ch, err := s.channelFor(c, SendMessages)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (s *RESTServer) createMessage(c *RESTCall) (any, error) {
 		return nil, err
 	}
 	has := s.Permissions(ch, c.Bot.User.ID)
-	if len(c.Files) > 0 && has&ShapeAttachFiles == 0 || b.Embeds != nil && len(*b.Embeds) > 0 && has&ShapeEmbedLinks == 0 {
+	if len(c.Files) > 0 && has&AttachFiles == 0 || b.Embeds != nil && len(*b.Embeds) > 0 && has&EmbedLinks == 0 {
 		return nil, ErrMissingPerms
 	}
 	if again := s.sameNonce(ch, c.Bot.User, b); again != nil {
@@ -55,10 +56,10 @@ func (s *RESTServer) createMessage(c *RESTCall) (any, error) {
 	r := s.NewMessage(ch, c.Bot.User)
 	r.TTS, r.Nonce = b.TTS, b.Nonce
 	if b.Flags != nil {
-		r.Flags = *b.Flags & (ShapeFlagSuppressEmbeds | ShapeFlagSilent | ShapeFlagComponentsV2)
+		r.Flags = *b.Flags & FlagSuppressEmbeds
 	}
 	if b.Reference != nil && b.Reference.MessageID != "" {
-		if has&ShapeReadMessageHistory == 0 {
+		if has&ReadMessageHistory == 0 {
 			return nil, ErrNoHistoryToReply
 		}
 		if err := s.SetReference(r, *b.Reference); err != nil {
@@ -77,7 +78,7 @@ const nonceLifetime = 5 * time.Minute
 
 // sameNonce finds the message that the author has made already with an enforced
 // nonce.
-func (s *RESTServer) sameNonce(ch *ShapeChannel, author ShapeUser, b MessageBody) *MessageRecord {
+func (s *hub) sameNonce(ch *Channel, author User, b MessageBody) *MessageRecord {
 	if !b.EnforceNonce || b.Nonce == nil {
 		return nil
 	}
@@ -91,16 +92,16 @@ func (s *RESTServer) sameNonce(ch *ShapeChannel, author ShapeUser, b MessageBody
 }
 
 // NewMessage makes a record that is not in the channel yet.
-func (s *RESTServer) NewMessage(ch *ShapeChannel, author ShapeUser) *MessageRecord {
-	return &MessageRecord{GuildID: ch.GuildID, ShapeMessage: ShapeMessage{
+func (s *hub) NewMessage(ch *Channel, author User) *MessageRecord {
+	return &MessageRecord{GuildID: ch.GuildID, Message: Message{
 		ID: s.NewID(), ChannelID: ch.ID, Author: author, Timestamp: s.Now().UTC(),
-		Mentions: []ShapeUser{}, MentionRoles: []string{},
-		Attachments: []ShapeAttachment{}, Embeds: []ShapeEmbed{}, Components: []ShapeComponent{},
+		Mentions: []User{}, MentionRoles: []string{},
+		Attachments: []Attachment{}, Embeds: []Embed{}, Components: []Component{},
 	}}
 }
 
 // SetReference makes the message a reply.
-func (s *RESTServer) SetReference(r *MessageRecord, ref ShapeReference) error {
+func (s *hub) SetReference(r *MessageRecord, ref Reference) error {
 	to := s.Messages[ref.MessageID]
 	if to == nil || to.Deleted || to.ChannelID != r.ChannelID || to.ViewerID != "" {
 		if ref.FailIfNotExists != nil && !*ref.FailIfNotExists {
@@ -108,15 +109,15 @@ func (s *RESTServer) SetReference(r *MessageRecord, ref ShapeReference) error {
 		}
 		return FormError("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
 	}
-	referenced := CopyMessage(to.ShapeMessage)
+	referenced := CopyMessage(to.Message)
 	referenced.Referenced = nil
-	r.Type, r.Referenced = ShapeReplyMessage, &referenced
-	r.Reference = &ShapeReference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
+	r.Type, r.Referenced = ReplyMessage, &referenced
+	r.Reference = &Reference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
 	return nil
 }
 
 // Post puts the message into its channel and tells everyone who may see it.
-func (s *RESTServer) Post(r *MessageRecord) {
+func (s *hub) Post(r *MessageRecord) {
 	r.SaveVersion(s.Now())
 	s.Messages[r.ID] = r
 	s.MessagesOf[r.ChannelID] = append(s.MessagesOf[r.ChannelID], r.ID)
@@ -129,7 +130,7 @@ func (s *RESTServer) Post(r *MessageRecord) {
 }
 
 // RecordEdit stores the change of a message and tells everyone who may see it.
-func (s *RESTServer) RecordEdit(r *MessageRecord) {
+func (s *hub) RecordEdit(r *MessageRecord) {
 	now := s.Now().UTC()
 	r.EditedTimestamp = &now
 	r.SaveVersion(now)
@@ -140,7 +141,7 @@ func (s *RESTServer) RecordEdit(r *MessageRecord) {
 }
 
 // DeleteRecord deletes the message.
-func (s *RESTServer) DeleteRecord(r *MessageRecord) {
+func (s *hub) DeleteRecord(r *MessageRecord) {
 	r.Deleted = true
 	s.MessagesOf[r.ChannelID] = slices.DeleteFunc(s.MessagesOf[r.ChannelID], func(id string) bool { return id == r.ID })
 	if r.ViewerID == "" {
@@ -153,7 +154,7 @@ func (s *RESTServer) DeleteRecord(r *MessageRecord) {
 	s.Notify()
 }
 
-func (s *RESTServer) editMessage(c *RESTCall) (any, error) {
+func (s *hub) editMessage(c *RESTCall) (any, error) {
 	ch, err := s.channelFor(c, 0)
 	if err != nil {
 		return nil, err
@@ -176,42 +177,13 @@ func (s *RESTServer) editMessage(c *RESTCall) (any, error) {
 	return s.visibleMessage(r, c), nil
 }
 
-func (s *RESTServer) deleteMessage(c *RESTCall) (any, error) {
-	ch, err := s.channelFor(c, 0)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.messageFor(c, ch)
-	if err != nil {
-		return nil, err
-	}
-	if r.Author.ID != c.Bot.User.ID && s.Permissions(ch, c.Bot.User.ID)&ShapeManageMessages == 0 {
-		return nil, ErrMissingPerms
-	}
-	s.DeleteRecord(r)
-	return nil, nil
-}
-
-func (s *RESTServer) getMessage(c *RESTCall) (any, error) {
-	ch, err := s.channelFor(c, ShapeReadMessageHistory)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.messageFor(c, ch)
-	if err != nil {
-		return nil, err
-	}
-	return s.visibleMessage(r, c), nil
-}
-
 // visibleMessage is the message as the calling bot may read it.
-func (s *RESTServer) visibleMessage(r *MessageRecord, c *RESTCall) ShapeMessage {
-	m := CopyMessage(r.ShapeMessage)
-	m.Reactions = r.Counted(c.Bot.User.ID)
-	return m.ReadableBy(c.Bot.User.ID, r.GuildID, c.Bot.Forbidden&ShapeMessageContent == 0)
+func (s *hub) visibleMessage(r *MessageRecord, c *RESTCall) Message {
+	m := CopyMessage(r.Message)
+	return m.ReadableBy(c.Bot.User.ID, r.GuildID, c.Bot.Forbidden&MessageContent == 0)
 }
 
-func (s *RESTServer) listMessages(c *RESTCall) (any, error) {
+func (s *hub) listMessages(c *RESTCall) (any, error) {
 	ch, err := s.channelFor(c, 0)
 	if err != nil {
 		return nil, err
@@ -223,8 +195,8 @@ func (s *RESTServer) listMessages(c *RESTCall) (any, error) {
 			return nil, FormError("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
 		}
 	}
-	found := []ShapeMessage{}
-	if s.Permissions(ch, c.Bot.User.ID)&ShapeReadMessageHistory == 0 {
+	found := []Message{}
+	if s.Permissions(ch, c.Bot.User.ID)&ReadMessageHistory == 0 {
 		return found, nil
 	}
 	var visible []*MessageRecord
@@ -240,32 +212,16 @@ func (s *RESTServer) listMessages(c *RESTCall) (any, error) {
 	return found, nil
 }
 
-// pageMessages cuts what before, after, around and limit ask for, oldest first.
-func pageMessages(list []*MessageRecord, query map[string][]string, limit int) []*MessageRecord {
-	bound := func(name string) (int64, bool) {
-		if len(query[name]) == 0 {
-			return 0, false
-		}
-		return SnowflakeNumber(query[name][0]), true
-	}
-	if id, ok := bound("before"); ok {
-		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= id })
-	} else if id, ok := bound("after"); ok {
-		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) <= id })
-		return list[:min(limit, len(list))]
-	} else if id, ok := bound("around"); ok {
-		i := slices.IndexFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= id })
-		if i < 0 {
-			i = len(list)
-		}
-		list = list[max(0, i-limit/2):]
-		return list[:min(limit, len(list))]
+// pageMessages cuts what before and limit ask for, oldest first.
+func pageMessages(list []*MessageRecord, query url.Values, limit int) []*MessageRecord {
+	if before := query.Get("before"); before != "" {
+		list = slices.DeleteFunc(list, func(r *MessageRecord) bool { return SnowflakeNumber(r.ID) >= SnowflakeNumber(before) })
 	}
 	return list[max(0, len(list)-limit):]
 }
 
 // download serves a file, as Discord's content network does.
-func (s *RESTServer) download(w http.ResponseWriter, r *http.Request) {
+func (s *hub) download(w http.ResponseWriter, r *http.Request) {
 	s.Mu.Lock()
 	file, ok := s.attachment(r.PathValue("attachment"))
 	s.Mu.Unlock()
@@ -279,12 +235,8 @@ func (s *RESTServer) download(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(file.Data) // a client that has gone is not our concern
 }
 
-// attachment finds a file of a message, also of an earlier version, or of a
-// command.
-func (s *RESTServer) attachment(id string) (ShapeAttachment, bool) {
-	if a, ok := s.Uploads[id]; ok {
-		return a, true
-	}
+// attachment finds a file of a message, also of an earlier version.
+func (s *hub) attachment(id string) (Attachment, bool) {
 	for _, r := range s.Messages {
 		if r.Deleted {
 			continue
@@ -297,5 +249,5 @@ func (s *RESTServer) attachment(id string) (ShapeAttachment, bool) {
 			}
 		}
 	}
-	return ShapeAttachment{}, false
+	return Attachment{}, false
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // respond is the first answer to an interaction.
-func (s *RESTServer) respond(c *RESTCall) (any, error) {
+func (s *hub) respond(c *RESTCall) (any, error) {
 	it := s.Interactions[c.PathValue("interaction")]
 	switch {
 	case it == nil, it.Token != c.PathValue("token"), it.Forgotten:
@@ -26,72 +26,39 @@ func (s *RESTServer) respond(c *RESTCall) (any, error) {
 		return nil, err
 	}
 	it.Answer, it.AnsweredAt = b.Type, s.Now()
-	if c.URL.Query().Get("with_response") != "true" {
-		return nil, nil
-	}
-	out := map[string]any{"interaction": map[string]any{"id": it.ID, "type": it.Kind}}
-	if r := s.Messages[it.Original]; r != nil {
-		out["resource"] = map[string]any{"type": it.Answer, "message": r.ShapeMessage}
-	}
-	return out, nil
+	return nil, nil
 }
 
 // allowedAnswers says which answers fit which interactions.
 var allowedAnswers = map[int][]int{
-	RestCommandInteraction:      {RestAnswerMessage, RestAnswerDeferred, RestAnswerModal},
-	RestComponentInteraction:    {RestAnswerMessage, RestAnswerDeferred, RestAnswerDeferredEdit, RestAnswerEdit, RestAnswerModal},
-	RestAutocompleteInteraction: {RestAnswerChoices},
-	RestModalInteraction:        {RestAnswerMessage, RestAnswerDeferred, RestAnswerDeferredEdit, RestAnswerEdit},
+	CommandInteraction:   {AnswerMessage, AnswerDeferred},
+	ComponentInteraction: {AnswerMessage, AnswerDeferred, AnswerDeferredEdit},
 }
 
-func (s *RESTServer) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {
-	edits := b.Type == RestAnswerEdit || b.Type == RestAnswerDeferredEdit
-	if !slices.Contains(allowedAnswers[it.Kind], b.Type) || edits && it.Target == "" {
+func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {
+	if !slices.Contains(allowedAnswers[it.Kind], b.Type) {
 		return FormError("type", "INTERACTION_APPLICATION_INVALID_CALLBACK_TYPE",
 			fmt.Sprintf("Callback type %d does not fit an interaction of type %d.", b.Type, it.Kind))
 	}
 	if len(b.Data) == 0 {
 		b.Data = []byte("{}")
 	}
-	switch b.Type {
-	case RestAnswerDeferredEdit:
+	if b.Type == AnswerDeferredEdit {
 		it.Original = it.Target
 		return nil
-	case RestAnswerEdit:
-		return s.respondByEdit(it, b, files)
-	case RestAnswerMessage, RestAnswerDeferred:
-		return s.respondByMessage(it, b, files)
-	default:
-		return s.respondOtherwise(it, b)
 	}
+	return s.respondByMessage(it, b, files)
 }
 
-func (s *RESTServer) respondByEdit(it *InteractionExchange, b responseBody, files []UploadedFile) error {
-	r := s.Messages[it.Target]
-	if r == nil || r.Deleted {
-		return ErrUnknownMessage
-	}
-	body, err := readMessageBody(b.Data)
-	if err != nil {
-		return prefixDataPath(err)
-	}
-	if err := s.Fill(r, body, files); err != nil {
-		return prefixDataPath(err)
-	}
-	it.Original = it.Target
-	s.RecordEdit(r)
-	return nil
-}
-
-func (s *RESTServer) respondByMessage(it *InteractionExchange, b responseBody, files []UploadedFile) error {
+func (s *hub) respondByMessage(it *InteractionExchange, b responseBody, files []UploadedFile) error {
 	body, err := readMessageBody(b.Data)
 	if err != nil {
 		return prefixDataPath(err)
 	}
 	r := s.newAnswer(it, body)
 	it.Ephemeral = r.ViewerID != ""
-	if b.Type == RestAnswerDeferred {
-		r.Flags |= ShapeFlagLoading
+	if b.Type == AnswerDeferred {
+		r.Flags |= FlagLoading
 		it.Thinking = true
 	} else if err := s.Fill(r, body, files); err != nil {
 		return prefixDataPath(err)
@@ -101,35 +68,19 @@ func (s *RESTServer) respondByMessage(it *InteractionExchange, b responseBody, f
 	return nil
 }
 
-func (s *RESTServer) respondOtherwise(it *InteractionExchange, b responseBody) error {
-	var data ResponseData
-	if err := DecodeBody(b.Data, &data); err != nil {
-		return prefixDataPath(err)
-	}
-	var f FormErrors
-	if b.Type == RestAnswerModal {
-		CheckModal(&f, data)
-		it.Modal = &ShapeModal{CustomID: data.CustomID, Title: data.Title, Components: data.Components}
-	} else {
-		f.Count("data.choices", len(data.Choices), 0, 25)
-		it.Choices = data.Choices
-	}
-	return f.Err()
-}
-
 // newAnswer makes a message of an interaction, which nobody else may see when it
 // asks for that.
-func (s *RESTServer) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecord {
+func (s *hub) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecord {
 	r := s.NewMessage(it.Channel, it.App.User)
 	r.WebhookID, r.ApplicationID, r.TTS = it.App.User.ID, it.App.User.ID, body.TTS
-	r.InteractionMetadata = &ShapeInteractionMetadata{ID: it.ID, Type: it.Kind, Name: it.Name, User: it.User}
-	if it.Kind == RestCommandInteraction {
-		r.Type = ShapeSlashCommandMessage
+	r.InteractionMetadata = &InteractionMetadata{ID: it.ID, Type: it.Kind, Name: it.Name, User: it.User}
+	if it.Kind == CommandInteraction {
+		r.Type = SlashCommandMessage
 	}
 	if body.Flags != nil {
-		r.Flags = *body.Flags & (ShapeFlagEphemeral | ShapeFlagSuppressEmbeds | ShapeFlagSilent | ShapeFlagComponentsV2)
+		r.Flags = *body.Flags & (FlagEphemeral | FlagSuppressEmbeds)
 	}
-	if r.Flags&ShapeFlagEphemeral != 0 {
+	if r.Flags&FlagEphemeral != 0 {
 		r.ViewerID = it.User.ID
 	}
 	return r

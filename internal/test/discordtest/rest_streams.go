@@ -6,7 +6,7 @@ import (
 )
 
 // postPreview keeps the thumbnail that is shown before somebody watches.
-func (s *RESTServer) postPreview(c *RESTCall) (any, error) {
+func (s *hub) postPreview(c *RESTCall) (any, error) {
 	st := s.Shown[c.PathValue("key")]
 	var d struct {
 		Thumbnail string `json:"thumbnail"`

@@ -3,7 +3,7 @@ package discordtest
 import "slices"
 
 // webhookFor finds the interaction whose token the request carries.
-func (s *RESTServer) webhookFor(c *RESTCall) (*InteractionExchange, error) {
+func (s *hub) webhookFor(c *RESTCall) (*InteractionExchange, error) {
 	if s.Accounts[c.PathValue("app")] == nil {
 		return nil, ErrUnknownWebhook
 	}
@@ -23,7 +23,7 @@ func (s *RESTServer) webhookFor(c *RESTCall) (*InteractionExchange, error) {
 }
 
 // webhookMessage finds @original or a follow-up of the interaction.
-func (s *RESTServer) webhookMessage(c *RESTCall) (*InteractionExchange, *MessageRecord, error) {
+func (s *hub) webhookMessage(c *RESTCall) (*InteractionExchange, *MessageRecord, error) {
 	it, err := s.webhookFor(c)
 	if err != nil {
 		return nil, nil, err
@@ -41,7 +41,7 @@ func (s *RESTServer) webhookMessage(c *RESTCall) (*InteractionExchange, *Message
 
 // followup makes a further message. Straight after a deferred answer it is the
 // answer, and what the deferral said about ephemeral holds.
-func (s *RESTServer) followup(c *RESTCall) (any, error) {
+func (s *hub) followup(c *RESTCall) (any, error) {
 	it, err := s.webhookFor(c)
 	if err != nil {
 		return nil, err
@@ -54,40 +54,32 @@ func (s *RESTServer) followup(c *RESTCall) (any, error) {
 		return s.answered(it, r, b, c.Files)
 	}
 	r := s.newAnswer(it, b)
-	r.Type = ShapePlainMessage
+	r.Type = PlainMessage
 	if to := s.Messages[it.Original]; to != nil && !to.Deleted {
-		r.Type, r.Reference = ShapeReplyMessage, &ShapeReference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
+		r.Type, r.Reference = ReplyMessage, &Reference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
 	}
 	if err := s.Fill(r, b, c.Files); err != nil {
 		return nil, err
 	}
 	it.Followups = append(it.Followups, r.ID)
 	s.Post(r)
-	return r.ShapeMessage, nil
+	return r.Message, nil
 }
 
 // answered changes a message of the interaction and ends the thinking.
-func (s *RESTServer) answered(it *InteractionExchange, r *MessageRecord, b MessageBody, files []UploadedFile) (any, error) {
+func (s *hub) answered(it *InteractionExchange, r *MessageRecord, b MessageBody, files []UploadedFile) (any, error) {
 	if err := s.Fill(r, b, files); err != nil {
 		return nil, err
 	}
 	if r.ID == it.Original {
 		it.Thinking = false
 	}
-	r.Flags &^= ShapeFlagLoading
+	r.Flags &^= FlagLoading
 	s.RecordEdit(r)
-	return r.ShapeMessage, nil
+	return r.Message, nil
 }
 
-func (s *RESTServer) getResponse(c *RESTCall) (any, error) {
-	_, r, err := s.webhookMessage(c)
-	if err != nil {
-		return nil, err
-	}
-	return r.ShapeMessage, nil
-}
-
-func (s *RESTServer) editResponse(c *RESTCall) (any, error) {
+func (s *hub) editResponse(c *RESTCall) (any, error) {
 	it, r, err := s.webhookMessage(c)
 	if err != nil {
 		return nil, err
@@ -97,13 +89,4 @@ func (s *RESTServer) editResponse(c *RESTCall) (any, error) {
 		return nil, err
 	}
 	return s.answered(it, r, b, c.Files)
-}
-
-func (s *RESTServer) deleteResponse(c *RESTCall) (any, error) {
-	_, r, err := s.webhookMessage(c)
-	if err != nil {
-		return nil, err
-	}
-	s.DeleteRecord(r)
-	return nil, nil
 }

@@ -19,7 +19,7 @@ type Server struct {
 	// Voice is the server of all calls, nil unless Config asked for it.
 	Voice *voicetest.Server
 
-	rest *RESTServer
+	hub  *hub
 	http *http.Server
 	done chan struct{}
 	stop context.CancelCauseFunc
@@ -46,13 +46,13 @@ func Start(cfg Config) (*Server, error) {
 	s := &Server{
 		URL:   "http://" + ln.Addr().String(),
 		Voice: voice,
-		rest:  &RESTServer{Hub: NewHub(cfg)},
+		hub:   newHub(cfg),
 		done:  make(chan struct{}),
 		stop:  stop,
 	}
-	s.rest.URL, s.rest.Voice = s.URL, s.Voice
+	s.hub.URL, s.hub.Voice = s.URL, s.Voice
 	s.http = &http.Server{
-		Handler:           s.rest.Handler(),
+		Handler:           s.hub.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ConnContext:       WithSocket,
@@ -67,22 +67,22 @@ func Start(cfg Config) (*Server, error) {
 // Close cuts all connections and waits until every goroutine of the server has
 // ended. Further calls do nothing.
 func (s *Server) Close() error {
-	s.rest.Mu.Lock()
-	if s.rest.Closed {
-		s.rest.Mu.Unlock()
+	s.hub.Mu.Lock()
+	if s.hub.Closed {
+		s.hub.Mu.Unlock()
 		return nil
 	}
-	s.rest.Closed = true
-	for c := range s.rest.Conns {
+	s.hub.Closed = true
+	for c := range s.hub.Conns {
 		c.Cut()
 	}
-	s.rest.Notify()
-	s.rest.Mu.Unlock()
+	s.hub.Notify()
+	s.hub.Mu.Unlock()
 
 	s.stop(ErrServerClosed)
 	err := s.http.Close()
 	<-s.done
-	s.rest.Tasks.Wait()
+	s.hub.Tasks.Wait()
 	if s.Voice != nil {
 		err = errors.Join(err, s.Voice.Close())
 	}
@@ -92,18 +92,11 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Now is the time as Discord sees it.
-func (s *Server) Now() time.Time {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	return s.rest.Now()
-}
-
 // Advance moves Discord's clock forward, so that the rules of three seconds and
 // fifteen minutes can be tried without waiting.
 func (s *Server) Advance(d time.Duration) {
-	s.rest.Mu.Lock()
-	defer s.rest.Mu.Unlock()
-	s.rest.Offset += d
-	s.rest.Notify()
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	s.hub.Offset += d
+	s.hub.Notify()
 }

@@ -4,13 +4,13 @@ import "time"
 
 // An Interaction is a command, a pressed button, a filled modal or a question
 // for completions, and what the bot has answered so far.
-type ShapeInteraction struct {
+type Interaction struct {
 	ID        string
 	Token     string
 	Type      int
 	ChannelID string
 	GuildID   string
-	User      ShapeUser
+	User      User
 	At        time.Time
 	// Answer is the type of the first answer, 0 before it came.
 	Answer     int
@@ -21,28 +21,17 @@ type ShapeInteraction struct {
 	Thinking bool
 	// Original is the message that answers (or, for AnswerEdit and
 	// AnswerDeferredEdit, the one with the button); nil when there is none.
-	Original *ShapeMessage
+	Original *Message
 	// Followups are the further messages, oldest first.
-	Followups []ShapeMessage
-	// Modal is set when the answer is a modal.
-	Modal *ShapeModal
-	// Choices are the completions.
-	Choices []ShapeOptionChoice
+	Followups []Message
 }
 
 // Text is what the original answer says now.
-func (i ShapeInteraction) Text() string {
+func (i Interaction) Text() string {
 	if i.Original == nil {
 		return ""
 	}
 	return i.Original.Content
-}
-
-// A Modal is a form that the person sees.
-type ShapeModal struct {
-	CustomID   string
-	Title      string
-	Components []ShapeComponent
 }
 
 // InteractionExchange is the server's side of it.
@@ -50,8 +39,8 @@ type InteractionExchange struct {
 	ID, Token  string
 	App        *Account
 	Kind       int
-	Channel    *ShapeChannel
-	User       ShapeUser
+	Channel    *Channel
+	User       User
 	Name       string // of the command
 	At         time.Time
 	Target     string // id of the message with the button
@@ -61,15 +50,5 @@ type InteractionExchange struct {
 	Thinking   bool
 	Original   string // id of a message, "" when there is none
 	Followups  []string
-	Modal      *ShapeModal
-	Choices    []ShapeOptionChoice
 	Forgotten  bool
-}
-
-// ResponseData is the part that is not a message.
-type ResponseData struct {
-	CustomID   string              `json:"custom_id"`
-	Title      string              `json:"title"`
-	Components []ShapeComponent    `json:"components"`
-	Choices    []ShapeOptionChoice `json:"choices"`
 }

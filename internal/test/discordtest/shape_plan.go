@@ -7,7 +7,7 @@ type RoutePlan struct {
 	Status     int
 	RetryAfter time.Duration
 	Global     bool
-	Held       *ShapeRequestHold
+	Held       *RequestHold
 	Lose       bool
 }
 

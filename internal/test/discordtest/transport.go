@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/bwmarrin/discordgo"
 )
 
 // Transport sends requests for Discord's hosts to the server and refuses all
@@ -37,17 +35,6 @@ func discordHost(name string) bool {
 		}
 	}
 	return false
-}
-
-// Configure points a session at the server. The gateway address comes from the
-// API, as with the real service. The rest of the session stays as it is.
-func (s *Server) Configure(session *discordgo.Session) {
-	client := http.Client{}
-	if session.Client != nil {
-		client = *session.Client
-	}
-	client.Transport = s.Transport()
-	session.Client = &client
 }
 
 var errForeignHost = errors.New("not a host of discord, and a test reaches no other")

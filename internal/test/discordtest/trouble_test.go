@@ -33,20 +33,6 @@ func TestRateLimitedRequestTellsWhenToComeAgain(t *testing.T) {
 	}
 }
 
-func TestClientThatWaitsGetsThrough(t *testing.T) {
-	w := newTown(t, discordtest.Config{})
-	d := w.session(t)
-	d.ShouldRetryOnRateLimit = true
-	w.RateLimitNext(discordtest.RouteCreateMessage, 20*time.Millisecond)
-	if _, err := d.ChannelMessageSend(w.room.ID, "x"); err != nil {
-		t.Fatal(err)
-	}
-	got := w.RequestsTo(discordtest.RouteCreateMessage)
-	if len(got) != 2 || got[0].Status != 429 || got[1].Status != 200 {
-		t.Errorf("got %+v, want 429, then 200", got)
-	}
-}
-
 func TestGlobalRateLimitStopsAllButInteractions(t *testing.T) {
 	w, d, _, i := asked(t)
 	w.RateLimitEverything(discordtest.RouteTyping, time.Minute)
@@ -61,40 +47,6 @@ func TestGlobalRateLimitStopsAllButInteractions(t *testing.T) {
 	}
 	if err := respond(d, i, deferred, nil); err != nil {
 		t.Errorf("an interaction met the global limit: %v", err)
-	}
-}
-
-func TestEnforcedLimitsAllowFiveMessagesInFiveSeconds(t *testing.T) {
-	w := newTown(t, discordtest.Config{RateLimits: true})
-	var limited *discordgo.RateLimitError
-	for n := range 6 {
-		d := w.session(t) // each with an empty memory, as an impatient client
-		_, err := d.ChannelMessageSend(w.room.ID, "x")
-		if (n == 5) != errors.As(err, &limited) {
-			t.Errorf("message %d: got %v", n, err)
-		}
-	}
-	w.Advance(5 * time.Second)
-	if _, err := w.session(t).ChannelMessageSend(w.room.ID, "x"); err != nil {
-		t.Errorf("after five seconds: %v", err)
-	}
-}
-
-func TestFailuresAndTheirRetries(t *testing.T) {
-	w := newTown(t, discordtest.Config{})
-	d := w.session(t)
-	w.FailNext(discordtest.RouteCreateMessage, 500)
-	_, err := d.ChannelMessageSend(w.room.ID, "x")
-	refusal(t, err, 500, 0)
-	w.FailNext(discordtest.RouteCreateMessage, 502) // which discordgo tries again
-	if _, err := d.ChannelMessageSend(w.room.ID, "y"); err != nil {
-		t.Error(err)
-	}
-	if got := w.Messages(w.room); len(got) != 1 || got[0].Content != "y" {
-		t.Errorf("got %v, want only the second", got)
-	}
-	if got, want := len(w.RequestsTo(discordtest.RouteCreateMessage)), 3; got != want {
-		t.Errorf("got %d requests, want %d", got, want)
 	}
 }
 
@@ -126,49 +78,6 @@ func TestHeldRequestWaitsForItsRelease(t *testing.T) {
 	cancel()
 	if err := <-sent; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the client to have given up", err)
-	}
-}
-
-func TestLostAnswerHasDoneItsWork(t *testing.T) {
-	w := newTown(t, discordtest.Config{})
-	w.LoseNextAnswer(discordtest.RouteCreateMessage)
-	if _, err := w.session(t).ChannelMessageSend(w.room.ID, "x"); err == nil {
-		t.Error("got no error, want a broken connection")
-	}
-	if got := w.Messages(w.room); len(got) != 1 {
-		t.Errorf("got %v, want the message", got)
-	}
-}
-
-func TestUnknownRoutesAndForeignHostsAreRefused(t *testing.T) {
-	w := newTown(t, discordtest.Config{})
-	d := w.session(t)
-	_, err := d.Request("GET", discordgo.EndpointAPI+"nothing/here", nil)
-	refusal(t, err, 404, 0)
-	if resp, err := d.Client.Get("https://example.com/"); err == nil {
-		resp.Body.Close()
-		t.Error("a foreign host was reached")
-	}
-	resp, err := http.Get(w.URL + "/api/v10/gateway")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if resp.StatusCode != 200 {
-		t.Errorf("got HTTP %d by base URL, want 200", resp.StatusCode)
-	}
-	if g, err := d.GatewayBot(); err != nil || g.SessionStartLimit.Remaining != 1000 {
-		t.Errorf("got %+v, %v, want the session start limit", g, err)
-	}
-}
-
-func TestWaitEndsWithTheCauseOfItsContext(t *testing.T) {
-	w := newTown(t, discordtest.Config{})
-	tired := errors.New("tired of waiting")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(tired)
-	if _, err := w.WaitMessage(ctx, w.room, func(discordtest.Message) bool { return true }); !errors.Is(err, tired) {
-		t.Errorf("got %v, want %v", err, tired)
 	}
 }
 

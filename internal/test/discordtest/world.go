@@ -6,49 +6,45 @@ import (
 )
 
 // A User is a person or a bot.
-type ShapeUser struct {
+type User struct {
 	ID            string  `json:"id"`
 	Username      string  `json:"username"`
 	Discriminator string  `json:"discriminator"`
 	GlobalName    *string `json:"global_name"`
-	Avatar        *string `json:"avatar"`
 	Bot           bool    `json:"bot,omitempty"`
 }
 
 // Mention is the text that mentions the user in a message.
-func (u ShapeUser) Mention() string { return "<@" + u.ID + ">" }
+func (u User) Mention() string { return "<@" + u.ID + ">" }
 
 // A Bot is an account that can sign in. Its application has the same id.
-type ShapeBot struct {
-	ShapeUser
+type Bot struct {
+	User
 	// Token as the developer portal shows it, without the word "Bot".
 	Token string
 }
 
 // Account is what Discord knows of a bot besides its user.
 type Account struct {
-	User      ShapeUser
+	User      User
 	Token     string
-	Forbidden ShapeIntents // privileged intents that are off in the portal
-	Commands  map[string][]ShapeCommand
+	Forbidden Intents // privileged intents that are off in the portal
+	Commands  []Command
 }
 
 // A Role of a guild. The role with the guild's own id is everyone's.
-type ShapeRole struct {
-	ID          string           `json:"id"`
-	Name        string           `json:"name"`
-	Color       int              `json:"color"`
-	Hoist       bool             `json:"hoist"`
-	Position    int              `json:"position"`
-	Permissions ShapePermissions `json:"permissions"`
-	Managed     bool             `json:"managed"`
-	Mentionable bool             `json:"mentionable"`
-	Flags       int              `json:"flags"`
+type Role struct {
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	Color       int         `json:"color"`
+	Position    int         `json:"position"`
+	Permissions Permissions `json:"permissions"`
+	Flags       int         `json:"flags"`
 }
 
 // A Member is a user in a guild.
-type ShapeMember struct {
-	User     ShapeUser `json:"user"`
+type Member struct {
+	User     User      `json:"user"`
 	Nick     *string   `json:"nick"`
 	Roles    []string  `json:"roles"`
 	JoinedAt time.Time `json:"joined_at"`
@@ -57,46 +53,45 @@ type ShapeMember struct {
 	Flags    int       `json:"flags"`
 }
 
-// ShapeChannelType tells what a channel is.
-type ShapeChannelType int
+// ChannelType tells what a channel is.
+type ChannelType int
 
 // Channel types as Discord numbers them.
 const (
-	ShapeTextChannel   ShapeChannelType = 0
-	ShapeDirectMessage ShapeChannelType = 1
-	ShapeVoiceChannel  ShapeChannelType = 2
-	ShapePublicThread  ShapeChannelType = 11
+	TextChannel   ChannelType = 0
+	DirectMessage ChannelType = 1
+	VoiceChannel  ChannelType = 2
+	PublicThread  ChannelType = 11
 )
 
 // An Overwrite changes permissions in one channel, for a role (type 0) or a
 // member (type 1).
-type ShapeOverwrite struct {
-	ID    string           `json:"id"`
-	Type  int              `json:"type"`
-	Allow ShapePermissions `json:"allow"`
-	Deny  ShapePermissions `json:"deny"`
+type Overwrite struct {
+	ID    string      `json:"id"`
+	Type  int         `json:"type"`
+	Allow Permissions `json:"allow"`
+	Deny  Permissions `json:"deny"`
 }
 
 // A Channel of a guild, or a conversation of a bot with one person.
-type ShapeChannel struct {
-	ID            string           `json:"id"`
-	Type          ShapeChannelType `json:"type"`
-	GuildID       string           `json:"guild_id,omitempty"`
-	ParentID      *string          `json:"parent_id,omitempty"`
-	Name          string           `json:"name,omitempty"`
-	Topic         *string          `json:"topic,omitempty"`
-	Position      int              `json:"position"`
-	NSFW          bool             `json:"nsfw"`
-	UserLimit     int              `json:"user_limit,omitempty"` // of a voice channel; 0 is none
-	LastMessageID *string          `json:"last_message_id"`
-	Overwrites    []ShapeOverwrite `json:"permission_overwrites,omitempty"`
-	Recipients    []ShapeUser      `json:"recipients,omitempty"`
+type Channel struct {
+	ID            string      `json:"id"`
+	Type          ChannelType `json:"type"`
+	GuildID       string      `json:"guild_id,omitempty"`
+	ParentID      *string     `json:"parent_id,omitempty"`
+	Name          string      `json:"name,omitempty"`
+	Position      int         `json:"position"`
+	NSFW          bool        `json:"nsfw"`
+	UserLimit     int         `json:"user_limit,omitempty"` // of a voice channel; 0 is none
+	LastMessageID *string     `json:"last_message_id"`
+	Overwrites    []Overwrite `json:"permission_overwrites,omitempty"`
+	Recipients    []User      `json:"recipients,omitempty"`
 
 	BotID string `json:"-"` // the bot of a direct conversation
 }
 
 // A Guild is what people call a server.
-type ShapeGuild struct {
+type Guild struct {
 	ID      string
 	Name    string
 	OwnerID string
@@ -104,18 +99,18 @@ type ShapeGuild struct {
 
 // GuildState is what the server knows of a guild.
 type GuildState struct {
-	ShapeGuild
+	Guild
 	Joined   time.Time
-	Roles    []*ShapeRole
-	Members  []*ShapeMember
+	Roles    []*Role
+	Members  []*Member
 	Channels []string
-	Voice    map[string]ShapeVoiceState
+	Voice    map[string]VoiceState
 
 	VoiceEndpoint string // where calls are; empty while that is not known
 }
 
 // Member finds a member; nil if there is none.
-func (g *GuildState) Member(user string) *ShapeMember {
+func (g *GuildState) Member(user string) *Member {
 	for _, m := range g.Members {
 		if m.User.ID == user {
 			return m
@@ -124,48 +119,46 @@ func (g *GuildState) Member(user string) *ShapeMember {
 	return nil
 }
 
-// A ShapeVoiceState says in which voice channel a user is. ChannelID nil means none.
-type ShapeVoiceState struct {
-	GuildID   string       `json:"guild_id"`
-	ChannelID *string      `json:"channel_id"`
-	UserID    string       `json:"user_id"`
-	Member    *ShapeMember `json:"member,omitempty"`
-	SessionID string       `json:"session_id"`
-	Deaf      bool         `json:"deaf"`
-	Mute      bool         `json:"mute"`
-	SelfDeaf  bool         `json:"self_deaf"`
-	SelfMute  bool         `json:"self_mute"`
-	SelfVideo bool         `json:"self_video"`
-	Streaming bool         `json:"self_stream,omitempty"`
-	Suppress  bool         `json:"suppress"`
+// A VoiceState says in which voice channel a user is. ChannelID nil means none.
+type VoiceState struct {
+	GuildID   string  `json:"guild_id"`
+	ChannelID *string `json:"channel_id"`
+	UserID    string  `json:"user_id"`
+	Member    *Member `json:"member,omitempty"`
+	SessionID string  `json:"session_id"`
+	Deaf      bool    `json:"deaf"`
+	Mute      bool    `json:"mute"`
+	SelfDeaf  bool    `json:"self_deaf"`
+	SelfMute  bool    `json:"self_mute"`
+	SelfVideo bool    `json:"self_video"`
+	Streaming bool    `json:"self_stream,omitempty"`
+	Suppress  bool    `json:"suppress"`
 }
 
 // World is everything that exists. The server's lock guards it.
 type World struct {
-	Users        map[string]ShapeUser
+	Users        map[string]User
 	Accounts     map[string]*Account // by user id
 	Guilds       map[string]*GuildState
-	Channels     map[string]*ShapeChannel
+	Channels     map[string]*Channel
 	Messages     map[string]*MessageRecord
 	MessagesOf   map[string][]string // message ids of each channel, oldest first
 	Interactions map[string]*InteractionExchange
-	ClosedDMs    map[string]bool            // people who take no direct messages
-	Uploads      map[string]ShapeAttachment // files given to commands
-	Typing       []ShapeTyping
+	ClosedDMs    map[string]bool // people who take no direct messages
+	Typing       []Typing
 }
 
 // NewWorld makes a world in which nothing exists.
 func NewWorld() World {
 	return World{
-		Users:        map[string]ShapeUser{},
+		Users:        map[string]User{},
 		Accounts:     map[string]*Account{},
 		Guilds:       map[string]*GuildState{},
-		Channels:     map[string]*ShapeChannel{},
+		Channels:     map[string]*Channel{},
 		Messages:     map[string]*MessageRecord{},
 		MessagesOf:   map[string][]string{},
 		Interactions: map[string]*InteractionExchange{},
 		ClosedDMs:    map[string]bool{},
-		Uploads:      map[string]ShapeAttachment{},
 	}
 }
 
@@ -181,7 +174,7 @@ func (w *World) AccountWith(shown string) *Account {
 }
 
 // Role finds a role; nil if there is none.
-func (g *GuildState) Role(id string) *ShapeRole {
+func (g *GuildState) Role(id string) *Role {
 	for _, r := range g.Roles {
 		if r.ID == id {
 			return r

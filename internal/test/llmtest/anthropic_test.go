@@ -127,19 +127,3 @@ func TestAnthropicReportsInvalidAnswers(t *testing.T) {
 		}
 	}
 }
-
-func FuzzRequestsAreDecodedOrRefused(f *testing.F) {
-	f.Add(`{"model":"m","max_tokens":1,"messages":[`+anthropicHello+`]}`, "")
-	f.Add(`{"model":"claude-4","max_tokens":1,"tools":[{"type":"computer_2025"}],"messages":[`+anthropicHello+`,`+anthropicClickCall+`]}`, "x")
-	server := llmtest.OpenAnthropic()
-	server.SetFallback(llmtest.Say("fine"))
-	f.Cleanup(server.Close)
-	f.Fuzz(func(t *testing.T, body, beta string) {
-		if strings.ContainsFunc(beta, func(r rune) bool { return r < ' ' || r > '~' }) {
-			t.Skip("no header")
-		}
-		if status, answer := postAnthropic(t, server, beta, body); status != http.StatusOK && status != http.StatusBadRequest {
-			t.Errorf("status %d: %s", status, answer)
-		}
-	})
-}

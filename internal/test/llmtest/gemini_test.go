@@ -1,7 +1,6 @@
 package llmtest_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -161,27 +160,4 @@ func TestRequestsAreReadBack(t *testing.T) {
 	if r := s.Requests()[0]; r.System != "be brief" || r.MaxTokens != 7 || r.Messages[0].Parts[1].Image == nil {
 		t.Errorf("request = %+v", r)
 	}
-}
-
-func FuzzDecodeGemini(f *testing.F) {
-	f.Add([]byte(geminiHello))
-	f.Add([]byte(geminiScreenTool))
-	f.Add([]byte(`{"contents":[null,{"role":"user","parts":[null]}],"tools":[null]}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		w, err := llmtest.DecodeGemini(body)
-		if err != nil {
-			return
-		}
-		data, err := json.Marshal(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := llmtest.DecodeGemini(data)
-		if err != nil {
-			t.Fatalf("%v in %s", err, data)
-		}
-		if twice, _ := json.Marshal(again); !bytes.Equal(data, twice) {
-			t.Errorf("decoding changed\n%s to\n%s", data, twice)
-		}
-	})
 }

@@ -1,17 +1,12 @@
 package llmtest_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"clank/internal/test/llmtest"
 	"clank/llm"
@@ -123,13 +118,6 @@ func TestResponsesInOnePieceAndStreamedSayTheSame(t *testing.T) {
 	}
 }
 
-func TestModelsAreListed(t *testing.T) {
-	list, err := library(llmtest.NewServer(t)).ListModels(t.Context())
-	if err != nil || len(list.Models) != 1 {
-		t.Errorf("got %v, %v; want one model", list.Models, err)
-	}
-}
-
 func TestATurnSeesTheRequestInTheCommonVocabulary(t *testing.T) {
 	var got llmtest.Request
 	s := llmtest.NewServer(t, func(r llmtest.Request) llmtest.Reply {
@@ -173,115 +161,6 @@ func TestRequestsAgainstTheSchemaAreRefusedAndReported(t *testing.T) {
 	var refused *client.APIError
 	if !errors.As(err, &refused) || refused.HTTPStatusCode != http.StatusBadRequest || len(s.Problems()) != 1 {
 		t.Errorf("err = %v, problems %v; want a refusal that is reported", err, s.Problems())
-	}
-}
-
-func TestARequestBeyondTheScriptIsAProblemUnlessProvidedFor(t *testing.T) {
-	s, err := llmtest.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if _, err := library(s).CreateChatCompletion(t.Context(), chatRequest("hi")); err == nil || len(s.Problems()) != 1 {
-		t.Errorf("err = %v, problems %v; want both", err, s.Problems())
-	}
-	s.SetFallback(llmtest.Say("always"))
-	for range 2 {
-		if _, err := library(s).CreateChatCompletion(t.Context(), chatRequest("hi")); err != nil {
-			t.Error(err)
-		}
-	}
-	s.Close()
-	s.Close()
-}
-
-func TestAHangEndsWhenReleasedAndWhenTheServerCloses(t *testing.T) {
-	release := make(chan struct{})
-	s, err := llmtest.Open(
-		llmtest.SayWithFault("late", llmtest.Fault{Hang: llmtest.BeforeHeaders, Release: release}),
-		llmtest.SayWithFault("never", llmtest.Fault{Hang: llmtest.InStream}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	answered := make(chan string, 1)
-	go func() {
-		answer, err := library(s).CreateChatCompletion(ctx, chatRequest("hi"))
-		if err != nil {
-			answered <- err.Error()
-			return
-		}
-		answered <- answer.Choices[0].Message.Content
-	}()
-	if r, err := s.Await(ctx, 0, llmtest.Arrived); err != nil || llmtest.Ended(r) {
-		t.Fatalf("request %+v, %v; want it waiting", r, err)
-	}
-	close(release)
-	if got := <-answered; got != "late" {
-		t.Errorf("got %q, want late", got)
-	}
-	stream, err := library(s).CreateChatCompletionStream(ctx, chatRequest("hi"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stream.Close()
-	s.Close()
-	if _, err := stream.Recv(); err == nil {
-		t.Error("the stream goes on after the server closed")
-	}
-}
-
-func TestTurnsAreTakenInTheOrderOfArrival(t *testing.T) {
-	s := llmtest.NewServer(t, llmtest.Say("first"), llmtest.Say("second"))
-	limit, end := context.WithTimeout(t.Context(), time.Minute)
-	defer end()
-	answers := make(chan string, 2)
-	ask := func(who string, body io.Reader) {
-		req, err := http.NewRequestWithContext(limit, http.MethodPost, s.BaseURL()+"/chat/completions", body)
-		if err != nil {
-			answers <- err.Error()
-			return
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			answers <- err.Error()
-			return
-		}
-		defer resp.Body.Close()
-		answer, err := io.ReadAll(resp.Body)
-		text := regexp.MustCompile(`first|second`).FindString(string(answer))
-		answers <- fmt.Sprint(who, " gets ", text, " ", err)
-	}
-	const question = `{"model":"m","messages":[{"role":"user","content":"hi"}]}`
-	late, write := io.Pipe()
-	go ask("who came first", late)
-	if _, err := s.Await(limit, 0, llmtest.Arrived); err != nil {
-		t.Fatal(err)
-	}
-	go ask("who came second", strings.NewReader(question))
-	if _, err := s.Await(limit, 1, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(write, question); err != nil {
-		t.Fatal(err)
-	}
-	write.Close()
-	got := []string{<-answers, <-answers}
-	slices.Sort(got)
-	if diff := cmp.Diff([]string{"who came first gets first <nil>", "who came second gets second <nil>"}, got); diff != "" {
-		t.Errorf("answers (-want +got):\n%s", diff)
-	}
-}
-
-func TestAwaitObeysItsContext(t *testing.T) {
-	s := llmtest.NewServer(t)
-	why := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(why)
-	if _, err := s.Await(ctx, 0, llmtest.Arrived); !errors.Is(err, why) {
-		t.Errorf("err = %v, want the cause", err)
 	}
 }
 

@@ -42,7 +42,7 @@ func newTestGuild(t *testing.T) testGuild {
 	w.call = s.CreateVoiceChannel(w.guild, "call")
 	s.JoinVoice(w.call, w.ada)
 	who := s.CreateAccount("eve", "of eve")
-	s.AddMember(w.guild, who.ShapeUser)
+	s.AddMember(w.guild, who.User)
 	w.account = &golive.Account{
 		Format:     conn.Format{Rate: 8, Bitrate: 4_000_000},
 		HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.Voice.Roots(), MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}},

@@ -8,6 +8,7 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 )
 
 // personsBrowser is a browser as a person has it, with one tab. It has nothing to do with
@@ -36,7 +37,7 @@ func (s *smokeRun) openBrowser(ctx context.Context, url string) (err error) {
 	if b.tab, err = b.conn.NewTab(ctx, page.TabOptions{}); err != nil {
 		return err
 	}
-	if _, err := b.tab.Act(ctx, page.Action{Kind: page.KindResize, Width: 1280, Height: 800}); err != nil {
+	if _, err := b.tab.Act(ctx, page.Action{Kind: actiontable.KindResize, Width: 1280, Height: 800}); err != nil {
 		return err
 	}
 	_, err = b.tab.Navigate(ctx, url)
@@ -56,7 +57,7 @@ func (b *personsBrowser) waitFor(ctx context.Context, what, js string) error {
 	if b == nil || b.tab == nil {
 		return errors.New("the page is not open")
 	}
-	_, err := b.tab.Act(ctx, page.Action{Kind: page.KindWait, Fn: "() => Boolean(" + js + ")", TimeoutMs: int(checkLimit.Milliseconds())})
+	_, err := b.tab.Act(ctx, page.Action{Kind: actiontable.KindWait, Fn: "() => Boolean(" + js + ")", TimeoutMs: int(checkLimit.Milliseconds())})
 	if err != nil {
 		return fmt.Errorf("wait for %s: %w", what, err)
 	}
@@ -65,7 +66,7 @@ func (b *personsBrowser) waitFor(ctx context.Context, what, js string) error {
 
 // evaluate returns the value of an expression on the page.
 func (b *personsBrowser) evaluate(ctx context.Context, js string, value any) error {
-	res, err := b.tab.Act(ctx, page.Action{Kind: page.KindEvaluate, Fn: "() => (" + js + ")"})
+	res, err := b.tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "() => (" + js + ")"})
 	if err != nil {
 		return err
 	}
@@ -85,12 +86,12 @@ func (b *personsBrowser) act(ctx context.Context, a page.Action) error {
 }
 
 func (b *personsBrowser) click(ctx context.Context, selector string) error {
-	return b.act(ctx, page.Action{Kind: page.KindClick, Selector: selector})
+	return b.act(ctx, page.Action{Kind: actiontable.KindClick, Selector: selector})
 }
 
 // typeAndSubmit puts text into a field and presses Enter.
 func (b *personsBrowser) typeAndSubmit(ctx context.Context, selector, text string) error {
-	return b.act(ctx, page.Action{Kind: page.KindType, Selector: selector, Text: text, Submit: true})
+	return b.act(ctx, page.Action{Kind: actiontable.KindType, Selector: selector, Text: text, Submit: true})
 }
 
 // navigate opens another address.

@@ -23,7 +23,7 @@ func (s *smokeRun) serveAgain(ctx context.Context) (string, error) {
 	}
 	r := &discordRoom{Server: d, clank: d.CreateBot("clank", "secret"), ada: d.CreateUser("ada")}
 	r.guild = d.CreateGuild("home", r.ada)
-	d.AddMember(r.guild, r.clank.ShapeUser)
+	d.AddMember(r.guild, r.clank.User)
 	r.channel, r.call = d.CreateChannel(r.guild, "general"), d.CreateVoiceChannel(r.guild, "Evening")
 	s.discord = r
 	trust := filepath.Join(s.root, "trust.pem")

@@ -173,7 +173,7 @@ func (w *testGuild) call(id string, v voiceloop.Voice) (*call, error) {
 	d := w.discord
 	c := &call{testGuild: w, id: id, voice: v, person: d.CreateUser(id), begun: time.Now(), runs: make(chan struct{}, 1)}
 	guild := d.CreateGuild("guild "+id, c.person)
-	d.AddMember(guild, w.bot.ShapeUser)
+	d.AddMember(guild, w.bot.User)
 	c.room = d.CreateVoiceChannel(guild, "call "+id)
 	var err error
 	if c.member, err = d.EnterCall(w.waiting(), c.room, c.person, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession}); err != nil {

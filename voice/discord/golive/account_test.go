@@ -81,7 +81,7 @@ func newCity(t *testing.T) city {
 // signIn signs an account in to go live.
 func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Account {
 	t.Helper()
-	w.AddMember(w.guild, who.ShapeUser)
+	w.AddMember(w.guild, who.User)
 	a := &golive.Account{
 		Format:     conn.Format{Rate: 8, Bitrate: 4_000_000},
 		HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots(), MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}},

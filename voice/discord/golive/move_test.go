@@ -133,7 +133,7 @@ func TestPeopleAreToldOnceWhenTheAccountIsMovedBeforeTheCall(t *testing.T) {
 	t.Parallel()
 	w := newTheatre(t)
 	s := w.pub.Current()
-	w.MoveVoice(w.other, w.eve.ShapeUser)
+	w.MoveVoice(w.other, w.eve.User)
 	eventually(t, "the end of the stream", func() bool { return s.State().Status == golive.Failed })
 	if got := s.State().Reason; !strings.Contains(got, "moved") {
 		t.Errorf("it has ended because %s, want because of the move", got)

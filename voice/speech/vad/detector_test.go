@@ -247,10 +247,8 @@ func TestAClickIsNotLoud(t *testing.T) {
 		ada.say(speech(t, 0.2, 4)...)
 		ada.hush()
 		synctest.Wait()
-		for _, u := range h.utterances {
-			if u.Loud {
-				t.Error("80 ms count as an utterance that is loud")
-			}
+		if len(h.utterances) != 1 || h.utterances[0].Loud {
+			t.Errorf("got %+v, want one utterance of 80 ms that is not loud", h.utterances)
 		}
 	})
 }

@@ -162,6 +162,9 @@ func TestATimestampThatLiesMakesNoLongGap(t *testing.T) {
 		ada.ts -= 48000 * 7200
 		ada.say(speech(t, 0.2, 50)[20:30]...)
 		synctest.Wait()
+		if got := len(h.sounds); got != 30 {
+			t.Errorf("%d sounds arrived, want 30", got)
+		}
 		for _, s := range h.sounds {
 			if s.Gap > 2*time.Second || s.Gap < 0 {
 				t.Errorf("a gap of %v", s.Gap)

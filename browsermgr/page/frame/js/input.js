@@ -117,7 +117,7 @@ FUNCTIONS.select = async (a) => {
 
 // rest resolves when nothing scrolls any more: two frames with the same positions.
 FUNCTIONS.rest = async (a) => {
-  const scroller = a.ref ? byRef(a.ref) : null;
+  const scroller = a.ref || a.selector ? locate(a) : null; // it may have been scrolled away
   const position = () => {
     let key = `${scrollX},${scrollY}`;
     for (let n = scroller; n; n = parentOf(n)) if (n.scrollTop !== undefined) key += `,${n.scrollLeft},${n.scrollTop}`;

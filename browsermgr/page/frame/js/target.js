@@ -114,6 +114,16 @@ function aim(element, hitTest) {
   return result;
 }
 
+// scrollerOf finds what the wheel over an element scrolls along an axis (x or y): the element, what it lies in, or the document.
+function scrollerOf(element, axis) {
+  const [size, room, overflow] = axis === 'x' ? ['scrollWidth', 'clientWidth', 'overflowX'] : ['scrollHeight', 'clientHeight', 'overflowY'];
+  const root = element.ownerDocument.scrollingElement ?? element.ownerDocument.documentElement;
+  for (let n = element; n && n !== root; n = parentOf(n)) {
+    if (n[size] > n[room] && /auto|scroll/.test(getComputedStyle(n)[overflow])) return n;
+  }
+  return root;
+}
+
 function shown(element) {
   if (!element.checkVisibility({ visibilityProperty: true })) return false;
   for (const box of element.getClientRects()) if (box.width > 0 && box.height > 0) return true;
@@ -146,7 +156,8 @@ FUNCTIONS.ready = async (a) => {
   let scrolls = 0;
   let unpainted = 0; // looks since the last rendered frame; after some the page is taken for one that renders nothing
   for (let pass = 0; ; pass++) {
-    const element = a.ref ? byRef(a.ref) : bySelector(a.selector);
+    const found = a.ref ? byRef(a.ref) : bySelector(a.selector);
+    const element = found && a.axis ? scrollerOf(found, a.axis) : found;
     if (element) {
       const fail = (code, more) => { reason = { code, ...describe(element), ...more }; };
       const box = boxKey(element);
@@ -349,6 +360,11 @@ FUNCTIONS.box = (a) => {
 };
 
 FUNCTIONS.describe = (a) => describe(byRef(a.ref));
+
+FUNCTIONS.scrollArea = (a) => {
+  const { clientWidth: width, clientHeight: height } = scrollerOf(a.ref ? byRef(a.ref) : bySelector(a.selector), a.axis);
+  return { width, height };
+};
 
 FUNCTIONS.viewport = () => ({
   width: window.innerWidth, height: window.innerHeight, x: window.scrollX, y: window.scrollY,

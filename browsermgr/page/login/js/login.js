@@ -86,8 +86,61 @@
     return away && 'the form sends its fields to ' + away + ', which the entry is not for';
   };
 
-  // written are the fields of this document that secrets were written into, whichever hand did it.
+  // written are the fields of this document that secrets were written into, whichever hand did it, and passwords the words
+  // that were. Both stay in this world.
   const written = (globalThis.written ??= new WeakSet());
+  const passwords = (globalThis.passwords ??= new Set());
+
+  const plain = (s) => (s ?? '').replace(/\s+/g, '').toLowerCase();
+  const within = (s, words) => !!s && [...words].some((w) => w && plain(s).includes(plain(w)));
+  const isField = (e) => e?.matches?.('input, textarea') ?? false;
+
+  // holds reports whether a field or a text of the document has one of these words, be it seen or not. A field that one was
+  // written into counts as long as it holds anything.
+  const holds = (words, root = document) => {
+    const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
+    for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+      if (isField(n) && n.value && (written.has(n) || within(n.value, words))) return true;
+      if (n.shadowRoot && holds(words, n.shadowRoot)) return true;
+    }
+    const text = document.createTreeWalker(root, NodeFilter.SHOW_TEXT, (n) =>
+      n.parentElement?.matches('script, style, template, noscript') ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+    let all = '';
+    while (text.nextNode()) all += text.currentNode.data;
+    return within(all, words);
+  };
+
+  // mask makes a field that shows a password one that does not. A page that shows it again and again loses it.
+  const shown = (globalThis.shown ??= new WeakMap());
+  const mask = (e) => {
+    if (!(e instanceof HTMLInputElement) || e.type === 'password' || !within(e.value, passwords)) return;
+    shown.set(e, (shown.get(e) ?? 0) + 1);
+    if (shown.get(e) > 50) erase(e);
+    else e.type = 'password';
+  };
+  // guard keeps a password that is about to be written into a field from being shown there, from being copied or dragged out of
+  // the document, and from staying behind when the document is left.
+  const guard = (e, word) => {
+    if (word) {
+      passwords.add(word);
+      new MutationObserver(() => mask(e)).observe(e, { attributes: true, attributeFilter: ['type'] });
+    }
+    if (globalThis.guarded) return;
+    globalThis.guarded = true;
+    // What a page's script has put the password into is masked before anything can be selected there.
+    for (const type of ['pointerdown', 'mousedown', 'focusin']) addEventListener(type, (ev) => mask(ev.composedPath()[0]), true);
+    const refuse = (ev) => {
+      const from = ev.composedPath()[0];
+      if (ev.type === 'dragstart' && from instanceof HTMLElement && from.draggable && !isField(from)) return;
+      if (!holds(passwords)) return;
+      ev.preventDefault();
+      ev.stopImmediatePropagation();
+    };
+    for (const type of ['copy', 'cut', 'dragstart']) addEventListener(type, refuse, true);
+    addEventListener('pagehide', () => {
+      for (const f of all(document, 'input, textarea')) if (f.value && (written.has(f) || within(f.value, passwords))) erase(f);
+    }, true);
+  };
 
   let user = null;
   let pass = null;
@@ -126,7 +179,8 @@
     return e.value === value;
   };
   const erase = (e) => {
-    setter.call(e, '');
+    if (e instanceof HTMLTextAreaElement) e.value = '';
+    else setter.call(e, '');
     e.dispatchEvent(new InputEvent('input', { bubbles: true, composed: true, inputType: 'deleteContent' }));
   };
 
@@ -164,6 +218,7 @@
       const why = unfit(pass);
       if (why) return { ...out, refused: why };
       written.add(pass);
+      guard(pass, word);
       out.pass = type(pass, word);
       if (!out.pass) {
         erase(pass);
@@ -185,6 +240,7 @@
         const why = idle(e) || (astray(e.form) && 'belongs to a form that sends its fields elsewhere');
         if (why) return { refused: 'the field for the code ' + why };
         written.add(e);
+        guard(e, '');
         if (!type(e, codes.length > 1 ? code[i] : code)) {
           erase(e);
           return { refused: 'the field does not take the code' };
@@ -207,6 +263,9 @@
       else return { refused: 'there is no button to be found that sends the login: press it yourself' };
       return { refused: '' };
     },
+    holds(words) {
+      return allowed.includes(self.origin) && holds(words);
+    },
     // shows finds where the document shows one of these words: in fields, whatever their type, and in texts, also where it is spread
     // over several of them. A field that one was written into is hidden as long as it holds anything.
     shows(words) {
@@ -215,9 +274,8 @@
       const add = (b) => {
         if (b.width > 0 && b.height > 0) boxes.push({ left: b.left, top: b.top, right: b.right, bottom: b.bottom });
       };
-      const plain = (s) => (s ?? '').replace(/\s+/g, '').toLowerCase();
       const wanted = words.map(plain);
-      const has = (s) => s && wanted.some((w) => plain(s).includes(w));
+      const has = (s) => within(s, words);
       const drawn = (e) => ['::before', '::after'].some((p) => !['none', 'normal'].includes(getComputedStyle(e, p).content));
       // Fields and texts in order, each with what it shows.
       const fields = [];
@@ -229,7 +287,7 @@
             if (!n.parentElement?.matches('script, style, template, noscript')) texts.push([n, plain(n.data)]);
             continue;
           }
-          if (n.matches('input, textarea')) fields.push([n, plain(n.value)]);
+          if (isField(n)) fields.push([n, plain(n.value)]);
           if ((written.has(n) && n.value) || has(n.getAttribute('placeholder'))) add(n.getBoundingClientRect());
           else if ([...n.attributes].some((a) => has(a.value)) && drawn(n)) add(n.getBoundingClientRect());
           if (n.shadowRoot) gather(n.shadowRoot);

@@ -155,29 +155,6 @@ func TestTheFirstCommitMakesTheGroup(t *testing.T) {
 	wantHeard(t, r, 1)
 }
 
-func TestItWaitsForNobodyForEver(t *testing.T) {
-	t.Parallel()
-	for name, goOn := range map[string]func(*room){
-		"patience is over": func(r *room) { r.Execute() },
-		"reported":         func(r *room) { r.Invalid(2, 1) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := newRoom(t)
-			a := r.enter(1)
-			r.enter(2)
-			commit, welcome := r.commit(1, a)
-			if err := r.Commit(1, append(commit, welcome...)); err != nil {
-				t.Fatal(err)
-			}
-			r.Ready(1, 1)
-			r.heard(1)
-			goOn(r)
-			wantHeard(t, r, 1, delivery.OpExecuteTransition)
-		})
-	}
-}
-
 func TestKeyPackagesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
@@ -265,61 +242,4 @@ func TestWhoCannotEncryptLeadsAllToClear(t *testing.T) {
 	for _, user := range []uint64{1, 3} {
 		wantHeard(t, r, user, delivery.OpPrepareEpoch, delivery.OpExternalSender)
 	}
-}
-
-func TestATestCanChangeWhatGoesOut(t *testing.T) {
-	t.Parallel()
-	r := newRoom(t)
-	r.Tamper = func(m delivery.Message) []delivery.Message {
-		if m.Op == delivery.OpExternalSender {
-			return []delivery.Message{m, m}
-		}
-		return nil
-	}
-	r.Join(1, 1)
-	r.Selected(1)
-	if err := r.KeyPackage(1, ticket(t, 1).KeyPackage()); err != nil {
-		t.Fatal(err)
-	}
-	wantHeard(t, r, 1, delivery.OpExternalSender, delivery.OpExternalSender)
-}
-
-func TestEverybodyMayLeave(t *testing.T) {
-	t.Parallel()
-	r := newRoom(t)
-	a := r.enter(1)
-	r.enter(2)
-	commit, welcome := r.commit(1, a)
-	if err := r.Commit(1, append(commit, welcome...)); err != nil {
-		t.Fatal(err)
-	}
-	r.Leave(2)
-	if got := r.Epoch(); got != 0 {
-		t.Errorf("epoch %d with one left, want 0", got)
-	}
-	r.Leave(1)
-	if got := r.Join(3, 0); got != 0 {
-		t.Errorf("version %d in an empty call, want 0", got)
-	}
-	if !r.Settled() {
-		t.Error("an empty call is not settled")
-	}
-}
-
-func FuzzCommit(f *testing.F) {
-	f.Add([]byte{0, 1, 0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 7})
-	f.Add(ticket(f, 2).KeyPackage())
-	f.Fuzz(func(t *testing.T, payload []byte) {
-		s, err := delivery.New(channel, func(delivery.Message) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Join(1, 1)
-		if s.Commit(1, payload) == nil {
-			t.Error("a commit of somebody without a group was taken")
-		}
-		if s.KeyPackage(1, payload) == nil && len(payload) < 100 {
-			t.Errorf("%x was taken for a key package", payload)
-		}
-	})
 }

@@ -115,23 +115,6 @@ func TestMediaThatNobodyMaySendIsNoticed(t *testing.T) {
 	}
 }
 
-func TestWhatNeedsNoKeysIsNoViolation(t *testing.T) {
-	h := newHall(t, voicetest.Config{DAVE: 1})
-	s := h.sender(t, "")
-	s.send(s.box.Seal(s.packet(120, 1, 1, 0xf8, 0xff, 0xfe), 12))
-	s.send(s.box.Seal(s.packet(120, 2, 2, 9, 9, 0xfa, 0xfa), 12))
-	padded := s.packet(120, 3, 3, 9, 9, 0xfa, 0xfa, 0, 2)
-	padded[0] |= 0x20
-	s.send(s.box.Seal(padded, 12))
-	seat := voicetest.ClientID{Server: guild, User: "1"}
-	if _, err := h.WaitClient(testDeadline(t), seat, "three packets", func(c voicetest.Client) bool { return c.Received == 3 }); err != nil {
-		t.Fatal(err)
-	}
-	if got := h.Violations(); len(got) != 0 {
-		t.Errorf("got violations %v, want none", got)
-	}
-}
-
 func TestMessagesThatAreNotInOrderAreNoticed(t *testing.T) {
 	const opus = `{"name":"opus","type":"audio","priority":1000,"payload_type":120}`
 	for name, c := range map[string]struct {
@@ -182,26 +165,5 @@ func TestWhatWasOnceAcknowledgedCannotBeAskedFor(t *testing.T) {
 	r.write(`{"op":3,"d":{"t":2,"seq_ack":-1}}`)
 	if got, want := r.code(), voicetest.CloseBadRequest; got != want {
 		t.Errorf("got close code %d, want %d", got, want)
-	}
-}
-
-// TestThoseWhoAreThereAreToldBeforeOp4 holds clients to taking op 11 as soon as they have identified.
-func TestThoseWhoAreThereAreToldBeforeOp4(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	bob := h.join(t, "2", nil)
-	r := h.dial(t, "v=8")
-	r.ready("1")
-	if got, want := string(r.await(voicetest.OpConnected).Data), `{"user_ids":["2"]}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	if err := bob.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := string(r.await(voicetest.OpDisconnected).Data), `{"user_id":"2"}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	r.write(selectGCM)
-	if m := r.next(); m.Op != voicetest.OpDescription {
-		t.Errorf("got op %d, want op 4", m.Op)
 	}
 }

@@ -73,15 +73,6 @@ func (s *Server) Drop(seat ClientID) error {
 	})
 }
 
-// Forget drops the session of a client, so that it cannot be resumed, and cuts its connection.
-func (s *Server) Forget(seat ClientID) error {
-	return s.withClient(seat, func(cl *client) {
-		cl.conn.cut()
-		cl.conn = nil
-		s.remove(cl)
-	})
-}
-
 // Send sends a client any message with a number of its own. The data must be JSON.
 func (s *Server) Send(seat ClientID, op int, data string) error {
 	if !json.Valid([]byte(data)) {

@@ -2,9 +2,7 @@ package voicetest_test
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -83,34 +81,6 @@ func TestBinaryMessagesThatNobodyKnowsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnyCloseCodeCanBeOrdered(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	seat := h.ticket("1").ClientID
-	for _, want := range []int{1000, 1007, 4001, 4006, 4014, 4015, 4021, 4022} {
-		r := h.dial(t, "v=8")
-		r.ready("1")
-		if err := h.CloseSeat(seat, want, "as ordered"); err != nil {
-			t.Fatal(err)
-		}
-		if got := r.code(); got != want {
-			t.Errorf("got close code %d, want %d", got, want)
-		}
-		_, there := h.Client(seat)
-		if resumable := want == 4015 || want < 4000; there != resumable {
-			t.Errorf("after %d: session there %v, want %v", want, there, resumable)
-		}
-	}
-	h.RefuseNext(voicetest.CloseRateLimited, "slowly")
-	r := h.dial(t, "v=8")
-	r.write(identify("1"))
-	if got, want := r.code(), voicetest.CloseRateLimited; got != want {
-		t.Errorf("got close code %d, want %d", got, want)
-	}
-	if err := h.CloseSeat(voicetest.ClientID{Server: guild, User: "nobody"}, 4014, ""); err == nil {
-		t.Error("an empty seat was closed")
-	}
-}
-
 func TestResumeSendsWhatWasMissedInOrder(t *testing.T) {
 	h := newHall(t, voicetest.Config{})
 	seat := h.ticket("1").ClientID
@@ -151,116 +121,5 @@ func TestResumeSendsWhatWasMissedInOrder(t *testing.T) {
 	want := append(binary.BigEndian.AppendUint16(nil, uint16(last+2)), voicetest.OpProposals, 7, 8)
 	if d := cmp.Diff(want, data); kind != websocket.MessageBinary || d != "" {
 		t.Errorf("binary message: %s", d)
-	}
-}
-
-func TestForgottenSessionsCannotBeResumed(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	seat := h.ticket("1").ClientID
-	h.dial(t, "v=8").ready("1")
-	if err := h.Forget(seat); err != nil {
-		t.Fatal(err)
-	}
-	r := h.dial(t, "v=8")
-	r.write(fmt.Sprintf(`{"op":7,"d":{"server_id":%q,"session_id":"session-1","token":"token-1","seq_ack":0}}`, guild))
-	if got, want := r.code(), voicetest.CloseSessionInvalid; got != want {
-		t.Errorf("got close code %d, want %d", got, want)
-	}
-}
-
-func TestRevokedTicketsLetNobodyIn(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	seat := h.ticket("1").ClientID
-	r := h.dial(t, "v=8")
-	r.ready("1")
-	h.Revoke(seat, voicetest.CloseDisconnected, "Disconnected.")
-	if got, want := r.code(), voicetest.CloseDisconnected; got != want {
-		t.Errorf("got close code %d, want %d", got, want)
-	}
-	r = h.dial(t, "v=8")
-	r.write(identify("1"))
-	if got, want := r.code(), voicetest.CloseAuthFailed; got != want {
-		t.Errorf("got close code %d, want %d", got, want)
-	}
-}
-
-func TestASecondIdentifyTakesTheSeat(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	first, second := h.dial(t, "v=8"), h.dial(t, "v=8")
-	first.ready("1")
-	second.ready("1")
-	if got, want := first.code(), voicetest.CloseSessionInvalid; got != want {
-		t.Errorf("got close code %d, want %d", got, want)
-	}
-}
-
-func TestHelloIsAFractionAndReadyLiesAboutTheInterval(t *testing.T) {
-	h := newHall(t, voicetest.Config{Heartbeat: 13750500 * time.Microsecond})
-	h.ticket("1")
-	r := h.dial(t, "v=8")
-	if got, want := string(r.await(voicetest.OpHello).Data), `{"heartbeat_interval":13750.5,"v":8}`; got != want {
-		t.Errorf("got hello %s, want %s", got, want)
-	}
-	r.write(identify("1"))
-	var ready map[string]any
-	if err := json.Unmarshal(r.await(voicetest.OpReady).Data, &ready); err != nil {
-		t.Fatal(err)
-	}
-	if ready["heartbeat_interval"] != 1.0 {
-		t.Errorf("got %v in ready, want the interval that is wrong", ready["heartbeat_interval"])
-	}
-	r.write(`{"op":16,"d":{}}`)
-	r.await(voicetest.OpBackend)
-	h.WithholdHeartbeatACK(true)
-	r.write(`{"op":3,"d":{"t":1,"seq_ack":0}}`)
-	r.write(`{"op":16,"d":{}}`)
-	if m := r.next(); m.Op != voicetest.OpBackend {
-		t.Errorf("got op %d, want no heartbeat ack", m.Op)
-	}
-}
-
-func TestDiscoveryTellsTheAddressUnlessItIsLost(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	ssrc, media := h.dial(t, "v=8").ready("1")
-	c, err := (&net.Dialer{}).DialContext(t.Context(), "udp", media)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	h.LoseDiscoveries(1)
-	if got := exchange(t, c, discovery(ssrc), 50*time.Millisecond); got != nil {
-		t.Errorf("got answer %x, want none", got)
-	}
-	if got := exchange(t, c, discovery(99), 50*time.Millisecond); got != nil {
-		t.Errorf("got answer %x to a stranger, want none", got)
-	}
-	got := exchange(t, c, discovery(ssrc), 10*time.Second)
-	want := make([]byte, 74)
-	binary.BigEndian.PutUint16(want, 2)
-	binary.BigEndian.PutUint16(want[2:], 70)
-	binary.BigEndian.PutUint32(want[4:], ssrc)
-	copy(want[8:], "127.0.0.1")
-	binary.BigEndian.PutUint16(want[72:], uint16(c.LocalAddr().(*net.UDPAddr).Port))
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestNewcomersAndThoseWhoGoAreAnnounced(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	ada := h.join(t, "1", nil)
-	ada.Speak(1)
-	bob := h.join(t, "2", func(o *voicetest.MemberOptions) { o.Roots = h.Roots() })
-	if err := ada.Wait(testDeadline(t), "bob", func() bool { return ada.People()["2"] }); err != nil {
-		t.Fatal(err)
-	}
-	if err := bob.Wait(testDeadline(t), "ada", func() bool { return bob.People()["1"] }); err != nil {
-		t.Fatal(err)
-	}
-	if err := bob.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := ada.Wait(testDeadline(t), "bob to go", func() bool { return !ada.People()["2"] }); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -189,17 +189,3 @@ func discovery(ssrc uint32) []byte {
 	binary.BigEndian.PutUint32(ask[4:], ssrc)
 	return ask
 }
-
-// next reads the next message, which is of text.
-func (r *raw) next() message {
-	r.Helper()
-	_, data, err := r.ws.Read(testDeadline(r.T))
-	if err != nil {
-		r.Fatal(err)
-	}
-	var m message
-	if err := json.Unmarshal(data, &m); err != nil {
-		r.Fatal(err)
-	}
-	return m
-}

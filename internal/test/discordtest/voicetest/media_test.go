@@ -3,15 +3,11 @@ package voicetest_test
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"clank/internal/test/discordtest/voicetest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // pair is two people who can hear each other.
@@ -23,52 +19,6 @@ func pair(t *testing.T, h hall, change func(*voicetest.MemberOptions)) (ada, bob
 		t.Fatal(err)
 	}
 	return ada, bob
-}
-
-func TestSoundIsForwardedInBothModes(t *testing.T) {
-	for _, modes := range [][2]string{{voicetest.ModeAES256GCM, voicetest.ModeXChaCha20Poly1305}, {voicetest.ModeXChaCha20Poly1305, voicetest.ModeAES256GCM}} {
-		t.Run(modes[0], func(t *testing.T) {
-			h := newHall(t, voicetest.Config{})
-			ada := h.join(t, "1", func(o *voicetest.MemberOptions) { o.Mode = modes[0] })
-			bob := h.join(t, "2", func(o *voicetest.MemberOptions) { o.Mode = modes[1] })
-			ada.Speak(1)
-			for i := range byte(3) {
-				if err := ada.Send([]byte{0x78, i}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for i := range byte(3) {
-				f, err := bob.Next(testDeadline(t))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if want := []byte{0x78, i}; f.From != "1" || !bytes.Equal(f.Data, want) || f.Timestamp != 960*uint32(i+1) {
-					t.Errorf("got %+v, want %x of ada", f, want)
-				}
-			}
-			if got := h.Violations(); len(got) != 0 {
-				t.Errorf("got violations %v, want none", got)
-			}
-		})
-	}
-}
-
-func TestSoundBeforeSpeakingIsNotForwarded(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	ada, bob := h.join(t, "1", nil), h.join(t, "2", nil)
-	for i := range byte(65) {
-		if err := ada.Send([]byte{i}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	violation(t, h, "sound before op 5")
-	if got := len(bob.Frames()); got != 0 {
-		t.Errorf("got %d packets, want none", got)
-	}
-	ada.Speak(1)
-	if f, err := bob.Next(testDeadline(t)); err != nil || !bytes.Equal(f.Data, []byte{0}) {
-		t.Errorf("got %+v, %v, want what may have overtaken op 5", f, err)
-	}
 }
 
 func violation(t *testing.T, h hall, text string) {
@@ -108,31 +58,6 @@ func TestForgedMediaIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	violation(t, h, "a control packet that does not open")
-}
-
-func TestPingsAreAnswered(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	r := h.dial(t, "v=8")
-	ssrc, media := r.ready("1")
-	c, err := (&net.Dialer{}).DialContext(t.Context(), "udp", media)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if exchange(t, c, discovery(ssrc), 10*time.Second) == nil {
-		t.Fatal("no discovery")
-	}
-	r.write(fmt.Sprintf(`{"op":1,"d":{"protocol":"udp","data":{"address":"127.0.0.1","port":%d,"mode":%q}}}`,
-		c.LocalAddr().(*net.UDPAddr).Port, voicetest.ModeXChaCha20Poly1305))
-	r.await(voicetest.OpDescription)
-	for _, p := range []struct{ ask, want []byte }{
-		{[]byte{0x13, 0x37, 0xca, 0xfe, 0, 0, 0, 5}, []byte{0x13, 0x37, 0xf0, 0x0d, 0, 0, 0, 5}},
-		{[]byte{9, 0, 0, 0, 0, 0, 0, 0}, []byte{9, 0, 0, 0, 0, 0, 0, 0}},
-	} {
-		if d := cmp.Diff(p.want, exchange(t, c, p.ask, 10*time.Second)); d != "" {
-			t.Error(d)
-		}
-	}
 }
 
 func TestTheNetworkLosesDoublesAndReorders(t *testing.T) {
@@ -198,103 +123,4 @@ func collect(t *testing.T, m *voicetest.Member, patience time.Duration, most int
 		}
 	}
 	return list
-}
-
-func TestDressedPacketsCarryTheSame(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	h.SetNetwork(voicetest.NetworkFaults{Dress: true})
-	ada, bob := pair(t, h, nil)
-	if err := ada.Send([]byte("hello")); err != nil {
-		t.Fatal(err)
-	}
-	if f, err := bob.Next(testDeadline(t)); err != nil || string(f.Data) != "hello" {
-		t.Errorf("got %+v, %v, want what was sent", f, err)
-	}
-}
-
-func TestVideoGoesToThoseWhoWantIt(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	ada := h.join(t, "1", func(o *voicetest.MemberOptions) { o.Video = true })
-	bob := h.join(t, "2", nil)
-	if got := ada.Wanted(); got != 0 {
-		t.Errorf("got want %d, want 0", got)
-	}
-	picture := bytes.Repeat([]byte{0x10, 2, 3}, 2000)
-	for range 16 {
-		if err := ada.SendVP8(picture); err != nil {
-			t.Fatal(err)
-		}
-	}
-	violation(t, h, "video before op 12")
-	ada.AnnounceVideo(true, 1280, 720)
-	bob.RequestQuality(100)
-	if err := ada.Wait(testDeadline(t), "a viewer", func() bool { return ada.Wanted() == 100 }); err != nil {
-		t.Fatal(err)
-	}
-	if err := ada.SendVP8(picture); err != nil {
-		t.Fatal(err)
-	}
-	f, err := bob.Next(testDeadline(t))
-	if err != nil || !f.Video || f.From != "1" || !bytes.Equal(f.Data, picture) {
-		t.Errorf("got %d bytes of %q, %v, want ada's picture", len(f.Data), f.From, err)
-	}
-	bob.RequestQuality(0)
-	if err := ada.Wait(testDeadline(t), "nobody", func() bool { return ada.Wanted() == 0 }); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestFeedbackReachesTheSourceThatItNames(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	ada := h.join(t, "1", func(o *voicetest.MemberOptions) { o.Video = true })
-	bob := h.join(t, "2", nil)
-	_, video := ada.SSRC()
-	mine, _ := bob.SSRC()
-	pli := []byte{0x81, 206, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0}
-	binary.BigEndian.PutUint32(pli[4:], mine)
-	binary.BigEndian.PutUint32(pli[8:], video)
-	if err := bob.SendRTCP(pli); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ada.NextRTCP(testDeadline(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(pli, got); d != "" {
-		t.Error(d)
-	}
-	if err := h.SendRTCP(voicetest.ClientID{Server: guild, User: "2"}, pli); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := bob.NextRTCP(testDeadline(t)); err != nil || !bytes.Equal(got, pli) {
-		t.Errorf("got %x, %v, want the server's own", got, err)
-	}
-	if got := h.RTCP(); len(got) != 1 || got[0].Seat.User != "2" {
-		t.Errorf("got control packets %v, want bob's", got)
-	}
-}
-
-func TestTheServerPicksACodecThatAllCanRead(t *testing.T) {
-	both := []map[string]any{
-		{"name": "opus", "type": "audio", "priority": 1000, "payload_type": 120},
-		{"name": "H264", "type": "video", "priority": 1000, "payload_type": 101, "encode": true, "decode": true},
-		{"name": "VP8", "type": "video", "priority": 2000, "payload_type": 105, "encode": true, "decode": true},
-	}
-	h := newHall(t, voicetest.Config{})
-	ada := h.join(t, "1", func(o *voicetest.MemberOptions) { o.Codecs = both })
-	bob := h.join(t, "2", func(o *voicetest.MemberOptions) { o.Codecs = both[2:] })
-	eve := h.join(t, "3", func(o *voicetest.MemberOptions) { o.Codecs = both })
-	none := h.join(t, "4", nil)
-	for want, m := range map[string]*voicetest.Member{"H264": ada, "VP8": eve} {
-		if got := m.VideoCodec(); got != want {
-			t.Errorf("%s got codec %q, want %q", m.User, got, want)
-		}
-	}
-	if got, want := none.VideoCodec(), "H264"; got != want {
-		t.Errorf("got codec %q for a member that names none, want %q", got, want)
-	}
-	h.ChooseVideoCodec("AV1")
-	if err := bob.Wait(testDeadline(t), "another codec", func() bool { return bob.VideoCodec() == "AV1" }); err != nil {
-		t.Error(err)
-	}
 }

@@ -2,7 +2,6 @@ package voicetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -61,55 +60,8 @@ func (m *Member) Pause(packets int) {
 	m.audio.timestamp += uint32(packets) * opusTicks
 }
 
-// AnnounceVideo says by op 12 that the member sends video, or that it stops.
-func (m *Member) AnnounceVideo(on bool, width, height int) {
-	m.mu.Lock()
-	d := map[string]any{"audio_ssrc": m.session.audio, "video_ssrc": 0, "rtx_ssrc": 0, "streams": []any{}}
-	if on {
-		d["video_ssrc"], d["rtx_ssrc"] = m.session.video, m.session.rtx
-		d["streams"] = []map[string]any{{
-			"type": "video", "rid": "100", "ssrc": m.session.video, "active": true, "quality": 100, "rtx_ssrc": m.session.rtx,
-			"max_bitrate": 2500000, "max_framerate": 10, "max_resolution": map[string]any{"type": "fixed", "width": width, "height": height},
-		}}
-	}
-	m.mu.Unlock()
-	m.sendJSON(OpVideo, d)
-}
-
 // RequestQuality says by op 15 how much the member wants to have any video, 0 to 100.
 func (m *Member) RequestQuality(much int) { m.sendJSON(OpWants, map[string]any{"any": much}) }
-
-// SendVP8 sends one picture, 100 ms after the one before it by its timestamp.
-func (m *Member) SendVP8(frame []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.session.video == 0 {
-		return errors.New("the server has given no source for video")
-	}
-	if m.private != nil {
-		sealed, err := m.private.Encrypt("VP8", frame)
-		if err != nil {
-			return fmt.Errorf("%s sends a picture: %w", m.User, err)
-		}
-		frame = sealed
-	}
-	m.video.timestamp += videoTicks
-	m.video.pictures = (m.video.pictures + 1) & 0x7fff
-	const extended, withID, startOfFrame = 0x80, 0x80, 0x10 // of the descriptor, RFC 7741
-	for start := byte(startOfFrame); len(frame) > 0; start = 0 {
-		n := min(len(frame), mtu)
-		head := []byte{extended | start, withID, 0x80 | byte(m.video.pictures>>8), byte(m.video.pictures)}
-		m.video.sequence++
-		if err := m.sendRTP(&rtp.Packet{Header: rtp.Header{
-			Version: 2, Marker: n == len(frame), PayloadType: payloadVP8, SequenceNumber: m.video.sequence,
-			Timestamp: m.video.timestamp, SSRC: m.session.video,
-		}, Payload: append(head, frame[:n]...)}); err != nil {
-			return err
-		}
-		frame = frame[n:]
-	}
-	return nil
-}
 
 func (m *Member) sendRTP(p *rtp.Packet) error {
 	data, err := p.Marshal()
@@ -186,16 +138,6 @@ func (m *Member) handleRTCP(p []byte) {
 	select {
 	case m.control <- plain:
 	default:
-	}
-}
-
-// NextRTCP returns the next control packet.
-func (m *Member) NextRTCP(ctx context.Context) ([]byte, error) {
-	select {
-	case p := <-m.control:
-		return p, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%s waits for a control packet: %w", m.User, context.Cause(ctx))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 )
 
 // Err tells why the member has ended; nil while it is in the call. An error of the gateway has its close code.
@@ -77,16 +76,6 @@ func (m *Member) KnowsUser(user string) bool {
 		}
 	}
 	return false
-}
-
-// Wanted is how much the others want our video, 0 to 100.
-func (m *Member) Wanted() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n, ok := m.session.wants[strconv.FormatUint(uint64(m.session.video), 10)]; ok {
-		return n
-	}
-	return m.session.wants["any"]
 }
 
 // VideoCodec is the name of the codec that the gateway wants pictures in.

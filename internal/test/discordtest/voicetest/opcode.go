@@ -52,7 +52,6 @@ const (
 	CloseNeedsDAVE        = 4017
 	CloseBadRequest       = 4020
 	CloseRateLimited      = 4021
-	CloseCallTerminated   = 4022
 )
 
 // isResumable tells whether a client may come back to the session that such a close has interrupted.

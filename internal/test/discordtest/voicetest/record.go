@@ -178,8 +178,3 @@ func (s *Server) WaitClient(ctx context.Context, seat ClientID, what string, mat
 	})
 	return found, err
 }
-
-// WaitReady waits until the client at the seat can hear.
-func (s *Server) WaitReady(ctx context.Context, seat ClientID) (Client, error) {
-	return s.WaitClient(ctx, seat, "the client to select a protocol", func(c Client) bool { return c.Ready && c.Connected })
-}

@@ -1,0 +1,83 @@
+package control_test
+
+import (
+	"context"
+	"flag"
+	"net/url"
+	"os"
+	"testing"
+	"time"
+
+	"clank/browsermgr"
+	"clank/browsermgr/control"
+	"clank/browsermgr/egress"
+	"clank/browsermgr/egress/policy"
+	"clank/browsermgr/intercept"
+	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
+	"clank/internal/test/controltest"
+	"clank/internal/test/running"
+)
+
+var (
+	binary = flag.String("control.bin", "", "run the contract against the program at this `path`, and nothing else")
+	peers  = flag.String("control.peers", ".cache/peers", "`folder` in which programs of others are installed for the contract")
+
+	// contractPassed and contractFailed count the cases of the contract.
+	contractPassed, contractFailed int
+)
+
+// TestContract runs the cases of the control API's contract, against a server in this process unless a program is given.
+func TestContract(t *testing.T) {
+	start := startInProcess
+	if *binary != "" {
+		start = controltest.Program(*binary)
+	}
+	contractPassed, contractFailed = controltest.Run(t, start, *peers)
+}
+
+// startInProcess starts a server with browsers of its own, whose pages are guarded as those of the program are.
+func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
+	tb.Helper()
+	gate := &egress.Proxy{Rules: func() policy.Rules {
+		return policy.Rules{AllowedHosts: []string{"127.0.0.1", "localhost", "[::1]"}}
+	}}
+	closeAfter(tb, gate.Open, gate.Close)
+	home := tb.TempDir()
+	features := &control.Features{Dir: home, Held: true}
+	m := &browsermgr.Manager{
+		Home: home, Executable: func() string { return os.Getenv("CLANK_CHROMIUM") }, Headless: true, LaunchTimeout: time.Minute,
+		FirstPort: 18_400 + 100*number, LastPort: 18_499 + 100*number,
+		NewObservers: features.Observe, Proxy: gate.Listen, WatchRefusals: gate.Watch, ExplainFailure: gate.ExplainDocument, RefusalCount: gate.RefusalCount,
+		NewGuardObservers: func(profile string, local bool) []page.Observer {
+			if local {
+				return []page.Observer{intercept.NewRefusalObserver(gate, profile)}
+			}
+			return []page.Observer{intercept.NewRequestFilter(gate, profile, nil)}
+		},
+		AllowEndpoint: func(_ context.Context, address *url.URL) error {
+			p, err := policy.Compile(policy.Rules{PrivateNetwork: policy.PrivateAllowed, BlockedHosts: []string{"169.254.169.254"}})
+			if err == nil {
+				_, err = p.CheckURL(address.String())
+			}
+			return err
+		},
+	}
+	closeAfter(tb, m.Open, m.Close)
+	s := &control.Server{Manager: m, Features: features, Policy: gate, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
+	closeAfter(tb, s.Open, s.Close)
+	return &running.Clank{URL: s.URL(), Token: token, Home: home, Temp: tb.TempDir()}
+}
+
+// closeAfter opens something, which the end of the test closes.
+func closeAfter(tb testing.TB, open, end func(context.Context) error) {
+	tb.Helper()
+	browsertest.Must(tb, open(tb.Context()))
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 45*time.Second)
+		defer cancel()
+		if err := end(ctx); err != nil {
+			tb.Error(err)
+		}
+	})
+}

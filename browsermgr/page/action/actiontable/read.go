@@ -1,0 +1,269 @@
+package actiontable
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"clank/browsermgr/fault"
+)
+
+// Values are fields by name, each of the type of its field: string, bool, int, float64, []string, []Field, or []any for
+// requests. Those that were not given are not there.
+type Values map[string]any
+
+// Text returns a text, or "".
+func (v Values) Text(name string) string {
+	s, _ := v[name].(string)
+	return s
+}
+
+// Bool returns a flag; false if it was not given.
+func (v Values) Bool(name string) bool {
+	b, _ := v[name].(bool)
+	return b
+}
+
+// Int returns a whole number, or 0.
+func (v Values) Int(name string) int {
+	n, _ := v[name].(int)
+	return n
+}
+
+// Texts returns a list of texts.
+func (v Values) Texts(name string) []string {
+	list, _ := v[name].([]string)
+	return list
+}
+
+// Read finds the kind and reads what was given for it, see [Spec.Read].
+func Read(in Surface, kind Kind, given map[string]any) (*Spec, Values, error) {
+	s, ok := Lookup(in, kind)
+	if !ok {
+		return nil, nil, UnknownKind(in, kind)
+	}
+	values, err := s.Read(in, given)
+	return s, values, err
+}
+
+// Read brings what was given for an action to the types of its fields. A null counts as absent. The API leaves out what it
+// does not know and what is of another type, but for malformed numbers; the window refuses both. The error wraps
+// [fault.ErrInvalid] and is the first; the values are those that could be read.
+func (s *Spec) Read(in Surface, given map[string]any) (Values, error) {
+	r := reader{kind: s.Kind, strict: in == Window, values: Values{}}
+	params := s.ParamsIn(in)
+	if r.strict {
+		r.refuseUnknown(params, given)
+	}
+	for _, p := range params {
+		if v := given[p.Name]; v != nil {
+			r.read(p, v)
+		}
+		if p.Type == Coordinate && r.values[p.Name] == nil {
+			r.values[p.Name] = math.NaN() // which no check accepts
+		}
+	}
+	if r.err == nil {
+		r.err = need(s.Kind, params, s.Needs, func(p Param) bool {
+			_, number := r.values[p.Name].(int)
+			return number || isGiven(p, r.values[p.Name])
+		})
+	}
+	for _, p := range params {
+		switch v := r.values[p.Name]; v.(type) {
+		case string, []string, nil:
+			if p.Required && !isGiven(p, v) && (v == nil || p.Type != Verbatim) {
+				r.failf("%s requires %s", s.Kind, p.Name)
+			}
+		}
+	}
+	return r.values, r.err
+}
+
+// reader reads the values of one action.
+type reader struct {
+	kind   Kind
+	strict bool
+	values Values
+	err    error
+}
+
+func (r *reader) failf(format string, args ...any) {
+	if r.err == nil {
+		r.err = fault.Invalidf(format, args...)
+	}
+}
+
+func (r *reader) refuseUnknown(params []Param, given map[string]any) {
+	var known []string
+	for _, p := range params {
+		known = append(known, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name != "kind" && given[name] != nil && !slices.Contains(known, name) {
+			takes := "none"
+			if len(known) > 0 {
+				takes = strings.Join(known, ", ")
+			}
+			r.failf("%s has no field %q: it takes %s", r.kind, name, takes)
+		}
+	}
+}
+
+// read takes one value. Of another type it is refused, if that is strict, and otherwise absent.
+func (r *reader) read(p Param, given any) {
+	value, want := parse(p, given, r.strict)
+	switch {
+	case want == "" && value != nil:
+		r.values[p.Name] = value
+	case r.strict && want != "":
+		r.failf("%s %s must be %s", r.kind, p.Name, want)
+	case strings.HasSuffix(want, "."): // a number
+		r.failf("%s must be %s", p.Name, want)
+	}
+	if n, ok := value.(int); ok && r.strict && p.Max > 0 && n > p.Max {
+		r.failf("%s %s exceeds maximum of %d", r.kind, p.Name, p.Max)
+	}
+	if text, ok := value.(string); ok && p.Enum != nil && text != "" && !slices.Contains(p.Enum, text) {
+		if p.Ignored {
+			delete(r.values, p.Name)
+			return
+		}
+		r.failf("%s", badChoice(r.kind, p, text))
+	}
+}
+
+func badChoice(kind Kind, p Param, text string) string {
+	last := len(p.Enum) - 1
+	return fmt.Sprintf("%s %s %q: use %s or %s", kind, p.Name, text, strings.Join(p.Enum[:last], ", "), p.Enum[last])
+}
+
+// parse brings a value to the type of its field; want says what was expected in place of one that does not fit. Both are
+// empty for what counts as absent.
+func parse(p Param, v any, strict bool) (value any, want string) {
+	switch p.Type {
+	case Bool:
+		if b, ok := ParseBool(v); ok {
+			return b, ""
+		}
+		return nil, "true or false"
+	case Natural:
+		return wholeNumber(v, 0, "a non-negative integer.")
+	case Positive:
+		return wholeNumber(v, 1, "a positive integer.")
+	case Size: // which may be is for Check
+		return wholeNumber(v, -MaxInteger, "an integer.")
+	case Number, Coordinate:
+		n, given, ok := ParseNumber(v, false)
+		if given && !ok {
+			return nil, "a finite number."
+		}
+		if !given {
+			return nil, ""
+		}
+		return n, ""
+	case Texts, VerbatimTexts, Modifiers, Points:
+		return parseTexts(v, p.Type == VerbatimTexts, strict)
+	case Entries:
+		return parseEntries(v)
+	case Requests:
+		if list, ok := v.([]any); ok {
+			return list, ""
+		}
+		return nil, "a list of actions"
+	default:
+		text, ok := ScalarText(v)
+		if !ok {
+			return nil, "a string"
+		}
+		if p.Type != Verbatim && (p.Type != Key || text != " ") {
+			text = strings.TrimSpace(text)
+		}
+		return text, ""
+	}
+}
+
+func wholeNumber(v any, least float64, want string) (any, string) {
+	n, given, ok := ParseInteger(v, least)
+	switch {
+	case !given:
+		return nil, ""
+	case !ok:
+		return nil, want
+	}
+	return n, ""
+}
+
+// parseTexts reads a list of texts. If it is strict, a single text is a list of one, and what is no text is refused.
+func parseTexts(v any, verbatim, strict bool) (any, string) {
+	const want = "a list of strings"
+	items, ok := v.([]any)
+	if texts, isTexts := v.([]string); isTexts {
+		for _, text := range texts {
+			items = append(items, text)
+		}
+	} else if _, scalar := ScalarText(v); scalar && strict {
+		items = []any{v}
+	} else if !ok {
+		return nil, want
+	}
+	var texts []string
+	for _, item := range items {
+		text, ok := ScalarText(item)
+		if !ok && strict {
+			return nil, want
+		}
+		if !verbatim {
+			text = strings.TrimSpace(text)
+		}
+		if ok && (verbatim || text != "") {
+			texts = append(texts, text)
+		}
+	}
+	return texts, ""
+}
+
+// parseEntries reads the fields of a fill. Those without a ref are dropped.
+func parseEntries(v any) (any, string) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, "a list of {ref, type, value}"
+	}
+	var fields []Field
+	for _, item := range list {
+		entry, _ := item.(map[string]any)
+		text := func(name string) string {
+			s, _ := ScalarText(entry[name])
+			return strings.TrimSpace(s)
+		}
+		f := Field{Ref: text("ref"), Type: text("type"), Value: ""}
+		if f.Ref == "" {
+			continue
+		}
+		if f.Type == "" {
+			f.Type = "text"
+		}
+		if on, ok := entry["value"].(bool); ok {
+			f.Value = on
+		} else if text, ok := ScalarText(entry["value"]); ok {
+			f.Value = text
+		}
+		fields = append(fields, f)
+	}
+	return fields, ""
+}
+
+// Action is an action of the kind with these values.
+func (s *Spec) Action(values Values) Action {
+	a := Action{Kind: s.Kind}
+	fields := reflect.ValueOf(&a).Elem()
+	for name, v := range values {
+		if i, ok := actionFields()[name]; ok {
+			fields.Field(i).Set(reflect.ValueOf(v))
+		}
+	}
+	return a
+}

@@ -1,0 +1,27 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// A file of /proc says that it is empty, as one does that grows after it was looked at.
+func TestAFileThatIsLargerThanItSaidIsNotUploaded(t *testing.T) {
+	dir := filepath.Join("/proc", strconv.Itoa(os.Getpid()))
+	whole, err := os.ReadFile(filepath.Join(dir, "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	into := t.TempDir()
+	f := uploadFile{dir: dir, rel: "status"}
+	n, err := f.copyTo(filepath.Join(into, "0", "status"), 10)
+	if !errors.Is(err, errUploadTooLarge) {
+		t.Errorf("got %d bytes, %v; want it refused", n, err)
+	}
+	if n, err := f.copyTo(filepath.Join(into, "1", "status"), int64(4*len(whole))); err != nil || n == 0 {
+		t.Errorf("within the limit: got %d bytes, %v", n, err)
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// newCommand builds a command. use is its name and the shape of its arguments: <needed>, [optional], and … after the
+// last if it may be repeated. long stands for short in its help where it is not ""; a paragraph of it that is indented is
+// examples. A command without run is a group.
+func newCommand(use, short, long string, run func(ctx context.Context, args []string) error) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: checkOperands}
+	for paragraph := range strings.SplitSeq(long, "\n\n") {
+		if strings.HasPrefix(paragraph, "  ") {
+			c.Example = paragraph
+		} else {
+			c.Long = strings.TrimPrefix(c.Long+"\n\n"+paragraph, "\n\n")
+		}
+	}
+	if run != nil {
+		c.RunE = func(c *cobra.Command, args []string) error { return run(c.Context(), args) }
+	}
+	return c
+}
+
+// commandLine is a command line as pflag reads it.
+type commandLine struct {
+	command  *cobra.Command
+	words    []string // the name of the command, with flags, which have two dashes and "=" before their value
+	operands []string // its arguments
+}
+
+// resolveCommandLine finds the command that args address. Flags may stand anywhere, before the name of their command as
+// well as among its arguments, and with one dash; a number such as -5 is an argument. "help" before or within the name of
+// a command asks for its help. The command is set also if there is an error.
+func resolveCommandLine(root *cobra.Command, args []string) (line commandLine, err error) {
+	line.command = root
+	var flags, names []string // those that are the command's own, which follow its name
+	help := false
+	for len(args) > 0 {
+		word := args[0]
+		args = args[1:]
+		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
+		switch child := findChild(line.command, word); {
+		case word == "--":
+			line.operands, args = append(line.operands, args...), nil
+		case isFlag(word) && (name == "help" || name == "h"):
+			help = true
+		case isFlag(word):
+			flag, persistent := lookUpFlag(line.command, name)
+			if flag == nil {
+				return line, usagef("there is no flag --%s%s", name, similarFlag(line.command, name))
+			}
+			if !given && flag.NoOptDefVal == "" && len(args) == 0 {
+				return line, usagef("--%s needs a value", name)
+			}
+			switch {
+			case given:
+			case flag.NoOptDefVal != "":
+				value = flag.NoOptDefVal
+			default:
+				value, args = args[0], args[1:]
+			}
+			word = "--" + name + "=" + value
+			if persistent {
+				line.words = append(line.words, word)
+			} else {
+				flags, names = append(flags, word), append(names, name)
+			}
+		case len(line.operands) > 0:
+			line.operands = append(line.operands, word)
+		case child != nil:
+			line.command, line.words = child, append(line.words, word)
+		case word == "help" && line.command.HasSubCommands():
+			help = true
+		case !line.command.Runnable():
+			return line, usagef("there is no command %q%s", strings.TrimPrefix(line.command.CommandPath()+" "+word, "clank "), similarCommand(line.command, word))
+		default:
+			line.operands = append(line.operands, word)
+		}
+	}
+	switch {
+	case help:
+		flags = []string{"--help"}
+	case !line.command.Runnable():
+		return line, usagef("name one of its commands%s", similarCommand(line.command, ""))
+	default:
+		for _, name := range names {
+			if flag, _ := lookUpFlag(line.command, name); flag == nil {
+				return line, usagef("it takes no flag --%s", name)
+			}
+		}
+	}
+	line.words = append(line.words, flags...)
+	return line, nil
+}
+
+// isFlag reports whether a word is one or two dashes and a name that begins with a letter.
+func isFlag(word string) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	return word[:min(1, len(word))] == "-" && name != "" && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"0123456789-") == ""
+}
+
+func findChild(c *cobra.Command, name string) *cobra.Command {
+	i := slices.IndexFunc(c.Commands(), func(c *cobra.Command) bool { return c.Name() == name })
+	if i < 0 {
+		return nil
+	}
+	return c.Commands()[i]
+}
+
+// lookUpFlag finds a flag of a command: its own, one for all commands below one of those above, or one of a command below,
+// whose name may follow.
+func lookUpFlag(c *cobra.Command, name string) (flag *pflag.Flag, persistent bool) {
+	if flag := c.Flags().Lookup(name); flag != nil {
+		return flag, false
+	}
+	for above := c; above != nil; above = above.Parent() {
+		if flag := above.PersistentFlags().Lookup(name); flag != nil {
+			return flag, true
+		}
+	}
+	for _, below := range c.Commands() {
+		if flag, persistent := lookUpFlag(below, name); flag != nil && !persistent {
+			return flag, false
+		}
+	}
+	return nil, false
+}
+
+// checkOperands holds the arguments of a command to its line of use.
+func checkOperands(c *cobra.Command, args []string) error {
+	shape := strings.Fields(c.Use)[1:]
+	if len(args) < len(shape) && strings.HasPrefix(shape[len(args)], "<") {
+		return usagef("%s is missing", shape[len(args)])
+	}
+	if len(args) > len(shape) && !strings.Contains(c.Use, "…") {
+		return usagef("unexpected argument %q%s", args[len(shape)], similarCommand(c, args[len(shape)]))
+	}
+	return nil
+}
+
+// similarFlag is a hint for a flag that does not exist.
+func similarFlag(c *cobra.Command, name string) string {
+	var names []string
+	note := func(f *pflag.Flag) { names = append(names, "--"+f.Name) }
+	c.Flags().VisitAll(note)
+	c.InheritedFlags().VisitAll(note)
+	if hint := didYouMean("--"+name, names); hint != "" {
+		return hint
+	}
+	return `; put "--" before text that begins with a dash`
+}
+
+// similarCommand is a hint for a word that no command below c has as its name: one that is close, or else all if they are few.
+func similarCommand(c *cobra.Command, word string) string {
+	var names []string
+	for _, below := range c.Commands() {
+		names = append(names, below.Name())
+	}
+	if hint := didYouMean(word, names); hint != "" || len(names) == 0 || len(names) > 10 || c.Runnable() {
+		return hint
+	}
+	return ": " + strings.Join(names, ", ")
+}
+
+// explainFlagError makes wrong use of pflag's complaint about the value of a flag.
+func explainFlagError(err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	flag := invalid.GetFlag()
+	if what, ok := map[string]string{"bool": "true or false", "int": "a whole number", "float64": "a number"}[flag.Value.Type()]; ok {
+		return usagef("--%s takes %s, not %q", flag.Name, what, invalid.GetValue())
+	}
+	return usagef("--%s %w", flag.Name, invalid.Unwrap())
+}
+
+// reportError says what a command failed at and returns the exit code. err may be nil.
+func reportError(e *commandEnv, c *cobra.Command, err error) int {
+	usage, wrongUse := errors.AsType[*usageError](err)
+	exit, ended := errors.AsType[*exitError](err)
+	code := exitFailed
+	switch {
+	case err == nil:
+		return exitDone
+	case wrongUse:
+		err, code = usage, exitUsage
+	case ended:
+		err, code = exit.Err, exit.Code
+	}
+	if err != nil {
+		fmt.Fprintf(e.Stderr, "%s: %s\n", c.CommandPath(), cleanText(err.Error()))
+	}
+	if code == exitUsage {
+		fmt.Fprintf(e.Stderr, "see %q\n", c.CommandPath()+" --help")
+	}
+	return code
+}
