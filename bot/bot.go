@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,7 +125,7 @@ func (b *Bot) Open(ctx context.Context) error {
 	b.rest = &discord.REST{Token: b.Token, Base: b.Base, HTTPClient: client, Logger: b.logger(), RetryWait: b.RetryWait}
 	base, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	b.stop = stop
-	b.jobs.Open(orDefault(b.MaxConcurrent, 64))
+	b.jobs.Open(cmp.Or(b.MaxConcurrent, 64))
 	b.gateway = &discord.Gateway{
 		Token:      b.Token,
 		Intents:    int(b.intents()),
@@ -139,7 +140,7 @@ func (b *Bot) Open(ctx context.Context) error {
 			}
 		},
 	}
-	ctx, release := context.WithTimeout(ctx, orDefault(b.OpenTimeout, 30*time.Second))
+	ctx, release := context.WithTimeout(ctx, cmp.Or(b.OpenTimeout, 30*time.Second))
 	defer release()
 	if err := b.gateway.Open(ctx); err != nil {
 		stop(&cancel.Cause{Reason: cancel.ShuttingDown})
@@ -238,12 +239,7 @@ func (b *Bot) httpClient() *http.Client {
 	return &c
 }
 
-func (b *Bot) logger() *slog.Logger {
-	if b.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return b.Logger
-}
+func (b *Bot) logger() *slog.Logger { return cmp.Or(b.Logger, slog.New(slog.DiscardHandler)) }
 
 func (b *Bot) anyoneMayStop() bool { return b.AnyoneMayStop != nil && b.AnyoneMayStop() }
 
@@ -252,13 +248,4 @@ func (b *Bot) disabled(ctx context.Context, o sessions.Origin) string {
 		return ""
 	}
 	return b.Disabled(ctx, o)
-}
-
-// orDefault is v, or the default d if v is zero.
-func orDefault[T comparable](v, d T) T {
-	var zero T
-	if v == zero {
-		return d
-	}
-	return v
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -143,7 +144,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 func (b *Bot) commandMessage(i *discordgo.Interaction, who person, private bool) *workMessage {
 	return &workMessage{
 		rest: b.rest, log: b.logger(), channel: i.ChannelID, user: who.id, private: private, direct: i.GuildID == "",
-		interaction: i, expires: time.Now().Add(orDefault(b.TokenLife, 14*time.Minute)),
+		interaction: i, expires: time.Now().Add(cmp.Or(b.TokenLife, 14*time.Minute)),
 	}
 }
 
@@ -176,7 +177,7 @@ func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name strin
 // startProgress begins to show in a place the work that has id and handle.
 func (b *Bot) startProgress(ctx context.Context, where *workMessage, id string, handle *cancel.Handle) *progress {
 	p := &progress{
-		shown: &b.activeProgress, place: where, work: id, interval: orDefault(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
+		shown: &b.activeProgress, place: where, work: id, interval: cmp.Or(b.EditInterval, 1200*time.Millisecond), log: b.logger(),
 		onCannotShow: func() { handle.Stop(&cancel.Cause{Reason: cancel.Gone}) },
 	}
 	p.start(ctx)

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"runtime/debug"
@@ -47,7 +48,7 @@ func (b *Bot) learnSelf(data json.RawMessage) {
 		return
 	}
 	b.mu.Lock()
-	b.botIdentity = identity{user: r.User.ID, name: r.User.Username, app: orDefault(r.Application.ID, r.User.ID)}
+	b.botIdentity = identity{user: r.User.ID, name: r.User.Username, app: cmp.Or(r.Application.ID, r.User.ID)}
 	b.mu.Unlock()
 	b.logger().Info("connected to discord", "user", r.User.ID, "name", r.User.Username)
 }
@@ -120,5 +121,5 @@ func personOf(i *discordgo.Interaction) (person, bool) {
 }
 
 func personFrom(u *discordgo.User, nick string) person {
-	return person{id: u.ID, name: orDefault(nick, orDefault(u.GlobalName, u.Username))}
+	return person{id: u.ID, name: cmp.Or(nick, u.GlobalName, u.Username)}
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,10 +146,7 @@ func (p *progress) view() messageContent {
 			texts = append(texts, b.text(len(p.browses)))
 		}
 	}
-	content := strings.Join(texts, "\n\n")
-	if content == "" {
-		content = "Working on it."
-	}
+	content := cmp.Or(strings.Join(texts, "\n\n"), "Working on it.")
 	return messageContent{content: content, picture: p.picture, rows: stopButton(p.work)}
 }
 
@@ -164,7 +162,7 @@ func (b browseState) text(of int) string {
 	case state == sessions.TaskDone:
 		lines = append(lines, "Done; writing the answer.")
 	case state.Final() && state != "":
-		lines = append(lines, discord.EscapeLine(discord.AsSentence(orDefault(b.record.Reason, string(state))), 200/of))
+		lines = append(lines, discord.EscapeLine(discord.AsSentence(cmp.Or(b.record.Reason, string(state))), 200/of))
 	default:
 		lines = append(lines, b.stepLine(200/of))
 	}
@@ -185,7 +183,7 @@ func (b browseState) stepLine(limit int) string {
 	case s.Kind == sessions.StepAnswer:
 		return "Writing the answer."
 	case s.Kind != sessions.StepAct:
-		return discord.EscapeLine(discord.AsSentence(orDefault(s.Text, s.Label)), limit)
+		return discord.EscapeLine(discord.AsSentence(cmp.Or(s.Text, s.Label)), limit)
 	case s.Failed:
 		return fmt.Sprintf("Step %d: %s (did not work)", b.act, discord.EscapeLine(s.Label, limit))
 	default:

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -154,9 +155,7 @@ func stopText(who person, stopped, refused []cancel.Work) string {
 // refusedText says who may stop work.
 func refusedText(owners []string) string {
 	who := mentionList(slices.DeleteFunc(owners, func(id string) bool { return id == "" }))
-	if who == "" {
-		who = "the person who asked"
-	}
+	who = cmp.Or(who, "the person who asked")
 	return fmt.Sprintf("Only %s, or somebody who may manage messages here, can stop that.", who)
 }
 

@@ -1,6 +1,7 @@
 package browseagent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -31,23 +32,16 @@ type Settings struct {
 
 func (s Settings) withDefaults() Settings {
 	return Settings{
-		StepTimeout:      orDefault(s.StepTimeout, 30*time.Second),
-		OpenTimeout:      orDefault(s.OpenTimeout, time.Minute),
-		MaxSteps:         orDefault(s.MaxSteps, 10),
-		MaxTokens:        orDefault(s.MaxTokens, 4096),
-		SnapshotChars:    orDefault(s.SnapshotChars, 20000),
-		HistorySnapshots: orDefault(s.HistorySnapshots, 3),
-		HistoryChars:     orDefault(s.HistoryChars, 160000),
+		StepTimeout:      cmp.Or(max(0, s.StepTimeout), 30*time.Second),
+		OpenTimeout:      cmp.Or(max(0, s.OpenTimeout), time.Minute),
+		MaxSteps:         cmp.Or(max(0, s.MaxSteps), 10),
+		MaxTokens:        cmp.Or(max(0, s.MaxTokens), 4096),
+		SnapshotChars:    cmp.Or(max(0, s.SnapshotChars), 20000),
+		HistorySnapshots: cmp.Or(max(0, s.HistorySnapshots), 3),
+		HistoryChars:     cmp.Or(max(0, s.HistoryChars), 160000),
 		Instructions:     s.Instructions,
 		HandOver:         s.HandOver,
 	}
-}
-
-func orDefault[T int | time.Duration](v, def T) T {
-	if v <= 0 {
-		return def
-	}
-	return v
 }
 
 // Agent is the backend. Its exported fields are set before its first use and not
@@ -136,12 +130,7 @@ func (a *Agent) settings() Settings {
 	return a.Settings().withDefaults()
 }
 
-func (a *Agent) logger() *slog.Logger {
-	if a.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return a.Logger
-}
+func (a *Agent) logger() *slog.Logger { return cmp.Or(a.Logger, slog.New(slog.DiscardHandler)) }
 
 func (a *Agent) now() time.Time {
 	if a.Now == nil {

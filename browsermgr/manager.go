@@ -99,12 +99,8 @@ func (m *Manager) Open(ctx context.Context) error {
 	if m.Home == "" {
 		return errors.New("open browser manager: no home directory given")
 	}
-	if m.Logger == nil {
-		m.Logger = slog.New(slog.DiscardHandler)
-	}
-	if m.Profile == "" {
-		m.Profile = profile.DefaultName
-	}
+	m.Logger = cmp.Or(m.Logger, slog.New(slog.DiscardHandler))
+	m.Profile = cmp.Or(m.Profile, profile.DefaultName)
 	if err := profile.CheckName(m.Profile); err != nil {
 		return fmt.Errorf("open browser manager: %w", err)
 	}

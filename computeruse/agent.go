@@ -1,6 +1,7 @@
 package computeruse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -34,20 +35,13 @@ type Settings struct {
 }
 
 func (s Settings) withDefaults() Settings {
-	s.StepTimeout = orDefault(s.StepTimeout, 30*time.Second)
-	s.ModelTimeout = orDefault(s.ModelTimeout, 2*time.Minute)
-	s.OpenTimeout = orDefault(s.OpenTimeout, time.Minute)
-	s.MaxSteps = orDefault(s.MaxSteps, 25)
-	s.MaxTokens = orDefault(s.MaxTokens, 4096)
-	s.TextChars = orDefault(s.TextChars, 20000)
+	s.StepTimeout = cmp.Or(max(0, s.StepTimeout), 30*time.Second)
+	s.ModelTimeout = cmp.Or(max(0, s.ModelTimeout), 2*time.Minute)
+	s.OpenTimeout = cmp.Or(max(0, s.OpenTimeout), time.Minute)
+	s.MaxSteps = cmp.Or(max(0, s.MaxSteps), 25)
+	s.MaxTokens = cmp.Or(max(0, s.MaxTokens), 4096)
+	s.TextChars = cmp.Or(max(0, s.TextChars), 20000)
 	return s
-}
-
-func orDefault[T int | time.Duration](v, def T) T {
-	if v <= 0 {
-		return def
-	}
-	return v
 }
 
 // Agent is the backend. Its exported fields are set before its first use and not
@@ -131,12 +125,7 @@ func (a *Agent) settings() Settings {
 	return a.Settings().withDefaults()
 }
 
-func (a *Agent) logger() *slog.Logger {
-	if a.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return a.Logger
-}
+func (a *Agent) logger() *slog.Logger { return cmp.Or(a.Logger, slog.New(slog.DiscardHandler)) }
 
 func (a *Agent) now() time.Time {
 	if a.Now == nil {

@@ -1,6 +1,7 @@
 package computeruse
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -151,10 +152,7 @@ func (r *run) runBatch(ctx context.Context, c Call, last bool) (o CallResult, re
 
 // newStep is the act of an action, about to begin.
 func (r *run) newStep(a Action, on actionTarget, intent string) *sessions.Step {
-	kind := a.Kind
-	if kind == "" {
-		kind = ActUnknown
-	}
+	kind := cmp.Or(a.Kind, ActUnknown)
 	return &sessions.Step{Kind: sessions.StepAct, Tool: string(kind), Input: a.input(on), Label: a.label(on, intent)}
 }
 

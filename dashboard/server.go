@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,9 +83,7 @@ type Server struct {
 // Open prepares the page and starts serving it. ctx bounds the start only.
 func (s *Server) Open(ctx context.Context) error {
 	var err error
-	if s.Addr == "" {
-		s.Addr = DefaultAddr
-	}
+	s.Addr = cmp.Or(s.Addr, DefaultAddr)
 	if err := s.checkAddr(); err != nil {
 		return err
 	}

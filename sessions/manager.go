@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,9 +68,7 @@ const (
 // become interrupted, their sessions parked) and starts accepting tasks. A
 // Manager is opened once.
 func (m *Manager) Open(ctx context.Context) error {
-	if m.Logger == nil {
-		m.Logger = slog.New(slog.DiscardHandler)
-	}
+	m.Logger = cmp.Or(m.Logger, slog.New(slog.DiscardHandler))
 	if m.Now == nil {
 		m.Now = time.Now
 	}

@@ -1,6 +1,7 @@
 package videosource
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"log/slog"
@@ -23,9 +24,9 @@ type captureLoop struct {
 
 // interval is the time between the beginnings of two pictures.
 func (s *Source) interval(now time.Time) time.Duration {
-	fps := positiveOr(s.IdleFPS, DefaultIdleFPS)
-	if !s.lastActivity.IsZero() && now.Sub(s.lastActivity) < positiveOr(s.ActiveFor, DefaultActiveFor) {
-		fps = positiveOr(s.ActiveFPS, DefaultActiveFPS)
+	fps := cmp.Or(max(0, s.IdleFPS), DefaultIdleFPS)
+	if !s.lastActivity.IsZero() && now.Sub(s.lastActivity) < cmp.Or(max(0, s.ActiveFor), DefaultActiveFor) {
+		fps = cmp.Or(max(0, s.ActiveFPS), DefaultActiveFPS)
 	}
 	return time.Duration(float64(time.Second) / min(max(fps, minFPS), maxFPS))
 }
@@ -79,7 +80,7 @@ func (l *captureLoop) captureOnce(ctx context.Context) {
 		return
 	}
 	cost := l.ended.Sub(l.began)
-	load := min(max(positiveOr(s.MaxLoad, DefaultMaxLoad), minLoad), maxLoad)
+	load := min(max(cmp.Or(max(0, s.MaxLoad), DefaultMaxLoad), minLoad), maxLoad)
 	l.pause = time.Duration(float64(min(cost, maxCostMemory)) * (1 - load) / load)
 	if err != nil {
 		l.pause = max(l.pause, failurePause)
@@ -135,11 +136,11 @@ func (l *captureLoop) publish(f Frame, taken bool) {
 	switch {
 	case changed && first:
 		s.send(now, f, Initial, everybody...)
-	case changed && now.Sub(s.lastActivity) < positiveOr(s.ActiveFor, DefaultActiveFor):
+	case changed && now.Sub(s.lastActivity) < cmp.Or(max(0, s.ActiveFor), DefaultActiveFor):
 		s.send(now, f, Activity, everybody...)
 	case changed:
 		s.send(now, f, Poll, everybody...)
-	case now.Sub(s.lastSent) >= positiveOr(s.Heartbeat, DefaultHeartbeat):
+	case now.Sub(s.lastSent) >= cmp.Or(max(0, s.Heartbeat), DefaultHeartbeat):
 		s.send(now, s.lastFrame, Heartbeat, everybody...)
 	default:
 		everybody = slices.DeleteFunc(everybody, func(v *Viewer) bool { return !v.noFrameYet })
@@ -163,10 +164,7 @@ func fingerprint(f Frame) (sum [sha256.Size]byte) {
 // reportTrouble tells of pictures that cannot be taken, once, and that they can again.
 func (l *captureLoop) reportTrouble(err error) {
 	s := l.source
-	log := s.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log := cmp.Or(s.Log, slog.New(slog.DiscardHandler))
 	switch {
 	case err == nil && l.troubleReported:
 		log.Info("pictures of the page can be taken again")

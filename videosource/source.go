@@ -1,6 +1,7 @@
 package videosource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -121,7 +122,7 @@ func (s *Source) Run(ctx context.Context) error {
 	bell := s.wakeLocked()
 	s.mu.Unlock()
 	defer s.end()
-	l := captureLoop{source: s, ladder: qualityLadder{budget: positiveOr(s.MaxFrameBytes, DefaultMaxFrameBytes)}}
+	l := captureLoop{source: s, ladder: qualityLadder{budget: cmp.Or(max(0, s.MaxFrameBytes), DefaultMaxFrameBytes)}}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -178,12 +179,4 @@ func (s *Source) captureFrame(ctx context.Context, quality int, scale float64) (
 		return Frame{}, err
 	}
 	return Frame{Data: vp8, Width: width, Height: height, URL: url, Taken: began}, nil
-}
-
-// positiveOr is v, or a default if v is not positive.
-func positiveOr[T int | float64 | time.Duration](v, otherwise T) T {
-	if v <= 0 {
-		return otherwise
-	}
-	return v
 }

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -266,18 +267,10 @@ func (c *Gateway) deliver(e *discordgo.Event) {
 
 // wait is the pause before the next try: a short one first, then doubling.
 func (c *Gateway) wait(failures int) time.Duration {
-	unit := c.MinWait
-	if unit == 0 {
-		unit = time.Second
-	}
+	unit := cmp.Or(c.MinWait, time.Second)
 	const longest = 60
 	d := min(unit<<min(failures, 6), longest*unit)
 	return d*3/4 + rand.N(d/4+1)
 }
 
-func (c *Gateway) logger() *slog.Logger {
-	if c.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return c.Logger
-}
+func (c *Gateway) logger() *slog.Logger { return cmp.Or(c.Logger, slog.New(slog.DiscardHandler)) }

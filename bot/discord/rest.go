@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,9 +153,7 @@ func (c *REST) open() *discordgo.Session {
 // do makes the request, waiting for its turn as long as ctx lasts. It tries
 // again when Discord cannot be reached or answers 5xx, a limited number of times.
 func (c *REST) do(ctx context.Context, r apiRequest) error {
-	if r.route == "" {
-		r.route = r.path
-	}
+	r.route = cmp.Or(r.route, r.path)
 	contentType, body, err := encodeRequest(r)
 	if err != nil {
 		return err
@@ -248,12 +247,7 @@ func newAPIError(r apiRequest, answer []byte, err error) error {
 	return fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, unwrapURL(err))
 }
 
-func (c *REST) logger() *slog.Logger {
-	if c.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return c.Logger
-}
+func (c *REST) logger() *slog.Logger { return cmp.Or(c.Logger, slog.New(slog.DiscardHandler)) }
 
 func (c *REST) retryWait() time.Duration {
 	if c.RetryWait == 0 {

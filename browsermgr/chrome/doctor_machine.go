@@ -1,6 +1,7 @@
 package chrome
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -97,7 +98,7 @@ func (m Machine) sandbox(s MachineSubject) Check {
 	case forbidden != "" && !m.hasHelper(s.Executable):
 		c.Status, c.Summary = CheckWarn, forbidden+"; browsers run without the sandbox"
 		c.FixHint = "install Google Chrome or your system's own package, which come with a profile or a helper for it; or add an AppArmor " +
-			"profile with \"userns,\" for " + orDefault(s.Executable, "the browser") + "; or set noSandbox to say that this is as it should be"
+			"profile with \"userns,\" for " + cmp.Or(s.Executable, "the browser") + "; or set noSandbox to say that this is as it should be"
 	case m.inContainer() != "" && strings.Contains(m.readText("/proc/self/status"), "Seccomp:\t2"):
 		c.Status, c.Summary = CheckInfo, "system calls are filtered here (seccomp), which often forbids the sandbox; it is tried, and given up if Chromium says so"
 		c.FixHint = "start the container with a seccomp profile that allows user namespaces"
@@ -292,11 +293,4 @@ func snapCheck(s MachineSubject) Check {
 		Summary: s.Executable + " is a snap: it sees only directories in your home that are not hidden, and a /tmp of its own",
 		FixHint: "install a browser that is no snap, such as Google Chrome's .deb; or set CLANK_HOME to a directory in your home that is not hidden",
 	}
-}
-
-func orDefault(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

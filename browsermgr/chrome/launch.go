@@ -1,6 +1,7 @@
 package chrome
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,9 +18,7 @@ import (
 // [Process.Stop], or until it or this program ends; ctx is for the launch alone. If Launch fails nothing is left behind:
 // no process, no lock, no temporary directory. A directory that somebody else uses is a *[LockedError].
 func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if err := o.validate(); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package chrome
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -99,10 +100,7 @@ func (o LaunchOptions) checkSnap() error {
 	if !isSnap(o.Executable) {
 		return nil
 	}
-	dir := o.UserDataDir
-	if dir == "" {
-		dir = o.TempDir
-	}
+	dir := cmp.Or(o.UserDataDir, o.TempDir)
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return fmt.Errorf("launch browser: %w", err)

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -40,10 +41,7 @@ type Features struct {
 
 // Observe makes the observers of a connection. local says that the browser is started by us. The Manager closes them.
 func (f *Features) Observe(local bool) []page.Observer {
-	log := f.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log := cmp.Or(f.Logger, slog.New(slog.DiscardHandler))
 	recorder := record.NewRecorder()
 	tracer := record.NewTracer(f.folder("traces"), recorder, log)
 	casts := screenshot.NewScreencasts(log)

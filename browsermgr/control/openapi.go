@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"regexp"
@@ -23,9 +24,7 @@ func OpenAPIDocument(routes []Route, version string) map[string]any {
 		}
 		item[strings.ToLower(r.Method)] = openAPIOperation(r)
 	}
-	if version == "" {
-		version = "dev"
-	}
+	version = cmp.Or(version, "dev")
 	return jsonObject{
 		"openapi":  "3.1.0",
 		"info":     jsonObject{"title": "clank browser control", "version": version},

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,12 +54,8 @@ type Server struct {
 
 // Open starts listening. It refuses to without a secret, unless Insecure, and on an address that others can reach.
 func (s *Server) Open(ctx context.Context) error {
-	if s.Logger == nil {
-		s.Logger = slog.New(slog.DiscardHandler)
-	}
-	if s.Addr == "" {
-		s.Addr = DefaultAddr
-	}
+	s.Logger = cmp.Or(s.Logger, slog.New(slog.DiscardHandler))
+	s.Addr = cmp.Or(s.Addr, DefaultAddr)
 	host, _, err := net.SplitHostPort(s.Addr)
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -254,9 +255,7 @@ func (d *profileProxy) recordRefusal(ctx context.Context, address string, t poli
 	r := RefusalRecord{At: time.Now(), Profile: d.profile, URL: address, Host: t.Host, Rule: ruleOf(err), Text: err.Error(), Document: before}
 	place := ""
 	if refusal, ok := asRefusal(err); ok {
-		if r.Host == "" {
-			r.Host = refusal.Host
-		}
+		r.Host = cmp.Or(r.Host, refusal.Host)
 		if refusal.Addr.IsValid() {
 			r.Address = refusal.Addr.String()
 		}

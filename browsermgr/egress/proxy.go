@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,9 +89,7 @@ func (g *Proxy) Open(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("open the checking proxy: %w", err)
 	}
-	if g.Logger == nil {
-		g.Logger = slog.New(slog.DiscardHandler)
-	}
+	g.Logger = cmp.Or(g.Logger, slog.New(slog.DiscardHandler))
 	g.Limits = g.Limits.orDefault()
 	g.names = NewDNSCache(g.Resolver)
 	// The guards live until Close, not until the context of this call ends.

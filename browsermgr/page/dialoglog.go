@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -115,9 +116,7 @@ func (b *DialogLog[From]) closeAt(i int, now time.Time) {
 	d := b.pending[i].Dialog
 	b.pending = slices.Delete(b.pending, i, i+1)
 	d.ClosedAt = now
-	if d.ClosedBy == "" {
-		d.ClosedBy = ClosedByRemote
-	}
+	d.ClosedBy = cmp.Or(d.ClosedBy, ClosedByRemote)
 	b.recent = append(b.recent, d)
 	if len(b.recent) > maxRecentDialogs {
 		b.recent = slices.Delete(b.recent, 0, 1)

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,10 +118,7 @@ func (t *Tab) captureMasked(ctx context.Context, opts ScreenshotOptions, clip *p
 		req.Format = proto.PageCaptureScreenshotFormatPng
 	}
 	if req.Format != proto.PageCaptureScreenshotFormatPng {
-		quality := opts.Quality
-		if quality == 0 {
-			quality = 85
-		}
+		quality := cmp.Or(opts.Quality, 85)
 		req.Quality = &quality
 	}
 	return t.Capture(ctx, screenshotLimit, req)

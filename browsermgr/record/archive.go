@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -46,9 +47,7 @@ func (x *exchange) entry(pageRef string) HAREntry {
 	if x.Status >= 300 && x.Status <= 399 {
 		e.Response.RedirectURL = x.ResponseHeaders["location"]
 	}
-	if e.Response.Content.MimeType == "" {
-		e.Response.Content.MimeType = "x-unknown"
-	}
+	e.Response.Content.MimeType = cmp.Or(e.Response.Content.MimeType, "x-unknown")
 	switch {
 	case x.RequestBody != "":
 		e.Request.PostData = &HARPostData{MimeType: x.RequestHeaders["content-type"], Params: []HARPair{}, Text: x.RequestBody}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -249,9 +250,7 @@ func (l *requestLog) handleFailed(p *networkEvent) []*exchange {
 	if p.BlockedReason != "" {
 		x.FailureText = strings.TrimSpace(x.FailureText + " (" + p.BlockedReason + ")")
 	}
-	if x.FailureText == "" {
-		x.FailureText = "failed"
-	}
+	x.FailureText = cmp.Or(x.FailureText, "failed")
 	return []*exchange{x}
 }
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,9 +54,7 @@ type Tracer struct {
 // NewTracer makes a Tracer whose traces are kept under dir while they run. The recorder must observe the same connection, and
 // both are given to page.Connect. A nil log discards.
 func NewTracer(dir string, recorder *Recorder, log *slog.Logger) *Tracer {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Tracer{dir: dir, recorder: recorder, log: log}
 }
 

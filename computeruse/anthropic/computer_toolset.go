@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -121,10 +122,7 @@ func keyActions(in memberInput) ([]computeruse.Action, error) {
 }
 
 func scrollActions(in memberInput, at *image.Point, holding []string) ([]computeruse.Action, error) {
-	clicks := in.ScrollAmount.times(maxWheel)
-	if clicks == 0 {
-		clicks = defaultWheel
-	}
+	clicks := cmp.Or(in.ScrollAmount.times(maxWheel), defaultWheel)
 	by := map[string]image.Point{
 		"up": image.Pt(0, -wheelPixels), "down": image.Pt(0, wheelPixels), "left": image.Pt(-wheelPixels, 0), "right": image.Pt(wheelPixels, 0),
 	}[in.ScrollDirection]

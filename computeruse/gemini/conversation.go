@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -140,10 +141,7 @@ func resultBody(results []llm.ToolResult, id string) (map[string]any, []llm.Imag
 	case i < 0:
 		return map[string]any{"error": unknownResultText}, nil
 	case results[i].IsError:
-		text := results[i].Text
-		if text == "" {
-			text = "the tool failed"
-		}
+		text := cmp.Or(results[i].Text, "the tool failed")
 		return map[string]any{"error": text}, results[i].Images
 	}
 	return map[string]any{"output": results[i].Text}, results[i].Images

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -79,9 +80,7 @@ func (i inputItem) request(detail string) any {
 }
 
 func (i inputItem) content(detail string) []any {
-	if detail == "" {
-		detail = "auto"
-	}
+	detail = cmp.Or(detail, "auto")
 	all := []any{}
 	for _, p := range i.Parts {
 		switch {

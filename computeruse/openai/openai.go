@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"image"
 	"math"
@@ -44,9 +45,7 @@ var _ computeruse.Model = (*Model)(nil)
 // of [openai.New]; a model that is known to see no pictures is one of kind
 // rejected.
 func New(o Options) (*Model, error) {
-	if o.Dialect == "" {
-		o.Dialect = DialectComputer
-	}
+	o.Dialect = cmp.Or(o.Dialect, DialectComputer)
 	if o.Pictures <= 0 {
 		o.Pictures = 3
 	}
@@ -57,9 +56,7 @@ func New(o Options) (*Model, error) {
 		}
 	}
 	o.Client.API = openai.APIResponses
-	if o.Client.Summary == "" {
-		o.Client.Summary = "auto"
-	}
+	o.Client.Summary = cmp.Or(o.Client.Summary, "auto")
 	m, err := openai.New(o.Client)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -175,12 +176,7 @@ func (b *Assistant) now() time.Time {
 	return b.Now()
 }
 
-func (b *Assistant) logger() *slog.Logger {
-	if b.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return b.Logger
-}
+func (b *Assistant) logger() *slog.Logger { return cmp.Or(b.Logger, slog.New(slog.DiscardHandler)) }
 
 func (b *Assistant) disabled(ctx context.Context, o sessions.Origin) string {
 	if b.Disabled == nil {

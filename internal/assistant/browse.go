@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -228,10 +229,7 @@ func (r *replyRun) answerWithoutModel(ctx context.Context) (Answer, error) {
 
 // recentlyUsed reports whether s was used so lately that it is taken up by itself.
 func (b *Assistant) recentlyUsed(s sessions.Session) bool {
-	within := b.ResumeWithin
-	if within == 0 {
-		within = defaultResume
-	}
+	within := cmp.Or(b.ResumeWithin, defaultResume)
 	return b.now().Sub(s.LastUsed) <= within
 }
 

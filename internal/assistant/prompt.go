@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -74,10 +75,7 @@ func (r *replyRun) describeLastSession(ctx context.Context) string {
 	if !ok || s.State == sessions.SessionClosed {
 		return "No browser session is open here."
 	}
-	page := strings.TrimSpace(untrusted.ShortenLine(s.Title, 120) + " " + untrusted.ShortenLine(s.URL, 300))
-	if page == "" {
-		page = "(no page yet)"
-	}
+	page := cmp.Or(strings.TrimSpace(untrusted.ShortenLine(s.Title, 120) + " " + untrusted.ShortenLine(s.URL, 300)), "(no page yet)")
 	how := "open session"
 	if s.State == sessions.SessionParked {
 		how = "session that can be opened again"
@@ -154,9 +152,7 @@ func lineParts(l ChatLine, pictures int, caps llm.Caps) []llm.Part {
 		}
 		pictures = 0
 	}
-	if text == "" {
-		text = "(a picture)"
-	}
+	text = cmp.Or(text, "(a picture)")
 	parts := []llm.Part{{Text: text}}
 	for i := range pictures {
 		parts = append(parts, llm.Part{Image: &l.Images[i]})

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,10 +75,7 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 
 // ask asks the model once, within its time.
 func (r *replyRun) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	limit := r.assistant.ModelTimeout
-	if limit == 0 {
-		limit = 2 * time.Minute
-	}
+	limit := cmp.Or(r.assistant.ModelTimeout, 2*time.Minute)
 	asked, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	got, err := r.model.Generate(asked, req, r.textHandler(ctx))

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -27,9 +28,7 @@ type limitedBackend struct {
 func (b *limitedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
 		w := &taskRun{enforcer: b.enforcer, account: agent.AccountOf(s, t), model: t.Model, last: sessions.Step{URL: s.URL, Title: s.Title}}
-		if w.model == "" {
-			w.model = t.Runtime
-		}
+		w.model = cmp.Or(w.model, t.Runtime)
 		err := w.run(ctx, b.Backend, s, t, yield)
 		if errors.Is(err, errConsumerStopped) || err == nil {
 			return

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -32,9 +33,7 @@ func priceOverride(rules Rules, model string) (llm.Price, bool) {
 // where one is set, and nothing for a model that is free.
 func (k *Enforcer) chargedUsage(rules Rules, model string, u llm.Usage) llm.Usage {
 	u = clampUsage(u)
-	if u.Calls == 0 {
-		u.Calls = 1
-	}
+	u.Calls = cmp.Or(u.Calls, 1)
 	if k.isFree(model) {
 		u.USD, u.Unpriced = 0, false
 		return u

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -145,9 +146,4 @@ func (k *Enforcer) now() time.Time {
 	return k.Now()
 }
 
-func (k *Enforcer) logger() *slog.Logger {
-	if k.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return k.Logger
-}
+func (k *Enforcer) logger() *slog.Logger { return cmp.Or(k.Logger, slog.New(slog.DiscardHandler)) }

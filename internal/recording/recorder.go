@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -148,9 +149,4 @@ func (r *Recorder) now() time.Time {
 	return r.Now()
 }
 
-func (r *Recorder) logger() *slog.Logger {
-	if r.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return r.Logger
-}
+func (r *Recorder) logger() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }

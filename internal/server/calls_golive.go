@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -164,10 +165,7 @@ func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
 
 // discordAPI is where Discord's REST API is.
 func (x *CallService) discordAPI() string {
-	base := x.DiscordBase
-	if base == "" {
-		base = "https://discord.com"
-	}
+	base := cmp.Or(x.DiscordBase, "https://discord.com")
 	return base + "/api/v" + discordAPIVersion
 }
 

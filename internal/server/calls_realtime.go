@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,9 +130,7 @@ func answerImages(a assistant.Answer) (text string, images []llm.Image) {
 	if len(images) == 0 && a.View != nil {
 		images = []llm.Image{*a.View}
 	}
-	if text == "" {
-		text = "From the browser:"
-	}
+	text = cmp.Or(text, "From the browser:")
 	return text, images
 }
 

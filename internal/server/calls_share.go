@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,10 +68,7 @@ func (x *CallService) ViewerURL() string { return x.viewerURL }
 
 // viewerLink is the address of a share for people.
 func (x *CallService) viewerLink(token string) string {
-	base := x.Settings().Share.PublicURL
-	if base == "" {
-		base = x.viewerURL
-	}
+	base := cmp.Or(x.Settings().Share.PublicURL, x.viewerURL)
 	return share.ViewerLink(base, token)
 }
 

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -101,10 +102,7 @@ func (db *DB) Watches(ctx context.Context, q watches.Query) ([]watches.Watch, er
 	if q.Active {
 		w.and("state = ?", watches.StateActive)
 	}
-	most := q.Limit
-	if most == 0 {
-		most = watches.DefaultQueryLimit
-	}
+	most := cmp.Or(q.Limit, watches.DefaultQueryLimit)
 	return db.watches(ctx, "list watches", w.String()+" ORDER BY created DESC, rowid DESC LIMIT ?", append(w.args, most)...)
 }
 

@@ -1,6 +1,7 @@
 package watches
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -245,10 +246,7 @@ func (d pageDiff) summary() []string {
 
 // recheck reads the page once more after a while.
 func (r *Runner) recheck(ctx context.Context, w Watch) (Reading, error) {
-	wait := r.RecheckAfter
-	if wait == 0 {
-		wait = defaultRecheck
-	}
+	wait := cmp.Or(r.RecheckAfter, defaultRecheck)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -1,6 +1,7 @@
 package watches
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/url"
@@ -30,9 +31,7 @@ const (
 func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) {
 	w.URL, w.What = strings.TrimSpace(w.URL), oneLine(w.What)
 	w.Text, w.Near, w.Currency = oneLine(w.Text), oneLine(w.Near), currencyCode(w.Currency)
-	if w.Kind == "" {
-		w.Kind = KindChanges
-	}
+	w.Kind = cmp.Or(w.Kind, KindChanges)
 	if w.Every == 0 {
 		w.Every = max(DefaultInterval, least)
 	}

@@ -1,6 +1,7 @@
 package watches
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,9 +74,6 @@ func parseVerdict(text string) (Verdict, error) {
 	if err := json.NewDecoder(strings.NewReader(text[from:])).Decode(&v); err != nil || v.Met == nil {
 		return Verdict{}, errors.New("the model gave no verdict that can be read")
 	}
-	why := strings.TrimSpace(v.Why)
-	if why == "" {
-		why = "The model says that it is so."
-	}
+	why := cmp.Or(strings.TrimSpace(v.Why), "The model says that it is so.")
 	return Verdict{Met: *v.Met, Why: why}, nil
 }

@@ -1,6 +1,7 @@
 package watches
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -242,9 +243,4 @@ func nextCheckTime(w Watch, now time.Time) time.Time {
 	return next
 }
 
-func (r *Runner) logger() *slog.Logger {
-	if r.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return r.Logger
-}
+func (r *Runner) logger() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -38,7 +39,7 @@ func (b *Brave) Search(ctx context.Context, q SearchQuery) ([]SearchResult, erro
 		} `json:"web"`
 	}
 	err := engineRequest{
-		engine: b.Name(), address: orDefault(b.Base, "https://api.search.brave.com") + "/res/v1/web/search", query: v, client: b.Client,
+		engine: b.Name(), address: cmp.Or(b.Base, "https://api.search.brave.com") + "/res/v1/web/search", query: v, client: b.Client,
 		header: map[string]string{"X-Subscription-Token": b.Key}, explain: explainBrave,
 	}.get(ctx, &got)
 	if err != nil {
@@ -46,7 +47,7 @@ func (b *Brave) Search(ctx context.Context, q SearchQuery) ([]SearchResult, erro
 	}
 	var out []SearchResult
 	for _, r := range got.Web.Results {
-		out = append(out, SearchResult{Title: r.Title, URL: r.URL, Snippet: r.Description, Date: orDefault(r.Age, r.PageAge)})
+		out = append(out, SearchResult{Title: r.Title, URL: r.URL, Snippet: r.Description, Date: cmp.Or(r.Age, r.PageAge)})
 	}
 	return out, nil
 }
@@ -73,11 +74,4 @@ func currentTime(clock func() time.Time) time.Time {
 		return time.Now()
 	}
 	return clock()
-}
-
-func orDefault(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"fmt"
@@ -97,10 +98,7 @@ func (f feedDocument) writePage(p *Page, base *url.URL) {
 }
 
 func (e feedEntry) writeMarkdown(b *strings.Builder, base *url.URL) {
-	title := markupText(e.Title)
-	if title == "" {
-		title = "(without a title)"
-	}
+	title := cmp.Or(markupText(e.Title), "(without a title)")
 	fmt.Fprintf(b, "- %s", title)
 	if at := e.address(base); at != "" {
 		fmt.Fprintf(b, " <%s>", at)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,10 +76,7 @@ func (r *Reader) Read(ctx context.Context, q ReadRequest) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	limit := r.Timeout
-	if limit == 0 {
-		limit = readTime
-	}
+	limit := cmp.Or(r.Timeout, readTime)
 	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s did not answer in full within %s: %w", u.Host, limit, ErrNeedsBrowser))
 	defer cancel()
 	got, err := r.fetch(limited, u)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,9 +180,7 @@ func normalizeQuery(q SearchQuery) (SearchQuery, error) {
 		return q, fmt.Errorf("%w: recency_days is below 0", ErrInvalidQuery)
 	}
 	q.RecencyDays = min(q.RecencyDays, maxRecencyDays)
-	if q.MaxResults == 0 {
-		q.MaxResults = DefaultSearchResults
-	}
+	q.MaxResults = cmp.Or(q.MaxResults, DefaultSearchResults)
 	q.MaxResults = min(max(q.MaxResults, 1), MaxSearchResults)
 	return q, nil
 }
@@ -212,9 +211,4 @@ func (s *Searcher) now() time.Time {
 	return s.Now()
 }
 
-func (s *Searcher) logger() *slog.Logger {
-	if s.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return s.Logger
-}
+func (s *Searcher) logger() *slog.Logger { return cmp.Or(s.Logger, slog.New(slog.DiscardHandler)) }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -35,7 +36,7 @@ func (s *SerpAPI) Search(ctx context.Context, q SearchQuery) ([]SearchResult, er
 		} `json:"organic_results"`
 	}
 	err := engineRequest{
-		engine: s.Name(), address: orDefault(s.Base, "https://serpapi.com") + "/search.json", query: v, client: s.Client, explain: s.explain,
+		engine: s.Name(), address: cmp.Or(s.Base, "https://serpapi.com") + "/search.json", query: v, client: s.Client, explain: s.explain,
 	}.get(ctx, &got)
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -54,10 +55,7 @@ func (m *Model) explainRefused(e *llm.Error, s *transport.StatusError) {
 }
 
 func (m *Model) explainStream(e *llm.Error, told transport.ServerError) {
-	said := m.clean(told.Message)
-	if said == "" {
-		said = "no reason given"
-	}
+	said := cmp.Or(m.clean(told.Message), "no reason given")
 	e.Kind, e.Hint = llm.ErrUnavailable, "ask again"
 	e.Message = m.endpoint.Host + " broke off its answer: " + said
 	switch told.Code {

@@ -158,10 +158,7 @@ func (w *contentWriter) result(r *llm.ToolResult) (answered, beside []*Part) {
 	for _, i := range r.Images {
 		beside = append(beside, imagePart(i))
 	}
-	text := r.Text
-	if text == "" {
-		text = noOutput
-	}
+	text := cmp.Or(r.Text, noOutput)
 	return nil, append([]*Part{{Text: text}}, beside...)
 }
 

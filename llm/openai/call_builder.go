@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -42,12 +43,8 @@ func (b *callBuilder) add(d callDelta) {
 		c = &partialCall{id: d.ID, name: d.Function.Name}
 		b.calls = append(b.calls, c)
 	}
-	if c.id == "" {
-		c.id = d.ID
-	}
-	if c.name == "" {
-		c.name = d.Function.Name
-	}
+	c.id = cmp.Or(c.id, d.ID)
+	c.name = cmp.Or(c.name, d.Function.Name)
 	c.arguments = append(c.arguments, arguments...)
 	b.last = c
 	if d.Index != nil {
@@ -100,9 +97,7 @@ func (b *callBuilder) finished() []llm.ToolCall {
 // toolCall is a call whose input is sound or whose arguments are marked
 // malformed. No arguments at all are an empty object.
 func toolCall(id, name string, arguments []byte) llm.ToolCall {
-	if name == "" {
-		name = "unnamed"
-	}
+	name = cmp.Or(name, "unnamed")
 	c := llm.ToolCall{ID: id, Name: name, Input: json.RawMessage("{}")}
 	arguments = bytes.TrimSpace(arguments)
 	switch {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -116,10 +117,7 @@ func (d *chatDecoder) piece(delta chatDelta, emit func(llm.Delta)) error {
 		d.refused = true
 		text += delta.Refusal
 	}
-	reasoning := delta.ReasoningContent
-	if reasoning == "" {
-		reasoning = delta.Reasoning
-	}
+	reasoning := cmp.Or(delta.ReasoningContent, delta.Reasoning)
 	d.text = append(d.text, text...)
 	d.reasoning = append(d.reasoning, reasoning...)
 	for _, c := range delta.ToolCalls {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -105,10 +106,7 @@ func userChat(msg llm.Message) []client.ChatCompletionMessage {
 	for _, p := range msg.Parts {
 		switch {
 		case p.Result != nil:
-			text := resultText(p.Result)
-			if text == "" {
-				text = noOutput
-			}
+			text := cmp.Or(resultText(p.Result), noOutput)
 			if n := len(p.Result.Images); n > 0 {
 				text += "\n(The picture follows.)"
 				shown = append(shown, textPart("Picture from tool call "+wireID(p.Result.ID)+":"))

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -54,9 +55,7 @@ func (p RetryPolicy) WithDefaults() RetryPolicy {
 	span(&p.Timeout, defaultTimeout)
 	span(&p.Idle, defaultIdle)
 	span(&p.Backoff, defaultBackoff)
-	if p.Logger == nil {
-		p.Logger = slog.New(slog.DiscardHandler)
-	}
+	p.Logger = cmp.Or(p.Logger, slog.New(slog.DiscardHandler))
 	return p
 }
 

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -261,9 +262,4 @@ func (d *Queue) wait() time.Duration {
 	return defaultWait
 }
 
-func (d *Queue) logger() *slog.Logger {
-	if d.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return d.Logger
-}
+func (d *Queue) logger() *slog.Logger { return cmp.Or(d.Logger, slog.New(slog.DiscardHandler)) }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -50,11 +51,9 @@ func newCall(t *Conversation, leave context.CancelCauseFunc) *call {
 		room:       room{selfID: t.Location.SelfID, people: map[string]*person{}},
 		reportedAt: map[string]time.Time{}, warned: map[string]bool{},
 		workScopes: NewWorkScopes(t.Scopes, t.Location.Guild, t.Location.Channel, t.Location.TextChannel),
-		limits:     CallLimits{AloneTimeout: positiveOr(t.Options.AloneTimeout, defaultAloneTimeout), MaxDuration: t.Options.MaxDuration, StartedAt: time.Now()},
+		limits:     CallLimits{AloneTimeout: cmp.Or(max(0, t.Options.AloneTimeout), defaultAloneTimeout), MaxDuration: t.Options.MaxDuration, StartedAt: time.Now()},
 	}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
+	c.log = cmp.Or(c.log, slog.New(slog.DiscardHandler))
 	return c
 }
 

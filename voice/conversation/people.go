@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -108,9 +109,7 @@ func (p *person) name() string {
 // handleJoined is told of everybody who is or comes into the call, and again when they are known better.
 func (c *call) handleJoined(who voice.Person) {
 	p := c.room.findOrAdd(who.ID)
-	if who.Name == "" {
-		who.Name = p.Name
-	}
+	who.Name = cmp.Or(who.Name, p.Name)
 	who.Bot = who.Bot || c.IsOwnAccount != nil && c.IsOwnAccount(who.ID)
 	p.Person = who
 	fresh := !p.present

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -94,9 +95,7 @@ func (c CallInfo) key() string {
 // [*Denied], whose text is for the person who asked, or the cause of ctx.
 func (r *CallRegistry) Join(ctx context.Context, o sessions.Origin, channel string) (CallInfo, error) {
 	here, inVoice := r.requesterChannel(o)
-	if channel == "" {
-		channel = here
-	}
+	channel = cmp.Or(channel, here)
 	c := CallInfo{Guild: o.Guild, Channel: channel, TextChannel: o.Channel, RequesterID: o.User, Since: time.Now()}
 	if why := r.checkPolicy(o, c, inVoice && here == channel); why != nil {
 		return CallInfo{}, why
@@ -233,9 +232,9 @@ func (r *CallRegistry) reserve(run *activeCall) error {
 		return newDeniedError(AlreadyInChannel, "I am in that call already.")
 	case other != nil:
 		return newDeniedError(InOtherChannel, "I am in another call on this server. Say `/clank leave` there first.")
-	case len(r.active) >= positiveInt(limits.Max, defaultMaxCalls):
+	case len(r.active) >= cmp.Or(max(0, limits.Max), defaultMaxCalls):
 		return newDeniedError(TooManyCalls, "I am in as many calls as I may be at once. Please try again later.")
-	case len(r.startedAt) >= positiveInt(limits.PerDay, defaultCallsPerDay):
+	case len(r.startedAt) >= cmp.Or(max(0, limits.PerDay), defaultCallsPerDay):
 		return newDeniedError(DailyLimitReached, "I have been in as many calls today as I may be. Please try again tomorrow.")
 	}
 	if r.active == nil {
@@ -285,16 +284,4 @@ func (r *CallRegistry) CheckChannel(channel string) error {
 	return nil
 }
 
-func (r *CallRegistry) logger() *slog.Logger {
-	if r.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return r.Logger
-}
-
-func positiveInt(n, otherwise int) int {
-	if n > 0 {
-		return n
-	}
-	return otherwise
-}
+func (r *CallRegistry) logger() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }

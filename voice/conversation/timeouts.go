@@ -1,6 +1,9 @@
 package conversation
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 const (
 	defaultFollowUpWindow = 20 * time.Second
@@ -9,21 +12,14 @@ const (
 	defaultProgressEvery  = 20 * time.Second
 )
 
-func positiveOr(d, other time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return other
-}
-
 func (c *call) followUpWindow() time.Duration {
-	return positiveOr(c.Options.FollowUpWindow, defaultFollowUpWindow)
+	return cmp.Or(max(0, c.Options.FollowUpWindow), defaultFollowUpWindow)
 }
 func (c *call) answerWindow() time.Duration {
-	return positiveOr(c.Options.AnswerWindow, defaultAnswerWindow)
+	return cmp.Or(max(0, c.Options.AnswerWindow), defaultAnswerWindow)
 }
 func (c *call) progressEvery() time.Duration {
-	return positiveOr(c.Options.ProgressEvery, defaultProgressEvery)
+	return cmp.Or(max(0, c.Options.ProgressEvery), defaultProgressEvery)
 }
 
 // checkLimits leaves a call in which nobody is, or that has lasted long enough; both are said before.

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,9 +87,7 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 	}
 	j.mu.Lock()
 	r := j.guildState(guild)
-	if j.selfID == "" {
-		j.selfID = j.UserID
-	}
+	j.selfID = cmp.Or(j.selfID, j.UserID)
 	self, closed := j.selfID, j.closed
 	j.mu.Unlock()
 	if closed {
@@ -266,9 +265,4 @@ func (j *Joiner) answerTimeout() time.Duration {
 	return j.AnswerTimeout
 }
 
-func (j *Joiner) logger() *slog.Logger {
-	if j.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return j.Logger
-}
+func (j *Joiner) logger() *slog.Logger { return cmp.Or(j.Logger, slog.New(slog.DiscardHandler)) }

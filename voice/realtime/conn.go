@@ -58,7 +58,7 @@ func (t *conversation) runConnection(ctx context.Context) (up bool, err error) {
 	var started sync.WaitGroup
 	defer started.Wait()
 	defer stop(context.Canceled)
-	deadline := positiveOr(t.session.Dial, 10*time.Second)
+	deadline := cmp.Or(max(0, t.session.Dial), 10*time.Second)
 	dialing, dialed := context.WithTimeout(ctx, deadline)
 	conn, err := t.session.dial(dialing)
 	dialed()
@@ -125,7 +125,7 @@ func (t *conversation) loop(ctx context.Context, events <-chan event) error {
 		case <-wake:
 		case <-ticker.C:
 			t.sendAudio(ctx)
-			if (t.active != "" || t.requested) && time.Since(t.last) >= positiveOr(t.session.Idle, 30*time.Second) {
+			if (t.active != "" || t.requested) && time.Since(t.last) >= cmp.Or(max(0, t.session.Idle), 30*time.Second) {
 				return errResponseStalled
 			}
 		case <-ctx.Done():

@@ -171,7 +171,7 @@ func (t *conversation) handleSound(e event) error {
 			a.playing = t.session.Speak(a.packetSeq)
 		}
 	}
-	if a.length() >= positiveOr(t.session.MaxAnswer, 10*time.Minute) {
+	if a.length() >= cmp.Or(max(0, t.session.MaxAnswer), 10*time.Minute) {
 		return nil
 	}
 	return a.add(voice.ParsePCM(pcm))

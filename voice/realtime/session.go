@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,7 +185,7 @@ func (s *Session) Run(ctx context.Context) error {
 			wait, lost = s.minWait(), time.Now()
 		}
 		failure := s.explain(err)
-		if isFinal(failure) || time.Since(lost) >= positiveOr(s.MaxOutage, time.Minute) {
+		if isFinal(failure) || time.Since(lost) >= cmp.Or(max(0, s.MaxOutage), time.Minute) {
 			return failure
 		}
 		s.logger().Info("the conversation's connection is made again", "error", failure, "wait", wait)
@@ -200,21 +201,9 @@ func (s *Session) Run(ctx context.Context) error {
 
 // stableAfter is how long a connection has to live for its end not to be one more failure of those before.
 func (s *Session) stableAfter() time.Duration {
-	return min(10*time.Second, positiveOr(s.MaxOutage, time.Minute))
+	return min(10*time.Second, cmp.Or(max(0, s.MaxOutage), time.Minute))
 }
 
-func (s *Session) minWait() time.Duration { return positiveOr(s.MinWait, 250*time.Millisecond) }
+func (s *Session) minWait() time.Duration { return cmp.Or(max(0, s.MinWait), 250*time.Millisecond) }
 
-func (s *Session) logger() *slog.Logger {
-	if s.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return s.Logger
-}
-
-func positiveOr(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
-}
+func (s *Session) logger() *slog.Logger { return cmp.Or(s.Logger, slog.New(slog.DiscardHandler)) }

@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,7 +84,7 @@ func (s *Session) runTool(ctx context.Context, name, arguments string) string {
 	case !json.Valid([]byte(arguments)):
 		return toolError("the arguments are not JSON", false)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, positiveOr(s.CallTimeout, 10*time.Minute), errTooLong)
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(max(0, s.CallTimeout), 10*time.Minute), errTooLong)
 	defer cancel()
 	out := s.Call(ctx, name, json.RawMessage(arguments))
 	if ctx.Err() != nil {

@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -58,7 +59,7 @@ func (l *Links) mac(body []byte) []byte {
 
 // Issue makes a secret for a share, and tells until when it is good. It consists of letters, digits, "-" and "_".
 func (l *Links) Issue(share string) (token string, until time.Time) {
-	until = l.now().Add(positiveOr(l.Lifetime, DefaultLinkLifetime)).Truncate(time.Second)
+	until = l.now().Add(cmp.Or(max(0, l.Lifetime), DefaultLinkLifetime)).Truncate(time.Second)
 	l.mu.Lock()
 	if l.shares == nil {
 		l.shares = map[string]struct{}{}
@@ -100,11 +101,4 @@ func (l *Links) Revoke(share string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.shares, share)
-}
-
-func positiveOr[T ~int64](v, otherwise T) T {
-	if v <= 0 {
-		return otherwise
-	}
-	return v
 }

@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -252,9 +253,4 @@ func (m *Manager) sendNotice(n Notice) {
 	}
 }
 
-func (m *Manager) logger() *slog.Logger {
-	if m.Logger != nil {
-		return m.Logger
-	}
-	return slog.New(slog.DiscardHandler)
-}
+func (m *Manager) logger() *slog.Logger { return cmp.Or(m.Logger, slog.New(slog.DiscardHandler)) }

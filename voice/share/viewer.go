@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,9 +76,7 @@ func ViewerLink(base, token string) string { return strings.TrimSuffix(base, "/"
 
 // Open prepares the page.
 func (v *ViewerPage) Open() error {
-	if v.Logger == nil {
-		v.Logger = slog.New(slog.DiscardHandler)
-	}
+	v.Logger = cmp.Or(v.Logger, slog.New(slog.DiscardHandler))
 	v.Base = strings.TrimSuffix(v.Base, "/")
 	if v.Base != "" && !strings.HasPrefix(v.Base, "/") {
 		return fmt.Errorf("path of the viewer's page %q: it must begin with /", v.Base)

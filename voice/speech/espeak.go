@@ -2,6 +2,7 @@ package speech
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,15 +55,9 @@ var espeakVoicePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.Mu
 
 // NewESpeak looks for the program and checks o. No process is started yet.
 func NewESpeak(o ESpeakOptions) (*ESpeak, error) {
-	if o.Program == "" {
-		o.Program = DefaultESpeakProgram
-	}
-	if o.Voice == "" {
-		o.Voice = DefaultESpeakVoice
-	}
-	if o.Speed == 0 {
-		o.Speed = DefaultESpeakSpeed
-	}
+	o.Program = cmp.Or(o.Program, DefaultESpeakProgram)
+	o.Voice = cmp.Or(o.Voice, DefaultESpeakVoice)
+	o.Speed = cmp.Or(o.Speed, DefaultESpeakSpeed)
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultESpeakTimeout
 	}

@@ -56,9 +56,7 @@ var _ voice.Synthesizer = (*Synthesizer)(nil)
 
 // NewSynthesizer checks o and makes a speaker. Nothing is asked yet.
 func NewSynthesizer(o SynthesizerOptions) (*Synthesizer, error) {
-	if o.Format == "" {
-		o.Format = Opus
-	}
+	o.Format = cmp.Or(o.Format, Opus)
 	switch {
 	case o.Format != Opus && o.Format != PCM && o.Format != WAV:
 		return nil, fmt.Errorf("set up speech: the format %q is none of opus, pcm, wav", o.Format)

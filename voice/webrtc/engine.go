@@ -1,6 +1,7 @@
 package webrtc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,9 +62,7 @@ type Engine struct {
 
 // Open prepares the engine, and opens the ports that are for all connections.
 func (e *Engine) Open(ctx context.Context) error {
-	if e.Logger == nil {
-		e.Logger = slog.New(slog.DiscardHandler)
-	}
+	e.Logger = cmp.Or(e.Logger, slog.New(slog.DiscardHandler))
 	e.conns = make(map[*Conn]struct{})
 	api, err := e.prepare(ctx)
 	if err != nil {
@@ -111,10 +110,7 @@ func (e *Engine) closeSockets() error {
 
 // reserve takes one of the places there are.
 func (e *Engine) reserve() error {
-	most := e.MaxConns
-	if most == 0 {
-		most = DefaultMaxConns
-	}
+	most := cmp.Or(e.MaxConns, DefaultMaxConns)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {

@@ -1,6 +1,7 @@
 package webrtc
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -181,12 +182,7 @@ func (h *CallHost) linger() time.Duration {
 	return DefaultLingerTime
 }
 
-func (h *CallHost) log() *slog.Logger {
-	if h.Logger != nil {
-		return h.Logger
-	}
-	return slog.New(slog.DiscardHandler)
-}
+func (h *CallHost) log() *slog.Logger { return cmp.Or(h.Logger, slog.New(slog.DiscardHandler)) }
 
 // personOf is whoever sends a request, so that the same browser is the same person.
 func personOf(r JoinRequest) voice.Person {
@@ -205,8 +201,6 @@ func personOf(r JoinRequest) voice.Person {
 	if runes := []rune(name); len(runes) > maxName {
 		name = strings.TrimSpace(string(runes[:maxName]))
 	}
-	if name == "" {
-		name = "Somebody"
-	}
+	name = cmp.Or(name, "Somebody")
 	return voice.Person{ID: "page-" + hex.EncodeToString(sum[:6]), Name: name}
 }

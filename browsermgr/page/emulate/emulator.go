@@ -1,6 +1,7 @@
 package emulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,9 +55,7 @@ type viewportSize struct{ width, height int }
 
 // New makes a State. logger receives what happens out of sight; nil discards it.
 func New(logger *slog.Logger) *Emulator {
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
+	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
 	return &Emulator{log: logger, contexts: map[string]*contextSettings{}, tabs: map[*page.Tab]*tabSettings{}, answered: map[string]struct{}{}}
 }
 

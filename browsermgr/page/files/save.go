@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,9 +46,7 @@ func (d *Transfers) inspectAndMove(it *downloadItem, rel string) (err error) {
 	kind, named := IdentifyFile(it.SuggestedFilename, n.Head), IdentifyFile(rel, n.Head)
 	d.mu.Lock()
 	it.Type, it.Executable, it.Warning = kind.Type, kind.Executable || named.Executable, kind.Mismatch
-	if it.Warning == "" {
-		it.Warning = named.Mismatch
-	}
+	it.Warning = cmp.Or(it.Warning, named.Mismatch)
 	d.mu.Unlock()
 	if err := d.askApproval(it); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,9 +97,7 @@ func NewTransfers(opts Options) (*Transfers, error) {
 	if opts.MaxUpload <= 0 {
 		d.opts.MaxUpload = DefaultMaxUpload
 	}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
-	}
+	d.log = cmp.Or(d.log, slog.New(slog.DiscardHandler))
 	if opts.ForeignBrowser {
 		return d, nil
 	}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -105,9 +106,7 @@ func (f *treeFlattener) node(d *axDocument, byID map[string]*axNode, n *axNode, 
 	delete(byID, n.NodeID) // a tree that names a node twice is no tree
 	role := n.Role.String()
 	if !n.Ignored && role != "InlineTextBox" {
-		if role == "" {
-			role = "unknown"
-		}
+		role = cmp.Or(role, "unknown")
 		f.out = append(f.out, axEntry{document: d, AccessibilityNode: AccessibilityNode{
 			Ref: fmt.Sprintf("ax%d", len(f.out)+1), Role: role, Name: n.Name.String(), Value: n.Value.String(),
 			Description: n.Description.String(), BackendDOMNodeID: int(n.Backend), Depth: depth,

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,9 +33,7 @@ type documentFrame struct {
 // AccessibilityTree returns at most limit nodes in pre-order, frames below their elements, and makes the refs known. limit 0 means 500;
 // it is held between 1 and 2,000.
 func AccessibilityTree(ctx context.Context, frames []*Frame, refs *RefRegistry, limit int) ([]AccessibilityNode, error) {
-	if limit == 0 {
-		limit = defaultTreeLimit
-	}
+	limit = cmp.Or(limit, defaultTreeLimit)
 	number := refs.BeginCapture()
 	root, err := requestTrees(ctx, frames)
 	if err != nil {

@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -255,9 +256,7 @@ func findDocument(ctx context.Context, t *page.Tab, name string, origins []strin
 			refused = err.Error()
 		}
 		h.release()
-		if refused == "" {
-			refused = seen.Refused
-		}
+		refused = cmp.Or(refused, seen.Refused)
 	}
 	switch {
 	case refused != "":

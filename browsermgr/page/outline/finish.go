@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -43,9 +44,7 @@ func Finish(p Page, f FinishOptions) FinishedPage {
 			f.Empty = "(no line matches the query)"
 		}
 	}
-	if text == "" {
-		text = f.Empty
-	}
+	text = cmp.Or(text, f.Empty)
 	text += linkList(p.Links)
 	footer := func(n int) string { return fmt.Sprintf("\n\n%d new element(s) since last snapshot", n) }
 	if f.Compare && f.Before != nil {

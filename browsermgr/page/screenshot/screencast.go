@@ -1,6 +1,7 @@
 package screenshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,9 +30,7 @@ type Screencasts struct {
 
 // NewScreencasts makes Casts. logger receives what happens out of sight; nil discards it.
 func NewScreencasts(logger *slog.Logger) *Screencasts {
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
-	}
+	logger = cmp.Or(logger, slog.New(slog.DiscardHandler))
 	return &Screencasts{log: logger, casts: map[*page.Tab]*screencast{}}
 }
 
@@ -71,12 +70,8 @@ func (o WatchOptions) withDefaults() (WatchOptions, error) {
 	if o.MaxWidth < 0 || o.MaxHeight < 0 || o.Quality < 0 || o.Quality > 100 || o.FPS < 0 || o.FPS > 60 {
 		return o, fault.Invalidf("a live view takes sizes from 0, a quality from 1 to 100 and 1 to 60 frames a second")
 	}
-	if o.Quality == 0 {
-		o.Quality = 70
-	}
-	if o.FPS == 0 {
-		o.FPS = 10
-	}
+	o.Quality = cmp.Or(o.Quality, 70)
+	o.FPS = cmp.Or(o.FPS, 10)
 	return o, nil
 }
 

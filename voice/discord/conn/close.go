@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -67,10 +68,7 @@ type CloseError struct {
 
 // Error implements error.
 func (e *CloseError) Error() string {
-	text := closeMeanings[e.Code]
-	if text == "" {
-		text = "no reason that clank knows"
-	}
+	text := cmp.Or(closeMeanings[e.Code], "no reason that clank knows")
 	if e.Reason != "" {
 		text += fmt.Sprintf(" (%q)", e.Reason)
 	}

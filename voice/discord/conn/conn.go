@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -261,12 +262,7 @@ func (c *Conn) emit(e Event) {
 	c.Handle(e)
 }
 
-func (c *Conn) logger() *slog.Logger {
-	if c.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return c.Logger
-}
+func (c *Conn) logger() *slog.Logger { return cmp.Or(c.Logger, slog.New(slog.DiscardHandler)) }
 
 // updateStats adds to what is counted.
 func (c *Conn) updateStats(add func(*Stats)) {

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,10 +25,7 @@ const (
 func (c *Conn) run(ctx context.Context, opened func()) error {
 	c.dropSession()
 	defer c.dropSession()
-	maxOutage := c.MaxOutage
-	if maxOutage == 0 {
-		maxOutage = defaultMaxOutage
-	}
+	maxOutage := cmp.Or(c.MaxOutage, defaultMaxOutage)
 	since, try := time.Now(), 0
 	for {
 		lived, err := c.connect(ctx, opened)
@@ -70,10 +68,7 @@ func (c *Conn) reportDown(err error) {
 
 // backOff waits before the next try; the first one comes almost at once.
 func (c *Conn) backOff(ctx context.Context, try int) error {
-	wait := c.MinWait
-	if wait == 0 {
-		wait = defaultMinWait
-	}
+	wait := cmp.Or(c.MinWait, defaultMinWait)
 	if try == 0 {
 		wait /= 8
 	} else {

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -41,9 +42,7 @@ func (c *Conn) SendVideo(vp8 []byte, taken time.Time) error {
 		Data: frame, SSRC: ssrc, RTX: rtx, Timestamp: c.out.video.timestamp + videoTicks(taken.Sub(c.out.began)),
 		DelayID: c.PlayoutDelayID, Spread: c.frameSpread(),
 	}
-	if f.DelayID == 0 {
-		f.DelayID = defaultDelayID
-	}
+	f.DelayID = cmp.Or(f.DelayID, defaultDelayID)
 	if err := c.out.pacer.PutFrame(s, f, now); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package dave
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,9 +98,7 @@ func New(o Options) (*Session, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	s := &Session{options: o, known: make(map[uint64]bool)}
 	s.media.reset(versionUnselected)
 	return s, nil

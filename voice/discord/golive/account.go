@@ -1,6 +1,7 @@
 package golive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,10 +45,7 @@ type Account struct {
 
 // Open connects, and logs the [Warning].
 func (a *Account) Open(ctx context.Context) error {
-	log := a.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log := cmp.Or(a.Logger, slog.New(slog.DiscardHandler))
 	log.Warn("go live is switched on", "warning", Warning)
 	key, err := dave.NewSigningKey()
 	if err != nil {

@@ -1,6 +1,7 @@
 package golive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,9 +89,7 @@ type Request struct {
 // [*RefusedError] is Discord's choice. The caller stops the stream.
 func (p *Publisher) Start(ctx context.Context, r Request) (*Stream, error) {
 	p.mu.Lock()
-	if p.selfID == "" {
-		p.selfID = p.UserID
-	}
+	p.selfID = cmp.Or(p.selfID, p.UserID)
 	self := p.selfID
 	switch {
 	case p.closed:
@@ -204,9 +203,4 @@ func (p *Publisher) answerTimeout() time.Duration {
 	return defaultAnswerTimeout
 }
 
-func (p *Publisher) logger() *slog.Logger {
-	if p.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return p.Logger
-}
+func (p *Publisher) logger() *slog.Logger { return cmp.Or(p.Logger, slog.New(slog.DiscardHandler)) }

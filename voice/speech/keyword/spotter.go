@@ -1,6 +1,7 @@
 package keyword
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,21 +52,15 @@ var _ voice.Spotter = (*Spotter)(nil)
 
 // Open looks for what is needed and writes the phrases into a folder of its own, which Close removes. No process is started yet.
 func Open(o Options) (*Spotter, error) {
-	if o.Program == "" {
-		o.Program = DefaultProgram
-	}
-	if o.Model == "" {
-		o.Model = DefaultModel
-	}
+	o.Program = cmp.Or(o.Program, DefaultProgram)
+	o.Model = cmp.Or(o.Model, DefaultModel)
 	if o.MaxListeners <= 0 {
 		o.MaxListeners = DefaultMaxListeners
 	}
 	if o.IdleTimeout <= 0 {
 		o.IdleTimeout = DefaultIdleTimeout
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	program, err := exec.LookPath(o.Program)
 	if err != nil {
 		return nil, fmt.Errorf("listen for stop words: find %s: %w (%w)", o.Program, err, ErrMissing)

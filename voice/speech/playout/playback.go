@@ -1,6 +1,7 @@
 package playout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -136,7 +137,7 @@ func (v *playback) nextPacket(ctx context.Context) (*QueuedSentence, []byte) {
 			s.next = nil
 			return s, opus
 		}
-		opus, ended := s.nextPacket(positiveOr(m.Ahead, 3*voice.FrameTime))
+		opus, ended := s.nextPacket(cmp.Or(max(0, m.Ahead), 3*voice.FrameTime))
 		if !ended {
 			return s, opus
 		}
@@ -181,11 +182,4 @@ func (v *playback) endSpeech() {
 	if err := v.player.Line.EndSpeech(); err != nil && !errors.Is(err, voice.ErrUnavailable) {
 		v.player.logger().Debug("the end of what was said could not be told", "error", err)
 	}
-}
-
-func positiveOr(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
 }

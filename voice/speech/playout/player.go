@@ -1,6 +1,7 @@
 package playout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,9 +201,4 @@ func (m *Player) end(cause error) {
 	m.synthesizing.Wait()
 }
 
-func (m *Player) logger() *slog.Logger {
-	if m.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return m.Logger
-}
+func (m *Player) logger() *slog.Logger { return cmp.Or(m.Logger, slog.New(slog.DiscardHandler)) }

@@ -1,6 +1,7 @@
 package vad
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -164,7 +165,7 @@ func (e *Detector) person(id string, at time.Time) *speaker {
 	if p := e.people[id]; p != nil {
 		return p
 	}
-	if len(e.people) >= positive(e.MaxPeople, 64) && !e.evictPerson(at) {
+	if len(e.people) >= cmp.Or(max(0, e.MaxPeople), 64) && !e.evictPerson(at) {
 		return nil
 	}
 	d, err := voice.NewOpusDecoder(e.sampleRate())
@@ -191,21 +192,8 @@ func (e *Detector) evictPerson(now time.Time) bool {
 	return true
 }
 
-func (e *Detector) pauseTime() time.Duration { return positive(e.Pause, 700*time.Millisecond) }
+func (e *Detector) pauseTime() time.Duration { return cmp.Or(max(0, e.Pause), 700*time.Millisecond) }
 
-func (e *Detector) sampleRate() int { return positive(e.Rate, voice.RateSpeech) }
+func (e *Detector) sampleRate() int { return cmp.Or(max(0, e.Rate), voice.RateSpeech) }
 
-func (e *Detector) logger() *slog.Logger {
-	if e.Logger == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return e.Logger
-}
-
-// positive is v, or what stands for it when it is not set.
-func positive[T int | time.Duration](v, otherwise T) T {
-	if v > 0 {
-		return v
-	}
-	return otherwise
-}
+func (e *Detector) logger() *slog.Logger { return cmp.Or(e.Logger, slog.New(slog.DiscardHandler)) }

@@ -1,6 +1,7 @@
 package vad
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"time"
@@ -93,7 +94,7 @@ func (s *speechState) addFrame(e *Detector, p voice.Packet, samples []int16, gap
 		s.endUtterance(e, p.From)
 	case s.quiet >= e.pauseTime()/2:
 		s.reportPause(e, p.From)
-	case s.length >= positive(e.MaxUtterance, 30*time.Second) || s.size >= maxUtteranceBytes:
+	case s.length >= cmp.Or(max(0, e.MaxUtterance), 30*time.Second) || s.size >= maxUtteranceBytes:
 		s.emitUtterance(e, p.From)
 		s.clear()
 		s.reportedVoiced = 0
