@@ -120,7 +120,9 @@ func TestTheAccountForGoLiveSignsInOrSaysWhyNot(t *testing.T) {
 		x.endCalls(context.Canceled)
 		x.background.Wait()
 	}
-	if d.Connected(eve) {
-		t.Error("the account stays when the program ends")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := d.Wait(ctx, "eve to leave when the program ends", func() bool { return !d.Connected(eve) }); err != nil {
+		t.Error(err)
 	}
 }
