@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/internal/test/discordtest"
+	"clank/llm"
 	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
@@ -238,7 +239,7 @@ func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
 		"failed":   {ending{rec: sessions.TaskRecord{State: sessions.TaskFailed, Reason: "the page did not load"}}, "That did not work. The page did not load."},
 		"nothing":  {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Closed: true}}, "Done; there is nothing to report."},
 		"silence":  {ending{}, "nobody knows why"},
-		"pictures": {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Steps: 1, Closed: true, Images: []sessions.Image{picture(1)}}}, "1 step"},
+		"pictures": {ending{rec: sessions.TaskRecord{State: sessions.TaskDone, Steps: 1, Closed: true, Images: []llm.Image{picture(1)}}}, "1 step"},
 	} {
 		it := s.browse(s.ada, discordtest.Args{"task": name})
 		s.next().end <- tc.end

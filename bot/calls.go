@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/llm"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
@@ -126,7 +127,7 @@ func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, text str
 }
 
 // Post writes into a channel: Markdown and pictures, over as many messages as that takes.
-func (b *Bot) Post(ctx context.Context, channel, text string, images []sessions.Image) error {
+func (b *Bot) Post(ctx context.Context, channel, text string, images []llm.Image) error {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
 	for _, v := range composeMessages(finalMessage{text: text, images: images}) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"clank/internal/test/discordtest"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -85,8 +86,8 @@ func TestWithoutCallsThereAreNoCommandsAboutThem(t *testing.T) {
 func TestPostWritesTextAndPictures(t *testing.T) {
 	s := newStage(t, discordtest.Config{})
 	s.open()
-	picture := sessions.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
-	if err := s.bot.Post(t.Context(), s.room.ID, "**Ferries** leave at 9", []sessions.Image{picture}); err != nil {
+	picture := llm.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
+	if err := s.bot.Post(t.Context(), s.room.ID, "**Ferries** leave at 9", []llm.Image{picture}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := s.WaitMessage(s.ctx(), s.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "**Ferries**") })

@@ -16,7 +16,7 @@ func (s *stage) managed(script func(sessions.Session, sessions.Task) []sessionst
 	s.t.Helper()
 	m := &sessions.Manager{
 		Store: new(sessionstest.Store), Backends: map[string]sessions.Backend{"test": &sessionstest.Backend{Script: script}},
-		DefaultRuntime: func() string { return "test" }, Limits: func() sessions.Limits { return sessions.Limits{Running: 1} }, Scopes: s.scopes,
+		DefaultRuntime: "test", Limits: func() sessions.Limits { return sessions.Limits{Running: 1} }, Scopes: s.scopes,
 	}
 	if err := m.Open(s.ctx()); err != nil {
 		s.t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"clank/bot/discord"
 	"clank/cancel"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -23,8 +24,8 @@ const (
 // finalMessage is what is shown when work has ended.
 type finalMessage struct {
 	text, footer string
-	images       []sessions.Image // what was chosen to be shown
-	page         *sessions.Image  // how the page looked last; shown where no image is
+	images       []llm.Image // what was chosen to be shown
+	page         *llm.Image  // how the page looked last; shown where no image is
 }
 
 // composeMessages makes the messages of a conclusion: text over as many as it needs, or
@@ -70,7 +71,7 @@ func composeMessages(c finalMessage) []messageContent {
 }
 
 // pictureFiles are as many of images as fit a message; left counts the others.
-func pictureFiles(images []sessions.Image) (files []discord.File, left int) {
+func pictureFiles(images []llm.Image) (files []discord.File, left int) {
 	total := 0
 	for i, im := range images {
 		if len(files) == maxFiles || total+len(im.Data) > maxUpload {
@@ -83,7 +84,7 @@ func pictureFiles(images []sessions.Image) (files []discord.File, left int) {
 	return files, left
 }
 
-func pictureFile(name string, im sessions.Image) discord.File {
+func pictureFile(name string, im llm.Image) discord.File {
 	ext := ".png"
 	switch im.MediaType {
 	case "image/jpeg":

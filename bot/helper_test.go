@@ -233,7 +233,7 @@ func (s *stage) next() *task {
 }
 
 // step reports that the task has done something.
-func (k *task) step(label string, view *sessions.Image) {
+func (k *task) step(label string, view *llm.Image) {
 	k.n++
 	k.watch(sessions.Event{
 		Record: sessions.TaskRecord{Task: k.Task, State: sessions.TaskRunning, Steps: k.n},
@@ -247,7 +247,7 @@ func (k *task) queued(place int) {
 	k.watch(sessions.Event{Record: sessions.TaskRecord{Task: k.Task, State: sessions.TaskQueued, Position: place}})
 }
 
-func (k *task) done(answer string, images ...sessions.Image) {
+func (k *task) done(answer string, images ...llm.Image) {
 	k.end <- ending{rec: sessions.TaskRecord{
 		Task: sessions.Task{SessionID: "s1"}, State: sessions.TaskDone, Answer: answer, Images: images, Steps: k.n,
 	}}
@@ -268,14 +268,14 @@ func (s *stage) plainBrain() {
 }
 
 // picture is a small PNG that differs for each shade.
-func picture(shade byte) sessions.Image {
+func picture(shade byte) llm.Image {
 	im := image.NewGray(image.Rect(0, 0, 4, 4))
 	im.Pix[0] = shade
 	var b bytes.Buffer
 	if err := png.Encode(&b, im); err != nil {
 		panic(err)
 	}
-	return sessions.Image{MediaType: "image/png", Data: b.Bytes()}
+	return llm.Image{MediaType: "image/png", Data: b.Bytes()}
 }
 
 // scopeOf is the room's scope.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
+	"clank/llm"
 	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
@@ -27,7 +28,7 @@ type progress struct {
 
 	mu      sync.Mutex
 	browses []browseState // by call
-	picture *sessions.Image
+	picture *llm.Image
 
 	dirty chan struct{} // holds at most one
 	quit  context.CancelFunc
@@ -128,7 +129,7 @@ func (p *progress) run(ctx context.Context) {
 }
 
 // page is the last picture of a page that was seen; nil if there was none.
-func (p *progress) page() *sessions.Image {
+func (p *progress) page() *llm.Image {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.picture

@@ -16,7 +16,7 @@ import (
 
 // unseenView lets a task see a page that no edit shows any more, because the
 // next one is far off.
-func unseenView(s *stage, k *task) sessions.Image {
+func unseenView(s *stage, k *task) llm.Image {
 	s.t.Helper()
 	page := picture(7)
 	k.step("open shop.example", nil)
@@ -31,7 +31,7 @@ func unseenView(s *stage, k *task) sessions.Image {
 }
 
 // hasPicture checks that m shows want and nothing else.
-func hasPicture(t *testing.T, m discordtest.Message, want sessions.Image) {
+func hasPicture(t *testing.T, m discordtest.Message, want llm.Image) {
 	t.Helper()
 	if a := m.Attachments; len(a) != 1 || !cmp.Equal(a[0].Data, want.Data) {
 		t.Errorf("%q has %d attachments, want the last view alone", m.Content, len(a))

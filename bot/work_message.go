@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"clank/bot/discord"
-	"clank/sessions"
+	"clank/llm"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -21,8 +21,8 @@ var errCannotShow = errors.New("no way is left to write to the person who asked"
 // messageContent is what a message shows now.
 type messageContent struct {
 	content string
-	picture *sessions.Image // how the page looks
-	files   []discord.File  // of an answer
+	picture *llm.Image     // how the page looks
+	files   []discord.File // of an answer
 	rows    []discordgo.MessageComponent
 }
 
@@ -41,11 +41,11 @@ type workMessage struct {
 	interaction *discordgo.Interaction // nil when it is not the way, or not any more
 	expires     time.Time              // of the interaction
 
-	message        string          // id of the message in channel; empty = not written yet
-	deleted        bool            // somebody deleted the message
-	filesForbidden bool            // files are not allowed here
-	direct         bool            // channel is the person's direct channel
-	shown          *sessions.Image // the picture that the message has now
+	message        string     // id of the message in channel; empty = not written yet
+	deleted        bool       // somebody deleted the message
+	filesForbidden bool       // files are not allowed here
+	direct         bool       // channel is the person's direct channel
+	shown          *llm.Image // the picture that the message has now
 }
 
 // show makes the message look like v. Unless final is set a message that

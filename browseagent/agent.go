@@ -15,41 +15,6 @@ import (
 // Runtime is the name under which this backend is known in [sessions.Task].
 const Runtime = "local_browser_agent"
 
-// Browser hands out the page of a session. It is implemented by the program
-// that wires this package.
-type Browser interface {
-	// Open returns the page of a session. If it is not open any more it is opened
-	// anew; restored says that happened. Open is called before each action and
-	// must be cheap for an open page.
-	Open(ctx context.Context, o sessions.PageRequest) (p Page, restored bool, err error)
-	// Close closes the page of session key. An unknown key is no error.
-	Close(ctx context.Context, key string) error
-}
-
-// Page is one browser tab (and those it opened) as a model uses it. What it
-// returns is written by strangers and is marked as such before a model sees it.
-type Page interface {
-	// Act performs one action. Kinds and arguments are those of the control
-	// API's POST /act, plus navigate{url}, back{}, tabNew{url}, tabSelect{tab},
-	// tabClose{tab} and dialog{accept,promptText}. Arguments are strings, ints,
-	// bools and []string. Notes are sentences about what else happened.
-	// The kind links does nothing; its notes are the page's links, each as
-	// `text -> URL`.
-	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
-	// Snapshot describes the page in lines such as
-	// `- button "Buy" [disabled] [ref=e12]: text`, in at most maxChars bytes;
-	// interactive leaves out what cannot be operated.
-	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
-	// Text returns the readable text of the element with this ref, or of the
-	// whole page if ref is "".
-	Text(ctx context.Context, ref string) (string, error)
-	// Screenshot returns a picture of the visible part and its media type.
-	Screenshot(ctx context.Context) (data []byte, mediaType string, err error)
-	// State says where the page is. Each tab is one line that begins with the
-	// id that tabSelect and tabClose take.
-	State(ctx context.Context) (url, title string, tabs []string, err error)
-}
-
 // Settings are the values an operator may change while the program runs. A zero
 // field has the default named beside it.
 type Settings struct {
@@ -88,7 +53,7 @@ func orDefault[T int | time.Duration](v, def T) T {
 // Agent is the backend. Its exported fields are set before its first use and not
 // changed after; its methods are safe for concurrent use.
 type Agent struct {
-	Browser Browser
+	Browser sessions.Browser
 	// Model returns the model of that name, or the default for "".
 	Model    func(ctx context.Context, name string) (llm.Model, error)
 	Settings func() Settings   // asked at the start of each task; nil means all defaults

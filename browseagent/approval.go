@@ -11,19 +11,18 @@ import (
 
 // performApproved performs one understood call within its time, after people were asked
 // where they want to be. The time they take does not count.
-func (r *run) performApproved(ctx context.Context, t *tool, p Page, a toolArgs) callOutcome {
+func (r *run) performApproved(ctx context.Context, t *tool, p sessions.Page, a toolArgs) callOutcome {
 	if t.signsIn {
 		return r.fillApproved(ctx, t, a)
 	}
 	plainly := func() callOutcome {
 		return r.runWithin(ctx, a, func(ctx context.Context) callOutcome { return t.perform(ctx, r, p, a) })
 	}
-	j, judges := p.(agent.ActionJudge)
 	kind, input := judgedAction(t, a)
-	if kind == "" || !judges || r.agent.Approver == nil {
+	if kind == "" || r.agent.Approver == nil {
 		return plainly()
 	}
-	act := agent.Action{Judge: j, Kind: kind, Args: input, Timeout: r.stepLimit(a), Ask: r.askPeople}
+	act := agent.Action{Page: p, Kind: kind, Args: input, Timeout: r.stepLimit(a), Ask: r.askPeople}
 	do := agent.Perform
 	if t.kind == "" { // it goes to an address, which means the same whatever the page does
 		do = agent.Approve
@@ -66,7 +65,7 @@ func refusedOutcome(why error) *callOutcome {
 	return invalidCall("%s", agent.RefusalText(why))
 }
 
-// judgedAction is the action of [Page.Act] behind a call, if it can set something off.
+// judgedAction is the action of [sessions.Page.Act] behind a call, if it can set something off.
 func judgedAction(t *tool, a toolArgs) (kind string, input map[string]any) {
 	switch {
 	case t.kind == "click" || t.kind == "type" || t.kind == "press" || t.kind == "dialog":

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"clank/browseagent"
 	"clank/llm"
 	"clank/sessions"
 
@@ -31,7 +30,7 @@ type waryPage struct {
 	of *wary
 }
 
-func (w *wary) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+func (w *wary) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	p, restored, err := w.browser.Open(ctx, o)
 	if err != nil {
 		return nil, false, err
@@ -39,11 +38,13 @@ func (w *wary) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Pa
 	return waryPage{p.(*page), w}, restored, nil
 }
 
-func (p waryPage) Assess(_ context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error) {
+func (p waryPage) Assess(_ context.Context, kind string, args map[string]any) (sessions.Assessment, error) {
 	if args["ref"] == "e5" || kind == "navigate" && strings.Contains(args["url"].(string), "bank.test") {
-		return []string{"buy", "submit"}, "Buy something at shop.test", "Buy", "http://shop.test", "bank.test", "m", p.of.broken
+		return sessions.Assessment{Mark: "m", Question: sessions.Question{
+			Classes: []string{"buy", "submit"}, Text: "Buy something at shop.test", Detail: "Buy", Origin: "http://shop.test", TargetHost: "bank.test",
+		}}, p.of.broken
 	}
-	return nil, "", "", "", "", "", p.of.broken
+	return sessions.Assessment{}, p.of.broken
 }
 
 func (p waryPage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) ([]string, bool, error) {

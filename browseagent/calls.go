@@ -92,7 +92,7 @@ func (r *run) runCall(ctx context.Context, c llm.ToolCall) error {
 
 // performTool performs one understood call on the page and sees what has become of it.
 func (r *run) performTool(ctx context.Context, t *tool, a toolArgs) (callOutcome, error) {
-	var page Page
+	var page sessions.Page
 	var notes []string
 	if !t.noPage {
 		var err error
@@ -116,7 +116,7 @@ func (r *run) performTool(ctx context.Context, t *tool, a toolArgs) (callOutcome
 
 // openSessionPage returns the session's page. Notes are set if it had to be opened again,
 // and then the person is told too.
-func (r *run) openSessionPage(ctx context.Context) (Page, []string, error) {
+func (r *run) openSessionPage(ctx context.Context) (sessions.Page, []string, error) {
 	v := &r.state.view
 	before := v.url
 	page, restored, lost, err := r.openPage(ctx, before)
@@ -134,30 +134,30 @@ func (r *run) openSessionPage(ctx context.Context) (Page, []string, error) {
 	return page, []string{note}, r.notice(ctx, note)
 }
 
-func (r *run) openPage(ctx context.Context, at string) (p Page, restored bool, lost, err error) {
+func (r *run) openPage(ctx context.Context, at string) (p sessions.Page, restored bool, lost, err error) {
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	want := sessions.PageRequest{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	return agent.OpenPage(ctx, r.set.OpenTimeout, r.agent.Browser.Open, want)
+	return agent.OpenPage(ctx, r.set.OpenTimeout, r.agent.Browser, want)
 }
 
 // captureForPeople takes the picture that people see after a step; nil if there is none to
 // be had.
-func (r *run) captureForPeople(ctx context.Context, p Page) *sessions.Image {
+func (r *run) captureForPeople(ctx context.Context, p sessions.Page) *llm.Image {
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
-	data, mediaType, err := p.Screenshot(ctx)
+	shot, err := p.Screenshot(ctx)
 	if err != nil {
 		r.log.Debug("no picture of the page", "err", err)
 		return nil
 	}
-	return &sessions.Image{MediaType: mediaType, Data: data}
+	return &shot.Image
 }
 
 // addScreenshot puts a screenshot where it is wanted: before the model if it can see,
 // before those who watch, and into the answer if show is set.
 func (r *run) addScreenshot(o *callOutcome, img llm.Image, show bool) {
-	o.view = &sessions.Image{MediaType: img.MediaType, Data: img.Data}
+	o.view = &img
 	o.images = []llm.Image{img}
 	switch {
 	case r.caps.ToolImages:

@@ -33,7 +33,7 @@ const (
 - text: 39 €`
 )
 
-// page is a scripted [browseagent.Page].
+// page is a scripted [sessions.Page].
 type page struct {
 	mu         sync.Mutex
 	url, title string
@@ -76,6 +76,17 @@ func (p *page) Act(ctx context.Context, kind string, args map[string]any) ([]str
 	return nil, nil
 }
 
+// Assess implements [sessions.Page]: nothing sets anything off.
+func (*page) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
+	return sessions.Assessment{}, nil
+}
+
+// ActIfUnchanged implements [sessions.Page].
+func (p *page) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, _ string) ([]string, bool, error) {
+	notes, err := p.Act(ctx, kind, args)
+	return notes, true, err
+}
+
 func (p *page) Snapshot(_ context.Context, interactive bool, limit int) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,15 +102,19 @@ func (p *page) Text(_ context.Context, ref string) (string, error) {
 	return "text of " + p.title + ref, nil
 }
 
-func (p *page) Screenshot(context.Context) ([]byte, string, error) {
+func (p *page) Screenshot(context.Context) (sessions.Screenshot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pictures++
 	if p.shot != nil {
 		data, err := p.shot(p.pictures)
-		return data, "image/jpeg", err
+		return jpegShot(data), err
 	}
-	return []byte("picture of " + p.url), "image/jpeg", nil
+	return jpegShot([]byte("picture of " + p.url)), nil
+}
+
+func jpegShot(data []byte) sessions.Screenshot {
+	return sessions.Screenshot{Image: llm.Image{MediaType: "image/jpeg", Data: data}}
 }
 
 func (p *page) State(context.Context) (url, title string, tabs []string, err error) {
@@ -114,7 +129,7 @@ func (p *page) done() []string {
 	return slices.Clone(p.acts)
 }
 
-// browser is a scripted [browseagent.Browser] with one page for each session.
+// browser is a scripted [sessions.Browser] with one page for each session.
 type browser struct {
 	mu     sync.Mutex
 	pages  map[string]*page
@@ -125,7 +140,7 @@ type browser struct {
 	closed []string
 }
 
-func (b *browser) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+func (b *browser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	key, url := o.Key, o.URL
 	if b.open != nil {
 		if err := b.open(ctx, key, url); err != nil {

@@ -90,7 +90,7 @@ func (r *run) offeredTools() []llm.Tool {
 }
 
 // handOver ends the work of this runtime.
-func handOver(_ context.Context, r *run, _ Page, a toolArgs) callOutcome {
+func handOver(_ context.Context, r *run, _ sessions.Page, a toolArgs) callOutcome {
 	to := a.str("runtime")
 	if !slices.Contains(r.set.HandOver, to) {
 		return failedOutcome(fmt.Errorf("the task cannot be handed over to %s", agent.Quote(to)))

@@ -12,7 +12,6 @@ import (
 
 	"clank/internal/untrusted"
 	"clank/llm"
-	"clank/sessions"
 	"clank/sessions/agent"
 )
 
@@ -46,7 +45,7 @@ type callOutcome struct {
 	section  string
 	body     string
 	images   []llm.Image
-	view     *sessions.Image
+	view     *llm.Image
 	invalid  bool // the call could not be understood; nothing was done
 }
 

@@ -27,7 +27,7 @@ func openOffice(t *testing.T, b *bench, store *sessionstest.Store) *office {
 	t.Helper()
 	o := &office{t: t, bench: b, store: store, Manager: &sessions.Manager{
 		Store: store, Backends: map[string]sessions.Backend{browseagent.Runtime: b.agent},
-		DefaultRuntime: func() string { return browseagent.Runtime },
+		DefaultRuntime: browseagent.Runtime,
 		Limits:         func() sessions.Limits { return sessions.Limits{MaxSteps: 10} }, Scopes: &cancel.Scopes{},
 	}}
 	if err := o.Open(t.Context()); err != nil {

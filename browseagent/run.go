@@ -35,7 +35,7 @@ type run struct {
 	system       string
 	logins       []Login
 	n            int // number of the newest step
-	shown        []sessions.Image
+	shown        []llm.Image
 	seen         map[[sha256.Size]byte]bool // pictures in shown
 	repeats      agent.RepeatDetector
 	repeatCount  int    // how often the newest call has been repeated
@@ -161,7 +161,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	for _, c := range reply.Calls() { // before anything is stored
 		r.maskStoredPassword(c)
 	}
-	step.Phase, step.Usage = sessions.PhaseDone, agent.SessionUsage(reply.Usage)
+	step.Phase, step.Usage = sessions.PhaseDone, reply.Usage
 	if len(reply.Calls()) > 0 {
 		step.Text = reply.Text()
 	}

@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/untrusted"
 	"clank/llm"
+	"clank/sessions"
 	"clank/sessions/agent"
 )
 
@@ -19,14 +20,14 @@ import (
 type tool struct {
 	name, about string
 	fields      []actiontable.Param
-	needs       [][]string                                                        // of each group one field has to be given
-	check       func(a toolArgs) error                                            // of fields that depend on each other; may be nil
-	kind        string                                                            // the action of [Page.Act]; "" if run or signsIn is set
-	run         func(ctx context.Context, r *run, p Page, a toolArgs) callOutcome // p is nil for a tool that needs no page
-	signsIn     bool                                                              // it uses a kept login, which people are asked about first, see signIn
-	reads       bool                                                              // it changes nothing on the page
-	noPage      bool                                                              // it works without a page
-	label       func(a toolArgs, ns elementNames) string                          // one line for people
+	needs       [][]string                                                                 // of each group one field has to be given
+	check       func(a toolArgs) error                                                     // of fields that depend on each other; may be nil
+	kind        string                                                                     // the action of [sessions.Page.Act]; "" if run or signsIn is set
+	run         func(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome // p is nil for a tool that needs no page
+	signsIn     bool                                                                       // it uses a kept login, which people are asked about first, see signIn
+	reads       bool                                                                       // it changes nothing on the page
+	noPage      bool                                                                       // it works without a page
+	label       func(a toolArgs, ns elementNames) string                                   // one line for people
 }
 
 // actionTool is a tool that does one action. names are those of its fields that the tool takes; a model has to give those
@@ -168,23 +169,23 @@ func checkTabs(a toolArgs) error {
 func extraWait(a toolArgs) time.Duration { return time.Duration(a.num("timeMs")) * time.Millisecond }
 
 // perform performs the tool. The page is seen again unless the tool only reads.
-func (t *tool) perform(ctx context.Context, r *run, p Page, a toolArgs) callOutcome {
+func (t *tool) perform(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
 	if t.run != nil {
 		return t.run(ctx, r, p, a)
 	}
 	return performAction(ctx, p, t.kind, maps.Clone(a))
 }
 
-func performAction(ctx context.Context, p Page, kind string, a map[string]any) callOutcome {
+func performAction(ctx context.Context, p sessions.Page, kind string, a map[string]any) callOutcome {
 	notes, err := p.Act(ctx, kind, a)
 	return callOutcome{notes: notes, err: err}
 }
 
-func openURL(ctx context.Context, _ *run, p Page, a toolArgs) callOutcome {
+func openURL(ctx context.Context, _ *run, p sessions.Page, a toolArgs) callOutcome {
 	return performAction(ctx, p, "navigate", map[string]any{"url": agent.CompleteURL(a.str("url"))})
 }
 
-func manageTabs(ctx context.Context, r *run, p Page, a toolArgs) callOutcome {
+func manageTabs(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
 	switch a.str("action") {
 	case "select":
 		return performAction(ctx, p, "tabSelect", map[string]any{"tab": a.str("tab")})
@@ -209,7 +210,7 @@ func manageTabs(ctx context.Context, r *run, p Page, a toolArgs) callOutcome {
 	return o
 }
 
-func snapshotPage(ctx context.Context, r *run, p Page, a toolArgs) callOutcome {
+func snapshotPage(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
 	interactive := a.flag("interactive")
 	state, err := p.Snapshot(ctx, interactive, r.set.SnapshotChars)
 	if err != nil {
@@ -226,7 +227,7 @@ func snapshotPage(ctx context.Context, r *run, p Page, a toolArgs) callOutcome {
 	return o
 }
 
-func extractText(ctx context.Context, r *run, p Page, a toolArgs) callOutcome {
+func extractText(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
 	s, err := p.Text(ctx, a.str("ref"))
 	if err != nil {
 		return failedOutcome(err)
@@ -236,7 +237,7 @@ func extractText(ctx context.Context, r *run, p Page, a toolArgs) callOutcome {
 	return o
 }
 
-func listLinks(ctx context.Context, r *run, p Page, _ toolArgs) callOutcome {
+func listLinks(ctx context.Context, r *run, p sessions.Page, _ toolArgs) callOutcome {
 	list, err := p.Act(ctx, "links", nil)
 	if err != nil {
 		return failedOutcome(err)
@@ -250,18 +251,18 @@ func listLinks(ctx context.Context, r *run, p Page, _ toolArgs) callOutcome {
 	return o
 }
 
-func takeScreenshot(ctx context.Context, r *run, p Page, a toolArgs) callOutcome {
-	data, mediaType, err := p.Screenshot(ctx)
+func takeScreenshot(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
+	shot, err := p.Screenshot(ctx)
 	if err != nil {
 		return failedOutcome(err)
 	}
 	var o callOutcome
 	r.locate(ctx, p, &o)
-	r.addScreenshot(&o, llm.Image{MediaType: mediaType, Data: data}, a.flag("show"))
+	r.addScreenshot(&o, shot.Image, a.flag("show"))
 	return o
 }
 
-func closeBrowser(ctx context.Context, r *run, _ Page, _ toolArgs) callOutcome {
+func closeBrowser(ctx context.Context, r *run, _ sessions.Page, _ toolArgs) callOutcome {
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	if err := r.agent.Browser.Close(ctx, r.session.ID); err != nil {

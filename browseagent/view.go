@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"clank/internal/untrusted"
+	"clank/sessions"
 	"clank/sessions/agent"
 )
 
@@ -56,7 +57,7 @@ func sameDocument(a, b string) bool {
 
 // observe adds to o where the page is and what has changed on it. A page that
 // cannot be read is a note, not a failure of the action.
-func (r *run) observe(ctx context.Context, p Page, o *callOutcome) {
+func (r *run) observe(ctx context.Context, p sessions.Page, o *callOutcome) {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
 	r.locate(ctx, p, o)
@@ -70,7 +71,7 @@ func (r *run) observe(ctx context.Context, p Page, o *callOutcome) {
 }
 
 // locate adds to o where the page is, and its title if that has changed.
-func (r *run) locate(ctx context.Context, p Page, o *callOutcome) {
+func (r *run) locate(ctx context.Context, p sessions.Page, o *callOutcome) {
 	v := &r.state.view
 	at, title, _, err := p.State(ctx)
 	if err != nil {

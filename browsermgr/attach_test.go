@@ -23,6 +23,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/frame"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 
 	"github.com/go-rod/rod/lib/proto"
@@ -72,7 +73,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := manager(t, nil)
 			attachOnly(t, m, entry)
-			p := profile(t, m, "ext")
+			p := findProfile(t, m, "ext")
 			eventually(t, "the browser answers before the first use", func() bool { return status(t, p).CDPReady })
 			if s := status(t, p); !s.AttachOnly || s.PID != nil {
 				t.Errorf("before the first use: %+v", s)
@@ -141,7 +142,7 @@ func TestWhatWasChangedInABrowserThatGoesOnIsTakenBack(t *testing.T) {
 			m.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		})
 		attachOnly(t, m, fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port))
-		p := profile(t, m, "ext")
+		p := findProfile(t, m, "ext")
 		if _, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -157,15 +158,15 @@ func TestWhatWasChangedInABrowserThatGoesOnIsTakenBack(t *testing.T) {
 
 func TestAttachFailureNamesTheProbeThatFailed(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.Config = func() browsermgr.Config {
-			return browsermgr.Config{RemoteTimeout: 200 * time.Millisecond, RemoteHandshake: 200 * time.Millisecond}
+		m.Config = func() profile.Config {
+			return profile.Config{RemoteTimeout: 200 * time.Millisecond, RemoteHandshake: 200 * time.Millisecond}
 		}
 	})
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	browsertest.Must(t, err)
 	defer silent.Close()
 	attachOnly(t, m, fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d?token=s3cr3t","attachOnly":true}`, silent.Addr().(*net.TCPAddr).Port))
-	p := profile(t, m, "ext")
+	p := findProfile(t, m, "ext")
 	_, err = p.Acquire(t.Context(), true)
 	for _, want := range []string{"discovery at", "websocket at", "no answer in time", "tried 3 times"} {
 		if err == nil || !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr3t") {
@@ -186,7 +187,7 @@ func TestAddressIsHeldAgainstThePolicy(t *testing.T) {
 		t.Errorf("create: %v", err)
 	}
 	attachOnly(t, m, `{"cdpUrl":"wss://metadata.invalid"}`)
-	if _, err := profile(t, m, "ext").Acquire(t.Context(), true); !errors.Is(err, browsermgr.ErrEndpointBlocked) {
+	if _, err := findProfile(t, m, "ext").Acquire(t.Context(), true); !errors.Is(err, browsermgr.ErrEndpointBlocked) {
 		t.Errorf("use: %v", err)
 	}
 }
@@ -195,7 +196,7 @@ func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
 	browser := external(t)
 	m := manager(t, nil)
 	create(t, m, browsermgr.CreateProfileOptions{Name: "ext", Driver: "existing-session", UserDataDir: browser.UserDataDir})
-	p := profile(t, m, "ext")
+	p := findProfile(t, m, "ext")
 	if s := status(t, p); s.Running || s.CDPReady || s.Driver != "existing-session" || *s.CDPPort != browser.Port || s.ProbeError != "" {
 		t.Errorf("passive status: %+v", s)
 	}
@@ -240,7 +241,7 @@ func TestRefusedConsentIsNotAskedForAgain(t *testing.T) {
 	dir, asked := asker(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	m := manager(t, nil)
 	create(t, m, browsermgr.CreateProfileOptions{Name: "ext", Driver: "existing-session", UserDataDir: dir})
-	p := profile(t, m, "ext")
+	p := findProfile(t, m, "ext")
 	for range 3 {
 		_, err := p.Acquire(t.Context(), true)
 		if !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "Allow remote debugging?") {
@@ -267,7 +268,7 @@ func TestWaitForConsentEndsWithItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped by @ada")
 	go func() { <-waiting; cancel(stopped) }()
-	if _, err := profile(t, m, "ext").Acquire(ctx, true); !errors.Is(err, stopped) || asked.Load() != 1 {
+	if _, err := findProfile(t, m, "ext").Acquire(ctx, true); !errors.Is(err, stopped) || asked.Load() != 1 {
 		t.Errorf("got %v, asked %d times", err, asked.Load())
 	}
 }
@@ -276,7 +277,7 @@ func TestPersonWithoutOpenDevToolsIsToldHow(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
 	m := manager(t, nil)
-	p := profile(t, m, "user")
+	p := findProfile(t, m, "user")
 	_, err := p.Acquire(t.Context(), true)
 	if !errors.Is(err, chrome.ErrNoSession) || !strings.Contains(err.Error(), "chrome://inspect/#remote-debugging") {
 		t.Errorf("got %v", err)

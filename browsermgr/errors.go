@@ -56,10 +56,6 @@ func (e *NoDisplayError) Error() string {
 // Unwrap lets errors.Is find what it wraps.
 func (e *NoDisplayError) Unwrap() []error { return []error{ErrUnavailable, chrome.ErrNoDisplay} }
 
-// BreakerError says that a browser is not started now because that has failed several times in a row. It wraps
-// [ErrUnavailable] and the last failure.
-type BreakerError = BreakerBreakerError
-
 // wrapUnavailable marks a failure to start or reach a browser.
 func wrapUnavailable(profile string, err error) error {
 	if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrInvalid) || errors.Is(err, ErrClosed) {

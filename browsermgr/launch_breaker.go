@@ -20,12 +20,12 @@ type LaunchBreaker struct {
 	last     error
 }
 
-// Check is an *[BreakerBreakerError] while the breaker is open.
+// Check is an *[BreakerError] while the breaker is open.
 func (b *LaunchBreaker) Check(profile string) error {
 	if b.last == nil || time.Now().After(b.until) {
 		return nil
 	}
-	return &BreakerBreakerError{Profile: profile, Failures: b.failures, Until: b.until, Err: b.last}
+	return &BreakerError{Profile: profile, Failures: b.failures, Until: b.until, Err: b.last}
 }
 
 // RecordFailure counts a failure.
@@ -44,19 +44,19 @@ func (b *LaunchBreaker) Open(err error) {
 // Close forgets all failures.
 func (b *LaunchBreaker) Close() { *b = LaunchBreaker{} }
 
-// BreakerBreakerError says that a browser is not started now because that has failed several times in a row. It wraps
+// BreakerError says that a browser is not started now because that has failed several times in a row. It wraps
 // [fault.ErrUnavailable] and the last failure.
-type BreakerBreakerError struct {
+type BreakerError struct {
 	Profile  string
 	Failures int
 	Until    time.Time
 	Err      error
 }
 
-func (e *BreakerBreakerError) Error() string {
+func (e *BreakerError) Error() string {
 	return fmt.Sprintf("the browser of profile %q has failed to start %d times in a row, and is not tried again for %s; the last time: %v",
 		e.Profile, e.Failures, max(time.Until(e.Until), time.Second).Round(time.Second), e.Err)
 }
 
 // Unwrap lets errors.Is find what it wraps.
-func (e *BreakerBreakerError) Unwrap() []error { return []error{fault.ErrUnavailable, e.Err} }
+func (e *BreakerError) Unwrap() []error { return []error{fault.ErrUnavailable, e.Err} }

@@ -60,7 +60,7 @@ func tempDir(t *testing.T) string {
 func TestRestartsLeaveNothingBehind(t *testing.T) {
 	temp := tempDir(t)
 	m := manager(t, nil)
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	restart := func() {
 		t.Helper()
 		browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
@@ -85,7 +85,7 @@ func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
 	base := site(t)
 	temp := tempDir(t)
 	m := manager(t, nil)
-	u := use(t, profile(t, m, ""))
+	u := use(t, findProfile(t, m, ""))
 	cycle := func() {
 		t.Helper()
 		tab := open(t, u, base+"/", "session")

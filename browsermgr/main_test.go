@@ -16,6 +16,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 )
 
@@ -124,7 +125,19 @@ func newManager(t *testing.T, home string) *browsermgr.Manager {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	browsertest.Must(t, err)
-	return &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18950, LastPort: 18999, LaunchTimeout: time.Minute}
+	return &browsermgr.Manager{Home: home, FirstPort: 18950, LastPort: 18999, Config: func() profile.Config {
+		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+	}}
+}
+
+// configure changes what m is told of the settings.
+func configure(m *browsermgr.Manager, change func(c *profile.Config)) {
+	now := m.Config
+	m.Config = func() profile.Config {
+		c := now()
+		change(&c)
+		return c
+	}
 }
 
 func window(t *testing.T, m *browsermgr.Manager, opts browsermgr.WindowOptions) *browsermgr.Window {

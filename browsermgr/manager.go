@@ -18,11 +18,8 @@ import (
 	"clank/browsermgr/profile"
 )
 
-// The names and places that hold unless the Manager's fields say otherwise.
+// What holds unless the Manager's fields say otherwise.
 const (
-	DefaultProfile = profile.DefaultName
-	DefaultColor   = profile.DefaultColor
-
 	// FirstPort and LastPort bound the DevTools ports of managed browsers.
 	FirstPort = 18800
 	LastPort  = 18899
@@ -33,28 +30,16 @@ const (
 type Manager struct {
 	// Home is the directory below which browser/<profile>/user-data lie. Required.
 	Home string
-	// Executable is asked at each start of a browser which one to use: a path, or a name on PATH. Nil or "" means the
-	// first that [chrome.Find] finds.
-	Executable func() string
-	// Headless runs browsers without a window. Otherwise they have one, except on a Linux machine without a display.
-	Headless bool
-	// NoSandbox does without Chromium's sandbox even where it could be had.
-	NoSandbox bool
-	// Profile is the name of the profile that windows use which name none; empty means [DefaultProfile].
+	// Profile is the name of the profile that windows use which name none; empty means [profile.DefaultName].
 	Profile string
 	// FirstPort and LastPort bound the DevTools ports that are given out; both zero mean the package's constants.
 	FirstPort, LastPort int
-	// Args are flags for Chromium besides our own.
-	Args []string
 	// IdleAfter is how long a browser runs without being used before it is stopped; zero keeps it.
 	IdleAfter time.Duration
-	// LaunchTimeout bounds the start of a browser; zero means [chrome.DefaultLaunchTimeout].
-	LaunchTimeout time.Duration
 	// Logger receives what happens out of sight; nil discards it.
 	Logger *slog.Logger
-	// Config, if set, is asked at each start for what the settings say now, and replaces Executable, Headless, NoSandbox,
-	// Args and LaunchTimeout.
-	Config func() Config
+	// Config, if set, is asked at each start what holds for all profiles, unless one says otherwise.
+	Config func() profile.Config
 	// NewObservers, if set, makes the observers of each new connection; see [Lease.Observers]. local says that the browser is
 	// started by us, on this machine. Those that are an io.Closer are closed when the connection has ended.
 	NewObservers func(local bool) []page.Observer
@@ -118,7 +103,7 @@ func (m *Manager) Open(ctx context.Context) error {
 		m.Logger = slog.New(slog.DiscardHandler)
 	}
 	if m.Profile == "" {
-		m.Profile = DefaultProfile
+		m.Profile = profile.DefaultName
 	}
 	if err := profile.CheckName(m.Profile); err != nil {
 		return fmt.Errorf("open browser manager: %w", err)
@@ -291,28 +276,18 @@ func (m *Manager) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Config is what holds for all profiles, unless one says otherwise.
-type Config = profile.Config
-
 // config is what holds now.
-func (m *Manager) config() Config {
+func (m *Manager) config() profile.Config {
 	if m.Config != nil {
 		return m.Config()
 	}
-	c := Config{NoSandbox: m.NoSandbox, Args: m.Args, LaunchTimeout: m.LaunchTimeout}
-	if m.Headless {
-		c.Headless = &m.Headless
-	}
-	if m.Executable != nil {
-		c.Executable = m.Executable()
-	}
-	return c
+	return profile.Config{}
 }
 
 func (m *Manager) resolve(p profile.Profile) (profile.Resolved, error) {
 	return profile.Resolve(p, m.config())
 }
 
-func (m *Manager) connector(c Config) profile.Connector {
+func (m *Manager) connector(c profile.Config) profile.Connector {
 	return profile.Connector{HTTPTimeout: c.RemoteTimeout, Handshake: c.RemoteHandshake, Allow: m.AllowEndpoint}
 }

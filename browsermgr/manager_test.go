@@ -12,6 +12,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 )
 
@@ -27,7 +28,7 @@ func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
 	}
 	wg.Wait()
 	status := m.Status()
-	if len(status) != 1 || !status[0].Running || status[0].Windows != 3 || status[0].Profile != browsermgr.DefaultProfile {
+	if len(status) != 1 || !status[0].Running || status[0].Windows != 3 || status[0].Profile != profile.DefaultName {
 		t.Errorf("status: %+v", status)
 	}
 	a, restored, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
@@ -141,12 +142,14 @@ func TestIdleBrowserIsStoppedAndComesBack(t *testing.T) {
 }
 
 func TestLaunchFailureIsToldAndTheNextTryWorks(t *testing.T) {
-	m := manager(t, func(m *browsermgr.Manager) { m.LaunchTimeout = time.Millisecond })
+	m := manager(t, func(m *browsermgr.Manager) {
+		configure(m, func(c *profile.Config) { c.LaunchTimeout = time.Millisecond })
+	})
 	_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
 	if err == nil || !strings.Contains(err.Error(), "not ready within 1ms") {
 		t.Errorf("got %v", err)
 	}
-	m.LaunchTimeout = 0
+	configure(m, func(c *profile.Config) { c.LaunchTimeout = 0 })
 	window(t, m, browsermgr.WindowOptions{Key: "a"})
 }
 
@@ -250,7 +253,7 @@ func TestIdleBrowserStaysWhileSomebodyHasLeftAPageOpen(t *testing.T) {
 	base := site(t)
 	for _, name := range []string{"kept", "idle"} {
 		create(t, m, browsermgr.CreateProfileOptions{Name: name})
-		u, err := profile(t, m, name).Acquire(t.Context(), true)
+		u, err := findProfile(t, m, name).Acquire(t.Context(), true)
 		browsertest.Must(t, err)
 		if name == "kept" {
 			if _, err := u.NewTab(t.Context(), page.TabOptions{URL: base + "/"}, ""); err != nil {
@@ -260,8 +263,8 @@ func TestIdleBrowserStaysWhileSomebodyHasLeftAPageOpen(t *testing.T) {
 		u.Release()
 	}
 	// The second began to be idle after the first: when it has ended, the first would have, too.
-	eventually(t, "the idle browser to end", func() bool { return !status(t, profile(t, m, "idle")).Running })
-	if !status(t, profile(t, m, "kept")).Running {
+	eventually(t, "the idle browser to end", func() bool { return !status(t, findProfile(t, m, "idle")).Running })
+	if !status(t, findProfile(t, m, "kept")).Running {
 		t.Error("the browser with an open page was ended")
 	}
 }

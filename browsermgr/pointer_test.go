@@ -187,19 +187,19 @@ func TestAShotTellsTheSizeThatCoordinatesHave(t *testing.T) {
 	for _, factor := range []float64{0, 1.5, 2} {
 		for _, pinch := range []float64{1, 1.25} {
 			scaled(t, w, factor, pinch)
-			data, mediaType, width, height, err := w.ScreenshotWithSize(t.Context())
+			shot, err := w.Screenshot(t.Context())
 			browsertest.Must(t, err)
-			size, err := jpeg.DecodeConfig(bytes.NewReader(data))
-			if err != nil || mediaType != "image/jpeg" {
-				t.Fatal(mediaType, err)
+			size, err := jpeg.DecodeConfig(bytes.NewReader(shot.Data))
+			if err != nil || shot.MediaType != "image/jpeg" {
+				t.Fatal(shot.MediaType, err)
 			}
 			want := 1001.0
 			if factor == 0 {
 				want = 1280
 			}
 			want /= pinch
-			if math.Abs(width-want) > 1 || math.Abs(width/height-float64(size.Width)/float64(size.Height)) > 0.01 {
-				t.Errorf("factor %v, pinch %v: got %v×%v of %v×%v, want a width of %v", factor, pinch, width, height, size.Width, size.Height, want)
+			if math.Abs(shot.Width-want) > 1 || math.Abs(shot.Width/shot.Height-float64(size.Width)/float64(size.Height)) > 0.01 {
+				t.Errorf("factor %v, pinch %v: got %v×%v of %v×%v, want a width of %v", factor, pinch, shot.Width, shot.Height, size.Width, size.Height, want)
 			}
 		}
 	}
@@ -224,12 +224,12 @@ func TestNoShotIsWaitedForBehindADialog(t *testing.T) {
 	w := desk(t)
 	write(t, w, `<button style="position:fixed;left:0;top:0;width:200px;height:100px" onclick="confirm('Sure?')">b</button>`)
 	contains(t, act(t, w, "clickCoords", map[string]any{"x": 10, "y": 10}), "Sure?")
-	if _, _, _, _, err := w.ScreenshotWithSize(t.Context()); err == nil || !strings.Contains(err.Error(), "Sure?") {
+	if _, err := w.Screenshot(t.Context()); err == nil || !strings.Contains(err.Error(), "Sure?") {
 		t.Errorf("got %v, want the dialog", err)
 	}
 	act(t, w, "dialog", map[string]any{"accept": true})
-	if _, _, width, height, err := w.ScreenshotWithSize(t.Context()); err != nil || width != 1280 || height != 720 {
-		t.Errorf("got %v×%v, %v", width, height, err)
+	if shot, err := w.Screenshot(t.Context()); err != nil || shot.Width != 1280 || shot.Height != 720 {
+		t.Errorf("got %v×%v, %v", shot.Width, shot.Height, err)
 	}
 }
 

@@ -18,10 +18,11 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 )
 
-func profile(t *testing.T, m *browsermgr.Manager, name string) *browsermgr.Profile {
+func findProfile(t *testing.T, m *browsermgr.Manager, name string) *browsermgr.Profile {
 	t.Helper()
 	p, err := m.FindProfile(name)
 	browsertest.Must(t, err)
@@ -43,7 +44,7 @@ func use(t *testing.T, p *browsermgr.Profile) *browsermgr.Lease {
 	return u
 }
 
-func status(t *testing.T, p *browsermgr.Profile) browsermgr.ProfileStatus {
+func status(t *testing.T, p *browsermgr.Profile) profile.ProfileStatus {
 	t.Helper()
 	s, err := p.Status(t.Context())
 	browsertest.Must(t, err)
@@ -51,9 +52,9 @@ func status(t *testing.T, p *browsermgr.Profile) browsermgr.ProfileStatus {
 }
 
 // ready is the status of a browser that runs. A look at it gives up after a short time, which a busy machine may need.
-func ready(t *testing.T, p *browsermgr.Profile) browsermgr.ProfileStatus {
+func ready(t *testing.T, p *browsermgr.Profile) profile.ProfileStatus {
 	t.Helper()
-	var s browsermgr.ProfileStatus
+	var s profile.ProfileStatus
 	eventually(t, "the browser answers", func() bool {
 		s = status(t, p)
 		return s.CDPReady && s.PageReady
@@ -68,7 +69,7 @@ func stop(t *testing.T, p *browsermgr.Profile) bool {
 	return stopped
 }
 
-func check(t *testing.T, r browsermgr.DoctorReport, id string) chrome.Check {
+func check(t *testing.T, r profile.DoctorReport, id string) chrome.Check {
 	t.Helper()
 	for _, c := range r.Checks {
 		if c.ID == id {
@@ -87,7 +88,7 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	if made.CDPPort == nil || *made.CDPPort <= m.FirstPort || *made.CDPPort > m.LastPort || made.UserDataDir != nil || made.Transport != "cdp" || made.IsRemote {
 		t.Errorf("made %+v", made)
 	}
-	p := profile(t, m, "work")
+	p := findProfile(t, m, "work")
 	idle := status(t, p)
 	if idle.Running || idle.PID != nil || *idle.CDPPort != *made.CDPPort || idle.DetectedExecutablePath == nil || idle.Driver != "openclaw" {
 		t.Errorf("idle: %+v", idle)
@@ -133,7 +134,7 @@ func TestFailedMoveToTheTrashKeepsTheProfile(t *testing.T) {
 	if deleted, err := m.DeleteProfile(t.Context(), "work"); err == nil || deleted {
 		t.Errorf("deleted %t, %v", deleted, err)
 	}
-	profile(t, m, "work")
+	findProfile(t, m, "work")
 	create(t, m, browsermgr.CreateProfileOptions{Name: "never-started"})
 	if deleted, err := m.DeleteProfile(t.Context(), "never-started"); err != nil || deleted {
 		t.Errorf("a profile without a folder: deleted %t, %v", deleted, err)
@@ -155,17 +156,17 @@ func TestWrongRequestsAreToldApart(t *testing.T) {
 	refuse("a directory that is not there", err, browsermgr.ErrInvalid)
 	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", Driver: "extension"})
 	refuse("the extension", err, browsermgr.ErrInvalid)
-	_, err = profile(t, m, "remote").Reset(t.Context())
+	_, err = findProfile(t, m, "remote").Reset(t.Context())
 	refuse("reset of a remote one", err, browsermgr.ErrInvalid)
-	refuse("headless of a remote one", profile(t, m, "remote").Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}), browsermgr.ErrInvalid)
+	refuse("headless of a remote one", findProfile(t, m, "remote").Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}), browsermgr.ErrInvalid)
 	_, err = m.DeleteProfile(t.Context(), "clank")
 	refuse("delete the default", err, browsermgr.ErrInvalid)
-	_, err = profile(t, m, "").Acquire(t.Context(), false)
+	_, err = findProfile(t, m, "").Acquire(t.Context(), false)
 	refuse("use without a start", err, browsermgr.ErrNotRunning)
-	if s := status(t, profile(t, m, "remote")); s.CDPURL == nil || strings.Contains(*s.CDPURL, "s3cr3t") || strings.Contains(s.ProbeError, "s3cr3t") || s.ProbeError == "" {
+	if s := status(t, findProfile(t, m, "remote")); s.CDPURL == nil || strings.Contains(*s.CDPURL, "s3cr3t") || strings.Contains(s.ProbeError, "s3cr3t") || s.ProbeError == "" {
 		t.Errorf("status of a remote one out of reach: %+v", s)
 	}
-	if profile(t, m, "openclaw").Name() != "clank" {
+	if findProfile(t, m, "openclaw").Name() != "clank" {
 		t.Error("the other name of the default profile leads elsewhere")
 	}
 }
@@ -175,7 +176,7 @@ func TestStrangerOnThePortIsNamed(t *testing.T) {
 	made := create(t, m, browsermgr.CreateProfileOptions{Name: "work"})
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *made.CDPPort))
 	browsertest.Must(t, err)
-	p := profile(t, m, "work")
+	p := findProfile(t, m, "work")
 	err = p.Start(t.Context(), browsermgr.StartOptions{})
 	busy, ok := errors.AsType[*chrome.PortError](err)
 	if !ok || !errors.Is(err, browsermgr.ErrUnavailable) || busy.Busy[0].PID != os.Getpid() {
@@ -203,7 +204,7 @@ func TestLocksOfTheDeadAreCleared(t *testing.T) {
 			owner = host + "-4194303" // beyond what pids are
 		}
 		browsertest.Must(t, os.Symlink(owner, filepath.Join(dir, "SingletonLock")))
-		p := profile(t, m, "")
+		p := findProfile(t, m, "")
 		if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
 			t.Fatalf("lock of %s: %v", owner, err)
 		}
@@ -213,10 +214,10 @@ func TestLocksOfTheDeadAreCleared(t *testing.T) {
 
 func TestTwoManagersOnOneHome(t *testing.T) {
 	first := manager(t, nil)
-	p := profile(t, first, "")
+	p := findProfile(t, first, "")
 	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	second := manager(t, func(m *browsermgr.Manager) { m.Home = first.Home })
-	err := profile(t, second, "").Start(t.Context(), browsermgr.StartOptions{})
+	err := findProfile(t, second, "").Start(t.Context(), browsermgr.StartOptions{})
 	locked, ok := errors.AsType[*chrome.LockedError](err)
 	if !ok || locked.Holder.PID != os.Getpid() || !errors.Is(err, browsermgr.ErrUnavailable) {
 		t.Errorf("got %v", err)
@@ -247,7 +248,7 @@ func TestTwoManagersOnOneHome(t *testing.T) {
 		}
 	}
 	stop(t, p)
-	if err := profile(t, second, "").Start(t.Context(), browsermgr.StartOptions{}); err != nil {
+	if err := findProfile(t, second, "").Start(t.Context(), browsermgr.StartOptions{}); err != nil {
 		t.Errorf("after the first has stopped: %v", err)
 	}
 	if err := second.Close(context.Background()); err != nil { // before the first one's end looks for processes
@@ -258,7 +259,7 @@ func TestTwoManagersOnOneHome(t *testing.T) {
 func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 	base := site(t)
 	m := manager(t, nil)
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	cookie := func(url, fn string) string {
 		t.Helper()
 		u := use(t, p)
@@ -289,7 +290,7 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 
 func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 	m := manager(t, nil)
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	pid := *status(t, p).PID
 	browsertest.Must(t, syscall.Kill(pid, syscall.SIGSTOP))
@@ -311,8 +312,10 @@ func TestStoppedProcessIsToldAndStartedAgain(t *testing.T) {
 }
 
 func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
-	m := manager(t, func(m *browsermgr.Manager) { m.Executable = func() string { return "/bin/false" } })
-	p := profile(t, m, "")
+	m := manager(t, func(m *browsermgr.Manager) {
+		configure(m, func(c *profile.Config) { c.Executable = "/bin/false" })
+	})
+	p := findProfile(t, m, "")
 	for range 3 {
 		if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "exited with status 1") {
 			t.Fatalf("got %v", err)
@@ -329,8 +332,10 @@ func TestBreakerOpensAfterFailuresInARow(t *testing.T) {
 func TestWhoDecidesOnTheWindow(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
-	m := manager(t, func(m *browsermgr.Manager) { m.Headless = false })
-	p := profile(t, m, "")
+	m := manager(t, func(m *browsermgr.Manager) {
+		configure(m, func(c *profile.Config) { c.Headless = nil })
+	})
+	p := findProfile(t, m, "")
 	if s := status(t, p); !s.Headless || s.HeadlessSource != "linux-display-fallback" {
 		t.Errorf("without a word: %t, %s", s.Headless, s.HeadlessSource)
 	}
@@ -351,7 +356,7 @@ func TestObserversBelongToOneConnection(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.NewObservers = func(bool) []page.Observer { made++; return []page.Observer{} }
 	})
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	a, b := use(t, p), use(t, p)
 	if made != 1 || a.Browser != b.Browser || a.Observers == nil {
 		t.Errorf("%d sets for one connection", made)
@@ -367,11 +372,11 @@ func TestSettingsAreAskedAtEachStart(t *testing.T) {
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
 	browsertest.Must(t, err)
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.Config = func() browsermgr.Config {
-			return browsermgr.Config{Disabled: off, Headless: new(true), Executable: exe.Path, Args: []string{"--lang=de"}}
+		m.Config = func() profile.Config {
+			return profile.Config{Disabled: off, Headless: new(true), Executable: exe.Path, Args: []string{"--lang=de"}}
 		}
 	})
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrDisabled) {
 		t.Errorf("switched off: %v", err)
 	}

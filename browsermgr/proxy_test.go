@@ -19,6 +19,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 )
 
@@ -68,7 +69,7 @@ func (r *recorder) String() string {
 func behind(t *testing.T, r *recorder, args ...string) *browsermgr.Manager {
 	t.Helper()
 	return manager(t, func(m *browsermgr.Manager) {
-		m.Args = args
+		configure(m, func(c *profile.Config) { c.Args = args })
 		m.Proxy = func(context.Context, string) (string, error) { return r.url, nil }
 	})
 }
@@ -205,7 +206,9 @@ func TestDatagramsAreNoticedWithoutAProxy(t *testing.T) {
 	port, count := datagrams(t)
 	netlog := filepath.Join(t.TempDir(), "net.json")
 	m := manager(t, func(m *browsermgr.Manager) {
-		m.Args = []string{"--log-net-log=" + netlog, "--host-resolver-rules=MAP *.example 127.0.0.1"}
+		configure(m, func(c *profile.Config) {
+			c.Args = []string{"--log-net-log=" + netlog, "--host-resolver-rules=MAP *.example 127.0.0.1"}
+		})
 	})
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site(t) + "/"})
 	act(t, w, "evaluate", map[string]any{"fn": fmt.Sprintf(calls, port)})
@@ -229,7 +232,9 @@ func TestFlagsThatLeadAroundTheProxyAreRefused(t *testing.T) {
 
 func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
 	for _, flag := range []string{"--remote-allow-origins=*", "-remote-debugging-address=0.0.0.0", "--REMOTE-DEBUGGING-PORT=9222", "--remote-debugging-pipe", "--user-data-dir=/tmp/x"} {
-		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{"--lang=de", flag} })
+		m := manager(t, func(m *browsermgr.Manager) {
+			configure(m, func(c *profile.Config) { c.Args = []string{"--lang=de", flag} })
+		})
 		_, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "a"})
 		if !errors.Is(err, chrome.ErrDevToolsExposed) || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s: got %v", flag, err)
@@ -239,8 +244,10 @@ func TestFlagsThatOpenDevToolsAreRefusedWithAndWithoutAProxy(t *testing.T) {
 
 func TestDoctorTellsOfFlagsThatTakeAProtectionFromPages(t *testing.T) {
 	for flag, want := range map[string]chrome.CheckStatus{"--disable-web-security": chrome.CheckWarn, "--lang=de": ""} {
-		m := manager(t, func(m *browsermgr.Manager) { m.Args = []string{flag} })
-		report, err := profile(t, m, "").Doctor(t.Context(), false)
+		m := manager(t, func(m *browsermgr.Manager) {
+			configure(m, func(c *profile.Config) { c.Args = []string{flag} })
+		})
+		report, err := findProfile(t, m, "").Doctor(t.Context(), false)
 		browsertest.Must(t, err)
 		var got chrome.CheckStatus
 		for _, c := range report.Checks {
@@ -266,7 +273,7 @@ func TestTheProxyIsAskedForAtEachStart(t *testing.T) {
 			return proxy.url, nil
 		}
 	})
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); !errors.Is(err, browsermgr.ErrUnavailable) || !strings.Contains(err.Error(), "no port is free") {
 		t.Errorf("a browser without its proxy: %v", err)
 	}

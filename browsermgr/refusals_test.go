@@ -17,7 +17,7 @@ import (
 	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/emulate"
-	browsermgrprofile "clank/browsermgr/profile"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 )
 
@@ -98,18 +98,18 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 		}
 		m.RefusalCount = func(string) uint64 { return 3 }
 	})
-	p := profile(t, m, "")
-	guarded := func(p *browsermgr.Profile, mode string) browsermgrprofile.GuardStatus {
+	p := findProfile(t, m, "")
+	guarded := func(p *browsermgr.Profile, mode string) profile.GuardStatus {
 		t.Helper()
 		s := status(t, p).Guard
-		if s.Mode != mode || s.Refusals != 3 || (s.Note != "") != (mode != browsermgrprofile.GuardProxy) {
+		if s.Mode != mode || s.Refusals != 3 || (s.Note != "") != (mode != profile.GuardProxy) {
 			t.Errorf("%s: got %+v, want %s", p.Name(), s, mode)
 		}
 		return s
 	}
-	guarded(p, browsermgrprofile.GuardProxy)
+	guarded(p, profile.GuardProxy)
 	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
-	guarded(p, browsermgrprofile.GuardProxy)
+	guarded(p, profile.GuardProxy)
 	found, err := p.Doctor(t.Context(), false)
 	browsertest.Must(t, err)
 	for _, c := range found.Checks {
@@ -119,13 +119,13 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 	}
 	port := *status(t, p).CDPPort
 	create(t, m, browsermgr.CreateProfileOptions{Name: "remote", CDPURL: "http://127.0.0.1:" + strconv.Itoa(port)})
-	remote := profile(t, m, "remote")
+	remote := findProfile(t, m, "remote")
 	browsertest.Must(t, remote.Start(t.Context(), browsermgr.StartOptions{}))
-	if s := guarded(remote, browsermgrprofile.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
+	if s := guarded(remote, profile.GuardBestEffort); !strings.Contains(s.Note, "WebSockets") {
 		t.Errorf("note %q", s.Note)
 	}
 	plain := manager(t, func(m *browsermgr.Manager) { m.FirstPort, m.LastPort = 18940, 18949 })
-	if s := status(t, profile(t, plain, "")).Guard; s.Mode != browsermgrprofile.GuardOff {
+	if s := status(t, findProfile(t, plain, "")).Guard; s.Mode != profile.GuardOff {
 		t.Errorf("without a guard: %+v", s)
 	}
 }
@@ -133,14 +133,14 @@ func TestStatusSaysWhatGuardsThePages(t *testing.T) {
 func TestFlagsThatLeadAroundTheProxyAreSaidWhereEverythingMayBeReached(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.Proxy = func(context.Context, string) (string, error) { return "", errors.New("not to be asked") }
-		m.Config = func() browsermgr.Config {
+		m.Config = func() profile.Config {
 			yes := true
-			return browsermgr.Config{Headless: &yes, Args: []string{"--no-proxy-server"}, AllowProxyBypass: true}
+			return profile.Config{Headless: &yes, Args: []string{"--no-proxy-server"}, AllowProxyBypass: true}
 		}
 	})
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
-	if s := status(t, p).Guard; s.Mode != browsermgrprofile.GuardOff || !strings.Contains(s.Note, "--no-proxy-server") {
+	if s := status(t, p).Guard; s.Mode != profile.GuardOff || !strings.Contains(s.Note, "--no-proxy-server") {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -193,7 +193,7 @@ await worker(blob("new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(a
 func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
 	t.Helper()
 	host := manager(t, nil)
-	p := profile(t, host, "")
+	p := findProfile(t, host, "")
 	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	port := *status(t, p).CDPPort
 	m := manager(t, func(m *browsermgr.Manager) {
@@ -260,7 +260,7 @@ func TestRequestsOfABrowserThatIsNotOursAreJudged(t *testing.T) {
 	if url, _, _ := state(t, w); url != server.URL+"/" {
 		t.Errorf("the page that was there has gone to %s", url)
 	}
-	use := use(t, profile(t, m, "there"))
+	use := use(t, findProfile(t, m, "there"))
 	tab := use.Browser.Tabs()[len(use.Browser.Tabs())-1]
 	browsertest.Must(t, world.SetCredentials(t.Context(), tab, &emulate.Credentials{Username: "ada", Password: "x"}))
 	tries := `

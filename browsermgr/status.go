@@ -15,21 +15,12 @@ const (
 	listConcurrency  = 8
 )
 
-type (
-	// ProfileStatus is what is known of one profile and its browser.
-	ProfileStatus = profile.ProfileStatus
-	// ProfileInfo is one line of the list of profiles.
-	ProfileInfo = profile.ProfileInfo
-	// DoctorReport is what the doctor found.
-	DoctorReport = profile.DoctorReport
-)
-
 // Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
 // at most.
-func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
+func (p *Profile) Status(ctx context.Context) (profile.ProfileStatus, error) {
 	pl, err := p.state.resolve()
 	if err != nil {
-		return ProfileStatus{}, err
+		return profile.ProfileStatus{}, err
 	}
 	pl = p.state.manager.withFirstPort(pl)
 	s := profile.ConfiguredStatus(pl, p.state.manager.userDataDir(p.Name()))
@@ -46,7 +37,7 @@ func (p *Profile) Status(ctx context.Context) (ProfileStatus, error) {
 }
 
 // fillStatus tells of a browser that we are connected to.
-func (b *browser) fillStatus(ctx context.Context, s *ProfileStatus) {
+func (b *browser) fillStatus(ctx context.Context, s *profile.ProfileStatus) {
 	var wg sync.WaitGroup
 	at := b.resolved.Address
 	if b.resolved.Mode == profile.ModeLaunched {
@@ -83,7 +74,7 @@ func (b *browser) fillStatus(ctx context.Context, s *ProfileStatus) {
 
 // Profiles lists the profiles, the default one first. Browsers that we are not connected to are looked at side by side and
 // briefly; none is started.
-func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
+func (m *Manager) Profiles(ctx context.Context) ([]profile.ProfileInfo, error) {
 	if err := m.checkOpen(); err != nil {
 		return nil, err
 	}
@@ -91,13 +82,13 @@ func (m *Manager) Profiles(ctx context.Context) ([]ProfileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]ProfileInfo, len(stored))
+	list := make([]profile.ProfileInfo, len(stored))
 	var looks sync.WaitGroup
 	places := make(chan struct{}, listConcurrency)
 	for i, one := range stored {
 		pl, err := m.resolve(one)
 		if err != nil {
-			list[i] = ProfileInfo{Name: one.Name, Transport: profile.TransportCDP, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: profile.NonBlank(err.Error())}
+			list[i] = profile.ProfileInfo{Name: one.Name, Transport: profile.TransportCDP, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: profile.NonBlank(err.Error())}
 			continue
 		}
 		looks.Go(func() {
@@ -118,10 +109,10 @@ func (m *Manager) withFirstPort(pl profile.Resolved) profile.Resolved {
 	return pl
 }
 
-func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) ProfileInfo {
+func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profile.ProfileInfo {
 	own := pl.CDPPort
 	pl = p.manager.withFirstPort(pl)
-	info := ProfileInfo{
+	info := profile.ProfileInfo{
 		Name: p.name, Transport: profile.TransportCDP, CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color, Driver: pl.DriverName(),
 		IsDefault: p.name == p.manager.Profile, IsRemote: pl.IsRemote(),
 	}
@@ -142,18 +133,18 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) Profi
 }
 
 // unlistedProfiles are the profiles that run and are not on the list: taken off it by another program, or by hand.
-func (m *Manager) unlistedProfiles(listed []ProfileInfo) []ProfileInfo {
+func (m *Manager) unlistedProfiles(listed []profile.ProfileInfo) []profile.ProfileInfo {
 	known := map[string]bool{}
 	for _, info := range listed {
 		known[info.Name] = true
 	}
-	var found []ProfileInfo
+	var found []profile.ProfileInfo
 	for _, s := range m.Status() {
 		if known[s.Profile] || !s.Running {
 			continue
 		}
 		b := m.profileState(s.Profile).current()
-		found = append(found, ProfileInfo{
+		found = append(found, profile.ProfileInfo{
 			Name: s.Profile, Transport: profile.TransportCDP, CDPPort: &s.Port, Color: b.resolved.Color, Driver: b.resolved.DriverName(), Running: true,
 			TabCount: len(b.conn.Tabs()), IsRemote: b.resolved.IsRemote(), MissingFromConfig: true,
 			ReconcileReason: profile.NonBlank("it is not on the list of profiles any more"),

@@ -8,7 +8,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
-	browsermgrprofile "clank/browsermgr/profile"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 )
 
@@ -22,7 +22,7 @@ func open(t *testing.T, u *browsermgr.Lease, url, owner string) *page.Tab {
 func TestNinthTabClosesTheOldestOther(t *testing.T) {
 	m := manager(t, nil)
 	w := window(t, m, browsermgr.WindowOptions{Key: "agent"})
-	u := use(t, profile(t, m, ""))
+	u := use(t, findProfile(t, m, ""))
 	var opened []*page.Tab
 	for range 9 {
 		opened = append(opened, open(t, u, "", ""))
@@ -42,7 +42,7 @@ func TestNinthTabClosesTheOldestOther(t *testing.T) {
 func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
 	base := site(t)
 	m := manager(t, nil)
-	p := profile(t, m, "")
+	p := findProfile(t, m, "")
 	u := use(t, p)
 	a, other := open(t, u, base+"/opener", "session a"), open(t, u, "", "session b")
 	if _, err := a.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
@@ -64,14 +64,11 @@ func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
 
 func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
-		executable := m.Executable
-		m.Config = func() browsermgr.Config {
-			return browsermgr.Config{Executable: executable(), Headless: new(true), Cleanup: browsermgrprofile.TabCleanup{
-				IdleAfter: time.Hour, MaxPerOwner: 1, Interval: 50 * time.Millisecond,
-			}}
-		}
+		configure(m, func(c *profile.Config) {
+			c.Cleanup = profile.TabCleanup{IdleAfter: time.Hour, MaxPerOwner: 1, Interval: 50 * time.Millisecond}
+		})
 	})
-	u := use(t, profile(t, m, ""))
+	u := use(t, findProfile(t, m, ""))
 	nobodys := open(t, u, "", "")
 	first := open(t, u, "", "session")
 	second := open(t, u, "", "session")
@@ -88,7 +85,7 @@ func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
 	m := manager(t, nil)
 	w := window(t, m, browsermgr.WindowOptions{Key: "session", URL: site(t) + "/"})
-	use, err := profile(t, m, "").Acquire(t.Context(), false)
+	use, err := findProfile(t, m, "").Acquire(t.Context(), false)
 	browsertest.Must(t, err)
 	defer use.Release()
 	asked, err := use.NewTab(t.Context(), page.TabOptions{}, "somebody")

@@ -4,24 +4,23 @@ import (
 	"context"
 
 	"clank/browsermgr/page/intent"
+	"clank/sessions"
 )
 
-// Assess says what an action (see [Window.Act]) would set off that people may want to decide: classes such as "buy" and
-// "submit", the weightiest first. about says it in our words, detail in the page's, which are not to be trusted; origin is
-// that of the document, to the host it leads to. mark is given to ActIf: it stands for all that was judged. An action
-// that cannot be understood sets nothing off: Act says what is wrong with it. The mark of an action on the page is "" only
-// if it sets nothing off.
-func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (classes []string, about, detail, origin, to, mark string, err error) {
+// Assess says what an action (see [Window.Act]) would set off that people may want to decide. An action that cannot be
+// understood sets nothing off: Act says what is wrong with it. The mark of an action on the page is "" only if it sets
+// nothing off.
+func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (sessions.Assessment, error) {
 	u, _, err := w.acquireTab(ctx)
 	if err != nil {
-		return nil, "", "", "", "", "", err
+		return sessions.Assessment{}, err
 	}
 	defer u.release()
-	j, err := intent.JudgeRequest(ctx, u.tab, kind, args)
+	found, err := intent.JudgeRequest(ctx, u.tab, kind, args)
 	if err != nil {
-		return nil, "", "", "", "", "", w.explain(ctx, u.browser, err)
+		return sessions.Assessment{}, w.explain(ctx, u.browser, err)
 	}
-	return j.Classes, j.Text, j.Detail, j.Origin, j.Destination, j.Fingerprint, nil
+	return found, nil
 }
 
 // ActIfUnchanged is Act, unless the action has come to mean something else than what mark stands for: same is false then, and
@@ -33,7 +32,7 @@ func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[strin
 	}
 	defer u.release()
 	if kind == "dialog" {
-		if intent.JudgeDialogAnswer(u.tab, args).Fingerprint != mark {
+		if intent.JudgeDialogAnswer(u.tab, args).Mark != mark {
 			return nil, false, nil
 		}
 		notes, err = w.Act(ctx, kind, args)

@@ -10,11 +10,11 @@ import (
 // judged is what a window says of an action, and the mark for it.
 func judged(t *testing.T, w *browsermgr.Window, kind string, args map[string]any) (classes, text, mark string) {
 	t.Helper()
-	cs, text, _, _, _, mark, err := w.Assess(t.Context(), kind, args)
+	found, err := w.Assess(t.Context(), kind, args)
 	if err != nil {
 		t.Fatalf("judge %s %v: %v", kind, args, err)
 	}
-	return strings.Join(cs, " "), text, mark
+	return strings.Join(found.Classes, " "), found.Text, found.Mark
 }
 
 // write replaces what a page shows.

@@ -52,18 +52,6 @@ func (w *Window) MainFrameText(ctx context.Context) (text string, err error) {
 	return text, err
 }
 
-// Screenshot is a picture of the current viewport.
-func (w *Window) Screenshot(ctx context.Context) (data []byte, mediaType string, err error) {
-	err = w.readTab(ctx, func(tab *page.Tab) (err error) {
-		data, err = tab.Screenshot(ctx, page.ScreenshotOptions{Format: "jpeg"})
-		return err
-	})
-	if err != nil {
-		return nil, "", err
-	}
-	return data, "image/jpeg", nil
-}
-
 // State is where the window is: the current page, and a line for each tab, the current one's beginning with "*". It asks
 // neither the browser nor the page. A window whose browser has ended has no tabs, and the address at which it reopens.
 func (w *Window) State(context.Context) (url, title string, tabs []string, err error) {

@@ -2,27 +2,18 @@ package browsermgr_test
 
 import (
 	"bytes"
-	"context"
 	"image"
 	_ "image/jpeg" // for the size of screenshots
 	"strings"
 	"testing"
 
 	"clank/browsermgr"
+	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// agentPage is what the agent loop wants of a window.
-type agentPage interface {
-	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
-	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
-	Text(ctx context.Context, ref string) (string, error)
-	Screenshot(ctx context.Context) (data []byte, mediaType string, err error)
-	State(ctx context.Context) (url, title string, tabs []string, err error)
-}
-
-var _ agentPage = (*browsermgr.Window)(nil)
+var _ sessions.Page = (*browsermgr.Window)(nil)
 
 func TestWindowActsAndLooks(t *testing.T) {
 	base := site(t)
@@ -33,11 +24,11 @@ func TestWindowActsAndLooks(t *testing.T) {
 	if err != nil || !strings.Contains(text, "clicked") {
 		t.Errorf("text %q, %v", text, err)
 	}
-	picture, mediaType, err := w.Screenshot(t.Context())
-	if err != nil || mediaType != "image/jpeg" || !strings.HasPrefix(string(picture), "\xff\xd8") {
-		t.Errorf("screenshot: %d bytes of %q, %v", len(picture), mediaType, err)
+	shot, err := w.Screenshot(t.Context())
+	if err != nil || shot.MediaType != "image/jpeg" || !strings.HasPrefix(string(shot.Data), "\xff\xd8") {
+		t.Errorf("screenshot: %d bytes of %q, %v", len(shot.Data), shot.MediaType, err)
 	}
-	if size, _, err := image.DecodeConfig(bytes.NewReader(picture)); err != nil || size.Width != 1280 || size.Height != 720 {
+	if size, _, err := image.DecodeConfig(bytes.NewReader(shot.Data)); err != nil || size.Width != 1280 || size.Height != 720 {
 		t.Errorf("screenshot of %d × %d, %v, want 1280 × 720", size.Width, size.Height, err)
 	}
 	contains(t, act(t, w, "navigate", map[string]any{"url": base + "/missing"}), "HTTP 404")

@@ -53,7 +53,7 @@ func orDefault[T int | time.Duration](v, def T) T {
 // Agent is the backend. Its exported fields are set before its first use and not
 // changed after; its methods are safe for concurrent use.
 type Agent struct {
-	Browser Browser
+	Browser sessions.Browser
 	// Model returns the mind of that name ("provider:model"), or the default for "".
 	Model    func(ctx context.Context, name string) (Model, error)
 	Settings func() Settings   // asked at the start of each task; nil means all defaults

@@ -37,19 +37,18 @@ func (r *run) coveringApproval(m screenMove, goesOn bool) (mark string) {
 // performApproved performs a move within its time, after people were asked where they want
 // to be and have not agreed to it as given stands for. The time they take does not
 // count.
-func (r *run) performApproved(ctx context.Context, s Screen, m screenMove, given string, limit time.Duration) (d actionResult) {
+func (r *run) performApproved(ctx context.Context, s sessions.Page, m screenMove, given string, limit time.Duration) (d actionResult) {
 	plainly := func() {
 		d.err = agent.RunWithin(ctx, limit, func(ctx context.Context) (err error) {
 			d.notes, err = s.Act(ctx, m.kind, maps.Clone(m.args))
 			return err
 		})
 	}
-	j, judges := s.(agent.ActionJudge)
-	if !judges || r.agent.Approver == nil {
+	if r.agent.Approver == nil {
 		plainly()
 		return d
 	}
-	act := agent.Action{Judge: j, Kind: m.kind, Args: m.args, Timeout: limit, Ask: r.askPeople, ApprovedMark: given}
+	act := agent.Action{Page: s, Kind: m.kind, Args: m.args, Timeout: limit, Ask: r.askPeople, ApprovedMark: given}
 	if m.kind == "navigate" || m.kind == "tabNew" { // an address means the same whatever the page does
 		d.applyResult(agent.Approve(ctx, act))
 		if !d.failed() {

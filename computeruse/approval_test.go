@@ -19,8 +19,10 @@ type wary struct {
 	mark    string
 }
 
-func (w *wary) Assess(context.Context, string, map[string]any) (classes []string, text, detail, origin, to, mark string, err error) {
-	return w.classes, "buy", "Buy now", "http://shop.test", "", w.mark, nil
+func (w *wary) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
+	return sessions.Assessment{Mark: w.mark, Question: sessions.Question{
+		Classes: w.classes, Text: "buy", Detail: "Buy now", Origin: "http://shop.test",
+	}}, nil
 }
 
 func (w *wary) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) ([]string, bool, error) {
@@ -40,7 +42,7 @@ func TestPeopleAreAskedBeforeAnAddressIsOpened(t *testing.T) {
 			for _, p := range []*people{{no: errors.New("@ada said no")}, {decision: "allowed by @ada"}} {
 				b := newBench(t, turn, say("done"))
 				b.agent.Approver = p
-				b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+				b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page {
 					return &wary{Screen: s, classes: []string{"leave"}}
 				}
 				b.answer(t)
@@ -86,7 +88,7 @@ func TestPeopleAreAskedBeforeWhatTheyWantToDecide(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBench(t, do(click(1, 1)), say("done"))
 			b.agent.Approver = &tc.people
-			b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+			b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page {
 				tc.wary.Screen = s
 				return &tc.wary
 			}
@@ -149,7 +151,7 @@ func (hiding) ElementAt(context.Context, float64, float64) (role, name string, e
 
 func TestPasswordsAreNotShown(t *testing.T) {
 	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActType, Text: "hunter2"}), say("done"))
-	b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen { return hiding{s} }
+	b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page { return hiding{s} }
 	_, steps := b.answer(t)
 	for _, s := range steps {
 		if strings.Contains(s.Label+string(s.Input)+s.Text, "hunter2") {

@@ -11,6 +11,7 @@ import (
 
 	"clank/computeruse"
 	"clank/internal/test/computerusetest"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -42,9 +43,11 @@ type still struct {
 
 func (s *still) Act(context.Context, string, map[string]any) ([]string, error) { return nil, nil }
 
-func (s *still) ScreenshotWithSize(context.Context) (data []byte, mediaType string, width, height float64, err error) {
+func (s *still) Screenshot(context.Context) (sessions.Screenshot, error) {
 	s.shots++
-	return s.pictures[s.shots%2], "image/jpeg", float64(s.size.X), float64(s.size.Y), nil
+	return sessions.Screenshot{
+		Image: llm.Image{MediaType: "image/jpeg", Data: s.pictures[s.shots%2]}, Width: float64(s.size.X), Height: float64(s.size.Y),
+	}, nil
 }
 
 func (s *still) ElementAt(context.Context, float64, float64) (role, name string, err error) {
@@ -57,7 +60,7 @@ func (s *still) InputField(context.Context, string) (role, name string, secret b
 
 type stillBrowser struct{ screen *still }
 
-func (b stillBrowser) Open(context.Context, sessions.PageRequest) (computeruse.Screen, bool, error) {
+func (b stillBrowser) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
 	return b.screen, false, nil
 }
 

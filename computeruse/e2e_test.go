@@ -95,7 +95,7 @@ func (h *house) open() {
 		backends[browseagent.Runtime] = h.local
 	}
 	h.Manager = &sessions.Manager{
-		Store: h.db, Backends: backends, DefaultRuntime: func() string { return h.vendor.runtime }, Scopes: &cancel.Scopes{},
+		Store: h.db, Backends: backends, DefaultRuntime: h.vendor.runtime, Scopes: &cancel.Scopes{},
 		Limits: func() sessions.Limits {
 			return sessions.Limits{Running: 4, Sessions: 8, MaxSteps: 20, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour, Views: 20}
 		},
@@ -342,7 +342,7 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.local = &browseagent.Agent{
-				Browser: pages{h.windows}, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
+				Browser: h.windows, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
 				Settings: func() browseagent.Settings { return browseagent.Settings{HandOver: []string{v.runtime}} },
 			}
 			h.plays(v.turns(h.width, h.height, stroke, move{act: "hand_over", text: `{"runtime":"` + browseagent.Runtime + `","brief":"the canvas is done"}`})...)
@@ -359,13 +359,6 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 			}
 		})
 	}
-}
-
-// pages are windows for the local loop.
-type pages struct{ windows }
-
-func (p pages) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
-	return p.window(ctx, o)
 }
 
 func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"clank/sessions"
 	"clank/sessions/agent"
 )
 
@@ -30,7 +31,7 @@ func (r *run) trackHeld(m screenMove) {
 }
 
 // releaseHeld lets go of what is still held down, the newest first.
-func (r *run) releaseHeld(ctx context.Context, s Screen) {
+func (r *run) releaseHeld(ctx context.Context, s sessions.Page) {
 	for _, up := range slices.Backward(r.state.releases) {
 		if ctx.Err() != nil {
 			return
@@ -51,13 +52,12 @@ var errReleaseActs = errors.New("letting go would set off what nobody agreed to"
 
 // release lets go of a key or button without setting off what people decide about:
 // a button of the mouse is let go elsewhere then, which is no click.
-func (r *run) release(ctx context.Context, s Screen, up screenMove) error {
-	j, judges := s.(agent.ActionJudge)
-	if !judges || r.agent.Approver == nil {
+func (r *run) release(ctx context.Context, s sessions.Page, up screenMove) error {
+	if r.agent.Approver == nil {
 		_, err := s.Act(ctx, up.kind, up.args)
 		return err
 	}
-	_, same, err := j.ActIfUnchanged(ctx, up.kind, maps.Clone(up.args), "")
+	_, same, err := s.ActIfUnchanged(ctx, up.kind, maps.Clone(up.args), "")
 	if err != nil || same {
 		return err
 	}
@@ -65,7 +65,7 @@ func (r *run) release(ctx context.Context, s Screen, up screenMove) error {
 		return errReleaseActs
 	}
 	up.args["x"], up.args["y"] = 0, 0
-	if _, same, err = j.ActIfUnchanged(ctx, up.kind, up.args, ""); err == nil && !same {
+	if _, same, err = s.ActIfUnchanged(ctx, up.kind, up.args, ""); err == nil && !same {
 		return errReleaseActs
 	}
 	return err

@@ -13,7 +13,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
-	"clank/computeruse"
+	"clank/browsermgr/profile"
 	"clank/sessions"
 )
 
@@ -57,7 +57,9 @@ func (b *realBrowser) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.manager = &browsermgr.Manager{Home: home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18800, LastPort: 18849, LaunchTimeout: time.Minute}
+	b.manager = &browsermgr.Manager{Home: home, FirstPort: 18800, LastPort: 18849, Config: func() profile.Config {
+		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+	}}
 	b.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, desk) }))
 	if err := b.manager.Open(ctx); err != nil {
 		return err
@@ -70,9 +72,11 @@ func (b *realBrowser) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, _, b.width, b.height, err = window.ScreenshotWithSize(ctx); err != nil {
+	shot, err := window.Screenshot(ctx)
+	if err != nil {
 		return err
 	}
+	b.width, b.height = shot.Width, shot.Height
 	return window.Close(ctx)
 }
 
@@ -106,11 +110,7 @@ onpointerup = (e) => { if (path && e.clientX - path[0].clientX > 50) log.push('s
 // windows are the windows of a real browser, each with cookies of its own.
 type windows struct{ manager *browsermgr.Manager }
 
-func (w windows) Open(ctx context.Context, o sessions.PageRequest) (computeruse.Screen, bool, error) {
-	return w.window(ctx, o)
-}
-
-func (w windows) window(ctx context.Context, o sessions.PageRequest) (*browsermgr.Window, bool, error) {
+func (w windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	return w.manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
 }
 

@@ -10,7 +10,7 @@ import (
 
 // open returns the session's screen. If it had to be opened again, the model and
 // the person are told.
-func (r *run) open(ctx context.Context) (Screen, error) {
+func (r *run) open(ctx context.Context) (sessions.Page, error) {
 	before := r.state.url
 	s, restored, lost, err := r.openAt(ctx, before)
 	if err != nil {
@@ -29,9 +29,9 @@ func (r *run) open(ctx context.Context) (Screen, error) {
 	return s, r.notice(ctx, note)
 }
 
-func (r *run) openAt(ctx context.Context, at string) (s Screen, restored bool, lost, err error) {
+func (r *run) openAt(ctx context.Context, at string) (s sessions.Page, restored bool, lost, err error) {
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	want := sessions.PageRequest{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	return agent.OpenPage(ctx, r.set.OpenTimeout, r.agent.Browser.Open, want)
+	return agent.OpenPage(ctx, r.set.OpenTimeout, r.agent.Browser, want)
 }

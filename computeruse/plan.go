@@ -22,7 +22,7 @@ const (
 	maxTyped    = 20000 // bytes
 )
 
-// screenMove is one call of [Screen.Act].
+// screenMove is one call of [sessions.Page.Act].
 type screenMove struct {
 	kind string
 	args map[string]any

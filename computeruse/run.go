@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/agent"
 )
@@ -32,10 +33,10 @@ type run struct {
 	model             Model
 	conversation      Conversation
 	n                 int // number of the newest step
-	screen            Screen
+	screen            sessions.Page
 	screenshot        modelScreenshot // the screen as the model has last seen it
 	screenshotCurrent bool            // nothing was done since the photo was taken
-	shown             []sessions.Image
+	shown             []llm.Image
 	seen              map[[sha256.Size]byte]bool // pictures in shown
 	approval          dragApproval
 	repeats           agent.RepeatDetector
@@ -205,7 +206,7 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 		step.Text = cmp.Or(strings.TrimSpace(turn.Text), strings.TrimSpace(turn.Reasoning))
 		r.remark = cmp.Or(strings.TrimSpace(turn.Text), r.remark)
 	}
-	step.Phase, step.Usage = sessions.PhaseDone, agent.SessionUsage(turn.Usage)
+	step.Phase, step.Usage = sessions.PhaseDone, turn.Usage
 	if err := r.emit(ctx, step); err != nil {
 		return Turn{}, err
 	}

@@ -20,26 +20,26 @@ type modelScreenshot struct {
 
 // prepareScreenshot makes a picture ready for the model. One that is like the last is not
 // worked on again.
-func (r *run) prepareScreenshot(data []byte, width, height float64) error {
-	sum, last := sha256.Sum256(data), &r.screenshot
-	if last.Known() && last.sum == sum && last.Width == width && last.Height == height {
+func (r *run) prepareScreenshot(shot sessions.Screenshot) error {
+	sum, last := sha256.Sum256(shot.Data), &r.screenshot
+	if last.Known() && last.sum == sum && last.Width == shot.Width && last.Height == shot.Height {
 		return nil
 	}
-	if !(width > 0 && height > 0) {
+	if !(shot.Width > 0 && shot.Height > 0) {
 		return errors.New("read the picture of the screen: the viewport has no size")
 	}
-	img, size, err := FitImage(data, r.model.Fit)
+	img, size, err := FitImage(shot.Data, r.model.Fit)
 	if err != nil {
 		return err
 	}
-	r.screenshot = modelScreenshot{sum: sum, raw: data, image: img, ScreenGeometry: ScreenGeometry{Picture: size, Width: width, Height: height}}
+	r.screenshot = modelScreenshot{sum: sum, raw: shot.Data, image: img, ScreenGeometry: ScreenGeometry{Picture: size, Width: shot.Width, Height: shot.Height}}
 	return nil
 }
 
 // capture takes the picture of the screen and finds out where the page is. It returns
 // the picture for people; nil if the screen cannot be seen, of which the model is
 // told.
-func (r *run) capture(ctx context.Context, s Screen) *sessions.Image {
+func (r *run) capture(ctx context.Context, s sessions.Page) *llm.Image {
 	if r.screenshotCurrent {
 		return r.stepImage()
 	}
@@ -48,9 +48,9 @@ func (r *run) capture(ctx context.Context, s Screen) *sessions.Image {
 	if at, title, _, err := s.State(ctx); err == nil {
 		r.state.url, r.state.title = at, title
 	}
-	data, _, width, height, err := s.ScreenshotWithSize(ctx)
+	shot, err := s.Screenshot(ctx)
 	if err == nil {
-		err = r.prepareScreenshot(data, width, height)
+		err = r.prepareScreenshot(shot)
 	}
 	r.screenshotCurrent = true
 	if err != nil {
@@ -63,11 +63,12 @@ func (r *run) capture(ctx context.Context, s Screen) *sessions.Image {
 }
 
 // stepImage is the picture as people see it.
-func (r *run) stepImage() *sessions.Image {
+func (r *run) stepImage() *llm.Image {
 	if !r.screenshot.Known() {
 		return nil
 	}
-	return &sessions.Image{MediaType: r.screenshot.image.MediaType, Data: r.screenshot.image.Data}
+	image := r.screenshot.image // which the next one takes the place of
+	return &image
 }
 
 // showScreenshot puts the picture into the answer.

@@ -143,7 +143,7 @@ func TestEachKindOfActionHasItsMoves(t *testing.T) {
 		"back":                        {Kind: computeruse.ActClick, At: at, Button: computeruse.ButtonBack},
 		"forward":                     {Kind: computeruse.ActForward},
 		"press count=3 key=ArrowDown": {Kind: computeruse.ActKeys, Keys: []string{"Down"}, Repeat: 3},
-		"press delayMs=5000 key=w":     {Kind: computeruse.ActKeys, Keys: []string{"w"}, For: 3600e9},
+		"press delayMs=5000 key=w":    {Kind: computeruse.ActKeys, Keys: []string{"w"}, For: 3600e9},
 		"keyDown key=Control; keyDown key=a; keyUp key=a; keyUp key=Control": {Kind: computeruse.ActKeyDown, Keys: []string{"ctrl+a"}},
 		"keyUp key=Shift": {Kind: computeruse.ActKeyUp, Keys: []string{"SHIFT"}},
 		"insertText clear=true text=x; press key=Enter": {Kind: computeruse.ActType, Text: "x", Clear: true, Enter: true},

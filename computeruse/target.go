@@ -6,9 +6,10 @@ import (
 	"unicode/utf8"
 
 	"clank/internal/untrusted"
+	"clank/sessions"
 )
 
-// targetInspector is a [Screen] that can tell what mouse and keyboard meet: role and name
+// targetInspector is a [sessions.Page] that can tell what mouse and keyboard meet: role and name
 // of what is at a point in CSS pixels, or of the element with a ref, or, without
 // one, of what takes the keys; secret says that what it holds must not be told.
 // Names are a page's.
@@ -28,7 +29,7 @@ type actionTarget struct {
 }
 
 // identifyTarget finds out what an action is done to.
-func (r *run) identifyTarget(ctx context.Context, s Screen, p plannedAction) (t actionTarget) {
+func (r *run) identifyTarget(ctx context.Context, s sessions.Page, p plannedAction) (t actionTarget) {
 	g, guides := s.(targetInspector)
 	if !guides {
 		return actionTarget{}

@@ -53,7 +53,7 @@ func TestLabelsSayWhatWasMet(t *testing.T) {
 		{form{name: "Board"}, up, `let the mouse go, over "Board"`, `"name":"Board"`},
 	} {
 		b := newBench(t, do(tc.act), say("done"))
-		b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+		b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page {
 			tc.form.Screen = s
 			return tc.form
 		}
@@ -67,7 +67,7 @@ func TestLabelsSayWhatWasMet(t *testing.T) {
 
 func TestATextThatGoesOnInAnotherFieldIsNotShown(t *testing.T) {
 	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActType, Text: "ada\thunter2\n"}), say("signed in with hunter2"))
-	b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen { return form{Screen: s, name: "Name"} }
+	b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page { return form{Screen: s, name: "Name"} }
 	_, steps := b.answer(t)
 	for _, s := range steps {
 		if strings.Contains(s.Label+string(s.Input)+s.Text+string(s.Memory), "hunter2") {
@@ -88,7 +88,7 @@ func TestAPasswordThatIsTalkedOfIsNotShown(t *testing.T) {
 		b := newBench(t, turn, say("done"))
 		p := &people{decision: "allowed by @ada"}
 		b.agent.Approver = p
-		b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen { return hiding{s} }
+		b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page { return hiding{s} }
 		_, steps := b.answer(t)
 		if !slices.ContainsFunc(steps, func(s sessions.Step) bool { return s.Kind == sessions.StepAct }) {
 			t.Errorf("%s: nothing was done", name)
@@ -138,11 +138,12 @@ func (c *careful) markOf(kind string) string {
 	return "buy"
 }
 
-func (c *careful) Assess(_ context.Context, kind string, _ map[string]any) (classes []string, text, detail, origin, to, mark string, err error) {
-	if mark = c.markOf(kind); mark != "" {
-		classes = []string{"buy"}
+func (c *careful) Assess(_ context.Context, kind string, _ map[string]any) (sessions.Assessment, error) {
+	found := sessions.Assessment{Mark: c.markOf(kind), Question: sessions.Question{Text: "buy", Detail: "Buy now", Origin: "http://shop.test"}}
+	if found.Mark != "" {
+		found.Classes = []string{"buy"}
 	}
-	return classes, "buy", "Buy now", "http://shop.test", "", mark, nil
+	return found, nil
 }
 
 func (c *careful) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) ([]string, bool, error) {
@@ -192,7 +193,7 @@ func TestOneDeedIsOneQuestion(t *testing.T) {
 			b := newBench(t, do(tc.actions...), say("done"))
 			b.agent.Approver = p
 			var screen *careful
-			b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+			b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page {
 				if screen == nil {
 					screen = &careful{Screen: s, kinds: tc.kinds, mark: tc.mark}
 				}
@@ -234,7 +235,7 @@ func TestWhatNobodyAgreedToIsNotSetOffByLettingGo(t *testing.T) {
 			b := newBench(t, tc.turn, say("done"))
 			b.agent.Approver = &sayNo{}
 			var screen *careful
-			b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+			b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page {
 				if screen == nil {
 					screen = &careful{Screen: s, kinds: []string{"pointerDown", "pointerUp", "keyDown", "keyUp"}, mark: tc.mark}
 				}
@@ -255,7 +256,7 @@ func TestWhatNobodyAgreedToIsNotSetOffByLettingGo(t *testing.T) {
 func TestARefusedPressLeavesNothingDown(t *testing.T) {
 	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActDown}), say("done"))
 	b.agent.Approver = &people{no: errors.New("@ada said no")}
-	b.browser.Wrap = func(s *computerusetest.Screen) computeruse.Screen {
+	b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page {
 		return &careful{Screen: s, kinds: []string{"pointerDown"}}
 	}
 	b.answer(t)

@@ -56,7 +56,7 @@ func (r *run) runToolCall(ctx context.Context, c llm.ToolCall, last bool) (res l
 }
 
 // runTool does what a tool is there for.
-func (r *run) runTool(ctx context.Context, s Screen, in toolInput, name string) (d actionResult) {
+func (r *run) runTool(ctx context.Context, s sessions.Page, in toolInput, name string) (d actionResult) {
 	if m := in.move(name); m != nil {
 		r.screenshotCurrent = false
 		return r.performApproved(ctx, s, *m, "", r.set.StepTimeout)

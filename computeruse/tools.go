@@ -9,6 +9,7 @@ import (
 
 	"clank/internal/untrusted"
 	"clank/llm"
+	"clank/sessions"
 	"clank/sessions/agent"
 )
 
@@ -157,7 +158,7 @@ func (in toolInput) label(name string) string {
 }
 
 // read does what a tool reads.
-func (in toolInput) read(ctx context.Context, s Screen, name string, limit int) (string, error) {
+func (in toolInput) read(ctx context.Context, s sessions.Page, name string, limit int) (string, error) {
 	switch name {
 	case ToolReadText:
 		text, err := s.Text(ctx, "")

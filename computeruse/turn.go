@@ -173,7 +173,7 @@ func (r *run) recordStep(ctx context.Context, step *sessions.Step, do func() err
 }
 
 // runAction does one action of a batch and adds to its outcome.
-func (r *run) runAction(ctx context.Context, s Screen, p plannedAction, intent string, o *CallResult, last bool) error {
+func (r *run) runAction(ctx context.Context, s sessions.Page, p plannedAction, intent string, o *CallResult, last bool) error {
 	on := r.identifyTarget(ctx, s, p)
 	if on.secret {
 		r.state.memory.secrets.Learn(p.Text)
@@ -202,7 +202,7 @@ func (r *run) runAction(ctx context.Context, s Screen, p plannedAction, intent s
 }
 
 // perform performs an action.
-func (r *run) perform(ctx context.Context, s Screen, p plannedAction, o *CallResult) (d actionResult) {
+func (r *run) perform(ctx context.Context, s sessions.Page, p plannedAction, o *CallResult) (d actionResult) {
 	switch p.Kind {
 	case ActScreenshot:
 		r.screenshotCurrent = false // pages change on their own

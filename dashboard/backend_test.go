@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -89,7 +90,7 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 			if b.bare {
 				return yield(st, nil)
 			}
-			st.View = &sessions.Image{MediaType: "image/png", Data: screen(n)}
+			st.View = &llm.Image{MediaType: "image/png", Data: screen(n)}
 			return yield(st, nil)
 		}
 		if strings.Contains(t.Prompt, "brief") {
@@ -120,7 +121,7 @@ func (b *script) Run(ctx context.Context, _ sessions.Session, t sessions.Task) i
 			yield(sessions.Step{}, errors.New("the model openai:gpt-5.6 refused the key; set OPENAI_API_KEY and start clank again"))
 			return
 		}
-		yield(sessions.Step{N: n + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: answer, Images: []sessions.Image{{MediaType: "image/png", Data: screen(0)}}}, nil)
+		yield(sessions.Step{N: n + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: answer, Images: []llm.Image{{MediaType: "image/png", Data: screen(0)}}}, nil)
 	}
 }
 

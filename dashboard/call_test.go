@@ -13,6 +13,7 @@ import (
 
 	"clank/dashboard"
 	"clank/internal/test/rtctest"
+	"clank/llm"
 	"clank/voice"
 	"clank/voice/webrtc"
 
@@ -216,7 +217,7 @@ func (r *callRig) showsWhatIsSaid(tb *tab, call *webrtc.PageCall) {
 	call.Write(webrtc.Note{Kind: webrtc.HeardNote, From: "Ada", Text: "Find me a <img src=x onerror=alert(1)> lamp."})
 	call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: "I am looking."})
 	call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: "There are three."})
-	call.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: "https://example.com/lamp", Images: []webrtc.NoteImage{{MediaType: "image/png", Data: onePixel}}})
+	call.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: "https://example.com/lamp", Images: []llm.Image{{MediaType: "image/png", Data: onePixel}}})
 	call.Write(webrtc.Note{Kind: webrtc.StatusNote, Text: "Reading the page…"})
 	tb.waitFor(`document.getElementById("status").textContent === "Reading the page…"`)
 	lines := tb.eval(`[...document.querySelectorAll("#log li")].map((l) => l.className + ":" + l.textContent).join("|")`)

@@ -76,7 +76,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 		t.Fatal(err)
 	}
 	r.manager = &sessions.Manager{
-		Store: store, Backends: map[string]sessions.Backend{"local": r.backend}, DefaultRuntime: func() string { return "local" },
+		Store: store, Backends: map[string]sessions.Backend{"local": r.backend}, DefaultRuntime: "local",
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10, Views: 20} }, Scopes: r.scopes, Logger: logger,
 	}
 	if err := r.manager.Open(t.Context()); err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"clank/sessions"
+	"clank/llm"
 )
 
 // pictureTypes are the media types that are served as pictures. A picture comes
@@ -59,7 +59,7 @@ func writePrivate(w http.ResponseWriter) {
 	writeError(w, http.StatusForbidden, "that was asked privately: its pictures are for the person who asked")
 }
 
-func writeImage(w http.ResponseWriter, im sessions.Image) {
+func writeImage(w http.ResponseWriter, im llm.Image) {
 	if !slices.Contains(pictureTypes, im.MediaType) || len(im.Data) == 0 {
 		writeError(w, http.StatusNotFound, "there is no picture that can be shown")
 		return

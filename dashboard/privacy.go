@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"clank/dashboard/api"
+	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -26,7 +27,7 @@ func publicStep(of sessions.TaskRecord, st sessions.Step) sessions.Step {
 	}
 	st.Images = withoutImageData(st.Images)
 	if st.View != nil {
-		st.View = &sessions.Image{MediaType: st.View.MediaType}
+		st.View = &llm.Image{MediaType: st.View.MediaType}
 	}
 	return st
 }
@@ -52,10 +53,10 @@ func publicSteps(of sessions.TaskRecord, steps []sessions.Step) []sessions.Step 
 	return out
 }
 
-func withoutImageData(images []sessions.Image) []sessions.Image {
-	var out []sessions.Image
+func withoutImageData(images []llm.Image) []llm.Image {
+	var out []llm.Image
 	for _, im := range images {
-		out = append(out, sessions.Image{MediaType: im.MediaType})
+		out = append(out, llm.Image{MediaType: im.MediaType})
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/settings"
+	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/access"
 )
@@ -34,7 +35,7 @@ type Archive interface {
 	Task(ctx context.Context, id string) (sessions.TaskRecord, error)
 	Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskRecord, error)
 	Steps(ctx context.Context, taskID string) ([]sessions.Step, error)
-	View(ctx context.Context, taskID string, n int) (sessions.Image, error)
+	View(ctx context.Context, taskID string, n int) (llm.Image, error)
 	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/dashboard/api"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -58,7 +59,7 @@ func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := sessions.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
+	page := llm.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
 	step := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open", View: &page}
 	if err := r.store.SaveStep(t.Context(), rec, session, step, 20); err != nil {
 		t.Fatal(err)

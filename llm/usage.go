@@ -5,11 +5,11 @@ import "strings"
 // Usage counts the tokens of one or more calls. InputTokens includes
 // CachedTokens and CacheWriteTokens; OutputTokens includes ReasoningTokens.
 type Usage struct {
-	Calls            int     `json:"calls"`
-	InputTokens      int     `json:"input_tokens"`
+	Calls            int     `json:"calls,omitempty"`
+	InputTokens      int     `json:"input_tokens,omitempty"`
 	CachedTokens     int     `json:"cached_tokens,omitempty"`      // read from a cache
 	CacheWriteTokens int     `json:"cache_write_tokens,omitempty"` // written to one, where the vendor charges for it
-	OutputTokens     int     `json:"output_tokens"`
+	OutputTokens     int     `json:"output_tokens,omitempty"`
 	ReasoningTokens  int     `json:"reasoning_tokens,omitempty"`
 	USD              float64 `json:"usd,omitempty"`      // cost by the price table
 	Unpriced         bool    `json:"unpriced,omitempty"` // some call had no known price: USD is a lower bound

@@ -249,7 +249,7 @@ func (m *Manager) route(t *Task) error {
 		t.Runtime, t.Model = runtime, model
 	}
 	if t.Runtime == "" {
-		t.Runtime = m.DefaultRuntime()
+		t.Runtime = m.DefaultRuntime
 	}
 	return m.checkRuntime(t.Runtime)
 }

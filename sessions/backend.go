@@ -6,14 +6,6 @@ import (
 	"time"
 )
 
-// PageRequest says which page a [Backend] wants.
-type PageRequest struct {
-	Key     string // id of the session
-	Profile string // browser profile; empty = one that is forgotten with its browser
-	URL     string // where to open the page anew; empty = an empty page
-	Headed  bool   // with a window, if it must be opened
-}
-
 // Approver asks people whether something may be done. It is implemented by the
 // program that wires a [Backend].
 type Approver interface {

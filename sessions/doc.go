@@ -1,4 +1,4 @@
-// Package sessions is the vocabulary of a browse and its life cycle: Task, Step, Session, Image, Question,
+// Package sessions is the vocabulary of a browse and its life cycle: Task, Step, Session, Question, Page,
 // Tool, Page, Screen, Backend, Store and the Manager that runs tasks in a fair queue.
 //
 // A backend is an iterator of Steps and stops when its consumer stops ranging; the suite in

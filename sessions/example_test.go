@@ -13,7 +13,7 @@ func ExampleManager_Run() {
 	m := &sessions.Manager{
 		Store:          &sessionstest.Store{},
 		Backends:       map[string]sessions.Backend{"scripted": &sessionstest.Backend{}},
-		DefaultRuntime: func() string { return "scripted" },
+		DefaultRuntime: "scripted",
 		Limits:         func() sessions.Limits { return sessions.Limits{} },
 		Scopes:         &cancel.Scopes{},
 	}

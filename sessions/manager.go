@@ -21,7 +21,7 @@ import (
 type Manager struct {
 	Store          Store
 	Backends       map[string]Backend // by the name of their runtime
-	DefaultRuntime func() string
+	DefaultRuntime string
 	Limits         func() Limits // asked whenever it matters, so a change takes effect soon; must not call the Manager
 	// CheckAccess is asked for each task whether somebody may ask for it; its error is the refusal. nil = everybody may.
 	CheckAccess func(o Origin) error

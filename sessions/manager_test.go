@@ -12,6 +12,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/test/sessionstest"
+	"clank/llm"
 	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +48,7 @@ func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend)
 func (r *rig) manager() *sessions.Manager {
 	return &sessions.Manager{
 		Store: r.store, Backends: map[string]sessions.Backend{"script": r.backend, "other": &sessionstest.Backend{}},
-		DefaultRuntime: func() string { return "script" }, Scopes: &cancel.Scopes{},
+		DefaultRuntime: "script", Scopes: &cancel.Scopes{},
 		Limits: func() sessions.Limits {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -184,12 +185,12 @@ func TestAnAnswerThatSaysItCouldNotBeDoneIsAFailedTask(t *testing.T) {
 
 func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		think := sessionstest.ScriptStep{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Usage: sessions.Usage{Calls: 1, USD: 0.5}}}
+		think := sessionstest.ScriptStep{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Usage: llm.Usage{Calls: 1, USD: 0.5}}}
 		look := sessionstest.Act("look")
 		look.Step.Memory = []byte(`{"k":1}`)
-		look.Step.View = &sessions.Image{MediaType: "image/png", Data: []byte{1}}
+		look.Step.View = &llm.Image{MediaType: "image/png", Data: []byte{1}}
 		answer := sessionstest.Answer("a lamp")
-		answer.Step.Images = []sessions.Image{{MediaType: "image/png", Data: []byte{2}}}
+		answer.Step.Images = []llm.Image{{MediaType: "image/png", Data: []byte{2}}}
 		r := newRig(t, sessions.Limits{Views: 3}, scripts(map[string][]sessionstest.ScriptStep{"p": {think, look, answer}}))
 		all, unsubscribe := r.Subscribe()
 		defer unsubscribe()

@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 	"fmt"
+
+	"clank/llm"
 )
 
 // Session returns a session.
@@ -68,6 +70,6 @@ func (m *Manager) Steps(ctx context.Context, taskID string) ([]Step, error) {
 }
 
 // View returns the picture that is kept of a step, or [ErrNotFound].
-func (m *Manager) View(ctx context.Context, taskID string, n int) (Image, error) {
+func (m *Manager) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
 	return m.Store.View(ctx, taskID, n)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"iter"
 	"time"
+
+	"clank/llm"
 )
 
 // OriginKind says through which door a task came.
@@ -57,28 +59,6 @@ type Task struct {
 	Inbox *Inbox `json:"-"`
 }
 
-// Usage counts what a step cost.
-type Usage struct {
-	Calls        int     `json:"calls,omitempty"`
-	InputTokens  int     `json:"input_tokens,omitempty"`
-	CachedTokens int     `json:"cached_tokens,omitempty"`
-	OutputTokens int     `json:"output_tokens,omitempty"`
-	USD          float64 `json:"usd,omitempty"`
-	Unpriced     bool    `json:"unpriced,omitempty"` // some call had no known price: USD is a lower bound
-}
-
-// Add returns the sum of u and v.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{
-		Calls:        u.Calls + v.Calls,
-		InputTokens:  u.InputTokens + v.InputTokens,
-		CachedTokens: u.CachedTokens + v.CachedTokens,
-		OutputTokens: u.OutputTokens + v.OutputTokens,
-		USD:          u.USD + v.USD,
-		Unpriced:     u.Unpriced || v.Unpriced,
-	}
-}
-
 // StepKind says what a step is.
 type StepKind string
 
@@ -100,12 +80,6 @@ const (
 	PhaseDone  Phase = "done"
 )
 
-// Image is a picture: its bytes and their media type ("image/png", …).
-type Image struct {
-	MediaType string `json:"media_type"`
-	Data      []byte `json:"data"`
-}
-
 // Step is one thing done about a task.
 type Step struct {
 	N      int             `json:"n"` // from 1; the Backend numbers them
@@ -118,9 +92,9 @@ type Step struct {
 	Failed bool            `json:"failed,omitempty"` // the tool failed, and the model was told; or an answer that says why it could not be done
 	URL    string          `json:"url,omitempty"`    // where the page is after the step
 	Title  string          `json:"title,omitempty"`
-	View   *Image          `json:"view,omitempty"`   // how the page looks after the step, for people watching
-	Images []Image         `json:"images,omitempty"` // what an answer shows
-	Usage  Usage           `json:"usage,omitzero"`
+	View   *llm.Image      `json:"view,omitempty"`   // how the page looks after the step, for people watching
+	Images []llm.Image     `json:"images,omitempty"` // what an answer shows
+	Usage  llm.Usage       `json:"usage,omitzero"`
 	Memory json.RawMessage `json:"-"`                // replaces [Session.Memory] where it is set, with this step
 	Limit  string          `json:"limit,omitempty"`  // on an answer: the limit that ended the work ("step limit of 10"), if one did
 	Closed bool            `json:"closed,omitempty"` // on an answer: the session was closed by the model
@@ -173,7 +147,7 @@ type Session struct {
 	Others   map[string]json.RawMessage `json:"-"`
 	Shared   bool                       `json:"shared,omitempty"` // somebody watches it: not reaped
 	Steps    int                        `json:"steps"`            // acts that were done, over all tasks
-	Usage    Usage                      `json:"usage"`
+	Usage    llm.Usage                  `json:"usage"`
 	Created  time.Time                  `json:"created"`
 	LastUsed time.Time                  `json:"last_used"`
 }
@@ -198,17 +172,17 @@ func (s TaskState) Final() bool { return s != TaskQueued && s != TaskRunning }
 // TaskRecord is a task and what has become of it.
 type TaskRecord struct {
 	Task
-	State    TaskState `json:"state"`
-	Answer   string    `json:"answer,omitempty"`
-	Images   []Image   `json:"images,omitempty"` // what the answer shows
-	Closed   bool      `json:"closed,omitempty"` // the session ended with it
-	Reason   string    `json:"reason,omitempty"` // why it was stopped, limited or failed, for people
-	Steps    int       `json:"steps"`            // acts that were done
-	Usage    Usage     `json:"usage"`
-	Asked    time.Time `json:"asked"`
-	Started  time.Time `json:"started,omitzero"`
-	Ended    time.Time `json:"ended,omitzero"`
-	Position int       `json:"position,omitempty"` // place in line, from 1; 0 = not in line, or its turn has come
+	State    TaskState   `json:"state"`
+	Answer   string      `json:"answer,omitempty"`
+	Images   []llm.Image `json:"images,omitempty"` // what the answer shows
+	Closed   bool        `json:"closed,omitempty"` // the session ended with it
+	Reason   string      `json:"reason,omitempty"` // why it was stopped, limited or failed, for people
+	Steps    int         `json:"steps"`            // acts that were done
+	Usage    llm.Usage   `json:"usage"`
+	Asked    time.Time   `json:"asked"`
+	Started  time.Time   `json:"started,omitzero"`
+	Ended    time.Time   `json:"ended,omitzero"`
+	Position int         `json:"position,omitempty"` // place in line, from 1; 0 = not in line, or its turn has come
 }
 
 // Event tells those who watch what has happened. Record is always set (without

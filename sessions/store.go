@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 	"time"
+
+	"clank/llm"
 )
 
 // Store remembers sessions, tasks and steps. Its methods are safe for concurrent
@@ -61,7 +63,7 @@ type StepStore interface {
 	// has it with its media type and no data. No such task, no steps.
 	Steps(ctx context.Context, taskID string) ([]Step, error)
 	// View returns the picture that is kept of a step.
-	View(ctx context.Context, taskID string, n int) (Image, error)
+	View(ctx context.Context, taskID string, n int) (llm.Image, error)
 }
 
 // SessionQuery asks for sessions. Fields that are zero do not restrict it.

@@ -12,18 +12,11 @@ import (
 // ControlAPI is one control API. Call sends a request and returns the status and
 // the JSON of the answer; query and body may be nil. err is nil whenever the API
 // answered, whatever it said. Otherwise it is the cause of ctx's end, or wraps
-// one of [ErrUnreachable], [ErrTimedOut] and [ErrNoAnswer], or says by itself
+// one of [ErrAPIUnreachable], [ErrAPITimedOut] and [ErrAPIBadAnswer], or says by itself
 // what went wrong. [*APIClient] and the node client are Callers.
 type ControlAPI interface {
 	Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error)
 }
-
-// What a [APIClient] says when there was no answer.
-var (
-	ErrUnreachable = ErrAPIUnreachable
-	ErrTimedOut    = ErrAPITimedOut
-	ErrNoAnswer    = ErrAPIBadAnswer
-)
 
 // Tool is the tool for all conversations. Its fields are set before use.
 type Tool struct {

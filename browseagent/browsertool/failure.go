@@ -69,9 +69,9 @@ func (l noAnswerError) Unwrap() error { return l.err }
 // explainNoAnswer says why there was no answer, and what that means for the model.
 func explainNoAnswer(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(err, ErrUnreachable):
+	case errors.Is(err, ErrAPIUnreachable):
 		return noAnswerError{err, doNotRetry}
-	case errors.Is(err, ErrTimedOut), errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(err, ErrAPITimedOut), errors.Is(err, context.DeadlineExceeded), errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return noAnswerError{err, doNotRepeat}
 	}
 	return err

@@ -1,9 +1,7 @@
 package browsertool
 
 import (
-	"context"
 	"encoding/json"
-	"net/url"
 	"time"
 )
 
@@ -20,11 +18,6 @@ const (
 	nodeProbeTimeout   = 750 * time.Millisecond // for the status that a timeout is told with
 	maxNodeRequest     = 1 << 20                // bytes
 )
-
-// nodeControl is a control API: [*clank/browsertool/APIClient] is one.
-type nodeControl interface {
-	Call(ctx context.Context, method, path string, query url.Values, body any) (status int, answer json.RawMessage, err error)
-}
 
 // nodeRequest is what travels to the node. Times are in milliseconds.
 type nodeRequest struct {

@@ -16,8 +16,8 @@ import (
 // NodeProxy serves POST [Path] in front of a control API. Its fields are set before
 // it serves. It refuses every request while Token is empty.
 type NodeProxy struct {
-	Control nodeControl // the control API of this machine, with the token for it
-	Token   string      // the bearer token of those who may call here; not the control API's
+	Control ControlAPI // the control API of this machine, with the token for it
+	Token   string     // the bearer token of those who may call here; not the control API's
 
 	// AllowProfiles are the profiles that others may use; none listed means
 	// all. DefaultProfile names the one used when a request names none; it is
@@ -165,5 +165,3 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v)
 }
-
-var _ nodeControl = (*APIClient)(nil)

@@ -253,14 +253,14 @@ func (b broken) Call(context.Context, string, string, url.Values, any) (int, jso
 	return 0, nil, b.err
 }
 
-func TestErrorsOfOtherClientsAreUnderstood(t *testing.T) {
-	nobody, late, other := errors.New("nobody listens"), errors.New("no answer"), errors.New("a bad answer")
+func TestAnswersThatDoNotComeAreUnderstood(t *testing.T) {
+	nobody, late, other := fmt.Errorf("nobody listens: %w", browsertool.ErrAPIUnreachable), fmt.Errorf("no answer: %w", browsertool.ErrAPITimedOut), errors.New("a bad answer")
 	for err, want := range map[error]string{
-		nobody: "nobody listens. Do not call the browser tool again",
-		late:   "no answer. Do not repeat this call",
+		nobody: nobody.Error() + ". Do not call the browser tool again",
+		late:   late.Error() + ". Do not repeat this call",
 		other:  "a bad answer",
 	} {
-		host := &browsertool.Target{API: browsertool.ErrorAdapter{API: broken{fmt.Errorf("%w", err)}, Unreachable: []error{nobody}, TimedOut: []error{late}}}
+		host := &browsertool.Target{API: broken{err}}
 		s := &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}}
 		if r := run(t, s, `{"action":"tabs"}`); !r.IsError || !strings.HasPrefix(r.Text, want) || (errors.Is(err, other) && r.Text != want) {
 			t.Errorf("got %q, want %q", r.Text, want)

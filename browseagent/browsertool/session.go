@@ -142,7 +142,7 @@ func (c *toolCall) send(ctx context.Context, method, path string, query url.Valu
 		refusal.own = refusal.own || slices.Contains(pagelessRoutes, path)
 		return nil, refusal
 	case err != nil:
-		return nil, fmt.Errorf("%w: it is no JSON object", ErrNoAnswer)
+		return nil, fmt.Errorf("%w: it is no JSON object", ErrAPIBadAnswer)
 	}
 	return answer, nil
 }

@@ -182,7 +182,7 @@ func takeScreenshot(ctx context.Context, c *toolCall) (Result, error) {
 	r := Result{Text: untrusted.Wrap(encodeJSON(told)), Details: markExternal("screenshot", answer)}
 	path := callInput(answer).str("path")
 	if path == "" {
-		return Result{}, fmt.Errorf("the screenshot cannot be shown: %w: it names no file", ErrNoAnswer)
+		return Result{}, fmt.Errorf("the screenshot cannot be shown: %w: it names no file", ErrAPIBadAnswer)
 	}
 	if !c.addImage(ctx, &r, path, answer) {
 		r.IsError = true

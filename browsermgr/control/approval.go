@@ -14,6 +14,7 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/intent"
+	"clank/sessions"
 )
 
 // ApprovalHeader marks a request as one on behalf of a model. Its value is an opaque id of those who may be asked.
@@ -22,21 +23,11 @@ const ApprovalHeader = "X-Clank-Ask"
 // classSafety is the class of what cannot be judged: scripts, and answers given in advance.
 const classSafety = "safety"
 
-// ApprovalQuestion is what a request is about to set off.
-type ApprovalQuestion struct {
-	Profile string
-	Classes []string // those of package intent and Safety, the weightiest first; never empty
-	Text    string   // in our words
-	Detail  string   // in the page's words: untrusted
-	Origin  string   // of the page
-	To      string   // the host it leads to, if that is another one
-}
-
 // Approver decides, or asks those who do.
 type Approver interface {
 	// Ask returns nil if it may be done; the text of its error says who or what said no. It may take minutes. An id that
 	// it does not know is nobody who could be asked.
-	Ask(ctx context.Context, id string, q ApprovalQuestion) error
+	Ask(ctx context.Context, id, profile string, q sessions.Question) error
 }
 
 // requestApprover asks about what one request sets off. A nil Asker is that of a person's own request: it asks nobody.
@@ -72,15 +63,15 @@ func isDenied(err error) bool {
 	return ok && f.Reason == ReasonConsentRefused
 }
 
-// decide asks about a judgement.
-func (a *requestApprover) decide(ctx context.Context, profile string, j intent.Judgement) error {
-	if a == nil || len(j.Classes) == 0 {
+// decide asks what an action sets off, if it does.
+func (a *requestApprover) decide(ctx context.Context, profile string, q sessions.Question) error {
+	if a == nil || len(q.Classes) == 0 {
 		return nil
 	}
 	if a.approver == nil {
 		return deniedError(errNoApprover)
 	}
-	err := a.approver.Ask(ctx, a.id, ApprovalQuestion{Profile: profile, Classes: j.Classes, Text: j.Text, Detail: j.Detail, Origin: j.Origin, To: j.Destination})
+	err := a.approver.Ask(ctx, a.id, profile, q)
 	switch {
 	case err == nil:
 		return nil
@@ -99,7 +90,7 @@ func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *p
 		return do()
 	}
 	if fn := act.Fn; fn != "" {
-		if err := a.decide(ctx, profile, safetyJudgement(tab, "Run JavaScript of the model in the page at", ": "+quoteUntrusted(fn, 300))); err != nil {
+		if err := a.decide(ctx, profile, safetyQuestion(tab, "Run JavaScript of the model in the page at", ": "+quoteUntrusted(fn, 300))); err != nil {
 			return err
 		}
 		return do()
@@ -116,10 +107,10 @@ func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *p
 		if err != nil {
 			return err
 		}
-		if err := a.decide(ctx, profile, j); err != nil {
+		if err := a.decide(ctx, profile, j.Question); err != nil {
 			return err
 		}
-		same, err := intent.PerformJudged(ctx, tab, act, j.Fingerprint, do)
+		same, err := intent.PerformJudged(ctx, tab, act, j.Mark, do)
 		if same || err != nil {
 			return err
 		}
@@ -133,7 +124,7 @@ func (a *requestApprover) ApproveNavigation(ctx context.Context, profile string,
 	if tab != nil {
 		at = tab.URL()
 	}
-	return a.decide(ctx, profile, intent.JudgeAddress(address, at))
+	return a.decide(ctx, profile, intent.JudgeAddress(address, at).Question)
 }
 
 // ApproveDialog asks whether a dialog may be accepted: the one with that id, "" meaning the newest, or the next one if none is
@@ -144,11 +135,11 @@ func (a *requestApprover) ApproveDialog(ctx context.Context, profile string, tab
 	}
 	open := tab.Dialogs().Pending
 	if len(open) == 0 {
-		return id, a.decide(ctx, profile, safetyJudgement(tab, "Say yes to whatever is asked next by the page at", ""))
+		return id, a.decide(ctx, profile, safetyQuestion(tab, "Say yes to whatever is asked next by the page at", ""))
 	}
 	for _, d := range slices.Backward(open) {
 		if id == "" || d.ID == id {
-			return d.ID, a.decide(ctx, profile, intent.JudgeDialog(d, tab.URL()))
+			return d.ID, a.decide(ctx, profile, intent.JudgeDialog(d, tab.URL()).Question)
 		}
 	}
 	return id, nil // there is no such dialog, and the answer says so
@@ -163,20 +154,20 @@ func (a *requestApprover) ApproveFiles(ctx context.Context, profile string, tab 
 	for i, p := range paths {
 		names[i] = quoteUntrusted(filepath.Base(p), 80)
 	}
-	j := safetyJudgement(tab, "Hand over files to the page at", ": "+strings.Join(names, ", "))
-	j.Classes = []string{intent.ClassSubmit}
-	return a.decide(ctx, profile, j)
+	q := safetyQuestion(tab, "Hand over files to the page at", ": "+strings.Join(names, ", "))
+	q.Classes = []string{intent.ClassSubmit}
+	return a.decide(ctx, profile, q)
 }
 
-// safetyJudgement is the judgement of something in the page, whose host stands between what is said before and after it.
-func safetyJudgement(tab *page.Tab, before, after string) intent.Judgement {
-	j := intent.Judgement{Classes: []string{classSafety}}
+// safetyQuestion asks about something in the page, whose host stands between what is said before and after it.
+func safetyQuestion(tab *page.Tab, before, after string) sessions.Question {
+	q := sessions.Question{Classes: []string{classSafety}}
 	host := "an empty address"
 	if u, err := url.Parse(tab.URL()); err == nil && u.Host != "" {
-		host, j.Origin = u.Host, u.Scheme+"://"+u.Host
+		host, q.Origin = u.Host, u.Scheme+"://"+u.Host
 	}
-	j.Text = before + " " + host + after
-	return j
+	q.Text = before + " " + host + after
+	return q
 }
 
 // quoteUntrusted is a text that others wrote, in quotes, without anything that could look like something else.

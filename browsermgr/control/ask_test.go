@@ -14,6 +14,7 @@ import (
 
 	"clank/browsermgr/control"
 	"clank/internal/test/browsertest"
+	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -21,12 +22,12 @@ import (
 // people are those who are asked.
 type people struct {
 	mu    sync.Mutex
-	asked []control.ApprovalQuestion
+	asked []sessions.Question
 	ids   []string
-	say   func(q control.ApprovalQuestion) error // nil says yes
+	say   func(q sessions.Question) error // nil says yes
 }
 
-func (p *people) Ask(_ context.Context, id string, q control.ApprovalQuestion) error {
+func (p *people) Ask(_ context.Context, id, _ string, q sessions.Question) error {
 	p.mu.Lock()
 	p.asked, p.ids = append(p.asked, q), append(p.ids, id)
 	say := p.say
@@ -49,7 +50,7 @@ func (p *people) classes() string {
 	return strings.Join(all, " ")
 }
 
-func no(control.ApprovalQuestion) error { return errors.New("not done: @ada said no") }
+func no(sessions.Question) error { return errors.New("not done: @ada said no") }
 
 // market is a page where things are bought, and one that changes when it is told to.
 func market(t *testing.T) (url string, swap chan struct{}) {
@@ -183,7 +184,7 @@ func TestAPageThatChangesItsMeaningWhileAPersonThinksIsAskedAboutAgain(t *testin
 	target := c.ok("POST", "/tabs/open", map[string]any{"url": base}).str("targetId")
 	buy := c.ref(target, "Buy a pencil")
 	details := []string{}
-	p.say = func(q control.ApprovalQuestion) error {
+	p.say = func(q sessions.Question) error {
 		details = append(details, q.Detail)
 		if q.Detail == "Buy a yacht" {
 			return no(q)

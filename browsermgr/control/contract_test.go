@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/egress/policy"
 	"clank/browsermgr/intercept"
 	"clank/browsermgr/page"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/controltest"
 	"clank/internal/test/running"
@@ -46,7 +47,9 @@ func startInProcess(tb testing.TB, number int, _ ...string) *running.Clank {
 	home := tb.TempDir()
 	features := &control.Features{Dir: home, Held: true}
 	m := &browsermgr.Manager{
-		Home: home, Executable: func() string { return os.Getenv("CLANK_CHROMIUM") }, Headless: true, LaunchTimeout: time.Minute,
+		Home: home, Config: func() profile.Config {
+			return profile.Config{Executable: os.Getenv("CLANK_CHROMIUM"), Headless: new(true), LaunchTimeout: time.Minute}
+		},
 		FirstPort: 18_400 + 100*number, LastPort: 18_499 + 100*number,
 		NewObservers: features.Observe, Proxy: gate.Listen, WatchRefusals: gate.Watch, ExplainFailure: gate.ExplainDocument, RefusalCount: gate.RefusalCount,
 		NewGuardObservers: func(profile string, local bool) []page.Observer {

@@ -11,6 +11,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/control"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 
 	"github.com/coder/websocket"
@@ -20,7 +21,9 @@ func TestABrowserThatDoesNotStartIsNotAskedForAllTheTime(t *testing.T) {
 	home := t.TempDir()
 	broken := filepath.Join(home, "chromium")
 	browsertest.Must(t, os.WriteFile(broken, []byte("#!/bin/sh\nexit 3\n"), 0o700))
-	m := &browsermgr.Manager{Home: home, Executable: func() string { return broken }, Headless: true, FirstPort: 18810, LastPort: 18812}
+	m := &browsermgr.Manager{Home: home, FirstPort: 18810, LastPort: 18812, Config: func() profile.Config {
+		return profile.Config{Executable: broken, Headless: new(true)}
+	}}
 	browsertest.Must(t, m.Open(t.Context()))
 	defer m.Close(context.Background())
 	c := serve(t, func(s *control.Server) { s.Manager = m })

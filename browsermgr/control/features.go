@@ -18,9 +18,9 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// FeaturesFeatures makes what follows the tabs of each browser: recorders, emulation, traces and files. Its Observe is given to
+// Features makes what follows the tabs of each browser: recorders, emulation, traces and files. Its Observe is given to
 // browsermgr.Manager before that is opened. Its fields are set before.
-type FeaturesFeatures struct {
+type Features struct {
 	// Dir is the folder below which downloads, uploads, traces and pictures lie. Required.
 	Dir string
 	// Inbound holds files that people sent; "" means there is none.
@@ -39,7 +39,7 @@ type FeaturesFeatures struct {
 }
 
 // Observe makes the observers of a connection. local says that the browser is started by us. The Manager closes them.
-func (f *FeaturesFeatures) Observe(local bool) []page.Observer {
+func (f *Features) Observe(local bool) []page.Observer {
 	log := f.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -69,12 +69,12 @@ func (f *FeaturesFeatures) Observe(local bool) []page.Observer {
 }
 
 // Routes lists the routes of what follows tabs. Without Features they are served all the same, and say that they cannot.
-func (f *FeaturesFeatures) Routes() []Route {
+func (f *Features) Routes() []Route {
 	return slices.Concat(recordRoutes(), stateRoutes(), storageRoutes(), fileRoutes(), f.traceRoutes())
 }
 
 // folder is one of the folders below Dir, made if it is missing.
-func (f *FeaturesFeatures) folder(name string) string {
+func (f *Features) folder(name string) string {
 	dir := filepath.Join(f.Dir, name)
 	_ = os.MkdirAll(dir, 0o700) // who uses it says why it cannot
 	return dir

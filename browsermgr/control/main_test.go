@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 )
 
@@ -46,7 +47,8 @@ func runTests(m *testing.M) int {
 	features = &control.Features{Dir: home}
 	shared = &browsermgr.Manager{
 		NewObservers: features.Observe,
-		Home:         home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18820, LastPort: 18849,
+		Home:         home, FirstPort: 18820, LastPort: 18849,
+		Config: func() profile.Config { return profile.Config{Executable: exe.Path, Headless: new(true)} },
 	}
 	if err := shared.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)

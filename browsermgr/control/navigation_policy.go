@@ -11,8 +11,8 @@ import (
 	"clank/browsermgr/page"
 )
 
-// DeskPolicy says which addresses the pages of a profile may be at. It is asked from many goroutines.
-type DeskPolicy interface {
+// Policy says which addresses the pages of a profile may be at. It is asked from many goroutines.
+type Policy interface {
 	// Allow says whether a document of the profile may be at the http or https address: nil, or a refusal for a person to
 	// read. An error that ends with the context is not a refusal, but a check that could not be made.
 	Allow(ctx context.Context, profile, address string) error

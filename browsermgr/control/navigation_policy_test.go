@@ -29,7 +29,7 @@ func (list) Watch(_, _ string) func(context.Context) error {
 
 func TestAddressesAreJudgedBeforeAnybodyGoesThere(t *testing.T) {
 	for name, c := range map[string]struct {
-		policy        control.DeskPolicy
+		policy        control.Policy
 		address, want string
 		status        int // 0: it may be gone to
 		blocked       bool

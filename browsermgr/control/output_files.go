@@ -14,7 +14,7 @@ import (
 
 // outputPath is where a file goes that a client asked for: below one of our folders, under the name given or a new one. The
 // folder of the file has to be a real one in there, and what is replaced a plain file.
-func (f *FeaturesFeatures) outputPath(folder, given, prefix, suffix string) (string, error) {
+func (f *Features) outputPath(folder, given, prefix, suffix string) (string, error) {
 	if f == nil {
 		return "", errors.New("the server has no folder for files")
 	}
@@ -59,7 +59,7 @@ func isWithin(folder, path string) bool {
 
 // SaveFile writes a file of ours under a new name into one of the folders below Dir, and returns its path. Without Features
 // it is an error.
-func (f *FeaturesFeatures) SaveFile(folder, prefix, suffix string, data []byte) (string, error) {
+func (f *Features) SaveFile(folder, prefix, suffix string, data []byte) (string, error) {
 	if f == nil {
 		return "", errors.New("the server has no folder for files")
 	}

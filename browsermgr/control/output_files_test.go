@@ -11,7 +11,7 @@ import (
 )
 
 func TestFilesAreKeptUnderNewNames(t *testing.T) {
-	f := &control.FeaturesFeatures{Dir: t.TempDir()}
+	f := &control.Features{Dir: t.TempDir()}
 	seen := map[string]bool{}
 	for range 2 {
 		path, err := f.SaveFile("pictures", "browser-", ".png", []byte("picture"))
@@ -28,12 +28,12 @@ func TestFilesAreKeptUnderNewNames(t *testing.T) {
 }
 
 func TestFilesThatCannotBeKeptAreAnError(t *testing.T) {
-	if _, err := (*control.FeaturesFeatures)(nil).SaveFile("pictures", "a", "b", nil); err == nil {
+	if _, err := (*control.Features)(nil).SaveFile("pictures", "a", "b", nil); err == nil {
 		t.Error("kept in no folder")
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	browsertest.Must(t, os.WriteFile(file, nil, 0o600))
-	f := &control.FeaturesFeatures{Dir: file}
+	f := &control.Features{Dir: file}
 	if path, err := f.SaveFile("pictures", "a", "b", nil); err == nil || errors.Is(err, os.ErrExist) {
 		t.Errorf("kept at %q, %v", path, err)
 	}

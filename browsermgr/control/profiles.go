@@ -5,6 +5,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/fault"
+	"clank/browsermgr/profile"
 )
 
 func profileRoutes() []Route {
@@ -31,20 +32,20 @@ func requestProfile(c *Call) (*browsermgr.Profile, error) {
 	return c.Tabs.Manager.FindProfile(c.Profile())
 }
 
-func profileStatus(ctx context.Context, c *Call) (browsermgr.ProfileStatus, error) {
+func profileStatus(ctx context.Context, c *Call) (profile.ProfileStatus, error) {
 	p, err := requestProfile(c)
 	if err != nil {
-		return browsermgr.ProfileStatus{}, err
+		return profile.ProfileStatus{}, err
 	}
 	return p.Status(ctx)
 }
 
-func runDoctor(ctx context.Context, c *Call) (browsermgr.DoctorReport, error) {
+func runDoctor(ctx context.Context, c *Call) (profile.DoctorReport, error) {
 	deep := c.Query.Flag("deep", false)
 	live := c.Query.Flag("live", false)
 	p, err := requestProfile(c)
 	if err != nil {
-		return browsermgr.DoctorReport{}, err
+		return profile.DoctorReport{}, err
 	}
 	return p.Doctor(ctx, deep || live)
 }
@@ -52,7 +53,7 @@ func runDoctor(ctx context.Context, c *Call) (browsermgr.DoctorReport, error) {
 type profilesAnswer struct {
 	OKAnswer
 
-	Profiles []browsermgr.ProfileInfo `json:"profiles"`
+	Profiles []profile.ProfileInfo `json:"profiles"`
 }
 
 func listProfiles(ctx context.Context, c *Call) (profilesAnswer, error) {

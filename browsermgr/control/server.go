@@ -17,12 +17,6 @@ import (
 // DefaultAddr is where the control API listens unless told otherwise.
 const DefaultAddr = "127.0.0.1:18791"
 
-// Policy says which addresses the pages of a profile may be at. It is asked from many goroutines.
-type Policy = DeskPolicy
-
-// Features makes what follows the tabs of each browser: recorders, emulation, traces and files.
-type Features = FeaturesFeatures
-
 // Server is the control API. Its fields are set before [Server.Open] and not changed afterwards.
 type Server struct {
 	// Manager has the browsers. It is open, and outlives the server. Required.

@@ -16,7 +16,7 @@ type TabRegistry struct {
 	// Manager has the browsers. Required.
 	Manager *browsermgr.Manager
 	// Policy says which addresses pages may be at; nil allows http, https and about:blank.
-	Policy DeskPolicy
+	Policy Policy
 
 	mu       sync.Mutex
 	profiles map[string]*profileTabs

@@ -6,7 +6,7 @@ import (
 	"clank/browsermgr/record"
 )
 
-func (f *FeaturesFeatures) traceRoutes() []Route {
+func (f *Features) traceRoutes() []Route {
 	return []Route{
 		NewRoute("POST", "/trace/start", "Begins to write down what happens in the browser.", startTrace).WithBody(
 			OptionalParam("screenshots", "boolean", "with pictures, which is the default"), OptionalParam("snapshots", "boolean", "with documents, which is the default"),
@@ -46,7 +46,7 @@ type traceAnswer struct {
 	Path string `json:"path"`
 }
 
-func (f *FeaturesFeatures) stopTrace(ctx context.Context, c *Call) (traceAnswer, error) {
+func (f *Features) stopTrace(ctx context.Context, c *Call) (traceAnswer, error) {
 	path, err := f.outputPath("traces", c.Body.String("path"), "browser-trace-", ".zip")
 	if err != nil {
 		return traceAnswer{}, err

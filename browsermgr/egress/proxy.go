@@ -77,9 +77,6 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// RefusalRecord is one request that was refused.
-type RefusalRecord = LedgerRefusalRecord
-
 // ErrProxyClosed is the error of a Gate that is not open.
 var ErrProxyClosed = errors.New("the checking proxy is closed")
 

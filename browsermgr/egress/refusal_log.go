@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// LedgerRefusalRecord is one request that was refused.
-type LedgerRefusalRecord struct {
+// RefusalRecord is one request that was refused.
+type RefusalRecord struct {
 	At      time.Time
 	Profile string
 	// Tab is the CDP target id of the tab that asked; empty as long as nobody said.
@@ -46,7 +46,7 @@ type RefusalLog struct {
 }
 
 type refusalEntry struct {
-	LedgerRefusalRecord
+	RefusalRecord
 	place  string // host:port
 	tunnel bool   // what it was for could not be seen
 	cause  error
@@ -72,7 +72,7 @@ func (l *RefusalLog) BeginRequest() (done func()) {
 }
 
 // Add records a refusal of a request to host:port place. URL, which may carry secrets, is cleaned of them.
-func (l *RefusalLog) Add(r LedgerRefusalRecord, place string, cause error) {
+func (l *RefusalLog) Add(r RefusalRecord, place string, cause error) {
 	r.URL = RedactURL(r.URL)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -207,12 +207,12 @@ func (l *RefusalLog) mayBeAttributed(from time.Time) bool {
 }
 
 // Refusals returns the last entries, newest last.
-func (l *RefusalLog) Refusals() []LedgerRefusalRecord {
+func (l *RefusalLog) Refusals() []RefusalRecord {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]LedgerRefusalRecord, len(l.entries))
+	all := make([]RefusalRecord, len(l.entries))
 	for i, e := range l.entries {
-		all[i] = e.LedgerRefusalRecord
+		all[i] = e.RefusalRecord
 	}
 	return all
 }

@@ -16,7 +16,7 @@ import (
 var errRefused = errors.New("refused")
 
 func add(l *egress.RefusalLog, address, place string) {
-	l.Add(egress.LedgerRefusalRecord{At: time.Now(), URL: address}, place, errRefused)
+	l.Add(egress.RefusalRecord{At: time.Now(), URL: address}, place, errRefused)
 }
 
 func TestKeepsTheLastAndCountsAll(t *testing.T) {
@@ -138,7 +138,7 @@ func TestADocumentThatNobodyLoadedIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l egress.RefusalLog
 		finish := l.Watch("T1")
-		l.Add(egress.LedgerRefusalRecord{At: time.Now(), URL: "http://a.test/", Document: true}, "a.test:80", errRefused)
+		l.Add(egress.RefusalRecord{At: time.Now(), URL: "http://a.test/", Document: true}, "a.test:80", errRefused)
 		began := time.Now()
 		if err := finish(t.Context()); err != nil || time.Since(began) != 0 {
 			t.Errorf("got %v after %s", err, time.Since(began))

@@ -26,11 +26,11 @@ const (
 // maxRecentDialogs is how many closed dialogs are remembered.
 const maxRecentDialogs = 20
 
-// DialogErrNoDialog says that no dialog is open that could be answered.
-var DialogErrNoDialog = errors.New("no dialog is open")
+// ErrNoDialog says that no dialog is open that could be answered.
+var ErrNoDialog = errors.New("no dialog is open")
 
-// DialogDialog is a JavaScript dialog of a page: alert, confirm, prompt or beforeunload.
-type DialogDialog struct {
+// Dialog is a JavaScript dialog of a page: alert, confirm, prompt or beforeunload.
+type Dialog struct {
 	ID           string    `json:"id"` // d1, d2, … per tab
 	Type         string    `json:"type"`
 	Message      string    `json:"message"`
@@ -41,14 +41,14 @@ type DialogDialog struct {
 	ClosedBy     string    `json:"closedBy,omitempty"` // agent, armed or remote
 }
 
-// DialogDialogs is what a tab knows of its dialogs. Both lists are oldest first.
-type DialogDialogs struct {
-	Pending []DialogDialog `json:"pending"`
-	Recent  []DialogDialog `json:"recent"` // closed ones, at most 20
+// Dialogs is what a tab knows of its dialogs. Both lists are oldest first.
+type Dialogs struct {
+	Pending []Dialog `json:"pending"`
+	Recent  []Dialog `json:"recent"` // closed ones, at most 20
 }
 
-// DialogDialogAnswer is how a dialog is answered.
-type DialogDialogAnswer struct {
+// DialogAnswer is how a dialog is answered.
+type DialogAnswer struct {
 	// ID names the dialog; "" means the only one.
 	ID     string
 	Accept bool
@@ -60,36 +60,36 @@ type DialogDialogAnswer struct {
 type DialogLog[From comparable] struct {
 	count      int
 	pending    []*dialogEntry[From]
-	recent     []DialogDialog
-	armed      *DialogDialogAnswer
+	recent     []Dialog
+	armed      *DialogAnswer
 	armedUntil time.Time // when armed is forgotten
 	unloads    int       // navigations and closings under way: beforeunload is accepted
 	closing    bool      // the tab is being closed: everything else is dismissed
 }
 
 type dialogEntry[From comparable] struct {
-	DialogDialog
+	Dialog
 
 	from From
 }
 
 // Opened notes a dialog that opened and gives it its id. If its answer is known already it is returned, for the caller to give.
-func (b *DialogLog[From]) Opened(d DialogDialog, from From) (DialogDialog, *DialogDialogAnswer) {
+func (b *DialogLog[From]) Opened(d Dialog, from From) (Dialog, *DialogAnswer) {
 	b.count++
 	d.ID = fmt.Sprintf("d%d", b.count)
-	e := &dialogEntry[From]{DialogDialog: d, from: from}
+	e := &dialogEntry[From]{Dialog: d, from: from}
 	b.pending = append(b.pending, e)
-	var answer *DialogDialogAnswer
+	var answer *DialogAnswer
 	switch unload := d.Type == "beforeunload"; {
 	case unload && b.unloads > 0, b.closing:
-		answer = &DialogDialogAnswer{ID: d.ID, Accept: unload}
+		answer = &DialogAnswer{ID: d.ID, Accept: unload}
 		e.ClosedBy = ClosedByAgent
 	case b.armed != nil && d.OpenedAt.Before(b.armedUntil):
 		answer, b.armed = b.armed, nil
 		answer.ID = d.ID
 		e.ClosedBy = ClosedByArmed
 	}
-	return e.DialogDialog, answer
+	return e.Dialog, answer
 }
 
 // Close notes that a dialog of this origin closed: those of one page close in the order they opened.
@@ -112,7 +112,7 @@ func (b *DialogLog[From]) closeAt(i int, now time.Time) {
 	if i < 0 {
 		return
 	}
-	d := b.pending[i].DialogDialog
+	d := b.pending[i].Dialog
 	b.pending = slices.Delete(b.pending, i, i+1)
 	d.ClosedAt = now
 	if d.ClosedBy == "" {
@@ -125,11 +125,11 @@ func (b *DialogLog[From]) closeAt(i int, now time.Time) {
 }
 
 // Oldest is the dialog that has been open for longest.
-func (b *DialogLog[From]) Oldest() (DialogDialog, bool) {
+func (b *DialogLog[From]) Oldest() (Dialog, bool) {
 	if len(b.pending) == 0 {
-		return DialogDialog{}, false
+		return Dialog{}, false
 	}
-	return b.pending[0].DialogDialog, true
+	return b.pending[0].Dialog, true
 }
 
 // IsPending says whether a dialog is open.
@@ -138,40 +138,40 @@ func (b *DialogLog[From]) IsPending(id string) bool {
 }
 
 // List returns copies.
-func (b *DialogLog[From]) List() DialogDialogs {
-	l := DialogDialogs{Pending: []DialogDialog{}, Recent: append([]DialogDialog{}, b.recent...)}
+func (b *DialogLog[From]) List() Dialogs {
+	l := Dialogs{Pending: []Dialog{}, Recent: append([]Dialog{}, b.recent...)}
 	for _, e := range b.pending {
-		l.Pending = append(l.Pending, e.DialogDialog)
+		l.Pending = append(l.Pending, e.Dialog)
 	}
 	return l
 }
 
 // BeginAnswer finds the dialog that an answer is for, with where it came from, and marks it as answered on request. The error wraps
-// [DialogErrNoDialog] if it is not open, and fault.ErrInvalid if several are and none was named.
-func (b *DialogLog[From]) BeginAnswer(a DialogDialogAnswer) (DialogDialog, From, error) {
+// [ErrNoDialog] if it is not open, and fault.ErrInvalid if several are and none was named.
+func (b *DialogLog[From]) BeginAnswer(a DialogAnswer) (Dialog, From, error) {
 	var none From
 	var ids []string
 	for _, e := range b.pending {
 		if e.ID == a.ID || a.ID == "" && len(b.pending) == 1 {
 			e.ClosedBy = ClosedByAgent
-			return e.DialogDialog, e.from, nil
+			return e.Dialog, e.from, nil
 		}
 		ids = append(ids, e.ID)
 	}
 	switch {
 	case a.ID != "":
-		return DialogDialog{}, none, fmt.Errorf("dialog %q is not pending (%w)", a.ID, ambiguousDialog(ids))
+		return Dialog{}, none, fmt.Errorf("dialog %q is not pending (%w)", a.ID, ambiguousDialog(ids))
 	case len(ids) == 0:
-		return DialogDialog{}, none, DialogErrNoDialog
+		return Dialog{}, none, ErrNoDialog
 	}
-	return DialogDialog{}, none, fault.Invalidf("several dialogs are pending: name one of them by dialogId, %s", strings.Join(ids, ", "))
+	return Dialog{}, none, fault.Invalidf("several dialogs are pending: name one of them by dialogId, %s", strings.Join(ids, ", "))
 }
 
 func ambiguousDialog(ids []string) error {
 	if len(ids) == 0 {
-		return DialogErrNoDialog
+		return ErrNoDialog
 	}
-	return fmt.Errorf("%w by that id: %s", DialogErrNoDialog, strings.Join(ids, ", "))
+	return fmt.Errorf("%w by that id: %s", ErrNoDialog, strings.Join(ids, ", "))
 }
 
 // UndoAnswer takes back that a dialog was answered.
@@ -184,7 +184,7 @@ func (b *DialogLog[From]) UndoAnswer(id string) {
 }
 
 // Arm gives the answer for the next dialog, in place of an earlier one. It is kept for a time, see [MaxArmedTime].
-func (b *DialogLog[From]) Arm(a DialogDialogAnswer, now time.Time, keep time.Duration) {
+func (b *DialogLog[From]) Arm(a DialogAnswer, now time.Time, keep time.Duration) {
 	if keep <= 0 {
 		keep = MaxArmedTime
 	}

@@ -12,8 +12,8 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func open(b *page.DialogLog[string], kind, from string, at time.Time) (page.DialogDialog, *page.DialogDialogAnswer) {
-	return b.Opened(page.DialogDialog{Type: kind, OpenedAt: at}, from)
+func open(b *page.DialogLog[string], kind, from string, at time.Time) (page.Dialog, *page.DialogAnswer) {
+	return b.Opened(page.Dialog{Type: kind, OpenedAt: at}, from)
 }
 
 func TestDialogsAreNumberedAndRemembered(t *testing.T) {
@@ -26,7 +26,7 @@ func TestDialogsAreNumberedAndRemembered(t *testing.T) {
 		if answer != nil {
 			t.Fatalf("got %+v: nothing is answered by itself", answer)
 		}
-		if _, _, err := b.BeginAnswer(page.DialogDialogAnswer{ID: d.ID}); err != nil {
+		if _, _, err := b.BeginAnswer(page.DialogAnswer{ID: d.ID}); err != nil {
 			t.Fatal(err)
 		}
 		b.Close("main", noon.Add(time.Second))
@@ -42,22 +42,22 @@ func TestDialogsAreNumberedAndRemembered(t *testing.T) {
 
 func TestPickFindsTheDialogThatIsMeant(t *testing.T) {
 	var b page.DialogLog[string]
-	if _, _, err := b.BeginAnswer(page.DialogDialogAnswer{}); !errors.Is(err, page.DialogErrNoDialog) {
+	if _, _, err := b.BeginAnswer(page.DialogAnswer{}); !errors.Is(err, page.ErrNoDialog) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := b.BeginAnswer(page.DialogDialogAnswer{ID: "d1"}); !errors.Is(err, page.DialogErrNoDialog) || !strings.Contains(err.Error(), "not pending") {
+	if _, _, err := b.BeginAnswer(page.DialogAnswer{ID: "d1"}); !errors.Is(err, page.ErrNoDialog) || !strings.Contains(err.Error(), "not pending") {
 		t.Errorf("got %v", err)
 	}
 	open(&b, "alert", "main", noon)
 	open(&b, "confirm", "frame", noon)
-	_, _, err := b.BeginAnswer(page.DialogDialogAnswer{})
+	_, _, err := b.BeginAnswer(page.DialogAnswer{})
 	if !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), "several dialogs are pending") || !strings.Contains(err.Error(), "d1, d2") {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err = b.BeginAnswer(page.DialogDialogAnswer{ID: "d3"}); !strings.Contains(err.Error(), `"d3" is not pending`) {
+	if _, _, err = b.BeginAnswer(page.DialogAnswer{ID: "d3"}); !strings.Contains(err.Error(), `"d3" is not pending`) {
 		t.Errorf("got %v", err)
 	}
-	d, from, err := b.BeginAnswer(page.DialogDialogAnswer{ID: "d2"})
+	d, from, err := b.BeginAnswer(page.DialogAnswer{ID: "d2"})
 	if err != nil || d.ID != "d2" || from != "frame" {
 		t.Errorf("got %+v, %s, %v", d, from, err)
 	}
@@ -74,8 +74,8 @@ func TestPickFindsTheDialogThatIsMeant(t *testing.T) {
 
 func TestArmedAnswerIsForOneDialog(t *testing.T) {
 	var b page.DialogLog[string]
-	b.Arm(page.DialogDialogAnswer{Accept: false}, noon, 0)
-	b.Arm(page.DialogDialogAnswer{Accept: true, PromptText: "Ada"}, noon, 0)
+	b.Arm(page.DialogAnswer{Accept: false}, noon, 0)
+	b.Arm(page.DialogAnswer{Accept: true, PromptText: "Ada"}, noon, 0)
 	_, answer := open(&b, "prompt", "main", noon.Add(time.Minute))
 	if answer == nil || !answer.Accept || answer.PromptText != "Ada" {
 		t.Fatalf("got %+v, want the last that was armed", answer)
@@ -89,7 +89,7 @@ func TestArmedAnswerIsForOneDialog(t *testing.T) {
 	}
 	for keep, valid := range map[time.Duration]time.Duration{0: page.MaxArmedTime, 1: page.MinArmedTime, time.Hour: page.MaxArmedTime} {
 		for _, late := range []bool{false, true} {
-			b.Arm(page.DialogDialogAnswer{}, noon, keep)
+			b.Arm(page.DialogAnswer{}, noon, keep)
 			at := noon.Add(valid - time.Millisecond)
 			if late {
 				at = noon.Add(valid)

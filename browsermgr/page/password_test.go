@@ -71,14 +71,25 @@ func (a agentTab) Act(ctx context.Context, kind string, args map[string]any) ([]
 	return nil, err
 }
 
+// Assess implements [sessions.Page]: nothing sets anything off.
+func (agentTab) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
+	return sessions.Assessment{}, nil
+}
+
+// ActIfUnchanged implements [sessions.Page].
+func (a agentTab) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, _ string) ([]string, bool, error) {
+	notes, err := a.Act(ctx, kind, args)
+	return notes, true, err
+}
+
 func (a agentTab) Snapshot(ctx context.Context, interactive bool, maxChars int) (string, error) {
 	snap, err := a.Tab.Snapshot(ctx, page.SnapshotOptions{Interactive: interactive, MaxChars: maxChars})
 	return snap.Text, err
 }
 
-func (a agentTab) Screenshot(ctx context.Context) ([]byte, string, error) {
+func (a agentTab) Screenshot(ctx context.Context) (sessions.Screenshot, error) {
 	data, err := a.Tab.Screenshot(ctx, page.ScreenshotOptions{})
-	return data, "image/png", err
+	return sessions.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}}, err
 }
 
 func (a agentTab) State(context.Context) (url, title string, tabs []string, err error) {
@@ -86,7 +97,7 @@ func (a agentTab) State(context.Context) (url, title string, tabs []string, err 
 }
 
 // Open and Close make it its own browser.
-func (a agentTab) Open(context.Context, sessions.PageRequest) (browseagent.Page, bool, error) {
+func (a agentTab) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
 	return a, false, nil
 }
 

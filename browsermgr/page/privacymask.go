@@ -14,8 +14,8 @@ import (
 	_ "golang.org/x/image/webp" // frames of a live view may come as one
 )
 
-// CoverArea is a rectangle in CSS pixels.
-type CoverArea struct {
+// Area is a rectangle in CSS pixels.
+type Area struct {
 	Left   float64 `json:"left"`
 	Top    float64 `json:"top"`
 	Right  float64 `json:"right"`
@@ -25,7 +25,7 @@ type CoverArea struct {
 // PrivacyMask is what must not be seen at a moment: areas of the main document, and how the viewport lay in that. The nil Veil hides
 // nothing.
 type PrivacyMask struct {
-	Areas      []CoverArea
+	Areas      []Area
 	Document   float64 // tells the document from those before and after it
 	Left, Top  float64 // corner of what shows, in CSS pixels
 	Zoom       float64 // by pinching

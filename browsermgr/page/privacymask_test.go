@@ -36,7 +36,7 @@ func encoded(tb testing.TB, format string, img image.Image) []byte {
 }
 
 func TestAreasAreCoveredWhereThePictureShowsThem(t *testing.T) {
-	v := &page.PrivacyMask{Areas: []page.CoverArea{{Left: 110, Top: 220, Right: 130, Bottom: 230}}, Left: 100, Top: 200, Zoom: 2, PixelRatio: 1.5}
+	v := &page.PrivacyMask{Areas: []page.Area{{Left: 110, Top: 220, Right: 130, Bottom: 230}}, Left: 100, Top: 200, Zoom: 2, PixelRatio: 1.5}
 	for _, tc := range []struct {
 		name string
 		got  []image.Rectangle

@@ -11,18 +11,6 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Dialog is a JavaScript dialog of a page: alert, confirm, prompt or beforeunload.
-type Dialog = DialogDialog
-
-// Dialogs is what a tab knows of its dialogs.
-type Dialogs = DialogDialogs
-
-// DialogAnswer is how a dialog is answered.
-type DialogAnswer = DialogDialogAnswer
-
-// ErrNoDialog says that no dialog is open that could be answered.
-var ErrNoDialog = DialogErrNoDialog
-
 func (t *Tab) handleDialog(f *frame.Frame, ev cdp.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,9 +13,6 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// Area is a part of the main frame's viewport, in CSS pixels.
-type Area = CoverArea
-
 // maskLimit bounds finding out what a picture must not show.
 const maskLimit = 5 * time.Second
 

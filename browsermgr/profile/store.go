@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 
+	"clank/browsermgr/fault"
+
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
-
-	"clank/browsermgr/fault"
 )
 
 // Errors that callers tell apart.

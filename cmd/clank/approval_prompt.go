@@ -9,8 +9,8 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"unicode"
 
+	"clank/internal/untrusted"
 	"clank/sessions/approval"
 
 	"golang.org/x/term"
@@ -110,7 +110,7 @@ func (p *approvalPrompter) updateOpen(open []approval.Question, ev approval.Even
 		if !ev.Resolved {
 			return open
 		}
-		fmt.Fprintf(p.out, "%s\n", maskControls(ev.Answer.String()))
+		fmt.Fprintf(p.out, "%s\n", untrusted.CleanLine(ev.Answer.String(), 1000))
 		return append(open[:i:i], open[i+1:]...)
 	}
 	if !ev.Resolved {
@@ -120,9 +120,9 @@ func (p *approvalPrompter) updateOpen(open []approval.Question, ev approval.Even
 }
 
 func (p *approvalPrompter) showQuestion(q approval.Question) {
-	fmt.Fprintf(p.out, "\r\n%s?\n", maskControls(q.Text))
+	fmt.Fprintf(p.out, "\r\n%s?\n", untrusted.CleanLine(q.Text, 1000))
 	if q.Detail != "" {
-		fmt.Fprintf(p.out, "  the page calls it: “%s”\n", maskControls(q.Detail))
+		fmt.Fprintf(p.out, "  the page calls it: “%s”\n", untrusted.CleanLine(q.Detail, 1000))
 	}
 	choices := "y = yes, anything else = no"
 	if q.Class.AllowedForSession() {
@@ -137,14 +137,4 @@ func (p *approvalPrompter) submitAnswer(ctx context.Context, q approval.Question
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintf(p.out, "%v\n", err)
 	}
-}
-
-// maskControls makes text of a page harmless in a terminal.
-func maskControls(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
-			return ' '
-		}
-		return r
-	}, s)
 }

@@ -10,6 +10,7 @@ import (
 
 	"clank/internal/server"
 	"clank/internal/settings"
+	"clank/llm"
 	"clank/sessions"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,7 @@ import (
 type taskRunner interface {
 	// Run calls watch with what happens, one event at a time. When ctx ends the task is stopped.
 	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
-	View(ctx context.Context, taskID string, n int) (sessions.Image, error)
+	View(ctx context.Context, taskID string, n int) (llm.Image, error)
 	Close(ctx context.Context) error
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/server"
+	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -91,7 +92,7 @@ func (r localRunner) startQuestions(ctx context.Context) (end func()) {
 }
 
 // View implements [taskRunner].
-func (r localRunner) View(ctx context.Context, taskID string, n int) (sessions.Image, error) {
+func (r localRunner) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
 	return r.server.Sessions.View(ctx, taskID, n)
 }
 

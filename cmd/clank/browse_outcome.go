@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -22,7 +23,7 @@ func (f browseFlags) saveScreenshot(ctx context.Context, r taskRunner, rec sessi
 	if f.screenshot == "" {
 		return nil
 	}
-	var img sessions.Image
+	var img llm.Image
 	switch {
 	case len(rec.Images) > 0:
 		img = rec.Images[len(rec.Images)-1]
@@ -46,7 +47,7 @@ func (f browseFlags) saveScreenshot(ctx context.Context, r taskRunner, rec sessi
 
 // encodeForFile returns the picture in the format that the file's name promises. Names
 // that promise none get it as it is.
-func encodeForFile(img sessions.Image, name string) ([]byte, error) {
+func encodeForFile(img llm.Image, name string) ([]byte, error) {
 	want := mime.TypeByExtension(strings.ToLower(filepath.Ext(name)))
 	if want == img.MediaType || (want != "image/png" && want != "image/jpeg") {
 		return img.Data, nil
@@ -73,7 +74,7 @@ type browseOutcome struct {
 	SessionID string             `json:"session_id,omitempty"` // empty once the session is closed
 	Steps     int                `json:"steps"`
 	Images    int                `json:"images"`
-	Usage     sessions.Usage     `json:"usage"`
+	Usage     llm.Usage          `json:"usage"`
 	Seconds   float64            `json:"seconds"`
 }
 

@@ -8,6 +8,7 @@ import (
 	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/server"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -61,7 +62,7 @@ func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessi
 }
 
 // View implements [taskRunner].
-func (r remoteRunner) View(ctx context.Context, taskID string, n int) (sessions.Image, error) {
+func (r remoteRunner) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
 	return r.client.View(ctx, taskID, n)
 }
 

@@ -19,6 +19,7 @@ import (
 	"clank/dashboard/api"
 	"clank/internal/recording"
 	"clank/internal/server"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -38,7 +39,7 @@ type fakeTaskRunner struct {
 	rec    sessions.TaskRecord
 	events []sessions.Event
 	err    error
-	image  sessions.Image
+	image  llm.Image
 }
 
 func (s fakeTaskRunner) Run(_ context.Context, _ sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
@@ -48,7 +49,7 @@ func (s fakeTaskRunner) Run(_ context.Context, _ sessions.Task, watch func(sessi
 	return s.rec, s.err
 }
 
-func (s fakeTaskRunner) View(context.Context, string, int) (sessions.Image, error) {
+func (s fakeTaskRunner) View(context.Context, string, int) (llm.Image, error) {
 	return s.image, nil
 }
 func (s fakeTaskRunner) Close(context.Context) error { return nil }
@@ -127,13 +128,13 @@ func TestJSONCarriesTheWholeOutcome(t *testing.T) {
 
 func TestScreenshotIsTheShownPictureOrElseTheLastView(t *testing.T) {
 	t.Parallel()
-	view := sessions.Image{Data: []byte("view")}
-	seen := []sessions.Event{{Step: &sessions.Step{N: 4, View: &sessions.Image{}}}}
+	view := llm.Image{Data: []byte("view")}
+	seen := []sessions.Event{{Step: &sessions.Step{N: 4, View: &llm.Image{}}}}
 	for name, tc := range map[string]struct {
 		r    fakeTaskRunner
 		want string
 	}{
-		"shown": {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone, Images: []sessions.Image{{Data: []byte("a")}, {Data: []byte("b")}}}, image: view}, "b"},
+		"shown": {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone, Images: []llm.Image{{Data: []byte("a")}, {Data: []byte("b")}}}, image: view}, "b"},
 		"view":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}, events: seen, image: view}, "view"},
 		"none":  {fakeTaskRunner{rec: sessions.TaskRecord{State: sessions.TaskDone}}, ""},
 	} {
@@ -168,7 +169,7 @@ func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
 	if err := jpeg.Encode(&b, image.NewRGBA(image.Rect(0, 0, 2, 2)), nil); err != nil {
 		t.Fatal(err)
 	}
-	shot := sessions.Image{MediaType: "image/jpeg", Data: b.Bytes()}
+	shot := llm.Image{MediaType: "image/jpeg", Data: b.Bytes()}
 	for name, want := range map[string]string{"a.png": "png", "a.PNG": "png", "a.jpg": "jpeg", "a": "jpeg", "a.webp": "jpeg"} {
 		data, err := encodeForFile(shot, name)
 		if err != nil {
@@ -178,7 +179,7 @@ func TestScreenshotHasTheFormatItsNamePromises(t *testing.T) {
 			t.Errorf("%s is %s (%v), want %s", name, got, err, want)
 		}
 	}
-	if _, err := encodeForFile(sessions.Image{MediaType: "image/jpeg", Data: []byte("x")}, "a.png"); err == nil {
+	if _, err := encodeForFile(llm.Image{MediaType: "image/jpeg", Data: []byte("x")}, "a.png"); err == nil {
 		t.Error("a broken picture was written")
 	}
 }

@@ -3,6 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
 )
 
 // decodeAnswer reads an answer into a new T.
@@ -29,6 +33,31 @@ func printTypedWithInput[T any](print func(p *outputPrinter, in *commandInput, a
 		return err
 	}
 }
+
+// printSentence makes a show that prints text, in which {0} stands for the first argument, and {name} or {name.name} for a
+// field of the answer.
+func printSentence(text string) func(*outputPrinter, *commandInput, []byte) error {
+	return func(p *outputPrinter, in *commandInput, raw []byte) error {
+		answer, err := decodeAnswer[map[string]any](raw)
+		for _, hole := range sentenceHoles().FindAllString(text, -1) {
+			path := strings.Split(strings.Trim(hole, "{}"), ".")
+			value := any(answer)
+			if i, err := strconv.Atoi(path[0]); err == nil {
+				value, path = in.arg(i), nil
+			}
+			for _, name := range path {
+				fields, _ := value.(map[string]any)
+				value = fields[name]
+			}
+			filled, _ := value.(string)
+			text = strings.Replace(text, hole, cleanLine(filled), 1)
+		}
+		p.Line("%s", text)
+		return err
+	}
+}
+
+var sentenceHoles = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[\w.]+\}`) })
 
 // printField makes a show that prints one field of the answer as JSON, or else if it is not there.
 func printField(name, otherwise string) func(*outputPrinter, *commandInput, []byte) error {

@@ -35,10 +35,8 @@ func fileCommands() []browserCommand {
 		},
 		{
 			name: "download", args: "<ref> <path>", short: "click an element and save the file that it offers", options: []browserOption{tabOption, timeoutOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) {
-				return in.postRequest("/download", map[string]any{"ref": in.arg(0), "path": in.arg(1)}), nil
-			},
-			checkAnswer: checkDownload, printAnswer: printTyped(printConsequences),
+			buildRequest: buildPost("/download", "ref", "path"),
+			checkAnswer:  checkDownload, printAnswer: printTyped(printConsequences),
 		},
 		{
 			name: "waitfordownload", args: "[path]", short: "wait for the next file and save it", options: []browserOption{tabOption, timeoutOption},
@@ -78,7 +76,7 @@ func fileCommands() []browserCommand {
 		},
 		{
 			name: "dialogs", short: "the open and the last dialogs of a page, as JSON", options: []browserOption{tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/dialogs"), nil },
+			buildRequest: buildGet("/dialogs"),
 			printAnswer:  printField("browserState", "{}"),
 		},
 	}

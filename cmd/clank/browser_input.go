@@ -73,6 +73,22 @@ func (in *commandInput) postRequest(path string, fields map[string]any) controlR
 	return r
 }
 
+// buildGet makes a build that asks with the flags as parameters.
+func buildGet(path string) func(*commandInput) (controlRequest, error) {
+	return func(in *commandInput) (controlRequest, error) { return in.getRequest(path), nil }
+}
+
+// buildPost makes a build that posts the flags, and the arguments as these fields, as far as they are given.
+func buildPost(path string, fields ...string) func(*commandInput) (controlRequest, error) {
+	return func(in *commandInput) (controlRequest, error) {
+		r := in.postRequest(path, nil)
+		for i, arg := range in.args[:min(len(in.args), len(fields))] {
+			r.body[fields[i]] = arg
+		}
+		return r, nil
+	}
+}
+
 // actRequest asks for an action.
 func (in *commandInput) actRequest(kind string, fields map[string]any) controlRequest {
 	r := in.postRequest("/act", fields)

@@ -12,13 +12,13 @@ func browserLifecycleCommands() []browserCommand {
 	return []browserCommand{
 		{
 			name: "status", short: "how the browser is; starts nothing",
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/"), nil },
+			buildRequest: buildGet("/"),
 			printAnswer:  printTyped(printBrowserStatus),
 		},
 		{
 			name: "doctor", short: "examine the browser and say what to mend",
 			options:          []browserOption{{name: "deep", help: "also take a snapshot of the page", field: "deep"}},
-			buildRequest:     func(in *commandInput) (controlRequest, error) { return in.getRequest("/doctor"), nil },
+			buildRequest:     buildGet("/doctor"),
 			checkAnswer:      checkReport,
 			printAnswer:      printTyped(printReport),
 			printsFailures:   true,
@@ -33,11 +33,11 @@ func browserLifecycleCommands() []browserCommand {
 				r.method = http.MethodPost
 				return r, nil
 			},
-			printAnswer: printProfileSentence("profile %s is running"),
+			printAnswer: printSentence("profile {profile} is running"),
 		},
 		{
 			name: "stop", short: "end the browser",
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/stop", nil), nil },
+			buildRequest: buildPost("/stop"),
 			printAnswer: printTyped(func(p *outputPrinter, a struct {
 				Profile string
 				Stopped bool
@@ -57,7 +57,7 @@ func profileCommands() []browserCommand {
 	return []browserCommand{
 		{
 			name: "reset-profile", short: "move the profile's data to the trash",
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/reset-profile", nil), nil },
+			buildRequest: buildPost("/reset-profile"),
 			printAnswer: printTyped(func(p *outputPrinter, a struct {
 				Profile, From, To string
 				Moved             bool
@@ -72,44 +72,31 @@ func profileCommands() []browserCommand {
 		},
 		{
 			name: "profiles", short: "list the profiles",
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/profiles"), nil },
+			buildRequest: buildGet("/profiles"),
 			printAnswer:  printTyped(func(p *outputPrinter, a struct{ Profiles []client.ProfileInfo }) { printProfiles(p, a.Profiles) }),
 		},
 		{
 			name: "create-profile", short: "add a profile",
 			options: []browserOption{
-				{name: "name", kind: kindText, value: "name", help: "small letters, digits and dashes (needed)", field: "name"},
+				{name: "name", kind: kindText, value: "name", help: "small letters, digits and dashes (needed)", field: "name", needed: true},
 				{name: "color", kind: kindText, value: "#RRGGBB", help: "its colour", field: "color"},
 				{name: "cdp-url", kind: kindText, value: "address", help: "use the browser at this DevTools address", field: "cdpUrl"},
 				{name: "user-data-dir", kind: kindFile, value: "dir", help: "data of a browser to attach to (with --driver existing-session)", field: "userDataDir"},
 				{name: "driver", kind: kindText, value: "driver", help: "how the browser is worked", field: "driver", choices: []string{"clank", "existing-session"}},
 			},
-			examples: []string{"create-profile --name work --color '#0066CC'"},
-			buildRequest: func(in *commandInput) (controlRequest, error) {
-				if in.text("name") == "" {
-					return controlRequest{}, usagef("--name is needed")
-				}
-				return in.postRequest("/profiles/create", nil), nil
-			},
-			printAnswer: printProfileSentence("profile %s is created"),
+			examples:     []string{"create-profile --name work --color '#0066CC'"},
+			buildRequest: buildPost("/profiles/create"),
+			printAnswer:  printSentence("profile {profile} is created"),
 		},
 		{
 			name: "delete-profile", short: "stop a profile and move it to the trash",
-			options: []browserOption{{name: "name", kind: kindText, value: "name", help: "the profile (needed)"}},
+			options: []browserOption{{name: "name", kind: kindText, value: "name", help: "the profile (needed)", needed: true}},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
-				if in.text("name") == "" {
-					return controlRequest{}, usagef("--name is needed")
-				}
 				return controlRequest{method: http.MethodDelete, path: "/profiles/" + url.PathEscape(in.text("name"))}, nil
 			},
-			printAnswer: printProfileSentence("profile %s is deleted"),
+			printAnswer: printSentence("profile {profile} is deleted"),
 		},
 	}
-}
-
-// printProfileSentence makes a show that prints a sentence with the name of the answer's profile.
-func printProfileSentence(format string) func(*outputPrinter, *commandInput, []byte) error {
-	return printTyped(func(p *outputPrinter, a struct{ Profile string }) { p.Line(format, cleanLine(a.Profile)) })
 }
 
 var (

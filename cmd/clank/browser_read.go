@@ -13,10 +13,8 @@ func readCommands() []browserCommand {
 	return []browserCommand{
 		{
 			name: "navigate", args: "<url>", short: "go to an address in a tab", options: []browserOption{tabOption, timeoutOption},
-			examples: []string{"navigate https://example.com", "navigate https://example.com --target-id docs"},
-			buildRequest: func(in *commandInput) (controlRequest, error) {
-				return in.postRequest("/navigate", map[string]any{"url": in.arg(0)}), nil
-			},
+			examples:     []string{"navigate https://example.com", "navigate https://example.com --target-id docs"},
+			buildRequest: buildPost("/navigate", "url"),
 			printAnswer: printTypedWithInput(func(p *outputPrinter, in *commandInput, r client.Result) {
 				if r.URL == "" {
 					r.URL = in.arg(0)
@@ -52,7 +50,7 @@ func readCommands() []browserCommand {
 		},
 		{
 			name: "pdf", short: "print a page into a PDF", isCapture: true, options: []browserOption{tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/pdf", nil), nil },
+			buildRequest: buildPost("/pdf"),
 			checkAnswer:  checkHasFile, printAnswer: printFilePath("PDF: "),
 		},
 		{
@@ -62,7 +60,7 @@ func readCommands() []browserCommand {
 				{name: "selector", kind: kindText, value: "css", help: "only the first element that matches", field: "selector"},
 				{name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters", field: "maxChars"},
 			},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/text"), nil },
+			buildRequest: buildGet("/text"),
 			checkAnswer:  checkNoDialog,
 			printAnswer: printTyped(func(p *outputPrinter, a struct {
 				Text      string
@@ -80,10 +78,8 @@ func readCommands() []browserCommand {
 		},
 		{
 			name: "highlight", args: "<ref>", short: "outline an element for a moment", options: []browserOption{tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) {
-				return in.postRequest("/highlight", map[string]any{"ref": in.arg(0)}), nil
-			},
-			printAnswer: printArgSentence("highlighted %s"),
+			buildRequest: buildPost("/highlight", "ref"),
+			printAnswer:  printSentence("highlighted {0}"),
 		},
 	}
 }
@@ -186,12 +182,4 @@ func checkHasFile(_ *commandInput, answer []byte) error {
 // printFilePath makes a show that prints where the file is.
 func printFilePath(prefix string) func(*outputPrinter, *commandInput, []byte) error {
 	return printTyped(func(p *outputPrinter, a client.SavedFile) { p.Line("%s%s", prefix, cleanText(a.Path)) })
-}
-
-// printArgSentence makes a show that prints a sentence with the first argument.
-func printArgSentence(format string) func(*outputPrinter, *commandInput, []byte) error {
-	return func(p *outputPrinter, in *commandInput, _ []byte) error {
-		p.Line(format, cleanLine(in.arg(0)))
-		return nil
-	}
 }

@@ -12,33 +12,31 @@ func recordCommands() []browserCommand {
 		{
 			name: "console", short: "what a page wrote to its console, as JSON",
 			options:      []browserOption{{name: "level", kind: kindText, value: "level", help: "this level and above", field: "level", choices: []string{"error", "warning", "warn", "info", "log", "debug"}, strict: true}, tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/console"), nil },
+			buildRequest: buildGet("/console"),
 			printAnswer:  printField("messages", "[]"),
 		},
 		{
 			name: "errors", short: "the errors of a page's scripts", options: []browserOption{forget, tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/errors"), nil },
+			buildRequest: buildGet("/errors"),
 			printAnswer:  printTyped(printPageErrors),
 		},
 		{
 			name: "requests", short: "what a page asked the network for",
 			options:      []browserOption{{name: "filter", kind: kindText, value: "text", help: "only addresses with this in them", field: "filter"}, forget, tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/requests"), nil },
+			buildRequest: buildGet("/requests"),
 			printAnswer:  printTyped(printPageRequests),
 		},
 		{
 			name: "responsebody", args: "<url>", short: "wait for the next answer from an address and print its body",
-			options:  []browserOption{tabOption, timeoutOption, {name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters", field: "maxChars"}},
-			examples: []string{`responsebody "**/api/orders*"`},
-			buildRequest: func(in *commandInput) (controlRequest, error) {
-				return in.postRequest("/response/body", map[string]any{"url": in.arg(0)}), nil
-			},
-			printAnswer: printTyped(printResponseBody),
+			options:      []browserOption{tabOption, timeoutOption, {name: "max-chars", kind: kindInteger, value: "n", help: "at most so many characters", field: "maxChars"}},
+			examples:     []string{`responsebody "**/api/orders*"`},
+			buildRequest: buildPost("/response/body", "url"),
+			printAnswer:  printTyped(printResponseBody),
 		},
 		{
 			name: "har", short: "what a page asked the network for, as an HTTP archive", isCapture: true,
 			options:      []browserOption{{name: "out", kind: kindFile, value: "path", help: "write it into a file and print the path"}, tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/har"), nil },
+			buildRequest: buildGet("/har"),
 			checkAnswer: func(_ *commandInput, answer []byte) error {
 				if harOf(answer) == nil {
 					return errors.New("the server's answer holds no HTTP archive")
@@ -72,7 +70,7 @@ func recordCommands() []browserCommand {
 		{
 			name: "trace stop", short: "end the recording and save it", isCapture: true,
 			options:      []browserOption{{name: "out", kind: kindText, value: "path", help: "where, below the server's directory for files", field: "path"}, tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/trace/stop", nil), nil },
+			buildRequest: buildPost("/trace/stop"),
 			checkAnswer:  checkHasFile, printAnswer: printFilePath("TRACE:"),
 		},
 	}

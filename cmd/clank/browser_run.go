@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"clank/browsermgr/control/client"
+	"clank/internal/server"
 
 	"github.com/spf13/pflag"
 )
@@ -39,6 +39,11 @@ func (r *browserRun) run(ctx context.Context, own *pflag.FlagSet, args []string)
 
 // execute makes the request, sends it and prints the answer.
 func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
+	for _, o := range r.command.options {
+		if o.needed && in.text(o.name) == "" {
+			return usagef("--%s is needed", o.name)
+		}
+	}
 	req, err := r.command.buildRequest(in)
 	if err != nil {
 		return err
@@ -61,26 +66,25 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 
 // sendRequest asks the server. The answer is nil if there is an error.
 func (r *browserRun) sendRequest(ctx context.Context, req controlRequest) (answer json.RawMessage, address string, err error) {
-	address, secret, err := client.Locate(client.LocateHints{
-		URL: r.flags.url, Token: r.flags.token, Home: clankHomeDir(r.env.Getenv), Getenv: r.env.Getenv,
-	})
+	home, _ := server.HomeDir(r.env.Getenv) // the server may be named otherwise
+	address, secret, err := client.Locate(client.LocateHints{URL: r.flags.url, Token: r.flags.token, Home: home, Getenv: r.env.Getenv})
 	if err != nil {
 		return nil, "", r.addressError(err)
 	}
 	ms, _ := strconv.Atoi(r.flags.timeout.text)
-	server, err := client.New(client.Config{
+	control, err := client.New(client.Config{
 		URL: address, Secret: secret, Profile: r.flags.profile, Timeout: time.Duration(ms) * time.Millisecond,
 	})
 	if err != nil {
 		return nil, "", r.addressError(err)
 	}
-	defer server.Close()
+	defer control.Close()
 	var body any
 	if req.body != nil {
 		body = req.body
 	}
-	err = server.Do(ctx, req.method, req.path, req.query, body, &answer)
-	return answer, server.URL(), err
+	err = control.Do(ctx, req.method, req.path, req.query, body, &answer)
+	return answer, control.URL(), err
 }
 
 // addressError is wrong use if the person named the server.
@@ -219,15 +223,4 @@ func exitCodeOfAnswer(e *client.Error) int {
 	default:
 		return exitFailed
 	}
-}
-
-// clankHomeDir is where clank keeps its state, or "" if that cannot be known.
-func clankHomeDir(getenv func(string) string) string {
-	if dir := getenv("CLANK_HOME"); dir != "" {
-		return dir
-	}
-	if user, err := os.UserHomeDir(); err == nil {
-		return filepath.Join(user, ".clank")
-	}
-	return ""
 }

@@ -11,7 +11,7 @@ func storageStateCommands() []browserCommand {
 	list := []browserCommand{
 		{
 			name: "cookies", short: "the cookies, as JSON", options: []browserOption{tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/cookies"), nil },
+			buildRequest: buildGet("/cookies"),
 			printAnswer:  printField("cookies", "[]"),
 		},
 		{
@@ -24,11 +24,11 @@ func storageStateCommands() []browserCommand {
 			},
 			examples:     []string{"cookies set theme dark --url https://example.com"},
 			buildRequest: buildCookie,
-			printAnswer:  printArgSentence("cookie %s is set"),
+			printAnswer:  printSentence("cookie {0} is set"),
 		},
 		{
 			name: "cookies clear", short: "remove all cookies", options: []browserOption{tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest("/cookies/clear", nil), nil },
+			buildRequest: buildPost("/cookies/clear"),
 			printAnswer:  printSentence("the cookies are removed"),
 		},
 	}
@@ -69,14 +69,12 @@ func storageCommands(kind string) []browserCommand {
 		},
 		{
 			name: name + " set", args: "<key> <value>", short: "put a value there", options: []browserOption{tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) {
-				return in.postRequest(path+"/set", map[string]any{"key": in.arg(0), "value": in.arg(1)}), nil
-			},
-			printAnswer: printArgSentence("%s is set"),
+			buildRequest: buildPost(path+"/set", "key", "value"),
+			printAnswer:  printSentence("{0} is set"),
 		},
 		{
 			name: name + " clear", short: "empty it", options: []browserOption{tabOption},
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.postRequest(path+"/clear", nil), nil },
+			buildRequest: buildPost(path + "/clear"),
 			printAnswer:  printSentence("the " + kind + " storage is empty"),
 		},
 	}
@@ -97,7 +95,7 @@ func emulationCommands() []browserCommand {
 				}
 				return in.postRequest("/set/offline", map[string]any{"offline": offline}), nil
 			},
-			printAnswer: printArgSentence("offline: %s"),
+			printAnswer: printSentence("offline: {0}"),
 		},
 		{
 			name: "set headers", args: "[json]", short: "send these headers with every request",
@@ -145,7 +143,7 @@ func choiceCommand(name, field, args, short string, choices ...string) browserCo
 		buildRequest: func(in *commandInput) (controlRequest, error) {
 			return in.postRequest("/set/"+name, map[string]any{field: in.arg(0)}), nil
 		},
-		printAnswer: printArgSentence(name + ": %s"),
+		printAnswer: printSentence(name + ": {0}"),
 	}
 }
 

@@ -29,6 +29,7 @@ type browserOption struct {
 	field   string   // name in the request; "" if the command puts it there itself
 	choices []string // the values that make sense
 	strict  bool     // others are wrong use; without it the server decides, which may know more
+	needed  bool     // it has to be given
 }
 
 // browserCommand is one verb, of one or more words.

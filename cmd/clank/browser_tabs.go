@@ -13,7 +13,7 @@ func tabCommands() []browserCommand {
 	return []browserCommand{
 		{
 			name: "tabs", short: "list the tabs; starts nothing",
-			buildRequest: func(in *commandInput) (controlRequest, error) { return in.getRequest("/tabs"), nil },
+			buildRequest: buildGet("/tabs"),
 			printAnswer:  printTyped(printTabs), trimForJSON: trimTabList,
 		},
 		{
@@ -24,10 +24,7 @@ func tabCommands() []browserCommand {
 		{
 			name: "tab new", short: "open an empty tab", options: []browserOption{label},
 			buildRequest: func(in *commandInput) (controlRequest, error) { return in.tabActionRequest("new", nil), nil },
-			printAnswer: printTyped(func(p *outputPrinter, a struct{ Tab client.Tab }) {
-				p.Line("opened a new tab")
-				p.Line("id: %s", cleanLine(a.Tab.TargetID))
-			}),
+			printAnswer:  printSentence("opened a new tab\nid: {tab.targetId}"),
 		},
 		{
 			name: "tab label", args: "<tab> <label>", short: "give a tab a name",
@@ -35,18 +32,12 @@ func tabCommands() []browserCommand {
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				return in.tabActionRequest("label", map[string]any{"targetId": in.arg(0), "label": in.arg(1)}), nil
 			},
-			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
-				p.Line("tab %s is named %s", cleanLine(in.arg(0)), cleanLine(in.arg(1)))
-				return nil
-			},
+			printAnswer: printSentence("tab {0} is named {1}"),
 		},
 		{
 			name: "tab select", args: "<number>", short: "bring the tab with this number of the list to the front",
 			buildRequest: func(in *commandInput) (controlRequest, error) { return in.tabByNumberRequest("select") },
-			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
-				p.Line("selected tab %s", in.arg(0))
-				return nil
-			},
+			printAnswer:  printSentence("selected tab {0}"),
 		},
 		{
 			name: "tab close", args: "[number]", short: "close the tab with this number of the list, or the first",
@@ -55,14 +46,12 @@ func tabCommands() []browserCommand {
 		},
 		{
 			name: "open", args: "<url>", short: "open an address in a new tab", options: []browserOption{label},
-			examples: []string{"open https://example.com --label docs"},
-			buildRequest: func(in *commandInput) (controlRequest, error) {
-				return in.postRequest("/tabs/open", map[string]any{"url": in.arg(0)}), nil
-			},
+			examples:     []string{"open https://example.com --label docs"},
+			buildRequest: buildPost("/tabs/open", "url"),
 			printAnswer: printTyped(func(p *outputPrinter, tab client.Tab) {
 				p.Line("opened: %s", cleanLine(tab.URL))
 				p.Line("id: %s", cleanLine(tab.TargetID))
-				Lacks(p, tab.Refused)
+				printRefused(p, tab.Refused)
 			}),
 		},
 		{
@@ -126,14 +115,6 @@ func (in *commandInput) tabByNumberRequest(action string) (controlRequest, error
 	n, err := in.positiveInt(0, "the tab's number in the list")
 	r.body["index"] = n - 1
 	return r, err
-}
-
-// printSentence makes a show that prints words of ours.
-func printSentence(s string) func(*outputPrinter, *commandInput, []byte) error {
-	return func(p *outputPrinter, _ *commandInput, _ []byte) error {
-		p.Line("%s", s)
-		return nil
-	}
 }
 
 // trimTabList is the list of tabs without what stands beside it.

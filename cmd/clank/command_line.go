@@ -165,7 +165,7 @@ func similarCommand(c *cobra.Command, word string) string {
 	for _, below := range c.Commands() {
 		names = append(names, below.Name())
 	}
-	if hint := didYouMean(word, names); hint != "" || len(names) == 0 || len(names) > 10 || c.Runnable() {
+	if hint := didYouMean(word, names); hint != "" || len(names) == 0 || len(names) > 10 {
 		return hint
 	}
 	return ": " + strings.Join(names, ", ")

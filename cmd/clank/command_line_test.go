@@ -67,7 +67,7 @@ func TestWrongUseOfTheBrowserIsExplained(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"":                           "clank browser: name one of its commands\n",
-		"tabz":                       `there is no command "browser tabz"; did you mean tab?`,
+		"tabz":                       `there is no command "browser tabz"; did you mean tab or tabs?`,
 		"set":                        "clank browser set: name one of its commands: credentials",
 		"set lokale de":              `there is no command "browser set lokale"; did you mean locale?`,
 		"storage local":              "clank browser storage local: name one of its commands: clear, get, set",

@@ -94,7 +94,7 @@ func TestWrongUseExitsWithTwoAndSaysWhy(t *testing.T) {
 	runSteps(t, newTestEnv(t, nil),
 		commandStep{"", exitUsage, "Usage:", ""},
 		commandStep{"nonsense", exitUsage, `no command "nonsense"`, ""},
-		commandStep{"brose x", exitUsage, "did you mean browse?", ""},
+		commandStep{"brose x", exitUsage, "did you mean browse or browser?", ""},
 		commandStep{"browse", exitUsage, "say what to do", ""},
 		commandStep{"browse --max-steps -1 x", exitUsage, "--max-steps -1", ""},
 		commandStep{"browse --max-steps many x", exitUsage, `--max-steps takes a whole number, not "many"`, ""},

@@ -84,8 +84,8 @@ func commandBuilders(args []string) []commandBuilder {
 	}
 }
 
-// newRootCommand builds the program's commands. Those that the command line args do not name have nothing but a name and
-// a short description; if it is empty, all are complete.
+// newRootCommand builds the commands that the command line args need: the one it begins with, or else all, of which those
+// that it does not name have nothing but a name and a short description. If it is empty, all are complete.
 func newRootCommand(e *commandEnv, args []string) *cobra.Command {
 	root := &cobra.Command{
 		Use:              "clank",
@@ -99,7 +99,11 @@ func newRootCommand(e *commandEnv, args []string) *cobra.Command {
 	root.SetErr(e.Stderr)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	for _, b := range commandBuilders(args) {
+	builders := commandBuilders(args)
+	if i := slices.IndexFunc(builders, func(b commandBuilder) bool { return len(args) > 0 && args[0] == b.name }); i >= 0 {
+		builders = builders[i : i+1]
+	}
+	for _, b := range builders {
 		c := &cobra.Command{Use: b.name, Run: func(*cobra.Command, []string) {}}
 		if len(args) == 0 || slices.Contains(args, b.name) {
 			c = b.build(e)

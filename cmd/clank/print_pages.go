@@ -80,14 +80,14 @@ func printConsequences(p *outputPrinter, r client.Result) {
 	for _, d := range downloads {
 		p.Line("downloaded: %s", cleanText(d.Path))
 	}
-	Lacks(p, r.Refused)
+	printRefused(p, r.Refused)
 	if r.BlockedByDialog {
 		p.Message("%s", dialogHint(r.BrowserState))
 	}
 }
 
-// Lacks says what was refused of a page that is open; "" is nothing.
-func Lacks(p *outputPrinter, refused string) {
+// printRefused says what was refused of a page that is open; "" is nothing.
+func printRefused(p *outputPrinter, refused string) {
 	if refused != "" {
 		p.Message("a part of the page was refused: %s", cleanText(refused))
 	}

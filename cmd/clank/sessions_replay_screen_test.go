@@ -38,7 +38,7 @@ func recordScreenRun(t *testing.T, a *server.Server, id string, turns ...compute
 	rec := a.NewRecorder()
 	mind := rec.ComputerUseModel(&computerusetest.Model{Script: func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) { return turns[n], nil }})
 	agent := &computeruse.Agent{
-		Browser:  server.ScreenBrowser{WindowBrowser: server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}},
+		Browser:  server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true},
 		Model:    func(context.Context, string) (computeruse.Model, error) { return mind, nil },
 		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience, OpenTimeout: patience} },
 	}

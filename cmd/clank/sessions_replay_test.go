@@ -203,27 +203,27 @@ func TestCommandsForRunsSayWhatIsWrong(t *testing.T) {
 		code int
 		want string
 	}{
-		{"show", exitUsage, "say which run"},
+		{"show", exitUsage, "<id|file> is missing"},
 		{"show none", exitFailed, "there is no run of a task or session none"},
 		{"show t1", exitDone, "(did not end)"},
 		{"show s1", exitDone, "the record ends in the middle"},
 		{"show --json t1", exitDone, `"cut": true`},
-		{"export", exitUsage, "say which run"},
+		{"export", exitUsage, "<id> is missing"},
 		{"export none", exitFailed, "there is no run"},
-		{"replay", exitUsage, "say which run"},
+		{"replay", exitUsage, "<id|file> is missing"},
 		{"replay t1", exitFailed, "nothing to replay"},
 		{"replay t1 --against a=b", exitUsage, "not understood"},
 		{"replay t1 --allow nonsense", exitUsage, "nonsense"},
 		{"replay " + filepath.Join(home, "runs", "t1", "run.jsonl"), exitFailed, "whole zip"},
-		{"script t1", exitUsage, "a name for the script"},
+		{"script t1", exitUsage, "<name> is missing"},
 		{"script t1 x", exitFailed, "has not ended"},
 		{"scripts", exitDone, "no script is saved"},
 		{"scripts show x", exitFailed, "there is no such script"},
 		{"scripts delete x", exitFailed, "there is no such script"},
-		{"scripts run", exitUsage, "say which script"},
+		{"scripts run", exitUsage, "<name> is missing"},
 		{"scripts run x", exitFailed, "there is no such script"},
-		{"scripts nonsense", exitUsage, "delete <name>"},
-		{"frobnicate", exitUsage, ""},
+		{"scripts nonsense", exitUsage, "nonsense\": delete, list, run, show"},
+		{"frobnicate", exitUsage, "export, list"},
 	} {
 		code, out, told := runInProcess(t, []string{"CLANK_HOME=" + home}, append([]string{"sessions"}, strings.Fields(c.args)...)...)
 		if code != c.code || !strings.Contains(out+told, c.want) {

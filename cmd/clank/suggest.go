@@ -1,41 +1,23 @@
 package main
 
-import "strings"
+import (
+	"strings"
 
-// didYouMean names the known word that is closest to one that is not known, as the end of a message; "" if none is close.
+	"github.com/spf13/cobra"
+)
+
+// didYouMean names the known words that are close to one that is not known, as the end of a message; "" if none or many are.
+// It is cobra that finds them, except for those that end with the word.
 func didYouMean(word string, known []string) string {
-	best, least := "", max(2, len(word)/4)
-	for _, k := range known {
-		if strings.HasSuffix(k, strings.TrimLeft(word, "-")) && len(word) > 3 {
-			best = k
-			break
+	group := &cobra.Command{SuggestionsMinimumDistance: max(2, len(word)/4)}
+	for _, name := range known {
+		if len(word) > 3 && strings.HasSuffix(name, strings.TrimLeft(word, "-")) {
+			return "; did you mean " + name + "?"
 		}
-		if d := editDistance(word, k); d <= least {
-			best, least = k, d-1
-		}
+		group.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	if best == "" || word == "" {
-		return ""
+	if similar := group.SuggestionsFor(word); word != "" && len(similar) > 0 && len(similar) <= 3 {
+		return "; did you mean " + strings.Join(similar, " or ") + "?"
 	}
-	return "; did you mean " + best + "?"
-}
-
-// editDistance is how many letters must be put in, taken out or exchanged to make b of a.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j]+1, row[j+1]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+	return ""
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
-	"clank/sessions"
+	"clank/llm"
 	"clank/sessions/approval"
 )
 
@@ -83,12 +83,12 @@ func (c *Client) Stop(ctx context.Context, id string) (bool, error) {
 }
 
 // View returns how the page looked after a step.
-func (c *Client) View(ctx context.Context, taskID string, n int) (sessions.Image, error) {
+func (c *Client) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
 	return c.picture(ctx, fmt.Sprintf("/api/steps/%s/%d/view", url.PathEscape(taskID), n))
 }
 
 // Image returns a picture of a task's answer, counted from 0.
-func (c *Client) Image(ctx context.Context, taskID string, i int) (sessions.Image, error) {
+func (c *Client) Image(ctx context.Context, taskID string, i int) (llm.Image, error) {
 	return c.picture(ctx, fmt.Sprintf("/api/tasks/%s/images/%d", url.PathEscape(taskID), i))
 }
 
@@ -134,17 +134,17 @@ func (c *Client) Budget(ctx context.Context) (budget.Overview, error) {
 	return out, err
 }
 
-func (c *Client) picture(ctx context.Context, path string) (sessions.Image, error) {
+func (c *Client) picture(ctx context.Context, path string) (llm.Image, error) {
 	res, err := c.send(ctx, http.MethodGet, path, nil, nil)
 	if err != nil {
-		return sessions.Image{}, err
+		return llm.Image{}, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
-		return sessions.Image{}, fmt.Errorf("read %s: %w", path, err)
+		return llm.Image{}, fmt.Errorf("read %s: %w", path, err)
 	}
-	return sessions.Image{MediaType: res.Header.Get("Content-Type"), Data: data}, nil
+	return llm.Image{MediaType: res.Header.Get("Content-Type"), Data: data}, nil
 }
 
 // maxFailure is the most bytes of an error that are read.

@@ -57,11 +57,11 @@ type Assistant struct {
 	Tasks TaskRunner
 
 	// Tools are what the model may use besides the browse, for the person at o. It may be nil.
-	Tools func(ctx context.Context, o sessions.Origin) []Tool
+	Tools func(ctx context.Context, o sessions.Origin) []sessions.Tool
 
 	// SingleCallTools are further tools, each of which does a whole thing in one call, such as coming into a voice channel: a reply takes
 	// no more rounds with them than without. It may be nil.
-	SingleCallTools func(ctx context.Context, o sessions.Origin) []Tool
+	SingleCallTools func(ctx context.Context, o sessions.Origin) []sessions.Tool
 
 	// Web is what needs no browser. Its zero value has nothing.
 	Web WebTools
@@ -135,8 +135,8 @@ type Answer struct {
 	Text      string
 	Remainder string // the end of Text, of which [Turn.Writes] was not told; empty if nobody is told
 	Truncated bool   // what it was told breaks off; Rest says why
-	Images    []sessions.Image
-	View      *sessions.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
+	Images    []llm.Image
+	View      *llm.Image // how the last page looked, if no picture was chosen and none is to be kept back; may be nil
 	Sessions  []string
 	Usage     llm.Usage // of the brain's own model; browses count their own
 }

@@ -114,7 +114,7 @@ func answering(rec sessions.TaskRecord) *tasks {
 
 var (
 	seeing = llm.Caps{Tools: true, Vision: true, ToolImages: true}
-	png    = sessions.Image{MediaType: "image/png", Data: []byte("png")}
+	png    = llm.Image{MediaType: "image/png", Data: []byte("png")}
 	ada    = sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u1", UserName: "ada"}
 	noon   = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 )
@@ -170,9 +170,9 @@ func TestTalkNeedsNoBrowser(t *testing.T) {
 
 func TestBrowseComesBackWithTextPicturesAndSession(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"look at  example.com"}`), says("Here it is.")}}
-	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "a page about examples", Images: []sessions.Image{png}})
+	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "a page about examples", Images: []llm.Image{png}})
 	a := reply(t, newBrain(m, ts), turn("show me example.com"))
-	want := assistant.Answer{Text: "Here it is.", Images: []sessions.Image{png}, Sessions: []string{"abc123"}, Usage: llm.Usage{Calls: 2}}
+	want := assistant.Answer{Text: "Here it is.", Images: []llm.Image{png}, Sessions: []string{"abc123"}, Usage: llm.Usage{Calls: 2}}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
@@ -195,7 +195,7 @@ func TestClosedSessionIsNotOffered(t *testing.T) {
 
 func TestTheModelCanKeepPicturesToItself(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"x","show_images":false}`), says("ok")}}
-	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []sessions.Image{png}})
+	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{png}})
 	a := reply(t, newBrain(m, ts), turn("x"))
 	if got := result(t, m.asked[1], "c0"); len(a.Images) != 0 || len(got.Images) != 1 || !strings.Contains(got.Text, "not posted") {
 		t.Errorf("answer %v, result %+v", a.Images, got)
@@ -203,18 +203,18 @@ func TestTheModelCanKeepPicturesToItself(t *testing.T) {
 }
 
 func TestTheLastViewIsGivenWhereNoPictureWasChosen(t *testing.T) {
-	early, late := sessions.Image{Data: []byte("early")}, sessions.Image{Data: []byte("late")}
+	early, late := llm.Image{Data: []byte("early")}, llm.Image{Data: []byte("late")}
 	for name, tc := range map[string]struct {
 		input  string // of the model's call; empty = no model
-		images []sessions.Image
-		views  []*sessions.Image
-		want   *sessions.Image
+		images []llm.Image
+		views  []*llm.Image
+		want   *llm.Image
 	}{
-		"without a model":      {views: []*sessions.Image{&early, &late, nil}, want: &late},
-		"with a model":         {input: `{"query":"x"}`, views: []*sessions.Image{&early, &late}, want: &late},
-		"a picture was chosen": {images: []sessions.Image{png}, views: []*sessions.Image{&early}},
-		"kept back":            {input: `{"query":"x","show_images":false}`, views: []*sessions.Image{&early}},
-		"nothing was seen":     {views: []*sessions.Image{nil}},
+		"without a model":      {views: []*llm.Image{&early, &late, nil}, want: &late},
+		"with a model":         {input: `{"query":"x"}`, views: []*llm.Image{&early, &late}, want: &late},
+		"a picture was chosen": {images: []llm.Image{png}, views: []*llm.Image{&early}},
+		"kept back":            {input: `{"query":"x","show_images":false}`, views: []*llm.Image{&early}},
+		"nothing was seen":     {views: []*llm.Image{nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ts := &tasks{run: func(_ context.Context, tk sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
@@ -239,7 +239,7 @@ func TestPicturesFollowWhatTheModelCanSee(t *testing.T) {
 	for name, caps := range map[string]llm.Caps{"in a message": {Tools: true, Vision: true}, "not at all": {Tools: true}} {
 		t.Run(name, func(t *testing.T) {
 			m := &scripted{caps: caps, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"x"}`), says("ok")}}
-			ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []sessions.Image{png}})
+			ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{png}})
 			tn := turn("x")
 			tn.Lines[0].Images = []llm.Image{llm.Image(png)}
 			reply(t, newBrain(m, ts), tn)
@@ -536,7 +536,7 @@ func TestModelErrorsKeepTheirKind(t *testing.T) {
 }
 
 func TestWithoutAModelWhatIsSaidIsTheTask(t *testing.T) {
-	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "Example Domain", Images: []sessions.Image{png}})
+	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "Example Domain", Images: []llm.Image{png}})
 	ts.last = &sessions.Session{ID: "old", State: sessions.SessionIdle, LastUsed: noon.Add(-14 * time.Minute)}
 	a := reply(t, newBrain(nil, ts), turn("open example.com\nread"))
 	if a.Text != "Example Domain" || len(a.Images) != 1 {

@@ -41,7 +41,7 @@ type browseInput struct {
 // callResult is what the model gets to know of a call.
 type callResult struct {
 	text   string
-	images []sessions.Image
+	images []llm.Image
 	shown  bool // images are posted with the answer
 	plain  bool // the text says already what the images are
 	failed bool
@@ -98,7 +98,7 @@ func (r *replyRun) browse(ctx context.Context, n int, c llm.ToolCall) callResult
 
 // runBrowse runs one browse to its end. view is the last of its pages that was seen,
 // or nil.
-func (r *replyRun) runBrowse(ctx context.Context, n int, q browseInput) (rec sessions.TaskRecord, view *sessions.Image, err error) {
+func (r *replyRun) runBrowse(ctx context.Context, n int, q browseInput) (rec sessions.TaskRecord, view *llm.Image, err error) {
 	task := sessions.Task{Prompt: q.Query, SessionID: q.SessionID, Origin: r.turn.Origin, Typed: r.turn.Typed && r.model == nil}
 	rec, err = r.assistant.Tasks.Run(ctx, task, func(e sessions.Event) {
 		if e.Step != nil && e.Step.View != nil {

@@ -11,7 +11,7 @@ import (
 
 // BrowseTool is the browse for a model that holds the conversation by itself, as those that hear and speak do. show, which may be nil,
 // is given what a browse has left for people to see, in an answer without text.
-func (b *Assistant) BrowseTool(show func(o sessions.Origin, a Answer)) Tool {
+func (b *Assistant) BrowseTool(show func(o sessions.Origin, a Answer)) sessions.Tool {
 	call := func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 		r := &replyRun{assistant: b, turn: Turn{Origin: o}}
 		out := r.browse(ctx, 1, llm.ToolCall{Name: browseTool.Name, Input: input})
@@ -21,11 +21,7 @@ func (b *Assistant) BrowseTool(show func(o sessions.Origin, a Answer)) Tool {
 		if out.failed {
 			return "", nil, errors.New(out.text)
 		}
-		images := make([]llm.Image, len(out.images))
-		for i, im := range out.images {
-			images[i] = llm.Image(im)
-		}
-		return out.text, images, nil
+		return out.text, out.images, nil
 	}
-	return Tool{Tool: browseTool, Call: call}
+	return sessions.Tool{Tool: browseTool, Call: call}
 }

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"clank/internal/assistant"
+	"clank/llm"
 	"clank/sessions"
 )
 
 func TestAModelThatConversesByItselfCanBrowse(t *testing.T) {
-	rec := sessions.TaskRecord{State: sessions.TaskDone, Answer: "The ferry goes at ten.", Images: []sessions.Image{png}}
+	rec := sessions.TaskRecord{State: sessions.TaskDone, Answer: "The ferry goes at ten.", Images: []llm.Image{png}}
 	ts := answering(rec)
 	var shown []assistant.Answer
 	tool := newBrain(nil, ts).BrowseTool(func(o sessions.Origin, a assistant.Answer) {

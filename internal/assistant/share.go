@@ -63,7 +63,7 @@ func (r *replyRun) shareWithoutModel(ctx context.Context, prompt string) (a Answ
 }
 
 // callForMessage uses a tool and returns what it has to say to people.
-func (r *replyRun) callForMessage(ctx context.Context, t Tool, input any) (string, error) {
+func (r *replyRun) callForMessage(ctx context.Context, t sessions.Tool, input any) (string, error) {
 	arguments, err := json.Marshal(input)
 	if err != nil {
 		return "", fmt.Errorf("use %s: %w", t.Name, err)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"testing"
 
-	"clank/internal/assistant"
 	"clank/llm"
 	"clank/sessions"
 
@@ -14,15 +13,15 @@ import (
 )
 
 // showing are the tools of a call, which remember how they were used.
-func showing(used *[]string, result string, err error) func(context.Context, sessions.Origin) []assistant.Tool {
-	tool := func(name string) assistant.Tool {
-		return assistant.Tool{Tool: llm.Tool{Name: name}, Call: func(_ context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+func showing(used *[]string, result string, err error) func(context.Context, sessions.Origin) []sessions.Tool {
+	tool := func(name string) sessions.Tool {
+		return sessions.Tool{Tool: llm.Tool{Name: name}, Call: func(_ context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 			*used = append(*used, name+" "+string(input))
 			return result, nil, err
 		}}
 	}
-	return func(context.Context, sessions.Origin) []assistant.Tool {
-		return []assistant.Tool{tool("share_browser_session"), tool("stop_video_share")}
+	return func(context.Context, sessions.Origin) []sessions.Tool {
+		return []sessions.Tool{tool("share_browser_session"), tool("stop_video_share")}
 	}
 }
 

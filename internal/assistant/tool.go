@@ -2,23 +2,12 @@ package assistant
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"clank/llm"
 	"clank/sessions"
 )
-
-// Tool is something that the model may use besides sending the browser agent off.
-type Tool struct {
-	llm.Tool
-
-	// Call does what the model asks, on behalf of the person at o, and returns what the model gets to know. Images must be
-	// described in text. An error is told to the model as a failure of the call; the reply goes on. When ctx ends, Call
-	// returns soon.
-	Call func(ctx context.Context, o sessions.Origin, input json.RawMessage) (text string, images []llm.Image, err error)
-}
 
 // offeredTools asks which further tools there are for this person, and returns them as the model sees them, and how often it may come
 // back to use them.
@@ -35,7 +24,7 @@ func (r *replyRun) offeredTools(ctx context.Context) (out []llm.Tool, rounds int
 	if r.assistant.SingleCallTools != nil {
 		tools = append(tools, r.assistant.SingleCallTools(ctx, r.turn.Origin)...)
 	}
-	r.tools = map[string]Tool{}
+	r.tools = map[string]sessions.Tool{}
 	for _, t := range tools {
 		r.tools[t.Name] = t
 		out = append(out, t.Tool)
@@ -59,9 +48,5 @@ func (r *replyRun) callTool(ctx context.Context, c llm.ToolCall) callResult {
 	if err != nil {
 		return refusedCall(err.Error())
 	}
-	o := callResult{text: text, plain: true}
-	for _, im := range images {
-		o.images = append(o.images, sessions.Image(im))
-	}
-	return o
+	return callResult{text: text, images: images, plain: true}
 }

@@ -27,8 +27,8 @@ func calls(names ...string) func(llm.Request) (llm.Reply, error) {
 
 // withTool gives a brain a tool of that name.
 func withTool(b *assistant.Assistant, name string, call func(ctx context.Context, o sessions.Origin, in json.RawMessage) (string, []llm.Image, error)) *assistant.Assistant {
-	b.Tools = func(context.Context, sessions.Origin) []assistant.Tool {
-		return []assistant.Tool{{Tool: llm.Tool{Name: name, Schema: json.RawMessage(`{"type":"object"}`)}, Call: call}}
+	b.Tools = func(context.Context, sessions.Origin) []sessions.Tool {
+		return []sessions.Tool{{Tool: llm.Tool{Name: name, Schema: json.RawMessage(`{"type":"object"}`)}, Call: call}}
 	}
 	return b
 }

@@ -18,7 +18,7 @@ type replyRun struct {
 	assistant *Assistant
 	turn      Turn
 	model     llm.Model
-	tools     map[string]Tool // besides the browse
+	tools     map[string]sessions.Tool // besides the browse
 	usage     llm.Usage
 	textSent  bool // [Turn.Writes] knows of words of this round
 
@@ -27,8 +27,8 @@ type replyRun struct {
 	calls        int    // browses
 	toolUses     int    // of the other tools
 	stopped      string // why a person stopped a browse: then there is no other
-	shown        []sessions.Image
-	view         *sessions.Image          // the last of a page that may be shown
+	shown        []llm.Image
+	view         *llm.Image               // the last of a page that may be shown
 	openSessions []string                 // sessions that can be continued
 	lastText     string                   // of the last browse that ended with an answer
 	sessionLocks map[string]chan struct{} // by session; holds one while it is used
@@ -230,11 +230,11 @@ func (r *replyRun) results(calls []llm.ToolCall, outcomes []callResult) llm.Mess
 		seen := o.images[:min(len(o.images), left)]
 		left -= len(seen)
 		for _, im := range seen {
-			switch picture := llm.Image(im); {
+			switch {
 			case caps.ToolImages:
-				res.Images = append(res.Images, picture)
+				res.Images = append(res.Images, im)
 			case caps.Vision:
-				pictures = append(pictures, llm.Part{Image: &picture})
+				pictures = append(pictures, llm.Part{Image: &im})
 			}
 		}
 		if len(o.images) > 0 && !o.plain {
@@ -257,7 +257,7 @@ func (r *replyRun) reportProgress(p Progress) {
 
 // collectBrowse keeps what a browse leaves behind for the answer. view is the last of
 // its pages, or nil.
-func (r *replyRun) collectBrowse(rec sessions.TaskRecord, view *sessions.Image, show bool) {
+func (r *replyRun) collectBrowse(rec sessions.TaskRecord, view *llm.Image, show bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if show {

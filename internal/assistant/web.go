@@ -96,16 +96,16 @@ var (
 )
 
 // tools are those that there are now.
-func (w WebTools) tools() []Tool {
-	var out []Tool
+func (w WebTools) tools() []sessions.Tool {
+	var out []sessions.Tool
 	if w.Searcher != nil && w.Searcher.Available() == nil {
-		out = append(out, Tool{Tool: searchTool, Call: w.search})
+		out = append(out, sessions.Tool{Tool: searchTool, Call: w.search})
 	}
 	if w.Reader != nil {
-		out = append(out, Tool{Tool: scrapeTool, Call: w.scrape})
+		out = append(out, sessions.Tool{Tool: scrapeTool, Call: w.scrape})
 	}
 	if w.Watches != nil {
-		out = append(out, Tool{Tool: watchTool, Call: w.watch})
+		out = append(out, sessions.Tool{Tool: watchTool, Call: w.watch})
 	}
 	return out
 }

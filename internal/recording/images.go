@@ -83,12 +83,12 @@ func (r *runWriter) message(m llm.Message) llm.Message {
 // step is s with its pictures by name.
 func (r *runWriter) step(s sessions.Step) *sessions.Step {
 	if s.View != nil {
-		s.View = &sessions.Image{MediaType: r.picture(s.View.MediaType, s.View.Data)}
+		s.View = &llm.Image{MediaType: r.picture(s.View.MediaType, s.View.Data)}
 	}
 	images := s.Images
 	s.Images = nil
 	for _, im := range images {
-		s.Images = append(s.Images, sessions.Image{MediaType: r.picture(im.MediaType, im.Data)})
+		s.Images = append(s.Images, llm.Image{MediaType: r.picture(im.MediaType, im.Data)})
 	}
 	return &s
 }

@@ -284,7 +284,7 @@ func (s stepper) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) i
 				return
 			}
 			view[i%len(view)]++
-			step := sessions.Step{N: i, Kind: sessions.StepAct, Phase: sessions.PhaseDone, View: &sessions.Image{MediaType: "image/png", Data: bytes.Clone(view)}}
+			step := sessions.Step{N: i, Kind: sessions.StepAct, Phase: sessions.PhaseDone, View: &llm.Image{MediaType: "image/png", Data: bytes.Clone(view)}}
 			if !yield(step, nil) {
 				return
 			}

@@ -5,25 +5,24 @@ import (
 	"hash/maphash"
 	"strings"
 
-	"clank/browseagent"
 	"clank/browsermgr/page/outline"
 	"clank/sessions"
 	"clank/sessions/agent"
 )
 
 // Browser is b, recorded: what its pages showed and how long they took.
-func (r *Recorder) Browser(b browseagent.Browser) browseagent.Browser {
+func (r *Recorder) Browser(b sessions.Browser) sessions.Browser {
 	return &recordedBrowser{Browser: b, recorder: r}
 }
 
 type recordedBrowser struct {
-	browseagent.Browser
+	sessions.Browser
 
 	recorder *Recorder
 }
 
-// Open implements [browseagent.Browser].
-func (b *recordedBrowser) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+// Open implements [sessions.Browser].
+func (b *recordedBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	begun := b.recorder.now()
 	p, restored, err := b.Browser.Open(ctx, o)
 	if restored || err != nil { // an open page is looked up before each action
@@ -32,48 +31,25 @@ func (b *recordedBrowser) Open(ctx context.Context, o sessions.PageRequest) (bro
 	if err != nil {
 		return nil, restored, err
 	}
-	rec := &recordedPage{Page: p, recorder: b.recorder}
-	if j, judges := p.(recordedJudge); judges {
-		return &recordedJudgedPage{recordedPage: rec, judge: j}, restored, nil
-	}
-	return rec, restored, nil
+	return &recordedPage{Page: p, recorder: b.recorder}, restored, nil
 }
 
 // recordedPage records what is done with a page.
 type recordedPage struct {
-	browseagent.Page
+	sessions.Page
 
 	recorder *Recorder
 }
 
-// recordedJudge is a page that can tell what an action would set off, as browseagent
-// wants it.
-type recordedJudge interface {
-	Assess(ctx context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error)
-	ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error)
-}
-
-// recordedJudgedPage is a page that is also a judge.
-type recordedJudgedPage struct {
-	*recordedPage
-
-	judge recordedJudge
-}
-
-// Assess passes on.
-func (p *recordedJudgedPage) Assess(ctx context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error) {
-	return p.judge.Assess(ctx, kind, args)
-}
-
-// ActIfUnchanged acts, recorded.
-func (p *recordedJudgedPage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
+// ActIfUnchanged implements [sessions.Page].
+func (p *recordedPage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
 	begun := p.recorder.now()
-	notes, same, err = p.judge.ActIfUnchanged(ctx, kind, args, mark)
+	notes, same, err = p.Page.ActIfUnchanged(ctx, kind, args, mark)
 	p.recorder.recordAction(ctx, kind, notes, err, milliseconds(p.recorder.now().Sub(begun)))
 	return notes, same, err
 }
 
-// Act implements [browseagent.Page].
+// Act implements [sessions.Page].
 func (p *recordedPage) Act(ctx context.Context, kind string, args map[string]any) ([]string, error) {
 	begun := p.recorder.now()
 	notes, err := p.Page.Act(ctx, kind, args)
@@ -81,7 +57,7 @@ func (p *recordedPage) Act(ctx context.Context, kind string, args map[string]any
 	return notes, err
 }
 
-// Snapshot implements [browseagent.Page].
+// Snapshot implements [sessions.Page].
 func (p *recordedPage) Snapshot(ctx context.Context, interactive bool, maxChars int) (string, error) {
 	begun := p.recorder.now()
 	text, err := p.Page.Snapshot(ctx, interactive, maxChars)
@@ -91,7 +67,7 @@ func (p *recordedPage) Snapshot(ctx context.Context, interactive bool, maxChars 
 	return text, err
 }
 
-// Text implements [browseagent.Page].
+// Text implements [sessions.Page].
 func (p *recordedPage) Text(ctx context.Context, ref string) (string, error) {
 	begun := p.recorder.now()
 	text, err := p.Page.Text(ctx, ref)
@@ -99,12 +75,12 @@ func (p *recordedPage) Text(ctx context.Context, ref string) (string, error) {
 	return text, err
 }
 
-// Screenshot implements [browseagent.Page].
-func (p *recordedPage) Screenshot(ctx context.Context) ([]byte, string, error) {
+// Screenshot implements [sessions.Page].
+func (p *recordedPage) Screenshot(ctx context.Context) (sessions.Screenshot, error) {
 	begun := p.recorder.now()
-	data, mediaType, err := p.Page.Screenshot(ctx)
+	shot, err := p.Page.Screenshot(ctx)
 	p.recorder.recordAction(ctx, "screenshot", nil, err, milliseconds(p.recorder.now().Sub(begun)))
-	return data, mediaType, err
+	return shot, err
 }
 
 // recordAction writes what the browser did.

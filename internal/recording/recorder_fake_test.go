@@ -36,12 +36,23 @@ func (p *fakePage) Act(_ context.Context, kind string, _ map[string]any) ([]stri
 	return nil, nil
 }
 
+// Assess implements [sessions.Page]: nothing sets anything off.
+func (*fakePage) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
+	return sessions.Assessment{}, nil
+}
+
+// ActIfUnchanged implements [sessions.Page].
+func (p *fakePage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, _ string) ([]string, bool, error) {
+	notes, err := p.Act(ctx, kind, args)
+	return notes, true, err
+}
+
 func (p *fakePage) Snapshot(context.Context, bool, int) (string, error) { return p.text, nil }
 
 func (p *fakePage) Text(context.Context, string) (string, error) { return "All lamps.", nil }
 
-func (p *fakePage) Screenshot(context.Context) ([]byte, string, error) {
-	return screen, "image/png", nil
+func (p *fakePage) Screenshot(context.Context) (sessions.Screenshot, error) {
+	return sessions.Screenshot{Image: llm.Image{MediaType: "image/png", Data: screen}}, nil
 }
 
 func (p *fakePage) State(context.Context) (url, title string, tabs []string, err error) {
@@ -50,7 +61,7 @@ func (p *fakePage) State(context.Context) (url, title string, tabs []string, err
 
 type fakeBrowser struct{ page fakePage }
 
-func (b *fakeBrowser) Open(context.Context, sessions.PageRequest) (browseagent.Page, bool, error) {
+func (b *fakeBrowser) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
 	return &b.page, false, nil
 }
 

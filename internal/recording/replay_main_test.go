@@ -13,6 +13,7 @@ import (
 
 	"clank/browseagent"
 	"clank/browsermgr"
+	"clank/browsermgr/profile"
 	"clank/internal/recording"
 	"clank/llm"
 	"clank/sessions"
@@ -36,7 +37,9 @@ func withBrowser(m *testing.M) (code int, err error) {
 		return 1, err
 	}
 	defer os.RemoveAll(home)
-	shared = &browsermgr.Manager{Home: home, Headless: true, FirstPort: 18630, LastPort: 18639, LaunchTimeout: time.Minute}
+	shared = &browsermgr.Manager{Home: home, FirstPort: 18630, LastPort: 18639, Config: func() profile.Config {
+		return profile.Config{Headless: new(true), LaunchTimeout: time.Minute}
+	}}
 	if err := shared.Open(context.Background()); err != nil {
 		return 1, err
 	}
@@ -47,7 +50,7 @@ func withBrowser(m *testing.M) (code int, err error) {
 // windows are the windows of the shared browser.
 type windows struct{}
 
-func (windows) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	win, restored, err := shared.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
 	if err != nil {
 		return nil, false, err

@@ -6,7 +6,6 @@ import (
 	"image"
 	"slices"
 
-	"clank/browseagent"
 	"clank/computeruse"
 	"clank/llm"
 	"clank/sessions"
@@ -137,51 +136,35 @@ func (t replayConversation) Next(ctx context.Context, _ computeruse.Input) (comp
 }
 
 // Browser is b; the player sees what its pages show.
-func (p *Player) Browser(b browseagent.Browser) browseagent.Browser { return replayBrowser{b, p} }
+func (p *Player) Browser(b sessions.Browser) sessions.Browser { return replayBrowser{b, p} }
 
 type replayBrowser struct {
-	browseagent.Browser
+	sessions.Browser
 
 	player *Player
 }
 
-// Open implements [browseagent.Browser].
-func (b replayBrowser) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+// Open implements [sessions.Browser].
+func (b replayBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	o.URL = b.player.mapAddresses(o.URL)
 	p, restored, err := b.Browser.Open(ctx, o)
 	if err != nil {
 		return nil, restored, err
 	}
-	w := replayPage{p, b.player}
-	if j, judges := p.(replayJudge); judges {
-		return judgedReplayPage{w, j}, restored, nil
-	}
-	return w, restored, nil
+	return replayPage{p, b.player}, restored, nil
 }
 
 type replayPage struct {
-	browseagent.Page
+	sessions.Page
 
 	player *Player
 }
 
-// Snapshot implements [browseagent.Page].
+// Snapshot implements [sessions.Page].
 func (w replayPage) Snapshot(ctx context.Context, interactive bool, maxChars int) (string, error) {
 	text, err := w.Page.Snapshot(ctx, interactive, maxChars)
 	if err == nil {
 		w.player.setLiveState(text)
 	}
 	return text, err
-}
-
-// replayJudge is a page that can tell what an action would set off, as browseagent
-// wants it.
-type replayJudge interface {
-	Assess(ctx context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error)
-	ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error)
-}
-
-type judgedReplayPage struct {
-	replayPage
-	replayJudge
 }

@@ -4,22 +4,23 @@ import (
 	"slices"
 	"time"
 
+	"clank/llm"
 	"clank/sessions"
 )
 
 // Report tells a run from its beginning to its end, for people.
 type Report struct {
-	Task    sessions.Task  `json:"task"`
-	Session string         `json:"session"`
-	Runtime string         `json:"runtime"`
-	Models  []string       `json:"models,omitempty"`
-	Begun   time.Time      `json:"begun"`
-	Steps   []ReportStep   `json:"steps"`
-	Usage   sessions.Usage `json:"usage"`
-	Millis  float64        `json:"ms,omitempty"`
-	Ended   string         `json:"ended,omitempty"` // why there is no answer
-	Cut     bool           `json:"cut,omitempty"`   // the record ends in the middle
-	Dropped int            `json:"dropped_pictures,omitempty"`
+	Task    sessions.Task `json:"task"`
+	Session string        `json:"session"`
+	Runtime string        `json:"runtime"`
+	Models  []string      `json:"models,omitempty"`
+	Begun   time.Time     `json:"begun"`
+	Steps   []ReportStep  `json:"steps"`
+	Usage   llm.Usage     `json:"usage"`
+	Millis  float64       `json:"ms,omitempty"`
+	Ended   string        `json:"ended,omitempty"` // why there is no answer
+	Cut     bool          `json:"cut,omitempty"`   // the record ends in the middle
+	Dropped int           `json:"dropped_pictures,omitempty"`
 	// Bare says that only the steps are known: the run was not recorded.
 	Bare bool `json:"bare,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"clank/internal/recording"
+	"clank/llm"
 	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,7 +29,7 @@ func TestAStepIsToldOnceWhateverWasSaidMeanwhile(t *testing.T) {
 		lines.Write(append(raw, '\n'))
 	}
 	step := func(n int, kind sessions.StepKind, phase sessions.Phase) {
-		add(recording.Entry{Kind: recording.KindStep, Step: &sessions.Step{N: n, Kind: kind, Phase: phase, Usage: sessions.Usage{Calls: n}}})
+		add(recording.Entry{Kind: recording.KindStep, Step: &sessions.Step{N: n, Kind: kind, Phase: phase, Usage: llm.Usage{Calls: n}}})
 	}
 	leg := &recording.RunStart{Format: 1, Task: sessions.Task{ID: "t1"}, Runtime: "r", Session: "s1"}
 	add(recording.Entry{Kind: recording.KindBegin, Begin: leg})

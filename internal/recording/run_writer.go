@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"clank/computeruse"
 	"clank/sessions"
+
+	"github.com/google/renameio/v2"
 )
 
 // runWriter is a bundle being written.

@@ -11,8 +11,7 @@ import (
 	"clank/sessions"
 )
 
-// WindowBrowser lets the agent loop use the browser manager: the two know only
-// standard types of each other.
+// WindowBrowser lets backends use the browser manager.
 type WindowBrowser struct {
 	Manager   *browsermgr.Manager
 	Settings  func() settings.Settings
@@ -20,18 +19,14 @@ type WindowBrowser struct {
 	Ephemeral bool // keep cookies and storage apart, and forget them
 }
 
-// Open implements browseagent.Browser.
-func (w WindowBrowser) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
-	return w.window(ctx, o)
-}
-
-func (w WindowBrowser) window(ctx context.Context, o sessions.PageRequest) (*browsermgr.Window, bool, error) {
+// Open implements [sessions.Browser].
+func (w WindowBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	return w.Manager.Window(ctx, browsermgr.WindowOptions{
 		Key: o.Key, URL: o.URL, Profile: o.Profile, Headed: o.Headed || w.Settings().Headed, Ephemeral: w.Ephemeral || o.Profile == "",
 	})
 }
 
-// Close implements browseagent.Browser.
+// Close implements [sessions.Browser].
 func (w WindowBrowser) Close(ctx context.Context, key string) error {
 	w.OnClose(key)
 	win, ok := w.Manager.Lookup(key)

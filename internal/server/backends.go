@@ -13,14 +13,6 @@ import (
 	"clank/sessions/approval"
 )
 
-// ScreenBrowser lets the loop of computer use work the same windows as the agent loop.
-type ScreenBrowser struct{ WindowBrowser }
-
-// Open implements computeruse.Browser.
-func (s ScreenBrowser) Open(ctx context.Context, o sessions.PageRequest) (computeruse.Screen, bool, error) {
-	return s.window(ctx, o)
-}
-
 // backends are what drives a browser, by the name of the runtime: each within
 // the budget, and recorded with what the budget says.
 func (a *Server) backends() map[string]sessions.Backend {
@@ -38,7 +30,7 @@ func (a *Server) backends() map[string]sessions.Backend {
 		computeruse.RuntimeGemini:    a.geminiComputerModel,
 	} {
 		all[runtime] = &computeruse.Agent{
-			Browser:  ScreenBrowser{w},
+			Browser:  w,
 			Model:    mind,
 			Settings: func() computeruse.Settings { return a.computerUseSettings(runtime) },
 			Places:   a.NamedPages(), Approver: a.downloads, Logger: a.logger,

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"clank/browseagent/browsertool"
-	"clank/internal/assistant"
 	"clank/internal/settings"
 	"clank/llm"
 	"clank/sessions"
@@ -105,7 +104,7 @@ func (b *BrowserTools) addRemoteTargets(t *browsertool.Tool, s settings.Settings
 }
 
 // AssistantTools offers the tool to the brain, if the setting says so.
-func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []assistant.Tool {
+func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []sessions.Tool {
 	if !b.Settings().AssistantBrowser || !b.MayUseProfile(o) {
 		return nil
 	}
@@ -113,7 +112,7 @@ func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []
 	if err != nil {
 		return nil // the model asked for pictures is not there; the browse remains
 	}
-	return []assistant.Tool{{
+	return []sessions.Tool{{
 		Tool: t.Definition(browsertool.Capability{}),
 		Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 			ctx, leave := b.RegisterCaller(ctx, ToolCaller{Origin: o, Session: "conversation " + conversationKey(o)})

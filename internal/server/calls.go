@@ -12,12 +12,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"clank/browsermgr"
 	"clank/cancel"
 	"clank/internal/assistant"
 	"clank/internal/budget"
 	"clank/internal/settings"
+	"clank/llm"
 	"clank/sessions"
-	"clank/videosource"
 	"clank/voice"
 	"clank/voice/conversation"
 	"clank/voice/discord"
@@ -30,7 +31,7 @@ import (
 // DiscordBot is what calls need of the bot. A *bot.Bot is one.
 type DiscordBot interface {
 	Send(ctx context.Context, op int, d any) error
-	Post(ctx context.Context, channel, text string, images []sessions.Image) error
+	Post(ctx context.Context, channel, text string, images []llm.Image) error
 	UserID() string
 }
 
@@ -46,21 +47,13 @@ type CallService struct {
 	Settings     func() settings.Settings
 	Secret       func(name string) (settings.SecretValue, error)
 	Sessions     *sessions.Manager
+	Browsers     *browsermgr.Manager
 	Scopes       *cancel.Scopes
 	PrivacyStore voice.PrivacyStore
 	CallLog      CallLog // nil: a day's limit of calls holds until the program ends
 
-	// Screenshotter takes the pictures of a session's page.
-	Screenshotter func(ctx context.Context, s sessions.Session) (videosource.Screenshotter, error)
-
-	// NewAssistant answers in calls, with tools for the person who speaks beside its own.
-	NewAssistant func(tools func(ctx context.Context, o sessions.Origin) []assistant.Tool) conversation.Replier
-
-	// NewBrowseTool is the brain's tool for the browser, for a model that holds the conversation by itself; show is given what is to be seen.
-	NewBrowseTool func(show func(o sessions.Origin, a assistant.Answer)) assistant.Tool
-
-	// Instructions is what such a model is told beforehand, with how it is to answer.
-	Instructions func(style string) string
+	// Assistant answers in calls, with [CallService.Tools] beside its own.
+	Assistant *assistant.Assistant
 
 	// Budget holds what hearing and speaking cost within the budget; nil: nothing is counted.
 	Budget *budget.Enforcer

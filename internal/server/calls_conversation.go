@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/internal/assistant"
 	"clank/internal/settings"
 	"clank/sessions"
 	"clank/voice"
@@ -26,7 +25,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	v := x.Settings().Voice
 	t := &conversation.Conversation{
 		Line: line, Location: place, Chat: chat, Scopes: x.Scopes, DisabledReason: x.DisabledReason, Logger: x.Logger,
-		Assistant: x.NewAssistant(x.Tools),
+		Assistant: ChargedReplier{x.Assistant},
 		Account:   budgetAccount,
 		Options: conversation.Options{
 			TranscribeAll: v.Transcription.Everything, Names: v.NameList(), BargeIn: conversation.BargeIn(v.BargeIn), AloneTimeout: v.AloneTimeout, MaxDuration: v.MaxDuration,
@@ -70,15 +69,13 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 }
 
 // Tools are what a brain can do about calls for the person at o: come into one, leave it, show a browser there.
-func (x *CallService) Tools(ctx context.Context, o sessions.Origin) []assistant.Tool {
-	var tools []assistant.Tool
+func (x *CallService) Tools(ctx context.Context, o sessions.Origin) []sessions.Tool {
+	var tools []sessions.Tool
 	if o.Kind == sessions.FromDiscord && x.bot.Load() != nil {
 		tools = x.registry.Tools(ctx, o)
 	}
 	if call, ok := x.findCall(o); ok && x.mayControlShare(o, call) {
-		for _, t := range x.shares.Tools(call) {
-			tools = append(tools, assistant.Tool(t))
-		}
+		tools = append(tools, x.shares.Tools(call)...)
 	}
 	return tools
 }
@@ -203,12 +200,9 @@ type pageChat struct{ call *webrtc.PageCall }
 
 // Write implements [conversationKey.Chat].
 func (p pageChat) Write(_ context.Context, m conversation.Message) error {
-	n := webrtc.Note{Kind: webrtc.ChatNote, Text: m.Text}
+	n := webrtc.Note{Kind: webrtc.ChatNote, Text: m.Text, Images: m.Images}
 	if m.IsNotice {
 		n.Kind = webrtc.NoticeNote
-	}
-	for _, im := range m.Images {
-		n.Images = append(n.Images, webrtc.NoteImage(im))
 	}
 	p.call.Write(n)
 	return nil

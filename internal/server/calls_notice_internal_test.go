@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/llm"
 	"clank/sessions"
 	"clank/voice/discord"
 	"clank/voice/share"
@@ -17,7 +18,7 @@ type recordedPosts struct{ texts []string }
 
 func (*recordedPosts) Send(context.Context, int, any) error { return nil }
 func (*recordedPosts) UserID() string                       { return "1" }
-func (p *recordedPosts) Post(_ context.Context, _, text string, _ []sessions.Image) error {
+func (p *recordedPosts) Post(_ context.Context, _, text string, _ []llm.Image) error {
 	p.texts = append(p.texts, text)
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/internal/assistant"
 	"clank/internal/settings"
 	"clank/sessions"
 	"clank/voice"
@@ -28,8 +27,7 @@ func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 			s.Voice.Engine = kind
 			x := &CallService{
 				privacy: left, Settings: func() settings.Settings { return s }, Scopes: new(cancel.Scopes), Logger: slog.New(slog.DiscardHandler),
-				Secret:       func(string) (settings.SecretValue, error) { return settings.SecretValue{}, nil },
-				NewAssistant: func(func(context.Context, sessions.Origin) []assistant.Tool) conversation.Replier { return nil },
+				Secret: func(string) (settings.SecretValue, error) { return settings.SecretValue{}, nil },
 			}
 			call, ok := x.newConversation(nil, conversation.Location{Kind: sessions.FromDiscord, Guild: guild}, pageChat{}, share.CallRef{}).(recordedConversation)
 			if !ok || call.Privacy != left {

@@ -52,12 +52,12 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	}
 	s := &realtime.Session{
 		BaseURL: server.BaseURL, Key: server.Key, Model: v.Realtime.Model, Voice: v.Realtime.Voice,
-		Instructions: x.Instructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, HTTPClient: x.HTTPClient, Logger: x.Logger,
+		Instructions: x.Assistant.StandingInstructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, HTTPClient: x.HTTPClient, Logger: x.Logger,
 	}
 	if v.Transcription.URL == v.Realtime.URL { // it is a model of that server
 		s.TranscriptionModel, s.Language = v.Transcription.Model, v.Transcription.Language
 	}
-	begin := conversation.RealtimeModel(s, func(on conversation.NativeEvents) []assistant.Tool { return x.realtimeTools(on, call, t.Line) })
+	begin := conversation.RealtimeModel(s, func(on conversation.NativeEvents) []sessions.Tool { return x.realtimeTools(on, call, t.Line) })
 	if x.Budget == nil {
 		t.NewNative = begin
 		return
@@ -109,11 +109,9 @@ func budgetAccount(o sessions.Origin, purpose string) llm.Account {
 }
 
 // realtimeTools are what a model that holds the conversation by itself may use, on behalf of whoever speaks with it.
-func (x *CallService) realtimeTools(on conversation.NativeEvents, call share.CallRef, line voice.Line) []assistant.Tool {
-	tools := []assistant.Tool{x.NewBrowseTool(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })}
-	for _, t := range x.shares.Tools(call) {
-		tools = append(tools, assistant.Tool(t))
-	}
+func (x *CallService) realtimeTools(on conversation.NativeEvents, call share.CallRef, line voice.Line) []sessions.Tool {
+	tools := []sessions.Tool{x.Assistant.BrowseTool(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })}
+	tools = append(tools, x.shares.Tools(call)...)
 	if call == pageCallRef {
 		return append(tools, leavePageTool(line))
 	}
@@ -126,10 +124,10 @@ func (x *CallService) realtimeTools(on conversation.NativeEvents, call share.Cal
 }
 
 // answerImages is what a browse has left to be seen.
-func answerImages(a assistant.Answer) (text string, images []sessions.Image) {
+func answerImages(a assistant.Answer) (text string, images []llm.Image) {
 	text, images = a.Text, a.Images
 	if len(images) == 0 && a.View != nil {
-		images = []sessions.Image{*a.View}
+		images = []llm.Image{*a.View}
 	}
 	if text == "" {
 		text = "From the browser:"
@@ -138,8 +136,8 @@ func answerImages(a assistant.Answer) (text string, images []sessions.Image) {
 }
 
 // leavePageTool ends the call on the call page.
-func leavePageTool(line voice.Line) assistant.Tool {
-	return assistant.Tool{
+func leavePageTool(line voice.Line) sessions.Tool {
+	return sessions.Tool{
 		Tool: llm.Tool{
 			Name: "leave_voice_channel", Description: "End this call, when somebody asks you to.",
 			Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr"
 	"clank/cancel"
 	"clank/internal/assistant"
 	"clank/internal/budget"
@@ -28,9 +29,7 @@ import (
 	"clank/internal/test/sessionstest"
 	"clank/llm"
 	"clank/sessions"
-	"clank/videosource"
 	"clank/voice"
-	"clank/voice/conversation"
 	"clank/voice/webrtc"
 )
 
@@ -70,7 +69,7 @@ func open(t *testing.T, url string, change func(*house)) *house {
 	logger := slog.New(slog.DiscardHandler)
 	scopes := new(cancel.Scopes)
 	m := &sessions.Manager{
-		Store: new(sessionstest.Store), Backends: map[string]sessions.Backend{"local": h.backend}, DefaultRuntime: func() string { return "local" },
+		Store: new(sessionstest.Store), Backends: map[string]sessions.Backend{"local": h.backend}, DefaultRuntime: "local",
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10} }, Scopes: scopes, Logger: logger,
 	}
 	if err := m.Open(t.Context()); err != nil {
@@ -88,11 +87,7 @@ func open(t *testing.T, url string, change func(*house)) *house {
 			})
 		},
 		Sessions: m, Scopes: scopes, PrivacyStore: nobody{}, ViewerAddr: "127.0.0.1:0", Logger: logger,
-		Screenshotter: func(context.Context, sessions.Session) (videosource.Screenshotter, error) {
-			return nil, errors.New("no page")
-		},
-		NewAssistant:  func(func(context.Context, sessions.Origin) []assistant.Tool) conversation.Replier { return b },
-		NewBrowseTool: b.BrowseTool, Instructions: b.StandingInstructions,
+		Browsers: &browsermgr.Manager{}, Assistant: b,
 		Budget: &budget.Enforcer{Ledger: h.ledger, Rules: func() budget.Rules { return budget.Rules{Zone: time.UTC, Limits: h.limits} }},
 	}
 	if err := h.Open(t.Context()); err != nil {

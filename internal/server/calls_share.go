@@ -11,6 +11,7 @@ import (
 
 	"clank/bot/discord"
 	"clank/sessions"
+	"clank/videosource"
 	"clank/voice/share"
 	"clank/voice/webrtc"
 )
@@ -19,7 +20,7 @@ import (
 func (x *CallService) openSharing(ctx context.Context) error {
 	x.shareLinks.Lifetime = x.Settings().Share.LinkLifetime
 	x.shares = &share.Manager{
-		Sessions: x.Sessions, Screen: x.Screenshotter, Targets: x.shareTargets, CheckPermission: x.checkShare, SendNotice: x.sendShareNotice, Logger: x.Logger,
+		Sessions: x.Sessions, Screen: x.screenshotter, Targets: x.shareTargets, CheckPermission: x.checkShare, SendNotice: x.sendShareNotice, Logger: x.Logger,
 	}
 	x.onClose(x.shares.Close)
 	x.viewerPage = &share.ViewerPage{Links: x, Engine: x.webrtcEngine, Logger: x.Logger}
@@ -166,4 +167,13 @@ func appendLink(text, link string) string {
 		return text
 	}
 	return text + "\n" + link
+}
+
+// screenshotter takes the pictures of a session's page.
+func (x *CallService) screenshotter(_ context.Context, s sessions.Session) (videosource.Screenshotter, error) {
+	w, ok := x.Browsers.Lookup(s.ID)
+	if !ok {
+		return nil, errors.New("its page is not open; ask for something in that session first")
+	}
+	return w, nil
 }

@@ -89,7 +89,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Token:         token.Reveal(),
 		Base:          a.getenv("CLANK_DISCORD_API"),
 		Tasks:         a.Sessions,
-		Assistant:     a.newReplier(a.CallService.Tools),
+		Assistant:     ChargedReplier{a.CallService.Assistant},
 		Budgets:       BudgetsForDiscord(a.budget),
 		Watches:       a.Web.Watches,
 		Runtimes:      settings.Runtimes(),

@@ -62,7 +62,7 @@ func (a *Server) ReplayBackend(p *recording.Player, allow []string) sessions.Bac
 	w := WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}
 	if p.UsesScreen() {
 		return &computeruse.Agent{
-			Browser: ScreenBrowser{w},
+			Browser: w,
 			Model:   func(context.Context, string) (computeruse.Model, error) { return p.ComputerUseModel(), nil },
 			Settings: func() computeruse.Settings {
 				return computeruse.Settings{StepTimeout: a.Settings.Current().StepTimeout}

@@ -245,11 +245,11 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 }
 
 // browserConfig is how browsers are started, as the settings have it now.
-func (a *Server) browserConfig() browsermgr.Config {
+func (a *Server) browserConfig() profile.Config {
 	s := a.Settings.Current()
 	headless := !s.Headed // a window is asked for, by the setting or the task
 	b := s.Browser
-	return browsermgr.Config{
+	return profile.Config{
 		Disabled: !s.BrowserEnabled, Executable: s.BrowserPath, Headless: &headless, NoSandbox: b.NoSandbox, AttachOnly: b.AttachOnly,
 		Color: b.Color, Args: b.Args(), AllowProxyBypass: s.NetworkAccess.PrivateNetwork == settings.PrivateAllowed,
 		LaunchTimeout: b.LaunchTimeout, ReadyTimeout: b.ReadyTimeout, RemoteTimeout: b.RemoteTimeout, RemoteHandshake: b.RemoteHandshake,
@@ -262,7 +262,7 @@ func (a *Server) openSessions(ctx context.Context) error {
 	a.Sessions = &sessions.Manager{
 		Store:          a.recorder.PruningStore(a.Db),
 		Backends:       a.backends(),
-		DefaultRuntime: func() string { return browseagent.Runtime },
+		DefaultRuntime: browseagent.Runtime,
 		CheckAccess:    a.checkAccess,
 		SelectProfile:  a.profileFor,
 		Route:          a.routeTask,

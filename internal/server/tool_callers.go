@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"clank/browseagent/browsertool"
-	"clank/browsermgr/control"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -60,10 +59,10 @@ func (s *ToolCallers) lookup(id string) (ToolCaller, bool) {
 type ToolApprover struct{ *Approver }
 
 // Ask implements [control.Approver].
-func (k ToolApprover) Ask(ctx context.Context, id string, q control.ApprovalQuestion) error {
+func (k ToolApprover) Ask(ctx context.Context, id, profile string, action sessions.Question) error {
 	sp, known := k.Callers.lookup(id)
 	question := questionFor(sp.Origin)
-	question.Session, question.Profile = sp.Session, q.Profile
+	question.Session, question.Profile = sp.Session, profile
 	put := func(q approval.Question) (approval.Answer, error) {
 		switch {
 		case !known:
@@ -73,7 +72,6 @@ func (k ToolApprover) Ask(ctx context.Context, id string, q control.ApprovalQues
 		}
 		return k.Approvals.Ask(ctx, q)
 	}
-	action := sessions.Question{Classes: q.Classes, Text: q.Text, Detail: q.Detail, Origin: q.Origin, TargetHost: q.To}
 	_, err := k.approveClasses(action, question, sessions.Task{Origin: sp.Origin}, put)
 	return err
 }

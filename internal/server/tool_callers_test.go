@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"clank/browsermgr/control"
 	"clank/internal/settings"
 	"clank/sessions"
 	"clank/sessions/approval"
@@ -25,17 +24,17 @@ func callerIDIn(t *testing.T, k *Approver) string {
 
 func TestAnUnknownSpeakerAsksNobody(t *testing.T) {
 	k, set, f := newTestApprover(t) // somebody could be asked
-	buy := control.ApprovalQuestion{Classes: []string{"submit", "buy"}, Text: "Buy"}
-	err := ToolApprover{k}.Ask(t.Context(), "guessed", buy)
+	buy := sessions.Question{Classes: []string{"submit", "buy"}, Text: "Buy"}
+	err := ToolApprover{k}.Ask(t.Context(), "guessed", "work", buy)
 	if denied := new(approval.DeniedError); !errors.As(err, &denied) || !strings.Contains(err.Error(), "set interaction.consent.buy to allow") {
 		t.Errorf("it asked: %v", err)
 	}
 	set.Approval.Buy, set.Approval.Submit = settings.AskAllow, settings.AskAllow
-	if err := (ToolApprover{k}).Ask(t.Context(), "guessed", buy); err != nil {
+	if err := (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy); err != nil {
 		t.Errorf("allowed by the settings: %v", err)
 	}
 	set.Approval.Submit = settings.AskRefuse
-	if err := (ToolApprover{k}).Ask(t.Context(), "guessed", buy); err == nil || !strings.Contains(err.Error(), "the settings refuse it") {
+	if err := (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy); err == nil || !strings.Contains(err.Error(), "the settings refuse it") {
 		t.Errorf("refused by the settings: %v", err)
 	}
 	if qs := k.Approvals.Pending(); len(qs) != 0 {
@@ -50,8 +49,8 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 	_, leave := k.Callers.Register(t.Context(), ToolCaller{Origin: origin, Session: "talk"})
 	id := callerIDIn(t, k)
 	got := make(chan error, 1)
-	send := control.ApprovalQuestion{Profile: "work", Classes: []string{"send"}, Text: "Send", Origin: "https://here.test"}
-	go func() { got <- ToolApprover{k}.Ask(t.Context(), id, send) }()
+	send := sessions.Question{Classes: []string{"send"}, Text: "Send", Origin: "https://here.test"}
+	go func() { got <- ToolApprover{k}.Ask(t.Context(), id, "work", send) }()
 	ev, err := f.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -66,11 +65,11 @@ func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
 	if err := <-got; err != nil {
 		t.Errorf("allowed: %v", err)
 	}
-	if err := (ToolApprover{k}).Ask(t.Context(), id, send); err != nil {
+	if err := (ToolApprover{k}).Ask(t.Context(), id, "work", send); err != nil {
 		t.Errorf("for the session: %v", err)
 	}
 	leave()
-	if err := (ToolApprover{k}).Ask(t.Context(), id, send); err == nil {
+	if err := (ToolApprover{k}).Ask(t.Context(), id, "work", send); err == nil {
 		t.Error("somebody who has left is still asked")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"clank/internal/sqlite"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -17,7 +18,7 @@ func BenchmarkSaveStep(b *testing.B) {
 	defer db.Close()
 	step := sessions.Step{
 		Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "click", At: noon,
-		View: &sessions.Image{MediaType: "image/jpeg", Data: make([]byte, 60_000)},
+		View: &llm.Image{MediaType: "image/jpeg", Data: make([]byte, 60_000)},
 	}
 	r, s := task("t", "s", sessions.TaskRunning), session("s")
 	for b.Loop() {

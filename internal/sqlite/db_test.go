@@ -12,6 +12,7 @@ import (
 
 	"clank/internal/sqlite"
 	"clank/internal/test/sessionstest"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -252,7 +253,7 @@ func TestPruningGivesRoomBack(t *testing.T) {
 	for i := range 20 {
 		step := sessions.Step{
 			N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: noon,
-			View: &sessions.Image{MediaType: "image/png", Data: make([]byte, 50_000)},
+			View: &llm.Image{MediaType: "image/png", Data: make([]byte, 50_000)},
 		}
 		if err := db.SaveStep(t.Context(), task(strconv.Itoa(i), "s1", sessions.TaskDone), session("s1"), step, 1); err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"clank/internal/sqlite"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -49,7 +50,7 @@ func child(path string) error {
 		r.Steps, s.Steps = n, n
 		step := sessions.Step{
 			N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: noon,
-			View: &sessions.Image{MediaType: "image/png", Data: make([]byte, 30_000)},
+			View: &llm.Image{MediaType: "image/png", Data: make([]byte, 30_000)},
 		}
 		if err := db.SaveStep(ctx, r, s, step, 3); err != nil && ctx.Err() == nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -37,7 +38,7 @@ func upsert(table, key, columns string) string {
 
 const (
 	originColumns = "kind, guild, channel, user, user_name, private"
-	usageColumns  = "calls, input_tokens, cached_tokens, output_tokens, usd, unpriced"
+	usageColumns  = "calls, input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, usd, unpriced"
 
 	sessionColumns = "id, " + originColumns + ", runtime, profile, state, title, url, memory, others, shared, steps, " + usageColumns + ", created, last_used"
 	taskColumns    = "id, session, prompt, " + originColumns + ", runtime, model, max_steps, headed, state, answer, closed, reason, steps, " +
@@ -52,8 +53,8 @@ func originFields(o *sessions.Origin) []any {
 	return []any{&o.Kind, &o.Guild, &o.Channel, &o.User, &o.UserName, &o.Private}
 }
 
-func usageFields(u *sessions.Usage) []any {
-	return []any{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.OutputTokens, &u.USD, &u.Unpriced}
+func usageFields(u *llm.Usage) []any {
+	return []any{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens, &u.USD, &u.Unpriced}
 }
 
 func concatFields(groups ...[]any) []any {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -40,7 +41,7 @@ func (db *DB) Steps(ctx context.Context, taskID string) (steps []sessions.Step, 
 			return err
 		}
 		if view.Valid {
-			row.View = &sessions.Image{MediaType: view.String}
+			row.View = &llm.Image{MediaType: view.String}
 		}
 		steps = append(steps, row.step())
 		return nil
@@ -49,7 +50,7 @@ func (db *DB) Steps(ctx context.Context, taskID string) (steps []sessions.Step, 
 }
 
 // View implements [sessions.StepStore].
-func (db *DB) View(ctx context.Context, taskID string, n int) (v sessions.Image, err error) {
+func (db *DB) View(ctx context.Context, taskID string, n int) (v llm.Image, err error) {
 	err = db.query(ctx, "read a view", func(scan func(...any) error) error { return scan(&v.MediaType, &v.Data) },
 		"SELECT media_type, data FROM view WHERE task = ? AND n = ?", taskID, n)
 	if err == nil && v.MediaType == "" {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -52,7 +53,7 @@ func (db *DB) Task(ctx context.Context, id string) (sessions.TaskRecord, error) 
 	}
 	r := found[0]
 	err = db.query(ctx, "read the pictures of a task", func(scan func(...any) error) error {
-		var p sessions.Image
+		var p llm.Image
 		if err := scan(&p.MediaType, &p.Data); err != nil {
 			return err
 		}

@@ -11,18 +11,9 @@ import (
 	"clank/sessions"
 )
 
-// ActionJudge is a page that can tell what an action would set off. Mark stands for all
-// that was judged. ActIf does the action, unless it has come to mean something
-// else than mark (or, with an empty one, means anything that people are asked
-// about): then same is false, and nothing was done.
-type ActionJudge interface {
-	Assess(ctx context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error)
-	ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error)
-}
-
 // Action is an action that may set something off.
 type Action struct {
-	Judge        ActionJudge
+	Page         sessions.Page
 	Kind         string
 	Args         map[string]any // not changed
 	Timeout      time.Duration  // of each look and each try
@@ -54,7 +45,7 @@ func Perform(ctx context.Context, a Action) (d ActionResult) {
 	same := false
 	try := func(mark string) bool {
 		d.Err = RunWithin(ctx, a.Timeout, func(ctx context.Context) (err error) {
-			d.Notes, same, err = a.Judge.ActIfUnchanged(ctx, a.Kind, maps.Clone(a.Args), mark)
+			d.Notes, same, err = a.Page.ActIfUnchanged(ctx, a.Kind, maps.Clone(a.Args), mark)
 			return err
 		})
 		return same || d.Err != nil
@@ -86,13 +77,14 @@ func Perform(ctx context.Context, a Action) (d ActionResult) {
 // nothing. It is enough for acts whose meaning no page can change, such as going
 // to an address.
 func Approve(ctx context.Context, a Action) (d ActionResult) {
-	var q sessions.Question
+	var found sessions.Assessment
 	d.Err = RunWithin(ctx, a.Timeout, func(ctx context.Context) (err error) {
-		q.Classes, q.Text, q.Detail, q.Origin, q.TargetHost, d.Mark, err = a.Judge.Assess(ctx, a.Kind, maps.Clone(a.Args))
+		found, err = a.Page.Assess(ctx, a.Kind, maps.Clone(a.Args))
 		return err
 	})
-	if d.Err == nil && len(q.Classes) > 0 {
-		d.Decision, d.Refused = a.Ask(ctx, q)
+	d.Mark = found.Mark
+	if d.Err == nil && len(found.Classes) > 0 {
+		d.Decision, d.Refused = a.Ask(ctx, found.Question)
 	}
 	return d
 }

@@ -16,6 +16,8 @@ import (
 // page is one whose act sets something off, and which changes what it means after
 // each judgement but the last.
 type page struct {
+	sessions.Page // nothing else is called
+
 	means   []string // what the act means, from judgement to judgement; "" is nothing
 	slow    time.Duration
 	broken  error // of the act
@@ -31,19 +33,20 @@ func (p *page) now() string {
 	return p.means[0]
 }
 
-func (p *page) Assess(_ context.Context, kind string, args map[string]any) (classes []string, text, detail, origin, to, mark string, err error) {
+func (p *page) Assess(_ context.Context, kind string, args map[string]any) (found sessions.Assessment, err error) {
 	p.log = append(p.log, "judge "+kind)
 	args["judged"] = true
 	if p.blind != nil {
-		return nil, "", "", "", "", "", p.blind
+		return found, p.blind
 	}
-	if mark = p.now(); mark != "" {
-		classes = []string{"buy"}
+	if found.Mark = p.now(); found.Mark != "" {
+		found.Classes = []string{"buy"}
 	}
+	found.Text = "buys " + found.Mark
 	if len(p.means) > 1 {
 		p.means = p.means[1:]
 	}
-	return classes, "buys " + mark, "", "", "", mark, nil
+	return found, nil
 }
 
 func (p *page) ActIfUnchanged(ctx context.Context, _ string, args map[string]any, mark string) (notes []string, same bool, err error) {
@@ -80,7 +83,7 @@ func (p *people) ask(_ context.Context, q sessions.Question) (string, error) {
 }
 
 func act(on *page, by *people) agent.Action {
-	return agent.Action{Judge: on, Kind: "click", Args: map[string]any{"ref": "e1"}, Timeout: time.Second, Ask: by.ask}
+	return agent.Action{Page: on, Kind: "click", Args: map[string]any{"ref": "e1"}, Timeout: time.Second, Ask: by.ask}
 }
 
 func TestAnActIsHeldToWhatPeopleAgreedTo(t *testing.T) {

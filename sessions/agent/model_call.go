@@ -31,13 +31,6 @@ func RunWithin(ctx context.Context, limit time.Duration, do func(context.Context
 	return err
 }
 
-// SessionUsage is what a call of a model used, as a session counts it.
-func SessionUsage(u llm.Usage) sessions.Usage {
-	return sessions.Usage{
-		Calls: u.Calls, InputTokens: u.InputTokens, CachedTokens: u.CachedTokens, OutputTokens: u.OutputTokens, USD: u.USD, Unpriced: u.Unpriced,
-	}
-}
-
 // EndUserID is a hashed id of the person served, for vendors that ask for one; ""
 // if nobody is.
 func EndUserID(o sessions.Origin) string {

@@ -32,38 +32,47 @@ func TestRepeatsAndCirclesAreCounted(t *testing.T) {
 	}
 }
 
+// namedPage is a page that is told from others by its name.
+type namedPage struct {
+	sessions.Page
+
+	name string
+}
+
 // opener opens what it has, and keeps what it was asked for.
 type opener struct {
+	sessions.Browser // nothing else is called
+
 	pages map[string]string
 	asked []sessions.PageRequest
 	slow  time.Duration
 }
 
-func (o *opener) open(ctx context.Context, want sessions.PageRequest) (string, bool, error) {
+func (o *opener) Open(ctx context.Context, want sessions.PageRequest) (sessions.Page, bool, error) {
 	o.asked = append(o.asked, want)
 	if o.slow > 0 {
 		select {
 		case <-time.After(o.slow):
 		case <-ctx.Done():
-			return "", false, ctx.Err()
+			return nil, false, ctx.Err()
 		}
 	}
 	p, ok := o.pages[want.URL]
 	if !ok {
-		return "", false, errors.New("no such page")
+		return nil, false, errors.New("no such page")
 	}
-	return p, false, nil
+	return namedPage{name: p}, false, nil
 }
 
 func TestAPageThatIsGoneIsOpenedEmpty(t *testing.T) {
 	o := opener{pages: map[string]string{"": "empty", "http://a/": "a"}}
-	p, restored, lost, err := agent.OpenPage(t.Context(), time.Minute, o.open, sessions.PageRequest{Key: "s", URL: "http://a/"})
-	if p != "a" || restored || lost != nil || err != nil {
-		t.Errorf("got %q, %v, %v, %v", p, restored, lost, err)
+	p, restored, lost, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://a/"})
+	if p != (namedPage{name: "a"}) || restored || lost != nil || err != nil {
+		t.Errorf("got %v, %v, %v, %v", p, restored, lost, err)
 	}
-	p, restored, lost, err = agent.OpenPage(t.Context(), time.Minute, o.open, sessions.PageRequest{Key: "s", URL: "http://gone/"})
-	if p != "empty" || !restored || lost == nil || err != nil {
-		t.Errorf("gone: got %q, %v, %v, %v", p, restored, lost, err)
+	p, restored, lost, err = agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://gone/"})
+	if p != (namedPage{name: "empty"}) || !restored || lost == nil || err != nil {
+		t.Errorf("gone: got %v, %v, %v, %v", p, restored, lost, err)
 	}
 	if got := o.asked[len(o.asked)-1]; got.Key != "s" || got.URL != "" {
 		t.Errorf("asked for %+v", got)
@@ -75,12 +84,12 @@ func TestAPageThatIsGoneIsOpenedEmpty(t *testing.T) {
 
 func TestABrowserThatDoesNotOpenIsNotTriedTwice(t *testing.T) {
 	o := opener{}
-	if _, _, _, err := agent.OpenPage(t.Context(), time.Minute, o.open, sessions.PageRequest{}); err == nil || !strings.Contains(err.Error(), "open the browser: no such page") {
+	if _, _, _, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{}); err == nil || !strings.Contains(err.Error(), "open the browser: no such page") {
 		t.Errorf("err = %v", err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		slow := opener{slow: time.Hour}
-		_, _, _, err := agent.OpenPage(t.Context(), time.Minute, slow.open, sessions.PageRequest{URL: "http://a/"})
+		_, _, _, err := agent.OpenPage(t.Context(), time.Minute, &slow, sessions.PageRequest{URL: "http://a/"})
 		if err == nil || !strings.Contains(err.Error(), "did not open in time") || len(slow.asked) != 1 {
 			t.Errorf("err = %v after %d tries", err, len(slow.asked))
 		}
@@ -89,7 +98,7 @@ func TestABrowserThatDoesNotOpenIsNotTriedTwice(t *testing.T) {
 	cause := errors.New("a person said stop")
 	stop(cause)
 	before := len(o.asked)
-	if _, _, _, err := agent.OpenPage(stopped, time.Minute, o.open, sessions.PageRequest{}); !errors.Is(err, cause) || len(o.asked) != before {
+	if _, _, _, err := agent.OpenPage(stopped, time.Minute, &o, sessions.PageRequest{}); !errors.Is(err, cause) || len(o.asked) != before {
 		t.Errorf("stopped: err = %v", err)
 	}
 }

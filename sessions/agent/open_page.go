@@ -11,25 +11,24 @@ import (
 
 var errOpenedLate = errors.New("the browser did not open in time")
 
-// OpenPage opens the page that is wanted by open, or, if that cannot be opened any
+// OpenPage opens the page that is wanted, or, if that cannot be opened any
 // more, an empty one; lost says why not. It takes at most limit.
-func OpenPage[P any](
-	ctx context.Context, limit time.Duration, open func(context.Context, sessions.PageRequest) (p P, restored bool, err error), want sessions.PageRequest,
-) (p P, restored bool, lost, err error) {
-	var none P
+func OpenPage(
+	ctx context.Context, limit time.Duration, b sessions.Browser, want sessions.PageRequest,
+) (p sessions.Page, restored bool, lost, err error) {
 	if ctx.Err() != nil {
-		return none, false, nil, context.Cause(ctx)
+		return nil, false, nil, context.Cause(ctx)
 	}
 	opening, cancel := context.WithTimeoutCause(ctx, limit, errOpenedLate)
 	defer cancel()
-	p, restored, err = open(opening, want)
+	p, restored, err = b.Open(opening, want)
 	if err != nil && want.URL != "" && opening.Err() == nil {
 		lost = err
 		want.URL = ""
-		p, restored, err = open(opening, want)
+		p, restored, err = b.Open(opening, want)
 	}
 	if err != nil {
-		return none, false, nil, ContextError(ctx, fmt.Errorf("open the browser: %w", ContextError(opening, err)))
+		return nil, false, nil, ContextError(ctx, fmt.Errorf("open the browser: %w", ContextError(opening, err)))
 	}
 	return p, restored || lost != nil, lost, nil
 }

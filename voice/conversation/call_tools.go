@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"clank/internal/assistant"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -12,11 +11,11 @@ import (
 var noArguments = json.RawMessage(`{"type": "object", "properties": {}, "additionalProperties": false}`)
 
 // Tools are what a model may use to come into a call and to leave it, for the person at o: nothing where there are no calls.
-func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []assistant.Tool {
+func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.Tool {
 	if o.Guild == "" || !r.Policy().Enabled {
 		return nil
 	}
-	return []assistant.Tool{
+	return []sessions.Tool{
 		{
 			Tool: llm.Tool{
 				Name: "join_voice_channel",

@@ -12,12 +12,6 @@ import (
 	"clank/voice"
 )
 
-// Why a call ended that nobody closed and nothing broke.
-var (
-	ErrCallEmpty   = LimitsErrCallEmpty
-	ErrCallTooLong = LimitsErrCallTooLong
-)
-
 // closeTimeout bounds leaving the call, and writing the last messages.
 const closeTimeout = 10 * time.Second
 

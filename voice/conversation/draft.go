@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"clank/internal/assistant"
-	"clank/sessions"
+	"clank/llm"
 )
 
 // answerCutText is said where an answer ends in its midst, for a reason that is better read.
@@ -58,7 +58,7 @@ func (c *call) finishDraft(d *draft, a assistant.Answer) {
 	p, images := d.item, a.Images
 	sentences := d.reader.End(len(images) > 0)
 	if len(images) == 0 && a.View != nil {
-		images = []sessions.Image{*a.View}
+		images = []llm.Image{*a.View}
 	}
 	text := strings.TrimSpace(d.text)
 	if text == "" && len(images) == 0 {

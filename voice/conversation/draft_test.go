@@ -11,7 +11,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
-	"clank/sessions"
+	"clank/llm"
 	"clank/voice"
 	"clank/voice/conversation"
 	"clank/voice/speech/playout"
@@ -221,10 +221,10 @@ func TestAFailureBeforeAWholeSentenceIsToldAsAlways(t *testing.T) {
 
 func TestWhatCannotBeReadOutIsWrittenOnceTheAnswerIsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		png := sessions.Image{MediaType: "image/png", Data: []byte("png")}
+		png := llm.Image{MediaType: "image/png", Data: []byte("png")}
 		p := asking(t, writing([]string{"It goes at **ten**. See [the ta", "ble. All of it](https://a.test/t). ", "```\nx. y\n``", "`\nBye."},
 			func(text string) (assistant.Answer, error) {
-				return assistant.Answer{Text: text, Images: []sessions.Image{png}}, nil
+				return assistant.Answer{Text: text, Images: []llm.Image{png}}, nil
 			}))
 		before := len(p.chat.written())
 		p.wait(30 * time.Second)

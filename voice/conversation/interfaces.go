@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"clank/internal/assistant"
-	"clank/sessions"
+	"clank/llm"
 	"clank/voice"
 )
 
@@ -72,7 +72,7 @@ type ActivePlayback interface {
 // Message is something to write beside the call.
 type Message struct {
 	Text     string // Markdown
-	Images   []sessions.Image
+	Images   []llm.Image
 	IsNotice bool // that we listen, and how to be left out: for those who come later, too
 }
 

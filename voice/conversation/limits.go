@@ -7,8 +7,8 @@ import (
 
 // Why a call has ended.
 var (
-	LimitsErrCallEmpty   = errors.New("nobody was in the call any more")
-	LimitsErrCallTooLong = errors.New("the call has reached the longest time it may last")
+	ErrCallEmpty   = errors.New("nobody was in the call any more")
+	ErrCallTooLong = errors.New("the call has reached the longest time it may last")
 )
 
 const (
@@ -50,7 +50,7 @@ func (w *CallLimits) Check(now time.Time, people int) []LimitNotice {
 	}
 	switch left := w.AloneTimeout - now.Sub(w.emptySince); {
 	case left <= 0:
-		return append(words, w.endOnce(LeftAloneText, LimitsErrCallEmpty)...)
+		return append(words, w.endOnce(LeftAloneText, ErrCallEmpty)...)
 	case left <= warnAlone:
 		return append(words, w.warnOnce(0, AloneSoonText, false)...)
 	}
@@ -64,7 +64,7 @@ func (w *CallLimits) checkDuration(now time.Time) []LimitNotice {
 	}
 	switch left := w.MaxDuration - now.Sub(w.StartedAt); {
 	case left <= 0:
-		return w.endOnce(LimitReachedText, LimitsErrCallTooLong)
+		return w.endOnce(LimitReachedText, ErrCallTooLong)
 	case left <= warnLimitLast:
 		return w.warnOnce(1, LimitNearText, true)
 	case left <= warnLimit && w.MaxDuration > 2*warnLimit:

@@ -31,7 +31,7 @@ func TestACallInWhichNobodyIsEnds(t *testing.T) {
 		return 0
 	})
 	want := map[time.Duration]string{5 * time.Minute: conversation.AloneSoonText, 14 * time.Minute: conversation.AloneSoonText, 15 * time.Minute: conversation.LeftAloneText}
-	if !errors.Is(end, conversation.LimitsErrCallEmpty) || len(texts) != len(want) {
+	if !errors.Is(end, conversation.ErrCallEmpty) || len(texts) != len(want) {
 		t.Errorf("told %v, ended with %v", texts, end)
 	}
 	for at, text := range want {
@@ -49,7 +49,7 @@ func TestACallLastsAsLongAsItMay(t *testing.T) {
 	} {
 		w := &conversation.CallLimits{AloneTimeout: time.Minute, MaxDuration: limit, StartedAt: time.Unix(1, 0)}
 		texts, end := told(w, time.Hour, func(time.Duration) int { return 2 })
-		if errors.Is(end, conversation.LimitsErrCallTooLong) != (limit > 0) || len(texts) != len(want) {
+		if errors.Is(end, conversation.ErrCallTooLong) != (limit > 0) || len(texts) != len(want) {
 			t.Errorf("limit %v: told %v, ended with %v", limit, texts, end)
 		}
 		for at, text := range want {
@@ -63,7 +63,7 @@ func TestACallLastsAsLongAsItMay(t *testing.T) {
 func TestAnEndIsToldOnce(t *testing.T) {
 	w := &conversation.CallLimits{AloneTimeout: time.Minute, MaxDuration: time.Minute, StartedAt: time.Unix(1, 0)}
 	w.Check(w.StartedAt, 0)
-	if got := w.Check(w.StartedAt.Add(time.Hour), 0); len(got) != 1 || !errors.Is(got[0].End, conversation.LimitsErrCallTooLong) {
+	if got := w.Check(w.StartedAt.Add(time.Hour), 0); len(got) != 1 || !errors.Is(got[0].End, conversation.ErrCallTooLong) {
 		t.Errorf("told %+v, want one end", got)
 	}
 	if got := w.Check(w.StartedAt.Add(2*time.Hour), 0); len(got) > 0 {

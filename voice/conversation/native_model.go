@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"clank/internal/assistant"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -29,12 +28,12 @@ type NativeModel interface {
 
 // NativeEvents is what a [NativeModel] tells. The functions may be called from any goroutine, and do not block.
 type NativeEvents struct {
-	Speak        func(s SoundFunc) PlaybackPosition             // an answer begins to be heard
-	StopPlayback func(cause error)                              // it has noticed that somebody speaks
-	Heard        func(by []string, text string)                 // what was said, in words, by one of these; see [realtime.Session]
-	Answered     func(text string)                              // what it said, in words
-	Trouble      func(err error)                                // something failed; it goes on
-	Show         func(markdown string, images []sessions.Image) // something to see, for those in the call
+	Speak        func(s SoundFunc) PlaybackPosition        // an answer begins to be heard
+	StopPlayback func(cause error)                         // it has noticed that somebody speaks
+	Heard        func(by []string, text string)            // what was said, in words, by one of these; see [realtime.Session]
+	Answered     func(text string)                         // what it said, in words
+	Trouble      func(err error)                           // something failed; it goes on
+	Show         func(markdown string, images []llm.Image) // something to see, for those in the call
 
 	// Asker is who speaks to it, or spoke last, as those who use tools on their behalf know them.
 	Asker func() (o sessions.Origin, known bool)
@@ -42,7 +41,7 @@ type NativeEvents struct {
 
 // RealtimeModel has s hold the conversation, with the tools that it is given: what makes a [NativeModel]. The functions and the tools of s are set by
 // it; its other fields are the caller's, also those that tell what it uses.
-func RealtimeModel(s *realtime.Session, tools func(on NativeEvents) []assistant.Tool) func(NativeEvents) NativeModel {
+func RealtimeModel(s *realtime.Session, tools func(on NativeEvents) []sessions.Tool) func(NativeEvents) NativeModel {
 	return func(on NativeEvents) NativeModel {
 		box := Toolset{Tools: tools(on), Asker: on.Asker}
 		s.Tools, s.Call = box.Definitions(), box.Call

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"clank/internal/assistant"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/sessions"
@@ -41,7 +40,7 @@ func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
 	p := newParty(t)
 	p.Spotter = nil
 	p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: &speaker{packets: [][]byte{{1}}}})
-	look := assistant.Tool{
+	look := sessions.Tool{
 		Tool: llm.Tool{Name: "look", Description: "Looks."},
 		Call: func(_ context.Context, o sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
 			return "seen for " + o.UserName, nil, nil
@@ -49,7 +48,7 @@ func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
 	}
 	used := make(chan realtime.Usage, 2)
 	session := &realtime.Session{BaseURL: srv.URL(), Key: "k", RecordUsage: func(u realtime.Usage) { used <- u }}
-	p.NewNative = conversation.RealtimeModel(session, func(conversation.NativeEvents) []assistant.Tool { return []assistant.Tool{look} })
+	p.NewNative = conversation.RealtimeModel(session, func(conversation.NativeEvents) []sessions.Tool { return []sessions.Tool{look} })
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
 	go func() { p.ended <- p.Run(ctx) }()

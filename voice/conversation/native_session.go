@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/sessions"
+	"clank/llm"
 	"clank/voice"
 )
 
@@ -52,7 +52,7 @@ func (c *call) startNative(ctx context.Context) {
 		},
 		Heard:    func(by []string, text string) { c.post(func(ctx context.Context) { n.handleHeard(ctx, by, text) }) },
 		Answered: func(text string) { c.post(func(context.Context) { n.handleAnswerText(text) }) },
-		Show:     func(text string, images []sessions.Image) { c.write(Message{Text: text, Images: images}) },
+		Show:     func(text string, images []llm.Image) { c.write(Message{Text: text, Images: images}) },
 		Asker:    n.currentAsker.Get,
 		Trouble: func(err error) {
 			c.log.Warn("trouble with the native conversation", "error", err)

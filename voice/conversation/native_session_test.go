@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/internal/assistant"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -218,7 +217,7 @@ func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := nativeParty(t)
 		p.begin("ada")
-		box := conversation.Toolset{Asker: m.on.Asker, Tools: []assistant.Tool{{
+		box := conversation.Toolset{Asker: m.on.Asker, Tools: []sessions.Tool{{
 			Tool: llm.Tool{Name: "look"},
 			Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 				if string(input) == `{"wait":true}` {

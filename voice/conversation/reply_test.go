@@ -11,6 +11,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/conversation"
@@ -178,8 +179,8 @@ func TestWhoMayNotAskIsToldWhy(t *testing.T) {
 func TestPicturesAreShownInTheChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
-		png := sessions.Image{MediaType: "image/png", Data: []byte("png")}
-		answers := []assistant.Answer{{Text: "Here it is.", Images: []sessions.Image{png}}, {Text: "It is ten.", View: &png}}
+		png := llm.Image{MediaType: "image/png", Data: []byte("png")}
+		answers := []assistant.Answer{{Text: "Here it is.", Images: []llm.Image{png}}, {Text: "It is ten.", View: &png}}
 		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 			a := answers[0]
 			answers = answers[1:]

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"clank/internal/assistant"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -16,7 +15,7 @@ var errNobodySpoke = errors.New("nobody has spoken yet; wait until somebody asks
 
 // Toolset holds the tools. Its methods are safe for concurrent use.
 type Toolset struct {
-	Tools []assistant.Tool
+	Tools []sessions.Tool
 
 	// Asker is who speaks to the model now, or spoke last.
 	Asker func() (sessions.Origin, bool)
@@ -56,7 +55,7 @@ func (b Toolset) Call(ctx context.Context, name string, arguments json.RawMessag
 }
 
 func (b Toolset) callTool(ctx context.Context, name string, arguments json.RawMessage) (string, error) {
-	i := slices.IndexFunc(b.Tools, func(t assistant.Tool) bool { return t.Name == name })
+	i := slices.IndexFunc(b.Tools, func(t sessions.Tool) bool { return t.Name == name })
 	if i < 0 {
 		return "", errors.New("there is no tool " + name)
 	}

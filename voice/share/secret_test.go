@@ -16,6 +16,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/login"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 	"clank/sessions"
 	"clank/videosource"
@@ -146,7 +147,9 @@ func openCinema(t *testing.T) *cinema {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	browsers := &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18640, LastPort: 18649, HiddenAreas: c.keeper.HiddenAreas, LaunchTimeout: time.Minute}
+	browsers := &browsermgr.Manager{Home: dir, FirstPort: 18640, LastPort: 18649, HiddenAreas: c.keeper.HiddenAreas, Config: func() profile.Config {
+		return profile.Config{Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
+	}}
 	if err := browsers.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

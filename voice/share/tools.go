@@ -10,17 +10,9 @@ import (
 	"clank/sessions"
 )
 
-// Tool is something that a model may use on behalf of a person; it has the shape of assistant.Tool.
-type Tool struct {
-	llm.Tool
-
-	// Call does what the model asks, on behalf of the person at o, and returns what the model gets to know.
-	Call func(ctx context.Context, o sessions.Origin, input json.RawMessage) (text string, images []llm.Image, err error)
-}
-
 // Tools are share_browser_session and stop_video_share for the people of a call.
-func (m *Manager) Tools(c CallRef) []Tool {
-	return []Tool{
+func (m *Manager) Tools(c CallRef) []sessions.Tool {
+	return []sessions.Tool{
 		{
 			Tool: llm.Tool{
 				Name: "share_browser_session",

@@ -15,6 +15,7 @@ import (
 
 	"clank/internal/test/browsertest"
 	"clank/internal/test/rtctest"
+	"clank/llm"
 	"clank/voice"
 	"clank/voice/webrtc"
 
@@ -180,7 +181,7 @@ func TestWhatIsWrittenAndShown(t *testing.T) {
 	var screen rtctest.FrameSource
 	screen.Show(rtctest.Red())
 	call.Write(webrtc.Note{Kind: webrtc.NoticeNote, Text: "I listen."})
-	call.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: strings.Repeat("ä", 9000), Images: []webrtc.NoteImage{{"image/png", []byte("png")}, {"text/html", []byte("no")}}})
+	call.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: strings.Repeat("ä", 9000), Images: []llm.Image{{MediaType: "image/png", Data: []byte("png")}, {MediaType: "text/html", Data: []byte("no")}}})
 	call.Show("Lamps", screen.Watch)
 	chat := told(t, ada, "chat")
 	if got := len([]rune(chat["text"].(string))); got != 8000 {

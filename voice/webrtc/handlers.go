@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"clank/llm"
 )
 
 // CallState is what a page is told before it joins.
@@ -70,7 +72,7 @@ func (h *CallHost) stop(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *CallHost) image(w http.ResponseWriter, r *http.Request) {
-	var im NoteImage
+	var im llm.Image
 	if c := h.Current(); c != nil {
 		c.mu.Lock()
 		im = c.images.images[r.PathValue("name")]

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"clank/llm"
 	"clank/voice"
 )
 
@@ -29,13 +30,7 @@ type Note struct {
 	Kind   NoteKind
 	From   string
 	Text   string
-	Images []NoteImage // at most four are shown
-}
-
-// NoteImage is a picture in a note.
-type NoteImage struct {
-	MediaType string // image/png, image/jpeg or image/webp
-	Data      []byte
+	Images []llm.Image // image/png, image/jpeg or image/webp; at most four are shown
 }
 
 // pageUpdate is a message to a page's script.
@@ -135,13 +130,13 @@ func (c *PageCall) sendPeople() {
 // noteImages are the pictures of notes that pages can still ask for.
 type noteImages struct {
 	next   int
-	images map[string]NoteImage
+	images map[string]llm.Image
 }
 
 // add keeps a picture, and returns under which name.
-func (s *noteImages) add(im NoteImage) string {
+func (s *noteImages) add(im llm.Image) string {
 	if s.images == nil {
-		s.images = make(map[string]NoteImage)
+		s.images = make(map[string]llm.Image)
 	}
 	delete(s.images, strconv.Itoa(s.next-maxKeptImages))
 	name := strconv.Itoa(s.next)

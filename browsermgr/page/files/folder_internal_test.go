@@ -57,7 +57,7 @@ func TestAFileThatIsExchangedAfterItWasFoundIsNotRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, secret := uploadFixture(t)
-			files, err := PlaceUploadPolicy{Folders: []string{dir}}.findAll([]string{"sub/file"})
+			files, err := UploadPolicy{Folders: []string{dir}}.findAll([]string{"sub/file"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestAFileThatIsExchangedWhileItIsOpenedIsNotRead(t *testing.T) {
 			_ = os.Rename(spare, file)
 		}
 	}()
-	u := PlaceUploadPolicy{Folders: []string{dir}}
+	u := UploadPolicy{Folders: []string{dir}}
 	for range 300 {
 		held, copies, err := u.Copy([]string{"sub/file"}, t.TempDir(), 1<<20)
 		if err != nil {
@@ -118,7 +118,7 @@ func TestUploadsAreCopiedWithinTheirLimit(t *testing.T) {
 	if err := errors.Join(os.WriteFile(second, []byte("12345"), 0o600), os.Chtimes(second, when, when)); err != nil {
 		t.Fatal(err)
 	}
-	u, into := PlaceUploadPolicy{Folders: []string{dir}}, t.TempDir()
+	u, into := UploadPolicy{Folders: []string{dir}}, t.TempDir()
 	held, copies, err := u.Copy([]string{"sub/file", "second", "second"}, into, 14)
 	if err != nil {
 		t.Fatal(err)

@@ -130,7 +130,7 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 	for _, path := range []string{filepath.Join(second, "two"), filepath.Join(inbound, "id-1.pdf")} {
 		browsertest.Must(t, os.WriteFile(path, nil, 0o600))
 	}
-	u := files.PlaceUploadPolicy{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: inbound}
+	u := files.UploadPolicy{Folders: []string{filepath.Join(dir, "missing"), dir, second}, Inbound: inbound}
 	given := []string{"file", filepath.Join(dir, "file"), "two", "media://inbound/id-1.pdf", "media/inbound/id-1.pdf", filepath.Join(second, "two")}
 	got, err := u.Resolve(given)
 	browsertest.Must(t, err)
@@ -156,7 +156,7 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 			t.Errorf("%q: got %q, %v; want it refused for its name", name, got, err)
 		}
 	}
-	if _, err := (files.PlaceUploadPolicy{Folders: []string{dir}}).Resolve([]string{"media://inbound/id-1.pdf"}); err == nil {
+	if _, err := (files.UploadPolicy{Folders: []string{dir}}).Resolve([]string{"media://inbound/id-1.pdf"}); err == nil {
 		t.Error("got no error without a folder for what was sent")
 	}
 }
@@ -164,7 +164,7 @@ func TestUploadsAreFilesOfTheirFolders(t *testing.T) {
 func FuzzUploads(f *testing.F) {
 	dir, _ := uploadTree(f)
 	inbound := f.TempDir()
-	u := files.PlaceUploadPolicy{Folders: []string{dir}, Inbound: inbound}
+	u := files.UploadPolicy{Folders: []string{dir}, Inbound: inbound}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		f.Fatal(err)

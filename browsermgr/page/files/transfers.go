@@ -44,9 +44,6 @@ var (
 	ErrClosed = errors.New("the browser is no longer served")
 )
 
-// UploadPolicy says which files may be put into pages.
-type UploadPolicy = PlaceUploadPolicy
-
 // Options say how a [Transfers] works. Downloads is required unless External.
 type Options struct {
 	// Downloads is the folder that downloads are saved in; it is made if it is missing.

@@ -13,8 +13,8 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// PlaceUploadPolicy says which files may be put into pages.
-type PlaceUploadPolicy struct {
+// UploadPolicy says which files may be put into pages.
+type UploadPolicy struct {
 	// Folders are those whose files may be uploaded. Relative paths are looked for in each, in this order.
 	Folders []string
 	// Inbound holds files that people sent, which are named media://inbound/<id> or media/inbound/<id>; "" means there is
@@ -25,7 +25,7 @@ type PlaceUploadPolicy struct {
 // Copy copies the files that [Uploads.Resolve] finds into a private directory below into, of together at most limit bytes, and
 // returns the paths of the copies, which have the names of the files. So what a page gets is what was checked, whatever is
 // put in its place later. The caller removes dir. The error wraps fault.ErrInvalid where the paths are to blame.
-func (u PlaceUploadPolicy) Copy(paths []string, into string, limit int64) (dir string, copies []string, err error) {
+func (u UploadPolicy) Copy(paths []string, into string, limit int64) (dir string, copies []string, err error) {
 	files, err := u.findAll(paths)
 	if err != nil {
 		return "", nil, err
@@ -83,7 +83,7 @@ func (f uploadFile) copyTo(to string, limit int64) (n int64, err error) {
 
 // Resolve turns paths as given into real paths of regular files. All of them must be in the folders after links are
 // resolved, and no link themselves. The error wraps fault.ErrInvalid.
-func (u PlaceUploadPolicy) Resolve(paths []string) ([]string, error) {
+func (u UploadPolicy) Resolve(paths []string) ([]string, error) {
 	files, err := u.findAll(paths)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ type uploadFile struct {
 	named string // the path that was given
 }
 
-func (u PlaceUploadPolicy) findAll(paths []string) ([]uploadFile, error) {
+func (u UploadPolicy) findAll(paths []string) ([]uploadFile, error) {
 	if len(paths) == 0 {
 		return nil, fault.Invalidf("paths are required")
 	}
@@ -118,7 +118,7 @@ func (u PlaceUploadPolicy) findAll(paths []string) ([]uploadFile, error) {
 	return out, nil
 }
 
-func (u PlaceUploadPolicy) resolveOne(path string) (uploadFile, error) {
+func (u UploadPolicy) resolveOne(path string) (uploadFile, error) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return uploadFile{}, fault.Invalidf("Invalid path: %q names no file", path)
 	}
@@ -148,7 +148,7 @@ func (u PlaceUploadPolicy) resolveOne(path string) (uploadFile, error) {
 		path, strings.Join(u.Folders, " or "))
 }
 
-func (u PlaceUploadPolicy) resolveInbound(path, id string) (uploadFile, error) {
+func (u UploadPolicy) resolveInbound(path, id string) (uploadFile, error) {
 	if id == "" || id == "." || id == ".." || strings.ContainsAny(id, `/\%?#`) {
 		return uploadFile{}, fault.Invalidf("Invalid path: %q is not media://inbound/<id>", path)
 	}

@@ -201,8 +201,8 @@ func TestTheCorpusIsJudgedAsPeopleWould(t *testing.T) {
 		if got := strings.Join(j.Classes, " "); got != c.want {
 			t.Errorf("%s %s: %q, want %q", a.Kind, c.html, got, c.want)
 		}
-		if (j.Fingerprint == "") != (c.want == "") || (j.Text == "") != (c.want == "") {
-			t.Errorf("%s: mark %q, text %q", c.html, j.Fingerprint, j.Text)
+		if (j.Mark == "") != (c.want == "") || (j.Text == "") != (c.want == "") {
+			t.Errorf("%s: mark %q, text %q", c.html, j.Mark, j.Text)
 		}
 	}
 }

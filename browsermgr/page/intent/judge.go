@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 	"clank/internal/untrusted"
+	"clank/sessions"
 )
 
 // The classes of what an action sets off. The words are those of the settings.
@@ -29,16 +30,6 @@ const (
 	ClassExecutable = "executable"
 	ClassLeave      = "leave"
 )
-
-// Judgement is what an action would set off.
-type Judgement struct {
-	Classes     []string // the weightiest first; none: nothing that people would want to decide
-	Text        string   // what is to be done, in our words
-	Detail      string   // what the page calls it; untrusted
-	Origin      string   // of the document in which it is done
-	Destination string   // host that it leads to, where that is another one and known
-	Fingerprint string   // changes with everything that was judged; "" where there are no classes
-}
 
 //go:embed intent.js
 var intentScript string
@@ -122,14 +113,14 @@ func judgeModeOfKeys(text string) string {
 
 // JudgeAction judges an action. Its error is one of looking at the page; an element that is
 // not there sets nothing off.
-func JudgeAction(ctx context.Context, tab *page.Tab, a page.Action) (Judgement, error) {
+func JudgeAction(ctx context.Context, tab *page.Tab, a page.Action) (sessions.Assessment, error) {
 	how := judgeMode(a)
 	if how == "" {
-		return Judgement{}, nil
+		return sessions.Assessment{}, nil
 	}
 	v, _, err := runIntentScript(ctx, tab, a, scriptQuery{Mode: "judge", How: how})
 	if err != nil {
-		return Judgement{}, fmt.Errorf("see what %s would do: %w", a.Kind, err)
+		return sessions.Assessment{}, fmt.Errorf("see what %s would do: %w", a.Kind, err)
 	}
 	return v.toJudgement(), nil
 }
@@ -141,7 +132,7 @@ type Guard struct {
 }
 
 // GuardAction makes the page refuse the input of an action that has come to mean something
-// else than mark, the [Judgement.Fingerprint] that people know of. same is false if it has
+// else than mark, the [sessions.Assessment.Mark] that people know of. same is false if it has
 // already. The caller does the action and then calls [Guard.End]. The Guard is nil
 // where nothing has to be held.
 func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string) (g *Guard, same bool, err error) {
@@ -255,31 +246,31 @@ func ignoreLost(err error, q scriptQuery) error {
 // classWeight is the order of classes.
 var classWeight = []string{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassSubmit, ClassLeave}
 
-func (v scriptVerdict) toJudgement() Judgement {
-	j := Judgement{Fingerprint: v.Fingerprint, Classes: v.Classes}
+func (v scriptVerdict) toJudgement() sessions.Assessment {
+	j := sessions.Assessment{Question: sessions.Question{Classes: v.Classes}, Mark: v.Fingerprint}
 	here, there := hostOf(v.At), hostOf(v.To)
 	if u, err := url.Parse(v.At); err == nil && u.Host != "" {
 		j.Origin = u.Scheme + "://" + u.Host
 	}
 	if there != "" && there != here {
-		j.Destination = there
+		j.TargetHost = there
 		j.Classes = append(slices.Clip(j.Classes), ClassLeave)
 	}
 	slices.SortFunc(j.Classes, func(a, b string) int { return slices.Index(classWeight, a) - slices.Index(classWeight, b) })
 	j.Detail = untrusted.Shorten(strings.Join(v.Names, " / "), 200)
-	j.Text = describeClasses(j, v.Kinds, here)
+	j.Text = describeClasses(j.Question, v.Kinds, here)
 	return j
 }
 
 // describeClasses says in our words what is to be done. Of the page it has the names of
 // hosts alone, in the form in which they cannot be mistaken.
-func describeClasses(j Judgement, kinds []string, here string) string {
+func describeClasses(q sessions.Question, kinds []string, here string) string {
 	if here == "" {
 		here = "a page without an address"
 	}
 	data := strings.Join(kinds, ", ")
 	var parts []string
-	for _, c := range j.Classes {
+	for _, c := range q.Classes {
 		switch c {
 		case ClassBuy:
 			parts = append(parts, "buy, order or pay something at "+here)
@@ -292,7 +283,7 @@ func describeClasses(j Judgement, kinds []string, here string) string {
 		case ClassSubmit:
 			parts = append(parts, "hand over personal data ("+data+") at "+here)
 		case ClassLeave:
-			parts = append(parts, "go to "+j.Destination)
+			parts = append(parts, "go to "+q.TargetHost)
 		}
 	}
 	if len(parts) == 0 {

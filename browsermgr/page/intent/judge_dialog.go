@@ -2,11 +2,11 @@ package intent
 
 import (
 	"regexp"
-	"slices"
 	"sync"
 
 	"clank/browsermgr/page"
 	"clank/internal/untrusted"
+	"clank/sessions"
 )
 
 var dialogPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
@@ -19,9 +19,9 @@ var dialogPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 
 // JudgeDialog judges the acceptance of a dialog by what it says: "Delete all messages?"
 // deletes. A question to leave the page sets nothing off.
-func JudgeDialog(d page.Dialog, at string) Judgement {
+func JudgeDialog(d page.Dialog, at string) sessions.Assessment {
 	if d.Type != "confirm" && d.Type != "prompt" {
-		return Judgement{}
+		return sessions.Assessment{}
 	}
 	text := foldText(d.Message)
 	v := scriptVerdict{At: at, Names: []string{untrusted.Shorten(cleanLine(d.Message), 200)}}
@@ -37,14 +37,14 @@ func JudgeDialog(d page.Dialog, at string) Judgement {
 }
 
 // JudgeAddress judges going to an address from the page at.
-func JudgeAddress(address, at string) Judgement {
+func JudgeAddress(address, at string) sessions.Assessment {
 	to := hostOf(address)
 	if to == "" || to == hostOf(at) {
-		return Judgement{}
+		return sessions.Assessment{}
 	}
-	j := Judgement{Classes: []string{ClassLeave}, Destination: to, Origin: "https://" + to, Fingerprint: address}
-	j.Text = describeClasses(j, nil, to)
-	return j
+	q := sessions.Question{Classes: []string{ClassLeave}, TargetHost: to, Origin: "https://" + to}
+	q.Text = describeClasses(q, nil, to)
+	return sessions.Assessment{Question: q, Mark: address}
 }
 
 // cleanLine drops what text must not contain that is shown on one line.
@@ -53,6 +53,3 @@ func cleanLine(s string) string {
 }
 
 var invisibleRunes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{C}\p{Zl}\p{Zp}\s]+`) })
-
-// HasClass reports whether the judgement is of class c.
-func (j Judgement) HasClass(c string) bool { return slices.Contains(j.Classes, c) }

@@ -6,36 +6,37 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/sessions"
 )
 
 // JudgeRequest judges what is asked of a window, as a client writes it: an action on the page, going somewhere, or the
 // answer to a dialog. What cannot be understood sets nothing off.
-func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[string]any) (Judgement, error) {
+func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[string]any) (sessions.Assessment, error) {
 	switch actiontable.Kind(kind) {
 	case actiontable.KindDialog:
 		return JudgeDialogAnswer(tab, args), nil
 	case actiontable.KindNavigate, actiontable.KindTabNew:
 		_, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
 		if err != nil {
-			return Judgement{}, nil //nolint:nilerr // Act says what is wrong
+			return sessions.Assessment{}, nil //nolint:nilerr // Act says what is wrong
 		}
 		j := JudgeAddress(values.Text("url"), tab.URL())
-		j.Fingerprint = "" // nothing on the page can change it
+		j.Mark = "" // nothing on the page can change it
 		return j, nil
 	}
 	a, ok := ParsePageAction(kind, args)
 	if !ok || len(tab.Dialogs().Pending) > 0 { // a dialog keeps the action from being done
-		return Judgement{}, nil
+		return sessions.Assessment{}, nil
 	}
 	return JudgeAction(ctx, tab, a)
 }
 
 // JudgeDialogAnswer judges the answer to the dialog that is open.
-func JudgeDialogAnswer(tab *page.Tab, args map[string]any) Judgement {
+func JudgeDialogAnswer(tab *page.Tab, args map[string]any) sessions.Assessment {
 	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindDialog, args)
 	open := tab.Dialogs().Pending
 	if err != nil || !values.Bool("accept") || len(open) == 0 {
-		return Judgement{}
+		return sessions.Assessment{}
 	}
 	return JudgeDialog(open[len(open)-1], tab.URL())
 }

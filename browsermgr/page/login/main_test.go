@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/login"
+	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 )
 
@@ -39,7 +40,9 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	manager = &browsermgr.Manager{Home: dir, Headless: true, NoSandbox: true, FirstPort: 18910, LastPort: 18929, HiddenAreas: keeper.HiddenAreas, Holds: keeper.Holds}
+	manager = &browsermgr.Manager{Home: dir, FirstPort: 18910, LastPort: 18929, HiddenAreas: keeper.HiddenAreas, Holds: keeper.Holds, Config: func() profile.Config {
+		return profile.Config{Headless: new(true), NoSandbox: true}
+	}}
 	ctx := context.Background()
 	if err := manager.Open(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)

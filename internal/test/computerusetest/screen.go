@@ -12,11 +12,11 @@ import (
 	"strings"
 	"sync"
 
-	"clank/computeruse"
+	"clank/llm"
 	"clank/sessions"
 )
 
-// Screen is a [computeruse.Screen] in memory. Its picture changes with each act.
+// Screen is a [sessions.Page] in memory. Its picture changes with each act.
 // Set the exported fields before its first use.
 type Screen struct {
 	Size  image.Point // CSS pixels; zero = 320x180
@@ -34,7 +34,7 @@ type Screen struct {
 	changed int
 }
 
-// Act implements [computeruse.Screen].
+// Act implements [sessions.Page].
 func (s *Screen) Act(ctx context.Context, kind string, args map[string]any) ([]string, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -59,15 +59,26 @@ func (s *Screen) Act(ctx context.Context, kind string, args map[string]any) ([]s
 	return nil, nil
 }
 
-// ScreenshotWithSize implements [computeruse.Screen]: a picture of one colour.
-func (s *Screen) ScreenshotWithSize(ctx context.Context) (data []byte, mediaType string, width, height float64, err error) {
+// Assess implements [sessions.Page]: nothing sets anything off.
+func (*Screen) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
+	return sessions.Assessment{}, nil
+}
+
+// ActIfUnchanged implements [sessions.Page].
+func (s *Screen) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, _ string) ([]string, bool, error) {
+	notes, err := s.Act(ctx, kind, args)
+	return notes, true, err
+}
+
+// Screenshot implements [sessions.Page]: a picture of one colour.
+func (s *Screen) Screenshot(ctx context.Context) (sessions.Screenshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {
-		return nil, "", 0, 0, context.Cause(ctx)
+		return sessions.Screenshot{}, context.Cause(ctx)
 	}
 	if s.Blind != nil {
-		return nil, "", 0, 0, s.Blind
+		return sessions.Screenshot{}, s.Blind
 	}
 	s.shots++
 	size, ratio := s.Size, s.Ratio
@@ -81,8 +92,8 @@ func (s *Screen) ScreenshotWithSize(ctx context.Context) (data []byte, mediaType
 	if s.Still {
 		shade = 0
 	}
-	data, err = Picture(image.Pt(int(float64(size.X)*ratio), int(float64(size.Y)*ratio)), shade)
-	return data, "image/png", float64(size.X), float64(size.Y), err
+	data, err := Picture(image.Pt(int(float64(size.X)*ratio), int(float64(size.Y)*ratio)), shade)
+	return sessions.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}, Width: float64(size.X), Height: float64(size.Y)}, err
 }
 
 // Change makes the picture another one, as pages do on their own.
@@ -102,21 +113,21 @@ func Picture(size image.Point, shade uint8) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// State implements [computeruse.Screen].
+// State implements [sessions.Page].
 func (s *Screen) State(context.Context) (url, title string, tabs []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.url, "title of " + s.url, []string{"t1 " + s.url}, nil
 }
 
-// Text implements [computeruse.Screen].
+// Text implements [sessions.Page].
 func (s *Screen) Text(context.Context, string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return "text of " + s.url, nil
 }
 
-// Snapshot implements [computeruse.Screen].
+// Snapshot implements [sessions.Page].
 func (s *Screen) Snapshot(context.Context, bool, int) (string, error) {
 	return `- button "Buy" [ref=e1]`, nil
 }
@@ -135,10 +146,10 @@ func (s *Screen) Shots() int {
 	return s.shots
 }
 
-// Browser is a [computeruse.Browser] in memory with one screen for each session.
+// Browser is a [sessions.Browser] in memory with one screen for each session.
 type Browser struct {
 	New    func() *Screen                                          // nil = the zero Screen
-	Wrap   func(*Screen) computeruse.Screen                        // nil = the Screen itself
+	Wrap   func(*Screen) sessions.Page                             // nil = the Screen itself
 	Refuse func(ctx context.Context, o sessions.PageRequest) error // may refuse to open anew
 
 	mu   sync.Mutex
@@ -146,8 +157,8 @@ type Browser struct {
 	all  []*Screen
 }
 
-// Open implements [computeruse.Browser].
-func (b *Browser) Open(ctx context.Context, o sessions.PageRequest) (computeruse.Screen, bool, error) {
+// Open implements [sessions.Browser].
+func (b *Browser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if ctx.Err() != nil {
@@ -187,7 +198,7 @@ func (b *Browser) openScreen(ctx context.Context, o sessions.PageRequest) (*Scre
 	return s, nil
 }
 
-// Close implements [computeruse.Browser].
+// Close implements [sessions.Browser].
 func (b *Browser) Close(_ context.Context, key string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -152,7 +152,7 @@ func abandonedSnapshot(s *suite) {
 	for _, query := range []string{"selector=%23name", "labels=true"} {
 		s.openPage("/form")
 		s.run("setTimeout(() => { const end = Date.now() + 900; while (Date.now() < end); }, 20); 1")
-		_, _ = s.requestFor(200*time.Millisecond, "GET", "/snapshot?"+query, nil) // whether it came in time does not matter
+		_ = s.requestFor(200*time.Millisecond, "GET", "/snapshot?"+query, nil) // whether it came in time does not matter
 		snap := s.snapshot("interactive=true")
 		save := s.ref(snap, "button", "Save")
 		for range 3 {

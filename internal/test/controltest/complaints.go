@@ -163,7 +163,7 @@ func loginsSurvive(s *suite) {
 
 func clientLeaves(s *suite) {
 	s.openPage("/plain")
-	if _, err := s.requestFor(300*time.Millisecond, "POST", "/act", m{"kind": "evaluate", "fn": "for(;;);"}); err == nil {
+	if err := s.requestFor(300*time.Millisecond, "POST", "/act", m{"kind": "evaluate", "fn": "for(;;);"}); err == nil {
 		s.Fatal("an endless script has ended")
 	}
 	begin := time.Now()

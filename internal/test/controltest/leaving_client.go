@@ -132,7 +132,7 @@ func leavesDownload(s *suite) {
 func leavesWait(s *suite) {
 	s.openPage("/files")
 	for range 3 {
-		if _, err := s.requestFor(150*time.Millisecond, "POST", "/wait/download", m{"path": "stolen.txt"}); err == nil {
+		if err := s.requestFor(150*time.Millisecond, "POST", "/wait/download", m{"path": "stolen.txt"}); err == nil {
 			s.Fatal("something was downloaded by itself")
 		}
 	}
@@ -145,7 +145,7 @@ func leavesWait(s *suite) {
 func leavesUpload(s *suite) {
 	uploadCases(s, "late.txt", "mine.txt")
 	save := s.refOn("/form", "button", "Save")
-	if _, err := s.requestFor(700*time.Millisecond, "POST", "/hooks/file-chooser", m{"paths": []string{"late.txt"}, "ref": save}); err == nil {
+	if err := s.requestFor(700*time.Millisecond, "POST", "/hooks/file-chooser", m{"paths": []string{"late.txt"}, "ref": save}); err == nil {
 		s.Fatal("a button that opens no chooser took the file")
 	}
 	s.openPage("/files")

@@ -72,7 +72,7 @@ func onlyAsked(s *suite) {
 // atOnce has two clients type and read in a tab each, at the same time.
 func atOnce(s *suite) {
 	for _, who := range []string{"ada", "bea"} {
-		s.T.Run(who, func(t *testing.T) {
+		s.Run(who, func(t *testing.T) {
 			s := *s
 			s.T = t
 			t.Parallel()

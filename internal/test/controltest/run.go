@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -110,7 +111,7 @@ func Run(t *testing.T, start StartFunc, cache string) (passed, failed int) {
 	var good, bad atomic.Int64
 	t.Run("lanes", func(t *testing.T) {
 		for number, groups := range caseLanes() {
-			t.Run(fmt.Sprint(number), func(t *testing.T) {
+			t.Run(strconv.Itoa(number), func(t *testing.T) {
 				t.Parallel()
 				site := newTestSite()
 				t.Cleanup(site.Close)

@@ -37,10 +37,11 @@ func (s *suite) request(method, path string, body any) running.Answer {
 }
 
 // requestFor makes a request whose client goes away after that time. Its error says that it was not answered before.
-func (s *suite) requestFor(patience time.Duration, method, path string, body any) (running.Answer, error) {
+func (s *suite) requestFor(patience time.Duration, method, path string, body any) error {
 	ctx, cancel := context.WithTimeout(s.ctx(), patience)
 	defer cancel()
-	return s.Request(ctx, method, path, body)
+	_, err := s.Request(ctx, method, path, body)
+	return err
 }
 
 // call makes a request that must work, and decodes the answer into v unless that is nil.

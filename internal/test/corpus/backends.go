@@ -7,9 +7,7 @@ import (
 	_ "image/png"
 	"sync"
 
-	"clank/browseagent"
 	"clank/browsermgr"
-	"clank/computeruse"
 	"clank/internal/test/llmtest"
 	"clank/sessions"
 )
@@ -86,7 +84,8 @@ type windowTracker struct {
 	last *browsermgr.Window
 }
 
-func (b *windowTracker) window(ctx context.Context, o sessions.PageRequest) (*browsermgr.Window, bool, error) {
+// Open implements [sessions.Browser].
+func (b *windowTracker) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	w, restored, err := b.manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL, Ephemeral: true})
 	if err == nil {
 		b.mu.Lock()
@@ -109,18 +108,4 @@ func (b *windowTracker) Close(ctx context.Context, key string) error {
 		return w.Close(ctx)
 	}
 	return nil
-}
-
-// elementBrowser lets the loop over elements work windows.
-type elementBrowser struct{ *windowTracker }
-
-func (p elementBrowser) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
-	return p.window(ctx, o)
-}
-
-// screenBrowser lets the loop of computer use work them.
-type screenBrowser struct{ *windowTracker }
-
-func (g screenBrowser) Open(ctx context.Context, o sessions.PageRequest) (computeruse.Screen, bool, error) {
-	return g.window(ctx, o)
 }

@@ -138,7 +138,7 @@ func (p *stillBrowser) count() int {
 	return p.acts
 }
 
-func (p *stillBrowser) Open(context.Context, sessions.PageRequest) (browseagent.Page, bool, error) {
+func (p *stillBrowser) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
 	return p, false, nil
 }
 
@@ -154,13 +154,26 @@ func (p *stillBrowser) Act(ctx context.Context, kind string, args map[string]any
 	return nil, nil
 }
 
+// Assess implements [sessions.Page]: nothing sets anything off.
+func (*stillBrowser) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
+	return sessions.Assessment{}, nil
+}
+
+// ActIfUnchanged implements [sessions.Page].
+func (p *stillBrowser) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, _ string) ([]string, bool, error) {
+	notes, err := p.Act(ctx, kind, args)
+	return notes, true, err
+}
+
 func (p *stillBrowser) Snapshot(context.Context, bool, int) (string, error) {
 	return `- heading "Paper" [ref=e1]`, nil
 }
 
 func (p *stillBrowser) Text(context.Context, string) (string, error) { return "Paper", nil }
 
-func (p *stillBrowser) Screenshot(context.Context) ([]byte, string, error) { return nil, "", nil }
+func (p *stillBrowser) Screenshot(context.Context) (sessions.Screenshot, error) {
+	return sessions.Screenshot{}, nil
+}
 
 func (p *stillBrowser) State(context.Context) (url, title string, tabs []string, err error) {
 	return "http://paper.test/", "Paper", nil, nil

@@ -12,6 +12,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/profile"
 	"clank/internal/test/corpus"
 )
 
@@ -27,7 +28,9 @@ func openTestBrowser(t *testing.T) *browsermgr.Manager {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18900, LastPort: 18949, LaunchTimeout: time.Minute}
+	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
+		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+	}}
 	if err := m.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

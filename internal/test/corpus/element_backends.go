@@ -88,7 +88,7 @@ func (d Dialect) openForTask(_ context.Context, task Task, url string, w *window
 }
 
 func newAgent(w *windowTracker, m llm.Model) *browseagent.Agent {
-	return &browseagent.Agent{Browser: elementBrowser{w}, Model: func(context.Context, string) (llm.Model, error) { return m, nil }}
+	return &browseagent.Agent{Browser: w, Model: func(context.Context, string) (llm.Model, error) { return m, nil }}
 }
 
 // openPlainModel opens the local loop with the built-in model, which is told the steps in words.

@@ -30,7 +30,7 @@ func (b Backend) Run(ctx context.Context, m *browsermgr.Manager, task Task, url 
 	}()
 	manager := &sessions.Manager{
 		Store: &sessionstest.Store{}, Backends: map[string]sessions.Backend{b.Runtime: r},
-		DefaultRuntime: func() string { return b.Runtime }, Limits: func() sessions.Limits { return sessions.Limits{} }, Scopes: &cancel.Scopes{},
+		DefaultRuntime: b.Runtime, Limits: func() sessions.Limits { return sessions.Limits{} }, Scopes: &cancel.Scopes{},
 	}
 	if err := manager.Open(ctx); err != nil {
 		return fmt.Errorf("open the manager of sessions: %w", err)

@@ -110,6 +110,6 @@ func (v Vendor) openForTask(ctx context.Context, task Task, url string, w *windo
 	if err != nil {
 		return openBackend{}, err
 	}
-	agent := &computeruse.Agent{Browser: screenBrowser{w}, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil }}
+	agent := &computeruse.Agent{Browser: w, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil }}
 	return openBackend{Backend: agent, prompt: taskPrompt(task, url), close: end}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
+	"clank/browsermgr/profile"
 )
 
 // startGuardedBrowser starts clank's browser behind its guard: a Manager as the program has it, and a Gate with the rules that hold
@@ -29,12 +30,12 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 	if err := gate.Open(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(home))
 	}
-	manager := &browsermgr.Manager{
-		Home: home, Headless: true, Proxy: gate.Listen,
-		Args: append(commonFlags(), append(o.Flags, "--disable-features="+disabledFeatures)...),
-	}
+	args := append(commonFlags(), append(o.Flags, "--disable-features="+disabledFeatures)...)
 	if !p.ground.Namespace {
-		manager.Args = append(manager.Args, "--ignore-certificate-errors")
+		args = append(args, "--ignore-certificate-errors")
+	}
+	manager := &browsermgr.Manager{
+		Home: home, Proxy: gate.Listen, Config: func() profile.Config { return profile.Config{Headless: new(true), Args: args} },
 	}
 	b := &testedBrowser{close: func(ctx context.Context) error {
 		return errors.Join(manager.Close(ctx), gate.Close(ctx), os.RemoveAll(home))

@@ -17,6 +17,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
+	"clank/browsermgr/profile"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -51,7 +52,8 @@ func runTests(m *testing.M) int {
 	features := &control.Features{Dir: home}
 	manager = &browsermgr.Manager{
 		NewObservers: features.Observe,
-		Home:         home, Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18930, LastPort: 18939,
+		Home:         home, FirstPort: 18930, LastPort: 18939,
+		Config: func() profile.Config { return profile.Config{Executable: exe.Path, Headless: new(true)} },
 	}
 	server := &control.Server{Manager: manager, Features: features, Addr: "127.0.0.1:0", Secrets: control.Secrets{Token: token}}
 	if err := errors.Join(manager.Open(ctx), server.Open(ctx)); err != nil {
@@ -81,7 +83,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 // windows lets the agent work the browser.
 type windows struct{}
 
-func (windows) Open(ctx context.Context, o sessions.PageRequest) (browseagent.Page, bool, error) {
+func (windows) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	w, restored, err := manager.Window(ctx, browsermgr.WindowOptions{Key: o.Key, URL: o.URL})
 	if err != nil {
 		return nil, false, err

@@ -20,6 +20,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/profile"
 	"clank/computeruse"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/corpus"
@@ -31,7 +32,7 @@ import (
 // screen is a window as computer use works with it.
 type screen struct{ *browsermgr.Window }
 
-func (s screen) Open(context.Context, sessions.PageRequest) (computeruse.Screen, bool, error) {
+func (s screen) Open(context.Context, sessions.PageRequest) (sessions.Page, bool, error) {
 	return s.Window, false, nil
 }
 
@@ -45,8 +46,8 @@ func window(t *testing.T, url string, factor float64) *browsermgr.Window {
 		t.Fatal(err)
 	}
 	headless := true
-	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18950, LastPort: 18999, Config: func() browsermgr.Config {
-		return browsermgr.Config{
+	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18950, LastPort: 18999, Config: func() profile.Config {
+		return profile.Config{
 			Executable: exe.Path, Headless: &headless, LaunchTimeout: time.Minute,
 			Args: []string{fmt.Sprintf("--force-device-scale-factor=%v", factor)},
 		}

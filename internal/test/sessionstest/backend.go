@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -126,7 +127,7 @@ func (b *Backend) play(ctx context.Context, m ScriptStep, yield func(sessions.St
 		begun := m.Step
 		begun.Phase = sessions.PhaseBegun
 		begun.Text, begun.URL, begun.Title, begun.View, begun.Memory = "", "", "", nil, nil
-		begun.Usage = sessions.Usage{}
+		begun.Usage = llm.Usage{}
 		if !yield(begun, nil) {
 			return false
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -275,7 +276,7 @@ func (m *Store) Steps(ctx context.Context, taskID string) ([]sessions.Step, erro
 	for _, n := range m.numbers(taskID) {
 		step := m.steps[taskID][n]
 		if step.View != nil {
-			step.View = &sessions.Image{MediaType: step.View.MediaType}
+			step.View = &llm.Image{MediaType: step.View.MediaType}
 		}
 		found = append(found, step)
 	}
@@ -283,13 +284,13 @@ func (m *Store) Steps(ctx context.Context, taskID string) ([]sessions.Step, erro
 }
 
 // View implements [sessions.StepStore].
-func (m *Store) View(ctx context.Context, taskID string, n int) (sessions.Image, error) {
+func (m *Store) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
 	if err := m.begin(ctx, "View"); err != nil {
-		return sessions.Image{}, err
+		return llm.Image{}, err
 	}
 	defer m.mu.Unlock()
 	if v := m.steps[taskID][n].View; v != nil {
 		return *v, nil
 	}
-	return sessions.Image{}, sessions.ErrNotFound
+	return llm.Image{}, sessions.ErrNotFound
 }

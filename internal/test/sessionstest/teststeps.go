@@ -7,16 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"clank/llm"
 	"clank/sessions"
 )
 
 func storeSteps(t *testing.T, st sessions.Store) {
 	ctx := t.Context()
 	r, s := aTask("t1", "s1"), aSession("s1")
-	view := &sessions.Image{MediaType: "image/png", Data: []byte{9, 8}}
+	view := &llm.Image{MediaType: "image/png", Data: []byte{9, 8}}
 	think := sessions.Step{
 		N: 1, Kind: sessions.StepThink, Phase: sessions.PhaseDone, Label: "think", At: day,
-		Usage: sessions.Usage{Calls: 1, InputTokens: 5, USD: 0.25, Unpriced: true},
+		Usage: llm.Usage{Calls: 1, InputTokens: 5, USD: 0.25, Unpriced: true},
 	}
 	begun := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Tool: "click", Input: []byte(`{"ref":"e1"}`), Label: "click", At: day}
 	done := begun
@@ -24,14 +25,14 @@ func storeSteps(t *testing.T, st sessions.Store) {
 	done.View, done.At = view, day.Add(time.Second)
 	answer := sessions.Step{
 		N: 3, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Text: "x", At: day, Limit: "step limit of 10", Closed: true,
-		Images: []sessions.Image{*view}, Memory: []byte(`{}`),
+		Images: []llm.Image{*view}, Memory: []byte(`{}`),
 	}
 	for _, step := range []sessions.Step{answer, begun, think, done} {
 		must(t, st.SaveStep(ctx, r, s, step, 5))
 	}
 	got, err := st.Steps(ctx, "t1")
 	must(t, err)
-	done.View = &sessions.Image{MediaType: "image/png"}
+	done.View = &llm.Image{MediaType: "image/png"}
 	answer.Images, answer.Memory = nil, nil
 	equal(t, "steps", []sessions.Step{think, done, answer}, got)
 	kept, err := st.View(ctx, "t1", 2)
@@ -62,7 +63,7 @@ func storeViews(t *testing.T, st sessions.Store) {
 		t.Helper()
 		step := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: day}
 		if data != nil {
-			step.View = &sessions.Image{MediaType: "image/webp", Data: data}
+			step.View = &llm.Image{MediaType: "image/webp", Data: data}
 		}
 		must(t, st.SaveStep(ctx, aTask("t1", "s1"), aSession("s1"), step, views))
 	}
@@ -146,7 +147,7 @@ func saveMany(t *testing.T, st sessions.Store, n int) {
 		r := aTask(fmt.Sprintf("t%d", i), s.ID)
 		r.Asked = day.Add(time.Duration(i) * time.Minute)
 		s.LastUsed, s.State = r.Asked, sessions.SessionParked
-		step := sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: day, View: &sessions.Image{MediaType: "image/png", Data: []byte{1}}}
+		step := sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseDone, At: day, View: &llm.Image{MediaType: "image/png", Data: []byte{1}}}
 		must(t, st.SaveStep(t.Context(), r, s, step, 1))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/llm"
 	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,7 +54,7 @@ func aSession(id string) sessions.Session {
 		Memory:  []byte(`{"turns":[1,2]}`),
 		Others:  map[string]json.RawMessage{"screen": []byte(`{"response":"r1"}`), "other": []byte("not JSON")},
 		Shared:  true, Steps: 7, Created: day.Add(-time.Hour), LastUsed: day,
-		Usage: sessions.Usage{Calls: 3, InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, USD: 0.0125, Unpriced: true},
+		Usage: llm.Usage{Calls: 3, InputTokens: 1000, CachedTokens: 400, CacheWriteTokens: 30, OutputTokens: 50, ReasoningTokens: 20, USD: 0.0125, Unpriced: true},
 	}
 }
 
@@ -64,8 +65,8 @@ func aTask(id, session string) sessions.TaskRecord {
 			Origin: aSession(session).Origin,
 		},
 		State: sessions.TaskDone, Answer: "here", Reason: "none", Closed: true, Steps: 4,
-		Images: []sessions.Image{{MediaType: "image/png", Data: []byte{1, 2, 0, 3}}, {MediaType: "image/webp", Data: []byte{4}}},
-		Usage:  sessions.Usage{Calls: 1, USD: 0.5}, Asked: day, Started: day.Add(time.Second), Ended: day.Add(time.Minute),
+		Images: []llm.Image{{MediaType: "image/png", Data: []byte{1, 2, 0, 3}}, {MediaType: "image/webp", Data: []byte{4}}},
+		Usage:  llm.Usage{Calls: 1, USD: 0.5}, Asked: day, Started: day.Add(time.Second), Ended: day.Add(time.Minute),
 	}
 }
 
@@ -251,7 +252,7 @@ func storeConcurrent(t *testing.T, st sessions.Store) {
 			s, r := aSession(fmt.Sprintf("s%d", w)), aTask(fmt.Sprintf("t%d", w), fmt.Sprintf("s%d", w))
 			for n := 1; n <= 10; n++ {
 				r.Steps, s.Steps = n, n
-				step := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "go", At: day, View: &sessions.Image{MediaType: "image/png", Data: []byte{byte(n)}}}
+				step := sessions.Step{N: n, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "go", At: day, View: &llm.Image{MediaType: "image/png", Data: []byte{byte(n)}}}
 				errs <- st.SaveStep(ctx, r, s, step, 3)
 				_, err := st.Tasks(ctx, sessions.TaskQuery{Limit: 3})
 				errs <- err

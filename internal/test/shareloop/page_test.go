@@ -12,6 +12,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
+	"clank/browsermgr/profile"
 	"clank/sessions"
 )
 
@@ -58,7 +59,9 @@ func browse(t *testing.T) *browsermgr.Window {
 		_, _ = io.WriteString(w, moving)
 	}))
 	t.Cleanup(site.Close)
-	m := &browsermgr.Manager{Home: t.TempDir(), Executable: func() string { return exe.Path }, Headless: true, FirstPort: 18900, LastPort: 18949, LaunchTimeout: time.Minute}
+	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
+		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
+	}}
 	if err := m.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -64,10 +64,10 @@ type check struct {
 	do   func(ctx context.Context) (note string, err error)
 }
 
+// checks are what a person does first. What the tests of cmd/clank do with the whole program, calls among it, is not done again.
 func (s *smokeRun) checks() []check {
 	return []check{
 		{"clank --help answers", s.help},
-		{"clank browse --help answers", s.browseHelp},
 		{"the first try in a terminal, with no server", s.offline},
 		{"no process and no temporary file is left of it", s.nothingLeft},
 		{"clank serve gets ready and says what is missing", s.serve},
@@ -77,18 +77,12 @@ func (s *smokeRun) checks() []check {
 		{"the first try on the chat page: steps, pictures, answer", s.chatFirstTry},
 		{"the Stop button stops", s.stopButton},
 		{"the word stop stops, on the page", s.stopOnPage},
-		{"the call page: joined, told that clank listens, left", s.callPage},
 		{"settings are changed on their page", s.changeSettings},
-		{"a model on a server of one's own works the browser", s.ownModel},
 		{"an interrupt ends the server and all it started", s.interrupt},
 		{"the server starts again, with Discord", s.serveAgain},
 		{"the settings are still there", s.settingsKept},
 		{"the sessions and the conversation are still there", s.conversationKept},
 		{"a browse in Discord: deferred, edited, answer with a picture", s.discordBrowse},
-		{"the first try by a mention in Discord", s.discordMention},
-		{"the word stop stops, in Discord", s.discordStop},
-		{"clank joins a voice channel and writes that it listens", s.joinCall},
-		{"clank leaves it", s.leaveCall},
 		{"an interrupt ends it all again", s.interrupt},
 		{"nothing of this run is left", s.close},
 	}

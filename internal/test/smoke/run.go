@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"clank/internal/test/discordtest"
-	"clank/internal/test/llmtest"
 )
 
 // smokeRun is one run: a new home, what was started in it, and what earlier checks
@@ -28,18 +27,16 @@ type smokeRun struct {
 	login      string          // the link that opens the page
 	session    string          // one that was begun through the server
 	browser    *personsBrowser // our own browser
-	model      *llmtest.Server
 	discord    *discordRoom
 }
 
-// discordRoom is a text channel and a voice channel of an emulated Discord with clank in it.
+// discordRoom is a text channel of an emulated Discord with clank in it.
 type discordRoom struct {
 	*discordtest.Server
 	clank   discordtest.Bot
 	ada     discordtest.User
 	guild   discordtest.Guild
 	channel discordtest.Channel
-	call    discordtest.Channel
 }
 
 func newSmokeRun(bin string) (*smokeRun, error) {
@@ -88,9 +85,6 @@ func (s *smokeRun) close(ctx context.Context) (string, error) {
 	}
 	if s.discord != nil {
 		errs = append(errs, s.discord.Close())
-	}
-	if s.model != nil {
-		s.model.Close()
 	}
 	if err := s.awaitNoProcess(ctx, s.root); err != nil {
 		errs = append(errs, err) // the directory stays: somebody uses it

@@ -31,11 +31,6 @@ func (s *smokeRun) help(ctx context.Context) (string, error) {
 	return fmt.Sprintf("median %d ms, goal 50 ms", took[2].Milliseconds()), nil
 }
 
-func (s *smokeRun) browseHelp(ctx context.Context) (string, error) {
-	out, err := s.runToEnd(ctx, "browse", "--help")
-	return "", errors.Join(err, wantAll(out, "--json", "--screenshot FILE", "--session ID", "130 stopped"))
-}
-
 // offline does the first try with nothing but the command itself.
 func (s *smokeRun) offline(ctx context.Context) (string, error) {
 	out, err := s.runToEnd(ctx, "browse", firstTry)

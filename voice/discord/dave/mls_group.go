@@ -28,7 +28,7 @@ const maxStaged = 8
 
 // Group is our view of a group. It is not safe for concurrent use.
 type Group struct {
-	key    *MlsSigningKey
+	key    *SigningKey
 	inner  *group.Group
 	staged []stagedCommit
 }

@@ -46,7 +46,7 @@ func (g *gateway) take(user uint64, op byte) []byte {
 // client is somebody who is about to be in a group.
 type client struct {
 	user   uint64
-	key    *dave.MlsSigningKey
+	key    *dave.SigningKey
 	ticket *dave.KeyPackageBundle
 	sender dave.ExternalSender
 	group  *dave.Group
@@ -54,7 +54,7 @@ type client struct {
 
 func (g *gateway) client(user uint64) *client {
 	g.t.Helper()
-	key, err := dave.GenerateSigningKey()
+	key, err := dave.NewSigningKey()
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func FuzzParseSender(f *testing.F) {
 
 // FuzzJoin has a member take anything for a Welcome or a commit.
 func FuzzJoin(f *testing.F) {
-	key, err := dave.GenerateSigningKey()
+	key, err := dave.NewSigningKey()
 	if err != nil {
 		f.Fatal(err)
 	}

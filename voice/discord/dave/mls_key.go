@@ -16,14 +16,14 @@ import (
 // cipherSuite is the only cipher suite of DAVE version 1: P-256, AES-128-GCM, SHA-256.
 const cipherSuite = ciphersuite.MLS128DHKEMP256
 
-// MlsSigningKey signs in one person's name, in all groups they are in. It is safe for concurrent use.
-type MlsSigningKey struct {
+// SigningKey signs in one person's name, in all groups they are in. It is safe for concurrent use.
+type SigningKey struct {
 	secret *ecdsa.PrivateKey
 	public []byte // uncompressed point
 }
 
-// GenerateSigningKey makes a signing key.
-func GenerateSigningKey() (*MlsSigningKey, error) {
+// NewSigningKey makes a signing key.
+func NewSigningKey() (*SigningKey, error) {
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make a signing key: %w", err)
@@ -32,26 +32,26 @@ func GenerateSigningKey() (*MlsSigningKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the signing key: %w", err)
 	}
-	return &MlsSigningKey{secret: secret, public: public}, nil
+	return &SigningKey{secret: secret, public: public}, nil
 }
 
 // Public is the key's public half as an uncompressed point (X9.62).
-func (k *MlsSigningKey) Public() []byte { return append([]byte(nil), k.public...) }
+func (k *SigningKey) Public() []byte { return append([]byte(nil), k.public...) }
 
-func (k *MlsSigningKey) signer() *ciphersuite.SignaturePrivateKey {
+func (k *SigningKey) signer() *ciphersuite.SignaturePrivateKey {
 	return ciphersuite.NewSignaturePrivateKey(k.secret)
 }
 
 // KeyPackageBundle is one offer to be added to a group: a key package and the secrets that belong to it. It is used once.
 type KeyPackageBundle struct {
 	user       uint64
-	key        *MlsSigningKey
+	key        *SigningKey
 	keyPackage *keypackages.KeyPackage
 	secrets    *keypackages.KeyPackagePrivateKeys
 }
 
 // NewKeyPackageBundle makes a ticket for user.
-func NewKeyPackageBundle(user uint64, key *MlsSigningKey) (*KeyPackageBundle, error) {
+func NewKeyPackageBundle(user uint64, key *SigningKey) (*KeyPackageBundle, error) {
 	identity := binary.BigEndian.AppendUint64(nil, user)
 	offer, secrets, err := keypackages.Generate(&credentials.CredentialWithKey{
 		Credential: credentials.NewBasicCredential(identity), SignatureKey: &key.secret.PublicKey,
@@ -67,7 +67,7 @@ func NewKeyPackageBundle(user uint64, key *MlsSigningKey) (*KeyPackageBundle, er
 }
 
 // restrictKeyPackage has the offer claim no more than what DAVE uses, and signs it anew.
-func restrictKeyPackage(offer *keypackages.KeyPackage, key *MlsSigningKey) error {
+func restrictKeyPackage(offer *keypackages.KeyPackage, key *SigningKey) error {
 	leaf := offer.LeafNode
 	leaf.Capabilities = &keypackages.Capabilities{
 		ProtocolVersions: []keypackages.ProtocolVersion{keypackages.MLS10},

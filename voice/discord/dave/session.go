@@ -48,12 +48,6 @@ type Options struct {
 	Logger     *slog.Logger                  // nil is silent
 }
 
-// SigningKey is the key with which one person signs in all their groups.
-type SigningKey = MlsSigningKey
-
-// NewSigningKey makes a key.
-func NewSigningKey() (*SigningKey, error) { return GenerateSigningKey() }
-
 // mlsGroup is what a session needs of MLS; [Group] has it. Append and Revoke take and forget proposals, Commit offers the next
 // epoch, Apply enters it, View says where we are.
 type mlsGroup interface {

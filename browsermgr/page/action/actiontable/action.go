@@ -95,7 +95,8 @@ type Action struct {
 	LoadState string `json:"loadState,omitempty"`
 	Fn        string `json:"fn,omitempty"`
 
-	TimeoutMs int `json:"timeoutMs,omitempty"` // bounds the action, see [Action.Limit]; an earlier deadline of the context wins
+	// TimeoutMs bounds the action, see [Action.Limit]. An earlier deadline of the context wins.
+	TimeoutMs int `json:"timeoutMs,omitempty"`
 }
 
 // Field is one entry of a fill: a text, or true, 1, "1" or "true" for a checkbox, radio or switch that is to be checked.
@@ -121,7 +122,8 @@ var actionFields = sync.OnceValue(func() map[string]int {
 	return fields
 })
 
-// Value returns a field by its name: a string, bool, int, float64, []string or []Field. It is nil where there is no such field.
+// Value returns a field by its name: a string, bool, int, float64, []string or []Field. It is nil where there is no such
+// field.
 func (a Action) Value(name string) any {
 	i, ok := actionFields()[name]
 	if !ok {

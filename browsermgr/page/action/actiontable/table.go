@@ -144,7 +144,8 @@ func table() []Spec {
 		{
 			Kind: KindResize, About: "change the size of what is in view", Limit: interaction,
 			Params: []Param{
-				{Name: "width", Type: Size, Max: 8192, About: "CSS pixels"}, {Name: "height", Type: Size, Max: 8192, About: "CSS pixels"},
+				{Name: "width", Type: Size, Max: 8192, About: "CSS pixels"},
+				{Name: "height", Type: Size, Max: 8192, About: "CSS pixels"},
 			},
 			Sketch: "{width,height}", Command: "resize", Args: []string{"width", "height"},
 		},
@@ -201,7 +202,8 @@ func table() []Spec {
 			Needs: [][]string{{"deltaX", "deltaY"}},
 			Params: []Param{
 				{Name: "deltaX", Type: Number, Max: 100_000, About: "right is positive"},
-				{Name: "deltaY", Type: Number, Max: 100_000, About: "down is positive"}, x, y, modifiers,
+				{Name: "deltaY", Type: Number, Max: 100_000, About: "down is positive"},
+				x, y, modifiers,
 			},
 		},
 		{

@@ -58,7 +58,7 @@ func (r *room) payload(user uint64, op byte) []byte {
 
 func ticket(tb testing.TB, user uint64) *dave.KeyPackageBundle {
 	tb.Helper()
-	key, err := dave.GenerateSigningKey()
+	key, err := dave.NewSigningKey()
 	if err != nil {
 		tb.Fatal(err)
 	}

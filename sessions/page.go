@@ -1,0 +1,79 @@
+package sessions
+
+import (
+	"context"
+
+	"clank/llm"
+)
+
+// PageRequest says which page a [Backend] wants.
+type PageRequest struct {
+	Key     string // id of the session
+	Profile string // browser profile; empty = one that is forgotten with its browser
+	URL     string // where to open the page anew; empty = an empty page
+	Headed  bool   // with a window, if it must be opened
+}
+
+// Browser hands out the page of a session to a [Backend].
+type Browser interface {
+	// Open returns the page of a session. If it is not open any more it is opened
+	// anew; restored says that happened. Open is called before each action and
+	// must be cheap for an open page.
+	Open(ctx context.Context, o PageRequest) (p Page, restored bool, err error)
+	// Close closes the page of session key. An unknown key is no error.
+	Close(ctx context.Context, key string) error
+}
+
+// Page is one browser tab (and those it opened) as a [Backend] uses it. What it
+// returns is written by strangers and is marked as such before a model sees it.
+type Page interface {
+	// Act performs one action. Kinds and arguments are those of the control
+	// API's POST /act, plus navigate{url}, back{}, tabNew{url}, tabSelect{tab},
+	// tabClose{tab} and dialog{accept,promptText}. Arguments are strings, ints,
+	// floats, bools and []string; modifiers are "Alt", "Control", "Meta", "Shift".
+	// Notes are sentences about what else happened. The kind links does nothing;
+	// its notes are the page's links, each as `text -> URL`. For those who see
+	// the page there are also, in CSS pixels of the viewport:
+	//
+	//	clickCoords{x,y,button,clickCount,modifiers}
+	//	pointerMove{x,y,modifiers}, pointerDown{x,y,button}, pointerUp{x,y,button}
+	//	dragCoords{path ["x,y", …],button,modifiers}
+	//	wheel{x,y,deltaX,deltaY,modifiers}
+	//	press{key "Control+A",count,delayMs}, keyDown{key}, keyUp{key}
+	//	insertText{text,clear}: at the focus, as keys where there are keys for it
+	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
+	// Assess says what an action would set off.
+	Assess(ctx context.Context, kind string, args map[string]any) (Assessment, error)
+	// ActIfUnchanged is Act, unless the action has come to mean something else
+	// than mark, an [Assessment.Mark] (with "": anything that people are asked
+	// about): same is false then, and nothing was done.
+	ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error)
+	// Snapshot describes the page in lines such as
+	// `- button "Buy" [disabled] [ref=e12]: text`, in at most maxChars bytes;
+	// interactive leaves out what cannot be operated.
+	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
+	// Text returns the readable text of the element with this ref, or of the
+	// whole page if ref is "".
+	Text(ctx context.Context, ref string) (string, error)
+	// Screenshot takes a picture of the viewport.
+	Screenshot(ctx context.Context) (Screenshot, error)
+	// State says where the page is. Each tab is one line that begins with the
+	// id that tabSelect and tabClose take.
+	State(ctx context.Context) (url, title string, tabs []string, err error)
+}
+
+// Screenshot is a picture of a viewport and its size in CSS pixels, in which
+// the coordinates of actions are counted. The picture may have more pixels.
+type Screenshot struct {
+	llm.Image
+
+	Width, Height float64
+}
+
+// Assessment is what an action would set off: a question for people if it has
+// classes. Mark stands for all that was looked at.
+type Assessment struct {
+	Question
+
+	Mark string
+}
