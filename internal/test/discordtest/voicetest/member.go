@@ -83,7 +83,6 @@ type Member struct {
 	ws      *websocket.Conn
 	udp     net.Conn
 	frames  chan ReceivedFrame
-	control chan []byte
 	cancel  context.CancelCauseFunc
 	tasks   sync.WaitGroup
 	settled chan struct{} // closed when the protocol is selected
@@ -102,7 +101,6 @@ type Member struct {
 	repeats  map[uint32]uint32 // sources that repeat lost packets, and whose
 	repeated int               // packets that came so
 	dropped  int
-	handled  int     // number of the last message of the gateway that was dealt with
 	wrong    []error // of the end-to-end encryption
 	changed  chan struct{}
 	err      error // why it ended
@@ -114,7 +112,6 @@ type memberSession struct {
 	mode              string
 	in, out           *PacketCipher
 	codec             string
-	wants             map[string]int
 	seq               int
 }
 
@@ -132,10 +129,10 @@ var ErrMemberLeft = errors.New("the member has left the call")
 // JoinCall enters a call and returns when the member can speak and hear. The caller must Close.
 func JoinCall(ctx context.Context, o MemberOptions) (*Member, error) {
 	m := &Member{
-		User: o.Credentials.User, options: o, frames: make(chan ReceivedFrame, frameBacklog), control: make(chan []byte, 256),
+		User: o.Credentials.User, options: o, frames: make(chan ReceivedFrame, frameBacklog),
 		settled: make(chan struct{}), queue: make(chan memberMessage, 64),
 		session: memberSession{seq: -1}, people: map[string]bool{}, sources: map[uint32]mediaSource{}, early: map[uint32][]rtp.Packet{},
-		pending: map[uint32]*frameAssembler{}, repeats: map[uint32]uint32{}, handled: -1, changed: make(chan struct{}),
+		pending: map[uint32]*frameAssembler{}, repeats: map[uint32]uint32{}, changed: make(chan struct{}),
 	}
 	ws, err := o.dial(ctx)
 	if err != nil {

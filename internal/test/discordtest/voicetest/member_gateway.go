@@ -73,7 +73,6 @@ func (m *Member) readGateway(ctx context.Context) error {
 			return err
 		}
 		m.mu.Lock()
-		m.handled = m.session.seq
 		m.notify()
 		m.mu.Unlock()
 	}
@@ -124,7 +123,7 @@ func (m *Member) handleText(ctx context.Context, data []byte) error {
 		return m.handleReady(ctx, msg.Data)
 	case OpDescription:
 		return m.handleDescription(ctx, msg.Data)
-	case OpConnected, OpDisconnected, OpSpeaking, OpVideo, OpWants, OpSessionUpdate:
+	case OpConnected, OpDisconnected, OpSpeaking, OpVideo, OpSessionUpdate:
 		return m.handleUsers(msg.Op, msg.Data)
 	case OpPrepareTransition, OpExecuteTransition, OpPrepareEpoch:
 		if m.private != nil {
@@ -258,7 +257,7 @@ func (m *Member) handleUsers(op int, data json.RawMessage) error {
 		RTX   uint32   `json:"rtx_ssrc"`
 		Codec string   `json:"video_codec"`
 	}
-	if err := json.Unmarshal(data, &d); err != nil && op != OpWants {
+	if err := json.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("read op %d: %w", op, err)
 	}
 	m.mu.Lock()
@@ -287,9 +286,6 @@ func (m *Member) handleUsers(op int, data json.RawMessage) error {
 		}
 	case OpSessionUpdate:
 		m.session.codec = d.Codec
-	case OpWants:
-		m.session.wants = map[string]int{}
-		return json.Unmarshal(data, &m.session.wants)
 	}
 	return nil
 }

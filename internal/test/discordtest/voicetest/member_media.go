@@ -12,16 +12,13 @@ import (
 const (
 	payloadOpus = 120
 	payloadVP8  = 105
-	mtu         = 1200
-	opusTicks   = 960  // of 20 ms at 48 kHz
-	videoTicks  = 9000 // of 100 ms at 90 kHz
+	opusTicks   = 960 // of 20 ms at 48 kHz
 )
 
 // sentStream counts what the member sends of one kind.
 type sentStream struct {
 	sequence  uint16
 	timestamp uint32
-	pictures  uint16
 }
 
 // Speak says that the member speaks (mask 1), shares sound (2) or is silent (0). It must come before the first packet.
@@ -110,8 +107,7 @@ func (m *Member) readMedia(ctx context.Context) {
 			return
 		}
 		if IsRTCP(buf[:n]) {
-			m.handleRTCP(buf[:n])
-			continue
+			continue // feedback, which members have no use for
 		}
 		clear, err := ClearRTP(buf[:n])
 		if err != nil {
@@ -124,20 +120,6 @@ func (m *Member) readMedia(ctx context.Context) {
 			m.handleRTP(p)
 		}
 		m.mu.Unlock()
-	}
-}
-
-// handleRTCP opens a control packet and hands it out; what nobody takes in time is dropped.
-func (m *Member) handleRTCP(p []byte) {
-	m.mu.Lock()
-	plain, _, err := m.session.in.Open(p, 8)
-	m.mu.Unlock()
-	if err != nil {
-		return
-	}
-	select {
-	case m.control <- plain:
-	default:
 	}
 }
 

@@ -66,18 +66,6 @@ func (m *Member) People() map[string]bool {
 	return people
 }
 
-// KnowsUser tells whether the member has heard which source is the voice of a user.
-func (m *Member) KnowsUser(user string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, from := range m.sources {
-		if from.user == user && !from.video {
-			return true
-		}
-	}
-	return false
-}
-
 // VideoCodec is the name of the codec that the gateway wants pictures in.
 func (m *Member) VideoCodec() string {
 	m.mu.Lock()
@@ -100,13 +88,6 @@ func (m *Member) PrivacyErrors() []error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.wrong)
-}
-
-// Handled is the number of the last message of the gateway that the member has dealt with, -1 before.
-func (m *Member) Handled() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.handled
 }
 
 // Repeated counts packets of pictures that were sent again for the members of the call.
