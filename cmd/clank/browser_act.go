@@ -117,15 +117,20 @@ func optionOf(p actiontable.Param) browserOption {
 	return o
 }
 
-// shapeOfArg is a field in the line of use. It can be left out where others do as well.
+// shapeOfArg is a field in the line of use. It can be left out if nothing needs it, or a flag does as well.
 func shapeOfArg(spec *actiontable.Spec, name string) string {
 	p, _ := spec.Param(actiontable.API, name)
+	needed := p.Required || p.Type == actiontable.Coordinate || p.Type == actiontable.Size
 	for _, group := range spec.Needs {
-		if slices.Contains(group, name) && p.Type == actiontable.Selector {
-			return "[" + name + "]"
-		}
+		needed = needed || slices.Contains(group, name) && !slices.ContainsFunc(group, func(other string) bool {
+			o, _ := spec.Param(actiontable.API, other)
+			return other != name && o.Type != actiontable.Selector
+		})
 	}
-	if p.Type == actiontable.VerbatimTexts {
+	switch {
+	case !needed:
+		return "[" + name + "]"
+	case p.Type == actiontable.VerbatimTexts:
 		return "<" + strings.TrimSuffix(name, "s") + "> […]"
 	}
 	return "<" + name + ">"
