@@ -110,6 +110,7 @@ func optionOf(p actiontable.Param) browserOption {
 		o.kind, o.value = kindList, "a,b"
 	case actiontable.Ref:
 		o.value = "ref"
+	default:
 	}
 	if p.Enum != nil {
 		o.help = strings.TrimPrefix(o.help+": ", ": ") + strings.Join(p.Enum, ", ")
@@ -155,6 +156,7 @@ func (in *commandInput) specRequest(spec *actiontable.Spec) (controlRequest, err
 			r.body[name], err = in.positiveInt(i, name)
 		case actiontable.VerbatimTexts:
 			r.body[name] = in.args[i:]
+		default:
 		}
 		if err != nil {
 			return r, err

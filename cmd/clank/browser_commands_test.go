@@ -11,15 +11,15 @@ import (
 )
 
 // envForServer is a world in which commands work the server at this address.
-func envForServer(t testing.TB, address string) *commandEnv {
-	t.Helper()
-	return newTestEnv(t, map[string]string{"CLANK_BROWSER_URL": address, "CLANK_BROWSER_TOKEN": "s3"})
+func envForServer(tb testing.TB, address string) *commandEnv {
+	tb.Helper()
+	return newTestEnv(tb, map[string]string{"CLANK_BROWSER_URL": address, "CLANK_BROWSER_TOKEN": "s3"})
 }
 
 // runBrowser runs a command of "clank browser" against the server at this address.
-func runBrowser(t testing.TB, address, line string) commandResult {
-	t.Helper()
-	return runCommand(t.Context(), envForServer(t, address), append([]string{"browser"}, splitWords(line)...)...)
+func runBrowser(tb testing.TB, address, line string) commandResult {
+	tb.Helper()
+	return runCommand(tb.Context(), envForServer(tb, address), append([]string{"browser"}, splitWords(line)...)...)
 }
 
 // recordedRequest is one request that a server got.
