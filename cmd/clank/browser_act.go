@@ -110,6 +110,7 @@ func optionOf(p actiontable.Param) browserOption {
 		o.kind, o.value = kindList, "a,b"
 	case actiontable.Ref:
 		o.value = "ref"
+	default:
 	}
 	if p.Enum != nil {
 		o.help = strings.TrimPrefix(o.help+": ", ": ") + strings.Join(p.Enum, ", ")
@@ -117,15 +118,20 @@ func optionOf(p actiontable.Param) browserOption {
 	return o
 }
 
-// shapeOfArg is a field in the line of use. It can be left out where others do as well.
+// shapeOfArg is a field in the line of use. It can be left out if nothing needs it, or a flag does as well.
 func shapeOfArg(spec *actiontable.Spec, name string) string {
 	p, _ := spec.Param(actiontable.API, name)
+	needed := p.Required || p.Type == actiontable.Coordinate || p.Type == actiontable.Size
 	for _, group := range spec.Needs {
-		if slices.Contains(group, name) && p.Type == actiontable.Selector {
-			return "[" + name + "]"
-		}
+		needed = needed || slices.Contains(group, name) && !slices.ContainsFunc(group, func(other string) bool {
+			o, _ := spec.Param(actiontable.API, other)
+			return other != name && o.Type != actiontable.Selector
+		})
 	}
-	if p.Type == actiontable.VerbatimTexts {
+	switch {
+	case !needed:
+		return "[" + name + "]"
+	case p.Type == actiontable.VerbatimTexts:
 		return "<" + strings.TrimSuffix(name, "s") + "> […]"
 	}
 	return "<" + name + ">"
@@ -150,6 +156,7 @@ func (in *commandInput) specRequest(spec *actiontable.Spec) (controlRequest, err
 			r.body[name], err = in.positiveInt(i, name)
 		case actiontable.VerbatimTexts:
 			r.body[name] = in.args[i:]
+		default:
 		}
 		if err != nil {
 			return r, err

@@ -11,15 +11,15 @@ import (
 )
 
 // envForServer is a world in which commands work the server at this address.
-func envForServer(t testing.TB, address string) *commandEnv {
-	t.Helper()
-	return newTestEnv(t, map[string]string{"CLANK_BROWSER_URL": address, "CLANK_BROWSER_TOKEN": "s3"})
+func envForServer(tb testing.TB, address string) *commandEnv {
+	tb.Helper()
+	return newTestEnv(tb, map[string]string{"CLANK_BROWSER_URL": address, "CLANK_BROWSER_TOKEN": "s3"})
 }
 
 // runBrowser runs a command of "clank browser" against the server at this address.
-func runBrowser(t testing.TB, address, line string) commandResult {
-	t.Helper()
-	return runCommand(t.Context(), envForServer(t, address), append([]string{"browser"}, splitWords(line)...)...)
+func runBrowser(tb testing.TB, address, line string) commandResult {
+	tb.Helper()
+	return runCommand(tb.Context(), envForServer(tb, address), append([]string{"browser"}, splitWords(line)...)...)
 }
 
 // recordedRequest is one request that a server got.
@@ -191,6 +191,7 @@ var commandCases = []commandCase{
 	{line: "hover e1", asks: "POST /act", body: `{"kind":"hover","ref":"e1"}`, stdout: "hovered over e1\n"},
 	{line: "scrollintoview e1 --timeout-ms 600", asks: "POST /act", body: `{"kind":"scrollIntoView","ref":"e1","timeoutMs":600}`, stdout: "scrolled to e1\n"},
 	{line: "scroll --direction up --pixels 40", asks: "POST /act", body: `{"direction":"up","kind":"scroll","pixels":40}`, stdout: "scrolled\n"},
+	{line: "scroll e4", asks: "POST /act", body: `{"kind":"scroll","ref":"e4"}`, stdout: "scrolled\n"},
 	{line: "back", asks: "POST /act", body: `{"kind":"back"}`, answer: `{"url":"https://a.test/"}`, stdout: "went back on https://a.test/\n"},
 	{line: "forward", asks: "POST /act", body: `{"kind":"forward"}`, stdout: "went forward\n"},
 	{line: "reload --timeout-ms 900", asks: "POST /act", body: `{"kind":"reload","timeoutMs":900}`, stdout: "loaded the page again\n"},

@@ -19,9 +19,9 @@ func visitCommands(c *cobra.Command, visit func(name string)) {
 }
 
 // resolveForTest is a command line as cobra and pflag are to read it: words, flags and, after "--", arguments.
-func resolveForTest(t testing.TB, args []string) (name, read string, operands []string, err error) {
-	t.Helper()
-	line, err := resolveCommandLine(newRootCommand(newTestEnv(t, nil), args), args)
+func resolveForTest(tb testing.TB, args []string) (name, read string, operands []string, err error) {
+	tb.Helper()
+	line, err := resolveCommandLine(newRootCommand(newTestEnv(tb, nil), args), args)
 	return strings.TrimPrefix(line.command.CommandPath(), "clank "), strings.Join(append(append(line.words, "--"), line.operands...), " "), line.operands, err
 }
 

@@ -108,15 +108,15 @@ func listScripts(e *commandEnv, store recording.ScriptStore, asJSON bool) error 
 	}
 	return e.printResult(asJSON, names, func(w io.Writer) {
 		for _, n := range names {
-			line := n
+			words := []string{n}
 			if s, err := store.Load(n); err != nil {
-				line += "  (cannot be run: " + untrusted.CleanLine(err.Error(), 200) + ")"
+				words = append(words, "(cannot be run: "+untrusted.CleanLine(err.Error(), 200)+")")
 			} else {
 				for _, v := range s.Values {
-					line += "  " + v.Name + " = " + untrusted.CleanLine(v.Text, 40)
+					words = append(words, v.Name+" = "+untrusted.CleanLine(v.Text, 40))
 				}
 			}
-			fmt.Fprintln(w, line)
+			fmt.Fprintln(w, strings.Join(words, "  "))
 		}
 	})
 }
