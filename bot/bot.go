@@ -166,8 +166,8 @@ func (b *Bot) Close(ctx context.Context) error {
 	return errors.Join(b.jobs.Wait(ctx), b.gateway.Close(ctx))
 }
 
-// Done is closed when the connection has ended for good: after Close, or when
-// Discord refuses the bot. It must not be called before Open.
+// Done returns a channel that is closed when the connection has ended for good: after Close, or when Discord
+// refuses the bot. It must not be called before Open.
 func (b *Bot) Done() <-chan struct{} { return b.gateway.Done() }
 
 // Err says, after Done, why Discord refused the bot; nil after Close.
@@ -182,10 +182,10 @@ func (b *Bot) Err() error {
 // not be called before Open.
 func (b *Bot) Send(ctx context.Context, op int, d any) error { return b.gateway.Send(ctx, op, d) }
 
-// UserID is the bot's own id; empty before Open.
+// UserID returns the bot's own id; empty before Open.
 func (b *Bot) UserID() string { return b.identity().user }
 
-// UserName is the bot's own name; empty before Open.
+// UserName returns the bot's own name; empty before Open.
 func (b *Bot) UserName() string { return b.identity().name }
 
 func (b *Bot) identity() identity {
@@ -228,7 +228,7 @@ func (b *Bot) explain(err error) error {
 	return err
 }
 
-// httpClient is the client without its overall time limit, which would end
+// httpClient returns the client without its overall time limit, which would end
 // sockets; each request has its own.
 func (b *Bot) httpClient() *http.Client {
 	c := http.Client{}

@@ -140,7 +140,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 	b.conclude(ctx, where, finalMessage{text: text, footer: footer, images: rec.Images, page: p.page()})
 }
 
-// commandMessage is where the work of a command is shown.
+// commandMessage returns where the work of a command is shown.
 func (b *Bot) commandMessage(i *discordgo.Interaction, who person, private bool) *workMessage {
 	return &workMessage{
 		rest: b.rest, log: b.logger(), channel: i.ChannelID, user: who.id, private: private, direct: i.GuildID == "",
@@ -148,7 +148,7 @@ func (b *Bot) commandMessage(i *discordgo.Interaction, who person, private bool)
 	}
 }
 
-// publicPrompt is what others may read of what was asked for.
+// publicPrompt returns what others may read of the task.
 func publicPrompt(o browseOptions) string {
 	if o.private {
 		return "(private)"
@@ -159,7 +159,7 @@ func publicPrompt(o browseOptions) string {
 // lastSession is what the last session of a person in a channel is called.
 const lastSession = "last"
 
-// namedSession is the session that a person means.
+// namedSession returns the session that a person means.
 func (b *Bot) namedSession(ctx context.Context, from sessions.Origin, name string) (string, error) {
 	if !strings.EqualFold(name, lastSession) {
 		return strings.Trim(name, "`"), nil
@@ -193,7 +193,7 @@ func (b *Bot) conclude(ctx context.Context, where *workMessage, c finalMessage) 
 	}
 }
 
-// sessionList is the answer of /clank sessions.
+// sessionList returns the answer of /clank sessions.
 func (b *Bot) sessionList(ctx context.Context, from sessions.Origin) string {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
@@ -218,7 +218,7 @@ func (b *Bot) sessionList(ctx context.Context, from sessions.Origin) string {
 	return strings.Join(lines, "\n")
 }
 
-// workLabel is what a piece of work is called where it is listed.
+// workLabel returns the label under which a piece of work is listed.
 func workLabel(what, text string) string {
 	r := []rune(strings.Join(strings.Fields(text), " "))
 	if len(r) > maxLabel {

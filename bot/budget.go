@@ -19,7 +19,7 @@ type Budgets struct {
 // PersonBudget is what one person has spent; User is the id.
 type PersonBudget struct{ User, Spent string }
 
-// budgetText is the answer of /clank budget. Moderators see what the people of
+// budgetText returns the answer of /clank budget. Moderators see what the people of
 // the server have spent.
 func (b *Bot) budgetText(ctx context.Context, from sessions.Origin, who person) string {
 	if b.Budgets == nil {

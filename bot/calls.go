@@ -35,7 +35,7 @@ type Calls interface {
 // callTimeout bounds a command about calls: joining one takes several answers of Discord.
 const callTimeout = time.Minute
 
-// callCommands are the subcommands about calls, if there are calls.
+// callCommands returns the subcommands about calls, if there are calls.
 func (b *Bot) callCommands() []*discordgo.ApplicationCommandOption {
 	if b.Calls == nil {
 		return nil
@@ -117,7 +117,7 @@ func (b *Bot) callCommand(ctx context.Context, from sessions.Origin, do func(con
 	return text
 }
 
-// editAnswer is the answer to a command that was told to wait.
+// editAnswer sends the answer to a command whose response was deferred.
 func (b *Bot) editAnswer(ctx context.Context, i *discordgo.Interaction, text string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortTimeout)
 	defer cancel()

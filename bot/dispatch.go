@@ -105,8 +105,8 @@ type person struct {
 	bits     int64 // permissions in the channel; interactions only
 }
 
-// personOf is who used an interaction: a member of a guild, or a user in a
-// direct channel. A bot is nobody.
+// personOf returns who used an interaction: a member of a guild, or a user in a direct channel. It returns false
+// for a bot.
 func personOf(i *discordgo.Interaction) (person, bool) {
 	switch {
 	case i.Member != nil && i.Member.User != nil:

@@ -70,7 +70,7 @@ func composeMessages(c finalMessage) []messageContent {
 	return views
 }
 
-// pictureFiles are as many of images as fit a message; left counts the others.
+// pictureFiles returns as many of images as fit a message; left counts the others.
 func pictureFiles(images []llm.Image) (files []discord.File, left int) {
 	total := 0
 	for i, im := range images {

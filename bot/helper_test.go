@@ -220,7 +220,7 @@ func (f *tasks) Sessions(_ context.Context, q sessions.SessionQuery) ([]sessions
 	return nil, nil
 }
 
-// next is the next task that has begun.
+// next returns the next task that has begun.
 func (s *stage) next() *task {
 	s.t.Helper()
 	select {
@@ -267,7 +267,7 @@ func (s *stage) plainBrain() {
 	s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return nil, nil }}
 }
 
-// picture is a small PNG that differs for each shade.
+// picture returns a small PNG that differs for each shade.
 func picture(shade byte) llm.Image {
 	im := image.NewGray(image.Rect(0, 0, 4, 4))
 	im.Pix[0] = shade
@@ -278,5 +278,5 @@ func picture(shade byte) llm.Image {
 	return llm.Image{MediaType: "image/png", Data: b.Bytes()}
 }
 
-// scopeOf is the room's scope.
+// scopeOf returns the room's scope.
 func scopeOf(s *stage) cancel.Scope { return cancel.Scope{Guild: s.guild.ID, Channel: s.room.ID} }

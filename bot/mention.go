@@ -129,8 +129,8 @@ func (b *Bot) typing(ctx context.Context, channel string) (stop func()) {
 	}
 }
 
-// conversation is what was said lately, ending with m. Where the bot may not
-// read what came before, m stands alone.
+// conversation returns the latest messages, ending with m. Where the bot may not read the earlier ones, it
+// returns m alone.
 func (b *Bot) conversation(ctx context.Context, m *discordgo.Message, who person) []assistant.ChatLine {
 	ctx, cancel := context.WithTimeout(ctx, shortTimeout)
 	defer cancel()
@@ -185,7 +185,7 @@ func (b *Bot) appendLine(lines []assistant.ChatLine, e *discordgo.Message) []ass
 // that knew it could be talked into giving it to a page.
 var secretLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(https?://[^\s<>#]*#)[A-Za-z0-9_-]{40,}`) })
 
-// withoutMention is text without the bot's own name in it.
+// withoutMention returns text without mentions of the bot.
 func (b *Bot) withoutMention(text string) string {
 	me := b.identity().user
 	if me == "" {

@@ -34,7 +34,7 @@ func (s *progressByWork) remove(p *progress) {
 	delete(s.by, p.work)
 }
 
-// task is the id of the task that runs or waits in the work with this id; ""
+// task returns the id of the task that runs or waits in the work with this id; ""
 // if there is none.
 func (s *progressByWork) task(work string) string {
 	s.mu.Lock()
@@ -97,7 +97,7 @@ func (b *Bot) sendNote(ctx context.Context, m *discordgo.Message, who person, ta
 	return "Passed on. It is heard before the next step."
 }
 
-// workShown is the id of the work that a message of the bot shows: its stop
+// workShown returns the id of the work that a message of the bot shows: its stop
 // button names it.
 func (b *Bot) workShown(m *discordgo.Message) string {
 	if m == nil || m.Author == nil || m.Author.ID != b.identity().user {

@@ -129,14 +129,14 @@ func (p *progress) run(ctx context.Context) {
 	}
 }
 
-// page is the last picture of a page that was seen; nil if there was none.
+// page returns the last picture of a page that was seen; nil if there was none.
 func (p *progress) page() *llm.Image {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.picture
 }
 
-// view is the message as it should be now.
+// view returns the message as it should be now.
 func (p *progress) view() messageContent {
 	p.mu.Lock()
 	defer p.mu.Unlock()

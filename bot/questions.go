@@ -124,7 +124,7 @@ func questionButtons(q approval.Question) []discordgo.MessageComponent {
 	return []discordgo.MessageComponent{discordgo.ActionsRow{Components: row}}
 }
 
-// questionText is the question. What the page says stands apart and cannot format
+// questionText returns the question. What the page says stands apart and cannot format
 // anything.
 func questionText(q approval.Question) string {
 	return fmt.Sprintf("%s\n-# For <@%s> to answer. Without an answer it is not done; the time is over <t:%d:R>.", questionSubject(q), q.User, q.Until.Unix())
@@ -142,7 +142,7 @@ func questionSubject(q approval.Question) string {
 	return text
 }
 
-// resolvedText is the question once it is over.
+// resolvedText returns the question once it is over.
 func resolvedText(q approval.Question, a approval.Answer) string {
 	return questionSubject(q) + "\n-# " + discord.EscapeLine(discord.AsSentence(a.String()), 300)
 }

@@ -22,7 +22,7 @@ type CommandOptions struct {
 	Budget   bool
 }
 
-// SlashCommand is /clank as it should be registered.
+// SlashCommand returns /clank as it should be registered.
 func SlashCommand(o CommandOptions) *discordgo.ApplicationCommand {
 	least, one := 1, 1.0
 	options := []*discordgo.ApplicationCommandOption{
@@ -75,7 +75,7 @@ func SameCommands(a, b []*discordgo.ApplicationCommand) bool {
 	return comparableForm(a) == comparableForm(b)
 }
 
-// comparableForm is what matters of commands, without what Discord adds.
+// comparableForm returns the relevant parts of commands as text, without what Discord adds.
 func comparableForm(cmds []*discordgo.ApplicationCommand) string {
 	type command struct {
 		Name, Description string

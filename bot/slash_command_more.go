@@ -2,7 +2,7 @@ package bot
 
 import "github.com/bwmarrin/discordgo"
 
-// watchCommands are /clank watch and /clank watches, if there are watches.
+// watchCommands returns /clank watch and /clank watches, or nil if watches are not offered.
 func watchCommands(offered bool) []*discordgo.ApplicationCommandOption {
 	if !offered {
 		return nil
@@ -37,7 +37,7 @@ func watchCommands(offered bool) []*discordgo.ApplicationCommandOption {
 	}
 }
 
-// budgetCommand is the subcommand, if there is a budget to ask about.
+// budgetCommand returns the subcommand, if there is a budget to ask about.
 func budgetCommand(offered bool) []*discordgo.ApplicationCommandOption {
 	if !offered {
 		return nil

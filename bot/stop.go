@@ -104,7 +104,7 @@ func (b *Bot) onButton(base context.Context, i *discordgo.Interaction, data disc
 	})
 }
 
-// stopCommand is /clank stop.
+// stopCommand handles /clank stop.
 func (b *Bot) stopCommand(base context.Context, i *discordgo.Interaction, who person) {
 	scope := cancel.Scope{Guild: i.GuildID, Channel: i.ChannelID}
 	stopped, refused := b.Scopes.Stop(scope, who.actor(who.bits), b.anyoneMayStop())
@@ -129,7 +129,7 @@ func (b *Bot) logStop(scope cancel.Scope, who person, stopped, refused []cancel.
 	b.logger().Info("stop", "channel", scope.Channel, "by", who.id, "stopped", len(stopped), "refused", len(refused))
 }
 
-// actor is the person as somebody who wants to stop work.
+// actor returns the person as somebody who wants to stop work.
 func (p person) actor(bits int64) cancel.Actor {
 	return cancel.Actor{ID: p.id, Name: "@" + p.name, Moderator: bits&moderatorBits != 0}
 }
@@ -159,7 +159,7 @@ func refusedText(owners []string) string {
 	return fmt.Sprintf("Only %s, or somebody who may manage messages here, can stop that.", who)
 }
 
-// workOwners are the ids of those who asked for works, each once.
+// workOwners returns the ids of those who asked for works, each once.
 func workOwners(works []cancel.Work) []string {
 	var ids []string
 	for _, w := range works {
@@ -170,7 +170,7 @@ func workOwners(works []cancel.Work) []string {
 	return ids
 }
 
-// mentionList are the names of ids, as Discord shows them; nobody is pinged.
+// mentionList returns the names of ids, as Discord shows them; nobody is pinged.
 func mentionList(ids []string) string {
 	names := make([]string, len(ids))
 	for i, id := range ids {

@@ -24,7 +24,7 @@ func (s *stage) stopped(k *task) string {
 	return c.Error()
 }
 
-// button is the stop button of the answer to it.
+// button returns the stop button of the answer to it.
 func (s *stage) button(it discordtest.Interaction) (discordtest.Message, string) {
 	s.t.Helper()
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool {

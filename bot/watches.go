@@ -208,7 +208,7 @@ func (b *Bot) NotifyWatch(ctx context.Context, w watches.Watch, n watches.Notice
 	return nil
 }
 
-// noticeText is a notice as a message. What the page says stands as it is, and
+// noticeText returns a notice as a message. What the page says stands as it is, and
 // formats nothing.
 func noticeText(w watches.Watch, n watches.Notice) string {
 	var t strings.Builder
@@ -232,7 +232,7 @@ func noticeText(w watches.Watch, n watches.Notice) string {
 	return discord.SplitMessage(t.String(), discord.MaxMessageLength)[0]
 }
 
-// quietLink is an address that people can follow, in the form that shows no preview.
+// quietLink returns an address that people can follow, in the form that shows no preview.
 func quietLink(address string) string {
 	if strings.ContainsAny(address, " <>\n`") {
 		return "" // not one that can be written down as it is
@@ -240,7 +240,7 @@ func quietLink(address string) string {
 	return "<" + address + ">"
 }
 
-// durationText is d in words.
+// durationText returns d in words.
 func durationText(d time.Duration) string {
 	switch {
 	case d%(24*time.Hour) == 0:

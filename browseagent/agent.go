@@ -101,8 +101,8 @@ func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) it
 	}
 }
 
-// loadState is what is kept of a session that was not kept, read from its memory.
-// unread is why that could not be used.
+// loadState returns the state of a session that was not in memory, read from its stored memory. unread is why
+// that could not be used.
 func loadState(s sessions.Session) (h *sessionState, unread error) {
 	h = &sessionState{view: pageView{url: s.URL, title: s.Title}}
 	h.history, unread = parseHistory(s.Memory)

@@ -41,7 +41,7 @@ func (r *run) performApproved(ctx context.Context, t *tool, p sessions.Page, a t
 	return o
 }
 
-// stepLimit is the time of one step, and a little more where the call asked to wait.
+// stepLimit returns the time of one step, and a little more where the call asked to wait.
 func (r *run) stepLimit(a toolArgs) time.Duration { return r.set.StepTimeout + extraWait(a) }
 
 // runWithin does something within the time that a call has.
@@ -60,7 +60,7 @@ func (r *run) askPeople(ctx context.Context, q sessions.Question) (decision stri
 	return agent.AskApproval(ctx, r.agent.Approver, r.log, r.session, r.task, q)
 }
 
-// refusedOutcome is what the model is told when people did not agree.
+// refusedOutcome returns what the model is told when people did not agree.
 func refusedOutcome(why error) *callOutcome {
 	return invalidCall("%s", agent.RefusalText(why))
 }

@@ -10,7 +10,7 @@ import (
 	"clank/llm"
 )
 
-// spent is a model whose budget allows no further call.
+// spent returns a model whose budget allows no further call.
 func spent(context.Context, llm.Request) (llm.Reply, error) {
 	return llm.Reply{}, &llm.Error{Kind: llm.ErrBudgetSpent, Model: "test:model", Message: "budget spent: 0.98 of 1.00 USD for today"}
 }

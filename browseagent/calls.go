@@ -195,7 +195,7 @@ func (r *run) checkRepeat(c llm.ToolCall, o *callOutcome) {
 	}
 }
 
-// publicInput is the input as people may read it: without a password.
+// publicInput returns the input as people may read it: without a password.
 func (r *run) publicInput(t *tool, a toolArgs, raw json.RawMessage) json.RawMessage {
 	return r.inputWithout(t, a, raw, passwordMask)
 }
@@ -215,7 +215,7 @@ func (r *run) maskStoredPassword(c llm.ToolCall) {
 	}
 }
 
-// inputWithout is the input of a call without the password in it, for which
+// inputWithout returns the input of a call without the password in it, for which
 // placeholder stands; raw if there is none.
 func (r *run) inputWithout(t *tool, a toolArgs, raw json.RawMessage, placeholder string) json.RawMessage {
 	at := a.str("url")
@@ -234,7 +234,7 @@ func (r *run) inputWithout(t *tool, a toolArgs, raw json.RawMessage, placeholder
 	return raw
 }
 
-// inputWithText is the input of a type with other text.
+// inputWithText returns the input of a type with other text.
 func inputWithText(a toolArgs, text string) json.RawMessage {
 	masked, err := json.Marshal(map[string]any{"ref": a.str("ref"), "text": text, "submit": a.flag("submit")})
 	if err != nil {

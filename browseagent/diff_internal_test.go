@@ -33,7 +33,7 @@ func TestDiffOfVeryDifferentPagesIsNotTried(t *testing.T) {
 	}
 }
 
-// apply is the meaning of a diff.
+// apply returns the meaning of a diff.
 func apply(t *testing.T, a []string, diff string) []string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")

@@ -267,7 +267,7 @@ func (h *history) indexAfter(i int, is func(entry) bool) int {
 	return -1
 }
 
-// size is the length of the conversation in bytes, pictures not counted.
+// size returns the length of the conversation in bytes, pictures not counted.
 func (h *history) size() int {
 	n := 0
 	for _, e := range h.entries {

@@ -65,12 +65,12 @@ func (r *run) continueAfterAnswer(ctx context.Context, end agent.Outcome) (bool,
 	})
 }
 
-// fullAnswer is the answer with what was said before more was asked for.
+// fullAnswer returns the answer with what was said before more was asked for.
 func (r *run) fullAnswer(text string) string {
 	return strings.Join(append(slices.Clone(r.earlierAnswers), text), "\n\n")
 }
 
-// offeredTools are the tools that the model has.
+// offeredTools returns the tools that the model has.
 func (r *run) offeredTools() []llm.Tool {
 	ts := make([]llm.Tool, 0, len(toolTable))
 	for _, t := range toolTable {

@@ -24,7 +24,7 @@ func (b *bench) meanwhile(text string, then func(context.Context, llm.Request) (
 	}
 }
 
-// lastWords are the last words of a person in a request.
+// lastWords returns the last words of a person in a request.
 func lastWords(req llm.Request) string {
 	m := req.Messages[len(req.Messages)-1]
 	if m.Role != llm.RoleUser {

@@ -51,7 +51,7 @@ type callOutcome struct {
 
 func failedOutcome(err error) callOutcome { return callOutcome{err: err} }
 
-// invalidCall is the outcome of a call that could not be understood.
+// invalidCall returns the outcome of a call that could not be understood.
 func invalidCall(format string, args ...any) *callOutcome {
 	return &callOutcome{invalid: true, remarks: []string{fmt.Sprintf(format, args...)}}
 }
@@ -121,7 +121,7 @@ func (o *callOutcome) redact(secret string) {
 	}
 }
 
-// summary is what people read about the outcome beside the step's label.
+// summary returns what people read about the outcome beside the step's label.
 func (o *callOutcome) summary() string {
 	if o.decision != "" {
 		rest := *o
@@ -140,7 +140,7 @@ func (o *callOutcome) summary() string {
 	}
 }
 
-// fingerprint is equal for outcomes that tell the model the same.
+// fingerprint returns a hash that is equal for outcomes that tell the model the same.
 func (o *callOutcome) fingerprint() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%v\x00%q\x00%q\x00%q\x00%q", o.err, o.remarks, o.notes, o.url, o.section)

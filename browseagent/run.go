@@ -45,7 +45,7 @@ type run struct {
 	lastRead     string // what the task has read last: a text or links, for people
 }
 
-// work is the loop: ask, act, record, check what is left.
+// work returns the loop: ask, act, record, check what is left.
 func (r *run) work(ctx context.Context, unread error) error {
 	if err := r.prepare(ctx, unread); err != nil {
 		return err

@@ -164,7 +164,7 @@ func checkTabs(a toolArgs) error {
 	return nil
 }
 
-// extraWait is how much longer than the step timeout this call may take, because
+// extraWait returns how much longer than the step timeout this call may take, because
 // it asked to wait.
 func extraWait(a toolArgs) time.Duration { return time.Duration(a.num("timeMs")) * time.Millisecond }
 

@@ -29,7 +29,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// external is a browser that somebody else has started.
+// external returns a browser that somebody else has started.
 func external(t *testing.T) *chrome.Process {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
@@ -222,7 +222,7 @@ func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
 	}
 }
 
-// asker is a browser that asks its person before it lets anybody in.
+// asker returns a browser that asks its person before it lets anybody in.
 func asker(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) (dir string, asked *atomic.Int32) {
 	t.Helper()
 	asked = &atomic.Int32{}

@@ -41,7 +41,7 @@ type browser struct {
 	windows        map[*Window]struct{}
 }
 
-// newBrowser is one that still has to be started or joined.
+// newBrowser returns a browser that still has to be started or joined.
 func newBrowser(p *profileState, pl profile.Resolved) *browser {
 	b := &browser{
 		manager: p.manager, resolved: pl, tabNumbers: &p.tabNumbers,
@@ -60,7 +60,7 @@ func newBrowser(p *profileState, pl profile.Resolved) *browser {
 // isLocal reports whether we start it, on this machine.
 func (b *browser) isLocal() bool { return b.resolved.Mode == profile.ModeLaunched }
 
-// connectOptions is how its connection is made.
+// connectOptions returns how its connection is made.
 func (b *browser) connectOptions() page.Options {
 	return page.Options{
 		Logger: b.manager.Logger, OnSent: b.manager.OnSent, FirstTabNumber: b.tabNumbers.Next(),
@@ -68,7 +68,8 @@ func (b *browser) connectOptions() page.Options {
 	}
 }
 
-// exited is closed when its process has ended; never if it is not ours.
+// exited returns a channel that is closed when the browser's process has ended, or nil if the process is not
+// ours.
 func (b *browser) exited() <-chan struct{} {
 	if b.process == nil {
 		return nil

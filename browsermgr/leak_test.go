@@ -12,7 +12,7 @@ import (
 	"clank/internal/test/browsertest"
 )
 
-// rounds is how often a test repeats what it does: CLANK_LEAK_RESTARTS=200 and CLANK_LEAK_CYCLES=1000 make the long form.
+// rounds returns how often a test repeats what it does: CLANK_LEAK_RESTARTS=200 and CLANK_LEAK_CYCLES=1000 make the long form.
 func rounds(t *testing.T, variable string, short int) int {
 	t.Helper()
 	n, err := strconv.Atoi(os.Getenv(variable))
@@ -47,7 +47,7 @@ func (h held) within(limit held) bool {
 	return h.descriptors <= limit.descriptors && h.goroutines <= limit.goroutines && h.processes <= limit.processes && h.temporary <= limit.temporary
 }
 
-// tempDir is one with a path short enough for Chromium's socket.
+// tempDir returns a temporary directory with a path short enough for Chromium's socket.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	temp, err := os.MkdirTemp("", "leak") //nolint:usetesting // Chromium's socket there may have a path of 107 characters

@@ -30,7 +30,7 @@ func (m *Manager) FindProfile(name string) (*Profile, error) {
 	return &Profile{m.profileState(p.Name)}, nil
 }
 
-// Name is the profile's name.
+// Name returns the profile's name.
 func (p *Profile) Name() string { return p.state.name }
 
 // Lease is a running browser that no rule ends for idleness until Release.
@@ -48,7 +48,7 @@ func (u *Lease) Release() { u.browser.release() }
 // Local reports whether the browser was started by us, on this machine.
 func (u *Lease) Local() bool { return u.browser.isLocal() }
 
-// WebSocketURL is where the DevTools of the tab with that target id are reached; "" if we did not start the browser, whose
+// WebSocketURL returns where the DevTools of the tab with that target id are reached; "" if we did not start the browser, whose
 // address may hold secrets.
 func (u *Lease) WebSocketURL(target string) string {
 	if !u.Local() {
@@ -78,7 +78,7 @@ func (p *Profile) Acquire(ctx context.Context, launch bool) (*Lease, error) {
 	return b.lease(), nil
 }
 
-// lease is the browser for a caller who has entered it.
+// lease returns the browser for a caller who has entered it.
 func (b *browser) lease() *Lease { return &Lease{Browser: b.conn, Observers: b.observers, browser: b} }
 
 // StartOptions adjusts one start.
@@ -146,7 +146,7 @@ func (p *Profile) Stop(ctx context.Context) (stopped bool, err error) {
 	return p.state.stopWithTurn(ctx)
 }
 
-// stopWithTurn is Stop for whoever has the turn.
+// stopWithTurn is like Stop; the caller holds the turn.
 func (p *profileState) stopWithTurn(ctx context.Context) (stopped bool, err error) {
 	b := p.current()
 	if b == nil || b.isGone() {
@@ -163,7 +163,7 @@ func (p *profileState) stopWithTurn(ctx context.Context) (stopped bool, err erro
 	return true, nil
 }
 
-// resolve is how the profile is stored, and what that means now. One that runs and is not on the list any more is as it was.
+// resolve returns how the profile is stored, and what that means now. One that runs and is not on the list any more is as it was.
 func (p *profileState) resolve() (profile.Resolved, error) {
 	stored, err := p.manager.store.Find(p.name)
 	if b := p.current(); errors.Is(err, profile.ErrNotFound) && b != nil {

@@ -171,7 +171,7 @@ func (m *Manager) findOrMakeWindow(opts WindowOptions) (*Window, error) {
 	return w, nil
 }
 
-// checkOpen is an error unless the Manager is open.
+// checkOpen returns an error unless the Manager is open.
 func (m *Manager) checkOpen() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -272,7 +272,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// config is what holds now.
+// config returns the current configuration.
 func (m *Manager) config() profile.Config {
 	if m.Config != nil {
 		return m.Config()

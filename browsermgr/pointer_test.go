@@ -34,7 +34,7 @@ func heard(t *testing.T, w *browsermgr.Window) []string {
 	return strings.Split(text, "; ")
 }
 
-// desk is a window that shows a page which says what it is told.
+// desk returns a window that shows a page which says what it is told.
 func desk(t *testing.T) *browsermgr.Window {
 	t.Helper()
 	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: site(t) + "/two"})
@@ -141,7 +141,7 @@ func TestFramesOfOtherSitesTakeWhatIsDoneInThem(t *testing.T) {
 	})
 }
 
-// quoted is a text as JavaScript writes it.
+// quoted returns a text as JavaScript writes it.
 func quoted(s string) string { return "`" + strings.ReplaceAll(s, "\n", `\n`) + "`" }
 
 func TestDragsFollowTheirWay(t *testing.T) {

@@ -51,7 +51,7 @@ func (p *profileState) acquire(ctx context.Context, headless *bool) (*browser, e
 	return p.acquireWithTurn(ctx, headless)
 }
 
-// acquireWithTurn is use for whoever has the turn.
+// acquireWithTurn is like acquire; the caller holds the turn.
 func (p *profileState) acquireWithTurn(ctx context.Context, headless *bool) (*browser, error) {
 	select {
 	case <-p.manager.closed:
@@ -187,7 +187,7 @@ func (p *profileState) launch(ctx context.Context, b *browser, headless *bool) e
 	return nil
 }
 
-// setBrowser is called by whoever has the turn.
+// setBrowser sets the profile's browser. The caller holds the turn.
 func (p *profileState) setBrowser(b *browser) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -34,7 +34,7 @@ func (m *Manager) reportDevToolsPort(port *int) {
 	}
 }
 
-// proxyFor is the proxy that a browser is started with; "" if it does without.
+// proxyFor returns the proxy that a browser is started with; "" if it does without.
 func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (string, error) {
 	m := p.manager
 	if m.Proxy == nil || pl.Config.AllowProxyBypass && pl.ProxyBypassFlag() != "" {
@@ -82,7 +82,8 @@ func (b *browser) navigate(tab *page.Tab, url string, do func() (page.Result, er
 	return res, err
 }
 
-// explainUnreached is why the server of a document was not reached; nil if it was, or nobody knows.
+// explainUnreached returns why the server of a document was not reached, or nil if it was reached or the reason
+// is not known.
 func (b *browser) explainUnreached(tab *page.Tab, url string, since time.Time, res page.Result, err error) error {
 	explain := b.manager.ExplainFailure
 	if explain == nil || b.proxy == "" {

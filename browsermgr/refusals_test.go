@@ -189,7 +189,7 @@ await worker(blob("new Worker(URL.createObjectURL(new Blob([" + JSON.stringify(a
 	}
 }
 
-// elsewhere is a second Manager that has joined the browser of a first one, as if it ran on another machine.
+// elsewhere returns a second Manager that has joined the browser of a first one, as if it ran on another machine.
 func elsewhere(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manager {
 	t.Helper()
 	host := manager(t, nil)

@@ -101,7 +101,7 @@ func (m *Manager) Profiles(ctx context.Context) ([]profile.ProfileInfo, error) {
 	return append(list, m.unlistedProfiles(list)...), nil
 }
 
-// withFirstPort is the plan with the port that a first start would try first, for those who look.
+// withFirstPort returns the plan with the port that a first start would try first, for those who look.
 func (m *Manager) withFirstPort(pl profile.Resolved) profile.Resolved {
 	if ports, err := m.store.Ports(pl.Profile); err == nil && pl.Mode == profile.ModeLaunched {
 		pl.CDPPort = cmp.Or(pl.CDPPort, ports[0])
@@ -132,7 +132,7 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 	return info
 }
 
-// unlistedProfiles are the profiles that run and are not on the list: taken off it by another program, or by hand.
+// unlistedProfiles returns the profiles that run and are not on the list: taken off it by another program, or by hand.
 func (m *Manager) unlistedProfiles(listed []profile.ProfileInfo) []profile.ProfileInfo {
 	known := map[string]bool{}
 	for _, info := range listed {

@@ -15,7 +15,7 @@ import (
 // tabNumbers remembers the highest tab number, so that none is given twice while the program runs. It is a [page.Observer].
 type tabNumbers struct{ last atomic.Int64 }
 
-// Next is the number of the next tab.
+// Next returns the number of the next tab.
 func (n *tabNumbers) Next() int { return int(n.last.Load()) + 1 }
 
 // Attach implements page.Observer.

@@ -60,7 +60,7 @@ func (b *TabOwners) Forget(target string) {
 	delete(b.byTarget, target)
 }
 
-// Owner is for whom a tab was opened; noted is false for a tab that nobody has asked for.
+// Owner returns the owner for whom a tab was opened; noted is false for a tab that nobody has asked for.
 func (b *TabOwners) Owner(target string) (owner string, noted bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,8 +68,8 @@ func (b *TabOwners) Owner(target string) (owner string, noted bool) {
 	return n.owner, noted
 }
 
-// Stale are those of the targets that belong to somebody and were not used for so long, and those that are more than
-// their owner may have, the ones unused the longest. Tabs of nobody in particular are never among them.
+// Stale returns the owned targets that were not used for idleAfter, and the least recently used ones in excess
+// of most per owner. It never returns tabs without an owner.
 func (b *TabOwners) Stale(targets []string, idleAfter time.Duration, most int) (idle, extra []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -91,7 +91,7 @@ func (b *browser) closeStaleTabs(c profile.TabCleanup) {
 	b.closeInBackground(b.tabsByTarget(extra), "more than its owner may have")
 }
 
-// tabsByTarget are those with these target ids that are open.
+// tabsByTarget returns the open tabs with these target ids.
 func (b *browser) tabsByTarget(targets []string) []*page.Tab {
 	return slices.DeleteFunc(b.conn.Tabs(), func(t *page.Tab) bool { return !slices.Contains(targets, t.TargetID()) })
 }

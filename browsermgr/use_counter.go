@@ -14,7 +14,7 @@ type UseCounter struct {
 	last   time.Time
 }
 
-// NewUseCounter is for a browser that is used from now on.
+// NewUseCounter returns a counter for a browser whose use starts now.
 func NewUseCounter() *UseCounter { return &UseCounter{ending: make(chan struct{}), last: time.Now()} }
 
 // Acquire begins an operation; false if the browser is ending. The caller ends it with Leave, or with Away.
@@ -56,5 +56,5 @@ func (u *UseCounter) TryEnd(idle time.Duration) bool {
 	return true
 }
 
-// Ending is closed when the browser is being ended.
+// Ending returns a channel that is closed when the browser starts to end.
 func (u *UseCounter) Ending() <-chan struct{} { return u.ending }

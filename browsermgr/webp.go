@@ -16,7 +16,7 @@ const webpTimeout = 15 * time.Second
 // errNoPage says that there is nothing to film.
 var errNoPage = errors.New("no page is open")
 
-// CaptureWebP is a picture of the current viewport as lossy WebP, of a quality of 1 to 99, for video, and the address of the page. A scale
+// CaptureWebP returns a picture of the current viewport as lossy WebP, of a quality of 1 to 99, for video, and the address of the page. A scale
 // under 1 makes it that much smaller than the page is in device pixels. It waits for no action and starts nothing: a window without
 // an open page is an error. What pictures must not show is covered. Behind a dialog, which is a [*page.DialogError], nothing is drawn.
 func (w *Window) CaptureWebP(ctx context.Context, quality int, scale float64) (data []byte, url string, err error) {

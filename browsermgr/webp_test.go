@@ -19,7 +19,7 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// filmed is a picture of the window, which must be lossy WebP.
+// filmed returns a picture of the window, which must be lossy WebP.
 func filmed(t *testing.T, w *browsermgr.Window, quality int, scale float64) (image.Image, string) {
 	t.Helper()
 	data, url, err := w.CaptureWebP(t.Context(), quality, scale)

@@ -31,7 +31,7 @@ type Window struct {
 // errWindowClosed says that a window was closed while somebody used it.
 var errWindowClosed = errors.New("the window is closed")
 
-// Key is whose window it is.
+// Key returns the key of the window's owner.
 func (w *Window) Key() string { return w.key }
 
 // tabLease is a running operation: a tab of a browser that is not stopped meanwhile.
@@ -179,7 +179,7 @@ func (w *Window) removeTab(tab *page.Tab) {
 	w.tabs.Remove(tab)
 }
 
-// currentTab is the current tab, or nil if none is left.
+// currentTab returns the current tab, or nil if none is left.
 func (w *Window) currentTab() *page.Tab {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -179,7 +179,7 @@ func (w *Window) isOnlyTab(tab *page.Tab) bool {
 	return w.tabs.IsOnly(tab)
 }
 
-// takeNotes is what happened since the last action.
+// takeNotes returns what happened since the last action.
 func (w *Window) takeNotes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -23,8 +23,8 @@ func (w *Window) Assess(ctx context.Context, kind string, args map[string]any) (
 	return found, nil
 }
 
-// ActIfUnchanged is Act, unless the action has come to mean something else than what mark stands for: same is false then, and
-// nothing was done. The page is held to it until the input has arrived.
+// ActIfUnchanged is like Act, but does nothing and returns same as false if the action now means something else
+// than what mark stands for. The page is held in that state until the input has arrived.
 func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
 	u, _, err := w.acquireTab(ctx)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"clank/browsermgr"
 )
 
-// judged is what a window says of an action, and the mark for it.
+// judged returns what a window says of an action, and the mark for it.
 func judged(t *testing.T, w *browsermgr.Window, kind string, args map[string]any) (classes, text, mark string) {
 	t.Helper()
 	found, err := w.Assess(t.Context(), kind, args)

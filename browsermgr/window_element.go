@@ -9,14 +9,14 @@ import (
 	"clank/browsermgr/page/intent"
 )
 
-// ElementAt is the role and the name of what a click at a point would be for, in CSS pixels of the viewport and in whatever
+// ElementAt returns the role and the name of what a click at a point would be for, in CSS pixels of the viewport and in whatever
 // frame; both are "" where nothing is. The page has chosen the name.
 func (w *Window) ElementAt(ctx context.Context, x, y float64) (role, name string, err error) {
 	m, err := w.inputTarget(ctx, "", &frame.Point{X: x, Y: y})
 	return m.Role, m.Name, err
 }
 
-// InputField is the role and the name of the element with that ref or, without one, of what takes the keys now, in whatever
+// InputField returns the role and the name of the element with that ref or, without one, of what takes the keys now, in whatever
 // frame; secret says that what it holds must not be told: a password, a one-time code. The page has chosen the name.
 func (w *Window) InputField(ctx context.Context, ref string) (role, name string, secret bool, err error) {
 	m, err := w.inputTarget(ctx, ref, nil)

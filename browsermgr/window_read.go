@@ -32,7 +32,7 @@ func (w *Window) Snapshot(ctx context.Context, interactive bool, maxChars int) (
 	return text, err
 }
 
-// Text is the readable text of the element with that ref, or of the page if ref is empty.
+// Text returns the readable text of the element with that ref, or of the page if ref is empty.
 func (w *Window) Text(ctx context.Context, ref string) (text string, err error) {
 	err = w.readTab(ctx, func(tab *page.Tab) (err error) {
 		text, err = tab.Text(ctx, ref)
@@ -41,7 +41,7 @@ func (w *Window) Text(ctx context.Context, ref string) (text string, err error) 
 	return text, err
 }
 
-// MainFrameText is the readable text of the page without its frames, in which advertisements change from look to look. It has them if
+// MainFrameText returns the readable text of the page without its frames, in which advertisements change from look to look. It has them if
 // the page itself says nothing.
 func (w *Window) MainFrameText(ctx context.Context) (text string, err error) {
 	err = w.readTab(ctx, func(tab *page.Tab) error {
@@ -52,7 +52,7 @@ func (w *Window) MainFrameText(ctx context.Context) (text string, err error) {
 	return text, err
 }
 
-// State is where the window is: the current page, and a line for each tab, the current one's beginning with "*". It asks
+// State returns where the window is: the current page, and a line for each tab, the current one's beginning with "*". It asks
 // neither the browser nor the page. A window whose browser has ended has no tabs, and the address at which it reopens.
 func (w *Window) State(context.Context) (url, title string, tabs []string, err error) {
 	w.mu.Lock()

@@ -33,10 +33,10 @@ func (s *windowTabs) Select(tab *page.Tab) {
 // Has reports whether it is one of the tabs.
 func (s *windowTabs) Has(tab *page.Tab) bool { return slices.Contains(s.tabs, tab) }
 
-// All are the tabs, as they were added.
+// All returns the tabs, as they were added.
 func (s *windowTabs) All() []*page.Tab { return slices.Clone(s.tabs) }
 
-// Current is the current tab, or nil if none is left. Tabs that are gone are passed over; Drop is still to be called for
+// Current returns the current tab, or nil if none is left. Tabs that are gone are passed over; Drop is still to be called for
 // them.
 func (s *windowTabs) Current() *page.Tab {
 	for len(s.selected) > 0 {
@@ -85,7 +85,7 @@ func (s *windowTabs) BrowserGone() {
 // Clear forgets all tabs.
 func (s *windowTabs) Clear() { s.tabs, s.selected = nil, nil }
 
-// lastSelected is the current tab, be it gone or not.
+// lastSelected returns the current tab, be it gone or not.
 func (s *windowTabs) lastSelected() *page.Tab {
 	if len(s.selected) == 0 {
 		return nil
@@ -96,10 +96,10 @@ func (s *windowTabs) lastSelected() *page.Tab {
 // SetStartURL sets where the window is while it has no tab.
 func (s *windowTabs) SetStartURL(url string) { s.lastURL = url }
 
-// LastURL is where a window without a tab opens again.
+// LastURL returns where a window without a tab opens again.
 func (s *windowTabs) LastURL() string { return s.lastURL }
 
-// State is the address and title of the current page, and a line for each tab, the current one's beginning with "*".
+// State returns the address and title of the current page, and a line for each tab, the current one's beginning with "*".
 // Without tabs it is the address at which the window opens again; and that of the lost page alone if gone.
 func (s *windowTabs) State(gone bool) (url, title string, lines []string) {
 	current := s.lastSelected()

@@ -109,8 +109,8 @@ func (s *Scopes) Stop(scope Scope, by Actor, anyone bool) (stopped, refused []Wo
 	return stopped, refused
 }
 
-// StopWork is like Stop for the one piece of work with the given id, in any
-// scope. found is false if there is none.
+// StopWork is like Stop for the one piece of work with the given id, in any scope. found is false if there is
+// none.
 func (s *Scopes) StopWork(id string, by Actor, anyone bool) (found, stopped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,8 +27,7 @@ func (d *actionResult) add(o actionResult) {
 	d.notes = append(d.notes, o.notes...)
 }
 
-// text is what the model reads; "" if there is nothing to tell. What strangers
-// wrote is marked.
+// text returns what the model reads, or "" if there is nothing to report. Text from untrusted sources is marked.
 func (d *actionResult) text() string {
 	var ours, theirs []string
 	for _, s := range []string{d.refused, d.decision, d.remark} {
@@ -52,7 +51,7 @@ func (d *actionResult) text() string {
 	return strings.Join(ours, "\n")
 }
 
-// summary is what people read about it.
+// summary returns what people read about the result.
 func (d *actionResult) summary() string {
 	var rest string
 	switch {

@@ -18,7 +18,7 @@ type dragApproval struct{ kind, mark string }
 // releaseMoves are the moves that end what the others begin.
 var releaseMoves = map[string]string{"pointerUp": "pointerDown", "keyUp": "keyDown"}
 
-// coveringApproval is the mark of a yes that covers m already: one deed is asked about once.
+// coveringApproval returns the mark of a yes that covers m already: one deed is asked about once.
 // It is given to a press for its release, and to a text for the Enter after it
 // (goesOn).
 func (r *run) coveringApproval(m screenMove, goesOn bool) (mark string) {
@@ -111,7 +111,7 @@ func (r *run) approveSafety(ctx context.Context, c Call) (acknowledged []SafetyW
 	return c.Safety, "", nil
 }
 
-// originOf is scheme and host of a URL.
+// originOf returns the scheme and host of a URL.
 func originOf(of string) string {
 	u, err := url.Parse(of)
 	if err != nil || u.Host == "" {

@@ -15,7 +15,7 @@ import (
 	"clank/sessions"
 )
 
-// busy is a picture as full as that of a page.
+// busy returns a picture as full as that of a page.
 func busy(b *testing.B, size image.Point, seed uint8) []byte {
 	b.Helper()
 	img := image.NewRGBA(image.Rectangle{Max: size})
@@ -66,9 +66,8 @@ func (b stillBrowser) Open(context.Context, sessions.PageRequest) (sessions.Page
 
 func (stillBrowser) Close(context.Context, string) error { return nil }
 
-// BenchmarkBatch is what the loop takes for a batch of a click and a text, with a
-// mind that answers at once and a screen that takes no time: with a picture that
-// is sent as it is, with one that is made smaller, and with one that did not
+// BenchmarkBatch measures the loop's time for a batch of a click and a text, with a model that answers at once
+// and a screen that takes no time: with an image sent as it is, one that is scaled down, and one that did not
 // change.
 func BenchmarkBatch(b *testing.B) {
 	for _, bc := range []struct {

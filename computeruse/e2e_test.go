@@ -120,8 +120,7 @@ func (h *house) shut() {
 	h.Manager = nil
 }
 
-// restarted is the same house after a restart of the program: of the agent
-// nothing is left.
+// restarted simulates a restart of the program in the same house: nothing of the agent is left.
 func (h *house) restarted() {
 	h.t.Helper()
 	h.shut()
@@ -464,7 +463,7 @@ func TestAPasswordIsNowhereAfterwards(t *testing.T) {
 	}
 }
 
-// holds is the name of a file below dir that holds a text; "" if none does.
+// holds returns the name of a file below dir that holds a text; "" if none does.
 func holds(t *testing.T, dir, text string) (found string) {
 	t.Helper()
 	files := 0

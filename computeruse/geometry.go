@@ -20,7 +20,7 @@ func (g ScreenGeometry) Known() bool {
 	return g.Picture.X > 0 && g.Picture.Y > 0 && g.Width > 0 && g.Height > 0
 }
 
-// ToViewport is the place under the middle of a pixel, inside of the viewport.
+// ToViewport returns the place under the middle of a pixel, inside of the viewport.
 func (g ScreenGeometry) ToViewport(p image.Point) CSSPoint {
 	return CSSPoint{
 		clampInside((float64(p.X)+0.5)*g.Width/float64(g.Picture.X), g.Width),
@@ -28,12 +28,12 @@ func (g ScreenGeometry) ToViewport(p image.Point) CSSPoint {
 	}
 }
 
-// ToPicture is the pixel over a place.
+// ToPicture returns the pixel over a place.
 func (g ScreenGeometry) ToPicture(p CSSPoint) image.Point {
 	return image.Pt(int(p.X*float64(g.Picture.X)/g.Width), int(p.Y*float64(g.Picture.Y)/g.Height))
 }
 
-// ScaleDistance is a distance of the picture in CSS pixels, bounded.
+// ScaleDistance returns a distance of the picture in CSS pixels, bounded.
 func (g ScreenGeometry) ScaleDistance(p image.Point) CSSPoint {
 	const most = 20000
 	bound := func(v float64) float64 { return math.Max(-most, math.Min(most, v)) }
@@ -43,7 +43,7 @@ func (g ScreenGeometry) ScaleDistance(p image.Point) CSSPoint {
 	}
 }
 
-// Center is the place in the middle.
+// Center returns the place in the middle.
 func (g ScreenGeometry) Center() CSSPoint { return CSSPoint{g.Width / 2, g.Height / 2} }
 
 // clampInside clamps v to what lies inside of a side of this length.
@@ -51,7 +51,7 @@ func clampInside(v, length float64) float64 {
 	return math.Max(0, math.Min(v, length-math.Min(0.5, length/2)))
 }
 
-// String is how a path of the control API has it.
+// String returns how a path of the control API has it.
 func (p CSSPoint) String() string {
 	return strconv.FormatFloat(p.X, 'f', -1, 64) + "," + strconv.FormatFloat(p.Y, 'f', -1, 64)
 }

@@ -71,7 +71,7 @@ func (r *run) release(ctx context.Context, s sessions.Page, up screenMove) error
 	return err
 }
 
-// pointerPosition is where the mouse was last seen.
+// pointerPosition returns where the mouse was last seen.
 func (r *run) pointerPosition() CSSPoint {
 	if r.state.pointer == (CSSPoint{}) {
 		return r.screenshot.Center()

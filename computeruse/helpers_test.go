@@ -50,7 +50,7 @@ func script(turns ...computeruse.Turn) func(context.Context, int, computeruse.In
 	}
 }
 
-// do is a turn of one call.
+// do returns a turn of one call.
 func do(actions ...computeruse.Action) computeruse.Turn {
 	return computeruse.Turn{
 		Calls: []computeruse.Call{{ID: "c1", Actions: actions}}, Stop: llm.StopTools, Usage: llm.Usage{Calls: 1, InputTokens: 10},
@@ -108,7 +108,7 @@ func (b *bench) acts() string {
 	return ""
 }
 
-// told is what the model was told before question n.
+// told returns what the model was told before question n.
 func (b *bench) told(t *testing.T, n int) computeruse.Input {
 	t.Helper()
 	asked := b.mind.Asked()

@@ -51,7 +51,7 @@ func FitImage(data []byte, fit func(image.Point) image.Point) (llm.Image, image.
 	return img, want, err
 }
 
-// CropImage is a part of the picture in data, as large as fits into shown. The region is
+// CropImage returns a part of the picture in data, as large as fits into shown. The region is
 // given in pixels of the picture when it has that size.
 func CropImage(data []byte, region image.Rectangle, shown image.Point) (llm.Image, error) {
 	if shown.X <= 0 || shown.Y <= 0 {
@@ -90,7 +90,7 @@ func scaleImage(src image.Image, part image.Rectangle, size image.Point) image.I
 	return dst
 }
 
-// encodeImage is a picture as PNG or JPEG, whichever is smaller.
+// encodeImage returns a picture as PNG or JPEG, whichever is smaller.
 func encodeImage(img image.Image) (llm.Image, error) {
 	var asPNG bytes.Buffer
 	fast := png.Encoder{CompressionLevel: png.BestSpeed}

@@ -11,7 +11,7 @@ import (
 	"clank/computeruse"
 )
 
-// drawn is a PNG; noise makes it hard to compress.
+// drawn returns a PNG; noise makes it hard to compress.
 func drawn(t *testing.T, size image.Point, noise bool) []byte {
 	t.Helper()
 	img := image.NewRGBA(image.Rectangle{Max: size})

@@ -106,11 +106,11 @@ var keyTable = sync.OnceValue(func() map[string]string {
 	return table
 })
 
-// modifierKeys are the keys that can be held while another is pressed, in the
+// modifierKeys returns the keys that can be held while another is pressed, in the
 // order in which a chord names them.
 func modifierKeys() []string { return []string{"Control", "Alt", "Shift", "Meta"} }
 
-// ParseKey is the control API's name of a key that a vendor's model calls name: "Enter"
+// ParseKey returns the control API's name of a key that a vendor's model calls name: "Enter"
 // for "Return", "KP_Enter" or "RETURN". Case does not matter, except of a single
 // character, which stands for itself. The error is for the model.
 func ParseKey(name string) (string, error) {
@@ -135,7 +135,7 @@ func ParseKey(name string) (string, error) {
 	return "", fmt.Errorf("unknown key %q: use a character, or a name such as Enter, Escape, PageDown, ArrowUp, ctrl+s", untrusted.Shorten(name, 40))
 }
 
-// ParseModifiers are the control API's names of keys that are held while the mouse
+// ParseModifiers returns the control API's names of keys that are held while the mouse
 // does something. Each name may be several, joined by +. Keys other than Control,
 // Alt, Shift and Meta are an error for the model.
 func ParseModifiers(names []string) ([]string, error) {
@@ -156,11 +156,10 @@ func ParseModifiers(names []string) ([]string, error) {
 	return held, nil
 }
 
-// ParseChords are presses in the control API's form, such as "Control+Shift+t", one
-// after the other. Several names are the keys of one chord, in any of the forms
-// ["CTRL", "A"], ["ctrl+a"]; a single one may be several chords with spaces
-// between ("Down Down Return"). Letters of a chord without Shift are small, as a
-// keyboard would have them. The error is for the model.
+// ParseChords returns key presses in the control API's form, such as "Control+Shift+t", one after the other.
+// Several names are the keys of one chord, in any of the forms ["CTRL", "A"], ["ctrl+a"]; a single one may be
+// several chords with spaces between ("Down Down Return"). Letters of a chord without Shift are lower case, as a
+// keyboard would send them. The error is for the model.
 func ParseChords(names []string) ([]string, error) {
 	if len(names) == 1 && strings.TrimSpace(names[0]) != "" && len(strings.Fields(names[0])) > 1 {
 		if one, err := ParseKey(names[0]); err == nil { // "Page Up"

@@ -121,7 +121,7 @@ func (w windows) Close(ctx context.Context, key string) error {
 	return nil
 }
 
-// done is what the page of a session has written down.
+// done returns what the page of a session has written down.
 func (w windows) done(t *testing.T, session string) string {
 	t.Helper()
 	window, ok := w.manager.Lookup(session)

@@ -45,7 +45,7 @@ type run struct {
 	remark            string // what the model last said beside its calls
 }
 
-// work is the loop: see, ask, act, check what is left.
+// work returns the loop: see, ask, act, check what is left.
 func (r *run) work(ctx context.Context, unread error) error {
 	if err := r.prepare(ctx, unread); err != nil {
 		return err

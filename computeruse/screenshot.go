@@ -62,7 +62,7 @@ func (r *run) capture(ctx context.Context, s sessions.Page) *llm.Image {
 	return r.stepImage()
 }
 
-// stepImage is the picture as people see it.
+// stepImage returns the picture as people see it.
 func (r *run) stepImage() *llm.Image {
 	if !r.screenshot.Known() {
 		return nil

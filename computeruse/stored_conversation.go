@@ -100,7 +100,7 @@ func (p *pendingInput) drain() Input {
 	return in
 }
 
-// withoutImages is p without pictures.
+// withoutImages returns p without pictures.
 func (p *pendingInput) withoutImages() pendingInput {
 	kept := *p
 	kept.Outcomes, kept.Results = slices.Clone(p.Outcomes), slices.Clone(p.Results)
@@ -174,7 +174,7 @@ func (m *storedConversation) setConversation(talk json.RawMessage) {
 	m.Talk = m.secrets.RedactJSON(talk, maskForModel)
 }
 
-// marshal is the memory as it is kept with the session.
+// marshal returns the memory as it is kept with the session.
 func (m *storedConversation) marshal() (json.RawMessage, error) {
 	kept := *m
 	kept.Version, kept.Runtime, kept.Next = memoryVersion, "computeruse", m.Next.withoutImages()

@@ -58,7 +58,7 @@ func (r *run) identifyTarget(ctx context.Context, s sessions.Page, p plannedActi
 	return t
 }
 
-// previewTarget is meets for an action that is only talked about.
+// previewTarget is like identifyTarget for an action that is only described, not done.
 func (r *run) previewTarget(ctx context.Context, a Action) (t actionTarget) {
 	if r.screen == nil {
 		return actionTarget{secret: a.Kind == ActType || a.Kind == ActFill}
@@ -108,7 +108,7 @@ func (p *plannedAction) crossesFields() bool {
 	return strings.Contains(strings.TrimRight(p.Text, "\t\r\n"), "\t")
 }
 
-// redacted is the action as people may read it.
+// redacted returns the action as people may read it.
 func (a Action) redacted(t actionTarget) Action {
 	switch {
 	case !t.secret:
@@ -120,7 +120,7 @@ func (a Action) redacted(t actionTarget) Action {
 	return a
 }
 
-// description is what is meant, in words that stand behind a verb.
+// description returns the target in words that follow a verb.
 func (t actionTarget) description() string {
 	if t.name == "" {
 		return ""

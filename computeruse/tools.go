@@ -47,7 +47,7 @@ func newTool(name, about, properties string, required ...string) llm.Tool {
 		`{"type":"object","properties":{` + properties + `},"required":` + string(need) + `,"additionalProperties":false}`)}
 }
 
-// offeredTools are those that the model is offered.
+// offeredTools returns the tools offered to the model.
 func offeredTools(set Settings) []llm.Tool {
 	all := []llm.Tool{
 		newTool(ToolNavigate, "Open an address in this tab.", `"url":{"type":"string"}`, "url"),
@@ -104,7 +104,7 @@ func parseToolInput(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 	return in, fmt.Sprintf("there is no tool %q", agent.Truncate(c.Name, 60))
 }
 
-// move is what the tool does to the page; nil if it only looks.
+// move returns what the tool does to the page, or nil if it only looks.
 func (in toolInput) move(name string) *screenMove {
 	switch name {
 	case ToolNavigate:
@@ -129,7 +129,7 @@ func (in toolInput) move(name string) *screenMove {
 	return nil
 }
 
-// label is the call as people read it.
+// label returns the call as people read it.
 func (in toolInput) label(name string) string {
 	switch name {
 	case ToolNavigate:

@@ -150,7 +150,7 @@ func (r *run) runBatch(ctx context.Context, c Call, last bool) (o CallResult, re
 	return o, nil, nil
 }
 
-// newStep is the act of an action, about to begin.
+// newStep returns the act of an action, about to begin.
 func (r *run) newStep(a Action, on actionTarget, intent string) *sessions.Step {
 	kind := cmp.Or(a.Kind, ActUnknown)
 	return &sessions.Step{Kind: sessions.StepAct, Tool: string(kind), Input: a.input(on), Label: a.label(on, intent)}

@@ -37,7 +37,7 @@ type vendor struct {
 
 var usage = &llm.Usage{InputTokens: 10, OutputTokens: 5}
 
-// turns are moves in the dialect of the vendor.
+// turns returns moves in the dialect of the vendor.
 func (v vendor) turns(width, height float64, moves ...move) []llmtest.Turn {
 	var all []llmtest.Turn
 	for _, m := range moves {

@@ -87,7 +87,7 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
 	s.page(w, "budget", http.StatusOK, pageData{Title: title, Data: data})
 }
 
-// todayRows are the ways in which a line counts, one by one.
+// todayRows returns the ways in which a line counts, one by one.
 func todayRows(l budget.LevelStatus) []budgetRow {
 	row := func(name string, spent, most float64, of, limit budget.Amount) budgetRow {
 		return budgetRow{Name: name, Text: of.Against(limit), Spent: spent, Most: most}
@@ -102,8 +102,7 @@ func todayRows(l budget.LevelStatus) []budgetRow {
 	}
 }
 
-// budgetRows are lines in which something was spent; none is what the one without
-// an id is called.
+// budgetRows returns a row for each line in which something was spent; none is the name of a line without an id.
 func budgetRows(lines []budget.LevelStatus, none string) []budgetRow {
 	var rows []budgetRow
 	for _, l := range lines {
@@ -117,7 +116,7 @@ func budgetRows(lines []budget.LevelStatus, none string) []budgetRow {
 	return rows
 }
 
-// callRowOf is a call as people read it. What is held or estimated is marked, and
+// callRowOf returns a call as people read it. What is held or estimated is marked, and
 // so is a price that is not known.
 func callRowOf(e budget.Entry) callRow {
 	c := callRow{

@@ -2,7 +2,7 @@ package dashboard
 
 import "net/http"
 
-// callRoutes are the page on which the operator talks with clank, and what its script asks for.
+// callRoutes returns the page on which the operator talks with clank, and what its script asks for.
 func (s *Server) callRoutes() []route {
 	return []route{
 		{"GET /call", accessSignedIn, s.callPage},

@@ -22,7 +22,7 @@ import (
 
 const tone = 440.0 // Hz
 
-// sine is a tone of the given length, mono at 48 kHz.
+// sine returns a tone of the given length, mono at 48 kHz.
 func sine(samples int) []float32 {
 	s := make([]float32, samples)
 	for i := range s {
@@ -31,7 +31,7 @@ func sine(samples int) []float32 {
 	return s
 }
 
-// share is how much of the energy of some samples is in the tone (Goertzel).
+// share returns how much of the energy of some samples is in the tone (Goertzel).
 func share(samples []float32) float64 {
 	c := 2 * math.Cos(2*math.Pi*tone/voice.RateOpus)
 	var s1, s2, all float64
@@ -42,7 +42,7 @@ func share(samples []float32) float64 {
 	return 2 * (s1*s1 + s2*s2 - c*s1*s2) / (all * float64(len(samples)))
 }
 
-// toneFile is a WAV file that sounds as the microphone of a browser.
+// toneFile returns a WAV file that sounds as the microphone of a browser.
 func toneFile(t *testing.T) string {
 	t.Helper()
 	samples := sine(2 * voice.RateOpus)

@@ -14,7 +14,7 @@ type idleConns struct {
 	refused bool // there may be none any more
 }
 
-// trackConn is an [http.Server]'s ConnState.
+// trackConn implements ConnState of [http.Server].
 func (u *idleConns) trackConn(c net.Conn, state http.ConnState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

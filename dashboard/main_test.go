@@ -90,7 +90,7 @@ func (p *process) end() error {
 	return within(10*time.Second, "the browser's folder can be deleted", func() bool { return os.RemoveAll(p.dir) == nil })
 }
 
-// within is eventually where there is no test.
+// within waits as eventually does, but needs no test: it returns an error if ok does not hold within limit.
 func within(limit time.Duration, what string, ok func() bool) error {
 	ctx, done := context.WithTimeout(context.Background(), limit)
 	defer done()

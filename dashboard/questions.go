@@ -101,7 +101,7 @@ func (s *Server) followQuestions() {
 	})
 }
 
-// pending are the questions of a task, or all for "".
+// pending returns the questions of a task, or all for "".
 func (s *Server) pending(task string) []approval.Question {
 	out := []approval.Question{}
 	if s.Questions == nil {

@@ -12,7 +12,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// question is one of a task in a channel of Discord, with words of a page.
+// question returns a question of a task in a Discord channel, with words from a page.
 func question() approval.Question {
 	return approval.Question{
 		Class: approval.ClassSend, Source: "discord", UserName: "@ada", Task: "t1", Session: "s1", Origin: "https://forum.example",

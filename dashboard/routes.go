@@ -20,7 +20,7 @@ type route struct {
 	handle   http.HandlerFunc
 }
 
-// routes is everything there is.
+// routes returns all routes of the server.
 func (s *Server) routes() []route {
 	return append([]route{
 		{"GET /{$}", accessSignedIn, s.chatPage},

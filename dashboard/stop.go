@@ -8,8 +8,8 @@ import (
 	"clank/sessions"
 )
 
-// operatorActor is who uses the page: the owner of the machine, who may do anything.
-// For work of Discord's people he is "the operator", for his own "you".
+// operatorActor returns the actor for the user of the page: the owner of the machine, who may do anything. For
+// work of Discord's users the name is "the operator", for the owner's own "you".
 func operatorActor(kind sessions.OriginKind) cancel.Actor {
 	if kind == sessions.FromDiscord {
 		return cancel.Actor{Name: "the operator", Moderator: true}

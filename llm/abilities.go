@@ -58,9 +58,8 @@ var abilities = []modelAbility{
 	{"moondream", Caps{Vision: true}},
 }
 
-// CapsOf is what is known of a model by the longest beginning of its name; the
-// vendor in front does not count. It says false for a model not known, of
-// which nothing can be said.
+// CapsOf returns what is known of a model by the longest matching prefix of its name, ignoring the vendor in
+// front. It returns false for an unknown model.
 func CapsOf(model string) (Caps, bool) {
 	name := bareName(model)
 	var best modelAbility

@@ -21,8 +21,7 @@ func WithAccount(ctx context.Context, a Account) context.Context {
 	return context.WithValue(ctx, accountKey{}, a)
 }
 
-// AccountOf is what ctx's model calls belong to; the zero Account if nobody
-// said.
+// AccountOf returns the account that ctx's model calls belong to, or the zero Account if none was set.
 func AccountOf(ctx context.Context) Account {
 	a, _ := ctx.Value(accountKey{}).(Account)
 	return a

@@ -108,10 +108,10 @@ type Reply struct {
 	Usage   Usage
 }
 
-// Text is the reply's text parts, joined by blank lines.
+// Text returns the reply's text parts, joined by blank lines.
 func (r Reply) Text() string { return r.Message.Text() }
 
-// Calls are the reply's tool calls, in order.
+// Calls returns the reply's tool calls, in order.
 func (r Reply) Calls() []ToolCall {
 	var calls []ToolCall
 	for _, p := range r.Message.Parts {
@@ -122,7 +122,7 @@ func (r Reply) Calls() []ToolCall {
 	return calls
 }
 
-// Text is the message's text parts, joined by blank lines.
+// Text returns the message's text parts, joined by blank lines.
 func (m Message) Text() string {
 	var s string
 	for _, p := range m.Parts {
@@ -162,7 +162,7 @@ type Model interface {
 	Generate(ctx context.Context, req Request, onDelta func(Delta)) (Reply, error)
 }
 
-// UserText is a user message of one text part.
+// UserText returns a user message of one text part.
 func UserText(text string) Message {
 	return Message{Role: RoleUser, Parts: []Part{{Text: text}}}
 }

@@ -91,7 +91,7 @@ func WithListPrice(model string, u Usage) Usage {
 	return u
 }
 
-// PriceOf is the list price of a model, as [WithListPrice] finds it, for calls of
+// PriceOf returns the list price of a model, as [WithListPrice] finds it, for calls of
 // usual length.
 func PriceOf(model string) (Price, bool) {
 	p, ok := findPrice(model)
@@ -120,7 +120,7 @@ func isSnapshot(rest string) bool {
 	return ok && strings.Trim(date, "0123456789-") == ""
 }
 
-// bareName is a model's name in lower case without the vendor in front.
+// bareName returns a model's name in lower case without the vendor in front.
 func bareName(model string) string {
 	return strings.ToLower(model[strings.LastIndex(model, "/")+1:])
 }

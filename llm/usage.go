@@ -49,7 +49,7 @@ func ChargesCacheWrites(model string) bool {
 	return strings.Contains(name, "claude") || strings.HasPrefix(name, "gpt-5.6") || strings.HasPrefix(name, "gpt-6")
 }
 
-// Cost is the price of u in US dollars. Only the token counts of u are read.
+// Cost returns the price of u in US dollars. Only the token counts of u are read.
 func (p Price) Cost(u Usage) float64 {
 	fresh := float64(u.InputTokens-u.CachedTokens-u.CacheWriteTokens) + CacheWriteFactor*float64(u.CacheWriteTokens)
 	return (fresh*p.Input + float64(u.CachedTokens)*p.Cached + float64(u.OutputTokens)*p.Output) / 1e6

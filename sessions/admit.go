@@ -285,7 +285,7 @@ func (m *Manager) assignID(ctx context.Context, t *Task) error {
 // briefLen is how much of a prompt is shown where a few words must do.
 const briefLen = 60
 
-// taskLabel is what a task is called where others may read it.
+// taskLabel returns the name of a task for places where others may read it.
 func taskLabel(t Task) string {
 	if t.Origin.Private {
 		return "browse (private)"

@@ -32,7 +32,7 @@ type Note struct {
 	At   time.Time
 }
 
-// String is the note as people read it: "@ada says: the red one".
+// String returns the note as people read it: "@ada says: the red one".
 func (n Note) String() string { return n.By + " says: " + n.Text }
 
 // Inbox holds what was said to a running task until its [Backend] takes it

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// think is a question to a model, after which memory is kept.
+// think returns a question to a model, after which memory is kept.
 func think(memory string) sessionstest.ScriptStep {
 	return sessionstest.ScriptStep{Step: sessions.Step{Kind: sessions.StepThink, Label: "think", Memory: []byte(memory)}}
 }

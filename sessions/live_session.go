@@ -194,7 +194,7 @@ func (m *Manager) pin(ctx context.Context, id string) (*liveSession, error) {
 	return m.pinLoading(ctx, id)
 }
 
-// pinLoading is hold for who has the door.
+// pinLoading pins a session as pin does. The caller holds the loading lock.
 func (m *Manager) pinLoading(ctx context.Context, id string) (*liveSession, error) {
 	m.mu.Lock()
 	l := m.live[id]

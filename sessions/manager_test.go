@@ -63,7 +63,7 @@ func (r *rig) setLimits(l sessions.Limits) {
 	r.limits = l
 }
 
-// discord is somebody in a channel of a guild.
+// discord returns the origin of a user in a channel of a guild.
 func discord(guild, user string) sessions.Origin {
 	return sessions.Origin{Kind: sessions.FromDiscord, Guild: guild, Channel: "c", User: user, UserName: "@" + user}
 }

@@ -136,7 +136,7 @@ func (o Origin) acceptsNotesFrom(from Origin) bool {
 	return from.Moderator && !o.Private && (from.Kind != FromDiscord || from.Guild == o.Guild)
 }
 
-// speakerName is what people call whoever speaks from o.
+// speakerName returns what people call the speaker at o.
 func (o Origin) speakerName() string {
 	if o.UserName != "" {
 		return "@" + strings.TrimPrefix(o.UserName, "@")

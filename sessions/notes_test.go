@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// untilFree is a backend whose tasks wait in their first act until hold is closed.
+// untilFree returns a backend whose tasks wait in their first act until hold is closed.
 func untilFree(hold <-chan struct{}) *sessionstest.Backend {
 	return &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 		return []sessionstest.ScriptStep{sessionstest.Wait("look", hold), sessionstest.Act("click"), sessionstest.Answer("done")}

@@ -13,7 +13,7 @@ func (s Session) MayUse(o Origin) bool {
 // owner returns what people call the session's owner.
 func (s Session) owner() string { return s.Origin.requesterName() }
 
-// requesterName is what people call whoever asked from o.
+// requesterName returns what people call the person who asked from o.
 func (o Origin) requesterName() string {
 	switch {
 	case o.UserName != "":

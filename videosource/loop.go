@@ -22,7 +22,7 @@ type captureLoop struct {
 	troubleReported bool
 }
 
-// interval is the time between the beginnings of two pictures.
+// interval returns the time between the beginnings of two pictures.
 func (s *Source) interval(now time.Time) time.Duration {
 	fps := cmp.Or(max(0, s.IdleFPS), DefaultIdleFPS)
 	if !s.lastActivity.IsZero() && now.Sub(s.lastActivity) < cmp.Or(max(0, s.ActiveFor), DefaultActiveFor) {
@@ -152,7 +152,7 @@ func (l *captureLoop) publish(f Frame, taken bool) {
 	s.lastSent = now
 }
 
-// fingerprint is the same for frames that show the same page and picture.
+// fingerprint returns the same for frames that show the same page and picture.
 func fingerprint(f Frame) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	h.Write([]byte(f.URL + "\x00"))

@@ -22,7 +22,7 @@ const (
 	smallFramesToRaise = 8   // pictures that must leave much room before the next is a better one
 )
 
-// current is how the next picture is to be taken.
+// current returns how the next picture is to be taken.
 func (l *qualityLadder) current() (quality int, scale float64) {
 	return qualitySteps[l.index].quality, qualitySteps[l.index].scale
 }

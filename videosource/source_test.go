@@ -65,7 +65,7 @@ func pass(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // the clock of synctest
 }
 
-// count is how many pictures were taken since the last call.
+// count returns how many pictures were taken since the last call.
 func (s *screen) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (l *tale) all() []error {
 	return slices.Clone(l.errs)
 }
 
-// next is the frame that has come by now.
+// next returns the frame that has come by now.
 func next(t *testing.T, v *videosource.Viewer) videosource.Frame {
 	t.Helper()
 	synctest.Wait()

@@ -8,7 +8,7 @@ import (
 	"clank/voice"
 )
 
-// tone is a sine of n samples.
+// tone returns a sine of n samples.
 func tone(rate int, hertz, amplitude float64, n int) []int16 {
 	s := make([]int16, n)
 	for i := range s {
@@ -17,7 +17,7 @@ func tone(rate int, hertz, amplitude float64, n int) []int16 {
 	return s
 }
 
-// strength is the amplitude of one frequency in samples, by correlation with it.
+// strength returns the amplitude of one frequency in samples, by correlation with it.
 func strength(samples []int16, rate int, hertz float64) float64 {
 	var re, im float64
 	for i, s := range samples {
@@ -78,7 +78,7 @@ func stream(opus [][]byte) []voice.Packet {
 	return out
 }
 
-// oggSum is the checksum of an Ogg page, bit by bit.
+// oggSum returns the checksum of an Ogg page, bit by bit.
 func oggSum(page []byte) uint32 {
 	var c uint32
 	for _, b := range page {

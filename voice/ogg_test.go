@@ -16,7 +16,7 @@ import (
 
 const opusHead = "OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"
 
-// header is the beginning of a stream.
+// header returns the beginning of a stream.
 func header(serial uint32) string {
 	return oggPage(2, serial, 0, []byte{19}, opusHead) + oggPage(0, serial, 0, []byte{16}, "OpusTags\x00\x00\x00\x00\x00\x00\x00\x00")
 }

@@ -52,14 +52,14 @@ func WriteOgg(w io.Writer, packets []Packet) error {
 	return nil
 }
 
-// samplesAhead is by how many samples one timestamp is after another; they wrap around.
+// samplesAhead returns by how many samples one timestamp is after another; timestamps wrap around.
 func samplesAhead(timestamp, of uint32) int64 {
 	return int64(int32(timestamp - of)) //nolint:gosec // wrapping is the point
 }
 
 func opusSamples(d time.Duration) int64 { return int64(d * RateOpus / time.Second) }
 
-// fillerTOC is a packet of one frame of nothing in the mode of the packet that began with toc, which asks a decoder to
+// fillerTOC returns a packet of one frame of nothing in the mode of the packet that began with toc, which asks a decoder to
 // conceal a loss.
 func fillerTOC(toc byte) byte { return toc &^ 3 }
 

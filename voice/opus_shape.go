@@ -21,7 +21,7 @@ type OpusShape struct {
 	FrameTime time.Duration // how long each of them sounds
 }
 
-// Duration is how long the packet sounds.
+// Duration returns how long the packet sounds.
 func (s OpusShape) Duration() time.Duration { return time.Duration(s.Frames) * s.FrameTime }
 
 // InspectOpus reads the table of contents of an Opus packet (RFC 6716, section 3.1) and checks that the lengths of its

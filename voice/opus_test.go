@@ -161,7 +161,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkHear is one second of somebody's speech, decoded for a recogniser.
+// BenchmarkHear measures decoding one second of a person's speech for a recogniser.
 func BenchmarkHear(b *testing.B) {
 	opus := packets(b, 48000, babble(48000, 48000))
 	for _, rate := range []int{16000, 24000, 48000} {
@@ -181,7 +181,7 @@ func BenchmarkHear(b *testing.B) {
 	}
 }
 
-// BenchmarkSpeak is one second of speech of ours, encoded.
+// BenchmarkSpeak measures encoding one second of our speech.
 func BenchmarkSpeak(b *testing.B) {
 	for _, rate := range []int{16000, 22050, 24000, 48000} {
 		b.Run(strconv.Itoa(rate), func(b *testing.B) {
@@ -199,7 +199,7 @@ func BenchmarkSpeak(b *testing.B) {
 	}
 }
 
-// babble is noise whose loudness goes up and down like that of syllables.
+// babble returns noise whose loudness goes up and down like that of syllables.
 func babble(rate, n int) []int16 {
 	r := rand.New(rand.NewPCG(1, 2))
 	s := make([]int16, n)

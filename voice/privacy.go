@@ -66,7 +66,7 @@ func (l *PrivacyList) Set(ctx context.Context, guild, user string, out bool) err
 	return l.set(ctx, PrivacyKey{Guild: guild, User: user}, out)
 }
 
-// set is Set with the lock save held.
+// set does what Set does. The caller holds the lock save.
 func (l *PrivacyList) set(ctx context.Context, k PrivacyKey, out bool) error {
 	if out {
 		l.mu.Lock()

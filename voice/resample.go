@@ -99,7 +99,7 @@ func kaiser(x float64) float64 {
 	return bessel(kaiserBeta*math.Sqrt(1-x*x)) / bessel(kaiserBeta)
 }
 
-// bessel is the modified Bessel function of the first kind and order zero.
+// bessel returns the modified Bessel function of the first kind and order zero.
 func bessel(x float64) float64 {
 	sum, term := 1.0, 1.0
 	for k := 1.0; term > sum*1e-12; k++ {
@@ -109,7 +109,7 @@ func bessel(x float64) float64 {
 	return sum
 }
 
-// delay is how many results may come later than what they are made of.
+// delay returns how many results may come later than what they are made of.
 func (r *Resampler) delay() int { return (len(r.phases[0])/2*r.up)/r.down + 1 }
 
 // Write takes samples and returns those of the other rate that can be told by now. Some follow with the next samples or

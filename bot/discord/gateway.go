@@ -116,8 +116,8 @@ func (c *Gateway) Open(ctx context.Context) error {
 	}
 }
 
-// Done is closed when the connection has ended for good, after Close or a
-// refusal. It must not be called before Open.
+// Done returns a channel that is closed when the connection has ended for good, after Close or a refusal. It
+// must not be called before Open.
 func (c *Gateway) Done() <-chan struct{} { return c.done }
 
 // Err says why the connection ended for good: nil after Close. It must not be
@@ -265,7 +265,7 @@ func (c *Gateway) deliver(e *discordgo.Event) {
 	}
 }
 
-// wait is the pause before the next try: a short one first, then doubling.
+// wait returns the pause before the next try: a short one first, then doubling.
 func (c *Gateway) wait(failures int) time.Duration {
 	unit := cmp.Or(c.MinWait, time.Second)
 	const longest = 60

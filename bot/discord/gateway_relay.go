@@ -202,7 +202,7 @@ func (r *gatewayRelay) lastError() error {
 	return err
 }
 
-// closeCode is the close code for the gateway.
+// closeCode returns the close code for the gateway.
 func (r *gatewayRelay) closeCode() websocket.StatusCode {
 	r.mu.Lock()
 	defer r.mu.Unlock()

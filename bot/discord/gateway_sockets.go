@@ -80,9 +80,8 @@ func (l *socketPair) fromGateway(ctx context.Context) error {
 	}
 }
 
-// prefixDispatches is what the library is given for a message: all but dispatches as
-// they are, dispatches veiled. Of READY it gets a form that has only what it
-// needs, and then the veiled one.
+// prefixDispatches returns the messages to give the library for f: a dispatch with its type prefixed, anything
+// else unchanged. READY is preceded by a form that has only what the library needs.
 func (l *socketPair) prefixDispatches(f gatewayMessage, b []byte) [][]byte {
 	if *f.Op != opDispatch || f.Type == "RESUMED" {
 		return [][]byte{b}
@@ -100,7 +99,7 @@ func (l *socketPair) prefixDispatches(f gatewayMessage, b []byte) [][]byte {
 	return append(out, encodeDispatch(f, dispatchPrefix+f.Type, f.Data))
 }
 
-// encodeDispatch is the dispatch f with another type and other data. The data is JSON
+// encodeDispatch returns the dispatch f with another type and other data. The data is JSON
 // already, or a struct of strings, so that nothing can fail.
 func encodeDispatch(f gatewayMessage, kind string, data any) []byte {
 	b, err := json.Marshal(map[string]any{"op": opDispatch, "s": f.Seq, "t": kind, "d": data})

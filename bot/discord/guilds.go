@@ -112,7 +112,7 @@ func (c *GuildCache) PutGuild(g *discordgo.Guild, whole bool) {
 	c.guilds[g.ID] = info
 }
 
-// Parent is the channel that a thread is part of; empty if the channel is none, or is not known.
+// Parent returns the channel that a thread is part of; empty if the channel is none, or is not known.
 func (c *GuildCache) Parent(guild, channel string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +132,7 @@ func (c *GuildCache) PutChannel(ch *discordgo.Channel) {
 	}
 }
 
-// ThreadParent is the channel that a thread is part of; empty if ch is none.
+// ThreadParent returns the channel that a thread is part of; empty if ch is none.
 func ThreadParent(ch *discordgo.Channel) string {
 	if ch.IsThread() {
 		return ch.ParentID
@@ -144,7 +144,7 @@ func newChannelInfo(ch *discordgo.Channel) channelInfo {
 	return channelInfo{parent: ThreadParent(ch), overwrites: ch.PermissionOverwrites}
 }
 
-// Permissions are the bits that a member with these roles has in a channel. known
+// Permissions returns the bits that a member with these roles has in a channel. known
 // is false if the guild or the channel is not known. The order is Discord's:
 // everybody's role, the member's roles, then the channel's overwrites for
 // everybody, for the roles, and for the member.

@@ -302,8 +302,8 @@ func waitFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// limitKey is what Discord counts together: the method, and the path up to its
-// main id and what is below that.
+// limitKey returns the key under which Discord counts requests together: the method and the path up to its main
+// id and the part below that.
 func limitKey(method, path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/") // parts[0] is empty

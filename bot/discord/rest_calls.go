@@ -68,7 +68,7 @@ func (m OutgoingMessage) payload() messagePayload {
 	return p
 }
 
-// edited is the payload that changes an existing message into m.
+// edited returns the payload that changes an existing message into m.
 func (m OutgoingMessage) edited() (messagePayload, []*discordgo.File) {
 	p := m.payload()
 	p.Flags = discordgo.MessageFlagsSuppressEmbeds
@@ -87,7 +87,7 @@ func attachments(fs []File) []*discordgo.File {
 	return out
 }
 
-// Gateway is the address of the gateway for this bot.
+// Gateway returns the address of the gateway for this bot.
 func (c *REST) Gateway(ctx context.Context) (string, error) {
 	var g struct {
 		URL    string `json:"url"`
@@ -182,7 +182,7 @@ func (c *REST) Typing(ctx context.Context, channel string) error {
 	return c.do(ctx, apiRequest{method: http.MethodPost, path: "/channels/" + channel + "/typing"})
 }
 
-// DirectChannel is the channel in which the bot and user talk privately.
+// DirectChannel returns the channel in which the bot and user talk privately.
 func (c *REST) DirectChannel(ctx context.Context, user string) (string, error) {
 	var ch discordgo.Channel
 	err := c.do(ctx, apiRequest{
@@ -191,8 +191,7 @@ func (c *REST) DirectChannel(ctx context.Context, user string) (string, error) {
 	return ch.ID, err
 }
 
-// Messages are up to n messages of a channel before the one with id before,
-// newest first.
+// Messages returns up to n messages of a channel before the one with id before, newest first.
 func (c *REST) Messages(ctx context.Context, channel, before string, n int) ([]*discordgo.Message, error) {
 	var ms []*discordgo.Message
 	path := fmt.Sprintf("/channels/%s/messages?limit=%d&before=%s", channel, n, url.QueryEscape(before))
@@ -200,28 +199,28 @@ func (c *REST) Messages(ctx context.Context, channel, before string, n int) ([]*
 	return ms, err
 }
 
-// Guild is a guild with its roles.
+// Guild returns a guild with its roles.
 func (c *REST) Guild(ctx context.Context, id string) (*discordgo.Guild, error) {
 	g := new(discordgo.Guild)
 	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/guilds/" + id, out: g})
 	return g, err
 }
 
-// Channel is a channel with its permission overwrites.
+// Channel returns a channel with its permission overwrites.
 func (c *REST) Channel(ctx context.Context, id string) (*discordgo.Channel, error) {
 	ch := new(discordgo.Channel)
 	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/channels/" + id, out: ch})
 	return ch, err
 }
 
-// Member is a user as the guild knows them, with the ids of their roles.
+// Member returns a user as the guild knows them, with the ids of their roles.
 func (c *REST) Member(ctx context.Context, guild, user string) (*discordgo.Member, error) {
 	m := new(discordgo.Member)
 	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/guilds/" + guild + "/members/" + user, out: m})
 	return m, err
 }
 
-// Commands are the commands of the application that exist everywhere.
+// Commands returns the commands of the application that exist everywhere.
 func (c *REST) Commands(ctx context.Context, app string) ([]*discordgo.ApplicationCommand, error) {
 	var cmds []*discordgo.ApplicationCommand
 	err := c.do(ctx, apiRequest{method: http.MethodGet, path: "/applications/" + app + "/commands", out: &cmds})

@@ -16,7 +16,7 @@ var invitationPattern = sync.OnceValue(func() *regexp.Regexp {
 // written, so that an address can look like another.
 func isBidiControl(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// RevealLinks is an answer of a model as people may see it: an answer may repeat
+// RevealLinks returns an answer of a model as people may see it: an answer may repeat
 // what a page wanted them to see. A link shows where it leads, an invitation is
 // no card, and nothing reads backwards. Code stays as it is, because Discord
 // shows it so.
@@ -68,7 +68,7 @@ func RevealLinks(text string) string {
 // countBackticks counts the backticks at i.
 func countBackticks(s string, i int) int { return len(s[i:]) - len(strings.TrimLeft(s[i:], "`")) }
 
-// findCodeEnd is where the code ends that begins with the backticks at i; 0 if it
+// findCodeEnd returns where the code ends that begins with the backticks at i; 0 if it
 // does not end.
 func findCodeEnd(s string, i int) int {
 	n := countBackticks(s, i)
@@ -114,7 +114,7 @@ func parseMaskedLink(s string, i int) (label, address string, end int) {
 	return "", "", 0
 }
 
-// closingParen is the index of the parenthesis that closes the one at i, on the same
+// closingParen returns the index of the parenthesis that closes the one at i, on the same
 // line; 0 if there is none.
 func closingParen(s string, i int) int {
 	deep := 0
@@ -131,7 +131,7 @@ func closingParen(s string, i int) int {
 	return 0
 }
 
-// revealedLink is a link with its address for everybody to see, without a preview.
+// revealedLink returns a link with its address for everybody to see, without a preview.
 func revealedLink(label, address string) string {
 	bare := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(address, "https://"), "http://"), "/")
 	switch strings.TrimSpace(label) {

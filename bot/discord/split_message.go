@@ -13,7 +13,7 @@ import (
 // MaxMessageLength is how long a message may be, as [MessageLength] counts.
 const MaxMessageLength = 2000
 
-// MessageLength is the length of s in UTF-16 units, which is never less than any way in
+// MessageLength returns the length of s in UTF-16 units, which is never less than any way in
 // which Discord counts.
 func MessageLength(s string) int {
 	n := 0
@@ -155,7 +155,7 @@ func cutLine(line string, limit int) (head, rest string) {
 	return strings.TrimRight(line[:at], " "), strings.TrimLeft(line[at:], " ")
 }
 
-// prefixLength is the length in bytes of the longest front of s that has at most limit
+// prefixLength returns the length in bytes of the longest front of s that has at most limit
 // characters, at least one rune.
 func prefixLength(s string, limit int) int {
 	n := 0
@@ -170,9 +170,8 @@ func prefixLength(s string, limit int) int {
 
 var markdownChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\\\*_~`|<>\\[\\]()#@:]") })
 
-// EscapeLine is s as one line of text that Discord shows as it is, without markup,
-// links, cards of invitations or mentions, and in the order in which it is
-// written, at most n characters before escaping.
+// EscapeLine returns s as one line of text that Discord shows unchanged, without markup, links, invitation cards
+// or mentions, and in the order in which it is written, cut to at most n characters before escaping.
 func EscapeLine(s string, n int) string {
 	s = strings.Map(func(r rune) rune {
 		if isBidiControl(r) {

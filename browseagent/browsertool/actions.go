@@ -18,12 +18,12 @@ func markExternal(kind string, details map[string]any) map[string]any {
 	return details
 }
 
-// pageResult is an answer that may repeat what pages say.
+// pageResult returns an answer that may repeat what pages say.
 func pageResult(kind string, answer map[string]any) Result {
 	return Result{Text: untrusted.Wrap(encodeJSON(answer)), Details: markExternal(kind, answer)}
 }
 
-// serviceResult is an answer of the service's own words.
+// serviceResult returns an answer of the service's own words.
 func serviceResult(answer map[string]any) Result {
 	return Result{Text: untrusted.Clean(encodeJSON(answer)), Details: answer}
 }

@@ -118,7 +118,7 @@ func HasAskID(ctx context.Context) bool {
 	return ok
 }
 
-// host is where c calls, without credentials, for people.
+// host returns where c calls, without credentials, for people.
 func (c *APIClient) host() string {
 	if u, err := url.Parse(c.URL); err == nil && u.Host != "" {
 		return u.Host

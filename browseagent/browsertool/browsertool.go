@@ -55,7 +55,7 @@ type Result struct {
 	Details map[string]any
 }
 
-// ForModel is r as the answer to the tool call with this id.
+// ForModel returns r as the answer to the tool call with this id.
 func (r Result) ForModel(id string) llm.ToolResult {
 	return llm.ToolResult{ID: id, Text: r.Text, Images: r.Images, IsError: r.IsError}
 }

@@ -16,7 +16,7 @@ import (
 // id: Go's expressions cannot say so, unenclosed does.
 var boundary = regexp.MustCompile(`(?s)<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>\nSource: Browser\n---\n(.*?)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>`)
 
-// unenclosed is what of a result stands outside of boundaries.
+// unenclosed returns the parts of a result outside of boundaries.
 func unenclosed(t *testing.T, text string) string {
 	t.Helper()
 	for _, m := range boundary.FindAllStringSubmatch(text, -1) {

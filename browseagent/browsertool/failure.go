@@ -77,7 +77,7 @@ func explainNoAnswer(ctx context.Context, err error) error {
 	return err
 }
 
-// failedResult is the result of a call that failed.
+// failedResult returns the result of a call that failed.
 //
 // What the control API says of a page may quote it, so it stands between
 // markers; what it says of itself, and what this package says, does not.

@@ -72,7 +72,7 @@ func (a *api) handle(line string, h http.HandlerFunc) {
 	a.answers[line] = h
 }
 
-// taken is what was asked since the last time.
+// taken returns what was asked since the last call.
 func (a *api) taken() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,7 +94,7 @@ func (a *api) target() *browsertool.Target {
 	return &browsertool.Target{API: &browsertool.APIClient{URL: a.URL, Token: "secret"}, Media: []string{a.media}}
 }
 
-// session is a conversation that uses this API as the host's.
+// session returns a conversation that uses this API as the host's.
 func (a *api) session() *browsertool.Session {
 	return &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: a.target(), AllowHostControl: true}}}
 }
@@ -109,7 +109,7 @@ func run(t *testing.T, s *browsertool.Session, in string) browsertool.Result {
 	return r
 }
 
-// content is what stands between the markers of a result's only boundary.
+// content returns what is between the markers of a result's only boundary.
 func content(t *testing.T, text string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, "\nSource: Browser\n---\n")

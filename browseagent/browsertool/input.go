@@ -132,7 +132,7 @@ func decodeObject(raw json.RawMessage) (map[string]any, error) {
 	return m, nil
 }
 
-// str is a parameter as a trimmed string; "" if it is absent or no scalar.
+// str returns a parameter as a trimmed string; "" if it is absent or no scalar.
 func (in callInput) str(key string) string {
 	text, _ := actiontable.ScalarText(in[key])
 	return strings.TrimSpace(text)
@@ -144,7 +144,7 @@ func (in callInput) isTrue(key string) bool {
 	return on
 }
 
-// query is the named parameters that are given, as a query.
+// query returns the named parameters that are given, as a query.
 func (in callInput) query(keys ...string) url.Values {
 	q := url.Values{}
 	for _, key := range keys {
@@ -155,7 +155,7 @@ func (in callInput) query(keys ...string) url.Values {
 	return q
 }
 
-// body is the named parameters that are given, as they are.
+// body returns the named parameters that are given, as they are.
 func (in callInput) body(keys ...string) map[string]any {
 	b := map[string]any{}
 	for _, key := range keys {
@@ -166,8 +166,8 @@ func (in callInput) body(keys ...string) map[string]any {
 	return b
 }
 
-// encodeJSON is v as JSON with angle brackets left alone, so that nobody who reads
-// it sees other characters than the ones that were checked.
+// encodeJSON returns v as JSON with angle brackets left unescaped, so that readers see the same characters that
+// were checked.
 func encodeJSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -17,7 +17,7 @@ type AskFunc func(ctx context.Context, text, detail string) (allowed bool, err e
 // approvalSchema is the form that a client shows: one box to tick.
 var approvalSchema = json.RawMessage(`{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow it","default":false}},"required":["allow"]}`)
 
-// elicitor is the way to the person at a client: elicitation of the protocol.
+// elicitor returns the way to the person at a client: elicitation of the protocol.
 func elicitor(of *mcp.ServerSession) AskFunc {
 	return func(ctx context.Context, text, detail string) (bool, error) {
 		message := untrusted.CleanLine(text, maxProgressLine) + "?"

@@ -107,7 +107,7 @@ func (c *control) givenUp(t *testing.T) {
 	}
 }
 
-// ends is the tabs that were closed.
+// ends returns the tabs that were closed.
 func (c *control) ends() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,7 +164,7 @@ func call(t *testing.T, c *mcp.ClientSession, name string, args map[string]any) 
 	return r
 }
 
-// text is the text of a result.
+// text returns the text of a result.
 func text(r *mcp.CallToolResult) string {
 	var s strings.Builder
 	for _, c := range r.Content {

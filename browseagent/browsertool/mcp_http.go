@@ -69,7 +69,7 @@ func (h *MCPHTTP) Open(ctx context.Context) error {
 	return nil
 }
 
-// URL is where clients connect.
+// URL returns where clients connect.
 func (h *MCPHTTP) URL() string { return "http://" + h.listener.Addr().String() + "/mcp" }
 
 // Close ends all sessions, closes the tabs they opened, and stops listening.

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// writeGrace is how long the end waits for a write that nobody reads.
+// writeGrace returns how long the end waits for a write that nobody reads.
 func writeGrace() <-chan time.Time { return time.After(time.Second) }
 
 // messageReader passes on the lines of a pipe that are messages, and answers the

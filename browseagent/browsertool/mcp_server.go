@@ -94,9 +94,8 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 	return srv
 }
 
-// mcpResult is what came of a step, for the protocol. Details travel beside the
-// content: clients show content and structured content to models, and details
-// are raw.
+// mcpResult converts the result of a step to MCP. Details go beside the content: clients show content and
+// structured content to models, and details are raw.
 func mcpResult(r Result) *mcp.CallToolResult {
 	out := &mcp.CallToolResult{Content: mcpContent(r.Text, r.Images), IsError: r.IsError}
 	if len(r.Details) > 0 {

@@ -68,10 +68,10 @@ func readBelow(dir, rel string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// fileTooLarge is the error for a file of more than limit bytes.
+// fileTooLarge returns the error for a file of more than limit bytes.
 func fileTooLarge(limit int64) error { return fmt.Errorf("it is larger than %d MiB", limit>>20) }
 
-// detectMediaType is the media type of a file, told by its content, and by its name where
+// detectMediaType returns the media type of a file, told by its content, and by its name where
 // the content says nothing.
 func detectMediaType(path string, data []byte) string {
 	t, _, _ := strings.Cut(http.DetectContentType(data), ";")

@@ -32,7 +32,7 @@ type rig struct {
 	asked []string
 }
 
-// reached is what reached the control API since it was last asked for.
+// reached returns what reached the control API since the last call.
 func (r *rig) reached() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,7 +17,7 @@ const (
 	truncatedNote = "[...TRUNCATED: narrow the snapshot with query, selector, depth or interactive]"
 )
 
-// snapshotQuery is the query of a snapshot: what was asked, and the defaults.
+// snapshotQuery returns the query of a snapshot: what was asked, and the defaults.
 func (c *toolCall) snapshotQuery() url.Values {
 	q := c.in.query("targetId", "mode", "refs", "interactive", "compact", "depth", "selector", "frame", "labels", "urls", "limit", "maxChars", "timeoutMs")
 	format := c.in.str("snapshotFormat")
@@ -57,7 +57,7 @@ func takeSnapshot(ctx context.Context, c *toolCall) (Result, error) {
 	return r, nil
 }
 
-// maxChars is how long the found lines may be.
+// maxChars returns how long the found lines may be.
 func (c *toolCall) maxChars() int {
 	if n, err := strconv.Atoi(c.in.str("maxChars")); err == nil && n > 0 {
 		return n
@@ -99,7 +99,7 @@ func filterLines(answer map[string]any, words []string, limit int) {
 	answer["snapshot"] = strings.Join(found, "\n")
 }
 
-// snapshotText is what a model reads of a snapshot.
+// snapshotText returns the text of a snapshot for the model.
 func snapshotText(answer map[string]any) string {
 	in := callInput(answer)
 	var b strings.Builder

@@ -60,7 +60,7 @@ func openTab(ctx context.Context, c *toolCall) (Result, error) {
 	return pageResult("open", answer), nil
 }
 
-// targetURL is where open and navigate go.
+// targetURL returns where open and navigate go.
 func (c *toolCall) targetURL() string {
 	if s := c.in.str("targetUrl"); s != "" {
 		return s

@@ -6,7 +6,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 )
 
-// callTimeout is how long the answer to a call may take: what the control API
+// callTimeout returns how long the answer to a call may take: what the control API
 // allows itself, and some more, so that its own error comes first.
 func callTimeout(action string, in callInput, act map[string]any) time.Duration {
 	named := in.str("timeoutMs") != ""

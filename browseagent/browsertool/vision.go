@@ -35,7 +35,7 @@ const (
 	defaultDescribeTime  = 45 * time.Second
 )
 
-// timeout is how long a description may take.
+// timeout returns how long a description may take.
 func (v *Vision) timeout() time.Duration {
 	if v.Timeout <= 0 {
 		return defaultDescribeTime

@@ -48,7 +48,7 @@ type NetError struct {
 	Code string
 }
 
-// NewNetError is the [NetError] for Chromium's errorText of a failed load.
+// NewNetError returns the [NetError] for Chromium's errorText of a failed load.
 func NewNetError(address, errorText string) error {
 	return &NetError{address, strings.TrimPrefix(errorText, "net::")}
 }

@@ -208,10 +208,10 @@ func (c *Conn) Close() {
 	c.wg.Wait()
 }
 
-// Timeout is the bound of a single call.
+// Timeout returns the bound of a single call.
 func (c *Conn) Timeout() time.Duration { return c.timeout }
 
-// Done is closed when the connection has ended, for whatever reason.
+// Done returns a channel that is closed when the connection has ended, for whatever reason.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err says why the connection ended: nil while it lives and after Close, otherwise an error that wraps [ErrGone].
@@ -227,7 +227,7 @@ func (c *Conn) Err() error {
 	return c.GoneError()
 }
 
-// GoneError is the error of calls after the connection has ended, Close included. It wraps [ErrGone].
+// GoneError returns the error of calls after the connection has ended, Close included. It wraps [ErrGone].
 func (c *Conn) GoneError() error {
 	select {
 	case <-c.done:

@@ -20,15 +20,15 @@ type Session struct {
 	gone    chan struct{}
 }
 
-// Session is the session with this id. lost is the error of its calls once [Session.End] was called.
+// Session returns the session with this id. lost is the error of its calls once [Session.End] was called.
 func (c *Conn) Session(id string, lost error) *Session {
 	return &Session{conn: c, id: id, goneErr: lost, gone: make(chan struct{})}
 }
 
-// ID is the protocol's id of the session.
+// ID returns the protocol's id of the session.
 func (s *Session) ID() string { return s.id }
 
-// Timeout is the bound of a single call.
+// Timeout returns the bound of a single call.
 func (s *Session) Timeout() time.Duration { return s.conn.timeout }
 
 // End notes that the target went away: pending and later calls fail. It is called once.
@@ -54,7 +54,7 @@ type Call struct {
 // Begin sends a request; several may be on their way, Chromium handles those of one session in order.
 func (s *Session) Begin(req proto.Request) *Call { return s.BeginWithin(s.conn.timeout, req) }
 
-// BeginWithin is Begin with a bound of its own.
+// BeginWithin starts a request as Begin does, with a limit of its own.
 func (s *Session) BeginWithin(limit time.Duration, req proto.Request) *Call {
 	id, ch, err := s.conn.send(s.id, req, true)
 	return &Call{s: s, method: req.ProtoReq(), id: id, ch: ch, limit: limit, err: err}

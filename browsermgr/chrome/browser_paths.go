@@ -21,7 +21,7 @@ var macApps = []string{
 	"Google Chrome", "Brave Browser", "Microsoft Edge", "Chromium", "Google Chrome Canary",
 }
 
-// desktopDefault is the default browser of the desktop, if it is of the Chromium family. It needs xdg-settings or
+// desktopDefault returns the default browser of the desktop, if it is of the Chromium family. It needs xdg-settings or
 // xdg-mime; where neither is installed it finds nothing. macOS keeps its default in a binary registry of handlers
 // that no stable tool prints, so there the usual places decide.
 func (f finder) desktopDefault(ctx context.Context) (string, []string) {
@@ -49,7 +49,7 @@ func (f finder) desktopDefault(ctx context.Context) (string, []string) {
 	return "", []string{"the desktop's default browser"}
 }
 
-// desktopExec is the program that a desktop entry starts (Desktop Entry Specification, key Exec).
+// desktopExec returns the program that a desktop entry starts (Desktop Entry Specification, key Exec).
 func (f finder) desktopExec(entry string) string {
 	dirs := []string{
 		filepath.Join(f.home, ".local/share/applications"), filepath.Join(f.root, "usr/local/share/applications"),
@@ -71,7 +71,7 @@ func (f finder) desktopExec(entry string) string {
 	return ""
 }
 
-// program is the first word of an Exec line that names a program: "env" and its assignments are passed over.
+// program returns the first word of an Exec line that names a program: "env" and its assignments are passed over.
 func (f finder) program(command string) string {
 	for command != "" {
 		var word string
@@ -137,7 +137,7 @@ func isSnap(path string) bool {
 	return strings.HasPrefix(script, "#!") && strings.Contains(script, "/snap/bin/")
 }
 
-// installCommand is the one command that installs a browser here.
+// installCommand returns the one command that installs a browser here.
 func (f finder) installCommand() string {
 	if f.goos == "darwin" {
 		return "brew install --cask chromium"

@@ -74,7 +74,7 @@ func endpointInFile(data string) (string, error) {
 	return fmt.Sprintf("ws://127.0.0.1:%d%s", port, path), nil
 }
 
-// portOf is the port of a ws:// address, or 0.
+// portOf returns the port of a ws:// address, or 0.
 func portOf(url string) int {
 	host, _, _ := strings.Cut(strings.TrimPrefix(url, "ws://"), "/")
 	_, number, ok := cutLast(host, ":")

@@ -23,7 +23,7 @@ type Machine struct {
 	Free func(dir string) (bytes uint64, ok bool)
 }
 
-// ThisMachine is this machine.
+// ThisMachine describes this machine.
 func ThisMachine() Machine {
 	return Machine{EUID: os.Geteuid(), Arch: runtime.GOARCH, Free: freeBytes}
 }
@@ -63,7 +63,7 @@ func (m Machine) Checks(s MachineSubject) []Check {
 
 func (m Machine) path(p string) string { return filepath.Join("/", m.Root, p) }
 
-// readText is a short file without its surrounding space, or "".
+// readText returns a short file without its surrounding space, or "".
 func (m Machine) readText(p string) string {
 	data, err := os.ReadFile(m.path(p))
 	if err != nil {
@@ -165,7 +165,7 @@ func (m Machine) disk(dirs ...string) Check {
 	return c
 }
 
-// nearestExisting is the directory, or the first above it that exists.
+// nearestExisting returns the directory, or the first above it that exists.
 func (m Machine) nearestExisting(dir string) string {
 	for dir != "/" && dir != "." && dir != "" && !m.exists(dir) {
 		dir = filepath.Dir(dir)

@@ -29,7 +29,7 @@ func openProgram(path string) (*elf.File, string) {
 	return nil, ""
 }
 
-// programArch is the processor that a program is made for, as in runtime.GOARCH; "" if unknown.
+// programArch returns the processor that a program is made for, as in runtime.GOARCH; "" if unknown.
 func programArch(path string) string {
 	file, _ := openProgram(path)
 	if file == nil {
@@ -66,7 +66,7 @@ func (m Machine) libraries(program string) Check {
 	return c
 }
 
-// libraryDirs are the directories of the dynamic linker (ld.so(8)): the usual ones, and those of its configuration.
+// libraryDirs returns the directories of the dynamic linker (ld.so(8)): the usual ones, and those of its configuration.
 func (m Machine) libraryDirs() []string {
 	var dirs []string
 	for _, pattern := range []string{"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib", "/lib/*-linux-*", "/usr/lib/*-linux-*"} {

@@ -11,7 +11,7 @@ import (
 	"clank/browsermgr/chrome"
 )
 
-// machine is a made-up machine with these files, and so many bytes left by directory.
+// machine returns a made-up machine with these files, and so many bytes left by directory.
 func machine(t *testing.T, files map[string]string, left map[string]uint64) chrome.Machine {
 	t.Helper()
 	if runtime.GOOS != "linux" {

@@ -14,7 +14,7 @@ type FinderMachine struct {
 	Says           map[string]string
 }
 
-// Find is [Find] on that machine.
+// Find finds a browser on that machine, as [Find] does.
 func (m FinderMachine) Find(ctx context.Context, configured string) (Executable, error) {
 	f := finder{
 		goos: m.OS, home: m.Home, root: m.Root,

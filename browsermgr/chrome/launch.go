@@ -263,7 +263,7 @@ func (p *Process) handleStderrLine(line string) {
 	})
 }
 
-// listenError is why Chromium says that it will not listen; nil if the line is about something else.
+// listenError returns why Chromium says that it will not listen, or nil if the line is about something else.
 func listenError(line string) error {
 	switch {
 	case strings.Contains(line, "Cannot start http server for devtools"):
@@ -296,7 +296,7 @@ func quoteStderr(stderr *stderrTail) string {
 	return "; it said nothing"
 }
 
-// sandboxLine is the line in which Chromium says that it cannot have its sandbox, or "".
+// sandboxLine returns the line in which Chromium says that it cannot have its sandbox, or "".
 func sandboxLine(text string) string {
 	for line := range strings.Lines(text) {
 		for _, sign := range []string{

@@ -121,7 +121,7 @@ func singletonOwner(dir string) (host string, pid int, ok bool) {
 	return host, pid, true
 }
 
-// singletonSocket is the temporary directory with the socket of the browser that has a user data directory; "" if none is known.
+// singletonSocket returns the temporary directory with the socket of the browser that has a user data directory; "" if none is known.
 func singletonSocket(dir string) string {
 	target, err := os.Readlink(filepath.Join(dir, "SingletonSocket"))
 	if err != nil || !filepath.IsAbs(target) {
@@ -152,7 +152,8 @@ func clearSingleton(dir string) error {
 	return nil
 }
 
-// LastLockHolder is who has a user data directory, or had it last, and whether that program still runs. It disturbs nobody.
+// LastLockHolder returns who holds a user data directory, or held it last, and whether that program still runs.
+// It does not disturb that program.
 func LastLockHolder(dir string) (h LockHolder, running bool) {
 	h = readHolder(dir)
 	p, ok := inspectProcess(h.PID)

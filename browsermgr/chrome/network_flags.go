@@ -31,7 +31,7 @@ func mergeDisabledFeatures(args []string) (features string, rest []string) {
 	return strings.Join(all, ","), rest
 }
 
-// networkFlags are the flags that say which way traffic goes.
+// networkFlags returns the flags that say which way traffic goes.
 func (o LaunchOptions) networkFlags() []string {
 	if o.Proxy == "" {
 		if controlsProxy(o.Args) {
@@ -109,7 +109,7 @@ func ProtectionWeakeningFlag(args []string) string {
 // ProxyBypassFlag returns the first of a browser's flags by which traffic would find a way around a proxy; "" if there is none.
 func ProxyBypassFlag(args []string) string { return firstFlagAmong(args, proxyBypassFlags) }
 
-// firstFlagAmong is the first of the args that is one of the flags.
+// firstFlagAmong returns the first of the args that is one of the flags.
 func firstFlagAmong(args, flags []string) string {
 	for _, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")

@@ -123,7 +123,7 @@ func (o LaunchOptions) environ() []string {
 	return os.Environ()
 }
 
-// browserEnv is the environment without proxy variables, and with the HOME that Chromium insists on.
+// browserEnv returns the environment without proxy variables, and with the HOME that Chromium insists on.
 func (o LaunchOptions) browserEnv() []string {
 	var env []string
 	home := false
@@ -148,7 +148,7 @@ func (o LaunchOptions) browserEnv() []string {
 // headlessFrameHeight is the height of what Chromium draws above the page, tabs and address, in pixels.
 const headlessFrameHeight = 87
 
-// flags is the command line without the program. Site isolation stays as Chromium has it: on.
+// flags returns the command line without the program. Site isolation stays as Chromium has it: on.
 func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
 	width, height := o.Width, o.Height
 	if width <= 0 || height <= 0 {

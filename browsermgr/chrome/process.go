@@ -49,8 +49,8 @@ type Process struct {
 	err      error // set before done is closed
 }
 
-// Done is closed when the browser has ended, for whatever reason, and nothing of it is left: no process, no lock, no
-// temporary directory.
+// Done returns a channel that is closed when the browser has ended, for whatever reason, and nothing of it is
+// left: no process, no lock, no temporary directory.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Err says how the browser ended, e.g. "the browser ended (killed by signal 9)". It is nil while the browser

@@ -77,7 +77,7 @@ func allPIDs() []int {
 	return pids
 }
 
-// portOwner is the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
+// portOwner returns the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
 func portOwner(port int) int {
 	inodes := map[string]bool{}
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {

@@ -61,7 +61,7 @@ func groupMembers(pgid int) []int {
 	return pids
 }
 
-// portOwner is the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
+// portOwner returns the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
 func portOwner(port int) int {
 	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
 	defer cancel()

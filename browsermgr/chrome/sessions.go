@@ -18,7 +18,7 @@ type DataDir struct {
 	Kind BrowserKind
 }
 
-// DataDirs are the usual user data directories of this machine's person, in the order of preference. They need not exist.
+// DataDirs returns the usual user data directories of this machine's person, in the order of preference. They need not exist.
 func DataDirs() []DataDir {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -82,7 +82,8 @@ func FindSession(dir DataDir) (Session, error) {
 	return Session{DataDir: dir, WebSocketURL: url, Port: portOf(url)}, nil
 }
 
-// FindAnySession is [FindSession] on the directory given, or, if that is empty, on the first of [DataDirs] on which one runs.
+// FindAnySession calls [FindSession] for dir, or, if dir is empty, for the [DataDirs] until it finds one with a
+// running browser.
 func FindAnySession(dir string) (Session, error) {
 	if dir != "" {
 		return FindSession(DataDir{Path: dir, Kind: Custom})

@@ -35,7 +35,7 @@ func (t *stderrTail) String() string {
 	return string(t.data)
 }
 
-// quote is the end of the tail as an error shows it, without the lines about the desktop's message bus that each
+// quote returns the end of the tail as an error shows it, without the lines about the desktop's message bus that each
 // browser without a desktop writes.
 func (t *stderrTail) quote() string {
 	var lines []string

@@ -64,7 +64,7 @@ func WriteJSON(w http.ResponseWriter, status int, value any) {
 	_, _ = w.Write(append(data, '\n')) // a client that does not take it has gone
 }
 
-// NonNilList is the list, which is written as one also when there is nothing in it.
+// NonNilList returns the list, which is written as one also when there is nothing in it.
 func NonNilList[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -36,7 +36,7 @@ type requestApprover struct {
 	id       string
 }
 
-// newRequestApprover is the asker of a request. Without a consent every question has the answer no.
+// newRequestApprover returns the asker of a request. Without a consent every question has the answer no.
 func newRequestApprover(r *http.Request, consent Approver) *requestApprover {
 	ids := r.Header.Values(ApprovalHeader)
 	if len(ids) == 0 {
@@ -170,7 +170,7 @@ func safetyQuestion(tab *page.Tab, before, after string) sessions.Question {
 	return q
 }
 
-// quoteUntrusted is a text that others wrote, in quotes, without anything that could look like something else.
+// quoteUntrusted returns a text that others wrote, in quotes, without anything that could look like something else.
 func quoteUntrusted(s string, most int) string {
 	more := ""
 	if n := utf8.RuneCountInString(s); n > most {

@@ -38,7 +38,7 @@ func (p *people) Ask(_ context.Context, id, _ string, q sessions.Question) error
 	return say(q)
 }
 
-// classes are those of the questions so far, which are forgotten.
+// classes returns the classes of the questions so far and forgets the questions.
 func (p *people) classes() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *people) classes() string {
 
 func no(sessions.Question) error { return errors.New("not done: @ada said no") }
 
-// market is a page where things are bought, and one that changes when it is told to.
+// market returns a page where things are bought, and one that changes when it is told to.
 func market(t *testing.T) (url string, swap chan struct{}) {
 	t.Helper()
 	swap = make(chan struct{})

@@ -30,10 +30,11 @@ func NewCall(desks *TabRegistry, w http.ResponseWriter, r *http.Request) *Call {
 	return &Call{Tabs: desks, Request: r, Writer: w, Query: QueryFields(r.URL.Query()), Body: requestBody(r)}
 }
 
-// Err is the first thing that was wrong with what was read of the request.
+// Err returns the first thing that was wrong with what was read of the request.
 func (c *Call) Err() error { return errors.Join(c.Query.Err(), c.Body.Err()) }
 
-// Profile is whose browser is meant: the query's word counts before the body's; "" is the default one.
+// Profile returns the name of the profile that the request means. The query takes precedence over the body; ""
+// is the default profile.
 func (c *Call) Profile() string {
 	if name := c.Query.String("profile"); name != "" {
 		return name
@@ -44,18 +45,18 @@ func (c *Call) Profile() string {
 // maxWait is how long a request may ask to wait for something.
 const maxWait = 2 * time.Minute
 
-// Timeout is the body's timeoutMs, held between least and two minutes; without one it is otherwise.
+// Timeout returns the body's timeoutMs, held between least and two minutes; without one it is otherwise.
 func (c *Call) Timeout(otherwise, least time.Duration) time.Duration {
 	ms := c.Body.Clamp("timeoutMs", int(otherwise.Milliseconds()), int(least.Milliseconds()), int(maxWait.Milliseconds()))
 	return time.Duration(ms) * time.Millisecond
 }
 
-// Browser is [TabRegistry.Browser] for the profile of the request.
+// Browser calls [TabRegistry.Browser] for the profile of the request.
 func (c *Call) Browser(ctx context.Context, launch bool) (*profileTabs, *browsermgr.Lease, error) {
 	return c.Tabs.Browser(ctx, c.Profile(), launch)
 }
 
-// Tab is [TabRegistry.Tab] for the profile of the request, if nothing was wrong with what was read of that.
+// Tab calls [TabRegistry.Tab] for the profile of the request, unless reading the request failed.
 func (c *Call) Tab(ctx context.Context, name string) (*heldTab, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (c *Call) Tab(ctx context.Context, name string) (*heldTab, error) {
 	return c.Tabs.Tab(ctx, c.Profile(), name)
 }
 
-// AnyTab is [TabRegistry.AnyTab], likewise.
+// AnyTab calls [TabRegistry.AnyTab] for the profile of the request, unless reading the request failed.
 func (c *Call) AnyTab(ctx context.Context, name string) (*heldTab, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (c *Call) AnyTab(ctx context.Context, name string) (*heldTab, error) {
 	return c.Tabs.AnyTab(ctx, c.Profile(), name)
 }
 
-// TargetTab is Tab for the one that the request's targetId names.
+// TargetTab returns the tab that the request's targetId names, as Tab does.
 func (c *Call) TargetTab(ctx context.Context) (*heldTab, error) {
 	switch c.Request.Method {
 	case http.MethodGet, http.MethodHead:
@@ -80,7 +81,8 @@ func (c *Call) TargetTab(ctx context.Context) (*heldTab, error) {
 	return c.Tab(ctx, c.Body.String("targetId"))
 }
 
-// PermittedTab is Target for requests that read the page or work in it: the policy is asked about where it is.
+// PermittedTab returns the tab as TargetTab does, for requests that read the page or act on it: it also checks
+// the page's address against the policy.
 func (c *Call) PermittedTab(ctx context.Context) (*heldTab, error) {
 	h, err := c.TargetTab(ctx)
 	if err != nil {
@@ -93,7 +95,7 @@ func (c *Call) PermittedTab(ctx context.Context) (*heldTab, error) {
 	return h, nil
 }
 
-// ExistingTab is [TabRegistry.ExistingTab] for the profile of the request.
+// ExistingTab calls [TabRegistry.ExistingTab] for the profile of the request.
 func (c *Call) ExistingTab(ctx context.Context, pick tabPicker) (*heldTab, error) {
 	return c.Tabs.ExistingTab(ctx, c.Profile(), pick)
 }

@@ -82,7 +82,7 @@ func ClassifyError(err error) StatusError {
 	return f
 }
 
-// classifyByCause is Classify for errors that do not know it themselves.
+// classifyByCause classifies errors that do not carry their own status.
 func classifyByCause(err error) StatusError {
 	if _, ok := errors.AsType[*browsermgr.BreakerError](err); ok {
 		return StatusError{Status: http.StatusConflict, Reason: reasonLaunchPaused, Err: err}

@@ -71,7 +71,7 @@ func (f *Features) Routes() []Route {
 	return slices.Concat(recordRoutes(), stateRoutes(), storageRoutes(), fileRoutes(), f.traceRoutes())
 }
 
-// folder is one of the folders below Dir, made if it is missing.
+// folder returns a folder below Dir, which it creates if it is missing.
 func (f *Features) folder(name string) string {
 	dir := filepath.Join(f.Dir, name)
 	_ = os.MkdirAll(dir, 0o700) // who uses it says why it cannot

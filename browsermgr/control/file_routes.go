@@ -29,7 +29,7 @@ func fileRoutes() []Route {
 	}
 }
 
-// fileTimeout is how long moving a file may take.
+// fileTimeout returns how long moving a file may take.
 func fileTimeout(c *Call) time.Duration {
 	return c.Timeout(files.MaxTimeout, files.MinTimeout)
 }

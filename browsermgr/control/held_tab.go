@@ -26,7 +26,7 @@ type heldTab struct {
 // Release gives back the use of the browser. The tab stays.
 func (h *heldTab) Release() { h.Lease.Release() }
 
-// URL is the tab's address as clients may see it.
+// URL returns the tab's address as clients may see it.
 func (h *heldTab) URL() string { return h.Tab.URL() }
 
 // TargetAnswer says which tab it was that something happened to.
@@ -34,7 +34,7 @@ func (h *heldTab) TargetAnswer() TargetAnswer {
 	return TargetAnswer{OKAnswer: OKAnswer{OK: true}, TargetID: h.Tab.TargetID()}
 }
 
-// LocatedAnswer is Answer with the tab's address.
+// LocatedAnswer returns the TargetAnswer with the tab's address.
 func (h *heldTab) LocatedAnswer() LocatedAnswer {
 	return LocatedAnswer{TargetAnswer: h.TargetAnswer(), URL: h.URL()}
 }

@@ -163,7 +163,7 @@ func (a answer) str(name string) string {
 	return s
 }
 
-// request is a request with the secret, as a program sends it.
+// request returns a request with the secret, as a program sends it.
 func (c *client) request(ctx context.Context, method, path string, body any) *http.Request {
 	c.tb.Helper()
 	var data []byte
@@ -230,7 +230,7 @@ func (c *client) open(path string) string {
 	return c.ok("POST", "/tabs/open", map[string]any{"url": site + path}).str("targetId")
 }
 
-// listed are the tabs as the server lists them.
+// listed returns the tabs as the server lists them.
 func (c *client) listed() []map[string]any {
 	c.tb.Helper()
 	var out []map[string]any
@@ -241,7 +241,7 @@ func (c *client) listed() []map[string]any {
 	return out
 }
 
-// ref is the ref of the element with that name in a new snapshot of the tab.
+// ref returns the ref of the element with that name in a new snapshot of the tab.
 func (c *client) ref(target, name string) string {
 	c.tb.Helper()
 	refs, _ := c.ok("GET", "/snapshot?targetId="+target, nil).body["refs"].(map[string]any)

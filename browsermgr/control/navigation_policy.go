@@ -24,7 +24,7 @@ type Policy interface {
 // reasonNavigationBlocked is the reason told with what the policy refuses.
 const reasonNavigationBlocked = "navigation_blocked"
 
-// navigationBlocked is the answer to what the policy refuses.
+// navigationBlocked returns the answer to what the policy refuses.
 func navigationBlocked(err error) error {
 	text := err.Error()
 	if !strings.HasPrefix(text, "Navigation blocked:") {
@@ -135,7 +135,7 @@ func (h *heldTab) CheckPolicy(ctx context.Context) error {
 // ClearQuarantine takes the tab out of quarantine.
 func (h *heldTab) ClearQuarantine() { h.Profile.clearQuarantine(h.Tab.TargetID()) }
 
-// QuarantineError is the answer for a tab that is where it may not be; nil for others.
+// QuarantineError returns the answer for a tab that is where it may not be; nil for others.
 func (h *heldTab) QuarantineError() error {
 	why := h.Profile.quarantineError(h.Tab.TargetID())
 	if why == nil {

@@ -12,7 +12,7 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// outputPath is where a file goes that a client asked for: below one of our folders, under the name given or a new one. The
+// outputPath returns where a file goes that a client asked for: below one of our folders, under the name given or a new one. The
 // folder of the file has to be a real one in there, and what is replaced a plain file.
 func (f *Features) outputPath(folder, given, prefix, suffix string) (string, error) {
 	if f == nil {

@@ -28,7 +28,7 @@ func personal(t *testing.T, c *client) string {
 	return c.ok("POST", "/tabs/open?profile=person", map[string]any{"url": site + "/"}).str("targetId")
 }
 
-// devTools is what a browser that a person lets others into writes into its directory: the port and the path.
+// devTools returns what a browser opened to others by a person writes into its directory: the port and the path.
 func devTools(t *testing.T, c *client) string {
 	t.Helper()
 	status := c.ok("GET", "/", nil)

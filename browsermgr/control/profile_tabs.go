@@ -64,7 +64,7 @@ func (d *profileTabs) quarantineError(target string) error {
 	return d.quarantine[target]
 }
 
-// turnOf is the turn to act in a tab. The caller holds d.mu.
+// turnOf returns the turn to act in a tab. The caller holds d.mu.
 func (d *profileTabs) turnOf(target string) chan struct{} {
 	seat := d.turns[target]
 	if seat == nil {

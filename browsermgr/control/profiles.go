@@ -27,7 +27,7 @@ func profileRoutes() []Route {
 	}
 }
 
-// requestProfile is the profile that the request means.
+// requestProfile returns the profile that the request means.
 func requestProfile(c *Call) (*browsermgr.Profile, error) {
 	return c.Tabs.Manager.FindProfile(c.Profile())
 }

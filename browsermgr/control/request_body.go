@@ -45,7 +45,7 @@ func decodeBody(w http.ResponseWriter, r *http.Request) (*RequestFields, error) 
 	return DecodeFields(data)
 }
 
-// requestBody is what ReadJSONBody has read.
+// requestBody returns what ReadJSONBody has read.
 func requestBody(r *http.Request) *RequestFields {
 	if fields, ok := r.Context().Value(bodyKey{}).(*RequestFields); ok {
 		return fields

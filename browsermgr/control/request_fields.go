@@ -60,7 +60,7 @@ func DecodeFields(data []byte) (*RequestFields, error) {
 	return newFields(object), nil
 }
 
-// Err is the first thing that was wrong with what was read; nil if nothing was.
+// Err returns the first thing that was wrong with what was read; nil if nothing was.
 func (f *RequestFields) Err() error { return f.err }
 
 // Fail notes that something is wrong, unless something is already. err wraps [fault.ErrInvalid].
@@ -89,13 +89,13 @@ func (f *RequestFields) failf(format string, args ...any) {
 	f.Fail(fault.Invalidf(format, args...))
 }
 
-// Raw is the decoded value of a field, nil if absent.
+// Raw returns the decoded value of a field, nil if absent.
 func (f *RequestFields) Raw(name string) any {
 	v, _ := f.lookup(name)
 	return v
 }
 
-// Objects are the entries of a list; those that are no objects have no fields. False if the field holds no list.
+// Objects returns the entries of a list; those that are no objects have no fields. False if the field holds no list.
 func (f *RequestFields) Objects(name string) ([]*RequestFields, bool) {
 	list, ok := f.Raw(name).([]any)
 	if !ok {
@@ -109,22 +109,22 @@ func (f *RequestFields) Objects(name string) ([]*RequestFields, bool) {
 	return out, true
 }
 
-// Map is a field that holds an object, as it is; false if it does not.
+// Map returns a field that holds an object, as it is; false if it does not.
 func (f *RequestFields) Map(name string) (map[string]any, bool) {
 	m, ok := f.Raw(name).(map[string]any)
 	return m, ok
 }
 
-// String is the text of a field without surrounding space; "" if there is none. Numbers and booleans are written out.
+// String returns the text of a field without surrounding space; "" if there is none. Numbers and booleans are written out.
 func (f *RequestFields) String(name string) string {
 	text, _ := f.Text(name)
 	return strings.TrimSpace(text)
 }
 
-// Text is the text of a field as it is, and whether there is one. Numbers and booleans are written out.
+// Text returns the text of a field as it is, and whether there is one. Numbers and booleans are written out.
 func (f *RequestFields) Text(name string) (string, bool) { return actiontable.ScalarText(f.Raw(name)) }
 
-// Required is String, but it is an error if it is blank.
+// Required returns the text of a field as String does, and records an error if it is blank.
 func (f *RequestFields) Required(name string) string {
 	text := f.String(name)
 	if text == "" {
@@ -133,7 +133,7 @@ func (f *RequestFields) Required(name string) string {
 	return text
 }
 
-// Strings is a list of texts without surrounding space. Blank ones, and what is no text, are left out.
+// Strings returns a list of texts without surrounding space. Blank ones, and what is no text, are left out.
 func (f *RequestFields) Strings(name string) []string {
 	list, _ := f.Raw(name).([]any)
 	var out []string

@@ -5,7 +5,7 @@ import "clank/browsermgr/page/action/actiontable"
 // Bool is a field that is true or false, see [actiontable.ParseBool]. Anything else is undefined.
 func (f *RequestFields) Bool(name string) (value, ok bool) { return actiontable.ParseBool(f.Raw(name)) }
 
-// Flag is Bool with the value that holds if it is undefined.
+// Flag returns a field as Bool does, or otherwise if it is undefined.
 func (f *RequestFields) Flag(name string, otherwise bool) bool {
 	if value, ok := f.Bool(name); ok {
 		return value
@@ -13,12 +13,12 @@ func (f *RequestFields) Flag(name string, otherwise bool) bool {
 	return otherwise
 }
 
-// Positive is a whole number above zero; false if there is none, or if it is malformed, which Err tells.
+// Positive returns a whole number above zero; false if there is none, or if it is malformed, which Err tells.
 func (f *RequestFields) Positive(name string) (int, bool) {
 	return f.integer(name, 1, "a positive integer.")
 }
 
-// NonNegative is a whole number that is not below zero.
+// NonNegative returns a whole number that is not below zero.
 func (f *RequestFields) NonNegative(name string) (int, bool) {
 	return f.integer(name, 0, "a non-negative integer.")
 }
@@ -31,7 +31,7 @@ func (f *RequestFields) integer(name string, least float64, what string) (int, b
 	return n, given && ok
 }
 
-// Number is a finite number.
+// Number returns a finite number.
 func (f *RequestFields) Number(name string) (float64, bool) {
 	n, given, ok := actiontable.ParseNumber(f.Raw(name), false)
 	if given && !ok {
@@ -40,7 +40,7 @@ func (f *RequestFields) Number(name string) (float64, bool) {
 	return n, given && ok
 }
 
-// Clamp is a positive number of a field held between the two, or the other one if there is none.
+// Clamp returns a positive number of a field held between the two, or the other one if there is none.
 func (f *RequestFields) Clamp(name string, otherwise, least, most int) int {
 	n, ok := f.Positive(name)
 	if !ok {

@@ -47,27 +47,27 @@ func (r Route) WithBody(fields ...Param) Route {
 	return r
 }
 
-// RequiredParam is a field that a request has to carry.
+// RequiredParam returns a field that a request has to carry.
 func RequiredParam(name, kind, about string) Param {
 	return Param{Name: name, Kind: kind, About: about, Required: true}
 }
 
-// OptionalParam is a field that a request may carry.
+// OptionalParam returns a field that a request may carry.
 func OptionalParam(name, kind, about string) Param {
 	return Param{Name: name, Kind: kind, About: about}
 }
 
-// EnumParam is a field that a request may carry, with one of the values.
+// EnumParam returns a field that a request may carry, with one of the values.
 func EnumParam(name, about string, values ...string) Param {
 	return Param{Name: name, Kind: "string", About: about, Enum: values}
 }
 
-// tabParam is the field that names a tab.
+// tabParam returns the field that names a tab.
 func tabParam() Param {
 	return OptionalParam("targetId", "string", "which tab: its tabId, label, targetId or a beginning of that; without, the one used last")
 }
 
-// timeoutParam is the field that bounds the time of a request.
+// timeoutParam returns the field that bounds the time of a request.
 func timeoutParam() Param {
 	return OptionalParam("timeoutMs", "integer", "how long it may take, in milliseconds")
 }

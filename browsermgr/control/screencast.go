@@ -110,7 +110,7 @@ func sendFrame(ctx context.Context, conn *websocket.Conn, f screenshot.Frame) er
 	return errors.Join(conn.Write(ctx, websocket.MessageText, note), conn.Write(ctx, websocket.MessageBinary, f.Data))
 }
 
-// closeReason is an error as a close frame may carry it.
+// closeReason returns an error as a close frame may carry it.
 func closeReason(err error) string {
 	text := RedactCredentials(fmt.Sprint(err))
 	return text[:min(len(text), 100)]

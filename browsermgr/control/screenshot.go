@@ -88,7 +88,7 @@ func (v viewHandlers) screenshot(ctx context.Context, c *Call) (screenshotAnswer
 	return answer, err
 }
 
-// refLabels are the refs of a snapshot as labels; not nil.
+// refLabels returns the refs of a snapshot as labels; not nil.
 func refLabels(refs []outline.Ref) []screenshot.Label {
 	labels := make([]screenshot.Label, len(refs))
 	for i, r := range refs {

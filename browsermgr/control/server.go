@@ -89,7 +89,7 @@ func (s *Server) Open(ctx context.Context) error {
 	return nil
 }
 
-// URL is where the server listens, such as http://127.0.0.1:18791.
+// URL returns where the server listens, such as http://127.0.0.1:18791.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
 // Close stops listening, ends what requests are doing and waits for them until ctx ends. The browsers go on.
@@ -108,7 +108,7 @@ func (s *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// handler is the way of a request: the client's going away ends it, its body is read, it is judged, and answered.
+// handler returns the way of a request: the client's going away ends it, its body is read, it is judged, and answered.
 func (s *Server) handler() http.Handler {
 	inner := ReadJSONBody(RefuseCrossSite(s.Secrets.Require(s.mux())))
 	return RequireLocalHost(s.abortable(inner))

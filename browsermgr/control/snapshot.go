@@ -98,7 +98,7 @@ func readSnapshotParams(q *RequestFields, mode string) (snapshotParams, error) {
 	return v, q.Err()
 }
 
-// charLimit is the bound of the text. What is given but is no positive number lifts it.
+// charLimit returns the bound of the text. What is given but is no positive number lifts it.
 func charLimit(q *RequestFields, efficient bool) int {
 	given := q.String("maxChars")
 	n, err := strconv.Atoi(given)

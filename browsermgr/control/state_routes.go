@@ -40,7 +40,8 @@ func settingHandler(read func(*Call) stateChange) func(context.Context, *Call) (
 	}
 }
 
-// forAllTabs is for what changes all tabs at once, a person's own among them.
+// forAllTabs wraps a state change that applies to all tabs at once, including a person's own, and refuses it in
+// a personal browser.
 func forAllTabs(read func(*Call) stateChange) func(*Call) stateChange {
 	return func(c *Call) stateChange {
 		do := read(c)
@@ -161,7 +162,7 @@ func readDevice(c *Call) stateChange {
 	}
 }
 
-// unknownName is how the contract answers names that are well-formed and not known.
+// unknownName returns how the contract answers names that are well-formed and not known.
 func unknownName(err error) error {
 	if err == nil {
 		return nil

@@ -17,7 +17,8 @@ func findObserver[T page.Observer](h *heldTab) (found T, ok bool) {
 	return found, false
 }
 
-// requireObserver is Lookup for those who cannot do without. what is what they want it for, as in "recording".
+// requireObserver returns the observer of type T, or an error if there is none. what names the use of it for the
+// message, as in "recording".
 func requireObserver[T page.Observer](h *heldTab, what string) (T, error) {
 	found, ok := findObserver[T](h)
 	if !ok {

@@ -55,7 +55,8 @@ func (s *TabRegistry) Browser(ctx context.Context, profile string, launch bool) 
 // reachDelay is how long a request waits for a browser that is just being started by another, or comes back.
 const reachDelay = 250 * time.Millisecond
 
-// waitRunning is Browser for requests that start none: it asks twice.
+// waitRunning calls Browser for requests that do not start a browser. If none is running, it tries once more
+// after a delay.
 func (s *TabRegistry) waitRunning(ctx context.Context, profile string) (*profileTabs, *browsermgr.Lease, error) {
 	d, use, err := s.Browser(ctx, profile, false)
 	if !errors.Is(err, browsermgr.ErrNotRunning) {
@@ -86,7 +87,7 @@ func (s *TabRegistry) Tab(ctx context.Context, profile, name string) (*heldTab, 
 	return h, nil
 }
 
-// AnyTab is Tab for requests that a tab in quarantine is no obstacle for. It leaves which one was used last.
+// AnyTab is like Tab but also returns a tab in quarantine. It does not change which tab was used last.
 func (s *TabRegistry) AnyTab(ctx context.Context, profile, name string) (*heldTab, error) {
 	d, use, err := s.Browser(ctx, profile, true)
 	if err != nil {

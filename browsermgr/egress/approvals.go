@@ -65,7 +65,7 @@ func (q *approvals) approved(host string) bool {
 	return known && v == nil
 }
 
-// lookup is the answer that was given about the host. q.mu is held.
+// lookup returns the answer that was given about the host. q.mu is held.
 func (q *approvals) lookup(host string) (err error, known bool) {
 	if q.forSession[host] {
 		return nil, true

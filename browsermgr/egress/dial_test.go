@@ -195,7 +195,7 @@ func TestUpstreamsOverTLSMustProveWhoTheyAre(t *testing.T) {
 	}
 }
 
-// socks is a SOCKS5 server of RFC 1928 and 1929 for one request, which says what it was asked for.
+// socks serves one request as a SOCKS5 server of RFC 1928 and 1929, and says what it was asked for.
 func socks(c net.Conn) {
 	buf := make([]byte, 300)
 	read := func(n int) []byte {

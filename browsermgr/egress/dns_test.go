@@ -58,7 +58,7 @@ func (s *nameserver) set(name string, answers ...[]netip.Addr) {
 	s.answers[name+"."], s.turn[name+"."] = answers, 0
 }
 
-// count is how often the IPv4 addresses of a name were asked for.
+// count returns how often the IPv4 addresses of a name were asked for.
 func (s *nameserver) count(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

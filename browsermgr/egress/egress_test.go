@@ -71,7 +71,7 @@ func open(t *testing.T, change func(*egress.Proxy), allowed ...string) *fixture 
 	return f
 }
 
-// site is a server that says what it was asked.
+// site returns a server that says what it was asked.
 func site(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	if handler == nil {

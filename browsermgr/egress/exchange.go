@@ -112,7 +112,7 @@ func isRepeatable(r *http.Request) bool {
 	return safe && (r.Body == nil || r.Body == http.NoBody)
 }
 
-// outgoingRequest is the request as its server is to get it.
+// outgoingRequest returns the request as its server is to get it.
 func outgoingRequest(r *http.Request, x Exchange) *http.Request {
 	h := make(http.Header, len(r.Header)+1)
 	dropped := connectionHeaders(r.Header)
@@ -139,7 +139,7 @@ func outgoingRequest(r *http.Request, x Exchange) *http.Request {
 	return &http.Request{Method: r.Method, URL: &u, Host: x.Host, Header: h, Body: r.Body, ContentLength: r.ContentLength}
 }
 
-// connectionHeaders are the headers that Connection names.
+// connectionHeaders returns the headers that Connection names.
 func connectionHeaders(h http.Header) []string {
 	var names []string
 	for _, line := range h["Connection"] {
@@ -150,7 +150,7 @@ func connectionHeaders(h http.Header) []string {
 	return names
 }
 
-// upgradeProtocol is the protocol that a message changes to, if it does.
+// upgradeProtocol returns the protocol that a message changes to, if it does.
 func upgradeProtocol(h http.Header) string {
 	if slices.Contains(connectionHeaders(h), "Upgrade") {
 		return h.Get("Upgrade")

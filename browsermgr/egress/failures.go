@@ -68,8 +68,8 @@ func (f *connectFailures) attribute(target, url string) {
 	f.documents[target] = one
 }
 
-// forDocument is why the document at the address did not load, or if that is not known the last one that the tab did not get. The
-// reason is of the time since then.
+// forDocument returns why the document at the address did not load or, if that is not known, why the last
+// document that the tab did not get failed. Failures before since do not count.
 func (f *connectFailures) forDocument(target, address string, since time.Time) (connectFailure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,7 +109,7 @@ func unreachedError(url string, err error) error {
 	return address.NewNetError(url, code)
 }
 
-// netErrorCode is Chromium's name for a failure; "" if it has none.
+// netErrorCode returns Chromium's name for a failure, or "" if it has none.
 func netErrorCode(err error) string {
 	var dns *net.DNSError
 	var onTheWay upstreamError

@@ -12,7 +12,7 @@ import (
 	"clank/browsermgr/egress"
 )
 
-// hangingUp is a server that closes each connection once it was asked something.
+// hangingUp returns a server that closes each connection once it was asked something.
 func hangingUp(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

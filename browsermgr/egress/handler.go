@@ -190,7 +190,7 @@ func connPoolKey(r route) string {
 	return name
 }
 
-// hostHeader is the host as it was judged, whatever the client's header says.
+// hostHeader returns the host as it was judged, whatever the client's header says.
 func hostHeader(t policy.Target) string {
 	if t.Port != 80 {
 		return net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port)))

@@ -198,7 +198,7 @@ func (d *profileProxy) openOutbound(ctx context.Context, r route, forward bool) 
 	return w, nil
 }
 
-// upstream is the proxy that the profile's traffic goes on through. A listener of ours cannot be: it would go in circles.
+// upstream returns the proxy that the profile's traffic goes on through. A listener of ours cannot be: it would go in circles.
 func (d *profileProxy) upstream(l *ruleset) (*Upstream, error) {
 	var u *url.URL
 	if d.proxy.Upstream != nil {

@@ -162,7 +162,7 @@ func (g *Proxy) Listen(ctx context.Context, profile string) (proxy string, err e
 	return "http://" + address.String(), nil
 }
 
-// profileProxy is that of a profile, made at the first call.
+// profileProxy returns the proxy of a profile, creating it on the first call.
 func (g *Proxy) profileProxy(profile string) (*profileProxy, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -246,8 +246,8 @@ func (g *Proxy) AttributeRefusal(profile, target, requestURL string, document bo
 	}
 }
 
-// LastFailure is why the place of a request was last not reached, nil if that is not known or more than a minute ago. Of a tunnel
-// that did not come about browsers say no more than that.
+// LastFailure returns why the host of a request was last not reached, or nil if that is not known or more than a
+// minute ago. Browsers report no more than that a tunnel failed.
 func (g *Proxy) LastFailure(profile, requestURL string) error {
 	d, err := g.profileProxy(profile)
 	if err != nil {
@@ -265,7 +265,7 @@ func (g *Proxy) Refusals(profile string) []RefusalRecord {
 	return d.refusals.Refusals()
 }
 
-// RefusalCount is how many requests of a profile were refused since Open.
+// RefusalCount returns how many requests of a profile were refused since Open.
 func (g *Proxy) RefusalCount(profile string) uint64 {
 	d, err := g.profileProxy(profile)
 	if err != nil {

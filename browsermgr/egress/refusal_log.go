@@ -128,7 +128,7 @@ func (l *RefusalLog) Attribute(target, requestURL string, document bool) {
 	}
 }
 
-// find is the newest entry that the request fits best, by its URL or because a tunnel to its host was refused: one that has
+// find returns the newest entry that the request fits best, by its URL or because a tunnel to its host was refused: one that has
 // no tab yet, else one of this tab, else another tab's.
 func (l *RefusalLog) find(target, place, cleaned string) int {
 	best, rank := -1, 0
@@ -217,14 +217,14 @@ func (l *RefusalLog) Refusals() []RefusalRecord {
 	return all
 }
 
-// Count is how many requests were refused in all.
+// Count returns how many requests were refused in all.
 func (l *RefusalLog) Count() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.count
 }
 
-// urlHostPort is host:port of a URL, as it is given to [RefusalLog.Add]: empty if it is no URL.
+// urlHostPort returns the host:port of a URL, as passed to [RefusalLog.Add], or "" if address is no URL.
 func urlHostPort(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

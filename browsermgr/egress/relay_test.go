@@ -72,7 +72,7 @@ func newProxy(t *testing.T, server string, limits egress.RelayLimits) *proxy {
 	return p
 }
 
-// script is a server that says one text for each connection after it read a request, and then goes on as told.
+// script returns a server that says one text for each connection after it read a request, and then goes on as told.
 func script(t *testing.T, answers ...func(net.Conn, *http.Request)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -248,7 +248,7 @@ func TestAClientThatGoesAwayEndsTheExchange(t *testing.T) {
 	}
 }
 
-// pair is two ends of a TCP connection.
+// pair returns the two ends of a TCP connection.
 func pair(t *testing.T) (near, far *net.TCPConn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -45,7 +45,7 @@ func (e *NotApprovedError) Error() string {
 }
 func (e *NotApprovedError) Unwrap() error { return e.Cause }
 
-// ruleOf is the stable id of the rule that an error is about; empty if it is no refusal.
+// ruleOf returns the stable id of the rule that an error is about; empty if it is no refusal.
 func ruleOf(err error) string {
 	var refusal *policy.Refusal
 	var denied *NotApprovedError
@@ -63,7 +63,7 @@ func ruleOf(err error) string {
 
 func isRefusal(err error) bool { return err != nil && ruleOf(err) != "" }
 
-// currentRuleset is the law of now. If it differs from that of before, what it forbids is closed.
+// currentRuleset returns the law of now. If it differs from that of before, what it forbids is closed.
 func (g *Proxy) currentRuleset() *ruleset {
 	var now policy.Rules
 	if g.Rules != nil {

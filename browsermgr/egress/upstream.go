@@ -56,7 +56,7 @@ func ParseUpstream(u *url.URL) (*Upstream, error) {
 // ResolvesNames says whether the upstream proxy is told names, and resolves them itself.
 func (u *Upstream) ResolvesNames() bool { return u.resolvesNames }
 
-// Literal is where the proxy is, if its host is an address or localhost.
+// Literal returns where the proxy is, if its host is an address or localhost.
 func (u *Upstream) Literal() (addr netip.Addr, port uint16, ok bool) {
 	host, number, err := net.SplitHostPort(u.address)
 	if strings.EqualFold(strings.TrimSuffix(host, "."), "localhost") {
@@ -67,7 +67,7 @@ func (u *Upstream) Literal() (addr netip.Addr, port uint16, ok bool) {
 	return addr, uint16(n), err == nil && bad == nil && odd == nil
 }
 
-// String is the proxy as it may be shown: without user and password.
+// String returns the proxy as it may be shown: without user and password.
 func (u *Upstream) String() string { return u.scheme + "://" + u.address }
 
 // Dial connects through the proxy to one of the addresses, or to the host by its name if [Upstream.ResolvesNames].
@@ -208,7 +208,7 @@ func (u *Upstream) dialTransport(ctx context.Context) (net.Conn, error) {
 	return secure, nil
 }
 
-// Authorization is the value of Proxy-Authorization for the proxy, empty if it has no user.
+// Authorization returns the value of Proxy-Authorization for the proxy, empty if it has no user.
 func (u *Upstream) Authorization() string {
 	if u.user == "" && u.password == "" {
 		return ""

@@ -126,7 +126,7 @@ func (j *RequestFilter) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	})
 }
 
-// sessionOf is the session of a frame, or the browser's.
+// sessionOf returns the session of a frame, or the browser's.
 func (j *RequestFilter) sessionOf(f *frame.Frame) *cdp.Session {
 	if f != nil {
 		return f.Session

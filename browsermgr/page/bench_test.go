@@ -9,7 +9,7 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 )
 
-// table is a page of about n elements.
+// table returns a page of about n elements.
 func table(n int) string {
 	var b strings.Builder
 	b.WriteString("<!doctype html><title>Table</title><table><tr><th>Name<th>Link<th>Do<th>Note")

@@ -258,7 +258,7 @@ func (b *Browser) Close() error {
 	return nil
 }
 
-// Done is closed when the connection has ended, for whatever reason.
+// Done returns a channel that is closed when the connection has ended, for whatever reason.
 func (b *Browser) Done() <-chan struct{} { return b.conn.Done() }
 
 // Err says why the connection ended: nil while it lives and after Close, otherwise an error that wraps [ErrBrowserGone].

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// withHost is the server under another name of the loopback interface: names below shop.localhost are of one site.
+// withHost returns the server under another name of the loopback interface: names below shop.localhost are of one site.
 func withHost(srv *httptest.Server, host string) string {
 	return strings.Replace(srv.URL, "127.0.0.1", host, 1)
 }

@@ -123,7 +123,7 @@ func (b *DialogLog[From]) closeAt(i int, now time.Time) {
 	}
 }
 
-// Oldest is the dialog that has been open for longest.
+// Oldest returns the dialog that has been open for longest.
 func (b *DialogLog[From]) Oldest() (Dialog, bool) {
 	if len(b.pending) == 0 {
 		return Dialog{}, false

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// foreign is the same server under a name of another site.
+// foreign returns the same server under a name of another site.
 func foreign(srv *httptest.Server) string {
 	return strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)
 }

@@ -23,7 +23,7 @@ type FrameTree struct {
 	changed      chan struct{} // closed and replaced when questions were answered, or need no answer any more
 }
 
-// NewFrameTree is the tree of a tab with this main frame. spawn runs something on a goroutine that the tab's connection waits for at its end.
+// NewFrameTree returns the tree of a tab with this main frame. spawn runs something on a goroutine that the tab's connection waits for at its end.
 func NewFrameTree(main *frame.Frame, spawn func(func())) *FrameTree {
 	return &FrameTree{main: main, spawn: spawn, crossOrigin: map[*frame.Frame]*crossOriginFrames{}, changed: make(chan struct{})}
 }
@@ -47,7 +47,7 @@ func (t *FrameTree) Remove(f *frame.Frame) {
 	t.signalChange()
 }
 
-// ProcessRoots are the main frame and those in other processes, which have sessions of their own, parents first.
+// ProcessRoots returns the main frame and those in other processes, which have sessions of their own, parents first.
 func (t *FrameTree) ProcessRoots() []*frame.Frame {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +58,7 @@ func (t *FrameTree) processRootsLocked() []*frame.Frame {
 	return append([]*frame.Frame{t.main}, t.remoteFrames...)
 }
 
-// Frames are the frames in all processes, lodgers included, parents first.
+// Frames returns the frames in all processes, lodgers included, parents first.
 func (t *FrameTree) Frames() []*frame.Frame {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,7 +83,7 @@ func frameDepth(f *frame.Frame) int {
 	return n
 }
 
-// FrameOf is the frame that the document of the frame with this id belongs to, in the process that host is the root of: a lodger, or
+// FrameOf returns the frame that the document of the frame with this id belongs to, in the process that host is the root of: a lodger, or
 // host itself.
 func (t *FrameTree) FrameOf(host *frame.Frame, id proto.PageFrameID) *frame.Frame {
 	t.mu.Lock()
@@ -118,7 +118,7 @@ func (t *FrameTree) AwaitDiscovery(ctx context.Context) error {
 	}
 }
 
-// openRequests are the questions without an answer: the last one for each process; nil if there are none.
+// openRequests returns the questions without an answer: the last one for each process; nil if there are none.
 func (t *FrameTree) openRequests() map[*crossOriginFrames]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

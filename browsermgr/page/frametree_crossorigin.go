@@ -24,7 +24,8 @@ type crossOriginFrames struct {
 // frameTreeLimit bounds finding the lodgers of a process, and the wait for it.
 const frameTreeLimit = 3 * time.Second
 
-// crossOriginIn is that of a process. The caller holds t.mu.
+// crossOriginIn returns the cross-origin frames of a process, creating the record if needed. The caller holds
+// t.mu.
 func (t *FrameTree) crossOriginIn(host *frame.Frame) *crossOriginFrames {
 	l := t.crossOrigin[host]
 	if l == nil {
@@ -59,7 +60,7 @@ func (t *FrameTree) Navigated(host *frame.Frame, d FrameDocument) {
 	t.innerNavigated(host, d)
 }
 
-// rootNavigated is for the root frame of a process. A document that was kept has its frames still.
+// rootNavigated handles a navigation of the root frame of a process. A restored document still has its frames.
 func (t *FrameTree) rootNavigated(host *frame.Frame, d FrameDocument) {
 	host.ForgetDocument()
 	t.mu.Lock()
@@ -73,7 +74,8 @@ func (t *FrameTree) rootNavigated(host *frame.Frame, d FrameDocument) {
 	}
 }
 
-// innerNavigated is for a frame below the root. Where all addresses are of one origin, which is the rule, there is nothing to find out.
+// innerNavigated handles a navigation of a frame below the root. Where all addresses are of one origin, as is
+// usual, there is nothing to find out.
 func (t *FrameTree) innerNavigated(host *frame.Frame, d FrameDocument) {
 	t.mu.Lock()
 	l := t.crossOriginIn(host)
@@ -144,7 +146,7 @@ func (t *FrameTree) DiscoverCrossOrigin(host *frame.Frame) {
 	})
 }
 
-// crossOriginCandidates are the frames below a root that may be lodgers. Next to one of another origin, those whose addresses do not tell their
+// crossOriginCandidates returns the frames below a root that may be lodgers. Next to one of another origin, those whose addresses do not tell their
 // origins are looked at, too.
 func crossOriginCandidates(tree *proto.PageFrameTree, all bool) []proto.PageFrameID {
 	var ids []proto.PageFrameID
@@ -194,7 +196,7 @@ func (t *FrameTree) setCrossOrigin(host *frame.Frame, l *crossOriginFrames, tree
 	}
 }
 
-// frameOf is the frame that the document of a frame belongs to: a lodger, or the process' own.
+// frameOf returns the frame that the document of a frame belongs to: a lodger, or the process' own.
 func (l *crossOriginFrames) frameOf(host *frame.Frame, id proto.PageFrameID) *frame.Frame {
 	if f := l.frameByID[id]; f != nil {
 		return f

@@ -100,7 +100,7 @@ func (p peer) serve(ctx context.Context, ws *websocket.Conn) {
 	}
 }
 
-// described is the frame tree of a root with frames below it, each of an origin of its own.
+// described returns the frame tree of a root with frames below it, each of an origin of its own.
 func described(root, frames string) string {
 	var children []string
 	for i := 0; i < len(frames); i++ {

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outlineOf is a snapshot without its refs.
+// outlineOf returns a snapshot without its refs.
 func outlineOf(t *testing.T, tab *page.Tab) string {
 	t.Helper()
 	return regexp.MustCompile(` \[ref=\w+\]`).ReplaceAllString(snapshot(t, tab, page.SnapshotOptions{}).Text, "")

@@ -39,7 +39,7 @@ type openRequest struct {
 	changesPage bool // of a kind that changes what the page shows
 }
 
-// NewLoadState is the state of a tab of which nothing is known.
+// NewLoadState returns the state of a tab of which nothing is known.
 func NewLoadState() LoadState {
 	return LoadState{statuses: map[string]int{}, inFlight: map[string]openRequest{}}
 }

@@ -25,7 +25,7 @@ const (
 // ErrDownload says that an address leads to a file for download; the tab shows what it showed before.
 var ErrDownload = errors.New("the address is a download, not a page")
 
-// Navigate is [Tab.NavigateWithin] 20 s.
+// Navigate calls [Tab.NavigateWithin] with a limit of 20 s.
 func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
 	return t.NavigateWithin(ctx, url, navigateLimit)
 }

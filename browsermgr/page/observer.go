@@ -30,19 +30,20 @@ type WorkerObserver interface {
 	AttachWorker(t *Tab, worker *frame.Frame) []proto.Request
 }
 
-// RootSession is the session of the browser itself.
+// RootSession returns the session of the browser itself.
 func (b *Browser) RootSession() *cdp.Session { return b.rootSession }
 
-// Browser is the connection that the tab belongs to.
+// Browser returns the connection that the tab belongs to.
 func (t *Tab) Browser() *Browser { return t.browser }
 
-// MainFrame is the tab's main frame.
+// MainFrame returns the tab's main frame.
 func (t *Tab) MainFrame() *frame.Frame { return t.main }
 
-// ProcessRoots are the tab's main frame and those in other processes, parents first: each has a session of its own.
+// ProcessRoots returns the tab's main frame and those in other processes, parents first: each has a session of its own.
 func (t *Tab) ProcessRoots() []*frame.Frame { return t.tree.ProcessRoots() }
 
-// Frames are those of [Tab.ProcessRoots] and, within them, frames that other origins keep apart, parents first.
+// Frames returns the frames of [Tab.ProcessRoots] and, within them, frames that are isolated because of another
+// origin, parents first.
 func (t *Tab) Frames() []*frame.Frame { return t.tree.Frames() }
 
 // RunExclusive runs something in the tab's turn, no longer than limit. Its context also ends when the tab crashes or closes,

@@ -30,7 +30,7 @@ type documentText struct {
 	Unseen int          `json:"suspects"`
 }
 
-// SuspectedShadowHosts is how many elements may show what the text lacks.
+// SuspectedShadowHosts returns how many elements may show what the text lacks.
 func (d documentText) SuspectedShadowHosts() int { return d.Unseen }
 
 // innerFrame is a frame of a document: what it shows, or else the ref of the element that shows it.
@@ -52,7 +52,8 @@ func requestText(ctx context.Context, f *frame.Frame, main bool) (documentText, 
 	return frame.RunInShadows[documentText](ctx, f, frame.Script{Fn: "pageText", Arg: textQuery{maxReadFrames, maxReadDepth, frameChars, main}})
 }
 
-// readMainDocument is what the main document itself says. Of one that says nothing, such as a frameset, it is the whole [Text].
+// readMainDocument returns the text of the main document. If that has none, such as a frameset, it returns the
+// whole [Text].
 func readMainDocument(ctx context.Context, frames []*frame.Frame) (text string, cut bool, err error) {
 	doc, err := frame.RunInShadows[documentText](ctx, frames[0], frame.Script{Fn: "pageText", Arg: textQuery{Main: true}})
 	if err != nil || strings.TrimSpace(doc.Text) != "" {

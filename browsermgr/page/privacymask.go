@@ -40,7 +40,7 @@ func (v *PrivacyMask) SameDocument(other *PrivacyMask) bool {
 // maskMargin is by how much, in CSS pixels, more is covered than was found.
 const maskMargin = 2
 
-// ClipBoxes are the areas in a picture whose corner is at left, top of the document and which has so many pixels for a CSS pixel.
+// ClipBoxes returns the areas in a picture whose corner is at left, top of the document and which has so many pixels for a CSS pixel.
 func (v *PrivacyMask) ClipBoxes(left, top, scale float64) []image.Rectangle {
 	if v == nil {
 		return nil
@@ -55,7 +55,7 @@ func (v *PrivacyMask) ClipBoxes(left, top, scale float64) []image.Rectangle {
 	return rs
 }
 
-// ViewportBoxes are the areas in a picture of the viewport.
+// ViewportBoxes returns the areas in a picture of the viewport.
 func (v *PrivacyMask) ViewportBoxes(scale float64) []image.Rectangle {
 	if v == nil {
 		return nil
@@ -63,7 +63,7 @@ func (v *PrivacyMask) ViewportBoxes(scale float64) []image.Rectangle {
 	return v.ClipBoxes(v.Left, v.Top, scale)
 }
 
-// SweptBoxes are the boxes of something at one moment and at a later one, and what lies between them where it has moved: a picture may
+// SweptBoxes returns the boxes of something at one moment and at a later one, and what lies between them where it has moved: a picture may
 // show it anywhere on its way.
 func SweptBoxes(before, after []image.Rectangle) []image.Rectangle {
 	boxes := slices.Concat(before, after)
@@ -83,7 +83,7 @@ func SweptBoxes(before, after []image.Rectangle) []image.Rectangle {
 	return append(boxes, all)
 }
 
-// ViewportScale is how many pixels a picture of the viewport has for a CSS pixel of the document, if it shows width CSS pixels at a zoom.
+// ViewportScale returns how many pixels a picture of the viewport has for a CSS pixel of the document, if it shows width CSS pixels at a zoom.
 // A zoom that is not known is 0.
 func ViewportScale(data []byte, width, zoom float64) (float64, error) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))

@@ -71,7 +71,7 @@ type elementText struct {
 	Unseen int    `json:"suspects"`
 }
 
-// SuspectedShadowHosts is how many elements may show what the text lacks.
+// SuspectedShadowHosts returns how many elements may show what the text lacks.
 func (t elementText) SuspectedShadowHosts() int { return t.Unseen }
 
 // readElement reads the element with a ref, or the first that matches a selector.

@@ -227,7 +227,7 @@ func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
 	}
 }
 
-// busyFrames is a page with two frames of its own site and one of another, which is busy for a while when told.
+// busyFrames returns a page with two frames of its own site and one of another, which is busy for a while when told.
 func busyFrames(t *testing.T) *page.Tab {
 	t.Helper()
 	srv := scopedSite(t, `<iframe id=one src=/frame></iframe><iframe id=two src=/frame></iframe><iframe id=far src="OTHER/frame"></iframe>`,

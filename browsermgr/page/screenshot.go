@@ -76,7 +76,7 @@ func (t *Tab) Screenshot(ctx context.Context, opts ScreenshotOptions) ([]byte, e
 	return data, nil
 }
 
-// clipArea is the area of the document that a picture shows.
+// clipArea returns the area of the document that a picture shows.
 func (t *Tab) clipArea(ctx context.Context, opts ScreenshotOptions) (*proto.PageViewport, error) {
 	if opts.FullPage {
 		m, err := cdp.Ask[proto.PageGetLayoutMetricsResult](ctx, t.main.Session, proto.PageGetLayoutMetrics{})

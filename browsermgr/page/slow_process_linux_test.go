@@ -41,7 +41,7 @@ func signalAll(pids []int, sig syscall.Signal) {
 	}
 }
 
-// pageProcesses are those below root that show pages, or start such.
+// pageProcesses returns the processes below root that show pages or start processes that do.
 func pageProcesses(tb testing.TB, root int) (pids []int) {
 	tb.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*/stat")

@@ -26,7 +26,7 @@ const (
 	RefsAria = frame.RefsAria
 )
 
-// EfficientSnapshot are the options of a small snapshot: interactive, compact, six levels, 8,000 characters. Each may be
+// EfficientSnapshot returns the options of a small snapshot: interactive, compact, six levels, 8,000 characters. Each may be
 // changed afterwards.
 func EfficientSnapshot() SnapshotOptions { return frame.EfficientSnapshot() }
 

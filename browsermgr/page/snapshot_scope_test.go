@@ -13,7 +13,7 @@ import (
 	"clank/internal/test/browsertest"
 )
 
-// btn is a button that tells the top page its id when it is clicked.
+// btn returns a button that tells the top page its id when it is clicked.
 func btn(id, name string) string {
 	return fmt.Sprintf(`<button id=%s onclick="top.postMessage('%s','*')">%s</button>`, id, id, name)
 }
@@ -151,7 +151,7 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 	}
 }
 
-// refList is the refs of a snapshot with their names.
+// refList returns the refs of a snapshot with their names.
 func refList(snap page.Snapshot) string {
 	var list []string
 	for _, r := range snap.Refs() {

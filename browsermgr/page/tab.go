@@ -56,26 +56,26 @@ func newTab(b *Browser, main *frame.Frame, id string, info targetInfo) *Tab {
 	}
 }
 
-// ID is short and stable for the life of the connection: t1, t2, … Numbers are never reused.
+// ID returns a short id that is stable for the life of the connection: t1, t2, … Numbers are never reused.
 func (t *Tab) ID() string { return t.id }
 
-// TargetID is Chromium's own id of the tab.
+// TargetID returns Chromium's own id of the tab.
 func (t *Tab) TargetID() string { return t.targetID }
 
-// ContextID is the browser context the tab belongs to.
+// ContextID returns the browser context the tab belongs to.
 func (t *Tab) ContextID() string { return t.contextID }
 
-// Opener is the tab whose page opened this one, or nil.
+// Opener returns the tab whose page opened this one, or nil.
 func (t *Tab) Opener() *Tab { return t.opener }
 
-// URL is the last address Chromium reported. The page is not asked.
+// URL returns the last address Chromium reported. The page is not asked.
 func (t *Tab) URL() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.url
 }
 
-// Title is the title as of the last action, snapshot or load. The page is not asked: a change that it makes later, by
+// Title returns the title as of the last action, snapshot or load. The page is not asked: a change that it makes later, by
 // itself, is not seen.
 func (t *Tab) Title() string {
 	t.mu.Lock()
@@ -83,14 +83,15 @@ func (t *Tab) Title() string {
 	return t.title
 }
 
-// Err is nil while the tab can be used; otherwise it wraps [ErrTabCrashed], [ErrTabGone] or [ErrBrowserGone].
+// Err returns nil while the tab can be used; otherwise the error wraps [ErrTabCrashed], [ErrTabGone] or
+// [ErrBrowserGone].
 func (t *Tab) Err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.err
 }
 
-// Done is closed when the tab is closed or the connection is lost.
+// Done returns a channel that is closed when the tab is closed or the connection is lost.
 func (t *Tab) Done() <-chan struct{} { return t.done }
 
 // Activate brings the tab to the front of its window.

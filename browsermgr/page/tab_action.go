@@ -66,7 +66,7 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	return res, nil
 }
 
-// HeldModifiers are the modifier keys that an action has left down, as bits of CDP. It is for those who have the tab's turn, see
+// HeldModifiers returns the modifier keys that an action has left down, as bits of CDP. It is for those who have the tab's turn, see
 // [Tab.RunExclusive].
 func (t *Tab) HeldModifiers() int { return t.inputState.ModifierBits() }
 
@@ -104,10 +104,10 @@ type actionTab struct {
 	baseline actionBaseline // the state before the action
 }
 
-// MainFrame is the frame that takes input.
+// MainFrame returns the frame that takes input.
 func (s actionTab) MainFrame() *frame.Frame { return s.tab.main }
 
-// Frames are all frames of the tab.
+// Frames returns all frames of the tab.
 func (s actionTab) Frames() []*frame.Frame { return s.tab.tree.Frames() }
 
 // TerminateScripts ends a script that still ran when ctx ended, unless it stands still because of a dialog. Input that does not come back

@@ -54,7 +54,7 @@ func (t *Tab) findMask(ctx context.Context) (*PrivacyMask, error) {
 	return v, nil
 }
 
-// maskBoxes are the boxes of a veil in a screenshot.
+// maskBoxes returns the boxes of a veil in a screenshot.
 func maskBoxes(v *PrivacyMask, clip *proto.PageViewport) []image.Rectangle {
 	switch {
 	case v == nil:

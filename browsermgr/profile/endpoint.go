@@ -49,12 +49,12 @@ func ParseEndpoint(text string) (Endpoint, error) {
 	return Endpoint{u}, nil
 }
 
-// LocalEndpoint is the endpoint of a browser of this machine.
+// LocalEndpoint returns the endpoint of a browser of this machine.
 func LocalEndpoint(port int) Endpoint {
 	return Endpoint{&url.URL{Scheme: "http", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}}
 }
 
-// trimmedHost is the host without the dot that may end it. No other label of a name is empty (RFC 1034, section 3.1).
+// trimmedHost returns the host without the dot that may end it. No other label of a name is empty (RFC 1034, section 3.1).
 func trimmedHost(u *url.URL) (host string, ok bool) {
 	host = strings.TrimSuffix(u.Hostname(), ".")
 	return host, !slices.Contains(strings.Split(host, "."), "")
@@ -74,7 +74,7 @@ func setHost(u *url.URL, host, port string) {
 // IsZero reports whether there is no endpoint.
 func (e Endpoint) IsZero() bool { return e.url == nil }
 
-// String is the endpoint as it may be shown: see [RedactURL].
+// String returns the endpoint as it may be shown: see [RedactURL].
 func (e Endpoint) String() string {
 	if e.IsZero() {
 		return ""
@@ -82,7 +82,7 @@ func (e Endpoint) String() string {
 	return redactParsedURL(e.url)
 }
 
-// Port is the port, also if only the scheme says it.
+// Port returns the port, also if only the scheme says it.
 func (e Endpoint) Port() int {
 	if n, err := strconv.Atoi(e.url.Port()); err == nil {
 		return n
@@ -101,7 +101,7 @@ func (e Endpoint) IsDirect() bool {
 	return isWebSocketURL(e.url) && devtoolsPathPattern().MatchString(e.url.Path)
 }
 
-// ForPort is the endpoint to use where the port of a browser is known: the id in the path of a direct address changes with
+// ForPort returns the endpoint to use where the port of a browser is known: the id in the path of a direct address changes with
 // each start of the browser, so it gives way to discovery.
 func (e Endpoint) ForPort(port int) Endpoint {
 	if port == 0 || !e.IsDirect() {

@@ -19,7 +19,7 @@ type DialTarget struct {
 	Header http.Header
 }
 
-// String is the target as it may be shown.
+// String returns the target as it may be shown.
 func (t DialTarget) String() string { return RedactURL(t.URL) }
 
 // DefaultDiscoveryTimeout bounds discovery, DefaultProbeTimeout the handshake and the first command of a probe.
@@ -100,7 +100,7 @@ func (e *noVersionError) Error() string {
 	return fmt.Sprintf("HTTP %d %s instead of the browser's version", e.code, http.StatusText(e.code))
 }
 
-// versionURL is where discovery asks. The query stays: it may be what lets us in.
+// versionURL returns where discovery asks. The query stays: it may be what lets us in.
 func versionURL(asked *url.URL) *url.URL {
 	u := *asked
 	u.User = nil
@@ -124,7 +124,7 @@ func discoveryClient(e Endpoint) *http.Client {
 	}}
 }
 
-// CheckAllowed is nil if a rule of ours lets us connect there. The error wraps [ErrEndpointBlocked].
+// CheckAllowed returns nil if our rules allow connecting to e. The error wraps [ErrEndpointBlocked].
 func (c Connector) CheckAllowed(ctx context.Context, e Endpoint) error {
 	return c.checkURLAllowed(ctx, e.url)
 }

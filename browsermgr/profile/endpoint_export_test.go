@@ -2,7 +2,7 @@ package profile
 
 import "net/url"
 
-// RewriteWebSocketURL is what Discover makes of an advertised address.
+// RewriteWebSocketURL returns what Discover makes of an advertised address.
 func RewriteWebSocketURL(asked, advertised string) (string, error) {
 	u, err := url.Parse(asked)
 	if err != nil {
@@ -15,5 +15,5 @@ func RewriteWebSocketURL(asked, advertised string) (string, error) {
 	return found.String(), nil
 }
 
-// VersionURL is where discovery asks.
+// VersionURL returns where discovery asks.
 func VersionURL(e Endpoint) string { return versionURL(e.url).String() }

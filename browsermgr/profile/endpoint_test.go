@@ -123,7 +123,7 @@ func TestRedactHidesWhatMayBeASecret(t *testing.T) {
 	}
 }
 
-// userOf is what an address has before its host. The same words in a path are no secret.
+// userOf returns what precedes the host of an address. The same words in a path are no secret.
 func userOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {

@@ -100,7 +100,7 @@ func TestAttachAsksWhetherTheAddressIsAllowed(t *testing.T) {
 	}
 }
 
-// in is a plan for the browser of a person that runs on a directory.
+// in returns a plan for the browser of a person that runs on a directory.
 func in(dir string) profile.Resolved {
 	return profile.Resolved{Profile: profile.Profile{UserDataDir: dir}, Mode: profile.ModeJoined}
 }
@@ -133,7 +133,7 @@ func TestPersonWithoutOpenDevToolsIsToldHow(t *testing.T) {
 	}
 }
 
-// asker is a browser that asks its person before it lets anybody in.
+// asker returns a browser that asks its person before it lets anybody in.
 func asker(t *testing.T, answer http.HandlerFunc) chrome.Session {
 	t.Helper()
 	addr := browsertest.Serve(t, answer).Listener.Addr().(*net.TCPAddr)

@@ -93,10 +93,10 @@ func Resolve(p Profile, config Config) (Resolved, error) {
 	return pl, nil
 }
 
-// ProxyBypassFlag is the first of the flags that would lead pages around a proxy; "" if there is none.
+// ProxyBypassFlag returns the first of the flags that would lead pages around a proxy; "" if there is none.
 func (pl Resolved) ProxyBypassFlag() string { return chrome.ProxyBypassFlag(pl.Flags()) }
 
-// Flags are those of the operator for the browser, the profile's last.
+// Flags returns the operator's flags for the browser, those of the profile last.
 func (pl Resolved) Flags() []string { return slices.Concat(pl.Config.Args, pl.Args) }
 
 // IsRemote reports whether the browser runs on another machine.
@@ -143,7 +143,7 @@ func (pl Resolved) ResolveHeadless(asked *bool) (headless bool, source string) {
 	}
 }
 
-// DriverName is the driver as clients of the control API know it.
+// DriverName returns the driver as clients of the control API know it.
 func (pl Resolved) DriverName() string {
 	if pl.Mode == ModeJoined {
 		return "existing-session"
@@ -151,7 +151,7 @@ func (pl Resolved) DriverName() string {
 	return "openclaw"
 }
 
-// KnownPort is the DevTools port as far as it is settled; nil otherwise.
+// KnownPort returns the DevTools port as far as it is settled; nil otherwise.
 func (pl Resolved) KnownPort() *int {
 	port := pl.CDPPort
 	if port == 0 && !pl.Address.IsZero() {
@@ -163,7 +163,7 @@ func (pl Resolved) KnownPort() *int {
 	return &port
 }
 
-// DisplayURL is the address of the DevTools as it may be shown; nil if it is not settled.
+// DisplayURL returns the address of the DevTools as it may be shown; nil if it is not settled.
 func (pl Resolved) DisplayURL() *string {
 	switch {
 	case pl.CDPURL != "":

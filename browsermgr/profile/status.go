@@ -82,7 +82,7 @@ type DoctorReport struct {
 	Status    ProfileStatus  `json:"status"`
 }
 
-// NonBlank is nil for the empty text.
+// NonBlank returns a pointer to s, or nil if s is blank.
 func NonBlank(s string) *string {
 	if strings.TrimSpace(s) == "" {
 		return nil
@@ -90,5 +90,5 @@ func NonBlank(s string) *string {
 	return &s
 }
 
-// stringOrEmpty is the empty text for nil.
+// stringOrEmpty returns the empty text for nil.
 func stringOrEmpty(s *string) string { return *cmp.Or(s, new(string)) }

@@ -123,7 +123,7 @@ func (f *Store) defaultName() string {
 	return f.DefaultName
 }
 
-// nextColor is the first of the palette that nobody has, or the next in turn.
+// nextColor returns the first of the palette that nobody has, or the next in turn.
 func nextColor(list []Profile) string {
 	coloured := 0
 	used := map[string]bool{}
@@ -199,7 +199,7 @@ func (f *Store) Ensure(name string) (Profile, error) {
 	return p, err
 }
 
-// CheckDeletable is nil if the profile may be taken off the list. The error wraps [fault.ErrInvalid] or [ErrNotFound].
+// CheckDeletable returns nil if the profile may be deleted. The error wraps [fault.ErrInvalid] or [ErrNotFound].
 func (f *Store) CheckDeletable(name string) error {
 	c, err := f.readFile()
 	if err != nil {
@@ -236,8 +236,8 @@ func (f *Store) Delete(name string) error {
 	})
 }
 
-// Ports are those that the profile's browser may listen on, in order: its own if it has one, or else each that nobody has.
-// The error wraps [ErrNoPort].
+// Ports returns the ports that the profile's browser may listen on, in order: its own if it has one, otherwise
+// every unassigned one. The error wraps [ErrNoPort].
 func (f *Store) Ports(p Profile) ([]int, error) {
 	if p.CDPPort != 0 {
 		return []int{p.CDPPort}, nil

@@ -28,7 +28,7 @@ type NamedTab struct {
 	Label string
 }
 
-// Name is what a person or a model should call the tab: its label, or its ID.
+// Name returns the name that a person or a model should use for the tab: its label, or its ID.
 func (t NamedTab) Name() string { return cmp.Or(t.Label, t.ID) }
 
 // TabNames is the tabs of one profile. The zero value is ready for use. It is safe for concurrent use.
@@ -168,7 +168,7 @@ func (b *TabNames) MarkUsed(target string) {
 	}
 }
 
-// Default is the tab that was used last, or else the first; false if there is none.
+// Default returns the tab that was used last, or else the first; false if there is none.
 func (b *TabNames) Default() (NamedTab, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -121,7 +121,7 @@ func moveIntoTrash(dir, path, origin string) (string, error) {
 	}
 }
 
-// absent is an error if there is something: a file without a note, from a trash that was tidied by hand.
+// absent returns an error if there is something: a file without a note, from a trash that was tidied by hand.
 func absent(path string) error {
 	_, err := os.Lstat(path)
 	switch {
@@ -134,7 +134,7 @@ func absent(path string) error {
 	}
 }
 
-// mountPoint is the topmost directory of the file system that path is on.
+// mountPoint returns the topmost directory of the file system that path is on.
 func mountPoint(path string) (string, error) {
 	device := func(p string) (uint64, error) {
 		var st syscall.Stat_t

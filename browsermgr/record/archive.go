@@ -28,7 +28,7 @@ func (r *Recorder) HAR(t *page.Tab) HARArchive {
 	return HARArchive{Log: log}
 }
 
-// entry is the exchange as the archive has it.
+// entry returns the exchange as the archive has it.
 func (x *exchange) entry(pageRef string) HAREntry {
 	version := httpVersion(x.response.Protocol)
 	e := HAREntry{
@@ -104,7 +104,7 @@ func queryPairs(address string) []HARPair {
 	return list
 }
 
-// timings are the parts of the exchange in milliseconds.
+// timings returns the parts of the exchange in milliseconds.
 func (x *exchange) timings() HARTimings {
 	t := HARTimings{Blocked: -1, DNS: -1, Connect: -1, SSL: -1}
 	began, answered, ended := x.began*1000, x.answered*1000, x.ended*1000

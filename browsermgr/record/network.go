@@ -137,7 +137,7 @@ func (l *requestLog) chain(id string) *redirectChain {
 	return c
 }
 
-// current is the exchange that runs in the chain; nil if the request is not known.
+// current returns the exchange that runs in the chain; nil if the request is not known.
 func (l *requestLog) current(id string) *exchange {
 	c := l.chains[id]
 	if c == nil || len(c.hops) == 0 {
@@ -292,7 +292,8 @@ func (l *requestLog) applyHeaders(c *redirectChain) {
 	}
 }
 
-// mergeHeaders is what the page said it would send and was not seen on the wire under the same name.
+// mergeHeaders returns the headers that the page said it would send and that were not seen on the wire under the
+// same name.
 func mergeHeaders(said, seen map[string]string) map[string]string {
 	left := map[string]string{}
 	for name, value := range said {

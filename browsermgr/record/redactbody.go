@@ -27,7 +27,7 @@ func RedactBody(mime, body string) (string, bool) {
 	return redactLoose(body), true
 }
 
-// stringEnd is the length of the JSON string that s begins with, also of one that was cut off.
+// stringEnd returns the length of the JSON string that s begins with, also of one that was cut off.
 func stringEnd(s string) int {
 	for i := 1; ; {
 		at := strings.IndexAny(s[i:], `"\\`)
@@ -74,7 +74,7 @@ func redactJSON(s string) string {
 	return b.String()
 }
 
-// colonLength is the length of the colon that makes the string before it a name, with the space around it.
+// colonLength returns the length of the colon that makes the string before it a name, with the space around it.
 func colonLength(s string) (int, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), ":")
 	if !ok {
@@ -202,7 +202,7 @@ func redactLoose(s string) string {
 // maxName is the longest name that is looked for.
 const maxName = 100
 
-// nameBefore is the name at the end of a text: that of the tag, or of what is assigned to.
+// nameBefore returns the name at the end of a text: that of the tag, or of what is assigned to.
 func nameBefore(s string, sign byte) string {
 	s = s[max(len(s)-maxName, 0):]
 	if sign == '>' {

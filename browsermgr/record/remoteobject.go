@@ -31,7 +31,7 @@ type previewProperty struct {
 	Value   string `json:"value"`
 }
 
-// text is the value as a console would write it, on one line as far as possible.
+// text returns the value as a console would write it, on one line as far as possible.
 func (o remoteObject) text() string {
 	var s string
 	switch {

@@ -43,7 +43,7 @@ func (r *traceRun) beginAction(ctx context.Context, tab *page.Tab, action string
 // typedParams are the parameters that hold what a person would type.
 var typedParams = map[string]bool{"text": true, "value": true, "values": true, "promptText": true, "key": true}
 
-// redactParameters are the parameters without what is typed and without secrets.
+// redactParameters returns the parameters without what is typed and without secrets.
 func redactParameters(action string, params any) map[string]any {
 	data, err := json.Marshal(params)
 	if err != nil {
@@ -86,7 +86,7 @@ func redactObject(action string, o map[string]any) {
 	}
 }
 
-// actionTitle is how the viewer names the action.
+// actionTitle returns how the viewer names the action.
 func actionTitle(action string, params map[string]any) string {
 	if kind, ok := params["kind"].(string); ok && kind != "" {
 		action = kind

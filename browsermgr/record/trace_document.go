@@ -140,7 +140,7 @@ func explainGone(err error) error {
 	return err
 }
 
-// frameElement is the element that shows a frame of another process; "" if it cannot be told.
+// frameElement returns the element that shows a frame of another process; "" if it cannot be told.
 func frameElement(ctx context.Context, f, child *frame.Frame, world proto.RuntimeExecutionContextID) proto.RuntimeRemoteObjectID {
 	node, err := cdp.Ask[proto.DOMGetFrameOwnerResult](ctx, f.Session, proto.DOMGetFrameOwner{FrameID: child.ID()})
 	if err != nil {

@@ -83,7 +83,7 @@ func readBody(ctx context.Context, call *cdp.Call, kind, mimeType string) ([]byt
 	return []byte(text), ok && len(text) <= maxTraceBody
 }
 
-// fileExtension is how files of a type are named in the trace.
+// fileExtension returns how files of a type are named in the trace.
 func fileExtension(mimeType string) string {
 	mediaType, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {

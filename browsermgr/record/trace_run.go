@@ -138,7 +138,7 @@ func (r *traceRun) writeNote(text string) {
 	r.writeLater(noteLine{Type: "stderr", Timestamp: r.now(), Text: "trace: " + text + "\n"})
 }
 
-// now is the time of a line.
+// now returns the time of a line.
 func (r *traceRun) now() float64 { return r.timeOf(time.Now()) }
 
 func (r *traceRun) timeOf(t time.Time) float64 {

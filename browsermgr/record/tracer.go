@@ -35,7 +35,7 @@ type TraceOptions struct {
 	DocumentLimit time.Duration
 }
 
-// DefaultTraceOptions are the options of somebody who gives none.
+// DefaultTraceOptions returns the options of somebody who gives none.
 func DefaultTraceOptions() TraceOptions { return TraceOptions{Screenshots: true, Snapshots: true} }
 
 // Tracer runs traces of one connection, one at a time. It is safe for concurrent use.
@@ -131,7 +131,7 @@ func (t *Tracer) Abort() {
 	r.abort()
 }
 
-// Close is [Tracer.Abort], and waits for what this Tracer has running.
+// Close calls [Tracer.Abort] and waits for the goroutines of the Tracer.
 func (t *Tracer) Close() {
 	t.Abort()
 	t.wg.Wait()
@@ -151,7 +151,7 @@ func (t *Tracer) abandonRun(r *traceRun) {
 	}
 }
 
-// running is the present run or nil.
+// running returns the present run or nil.
 func (t *Tracer) running() *traceRun {
 	t.mu.Lock()
 	defer t.mu.Unlock()

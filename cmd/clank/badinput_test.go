@@ -26,7 +26,7 @@ const (
 
 const scriptedModel = "compatible:scripted"
 
-// deadAddress is an address of this machine at which nothing listens. It is taken until the test ends, so that nobody else
+// deadAddress returns an address of this machine at which nothing listens. It is taken until the test ends, so that nobody else
 // comes to listen there.
 func deadAddress(t *testing.T) string {
 	t.Helper()
@@ -46,7 +46,7 @@ func deadAddress(t *testing.T) string {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(at.(*syscall.SockaddrInet4).Port)).String()
 }
 
-// cooperativeTurn is a model that does the next task well, whatever it is: it opens the
+// cooperativeTurn returns a model that does the next task well, whatever it is: it opens the
 // page and reads out what it finds.
 func cooperativeTurn(url string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
@@ -121,7 +121,7 @@ type badInputCase struct {
 	want  []string // what the person is told: the thing, and the way out
 }
 
-// rawToolTurn is a turn that calls a tool with arguments as they are.
+// rawToolTurn returns a turn that calls a tool with arguments as they are.
 func rawToolTurn(tool, arguments string) llmtest.Turn { return llmtest.Use(tool, arguments) }
 
 func (c *badInputFixture) badInputCases() []badInputCase {
@@ -169,7 +169,7 @@ func (c *badInputFixture) badInputCases() []badInputCase {
 	}
 }
 
-// repeatToolResult is a turn that answers with what the model was told.
+// repeatToolResult returns a turn that answers with what the model was told.
 func repeatToolResult(req llmtest.Request) llmtest.Reply {
 	return llmtest.Say("I was told: " + toolResult(req))(req)
 }
@@ -253,7 +253,7 @@ func checkPlainWords(t *testing.T, said string, want []string) {
 	}
 }
 
-// latestTask is the session that was used last; empty if there is none.
+// latestTask returns the session that was used last; empty if there is none.
 func (c *badInputFixture) latestTask(t *testing.T) string {
 	t.Helper()
 	list, err := c.client.Sessions(testDeadline(t))

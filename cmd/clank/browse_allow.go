@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// taskStartError is what a person reads when a task was not accepted.
+// taskStartError returns the error shown to a person when a task was not accepted.
 func taskStartError(ctx context.Context, err error) error {
 	if c := cancel.CauseOf(ctx, err); c != nil {
 		return &exitError{Code: exitStopped, Err: fmt.Errorf("%s", c)} //nolint:errorlint // the sentence is all that is left to tell
@@ -20,7 +20,7 @@ func taskStartError(ctx context.Context, err error) error {
 	return err
 }
 
-// splitAllow are the classes of actions that a flag names.
+// splitAllow returns the classes of actions that a flag names.
 func splitAllow(allow string) []string {
 	return strings.FieldsFunc(allow, func(r rune) bool { return r == ',' || r == ' ' })
 }

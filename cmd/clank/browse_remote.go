@@ -18,7 +18,7 @@ type remoteRunner struct {
 	env    *commandEnv
 }
 
-// newRemoteRunner is the server at an address. What is asked meanwhile is asked in the
+// newRemoteRunner returns the server at an address. What is asked meanwhile is asked in the
 // terminal of e.
 func newRemoteRunner(e *commandEnv, a server.ServerAddress) remoteRunner {
 	return remoteRunner{newDashboardClient(a), e}

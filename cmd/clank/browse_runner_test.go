@@ -23,7 +23,7 @@ import (
 	"clank/sessions"
 )
 
-// exitCodeOf is the code with which an error ends the program.
+// exitCodeOf returns the code with which an error ends the program.
 func exitCodeOf(err error) int {
 	if err == nil {
 		return exitDone

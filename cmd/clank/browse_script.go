@@ -55,7 +55,7 @@ func buildScriptTask(e *commandEnv, name, values string) (sessions.Task, error) 
 	return t, err
 }
 
-// scriptStepLimit is how many steps the model may take for an instruction: one for each,
+// scriptStepLimit returns how many steps the model may take for an instruction: one for each,
 // a look before each, and the answer. The most that a task may have bounds it.
 func scriptStepLimit(instruction string, most int) (int, error) {
 	n, err := plain.CheckInstruction(instruction)

@@ -23,7 +23,7 @@ func printTyped[T any](print func(p *outputPrinter, answer T)) func(*outputPrint
 	return printTypedWithInput(func(p *outputPrinter, _ *commandInput, answer T) { print(p, answer) })
 }
 
-// printTypedWithInput is showing for a function that also needs what the command was given.
+// printTypedWithInput is like printTyped for a function that also needs the command's input.
 func printTypedWithInput[T any](print func(p *outputPrinter, in *commandInput, answer T)) func(*outputPrinter, *commandInput, []byte) error {
 	return func(p *outputPrinter, in *commandInput, raw []byte) error {
 		answer, err := decodeAnswer[T](raw)

@@ -25,7 +25,7 @@ func runBrowser(tb testing.TB, address, line string) commandResult {
 // recordedRequest is one request that a server got.
 type recordedRequest struct{ line, body, auth string }
 
-// newScriptedServer is a server that answers everything in one way and writes down what it was asked.
+// newScriptedServer returns a server that answers everything in one way and writes down what it was asked.
 func newScriptedServer(t *testing.T, status int, answer string) (address string, got func() []recordedRequest) {
 	t.Helper()
 	seen := make(chan recordedRequest, 100)

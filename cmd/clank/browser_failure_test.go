@@ -102,7 +102,7 @@ func TestAFailedCaptureSaysSo(t *testing.T) {
 	}
 }
 
-// newSilentServer is a server that answers nothing and tells when it was asked and when the client left.
+// newSilentServer returns a server that answers nothing and tells when it was asked and when the client left.
 func newSilentServer(t *testing.T) (address string, arrived, left chan struct{}) {
 	t.Helper()
 	arrived, left = make(chan struct{}, 1), make(chan struct{}, 1)

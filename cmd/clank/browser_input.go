@@ -36,7 +36,7 @@ func (in *commandInput) isOn(name string) bool {
 	return on
 }
 
-// arg is the argument i, or "".
+// arg returns the argument i, or "".
 func (in *commandInput) arg(i int) string {
 	if i >= len(in.args) {
 		return ""
@@ -96,7 +96,7 @@ func (in *commandInput) actRequest(kind string, fields map[string]any) controlRe
 	return r
 }
 
-// value is a flag as JSON has it. Its form has been checked.
+// value returns a flag as JSON has it. Its form has been checked.
 func (in *commandInput) value(o browserOption) any {
 	given := in.text(o.name)
 	switch o.kind {

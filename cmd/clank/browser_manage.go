@@ -112,7 +112,7 @@ func checkReport(_ *commandInput, answer []byte) error {
 	return err
 }
 
-// printReportUnreachable is the report when there is none from the server.
+// printReportUnreachable prints a report in place of the one that the server could not give.
 func printReportUnreachable(p *outputPrinter, asJSON bool, address string, err error) {
 	check := client.Check{ID: "control-server", Label: "Control server", Status: "fail", Summary: err.Error()}
 	var answered *client.Error

@@ -128,7 +128,7 @@ func printResponseBody(p *outputPrinter, a struct {
 	}
 }
 
-// harOf is the HTTP archive of an answer, or nil.
+// harOf returns the HTTP archive of an answer, or nil.
 func harOf(answer []byte) []byte {
 	a, err := decodeAnswer[struct {
 		HAR json.RawMessage `json:"har"`

@@ -87,7 +87,7 @@ func (r *browserRun) sendRequest(ctx context.Context, req controlRequest) (answe
 	return answer, control.URL(), err
 }
 
-// addressError is wrong use if the person named the server.
+// addressError returns err as a usage error if the person named the server.
 func (r *browserRun) addressError(err error) error {
 	if r.flags.url != "" {
 		return usagef("%v", err)
@@ -206,7 +206,7 @@ func browserExitCode(err error) int {
 	}
 }
 
-// exitCodeOfAnswer is the exit code for an error that the server answered with.
+// exitCodeOfAnswer returns the exit code for an error that the server answered with.
 func exitCodeOfAnswer(e *client.Error) int {
 	switch text := strings.ToLower(e.Message); {
 	case e.Reason == "navigation_blocked", e.Status == http.StatusUnauthorized, strings.Contains(text, "blocked by policy"):

@@ -136,7 +136,7 @@ func emulationCommands() []browserCommand {
 	}
 }
 
-// choiceCommand is a setting with one value.
+// choiceCommand returns a setting with one value.
 func choiceCommand(name, field, args, short string, choices ...string) browserCommand {
 	return browserCommand{
 		name: "set " + name, args: args, short: short, options: []browserOption{tabOption}, choices: choices,

@@ -58,7 +58,7 @@ type browserSection struct {
 	commands []browserCommand
 }
 
-// browserSections is the table of all commands.
+// browserSections returns the table of all commands.
 func browserSections() []browserSection {
 	return []browserSection{
 		{"Browser and profiles", slices.Concat(browserLifecycleCommands(), profileCommands())},

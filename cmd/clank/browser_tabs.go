@@ -88,7 +88,7 @@ func buildClose(in *commandInput) (controlRequest, error) {
 	return controlRequest{method: http.MethodDelete, path: "/tabs/" + url.PathEscape(tab)}, nil
 }
 
-// tabArg is the tab named by the first argument or the flag.
+// tabArg returns the tab named by the first argument or the flag.
 func (in *commandInput) tabArg() (string, error) {
 	named := in.text("target-id")
 	if in.arg(0) != "" && named != "" && in.arg(0) != named {
@@ -117,7 +117,7 @@ func (in *commandInput) tabByNumberRequest(action string) (controlRequest, error
 	return r, err
 }
 
-// trimTabList is the list of tabs without what stands beside it.
+// trimTabList returns the list of tabs without what stands beside it.
 func trimTabList(answer []byte) any {
 	list, err := decodeAnswer[struct {
 		Tabs json.RawMessage `json:"tabs"`

@@ -17,7 +17,7 @@ import (
 	"clank/sessions"
 )
 
-// budgetHome is a home with a ledger in which two people have spent something.
+// budgetHome returns a home with a ledger in which two people have spent something.
 func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
 	t.Helper()
 	e = newTestEnv(t, nil)

@@ -199,7 +199,7 @@ func (h *callFixture) awaitMessage(want string) discordtest.Message {
 	return m
 }
 
-// messagesIn is what the bot has written into a channel.
+// messagesIn returns what the bot has written into a channel.
 func (h *callFixture) messagesIn(in discordtest.Channel) (texts []string) {
 	for _, m := range h.Messages(in) {
 		if m.Author.ID == h.bot.ID {
@@ -324,7 +324,7 @@ func TestACallOnDiscord(t *testing.T) {
 	}
 }
 
-// in is the house for a part of a test.
+// in returns the house for a part of a test.
 func (h *callFixture) in(t *testing.T) *callFixture {
 	t.Helper()
 	h.t = t
@@ -510,7 +510,7 @@ func (h *callFixture) stops(who *callMember) {
 	h.t.Fatalf("a spoken stop was not heard; the call is told %q", h.messagesIn(h.call))
 }
 
-// stopRecording is a WAV file of a microphone into which somebody says "stop" every few seconds.
+// stopRecording returns a WAV file of a microphone into which somebody says "stop" every few seconds.
 func stopRecording(t *testing.T) string {
 	t.Helper()
 	take, err := voiceloop.Record(t.Context(), testVoice, voiceloop.TestText{Sentences: []string{"stop"}}, 1)
@@ -528,7 +528,7 @@ func stopRecording(t *testing.T) string {
 	return path
 }
 
-// openCallerTab is a real browser with a microphone into which the file is played.
+// openCallerTab returns a real browser with a microphone into which the file is played.
 func openCallerTab(t *testing.T, microphone string) *page.Tab {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))

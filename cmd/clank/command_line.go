@@ -147,7 +147,7 @@ func checkOperands(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// similarFlag is a hint for a flag that does not exist.
+// similarFlag returns a hint for a flag that does not exist.
 func similarFlag(c *cobra.Command, name string) string {
 	var names []string
 	note := func(f *pflag.Flag) { names = append(names, "--"+f.Name) }

@@ -84,7 +84,7 @@ func changeSetting(ctx context.Context, e *commandEnv, key string, value func(se
 	})
 }
 
-// findField is the setting with that key.
+// findField returns the setting with that key.
 func findField(key string) (settings.Field, error) {
 	f, ok := settings.FindField(key)
 	if ok && f.Kind != settings.KindSecret {
@@ -138,7 +138,7 @@ func printSetting(e *commandEnv, s settings.Settings, f settings.Field, asJSON b
 	return e.printResult(asJSON, f.JSON(s), func(w io.Writer) { fmt.Fprintln(w, formatValue(f, s)) })
 }
 
-// formatValue is a value as set takes it.
+// formatValue returns a value as set takes it.
 func formatValue(f settings.Field, s settings.Settings) string {
 	value := f.JSON(s)
 	var text string

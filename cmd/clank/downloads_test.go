@@ -26,7 +26,7 @@ func downloadsComeFromAllowedPlaces(t *testing.T, r *serverFixture) {
 	}
 }
 
-// offering is a site with a link to a program whose address does not say so.
+// offering returns a site with a link to a program whose address does not say so.
 func offering(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

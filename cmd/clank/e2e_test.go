@@ -22,10 +22,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// openPage is a turn of the model that opens a page.
+// openPage returns a turn of the model that opens a page.
 func openPage(url string) llmtest.Turn { return toolTurn("browser_open", map[string]any{"url": url}) }
 
-// clickOn is a turn that clicks the newest element which the model was shown
+// clickOn returns a turn that clicks the newest element which the model was shown
 // with this role and name, such as `button "Go on"`.
 func clickOn(element string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
@@ -51,7 +51,7 @@ func shownRef(req llmtest.Request, element string) string {
 // showScreenshotTurn is a turn that takes a picture for the person.
 var showScreenshotTurn = toolTurn("browser_screenshot", map[string]any{"show": true})
 
-// answering is a turn that answers with what fits the pattern in what the model
+// answering returns a turn that answers with what fits the pattern in what the model
 // was told last.
 func answering(format, pattern string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
@@ -59,7 +59,7 @@ func answering(format, pattern string) llmtest.Turn {
 	}
 }
 
-// toolResult is everything a model was told by its tools.
+// toolResult returns everything a model was told by its tools.
 func toolResult(req llmtest.Request) string {
 	var b strings.Builder
 	for _, m := range req.Messages {
@@ -72,12 +72,12 @@ func toolResult(req llmtest.Request) string {
 	return b.String()
 }
 
-// ferryTurns is what the model does to find out about the ferry on the first page.
+// ferryTurns returns what the model does to find out about the ferry on the first page.
 func ferryTurns(url string) []llmtest.Turn {
 	return []llmtest.Turn{openPage(url), clickOn(`button "Go on"`), showScreenshotTurn, answering("The %s.", `ferry at 10:40`)}
 }
 
-// testDeadline is a context for one wait.
+// testDeadline returns a context for one wait.
 func testDeadline(tb testing.TB) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
@@ -136,7 +136,7 @@ func (r *serverFixture) mention(t *testing.T, who discordtest.User, text string)
 	return r.final(t, reply.ID)
 }
 
-// afterPicture is the turn, held back until the people in the room have seen a
+// afterPicture returns the turn, held back until the people in the room have seen a
 // picture of the page: edits may not follow each other at once.
 func (r *serverFixture) afterPicture(t *testing.T, turn llmtest.Turn) llmtest.Turn {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 	"clank/sessions"
 )
 
-// testEvening is what people of one room do, one thing after the other.
+// testEvening tests what people of one room do, one thing after the other.
 func testEvening(t *testing.T, r *serverFixture) {
 	t.Helper()
 	if testing.Short() {
@@ -40,7 +40,7 @@ func testEvening(t *testing.T, r *serverFixture) {
 	}
 }
 
-// pressFirst is a call of OpenAI's tool that clicks where the first button of
+// pressFirst returns a call of OpenAI's tool that clicks where the first button of
 // /choice is, with a warning of the vendor's.
 func pressFirst(checks ...llmtest.ScreenCheck) llmtest.Turn {
 	return llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{

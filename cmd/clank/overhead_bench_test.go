@@ -19,7 +19,7 @@ import (
 // overheadTasks is how many tasks "make bench-overhead" measures.
 var overheadTasks = flag.Int("overhead.tasks", 0, "measure what a step costs beside its model and Chromium, in so many tasks")
 
-// stepsOfTask is how many steps a task has, and tasksAtOnce how many run at once.
+// stepsOfTask returns how many steps a task has, and tasksAtOnce how many run at once.
 func stepsOfTask() int {
 	if *overheadTasks == 0 {
 		return 4
@@ -50,7 +50,7 @@ type wireMessage struct {
 
 func (w *protocolWire) sent(string) { w.record(1, false) }
 
-// received is given each message of Chromium. Answers begin with their id.
+// received records a message from Chromium. Answers begin with their id.
 func (w *protocolWire) received(message []byte) {
 	if bytes.HasPrefix(message, []byte(`{"id":`)) {
 		w.record(-1, false)
@@ -69,7 +69,7 @@ func (w *protocolWire) record(owed int, event bool) {
 // timeSpan is a stretch of time.
 type timeSpan struct{ from, to time.Time }
 
-// waits are the stretches in which Chromium was waited for: while it owed an answer, and in acts also until an event
+// waits returns the stretches in which Chromium was waited for: while it owed an answer, and in acts also until an event
 // after which nothing was owed.
 func (w *protocolWire) waits(acts []timeSpan) []timeSpan {
 	w.mu.Lock()
@@ -85,7 +85,7 @@ func (w *protocolWire) waits(acts []timeSpan) []timeSpan {
 	return all
 }
 
-// subtract is how much of s none of the others covers.
+// subtract returns how much of s none of the others covers.
 func (s timeSpan) subtract(others []timeSpan) time.Duration {
 	others = slices.Clone(others)
 	slices.SortFunc(others, func(a, b timeSpan) int { return a.from.Compare(b.from) })
@@ -108,7 +108,7 @@ func (s timeSpan) subtract(others []timeSpan) time.Duration {
 	return left
 }
 
-// countingPage is the address of a page with a button that counts.
+// countingPage returns the address of a page with a button that counts.
 func countingPage(tb testing.TB) string {
 	tb.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -118,7 +118,7 @@ func countingPage(tb testing.TB) string {
 	return s.URL
 }
 
-// clicks is a model that opens the page and presses its button until it has done all its steps. It keeps no state, so
+// clicks returns a model that opens the page and presses its button until it has done all its steps. It keeps no state, so
 // that several tasks can share it.
 func clicks(page string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {

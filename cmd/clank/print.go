@@ -124,5 +124,5 @@ func cleanText(s string) string {
 	}, s)
 }
 
-// cleanLine is a text of one line, which a page may have written.
+// cleanLine returns a text of one line, which a page may have written.
 func cleanLine(s string) string { return strings.Join(strings.Fields(cleanText(s)), " ") }

@@ -97,7 +97,7 @@ func intOrEmpty(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// countNoun is a number of things in words; what is the word for one.
+// countNoun returns a number of things in words; what is the word for one.
 func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -36,7 +36,7 @@ func fillValue(v reflect.Value, text string) {
 	}
 }
 
-// filledValue is a T with text in all its strings.
+// filledValue returns a T with text in all its strings.
 func filledValue[T any](text string) T {
 	var v T
 	fillValue(reflect.ValueOf(&v).Elem(), text)

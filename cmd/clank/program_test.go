@@ -117,7 +117,7 @@ func (p *runningProgram) exitCode(t *testing.T) int {
 	}
 }
 
-// interrupt is Ctrl-C.
+// interrupt sends the interrupt of Ctrl-C.
 func (p *runningProgram) interrupt(t *testing.T) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {

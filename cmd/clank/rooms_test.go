@@ -9,8 +9,8 @@ import (
 	"clank/internal/test/llmtest"
 )
 
-// TestOneClankInManyRooms is what one clank does in one browser. Each part has a room of its own, in which nothing was
-// said and done yet, and the usual settings.
+// TestOneClankInManyRooms tests what one clank does in one browser. Each part has its own room, in which nothing
+// was said or done yet, and the usual settings.
 func TestOneClankInManyRooms(t *testing.T) {
 	t.Parallel()
 	r := newServerFixture(t)
@@ -59,7 +59,7 @@ func (r *serverFixture) inNewRoom(t *testing.T) *serverFixture {
 	return r
 }
 
-// requestsInRoom is what the model was asked in the room.
+// requestsInRoom returns what the model was asked in the room.
 func (r *serverFixture) requestsInRoom() []llmtest.Request {
 	return r.model.Requests()[r.firstRequest:]
 }

@@ -82,7 +82,7 @@ func newEchoSite(t *testing.T) *httptest.Server {
 	return srv
 }
 
-// secretEncodings are what is looked for: the password in its spellings.
+// secretEncodings returns what is searched for: the password in its spellings.
 func secretEncodings() map[string]string {
 	quoted, _ := json.Marshal(huntedPassword)
 	quotedTwice, _ := json.Marshal(string(quoted))

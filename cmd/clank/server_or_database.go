@@ -36,7 +36,7 @@ func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.C
 	return local(db)
 }
 
-// requireServer is the "clank serve" that owns the home. Without one the error says what
+// requireServer returns the "clank serve" that owns the home. Without one the error says what
 // for it is needed.
 func requireServer(e *commandEnv, why string) (*api.Client, error) {
 	h, err := server.OpenHome(e.Getenv)

@@ -105,7 +105,7 @@ func replayRun(ctx context.Context, e *commandEnv, p *recording.Player, allow []
 	return p.Replay(ctx, a.ReplayBackend(p, allow), "replay", found)
 }
 
-// formatFinding is a step of a replay for people. Pages have written much of it.
+// formatFinding returns a step of a replay for people. Pages have written much of it.
 func formatFinding(f recording.StepComparison) string {
 	var b strings.Builder
 	sign := "same"

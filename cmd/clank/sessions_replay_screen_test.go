@@ -16,7 +16,7 @@ import (
 	"clank/sessions"
 )
 
-// lampSite is a page whose field and button stand where points say.
+// lampSite returns a page whose field and button stand where points say.
 func lampSite(t *testing.T) (url string, changed *atomic.Bool) {
 	t.Helper()
 	changed = &atomic.Bool{}

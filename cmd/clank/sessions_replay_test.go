@@ -24,7 +24,7 @@ import (
 	"clank/sessions"
 )
 
-// envFromList is the world of a command that runs in this process.
+// envFromList returns the world of a command that runs in this process.
 func envFromList(t *testing.T, environ []string) *commandEnv {
 	t.Helper()
 	return &commandEnv{Stdout: io.Discard, Stderr: io.Discard, AbortContext: t.Context(), Getenv: func(name string) string {
@@ -37,14 +37,14 @@ func envFromList(t *testing.T, environ []string) *commandEnv {
 	}}
 }
 
-// runInProcess is a command that runs in this process, with a home of its own.
+// runInProcess returns a command that runs in this process, with a home of its own.
 func runInProcess(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	got := runCommand(t.Context(), envFromList(t, environ), args...)
 	return got.code, got.stdout, got.stderr
 }
 
-// recordedShop is a site of one product, the word on whose button can change.
+// recordedShop returns a site of one product, the word on whose button can change.
 func recordedShop(t *testing.T) (url string, changed *atomic.Bool) {
 	t.Helper()
 	changed = &atomic.Bool{}

@@ -129,7 +129,7 @@ func (h *shareFixture) awaitNotice(text string) discordtest.Message {
 	return m
 }
 
-// noticeTexts is what the call's chat has.
+// noticeTexts returns the texts in the call's chat.
 func (h *shareFixture) noticeTexts() (texts []string) {
 	for _, m := range h.Messages(h.call) {
 		texts = append(texts, m.Content)
@@ -139,7 +139,7 @@ func (h *shareFixture) noticeTexts() (texts []string) {
 
 var viewerLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S+`)
 
-// videoProbe is the colour in the middle of what a video shows, if one frame at least was decoded by the page's connection.
+// videoProbe returns the colour in the middle of what a video shows, if one frame at least was decoded by the page's connection.
 func videoProbe(video, connection string) string {
 	return `async () => {
 	if (typeof ` + connection + ` === "undefined" || !` + connection + `) return "nothing";
@@ -280,7 +280,7 @@ func (h *shareFixture) notPrivate(t *testing.T) {
 	}
 }
 
-// newVisitorTab is a real browser with a microphone.
+// newVisitorTab returns a real browser with a microphone.
 func newVisitorTab(t *testing.T) *page.Tab {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))

@@ -36,7 +36,7 @@ type stopStage struct {
 	reached func(r *serverFixture)
 }
 
-// toolTurn is a turn of the model that calls a tool.
+// toolTurn returns a turn of the model that calls a tool.
 func toolTurn(tool string, args map[string]any) llmtest.Turn {
 	raw, _ := json.Marshal(args)
 	return llmtest.Use(tool, string(raw))
@@ -217,8 +217,8 @@ type protocolCallTimes struct {
 	times []time.Time
 }
 
-// changesPage are the protocol methods that do something to a page. Listening,
-// stopping and tidying up are not among them.
+// changesPage reports whether a protocol method does something to a page. Listening, stopping and cleaning up do
+// not.
 func changesPage(method string) bool {
 	return strings.HasPrefix(method, "Input.") || slices.Contains([]string{
 		"Page.navigate", "Page.reload", "Page.captureScreenshot", "Page.navigateToHistoryEntry", "Page.handleJavaScriptDialog",
@@ -400,7 +400,7 @@ func TestStopAtEveryStage(t *testing.T) {
 	}
 }
 
-// percentileMillis is the p-th percentile in milliseconds.
+// percentileMillis returns the p-th percentile in milliseconds.
 func percentileMillis(ds []time.Duration, p int) float64 {
 	sorted := slices.Sorted(slices.Values(ds))
 	i := (len(sorted)*p+99)/100 - 1

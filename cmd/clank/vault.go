@@ -184,7 +184,7 @@ func listVaultEntries(ctx context.Context, e *commandEnv, v *vault.Vault, asJSON
 	})
 }
 
-// formatOrigins are origins as a person reads them.
+// formatOrigins returns origins as people read them.
 func formatOrigins(origins []string) string {
 	texts := make([]string, len(origins))
 	for i, o := range origins {

@@ -19,7 +19,7 @@ import (
 	"clank/sessions"
 )
 
-// openTestApp is the whole program but its doors, which may reach the hosts given.
+// openTestApp returns the whole program but its doors, which may reach the hosts given.
 func openTestApp(t *testing.T, hosts ...string) *server.Server {
 	t.Helper()
 	e := newTestEnv(t, map[string]string{server.AllowedHostsEnv: strings.Join(hosts, " ")})

@@ -66,10 +66,10 @@ func modelRefused(model *anthropic.Model, message, hint string) error {
 	return &llm.Error{Kind: llm.ErrRejected, Model: model.Name(), Message: message, Hint: hint}
 }
 
-// Name is "provider:model".
+// Name returns "provider:model".
 func (m *Model) Name() string { return m.model.Name() }
 
-// Fit is the largest picture of the same shape that the model sees as it is:
+// Fit returns the largest picture of the same shape that the model sees as it is:
 // the vendor shrinks larger ones, and clicks would miss.
 func (m *Model) Fit(screen image.Point) image.Point {
 	if screen.X < 1 || screen.Y < 1 {
@@ -126,7 +126,7 @@ func limitOf(model string) imageLimit {
 	return newImageLimit
 }
 
-// bareName is a model's name in lower case without the vendor in front.
+// bareName returns a model's name in lower case without the vendor in front.
 func bareName(model string) string { return strings.ToLower(model[strings.LastIndex(model, "/")+1:]) }
 
 func isToolset(t Tools) bool { return t == ToolsComputer || t == ToolsBrowser }

@@ -35,7 +35,7 @@ func (t *conversation) appendInput(in computeruse.Input) {
 	t.messages = append(t.messages, anthropic.Message{Role: anthropic.RoleUser, Content: content})
 }
 
-// callAnswers are the results of the open calls, in their order. The picture of the
+// callAnswers returns the results of the open calls, in their order. The picture of the
 // screen goes with the last action that was done and shows nothing of its own;
 // shown says whether there was one.
 func (t *conversation) callAnswers(in computeruse.Input) (content []anthropic.Content, shown bool) {
@@ -85,7 +85,7 @@ func toolAnswer(c openCall, r llm.ToolResult) anthropic.Content {
 	return anthropic.NewResult(c.id, c.toolset, r.Text, anthropic.NewImages(r.Images), r.IsError)
 }
 
-// screenshotBlock is the picture of the screen. Where the vendor can be told so, it must
+// screenshotBlock returns the picture of the screen. Where the vendor can be told so, it must
 // not shrink it: clicks would miss.
 func (t *conversation) screenshotBlock(s *computeruse.Screenshot) anthropic.ImageBlock {
 	if isToolset(t.model.tools) {

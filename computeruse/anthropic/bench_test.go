@@ -24,8 +24,8 @@ data: {"type":"message_stop"}
 
 `
 
-// BenchmarkNext is a step of a talk whose pictures are as large as those of a
-// busy screen, with a model that answers at once.
+// BenchmarkNext measures a step of a conversation whose images are as large as those of a busy screen, with a
+// model that answers at once.
 func BenchmarkNext(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

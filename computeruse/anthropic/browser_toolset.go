@@ -7,8 +7,7 @@ import (
 	"clank/computeruse"
 )
 
-// browserActions is what a member of the browser toolset does to the page that
-// url names.
+// browserActions returns the actions of a member of the browser toolset on the page at url.
 func browserActions(member string, in memberInput, url string) ([]computeruse.Action, error) {
 	at, ref, err := in.Target.place()
 	if err != nil {
@@ -77,7 +76,7 @@ func navigateActions(to, url string) ([]computeruse.Action, error) {
 	return singleAction(computeruse.Action{Kind: computeruse.ActNavigate, URL: to})
 }
 
-// browserTool is the tool of the loop that a member of the browser toolset
+// browserTool returns the tool of the loop that a member of the browser toolset
 // stands for, with its input; "" for others.
 func browserTool(member string, in memberInput) (name string, arguments json.RawMessage) {
 	switch member {
@@ -97,7 +96,7 @@ func browserTool(member string, in memberInput) (name string, arguments json.Raw
 	return "", nil
 }
 
-// jsonObject is JSON of values made here, which always marshal.
+// jsonObject returns the JSON of a value made here, which always marshals.
 func jsonObject(v map[string]any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {

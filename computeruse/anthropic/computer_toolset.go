@@ -15,8 +15,7 @@ const wheelPixels = 100
 // defaultWheel is how many clicks a scroll is whose amount is not told.
 const defaultWheel = 3
 
-// memberActions is what a member of the computer toolset, or an action of a beta
-// tool, does.
+// memberActions returns the actions of a member of the computer toolset, or of an action of a beta tool.
 func memberActions(member string, in memberInput) ([]computeruse.Action, error) {
 	at, err := in.Coordinate.point()
 	if err != nil {
@@ -48,7 +47,7 @@ func memberActions(member string, in memberInput) ([]computeruse.Action, error) 
 	return sharedActions(member, in)
 }
 
-// clickActions is the family of clicks, on what where names; nil for others.
+// clickActions returns the family of clicks, on what where names; nil for others.
 func clickActions(member string, where computeruse.Action) ([]computeruse.Action, error) {
 	where.Kind = computeruse.ActClick
 	switch member {
@@ -71,7 +70,7 @@ func clickActions(member string, where computeruse.Action) ([]computeruse.Action
 // errUnknownMember is a member that there is not.
 var errUnknownMember = errors.New("there is no such member")
 
-// sharedActions is what both toolsets have alike.
+// sharedActions returns the actions that both toolsets have in common.
 func sharedActions(member string, in memberInput) ([]computeruse.Action, error) {
 	switch member {
 	case "key":

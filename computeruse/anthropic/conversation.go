@@ -142,8 +142,8 @@ func onScreen(use anthropic.ToolUse) bool {
 	return use.Toolset != "" || use.Name == toolsetComputer
 }
 
-// readActions is what a call does. What cannot be read is an action that is answered
-// with why.
+// readActions returns the actions of a call. A call that cannot be read becomes an action that is answered with
+// the reason.
 func (t *conversation) readActions(use anthropic.ToolUse, in memberInput, err error) []computeruse.Action {
 	member := use.Name
 	if use.Toolset == "" {

@@ -9,8 +9,7 @@ import (
 	"clank/llm/anthropic"
 )
 
-// Read is what one call of a model becomes. Its name is "toolset.member" or the
-// name of a tool.
+// Read returns what one call of a model becomes. The name is "toolset.member" or the name of a tool.
 func Read(name, arguments string) ([]computeruse.Call, []llm.ToolCall) {
 	use := anthropic.ToolUse{ToolCall: llm.ToolCall{ID: "toolu_1", Name: name, Input: json.RawMessage("{}")}}
 	if toolset, member, ok := strings.Cut(name, "."); ok {

@@ -14,7 +14,7 @@ import (
 	client "clank/llm/anthropic"
 )
 
-// open is a mind of server, impatient.
+// open returns a mind of server, impatient.
 func open(t *testing.T, server *llmtest.Server, model string, tools anthropic.Tools) *anthropic.Model {
 	t.Helper()
 	mind, err := tryOpen(server, model, tools)
@@ -69,7 +69,7 @@ func task(text string) computeruse.Input {
 	return computeruse.Input{Says: []string{text}, Shot: shot(1)}
 }
 
-// shot is a picture of the screen that can be told from others by its width.
+// shot returns a picture of the screen that can be told from others by its width.
 func shot(n int) *computeruse.Screenshot {
 	return &computeruse.Screenshot{Image: picture(1000+n, 8), Size: image.Pt(1000+n, 8), URL: "http://example.test/"}
 }
@@ -94,7 +94,7 @@ func done(turn computeruse.Turn, n int) computeruse.Input {
 	return in
 }
 
-// use is a reply with these calls, name and arguments in turn.
+// use returns a reply with these calls, name and arguments in turn.
 func use(pairs ...string) llmtest.Reply {
 	var r llmtest.Reply
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -76,7 +76,7 @@ func (n *looseNumbers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// point is the place meant; nil if none is named.
+// point returns the place meant; nil if none is named.
 func (n looseNumbers) point() (*image.Point, error) {
 	switch len(n) {
 	case 0:
@@ -88,7 +88,7 @@ func (n looseNumbers) point() (*image.Point, error) {
 	return nil, errors.New("a coordinate is [x, y]")
 }
 
-// region is the part of the picture meant.
+// region returns the part of the picture meant.
 func (n looseNumbers) region() (image.Rectangle, error) {
 	if len(n) != 4 {
 		return image.Rectangle{}, errors.New("a region is [x0, y0, x1, y1]")
@@ -100,7 +100,7 @@ func (n looseNumbers) region() (image.Rectangle, error) {
 	return r, nil
 }
 
-// place is the point or the element of t.
+// place returns the point or the element of t.
 func (t *pageTarget) place() (at *image.Point, ref string, err error) {
 	switch {
 	case t == nil:
@@ -116,10 +116,10 @@ func (t *pageTarget) place() (at *image.Point, ref string, err error) {
 
 func (n looseNumber) round() int { return int(math.Round(float64(n))) }
 
-// times is how often; at most max, and 0 if it does not say.
+// times returns how often; at most max, and 0 if it does not say.
 func (n looseNumber) times(most int) int { return min(max(n.round(), 0), most) }
 
-// span is a time of so many seconds, as long as a member may take.
+// span returns a time of so many seconds, as long as a member may take.
 func (n looseNumber) span() time.Duration {
 	return time.Duration(min(max(float64(n), 0), maxSeconds) * float64(time.Second))
 }
@@ -130,7 +130,7 @@ const (
 	maxWheel   = 50
 )
 
-// value is what a field of a form is given, as text.
+// value returns the value for a form field, as text.
 func (in memberInput) value() string {
 	var s string
 	if json.Unmarshal(in.Value, &s) == nil {
@@ -139,7 +139,7 @@ func (in memberInput) value() string {
 	return string(in.Value)
 }
 
-// keyChords are the key presses of a text such as "ctrl+s" or "Down Down Return".
+// keyChords returns the key presses of a text such as "ctrl+s" or "Down Down Return".
 func keyChords(text string) [][]string {
 	if text != "" && strings.TrimSpace(text) == "" {
 		return [][]string{{"space"}}
@@ -151,7 +151,7 @@ func keyChords(text string) [][]string {
 	return all
 }
 
-// keyChord are the keys of one press. A plus at the end is the key of that name.
+// keyChord returns the keys of one press. A plus at the end is the key of that name.
 func keyChord(word string) []string {
 	var last []string
 	if rest, ok := strings.CutSuffix(word, "+"); ok {
@@ -166,7 +166,7 @@ func keyChord(word string) []string {
 	return append(keys, last...)
 }
 
-// heldKeys are the keys that are held meanwhile: "ctrl+shift".
+// heldKeys returns the keys that are held meanwhile: "ctrl+shift".
 func heldKeys(text string) []string {
 	if strings.TrimSpace(text) == "" {
 		return nil

@@ -23,7 +23,7 @@ const (
 // toolset.
 var coveredTools = []string{toolReadText, toolReadPage, toolListTabs, toolOpenTab, toolSelectTab, toolCloseTab, toolNavigate}
 
-// offeredTools is what the model is given to work with, for pictures of this size.
+// offeredTools returns the tools offered to the model, for pictures of this size.
 func offeredTools(t Tools, tools []llm.Tool, size image.Point) []anthropic.Tool {
 	var all []anthropic.Tool
 	for _, tool := range tools {

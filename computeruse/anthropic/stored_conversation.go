@@ -56,7 +56,7 @@ func dropImagesIn(m *anthropic.Message, keep int) (left int) {
 	return keep
 }
 
-// withoutPictures are blocks without the first pictures, as many as are over.
+// withoutPictures returns blocks without the first over pictures, and subtracts those removed from over.
 func withoutPictures(blocks []anthropic.Content, over *int) []anthropic.Content {
 	blocks = slices.Clone(blocks)
 	for i, b := range blocks {

@@ -50,7 +50,7 @@ var vendorActions = map[string]func(a *actionArgs) []computeruse.Action{
 	"scroll_at":       func(a *actionArgs) []computeruse.Action { return scrollCells(a, a.point("x", "y")) },
 }
 
-// decodeAction is a call of one of the vendor's actions on a picture of the given
+// decodeAction returns a call of one of the vendor's actions on a picture of the given
 // size. One whose arguments make no sense is an unknown action that says why.
 func decodeAction(name string, values map[string]any, size image.Point) []computeruse.Action {
 	a := &actionArgs{values: values, size: size}
@@ -168,7 +168,7 @@ const gridCells = 1000
 // vendorGrid is the vendor's, as the loop takes it.
 var vendorGrid = image.Pt(gridCells, gridCells)
 
-// gridOf is the grid on which a place lies, if there is one.
+// gridOf returns the grid on which a place lies, if there is one.
 func gridOf(at *image.Point) image.Point {
 	if at == nil {
 		return image.Point{}
@@ -176,7 +176,7 @@ func gridOf(at *image.Point) image.Point {
 	return vendorGrid
 }
 
-// point is a cell of the grid, or the nearest one if there is no such cell.
+// point returns a cell of the grid, or the nearest one if there is no such cell.
 func (a *actionArgs) point(x, y string) *image.Point {
 	if a.size.X <= 0 || a.size.Y <= 0 {
 		a.fail("there is no picture to count on")
@@ -192,7 +192,7 @@ func (a *actionArgs) point(x, y string) *image.Point {
 	return &at
 }
 
-// optional is a place if one is given.
+// optional returns a place if one is given.
 func (a *actionArgs) optional(x, y string) *image.Point {
 	if a.values[x] == nil && a.values[y] == nil {
 		return nil
@@ -245,7 +245,7 @@ func (a *actionArgs) flag(name string, missing bool) bool {
 	return missing
 }
 
-// keys are one chord: a list of keys, or one text with "+" between them.
+// keys returns the keys of one chord: from a list of keys, or one text with "+" between them.
 func (a *actionArgs) keys(name string) []string {
 	var keys []string
 	switch v := a.values[name].(type) {

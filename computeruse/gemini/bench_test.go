@@ -26,8 +26,7 @@ func (instant) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// BenchmarkNext is a turn with an instant model and pictures of 300 KB, as a
-// busy page of 1280x720 has.
+// BenchmarkNext measures a turn with an instant model and images of 300 KB, as a busy page of 1280x720 has.
 func BenchmarkNext(b *testing.B) {
 	m, err := vendor.New(vendor.Options{BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: instant{}}})
 	if err != nil {

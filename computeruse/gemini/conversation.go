@@ -147,7 +147,7 @@ func resultBody(results []llm.ToolResult, id string) (map[string]any, []llm.Imag
 	return map[string]any{"output": results[i].Text}, results[i].Images
 }
 
-// readTurn is an answer in the words of the loop; what it calls is pending from
+// readTurn returns an answer in the words of the loop; what it calls is pending from
 // then on.
 func (t *conversation) readTurn(answer gemini.Response) computeruse.Turn {
 	out := computeruse.Turn{Stop: answer.Stop(), Usage: answer.Usage}
@@ -196,7 +196,7 @@ func (t *conversation) addCall(f *gemini.FunctionCall, seen map[string]bool, out
 	t.Pending = append(t.Pending, p)
 }
 
-// withoutNotes is a call of a tool without what the vendor adds to any call's
+// withoutNotes returns a call of a tool without what the vendor adds to any call's
 // arguments, which no schema of ours knows.
 func withoutNotes(call llm.ToolCall, args map[string]any) llm.ToolCall {
 	if args["safety_decision"] == nil {
@@ -214,7 +214,7 @@ func withoutNotes(call llm.ToolCall, args map[string]any) llm.ToolCall {
 	return call
 }
 
-// safetyOf is the vendor's warning about a call: every decision of its check
+// safetyOf returns the vendor's warning about a call: every decision of its check
 // but that the action is usual.
 func safetyOf(id string, args map[string]any) []computeruse.SafetyWarning {
 	raw, there := args["safety_decision"]

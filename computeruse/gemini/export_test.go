@@ -3,7 +3,7 @@ package gemini
 // Decode is decode, for tests.
 var Decode = decodeAction
 
-// Actions are the names of the vendor's actions.
+// Actions returns the names of the vendor's actions.
 func Actions() map[string]bool {
 	names := map[string]bool{}
 	for name := range vendorActions {

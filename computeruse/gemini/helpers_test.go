@@ -57,7 +57,7 @@ func shot(n byte) *computeruse.Screenshot {
 	return &computeruse.Screenshot{Image: llm.Image{MediaType: "image/png", Data: []byte{'p', 'n', 'g', n}}, Size: size, URL: "https://example.com/"}
 }
 
-// say is the beginning of a task.
+// say returns the beginning of a task.
 func say(text string) computeruse.Input {
 	return computeruse.Input{Says: []string{text}, Shot: shot(0)}
 }
@@ -73,7 +73,7 @@ func wire(t *testing.T, r llmtest.Request) llmtest.GeminiRequest {
 	return w
 }
 
-// images are the last bytes of the pictures in a request, in their order.
+// images returns the last bytes of the pictures in a request, in their order.
 func images(w llmtest.GeminiRequest) []byte {
 	var all []byte
 	for _, c := range w.Contents {

@@ -10,8 +10,8 @@ import (
 // removedImageText stands where a turn was nothing but a picture.
 const removedImageText = "(a picture that is no longer shown)"
 
-// withoutOldImages is contents with the newest keep pictures only. What stays is
-// valid: answers stay answers, and no turn is empty. Contents is not changed.
+// withoutOldImages returns contents with only the newest keep pictures. The result stays valid: answers stay
+// answers, and no turn is empty. It does not change contents.
 func withoutOldImages(contents []*gemini.Content, keep int) []*gemini.Content {
 	out := slices.Clone(contents)
 	for i, c := range slices.Backward(contents) {
@@ -43,7 +43,7 @@ func withoutOldImages(contents []*gemini.Content, keep int) []*gemini.Content {
 
 func imageBlob(i llm.Image) *gemini.Blob { return &gemini.Blob{Data: i.Data, MIMEType: i.MediaType} }
 
-// responseImage is a picture as a part of the answer to a call.
+// responseImage returns a picture as a part of the answer to a call.
 func responseImage(i llm.Image) *gemini.FunctionResponsePart {
 	return &gemini.FunctionResponsePart{InlineData: imageBlob(i)}
 }

@@ -41,14 +41,14 @@ func New(model *gemini.Model, o Options) (*Model, error) {
 	return &Model{model: model, opts: o}, nil
 }
 
-// Name is "provider:model".
+// Name returns "provider:model".
 func (m *Model) Name() string { return m.model.Name() }
 
 // maxEdge bounds the longer side of a picture. The vendor's grid has 1000 cells
 // whatever the size, so more pixels than twice that tell a click nothing.
 const maxEdge = 2000
 
-// Fit is the screen's own size, or, of a large one, that of a smaller picture.
+// Fit returns the screen's own size, or, of a large one, that of a smaller picture.
 func (m *Model) Fit(screen image.Point) image.Point {
 	edge := max(screen.X, screen.Y)
 	if edge <= maxEdge {
@@ -157,8 +157,8 @@ func (t *conversation) load(data json.RawMessage) error {
 	return nil
 }
 
-// withoutSignatures is parts without what only the model that made them understands; the
-// signatures that are due then are the business of llm/gemini.
+// withoutSignatures returns parts without what only the model that made them understands; llm/gemini supplies
+// the signatures that are required then.
 func withoutSignatures(parts []*gemini.Part) []*gemini.Part {
 	return slices.DeleteFunc(parts, func(p *gemini.Part) bool {
 		p.ThoughtSignature = ""

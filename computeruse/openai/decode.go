@@ -75,7 +75,7 @@ func readTurn(items []json.RawMessage) (t computeruse.Turn, open []openCall, err
 	return t, open, nil
 }
 
-// function is a function's call; one whose arguments are no object is malformed.
+// function returns a function's call; one whose arguments are no object is malformed.
 func (o outputItem) function() llm.ToolCall {
 	c := llm.ToolCall{ID: o.CallID, Name: o.Name, Input: json.RawMessage("{}")}
 	var arguments string
@@ -197,7 +197,7 @@ func buttonOf(name string) computeruse.Button {
 	return computeruse.Button(name)
 }
 
-// roundPixels is a number of pixels, bounded so that it fits.
+// roundPixels returns a number of pixels, bounded so that it fits.
 func roundPixels(v float64) int {
 	const most = 1 << 20
 	return int(math.Round(math.Max(-most, math.Min(most, v))))

@@ -44,7 +44,7 @@ const removedImageText = "(an older picture is left out)"
 
 func textPart(s string) inputPart { return inputPart{Text: s} }
 
-// imagePart is a picture, or one that is gone.
+// imagePart returns a picture, or one that is gone.
 func imagePart(i *llm.Image) inputPart {
 	if i == nil {
 		return inputPart{Picture: &llm.Image{}}
@@ -52,7 +52,7 @@ func imagePart(i *llm.Image) inputPart {
 	return inputPart{Picture: i}
 }
 
-// request is the item as the vendor reads it. detail is how pictures are to be looked
+// request returns the item as the vendor reads it. detail is how pictures are to be looked
 // at; empty leaves it out where it may be.
 func (i inputItem) request(detail string) any {
 	if i.Raw != nil {
@@ -120,8 +120,8 @@ func withoutOldImages(items []inputItem, keep int) []inputItem {
 	return out
 }
 
-// inputItems is what is told, as items: the answers to calls in the order in which they
-// were made, and a message with all the rest.
+// inputItems returns the input as items: the answers to calls in the order in which they were made, and a
+// message with all the rest.
 func inputItems(in computeruse.Input, open []openCall) []inputItem {
 	var shot *llm.Image
 	if in.Shot != nil {
@@ -179,7 +179,7 @@ func byID(in computeruse.Input) (map[string]computeruse.CallResult, map[string]l
 	return outcomes, results
 }
 
-// resultText is what the model is told beside the picture.
+// resultText returns what the model is told beside the picture.
 func resultText(o computeruse.CallResult) string {
 	var lines []string
 	if o.Err != "" {
@@ -208,7 +208,7 @@ func functionOutput(r llm.ToolResult) inputItem {
 	return out
 }
 
-// unreadable is an answer that is not what the API promises.
+// unreadable returns an answer that is not what the API promises.
 func unreadable(model, what string, err error) error {
 	return &llm.Error{
 		Kind: llm.ErrMalformed, Model: model, Message: "the answer could not be understood: " + what, Hint: "ask again", Err: fmt.Errorf("decode %s: %w", what, err),

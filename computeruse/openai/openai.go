@@ -99,7 +99,7 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 	return t, nil
 }
 
-// tools are those of every request: they are not inherited from the one before.
+// tools returns the tools of every request: they are not inherited from the previous one.
 func (t *conversation) tools() []client.Tool {
 	screen := client.Tool{Type: client.ToolType(t.model.opts.Dialect)}
 	if t.model.opts.Dialect == DialectPreview {
@@ -120,7 +120,7 @@ func (t *conversation) tools() []client.Tool {
 	return all
 }
 
-// size is that of the newest picture.
+// size returns the size of the newest picture.
 func (t *conversation) size() image.Point {
 	if t.state.Size.X <= 0 || t.state.Size.Y <= 0 {
 		return t.model.opts.Size

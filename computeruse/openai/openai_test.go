@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// open is a mind of server, impatient unless changed.
+// open returns a mind of server, impatient unless changed.
 func open(t *testing.T, server *llmtest.Server, change func(*openai.Options)) *openai.Model {
 	t.Helper()
 	o := openai.Options{Client: client.Options{

@@ -41,7 +41,7 @@ type WatchView struct {
 	Last    *watches.Notice `json:"last,omitempty"` // what was told last
 }
 
-// NewWatchView is w as people see it.
+// NewWatchView returns w as shown to people.
 func NewWatchView(w watches.Watch) WatchView {
 	v := WatchView{
 		ID: w.ID, For: w.Origin.UserName, URL: w.URL, What: w.What, Kind: w.Kind, Every: int(w.Every / time.Minute), Until: w.Until,

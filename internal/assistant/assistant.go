@@ -185,7 +185,7 @@ func (b *Assistant) disabled(ctx context.Context, o sessions.Origin) string {
 	return b.Disabled(ctx, o)
 }
 
-// lastSession is the session to go on with. That it cannot be found out is logged, and
+// lastSession returns the session to go on with. That it cannot be found out is logged, and
 // no reason to leave somebody without an answer.
 func (b *Assistant) lastSession(ctx context.Context, o sessions.Origin) (sessions.Session, bool) {
 	s, err := b.Tasks.LastSession(ctx, o)

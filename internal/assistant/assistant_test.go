@@ -50,7 +50,7 @@ func says(text string) func(llm.Request) (llm.Reply, error) {
 	}
 }
 
-// browses is a reply that calls the tool once for each input.
+// browses returns a reply that calls the tool once for each input.
 func browses(inputs ...string) func(llm.Request) (llm.Reply, error) {
 	return func(llm.Request) (llm.Reply, error) {
 		msg := llm.Message{Role: llm.RoleAssistant}
@@ -136,7 +136,7 @@ func turn(text string) assistant.Turn {
 	return assistant.Turn{Origin: ada, Lines: []assistant.ChatLine{{Speaker: "ada", Text: text}}}
 }
 
-// result is the tool result with id in the last message of a request.
+// result returns the tool result with id in the last message of a request.
 func result(t *testing.T, req llm.Request, id string) llm.ToolResult {
 	t.Helper()
 	for _, p := range req.Messages[len(req.Messages)-1].Parts {

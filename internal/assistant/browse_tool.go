@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// BrowseTool is the browse for a model that holds the conversation by itself, as those that hear and speak do. show, which may be nil,
+// BrowseTool returns the browse for a model that holds the conversation by itself, as those that hear and speak do. show, which may be nil,
 // is given what a browse has left for people to see, in an answer without text.
 func (b *Assistant) BrowseTool(show func(o sessions.Origin, a Answer)) sessions.Tool {
 	call := func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {

@@ -7,8 +7,8 @@ import (
 	"clank/llm"
 )
 
-// budgetSpentText is what people are told where err says that the budget allows no further
-// call of a model: what is spent, when it begins anew, and who can allow more.
+// budgetSpentText returns what people are told if err says that the budget allows no further model call: what is
+// spent, when the budget starts again, and who can allow more.
 func budgetSpentText(err error) (text string, ok bool) {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Kind != llm.ErrBudgetSpent {

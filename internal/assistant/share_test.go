@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// showing are the tools of a call, which remember how they were used.
+// showing returns the tools of a call, which remember how they were used.
 func showing(used *[]string, result string, err error) func(context.Context, sessions.Origin) []sessions.Tool {
 	tool := func(name string) sessions.Tool {
 		return sessions.Tool{Tool: llm.Tool{Name: name}, Call: func(_ context.Context, _ sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {

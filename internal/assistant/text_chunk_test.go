@@ -35,7 +35,7 @@ func (m *streaming) Generate(ctx context.Context, req llm.Request, onDelta func(
 	return got, err
 }
 
-// ended is a reply that ends for a reason.
+// ended returns a reply that ends for a reason.
 func ended(text string, why llm.StopReason) func(llm.Request) (llm.Reply, error) {
 	return func(req llm.Request) (llm.Reply, error) {
 		r, err := says(text)(req)

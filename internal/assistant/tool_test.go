@@ -13,7 +13,7 @@ import (
 	"clank/sessions"
 )
 
-// calls is a reply that calls the named tools in order.
+// calls returns a reply that calls the named tools in order.
 func calls(names ...string) func(llm.Request) (llm.Reply, error) {
 	return func(llm.Request) (llm.Reply, error) {
 		msg := llm.Message{Role: llm.RoleAssistant}

@@ -157,7 +157,7 @@ func stopNote(text string, why llm.StopReason) string {
 	return ""
 }
 
-// answerBudgetSpent is the answer where the model may not be asked again: what was found
+// answerBudgetSpent returns the answer where the model may not be asked again: what was found
 // so far, and why there is no more.
 func (r *replyRun) answerBudgetSpent(why string) Answer {
 	r.mu.Lock()

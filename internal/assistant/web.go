@@ -95,7 +95,7 @@ var (
 	}
 )
 
-// tools are those that there are now.
+// tools returns the tools that are available now.
 func (w WebTools) tools() []sessions.Tool {
 	var out []sessions.Tool
 	if w.Searcher != nil && w.Searcher.Available() == nil {
@@ -249,7 +249,7 @@ func watchStartedText(w watches.Watch) string {
 	return text
 }
 
-// suggestBrowser is an error as the model gets to know it. What cannot be done
+// suggestBrowser returns an error as the model gets to know it. What cannot be done
 // otherwise, the browser may do.
 func suggestBrowser(err error, own bool) error {
 	text := untrusted.CleanLine(err.Error(), webToolFailed)

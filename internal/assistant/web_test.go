@@ -46,7 +46,7 @@ func (w *web) Add(_ context.Context, x watches.Watch) (watches.Watch, error) {
 	return w.watch, w.err
 }
 
-// uses is a reply that calls one tool with that input.
+// uses returns a reply that calls one tool with that input.
 func uses(name, input string) func(llm.Request) (llm.Reply, error) {
 	return func(llm.Request) (llm.Reply, error) {
 		call := &llm.ToolCall{ID: "a", Name: name, Input: json.RawMessage(input)}

@@ -15,7 +15,7 @@ type Money int64
 // dollar is one US dollar.
 const dollar Money = 1e9
 
-// Dollars is a price in US dollars, rounded up, as what is spent is never told
+// Dollars returns a price in US dollars, rounded up, as what is spent is never told
 // smaller than it is. What is no sensible amount becomes the nearest one.
 func Dollars(usd float64) Money {
 	const most = float64(math.MaxInt64 / 4)
@@ -26,10 +26,10 @@ func Dollars(usd float64) Money {
 	return Money(min(n, most))
 }
 
-// USD is the amount in US dollars.
+// USD returns the amount in US dollars.
 func (m Money) USD() float64 { return float64(m) / float64(dollar) }
 
-// String is the amount as people read it: "0.98", or "0.0004" where cents do not
+// String returns the amount as people read it: "0.98", or "0.0004" where cents do not
 // tell it.
 func (m Money) String() string {
 	if m != 0 && m.USD() < 0.1 {
@@ -109,7 +109,7 @@ func (a Amount) Against(limit Amount) string {
 	return strings.Join(parts, ", ")
 }
 
-// tokenCount is how many tokens u counts, each once.
+// tokenCount returns how many tokens u counts, each once.
 func tokenCount(u llm.Usage) int64 { return int64(u.InputTokens) + int64(u.OutputTokens) }
 
 // priceExample writes an example of a price as the setting of prices takes it.

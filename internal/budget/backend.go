@@ -107,7 +107,7 @@ func (w *taskRun) observe(s sessions.Step) {
 	}
 }
 
-// partialAnswer is what there is to tell when the budget is spent, in the words of limit.
+// partialAnswer returns the answer step for what is known when the budget is spent, with limit as its reason.
 func (w *taskRun) partialAnswer(limit string) sessions.Step {
 	return sessions.Step{
 		N: w.last.N + 1, Kind: sessions.StepAnswer, Phase: sessions.PhaseDone, Label: "answer", Limit: limit,

@@ -29,7 +29,7 @@ func TestABackendWithinABudgetKeepsTheContractOfABackend(t *testing.T) {
 	})
 }
 
-// script is a backend that yields steps and then fails with err, if there is one.
+// script returns a backend that yields steps and then fails with err, if there is one.
 func script(err error, steps ...sessions.Step) *sessionstest.Backend {
 	return &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 		var moves []sessionstest.ScriptStep
@@ -68,7 +68,7 @@ func last(t *testing.T, steps []sessions.Step, err error) sessions.Step {
 	return steps[len(steps)-1]
 }
 
-// more is the way out of a spent budget.
+// more returns the way out of a spent budget.
 func more(level budget.Level) string {
 	return "whoever runs clank can allow more: setting " + budget.LimitKey + string(level)
 }

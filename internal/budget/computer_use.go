@@ -68,7 +68,7 @@ func (t *screenConversation) Next(ctx context.Context, in computeruse.Input) (tu
 	return turn, err
 }
 
-// mergeInput is what there is to tell after old was not told.
+// mergeInput returns in combined with old, which was not delivered.
 func mergeInput(old, in computeruse.Input) computeruse.Input {
 	return computeruse.Input{
 		Says:     slices.Concat(old.Says, in.Says),
@@ -79,7 +79,7 @@ func mergeInput(old, in computeruse.Input) computeruse.Input {
 	}
 }
 
-// inputTokens is how many tokens a turn's news may be.
+// inputTokens returns how many tokens a turn's news may be.
 func inputTokens(in computeruse.Input) (n int64) {
 	for _, s := range in.Says {
 		n += tokensPerPart + textTokens(s)

@@ -11,7 +11,7 @@ import (
 	"clank/llm"
 )
 
-// withoutProvider is the vendor's name of a model: "gpt-6-sol" of
+// withoutProvider returns the vendor's name of a model: "gpt-6-sol" of
 // "openai:gpt-6-sol".
 func withoutProvider(model string) string {
 	if _, name, ok := strings.Cut(model, ":"); ok {
@@ -20,7 +20,7 @@ func withoutProvider(model string) string {
 	return model
 }
 
-// priceOverride is the price of a model that an operator has set.
+// priceOverride returns the price of a model that an operator has set.
 func priceOverride(rules Rules, model string) (llm.Price, bool) {
 	if p, set := rules.Prices[model]; set {
 		return p, true
@@ -29,8 +29,8 @@ func priceOverride(rules Rules, model string) (llm.Price, bool) {
 	return p, set
 }
 
-// chargedUsage is what a call cost by the rules: usage with the price of the settings
-// where one is set, and nothing for a model that is free.
+// chargedUsage returns what a call cost by the rules: usage at the price in the settings where one is set, and
+// nothing for a free model.
 func (k *Enforcer) chargedUsage(rules Rules, model string, u llm.Usage) llm.Usage {
 	u = clampUsage(u)
 	u.Calls = cmp.Or(u.Calls, 1)
@@ -51,9 +51,8 @@ const (
 	maxUSD   float64 = 1_000_000
 )
 
-// clampUsage is u as it can be counted. What a vendor tells that no call can have
-// taken counts as if nothing had been told, so that it gives nothing back, and
-// what is too much for sums as the most.
+// clampUsage returns u in countable form. Usage that no call can have had counts as if none was reported, so
+// that it refunds nothing, and values too large for sums count as the maximum.
 func clampUsage(u llm.Usage) llm.Usage {
 	counts := []*int{&u.Calls, &u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens}
 	for _, n := range counts {
@@ -68,10 +67,9 @@ func clampUsage(u llm.Usage) llm.Usage {
 	return u
 }
 
-// actualAmount is what a call that is over took, for the ledger: u is its usage as
-// charged, most what it was thought to take, unpriced whether its price was known.
-// What was not told counts as it was estimated; what is told of a call that failed
-// may be a part, so that its estimate counts too.
+// actualAmount returns what a finished call took, for the ledger: u is its usage as charged, most its estimate,
+// unpriced whether its price was unknown. What was not reported counts as estimated; what a failed call reported
+// may be incomplete, so its estimate counts too.
 func (k *Enforcer) actualAmount(model string, u llm.Usage, err error, most Amount, unpriced bool) (real Amount, state EntryState, unknown bool) {
 	told := Amount{Calls: 1, Tokens: tokenCount(u), Money: Dollars(min(u.USD, maxUSD))}
 	nothing := told.Tokens == 0 && told.Money == 0

@@ -26,10 +26,10 @@ const (
 	maxOutput = 128_000 // tokens of the longest answer any model gives
 )
 
-// textTokens is how many tokens s may be.
+// textTokens returns how many tokens s may be.
 func textTokens(s string) int64 { return int64(len(s)+bytesPerToken-1) / bytesPerToken }
 
-// imageTokens is how many tokens a picture may be.
+// imageTokens returns how many tokens a picture may be.
 func imageTokens(data []byte) int64 {
 	c, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
@@ -38,7 +38,7 @@ func imageTokens(data []byte) int64 {
 	return tokensPerImage + int64(c.Width)*int64(c.Height)/pixelsPerToken
 }
 
-// toolTokens is how many tokens the descriptions of tools may be.
+// toolTokens returns how many tokens the descriptions of tools may be.
 func toolTokens(tools []llm.Tool) (n int64) {
 	for _, t := range tools {
 		n += tokensPerPart + textTokens(t.Name) + textTokens(t.Description) + textTokens(string(t.Schema))
@@ -46,7 +46,7 @@ func toolTokens(tools []llm.Tool) (n int64) {
 	return n
 }
 
-// messageTokens is how many tokens a conversation may be.
+// messageTokens returns how many tokens a conversation may be.
 func messageTokens(ms []llm.Message) (n int64) {
 	for _, m := range ms {
 		n += tokensPerPart
@@ -80,13 +80,13 @@ func resultTokens(r llm.ToolResult) int64 {
 	return n
 }
 
-// requestTokens is how many tokens a request may be.
+// requestTokens returns how many tokens a request may be.
 func requestTokens(req llm.Request) int64 {
 	return tokensPerPart + textTokens(req.System) + textTokens(req.EndUser) + toolTokens(req.Tools) + messageTokens(req.Messages)
 }
 
-// maxAmount is what a call may take: so many tokens in, no more than the model can
-// read, and the longest answer. unpriced says that its money is not known.
+// maxAmount returns the most that a call may take: the input tokens, limited to what the model can read, and the
+// longest answer. unpriced says that its cost is not known.
 func (k *Enforcer) maxAmount(rules Rules, model string, input int64, maxTokens, contextSize int) (a Amount, unpriced bool) {
 	if k.isFree(model) {
 		return Amount{Calls: 1}, false
@@ -107,7 +107,7 @@ func (k *Enforcer) maxAmount(rules Rules, model string, input int64, maxTokens, 
 	return a, !known
 }
 
-// maxTokenPrice is the most that a token of a model may cost, by the settings or else by
+// maxTokenPrice returns the most that a token of a model may cost, by the settings or else by
 // the table.
 func maxTokenPrice(rules Rules, model string) (p llm.Price, known bool) {
 	if p, known = priceOverride(rules, model); !known {

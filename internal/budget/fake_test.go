@@ -51,7 +51,7 @@ func (b *bench) sum(t *testing.T, k budget.Key) budget.Sum {
 	return sums[0]
 }
 
-// today is the sum of the day.
+// today returns the sum of the day.
 func (b *bench) today(t *testing.T) budget.Sum {
 	t.Helper()
 	return b.sum(t, budget.Key{Level: budget.LevelDay, Day: b.now.Format(time.DateOnly)})

@@ -16,7 +16,7 @@ var minute = budget.Estimate{Model: "openai:hears", Usage: llm.Usage{InputTokens
 
 var ada = llm.Account{Guild: "g", User: "discord:ada", Purpose: "transcribe"}
 
-// adas is what she has spent today.
+// adas returns what Ada has spent today.
 func (b *bench) adas(t *testing.T) budget.Amount {
 	t.Helper()
 	return b.sum(t, budget.Key{Level: budget.LevelUser, ID: ada.User, Day: b.now.Format(time.DateOnly)}).Amount

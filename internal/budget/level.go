@@ -18,7 +18,7 @@ const (
 	LevelDay     Level = "day"
 )
 
-// Levels are all of them, the narrowest first.
+// Levels returns all levels, the narrowest first.
 func Levels() []Level { return []Level{LevelTask, LevelSession, LevelUser, LevelGuild, LevelDay} }
 
 // levelWords are what people read after "budget spent: 1 of 1 USD ".
@@ -38,21 +38,21 @@ type Key struct {
 	Day   string `json:"day,omitempty"` // as in [time.DateOnly]
 }
 
-// keysOf are the sums that what a spends on day counts for, one for each level.
+// keysOf returns the sums that what a spends on day counts for, one for each level.
 func keysOf(a llm.Account, day string) []Key {
 	return []Key{
 		{LevelTask, a.Task, ""}, {LevelSession, a.Session, ""}, {LevelUser, a.User, day}, {LevelGuild, a.Guild, day}, {LevelDay, "", day},
 	}
 }
 
-// Keys are the sums that e counts for, one for each level.
+// Keys returns the sums that e counts for, one for each level.
 func (e Entry) Keys() []Key { return keysOf(e.Account, e.Day) }
 
 // canBeLimited reports whether a limit can hold for the sum: what belongs to nobody
 // in particular is limited by the day alone.
 func (k Key) canBeLimited() bool { return k.Level == LevelDay || k.ID != "" }
 
-// dayOf is the date of a moment where the days are counted.
+// dayOf returns the date of a moment where the days are counted.
 func dayOf(at time.Time, zone *time.Location) string {
 	if zone == nil {
 		zone = time.Local

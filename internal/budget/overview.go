@@ -14,7 +14,7 @@ type LevelStatus struct {
 	Unpriced int64  `json:"unpriced,omitempty"`
 }
 
-// String is the line as people read it: "0.80 of 1.00 USD, 12 of 100 calls".
+// String returns the line as people read it: "0.80 of 1.00 USD, 12 of 100 calls".
 func (l LevelStatus) String() string { return l.Spent.Against(l.Limit) }
 
 // Overview is how spending stands.

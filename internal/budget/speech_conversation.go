@@ -78,7 +78,7 @@ func (c *SpeechConversation) End(ctx context.Context) {
 	}
 }
 
-// next is the most that the next response may take: it reads the conversation anew, with what it was told beforehand.
+// next returns the most that the next response may take: it reads the conversation anew, with what it was told beforehand.
 func (c *SpeechConversation) next() Estimate {
 	before := SpeechResponse{Usage: llm.Usage{InputTokens: c.Prompt/2 + 1}}
 	if c.last.InputTokens > 0 {
@@ -92,7 +92,7 @@ func (c *SpeechConversation) next() Estimate {
 	return Estimate{Model: c.Model.ledgerName(), Usage: c.priced(r), Time: MaxSpokenAnswer * spokenTokenTime}
 }
 
-// priced is r with its list price.
+// priced returns the usage of r with its list price.
 func (c *SpeechConversation) priced(r SpeechResponse) llm.Usage {
 	p, known := findPrice(realtimePrices, c.Model.Name)
 	sound := llm.Usage{InputTokens: r.AudioInput, CachedTokens: min(r.AudioCached, r.AudioInput), OutputTokens: r.AudioOutput}

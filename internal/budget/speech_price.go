@@ -63,7 +63,7 @@ type AudioModel struct {
 	URL  string // of its server; "" = OpenAI's
 }
 
-// ledgerName is the name of m in the ledger, as people write it in the setting of prices.
+// ledgerName returns the name of m in the ledger, as people write it in the setting of prices.
 func (m AudioModel) ledgerName() string {
 	if m.URL == "" {
 		return "openai:" + m.Name
@@ -90,7 +90,7 @@ func (m AudioModel) priced(u llm.Usage, usd float64, known bool) llm.Usage {
 	return u
 }
 
-// findPrice is the price of a model in a table: of the name itself, or of the one that it is a dated snapshot of.
+// findPrice returns the price of a model in a table: of the name itself, or of the one that it is a dated snapshot of.
 func findPrice[T any](table map[string]T, name string) (T, bool) {
 	name = strings.ToLower(name)
 	if p, ok := table[name]; ok {
@@ -107,13 +107,13 @@ const (
 	spokenTokenTime = 50 * time.Millisecond
 )
 
-// transcriptionUsage is what hearing so much speech takes.
+// transcriptionUsage returns the usage of transcribing speech of this length.
 func (m AudioModel) transcriptionUsage(length time.Duration) llm.Usage {
 	p, known := findPrice(transcriptionPrices, m.Name)
 	return m.priced(llm.Usage{InputTokens: int(length/heardTokenTime) + 1}, p.Minute*length.Minutes(), known)
 }
 
-// speechUsage is what saying a text takes that lasts for so long.
+// speechUsage returns the usage of speaking a text, which takes length.
 func (m AudioModel) speechUsage(text string, length time.Duration) llm.Usage {
 	p, known := findPrice(speechPrices, m.Name)
 	n := utf8.RuneCountInString(text)

@@ -65,7 +65,7 @@ func (s *LimitedSpeaker) Speak(ctx context.Context, text string) iter.Seq2[[]byt
 	}
 }
 
-// failedUsage is what is known of speech that failed after n packets.
+// failedUsage returns what is known of the usage of speech that failed after n packets.
 func (s *LimitedSpeaker) failedUsage(text string, n int) llm.Usage {
 	if n == 0 {
 		return llm.Usage{}

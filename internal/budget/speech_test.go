@@ -28,7 +28,7 @@ func newPurse(day budget.Amount) purse {
 	return purse{&budget.Enforcer{Ledger: l, Rules: func() budget.Rules { return rules }}, l}
 }
 
-// last is the newest entry, and how many there are.
+// last returns the newest entry, and how many there are.
 func (p purse) last(t *testing.T) (budget.Entry, int) {
 	t.Helper()
 	calls, err := p.ledger.Calls(context.WithoutCancel(t.Context()), 100)
@@ -258,7 +258,7 @@ func TestAResponseThatNobodyToldOfCountsAsEstimated(t *testing.T) {
 	}
 }
 
-// adas is what she has spent today.
+// adas returns what Ada has spent today.
 func adas(t *testing.T, p purse) budget.Amount {
 	t.Helper()
 	sums, err := p.ledger.Sums(t.Context(), []budget.Key{{Level: budget.LevelUser, ID: "discord:ada", Day: time.Now().UTC().Format(time.DateOnly)}})

@@ -62,7 +62,7 @@ func (w *taskRun) takeTime(ctx context.Context) (id int64, slice time.Duration, 
 	return id, slice, err
 }
 
-// timeLeft is the least that any limit leaves.
+// timeLeft returns the least that any limit leaves.
 func (k *Enforcer) timeLeft(ctx context.Context, a llm.Account) (left time.Duration, limited bool, err error) {
 	lines, err := k.Status(ctx, a)
 	if err != nil {

@@ -20,7 +20,7 @@ type line struct {
 	Quantity int
 }
 
-// Sum is the line's price in cents.
+// Sum returns the line's price in cents.
 func (l line) Sum() int { return l.Product.Cents * l.Quantity }
 
 // basket is what a visitor wants to buy. It travels in a cookie, as

@@ -84,7 +84,7 @@ func (p pages) order(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// orderNumber is the order's number: the same order has the same one every time.
+// orderNumber returns the order's number: the same order has the same one every time.
 func orderNumber(o order, b basket) string {
 	h := crc32.NewIEEE()
 	fmt.Fprint(h, o.Name, o.Email, o.Street, o.Zip, o.City, o.Country, o.Delivery)

@@ -152,7 +152,7 @@ func addToZip(z *zip.Writer, files fs.FS, name string, method uint16, limit int6
 	return err
 }
 
-// PruningStore is s; what it prunes is pruned from the bundles too.
+// PruningStore returns s wrapped so that what it prunes is also pruned from the bundles.
 func (r *Recorder) PruningStore(s sessions.Store) sessions.Store {
 	return &pruningStore{Store: s, recorder: r}
 }

@@ -17,7 +17,7 @@ var imageExtensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg
 // imageNamePattern matches the names of pictures in a bundle.
 var imageNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{32}\.(?:png|jpg|webp|gif)$`) })
 
-// imageType is the media type under which a picture stands in an entry: its own, and
+// imageType returns the media type under which a picture stands in an entry: its own, and
 // the name of the file that has its bytes.
 func imageType(mediaType, file string) string { return mediaType + ";file=" + file }
 
@@ -53,8 +53,7 @@ func (r *runWriter) image(im *llm.Image) *llm.Image {
 	return &llm.Image{MediaType: r.picture(im.MediaType, im.Data)}
 }
 
-// message is m with its pictures by name, and without what only its vendor can
-// read.
+// message returns m with its pictures by name, and without what only its vendor can read.
 func (r *runWriter) message(m llm.Message) llm.Message {
 	out := llm.Message{Role: m.Role, Parts: make([]llm.Part, len(m.Parts))}
 	for i, p := range m.Parts {
@@ -80,7 +79,7 @@ func (r *runWriter) message(m llm.Message) llm.Message {
 	return out
 }
 
-// step is s with its pictures by name.
+// step returns s with its pictures by name.
 func (r *runWriter) step(s sessions.Step) *sessions.Step {
 	if s.View != nil {
 		s.View = &llm.Image{MediaType: r.picture(s.View.MediaType, s.View.Data)}

@@ -173,7 +173,7 @@ func (m *scriptMaker) targetStep(step, ref string) ([]string, error) {
 	return append(m.waitStep(ref), fmt.Sprintf(step, words)), nil
 }
 
-// waitStep is the step that waits for what was not there yet right after the act
+// waitStep returns the step that waits for what was not there yet right after the act
 // before. The names of buttons, links and headings are what pages show of them.
 func (m *scriptMaker) waitStep(ref string) []string {
 	all := outline.ListRefs(m.state)
@@ -237,7 +237,7 @@ func (m *scriptMaker) addValue(ref, text string) (string, error) {
 	return m.addNamedValue(field, text)
 }
 
-// addNamedValue is value for a field of that name.
+// addNamedValue is like addValue for a field with this name.
 func (m *scriptMaker) addNamedValue(field, text string) (string, error) {
 	switch {
 	case text == "":

@@ -28,7 +28,7 @@ type act struct {
 	after              string
 }
 
-// bundle is a run of these acts that ended with this answer.
+// bundle returns a run of these acts that ended with this answer.
 func bundle(tb testing.TB, answer *sessions.Step, acts ...act) *recording.Recording {
 	tb.Helper()
 	var raw []byte

@@ -166,7 +166,7 @@ func (b *Recording) addEntry(e Entry) error {
 	return nil
 }
 
-// Start is how the run began.
+// Start returns how the run began.
 func (b *Recording) Start() RunStart { return *b.Entries[0].Begin }
 
 // CallMessages returns the messages of a call.

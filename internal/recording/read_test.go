@@ -24,7 +24,7 @@ import (
 
 const begin = `{"kind":"begin","at":"2026-11-21T10:00:00Z","begin":{"format":1,"task":{"id":"t1","prompt":"x"},"runtime":"r","session":"s"}}` + "\n"
 
-// recorded is the directory of a small run.
+// recorded returns the directory of a small run.
 func recorded(tb testing.TB) string {
 	tb.Helper()
 	rec := &recording.Recorder{Dir: tb.TempDir()}
@@ -35,7 +35,7 @@ func recorded(tb testing.TB) string {
 	return filepath.Join(rec.Dir, "t1")
 }
 
-// exported is the same run as a zip.
+// exported returns the same run as a zip.
 func exported(tb testing.TB, dir string) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -55,7 +55,7 @@ func file(tb testing.TB, data []byte) string {
 	return name
 }
 
-// zipped is a zip with these files.
+// zipped returns a zip with these files.
 func zipped(tb testing.TB, files ...string) []byte {
 	tb.Helper()
 	var b bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"clank/llm"
 )
 
-// ComputerUseModel is m, recorded.
+// ComputerUseModel returns m wrapped so that it is recorded.
 func (r *Recorder) ComputerUseModel(m computeruse.Model) computeruse.Model {
 	return &recordedScreenModel{Model: m, recorder: r}
 }
@@ -77,7 +77,7 @@ func (r *runWriter) recordTurn(name string, b computeruse.ConversationOptions, i
 	r.add(Entry{Kind: KindTurn, Millis: took, Turn: turn})
 }
 
-// input is in with its pictures by name. The run is locked.
+// input returns in with its pictures by name. The run is locked.
 func (r *runWriter) input(in computeruse.Input) computeruse.Input {
 	if in.Shot != nil {
 		shot := *in.Shot
@@ -99,7 +99,7 @@ func (r *runWriter) input(in computeruse.Input) computeruse.Input {
 	return in
 }
 
-// encodeCanonical is v as JSON in the spelling of [canonicalJSON].
+// encodeCanonical returns v as JSON in the form of [canonicalJSON].
 func encodeCanonical(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

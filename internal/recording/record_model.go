@@ -14,7 +14,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// Model is m, recorded.
+// Model returns m wrapped so that it is recorded.
 func (r *Recorder) Model(m llm.Model) llm.Model { return &recordedModel{Model: m, recorder: r} }
 
 type recordedModel struct {
@@ -153,7 +153,7 @@ func (r *runWriter) learnTyped(c llm.ToolCall) {
 	}
 }
 
-// canonicalJSON is JSON in one spelling, in which secrets are found.
+// canonicalJSON returns raw in a canonical form, in which secrets are found.
 func canonicalJSON(raw json.RawMessage) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

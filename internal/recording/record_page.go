@@ -10,7 +10,7 @@ import (
 	"clank/sessions/agent"
 )
 
-// Browser is b, recorded: what its pages showed and how long they took.
+// Browser returns b wrapped so that what its pages showed and how long they took is recorded.
 func (r *Recorder) Browser(b sessions.Browser) sessions.Browser {
 	return &recordedBrowser{Browser: b, recorder: r}
 }

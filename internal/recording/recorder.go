@@ -42,7 +42,7 @@ type Recorder struct {
 
 const maxBytes = 32 << 20
 
-// Backend is b, recorded under the name of its runtime.
+// Backend returns b wrapped so that it is recorded under the name of its runtime.
 func (r *Recorder) Backend(runtime string, b sessions.Backend) sessions.Backend {
 	return &recordedBackend{recorder: r, runtime: runtime, Backend: b}
 }

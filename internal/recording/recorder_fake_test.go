@@ -93,7 +93,7 @@ func (s *script) Generate(context.Context, llm.Request, func(llm.Delta)) (llm.Re
 	return r, nil
 }
 
-// use is a reply that calls a tool.
+// use returns a reply that calls a tool.
 func use(name, input string) llm.Reply {
 	return llm.Reply{
 		Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{
@@ -108,12 +108,12 @@ func say(text string) llm.Reply {
 	return llm.Reply{Message: llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Text: text}}}, Stop: llm.StopEnd, Usage: llm.Usage{Calls: 1}}
 }
 
-// agent is a recorded backend with a scripted model and a fake page.
+// agent returns a recorded backend with a scripted model and a fake page.
 func agent(rec *recording.Recorder, m *script) sessions.Backend {
 	return rec.Backend(browseagent.Runtime, unframed(rec, m))
 }
 
-// unframed is the same, but that its beginning and its end are not recorded.
+// unframed returns the same, but that its beginning and its end are not recorded.
 func unframed(rec *recording.Recorder, m *script) sessions.Backend {
 	return &browseagent.Agent{
 		Browser: rec.Browser(&fakeBrowser{fakePage{state}}),
@@ -146,7 +146,7 @@ func open(tb testing.TB, name string) *recording.Recording {
 	return b
 }
 
-// everything is all the bytes of all files below a directory, and their names.
+// everything returns the names and contents of all files below a directory.
 func everything(tb testing.TB, dir string) string {
 	tb.Helper()
 	var all strings.Builder

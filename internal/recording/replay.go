@@ -52,7 +52,7 @@ type ReplaySummary struct {
 // Matches reports whether all went as recorded.
 func (s ReplaySummary) Matches() bool { return s.Different == 0 && s.NotReached == 0 && s.Ended == "" }
 
-// String is the summary for people.
+// String returns the summary for people.
 func (s ReplaySummary) String() string {
 	out := fmt.Sprintf("%s played: %d as recorded, %d different", countOf(s.Steps, "step"), s.Same, s.Different)
 	if s.NotReached > 0 {
@@ -179,7 +179,7 @@ func (f *StepComparison) comparePages(was, is string) {
 	}
 }
 
-// linesMissingFrom are the lines of a that b has not, as often as a has them.
+// linesMissingFrom returns the lines of a that b has not, as often as a has them.
 func linesMissingFrom(a, b []string) []string {
 	have := make(map[string]int, len(b))
 	for _, l := range b {

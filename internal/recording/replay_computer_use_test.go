@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// screenRun is a run of a model that sees the screen, which gave these answers.
+// screenRun returns a run of a model that sees the screen, which gave these answers.
 func screenRun(tb testing.TB, answers ...computeruse.Turn) *recording.Recording {
 	tb.Helper()
 	var raw []byte

@@ -14,7 +14,7 @@ import (
 // endOfRecord is what the player says when the record has no more answers.
 const endOfRecord = "The record ends here."
 
-// Model is the model of the run, as the record has it.
+// Model returns the model of the run, as the record has it.
 func (p *Player) Model() llm.Model { return replayModel{p} }
 
 type replayModel struct{ player *Player }
@@ -71,7 +71,7 @@ func (p *Player) name() string {
 	}
 }
 
-// ComputerUseModel is the model of a run that worked the screen, as the record has it. It
+// ComputerUseModel returns the model of a run that worked the screen, as the record has it. It
 // acts at the recorded points.
 func (p *Player) ComputerUseModel() computeruse.Model { return replayScreenModel{p} }
 
@@ -135,7 +135,7 @@ func (t replayConversation) Next(ctx context.Context, _ computeruse.Input) (comp
 	return turn, nil
 }
 
-// Browser is b; the player sees what its pages show.
+// Browser returns b wrapped so that the player sees what its pages show.
 func (p *Player) Browser(b sessions.Browser) sessions.Browser { return replayBrowser{b, p} }
 
 type replayBrowser struct {

@@ -126,7 +126,7 @@ func NewPlayer(b *Recording, mappings []AddressMapping) (*Player, error) {
 	return p, nil
 }
 
-// mergeElements is a copy of the elements, with those of a newer state.
+// mergeElements returns a copy of the elements, with those of a newer state.
 func mergeElements(elements map[string]outline.Ref, text string) map[string]outline.Ref {
 	all := make(map[string]outline.Ref, len(elements))
 	maps.Copy(all, elements)
@@ -154,7 +154,7 @@ func (p *Player) addTurn(t ScreenTurn) error {
 // the backend takes [Player.ComputerUseModel], and else [Player.Model].
 func (p *Player) UsesScreen() bool { return len(p.calls) == 0 }
 
-// Task is what the backend is to be given.
+// Task returns the task to give to the backend.
 func (p *Player) Task() sessions.Task {
 	t := p.begin.Task
 	t.MaxSteps = len(p.calls) + len(p.turns) + 1
@@ -162,7 +162,7 @@ func (p *Player) Task() sessions.Task {
 	return t
 }
 
-// mapAddresses is an address or a text of the record with the addresses of today.
+// mapAddresses returns an address or a text of the record with the addresses of today.
 func (p *Player) mapAddresses(s string) string {
 	for _, m := range p.mappings {
 		s = strings.ReplaceAll(s, m.From, m.To)
@@ -170,7 +170,7 @@ func (p *Player) mapAddresses(s string) string {
 	return s
 }
 
-// mapLabel is to for labels, which show addresses without their schemes.
+// mapLabel is like mapAddresses for labels, which show addresses without their schemes.
 func (p *Player) mapLabel(s string) string {
 	s = p.mapAddresses(s)
 	for _, m := range p.mappings {
@@ -197,7 +197,7 @@ var errEffectWithheld = errors.New("the run typed a password here, which no reco
 // missingRef stands for the ref of an element that is not on the live page.
 const missingRef = "missing"
 
-// adaptCall is a recorded call with the refs and addresses of today. The player is
+// adaptCall returns a recorded call with the refs and addresses of today. The player is
 // locked.
 func (p *Player) adaptCall(c llm.ToolCall, elements map[string]outline.Ref) (llm.ToolCall, error) {
 	var input map[string]any

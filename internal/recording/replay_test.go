@@ -41,7 +41,7 @@ func play(tb testing.TB, b *recording.Recording, session string, mappings ...rec
 	return sum, found
 }
 
-// differences are the findings as lines.
+// differences returns the findings as lines.
 func differences(found []recording.StepComparison) string {
 	var b strings.Builder
 	for _, f := range found {

@@ -228,7 +228,7 @@ func (r *runWriter) close(e RunEnd) {
 	r.file = nil
 }
 
-// passwords are the passwords that were typed so far.
+// passwords returns the passwords that were typed so far.
 func (r *runWriter) passwords() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -45,7 +45,7 @@ func CheckScriptName(name string) error {
 	return nil
 }
 
-// String is the script as it is written into its file; [ParseScript] reads it.
+// String returns the script as it is written into its file; [ParseScript] reads it.
 func (s Script) String() string {
 	var b strings.Builder
 	for _, l := range s.About {

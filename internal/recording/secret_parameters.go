@@ -41,7 +41,7 @@ func redactParameters(line []byte) []byte {
 	return append(out, line[done:]...)
 }
 
-// valueLength is how much of text is the value of a parameter.
+// valueLength returns how much of text is the value of a parameter.
 func valueLength(text []byte) int {
 	if i := bytes.IndexAny(text, "&#;\"'\\<>(){}[]`, \t\r\n"); i >= 0 {
 		return i

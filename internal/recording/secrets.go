@@ -39,7 +39,7 @@ func (s *secretSet) learn(word string) bool {
 	return true
 }
 
-// secretForms are the ways in which word may stand in a line of JSON: as it is,
+// secretForms returns the ways in which word may stand in a line of JSON: as it is,
 // within JSON, within JSON that is quoted in JSON, and in an address.
 func secretForms(word string) []secretForm {
 	once := jsonForm(word)
@@ -60,7 +60,7 @@ func secretForms(word string) []secretForm {
 	return forms
 }
 
-// jsonForm is s as it stands between the quotation marks of JSON.
+// jsonForm returns s as it stands between the quotation marks in JSON.
 func jsonForm(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -72,7 +72,7 @@ func jsonForm(s string) string {
 	return raw[1 : len(raw)-1]
 }
 
-// htmlForm is jsonForm as encoders write it that keep JSON fit for HTML.
+// htmlForm is like jsonForm for encoders that keep JSON safe for HTML.
 func htmlForm(s string) string {
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *secretSet) redact(line []byte) []byte {
 // userInfo matches what stands before the host in an address that logs in.
 var userInfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://([^/\s"\\@:]+:([^/\s"\\@]+))@`) })
 
-// addressPasswords are the passwords in the addresses of a line, with the user's name
+// addressPasswords returns the passwords in the addresses of a line, with the user's name
 // and without: a label may show the address in part.
 func addressPasswords(line []byte) []string {
 	if !bytes.Contains(line, []byte("@")) {

@@ -8,8 +8,8 @@ import (
 	"clank/sessions/access"
 )
 
-// accessPerson is who asks, as the rules of access know people. The operator, who asks at the terminal or on the page, is nobody
-// of them.
+// accessPerson returns the person who asks, as the access rules know people. It reports false for the operator,
+// who asks at the terminal or on the page.
 func accessPerson(o sessions.Origin) (access.Person, bool) {
 	return access.Person{User: o.User, Roles: o.Roles, Guild: o.Guild, Channel: o.Channel, Parent: o.Parent}, o.Kind == sessions.FromDiscord
 }
@@ -23,7 +23,7 @@ func (a *Server) checkAccess(o sessions.Origin) error {
 	return a.Settings.Current().Access.Rules().Check(p)
 }
 
-// accessRefusal is what somebody is told who may not ask for anything; empty for all others.
+// accessRefusal returns what a person is told who may not ask for anything, or "" for all others.
 func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
 	if err := a.checkAccess(o); err != nil {
 		return err.Error()

@@ -36,7 +36,7 @@ func (w WindowBrowser) Close(ctx context.Context, key string) error {
 	return win.Close(ctx)
 }
 
-// agentModel is the model that drives the browser. The Manager has routed the
+// agentModel returns the model that drives the browser. The Manager has routed the
 // task, so it is named.
 func (a *Server) agentModel(ctx context.Context, name string) (llm.Model, error) {
 	model, err := a.models.Find(ctx, name)
@@ -46,7 +46,7 @@ func (a *Server) agentModel(ctx context.Context, name string) (llm.Model, error)
 	return a.recorder.Model(model), nil
 }
 
-// assistantModel is the model people talk to, or nil if none is set.
+// assistantModel returns the model people talk to, or nil if none is set.
 func (a *Server) assistantModel(ctx context.Context) (llm.Model, error) {
 	name := a.Settings.Current().AssistantModel
 	if name == "" {

@@ -61,7 +61,7 @@ func (k *Approver) approveClasses(q sessions.Question, question approval.Questio
 	return "", nil
 }
 
-// orderClasses are the classes of an action, the weightiest first, and those that are not known before all others.
+// orderClasses returns the classes of an action, the weightiest first, and those that are not known before all others.
 func orderClasses(classes []string) []approval.Class {
 	var all []approval.Class
 	for _, c := range classes {
@@ -86,7 +86,7 @@ func ownWordsSuffice(t sessions.Task, c approval.Class) bool {
 	return t.Origin.Guild == "" || slices.Contains([]approval.Class{approval.ClassSubmit, approval.ClassSend, approval.ClassLeave}, c)
 }
 
-// questionFor is a question to those of a task.
+// questionFor returns a question to those of a task.
 func questionFor(o sessions.Origin) approval.Question {
 	return approval.Question{Source: string(o.Kind), Guild: o.Guild, Channel: o.Channel, User: o.User, UserName: o.UserName, Private: o.Private}
 }

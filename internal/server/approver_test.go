@@ -12,7 +12,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// newTestApprover is an Asker whose settings the test may change.
+// newTestApprover returns an Asker whose settings the test may change.
 func newTestApprover(t *testing.T) (*Approver, *settings.Settings, *approval.Follower) {
 	t.Helper()
 	set := settings.Defaults()

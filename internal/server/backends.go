@@ -13,8 +13,8 @@ import (
 	"clank/sessions/approval"
 )
 
-// backends are what drives a browser, by the name of the runtime: each within
-// the budget, and recorded with what the budget says.
+// backends returns the browser backends by the name of the runtime: each within the budget, and recorded with
+// what the budget says.
 func (a *Server) backends() map[string]sessions.Backend {
 	w := WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: a.Ephemeral}
 	agent := &browseagent.Agent{

@@ -47,7 +47,7 @@ func NewBrowserTools(home, url, token string) *BrowserTools {
 	}
 }
 
-// NewTool is the tool as the settings have it now.
+// NewTool returns the tool as the settings have it now.
 func (b *BrowserTools) NewTool(ctx context.Context) (*browsertool.Tool, error) {
 	s := b.Settings()
 	t := &browsertool.Tool{
@@ -135,7 +135,7 @@ type toolError string
 
 func (e toolError) Error() string { return string(e) }
 
-// sessionFor is the one of a conversation: its tabs stay until the program ends or they are swept for idleness.
+// sessionFor returns the one of a conversation: its tabs stay until the program ends or they are swept for idleness.
 func (b *BrowserTools) sessionFor(t *browsertool.Tool, o sessions.Origin) *browsertool.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()

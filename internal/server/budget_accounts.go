@@ -21,7 +21,7 @@ func (b ChargedReplier) Reply(ctx context.Context, t assistant.Turn, watch func(
 	return b.Replier.Reply(llm.WithAccount(ctx, account), t, watch)
 }
 
-// BudgetsForDiscord is what /clank budget tells.
+// BudgetsForDiscord returns a function that reads what /clank budget shows.
 func BudgetsForDiscord(k *budget.Enforcer) func(context.Context, sessions.Origin, bool) (bot.Budgets, error) {
 	return func(ctx context.Context, o sessions.Origin, people bool) (v bot.Budgets, err error) {
 		lines, err := k.Status(ctx, llm.Account{Guild: o.Guild, User: agent.PersonID(o)})

@@ -31,7 +31,7 @@ func OpenBudget(ctx context.Context, ledger budget.Ledger, now func() settings.S
 	return NewBudgetEnforcer(ledger, now, logger), nil
 }
 
-// BudgetRules are the settings in the terms of package budget. A limit that
+// BudgetRules returns the settings in the terms of package budget. A limit that
 // cannot be read was refused when it was set.
 func BudgetRules(all settings.Settings) budget.Rules {
 	s := all.Budget

@@ -44,7 +44,7 @@ func CallCapabilities(ctx context.Context, s settings.Settings, present func(nam
 	return append(list, udpPortCapability(ctx, s.Share, try), relayCapability(s.Share, present), viewerCapability(s.Share), goLiveCapability(s.Share, present))
 }
 
-// configuredServer is the server that is set up for something to do with sound: its own address, or OpenAI's with a key.
+// configuredServer returns the server that is set up for something to do with sound: its own address, or OpenAI's with a key.
 func configuredServer(base, model, env string, present func(string) bool) string {
 	switch {
 	case base != "":
@@ -178,7 +178,7 @@ func goLiveCapability(s settings.Share, present func(string) bool) Capability {
 	return a
 }
 
-// CapabilitySummary is what a list of abilities says in one line about talking in calls.
+// CapabilitySummary returns one line about talking in calls for a list of capabilities.
 func CapabilitySummary(list []Capability) string {
 	var lacks []string
 	for _, a := range list {

@@ -226,7 +226,7 @@ func (x *CallService) AutoJoin(ctx context.Context, o sessions.Origin) {
 	x.background.Go(func() { x.registry.Follow(context.WithoutCancel(ctx), o) })
 }
 
-// currentChannel is the channel of the call in a guild.
+// currentChannel returns the channel of the call in a guild.
 func (x *CallService) currentChannel(guild string) (channel string, ok bool) {
 	line, ok := x.joiner.Line(guild)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 // noticeTimeout bounds writing news into a chat.
 const noticeTimeout = 30 * time.Second
 
-// budgetedTranscriber is tr within the budget.
+// budgetedTranscriber returns tr limited by the budget.
 func (x *CallService) budgetedTranscriber(tr voice.Transcriber, s settings.Transcription) voice.Transcriber {
 	if x.Budget == nil {
 		return tr
@@ -23,7 +23,8 @@ func (x *CallService) budgetedTranscriber(tr voice.Transcriber, s settings.Trans
 	return &budget.LimitedTranscriber{Transcriber: tr, Enforcer: x.Budget, Model: budget.AudioModel{Name: s.Model, URL: s.URL}}
 }
 
-// budgetedSynthesizer is s within the budget. Where that is spent the voice of this machine speaks, which is told once.
+// budgetedSynthesizer returns s limited by the budget. Once that is spent, the local voice of this machine
+// speaks, which is announced once.
 func (x *CallService) budgetedSynthesizer(s voice.Synthesizer, v settings.Speech, chat conversation.Chat) voice.Synthesizer {
 	if _, free := s.(*speech.ESpeak); free || x.Budget == nil {
 		return s

@@ -20,7 +20,7 @@ import (
 // shareStartTimeout bounds the beginning of a share, which may have to wake a page.
 const shareStartTimeout = 30 * time.Second
 
-// newConversation is what happens in a call.
+// newConversation returns the conversation of a call.
 func (x *CallService) newConversation(line voice.Line, place conversation.Location, chat conversation.Chat, call share.CallRef) conversation.CallRunner {
 	v := x.Settings().Voice
 	t := &conversation.Conversation{
@@ -68,7 +68,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	return recordedConversation{t, x}
 }
 
-// Tools are what a brain can do about calls for the person at o: come into one, leave it, show a browser there.
+// Tools returns the assistant's tools about calls for the person at o: join one, leave it, show a browser there.
 func (x *CallService) Tools(ctx context.Context, o sessions.Origin) []sessions.Tool {
 	var tools []sessions.Tool
 	if o.Kind == sessions.FromDiscord && x.bot.Load() != nil {
@@ -83,7 +83,7 @@ func (x *CallService) Tools(ctx context.Context, o sessions.Origin) []sessions.T
 // errNoSpeechServer says that a server is not set up.
 var errNoSpeechServer = errors.New("no key and no server is set up for it")
 
-// remoteServer is where speech is sent to, or comes from: an address of its own, or OpenAI's with a key.
+// remoteServer returns where speech is sent to, or comes from: an address of its own, or OpenAI's with a key.
 func (x *CallService) remoteServer(base, name string) (speech.RemoteServer, error) {
 	key, env := "", name
 	for _, env = range []string{name, "OPENAI_API_KEY"} {
@@ -116,7 +116,7 @@ func (x *CallService) newTranscriber(t settings.Transcription) (voice.Transcribe
 	})
 }
 
-// synthesizer is who says our words; nil if nobody shall.
+// synthesizer returns the synthesizer of our speech, or nil if speech is off.
 func (x *CallService) synthesizer(s settings.Speech) (voice.Synthesizer, error) {
 	if s.Engine == settings.SpeechOff {
 		return nil, nil //nolint:nilnil // to be silent is a choice

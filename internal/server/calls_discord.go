@@ -12,7 +12,7 @@ import (
 	"clank/voice/share"
 )
 
-// callRefOf is the call of a guild, as shares know it.
+// callRefOf returns the call of a guild, as shares know it.
 func callRefOf(guild, channel string) share.CallRef {
 	return share.CallRef{ID: "discord:" + guild, Guild: guild, Channel: channel}
 }
@@ -165,7 +165,7 @@ func (x *CallService) mayControlShare(o sessions.Origin, call share.CallRef) boo
 	return in && here == call.Channel
 }
 
-// findCall is the call that somebody at o means.
+// findCall returns the call that somebody at o means.
 func (x *CallService) findCall(o sessions.Origin) (share.CallRef, bool) {
 	if o.Kind != sessions.FromDiscord {
 		return pageCallRef, x.callPage.Current() != nil

@@ -55,7 +55,7 @@ func (l *goLiveAccount) set(a *golive.Account, problem string) {
 	l.account, l.problem = a, problem
 }
 
-// connected is the account that is connected, or why none is.
+// connected returns the account that is connected, or why none is.
 func (l *goLiveAccount) connected() (*golive.Account, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +99,7 @@ func (x *CallService) openGoLive() {
 	})
 }
 
-// goLiveToken is the credential of the account, which is never the bot's.
+// goLiveToken returns the credential of the account, which is never the bot's.
 func (x *CallService) goLiveToken() (string, error) {
 	own, err := x.Secret(goLiveTokenName)
 	if err != nil {
@@ -118,7 +118,7 @@ func (x *CallService) goLiveToken() (string, error) {
 	return bareToken(own), nil
 }
 
-// bareToken is a token without the word that bots have before it.
+// bareToken returns a token without the word that bots have before it.
 func bareToken(s settings.SecretValue) string {
 	if !s.IsSet() {
 		return ""
@@ -163,7 +163,7 @@ func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
 	}
 }
 
-// discordAPI is where Discord's REST API is.
+// discordAPI returns where Discord's REST API is.
 func (x *CallService) discordAPI() string {
 	base := cmp.Or(x.DiscordBase, "https://discord.com")
 	return base + "/api/v" + discordAPIVersion

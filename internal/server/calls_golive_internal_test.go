@@ -15,7 +15,7 @@ import (
 	"clank/voice/share"
 )
 
-// newTestCallService is one that only knows of Go Live.
+// newTestCallService returns a CallService that only knows of Go Live.
 func newTestCallService(t *testing.T, on bool, secrets map[string]string) *CallService {
 	t.Helper()
 	x := &CallService{

@@ -30,7 +30,8 @@ const realtimeStyle = "This is a voice call: you hear people and speak with them
 const noRealtimeKeyText = "calls are held by a realtime model here, and there is no key for one: whoever runs clank can set OPENAI_API_KEY, or the address of a realtime " +
 	"server (and REALTIME_API_KEY, if it wants one), or have the brain talk instead (setting interaction.voice.brain)"
 
-// realtimeProblem is noRealtimeKeyText if the settings want a realtime model that cannot be had; else empty.
+// realtimeProblem returns noRealtimeKeyText if the settings want a realtime model that is not available,
+// otherwise "".
 func (x *CallService) realtimeProblem(v settings.Voice) string {
 	if v.Engine != settings.VoiceEngineRealtime {
 		return ""
@@ -75,7 +76,7 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	}
 }
 
-// disabledOrSpent is [CallService.Refusal] where what somebody asks has to be paid for, too.
+// disabledOrSpent returns a [CallService.Refusal] that also refuses requests when the budget is spent.
 func (x *CallService) disabledOrSpent(bill *budget.SpeechConversation) func(context.Context, sessions.Origin) string {
 	return func(ctx context.Context, o sessions.Origin) string {
 		if x.DisabledReason != nil {
@@ -95,7 +96,7 @@ func (x *CallService) disabledOrSpent(bill *budget.SpeechConversation) func(cont
 	}
 }
 
-// promptLength is how many characters a model is told before anybody speaks.
+// promptLength returns how many characters a model is told before anybody speaks.
 func promptLength(s *realtime.Session) int {
 	n := len(s.Instructions)
 	for _, t := range s.Tools {
@@ -109,7 +110,8 @@ func budgetAccount(o sessions.Origin, purpose string) llm.Account {
 	return llm.Account{Guild: o.Guild, Channel: o.Channel, User: agent.PersonID(o), Purpose: purpose}
 }
 
-// realtimeTools are what a model that holds the conversation by itself may use, on behalf of whoever speaks with it.
+// realtimeTools returns the tools for a model that holds the conversation by itself, on behalf of the current
+// speaker.
 func (x *CallService) realtimeTools(on conversation.NativeEvents, call share.CallRef, line voice.Line) []sessions.Tool {
 	tools := []sessions.Tool{x.Assistant.BrowseTool(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })}
 	tools = append(tools, x.shares.Tools(call)...)
@@ -124,7 +126,7 @@ func (x *CallService) realtimeTools(on conversation.NativeEvents, call share.Cal
 	return tools
 }
 
-// answerImages is what a browse has left to be seen.
+// answerImages returns the text and pictures that a browse has left to show.
 func answerImages(a assistant.Answer) (text string, images []llm.Image) {
 	text, images = a.Text, a.Images
 	if len(images) == 0 && a.View != nil {
@@ -179,7 +181,7 @@ type budgetUse struct {
 	count   func(place, by context.Context) error
 }
 
-// account is that of whoever spoke last.
+// account returns the account of the last speaker.
 func (m *budgetedModel) account(purpose string) llm.Account {
 	if o, known := m.asker(); known {
 		return budgetAccount(o, purpose)

@@ -139,7 +139,7 @@ func written(t *testing.T, page *rtctest.Page, words string) {
 	t.Fatalf("%q is not among %q", words, all)
 }
 
-// tone is so many packets of speech, as far as an ear can tell.
+// tone returns a packet of a sound that an ear takes for speech.
 func tone(t *testing.T) []byte {
 	t.Helper()
 	p, err := voice.NewOpusPacker(voice.RateSpeech)

@@ -7,7 +7,7 @@ import (
 	"clank/voice/webrtc"
 )
 
-// iceServers are the servers by which pages and this machine find each other, as the settings have them. Relays that cannot be used are
+// iceServers returns the servers by which pages and this machine find each other, as the settings have them. Relays that cannot be used are
 // left out, and the log says why.
 func (x *CallService) iceServers(s settings.Share) []webrtc.ICEServer {
 	var list []webrtc.ICEServer

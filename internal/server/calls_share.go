@@ -63,10 +63,10 @@ func (x *CallService) serveViewer(ctx context.Context) error {
 	return nil
 }
 
-// ViewerURL is where the viewer's page is reached from this machine.
+// ViewerURL returns where the viewer's page is reached from this machine.
 func (x *CallService) ViewerURL() string { return x.viewerURL }
 
-// viewerLink is the address of a share for people.
+// viewerLink returns the address of a share for people.
 func (x *CallService) viewerLink(token string) string {
 	base := cmp.Or(x.Settings().Share.PublicURL, x.viewerURL)
 	return share.ViewerLink(base, token)
@@ -87,7 +87,7 @@ func (x *CallService) CheckLink(token string) (share.ViewerShare, error) {
 	}, nil
 }
 
-// shareTargets are the ways to show something to a call, the best first.
+// shareTargets returns the ways to show something to a call, the best first.
 func (x *CallService) shareTargets(c share.CallRef) []share.Target {
 	link := &share.LinkTarget{Links: &x.shareLinks, Address: x.viewerLink}
 	if c == pageCallRef {

@@ -17,7 +17,7 @@ import (
 	"clank/sessions/access"
 )
 
-// controlAddress is where the control API listens unless a flag says otherwise. Scripts that know the port of a gateway
+// controlAddress returns where the control API listens unless a flag says otherwise. Scripts that know the port of a gateway
 // expect it two above.
 func controlAddress(getenv func(string) string) string {
 	if port, err := strconv.Atoi(getenv("OPENCLAW_GATEWAY_PORT")); err == nil && port > 0 && port < 65534 {
@@ -70,7 +70,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	return s, nil
 }
 
-// controlSecrets are the token and the password of the environment, the secret of this run, and the tokens that were given
+// controlSecrets returns the token and the password of the environment, the secret of this run, and the tokens that were given
 // out.
 func (a *Server) controlSecrets() (control.Secrets, error) {
 	var s control.Secrets

@@ -49,8 +49,8 @@ func (p *DownloadApprover) takeApprovedClick(session string) bool {
 	return clicked && time.Since(at) < clickApprovalLifetime
 }
 
-// ApproveDownload is nil if a download may be kept. Files that cannot run always may. So may those of tabs that nobody's session has:
-// whoever works such a tab is a program of the operator's, and is warned.
+// ApproveDownload returns nil if a download may be kept. Downloads that cannot run may always be kept, as may
+// those of tabs that belong to no session: such tabs are driven by a program of the operator's, which is warned.
 func (p *DownloadApprover) ApproveDownload(ctx context.Context, d files.Download) error {
 	if !d.Executable {
 		return nil

@@ -79,7 +79,7 @@ func (a *Server) installGuards(m *browsermgr.Manager) {
 	}
 }
 
-// upstreamProxy is the proxy behind ours, with its user and password.
+// upstreamProxy returns the proxy behind ours, with its user and password.
 func upstreamProxy(r settings.NetworkAccess, login settings.SecretValue, profile string) *url.URL {
 	u := r.UpstreamProxy(profile)
 	if u == nil || !login.IsSet() {
@@ -90,8 +90,8 @@ func upstreamProxy(r settings.NetworkAccess, login settings.SecretValue, profile
 	return u
 }
 
-// policyRules are what the settings say of pages, and what holds whatever they say: the demo shop may be reached, and no door of
-// this program may.
+// policyRules returns the page rules of the settings, plus two that always hold: the demo shop may be reached,
+// and this program's own listeners may not.
 func (a *Server) policyRules() policy.Rules {
 	r := rulesFromSettings(a.Settings.Current().NetworkAccess)
 	r.Own = a.OwnListeners.addresses()
@@ -106,7 +106,7 @@ func (a *Server) policyRules() policy.Rules {
 	return r
 }
 
-// rulesFromSettings are the rules of the settings alone.
+// rulesFromSettings returns the rules of the settings alone.
 func rulesFromSettings(r settings.NetworkAccess) policy.Rules {
 	private := policy.PrivateUnset
 	switch r.PrivateNetwork {

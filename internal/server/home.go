@@ -49,7 +49,7 @@ func OpenHome(getenv func(string) string) (*Home, error) {
 	return &Home{Dir: dir}, nil
 }
 
-// Path is where something in the home lies.
+// Path returns where something in the home lies.
 func (h *Home) Path(elem ...string) string {
 	return filepath.Join(append([]string{h.Dir}, elem...)...)
 }
@@ -113,13 +113,13 @@ func (h *Home) PublishAddress(url, secret string) error {
 // TokenFile holds digests of the tokens that were given out.
 func (h *Home) TokenFile() string { return h.Path("tokens.json") }
 
-// DatabaseFile is the file of the database.
+// DatabaseFile returns the file of the database.
 func (h *Home) DatabaseFile() string { return h.Path("clank.db") }
 
-// RunsDir is the folder in which runs are recorded.
+// RunsDir returns the folder in which runs are recorded.
 func (h *Home) RunsDir() string { return h.Path("runs") }
 
-// ScriptsDir is the folder in which scripts are kept.
+// ScriptsDir returns the folder in which scripts are kept.
 func (h *Home) ScriptsDir() string { return h.Path("scripts") }
 
 // WithdrawAddress takes the address back.

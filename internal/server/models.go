@@ -15,7 +15,7 @@ import (
 	"clank/llm/plain"
 )
 
-// ModelProviders are the names that a model may begin with.
+// ModelProviders returns the names that a model may begin with.
 func ModelProviders() []string {
 	return []string{"plain", "openai", "anthropic", "gemini", "compatible"}
 }
@@ -63,7 +63,7 @@ func (m *ModelFinder) findUnmetered(_ context.Context, name string) (llm.Model, 
 	}
 }
 
-// OpenAIOptions are the options of OpenAI itself, or of the compatible server.
+// OpenAIOptions returns the options of OpenAI itself, or of the compatible server.
 func (m *ModelFinder) OpenAIOptions(name string) (openai.Options, error) {
 	provider, _, _ := strings.Cut(name, ":")
 	if provider == "compatible" {
@@ -97,7 +97,7 @@ func (m *ModelFinder) compatibleOptions(name string) (openai.Options, error) {
 	}, nil
 }
 
-// Claude is the Claude model called name, outside of any budget.
+// Claude returns the Claude model called name, outside of any budget.
 func (m *ModelFinder) Claude(name string) (*anthropic.Model, error) {
 	model, key, err := m.modelAndKey(name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (m *ModelFinder) Claude(name string) (*anthropic.Model, error) {
 	return anthropic.New(anthropic.Options{BaseURL: m.VendorURL("ANTHROPIC_BASE_URL"), Key: key, Model: model, Timeout: modelTimeout, Logger: m.Logger})
 }
 
-// Gemini is the Gemini model called name, outside of any budget.
+// Gemini returns the Gemini model called name, outside of any budget.
 func (m *ModelFinder) Gemini(name string) (*gemini.Model, error) {
 	model, key, err := m.modelAndKey(name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (m *ModelFinder) Gemini(name string) (*gemini.Model, error) {
 	return gemini.New(gemini.Options{BaseURL: m.VendorURL("GEMINI_BASE_URL"), Key: key, Model: model, Timeout: modelTimeout, Logger: m.Logger})
 }
 
-// modelAndKey are the model that name names at its vendor, and the key there.
+// modelAndKey returns the model that name names at its vendor, and the key there.
 func (m *ModelFinder) modelAndKey(name string) (model, key string, err error) {
 	provider, model, _ := strings.Cut(name, ":")
 	if model == "" {

@@ -79,7 +79,7 @@ func (c nodeCaller) Call(ctx context.Context, method, path string, query url.Val
 	return c.APIClient.Call(browsertool.WithAskID(ctx, "node"), method, path, query, body)
 }
 
-// nodeProxy is what stands before the control API for others, as the settings have it now.
+// nodeProxy returns the proxy through which others reach the control API, with the current settings.
 func (a *Server) nodeProxy(control *browsertool.APIClient, token string) *browsertool.NodeProxy {
 	s := a.Settings.Current()
 	return &browsertool.NodeProxy{

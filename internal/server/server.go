@@ -206,7 +206,7 @@ func (a *Server) newModelFinder() *ModelFinder {
 	}
 }
 
-// NamedPages are the pages people may name instead of writing an address.
+// NamedPages returns the pages people may name instead of writing an address.
 func (a *Server) NamedPages() map[string]string {
 	return map[string]string{"the demo shop": a.ShopURL}
 }
@@ -244,7 +244,7 @@ func (a *Server) openBrowsers(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// browserConfig is how browsers are started, as the settings have it now.
+// browserConfig returns how browsers are started, as the settings have it now.
 func (a *Server) browserConfig() profile.Config {
 	s := a.Settings.Current()
 	headless := !s.Headed // a window is asked for, by the setting or the task

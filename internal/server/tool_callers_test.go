@@ -10,7 +10,7 @@ import (
 	"clank/sessions/approval"
 )
 
-// callerIDIn is the id that calls with a context carry.
+// callerIDIn returns the id that calls with a context carry.
 func callerIDIn(t *testing.T, k *Approver) string {
 	t.Helper()
 	k.Callers.mu.Lock()

@@ -70,12 +70,12 @@ func (a *Server) RunWatches(ctx context.Context, w *WebServices) {
 	})
 }
 
-// AssistantWeb is what the text brain gets of it.
+// AssistantWeb returns the web tools of the text brain.
 func (w *WebServices) AssistantWeb() assistant.WebTools {
 	return assistant.WebTools{Reader: w.Reader, Searcher: w.searcher, Watches: w.Watches}
 }
 
-// SearchEngine is the engine that the settings choose, nil if it is not set up.
+// SearchEngine returns the engine that the settings choose, nil if it is not set up.
 func SearchEngine(s settings.Web, getenv func(string) string) web.SearchEngine {
 	key := func(name string) string {
 		v, err := settings.ReadSecret(name, getenv)

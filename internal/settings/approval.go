@@ -23,7 +23,7 @@ const (
 	AskRefuse = "refuse"
 )
 
-// Rule is the rule for a class of actions by its name, as in the keys of the
+// Rule returns the rule for a class of actions by its name, as in the keys of the
 // settings; a class that is not known is asked about.
 func (a Approval) Rule(class string) string {
 	switch class {
@@ -69,7 +69,7 @@ func (a Approval) IsOutsideSites(host string) bool {
 	})
 }
 
-// approvalField is the field of one class.
+// approvalField returns the field of one class.
 func approvalField(class, label, effect, rule string, at func(*Settings) any) Field {
 	return Field{
 		Key: approvalKeys + class, Group: groupApproval, Label: label, Effect: effect, Kind: KindChoice, Default: rule, target: at,

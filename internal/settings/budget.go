@@ -69,7 +69,7 @@ func checkZone(name string) error {
 	return nil
 }
 
-// Location is where a day begins at midnight.
+// Location returns where a day begins at midnight.
 func (b Budget) Location() *time.Location {
 	if b.Zone == "" {
 		return time.Local

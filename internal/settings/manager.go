@@ -133,8 +133,8 @@ func (l *Manager) Update(ctx context.Context, changes map[string]json.RawMessage
 	return st.Settings, st.Version, nil
 }
 
-// Replace is Update with everything that is to be set by hand: what is not in
-// intent goes back to its default, or to what the preset says.
+// Replace makes intent all that is set by hand, as Update does: settings not in intent return to their default,
+// or to the preset's value.
 func (l *Manager) Replace(ctx context.Context, intent map[string]json.RawMessage, expectVersion string) (Settings, string, error) {
 	changes := maps.Clone(intent)
 	if changes == nil {
@@ -177,7 +177,7 @@ func mergeStored(before, changes map[string]json.RawMessage) map[string]json.Raw
 	return stored
 }
 
-// canonicalKey is the key of a setting that may be named otherwise.
+// canonicalKey returns the key of a setting that may be named otherwise.
 func canonicalKey(name string) string {
 	if f, ok := FindField(name); ok {
 		return f.Key
@@ -185,7 +185,7 @@ func canonicalKey(name string) string {
 	return name
 }
 
-// storedPreset is the preset among stored values.
+// storedPreset returns the preset among stored values.
 func storedPreset(stored map[string]json.RawMessage) string {
 	f, _ := FindField(presetKey)
 	v, err := f.decode(stored[presetKey], nil)
@@ -196,7 +196,7 @@ func storedPreset(stored map[string]json.RawMessage) string {
 	return name
 }
 
-// newProblems are what Check finds wrong with settings that was not wrong before.
+// newProblems returns what Check finds wrong with the settings after that was not wrong before.
 func (l *Manager) newProblems(before, after Settings) []FieldError {
 	if l.Check == nil {
 		return nil

@@ -84,12 +84,12 @@ var networkFields = []Field{
 	},
 }
 
-// SplitHosts are the entries of a list of hosts: what spaces, commas and line ends divide.
+// SplitHosts returns the entries of a list of hosts: what spaces, commas and line ends divide.
 func SplitHosts(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
-// UpstreamProxy is the proxy behind ours for a profile; nil if there is none.
+// UpstreamProxy returns the proxy behind ours for a profile; nil if there is none.
 func (r NetworkAccess) UpstreamProxy(profile string) *url.URL {
 	var rest *url.URL
 	for line := range strings.Lines(r.Upstreams) {

@@ -39,12 +39,12 @@ var presets = []Preset{
 	{Name: "grok_native_agent", Label: "Grok, with its key in COMPATIBLE_API_KEY", Runtime: RuntimeLocal, Values: compatibleModel("https://api.x.ai/v1", grokChat)},
 }
 
-// sameModel are values in which one model talks and drives the browser.
+// sameModel returns values in which one model talks and drives the browser.
 func sameModel(model string) map[string]any {
 	return map[string]any{agentModelKey: model, assistantModelKey: model}
 }
 
-// compatibleModel are values in which one model of a compatible server does both.
+// compatibleModel returns values in which one model of a compatible server talks and drives the browser.
 func compatibleModel(server, model string) map[string]any {
 	values := sameModel(model)
 	values[compatibleURLKey] = server

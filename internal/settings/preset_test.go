@@ -18,7 +18,7 @@ const (
 	keyBrain    = "interaction.brain.model"
 )
 
-// anything is what a runtime is of which nothing is known.
+// anything returns the ability of a runtime of which nothing is known.
 func anything(string, string) settings.ModelAbility { return settings.ModelAbility{} }
 
 func set(t *testing.T, l *settings.Manager, key, raw string) {

@@ -164,7 +164,7 @@ func HandOverRoute(s Settings, from, to string, able func(runtime, model string)
 	return way, nil
 }
 
-// HandOverRuntimes are the runtimes that a task may be left to by the runtime from.
+// HandOverRuntimes returns the runtimes that a task may be left to by the runtime from.
 func HandOverRuntimes(s Settings, from string, able func(runtime, model string) ModelAbility) []string {
 	return slices.DeleteFunc(Runtimes(), func(to string) bool {
 		_, err := HandOverRoute(s, from, to, able)

@@ -33,7 +33,7 @@ const (
 	RuntimeGemini    = "gemini_computer_use"
 )
 
-// Runtimes are the names of all runtimes, the local one first.
+// Runtimes returns the names of all runtimes, the local one first.
 func Runtimes() []string {
 	return []string{RuntimeLocal, RuntimeOpenAI, RuntimeAnthropic, RuntimeGemini}
 }

@@ -80,7 +80,8 @@ type Access struct {
 	Profiles string // lines, as [access.ParseGrants] reads them
 }
 
-// Rules are what the texts say. A list that cannot be read, which was refused when it was set, names nobody.
+// Rules returns the rules that the texts describe. A list that cannot be read, which was refused when it was
+// set, names nobody.
 func (a Access) Rules() access.Rules {
 	return access.Rules{
 		Guilds: readIDs(a.Guilds), Channels: readIDs(a.Channels), People: readIDs(a.People), Direct: a.Direct,
@@ -122,7 +123,7 @@ func (t BrowserTool) NodeList() []Node {
 	return out
 }
 
-// Args are the flags of ExtraArgs.
+// Args returns the flags of ExtraArgs.
 func (b Browser) Args() []string { return strings.Fields(b.ExtraArgs) }
 
 // Values of [Browser.SnapshotMode].

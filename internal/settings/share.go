@@ -36,7 +36,7 @@ type Share struct {
 	TURNUser     string // the name that goes with TURN_CREDENTIAL; with TURN_SECRET, what stands behind the time
 }
 
-// TURNServers are the TURN servers, where what they need is there; present tells which secrets are. Where it is not, the error says what is
+// TURNServers returns the TURN servers, where what they need is there; present tells which secrets are. Where it is not, the error says what is
 // missing, by its key, and the way out.
 func (s Share) TURNServers(present func(secret string) bool) ([]string, error) {
 	servers := strings.Fields(s.TURN)

@@ -96,7 +96,7 @@ func (v Voice) NameList() []string {
 	return names
 }
 
-// Channels are the ids of AllowedChannels and BlockedChannels.
+// Channels returns the ids of AllowedChannels and BlockedChannels.
 func (v Voice) Channels() (allowed, blocked []string) {
 	return readIDs(v.AllowedChannels), readIDs(v.BlockedChannels)
 }

@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// BenchmarkSaveStep is what every step of every task costs, twice.
+// BenchmarkSaveStep measures what every step of every task costs, twice.
 func BenchmarkSaveStep(b *testing.B) {
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "clank.db"))
 	if err != nil {

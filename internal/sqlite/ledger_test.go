@@ -33,7 +33,7 @@ func TestMoneyIsKeptOverRestarts(t *testing.T) {
 	})
 }
 
-// BenchmarkLedger is what the budget adds to every call of a model.
+// BenchmarkLedger measures what the budget adds to every call of a model.
 func BenchmarkLedger(b *testing.B) {
 	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "clank.db"))
 	if err != nil {

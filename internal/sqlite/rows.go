@@ -9,7 +9,7 @@ import (
 	"clank/sessions"
 )
 
-// toMicros is a time as it is stored: microseconds since 1970, or 0 for none.
+// toMicros returns a time as it is stored: microseconds since 1970, or 0 for none.
 func toMicros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

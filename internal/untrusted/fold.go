@@ -70,7 +70,7 @@ func plainLetter(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7A3 || r >= 0x3041 && r <= 0x3096
 }
 
-// asciiLetter is what c looks like; 0 if it cannot be seen or sits on a letter.
+// asciiLetter returns what c looks like, or 0 if c is invisible or a combining mark.
 func asciiLetter(c rune) rune {
 	if d, ok := lookAlikes[c]; ok {
 		return d

@@ -68,7 +68,7 @@ func hiddenCount(run int) string {
 	return fmt.Sprintf("[%d more hidden characters]", run-maxRun)
 }
 
-// nextHidden is the index of the first hidden character of s from at on; the
+// nextHidden returns the index of the first hidden character of s from at on; the
 // length of s if there is none.
 func nextHidden(s string, at int) int {
 	for at < len(s) {

@@ -36,7 +36,7 @@ const (
 	emojiStyle = 0xFE0F
 )
 
-// neededLength is how many bytes at s[at:], where the hidden character r of that size
+// neededLength returns how many bytes at s[at:], where the hidden character r of that size
 // stands, ordinary writing needs: 0 if none. No two hidden characters in a row
 // are needed, in emoji apart, so that nothing can be spelled with them.
 func neededLength(s string, at int, r rune, size int) int {
@@ -81,7 +81,7 @@ func firstRune(s string) rune {
 	return r
 }
 
-// flagLength is the length of a flag's tags at s[at:]; 0 if there are none.
+// flagLength returns the length of a flag's tags at s[at:]; 0 if there are none.
 func flagLength(s string, at int, before rune) int {
 	const blackFlag = 0x1F3F4
 	if before != blackFlag {

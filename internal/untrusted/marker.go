@@ -20,7 +20,7 @@ type folded struct {
 	length int   // of the text, in bytes
 }
 
-// at is the byte offset in the text of rune i; its length if there is none.
+// at returns the byte offset in the text of rune i; its length if there is none.
 func (f folded) at(i int) int {
 	if i < len(f.from) {
 		return f.from[i]
@@ -60,7 +60,7 @@ func fakeMarker(isEnd bool) string {
 	return startFake
 }
 
-// baseLetter is the letter that a folded rune stands for: an English one, or that which a
+// baseLetter returns the letter that a folded rune stands for: an English one, or that which a
 // digit or sign resembles; a space for any other letter or digit, 0 for all else.
 func baseLetter(r rune) byte {
 	r = max(r, -r)
@@ -126,7 +126,7 @@ func (d *nameProgress) next(name *namePlaces, folded rune) bool {
 // isSign reports whether a folded rune is no letter, but resembles one.
 func isSign(r rune) bool { return r < 0 || r == '|' || r == '!' || r == '$' || r == '@' }
 
-// first is the rune with which the name begins that ends with rune last.
+// first returns the rune with which the name begins that ends with rune last.
 func (f folded) first(last int) int {
 	var read nameProgress
 	for i := last; i >= 0; i-- {

@@ -70,7 +70,8 @@ func mediaAt(line string) (from, to int, ok bool) {
 	return skipped + f.at(start), skipped + f.at(end), true
 }
 
-// mayBeMedia is a quick no to most lines: it looks at their first letter alone.
+// mayBeMedia reports whether line may be media. It looks only at the first letter, to rule out most lines
+// quickly.
 func mayBeMedia(line string) bool {
 	for _, r := range line {
 		switch {

@@ -35,7 +35,7 @@ func Wrap(content string) string {
 	return wrap(content, hex.EncodeToString(raw[:]))
 }
 
-// WrapWithWarning is [Wrap] with [Warning] before it.
+// WrapWithWarning wraps content as [Wrap] does, with [Warning] before it.
 func WrapWithWarning(content string) string { return Warning + "\n" + Wrap(content) }
 
 func wrap(content, id string) string {

@@ -171,7 +171,7 @@ func TestALineIsOneLineAndShort(t *testing.T) {
 	}
 }
 
-// bare is an oracle of its own: Unicode's compatibility form, letters and
+// bare returns an oracle of its own: Unicode's compatibility form, letters and
 // digits only.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -182,7 +182,8 @@ func bare(s string) string {
 	}, norm.NFKC.String(s))
 }
 
-// skeleton is another: what a text looks like, with every sign for the letter that it resembles.
+// skeleton returns another reading: what a text looks like, with every sign replaced by the letter that it
+// resembles.
 func skeleton(s string) string {
 	var b strings.Builder
 	for _, r := range fold(s).runes {

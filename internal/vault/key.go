@@ -74,7 +74,7 @@ const (
 	placeFile    keyPlace = "file"
 )
 
-// keyName is what the key of a vault is called in a keyring.
+// keyName returns the name of a vault's key in a keyring.
 func keyName(vaultID, keyID string) string { return "vault " + vaultID + " key " + keyID }
 
 // findKey returns the key that a vault's file names. If it is nowhere the error is ErrNoKey, or ErrWrongKey if one was given.

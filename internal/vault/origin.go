@@ -50,7 +50,7 @@ func ParseOrigin(text string) (string, error) {
 	return u.Scheme + "://" + host, nil
 }
 
-// asciiHost is a host name as pages have it.
+// asciiHost returns a host name as pages have it.
 func asciiHost(host string) (string, error) {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		if addr.Zone() != "" {
@@ -69,7 +69,7 @@ func isLoopbackHost(host string) bool {
 	return access.IsLoopback(host) || strings.HasSuffix(host, ".localhost")
 }
 
-// DisplayOrigin is an origin for people: one with letters beyond ASCII in both forms, because some of them look alike.
+// DisplayOrigin returns an origin for people: one with letters beyond ASCII in both forms, because some of them look alike.
 func DisplayOrigin(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil || !strings.Contains(u.Host, "xn--") {

@@ -15,20 +15,20 @@ type Secret struct {
 	codes                    func(code string) // told of each code that is made, so that it is scrubbed
 }
 
-// Name is the entry's.
+// Name returns the entry's.
 func (s Secret) Name() string { return s.name }
 
 // Username may be told to anybody who may use the entry.
 func (s Secret) Username() string { return s.username }
 
-// Origins are where it may be used.
+// Origins returns where it may be used.
 func (s Secret) Origins() []string { return slices.Clone(s.origins) }
 
-// Password is the password itself; "" if there is none. It belongs into the document whose origin was checked, and nowhere
+// Password returns the password itself; "" if there is none. It belongs into the document whose origin was checked, and nowhere
 // else.
 func (s Secret) Password() string { return s.password }
 
-// Code is the one-time code of a time; "" if the entry makes none. It is scrubbed from texts from now on.
+// Code returns the one-time code of a time; "" if the entry makes none. It is scrubbed from texts from now on.
 func (s Secret) Code(at time.Time) string {
 	if s.totp == nil {
 		return ""

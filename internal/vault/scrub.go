@@ -225,7 +225,7 @@ func (k *secretReplacer) replaceInLiteral(quoted []byte) (clean string, changed 
 	return clean, clean != text
 }
 
-// stringEnd is where the string that begins at start ends.
+// stringEnd returns where the string that begins at start ends.
 func stringEnd(data []byte, start int) int {
 	for at := start + 1; at < len(data); {
 		i := bytes.IndexAny(data[at:], `"\`)
@@ -240,7 +240,7 @@ func stringEnd(data []byte, start int) int {
 	return len(data)
 }
 
-// spellings are the ways in which a secret is written in texts.
+// spellings returns the ways in which a secret is written in texts.
 func spellings(v string) []string {
 	all := []string{v, strings.TrimSpace(v), strings.Join(strings.Fields(v), " "), strings.ToUpper(v), strings.ToLower(v)}
 	for _, s := range slices.Clone(all[:1]) {
@@ -297,8 +297,8 @@ func htmlSpellings(s string) []string {
 	}
 }
 
-// base64Spellings are what a secret looks like inside of something that was encoded whole, at each of the three places where
-// it may begin there. The characters at its ends that depend on its neighbours are left out.
+// base64Spellings returns the forms a secret takes inside base64-encoded data, one for each of its three
+// possible alignments. It leaves out the characters at the ends, which depend on the neighbouring bytes.
 func base64Spellings(v string) []string {
 	var out []string
 	for shift := range 3 {

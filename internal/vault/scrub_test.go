@@ -14,7 +14,7 @@ import (
 	"clank/internal/vault"
 )
 
-// revealed is a vault whose entry "shop" was revealed with this password.
+// revealed returns a vault whose entry "shop" was revealed with this password.
 func revealed(tb testing.TB, password string) *vault.Vault {
 	tb.Helper()
 	dir := tb.TempDir()

@@ -95,12 +95,12 @@ func (k vaultKey) aead() (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// associatedData is what an entry's encryption vouches for besides its contents.
+// associatedData returns what an entry's encryption authenticates besides its contents.
 func (f *vaultFile) associatedData(e sealedEntry) ([]byte, error) {
 	return json.Marshal([]any{"clank vault entry", fileVersion, f.ID, e.Name, e.Origins})
 }
 
-// sealedBytes is what the seal vouches for.
+// sealedBytes returns the data that the seal authenticates.
 func (f *vaultFile) sealedBytes() ([]byte, error) {
 	return json.Marshal([]any{"clank vault", fileVersion, f.ID, f.Key, f.Entries})
 }

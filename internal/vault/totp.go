@@ -81,7 +81,7 @@ func (t *totp) options(q url.Values) error {
 	return nil
 }
 
-// code is the one that holds at a time (RFC 4226, section 5.3).
+// code returns the one that holds at a time (RFC 4226, section 5.3).
 func (t totp) code(at time.Time) string {
 	var counter [8]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(at.Unix()/t.period)) //nolint:gosec // times before 1970 do not come

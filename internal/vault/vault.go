@@ -128,7 +128,7 @@ func (v *Vault) update(ctx context.Context, do func(f *vaultFile, k vaultKey) er
 	return f.write(v.opts.Path, k)
 }
 
-// givenOrNewKey is the one that was given, or a new one that is kept.
+// givenOrNewKey returns the one that was given, or a new one that is kept.
 func (v *Vault) givenOrNewKey(ctx context.Context, vaultID string) (vaultKey, error) {
 	if v.opts.Key != "" {
 		k, err := parseKey(v.opts.Key)
@@ -195,7 +195,7 @@ type Status struct {
 // Status finds out where the vault and its key are, and whether they fit. What is known is returned with the error too.
 func (v *Vault) Status(ctx context.Context) (Status, error) { return Inspect(ctx, v.opts) }
 
-// Inspect is the status of a vault that need not be one that can be opened.
+// Inspect returns the status of a vault that need not be one that can be opened.
 func Inspect(ctx context.Context, opts Options) (Status, error) {
 	v := &Vault{opts: opts}
 	s := Status{Path: opts.Path, KeyFile: opts.KeyFile}
@@ -253,6 +253,6 @@ func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error)
 // give it. It costs one look at a pointer as long as nothing was revealed, and one pass over s after that.
 func (v *Vault) Scrub(s string) string { return v.scrub.text(s) }
 
-// ScrubJSON is [Vault.Scrub] for a JSON text: inside of its strings, whose spellings it knows. It returns data itself if
-// there is nothing to replace.
+// ScrubJSON scrubs a JSON text as [Vault.Scrub] does: inside its strings, whose spellings it knows. It returns
+// data itself if there is nothing to replace.
 func (v *Vault) ScrubJSON(data []byte) []byte { return v.scrub.json(data) }

@@ -28,7 +28,7 @@ var currencyCodes = map[string]string{
 	"đ": "VND", "vnd": "VND", "₱": "PHP", "php": "PHP", "zar": "ZAR", "lei": "RON", "ron": "RON", "лв": "BGN", "bgn": "BGN", "btc": "BTC", "₿": "BTC", "eth": "ETH",
 }
 
-// currencyCode is the code for a currency as people write it; what is not known
+// currencyCode returns the code for a currency as people write it; what is not known
 // stands for itself, in capitals.
 func currencyCode(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
@@ -87,7 +87,7 @@ func isInsideWord(before string) bool {
 	return !known
 }
 
-// wordBefore is what stands directly before a number.
+// wordBefore returns the word directly before a number.
 func wordBefore(before string) string {
 	i := strings.LastIndexFunc(before, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("([|*_:;,/+-−–", r) || unicode.IsDigit(r)

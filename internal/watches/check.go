@@ -150,7 +150,7 @@ func (r *Runner) assess(ctx context.Context, w Watch) (checkResult, error) {
 	return f, r.assessState(ctx, w, page, &f)
 }
 
-// assessState is for conditions that hold or not at every look.
+// assessState assesses conditions that hold or do not hold at every check.
 func (r *Runner) assessState(ctx context.Context, w Watch, page Reading, f *checkResult) error {
 	met, value, err := w.holds(comparableLines(page.Text))
 	if err != nil {
@@ -178,7 +178,7 @@ func (r *Runner) assessState(ctx context.Context, w Watch, page Reading, f *chec
 	return nil
 }
 
-// assessText is for conditions that need an earlier look.
+// assessText assesses conditions that need an earlier check to compare with.
 func (r *Runner) assessText(ctx context.Context, w Watch, page Reading, f *checkResult) error {
 	part := linesNear(comparableLines(page.Text), w.Near)
 	if len(part) == 0 {
@@ -228,7 +228,7 @@ func (r *Runner) judge(ctx context.Context, w Watch, q JudgeQuestion) (Verdict, 
 	return v, causeIfEnded(limited, err)
 }
 
-// summary is a difference as people read it, in short.
+// summary returns a difference as people read it, in short.
 func (d pageDiff) summary() []string {
 	var out []string
 	add := func(mark string, list []string) {
@@ -285,7 +285,7 @@ func (r *Runner) readPage(ctx context.Context, w Watch) (page Reading, scripts b
 	return page, true, causeIfEnded(ctx, err)
 }
 
-// causeIfEnded is the cause of ctx where that is why something failed.
+// causeIfEnded returns the cause of ctx where that is why something failed.
 func causeIfEnded(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -26,8 +26,7 @@ const (
 	MaxDuration     = 180 * 24 * time.Hour
 )
 
-// normalizeWatch is w with its gaps filled, as it was asked for at now, or
-// [ErrInvalid].
+// normalizeWatch returns w, requested at now, with its missing values filled in, or [ErrInvalid].
 func normalizeWatch(w Watch, least time.Duration, now time.Time) (Watch, error) {
 	w.URL, w.What = strings.TrimSpace(w.URL), oneLine(w.What)
 	w.Text, w.Near, w.Currency = oneLine(w.Text), oneLine(w.Near), currencyCode(w.Currency)
@@ -107,7 +106,7 @@ func (c Condition) Describe() string {
 	return "the page changes" + near
 }
 
-// findAmount is the number that the condition is about: with Near the one beside it,
+// findAmount returns the number that the condition is about: with Near the one beside it,
 // otherwise the first price on the page.
 func (c Condition) findAmount(all []string) (Amount, error) {
 	part := linesNear(all, c.Near)
@@ -142,7 +141,7 @@ func (c Condition) wanted() string {
 
 func isCrowns(code string) bool { return code == "SEK" || code == "NOK" || code == "DKK" }
 
-// nearestAmount is the first amount from a place on, or the last before it.
+// nearestAmount returns the first amount from a place on, or the last before it.
 func nearestAmount(found []Amount, from int) Amount {
 	for _, a := range found {
 		if a.Offset >= from {
@@ -183,7 +182,7 @@ func invalidWatch(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
 }
 
-// durationText is a duration as people say it, in the largest unit that fits.
+// durationText returns a duration as people say it, in the largest unit that fits.
 func durationText(d time.Duration) string {
 	for _, u := range []struct {
 		of   time.Duration

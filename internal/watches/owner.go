@@ -8,14 +8,14 @@ import (
 	"clank/sessions"
 )
 
-// OwnerOf is who asks from o. The dashboard and terminals are the operator's.
+// OwnerOf returns who asks from o. The dashboard and terminals belong to the operator.
 func OwnerOf(o sessions.Origin) Owner {
 	return Owner{Discord: o.Kind == sessions.FromDiscord, User: o.User}
 }
 
-// MayEnd is nil if by may end the watch: its owner, whoever manages the
-// messages where it tells (by.Moderator, which is for the guild of w), and the
-// operator from the dashboard or a terminal. Otherwise it is [ErrForbidden].
+// MayEnd returns nil if by may end the watch: its owner, anyone who manages messages where it reports
+// (by.Moderator, which is for the guild of w), and the operator from the dashboard or a terminal. Otherwise it
+// returns [ErrForbidden].
 func (w Watch) MayEnd(from sessions.Origin, by cancel.Actor) error {
 	operator := from.Kind != sessions.FromDiscord
 	owner := OwnerOf(from) == OwnerOf(w.Origin) && from.User != ""

@@ -18,7 +18,7 @@ const (
 	maxNoise     = 200
 )
 
-// comparableLines are the pieces of a page's text that it is compared by.
+// comparableLines returns the pieces of a page's text that it is compared by.
 func comparableLines(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -69,7 +69,7 @@ var linePatternSet = sync.OnceValue(func() *linePatterns {
 	}
 })
 
-// plainLine is a line of Markdown without its marks and the addresses of its links,
+// plainLine returns a line of Markdown without its marks and the addresses of its links,
 // which often carry numbers of the visit.
 func plainLine(line string) string {
 	p := linePatternSet()
@@ -81,8 +81,8 @@ func plainLine(line string) string {
 
 func isAdLabel(line string) bool { return linePatternSet().label.MatchString(line) }
 
-// lineKey is what has to differ for a line to be another: not the time of day, how
-// long ago something was, or how many have seen it.
+// lineKey returns the part of a line that must differ for the line to count as changed. It leaves out the time
+// of day, how long ago something was, and view counts.
 func lineKey(line string) string {
 	p := linePatternSet()
 	line = p.clock.ReplaceAllString(line, "§")
@@ -91,7 +91,7 @@ func lineKey(line string) string {
 	return strings.ToLower(line)
 }
 
-// lineShape is a line without its numbers.
+// lineShape returns a line without its numbers.
 func lineShape(line string) string {
 	return linePatternSet().digits.ReplaceAllString(lineKey(line), "#")
 }
@@ -130,7 +130,7 @@ func comparePages(before, after, noise []string) pageDiff {
 	return d
 }
 
-// findNoise are the shapes of the lines that changed from one look to the next
+// findNoise returns the shapes of the lines that changed from one look to the next
 // though hardly any time had gone by, added to those that are known. What stood
 // in the place of such a line at an earlier look is noise as well.
 func findNoise(known []string, before, first, second []string) []string {

@@ -207,7 +207,7 @@ func (s *schedule) spreadCatchUp(list []Watch, now time.Time) {
 	}
 }
 
-// dueTime is when a watch is looked at: when it is time, a little later for some so
+// dueTime returns when a watch is looked at: when it is time, a little later for some so
 // that not all are at the same moment, and earlier if its time is over.
 func (s *schedule) dueTime(w Watch) time.Time {
 	at := w.NextCheck.Add(checkJitter(w))
@@ -222,7 +222,7 @@ func (s *schedule) dueTime(w Watch) time.Time {
 	return at
 }
 
-// checkJitter is always the same for the same look, so that it does not add up.
+// checkJitter returns a delay that is always the same for the same check, so that delays do not add up.
 func checkJitter(w Watch) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprint(h, w.ID, w.NextCheck.Unix())
@@ -230,7 +230,7 @@ func checkJitter(w Watch) time.Duration {
 	return time.Duration(h.Sum64()>>1) % (most + 1)
 }
 
-// nextCheckTime is when to look again after a look that ended at now: on the grid that
+// nextCheckTime returns when to look again after a look that ended at now: on the grid that
 // began when the watch was made, or later if looks fail.
 func nextCheckTime(w Watch, now time.Time) time.Time {
 	if w.Failures > 1 {

@@ -64,7 +64,7 @@ func explainBrave(_ int, body []byte) string {
 	return got.Error.Detail
 }
 
-// recencyRange is the range of the last days, from day to day.
+// recencyRange returns the range of the last days, from day to day.
 func recencyRange(now time.Time, days int, to string) string {
 	return now.AddDate(0, 0, -days).Format(time.DateOnly) + to + now.Format(time.DateOnly)
 }

@@ -124,7 +124,7 @@ func (e feedEntry) address(base *url.URL) string {
 	return ""
 }
 
-// firstNonBlank is the first of the texts that says something.
+// firstNonBlank returns the first of the texts that says something.
 func firstNonBlank(texts ...string) string {
 	for _, t := range texts {
 		if t = strings.TrimSpace(t); t != "" {
@@ -137,7 +137,7 @@ func firstNonBlank(texts ...string) string {
 // maxFeedMarkup is how much of a piece of HTML in a feed is looked at, in bytes.
 const maxFeedMarkup = 32 << 10
 
-// markupText is the text of the beginning of a piece of HTML on one line.
+// markupText returns the text of the beginning of a piece of HTML on one line.
 func markupText(markup string) string {
 	doc, err := html.Parse(strings.NewReader(markup[:min(len(markup), maxFeedMarkup)]))
 	if err != nil {

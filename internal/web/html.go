@@ -72,7 +72,7 @@ func (a fetchedPage) readHTML(ctx context.Context, p *Page, whole bool) error {
 	return nil
 }
 
-// findArticle is the article of the page, nil if it has none worth the name.
+// findArticle returns the article of the page, nil if it has none worth the name.
 func findArticle(doc *html.Node, at *url.URL, p *Page) *html.Node {
 	parser := readability.NewParser()
 	article, err := parser.ParseDocument(doc, at)
@@ -104,7 +104,7 @@ func documentTitle(doc *html.Node) string {
 	return ""
 }
 
-// baseURL is what links of the document are relative to.
+// baseURL returns the URL that links of the document are relative to.
 func baseURL(doc *html.Node, at *url.URL) *url.URL {
 	for n := range doc.Descendants() {
 		if n.DataAtom == atom.Base && attrOf(n, "href") != "" && len(attrOf(n, "href")) <= maxAddressChars {
@@ -117,7 +117,7 @@ func baseURL(doc *html.Node, at *url.URL) *url.URL {
 	return at
 }
 
-// textOf is the text in a tree, its blocks apart.
+// textOf returns the text in a tree, its blocks apart.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -130,7 +130,7 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// plainText is the text in a tree, a line for each element that has some.
+// plainText returns the text in a tree, a line for each element that has some.
 func plainText(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -166,7 +166,7 @@ func isTooNested(doc *html.Node) bool {
 	return false
 }
 
-// countCells is how many cells tables may have if each row is as long as the longest
+// countCells returns how many cells tables may have if each row is as long as the longest
 // one of the document. What cells span is taken from those that span too much.
 func countCells(doc *html.Node) int {
 	rows, longest := 0, 0
@@ -187,7 +187,7 @@ func countCells(doc *html.Node) int {
 	return rows * longest
 }
 
-// cellSpan is how many columns or rows a cell fills.
+// cellSpan returns how many columns or rows a cell fills.
 func cellSpan(cell *html.Node, name string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(attrOf(cell, name)))
 	if err != nil || n < 1 || n > maxCellSpan {

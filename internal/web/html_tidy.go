@@ -64,7 +64,7 @@ func removeNodes(root *html.Node, gone func(*html.Node) bool) {
 	}
 }
 
-// nextOutside is the node that follows n and what is in n, within root.
+// nextOutside returns the node that follows n and what is in n, within root.
 func nextOutside(n, root *html.Node) *html.Node {
 	for n != root {
 		if n.NextSibling != nil {

@@ -55,7 +55,7 @@ func (a fetchedPage) toPage(ctx context.Context, whole bool) (Page, error) {
 	return p, nil
 }
 
-// text is the body as UTF-8. The encoding is that of a byte order mark, of the
+// text returns the body as UTF-8. The encoding is that of a byte order mark, of the
 // header or of the document, in this order; without any, UTF-8 if it is valid,
 // and Windows-1252 as browsers do (HTML, "Determining the character encoding").
 func (a fetchedPage) text() string {
@@ -81,8 +81,7 @@ const maxIndentedJSON = 1 << 20
 // indented, it grows with its depth.
 const maxJSONDepth = 50
 
-// indentJSON is JSON with one member a line, or text as it is if it is no JSON, or
-// too deep.
+// indentJSON returns JSON with one member per line, or text unchanged if it is not JSON or too deep.
 func indentJSON(text string) string {
 	var b bytes.Buffer
 	if jsonDepth(text) > maxJSONDepth || len(text) > maxIndentedJSON || json.Indent(&b, []byte(text), "", " ") != nil {
@@ -91,7 +90,7 @@ func indentJSON(text string) string {
 	return b.String()
 }
 
-// jsonDepth is how deep JSON is nested. Brackets in strings count as well.
+// jsonDepth returns how deep JSON is nested. Brackets in strings count as well.
 func jsonDepth(text string) int {
 	deepest, now := 0, 0
 	for _, c := range []byte(text) {
@@ -106,8 +105,8 @@ func jsonDepth(text string) int {
 	return deepest
 }
 
-// contextReader is r until ctx ends: what takes longer to understand than to read
-// ends with its input.
+// contextReader returns a reader of r that ends with ctx, so that content that takes too long to parse ends with
+// its input.
 func contextReader(ctx context.Context, r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		if ctx.Err() != nil {

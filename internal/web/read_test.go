@@ -55,7 +55,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *web {
 	return w
 }
 
-// sends is a handler of one body.
+// sends returns a handler of one body.
 func sends(contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)

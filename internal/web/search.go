@@ -87,8 +87,8 @@ type Searcher struct {
 	recent []time.Time // of the searches within the last hour, oldest first
 }
 
-// Available is nil if a search could be tried now. Otherwise it is
-// [ErrNoEngine] or [ErrSearchLimit], with the way out.
+// Available returns nil if a search could be tried now. Otherwise it returns [ErrNoEngine] or [ErrSearchLimit],
+// with the way out.
 func (s *Searcher) Available() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ func searchOnce(ctx context.Context, e SearchEngine, q SearchQuery) ([]SearchRes
 	return found, err
 }
 
-// normalizeQuery is q within its limits.
+// normalizeQuery returns q within its limits.
 func normalizeQuery(q SearchQuery) (SearchQuery, error) {
 	q.Text = strings.Join(strings.Fields(strings.ToValidUTF8(q.Text, " ")), " ")
 	switch n := utf8.RuneCountInString(q.Text); {

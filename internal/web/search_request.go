@@ -102,7 +102,7 @@ func parseRetryAfter(s string) time.Duration {
 	return time.Duration(min(n, 86400)) * time.Second
 }
 
-// transportReason is an error of the transport without the address.
+// transportReason returns an error of the transport without the address.
 func transportReason(err error) string {
 	if u, ok := err.(*url.Error); ok { //nolint:errorlint // what http.Client returns is one
 		err = u.Err
@@ -112,7 +112,7 @@ func transportReason(err error) string {
 
 var tagPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[A-Za-z][^<>]*>`) })
 
-// plainSnippet is text with its markup taken out, on one line of at most n characters.
+// plainSnippet returns text without its markup, on one line of at most n characters.
 func plainSnippet(s string, n int) string {
 	return untrusted.ShortenLine(html.UnescapeString(tagPattern().ReplaceAllString(s, "")), n)
 }

@@ -35,7 +35,7 @@ const (
 
 var clock = func() time.Time { return time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC) }
 
-// engines are those that ask a server at base.
+// engines returns the search engines that ask a server at base.
 func engines(base string) map[string]internalweb.SearchEngine {
 	return map[string]internalweb.SearchEngine{
 		"brave":   &internalweb.Brave{Key: "s3cret", Base: base, Now: clock},

@@ -95,14 +95,14 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-// Name is "provider:model".
+// Name returns "provider:model".
 func (m *Model) Name() string { return m.opts.Provider + ":" + m.opts.Model }
 
-// Caps is what the model can do: by the options or by the table. A model nobody
-// knows is taken for one that uses tools and sees.
+// Caps returns what the model can do, from the options or the table. An unknown model is assumed to use tools
+// and see images.
 func (m *Model) Caps() llm.Caps { return m.caps }
 
-// ModelID is what the server calls the model.
+// ModelID returns the server's name for the model.
 func (m *Model) ModelID() string { return m.opts.Model }
 
 // Owner marks what only this model of this server understands, such as the

@@ -104,7 +104,7 @@ func (b RawBlock) marked() (Content, bool) { return b, false }
 // NoOutput stands where a tool had nothing to say: the API wants some text.
 const NoOutput = "(no output)"
 
-// ReplayContent is what the model said, as it is sent back: unchanged.
+// ReplayContent returns what the model said, unchanged, as it is sent back.
 func ReplayContent(blocks []Block) []Content {
 	replayed := make([]Content, len(blocks))
 	for i, b := range blocks {
@@ -113,10 +113,10 @@ func ReplayContent(blocks []Block) []Content {
 	return replayed
 }
 
-// NewText is text, which must say something.
+// NewText returns a text block. The text must not be blank.
 func NewText(text string) TextBlock { return TextBlock{Type: "text", Text: text} }
 
-// OptionalText is a block of text, or none if it says nothing, which the API does not
+// OptionalText returns a block of text, or none if it says nothing, which the API does not
 // take.
 func OptionalText(text string) []Content {
 	if strings.TrimSpace(text) == "" {
@@ -125,12 +125,12 @@ func OptionalText(text string) []Content {
 	return []Content{NewText(text)}
 }
 
-// NewImage is a picture.
+// NewImage returns a picture.
 func NewImage(image llm.Image) ImageBlock {
 	return ImageBlock{Type: "image", Source: imageSource{Type: "base64", MediaType: image.MediaType, Data: image.Data}}
 }
 
-// NewImages are pictures.
+// NewImages returns image blocks.
 func NewImages(images []llm.Image) []ImageBlock {
 	blocks := make([]ImageBlock, len(images))
 	for i, image := range images {

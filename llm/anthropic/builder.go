@@ -72,7 +72,7 @@ func (b *blockBuilder) add(d blockDelta, emit func(llm.Delta)) {
 	}
 }
 
-// block is the whole; false for text that says nothing, which the API would not
+// block returns the whole; false for text that says nothing, which the API would not
 // take back.
 func (b *blockBuilder) block() (Block, bool) {
 	block := Block{Type: b.head.Type, Raw: b.raw}
@@ -126,7 +126,7 @@ func (b *blockBuilder) toolUse() *ToolUse {
 	return t
 }
 
-// encodeJSON is JSON of values made here, which always marshal.
+// encodeJSON returns the JSON of values made here, which always marshal.
 func encodeJSON(v any) json.RawMessage {
 	data, err := marshalPlain(v)
 	if err != nil {
@@ -135,8 +135,7 @@ func encodeJSON(v any) json.RawMessage {
 	return data
 }
 
-// marshalPlain is v as JSON in which text stands as it came, unlike that of
-// json.Marshal, which writes it for web pages.
+// marshalPlain returns v as JSON with text as it is, without the HTML escaping of json.Marshal.
 func marshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -35,7 +35,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	return reply, nil
 }
 
-// RefusalText is what a person reads when the model declined without a word.
+// RefusalText returns what a person reads when the model declined without saying anything.
 func RefusalText(why string) string {
 	if why == "" {
 		return "The model declined to answer."
@@ -43,7 +43,7 @@ func RefusalText(why string) string {
 	return "The model declined to answer: " + why
 }
 
-// part is a block in the words of package llm; what they do not have stays
+// part returns a block in the words of package llm; what they do not have stays
 // opaque.
 func (m *Model) part(b Block) llm.Part {
 	switch {
@@ -59,8 +59,8 @@ func (m *Model) part(b Block) llm.Part {
 // omittedText stands where the API wants a message of the user and there is none.
 const omittedText = "(go on)"
 
-// messages are what the API takes: roles alternate, the user begins and ends,
-// and each call is answered by the next message, whose answers come first.
+// messages returns the messages that the API takes: roles alternate, the user begins and ends, and each call is
+// answered at the beginning of the next message.
 func (m *Model) messages(all []llm.Message) []Message {
 	var out []Message
 	var open []string // calls of the assistant's message before

@@ -17,7 +17,7 @@ import (
 
 const testKey = "sk-ant-test-0123456789abcdef"
 
-// open is a model of server, impatient unless changed.
+// open returns a model of server, impatient unless changed.
 func open(t *testing.T, server *llmtest.Server, change func(*anthropic.Options)) *anthropic.Model {
 	t.Helper()
 	o := anthropic.Options{
@@ -38,7 +38,7 @@ func ask(text string) llm.Request {
 	return llm.Request{Messages: []llm.Message{llm.UserText(text)}}
 }
 
-// answer is what the model says to req, which must succeed.
+// answer returns what the model says to req, which must succeed.
 func answer(t *testing.T, m *anthropic.Model, req llm.Request) llm.Reply {
 	t.Helper()
 	reply, err := m.Generate(t.Context(), req, nil)
@@ -48,7 +48,7 @@ func answer(t *testing.T, m *anthropic.Model, req llm.Request) llm.Reply {
 	return reply
 }
 
-// failure is the error of a call that must fail.
+// failure returns the error of a call that must fail.
 func failure(t *testing.T, m *anthropic.Model, kind llm.ErrorKind) *llm.Error {
 	t.Helper()
 	_, err := m.Generate(t.Context(), ask("hello"), nil)
@@ -69,7 +69,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// body is a request's body as the vendor sees it.
+// body returns a request's body as the vendor sees it.
 func body(t *testing.T, r llmtest.Request) map[string]any {
 	t.Helper()
 	var o map[string]any

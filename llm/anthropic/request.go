@@ -76,7 +76,7 @@ type toolChoice struct {
 // marks; two are on the tools and on the instructions.
 const maxStable = 2
 
-// body is what is sent for q, which is not changed.
+// body returns the request body for q, which is not changed.
 func (m *Model) body(q MessageRequest) ([]byte, error) {
 	maxTokens := q.MaxTokens
 	if maxTokens <= 0 {

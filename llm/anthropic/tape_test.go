@@ -41,7 +41,7 @@ func (s *tape) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// stream is these events as the vendor sends them.
+// stream returns these events as the vendor sends them.
 func stream(events ...string) string {
 	var b strings.Builder
 	for _, e := range events {
@@ -59,7 +59,7 @@ const (
 	stopped = `{"type":"message_stop"}`
 )
 
-// taped is a model whose server is s.
+// taped returns a model whose server is s.
 func taped(t *testing.T, s *tape, o anthropic.Options) *anthropic.Model {
 	t.Helper()
 	o.BaseURL, o.Key, o.HTTPClient, o.Backoff = "https://server.test/sub/", testKey, &http.Client{Transport: s}, time.Millisecond
@@ -73,7 +73,7 @@ func taped(t *testing.T, s *tape, o anthropic.Options) *anthropic.Model {
 	return m
 }
 
-// blocks are what is sent of the messages, block by block as JSON.
+// blocks returns what is sent of the messages, block by block as JSON.
 func blocks(t *testing.T, body []byte) [][]string {
 	t.Helper()
 	var sent struct {

@@ -95,7 +95,7 @@ func talkOfMuch(t *testing.T, owner string) llm.Request {
 	}
 }
 
-// screen is a question with the vendor's tools.
+// screen returns a question with the vendor's tools.
 func screen(t *testing.T, betas []string, tools ...anthropic.Tool) anthropic.MessageRequest {
 	t.Helper()
 	shot := anthropic.NewImage(picture(t, 4, 3))

@@ -103,7 +103,7 @@ func (w *contentWriter) modelParts(parts []llm.Part) []*Part {
 	return out
 }
 
-// splitText is a text as the parts it came in, or, if it is not that text any more,
+// splitText returns a text as the parts it came in, or, if it is not that text any more,
 // as one without signature.
 func splitText(text string, pieces []textPiece) []*Part {
 	whole := []*Part{{Text: text}}
@@ -138,7 +138,7 @@ func (w *contentWriter) userParts(parts []llm.Part) []*Part {
 	return append(results, rest...)
 }
 
-// result is a tool result as the answer of its call, and what has to stand
+// result returns a tool result as the answer of its call, and what has to stand
 // beside it. A result whose call is not there is told in words.
 func (w *contentWriter) result(r *llm.ToolResult) (answered, beside []*Part) {
 	var inside []*FunctionResponsePart
@@ -170,7 +170,7 @@ func (w *contentWriter) respond(i int, body map[string]any, inside []*FunctionRe
 	return &Part{FunctionResponse: &FunctionResponse{ID: call.ID, Name: call.Name, Response: body, Parts: inside}}
 }
 
-// responseFields is what a result says, under the names the API gives meaning to.
+// responseFields returns what a result says, under the names the API gives meaning to.
 func responseFields(r *llm.ToolResult) map[string]any {
 	switch {
 	case r.IsError:

@@ -87,11 +87,11 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-// Name is "provider:model".
+// Name returns "provider:model".
 func (m *Model) Name() string { return m.opts.Provider + ":" + m.opts.Model }
 
-// Caps is what the model can do: by the options, by the table, or, for a model
-// nobody knows, tools and no pictures.
+// Caps returns what the model can do, from the options or the table. An unknown model is assumed to use tools
+// and see no images.
 func (m *Model) Caps() llm.Caps { return m.caps }
 
 func withDefaults(o Options) Options {
@@ -108,8 +108,8 @@ func withDefaults(o Options) Options {
 	return o
 }
 
-// capsFor is what the model can do as asked here. Pictures of tools always
-// arrive if the model sees: models before Gemini 3 get them beside the result.
+// capsFor returns what the model can do with these options. Images of tools always arrive if the model sees:
+// models before Gemini 3 get them beside the result.
 func capsFor(o Options) llm.Caps {
 	if o.Caps != nil {
 		return *o.Caps

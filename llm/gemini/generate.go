@@ -29,8 +29,8 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 	return llm.Reply{Message: m.message(answer), Stop: answer.Stop(), Usage: answer.Usage}, nil
 }
 
-// DeclareTools is tools as the API takes them: JSON Schema as it stands. The order is
-// kept, so that the same tools begin each request alike.
+// DeclareTools returns tools as the API takes them, with their JSON Schema unchanged. It keeps the order, so
+// that the same tools begin each request alike.
 func DeclareTools(tools []llm.Tool) ([]*Tool, error) {
 	if len(tools) == 0 {
 		return nil, nil
@@ -76,7 +76,7 @@ type messageReader struct {
 	texts []*Part // that follow each other, not written yet
 }
 
-// message is an answer in the words of package llm.
+// message returns an answer in the words of package llm.
 func (m *Model) message(a Response) llm.Message {
 	r := messageReader{owner: m.owner()}
 	seen := map[string]bool{}
@@ -143,7 +143,7 @@ const (
 	unnamedCall = "unnamed"
 )
 
-// ToolCallOf is a call in the words of package llm. Ids missing or already in seen
+// ToolCallOf returns a call in the words of package llm. Ids missing or already in seen
 // are replaced; the id is added to seen.
 func ToolCallOf(f *FunctionCall, seen map[string]bool) llm.ToolCall {
 	call := llm.ToolCall{ID: f.ID, Name: cmp.Or(f.Name, unnamedCall), Input: json.RawMessage("{}")}
@@ -168,7 +168,7 @@ func newCallID() string {
 	return ownIDPrefix + hex.EncodeToString(b)
 }
 
-// wireID is an id as the model knows it: none, where we made it.
+// wireID returns an id as the model knows it: none, where we made it.
 func wireID(id string) string {
 	if strings.HasPrefix(id, ownIDPrefix) {
 		return ""

@@ -18,7 +18,7 @@ const (
 	older   = "gemini-2.5-pro"
 )
 
-// open is a model of s, impatient unless changed.
+// open returns a model of s, impatient unless changed.
 func open(t *testing.T, s *llmtest.GeminiServer, change func(*gemini.Options)) *gemini.Model {
 	t.Helper()
 	o := gemini.Options{
@@ -39,7 +39,7 @@ func ask(text string) llm.Request {
 	return llm.Request{Messages: []llm.Message{llm.UserText(text)}}
 }
 
-// failure is the error of a call that must fail.
+// failure returns the error of a call that must fail.
 func failure(t *testing.T, m *gemini.Model, kind llm.ErrorKind) *llm.Error {
 	t.Helper()
 	_, err := m.Generate(t.Context(), ask("hello"), nil)
@@ -60,7 +60,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// sent is a request's body in the vendor's types.
+// sent returns a request's body in the vendor's types.
 func sent(t *testing.T, r llmtest.Request) llmtest.GeminiRequest {
 	t.Helper()
 	w, err := llmtest.DecodeGemini(r.Body)
@@ -70,7 +70,7 @@ func sent(t *testing.T, r llmtest.Request) llmtest.GeminiRequest {
 	return w
 }
 
-// stored is what becomes of a message that is kept in the database.
+// stored returns what becomes of a message that is kept in the database.
 func stored(t *testing.T, m llm.Message) llm.Message {
 	t.Helper()
 	data, err := json.Marshal(m)

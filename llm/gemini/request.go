@@ -88,7 +88,7 @@ type emptyText struct {
 	Text string `json:"text"`
 }
 
-// body is what is sent. Neither contents nor config is changed.
+// body returns the request body. Neither contents nor config is changed.
 func (m *Model) body(contents []*Content, config Config) ([]byte, error) {
 	r := requestBody{
 		Contents: m.turns(contents), Tools: config.Tools, ToolConfig: config.ToolConfig,
@@ -107,7 +107,7 @@ func (m *Model) body(contents []*Content, config Config) ([]byte, error) {
 	return body, nil
 }
 
-// turns are contents as they are sent, with the signatures that are due.
+// turns returns contents as they are sent, with the signatures that are due.
 func (m *Model) turns(contents []*Content) []wireContent {
 	turns := make([]wireContent, len(contents))
 	for i, c := range contents {

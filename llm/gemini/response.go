@@ -118,7 +118,7 @@ func usageOf(u *wireUsage) llm.Usage {
 	}
 }
 
-// Stop is what an answer's end is called in package llm.
+// Stop returns why the answer ended, in the terms of package llm.
 func (a Response) Stop() llm.StopReason {
 	if a.Blocked != "" {
 		return llm.StopFilter
@@ -151,9 +151,8 @@ func (a Response) calls() bool {
 	return slices.ContainsFunc(a.Content.Parts, func(p *Part) bool { return p.FunctionCall != nil })
 }
 
-// MalformedCall is what the model wanted when it called a tool in a way that cannot
-// be read, or one it was not given, and the vendor kept that back; "" if it did
-// not. Such an answer has to be told to the model in words.
+// MalformedCall returns what the model wanted when it made a call that cannot be read, or called a tool it was
+// not given, and the vendor withheld the call; otherwise "". The model must be told of such an answer in words.
 func (a Response) MalformedCall() string {
 	switch a.Finish {
 	case finishMalformedFunctionCall:

@@ -33,7 +33,7 @@ func (s *tape) RoundTrip(r *http.Request) (*http.Response, error) {
 
 const done = `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}]}` + "\n\n"
 
-// taped is a model whose server is s.
+// taped returns a model whose server is s.
 func taped(t *testing.T, s *tape, o gemini.Options) *gemini.Model {
 	t.Helper()
 	o.BaseURL, o.Key, o.HTTPClient = "https://server.test/sub/", testKey, &http.Client{Transport: s}

@@ -59,7 +59,7 @@ func resend(t *testing.T, s *tape, body []byte) {
 	}
 }
 
-// decoded is a body, without empty texts: the vendor's client leaves them out,
+// decoded returns a body, without empty texts: the vendor's client leaves them out,
 // the vendor's server demands them beside signatures.
 func decoded(t *testing.T, body []byte) any {
 	t.Helper()

@@ -55,7 +55,7 @@ func (b *callBuilder) add(d callDelta) {
 	}
 }
 
-// find is the call a piece may belong to, nil if it begins one.
+// find returns the call a piece may belong to, nil if it begins one.
 func (b *callBuilder) find(d callDelta) *partialCall {
 	if d.Index != nil {
 		return b.current[*d.Index]
@@ -80,7 +80,7 @@ func startsAnew(c *partialCall, d callDelta, arguments []byte) bool {
 	return d.Function.Name != "" && c.name != "" && len(arguments) > 0 && isObject(c.arguments)
 }
 
-// finished are the calls, with ids that differ.
+// finished returns the calls, with ids that differ.
 func (b *callBuilder) finished() []llm.ToolCall {
 	var calls []llm.ToolCall
 	seen := map[string]bool{}
@@ -94,7 +94,7 @@ func (b *callBuilder) finished() []llm.ToolCall {
 	return calls
 }
 
-// toolCall is a call whose input is sound or whose arguments are marked
+// toolCall returns a call whose input is sound or whose arguments are marked
 // malformed. No arguments at all are an empty object.
 func toolCall(id, name string, arguments []byte) llm.ToolCall {
 	name = cmp.Or(name, "unnamed")

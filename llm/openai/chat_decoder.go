@@ -166,7 +166,7 @@ func chatStop(finish string, calls, refused bool) llm.StopReason {
 	return llm.StopUnknown
 }
 
-// contentText is the text of content in any of its forms.
+// contentText returns the text of content in any of its forms.
 func contentText(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || raw[0] != '[' {
 		var s string

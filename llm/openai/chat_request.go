@@ -64,7 +64,7 @@ func (m *Model) chatMessages(req llm.Request) []client.ChatCompletionMessage {
 	return out
 }
 
-// lastQuestion is the index of the last user message that says something
+// lastQuestion returns the index of the last user message that says something
 // itself. Reasoning is wanted back only from there on, within one round of
 // tool use.
 func lastQuestion(messages []llm.Message) int {
@@ -76,8 +76,8 @@ func lastQuestion(messages []llm.Message) int {
 	return -1
 }
 
-// assistantChat is false for a message in which nothing is left to say, which
-// servers refuse.
+// assistantChat returns msg for the chat API, or false if nothing is left to say in it, because servers refuse
+// empty messages.
 func (m *Model) assistantChat(msg llm.Message, withReasoning bool) (client.ChatCompletionMessage, bool) {
 	out := client.ChatCompletionMessage{Role: client.ChatMessageRoleAssistant, Content: msg.Text()}
 	for _, p := range msg.Parts {

@@ -21,7 +21,7 @@ func (c *eventTransport) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// streamError is the error told in an event.
+// streamError returns the error told in an event.
 func streamError(raw json.RawMessage) error {
 	return &transport.StreamError{ServerError: transport.ParseServerError(raw)}
 }
@@ -55,7 +55,7 @@ func (d *dataLines) Read(p []byte) (int, error) {
 
 func (d *dataLines) Close() error { return d.close() }
 
-// dataLine is an event in one line. A space after the brace keeps the library
+// dataLine returns an event in one line. A space after the brace keeps the library
 // from taking {"error": for its own.
 func dataLine(data []byte) []byte {
 	flat := bytes.TrimSpace(bytes.Map(func(r rune) rune {

@@ -12,7 +12,7 @@ var WireID = wireID
 // CallDelta is a piece of a tool call as it comes over the wire.
 type CallDelta = callDelta
 
-// DataLine is an event as the client library gets to see it.
+// DataLine returns an event as the client library gets to see it.
 func DataLine(data string) string { return string(dataLine([]byte(data))) }
 
 // BuildCalls puts pieces, in JSON, together.
@@ -33,7 +33,7 @@ func DecodeChat(events ...string) (llm.Reply, bool, error) {
 	return decodeAll(newChatDecoder("test"), events)
 }
 
-// DecodeResponses is DecodeChat for the other API.
+// DecodeResponses decodes events as DecodeChat does, for the other API.
 func DecodeResponses(events ...string) (llm.Reply, bool, error) {
 	return decodeAll(newResponsesDecoder("test"), events)
 }

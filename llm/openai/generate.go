@@ -138,7 +138,7 @@ func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a 
 	}
 }
 
-// priced is the reply that came together in dec, with what it cost.
+// priced returns the reply that came together in dec, with what it cost.
 func (m *Model) priced(dec replyDecoder) llm.Reply {
 	r := dec.reply()
 	if !llm.ChargesCacheWrites(m.opts.Model) {

@@ -17,7 +17,7 @@ var both = []openai.API{openai.APIResponses, openai.APIChat}
 
 const testKey = "sk-test-0123456789abcdef"
 
-// open is a model of server, impatient unless changed.
+// open returns a model of server, impatient unless changed.
 func open(t *testing.T, server *llmtest.Server, api openai.API, change func(*openai.Options)) *openai.Model {
 	t.Helper()
 	o := openai.Options{
@@ -38,7 +38,7 @@ func ask(text string) llm.Request {
 	return llm.Request{Messages: []llm.Message{llm.UserText(text)}}
 }
 
-// failure is the error of a call that must fail.
+// failure returns the error of a call that must fail.
 func failure(t *testing.T, m *openai.Model, kind llm.ErrorKind) *llm.Error {
 	t.Helper()
 	_, err := m.Generate(t.Context(), ask("hello"), nil)
@@ -59,7 +59,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// body is a request's body as the vendor sees it.
+// body returns a request's body as the vendor sees it.
 func body(t *testing.T, r llmtest.Request) map[string]any {
 	t.Helper()
 	var o map[string]any
@@ -69,7 +69,7 @@ func body(t *testing.T, r llmtest.Request) map[string]any {
 	return o
 }
 
-// midway is how many events are sent when some text has been and some is to
+// midway returns how many events are sent when some text has been and some is to
 // come.
 func midway(api openai.API) int {
 	if api == openai.APIResponses {

@@ -16,7 +16,7 @@ const (
 	toolError = "The tool failed"
 )
 
-// resultText is a tool result for a model that has no field for failure.
+// resultText returns a tool result for a model that has no field for failure.
 func resultText(r *llm.ToolResult) string {
 	switch {
 	case r.IsError && r.Text == "":
@@ -43,7 +43,7 @@ func schemaOf(t llm.Tool) json.RawMessage {
 	return t.Schema
 }
 
-// dataURI is a picture in the one form that every server takes.
+// dataURI returns a picture in the one form that every server takes.
 func dataURI(i llm.Image) string {
 	return "data:" + i.MediaType + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
 }

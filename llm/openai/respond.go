@@ -47,7 +47,7 @@ func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (
 	return Response{ID: dec.whole.ID, Output: dec.whole.Output, Stop: reply.Stop, Usage: reply.Usage}, nil
 }
 
-// DataURI is a picture as the Responses API takes it.
+// DataURI returns a picture as the Responses API takes it.
 func DataURI(i llm.Image) string { return dataURI(i) }
 
 // EncryptsReasoning says whether the model can give its reasoning in encrypted form. Those

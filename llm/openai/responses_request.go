@@ -126,7 +126,7 @@ func userItems(parts []llm.Part) []any {
 	return items
 }
 
-// resultOutput is a string, or with pictures an array.
+// resultOutput returns a string, or with pictures an array.
 func resultOutput(r *llm.ToolResult) any {
 	text := resultText(r)
 	if len(r.Images) == 0 {

@@ -9,8 +9,8 @@ import (
 // maxOutput bounds what one step adds to the answer, in bytes.
 const maxOutput = 12_000
 
-// finalAnswer is what a person reads at the end: what went wrong, if something did, what the steps have
-// brought to light, and where the page is now.
+// finalAnswer returns what a person reads at the end: what went wrong, if anything did, what the steps found,
+// and where the page is now.
 func finalAnswer(c conversation, steps []step, done int, why string) string {
 	var parts []string
 	add := func(s string) {
@@ -85,7 +85,7 @@ func (r result) reason() string {
 	}
 }
 
-// output is what a step adds to the answer.
+// output returns what a step adds to the answer.
 func (r result) output(steps []step) string {
 	body := strings.TrimSpace(r.body)
 	if len(body) > maxOutput {

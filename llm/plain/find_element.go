@@ -87,7 +87,7 @@ func narrowByRole(es []element, found []int, t target) []int {
 	return found
 }
 
-// labels are what an element can be called by.
+// labels returns the names by which an element can be called.
 func (e element) labels() []string {
 	if e.name == "" && e.hint == "" && !slices.Contains(fieldRoles, e.role) {
 		return []string{e.text}
@@ -185,8 +185,8 @@ func surroundings(es []element, i int) string {
 	return ""
 }
 
-// resolveAgain is what "the second one" means: what an earlier instruction pointed at,
-// only with another number; or else the entries of the page's list.
+// resolveAgain returns what "the second one" means: the target of an earlier instruction, with another number;
+// otherwise the entries of the page's list.
 func resolveAgain(t target, before []string, known places) target {
 	for _, instruction := range slices.Backward(before) {
 		steps, err := parseInstruction(instruction, known)

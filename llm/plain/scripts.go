@@ -93,7 +93,7 @@ func compareLabels(label string) string {
 	return "0"
 }
 
-// targetPhrase is `the 2nd "label" kind`; "" if that says too little.
+// targetPhrase returns `the 2nd "label" kind`, or "" if that says too little.
 func targetPhrase(label, kind string, n int) string {
 	words := []string{"the"}
 	if n > 0 {

@@ -151,7 +151,7 @@ func (p phrase) text() string {
 	return strings.Join(parts, " ")
 }
 
-// lower is text in lower case, if nothing in it is quoted.
+// lower returns the text in lower case, or "" if any of it is quoted.
 func (p phrase) lower() string {
 	if p.quoted() {
 		return ""

@@ -121,7 +121,7 @@ func (w *watchedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NoRedirects is a copy of c (nil: a plain client) that reports redirects
+// NoRedirects returns a copy of c (nil: a plain client) that reports redirects
 // instead of following them: a request that was redirected has lost its body or
 // its key.
 func NoRedirects(c *http.Client) *http.Client {

@@ -132,7 +132,7 @@ func (t *ServerError) readDetails(raw json.RawMessage) {
 	}
 }
 
-// firstField is the first of the fields that says something.
+// firstField returns the first of the fields that says something.
 func firstField(o map[string]json.RawMessage, keys ...string) string {
 	for _, key := range keys {
 		if s := scalarText(o[key]); s != "" && s != "null" {
@@ -142,7 +142,7 @@ func firstField(o map[string]json.RawMessage, keys ...string) string {
 	return ""
 }
 
-// scalarText is a JSON string as text, anything else as it stands.
+// scalarText returns a JSON string as text, anything else as it stands.
 func scalarText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

@@ -104,7 +104,7 @@ func CallWithRetry[T any](ctx context.Context, p RetryPolicy, explain ExplainFun
 	}
 }
 
-// wait is how long to wait before the next try; false if that is longer than
+// wait returns how long to wait before the next try; false if that is longer than
 // we wait or than the call may take.
 func (p RetryPolicy) wait(ctx context.Context, try int, e *llm.Error) (time.Duration, bool) {
 	wait := e.RetryAfter

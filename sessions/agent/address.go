@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// URLCredentials are what stands before the host of a URL, or of an address as people
-// write it, with its @: a name, and often a password. "" if nothing does.
+// URLCredentials returns what precedes the host of a URL, or of an address as people write it, including the @:
+// a name, and often a password. It returns "" if there is nothing.
 func URLCredentials(u string) string {
 	rest := strings.ReplaceAll(u, `\`, "/") // as browsers read it
 	if scheme, after, found := strings.Cut(rest, ":"); found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
@@ -21,7 +21,7 @@ func URLCredentials(u string) string {
 	return rest[:strings.LastIndex(rest, "@")+1]
 }
 
-// WithoutCredentials is a URL without credentials.
+// WithoutCredentials returns a URL without credentials.
 func WithoutCredentials(u string) string {
 	if c := URLCredentials(u); c != "" {
 		return strings.Replace(u, c, "", 1)

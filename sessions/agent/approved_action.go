@@ -103,7 +103,7 @@ func AskApproval(
 	return Sentence(decision), nil
 }
 
-// RefusalText is what the model is told when people did not agree.
+// RefusalText returns what the model is told when people did not agree.
 func RefusalText(why error) string {
 	return Sentence(why.Error()) + " Do not try it in another way; tell the person if they need to know."
 }

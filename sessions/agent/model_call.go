@@ -31,7 +31,7 @@ func RunWithin(ctx context.Context, limit time.Duration, do func(context.Context
 	return err
 }
 
-// EndUserID is a hashed id of the person served, for vendors that ask for one; ""
+// EndUserID returns a hashed id of the person served, for vendors that ask for one; ""
 // if nobody is.
 func EndUserID(o sessions.Origin) string {
 	if o.User == "" {
@@ -41,14 +41,14 @@ func EndUserID(o sessions.Origin) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// AccountOf is whom the model calls of a task are for.
+// AccountOf returns the account that the model calls of a task are for.
 func AccountOf(s sessions.Session, t sessions.Task) llm.Account {
 	return llm.Account{
 		Task: t.ID, Session: s.ID, Guild: t.Origin.Guild, Channel: t.Origin.Channel, User: PersonID(t.Origin), Purpose: "browse",
 	}
 }
 
-// PersonID is the id of who asked, with the door in front; "" if nobody is named.
+// PersonID returns the id of who asked, with the door in front; "" if nobody is named.
 func PersonID(o sessions.Origin) string {
 	if o.User == "" {
 		return ""

@@ -33,8 +33,8 @@ func OpenPage(
 	return p, restored || lost != nil, lost, nil
 }
 
-// ReopenedNotice is what is said about a page that had been closed; lost is why it
-// could not be opened again at that address, if so.
+// ReopenedNotice returns the notice about a page that had been closed; lost is the reason if it could not be
+// reopened at that address.
 func ReopenedNotice(at string, lost error) string {
 	if lost != nil {
 		return fmt.Sprintf("the page had been closed and could not be opened again at %s (%v); the browser starts empty", at, lost)

@@ -15,7 +15,7 @@ type Outcome struct {
 	Failed bool   // the model declined, or could not do it
 }
 
-// NewOutcome is what an answer without calls says to the person.
+// NewOutcome returns what an answer without calls says to the person.
 func NewOutcome(text string, stop llm.StopReason) Outcome {
 	text = strings.TrimSpace(text)
 	switch stop {
@@ -40,8 +40,8 @@ func BudgetSpent(err error) (limit string, spent bool) {
 	return strings.TrimSuffix(told.Message+"; "+told.Hint, "; "), true
 }
 
-// PartialAnswer is what there is to tell without asking the model again: what it said last,
-// where the page is, and what was read there last. What is not known is "".
+// PartialAnswer returns what can be told without asking the model again: what it said last, where the page is,
+// and what was last read there. Unknown values are "".
 func PartialAnswer(said, url, title, read string) string {
 	parts := []string{cmp.Or(strings.TrimSpace(said), "The work ended before there was an answer.")}
 	if url != "" {

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// SystemPrompt is what a model is told before the conversation: the instructions, what
-// day it is, the places that people call by a name (to their URLs), and what the
-// operator adds.
+// SystemPrompt returns what a model is told before the conversation: the instructions, the date, the places that
+// people call by a name (to their URLs), and what the operator adds.
 func SystemPrompt(instructions string, now time.Time, places map[string]string, extra string) string {
 	var b strings.Builder
 	b.WriteString(instructions)

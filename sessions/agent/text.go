@@ -19,14 +19,14 @@ func Truncate(s string, limit int) string {
 	return s[:limit] + "…"
 }
 
-// Shorten is s on one line, cut to at most limit bytes.
+// Shorten returns s on one line, cut to at most limit bytes.
 func Shorten(s string, limit int) string { return Truncate(OneLine(s), limit) }
 
-// Quote is s in quotes, on one line and not too long.
+// Quote returns s in quotes, shortened and on one line.
 func Quote(s string) string { return `"` + Shorten(s, 60) + `"` }
 
-// Sentence is s on one line and not too long, with a capital letter at its
-// beginning and a full stop at its end; "" if s says nothing.
+// Sentence returns s shortened and on one line, with a capital letter at the beginning and a full stop at the
+// end; "" if s says nothing.
 func Sentence(s string) string {
 	s = strings.TrimRight(Shorten(s, 300), ".")
 	if s == "" {
@@ -36,7 +36,7 @@ func Sentence(s string) string {
 	return strings.ToUpper(s[:size]) + s[size:] + "."
 }
 
-// ShortURL is a URL as people read it in passing: without scheme and credentials,
+// ShortURL returns a URL as people read it in passing: without scheme and credentials,
 // and not too long.
 func ShortURL(u string) string {
 	u = WithoutCredentials(strings.TrimSpace(u))
@@ -44,7 +44,7 @@ func ShortURL(u string) string {
 	return Truncate(strings.TrimSuffix(OneLine(u), "/"), 80)
 }
 
-// SpeakerName is the name of whoever spoke, which a model reads in square brackets. It
+// SpeakerName returns the name of whoever spoke, which a model reads in square brackets. It
 // cannot look like their end.
 func SpeakerName(name string) string {
 	return strings.NewReplacer("[", "(", "]", ")").Replace(Shorten(name, 60))

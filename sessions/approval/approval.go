@@ -25,8 +25,7 @@ const (
 	ClassHandOver   Class = "handover"   // leave the rest of a task to another runtime
 )
 
-// Classes are all classes, the weightiest first: where an action is of several,
-// the question is about the first.
+// Classes returns all classes, most serious first: if an action has several, the question is about the first.
 func Classes() []Class {
 	return []Class{ClassBuy, ClassDelete, ClassSend, ClassExecutable, ClassLogin, ClassPermission, ClassSubmit, ClassSafety, ClassHandOver, ClassHost, ClassLeave}
 }

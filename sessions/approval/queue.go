@@ -78,7 +78,7 @@ func (d *Queue) Ask(ctx context.Context, q Question) (Answer, error) {
 	return p.answer, nil
 }
 
-// CheckRules is [Queue.Ask] where there is nobody who could be asked: only the rules decide.
+// CheckRules decides as [Queue.Ask] does where nobody can be asked: by the rules alone.
 func (d *Queue) CheckRules(q Question) error {
 	switch d.rule(q.Class) {
 	case RuleAllow:
@@ -202,7 +202,7 @@ func (d *Queue) Answer(id string, a Answer) error {
 	return nil
 }
 
-// Pending are the questions that wait, oldest first.
+// Pending returns the questions that wait, oldest first.
 func (d *Queue) Pending() []Question {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -27,7 +27,7 @@ func door(t *testing.T, d *approval.Queue) *approval.Follower {
 	return f
 }
 
-// next is the next event that the door is told.
+// next returns the next event that the door is told.
 func next(t *testing.T, f *approval.Follower) approval.Event {
 	t.Helper()
 	ctx, done := context.WithTimeout(t.Context(), 2*time.Minute)

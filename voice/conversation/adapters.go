@@ -25,7 +25,7 @@ func BindDetector(e *vad.Detector) func(SpeechEvents) SpeechDetector {
 	}
 }
 
-// NewPlayer is a [Player] that speaks through m, which nobody else may use. Where m has no speaker only sound is played, and words are written.
+// NewPlayer returns a [Player] that speaks through m, which nobody else may use. Where m has no speaker only sound is played, and words are written.
 func NewPlayer(m *playout.Player) Player { return playerAdapter{m} }
 
 type playerAdapter struct{ player *playout.Player }
@@ -67,7 +67,7 @@ func (l playerAdapter) Say(ctx context.Context, sentences <-chan string) (said i
 	}
 }
 
-// sentence is text whose sound is put down to a.
+// sentence returns text as a sentence whose sound is charged to a.
 func (l playerAdapter) sentence(text string, a llm.Account) playout.Sentence {
 	return playout.Sentence{Text: text, Sound: func(ctx context.Context) iter.Seq2[[]byte, error] {
 		return l.player.Synthesizer.Speak(llm.WithAccount(ctx, a), text)

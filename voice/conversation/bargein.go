@@ -12,7 +12,7 @@ const (
 	maxEchoes    = 3                      // sounds in a row that ended with our own: then it is our own
 )
 
-// handleSpeaking is told that somebody speaks. They interrupt us: at once we pause; if they go on, we give way.
+// handleSpeaking handles that a person speaks. They interrupt us: we pause at once, and give way if they go on.
 func (c *call) handleSpeaking(id string, voiced time.Duration, over bool) {
 	p := c.room.people[id]
 	if p == nil || c.applyPrivacy(p) {

@@ -14,7 +14,7 @@ import (
 
 const story = "There once was a lamp in a shop by the sea. It was green and rather old. Nobody wanted to buy it for years."
 
-// telling is a party with ada and bob in which a long answer to ada is being said.
+// telling returns a party with ada and bob in which a long answer to ada is being said.
 func telling(t *testing.T, set func(*party)) *party {
 	t.Helper()
 	p := newParty(t)

@@ -80,7 +80,7 @@ func (c *call) loop(ctx context.Context) error {
 	}
 }
 
-// handleEvent is something that the line tells.
+// handleEvent handles an event of the line.
 func (c *call) handleEvent(ctx context.Context, e voice.Event) {
 	switch e.Kind {
 	case voice.PacketReceived:

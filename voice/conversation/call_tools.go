@@ -10,7 +10,8 @@ import (
 
 var noArguments = json.RawMessage(`{"type": "object", "properties": {}, "additionalProperties": false}`)
 
-// Tools are what a model may use to come into a call and to leave it, for the person at o: nothing where there are no calls.
+// Tools returns the tools with which a model may join and leave a call for the person at o, or nil where there
+// are no calls.
 func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.Tool {
 	if o.Guild == "" || !r.Policy().Enabled {
 		return nil

@@ -156,7 +156,7 @@ func (t *Conversation) Run(ctx context.Context) error {
 	return err
 }
 
-// callEnd is the cause with which what still runs is ended.
+// callEnd returns the cause with which what still runs is ended.
 func callEnd(err error) error {
 	if causeOf(err) != nil {
 		return err
@@ -168,7 +168,7 @@ func callEnd(err error) error {
 	return c
 }
 
-// causeOf is the cause of cancellation in err's chain, or nil.
+// causeOf returns the cause of cancellation in err's chain, or nil.
 func causeOf(err error) *cancel.Cause {
 	c, _ := errors.AsType[*cancel.Cause](err)
 	return c

@@ -40,7 +40,7 @@ type DeniedError struct { //nolint:errname // calls.Denied says what it is
 // Error implements error.
 func (d *DeniedError) Error() string { return d.Text }
 
-// Unwrap is what is behind it.
+// Unwrap returns the underlying error.
 func (d *DeniedError) Unwrap() error { return d.Err }
 
 func newDeniedError(c DenialCode, text string) *DeniedError { return &DeniedError{Code: c, Text: text} }

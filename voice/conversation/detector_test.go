@@ -16,7 +16,7 @@ import (
 	"clank/voice/speech/vad"
 )
 
-// tone are Opus packets of a sound as loud as speech.
+// tone returns Opus packets of a sound as loud as speech.
 func tone(t *testing.T, span time.Duration) [][]byte {
 	t.Helper()
 	enc, err := voice.NewOpusEncoder(voice.RateOpus)

@@ -26,7 +26,7 @@ func newDraft(to *person) *draft {
 // hasSpeech reports whether there was anything to say in it.
 func (d *draft) hasSpeech() bool { return d != nil && len(d.item.sentences) > 0 }
 
-// handlePiece is told what the model writes of a reply.
+// handlePiece handles a piece of a reply that the model writes.
 func (c *call) handlePiece(j *job, piece assistant.TextChunk) {
 	if j.replaced {
 		return
@@ -53,7 +53,8 @@ func (c *call) appendToDraft(d *draft, piece string) {
 	c.appendSentences(d.item, d.reader.Write(piece))
 }
 
-// finishDraft is told that an answer is whole. What can only be read of it is written, with the pictures of a.
+// finishDraft finishes a draft whose answer is complete. An answer with parts that can only be read is written,
+// with the images of a.
 func (c *call) finishDraft(d *draft, a assistant.Answer) {
 	p, images := d.item, a.Images
 	sentences := d.reader.End(len(images) > 0)

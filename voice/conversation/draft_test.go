@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// writing is a reply that is written with a second before each piece, and ends as end says. An empty piece goes before tools that take
+// writing returns a reply that is written with a second before each piece, and ends as end says. An empty piece goes before tools that take
 // five seconds.
 func writing(pieces []string, end func(text string) (assistant.Answer, error)) func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 	return func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
@@ -45,14 +45,14 @@ func writing(pieces []string, end func(text string) (assistant.Answer, error)) f
 	}
 }
 
-// whole is an answer of which everything was written.
+// whole returns an answer of which everything was written.
 func whole(text string) (assistant.Answer, error) { return assistant.Answer{Text: text}, nil }
 
 var ferries = []string{"The next ferry goes at ", "ten. The one ", "after it goes at noon. ", "Shall I book ", "one of them?"}
 
 const ferriesSaid = "The next ferry goes at ten. The one after it goes at noon. Shall I book one of them?"
 
-// asking is a party with ada alone, who has just asked for the ferries: 200 ms ago.
+// asking returns a party with ada alone, who has just asked for the ferries: 200 ms ago.
 func asking(t *testing.T, reply func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error)) *party {
 	t.Helper()
 	p := newParty(t)
@@ -66,7 +66,7 @@ func asking(t *testing.T, reply func(context.Context, assistant.Turn, func(assis
 	return p
 }
 
-// spoke is what was said since the notice.
+// spoke returns what was said since the notice.
 func (p *party) spoke() string {
 	_, after, _ := strings.Cut(p.mouth.words(), "to be left out. ")
 	return after

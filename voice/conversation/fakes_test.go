@@ -263,7 +263,7 @@ func (r *replier) asked() []string {
 	return out
 }
 
-// browsing is a reply that works a browser until it is stopped.
+// browsing returns a reply that works a browser until it is stopped.
 func browsing(ctx context.Context, _ assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
 	watch(assistant.Progress{Call: 1})
 	<-ctx.Done()
@@ -506,7 +506,7 @@ func (p *party) spots(id, phrase string) {
 	synctest.Wait()
 }
 
-// work is something that runs in a channel.
+// work starts work in a channel and returns its context.
 func (p *party) work(channel, owner string) context.Context {
 	ctx, h := p.scopes.Begin(p.t.Context(), cancel.Scope{Guild: "g", Channel: channel}, cancel.Work{ID: channel + owner, Owner: owner})
 	p.t.Cleanup(h.End)

@@ -43,7 +43,7 @@ func (l *History) Remove(e *HistoryEntry) {
 	}
 }
 
-// LinesUntil are the lines of the conversation that are not too old now, with e as the last.
+// LinesUntil returns the lines of the conversation that are not too old now, with e as the last.
 func (l *History) LinesUntil(e *HistoryEntry, now time.Time) []assistant.ChatLine {
 	var lines []assistant.ChatLine
 	for _, x := range l.entries {

@@ -33,7 +33,7 @@ func (b *Inbox) Put(f func(context.Context)) {
 	}
 }
 
-// Offer is Put for what may be lost.
+// Offer puts f in the inbox as Put does, but may drop it.
 func (b *Inbox) Offer(f func(context.Context)) {
 	b.mu.Lock()
 	full := len(b.queue) >= maxOffered

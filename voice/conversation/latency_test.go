@@ -104,7 +104,7 @@ func BenchmarkFirstSound(b *testing.B) {
 	}
 }
 
-// firstSound is how long it takes until an utterance is answered.
+// firstSound returns how long it takes until an utterance is answered.
 func firstSound(b *testing.B, who conversation.Replier) time.Duration {
 	b.Helper()
 	l := newLine()

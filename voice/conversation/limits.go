@@ -57,7 +57,7 @@ func (w *CallLimits) Check(now time.Time, people int) []LimitNotice {
 	return words
 }
 
-// checkDuration is Look for the longest time.
+// checkDuration checks the maximum duration, as Check does.
 func (w *CallLimits) checkDuration(now time.Time) []LimitNotice {
 	if w.MaxDuration <= 0 {
 		return nil

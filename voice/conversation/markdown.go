@@ -29,7 +29,7 @@ var markdownRegexps = sync.OnceValue(func() markdownPatterns {
 	}
 })
 
-// stripMarkdown is a sentence without its marks, and whether a link was among them. lineStart is set if it begins a line.
+// stripMarkdown returns a sentence without its marks, and whether a link was among them. lineStart is set if it begins a line.
 func stripMarkdown(raw string, lineStart bool) (text string, link bool) {
 	m := markdownRegexps()
 	link = m.link.MatchString(raw) || m.url.MatchString(raw)
@@ -70,7 +70,7 @@ func AsSentence(s string) string {
 	return s + "."
 }
 
-// escapeName is a name that changes nothing in the Markdown around it, and calls nobody.
+// escapeName returns a name that changes nothing in the Markdown around it, and calls nobody.
 func escapeName(name string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(name), " ") {

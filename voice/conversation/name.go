@@ -115,7 +115,7 @@ func matchName(ws []textWord, more []string) (like nameMatch, n int) {
 	return noMatch, 0
 }
 
-// removeName is text without the name of n words at i, and without the openers before it.
+// removeName returns text without the name of n words at i and the openers before it.
 func removeName(text string, ws []textWord, i, n, first int) string {
 	start := ws[i].start
 	if i == first {

@@ -94,7 +94,7 @@ func (a *CurrentAsker) Set(o sessions.Origin) {
 	a.origin, a.known = o, true
 }
 
-// Get is who speaks, or spoke last: an [Events.Asker].
+// Get returns who speaks, or spoke last. It is an [Events.Asker].
 func (a *CurrentAsker) Get() (o sessions.Origin, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -120,7 +120,8 @@ func (n *nativeSession) allowed(ctx context.Context, p *person) bool {
 	return !p.refused
 }
 
-// startHearing is told that p speaks to us: the model gets what they have said just before, too. It reports whether it may hear them.
+// startHearing lets the model hear p, who speaks to us, and what they said just before. It reports whether the
+// model may hear them.
 func (n *nativeSession) startHearing(ctx context.Context, p *person) bool {
 	if n == nil {
 		return false
@@ -157,14 +158,14 @@ func (n *nativeSession) stopAnswer(cause error) {
 	n.call.dropWhere(func(p *speechItem) bool { return p.sound != nil && p == s.current }, cause)
 }
 
-// handleInterrupted is told that the answer being played was interrupted.
+// handleInterrupted handles the interruption of the answer being played.
 func (n *nativeSession) handleInterrupted(p *speechItem) {
 	if n != nil && p.sound != nil {
 		n.model.Interrupt()
 	}
 }
 
-// handleAnswerEnd is told that an answer is over.
+// handleAnswerEnd handles the end of an answer.
 func (n *nativeSession) handleAnswerEnd(p *speechItem) {
 	if n != nil && p.to != nil && p.to.present && !p.to.optedOut {
 		p.to.openUntil = time.Now().Add(n.call.followUpWindow())
@@ -181,8 +182,9 @@ func (n *nativeSession) stop(p *person, all bool, cause error) {
 // unknownSpeaker is who has said something if several spoke at the same time.
 var unknownSpeaker = voice.Person{ID: "somebody", Name: "Somebody"}
 
-// handleHeard is told what was said, and who may have said it: two things are not left to the model. A stop that several may have said
-// counts as that of the one who is spoken with. Whether somebody is heard is decided by that very person alone.
+// handleHeard handles what was said and who may have said it: two things are not left to the model. A stop that
+// several people may have said counts as said by the current asker. Only the person concerned can decide whether
+// they are heard.
 func (n *nativeSession) handleHeard(ctx context.Context, by []string, text string) {
 	var sure *person
 	if len(by) == 1 {
@@ -208,7 +210,7 @@ func (n *nativeSession) handleHeard(ctx context.Context, by []string, text strin
 	}
 }
 
-// handleAnswerText is told what the model has said.
+// handleAnswerText handles what the model has said.
 func (n *nativeSession) handleAnswerText(text string) {
 	if p := n.call.speech.current; p != nil && p.sound != nil {
 		p.ownSpeech.Append(text)

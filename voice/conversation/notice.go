@@ -11,7 +11,7 @@ const (
 	reportAgainAfter = 5 * time.Minute // after this a failure is told anew
 )
 
-// capabilities is what there is in the call.
+// capabilities returns what is available in the call.
 func (c *call) capabilities() Capabilities {
 	return Capabilities{
 		Native: c.NewNative != nil, Transcribes: c.Transcriber != nil, TranscribesAll: c.Options.TranscribeAll, Spots: c.Spotter != nil,

@@ -13,7 +13,7 @@ const maxEarly = 2
 // errSpeechResumed ends what is done with half of what somebody says.
 var errSpeechResumed = errors.New("they go on")
 
-// handlePause is told what somebody has said who may have ended.
+// handlePause handles what was said by a person who may have finished.
 func (c *call) handlePause(ctx context.Context, u voice.Utterance) {
 	p := c.room.people[u.From]
 	if p == nil || c.applyPrivacy(p) || c.NewNative != nil || c.Transcriber == nil || p.transcribing || p.earlyTries == maxEarly || !c.isSpeech(p, u) || !c.classify(p, u).addressed {

@@ -52,7 +52,7 @@ type room struct {
 	people map[string]*person
 }
 
-// findOrAdd is the person with id, made up if they are not known yet: sound may come before names.
+// findOrAdd returns the person with id, made up if they are not known yet: sound may come before names.
 func (r *room) findOrAdd(id string) *person {
 	p := r.people[id]
 	if p != nil {
@@ -98,7 +98,7 @@ func (r *room) quiet(now time.Time, span time.Duration) bool {
 	return true
 }
 
-// name is p as people read it.
+// name returns p's name as people read it.
 func (p *person) name() string {
 	if p.Name == "" {
 		return "somebody"
@@ -106,7 +106,7 @@ func (p *person) name() string {
 	return p.Name
 }
 
-// handleJoined is told of everybody who is or comes into the call, and again when they are known better.
+// handleJoined handles everybody who is in or joins the call, again when more is known about them.
 func (c *call) handleJoined(who voice.Person) {
 	p := c.room.findOrAdd(who.ID)
 	who.Name = cmp.Or(who.Name, p.Name)
@@ -160,7 +160,7 @@ func (c *call) forget(p *person) {
 	}
 }
 
-// origin is who p is to those who do what they ask.
+// origin returns who p is to those who do what they ask.
 func (c *call) origin(p *person) sessions.Origin {
 	if c.Origin != nil {
 		o := c.Origin(p.Person)

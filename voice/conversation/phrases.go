@@ -36,7 +36,7 @@ type Capabilities struct {
 	OnPage         bool // it is on a page of ours, not in Discord
 }
 
-// OptOutHint is how to be left out, in the midst of a sentence. Saying so helps only where something hears it.
+// OptOutHint returns how to be left out, in the midst of a sentence. Saying so helps only where something hears it.
 func (a Capabilities) OptOutHint() string {
 	switch {
 	case !a.OptOut:
@@ -49,7 +49,7 @@ func (a Capabilities) OptOutHint() string {
 
 func (a Capabilities) listens() bool { return a.Spots || a.Transcribes || a.Native }
 
-// SilentOptOutHint is how somebody is left out without saying so aloud, in the midst of a sentence.
+// SilentOptOutHint returns how somebody is left out without saying so aloud, in the midst of a sentence.
 func (a Capabilities) SilentOptOutHint() string {
 	if !a.OptOut {
 		return "mute your microphone"
@@ -81,7 +81,7 @@ func (a Capabilities) WelcomeText(name string) string {
 	return "Hello, " + escapeName(name) + ". I am in this call and listen; " + a.OptOutHint() + "."
 }
 
-// NoTranscriptionText is that words are not understood, for want of something that does it.
+// NoTranscriptionText returns the text that words are not understood because no transcription is configured.
 func (a Capabilities) NoTranscriptionText() string {
 	return "I cannot understand words, as no transcription is configured: set one up in the settings under Calls." + a.FallbackHint()
 }
@@ -90,7 +90,7 @@ func (a Capabilities) NoTranscriptionText() string {
 const noWakeWordText = "Without the Debian package pocketsphinx I do not hear my name while several people are here, only answers to what I " +
 	"say and somebody who is here alone. Install it, or have everything put into words (in the settings under Calls)."
 
-// FallbackHint is what can be done while speech is not understood, as the end of a text.
+// FallbackHint returns what can be done while speech is not understood, as the end of a text.
 func (a Capabilities) FallbackHint() string {
 	instead := " You can write to me instead"
 	if a.OnPage {
@@ -102,7 +102,7 @@ func (a Capabilities) FallbackHint() string {
 	return instead + "; stop words still work."
 }
 
-// SpotterFailedText is that stop words are not heard, and why.
+// SpotterFailedText returns the text that stop words are not heard, and why.
 func (a Capabilities) SpotterFailedText(why error) string {
 	instead := "write “stop” in the chat"
 	if a.OnPage {
@@ -111,7 +111,7 @@ func (a Capabilities) SpotterFailedText(why error) string {
 	return "I cannot listen for stop words at the moment (" + AsSentence(why.Error()) + ") You can still " + instead + "."
 }
 
-// BudgetSpentTexts is that no more may be spent, and why.
+// BudgetSpentTexts returns the texts that no more may be spent, and why.
 func (a Capabilities) BudgetSpentTexts(why error) (written, spoken string) {
 	spoken = "I may not spend more today, so I do not hear words any more."
 	written = spoken + " " + AsSentence(why.Error()) + a.FallbackHint()
@@ -121,7 +121,7 @@ func (a Capabilities) BudgetSpentTexts(why error) (written, spoken string) {
 	return written, spoken
 }
 
-// UnclearOptOutTexts is that somebody wants to be left out, and it is not known who.
+// UnclearOptOutTexts returns the texts that a person wants to be left out and it is not known who.
 func (a Capabilities) UnclearOptOutTexts() (written, spoken string) {
 	return "Several people spoke, so I do not know who wants to be left out: say it again while nobody else speaks, or " + a.SilentOptOutHint() + ".",
 		"Several people spoke. Who wants to be left out?"
@@ -136,7 +136,7 @@ func OptOutConfirmed(name string, err error) string {
 	return text
 }
 
-// ModelGoneText is that the model that held the conversation is gone, and why.
+// ModelGoneText returns the text that the model that held the conversation is gone, and why.
 func ModelGoneText(why string) string {
 	return "I can neither hear words nor answer any more in this call. " + why + " `/clank leave` and `/clank join` begin anew."
 }

@@ -261,7 +261,7 @@ func (r *CallRegistry) requesterChannel(o sessions.Origin) (channel string, ok b
 	return r.ChannelOf(o.Guild, o.User)
 }
 
-// withCurrentChannel is c in the channel where it is now.
+// withCurrentChannel returns c with the channel where it is now.
 func (r *CallRegistry) withCurrentChannel(c CallInfo) CallInfo {
 	if r.CurrentChannel == nil || c.Guild == "" {
 		return c

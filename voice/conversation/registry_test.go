@@ -77,7 +77,7 @@ func by(user string) sessions.Origin {
 	return sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "text", User: user, UserName: user}
 }
 
-// code is the code of a denial; "" for none.
+// code returns the code of a denial; "" for none.
 func code(t *testing.T, err error) conversation.DenialCode {
 	t.Helper()
 	var d *conversation.DeniedError

@@ -170,7 +170,7 @@ func (c *call) reportProgress(now time.Time) {
 	}
 }
 
-// handleReply is told how a reply has come out.
+// handleReply handles the outcome of a reply.
 func (c *call) handleReply(ctx context.Context, j *job, a assistant.Answer, err error, why *cancel.Cause) {
 	for i, x := range c.jobs {
 		if x == j {
@@ -203,7 +203,7 @@ func (c *call) handleReply(ctx context.Context, j *job, a assistant.Answer, err 
 	}
 }
 
-// failureText is what is said of a reply that failed.
+// failureText returns what is said of a reply that failed.
 func failureText(err error) string {
 	if e := new(llm.Error); errors.As(err, &e) {
 		return "I could not think of an answer. " + AsSentence(e.Error())

@@ -51,7 +51,7 @@ func (r *SentenceReader) End(more bool) []string {
 	return out
 }
 
-// SpokenSentences is the part of an answer that can be said, sentence by sentence. more is set if there is something that can only
+// SpokenSentences returns the part of an answer that can be said, sentence by sentence. more is set if there is something that can only
 // be read: a link, code, a table, or what is too long to be listened to.
 func SpokenSentences(answer string) (sentences []string, more bool) {
 	var r SentenceReader
@@ -90,7 +90,7 @@ func (r *SentenceReader) appendSpoken(out []string, raw string) []string {
 	return append(out, text)
 }
 
-// next is the length of what comes next in the rest, and whether it can be said; zero if that cannot be known yet.
+// next returns the length of what comes next in the rest, and whether it can be said; zero if that cannot be known yet.
 func (r *SentenceReader) next(ended bool) (n int, sayable bool) {
 	if r.skipping != nil {
 		n, over := r.skipping.advance(r.rest, ended)
@@ -117,7 +117,7 @@ func (r *SentenceReader) next(ended bool) (n int, sayable bool) {
 	return r.sentenceEnd(ended), true
 }
 
-// sentenceEnd is where the first sentence of the rest ends: after a full stop, question or exclamation mark that white space follows, or
+// sentenceEnd returns where the first sentence of the rest ends: after a full stop, question or exclamation mark that white space follows, or
 // before a line break or what is skipped; not inside of links and code. What is too long for one breath is cut.
 func (r *SentenceReader) sentenceEnd(ended bool) int {
 	var in markupState

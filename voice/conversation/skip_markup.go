@@ -32,7 +32,7 @@ func findSkip(s string, lineStart, ended bool) (found skipper, n int, known bool
 	return nil, 0, true
 }
 
-// findTagSkip is opens behind a "<".
+// findTagSkip finds skips as findSkip does, after a "<".
 func findTagSkip(s string, ended bool) (found skipper, n int, known bool) {
 	known = true
 	for _, t := range hiddenTags {
@@ -47,7 +47,7 @@ func findTagSkip(s string, ended bool) (found skipper, n int, known bool) {
 	return nil, 0, known
 }
 
-// findLineSkip is opens for what begins only at the start of a line: tables and data.
+// findLineSkip finds, as findSkip does, what begins only at the start of a line: tables and data.
 func findLineSkip(s string, ended bool) (found skipper, n int, known bool) {
 	text := strings.TrimLeft(s, " \t")
 	if text == "" {

@@ -82,7 +82,7 @@ func (c *call) say(p *speechItem) {
 	}
 }
 
-// writeInstead is p where nothing can be said: it is written.
+// writeInstead writes p where nothing can be spoken.
 func (c *call) writeInstead(p *speechItem) {
 	if p.writing {
 		p.textOnly, p.finished = true, true
@@ -102,7 +102,7 @@ func (c *call) acknowledge(text string) {
 	c.say(&speechItem{sentences: []string{text}, acknowledgement: true, text: text})
 }
 
-// sayFor is news of a job, which goes with it.
+// sayFor says news of a job, which is dropped with the job.
 func (c *call) sayFor(j *job, text string) {
 	c.showOwnLine(text)
 	c.say(&speechItem{to: j.by, job: j, sentences: []string{text}})
@@ -199,7 +199,7 @@ func (c *call) playSound(ctx context.Context, p *speechItem, over func()) {
 	})
 }
 
-// handleSpoken is told that p has been said, or how much of it.
+// handleSpoken handles that p was said, in whole or in part.
 func (c *call) handleSpoken(ctx context.Context, p *speechItem, n int, err error) {
 	s := &c.speech
 	p.cancel(context.Canceled)

@@ -20,7 +20,7 @@ func (c *call) withAccount(ctx context.Context, p *person, purpose string) conte
 	return llm.WithAccount(ctx, c.Account(o, purpose))
 }
 
-// spentKey is the kind of warning that p, or nobody in particular, may spend no more.
+// spentKey returns the kind of warning that p, or nobody in particular, may spend no more.
 func spentKey(p *person) string {
 	if p == nil {
 		return "spent"

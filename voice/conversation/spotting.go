@@ -50,7 +50,7 @@ func (c *call) reportSpotterFailure(err error) {
 	c.reportOnce("spot", c.capabilities().SpotterFailedText(err))
 }
 
-// handleSpotted is told of a phrase that the spotter has heard.
+// handleSpotted handles a phrase that the spotter has heard.
 func (c *call) handleSpotted(ctx context.Context, s voice.SpottedPhrase) {
 	p := c.room.people[s.From]
 	if p == nil || c.applyPrivacy(p) || p.spotting == nil {

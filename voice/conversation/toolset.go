@@ -21,7 +21,7 @@ type Toolset struct {
 	Asker func() (sessions.Origin, bool)
 }
 
-// Definitions is what the model is told of the tools.
+// Definitions returns what the model is told of the tools.
 func (b Toolset) Definitions() []llm.Tool {
 	all := make([]llm.Tool, len(b.Tools))
 	for i, t := range b.Tools {

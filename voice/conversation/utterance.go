@@ -31,7 +31,7 @@ type pendingUtterance struct {
 	early *earlyTranscript // it is put into words already; nil: not yet
 }
 
-// handleSound is told of live sound.
+// handleSound handles live sound.
 func (c *call) handleSound(ctx context.Context, s voice.Sound) {
 	p := c.room.people[s.From]
 	if p == nil || c.applyPrivacy(p) {
@@ -50,7 +50,7 @@ func (c *call) handleSound(ctx context.Context, s voice.Sound) {
 	}
 }
 
-// resampleTo is s at a rate, by a resampler that goes on from one piece of sound to the next.
+// resampleTo returns s at a rate, using a resampler that continues from one piece of sound to the next.
 func (c *call) resampleTo(with **voice.Resampler, s voice.Sound, rate int) voice.Sound {
 	if s.Rate == rate {
 		return s
@@ -67,7 +67,7 @@ func (c *call) resampleTo(with **voice.Resampler, s voice.Sound, rate int) voice
 	return s
 }
 
-// handleUtterance is told of a whole utterance.
+// handleUtterance handles a complete utterance.
 func (c *call) handleUtterance(ctx context.Context, u voice.Utterance) {
 	p := c.room.people[u.From]
 	if p == nil || c.applyPrivacy(p) {
@@ -100,7 +100,7 @@ func (c *call) isSpeech(p *person, u voice.Utterance) bool {
 	return u.Loud && long >= minUtterance && (long >= maxBareStop || !saidStop(p, u))
 }
 
-// classify is an utterance, and whether it is likely to be said to us.
+// classify returns an utterance, and whether it is likely to be said to us.
 func (c *call) classify(p *person, u voice.Utterance) pendingUtterance {
 	h := pendingUtterance{Utterance: u, named: !p.namedAt.Before(u.Began) && !p.namedAt.IsZero()}
 	h.addressed = h.named || c.room.onlyHuman(p) || u.Began.Before(p.openUntil)
@@ -149,7 +149,7 @@ func (c *call) transcribeNext(ctx context.Context, p *person) {
 	})
 }
 
-// handleTranscript is told what p has said.
+// handleTranscript handles what p has said.
 func (c *call) handleTranscript(ctx context.Context, p *person, h pendingUtterance, text string, err error) {
 	switch {
 	case ctx.Err() != nil || c.applyPrivacy(p): // they may have asked to be left out meanwhile

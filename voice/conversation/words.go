@@ -12,7 +12,7 @@ func HasWords(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) >= 0
 }
 
-// plainWords are the words of s, in small letters.
+// plainWords returns the words of s, in small letters.
 func plainWords(s string) []string {
 	ws := splitWords(s)
 	out := make([]string, len(ws))
@@ -22,7 +22,7 @@ func plainWords(s string) []string {
 	return out
 }
 
-// commonWords is the length of the longest sequence of words that both have in that order.
+// commonWords returns the length of the longest sequence of words that both have in that order.
 func commonWords(a, b []string) int {
 	row := make([]int, len(b)+1)
 	for _, w := range a {
@@ -43,7 +43,7 @@ func commonWords(a, b []string) int {
 // maxLabel is how many characters a [taskLabel] has of a request.
 const maxLabel = 60
 
-// taskLabel is a spoken request in a few words, as people read it in a list of what runs.
+// taskLabel returns a spoken request in a few words, as people read it in a list of what runs.
 func taskLabel(text string) string {
 	return "spoken: " + untrusted.ShortenLine(text, maxLabel)
 }

@@ -16,12 +16,12 @@ type WorkScopes struct {
 	callScopes []cancel.Scope // where what belongs to the call runs; the first is where it is
 }
 
-// NewWorkScopes is the reach of a call in a channel of a guild, asked for from another.
+// NewWorkScopes returns the reach of a call in a channel of a guild, asked for from another.
 func NewWorkScopes(work *cancel.Scopes, guild, channel, asked string) *WorkScopes {
 	return &WorkScopes{work: work, textScope: cancel.Scope{Guild: guild, Channel: asked}, callScopes: []cancel.Scope{{Guild: guild, Channel: channel}}}
 }
 
-// Current is where the call is.
+// Current returns where the call is.
 func (r *WorkScopes) Current() cancel.Scope { return r.callScopes[0] }
 
 // MoveTo notes that the call is in another channel.

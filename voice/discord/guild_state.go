@@ -271,7 +271,7 @@ func (j *Joiner) handleVoiceServer(d voiceServer) {
 	r.announce()
 }
 
-// guildState are those of a guild. It is called with mu held.
+// guildState returns the state of a guild. The caller holds mu.
 func (j *Joiner) guildState(guild string) *guildState {
 	if j.guilds == nil {
 		j.guilds = map[string]*guildState{}
@@ -284,7 +284,7 @@ func (j *Joiner) guildState(guild string) *guildState {
 	return r
 }
 
-// ChannelOf is the voice channel in which a user is; ok is false if they are in none that we can see.
+// ChannelOf returns the voice channel in which a user is; ok is false if they are in none that we can see.
 func (j *Joiner) ChannelOf(guild, user string) (channel string, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -295,7 +295,7 @@ func (j *Joiner) ChannelOf(guild, user string) (channel string, ok bool) {
 	return "", false
 }
 
-// People are those in a voice channel, without ourselves, by id.
+// People returns the people in a voice channel, without ourselves, sorted by id.
 func (j *Joiner) People(guild, channel string) []voice.Person {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -311,7 +311,7 @@ func (j *Joiner) People(guild, channel string) []voice.Person {
 	return people
 }
 
-// person is what is known of a user.
+// person returns what is known of a user.
 func (j *Joiner) person(guild, user string) voice.Person {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -128,7 +128,7 @@ func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.Use
 
 func (w *town) seat() voicetest.ClientID { return discordtest.VoiceClientID(w.guild, w.bot.User) }
 
-// where is the channel in which Discord has the bot.
+// where returns the channel in which Discord has the bot.
 func (w *town) where() string {
 	if v, ok := w.VoiceStates(w.guild)[w.bot.ID]; ok {
 		return *v.ChannelID

@@ -220,14 +220,14 @@ func (j *Joiner) leaveChannel(ctx context.Context, r *guildState, guild string) 
 	_ = j.waitFor(ctx, r, func(now voiceSession) (bool, error) { return now.channel == "", nil }) // it will be told later
 }
 
-// ownID is our own.
+// ownID returns our own user id.
 func (j *Joiner) ownID() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.selfID
 }
 
-// Line is our end of the call in a guild, if there is one.
+// Line returns our end of the call in a guild, if there is one.
 func (j *Joiner) Line(guild string) (*Line, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

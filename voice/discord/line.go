@@ -112,24 +112,24 @@ func (l *Line) Close(ctx context.Context) error {
 	return nil
 }
 
-// Guild is the guild of the call.
+// Guild returns the guild of the call.
 func (l *Line) Guild() string { return l.guild }
 
-// Channel is the channel of the call; it changes when somebody moves us.
+// Channel returns the channel of the call; it changes when somebody moves us.
 func (l *Line) Channel() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.channel
 }
 
-// SessionID is that of our voice state, which a stream in the same call needs.
+// SessionID returns the session id of our voice state, which a stream in the same call needs.
 func (l *Line) SessionID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.session
 }
 
-// People are those in the call, without ourselves, by id.
+// People returns the people in the call, without ourselves, sorted by id.
 func (l *Line) People() []voice.Person {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,7 +141,7 @@ func (l *Line) People() []voice.Person {
 	return people
 }
 
-// PrivacyCode is the voice privacy code of the call, by which people see that nobody listens in; empty while there is none.
+// PrivacyCode returns the voice privacy code of the call, by which people see that nobody listens in; empty while there is none.
 func (l *Line) PrivacyCode() string {
 	if c := l.connection(); c != nil {
 		return c.PrivacyCode()
@@ -149,7 +149,7 @@ func (l *Line) PrivacyCode() string {
 	return ""
 }
 
-// Stats is what the present connection of the call has counted.
+// Stats returns the counts of the call's present connection.
 func (l *Line) Stats() conn.Stats {
 	if c := l.connection(); c != nil {
 		return c.Stats()

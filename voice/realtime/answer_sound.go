@@ -86,12 +86,12 @@ func (a *answerSound) packetSeq(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// length is how long what came sounds.
+// length returns how long what came sounds.
 func (a *answerSound) length() time.Duration {
 	return time.Duration(a.sampleCount) * time.Second / voice.RateRealtime
 }
 
-// playedLength is how much of it went out.
+// playedLength returns how much of it went out.
 func (a *answerSound) playedLength() time.Duration {
 	if a.playing == nil {
 		return 0

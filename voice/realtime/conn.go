@@ -52,7 +52,8 @@ func (s *Session) dial(ctx context.Context) (*websocket.Conn, error) {
 	return conn, nil
 }
 
-// runConnection is one connection, until it breaks or ctx ends. It reports whether the conversation could go on over it.
+// runConnection runs one connection until it breaks or ctx ends. It reports whether the conversation could
+// continue over it.
 func (t *conversation) runConnection(ctx context.Context) (up bool, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	var started sync.WaitGroup

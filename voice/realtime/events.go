@@ -181,7 +181,7 @@ const (
 	truncateEventID  = "truncate"
 )
 
-// config is what the session is to be like.
+// config returns the event that configures the session.
 func (s *Session) config() updateEvent {
 	pcm := format{Type: "audio/pcm", Rate: voice.RateRealtime}
 	c := sessionConfig{
@@ -207,7 +207,7 @@ func (s *Session) config() updateEvent {
 
 func (s *Session) model() string { return cmp.Or(s.Model, DefaultModel) }
 
-// used is a response's usage.
+// used returns a response's usage.
 func (u *usage) used() Usage {
 	return Usage{
 		Usage:      llm.Usage{Calls: 1, InputTokens: u.Input, CachedTokens: u.InputDetails.Cached, OutputTokens: u.Output},
@@ -215,7 +215,7 @@ func (u *usage) used() Usage {
 	}
 }
 
-// length is how much speech was put into words: it is told in seconds, or a token for each 100 ms.
+// length returns how much speech was put into words: it is told in seconds, or a token for each 100 ms.
 func (u *usage) length() time.Duration {
 	switch {
 	case u == nil:
@@ -226,7 +226,7 @@ func (u *usage) length() time.Duration {
 	return time.Duration(min(max(u.InputDetails.Audio, 0), 36_000)) * 100 * time.Millisecond
 }
 
-// words is what a message says.
+// words returns what a message says.
 func (i item) words() string {
 	var all []string
 	for _, c := range i.Content {

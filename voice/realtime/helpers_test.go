@@ -101,7 +101,7 @@ func await[T any](t *testing.T, c <-chan T) T {
 	panic("not reached")
 }
 
-// pcm is a tone of a length at 24 kHz.
+// pcm returns a tone of a length at 24 kHz.
 func pcm(d time.Duration) []byte {
 	samples := make([]int16, int(d*voice.RateRealtime/time.Second))
 	for i := range samples {

@@ -76,8 +76,8 @@ func (h *history) truncate(id string, part float64) {
 	i.Content[0].Text = string(r[:int(float64(len(r))*max(0, min(1, part)))])
 }
 
-// replayItems is what a new conversation is to begin with, under new ids: the latest items that say something, without results whose
-// calls are gone.
+// replayItems returns the items that a new conversation begins with, under new ids: the latest ones that say
+// something, without results whose calls are gone.
 func (h *history) replayItems(id func() string) []item {
 	var out []item
 	runes := 0
@@ -106,7 +106,7 @@ func (h *history) replayItems(id func() string) []item {
 	return slices.Clone(h.items)
 }
 
-// replayItem is an item in the form in which it can be told once more.
+// replayItem returns an item in the form in which it can be told once more.
 func (i item) replayItem() (item, bool) {
 	i.ID = ""
 	switch i.Type {
@@ -126,7 +126,7 @@ func (i item) replayItem() (item, bool) {
 	return item{}, false
 }
 
-// textOf is what an item says until now.
+// textOf returns what an item says so far.
 func (h *history) textOf(id string) string {
 	if i := h.find(id); i != nil {
 		return i.words()

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// replayed are the items that a connection begins with, in short.
+// replayed returns the items that a connection begins with, in short.
 func replayed(c *llmtest.RealtimeConn, n int) []string {
 	var all []string
 	for range n {

@@ -147,7 +147,7 @@ func (s *Session) enqueue(f func(context.Context, *conversation)) {
 	}
 }
 
-// wakeChannel is made by whoever comes first. s.mu is held.
+// wakeChannel returns the wake channel, which the first caller creates. The caller holds s.mu.
 func (s *Session) wakeChannel() chan struct{} {
 	if s.wake == nil {
 		s.wake = make(chan struct{}, 1)
@@ -199,7 +199,7 @@ func (s *Session) Run(ctx context.Context) error {
 	}
 }
 
-// stableAfter is how long a connection has to live for its end not to be one more failure of those before.
+// stableAfter returns how long a connection has to live for its end not to be one more failure of those before.
 func (s *Session) stableAfter() time.Duration {
 	return min(10*time.Second, cmp.Or(max(0, s.MaxOutage), time.Minute))
 }

@@ -17,7 +17,7 @@ import (
 	"clank/voice/speech/playout"
 )
 
-// constant is sound of one value.
+// constant returns sound of one value.
 func constant(v int16, n int) []int16 { return slices.Repeat([]int16{v}, n) }
 
 func TestWhatSeveralPeopleSayIsMixedAndGoesOnInSilence(t *testing.T) {

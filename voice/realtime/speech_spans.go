@@ -44,7 +44,8 @@ func (t *conversation) findSpeech(item string) *speechSpan {
 	return nil
 }
 
-// speakersOf is who may have said an item: those who could be heard while it was said, or, where the server does not tell when that was, ever.
+// speakersOf returns who may have said an item: those who could be heard while it was said, or at any time if
+// the server does not tell when that was.
 func (t *conversation) speakersOf(item string) []string {
 	s := t.findSpeech(item)
 	if s == nil {

@@ -94,7 +94,8 @@ func (s *Session) runTool(ctx context.Context, name, arguments string) string {
 	return out
 }
 
-// toolError is what the model is told of a call that gave nothing. One that was cancelled is not to be tried again.
+// toolError returns what the model is told of a call without a result. A cancelled call is not to be tried
+// again.
 func toolError(message string, cancelled bool) string {
 	type inner struct {
 		Message string `json:"message"`

@@ -124,7 +124,7 @@ func (s *stage) End(_ context.Context, show share.Presentation) error {
 	return errors.New("it was not begun")
 }
 
-// showing are the sessions that the stage shows, and the last show.
+// showing returns the sessions that the stage shows, and the last show.
 func (s *stage) showing() (ids []string, last share.Presentation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,13 +170,13 @@ var (
 	desk = share.CallRef{ID: "page"}
 )
 
-// private is a wish that only the person may see.
+// private returns a wish that only the person may see.
 func private(o sessions.Origin) sessions.Origin {
 	o.Private = true
 	return o
 }
 
-// elsewhere is a wish on another server, or on none.
+// elsewhere returns a wish on another server, or on none.
 func elsewhere(o sessions.Origin, guild string) sessions.Origin {
 	o.Guild = guild
 	return o
@@ -237,7 +237,7 @@ func pass(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // the clock of synctest
 }
 
-// news is what people were told since the last call.
+// news returns what people were told since the last call.
 func (h *hall) news() []share.Notice {
 	h.mu.Lock()
 	defer h.mu.Unlock()

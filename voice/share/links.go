@@ -49,7 +49,7 @@ func (l *Links) now() time.Time {
 	return time.Now()
 }
 
-// mac is the signature of a token's body.
+// mac returns the signature of a token's body.
 func (l *Links) mac(body []byte) []byte {
 	l.once.Do(func() { _, _ = rand.Read(l.key[:]) }) // which never fails
 	mac := hmac.New(sha256.New, l.key[:])

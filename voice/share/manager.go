@@ -86,7 +86,7 @@ type ShareState struct {
 	Picture     videosource.Stats
 }
 
-// Shares are the shares there are, the oldest first.
+// Shares returns the shares there are, the oldest first.
 func (m *Manager) Shares() []ShareState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,7 +105,7 @@ func (m *Manager) Shares() []ShareState {
 	return out
 }
 
-// Current is the share of a call, if it has one.
+// Current returns the share of a call, if it has one.
 func (m *Manager) Current(c CallRef) (ShareState, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -30,7 +30,7 @@ type Refusal struct { //nolint:errname // a no is an answer
 // Error implements error.
 func (r *Refusal) Error() string { return r.text }
 
-// Unwrap is what lies behind it, if anything does.
+// Unwrap returns the underlying error, if any.
 func (r *Refusal) Unwrap() error { return r.err }
 
 func newRefusal(code RefusalCode, format string, args ...any) *Refusal {

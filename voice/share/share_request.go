@@ -19,7 +19,7 @@ type Result struct {
 	Message       string      `json:"message,omitempty"` // sentences for people; a link is not among them
 }
 
-// failedResult is the result that tells of an error.
+// failedResult returns the result that tells of an error.
 func failedResult(id string, err error) Result {
 	r := Result{SessionID: id, Error: "failed", Message: err.Error() + "."}
 	if no, ok := errors.AsType[*Refusal](err); ok {
@@ -188,7 +188,7 @@ func (m *Manager) EndCall(ctx context.Context, c CallRef) error {
 // sameUser reports whether two wishes are one person's.
 func sameUser(a, b sessions.Origin) bool { return a.Kind == b.Kind && a.User == b.User }
 
-// displayName is what people call whoever asks from o.
+// displayName returns what people call the person who asks from o.
 func displayName(o sessions.Origin) string {
 	switch {
 	case o.UserName != "":

@@ -10,7 +10,7 @@ import (
 	"clank/sessions"
 )
 
-// Tools are share_browser_session and stop_video_share for the people of a call.
+// Tools returns share_browser_session and stop_video_share for the people of a call.
 func (m *Manager) Tools(c CallRef) []sessions.Tool {
 	return []sessions.Tool{
 		{
@@ -43,7 +43,7 @@ func (m *Manager) Tools(c CallRef) []sessions.Tool {
 	}
 }
 
-// toolAnswer is what a model gets to know: a refusal is an answer, a failure of ours an error.
+// toolAnswer returns what a model is told: a refusal is an answer, a failure of ours an error.
 func toolAnswer(r Result, err error) (string, []llm.Image, error) {
 	if _, refused := errors.AsType[*Refusal](err); err != nil && !refused {
 		return "", nil, err

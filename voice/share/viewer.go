@@ -71,7 +71,7 @@ var (
 	errShareEnded     = errors.New("the share has ended")
 )
 
-// ViewerLink is the address of a share. base is where the page is reached from outside, with its path: "https://example.org/watch".
+// ViewerLink returns the address of a share. base is where the page is reached from outside, with its path: "https://example.org/watch".
 func ViewerLink(base, token string) string { return strings.TrimSuffix(base, "/") + "/#" + token }
 
 // Open prepares the page.
@@ -112,7 +112,7 @@ func (v *ViewerPage) Close(ctx context.Context) error {
 	}
 }
 
-// Count is how many watch.
+// Count returns how many watch.
 func (v *ViewerPage) Count() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -64,7 +64,7 @@ func (v *ViewerPage) readRequest(w http.ResponseWriter, r *http.Request) (in Wat
 	return in, s, err == nil
 }
 
-// checkToken is the share of a token; the error is why it is none to be watched now.
+// checkToken returns the share of a token; the error is why it is none to be watched now.
 func (v *ViewerPage) checkToken(token string) (ViewerShare, error) {
 	if token == "" {
 		return ViewerShare{}, errLinkIncomplete

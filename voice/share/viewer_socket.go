@@ -30,7 +30,7 @@ const (
 // closeShareEnded is the code with which the WebSocket is closed (RFC 6455 §7.4.2, private use) when the link is not good, or not any more.
 const closeShareEnded websocket.StatusCode = 4404
 
-// frameMessage is a frame with a header before it: "VP8" and the version 1, width and height as u16, the time of the capture in microseconds since 1970
+// frameMessage returns a frame with a header before it: "VP8" and the version 1, width and height as u16, the time of the capture in microseconds since 1970
 // as u64, all big endian.
 func frameMessage(f videosource.Frame) []byte {
 	h := make([]byte, frameHeaderSize, frameHeaderSize+len(f.Data))
@@ -135,7 +135,7 @@ func (v *ViewerPage) stream(ctx context.Context, conn *websocket.Conn, s ViewerS
 	}
 }
 
-// closeReason is an error as it fits into a close frame (RFC 6455 §5.5: 125 bytes with the code).
+// closeReason returns an error as it fits into a close frame (RFC 6455 §5.5: 125 bytes with the code).
 func closeReason(err error) string {
 	text := err.Error()
 	return strings.ToValidUTF8(text[:min(len(text), maxReason)], "")

@@ -127,8 +127,8 @@ func (s *ESpeak) run(outer context.Context, text string, take func([]byte) bool)
 	return errors.Join(readErr, waitErr)
 }
 
-// espeakText is text without what the program would take for commands: characters of control, which change speed and loudness or end the
-// text, and the brackets behind which it reads sounds.
+// espeakText returns text without what the program would take for commands: control characters, which change
+// speed and volume or end the text, and the brackets that introduce phonemes.
 func espeakText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -25,7 +25,7 @@ func espeakForTest(t *testing.T, o speech.ESpeakOptions) *speech.ESpeak {
 	return s
 }
 
-// script is a program that stands in for espeak-ng.
+// script returns a program that stands in for espeak-ng.
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "espeak-ng")
@@ -35,7 +35,7 @@ func script(t *testing.T, body string) string {
 	return path
 }
 
-// all is how long the packets sound, how loud the loudest sample is, and the error at the end.
+// all returns how long the packets sound, how loud the loudest sample is, and the error at the end.
 func all(t *testing.T, ctx context.Context, s *speech.ESpeak, text string) (length time.Duration, peak float64, err error) {
 	t.Helper()
 	d, err := voice.NewOpusDecoder(voice.RateSpeech)

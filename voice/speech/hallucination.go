@@ -35,8 +35,8 @@ var (
 	remarkPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|♪[^♪]*♪?)$`) })
 )
 
-// acceptedText is what was said, or nothing: where the model is not sure of any of it, gives marks instead of words, or repeats
-// the prompt that it was given.
+// acceptedText returns what was said, or "" where the model is not sure of any of it, gives marks instead of
+// words, or repeats its prompt.
 func (a transcription) acceptedText(prompt string) string {
 	text := a.Text
 	if len(a.Segments) > 0 {
@@ -69,7 +69,7 @@ func (a transcription) acceptedText(prompt string) string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// lettersOnly is s without what is not of a word.
+// lettersOnly returns s without anything that is not part of a word.
 func lettersOnly(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !isWord(r) }), " ")
 }

@@ -86,7 +86,7 @@ func (a *asked) read(r *http.Request) error {
 	return err
 }
 
-// one is the only request so far.
+// one returns the only request so far.
 func (s *server) one(t *testing.T) asked {
 	t.Helper()
 	s.mu.Lock()
@@ -116,7 +116,7 @@ func reply(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// tone is that many packets, up to 50, of a sound that can be heard.
+// tone returns n packets, up to 50, of a sound that can be heard.
 func tone(t *testing.T, n int) [][]byte {
 	t.Helper()
 	packets, err := encoded()
@@ -135,7 +135,7 @@ var encoded = sync.OnceValues(func() ([][]byte, error) {
 	return p.Write(wave(voice.RateSpeech, 50))
 })
 
-// wave is n times 20 ms of 300 Hz.
+// wave returns n times 20 ms of 300 Hz.
 func wave(rate, n int) []int16 {
 	samples := make([]int16, n*rate/50)
 	for i := range samples {
@@ -144,7 +144,7 @@ func wave(rate, n int) []int16 {
 	return samples
 }
 
-// utterance is a second of sound with a pause of half a second in it.
+// utterance returns a second of sound with a pause of half a second in it.
 func utterance(t *testing.T) voice.Utterance {
 	t.Helper()
 	u := voice.Utterance{From: "ada", Loud: true}
@@ -158,7 +158,7 @@ func utterance(t *testing.T) voice.Utterance {
 	return u
 }
 
-// failure is what a person is told of err.
+// failure returns what a person is told of err.
 func failure(t *testing.T, err error, kind llm.ErrorKind) *llm.Error {
 	t.Helper()
 	var told *llm.Error
@@ -196,7 +196,7 @@ var (
 	known   = map[string]*jsonschema.Schema{}
 )
 
-// compiled is a schema of the file that lies beside the repository; nil if it does not.
+// compiled returns a schema of the file that lies beside the repository; nil if it does not.
 func compiled(t *testing.T, component string) *jsonschema.Schema {
 	t.Helper()
 	schemas.Lock()

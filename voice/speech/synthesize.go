@@ -155,7 +155,7 @@ type formatError struct{ err error }
 func (e *formatError) Error() string { return e.err.Error() }
 func (e *formatError) Unwrap() error { return e.err }
 
-// newFormatError is what is told of it.
+// newFormatError returns err as the error for an answer in the wrong format.
 func newFormatError(err error) error { return &transport.MalformedError{Err: &formatError{err}} }
 
 // speechRequest is the body of a call.
@@ -188,7 +188,8 @@ func decodeSpeech(f Format, body io.Reader, take func([]byte) bool) error {
 	}
 }
 
-// skipWAVHeader is body unless it begins as a file of another format does, which would be heard as noise.
+// skipWAVHeader returns body, or an error if body begins like a file of another format, which would be heard as
+// noise.
 func skipWAVHeader(body io.Reader) (io.Reader, error) {
 	r := bufio.NewReader(body)
 	begin, _ := r.Peek(4) // what keeps it from being read is told by who reads on

@@ -26,7 +26,7 @@ func synthesizerForTest(t *testing.T, s *server, f speech.Format) *speech.Synthe
 	return sp
 }
 
-// collect is all that is said, which must be in packets of 20 ms.
+// collect returns all that is said, which must be in packets of 20 ms.
 func collect(t *testing.T, ctx context.Context, sp *speech.Synthesizer, text string) (packets [][]byte, err error) {
 	t.Helper()
 	for p, err := range sp.Speak(ctx, text) {
@@ -41,7 +41,7 @@ func collect(t *testing.T, ctx context.Context, sp *speech.Synthesizer, text str
 	return packets, nil
 }
 
-// ogg is a file of packets.
+// ogg returns a file of packets.
 func ogg(t *testing.T, packets [][]byte) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -118,7 +118,7 @@ func readTranscription(raw []byte) (transcription, error) {
 	return a.transcription, nil
 }
 
-// requestForm is the body of a request.
+// requestForm returns the body of a request.
 func (t *Transcriber) requestForm(u voice.Utterance) (kind string, body []byte, err error) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
@@ -151,7 +151,8 @@ func (t *Transcriber) requestForm(u voice.Utterance) (kind string, body []byte, 
 	return form.FormDataContentType(), b.Bytes(), nil
 }
 
-// fields are those besides the file. Only Whisper's models give the verbose form; the others give probabilities if they are asked to.
+// fields returns the form fields besides the file. Only Whisper's models give the verbose form; the others give
+// probabilities on request.
 func (t *Transcriber) fields() [][2]string {
 	fields := [][2]string{{"model", t.o.Model}}
 	prompt := t.o.Prompt

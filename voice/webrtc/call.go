@@ -191,5 +191,5 @@ func (c *PageCall) setReachable(p *callPage, yes bool) {
 	}
 }
 
-// reachablePages is how many pages can be reached. The lock is held.
+// reachablePages returns how many pages can be reached. The lock is held.
 func (c *PageCall) reachablePages() int { return len(c.pages) - len(c.unreachable) }

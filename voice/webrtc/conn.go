@@ -138,7 +138,7 @@ func (c *Conn) negotiate(ctx context.Context, offer string) (string, error) {
 // End ends the connection for the given reason. It does not wait; see [Conn.Done].
 func (c *Conn) End(why error) { c.end(why) }
 
-// Done is closed when the connection has ended and nothing of it is left.
+// Done returns a channel that is closed when the connection has ended and nothing of it is left.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err says why the connection has ended or is about to; nil while it lives.

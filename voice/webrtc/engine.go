@@ -90,7 +90,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	}
 }
 
-// Count is how many connections there are.
+// Count returns how many connections there are.
 func (e *Engine) Count() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

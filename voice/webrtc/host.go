@@ -118,14 +118,14 @@ func (h *CallHost) reservePage() error {
 	return nil
 }
 
-// Current is the call that goes on; nil if there is none.
+// Current returns the call that goes on; nil if there is none.
 func (h *CallHost) Current() *PageCall {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.call
 }
 
-// currentOrNew is the call that goes on, or a new one; nil where no more begin.
+// currentOrNew returns the call that goes on, or a new one; nil where no more begin.
 func (h *CallHost) currentOrNew() *PageCall {
 	h.mu.Lock()
 	if h.closed {
@@ -184,7 +184,7 @@ func (h *CallHost) linger() time.Duration {
 
 func (h *CallHost) log() *slog.Logger { return cmp.Or(h.Logger, slog.New(slog.DiscardHandler)) }
 
-// personOf is whoever sends a request, so that the same browser is the same person.
+// personOf returns the sender of a request, so that the same browser is the same person.
 func personOf(r JoinRequest) voice.Person {
 	key := r.Key
 	if key == "" || len(key) > maxPageKey {

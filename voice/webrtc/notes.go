@@ -99,7 +99,7 @@ func (c *PageCall) StopShowing() {
 	}
 }
 
-// People are those in the call, by name.
+// People returns the people in the call, sorted by name.
 func (c *PageCall) People() []voice.Person {
 	c.mu.Lock()
 	defer c.mu.Unlock()

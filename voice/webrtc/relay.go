@@ -35,7 +35,7 @@ func (s ICEServer) String() string { return fmt.Sprint(s.URLs) }
 // GoString implements [fmt.GoStringer] without the secrets.
 func (s ICEServer) GoString() string { return s.String() }
 
-// OfferedServers are the servers as a page gets them that may connect at a time. Nobody else may get them: they let one use the relay.
+// OfferedServers returns the servers as a page gets them that may connect at a time. Nobody else may get them: they let one use the relay.
 func (e *Engine) OfferedServers(now time.Time) []ICEServer {
 	list := make([]ICEServer, 0, len(e.ICEServers))
 	for _, s := range e.ICEServers {
@@ -47,7 +47,7 @@ func (e *Engine) OfferedServers(now time.Time) []ICEServer {
 	return list
 }
 
-// withCredential is the server with a credential that is good until a time.
+// withCredential returns the server with a credential that is good until a time.
 func (s ICEServer) withCredential(until time.Time) ICEServer {
 	name := strconv.FormatInt(until.Unix(), 10)
 	if s.Username != "" {

@@ -29,7 +29,7 @@ type CallTime struct {
 	Explicit bool          // the request itself says how long
 }
 
-// Total is how long to wait for the answer, so that no inner time is cut.
+// Total returns how long to wait for the answer, so that no inner time is cut.
 func (a CallTime) Total() time.Duration {
 	return a.Inner + time.Duration(a.Guarded)*actiontable.GuardTime + a.Launch + networkSlack
 }
@@ -73,7 +73,7 @@ func timeoutOf(v any) time.Duration {
 	return time.Duration(min(n, float64(maxTimeout.Milliseconds()))) * time.Millisecond
 }
 
-// routeName is the method and the first words of a path, without the name of a tab or a profile.
+// routeName returns the method and the first words of a path, without the name of a tab or a profile.
 func routeName(method, path string) string {
 	if method == http.MethodDelete {
 		first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")

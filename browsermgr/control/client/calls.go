@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// callTyped is Do with a typed answer.
+// callTyped calls Do and returns the answer as a T.
 func callTyped[T any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (T, error) {
 	var answer T
 	err := c.Do(ctx, method, path, query, body, &answer)

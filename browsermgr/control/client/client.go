@@ -70,7 +70,7 @@ func New(cfg Config) (*Client, error) {
 	}, nil
 }
 
-// URL is the address of the server, without credentials.
+// URL returns the address of the server, without credentials.
 func (c *Client) URL() string { return c.base.String() }
 
 // Close ends the connections that are kept for a next call.

@@ -44,7 +44,7 @@ func serveFunc(t *testing.T, handler http.HandlerFunc) string {
 	return s.URL
 }
 
-// deadURL is an address where nobody listens.
+// deadURL returns an address where nobody listens.
 func deadURL(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -240,7 +240,7 @@ func TestAConnectionThatBreaks(t *testing.T) {
 	}
 }
 
-// hang is a server that answers nothing, and tells when a client has left it.
+// hang returns a server that answers nothing, and tells when a client has left it.
 func hang(t *testing.T) (address string, arrived, left chan struct{}) {
 	t.Helper()
 	arrived, left = make(chan struct{}, 1), make(chan struct{}, 1)

@@ -71,7 +71,7 @@ func badAnswer(status int, data []byte, err error) error {
 	return fmt.Errorf("%w (%d, %d bytes): %w: %s", ErrBadAnswer, status, len(data), err, excerpt(data))
 }
 
-// excerpt is the beginning of a text, on one line.
+// excerpt returns the beginning of a text, on one line.
 func excerpt(data []byte) string {
 	const most = 200
 	text := strings.Join(strings.FieldsFunc(string(data[:min(len(data), 4*most)]), func(r rune) bool {

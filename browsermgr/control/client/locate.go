@@ -90,7 +90,7 @@ func legacySecret(getenv func(string) string) Secret {
 	}
 }
 
-// defaultAddress is where a server listens that was told nothing else.
+// defaultAddress returns where a server listens that was told nothing else.
 func defaultAddress(getenv func(string) string) (string, error) {
 	port := defaultControlPort
 	if text := strings.TrimSpace(getenv("OPENCLAW_GATEWAY_PORT")); text != "" {

@@ -12,7 +12,7 @@ var (
 	localSuffixes = []string{".localhost", ".localhost.localdomain", ".local", ".internal"}
 )
 
-// checkTarget is all that can be said of a target without resolving it.
+// checkTarget makes all checks of a target that need no resolving.
 func (p *Policy) checkTarget(t Target) error {
 	refuse := func(rule string) error {
 		return &Refusal{Host: t.Host, Port: t.Port, Scheme: t.Scheme, Addr: t.Literal, Rule: rule}

@@ -60,7 +60,7 @@ func TestNothingIsAllowedThatChromiumSendsElsewhere(t *testing.T) {
 	}
 }
 
-// plain is a host name of Chromium's as the policy writes it.
+// plain returns a host name of Chromium's as the policy writes it.
 func plain(hostname string) string {
 	hostname = strings.TrimSuffix(hostname, ".")
 	if addr, err := netip.ParseAddr(strings.Trim(hostname, "[]")); err == nil {
@@ -140,7 +140,7 @@ type speller struct{ *rand.Rand }
 
 func (g speller) one(of ...string) string { return of[g.IntN(len(of))] }
 
-// mostly is usual three times of four.
+// mostly returns usual three times out of four.
 func (g speller) mostly(usual string, of ...string) string {
 	if g.IntN(4) > 0 {
 		return usual

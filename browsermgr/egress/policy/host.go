@@ -43,7 +43,7 @@ func parseHost(raw string) (host string, literal netip.Addr, why string) {
 	return addr.String(), addr, ""
 }
 
-// asciiName is a name in lower case ASCII, without the final dot.
+// asciiName returns a name in lower case ASCII, without the final dot.
 func asciiName(name string) (ascii, why string) {
 	if !utf8.ValidString(name) {
 		return "", "the host is not UTF-8"
@@ -91,7 +91,7 @@ func notInName(r rune) bool {
 	return r != '-' && r != '.' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
 }
 
-// percentDecoded is s with its percent-encoded bytes decoded. A percent sign that encodes nothing stays.
+// percentDecoded returns s with its percent-encoded bytes decoded. A percent sign that encodes nothing stays.
 func percentDecoded(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -170,7 +170,7 @@ func ipv4Number(s string) (uint64, bool) {
 	return min(n, 1<<40), true
 }
 
-// countDigits is how many characters of 0123456789abcdefABCDEF are digits of the base.
+// countDigits returns how many characters of 0123456789abcdefABCDEF are digits of the base.
 func countDigits(base int) int {
 	if base == 16 {
 		return 22

@@ -9,7 +9,7 @@ import (
 	"clank/browsermgr/egress/policy"
 )
 
-// judged is the rule by which a URL is refused, "" if it is not. Names resolve to the address, if one is given.
+// judged returns the rule by which a URL is refused, "" if it is not. Names resolve to the address, if one is given.
 func judged(t *testing.T, p *policy.Policy, url, resolved string) string {
 	t.Helper()
 	target, err := p.CheckURL(url)

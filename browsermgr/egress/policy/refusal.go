@@ -46,7 +46,7 @@ const (
 	hintNone  = "No setting allows it."
 )
 
-// Error is a sentence or two for a person: what was refused, why, and the way out.
+// Error returns a sentence or two for a person: what was refused, why, and the way out.
 func (r *Refusal) Error() string {
 	switch r.Rule {
 	case RuleMalformed:
@@ -95,7 +95,7 @@ func malformedRefusal(raw, why string) *Refusal {
 	return &Refusal{Host: excerpt(raw), Rule: RuleMalformed, Detail: fmt.Sprintf("%q: %s", excerpt(raw), why)}
 }
 
-// excerpt is a text in a length that fits a sentence.
+// excerpt returns a text in a length that fits a sentence.
 func excerpt(s string) string {
 	const most = 80
 	s = strings.ToValidUTF8(s, "\uFFFD")

@@ -67,7 +67,7 @@ func (d *performer) dragCoords(ctx context.Context, a Action) error {
 	return err
 }
 
-// dragPath is where a drag by coordinates leads.
+// dragPath returns where a drag by coordinates leads.
 func dragPath(a Action) ([]frame.Point, error) {
 	if len(a.Path) == 0 {
 		return []frame.Point{{X: a.X, Y: a.Y}, {X: a.EndX, Y: a.EndY}}, nil
@@ -88,7 +88,7 @@ func dragPath(a Action) ([]frame.Point, error) {
 	return way, nil
 }
 
-// DragEnd is where a drag by coordinates lets go.
+// DragEnd returns where a drag by coordinates lets go.
 func DragEnd(a Action) frame.Point {
 	if way, err := dragPath(a); err == nil {
 		return way[len(way)-1]

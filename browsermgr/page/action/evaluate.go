@@ -54,7 +54,7 @@ func functionForms(fn string) []string {
 	}
 }
 
-// parseFunction is the one that is JavaScript.
+// parseFunction returns the one that is JavaScript.
 func parseFunction(ctx context.Context, f *frame.Frame, fn string) (string, error) {
 	var problem error
 	for _, text := range functionForms(fn) {
@@ -126,7 +126,7 @@ func (r evaluateResult) isSyntaxError() bool {
 	return r.Exception != nil && r.Exception.Text == "Uncaught" && r.Exception.Exception != nil && r.Exception.Exception.ClassName == "SyntaxError"
 }
 
-// json is the value as JSON; nil for undefined. NaN and the infinities are null, as JSON.stringify has it.
+// json returns the value as JSON; nil for undefined. NaN and the infinities are null, as JSON.stringify has it.
 func (r evaluateResult) json() (json.RawMessage, error) {
 	switch {
 	case r.Exception != nil:

@@ -22,7 +22,7 @@ type InputState struct {
 	dragged      *proto.InputDragData
 }
 
-// ModifierBits are the modifier keys that are held, see [frame.ModifierBits].
+// ModifierBits returns the modifier keys that are held, see [frame.ModifierBits].
 func (h *InputState) ModifierBits() int { return h.keys.ModifierBits() }
 
 func (h *InputState) isIdle() bool { return h.button == "" && h.keys.IsIdle() }
@@ -84,7 +84,7 @@ func (d *performer) dragMove(ctx context.Context, m frame.Mouse) error {
 	}
 }
 
-// dropEvents is what has to be sent before the button is let go.
+// dropEvents returns the events to send before the button is released.
 func (h *InputState) dropEvents(at frame.Point) []proto.Request {
 	if h.dragged == nil {
 		return nil

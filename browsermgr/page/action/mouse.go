@@ -93,7 +93,7 @@ func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, st
 	return d.sendAndWait(ctx, e.Frame, m.Click(clickTotal(a))...)
 }
 
-// clickTotal is how many clicks follow each other.
+// clickTotal returns how many clicks follow each other.
 func clickTotal(a Action) int {
 	if a.DoubleClick {
 		return 2

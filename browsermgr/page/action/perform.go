@@ -59,7 +59,7 @@ type performer struct {
 	state *InputState
 }
 
-// mainFrame is the frame that takes the input.
+// mainFrame returns the frame that takes the input.
 func (d *performer) mainFrame() *frame.Frame { return d.tab.Frames()[0] }
 
 // sendInput has Chromium handle input events in order and waits until the page has taken all of them.
@@ -99,7 +99,7 @@ func stoppedError(ctx context.Context, err error) error {
 	return err
 }
 
-// evaluateLimit is how long a script of evaluate may run within the limit of its action.
+// evaluateLimit returns how long a script of evaluate may run within the limit of its action.
 func evaluateLimit(a Action) time.Duration { return max(a.Limit()-500*time.Millisecond, time.Second) }
 
 // Pause waits for a person's or a page's sake, never to synchronise.

@@ -11,14 +11,14 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// mouseAt is the mouse at the action's point, with the modifiers that it names and those that are held.
+// mouseAt returns the mouse at the action's point, with the modifiers that it names and those that are held.
 func (d *performer) mouseAt(a Action) frame.Mouse {
 	m := newMouse(frame.Point{X: a.X, Y: a.Y}, a)
 	m.Modifiers |= d.state.keys.ModifierBits()
 	return m
 }
 
-// frameAt is the frame that an action at a point is done in.
+// frameAt returns the frame that an action at a point is done in.
 func (d *performer) frameAt(ctx context.Context, at frame.Point) (*frame.Frame, error) {
 	f, _, err := FrameAtPoint(ctx, d.tab.Frames(), at)
 	return f, err
@@ -187,7 +187,7 @@ func (d *performer) insertText(ctx context.Context, a Action) error {
 	return err
 }
 
-// typingEvents is what a keyboard sends for a text.
+// typingEvents returns the events that a keyboard sends for a text.
 func typingEvents(text string) []proto.Request {
 	runes := []rune(strings.ReplaceAll(text, "\r\n", "\n"))
 	keyed := func(r rune) bool {

@@ -94,7 +94,7 @@ func (s *Emulator) SetLocale(ctx context.Context, t *page.Tab, locale string) er
 	})
 }
 
-// unlessMain is for requests that the main frame has answered already.
+// unlessMain returns req, or nothing if main is set: the main frame has already answered then.
 func unlessMain(main bool, req proto.Request) []proto.Request {
 	if main {
 		return nil

@@ -151,7 +151,7 @@ func (s *Emulator) ClearCookies(ctx context.Context, t *page.Tab) error {
 	return nil
 }
 
-// contextOf is the tab's context, for requests that are about the browser's own otherwise.
+// contextOf returns the tab's context, for requests that are about the browser's own otherwise.
 func contextOf(t *page.Tab) proto.BrowserBrowserContextID {
 	return proto.BrowserBrowserContextID(t.ContextID())
 }

@@ -65,7 +65,7 @@ func FindDevice(name string) (Device, error) {
 
 func foldName(name string) string { return strings.Join(strings.Fields(strings.ToLower(name)), " ") }
 
-// nearestNames are the three names that resemble wanted most.
+// nearestNames returns the three names that resemble wanted most.
 func nearestNames(wanted string) []string {
 	if len(wanted) > 80 {
 		wanted = wanted[:80]
@@ -87,7 +87,7 @@ func nearestNames(wanted string) []string {
 	return quoted
 }
 
-// editDistance is the number of bytes to add, drop or replace between two words (Levenshtein).
+// editDistance returns the number of bytes to add, drop or replace between two words (Levenshtein).
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -125,7 +125,7 @@ func (m deviceModel) device(turned bool) Device {
 	return d
 }
 
-// orientation is how the screen is held.
+// orientation returns how the screen is held.
 func (d Device) orientation() *proto.EmulationScreenOrientation {
 	switch {
 	case d.Landscape:

@@ -104,7 +104,7 @@ func (s *Emulator) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	}
 }
 
-// contextSettingsOf is the settings of a browser context. The caller holds s.mu.
+// contextSettingsOf returns the settings of a browser context. The caller holds s.mu.
 func (s *Emulator) contextSettingsOf(id string) *contextSettings {
 	w := s.contexts[id]
 	if w == nil {
@@ -114,7 +114,7 @@ func (s *Emulator) contextSettingsOf(id string) *contextSettings {
 	return w
 }
 
-// tabSettingsOf is the settings of a tab. The caller holds s.mu.
+// tabSettingsOf returns the settings of a tab. The caller holds s.mu.
 func (s *Emulator) tabSettingsOf(t *page.Tab) *tabSettings {
 	o := s.tabs[t]
 	if o == nil {

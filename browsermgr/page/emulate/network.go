@@ -23,8 +23,8 @@ func (s *Emulator) SetOffline(ctx context.Context, t *page.Tab, offline bool) er
 	})
 }
 
-// SetHeaders are sent with every request of the tab's context, in place of those set before. Names and values must be what
-// RFC 9110 allows; otherwise the error wraps page.ErrInvalid and nothing changes.
+// SetHeaders sets the headers sent with every request of the tab's context, in place of those set before. Names
+// and values must be what RFC 9110 allows; otherwise the error wraps page.ErrInvalid and nothing changes.
 func (s *Emulator) SetHeaders(ctx context.Context, t *page.Tab, headers map[string]string) error {
 	for name, value := range headers {
 		if !validHeader(name, value) {

@@ -71,7 +71,7 @@ func colorScheme(scheme string) proto.Request {
 	return proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 }
 
-// userAgentRequest is the user agent of the device and the languages of the locale. Where one is missing the browser's own stays.
+// userAgentRequest returns the user agent of the device and the languages of the locale. Where one is missing the browser's own stays.
 func (o *tabSettings) userAgentRequest() proto.Request {
 	req := proto.EmulationSetUserAgentOverride{AcceptLanguage: o.locale}
 	if o.agent != nil {
@@ -88,7 +88,7 @@ func (o *tabSettings) touchRequest() proto.Request {
 	return proto.EmulationSetTouchEmulationEnabled{Enabled: true, MaxTouchPoints: &points}
 }
 
-// metricsRequest is the geometry of the device, with the viewport of its own if the tab was given one.
+// metricsRequest returns the geometry of the device, with the viewport of its own if the tab was given one.
 func (o *tabSettings) metricsRequest() proto.Request {
 	if o.device == nil && o.size == nil {
 		return proto.EmulationClearDeviceMetricsOverride{}

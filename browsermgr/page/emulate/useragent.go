@@ -52,7 +52,7 @@ func (d Device) userAgentFor(product string) userAgent {
 	return userAgent{text: m.code}
 }
 
-// safariAgent is Safari on a phone or a tablet. It knows no client hints.
+// safariAgent returns the user agent of Safari on a phone or a tablet, which has no client hints.
 func (m deviceModel) safariAgent() userAgent {
 	name, cpu := "iPhone", "CPU iPhone OS"
 	if m.family == iPad {
@@ -65,7 +65,7 @@ func (m deviceModel) safariAgent() userAgent {
 	}
 }
 
-// clientHints are the user agent client hints that go with the user agent.
+// clientHints returns the user agent client hints that go with the user agent.
 func (m deviceModel) clientHints(brand, major, full string) *proto.EmulationUserAgentMetadata {
 	brands := func(version, filler string) []*proto.EmulationUserAgentBrandVersion {
 		return []*proto.EmulationUserAgentBrandVersion{
@@ -82,7 +82,7 @@ func (m deviceModel) clientHints(brand, major, full string) *proto.EmulationUser
 	return h
 }
 
-// threePartVersion is a version with three parts, as client hints have it.
+// threePartVersion returns a version with three parts, as client hints have it.
 func threePartVersion(version string) string {
 	for strings.Count(version, ".") < 2 {
 		version += ".0"

@@ -50,7 +50,7 @@ func CleanName(suggested string) string {
 	return name
 }
 
-// cleanRune is the character of a name that stands for r; -1 for none.
+// cleanRune returns the character of a name that stands for r; -1 for none.
 func cleanRune(r rune) rune {
 	switch {
 	case unicode.IsSpace(r) && r != '\n' && r != '\r':

@@ -102,7 +102,7 @@ func (d *Transfers) Navigate(ctx context.Context, tab *page.Tab, url string, lim
 	return res, got, err
 }
 
-// downloadsSince are the downloads since start that no waiter has. The caller holds d.mu.
+// downloadsSince returns the downloads since start that no waiter has. The caller holds d.mu.
 func (c *tabTransfers) downloadsSince(start time.Time) []*downloadItem {
 	var list []*downloadItem
 	for _, it := range c.downloads {

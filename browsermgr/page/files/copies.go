@@ -27,7 +27,7 @@ func (d *Transfers) copyUploads(c *tabTransfers, paths []string) ([]string, erro
 	return files, nil
 }
 
-// copiesDir is the directory for copies; it is made at first need.
+// copiesDir returns the directory for copies; it is made at first need.
 func (d *Transfers) copiesDir() (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -80,7 +80,7 @@ func TestActionReportsTheDownloadsItStarted(t *testing.T) {
 	}
 }
 
-// real is the real path of the downloads folder.
+// real returns the real path of the downloads folder.
 func (b *transferFixture) real(tb testing.TB) string {
 	tb.Helper()
 	dir, err := filepath.EvalSymlinks(b.downloads)

@@ -131,8 +131,8 @@ func (d *Transfers) tabOfFrame(frameID string) *page.Tab {
 	return nil
 }
 
-// creditedTab is whose download it is: a tab that was opened for nothing but a download is its opener's doing. The caller holds
-// d.mu.
+// creditedTab returns the transfers of the tab that a download belongs to: for a tab that was opened only for a
+// download, that is its opener. The caller holds d.mu.
 func (d *Transfers) creditedTab(t *page.Tab) *tabTransfers {
 	for t.Opener() != nil && isUnused(t) {
 		t = t.Opener()
@@ -179,7 +179,7 @@ func (d *Transfers) handleProgress(ev cdp.Event) {
 	}
 }
 
-// newUUID is a random UUID (RFC 9562, version 4).
+// newUUID returns a random UUID (RFC 9562, version 4).
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

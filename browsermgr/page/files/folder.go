@@ -34,7 +34,7 @@ func OpenFolder(dir string) (*Folder, error) {
 	return &Folder{dir: real, root: root}, nil
 }
 
-// Dir is the folder's real path.
+// Dir returns the folder's real path.
 func (f *Folder) Dir() string { return f.dir }
 
 // Close lets go of the folder. What is in it stays.

@@ -17,7 +17,7 @@ import (
 	"clank/browsermgr/fault"
 )
 
-// uploadFixture is an uploads folder with a file in a directory, and a secret outside.
+// uploadFixture returns an uploads folder with a file in a directory, and a secret outside.
 func uploadFixture(t *testing.T) (dir, secret string) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -144,7 +144,7 @@ func TestUploadsAreCopiedWithinTheirLimit(t *testing.T) {
 	}
 }
 
-// staged is a folder with a finished file in its staging.
+// staged returns a folder with a finished file in its staging.
 func staged(t *testing.T) (*Folder, string) {
 	t.Helper()
 	folder, err := OpenFolder(t.TempDir())

@@ -58,7 +58,7 @@ func FuzzCleanName(f *testing.F) {
 	})
 }
 
-// uploadTree is a downloads folder with all kinds of things in it, reached over a link.
+// uploadTree returns a downloads folder with all kinds of things in it, reached over a link.
 func uploadTree(tb testing.TB) (dir, outside string) {
 	tb.Helper()
 	home := tb.TempDir()

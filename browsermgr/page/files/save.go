@@ -82,7 +82,7 @@ func (d *Transfers) askApproval(it *downloadItem) error {
 	return err
 }
 
-// cleanSource is an address as it is noted with a file: without user, password and fragment, and without the content of one that
+// cleanSource returns an address as it is noted with a file: without user, password and fragment, and without the content of one that
 // holds it itself.
 func cleanSource(address string) string {
 	u, err := url.Parse(address)
@@ -131,7 +131,7 @@ func (d *Transfers) isNewest(it *downloadItem) bool {
 	return true
 }
 
-// stagedBytes is how many bytes of downloads lie in a staging directory.
+// stagedBytes returns how many bytes of downloads lie in a staging directory.
 func stagedBytes(dir string) int64 {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

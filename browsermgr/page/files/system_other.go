@@ -7,7 +7,7 @@ import "io/fs"
 // openNonblock does nothing: here is nothing whose opening waits.
 const openNonblock = 0
 
-// linkCount is how many names a file has, as far as this system tells.
+// linkCount returns how many names a file has, as far as this system tells.
 func linkCount(fs.FileInfo) uint64 { return 1 }
 
 // crossesDevices says whether a move failed because its ends are on different file systems.

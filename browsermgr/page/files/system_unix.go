@@ -11,7 +11,7 @@ import (
 // openNonblock has an open of a pipe or device return at once.
 const openNonblock = syscall.O_NONBLOCK
 
-// linkCount is how many names a file has.
+// linkCount returns how many names a file has.
 func linkCount(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink) //nolint:unconvert // its type differs between systems

@@ -180,7 +180,7 @@ func (d *Transfers) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 	}
 }
 
-// tabTransfersOf is where one tab is served. The caller holds d.mu.
+// tabTransfersOf returns where one tab is served. The caller holds d.mu.
 func (d *Transfers) tabTransfersOf(t *page.Tab) *tabTransfers {
 	if c := d.tabs[t]; c != nil {
 		return c

@@ -163,7 +163,7 @@ func (u UploadPolicy) resolveInbound(path, id string) (uploadFile, error) {
 	return uploadFile{dir: real, rel: rel}, nil
 }
 
-// regularIn is the path of a regular file below a directory, relative to it, with its links resolved, or "". The file itself must be no link, and have no other
+// regularIn returns the path of a regular file below a directory, relative to it, with its links resolved, or "". The file itself must be no link, and have no other
 // names, which may be elsewhere.
 func regularIn(dir, path string) string {
 	info, err := os.Lstat(path)

@@ -121,8 +121,8 @@ func requestTrees(ctx context.Context, frames []*Frame) (*axDocument, error) {
 	return root, nil
 }
 
-// requestDocuments are those of one process. A document that is gone when it is asked is left out, unless it is the root. known are the
-// frames of the tab by their ids.
+// requestDocuments reads the documents of one process. It leaves out a document that is gone when it is asked,
+// unless it is the root. known holds the frames of the tab by their ids.
 func requestDocuments(ctx context.Context, f *Frame, known map[proto.PageFrameID]*Frame) ([]*axDocument, error) {
 	tree, err := cdp.Ask[proto.PageGetFrameTreeResult](ctx, f.Session, proto.PageGetFrameTree{})
 	if err != nil {

@@ -19,7 +19,7 @@ func CallFunction[R any](ctx context.Context, f *Frame, fn string, elements []Lo
 	return RunScript[R](ctx, f, Script{Fn: "apply", Arg: arg, source: fn, elements: elements})
 }
 
-// callSource is the source text of an Apply, run where our scripts are installed.
+// callSource returns the source text of an Apply, run where our scripts are installed.
 func (sc Script) callSource(w *isolatedWorld, arg []byte) string {
 	elements := []byte("[]")
 	if len(sc.elements) > 0 {

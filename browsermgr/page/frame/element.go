@@ -29,7 +29,7 @@ type DocumentNumbers struct {
 // minSweepSize is how many documents are known at least before the gone ones are looked for.
 const minSweepSize = 16
 
-// Number is the number of a document: of a frame, the world that token names, and the script's own number in there.
+// Number returns the number of a document: of a frame, the world that token names, and the script's own number in there.
 func (n *DocumentNumbers) Number(f *Frame, token string, local int) int {
 	key := documentID{frame: f, world: token, local: local}
 	if k, ok := n.byKey[key]; ok {

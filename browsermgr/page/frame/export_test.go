@@ -1,4 +1,4 @@
 package frame
 
-// Len is how many documents are known.
+// Len returns how many documents are known.
 func (n *DocumentNumbers) Len() int { return max(len(n.byKey), len(n.byNumber)) }

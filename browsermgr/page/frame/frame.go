@@ -28,17 +28,17 @@ type Frame struct {
 	cachedOwner   ownerRef
 }
 
-// New is the frame that a session is attached to, or a lodger of that session. target is the id of its root frame, which is the
+// New returns the frame that a session is attached to, or a lodger of that session. target is the id of its root frame, which is the
 // CDP target id of the former. parent is the frame whose document embeds it, nil for the main one; embedder is the id of the very frame in there, if
 // known.
 func New(s *cdp.Session, target string, parent *Frame, embedder string) *Frame {
 	return &Frame{Session: s, target: target, parent: parent, worldLock: newWorldCreation(), cachedOwner: ownerRef{parentFrame: embedder}}
 }
 
-// ID is the protocol's id of the root frame.
+// ID returns the protocol's id of the root frame.
 func (f *Frame) ID() proto.PageFrameID { return proto.PageFrameID(f.target) }
 
-// Parent is the frame that embeds this one, or nil.
+// Parent returns the frame that embeds this one, or nil.
 func (f *Frame) Parent() *Frame {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -52,7 +52,7 @@ func (f *Frame) SetParent(parent *Frame) {
 	f.parent = parent
 }
 
-// EmbeddedIn is the protocol's id of the very frame whose document embeds this one; "" if it is not known.
+// EmbeddedIn returns the protocol's id of the very frame whose document embeds this one; "" if it is not known.
 func (f *Frame) EmbeddedIn() proto.PageFrameID {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,7 +117,7 @@ func (f *Frame) Viewport(ctx context.Context) (Viewport, error) {
 	return RunScript[Viewport](ctx, f, Script{Fn: "viewport"})
 }
 
-// ScriptLimit is the time a script has for something that may take limit: a little less than what is left of ctx, so that
+// ScriptLimit returns the time a script has for something that may take limit: a little less than what is left of ctx, so that
 // it can still say what was wrong.
 func ScriptLimit(ctx context.Context, limit time.Duration) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {

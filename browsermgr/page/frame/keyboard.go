@@ -10,7 +10,7 @@ import (
 // not safe for concurrent use.
 type Keyboard struct{ down []keyDef }
 
-// ModifierBits are the modifiers that are held, see [Modifiers].
+// ModifierBits returns the modifiers that are held, see [Modifiers].
 func (b *Keyboard) ModifierBits() int {
 	bits := 0
 	for _, k := range b.down {
@@ -44,7 +44,7 @@ func (b *Keyboard) Up(c Chord) []proto.Request {
 	return events
 }
 
-// keys are all keys of the chord.
+// keys returns all keys of the chord.
 func (c Chord) keys() []keyDef { return append(slices.Clone(c.modifiers), c.key) }
 
 // sameKey reports whether two keys are one on the keyboard.

@@ -71,7 +71,7 @@ type Chord struct {
 	heldBits  int // modifiers that are down before and after it
 }
 
-// WithModifiers is the chord while these modifiers are down already, see [Modifiers].
+// WithModifiers returns the chord while these modifiers are down already, see [Modifiers].
 func (c Chord) WithModifiers(bits int) Chord {
 	c.heldBits = bits
 	c.modifiers = slices.DeleteFunc(slices.Clone(c.modifiers), func(k keyDef) bool { return k.modifierBit&bits != 0 })
@@ -126,7 +126,7 @@ func findKey(name string) (keyDef, bool) {
 	return k, ok
 }
 
-// runeKey is the key that types a character; one that no key of the layout types has no code.
+// runeKey returns the key that types a character; one that no key of the layout types has no code.
 func runeKey(r rune) keyDef {
 	text := string(r)
 	switch {
@@ -153,19 +153,19 @@ func runeKey(r rune) keyDef {
 	return keyDef{name: text, text: text}
 }
 
-// RuneChord is the chord that types one character.
+// RuneChord returns the chord that types one character.
 func RuneChord(r rune) Chord { return Chord{key: runeKey(r)} }
 
 // HasKey reports whether a key of the layout types the character; others are inserted.
 func HasKey(r rune) bool { return runeKey(r).code != "" }
 
-// EnterChord is the Enter key.
+// EnterChord returns the Enter key.
 func EnterChord() Chord { return Chord{key: namedKeys["enter"]} }
 
-// DeleteChord is the Delete key.
+// DeleteChord returns the Delete key.
 func DeleteChord() Chord { return Chord{key: namedKeys["delete"]} }
 
-// Split is Events in two halves: all keys down, and all keys up again.
+// Split returns the result of Events in two halves: all keys down, and all keys up again.
 func (c Chord) Split() (down, up []proto.Request) {
 	events := c.Events()
 	at := len(events) - 1 - len(c.modifiers)
@@ -189,7 +189,7 @@ func (c Chord) Copies() bool {
 	return false
 }
 
-// Events are what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
+// Events returns what a keyboard sends for the chord: modifiers down, key down and up, modifiers up.
 func (c Chord) Events() []proto.Request {
 	var events []proto.Request
 	bits := c.heldBits
@@ -206,7 +206,7 @@ func (c Chord) Events() []proto.Request {
 	return events
 }
 
-// shifted is the key while these modifiers are down.
+// shifted returns the key while these modifiers are down.
 func (k keyDef) shifted(bits int) keyDef {
 	if bits&8 != 0 && len(k.text) == 1 && k.text >= "a" && k.text <= "z" {
 		k.text, k.name = strings.ToUpper(k.text), strings.ToUpper(k.name)
@@ -214,7 +214,7 @@ func (k keyDef) shifted(bits int) keyDef {
 	return k
 }
 
-// press is the key going down while these modifiers are.
+// press returns the key going down while these modifiers are.
 func (k keyDef) press(bits int) proto.InputDispatchKeyEvent {
 	down, text := proto.InputDispatchKeyEventTypeKeyDown, k.text
 	if text == "" || bits&^8 != 0 {

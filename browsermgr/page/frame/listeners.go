@@ -166,7 +166,7 @@ func (l *ListenerQuery) wait(ctx context.Context) ([]proto.DOMBackendNodeID, err
 	return nodes, nil
 }
 
-// pageDocument is the document as an object of the page's world.
+// pageDocument returns the document as an object of the page's world.
 func (l *ListenerQuery) pageDocument(ctx context.Context) (proto.RuntimeRemoteObjectID, error) {
 	f := l.frame
 	var found EvaluateResult[json.RawMessage]

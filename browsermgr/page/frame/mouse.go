@@ -19,7 +19,7 @@ var modifierMasks = map[string]int{
 	"alt": 1, "option": 1, "control": 2, "ctrl": 2, "controlormeta": 2, "meta": 4, "cmd": 4, "command": 4, "shift": 8,
 }
 
-// ModifierBits is the bit field that CDP uses for modifier keys. The error wraps [fault.ErrInvalid].
+// ModifierBits returns the bit field that CDP uses for modifier keys. The error wraps [fault.ErrInvalid].
 func ModifierBits(names []string) (int, error) {
 	bits := 0
 	for _, name := range names {
@@ -41,13 +41,13 @@ type Mouse struct {
 	Modifiers int    // modifiers held, see [Modifiers]
 }
 
-// MouseButtons are the names of a mouse's buttons.
+// MouseButtons returns the names of a mouse's buttons.
 func MouseButtons() []string { return []string{"left", "right", "middle", "back", "forward"} }
 
-// buttonBit is the bit by which CDP tells that a button is down.
+// buttonBit returns the bit by which CDP tells that a button is down.
 func (m Mouse) buttonBit() int { return 1 << max(slices.Index(MouseButtons(), m.Button), 0) }
 
-// Move is a move to the place; held says that the button is down meanwhile.
+// Move returns a move to the place; held says that the button is down meanwhile.
 func (m Mouse) Move(held bool) proto.InputDispatchMouseEvent {
 	ev := proto.InputDispatchMouseEvent{
 		Type: proto.InputDispatchMouseEventTypeMouseMoved, X: m.At.X, Y: m.At.Y, Modifiers: m.Modifiers, Button: proto.InputMouseButtonNone,
@@ -82,7 +82,7 @@ func (m Mouse) button() proto.InputMouseButton {
 	return proto.InputMouseButton(m.Button)
 }
 
-// Click are the events of that many clicks in a row.
+// Click returns the events of that many clicks in a row.
 func (m Mouse) Click(count int) []proto.Request {
 	events := []proto.Request{m.Move(false)}
 	for i := 1; i <= count; i++ {

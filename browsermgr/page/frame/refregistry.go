@@ -99,7 +99,8 @@ func (r *RefRegistry) Publish(capture uint64, p RefSet) bool {
 	return true
 }
 
-// Previous is what the last snapshot of a family showed of the same document; ok is false if there was none.
+// Previous returns the elements that the last snapshot of a family showed of the same document; ok is false if
+// there was none.
 func (r *RefRegistry) Previous(family, document string) (elements map[string]struct{}, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +111,7 @@ func (r *RefRegistry) Previous(family, document string) (elements map[string]str
 	return seen.Elements, true
 }
 
-// DocumentNumber is the number that own refs show for a document, see [DocumentNumbers.Number].
+// DocumentNumber returns the number that own refs show for a document, see [DocumentNumbers.Number].
 func (r *RefRegistry) DocumentNumber(f *Frame, token string, local int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

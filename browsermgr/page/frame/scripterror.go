@@ -21,7 +21,7 @@ type ScriptError struct {
 
 func (f *ScriptError) Error() string { return "the page's script answered " + f.Code }
 
-// subject is the element in words: button "Buy".
+// subject returns the element in words: button "Buy".
 func (f *ScriptError) subject() string {
 	role := f.Role
 	if role == "" || role == "generic" {
@@ -79,7 +79,7 @@ func (f *ScriptError) Explain(given string) error {
 	return f.explainValue(given)
 }
 
-// explainValue is for what went wrong with a value rather than with reaching the element.
+// explainValue returns an error for a failure with a value rather than with reaching the element.
 func (f *ScriptError) explainValue(given string) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("%s %s %s (%w)", given, f.subject(), fmt.Sprintf(format, args...), fault.ErrNotInteractable)

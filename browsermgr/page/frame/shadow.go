@@ -95,7 +95,7 @@ func (f *Frame) OpenClosedShadows(ctx context.Context) (int, error) {
 	return found, nil
 }
 
-// arrayItems are the elements of an array in the page.
+// arrayItems returns the elements of an array in the page.
 func (f *Frame) arrayItems(ctx context.Context, list proto.RuntimeRemoteObjectID) ([]proto.RuntimeRemoteObjectID, error) {
 	var res struct {
 		Result []struct {

@@ -49,7 +49,7 @@ func (c *snapshotCapture) compose() (Snapshot, RefSet) {
 	return snap, pub
 }
 
-// emptyText is what stands for a snapshot without a line, and why.
+// emptyText returns the text of a snapshot without a line, and the reason.
 func (c *snapshotCapture) emptyText(main *outline.Piece) (text, reason string) {
 	switch {
 	case !main.Found && c.opts.Selector != "":
@@ -62,7 +62,7 @@ func (c *snapshotCapture) emptyText(main *outline.Piece) (text, reason string) {
 	return "(empty)", "the page is empty"
 }
 
-// highestRef is the highest numbered ref in a text, at most n: those that were cut off mean nothing.
+// highestRef returns the highest numbered ref in a text, at most n: those that were cut off mean nothing.
 func highestRef(text string, n int) int {
 	highest := 0
 	for _, r := range outline.ListRefs(text) {

@@ -53,7 +53,7 @@ type SnapshotOptions struct {
 	Timeout time.Duration
 }
 
-// EfficientSnapshot are the options of a small snapshot: interactive, compact, six levels, 8,000 characters. Each may be changed
+// EfficientSnapshot returns the options of a small snapshot: interactive, compact, six levels, 8,000 characters. Each may be changed
 // afterwards.
 func EfficientSnapshot() SnapshotOptions {
 	depth := 6

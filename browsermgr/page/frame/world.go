@@ -77,7 +77,7 @@ func (f *Frame) enterWorld(ctx context.Context) (*isolatedWorld, error) {
 	}
 }
 
-// currentWorld is the world of the document that is shown, nil if nobody has made it yet.
+// currentWorld returns the world of the document that is shown, nil if nobody has made it yet.
 func (f *Frame) currentWorld() (*isolatedWorld, worldCreation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,7 +168,7 @@ type Script struct {
 	elements []Locator
 }
 
-// expression is the source text of the call. In a world that has no scripts yet, installs has it begin with setting them up from
+// expression returns the source text of the call. In a world that has no scripts yet, installs has it begin with setting them up from
 // their source.
 func (sc Script) expression(w *isolatedWorld, installs bool) (string, error) {
 	arg, err := json.Marshal(sc.Arg)
@@ -286,7 +286,7 @@ func explainLost(err error) error {
 	return err
 }
 
-// ExceptionError is a script's exception as an error.
+// ExceptionError returns a script's exception as an error.
 func ExceptionError(d *proto.RuntimeExceptionDetails) error {
 	text := d.Text
 	if d.Exception != nil && d.Exception.Description != "" {

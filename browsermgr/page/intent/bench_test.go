@@ -8,7 +8,7 @@ import (
 	"clank/browsermgr/page/intent"
 )
 
-// BenchmarkLooks is a click by itself, and with what is looked at around it where nothing has to be asked.
+// BenchmarkLooks measures a click by itself, and with the checks around it where nothing has to be asked.
 func BenchmarkLooks(b *testing.B) {
 	tab := openTab(b, site(b, `<button onclick="n = (window.n ?? 0) + 1">Count</button>`, nil))
 	click := page.Action{Kind: actiontable.KindClick, Selector: "button"}

@@ -163,7 +163,7 @@ func shop(t *testing.T) string {
 	}).URL
 }
 
-// press is what a person would do with the element of a sample.
+// press returns what a person would do with the element of a sample.
 func (c sample) press(ctx context.Context, tab *page.Tab, selector string) (page.Action, error) {
 	for _, field := range []string{"<textarea class=t", "contenteditable=true class=t", "class=t value=", "value=lamp class=t", "current-password class=t", "<input class=t name"} {
 		if strings.Contains(c.html, field) {

@@ -31,7 +31,7 @@ func site(tb testing.TB, body string, more map[string]string) string {
 	}).URL
 }
 
-// value is what an expression in the page is.
+// value returns the value of an expression in the page.
 func value(t *testing.T, tab *page.Tab, fn string) string {
 	t.Helper()
 	res, err := tab.Act(browsertest.Within(t, 20*time.Second), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})

@@ -68,7 +68,7 @@ var wordPatterns = sync.OnceValue(func() map[string]string {
 	return m
 })
 
-// judgeMode is how the script has to look at an action; "" for one that sets nothing
+// judgeMode returns how the script has to look at an action; "" for one that sets nothing
 // off by itself.
 func judgeMode(a page.Action) string {
 	switch a.Kind {
@@ -95,7 +95,7 @@ func judgeMode(a page.Action) string {
 	return ""
 }
 
-// judgeModeOfKeys is manner for a chord.
+// judgeModeOfKeys returns the judge mode of a chord.
 func judgeModeOfKeys(text string) string {
 	chord := strings.Split(text, "+")
 	switch key := chord[len(chord)-1]; {
@@ -227,7 +227,7 @@ func runInFrames(ctx context.Context, tab *page.Tab, q scriptQuery, v scriptVerd
 	return inner, f, err
 }
 
-// actionPoint is where an action at a point does something: a drag, where it lets go.
+// actionPoint returns where an action at a point does something: a drag, where it lets go.
 func actionPoint(a page.Action) frame.Point {
 	if a.Kind != actiontable.KindDragCoords {
 		return frame.Point{X: a.X, Y: a.Y}
@@ -295,7 +295,7 @@ func describeClasses(q sessions.Question, kinds []string, here string) string {
 
 var hostName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9._:\[\]-]{1,253}$`) })
 
-// hostOf is the host of an address as a browser writes it, with its port; "" if it
+// hostOf returns the host of an address as a browser writes it, with its port; "" if it
 // has none.
 func hostOf(address string) string {
 	u, err := url.Parse(address)

@@ -38,7 +38,7 @@ func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Po
 	return m, err
 }
 
-// findTarget is the frame to ask, and what to ask it.
+// findTarget returns the frame to ask, and what to ask it.
 func findTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (*frame.Frame, targetQuery, error) {
 	switch {
 	case ref != "":

@@ -39,7 +39,7 @@ type tabFrame struct {
 	url    string
 }
 
-// tabFrames are the frames of a tab, the main one first.
+// tabFrames returns the frames of a tab, the main one first.
 func tabFrames(ctx context.Context, t *page.Tab) ([]tabFrame, error) {
 	var all []tabFrame
 	known := framesByRoot(t.Frames())
@@ -56,7 +56,7 @@ func tabFrames(ctx context.Context, t *page.Tab) ([]tabFrame, error) {
 	return all, nil
 }
 
-// framesByRoot are frames by the ids of their root documents.
+// framesByRoot returns frames by the ids of their root documents.
 func framesByRoot(frames []*frame.Frame) map[proto.PageFrameID]*frame.Frame {
 	known := map[proto.PageFrameID]*frame.Frame{}
 	for _, f := range frames {
@@ -213,7 +213,7 @@ func mapToEmbedder(ctx context.Context, t *page.Tab, f *frame.Frame, boxes []pag
 	return up, owner, err
 }
 
-// findEmbedder is the frame whose document embeds the root document of another.
+// findEmbedder returns the frame whose document embeds the root document of another.
 func findEmbedder(ctx context.Context, t *page.Tab, f *frame.Frame) (tabFrame, error) {
 	id := f.EmbeddedIn()
 	if id == "" {

@@ -267,7 +267,7 @@ func findDocument(ctx context.Context, t *page.Tab, name string, origins []strin
 	return nil, formFields{}, fmt.Errorf("%w: %s is for %s, and the page is of %s", ErrRefused, name, strings.Join(origins, " and "), all[0].origin)
 }
 
-// checkVisible is an error if the frames around the fields do not show them.
+// checkVisible returns an error if the frames around the fields do not show them.
 func checkVisible(ctx context.Context, t *page.Tab, h *documentHandle) error {
 	points, err := callHandle[[]struct{ X, Y float64 }](ctx, h, "places")
 	if err != nil {

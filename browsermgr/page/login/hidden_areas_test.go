@@ -20,7 +20,7 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// covered is how much of a part of a picture has the colour that things are covered with.
+// covered returns how much of a part of a picture has the colour that things are covered with.
 func covered(tb testing.TB, data []byte, r image.Rectangle) float64 {
 	tb.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
@@ -42,7 +42,7 @@ func covered(tb testing.TB, data []byte, r image.Rectangle) float64 {
 
 func near(v uint8) bool { return v > 0x58 && v < 0x68 }
 
-// boxOf is where an element is in the viewport.
+// boxOf returns where an element is in the viewport.
 func boxOf(tb testing.TB, tab *page.Tab, expression string) image.Rectangle {
 	tb.Helper()
 	var r image.Rectangle
@@ -187,7 +187,7 @@ func TestAPageThatCannotBeAskedIsNotShown(t *testing.T) {
 	}
 }
 
-// viewWidth is the width of the viewport in CSS pixels.
+// viewWidth returns the width of the viewport in CSS pixels.
 func viewWidth(tb testing.TB, tab *page.Tab) float64 {
 	tb.Helper()
 	var n float64
@@ -201,7 +201,7 @@ func jpegRequest() proto.PageCaptureScreenshot {
 	return proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatJpeg}
 }
 
-// plain is a picture as Chromium makes it, with nothing covered.
+// plain returns a picture as Chromium makes it, with nothing covered.
 func plain(tb testing.TB, tab *page.Tab) []byte {
 	tb.Helper()
 	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](browsertest.Within(tb, time.Minute), tab.MainFrame().Session, jpegRequest())

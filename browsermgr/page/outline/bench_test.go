@@ -8,7 +8,7 @@ import (
 	"clank/browsermgr/page/outline"
 )
 
-// wide is a numbered page of about 4n refs.
+// wide returns a numbered page of about 4n refs.
 func wide(n int) outline.Page {
 	var b strings.Builder
 	b.WriteString("- table:")

@@ -86,7 +86,7 @@ func (p *Piece) ownRefs() []string {
 	return refs
 }
 
-// wholePage is a page of one piece, which has its numbers already.
+// wholePage returns a page of one piece, which has its numbers already.
 func wholePage(p *Piece) Page {
 	refs := p.ownRefs()
 	bounds := make([]NumberedRef, len(refs))
@@ -106,7 +106,7 @@ type composer struct {
 	count    map[string]int // refs by role and name
 }
 
-// text is a piece that begins at a level, with its refs renumbered for the whole page and the frames of other processes in
+// text returns a piece that begins at a level, with its refs renumbered for the whole page and the frames of other processes in
 // their places.
 func (c *composer) text(p *Piece, level int) string {
 	if p.Text == "" || p.Number == nil && len(p.Slots) == 0 && !c.numbered && (c.depth == nil || level == 0) {
@@ -136,7 +136,7 @@ func (c *composer) text(p *Piece, level int) string {
 
 func (c *composer) tooDeep(level int) bool { return c.depth != nil && !c.flat && level > *c.depth }
 
-// embedded is what follows a frame's own line.
+// embedded returns what follows a frame's own line.
 func (c *composer) embedded(child *Piece, h FrameSlot, level int) string {
 	c.links = append(c.links, child.Links...)
 	if c.tooDeep(level + h.Depth) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// framed is a page with a frame of its own process and one of another, numbered 5 and 7.
+// framed returns a page with a frame of its own process and one of another, numbered 5 and 7.
 func framed() *outline.Piece {
 	far := &outline.Piece{
 		Text: "- button \"Far\" [ref=e1]\n- text: far", Number: func(int) int { return 7 },

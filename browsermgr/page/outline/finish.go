@@ -135,7 +135,7 @@ lines:
 	return strings.Join(kept, "\n")
 }
 
-// linkList is the appendix of links, each address once.
+// linkList returns the appendix of links, each address once.
 func linkList(links []Link) string {
 	if len(links) == 0 {
 		return ""

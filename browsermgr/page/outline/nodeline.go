@@ -21,7 +21,7 @@ type nodeLine struct {
 
 func (l nodeLine) ref() string { return l.text[l.refStart:l.refEnd] }
 
-// name is the name that is written in quotes.
+// name returns the name that is written in quotes.
 func (l nodeLine) name() string {
 	if l.quoted == "" {
 		return ""

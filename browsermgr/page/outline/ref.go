@@ -18,7 +18,7 @@ type RefKey struct {
 	InTree   bool
 }
 
-// String is the ref as snapshots show it.
+// String returns the ref as snapshots show it.
 func (k RefKey) String() string {
 	if k.InTree {
 		return fmt.Sprintf("ax%d", k.Number)

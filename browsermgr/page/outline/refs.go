@@ -41,7 +41,7 @@ type RefInfo struct {
 	Nth *int `json:"nth,omitempty"`
 }
 
-// RefsByName is the same by ref.
+// RefsByName returns the same by ref.
 func RefsByName(refs []Ref) map[string]RefInfo {
 	out := make(map[string]RefInfo, len(refs))
 	for _, r := range refs {

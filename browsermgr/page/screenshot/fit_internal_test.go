@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// noise is a PNG that cannot be made smaller without losing something.
+// noise returns a PNG that cannot be made smaller without losing something.
 func noise(tb testing.TB, width, height int) []byte {
 	tb.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, width, height))

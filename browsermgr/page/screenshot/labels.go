@@ -124,7 +124,7 @@ func newSketch(labels []Label, places map[string]elementPlace, v pictureArea) *l
 	return s
 }
 
-// pixels is where a box of the document is in the picture.
+// pixels returns where a box of the document is in the picture.
 func (v pictureArea) pixels(b cssBox, scale float64) image.Rectangle {
 	at := func(n, origin float64) int { return int(math.Round((n - origin) * v.scale * scale)) }
 	return image.Rect(at(b.Left, v.left), at(b.Top, v.top), at(b.Right, v.left), at(b.Bottom, v.top))
@@ -164,7 +164,7 @@ func (s *labelSketch) draw(canvas draw.Image, scale float64, out *Image) {
 	}
 }
 
-// refNumber is the last digits of a ref.
+// refNumber returns the last digits of a ref.
 func refNumber(ref string) int {
 	digits := ref[len(strings.TrimRight(ref, "0123456789")):]
 	n, err := strconv.Atoi(digits)

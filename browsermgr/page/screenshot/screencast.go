@@ -75,7 +75,7 @@ func (o WatchOptions) withDefaults() (WatchOptions, error) {
 	return o, nil
 }
 
-// merge is what serves two viewers.
+// merge returns options that serve both viewers.
 func (o WatchOptions) merge(p WatchOptions) WatchOptions {
 	larger := func(a, b int) int {
 		if a == 0 || b == 0 {

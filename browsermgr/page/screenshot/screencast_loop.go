@@ -49,7 +49,7 @@ func newScreencast(t *page.Tab, log *slog.Logger, stop context.CancelFunc) *scre
 // back from a crash.
 const staleAfter = time.Second
 
-// addViewer is false if the cast is about to end.
+// addViewer adds v. It returns false if the cast is about to end.
 func (c *screencast) addViewer(v *Viewer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *screencast) addViewer(v *Viewer) bool {
 	return true
 }
 
-// removeViewer is true if nobody watches any more.
+// removeViewer removes v and reports whether no viewer is left.
 func (c *screencast) removeViewer(v *Viewer) bool {
 	c.mu.Lock()
 	_, present := c.viewers[v]
@@ -81,7 +81,7 @@ func (c *screencast) removeViewer(v *Viewer) bool {
 	return last
 }
 
-// mergedOptions is what serves all viewers. The caller holds c.mu.
+// mergedOptions returns options that serve all viewers. The caller holds c.mu.
 func (c *screencast) mergedOptions() WatchOptions {
 	var o WatchOptions
 	first := true

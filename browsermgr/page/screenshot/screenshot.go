@@ -158,7 +158,7 @@ func (o Options) captureRestored(ctx context.Context, t *page.Tab, before viewpo
 	return data, v, places, err
 }
 
-// clipArea is the area of the document that a picture shows, and whether that goes beyond the viewport.
+// clipArea returns the area of the document that a picture shows, and whether that goes beyond the viewport.
 func (o Options) clipArea(ctx context.Context, t *page.Tab, before viewportGeometry) (*proto.PageViewport, bool, error) {
 	if o.FullPage {
 		if err := hideBars(ctx, t, before); err != nil {

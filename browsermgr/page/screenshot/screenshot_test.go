@@ -268,7 +268,7 @@ func TestNoPictureOfACrashedPage(t *testing.T) {
 	}
 }
 
-// crashed is closed when the tab has crashed.
+// crashed waits until the tab has crashed and returns a closed channel.
 func crashed(t *testing.T, tab *page.Tab) <-chan struct{} {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

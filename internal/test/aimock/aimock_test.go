@@ -75,7 +75,7 @@ var tools = []llm.Tool{{
 	Schema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}},"required":["url"],"additionalProperties":false}`),
 }}
 
-// clients are our clients for each dialect that aimock speaks.
+// clients returns our clients for each dialect that aimock speaks.
 func clients(t *testing.T, url string) map[string]llm.Model {
 	t.Helper()
 	all := map[string]llm.Model{}

@@ -41,7 +41,7 @@ func (s *Shared) stop() {
 	}
 }
 
-// Process is the browser. A launch that failed is not tried again.
+// Process returns the browser. A launch that failed is not tried again.
 func (s *Shared) Process(tb testing.TB) *chrome.Process {
 	tb.Helper()
 	s.mu.Lock()

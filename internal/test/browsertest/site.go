@@ -45,7 +45,7 @@ func HTML(w http.ResponseWriter, text string) {
 	fmt.Fprint(w, text)
 }
 
-// LocalhostURL is the server that a request came to under the name of another site: localhost.
+// LocalhostURL returns the server that a request came to under the name of another site: localhost.
 func LocalhostURL(r *http.Request) string {
 	_, port, _ := strings.Cut(r.Host, ":")
 	return "http://localhost:" + port

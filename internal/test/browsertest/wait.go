@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Within is a context that ends after d, and with the test at the latest.
+// Within returns a context that ends after d, and with the test at the latest.
 func Within(tb testing.TB, d time.Duration) context.Context {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)

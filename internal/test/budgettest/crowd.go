@@ -68,7 +68,7 @@ func checkCrowd(t *testing.T, name string, limit, most, got budget.Amount) {
 	}
 }
 
-// heldByOne is the estimate of each of the calls that are under way.
+// heldByOne returns the estimate of each of the calls that are under way.
 func heldByOne(t *testing.T, l budget.Ledger, day time.Time) budget.Amount {
 	t.Helper()
 	s := sumOf(t, l, day)

@@ -61,7 +61,7 @@ func (w *moneyRun) randomRules() budget.Rules {
 	return rules
 }
 
-// rulesNow are the rules, whose limits an operator lowers while calls run.
+// rulesNow returns the rules, whose limits an operator lowers while calls run.
 func (w *moneyRun) rulesNow() budget.Rules {
 	rules := w.rules
 	rules.Limits = budget.Limits{}
@@ -74,11 +74,10 @@ func (w *moneyRun) rulesNow() budget.Rules {
 	return rules
 }
 
-// lower is three quarters of a limit; one that does not limit stays so.
+// lower returns three quarters of a limit; a limit that does not limit stays as it is.
 func lower[N ~int64](n N) N { return max(n*3/4, min(n, 1)) }
 
-// runCalls is the time from one start of the program to its end, which some calls do
-// not survive.
+// runCalls runs calls from one start of the program to its end, which some calls do not survive.
 func (w *moneyRun) runCalls(t *testing.T, l budget.Ledger) {
 	t.Helper()
 	if _, err := l.Abandon(t.Context()); err != nil {

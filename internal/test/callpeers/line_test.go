@@ -166,7 +166,7 @@ func (d *duet) hear(hz int) {
 	}, &heard)
 }
 
-// pitch is how often the sound rises through zero in a second.
+// pitch returns how often the sound rises through zero in a second.
 func pitch(samples []int16) int {
 	rises := 0
 	for i := 1; i < len(samples); i++ {

@@ -63,22 +63,21 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 	return t, nil
 }
 
-// Asked is what the model was told, question by question, over all conversations.
+// Asked returns what the model was told, question by question, over all conversations.
 func (m *Model) Asked() []computeruse.Input {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.asked)
 }
 
-// Begun are those with which conversations were begun.
+// Begun returns the options with which conversations were begun.
 func (m *Model) Begun() []computeruse.ConversationOptions {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.begun)
 }
 
-// Faults are what was wrong with what the model was told: calls that were not
-// answered, or not in order.
+// Faults returns what was wrong with what the model was told: calls that were not answered, or not in order.
 func (m *Model) Faults() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

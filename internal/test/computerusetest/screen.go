@@ -103,7 +103,7 @@ func (s *Screen) Change() {
 	s.changed++
 }
 
-// Picture is a PNG of one shade of grey.
+// Picture returns a PNG of one shade of grey.
 func Picture(size image.Point, shade uint8) ([]byte, error) {
 	img := image.NewPaletted(image.Rectangle{Max: size}, color.Palette{color.Gray{Y: shade}})
 	var b bytes.Buffer
@@ -132,14 +132,14 @@ func (s *Screen) Snapshot(context.Context, bool, int) (string, error) {
 	return `- button "Buy" [ref=e1]`, nil
 }
 
-// Acts are what was done so far, as "clickCoords button=left clickCount=1 x=10 y=20".
+// Acts returns what was done so far, as "clickCoords button=left clickCount=1 x=10 y=20".
 func (s *Screen) Acts() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.acts)
 }
 
-// Shots is how many pictures were taken.
+// Shots returns how many pictures were taken.
 func (s *Screen) Shots() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,7 +206,7 @@ func (b *Browser) Close(_ context.Context, key string) error {
 	return nil
 }
 
-// Screen is the newest that was opened; nil if there is none.
+// Screen returns the newest that was opened; nil if there is none.
 func (b *Browser) Screen() *Screen {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -216,7 +216,7 @@ func (b *Browser) Screen() *Screen {
 	return b.all[len(b.all)-1]
 }
 
-// Acts is how many acts have reached all screens.
+// Acts returns how many acts have reached all screens.
 func (b *Browser) Acts() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -2,7 +2,7 @@ package controltest
 
 import "net/http"
 
-// actionErrorCases are requests to POST /act that are refused, each with its code.
+// actionErrorCases returns requests to POST /act that are refused, each with its code.
 func actionErrorCases() []testCase {
 	const invalid = "ACT_INVALID_REQUEST"
 	bad := func(name, says string, body m) requestCase {

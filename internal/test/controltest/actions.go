@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// actionCases are actions that work, each with its effect on the page.
+// actionCases returns actions that work, each with its effect on the page.
 func actionCases() []testCase {
 	said := "document.getElementById('said').textContent"
 	name := "document.getElementById('name').value"

@@ -6,7 +6,8 @@ import (
 	"net/http"
 )
 
-// authCases are who is let in: the order of the checks, credentials, cross-site requests, hosts, sizes.
+// authCases returns the cases about who is let in: the order of the checks, credentials, cross-site requests,
+// hosts, sizes.
 func authCases() []testCase {
 	bearer := func(text string) http.Header { return http.Header{"Authorization": {text}} }
 	with := func(pairs ...string) http.Header {

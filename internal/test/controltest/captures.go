@@ -8,7 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// captureCases are snapshots taken while something else happens: what is new, what is cut, whose refs count, which frame went.
+// captureCases returns the cases of snapshots taken while something else happens: what is new, what is cut,
+// whose refs count, which frame went.
 func captureCases() []testCase {
 	return []testCase{
 		{Name: "what is new is told for each way to look", Run: newForEachWay},

@@ -2,7 +2,7 @@ package controltest
 
 import "strings"
 
-// browserCommands are commands about profiles and tabs.
+// browserCommands returns commands about profiles and tabs.
 func browserCommands() []commandCase {
 	return []commandCase{
 		newCommandCase("start", ""),
@@ -29,7 +29,7 @@ func browserCommands() []commandCase {
 	}
 }
 
-// readingCommands are commands that show a page.
+// readingCommands returns commands that show a page.
 func readingCommands() []commandCase {
 	return []commandCase{
 		newCommandCase("navigate SITE/form", "").prints("navigated to ", "SITE/form"),
@@ -53,7 +53,7 @@ func readingCommands() []commandCase {
 	}
 }
 
-// actingCommands are commands that do something in a page.
+// actingCommands returns commands that do something in a page.
 func actingCommands() []commandCase {
 	return []commandCase{
 		newCommandCase("click {Save} --button left --modifiers Shift,Alt", "/form").prints("clicked"),
@@ -89,7 +89,7 @@ func actingCommands() []commandCase {
 	}
 }
 
-// recordingCommands are commands that tell what a page did.
+// recordingCommands returns commands that tell what a page did.
 func recordingCommands() []commandCase {
 	return []commandCase{
 		newCommandCase("console", "/talk").printsJSON("talk error"),
@@ -106,7 +106,7 @@ func recordingCommands() []commandCase {
 	}
 }
 
-// stateCommands are commands about what is kept for pages, and what they are told.
+// stateCommands returns commands about what is stored for pages and what pages are told.
 func stateCommands() []commandCase {
 	return []commandCase{
 		newCommandCase("cookies set crumb 42 --url SITE", "/plain"),
@@ -136,7 +136,7 @@ func stateCommands() []commandCase {
 	}
 }
 
-// wrongUseCommands are command lines that mean nothing: each says what it is, and where help is.
+// wrongUseCommands returns command lines that are wrong: each error says what is wrong, and where to find help.
 func wrongUseCommands() []commandCase {
 	return []commandCase{
 		newCommandCase("", "").refused("browser"),

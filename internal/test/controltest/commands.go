@@ -37,7 +37,7 @@ func (l commandCase) refused(talk string) commandCase { l.fails, l.wantStderr = 
 
 func (l commandCase) reads(input string) commandCase { l.input = input; return l }
 
-// commandCases are the commands, each run as people and scripts do.
+// commandCases returns the commands, each run as people and scripts do.
 func commandCases() []testCase {
 	var out []testCase
 	seen := map[string]bool{}
@@ -82,7 +82,7 @@ func (l commandCase) run(s *suite) {
 	}
 }
 
-// namedCase is a placeholder for a ref.
+// namedCase returns a placeholder for a ref.
 func namedCase(arg string) []string {
 	return regexp.MustCompile(`\{[A-Z][a-z ]*\}`).FindAllString(arg, -1)
 }
@@ -156,7 +156,7 @@ func dialogCommands(s *suite) {
 	s.waitForSaid("Ada")
 }
 
-// globalFlagCommands are the flags of every command, before and after its name.
+// globalFlagCommands returns the flags of every command, before and after its name.
 func globalFlagCommands() []commandCase {
 	return []commandCase{
 		newCommandCase("status", "/form").prints("profile: clank", "running: true"),

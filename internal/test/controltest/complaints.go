@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// complaintCases are what people who use such browsers suffer from, each brought about on purpose.
+// complaintCases returns what users of such browsers complain about, each case brought about on purpose.
 func complaintCases() []testCase {
 	return []testCase{
 		{Name: "1 every failure names its own cause", Run: trueCause},

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// routeContractCases is the table of routes, gone through as such: who needs which fields, what each answer holds, who tells of tabs and
+// routeContractCases returns the table of routes, gone through as such: who needs which fields, what each answer holds, who tells of tabs and
 // profiles that are not there.
 func routeContractCases() []testCase {
 	return append(requestCases(slices.Concat(neededFields(), answeredFields(), everyRoute())), timesThatAreNone()...)
 }
 
-// neededFields are the fields that routes cannot do without.
+// neededFields returns the fields that routes cannot do without.
 func neededFields() []requestCase {
 	var out []requestCase
 	for _, r := range []struct {
@@ -57,7 +57,7 @@ func neededFields() []requestCase {
 	return out
 }
 
-// answeredFields are the members of the answers.
+// answeredFields returns the members of the answers.
 func answeredFields() []requestCase {
 	get := func(path string, has ...string) requestCase {
 		return requestCase{Name: "the answer of GET " + path, Path: path, Page: "/form", Members: append(has, "ok")}
@@ -89,7 +89,7 @@ func answeredFields() []requestCase {
 	}
 }
 
-// aimedRoutes are the routes that work in a tab, with what makes them valid.
+// aimedRoutes returns the routes that work in a tab, with what makes them valid.
 func aimedRoutes() map[string]m {
 	return map[string]m{
 		"GET /snapshot": nil, "GET /text": nil, "GET /console": nil, "GET /errors": nil, "GET /requests": nil, "GET /dialogs": nil, "GET /har": nil,

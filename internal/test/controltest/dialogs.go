@@ -1,6 +1,7 @@
 package controltest
 
-// dialogCases are alert, confirm and prompt: nothing waits for them, and nothing dismisses them by itself.
+// dialogCases returns the cases of alert, confirm and prompt: nothing waits for them, and nothing dismisses them
+// by itself.
 func dialogCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "no answer", Path: "/hooks/dialog", Body: m{}, Status: 400, Contains: []string{"accept is required"}},

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// fileCases are what comes out of a page and what goes into it.
+// fileCases returns the cases of files that come out of a page or go into it.
 func fileCases() []testCase {
 	escape := func(name, path string) requestCase {
 		return requestCase{

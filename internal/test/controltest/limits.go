@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// limitCases are bounds that are kept whatever is asked for, and the spellings that are accepted.
+// limitCases returns the cases of bounds that are kept whatever is asked for, and of the spellings that are
+// accepted.
 func limitCases() []testCase {
 	var out []testCase
 	for _, l := range []struct {
@@ -43,7 +44,7 @@ func limitCases() []testCase {
 	)
 }
 
-// numberSpellings are other ways to write the same.
+// numberSpellings returns requests that write the same thing in other ways.
 func numberSpellings() []testCase {
 	act := func(name string, body m) requestCase {
 		return requestCase{Name: name, Path: "/act", Body: body, Page: "/form"}

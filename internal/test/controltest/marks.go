@@ -13,8 +13,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// labelMarkCases are pictures pixel by pixel: at a density of one and of three, of the view, the whole page and an element, with and
-// without labels, made smaller, pinched; and what a picture leaves behind, which is nothing.
+// labelMarkCases returns cases that check pictures pixel by pixel: at a density of one and of three, of the
+// view, the whole page and an element, with and without labels, made smaller, pinched; and that a picture leaves
+// nothing behind.
 func labelMarkCases() []testCase {
 	var out []testCase
 	for _, dense := range []bool{false, true} {

@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// openAPICases is the description of the API at /openapi.json.
+// openAPICases returns the description of the API at /openapi.json.
 func openAPICases() []testCase {
 	return []testCase{{Name: "every route is described", Run: describedRoutes}, {Name: "every described route answers", Run: describedAnswer}}
 }
 
-// documentedRoutes are those of the contract that are not optional.
+// documentedRoutes returns the routes of the contract that are not optional.
 func documentedRoutes() []string {
 	return strings.Fields(`GET:/ GET:/doctor GET:/profiles POST:/start POST:/stop POST:/reset-profile POST:/profiles/create DELETE:/profiles/{name}
 		GET:/tabs POST:/tabs/open POST:/tabs/focus DELETE:/tabs/{targetId} POST:/tabs/action GET:/snapshot GET:/text POST:/screenshot POST:/pdf

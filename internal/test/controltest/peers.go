@@ -7,7 +7,7 @@ import (
 	"clank/internal/test/npm"
 )
 
-// peerCases are clients that nobody here wrote, attached to the same Chromium.
+// peerCases returns the cases with clients by other authors, attached to the same Chromium.
 func peerCases() []testCase {
 	return []testCase{
 		{Name: "playwright sees what we did", Run: peerSees},

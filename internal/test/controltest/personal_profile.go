@@ -11,7 +11,7 @@ func attachByDirectory(s *suite, b *foreignBrowser) {
 	})
 }
 
-// personsLimits are the actions that a browser in use by a person is spared. What else the contract lets servers refuse there
+// personsLimits returns the actions that a browser in use by a person is spared. What else the contract lets servers refuse there
 // may work.
 func personsLimits(s *suite, b *foreignBrowser) {
 	joinAs(s, "mine", m{"driver": "existing-session", "userDataDir": b.data}, func() {

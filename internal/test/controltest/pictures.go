@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// pictureCases are screenshots, PDF and the live picture.
+// pictureCases returns the cases of screenshots, PDF and the live picture.
 func pictureCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "a full page of an element", Path: "/screenshot", Page: "/form", Body: m{"fullPage": true, "element": "#save"}, Status: 400, Contains: []string{"fullPage is not supported for element screenshots"}},

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// profileReportCases are what is told of profiles, browsers and tabs; that profiles share nothing.
+// profileReportCases returns the cases of what is reported about profiles, browsers and tabs, and that profiles
+// share nothing.
 func profileReportCases() []testCase {
 	return []testCase{
 		{Name: "a doctor's report of a browser that does not run", Run: doctorAtRest},

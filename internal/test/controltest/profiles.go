@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// profileLifeCases are made, listed, used and taken away.
+// profileLifeCases returns the cases in which profiles are made, listed, used and deleted.
 func profileLifeCases() []testCase {
 	create := func(body m) requestCase { return requestCase{Path: "/profiles/create", Body: body} }
 	refused := func(name string, status int, says string, body m) requestCase {

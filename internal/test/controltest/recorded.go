@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// recordedCases is what is noted of a page, entry by entry: its members, its bounds, and what is kept back.
+// recordedCases returns the cases of what is recorded of a page, entry by entry: its members, its bounds, and
+// what is kept back.
 func recordedCases() []testCase {
 	return []testCase{
 		{Name: "a line of the console", Run: consoleEntry},

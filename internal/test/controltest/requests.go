@@ -1,6 +1,6 @@
 package controltest
 
-// requestFormCases are how parameters are read, on every route alike.
+// requestFormCases returns how parameters are read, on every route alike.
 func requestFormCases() []testCase {
 	press := func(delay any) m { return m{"kind": "press", "key": "a", "delayMs": delay} }
 	resize := func(w, h any) m { return m{"kind": "resize", "width": w, "height": h} }

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// ringBufferCases are what was noted of a page: console, errors, requests; and what goes with them: bodies, traces.
+// ringBufferCases returns the cases of what was recorded of a page (console, errors, requests) and what goes
+// with it: bodies, traces.
 func ringBufferCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "a body without a pattern", Path: "/response/body", Body: m{}, Status: 400, Contains: []string{"url is required"}},

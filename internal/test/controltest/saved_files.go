@@ -60,7 +60,7 @@ func hostileNames(s *suite) {
 	}
 }
 
-// refusedPaths are paths that are refused, before anything is asked for.
+// refusedPaths checks the paths that are refused before anything is asked for.
 func refusedPaths(s *suite) {
 	root := filepath.Join(s.Home, "downloads")
 	outside := filepath.Join(s.Temp, "outside.txt")

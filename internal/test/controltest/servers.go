@@ -5,7 +5,8 @@ import (
 	"net/http"
 )
 
-// serverCases are others than the usual one: with another environment, with other settings.
+// serverCases returns the cases with servers other than the usual one: with another environment, with other
+// settings.
 func serverCases() []testCase {
 	return []testCase{{Name: "scripts switched off", Run: evaluateOff}, {Name: "a password", Run: passwordDoor}, {Name: "a token of the environment", Run: givenToken}}
 }

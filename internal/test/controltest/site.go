@@ -80,7 +80,7 @@ func (s *testSite) recordHit(path string) {
 	s.hits[path]++
 }
 
-// Hits is how often a path was asked for.
+// Hits returns how often a path was asked for.
 func (s *testSite) Hits(path string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

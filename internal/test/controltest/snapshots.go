@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// snapshotCases are pages as text, in all modes.
+// snapshotCases returns the cases of pages as text, in all modes.
 func snapshotCases() []testCase {
 	get := func(name, query string, says ...string) requestCase {
 		return requestCase{Name: name, Path: "/snapshot?" + query, Page: "/world", Contains: says}

@@ -1,6 +1,6 @@
 package controltest
 
-// stateCases is what a page is told of its surroundings, and what is stored for it.
+// stateCases returns the cases of what a page is told of its surroundings, and what is stored for it.
 func stateCases() []testCase {
 	bad := func(name, path, says string, body m) requestCase {
 		return requestCase{Name: name, Path: path, Body: body, Status: 400, Contains: []string{says}}

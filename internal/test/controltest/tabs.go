@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tabCases are opened, named, found, listed and closed.
+// tabCases returns the cases in which tabs are opened, named, found, listed and closed.
 func tabCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "an unknown action", Path: "/tabs/action", Body: m{"action": "shake"}, Status: 400, Contains: []string{"unknown tab action"}},

@@ -51,7 +51,7 @@ func (b Backend) InPart(n int, task Task) bool {
 	return b.lacks == nil && unsupportedSteps(mouseReason, task) != "" && (n+1)%partCount == b.part
 }
 
-// Backends are all of them: the local loop in four dialects and with the built-in model, then computer use.
+// Backends returns all backends: the local loop in four dialects and with the built-in model, then computer use.
 func Backends() []Backend {
 	return append(elementBackends(), screenBackends()...)
 }
@@ -71,7 +71,7 @@ type modelServer interface {
 	Close()
 }
 
-// taskPrompt is what the person says.
+// taskPrompt returns what the person says.
 func taskPrompt(task Task, url string) string {
 	return fmt.Sprintf("%s The site is at %s", task.Prompt, url)
 }
@@ -95,7 +95,7 @@ func (b *windowTracker) Open(ctx context.Context, o sessions.PageRequest) (sessi
 	return w, restored, err
 }
 
-// page is the window that was opened last; nil if there is none.
+// page returns the window that was opened last; nil if there is none.
 func (b *windowTracker) page() *browsermgr.Window {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 // Within is how fast a stop must be on a busy machine.
 const conformanceTimeout = 3 * time.Second
 
-// notesSinceLast is what people have said since the model's last answer.
+// notesSinceLast returns what people have said since the model's last answer.
 func notesSinceLast(r llmtest.Request) string {
 	var words strings.Builder
 	for _, m := range r.Messages {

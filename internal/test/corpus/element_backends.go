@@ -19,7 +19,7 @@ type Dialect struct {
 	model func(base string) (llm.Model, error)
 }
 
-// Dialects are those in which the loop over elements speaks.
+// Dialects returns the dialects that the loop over elements speaks.
 func Dialects() []Dialect {
 	return []Dialect{
 		{"responses", openaiServer, openaiModel(openai.APIResponses)},
@@ -54,7 +54,7 @@ func (d Dialect) Open(turn llmtest.Turn) (model llm.Model, close func() []string
 	return model, func() []string { s.Close(); return s.Problems() }, nil
 }
 
-// elementBackends are the backends that work a page by its elements.
+// elementBackends returns the backends that work a page by its elements.
 func elementBackends() []Backend {
 	all := []Backend{{Name: "plain sentences", Runtime: browseagent.Runtime, lacks: mouseReason, open: openPlainModel}}
 	for i, d := range Dialects() {
@@ -63,7 +63,7 @@ func elementBackends() []Backend {
 	return all
 }
 
-// mouseReason are the steps that have neither words nor a tool of the loop over elements.
+// mouseReason returns the steps that have neither words nor a tool of the loop over elements.
 func mouseReason(s Step) string {
 	switch {
 	case s.Held != "":

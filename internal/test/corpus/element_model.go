@@ -66,7 +66,7 @@ func (m *elementModel) search(s Step) llmtest.Reply {
 	return llmtest.Reply{Text: fmt.Sprintf("I give up: nothing is called %q", s.Name), Usage: fixedUsage()}
 }
 
-// call is the tool's call that does a step.
+// call returns the tool's call that does a step.
 func (m *elementModel) call(s Step, ref string, r llmtest.Request) llmtest.Reply {
 	on := map[string]any{"ref": ref}
 	switch s.Verb {
@@ -116,7 +116,7 @@ var (
 	currentTabPattern = regexp.MustCompile(`(?m)^\s*\* (\S+)`)
 )
 
-// refOf is the ref of the element of that name by the newest word of it; "" if it is not known, or is gone.
+// refOf returns the ref of the element of that name by the newest word of it; "" if it is not known, or is gone.
 func refOf(messages []llm.Message, name string) string {
 	quoted, err := json.Marshal(name)
 	if err != nil {
@@ -148,7 +148,7 @@ func refOf(messages []llm.Message, name string) string {
 	return ""
 }
 
-// currentTab is the id of the current tab in a list of tabs.
+// currentTab returns the id of the current tab in a list of tabs.
 func currentTab(list string) string {
 	if found := currentTabPattern.FindStringSubmatch(list); found != nil {
 		return found[1]

@@ -43,15 +43,15 @@ type modelAction struct {
 	scrollBy image.Point // pixels of the picture
 }
 
-// pixel is the pixel of a picture in which a place lies.
+// pixel returns the pixel of a picture in which a place lies.
 func (p PicturePoint) pixel(size image.Point) image.Point {
 	return image.Pt(gridCell(p.X, size.X), gridCell(p.Y, size.Y))
 }
 
-// gridCell is which of so many equal cells a share lies in.
+// gridCell returns which of so many equal cells a share lies in.
 func gridCell(share float64, cells int) int { return min(max(int(share*float64(cells)), 0), cells-1) }
 
-// mustJSON is JSON of values made here, which always marshal.
+// mustJSON returns v as JSON. Its values are made here and always marshal.
 func mustJSON(v map[string]any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -60,7 +60,7 @@ func mustJSON(v map[string]any) string {
 	return string(data)
 }
 
-// function is a call of one of the loop's own tools, where a deed is not the hands'. ok is false for the others.
+// function returns a call of one of the loop's own tools, where a deed is not the hands'. ok is false for the others.
 func (d modelAction) function() (call llmtest.Call, ok bool) {
 	switch d.kind {
 	case actionNavigate:
@@ -74,7 +74,7 @@ func (d modelAction) function() (call llmtest.Call, ok bool) {
 	}
 }
 
-// NewestPicture is the newest picture in a request; nil if there is none.
+// NewestPicture returns the newest picture in a request; nil if there is none.
 func NewestPicture(r llmtest.Request) []byte {
 	for _, m := range slices.Backward(r.Messages) {
 		for _, p := range slices.Backward(m.Parts) {
@@ -89,7 +89,7 @@ func NewestPicture(r llmtest.Request) []byte {
 	return nil
 }
 
-// pictureSize is the size of the newest picture in a request.
+// pictureSize returns the size of the newest picture in a request.
 func pictureSize(r llmtest.Request) (image.Point, error) {
 	data := NewestPicture(r)
 	if data == nil {
@@ -102,5 +102,5 @@ func pictureSize(r llmtest.Request) (image.Point, error) {
 	return image.Pt(c.Width, c.Height), nil
 }
 
-// fixedUsage is what every answer costs.
+// fixedUsage returns what every answer costs.
 func fixedUsage() *llm.Usage { return &llm.Usage{InputTokens: 10, OutputTokens: 5} }

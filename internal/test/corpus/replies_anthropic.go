@@ -7,7 +7,7 @@ import (
 	"clank/internal/test/llmtest"
 )
 
-// anthropicScreenReply is an answer in the words of Anthropic's toolset for a screen: a call for each thing to do.
+// anthropicScreenReply returns an answer in the words of Anthropic's toolset for a screen: a call for each thing to do.
 func anthropicScreenReply(deeds []modelAction, size image.Point) llmtest.Reply {
 	reply := llmtest.Reply{Usage: fixedUsage()}
 	add := func(member string, in map[string]any) {
@@ -45,7 +45,7 @@ func anthropicScreenReply(deeds []modelAction, size image.Point) llmtest.Reply {
 	return reply
 }
 
-// anthropicBrowserReply is the same with the toolset for a page.
+// anthropicBrowserReply returns the same with the toolset for a page.
 func anthropicBrowserReply(deeds []modelAction, size image.Point) llmtest.Reply {
 	reply := llmtest.Reply{Usage: fixedUsage()}
 	add := func(member string, in map[string]any) {
@@ -98,7 +98,7 @@ func anthropicClick(d modelAction) string {
 	return "left_click"
 }
 
-// anthropicDragPath is a drag over several points, which no member does at once.
+// anthropicDragPath adds a drag over several points, which no member does at once.
 func anthropicDragPath(d modelAction, add func(member string, in map[string]any), on func(i int) map[string]any) {
 	for i := range d.at {
 		add("mouse_move", on(i))
@@ -117,7 +117,8 @@ func anthropicScroll(d modelAction) map[string]any {
 	return map[string]any{"scroll_direction": way, "scroll_amount": min((clicks+99)/100, 50)}
 }
 
-// anthropicCommonCall is what both toolsets have alike, and the loop's own tools.
+// anthropicCommonCall returns the call of an action that both toolsets have in common, or of one of the loop's
+// own tools.
 func anthropicCommonCall(d modelAction, family string) llmtest.Call {
 	switch d.kind {
 	case actionKeys:

@@ -10,7 +10,7 @@ import (
 // geminiGrid is how many cells Gemini's grid has either way.
 const geminiGrid = 1000
 
-// geminiReply is an answer in the words of Gemini: a call for each thing to do, with points on a grid.
+// geminiReply returns an answer in the words of Gemini: a call for each thing to do, with points on a grid.
 func geminiReply(deeds []modelAction, _ image.Point) llmtest.Reply {
 	reply := llmtest.Reply{Usage: fixedUsage()}
 	add := func(name string, in map[string]any) {

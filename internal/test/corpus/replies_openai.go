@@ -7,7 +7,7 @@ import (
 	"clank/internal/test/llmtest"
 )
 
-// openaiReply is an answer in the words of OpenAI's tool "computer": one call with a batch of actions.
+// openaiReply returns an answer in the words of OpenAI's tool "computer": one call with a batch of actions.
 func openaiReply(deeds []modelAction, size image.Point) llmtest.Reply {
 	reply := llmtest.Reply{Usage: fixedUsage()}
 	var actions []string

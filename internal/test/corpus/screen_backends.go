@@ -29,7 +29,7 @@ const testKey = "test-0123456789abcdef"
 // idle is how long a server may say nothing.
 const idle = 30 * time.Second
 
-// Vendors are those whose models work a screen.
+// Vendors returns the vendors whose models work a screen.
 func Vendors() []Vendor {
 	return []Vendor{
 		{"openai computer", computeruse.RuntimeOpenAI, openaiServer, openaiComputerModel, openaiReply},
@@ -65,7 +65,7 @@ func geminiComputerModel(base string) (computeruse.Model, error) {
 	return gemini.New(model, gemini.Options{})
 }
 
-// screenBackends are the backends of computer use.
+// screenBackends returns the backends of computer use.
 func screenBackends() []Backend {
 	var all []Backend
 	for i, v := range Vendors() {
@@ -89,7 +89,7 @@ func (v Vendor) Open(turn llmtest.Turn) (mind computeruse.Model, close func() []
 	return mind, func() []string { s.Close(); return s.Problems() }, nil
 }
 
-// Click is the answer of a model that clicks at each of the places of a picture of that size.
+// Click returns the answer of a model that clicks at each of the places of a picture of that size.
 func (v Vendor) Click(places []PicturePoint, size image.Point) llmtest.Reply {
 	var deeds []modelAction
 	for _, p := range places {
@@ -98,7 +98,7 @@ func (v Vendor) Click(places []PicturePoint, size image.Point) llmtest.Reply {
 	return v.encodeReply(deeds, size)
 }
 
-// Move is the answer of a model that moves the mouse to a place.
+// Move returns the answer of a model that moves the mouse to a place.
 func (v Vendor) Move(place PicturePoint, size image.Point) llmtest.Reply {
 	return v.encodeReply([]modelAction{{kind: actionMove, at: []PicturePoint{place}}}, size)
 }

@@ -58,7 +58,7 @@ func pointsSomewhere(deeds []modelAction) bool {
 	return false
 }
 
-// nextActions is what is to be done now; nil if all is.
+// nextActions returns what is to be done now, or nil if all is done.
 func (w *screenModel) nextActions(ctx context.Context) ([]modelAction, error) {
 	if !w.opened {
 		w.opened = true
@@ -85,7 +85,7 @@ func (w *screenModel) nextActions(ctx context.Context) ([]modelAction, error) {
 	return nil, nil
 }
 
-// actionsOf are what a step takes; none if it is done already. An error may pass with time.
+// actionsOf returns the actions that a step takes, none if it is done already. An error may pass with time.
 func (w *screenModel) actionsOf(ctx context.Context, s Step) ([]modelAction, error) {
 	switch s.Verb {
 	case Press:
@@ -109,7 +109,7 @@ func (w *screenModel) actionsOf(ctx context.Context, s Step) ([]modelAction, err
 	}
 }
 
-// actionsOnElement are the deeds of a step on an element.
+// actionsOnElement returns the deeds of a step on an element.
 func (w *screenModel) actionsOnElement(ctx context.Context, s Step) ([]modelAction, error) {
 	from, err := FindBox(ctx, w.page(), s.Name)
 	if err != nil {
@@ -157,7 +157,7 @@ func (w *screenModel) actionsOnElement(ctx context.Context, s Step) ([]modelActi
 	}
 }
 
-// pointOnPicture is a point of an element on the picture of the viewport.
+// pointOnPicture returns a point of an element on the picture of the viewport.
 func pointOnPicture(s ElementBox, x, y float64) PicturePoint {
 	return PicturePoint{X: (s.X + x) / s.View[0], Y: (s.Y + y) / s.View[1]}
 }

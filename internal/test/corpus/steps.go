@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Sentences are the steps as the built-in model understands them, after opening the site's address. ok is false where a
+// Sentences returns the steps as the built-in model understands them, after opening the site's address. ok is false where a
 // step has no words: those need a mouse.
 func (t Task) Sentences(address string) (text string, ok bool) {
 	lines := []string{"open " + address}
@@ -105,7 +105,7 @@ type ElementBox struct {
 	View                [2]float64
 }
 
-// FindBox is where the element of that name is in the page as it is. It moves nothing.
+// FindBox returns where the element of that name is in the page as it is. It moves nothing.
 func FindBox(ctx context.Context, p TaskPage, name string) (ElementBox, error) {
 	ref, err := FindRef(ctx, p, name)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// formTasks are tasks of filling in and signing in.
+// formTasks returns tasks of filling in forms and signing in.
 func formTasks() []Task {
 	return []Task{formTask(), searchTask(), loginTask(), cartTask(), wizardTask(), autocomplete(), editorTask(), datePicker()}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// listTasks are tasks of finding something in what is long.
+// listTasks returns tasks of finding something in long content.
 func listTasks() []Task {
 	return []Task{pagination(), tableTask(), tableSort(), infiniteScrollTask(), lazyLoadTask(), accordion()}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// navigationTasks are tasks across documents: tabs, frames, and pages that do not come as expected.
+// navigationTasks returns tasks across documents: tabs, frames, and pages that do not come as expected.
 func navigationTasks() []Task {
 	return []Task{popupTask(), tabsTask(), nearFrame(), farFrame(), downloadTask(), slowPage(), errorPage(), redirectTask(), printView()}
 }

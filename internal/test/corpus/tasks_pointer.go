@@ -1,6 +1,6 @@
 package corpus
 
-// pointerTasks are tasks that need a mouse.
+// pointerTasks returns tasks that need a mouse.
 func pointerTasks() []Task {
 	return []Task{dragTask(), puzzleTask(), canvasTask(), worldMap(), multiSelectTask()}
 }

@@ -1,6 +1,6 @@
 package corpus
 
-// widgetTasks are tasks with controls that pages make themselves.
+// widgetTasks returns tasks with controls that pages make themselves.
 func widgetTasks() []Task {
 	return []Task{listbox(), slider(), hoverMenu(), contextMenu(), doubleClick(), shadowDOMTask(), stepperTask(), cookieBannerTask(), confirmTask(), promptTask()}
 }

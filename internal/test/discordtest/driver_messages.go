@@ -26,7 +26,7 @@ func (s *Server) SendMessage(in Channel, author User, text string, files ...File
 	return s.Send(in, author, Post{Text: text, Files: files})
 }
 
-// Send is SendMessage with everything a post can have.
+// Send sends a message as SendMessage does, with everything a post can have.
 func (s *Server) Send(in Channel, author User, p Post) (Message, error) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()

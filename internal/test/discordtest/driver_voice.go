@@ -67,7 +67,7 @@ func (s *Server) EnterCall(ctx context.Context, in Channel, user User, o voicete
 	return voicetest.JoinCall(ctx, o)
 }
 
-// VoiceClientID is the place of a user on the voice server of a guild, for its verbs.
+// VoiceClientID returns the place of a user on the voice server of a guild, for its verbs.
 func VoiceClientID(in Guild, user User) voicetest.ClientID {
 	return voicetest.ClientID{Server: in.ID, User: user.ID}
 }

@@ -81,7 +81,7 @@ func WithSocket(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, socketKey{}, c)
 }
 
-// Socket is the connection of a request, nil if WithSocket has not seen it.
+// Socket returns the connection of a request, nil if WithSocket has not seen it.
 func Socket(r *http.Request) net.Conn {
 	socket, _ := r.Context().Value(socketKey{}).(net.Conn)
 	return socket
@@ -90,7 +90,7 @@ func Socket(r *http.Request) net.Conn {
 // ErrServerClosed is why everything ends when the server is closed.
 var ErrServerClosed = errors.New("the emulated discord was closed")
 
-// Now is the time as Discord sees it.
+// Now returns the time as Discord sees it.
 func (s *hub) Now() time.Time { return s.Config.Now().Add(s.Offset) }
 
 // discordEpoch is the first millisecond of 2015, from which ids count.

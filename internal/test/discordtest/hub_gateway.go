@@ -96,7 +96,7 @@ func (c *Conn) Push(o OutgoingPayload) {
 // Cut ends the connection without a close frame, as a broken line does.
 func (c *Conn) Cut() { _ = c.socket.Close() }
 
-// AcceptGateway is a connection of the main gateway, from its first byte to its last.
+// AcceptGateway serves a connection of the main gateway, from its first byte to its last.
 func (s *hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
 	socket := Socket(r)
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
@@ -210,7 +210,7 @@ func (s *hub) closeConn(c *Conn, code int, reason string) {
 	s.CloseConn(c, code, reason)
 }
 
-// CloseConn is closeConn with the lock held.
+// CloseConn closes c as closeConn does. The caller holds the lock.
 func (s *hub) CloseConn(c *Conn, code int, reason string) {
 	if c.Closing != 0 {
 		return

@@ -2,10 +2,10 @@ package discordtest
 
 import "strings"
 
-// GatewayURL is where clients connect to the main gateway.
+// GatewayURL returns where clients connect to the main gateway.
 func (s *hub) GatewayURL() string { return "ws" + strings.TrimPrefix(s.URL, "http") }
 
-// GuildObject is a guild without what only GUILD_CREATE has.
+// GuildObject returns a guild without what only GUILD_CREATE has.
 func GuildObject(g *GuildState) map[string]any {
 	return map[string]any{
 		"id": g.ID, "name": g.Name, "owner_id": g.OwnerID, "roles": g.Roles, "icon": nil,

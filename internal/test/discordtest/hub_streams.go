@@ -55,7 +55,7 @@ type Stream struct {
 	Preview string // the last thumbnail, as a data URI
 }
 
-// streamCommand is ops 18 to 22. It reports whether the data could be read.
+// streamCommand handles ops 18 to 22. It reports whether the data could be read.
 func (s *hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
 	if ses.Bot.User.Bot && s.BotFate != AllowBots {
 		if s.BotFate == DeleteBots && op == opStreamCreate {
@@ -94,7 +94,7 @@ func (s *hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
 	return true
 }
 
-// keyOf is the key that a stream would have.
+// keyOf returns the key that a stream would have.
 func (s *hub) keyOf(ses *session, data json.RawMessage) string {
 	var d struct {
 		Type      string `json:"type"`
@@ -149,7 +149,7 @@ func (s *hub) createStream(ses *session, data json.RawMessage) bool {
 	return true
 }
 
-// object is the stream as STREAM_CREATE and STREAM_UPDATE have it.
+// object returns the stream as STREAM_CREATE and STREAM_UPDATE have it.
 func (st *StreamState) object() map[string]any {
 	return map[string]any{
 		"stream_key": st.Key, "rtc_server_id": st.Server, "rtc_channel_id": st.Channel, "region": "test",

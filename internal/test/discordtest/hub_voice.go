@@ -7,9 +7,8 @@ import (
 	"clank/internal/test/discordtest/voicetest"
 )
 
-// updateVoice is op 4 of a bot: it enters, moves in or leaves a voice channel.
-// It reports whether the data could be read. Where it may not enter, Discord
-// says nothing.
+// updateVoice handles op 4 of a bot, which enters, moves in or leaves a voice channel. It reports whether the
+// data could be read. Where the bot may not enter, Discord says nothing.
 func (s *hub) updateVoice(ses *session, data json.RawMessage) bool {
 	var d struct {
 		GuildID   string  `json:"guild_id"`
@@ -105,7 +104,7 @@ func (s *hub) VoiceCredentials(g *GuildState, user string) voicetest.Credentials
 	return t
 }
 
-// VoiceEndpoint is where the guild's calls are; nil while nobody has a place for
+// VoiceEndpoint returns where the guild's calls are; nil while nobody has a place for
 // them.
 func (s *hub) VoiceEndpoint(g *GuildState) *string {
 	if s.Voice == nil {

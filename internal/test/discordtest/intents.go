@@ -23,7 +23,7 @@ const (
 	Defined Intents = 1<<17 - 1 | 1<<20 | 1<<21 | 1<<24 | 1<<25
 )
 
-// IntentFor is what a session needs to be sent the event, 0 for nothing.
+// IntentFor returns the intents that a session needs to be sent the event, 0 for none.
 func IntentFor(event string, inGuild bool) Intents {
 	pick := func(guild, direct Intents) Intents {
 		if inGuild {

@@ -11,7 +11,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 )
 
-// asked is a town whose bot has just been asked to browse.
+// asked returns a town whose bot has just been asked to browse.
 func asked(t *testing.T) (town, *discordgo.Session, discordtest.Interaction, *discordgo.Interaction) {
 	t.Helper()
 	w := newTown(t, discordtest.Config{})

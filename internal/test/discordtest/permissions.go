@@ -93,7 +93,7 @@ func (w *World) Permissions(ch *Channel, user string) Permissions {
 	return has
 }
 
-// Base is what the member's roles give in the whole guild.
+// Base returns the permissions that the member's roles give in the whole guild.
 func (g *GuildState) Base(m *Member) Permissions {
 	var has Permissions
 	for _, r := range g.Roles {

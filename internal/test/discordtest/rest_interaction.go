@@ -20,7 +20,7 @@ const (
 	interactionLifetime = 15 * time.Minute
 )
 
-// InteractionState is how an interaction stands now, as tests see it.
+// InteractionState returns how an interaction stands now, as tests see it.
 func (s *hub) InteractionState(it *InteractionExchange) Interaction {
 	out := Interaction{
 		ID: it.ID, Token: it.Token, Type: it.Kind, ChannelID: it.Channel.ID, GuildID: it.Channel.GuildID,

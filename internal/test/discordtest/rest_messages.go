@@ -177,7 +177,7 @@ func (s *hub) editMessage(c *RESTCall) (any, error) {
 	return s.visibleMessage(r, c), nil
 }
 
-// visibleMessage is the message as the calling bot may read it.
+// visibleMessage returns the message as the calling bot may read it.
 func (s *hub) visibleMessage(r *MessageRecord, c *RESTCall) Message {
 	m := CopyMessage(r.Message)
 	return m.ReadableBy(c.Bot.User.ID, r.GuildID, c.Bot.Forbidden&MessageContent == 0)

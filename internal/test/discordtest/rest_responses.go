@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// respond is the first answer to an interaction.
+// respond returns the first answer to an interaction.
 func (s *hub) respond(c *RESTCall) (any, error) {
 	it := s.Interactions[c.PathValue("interaction")]
 	switch {

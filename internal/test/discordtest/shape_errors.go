@@ -74,7 +74,7 @@ func (f *FormErrors) Add(path, code, message string) {
 	at["_errors"] = append(list, map[string]string{"code": code, "message": message})
 }
 
-// Err is the refusal, nil if nothing is wrong.
+// Err returns the refusal, nil if nothing is wrong.
 func (f *FormErrors) Err() error {
 	if f.root == nil {
 		return nil
@@ -114,7 +114,7 @@ func (f *FormErrors) Count(path string, n, least, most int) {
 	}
 }
 
-// ErrorPath is the path of an element of a list, and of what is in it.
+// ErrorPath returns the path of an element of a list, and of what is in it.
 func ErrorPath(path string, index int, more ...string) string {
 	return strings.Join(append([]string{path, strconv.Itoa(index)}, more...), ".")
 }

@@ -26,7 +26,7 @@ type Interaction struct {
 	Followups []Message
 }
 
-// Text is what the original answer says now.
+// Text returns what the original answer says now.
 func (i Interaction) Text() string {
 	if i.Original == nil {
 		return ""

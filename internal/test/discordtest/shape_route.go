@@ -53,7 +53,7 @@ func NewRequestHold() *RequestHold {
 	return &RequestHold{arrived: make(chan struct{}), released: make(chan struct{})}
 }
 
-// Arrived is closed when the request is there. Nothing has been done with it.
+// Arrived returns a channel that is closed when the request is there. Nothing has been done with it then.
 func (h *RequestHold) Arrived() <-chan struct{} { return h.arrived }
 
 // Release lets the request go on. It is called once.

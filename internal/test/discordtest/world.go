@@ -14,7 +14,7 @@ type User struct {
 	Bot           bool    `json:"bot,omitempty"`
 }
 
-// Mention is the text that mentions the user in a message.
+// Mention returns the text that mentions the user in a message.
 func (u User) Mention() string { return "<@" + u.ID + ">" }
 
 // A Bot is an account that can sign in. Its application has the same id.

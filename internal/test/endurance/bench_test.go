@@ -51,7 +51,7 @@ func tapped(b *testing.B) (*pair, *tap) {
 	return p, t
 }
 
-// cipher is one of a key of the benchmark's own.
+// cipher returns a cipher with a key of the benchmark's own.
 func cipher(b *testing.B) *conn.Cipher {
 	b.Helper()
 	c, err := conn.NewCipher(conn.ModeAES256GCM, make([]byte, 32))
@@ -61,7 +61,7 @@ func cipher(b *testing.B) *conn.Cipher {
 	return c
 }
 
-// cpu is what the process has used so far.
+// cpu returns the CPU time that the process has used so far.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -30,7 +30,7 @@ func (w *world) watch(ctx context.Context) {
 	}
 }
 
-// stalled is for how much of a time the machine had none for us.
+// stalled returns for how much of a time span the machine had no time for us.
 func (w *world) stalled(from, to time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +48,7 @@ func (w *world) stalled(from, to time.Time) time.Duration {
 	return sum
 }
 
-// overflown is how many datagrams the kernel has dropped because we did not read them in time, of the sockets that are open.
+// overflown returns how many datagrams the kernel has dropped because we did not read them in time, of the sockets that are open.
 func overflown() int {
 	ours := map[string]bool{}
 	links, _ := filepath.Glob("/proc/self/fd/*") // on other systems there are none

@@ -58,7 +58,7 @@ func (h *mainGateway) send(_ context.Context, _ int, d any) error {
 	return nil
 }
 
-// gateway is that of a guild's calls.
+// gateway returns the gateway of a guild's calls.
 func (h *mainGateway) gateway(guild string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -105,7 +105,7 @@ func (h *mainGateway) person(guild, channel, user string) {
 	})
 }
 
-// where is our channel in a guild.
+// where returns our channel in a guild.
 func (h *mainGateway) where(guild string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

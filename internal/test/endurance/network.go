@@ -28,14 +28,14 @@ func NewNetwork() *Network {
 	return &Network{last: 1024, listeners: map[string]*listener{}, sockets: map[netip.AddrPort]*Socket{}}
 }
 
-// DroppedDatagrams is how many datagrams were lost because nobody read them.
+// DroppedDatagrams returns how many datagrams were lost because nobody read them.
 func (n *Network) DroppedDatagrams() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.overflown
 }
 
-// OpenSockets is how many listeners and sockets are open.
+// OpenSockets returns how many listeners and sockets are open.
 func (n *Network) OpenSockets() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

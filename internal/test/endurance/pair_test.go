@@ -88,7 +88,7 @@ func (p *pair) close(tb testing.TB) {
 	p.world.close()
 }
 
-// mask is what the server thinks that we speak as.
+// mask returns what the server thinks that we speak as.
 func (p *pair) mask() int {
 	c, _ := p.voice.Client(seatOf(pairGuild, us))
 	return c.Speaking

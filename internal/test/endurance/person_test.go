@@ -211,7 +211,7 @@ func (p *person) forget(user string) {
 	}
 }
 
-// total is what came in all, with the holes of streams that go on.
+// total returns what came in all, with the holes of streams that go on.
 func (p *person) total() heard {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -137,7 +137,7 @@ func (t *testGuild) gap(g gap) {
 	}
 }
 
-// judged are the gaps that are neither the network's nor the machine's, of which the rest are.
+// judged returns the gaps that are neither the network's nor the machine's, of which the rest are.
 func (t *testGuild) judged() (bad []gap, machine int) {
 	for _, g := range t.gaps {
 		if g.to.Sub(g.from)-t.world.stalled(g.from, g.to) > tooLong {
@@ -326,7 +326,7 @@ func (t *testGuild) trouble(ctx context.Context, every time.Duration, dice *rand
 	}
 }
 
-// recent are the changes that a gap may still be about. The lock is held.
+// recent returns the changes that a gap may still be about. The lock is held.
 func (t *testGuild) recent() []change {
 	old := time.Now().Add(-10 * time.Minute)
 	return slices.DeleteFunc(t.breaks, func(b change) bool { return b.at.Before(old) })

@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// fetchAttacks are requests that scripts make.
+// fetchAttacks returns attacks with requests that scripts make.
 func fetchAttacks() []attackCase {
 	const g = "fetch"
 	return slices.Concat(
@@ -39,7 +39,7 @@ func fetchAttacks() []attackCase {
 	)
 }
 
-// socketAttacks are connections that stay.
+// socketAttacks returns attacks with connections that stay open.
 func socketAttacks() []attackCase {
 	const g = "socket"
 	return slices.Concat(
@@ -59,7 +59,7 @@ func socketAttacks() []attackCase {
 	)
 }
 
-// webRTCAttacks are what WebRTC sends over UDP and TCP.
+// webRTCAttacks returns attacks with what WebRTC sends over UDP and TCP.
 func webRTCAttacks() []attackCase {
 	const g = "webrtc"
 	const offer = "function gather(p){p.createDataChannel('a');p.createOffer().then(o=>p.setLocalDescription(o))}"

@@ -46,7 +46,7 @@ func resourceHintAttacks() []attackCase {
 	))
 }
 
-// reportingAttacks are what the browser tells servers of its own accord.
+// reportingAttacks returns attacks with what the browser tells servers of its own accord.
 func reportingAttacks() []attackCase {
 	const g = "report"
 	named := func(name string, head map[string]string, page string) attackCase {
@@ -69,7 +69,7 @@ func reportingAttacks() []attackCase {
 	))
 }
 
-// dialogAttacks are features that fetch on the way to asking a person.
+// dialogAttacks returns attacks with features that fetch something before they ask a person.
 func dialogAttacks() []attackCase {
 	const g = "feature"
 	return append([]attackCase{

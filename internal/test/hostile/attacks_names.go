@@ -73,7 +73,7 @@ func addressSpellings() []attackCase {
 		onTargets(spots[mapped:mapped+1], scriptAttack("spelling", "WebSocket", "new WebSocket('ws://@hostport@/x/@id@')"))...)
 }
 
-// nameResolutionAttacks are names that lead to a private address.
+// nameResolutionAttacks returns attacks with names that lead to a private address.
 func nameResolutionAttacks() []attackCase {
 	const g = "name"
 	spot := func(kind nameKind, addr string) canaryTarget {

@@ -50,7 +50,7 @@ func (a attackCase) with(name, content string) attackCase {
 	return a
 }
 
-// redirectAttacks are answered by the site with the canary's address.
+// redirectAttacks returns attacks that the site answers with the canary's address.
 func redirectAttacks() []attackCase {
 	const g = "redirect"
 	var list []attackCase
@@ -76,7 +76,7 @@ func redirectAttacks() []attackCase {
 	)
 }
 
-// documentAttacks are frames and other documents inside a page.
+// documentAttacks returns attacks with frames and other documents inside a page.
 func documentAttacks() []attackCase {
 	const g = "frame"
 	return []attackCase{

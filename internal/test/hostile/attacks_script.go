@@ -1,6 +1,6 @@
 package main
 
-// scriptAttacks are code from elsewhere.
+// scriptAttacks returns attacks with code from elsewhere.
 func scriptAttacks() []attackCase {
 	const g = "script"
 	return []attackCase{
@@ -18,7 +18,7 @@ func scriptAttacks() []attackCase {
 	}
 }
 
-// workerAttacks are scripts besides the page.
+// workerAttacks returns attacks with scripts that run beside the page.
 func workerAttacks() []attackCase {
 	const g = "worker"
 	worker := func(name, body string) attackCase {

@@ -7,7 +7,7 @@ import (
 
 func replaceAttacks(s, old, text string) string { return strings.Replace(s, old, text, 1) }
 
-// styleAttacks are what CSS loads.
+// styleAttacks returns attacks with what CSS loads.
 func styleAttacks() []attackCase {
 	const g = "css"
 	rule := func(name, css string) attackCase {
@@ -36,7 +36,7 @@ func styleAttacks() []attackCase {
 	}
 }
 
-// imageAttacks are images, sound and films.
+// imageAttacks returns attacks with images, sound and films.
 func imageAttacks() []attackCase {
 	const g = "media"
 	return slices.Concat(

@@ -21,8 +21,9 @@ type testedBrowser struct {
 	close    func(ctx context.Context) error
 }
 
-// commonFlags are flags for both passes: reports go out at once, sound needs no click, and the check by which Chromium
-// itself holds pages back from local networks is off, since it would hide what the guard lets through.
+// commonFlags returns flags for both passes: reports go out at once, sound needs no click, and the check by
+// which Chromium itself holds pages back from local networks is off, since it would hide what the guard lets
+// through.
 func commonFlags() []string {
 	return []string{
 		"--short-reporting-delay", "--autoplay-policy=no-user-gesture-required",

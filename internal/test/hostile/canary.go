@@ -62,7 +62,7 @@ func (b *HitLog) recordHit(id, via string) {
 	b.hits[id] = append(b.hits[id], canaryHit{Case: id, Via: via, At: time.Now()})
 }
 
-// firstHitChannel is the channel that the first hit of a case closes. The caller holds b.mu.
+// firstHitChannel returns the channel that the first hit of a case closes. The caller holds b.mu.
 func (b *HitLog) firstHitChannel(id string) chan struct{} {
 	if b.waits == nil {
 		b.waits = map[string]chan struct{}{}
@@ -73,14 +73,14 @@ func (b *HitLog) firstHitChannel(id string) chan struct{} {
 	return b.waits[id]
 }
 
-// FirstHit is closed with the first hit of a case.
+// FirstHit returns a channel that is closed at the first hit of a case.
 func (b *HitLog) FirstHit(id string) <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.firstHitChannel(id)
 }
 
-// Hits are those of a case, in the order in which they came.
+// Hits returns the hits of a case, in the order in which they came.
 func (b *HitLog) Hits(id string) []canaryHit {
 	b.mu.Lock()
 	defer b.mu.Unlock()

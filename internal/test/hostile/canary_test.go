@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// freeAddr is an address of loopback on which nothing listens.
+// freeAddr returns an address of loopback on which nothing listens.
 func freeAddr(t *testing.T) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -68,7 +68,7 @@ type rangeCase struct {
 	Number int
 }
 
-// Title is group, mechanism and spot.
+// Title returns group, mechanism and spot.
 func (c rangeCase) Title() string {
 	return c.Group + "/" + c.attackCase.Name + "→" + c.canaryTarget.Name
 }
@@ -92,7 +92,7 @@ func (c rangeCase) heldWhenJoined() bool {
 	return true
 }
 
-// URLHost is how a URL names the spot. word makes a name unique.
+// URLHost returns how a URL names the spot. word makes a name unique.
 func (c rangeCase) URLHost(word string) string {
 	switch {
 	case c.NameKind != "":
@@ -106,7 +106,7 @@ func (c rangeCase) URLHost(word string) string {
 	}
 }
 
-// RangeCases are all there are, or those that need no namespace.
+// RangeCases returns all cases, or those that need no namespace.
 func RangeCases(namespace bool) []rangeCase {
 	turn := slices.DeleteFunc(slices.Clone(canaryTargets()), func(s canaryTarget) bool { return !namespace && !s.Everywhere })
 	var cases []rangeCase
@@ -131,7 +131,7 @@ func allAttacks() []attackCase {
 		imageAttacks(), resourceHintAttacks(), reportingAttacks(), dialogAttacks(), downloadAttacks(), detourAttacks(), addressSpellings(), nameResolutionAttacks(), ownListenerAttacks())
 }
 
-// canaryTargets are the places that cases take turns with.
+// canaryTargets returns the places that cases take turns with.
 func canaryTargets() []canaryTarget {
 	return []canaryTarget{
 		{Name: "loopback", Addr: mustAddr("127.0.0.1"), Everywhere: true},
@@ -152,12 +152,12 @@ func ipv4Targets() []canaryTarget {
 
 func mustAddr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-// scriptAttack is a page that consists of one.
+// scriptAttack returns a page that consists of one.
 func scriptAttack(group, name, body string) attackCase {
 	return attackCase{Group: group, Name: name, Page: fmt.Sprintf("<script>%s</script>", body)}
 }
 
-// markupAttack is a page of plain HTML.
+// markupAttack returns a page of plain HTML.
 func markupAttack(group, name, body string) attackCase {
 	return attackCase{Group: group, Name: name, Page: body}
 }

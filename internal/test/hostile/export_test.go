@@ -1,4 +1,4 @@
 package main
 
-// Some are the cases that the options take.
+// Some returns the cases that the options take.
 func (o RangeOptions) Some(cases []rangeCase) []rangeCase { return o.everyNth(cases) }

@@ -56,7 +56,7 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 	return b, nil
 }
 
-// rules are those of the guard.
+// rules returns the rules of the guard.
 func (p *rangePass) rules(o RangeOptions) policy.Rules {
 	var rules policy.Rules
 	if !p.ground.Namespace {
@@ -81,7 +81,7 @@ func (p *rangePass) resolver() *net.Resolver {
 	}}
 }
 
-// devToolsAddr is where the DevTools of the one browser that runs listen.
+// devToolsAddr returns where the DevTools of the one browser that runs listen.
 func devToolsAddr(running []browsermgr.BrowserStatus) (netip.AddrPort, error) {
 	if len(running) != 1 {
 		return netip.AddrPort{}, fmt.Errorf("find the guarded browser: %d are running", len(running))

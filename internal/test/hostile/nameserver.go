@@ -35,7 +35,7 @@ const (
 	nameLocal  nameKind = "local"  // a canonical name "localhost", with the address
 )
 
-// EncodeName is the name that leads to addr in the way of kind. word makes it unique.
+// EncodeName returns the name that leads to addr in the way of kind. word makes it unique.
 func EncodeName(word string, kind nameKind, addr netip.Addr) string {
 	return fmt.Sprintf("%s-%x.%s.%s", word, addr.AsSlice(), kind, addressZone)
 }
@@ -102,7 +102,7 @@ func (s *NameServer) serve(conn net.PacketConn, at netip.AddrPort) {
 	}
 }
 
-// Answer is the answer to one message. ok is false if it is no question.
+// Answer returns the answer to one message. ok is false if it is no question.
 func (s *NameServer) Answer(message []byte, at netip.AddrPort) (answer []byte, ok bool) {
 	var parser dnsmessage.Parser
 	header, err := parser.Start(message)
@@ -162,7 +162,7 @@ func writeRecords(b *dnsmessage.Builder, question dnsmessage.Question, aliases [
 	return nil
 }
 
-// records are what a name has.
+// records returns the aliases and addresses that a name has.
 func (s *NameServer) records(name string, kind dnsmessage.Type) (aliases []string, addrs []netip.Addr) {
 	if inZone(name, hostileZone) || inZone(name, otherZone) {
 		return nil, []netip.Addr{s.Site}
@@ -191,7 +191,7 @@ func (s *NameServer) records(name string, kind dnsmessage.Type) (aliases []strin
 	return nil, []netip.Addr{addr}
 }
 
-// count is how many times an address of a name was asked for.
+// count returns how many times an address of a name was asked for.
 func (s *NameServer) count(name string, kind dnsmessage.Type) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

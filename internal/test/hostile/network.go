@@ -33,7 +33,7 @@ func ReenterCommand(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// LoopbackNetwork is the ground without a namespace.
+// LoopbackNetwork returns the ground without a namespace.
 func LoopbackNetwork() *rangeNetwork {
 	return &rangeNetwork{Site: netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 }

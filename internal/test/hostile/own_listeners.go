@@ -13,7 +13,7 @@ type ownListener struct {
 
 const ownListenerGroup = "door"
 
-// requestAttacks are the ways of speaking to a door.
+// requestAttacks returns the ways of speaking to a door.
 func requestAttacks() []attackCase {
 	return []attackCase{
 		scriptAttack(ownListenerGroup, "fetch", "fetch('http://@hostport@/x/@id@',{mode:'no-cors'})"),
@@ -24,7 +24,7 @@ func requestAttacks() []attackCase {
 	}
 }
 
-// devToolsAttacks are what else DevTools could be made to do.
+// devToolsAttacks returns attacks with what else DevTools could be made to do.
 func devToolsAttacks() []attackCase {
 	return []attackCase{
 		scriptAttack(ownListenerGroup, "DevTools by WebSocket", "new WebSocket('ws://@hostport@/x/@id@/devtools/browser')"),
@@ -32,7 +32,8 @@ func devToolsAttacks() []attackCase {
 	}
 }
 
-// ownListenerAttacks are places where the program itself usually is, and others that every machine may have. Canaries stand there.
+// ownListenerAttacks returns attacks on places where the program itself usually listens, and others that every
+// machine may have. Canaries stand there.
 func ownListenerAttacks() []attackCase {
 	shared := func(name, addr string, port uint16) canaryTarget {
 		return canaryTarget{Name: name, Addr: mustAddr(addr), Shared: port}
@@ -44,8 +45,9 @@ func ownListenerAttacks() []attackCase {
 	return slices.Concat(onTargets(own, requestAttacks()...), onTargets(own[2:3], devToolsAttacks()...))
 }
 
-// ownListenerCases are cases about the listeners of a program that runs. They count as hit where a packet brings their token there. The
-// last case is of another sort: a canary on a private address, which is to be hit where private addresses are allowed.
+// ownListenerCases returns cases about the listeners of a running program. They count as hit where a packet
+// brings their token there. The last case is of another sort: a canary on a private address, which must be hit
+// where private addresses are allowed.
 func ownListenerCases(list []ownListener) []rangeCase {
 	attacks := append(requestAttacks(),
 		markupAttack(ownListenerGroup, "image", "<img src=http://@hostport@/x/@id@>"),

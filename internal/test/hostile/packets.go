@@ -28,7 +28,7 @@ const (
 	destinationPublic    destinationKind = "public"    // any other address
 )
 
-// Count is how many packets of a kind were seen, and where the first of them went.
+// Count returns how many packets of a kind were seen, and where the first of them went.
 func (r *packetRecorder) Count(k destinationKind) (n int, first string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func destinationKindOf(a netip.Addr) destinationKind {
 	return destinationPublic
 }
 
-// PacketDestination is where an IP packet goes (RFC 791, RFC 8200). ok is false if it is not a whole IP header. What routers and
+// PacketDestination returns where an IP packet goes (RFC 791, RFC 8200). ok is false if it is not a whole IP header. What routers and
 // neighbours say to each other over ICMPv6 is left out: the kernel does that by itself.
 func PacketDestination(packet []byte) (dst netip.Addr, ok bool) {
 	if len(packet) == 0 {
@@ -123,7 +123,7 @@ func IsMDNSPacket(packet []byte) bool {
 	return protocol == datagram && len(packet) >= at+8 && binary.BigEndian.Uint16(packet[at+2:]) == port
 }
 
-// TcpSegment is where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other packets.
+// TcpSegment returns where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other packets.
 func TcpSegment(packet []byte) (to netip.AddrPort, payload []byte, ok bool) {
 	const tcp, header6 = 6, 40
 	dst, ok := PacketDestination(packet)

@@ -97,7 +97,7 @@ func (p *rangePass) visitCase(ctx context.Context, s *pooledTab, e *caseEntry, b
 	return took, err
 }
 
-// hitDeadline is how long to wait for a hit once the page is ready.
+// hitDeadline returns how long to wait for a hit once the page is ready.
 func (p *rangePass) hitDeadline(before caseOutcome, guarded, never bool) func(time.Time) time.Duration {
 	return func(began time.Time) time.Duration {
 		if never {
@@ -187,7 +187,7 @@ func (p *rangePass) caseOfPath(path string) (string, bool) {
 	return id, p.site.find(id) != nil
 }
 
-// recordQuestion is called with what the name server is asked.
+// recordQuestion records what the name server is asked.
 func (p *rangePass) recordQuestion(q DnsQuestion) {
 	if q.At != p.ground.Resolver {
 		return
@@ -201,7 +201,7 @@ func (p *rangePass) recordQuestion(q DnsQuestion) {
 	p.mu.Unlock()
 }
 
-// recordPacket is called with what goes towards the outside: mDNS (RFC 6762) names cases, or none.
+// recordPacket records what goes to the outside: mDNS (RFC 6762) names cases, or none.
 func (p *rangePass) recordPacket(packet []byte) {
 	if !IsMDNSPacket(packet) {
 		return
@@ -213,7 +213,8 @@ func (p *rangePass) recordPacket(packet []byte) {
 	}
 }
 
-// makeshiftFlags are flags for a bare browser where the ground has neither a name server nor an authority of ours.
+// makeshiftFlags returns flags for a bare browser where the ground has neither a name server nor an authority of
+// ours.
 func (p *rangePass) makeshiftFlags() []string {
 	if p.ground.Namespace {
 		return nil

@@ -68,7 +68,7 @@ func (r *rangeReport) endPass(name string) {
 	r.lap = now
 }
 
-// Err is what is wrong, nil if the guard holds and each case proves it.
+// Err returns what is wrong, or nil if the guard holds and each case proves it.
 func (r *rangeReport) Err() error {
 	var errs []error
 	if r.Canary > 0 {
@@ -102,7 +102,7 @@ func (r *rangeReport) Passes() string {
 	return text
 }
 
-// Line is the last line of a range.
+// Line returns the last line of a range.
 func (r *rangeReport) Line() string {
 	return fmt.Sprintf("range: cases=%d canary_hits=%d baseline_hits=%d", r.Cases, r.Canary, r.Baseline)
 }
@@ -163,7 +163,7 @@ func selectCases(o RangeOptions) []rangeCase {
 	return o.everyNth(cases)
 }
 
-// everyNth are every nth of cases, numbered anew.
+// everyNth returns every nth of cases, renumbered.
 func (o RangeOptions) everyNth(cases []rangeCase) []rangeCase {
 	var taken []rangeCase
 	for i := o.From; i < len(cases); i += max(o.Every, 1) {

@@ -92,8 +92,8 @@ func (r *rangeReport) countOwnListeners(o RangeOptions, cases []rangeCase, witho
 	}
 }
 
-// recordLoopbackPacket is called with what goes over the loopback interface: a packet that brings a case's token to its door is a hit.
-// What a browser asks a proxy for has a whole address where others have a path.
+// recordLoopbackPacket records what goes over the loopback interface: a packet that brings a case's token to its
+// door is a hit. A request to a proxy has a whole address where others have a path.
 func (p *rangePass) recordLoopbackPacket(packet []byte) {
 	to, payload, ok := TcpSegment(packet)
 	if !ok {

@@ -85,7 +85,7 @@ func (s *hostileSite) add(e *caseEntry) {
 	s.entries[e.id] = e
 }
 
-// find is the case with a token, nil if there is none.
+// find returns the case with a token, nil if there is none.
 func (s *hostileSite) find(id string) *caseEntry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +145,7 @@ func (s *hostileSite) close() {
 	s.wg.Wait()
 }
 
-// origin is where a case's page is.
+// origin returns where a case's page is.
 func (s *hostileSite) origin(id, zone string, secure bool) string {
 	scheme, port, usual := "http", s.plain, uint16(80)
 	if secure {

@@ -16,10 +16,10 @@ type cdpRequest struct {
 	params map[string]any
 }
 
-// ProtoReq is the command's name.
+// ProtoReq returns the command's name.
 func (r cdpRequest) ProtoReq() string { return r.method }
 
-// MarshalJSON is what goes with it.
+// MarshalJSON returns the parameters of the command as JSON.
 func (r cdpRequest) MarshalJSON() ([]byte, error) {
 	if r.params == nil {
 		return []byte("{}"), nil

@@ -35,7 +35,7 @@ func insertGoRef(input, result string) string {
 	return input
 }
 
-// foldLetters is a second opinion on what a text reads as: Unicode's compatibility
+// foldLetters returns a second opinion on what a text reads as: Unicode's compatibility
 // form, letters and digits only.
 func foldLetters(s string) string {
 	return strings.Map(func(r rune) rune {

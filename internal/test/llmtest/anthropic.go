@@ -32,7 +32,7 @@ func NewAnthropicServer(tb testing.TB, script ...Turn) *Server {
 	return NewDialect(tb, anthropicDialect(), script...)
 }
 
-// OpenAnthropic is [NewAnthropicServer] without a test. The caller closes the server.
+// OpenAnthropic opens a server as [NewAnthropicServer] does, but without a test. The caller closes the server.
 func OpenAnthropic(script ...Turn) *Server { return OpenDialect(anthropicDialect(), script...) }
 
 func anthropicDialect() Dialect {
@@ -68,7 +68,7 @@ func (m *anthropicMemory) hasPaused() bool {
 	return m.paused
 }
 
-// blocks are the content of a reply.
+// blocks returns the content of a reply.
 func (m *anthropicMemory) blocks(r Reply, n int) []map[string]any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,7 +114,7 @@ func (a rawArguments) MarshalJSON() ([]byte, error) {
 	return []byte(a), nil
 }
 
-// anthropicMessage is an answer in one piece.
+// anthropicMessage returns an answer in one piece.
 func anthropicMessage(req Request, r Reply, blocks []map[string]any, n int) map[string]any {
 	if blocks == nil {
 		blocks = []map[string]any{}
@@ -125,7 +125,7 @@ func anthropicMessage(req Request, r Reply, blocks []map[string]any, n int) map[
 	}
 }
 
-// anthropicEvents are the same as a stream, with a ping as the vendor sends it.
+// anthropicEvents returns the same as a stream, with a ping as the vendor sends it.
 func anthropicEvents(req Request, r Reply, blocks []map[string]any, n int) []map[string]any {
 	start := anthropicMessage(req, r, nil, n)
 	start["stop_reason"] = nil
@@ -206,7 +206,7 @@ func anthropicError(kind, message string) map[string]any {
 	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}, "request_id": "req_scripted"}
 }
 
-// anthropicErrorType is the vendor's word for a status, unless the script has one.
+// anthropicErrorType returns the vendor's word for a status, unless the script has one.
 func anthropicErrorType(status int, code string) string {
 	if code != "" && code != "invalid_request" {
 		return code
@@ -235,7 +235,7 @@ func anthropicErrorType(status int, code string) string {
 	return "invalid_request_error"
 }
 
-// encodeString is JSON of values made here, which always marshal.
+// encodeString returns v as JSON. Its values are made here and always marshal.
 func encodeString(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

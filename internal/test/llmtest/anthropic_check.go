@@ -92,7 +92,7 @@ var anthropicBetas = map[string]string{
 	"computer_20251124": "computer-use-2025-11-24",
 }
 
-// modelGeneration is the first number in the name of a model: 5 of claude-opus-5-5.
+// modelGeneration returns the first number in the name of a model: 5 of claude-opus-5-5.
 func modelGeneration(model string) int {
 	if i := strings.IndexAny(model, "0123456789"); i >= 0 {
 		return int(model[i] - '0')
@@ -208,7 +208,7 @@ func (b anthropicBody) checkImage(c anthropicBlock) error {
 	return nil
 }
 
-// AnthropicImageLimits are the largest pictures that a model sees as they are: pixels of the
+// AnthropicImageLimits returns the largest pictures that a model sees as they are: pixels of the
 // longer edge and in all.
 func AnthropicImageLimits(model string) (edge, pixels int) {
 	if modelGeneration(model) >= 5 || strings.HasPrefix(model, "claude-opus-4-7") || strings.HasPrefix(model, "claude-opus-4-8") {

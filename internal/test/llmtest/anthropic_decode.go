@@ -111,7 +111,7 @@ func decodeStrictAnthropic(raw []byte) error {
 	return requestShape("", value)
 }
 
-// part is a block in the words of package llm.
+// part returns a block in the words of package llm.
 func (b anthropicBlock) part() (llm.Part, error) {
 	switch b.Type {
 	case "text":

@@ -1,6 +1,6 @@
 package llmtest
 
-// CheckAnthropic is how an answer, or an event of one, is judged before it is sent.
+// CheckAnthropic returns how an answer, or an event of one, is judged before it is sent.
 func CheckAnthropic(what, message string) error {
 	return checkAnthropicAnswer(what, Request{}, []byte(message))
 }

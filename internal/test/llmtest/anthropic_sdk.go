@@ -39,7 +39,7 @@ func anthropicSDKAccepts(raw []byte, beta bool) error {
 	return nil
 }
 
-// anthropicSDKDiffers is the path of the first thing that is not the same; "" if all is.
+// anthropicSDKDiffers returns the path of the first thing that is not the same; "" if all is.
 func anthropicSDKDiffers(at string, a, b any) string {
 	switch a := a.(type) {
 	case map[string]any:

@@ -42,8 +42,7 @@ var sentBlock = typedShape(jsonKinds{
 	})),
 })
 
-// toolsShape are those of the vendor by their type, and those of the client, which
-// have none.
+// toolsShape checks a tool: those of the vendor by their type, and those of the client, which have none.
 func toolsShape(at string, v any) error {
 	if o, ok := v.(map[string]any); ok && o["type"] == nil {
 		return ownTool(at, v)
@@ -53,7 +52,7 @@ func toolsShape(at string, v any) error {
 
 var ownTool = objectShape(jsonFields{"name": stringShape, "input_schema": schemaShape}, mergeFields(cacheMarkShape, jsonFields{"description": stringShape}))
 
-// schemaShape is JSON Schema of an object.
+// schemaShape checks that v is the JSON Schema of an object.
 func schemaShape(at string, v any) error {
 	if err := mapShape(anyShape)(at, v); err != nil {
 		return err
@@ -64,7 +63,7 @@ func schemaShape(at string, v any) error {
 
 var displayFields = jsonFields{"name": enumShape("computer"), "display_width_px": countShape, "display_height_px": countShape}
 
-// toolsetConfigs are of a toolset with these members.
+// toolsetConfigs returns the fields of a toolset with these members.
 func toolsetConfigs(members ...string) jsonFields {
 	known := jsonFields{}
 	for _, m := range members {

@@ -68,7 +68,7 @@ type wireTool struct {
 	Parameters              json.RawMessage
 }
 
-// tool is a function, or a tool of the vendor by its type.
+// tool returns a function, or a tool of the vendor by its type.
 func (t wireTool) tool() llm.Tool {
 	if t.Name == "" && t.Type != "function" {
 		t.Name = t.Type

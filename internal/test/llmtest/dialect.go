@@ -50,7 +50,7 @@ func NewDialect(tb testing.TB, d Dialect, script ...Turn) *Server {
 	return s
 }
 
-// URL is the address of the server, without a path.
+// URL returns the address of the server, without a path.
 func (s *Server) URL() string { return s.srv.URL }
 
 func (d *Dialect) form() wireForm {

@@ -12,7 +12,7 @@ import (
 // GeminiServer is a scripted model server.
 type GeminiServer struct{ *Server }
 
-// BaseURL is what a client is configured with.
+// BaseURL returns the URL that a client is configured with.
 func (s *GeminiServer) BaseURL() string { return s.URL() }
 
 // NewGeminiServer starts a server for the duration of a test. When the test ends,
@@ -95,7 +95,7 @@ func (m *geminiMemory) issue(model string, r *GeminiResponse) {
 	}
 }
 
-// object is an answer, or a piece of one, as it is sent. What it signs is
+// object returns an answer, or a piece of one, as it is sent. What it signs is
 // remembered.
 func (m *geminiMemory) object(req Request, r *GeminiResponse) map[string]any {
 	m.issue(req.Model, r)
@@ -131,7 +131,7 @@ func predatesSignatures(model string) bool {
 	return strings.HasPrefix(model, "gemini-1") || strings.HasPrefix(model, "gemini-2")
 }
 
-// geminiError is google.rpc.Status as the API wraps it.
+// geminiError returns a google.rpc.Status as the API wraps it.
 func geminiError(status int, code, message string, details ...any) map[string]any {
 	if code == "" || code == "invalid_request" {
 		code = map[int]string{
@@ -150,7 +150,7 @@ func geminiError(status int, code, message string, details ...any) map[string]an
 	return map[string]any{"error": o}
 }
 
-// encodeGemini is JSON of values made here, which always marshal.
+// encodeGemini returns v as JSON. Its values are made here and always marshal.
 func encodeGemini(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

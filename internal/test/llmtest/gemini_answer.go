@@ -27,7 +27,7 @@ func nameSet(all ...string) map[string]bool {
 	return set
 }
 
-// geminiResponses are the events of an answer: what it thought, its text in two
+// geminiResponses returns the events of an answer: what it thought, its text in two
 // halves, each call, then the end with the usage so far.
 func geminiResponses(model string, r Reply, n int) []*GeminiResponse {
 	parts := geminiParts(model, r, n)
@@ -42,7 +42,7 @@ func geminiResponses(model string, r Reply, n int) []*GeminiResponse {
 	return append(all, geminiLast(model, r))
 }
 
-// geminiWhole is an answer in one piece.
+// geminiWhole returns an answer in one piece.
 func geminiWhole(model string, r Reply, n int) *GeminiResponse {
 	end := geminiLast(model, r)
 	if parts := geminiParts(model, r, n); len(parts) > 0 && len(end.Candidates) > 0 {
@@ -57,8 +57,8 @@ func geminiEvent(model string, p *GeminiPart) *GeminiResponse {
 	}}
 }
 
-// geminiParts is what the model says. From Gemini 3 on the first call is signed,
-// or, without calls, an empty text at the end.
+// geminiParts returns what the model says. From Gemini 3 on the first call is signed, or, without calls, an
+// empty text at the end.
 func geminiParts(model string, r Reply, n int) []*GeminiPart {
 	var parts []*GeminiPart
 	var signature []byte
@@ -93,7 +93,7 @@ func geminiParts(model string, r Reply, n int) []*GeminiPart {
 	return parts
 }
 
-// geminiLast is the end of an answer.
+// geminiLast returns the end of an answer.
 func geminiLast(model string, r Reply) *GeminiResponse {
 	end := &GeminiResponse{ModelVersion: model}
 	if u := r.Usage; u != nil {
@@ -119,9 +119,8 @@ func geminiLast(model string, r Reply) *GeminiResponse {
 	return end
 }
 
-// geminiFinishReason is why an answer ends: as the reply says ("length", "content_filter",
-// or one of the vendor's words), a refusal, or a call whose arguments cannot be
-// read, which the vendor keeps back.
+// geminiFinishReason returns why an answer ends: as the reply says ("length", "content_filter", or one of the
+// vendor's words), a refusal, or a call whose arguments cannot be read, which the vendor keeps back.
 func geminiFinishReason(r Reply) string {
 	switch {
 	case r.Finish == "length":

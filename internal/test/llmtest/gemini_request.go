@@ -151,7 +151,7 @@ func (w GeminiRequest) checkTools() error {
 	return nil
 }
 
-// toRequest is the request in the words of package llm.
+// toRequest returns the request in the words of package llm.
 func (w GeminiRequest) toRequest() llm.Request {
 	var r llm.Request
 	if w.SystemInstruction != nil {

@@ -127,7 +127,7 @@ type GeminiUsage struct {
 	TotalTokenCount         int32 `json:"totalTokenCount,omitempty"`
 }
 
-// parts are those of the first candidate.
+// parts returns the parts of the first candidate.
 func (r *GeminiResponse) parts() []*GeminiPart {
 	if len(r.Candidates) == 0 || r.Candidates[0] == nil || r.Candidates[0].Content == nil {
 		return nil
@@ -135,7 +135,7 @@ func (r *GeminiResponse) parts() []*GeminiPart {
 	return r.Candidates[0].Content.Parts
 }
 
-// Text is what the answer says.
+// Text returns what the answer says.
 func (r *GeminiResponse) Text() string {
 	var said strings.Builder
 	for _, p := range r.parts() {
@@ -146,7 +146,7 @@ func (r *GeminiResponse) Text() string {
 	return said.String()
 }
 
-// FunctionCalls are the calls of the answer.
+// FunctionCalls returns the calls of the answer.
 func (r *GeminiResponse) FunctionCalls() []*GeminiFunctionCall {
 	var calls []*GeminiFunctionCall
 	for _, p := range r.parts() {

@@ -41,7 +41,7 @@ func objectShape(required, optional jsonFields) jsonShape {
 	}
 }
 
-// mergeFields are the fields of several lists.
+// mergeFields returns the fields of several lists.
 func mergeFields(all ...jsonFields) jsonFields {
 	joined := jsonFields{}
 	for _, f := range all {
@@ -53,7 +53,7 @@ func mergeFields(all ...jsonFields) jsonFields {
 // jsonKinds are shapes of objects by their field "type", which each gets.
 type jsonKinds map[string]func(also jsonFields) jsonShape
 
-// typedShape is an object of one of several kinds.
+// typedShape returns an object of one of several kinds.
 func typedShape(of jsonKinds) jsonShape {
 	shapes := map[string]jsonShape{}
 	for name, of := range of {
@@ -69,12 +69,12 @@ func typedShape(of jsonKinds) jsonShape {
 	}
 }
 
-// kindShape is one kind of a [typedShape] object.
+// kindShape returns one kind of a [typedShape] object.
 func kindShape(required, optional jsonFields) func(also jsonFields) jsonShape {
 	return func(also jsonFields) jsonShape { return objectShape(mergeFields(also, required), optional) }
 }
 
-// listShape is an array of values of one shape.
+// listShape returns an array of values of one shape.
 func listShape(of jsonShape) jsonShape {
 	return func(at string, v any) error {
 		items, ok := v.([]any)
@@ -90,7 +90,7 @@ func listShape(of jsonShape) jsonShape {
 	}
 }
 
-// enumShape is one of some strings.
+// enumShape returns a shape that allows the strings of.
 func enumShape(of ...string) jsonShape {
 	return func(at string, v any) error {
 		if s, ok := v.(string); !ok || !slices.Contains(of, s) {
@@ -100,7 +100,7 @@ func enumShape(of ...string) jsonShape {
 	}
 }
 
-// nullableShape is null besides what of allows.
+// nullableShape returns a shape that allows null and what of allows.
 func nullableShape(of jsonShape) jsonShape {
 	return func(at string, v any) error {
 		if v == nil {
@@ -110,7 +110,7 @@ func nullableShape(of jsonShape) jsonShape {
 	}
 }
 
-// mapShape is an object whose fields have any names and one shape.
+// mapShape returns an object whose fields have any names and one shape.
 func mapShape(of jsonShape) jsonShape {
 	return func(at string, v any) error {
 		o, ok := v.(map[string]any)

@@ -81,7 +81,7 @@ func (p *player) stream(wire wireFormat, req Request, reply Reply, n int) {
 	_ = p.send(f, wire.form().done)
 }
 
-// frames are the events as they go over the wire.
+// frames returns the events as they go over the wire.
 func (p *player) frames(wire wireFormat, req Request, reply Reply, n int) []string {
 	var frames []string
 	form := wire.form()
@@ -104,7 +104,7 @@ func (p *player) frames(wire wireFormat, req Request, reply Reply, n int) []stri
 	return frames
 }
 
-// interrupt is where a stream goes wrong; it returns nil to go on.
+// interrupt returns where a stream goes wrong; it returns nil to go on.
 func (p *player) interrupt(wire wireFormat, f Fault) error {
 	switch {
 	case f.StreamError != "":
@@ -124,7 +124,7 @@ func (p *player) interrupt(wire wireFormat, f Fault) error {
 	return nil
 }
 
-// pause is silence until released; an error if the client or server left.
+// pause stays silent until released. It returns an error if the client or server left.
 func (p *player) pause(f Fault) error {
 	select {
 	case <-f.Release:

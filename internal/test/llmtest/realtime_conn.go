@@ -147,7 +147,7 @@ func (c *RealtimeConn) Open() RealtimeEvent {
 	return update
 }
 
-// mergedSession is a session as the server tells it.
+// mergedSession returns a session as the server tells it.
 func mergedSession(session map[string]any) map[string]any {
 	out := map[string]any{"object": "realtime.session", "id": "sess_1"}
 	maps.Copy(out, session)

@@ -56,7 +56,7 @@ func NewRealtimeServer(tb testing.TB, script ...RealtimeCall) *RealtimeServer {
 	return s
 }
 
-// URL is what a client is configured with.
+// URL returns the URL that a client is configured with.
 func (s *RealtimeServer) URL() string { return s.srv.URL + "/v1" }
 
 // Requests returns the handshakes so far.
@@ -132,13 +132,13 @@ func (s *RealtimeServer) serve(ctx context.Context, w http.ResponseWriter, r *ht
 // RealtimeEvent is an event of either side.
 type RealtimeEvent map[string]any
 
-// Type is its type.
+// Type returns its type.
 func (e RealtimeEvent) Type() string {
 	t, _ := e["type"].(string)
 	return t
 }
 
-// Get is a field, by a path of names with dots between; nil if there is none.
+// Get returns a field, by a path of names with dots between; nil if there is none.
 func (e RealtimeEvent) Get(path string) any {
 	var v any = map[string]any(e)
 	for name := range strings.SplitSeq(path, ".") {
@@ -151,13 +151,13 @@ func (e RealtimeEvent) Get(path string) any {
 	return v
 }
 
-// Text is a field that is a string.
+// Text returns a field that is a string.
 func (e RealtimeEvent) Text(path string) string {
 	t, _ := e.Get(path).(string)
 	return t
 }
 
-// realtimeSchemaName is the name of an event's component, such as RealtimeClientEventSessionUpdate.
+// realtimeSchemaName returns the name of an event's component, such as RealtimeClientEventSessionUpdate.
 func realtimeSchemaName(side, kind string) string {
 	var b strings.Builder
 	b.WriteString("Realtime" + side + "Event")

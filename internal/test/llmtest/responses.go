@@ -36,7 +36,7 @@ func (responsesAPI) whole(req Request, r Reply, n int) object {
 	return whole
 }
 
-// responseObject is a Response object without output.
+// responseObject returns a Response object without output.
 func responseObject(req Request, n int, status string) object {
 	return object{
 		"id": fmt.Sprintf("resp_%d", n), "object": "response", "created_at": 1700000000, "status": status,

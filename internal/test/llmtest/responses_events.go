@@ -2,7 +2,7 @@ package llmtest
 
 import "maps"
 
-// events are those the Responses API sends for a reply, in its order.
+// events returns the events that the Responses API sends for a reply, in its order.
 func (a responsesAPI) events(req Request, r Reply, n int) []object {
 	whole := a.whole(req, r, n)
 	log := &eventLog{}

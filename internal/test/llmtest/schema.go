@@ -98,7 +98,7 @@ func nullable(v any) any {
 	return v
 }
 
-// findUp is the path of name below the working folder or the nearest folder
+// findUp returns the path of name below the working folder or the nearest folder
 // above it that has it; "" if none has.
 func findUp(name string) (string, error) {
 	dir, err := os.Getwd()

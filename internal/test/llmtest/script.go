@@ -30,8 +30,8 @@ type Request struct {
 	Gone     bool      // the client went away before the answer was complete
 }
 
-// LastText is what the model was told last: the text of the last tool result
-// or user text of the conversation, "" if there is none.
+// LastText returns what the model was told last: the text of the last tool result or user text of the
+// conversation, "" if there is none.
 func (r Request) LastText() string {
 	for _, m := range slices.Backward(r.Messages) {
 		for _, p := range slices.Backward(m.Parts) {

@@ -46,7 +46,7 @@ type wireForm struct {
 	done                  string // what is sent after the last event
 }
 
-// frame is an event as it goes over the wire.
+// frame returns an event as it goes over the wire.
 func (f wireForm) frame(e object, data []byte) string {
 	head, end := "", cmp.Or(f.line, "\n")
 	if f.named {
@@ -190,7 +190,7 @@ func (s *Server) errorObject(status int, code, message string) []byte {
 	return mustEncode(object{"error": object{"message": message, "type": kind, "param": nil, "code": c}})
 }
 
-// mustEncode is JSON of values made here, which always marshal.
+// mustEncode returns v as JSON. Its values are made here and always marshal.
 func mustEncode(v any) []byte {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -78,7 +78,7 @@ func (s *Server) Close() {
 	}
 }
 
-// BaseURL is what a client is configured with: it ends in /v1.
+// BaseURL returns the URL that a client is configured with. It ends in /v1.
 func (s *Server) BaseURL() string { return s.srv.URL + "/v1" }
 
 // Add appends turns to the script.
@@ -96,7 +96,7 @@ func (s *Server) SetFallback(turn Turn) {
 	s.fallback = turn
 }
 
-// Requests are the calls so far, in order of arrival.
+// Requests returns the calls so far, in order of arrival.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Server) Requests() []Request {
 	return all
 }
 
-// Problems are what was wrong with requests, replies and the script.
+// Problems returns what was wrong with requests, replies and the script.
 func (s *Server) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,9 +134,9 @@ func (s *Server) Await(ctx context.Context, i int, ok func(Request) bool) (Reque
 	}
 }
 
-// Arrived is satisfied as soon as a request is there; for [Server.Await].
+// Arrived reports true as soon as a request is there, for [Server.Await].
 func Arrived(Request) bool { return true }
 
-// Ended is satisfied when the server is done with a request, because the
-// answer is complete or the client is gone; for [Server.Await].
+// Ended reports whether the server is done with a request, because the answer is complete or the client is gone.
+// It is for [Server.Await].
 func Ended(r Request) bool { return !r.Ended.IsZero() }

@@ -148,7 +148,7 @@ func (r *benchmark) navigateAll(ctx context.Context, url string) error {
 	return err
 }
 
-// actionCases are the deeds on the form page that are decided by the tool.
+// actionCases returns the deeds on the form page that are decided by the tool.
 func (r *benchmark) actionCases() []benchmarkCase {
 	var ours, theirs formRefs
 	elements := map[[2]string][2]*string{
@@ -232,7 +232,7 @@ func (r *benchmark) actionCases() []benchmarkCase {
 	}
 }
 
-// chromiumCases are the deeds whose time only Chromium decides.
+// chromiumCases returns the deeds whose time only Chromium decides.
 func (r *benchmark) chromiumCases() []benchmarkCase {
 	form := r.site + "/form"
 	there := func(ctx context.Context) error { return r.navigateAll(ctx, form) }
@@ -256,7 +256,7 @@ func (r *benchmark) chromiumCases() []benchmarkCase {
 	}
 }
 
-// snapshotCases are whole pages of several sizes as text.
+// snapshotCases returns the cases of whole pages of several sizes as text.
 func (r *benchmark) snapshotCases() []benchmarkCase {
 	var deeds []benchmarkCase
 	for _, nodes := range []int{1_000, 10_000, 50_000} {
@@ -273,7 +273,7 @@ func (r *benchmark) snapshotCases() []benchmarkCase {
 	return deeds
 }
 
-// loopCase is the usual work of an agent: navigate, snapshot, type, click, snapshot.
+// loopCase returns the usual work of an agent: navigate, snapshot, type, click, snapshot.
 func (r *benchmark) loopCase() benchmarkCase {
 	form := r.site + "/form"
 	return benchmarkCase{

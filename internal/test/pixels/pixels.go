@@ -6,7 +6,7 @@ import (
 	"image/draw"
 )
 
-// TargetCenters are where the targets are on a picture of the page, as somebody sees it who knows their colours, in pixels from its
+// TargetCenters returns where the targets are on a picture of the page, as somebody sees it who knows their colours, in pixels from its
 // upper left corner: the middle of the first pixel is at 0.5, 0.5. Those that do not show are left out.
 //
 // A pixel at the edge of a target counts for as much of it as the target covers.
@@ -32,7 +32,7 @@ func TargetCenters(picture image.Image) map[string][2]float64 {
 	return found
 }
 
-// solidBoxes are the boxes around the pixels that are of a target without doubt.
+// solidBoxes returns the boxes around the pixels that are of a target without doubt.
 func solidBoxes(img *image.RGBA) map[string]image.Rectangle {
 	boxes := map[string]image.Rectangle{}
 	for y := range img.Rect.Max.Y {
@@ -53,7 +53,7 @@ func solidBoxes(img *image.RGBA) map[string]image.Rectangle {
 
 func channelDistance(a, b uint8) int { return max(int(a), int(b)) - min(int(a), int(b)) }
 
-// coverage is how much of a pixel is of a colour, and not of the white page.
+// coverage returns how much of a pixel is of a colour, and not of the white page.
 func coverage(seen, of color.RGBA) float64 {
 	var along, whole float64
 	for _, c := range [][2]uint8{{seen.R, of.R}, {seen.G, of.G}, {seen.B, of.B}} {

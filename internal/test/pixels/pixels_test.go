@@ -145,7 +145,7 @@ func TestClicksLandWhereThePictureShowsTheirTarget(t *testing.T) {
 	}
 }
 
-// look is where the targets are on the picture that a model was sent, in their order.
+// look returns where the targets are on the picture that a model was sent, in their order.
 func look(r llmtest.Request) (places []corpus.PicturePoint, size image.Point, err error) {
 	picture, _, err := image.Decode(bytes.NewReader(corpus.NewestPicture(r)))
 	if err != nil {

@@ -20,8 +20,8 @@ type Target struct {
 // Side is the side of a target in CSS pixels, before the page is zoomed.
 const Side = 16
 
-// Targets are those of the page: at the corners and edges of the viewport, in its middle, in the page that scrolls under
-// them, and in a frame of another site.
+// Targets returns the targets of the page: at the corners and edges of the viewport, in its middle, in the page
+// that scrolls under them, and in a frame of another site.
 func Targets() []Target {
 	return []Target{
 		{"top left", color.RGBA{255, 0, 0, 255}, "position:fixed;left:0;top:0", false},

@@ -44,14 +44,14 @@ func (s *FrameSource) Show(f videosource.Frame) {
 	}
 }
 
-// Viewers is how many look.
+// Viewers returns how many look.
 func (s *FrameSource) Viewers() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.looks)
 }
 
-// Refreshed is how often anybody has asked for a frame.
+// Refreshed returns how often anybody has asked for a frame.
 func (s *FrameSource) Refreshed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (l *screenViewer) Close() {
 	delete(l.screen.looks, l)
 }
 
-// OpenEngine is an engine on the loopback interface, which is closed when the test ends.
+// OpenEngine returns an engine on the loopback interface, which is closed when the test ends.
 func OpenEngine(tb testing.TB, e *webrtc.Engine) *webrtc.Engine {
 	tb.Helper()
 	e.Loopback = true

@@ -109,7 +109,7 @@ func (c *Clank) Restart(ctx context.Context, env ...string) error {
 
 func (c *Clank) readAddresses() string { return filepath.Join(c.Home, "control.json") }
 
-// Environ is the environment of the server and of commands that are to find it: that of this process, without what would
+// Environ returns the environment of the server and of commands that are to find it: that of this process, without what would
 // lead elsewhere.
 func (c *Clank) Environ() []string {
 	env := []string{"CLANK_ALLOWED_HOSTS=" + pages, "CLANK_HOME=" + c.Home, "TMPDIR=" + c.Temp}
@@ -121,10 +121,10 @@ func (c *Clank) Environ() []string {
 	return env
 }
 
-// PID is the server's process.
+// PID returns the server's process.
 func (c *Clank) PID() int { return c.cmd.Process.Pid }
 
-// Log is what the server has printed.
+// Log returns what the server has printed.
 func (c *Clank) Log() string { return c.log.String() }
 
 // Kill ends the server at once, so that it can clear nothing up.
@@ -168,7 +168,8 @@ func (c *Clank) Request(ctx context.Context, method, path string, body any) (Ans
 	return c.RequestWith(ctx, method, path, body, http.Header{"Authorization": {"Bearer " + c.Token}})
 }
 
-// RequestWith is Request with headers of the caller's, and no secret but what they hold. "Host" sets the host.
+// RequestWith sends a request as Request does, with headers of the caller's and no secret but what they hold.
+// "Host" sets the host.
 func (c *Clank) RequestWith(ctx context.Context, method, path string, body any, header http.Header) (Answer, error) {
 	var payload io.Reader
 	if body != nil {

@@ -112,7 +112,7 @@ func (b *Backend) Run(ctx context.Context, s sessions.Session, t sessions.Task) 
 	}
 }
 
-// noteHeard is the notice of a note.
+// noteHeard returns the notice of a note.
 func noteHeard(n int, note sessions.Note) sessions.Step {
 	return sessions.Step{N: n, Kind: sessions.StepNotice, Phase: sessions.PhaseDone, Label: note.String(), Text: note.String()}
 }

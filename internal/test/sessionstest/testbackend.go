@@ -86,7 +86,7 @@ func (c BackendCase) run(ctx context.Context, s *sessions.Session, prompt string
 	return c.work(ctx, s, c.task(*s, prompt), each)
 }
 
-// work is run for a task that the caller has made.
+// work runs a task that the caller has made.
 func (c BackendCase) work(ctx context.Context, s *sessions.Session, t sessions.Task, each func(sessions.Step) bool) (steps []sessions.Step, err error) {
 	ctx, done := context.WithTimeout(ctx, testWait)
 	defer done()

@@ -12,7 +12,7 @@ import (
 // tickTime is the unit in which the kernel tells of processor time.
 const tickTime = 10 * time.Millisecond
 
-// spent is the processor time that this process and those it has started have taken, but for the viewer's (node).
+// spent returns the processor time that this process and those it has started have taken, but for the viewer's (node).
 func spent(t *testing.T) time.Duration {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -57,7 +57,7 @@ func begin(t *testing.T) meter {
 	return meter{time.Now(), spent(t)}
 }
 
-// perMinute is the processor time that a minute takes, in seconds.
+// perMinute returns the processor time that a minute takes, in seconds.
 func (m meter) perMinute(t *testing.T) float64 {
 	t.Helper()
 	return (spent(t) - m.used).Seconds() / time.Since(m.from).Minutes()

@@ -9,7 +9,7 @@ import (
 	"clank/internal/test/npm"
 )
 
-// decrypter is who decrypts on the viewer's side: davey, or our own code where npm cannot install that.
+// decrypter returns who decrypts on the viewer's side: davey, or our own code where npm cannot install davey.
 func decrypter(t *testing.T) (name string, of func(voicetest.PrivacyConfig) (voicetest.Privacy, error)) {
 	t.Helper()
 	d, err := npm.StartDavey(t.Context(), t.TempDir(), t.Output())

@@ -14,7 +14,7 @@ import (
 // marked is the colour of the page's mark in a frame.
 type marked string
 
-// marks are the colours of the mark in each frame, as ffmpeg decodes it. A frame that cannot be decoded has none, so there are fewer.
+// marks returns the colours of the mark in each frame, as ffmpeg decodes it. A frame that cannot be decoded has none, so there are fewer.
 func marks(t *testing.T, frames [][]byte) (list []marked) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-i", ivf(t, frames), "-fps_mode", "passthrough",
@@ -58,7 +58,7 @@ func ivf(t *testing.T, frames [][]byte) string {
 
 var ssimAll = regexp.MustCompile(`All:([0-9.]+)`)
 
-// likeness is how like a frame is to a picture (SSIM).
+// likeness returns how like a frame is to a picture (SSIM).
 func likeness(t *testing.T, frame, png []byte) float64 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shot.png")

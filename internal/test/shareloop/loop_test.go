@@ -44,8 +44,8 @@ type outcome struct {
 	ssim            float64
 }
 
-// TestShareLoop is the whole way of a share: a page in Chromium, its pictures, Go Live with both encryptions, a viewer made of davey,
-// and ffmpeg, which decodes what came.
+// TestShareLoop tests the whole way of a share: a page in Chromium, its pictures, Go Live with both encryptions,
+// a viewer made of davey, and ffmpeg, which decodes what came.
 func TestShareLoop(t *testing.T) {
 	if !*whole {
 		t.Skip("make share-loop does this")
@@ -224,7 +224,7 @@ func (v *view) all() []arrived {
 	return slices.Clone(v.frames)
 }
 
-// count is how many have come since the first.
+// count returns how many have come since the first.
 func (v *view) count() int { return len(v.all()) - 1 }
 
 func (v *view) close() {
@@ -240,7 +240,7 @@ func bodies(frames []arrived) (list [][]byte) {
 	return list
 }
 
-// delays are how long changes took to be seen. One that the next change came before is as late as that.
+// delays returns how long changes took to be seen. One that the next change came before is as late as that.
 func delays(frames []arrived, colours []marked, changes []change) (list []time.Duration) {
 	for i, c := range changes {
 		end := time.Now()

@@ -87,7 +87,7 @@ func evaluate(t *testing.T, w *browsermgr.Window, script string) {
 	}
 }
 
-// shot is a picture of the window without loss.
+// shot returns a picture of the window without loss.
 func shot(t *testing.T, w *browsermgr.Window) (png []byte) {
 	t.Helper()
 	if err := w.WithTab(t.Context(), func(tab *page.Tab) (err error) {

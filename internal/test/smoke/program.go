@@ -18,7 +18,7 @@ type program struct {
 	done           chan struct{}
 }
 
-// environ is a person's, without what would change how clank starts.
+// environ returns a person's, without what would change how clank starts.
 func (s *smokeRun) environ(more ...string) []string {
 	var env []string
 	for _, kv := range os.Environ() {

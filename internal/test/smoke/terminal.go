@@ -140,7 +140,7 @@ func (s *smokeRun) browse(ctx context.Context, args ...string) (o outcome, err e
 
 var errNoServer = errors.New("the server does not run")
 
-// interrupt is Ctrl-C: the server ends, and so does all it has started.
+// interrupt sends Ctrl-C: the server ends, and so does all it has started.
 func (s *smokeRun) interrupt(ctx context.Context) (string, error) {
 	if s.server == nil {
 		return "", errNoServer

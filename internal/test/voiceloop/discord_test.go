@@ -130,7 +130,7 @@ func (w *testGuild) serve(rw http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(rw, "<title>%s</title><p>Page %s", browse, r.URL.Path)
 }
 
-// lastHit is when the browser last asked for something of a browse.
+// lastHit returns when the browser last asked for something of a browse.
 func (w *testGuild) lastHit(browse string) (at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -71,7 +71,7 @@ func (m *Microphone) Run(ctx context.Context) error {
 	}
 }
 
-// frame is the next 20 ms, and what ends with it.
+// frame returns the next 20 ms, and what ends with it.
 func (m *Microphone) frame() (frame []int16, over *queuedSpeech) {
 	frame = make([]int16, samplesPerFrame)
 	m.mu.Lock()

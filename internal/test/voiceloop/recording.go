@@ -163,7 +163,7 @@ func (t *Recording) pause(random *rand.Rand) {
 	t.Samples = append(t.Samples, make([]int16, int(RandomPause(random).Seconds()*voice.RateOpus))...)
 }
 
-// RandomPause is how long somebody pauses between two sentences.
+// RandomPause returns how long somebody pauses between two sentences.
 func RandomPause(random *rand.Rand) time.Duration {
 	return time.Duration(500+random.IntN(600)) * time.Millisecond
 }
@@ -172,7 +172,7 @@ func sampleTime(samples int) time.Duration {
 	return time.Duration(samples) * time.Second / voice.RateOpus
 }
 
-// Speech is how long somebody speaks in it.
+// Speech returns how long somebody speaks in it.
 func (t Recording) Speech() time.Duration {
 	var d time.Duration
 	for _, s := range t.Said {

@@ -66,7 +66,7 @@ func (s *Score) Add(t Recording, heard []SpottedAt, wake string) {
 	}
 }
 
-// Merge is the score of both.
+// Merge returns the score of both.
 func (s Score) Merge(o Score) Score {
 	s.Hits, s.Misses, s.False = s.Hits+o.Hits, s.Misses+o.Misses, s.False+o.False
 	s.Calls, s.Uncalled, s.Wrong = s.Calls+o.Calls, s.Uncalled+o.Uncalled, s.Wrong+o.Wrong
@@ -85,7 +85,7 @@ func matchesLine(t Recording, h SpottedAt, wake string) bool {
 	return strings.Contains(lastSaidBefore(t, h), wake)
 }
 
-// lastSaidBefore is what was said last before h.
+// lastSaidBefore returns what was said last before h.
 func lastSaidBefore(t Recording, h SpottedAt) string {
 	last := ""
 	for _, x := range t.Said {
@@ -96,7 +96,7 @@ func lastSaidBefore(t Recording, h SpottedAt) string {
 	return last
 }
 
-// P95 is the delay that 95 of 100 orders do not pass.
+// P95 returns the delay that 95 of 100 orders do not pass.
 func (s *Score) P95() time.Duration {
 	if len(s.Delays) == 0 {
 		return 0
@@ -105,7 +105,7 @@ func (s *Score) P95() time.Duration {
 	return d[min(len(d)-1, (len(d)*95+99)/100-1)]
 }
 
-// String is the line that ends a measurement.
+// String returns the line that ends a measurement.
 func (s *Score) String() string {
 	return fmt.Sprintf("voice: hits=%d misses=%d false=%d p95_ms=%d", s.Hits, s.Misses, s.False, s.P95().Milliseconds())
 }

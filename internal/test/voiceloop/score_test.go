@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// said is a sentence, an order and a call, a second each, at 1, 3 and 5 seconds.
+// said returns a sentence, an order and a call, a second each, at 1, 3 and 5 seconds.
 func said() voiceloop.Recording {
 	at := func(second int, text string, order bool) voiceloop.SpokenLine {
 		start := time.Duration(second) * time.Second

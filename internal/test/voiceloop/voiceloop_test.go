@@ -49,7 +49,7 @@ func open(t *testing.T) *keyword.Spotter {
 	return s
 }
 
-// TestVoiceLoop is the whole way: people in emulated calls, encryption, loss, the real program, its browser.
+// TestVoiceLoop tests the whole way: people in emulated calls, encryption, loss, the real program, its browser.
 func TestVoiceLoop(t *testing.T) {
 	if *bin == "" {
 		t.Skip("takes minutes; make voice-loop runs it")
@@ -116,7 +116,7 @@ func (w *testGuild) converse(id string, voices []voiceloop.Voice, text voiceloop
 	}
 }
 
-// TestSoundPath is the part of the way that thresholds are found with: packets, losses, the ear, the spotter.
+// TestSoundPath tests the part of the way that thresholds are found with: packets, losses, the ear, the spotter.
 func TestSoundPath(t *testing.T) {
 	if !*path {
 		t.Skip("takes minutes; it is for tuning: -voice.path")

@@ -27,7 +27,7 @@ func (v Voice) String() string {
 	return v.Program + " " + v.Name + " " + strconv.FormatFloat(v.Speed, 'g', 3, 64)
 }
 
-// Voices are ten, some of them at two speeds, with which the spotter was tuned.
+// Voices returns the ten voices, some of them at two speeds, with which the spotter was tuned.
 func Voices() []Voice {
 	return []Voice{
 		{"flite", "slt", 1},
@@ -45,7 +45,7 @@ func Voices() []Voice {
 	}
 }
 
-// HeldOutVoices are others, with which nothing was tuned: accents, speakers and speeds.
+// HeldOutVoices returns other voices, with which nothing was tuned: accents, speakers and speeds.
 func HeldOutVoices() []Voice {
 	return []Voice{
 		{"flite", "awb", 0.9},

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStore is what every [watches.Store] passes. open returns an empty one.
+// TestStore tests what every [watches.Store] must pass. open returns an empty one.
 func TestStore(t *testing.T, open func(t *testing.T) watches.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, watches.Store){

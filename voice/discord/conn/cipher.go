@@ -74,7 +74,7 @@ func NewCipher(mode string, key []byte) (*Cipher, error) {
 	return &Cipher{aead: aead}, nil
 }
 
-// Overhead is by how many bytes Seal makes a packet longer.
+// Overhead returns the number of bytes that Seal adds to a packet.
 func (c *Cipher) Overhead() int { return c.aead.Overhead() + counterSize }
 
 // Seal appends the encrypted form of a packet of RTP or RTCP to dst. The packet stays as it is.
@@ -131,7 +131,7 @@ func isRTCP(packet []byte) bool {
 	return len(packet) > 1 && packet[0]>>6 == 2 && packet[1] >= 200 && packet[1] <= 206
 }
 
-// clearSize is how many bytes of a packet are not encrypted.
+// clearSize returns how many bytes of a packet are not encrypted.
 func clearSize(packet []byte, control int) (int, error) {
 	n := control
 	if !isRTCP(packet) {

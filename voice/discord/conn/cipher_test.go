@@ -24,7 +24,7 @@ func newCipher(tb testing.TB, mode string) *conn.Cipher {
 	return c
 }
 
-// dressed is a packet with sources, an extension and padding.
+// dressed returns a packet with sources, an extension and padding.
 func dressed(tb testing.TB) []byte {
 	tb.Helper()
 	p := rtp.Packet{

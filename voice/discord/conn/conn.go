@@ -162,7 +162,8 @@ func (c *Conn) Open(ctx context.Context) error {
 	}
 }
 
-// Done is closed when the connection has ended for good. It must not be called before Open.
+// Done returns a channel that is closed when the connection has ended for good. It must not be called before
+// Open.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err says why the connection ended: nil after Close. It must not be called before Done is closed.
@@ -219,7 +220,7 @@ func (c *Conn) Stats() Stats {
 	return c.stats
 }
 
-// Encrypted is the version of the end-to-end encryption in use; 0 is none.
+// Encrypted returns the version of the end-to-end encryption in use; 0 is none.
 func (c *Conn) Encrypted() int {
 	if s := c.encryption(); s != nil {
 		return s.Version()
@@ -227,7 +228,7 @@ func (c *Conn) Encrypted() int {
 	return 0
 }
 
-// PrivacyCode is the code by which everybody in the call can see that nobody else is; empty while there is none.
+// PrivacyCode returns the code by which everybody in the call can see that nobody else is; empty while there is none.
 func (c *Conn) PrivacyCode() string {
 	if s := c.encryption(); s != nil {
 		return s.PrivacyCode()
@@ -235,7 +236,7 @@ func (c *Conn) PrivacyCode() string {
 	return ""
 }
 
-// VerificationCode is the code that we and a user can compare in pairs; empty while there is none.
+// VerificationCode returns the code that we and a user can compare in pairs; empty while there is none.
 func (c *Conn) VerificationCode(user string) string {
 	id, err := strconv.ParseUint(user, 10, 64)
 	if s := c.encryption(); s != nil && err == nil {

@@ -78,7 +78,7 @@ func TestSoundGoesBothWays(t *testing.T) {
 	}
 }
 
-// masks are the speaking states that we sent, once there are n.
+// masks returns the speaking states that we sent, once there are n.
 func masks(t *testing.T, h hall, n int) (list []int) {
 	t.Helper()
 	h.await(t, "speaking states", func() bool {

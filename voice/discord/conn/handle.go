@@ -333,7 +333,7 @@ func (c *Conn) resendState() {
 	c.announceVideo()
 }
 
-// usableSession is the session with a gateway that listens; nil while there is none. It is called with mu held.
+// usableSession returns the session with a gateway that listens; nil while there is none. It is called with mu held.
 func (c *Conn) usableSession() *session {
 	if c.link == nil || !c.link.usable || c.session == nil {
 		return nil

@@ -202,7 +202,7 @@ func noneLeft(t *testing.T) {
 	t.Errorf("a goroutine is left:\n%s", left)
 }
 
-// mute is a server that takes connections and says nothing more. It counts those that are open.
+// mute returns a server that takes connections and says nothing more. It counts those that are open.
 func mute(t *testing.T) string {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

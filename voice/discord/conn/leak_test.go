@@ -24,7 +24,8 @@ const (
 	otherMode   = `{"op":4,"d":{"mode":"aead_xchacha20_poly1305_rtpsize","secret_key":[1,2,3],"dave_protocol_version":0}}`
 )
 
-// TestFailuresAtEachStepOfConnectingLeaveNothing is about goroutines, which the bubble waits for, and about sockets.
+// TestFailuresAtEachStepOfConnectingLeaveNothing tests that no goroutines, which the bubble waits for, and no
+// sockets are left.
 func TestFailuresAtEachStepOfConnectingLeaveNothing(t *testing.T) {
 	for name, says := range map[string][]string{
 		"it says nothing":             nil,

@@ -106,7 +106,7 @@ type Ready struct {
 	Streams []stream `json:"streams"`
 }
 
-// VideoSSRCs are those of our pictures and of what repeats them; 0 where the gateway gave none.
+// VideoSSRCs returns the SSRCs of our video and of its retransmission; 0 where the gateway gave none.
 func (r Ready) VideoSSRCs() (video, rtx uint32) {
 	for _, s := range r.Streams {
 		if s.SSRC != 0 {

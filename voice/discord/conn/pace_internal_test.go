@@ -27,7 +27,7 @@ type router struct {
 	lost   int
 }
 
-// count is how many packets have passed.
+// count returns how many packets have passed.
 func (r *router) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +55,7 @@ func (r *router) Send(packet []byte) error {
 	return nil
 }
 
-// showing is a connection that shows pictures of 8 a second over a router, with the goroutine that sends them.
+// showing returns a connection that shows pictures of 8 a second over a router, with the goroutine that sends them.
 func showing(t *testing.T, r *router) *Conn {
 	t.Helper()
 	c, _ := settledConn(t)

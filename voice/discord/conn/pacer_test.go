@@ -90,7 +90,7 @@ func (p *post) ask(numbers ...uint16) {
 	p.QueueResends(rtcp.NackPairsFromSequenceNumbers(numbers), p.now)
 }
 
-// next is the number of the packet that would be made next.
+// next returns the number of the packet that would be made next.
 func (p *post) next() uint16 { return p.sent[len(p.sent)-1].SequenceNumber + 1 }
 
 func TestAPictureIsReadByAnotherReader(t *testing.T) {
@@ -263,7 +263,7 @@ func TestNobodyMakesUsSendWithoutEnd(t *testing.T) {
 	}
 }
 
-// BenchmarkPictureOut is what it costs to make and hand over the packets of a picture, step by step.
+// BenchmarkPictureOut measures what it costs to make and hand over the packets of a picture, step by step.
 func BenchmarkPictureOut(b *testing.B) {
 	for _, size := range []int{60 << 10, 200 << 10} {
 		b.Run(fmt.Sprint(size>>10, "KB"), func(b *testing.B) {

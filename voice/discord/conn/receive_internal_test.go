@@ -16,7 +16,7 @@ type idle struct{ Transport }
 func (idle) Send([]byte) error { return nil }
 func (idle) Close() error      { return nil }
 
-// settledConn is a connection that has a session but no socket.
+// settledConn returns a connection that has a session but no socket.
 func settledConn(tb testing.TB) (*Conn, *link) {
 	tb.Helper()
 	l := &link{queue: make(chan message, maxQueue), usable: true, onUsable: func() {}, timer: time.NewTimer(time.Hour), end: func(error) {}}

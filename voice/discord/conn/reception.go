@@ -63,7 +63,7 @@ func (r *reception) report(ssrc uint32, now time.Time) rtcp.ReceptionReport {
 	return b
 }
 
-// Reports are the blocks about those who were heard since the last report.
+// Reports returns the blocks about those who were heard since the last report.
 func (b *SenderTable) Reports(now time.Time) []rtcp.ReceptionReport {
 	var blocks []rtcp.ReceptionReport
 	for ssrc, from := range b.sources {

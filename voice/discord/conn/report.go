@@ -70,7 +70,7 @@ func senderReport(ssrc uint32, t track, timestamp uint32, now time.Time) *rtcp.S
 	return &rtcp.SenderReport{SSRC: ssrc, NTPTime: ntpTime(now), RTPTime: timestamp, PacketCount: t.packets, OctetCount: t.octets}
 }
 
-// ntpTime is a time as 32 bits of seconds since 1900 and 32 of their parts.
+// ntpTime returns a time as 32 bits of seconds since 1900 and 32 of their parts.
 func ntpTime(t time.Time) uint64 {
 	seconds := uint64(t.Unix() + ntpEpoch)        //nolint:gosec // after 1900
 	parts := (uint64(t.Nanosecond()) << 32) / 1e9 //nolint:gosec // not negative

@@ -132,7 +132,7 @@ func (c *Conn) connect(ctx context.Context, opened func()) (time.Duration, error
 	return time.Since(settled), err
 }
 
-// gatewayURL is the URL of an endpoint. Discord's never have a scheme.
+// gatewayURL returns the URL of an endpoint. Discord's never have a scheme.
 func gatewayURL(endpoint string) string {
 	if !strings.Contains(endpoint, "://") {
 		endpoint = "wss://" + endpoint

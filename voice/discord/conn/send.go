@@ -184,7 +184,7 @@ func (c *Conn) send(s *session, t *track, packet []byte, payload int, at time.Ti
 	return nil
 }
 
-// sendable is the session over which media goes now; nil while there is none.
+// sendable returns the session over which media goes now; nil while there is none.
 func (c *Conn) sendable() *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,7 +195,7 @@ func (c *Conn) sendable() *session {
 	return s
 }
 
-// attended is the session if its gateway listens, too.
+// attended returns the session if its gateway listens, too.
 func (c *Conn) attended() *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -74,7 +74,7 @@ func (b *SenderTable) RemoveUser(user string) {
 	}
 }
 
-// Users are those in the call. They are the caller's.
+// Users returns the users in the call. The caller owns the slice.
 func (b *SenderTable) Users() []string { return slices.Clone(b.users) }
 
 // Assign notes whose a source is, as others say, and returns what came from it before: it is theirs. A source that was just heard is

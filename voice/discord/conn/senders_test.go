@@ -14,7 +14,7 @@ var (
 	bob       = conn.Sender{User: "3", ID: 3}
 )
 
-// at is a packet of a source.
+// at returns a packet of a source.
 func at(ssrc uint32, sequence int, when time.Time) conn.ReceivedPacket {
 	var p conn.RTPPacket
 	p.SSRC, p.Sequence, p.Timestamp = ssrc, uint16(sequence), uint32(sequence*960)
@@ -27,7 +27,7 @@ func begin(users ...string) (*conn.SenderTable, time.Time) {
 	return b, time.Unix(100, 0)
 }
 
-// owner is whose packets of a source are.
+// owner returns whose packets those of a source are.
 func owner(b *conn.SenderTable, ssrc uint32, now time.Time) string {
 	p, _, _ := b.SenderOf(at(ssrc, 1, now))
 	return p.User

@@ -57,7 +57,7 @@ func videoTicks(d time.Duration) uint32 {
 	return uint32(d.Seconds() * videoClock) // wraps after half a day
 }
 
-// frameSpread is the time within which a frame has gone.
+// frameSpread returns the time within which a frame has gone.
 func (c *Conn) frameSpread() time.Duration {
 	rate := c.out.format.Rate
 	if rate <= 0 {

@@ -34,7 +34,7 @@ func clearSpans(c Codec, frame []byte) (body []byte, clear []byteSpan, err error
 	}
 }
 
-// vp8Header is how much of a frame depacketisers read: a key frame's whole uncompressed header, else the first byte.
+// vp8Header returns how much of a frame depacketisers read: a key frame's whole uncompressed header, else the first byte.
 func vp8Header(frame []byte) uint32 {
 	const keyHeader = 10
 	if frame[0]&1 == 1 {
@@ -43,5 +43,5 @@ func vp8Header(frame []byte) uint32 {
 	return boundedLength(frame[:min(keyHeader, len(frame))])
 }
 
-// boundedLength is that of a frame or a part of one. No frame has 2^31 bytes.
+// boundedLength returns the length of a frame or a part of one. No frame has 2^31 bytes.
 func boundedLength(b []byte) uint32 { return uint32(len(b) & math.MaxInt32) }

@@ -112,7 +112,7 @@ func (p *stranger) state() (s daveyState) {
 	return s
 }
 
-// code is theirs with ours' spaces.
+// code returns their code with spaces as in ours.
 func (p *stranger) code() string {
 	var groups []string
 	for rest := p.state().Code; rest != ""; rest = rest[min(5, len(rest)):] {

@@ -32,10 +32,10 @@ func (s *Stream) Receive(frame []byte, now time.Time) ([]byte, error) {
 	return s.in.decrypt(p, now)
 }
 
-// Keys is how many ciphers the receiver has.
+// Keys returns how many ciphers the receiver has.
 func (s *Stream) Keys() int { return len(s.in.ciphers) }
 
-// Readable is what stays readable of a frame.
+// Readable returns what stays readable of a frame.
 func Readable(c Codec, frame []byte) ([]byte, error) {
 	body, clear, err := clearSpans(c, frame)
 	if err != nil {

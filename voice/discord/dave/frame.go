@@ -92,7 +92,7 @@ func splitSpans(body []byte, clear []byteSpan) (readable, secret []byte) {
 	return readable, append(secret, body[end:]...)
 }
 
-// joinSpans is the reverse of split: it makes a body in which the parts stand where they belong. There is room for a trailer.
+// joinSpans returns the reverse of split: it makes a body in which the parts stand where they belong. There is room for a trailer.
 func joinSpans(readable, secret []byte, clear []byteSpan) []byte {
 	body := make([]byte, 0, len(readable)+len(secret)+maxTrailer)
 	for _, c := range clear {

@@ -66,7 +66,7 @@ func nalUnits(frame []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// nextStart is the index of the first start code (00 00 01) at or after from, or -1.
+// nextStart returns the index of the first start code (00 00 01) at or after from, or -1.
 func nextStart(b []byte, from int) int {
 	for i := from; i+2 < len(b); i++ {
 		switch {
@@ -79,7 +79,7 @@ func nextStart(b []byte, from int) int {
 	return -1
 }
 
-// pictureParameters is how many bytes of a slice's payload cover its first three Exp-Golomb values (H.264 section 7.3.3: first
+// pictureParameters returns how many bytes of a slice's payload cover its first three Exp-Golomb values (H.264 section 7.3.3: first
 // macroblock, slice type, picture parameter set), with the bytes that prevent start codes. It is no more than there is.
 func pictureParameters(payload []byte) int {
 	zeros, values := 0, 0

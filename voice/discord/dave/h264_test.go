@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// h264Frame is a frame in Annex B with parameter sets and slices, as an encoder makes them; the insides are noise that has no start codes.
+// h264Frame returns a frame in Annex B with parameter sets and slices, as an encoder makes them; the insides are noise that has no start codes.
 func h264Frame(seed int) []byte {
 	r := rand.New(rand.NewPCG(uint64(seed), 1))
 	unit := func(kind byte, size int) []byte {

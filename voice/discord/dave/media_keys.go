@@ -121,7 +121,7 @@ func (m *mediaKeys) useSendKeys(p pendingTransition, now time.Time) {
 	}
 }
 
-// newestEpoch is the serial number of the epoch that came last.
+// newestEpoch returns the serial number of the epoch that came last.
 func (m *mediaKeys) newestEpoch() int {
 	m.in.Lock()
 	defer m.in.Unlock()
@@ -192,7 +192,7 @@ func (m *mediaKeys) expireEpochs(user uint64, now time.Time) []*receiveEpoch {
 	return epochs
 }
 
-// Version is the version in use for what we send: 0 is without encryption, -1 before the gateway has chosen.
+// Version returns the version in use for what we send: 0 is without encryption, -1 before the gateway has chosen.
 func (s *Session) Version() int {
 	s.media.out.Lock()
 	defer s.media.out.Unlock()
@@ -218,15 +218,16 @@ func (s *Session) Unencrypted() bool {
 	return in.cleartext && in.until.IsZero()
 }
 
-// Epoch is that of the group; 0 while we are in none with others.
+// Epoch returns the epoch of the group, or 0 while we are in no group with others.
 func (s *Session) Epoch() uint64 { return s.media.currentView().Epoch }
 
-// PrivacyCode is the voice privacy code of the call as Discord shows it: 30 digits in groups of five. Those who see the same are
+// PrivacyCode returns the voice privacy code of the call as Discord shows it: 30 digits in groups of five. Those who see the same are
 // in the same group. It is empty while there is none.
 func (s *Session) PrivacyCode() string { return displayCode(s.media.currentView().Authenticator, 6) }
 
-// VerificationCode is what we and user see of each other: 45 digits in groups of five, the same on both sides if nobody stands between.
-// It is empty while user is no member. It takes tens of milliseconds.
+// VerificationCode returns the code that we and user see of each other: 45 digits in groups of five, the same on
+// both sides if there is nobody in the middle. It is empty while user is not a member. It takes tens of
+// milliseconds.
 func (s *Session) VerificationCode(user uint64) string {
 	key := s.media.currentView().Members[user]
 	if key == nil || user == s.options.UserID {

@@ -205,7 +205,7 @@ func copyGroup(inner *group.Group) (*group.Group, error) {
 	return again, nil
 }
 
-// signingKeys are the two forms in which the library wants our key.
+// signingKeys returns the two forms in which the library wants our key.
 func (g *Group) signingKeys() (*ciphersuite.SignaturePrivateKey, *ciphersuite.SignaturePublicKey) {
 	return g.key.signer(), g.key.signer().PublicKey()
 }

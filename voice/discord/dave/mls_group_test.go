@@ -116,7 +116,7 @@ func view(t *testing.T, g *dave.Group) dave.GroupView {
 	return v
 }
 
-// pair is a group of two.
+// pair returns a group of two.
 func pair(t *testing.T) (*gateway, *client, *client) {
 	t.Helper()
 	g := newGateway(t)

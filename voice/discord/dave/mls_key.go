@@ -35,7 +35,7 @@ func NewSigningKey() (*SigningKey, error) {
 	return &SigningKey{secret: secret, public: public}, nil
 }
 
-// Public is the key's public half as an uncompressed point (X9.62).
+// Public returns the key's public half as an uncompressed point (X9.62).
 func (k *SigningKey) Public() []byte { return append([]byte(nil), k.public...) }
 
 func (k *SigningKey) signer() *ciphersuite.SignaturePrivateKey {
@@ -90,7 +90,7 @@ func restrictKeyPackage(offer *keypackages.KeyPackage, key *SigningKey) error {
 	return nil
 }
 
-// KeyPackage is the ticket's public part, RFC 9420 section 10, without a frame around it.
+// KeyPackage returns the ticket's public part, RFC 9420 section 10, without a frame around it.
 func (t *KeyPackageBundle) KeyPackage() []byte { return t.keyPackage.Marshal() }
 
 // ExternalSender is the external sender of a group (RFC 9420 section 12.1.8.1): who may propose.
@@ -114,5 +114,5 @@ func ParseExternalSender(encoded []byte) (ExternalSender, error) {
 	return ExternalSender{encoded: append([]byte(nil), encoded...)}, nil
 }
 
-// extension is the only group extension of DAVE: exactly this sender.
+// extension returns the only group extension of DAVE: exactly this sender.
 func (s ExternalSender) extension() []byte { return appendVector(nil, s.encoded) }

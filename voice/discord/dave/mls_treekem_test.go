@@ -71,7 +71,7 @@ func keyOf(t *testing.T, path []byte) *ecdh.PrivateKey {
 	return key
 }
 
-// merge is the tree after a path (RFC 9420 §7.5 and §7.9).
+// merge returns the tree after a path (RFC 9420 §7.5 and §7.9).
 func merge(t *testing.T, tree *treesync.RatchetTree, sender treesync.LeafIndex, path *group.UpdatePath) *treesync.RatchetTree {
 	t.Helper()
 	tree = tree.Clone()
@@ -139,7 +139,8 @@ func TestVectorsOfTreeKEM(t *testing.T) {
 	}
 }
 
-// follow is what a member does with a path: it opens the first secret that it has a key for, and derives those above.
+// follow does with a path what a member does: it opens the first secret that it has a key for, and derives those
+// above.
 func follow(t *testing.T, tree *treesync.RatchetTree, sender treesync.LeafIndex, path *group.UpdatePath, keys map[treesync.NodeIndex][]byte, context []byte) (found, commit []byte) {
 	t.Helper()
 	steps, _ := filtered(tree, sender)

@@ -423,7 +423,7 @@ func TestVectorsOfWelcomes(t *testing.T) {
 	}
 }
 
-// contextOf is a group in one epoch, as it is signed.
+// contextOf returns a group in one epoch, as it is signed.
 func contextOf(id octets, epoch uint64, tree, confirmed octets) []byte {
 	return (&group.GroupContext{
 		Version: keypackages.MLS10, CipherSuite: suite, GroupID: group.NewGroupID(id), Epoch: group.NewGroupEpoch(epoch),

@@ -42,7 +42,7 @@ func (r *ratchet) step() (*gcm8, error) {
 // fork gives a ratchet that stands where r stands.
 func (r *ratchet) fork() *ratchet { return &ratchet{secret: r.secret, next: r.next} }
 
-// expandLabel is DeriveTreeSecret of RFC 9420 section 9.
+// expandLabel implements DeriveTreeSecret of RFC 9420 section 9.
 func expandLabel(secret []byte, label string, generation uint32, length uint16) ([]byte, error) {
 	label = "MLS 1.0 " + label
 	info := binary.BigEndian.AppendUint16(nil, length)

@@ -28,8 +28,8 @@ func displayCode(data []byte, groups int) string {
 // fingerprintSalt is the protocol's, the same for everybody.
 var fingerprintSalt = []byte{0x24, 0xca, 0xb1, 0x7a, 0x7a, 0xf8, 0xec, 0x2b, 0x82, 0xb4, 0x12, 0xb9, 0x2d, 0xab, 0x19, 0x2e}
 
-// fingerprint is what two people have in common: the same 64 bytes on both sides if each has the other's true key. It takes tens
-// of milliseconds on purpose.
+// fingerprint returns what two people have in common: the same 64 bytes on both sides if each has the other's
+// true key. It takes tens of milliseconds on purpose.
 func fingerprint(user uint64, key []byte, other uint64, otherKey []byte) ([]byte, error) {
 	pair := [][]byte{identityBytes(user, key), identityBytes(other, otherKey)}
 	slices.SortFunc(pair, bytes.Compare)

@@ -84,7 +84,7 @@ func (a *Account) joinVoice(ctx context.Context, guild, channel string) (VoicePr
 	return line, nil
 }
 
-// UserID is the account's own, after Open.
+// UserID returns the account's own, after Open.
 func (a *Account) UserID() string {
 	a.publisher.mu.Lock()
 	defer a.publisher.mu.Unlock()

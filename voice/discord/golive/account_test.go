@@ -36,7 +36,7 @@ func (f *film) CaptureWebP(context.Context, int, float64) ([]byte, string, error
 	return framed(frame(f.taken)), "", nil
 }
 
-// frame is the header of a VP8 key frame of 64 x 48 and a body that tells its number.
+// frame returns the header of a VP8 key frame of 64 x 48 and a body that tells its number.
 func frame(n int) []byte {
 	vp8 := append([]byte{0, 0, 0, 0x9d, 0x01, 0x2a, 64, 0, 48, 0}, bytes.Repeat([]byte{byte(n), byte(n >> 8), 3}, 1500)...)
 	return vp8

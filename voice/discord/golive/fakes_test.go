@@ -41,7 +41,7 @@ func (p *page) CaptureWebP(context.Context, int, float64) ([]byte, string, error
 	return append(append([]byte("RIFF\x18\x00\x00\x00WEBPVP8 "), byte(len(vp8)), 0, 0, 0), vp8...), "", nil
 }
 
-// count is how many pictures were taken since the last call.
+// count returns how many pictures were taken since the last call.
 func (p *page) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +106,7 @@ func (l *leg) drop(err error) {
 	close(l.done)
 }
 
-// count is how many frames have gone since the last call.
+// count returns how many frames have gone since the last call.
 func (l *leg) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -251,7 +251,7 @@ func (w *town) connect(ctx context.Context, to conn.Target, way golive.Transport
 	return l, nil
 }
 
-// leg is the newest connection.
+// leg returns the newest connection.
 func (w *town) leg() *leg {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -270,7 +270,7 @@ func (w *town) server(endpoint, token string) {
 	w.say("STREAM_SERVER_UPDATE", `{"stream_key":%q,"guild_id":null,"token":%q,"endpoint":%q}`, key, token, endpoint)
 }
 
-// told is what Discord was told since the last call.
+// told returns what Discord was told since the last call.
 func (w *town) told() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -149,7 +149,7 @@ func (l *streamLoop) handlePresence(e voice.Event, ok bool) error {
 	return nil
 }
 
-// waitForMove is the error of a stream that has ended because the account was moved: Discord ends it first and says then where the account is. It
+// waitForMove returns the error of a stream that has ended because the account was moved: Discord ends it first and says then where the account is. It
 // is nil if that is not so, or not known soon.
 func (l *streamLoop) waitForMove(ctx context.Context, err error) error {
 	gone, refused := errors.AsType[*RefusedError](err)

@@ -79,7 +79,7 @@ func newTheatre(t *testing.T) *theatre {
 	return w
 }
 
-// in is the call when it is in a channel.
+// in returns the call when it is in a channel.
 func (w *theatre) in(c discordtest.Channel) share.CallRef {
 	return share.CallRef{ID: "call", Guild: w.guild.ID, Channel: c.ID}
 }

@@ -62,7 +62,7 @@ func stretchLevels(samples []byte, from, span, to int) {
 	}
 }
 
-// previewSize is a size of the same shape that is not larger than a preview may be.
+// previewSize returns a size of the same shape that is not larger than a preview may be.
 func previewSize(width, height int) image.Rectangle {
 	if width > maxPreviewWidth {
 		width, height = maxPreviewWidth, height*maxPreviewWidth/width

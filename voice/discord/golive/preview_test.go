@@ -39,7 +39,7 @@ func (b *board) show(ctx context.Context, key string, frame []byte) error {
 	return b.fails
 }
 
-// count is how many were shown, all of the stream that there is.
+// count returns how many were shown, all of the stream that there is.
 func (b *board) count(t *testing.T) int {
 	t.Helper()
 	b.mu.Lock()

@@ -133,7 +133,7 @@ func (p *Publisher) release(s *Stream) {
 	}
 }
 
-// Current is the stream that is shown, or begun; nil if there is none.
+// Current returns the stream that is shown, or begun; nil if there is none.
 func (p *Publisher) Current() *Stream {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -28,7 +28,7 @@ var refusalTexts = map[string]string{
 	"invalid_channel":           "nothing can be shown in this kind of channel",
 }
 
-// deletedError is the error of a stream that Discord has ended.
+// deletedError returns the error of a stream that Discord has ended.
 func deletedError(reason string, unavailable bool) *RefusedError {
 	word := refusalTexts[reason]
 	switch {
@@ -43,7 +43,7 @@ func deletedError(reason string, unavailable bool) *RefusedError {
 	return &RefusedError{Reason: reason, text: "Discord has ended the stream: " + word}
 }
 
-// noAnswerError is the error of a stream that Discord said nothing, or not enough, about.
+// noAnswerError returns the error of a stream that Discord said nothing, or not enough, about.
 func noAnswerError(after time.Duration, agreed bool) *RefusedError {
 	if agreed {
 		return &RefusedError{text: fmt.Sprintf("Discord has agreed to the stream but named no server for it within %s; try again in a moment", after)}

@@ -73,7 +73,7 @@ func parseRemote(text string) (remoteDescription, error) {
 	return r, nil
 }
 
-// answer is the description that the server would have given to our offer: it is ice-lite and passive, and takes what we send.
+// answer returns the description that the server would have given to our offer: it is ice-lite and passive, and takes what we send.
 func (r remoteDescription) answer() string {
 	lines := []string{"v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1", "a=ice-lite", "a=extmap-allow-mixed"}
 	lines = append(lines, r.media("0", fmt.Sprintf("m=audio 9 UDP/TLS/RTP/SAVPF %d", typeOpus))...)

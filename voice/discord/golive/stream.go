@@ -101,7 +101,7 @@ func (s *Stream) takeTasks() []loopTask {
 	return out
 }
 
-// run is the whole life of the stream.
+// run runs the stream from start to end.
 func (s *Stream) run(ctx context.Context) {
 	defer close(s.done)
 	var beside sync.WaitGroup

@@ -122,7 +122,7 @@ func (t *webrtcTransport) offer(ctx context.Context, audio, video uint32) (strin
 	return t.pc.LocalDescription().SDP, nil
 }
 
-// newWebRTCAPI is set up with our payload types. Loopback is used for a server there alone.
+// newWebRTCAPI returns an API set up with our payload types. It uses loopback only for a server there.
 func newWebRTCAPI(server string) (*webrtc.API, error) {
 	codecs := &webrtc.MediaEngine{}
 	for _, c := range []struct {

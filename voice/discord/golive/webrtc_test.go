@@ -22,7 +22,7 @@ const (
 	pictures       = 222
 )
 
-// ready is what the gateway says at the beginning (op 2).
+// ready returns what the gateway says at the beginning (op 2).
 func ready(t *testing.T) conn.Ready {
 	t.Helper()
 	var r conn.Ready
@@ -54,7 +54,7 @@ func newRig(t *testing.T) rig {
 	return r
 }
 
-// next is what comes of a channel.
+// next returns what comes next from a channel.
 func next[T any](t *testing.T, c <-chan T, what string) T {
 	t.Helper()
 	select {
@@ -66,7 +66,7 @@ func next[T any](t *testing.T, c <-chan T, what string) T {
 	}
 }
 
-// packet is one of RTP with a header extension, as package media makes it.
+// packet returns an RTP packet with a header extension, as package media makes it.
 func packet(t *testing.T, payload uint8, seq uint16, body []byte) []byte {
 	t.Helper()
 	p := rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: payload, SequenceNumber: seq, Timestamp: 7, SSRC: pictures}, Payload: body}

@@ -31,7 +31,7 @@ func Judge(text string, start, end float64, alone, asStop bool) string {
 	return p.spokenForm()
 }
 
-// Phrases are all phrases that count where they stand alone.
+// Phrases returns all phrases that count where they stand alone.
 func Phrases() []string {
 	var all []string
 	for _, p := range phrases {

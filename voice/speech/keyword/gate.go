@@ -78,7 +78,8 @@ func (g *speechGate) frame(samples []int16) (began, ended bool) {
 	return false, true
 }
 
-// silence is for when nothing comes: it ends a segment, and what follows it stands alone. How loud the room is stays known.
+// silence handles that no sound arrives: it ends a segment, and what follows stands alone. The room's noise
+// level stays known. It reports whether a segment ended.
 func (g *speechGate) silence() (ended bool) {
 	ended = g.inside
 	if ended {
@@ -150,7 +151,7 @@ func (f *noiseFloor) next(level float64) float64 {
 	return f.now()
 }
 
-// now is the level, as a root mean square.
+// now returns the level, as a root mean square.
 func (f *noiseFloor) now() float64 {
 	least := f.stillest[0]
 	for _, s := range f.stillest[1:] {

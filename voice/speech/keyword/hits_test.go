@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sound is noise of a loudness (root mean square) for so many frames of 10 ms.
+// sound returns noise of a loudness (root mean square) for so many frames of 10 ms.
 func sound(parts ...[2]int) []int16 {
 	random := rand.New(rand.NewPCG(1, 2))
 	var all []int16
@@ -121,7 +121,7 @@ func TestWhatDoesNotBeginAsStopIsNone(t *testing.T) {
 	}
 }
 
-// hum is a vowel of a loudness for so many frames.
+// hum returns a vowel of a loudness for so many frames.
 func hum(level, frames int) []int16 {
 	out := make([]int16, frames*160)
 	for i := range out {

@@ -41,7 +41,7 @@ func beginsAsStop(head []int16, lead int) bool {
 	return least <= partClosure
 }
 
-// roughness is the root mean square of the differences between samples.
+// roughness returns the root mean square of the differences between samples.
 func roughness(samples []int16) float64 {
 	sum := 0.0
 	for i := 1; i < len(samples); i++ {

@@ -133,7 +133,7 @@ func phraseOf(words string) (phrase, bool) {
 	return phrase{}, false
 }
 
-// spokenForm is the phrase without the marks of how it was pronounced.
+// spokenForm returns the phrase without the marks of how it was pronounced.
 func (p phrase) spokenForm() string {
 	if p.kind == wakePhrase {
 		return WakeWord

@@ -72,7 +72,7 @@ func (p *recognizerSlots) setRecognizer(l *stream, e *recognizer) {
 	p.slots[l].recognizer = e
 }
 
-// update is told that l begins to speak with a claim, or has ended.
+// update records that l begins to speak with a priority, or has ended.
 func (p *recognizerSlots) update(l *stream, c voice.SpotterPriority, ended bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

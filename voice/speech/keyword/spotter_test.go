@@ -31,7 +31,7 @@ func open(t *testing.T, o keyword.Options) *keyword.Spotter {
 	return s
 }
 
-// say is what a voice makes of text, with a still room around it.
+// say returns what a voice makes of text, with the faint noise of a quiet room around it.
 func say(t *testing.T, text string) []int16 {
 	t.Helper()
 	if _, err := exec.LookPath("flite"); err != nil {
@@ -107,7 +107,7 @@ func TestTheNameIsHeardAtTheBeginningAndTheWishToBeLeftOut(t *testing.T) {
 	}
 }
 
-// stand is a program that stands in for pocketsphinx.
+// stand returns a program that stands in for pocketsphinx.
 func stand(t *testing.T, body string) keyword.Options {
 	t.Helper()
 	dir := t.TempDir()

@@ -50,7 +50,7 @@ func (l *stream) stopRecognizer() (had bool) {
 	return l.spotter.slots.release(l)
 }
 
-// handleCrash is for a process that has ended by itself, or for that of somebody with a better claim.
+// handleCrash handles a process that ended by itself or gave way to a person with higher priority.
 func (l *stream) handleCrash() {
 	began, err := l.started, l.recognizer.err
 	l.refused = true

@@ -184,7 +184,7 @@ func (m *Player) signal() {
 	}
 }
 
-// wakeChannel is made by whoever comes first. m.mu is held.
+// wakeChannel returns the wake channel, which the first caller creates. The caller holds m.mu.
 func (m *Player) wakeChannel() chan struct{} {
 	if m.wake == nil {
 		m.wake = make(chan struct{}, 1)

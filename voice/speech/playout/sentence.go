@@ -38,10 +38,10 @@ func newQueuedSentence(s Sentence) *QueuedSentence {
 	}
 }
 
-// Done is closed when the sentence was said, or will not be.
+// Done returns a channel that is closed when the sentence was said or will not be.
 func (s *QueuedSentence) Done() <-chan struct{} { return s.done }
 
-// Played is how much of it went out until now.
+// Played returns how much of it went out until now.
 func (s *QueuedSentence) Played() time.Duration {
 	s.player.mu.Lock()
 	defer s.player.mu.Unlock()

@@ -92,7 +92,7 @@ func (e *Detector) add(i queueItem) {
 	}
 }
 
-// wakeChannel is made by whoever comes first. e.mu is held.
+// wakeChannel returns the wake channel, which the first caller creates. The caller holds e.mu.
 func (e *Detector) wakeChannel() chan struct{} {
 	if e.wake == nil {
 		e.wake = make(chan struct{}, 1)

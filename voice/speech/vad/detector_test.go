@@ -70,7 +70,7 @@ func (a *talker) say(opus ...[]byte) {
 	}
 }
 
-// hush is how a client ends.
+// hush sends the silence with which a client ends.
 func (a *talker) hush() { a.say(slices.Repeat([][]byte{voice.OpusSilence[:]}, 5)...) }
 
 // pause sends nothing for a time.
@@ -393,7 +393,8 @@ func TestARateThatCannotBeIsRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkSecond is one second of one person's speech: order, decoding for a recogniser, speech told from noise.
+// BenchmarkSecond measures one second of one person's speech: order, decoding for a recogniser, telling speech
+// from noise.
 func BenchmarkSecond(b *testing.B) {
 	opus := speech(b, 0.2, 50)
 	said := make(chan struct{}, 1)

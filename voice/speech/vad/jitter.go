@@ -116,7 +116,7 @@ func (o *jitterBuffer) due(now time.Time) []orderedPacket {
 	return out
 }
 
-// oldest is when the first of the waiting packets came.
+// oldest returns when the first of the waiting packets came.
 func (o *jitterBuffer) oldest() time.Time {
 	at := o.waiting[0].At
 	for _, p := range o.waiting[1:] {
@@ -138,7 +138,7 @@ func (o *jitterBuffer) flush() []orderedPacket {
 	return out
 }
 
-// waitLeft is for how long nothing is due.
+// waitLeft returns how long nothing is due.
 func (o *jitterBuffer) waitLeft(now time.Time) time.Duration {
 	if len(o.waiting) == 0 {
 		return forgetAfter

@@ -9,7 +9,8 @@ import (
 	"clank/voice/speech/vad"
 )
 
-// arrived is what came of packets: the sequence numbers of those that were kept, and all of the sound.
+// arrived returns what came of packets: the sequence numbers of those that were kept, and the length of all the
+// sound.
 func arrived(h *heard) (kept []uint16, sound time.Duration) {
 	for _, u := range h.utterances {
 		for _, p := range u.Packets {

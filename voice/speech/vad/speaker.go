@@ -115,7 +115,7 @@ func (p *speaker) emitSound(samples []int16, gap time.Duration, at time.Time) {
 	}
 }
 
-// opusTicks is a time in units of the timestamps.
+// opusTicks returns a time in units of the timestamps.
 func opusTicks(d time.Duration) uint32 {
 	return uint32(d * voice.RateOpus / time.Second) //nolint:gosec // of one packet
 }

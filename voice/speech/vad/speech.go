@@ -161,7 +161,7 @@ func (s *speechState) emitUtterance(e *Detector, id string) {
 	e.Ended(s.utterance(id))
 }
 
-// utterance is what was said until now.
+// utterance returns what was said so far.
 func (s *speechState) utterance(id string) voice.Utterance {
 	loud := s.peak >= minLoudPeak && s.voiced >= minLoudTime && s.length >= minLoudLength && float64(s.voiced) >= minLoudShare*float64(s.length)
 	packets := make([]voice.Packet, len(s.held))

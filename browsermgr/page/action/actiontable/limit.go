@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limit is how long the action may take.
+// Limit returns how long the action may take.
 func (a Action) Limit() time.Duration {
 	s, ok := a.spec()
 	if !ok {

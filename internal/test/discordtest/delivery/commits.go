@@ -29,7 +29,7 @@ func (s *Service) Commit(user uint64, payload []byte) error {
 	return s.applyCommit(user, c)
 }
 
-// Held is how many commits wait for Release.
+// Held returns how many commits wait for Release.
 func (s *Service) Held() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ func newRoom(t *testing.T) *room {
 	return r
 }
 
-// heard are the opcodes that user got since the last call.
+// heard returns the opcodes that user got since the last call.
 func (r *room) heard(user uint64) (ops []byte) {
 	var rest []delivery.Message
 	for _, m := range r.sent {
@@ -44,7 +44,7 @@ func (r *room) heard(user uint64) (ops []byte) {
 	return ops
 }
 
-// payload is that of the last message with op to user.
+// payload returns the payload of the last message with op to user.
 func (r *room) payload(user uint64, op byte) []byte {
 	r.t.Helper()
 	for _, m := range slices.Backward(r.sent) {

@@ -166,7 +166,7 @@ func (s *Service) removeMember(user uint64) {
 	}
 }
 
-// wanted is the highest version that everybody speaks.
+// wanted returns the highest version that everybody speaks.
 func (s *Service) wanted() int {
 	version := 1
 	for _, m := range s.members {
@@ -230,7 +230,7 @@ func (s *Service) Execute() {
 	}
 }
 
-// Epoch is that of the group; 0 before there is one.
+// Epoch returns the epoch of the group, 0 before there is one.
 func (s *Service) Epoch() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -346,12 +346,12 @@ func (s *Service) dissolve() {
 
 func (s *Service) leafOf(user uint64) int { return slices.Index(s.leaves, user) }
 
-// inGroup are those who follow the group.
+// inGroup returns the users who follow the group.
 func (s *Service) inGroup() []uint64 {
 	return slices.DeleteFunc(slices.Clone(s.order), func(u uint64) bool { return s.leafOf(u) < 0 || s.members[u].stale })
 }
 
-// pending are those who have founded a group of their own.
+// pending returns the users who have founded a group of their own.
 func (s *Service) pending() []uint64 {
 	return slices.DeleteFunc(slices.Clone(s.order), func(u uint64) bool { return s.members[u].offer == nil })
 }

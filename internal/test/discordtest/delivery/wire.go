@@ -64,7 +64,7 @@ func vector(to, data []byte) []byte {
 	return append(to, data...)
 }
 
-// externalSender is the payload of op 25.
+// externalSender returns the payload of op 25.
 func (s *Service) externalSender() []byte {
 	payload := vector(nil, s.key.PublicKey().AsSlice())
 	return append(payload, credentials.NewBasicCredential(bigEndian(1)).Marshal()...)
@@ -188,7 +188,7 @@ func (w *walk) vector() {
 	w.skip(n)
 }
 
-// welcomeFor is the part of a Welcome that is for one key package; nil if there is none.
+// welcomeFor returns the part of a Welcome that is for one key package; nil if there is none.
 func (c *commitment) welcomeFor(o *offeredKeyPackage) []byte {
 	if c.welcome == nil {
 		return nil

@@ -78,7 +78,7 @@ func (s *Server) checkTrack(cl *client, ssrc uint32, now track) {
 // opusPayloadType is the payload type of sound that every client knows.
 const opusPayloadType = 120
 
-// payloads are the payload types that a source may have: those of its codecs. Who names none for pictures may take any.
+// payloads returns the payload types that a source may have: those of its codecs. Who names none for pictures may take any.
 func (cl *client) payloads(ssrc uint32) []int {
 	var list []int
 	for _, co := range cl.codecs {

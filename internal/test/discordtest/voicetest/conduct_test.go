@@ -58,7 +58,7 @@ func (s *sender) fresh() *voicetest.PacketCipher {
 	return box
 }
 
-// packet is one of sound.
+// packet returns a packet of sound.
 func (s *sender) packet(payload byte, sequence uint16, timestamp uint32, body ...byte) []byte {
 	p := []byte{0x80, payload}
 	p = binary.BigEndian.AppendUint16(p, sequence)

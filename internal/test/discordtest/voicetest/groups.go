@@ -65,7 +65,7 @@ func (s *Server) deliverGroupMessage(room string, m delivery.Message) {
 	}
 }
 
-// group is the delivery service of a client's room, nil without, and who the client is in it.
+// group returns the delivery service of a client's room, nil without, and who the client is in it.
 func (s *Server) group(cl *client) (*delivery.Service, uint64) {
 	user, err := strconv.ParseUint(cl.seat.User, 10, 64)
 	if err != nil {

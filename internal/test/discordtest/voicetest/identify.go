@@ -151,7 +151,7 @@ func (s *Server) removeConn(c *conn, code int) {
 // isFinalClose tells whether a client that closes with this code does not mean to come back.
 func isFinalClose(code int) bool { return code == 1000 || code == 1001 }
 
-// mediaAddress is where media goes.
+// mediaAddress returns where media goes.
 func (s *Server) mediaAddress() (string, int) {
 	addr, ok := s.udp.LocalAddr().(*net.UDPAddr)
 	if !ok {

@@ -217,7 +217,7 @@ func (m *Member) Close() error {
 	return nil
 }
 
-// heartbeat is sent at the interval of hello until ctx ends.
+// heartbeat sends heartbeats at the interval of hello until ctx ends.
 func (m *Member) heartbeat(ctx context.Context, interval time.Duration) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()

@@ -106,7 +106,7 @@ func (s *frameAssembler) picture(timestamp uint32) *pendingFrame {
 	return pic
 }
 
-// data is the picture, if all of it is there.
+// data returns the picture, if all of it is there.
 func (p *pendingFrame) data() ([]byte, bool) {
 	if !p.whole {
 		return nil, false

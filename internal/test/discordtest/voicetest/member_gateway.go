@@ -203,7 +203,7 @@ func (m *Member) handleReady(ctx context.Context, data json.RawMessage) error {
 	return nil
 }
 
-// handleDescription is op 4: now there are keys.
+// handleDescription handles op 4, which brings the keys.
 func (m *Member) handleDescription(ctx context.Context, data json.RawMessage) error {
 	var d struct {
 		Mode    string `json:"mode"`

@@ -13,7 +13,7 @@ func (m *Member) Err() error {
 	return m.err
 }
 
-// Gone is closed when the member has ended.
+// Gone returns a channel that is closed when the member has ended.
 func (m *Member) Gone() <-chan struct{} { return m.gone }
 
 // Frames hands out what the others send. It is never closed.
@@ -66,21 +66,21 @@ func (m *Member) People() map[string]bool {
 	return people
 }
 
-// VideoCodec is the name of the codec that the gateway wants pictures in.
+// VideoCodec returns the name of the codec that the gateway wants pictures in.
 func (m *Member) VideoCodec() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.session.codec
 }
 
-// SSRC are the member's sources; that of video is 0 without.
+// SSRC returns the member's sources; that of video is 0 without.
 func (m *Member) SSRC() (audio, video uint32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.session.audio, m.session.video
 }
 
-// Private is the end-to-end encryption that the options have made; nil without.
+// Private returns the end-to-end encryption that the options have made; nil without.
 func (m *Member) Private() Privacy { return m.private }
 
 // PrivacyErrors lists what the encryption has said of messages of the gateway. In a race that is nobody's fault.

@@ -21,7 +21,7 @@ type offeredCodec struct {
 	Decode   *bool  `json:"decode"`
 }
 
-// selectProtocol is op 1: how a client wants its media. It reports whether the data could be read.
+// selectProtocol handles op 1: how a client wants its media. It reports whether the data could be read.
 func (s *Server) selectProtocol(c *conn, data json.RawMessage) bool {
 	var d struct {
 		Protocol string          `json:"protocol"`
@@ -102,7 +102,7 @@ func (s *Server) startMedia(cl *client, description map[string]any) {
 	}
 }
 
-// updateSession is op 14 of a client: other codecs.
+// updateSession handles op 14 of a client: other codecs. It reports whether the data could be read.
 func (s *Server) updateSession(cl *client, data json.RawMessage) bool {
 	var d struct {
 		Codecs []offeredCodec `json:"codecs"`
@@ -115,8 +115,8 @@ func (s *Server) updateSession(cl *client, data json.RawMessage) bool {
 	return true
 }
 
-// videoCodec is what a client is told to send: the codec it likes best of those that all others can read, or the one it
-// likes best, or H264.
+// videoCodec returns the codec that a client is told to send: the one it likes best of those that all others can
+// read, or the one it likes best, or H264.
 func (s *Server) videoCodec(cl *client) string {
 	if s.codec != "" {
 		return s.codec
@@ -154,7 +154,8 @@ func (cl *client) reads(name string) bool {
 	return !watches
 }
 
-// want is op 15 of a client: which sources it wants to have, 0 to 100 each.
+// want handles op 15 of a client: which sources it wants to have, 0 to 100 each. It reports whether the data
+// could be read.
 func (s *Server) want(cl *client, data json.RawMessage) bool {
 	var d map[string]json.RawMessage
 	if json.Unmarshal(data, &d) != nil {
@@ -174,7 +175,7 @@ func (s *Server) want(cl *client, data json.RawMessage) bool {
 	return true
 }
 
-// wantOf is how much a client wants the video of a source.
+// wantOf returns how much a client wants the video of a source.
 func (cl *client) wantOf(ssrc uint32) int {
 	if n, ok := cl.wants[strconv.FormatUint(uint64(ssrc), 10)]; ok {
 		return n

@@ -139,7 +139,7 @@ func (s *Server) speak(c *conn, data json.RawMessage) bool {
 	return true
 }
 
-// show is op 12: what a client sends of video, or that it stops.
+// show handles op 12: what video a client sends, or that it stops. It reports whether the data could be read.
 func (s *Server) show(c *conn, data json.RawMessage) bool {
 	var d struct {
 		Audio   uint32 `json:"audio_ssrc"`

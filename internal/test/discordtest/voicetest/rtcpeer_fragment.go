@@ -81,7 +81,7 @@ func (f sdpFragment) of(kind webrtc.RTPCodecType) []sdpCodec {
 	return list
 }
 
-// offer is the description that the fragment was cut from, as far as it matters.
+// offer returns the description that the fragment was cut from, as far as it matters.
 func (f sdpFragment) offer(audio, video uint32) string {
 	lines := []string{"v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1", "a=msid-semantic: WMS *"}
 	lines = append(lines, f.media(webrtc.RTPCodecTypeAudio, "0", audio)...)

@@ -128,10 +128,10 @@ func (s *Server) Endpoint() (string, error) {
 	return ln.Addr().String(), nil
 }
 
-// Certificate is what the server shows, in PEM; it is its own authority.
+// Certificate returns the certificate that the server shows, in PEM. It is its own authority.
 func (s *Server) Certificate() []byte { return slices.Clone(s.trust.pem) }
 
-// Roots is a pool with the certificate.
+// Roots returns a pool with the certificate.
 func (s *Server) Roots() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(s.trust.pem)
