@@ -75,7 +75,7 @@ func (r *replyRun) describeLastSession(ctx context.Context) string {
 	if !ok || s.State == sessions.SessionClosed {
 		return "No browser session is open here."
 	}
-	page := cmp.Or(strings.TrimSpace(untrusted.ShortenLine(s.Title, 120) + " " + untrusted.ShortenLine(s.URL, 300)), "(no page yet)")
+	page := cmp.Or(strings.TrimSpace(untrusted.ShortenLine(s.Title, 120)+" "+untrusted.ShortenLine(s.URL, 300)), "(no page yet)")
 	how := "open session"
 	if s.State == sessions.SessionParked {
 		how = "session that can be opened again"
