@@ -59,6 +59,7 @@ func (a *Server) Serve(ctx context.Context, opts ServeOptions) error {
 	return nil
 }
 
+// OpenDashboard serves the dashboard on addr until the server closes.
 func (a *Server) OpenDashboard(ctx context.Context, addr string) (*dashboard.Server, error) {
 	s := &dashboard.Server{
 		Addr:         addr,

@@ -97,7 +97,7 @@ func (a Answer) String() string {
 
 // DeniedError is the error of a question whose answer is no. Its text is meant for
 // people and models.
-type DeniedError struct { //nolint:errname // a no is an answer
+type DeniedError struct {
 	Class  Class
 	By     string // who said no; empty if nobody did
 	Reason string

@@ -31,7 +31,7 @@ const (
 )
 
 // DeniedError is why a call was not opened or left. Text is for the person who asked, and tells the way out where there is one.
-type DeniedError struct { //nolint:errname // calls.Denied says what it is
+type DeniedError struct {
 	Code DenialCode
 	Text string
 	Err  error // what is behind it; may be nil

@@ -15,9 +15,11 @@ const (
 func (c *call) followUpWindow() time.Duration {
 	return cmp.Or(max(0, c.Options.FollowUpWindow), defaultFollowUpWindow)
 }
+
 func (c *call) answerWindow() time.Duration {
 	return cmp.Or(max(0, c.Options.AnswerWindow), defaultAnswerWindow)
 }
+
 func (c *call) progressEvery() time.Duration {
 	return cmp.Or(max(0, c.Options.ProgressEvery), defaultProgressEvery)
 }

@@ -15,8 +15,7 @@ func ExamplePolicy_CheckURL() {
 	}
 	for _, raw := range []string{"https://example.com/", "http://printer.local/", "http://0x7f.1/", "file:///etc/passwd"} {
 		_, err := p.CheckURL(raw)
-		var refusal *policy.Refusal
-		if errors.As(err, &refusal) {
+		if refusal, ok := errors.AsType[*policy.Refusal](err); ok {
 			fmt.Println(raw, "is refused by rule", refusal.Rule)
 			continue
 		}

@@ -21,7 +21,7 @@ const (
 )
 
 // errTreeChanged is matched on, see ErrFrameChanged.
-var errTreeChanged = errors.New("Frame changed during the capture; retry in a moment") //nolint:staticcheck // matched on
+var errTreeChanged = errors.New("Frame changed during the capture; retry in a moment")
 
 // documentFrame is a document, and the frame that it belongs to.
 type documentFrame struct {

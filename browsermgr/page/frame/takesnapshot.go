@@ -18,7 +18,7 @@ type SnapshotSource struct {
 }
 
 // ErrFrameChanged says that the document which a snapshot was taken of gave way to another one meanwhile.
-var ErrFrameChanged = errors.New("Frame changed during the capture: the page keeps navigating; retry in a moment") //nolint:staticcheck // matched on
+var ErrFrameChanged = errors.New("Frame changed during the capture: the page keeps navigating; retry in a moment")
 
 // frameSnapshotLimit bounds what a frame of another process may take: one that does not answer must not take the page with it.
 const frameSnapshotLimit = 3 * time.Second

@@ -47,8 +47,8 @@ func told(tb testing.TB, tab *page.Tab, got <-chan string) string {
 	for {
 		select {
 		case s := <-got:
-			if strings.HasSuffix(s, "|end") {
-				return strings.TrimSuffix(s, "|end")
+			if text, ok := strings.CutSuffix(s, "|end"); ok {
+				return text
 			}
 		case <-time.After(20 * time.Second):
 			tb.Fatal("the other page told nothing")

@@ -88,7 +88,7 @@ func (s *Screen) Screenshot(ctx context.Context) (sessions.Screenshot, error) {
 	if ratio == 0 {
 		ratio = 1
 	}
-	shade := uint8(s.changed) //nolint:gosec // it may begin anew
+	shade := uint8(s.changed)
 	if s.Still {
 		shade = 0
 	}

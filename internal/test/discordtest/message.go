@@ -95,7 +95,7 @@ type Emoji struct {
 	Name string  `json:"name"`
 }
 
-// A Version is what a message was from one edit to the next.
+// A MessageVersion is what a message was from one edit to the next.
 type MessageVersion struct {
 	At time.Time
 	Message

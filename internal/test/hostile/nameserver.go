@@ -40,8 +40,8 @@ func EncodeName(word string, kind nameKind, addr netip.Addr) string {
 	return fmt.Sprintf("%s-%x.%s.%s", word, addr.AsSlice(), kind, addressZone)
 }
 
-// DnsQuestion is what somebody asked.
-type DnsQuestion struct {
+// DNSQuestion is what somebody asked.
+type DNSQuestion struct {
 	Name string // without the last dot
 	At   netip.AddrPort
 }
@@ -51,7 +51,7 @@ type NameServer struct {
 	// Site is the address of the hostile site.
 	Site netip.Addr
 	// Asked, if set, is called with each question.
-	Asked func(DnsQuestion)
+	Asked func(DNSQuestion)
 
 	mu    sync.Mutex
 	seen  map[string]int // questions for the IPv4 address of a name
@@ -115,7 +115,7 @@ func (s *NameServer) Answer(message []byte, at netip.AddrPort) (answer []byte, o
 	}
 	name := strings.ToLower(strings.TrimSuffix(question.Name.String(), "."))
 	if s.Asked != nil {
-		s.Asked(DnsQuestion{Name: name, At: at})
+		s.Asked(DNSQuestion{Name: name, At: at})
 	}
 	b := dnsmessage.NewBuilder(nil, dnsmessage.Header{
 		ID: header.ID, Response: true, Authoritative: true, RecursionDesired: header.RecursionDesired, RecursionAvailable: true,

@@ -17,7 +17,7 @@ var (
 )
 
 // openNameServer starts a server, and returns a resolver that asks it over UDP.
-func openNameServer(t *testing.T, asked func(DnsQuestion)) *net.Resolver {
+func openNameServer(t *testing.T, asked func(DNSQuestion)) *net.Resolver {
 	t.Helper()
 	s := &NameServer{Site: testSiteAddr, Asked: asked}
 	at, err := s.Listen(t.Context(), netip.MustParseAddrPort("127.0.0.1:0"))
@@ -105,8 +105,8 @@ func exchangeDNS(t *testing.T, s *NameServer, name string) netip.Addr {
 }
 
 func TestQuestionsAreTold(t *testing.T) {
-	asked := make(chan DnsQuestion, 8)
-	lookupName(t, openNameServer(t, func(q DnsQuestion) { asked <- q }), "B001.Hostile.Test")
+	asked := make(chan DNSQuestion, 8)
+	lookupName(t, openNameServer(t, func(q DNSQuestion) { asked <- q }), "B001.Hostile.Test")
 	if got, want := (<-asked).Name, "b001.hostile.test"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

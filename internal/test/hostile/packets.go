@@ -123,8 +123,8 @@ func IsMDNSPacket(packet []byte) bool {
 	return protocol == datagram && len(packet) >= at+8 && binary.BigEndian.Uint16(packet[at+2:]) == port
 }
 
-// TcpSegment returns where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other packets.
-func TcpSegment(packet []byte) (to netip.AddrPort, payload []byte, ok bool) {
+// TCPSegment returns where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other packets.
+func TCPSegment(packet []byte) (to netip.AddrPort, payload []byte, ok bool) {
 	const tcp, header6 = 6, 40
 	dst, ok := PacketDestination(packet)
 	if !ok {

@@ -68,7 +68,7 @@ func TestSegmentsSayWhereTheyGoAndWhatTheyCarry(t *testing.T) {
 	six := append(make([]byte, 40), whole[20:]...)
 	six[0], six[6], six[39] = 0x60, 6, 1
 	for name, packet := range map[string][]byte{"127.0.0.1:8787": whole, "[::1]:8787": six} {
-		to, payload, ok := TcpSegment(packet)
+		to, payload, ok := TCPSegment(packet)
 		if want := "GET /x/b001"; !ok || to.String() != name || string(payload) != want {
 			t.Errorf("got %v %q %t, want %s %q", to, payload, ok, name, want)
 		}
@@ -76,7 +76,7 @@ func TestSegmentsSayWhereTheyGoAndWhatTheyCarry(t *testing.T) {
 	beyond := append([]byte(nil), whole...)
 	beyond[32] = 0xf0
 	for _, packet := range [][]byte{packet4(17, "127.0.0.1", 53), packet4(6, "127.0.0.1", 80), whole[:39], beyond, nil} {
-		if to, _, ok := TcpSegment(packet); ok {
+		if to, _, ok := TCPSegment(packet); ok {
 			t.Errorf("%x is taken for a segment to %v", packet, to)
 		}
 	}

@@ -188,7 +188,7 @@ func (p *rangePass) caseOfPath(path string) (string, bool) {
 }
 
 // recordQuestion records what the name server is asked.
-func (p *rangePass) recordQuestion(q DnsQuestion) {
+func (p *rangePass) recordQuestion(q DNSQuestion) {
 	if q.At != p.ground.Resolver {
 		return
 	}

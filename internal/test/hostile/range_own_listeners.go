@@ -95,7 +95,7 @@ func (r *rangeReport) countOwnListeners(o RangeOptions, cases []rangeCase, witho
 // recordLoopbackPacket records what goes over the loopback interface: a packet that brings a case's token to its
 // door is a hit. A request to a proxy has a whole address where others have a path.
 func (p *rangePass) recordLoopbackPacket(packet []byte) {
-	to, payload, ok := TcpSegment(packet)
+	to, payload, ok := TCPSegment(packet)
 	if !ok {
 		return
 	}

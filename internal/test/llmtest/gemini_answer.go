@@ -98,10 +98,10 @@ func geminiLast(model string, r Reply) *GeminiResponse {
 	end := &GeminiResponse{ModelVersion: model}
 	if u := r.Usage; u != nil {
 		end.UsageMetadata = &GeminiUsage{
-			PromptTokenCount: int32(u.InputTokens), CachedContentTokenCount: int32(u.CachedTokens), //nolint:gosec // small numbers of tests
-			CandidatesTokenCount: int32(u.OutputTokens - u.ReasoningTokens), //nolint:gosec // small numbers of tests
-			ThoughtsTokenCount:   int32(u.ReasoningTokens),                  //nolint:gosec // small numbers of tests
-			TotalTokenCount:      int32(u.InputTokens + u.OutputTokens),     //nolint:gosec // small numbers of tests
+			PromptTokenCount: int32(u.InputTokens), CachedContentTokenCount: int32(u.CachedTokens),
+			CandidatesTokenCount: int32(u.OutputTokens - u.ReasoningTokens),
+			ThoughtsTokenCount:   int32(u.ReasoningTokens),
+			TotalTokenCount:      int32(u.InputTokens + u.OutputTokens),
 		}
 	}
 	if r.Finish == "prompt_blocked" {

@@ -75,7 +75,7 @@ func appendVector(to, data []byte) []byte {
 	return append(to, data...)
 }
 
-// A Change is what the external sender wants: proposals to consider, or references of proposals to forget.
+// A ProposalsMessage is what the external sender wants: proposals to consider, or references of proposals to forget.
 type ProposalsMessage struct {
 	Proposals [][]byte // each an MLSMessage
 	Revoked   [][]byte // each a ProposalRef

@@ -9,10 +9,10 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A Seat is the place of one user on one server: a guild, or the stream of somebody.
+// A ClientID is the place of one user on one server: a guild, or the stream of somebody.
 type ClientID struct{ Server, User string }
 
-// A Ticket lets one user into one call. The main gateway hands it out.
+// Credentials let one user into one call. The main gateway hands it out.
 type Credentials struct {
 	ClientID
 	// Room is the channel: those with the same server and room hear each other.

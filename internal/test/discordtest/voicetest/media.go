@@ -233,7 +233,7 @@ func concerns(p []byte, cl *client) bool {
 // keptRTCP is how many control packets are kept.
 const keptRTCP = 256
 
-// A Control is a packet of RTCP that a client sent, opened.
+// A ReceivedRTCP is a packet of RTCP that a client sent, opened.
 type ReceivedRTCP struct {
 	Seat   ClientID
 	Packet []byte

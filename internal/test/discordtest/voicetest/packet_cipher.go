@@ -28,7 +28,7 @@ const (
 // ErrPacketShort says that a packet cannot hold what its head announces.
 var ErrPacketShort = errors.New("the packet is too short")
 
-// A Box seals and opens packets with one key. It is not safe for concurrent use.
+// A PacketCipher seals and opens packets with one key. It is not safe for concurrent use.
 type PacketCipher struct {
 	aead    cipher.AEAD
 	counter uint32

@@ -22,7 +22,7 @@ type Message struct {
 	Seq      int    // of the server's messages; -1 for those without
 }
 
-// An Ending is the end of one connection of the gateway.
+// A Disconnection is the end of one connection of the gateway.
 type Disconnection struct {
 	Seat ClientID
 	// Code is the close code that somebody gave first, or -1 for a cut line.

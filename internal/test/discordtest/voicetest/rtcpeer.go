@@ -23,7 +23,7 @@ type PeerOptions struct {
 	OnRTCP       func(packet []byte)
 }
 
-// A Peer is the server's end of one connection.
+// An RTCPeer is the server's end of one connection.
 type RTCPeer struct {
 	pc    *webrtc.PeerConnection
 	tasks sync.WaitGroup
