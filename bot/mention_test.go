@@ -182,7 +182,7 @@ func TestAttachedPicturesReachTheBrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := s.turn(turns).Lines[0]
-	if diff := cmp.Diff([]llm.Image{llm.Image(picture(9))}, got.Images); diff != "" {
+	if diff := cmp.Diff([]llm.Image{picture(9)}, got.Images); diff != "" {
 		t.Error(diff)
 	}
 	want := []string{`lie.png is attached and could not be looked at`, `paper.pdf is attached; only pictures can be looked at`}

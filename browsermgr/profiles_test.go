@@ -44,7 +44,7 @@ func use(t *testing.T, p *browsermgr.Profile) *browsermgr.Lease {
 	return u
 }
 
-func status(t *testing.T, p *browsermgr.Profile) profile.ProfileStatus {
+func status(t *testing.T, p *browsermgr.Profile) profile.Status {
 	t.Helper()
 	s, err := p.Status(t.Context())
 	browsertest.Must(t, err)
@@ -52,9 +52,9 @@ func status(t *testing.T, p *browsermgr.Profile) profile.ProfileStatus {
 }
 
 // ready returns the status of a browser that runs. A look at it gives up after a short time, which a busy machine may need.
-func ready(t *testing.T, p *browsermgr.Profile) profile.ProfileStatus {
+func ready(t *testing.T, p *browsermgr.Profile) profile.Status {
 	t.Helper()
-	var s profile.ProfileStatus
+	var s profile.Status
 	eventually(t, "the browser answers", func() bool {
 		s = status(t, p)
 		return s.CDPReady && s.PageReady

@@ -17,10 +17,10 @@ const (
 
 // Status looks at the profile and its browser. It starts nothing, connects to no person's browser, and takes about a second
 // at most.
-func (p *Profile) Status(ctx context.Context) (profile.ProfileStatus, error) {
+func (p *Profile) Status(ctx context.Context) (profile.Status, error) {
 	pl, err := p.state.resolve()
 	if err != nil {
-		return profile.ProfileStatus{}, err
+		return profile.Status{}, err
 	}
 	pl = p.state.manager.withFirstPort(pl)
 	s := profile.ConfiguredStatus(pl, p.state.manager.userDataDir(p.Name()))
@@ -37,7 +37,7 @@ func (p *Profile) Status(ctx context.Context) (profile.ProfileStatus, error) {
 }
 
 // fillStatus tells of a browser that we are connected to.
-func (b *browser) fillStatus(ctx context.Context, s *profile.ProfileStatus) {
+func (b *browser) fillStatus(ctx context.Context, s *profile.Status) {
 	var wg sync.WaitGroup
 	at := b.resolved.Address
 	if b.resolved.Mode == profile.ModeLaunched {
@@ -74,7 +74,7 @@ func (b *browser) fillStatus(ctx context.Context, s *profile.ProfileStatus) {
 
 // Profiles lists the profiles, the default one first. Browsers that we are not connected to are looked at side by side and
 // briefly; none is started.
-func (m *Manager) Profiles(ctx context.Context) ([]profile.ProfileInfo, error) {
+func (m *Manager) Profiles(ctx context.Context) ([]profile.Info, error) {
 	if err := m.checkOpen(); err != nil {
 		return nil, err
 	}
@@ -82,13 +82,13 @@ func (m *Manager) Profiles(ctx context.Context) ([]profile.ProfileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]profile.ProfileInfo, len(stored))
+	list := make([]profile.Info, len(stored))
 	var looks sync.WaitGroup
 	places := make(chan struct{}, listConcurrency)
 	for i, one := range stored {
 		pl, err := m.resolve(one)
 		if err != nil {
-			list[i] = profile.ProfileInfo{Name: one.Name, Transport: profile.TransportCDP, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: profile.NonBlank(err.Error())}
+			list[i] = profile.Info{Name: one.Name, Transport: profile.TransportCDP, Color: one.Color, Driver: pl.DriverName(), ReconcileReason: profile.NonBlank(err.Error())}
 			continue
 		}
 		looks.Go(func() {
@@ -109,10 +109,10 @@ func (m *Manager) withFirstPort(pl profile.Resolved) profile.Resolved {
 	return pl
 }
 
-func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profile.ProfileInfo {
+func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profile.Info {
 	own := pl.CDPPort
 	pl = p.manager.withFirstPort(pl)
-	info := profile.ProfileInfo{
+	info := profile.Info{
 		Name: p.name, Transport: profile.TransportCDP, CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color, Driver: pl.DriverName(),
 		IsDefault: p.name == p.manager.Profile, IsRemote: pl.IsRemote(),
 	}
@@ -133,18 +133,18 @@ func (p *profileState) listEntry(ctx context.Context, pl profile.Resolved) profi
 }
 
 // unlistedProfiles returns the profiles that run and are not on the list: taken off it by another program, or by hand.
-func (m *Manager) unlistedProfiles(listed []profile.ProfileInfo) []profile.ProfileInfo {
+func (m *Manager) unlistedProfiles(listed []profile.Info) []profile.Info {
 	known := map[string]bool{}
 	for _, info := range listed {
 		known[info.Name] = true
 	}
-	var found []profile.ProfileInfo
+	var found []profile.Info
 	for _, s := range m.Status() {
 		if known[s.Profile] || !s.Running {
 			continue
 		}
 		b := m.profileState(s.Profile).current()
-		found = append(found, profile.ProfileInfo{
+		found = append(found, profile.Info{
 			Name: s.Profile, Transport: profile.TransportCDP, CDPPort: &s.Port, Color: b.resolved.Color, Driver: b.resolved.DriverName(), Running: true,
 			TabCount: len(b.conn.Tabs()), IsRemote: b.resolved.IsRemote(), MissingFromConfig: true,
 			ReconcileReason: profile.NonBlank("it is not on the list of profiles any more"),

@@ -26,7 +26,7 @@ type Browser interface {
 
 // Page is one browser tab (and those it opened) as a [Backend] uses it. What it
 // returns is written by strangers and is marked as such before a model sees it.
-type Page interface {
+type Page interface { //nolint:interfacebloat // all that both loops do with one tab
 	// Act performs one action. Kinds and arguments are those of the control
 	// API's POST /act, plus navigate{url}, back{}, tabNew{url}, tabSelect{tab},
 	// tabClose{tab} and dialog{accept,promptText}. Arguments are strings, ints,

@@ -232,6 +232,6 @@ func isAttached(status map[string]any) bool {
 
 // isTabGone reports whether the service said that there is no such tab.
 func isTabGone(err error) bool {
-	a, ok := errors.AsType[*serviceFailure](err)
+	a, ok := errors.AsType[*serviceError](err)
 	return ok && a.status == http.StatusNotFound && strings.Contains(strings.ToLower(a.text), "tab not found")
 }

@@ -27,8 +27,8 @@ func (m callError) Error() string { return m.text }
 
 func newCallError(text string) error { return callError{text} }
 
-// serviceFailure is an error that the control API told. Its text is the service's.
-type serviceFailure struct {
+// serviceError is an error that the control API told. Its text is the service's.
+type serviceError struct {
 	status       int
 	text         string
 	own          bool // the text is surely the service's own, and quotes no page
@@ -36,18 +36,18 @@ type serviceFailure struct {
 	details      any
 }
 
-func (a *serviceFailure) Error() string { return a.text }
+func (a *serviceError) Error() string { return a.text }
 
 // pagelessRoutes are the routes whose answers quote no page.
 var pagelessRoutes = []string{"/", "/doctor", "/profiles", "/start", "/stop"}
 
-// serviceError reads an answer with an error status. The text of a rate limit
+// readServiceError reads an answer with an error status. The text of a rate limit
 // is left out: it is often a third party's, and full of keys and addresses.
-func serviceError(status int, answer map[string]any) *serviceFailure {
+func readServiceError(status int, answer map[string]any) *serviceError {
 	in := callInput(answer)
-	a := &serviceFailure{status: status, text: in.str("error"), code: in.str("code"), reason: in.str("reason"), details: answer["details"]}
+	a := &serviceError{status: status, text: in.str("error"), code: in.str("code"), reason: in.str("reason"), details: answer["details"]}
 	if status == http.StatusTooManyRequests {
-		return &serviceFailure{status: status, text: rateLimited, own: true, code: a.code}
+		return &serviceError{status: status, text: rateLimited, own: true, code: a.code}
 	}
 	if a.text == "" {
 		a.own = true
@@ -83,7 +83,7 @@ func explainNoAnswer(ctx context.Context, err error) error {
 // markers; what it says of itself, and what this package says, does not.
 func failedResult(err error) Result {
 	r := Result{IsError: true, Details: map[string]any{}}
-	a, ok := errors.AsType[*serviceFailure](err)
+	a, ok := errors.AsType[*serviceError](err)
 	if !ok || a.own {
 		r.Text = untrusted.Truncate(untrusted.Clean(err.Error()), maxServiceError)
 	} else {

@@ -138,7 +138,7 @@ func (c *toolCall) send(ctx context.Context, method, path string, query url.Valu
 	answer, err := decodeObject(raw)
 	switch {
 	case status < 200 || status > 299:
-		refusal := serviceError(status, answer)
+		refusal := readServiceError(status, answer)
 		refusal.own = refusal.own || slices.Contains(pagelessRoutes, path)
 		return nil, refusal
 	case err != nil:

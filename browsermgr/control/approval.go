@@ -57,12 +57,6 @@ var (
 	errPageChanged = errors.New("not done: the page changed what this does while it was being looked at; look at the page again")
 )
 
-// isDenied reports whether an error is the answer no.
-func isDenied(err error) bool {
-	f, ok := errors.AsType[*StatusError](err)
-	return ok && f.Reason == ReasonConsentRefused
-}
-
 // decide asks what an action sets off, if it does.
 func (a *requestApprover) decide(ctx context.Context, profile string, q sessions.Question) error {
 	if a == nil || len(q.Classes) == 0 {

@@ -32,10 +32,10 @@ func requestProfile(c *Call) (*browsermgr.Profile, error) {
 	return c.Tabs.Manager.FindProfile(c.Profile())
 }
 
-func profileStatus(ctx context.Context, c *Call) (profile.ProfileStatus, error) {
+func profileStatus(ctx context.Context, c *Call) (profile.Status, error) {
 	p, err := requestProfile(c)
 	if err != nil {
-		return profile.ProfileStatus{}, err
+		return profile.Status{}, err
 	}
 	return p.Status(ctx)
 }
@@ -53,7 +53,7 @@ func runDoctor(ctx context.Context, c *Call) (profile.DoctorReport, error) {
 type profilesAnswer struct {
 	OKAnswer
 
-	Profiles []profile.ProfileInfo `json:"profiles"`
+	Profiles []profile.Info `json:"profiles"`
 }
 
 func listProfiles(ctx context.Context, c *Call) (profilesAnswer, error) {

@@ -17,7 +17,7 @@ import (
 // Diagnosis is what a doctor looks at.
 type Diagnosis struct {
 	Plan      Resolved
-	Status    ProfileStatus
+	Status    Status
 	Connected bool        // somebody here is connected to the browser
 	Tabs      []*page.Tab // its tabs, if so
 	Deep      bool        // look at a page, too

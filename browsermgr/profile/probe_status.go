@@ -20,8 +20,8 @@ const (
 )
 
 // ConfiguredStatus tells how a profile's browser would be had. dir is where it keeps its data if we start it.
-func ConfiguredStatus(pl Resolved, dir string) ProfileStatus {
-	s := ProfileStatus{
+func ConfiguredStatus(pl Resolved, dir string) Status {
+	s := Status{
 		Enabled: !pl.Config.Disabled, Profile: pl.Name, Driver: pl.DriverName(), Transport: TransportCDP,
 		CDPPort: pl.KnownPort(), CDPURL: pl.DisplayURL(), Color: pl.Color, NoSandbox: pl.Config.NoSandbox, AttachOnly: pl.Mode != ModeLaunched,
 		ExecutablePath: NonBlank(cmp.Or(pl.Executable, pl.Config.Executable)),
@@ -36,7 +36,7 @@ func ConfiguredStatus(pl Resolved, dir string) ProfileStatus {
 }
 
 // DetectExecutable tells which browser would be started.
-func DetectExecutable(ctx context.Context, pl Resolved, s *ProfileStatus) {
+func DetectExecutable(ctx context.Context, pl Resolved, s *Status) {
 	if pl.Mode != ModeLaunched {
 		return
 	}
@@ -51,7 +51,7 @@ func DetectExecutable(ctx context.Context, pl Resolved, s *ProfileStatus) {
 }
 
 // ProbeBrowser tells of a browser that nobody here is connected to. c is how one connects.
-func ProbeBrowser(ctx context.Context, pl Resolved, c Connector, s *ProfileStatus) {
+func ProbeBrowser(ctx context.Context, pl Resolved, c Connector, s *Status) {
 	switch {
 	case pl.Mode == ModeLaunched:
 	case pl.Mode == ModeJoined && pl.Address.IsZero():

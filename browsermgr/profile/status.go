@@ -7,9 +7,9 @@ import (
 	"clank/browsermgr/chrome"
 )
 
-// ProfileStatus is what is known of one profile and its browser, in the form of the control API. Pointers are nil where
+// Status is what is known of one profile and its browser, in the form of the control API. Pointers are nil where
 // there is nothing to say.
-type ProfileStatus struct {
+type Status struct {
 	Enabled                bool        `json:"enabled"`
 	Profile                string      `json:"profile"`
 	Driver                 string      `json:"driver"` // openclaw or existing-session, as clients know them
@@ -57,8 +57,8 @@ type GuardStatus struct {
 const bestEffortNote = "this browser is not started here, so its requests are judged before they are sent, as far as its protocol tells of them: " +
 	"WebSockets, WebRTC, shared and service workers, and names that change their address are not covered"
 
-// ProfileInfo is one line of the list of profiles, in the form of the control API.
-type ProfileInfo struct {
+// Info is one line of the list of profiles, in the form of the control API.
+type Info struct {
 	Name              string  `json:"name"`
 	Transport         string  `json:"transport"`
 	CDPPort           *int    `json:"cdpPort"`
@@ -79,7 +79,7 @@ type DoctorReport struct {
 	Profile   string         `json:"profile"`
 	Transport string         `json:"transport"`
 	Checks    []chrome.Check `json:"checks"`
-	Status    ProfileStatus  `json:"status"`
+	Status    Status         `json:"status"`
 }
 
 // NonBlank returns a pointer to s, or nil if s is blank.

@@ -20,7 +20,7 @@ type remoteRunner struct {
 
 // newRemoteRunner returns the server at an address. What is asked meanwhile is asked in the
 // terminal of e.
-func newRemoteRunner(e *commandEnv, a server.ServerAddress) remoteRunner {
+func newRemoteRunner(e *commandEnv, a server.Address) remoteRunner {
 	return remoteRunner{newDashboardClient(a), e}
 }
 

@@ -210,7 +210,7 @@ func TestTheServerIsToldWhetherAPersonTypedTheTask(t *testing.T) {
 			}
 			http.Error(w, `{"error":"enough"}`, http.StatusTeapot)
 		}))
-		r := newRemoteRunner(&commandEnv{}, server.ServerAddress{URL: srv.URL, Secret: "token"})
+		r := newRemoteRunner(&commandEnv{}, server.Address{URL: srv.URL, Secret: "token"})
 		if _, err := r.Run(t.Context(), sessions.Task{Prompt: "read", Typed: typed}, func(sessions.Event) {}); err == nil {
 			t.Error("the server's refusal is not told")
 		}

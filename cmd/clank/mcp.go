@@ -153,7 +153,7 @@ func (b mcpBrowser) Browse(ctx context.Context, query, session string, progress 
 		a.SessionID = rec.SessionID
 	}
 	for _, im := range rec.Images {
-		a.Images = append(a.Images, llm.Image(im))
+		a.Images = append(a.Images, im)
 	}
 	return a, nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // newDashboardClient asks the server at an address.
-func newDashboardClient(a server.ServerAddress) *api.Client {
+func newDashboardClient(a server.Address) *api.Client {
 	return &api.Client{Base: a.URL, Token: a.Secret}
 }
 

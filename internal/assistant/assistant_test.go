@@ -241,7 +241,7 @@ func TestPicturesFollowWhatTheModelCanSee(t *testing.T) {
 			m := &scripted{caps: caps, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"x"}`), says("ok")}}
 			ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{png}})
 			tn := turn("x")
-			tn.Lines[0].Images = []llm.Image{llm.Image(png)}
+			tn.Lines[0].Images = []llm.Image{png}
 			reply(t, newBrain(m, ts), tn)
 			in, out := 0, 0
 			for _, p := range m.asked[1].Messages[0].Parts {

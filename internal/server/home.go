@@ -82,9 +82,9 @@ func (h *Home) Release() {
 	}
 }
 
-// ServerAddress is where other processes of the same person find a running server. It
+// Address is where other processes of the same person find a running server. It
 // is kept in the home.
-type ServerAddress struct {
+type Address struct {
 	URL    string `json:"url"`
 	PID    int    `json:"pid"`
 	Secret string `json:"secret"` // opens it while it runs
@@ -92,7 +92,7 @@ type ServerAddress struct {
 
 // PublishAddress tells other processes of the same person where the server is, and what opens it.
 func (h *Home) PublishAddress(url, secret string) error {
-	data, err := json.Marshal(ServerAddress{URL: url, PID: os.Getpid(), Secret: secret})
+	data, err := json.Marshal(Address{URL: url, PID: os.Getpid(), Secret: secret})
 	if err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
@@ -132,16 +132,16 @@ func (h *Home) WithdrawAddress() error {
 
 // RunningServer returns the address of the server that owns the home. found is false
 // if none does; what a dead one left behind does not count.
-func (h *Home) RunningServer() (a ServerAddress, found bool, err error) {
+func (h *Home) RunningServer() (a Address, found bool, err error) {
 	data, err := os.ReadFile(h.Path("server.json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return ServerAddress{}, false, nil
+		return Address{}, false, nil
 	}
 	if err != nil {
-		return ServerAddress{}, false, fmt.Errorf("read the server's address: %w", err)
+		return Address{}, false, fmt.Errorf("read the server's address: %w", err)
 	}
 	if err := json.Unmarshal(data, &a); err != nil {
-		return ServerAddress{}, false, fmt.Errorf("read the server's address in %s: %w", h.Path("server.json"), err)
+		return Address{}, false, fmt.Errorf("read the server's address in %s: %w", h.Path("server.json"), err)
 	}
 	held, err := h.isClaimed()
 	return a, held, err

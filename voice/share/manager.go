@@ -73,8 +73,8 @@ type targetSearch struct {
 	cancel      context.CancelCauseFunc
 }
 
-// ShareState is what a share is like now.
-type ShareState struct {
+// State is what a share is like now.
+type State struct {
 	ID          string
 	Call        CallRef
 	SessionID   string
@@ -87,16 +87,16 @@ type ShareState struct {
 }
 
 // Shares returns the shares there are, the oldest first.
-func (m *Manager) Shares() []ShareState {
+func (m *Manager) Shares() []State {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := []ShareState{}
+	out := []State{}
 	for _, s := range m.slots {
 		if s.share != nil {
 			out = append(out, s.share.state())
 		}
 	}
-	slices.SortFunc(out, func(a, b ShareState) int {
+	slices.SortFunc(out, func(a, b State) int {
 		if c := a.Since.Compare(b.Since); c != 0 {
 			return c
 		}
@@ -106,13 +106,13 @@ func (m *Manager) Shares() []ShareState {
 }
 
 // Current returns the share of a call, if it has one.
-func (m *Manager) Current(c CallRef) (ShareState, bool) {
+func (m *Manager) Current(c CallRef) (State, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.slots[c.ID]; s != nil && s.share != nil {
 		return s.share.state(), true
 	}
-	return ShareState{}, false
+	return State{}, false
 }
 
 // WatchedShare is a share as the viewer page shows it.

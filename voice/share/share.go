@@ -63,10 +63,10 @@ type targetLoss struct {
 	err    error
 }
 
-func (sh *share) state() ShareState {
+func (sh *share) state() State {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	return ShareState{
+	return State{
 		ID: sh.id, Call: sh.call, SessionID: sh.session.ID, RequestedBy: sh.requestedBy, Since: sh.since,
 		Target: sh.name, Location: sh.location, Trouble: sh.trouble, Picture: sh.source.Stats(),
 	}

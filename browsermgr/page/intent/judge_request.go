@@ -23,6 +23,7 @@ func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[stri
 		j := JudgeAddress(values.Text("url"), tab.URL())
 		j.Mark = "" // nothing on the page can change it
 		return j, nil
+	default:
 	}
 	a, ok := ParsePageAction(kind, args)
 	if !ok || len(tab.Dialogs().Pending) > 0 { // a dialog keeps the action from being done

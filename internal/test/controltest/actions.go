@@ -1,8 +1,6 @@
 package controltest
 
-import (
-	"strings"
-)
+import "strings"
 
 // actionCases returns actions that work, each with its effect on the page.
 func actionCases() []testCase {

@@ -1,8 +1,6 @@
 package controltest
 
-import (
-	"strings"
-)
+import "strings"
 
 // openAPICases returns the description of the API at /openapi.json.
 func openAPICases() []testCase {

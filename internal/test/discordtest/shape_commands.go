@@ -1,8 +1,6 @@
 package discordtest
 
-import (
-	"slices"
-)
+import "slices"
 
 // Option types of slash commands, with Discord's numbers.
 const (

@@ -54,8 +54,8 @@ func (p Param) upTo(most int) Param     { return p.with(func(p *Param) { p.Max =
 func (p Param) about(s string) Param    { return p.with(func(p *Param) { p.About = s }) }
 func (p Param) named(name string) Param { return p.with(func(p *Param) { p.Name = name }) }
 
-// table is the one description of all actions.
-func table() []Spec {
+// table returns the one description of all actions.
+func table() []Spec { //nolint:funlen // a table
 	maxDelay := held.upTo(5000)
 	return []Spec{
 		{

@@ -96,7 +96,6 @@ type Member struct {
 	sources  map[uint32]mediaSource // by SSRC
 	early    map[uint32][]rtp.Packet
 	audio    sentStream
-	video    sentStream
 	pending  map[uint32]*frameAssembler
 	repeats  map[uint32]uint32 // sources that repeat lost packets, and whose
 	repeated int               // packets that came so
