@@ -69,7 +69,7 @@ func TestADraftOutlivesWhatSomebodyElseSaves(t *testing.T) {
 	tb.waitFor(`!document.getElementById("save-bar").hidden`)
 	preset := `document.querySelector("[data-key='agentStack.preset'] select")`
 	tb.eval(preset + `.value = "openai_api"; ` + preset + `.dispatchEvent(new Event("input", { bubbles: true }))`)
-	tb.waitFor(`document.querySelector(".preview").textContent.includes("Brain: openai:gpt-5.6")`)
+	tb.waitFor(`document.querySelector(".preview").textContent.includes("Assistant model: openai:gpt-5.6")`)
 
 	r.change(`{"version":"","changes":{"interaction.tasks.maxAtOnce":6,"interaction.sessions.maxConcurrentSessions":33}}`)
 	tb.eval(`document.dispatchEvent(new Event("visibilitychange"))`)

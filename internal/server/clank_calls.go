@@ -27,12 +27,18 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 	return a.OwnListeners.addURL(x.ViewerURL())
 }
 
-// newAssistant makes the assistant, with tools beside its own. Its calls of models belong to nobody yet.
+// newAssistant makes the assistant, with tools beside its own. Its calls of models belong to nobody yet. It may be made
+// before the control API is open, which brings the tool "browser".
 func (a *Server) newAssistant(tools func(context.Context, sessions.Origin) []sessions.Tool) *assistant.Assistant {
 	return &assistant.Assistant{
 		Model:           a.assistantModel,
 		Tasks:           a.Sessions,
-		Tools:           a.Tools.AssistantTools,
+		Tools: func(ctx context.Context, o sessions.Origin) []sessions.Tool {
+			if a.Tools == nil {
+				return nil
+			}
+			return a.Tools.AssistantTools(ctx, o)
+		},
 		SingleCallTools: tools,
 		Web:             a.Web.AssistantWeb(),
 		Instructions:    func() string { return a.Settings.Current().AssistantGuidance },
