@@ -137,7 +137,9 @@ const sessionSetUpLimit = 2 * time.Second
 // is still on its way when the target changes its process is lost; a mute target has to run in order to answer.
 func (b *Browser) setUpSession(t *Tab, f *frame.Frame, limit time.Duration, mute bool, done func()) {
 	reqs := []proto.Request{
-		proto.PageEnable{}, proto.PageSetLifecycleEventsEnabled{Enabled: true}, proto.NetworkEnable{},
+		proto.PageEnable{},
+		proto.PageSetLifecycleEventsEnabled{Enabled: true},
+		proto.NetworkEnable{},
 		autoAttach("iframe", "worker", "worklet"),
 	}
 	for _, o := range b.observers {

@@ -152,8 +152,6 @@ func (b mcpBrowser) Browse(ctx context.Context, query, session string, progress 
 	if !rec.Closed {
 		a.SessionID = rec.SessionID
 	}
-	for _, im := range rec.Images {
-		a.Images = append(a.Images, im)
-	}
+	a.Images = append(a.Images, rec.Images...)
 	return a, nil
 }

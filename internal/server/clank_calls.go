@@ -31,8 +31,8 @@ func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
 // before the control API is open, which brings the tool "browser".
 func (a *Server) newAssistant(tools func(context.Context, sessions.Origin) []sessions.Tool) *assistant.Assistant {
 	return &assistant.Assistant{
-		Model:           a.assistantModel,
-		Tasks:           a.Sessions,
+		Model: a.assistantModel,
+		Tasks: a.Sessions,
 		Tools: func(ctx context.Context, o sessions.Origin) []sessions.Tool {
 			if a.Tools == nil {
 				return nil

@@ -129,6 +129,7 @@ func (c BackendCase) acts() int {
 }
 
 func backendAnswers(t *testing.T, c BackendCase) {
+	t.Helper()
 	s := c.session("one")
 	steps := c.answer(t, &s, c.Prompt)
 	for i, step := range steps {
@@ -142,6 +143,7 @@ func backendAnswers(t *testing.T, c BackendCase) {
 }
 
 func backendPairs(t *testing.T, c BackendCase) {
+	t.Helper()
 	s := c.session("one")
 	acts, last := 0, 0
 	var open *sessions.Step
@@ -181,6 +183,7 @@ func backendPairs(t *testing.T, c BackendCase) {
 }
 
 func backendBegunFirst(t *testing.T, c BackendCase) {
+	t.Helper()
 	s := c.session("one")
 	_, err := c.run(t.Context(), &s, c.Prompt, func(step sessions.Step) bool {
 		return step.Kind != sessions.StepAct // the first one has begun
