@@ -72,6 +72,9 @@ func (p *ConnPool) exchangeOn(ctx context.Context, w http.ResponseWriter, r *htt
 	out := outgoingRequest(r, x)
 	sent := p.send(w, out, s)
 	resp, err := p.readResponse(out, s)
+	if !sent.finished() {
+		w.Header().Set("Connection", "close") // abandoning the rest of the request ends the context of the client's connection
+	}
 	if err != nil {
 		s.close()
 		sent.abandon()
@@ -311,6 +314,7 @@ func (p *ConnPool) writeResponse(w http.ResponseWriter, r *http.Request, resp *h
 func (p *ConnPool) tooLarge(w http.ResponseWriter, resp *http.Response) error {
 	h := w.Header()
 	clear(h)
+	h.Set("Connection", "close") // the request may not be read whole
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusBadGateway)
 	_, err := fmt.Fprintf(w, "The answer has %d bytes, more than the limit of %d.\n", resp.ContentLength, p.Limits.Body)

@@ -224,6 +224,49 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsPassedOn(t *testing.T) {
 	}
 }
 
+// A server that answers before it has read a request that the client sent whole leaves the client's connection unfit: its
+// context has ended. The client has to be told to open another.
+func TestAfterAnAnswerToAHalfReadRequestTheClientOpensAnotherConnection(t *testing.T) {
+	var pool egress.ConnPool
+	defer pool.Close()
+	var open atomic.Int32
+	var invalid atomic.Bool
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := pool.Do(w, r, egress.Exchange{Server: "x", Host: "x", Dial: func(ctx context.Context) (net.Conn, egress.ConnOwner, error) {
+			if ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
+			near, far := net.Pipe() // nothing is buffered: the request is written as far as it is read
+			open.Add(1)
+			go func() {
+				in := bufio.NewReaderSize(far, 16)
+				for line := ""; line != "\r\n"; line, _ = in.ReadString('\n') {
+				}
+				io.WriteString(far, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+			}()
+			return near, holder{&open, &invalid}, nil
+		}})
+		if err != nil && !errors.Is(err, egress.ErrResponseStarted) {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		}
+	}))
+	defer front.Close()
+	for range 3 {
+		resp, err := front.Client().Post(front.URL, "text/plain", strings.NewReader(strings.Repeat("b", 2000)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK || string(b) != "ok" || err != nil {
+			t.Errorf("got %d %q %v", resp.StatusCode, b, err)
+		}
+		if !resp.Close {
+			t.Error("the client may use the connection again")
+		}
+	}
+}
+
 func TestAClientThatGoesAwayEndsTheExchange(t *testing.T) {
 	began := make(chan bool)
 	at := script(t, func(c net.Conn, _ *http.Request) {
