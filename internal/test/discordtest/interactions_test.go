@@ -78,8 +78,8 @@ func TestInteractionTokensEnd(t *testing.T) {
 		"follow-up by a guessed token": {guessed, follow, 401, 50027},
 		"follow-up of a stranger":      {func(_ *testing.T, e exchange) { e.i.AppID = "1" }, follow, 404, 10015},
 		"edit before the answer":       {after(0), edit, 404, 10015},
-		"edit within fifteen minutes":  {func(t *testing.T, e exchange) { answered(t, e); e.Advance(14 * time.Minute) }, edit, 0, 0},
-		"edit after fifteen minutes":   {func(t *testing.T, e exchange) { answered(t, e); e.Advance(15*time.Minute + time.Second) }, edit, 401, 50027},
+		"edit within fifteen minutes":  {func(t *testing.T, e exchange) { t.Helper(); answered(t, e); e.Advance(14 * time.Minute) }, edit, 0, 0},
+		"edit after fifteen minutes":   {func(t *testing.T, e exchange) { t.Helper(); answered(t, e); e.Advance(15*time.Minute + time.Second) }, edit, 401, 50027},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, d, it, i := asked(t)

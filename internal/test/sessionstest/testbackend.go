@@ -195,6 +195,7 @@ func backendBegunFirst(t *testing.T, c BackendCase) {
 }
 
 func backendStopsRanging(t *testing.T, c BackendCase) {
+	t.Helper()
 	whole := c.session("whole")
 	all := len(c.answer(t, &whole, c.Prompt))
 	for n := 1; n < all; n++ {
@@ -214,6 +215,7 @@ func backendStopsRanging(t *testing.T, c BackendCase) {
 }
 
 func backendEndedContext(t *testing.T, c BackendCase) {
+	t.Helper()
 	cause := &cancel.Cause{Reason: cancel.Stopped, By: "@ada"}
 	ctx, stop := context.WithCancelCause(t.Context())
 	stop(cause)
@@ -270,6 +272,7 @@ func (c BackendCase) stopSlow(t *testing.T, s *sessions.Session) {
 }
 
 func backendCancelled(t *testing.T, c BackendCase) {
+	t.Helper()
 	s := c.session("one")
 	c.stopSlow(t, &s)
 	before := c.acts()
@@ -280,12 +283,14 @@ func backendCancelled(t *testing.T, c BackendCase) {
 }
 
 func backendGoesOn(t *testing.T, c BackendCase) {
+	t.Helper()
 	s := c.session("one")
 	c.stopSlow(t, &s)
 	c.answer(t, &s, c.Prompt)
 }
 
 func backendTwoSessions(t *testing.T, c BackendCase) {
+	t.Helper()
 	slow, quick := c.session("slow"), c.session("quick")
 	ctx, stop := context.WithCancelCause(t.Context())
 	begun := make(chan struct{})
@@ -315,6 +320,7 @@ func backendTwoSessions(t *testing.T, c BackendCase) {
 }
 
 func backendHears(t *testing.T, c BackendCase) {
+	t.Helper()
 	if c.Note == "" {
 		c.Note = c.Prompt
 	}
@@ -347,6 +353,7 @@ func backendHears(t *testing.T, c BackendCase) {
 }
 
 func backendHandsOver(t *testing.T, c BackendCase) {
+	t.Helper()
 	if c.HandOver == "" {
 		t.Skip("it hands nothing over")
 	}
@@ -365,6 +372,7 @@ func backendHandsOver(t *testing.T, c BackendCase) {
 }
 
 func backendClose(t *testing.T, c BackendCase) {
+	t.Helper()
 	must(t, c.Backend.Close(t.Context(), "nobody knows it"))
 	s := c.session("one")
 	c.answer(t, &s, c.Prompt)
@@ -373,6 +381,7 @@ func backendClose(t *testing.T, c BackendCase) {
 }
 
 func backendReopens(t *testing.T, c BackendCase) {
+	t.Helper()
 	s := c.session("one")
 	c.answer(t, &s, c.Prompt)
 	must(t, c.Backend.Close(t.Context(), s.ID))

@@ -12,6 +12,7 @@ import (
 )
 
 func storeSteps(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx := t.Context()
 	r, s := aTask("t1", "s1"), aSession("s1")
 	view := &llm.Image{MediaType: "image/png", Data: []byte{9, 8}}
@@ -44,6 +45,7 @@ func storeSteps(t *testing.T, st sessions.Store) {
 }
 
 func storeStepTogether(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx := t.Context()
 	r, s := aTask("t1", "s1"), aSession("s1")
 	must(t, st.SaveTask(ctx, r, s))
@@ -58,6 +60,7 @@ func storeStepTogether(t *testing.T, st sessions.Store) {
 }
 
 func storeViews(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx := t.Context()
 	save := func(n, views int, data ...byte) {
 		t.Helper()
@@ -96,6 +99,7 @@ func storeViews(t *testing.T, st sessions.Store) {
 }
 
 func storeRecover(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx := t.Context()
 	states := []sessions.TaskState{sessions.TaskQueued, sessions.TaskRunning, sessions.TaskDone, sessions.TaskStopped}
 	for i, state := range states {
@@ -163,6 +167,7 @@ func taskIDs(t *testing.T, st sessions.Store) (ids []string) {
 }
 
 func storePrune(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx := t.Context()
 	saveMany(t, st, 5)
 	running := aTask("running", "s0")
@@ -194,6 +199,7 @@ func storePrune(t *testing.T, st sessions.Store) {
 }
 
 func storePruneKeep(t *testing.T, st sessions.Store) {
+	t.Helper()
 	saveMany(t, st, 5)
 	n, err := st.Prune(t.Context(), time.Time{}, 2, 100)
 	must(t, err)

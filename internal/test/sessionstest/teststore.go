@@ -88,6 +88,7 @@ func must(t *testing.T, err error) {
 }
 
 func storeNotFound(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx := t.Context()
 	_, sErr := st.Session(ctx, "nope")
 	_, tErr := st.Task(ctx, "nope")
@@ -104,6 +105,7 @@ func storeNotFound(t *testing.T, st sessions.Store) {
 }
 
 func storeSession(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx, want := t.Context(), aSession("s1")
 	must(t, st.SaveSession(ctx, want))
 	got, err := st.Session(ctx, "s1")
@@ -118,6 +120,7 @@ func storeSession(t *testing.T, st sessions.Store) {
 }
 
 func storeTask(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx, s := t.Context(), aSession("s1")
 	queued := sessions.TaskRecord{Task: aTask("t1", "s1").Task, State: sessions.TaskQueued, Asked: day, Position: 3}
 	must(t, st.SaveTask(ctx, queued, s))
@@ -146,6 +149,7 @@ func storeTask(t *testing.T, st sessions.Store) {
 }
 
 func storeSessionQuery(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx := t.Context()
 	for i, change := range []func(*sessions.Session){
 		func(*sessions.Session) {},
@@ -189,6 +193,7 @@ func storeSessionQuery(t *testing.T, st sessions.Store) {
 }
 
 func storeTaskQuery(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx := t.Context()
 	for i, change := range []func(*sessions.TaskRecord){
 		func(*sessions.TaskRecord) {},
@@ -230,6 +235,7 @@ func storeTaskQuery(t *testing.T, st sessions.Store) {
 }
 
 func storeContext(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := st.SaveSession(ctx, aSession("s1")); err == nil {
@@ -244,6 +250,7 @@ func storeContext(t *testing.T, st sessions.Store) {
 }
 
 func storeConcurrent(t *testing.T, st sessions.Store) {
+	t.Helper()
 	ctx := t.Context()
 	var wg sync.WaitGroup
 	errs := make(chan error, 1000)
