@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const browserHelp = `Works a browser that a clank server keeps: start one with "clank serve".
+const browserHelp = `Controls the browser of a running clank server: start one with "clank serve".
 
 The control server is that of --url, or of CLANK_BROWSER_URL, or the one that runs in CLANK_HOME
 (~/.clank). What opens it is --token, or CLANK_BROWSER_TOKEN, or what that server wrote there.
@@ -17,7 +17,7 @@ The control server is that of --url, or of CLANK_BROWSER_URL, or the one that ru
   clank browser click e3
   clank browser screenshot --full-page
 
-Exit codes: 0 done, 1 failed, 2 wrong use, 3 nobody listens, 4 no such tab, profile or ref,
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 no server, 4 no such tab, profile or ref,
 5 refused by the policy or for a wrong secret, 124 timed out, 130 interrupted`
 
 // browserGroups says what the words stand for that only begin the name of a command.

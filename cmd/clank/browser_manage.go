@@ -16,7 +16,7 @@ func browserLifecycleCommands() []browserCommand {
 			printAnswer:  printTyped(printBrowserStatus),
 		},
 		{
-			name: "doctor", short: "examine the browser and say what to mend",
+			name: "doctor", short: "examine the browser and say what to fix",
 			options:          []browserOption{{name: "deep", help: "also take a snapshot of the page", field: "deep"}},
 			buildRequest:     buildGet("/doctor"),
 			checkAnswer:      checkReport,

@@ -128,7 +128,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 		}
 	})
 	runSteps(t, e,
-		commandStep{"--help", exitDone, "vault       keep logins", ""}, commandStep{"-h", exitDone, "clank [command]", ""},
+		commandStep{"--help", exitDone, "vault       store logins", ""}, commandStep{"-h", exitDone, "clank [command]", ""},
 		commandStep{"help", exitDone, "clank [command]", ""}, commandStep{"-version", exitDone, "clank dev", ""},
 		commandStep{"browse --help", exitDone, "130 stopped", ""}, commandStep{"browse x -help", exitDone, "--screenshot FILE", ""},
 		commandStep{"browse --help", exitDone, "--model MODEL", ""}, commandStep{"serve --help", exitDone, `(default "127.0.0.1:8787")`, ""},

@@ -68,7 +68,7 @@ type commandBuilder struct {
 // commandBuilders returns the commands of the program. args are those of newRootCommand.
 func commandBuilders(args []string) []commandBuilder {
 	return []commandBuilder{
-		{"serve", "start the dashboard, the browser's keeper and, with a token, the Discord bot", newServeCommand},
+		{"serve", "start the dashboard, the browser service and, with a token, the Discord bot", newServeCommand},
 		{"browse", "send the browser to do something and print the answer", newBrowseCommand},
 		{"browser", "work a browser by hand: open pages, read them, click and type", func(e *commandEnv) *cobra.Command { return newBrowserCommand(e, args) }},
 		{"tokens", "secrets for programs that use the control API or the page", newTokensCommand},
@@ -78,7 +78,7 @@ func commandBuilders(args []string) []commandBuilder {
 		{"budget", "show what was spent today, and what may be", newBudgetCommand},
 		{"config", "show or change settings", newConfigCommand},
 		{"doctor", "say how keys, runtimes, search and budget stand", newDoctorCommand},
-		{"vault", "keep logins that pages get and models do not", newVaultCommand},
+		{"vault", "store logins that clank fills into pages and models never see", newVaultCommand},
 		{"completion", "print a script that completes command lines in bash, zsh or fish", newCompletionCommand},
 		{"version", "print the version", newVersionCommand},
 	}
