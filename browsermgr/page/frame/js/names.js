@@ -1,4 +1,4 @@
-// Accessible names, after accname-1.2 and HTML-AAM, without what forces layout or is quadratic (never element.labels).
+// Accessible names, after accname-1.2, HTML-AAM and SVG-AAM, without what forces layout or is quadratic (never element.labels).
 
 const NAME_LIMIT = 900;
 const clip = (text, limit = NAME_LIMIT) => {
@@ -7,9 +7,14 @@ const clip = (text, limit = NAME_LIMIT) => {
   return text.slice(0, end) + '…';
 };
 
-// Labels of a tree scope, found once a snapshot.
+// What is found once a snapshot: the labels of a tree scope, and whether style sheets may paint text into it.
 let labelMaps = new Map();
-const resetNames = () => { labelMaps = new Map(); };
+let painted = new Map();
+const resetNames = () => {
+  labelMaps = new Map();
+  painted = new Map();
+  tablesWithRole = new Map();
+};
 
 function labelsOf(control) {
   const root = control.getRootNode();
@@ -33,67 +38,172 @@ function referenced(element, ids) {
   return ids.trim().split(/\s+/).map((id) => root.getElementById?.(id)).filter(Boolean);
 }
 
-const LABELABLE = new Set(['input', 'select', 'textarea', 'meter', 'progress', 'output', 'button']);
+// Sheets are read once; one that cannot be read may have anything.
+const sheetsPaint = new WeakMap();
+const RULES = 20000;
 
-// contentText is the text an element's subtree contributes to a name. skip leaves out the control being named.
-function contentText(element, skip) {
-  if (!element.firstElementChild && !anyShadow(element) && element.localName !== 'slot') return element.textContent;
-  let text = '';
-  for (const node of flatChildren(element)) {
-    if (node.nodeType === Node.TEXT_NODE) {
-      text += node.data;
-    } else if (node.nodeType === Node.ELEMENT_NODE && node !== skip) {
-      if (UNSPOKEN.has(node.localName) || node.getAttribute('aria-hidden') === 'true') continue;
-      const style = getComputedStyle(node);
-      if (style.display === 'none' || style.visibility !== 'visible') continue;
-      const part = partText(node, skip);
-      text += style.display.startsWith('inline') ? part : ` ${part} `;
-    }
+function sheetPaints(sheet) {
+  let rules;
+  try {
+    rules = sheet.cssRules;
+  } catch {
+    return true;
   }
-  return text;
+  const before = sheetsPaint.get(sheet);
+  if (before?.count === rules.length) return before.paints;
+  const paints = rules.length > RULES || rulesPaint(rules);
+  sheetsPaint.set(sheet, { count: rules.length, paints });
+  return paints;
 }
 
-const UNSPOKEN = new Set(['script', 'style', 'noscript', 'template', 'head', 'meta', 'link', 'title', 'base', 'datalist']);
+function rulesPaint(rules) {
+  for (const rule of rules) {
+    if (rule.styleSheet && sheetPaints(rule.styleSheet)) return true;
+    if (rule.cssRules?.length && rulesPaint(rule.cssRules)) return true;
+    const content = rule.style?.content;
+    if (content && !/^(none|normal|""|'')$/.test(content)) return true;
+  }
+  return false;
+}
 
-function partText(element, skip) {
-  const label = element.getAttribute('aria-label');
-  if (label?.trim()) return label;
+// paintsText says that ::before and ::after may have text in the tree that an element is in.
+function paintsText(element) {
+  const root = element.getRootNode();
+  let paints = painted.get(root);
+  if (paints === undefined) {
+    const sheets = [...(root.styleSheets ?? []), ...(root.adoptedStyleSheets ?? [])];
+    paints = sheets.some(sheetPaints) || (root.host != null && paintsText(root.host)); // ::part reaches into a shadow tree
+    painted.set(root, paints);
+  }
+  return paints;
+}
+
+const STRINGS = /"((?:[^"\\]|\\.)*)"/g;
+const unescape = (text) => text.replace(/\\([0-9a-f]{1,6} ?|.)/gi, (_, c) => (/^[0-9a-f]/i.test(c) ? String.fromCodePoint(parseInt(c, 16)) : c));
+
+// pseudoText is what ::before or ::after paints, or the text that stands for it ("★" / "star").
+function pseudoText(element, pseudo) {
+  const style = getComputedStyle(element, pseudo);
+  const content = style.content;
+  if (!content.includes('"') || style.display === 'none' || style.visibility !== 'visible') return '';
+  const spoken = content.replace(/^(?:[^"/]|"(?:[^"\\]|\\.)*")*\/ /, '');
+  const text = Array.from(spoken.matchAll(STRINGS), (m) => unescape(m[1])).join('');
+  return spoken !== content || apart(style.display) ? ` ${text} ` : text;
+}
+
+// apart says that what a box shows does not run into the text around it.
+const apart = (display) => display !== 'inline';
+
+const UNSPOKEN = new Set(('script style noscript template head meta link title base datalist desc defs metadata symbol clippath ' +
+  'mask pattern marker lineargradient radialgradient filter').split(' '));
+
+// How a name is computed: PLAIN_TEXT from content or a label, REFERENCED for aria-labelledby (which is not followed again),
+// HIDDEN for a reference to something hidden, of which the hidden parts count, too.
+const FROM_CONTENT = 0;
+const REFERENCED = 1;
+const HIDDEN = 2;
+
+// contentText is the text an element's subtree contributes to a name. skip leaves out the control being named.
+function contentText(element, skip, how = FROM_CONTENT) {
+  const paints = paintsText(element);
+  const plain = !element.firstElementChild && !anyShadow(element) && element.localName !== 'slot' && !element.hasAttribute('aria-owns');
+  if (plain && !paints) return element.textContent;
+  let text = paints ? pseudoText(element, '::before') : '';
+  if (plain) text += element.textContent;
+  else for (const node of flatChildren(element)) text += nodeText(node, element, skip, how);
+  if (element.hasAttribute('aria-owns')) {
+    for (const child of referenced(element, element.getAttribute('aria-owns'))) {
+      if (!child.contains(element)) text += ` ${nodeText(child, element, skip, how)}`;
+    }
+  }
+  return paints ? text + pseudoText(element, '::after') : text;
+}
+
+// nodeText is what a node contributes in its place.
+function nodeText(node, parent, skip, how) {
+  if (node.nodeType === Node.TEXT_NODE) return how !== HIDDEN && getComputedStyle(parent).visibility !== 'visible' ? '' : node.data;
+  if (node.nodeType !== Node.ELEMENT_NODE || node === skip || UNSPOKEN.has(node.localName)) return '';
+  const tag = node.localName;
+  if (tag === 'br' || tag === 'wbr') return ' ';
+  if (SUBMENU.test(node.getAttribute('role'))) return '';
+  const style = getComputedStyle(node);
+  if (how !== HIDDEN) {
+    if (node.getAttribute('aria-hidden') === 'true' || node.hasAttribute('inert') || style.display === 'none') return '';
+    if (style.visibility !== 'visible') return node.firstElementChild ? contentText(node, skip, how) : '';
+  }
+  const given = tag === 'slot' ? '' : givenName(node, how);
+  if (given || REPLACED.has(tag)) return ` ${given} `;
+  const text = contentText(node, skip, how);
+  return how === HIDDEN || (tag !== 'slot' && apart(style.display)) ? ` ${text} ` : text;
+}
+
+// What opens below an item is not part of its name.
+const SUBMENU = /^(menu|group)$/;
+const REPLACED = new Set('input select textarea img svg iframe'.split(' '));
+
+// partText is what an element that labels another contributes to its name: its value if it is a field, what names it, or its
+// content, or its tooltip.
+const partText = (element, skip, how) => givenName(element, how) ||
+  (REPLACED.has(element.localName) ? '' : squeeze(contentText(element, skip, how))) || element.getAttribute('title') || '';
+
+// givenName is what markup calls an element that is part of another's name, or ''.
+function givenName(element, how) {
+  const value = embeddedValue(element);
+  if (value !== null) return value;
+  if (!element.hasAttributes() && element.localName !== 'svg') return '';
+  if (how === FROM_CONTENT && element.hasAttribute('aria-labelledby')) {
+    const text = labelledby(element);
+    if (text) return text;
+  }
+  const label = squeeze(element.getAttribute('aria-label') ?? '');
+  if (label) return label;
   switch (element.localName) {
     case 'img':
     case 'area':
-      return element.getAttribute('alt') ?? '';
+      return squeeze(element.getAttribute('alt') ?? element.getAttribute('title') ?? '');
     case 'svg':
-      return element.querySelector('title')?.textContent ?? '';
-    case 'br':
-      return ' ';
+      return drawnTitle(element);
     case 'input':
-      return isSecret(element) || element.type === 'checkbox' || element.type === 'radio' ? '' : element.value;
-    case 'select':
-      return element.selectedOptions[0]?.label ?? '';
-    case 'textarea':
-      return isSecret(element) ? '' : element.value;
+      return inputName(element);
   }
-  return contentText(element, skip);
+  return '';
 }
 
-// pseudoText is what ::before and ::after paint: the only name some icon buttons have.
-function pseudoText(element) {
-  let text = '';
-  for (const pseudo of ['::before', '::after']) {
-    const match = /^"(.*)"/.exec(getComputedStyle(element, pseudo).content);
-    if (match && /[\p{L}\p{N}]/u.test(match[1])) text += ` ${match[1]}`;
+// embeddedValue is what a field within the label of another holds; null for what is no such field.
+function embeddedValue(element) {
+  const tag = element.localName;
+  if (tag === 'input') {
+    if (/^(checkbox|radio|button|submit|reset|image|hidden|file)$/.test(element.type)) return null;
+    return isSecret(element) ? '' : element.value;
   }
-  return text;
+  if (tag === 'textarea') return isSecret(element) ? '' : element.value;
+  if (tag === 'select') return Array.from(element.selectedOptions, (o) => o.label).join(' ');
+  const role = element.hasAttribute('role') ? roleOf(element, tag) : '';
+  switch (role) {
+    case 'slider': case 'spinbutton': case 'scrollbar': case 'meter': case 'progressbar':
+      return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? '';
+    case 'textbox': case 'searchbox':
+      return element.textContent;
+    case 'combobox': case 'listbox':
+      return Array.from(element.querySelectorAll('[aria-selected="true"]'), (e) => e.textContent).join(' ') || (role === 'combobox' ? element.textContent : '');
+  }
+  return tag === 'meter' || tag === 'progress' ? (element.hasAttribute('value') ? String(element.value) : '') : null;
 }
+
+const drawnTitle = (element) => {
+  for (const child of element.children) if (child.localName === 'title') return squeeze(child.textContent);
+  return '';
+};
+
+const isHidden = (element) => !element.checkVisibility(SEEN) || element.closest('[aria-hidden="true"]') !== null;
+
+const labelledby = (element) => squeeze(referenced(element, element.getAttribute('aria-labelledby'))
+  .map((e) => partText(e, null, isHidden(e) ? HIDDEN : REFERENCED)).join(' '));
 
 // authorName is the name that markup gives explicitly, or ''.
 function authorName(element) {
-  const ids = element.getAttribute('aria-labelledby');
-  if (ids) {
-    const text = squeeze(referenced(element, ids).map((e) => partText(e)).join(' '));
-    if (text) return text;
-  }
-  return squeeze(element.getAttribute('aria-label') ?? '');
+  const text = element.hasAttribute('aria-labelledby') ? labelledby(element) : '';
+  return text || squeeze(element.getAttribute('aria-label') ?? '');
 }
 
 // hostName is the name that the element's own kind gives it.
@@ -102,46 +212,44 @@ function hostName(element) {
     case 'img':
     case 'area':
       return squeeze(element.getAttribute('alt') ?? '');
-    case 'svg':
-      return squeeze(element.querySelector(':scope > title')?.textContent ?? '');
     case 'fieldset':
       return childText(element, 'legend');
     case 'table':
       return childText(element, 'caption');
-    case 'figure':
-      return childText(element, 'figcaption');
     case 'optgroup':
     case 'option':
       return squeeze(element.label);
-    case 'iframe':
-    case 'frame':
-      return squeeze(element.getAttribute('title') || element.getAttribute('name') || '');
     case 'input':
       return inputName(element);
+    case 'button': case 'select': case 'textarea': case 'meter': case 'progress': case 'output':
+      return labelText(element);
   }
-  return LABELABLE.has(element.localName) ? labelText(element) : '';
+  if (element.namespaceURI === SVG) return drawnTitle(element) || squeeze(element.getAttribute('xlink:title') ?? '');
+  return '';
 }
+
+const SVG = 'http://www.w3.org/2000/svg';
 
 function inputName(element) {
   const label = labelText(element);
   if (label) return label;
   switch (element.type) {
     case 'submit':
-      return squeeze(element.value) || 'Submit';
+      return squeeze(element.value) || squeeze(element.getAttribute('title') ?? '') || 'Submit';
     case 'reset':
-      return squeeze(element.value) || 'Reset';
+      return squeeze(element.value) || squeeze(element.getAttribute('title') ?? '') || 'Reset';
     case 'button':
       return squeeze(element.value);
     case 'image':
-      return squeeze(element.getAttribute('alt') || element.value || '');
+      return squeeze(element.getAttribute('alt') || element.value || element.getAttribute('title') || 'Submit');
   }
   return '';
 }
 
-const labelText = (control) => squeeze(labelsOf(control).map((label) => contentText(label, control)).join(' '));
+const labelText = (control) => squeeze(labelsOf(control).filter((label) => !isHidden(label)).map((label) => partText(label, control, FROM_CONTENT)).join(' '));
 
 function childText(element, tag) {
-  for (const child of element.children) if (child.localName === tag) return squeeze(contentText(child));
+  for (const child of element.children) if (child.localName === tag) return squeeze(partText(child, null, FROM_CONTENT));
   return '';
 }
 
@@ -151,10 +259,13 @@ function nameOf(element, role) {
   if (element.hasAttributes()) name = authorName(element);
   name ||= hostName(element);
   if (!name && NAMED_BY_CONTENT.has(role)) name = squeeze(contentText(element));
-  name ||= squeeze(element.getAttribute('title') ?? '') || squeeze(element.getAttribute('placeholder') ?? '');
-  if (!name && (role === 'button' || role === 'link')) name = squeeze(pseudoText(element));
+  name ||= hint(element);
   return clip(name);
 }
+
+// hint is what is told of an element that has no name.
+const hint = (element) => (element.getAttribute('alt') === '' ? '' : squeeze(element.getAttribute('title') ?? '')) || squeeze(element.getAttribute('placeholder') ?? '') ||
+  squeeze(element.getAttribute('aria-placeholder') ?? '');
 
 // isSecret says that a field's value must not leave the page: a password, a one-time code, or whatever is drawn as dots. A
 // field that was one stays one, also while the page shows what was typed.

@@ -3,15 +3,17 @@
 const INTERACTIVE = new Set(('button checkbox combobox link listbox menuitem menuitemcheckbox menuitemradio option radio ' +
   'searchbox slider spinbutton switch tab textbox treeitem').split(' '));
 const CONTENT = new Set('article cell columnheader gridcell heading listitem main navigation region rowheader'.split(' '));
-const STRUCTURAL = new Set(('application directory document generic grid group ignored list menu menubar none presentation ' +
-  'row rowgroup table tablist toolbar tree treegrid').split(' '));
+const STRUCTURAL = new Set(('application associationlist document generic grid group ignored list menu menubar none presentation ' +
+  'radiogroup row rowgroup table tablist toolbar tree treegrid').split(' '));
 const NAMED_BY_CONTENT = new Set(('button checkbox heading link menuitem menuitemcheckbox menuitemradio option radio switch tab ' +
   'tooltip treeitem').split(' '));
 // Their whole text becomes the name when there is nothing else in them.
 const NAMED_WHEN_LEAF = new Set('cell gridcell columnheader rowheader'.split(' '));
 const KNOWN = new Set([...INTERACTIVE, ...CONTENT, ...STRUCTURAL, ...('alert alertdialog banner blockquote caption code ' +
-  'complementary contentinfo definition dialog feed figure form img image log marquee math meter note paragraph progressbar ' +
-  'scrollbar search separator status strong subscript superscript tabpanel term time timer tooltip').split(' ')]);
+  'comment complementary contentinfo definition deletion dialog emphasis feed figure form img insertion log mark marquee math ' +
+  'meter note paragraph progressbar scrollbar search separator status strong subscript suggestion superscript tabpanel term ' +
+  'time timer tooltip').split(' ')]);
+const SYNONYMS = { image: 'img', directory: 'list' };
 
 const PLAIN = {
   article: 'article', aside: 'complementary', blockquote: 'blockquote', button: 'button', datalist: 'listbox',
@@ -19,9 +21,16 @@ const PLAIN = {
   frame: 'Iframe', h1: 'heading', h2: 'heading', h3: 'heading', h4: 'heading', h5: 'heading', h6: 'heading',
   hr: 'separator', iframe: 'Iframe', li: 'listitem', main: 'main', math: 'math', menu: 'list', meter: 'meter',
   nav: 'navigation', ol: 'list', optgroup: 'group', option: 'option', output: 'status', p: 'paragraph',
-  progress: 'progressbar', search: 'search', summary: 'button', table: 'table', tbody: 'rowgroup', td: 'cell',
+  progress: 'progressbar', search: 'search', table: 'table', tbody: 'rowgroup', td: 'cell',
   textarea: 'textbox', tfoot: 'rowgroup', thead: 'rowgroup', tr: 'row', ul: 'list',
 };
+
+// Parts of a text, and groups, that have a line of their own only where markup names them or lets them have the focus.
+const WHEN_MARKED = {
+  address: 'group', code: 'code', del: 'deletion', dl: 'associationlist', em: 'emphasis', hgroup: 'group', ins: 'insertion',
+  mark: 'mark', strong: 'strong', sub: 'subscript', sup: 'superscript', time: 'time',
+};
+const MARKS = '[tabindex], [aria-label], [aria-labelledby]';
 
 const INPUT = {
   button: 'button', checkbox: 'checkbox', image: 'button', number: 'spinbutton', radio: 'radio', range: 'slider',
@@ -29,19 +38,23 @@ const INPUT = {
 };
 
 function roleOf(element, tag) {
-  if (element.hasAttribute('role')) {
-    for (const token of element.getAttribute('role').toLowerCase().split(/\s+/)) {
-      if (token === 'none' || token === 'presentation') {
-        if (!focusable(element)) return 'generic';
+  const explicit = element.getAttribute('role');
+  if (explicit) {
+    for (const token of explicit.toLowerCase().split(/\s+/)) {
+      const role = SYNONYMS[token] ?? token;
+      if (role === 'none' || role === 'presentation') {
+        if (isPresentational(element)) return 'generic';
         break;
       }
-      if (KNOWN.has(token)) return token === 'image' ? 'img' : token;
+      if (role === 'listitem' && !element.parentElement?.closest(LISTS)) return 'generic';
+      if (KNOWN.has(role)) return role;
     }
   }
   const plain = PLAIN[tag];
-  if (plain !== undefined) return plain;
+  if (plain !== undefined) return TABULAR.has(tag) || tag === 'li' ? inContainer(element, tag, plain) : plain;
   switch (tag) {
     case 'a':
+      return element.hasAttribute('href') || element.hasAttribute('xlink:href') ? 'link' : drawnRole(element, 'generic');
     case 'area':
       return element.hasAttribute('href') ? 'link' : 'generic';
     case 'input':
@@ -49,11 +62,11 @@ function roleOf(element, tag) {
     case 'select':
       return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
     case 'img':
-      return element.getAttribute('alt') === '' && !focusable(element) ? 'generic' : 'img';
+      return element.getAttribute('alt') === '' && !focusable(element) && !element.matches(NAMED) ? 'generic' : 'img';
     case 'svg':
-      return element.hasAttribute('aria-label') || element.querySelector(':scope > title') ? 'img' : 'generic';
+      return element.hasAttribute('aria-label') || element.hasAttribute('aria-labelledby') || drawnTitle(element) ? 'img' : 'generic';
     case 'th':
-      return element.scope === 'row' || element.scope === 'rowgroup' ? 'rowheader' : 'columnheader';
+      return inContainer(element, tag, headerRole(element));
     case 'header':
       return element.closest('article, aside, main, nav, section') ? 'generic' : 'banner';
     case 'footer':
@@ -62,8 +75,61 @@ function roleOf(element, tag) {
       return authorName(element) ? 'region' : 'generic';
     case 'form':
       return authorName(element) ? 'form' : 'generic';
+    case 'summary':
+      return element.parentElement?.localName === 'details' ? 'button' : 'generic';
   }
-  return 'generic';
+  const marked = WHEN_MARKED[tag];
+  if (marked) return element.matches(MARKS) ? marked : 'generic';
+  return element.namespaceURI === SVG ? drawnRole(element, 'generic') : 'generic';
+}
+
+const LISTS = 'ul, ol, menu, [role="list"], [role="directory"]';
+const NAMED = '[aria-label], [aria-labelledby], [title]:not([title=""])';
+
+// isPresentational says that a role of none holds: focus and names outrank it.
+const isPresentational = (element) => !focusable(element) && !element.hasAttribute('aria-label') && !element.hasAttribute('aria-labelledby');
+
+// Cells and items are what they are by what holds them. Most tables have no role: one question to the tree tells.
+const TABULAR = new Set(['td', 'tr', 'tbody', 'thead', 'tfoot']);
+let tablesWithRole = new Map();
+
+function inContainer(element, tag, role) {
+  if (tag === 'li') {
+    const list = element.parentElement?.getAttribute('role');
+    return (list === 'none' || list === 'presentation') && isPresentational(element.parentElement) ? 'generic' : role;
+  }
+  const root = element.getRootNode();
+  let some = tablesWithRole.get(root);
+  if (some === undefined) tablesWithRole.set(root, some = root.querySelector?.('table[role]') !== null);
+  if (!some) return role;
+  const table = element.closest('table');
+  switch (table?.getAttribute('role')) {
+    case 'none': case 'presentation':
+      return isPresentational(table) ? 'generic' : role;
+    case 'grid': case 'treegrid':
+      return tag === 'td' ? 'gridcell' : role;
+  }
+  return role;
+}
+
+// headerRole says whether a header cell without a scope is the row's or the column's: a row that has data has its own.
+function headerRole(element) {
+  if (element.scope) return element.scope.startsWith('row') ? 'rowheader' : 'columnheader';
+  const row = element.parentElement;
+  return row?.parentElement?.localName !== 'thead' && row?.querySelector(':scope > td') ? 'rowheader' : 'columnheader';
+}
+
+// drawnRole is the role of a part of a drawing: what is named or can have the focus is there to be seen.
+function drawnRole(element, otherwise) {
+  switch (element.localName) {
+    case 'image':
+      return 'img';
+    case 'g': case 'text': case 'a':
+      return element.matches(MARKS) || element.localName === 'g' && drawnTitle(element) ? 'group' : otherwise;
+    case 'rect': case 'circle': case 'ellipse': case 'line': case 'path': case 'polygon': case 'polyline': case 'use':
+      return element.matches(MARKS) || drawnTitle(element) ? 'img' : otherwise;
+  }
+  return otherwise;
 }
 
 function inputRole(element) {
@@ -76,8 +142,7 @@ function inputRole(element) {
 
 const focusable = (element) => element.hasAttribute('tabindex') || element.matches('a[href], button, input, select, textarea');
 
-const isDisabled = (element) => element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true' ||
-  element.parentElement?.closest('[aria-disabled="true"]') != null;
+const isDisabled = (element) => element.matches(':disabled') || element.closest('[aria-disabled="true"]') !== null;
 
 // states lists the bracketed attributes of a line.
 function states(element, tag, role, active) {
@@ -94,20 +159,19 @@ function states(element, tag, role, active) {
     threeState('checked', aria('checked'));
   }
   if (INTERACTIVE.has(role) || tag === 'fieldset') {
-    if (element.matches(':disabled') || aria('disabled') === 'true') text += ' [disabled]';
+    if (isDisabled(element)) text += ' [disabled]';
   }
-  const open = tag === 'summary' ? String(element.parentElement?.open === true) : aria('expanded');
+  const open = tag === 'summary' && role === 'button' ? String(element.parentElement?.open === true) : aria('expanded');
   if (open === 'true') text += ' [expanded]';
   else if (open === 'false') text += ' [expanded=false]';
   if (role === 'heading') {
-    const level = aria('level') ?? (/^h[1-6]$/.test(tag) ? tag[1] : '');
-    if (level) text += ` [level=${parseInt(level, 10) || 2}]`;
+    text += ` [level=${parseInt(aria('level') ?? (/^h[1-6]$/.test(tag) ? tag[1] : ''), 10) || 2}]`;
   }
   threeState('pressed', aria('pressed'));
   if (tag === 'option' ? element.selected : aria('selected') === 'true') text += ' [selected]';
   if (element.required || aria('required') === 'true') text += ' [required]';
   if (element.readOnly === true || aria('readonly') === 'true') text += ' [readonly]';
-  if (aria('invalid') === 'true') text += ' [invalid]';
+  if (/^(true|grammar|spelling)$/.test(aria('invalid')) || (aria('invalid') === null && element.matches(':user-invalid'))) text += ' [invalid]';
   if (isSecret(element)) text += ' [password]';
   if (element === active) text += ' [active]';
   return text;

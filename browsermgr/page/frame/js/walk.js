@@ -171,7 +171,7 @@ class Walk {
     }
     const plain = !element.hasAttributes();
     if (!plain && (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert'))) return;
-    const role = plain ? (PLAIN[tag] ?? roleOf(element, tag)) : roleOf(element, tag);
+    const role = roleOf(element, tag);
     const control = INTERACTIVE.has(role);
     if (control && tag !== 'option' && element.checkVisibility(SEEN)) {
       // The cursor and the display of a control tell nothing more.
@@ -321,7 +321,7 @@ class Walk {
     const shown = Math.min(options.length, OPTION_LIMIT);
     for (let i = 0; i < shown && !this.stopped; i++) {
       const option = options[i];
-      const line = this.line(this.lines.length, option, 'option', 'option', squeeze(option.label), '', true, scope.depth, '', false);
+      const line = this.line(this.lines.length, option, 'option', 'option', nameOf(option, 'option'), '', true, scope.depth, '', false);
       this.lines.push(line);
       this.count(line.length + 1);
     }
