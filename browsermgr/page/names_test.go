@@ -94,7 +94,7 @@ func elementOf(line string) (element, ref string) {
 var chromiumRoles = map[string]string{
 	"image": "img", "LayoutTableCell": "cell", "DescriptionList": "associationlist", "DisclosureTriangle": "button",
 	"Date": "textbox", "DateTime": "textbox", "InputTime": "textbox", "ColorWell": "button",
-	"MathMLMath": "math", "SvgRoot": "img", "LabelText": "generic",
+	"MathMLMath": "math", "SvgRoot": "img", "graphics-symbol": "img", "LabelText": "generic",
 }
 
 // inOurWords says what Chromium's tree says of an element as a line of ours would.

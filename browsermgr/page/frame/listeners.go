@@ -14,7 +14,7 @@ import (
 
 const (
 	// maxListeningElements bounds the elements that are looked at because scripts listen to clicks on them.
-	maxListeningElements = 200
+	maxListeningElements = 1000
 	// A document with manyListeners is asked again after listenersInterval only: the answer takes Chromium some 20 µs for each.
 	manyListeners     = 2000
 	listenersInterval = 10 * time.Second
@@ -27,9 +27,21 @@ const setListenersScript = `function (token, all, fresh, ...elements) { return _
 type clickListeners struct {
 	documentCall *cdp.Call                   // finds the document; nil if it was taken by somebody, or for a lodger
 	document     proto.RuntimeRemoteObjectID // as an object of the page, to ask about; "" before the first time
-	nodes        []proto.DOMBackendNodeID
+	elements     []listeningElement
 	askAgainAt   time.Time // not asked again before
 }
+
+// listeningElement is the number by which our scripts know an element that is listened to: its node, and in the last two bits
+// what for.
+type listeningElement int64
+
+// What an element is listened to for, as listen.js has it.
+const (
+	hearsClicks listeningElement = 1
+	hearsDrops  listeningElement = 2
+)
+
+func (e listeningElement) node() proto.DOMBackendNodeID { return proto.DOMBackendNodeID(e >> 2) }
 
 // ListenerQuery is a question on its way: which elements do scripts of the page listen to clicks on? CDP alone knows
 // (DOMDebugger.getEventListeners). It goes out before a script that looks at the page, so that the answer is there with that one's.
@@ -106,29 +118,29 @@ func (l *ListenerQuery) Apply(ctx context.Context) (bool, error) {
 	if l.document == nil && l.answer == nil {
 		return false, nil
 	}
-	nodes, err := l.wait(ctx)
+	elements, err := l.wait(ctx)
 	if err != nil {
 		return false, explainLost(err)
 	}
 	f, w := l.frame, l.world
 	f.mu.Lock()
-	known := w.listeners.nodes
-	w.listeners.nodes = nodes
+	known := w.listeners.elements
+	w.listeners.elements = elements
 	f.mu.Unlock()
-	if slices.Equal(nodes, known) {
+	if slices.Equal(elements, known) {
 		return false, nil
 	}
-	shown, err := l.sendToScripts(ctx, nodes, known)
+	shown, err := l.sendToScripts(ctx, elements, known)
 	if err != nil {
 		f.mu.Lock()
-		w.listeners.nodes = nil // what our scripts know is unknown: all are told the next time
+		w.listeners.elements = nil // what our scripts know is unknown: all are told the next time
 		f.mu.Unlock()
 	}
 	return shown, explainLost(err)
 }
 
 // wait returns the elements, in document order.
-func (l *ListenerQuery) wait(ctx context.Context) ([]proto.DOMBackendNodeID, error) {
+func (l *ListenerQuery) wait(ctx context.Context) ([]listeningElement, error) {
 	if l.answer == nil {
 		if err := l.sendForDocument(ctx); err != nil {
 			return nil, err
@@ -151,19 +163,29 @@ func (l *ListenerQuery) wait(ctx context.Context) ([]proto.DOMBackendNodeID, err
 		l.world.listeners.askAgainAt = time.Now().Add(listenersInterval)
 		l.frame.mu.Unlock()
 	}
-	var nodes []proto.DOMBackendNodeID
+	var elements []listeningElement
 	for _, listener := range res.Listeners {
+		var hears listeningElement
 		switch listener.Type {
-		case "click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup":
-			if n := len(nodes); listener.Node != 0 && (n == 0 || nodes[n-1] != listener.Node) {
-				nodes = append(nodes, listener.Node)
-			}
+		case "click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "contextmenu":
+			hears = hearsClicks
+		case "drop":
+			hears = hearsDrops
+		default:
+			continue
 		}
-		if len(nodes) == maxListeningElements {
-			break
+		last := len(elements) - 1
+		switch {
+		case listener.Node == 0:
+		case last >= 0 && elements[last].node() == listener.Node:
+			elements[last] |= hears
+		case len(elements) == maxListeningElements:
+			return elements, nil
+		default:
+			elements = append(elements, listeningElement(listener.Node)<<2|hears)
 		}
 	}
-	return nodes, nil
+	return elements, nil
 }
 
 // pageDocument returns the document as an object of the page's world.
@@ -192,22 +214,22 @@ func (l *ListenerQuery) pageDocument(ctx context.Context) (proto.RuntimeRemoteOb
 	return theirs.Object.ObjectID, nil
 }
 
-// sendToScripts hands the elements of nodes that are not known yet to our scripts.
-func (l *ListenerQuery) sendToScripts(ctx context.Context, nodes, known []proto.DOMBackendNodeID) (bool, error) {
+// sendToScripts hands the elements that are not known yet to our scripts.
+func (l *ListenerQuery) sendToScripts(ctx context.Context, elements, known []listeningElement) (bool, error) {
 	f := l.frame
-	had := make(map[proto.DOMBackendNodeID]bool, len(known))
+	had := make(map[listeningElement]bool, len(known))
 	for _, n := range known {
 		had[n] = true
 	}
-	fresh := []proto.DOMBackendNodeID{}
+	fresh := []listeningElement{}
 	var found []*cdp.Call
-	for _, n := range nodes {
-		if !had[n] {
-			fresh = append(fresh, n)
-			found = append(found, f.Begin(proto.DOMResolveNode{BackendNodeID: n, ExecutionContextID: l.world.context}))
+	for _, e := range elements {
+		if !had[e] {
+			fresh = append(fresh, e)
+			found = append(found, f.Begin(proto.DOMResolveNode{BackendNodeID: e.node(), ExecutionContextID: l.world.context}))
 		}
 	}
-	args := []*proto.RuntimeCallArgument{{Value: gson.New(l.world.token)}, {Value: gson.New(nodes)}, {Value: gson.New(fresh)}}
+	args := []*proto.RuntimeCallArgument{{Value: gson.New(l.world.token)}, {Value: gson.New(elements)}, {Value: gson.New(fresh)}}
 	for _, call := range found {
 		var node proto.DOMResolveNodeResult
 		if err := call.Wait(ctx, &node); err != nil || node.Object == nil {

@@ -14,8 +14,6 @@ type RefMode int
 const (
 	// RefModeStable refs are given once for the life of an element: an element has the same one in each snapshot.
 	RefModeStable RefMode = iota
-	// RefModeNumbered refs count the elements of one snapshot in document order.
-	RefModeNumbered
 	// RefModeUntilNavigation refs are own ones that end when any frame navigates.
 	RefModeUntilNavigation
 	// RefModeTree refs (ax1, ax2, …) count the nodes of one accessibility tree. They stand beside the others.
@@ -40,7 +38,7 @@ type SeenElements struct {
 // RefSet is what a finished snapshot has to say about refs.
 type RefSet struct {
 	Mode   RefMode
-	Bounds []BoundElement // of Numbered and Tree, in order
+	Bounds []BoundElement // of RefModeTree, in order
 	// Family names the snapshots that are compared with each other; "" for none.
 	Family string
 	Seen   SeenElements
@@ -59,7 +57,6 @@ type RefRegistry struct {
 	mode          RefMode
 	ended         bool // a frame has navigated since; for RefModeUntilNavigation
 	numbers       DocumentNumbers
-	bounds        []BoundElement
 	treeBounds    []BoundElement
 	seen          map[string]SeenElements
 }
@@ -89,7 +86,7 @@ func (r *RefRegistry) Publish(capture uint64, p RefSet) bool {
 		r.treeBounds = p.Bounds
 		return true
 	}
-	r.mode, r.bounds, r.ended = p.Mode, p.Bounds, false
+	r.mode, r.ended = p.Mode, false
 	if p.Family != "" {
 		if r.seen == nil || len(r.seen) >= maxFamilies {
 			r.seen = map[string]SeenElements{}
@@ -123,7 +120,7 @@ func (r *RefRegistry) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastPublished, r.lastTree = r.lastBegun, r.lastBegun
-	r.mode, r.bounds, r.treeBounds, r.seen, r.ended = RefModeStable, nil, nil, nil, false
+	r.mode, r.treeBounds, r.seen, r.ended = RefModeStable, nil, nil, false
 	r.numbers = DocumentNumbers{}
 }
 
@@ -145,10 +142,6 @@ func (r *RefRegistry) Find(main *Frame, ref string) (Element, error) {
 	switch {
 	case key.InTree:
 		return findBound(r.treeBounds, key)
-	case r.mode == RefModeNumbered && key.Document == 0:
-		return findBound(r.bounds, key)
-	case r.mode == RefModeNumbered:
-		return Element{}, fault.UnknownRef(key.String())
 	case r.ended:
 		return Element{}, fmt.Errorf("%w %s: a frame of the page has navigated since; take a new snapshot", fault.ErrUnknownRef, key)
 	}

@@ -21,33 +21,33 @@ func TestTheCaptureThatBeganLastCounts(t *testing.T) {
 	main := frame.New(nil, "main", nil, "")
 	var r frame.RefRegistry
 	older, newer := r.BeginCapture(), r.BeginCapture()
-	if !r.Publish(newer, frame.RefSet{Mode: frame.RefModeNumbered, Bounds: bound(main, "e9")}) {
+	if !r.Publish(newer, frame.RefSet{Mode: frame.RefModeTree, Bounds: bound(main, "e9")}) {
 		t.Error("the newer capture was refused")
 	}
-	if r.Publish(older, frame.RefSet{Mode: frame.RefModeNumbered, Bounds: bound(main, "e5")}) || r.Publish(newer, frame.RefSet{}) {
+	if r.Publish(older, frame.RefSet{Mode: frame.RefModeTree, Bounds: bound(main, "e5")}) || r.Publish(newer, frame.RefSet{Mode: frame.RefModeTree}) {
 		t.Error("a capture took the place of a newer one, or of itself")
 	}
-	for _, ref := range []string{"e1", "@E1", "ref=e1", "1"} {
-		if e, err := r.Find(main, ref); err != nil || e.LocalRef != "e9" || e.GivenRef != "e1" {
+	for _, ref := range []string{"ax1", "@AX1", "ref=ax1"} {
+		if e, err := r.Find(main, ref); err != nil || e.LocalRef != "e9" || e.GivenRef != "ax1" {
 			t.Errorf("%s: got %+v, %v", ref, e, err)
 		}
 	}
 	early := r.BeginCapture()
 	r.Reset()
-	if r.Publish(early, frame.RefSet{Mode: frame.RefModeNumbered, Bounds: bound(main, "e1", "e2")}) {
+	if r.Publish(early, frame.RefSet{Mode: frame.RefModeTree, Bounds: bound(main, "e1", "e2")}) {
 		t.Error("a capture of the document before was published")
 	}
-	if e, err := r.Find(main, "e2"); err != nil || e.LocalRef != "e2" {
-		t.Errorf("got %+v, %v; want it left to the page after a reset", e, err)
+	if e, err := r.Find(main, "ax2"); err == nil {
+		t.Errorf("got %+v, want the tree of the document before forgotten", e)
 	}
 }
 
 func TestRefsThatMeanNothingAreUnknown(t *testing.T) {
 	main, far := frame.New(nil, "main", nil, ""), frame.New(nil, "far", nil, "")
 	var r frame.RefRegistry
-	r.Publish(r.BeginCapture(), frame.RefSet{Mode: frame.RefModeNumbered, Bounds: []frame.BoundElement{{Frame: main, LocalRef: "e7"}, {Frame: far, DocumentToken: "before", LocalRef: "e1"}}})
-	r.Publish(r.BeginCapture(), frame.RefSet{Mode: frame.RefModeTree, Bounds: bound(main, "f1e3", "")})
-	for ref, want := range map[string]string{"e3": "no snapshot", "f1e1": "no snapshot", "e2": "another document", "ax2": "no element", "ax3": "no snapshot"} {
+	bounds := append(bound(main, "f1e3", ""), frame.BoundElement{Frame: far, DocumentToken: "before", LocalRef: "e1"})
+	r.Publish(r.BeginCapture(), frame.RefSet{Mode: frame.RefModeTree, Bounds: bounds})
+	for ref, want := range map[string]string{"f1e1": "no snapshot", "ax2": "no element", "ax3": "another document", "ax4": "no snapshot"} {
 		if _, err := r.Find(main, ref); !errors.Is(err, fault.ErrUnknownRef) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", ref, err, want)
 		}

@@ -1,14 +1,17 @@
 package frame
 
-import "clank/browsermgr/page/outline"
+import (
+	"fmt"
+
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page/outline"
+)
 
 // compose joins the pieces, applies the limits and says what the refs mean.
-func (c *snapshotCapture) compose() (Snapshot, RefSet) {
-	frames := map[*outline.Piece]*Frame{}
+func (c *snapshotCapture) compose() (Snapshot, RefSet, error) {
 	for f, p := range c.pieces {
-		frames[p] = f
 		p.Child = func(ref string) *outline.Piece { return c.pieces[c.owners[frameOwner{f, ref}]] }
-		if c.opts.Refs == RefsRole || f == c.Frames[0] && p.Documents == 0 {
+		if f == c.Frames[0] && p.Documents == 0 {
 			continue // its refs are the page's
 		}
 		p.Number = func(document int) int {
@@ -19,23 +22,20 @@ func (c *snapshotCapture) compose() (Snapshot, RefSet) {
 		}
 	}
 	main := c.pieces[c.root]
-	page := outline.Compose(main, outline.ComposeOptions{Flat: c.opts.Interactive, Numbered: c.opts.Refs == RefsRole, Depth: c.opts.Depth})
+	page := outline.Compose(main, outline.ComposeOptions{Flat: c.opts.Interactive, Depth: c.opts.Depth})
 	pub := RefSet{Mode: c.opts.mode(), Family: c.opts.family()}
 	document := main.Token + " " + main.Document
 	before, again := c.Refs.Previous(pub.Family, document)
 	empty, reason := c.emptyText(main)
 	done := outline.Finish(page, outline.FinishOptions{
-		Empty: empty, MaxChars: c.opts.MaxChars, Query: c.opts.Query,
+		Empty: empty, MaxChars: c.opts.MaxChars, Query: c.opts.Query, After: c.opts.After,
+		Flat: c.opts.Interactive, Nth: c.opts.Refs == RefsRole,
 		Compare: c.opts.Delta, Before: before, StableRefs: c.opts.Refs != RefsRole,
 	})
+	if done.Missing {
+		return Snapshot{}, pub, fmt.Errorf("%w %s: no line of this snapshot has it; take it without after", fault.ErrUnknownRef, c.opts.After)
+	}
 	pub.Seen = SeenElements{Document: document, Elements: done.Elements}
-	pub.Bounds = make([]BoundElement, len(page.Bounds))
-	for i, b := range page.Bounds {
-		pub.Bounds[i] = BoundElement{Frame: frames[b.Piece], DocumentToken: b.Piece.Token, LocalRef: b.LocalRef}
-	}
-	if c.opts.Refs == RefsRole && done.Truncated {
-		pub.Bounds = pub.Bounds[:highestRef(done.Text, len(pub.Bounds))]
-	}
 	snap := Snapshot{Text: done.Text, Truncated: done.Truncated}
 	if c.root == c.Frames[0] {
 		snap.Title = main.Title
@@ -46,7 +46,7 @@ func (c *snapshotCapture) compose() (Snapshot, RefSet) {
 	if again {
 		snap.NewElements = &done.New
 	}
-	return snap, pub
+	return snap, pub, nil
 }
 
 // emptyText returns the text of a snapshot without a line, and the reason.
@@ -60,15 +60,4 @@ func (c *snapshotCapture) emptyText(main *outline.Piece) (text, reason string) {
 		return "(empty)", "the selected element shows nothing"
 	}
 	return "(empty)", "the page is empty"
-}
-
-// highestRef returns the highest numbered ref in a text, at most n: those that were cut off mean nothing.
-func highestRef(text string, n int) int {
-	highest := 0
-	for _, r := range outline.ListRefs(text) {
-		if key, err := outline.ParseRef(r.Ref); err == nil && key.Document == 0 {
-			highest = max(highest, key.Number)
-		}
-	}
-	return min(highest, n)
 }

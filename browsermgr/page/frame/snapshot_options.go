@@ -14,8 +14,7 @@ type RefStyle string
 const (
 	// RefsOwn gives each element a ref of its own that it keeps from one snapshot to the next: e12, in frames f1e5.
 	RefsOwn RefStyle = ""
-	// RefsRole numbers the elements of one snapshot e1, e2, … in document order, frames included, and tells those of the
-	// same role and name apart with [nth=k].
+	// RefsRole is RefsOwn, but elements of the same role and name are told apart with [nth=k].
 	RefsRole RefStyle = "role"
 	// RefsAria is RefsOwn, but the refs end when any frame of the page navigates. It goes neither with Selector nor Frame.
 	RefsAria RefStyle = "aria"
@@ -46,6 +45,8 @@ type SnapshotOptions struct {
 	Addresses bool
 	// Query keeps only lines that contain all its words, in any case.
 	Query string
+	// After shows what follows the element with this ref in document order: the next page of one that was cut or folded.
+	After string
 	// Delta compares with the previous snapshot of the same document and options that was asked for with Delta, marks the
 	// refs that are new, and counts them.
 	Delta bool
@@ -75,11 +76,9 @@ func (o SnapshotOptions) Validate() error {
 
 func (o SnapshotOptions) mode() RefMode {
 	switch o.Refs {
-	case RefsRole:
-		return RefModeNumbered
 	case RefsAria:
 		return RefModeUntilNavigation
-	case RefsOwn:
+	case RefsOwn, RefsRole:
 	}
 	return RefModeStable
 }
@@ -93,5 +92,5 @@ func (o SnapshotOptions) family() string {
 	if o.Depth != nil {
 		depth = *o.Depth
 	}
-	return fmt.Sprintf("%q %t %t %d %d %q %q %q", o.Refs, o.Interactive, o.Compact, depth, o.MaxChars, o.Selector, o.Frame, o.Query)
+	return fmt.Sprintf("%q %t %t %d %d %q %q %q %q", o.Refs, o.Interactive, o.Compact, depth, o.MaxChars, o.Selector, o.Frame, o.Query, o.After)
 }

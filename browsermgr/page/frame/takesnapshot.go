@@ -37,7 +37,10 @@ func TakeSnapshot(ctx context.Context, src SnapshotSource, opts SnapshotOptions)
 	if err := c.errs[c.root]; err != nil {
 		return Snapshot{}, c.explainError(err)
 	}
-	snap, pub := c.compose()
+	snap, pub, err := c.compose()
+	if err != nil {
+		return Snapshot{}, err
+	}
 	if err := c.checkDocument(ctx); err != nil {
 		return Snapshot{}, c.explainError(err)
 	}
@@ -115,7 +118,6 @@ func (c *snapshotCapture) findScope(ctx context.Context) error {
 type snapshotArg struct {
 	Interactive bool   `json:"interactive"`
 	Compact     bool   `json:"compact"`
-	Numbered    bool   `json:"numbered"`
 	Addresses   bool   `json:"addresses"`
 	Depth       *int   `json:"depth,omitempty"`
 	MaxChars    int    `json:"maxChars,omitempty"`
@@ -129,10 +131,10 @@ type snapshotArg struct {
 func (c *snapshotCapture) capturePieces(ctx context.Context) {
 	o := c.opts
 	arg := snapshotArg{
-		Interactive: o.Interactive, Compact: o.Compact, Numbered: o.Refs == RefsRole,
+		Interactive: o.Interactive, Compact: o.Compact,
 		Addresses: o.Addresses, Depth: o.Depth, MaxChars: o.MaxChars, URLs: o.URLs,
 	}
-	if o.Query != "" {
+	if o.Query != "" || o.After != "" {
 		arg.MaxChars = 0 // what is looked for may be anywhere
 	}
 	var wg sync.WaitGroup

@@ -4,6 +4,7 @@ package outline
 var (
 	ScanLine = scanLine
 	Cut      = cutLines
+	Shrink   = shrink
 	UTF16Len = utf16Len
 )
 

@@ -14,6 +14,9 @@ const maxLinks = 100
 type FinishOptions struct {
 	Empty    string // stands for a page of which there is nothing to show
 	MaxChars int    // in UTF-16 units, all included; 0 means no limit
+	Flat     bool   // the text is a list without structure
+	Nth      bool   // tells refs of the same role and name apart
+	After    string // begins after the line with this ref
 	Query    string // keeps lines that contain all its words, in any case
 	// Compare marks refs that Before does not have as new, if it is not nil. Own says that refs are told apart by
 	// themselves, otherwise they are by role, name and position among equals.
@@ -26,6 +29,8 @@ type FinishOptions struct {
 type FinishedPage struct {
 	Text      string
 	Truncated bool
+	// Missing says that no line has the ref of After.
+	Missing bool
 	// New counts the marked refs.
 	New int
 	// Elements are what the refs of the whole page are told apart by; nil unless compared.
@@ -36,8 +41,15 @@ type FinishedPage struct {
 func Finish(p Page, f FinishOptions) FinishedPage {
 	var out FinishedPage
 	text := p.Text
+	if f.Nth {
+		text = markNth(text)
+	}
 	if f.Compare {
 		text, out.Elements = markNew(text, f)
+	}
+	if f.After != "" {
+		rest, ok := linesAfter(text, f.After)
+		text, out.Missing = rest, !ok
 	}
 	if f.Query != "" && text != "" {
 		if text = filterLines(text, f.Query); text == "" {
@@ -61,12 +73,41 @@ func Finish(p Page, f FinishOptions) FinishedPage {
 		if room < footerReserve {
 			tail, room = "", f.MaxChars
 		}
-		out.Text = cutLines(text, room)
+		if !f.Flat {
+			text = shrink(text, room)
+		}
+		if p.Stopped || utf16Len(text) > room {
+			text = cutLines(text, room)
+		}
+		out.Text = text
 		if out.New = countNew(out.Text); out.New > 0 && tail != "" {
 			out.Text += footer(out.New)
 		}
 	}
 	return out
+}
+
+// markNth numbers the refs of one role and name, from the second on.
+func markNth(text string) string {
+	count := map[string]int{}
+	var b strings.Builder
+	b.Grow(len(text))
+	for line := range strings.Lines(text) {
+		l, ok := scanLine(strings.TrimSuffix(line, "\n"))
+		if !ok || l.refStart == 0 {
+			b.WriteString(line)
+			continue
+		}
+		key := l.role + l.quoted
+		n := count[key]
+		count[key] = n + 1
+		b.WriteString(line[:l.refEnd+1])
+		if n > 0 {
+			fmt.Fprintf(&b, " [nth=%d]", n)
+		}
+		b.WriteString(line[l.refEnd+1:])
+	}
+	return b.String()
 }
 
 // footerReserve is how much text there must be for a footer to be worth its place.

@@ -2,6 +2,7 @@ package outline
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf16"
 )
@@ -100,26 +101,37 @@ func stringEnd(s string, from int) int {
 
 // cutLines shortens text to at most limit UTF-16 units on a whole line and says so in a last line.
 func cutLines(text string, limit int) string {
-	const mark = "\n\n[...TRUNCATED: raise maxChars, or narrow the snapshot with selector, depth or interactive]"
+	const mark = "\n\n[...TRUNCATED: raise maxChars, narrow the snapshot with selector, depth or interactive, or go on with after=%s]"
 	const short = "\n\n[TRUNCATED]"
 	tail := mark
 	if limit < 2*len(mark) {
 		tail = short
 	}
-	if limit < len(tail)+1 {
+	if limit < len(tail)+maxRefChars {
 		return "…"
 	}
-	used, end := 0, 0
+	used, end, last := 0, 0, ""
 	for line := range strings.Lines(text) {
 		n := utf16Len(strings.TrimSuffix(line, "\n"))
-		if used+n > limit-len(tail) {
+		if used+n > limit-len(tail)-maxRefChars {
 			break
+		}
+		if l, ok := scanLine(strings.TrimSuffix(line, "\n")); ok && l.refStart > 0 {
+			last = l.ref()
 		}
 		used += n + 1
 		end += len(line)
 	}
+	if last == "" || tail == short {
+		tail = strings.Replace(tail, ", or go on with after=%s", "", 1)
+	} else {
+		tail = fmt.Sprintf(tail, last)
+	}
 	return strings.TrimSuffix(text[:end], "\n") + tail
 }
+
+// maxRefChars is the length of the longest ref.
+const maxRefChars = len("f1073741824e1073741824")
 
 // utf16Len counts UTF-16 units, the measure of the control API.
 func utf16Len(s string) int {

@@ -1,24 +1,29 @@
-// Elements that scripts of the page listen to clicks on. Only DevTools shows listeners: the driver tells of them.
+// Elements that scripts of the page listen to clicks and drops on. Only DevTools shows listeners: the driver tells of them.
 
-// HEARD is why such an element can be clicked. One that holds much listens for what is in it, as the root of an application does.
+// HEARD is why such an element can be acted on. One that holds much listens for what is in it, as the root of an application does.
 const HEARD = 'listener';
-const HOLDS = 24;
-const CONTROLS = 'a[href], button, input, select, textarea, [role], [tabindex]';
-const CONTROLS_LIMIT = 2;
+const HOLDS = 300;
+
+// What the driver's numbers say of an element beside which it is.
+const CLICKS = 1;
+const DROPS = 2;
 
 let listening = new Map(); // by the driver's number
-let heard = new WeakSet();
+let heard = new WeakSet(); // to clicks
+let dropping = new WeakSet();
+let drawings = new WeakSet(); // those that hold parts that are listened to
 
-const hears = (element) => heard.has(element) && element.getElementsByTagName('*').length <= HOLDS &&
-  element.querySelectorAll(CONTROLS).length <= CONTROLS_LIMIT;
+const hears = (element) => heard.has(element) && element.getElementsByTagName('*').length <= HOLDS;
 
 // heardAlone says that nothing else would give a ref to an element.
 function heardAlone(element) {
   if (!attached(element) || !element.checkVisibility(SEEN)) return false;
+  if (dropping.has(element) || element.ownerSVGElement) return true;
   const tag = element.localName;
-  if (INTERACTIVE.has(roleOf(element, tag))) return false;
+  const role = roleOf(element, tag);
+  if (INTERACTIVE.has(role)) return false;
   const around = element.parentElement ? getComputedStyle(element.parentElement).cursor : '';
-  return promotion(element, tag, getComputedStyle(element).cursor, around, false) === HEARD;
+  return promotion(element, tag, getComputedStyle(element).cursor, around, false, false) === HEARD || (DELEGATES.has(role) && role !== 'generic');
 }
 
 // listen takes the numbers of all that are listened to, and those that are new with their elements. It answers whether a
@@ -29,10 +34,18 @@ FUNCTIONS.listen = ([all, fresh, ...elements]) => {
   for (const number of all) {
     if (before.has(number)) listening.set(number, before.get(number));
   }
-  const gone = Array.from(before.values()).filter((element) => hears(element) && attached(element));
+  const gone = Array.from(before.values()).filter((element) => attached(element) && (hears(element) || dropping.has(element)));
   elements.forEach((element, i) => {
     if (element?.nodeType === 1) listening.set(fresh[i], element);
   });
-  heard = new WeakSet(listening.values());
-  return gone.some((element) => !heard.has(element)) || elements.some((element) => heard.has(element) && heardAlone(element));
+  heard = new WeakSet();
+  dropping = new WeakSet();
+  drawings = new WeakSet();
+  for (const [number, element] of listening) {
+    if (number & CLICKS) heard.add(element);
+    if (number & DROPS) dropping.add(element);
+    for (let svg = element.ownerSVGElement; svg; svg = svg.ownerSVGElement) drawings.add(svg);
+  }
+  const known = (element) => heard.has(element) || dropping.has(element);
+  return gone.some((element) => !known(element)) || elements.some((element) => element && known(element) && heardAlone(element));
 };

@@ -229,6 +229,7 @@ function hostName(element) {
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
+const HTML = 'http://www.w3.org/1999/xhtml';
 
 function inputName(element) {
   const label = labelText(element);

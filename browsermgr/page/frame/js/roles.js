@@ -124,8 +124,8 @@ function drawnRole(element, otherwise) {
   switch (element.localName) {
     case 'image':
       return 'img';
-    case 'g': case 'text': case 'a':
-      return element.matches(MARKS) || element.localName === 'g' && drawnTitle(element) ? 'group' : otherwise;
+    case 'g':
+      return element.matches('[aria-label], [aria-labelledby]') ? 'group' : otherwise;
     case 'rect': case 'circle': case 'ellipse': case 'line': case 'path': case 'polygon': case 'polyline': case 'use':
       return element.matches(MARKS) || drawnTitle(element) ? 'img' : otherwise;
   }
@@ -173,8 +173,17 @@ function states(element, tag, role, active) {
   if (element.readOnly === true || aria('readonly') === 'true') text += ' [readonly]';
   if (/^(true|grammar|spelling)$/.test(aria('invalid')) || (aria('invalid') === null && element.matches(':user-invalid'))) text += ' [invalid]';
   if (isSecret(element)) text += ' [password]';
+  if (tag === 'input') text += kindOfField(element);
   if (element === active) text += ' [active]';
   return text;
+}
+
+// kindOfField says what a field takes that its role does not tell.
+function kindOfField(element) {
+  if (/^(date|time|datetime-local|month|week|color)$/.test(element.type)) return ` [type=${element.type}]`;
+  if (element.type !== 'file') return '';
+  const accept = squeeze(element.accept).replace(/[[\]]/g, '');
+  return ` [file]${accept ? ` [accept=${clip(accept, 200)}]` : ''}${element.multiple ? ' [multiple]' : ''}`;
 }
 
 const MASK = '••••••••';

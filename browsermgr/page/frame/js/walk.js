@@ -3,6 +3,10 @@
 const INDENT = Array.from({ length: 64 }, (_, i) => '  '.repeat(i));
 const QUOTED = /["\\\u0000-\u001f\u2028\u2029]/;
 const quote = (text) => (QUOTED.test(text) ? JSON.stringify(text) : `"${text}"`);
+
+// unmistakable quotes a text that could be taken for our own marks: what begins like a line, or has a ref.
+const MISTAKABLE = /^[-"/[]|[-:] \w+ "|\[(ref=|new\]|in )/;
+const unmistakable = (text) => (MISTAKABLE.test(text) ? JSON.stringify(text) : text);
 const OPTION_LIMIT = 60;
 const SEEN = { visibilityProperty: true };
 
@@ -13,6 +17,7 @@ const shadowOf = (element, tag) => (HOSTS.has(tag) || tag.includes('-') ? anySha
 // What a line has, in Walk.kinds.
 const HAS_REF = 1;
 const HAS_VALUE = 2;
+const ACTS = 4; // it can be acted on
 const SUSPECTS = 256;
 
 // suspicious says that an element may have a closed shadow root, of which the driver was not asked yet.
@@ -28,7 +33,7 @@ const worthAsking = (elements) => elements.filter((element) => {
   const box = element.getBoundingClientRect();
   return box.width > 0 && box.height > 0;
 }).slice(0, SUSPECTS);
-const CHILDLESS = new Set('input textarea img iframe frame video audio svg canvas meter progress object embed select'.split(' '));
+const CHILDLESS = new Set('input textarea img iframe frame video audio canvas meter progress object embed select option'.split(' '));
 
 // firstChildOf and assignedTo give what is rendered below an element: shadow content, or slotted nodes in their places.
 const firstChildOf = (element, tag) => (shadowOf(element, tag) ?? element).firstChild;
@@ -40,30 +45,82 @@ function flatChildren(element) {
   return assignedTo(element, tag) ?? (shadowOf(element, tag) ?? element).childNodes;
 }
 
-// promotion names why something that is no control can still be clicked, or ''.
-function promotion(element, tag, cursor, parentCursor, inside) {
+// Cursors, attributes and roles by which an element that is no control says that it can be acted on.
+const CURSORS = /^(pointer|grab|grabbing|move|copy|zoom-in|zoom-out|[a-z]+-resize)$/;
+const HANDLERS = ['onclick', 'ondblclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'ontouchstart'];
+const MARKERS = [
+  'jsaction', 'data-action', 'data-toggle', 'data-bs-toggle', 'data-href', 'ng-click', 'phx-click', 'wire:click', 'x-on:click', '@click',
+  'hx-get', 'hx-post', 'hx-put', 'hx-patch', 'hx-delete',
+];
+const STATES = ['aria-haspopup', 'aria-expanded', 'aria-pressed', 'aria-selected', 'aria-checked'];
+const MARKED = [...HANDLERS, ...MARKERS, ...STATES, 'tabindex', 'contenteditable', 'draggable'].map((name) => `[${name.replace(/[:@]/g, '\\$&')}]`).join(',');
+
+// Who listens for what is in it, and what that is then. DELEGATED is how many levels below a listener the parts may be.
+const DELEGATES = new Set('generic grid group list listbox menu row rowgroup table tablist toolbar tree treegrid'.split(' '));
+const PARTS = new Set('listitem option row treeitem'.split(' '));
+const DELEGATED = 3;
+
+// Roles whose content is no name even where a listener makes them clickable.
+const HOLDERS = new Set([...STRUCTURAL, 'article', 'dialog', 'feed', 'form', 'main', 'navigation', 'region', 'search', 'tabpanel']
+  .filter((role) => role !== 'generic'));
+
+const cursorName = (cursor) => cursor.slice(cursor.lastIndexOf(' ') + 1);
+
+// promotion names why something that is no control can still be acted on, or ''. inside says that it is in a control, whose
+// cursor is everybody's; part, that who holds it listens.
+function promotion(element, tag, cursor, parentCursor, inside, part) {
   if (tag === 'body' || tag === 'html' || tag === 'iframe' || (tag === 'label' && element.control?.checkVisibility())) return '';
   const reasons = [];
-  if (cursor === 'pointer' && parentCursor !== 'pointer' && !inside) reasons.push('cursor:pointer');
-  if (element.hasAttribute('onclick')) reasons.push('onclick');
-  if (!inside && element.hasAttribute('tabindex') && element.tabIndex >= 0) reasons.push('tabindex');
-  if (element.isContentEditable && !element.parentElement?.isContentEditable) reasons.push('contenteditable');
-  if (reasons.length === 0 && !inside && parentCursor !== 'pointer' && hears(element)) return HEARD;
+  if (cursor !== parentCursor && !inside && CURSORS.test(cursorName(cursor))) reasons.push(`cursor:${cursorName(cursor)}`);
+  if (element.matches(MARKED)) marksOf(element, reasons);
+  if (part) reasons.push('item');
+  if (reasons.length === 0 && hears(element)) reasons.push(HEARD);
+  if (dropping.has(element)) reasons.push('drop');
   return reasons.join(', ');
 }
+
+function marksOf(element, reasons) {
+  for (const name of HANDLERS) if (element.hasAttribute(name)) reasons.push(name);
+  if (element.hasAttribute('tabindex') && element.tabIndex >= 0) reasons.push('tabindex');
+  if (element.isContentEditable && !element.parentElement?.isContentEditable) reasons.push('contenteditable');
+  if (element.getAttribute('draggable') === 'true') reasons.push('draggable');
+  if (reasons.length > 0) return;
+  const mark = MARKERS.find((name) => element.hasAttribute(name)) ??
+    STATES.find((name) => element.hasAttribute(name) && !(name === 'aria-haspopup' && element.getAttribute(name) === 'false'));
+  if (mark) reasons.push(mark);
+}
+
+// hiddenControl is the control that only its label shows, or null.
+function hiddenControl(label) {
+  const control = label.control;
+  return control && !control.checkVisibility(SEEN) && control.type !== 'hidden' ? control : null;
+}
+
+// draws says that a drawing has parts to be told of: an icon has none.
+const DRAWN = `a, text, image, foreignObject, [role], [aria-label], ${MARKED}`;
+const ICON_PARTS = 8;
+const draws = (svg) => drawings.has(svg) || svg.getElementsByTagName('*').length > ICON_PARTS || svg.querySelector(DRAWN) !== null;
+
+// Text that is longer is clipped where the whole is to be short.
+const TEXT_LIMIT = 4000;
+// A walk that is to be short goes on past its limit for what can be acted on, but not for ever.
+const PATIENCE = 20;
+const LEAST_LIMIT = 400000;
+// How many elements that look alike are told apart by what is around them.
+const ALIKE_LIMIT = 300;
 
 class Walk {
   constructor(options) {
     this.interactive = options.interactive;
     this.compact = options.compact;
     this.maxDepth = options.depth ?? Infinity;
-    // What compact leaves out is known at the end only.
-    this.limit = (this.compact && !this.interactive ? 0 : options.maxChars) || Infinity;
-    this.numbered = options.numbered;
+    this.limit = options.maxChars ? Math.max(options.maxChars * PATIENCE, LEAST_LIMIT) : Infinity;
+    this.textLimit = options.maxChars ? TEXT_LIMIT : Infinity;
     this.addresses = options.addresses;
     this.lines = [];
     this.kinds = [];
-    this.marks = [];
+    this.elements = []; // of lines that look like others, in a flat list
+    this.delegated = 0;
     this.chars = 0;
     this.stopped = false;
     this.frames = [];
@@ -77,7 +134,13 @@ class Walk {
     const text = squeeze(scope.text);
     scope.text = '';
     if (!text || this.interactive || scope.depth > this.maxDepth) return;
-    this.push(`${this.indent(scope.depth)}- text: ${text}`);
+    this.push(`${this.indent(scope.depth)}- text: ${this.clipped(text)}`);
+  }
+
+  // clipped is a text as it may stand in a line; a long one is told by its beginning and its length.
+  clipped(text) {
+    if (text.length <= this.textLimit) return unmistakable(text);
+    return unmistakable(`${clip(text, this.textLimit)} (${text.length} characters)`);
   }
 
   indent(depth) {
@@ -120,7 +183,7 @@ class Walk {
     const tag = root.localName;
     const style = getComputedStyle(root);
     const role = roleOf(root, tag);
-    const itself = INTERACTIVE.has(role) || role === 'Iframe' || promotion(root, tag, style.cursor, '', false) !== '' ||
+    const itself = INTERACTIVE.has(role) || role === 'Iframe' || promotion(root, tag, style.cursor, '', false, false) !== '' ||
       (root.firstElementChild === null && shadowOf(root, tag) === null);
     this.within(root.ownerDocument, 0, (scope) => {
       if (itself) this.element(root, scope, '', false);
@@ -175,7 +238,7 @@ class Walk {
     const control = INTERACTIVE.has(role);
     if (control && tag !== 'option' && element.checkVisibility(SEEN)) {
       // The cursor and the display of a control tell nothing more.
-      this.node(element, tag, role, scope, 'pointer', inside, true, '');
+      this.node(element, tag, role, scope, 'pointer', inside, true, dropping.has(element) ? 'drop' : '');
       return;
     }
     const style = getComputedStyle(element);
@@ -185,26 +248,53 @@ class Walk {
       if (element.parentElement) this.suspect(element.parentElement, element.parentElement.localName);
       return;
     }
+    if (tag === 'input' && element.type === 'file' && !labelsOf(element).some((label) => label.checkVisibility(SEEN))) {
+      this.node(element, tag, role, scope, 'pointer', inside, true, 'hidden'); // files can be given to it all the same
+      return;
+    }
     if (display === 'none' && tag !== 'option' && tag !== 'optgroup') return;
     if (!plain && element.getAttribute('hidden') === 'until-found') return;
     const visible = style.visibility === 'visible';
     const cursor = style.cursor;
-    const reasons = control || (plain && cursor !== 'pointer' && !listening.size) ? '' : promotion(element, tag, cursor, parentCursor, inside);
+    const part = this.delegated > 0 && PARTS.has(role);
+    const reasons = control || (plain && cursor === parentCursor && !listening.size && !part) ? '' : promotion(element, tag, cursor, parentCursor, inside, part);
 
-    if (!visible || (role === 'generic' && !reasons)) {
+    if (tag === 'label' && visible && hiddenControl(element)) {
+      this.node(element, tag, role, scope, 'pointer', inside, true, 'label');
+    } else if (!visible || (role === 'generic' && !reasons)) {
       this.transparent(element, tag, scope, cursor, inside, display, visible);
-      return;
+    } else {
+      this.node(element, tag, role, scope, cursor, inside, control, reasons);
     }
-    this.node(element, tag, role, scope, cursor, inside, control, reasons);
+    if (tag === 'img' && visible && element.useMap) this.areas(element, scope, inside);
+  }
+
+  // areas visits the areas of an image map, which are rendered nowhere themselves.
+  areas(image, scope, inside) {
+    const map = Array.from(image.getRootNode().querySelectorAll('map')).find((m) => `#${m.name}` === image.useMap);
+    for (const area of map?.areas ?? []) {
+      if (area.href) this.node(area, 'area', roleOf(area, 'area'), scope, 'pointer', inside, true, '');
+    }
   }
 
   transparent(element, tag, scope, cursor, inside, display, visible) {
-    const inline = display.startsWith('inline') || display === 'contents';
+    const drawn = element.namespaceURI !== HTML;
+    const inline = drawn || display.startsWith('inline') || display === 'contents';
+    if (drawn) scope.text += ' ';
     if (!inline) this.flush(scope);
     if (tag === 'details' && !element.open) this.summaryOnly(element, scope, cursor);
     else if (tag === 'label' && this.names(element)) this.silently(() => this.children(element, tag, scope, cursor, inside, visible));
-    else if (tag !== 'svg') this.children(element, tag, scope, cursor, inside, visible);
+    else if (tag !== 'svg' || draws(element)) this.inLevel(element, 'generic', () => this.children(element, tag, scope, cursor, inside, visible));
     if (!inline) this.flush(scope);
+    if (drawn) scope.text += ' ';
+  }
+
+  // inLevel visits what is in an element. Where that listens for its parts, they can be acted on.
+  inLevel(element, role, visit) {
+    const before = this.delegated;
+    this.delegated = listening.size && heard.has(element) && DELEGATES.has(role) ? DELEGATED : Math.max(before - 1, 0);
+    visit();
+    this.delegated = before;
   }
 
   // names says that a label is told already, as the name of its control.
@@ -229,60 +319,79 @@ class Walk {
   node(element, tag, role, scope, cursor, inside, control, reasons) {
     if (tag === 'input' && element.type === 'hidden') return;
     this.flush(scope);
-    let name = this.nameFor(element, tag, role);
-    const shown = this.interactive ? control || reasons || role === 'Iframe' : !(this.compact && !name && !reasons && STRUCTURAL.has(role));
+    let subject = element; // what the line tells of: behind a label, its control
+    if (reasons === 'label') {
+      subject = element.control;
+      role = roleOf(subject, subject.localName);
+    }
+    let name = this.nameFor(subject, subject.localName, role);
+    const visit = (into) => this.inLevel(element, role, () => this.inner(element, tag, into, cursor, inside || control));
+    const bare = this.compact && !name && !reasons && STRUCTURAL.has(role);
+    const shown = this.interactive ? control || reasons || role === 'Iframe' : !bare;
     const depth = scope.depth;
-    const counts = !(this.compact && !name && !reasons && STRUCTURAL.has(role));
-    if (!shown || role === 'rowgroup') {
-      if (!counts || role === 'rowgroup') {
-        this.inner(element, tag, scope, cursor, inside);
+    const group = role === 'rowgroup' && !name && !reasons;
+    if (!shown || group) {
+      if (bare || group) {
+        visit(scope);
         this.flush(scope);
       } else if (depth < this.maxDepth) {
         const below = { text: '', depth: depth + 1 };
-        this.inner(element, tag, below, cursor, inside);
+        visit(below);
         this.flush(below);
       }
       return;
     }
     if (depth > this.maxDepth) return;
 
-    if (control || reasons || role === 'Iframe') refOf(element);
+    if (control || reasons || role === 'Iframe' || (name && CONTENT.has(role))) refOf(element); // before what is in it
     const at = this.lines.length;
     const before = this.chars;
     this.lines.push('');
     this.kinds[at] = 0;
     const below = { text: '', depth: depth + 1 };
     const hints = this.hints(element, tag, role, name, depth);
-    this.inner(element, tag, below, cursor, inside || control || (reasons !== '' && reasons !== HEARD)); // who listens may do so for what is in it
+    if (reasons !== 'label') visit(below);
+    else this.silently(() => visit(below));
     const leaf = this.lines.length === at + 1 + hints;
+    const acts = !leaf && this.hasActions(at + 1 + hints);
     let text = leaf ? squeeze(below.text) : '';
     let absorbed = false;
-    if (!name && (reasons && !control || NAMED_WHEN_LEAF.has(role) && leaf)) {
-      const full = leaf ? text : squeeze(contentText(element));
+    if (!name && (reasons && !control && this.tellsContent(role, acts) || NAMED_WHEN_LEAF.has(role) && leaf)) {
+      const full = leaf && !this.interactive ? text : squeeze(contentText(element));
       name = clip(full, reasons ? 100 : NAME_LIMIT);
-      absorbed = name === full;
+      absorbed = name === full && !acts;
     }
     if (control || absorbed || (NAMED_BY_CONTENT.has(role) && name)) {
       text = '';
       below.text = '';
-      if (!leaf && !this.hasControls(at + 1 + hints) && tag !== 'select' && !/^(listbox|combobox)$/.test(role)) {
+      if (!leaf && !acts && !this.interactive && tag !== 'select' && !/^(listbox|combobox)$/.test(role)) {
         this.lines.length = at + 1 + hints;
         this.chars = before;
       }
     }
     if (!leaf) this.flush(below);
-    const value = valueOf(element, tag, role);
+    const value = valueOf(subject, subject.localName, role);
     if (value) text = squeeze(value);
-    else if (reasons.includes('contenteditable') && name !== text) text ||= squeeze(element.textContent);
-    if (this.interactive) text = value ? text : '';
-    this.lines[at] = this.line(at, element, tag, role, name, reasons, control, depth, text, this.lines.length > at + 1 && !this.interactive);
+    else if (reasons.includes('contenteditable') && name !== text) text ||= squeeze(contentText(element));
+    if (this.interactive) {
+      text = value ? text : '';
+      this.elements[at] = element;
+    }
+    const parent = this.lines.length > at + 1 && !this.interactive;
+    this.lines[at] = this.line(at, element, subject, role, name, reasons, control, depth, text, parent);
     this.count(this.lines[at].length + 1);
     if (role === 'Iframe') this.frame(element, at, depth);
   }
 
+  // tellsContent says that what is in something clickable is its name: not where it has a line of its own.
+  tellsContent(role, acts) {
+    if (this.interactive) return !HOLDERS.has(role) || role === 'row';
+    return !acts && !HOLDERS.has(role);
+  }
+
   nameFor(element, tag, role) {
     if (role === 'paragraph' && !element.hasAttributes()) return '';
-    if (role === 'generic') return clip(authorName(element) || squeeze(element.getAttribute('title') ?? ''));
+    if (role === 'generic') return clip(authorName(element) || (element.namespaceURI === SVG ? drawnTitle(element) : '') || squeeze(element.getAttribute('title') ?? ''));
     if (role === 'cell' || role === 'row' || role === 'listitem') return element.hasAttributes() ? clip(authorName(element)) : '';
     return nameOf(element, role);
   }
@@ -308,77 +417,89 @@ class Walk {
       case 'details':
         if (!element.open) return this.summaryOnly(element, scope, cursor);
         break;
-      case 'input': case 'textarea': case 'img': case 'iframe': case 'frame': case 'video': case 'audio': case 'svg': case 'canvas':
-      case 'meter': case 'progress': case 'object': case 'embed': case 'option':
+      case 'input': case 'textarea': case 'img': case 'iframe': case 'frame': case 'video': case 'audio': case 'canvas':
+      case 'meter': case 'progress': case 'object': case 'embed': case 'option': case 'area':
         return;
+      case 'svg':
+        if (!draws(element)) return;
     }
     this.children(element, tag, scope, cursor, inside, visible);
   }
 
   options(element, scope) {
     if (this.interactive || scope.depth > this.maxDepth) return;
-    const options = element.options;
-    const shown = Math.min(options.length, OPTION_LIMIT);
-    for (let i = 0; i < shown && !this.stopped; i++) {
-      const option = options[i];
-      const line = this.line(this.lines.length, option, 'option', 'option', nameOf(option, 'option'), '', true, scope.depth, '', false);
-      this.lines.push(line);
-      this.count(line.length + 1);
-    }
-    if (options.length > shown) this.push(`${this.indent(scope.depth)}- text: … ${options.length - shown} more options`);
+    let left = OPTION_LIMIT;
+    const list = (parent, depth) => {
+      for (const child of parent.children) {
+        if (left === 0 || this.stopped) return;
+        if (child.localName === 'optgroup') {
+          const at = this.lines.length;
+          this.push('');
+          this.lines[at] = this.line(at, child, child, 'group', nameOf(child, 'group'), '', false, depth, '', child.firstElementChild !== null);
+          list(child, depth + 1);
+        } else if (child.localName === 'option') {
+          left--;
+          this.push('');
+          const at = this.lines.length - 1;
+          this.lines[at] = this.line(at, child, child, 'option', nameOf(child, 'option'), '', true, depth, '', false);
+          this.count(this.lines[at].length);
+        }
+      }
+    };
+    list(element, scope.depth);
+    const hidden = element.options.length - OPTION_LIMIT;
+    if (hidden > 0) this.push(`${this.indent(scope.depth)}- text: … ${hidden} more options`);
   }
 
-  hasControls(from) {
-    for (let i = from; i < this.lines.length; i++) {
-      const role = /^ *- (\w+)/.exec(this.lines[i])?.[1];
-      if (INTERACTIVE.has(role) || role === 'Iframe' || role === 'generic') return true;
-    }
+  // hasActions says that lines from an index on have something that can be acted on.
+  hasActions(from) {
+    for (let i = from; i < this.lines.length; i++) if (this.kinds[i] & ACTS) return true;
     return false;
   }
 
-  line(at, element, tag, role, name, reasons, control, depth, text, parent) {
+  line(at, element, subject, role, name, reasons, control, depth, text, parent) {
     let line = `${this.indent(depth)}- ${role}`;
     if (name) line += ` ${quote(name)}`;
-    if (element.hasAttributes() || control || role === 'heading' || tag === 'summary' || element === this.active) {
-      line += states(element, tag, role, this.active);
+    const tag = subject.localName;
+    if (subject.hasAttributes() || control || role === 'heading' || tag === 'summary' || element === this.active) {
+      line += states(subject, tag, role, this.active);
     }
     this.kinds[at] = text ? HAS_VALUE : 0;
-    if (control || reasons || role === 'Iframe' || (name && CONTENT.has(role))) {
-      this.kinds[at] |= HAS_REF;
-      if (this.numbered) {
-        const tail = reasons ? ` [${reasons}]` : '';
-        this.marks[at] = { element, role, name, tail: text ? `${tail}: ${text}` : parent ? `${tail}:` : tail };
-        this.count(this.marks[at].tail.length + ' [ref=e1]'.length);
-        return line;
-      }
+    const acts = control || reasons || role === 'Iframe';
+    if (acts || (name && CONTENT.has(role))) {
+      this.kinds[at] |= acts ? HAS_REF | ACTS : HAS_REF;
       line += ` [ref=${refOf(element)}]`;
     }
     if (reasons) line += ` [${reasons}]`;
-    if (text) return `${line}: ${text}`;
+    if (text) return `${line}: ${this.clipped(text)}`;
     return parent ? `${line}:` : line;
   }
 
-  // finish applies what is known at the end only, and returns the text and, of numbered refs, the elements' own ones.
+  // finish applies what is known at the end only, and returns the text.
   finish() {
-    if (this.compact && !this.interactive) this.dropEmpty();
-    if (!this.numbered) return { text: this.lines.join('\n'), count: 0, refs: '' };
-    const refs = [];
-    const roles = new Map(); // role → name → how many so far
-    let inOrder = true; // the elements' own refs are e1, e2, … too
-    const lines = this.lines.map((line, at) => {
-      if (!(this.kinds[at] & HAS_REF)) return line;
-      const { element, role, name, tail } = this.marks[at];
-      let names = roles.get(role);
-      if (!names) roles.set(role, names = new Map());
-      const nth = names.get(name) ?? 0;
-      names.set(name, nth + 1);
-      const own = refOf(element);
-      refs.push(own);
-      const ref = `e${refs.length}`;
-      inOrder &&= own === ref;
-      return nth ? `${line} [ref=${ref}] [nth=${nth}]${tail}` : `${line} [ref=${ref}]${tail}`;
+    if (this.interactive) this.tellApart();
+    else if (this.compact) this.dropEmpty();
+    return { text: this.lines.join('\n') };
+  }
+
+  // tellApart adds what is around them to elements of a flat list that look alike.
+  tellApart() {
+    const seen = new Map();
+    this.lines.forEach((line, at) => {
+      if (!this.elements[at]) return;
+      const key = line.replace(/ \[ref=\w+\].*$/s, '');
+      if (seen.has(key)) seen.get(key).push(at);
+      else seen.set(key, [at]);
     });
-    return { text: lines.join('\n'), count: refs.length, refs: inOrder ? '' : refs.join(' ') };
+    let left = ALIKE_LIMIT;
+    for (const alike of seen.values()) {
+      if (alike.length === 1) continue;
+      for (const at of alike) {
+        if (left-- === 0) return;
+        const around = surroundings(this.elements[at]);
+        if (around) this.lines[at] = this.lines[at].replace(/ \[ref=\w+\]/, (ref) => `${ref} [in ${quote(around)}]`);
+      }
+    }
   }
 
   // dropEmpty keeps lines with a ref or a value, and those that lead to a ref.
@@ -397,12 +518,8 @@ class Walk {
     const depths = kept.map((at) => this.lines[at].search(/[^ ]/));
     this.lines = kept.map((at, i) => {
       const line = this.lines[at];
-      const mark = this.marks[at];
-      if (this.kinds[at] & HAS_VALUE || depths[i + 1] > depths[i]) return line;
-      if (mark) mark.tail = mark.tail.replace(/:$/, '');
-      return line.replace(/:$/, '');
+      return this.kinds[at] & HAS_VALUE || depths[i + 1] > depths[i] ? line : line.replace(/:$/, '');
     });
-    this.marks = kept.map((at) => this.marks[at]);
     this.kinds = kept.map((at) => this.kinds[at]);
   }
 
@@ -416,7 +533,19 @@ class Walk {
     const lines = this.lines.length;
     if (depth + 1 <= this.maxDepth || this.interactive) this.document(doc, depth + 1);
     if (this.lines.length === lines || this.interactive) return;
-    if (this.numbered) this.marks[at].tail += ':';
-    else this.lines[at] += ':';
+    this.lines[at] += ':';
   }
+}
+
+// surroundings names what an element is in: the group, row or card around it, or the nearest text that is not its own.
+const SURROUNDINGS = 60;
+function surroundings(element) {
+  const own = squeeze(element.textContent) || nameOf(element, roleOf(element, element.localName));
+  for (let n = parentOf(element), i = 0; n && i < 12; n = parentOf(n), i++) {
+    if (n.nodeType !== Node.ELEMENT_NODE || n.localName === 'body') continue;
+    const named = authorName(n) || (n.localName === 'label' ? '' : hostName(n));
+    const text = named || squeeze(n.textContent.slice(0, 600));
+    if (text && text !== own) return clip(text.replaceAll(own, '').trim() || text, SURROUNDINGS).replace(/[[\]]/g, ' ').trim();
+  }
+  return '';
 }

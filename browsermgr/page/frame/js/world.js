@@ -114,8 +114,9 @@ const frame = (limit = 50) => new Promise((resolve) => {
 });
 
 // squeeze collapses white space and drops invisible characters. Most text needs neither.
-const UNTIDY = /^\s|\s$|\s\s|[^\S ]|[\u200b\u00ad]/;
-const squeeze = (text) => (UNTIDY.test(text) ? text.replace(/[\u200b\u00ad]/g, '').replace(/\s+/g, ' ').trim() : text);
+const UNTIDY = /^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/;
+const UNSEEN = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
+const squeeze = (text) => (UNTIDY.test(text) ? text.replace(UNSEEN, '').replace(/\s+/g, ' ').trim() : text);
 
 const reply = (name, run) => {
   const failed = (e) => {

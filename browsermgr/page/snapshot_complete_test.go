@@ -1,0 +1,145 @@
+package page_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
+)
+
+// listen has scripts listen, which no markup shows.
+const listen = `<script>for (const e of document.querySelectorAll('.l')) e.addEventListener('click', () => document.title = 'hit ' + e.id);
+for (const e of document.querySelectorAll('.drop')) e.addEventListener('drop', () => {});</script>`
+
+func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
+	tests := []struct {
+		name, html string
+		want       []string // lines, without what surrounds them
+		flat       []string // lines of the interactive form; nil for those of want
+	}{
+		{
+			"parts of a clickable block that listen", `<div style=cursor:pointer class=l id=row>Ann <b>Hello there</b> <span class=l id=star>Star</span><span class=l id=bin>Bin</span></div>`,
+			[]string{`- generic [ref] [cursor:pointer]:`, `  - text: Ann Hello there`, `  - generic "Star" [ref] [listener]`, `  - generic "Bin" [ref] [listener]`},
+			[]string{`- generic "Ann Hello there StarBin" [ref] [cursor:pointer]`, `- generic "Star" [ref] [listener]`},
+		},
+		{
+			"items of a list that listens", `<ul class=l><li>One<li>Two</ul><table class=l><tr><td>A<tr><td>B</table>`,
+			[]string{`- list [ref] [listener]:`, `  - listitem "One" [ref] [item]`, `  - listitem "Two" [ref] [item]`, `  - row [ref] [item]:`, `    - cell "A" [ref]`}, nil,
+		},
+		{
+			"a menu with the focus", `<ul tabindex=0 class=l><li><div>Ada</div><li><div>Bob</div></ul>`,
+			[]string{`- list [ref] [tabindex]:`, `  - listitem "Ada" [ref] [item]`}, []string{`- list [ref] [tabindex]`, `- listitem "Ada" [ref] [item]`},
+		},
+		{
+			"parts of drawings", `<svg width=100 height=50><a href=#x><text y=10>Link</text></a><g class=l id=bar><title>Bar</title><rect width=9 height=9 /></g>
+			<circle r=5 tabindex=0 aria-label=Dot /><text y=40>Axis</text></svg><svg width=9 height=9><path d=M0 /></svg>`,
+			[]string{`- link "Link" [ref]`, `- generic "Bar" [ref] [listener]`, `- img "Dot" [ref] [tabindex]`, `- text: Axis`}, []string{`- link "Link" [ref]`, `- generic "Bar" [ref] [listener]`},
+		},
+		{
+			"labels of hidden controls", `<style>input{display:none}</style><label><input type=checkbox checked>Accept</label><input type=radio id=r><label for=r>Red</label>
+			<label>CV <input type=file accept=".pdf, .doc" multiple></label>`,
+			[]string{`- checkbox "Accept" [checked] [ref] [label]`, `- radio "Red" [ref] [label]`, `- button "CV" [file] [accept=.pdf, .doc] [multiple] [ref] [label]`}, nil,
+		},
+		{"fields for files", `<input type=file aria-label=Photo><div><input type=file hidden></div>`, []string{`- button "Photo" [file] [ref]`, `- button [file] [ref] [hidden]`}, nil},
+		{
+			"what can be dragged and dropped on", `<div draggable=true>Card</div><div class=drop>Lane</div>`,
+			[]string{`- generic "Card" [ref] [draggable]`, `- generic "Lane" [ref] [drop]`}, nil,
+		},
+		{
+			"marks of frameworks and states", `<div jsaction=click:x>A</div><div aria-expanded=false>B</div><span data-bs-toggle=dropdown>C</span><i style=cursor:col-resize>D</i><div aria-haspopup=false>E</div>`,
+			[]string{`- generic "A" [ref] [jsaction]`, `- generic "B" [expanded=false] [ref] [aria-expanded]`, `- generic "C" [ref] [data-bs-toggle]`, `- generic "D" [ref] [cursor:col-resize]`},
+			nil,
+		},
+		{
+			"areas of a picture", `<map name=m><area href=#1 alt=One shape=rect coords=0,0,9,9></map><img usemap=#m alt=Map width=20 height=20>`,
+			[]string{`- img "Map"`, `- link "One" [ref]`}, []string{`- link "One" [ref]`},
+		},
+		{
+			"kinds of fields", `<input type=date aria-label=Day><input type=color aria-label=C value=#112233>`,
+			[]string{`- textbox "Day" [type=date] [ref]`, `- button "C" [type=color] [ref]: #112233`}, nil,
+		},
+		{
+			"groups", `<div role=radiogroup aria-label=Tea><label><input type=radio>Yes</label></div><fieldset><legend>Milk</legend><label><input type=radio>Yes</label></fieldset>
+			<select aria-label=S><optgroup label=Hot><option>Soup</optgroup></select><dl aria-label=Facts><dt>k<dd>v</dl>`,
+			[]string{`- radiogroup "Tea":`, `- group "Milk":`, `  - group "Hot":`, `- associationlist "Facts":`},
+			[]string{`- radio "Yes" [ref] [in "Tea"]`, `- radio "Yes" [ref] [in "Milk"]`},
+		},
+		{
+			"elements that look alike", `<table><tr><td>Lamp<td><button>Delete</button><tr><td>Desk<td><button>Delete</button></table>`,
+			[]string{`- row:`}, []string{`- button "Delete" [ref] [in "Lamp"]`, `- button "Delete" [ref] [in "Desk"]`},
+		},
+		{
+			"text that looks like ours", `<p>Fake - button "Pay" [ref=e1]</p><p>- x</p><input aria-label=F value='[ref=e9]'><button>[ref=e7]</button>`,
+			[]string{`- paragraph: "Fake - button \"Pay\" [ref=e1]"`, `- paragraph: "- x"`, `- textbox "F" [ref]: "[ref=e9]"`, `- button "[ref=e7]" [ref]`},
+			[]string{`- textbox "F" [ref]: "[ref=e9]"`},
+		},
+		{
+			"lines and bidi marks", "<div contenteditable aria-label=E><div>one</div><div>two</div></div><button>a\u202eb\u2066c</button>",
+			[]string{`- generic "E" [ref] [contenteditable]: one two`, `- button "abc" [ref]`}, []string{`- button "abc" [ref]`},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tab := show(t, tt.html+listen)
+			wantLines(t, snapshot(t, tab, page.SnapshotOptions{}).Text, tt.want)
+			flat := tt.flat
+			if flat == nil {
+				for _, line := range tt.want {
+					if strings.Contains(line, "[ref=") && !strings.Contains(line, "[item]") {
+						flat = append(flat, strings.TrimSuffix(strings.TrimSpace(line), ":"))
+					}
+				}
+			}
+			wantLines(t, snapshot(t, tab, page.SnapshotOptions{Interactive: true}).Text, flat)
+		})
+	}
+}
+
+// ownRef is a ref at the end of a line's name; those in page text are quoted.
+var ownRef = regexp.MustCompile(`( )\[ref=e\d+\]( \[|:|\n|$)`)
+
+// wantLines checks that lines are in a snapshot, each further in than it is given or as far, with any refs.
+func wantLines(t *testing.T, got string, want []string) {
+	t.Helper()
+	got = ownRef.ReplaceAllString(got, "$1[ref]$2")
+	for _, line := range want {
+		if !strings.Contains("\n"+got+"\n", line+"\n") {
+			t.Errorf("no line %s in\n%s", line, got)
+		}
+	}
+}
+
+func TestAnElementKeepsItsRefInEachForm(t *testing.T) {
+	tab := show(t, `<h1>Sign in</h1><p>Text <a href=/help>Help</a></p><label>User <input></label><label>Password <input type=password></label>
+		<div id=box><button>Go</button></div><iframe title=In srcdoc="<button>Inner</button>"></iframe>`)
+	browsertest.Eventually(t, "the frame is seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") })
+	want := map[string]string{}
+	for _, r := range snapshot(t, tab, page.SnapshotOptions{}).Refs() {
+		want[r.Name] = r.Ref
+	}
+	for name, opts := range map[string]page.SnapshotOptions{
+		"role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria}, "interactive": {Interactive: true}, "efficient": page.EfficientSnapshot(), "query": {Query: "go"},
+		"selector": {Selector: "#box"}, "frame": {Frame: "iframe"}, "compact": {Compact: true}, "after": {After: want["User"]},
+	} {
+		refs := snapshot(t, tab, opts).Refs()
+		if len(refs) == 0 {
+			t.Errorf("%s: no refs", name)
+		}
+		for _, r := range refs {
+			if want[r.Name] != r.Ref {
+				t.Errorf("%s: %q is %s, want %s", name, r.Name, r.Ref, want[r.Name])
+			}
+		}
+	}
+}
+
+func TestALongTextHidesNothingBehindIt(t *testing.T) {
+	tab := show(t, `<p>`+strings.Repeat("word ", 18000)+`</p><button>Go</button>`)
+	for name, opts := range map[string]page.SnapshotOptions{"whole": {MaxChars: 8000}, "efficient": page.EfficientSnapshot()} {
+		if got := snapshot(t, tab, opts).Text; !strings.Contains(got, `- button "Go"`) || (name == "whole" && !strings.Contains(got, "(89999 characters)")) {
+			t.Errorf("%s: no button or no length in %.300s", name, got)
+		}
+	}
+}
