@@ -86,11 +86,12 @@ func (s shrinkStep) apply(lines []outlineLine) string {
 			i = l.blockEnd
 			continue
 		}
-		n, end := s.run(lines, i)
-		if keep := s.kept(l); keep > 0 && n > keep {
-			out = append(out, s.fold(lines, i, keep, n)...)
-			i = end
-			continue
+		if keep := s.kept(l); keep > 0 {
+			if n, end := run(lines, i); n > keep {
+				out = append(out, s.fold(lines, i, keep, n)...)
+				i = end
+				continue
+			}
 		}
 		out = append(out, clipLine(l, s.clip))
 		i++
@@ -107,7 +108,7 @@ func (s shrinkStep) kept(l outlineLine) int {
 }
 
 // run counts the siblings from an index on that are alike: of one role, all with refs or all without.
-func (s shrinkStep) run(lines []outlineLine, from int) (n, end int) {
+func run(lines []outlineLine, from int) (n, end int) {
 	first := lines[from]
 	for i := from; i < len(lines); i = lines[i].blockEnd {
 		l := lines[i]
