@@ -90,7 +90,30 @@ func (e Element) Explain(err error) error {
 		return fmt.Errorf("%w %s: the page has navigated since; take a new snapshot", fault.ErrUnknownRef, e.GivenRef)
 	}
 	if f, ok := errors.AsType[*ScriptError](err); ok {
+		if f.By != nil {
+			f.By.Ref = e.shownRef(f.By.Ref)
+		}
 		return f.Explain(e.GivenRef)
 	}
 	return err
+}
+
+// shownRef returns the ref that people know an element of the same document by; "" for one of another document.
+func (e Element) shownRef(local string) string {
+	key, err := outline.ParseRef(local)
+	if err != nil {
+		return ""
+	}
+	given := outline.RefKey{}
+	if e.LocalRef != "" {
+		if given, err = outline.ParseRef(e.GivenRef); err != nil || given.InTree {
+			return ""
+		}
+		if own, err := outline.ParseRef(e.LocalRef); err != nil || own.Document != key.Document {
+			return ""
+		}
+	} else if key.Document != 0 || e.Frame == nil || e.Frame.Parent() != nil {
+		return ""
+	}
+	return outline.RefKey{Document: given.Document, Number: key.Number}.String()
 }

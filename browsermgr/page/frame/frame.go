@@ -71,7 +71,7 @@ func (f *Frame) DocumentToken() string {
 
 // QuietState is how Quiet found the page.
 type QuietState struct {
-	Outcome  string `json:"outcome"`  // whether guarded input reached its target: "hit", "miss" or "" if none came
+	Outcome  string `json:"outcome"`  // whether guarded input reached its target: "hit", "miss", "untold" where scripts cannot tell, or "" if none came
 	Download bool   `json:"download"` // guarded input asked for a download, or was on what promises one
 	Title    string `json:"title"`    // of the frame's root document
 }

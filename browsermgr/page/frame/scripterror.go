@@ -16,6 +16,7 @@ type ScriptError struct {
 	Kind    string       `json:"kind"`
 	Text    string       `json:"text"`
 	Options []string     `json:"options"`
+	Ref     string       `json:"ref"` // of what lies on top, in its document's own words
 	By      *ScriptError `json:"by"`
 }
 
@@ -42,9 +43,16 @@ func (f *ScriptError) coveringElement() string {
 	case f.By == nil:
 		return "lies outside of what can be scrolled into view, or something clips it: scroll, or close what hides it"
 	case f.By.Role == "" || f.By.Role == "generic":
-		return fmt.Sprintf("is covered by %s: close or scroll away what covers it", f.By.Hint)
+		return fmt.Sprintf("is covered by %s%s, which would get it: close or scroll away what covers it", f.By.Hint, f.By.shownRef())
 	}
-	return fmt.Sprintf("is covered by %s (%s): close or scroll away what covers it", f.By.subject(), f.By.Hint)
+	return fmt.Sprintf("is covered by %s%s (%s), which would get it: close or scroll away what covers it", f.By.subject(), f.By.shownRef(), f.By.Hint)
+}
+
+func (f *ScriptError) shownRef() string {
+	if f.Ref == "" {
+		return ""
+	}
+	return fmt.Sprintf(" [ref=%s]", f.Ref)
 }
 
 // Explain puts the failure into words. given is the ref or selector the element was named by.
@@ -67,6 +75,8 @@ func (f *ScriptError) Explain(given string) error {
 		return fault.Invalidf("%s %s is not a frame", given, f.subject())
 	case "hidden":
 		return stuck("is not visible: open or scroll to what holds it, then take a new snapshot")
+	case "clipped":
+		return stuck("is not visible: the page clips it to a point, for screen readers; focus it and press Enter, or act on what shows it")
 	case "disabled":
 		return stuck("is disabled")
 	case "moving":

@@ -33,7 +33,7 @@ async function field(a, pick = (e) => e) {
         return element;
       }
     }
-    if (performance.now() >= deadline) throw new Failure(reason.code, reason);
+    if (idle || performance.now() >= deadline) throw new Failure(reason.code, reason);
     await frame();
   }
 }
@@ -125,7 +125,7 @@ FUNCTIONS.rest = async (a) => {
   };
   const deadline = performance.now() + 600;
   let last = position();
-  for (let same = 0; same < 2 && performance.now() < deadline;) {
+  for (let same = 0; same < 2 && !idle && performance.now() < deadline;) {
     await frame();
     const now = position();
     same = now === last ? same + 1 : 0;

@@ -18,6 +18,7 @@ function within(node, ancestor) {
 
 // describe names an element for a person: its role and name, and a hint of how the page calls it.
 function describe(element) {
+  resetNames();
   const role = roleOf(element, element.localName);
   const name = clip(nameOf(element, role), 80);
   const hint = element.localName + (element.id ? `#${element.id}` : element.classList.length ? `.${element.classList[0]}` : '');
@@ -37,7 +38,7 @@ function describeCover(hit, element) {
       best = n;
     }
   }
-  return describe(best);
+  return { ...describe(best), ref: /^(html|body)$/.test(best.localName) ? '' : refOf(best) };
 }
 
 function deepestAt(doc, x, y) {
@@ -55,15 +56,47 @@ function deepestIn(hit, x, y) {
   return hit;
 }
 
-// accepts says whether input that lands on hit reaches the element: itself, what it holds, its label, or what lets input through.
+// accepts says whether input that lands on hit reaches the element: itself, what it holds, its label, or the control that it is
+// part of, where it lets input through.
 function accepts(element, hit) {
   if (!hit) return false;
   if (within(hit, element)) return true;
   for (let n = hit; n; n = parentOf(n)) {
     if (n.localName === 'label' && n.control === element) return true;
   }
-  return getComputedStyle(element).pointerEvents === 'none' && within(element, hit);
+  if (getComputedStyle(element).pointerEvents !== 'none') return false;
+  const control = operated(element);
+  return control !== element && within(hit, control);
 }
+
+// boxesOf are the boxes in which an element shows: its own, those of its content if it has none, or the part of a picture.
+function boxesOf(element) {
+  if (element.localName === 'area') return areaBox(element);
+  const own = element.getClientRects();
+  if (own.length > 0 || getComputedStyle(element).display !== 'contents') return Array.from(own);
+  const content = element.ownerDocument.createRange();
+  content.selectNodeContents(element);
+  return Array.from(content.getClientRects());
+}
+
+// areaBox is the box around an area of an image map, on its picture.
+function areaBox(area) {
+  const map = area.closest('map');
+  const image = map && Array.from(map.getRootNode().querySelectorAll('img[usemap]')).find((i) => i.useMap === `#${map.name}`);
+  if (!image) return [];
+  const box = image.getBoundingClientRect();
+  const at = (area.coords.match(/-?[\d.]+/g) ?? []).map(Number);
+  if (area.shape === 'default' || at.length < 3) return [box];
+  if (area.shape === 'circle') return [new DOMRect(box.left + at[0] - at[2] / 2, box.top + at[1] - at[2] / 2, at[2], at[2])];
+  const xs = at.filter((_, i) => i % 2 === 0);
+  const ys = at.filter((_, i) => i % 2 === 1);
+  const left = Math.min(...xs);
+  const top = Math.min(...ys);
+  return [new DOMRect(box.left + left, box.top + top, Math.max(...xs) - left, Math.max(...ys) - top)];
+}
+
+// shownLabel is a label through which a control can be clicked that is not shown itself, or only as a point.
+const shownLabel = (element) => labelsOf(element).find(shown);
 
 // climb maps a point of a document to the local root's viewport; embedding frames must be hit there too.
 function climb(doc, x, y, covered) {
@@ -91,7 +124,7 @@ function aim(element, hitTest) {
   const width = view.innerWidth;
   const height = view.innerHeight;
   let result = { off: true };
-  for (const box of element.getClientRects()) {
+  for (const box of boxesOf(element)) {
     const left = Math.max(box.left, 0);
     const top = Math.max(box.top, 0);
     const right = Math.min(box.right, width);
@@ -125,13 +158,13 @@ function scrollerOf(element, axis) {
 }
 
 function shown(element) {
-  if (!element.checkVisibility({ visibilityProperty: true })) return false;
-  for (const box of element.getClientRects()) if (box.width > 0 && box.height > 0) return true;
-  return false;
+  const boxless = element.localName === 'area' || getComputedStyle(element).display === 'contents';
+  if (!boxless && !element.checkVisibility(SEEN)) return false;
+  return boxesOf(element).some((box) => box.width > 0 && box.height > 0);
 }
 
 const boxKey = (element) => {
-  const b = element.getBoundingClientRect();
+  const b = boxesOf(element)[0] ?? element.getBoundingClientRect();
   return `${b.left},${b.top},${b.width},${b.height}`;
 };
 
@@ -142,6 +175,20 @@ function animated(element) {
     if (target && animation.playState === 'running' && within(element, target)) return true;
   }
   return false;
+}
+
+// reachableAs is what input for an element is aimed at: the element, or the label that shows it.
+function reachableAs(element, a) {
+  if (!a.hit || !element.matches('input, select, button, textarea')) return element;
+  return shown(element) && !isPoint(element) ? element : shownLabel(element) ?? element;
+}
+
+// isPoint says that an element is clipped to nothing, as what is meant for screen readers alone is.
+function isPoint(element) {
+  const style = getComputedStyle(element);
+  if (/^rect\(0px,? 0px,? 0px,? 0px\)$/.test(style.clip) || /^inset\((50|100)%\)$/.test(style.clipPath)) return true;
+  const box = element.getBoundingClientRect();
+  return box.width <= 1 && box.height <= 1 && style.overflow === 'hidden';
 }
 
 const ALIGN = ['center', 'center', 'end', 'start'];
@@ -157,7 +204,7 @@ FUNCTIONS.ready = async (a) => {
   let unpainted = 0; // looks since the last rendered frame; after some the page is taken for one that renders nothing
   for (let pass = 0; ; pass++) {
     const found = a.ref ? byRef(a.ref) : bySelector(a.selector);
-    const element = found && a.axis ? scrollerOf(found, a.axis) : found;
+    const element = found && (a.axis ? scrollerOf(found, a.axis) : reachableAs(found, a));
     if (element) {
       const fail = (code, more) => { reason = { code, ...describe(element), ...more }; };
       const box = boxKey(element);
@@ -166,6 +213,8 @@ FUNCTIONS.ready = async (a) => {
       if (painted) last = box;
       if (!shown(element)) {
         fail('hidden');
+      } else if (a.hit && isPoint(element)) {
+        fail('clipped');
       } else if (a.enabled && isDisabled(element)) {
         fail('disabled');
       } else if (!still && (a.strict || pass > 0 || animated(element))) {
@@ -197,7 +246,7 @@ FUNCTIONS.ready = async (a) => {
     } else if (performance.now() - started > (a.patience ?? 2000)) {
       throw new Failure('missing');
     }
-    if (performance.now() >= deadline) throw new Failure(reason.code, reason);
+    if (idle || performance.now() >= deadline) throw new Failure(reason.code, reason);
     unpainted = (await frame()) ? 0 : unpainted + 1;
   }
 };
@@ -258,7 +307,7 @@ for (const type of ['keyup', 'mouseup']) addEventListener(type, noteRelease, { c
 // inputTaken resolves when all keys and buttons of the numbered input have been let go here, or when the driver says that the
 // browser has seen to them: they may go to another frame, or the page may keep them from us.
 let taken = 0;
-const inputTaken = (input, ups) => new Promise((resolve) => {
+const inputTaken = (input, ups) => idle ? Promise.resolve() : new Promise((resolve) => {
   const since = performance.now() - 1000; // older ones are somebody else's
   onRelease = () => {
     if (taken < input && (ups === 0 || released.filter((at) => at > since).length < ups)) return;
@@ -277,6 +326,7 @@ FUNCTIONS.taken = (input) => {
 // settled lets what the input set off run: messages and timers that are due, and a frame if it goes on changing the document.
 // What the page draws with its next frame is waited for by those who look at it, see drawn.
 FUNCTIONS.settled = async (a) => {
+  if (idle) return { outcome: 'untold', download: false, title: document.title };
   if (a.input) await inputTaken(a.input, a.ups);
   released = [];
   const guarded = watching ?? { outcome: '', download: false };

@@ -1,0 +1,64 @@
+package page_test
+
+import (
+	"strings"
+	"testing"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/browsertest"
+)
+
+func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
+	tab := show(t, `<iframe sandbox title=In width=400 height=300 srcdoc="<button>Go</button><label>Name <input></label><label><input type=checkbox>Tick</label>
+		<select aria-label=S><option>One<option>Two</select><details><summary>More</summary>Inner text</details>"></iframe>`)
+	find := func(name string) string {
+		t.Helper()
+		for _, r := range snapshot(t, tab, page.SnapshotOptions{}).Refs() {
+			if r.Name == name {
+				return r.Ref
+			}
+		}
+		return ""
+	}
+	browsertest.Eventually(t, "the frame is seen", func() bool { return find("More") != "" })
+	for _, a := range []page.Action{
+		{Kind: actiontable.KindClick, Ref: find("Go")}, {Kind: actiontable.KindClick, Ref: find("More")}, {Kind: actiontable.KindType, Ref: find("Name"), Text: "Ada"},
+		{Kind: actiontable.KindHover, Ref: find("Go")}, {Kind: actiontable.KindClick, Ref: find("Tick")}, {Kind: actiontable.KindSelect, Ref: find("S"), Values: []string{"Two"}},
+	} {
+		act(t, tab, a)
+	}
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner text", ": Ada", `checkbox "Tick" [checked]`, `combobox "S"`, ": Two")
+}
+
+func TestClicksSayWhatGetsThemInstead(t *testing.T) {
+	tests := []struct {
+		name, html string
+		target     string // a selector
+		want       string // in the title, or
+		err        []string
+	}{
+		{"lets clicks through", `<button onclick="document.title='under'" style="position:absolute;inset:0">Under</button><button id=t style="position:absolute;top:9px;pointer-events:none">Top</button>`, "#t", "", []string{"covered by", `button "Under" [ref=`}},
+		{"part of a control lets clicks through", `<button onclick="document.title='hit'"><i id=t style=pointer-events:none>Icon</i></button>`, "#t", "hit", nil},
+		{"no box of its own", `<button id=t style=display:contents onclick="document.title='hit'">Go</button>`, "#t", "hit", nil},
+		{"behind its label", `<style>#t{display:none}</style><input type=checkbox id=t onchange="document.title='hit'"><label for=t>Tick</label>`, "#t", "hit", nil},
+		{"clipped to a point", `<style>#t{position:absolute;width:1px;height:1px;clip:rect(0,0,0,0);overflow:hidden}</style><input type=radio id=t onchange="document.title='hit'"><label for=t>Pick</label>`, "#t", "hit", nil},
+		{"clipped to a point, without a label", `<style>#t{position:absolute;width:1px;height:1px;clip:rect(0,0,0,0)}</style><button id=t>Skip</button>`, "#t", "", []string{"not visible"}},
+		{"where nobody can scroll", `<style>body{overflow:hidden}#t{position:fixed;top:5000px}</style><button id=t>Low</button>`, "#t", "", []string{"outside"}},
+		{"an area of a picture", `<map name=m><area id=t href=#hit alt=A shape=rect coords=0,0,30,30 onclick="document.title='hit'"></map><img usemap=#m width=60 height=30 src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">`, "#t", "hit", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tab := show(t, tt.html)
+			_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: tt.target, TimeoutMs: 900})
+			if tt.err != nil {
+				wantError(t, err, tt.err...)
+				return
+			}
+			browsertest.Must(t, err)
+			if got := strings.Trim(js(t, tab, "document.title"), `"`); got != tt.want {
+				t.Errorf("got title %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
