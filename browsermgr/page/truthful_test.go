@@ -50,7 +50,7 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tab := show(t, tt.html)
-			_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: tt.target, TimeoutMs: 900})
+			_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: tt.target, TimeoutMs: 2500})
 			if tt.err != nil {
 				wantError(t, err, tt.err...)
 				return

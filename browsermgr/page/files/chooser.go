@@ -66,10 +66,13 @@ func (d *Transfers) Upload(ctx context.Context, tab *page.Tab, u UploadRequest) 
 	}
 	ctx, cancel := withLimit(ctx, u.Limit)
 	defer cancel()
+	given := u
 	if u.Ref != "" {
+		given.InputRef = u.Ref // what is a field for files needs no click, and may be hidden
+	}
+	err = setFiles(ctx, tab, given, files)
+	if u.Ref != "" && errors.Is(err, errNoFileInput) {
 		err = d.fillChooser(ctx, c, u.Ref, files)
-	} else {
-		err = setFiles(ctx, tab, u, files)
 	}
 	if err != nil {
 		return fmt.Errorf("upload: %w", err)
@@ -77,12 +80,17 @@ func (d *Transfers) Upload(ctx context.Context, tab *page.Tab, u UploadRequest) 
 	return nil
 }
 
+// errNoFileInput says that an element takes no files itself.
+var errNoFileInput = fmt.Errorf("it is not a file input (%w)", page.ErrNotInteractable)
+
 // fileInput says of an element what has to be known before files are put into it.
 const fileInput = `function () {
-	const input = this.localName === 'label' && this.control ? this.control : this;
-	if (input.localName !== 'input' || input.type !== 'file') return 'it is not a file input';
-	return input.disabled ? 'it is disabled' : input.multiple ? 'many' : '';
+	if (this.localName !== 'input' || this.type !== 'file') return 'none';
+	return this.disabled ? 'it is disabled' : this.multiple ? 'many' : '';
 }`
+
+// labelledControl gives what a label is for, or the element itself.
+const labelledControl = `function () { return this.localName === 'label' && this.control ? this.control : this; }`
 
 // setFiles puts files into the input that is named.
 func setFiles(ctx context.Context, tab *page.Tab, u UploadRequest, files []string) error {
@@ -102,6 +110,14 @@ func setFiles(ctx context.Context, tab *page.Tab, u UploadRequest, files []strin
 			return err
 		}
 		defer e.Frame.Post(proto.RuntimeReleaseObject{ObjectID: id})
+		control, err := cdp.Ask[proto.RuntimeCallFunctionOnResult](ctx, e.Frame.Session, proto.RuntimeCallFunctionOn{
+			ObjectID: id, FunctionDeclaration: labelledControl,
+		})
+		if err != nil {
+			return err
+		}
+		id = control.Result.ObjectID
+		defer e.Frame.Post(proto.RuntimeReleaseObject{ObjectID: id})
 		return setInputFiles(ctx, e.Frame, id, e.GivenRef, files)
 	})
 }
@@ -116,6 +132,8 @@ func setInputFiles(ctx context.Context, f *frame.Frame, id proto.RuntimeRemoteOb
 		return err
 	case res.Exception != nil:
 		return frame.ExceptionError(res.Exception)
+	case why == "none":
+		return fmt.Errorf("%s: %w", given, errNoFileInput)
 	case why != "" && why != "many":
 		return fmt.Errorf("%s: %s (%w)", given, why, page.ErrNotInteractable)
 	case why == "" && len(files) > 1:

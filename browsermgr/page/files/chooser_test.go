@@ -44,6 +44,7 @@ func TestFilesAreSetDirectly(t *testing.T) {
 		{pagefiles.UploadRequest{Element: "#one", Paths: []string{"a.txt"}}, "one", `"a.txt"`},
 		{pagefiles.UploadRequest{InputRef: many, Paths: []string{"a.txt", filepath.Join(b.uploads, "b.txt")}}, "many", `"a.txt,b.txt"`},
 		{pagefiles.UploadRequest{Element: "#hidden", Paths: []string{"b.txt"}}, "hidden", `"b.txt"`},
+		{pagefiles.UploadRequest{Ref: refOf(t, tab, "CV"), Paths: []string{"a.txt"}}, "cv", `"a.txt"`}, // a label of a hidden one
 		{pagefiles.UploadRequest{Element: "#inner", Paths: []string{"b.txt"}}, "inner", `"b.txt"`},
 	}
 	for _, tt := range tests {

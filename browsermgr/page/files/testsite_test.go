@@ -63,7 +63,7 @@ func openShop(tb testing.TB) *shop {
 		browsertest.HTML(w, `<!doctype html><title>Upload</title><script>window.seen = []</script>
 			<label>One <input type=file id=one oninput="seen.push('input')" onchange="seen.push('change')"></label>
 			<input type=file id=many multiple aria-label=Many><input type=file id=off disabled aria-label=Off>
-			<input type=file id=hidden style="display:none"><button onclick="document.getElementById('hidden').click()">Choose</button>
+			<label>CV <input type=file id=cv hidden></label><input type=file id=hidden style="display:none"><button onclick="document.getElementById('hidden').click()">Choose</button>
 			<button onclick="document.getElementById('many').click()">ChooseMany</button>
 			<button onclick="setTimeout(() => document.getElementById('hidden').click(), 50)">Soon</button>
 			<button>Nothing</button><button onclick="alert('wait')">Alert</button>

@@ -103,7 +103,7 @@ func (f *ScriptError) explainValue(given string) error {
 		}
 		return refuse("does not take text")
 	case "refused":
-		return refuse("is a %s field and does not take %q", f.Kind, f.Text)
+		return refuse("is a %s field and does not take %q%s", f.Kind, f.Text, fieldFormat(f.Kind))
 	case "reverted":
 		return refuse("did not keep the text: the page set it back at once; take a new snapshot to see what it made of it")
 	case "notcheck":
@@ -118,6 +118,18 @@ func (f *ScriptError) explainValue(given string) error {
 		return refuse("takes one value only")
 	}
 	return f
+}
+
+// fieldFormat says what a field of a kind takes (HTML, "Dates and times").
+func fieldFormat(kind string) string {
+	format := map[string]string{
+		"date": "2026-01-31", "time": "14:05", "datetime-local": "2026-01-31T14:05", "month": "2026-01", "week": "2026-W05", "color": "#ff4500", "number": "12.5",
+		"range": "12.5",
+	}[kind]
+	if format == "" {
+		return ""
+	}
+	return ": write it as " + format
 }
 
 func quoteList(items []string) string {

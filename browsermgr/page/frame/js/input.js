@@ -22,7 +22,7 @@ async function field(a, pick = (e) => e) {
     if (found) {
       const element = pick(found);
       reason = { code: '', ...describe(element) };
-      if (!shown(element)) reason.code = 'hidden';
+      if (!shown(element) && !(found !== element && shown(found)) && !shownLabel(element)) reason.code = 'hidden';
       else if (isDisabled(element)) reason.code = 'disabled';
       else if (element.readOnly === true) reason.code = 'readonly';
       if (!reason.code) {
@@ -111,9 +111,20 @@ FUNCTIONS.select = async (a) => {
   else chosen[0].selected = true;
   element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
   element.dispatchEvent(new Event('change', { bubbles: true }));
+  if (isPoint(element) || getComputedStyle(element).opacity === '0') closeWidget(element);
   await turn();
   return true;
 };
+
+// closeWidget tells the widget that stands for a hidden list that a person has gone on elsewhere: one that was opened stays over
+// the page otherwise.
+function closeWidget(element) {
+  const elsewhere = element.ownerDocument.documentElement;
+  for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click']) {
+    const init = { bubbles: true, composed: true, cancelable: true };
+    elsewhere.dispatchEvent(type.startsWith('pointer') ? new PointerEvent(type, init) : new MouseEvent(type, init));
+  }
+}
 
 // rest resolves when nothing scrolls any more: two frames with the same positions.
 FUNCTIONS.rest = async (a) => {
