@@ -65,9 +65,7 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 	js(t, tab, "l.append(l.firstElementChild)")
 	click(t, tab, first)
 	click(t, tab, refs[1].Ref)
-	if got := js(t, tab, "hits.join('')"); got != `"ab"` {
-		t.Errorf("got clicks %s, want the captured elements", got)
-	}
+	browsertest.WantJS(t, tab, "hits.join('')", `"ab"`)
 	js(t, tab, "l.lastElementChild.remove()")
 	for _, ref := range []string{first, "ax9999"} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
@@ -76,9 +74,7 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 		}
 		wantError(t, err, "Unknown ref "+ref, "new snapshot")
 	}
-	if _, err := tab.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, browsertest.Err(tab.Reload(t.Context())))
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: nodes[1].Ref})
 	wantError(t, err, "Unknown ref")
 }
@@ -92,7 +88,5 @@ func TestTreeMasksSecrets(t *testing.T) {
 			}
 		}
 	}
-	if got := nodeOf(t, tree(t, tab, 0), "textbox", "c").Value; got != "open" {
-		t.Errorf("got value %q, want what is no secret", got)
-	}
+	browsertest.WantEqual(t, nodeOf(t, tree(t, tab, 0), "textbox", "c").Value, "open")
 }

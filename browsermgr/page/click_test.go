@@ -58,12 +58,9 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tab := show(t, tt.html+`<script>window.hits = 0; addEventListener('click', () => hits++)</script>`)
 			ref := refOf(t, tab, "Buy")
-			if err := refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, tt.want...); !errors.Is(err, page.ErrNotInteractable) {
-				t.Errorf("got %v, want not interactable", err)
-			}
-			if got := js(t, tab, "hits"); got != "0" {
-				t.Errorf("got %s clicks, want none", got)
-			}
+			browsertest.WantError(t, refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, tt.want...),
+				page.ErrNotInteractable)
+			browsertest.WantJS(t, tab, "hits", "0")
 		})
 	}
 }
@@ -102,9 +99,7 @@ func TestClickWaitsUntilItCan(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tab := show(t, tt.html)
 			click(t, tab, refOf(t, tab, "Buy"))
-			if got := js(t, tab, "window.ok"); got != "1" {
-				t.Errorf("got %s, want the click to arrive", got)
-			}
+			browsertest.WantJS(t, tab, "window.ok", "1")
 		})
 	}
 }
@@ -114,9 +109,7 @@ func TestClickOnMovingTargetNeverHitsWhatIsBehind(t *testing.T) {
 		addEventListener('mousedown', e => e.target === b ? hit++ : miss++);
 		let x = 0; (function step() { x = (x + 97) % 900; b.style.left = x + 'px'; requestAnimationFrame(step) })()</script>`)
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "Buy"), TimeoutMs: 1000})
-	if got := js(t, tab, "miss"); got != "0" {
-		t.Errorf("the page saw %s presses beside the target", got)
-	}
+	browsertest.WantJS(t, tab, "miss", "0")
 	if got := js(t, tab, "hit"); (got == "0") != (err != nil) {
 		t.Errorf("got %s hits and error %v: they contradict", got, err)
 	}
@@ -134,9 +127,7 @@ func TestClickThatNavigatesReturnsWithTheNewPage(t *testing.T) {
 			t.Errorf("%s: got %+v, want a navigation to /next", name, res)
 		}
 		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Arrived")
-		if _, err := tab.Back(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, browsertest.Err(tab.Back(t.Context())))
 	}
 	if res := click(t, tab, refOf(t, tab, "Part")); !res.Navigated || res.URL != srv.URL+"/#part" {
 		t.Errorf("got %+v, want a change of address within the document", res)
@@ -201,9 +192,7 @@ func TestClickThatOpensATabReportsIt(t *testing.T) {
 		if popup.Opener() != tab {
 			t.Errorf("%s: the new tab does not know its opener", name)
 		}
-		if err := popup.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		browsertest.Must(t, popup.Close(t.Context()))
 		if b.Tab(popup.ID()) != nil {
 			t.Errorf("%s: the closed tab is still listed", name)
 		}
@@ -259,9 +248,7 @@ func TestTabOfALinkIsSetUpBeforeItsPageRuns(t *testing.T) {
 			if got := js(t, popup, "atFirst"); got != "true" {
 				t.Errorf("%s: set up before the page runs: got %s, want true", name, got)
 			}
-			if err := popup.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			browsertest.Must(t, popup.Close(t.Context()))
 			if log.count("set up only in part") == before {
 				break
 			}
@@ -283,9 +270,7 @@ func TestPopupIsAnnounced(t *testing.T) {
 		select {
 		case ev := <-events:
 			if ev.Kind == page.TabOpened && ev.Tab.Opener() == tab {
-				if err := ev.Tab.Close(t.Context()); err != nil {
-					t.Error(err)
-				}
+				browsertest.Must(t, ev.Tab.Close(t.Context()))
 				return
 			}
 		case <-deadline:
@@ -319,9 +304,7 @@ func TestHoverDragAndCoordinates(t *testing.T) {
 		n.ondragstart = e => e.dataTransfer.setData('text', 'x');
 		onclick = e => log.push('at ' + e.clientX + ',' + e.clientY);</script>`)
 	act(t, tab, page.Action{Kind: actiontable.KindHover, Ref: refOf(t, tab, "Hover")})
-	if got := js(t, tab, "getComputedStyle(h).color"); got != `"rgb(1, 2, 3)"` {
-		t.Errorf("got %s, want the hover style", got)
-	}
+	browsertest.WantJS(t, tab, "getComputedStyle(h).color", `"rgb(1, 2, 3)"`)
 	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartRef: refOf(t, tab, "Start"), EndRef: refOf(t, tab, "End")})
 	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "down", "up")
 	act(t, tab, page.Action{Kind: actiontable.KindDrag, StartRef: refOf(t, tab, "Native"), EndRef: refOf(t, tab, "End")})
@@ -354,9 +337,8 @@ func TestCloseIsAnAction(t *testing.T) {
 	tab, err := b.NewTab(browsertest.Within(t, 20*time.Second), page.TabOptions{})
 	browsertest.Must(t, err)
 	act(t, tab, page.Action{Kind: actiontable.KindClose})
-	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindPress, Key: "a"}); !errors.Is(err, page.ErrTabGone) {
-		t.Errorf("got %v, want a closed tab", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindPress, Key: "a"})),
+		page.ErrTabGone)
 }
 
 func TestTypeSlowlyClicksTheFieldFirst(t *testing.T) {
@@ -367,13 +349,9 @@ func TestTypeSlowlyClicksTheFieldFirst(t *testing.T) {
 	if took := time.Since(start); took < 150*time.Millisecond {
 		t.Errorf("took %s, want pauses between the keys", took)
 	}
-	if got := js(t, tab, "[i.value, ...log]"); got != `["abc","click","keydown","keydown","keydown"]` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "[i.value, ...log]", `["abc","click","keydown","keydown","keydown"]`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Selector: "#i", Text: ""})
-	if got := js(t, tab, "i.value"); got != `""` {
-		t.Errorf("got %s, want an empty text to clear the field", got)
-	}
+	browsertest.WantJS(t, tab, "i.value", `""`)
 }
 
 func TestFieldThatThePageSetsBackIsAnError(t *testing.T) {
@@ -382,9 +360,7 @@ func TestFieldThatThePageSetsBackIsAnError(t *testing.T) {
 	wantError(t, err, `textbox "In" did not keep the text`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Selector: "#i", Text: "old"})
 	act(t, tab, page.Action{Kind: actiontable.KindType, Selector: "#m", Text: "49"})
-	if got := js(t, tab, "m.value"); got != `"+49"` {
-		t.Errorf("got %s, want what the page made of it", got)
-	}
+	browsertest.WantJS(t, tab, "m.value", `"+49"`)
 }
 
 func TestFillTakesWhatTheValuesMean(t *testing.T) {
@@ -416,27 +392,19 @@ func TestFillTakesWhatTheValuesMean(t *testing.T) {
 func TestScrollMovesThePageOrAnElement(t *testing.T) {
 	tab := show(t, `<div id=box tabindex=0 aria-label=Box style="height:200px;overflow:auto"><p style=height:3000px>x</p></div><p style=height:5000px>y</p><button>End</button>`)
 	act(t, tab, page.Action{Kind: actiontable.KindScroll, Ref: refOf(t, tab, "Box"), Pixels: 300})
-	if got := js(t, tab, "[box.scrollTop, scrollY]"); got != "[300,0]" {
-		t.Errorf("got %s, want the box alone to scroll", got)
-	}
+	browsertest.WantJS(t, tab, "[box.scrollTop, scrollY]", "[300,0]")
 	js(t, tab, "box.remove()")
 	act(t, tab, page.Action{Kind: actiontable.KindScroll, Direction: "down", Pixels: 500})
 	act(t, tab, page.Action{Kind: actiontable.KindScroll, Direction: "up", Pixels: 100})
-	if got := js(t, tab, "scrollY"); got != "400" {
-		t.Errorf("got scrollY %s, want 400", got)
-	}
+	browsertest.WantJS(t, tab, "scrollY", "400")
 	act(t, tab, page.Action{Kind: actiontable.KindScrollIntoView, Ref: refOf(t, tab, "End")})
-	if got := js(t, tab, "document.querySelector('button').getBoundingClientRect().bottom <= innerHeight"); got != "true" {
-		t.Error("the button is not in view")
-	}
+	browsertest.WantJS(t, tab, "document.querySelector('button').getBoundingClientRect().bottom <= innerHeight", "true")
 }
 
 func TestResizeChangesTheViewport(t *testing.T) {
 	tab := show(t, "")
 	act(t, tab, page.Action{Kind: actiontable.KindResize, Width: 500, Height: 400})
-	if got := js(t, tab, "[innerWidth, innerHeight]"); got != "[500,400]" {
-		t.Errorf("got %s, want [500,400]", got)
-	}
+	browsertest.WantJS(t, tab, "[innerWidth, innerHeight]", "[500,400]")
 }
 
 func TestActObeysItsContext(t *testing.T) {

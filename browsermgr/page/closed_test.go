@@ -8,8 +8,6 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // closedPage has closed roots in the ways that pages make them: in an empty box, in custom elements, one in another, with
@@ -32,16 +30,12 @@ func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
 - link "Deep" [ref=e3]
 - text: text
 - button "Instead" [ref=e4]`
-	if d := cmp.Diff(want, snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole}).Text); d != "" {
-		t.Fatalf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole}).Text, want)
 	click(t, tab, "e1")
 	click(t, tab, "e4")
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: "e2", Text: "typed"})
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: "e2", Text: " more", Slowly: true})
-	if got := js(t, tab, "hits"); got != "[1,2]" {
-		t.Errorf("got clicks %s, want both buttons", got)
-	}
+	browsertest.WantJS(t, tab, "hits", "[1,2]")
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Field" [active]`, ": typed more")
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Boxed", TimeoutMs: 5000})
 	act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "a[href='/deep']"})
@@ -54,9 +48,7 @@ func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
 	tab := show(t, closedPage)
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, `customElements.define('x-late', class extends HTMLElement { constructor() { super(); shut(this, '<button>Late</button>') } }), document.body.append(document.createElement('x-late'))`)
-	if got := strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Late"`); got != 2 {
-		t.Errorf("got %d buttons, want that of the new element, and of the one whose class was not known yet", got)
-	}
+	browsertest.WantEqual(t, strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Late"`), 2)
 }
 
 func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {

@@ -10,8 +10,6 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // withHost returns the server under another name of the loopback interface: names below shop.localhost are of one site.
@@ -100,16 +98,13 @@ func TestActionsReachFramesOfOtherOriginsInTheProcess(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindHover, Ref: refOf(t, tab, "Over")})
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Pressed"`, `"Doubled"`, `"Deeper"`, `button "0"`, `button "1"`, "Clicked",
 		": ada", ": by keysX", "[checked]", ": Two", `"Hovered"`)
-	if got := string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, `"User"`), Fn: "el => el.value + ' ' + location.host.split('.')[0]"}).Value); got != `"ada login"` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantEqual(t, string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, `"User"`), Fn: "el => el.value + ' ' + location.host.split('.')[0]"}).Value),
+		`"ada login"`)
 	if text, err := tab.Text(t.Context(), refOf(t, tab, `link "Next"`)); err != nil || text != "Next" {
 		t.Errorf("got %q, %v", text, err)
 	}
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Pressed", TimeoutMs: 30_000})
-	if _, err := tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Deeper")}); err != nil {
-		t.Error(err)
-	}
+	browsertest.Must(t, browsertest.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Deeper")})))
 	nodes := tree(t, tab, 0)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: nodeOf(t, nodes, "textbox", "User").Ref, Text: "via tree"})
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, ": via tree")
@@ -180,7 +175,5 @@ func TestPagesWithoutSuchFramesAreAskedNothingMore(t *testing.T) {
 	if err := json.Unmarshal([]byte(js(t, tab, "Array.from(frames, (f) => f.document.URL)")), &urls); err != nil || len(urls) != 3 {
 		t.Fatalf("got %q, %v", urls, err)
 	}
-	if d := cmp.Diff(before, len(asked)); d != "" {
-		t.Errorf("asked for frames (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, len(asked), before)
 }

@@ -3,7 +3,6 @@ package page_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -80,9 +79,7 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 		wantError(t, err, `an alert d1: "Late"`, "accept or dismiss")
 	}
 	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
-	if err := tab.AnswerDialog(t.Context(), true, ""); !errors.Is(err, page.ErrNoDialog) {
-		t.Errorf("got %v, want no dialog", err)
-	}
+	browsertest.WantError(t, tab.AnswerDialog(t.Context(), true, ""), page.ErrNoDialog)
 	snapshot(t, tab, page.SnapshotOptions{})
 }
 
@@ -128,9 +125,7 @@ func TestBeforeunloadDoesNotKeepThePage(t *testing.T) {
 		t.Errorf("got %+v, want the beforeunload recorded", d)
 	}
 	// A click is not asked for leaving: the dialog is for the caller to answer.
-	if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Navigate(t, tab, srv.URL)
 	click(t, tab, refOf(t, tab, "Stick"))
 	if res = click(t, tab, refOf(t, tab, "Go")); !res.BlockedByDialog || res.Dialog.Type != "beforeunload" {
 		t.Errorf("got %+v, want it blocked by beforeunload", res)
@@ -161,9 +156,7 @@ func TestArmedDialogStopsNoAction(t *testing.T) {
 	if res := click(t, tab, ref); res.BlockedByDialog {
 		t.Fatalf("got %+v, want the click to pass", res)
 	}
-	if got := js(t, tab, "window.answer"); got != `"Ada"` {
-		t.Errorf("the page got %s", got)
-	}
+	browsertest.WantJS(t, tab, "window.answer", `"Ada"`)
 	if d := tab.Dialogs().Recent[0]; d.ClosedBy != "armed" {
 		t.Errorf("got %+v", d)
 	}
@@ -180,9 +173,7 @@ func TestArmedDialogStopsNoAction(t *testing.T) {
 	if armed, err := tab.HandleDialog(t.Context(), page.DialogAnswer{ID: "d2", Accept: true, PromptText: "Bo"}, 0); err != nil || armed {
 		t.Errorf("got %v, %v", armed, err)
 	}
-	if got := js(t, tab, "window.answer"); got != `"Bo"` {
-		t.Errorf("the page got %s", got)
-	}
+	browsertest.WantJS(t, tab, "window.answer", `"Bo"`)
 }
 
 func TestDialogAnsweredByAPersonIsRemote(t *testing.T) {
@@ -193,9 +184,7 @@ func TestDialogAnsweredByAPersonIsRemote(t *testing.T) {
 	if d := tab.Dialogs().Recent[0]; d.ClosedBy != "remote" {
 		t.Errorf("got %+v", d)
 	}
-	if got := js(t, tab, "window.answer"); got != "true" {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "window.answer", "true")
 }
 
 func TestScriptGoesOnAfterItsDialog(t *testing.T) {
@@ -205,9 +194,7 @@ func TestScriptGoesOnAfterItsDialog(t *testing.T) {
 		t.Fatalf("got %+v", res)
 	}
 	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
-	if got := js(t, tab, "[window.answer, window.after]"); got != "[true,1]" {
-		t.Errorf("got %s, want the abandoned script to have gone on", got)
-	}
+	browsertest.WantJS(t, tab, "[window.answer, window.after]", "[true,1]")
 }
 
 func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
@@ -222,9 +209,8 @@ func TestPageThatOpensDialogsForEverCanBeLeft(t *testing.T) {
 		browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 		browsertest.Eventually(t, "a dialog waits", func() bool { return len(tab.Dialogs().Pending) == 1 })
 	}
-	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); err == nil || !strings.Contains(err.Error(), `"again"`) {
-		t.Errorf("got %v, want the dialog named", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})),
+		nil, `"again"`)
 	browsertest.WantContains(t, snapshot(t, other, page.SnapshotOptions{}).Text, "Fine")
 	start := time.Now()
 	if err := tab.Close(t.Context()); err != nil {

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"clank/internal/test/browsertest"
 	"errors"
 	"strings"
 	"testing"
@@ -51,9 +52,7 @@ func TestPickFindsTheDialogThatIsMeant(t *testing.T) {
 	open(&b, "alert", "main", noon)
 	open(&b, "confirm", "frame", noon)
 	_, _, err := b.BeginAnswer(page.DialogAnswer{})
-	if !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), "several dialogs are pending") || !strings.Contains(err.Error(), "d1, d2") {
-		t.Errorf("got %v", err)
-	}
+	browsertest.WantError(t, err, fault.ErrInvalid, "several dialogs are pending", "d1, d2")
 	if _, _, err = b.BeginAnswer(page.DialogAnswer{ID: "d3"}); !strings.Contains(err.Error(), `"d3" is not pending`) {
 		t.Errorf("got %v", err)
 	}

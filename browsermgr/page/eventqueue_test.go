@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"clank/internal/test/browsertest"
 	"testing"
 	"testing/synctest"
 
@@ -49,9 +50,7 @@ func TestAReaderWhoFallsBehindGetsAllInOrder(t *testing.T) {
 		}
 		f.End()
 		for want := range 1000 {
-			if got := <-out; got != want {
-				t.Fatalf("got %d, want %d", got, want)
-			}
+			browsertest.WantEqual(t, <-out, want)
 		}
 		<-done
 	})
@@ -66,9 +65,7 @@ func TestAnEndThatComesWhileTheReaderIsBusyEndsIt(t *testing.T) {
 		f.Add(1)
 		f.End()
 		for want := range 2 {
-			if got := <-out; got != want {
-				t.Fatalf("got %d, want %d", got, want)
-			}
+			browsertest.WantEqual(t, <-out, want)
 		}
 		<-done
 	})
@@ -109,9 +106,7 @@ func TestNobodyWaitsForAReaderWhoIsGone(t *testing.T) {
 		f.Add(1)
 		f.Add(2)
 		out, done := run(f, gone)
-		if got := <-out; got != 1 {
-			t.Errorf("got %d, want 1", got)
-		}
+		browsertest.WantEqual(t, <-out, 1)
 		running(t, done)
 		close(gone)
 		over(t, done)

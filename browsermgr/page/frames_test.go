@@ -10,8 +10,6 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // foreign returns the same server under a name of another site.
@@ -50,9 +48,7 @@ func TestFramesAreInlined(t *testing.T) {
     - button "Deep button" [ref=f3e1]`
 	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
 	again := snapshot(t, tab, page.SnapshotOptions{}).Text
-	if d := cmp.Diff(sameFrames(want), sameFrames(again)); d != "" {
-		t.Errorf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, sameFrames(again), sameFrames(want))
 	flat := snapshot(t, tab, page.SnapshotOptions{Interactive: true}).Text
 	browsertest.WantContains(t, flat, "\n- button \"Far button\" [ref=f", "\n- button \"Deep button\" [ref=f")
 }
@@ -72,12 +68,10 @@ func TestActionsReachAllFrames(t *testing.T) {
 	text := snapshot(t, tab, page.SnapshotOptions{}).Text
 	browsertest.WantContains(t, text, `button "Pressed"`, `button "Pressed deep"`, `"Far field" [active]`, ": far text")
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "Far field"), Text: " more", Slowly: true})
-	if got := string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value); got != `"far text more"` {
-		t.Errorf("got %s, want keys to reach the frame", got)
-	}
-	if _, err := tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Far field")}); err != nil {
-		t.Error(err)
-	}
+	browsertest.WantEqual(t, string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value),
+		`"far text more"`)
+	browsertest.Must(t,
+		browsertest.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Far field")})))
 }
 
 func TestCoveredFrameIsNamed(t *testing.T) {

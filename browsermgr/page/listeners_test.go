@@ -9,8 +9,6 @@ import (
 
 	"clank/browsermgr/page"
 	"clank/internal/test/browsertest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // outlineOf returns a snapshot without its refs.
@@ -47,9 +45,7 @@ func TestWhatOnlyAListenerMakesClickableHasARef(t *testing.T) {
   - listitem "Item Delete" [listener]:
     - text: Item
     - button "Delete"`
-	if d := cmp.Diff(want, outlineOf(t, tab)); d != "" {
-		t.Fatalf("the page (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, outlineOf(t, tab), want)
 	for _, name := range []string{"Added", "Set", "In the shadow", `"Delete"`} {
 		click(t, tab, refOf(t, tab, name))
 	}
@@ -113,7 +109,5 @@ func TestLookingForListenersSurvivesScavenges(t *testing.T) {
 		js(t, tab, "(() => { for (let i = 0; i < 40; i++) { const a = []; for (let n = 0; n < 5000; n++) a.push({ n }) } })()")
 		click(t, tab, ref)
 	}
-	if got := js(t, tab, "hits"); got != "4" {
-		t.Errorf("got %s clicks, want 4", got)
-	}
+	browsertest.WantJS(t, tab, "hits", "4")
 }

@@ -1,14 +1,13 @@
 package page_test
 
 import (
+	"clank/internal/test/browsertest"
 	"encoding/json"
 	"fmt"
 	"testing"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // told has a state take events of the frame "main", each given as its method and its parameters.
@@ -59,9 +58,7 @@ func TestADocumentLoadsInSteps(t *testing.T) {
 		t.Errorf("got status %d, pending %v", s.Status, s.Pending)
 	}
 	want := page.LoadCounts{Documents: before.Documents + 1, Navigations: before.Navigations, Requests: before.Requests + 2}
-	if d := cmp.Diff(want, s.LoadCounts); d != "" {
-		t.Errorf("counts (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, s.LoadCounts, want)
 }
 
 func TestWhatAPageAsksForIsCounted(t *testing.T) {
@@ -73,9 +70,7 @@ func TestWhatAPageAsksForIsCounted(t *testing.T) {
 		"Page.frameScheduledNavigation", `{"frameId":"main"}`,
 		"Page.navigatedWithinDocument", `{"frameId":"main","url":"http://x/#a"}`,
 	)
-	if d := cmp.Diff(page.LoadCounts{NewTabs: 2, Navigations: 1, SameDocument: 1}, s.LoadCounts); d != "" {
-		t.Errorf("counts (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, s.LoadCounts, page.LoadCounts{NewTabs: 2, Navigations: 1, SameDocument: 1})
 }
 
 func TestARestoredDocumentIsLoadedAtOnce(t *testing.T) {

@@ -37,9 +37,7 @@ func TestNavigateReportsStatusAndTitle(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want status %d at %s", tt.path, res, err, tt.status, tt.url)
 		}
 	}
-	if got := tab.Title(); got != "T /" {
-		t.Errorf("got title %q, want that of the page", got)
-	}
+	browsertest.WantEqual(t, tab.Title(), "T /")
 }
 
 func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
@@ -48,9 +46,7 @@ func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
 		"/next": `<title>Next</title>`,
 	})
 	tab := openTab(t, srv.URL)
-	if got := tab.Title(); got != "One" {
-		t.Errorf("got title %q when the page is open", got)
-	}
+	browsertest.WantEqual(t, tab.Title(), "One")
 	for _, step := range []struct{ click, title string }{{"Now", "Two"}, {"Soon", "Three"}, {"Next", "Next"}} {
 		click(t, tab, refOf(t, tab, `"`+step.click+`"`))
 		if got := tab.Title(); got != step.title {
@@ -62,12 +58,8 @@ func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
 func TestPageWithoutTitleHasNone(t *testing.T) {
 	srv := site(t, map[string]string{"/": `<title>One</title>`, "/bare": `<p>no title</p>`})
 	tab := openTab(t, srv.URL)
-	if _, err := tab.Navigate(browsertest.Within(t, 20*time.Second), srv.URL+"/bare"); err != nil {
-		t.Fatal(err)
-	}
-	if got := tab.Title(); got != "" {
-		t.Errorf("got title %q", got)
-	}
+	browsertest.Navigate(t, tab, srv.URL+"/bare")
+	browsertest.WantEqual(t, tab.Title(), "")
 }
 
 func TestNewDocumentIsMadeReadyOnce(t *testing.T) {
@@ -82,9 +74,7 @@ func TestNewDocumentIsMadeReadyOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, path := range []string{"/?again", "/next"} {
 		worlds.Store(0)
-		if _, err := tab.Navigate(browsertest.Within(t, 30*time.Second), srv.URL+path); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Navigate(t, tab, srv.URL+path)
 		for range 3 {
 			wg.Go(func() { _, _, _ = tab.Describe(browsertest.Within(t, 30*time.Second), "e1") })
 		}
@@ -136,9 +126,7 @@ func TestNavigateToASilentServerEnds(t *testing.T) {
 	}
 	ctx, cancelTime := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancelTime()
-	if _, err := tab.Navigate(ctx, srv.URL); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the deadline", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Navigate(ctx, srv.URL)), context.DeadlineExceeded)
 	snapshot(t, tab, page.SnapshotOptions{})
 	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
 		t.Errorf("the tab does not recover: %v", err)
@@ -157,9 +145,7 @@ func TestHistory(t *testing.T) {
 	if _, err := tab.Forward(t.Context()); err == nil {
 		t.Error("forward at the end: got no error")
 	}
-	if _, err := tab.Navigate(t.Context(), srv.URL+"/b"); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Navigate(t, tab, srv.URL+"/b")
 	if res := act(t, tab, page.Action{Kind: actiontable.KindBack}); res.URL != srv.URL+"/a" {
 		t.Errorf("back: got %+v", res)
 	}
@@ -169,7 +155,5 @@ func TestHistory(t *testing.T) {
 	}
 	js(t, tab, "window.mark = 1")
 	act(t, tab, page.Action{Kind: actiontable.KindReload})
-	if got := js(t, tab, "typeof mark"); got != `"undefined"` {
-		t.Errorf("got mark %s, want a new document", got)
-	}
+	browsertest.WantJS(t, tab, "typeof mark", `"undefined"`)
 }

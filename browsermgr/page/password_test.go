@@ -168,7 +168,5 @@ func TestAgentKeepsPasswordsOutOfWhatPeopleRead(t *testing.T) {
 	if got := said.String(); strings.Contains(got, "hunter2") || !strings.Contains(got, "taken") || !strings.Contains(got, "[password]") {
 		t.Errorf("the model was told %s, want the outcome without the password", got)
 	}
-	if got := js(t, tab, "document.querySelector('input').value"); got != `"hunter2"` {
-		t.Errorf("got value %s, want what was typed", got)
-	}
+	browsertest.WantJS(t, tab, "document.querySelector('input').value", `"hunter2"`)
 }

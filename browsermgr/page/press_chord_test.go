@@ -40,9 +40,7 @@ func TestChordsStayInThePage(t *testing.T) {
 	if got := browsertest.JS(t, tab, `() => String(seen >= 30)`); !strings.Contains(got, "true") {
 		t.Error("the page has not seen the keys, or is a new one")
 	}
-	if got := state(); got != before {
-		t.Errorf("the page is %s, was %s", got, before)
-	}
+	browsertest.WantEqual(t, state(), before)
 	act(t, tab, page.Action{Kind: actiontable.KindInsertText, Text: "still here", Clear: true})
 	if got := browsertest.JS(t, tab, `() => document.getElementById('i').value`); !strings.Contains(got, "still here") {
 		t.Errorf("what was typed is %s", got)

@@ -27,9 +27,7 @@ func TestPressReturnsWhenWhatItSetOffHasRun(t *testing.T) {
 			for range 2 {
 				act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "document.title = 'Test'"})
 				act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Control+Shift+a"})
-				if got := tab.Title(); got != "done" {
-					t.Errorf("got title %q", got)
-				}
+				browsertest.WantEqual(t, tab.Title(), "done")
 			}
 		})
 	}
@@ -65,8 +63,6 @@ func TestPressThatOpensADialogLeavesNothingBehind(t *testing.T) {
 	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	for _, key := range []string{"x", "y"} {
 		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: key})
-		if got := tab.Title(); got != key {
-			t.Errorf("got title %q after %s", got, key)
-		}
+		browsertest.WantEqual(t, tab.Title(), key)
 	}
 }

@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -45,9 +44,7 @@ func TestReadLimitsTheText(t *testing.T) {
 	for _, tt := range tests {
 		if tt.path != at {
 			at = tt.path
-			if _, err := tab.Navigate(t.Context(), srv.URL+at); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Navigate(t, tab, srv.URL+at)
 		}
 		got, err := tab.Read(t.Context(), tt.opts)
 		browsertest.Must(t, err)
@@ -55,12 +52,8 @@ func TestReadLimitsTheText(t *testing.T) {
 			t.Errorf("%s %+v: got %+v, want %q", tt.path, tt.opts, got, tt.want)
 		}
 	}
-	if _, err := tab.Read(t.Context(), page.ReadOptions{Selector: "]["}); !errors.Is(err, page.ErrInvalid) {
-		t.Errorf("got %v, want it refused", err)
-	}
-	if _, err := tab.Read(t.Context(), page.ReadOptions{Ref: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want an unknown ref", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Read(t.Context(), page.ReadOptions{Selector: "]["})), page.ErrInvalid)
+	browsertest.WantError(t, browsertest.Err(tab.Read(t.Context(), page.ReadOptions{Ref: "e99"})), page.ErrUnknownRef)
 }
 
 func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
@@ -171,9 +164,7 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	if got, want := squeezed.ReplaceAllString(read(page.ReadOptions{}).Text, "\n"), "Main part\n--- frame ---\nIts article"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := strings.TrimSpace(read(page.ReadOptions{WithoutFrames: true}).Text); got != "Main part" {
-		t.Errorf("got %q without frames", got)
-	}
+	browsertest.WantEqual(t, strings.TrimSpace(read(page.ReadOptions{WithoutFrames: true}).Text), "Main part")
 	browsertest.Navigate(t, tab, top+"/hollow")
 	if got := read(page.ReadOptions{WithoutFrames: true}).Text; !strings.Contains(got, "Only frames") {
 		t.Errorf("got %q of a page that says nothing itself", got)
@@ -194,7 +185,5 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 		return err == nil && strings.Contains(got, `--- frame "Stuck" could not be read ---`)
 	})
 	browsertest.WantContains(t, got, "Top", "Fine text")
-	if err := tab.Stop(browsertest.Within(t, browsertest.Patience)); err != nil {
-		t.Error(err)
-	}
+	browsertest.Must(t, tab.Stop(browsertest.Within(t, browsertest.Patience)))
 }

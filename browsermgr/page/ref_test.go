@@ -20,9 +20,7 @@ func TestRefSurvivesReordering(t *testing.T) {
 	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
 	js(t, tab, "l.append(l.firstElementChild)")
 	click(t, tab, refs[0].Ref)
-	if got := js(t, tab, "hits"); got != `["a"]` {
-		t.Errorf("got clicks %s, want the element of the first snapshot", got)
-	}
+	browsertest.WantJS(t, tab, "hits", `["a"]`)
 	again := snapshot(t, tab, page.SnapshotOptions{}).Refs()
 	if again[2].Ref != refs[0].Ref || again[0].Ref != refs[1].Ref {
 		t.Errorf("got refs %v, want those of %v to move along", again, refs)
@@ -35,15 +33,11 @@ func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
 	js(t, tab, "l.children[1].remove()")
 	for range 2 { // before and after another snapshot
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refs[1].Ref})
-		if !errors.Is(err, page.ErrUnknownRef) {
-			t.Fatalf("got %v, want an unknown ref", err)
-		}
+		browsertest.WantError(t, err, page.ErrUnknownRef)
 		wantError(t, err, "Unknown ref e2", "gone from the page", "new snapshot")
 		snapshot(t, tab, page.SnapshotOptions{})
 	}
-	if got := js(t, tab, "hits"); got != `[]` {
-		t.Errorf("got clicks %s, want none", got)
-	}
+	browsertest.WantJS(t, tab, "hits", `[]`)
 }
 
 func TestRefOfReplacedElementIsGone(t *testing.T) {
@@ -58,14 +52,10 @@ func TestRefEndsWithItsDocument(t *testing.T) {
 	srv := site(t, map[string]string{"/": rows, "/other": `<button>Other</button>`})
 	tab := openTab(t, srv.URL)
 	ref := refOf(t, tab, "Delete")
-	if _, err := tab.Navigate(t.Context(), srv.URL+"/other"); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Navigate(t, tab, srv.URL+"/other")
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
 	wantError(t, err, "Unknown ref e1", "new snapshot")
-	if _, err := tab.Back(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, browsertest.Err(tab.Back(t.Context())))
 	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
 	wantError(t, err, "Unknown ref e1")
 }
@@ -76,9 +66,7 @@ func TestRefSpellings(t *testing.T) {
 	for _, ref := range []string{"e2", "@e2", "ref=e2", "2", "E2", "[ref=e2]", " e2 "} {
 		click(t, tab, ref)
 	}
-	if got := js(t, tab, "hits.join('')"); got != `"bbbbbbb"` {
-		t.Errorf("got clicks %s, want seven on b", got)
-	}
+	browsertest.WantJS(t, tab, "hits.join('')", `"bbbbbbb"`)
 	for _, ref := range []string{"e", "x5", "e-1", "e0", "f0e1", "fe1", "e1 e2", "e99999999999999999999", "button"} {
 		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); !errors.Is(err, page.ErrInvalid) {
 			t.Errorf("ref %q: got %v, want it refused", ref, err)
@@ -142,7 +130,5 @@ func clickAll(t *testing.T, tab *page.Tab, refs []page.Ref, n int) {
 		click(t, tab, r.Ref)
 		want[i] = strconv.Itoa(i)
 	}
-	if got := jsString(t, tab, "hits.join()"); got != strings.Join(want, ",") {
-		t.Errorf("got clicks %s, want each button once", got)
-	}
+	browsertest.WantEqual(t, jsString(t, tab, "hits.join()"), strings.Join(want, ","))
 }

@@ -33,9 +33,7 @@ func TestRoleSnapshotNumbersElementsInOrder(t *testing.T) {
   - button "Go" [ref=e8] [nth=2]
   - heading [level=1]`
 	want = strings.Replace(want, " [onclick]", "", 1)
-	if d := cmp.Diff(want, snap.Text); d != "" {
-		t.Errorf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, snap.Text, want)
 	refs, stats := snap.Describe()
 	if stats.Refs != 8 || stats.Interactive != 5 || stats.Lines != 11 || stats.Chars != len(want) {
 		t.Errorf("got %+v", stats)
@@ -55,9 +53,7 @@ func TestCompactKeepsRefsValuesAndWhatLeadsToRefs(t *testing.T) {
 - paragraph: Text here
 - cell "one" [ref=e3]`
 	got := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Compact: true}).Text
-	if d := cmp.Diff(strings.TrimLeft(want, " "), strings.TrimLeft(got, " ")); d != "" {
-		t.Errorf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, strings.TrimLeft(got, " "), strings.TrimLeft(want, " "))
 }
 
 func TestEfficientSnapshotIsShort(t *testing.T) {
@@ -67,13 +63,9 @@ func TestEfficientSnapshotIsShort(t *testing.T) {
 		t.Errorf("got %d characters, truncated %v: %.200s", len(snap.Text), snap.Truncated, snap.Text)
 	}
 	last := snap.Refs()[len(snap.Refs())-1].Ref
-	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: last}); err != nil {
-		t.Error(err)
-	}
+	browsertest.Must(t, browsertest.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: last})))
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: "e399"})
-	if !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want a ref that was cut off to be unknown", err)
-	}
+	browsertest.WantError(t, err, page.ErrUnknownRef)
 }
 
 func TestSnapshotQueryKeepsMatchingLines(t *testing.T) {
@@ -92,9 +84,7 @@ func TestAddressesStandBelowLinks(t *testing.T) {
 - link "Head" [ref=e2]:
   - /url: #x
 - text: None`
-	if d := cmp.Diff(want, snapshot(t, tab, page.SnapshotOptions{Addresses: true}).Text); d != "" {
-		t.Errorf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, snapshot(t, tab, page.SnapshotOptions{Addresses: true}).Text, want)
 }
 
 func TestLinksAppendixIsScoped(t *testing.T) {
@@ -168,9 +158,8 @@ func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
 			t.Errorf("%+v: got %v, want it refused", opts, err)
 		}
 	}
-	if _, err := tab.Snapshot(t.Context(), page.SnapshotOptions{Frame: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want an unknown ref", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{Frame: "e99"})),
+		page.ErrUnknownRef)
 }
 
 func TestRefsOfTheLastSnapshotCount(t *testing.T) {
@@ -183,12 +172,9 @@ func TestRefsOfTheLastSnapshotCount(t *testing.T) {
 	click(t, tab, "@e1")
 	snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Selector: "li:last-child"})
 	click(t, tab, "1")
-	if got := js(t, tab, "hits.join('')"); got != `"baa"` {
-		t.Errorf("got clicks %s, want each ref to mean what the last snapshot said", got)
-	}
-	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e2"}); !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want the refs of the earlier snapshot replaced", err)
-	}
+	browsertest.WantJS(t, tab, "hits.join('')", `"baa"`)
+	browsertest.WantError(t, browsertest.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e2"})),
+		page.ErrUnknownRef)
 }
 
 func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
@@ -203,9 +189,7 @@ func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
 		_, err = tab.Snapshot(ctx, page.SnapshotOptions{Refs: page.RefsRole})
 		cancel()
 	}
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("got %v, want the time to be over", err)
-	}
+	browsertest.WantError(t, err, context.DeadlineExceeded)
 	if got := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: "e1", Fn: "el => el.textContent"}); string(got.Value) != `"B"` || want != "e1 B" {
 		t.Errorf("got %s, want the ref of the snapshot that ended: %s", got.Value, want)
 	}
@@ -245,9 +229,7 @@ func TestFrameThatNavigatesDuringItsCaptureIsTold(t *testing.T) {
 		js(t, tab, "far.contentWindow.postMessage('busy', '*')")
 		_, err = tab.Snapshot(t.Context(), page.SnapshotOptions{Refs: page.RefsRole, Frame: "#one"})
 	}
-	if !errors.Is(err, page.ErrFrameChanged) {
-		t.Fatalf("got %v, want the change of document told", err)
-	}
+	browsertest.WantError(t, err, page.ErrFrameChanged)
 	wantError(t, err, "Frame changed", "retry")
 }
 
@@ -271,9 +253,7 @@ func TestSnapshotWaitsForAPageThatIsStillEmpty(t *testing.T) {
 		_, _ = w.Write([]byte(`<!doctype html><div id=app></div><script>fetch('/data').then(() => { app.innerHTML = '<button>Ready</button>' })</script>`))
 	})
 	tab := openTab(t, "")
-	if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Navigate(t, tab, srv.URL)
 	timer := time.AfterFunc(200*time.Millisecond, func() { close(gate) })
 	defer timer.Stop()
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Ready")

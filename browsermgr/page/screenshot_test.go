@@ -43,15 +43,12 @@ func TestScreenshot(t *testing.T) {
 			}
 		})
 	}
-	if got := js(t, tab, "[innerWidth, innerHeight]"); got != "[800,600]" {
-		t.Errorf("got viewport %s afterwards", got)
-	}
+	browsertest.WantJS(t, tab, "[innerWidth, innerHeight]", "[800,600]")
 	for _, opts := range []page.ScreenshotOptions{{Format: "gif"}, {Quality: 101}, {FullPage: true, Ref: ref}} {
 		if _, err := tab.Screenshot(t.Context(), opts); !errors.Is(err, page.ErrInvalid) {
 			t.Errorf("%+v: got %v, want it refused", opts, err)
 		}
 	}
-	if _, err := tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want an unknown ref", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: "e99"})),
+		page.ErrUnknownRef)
 }

@@ -42,9 +42,7 @@ func TestSnapshotsAreComparedWithThePrevious(t *testing.T) {
 	if plain := snapshot(t, tab, role); plain.NewElements != nil {
 		t.Error("a snapshot that was not to be compared was")
 	}
-	if _, err := tab.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, browsertest.Err(tab.Reload(t.Context())))
 	fresh(t, tab, role, -1)
 	fresh(t, tab, role, 0)
 }

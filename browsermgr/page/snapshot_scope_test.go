@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -133,13 +132,9 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 			}
 			_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: tt.click})
 			if tt.err != nil {
-				if !errors.Is(err, page.ErrUnknownRef) {
-					t.Fatalf("got %v, want an unknown ref", err)
-				}
+				browsertest.WantError(t, err, page.ErrUnknownRef)
 				wantError(t, err, tt.err...)
-				if got := js(t, tab, "hits"); got != "[]" {
-					t.Errorf("got clicks %s, want none", got)
-				}
+				browsertest.WantJS(t, tab, "hits", "[]")
 				return
 			}
 			browsertest.Must(t, err)

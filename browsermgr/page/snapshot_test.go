@@ -7,8 +7,6 @@ import (
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestSnapshotGrammar(t *testing.T) {
@@ -63,13 +61,9 @@ func TestSnapshotGrammar(t *testing.T) {
 	tab := browsertest.Tab(t, b, page.TabOptions{})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := tab.Navigate(t.Context(), srv.URL+"/"+strings.ReplaceAll(tt.name, " ", "-")); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Navigate(t, tab, srv.URL+"/"+strings.ReplaceAll(tt.name, " ", "-"))
 			got := snapshot(t, tab, page.SnapshotOptions{})
-			if d := cmp.Diff(tt.want, got.Text); d != "" {
-				t.Errorf("snapshot (-want +got)\n%s", d)
-			}
+			browsertest.WantEqual(t, got.Text, tt.want)
 		})
 	}
 }
@@ -100,9 +94,7 @@ func TestSnapshotEntersShadowRootsInFlatOrder(t *testing.T) {
 			this.attachShadow({mode: 'open'}).innerHTML = '<button>first</button><slot name=title></slot><p><slot></slot></p>';
 		}})</script>`)
 	want := "- button \"first\" [ref=e1]\n- text: Title\n- paragraph:\n  - link \"light\" [ref=e2]"
-	if d := cmp.Diff(want, snapshot(t, tab, page.SnapshotOptions{}).Text); d != "" {
-		t.Errorf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, snapshot(t, tab, page.SnapshotOptions{}).Text, want)
 	click(t, tab, "e1")
 	act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "button"})
 }
@@ -127,9 +119,7 @@ func TestSnapshotOptions(t *testing.T) {
 	snapshot(t, tab, page.SnapshotOptions{})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, snapshot(t, tab, tt.opts).Text); d != "" {
-				t.Errorf("snapshot (-want +got)\n%s", d)
-			}
+			browsertest.WantEqual(t, snapshot(t, tab, tt.opts).Text, tt.want)
 		})
 	}
 	urls := snapshot(t, tab, page.SnapshotOptions{URLs: true}).Text
@@ -164,9 +154,7 @@ func TestSnapshotListsRefs(t *testing.T) {
 		{Ref: "e2", Role: "button", Name: "B"},
 		{Ref: "e3", Role: "button", Name: "A", Nth: 1, Dup: true},
 	}
-	if d := cmp.Diff(want, snapshot(t, tab, page.SnapshotOptions{}).Refs()); d != "" {
-		t.Errorf("refs (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, snapshot(t, tab, page.SnapshotOptions{}).Refs(), want)
 }
 
 func TestTextReadsTheMainPart(t *testing.T) {

@@ -23,19 +23,14 @@ const form = `<form onsubmit="event.preventDefault(); window.sent = true">
 func TestTypeReplacesTheValueAndTellsThePage(t *testing.T) {
 	tab := show(t, form)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: " Ada Lovelace "})
-	if got := js(t, tab, "[document.getElementById('name').value, log.join(), document.activeElement.id]"); got != `[" Ada Lovelace ","input name,change name","name"]` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "[document.getElementById('name').value, log.join(), document.activeElement.id]",
+		`[" Ada Lovelace ","input name,change name","name"]`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: "", Submit: true})
-	if got := js(t, tab, "[document.getElementById('name').value, window.sent]"); got != `["",true]` {
-		t.Errorf("got %s, want an empty field, sent", got)
-	}
+	browsertest.WantJS(t, tab, "[document.getElementById('name').value, window.sent]", `["",true]`)
 	for field, text := range map[string]string{"About": "two\nlines", "Age": "36", "Day": "2026-11-21"} {
 		act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"`+field+`"`), Text: text})
 	}
-	if got := js(t, tab, "[about.value, age.value, day.value]"); got != `["two\nlines","36","2026-11-21"]` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "[about.value, age.value, day.value]", `["two\nlines","36","2026-11-21"]`)
 }
 
 func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
@@ -45,30 +40,22 @@ func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
 		Object.defineProperty(i, 'value', {get() { return own.get.call(i) }, set(v) { known = v; own.set.call(i, v) }});
 		i.addEventListener('input', () => { const v = own.get.call(i); if (v !== known) { known = v; document.title = v } })</script>`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "In"), Text: "seen"})
-	if got := js(t, tab, "document.title"); got != `"seen"` {
-		t.Errorf("got title %s, want the framework to notice", got)
-	}
+	browsertest.WantJS(t, tab, "document.title", `"seen"`)
 }
 
 func TestTypeIntoRichText(t *testing.T) {
 	tab := show(t, form)
 	ref := refOf(t, tab, `"Rich"`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: "new"})
-	if got := js(t, tab, "rich.textContent"); got != `"new"` {
-		t.Errorf("got %s, want the content replaced", got)
-	}
+	browsertest.WantJS(t, tab, "rich.textContent", `"new"`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: ""})
-	if got := js(t, tab, "rich.textContent.trim()"); got != `""` {
-		t.Errorf("got %s, want it empty", got)
-	}
+	browsertest.WantJS(t, tab, "rich.textContent.trim()", `""`)
 }
 
 func TestTypeSlowlySendsKeys(t *testing.T) {
 	tab := show(t, form)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"About"`), Text: "aB é!", Slowly: true})
-	if got := jsString(t, tab, "about.value + log.filter(x => x === 'keydown about').length"); got != "aB é!5" {
-		t.Errorf("got %s, want each character typed", got)
-	}
+	browsertest.WantJS(t, tab, "about.value + log.filter(x => x === 'keydown about').length", `"aB é!5"`)
 }
 
 func TestTypeRefusesWhatTakesNoText(t *testing.T) {
@@ -86,9 +73,8 @@ func TestSelectByValueOrLabel(t *testing.T) {
 	ref := refOf(t, tab, `"Land"`)
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"Germany"}})
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Many"`), Values: []string{"a", "c"}})
-	if got := js(t, tab, "[land.value, [...many.selectedOptions].map(o => o.value).join(), log.join()]"); got != `["de","a,c","input land,change land,input many,change many"]` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "[land.value, [...many.selectedOptions].map(o => o.value).join(), log.join()]",
+		`["de","a,c","input land,change land,input many,change many"]`)
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"at"}})
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"France"}})
 	wantError(t, err, `has no option "France"`, `"Austria"`)
@@ -107,9 +93,8 @@ func TestFillSetsSeveralFields(t *testing.T) {
 	}
 	for range 2 { // the second time nothing may be toggled back
 		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: fields})
-		if got := js(t, tab, "[document.getElementById('name').value, age.value, ok.checked, red.checked]"); got != `["Ada","36",true,true]` {
-			t.Errorf("got %s", got)
-		}
+		browsertest.WantJS(t, tab, "[document.getElementById('name').value, age.value, ok.checked, red.checked]",
+			`["Ada","36",true,true]`)
 	}
 }
 
@@ -119,9 +104,7 @@ func TestPressSendsChords(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "shift+x"})
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "esc"})
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "+", DelayMs: 20})
-	if got := js(t, tab, "i.value"); got != `"X+"` {
-		t.Errorf("got value %s, want the selection replaced", got)
-	}
+	browsertest.WantJS(t, tab, "i.value", `"X+"`)
 	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "Control,ControlLeft,true,false A,KeyA,true,false", "X,KeyX,false,true", "Escape,Escape,false,false")
 }
 
@@ -175,7 +158,5 @@ func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", fn, err, want)
 		}
 	}
-	if got := js(t, tab, "window.runs"); got != "3" {
-		t.Errorf("got %s runs, want one of each that is JavaScript", got)
-	}
+	browsertest.WantJS(t, tab, "window.runs", "3")
 }

@@ -33,9 +33,7 @@ func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
 	tab := openTab(t, "")
 	for name, a := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Navigate(t, tab, srv.URL)
 			a.Kind, a.TimeoutMs = actiontable.KindWait, 20000
 			start := time.Now()
 			act(t, tab, a)
@@ -165,9 +163,7 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 			t.Errorf("%+v: the page was kept for %s", a, took)
 		}
 	}
-	if got := js(t, tab, "runs"); got != "1" {
-		t.Errorf("got %s, want the page to have survived", got)
-	}
+	browsertest.WantJS(t, tab, "runs", "1")
 }
 
 func TestWaitGivesEachConditionItsLimit(t *testing.T) {
@@ -186,7 +182,5 @@ func TestEvaluateUnderStrictPolicy(t *testing.T) {
 	})
 	tab := openTab(t, srv.URL)
 	click(t, tab, refOf(t, tab, "Go"))
-	if got := js(t, tab, "return document.querySelectorAll('button').length"); got != "1" {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "return document.querySelectorAll('button').length", "1")
 }

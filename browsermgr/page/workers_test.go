@@ -102,12 +102,8 @@ func TestDedicatedWorkersRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tab := openTab(t, origin+"/")
-			if got := jsString(t, tab, c.before); got != "loaded" {
-				t.Fatalf("the frame: %q", got)
-			}
-			if got := jsString(t, tab, c.fn); got != c.want {
-				t.Errorf("the page was told %q, want %q", got, c.want)
-			}
+			browsertest.WantJS(t, tab, c.before, `"loaded"`)
+			browsertest.WantEqual(t, jsString(t, tab, c.fn), c.want)
 			select {
 			case got := <-asked:
 				if got != c.asked {
@@ -123,21 +119,16 @@ func TestDedicatedWorkersRun(t *testing.T) {
 func TestWorkersThatWereThereBeforeUsGoOn(t *testing.T) {
 	origin, _ := workers(t)
 	tab := openTab(t, origin+"/")
-	if got := jsString(t, tab, "worker = new Worker(URL.createObjectURL(new Blob(['onmessage = () => postMessage(1)']))), begin('/url.js')"); got != "url arrived" {
-		t.Fatalf("got %q", got)
-	}
+	browsertest.WantJS(t, tab, "worker = new Worker(URL.createObjectURL(new Blob(['onmessage = () => postMessage(1)']))), begin('/url.js')",
+		`"url arrived"`)
 	other := browser.Connect(t, page.Options{}).Tab(tab.TargetID())
 	if other == nil {
 		t.Fatal("the second connection does not know the tab")
 	}
 	for _, c := range []*page.Tab{tab, other} {
 		answer := `new Promise((done) => { worker.onmessage = () => done('message'); worker.postMessage(1); setTimeout(() => done('timeout'), 10000); })`
-		if got := jsString(t, c, answer); got != "message" {
-			t.Errorf("the old worker: %s", got)
-		}
-		if got := jsString(t, c, "begin('/outer.js')"); got != "outer of inner arrived" {
-			t.Errorf("a new worker: %s", got)
-		}
+		browsertest.WantJS(t, c, answer, `"message"`)
+		browsertest.WantJS(t, c, "begin('/outer.js')", `"outer of inner arrived"`)
 	}
 }
 

@@ -15,8 +15,6 @@ import (
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/emulate"
 	"clank/internal/test/browsertest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const reach = "fetch('/ping').then(() => 'online', () => 'offline')"
@@ -31,9 +29,7 @@ func TestOfflineHoldsForTheWholeContextAndNoOther(t *testing.T) {
 	ctx := browsertest.Within(t, 30*time.Second)
 	browsertest.Must(t, state.SetOffline(ctx, tab, true))
 	wantJS(t, tab, reach, `"offline"`)
-	if got := inFrame(t, tab, reach); got != `"offline"` {
-		t.Errorf("frame of another process: got %s", got)
-	}
+	browsertest.WantEqual(t, inFrame(t, tab, reach), `"offline"`)
 	wantJS(t, other, reach, `"online"`)
 	later, err := b.NewTab(ctx, page.TabOptions{URL: srv.URL + "/b", ContextID: id})
 	if err == nil || later == nil {
@@ -114,9 +110,7 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 			browsertest.Must(t, state.SetCredentials(ctx, tab, tt.credentials))
 			_, _ = tab.Navigate(ctx, url)
 			wantJS(t, tab, `document.body?.innerText ?? ""`, tt.text)
-			if got := wrong.Load(); got != tt.wrong {
-				t.Errorf("got %d wrong answers at the server, want %d", got, tt.wrong)
-			}
+			browsertest.WantEqual(t, wrong.Load(), tt.wrong)
 			later, _ := b.NewTab(ctx, page.TabOptions{URL: url, ContextID: id})
 			wantJS(t, later, `document.body?.innerText ?? ""`, tt.text)
 		})
@@ -141,9 +135,7 @@ func TestProxiesAreNotGivenCredentials(t *testing.T) {
 	tab := openIn(t, b, id, "")
 	browsertest.Must(t, state.SetCredentials(ctx, tab, &emulate.Credentials{Username: "ada", Password: "p"}))
 	_, _ = tab.Navigate(ctx, "http://shop.invalid/")
-	if got := told.Load(); got != "" {
-		t.Errorf("the proxy was told %q", got)
-	}
+	browsertest.WantEqual(t, told.Load(), "")
 }
 
 const whereAmI = `new Promise(done => navigator.geolocation.getCurrentPosition(
@@ -162,9 +154,8 @@ func TestGeolocationIsKnownToItsOriginUntilItIsCleared(t *testing.T) {
 	wantJS(t, later, whereAmI, "[52.5,13.25,7]")
 	g, err := state.GrantPermissions(ctx, tab, host+"/path?x", []string{"notifications"}, nil, 0)
 	browsertest.Must(t, err)
-	if d := cmp.Diff(emulate.GrantResult{Origin: host, Granted: []string{"notifications"}, Unsupported: []string{}, Method: "cdp"}, g); d != "" {
-		t.Errorf("grant (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, g,
+		emulate.GrantResult{Origin: host, Granted: []string{"notifications"}, Unsupported: []string{}, Method: "cdp"})
 	wantJS(t, tab, whereAmI, "[52.5,13.25,7]") // granted before, and still
 	browsertest.Must(t, state.SetGeolocation(ctx, tab, nil))
 	wantJS(t, later, "navigator.permissions.query({name:'geolocation'}).then(p => p.state !== 'granted')", "true")
@@ -178,9 +169,7 @@ func TestGrantLeavesOutWhatIsOptionalAndUnknown(t *testing.T) {
 	got, err := state.GrantPermissions(ctx, tab, "https://Example.com:443/", []string{"audioCapture"}, []string{"noSuchThing", "audioCapture"}, time.Second)
 	browsertest.Must(t, err)
 	want := emulate.GrantResult{Origin: "https://example.com", Granted: []string{"audioCapture"}, Unsupported: []string{"noSuchThing"}, Method: "cdp"}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, got, want)
 	for _, tt := range []struct {
 		origin      string
 		permissions []string
@@ -258,9 +247,7 @@ func TestAClosedTabAndACancelledCallerSaySo(t *testing.T) {
 	gone, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped by ada")
 	cancel(stopped)
-	if _, err := state.Cookies(gone, tab); !errors.Is(err, stopped) {
-		t.Errorf("got %v, want the cause", err)
-	}
+	browsertest.WantError(t, browsertest.Err(state.Cookies(gone, tab)), stopped)
 	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	ctx := browsertest.Within(t, browsertest.Patience)
 	for name, err := range map[string]error{

@@ -36,9 +36,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 		{Name: "b", Domain: "example.com", Path: "/p", Expires: expires, HTTPOnly: true, Secure: true, SameSite: "Strict"},
 	}
 	slices.SortFunc(got, func(a, b emulate.Cookie) int { return strings.Compare(a.Name, b.Name) })
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("cookies (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, got, want)
 	if got, err := state.Cookies(ctx, other); err != nil || len(got) != 0 {
 		t.Errorf("another context: got %v, %v", got, err)
 	}
@@ -155,19 +153,13 @@ func TestAHostilePageDoesNotComeBetween(t *testing.T) {
 func TestStorageThatIsNotThere(t *testing.T) {
 	tab, state := open(t, "")
 	ctx := browsertest.Within(t, browsertest.Patience)
-	if _, err := state.Storage(ctx, tab, emulate.LocalStorage, nil); err == nil || !strings.Contains(err.Error(), "local storage of about:blank") {
-		t.Errorf("about:blank: got %v", err)
-	}
-	if _, err := state.Storage(ctx, tab, "cookie", nil); !errors.Is(err, page.ErrInvalid) {
-		t.Errorf("another kind: got %v", err)
-	}
-	if err := state.SetStorage(ctx, tab, emulate.LocalStorage, "", "x"); !errors.Is(err, page.ErrInvalid) {
-		t.Errorf("no key: got %v", err)
-	}
+	browsertest.WantError(t, browsertest.Err(state.Storage(ctx, tab, emulate.LocalStorage, nil)), nil,
+		"local storage of about:blank")
+	browsertest.WantError(t, browsertest.Err(state.Storage(ctx, tab, "cookie", nil)), page.ErrInvalid)
+	browsertest.WantError(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "", "x"), page.ErrInvalid)
 	browsertest.Navigate(t, tab, site(t).URL)
-	if err := state.SetStorage(ctx, tab, emulate.LocalStorage, "k", strings.Repeat("x", 6<<20)); err == nil || !strings.Contains(err.Error(), "quota") {
-		t.Errorf("too large: got %v", err)
-	}
+	browsertest.WantError(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "k", strings.Repeat("x", 6<<20)), nil,
+		"quota")
 	res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
 	browsertest.Must(t, err)
 	var dialog *page.DialogError

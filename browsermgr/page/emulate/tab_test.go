@@ -38,9 +38,7 @@ func TestWhatHoldsForATabReachesItsFramesAndNoOtherTab(t *testing.T) {
 			browsertest.Navigate(t, tab, srv.URL+path)
 		}
 		wantJS(t, tab, all, want)
-		if got := inFrame(t, tab, all); got != want {
-			t.Errorf("frame of another process: got %s, want %s", got, want)
-		}
+		browsertest.WantEqual(t, inFrame(t, tab, all), want)
 	}
 	browsertest.Navigate(t, tab, strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)+"/moved")
 	wantJS(t, tab, all, want) // in another process
@@ -59,9 +57,7 @@ func TestAnUnknownTimeZoneIsRefusedAlsoInPlaceOfAKnownOne(t *testing.T) {
 	ctx := browsertest.Within(t, 10*time.Second)
 	browsertest.Must(t, state.SetTimezone(ctx, tab, "Asia/Tokyo"))
 	for range 2 {
-		if err := state.SetTimezone(ctx, tab, "Mars/Olympus"); err == nil || !strings.Contains(err.Error(), "Invalid timezone ID: Mars/Olympus") {
-			t.Errorf("got %v, want that the zone is invalid", err)
-		}
+		browsertest.WantError(t, state.SetTimezone(ctx, tab, "Mars/Olympus"), nil, "Invalid timezone ID: Mars/Olympus")
 		wantJS(t, tab, zone, `"Asia/Tokyo"`)
 	}
 	browsertest.Must(t, state.SetTimezone(ctx, tab, "Europe/Oslo"))
@@ -176,9 +172,8 @@ func TestDeviceOutlivesACrash(t *testing.T) {
 	_, err := state.SetDevice(browsertest.Within(t, browsertest.Patience), tab, "iPhone 12")
 	browsertest.Must(t, err)
 	crash(t, tab)
-	if err := state.SetColorScheme(browsertest.Within(t, browsertest.Patience), tab, "dark"); !errors.Is(err, page.ErrTabCrashed) {
-		t.Errorf("got %v, want it to say that the page crashed", err)
-	}
+	browsertest.WantError(t, state.SetColorScheme(browsertest.Within(t, browsertest.Patience), tab, "dark"),
+		page.ErrTabCrashed)
 	browsertest.Navigate(t, tab, srv.URL)
 	wantJS(t, tab, "[innerWidth,devicePixelRatio,navigator.userAgent.includes('iPhone')]", "[390,3,true]")
 }

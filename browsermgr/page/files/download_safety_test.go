@@ -101,9 +101,8 @@ func TestADownloadIsKeptOnlyWithApproval(t *testing.T) {
 		t.Errorf("got %+v, want it refused", got)
 	}
 	b.empty(t)
-	if _, err := b.Download(t.Context(), tab, refOf(t, tab, "Setup"), "plain.txt", 0); !errors.Is(err, refusal) {
-		t.Errorf("got %v, want it refused under any name", err)
-	}
+	browsertest.WantError(t, browsertest.Err(b.Download(t.Context(), tab, refOf(t, tab, "Setup"), "plain.txt", 0)),
+		refusal)
 	b.empty(t)
 	if got := b.press(t, tab, "Paper"); len(got) != 1 || got[0].Path == "" || got[0].Error != "" {
 		t.Errorf("got %+v, want it saved", got)
@@ -132,9 +131,8 @@ func TestTheQuestionEndsWhenNobodyWaitsForTheFile(t *testing.T) {
 		<-asked
 		cancel(stop)
 	}()
-	if _, err := b.Download(ctx, tab, refOf(t, tab, "Paper"), "paper.pdf", 0); err == nil || !strings.Contains(err.Error(), stop.Error()) {
-		t.Errorf("got %v, want the cause", err)
-	}
+	browsertest.WantError(t, browsertest.Err(b.Download(ctx, tab, refOf(t, tab, "Paper"), "paper.pdf", 0)), nil,
+		stop.Error())
 	<-ended
 	b.empty(t)
 }
@@ -190,9 +188,7 @@ func TestAPageGetsTheFileThatWasChecked(t *testing.T) {
 	small := open(t, func(o *files.Options) { o.MaxUpload = 3 })
 	browsertest.Must(t, os.WriteFile(filepath.Join(small.uploads, "b"), []byte("1234"), 0o600))
 	err = small.Upload(t.Context(), small.tab(t, s.URL+"/upload"), files.UploadRequest{Paths: []string{"b"}, Element: "#one"})
-	if !errors.Is(err, page.ErrInvalid) || !strings.Contains(err.Error(), "larger than may be uploaded") {
-		t.Errorf("got %v, want it refused", err)
-	}
+	browsertest.WantError(t, err, page.ErrInvalid, "larger than may be uploaded")
 }
 
 func TestCopiesOfUploadsGoWithTheDesk(t *testing.T) {

@@ -128,9 +128,7 @@ func TestDownloadThatComesLateIsReportedWithTheNextAction(t *testing.T) {
 	if got := append(first, b.press(t, tab, "Plain")...); len(got) != 1 || content(t, got[0].Path) != "late" {
 		t.Errorf("got %+v", got)
 	}
-	if got := b.press(t, tab, "Plain"); got != nil {
-		t.Errorf("got %+v again", got)
-	}
+	browsertest.WantEqual(t, b.press(t, tab, "Plain"), nil)
 }
 
 func TestScriptThatSavesAFileIsWaitedFor(t *testing.T) {
@@ -178,12 +176,8 @@ func TestDownloadSavesUnderThePathGiven(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = b.Download(t.Context(), tab, refOf(t, tab, "Plain"), "p.txt", time.Millisecond)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no download began") {
-		t.Errorf("got %v, want it to say that none began", err)
-	}
-	if _, err := b.Download(t.Context(), tab, "e999", "p.txt", 0); !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want an unknown ref", err)
-	}
+	browsertest.WantError(t, err, context.DeadlineExceeded, "no download began")
+	browsertest.WantError(t, browsertest.Err(b.Download(t.Context(), tab, "e999", "p.txt", 0)), page.ErrUnknownRef)
 }
 
 func TestNewerWaitTakesThePlaceOfTheOlder(t *testing.T) {
@@ -204,9 +198,7 @@ func TestNewerWaitTakesThePlaceOfTheOlder(t *testing.T) {
 		d, err := b.WaitDownload(t.Context(), tab, "second.txt", 0)
 		second <- outcome{d, err}
 	}()
-	if err := <-first; !errors.Is(err, files.ErrSuperseded) || !strings.Contains(err.Error(), "superseded") {
-		t.Errorf("got %v, want it superseded", err)
-	}
+	browsertest.WantError(t, <-first, files.ErrSuperseded, "superseded")
 	if got := b.press(t, tab, "Download data"); len(got) != 0 {
 		t.Errorf("got %+v reported, want it to go to who waits", got)
 	}
@@ -227,9 +219,7 @@ func TestCancelledWaitTakesNoLaterDownload(t *testing.T) {
 	}()
 	browsertest.Eventually(t, "the wait", func() bool { return b.HasWaiter(tab) })
 	cancel(stop)
-	if err := <-done; !errors.Is(err, stop) {
-		t.Errorf("got %v, want the cause", err)
-	}
+	browsertest.WantError(t, <-done, stop)
 	got := b.press(t, tab, "Download data")
 	if len(got) != 1 || filepath.Base(got[0].Path) == "mine.txt" {
 		t.Errorf("got %+v, want the download to be the action's", got)
@@ -259,9 +249,8 @@ func TestTheDocumentThatIsShownCanBeSaved(t *testing.T) {
 	if data, err := os.ReadFile(got.Path); err != nil || string(data) != shelf || filepath.Base(got.Path) != "shelf.html" {
 		t.Errorf("saved %+v with %d bytes, %v", got, len(data), err)
 	}
-	if _, err := b.DownloadDocument(t.Context(), tab, s.URL+"/other", "x", 0); !errors.Is(err, files.ErrOtherDocument) {
-		t.Errorf("got %v, want that another document is shown", err)
-	}
+	browsertest.WantError(t, browsertest.Err(b.DownloadDocument(t.Context(), tab, s.URL+"/other", "x", 0)),
+		files.ErrOtherDocument)
 }
 
 func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
@@ -293,9 +282,7 @@ func TestCallerWhoLeavesCancelsTheTransfer(t *testing.T) {
 			go func() { done <- call(ctx) }()
 			browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > before })
 			cancel(stop)
-			if err := <-done; err == nil || !strings.Contains(err.Error(), stop.Error()) {
-				t.Errorf("got %v, want the cause", err)
-			}
+			browsertest.WantError(t, <-done, nil, stop.Error())
 			b.empty(t)
 		})
 	}
@@ -319,9 +306,8 @@ func TestDownloadThatFailsSaysWhy(t *testing.T) {
 			t.Errorf("%s: got %+v, want %q", name, got, want)
 		}
 	}
-	if _, err := b.Download(t.Context(), tab, refOf(t, tab, "Download data"), "x", 0); !errors.Is(err, refused) {
-		t.Errorf("got %v, want the policy's reason", err)
-	}
+	browsertest.WantError(t, browsertest.Err(b.Download(t.Context(), tab, refOf(t, tab, "Download data"), "x", 0)),
+		refused)
 	b.empty(t)
 	whole := open(t, nil)
 	tab = whole.tab(t, s.URL)
@@ -346,9 +332,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	outside := t.TempDir()
 	browsertest.Must(t, errors.Join(os.Remove(sub), os.Symlink(outside, sub)))
 	close(s.slow)
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "Invalid path") {
-		t.Errorf("got %v, want it refused", err)
-	}
+	browsertest.WantError(t, <-done, nil, "Invalid path")
 	if files, _ := os.ReadDir(outside); len(files) != 0 {
 		t.Errorf("got %v written outside", files)
 	}
@@ -381,9 +365,7 @@ func TestDownloadOutlivesItsTab(t *testing.T) {
 	}()
 	browsertest.Eventually(t, "the wait", func() bool { return b.HasWaiter(other) })
 	browsertest.Must(t, other.Close(t.Context()))
-	if err := <-done; !errors.Is(err, page.ErrTabGone) {
-		t.Errorf("got %v, want a closed tab", err)
-	}
+	browsertest.WantError(t, <-done, page.ErrTabGone)
 }
 
 func TestIncognitoContextsAreCapturedToo(t *testing.T) {
@@ -404,9 +386,7 @@ func TestIncognitoContextsAreCapturedToo(t *testing.T) {
 	}()
 	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) == 2 })
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want it cancelled", err)
-	}
+	browsertest.WantError(t, <-done, context.Canceled)
 	browsertest.Must(t, os.Remove(got[0].Path))
 	b.empty(t)
 }
@@ -414,15 +394,9 @@ func TestIncognitoContextsAreCapturedToo(t *testing.T) {
 func TestBrowserOfSomebodyElseIsLeftAlone(t *testing.T) {
 	b, s := open(t, func(o *files.Options) { o.ForeignBrowser = true }), openShop(t)
 	tab := b.tab(t, s.URL)
-	if got := b.press(t, tab, "Plain"); got != nil {
-		t.Errorf("got %+v", got)
-	}
-	if _, err := b.WaitDownload(t.Context(), tab, "", 0); !errors.Is(err, files.ErrNotCaptured) {
-		t.Errorf("got %v, want no capture", err)
-	}
-	if _, err := b.Download(t.Context(), tab, "e1", "x", 0); !errors.Is(err, files.ErrNotCaptured) {
-		t.Errorf("got %v, want no capture", err)
-	}
+	browsertest.WantEqual(t, b.press(t, tab, "Plain"), nil)
+	browsertest.WantError(t, browsertest.Err(b.WaitDownload(t.Context(), tab, "", 0)), files.ErrNotCaptured)
+	browsertest.WantError(t, browsertest.Err(b.Download(t.Context(), tab, "e1", "x", 0)), files.ErrNotCaptured)
 	if _, err := os.Stat(b.downloads); !os.IsNotExist(err) {
 		t.Errorf("the folder was made: %v", err)
 	}
@@ -445,13 +419,9 @@ func TestBrowserThatDiesLeavesNothing(t *testing.T) {
 	browsertest.Eventually(t, "it begins", func() bool { return len(b.Downloads(tab)) > 0 && b.HasWaiter(other) })
 	browsertest.Kill(t, own)
 	for range 2 {
-		if err := <-done; !errors.Is(err, page.ErrBrowserGone) {
-			t.Errorf("got %v, want the browser to be gone", err)
-		}
+		browsertest.WantError(t, <-done, page.ErrBrowserGone)
 	}
-	if _, err := b.WaitDownload(t.Context(), tab, "", 0); !errors.Is(err, page.ErrBrowserGone) {
-		t.Errorf("got %v, want the browser to be gone", err)
-	}
+	browsertest.WantError(t, browsertest.Err(b.WaitDownload(t.Context(), tab, "", 0)), page.ErrBrowserGone)
 	browsertest.Must(t, b.Close())
 	b.empty(t)
 	if _, err := b.WaitDownload(t.Context(), tab, "", 0); err == nil {

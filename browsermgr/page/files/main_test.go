@@ -64,13 +64,9 @@ func openAt(tb testing.TB, p *chrome.Process, adjust func(*files.Options)) *tran
 		// An empty folder the browser may make anew, a file in it not.
 		staging, _ := filepath.Glob(filepath.Join(b.downloads, ".staging-*"))
 		for _, dir := range staging {
-			if err := os.WriteFile(filepath.Join(dir, "rest"), nil, 0o600); err != nil {
-				tb.Error(err)
-			}
+			browsertest.Must(tb, os.WriteFile(filepath.Join(dir, "rest"), nil, 0o600))
 		}
-		if err := b.Close(); err != nil {
-			tb.Error(err)
-		}
+		browsertest.Must(tb, b.Close())
 		if left, _ := filepath.Glob(filepath.Join(b.downloads, ".staging-*", "*")); len(left) > 0 {
 			tb.Errorf("left behind: %s", left)
 		}

@@ -63,9 +63,7 @@ func listener(tb testing.TB) (origin string, got <-chan string) {
 	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/got" {
 			text, err := url.PathUnescape(r.URL.RawQuery)
-			if err != nil {
-				tb.Error(err)
-			}
+			browsertest.Must(tb, err)
 			heard <- text
 			return
 		}
@@ -91,22 +89,15 @@ func TestAPasswordIsNotCopiedOutOfItsPage(t *testing.T) {
 			if err := do(t, tab, click("#other"), press("Control+a"), press("Control+c")); err != nil {
 				t.Fatalf("nothing is filled in yet: %v", err)
 			}
-			if _, err := fill(t, tab, origin); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
 			err := do(t, tab, steps...)
 			if err == nil || !strings.Contains(err.Error(), "kept login") || strings.Contains(err.Error(), word) {
 				t.Errorf("copied, and the error is %v", err)
 			}
-			if _, err := tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindKeyUp, Key: "Control"}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := tab.Navigate(browsertest.Within(t, 30*time.Second), elsewhere+"/"); err != nil {
-				t.Fatal(err)
-			}
-			if got := told(t, tab, got); got != "not secret" {
-				t.Errorf("the other page got %q, want what was copied before", got)
-			}
+			browsertest.Must(t,
+				browsertest.Err(tab.Act(browsertest.Within(t, 30*time.Second), page.Action{Kind: actiontable.KindKeyUp, Key: "Control"})))
+			browsertest.Navigate(t, tab, elsewhere+"/")
+			browsertest.WantEqual(t, told(t, tab, got), "not secret")
 		})
 	}
 }
@@ -137,16 +128,12 @@ func TestThePageItselfRefusesToCopyAPassword(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tab, origin := show(t, showing)
 			browsertest.Must(t, do(t, tab, click("#other"), press("Control+a"), press("Control+c")))
-			if _, err := fill(t, tab, origin); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
 			browsertest.Must(t, do(t, tab, append(steps, press("Control+a"))...))
 			send(t, tab,
 				proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"copy"}},
 				proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeRawKeyDown, Key: "F10", Commands: []string{"cut"}})
-			if _, err := tab.Navigate(browsertest.Within(t, 30*time.Second), elsewhere+"/"); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Navigate(t, tab, elsewhere+"/")
 			if got := told(t, tab, got); strings.Contains(got, word[:4]) {
 				t.Errorf("the other page got %q", got)
 			}
@@ -157,47 +144,27 @@ func TestThePageItselfRefusesToCopyAPassword(t *testing.T) {
 func TestAPasswordThatWasFilledInIsNotShown(t *testing.T) {
 	tab, origin := show(t, showing)
 	browsertest.Must(t, do(t, tab, click("#show")))
-	if got := js(t, tab, `() => p.type`); got != "text" {
-		t.Fatalf("an empty field is of type %s after the click, want text", got)
-	}
+	browsertest.WantEqual(t, js(t, tab, `() => p.type`), "text")
 	browsertest.Must(t, do(t, tab, click("#show")))
-	if _, err := fill(t, tab, origin); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
 	browsertest.Must(t, do(t, tab, click("#show")))
-	if got := js(t, tab, `() => p.type + ' ' + p.value`); got != "password "+word {
-		t.Errorf("after the click the field is %s, want it to hide the word and still hold it", got)
-	}
+	browsertest.WantEqual(t, js(t, tab, `() => p.type + ' ' + p.value`), "password "+word)
 	browsertest.Must(t, do(t, tab, click("#swap"), click("#q")))
-	if got := js(t, tab, `() => q.type`); got != "password" {
-		t.Errorf("the field in its place is of type %s", got)
-	}
+	browsertest.WantEqual(t, js(t, tab, `() => q.type`), "password")
 	// A page that insists loses the word, and does not keep the browser busy.
 	js(t, tab, `() => { new MutationObserver(() => { if (p.type !== 'text') p.type = 'text' }).observe(p, {attributes: true}); p.type = 'text'; return '' }`)
-	if got := js(t, tab, `() => p.value`); got != "" {
-		t.Errorf("a field that is shown again and again holds %q", got)
-	}
+	browsertest.WantEqual(t, js(t, tab, `() => p.value`), "")
 }
 
 func TestALoginThatWasNotSentIsNotLeftBehind(t *testing.T) {
 	elsewhere, _ := listener(t)
 	tab, origin := show(t, showing)
-	if _, err := fill(t, tab, origin); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
 	browsertest.Must(t, do(t, tab, click("#swap"), page.Action{Kind: actiontable.KindType, Selector: "#other", Text: "typed"}))
-	if got := js(t, tab, `() => p.value + ' ' + q.value`); got != word+" "+word {
-		t.Fatalf("before: %q", got)
-	}
-	if _, err := tab.Navigate(browsertest.Within(t, 30*time.Second), elsewhere+"/"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tab.Back(browsertest.Within(t, 30*time.Second)); err != nil {
-		t.Fatal(err)
-	}
-	if got := js(t, tab, `() => p.value + '|' + q.value + '|' + other.value`); got != "||typed" {
-		t.Errorf("back again the fields hold %q, want only what was typed", got)
-	}
+	browsertest.WantEqual(t, js(t, tab, `() => p.value + ' ' + q.value`), word+" "+word)
+	browsertest.Navigate(t, tab, elsewhere+"/")
+	browsertest.Must(t, browsertest.Err(tab.Back(browsertest.Within(t, 30*time.Second))))
+	browsertest.WantEqual(t, js(t, tab, `() => p.value + '|' + q.value + '|' + other.value`), "||typed")
 }
 
 func TestAPasswordInATextIsNotDragged(t *testing.T) {
@@ -207,16 +174,8 @@ func TestAPasswordInATextIsNotDragged(t *testing.T) {
 		browsertest.Must(t, do(t, tab, page.Action{Kind: actiontable.KindDrag, StartSelector: "#said", EndSelector: "#other"}))
 		return js(t, tab, `() => other.value`)
 	}
-	if got := drag(`'nothing to hide'`); got != "nothing to hide" {
-		t.Fatalf("dragged %q, want the text", got)
-	}
-	if _, err := fill(t, tab, origin); err != nil {
-		t.Fatal(err)
-	}
-	if got := drag(`p.value`); got != "" {
-		t.Errorf("dragged %q", got)
-	}
-	if got := drag(`(p.value = '', 'nothing to hide')`); got != "nothing to hide" {
-		t.Errorf("dragged %q after the field was emptied, want the text", got)
-	}
+	browsertest.WantEqual(t, drag(`'nothing to hide'`), "nothing to hide")
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	browsertest.WantEqual(t, drag(`p.value`), "")
+	browsertest.WantEqual(t, drag(`(p.value = '', 'nothing to hide')`), "nothing to hide")
 }

@@ -44,9 +44,7 @@ func TestALoginIsFilledInAsAPersonWouldAndNotSent(t *testing.T) {
 			if got := js(t, tab, `() => log.join(' ')`); !strings.Contains(got, "input!") || !strings.Contains(got, "change") {
 				t.Errorf("the page was told %q, want an input that it trusts, and a change", got)
 			}
-			if got := js(t, tab, `() => location.pathname`); got != "/" {
-				t.Errorf("it was sent: %s", got)
-			}
+			browsertest.WantEqual(t, js(t, tab, `() => location.pathname`), "/")
 		})
 	}
 }
@@ -56,12 +54,9 @@ func TestALoginIsFilledIntoAShadowTree(t *testing.T) {
 		const r = document.querySelector('x-login').attachShadow({mode: 'open'});
 		r.innerHTML = '<input name=user><input type=password>';
 	</script>`)
-	if _, err := fill(t, tab, origin); err != nil {
-		t.Fatal(err)
-	}
-	if got := js(t, tab, `() => [...document.querySelector('x-login').shadowRoot.querySelectorAll('input')].map((e) => e.value).join('|')`); got != "ada|"+word {
-		t.Errorf("got %q", got)
-	}
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	browsertest.WantEqual(t, js(t, tab, `() => [...document.querySelector('x-login').shadowRoot.querySelectorAll('input')].map((e) => e.value).join('|')`),
+		"ada|"+word)
 }
 
 func TestFieldsThatAreNotForThePasswordAreRefused(t *testing.T) {
@@ -97,9 +92,7 @@ func TestFieldsThatAreNotForThePasswordAreRefused(t *testing.T) {
 			origin := site(t, map[string]string{"/": c.html})
 			browsertest.Navigate(t, tab, origin+"/")
 			_, err := fill(t, tab, origin)
-			if !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), c.why) {
-				t.Errorf("got %v, want a refusal that says %q", err, c.why)
-			}
+			browsertest.WantError(t, err, login.ErrRefused, c.why)
 			if err != nil && strings.Contains(err.Error(), word) {
 				t.Errorf("the error tells the password: %v", err)
 			}
@@ -121,9 +114,7 @@ func TestAPageOfAnotherOriginGetsNothing(t *testing.T) {
 			t.Errorf("%s: got %v; revealed %d times", other, err, n)
 		}
 	}
-	if got := js(t, tab, values); got != "|" {
-		t.Errorf("the fields hold %q", got)
-	}
+	browsertest.WantEqual(t, js(t, tab, values), "|")
 }
 
 func TestASandboxedPageOfTheOriginGetsNothing(t *testing.T) {
@@ -167,9 +158,7 @@ func TestAFrameOfTheOriginIsFilledIfItCanBeSeen(t *testing.T) {
 			if err != nil || res.Origin != inside || !res.Password {
 				t.Fatalf("got %+v, %v", res, err)
 			}
-			if got := js(t, tab, values); got != "|" {
-				t.Errorf("the page around it holds %q", got)
-			}
+			browsertest.WantEqual(t, js(t, tab, values), "|")
 		})
 	}
 }
@@ -225,18 +214,15 @@ func TestALoginInTwoStepsIsFilledInWhenItIsSent(t *testing.T) {
 	if want := (login.FillResult{Origin: url, Username: true, Password: true, Submitted: true}); err != nil || res != want {
 		t.Errorf("got %+v, %v, want %+v", res, err, want)
 	}
-	if got := js(t, tab, `() => location.href`); got != url+"/done?pass="+word {
-		t.Errorf("it leads to %s", got)
-	}
+	browsertest.WantEqual(t, js(t, tab, `() => location.href`), url+"/done?pass="+word)
 }
 
 func TestAFormThatDoesNotTakeTheLoginIsNotSaidToBeSent(t *testing.T) {
 	tab, origin := show(t, `<form action=/in><input name=email type=email><input type=password><button>Sign in</button></form>`)
 	r := request(new(int), origin)
 	r.Submit = true
-	if _, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r); !errors.Is(err, login.ErrRefused) || !strings.Contains(err.Error(), "@") {
-		t.Errorf("got %v, want what the browser says of the address", err)
-	}
+	browsertest.WantError(t, browsertest.Err(keeper.Fill(browsertest.Within(t, time.Minute), tab, r)), login.ErrRefused,
+		"@")
 }
 
 func TestTheUserNameAloneIsFilledInIfThatIsAsked(t *testing.T) {
@@ -245,9 +231,7 @@ func TestTheUserNameAloneIsFilledInIfThatIsAsked(t *testing.T) {
 	if want := (login.FillResult{Origin: origin, Username: true}); err != nil || res != want {
 		t.Errorf("got %+v, %v", res, err)
 	}
-	if got := js(t, tab, values); got != "ada" {
-		t.Errorf("got %q", got)
-	}
+	browsertest.WantEqual(t, js(t, tab, values), "ada")
 }
 
 func TestWhereSomethingWouldBeFilledInIsToldWithoutFillingIt(t *testing.T) {
@@ -283,12 +267,8 @@ func TestASecretThatIsNotGivenIsNotFilledIn(t *testing.T) {
 	tab, origin := show(t, form)
 	no := errors.New("not today")
 	r := login.FillRequest{Name: "shop", Origins: []string{origin}, Reveal: func(context.Context, string) (login.Secret, error) { return nil, no }}
-	if _, err := keeper.Fill(browsertest.Within(t, time.Minute), tab, r); !errors.Is(err, no) {
-		t.Errorf("got %v", err)
-	}
-	if got := js(t, tab, values); got != "|" {
-		t.Errorf("the fields hold %q", got)
-	}
+	browsertest.WantError(t, browsertest.Err(keeper.Fill(browsertest.Within(t, time.Minute), tab, r)), no)
+	browsertest.WantEqual(t, js(t, tab, values), "|")
 }
 
 func TestOneTimeCodesGoIntoTheirOwnFields(t *testing.T) {

@@ -65,9 +65,7 @@ const echo = `() => {
 
 func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 	tab, origin := show(t, echoing)
-	if _, err := fill(t, tab, origin); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
 	js(t, tab, echo)
 	for _, format := range []string{"png", "jpeg"} {
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: format})
@@ -99,9 +97,7 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 	if got := covered(t, one.Data, image.Rect(0, 0, one.Width, one.Height)); got < 0.95 {
 		t.Errorf("element: %.0f %% is covered", 100*got)
 	}
-	if _, err := screenshot.PrintPDF(browsertest.Within(t, time.Minute), tab); err == nil || !strings.Contains(err.Error(), "secret") {
-		t.Errorf("printed: %v", err)
-	}
+	browsertest.WantError(t, browsertest.Err(screenshot.PrintPDF(browsertest.Within(t, time.Minute), tab)), nil, "secret")
 	if _, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "webp"}); err == nil {
 		t.Error("a webp was made, which cannot be covered")
 	}
@@ -110,21 +106,15 @@ func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
 func scrolled(tb testing.TB, tab *page.Tab) int {
 	tb.Helper()
 	var n int
-	if _, err := fmt.Sscan(js(tb, tab, `() => Math.round(scrollY)`), &n); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, browsertest.Err(fmt.Sscan(js(tb, tab, `() => Math.round(scrollY)`), &n)))
 	return n
 }
 
 func TestPicturesDoNotShowWhatTheNextPageRepeats(t *testing.T) {
 	url := site(t, map[string]string{"/": form, "/next": `<p>Your password is <span id=echo></span></p><script>echo.textContent = decodeURIComponent(location.hash.slice(1))</script>`})
 	tab := open(t, url+"/")
-	if _, err := fill(t, tab, url); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tab.Navigate(browsertest.Within(t, time.Minute), url+"/next#"+word); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, browsertest.Err(fill(t, tab, url)))
+	browsertest.Navigate(t, tab, url+"/next#"+word)
 	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
 	browsertest.Must(t, err)
 	if got := covered(t, data, boxOf(t, tab, "echo")); got < 0.99 {
@@ -143,9 +133,7 @@ func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 		})
 		tab := open(t, url+"/")
 		origin := strings.Replace(inner, "OTHER", strings.Replace(url, "127.0.0.1", "localhost", 1), 1)
-		if _, err := fill(t, tab, origin); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
 		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
 		browsertest.Must(t, err)
 		left, top := 100+5+7+11+2+130, 80+5+7+11+2+5 // a place well inside of the field
@@ -157,9 +145,7 @@ func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
 
 func TestTheLiveViewDoesNotShowWhatWasFilledIn(t *testing.T) {
 	tab, origin := show(t, echoing)
-	if _, err := fill(t, tab, origin); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
 	js(t, tab, echo)
 	for range 2 {
 		data, err := tab.Capture(browsertest.Within(t, time.Minute), 30*time.Second, jpegRequest())
@@ -176,9 +162,7 @@ func TestTheLiveViewDoesNotShowWhatWasFilledIn(t *testing.T) {
 
 func TestAPageThatCannotBeAskedIsNotShown(t *testing.T) {
 	tab, origin := show(t, echoing)
-	if _, err := fill(t, tab, origin); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
 	ctx, cancel := context.WithTimeout(browsertest.Within(t, time.Minute), 2*time.Second)
 	defer cancel()
 	js(t, tab, `() => { setTimeout(() => { const end = Date.now() + 4000; while (Date.now() < end); }, 0) }`)
@@ -191,9 +175,7 @@ func TestAPageThatCannotBeAskedIsNotShown(t *testing.T) {
 func viewWidth(tb testing.TB, tab *page.Tab) float64 {
 	tb.Helper()
 	var n float64
-	if _, err := fmt.Sscan(js(tb, tab, `() => innerWidth`), &n); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, browsertest.Err(fmt.Sscan(js(tb, tab, `() => innerWidth`), &n)))
 	return n
 }
 

@@ -74,9 +74,8 @@ func open(tb testing.TB, url string) *page.Tab {
 	var tab *page.Tab
 	browsertest.Must(tb, w.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
 	// Frames are part of what is waited for.
-	if _, err := tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb,
+		browsertest.Err(tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000})))
 	return tab
 }
 

@@ -110,9 +110,7 @@ func TestScrollBarsComeBack(t *testing.T) {
 	if after := browsertest.JS(t, tab, geometry); after != before {
 		t.Errorf("got geometry %s afterwards, want %s", after, before)
 	}
-	if got := browsertest.JS(t, tab, "document.adoptedStyleSheets.length"); got != "0" {
-		t.Errorf("got %s style sheets of ours left", got)
-	}
+	browsertest.WantJS(t, tab, "document.adoptedStyleSheets.length", "0")
 }
 
 func TestElementsOfFramesAndShadowRoots(t *testing.T) {
@@ -226,9 +224,7 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	default:
 	}
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("the action ended with %v, want its cause", err)
-	}
+	browsertest.WantError(t, <-done, context.Canceled)
 }
 
 func TestPictureEndsWithItsReason(t *testing.T) {
@@ -237,9 +233,7 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
 	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
-		if _, err := screenshot.TakeScreenshot(ctx, tab, o); !errors.Is(err, stopped) {
-			t.Errorf("got %v, want the cause", err)
-		}
+		browsertest.WantError(t, browsertest.Err(screenshot.TakeScreenshot(ctx, tab, o)), stopped)
 	}
 	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
 	browsertest.Must(t, err)
@@ -251,9 +245,8 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 	}
 	browsertest.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
 	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
-	if _, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{}); !errors.Is(err, page.ErrTabGone) {
-		t.Errorf("closed: got %v", err)
-	}
+	browsertest.WantError(t, browsertest.Err(screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{})),
+		page.ErrTabGone)
 }
 
 func TestNoPictureOfACrashedPage(t *testing.T) {
@@ -307,9 +300,7 @@ func TestHighlightShowsForAWhile(t *testing.T) {
 		t.Errorf("got outline %s, want %s", got, want)
 	}
 	browsertest.JS(t, tab, "Promise.all(b.getAnimations().map(a => a.finished)).then(() => 1)")
-	if got := browsertest.JS(t, tab, "getComputedStyle(b).outlineStyle + changes + b.getAnimations().length"); got != `"none00"` {
-		t.Errorf("got %s afterwards", got)
-	}
+	browsertest.WantJS(t, tab, "getComputedStyle(b).outlineStyle + changes + b.getAnimations().length", `"none00"`)
 	for ref, want := range map[string]error{"e99": page.ErrUnknownRef, "": page.ErrInvalid} {
 		if err := screenshot.Highlight(browsertest.Within(t, browsertest.Patience), tab, ref); !errors.Is(err, want) {
 			t.Errorf("%q: got %v, want %v", ref, err, want)

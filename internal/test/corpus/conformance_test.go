@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"clank/internal/test/browsertest"
 	"context"
 	"image"
 	"strings"
@@ -81,9 +82,7 @@ func TestTheScreenOfEachVendorKeepsTheContractOfABackend(t *testing.T) {
 					func(llmtest.Request) llmtest.Reply { return vendor.Move(corpus.PicturePoint{X: 0.5, Y: 0.5}, size) },
 					computeruse.ToolHandOver,
 				))
-				if err != nil {
-					t.Fatal(err)
-				}
+				browsertest.Must(t, err)
 				checkAtEnd(t, end)
 				browser := &computerusetest.Browser{New: func() *computerusetest.Screen {
 					return &computerusetest.Screen{On: map[string]func(context.Context, map[string]any) ([]string, error){"pointerMove": blockUntilDone}}
@@ -111,9 +110,7 @@ func TestTheLoopKeepsTheContractOfABackendInEachDialect(t *testing.T) {
 					calls(llmtest.Call{Name: "browser_wait", Arguments: `{"timeMs":30000}`}),
 					"hand_over",
 				))
-				if err != nil {
-					t.Fatal(err)
-				}
+				browsertest.Must(t, err)
 				checkAtEnd(t, end)
 				p := &stillBrowser{}
 				agent := &browseagent.Agent{Browser: p, Model: func(context.Context, string) (llm.Model, error) { return model, nil }}

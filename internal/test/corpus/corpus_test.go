@@ -1,6 +1,7 @@
 package corpus_test
 
 import (
+	"clank/internal/test/browsertest"
 	"context"
 	"flag"
 	"net/http/httptest"
@@ -25,19 +26,13 @@ var (
 func openTestBrowser(t *testing.T) *browsermgr.Manager {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
 		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
 	}}
-	if err := m.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
-		if err := m.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		browsertest.Must(t, m.Close(context.Background()))
 	})
 	return m
 }
