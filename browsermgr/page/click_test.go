@@ -54,9 +54,12 @@ func TestClickSaysWhyItCannot(t *testing.T) {
 		{"disabled by fieldset", `<fieldset disabled><button>Buy</button></fieldset>`, []string{"is disabled"}},
 		{"no box", `<button style="width:0;height:0;padding:0;border:0;overflow:hidden;font-size:0">Buy</button>`, []string{"is not visible"}},
 	}
+	b := browser.Connect(t, page.Options{})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tab := show(t, tt.html+`<script>window.hits = 0; addEventListener('click', () => hits++)</script>`)
+			t.Parallel()
+			html := tt.html + `<script>window.hits = 0; addEventListener('click', () => hits++)</script>`
+			tab := browsertest.Tab(t, b, page.TabOptions{URL: site(t, map[string]string{"/": html}).URL})
 			ref := refOf(t, tab, "Buy")
 			browsertest.WantError(t, refused(t, tab, page.Action{Kind: actiontable.KindClick, Ref: ref}, tt.want...),
 				page.ErrNotInteractable)
@@ -85,9 +88,9 @@ func TestClickSaysThatTheTargetKeepsMoving(t *testing.T) {
 
 func TestClickWaitsUntilItCan(t *testing.T) {
 	tests := []struct{ name, html string }{
-		{"enabled later", `<button disabled onclick="window.ok=1">Buy</button><script>setTimeout(() => document.querySelector('button').disabled = false, 250)</script>`},
-		{"uncovered later", `<button onclick="window.ok=1">Buy</button><div id=d style="position:fixed;inset:0"></div><script>setTimeout(() => d.remove(), 250)</script>`},
-		{"comes to rest", `<style>@keyframes m{from{transform:translateX(500px)}} button{animation:m .4s linear}</style><button onclick="window.ok=1">Buy</button>`},
+		{"enabled later", `<button disabled onclick="window.ok=1">Buy</button><script>setTimeout(() => document.querySelector('button').disabled = false, 100)</script>`},
+		{"uncovered later", `<button onclick="window.ok=1">Buy</button><div id=d style="position:fixed;inset:0"></div><script>setTimeout(() => d.remove(), 100)</script>`},
+		{"comes to rest", `<style>@keyframes m{from{transform:translateX(500px)}} button{animation:m .2s linear}</style><button onclick="window.ok=1">Buy</button>`},
 		{"below the fold", `<div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
 		{"in a scroller", `<div style="height:100px;overflow:auto"><div style=height:900px></div><button onclick="window.ok=1">Buy</button></div>`},
 		{"under a sticky header", `<div style="position:sticky;top:0;height:200px;background:red;z-index:1"></div><div style=height:900px></div><button onclick="window.ok=1">Buy</button><div style=height:3000px></div><script>scrollTo(0, 1050)</script>`},

@@ -21,9 +21,10 @@ func TestPressReturnsWhenWhatItSetOffHasRun(t *testing.T) {
 		"an answer of the server":     `onkeyup = () => fetch('/').then(() => document.title = 'done')`,
 		"a page that keeps keys back": `addEventListener('keyup', (e) => { e.stopImmediatePropagation(); setTimeout(() => document.title = 'done') }, true)`,
 	}
+	tab := openTab(t, "")
 	for name, script := range tests {
 		t.Run(name, func(t *testing.T) {
-			tab := show(t, `<script>`+script+`</script>`)
+			browsertest.Navigate(t, tab, site(t, map[string]string{"/": "<script>" + script + "</script>"}).URL)
 			for range 2 {
 				act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "document.title = 'Test'"})
 				act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Control+Shift+a"})

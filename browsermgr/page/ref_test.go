@@ -91,8 +91,8 @@ func TestRefOfOddNames(t *testing.T) {
 	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
 	modes := map[string]page.SnapshotOptions{
-		"own": {}, "role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria}, "efficient": page.EfficientSnapshot(),
-		"frame": {Refs: page.RefsRole, Frame: "iframe"}, "frame by ref": {Refs: page.RefsRole, Frame: "e1"}, "selector": {Refs: page.RefsRole, Selector: "body"},
+		"own": {}, "role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria},
+		"frame": {Refs: page.RefsRole, Frame: "iframe"}, "frame by ref": {Refs: page.RefsRole, Frame: "e1"},
 	}
 	for mode, opts := range modes {
 		t.Run(mode, func(t *testing.T) {

@@ -215,7 +215,7 @@ func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
 func busyFrames(t *testing.T) *page.Tab {
 	t.Helper()
 	srv := scopedSite(t, `<iframe id=one src=/frame></iframe><iframe id=two src=/frame></iframe><iframe id=far src="OTHER/frame"></iframe>`,
-		`<button>Inner</button><script>addEventListener('message', () => { const end = Date.now() + 1500; while (Date.now() < end); })</script>`)
+		`<button>Inner</button><script>addEventListener('message', () => { const end = Date.now() + 700; while (Date.now() < end); })</script>`)
 	tab := openTab(t, srv.URL)
 	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") == 3 })
 	js(t, tab, "setInterval(() => one.contentWindow.location.reload(), 150), far.contentWindow.postMessage('busy', '*')")

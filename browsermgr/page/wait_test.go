@@ -15,7 +15,7 @@ import (
 func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
 	srv := site(t, map[string]string{
 		"/": `<p id=p>Loading…</p><iframe srcdoc="<p id=q>frame</p>"></iframe><script>
-			setTimeout(() => { p.textContent = 'All  DONE here'; window.ready = true; history.pushState(0, '', '/done?x=1'); p.id = 'fresh' }, 200)</script>`,
+			setTimeout(() => { p.textContent = 'All  DONE here'; window.ready = true; history.pushState(0, '', '/done?x=1'); p.id = 'fresh' }, 50)</script>`,
 	})
 	tests := map[string]page.Action{
 		"text":      {Text: "all done"},
@@ -45,7 +45,7 @@ func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
 }
 
 func TestWaitSaysWhatItWaitedFor(t *testing.T) {
-	tab := show(t, `<p>still here</p>`)
+	b, url := browser.Connect(t, page.Options{}), site(t, map[string]string{"/": "<p>still here</p>"}).URL
 	tests := map[string]page.Action{
 		`text "never" to appear`:          {Text: "never"},
 		`text "still" to go`:              {TextGone: "still"},
@@ -58,12 +58,15 @@ func TestWaitSaysWhatItWaitedFor(t *testing.T) {
 	}
 	for want, a := range tests {
 		a.Kind = actiontable.KindWait
-		_ = refused(t, tab, a, want)
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			_ = refused(t, browsertest.Tab(t, b, page.TabOptions{URL: url}), a, want)
+		})
 	}
 }
 
 func TestWaitOutlivesNavigation(t *testing.T) {
-	srv := site(t, map[string]string{"/": `<script>setTimeout(() => location = '/next', 150)</script>`, "/next": `<p>Arrived</p>`})
+	srv := site(t, map[string]string{"/": `<script>setTimeout(() => location = '/next', 50)</script>`, "/next": `<p>Arrived</p>`})
 	for _, a := range []page.Action{{Text: "arrived"}, {Fn: "document.body?.textContent.includes('Arrived')"}} {
 		tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{URL: srv.URL})
 		a.Kind = actiontable.KindWait
@@ -167,11 +170,11 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 }
 
 func TestWaitGivesEachConditionItsLimit(t *testing.T) {
-	tab := show(t, `<p id=p>One</p><script>turn = setInterval(() => p.textContent = p.textContent === 'One' ? 'Two' : 'One', 200)</script>`)
+	tab := show(t, `<p id=p>One</p><script>turn = setInterval(() => p.textContent = p.textContent === 'One' ? 'Two' : 'One', 100)</script>`)
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 15000})
 	js(t, tab, "clearInterval(turn), p.textContent = 'Two'")
-	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 700})
-	wantError(t, err, `wait: text "two" to go: not done within 700ms`)
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 500})
+	wantError(t, err, `wait: text "two" to go: not done within 500ms`)
 }
 
 func TestEvaluateUnderStrictPolicy(t *testing.T) {

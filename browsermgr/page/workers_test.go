@@ -90,6 +90,7 @@ func TestDedicatedWorkersRun(t *testing.T) {
 		setTimeout(() => done('timeout'), 10000);
 	})`
 	far := "http://localhost" + origin[len("http://127.0.0.1"):]
+	tab := openTab(t, "")
 	for name, c := range map[string]struct{ before, fn, asked, want string }{
 		"url":                  {"'loaded'", "begin('/url.js')", "url", "url arrived"},
 		"module":               {"'loaded'", "begin('/module.js', {type: 'module'})", "module", "module arrived"},
@@ -101,7 +102,7 @@ func TestDedicatedWorkersRun(t *testing.T) {
 		"in a frame by srcdoc": {load("srcdoc: '<p>Inner'"), inner, "url", "url arrived"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tab := openTab(t, origin+"/")
+			browsertest.Navigate(t, tab, origin+"/")
 			browsertest.WantJS(t, tab, c.before, `"loaded"`)
 			browsertest.WantEqual(t, jsString(t, tab, c.fn), c.want)
 			select {
@@ -199,6 +200,7 @@ func TestRequestsOfWorkersAreTold(t *testing.T) {
 
 func TestWorkersHoldUpNoAction(t *testing.T) {
 	origin, _ := workers(t)
+	b := browser.Connect(t, page.Options{})
 	for name, fn := range map[string]string{
 		"runs":           "begin('/url.js')",
 		"has no script":  "begin('/missing.js')",
@@ -207,7 +209,8 @@ func TestWorkersHoldUpNoAction(t *testing.T) {
 		"goes on asking": "begin(URL.createObjectURL(new Blob([`postMessage('asks'); fetch('" + origin + "/never')`])))",
 	} {
 		t.Run(name, func(t *testing.T) {
-			tab := openTab(t, origin+"/")
+			t.Parallel()
+			tab := browsertest.Tab(t, b, page.TabOptions{URL: origin + "/"})
 			if got := jsString(t, tab, fn); got == "timeout" {
 				t.Error(got)
 			}
