@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
+	"github.com/ysmood/gson"
 )
 
 // Emulator is what is emulated in the tabs of one browser connection. Offline, Headers, Credentials and Geolocation hold for
@@ -233,4 +234,190 @@ func (s *Emulator) awaitOthers(ctx context.Context, what string, calls map[*page
 			s.log.Debug("tab told without an answer", "tab", t.ID(), "what", what, "error", err)
 		}
 	}
+}
+
+// setUpRequests sets up a new frame for what differs from the browser's own ways.
+func (w *contextSettings) setUpRequests(main bool) []proto.Request {
+	var reqs []proto.Request
+	if w.offline {
+		reqs = append(reqs, networkConditions(true))
+	}
+	if len(w.headers) > 0 {
+		reqs = append(reqs, extraHeaders(w.headers))
+	}
+	if w.credentials != nil {
+		reqs = append(reqs, interceptRequest(true))
+	}
+	if main && w.geolocation != nil {
+		reqs = append(reqs, w.geolocation.request())
+	}
+	return reqs
+}
+
+// setUpRequests sets up a new frame of the tab.
+func (o *tabSettings) setUpRequests(main bool) []proto.Request {
+	var reqs []proto.Request
+	if o.scheme != "" {
+		reqs = append(reqs, colorScheme(o.scheme))
+	}
+	if o.timezone != "" {
+		reqs = append(reqs, proto.EmulationSetTimezoneOverride{TimezoneID: o.timezone})
+	}
+	if o.locale != "" {
+		reqs = append(reqs, proto.EmulationSetLocaleOverride{Locale: o.locale})
+	}
+	if o.locale != "" || o.agent != nil {
+		reqs = append(reqs, o.userAgentRequest())
+	}
+	if o.device != nil {
+		reqs = append(reqs, o.touchRequest())
+	}
+	if main && (o.device != nil || o.size != nil) {
+		reqs = append(reqs, o.metricsRequest())
+	}
+	return reqs
+}
+
+func networkConditions(offline bool) proto.Request {
+	return proto.NetworkEmulateNetworkConditions{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1}
+}
+
+func extraHeaders(headers map[string]string) proto.Request {
+	values := proto.NetworkHeaders{}
+	for name, value := range headers {
+		values[name] = gson.New(value)
+	}
+	return proto.NetworkSetExtraHTTPHeaders{Headers: values}
+}
+
+// interceptRequest has every request pass by: Chromium tells of challenges only for requests that it intercepts.
+func interceptRequest(challenges bool) proto.Request {
+	return proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}, HandleAuthRequests: challenges}
+}
+
+func colorScheme(scheme string) proto.Request {
+	if scheme == "" {
+		return proto.EmulationSetEmulatedMedia{}
+	}
+	return proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+}
+
+// userAgentRequest returns the user agent of the device and the languages of the locale. Where one is missing the browser's own stays.
+func (o *tabSettings) userAgentRequest() proto.Request {
+	req := proto.EmulationSetUserAgentOverride{AcceptLanguage: o.locale}
+	if o.agent != nil {
+		req.UserAgent, req.Platform, req.UserAgentMetadata = o.agent.text, o.agent.platform, o.agent.hints
+	}
+	return req
+}
+
+func (o *tabSettings) touchRequest() proto.Request {
+	if o.device == nil || !o.device.Touch {
+		return proto.EmulationSetTouchEmulationEnabled{}
+	}
+	points := 5
+	return proto.EmulationSetTouchEmulationEnabled{Enabled: true, MaxTouchPoints: &points}
+}
+
+// metricsRequest returns the geometry of the device, with the viewport of its own if the tab was given one.
+func (o *tabSettings) metricsRequest() proto.Request {
+	if o.device == nil && o.size == nil {
+		return proto.EmulationClearDeviceMetricsOverride{}
+	}
+	var req proto.EmulationSetDeviceMetricsOverride
+	if d := o.device; d != nil {
+		req = proto.EmulationSetDeviceMetricsOverride{
+			Width: d.Width, Height: d.Height, DeviceScaleFactor: d.Scale, Mobile: d.Mobile,
+			ScreenWidth: &d.ScreenWidth, ScreenHeight: &d.ScreenHeight, ScreenOrientation: d.orientation(),
+		}
+	}
+	if o.size != nil {
+		req.Width, req.Height = o.size.width, o.size.height
+	}
+	return req
+}
+
+// ResetTab ends what was set for this tab alone: colour scheme, time zone, locale, device and viewport.
+func (s *Emulator) ResetTab(ctx context.Context, t *page.Tab) error {
+	var was tabSettings
+	return s.changeTab(ctx, t, "clear emulation", func(o *tabSettings) { was, *o = *o, tabSettings{} }, func(main bool) []proto.Request {
+		return was.resetRequests(main)
+	})
+}
+
+// ResetAll ends everything that was set, in all tabs and contexts of the connection, so that a browser which is not ours
+// stays behind as it was found. Cookies and storage are what the pages made of them and stay. Tabs that are closed or
+// crashed are passed over.
+func (s *Emulator) ResetAll(ctx context.Context) error {
+	s.mu.Lock()
+	s.forgetClosed()
+	one := map[string]*page.Tab{} // by context
+	var tabs []*page.Tab
+	for t := range s.tabs {
+		if t.Err() == nil {
+			one[t.ContextID()] = t
+			tabs = append(tabs, t)
+		}
+	}
+	s.mu.Unlock()
+	var errs []error
+	for _, t := range tabs {
+		errs = append(errs, s.ResetTab(ctx, t))
+	}
+	for id, t := range one {
+		s.mu.Lock()
+		granted := len(s.contextSettingsOf(id).grants) > 0
+		s.mu.Unlock()
+		if granted {
+			errs = append(errs, s.resetPermissions(ctx, t))
+		}
+		var was contextSettings
+		errs = append(errs, s.changeContext(ctx, t, "clear emulation", func(w *contextSettings) {
+			was, *w = *w, contextSettings{grants: map[string][]string{}}
+		}, func(main bool) []proto.Request { return was.resetRequests(main) }))
+	}
+	return errors.Join(errs...)
+}
+
+// resetRequests takes back what requests asks.
+func (o *tabSettings) resetRequests(main bool) []proto.Request {
+	var reqs []proto.Request
+	if o.scheme != "" {
+		reqs = append(reqs, colorScheme(""))
+	}
+	if o.timezone != "" {
+		reqs = append(reqs, proto.EmulationSetTimezoneOverride{})
+	}
+	if o.locale != "" {
+		reqs = append(reqs, proto.EmulationSetLocaleOverride{})
+	}
+	nothing := &tabSettings{}
+	if o.locale != "" || o.agent != nil {
+		reqs = append(reqs, nothing.userAgentRequest())
+	}
+	if o.device != nil {
+		reqs = append(reqs, nothing.touchRequest())
+	}
+	if main && (o.device != nil || o.size != nil) {
+		reqs = append(reqs, nothing.metricsRequest())
+	}
+	return reqs
+}
+
+// resetRequests takes back what requests asks.
+func (w *contextSettings) resetRequests(main bool) []proto.Request {
+	var reqs []proto.Request
+	if w.offline {
+		reqs = append(reqs, networkConditions(false))
+	}
+	if len(w.headers) > 0 {
+		reqs = append(reqs, extraHeaders(nil))
+	}
+	if w.credentials != nil {
+		reqs = append(reqs, proto.FetchDisable{})
+	}
+	if main && w.geolocation != nil {
+		reqs = append(reqs, proto.EmulationClearGeolocationOverride{})
+	}
+	return reqs
 }
