@@ -374,7 +374,7 @@ func TestFillTakesWhatTheValuesMean(t *testing.T) {
 	}
 	for _, on := range []any{true, 1, 1.0, "1", "true"} {
 		js(t, tab, "c.checked = r.checked = false")
-		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: []page.Field{
+		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: []actiontable.Field{
 			{Ref: refs["Check"], Type: "checkbox", Value: on}, {Value: "dropped"}, {Ref: refs["Radio"], Type: "radio", Value: on}, {Ref: refs["Text"], Type: " "},
 		}})
 		if got := js(t, tab, "[c.checked, r.checked, x.value]"); got != `[true,true,""]` {
@@ -383,7 +383,7 @@ func TestFillTakesWhatTheValuesMean(t *testing.T) {
 	}
 	for _, off := range []any{nil, false, 0, 2.0, "yes"} {
 		js(t, tab, "c.checked = true")
-		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: []page.Field{
+		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: []actiontable.Field{
 			{Ref: refs["Check"], Type: "checkbox", Value: off}, {Ref: refs["Text"], Type: "email", Value: 2.5},
 		}})
 		if got := js(t, tab, "[c.checked, x.value]"); got != `[false,"2.5"]` {

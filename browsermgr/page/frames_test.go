@@ -146,7 +146,6 @@ func TestFramesOfOtherOriginsInTheProcessOfThePage(t *testing.T) {
 	tab := openCrossOriginSite(t)
 	for name, opts := range map[string]page.SnapshotOptions{
 		"own": {}, "numbered": {Refs: page.RefsRole}, "brief": {Refs: page.RefsAria}, "interactive": {Interactive: true}, "delta": {Delta: true},
-		"efficient": page.EfficientSnapshot(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := snapshot(t, tab, opts).Text

@@ -60,7 +60,8 @@ func TestCompactKeepsRefsValuesAndWhatLeadsToRefs(t *testing.T) {
 
 func TestEfficientSnapshotIsShort(t *testing.T) {
 	tab := show(t, strings.Repeat(`<main><h2>Head</h2><p>Text</p><a href=/x>Somewhere else</a></main>`, 400))
-	snap := snapshot(t, tab, page.EfficientSnapshot())
+	depth := 6
+	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Interactive: true, Compact: true, Depth: &depth, MaxChars: 8000})
 	if !snap.Truncated || len(snap.Text) > 8000 || strings.Contains(snap.Text, "heading") || strings.Contains(snap.Text, "\n  ") {
 		t.Errorf("got %d characters, truncated %v: %.200s", len(snap.Text), snap.Truncated, snap.Text)
 	}

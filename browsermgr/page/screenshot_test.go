@@ -229,7 +229,7 @@ func (a agentTab) Act(ctx context.Context, kind string, args map[string]any) ([]
 		_, err := a.Navigate(ctx, args["url"].(string))
 		return nil, err
 	}
-	_, err := a.Tab.Act(ctx, page.Action{Kind: page.Kind(kind), Ref: args["ref"].(string), Text: args["text"].(string)})
+	_, err := a.Tab.Act(ctx, page.Action{Kind: actiontable.Kind(kind), Ref: args["ref"].(string), Text: args["text"].(string)})
 	return nil, err
 }
 

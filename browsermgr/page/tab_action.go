@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"clank/browsermgr/address"
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action"
@@ -27,12 +26,9 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	}
 	if a.Kind == actiontable.KindClose {
 		url := t.URL()
-		if err := t.Close(ctx); err != nil {
-			return Result{URL: url}, err
-		}
-		return Result{URL: url}, nil
+		return Result{URL: url}, t.Close(ctx)
 	}
-	if travel := map[Kind]func(context.Context) (Result, error){
+	if travel := map[actiontable.Kind]func(context.Context) (Result, error){
 		actiontable.KindBack: t.Back, actiontable.KindForward: t.Forward, actiontable.KindReload: t.Reload,
 	}[a.Kind]; travel != nil {
 		return travel(ctx)
@@ -262,12 +258,6 @@ func (t *Tab) waitUntilWithin(ctx context.Context, d time.Duration, cond func() 
 // Action is one thing to do in a tab. Kind decides which fields count.
 type Action = action.Action
 
-// Field is one entry of a fill.
-type Field = action.Field
-
-// Kind names an action.
-type Kind = action.Kind
-
 // Result is what an action or a navigation led to, as far as it was visible when it returned.
 type Result struct {
 	// URL is the tab's address afterwards.
@@ -290,7 +280,3 @@ type Result struct {
 	// Value is what evaluate returned, as JSON; nil for undefined.
 	Value json.RawMessage `json:"value,omitempty"`
 }
-
-// ParseAddress reads what a person typed as a web address: http, https or about:blank. Anything else is refused with an error
-// that wraps [ErrInvalid] and names it. See [address.Parse].
-func ParseAddress(text string) (string, error) { return address.Parse(text) }

@@ -84,7 +84,7 @@ func TestSelectByValueOrLabel(t *testing.T) {
 
 func TestFillSetsSeveralFields(t *testing.T) {
 	tab := show(t, form)
-	fields := []page.Field{
+	fields := []actiontable.Field{
 		{Ref: refOf(t, tab, `"Name"`), Value: "Ada"},
 		{Ref: refOf(t, tab, `"Age"`), Value: 36.0},
 		{Ref: refOf(t, tab, `"Ok"`), Type: "checkbox", Value: true},

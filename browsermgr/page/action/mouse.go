@@ -122,8 +122,7 @@ func (d *performer) clickCoords(ctx context.Context, a Action) error {
 	if err := d.clickHeld(ctx, m, a); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // clickHeld clicks with the button held for a time, once or more.
@@ -155,8 +154,7 @@ func (d *performer) hover(ctx context.Context, a Action) error {
 	if err := d.sendInput(ctx, newMouse(at, a).Move(false)); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, e.Frame)
-	return err
+	return d.settle(ctx, e.Frame)
 }
 
 // defaultScroll is the part of what is in view by which a scroll moves it if it does not say.
@@ -194,8 +192,7 @@ func (d *performer) scroll(ctx context.Context, a Action) error {
 	if err != nil && !cdp.IsDocumentGone(err) {
 		return e.Explain(err)
 	}
-	_, err = d.tab.SendAndWait(ctx, e.Frame)
-	return err
+	return d.settle(ctx, e.Frame)
 }
 
 // findScroller finds the element that a scroll names, where to turn the wheel, and how much of what it scrolls is in view.
@@ -228,8 +225,7 @@ func (d *performer) scrollIntoView(ctx context.Context, a Action) error {
 	if _, err := awaitReady(ctx, e, readyArg{Selector: a.Selector}, a.Limit()); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, e.Frame)
-	return err
+	return d.settle(ctx, e.Frame)
 }
 
 // resize gives the tab a viewport of this size until it is resized again.
@@ -272,8 +268,7 @@ func (d *performer) dragTo(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, end.Frame)
-	return err
+	return d.settle(ctx, end.Frame)
 }
 
 // dragCoords drags from one place of the viewport to others, whatever is there.
@@ -294,8 +289,7 @@ func (d *performer) dragCoords(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // dragPath returns where a drag by coordinates leads.

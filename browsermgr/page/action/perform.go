@@ -41,7 +41,7 @@ func Perform(ctx context.Context, tab Tab, hands *InputState, a Action) (json.Ra
 	if a.Kind == actiontable.KindEvaluate {
 		return d.evaluate(ctx, a)
 	}
-	do, ok := map[Kind]func(context.Context, Action) error{
+	do, ok := map[actiontable.Kind]func(context.Context, Action) error{
 		actiontable.KindClick: d.click, actiontable.KindClickCoords: d.clickCoords, actiontable.KindHover: d.hover, actiontable.KindDrag: d.dragTo,
 		actiontable.KindDragCoords: d.dragCoords,
 		actiontable.KindType:       d.typeText, actiontable.KindFill: d.fill, actiontable.KindPress: d.press, actiontable.KindSelect: d.selectOptions,
@@ -84,6 +84,12 @@ func (d *performer) sendAndWait(ctx context.Context, f *frame.Frame, events ...p
 	return seen, stoppedError(ctx, err)
 }
 
+// settle waits for what an action in the frame led to.
+func (d *performer) settle(ctx context.Context, f *frame.Frame) error {
+	_, err := d.tab.SendAndWait(ctx, f)
+	return err
+}
+
 // explainUnanswered ends what the page does with input that it has not come back from when ctx ends.
 func (d *performer) explainUnanswered(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
@@ -118,12 +124,6 @@ func Pause(ctx context.Context, d time.Duration) error {
 
 // Action is one thing to do in a tab.
 type Action = actiontable.Action
-
-// Field is one entry of a fill.
-type Field = actiontable.Field
-
-// Kind names an action.
-type Kind = actiontable.Kind
 
 // moveToTarget moves the mouse to its point and sees to it that what follows arrives in the frame that shows the point, and where; it
 // returns both. Chromium routes input to a frame of another process by what was last drawn of it: where that is too old, as

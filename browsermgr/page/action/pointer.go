@@ -35,8 +35,7 @@ func (d *performer) pointerMove(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // moveTo moves the mouse with whatever button is down.
@@ -67,8 +66,7 @@ func (d *performer) pointerDown(ctx context.Context, a Action) error {
 	if err := d.sendInput(ctx, m.Move(false), m.Press(1)); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // pointerUp lets go of the button that is down, if any, at the point.
@@ -105,8 +103,7 @@ func (d *performer) wheel(ctx context.Context, a Action) error {
 	if _, err := frame.CallFunction[bool](ctx, f, awaitScrollScript, nil, at); err != nil && !cdp.IsDocumentGone(err) {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // awaitScrollScript resolves when nothing around a point scrolls any more.
@@ -158,8 +155,7 @@ func (d *performer) sendKeys(ctx context.Context, a Action, build func(frame.Cho
 	if err := d.sendInput(ctx, events...); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // longText is the number of characters from which a text is inserted as a whole.
