@@ -26,10 +26,6 @@ const (
 	RefsAria = frame.RefsAria
 )
 
-// EfficientSnapshot returns the options of a small snapshot: interactive, compact, six levels, 8,000 characters. Each may be
-// changed afterwards.
-func EfficientSnapshot() SnapshotOptions { return frame.EfficientSnapshot() }
-
 // ErrFrameChanged says that the captured document gave way to another one meanwhile; trying again may help.
 var ErrFrameChanged = frame.ErrFrameChanged
 

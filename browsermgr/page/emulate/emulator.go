@@ -65,8 +65,8 @@ func (s *Emulator) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forgetClosed()
-	reqs := s.contextSettingsOf(t.ContextID()).setUpRequests(f.Parent() == nil)
-	reqs = append(reqs, s.tabSettingsOf(t).setUpRequests(f.Parent() == nil)...)
+	w, o := s.contextSettingsOf(t.ContextID()), s.tabSettingsOf(t)
+	reqs := append(w.requests(w, f.Parent() == nil), o.requests(o, f.Parent() == nil)...)
 	if len(reqs) == 0 {
 		return nil
 	}
@@ -80,10 +80,9 @@ func (s *Emulator) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 func (s *Emulator) AttachWorker(t *page.Tab, worker *frame.Frame) []proto.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	reqs := s.contextSettingsOf(t.ContextID()).setUpRequests(false)
-	for _, req := range reqs {
-		worker.Post(req)
-	}
+	w := s.contextSettingsOf(t.ContextID())
+	reqs := w.requests(w, false)
+	worker.Post(reqs...)
 	if len(reqs) == 0 {
 		return nil
 	}
@@ -236,43 +235,45 @@ func (s *Emulator) awaitOthers(ctx context.Context, what string, calls map[*page
 	}
 }
 
-// setUpRequests sets up a new frame for what differs from the browser's own ways.
-func (w *contextSettings) setUpRequests(main bool) []proto.Request {
+// requests brings a frame to these settings, as far as set says that something was set.
+func (w *contextSettings) requests(set *contextSettings, main bool) []proto.Request {
 	var reqs []proto.Request
-	if w.offline {
-		reqs = append(reqs, networkConditions(true))
+	if set.offline {
+		reqs = append(reqs, networkConditions(w.offline))
 	}
-	if len(w.headers) > 0 {
+	if len(set.headers) > 0 {
 		reqs = append(reqs, extraHeaders(w.headers))
 	}
-	if w.credentials != nil {
+	if set.credentials != nil && w.credentials == nil {
+		reqs = append(reqs, proto.FetchDisable{})
+	} else if set.credentials != nil {
 		reqs = append(reqs, interceptRequest(true))
 	}
-	if main && w.geolocation != nil {
+	if main && set.geolocation != nil {
 		reqs = append(reqs, w.geolocation.request())
 	}
 	return reqs
 }
 
-// setUpRequests sets up a new frame of the tab.
-func (o *tabSettings) setUpRequests(main bool) []proto.Request {
+// requests brings a frame of the tab to these settings, as far as set says that something was set.
+func (o *tabSettings) requests(set *tabSettings, main bool) []proto.Request {
 	var reqs []proto.Request
-	if o.scheme != "" {
+	if set.scheme != "" {
 		reqs = append(reqs, colorScheme(o.scheme))
 	}
-	if o.timezone != "" {
+	if set.timezone != "" {
 		reqs = append(reqs, proto.EmulationSetTimezoneOverride{TimezoneID: o.timezone})
 	}
-	if o.locale != "" {
+	if set.locale != "" {
 		reqs = append(reqs, proto.EmulationSetLocaleOverride{Locale: o.locale})
 	}
-	if o.locale != "" || o.agent != nil {
+	if set.locale != "" || set.agent != nil {
 		reqs = append(reqs, o.userAgentRequest())
 	}
-	if o.device != nil {
+	if set.device != nil {
 		reqs = append(reqs, o.touchRequest())
 	}
-	if main && (o.device != nil || o.size != nil) {
+	if main && (set.device != nil || set.size != nil) {
 		reqs = append(reqs, o.metricsRequest())
 	}
 	return reqs
@@ -341,7 +342,7 @@ func (o *tabSettings) metricsRequest() proto.Request {
 func (s *Emulator) ResetTab(ctx context.Context, t *page.Tab) error {
 	var was tabSettings
 	return s.changeTab(ctx, t, "clear emulation", func(o *tabSettings) { was, *o = *o, tabSettings{} }, func(main bool) []proto.Request {
-		return was.resetRequests(main)
+		return new(tabSettings).requests(&was, main)
 	})
 }
 
@@ -374,50 +375,7 @@ func (s *Emulator) ResetAll(ctx context.Context) error {
 		var was contextSettings
 		errs = append(errs, s.changeContext(ctx, t, "clear emulation", func(w *contextSettings) {
 			was, *w = *w, contextSettings{grants: map[string][]string{}}
-		}, func(main bool) []proto.Request { return was.resetRequests(main) }))
+		}, func(main bool) []proto.Request { return new(contextSettings).requests(&was, main) }))
 	}
 	return errors.Join(errs...)
-}
-
-// resetRequests takes back what requests asks.
-func (o *tabSettings) resetRequests(main bool) []proto.Request {
-	var reqs []proto.Request
-	if o.scheme != "" {
-		reqs = append(reqs, colorScheme(""))
-	}
-	if o.timezone != "" {
-		reqs = append(reqs, proto.EmulationSetTimezoneOverride{})
-	}
-	if o.locale != "" {
-		reqs = append(reqs, proto.EmulationSetLocaleOverride{})
-	}
-	nothing := &tabSettings{}
-	if o.locale != "" || o.agent != nil {
-		reqs = append(reqs, nothing.userAgentRequest())
-	}
-	if o.device != nil {
-		reqs = append(reqs, nothing.touchRequest())
-	}
-	if main && (o.device != nil || o.size != nil) {
-		reqs = append(reqs, nothing.metricsRequest())
-	}
-	return reqs
-}
-
-// resetRequests takes back what requests asks.
-func (w *contextSettings) resetRequests(main bool) []proto.Request {
-	var reqs []proto.Request
-	if w.offline {
-		reqs = append(reqs, networkConditions(false))
-	}
-	if len(w.headers) > 0 {
-		reqs = append(reqs, extraHeaders(nil))
-	}
-	if w.credentials != nil {
-		reqs = append(reqs, proto.FetchDisable{})
-	}
-	if main && w.geolocation != nil {
-		reqs = append(reqs, proto.EmulationClearGeolocationOverride{})
-	}
-	return reqs
 }

@@ -37,7 +37,11 @@ func (g Geolocation) check() error {
 	return nil
 }
 
-func (g Geolocation) request() proto.Request {
+// request asks for the place; nil for the browser's own.
+func (g *Geolocation) request() proto.Request {
+	if g == nil {
+		return proto.EmulationClearGeolocationOverride{}
+	}
 	return proto.EmulationSetGeolocationOverride{Latitude: &g.Latitude, Longitude: &g.Longitude, Accuracy: &g.Accuracy}
 }
 
@@ -71,15 +75,11 @@ func (s *Emulator) SetGeolocation(ctx context.Context, t *page.Tab, g *Geolocati
 }
 
 func (s *Emulator) setGeolocation(ctx context.Context, t *page.Tab, g *Geolocation) error {
-	var req proto.Request = proto.EmulationClearGeolocationOverride{}
-	if g != nil {
-		req = g.request()
-	}
 	return s.changeContext(ctx, t, "set geolocation", func(w *contextSettings) { w.geolocation = g }, func(main bool) []proto.Request {
 		if !main {
 			return nil // a tab is in one place, with all its frames
 		}
-		return []proto.Request{req}
+		return []proto.Request{g.request()}
 	})
 }
 

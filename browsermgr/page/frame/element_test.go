@@ -215,7 +215,6 @@ func TestValidateRefusesWhatDoesNotGoTogether(t *testing.T) {
 		ok   bool
 	}{
 		{frame.SnapshotOptions{}, true},
-		{frame.EfficientSnapshot(), true},
 		{frame.SnapshotOptions{Refs: frame.RefsRole, Selector: "main", Frame: "iframe", Depth: &zero}, true},
 		{frame.SnapshotOptions{Refs: frame.RefsAria}, true},
 		{frame.SnapshotOptions{Refs: frame.RefsAria, Selector: "main"}, false},
@@ -227,17 +226,6 @@ func TestValidateRefusesWhatDoesNotGoTogether(t *testing.T) {
 		if err := tt.opts.Validate(); (err == nil) != tt.ok || err != nil && !errors.Is(err, fault.ErrInvalid) {
 			t.Errorf("%+v: got %v", tt.opts, err)
 		}
-	}
-}
-
-func TestEfficientMayBeChanged(t *testing.T) {
-	opts := frame.EfficientSnapshot()
-	*opts.Depth = 2
-	opts.Interactive = false
-	six := 6
-	want := frame.SnapshotOptions{Refs: frame.RefsRole, Interactive: true, Compact: true, Depth: &six, MaxChars: 8000}
-	if d := cmp.Diff(want, frame.EfficientSnapshot()); d != "" {
-		t.Errorf("changed for everybody (-want +got)\n%s", d)
 	}
 }
 

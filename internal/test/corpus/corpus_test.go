@@ -1,7 +1,6 @@
 package corpus_test
 
 import (
-	"clank/internal/test/browsertest"
 	"context"
 	"flag"
 	"net/http/httptest"
@@ -14,6 +13,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 	"clank/internal/test/corpus"
 )
 
@@ -137,3 +137,18 @@ func runTask(t *testing.T, m *browsermgr.Manager, b corpus.Backend, task corpus.
 		}
 	})
 }
+
+func TestStepsThatAreNotDoneAreNoticed(t *testing.T) {
+	for _, task := range corpus.All() {
+		if err := task.Check(t.Context(), untouchedPage{}); err == nil {
+			t.Errorf("%s: all is as it must be before anything was done", task.Name)
+		}
+	}
+}
+
+// untouchedPage is a page on which nothing happens.
+type untouchedPage struct{}
+
+func (untouchedPage) Act(context.Context, string, map[string]any) ([]string, error) { return nil, nil }
+
+func (untouchedPage) Snapshot(context.Context, bool, int) (string, error) { return "", nil }
