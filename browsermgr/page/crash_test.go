@@ -190,8 +190,7 @@ func TestClosedTabSaysSo(t *testing.T) {
 	if err := tab.Close(t.Context()); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
-	_, err := tab.Snapshot(t.Context(), page.SnapshotOptions{})
-	browsertest.WantError(t, err, page.ErrTabGone)
+	browsertest.WantError(t, browsertest.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{})), page.ErrTabGone)
 	browsertest.WantError(t, browsertest.Err(tab.Navigate(t.Context(), "http://localhost:1")), page.ErrTabGone)
 }
 

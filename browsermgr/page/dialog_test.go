@@ -78,7 +78,7 @@ func TestDialogBlocksReadingWithAdvice(t *testing.T) {
 			t.Errorf("%s: got %v after %s, want a dialog error at once", name, err, took)
 			continue
 		}
-		wantError(t, err, `an alert d1: "Late"`, "accept or dismiss")
+		browsertest.WantError(t, err, nil, `an alert d1: "Late"`, "accept or dismiss")
 	}
 	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
 	browsertest.WantError(t, tab.AnswerDialog(t.Context(), true, ""), page.ErrNoDialog)
@@ -169,7 +169,7 @@ func TestArmedDialogStopsNoAction(t *testing.T) {
 		if _, err := tab.HandleDialog(t.Context(), a, 0); !errors.Is(err, page.ErrNoDialog) {
 			t.Errorf("got %v for %+v", err, a)
 		} else {
-			wantError(t, err, "not pending")
+			browsertest.WantError(t, err, nil, "not pending")
 		}
 	}
 	if armed, err := tab.HandleDialog(t.Context(), page.DialogAnswer{ID: "d2", Accept: true, PromptText: "Bo"}, 0); err != nil || armed {

@@ -92,7 +92,7 @@ func TestRefOfARemovedFrameIsGone(t *testing.T) {
 	js(t, tab, "document.querySelectorAll('iframe').forEach(f => f.remove())")
 	for _, ref := range []string{near, far} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-		wantError(t, err, "Unknown ref "+ref)
+		browsertest.WantError(t, err, nil, "Unknown ref "+ref)
 	}
 }
 
@@ -204,11 +204,11 @@ func TestFramesOfOtherOriginsNavigateAndGo(t *testing.T) {
 	click(t, tab, refOf(t, tab, `link "Next"`))
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Arrived", TimeoutMs: 30_000})
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: enter})
-	wantError(t, err, "Unknown ref "+enter)
+	browsertest.WantError(t, err, nil, "Unknown ref "+enter)
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Arrived"`)
 	js(t, tab, "(document.querySelector('[title=Data]').remove(), 1)")
 	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: data})
-	wantError(t, err, "Unknown ref "+data)
+	browsertest.WantError(t, err, nil, "Unknown ref "+data)
 
 	// The frame comes to show the page's own origin, and another one again.
 	js(t, tab, "(document.querySelector('[title=Login]').src = '/next', 1)")
@@ -305,7 +305,7 @@ func TestBackToAPageThatWasKeptWithFramesOfOtherOrigins(t *testing.T) {
 		return js(t, tab, "window.kept") == "7"
 	})
 	_, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Ref: before})
-	wantError(t, err, "Unknown ref "+before)
+	browsertest.WantError(t, err, nil, "Unknown ref "+before)
 	awaitSnapshotText(t, tab, `button "Pay"`)
 	click(t, tab, refOf(t, tab, `button "Pay"`))
 	awaitSnapshotText(t, tab, `button "Pressed"`)
@@ -320,7 +320,7 @@ func TestAFrameOfAnotherOriginNavigatesWhileAnActionWaits(t *testing.T) {
 	leave()
 	start := time.Now()
 	_, err := tab.Act(browsertest.Within(t, time.Minute), page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 50_000})
-	wantError(t, err, "Unknown ref "+ref)
+	browsertest.WantError(t, err, nil, "Unknown ref "+ref)
 	if took := time.Since(start); took > 40*time.Second {
 		t.Errorf("it was told after %s", took)
 	}

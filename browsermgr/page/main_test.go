@@ -26,25 +26,6 @@ func openTab(tb testing.TB, url string) *page.Tab {
 	return browser.Page(tb, page.Options{}, url)
 }
 
-func TestATabOfAnEarlierTestHasNoHistory(t *testing.T) {
-	srv := site(t, map[string]string{"/": "<p>One", "/two": "<p>Two"})
-	earlier := ""
-	t.Run("earlier", func(t *testing.T) {
-		tab := openTab(t, srv.URL)
-		earlier = tab.TargetID()
-	})
-	t.Run("later", func(t *testing.T) {
-		tab := openTab(t, srv.URL+"/two")
-		if tab.TargetID() != earlier {
-			t.Log("the earlier tab was too slow to be kept")
-			return
-		}
-		if _, err := tab.Back(t.Context()); err == nil {
-			t.Errorf("went back to %s", tab.URL())
-		}
-	})
-}
-
 // site serves pages by path. Paths that are not given are 404.
 func site(tb testing.TB, pages map[string]string) *httptest.Server {
 	tb.Helper()
@@ -132,17 +113,9 @@ func refused(tb testing.TB, tab *page.Tab, a page.Action, want ...string) error 
 			return err
 		}
 	}
-	wantError(tb, err, want...)
+	browsertest.WantError(tb, err, nil, want...)
 	return err
 }
 
 // atOnce is far more than it takes to end something, and less than the limits that would end it otherwise.
 const atOnce = 5 * time.Second
-
-func wantError(tb testing.TB, err error, want ...string) {
-	tb.Helper()
-	if err == nil {
-		tb.Fatalf("got no error, want one that contains %q", want)
-	}
-	browsertest.WantContains(tb, err.Error(), want...)
-}

@@ -105,8 +105,7 @@ func TestNavigateInWords(t *testing.T) {
 		"http://127.0.0.1:1/unsafe": "browsers refuse",
 	}
 	for url, want := range tests {
-		_, err := tab.Navigate(t.Context(), url)
-		wantError(t, err, want)
+		browsertest.WantError(t, browsertest.Err(tab.Navigate(t.Context(), url)), nil, want)
 	}
 	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
 		t.Errorf("the tab does not recover: %v", err)
@@ -136,7 +135,7 @@ func TestNavigateToASilentServerEnds(t *testing.T) {
 func TestTheCallerSaysHowLongANavigationMayTake(t *testing.T) {
 	srv := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	_, err := openTab(t, "").NavigateWithin(t.Context(), srv.URL, 400*time.Millisecond)
-	wantError(t, err, "the server did not answer within 400ms")
+	browsertest.WantError(t, err, nil, "the server did not answer within 400ms")
 }
 
 func TestHistory(t *testing.T) {
@@ -273,11 +272,11 @@ func TestEvaluate(t *testing.T) {
 	}
 	for _, fn := range []string{"window", "10n", "Symbol('x')", "() => () => 1", "const a = {}; a.a = a; return a"} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
-		wantError(t, err, "not JSON-serialisable")
+		browsertest.WantError(t, err, nil, "not JSON-serialisable")
 	}
 	for fn, want := range map[string]string{"x.y.z": "x is not defined", "(": "fn is not JavaScript", "() => { throw new TypeError('mine') }": "mine"} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
-		wantError(t, err, want)
+		browsertest.WantError(t, err, nil, want)
 	}
 	js(t, tab, "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<i id=deep>deep</i>'")
 	if res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Selector: "#deep", Fn: "el.textContent"}); string(res.Value) != `"deep"` {
@@ -285,7 +284,7 @@ func TestEvaluate(t *testing.T) {
 	}
 	js(t, tab, "document.querySelector('button').remove()")
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el => 1"})
-	wantError(t, err, "Unknown ref")
+	browsertest.WantError(t, err, nil, "Unknown ref")
 }
 
 func TestEndlessScriptIsTerminated(t *testing.T) {
@@ -301,7 +300,7 @@ func TestEndlessScriptIsTerminated(t *testing.T) {
 			t.Errorf("%+v: got %v, want the limit", a, err)
 		}
 		if a.Kind == actiontable.KindEvaluate {
-			wantError(t, err, "fn did not end and was stopped", "within 1s")
+			browsertest.WantError(t, err, nil, "fn did not end and was stopped", "within 1s")
 		}
 		if took := time.Since(start); took > 15*time.Second {
 			t.Errorf("%+v: took %s", a, took)
@@ -320,7 +319,7 @@ func TestWaitGivesEachConditionItsLimit(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 15000})
 	js(t, tab, "clearInterval(turn), p.textContent = 'Two'")
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 500})
-	wantError(t, err, `wait: text "two" to go: not done within 500ms`)
+	browsertest.WantError(t, err, nil, `wait: text "two" to go: not done within 500ms`)
 }
 
 func TestEvaluateUnderStrictPolicy(t *testing.T) {

@@ -233,7 +233,7 @@ func TestFrameThatNavigatesDuringItsCaptureIsTold(t *testing.T) {
 		_, err = tab.Snapshot(t.Context(), page.SnapshotOptions{Refs: page.RefsRole, Frame: "#one"})
 	}
 	browsertest.WantError(t, err, page.ErrFrameChanged)
-	wantError(t, err, "Frame changed", "retry")
+	browsertest.WantError(t, err, nil, "Frame changed", "retry")
 }
 
 func TestNavigationOfASiblingFrameDoesNotMatter(t *testing.T) {
@@ -324,11 +324,11 @@ func TestTreeRefsAreElementsToo(t *testing.T) {
 		if !errors.Is(err, page.ErrUnknownRef) {
 			t.Fatalf("%s: got %v, want an unknown ref", ref, err)
 		}
-		wantError(t, err, "Unknown ref "+ref, "new snapshot")
+		browsertest.WantError(t, err, nil, "Unknown ref "+ref, "new snapshot")
 	}
 	browsertest.Must(t, browsertest.Err(tab.Reload(t.Context())))
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: nodes[1].Ref})
-	wantError(t, err, "Unknown ref")
+	browsertest.WantError(t, err, nil, "Unknown ref")
 }
 
 func TestTreeMasksSecrets(t *testing.T) {
@@ -365,7 +365,7 @@ func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
 	for range 2 { // before and after another snapshot
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refs[1].Ref})
 		browsertest.WantError(t, err, page.ErrUnknownRef)
-		wantError(t, err, "Unknown ref e2", "gone from the page", "new snapshot")
+		browsertest.WantError(t, err, nil, "Unknown ref e2", "gone from the page", "new snapshot")
 		snapshot(t, tab, page.SnapshotOptions{})
 	}
 	browsertest.WantJS(t, tab, "hits", `[]`)
@@ -376,7 +376,7 @@ func TestRefOfReplacedElementIsGone(t *testing.T) {
 	snapshot(t, tab, page.SnapshotOptions{})
 	js(t, tab, "l.innerHTML = l.innerHTML")
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e1"})
-	wantError(t, err, "gone from the page")
+	browsertest.WantError(t, err, nil, "gone from the page")
 }
 
 func TestRefEndsWithItsDocument(t *testing.T) {
@@ -385,10 +385,10 @@ func TestRefEndsWithItsDocument(t *testing.T) {
 	ref := refOf(t, tab, "Delete")
 	browsertest.Navigate(t, tab, srv.URL+"/other")
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-	wantError(t, err, "Unknown ref e1", "new snapshot")
+	browsertest.WantError(t, err, nil, "Unknown ref e1", "new snapshot")
 	browsertest.Must(t, browsertest.Err(tab.Back(t.Context())))
 	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-	wantError(t, err, "Unknown ref e1")
+	browsertest.WantError(t, err, nil, "Unknown ref e1")
 }
 
 func TestRefSpellings(t *testing.T) {
@@ -405,7 +405,7 @@ func TestRefSpellings(t *testing.T) {
 	}
 	for _, ref := range []string{"e77", "f9e1"} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-		wantError(t, err, "Unknown ref "+ref, "new snapshot")
+		browsertest.WantError(t, err, nil, "Unknown ref "+ref, "new snapshot")
 	}
 }
 

@@ -292,7 +292,7 @@ func TestScopedRefsAreTheCapturedElements(t *testing.T) {
 			_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: tt.click})
 			if tt.err != nil {
 				browsertest.WantError(t, err, page.ErrUnknownRef)
-				wantError(t, err, tt.err...)
+				browsertest.WantError(t, err, nil, tt.err...)
 				browsertest.WantJS(t, tab, "hits", "[]")
 				return
 			}

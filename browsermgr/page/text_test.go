@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -65,7 +64,7 @@ func TestTypeRefusesWhatTakesNoText(t *testing.T) {
 		_ = refused(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, name), Text: "x"}, want)
 	}
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Day"`), Text: "tomorrow"})
-	wantError(t, err, `is a date field and does not take "tomorrow"`)
+	browsertest.WantError(t, err, nil, `is a date field and does not take "tomorrow"`)
 }
 
 func TestSelectByValueOrLabel(t *testing.T) {
@@ -77,9 +76,9 @@ func TestSelectByValueOrLabel(t *testing.T) {
 		`["de","a,c","input land,change land,input many,change many"]`)
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"at"}})
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"France"}})
-	wantError(t, err, `has no option "France"`, `"Austria"`)
+	browsertest.WantError(t, err, nil, `has no option "France"`, `"Austria"`)
 	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Name"`), Values: []string{"x"}})
-	wantError(t, err, "not a native list")
+	browsertest.WantError(t, err, nil, "not a native list")
 }
 
 func TestFillSetsSeveralFields(t *testing.T) {
@@ -110,37 +109,12 @@ func TestPressSendsChords(t *testing.T) {
 
 func TestMalformedActionsAreRefused(t *testing.T) {
 	tab := show(t, form)
-	tests := []struct {
-		action page.Action
-		want   string
-	}{
-		{page.Action{}, "kind is required"},
-		{page.Action{Kind: "dance"}, "kind is required"},
-		{page.Action{Kind: actiontable.KindClick}, "click requires ref or selector"},
-		{page.Action{Kind: actiontable.KindClick, Ref: "e1", DelayMs: 6000}, "click delayMs exceeds maximum of 5000ms"},
-		{page.Action{Kind: actiontable.KindClick, Ref: "e1", Button: "third"}, "use left, right or middle"},
-		{page.Action{Kind: actiontable.KindClick, Ref: "e1", Modifiers: []string{"Hyper"}}, `modifier "Hyper"`},
-		{page.Action{Kind: actiontable.KindClick, Selector: "]["}, "is not a CSS selector"},
-		{page.Action{Kind: actiontable.KindPress}, "press requires key"},
-		{page.Action{Kind: actiontable.KindPress, Key: "Foo+a"}, `unknown key "Foo"`},
-		{page.Action{Kind: actiontable.KindPress, Key: "Enter+a"}, "is not a modifier"},
-		{page.Action{Kind: actiontable.KindClickCoords, X: -1}, "clickCoords requires non-negative x and y"},
-		{page.Action{Kind: actiontable.KindResize, Width: 10}, "resize requires positive width and height"},
-		{page.Action{Kind: actiontable.KindResize, Width: 9000, Height: 10}, "must not exceed 8192"},
-		{page.Action{Kind: actiontable.KindWait}, "wait requires at least one of"},
-		{page.Action{Kind: actiontable.KindEvaluate, Fn: "  "}, "evaluate requires fn"},
-		{page.Action{Kind: actiontable.KindSelect, Ref: "e1"}, "select requires values"},
-		{page.Action{Kind: actiontable.KindDrag, StartRef: "e1"}, "drag requires endRef"},
-		{page.Action{Kind: actiontable.KindFill}, "fill requires fields"},
-		{page.Action{Kind: actiontable.KindScroll, Direction: "inwards"}, "use up, down, left or right"},
-	}
-	for _, tt := range tests {
-		_, err := tab.Act(t.Context(), tt.action)
-		if !errors.Is(err, page.ErrInvalid) {
-			t.Errorf("%+v: got %v, want it refused", tt.action, err)
-			continue
-		}
-		wantError(t, err, tt.want)
+	for want, a := range map[string]page.Action{
+		"click requires ref or selector": {Kind: actiontable.KindClick},
+		"is not a CSS selector":          {Kind: actiontable.KindClick, Selector: "]["},
+		"wait requires at least one of":  {Kind: actiontable.KindWait},
+	} {
+		browsertest.WantError(t, browsertest.Err(tab.Act(t.Context(), a)), page.ErrInvalid, want)
 	}
 }
 

@@ -126,16 +126,16 @@ func (b *windowTracker) Close(ctx context.Context, key string) error {
 	return nil
 }
 
-// Dialect is one way to speak with a model that uses tools: a server and the client of it.
-type Dialect struct {
-	Name  string
+// dialect is one way to speak with a model that uses tools: a server and the client of it.
+type dialect struct {
+	name  string
 	serve func() (modelServer, error)
 	model func(base string) (llm.Model, error)
 }
 
-// Dialects returns the dialects that the loop over elements speaks.
-func Dialects() []Dialect {
-	return []Dialect{
+// dialects returns the dialects that the loop over elements speaks.
+func dialects() []dialect {
+	return []dialect{
 		{"responses", openaiServer, openaiModel(openaimodel.APIResponses)},
 		{"chat completions", openaiServer, openaiModel(openaimodel.APIChat)},
 		{"anthropic", anthropicServer, func(base string) (llm.Model, error) {
@@ -153,17 +153,19 @@ func openaiModel(api openaimodel.API) func(string) (llm.Model, error) {
 	}
 }
 
-// Open starts the server with a model that answers by turn, and returns the client. close ends the server and returns what
-// was wrong with what it was asked.
-func (d Dialect) Open(turn llmtest.Turn) (model llm.Model, close func() []string, err error) {
-	s, err := d.serve()
+// openModel starts a server with a model that answers by turn, and returns its client. close ends the server and returns
+// what was wrong with what it was asked.
+func openModel[M any](
+	serve func() (modelServer, error), client func(base string) (M, error), turn llmtest.Turn,
+) (model M, close func() []string, err error) {
+	s, err := serve()
 	if err != nil {
-		return nil, nil, err
+		return model, nil, err
 	}
 	s.SetFallback(turn)
-	if model, err = d.model(s.BaseURL()); err != nil {
+	if model, err = client(s.BaseURL()); err != nil {
 		s.Close()
-		return nil, nil, err
+		return model, nil, err
 	}
 	return model, func() []string { s.Close(); return s.Problems() }, nil
 }
@@ -171,8 +173,8 @@ func (d Dialect) Open(turn llmtest.Turn) (model llm.Model, close func() []string
 // elementBackends returns the backends that work a page by its elements.
 func elementBackends() []Backend {
 	all := []Backend{{Name: "plain sentences", Runtime: browseagent.Runtime, lacks: mouseReason, open: openPlainModel}}
-	for i, d := range Dialects() {
-		all = append(all, Backend{Name: "loop over " + d.Name, Runtime: browseagent.Runtime, part: i % partCount, lacks: mouseReason, open: d.openForTask})
+	for i, d := range dialects() {
+		all = append(all, Backend{Name: "loop over " + d.name, Runtime: browseagent.Runtime, part: i % partCount, lacks: mouseReason, open: d.openForTask})
 	}
 	return all
 }
@@ -193,8 +195,8 @@ func mouseReason(s Step) string {
 }
 
 // openForTask opens the loop with a model that does a task.
-func (d Dialect) openForTask(_ context.Context, task Task, url string, w *windowTracker) (openBackend, error) {
-	m, end, err := d.Open((&elementModel{task: task, url: url}).nextReply)
+func (d dialect) openForTask(_ context.Context, task Task, url string, w *windowTracker) (openBackend, error) {
+	m, end, err := openModel(d.serve, d.model, (&elementModel{task: task, url: url}).nextReply)
 	if err != nil {
 		return openBackend{}, err
 	}
@@ -270,19 +272,9 @@ func screenBackends() []Backend {
 	return all
 }
 
-// Open starts the vendor's server with a model that answers by turn, and returns the mind in front of it. close ends the
-// server and returns what was wrong with what it was asked.
+// Open starts the vendor's server with a model that answers by turn, see [openModel].
 func (v Vendor) Open(turn llmtest.Turn) (mind computeruse.Model, close func() []string, err error) {
-	s, err := v.serve()
-	if err != nil {
-		return nil, nil, err
-	}
-	s.SetFallback(turn)
-	if mind, err = v.newModel(s.BaseURL()); err != nil {
-		s.Close()
-		return nil, nil, err
-	}
-	return mind, func() []string { s.Close(); return s.Problems() }, nil
+	return openModel(v.serve, v.newModel, turn)
 }
 
 // Click returns the answer of a model that clicks at each of the places of a picture of that size.
@@ -292,11 +284,6 @@ func (v Vendor) Click(places []PicturePoint, size image.Point) llmtest.Reply {
 		deeds = append(deeds, modelAction{kind: actionClick, at: []PicturePoint{p}})
 	}
 	return v.encodeReply(deeds, size)
-}
-
-// Move returns the answer of a model that moves the mouse to a place.
-func (v Vendor) Move(place PicturePoint, size image.Point) llmtest.Reply {
-	return v.encodeReply([]modelAction{{kind: actionMove, at: []PicturePoint{place}}}, size)
 }
 
 // openForTask opens the backend with a mind that does a task.

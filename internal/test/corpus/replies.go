@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"image"
+	"maps"
 	"strings"
 
 	"clank/internal/test/llmtest"
@@ -9,80 +10,58 @@ import (
 
 // anthropicScreenReply returns an answer in the words of Anthropic's toolset for a screen: a call for each thing to do.
 func anthropicScreenReply(deeds []modelAction, size image.Point) llmtest.Reply {
-	reply := llmtest.Reply{Usage: fixedUsage()}
-	add := func(member string, in map[string]any) {
-		reply.Calls = append(reply.Calls, llmtest.Call{Name: "computer." + member, Arguments: mustJSON(in)})
-	}
-	for _, d := range deeds {
-		point := func(i int) []int { at := d.at[i].pixel(size); return []int{at.X, at.Y} }
-		switch d.kind {
-		case actionClick:
-			in := map[string]any{"coordinate": point(0)}
-			if d.held != "" {
-				in["text"] = anthropicKeys(d.held)
-			}
-			add(anthropicClick(d), in)
-		case actionMove:
-			add("mouse_move", map[string]any{"coordinate": point(0)})
-		case actionDrag:
-			if len(d.at) == 2 {
-				add("left_click_drag", map[string]any{"start_coordinate": point(0), "coordinate": point(1)})
-				continue
-			}
-			anthropicDragPath(d, add, func(i int) map[string]any { return map[string]any{"coordinate": point(i)} })
-		case actionScroll:
-			in := anthropicScroll(d)
-			in["coordinate"] = point(0)
-			add("scroll", in)
-		case actionBack: // there is no member for it
-			d.kind = actionNavigate
-			call, _ := d.function()
-			reply.Calls = append(reply.Calls, call)
-		default:
-			reply.Calls = append(reply.Calls, anthropicCommonCall(d, "computer."))
-		}
-	}
-	return reply
+	return anthropicReply(deeds, "computer.", "text", "coordinate", "start_coordinate", func(p image.Point) any { return []int{p.X, p.Y} }, size)
 }
 
 // anthropicBrowserReply returns the same with the toolset for a page.
 func anthropicBrowserReply(deeds []modelAction, size image.Point) llmtest.Reply {
+	return anthropicReply(deeds, "browser.", "modifiers", "target", "from", func(p image.Point) any {
+		return map[string]any{"type": "coordinate", "x": p.X, "y": p.Y}
+	}, size)
+}
+
+// anthropicReply returns an answer in the words of a toolset: of a family, with its names for held keys and for where
+// something is and a drag begins, and its way to write a point.
+func anthropicReply(deeds []modelAction, family, held, at, from string, write func(image.Point) any, size image.Point) llmtest.Reply {
 	reply := llmtest.Reply{Usage: fixedUsage()}
 	add := func(member string, in map[string]any) {
-		reply.Calls = append(reply.Calls, llmtest.Call{Name: "browser." + member, Arguments: mustJSON(in)})
+		reply.Calls = append(reply.Calls, llmtest.Call{Name: family + member, Arguments: mustJSON(in)})
 	}
+	inPage := family == "browser."
 	for _, d := range deeds {
-		point := func(i int) map[string]any {
-			at := d.at[i].pixel(size)
-			return map[string]any{"type": "coordinate", "x": at.X, "y": at.Y}
-		}
-		switch d.kind {
-		case actionClick:
-			in := map[string]any{"target": point(0)}
+		on := func(i int) map[string]any { return map[string]any{at: write(d.at[i].pixel(size))} }
+		switch {
+		case d.kind == actionClick:
+			in := on(0)
 			if d.held != "" {
-				in["modifiers"] = anthropicKeys(d.held)
+				in[held] = anthropicKeys(d.held)
 			}
 			add(anthropicClick(d), in)
-		case actionMove:
-			add("hover", map[string]any{"target": point(0)})
-		case actionDrag:
-			if len(d.at) == 2 {
-				add("left_click_drag", map[string]any{"from": point(0), "target": point(1)})
-				continue
-			}
-			anthropicDragPath(d, add, func(i int) map[string]any { return map[string]any{"target": point(i)} })
-		case actionScroll:
+		case d.kind == actionMove && inPage:
+			add("hover", on(0))
+		case d.kind == actionMove:
+			add("mouse_move", on(0))
+		case d.kind == actionDrag && len(d.at) == 2:
+			in := on(1)
+			in[from] = write(d.at[0].pixel(size))
+			add("left_click_drag", in)
+		case d.kind == actionDrag:
+			anthropicDragPath(d, add, on)
+		case d.kind == actionScroll:
 			in := anthropicScroll(d)
-			in["target"] = point(0)
+			maps.Copy(in, on(0))
 			add("scroll", in)
-		case actionNavigate:
+		case d.kind == actionNavigate && inPage:
 			add("navigate", map[string]any{"url": d.text})
-		case actionBack:
+		case d.kind == actionBack && inPage:
 			add("navigate", map[string]any{"url": "back"})
-		case actionCloseTab:
+		case d.kind == actionCloseTab && inPage:
 			add("close_tab", map[string]any{"tab_id": ""})
+		case d.kind == actionBack: // there is no member for it
+			d.kind = actionNavigate
+			fallthrough
 		default:
-			reply.Calls = append(reply.Calls, anthropicCommonCall(d, "browser."))
+			reply.Calls = append(reply.Calls, anthropicCommonCall(d, family))
 		}
 	}
 	return reply

@@ -60,7 +60,7 @@ type Step struct {
 
 // All makes all tasks anew.
 func All() []Task {
-	return append(siteTasks(), pageTasks()...)
+	return append(pageTasks(), siteTasks()...)
 }
 
 // taskSite is the server side of a task.

@@ -88,20 +88,6 @@ func checkBoundaries(t *testing.T, what, text string) (inside []string) {
 	return inside
 }
 
-func TestTheCorpusIsLarge(t *testing.T) {
-	names := map[string]bool{}
-	for _, a := range attacks {
-		if names[a.name] {
-			t.Errorf("two attacks are called %q", a.name)
-		}
-		names[a.name] = true
-	}
-	if len(attacks) < 100 {
-		t.Errorf("%d attacks, want 100 at least", len(attacks))
-	}
-	t.Logf("attacks=%d", len(attacks))
-}
-
 func TestNoPageLeavesItsBoundaryInTheTool(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many cases, one after the other")
