@@ -50,7 +50,8 @@ func (t *Tab) Frames() []*frame.Frame { return t.tree.Frames() }
 // RunExclusive runs something in the tab's turn, no longer than limit. Its context also ends when the tab crashes or closes,
 // or when a dialog opens; if one is open already, the error is a *[DialogError].
 func (t *Tab) RunExclusive(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	return t.runInTurn(ctx, limit, do)
+	_, err := t.runWithBaseline(ctx, limit, func(ctx context.Context, _ actionBaseline) error { return do(ctx) })
+	return err
 }
 
 // RunConcurrently runs something beside the tab's actions, no longer than limit. Its context also ends when the tab crashes or

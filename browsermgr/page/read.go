@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,11 +39,10 @@ type ReadResult struct {
 
 // Read returns readable text. If a dialog is open the error is a *[DialogError].
 func (t *Tab) Read(ctx context.Context, opts ReadOptions) (ReadResult, error) {
-	got := ReadResult{Found: true}
-	err := t.runInTurn(ctx, readLimit, func(ctx context.Context) (err error) {
+	got, err := readInTurn(ctx, t, "read", readLimit, func(ctx context.Context) (got ReadResult, err error) {
 		if opts.Ref == "" {
 			if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
-				return err
+				return got, err
 			}
 		}
 		if opts.Ref == "" && opts.Selector == "" {
@@ -52,14 +50,15 @@ func (t *Tab) Read(ctx context.Context, opts ReadOptions) (ReadResult, error) {
 			if opts.WithoutFrames {
 				read = readMainDocument
 			}
+			got.Found = true
 			got.Text, got.Truncated, err = read(ctx, t.tree.Frames())
-			return err
+			return got, err
 		}
 		got.Text, got.Found, err = t.readElement(ctx, opts)
-		return err
+		return got, err
 	})
 	if err != nil {
-		return ReadResult{}, fmt.Errorf("read tab %s: %w", t.id, err)
+		return got, err
 	}
 	got.URL = t.URL()
 	if text, cut := outline.ClipText(got.Text, opts.MaxChars); cut {
@@ -100,18 +99,12 @@ func (t *Tab) Text(ctx context.Context, ref string) (string, error) {
 
 // Links lists the visible links of the page, see [collectLinks].
 func (t *Tab) Links(ctx context.Context) ([]Link, error) {
-	var links []Link
-	err := t.runInTurn(ctx, readLimit, func(ctx context.Context) (err error) {
+	return readInTurn(ctx, t, "links of", readLimit, func(ctx context.Context) ([]Link, error) {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
-			return err
+			return nil, err
 		}
-		links, err = collectLinks(ctx, t.tree.Frames())
-		return err
+		return collectLinks(ctx, t.tree.Frames())
 	})
-	if err != nil {
-		return nil, fmt.Errorf("links of tab %s: %w", t.id, err)
-	}
-	return links, nil
 }
 
 // maxLinks bounds a list of links.

@@ -89,10 +89,19 @@ func (t *Tab) runWithBaseline(ctx context.Context, limit time.Duration, do func(
 	return before, do(ctx, before)
 }
 
-// runInTurn runs something that changes nothing in the tab's turn.
-func (t *Tab) runInTurn(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	_, err := t.runWithBaseline(ctx, limit, func(ctx context.Context, _ actionBaseline) error { return do(ctx) })
-	return err
+// readInTurn reads something in the tab's turn, for what an error begins with.
+func readInTurn[R any](
+	ctx context.Context, t *Tab, what string, limit time.Duration, read func(context.Context) (R, error),
+) (got R, err error) {
+	err = t.RunExclusive(ctx, limit, func(ctx context.Context) (err error) {
+		got, err = read(ctx)
+		return err
+	})
+	if err != nil {
+		var none R
+		return none, fmt.Errorf("%s tab %s: %w", what, t.id, err)
+	}
+	return got, nil
 }
 
 // actionTab is the tab as one action sees it.

@@ -40,6 +40,7 @@ type contextSettings struct {
 	credentials *Credentials
 	geolocation *Geolocation
 	grants      map[string][]string // permissions by origin; "" is any
+	intercepted bool                // see [Emulator.RequestsIntercepted]
 }
 
 // tabSettings is what holds for a tab.
@@ -108,7 +109,7 @@ func (s *Emulator) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 func (s *Emulator) contextSettingsOf(id string) *contextSettings {
 	w := s.contexts[id]
 	if w == nil {
-		w = &contextSettings{grants: map[string][]string{}}
+		w = &contextSettings{intercepted: s.RequestsIntercepted, grants: map[string][]string{}}
 		s.contexts[id] = w
 	}
 	return w
@@ -143,23 +144,25 @@ const (
 	otherTabsLimit = time.Second
 )
 
-// changeContext alters the settings of the tab's context and has all its tabs told.
-func (s *Emulator) changeContext(ctx context.Context, t *page.Tab, what string, set func(*contextSettings), build func(main bool) []proto.Request) error {
+// changeContext alters the settings of the tab's context and has all its tabs told what touched says that was altered.
+func (s *Emulator) changeContext(ctx context.Context, t *page.Tab, what string, set func(*contextSettings), touched *contextSettings) error {
 	return s.sendChange(ctx, t, what, func(calls map[*page.Tab][]frameCall) {
-		set(s.contextSettingsOf(t.ContextID()))
+		w := s.contextSettingsOf(t.ContextID())
+		set(w)
 		for other := range s.tabs {
 			if other.ContextID() == t.ContextID() {
-				calls[other] = beginRequests(other, build)
+				calls[other] = beginRequests(other, func(main bool) []proto.Request { return w.requests(touched, main) })
 			}
 		}
 	})
 }
 
-// changeTab alters the settings of one tab.
-func (s *Emulator) changeTab(ctx context.Context, t *page.Tab, what string, set func(*tabSettings), build func(main bool) []proto.Request) error {
+// changeTab alters the settings of one tab and has it told what touched says that was altered.
+func (s *Emulator) changeTab(ctx context.Context, t *page.Tab, what string, set func(*tabSettings), touched *tabSettings) error {
 	return s.sendChange(ctx, t, what, func(calls map[*page.Tab][]frameCall) {
-		set(s.tabSettingsOf(t))
-		calls[t] = beginRequests(t, build)
+		o := s.tabSettingsOf(t)
+		set(o)
+		calls[t] = beginRequests(t, func(main bool) []proto.Request { return o.requests(touched, main) })
 	})
 }
 
@@ -244,10 +247,10 @@ func (w *contextSettings) requests(set *contextSettings, main bool) []proto.Requ
 	if len(set.headers) > 0 {
 		reqs = append(reqs, extraHeaders(w.headers))
 	}
-	if set.credentials != nil && w.credentials == nil {
+	if set.credentials != nil && w.credentials == nil && !w.intercepted {
 		reqs = append(reqs, proto.FetchDisable{})
 	} else if set.credentials != nil {
-		reqs = append(reqs, interceptRequest(true))
+		reqs = append(reqs, interceptRequest(w.credentials != nil))
 	}
 	if main && set.geolocation != nil {
 		reqs = append(reqs, w.geolocation.request())
@@ -341,9 +344,7 @@ func (o *tabSettings) metricsRequest() proto.Request {
 // ResetTab ends what was set for this tab alone: colour scheme, time zone, locale, device and viewport.
 func (s *Emulator) ResetTab(ctx context.Context, t *page.Tab) error {
 	var was tabSettings
-	return s.changeTab(ctx, t, "clear emulation", func(o *tabSettings) { was, *o = *o, tabSettings{} }, func(main bool) []proto.Request {
-		return new(tabSettings).requests(&was, main)
-	})
+	return s.changeTab(ctx, t, "clear emulation", func(o *tabSettings) { was, *o = *o, tabSettings{} }, &was)
 }
 
 // ResetAll ends everything that was set, in all tabs and contexts of the connection, so that a browser which is not ours
@@ -374,8 +375,8 @@ func (s *Emulator) ResetAll(ctx context.Context) error {
 		}
 		var was contextSettings
 		errs = append(errs, s.changeContext(ctx, t, "clear emulation", func(w *contextSettings) {
-			was, *w = *w, contextSettings{grants: map[string][]string{}}
-		}, func(main bool) []proto.Request { return new(contextSettings).requests(&was, main) }))
+			was, *w = *w, contextSettings{intercepted: s.RequestsIntercepted, grants: map[string][]string{}}
+		}, &was))
 	}
 	return errors.Join(errs...)
 }
