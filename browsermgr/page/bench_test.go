@@ -42,7 +42,6 @@ func BenchmarkSnapshotModes(b *testing.B) {
 		{"role", page.SnapshotOptions{Refs: page.RefsRole}},
 		{"compact", page.SnapshotOptions{Refs: page.RefsRole, Compact: true}},
 		{"interactive", page.SnapshotOptions{Refs: page.RefsRole, Interactive: true}},
-		{"efficient", page.EfficientSnapshot()},
 		{"delta", page.SnapshotOptions{Refs: page.RefsRole, Delta: true}},
 		{"urls", page.SnapshotOptions{Refs: page.RefsRole, URLs: true}},
 	}

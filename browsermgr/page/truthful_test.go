@@ -52,7 +52,7 @@ func TestClicksSayWhatGetsThemInstead(t *testing.T) {
 			tab := show(t, tt.html)
 			_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: tt.target, TimeoutMs: 2500})
 			if tt.err != nil {
-				wantError(t, err, tt.err...)
+				browsertest.WantError(t, err, nil, tt.err...)
 				return
 			}
 			browsertest.Must(t, err)

@@ -56,12 +56,8 @@ func TestFilesAreSetDirectly(t *testing.T) {
 			t.Errorf("%+v: got %s, want %s", tt.upload, got, tt.want)
 		}
 	}
-	if got := browsertest.JS(t, tab, "seen.join()"); got != `"input,change"` {
-		t.Errorf("got events %s, want input and change", got)
-	}
-	if got := browsertest.JS(t, tab, "async () => await document.getElementById('one').files[0].text()"); got != `"text of a.txt"` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "seen.join()", `"input,change"`)
+	browsertest.WantJS(t, tab, "async () => await document.getElementById('one').files[0].text()", `"text of a.txt"`)
 }
 
 func TestUploadSaysWhatIsWrong(t *testing.T) {
@@ -154,9 +150,7 @@ func TestFilesReachAFrameOfAnotherSite(t *testing.T) {
 	for i, u := range []pagefiles.UploadRequest{{InputRef: ref}, {Ref: refOf(t, tab, "ChooseMany")}} {
 		if i == 1 {
 			clear := page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el.value = ''"}
-			if _, err := tab.Act(t.Context(), clear); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, browsertest.Err(tab.Act(t.Context(), clear)))
 		}
 		u.Paths = []string{"a.txt"}
 		browsertest.Must(t, b.Upload(t.Context(), tab, u))
@@ -186,9 +180,7 @@ func TestUploadEndsWithItsCallerOrTab(t *testing.T) {
 	go upload(t.Context())
 	browsertest.Eventually(t, "arming", func() bool { return b.ChooserArmed(tab) })
 	browsertest.Must(t, b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{"a.txt"}}))
-	if err := <-done; !errors.Is(err, pagefiles.ErrSuperseded) {
-		t.Errorf("got %v, want the newer arming to take its place", err)
-	}
+	browsertest.WantError(t, <-done, pagefiles.ErrSuperseded)
 	go upload(t.Context())
 	browsertest.Eventually(t, "the click", func() bool {
 		return strings.Contains(browsertest.JS(t, tab, "document.activeElement.textContent"), "Nothing")

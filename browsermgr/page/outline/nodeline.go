@@ -103,17 +103,17 @@ func stringEnd(s string, from int) int {
 func cutLines(text string, limit int) string {
 	const mark = "\n\n[...TRUNCATED: raise maxChars, narrow the snapshot with selector, depth or interactive, or go on with after=%s]"
 	const short = "\n\n[TRUNCATED]"
-	tail := mark
+	tail, room := mark, limit-len(mark)-maxRefChars
 	if limit < 2*len(mark) {
-		tail = short
+		tail, room = short, limit-len(short)
 	}
-	if limit < len(tail)+maxRefChars {
+	if room < 1 {
 		return "…"
 	}
 	used, end, last := 0, 0, ""
 	for line := range strings.Lines(text) {
 		n := utf16Len(strings.TrimSuffix(line, "\n"))
-		if used+n > limit-len(tail)-maxRefChars {
+		if used+n > room {
 			break
 		}
 		if l, ok := scanLine(strings.TrimSuffix(line, "\n")); ok && l.refStart > 0 {

@@ -13,7 +13,7 @@ let heard = new WeakSet(); // to clicks
 let dropping = new WeakSet();
 let drawings = new WeakSet(); // those that hold parts that are listened to
 
-const hears = (element) => heard.has(element) && element.getElementsByTagName('*').length <= HOLDS;
+const hears = (element) => heard.has(element) && element.localName !== 'body' && element.localName !== 'html' && element.getElementsByTagName('*').length <= HOLDS;
 
 // heardAlone says that nothing else would give a ref to an element.
 function heardAlone(element) {

@@ -59,6 +59,7 @@ const MARKED = [...HANDLERS, ...MARKERS, ...STATES, 'tabindex', 'contenteditable
 const DELEGATES = new Set('generic grid group list listbox menu row rowgroup table tablist toolbar tree treegrid'.split(' '));
 const PARTS = new Set('listitem option row treeitem'.split(' '));
 const DELEGATED = 3;
+const delegates = (element, role) => heard.has(element) && DELEGATES.has(role) && (role !== 'generic' || hears(element));
 
 // Roles whose content is no name even where a listener makes them clickable.
 const HOLDERS = new Set([...STRUCTURAL, 'article', 'dialog', 'feed', 'form', 'main', 'navigation', 'region', 'search', 'tabpanel']
@@ -73,7 +74,7 @@ function promotion(element, tag, cursor, parentCursor, inside, part) {
   const reasons = [];
   if (cursor !== parentCursor && !inside && CURSORS.test(cursorName(cursor))) reasons.push(`cursor:${cursorName(cursor)}`);
   if (element.matches(MARKED)) marksOf(element, reasons);
-  if (part) reasons.push('item');
+  if (part && !heard.has(element)) reasons.push('item');
   if (reasons.length === 0 && hears(element)) reasons.push(HEARD);
   if (dropping.has(element)) reasons.push('drop');
   return reasons.join(', ');
@@ -292,7 +293,7 @@ class Walk {
   // inLevel visits what is in an element. Where that listens for its parts, they can be acted on.
   inLevel(element, role, visit) {
     const before = this.delegated;
-    this.delegated = listening.size && heard.has(element) && DELEGATES.has(role) ? DELEGATED : Math.max(before - 1, 0);
+    this.delegated = listening.size && delegates(element, role) ? DELEGATED : Math.max(before - 1, 0);
     visit();
     this.delegated = before;
   }
@@ -360,6 +361,7 @@ class Walk {
       const full = leaf && !this.interactive ? text : squeeze(contentText(element));
       name = clip(full, reasons ? 100 : NAME_LIMIT);
       absorbed = name === full && !acts;
+      if (!absorbed && !leaf && !this.interactive) name = ''; // what is in it tells the whole
     }
     if (control || absorbed || (NAMED_BY_CONTENT.has(role) && name)) {
       text = '';
