@@ -544,7 +544,8 @@ const SURROUNDINGS = 60;
 function surroundings(element) {
   const own = squeeze(element.textContent) || nameOf(element, roleOf(element, element.localName));
   for (let n = parentOf(element), i = 0; n && i < 12; n = parentOf(n), i++) {
-    if (n.nodeType !== Node.ELEMENT_NODE || n.localName === 'body') continue;
+    if (n.localName === 'body') break;
+    if (n.nodeType !== Node.ELEMENT_NODE) continue;
     const named = authorName(n) || (n.localName === 'label' ? '' : hostName(n));
     const text = named || squeeze(n.textContent.slice(0, 600));
     if (text && text !== own) return clip(text.replaceAll(own, '').trim() || text, SURROUNDINGS).replace(/[[\]]/g, ' ').trim();
