@@ -249,3 +249,10 @@ func (b *Bot) disabled(ctx context.Context, o sessions.Origin) string {
 	}
 	return b.Disabled(ctx, o)
 }
+
+// follow comes into the voice channel of a person whose request is accepted.
+func (b *Bot) follow(ctx context.Context, o sessions.Origin) {
+	if b.Calls != nil {
+		b.Calls.Follow(ctx, o)
+	}
+}

@@ -218,12 +218,11 @@ func (x *CallService) HandleDispatch(kind string, data json.RawMessage) {
 // CallPage answers the call page of the dashboard.
 func (x *CallService) CallPage() http.Handler { return x.callPage.Handler() }
 
-// AutoJoin joins the person of o if the settings want that; see [conversation.CallRegistry.Follow].
-func (x *CallService) AutoJoin(ctx context.Context, o sessions.Origin) {
-	if x.bot.Load() == nil || o.Guild == "" || !x.Settings().Voice.AutoJoin {
-		return
+// Follow implements bot.Calls.
+func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
+	if x.Settings().Voice.AutoJoin {
+		x.background.Go(func() { x.registry.Follow(x.callsContext, o) })
 	}
-	x.background.Go(func() { x.registry.Follow(context.WithoutCancel(ctx), o) })
 }
 
 // currentChannel returns the channel of the call in a guild.
