@@ -31,7 +31,7 @@ func TestOneClankInManyRooms(t *testing.T) {
 		{"a login is used only where a person agreed to it", loginIsUsedWhereAgreed},
 		{"to log in needs a person's consent", loggingInNeedsConsent},
 		{"a page that its scripts draw is watched with a browser", drawnPageIsWatched},
-		{"a shared browser is seen on the call page", sharedOnTheCallPage},
+		{"a call on the page shows a browser and hears a stop", callOnThePage},
 		{"an evening", testEvening},
 		{"bad input is told clearly, and the next task works", badInputIsToldClearly},
 	} {
