@@ -56,7 +56,7 @@ fuzz: ## fuzz each target for a short time (FUZZTIME=5s)
 	@scripts/fuzz "$(or $(FUZZTIME),5s)"
 
 smoke: chromium build ## the first try of the README, through terminal, chat page and Discord
-	@$(GO) run ./internal/test/smoke $(BIN)
+	@$(GO) test ./cmd/clank -count=1 -run '^TestTheFirstTry$$' -program $(abspath $(BIN))
 
 bench: chromium ## all benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...

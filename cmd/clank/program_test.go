@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -37,6 +39,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// builtProgram is the clank that the tests run instead of their own binary.
+var builtProgram = flag.String("program", "", "test this `file`")
 
 // runningProgram is clank in a process of its own.
 type runningProgram struct {
@@ -83,7 +88,7 @@ func newTestHome(tb testing.TB) (home string, environ []string) {
 func startProgram(t *testing.T, home string, environ []string, args ...string) *runningProgram {
 	t.Helper()
 	p := &runningProgram{home: home, stdout: newTranscript(), stderr: newTranscript(), done: make(chan struct{})}
-	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd = exec.Command(cmp.Or(*builtProgram, os.Args[0]), args...)
 	p.cmd.Env = environ
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
 	if err := p.cmd.Start(); err != nil {
