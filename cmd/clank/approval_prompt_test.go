@@ -1,39 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 
-	"clank/internal/test/browsertest"
 	"clank/sessions/approval"
 )
-
-// terminalBuffer is what a terminal shows.
-type terminalBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (s *terminalBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.buf.Write(p)
-}
-
-func (s *terminalBuffer) text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.buf.String()
-}
 
 func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
 	d := &approval.Queue{}
 	in, keys := io.Pipe()
-	out := &terminalBuffer{}
+	out := newTranscript()
 	p := startApprovalPrompter(t.Context(), in, out, func(_ context.Context, id string, allowed, forSession bool) error {
 		return d.Answer(id, approval.Answer{Allowed: allowed, ForSession: forSession, By: "you"})
 	})
@@ -64,7 +43,7 @@ func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
 			a, _ := d.Ask(t.Context(), approval.Question{Class: tt.class, Session: "s", Text: text, Detail: "Buy\x1b[2J\u202enow"})
 			got <- a
 		}()
-		browsertest.Eventually(t, text, func() bool { return strings.Contains(out.text(), text+"?") })
+		awaitOutput(t, out, text+"?")
 		if strings.Contains(out.text(), "\x1b") {
 			t.Errorf("a page's escape is shown: %q", out.text())
 		}

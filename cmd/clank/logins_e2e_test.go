@@ -35,8 +35,6 @@ func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 	}{
 		{"nobody to ask", []llmtest.Turn{openPage(r.site.URL + "/login"), login, answering("done: %s", `Not done: nobody.*`)}, true, nil, false, "or use clank browse --allow login"},
 		{"nobody to ask for a code", []llmtest.Turn{openPage(r.site.URL + "/code"), code, answering("done: %s", `Not done: nobody.*`)}, true, nil, false, "or use clank browse --allow login"},
-		{"nobody to ask, not sent", []llmtest.Turn{openPage(r.site.URL + "/login"), toolTurn("fill_login", map[string]any{"entry": "shop"}), answering("done: %s", `Not done: nobody.*`)}, true, nil, false, "or use clank browse --allow login"},
-		{"not sent", []llmtest.Turn{openPage(r.site.URL + "/login"), toolTurn("fill_login", map[string]any{"entry": "shop"}), answering("done: %s", `filled in at.*`)}, true, []string{"login"}, false, "it is not sent yet"},
 		{"allowed with the task", []llmtest.Turn{openPage(r.site.URL + "/login"), login, answering("done: %s", `filled in at.*`)}, true, []string{"login"}, true, "and sent"},
 		{"a code, allowed", []llmtest.Turn{openPage(r.site.URL + "/code"), code, answering("done: %s", `the code is filled.*`)}, true, []string{"login"}, false, "filled in"},
 		{"in own words", nil, true, nil, true, ""},

@@ -86,9 +86,6 @@ func screenShownAndReplayed(t *testing.T, home string, environ []string, changed
 	if code, out, told := runInProcess(t, environ, "sessions", "script", "screen", "screen-light"); code != exitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
 		t.Errorf("script: exit %d:\n%s%s", code, out, told)
 	}
-	if code, out, told := runInProcess(t, environ, "sessions", "scripts", "run", "--json", "screen-light", "your_name = Eve"); code != exitDone || !strings.Contains(out, "lit for Eve") {
-		t.Errorf("scripts run: exit %d:\n%s%s", code, out, told)
-	}
 	changed.Store(true)
 	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
 		t.Errorf("replay of a page that has changed: exit %d:\n%s%s", code, out, told)

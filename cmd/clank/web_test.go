@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -23,19 +22,8 @@ import (
 func openTestApp(t *testing.T, hosts ...string) *server.Server {
 	t.Helper()
 	e := newTestEnv(t, map[string]string{server.AllowedHostsEnv: strings.Join(hosts, " ")})
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := server.Open(t.Context(), h, server.Options{Getenv: e.Getenv, Logger: slog.New(slog.DiscardHandler), AbortContext: t.Context(), ShopAddr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	a, end := openServer(t, e, false)
+	t.Cleanup(end)
 	return a
 }
 
