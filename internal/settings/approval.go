@@ -12,7 +12,7 @@ import (
 type Approval struct {
 	Submit, Buy, Send, Delete, Permission, Executable, Leave, Host, Login, Safety string
 
-	Sites string        // hosts that may be gone to without Leave, see [Asking.Away]
+	Sites string        // hosts that may be opened without asking, see [Approval.IsOutsideSites]
 	Wait  time.Duration // after which silence is a no
 }
 
@@ -70,11 +70,9 @@ func (a Approval) IsOutsideSites(host string) bool {
 }
 
 // approvalField returns the field of one class.
-func approvalField(class, label, effect, rule string, at func(*Settings) any) Field {
-	return Field{
-		Key: approvalKeys + class, Group: groupApproval, Label: label, Effect: effect, Kind: KindChoice, Default: rule, target: at,
-		Options: []Option{{AskAllow, "Allow"}, {AskFirst, "Ask first"}, {AskRefuse, "Refuse"}},
-	}
+func approvalField(class, label, effect, rule string, at func(*Settings) *string) Field {
+	return choice(approvalKeys+class, label, effect, rule, at,
+		Option{AskAllow, "Allow"}, Option{AskFirst, "Ask first"}, Option{AskRefuse, "Refuse"})
 }
 
 func checkSites(s string) error {
