@@ -26,30 +26,10 @@ const (
 // Rule returns the rule for a class of actions by its name, as in the keys of the
 // settings; a class that is not known is asked about.
 func (a Approval) Rule(class string) string {
-	switch class {
-	case "submit":
-		return a.Submit
-	case "buy":
-		return a.Buy
-	case "send":
-		return a.Send
-	case "delete":
-		return a.Delete
-	case "permission":
-		return a.Permission
-	case "executable":
-		return a.Executable
-	case "leave":
-		return a.Leave
-	case "host":
-		return a.Host
-	case "login":
-		return a.Login
-	case "safety":
-		return a.Safety
-	default:
-		return AskFirst
+	if f, ok := FindField(approvalKeys + class); ok && f.Kind == KindChoice {
+		return f.Get(Settings{Approval: a}).(string)
 	}
+	return AskFirst
 }
 
 // IsOutsideSites reports whether a host (with its port, if it has one) is outside the sites

@@ -3,6 +3,8 @@ package settings
 import (
 	"slices"
 	"time"
+
+	"clank/sessions/access"
 )
 
 // The groups of the table.
@@ -103,13 +105,13 @@ var browserFields = inGroup(groupBrowser,
 
 var otherFields = slices.Concat(
 	inGroup(groupModel,
-		choice(agentKeys+"execution.mode", "Browser agent", "Which model works the browser.", ModeDedicated,
+		choice(agentModeKey, "Browser agent", "Which model works the browser.", ModeDedicated,
 			func(s *Settings) *string { return &s.AgentMode }, Option{ModeDedicated, "Its own model (below)"},
 			Option{ModeInherit, "The assistant's model"}, Option{ModeDisabled, "Nobody"}),
-		model(agentKeys+"execution.model", "Browser agent model", "As provider:model, for example openai:gpt-5.6 or "+
+		model(agentModelKey, "Browser agent model", "As provider:model, for example openai:gpt-5.6 or "+
 			"compatible:llama3. plain:steps needs no key and follows written steps.", defaultModel,
 			func(s *Settings) *string { return &s.AgentModel }).required(),
-		model(assistantKeys+"model", "Assistant model", "The model that talks with people and decides when to "+
+		model(assistantModelKey, "Assistant model", "The model that talks with people and decides when to "+
 			"browse, as provider:model. Leave empty to treat every message as a task.", "",
 			func(s *Settings) *string { return &s.AssistantModel }),
 		toggle(assistantKeys+"browserTool", "Assistant uses the browser", `Give the assistant the tool "browser" for `+
@@ -117,7 +119,7 @@ var otherFields = slices.Concat(
 			func(s *Settings) *bool { return &s.AssistantBrowser }),
 		longText(assistantKeys+"instructions", "Assistant instructions", "Added to every conversation: tone, "+
 			"language, what to leave alone.", func(s *Settings) *string { return &s.AssistantGuidance }),
-		address("agentStack.runtimeConfig.models.compatibleBaseUrl", "OpenAI-compatible server", "Base URL for models "+
+		address(compatibleURLKey, "OpenAI-compatible server", "Base URL for models "+
 			"named compatible:…, for example http://127.0.0.1:11434/v1.",
 			func(s *Settings) *string { return &s.CompatibleURL }),
 	),
@@ -198,19 +200,19 @@ var otherFields = slices.Concat(
 	),
 	inGroup(groupAccess,
 		longText(accessKeys+"guilds", "Discord servers", "IDs of the Discord servers that may use clank. Leave empty "+
-			"for all servers it was invited to.", func(s *Settings) *string { return &s.Access.Guilds }).checked(checkIDs),
+			"for all servers it was invited to.", func(s *Settings) *string { return &s.Access.Guilds }).checked(parses(access.ParseIDs)),
 		longText(accessKeys+"channels", "Channels", "IDs of the channels that clank works in, including their "+
 			"threads. Leave empty for all it can see.",
-			func(s *Settings) *string { return &s.Access.Channels }).checked(checkIDs),
+			func(s *Settings) *string { return &s.Access.Channels }).checked(parses(access.ParseIDs)),
 		longText(accessKeys+"people", "People and roles", "IDs of the people and roles that may use clank. A "+
 			"server's own ID means all its members. Leave empty for everyone.",
-			func(s *Settings) *string { return &s.Access.People }).checked(checkIDs),
+			func(s *Settings) *string { return &s.Access.People }).checked(parses(access.ParseIDs)),
 		toggle(accessKeys+"direct", "Direct messages", "Let people use clank in direct messages. Roles do not count "+
 			"there.", true, func(s *Settings) *bool { return &s.Access.Direct }),
 		longText(accessKeys+"profiles", "Profile owners", `Who may use which browser profile, one per line, such as `+
 			`"work: 123456789012345678". * means everyone. People get the first profile they are listed in. The default `+
 			`profile is open to all unless listed; other unlisted profiles are for the operator only.`,
-			func(s *Settings) *string { return &s.Access.Profiles }).checked(checkGrants),
+			func(s *Settings) *string { return &s.Access.Profiles }).checked(parses(access.ParseGrants)),
 	),
 	inGroup(groupSessions,
 		duration(sessionKeys+"sessionIdleTimeoutMs", "Session idle time", "After this long without a task, a "+

@@ -232,14 +232,12 @@ func checkNodes(v string) error {
 	return nil
 }
 
-func checkIDs(v string) error {
-	_, err := access.ParseIDs(v)
-	return err
-}
-
-func checkGrants(v string) error {
-	_, err := access.ParseGrants(v)
-	return err
+// parses makes a check of what reads a value.
+func parses[T any](parse func(string) (T, error)) func(string) error {
+	return func(v string) error {
+		_, err := parse(v)
+		return err
+	}
 }
 
 // unreadableID is in a list that cannot be read, so that it does not count as empty.

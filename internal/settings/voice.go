@@ -3,6 +3,8 @@ package settings
 import (
 	"strings"
 	"time"
+
+	"clank/sessions/access"
 )
 
 const (
@@ -161,9 +163,9 @@ var voiceFields = inGroup(groupCalls,
 		func(s *Settings) *int { return &s.Voice.CallsPerDay }),
 	longText(callKeys+"allowedChannels", "Allowed voice channels", "IDs of the voice channels that clank may "+
 		"join, separated by spaces. Leave empty for all.",
-		func(s *Settings) *string { return &s.Voice.AllowedChannels }).checked(checkIDs),
+		func(s *Settings) *string { return &s.Voice.AllowedChannels }).checked(parses(access.ParseIDs)),
 	longText(callKeys+"blockedChannels", "Blocked voice channels", "IDs of voice channels that clank never joins.",
-		func(s *Settings) *string { return &s.Voice.BlockedChannels }).checked(checkIDs),
+		func(s *Settings) *string { return &s.Voice.BlockedChannels }).checked(parses(access.ParseIDs)),
 	toggle(callKeys+"keepTranscripts", "Keep transcripts", "Keep a text file of each call in the folder "+
 		"transcripts of clank's home, which only clank's user can read. Files are deleted with the history. Audio is "+
 		"never kept. People in the call are told.", false, func(s *Settings) *bool { return &s.Voice.KeepTranscripts }),
