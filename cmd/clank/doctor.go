@@ -31,13 +31,12 @@ type standing struct {
 }
 
 func newDoctorCommand(e *commandEnv) *cobra.Command {
-	var asJSON *bool
-	c := newCommand("doctor", "", doctorHelp, func(ctx context.Context, _ []string) error {
+	return newJSONCommand("doctor", "", doctorHelp, func(ctx context.Context, asJSON bool, _ []string) error {
 		list, ready, err := findStandings(ctx, e)
 		if err != nil {
 			return err
 		}
-		if err := e.printResult(*asJSON, list, func(w io.Writer) { writeStandings(w, list) }); err != nil {
+		if err := e.printResult(asJSON, list, func(w io.Writer) { writeStandings(w, list) }); err != nil {
 			return err
 		}
 		if !ready {
@@ -45,8 +44,6 @@ func newDoctorCommand(e *commandEnv) *cobra.Command {
 		}
 		return nil
 	})
-	asJSON = c.Flags().Bool("json", false, "print it as JSON")
-	return c
 }
 
 // findStandings says how everything stands, and whether the runtime that is chosen for tasks can be used.

@@ -161,7 +161,7 @@ func TestOverheadOfAStep(t *testing.T) {
 		}
 	}
 	slowest, fastest := r.together(tasksAtOnce)
-	fmt.Printf("fair: tasks=%d least_steps=%d most_steps=%d\n", tasksAtOnce, slowest, fastest)                 //nolint:forbidigo // the measurement is this test's output
+	fmt.Printf("fair: tasks=%d least_steps=%d most_steps=%d\n", tasksAtOnce, slowest, fastest)                   //nolint:forbidigo // the measurement is this test's output
 	fmt.Printf("overhead: median_ms=%.1f p95_ms=%.1f\n", percentileMillis(ours, 50), percentileMillis(ours, 95)) //nolint:forbidigo // as above
 }
 

@@ -95,9 +95,3 @@ func (a *Server) sessionLimits() sessions.Limits {
 		KeepFor:         time.Duration(s.RetentionInDays) * 24 * time.Hour,
 	}
 }
-
-func (a *Server) approvalTimeout() time.Duration { return a.Settings.Current().Approval.Wait }
-
-func (a *Server) anyoneMayStop() bool {
-	return a.Settings.Current().WhoMayStop == settings.StopAnyone
-}
