@@ -67,7 +67,7 @@ bench-stop: chromium ## how long a stop takes, stage by stage (ROUNDS=20)
 
 bench-overhead: chromium ## what a step costs beside its model and Chromium (TASKS=20)
 	@$(GO) test ./cmd/clank -count=1 -timeout 30m -run '^TestOverheadOfAStep$$' -v -overhead.tasks=$(or $(TASKS),20) \
-		| awk '/^(---|FAIL|panic)/ || /_test.go:[0-9]+: / || /TempDir|left behind/ {print} /^(fair|overhead): / {print}'
+		| awk '/^(---|FAIL|panic)/ || /_test.go:[0-9]+: / || /TempDir|left behind/ {print} /^overhead: / {print}'
 
 voice-loop: chromium build ## how well spoken stop words are heard in calls, and how soon a browse ends
 	@scripts/ensure-speech

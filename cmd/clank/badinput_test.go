@@ -279,9 +279,6 @@ func continueForeignSession(t *testing.T, r *serverFixture) discordtest.Message 
 
 func badInputIsToldClearly(t *testing.T, r *serverFixture) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("many cases, one after the other")
-	}
 	dead := deadAddress(t)
 	usual := map[string]any{}
 	for _, b := range badInputs(dead) {

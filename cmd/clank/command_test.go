@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"io"
 	"maps"
@@ -277,7 +276,7 @@ func TestTheStatusOfTheVaultSaysWhereItsKeyIs(t *testing.T) {
 	awaitOutput(t, server.stderr, "the vault cannot be used")
 }
 
-// TestTheKeyringIsReachedOverTheBus runs the program, whose environment says where the bus is.
+// The program runs for itself here: its environment says where the bus is.
 func TestAKeyringThatCannotBeUsedIsTold(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
@@ -309,20 +308,6 @@ func TestTheLogHasNoTimesAndKeepsItsLevel(t *testing.T) {
 		if got := stderr.String(); got != want {
 			t.Errorf("%s: got %q, want %q", level, got, want)
 		}
-	}
-}
-
-func TestAnExitHasItsCodeAndItsReason(t *testing.T) {
-	t.Parallel()
-	why := errors.New("the reason")
-	if err := error(&exitError{Code: 3, Err: why}); err.Error() != "the reason" || !errors.Is(err, why) {
-		t.Errorf("got %v", err)
-	}
-	if err := error(&exitError{Code: 3}); err.Error() != "exit 3" {
-		t.Errorf("got %v", err)
-	}
-	if err := usagef("so: %w", why); err.Error() != "so: the reason" || !errors.Is(err, why) {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -620,9 +605,6 @@ func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
 
 func configuredFromTheTerminal(t *testing.T, r *serverFixture) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
 	r.openDashboard(t)
 	say := func(want string, args ...string) {
 		t.Helper()

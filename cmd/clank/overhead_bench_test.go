@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -19,10 +18,7 @@ import (
 // overheadTasks is how many tasks "make bench-overhead" measures.
 var overheadTasks = flag.Int("overhead.tasks", 0, "measure what a step costs beside its model and Chromium, in so many tasks")
 
-const (
-	stepsOfTask = 12
-	tasksAtOnce = 8
-)
+const stepsOfTask = 12
 
 // protocolWire notes when messages cross the connection to Chromium, and how many calls it owes an answer.
 type protocolWire struct {
@@ -131,8 +127,7 @@ func clicks(page string) llmtest.Turn {
 	}
 }
 
-// TestOverheadOfAStep measures what a step costs beside its model and Chromium, and whether tasks that run at once get
-// on alike.
+// TestOverheadOfAStep measures what a step costs beside its model and Chromium.
 func TestOverheadOfAStep(t *testing.T) {
 	if *overheadTasks == 0 {
 		t.Skip("measures: make bench-overhead")
@@ -149,7 +144,6 @@ func TestOverheadOfAStep(t *testing.T) {
 		return message
 	}
 	r.updateSettings(map[string]any{
-		"interaction.tasks.maxAtOnce": 8, "interaction.tasks.maxAtOncePerUser": 8, "interaction.tasks.maxAtOncePerGuild": 8,
 		"agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask": 30,
 	})
 	r.model.SetFallback(clicks(countingPage(t)))
@@ -160,8 +154,6 @@ func TestOverheadOfAStep(t *testing.T) {
 			ours = append(ours, steps...)
 		}
 	}
-	slowest, fastest := r.together(tasksAtOnce)
-	fmt.Printf("fair: tasks=%d least_steps=%d most_steps=%d\n", tasksAtOnce, slowest, fastest)                   //nolint:forbidigo // the measurement is this test's output
 	fmt.Printf("overhead: median_ms=%.1f p95_ms=%.1f\n", percentileMillis(ours, 50), percentileMillis(ours, 95)) //nolint:forbidigo // as above
 }
 
@@ -196,33 +188,4 @@ func (r *serverFixture) measured(w *protocolWire) []time.Duration {
 		all = append(all, timeSpan{thinks[i], thinks[i+1]}.subtract(others))
 	}
 	return all
-}
-
-// together runs n tasks of n people at once and returns how many steps the last and the first of them had done when
-// one was ready.
-func (r *serverFixture) together(n int) (least, most int) {
-	r.tb.Helper()
-	var mu sync.Mutex
-	steps, ready := make([]int, n), false
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() {
-			who := strconv.Itoa(i)
-			rec, err := r.server.Sessions.Run(r.tb.Context(), sessions.Task{
-				Prompt: "count", Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: who, User: who},
-			}, func(ev sessions.Event) {
-				mu.Lock()
-				defer mu.Unlock()
-				if !ready {
-					steps[i] = ev.Record.Steps
-				}
-				ready = ready || ev.Record.State.Final()
-			})
-			if err != nil || rec.State != sessions.TaskDone {
-				r.tb.Errorf("task %d: %s %q, %v", i, rec.State, rec.Reason, err)
-			}
-		})
-	}
-	all.Wait()
-	return slices.Min(steps), slices.Max(steps)
 }

@@ -31,25 +31,31 @@ func TestOneClankInManyRooms(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		do   func(t *testing.T, r *serverFixture)
+		long bool // it is left out of short runs
 	}{
-		{"a mention sends the brain out, and the next one goes on in the same session", goesOnInTheSameSession},
-		{"a command becomes one message with picture and answer", commandBecomesOneMessage},
-		{"the brain works the browser itself where the setting says so", brainWorksTheBrowser},
-		{"a task of the page is told step by step", taskOfThePageIsTold},
-		{"the server is configured and its tasks are told from the terminal", configuredFromTheTerminal},
-		{"the room is asked before something is bought", roomIsAskedToBuy},
-		{"a terminal where nobody is asked buys only what it is allowed to", terminalBuysWhatItMay},
-		{"downloads come from where pages may go", downloadsComeFromAllowedPlaces},
-		{"the room is asked before a program is kept", roomIsAskedToKeep},
-		{"the links of a page are listed for models and people", linksAreListed},
-		{"a login is used only where a person agreed to it", loginIsUsedWhereAgreed},
-		{"to log in needs a person's consent", loggingInNeedsConsent},
-		{"a page that its scripts draw is watched with a browser", drawnPageIsWatched},
-		{"a call on the page shows a browser and hears a stop", callOnThePage},
-		{"an evening", testEvening},
-		{"bad input is told clearly, and the next task works", badInputIsToldClearly},
+		{"a mention sends the brain out, and the next one goes on in the same session", goesOnInTheSameSession, false},
+		{"a command becomes one message with picture and answer", commandBecomesOneMessage, false},
+		{"the brain works the browser itself where the setting says so", brainWorksTheBrowser, false},
+		{"a task of the page is told step by step", taskOfThePageIsTold, false},
+		{"the server is configured and its tasks are told from the terminal", configuredFromTheTerminal, true},
+		{"the room is asked before something is bought", roomIsAskedToBuy, false},
+		{"a terminal where nobody is asked buys only what it is allowed to", terminalBuysWhatItMay, true},
+		{"downloads come from where pages may go", downloadsComeFromAllowedPlaces, false},
+		{"the room is asked before a program is kept", roomIsAskedToKeep, true},
+		{"the links of a page are listed for models and people", linksAreListed, true},
+		{"a login is used only where a person agreed to it", loginIsUsedWhereAgreed, false},
+		{"to log in needs a person's consent", loggingInNeedsConsent, true},
+		{"a page that its scripts draw is watched with a browser", drawnPageIsWatched, true},
+		{"a call on the page shows a browser and hears a stop", callOnThePage, true},
+		{"an evening", testEvening, true},
+		{"bad input is told clearly, and the next task works", badInputIsToldClearly, true},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.do(t, r.inNewRoom(t)) })
+		t.Run(part.name, func(t *testing.T) {
+			if part.long && testing.Short() {
+				t.Skip("one step after the other, with a browser")
+			}
+			part.do(t, r.inNewRoom(t))
+		})
 	}
 	checkRequestsValid(t, r.model)
 }
@@ -114,9 +120,6 @@ func (r *serverFixture) askAndPress(t *testing.T, task, question, label string) 
 
 func linksAreListed(t *testing.T, r *serverFixture) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
 	r.setScript([]llmtest.Turn{openPage(r.site.URL + "/leads"), toolTurn("browser_links", map[string]any{}), answering("It leads to %s", `\S+ -> \S+/\S*`)})
 	for model, prompt := range map[string]string{"compatible:scripted": "where does it lead", "plain:steps": "open " + r.site.URL + "/leads, list the links"} {
 		rec, err := localRunner{r.server, r.env}.Run(t.Context(), sessions.Task{Prompt: prompt, Model: model, Origin: server.TerminalOrigin()}, func(sessions.Event) {})
@@ -160,9 +163,6 @@ func offering(t *testing.T) string {
 
 func roomIsAskedToKeep(t *testing.T, whole *serverFixture) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
 	for want, label := range []string{"No", "Allow"} { // as many are kept then
 		t.Run(label, func(t *testing.T) {
 			r := whole.inNewRoom(t)
@@ -256,9 +256,6 @@ func roomIsAskedToBuy(t *testing.T, whole *serverFixture) {
 
 func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
 	for _, tt := range []struct {
 		model  string
 		typed  bool
@@ -289,9 +286,6 @@ func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
 
 func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("one step after the other, with a browser")
-	}
 	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
 	if err := r.server.Vault.Put(t.Context(), put); err != nil {
 		t.Fatal(err)

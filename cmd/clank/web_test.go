@@ -59,9 +59,6 @@ func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
 
 func drawnPageIsWatched(t *testing.T, r *serverFixture) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
 	var price atomic.Int64
 	price.Store(25)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
