@@ -12,7 +12,6 @@ import (
 	"clank/internal/settings"
 	"clank/internal/untrusted"
 	"clank/internal/web"
-	"clank/llm"
 
 	"github.com/spf13/cobra"
 )
@@ -97,14 +96,10 @@ func keyStandings(v settingsView) []standing {
 	return list
 }
 
-// modelDeprecation says when OpenAI takes a model back, if it does: "openai:gpt-4.1".
+// modelDeprecation is [server.DeprecationNote] for a model such as "openai:gpt-4.1".
 func modelDeprecation(model string) string {
-	name, ok := strings.CutPrefix(model, "openai:")
-	if !ok {
-		return ""
-	}
-	if r, ok := llm.DeprecationOf(name); ok {
-		return " (" + r.String() + ")"
+	if name, ok := strings.CutPrefix(model, "openai:"); ok {
+		return server.DeprecationNote(name)
 	}
 	return ""
 }

@@ -98,7 +98,7 @@ func recordRun(t *testing.T, dir string, a *server.Server, id, prompt string) {
 	rec := a.NewRecorder()
 	m := plain.New(plain.Options{Places: a.NamedPages(), Scripts: recording.ScriptStore{Dir: a.Home.ScriptsDir()}.Steps})
 	agent := &browseagent.Agent{
-		Browser:  rec.Browser(server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}),
+		Browser:  rec.Browser(a.WindowBrowser(true)),
 		Model:    func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
 		Settings: func() browseagent.Settings { return browseagent.Settings{StepTimeout: patience, OpenTimeout: patience} },
 	}
@@ -284,7 +284,7 @@ func recordScreenRun(t *testing.T, a *server.Server, id string, turns ...compute
 	rec := a.NewRecorder()
 	mind := rec.ComputerUseModel(&computerusetest.Model{Script: func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) { return turns[n], nil }})
 	agent := &computeruse.Agent{
-		Browser:  server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true},
+		Browser:  a.WindowBrowser(true),
 		Model:    func(context.Context, string) (computeruse.Model, error) { return mind, nil },
 		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience, OpenTimeout: patience} },
 	}

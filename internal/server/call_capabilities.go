@@ -51,13 +51,13 @@ func configuredServer(base, model, env string, present func(string) bool) string
 	case base != "":
 		return model + " at " + base
 	case present(env) || present("OPENAI_API_KEY"):
-		return "OpenAI's " + model + deprecationNote(model)
+		return "OpenAI's " + model + DeprecationNote(model)
 	}
 	return ""
 }
 
-// deprecationNote says when OpenAI takes a model back that is used of it.
-func deprecationNote(model string) string {
+// DeprecationNote says when OpenAI ends a model of its own; "" if it does not.
+func DeprecationNote(model string) string {
 	if r, ok := llm.DeprecationOf(model); ok {
 		return " (" + r.String() + ")"
 	}
@@ -70,7 +70,7 @@ func transcriptionCapability(v settings.Voice, present func(string) bool) Capabi
 		a.Ready = v.Realtime.URL != "" || present("REALTIME_API_KEY") || present("OPENAI_API_KEY")
 		a.Detail = "by the realtime model " + v.Realtime.Model
 		if v.Realtime.URL == "" {
-			a.Detail += deprecationNote(v.Realtime.Model)
+			a.Detail += DeprecationNote(v.Realtime.Model)
 		}
 		if !a.Ready {
 			a.Detail += ", which needs REALTIME_API_KEY or OPENAI_API_KEY, or the address of a realtime server in the settings under Calls"
