@@ -61,13 +61,20 @@ func TestInterruptEndsTheServerAndASessionGoesOnInTheNextOne(t *testing.T) {
 	}
 }
 
+// startBusyServer starts a server, and a command whose task waits there for a page.
+func startBusyServer(t *testing.T) (home string, environ []string, site *testSite, server, busy *runningProgram) {
+	t.Helper()
+	home, environ = newTestHome(t)
+	site = newTestSite(t)
+	server = startServer(t, home, environ)
+	busy = startProgram(t, home, environ, "browse", "open "+site.URL+"/hang")
+	site.awaitHit(t, "/hang")
+	return home, environ, site, server, busy
+}
+
 func TestSecondInterruptDoesNotWait(t *testing.T) {
 	t.Parallel()
-	home, environ := newTestHome(t)
-	site := newTestSite(t)
-	server := startServer(t, home, environ)
-	busy := startProgram(t, home, environ, "browse", "open "+site.URL+"/hang")
-	site.awaitHit(t, "/hang")
+	home, _, _, server, busy := startBusyServer(t)
 	server.interrupt(t)
 	server.interrupt(t)
 	server.exitCode(t)
@@ -127,11 +134,7 @@ func renderersOf(t *testing.T, home string) []process {
 
 func TestKilledServerLeavesNoBrowserAndItsTaskIsInterrupted(t *testing.T) {
 	t.Parallel()
-	home, environ := newTestHome(t)
-	site := newTestSite(t)
-	server := startServer(t, home, environ)
-	busy := startProgram(t, home, environ, "browse", "open "+site.URL+"/hang")
-	site.awaitHit(t, "/hang")
+	home, environ, site, server, busy := startBusyServer(t)
 	killProcess(t, process{pid: server.cmd.Process.Pid})
 	<-server.done
 	checkNothingLeft(t, home)
