@@ -150,8 +150,8 @@ func (in *commandInput) positiveInt(i int, what string) (int, error) {
 // maxInputFile is the most bytes that are read of a file that a command is given.
 const maxInputFile = 1_000_000
 
-// readInputFile reads a file of at most [maxInputFile] bytes, or stdin for "-". A file that cannot be read, or is larger, is a
-// [usageError]. When ctx ends, so does the call; a read of stdin that is under way then is left to the end of the program.
+// readInputFile reads a file, or stdin for "-", of which it gives no more than one byte over [maxInputFile]. A file that cannot
+// be read is a [usageError]. When ctx ends, so does the call; a read of stdin that is under way then is left to the end of the program.
 func readInputFile(ctx context.Context, stdin io.Reader, path string) ([]byte, error) {
 	from := stdin
 	if path != "-" {
@@ -177,9 +177,6 @@ func readInputFile(ctx context.Context, stdin io.Reader, path string) ([]byte, e
 	case r := <-done:
 		if r.err != nil {
 			return nil, usagef("read %s: %v", path, r.err)
-		}
-		if len(r.data) > maxInputFile {
-			return nil, usagef("%s is larger than %d bytes", path, maxInputFile)
 		}
 		return r.data, nil
 	}
