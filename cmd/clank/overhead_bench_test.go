@@ -118,9 +118,9 @@ func clicks(page string) llmtest.Turn {
 		}
 		switch {
 		case done == 0:
-			return toolTurn("browser_open", map[string]any{"url": page})(req)
+			return openPage(page)(req)
 		case done < stepsOfTask:
-			return toolTurn("browser_click", map[string]any{"ref": shownRef(req, "button")})(req)
+			return clickOn("button")(req)
 		default:
 			return llmtest.Say("counted")(req)
 		}
