@@ -74,8 +74,9 @@ func newTestHome(tb testing.TB) (home string, environ []string) {
 			tb.Fatal(err)
 		}
 	}
-	// Profiles keep their DevTools port while programs come and go; tests that run side by side must not take each other's.
-	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, 19100+placeCount.Add(1))
+	// Profiles keep their DevTools port while programs come and go; tests and runs side by side must not take each other's.
+	port := 19100 + 64*(os.Getpid()%192) + int(placeCount.Add(1))
+	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, port)
 	if err := os.WriteFile(filepath.Join(home, "browser", "profiles.json"), []byte(profiles), 0o600); err != nil {
 		tb.Fatal(err)
 	}
