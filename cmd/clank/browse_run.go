@@ -20,16 +20,12 @@ import (
 // opens the parts in this process. If another command is at work with the home,
 // this one keeps nothing, and says so.
 func openTaskRunner(ctx context.Context, e *commandEnv) (taskRunner, error) {
-	h, err := server.OpenHome(e.Getenv)
+	h, running, err := findServer(e)
 	if err != nil {
 		return nil, err
 	}
-	a, found, err := h.RunningServer()
-	if err != nil {
-		return nil, err
-	}
-	if found {
-		return newRemoteRunner(e, a), nil
+	if running != nil {
+		return remoteRunner{running, e}, nil
 	}
 	opts := server.Options{Getenv: e.Getenv, Logger: e.newLogger("warn"), Version: version, AbortContext: e.AbortContext, ShopAddr: server.DefaultShopAddr}
 	switch err := h.Claim(); {
@@ -105,16 +101,10 @@ func (r localRunner) Close(hurry context.Context) error {
 	return r.server.Close(hurry)
 }
 
-// remoteRunner works a task in a server that is already there.
+// remoteRunner works a task in a server that is already there. What is asked meanwhile is asked in the terminal of env.
 type remoteRunner struct {
 	client *api.Client
 	env    *commandEnv
-}
-
-// newRemoteRunner returns the server at an address. What is asked meanwhile is asked in the
-// terminal of e.
-func newRemoteRunner(e *commandEnv, a server.Address) remoteRunner {
-	return remoteRunner{newDashboardClient(a), e}
 }
 
 // remoteStopTimeout bounds how long a stop may take to reach the server, and the server
@@ -181,24 +171,28 @@ func endPrompt(e *commandEnv, p *approvalPrompter) {
 	}
 }
 
-// newDashboardClient asks the server at an address.
-func newDashboardClient(a server.Address) *api.Client {
-	return &api.Client{Base: a.URL, Token: a.Secret}
+// findServer returns the home, and a client of the server that owns it; nil if none does.
+func findServer(e *commandEnv) (*server.Home, *api.Client, error) {
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, found, err := h.RunningServer()
+	if err != nil || !found {
+		return h, nil, err
+	}
+	return h, &api.Client{Base: a.URL, Token: a.Secret}, nil
 }
 
 // withServerOrDatabase calls remote with the server that owns the home, or local with the database
 // if there is none. The database is closed when local returns.
 func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.Client) error, local func(*sqlite.DB) error) (err error) {
-	h, err := server.OpenHome(e.Getenv)
+	h, running, err := findServer(e)
 	if err != nil {
 		return err
 	}
-	a, found, err := h.RunningServer()
-	if err != nil {
-		return err
-	}
-	if found {
-		return remote(newDashboardClient(a))
+	if running != nil {
+		return remote(running)
 	}
 	db, err := sqlite.Open(ctx, h.DatabaseFile())
 	if err != nil {
@@ -211,16 +205,9 @@ func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.C
 // requireServer returns the "clank serve" that owns the home. Without one the error says what
 // for it is needed.
 func requireServer(e *commandEnv, why string) (*api.Client, error) {
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		return nil, err
+	h, running, err := findServer(e)
+	if err == nil && running == nil {
+		err = errors.New("no \"clank serve\" runs with " + h.Dir + ": " + why)
 	}
-	a, found, err := h.RunningServer()
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, errors.New("no \"clank serve\" runs with " + h.Dir + ": " + why)
-	}
-	return newDashboardClient(a), nil
+	return running, err
 }

@@ -211,7 +211,7 @@ func TestTheServerIsToldWhetherAPersonTypedTheTask(t *testing.T) {
 			}
 			http.Error(w, `{"error":"enough"}`, http.StatusTeapot)
 		}))
-		r := newRemoteRunner(&commandEnv{}, server.Address{URL: srv.URL, Secret: "token"})
+		r := remoteRunner{&api.Client{Base: srv.URL, Token: "token"}, &commandEnv{}}
 		if _, err := r.Run(t.Context(), sessions.Task{Prompt: "read", Typed: typed}, func(sessions.Event) {}); err == nil {
 			t.Error("the server's refusal is not told")
 		}
