@@ -18,9 +18,6 @@ type Calls interface {
 	// Join joins the voice channel that the person is in.
 	Join(ctx context.Context, o sessions.Origin) (string, error)
 
-	// Follow comes into the voice channel of a person who asks for something, if the settings want that. It does not wait.
-	Follow(ctx context.Context, o sessions.Origin)
-
 	// Leave leaves the call of the person's server.
 	Leave(ctx context.Context, o sessions.Origin) (string, error)
 

@@ -23,8 +23,6 @@ func (p phone) say(what string, o sessions.Origin) (string, error) {
 
 func (p phone) Join(_ context.Context, o sessions.Origin) (string, error) { return p.say("join", o) }
 
-func (phone) Follow(context.Context, sessions.Origin) {}
-
 func (p phone) Leave(_ context.Context, o sessions.Origin) (string, error) { return p.say("leave", o) }
 
 func (p phone) Privacy(_ context.Context, o sessions.Origin, choice string) (string, error) {

@@ -220,7 +220,7 @@ func (x *CallService) HandleDispatch(kind string, data json.RawMessage) {
 // CallPage answers the call page of the dashboard.
 func (x *CallService) CallPage() http.Handler { return x.callPage.Handler() }
 
-// Follow implements bot.Calls.
+// Follow joins the voice channel of a person who asks for something, if the settings want that. It does not wait.
 func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
 	if x.Settings().Voice.AutoJoin {
 		x.background.Go(func() { x.registry.Follow(x.callsContext, o) })
@@ -282,7 +282,7 @@ func (a *Server) newAssistant(tools func(context.Context, sessions.Origin) []ses
 
 // attachCalls gives a bot what calls need of it, and the commands about them.
 func (a *Server) attachCalls(b *bot.Bot) {
-	b.Calls = a.CallService
+	b.Calls, b.OnRequest = a.CallService, a.CallService.Follow
 	b.Intents |= discordgo.IntentsGuildVoiceStates
 	b.OnDispatch = func(kind string, data json.RawMessage) { a.CallService.HandleDispatch(kind, data) }
 	a.CallService.SetBot(b)
