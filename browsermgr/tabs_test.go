@@ -1,6 +1,7 @@
 package browsermgr_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -19,10 +20,28 @@ func open(t *testing.T, u *browsermgr.Lease, url, owner string) *page.Tab {
 	return tab
 }
 
+// useShared uses the shared browser without tabs of nobody's window, and leaves none.
+func useShared(t *testing.T) *browsermgr.Lease {
+	t.Helper()
+	u := use(t, findProfile(t, sharedManager(t), ""))
+	closeOthers := func() {
+		for _, tab := range u.Browser.Tabs() {
+			if owner, _ := shared.TabOwner(tab.TargetID()); owner != "a" {
+				if err := tab.Close(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	closeOthers()
+	t.Cleanup(closeOthers)
+	return u
+}
+
 func TestNinthTabClosesTheOldestOther(t *testing.T) {
-	m := manager(t, nil)
-	w := window(t, m, browsermgr.WindowOptions{Key: "agent"})
-	u := use(t, findProfile(t, m, ""))
+	m := sharedManager(t)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	u := useShared(t)
 	var opened []*page.Tab
 	for range 9 {
 		opened = append(opened, open(t, u, "", ""))
@@ -41,9 +60,9 @@ func TestNinthTabClosesTheOldestOther(t *testing.T) {
 
 func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
 	base := site(t)
-	m := manager(t, nil)
+	m := sharedManager(t)
 	p := findProfile(t, m, "")
-	u := use(t, p)
+	u := useShared(t)
 	a, other := open(t, u, base+"/opener", "session a"), open(t, u, "", "session b")
 	if _, err := a.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 		t.Fatal(err)
@@ -83,18 +102,16 @@ func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 }
 
 func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
-	m := manager(t, nil)
-	w := window(t, m, browsermgr.WindowOptions{Key: "session", URL: site(t) + "/"})
-	use, err := findProfile(t, m, "").Acquire(t.Context(), false)
-	browsertest.Must(t, err)
-	defer use.Release()
+	m := sharedManager(t)
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site(t) + "/"})
+	use := useShared(t)
 	asked, err := use.NewTab(t.Context(), page.TabOptions{}, "somebody")
 	browsertest.Must(t, err)
 	free, err := use.NewTab(t.Context(), page.TabOptions{}, "")
 	browsertest.Must(t, err)
 	var own string
 	browsertest.Must(t, w.WithTab(t.Context(), func(tab *page.Tab) error { own = tab.TargetID(); return nil }))
-	for target, want := range map[string]string{own: "session clank", asked.TargetID(): "somebody clank", free.TargetID(): " clank", "none": " "} {
+	for target, want := range map[string]string{own: "a clank", asked.TargetID(): "somebody clank", free.TargetID(): " clank", "none": " "} {
 		if owner, profile := m.TabOwner(target); owner+" "+profile != want {
 			t.Errorf("%s: got %q of %q, want %q", target, owner, profile, want)
 		}
