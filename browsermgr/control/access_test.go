@@ -151,25 +151,3 @@ func TestASecretThatWasGivenOutOpensLikeTheToken(t *testing.T) {
 		}
 	}
 }
-
-func TestWithoutASecretEverythingPasses(t *testing.T) {
-	issued := func(string) bool { return false }
-	for name, c := range map[string]struct {
-		secrets control.Secrets
-		empty   bool
-	}{
-		"none":       {control.Secrets{}, true},
-		"blank":      {control.Secrets{Token: " ", Password: "\t"}, true},
-		"a token":    {control.Secrets{Token: "tok"}, false},
-		"a password": {control.Secrets{Password: "word"}, false},
-		"given out":  {control.Secrets{Issued: issued}, false},
-	} {
-		want := http.StatusUnauthorized
-		if c.empty {
-			want = http.StatusOK
-		}
-		if got, _ := status(t, http.MethodGet, c.secrets.Require); got != want || c.secrets.Empty() != c.empty {
-			t.Errorf("%s: got %d, empty %t; want %d, %t", name, got, c.secrets.Empty(), want, c.empty)
-		}
-	}
-}

@@ -46,11 +46,6 @@ func TestHandlersReadNothingThatTheDocumentDoesNotDeclare(t *testing.T) {
 		"POST /storage/{kind}/set": {`{"key":"a","value":"b"}`},
 		"POST /profiles/create":    {`{"name":"BAD NAME"}`},
 		"POST /hooks/dialog":       {`{"accept":true,"promptText":"x","dialogId":"d1","timeoutMs":500}`},
-		"POST /act": {
-			`{"kind":"click"}`, `{"kind":"clickCoords"}`, `{"kind":"type"}`, `{"kind":"press"}`, `{"kind":"hover"}`, `{"kind":"drag"}`,
-			`{"kind":"select"}`, `{"kind":"fill"}`, `{"kind":"resize"}`, `{"kind":"wait"}`, `{"kind":"evaluate"}`, `{"kind":"batch"}`,
-			`{"kind":"scroll","pixels":1}`, `{"kind":"scrollIntoView"}`, `{"kind":"evaluate","fn":"1"}`,
-		},
 	}
 	for _, route := range control.RouteTable() {
 		for _, body := range append([]string{"{}"}, bodies[route]...) {

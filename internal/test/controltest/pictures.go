@@ -2,17 +2,12 @@ package controltest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
 	_ "image/jpeg" // for decoding
 	_ "image/png"  // for decoding
 	"math"
-	"net/http"
-	"strings"
-
-	"github.com/coder/websocket"
 )
 
 // pictureCases returns the cases of screenshots, PDF and the live picture.
@@ -30,7 +25,6 @@ func pictureCases() []testCase {
 		testCase{Name: "labels with a snapshot", Run: labelledSnapshot},
 		testCase{Name: "paper", Run: pdfCase},
 		testCase{Name: "highlight", Run: highlightCase},
-		testCase{Name: "the live picture", Run: screencastCase},
 	)
 }
 
@@ -157,33 +151,4 @@ func pdfCase(s *suite) {
 func highlightCase(s *suite) {
 	id := s.refOn("/form", "button", "Save")
 	s.call("POST", "/highlight", m{"ref": id}, nil)
-}
-
-// screencastCase watches the page over a WebSocket until a picture has come.
-func screencastCase(s *suite) {
-	s.openPage("/colours")
-	ctx := s.ctx()
-	conn, res, err := websocket.Dial(ctx, strings.Replace(s.URL, "http", "ws", 1)+"/screencast", &websocket.DialOptions{
-		HTTPHeader: http.Header{"Authorization": {"Bearer " + s.Token}},
-	})
-	s.check(err)
-	if res.Body != nil {
-		defer res.Body.Close()
-	}
-	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(16 << 20)
-	for {
-		kind, data, err := conn.Read(ctx)
-		s.check(err)
-		if kind == websocket.MessageText {
-			var note m
-			s.check(json.Unmarshal(data, &note))
-			continue
-		}
-		img, _, err := image.Decode(bytes.NewReader(data))
-		s.check(err)
-		s.check(pixelIs(img, 20, 20, redPixel))
-		s.check(conn.Close(websocket.StatusNormalClosure, ""))
-		return
-	}
 }
