@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"clank/browsermgr/control/client"
+	"clank/browsermgr/profile"
 )
 
 // fillValue puts text into every string within v, and one entry into each list.
@@ -55,8 +56,8 @@ func TestNothingThatAPageWroteWorksTheTerminal(t *testing.T) {
 	nowhere := filledValue[client.TabList](hostile)
 	nowhere.Tabs[0].URL = ""
 	for name, print := range map[string]func(p *outputPrinter){
-		"status":       func(p *outputPrinter) { printBrowserStatus(p, filledValue[client.Status](hostile)) },
-		"profiles":     func(p *outputPrinter) { printProfiles(p, filledValue[[]client.ProfileInfo](hostile)) },
+		"status":       func(p *outputPrinter) { printBrowserStatus(p, filledValue[profile.Status](hostile)) },
+		"profiles":     func(p *outputPrinter) { printProfiles(p, filledValue[[]profile.Info](hostile)) },
 		"report":       func(p *outputPrinter) { printReport(p, filledValue[client.Report](hostile)) },
 		"tabs":         func(p *outputPrinter) { printTabs(p, filledValue[client.TabList](hostile)) },
 		"no address":   func(p *outputPrinter) { printTabs(p, nowhere) },
