@@ -58,23 +58,6 @@ func (m *Manager) TabOwner(target string) (owner, profile string) {
 	return "", ""
 }
 
-// CloseTabs closes the tabs that were opened for an owner, and says how many. A browser that does not run has none.
-func (p *Profile) CloseTabs(ctx context.Context, owner string) (closed int, err error) {
-	b := p.state.current()
-	if owner == "" || b == nil || !b.acquire() {
-		return 0, nil
-	}
-	defer b.release()
-	var errs []error
-	for _, tab := range b.conn.Tabs() {
-		if whose, _ := b.tabOwners.Owner(tab.TargetID()); whose == owner {
-			closed++
-			errs = append(errs, tab.Close(ctx))
-		}
-	}
-	return closed, errors.Join(errs...)
-}
-
 // closeStaleTabs closes the tabs of owners that are idle or too many. Those of nobody stay.
 func (b *browser) closeStaleTabs(c profile.TabCleanup) {
 	if c.Disabled {

@@ -58,29 +58,6 @@ func TestNinthTabClosesTheOldestOther(t *testing.T) {
 	}
 }
 
-func TestTabsOfAnOwnerAreClosedTogetherWithWhatTheyOpened(t *testing.T) {
-	base := site(t)
-	m := sharedManager(t)
-	p := findProfile(t, m, "")
-	u := useShared(t)
-	a, other := open(t, u, base+"/opener", "session a"), open(t, u, "", "session b")
-	if _, err := a.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
-		t.Fatal(err)
-	}
-	before := len(u.Browser.Tabs())
-	eventually(t, "the popup counts", func() bool {
-		closed, err := p.CloseTabs(t.Context(), "session a")
-		browsertest.Must(t, err)
-		return closed > 0 && len(u.Browser.Tabs()) <= before-2 || len(u.Browser.Tabs()) == before-2
-	})
-	if !slices.Contains(u.Browser.Tabs(), other) {
-		t.Error("another session's tab was closed")
-	}
-	if closed, err := p.CloseTabs(t.Context(), ""); closed != 0 || err != nil {
-		t.Errorf("tabs of nobody: %d, %v", closed, err)
-	}
-}
-
 func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		configure(m, func(c *profile.Config) {

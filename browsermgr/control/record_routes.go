@@ -22,18 +22,8 @@ func recordRoutes() []Route {
 	}
 }
 
-// withRecorder reads something of the recorder of a tab.
-func withRecorder[R any](ctx context.Context, c *Call, read func(*heldTab, *record.Recorder) (R, error)) (out R, err error) {
-	h, err := c.PermittedTab(ctx)
-	if err != nil {
-		return out, err
-	}
-	defer h.Release()
-	recorder, err := requireObserver[*record.Recorder](h, "recording")
-	if err != nil {
-		return out, err
-	}
-	return read(h, recorder)
+func withRecorder[R any](ctx context.Context, c *Call, read func(*heldTab, *record.Recorder) (R, error)) (R, error) {
+	return withObserver(ctx, c, true, "recording", read)
 }
 
 type consoleAnswer struct {

@@ -11,7 +11,7 @@ import (
 // routes lists all routes, each group where its handlers are.
 func (s *Server) routes() []Route {
 	return slices.Concat(s.documentRoutes(), profileRoutes(), tabRoutes(), navigateRoutes(), actRoutes(s.EvaluateEnabled), dialogRoutes(),
-		viewRoutes(viewOptions{Mode: s.SnapshotMode, SaveFile: s.Features.SaveFile}), s.Features.Routes())
+		s.snapshotRoutes(), s.pictureRoutes(), screencastRoutes(), s.Features.Routes())
 }
 
 func (s *Server) documentRoutes() []Route {

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -27,4 +28,25 @@ func requireObserver[T page.Observer](h *heldTab, what string) (T, error) {
 		}
 	}
 	return found, nil
+}
+
+// withObserver works with the tab that the request means and the observer of type T. Requests that show or take what the page holds are
+// permitted, which checks the page's address against the policy.
+func withObserver[T page.Observer, R any](
+	ctx context.Context, c *Call, permitted bool, what string, work func(*heldTab, T) (R, error),
+) (out R, err error) {
+	find := c.TargetTab
+	if permitted {
+		find = c.PermittedTab
+	}
+	h, err := find(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer h.Release()
+	found, err := requireObserver[T](h, what)
+	if err != nil {
+		return out, err
+	}
+	return work(h, found)
 }

@@ -17,18 +17,8 @@ func (f *Features) traceRoutes() []Route {
 	}
 }
 
-// withTracer holds the tab of a request about traces.
-func withTracer[R any](ctx context.Context, c *Call, work func(*heldTab, *record.Tracer) (R, error)) (out R, err error) {
-	h, err := c.PermittedTab(ctx)
-	if err != nil {
-		return out, err
-	}
-	defer h.Release()
-	tracer, err := requireObserver[*record.Tracer](h, "tracing")
-	if err != nil {
-		return out, err
-	}
-	return work(h, tracer)
+func withTracer[R any](ctx context.Context, c *Call, work func(*heldTab, *record.Tracer) (R, error)) (R, error) {
+	return withObserver(ctx, c, true, "tracing", work)
 }
 
 func startTrace(ctx context.Context, c *Call) (TargetAnswer, error) {

@@ -279,7 +279,7 @@ func TestOneTraceAtATime(t *testing.T) {
 	var wg sync.WaitGroup
 	errs := make([]error, 4)
 	for i := range errs {
-		wg.Go(func() { errs[i] = w.tracer.Start(w.browser, record.DefaultTraceOptions()) })
+		wg.Go(func() { errs[i] = w.tracer.Start(w.browser, record.TraceOptions{}) })
 	}
 	wg.Wait()
 	started := 0

@@ -35,9 +35,6 @@ type TraceOptions struct {
 	DocumentLimit time.Duration
 }
 
-// DefaultTraceOptions returns the options of somebody who gives none.
-func DefaultTraceOptions() TraceOptions { return TraceOptions{Screenshots: true, Snapshots: true} }
-
 // Tracer runs traces of one connection, one at a time. It is safe for concurrent use.
 type Tracer struct {
 	dir      string
