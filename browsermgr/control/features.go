@@ -8,15 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/emulate"
 	"clank/browsermgr/page/files"
-	"clank/browsermgr/page/frame"
 	"clank/browsermgr/page/screenshot"
 	"clank/browsermgr/record"
-
-	"github.com/go-rod/rod/lib/proto"
 )
 
 // Features makes what follows the tabs of each browser: recorders, emulation, traces and files. Its Observe is given to
@@ -47,7 +43,7 @@ func (f *Features) Observe(local bool) []page.Observer {
 	casts := screenshot.NewScreencasts(log)
 	world := emulate.New(log)
 	world.RequestsIntercepted = f.Held && !local
-	out := []page.Observer{recorder, tracer, world, casts, connectionCloser{tracer, casts}}
+	out := []page.Observer{recorder, tracer, world, casts}
 	options := files.Options{
 		Downloads: f.folder("downloads"), Uploads: files.UploadPolicy{Folders: []string{f.folder("uploads")}, Inbound: f.Inbound},
 		CheckURL: f.Allowed, Approve: f.Approve, ForeignBrowser: !local, Logger: log,
@@ -76,23 +72,4 @@ func (f *Features) folder(name string) string {
 	dir := filepath.Join(f.Dir, name)
 	_ = os.MkdirAll(dir, 0o700) // who uses it says why it cannot
 	return dir
-}
-
-// connectionCloser ends what was made for a connection when that has ended.
-type connectionCloser struct {
-	tracer *record.Tracer
-	casts  *screenshot.Screencasts
-}
-
-// Attach asks nothing of new sessions.
-func (connectionCloser) Attach(*page.Tab, *frame.Frame) []proto.Request { return nil }
-
-// Event needs none.
-func (connectionCloser) Event(*page.Tab, *frame.Frame, cdp.Event) {}
-
-// Close implements [io.Closer].
-func (e connectionCloser) Close() error {
-	e.tracer.Close()
-	e.casts.Close()
-	return nil
 }

@@ -128,10 +128,11 @@ func (t *Tracer) Abort() {
 	r.abort()
 }
 
-// Close calls [Tracer.Abort] and waits for the goroutines of the Tracer.
-func (t *Tracer) Close() {
+// Close calls [Tracer.Abort] and waits for the goroutines of the Tracer. It is an [io.Closer].
+func (t *Tracer) Close() error {
 	t.Abort()
 	t.wg.Wait()
+	return nil
 }
 
 // abandonRun gives up a trace whose browser is gone.
