@@ -8,7 +8,6 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
-	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 )
