@@ -168,11 +168,11 @@ func TestAddressIsHeldAgainstThePolicy(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.AllowEndpoint = func(_ context.Context, u *url.URL) error { return fmt.Errorf("%s is on nobody's list", u.Hostname()) }
 	})
-	if _, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", CDPURL: "http://metadata.invalid"}); !errors.Is(err, browsermgr.ErrEndpointBlocked) {
+	if _, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", CDPURL: "http://metadata.invalid"}); !errors.Is(err, profile.ErrEndpointBlocked) {
 		t.Errorf("create: %v", err)
 	}
 	attachOnly(t, m, `{"cdpUrl":"wss://metadata.invalid"}`)
-	if _, err := findProfile(t, m, "ext").Acquire(t.Context(), true); !errors.Is(err, browsermgr.ErrEndpointBlocked) {
+	if _, err := findProfile(t, m, "ext").Acquire(t.Context(), true); !errors.Is(err, profile.ErrEndpointBlocked) {
 		t.Errorf("use: %v", err)
 	}
 }

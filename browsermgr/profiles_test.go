@@ -116,10 +116,10 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	if deleted, err := m.DeleteProfile(t.Context(), "work"); err != nil || !deleted {
 		t.Errorf("deleted %t, %v", deleted, err)
 	}
-	if _, err := m.FindProfile("work"); !errors.Is(err, browsermgr.ErrNoProfile) {
+	if _, err := m.FindProfile("work"); !errors.Is(err, profile.ErrNotFound) {
 		t.Errorf("after its deletion: %v", err)
 	}
-	if deleted, err := m.DeleteProfile(t.Context(), "work"); !errors.Is(err, browsermgr.ErrNoProfile) || deleted {
+	if deleted, err := m.DeleteProfile(t.Context(), "work"); !errors.Is(err, profile.ErrNotFound) || deleted {
 		t.Errorf("again: %t, %v", deleted, err)
 	}
 }
@@ -151,7 +151,7 @@ func TestWrongRequestsAreToldApart(t *testing.T) {
 		}
 	}
 	_, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "remote"})
-	refuse("twice", err, browsermgr.ErrProfileExists)
+	refuse("twice", err, profile.ErrExists)
 	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "u", Driver: "existing-session", UserDataDir: "/nowhere/at/all"})
 	refuse("a directory that is not there", err, browsermgr.ErrInvalid)
 	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", Driver: "extension"})

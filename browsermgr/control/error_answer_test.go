@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
@@ -33,8 +34,8 @@ func TestErrorsAreToldByWhatTheyWrap(t *testing.T) {
 		"an unknown ref":          {page.ErrUnknownRef, 500, "", "unknown_ref", ""},
 		"a limit":                 {&fault.TimeLimitError{Limit: time.Second}, 500, "", "timeout", ""},
 		"a deadline":              {context.DeadlineExceeded, 500, "", "timeout", ""},
-		"a policy of the browser": {browsermgr.ErrPolicyBlocked, 403, "", "native_policy_blocked", ""},
-		"a forbidden endpoint":    {browsermgr.ErrEndpointBlocked, 400, "", "", "browser endpoint blocked by policy"},
+		"a policy of the browser": {chrome.ErrForbiddenByAdmin, 403, "", "native_policy_blocked", ""},
+		"a forbidden endpoint":    {profile.ErrEndpointBlocked, 400, "", "", "browser endpoint blocked by policy"},
 		"no display":              {&browsermgr.NoDisplayError{Profile: "p"}, 409, "", "no_display_for_headed_profile", ""},
 		"a server that closes":    {control.ErrServerClosing, 503, "", "", "closing"},
 		"what knows it itself":    {own, http.StatusTeapot, "ACT_X", "own", ""},
