@@ -17,7 +17,9 @@ func wantBlocked(name, path string, body any) requestCase {
 // that leads there, are refused.
 func policyCases() []testCase {
 	var list []requestCase
-	for _, host := range []string{"10.0.0.1", "169.254.169.254", "0x0a000001", "[::ffff:10.0.0.1]", "metadata.google.internal", "app.localhost"} {
+	for _, host := range []string{
+		"10.0.0.1", "169.254.169.254", "0x0a000001", "[::ffff:10.0.0.1]", "metadata.google.internal", "app.localhost",
+	} {
 		list = append(list, wantBlocked("a page of "+host, "/navigate", m{"url": "http://" + host + "/"}))
 	}
 	list = append(

@@ -28,12 +28,14 @@ func refCases() []testCase {
 	)
 }
 
-// refAfterChanges clicks the target after it was renamed, moved and given a neighbour of its old name, and once more after it went.
+// refAfterChanges clicks the target after it was renamed, moved and given a neighbour of its old name, and again after it
+// was removed.
 func refAfterChanges(s *suite, sc refScope) {
 	s.openScope()
 	s.wantEqual("tabs", len(s.tabs()), 1) // frames of other sites are none
 	target := s.ref(s.snapshot(sc.query), "button", "Go "+sc.document)
-	const neighbour = "Object.assign(document.createElement('button'), {textContent: 'Go ' + where, onclick: () => hit('neighbour')})"
+	const neighbour = "Object.assign(document.createElement('button'), " +
+		"{textContent: 'Go ' + where, onclick: () => hit('neighbour')})"
 	change := func(script string) {
 		var done bool
 		script = fmt.Sprintf("const where = %q; ", sc.document) + script

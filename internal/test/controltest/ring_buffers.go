@@ -92,11 +92,13 @@ func requestRing(s *suite) {
 			return len(got) == 1 && got[0].Status != 0
 		})
 		r := got[0]
-		if !strings.HasPrefix(r.ID, "r") || !isTime(r.Timestamp) || r.RequestHeaders["host"] == "" || r.ResponseHeaders["content-type"] == "" ||
-			filter == "whole" && r.RequestHeaders["x-plain"] != "seen" && r.RequestHeaders["X-Plain"] != "seen" {
+		if !strings.HasPrefix(r.ID, "r") || !isTime(r.Timestamp) ||
+			r.RequestHeaders["host"] == "" || r.ResponseHeaders["content-type"] == "" ||
+			filter == "whole" && r.RequestHeaders["x-plain"] != "seen" {
 			s.Fatalf("entry: %+v", r)
 		}
-		want.URL, want.ID, want.Timestamp, want.RequestHeaders, want.ResponseHeaders = s.Site.URL+want.URL, r.ID, r.Timestamp, r.RequestHeaders, r.ResponseHeaders
+		r.URL = strings.TrimPrefix(r.URL, s.Site.URL)
+		r.ID, r.Timestamp, r.RequestHeaders, r.ResponseHeaders = "", "", nil, nil
 		s.wantEqual(filter, r, want)
 	}
 }
