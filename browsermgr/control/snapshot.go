@@ -216,7 +216,7 @@ type textAnswer struct {
 const readTimeout = 20 * time.Second
 
 func pageText(ctx context.Context, c *Call) (textAnswer, error) {
-	limit := min(c.Query.Clamp("maxChars", maxChars, 1, maxChars), maxChars)
+	limit := c.Query.Clamp("maxChars", maxChars, 1, maxChars)
 	selector := c.Query.String("selector")
 	h, err := c.TargetTab(ctx)
 	if err != nil {
