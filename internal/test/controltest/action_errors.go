@@ -19,6 +19,11 @@ func actionErrorCases() []testCase {
 	return requestCases([]requestCase{
 		{Name: "no kind", Path: "/act", Body: m{}, Status: 400, Code: "ACT_KIND_REQUIRED", Contains: []string{"kind is required"}},
 		{Name: "an unknown kind", Path: "/act", Body: m{"kind": "dance"}, Status: 400, Code: "ACT_KIND_REQUIRED"},
+		bad("hover without a target", "hover requires ref or selector", m{"kind": "hover"}),
+		bad("scroll without a target", "scrollIntoView requires ref or selector", m{"kind": "scrollIntoView"}),
+		bad("drag without an end", "end", m{"kind": "drag", "startRef": "e2"}),
+		bad("select without a target", "select requires ref or selector", m{"kind": "select", "values": []string{"a"}}),
+		bad("a drag of coordinates without an end", "dragCoords", m{"kind": "dragCoords", "x": 1, "y": 3}),
 		bad("press without a key", "press requires key", m{"kind": "press"}),
 		bad("a batch of nothing", "actions", m{"kind": "batch", "actions": []any{}}),
 		bad("a batch too long", "batch exceeds maximum of 100 actions", m{"kind": "batch", "actions": many}),
