@@ -26,8 +26,8 @@ type Call struct {
 }
 
 // NewCall makes a handler's view of a request that came through [ReadJSONBody].
-func NewCall(desks *TabRegistry, w http.ResponseWriter, r *http.Request) *Call {
-	return &Call{Tabs: desks, Request: r, Writer: w, Query: QueryFields(r.URL.Query()), Body: requestBody(r)}
+func NewCall(tabs *TabRegistry, w http.ResponseWriter, r *http.Request) *Call {
+	return &Call{Tabs: tabs, Request: r, Writer: w, Query: QueryFields(r.URL.Query()), Body: requestBody(r)}
 }
 
 // Err returns the first thing that was wrong with what was read of the request.

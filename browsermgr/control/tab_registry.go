@@ -50,7 +50,7 @@ func (s *TabRegistry) Browser(ctx context.Context, profile string, launch bool) 
 	return d, use, nil
 }
 
-// tabPicker finds a tab among those of a desk. Its error wraps [profile.ErrTabNotFound] if there is none.
+// tabPicker finds a tab among those of a profile. Its error wraps [profile.ErrTabNotFound] if there is none.
 type tabPicker func(*profileTabs) (profile.NamedTab, error)
 
 // pickNamed picks a tab by its name, or for "" the one used last.
