@@ -71,10 +71,7 @@ func pixelIs(img image.Image, x, y int, want color.RGBA) error {
 	return nil
 }
 
-var (
-	redPixel  = color.RGBA{255, 0, 0, 255}
-	bluePixel = color.RGBA{0, 0, 255, 255}
-)
+var bluePixel = color.RGBA{0, 0, 255, 255}
 
 func fullPicture(s *suite) {
 	_, img := takeScreenshot(s, "/colours", m{"fullPage": "true"})
