@@ -34,7 +34,7 @@ func live(t *testing.T, html string) (*page.Tab, *screenshot.Screencasts, func(m
 		},
 	})
 	tab := openIn(t, b, site(t, map[string]string{"/": html, "/next": `<body style="background:#ff00ff">`}))
-	t.Cleanup(casts.Close)
+	t.Cleanup(func() { _ = casts.Close() })
 	return tab, casts, func(method string) int64 { return counters[method].Load() }
 }
 
@@ -212,7 +212,7 @@ func TestViewEndsWithItsReason(t *testing.T) {
 	if _, err := casts.Watch(t.Context(), tab, screenshot.WatchOptions{}); !errors.Is(err, page.ErrTabGone) {
 		t.Errorf("got %v, want it to say that the tab is gone", err)
 	}
-	casts.Close()
+	browsertest.Must(t, casts.Close())
 	if _, err := casts.Watch(t.Context(), tab, screenshot.WatchOptions{}); err == nil {
 		t.Error("watching began after Close")
 	}
