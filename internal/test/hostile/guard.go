@@ -30,7 +30,7 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 	if err := gate.Open(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(home))
 	}
-	args := append(commonFlags(), append(o.Flags, "--disable-features="+disabledFeatures)...)
+	args := append(commonFlags(), "--disable-features="+disabledFeatures)
 	if !p.ground.Namespace {
 		args = append(args, "--ignore-certificate-errors")
 	}
