@@ -46,7 +46,7 @@ func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 	if _, err := b.Conn.NewTab(ctx, page.TabOptions{}); err != nil {
 		t.Error(err)
 	}
-	if !profile.IsListening(ctx, b.Port) {
+	if !chrome.IsListening(ctx, b.Port) {
 		t.Error("nothing listens on its port")
 	}
 	if err := b.Close(ctx); err != nil {
@@ -57,7 +57,7 @@ func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 	case <-ctx.Done():
 		t.Error("it runs on")
 	}
-	if profile.IsListening(ctx, b.Port) {
+	if chrome.IsListening(ctx, b.Port) {
 		t.Error("something listens on its port")
 	}
 }
