@@ -33,12 +33,10 @@ const (
 		{"url":"https://a.test/3","title":"Three","content":"","publishedDate":null}],"unresponsive_engines":[["y","timeout"]]}`
 )
 
-var clock = func() time.Time { return time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC) }
-
 // engines returns the search engines that ask a server at base.
 func engines(base string) map[string]internalweb.SearchEngine {
 	return map[string]internalweb.SearchEngine{
-		"brave":   &internalweb.Brave{Key: "s3cret", Base: base, Now: clock},
+		"brave":   &internalweb.Brave{Key: "s3cret", Base: base},
 		"serpapi": &internalweb.SerpAPI{Key: "s3cret", Base: base},
 		"searxng": &internalweb.SearXNG{URL: base + "/"},
 	}
@@ -57,8 +55,10 @@ func serveEngine(t *testing.T, handler http.HandlerFunc) string {
 
 func TestEachEngineIsAskedInItsOwnWay(t *testing.T) {
 	bodies := map[string]string{"/res/v1/web/search": braveBody, "/search.json": serpBody, "/search": searxBody}
+	now := time.Now()
+	week := now.AddDate(0, 0, -7).Format(time.DateOnly) + "to" + now.Format(time.DateOnly)
 	want := map[string]string{
-		"brave":   "/res/v1/web/search?count=2&freshness=2026-03-03to2026-03-10&q=heron+%26+co&result_filter=web&text_decorations=false token=s3cret",
+		"brave":   "/res/v1/web/search?count=2&freshness=" + week + "&q=heron+%26+co&result_filter=web&text_decorations=false token=s3cret",
 		"serpapi": "/search.json?api_key=s3cret&engine=google&num=2&q=heron+%26+co&tbs=qdr%3Ad7 token=",
 		"searxng": "/search?categories=general&format=json&q=heron+%26+co&time_range=week token=",
 	}
