@@ -21,7 +21,7 @@ type nameserver struct {
 	asked   map[string]int
 }
 
-func newNameserver(t *testing.T) *nameserver {
+func newNameserver(t testing.TB) *nameserver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {

@@ -41,7 +41,7 @@ type fixture struct {
 const profile = "work"
 
 // open opens a gate whose rules let pages reach loopback by literal and by the names of allowed.
-func open(t *testing.T, change func(*egress.Proxy), allowed ...string) *fixture {
+func open(t testing.TB, change func(*egress.Proxy), allowed ...string) *fixture {
 	t.Helper()
 	f := &fixture{names: newNameserver(t)}
 	f.rules.set(policy.Rules{AllowedHosts: append([]string{"127.0.0.1", "::1"}, allowed...)})

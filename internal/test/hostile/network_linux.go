@@ -87,11 +87,11 @@ func trustAuthority(dir string, authority []byte) error {
 			return fmt.Errorf("trust certificate: %w", err)
 		}
 		policy := fmt.Sprintf(`{"CACertificates": [%q]}`, base64.StdEncoding.EncodeToString(authority))
-		file := filepath.Join(ours, "policies", "managed", "range.json")
-		if err := os.WriteFile(file, []byte(policy), 0o644); err != nil {
-			return fmt.Errorf("trust certificate: %w", err)
+		err := os.WriteFile(filepath.Join(ours, "policies", "managed", "range.json"), []byte(policy), 0o644)
+		if err == nil {
+			err = unix.Mount(ours, path, "", unix.MS_BIND, "")
 		}
-		if err := unix.Mount(ours, path, "", unix.MS_BIND, ""); err != nil {
+		if err != nil {
 			return fmt.Errorf("trust certificate: %w", err)
 		}
 	}
@@ -110,25 +110,15 @@ func configureInterfaces() error {
 	if err != nil {
 		return err
 	}
-	for _, addr := range []netip.Prefix{netip.PrefixFrom(siteV4, 24), netip.PrefixFrom(siteV6, 64)} {
-		if err := assignAddress(world, addr); err != nil {
-			return err
-		}
-	}
+	errs := []error{assignAddress(world, netip.PrefixFrom(siteV4, 24)), assignAddress(world, netip.PrefixFrom(siteV6, 64))}
 	for _, prefix := range privateV4 {
-		if err := addRoute(lo, prefix, unix.RTN_LOCAL); err != nil {
-			return err
-		}
+		errs = append(errs, addRoute(lo, prefix, unix.RTN_LOCAL))
 	}
 	for _, addr := range privateV6 {
-		if err := assignAddress(lo, netip.PrefixFrom(netip.MustParseAddr(addr), 128)); err != nil {
-			return err
-		}
+		errs = append(errs, assignAddress(lo, netip.PrefixFrom(netip.MustParseAddr(addr), 128)))
 	}
-	if err := addRoute(world, "0.0.0.0/0", unix.RTN_UNICAST); err != nil {
-		return err
-	}
-	return addRoute(world, "::/0", unix.RTN_UNICAST)
+	errs = append(errs, addRoute(world, "0.0.0.0/0", unix.RTN_UNICAST), addRoute(world, "::/0", unix.RTN_UNICAST))
+	return errors.Join(errs...)
 }
 
 // createOutsideInterface makes the interface that stands for the rest of the world: one end of a cable of which the other end, in the same

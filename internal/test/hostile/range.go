@@ -67,20 +67,19 @@ func (r *rangeReport) endPass(name string) {
 // Err returns what is wrong, or nil if the guard holds and each case proves it.
 func (r *rangeReport) Err() error {
 	var errs []error
-	if r.Canary > 0 {
-		errs = append(errs, fmt.Errorf("%d cases reached the canary", r.Canary))
-	}
-	if missing := r.Cases - r.Baseline; missing > 0 {
-		errs = append(errs, fmt.Errorf("%d cases prove nothing: the bare browser did not reach the canary", missing))
-	}
-	if r.Unproven > 0 {
-		errs = append(errs, fmt.Errorf("%d cases prove nothing: their page was not opened behind the guard", r.Unproven))
-	}
-	if r.Shut > 0 {
-		errs = append(errs, errors.New("an address was not reached though it was allowed"))
-	}
-	if r.Stray > 0 {
-		errs = append(errs, fmt.Errorf("the guarded browser asked for %d names by itself", r.Stray))
+	for _, bad := range []struct {
+		n    int
+		text string
+	}{
+		{r.Canary, "%d cases reached the canary"},
+		{r.Cases - r.Baseline, "%d cases prove nothing: the bare browser did not reach the canary"},
+		{r.Unproven, "%d cases prove nothing: their page was not opened behind the guard"},
+		{r.Shut, "%d addresses were not reached though they were allowed"},
+		{r.Stray, "the guarded browser asked for %d names by itself"},
+	} {
+		if bad.n > 0 {
+			errs = append(errs, fmt.Errorf(bad.text, bad.n))
+		}
 	}
 	return errors.Join(errs...)
 }
