@@ -133,6 +133,10 @@ func TestParentsDeathEndsEveryProcess(t *testing.T) {
 	if len(marked(t, value)) < 3 { // this parent, the browser, its crash handlers; zygotes wipe their environment
 		t.Fatalf("the mark finds %v", marked(t, value))
 	}
+	socket, err := os.Readlink(filepath.Join(dir, "SingletonSocket"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	killNow(t, cmd.Process.Pid)
 	eventually(t, "no process of the browser is left", func() bool {
 		return len(marked(t, value)) == 0 && len(group(t, pid)) == 0
@@ -144,6 +148,9 @@ func TestParentsDeathEndsEveryProcess(t *testing.T) {
 		if strings.HasPrefix(name, "Singleton") {
 			t.Errorf("left after Reap: %s", name)
 		}
+	}
+	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
+		t.Errorf("left after Reap: %s, %v", socket, err)
 	}
 }
 

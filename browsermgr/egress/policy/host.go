@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -161,7 +160,8 @@ func ipv4Number(s string) (uint64, bool) {
 	}
 	n, err := strconv.ParseUint(s, base, 64)
 	if err != nil {
-		return tooLarge, errors.Is(err, strconv.ErrRange)
+		digits := map[int]string{8: "01234567", 10: "0123456789", 16: "0123456789abcdefABCDEF"}[base]
+		return tooLarge, strings.Trim(s, digits) == ""
 	}
 	return min(n, tooLarge), true
 }
