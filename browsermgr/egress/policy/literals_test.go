@@ -52,7 +52,7 @@ var spellings = slices.Concat(
 		"0x100000000", "0x10000000000000000", "08.8.8.8", "127.0.0.09", "256.0.0.1", "127.0.0.256", "127.0.65536", "127.16777216",
 		"425.510.425.510", "1.2.3.4.5", "127.0.0.1.0", "127..0.1", ".127.0.0.1", "127.0.0.1..", "+127.0.0.1",
 		"127.0.0.+1", "1_0.0.0.1", "0b1111111.0.0.1", "0o177.0.0.1", "foo.0x7f", "foo.1"),
-	spelled(ok, "0x7f.0.0.0x1g", "0x7f.0.0.0x1g"), // a name: its last part is no number
+	spelled(ok, "0x7f.0.0.0x1g", "0x7f.0.0.0x1g"),               // a name: its last part is no number
 	spelled(ok, "0xfffffffffffffffffg", "0xfffffffffffffffffg"), // likewise
 	spelled(private, "192.168.0.1", "0300.0250.0.1"),
 	spelled(ok, "-1", "-1"),                   // a name
