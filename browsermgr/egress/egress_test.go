@@ -41,33 +41,33 @@ type fixture struct {
 const profile = "work"
 
 // open opens a gate whose rules let pages reach loopback by literal and by the names of allowed.
-func open(t testing.TB, change func(*egress.Proxy), allowed ...string) *fixture {
-	t.Helper()
-	f := &fixture{names: newNameserver(t)}
+func open(tb testing.TB, change func(*egress.Proxy), allowed ...string) *fixture {
+	tb.Helper()
+	f := &fixture{names: newNameserver(tb)}
 	f.rules.set(policy.Rules{AllowedHosts: append([]string{"127.0.0.1", "::1"}, allowed...)})
 	f.Proxy = &egress.Proxy{Rules: f.rules.get, Resolver: f.names.resolver}
 	if change != nil {
 		change(f.Proxy)
 	}
-	if err := f.Open(t.Context()); err != nil {
-		t.Fatal(err)
+	if err := f.Open(tb.Context()); err != nil {
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
 		if err := f.Close(ctx); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
-	address, err := f.Listen(t.Context(), profile)
+	address, err := f.Listen(tb.Context(), profile)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if f.proxy, err = url.Parse(address); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	transport := &http.Transport{Proxy: http.ProxyURL(f.proxy), DisableCompression: true}
-	t.Cleanup(transport.CloseIdleConnections)
+	tb.Cleanup(transport.CloseIdleConnections)
 	f.client = &http.Client{Transport: transport, Timeout: testTimeout}
 	return f
 }
