@@ -15,6 +15,8 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/conversation"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // line is a call that the test drives.
@@ -235,9 +237,11 @@ func (c *chat) text() string {
 	return strings.Join(all, "\n")
 }
 
+type answerFunc = func(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
+
 // replier answers as reply says, and remembers what it was asked.
 type replier struct {
-	reply func(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
+	reply answerFunc
 	mu    sync.Mutex
 	turns []assistant.Turn
 }
@@ -261,6 +265,13 @@ func (r *replier) asked() []string {
 		out = append(out, l.Speaker+": "+l.Text)
 	}
 	return out
+}
+
+// answer returns a reply that is always the same.
+func answer(a assistant.Answer, err error) answerFunc {
+	return func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
+		return a, err
+	}
 }
 
 // browsing returns a reply that works a browser until it is stopped.
@@ -418,6 +429,17 @@ func newParty(t *testing.T) *party {
 	return p
 }
 
+// inParty runs a test with a call, on the clock of synctest, and ends the call.
+func inParty(t *testing.T, do func(t *testing.T, p *party)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		p := newParty(t)
+		do(t, p)
+		p.end()
+	})
+}
+
 // begin begins the call with these people, and waits until the notice has been said.
 func (p *party) begin(people ...string) {
 	p.t.Helper()
@@ -490,8 +512,15 @@ func (p *party) says(id, text string) {
 	p.sound(id, max(500*time.Millisecond, time.Duration(len(strings.Fields(text)))*250*time.Millisecond))
 	ended := time.Now()
 	p.wait(500 * time.Millisecond)
-	p.ear.tell.Ended(voice.Utterance{From: id, Packets: []voice.Packet{{From: id, Opus: []byte(text)}}, Began: began, Ended: ended, Loud: true})
+	p.utter(id, text, began, ended)
 	p.wait(200 * time.Millisecond)
+}
+
+// utter ends an utterance, without a sound.
+func (p *party) utter(id, text string, began, ended time.Time) {
+	p.ear.tell.Ended(voice.Utterance{
+		From: id, Packets: []voice.Packet{{From: id, Opus: []byte(text)}}, Began: began, Ended: ended, Loud: true,
+	})
 }
 
 // spots has the spotter find a phrase.
@@ -511,6 +540,65 @@ func (p *party) work(channel, owner string) context.Context {
 	ctx, h := p.scopes.Begin(p.t.Context(), cancel.Scope{Guild: "g", Channel: channel}, cancel.Work{ID: channel + owner, Owner: owner})
 	p.t.Cleanup(h.End)
 	return ctx
+}
+
+// optOut leaves somebody out, or not any more, as the command does.
+func (p *party) optOut(id string, out bool) {
+	p.t.Helper()
+	if err := p.privacy.Set(p.t.Context(), "g", id, out); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *party) wantAsked(want ...string) {
+	p.t.Helper()
+	if diff := cmp.Diff(want, p.brain.asked()); diff != "" {
+		p.t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func (p *party) wantQuestions(want int) {
+	p.t.Helper()
+	if got := p.brain.asked(); len(got) != want {
+		p.t.Errorf("asked %d times, want %d: %q", len(got), want, got)
+	}
+}
+
+func (p *party) wantStopped(work context.Context) {
+	p.t.Helper()
+	if work.Err() == nil {
+		p.t.Error("the work goes on")
+	}
+}
+
+func (p *party) wantText(got, want string) {
+	p.t.Helper()
+	if got != want {
+		p.t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func (p *party) wantSuffix(got, want string) {
+	p.t.Helper()
+	if !strings.HasSuffix(got, want) {
+		p.t.Errorf("got %q, want it to end with %q", got, want)
+	}
+}
+
+func (p *party) wantIn(got string, want ...string) {
+	p.t.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			p.t.Errorf("got %q, want %q in it", got, w)
+		}
+	}
+}
+
+func (p *party) wantCount(got, what string, want int) {
+	p.t.Helper()
+	if n := strings.Count(got, what); n != want {
+		p.t.Errorf("%q is %d times in %q, want %d", what, n, got, want)
+	}
 }
 
 var errBroken = errors.New("the line is broken")

@@ -2,9 +2,10 @@ package conversation_test
 
 import (
 	"context"
+	"iter"
+	"math"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"clank/cancel"
@@ -16,13 +17,13 @@ import (
 	"clank/voice"
 	"clank/voice/conversation"
 	"clank/voice/speech/playout"
+	"clank/voice/speech/vad"
 )
 
 // What the conversation itself takes: the transcriber of these tests takes 100 ms, which are over before the pause is, the brain nothing, the
 // first packet of speech is there at once. The mouth waits for 60 ms of sound.
 func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(t *testing.T, p *party) {
 		p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: &speaker{packets: slices.Repeat([][]byte{{1}}, 25)}})
 		p.begin("ada")
 		began := time.Now()
@@ -45,7 +46,6 @@ func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
 		if took > 100*time.Millisecond {
 			t.Errorf("the first sound came %v after the utterance, want at most 100 ms", took)
 		}
-		p.end()
 	})
 }
 
@@ -139,4 +139,89 @@ func firstSound(b *testing.B, who conversation.Replier) time.Duration {
 	end(&cancel.Cause{Reason: cancel.ShuttingDown})
 	<-over
 	return took
+}
+
+// tone returns Opus packets of a sound as loud as speech.
+func tone(t *testing.T, span time.Duration) [][]byte {
+	t.Helper()
+	enc, err := voice.NewOpusEncoder(voice.RateOpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]byte
+	for i := range span / voice.FrameTime {
+		samples := make([]int16, 960)
+		for j := range samples {
+			at := float64(int(i)*960 + j)
+			samples[j] = int16(6000 * math.Sin(at*0.05) * (0.5 + 0.5*math.Sin(at*0.0007)))
+		}
+		b, err := enc.Encode(samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// speaker says everything with the same sound.
+type speaker struct {
+	packets  [][]byte
+	accounts chan llm.Account // for whom it spoke; nil: of no interest
+}
+
+func (s *speaker) Speak(ctx context.Context, _ string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if s.accounts != nil {
+			s.accounts <- llm.AccountOf(ctx)
+		}
+		for _, p := range s.packets {
+			if !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestFromThePacketToOurSilenceItTakesLessThan200Milliseconds(t *testing.T) {
+	packets := tone(t, time.Second)
+	inParty(t, func(t *testing.T, p *party) {
+		p.brain.reply = answer(assistant.Answer{Text: story}, nil)
+		heard := make(chan voice.Utterance, 1)
+		p.NewDetector = func(h conversation.SpeechEvents) conversation.SpeechDetector {
+			p.ear.tell, p.ear.closed = h, true
+			said := h.Ended
+			h.Ended = func(u voice.Utterance) {
+				u.Packets = []voice.Packet{{Opus: []byte("hello there")}}
+				heard <- u
+				said(u)
+			}
+			return conversation.BindDetector(&vad.Detector{})(h)
+		}
+		spoken := &speaker{packets: packets}
+		p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: spoken})
+		p.begin("ada")
+		p.says("ada", "tell me a story") // through the scripted end of utterance
+		for p.line.last().Before(time.Now().Add(-30 * time.Millisecond)) {
+			p.wait(voice.FrameTime)
+		}
+		began := time.Now()
+		for i, b := range packets {
+			p.line.events <- voice.Event{Kind: voice.PacketReceived, Packet: voice.Packet{
+				From: "ada", Sequence: uint16(i), Timestamp: uint32(i * 960), Opus: b, At: time.Now(),
+			}}
+			p.wait(voice.FrameTime)
+		}
+		if took := p.line.last().Sub(began); took > 200*time.Millisecond {
+			t.Errorf("we spoke for %v into what ada said", took)
+		} else {
+			t.Logf("silent %v after the first packet", took)
+		}
+		u := <-heard
+		if !u.Loud {
+			t.Error("the utterance is not loud")
+		}
+		p.wait(10 * time.Second)
+		p.wantQuestions(2)
+	})
 }
