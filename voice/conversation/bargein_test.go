@@ -35,16 +35,6 @@ func whileTelling(t *testing.T, who conversation.BargeIn, do func(t *testing.T, 
 	})
 }
 
-func TestSomebodySpeaksAndWeFallSilentWithin200Milliseconds(t *testing.T) {
-	whileTelling(t, "", func(t *testing.T, p *party) {
-		began := time.Now()
-		p.sound("bob", time.Second)
-		if got := p.mouth.last().Sub(began); got > 200*time.Millisecond {
-			t.Errorf("we spoke for %v into what bob said", got)
-		}
-	})
-}
-
 func TestAShortSoundDoesNotStopUs(t *testing.T) {
 	whileTelling(t, "", func(t *testing.T, p *party) {
 		p.sound("ada", 240*time.Millisecond)
@@ -89,8 +79,8 @@ func TestWhoMayInterrupt(t *testing.T) {
 			whileTelling(t, tc.who, func(t *testing.T, p *party) {
 				began := time.Now()
 				p.sound(tc.by, time.Second)
-				if got := p.mouth.last().Sub(began) < 900*time.Millisecond; got != tc.want {
-					t.Errorf("interrupted = %v, want %v", got, tc.want)
+				if got := p.mouth.last().Sub(began) <= 200*time.Millisecond; got != tc.want {
+					t.Errorf("silent within 200 ms = %v, want %v", got, tc.want)
 				}
 			})
 		})
@@ -184,16 +174,6 @@ func TestAFailureInAPauseIsTriedAgain(t *testing.T) {
 		p.wait(time.Second)
 		if got := p.brain.asked(); len(got) != 1 || p.words.calls() != 2 {
 			t.Errorf("asked %v after %d transcriptions", got, p.words.calls())
-		}
-	})
-}
-
-func TestAPauseOfWhoIsNotSpeakingToUsIsNotSentAway(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
-		p.begin("ada", "bob")
-		p.pauses("ada", "pass me the salt")
-		if got := p.words.calls(); got != 0 {
-			t.Errorf("%d transcriptions", got)
 		}
 	})
 }

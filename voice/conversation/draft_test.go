@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
@@ -158,33 +159,34 @@ func TestWhatIsSaidBeforeToolsAreUsedStaysSaid(t *testing.T) {
 }
 
 func TestAnAnswerThatBreaksOffEndsWithOneShortSentence(t *testing.T) {
+	fails := func(err error) func(string) (assistant.Answer, error) {
+		return func(string) (assistant.Answer, error) { return assistant.Answer{}, err }
+	}
 	begun := []string{"It goes at ten. ", "The one after"}
 	for name, tc := range map[string]struct {
+		begun []string
 		end   func(string) (assistant.Answer, error)
 		said  string
 		wrote string
 	}{
+		"before a whole sentence": {begun[1:], fails(errors.New("no power")), "That did not work. No power.", ""},
 		"failed": {
-			func(string) (assistant.Answer, error) {
-				return assistant.Answer{}, errors.New("the line to the model broke")
-			},
+			begun, fails(errors.New("the line to the model broke")),
 			"It goes at ten. The rest of the answer did not come.", "The line to the model broke.",
 		},
 		"too long": {
-			func(text string) (assistant.Answer, error) {
+			begun, func(text string) (assistant.Answer, error) {
 				return assistant.Answer{Text: text + "\n\n(It ends here.)", Remainder: "\n\n(It ends here.)", Truncated: true}, nil
 			},
 			"It goes at ten. (It ends here.)", "",
 		},
 		"too dear": {
-			func(string) (assistant.Answer, error) {
-				return assistant.Answer{}, &cancel.Cause{Reason: cancel.BudgetSpent, Detail: "$2 of today"}
-			},
+			begun, fails(fmt.Errorf("ask: %w", &cancel.Cause{Reason: cancel.BudgetSpent, Detail: "$2 of today"})),
 			"It goes at ten. Budget spent: $2 of today.", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			afterAsking(t, writing(begun, tc.end), func(t *testing.T, p *party) {
+			afterAsking(t, writing(tc.begun, tc.end), func(t *testing.T, p *party) {
 				before := len(p.chat.text())
 				p.wait(20 * time.Second)
 				if got := p.spoke(); got != tc.said {
@@ -196,13 +198,6 @@ func TestAnAnswerThatBreaksOffEndsWithOneShortSentence(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestAFailureBeforeAWholeSentenceIsToldAsAlways(t *testing.T) {
-	afterAsking(t, writing([]string{"It goes"}, func(string) (assistant.Answer, error) { return assistant.Answer{}, errors.New("no power") }), func(t *testing.T, p *party) {
-		p.wait(20 * time.Second)
-		p.wantText(p.spoke(), "That did not work. No power.")
-	})
 }
 
 func TestWhatCannotBeReadOutIsWrittenOnceTheAnswerIsWhole(t *testing.T) {

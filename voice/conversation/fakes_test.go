@@ -374,28 +374,11 @@ func (l *spotting) Close() error {
 	return nil
 }
 
-// leftOut is a list of people in memory.
-type leftOut struct {
-	mu  sync.Mutex
-	out map[string]bool
-	err error
-}
+// unsaved keeps no choice.
+type unsaved struct{}
 
-func (l *leftOut) OptedOut(guild, user string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out[guild+"/"+user]
-}
-
-func (l *leftOut) Set(_ context.Context, guild, user string, out bool) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.out == nil {
-		l.out = map[string]bool{}
-	}
-	l.out[guild+"/"+user] = out
-	return l.err
-}
+func (unsaved) ListOptedOut(context.Context) ([]voice.PrivacyKey, error)  { return nil, nil }
+func (unsaved) SetOptedOut(context.Context, voice.PrivacyKey, bool) error { return nil }
 
 // party is a call in a test.
 type party struct {
@@ -409,7 +392,7 @@ type party struct {
 	brain   *replier
 	words   *transcriber
 	spot    *spotter
-	privacy *leftOut
+	privacy *voice.PrivacyList
 	scopes  *cancel.Scopes
 	ended   chan error
 	cancel  context.CancelCauseFunc
@@ -419,7 +402,11 @@ func newParty(t *testing.T) *party {
 	t.Helper()
 	p := &party{
 		t: t, line: newLine(), ear: &scriptedEar{}, mouth: &scriptedMouth{}, chat: &chat{}, brain: &replier{}, words: &transcriber{}, spot: &spotter{},
-		privacy: &leftOut{}, scopes: &cancel.Scopes{}, ended: make(chan error, 1),
+		scopes: &cancel.Scopes{}, ended: make(chan error, 1),
+	}
+	var err error
+	if p.privacy, err = voice.OpenPrivacyList(t.Context(), unsaved{}); err != nil {
+		t.Fatal(err)
 	}
 	p.Conversation = &conversation.Conversation{
 		Line: p.line, Location: conversation.Location{Kind: sessions.FromDiscord, Guild: "g", Channel: "v", TextChannel: "t", SelfID: "me"},

@@ -155,19 +155,6 @@ func TestANativeAnswerIsInterruptedAndTheModelKnowsHowMuchWasHeard(t *testing.T)
 	})
 }
 
-func TestStopWordsStopANativeModel(t *testing.T) {
-	inNativeParty(t, func(t *testing.T, p *party, m *model) {
-		p.begin("ada")
-		work := p.work("v", "ada")
-		p.sound("ada", 100*time.Millisecond)
-		m.answers(p, 20*time.Second)
-		p.spots("ada", "stop")
-		if work.Err() == nil || m.cancelled == nil {
-			t.Errorf("work: %v, model: %v", work.Err(), m.cancelled)
-		}
-	})
-}
-
 func TestANativeAnswerIsStoppedFromTheChat(t *testing.T) {
 	inNativeParty(t, func(t *testing.T, p *party, m *model) {
 		p.begin("ada")

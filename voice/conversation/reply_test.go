@@ -191,30 +191,6 @@ func TestWithoutAVoiceEverythingIsWritten(t *testing.T) {
 	})
 }
 
-func TestTheChatCanStopWhatIsBeingSaid(t *testing.T) {
-	whileTelling(t, "", func(t *testing.T, p *party) {
-		stopped, _ := p.scopes.Stop(cancel.Scope{Guild: "g", Channel: "v"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
-		if len(stopped) != 1 || stopped[0].Owner != "ada" {
-			t.Errorf("stopped %v, want the speech", stopped)
-		}
-		at := time.Now()
-		p.wait(10 * time.Second)
-		if got := p.mouth.last().Sub(at); got > 20*time.Millisecond || strings.Contains(p.chat.text(), "cannot speak") {
-			t.Errorf("spoke on for %v; written %q", got, p.chat.text())
-		}
-	})
-}
-
-func TestACauseOfTheProgramIsSaidOfAReply(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
-		p.brain.reply = answer(assistant.Answer{}, fmt.Errorf("ask: %w", &cancel.Cause{Reason: cancel.BudgetSpent, Detail: "$2 of today"}))
-		p.begin("ada")
-		p.says("ada", "find a lamp")
-		p.wait(5 * time.Second)
-		p.wantSuffix(p.mouth.words(), "Budget spent: $2 of today.")
-	})
-}
-
 // stuck is a chat that does not answer.
 type stuck struct{}
 

@@ -208,23 +208,6 @@ func TestAStopHoldsForAnAnswerThatIsNotToldYet(t *testing.T) {
 	}
 }
 
-func TestNothingCanBeStoppedAfterTheCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
-		p.brain.reply = browsing
-		p.begin("ada")
-		p.says("ada", "find a lamp")
-		scope := cancel.Scope{Guild: "g", Channel: "v"}
-		if got := p.scopes.Active(scope); len(got) != 1 {
-			t.Fatalf("active = %v, want the reply to ada", got)
-		}
-		p.end()
-		if got := p.scopes.Active(scope); len(got) != 0 {
-			t.Errorf("after the call still active: %v", got)
-		}
-	})
-}
-
 func TestAStopReachesWhatRunsWhereTheCallIsAndWhereItWas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
