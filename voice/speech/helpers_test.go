@@ -5,21 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/voice"
 	"clank/voice/speech"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 const testKey = "sk-test-0123456789abcdef"
@@ -174,62 +170,11 @@ func failure(t *testing.T, err error, kind llm.ErrorKind) *llm.Error {
 // valid judges a request by the vendor's published schema, where there is one.
 func valid(t *testing.T, component string, fields map[string]any) {
 	t.Helper()
-	s := compiled(t, component)
-	if s == nil {
-		return
-	}
 	b, err := json.Marshal(fields)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Validate(v); err != nil {
+	if err := llmtest.CheckSchema(component, b); err != nil {
 		t.Errorf("%s is no %s: %v", b, component, err)
 	}
-}
-
-var (
-	schemas sync.Mutex
-	known   = map[string]*jsonschema.Schema{}
-)
-
-// compiled returns a schema of the file that lies beside the repository; nil if it does not.
-func compiled(t *testing.T, component string) *jsonschema.Schema {
-	t.Helper()
-	schemas.Lock()
-	defer schemas.Unlock()
-	if s, ok := known[component]; ok {
-		return s
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var data []byte
-	for data == nil && dir != filepath.Dir(dir) {
-		data, err = os.ReadFile(filepath.Join(dir, "shared/openai/schema.json"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-		dir = filepath.Dir(dir)
-	}
-	if data == nil {
-		return nil
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("openai.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	known[component], err = c.Compile("openai.json#/components/schemas/" + component)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return known[component]
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os/exec"
 	"slices"
 	"strings"
@@ -14,39 +13,30 @@ import (
 	"time"
 
 	"clank/internal/test/voiceloop"
-	"clank/voice"
 	"clank/voice/speech/keyword"
 )
 
 var (
-	bin   = flag.String("voice.bin", "", "the program that people talk to in emulated calls")
-	path  = flag.Bool("voice.path", false, "let all voices say everything to an ear and a spotter alone")
-	held  = flag.Bool("voice.held", false, "the same with the voices that are held out")
-	only  = flag.String("voice.only", "", "use only voices with that in their names")
-	debug = flag.Bool("voice.debug", false, "log what the spotter thinks")
+	bin  = flag.String("voice.bin", "", "the program that people talk to in emulated calls")
+	only = flag.String("voice.only", "", "use only voices with that in their names")
 )
 
-// open skips where the programs are missing.
-func open(t *testing.T) *keyword.Spotter {
+// requirePrograms skips where the programs are missing.
+func requirePrograms(t *testing.T) {
 	t.Helper()
 	for _, p := range voiceloop.Programs {
 		if _, err := exec.LookPath(p); err != nil {
 			t.Skipf("needs %s: install the package %s", p, p)
 		}
 	}
-	log := slog.New(slog.DiscardHandler)
-	if *debug {
-		log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
-	}
-	s, err := keyword.Open(keyword.Options{MaxListeners: 16, Log: log})
+	s, err := keyword.Open(keyword.Options{})
 	if errors.Is(err, keyword.ErrMissing) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+	_ = s.Close()
 }
 
 // TestVoiceLoop tests the whole way: people in emulated calls, encryption, loss, the real program, its browser.
@@ -54,7 +44,7 @@ func TestVoiceLoop(t *testing.T) {
 	if *bin == "" {
 		t.Skip("takes minutes; make voice-loop runs it")
 	}
-	open(t)
+	requirePrograms(t)
 	w := newTestGuild(t, *bin)
 	var tuned, held voiceloop.Score
 	for n, voices := range slices.Collect(slices.Chunk(voiceloop.Voices(), 6)) {
@@ -104,7 +94,7 @@ func (w *testGuild) converse(id string, voices []voiceloop.Voice, text voiceloop
 			mu.Lock()
 			defer mu.Unlock()
 			had := len(score.Notes)
-			score.Add(take, heard, keyword.WakeWord)
+			score.Add(take, heard)
 			w.t.Log(c.voice, "so far:", score.String(), score.Notes[had:])
 		})
 	}
@@ -116,57 +106,42 @@ func (w *testGuild) converse(id string, voices []voiceloop.Voice, text voiceloop
 	}
 }
 
-// TestSoundPath tests the part of the way that thresholds are found with: packets, losses, the ear, the spotter.
-func TestSoundPath(t *testing.T) {
-	if !*path {
-		t.Skip("takes minutes; it is for tuning: -voice.path")
+// said returns a sentence, an order and a call, a second each, at 1, 3 and 5 seconds.
+func said() voiceloop.Recording {
+	at := func(second int, text string, order bool) voiceloop.SpokenLine {
+		start := time.Duration(second) * time.Second
+		return voiceloop.SpokenLine{Text: text, Order: order, Start: start, End: start + time.Second}
 	}
-	spotter := open(t)
-	var score voiceloop.Score
-	for voices := range slices.Chunk(voiceloop.Voices(), 6) {
-		play(t, voices, voiceloop.Tuned, spotter, &score)
-	}
-	if *held {
-		play(t, voiceloop.HeldOutVoices(), voiceloop.HeldOut, spotter, &score)
-	}
-	for _, n := range score.Notes {
-		t.Log(n)
-	}
-	t.Logf("name: heard=%d missed=%d wrong=%d in %v of speech", score.Calls, score.Uncalled, score.Wrong, score.Speech.Round(time.Second))
-	t.Log(score.String())
+	return voiceloop.Recording{Said: []voiceloop.SpokenLine{at(1, "the bus stop", false), at(3, "stop", true), at(5, "clank look", false)}}
 }
 
-// play lets voices speak at once, to one spotter, over a way that loses 5 % of all packets.
-func play(t *testing.T, voices []voiceloop.Voice, text voiceloop.TestText, spotter voice.Spotter, score *voiceloop.Score) {
-	t.Helper()
-	var takes []voiceloop.Recording
-	for i, v := range voices {
-		if !strings.Contains(v.String(), *only) {
-			continue
+func TestScoresAreCountedByWhenSomethingWasHeard(t *testing.T) {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	for _, c := range []struct {
+		name  string
+		heard []time.Duration
+		want  string
+	}{
+		{"all", []time.Duration{ms(4300)}, "voice: hits=1 misses=0 false=0 p95_ms=300"},
+		{"nothing", nil, "voice: hits=0 misses=1 false=0 p95_ms=0"},
+		{"too late", []time.Duration{ms(5600)}, "voice: hits=0 misses=1 false=1 p95_ms=0"},
+		{"in a sentence", []time.Duration{ms(2100), ms(4200)}, "voice: hits=1 misses=0 false=1 p95_ms=200"},
+		{"twice", []time.Duration{ms(4100), ms(4200)}, "voice: hits=1 misses=0 false=1 p95_ms=100"},
+	} {
+		var s voiceloop.Score
+		s.Add(said(), c.heard)
+		if got := s.String(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
-		take, err := voiceloop.Record(t.Context(), v, text, uint64(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		takes = append(takes, take)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	var (
-		wg sync.WaitGroup
-		mu sync.Mutex
-	)
-	for i, take := range takes {
-		wg.Go(func() {
-			heard, err := voiceloop.SpotRecording(ctx, take, voiceloop.Lossy(0.05, uint64(i)), spotter)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			score.Add(take, heard, keyword.WakeWord)
-		})
+}
+
+func TestTheDelayOfNineteenInTwentyIsTold(t *testing.T) {
+	var s voiceloop.Score
+	for i := range 20 {
+		s.Delays = append(s.Delays, time.Duration(20-i)*time.Millisecond)
 	}
-	wg.Wait()
+	if got, want := s.P95(), 19*time.Millisecond; got != want {
+		t.Errorf("P95 = %v, want %v", got, want)
+	}
 }
