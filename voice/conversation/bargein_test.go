@@ -15,9 +15,9 @@ import (
 const story = "There once was a lamp in a shop by the sea. It was green and rather old. Nobody wanted to buy it for years."
 
 // whileTelling runs a test with ada and bob while a long answer to ada is being said.
-func whileTelling(t *testing.T, who conversation.BargeIn, do func(t *testing.T, p *party)) {
+func whileTelling(t *testing.T, who conversation.BargeIn, do func(p *party)) {
 	t.Helper()
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Options = conversation.Options{TranscribeAll: true, BargeIn: who}
 		p.brain.reply = func(_ context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
 			if strings.Contains(turn.Lines[len(turn.Lines)-1].Text, "story") {
@@ -29,14 +29,14 @@ func whileTelling(t *testing.T, who conversation.BargeIn, do func(t *testing.T, 
 		p.says("ada", "clank, tell me a story")
 		p.wait(2 * time.Second)
 		if time.Since(p.mouth.last()) > 50*time.Millisecond {
-			t.Fatalf("nothing is being said: %q", p.mouth.words())
+			p.t.Fatalf("nothing is being said: %q", p.mouth.words())
 		}
-		do(t, p)
+		do(p)
 	})
 }
 
 func TestAShortSoundDoesNotStopUs(t *testing.T) {
-	whileTelling(t, "", func(t *testing.T, p *party) {
+	whileTelling(t, "", func(p *party) {
 		p.sound("ada", 240*time.Millisecond)
 		p.wait(20 * time.Second)
 		p.wantSuffix(p.mouth.words(), story)
@@ -44,7 +44,7 @@ func TestAShortSoundDoesNotStopUs(t *testing.T) {
 }
 
 func TestANewRequestEndsTheAnswerThatItInterrupts(t *testing.T) {
-	whileTelling(t, "", func(t *testing.T, p *party) {
+	whileTelling(t, "", func(p *party) {
 		p.says("ada", "clank, enough of that, what time is it")
 		p.wait(30 * time.Second)
 		if got := p.mouth.words(); strings.Contains(got, "Nobody wanted") || !strings.HasSuffix(got, "All right.") {
@@ -59,7 +59,7 @@ func TestANewRequestEndsTheAnswerThatItInterrupts(t *testing.T) {
 }
 
 func TestTalkThatIsNotOursOnlyInterrupts(t *testing.T) {
-	whileTelling(t, "", func(t *testing.T, p *party) {
+	whileTelling(t, "", func(p *party) {
 		p.says("bob", "could you pass me the salt")
 		p.wait(30 * time.Second)
 		p.wantSuffix(p.mouth.words(), "Nobody wanted to buy it for years.")
@@ -76,7 +76,7 @@ func TestWhoMayInterrupt(t *testing.T) {
 		{conversation.AnyoneBargesIn, "bob", true}, {conversation.AskerBargesIn, "bob", false}, {conversation.AskerBargesIn, "ada", true}, {conversation.NoBargeIn, "ada", false},
 	} {
 		t.Run(string(tc.who)+" "+tc.by, func(t *testing.T) {
-			whileTelling(t, tc.who, func(t *testing.T, p *party) {
+			whileTelling(t, tc.who, func(p *party) {
 				began := time.Now()
 				p.sound(tc.by, time.Second)
 				if got := p.mouth.last().Sub(began) <= 200*time.Millisecond; got != tc.want {
@@ -88,7 +88,7 @@ func TestWhoMayInterrupt(t *testing.T) {
 }
 
 func TestOurOwnEchoDoesNotInterruptAndIsNotAnswered(t *testing.T) {
-	whileTelling(t, "", func(t *testing.T, p *party) {
+	whileTelling(t, "", func(p *party) {
 		began := time.Now()
 		for range 6 { // bob's loudspeaker: sound that ends when we pause
 			p.sound("bob", 100*time.Millisecond)
@@ -118,7 +118,7 @@ func (p *party) pauses(id, text string) voice.Utterance {
 }
 
 func TestWordsAreReadyWhenItIsCertainThatSomebodyHasEnded(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.words.took = 400 * time.Millisecond // and 100 more
 		p.begin("ada")
 		for n := 1; n <= 3; n++ {
@@ -139,7 +139,7 @@ func TestWordsAreReadyWhenItIsCertainThatSomebodyHasEnded(t *testing.T) {
 }
 
 func TestWhoGoesOnIsHeardAsAWhole(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		u := p.pauses("ada", "look up")
 		p.wait(200 * time.Millisecond) // the words are there
@@ -164,7 +164,7 @@ func TestWhoGoesOnIsHeardAsAWhole(t *testing.T) {
 }
 
 func TestAFailureInAPauseIsTriedAgain(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.words.err = errors.New("busy")
 		u := p.pauses("ada", "how late is it")
@@ -179,11 +179,11 @@ func TestAFailureInAPauseIsTriedAgain(t *testing.T) {
 }
 
 func TestWhoIsLeftOutInAPauseIsNotPutIntoWords(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		u := p.pauses("ada", "how late is it")
 		if p.words.running() != 1 {
-			t.Fatal("nothing is put into words")
+			p.t.Fatal("nothing is put into words")
 		}
 		p.optOut("ada", true)
 		p.wait(60 * time.Millisecond)

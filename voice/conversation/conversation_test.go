@@ -97,7 +97,7 @@ func TestWhoIsSpokenTo(t *testing.T) {
 		}, []string{"ada", "bob"}, []string{"Ada: hello there"}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			inParty(t, func(t *testing.T, p *party) {
+			inParty(t, func(p *party) {
 				p.Options.TranscribeAll = tc.all
 				if tc.without {
 					p.Spotter = nil
@@ -117,7 +117,7 @@ func TestWhoIsSpokenTo(t *testing.T) {
 }
 
 func TestAQuestionOfOursIsAwaitedLonger(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		p.brain.reply = answer(assistant.Answer{Text: "Which ferry?"}, nil)
 		p.begin("ada", "bob")
@@ -129,7 +129,7 @@ func TestAQuestionOfOursIsAwaitedLonger(t *testing.T) {
 }
 
 func TestANewerRequestJoinsOneThatIsStillThoughtAbout(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		var causes []error
 		p.brain.reply = func(ctx context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
 			select {
@@ -156,7 +156,7 @@ func TestANewerRequestJoinsOneThatIsStillThoughtAbout(t *testing.T) {
 }
 
 func TestTwoPeopleAreAnsweredOneAfterTheOther(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		p.brain.reply = func(_ context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
 			return assistant.Answer{Text: "This one is for " + turn.Origin.UserName + "."}, nil
@@ -172,7 +172,7 @@ func TestTwoPeopleAreAnsweredOneAfterTheOther(t *testing.T) {
 }
 
 func TestALongBrowseIsToldOfSparsely(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.brain.reply = browsing
 		p.begin("ada")
 		before := len(p.mouth.words())
@@ -187,7 +187,7 @@ func TestALongBrowseIsToldOfSparsely(t *testing.T) {
 }
 
 func TestFailuresAreSaidWithTheWayOut(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.brain.reply = answer(assistant.Answer{}, &llm.Error{Kind: llm.ErrAuth, Model: "m", Message: "key refused", Hint: "set OPENAI_API_KEY"})
 		p.begin("ada")
 		p.says("ada", "find a lamp")
@@ -207,7 +207,7 @@ func TestFailuresAreSaidWithTheWayOut(t *testing.T) {
 }
 
 func TestWithoutTranscriptionStopWordsStillWork(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Transcriber = nil
 		p.begin("ada")
 		if got := p.chat.text(); !strings.Contains(got, "no transcription is configured") || !strings.Contains(got, "stop words still work") || strings.Contains(got, "say “clank privacy”") {
@@ -372,7 +372,7 @@ func TestACallInWhichManyComeAndGoStillHearsThoseWhoAreThere(t *testing.T) {
 }
 
 func TestATranscriptWithoutEndIsCut(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.says("ada", "Clank, this is "+strings.Repeat("very ", 50000)+"long.")
 		if got := p.brain.asked(); len(got) != 1 || len(got[0]) > 5000 || !strings.HasPrefix(got[0], "Ada: this is very") {

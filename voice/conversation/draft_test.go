@@ -68,12 +68,11 @@ func asking(t *testing.T, reply answerFunc) *party {
 }
 
 // afterAsking runs a test with such a party.
-func afterAsking(t *testing.T, reply answerFunc, do func(t *testing.T, p *party)) {
+func afterAsking(t *testing.T, reply answerFunc, do func(p *party)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Helper()
 		p := asking(t, reply)
-		do(t, p)
+		do(p)
 		p.end()
 	})
 }
@@ -85,7 +84,7 @@ func (p *party) spoke() string {
 }
 
 func TestTheFirstSentenceIsSaidWhileTheOthersAreWritten(t *testing.T) {
-	afterAsking(t, writing(ferries, whole), func(t *testing.T, p *party) {
+	afterAsking(t, writing(ferries, whole), func(p *party) {
 		p.wait(2100 * time.Millisecond)
 		p.wantText(p.spoke(), "The next ferry goes at ten.")
 		p.wait(20 * time.Second)
@@ -101,7 +100,7 @@ func TestTheFirstSentenceIsSaidWhileTheOthersAreWritten(t *testing.T) {
 }
 
 func TestWhatIsInterruptedWhileItIsWrittenStandsAsFarAsItWasHeard(t *testing.T) {
-	afterAsking(t, writing(append(ferries[:3:3], "Shall ", "I ", "book ", "one?"), whole), func(t *testing.T, p *party) {
+	afterAsking(t, writing(append(ferries[:3:3], "Shall ", "I ", "book ", "one?"), whole), func(p *party) {
 		p.wait(4 * time.Second) // the second sentence is being said, the third is being written
 		p.says("ada", "no, look up the buses")
 		p.wait(20 * time.Second)
@@ -118,7 +117,7 @@ func TestWhatIsInterruptedWhileItIsWrittenStandsAsFarAsItWasHeard(t *testing.T) 
 }
 
 func TestAnAnswerOfWhichNothingWasHeardIsThoughtAboutAnew(t *testing.T) {
-	afterAsking(t, writing(ferries, whole), func(t *testing.T, p *party) {
+	afterAsking(t, writing(ferries, whole), func(p *party) {
 		p.wait(1500 * time.Millisecond)
 		p.says("ada", "only on Sunday") // over the first words
 		p.wait(20 * time.Second)
@@ -132,7 +131,7 @@ func TestAnAnswerOfWhichNothingWasHeardIsThoughtAboutAnew(t *testing.T) {
 }
 
 func TestTalkThatIsNotOursOnlyDelaysWhatIsBeingWritten(t *testing.T) {
-	afterAsking(t, writing(ferries, whole), func(t *testing.T, p *party) {
+	afterAsking(t, writing(ferries, whole), func(p *party) {
 		p.join("bob")
 		p.wait(2500 * time.Millisecond)
 		p.says("bob", "could you pass me the salt")
@@ -142,7 +141,7 @@ func TestTalkThatIsNotOursOnlyDelaysWhatIsBeingWritten(t *testing.T) {
 }
 
 func TestWhatIsSaidBeforeToolsAreUsedStaysSaid(t *testing.T) {
-	afterAsking(t, writing([]string{"I look it ", "up.", "", "It goes ", "at ten. Bye."}, whole), func(t *testing.T, p *party) {
+	afterAsking(t, writing([]string{"I look it ", "up.", "", "It goes ", "at ten. Bye."}, whole), func(p *party) {
 		p.wait(30 * time.Second)
 		p.wantText(p.spoke(), "I look it up. It goes at ten. Bye.")
 		p.says("ada", "and then")
@@ -186,7 +185,7 @@ func TestAnAnswerThatBreaksOffEndsWithOneShortSentence(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			afterAsking(t, writing(tc.begun, tc.end), func(t *testing.T, p *party) {
+			afterAsking(t, writing(tc.begun, tc.end), func(p *party) {
 				before := len(p.chat.text())
 				p.wait(20 * time.Second)
 				if got := p.spoke(); got != tc.said {

@@ -417,12 +417,11 @@ func newParty(t *testing.T) *party {
 }
 
 // inParty runs a test with a call, on the clock of synctest, and ends the call.
-func inParty(t *testing.T, do func(t *testing.T, p *party)) {
+func inParty(t *testing.T, do func(p *party)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Helper()
 		p := newParty(t)
-		do(t, p)
+		do(p)
 		p.end()
 	})
 }

@@ -19,7 +19,7 @@ import (
 // What the conversation itself takes: the transcriber of these tests takes 100 ms, which are over before the pause is, the brain nothing, the
 // first packet of speech is there at once. The mouth waits for 60 ms of sound.
 func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: &speaker{packets: slices.Repeat([][]byte{{1}}, 25)}})
 		p.begin("ada")
 		began := time.Now()
@@ -89,7 +89,7 @@ func (s *speaker) Speak(ctx context.Context, _ string) iter.Seq2[[]byte, error] 
 
 func TestFromThePacketToOurSilenceItTakesLessThan200Milliseconds(t *testing.T) {
 	packets := tone(t, time.Second)
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.brain.reply = answer(assistant.Answer{Text: story}, nil)
 		heard := make(chan voice.Utterance, 1)
 		p.NewDetector = func(h conversation.SpeechEvents) conversation.SpeechDetector {

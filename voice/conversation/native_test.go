@@ -91,18 +91,17 @@ func nativeParty(t *testing.T) (*party, *model) {
 	return p, m
 }
 
-func inNativeParty(t *testing.T, do func(t *testing.T, p *party, m *model)) {
+func inNativeParty(t *testing.T, do func(p *party, m *model)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Helper()
 		p, m := nativeParty(t)
-		do(t, p, m)
+		do(p, m)
 		p.end()
 	})
 }
 
 func TestANativeModelHearsThoseWhoSpeakToUs(t *testing.T) {
-	inNativeParty(t, func(t *testing.T, p *party, m *model) {
+	inNativeParty(t, func(p *party, m *model) {
 		p.begin("ada", "bob")
 		p.sound("ada", 2*time.Second)
 		p.sound("bob", 2*time.Second)
@@ -122,7 +121,7 @@ func TestANativeModelHearsThoseWhoSpeakToUs(t *testing.T) {
 }
 
 func TestANativeModelGetsNothingOfThoseWhoAskToBeLeftOut(t *testing.T) {
-	inNativeParty(t, func(t *testing.T, p *party, m *model) {
+	inNativeParty(t, func(p *party, m *model) {
 		p.begin("ada", "bob")
 		p.sound("ada", 2*time.Second)
 		p.optOut("ada", true)
@@ -135,7 +134,7 @@ func TestANativeModelGetsNothingOfThoseWhoAskToBeLeftOut(t *testing.T) {
 }
 
 func TestANativeAnswerIsInterruptedAndTheModelKnowsHowMuchWasHeard(t *testing.T) {
-	inNativeParty(t, func(t *testing.T, p *party, m *model) {
+	inNativeParty(t, func(p *party, m *model) {
 		p.begin("ada")
 		m.answers(p, 20*time.Second)
 		p.sound("ada", time.Second)
@@ -156,7 +155,7 @@ func TestANativeAnswerIsInterruptedAndTheModelKnowsHowMuchWasHeard(t *testing.T)
 }
 
 func TestANativeAnswerIsStoppedFromTheChat(t *testing.T) {
-	inNativeParty(t, func(t *testing.T, p *party, m *model) {
+	inNativeParty(t, func(p *party, m *model) {
 		p.begin("ada")
 		p.sound("ada", 100*time.Millisecond)
 		p.wait(2 * time.Second)
@@ -177,10 +176,10 @@ func TestANativeAnswerIsStoppedFromTheChat(t *testing.T) {
 
 func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
 	for _, spent := range []bool{true, false} {
-		inNativeParty(t, func(t *testing.T, p *party, m *model) {
+		inNativeParty(t, func(p *party, m *model) {
 			p.begin("ada")
 			if strings.Contains(p.chat.text(), "neither hear") {
-				t.Fatalf("ended early: %q", p.chat.text())
+				p.t.Fatalf("ended early: %q", p.chat.text())
 			}
 			want := "The key was refused"
 			if spent {
@@ -197,7 +196,7 @@ func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
 }
 
 func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
-	inNativeParty(t, func(t *testing.T, p *party, m *model) {
+	inNativeParty(t, func(p *party, m *model) {
 		p.begin("ada")
 		box := conversation.Toolset{Asker: m.on.Asker, Tools: []sessions.Tool{{
 			Tool: llm.Tool{Name: "look"},
@@ -212,17 +211,17 @@ func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
 		if got := box.Definitions(); len(got) != 1 || got[0].Name != "look" {
 			t.Errorf("tools = %+v", got)
 		}
-		if got := box.Call(t.Context(), "look", nil); !strings.Contains(got, `"ok":false`) || !strings.Contains(got, "nobody has spoken") {
+		if got := box.Call(p.t.Context(), "look", nil); !strings.Contains(got, `"ok":false`) || !strings.Contains(got, "nobody has spoken") {
 			t.Errorf("before anybody spoke: %s", got)
 		}
 		p.sound("ada", 100*time.Millisecond)
-		if got, want := box.Call(t.Context(), "look", nil), `{"ok":true,"result":"Ada in v with {}"}`; got != want {
+		if got, want := box.Call(p.t.Context(), "look", nil), `{"ok":true,"result":"Ada in v with {}"}`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		if got := box.Call(t.Context(), "jump", nil); !strings.Contains(got, "no tool jump") {
+		if got := box.Call(p.t.Context(), "jump", nil); !strings.Contains(got, "no tool jump") {
 			t.Errorf("got %s", got)
 		}
-		ctx, stop := context.WithCancelCause(t.Context())
+		ctx, stop := context.WithCancelCause(p.t.Context())
 		stop(&cancel.Cause{Reason: cancel.Stopped, By: "Ada"})
 		if got, want := box.Call(ctx, "look", json.RawMessage(`{"wait":true}`)), `{"ok":false,"error":"stopped by Ada","cancelled":true}`; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -234,7 +233,7 @@ func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
 }
 
 func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
-	inNativeParty(t, func(t *testing.T, p *party, m *model) {
+	inNativeParty(t, func(p *party, m *model) {
 		var kept []string
 		p.RecordLine = func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) }
 		p.begin("ada")
@@ -260,7 +259,7 @@ func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
 func TestWhoIsLeftOutIsNeverGuessed(t *testing.T) {
 	for name, by := range map[string][]string{"two spoke": {"ada", "bob"}, "nobody is known": nil, "somebody who left": {"cy"}} {
 		t.Run(name, func(t *testing.T) {
-			inNativeParty(t, func(t *testing.T, p *party, m *model) {
+			inNativeParty(t, func(p *party, m *model) {
 				var kept []string
 				p.RecordLine = func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) }
 				p.begin("ada", "bob")
@@ -282,7 +281,7 @@ func TestWhoIsLeftOutIsNeverGuessed(t *testing.T) {
 			})
 		})
 	}
-	inNativeParty(t, func(t *testing.T, p *party, m *model) {
+	inNativeParty(t, func(p *party, m *model) {
 		p.begin("ada", "bob")
 		m.on.Heard([]string{"bob"}, "Clank, privacy.")
 		p.wait(time.Second)

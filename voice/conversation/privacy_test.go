@@ -13,7 +13,7 @@ import (
 )
 
 func TestTheNoticeIsSaidAndWrittenAndTheyWhoComeLaterReadIt(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		for where, got := range map[string]string{"said": p.mouth.words(), "written": p.chat.text()} {
 			for _, want := range []string{"listen", "lank privacy", "othing"} {
@@ -33,7 +33,7 @@ func TestTheNoticeIsSaidAndWrittenAndTheyWhoComeLaterReadIt(t *testing.T) {
 }
 
 func TestWhoIsLeftOutIsNotHeardAtAll(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.optOut("bob", true)
 		p.begin("ada", "bob")
 		p.sound("ada", 100*time.Millisecond)
@@ -51,7 +51,7 @@ func TestWhoIsLeftOutIsNotHeardAtAll(t *testing.T) {
 }
 
 func TestWhatSomebodySaidIsDroppedWhenTheyAskToBeLeftOut(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		kept := 0
 		p.RecordLine = func(s conversation.TranscriptLine) {
@@ -80,7 +80,7 @@ func TestWhatSomebodySaidIsDroppedWhenTheyAskToBeLeftOut(t *testing.T) {
 }
 
 func TestBotsAndWeOurselvesAreNotHeard(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.sound("me", 100*time.Millisecond)
 		if got := p.ear.heard("me"); got != 0 {
@@ -91,7 +91,7 @@ func TestBotsAndWeOurselvesAreNotHeard(t *testing.T) {
 
 func TestSayingClankPrivacyIsEnough(t *testing.T) {
 	for _, spotted := range []bool{true, false} {
-		inParty(t, func(t *testing.T, p *party) {
+		inParty(t, func(p *party) {
 			p.Options.TranscribeAll = true
 			p.begin("ada", "bob")
 			p.wait(10 * time.Second)
@@ -110,7 +110,7 @@ func TestSayingClankPrivacyIsEnough(t *testing.T) {
 }
 
 func TestTranscriptsAreKeptOnlyIfWanted(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		var kept []string
 		p.RecordLine = func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) }
 		p.begin("ada")
@@ -126,7 +126,7 @@ func TestTranscriptsAreKeptOnlyIfWanted(t *testing.T) {
 }
 
 func TestPeopleAreToldWhenACallIsNotEncryptedAnyMore(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		if got := p.chat.text(); strings.Contains(got, "encrypted") {
 			t.Errorf("told of an encryption that nothing has changed: %q", got)
@@ -140,7 +140,7 @@ func TestPeopleAreToldWhenACallIsNotEncryptedAnyMore(t *testing.T) {
 }
 
 func TestWhoeverIsWhereWeAreMovedToIsTold(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.leave("ada")
 		p.line.events <- voice.Event{Kind: voice.Moved, Text: "w"}
@@ -181,7 +181,7 @@ func TestACallDoesNotGoOnWhereItMayNotBe(t *testing.T) {
 }
 
 func TestWhatIsUnderstoodAndSaidCanBeRead(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		var mu sync.Mutex
 		var read []string
 		p.ShowLine = func(s conversation.TranscriptLine) {
@@ -209,7 +209,7 @@ func TestWhatIsUnderstoodAndSaidCanBeRead(t *testing.T) {
 }
 
 func TestWhereNobodyIsListedAsLeftOutPeopleAreToldToMute(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Privacy = nil
 		p.begin("ada")
 		for where, got := range map[string]string{"said": p.mouth.words(), "written": p.chat.text()} {

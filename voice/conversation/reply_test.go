@@ -19,7 +19,7 @@ import (
 )
 
 func TestWhatIsTooMuchAtOnceWaitsForItsTurn(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		finish := make(chan struct{})
 		p.brain.reply = func(ctx context.Context, _ assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
 			watch(assistant.Progress{Call: 1})
@@ -101,7 +101,7 @@ func TestNobodyWaitsForEver(t *testing.T) {
 }
 
 func TestOnlyOurNameIsAskedBack(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		p.begin("ada", "bob")
 		p.says("ada", "Clank?")
@@ -113,7 +113,7 @@ func TestOnlyOurNameIsAskedBack(t *testing.T) {
 }
 
 func TestOurNameMayBeSpottedAfterTheSentenceHasEnded(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada", "bob")
 		p.sound("ada", 100*time.Millisecond)
 		p.spot.mu.Lock()
@@ -122,7 +122,7 @@ func TestOurNameMayBeSpottedAfterTheSentenceHasEnded(t *testing.T) {
 		at := time.Now().Add(200 * time.Millisecond)
 		p.says("ada", "clank how late is it")
 		if len(p.brain.asked()) != 0 {
-			t.Fatal("answered before the name was known")
+			p.t.Fatal("answered before the name was known")
 		}
 		found(voice.SpottedPhrase{From: "ada", Phrase: "clank", At: at})
 		p.wait(time.Second)
@@ -131,7 +131,7 @@ func TestOurNameMayBeSpottedAfterTheSentenceHasEnded(t *testing.T) {
 }
 
 func TestWhoMayNotAskIsToldWhy(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.DisabledReason = func(_ context.Context, o sessions.Origin) string {
 			if o.User != "ada" || o.Channel != "v" || len(o.Roles) != 1 {
 				t.Errorf("asked about %+v", o)
@@ -151,7 +151,7 @@ func TestWhoMayNotAskIsToldWhy(t *testing.T) {
 }
 
 func TestPicturesAreShownInTheChat(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		png := llm.Image{MediaType: "image/png", Data: []byte("png")}
 		answers := []assistant.Answer{{Text: "Here it is.", Images: []llm.Image{png}}, {Text: "It is ten.", View: &png}}
 		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
@@ -176,7 +176,7 @@ func TestPicturesAreShownInTheChat(t *testing.T) {
 }
 
 func TestWithoutAVoiceEverythingIsWritten(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Player = nil
 		p.begin("ada")
 		p.says("ada", "hello there")
@@ -200,7 +200,7 @@ func (stuck) Write(ctx context.Context, _ conversation.Message) error {
 }
 
 func TestBrokenHelpersAreToldAndDoNotKeepTheCall(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.spot.err = errors.New("pocketsphinx is missing: apt install pocketsphinx")
 		p.ear.err = errors.New("no decoder")
 		p.begin("ada")
@@ -234,7 +234,7 @@ func TestWhoIsHeardBeforeTheyAreAnnouncedIsThere(t *testing.T) {
 var errSpent = &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent: 1 of 1 USD for this person today", Hint: "ask the operator"}
 
 func TestASpentBudgetIsSaidOnceAndStopWordsGoOn(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.words.err = errSpent
 		p.begin("ada")
 		for range 3 {
@@ -259,7 +259,7 @@ func TestASpentBudgetIsSaidOnceAndStopWordsGoOn(t *testing.T) {
 }
 
 func TestWhatIsAskedOfModelsIsPutDownToWhoIsHeardAndAnswered(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Account = func(o sessions.Origin, purpose string) llm.Account {
 			return llm.Account{Guild: o.Guild, User: o.User, Purpose: purpose}
 		}
@@ -297,7 +297,7 @@ func (a accounting) Transcribe(ctx context.Context, u voice.Utterance) (voice.Tr
 }
 
 func TestANativeModelDoesNotHearWhoMayNotAsk(t *testing.T) {
-	inNativeParty(t, func(t *testing.T, p *party, m *model) {
+	inNativeParty(t, func(p *party, m *model) {
 		why := "people here need the role “pilot”"
 		p.DisabledReason = func(context.Context, sessions.Origin) string { return why }
 		p.begin("ada")

@@ -36,7 +36,7 @@ func TestWhoMayStopByVoice(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, spotted := range []bool{true, false} {
-				inParty(t, func(t *testing.T, p *party) {
+				inParty(t, func(p *party) {
 					p.Options.TranscribeAll = true
 					p.begin(tc.people...)
 					work := p.work(tc.channel, tc.owner)
@@ -47,7 +47,7 @@ func TestWhoMayStopByVoice(t *testing.T) {
 						p.says(tc.by, strings.ReplaceAll(tc.phrase, "clank ", "Clank, ")+"!")
 					}
 					if got := work.Err() != nil; got != tc.want {
-						t.Fatalf("spotted %v: stopped = %v, want %v", spotted, got, tc.want)
+						p.t.Fatalf("spotted %v: stopped = %v, want %v", spotted, got, tc.want)
 					}
 					p.wait(5 * time.Second)
 					if got := strings.Contains(p.mouth.words(), "Stopped.") && strings.Contains(p.chat.text(), "Stopped, as "); got != tc.want {
@@ -63,7 +63,7 @@ func TestWhoMayStopByVoice(t *testing.T) {
 }
 
 func TestAMisheardNameIsNoHindrance(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		p.begin("ada", "bob")
 		work := p.work("v", "ada")
@@ -73,13 +73,13 @@ func TestAMisheardNameIsNoHindrance(t *testing.T) {
 }
 
 func TestAStopEndsTheReplyAndItsSpeechAtOnce(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.brain.reply = browsing
 		p.begin("ada")
 		p.says("ada", "find a lamp")
 		scope := cancel.Scope{Guild: "g", Channel: "v"}
 		if got := p.scopes.Active(scope); len(got) != 1 || got[0].Owner != "ada" {
-			t.Fatalf("active = %v, want the reply to ada", got)
+			p.t.Fatalf("active = %v, want the reply to ada", got)
 		}
 		p.sound("ada", 300*time.Millisecond)
 		p.spots("ada", "stop")
@@ -98,7 +98,7 @@ func TestAStopEndsTheReplyAndItsSpeechAtOnce(t *testing.T) {
 }
 
 func TestTwoWhoSayStopAtOnceStopOnce(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada", "bob")
 		p.work("v", "ada")
 		p.sound("ada", 100*time.Millisecond)
@@ -113,7 +113,7 @@ func TestTwoWhoSayStopAtOnceStopOnce(t *testing.T) {
 }
 
 func TestAStopWordWhileNothingRunsIsTalk(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.sound("ada", 100*time.Millisecond)
 		p.spots("ada", "stop")
@@ -124,7 +124,7 @@ func TestAStopWordWhileNothingRunsIsTalk(t *testing.T) {
 }
 
 func TestWhatComesAfterAFalseStopIsHeard(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.brain.reply = browsing
 		p.begin("ada")
 		p.says("ada", "list the bus lines")
@@ -138,7 +138,7 @@ func TestWhatComesAfterAFalseStopIsHeard(t *testing.T) {
 }
 
 func TestOurOwnWordsStopNothing(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.brain.reply = answer(assistant.Answer{Text: "You can say stop at any time, and then I stop."}, nil)
 		p.begin("ada")
 		p.says("ada", "how do I end this")
@@ -169,7 +169,7 @@ func TestAStopHoldsForAnAnswerThatIsNotToldYet(t *testing.T) {
 	} {
 		for _, early := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
-				inParty(t, func(t *testing.T, p *party) {
+				inParty(t, func(p *party) {
 					answer, goOn := make(chan struct{}), make(chan struct{})
 					p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 						<-answer
@@ -232,7 +232,7 @@ func TestAStopReachesWhatRunsWhereTheCallIsAndWhereItWas(t *testing.T) {
 }
 
 func TestTheSpotterIsToldWhoIsToBeListenedToFirst(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada", "bob", "eve")
 		p.work("t", "ada")
 		began := time.Now()
@@ -257,7 +257,7 @@ func TestTheSpotterIsToldWhoIsToBeListenedToFirst(t *testing.T) {
 }
 
 func TestThatNotAllAreListenedToIsWrittenOnce(t *testing.T) {
-	inParty(t, func(t *testing.T, p *party) {
+	inParty(t, func(p *party) {
 		p.begin("ada", "bob", "cy")
 		said := func() int { return strings.Count(p.chat.text(), "cannot listen to all") }
 		p.sound("ada", time.Second)
