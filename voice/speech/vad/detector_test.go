@@ -89,8 +89,8 @@ type heard struct {
 	spokeAt    []time.Time
 }
 
-// listen runs an ear in a bubble for the length of do.
-func listen(t *testing.T, set func(*vad.Detector), do func(e *vad.Detector, h *heard)) {
+// listen runs an ear in a bubble for the length of do, to which ada can talk.
+func listen(t *testing.T, set func(*vad.Detector), do func(ada *talker, h *heard)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{t: t}
@@ -113,14 +113,14 @@ func listen(t *testing.T, set func(*vad.Detector), do func(e *vad.Detector, h *h
 				t.Error(err)
 			}
 		}()
-		do(e, h)
+		do(&talker{id: "ada", ear: e}, h)
 		synctest.Wait()
 	})
 }
 
 func TestFivePacketsOfSilenceEndAnUtterance(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e, seq: 65500, ts: math.MaxUint32 - 9600}
+	listen(t, nil, func(ada *talker, h *heard) {
+		ada.seq, ada.ts = 65500, math.MaxUint32-9600
 		said := speech(t, 0.2, 50)
 		began := time.Now()
 		ada.say(said...)
@@ -162,8 +162,7 @@ func TestAPauseEndsAnUtteranceWhetherPacketsComeOrNot(t *testing.T) {
 		"a new stream then": func(a *talker) { a.pause(1200 * time.Millisecond); a.seq += 30000; a.say(speech(t, 0.0005, 5)...) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			listen(t, nil, func(e *vad.Detector, h *heard) {
-				ada := &talker{id: "ada", ear: e}
+			listen(t, nil, func(ada *talker, h *heard) {
 				ada.say(speech(t, 0.2, 50)...)
 				rest(ada)
 				synctest.Wait()
@@ -176,8 +175,7 @@ func TestAPauseEndsAnUtteranceWhetherPacketsComeOrNot(t *testing.T) {
 }
 
 func TestAShortPauseIsPartOfWhatIsSaid(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(speech(t, 0.2, 50)...)
 		ada.pause(400 * time.Millisecond)
 		ada.say(speech(t, 0.2, 50)...)
@@ -193,8 +191,7 @@ func TestAShortPauseIsPartOfWhatIsSaid(t *testing.T) {
 }
 
 func TestARoomIsNoSpeech(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(speech(t, 0.002, 100)...)
 		ada.hush()
 		ada.pause(2 * time.Second)
@@ -224,8 +221,7 @@ func TestASteadyNoiseIsNoSpeechAfterAWhile(t *testing.T) {
 		}
 		return out
 	}()
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(noise...)
 		synctest.Wait()
 		if len(h.utterances) != 1 {
@@ -242,8 +238,7 @@ func TestASteadyNoiseIsNoSpeechAfterAWhile(t *testing.T) {
 }
 
 func TestAClickIsNotLoud(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(speech(t, 0.2, 4)...)
 		ada.hush()
 		synctest.Wait()
@@ -254,8 +249,7 @@ func TestAClickIsNotLoud(t *testing.T) {
 }
 
 func TestAnUtteranceIsCutWhenItIsTooLong(t *testing.T) {
-	listen(t, func(e *vad.Detector) { e.MaxUtterance = 8 * time.Second }, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, func(e *vad.Detector) { e.MaxUtterance = 8 * time.Second }, func(ada *talker, h *heard) {
 		for range 10 {
 			ada.say(speech(t, 0.2, 100)...)
 		}
@@ -274,8 +268,8 @@ func TestWhoIsLeftOutIsNotHeard(t *testing.T) {
 	var out atomic.Bool
 	listen(t, func(e *vad.Detector) {
 		e.Ignore = func(id string) bool { return id == "ada" && out.Load() }
-	}, func(e *vad.Detector, h *heard) {
-		ada, bob := &talker{id: "ada", ear: e}, &talker{id: "bob", ear: e}
+	}, func(ada *talker, h *heard) {
+		bob := &talker{id: "bob", ear: ada.ear}
 		ada.say(speech(t, 0.2, 50)...)
 		synctest.Wait()
 		n := len(h.sounds)
@@ -316,14 +310,14 @@ func TestWhatWaitsOfWhoIsLeftOutIsNotDecoded(t *testing.T) {
 }
 
 func TestPeopleAreHeardAtOnceAndNoMoreThanAllowed(t *testing.T) {
-	listen(t, func(e *vad.Detector) { e.MaxPeople = 2 }, func(e *vad.Detector, h *heard) {
+	listen(t, func(e *vad.Detector) { e.MaxPeople = 2 }, func(ada *talker, h *heard) {
 		var all []*talker
 		for _, id := range []string{"ada", "bob", "cy"} {
-			all = append(all, &talker{id: id, ear: e})
+			all = append(all, &talker{id: id, ear: ada.ear})
 		}
 		for _, o := range speech(t, 0.2, 50) {
 			for _, a := range all {
-				e.Write(a.packet(o))
+				ada.ear.Write(a.packet(o))
 			}
 			<-time.After(20 * time.Millisecond)
 		}
@@ -350,8 +344,7 @@ func TestPeopleAreHeardAtOnceAndNoMoreThanAllowed(t *testing.T) {
 }
 
 func TestGarbageIsPassedOver(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		for i, o := range speech(t, 0.2, 50) {
 			ada.say(o)
 			if i%10 == 0 {
@@ -360,7 +353,7 @@ func TestGarbageIsPassedOver(t *testing.T) {
 			}
 		}
 		ada.hush()
-		e.Forget("nobody")
+		ada.ear.Forget("nobody")
 		synctest.Wait()
 		if len(h.utterances) != 1 {
 			t.Errorf("got %d utterances", len(h.utterances))
@@ -391,27 +384,4 @@ func TestARateThatCannotBeIsRefused(t *testing.T) {
 	if err := (&vad.Detector{Rate: 44100}).Run(t.Context()); err == nil {
 		t.Error("44100 Hz were taken")
 	}
-}
-
-// BenchmarkSecond measures one second of one person's speech: order, decoding for a recogniser, telling speech
-// from noise.
-func BenchmarkSecond(b *testing.B) {
-	opus := speech(b, 0.2, 50)
-	said := make(chan struct{}, 1)
-	e := &vad.Detector{Ended: func(voice.Utterance) { said <- struct{}{} }}
-	ctx, cancel := context.WithCancel(b.Context())
-	done := make(chan error)
-	go func() { done <- e.Run(ctx) }()
-	ada := &talker{id: "ada", ear: e}
-	for b.Loop() {
-		for _, o := range opus {
-			e.Write(ada.packet(o))
-		}
-		for range 5 {
-			e.Write(ada.packet(voice.OpusSilence[:]))
-		}
-		<-said
-	}
-	cancel()
-	<-done
 }
