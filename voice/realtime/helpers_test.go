@@ -75,6 +75,15 @@ func session(s *llmtest.RealtimeServer) (*realtime.Session, *told) {
 	}, w
 }
 
+// served makes a session that talks to a server of one call, which lasts until we hang up.
+func served(t *testing.T, serve func(c *llmtest.RealtimeConn)) (*realtime.Session, *told) {
+	t.Helper()
+	return session(llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		serve(c)
+		c.AwaitClose()
+	}}))
+}
+
 // run runs a session for the rest of a test, or until the returned function is called, which gives its end.
 func run(t *testing.T, s *realtime.Session) (stop func() error) {
 	t.Helper()

@@ -50,7 +50,7 @@ func TestASessionIsSetUpAsItIsToBe(t *testing.T) {
 
 func TestAQuestionIsHeardAndAnswered(t *testing.T) {
 	t.Parallel()
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for len(c.Audio()) < 2*voice.RateRealtime { // a second of sound, or of the silence after it
 			<-time.After(10 * time.Millisecond)
@@ -62,9 +62,7 @@ func TestAQuestionIsHeardAndAnswered(t *testing.T) {
 		c.OutputAudio("resp_1", "item_2", pcm(490*time.Millisecond))
 		c.OutputTranscript("resp_1", "item_2", "It is noon.")
 		c.Done("resp_1", "item_2", "completed")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	run(t, s)
 	s.Hear(voice.Sound{From: "ada", Rate: voice.RateRealtime, Samples: make([]int16, 24000)})
 	p := await(t, w.speak)
@@ -88,7 +86,7 @@ func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
 	t.Parallel()
 	outputs := make(chan llmtest.RealtimeEvent, 2)
 	first := make(chan struct{})
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Begin("resp_1", "item_1")
 		c.FunctionCall("resp_1", "item_2", "call_1", "browse", `{"query":"ferry"}`)
@@ -101,9 +99,7 @@ func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
 		c.Expect("response.create") // not before the response is done
 		c.Begin("resp_2", "item_4")
 		c.Done("resp_2", "", "completed")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	s.Call = func(_ context.Context, name string, arguments json.RawMessage) string {
 		if name == "browse" {
 			<-first
@@ -124,7 +120,7 @@ func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
 func TestWhoInterruptsIsAnsweredWithSilenceAndTheModelKnowsWhatWasHeard(t *testing.T) {
 	t.Parallel()
 	playing, interrupted := make(chan struct{}), make(chan llmtest.RealtimeEvent, 1)
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Begin("resp_1", "item_1")
 		c.OutputAudio("resp_1", "item_1", pcm(time.Second))
@@ -137,9 +133,7 @@ func TestWhoInterruptsIsAnsweredWithSilenceAndTheModelKnowsWhatWasHeard(t *testi
 		c.Begin("resp_2", "item_3")
 		c.OutputAudio("resp_2", "item_3", pcm(100*time.Millisecond))
 		c.Done("resp_2", "item_3", "completed")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	run(t, s)
 	p := await(t, w.speak)
 	p.set(740 * time.Millisecond)
@@ -197,7 +191,7 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 
 func TestTellAsksWhenNothingIsUnderWay(t *testing.T) {
 	t.Parallel()
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		if e := c.Expect("conversation.item.create"); e.Text("item.role") != "user" {
 			t.Errorf("got %v", e)
@@ -210,9 +204,7 @@ func TestTellAsksWhenNothingIsUnderWay(t *testing.T) {
 		c.Expect("response.create")
 		c.Begin("resp_2", "item_2")
 		c.Done("resp_2", "item_2", "completed")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	s.AddMessage("Ada has joined.")
 	run(t, s)
 	await(t, w.used)
@@ -223,7 +215,7 @@ func TestTellAsksWhenNothingIsUnderWay(t *testing.T) {
 func TestBetaNamesAreUnderstood(t *testing.T) {
 	t.Parallel()
 	all := make(chan struct{})
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Raw(`{"type":"response.created","response":{"id":"r","status":"in_progress"}}`)
 		c.Raw(`{"type":"conversation.item.created","item":{"id":"f","type":"function_call","name":"browse","call_id":"c","arguments":""}}`)
@@ -234,9 +226,7 @@ func TestBetaNamesAreUnderstood(t *testing.T) {
 		c.Expect("conversation.item.create")
 		c.Expect("response.create")
 		close(all)
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	called := make(chan string, 1)
 	s.Call = func(_ context.Context, name string, _ json.RawMessage) string {
 		called <- name

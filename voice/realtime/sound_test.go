@@ -23,15 +23,13 @@ func constant(v int16, n int) []int16 { return slices.Repeat([]int16{v}, n) }
 func TestWhatSeveralPeopleSayIsMixedAndGoesOnInSilence(t *testing.T) {
 	t.Parallel()
 	came := make(chan []int16, 1)
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, _ := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for len(c.Audio()) < 11*voice.RateRealtime { // five seconds and a half
 			<-time.After(10 * time.Millisecond)
 		}
 		came <- voice.ParsePCM(c.Audio())
-		c.AwaitClose()
-	}})
-	s, _ := session(srv)
+	})
 	s.Hear(voice.Sound{From: "ada", Samples: constant(20000, 7*24000)}) // what is older than five seconds is dropped
 	s.Hear(voice.Sound{From: "bob", Samples: constant(-5000, 10000)})
 	for range 10 {
@@ -109,7 +107,7 @@ func TestAMouthTellsTheModelWhatWasHeard(t *testing.T) {
 
 func TestAnswersWithoutEndAreCut(t *testing.T) {
 	t.Parallel()
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Begin("resp_1", "item_1")
 		for range 20 {
@@ -121,9 +119,7 @@ func TestAnswersWithoutEndAreCut(t *testing.T) {
 			c.OutputAudio("resp_2", "piece_"+strconv.Itoa(n), pcm(20*time.Millisecond))
 		}
 		c.OutputTranscript("resp_2", "piece_99", "whole")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	s.MaxAnswer = time.Second
 	w.speak = make(chan *played, 200)
 	run(t, s)
@@ -140,15 +136,13 @@ func TestAnswersWithoutEndAreCut(t *testing.T) {
 func TestAModelRunsOnlySoManyToolsAtOnce(t *testing.T) {
 	t.Parallel()
 	refused := make(chan string, 1)
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, _ := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for n := range 9 {
 			c.FunctionCall("resp_1", "item_"+strconv.Itoa(n), "call_"+strconv.Itoa(n), "browse", "{}")
 		}
 		refused <- c.Expect("conversation.item.create").Text("item.output")
-		c.AwaitClose()
-	}})
-	s, _ := session(srv)
+	})
 	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {
 		<-ctx.Done()
 		return "{}"
@@ -156,5 +150,40 @@ func TestAModelRunsOnlySoManyToolsAtOnce(t *testing.T) {
 	run(t, s)
 	if got := await(t, refused); !strings.Contains(got, "too many") {
 		t.Errorf("the ninth was told %q", got)
+	}
+}
+
+func TestItIsToldWhoMayHaveSaidSomething(t *testing.T) {
+	t.Parallel()
+	second := make(chan struct{})
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
+		c.Open()
+		has := func(d time.Duration) {
+			for time.Duration(len(c.Audio())/2)*time.Second/voice.RateRealtime < d {
+				<-time.After(5 * time.Millisecond)
+			}
+		}
+		spoke := func(item string, from, to int) {
+			c.Send(llmtest.RealtimeEvent{"type": "input_audio_buffer.speech_started", "audio_start_ms": from, "item_id": item})
+			c.Send(llmtest.RealtimeEvent{"type": "input_audio_buffer.speech_stopped", "audio_end_ms": to, "item_id": item})
+		}
+		has(time.Second)
+		close(second)
+		has(2 * time.Second)
+		spoke("item_1", 0, 900)
+		spoke("item_2", 200, 1900)
+		c.UserTranscript("item_1", "privacy")
+		c.UserTranscript("item_2", "stop")
+		c.UserTranscript("item_3", "when was that?")
+	})
+	s.Hear(voice.Sound{From: "ada", Samples: constant(5000, voice.RateRealtime)})
+	s.Hear(voice.Sound{From: "noise", Samples: constant(60, voice.RateRealtime)})
+	run(t, s)
+	<-second
+	s.Hear(voice.Sound{From: "bob", Samples: constant(-5000, voice.RateRealtime)})
+	for _, want := range []string{"ada privacy", "ada bob stop", "ada bob when was that?"} {
+		if got := await(t, w.heard); got != want {
+			t.Errorf("heard %q, want %q", got, want)
+		}
 	}
 }
