@@ -15,7 +15,6 @@ type DenialCode string
 // The codes.
 const (
 	VoiceDisabled       DenialCode = "voice_disabled"
-	RequesterBlocked    DenialCode = "requester_blocked"
 	RequesterNotInVoice DenialCode = "requester_not_in_voice"
 	ChannelBlocked      DenialCode = "channel_blocked"
 	ChannelNotAllowed   DenialCode = "channel_not_allowlisted"
@@ -51,8 +50,6 @@ func (r *CallRegistry) checkPolicy(o sessions.Origin, c CallInfo, there bool) er
 	switch {
 	case !p.Enabled:
 		return newDeniedError(VoiceDisabled, "Calls are switched off here. The operator can switch them on in the settings under voice.")
-	case slices.Contains(p.BlockedUsers, o.User):
-		return newDeniedError(RequesterBlocked, "The operator does not let you call me.")
 	case o.Guild != "" && !there:
 		return newDeniedError(RequesterNotInVoice, "Join a voice channel first, so that I know where to come; I join only the channel you are in.")
 	case slices.Contains(p.BlockedChannels, c.Channel):

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"time"
 
 	"clank/internal/assistant"
@@ -35,12 +36,7 @@ func (l *History) Add(line assistant.ChatLine, now time.Time) *HistoryEntry {
 
 // Remove takes e out, if it is there.
 func (l *History) Remove(e *HistoryEntry) {
-	for i, x := range l.entries {
-		if x == e {
-			l.entries = append(l.entries[:i:i], l.entries[i+1:]...)
-			return
-		}
-	}
+	l.entries = slices.DeleteFunc(l.entries, func(x *HistoryEntry) bool { return x == e })
 }
 
 // LinesUntil returns the lines of the conversation that are not too old now, with e as the last.

@@ -3,7 +3,7 @@ package conversation
 import (
 	"context"
 	"iter"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"clank/llm"
@@ -59,47 +59,19 @@ type PlaybackPosition interface {
 
 // PendingPlayback is an answer: it knows how much was heard as soon as it is being played. Its methods are safe for concurrent use.
 type PendingPlayback struct {
-	mu       sync.Mutex
-	attached PlaybackPosition
+	attached atomic.Pointer[PlaybackPosition]
 }
 
-// Played implements [Played].
+// Played implements [PlaybackPosition].
 func (p *PendingPlayback) Played() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.attached == nil {
-		return 0
+	if of := p.attached.Load(); of != nil {
+		return (*of).Played()
 	}
-	return p.attached.Played()
+	return 0
 }
 
 // Attach notes what plays the answer.
-func (p *PendingPlayback) Attach(of PlaybackPosition) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.attached = of
-}
-
-// CurrentAsker is who speaks with a model. Its methods are safe for concurrent use.
-type CurrentAsker struct {
-	mu     sync.Mutex
-	origin sessions.Origin
-	known  bool
-}
-
-// Set notes who speaks now.
-func (a *CurrentAsker) Set(o sessions.Origin) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.origin, a.known = o, true
-}
-
-// Get returns who speaks, or spoke last. It is an [Events.Asker].
-func (a *CurrentAsker) Get() (o sessions.Origin, known bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.origin, a.known
-}
+func (p *PendingPlayback) Attach(of PlaybackPosition) { p.attached.Store(&of) }
 
 // maxPreWakeSounds is how much of what somebody said is kept: three seconds in pieces of 20 ms.
 const maxPreWakeSounds = 150

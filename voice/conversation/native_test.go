@@ -382,19 +382,6 @@ func TestNothingWasHeardOfAnAnswerThatHasNotBegun(t *testing.T) {
 	}
 }
 
-func TestWhoAsksIsWhoSpokeLast(t *testing.T) {
-	var a conversation.CurrentAsker
-	if o, known := a.Get(); known {
-		t.Errorf("%+v asks before anybody spoke", o)
-	}
-	for _, user := range []string{"ada", "bob"} {
-		a.Set(sessions.Origin{User: user})
-		if o, known := a.Get(); !known || o.User != user {
-			t.Errorf("%+v asks, known %v; want %s", o, known, user)
-		}
-	}
-}
-
 func TestWhatWasSaidBeforeOurNameIsKeptForThreeSeconds(t *testing.T) {
 	var b conversation.PreWakeBuffer
 	for n := range 1000 {

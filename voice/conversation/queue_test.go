@@ -37,38 +37,40 @@ func TestWhatIsPutInComesOutInOrderAndWhatIsOfferedMayBeLost(t *testing.T) {
 	}
 }
 
+// chatFunc is a chat that does one thing.
+type chatFunc func(ctx context.Context, m conversation.Message) error
+
+func (f chatFunc) Write(ctx context.Context, m conversation.Message) error { return f(ctx, m) }
+
 func TestMessagesAreWrittenInOrderUntilTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
-		s := conversation.NewMessageWriter(t.Context(), func(ctx context.Context, m string) error {
-			if m == "stuck" {
+		s := conversation.NewMessageWriter(t.Context(), chatFunc(func(ctx context.Context, m conversation.Message) error {
+			if m.Text == "stuck" {
 				<-ctx.Done()
 				return context.Cause(ctx)
 			}
-			got = append(got, m)
+			got = append(got, m.Text)
 			return errors.New("is logged")
-		}, slog.New(slog.DiscardHandler))
-		for _, m := range []string{"one", "stuck", "two"} {
-			s.Write(m)
+		}), slog.New(slog.DiscardHandler))
+		for _, text := range []string{"one", "stuck", "two"} {
+			s.Write(conversation.Message{Text: text})
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		s.Close(ctx)
-		s.Write("too late")
+		s.Write(conversation.Message{Text: "too late"})
 		if diff := cmp.Diff([]string{"one", "two"}, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 }
 
-func TestAScribeThatIsStuckDoesNotKeepTheEnd(t *testing.T) {
+func TestAChatThatIsStuckDoesNotKeepTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := conversation.NewMessageWriter(t.Context(), func(ctx context.Context, _ string) error {
-			<-ctx.Done()
-			return context.Cause(ctx)
-		}, slog.New(slog.DiscardHandler))
+		s := conversation.NewMessageWriter(t.Context(), stuck{}, slog.New(slog.DiscardHandler))
 		for range 60 {
-			s.Write("stuck")
+			s.Write(conversation.Message{})
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

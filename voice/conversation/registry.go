@@ -37,8 +37,7 @@ type CallRunner interface {
 // CallPolicy is what the operator allows. Zero values are no calls at all, no lists, three calls at once, and 120 a day.
 type CallPolicy struct {
 	Enabled         bool
-	AutoJoin        bool     // join whom we talk with, without being asked
-	BlockedUsers    []string // ids
+	AutoJoin        bool // join whom we talk with, without being asked
 	BlockedChannels []string
 	AllowedChannels []string // if there are any, only these
 	Max             int      // calls at once

@@ -148,7 +148,6 @@ func TestWhoMaySendUsAway(t *testing.T) {
 func TestWhyACallIsNotJoined(t *testing.T) {
 	for want, set := range map[conversation.DenialCode]func(*house){
 		conversation.VoiceDisabled:       func(h *house) { h.policy.Enabled = false },
-		conversation.RequesterBlocked:    func(h *house) { h.policy.BlockedUsers = []string{"ada"} },
 		conversation.RequesterNotInVoice: func(h *house) { delete(h.in, "ada") },
 		conversation.ChannelBlocked:      func(h *house) { h.policy.BlockedChannels = []string{"v"} },
 		conversation.ChannelNotAllowed:   func(h *house) { h.policy.AllowedChannels = []string{"w"} },

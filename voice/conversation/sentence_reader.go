@@ -51,15 +51,6 @@ func (r *SentenceReader) End(more bool) []string {
 	return out
 }
 
-// SpokenSentences returns the part of an answer that can be said, sentence by sentence. more is set if there is something that can only
-// be read: a link, code, a table, or what is too long to be listened to.
-func SpokenSentences(answer string) (sentences []string, more bool) {
-	var r SentenceReader
-	sentences = r.Write(answer)
-	sentences = append(sentences, r.End(false)...)
-	return sentences, r.HasUnspoken()
-}
-
 // read takes from the rest what is settled.
 func (r *SentenceReader) read(ended bool) (out []string) {
 	for r.rest != "" {

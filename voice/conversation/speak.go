@@ -254,9 +254,9 @@ func (c *call) addToHistory(p *speechItem) {
 		c.recordHeardPart(p)
 	}
 	if p.to != nil && p.to.present && !p.to.optedOut {
-		span := c.followUpWindow()
+		span := followUpWindow
 		if p.question {
-			span = c.answerWindow()
+			span = answerWindow
 		}
 		p.to.openUntil = now.Add(span)
 	}

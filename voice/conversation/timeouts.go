@@ -1,28 +1,13 @@
 package conversation
 
-import (
-	"cmp"
-	"time"
-)
+import "time"
 
 const (
-	defaultFollowUpWindow = 20 * time.Second
-	defaultAnswerWindow   = time.Minute
-	defaultAloneTimeout   = 5 * time.Minute
-	defaultProgressEvery  = 20 * time.Second
+	followUpWindow      = 20 * time.Second // after an answer, for the same person to go on without our name
+	answerWindow        = time.Minute      // the same if we have asked something
+	defaultAloneTimeout = 5 * time.Minute
+	progressEvery       = 20 * time.Second // between two words about a browse that takes long
 )
-
-func (c *call) followUpWindow() time.Duration {
-	return cmp.Or(max(0, c.Options.FollowUpWindow), defaultFollowUpWindow)
-}
-
-func (c *call) answerWindow() time.Duration {
-	return cmp.Or(max(0, c.Options.AnswerWindow), defaultAnswerWindow)
-}
-
-func (c *call) progressEvery() time.Duration {
-	return cmp.Or(max(0, c.Options.ProgressEvery), defaultProgressEvery)
-}
 
 // checkLimits leaves a call in which nobody is, or that has lasted long enough; both are said before.
 func (c *call) checkLimits(now time.Time) {

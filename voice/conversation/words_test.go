@@ -94,7 +94,7 @@ func TestAnswersAreSaidWithoutWhatOnlyEyesUnderstand(t *testing.T) {
 		{"", nil, false},
 		{"🎉", nil, false},
 	} {
-		got, more := conversation.SpokenSentences(tc.answer)
+		got, more := spokenSentences(tc.answer)
 		if diff := cmp.Diff(tc.want, got); diff != "" || more != tc.more {
 			t.Errorf("spoken(%q), more = %v (-want +got):\n%s", tc.answer, more, diff)
 		}
@@ -102,11 +102,11 @@ func TestAnswersAreSaidWithoutWhatOnlyEyesUnderstand(t *testing.T) {
 }
 
 func TestALongAnswerIsReadToItsEndInTheChat(t *testing.T) {
-	got, more := conversation.SpokenSentences(strings.Repeat("This is one of many sentences. ", 100))
+	got, more := spokenSentences(strings.Repeat("This is one of many sentences. ", 100))
 	if n := len(strings.Join(got, " ")); !more || n > 750 || got[len(got)-1] != conversation.RestInChat {
 		t.Errorf("%d characters are said, more = %v, ending with %q", n, more, got[len(got)-1])
 	}
-	got, _ = conversation.SpokenSentences(strings.Repeat("words without an end ", 20))
+	got, _ = spokenSentences(strings.Repeat("words without an end ", 20))
 	for _, s := range got {
 		if len(s) > 270 {
 			t.Errorf("a sentence has %d bytes", len(s))
@@ -224,7 +224,7 @@ func TestWhatModelsWriteForProgramsIsNotSaid(t *testing.T) {
 		{"I <thin", []string{"I <thin"}},
 		{"An [open bracket. And more.", []string{"An [open bracket. And more."}},
 	} {
-		got, _ := conversation.SpokenSentences(tc.answer)
+		got, _ := spokenSentences(tc.answer)
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("spoken(%q) (-want +got):\n%s", tc.answer, diff)
 		}
@@ -251,7 +251,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(s, uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, s string, step uint8) {
-		want, more := conversation.SpokenSentences(s)
+		want, more := spokenSentences(s)
 		for _, one := range want {
 			if !conversation.HasWords(one) || strings.Contains(one, "\n") {
 				t.Errorf("spoken(%q) has the sentence %q", s, one)
@@ -269,4 +269,11 @@ func FuzzReader(f *testing.F) {
 			t.Errorf("%q in pieces of %d bytes, more = %v, want %v (-whole +pieces):\n%s", s, 1+step%16, r.HasUnspoken(), more, diff)
 		}
 	})
+}
+
+// spokenSentences returns the part of a whole answer that can be said, and whether there is something that can only be read.
+func spokenSentences(answer string) (sentences []string, more bool) {
+	var r conversation.SentenceReader
+	sentences = append(r.Write(answer), r.End(false)...)
+	return sentences, r.HasUnspoken()
 }
