@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
+	"github.com/pion/logging"
 	"github.com/pion/webrtc/v4"
 )
 
@@ -190,4 +192,60 @@ func (e *Engine) prepare(ctx context.Context) (*webrtc.API, error) {
 	}
 	set.SetNetworkTypes(kinds)
 	return webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry), webrtc.WithSettingEngine(set)), nil
+}
+
+// The two codecs there are. The payload types are ours only where the page does not say others.
+var (
+	opusCodec = webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2, SDPFmtpLine: "minptime=10;useinbandfec=1"}
+	vp8Codec  = webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90000, RTCPFeedback: []webrtc.RTCPFeedback{
+		{Type: "nack"},
+		{Type: "nack", Parameter: "pli"},
+		{Type: "ccm", Parameter: "fir"},
+	}}
+)
+
+// newMediaEngine has Opus and VP8, with what sends lost packets again and reports (RFC 3550) so that the page can hold sound and picture together.
+func newMediaEngine() (*webrtc.MediaEngine, *interceptor.Registry, error) {
+	media := new(webrtc.MediaEngine)
+	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: opusCodec, PayloadType: 111}, webrtc.RTPCodecTypeAudio); err != nil {
+		return nil, nil, fmt.Errorf("register Opus: %w", err)
+	}
+	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: vp8Codec, PayloadType: 96}, webrtc.RTPCodecTypeVideo); err != nil {
+		return nil, nil, fmt.Errorf("register VP8: %w", err)
+	}
+	registry := new(interceptor.Registry)
+	if err := webrtc.ConfigureNack(media, registry); err != nil {
+		return nil, nil, fmt.Errorf("register what sends lost packets again: %w", err)
+	}
+	if err := webrtc.ConfigureRTCPReports(registry); err != nil {
+		return nil, nil, fmt.Errorf("register reports: %w", err)
+	}
+	return media, registry, nil
+}
+
+// loggerFactory gives pion our logger. What it has to say is for those who look for faults: what matters to others comes as errors.
+type loggerFactory struct{ to *slog.Logger }
+
+// NewLogger implements [logging.LoggerFactory].
+func (l loggerFactory) NewLogger(scope string) logging.LeveledLogger {
+	return pionLogger{l.to.With("scope", scope)}
+}
+
+// pionLogger implements [logging.LeveledLogger].
+type pionLogger struct{ to *slog.Logger }
+
+func (pionLogger) Trace(string)          {}
+func (pionLogger) Tracef(string, ...any) {}
+func (pionLogger) Debug(string)          {}
+func (pionLogger) Debugf(string, ...any) {}
+func (pionLogger) Info(string)           {}
+func (pionLogger) Infof(string, ...any)  {}
+
+func (l pionLogger) Warn(msg string) { l.to.Debug("webrtc", "said", msg) }
+func (l pionLogger) Warnf(format string, a ...any) {
+	l.to.Debug("webrtc", "said", fmt.Sprintf(format, a...))
+}
+func (l pionLogger) Error(msg string) { l.to.Debug("webrtc", "said", msg) }
+func (l pionLogger) Errorf(format string, a ...any) {
+	l.to.Debug("webrtc", "said", fmt.Sprintf(format, a...))
 }
