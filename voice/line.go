@@ -2,6 +2,7 @@ package voice
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 )
@@ -67,11 +68,7 @@ type Line interface {
 }
 
 // ErrUnavailable is what [Line.Play] returns for a packet that could not be sent now. A later one may be.
-var ErrUnavailable = unavailableError{}
-
-type unavailableError struct{}
-
-func (unavailableError) Error() string { return "the call cannot carry sound at the moment" }
+var ErrUnavailable = errors.New("the call cannot carry sound at the moment")
 
 // Rates of sound, in samples per second.
 const (
@@ -153,17 +150,4 @@ func (c SpotterPriority) Less(o SpotterPriority) bool {
 		return o.Working
 	}
 	return c.LastAddressed.Before(o.LastAddressed)
-}
-
-// Decoder turns the Opus packets of one stream into mono samples at a rate of its own. A nil packet stands for one that was lost:
-// the decoder conceals it. It is not safe for concurrent use.
-type Decoder interface {
-	Decode(opus []byte) ([]int16, error)
-	Rate() int
-}
-
-// Encoder turns mono samples at a rate of its own into Opus packets of [FrameTime], 48 kHz. It is not safe for concurrent use.
-type Encoder interface {
-	Encode(samples []int16) ([]byte, error)
-	Rate() int
 }

@@ -13,15 +13,13 @@ import (
 // opusBitrate of what we say, in bits per second: transparent for one voice.
 const opusBitrate = 48000
 
-// OpusDecoder decodes the Opus packets of one stream. It is a [Decoder].
+// OpusDecoder decodes the Opus packets of one stream to mono samples. It is not safe for concurrent use.
 type OpusDecoder struct {
 	rate int
 	opus *gopus.Decoder
 	last int // samples of the packet before, which is how long a lost one is taken to be
 	buf  []int16
 }
-
-var _ Decoder = (*OpusDecoder)(nil)
 
 // NewOpusDecoder makes a decoder of one stream to mono samples at rate: 48, 24, 16, 12 or 8 kHz. Stereo is mixed down.
 func NewOpusDecoder(rate int) (*OpusDecoder, error) {
@@ -32,10 +30,10 @@ func NewOpusDecoder(rate int) (*OpusDecoder, error) {
 	return &OpusDecoder{rate: rate, opus: d, last: rate / 50, buf: make([]int16, rate*12/100)}, nil
 }
 
-// Rate implements [Decoder].
+// Rate returns the rate of the samples.
 func (d *OpusDecoder) Rate() int { return d.rate }
 
-// Decode implements [Decoder]: the samples of one packet, or what may have been in one that was lost, for as long
+// Decode returns the samples of one packet, or, for nil, what may have been in one that was lost, for as long
 // as the packet before it. A packet that is none is an error and leaves the decoder usable.
 func (d *OpusDecoder) Decode(opus []byte) (samples []int16, err error) {
 	// The packets are anybody's in the call, and the library is young: what it cannot take must not end the program.
@@ -59,7 +57,7 @@ func (d *OpusDecoder) Decode(opus []byte) (samples []int16, err error) {
 	return slices.Clone(d.buf[:n]), nil
 }
 
-// OpusEncoder encodes speech. It is a [Encoder].
+// OpusEncoder encodes speech: mono samples into packets of [FrameTime], 48 kHz. It is not safe for concurrent use.
 type OpusEncoder struct {
 	rate     int
 	opus     *gopus.Encoder
@@ -68,8 +66,6 @@ type OpusEncoder struct {
 	frame    int        // samples of 20 ms at the rate of the library
 	buf      []byte
 }
-
-var _ Encoder = (*OpusEncoder)(nil)
 
 // NewOpusEncoder makes an encoder of mono samples at rate, which may be any from 8 to 192 kHz.
 func NewOpusEncoder(rate int) (*OpusEncoder, error) {
@@ -96,10 +92,7 @@ func NewOpusEncoder(rate int) (*OpusEncoder, error) {
 	return e, nil
 }
 
-// Rate implements [Encoder].
-func (e *OpusEncoder) Rate() int { return e.rate }
-
-// Encode implements [Encoder]: one packet of at most 20 ms of samples. Fewer are filled up with silence.
+// Encode returns one packet of at most 20 ms of samples. Fewer are filled up with silence.
 func (e *OpusEncoder) Encode(samples []int16) ([]byte, error) {
 	size := e.rate / 50
 	if len(samples) > size {

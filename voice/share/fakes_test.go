@@ -160,7 +160,6 @@ type hall struct {
 	*share.Manager
 	book   *book
 	stages []*stage
-	live   bool
 
 	mu   sync.Mutex
 	told []share.Notice
@@ -192,7 +191,7 @@ func on(guild string, private bool) sessions.Origin {
 
 func newHall(t *testing.T, stages ...*stage) *hall {
 	t.Helper()
-	h := &hall{stages: stages, live: true, book: &book{all: map[string]sessions.Session{}}}
+	h := &hall{stages: stages, book: &book{all: map[string]sessions.Session{}}}
 	for id, o := range map[string]sessions.Origin{
 		"s1": ada, "s2": ada, "secret": on("g", true), "far": on("h", false), "bobs": bob, "local": {Kind: sessions.FromTerminal}, "chat": on("", false),
 	} {
@@ -214,7 +213,6 @@ func newHall(t *testing.T, stages ...*stage) *hall {
 			}
 			return out
 		},
-		CallActive: func(share.CallRef) bool { return h.live },
 		CheckPermission: func(sessions.Origin, sessions.Session) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -283,6 +281,16 @@ func sharingPage(t *testing.T) *hall {
 	h.share(t, call, "s1", ada)
 	h.news()
 	return h
+}
+
+// Shares returns the shares that there are.
+func (h *hall) Shares() (all []share.State) {
+	for _, c := range []share.CallRef{call, desk} {
+		if st, ok := h.Current(c); ok {
+			all = append(all, st)
+		}
+	}
+	return all
 }
 
 func (h *hall) wantNone(t *testing.T) {
@@ -356,7 +364,7 @@ func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage
 	t.Helper()
 	done := make(chan struct{})
 	r := &rig{end: sync.OnceFunc(func() { close(done) })}
-	r.ViewerPage = &share.ViewerPage{Base: "/watch", Engine: engine, Logger: slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	r.ViewerPage = &share.ViewerPage{Engine: engine, Logger: slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	shared := share.ViewerShare{ID: "s1", Title: "A shop <b>for lamps</b>", Watch: r.screen.Watch, Done: done}
 	for _, c := range change {
 		c(r.ViewerPage, &shared)
@@ -367,7 +375,7 @@ func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage
 	}
 	r.screen.Show(rtctest.Red())
 	server := httptest.NewServer(r.Handler())
-	r.url = server.URL + "/watch"
+	r.url = server.URL
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), rtctest.Patience)
 		defer cancel()

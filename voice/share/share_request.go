@@ -65,8 +65,6 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by ses
 		return none, newRefusal(NoSessionID, "name the browser session that is to be shared")
 	case m.Screen == nil:
 		return none, newRefusal(NoBrowser, "there is no browser here whose page could be shared; see what the doctor command says about it")
-	case m.CallActive != nil && !m.CallActive(c):
-		return none, newRefusal(NoCall, "the call has ended; join one first")
 	case m.Targets == nil || len(m.Targets(c)) == 0:
 		return none, newRefusal(NoTarget, "there is no way to show anything to this call; switch on a viewer page in the settings")
 	}

@@ -39,8 +39,6 @@ func TestASessionIsSharedOnlyWhereAndByWhomItMayBe(t *testing.T) {
 		{name: "one from a server by the operator", call: desk, id: "s1", by: home},
 		{name: "no call before no id", id: "", by: ada, want: share.NoCall},
 		{name: "no id before no browser", call: call, by: ada, with: func(h *hall) { h.Screen = nil }, want: share.NoSessionID},
-		{name: "no browser before an ended call", call: call, id: "s1", by: ada, with: func(h *hall) { h.Screen, h.live = nil, false }, want: share.NoBrowser},
-		{name: "an ended call before no stage", call: call, id: "s1", by: ada, with: func(h *hall) { h.stages, h.live = nil, false }, want: share.NoCall},
 		{name: "no stage before an unknown session", call: call, id: "s9", by: ada, with: func(h *hall) { h.stages = nil }, want: share.NoTarget},
 		{name: "an unknown session", call: call, id: "s9", by: ada, want: share.NotFound},
 		{name: "a closed session", call: call, id: "closed", by: ada, want: share.NotFound},

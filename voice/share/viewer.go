@@ -40,12 +40,6 @@ type ViewerPage struct {
 	Links  LinkChecker
 	Engine *webrtc.Engine // nil: no WebRTC
 
-	// Base is the path under which the page is, such as "/watch"; empty: the root.
-	Base string
-
-	// Ancestors are the origins whose pages may show this one in a frame, as the CSP's frame-ancestors has them; empty: none.
-	Ancestors []string
-
 	MaxViews int // views at once; 0: [DefaultMaxViews]
 	Logger   *slog.Logger
 
@@ -77,15 +71,6 @@ func ViewerLink(base, token string) string { return strings.TrimSuffix(base, "/"
 // Open prepares the page.
 func (v *ViewerPage) Open() error {
 	v.Logger = cmp.Or(v.Logger, slog.New(slog.DiscardHandler))
-	v.Base = strings.TrimSuffix(v.Base, "/")
-	if v.Base != "" && !strings.HasPrefix(v.Base, "/") {
-		return fmt.Errorf("path of the viewer's page %q: it must begin with /", v.Base)
-	}
-	for _, origin := range v.Ancestors {
-		if origin == "" || strings.ContainsAny(origin, " ;,'\r\n") {
-			return fmt.Errorf("origin %q that may show the viewer's page: it must be like https://example.org", origin)
-		}
-	}
 	var err error
 	if v.site, err = loadViewerAssets(); err != nil {
 		return err
@@ -126,7 +111,7 @@ func (v *ViewerPage) reserveView() (left func(), err error) {
 	switch {
 	case v.closed:
 		return nil, errPageClosing
-	case v.views >= v.maxViews():
+	case v.views >= cmp.Or(v.MaxViews, DefaultMaxViews):
 		return nil, errTooManyViewers
 	}
 	v.views++
@@ -137,13 +122,6 @@ func (v *ViewerPage) reserveView() (left func(), err error) {
 		v.views--
 		v.work.Done()
 	}, nil
-}
-
-func (v *ViewerPage) maxViews() int {
-	if v.MaxViews == 0 {
-		return DefaultMaxViews
-	}
-	return v.MaxViews
 }
 
 // pendingRequest is somebody who has not shown the secret of a link yet.

@@ -36,14 +36,11 @@ type WatchInfo struct {
 // sites' frames behind their proxies, and what opens it is the secret in the request, which no browser adds by itself.
 func (v *ViewerPage) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+v.Base+"/{$}", v.handlePage)
-	mux.HandleFunc("GET "+v.Base+"/assets/{sum}/{name}", v.handleAsset)
-	mux.HandleFunc("POST "+v.Base+"/check", v.handleCheck)
-	mux.HandleFunc("POST "+v.Base+"/watch", v.handleWatch)
-	mux.HandleFunc("GET "+v.Base+"/socket", v.handleSocket)
-	if v.Base != "" {
-		mux.Handle("GET "+v.Base, http.RedirectHandler(v.Base+"/", http.StatusPermanentRedirect))
-	}
+	mux.HandleFunc("GET /{$}", v.handlePage)
+	mux.HandleFunc("GET /assets/{sum}/{name}", v.handleAsset)
+	mux.HandleFunc("POST /check", v.handleCheck)
+	mux.HandleFunc("POST /watch", v.handleWatch)
+	mux.HandleFunc("GET /socket", v.handleSocket)
 	return v.withSecurityHeaders(mux)
 }
 
@@ -237,12 +234,8 @@ func loadViewerAssets() (*viewerAssets, error) {
 // withSecurityHeaders sets what holds for all answers. There is no check of where a request comes from: nothing is granted to a browser for who it
 // is, only to whoever shows the secret of a link.
 func (v *ViewerPage) withSecurityHeaders(next http.Handler) http.Handler {
-	ancestors := "'none'"
-	if len(v.Ancestors) > 0 {
-		ancestors = strings.Join(v.Ancestors, " ")
-	}
 	policy := "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-		"form-action 'none'; base-uri 'none'; frame-ancestors " + ancestors
+		"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)

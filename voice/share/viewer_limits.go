@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -49,7 +50,7 @@ func (v *ViewerPage) reserveOffer(share string, now time.Time) (over func(), err
 	switch {
 	case v.closed:
 		return nil, errPageClosing
-	case v.views >= v.maxViews():
+	case v.views >= cmp.Or(v.MaxViews, DefaultMaxViews):
 		return nil, errTooManyViewers
 	case v.offers >= MaxOffers, p != nil && p.left < 1:
 		return nil, errTooManyOffers

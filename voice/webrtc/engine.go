@@ -25,8 +25,6 @@ const (
 
 const (
 	gatherTimeout = 3 * time.Second // our own addresses; without a STUN server they are there at once
-	readBuffer    = 64              // packets of one TCP connection
-	writeBuffer   = 1 << 20         // bytes that wait for one TCP connection; more is dropped
 )
 
 // Why a connection is not made.
@@ -42,11 +40,9 @@ type Engine struct {
 	// credentials should be ones that expire.
 	ICEServers []ICEServer
 
-	MinPort, MaxPort uint16   // the UDP ports to use; 0: any
-	UDP              string   // host:port of one UDP port for all connections, instead of a port for each
-	TCP              string   // host:port of a TCP port for pages that UDP does not reach; empty: none
-	PublicAddrs      []string // the addresses under which this machine is known outside (1:1 NAT), instead of its own
-	Loopback         bool     // pages on this machine, also where it has no network
+	UDP         string   // host:port of one UDP port for all connections, instead of a port for each
+	PublicAddrs []string // the addresses under which this machine is known outside (1:1 NAT), instead of its own
+	Loopback    bool     // pages on this machine, also where it has no network
 
 	MaxConns       int           // connections at once; 0: [DefaultMaxConns]
 	ConnectTimeout time.Duration // how long a page may take until it is connected; 0: [DefaultConnectTimeout]
@@ -157,18 +153,12 @@ func (e *Engine) prepare(ctx context.Context) (*webrtc.API, error) {
 	set.SetSTUNGatherTimeout(gatherTimeout)
 	set.SetSCTPMaxReceiveBufferSize(256 << 10)
 	set.DisableActiveTCP(true)
-	if e.MaxPort != 0 {
-		if err := set.SetEphemeralUDPPortRange(e.MinPort, e.MaxPort); err != nil {
-			return nil, fmt.Errorf("UDP ports %d to %d: %w", e.MinPort, e.MaxPort, err)
-		}
-	}
 	if len(e.PublicAddrs) > 0 {
 		rule := webrtc.ICEAddressRewriteRule{External: e.PublicAddrs, AsCandidateType: webrtc.ICECandidateTypeHost}
 		if err := set.SetICEAddressRewriteRules(rule); err != nil {
 			return nil, fmt.Errorf("addresses outside %v: %w", e.PublicAddrs, err)
 		}
 	}
-	kinds := []webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6}
 	if e.UDP != "" {
 		conn, err := new(net.ListenConfig).ListenPacket(ctx, "udp", e.UDP)
 		if err != nil {
@@ -178,19 +168,7 @@ func (e *Engine) prepare(ctx context.Context) (*webrtc.API, error) {
 		e.sockets = append(e.sockets, conn.Close, mux.Close)
 		set.SetICEUDPMux(mux)
 	}
-	if e.TCP != "" {
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", e.TCP)
-		if err != nil {
-			return nil, fmt.Errorf("open the TCP port %s: %w", e.TCP, err)
-		}
-		mux := ice.NewTCPMuxDefault(ice.TCPMuxParams{
-			Listener: listener, Logger: pionLogger{e.Logger}, ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer,
-		})
-		e.sockets = append(e.sockets, mux.Close)
-		set.SetICETCPMux(mux)
-		kinds = append(kinds, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6)
-	}
-	set.SetNetworkTypes(kinds)
+	set.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
 	return webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry), webrtc.WithSettingEngine(set)), nil
 }
 

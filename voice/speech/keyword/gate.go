@@ -2,6 +2,7 @@ package keyword
 
 import (
 	"math"
+	"math/bits"
 
 	"clank/voice"
 )
@@ -53,7 +54,10 @@ func (g *speechGate) frame(samples []int16) (began, ended bool) {
 	}
 	loud := level > need
 	g.frames++
-	g.recent = g.recent<<1 | uint(boolToInt(loud))
+	g.recent <<= 1
+	if loud {
+		g.recent |= 1
+	}
 	if !g.inside {
 		return g.outside(level), false
 	}
@@ -94,11 +98,7 @@ func (g *speechGate) silence() (ended bool) {
 // outside says whether a segment begins with the frame.
 func (g *speechGate) outside(level float64) (began bool) {
 	last4 := g.recent & 0xf
-	n := 0
-	for b := last4; b != 0; b &= b - 1 {
-		n++
-	}
-	if n < framesToBegin {
+	if bits.OnesCount(last4) < framesToBegin {
 		g.still++
 		return false
 	}
@@ -112,13 +112,6 @@ func (g *speechGate) outside(level float64) (began bool) {
 	g.current = segment{began: max(first, 0), alone: g.still >= framesAlone}
 	g.still = 0
 	return true
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func rms(samples []int16) float64 {

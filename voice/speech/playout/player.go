@@ -16,10 +16,8 @@ import (
 )
 
 const (
-	maxQueued      = 64               // sentences, at most
-	sentencesAhead = 3                // sentences that are made into sound at the same time
-	maxRecent      = 64               // sentences that are remembered
-	recentFor      = 60 * time.Second // and for how long
+	maxQueued      = 64 // sentences, at most
+	sentencesAhead = 3  // sentences that are made into sound at the same time
 )
 
 // Line is where packets go. A [voice.Line] is one.
@@ -40,8 +38,6 @@ type Sentence struct {
 // PlayedSentence is what could be heard of a sentence.
 type PlayedSentence struct {
 	Text     string
-	Began    time.Time     // when its first packet went out; zero if none did
-	Ended    time.Time     // when its last one did; zero while it is being said
 	Duration time.Duration // of it that went out
 	Complete bool          // all of it did
 }
@@ -51,16 +47,12 @@ type Player struct {
 	Line        Line
 	Synthesizer voice.Synthesizer // for sentences without a sound of their own; may be nil
 
-	// Ahead is how much sound there must be before a sentence begins or goes on, so that it does not stutter; 60 ms when zero.
-	Ahead time.Duration
-
 	Logger *slog.Logger
 
 	mu           sync.Mutex
 	queue        []*QueuedSentence // the first is being said
 	pausedUntil  time.Time         // until when nothing is sent
 	ended        error             // why nothing more can be said
-	recent       []PlayedSentence
 	wake         chan struct{}
 	synthesizing sync.WaitGroup
 }
@@ -111,7 +103,7 @@ func (m *Player) Silence(cause error) []PlayedSentence {
 	defer m.mu.Unlock()
 	var all []PlayedSentence
 	for _, s := range m.queue {
-		m.finishSentence(s, cause)
+		s.finish(cause)
 		all = append(all, s.played)
 	}
 	m.queue, m.pausedUntil = nil, time.Time{}
@@ -134,45 +126,13 @@ func (m *Player) Resume() {
 	m.signal()
 }
 
-// Speaking reports whether something is being said, or about to be.
-func (m *Player) Speaking() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.queue) > 0
-}
-
-// RecentlyPlayed returns what was said within a time until now, up to a minute, in order; also what is being said.
-func (m *Player) RecentlyPlayed(within time.Duration) []PlayedSentence {
-	since := time.Now().Add(-within)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := slices.Clone(m.recent)
-	if len(m.queue) > 0 && m.queue[0].played.Duration > 0 {
-		all = append(all, m.queue[0].played)
-	}
-	return slices.DeleteFunc(all, func(s PlayedSentence) bool { return !s.Ended.IsZero() && s.Ended.Before(since) })
-}
-
-// finishSentence ends a sentence and remembers it. m.mu is held.
-func (m *Player) finishSentence(s *QueuedSentence, err error) {
-	s.finish(err)
-	if s.played.Duration == 0 {
-		return
-	}
-	old := time.Now().Add(-recentFor)
-	m.recent = append(slices.DeleteFunc(m.recent, func(s PlayedSentence) bool { return s.Ended.Before(old) }), s.played)
-	if n := len(m.recent) - maxRecent; n > 0 {
-		m.recent = slices.Delete(m.recent, 0, n)
-	}
-}
-
 // dropSentence takes a sentence out of the queue.
 func (m *Player) dropSentence(s *QueuedSentence, cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if i := slices.Index(m.queue, s); i >= 0 {
 		m.queue = slices.Delete(m.queue, i, i+1)
-		m.finishSentence(s, cause)
+		s.finish(cause)
 		m.signal()
 	}
 }
@@ -261,9 +221,6 @@ func (s *QueuedSentence) finish(err error) {
 	}
 	s.finished, s.err = true, err
 	s.played.Complete = err == nil
-	if s.played.Duration > 0 {
-		s.played.Ended = time.Now()
-	}
 	s.stop(context.Canceled)
 	close(s.done)
 }
@@ -273,7 +230,11 @@ func (s *QueuedSentence) startSynthesis(ctx context.Context) {
 	s.started = true
 	ctx, s.stop = context.WithCancelCause(ctx)
 	s.player.synthesizing.Go(func() {
-		defer s.player.wakeRun()
+		defer func() {
+			s.player.mu.Lock()
+			defer s.player.mu.Unlock()
+			s.player.signal()
+		}()
 		defer close(s.synthesized)
 		defer close(s.packets)
 		for opus, err := range s.Sound(ctx) {
@@ -298,11 +259,4 @@ func (s *QueuedSentence) allSynthesized() bool {
 	default:
 		return false
 	}
-}
-
-// wakeRun wakes Run.
-func (m *Player) wakeRun() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.signal()
 }

@@ -14,8 +14,6 @@ import (
 
 	"clank/voice"
 	"clank/voice/speech/playout"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var errStop = errors.New("ada said stop")
@@ -202,9 +200,6 @@ func TestSilenceFallsAtOnceAndTellsWhatWasHeard(t *testing.T) {
 				t.Errorf("%+v, %v", said, err)
 			}
 		}
-		if m.Speaking() {
-			t.Error("it speaks")
-		}
 		<-time.After(time.Second)
 		_, at, hushed := l.seen()
 		if at[len(at)-1].After(now) || len(hushed) != 1 || hushed[0].Sub(now) > 20*time.Millisecond {
@@ -306,29 +301,6 @@ func TestTroubleEndsASentenceAndSaysWhy(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestWhatWasSaidLatelyIsKnown(t *testing.T) {
-	speak(t, func(m *playout.Player, l *line) {
-		for _, name := range []string{"old", "new"} {
-			l.says(m, sentence(name, 50))
-			<-time.After(5 * time.Second)
-		}
-		m.Queue(sentence("now", 50))
-		<-time.After(500 * time.Millisecond)
-		var got []string
-		for _, s := range m.RecentlyPlayed(8 * time.Second) {
-			got = append(got, s.Text)
-		}
-		if diff := cmp.Diff([]string{"new", "now"}, got); diff != "" {
-			t.Error(diff)
-		}
-		<-time.After(2 * time.Minute)
-		l.says(m, sentence("much later", 5))
-		if got := m.RecentlyPlayed(time.Hour); len(got) != 1 {
-			t.Errorf("after two minutes %d are remembered", len(got))
-		}
-	})
 }
 
 func TestTheQueueIsBounded(t *testing.T) {
