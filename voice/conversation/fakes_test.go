@@ -15,6 +15,7 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/conversation"
+	"clank/voice/speech/playout"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -177,7 +178,7 @@ func (m *scriptedMouth) Run(ctx context.Context) error {
 	return nil
 }
 
-func (*scriptedMouth) Play(conversation.SoundFunc) conversation.ActivePlayback {
+func (*scriptedMouth) Play(conversation.SoundFunc) *playout.QueuedSentence {
 	panic("no native model here")
 }
 

@@ -185,7 +185,7 @@ func (c *call) playSound(ctx context.Context, p *speechItem, over func()) {
 	p.playback.Attach(playing)
 	c.native.setPlaying(true)
 	c.work.Go(func() {
-		err := playing.Wait(ctx)
+		_, err := playing.Wait(ctx)
 		over()
 		why := cancel.CauseOf(ctx, err)
 		c.post(func(ctx context.Context) {

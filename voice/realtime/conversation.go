@@ -105,8 +105,8 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 		t.handleAnswerText(e, t.history.textOf(e.ItemID)+e.Delta)
 	case "response.output_audio_transcript.done", "response.output_text.done":
 		text := cmp.Or(e.Transcript, e.Text)
-		if t.handleAnswerText(e, text) {
-			callText(t.session.Said, text)
+		if t.handleAnswerText(e, text) && t.session.Said != nil && text != "" {
+			t.session.Said(text)
 		}
 	case "response.function_call_arguments.done":
 		t.handleToolCall(ctx, e.ResponseID, item{ID: e.ItemID, Type: "function_call", Name: e.Name, CallID: e.CallID, Arguments: &e.Arguments})
@@ -116,12 +116,6 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 		return t.handleError(e.Error)
 	}
 	return nil
-}
-
-func callText(f func(string), text string) {
-	if f != nil && text != "" {
-		f(text)
-	}
 }
 
 // handleAnswerText notes what the model says, and reports whether it still counts.

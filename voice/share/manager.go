@@ -9,6 +9,7 @@ import (
 
 	"clank/sessions"
 	"clank/videosource"
+	"clank/voice"
 )
 
 // Sessions is what sharing needs of the sessions. A [*sessions.Manager] is one.
@@ -210,17 +211,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		}
 		<-s.turn
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		m.work.Wait()
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return voice.WaitGroupDone(ctx, &m.work)
 }
 
 func (m *Manager) sendNotice(n Notice) {

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"clank/llm/transport"
 	"clank/voice"
 )
 
@@ -145,7 +146,11 @@ func packWAV(out io.Reader, take func([]byte) bool) (wanted bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	return packSamples(wav.Rate, func() ([]int16, error) { return wav.Read(wav.Rate / 10) }, take)
+	wanted, err = packSamples(wav.Rate, func() ([]int16, error) { return wav.Read(wav.Rate / 10) }, take)
+	if cut, ok := errors.AsType[*transport.TruncatedError](err); ok { // which is about servers
+		err = cut.Err
+	}
+	return wanted, err
 }
 
 // limitedWriter keeps the beginning of what is written.

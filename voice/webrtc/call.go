@@ -86,14 +86,10 @@ func (c *PageCall) Err() error {
 // Close implements [voice.Line]. The pages are told that the call is over.
 func (c *PageCall) Close(ctx context.Context) error {
 	c.finish(nil)
-	ended := make(chan struct{})
-	go func() { c.work.Wait(); close(ended) }()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("close the call: it has not ended: %w", context.Cause(ctx))
+	if err := voice.WaitGroupDone(ctx, &c.work); err != nil {
+		return fmt.Errorf("close the call: it has not ended: %w", err)
 	}
+	return nil
 }
 
 // finish ends the call for the given reason, nil for ours.

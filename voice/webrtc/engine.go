@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"clank/voice"
+
 	"github.com/pion/ice/v4"
 	"github.com/pion/interceptor"
 	"github.com/pion/logging"
@@ -78,14 +80,11 @@ func (e *Engine) Close(ctx context.Context) error {
 		c.End(ErrClosed)
 	}
 	e.mu.Unlock()
-	ended := make(chan struct{})
-	go func() { e.work.Wait(); close(ended) }()
-	select {
-	case <-ended:
-		return e.closeSockets()
-	case <-ctx.Done():
-		return errors.Join(fmt.Errorf("close WebRTC: its connections have not ended: %w", context.Cause(ctx)), e.closeSockets())
+	err := voice.WaitGroupDone(ctx, &e.work)
+	if err != nil {
+		err = fmt.Errorf("close WebRTC: its connections have not ended: %w", err)
 	}
+	return errors.Join(err, e.closeSockets())
 }
 
 // Count returns how many connections there are.

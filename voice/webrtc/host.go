@@ -168,14 +168,10 @@ func (h *CallHost) Close(ctx context.Context) error {
 	for _, conn := range pages {
 		conn.End(errClosing)
 	}
-	ended := make(chan struct{})
-	go func() { h.work.Wait(); close(ended) }()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("close the call: its pages have not gone: %w", context.Cause(ctx))
+	if err := voice.WaitGroupDone(ctx, &h.work); err != nil {
+		return fmt.Errorf("close the call: its pages have not gone: %w", err)
 	}
+	return nil
 }
 
 func (h *CallHost) linger() time.Duration {
