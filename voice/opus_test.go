@@ -35,15 +35,6 @@ func TestSpeechSurvivesOpusAtEveryRate(t *testing.T) {
 	}
 }
 
-func TestPacketsAreTwentyMillisecondsEach(t *testing.T) {
-	t.Parallel()
-	for i, p := range packets(t, 22050, tone(22050, 300, 0.3, 22050)) {
-		if s, err := voice.InspectOpus(p); err != nil || s.Duration().Milliseconds() != 20 {
-			t.Fatalf("packet %d: %+v, %v", i, s, err)
-		}
-	}
-}
-
 func TestAnotherDecoderHearsTheSame(t *testing.T) {
 	t.Parallel()
 	want := tone(48000, 440, 0.5, 48000)

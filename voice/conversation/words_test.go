@@ -231,17 +231,6 @@ func TestWhatModelsWriteForProgramsIsNotSaid(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatBreaksOffEndsWithItsLastWholeSentence(t *testing.T) {
-	var r conversation.SentenceReader
-	got := r.Write("It is ten. And the next")
-	r.DropRest()
-	got = append(got, r.Write("\n\n(It ends here.)")...)
-	got = append(got, r.End(false)...)
-	if diff := cmp.Diff([]string{"It is ten.", "(It ends here.)"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 func FuzzReader(f *testing.F) {
 	for _, s := range []string{
 		"a. b", "```x``` y. z", "see [x. y](u). z", "| a |\n| b |\nc.", "<think>a. b</think> c. d", "{\"a\": \"}. \"} b. c", "`a. b` c", "10. x\n- y. z",

@@ -1,7 +1,6 @@
 package share_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -148,30 +147,6 @@ func TestNoStageAtAllLeavesNothingBehind(t *testing.T) {
 		if r, _ := h.Share(t.Context(), call, "s1", ada); r.Error != share.NoTarget {
 			t.Errorf("got %+v, want %q", r, share.NoTarget)
 		}
-	})
-}
-
-func TestAWishTakenBackLeavesNothingBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHall(t, &stage{name: "the page", hang: true})
-		ctx, cancel := context.WithCancelCause(t.Context())
-		stopped := errors.New("stopped by Ada")
-		var all sync.WaitGroup
-		all.Go(func() {
-			if _, err := h.Share(ctx, call, "s1", ada); !errors.Is(err, stopped) {
-				t.Errorf("got error %v, want %v", err, stopped)
-			}
-		})
-		synctest.Wait()
-		all.Go(func() { // waits for its turn
-			if _, err := h.Share(ctx, call, "s2", ada); !errors.Is(err, stopped) {
-				t.Errorf("got error %v, want %v", err, stopped)
-			}
-		})
-		synctest.Wait()
-		cancel(stopped)
-		all.Wait()
-		h.wantNone(t)
 	})
 }
 

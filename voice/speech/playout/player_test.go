@@ -340,20 +340,3 @@ func TestTheEndOfTheCallEndsAll(t *testing.T) {
 		}
 	})
 }
-
-// fixed is a speaker of one sound.
-type fixed struct{}
-
-func (fixed) Speak(ctx context.Context, text string) iter.Seq2[[]byte, error] {
-	return sound(text, 5, 0)(ctx)
-}
-
-func TestWordsGoToTheSpeaker(t *testing.T) {
-	speak(t, func(m *playout.Player, l *line) {
-		m.Synthesizer = fixed{}
-		l.says(m, playout.Sentence{Text: "hello"})
-		if played, _, _ := l.seen(); played[4] != "hello4" {
-			t.Errorf("played %v", played)
-		}
-	})
-}
