@@ -30,7 +30,7 @@ type Line interface {
 type Sentence struct {
 	Text string
 
-	// Sound makes packets of [voice.FrameTime]; nil is the speaker's. It is called a little before its turn, and has to end when
+	// Sound makes packets of [voice.FrameTime]; nil cannot be said. It is called a little before its turn, and has to end when
 	// ctx does.
 	Sound func(ctx context.Context) iter.Seq2[[]byte, error]
 }
@@ -45,7 +45,7 @@ type PlayedSentence struct {
 // Player says things over one line. Set the fields, then Run. Its methods are safe for concurrent use.
 type Player struct {
 	Line        Line
-	Synthesizer voice.Synthesizer // for sentences without a sound of their own; may be nil
+	Synthesizer voice.Synthesizer // for whoever makes sentences of words; may be nil
 
 	Logger *slog.Logger
 
@@ -64,9 +64,6 @@ var ErrFull = errors.New("too much is waiting to be said")
 func (m *Player) Queue(s Sentence) *QueuedSentence {
 	saying := newQueuedSentence(s)
 	saying.player = m
-	if saying.Sound == nil {
-		saying.Sound = m.synthesize(s.Text)
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -81,19 +78,6 @@ func (m *Player) Queue(s Sentence) *QueuedSentence {
 		m.signal()
 	}
 	return saying
-}
-
-func (m *Player) synthesize(text string) func(context.Context) iter.Seq2[[]byte, error] {
-	if m.Synthesizer == nil {
-		return nil
-	}
-	return func(ctx context.Context) iter.Seq2[[]byte, error] { return m.Synthesizer.Speak(ctx, text) }
-}
-
-// Say has a sentence said after those before it, and waits until it was. It returns what could be heard of it, and why not
-// all of it could: the end of ctx, what Silence was given, or an error of the speaker or the line.
-func (m *Player) Say(ctx context.Context, s Sentence) (PlayedSentence, error) {
-	return m.Queue(s).Wait(ctx)
 }
 
 // Silence falls silent at once and drops what waits. It returns what could be heard of each sentence, the one that was being

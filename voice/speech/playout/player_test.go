@@ -60,7 +60,7 @@ func (l *line) seen() (played []string, at, hushed []time.Time) {
 // says says a sentence to its end.
 func (l *line) says(m *playout.Player, s playout.Sentence) {
 	l.t.Helper()
-	if said, err := m.Say(l.t.Context(), s); err != nil || !said.Complete {
+	if said, err := m.Queue(s).Wait(l.t.Context()); err != nil || !said.Complete {
 		l.t.Fatalf("said %+v, %v; want all of it", said, err)
 	}
 }
@@ -108,7 +108,7 @@ func speak(t *testing.T, do func(m *playout.Player, l *line)) {
 
 func TestAPacketGoesOutEveryTwentyMilliseconds(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
-		said, err := m.Say(l.t.Context(), sentence("a", 500))
+		said, err := m.Queue(sentence("a", 500)).Wait(l.t.Context())
 		if err != nil || !said.Complete || said.Duration != 10*time.Second {
 			l.t.Fatalf("%+v, %v", said, err)
 		}
@@ -171,7 +171,7 @@ func TestNothingBeginsBeforeThereIsEnoughToGoOn(t *testing.T) {
 
 func TestASpeakerThatIsSlowIsWaitedForAndTheOthersAreTold(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
-		said, err := m.Say(l.t.Context(), playout.Sentence{Sound: sound("a", 10, 200*time.Millisecond)})
+		said, err := m.Queue(playout.Sentence{Sound: sound("a", 10, 200*time.Millisecond)}).Wait(l.t.Context())
 		if err != nil || said.Duration != 200*time.Millisecond {
 			l.t.Fatalf("%+v, %v", said, err)
 		}
@@ -219,7 +219,7 @@ func TestWhoEverStopsWaitingStopsTheSentence(t *testing.T) {
 			<-time.After(time.Second)
 			cancel(errStop)
 		}()
-		said, err := m.Say(ctx, sentence("a", 500))
+		said, err := m.Queue(sentence("a", 500)).Wait(ctx)
 		if !errors.Is(err, errStop) || said.Complete || said.Duration < 900*time.Millisecond || said.Duration > time.Second {
 			t.Errorf("%+v, %v", said, err)
 		}
@@ -292,7 +292,7 @@ func TestTroubleEndsASentenceAndSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			speak(t, func(m *playout.Player, l *line) {
 				l.fail(c.line)
-				_, err := m.Say(l.t.Context(), playout.Sentence{Text: "Hello", Sound: c.sound})
+				_, err := m.Queue(playout.Sentence{Text: "Hello", Sound: c.sound}).Wait(l.t.Context())
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %q", err, c.want)
 				}
@@ -308,7 +308,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 	for range 64 {
 		m.Queue(sentence("a", 5))
 	}
-	if _, err := m.Say(t.Context(), sentence("b", 5)); !errors.Is(err, playout.ErrFull) {
+	if _, err := m.Queue(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, playout.ErrFull) {
 		t.Errorf("got %v", err)
 	}
 	if n := len(m.Silence(errStop)); n != 64 {
@@ -332,7 +332,7 @@ func TestTheEndOfTheCallEndsAll(t *testing.T) {
 		if _, err := s.Wait(t.Context()); !errors.Is(err, errStop) {
 			t.Errorf("what was being said: %v", err)
 		}
-		if _, err := m.Say(t.Context(), sentence("b", 5)); !errors.Is(err, errStop) {
+		if _, err := m.Queue(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, errStop) {
 			t.Errorf("what comes later: %v", err)
 		}
 		if _, _, hushed := l.seen(); len(hushed) != 1 {
