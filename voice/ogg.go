@@ -49,7 +49,6 @@ func oggChecksum(page []byte) uint32 {
 // oggPage is one page of Ogg.
 type oggPage struct {
 	flags    byte
-	granule  uint64
 	serial   uint32
 	segments []byte
 	body     []byte
@@ -67,7 +66,7 @@ func readOggPage(r io.Reader) (oggPage, error) {
 	if string(raw[:4]) != "OggS" || raw[4] != 0 {
 		return oggPage{}, errors.New("there is no page where one should be")
 	}
-	p := oggPage{flags: raw[5], granule: binary.LittleEndian.Uint64(raw[6:]), serial: binary.LittleEndian.Uint32(raw[14:])}
+	p := oggPage{flags: raw[5], serial: binary.LittleEndian.Uint32(raw[14:])}
 	raw = raw[:oggHeaderSize+int(raw[26])]
 	if _, err := io.ReadFull(r, raw[oggHeaderSize:]); err != nil {
 		return oggPage{}, fmt.Errorf("it ends within a page: %w", err)
@@ -94,10 +93,6 @@ func readOggPage(r io.Reader) (oggPage, error) {
 // OggReader takes the Opus packets out of an Ogg stream (RFC 7845) as it comes. Other streams in the same file are passed
 // over; a file of several, one after the other, is read as one. It is not safe for concurrent use.
 type OggReader struct {
-	// Channels is 1 or 2, PreSkip how many samples at 48 kHz are to be left out at the beginning.
-	Channels int
-	PreSkip  int
-
 	from    *bufio.Reader
 	serial  uint32
 	packet  []byte   // the beginning of one that goes on
@@ -217,7 +212,6 @@ func (o *OggReader) readHeader(packet []byte) error {
 	if packet[18] != 0 || packet[9] < 1 || packet[9] > 2 {
 		return fmt.Errorf("it has %d channels of mapping family %d; only mono and stereo can be read", packet[9], packet[18])
 	}
-	o.Channels, o.PreSkip = int(packet[9]), int(binary.LittleEndian.Uint16(packet[10:]))
 	return nil
 }
 

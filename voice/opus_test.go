@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -153,44 +152,6 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("afterwards: %v", err)
 		}
 	})
-}
-
-// BenchmarkHear measures decoding one second of a person's speech for a recogniser.
-func BenchmarkHear(b *testing.B) {
-	opus := packets(b, 48000, babble(48000, 48000))
-	for _, rate := range []int{16000, 24000, 48000} {
-		b.Run(strconv.Itoa(rate), func(b *testing.B) {
-			d, err := voice.NewOpusDecoder(rate)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				for _, p := range opus {
-					if _, err := d.Decode(p); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkSpeak measures encoding one second of our speech.
-func BenchmarkSpeak(b *testing.B) {
-	for _, rate := range []int{16000, 22050, 24000, 48000} {
-		b.Run(strconv.Itoa(rate), func(b *testing.B) {
-			p, err := voice.NewOpusPacker(rate)
-			if err != nil {
-				b.Fatal(err)
-			}
-			speech := babble(rate, rate)
-			for b.Loop() {
-				if _, err := p.Write(speech); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }
 
 // babble returns noise whose loudness goes up and down like that of syllables.

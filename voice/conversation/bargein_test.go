@@ -130,8 +130,8 @@ func TestWordsAreReadyWhenItIsCertainThatSomebodyHasEnded(t *testing.T) {
 				t.Error("asked before the words were there")
 			}
 			p.wait(20 * time.Millisecond)
-			if len(p.brain.asked()) != n || p.words.calls() != n {
-				t.Errorf("after %d utterances: %d transcriptions, asked %v", n, p.words.calls(), p.brain.asked())
+			if len(p.brain.asked()) != n || p.words.calls.Load() != int64(n) {
+				t.Errorf("after %d utterances: %d transcriptions, asked %v", n, p.words.calls.Load(), p.brain.asked())
 			}
 			p.wait(5 * time.Second)
 		}
@@ -149,7 +149,7 @@ func TestWhoGoesOnIsHeardAsAWhole(t *testing.T) {
 			p.wait(10 * time.Millisecond)
 			p.ear.tell.Speaking("ada", 2*time.Second, false)
 			p.wait(10 * time.Millisecond)
-			if n := p.words.running(); n != 0 {
+			if n := p.words.running.Load(); n != 0 {
 				t.Errorf("%d transcriptions go on of what is not whole", n)
 			}
 		}
@@ -157,7 +157,7 @@ func TestWhoGoesOnIsHeardAsAWhole(t *testing.T) {
 		p.ear.tell.Ended(u)
 		p.wait(time.Second)
 		p.wantAsked("Ada: look up the ferries")
-		if got := p.words.calls(); got != 3 { // two in pauses, and the whole
+		if got := p.words.calls.Load(); got != 3 { // two in pauses, and the whole
 			t.Errorf("%d transcriptions, want 3", got)
 		}
 	})
@@ -172,8 +172,8 @@ func TestAFailureInAPauseIsTriedAgain(t *testing.T) {
 		p.words.err = nil
 		p.ear.tell.Ended(u)
 		p.wait(time.Second)
-		if got := p.brain.asked(); len(got) != 1 || p.words.calls() != 2 {
-			t.Errorf("asked %v after %d transcriptions", got, p.words.calls())
+		if got := p.brain.asked(); len(got) != 1 || p.words.calls.Load() != 2 {
+			t.Errorf("asked %v after %d transcriptions", got, p.words.calls.Load())
 		}
 	})
 }
@@ -182,12 +182,12 @@ func TestWhoIsLeftOutInAPauseIsNotPutIntoWords(t *testing.T) {
 	inParty(t, func(p *party) {
 		p.begin("ada")
 		u := p.pauses("ada", "how late is it")
-		if p.words.running() != 1 {
+		if p.words.running.Load() != 1 {
 			p.t.Fatal("nothing is put into words")
 		}
 		p.optOut("ada", true)
 		p.wait(60 * time.Millisecond)
-		if n := p.words.running(); n != 0 {
+		if n := p.words.running.Load(); n != 0 {
 			t.Errorf("%d transcriptions go on", n)
 		}
 		p.ear.tell.Ended(u)

@@ -53,8 +53,8 @@ func TestWhatPeopleSayToEachOtherIsNeitherSentAwayNorAnswered(t *testing.T) {
 		p.begin("ada", "bob")
 		p.says("ada", "did you see the match yesterday")
 		p.pauses("ada", "pass me the salt")
-		if p.words.calls() != 0 || len(p.brain.asked()) != 0 {
-			t.Errorf("%d transcriptions, asked %v; want none", p.words.calls(), p.brain.asked())
+		if p.words.calls.Load() != 0 || len(p.brain.asked()) != 0 {
+			t.Errorf("%d transcriptions, asked %v; want none", p.words.calls.Load(), p.brain.asked())
 		}
 		p.end()
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,15 +23,12 @@ import (
 
 // line is a call that the test drives.
 type line struct {
-	events chan voice.Event
-	err    error
-
-	mu     sync.Mutex
-	played time.Time // when the last packet was
-	n      int       // packets
-
-	once   sync.Once
-	closed chan struct{}
+	events  chan voice.Event
+	err     error
+	played  atomic.Pointer[time.Time] // when the last packet was
+	packets atomic.Int64
+	once    sync.Once
+	closed  chan struct{}
 }
 
 func newLine() *line { return &line{events: make(chan voice.Event, 4096), closed: make(chan struct{})} }
@@ -40,23 +38,16 @@ func (l *line) EndSpeech() error           { return nil }
 func (l *line) Err() error                 { return l.err }
 
 func (l *line) Play([]byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.played = time.Now()
-	l.n++
+	l.played.Store(new(time.Now()))
+	l.packets.Add(1)
 	return nil
 }
 
-func (l *line) packets() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.n
-}
-
 func (l *line) last() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.played
+	if at := l.played.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
 }
 
 func (l *line) Close(context.Context) error {
@@ -284,42 +275,23 @@ func browsing(ctx context.Context, _ assistant.Turn, watch func(assistant.Progre
 
 // transcriber reads the words that the test has put into the first packet.
 type transcriber struct {
-	mu   sync.Mutex
-	n    int
-	now  int
-	err  error
-	took time.Duration
+	calls   atomic.Int64
+	running atomic.Int64
+	err     error
+	took    time.Duration
 }
 
 func (t *transcriber) Transcribe(ctx context.Context, u voice.Utterance) (voice.Transcript, error) {
-	t.mu.Lock()
-	t.n++
-	t.now++
-	err, took := t.err, t.took
-	t.mu.Unlock()
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.now--
-	}()
+	t.calls.Add(1)
+	t.running.Add(1)
+	defer t.running.Add(-1)
+	err := t.err
 	select {
-	case <-time.After(took + 100*time.Millisecond):
+	case <-time.After(t.took + 100*time.Millisecond):
 	case <-ctx.Done():
 		return voice.Transcript{}, context.Cause(ctx)
 	}
 	return voice.Transcript{Text: string(u.Packets[0].Opus)}, err
-}
-
-func (t *transcriber) running() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.now
-}
-
-func (t *transcriber) calls() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.n
 }
 
 // spotter tells what the test has it find.

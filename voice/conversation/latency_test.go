@@ -31,10 +31,10 @@ func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
 		p.wait(350 * time.Millisecond) // as an ear notices that somebody may have ended, and that they have
 		p.ear.tell.Paused(said)
 		p.wait(350 * time.Millisecond)
-		before := p.line.packets()
+		before := p.line.packets.Load()
 		p.ear.tell.Ended(said)
 		noticed := time.Now()
-		for p.line.packets() == before && time.Since(noticed) < 5*time.Second {
+		for p.line.packets.Load() == before && time.Since(noticed) < 5*time.Second {
 			p.wait(5 * time.Millisecond)
 		}
 		took := time.Since(noticed)

@@ -338,7 +338,7 @@ func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
 	if u := await(t, used); u.InputTokens == 0 {
 		t.Errorf("usage = %+v", u)
 	}
-	for p.line.packets() < 10 {
+	for p.line.packets.Load() < 10 {
 		<-time.After(5 * time.Millisecond)
 	}
 	close(speaks)

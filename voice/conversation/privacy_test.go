@@ -38,8 +38,8 @@ func TestWhoIsLeftOutIsNotHeardAtAll(t *testing.T) {
 		p.begin("ada", "bob")
 		p.sound("ada", 100*time.Millisecond)
 		p.says("bob", "clank, hello there")
-		if got := p.ear.heard("bob"); got != 0 || p.words.calls() != 0 {
-			t.Errorf("bob: %d packets heard, %d transcriptions; want none", got, p.words.calls())
+		if got := p.ear.heard("bob"); got != 0 || p.words.calls.Load() != 0 {
+			t.Errorf("bob: %d packets heard, %d transcriptions; want none", got, p.words.calls.Load())
 		}
 		p.optOut("ada", true)
 		before := p.ear.heard("ada")
@@ -65,12 +65,12 @@ func TestWhatSomebodySaidIsDroppedWhenTheyAskToBeLeftOut(t *testing.T) {
 		p.says("ada", "Clank, it is the number seven.") // waits for its turn
 		p.optOut("ada", true)
 		p.wait(100 * time.Millisecond)
-		if p.words.running() != 0 {
+		if p.words.running.Load() != 0 {
 			t.Error("what ada said is still being put into words")
 		}
 		p.wait(30 * time.Second)
-		if got := p.brain.asked(); p.words.calls() != 1 || len(got) != 0 || kept != 0 {
-			t.Errorf("%d utterances sent, %d kept, asked %q; want what was on its way alone", p.words.calls(), kept, got)
+		if got := p.brain.asked(); p.words.calls.Load() != 1 || len(got) != 0 || kept != 0 {
+			t.Errorf("%d utterances sent, %d kept, asked %q; want what was on its way alone", p.words.calls.Load(), kept, got)
 		}
 		p.optOut("ada", false)
 		p.words.took = 0

@@ -86,11 +86,11 @@ func TestAStopEndsTheReplyAndItsSpeechAtOnce(t *testing.T) {
 		if got := p.scopes.Active(scope); len(got) != 0 {
 			t.Errorf("active after the stop = %v", got)
 		}
-		before := p.words.calls()
+		before := p.words.calls.Load()
 		now := time.Now()
 		p.utter("ada", "stop", now.Add(-400*time.Millisecond), now)
 		p.wait(10 * time.Second)
-		if p.words.calls() != before || len(p.brain.asked()) != 1 {
+		if p.words.calls.Load() != before || len(p.brain.asked()) != 1 {
 			t.Errorf("the stop word was taken for talk, too: asked %v", p.brain.asked())
 		}
 		p.wantCount(p.mouth.words(), "Stopped.", 1)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,10 +15,7 @@ import (
 	"clank/voice/speech/keyword"
 )
 
-var (
-	bin  = flag.String("voice.bin", "", "the program that people talk to in emulated calls")
-	only = flag.String("voice.only", "", "use only voices with that in their names")
-)
+var bin = flag.String("voice.bin", "", "the program that people talk to in emulated calls")
 
 // requirePrograms skips where the programs are missing.
 func requirePrograms(t *testing.T) {
@@ -66,9 +62,6 @@ func (w *testGuild) converse(id string, voices []voiceloop.Voice, text voiceloop
 	var calls []*call
 	var lines [][]voiceloop.SpeechLine
 	for i, v := range voices {
-		if !strings.Contains(v.String(), *only) {
-			continue
-		}
 		l, err := voiceloop.SynthesizeLines(w.t.Context(), v, text)
 		if err != nil {
 			w.t.Fatal(err)
@@ -103,45 +96,5 @@ func (w *testGuild) converse(id string, voices []voiceloop.Voice, text voiceloop
 		if err := c.leave(); err != nil {
 			w.t.Error(c.voice, err)
 		}
-	}
-}
-
-// said returns a sentence, an order and a call, a second each, at 1, 3 and 5 seconds.
-func said() voiceloop.Recording {
-	at := func(second int, text string, order bool) voiceloop.SpokenLine {
-		start := time.Duration(second) * time.Second
-		return voiceloop.SpokenLine{Text: text, Order: order, Start: start, End: start + time.Second}
-	}
-	return voiceloop.Recording{Said: []voiceloop.SpokenLine{at(1, "the bus stop", false), at(3, "stop", true), at(5, "clank look", false)}}
-}
-
-func TestScoresAreCountedByWhenSomethingWasHeard(t *testing.T) {
-	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	for _, c := range []struct {
-		name  string
-		heard []time.Duration
-		want  string
-	}{
-		{"all", []time.Duration{ms(4300)}, "voice: hits=1 misses=0 false=0 p95_ms=300"},
-		{"nothing", nil, "voice: hits=0 misses=1 false=0 p95_ms=0"},
-		{"too late", []time.Duration{ms(5600)}, "voice: hits=0 misses=1 false=1 p95_ms=0"},
-		{"in a sentence", []time.Duration{ms(2100), ms(4200)}, "voice: hits=1 misses=0 false=1 p95_ms=200"},
-		{"twice", []time.Duration{ms(4100), ms(4200)}, "voice: hits=1 misses=0 false=1 p95_ms=100"},
-	} {
-		var s voiceloop.Score
-		s.Add(said(), c.heard)
-		if got := s.String(); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
-	}
-}
-
-func TestTheDelayOfNineteenInTwentyIsTold(t *testing.T) {
-	var s voiceloop.Score
-	for i := range 20 {
-		s.Delays = append(s.Delays, time.Duration(20-i)*time.Millisecond)
-	}
-	if got, want := s.P95(), 19*time.Millisecond; got != want {
-		t.Errorf("P95 = %v, want %v", got, want)
 	}
 }
