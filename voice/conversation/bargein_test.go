@@ -47,9 +47,8 @@ func TestANewRequestEndsTheAnswerThatItInterrupts(t *testing.T) {
 	whileTelling(t, "", func(p *party) {
 		p.says("ada", "clank, enough of that, what time is it")
 		p.wait(30 * time.Second)
-		if got := p.mouth.words(); strings.Contains(got, "Nobody wanted") || !strings.HasSuffix(got, "All right.") {
-			t.Errorf("said %q", got)
-		}
+		p.wantCount(p.mouth.words(), "Nobody wanted", 0)
+		p.wantSuffix(p.mouth.words(), "All right.")
 		turn := p.brain.turns[1]
 		mine := turn.Lines[len(turn.Lines)-2]
 		if !mine.FromAssistant || strings.Contains(mine.Text, "Nobody") || len(mine.Notes) != 1 || !strings.Contains(mine.Notes[0], "Nobody wanted") {

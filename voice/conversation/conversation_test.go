@@ -228,9 +228,7 @@ func TestALineThatBreaksEndsTheCallWithItsError(t *testing.T) {
 		p.says("ada", "find a lamp")
 		p.line.err = errBroken
 		close(p.line.events)
-		if err := <-p.ended; !errors.Is(err, errBroken) {
-			t.Errorf("Run = %v, want %v", err, errBroken)
-		}
+		p.wantEnd(<-p.ended, errBroken)
 		if n := len(p.scopes.Active(cancel.Scope{Guild: "g", Channel: "v"})); n != 0 {
 			t.Errorf("%d replies run after the end", n)
 		}
@@ -286,9 +284,7 @@ func TestACallCanEndAtAnyMoment(t *testing.T) {
 			time.AfterFunc(after, func() { p.cancel(errBroken) })
 			p.says("ada", "find a lamp")
 			p.wait(3 * time.Second)
-			if err := p.end(); !errors.Is(err, errBroken) {
-				t.Errorf("after %v: Run = %v, want the first cause", after, err)
-			}
+			p.wantEnd(p.end(), errBroken)
 		})
 	}
 }
@@ -304,9 +300,7 @@ func TestAnEmptyCallIsLeftAfterAWarning(t *testing.T) {
 		p.wait(time.Hour)
 		p.leave("ada")
 		p.wait(5*time.Minute + time.Second)
-		if err := <-p.ended; !errors.Is(err, conversation.ErrCallEmpty) {
-			t.Errorf("Run = %v, want ErrNobody", err)
-		}
+		p.wantEnd(<-p.ended, conversation.ErrCallEmpty)
 	})
 }
 
@@ -319,17 +313,11 @@ func TestAnAccountOfOursIsNobodysCompany(t *testing.T) {
 		p.join("eve")
 		p.says("ada", "find a lamp") // who is alone need not call us by name
 		p.wait(5 * time.Second)
-		if len(p.brain.asked()) != 1 {
-			t.Errorf("asked %q, want one question", p.brain.asked())
-		}
-		if got := p.chat.text(); strings.Contains(got, "Hello, eve") {
-			t.Errorf("wrote %q, want no greeting for an account of ours", got)
-		}
+		p.wantQuestions(1)
+		p.wantCount(p.chat.text(), "Hello, eve", 0)
 		p.leave("ada")
 		p.wait(6 * time.Minute)
-		if err := p.end(); !errors.Is(err, conversation.ErrCallEmpty) {
-			t.Errorf("Run = %v, want ErrNobody", err)
-		}
+		p.wantEnd(p.end(), conversation.ErrCallEmpty)
 	})
 }
 
@@ -341,9 +329,7 @@ func TestACallEndsWithItsLongestTime(t *testing.T) {
 		p.wait(9*time.Minute + 30*time.Second)
 		p.wantIn(p.mouth.words(), "two more minutes", "less than a minute")
 		p.wait(time.Minute)
-		if err := <-p.ended; !errors.Is(err, conversation.ErrCallTooLong) {
-			t.Errorf("Run = %v, want ErrTooLong", err)
-		}
+		p.wantEnd(<-p.ended, conversation.ErrCallTooLong)
 	})
 }
 

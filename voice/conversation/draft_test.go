@@ -246,9 +246,7 @@ func TestAStopWhileAnAnswerIsWrittenLeavesNothing(t *testing.T) {
 				if after != "" || by == "chat" && p.mouth.last().After(spoke.Add(voice.FrameTime)) {
 					t.Errorf("%v, by %s: said %q after the stop, and %q before", at, by, after, before)
 				}
-				if got := p.scopes.Active(scope); len(got) != 0 {
-					t.Errorf("%v, by %s: there runs %v", at, by, got)
-				}
+				p.wantActive(0)
 				p.end()
 			})
 		}

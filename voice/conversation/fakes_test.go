@@ -530,6 +530,21 @@ func (p *party) wantStopped(work context.Context) {
 	}
 }
 
+// wantActive fails unless so much runs, or waits, in the channel of the call.
+func (p *party) wantActive(want int) {
+	p.t.Helper()
+	if got := p.scopes.Active(cancel.Scope{Guild: "g", Channel: "v"}); len(got) != want {
+		p.t.Errorf("active = %v, want %d", got, want)
+	}
+}
+
+func (p *party) wantEnd(got, want error) {
+	p.t.Helper()
+	if !errors.Is(got, want) {
+		p.t.Errorf("Run = %v, want %v", got, want)
+	}
+}
+
 func (p *party) wantText(got, want string) {
 	p.t.Helper()
 	if got != want {

@@ -41,9 +41,7 @@ func TestWhatIsTooMuchAtOnceWaitsForItsTurn(t *testing.T) {
 		p.wantAsked("Ada: find the first lamp", "Ada: find the second lamp", "Ada: find the third lamp\nfind the fourth lamp")
 		p.sound("ada", 300*time.Millisecond)
 		p.spots("ada", "stop")
-		if got := p.scopes.Active(cancel.Scope{Guild: "g", Channel: "v"}); len(got) != 0 {
-			t.Errorf("after the stop there runs %v", got)
-		}
+		p.wantActive(0)
 	})
 }
 
@@ -70,9 +68,7 @@ func TestAWrittenStopDropsWhatWaits(t *testing.T) {
 			p.wait(5 * time.Second)
 		}
 		p.end()
-		if got := p.scopes.Active(scope); len(got) != 0 {
-			t.Errorf("after the call there waits %v", got)
-		}
+		p.wantActive(0)
 	})
 }
 

@@ -83,9 +83,7 @@ func TestAStopEndsTheReplyAndItsSpeechAtOnce(t *testing.T) {
 		}
 		p.sound("ada", 300*time.Millisecond)
 		p.spots("ada", "stop")
-		if got := p.scopes.Active(scope); len(got) != 0 {
-			t.Errorf("active after the stop = %v", got)
-		}
+		p.wantActive(0)
 		before := p.words.calls.Load()
 		now := time.Now()
 		p.utter("ada", "stop", now.Add(-400*time.Millisecond), now)
@@ -199,9 +197,7 @@ func TestAStopHoldsForAnAnswerThatIsNotToldYet(t *testing.T) {
 					if stopped := early || name == "in the chat"; strings.Contains(told, "noon") == stopped {
 						t.Errorf("stopped before it was taken in: %v, told %q", stopped, told)
 					}
-					if got := p.scopes.Active(scope); len(got) != 0 {
-						t.Errorf("active at the end: %v", got)
-					}
+					p.wantActive(0)
 				})
 			})
 		}

@@ -35,6 +35,13 @@ func (r *rig) dial(t *testing.T, token string) *websocket.Conn {
 	return conn
 }
 
+func (r *rig) wantStatus(t *testing.T, path string, in share.WatchRequest, want int) {
+	t.Helper()
+	if status, answer := r.post(t, path, in); status != want {
+		t.Errorf("%s with %q: %d %v, want %d", path, in.Token, status, answer, want)
+	}
+}
+
 func send(t *testing.T, conn *websocket.Conn, text string) {
 	t.Helper()
 	if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
@@ -129,9 +136,7 @@ func TestAViewEndsWithItsShareAndItsLink(t *testing.T) {
 				t.Errorf("the page is told %s", got)
 			}
 			rtctest.Next(t, page.Ended)
-			if status, answer := r.post(t, "/check", share.WatchRequest{Token: token}); status != http.StatusNotFound {
-				t.Errorf("after the end: %d %v", status, answer)
-			}
+			r.wantStatus(t, "/check", share.WatchRequest{Token: token}, http.StatusNotFound)
 			browsertest.Eventually(t, "nobody watches", func() bool { return r.Count() == 0 })
 		})
 	}
@@ -149,9 +154,7 @@ func TestWrongLinksAreRefusedEverywhere(t *testing.T) {
 			t.Errorf("WebSocket with %q: %v", wrong, err)
 		}
 	}
-	if status, _ := r.post(t, "/watch", share.WatchRequest{Token: token, SDP: "x"}); status != http.StatusBadRequest {
-		t.Errorf("a bad offer: %d", status)
-	}
+	r.wantStatus(t, "/watch", share.WatchRequest{Token: token, SDP: "x"}, http.StatusBadRequest)
 	browsertest.Eventually(t, "no place is taken", func() bool { return r.Count() == 0 })
 }
 
@@ -291,12 +294,8 @@ func TestOffersOfOneShareHaveAPace(t *testing.T) {
 	if most := 20 + int(time.Since(began)/(500*time.Millisecond)) + 1; bad < 20 || bad > most {
 		t.Errorf("%d bad offers were looked at, want 20 to %d", bad, most)
 	}
-	if status, answer := r.post(t, "/watch", share.WatchRequest{Token: "another", SDP: "x"}); status != http.StatusBadRequest {
-		t.Errorf("another share: %d %v", status, answer)
-	}
-	if status, answer := r.post(t, "/check", share.WatchRequest{Token: token}); status != http.StatusOK {
-		t.Errorf("check: %d %v", status, answer)
-	}
+	r.wantStatus(t, "/watch", share.WatchRequest{Token: "another", SDP: "x"}, http.StatusBadRequest)
+	r.wantStatus(t, "/check", share.WatchRequest{Token: token}, http.StatusOK)
 	browsertest.Eventually(t, "offers are taken again", func() bool {
 		status, _ := r.post(t, "/watch", share.WatchRequest{Token: token, SDP: "x"})
 		return status == http.StatusBadRequest
@@ -332,9 +331,7 @@ func TestWhoSendsNothingKeepsNobodyWaiting(t *testing.T) {
 			t.Errorf("who sends nothing is told %q", got)
 		}
 	}
-	if status, answer := r.post(t, "/check", share.WatchRequest{Token: token}); status != http.StatusOK {
-		t.Errorf("who has a link is told %d %v", status, answer)
-	}
+	r.wantStatus(t, "/check", share.WatchRequest{Token: token}, http.StatusOK)
 }
 
 func TestOddRequestsAreRefusedWithAReason(t *testing.T) {

@@ -94,6 +94,13 @@ type heard struct {
 	spokeAt    []time.Time
 }
 
+func (h *heard) wantUtterances(n int) {
+	h.t.Helper()
+	if synctest.Wait(); len(h.utterances) != n {
+		h.t.Fatalf("got %d utterances, want %d", len(h.utterances), n)
+	}
+}
+
 // listen runs an ear in a bubble for the length of do, to which ada can talk.
 func listen(t *testing.T, set func(*vad.Detector), do func(ada *talker, h *heard)) {
 	t.Helper()
@@ -133,10 +140,7 @@ func TestFivePacketsOfSilenceEndAnUtterance(t *testing.T) {
 			h.t.Fatal("it is over before it has ended")
 		}
 		ada.hush()
-		synctest.Wait()
-		if len(h.utterances) != 1 {
-			h.t.Fatalf("got %d utterances, want 1", len(h.utterances))
-		}
+		h.wantUtterances(1)
 		u := h.utterances[0]
 		if u.From != "ada" || !u.Loud || !u.Began.Equal(began) || u.Ended.Sub(u.Began) < time.Second {
 			t.Errorf("got %s, loud %v, from %v for %v", u.From, u.Loud, u.Began.Sub(began), u.Ended.Sub(u.Began))
@@ -228,10 +232,7 @@ func TestASteadyNoiseIsNoSpeechAfterAWhile(t *testing.T) {
 	}()
 	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(noise...)
-		synctest.Wait()
-		if len(h.utterances) != 1 {
-			h.t.Fatalf("got %d utterances, want 1: a fan that was taken for speech at first", len(h.utterances))
-		}
+		h.wantUtterances(1)
 		ada.say(noise[:100]...)
 		ada.say(speech(t, 0.2, 50)...)
 		ada.say(noise[:100]...)
@@ -259,10 +260,7 @@ func TestAnUtteranceIsCutWhenItIsTooLong(t *testing.T) {
 			ada.say(speech(t, 0.2, 100)...)
 		}
 		ada.hush()
-		synctest.Wait()
-		if len(h.utterances) != 3 {
-			h.t.Fatalf("got %d utterances of 20 s, want 3", len(h.utterances))
-		}
+		h.wantUtterances(3)
 		if n := len(h.utterances[0].Packets); n != 400 {
 			t.Errorf("the first has %d packets, want 400", n)
 		}
@@ -359,10 +357,7 @@ func TestGarbageIsPassedOver(t *testing.T) {
 		}
 		ada.hush()
 		ada.ear.Forget("nobody")
-		synctest.Wait()
-		if len(h.utterances) != 1 {
-			t.Errorf("got %d utterances", len(h.utterances))
-		}
+		h.wantUtterances(1)
 	})
 }
 
