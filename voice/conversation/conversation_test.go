@@ -210,9 +210,8 @@ func TestWithoutTranscriptionStopWordsStillWork(t *testing.T) {
 	inParty(t, func(p *party) {
 		p.Transcriber = nil
 		p.begin("ada")
-		if got := p.chat.text(); !strings.Contains(got, "no transcription is configured") || !strings.Contains(got, "stop words still work") || strings.Contains(got, "say “clank privacy”") {
-			t.Errorf("written: %q", got)
-		}
+		p.wantIn(p.chat.text(), "no transcription is configured", "stop words still work")
+		p.wantCount(p.chat.text(), "say “clank privacy”", 0)
 		work := p.work("v", "ada")
 		p.sound("ada", 500*time.Millisecond)
 		p.spots("ada", "stop")
