@@ -2,8 +2,10 @@ package voice_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"os/exec"
 	"strings"
 	"testing"
@@ -210,4 +212,211 @@ func FuzzOgg(f *testing.F) {
 			t.Fatalf("%d bytes out of %d, %v", total, len(file), err)
 		}
 	})
+}
+
+func readWAV(r io.Reader) (rate int, samples []int16, err error) {
+	w, err := voice.NewWAVReader(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	for {
+		s, err := w.Read(7)
+		if errors.Is(err, io.EOF) {
+			return w.Rate, samples, nil
+		}
+		if err != nil {
+			return w.Rate, samples, err
+		}
+		samples = append(samples, s...)
+	}
+}
+
+func wav(tb testing.TB, rate int, samples []int16) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	if err := voice.WriteWAV(&b, rate, samples); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestWhatWasWrittenAsWAVIsReadAgain(t *testing.T) {
+	t.Parallel()
+	want := []int16{0, 1, -1, 32767, -32768, 5, 6, 7, 8, 9}
+	rate, got, err := readWAV(iotest.OneByteReader(bytes.NewReader(wav(t, 16000, want))))
+	if err != nil || rate != 16000 {
+		t.Fatalf("rate %d, %v", rate, err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestALengthThatIsNotTrueDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	file := wav(t, 22050, []int16{1, 2, 3})
+	binary.LittleEndian.PutUint32(file[40:], 0x7FFFF000) // as espeak-ng writes it into a pipe
+	_, got, err := readWAV(bytes.NewReader(append(file, 9)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int16{1, 2, 3}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStereoIsMixedAndOtherChunksArePassedOver(t *testing.T) {
+	t.Parallel()
+	file := wav(t, 48000, []int16{100, 200, -100, -300, 7})
+	binary.LittleEndian.PutUint16(file[22:], 2)
+	file = append(append(bytes.Clone(file[:36]), "LIST\x03\x00\x00\x00abc\x00"...), file[36:]...)
+	_, got, err := readWAV(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int16{150, -200}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWAVThatCannotBeReadSaysWhy(t *testing.T) {
+	t.Parallel()
+	good := string(wav(t, 16000, []int16{1}))
+	for want, file := range map[string]string{
+		"unexpected EOF":              "RIFF",
+		"it is none":                  "OggS" + good[4:],
+		"16-bit PCM is needed":        good[:20] + "\x03" + good[21:],
+		"does not say what":           good[:12] + good[36:],
+		"cannot be read":              good[:16] + "\xff\xff" + good[18:],
+		"a rate of 0 Hz":              good[:24] + "\x00\x00\x00\x00" + good[28:],
+		"there is no sound":           good[:12] + strings.Repeat("junk\x00\x00\x00\x00", 64),
+		"16-bit PCM is needed, again": good[:22] + "\x00" + good[23:],
+	} {
+		want = strings.TrimSuffix(want, ", again")
+		if _, _, err := readWAV(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if err := voice.WriteWAV(io.Discard, 0, nil); err == nil {
+		t.Error("a rate of 0 Hz was written")
+	}
+}
+
+func TestTheLevelOfSamples(t *testing.T) {
+	t.Parallel()
+	if peak, rms := voice.Level(nil); peak != 0 || rms != 0 {
+		t.Errorf("of nothing: %v, %v", peak, rms)
+	}
+	peak, rms := voice.Level([]int16{16384, -16384})
+	if peak != 0.5 || rms != 0.5 {
+		t.Errorf("of half: %v, %v", peak, rms)
+	}
+}
+
+func FuzzWAV(f *testing.F) {
+	f.Add(wav(f, 16000, []int16{1, 2, 3}))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		_, samples, _ := readWAV(bytes.NewReader(file))
+		if len(samples)*2 > len(file) {
+			t.Fatalf("%d samples out of %d bytes", len(samples), len(file))
+		}
+	})
+}
+
+// tone returns a sine of n samples.
+func tone(rate int, hertz, amplitude float64, n int) []int16 {
+	s := make([]int16, n)
+	for i := range s {
+		s[i] = int16(amplitude * 32767 * math.Sin(2*math.Pi*hertz*float64(i)/float64(rate)))
+	}
+	return s
+}
+
+// strength returns the amplitude of one frequency in samples, by correlation with it.
+func strength(samples []int16, rate int, hertz float64) float64 {
+	var re, im float64
+	for i, s := range samples {
+		w := 2 * math.Pi * hertz * float64(i) / float64(rate)
+		re += float64(s) / 32768 * math.Cos(w)
+		im += float64(s) / 32768 * math.Sin(w)
+	}
+	return 2 * math.Hypot(re, im) / float64(len(samples))
+}
+
+func decibels(ratio float64) float64 { return 20 * math.Log10(ratio) }
+
+// packets encodes samples.
+func packets(tb testing.TB, rate int, samples []int16) [][]byte {
+	tb.Helper()
+	p, err := voice.NewOpusPacker(rate)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := p.Write(samples)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	last, err := p.Flush()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if last != nil {
+		out = append(out, last)
+	}
+	return out
+}
+
+// decode gives the samples of packets at rate; nil packets are lost ones.
+func decode(tb testing.TB, rate int, packets [][]byte) []int16 {
+	tb.Helper()
+	d, err := voice.NewOpusDecoder(rate)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var out []int16
+	for _, p := range packets {
+		s, err := d.Decode(p)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out = append(out, s...)
+	}
+	return out
+}
+
+// stream dates packets of 20 ms, one after the other.
+func stream(opus [][]byte) []voice.Packet {
+	out := make([]voice.Packet, len(opus))
+	for i, o := range opus {
+		out[i] = voice.Packet{From: "ada", Sequence: uint16(65530 + i), Timestamp: math.MaxUint32 - 2000 + uint32(i)*960, Opus: o}
+	}
+	return out
+}
+
+// oggSum returns the checksum of an Ogg page, bit by bit.
+func oggSum(page []byte) uint32 {
+	var c uint32
+	for _, b := range page {
+		c ^= uint32(b) << 24
+		for range 8 {
+			if c&(1<<31) != 0 {
+				c = c<<1 ^ 0x04C11DB7
+			} else {
+				c <<= 1
+			}
+		}
+	}
+	return c
+}
+
+// oggPage makes a page.
+func oggPage(flags byte, serial uint32, granule uint64, segments []byte, body string) string {
+	b := append([]byte("OggS"), 0, flags)
+	b = binary.LittleEndian.AppendUint64(b, granule)
+	b = binary.LittleEndian.AppendUint32(b, serial)
+	b = append(b, make([]byte, 8)...)
+	b = append(b, byte(len(segments)))
+	b = append(append(b, segments...), body...)
+	binary.LittleEndian.PutUint32(b[22:], oggSum(b))
+	return string(b)
 }
