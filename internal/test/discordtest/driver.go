@@ -2,8 +2,12 @@ package discordtest
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // CreateUser makes a person.
@@ -217,4 +221,279 @@ func (s *Server) CloseDMs(user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	s.hub.ClosedDMs[user.ID] = true
+}
+
+// Args are the values of a slash command by name: strings, numbers and booleans.
+type Args map[string]any
+
+// Reasons why a person could not do what the test asked for.
+var (
+	ErrNoCommand   = errors.New("no bot here has registered that command")
+	ErrBadArgument = errors.New("discord would not send that argument")
+	ErrNoComponent = errors.New("the person sees no such component that could be used")
+)
+
+// SlashCommand uses a command in a channel. The path is its name, then the
+// subcommand and so on, parted by spaces: "clank browse". It fails as Discord's
+// own input line would: for unknown commands, missing or wrong arguments.
+func (s *Server) SlashCommand(in Channel, user User, path string, args Args) (Interaction, error) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	words := strings.Fields(path)
+	ch := s.hub.Channels[in.ID]
+	if ch == nil || len(words) == 0 {
+		return Interaction{}, fmt.Errorf("use /%s: %w", path, ErrNoCommand)
+	}
+	if s.hub.Permissions(ch, user.ID)&UseCommands == 0 {
+		return Interaction{}, fmt.Errorf("use /%s as %s: %w", path, user.Username, ErrMissingPerms)
+	}
+	app, command := s.findCommand(ch, words[0])
+	if app == nil {
+		return Interaction{}, fmt.Errorf("use /%s: %w", path, ErrNoCommand)
+	}
+	options, err := nestOptions(command.Options, words[1:], args)
+	if err != nil {
+		return Interaction{}, fmt.Errorf("use /%s: %w", path, err)
+	}
+	data := map[string]any{"id": command.ID, "name": command.Name, "type": 1}
+	if len(options) > 0 {
+		data["options"] = options
+	}
+	it := &InteractionExchange{App: app, Kind: CommandInteraction, Channel: ch, User: user, Name: path}
+	return s.hub.Interact(it, data), nil
+}
+
+// findCommand looks for the command among the bots of the channel.
+func (s *Server) findCommand(ch *Channel, name string) (*Account, *Command) {
+	for _, a := range s.hub.Accounts {
+		if s.hub.Permissions(ch, a.User.ID) == 0 && ch.BotID != a.User.ID {
+			continue
+		}
+		for i, c := range a.Commands {
+			if c.Name == name && c.Type == 1 && c.UsableIn(ch) {
+				return a, &a.Commands[i]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// PressButton presses a button below a message that the person sees.
+func (s *Server) PressButton(on Message, user User, customID string) (Interaction, error) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	r := s.hub.Messages[on.ID]
+	if r == nil || r.Deleted || r.ViewerID != "" && r.ViewerID != user.ID {
+		return Interaction{}, fmt.Errorf("use %q: %w", customID, ErrNoComponent)
+	}
+	ch := s.hub.Channels[r.ChannelID]
+	c, ok := findButton(r.Components, customID)
+	app := s.hub.Accounts[r.Author.ID]
+	if !ok || c.Disabled || app == nil || ch == nil || s.hub.Permissions(ch, user.ID)&ViewChannel == 0 {
+		return Interaction{}, fmt.Errorf("use %q: %w", customID, ErrNoComponent)
+	}
+	data := map[string]any{"custom_id": c.CustomID, "component_type": c.Type, "id": c.ID}
+	return s.hub.Interact(&InteractionExchange{App: app, Kind: ComponentInteraction, Channel: ch, User: user, Target: r.ID}, data), nil
+}
+
+// ForgetInteraction makes Discord know the interaction no longer: each answer to
+// it fails with 10062 or 10015.
+func (s *Server) ForgetInteraction(id string) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if it := s.hub.Interactions[id]; it != nil {
+		it.Forgotten = true
+	}
+}
+
+// Interaction returns how an interaction stands now.
+func (s *Server) Interaction(id string) (Interaction, bool) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	it := s.hub.Interactions[id]
+	if it == nil {
+		return Interaction{}, false
+	}
+	return s.hub.InteractionState(it), true
+}
+
+// nestOptions writes arguments as Discord sends them: down the subcommands, with the arguments at the end.
+func nestOptions(options []CommandOption, words []string, args Args) ([]map[string]any, error) {
+	if len(words) == 0 {
+		return listOptions(options, args)
+	}
+	i := slices.IndexFunc(options, func(o CommandOption) bool { return o.Name == words[0] && o.Type == SubCommand })
+	if i < 0 {
+		return nil, ErrNoCommand
+	}
+	inner, err := nestOptions(options[i].Options, words[1:], args)
+	if err != nil {
+		return nil, err
+	}
+	sub := map[string]any{"name": words[0], "type": SubCommand}
+	if len(inner) > 0 {
+		sub["options"] = inner
+	}
+	return []map[string]any{sub}, nil
+}
+
+func listOptions(options []CommandOption, args Args) ([]map[string]any, error) {
+	var out []map[string]any
+	for _, o := range options {
+		if o.Type < StringOption {
+			return nil, fmt.Errorf("%w: it needs a subcommand such as %q", ErrNoCommand, o.Name)
+		}
+		v, given := args[o.Name]
+		if !given && o.Required {
+			return nil, fmt.Errorf("%w: %q is required", ErrBadArgument, o.Name)
+		}
+		if !given {
+			continue
+		}
+		if err := checkArgument(o, v); err != nil {
+			return nil, fmt.Errorf("%w: %q: %w", ErrBadArgument, o.Name, err)
+		}
+		out = append(out, map[string]any{"name": o.Name, "type": o.Type, "value": v})
+	}
+	if len(out) < len(args) {
+		return nil, fmt.Errorf("%w: the command has fewer options than arguments were given", ErrBadArgument)
+	}
+	return out, nil
+}
+
+// checkArgument holds an argument against its option.
+func checkArgument(o CommandOption, v any) error {
+	if len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, func(c OptionChoice) bool { return fmt.Sprint(c.Value) == fmt.Sprint(v) }) {
+		return fmt.Errorf("%v is not among the choices", v)
+	}
+	switch o.Type {
+	case StringOption:
+		text, ok := v.(string)
+		n := len([]rune(text))
+		if !ok || n > 6000 || o.MinLength != nil && n < *o.MinLength || o.MaxLength != nil && n > *o.MaxLength {
+			return fmt.Errorf("%T of %d characters does not fit", v, n)
+		}
+		return nil
+	case BooleanOption:
+		if _, ok := v.(bool); !ok {
+			return fmt.Errorf("%v is not a boolean", v)
+		}
+		return nil
+	}
+	n, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%v is not a number", v)
+	case o.Type == IntegerOption && n != float64(int64(n)):
+		return fmt.Errorf("%v is not an integer", v)
+	case o.MinValue != nil && n < *o.MinValue, o.MaxValue != nil && n > *o.MaxValue:
+		return fmt.Errorf("%v is out of range", v)
+	}
+	return nil
+}
+
+// A Post is what a person writes. Mentions come from the text, as User.Mention
+// writes them.
+type Post struct {
+	Text  string
+	Reply *Message // the message it answers
+	Files []File
+}
+
+// A File that a person attaches.
+type File struct {
+	Name        string
+	ContentType string
+	Data        []byte
+}
+
+// SendMessage writes a message in the name of a user, person or bot. It fails
+// where Discord would refuse it.
+func (s *Server) SendMessage(in Channel, author User, text string, files ...File) (Message, error) {
+	return s.Send(in, author, Post{Text: text, Files: files})
+}
+
+// Send sends a message as SendMessage does, with everything a post can have.
+func (s *Server) Send(in Channel, author User, p Post) (Message, error) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	ch := s.hub.Channels[in.ID]
+	if ch == nil {
+		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, ErrUnknownChannel)
+	}
+	if s.hub.Permissions(ch, author.ID)&SendMessages == 0 {
+		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, ErrMissingPerms)
+	}
+	r := s.hub.NewMessage(ch, author)
+	if p.Reply != nil {
+		if err := s.hub.SetReference(r, Reference{MessageID: p.Reply.ID}); err != nil {
+			return Message{}, fmt.Errorf("send a reply as %s: %w", author.Username, err)
+		}
+	}
+	uploads := make([]UploadedFile, 0, len(p.Files))
+	for _, f := range p.Files {
+		uploads = append(uploads, UploadedFile{Name: f.Name, ContentType: f.ContentType, Data: f.Data})
+	}
+	if err := s.hub.Fill(r, MessageBody{Content: &p.Text}, uploads); err != nil {
+		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, err)
+	}
+	s.hub.Post(r)
+	return CopyMessage(r.Message), nil
+}
+
+// DeleteMessage takes a message away, as its author or a moderator does.
+func (s *Server) DeleteMessage(m Message) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if r := s.hub.Messages[m.ID]; r != nil && !r.Deleted {
+		s.hub.DeleteRecord(r)
+	}
+}
+
+// Messages lists what everyone in the channel sees, oldest first.
+func (s *Server) Messages(in Channel) []Message { return s.MessagesFor(in, User{}) }
+
+// MessagesFor lists what one person sees: also the ephemeral messages that only
+// this person does.
+func (s *Server) MessagesFor(in Channel, viewer User) []Message {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	var list []Message
+	for _, id := range s.hub.MessagesOf[in.ID] {
+		r := s.hub.Messages[id]
+		if r.ViewerID == "" || r.ViewerID == viewer.ID {
+			list = append(list, CopyMessage(r.Message))
+		}
+	}
+	return list
+}
+
+// Message returns a message as it is now. It is false when there is none, or no
+// longer.
+func (s *Server) Message(id string) (Message, bool) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	r := s.hub.Messages[id]
+	if r == nil || r.Deleted {
+		return Message{}, false
+	}
+	return CopyMessage(r.Message), true
+}
+
+// History lists all that a message has been, oldest first; the first version is
+// how it was sent. It also knows deleted messages.
+func (s *Server) History(id string) []MessageVersion {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if r := s.hub.Messages[id]; r != nil {
+		return slices.Clone(r.Versions)
+	}
+	return nil
+}
+
+// Typing lists each "… is typing" in the channel, oldest first.
+func (s *Server) Typing(in Channel) []Typing {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.hub.Typing), func(t Typing) bool { return t.ChannelID != in.ID })
 }

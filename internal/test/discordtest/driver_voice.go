@@ -2,9 +2,12 @@ package discordtest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"strconv"
 
 	"clank/internal/test/discordtest/voicetest"
 )
@@ -168,4 +171,233 @@ func (s *Server) sendVoiceServer(g *GuildState, code int) {
 		s.hub.SendVoiceServer(ses, g)
 	}
 	s.hub.Notify()
+}
+
+// SetBotStreams decides about bots that want to go live. People may.
+func (s *Server) SetBotStreams(fate BotStreams) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	s.hub.BotFate = fate
+}
+
+// RefuseStream answers the next wish to go live with STREAM_DELETE for that
+// reason. Each call counts for one.
+func (s *Server) RefuseStream(reason string) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	s.hub.Refusals = append(s.hub.Refusals, reason)
+}
+
+// CreateAccount makes a person whose account a program signs in with, by a token
+// without the word "Bot". Discord forbids that, and it can go live.
+func (s *Server) CreateAccount(name, token string) Bot {
+	u := s.CreateUser(name)
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	s.hub.Accounts[u.ID] = &Account{User: u, Token: token}
+	return Bot{User: u, Token: token}
+}
+
+// Streams lists what is shown, by key.
+func (s *Server) Streams() map[string]Stream {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	list := map[string]Stream{}
+	for key, st := range s.hub.Shown {
+		copied := st.Stream
+		copied.Viewers = slices.Clone(copied.Viewers)
+		list[key] = copied
+	}
+	return list
+}
+
+// WaitStream waits until somebody shows something in the channel.
+func (s *Server) WaitStream(ctx context.Context, in Channel, owner User) (Stream, error) {
+	var found Stream
+	err := s.Wait(ctx, owner.Username+" to go live", func() bool {
+		for _, st := range s.Streams() {
+			if st.Channel == in.ID && st.Owner == owner.ID {
+				found = st
+				return true
+			}
+		}
+		return false
+	})
+	return found, err
+}
+
+// WatchStream has a person who is in the channel watch a stream, and connects
+// them to its server. What they want to see they say by [voicetest.Member.RequestQuality]. The
+// caller closes the member.
+func (s *Server) WatchStream(ctx context.Context, key string, user User, o voicetest.MemberOptions) (*voicetest.Member, error) {
+	s.hub.Mu.Lock()
+	st := s.hub.Shown[key]
+	if st == nil || st.Endpoint == "" || st.Guild.Voice[user.ID].ChannelID == nil {
+		s.hub.Mu.Unlock()
+		return nil, fmt.Errorf("%s watches %s: there is no such stream where they are", user.Username, key)
+	}
+	s.hub.AddStreamViewer(st, "", user.ID)
+	o.Credentials, o.Endpoint = s.hub.StreamCredentials(st, user.ID), st.Endpoint
+	s.hub.Mu.Unlock()
+	return voicetest.JoinCall(ctx, o)
+}
+
+// LoseStreamServer takes a stream's server away: those who are part of it get an
+// endpoint of null, and the owner's connection is closed with the code unless it
+// is 0. FindStreamServer gives it another.
+func (s *Server) LoseStreamServer(key string, code int) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	st := s.hub.Shown[key]
+	if st == nil {
+		return
+	}
+	st.Endpoint = ""
+	if code != 0 {
+		s.Voice.Revoke(voicetest.ClientID{Server: st.Server, User: st.Owner}, code, "The server is going away.")
+	}
+	for user := range st.Sessions {
+		s.hub.SendStreamServer(st, user)
+	}
+	s.hub.Notify()
+}
+
+// FindStreamServer gives a stream a new place and tells those who are part of it.
+func (s *Server) FindStreamServer(key string) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if st := s.hub.Shown[key]; st != nil {
+		s.hub.FindStreamServer(st)
+		for user := range st.Sessions {
+			s.hub.SendStreamServer(st, user)
+		}
+		s.hub.Notify()
+	}
+}
+
+// EndStream ends a stream for a reason.
+func (s *Server) EndStream(key, reason string) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if st := s.hub.Shown[key]; st != nil {
+		s.hub.EndStream(st, reason)
+	}
+}
+
+// updateVoice handles op 4 of a bot, which enters, moves in or leaves a voice channel. It reports whether the
+// data could be read. Where the bot may not enter, Discord says nothing.
+func (s *hub) updateVoice(ses *session, data json.RawMessage) bool {
+	var d struct {
+		GuildID   string  `json:"guild_id"`
+		ChannelID *string `json:"channel_id"`
+		SelfMute  bool    `json:"self_mute"`
+		SelfDeaf  bool    `json:"self_deaf"`
+		SelfVideo bool    `json:"self_video"`
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return false
+	}
+	g := s.Guilds[d.GuildID]
+	if g == nil || g.Member(ses.Bot.User.ID) == nil {
+		return true
+	}
+	if d.ChannelID != nil && !s.mayConnect(g, *d.ChannelID, ses.Bot.User.ID) {
+		return true
+	}
+	s.SetVoice(g, VoiceState{
+		GuildID: g.ID, ChannelID: d.ChannelID, UserID: ses.Bot.User.ID, SessionID: ses.id,
+		SelfMute: d.SelfMute, SelfDeaf: d.SelfDeaf, SelfVideo: d.SelfVideo && !ses.Bot.User.Bot,
+		Streaming: g.Voice[ses.Bot.User.ID].Streaming,
+	})
+	if d.ChannelID != nil {
+		s.SendVoiceServer(ses, g)
+	}
+	return true
+}
+
+func (s *hub) mayConnect(g *GuildState, channel, user string) bool {
+	ch := s.Channels[channel]
+	need := ViewChannel | Connect
+	if ch == nil || ch.GuildID != g.ID || s.Permissions(ch, user)&need != need {
+		return false
+	}
+	there := 0
+	for _, v := range g.Voice {
+		if *v.ChannelID == channel && v.UserID != user {
+			there++
+		}
+	}
+	return ch.UserLimit == 0 || there < ch.UserLimit || s.Permissions(ch, user)&MoveMembers != 0
+}
+
+// SetVoice moves a user in, between or out of voice channels. A voice connection
+// to the channel that is left is closed.
+func (s *hub) SetVoice(g *GuildState, v VoiceState) {
+	was, there := g.Voice[v.UserID]
+	if there && (v.ChannelID == nil || *was.ChannelID != *v.ChannelID || was.SessionID != v.SessionID) {
+		s.leaveStreams(g, v.UserID)
+		s.revokeVoice(g, v.UserID)
+		v.Streaming = false
+	}
+	if v.ChannelID == nil {
+		delete(g.Voice, v.UserID)
+	} else {
+		g.Voice[v.UserID] = v
+	}
+	v.Member = g.Member(v.UserID)
+	s.DispatchGuild(g, "VOICE_STATE_UPDATE", v)
+	s.Notify()
+}
+
+func (s *hub) revokeVoice(g *GuildState, user string) {
+	if s.Voice != nil {
+		s.Voice.Revoke(voicetest.ClientID{Server: g.ID, User: user}, voicetest.CloseDisconnected, "Disconnected.")
+	}
+}
+
+// SendVoiceServer tells a bot in a call where its voice connection goes.
+func (s *hub) SendVoiceServer(ses *session, g *GuildState) {
+	ticket := s.VoiceCredentials(g, ses.Bot.User.ID)
+	s.Dispatch(ses, "VOICE_SERVER_UPDATE", map[string]any{
+		"token": ticket.Token, "guild_id": g.ID, "endpoint": s.VoiceEndpoint(g),
+	})
+}
+
+// VoiceCredentials lets a user who is in a call connect to it. The bot's ticket gives
+// no source for video, as in the real service.
+func (s *hub) VoiceCredentials(g *GuildState, user string) voicetest.Credentials {
+	v := g.Voice[user]
+	group, err := strconv.ParseUint(*v.ChannelID, 10, 64)
+	if err != nil {
+		group = 0 // our ids are numbers
+	}
+	t := voicetest.Credentials{
+		ClientID: voicetest.ClientID{Server: g.ID, User: user}, Room: *v.ChannelID, Session: v.SessionID,
+		Token: "voice-" + s.NewID(), Group: group, NoVideo: s.Users[user].Bot,
+	}
+	if s.Voice != nil {
+		s.Voice.Admit(t)
+	}
+	return t
+}
+
+// VoiceEndpoint returns where the guild's calls are; nil while nobody has a place for
+// them.
+func (s *hub) VoiceEndpoint(g *GuildState) *string {
+	if s.Voice == nil {
+		return s.Config.VoiceEndpoint
+	}
+	if g.VoiceEndpoint == "" {
+		return nil
+	}
+	return &g.VoiceEndpoint
+}
+
+// LeaveCalls takes the user of a session that has ended out of its calls.
+func (s *hub) LeaveCalls(ses *session) {
+	for _, g := range s.GuildsOf(ses.Bot.User.ID) {
+		if v, ok := g.Voice[ses.Bot.User.ID]; ok && v.SessionID == ses.id {
+			s.SetVoice(g, VoiceState{GuildID: g.ID, UserID: v.UserID, SessionID: v.SessionID})
+		}
+	}
 }

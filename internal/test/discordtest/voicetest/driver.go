@@ -1,10 +1,15 @@
 package voicetest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/netip"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -131,4 +136,172 @@ func (s *Server) withClient(seat ClientID, do func(*client)) error {
 	do(cl)
 	s.notify()
 	return nil
+}
+
+// A Message is one message on a connection of the gateway.
+type Message struct {
+	At       time.Time
+	Seat     ClientID // zero before identify
+	Received bool     // true: from the client
+	Op       int      // -1 when it could not be read
+	Data     json.RawMessage
+	Binary   []byte // the payload of a binary message
+	Seq      int    // of the server's messages; -1 for those without
+}
+
+// A Disconnection is the end of one connection of the gateway.
+type Disconnection struct {
+	Seat ClientID
+	// Code is the close code that somebody gave first, or -1 for a cut line.
+	Code     int
+	ByServer bool
+}
+
+// A Violation is something that the real service would punish, or ignore without a word.
+type Violation struct {
+	Seat ClientID
+	Text string
+}
+
+// Counts are packets of media and control, from the view of one client.
+type Counts struct {
+	Received  int // from the client, opened
+	Forwarded int // to the client
+	Lost      int // not sent to the client on purpose
+	RTCP      int // control packets from the client
+	Pings     int
+}
+
+// traffic is the record of all that came and went.
+type traffic struct {
+	conns      []*conn
+	messages   []Message
+	endings    []Disconnection
+	violations []Violation
+	unused     []Violation
+	rtcp       []ReceivedRTCP
+}
+
+func (s *Server) recordMessage(m Message) {
+	m.At = time.Now()
+	s.messages = append(s.messages, m)
+}
+
+func (s *Server) received(c *conn, m Message) {
+	m.Received, m.Seq = true, -1
+	if c.client != nil {
+		m.Seat = c.client.seat
+	}
+	s.recordMessage(m)
+}
+
+func (s *Server) recordViolation(seat ClientID, text string) {
+	s.violations = append(s.violations, Violation{seat, text})
+}
+
+// Messages lists all messages of the gateway so far, oldest first.
+func (s *Server) Messages() []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.messages)
+}
+
+// Received lists the messages with that opcode that clients sent.
+func (s *Server) Received(op int) []Message {
+	return slices.DeleteFunc(s.Messages(), func(m Message) bool { return !m.Received || m.Op != op })
+}
+
+// WaitReceived waits until clients have sent more than skip messages with that opcode, and returns the one after those.
+func (s *Server) WaitReceived(ctx context.Context, op, skip int) (Message, error) {
+	var found Message
+	err := s.Wait(ctx, fmt.Sprintf("voice message with op %d", op), func() bool {
+		list := s.Received(op)
+		if len(list) <= skip {
+			return false
+		}
+		found = list[skip]
+		return true
+	})
+	return found, err
+}
+
+// ForgetTraffic drops the record of messages, endings and what was not taken, for tests that go on for long. Violations stay.
+func (s *Server) ForgetTraffic() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.messages, s.endings, s.unused, s.rtcp = nil, nil, nil, nil
+}
+
+// Endings lists the connections of the gateway that have ended.
+func (s *Server) Endings() []Disconnection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.endings)
+}
+
+// Violations lists what clients did wrong without being told.
+func (s *Server) Violations() []Violation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.violations)
+}
+
+// A Client is somebody who has identified, as the server sees them.
+type Client struct {
+	ClientID
+	Room              string
+	Audio, Video, RTX uint32 // SSRC; the latter two are 0 without video
+	Connected         bool   // the gateway's line is there
+	Ready             bool   // the protocol is selected
+	Mode              string
+	Media             netip.AddrPort // where its media goes
+	Speaking          int            // the mask of its last op 5, -1 before
+	DAVE              int            // the version that its op 4 has named
+	Wants             map[string]int // its last op 15
+	Last              int            // number of the last message to it
+	Unacknowledged    int            // messages kept for resuming
+	Counts
+}
+
+// Clients lists who is there, in the order of their seats.
+func (s *Server) Clients() []Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]Client, 0, len(s.clients))
+	for _, cl := range s.clients {
+		c := Client{
+			ClientID: cl.seat, Room: cl.ticket.Room, Audio: cl.audio, Video: cl.video, RTX: cl.rtx, Connected: cl.conn != nil,
+			Ready: cl.ready, Mode: cl.mode, Media: cl.addr, Speaking: -1, DAVE: cl.chosen, Wants: maps.Clone(cl.wants),
+			Last: cl.seq, Unacknowledged: len(cl.backlog), Counts: cl.counts,
+		}
+		if cl.speaking != nil {
+			c.Speaking = cl.speaking.Mask
+		}
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b Client) int {
+		return strings.Compare(a.Server+"/"+a.User, b.Server+"/"+b.User)
+	})
+	return list
+}
+
+// Client finds who sits there.
+func (s *Server) Client(seat ClientID) (Client, bool) {
+	for _, c := range s.Clients() {
+		if c.ClientID == seat {
+			return c, true
+		}
+	}
+	return Client{}, false
+}
+
+// WaitClient waits until the client at the seat is as match asks for.
+func (s *Server) WaitClient(ctx context.Context, seat ClientID, what string, match func(Client) bool) (Client, error) {
+	var found Client
+	err := s.Wait(ctx, what, func() bool {
+		c, ok := s.Client(seat)
+		found = c
+		return ok && match(c)
+	})
+	return found, err
 }

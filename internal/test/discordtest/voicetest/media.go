@@ -2,12 +2,19 @@ package voicetest
 
 import (
 	"bytes"
+	"container/heap"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"slices"
+	"time"
+
+	"golang.org/x/crypto/chacha20poly1305"
 )
 
 // Sizes of what is neither media nor control.
@@ -273,4 +280,257 @@ func (s *Server) write(p []byte, to netip.AddrPort) {
 	if to.IsValid() {
 		_, _ = s.udp.WriteTo(p, net.UDPAddrFromAddrPort(to))
 	}
+}
+
+// NetworkFaults is what happens to packets of media on their way from the server to a client. Shares are from 0 to 1. Control
+// packets and discovery are spared.
+type NetworkFaults struct {
+	Loss      float64
+	Duplicate float64
+	Reorder   float64       // share of packets that come after the one behind them
+	Delay     time.Duration // of each packet
+	Jitter    time.Duration // at most so much more, by chance
+	// Dress gives packets without them a header extension and padding, as native clients send them.
+	Dress bool
+}
+
+// longestHold is how long a packet waits for the one that is to overtake it. Nobody spoke meanwhile, and it counts as lost.
+const longestHold = 2 * time.Second
+
+// SetNetwork changes what the network does from now on.
+func (s *Server) SetNetwork(n NetworkFaults) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.network = n
+}
+
+// forward sends a packet of media, sealed for one client, over the network. The lock is held.
+func (s *Server) forward(to *client, plain []byte) {
+	if to.box == nil {
+		return // WebRTC
+	}
+	n := s.network
+	if s.dice.Float64() < n.Loss {
+		to.counts.Lost++
+		return
+	}
+	to.counts.Forwarded++
+	if n.Dress {
+		plain = addExtensionAndPadding(plain)
+	}
+	clear, err := ClearRTP(plain)
+	if err != nil {
+		return // it has been looked at when it came
+	}
+	sealed := to.box.Seal(plain, clear)
+	delay := n.Delay
+	if n.Jitter > 0 {
+		delay += time.Duration(s.dice.Int64N(int64(n.Jitter)))
+	}
+	packet := latePacket{to: to.addr, data: sealed, due: time.Now().Add(delay)}
+	if to.held != nil && time.Since(to.held.due) > longestHold {
+		to.held = nil
+		to.counts.Forwarded--
+		to.counts.Lost++
+	}
+	if s.dice.Float64() < n.Reorder && to.held == nil {
+		to.held = &packet
+		return
+	}
+	s.sendAfter(packet, delay)
+	if s.dice.Float64() < n.Duplicate {
+		s.sendAfter(packet, delay)
+	}
+	if to.held != nil {
+		s.sendAfter(*to.held, delay)
+		to.held = nil
+	}
+}
+
+// sendAfter sends a packet now or later.
+func (s *Server) sendAfter(p latePacket, delay time.Duration) {
+	if delay == 0 {
+		s.write(p.data, p.to)
+		return
+	}
+	s.post.count++
+	p.due, p.order = time.Now().Add(delay), s.post.count
+	heap.Push(&s.post.packets, p)
+	select {
+	case s.post.wake <- struct{}{}:
+	default:
+	}
+}
+
+// addExtensionAndPadding adds an extension (RFC 8285: audio level) and padding to a packet that has none.
+func addExtensionAndPadding(p []byte) []byte {
+	if p[0]&0x30 != 0 {
+		return p
+	}
+	head := 12 + 4*int(p[0]&0x0f)
+	if len(p) < head {
+		return p
+	}
+	out := make([]byte, 0, len(p)+12)
+	out = append(out, p[:head]...)
+	out[0] |= 0x30
+	out = append(out, 0xbe, 0xde, 0, 1, 1<<4, 0x30, 0, 0)
+	out = append(out, p[head:]...)
+	return append(out, 0, 0, 0, 4)
+}
+
+// post is what is on its way. The server's lock guards it.
+type post struct {
+	packets packetHeap
+	count   uint64
+	wake    chan struct{} // capacity 1
+}
+
+type latePacket struct {
+	due   time.Time
+	order uint64
+	to    netip.AddrPort
+	data  []byte
+}
+
+type packetHeap []latePacket
+
+func (h packetHeap) Len() int { return len(h) }
+func (h packetHeap) Less(i, j int) bool {
+	return h[i].due.Before(h[j].due) || (h[i].due.Equal(h[j].due) && h[i].order < h[j].order)
+}
+func (h packetHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *packetHeap) Push(x any) {
+	if p, ok := x.(latePacket); ok {
+		*h = append(*h, p)
+	}
+}
+
+func (h *packetHeap) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return last
+}
+
+// deliverLate sends packets when they are due.
+func (s *Server) deliverLate(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.post.wake:
+		case <-timer.C:
+		}
+		s.mu.Lock()
+		now := time.Now()
+		for len(s.post.packets) > 0 && !s.post.packets[0].due.After(now) {
+			if p, ok := heap.Pop(&s.post.packets).(latePacket); ok {
+				s.write(p.data, p.to)
+			}
+		}
+		if len(s.post.packets) > 0 {
+			timer.Reset(s.post.packets[0].due.Sub(now))
+		}
+		s.mu.Unlock()
+	}
+}
+
+// Names of the modes as they are offered and chosen.
+const (
+	ModeAES256GCM         = "aead_aes256_gcm_rtpsize"
+	ModeXChaCha20Poly1305 = "aead_xchacha20_poly1305_rtpsize"
+)
+
+// KeySize is the length of a key of either mode, in bytes.
+const KeySize = 32
+
+// What a packet has besides what it carries.
+const (
+	counterSize   = 4
+	rtpHeaderSize = 12 // of RTP without sources, RFC 3550
+)
+
+// ErrPacketShort says that a packet cannot hold what its head announces.
+var ErrPacketShort = errors.New("the packet is too short")
+
+// A PacketCipher seals and opens packets with one key. It is not safe for concurrent use.
+type PacketCipher struct {
+	aead    cipher.AEAD
+	counter uint32
+}
+
+// NewPacketCipher makes a box for a mode. The key has KeySize bytes.
+func NewPacketCipher(mode string, key []byte) (*PacketCipher, error) {
+	switch mode {
+	case ModeAES256GCM:
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, fmt.Errorf("make the cipher of %s: %w", mode, err)
+		}
+		sealer, err := cipher.NewGCM(block)
+		if err != nil {
+			return nil, fmt.Errorf("make the cipher of %s: %w", mode, err)
+		}
+		return &PacketCipher{aead: sealer}, nil
+	case ModeXChaCha20Poly1305:
+		sealer, err := chacha20poly1305.NewX(key)
+		if err != nil {
+			return nil, fmt.Errorf("make the cipher of %s: %w", mode, err)
+		}
+		return &PacketCipher{aead: sealer}, nil
+	default:
+		return nil, fmt.Errorf("no such mode: %q", mode)
+	}
+}
+
+// Seal returns the packet as it goes over the wire. The first clear bytes stay readable.
+func (b *PacketCipher) Seal(packet []byte, clear int) []byte {
+	b.counter++
+	nonce := make([]byte, b.aead.NonceSize())
+	binary.BigEndian.PutUint32(nonce, b.counter)
+	out := make([]byte, clear, len(packet)+b.aead.Overhead()+counterSize)
+	copy(out, packet[:clear])
+	out = b.aead.Seal(out, nonce, packet[clear:], packet[:clear])
+	return append(out, nonce[:counterSize]...)
+}
+
+// Open returns a packet of the wire as it was before Seal, and its counter. The packet is left as it is.
+func (b *PacketCipher) Open(packet []byte, clear int) ([]byte, uint32, error) {
+	if len(packet) < clear+b.aead.Overhead()+counterSize {
+		return nil, 0, ErrPacketShort
+	}
+	sealed, counter := packet[clear:len(packet)-counterSize], packet[len(packet)-counterSize:]
+	nonce := make([]byte, b.aead.NonceSize())
+	copy(nonce, counter)
+	out := make([]byte, clear, len(packet))
+	copy(out, packet[:clear])
+	out, err := b.aead.Open(out, nonce, sealed, packet[:clear])
+	if err != nil {
+		return nil, 0, fmt.Errorf("open a packet: %w", err)
+	}
+	return out, binary.BigEndian.Uint32(counter), nil
+}
+
+// ClearRTP tells how many bytes of an RTP packet stay readable: the header, the contributing sources, and of an
+// extension only the four bytes that begin it.
+func ClearRTP(packet []byte) (int, error) {
+	if len(packet) < rtpHeaderSize {
+		return 0, ErrPacketShort
+	}
+	n := rtpHeaderSize + 4*int(packet[0]&0x0f)
+	if packet[0]&0x10 != 0 {
+		n += 4
+	}
+	if len(packet) < n {
+		return 0, ErrPacketShort
+	}
+	return n, nil
+}
+
+// IsRTCP tells the control packets (RFC 3550, RFC 4585) from the media on the same socket.
+func IsRTCP(packet []byte) bool {
+	return len(packet) >= 8 && packet[0]>>6 == 2 && packet[1] >= 200 && packet[1] <= 207
 }
