@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,10 +51,10 @@ type gatewayRelay struct {
 }
 
 func newRelay(url func(context.Context) (string, error), client *http.Client, log *slog.Logger) *gatewayRelay {
-	if client == nil {
-		client = http.DefaultClient
+	r := &gatewayRelay{
+		url: url, client: cmp.Or(client, http.DefaultClient), log: log,
+		conns: make(chan net.Conn), ready: make(chan struct{}), closed: make(chan struct{}),
 	}
-	r := &gatewayRelay{url: url, client: client, log: log, conns: make(chan net.Conn), ready: make(chan struct{}), closed: make(chan struct{})}
 	r.server = &http.Server{
 		Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: helloTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -124,7 +125,13 @@ func (r *gatewayRelay) serve(w http.ResponseWriter, req *http.Request) {
 func (r *gatewayRelay) dialOut(ctx context.Context) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
 	defer cancel()
-	defer context.AfterFunc(closedContext(ctx, r.closed), cancel)()
+	go func() {
+		select {
+		case <-r.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	addr, err := r.url(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("ask where the gateway is: %w", err)
@@ -137,19 +144,6 @@ func (r *gatewayRelay) dialOut(ctx context.Context) (*websocket.Conn, error) {
 		_ = resp.Body.Close()
 	}
 	return ws, nil
-}
-
-// closedContext ends when ch is closed or parent ends.
-func closedContext(parent context.Context, ch <-chan struct{}) context.Context {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
-	go func() {
-		defer cancel()
-		select {
-		case <-ch:
-		case <-parent.Done():
-		}
-	}()
-	return ctx
 }
 
 // setSockets makes l the newest link, or says that there is none.

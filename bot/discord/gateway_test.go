@@ -12,7 +12,10 @@ import (
 	"clank/internal/test/discordtest"
 )
 
-const patience = 30 * time.Second
+const (
+	patience     = 30 * time.Second
+	opVoiceState = 4
+)
 
 // town is an emulated Discord with a bot that has a room to listen to.
 type town struct {
@@ -234,19 +237,19 @@ func TestOpenGivesUpWithItsContextAndNamesTheLastFailure(t *testing.T) {
 func TestSendReachesTheGateway(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	c, _ := mustConnect(t, w)
-	if err := c.Send(t.Context(), discord.OpVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}); err != nil {
+	if err := c.Send(t.Context(), opVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if _, err := w.WaitReceived(ctx, discord.OpVoiceState, 0); err != nil {
+	if _, err := w.WaitReceived(ctx, opVoiceState, 0); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestSendBeforeOpenIsRefused(t *testing.T) {
 	var c discord.Gateway
-	if err := c.Send(t.Context(), discord.OpVoiceState, nil); !errors.Is(err, discord.ErrNotConnected) {
+	if err := c.Send(t.Context(), opVoiceState, nil); !errors.Is(err, discord.ErrNotConnected) {
 		t.Errorf("Send = %v, want not connected", err)
 	}
 }

@@ -21,6 +21,8 @@ const (
 	maxTries       = 3           // of a request that Discord fails to answer
 	maxRateWaits   = 5           // refusals for going too fast, for one request
 	longestWait    = time.Minute // no single wait is longer, whatever Discord says
+
+	defaultRetryWait = 500 * time.Millisecond
 )
 
 // gatewayQuery belongs to every gateway address.
@@ -82,18 +84,14 @@ const (
 	CodeAcknowledged       = 40060
 	CodeTooLarge           = 40005
 	CodeMissingAccess      = 50001
-	CodeCannotDM           = 50007
 	CodeMissingPermission  = 50013
 	CodeInvalidToken       = 50027
 )
 
 // IsCode reports whether err is an [*Error] with one of codes.
 func IsCode(err error, codes ...int) bool {
-	var e *APIError
-	if !errors.As(err, &e) {
-		return false
-	}
-	return slices.Contains(codes, e.Code)
+	e, ok := errors.AsType[*APIError](err)
+	return ok && slices.Contains(codes, e.Code)
 }
 
 // apiRequest is one request.
@@ -174,7 +172,7 @@ func (c *REST) do(ctx context.Context, r apiRequest) error {
 				return err
 			}
 			c.logger().Warn("request is tried again", "route", r.route, "error", err)
-			if err := waitFor(ctx, c.retryWait()<<(tries-1)); err != nil {
+			if err := waitFor(ctx, cmp.Or(c.RetryWait, defaultRetryWait)<<(tries-1)); err != nil {
 				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 			}
 			tries++
@@ -244,17 +242,10 @@ func newAPIError(r apiRequest, answer []byte, err error) error {
 		return e
 	}
 	// The text of a url.Error holds the address, and that may hold a token.
-	return fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, unwrapURL(err))
+	return fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, cmp.Or(errors.Unwrap(err), err))
 }
 
 func (c *REST) logger() *slog.Logger { return cmp.Or(c.Logger, slog.New(slog.DiscardHandler)) }
-
-func (c *REST) retryWait() time.Duration {
-	if c.RetryWait == 0 {
-		return 500 * time.Millisecond
-	}
-	return c.RetryWait
-}
 
 func encodeRequest(r apiRequest) (contentType string, body []byte, err error) {
 	switch {
@@ -280,13 +271,6 @@ func decodeResponse(r apiRequest, answer []byte) error {
 	return nil
 }
 
-func unwrapURL(err error) error {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner
-	}
-	return err
-}
-
 // waitFor waits for d, or returns the cause of ctx's end.
 func waitFor(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
@@ -307,12 +291,8 @@ func waitFor(ctx context.Context, d time.Duration) error {
 func limitKey(method, path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/") // parts[0] is empty
-	keep := len(parts)
-	switch {
-	case len(parts) > 4 && parts[1] == "channels":
-		keep = 4
-	case len(parts) > 4 && parts[1] == "webhooks":
-		keep = 4
+	if len(parts) > 4 && (parts[1] == "channels" || parts[1] == "webhooks") {
+		parts = parts[:4]
 	}
-	return method + " " + strings.Join(parts[:keep], "/")
+	return method + " " + strings.Join(parts, "/")
 }

@@ -12,21 +12,23 @@ var invitationPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)<?\b(?:https?://)?(?:[\w-]+\.)*(?:discord\.(?:gg|gift|new)|discord(?:app)?\.com/(?:invite|gifts?|template|events|activities))/[^\s<>()\x60]*>?`)
 })
 
-// isBidiControl tells the characters that make text read in another order than it is
+// dropBidiControls drops the characters that make text read in another order than it is
 // written, so that an address can look like another.
-func isBidiControl(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
+func dropBidiControls(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
+			return -1
+		}
+		return r
+	}, s)
+}
 
 // RevealLinks returns an answer of a model as people may see it: an answer may repeat
 // what a page wanted them to see. A link shows where it leads, an invitation is
 // no card, and nothing reads backwards. Code stays as it is, because Discord
 // shows it so.
 func RevealLinks(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if isBidiControl(r) {
-			return -1
-		}
-		return r
-	}, text)
+	text = dropBidiControls(text)
 	var b strings.Builder
 	prose := 0 // where the prose began that was not written yet
 	flush := func(to int) {

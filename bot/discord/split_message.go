@@ -173,13 +173,7 @@ var markdownChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCom
 // EscapeLine returns s as one line of text that Discord shows unchanged, without markup, links, invitation cards
 // or mentions, and in the order in which it is written, cut to at most n characters before escaping.
 func EscapeLine(s string, n int) string {
-	s = strings.Map(func(r rune) rune {
-		if isBidiControl(r) {
-			return -1
-		}
-		return r
-	}, s)
-	s = markdownChars().ReplaceAllString(untrusted.ShortenLine(s, n), `\$0`)
+	s = markdownChars().ReplaceAllString(untrusted.ShortenLine(dropBidiControls(s), n), `\$0`)
 	return invitationPattern().ReplaceAllStringFunc(s, func(found string) string { return strings.ReplaceAll(found, "/", `\/`) })
 }
 

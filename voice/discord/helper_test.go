@@ -230,7 +230,7 @@ func noneLeft(t *testing.T) {
 	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
 		left = ""
 		for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if strings.Contains(g, "clank/voice/discord.(*Line)") || strings.Contains(g, "clank/voice/discord/media.") {
+			if strings.Contains(g, "clank/voice/discord.(*Line)") || strings.Contains(g, "clank/voice/discord/conn.") {
 				left = g
 			}
 		}

@@ -258,11 +258,6 @@ func (j *Joiner) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (j *Joiner) answerTimeout() time.Duration {
-	if j.AnswerTimeout == 0 {
-		return defaultPatience
-	}
-	return j.AnswerTimeout
-}
+func (j *Joiner) answerTimeout() time.Duration { return cmp.Or(j.AnswerTimeout, defaultPatience) }
 
 func (j *Joiner) logger() *slog.Logger { return cmp.Or(j.Logger, slog.New(slog.DiscardHandler)) }

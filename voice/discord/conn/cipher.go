@@ -74,9 +74,6 @@ func NewCipher(mode string, key []byte) (*Cipher, error) {
 	return &Cipher{aead: aead}, nil
 }
 
-// Overhead returns the number of bytes that Seal adds to a packet.
-func (c *Cipher) Overhead() int { return c.aead.Overhead() + counterSize }
-
 // Seal appends the encrypted form of a packet of RTP or RTCP to dst. The packet stays as it is.
 func (c *Cipher) Seal(dst, packet []byte) ([]byte, error) {
 	clear, err := clearSize(packet, rtcpHeaderSize)

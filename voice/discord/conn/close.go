@@ -18,46 +18,29 @@ const (
 	GiveUp                         // trying again cannot help
 )
 
-// Close codes of the voice gateway that are told apart by name.
-const (
-	CodeUnknownOp          = 4001
-	CodeDecodeFailed       = 4002
-	CodeNotIdentified      = 4003
-	CodeAuthFailed         = 4004
-	CodeAlreadyIdentified  = 4005
-	CodeSessionInvalid     = 4006
-	CodeTimeout            = 4009
-	CodeServerNotFound     = 4011
-	CodeUnknownProtocol    = 4012
-	CodeNoTransport        = 4013
-	CodeDisconnected       = 4014
-	CodeCrashed            = 4015
-	CodeUnknownMode        = 4016
-	CodeEncryptionRequired = 4017
-	CodeBadRequest         = 4020
-	CodeRateLimited        = 4021
-	CodeCallEnded          = 4022
-)
-
-// closeMeanings says for people what a code means, and the way out where there is one.
-var closeMeanings = map[int]string{
-	CodeUnknownOp:          "it does not know an operation that clank sent",
-	CodeDecodeFailed:       "it could not read a message of clank's",
-	CodeNotIdentified:      "clank sent something before it had identified itself",
-	CodeAuthFailed:         "the token for this call is not valid any more; joining anew gives another",
-	CodeAlreadyIdentified:  "clank identified itself twice",
-	CodeSessionInvalid:     "the session is not valid any more; joining anew gives another",
-	CodeTimeout:            "the session timed out",
-	CodeServerNotFound:     "the voice server is gone; joining anew gives another",
-	CodeUnknownProtocol:    "it does not speak the protocol that clank chose; a newer clank may",
-	CodeNoTransport:        "its media transport failed",
-	CodeDisconnected:       "clank was taken out of the call: disconnected, moved, or the channel was deleted",
-	CodeCrashed:            "the voice server crashed",
-	CodeUnknownMode:        "it does not know the encryption that clank chose; a newer clank may",
-	CodeEncryptionRequired: "it demands end-to-end encryption in a version that clank did not offer; a newer clank may",
-	CodeBadRequest:         "it found a message of clank's malformed",
-	CodeRateLimited:        "clank connected too often; wait some minutes before joining again",
-	CodeCallEnded:          "the call has ended for everybody",
+// closeCodes says of the close codes of the voice gateway what is to be done about them, and for people what they
+// mean, with the way out where there is one.
+var closeCodes = map[int]struct {
+	react   Reaction
+	meaning string
+}{
+	4001: {Reidentify, "it does not know an operation that clank sent"},
+	4002: {Reidentify, "it could not read a message of clank's"},
+	4003: {Reidentify, "clank sent something before it had identified itself"},
+	4004: {Rejoin, "the token for this call is not valid any more; joining anew gives another"},
+	4005: {Reidentify, "clank identified itself twice"},
+	4006: {Rejoin, "the session is not valid any more; joining anew gives another"},
+	4009: {Reidentify, "the session timed out"},
+	4011: {Rejoin, "the voice server is gone; joining anew gives another"},
+	4012: {GiveUp, "it does not speak the protocol that clank chose; a newer clank may"},
+	4013: {Reidentify, "its media transport failed"},
+	4014: {WaitForGateway, "clank was taken out of the call: disconnected, moved, or the channel was deleted"},
+	4015: {Resume, "the voice server crashed"},
+	4016: {GiveUp, "it does not know the encryption that clank chose; a newer clank may"},
+	4017: {GiveUp, "it demands end-to-end encryption in a version that clank did not offer; a newer clank may"},
+	4020: {Reidentify, "it found a message of clank's malformed"},
+	4021: {GiveUp, "clank connected too often; wait some minutes before joining again"},
+	4022: {GiveUp, "the call has ended for everybody"},
 }
 
 // CloseError is the end of a connection by the voice gateway's choice.
@@ -68,7 +51,7 @@ type CloseError struct {
 
 // Error implements error.
 func (e *CloseError) Error() string {
-	text := cmp.Or(closeMeanings[e.Code], "no reason that clank knows")
+	text := cmp.Or(closeCodes[e.Code].meaning, "no reason that clank knows")
 	if e.Reason != "" {
 		text += fmt.Sprintf(" (%q)", e.Reason)
 	}
@@ -77,15 +60,8 @@ func (e *CloseError) Error() string {
 
 // Reaction says what to do about it.
 func (e *CloseError) Reaction() Reaction {
-	switch e.Code {
-	case CodeCrashed:
-		return Resume
-	case CodeAuthFailed, CodeSessionInvalid, CodeServerNotFound:
-		return Rejoin
-	case CodeDisconnected:
-		return WaitForGateway
-	case CodeUnknownProtocol, CodeUnknownMode, CodeEncryptionRequired, CodeRateLimited, CodeCallEnded:
-		return GiveUp
+	if known, ok := closeCodes[e.Code]; ok {
+		return known.react
 	}
 	if e.Code < 4000 {
 		return Resume

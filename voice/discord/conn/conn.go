@@ -73,9 +73,6 @@ type Conn struct {
 	// ReportEvery is how often senders and receivers report to each other, 5 s when zero.
 	ReportEvery time.Duration
 
-	// PlayoutDelayID is the number of the header extension that asks players not to hold pictures back; 6 when zero.
-	PlayoutDelayID uint8
-
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 	err    error // why it ended; read after done is closed
@@ -178,8 +175,9 @@ func (c *Conn) Err() error {
 func (c *Conn) Close(ctx context.Context) error {
 	c.mu.Lock()
 	cancel, done := c.cancel, c.done
-	if cancel == nil {
-		c.cancel, c.done = func(error) {}, closedChannel()
+	if cancel == nil { // it cannot be opened any more
+		c.cancel, c.done = func(error) {}, make(chan struct{})
+		close(c.done)
 	}
 	c.mu.Unlock()
 	if cancel == nil {
@@ -192,12 +190,6 @@ func (c *Conn) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("close the voice connection: %w", context.Cause(ctx))
 	}
-}
-
-func closedChannel() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
 }
 
 // Stats is what a connection has counted.

@@ -114,7 +114,7 @@ func (c *Conn) handlePayload(ctx context.Context, l *link, p payload) error {
 		return nil
 	case opHeartbeatAck:
 		return c.handleHeartbeatAck(l, p.Data)
-	case opPrepareTransition, opExecuteTransition, opPrepareEpoch:
+	case dave.OpPrepareTransition, dave.OpExecuteTransition, dave.OpPrepareEpoch:
 		if s := c.encryption(); s != nil {
 			if err := s.HandleJSON(p.Op, p.Data); err != nil {
 				c.logger().Warn("message of the end-to-end encryption was not accepted", "op", p.Op, "error", err)

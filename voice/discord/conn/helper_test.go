@@ -190,7 +190,7 @@ func noneLeft(t *testing.T) {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
 		left = ""
 		for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if strings.Contains(g, "clank/voice/discord/media.") || strings.Contains(g, "coder/websocket.Dial") {
+			if strings.Contains(g, "clank/voice/discord/conn.") || strings.Contains(g, "coder/websocket.Dial") {
 				left = g
 			}
 		}

@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,17 +10,12 @@ import (
 
 const (
 	defaultReports = 5 * time.Second
-	soundClock     = 48000
 	ntpEpoch       = 2208988800
 )
 
 // sendReports sends what senders and receivers tell each other, until ctx ends.
 func (c *Conn) sendReports(ctx context.Context) {
-	every := c.ReportEvery
-	if every <= 0 {
-		every = defaultReports
-	}
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(cmp.Or(c.ReportEvery, defaultReports))
 	defer tick.Stop()
 	for {
 		select {
@@ -41,7 +37,7 @@ func (c *Conn) sendReport(now time.Time) {
 	var packets []rtcp.Packet
 	if t := &c.out.sound; t.packets != t.reported {
 		t.reported = t.packets
-		since := uint32(now.Sub(c.out.last).Seconds() * soundClock)
+		since := uint32(now.Sub(c.out.last).Seconds() * soundClockRate)
 		packets = append(packets, senderReport(s.ready.SSRC, *t, t.timestamp-opusTicks+since, now))
 	}
 	if t := &c.out.video; t.packets != t.reported {

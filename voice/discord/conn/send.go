@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -202,12 +203,7 @@ func (c *Conn) attended() *session {
 	return c.usableSession()
 }
 
-func (c *Conn) speakingFlags() int {
-	if c.SpeakingFlags == 0 {
-		return SpeakingMicrophone
-	}
-	return c.SpeakingFlags
-}
+func (c *Conn) speakingFlags() int { return cmp.Or(c.SpeakingFlags, SpeakingMicrophone) }
 
 func (c *Conn) sendSpeaking(s *session, mask int) {
 	c.out.speakingSent = true

@@ -1,6 +1,7 @@
 package dave
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"time"
 )
@@ -63,7 +64,7 @@ func Parse(frame []byte) (readable, secret int, ok bool) {
 
 // LEB gives a number there and back.
 func LEB(v uint32) (encoded []byte, back uint32, rest []byte, ok bool) {
-	encoded = appendLEB(nil, v)
+	encoded = binary.AppendUvarint(nil, uint64(v))
 	back, rest, ok = readLEB(encoded)
 	return encoded, back, rest, ok
 }

@@ -24,8 +24,8 @@ func (g *Group) Commit() (commit, welcome []byte, err error) {
 	}
 	err = recoverPanic(func() error {
 		allowRejoin(next)
-		secret, public := g.signingKeys()
-		prepared, err := next.Commit(secret, public, nil)
+		secret := g.key.signer()
+		prepared, err := next.Commit(secret, secret.PublicKey(), nil)
 		if err != nil {
 			return err
 		}

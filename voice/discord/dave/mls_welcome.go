@@ -29,7 +29,7 @@ func (g *Group) welcome(next *group.Group, prepared *group.StagedCommit) ([]byte
 	if len(joiners) == 0 {
 		return nil, nil
 	}
-	secret, _ := g.signingKeys()
+	secret := g.key.signer()
 	drawn, packed, err := readableWelcome(next, prepared, joiners, secret)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package golive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -42,11 +43,7 @@ func (p *PreviewPoster) Post(ctx context.Context, key string, frame []byte) erro
 	}
 	req.Header.Set("Authorization", p.Token)
 	req.Header.Set("Content-Type", "application/json")
-	client := p.HTTPClient
-	if client == nil {
-		client = http.DefaultClient
-	}
-	res, err := client.Do(req)
+	res, err := cmp.Or(p.HTTPClient, http.DefaultClient).Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)

@@ -196,11 +196,6 @@ func (p *Publisher) HandleDisconnect(err error) {
 	}
 }
 
-func (p *Publisher) answerTimeout() time.Duration {
-	if p.AnswerTimeout > 0 {
-		return p.AnswerTimeout
-	}
-	return defaultAnswerTimeout
-}
+func (p *Publisher) answerTimeout() time.Duration { return cmp.Or(p.AnswerTimeout, defaultAnswerTimeout) }
 
 func (p *Publisher) logger() *slog.Logger { return cmp.Or(p.Logger, slog.New(slog.DiscardHandler)) }

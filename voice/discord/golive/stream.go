@@ -117,12 +117,7 @@ func (s *Stream) run(ctx context.Context) {
 	s.cancel(err)
 	l.cleanUp(context.WithoutCancel(ctx))
 	s.err = err
-	wasUp := false
-	select {
-	case <-s.up:
-		wasUp = true
-	default:
-	}
+	wasUp := l.wasUp()
 	stopped := errors.Is(err, errStopped) || errors.Is(err, ErrClosed)
 	s.updateState(func(st *State) {
 		_, refused := errors.AsType[*RefusedError](err)

@@ -118,7 +118,7 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 	}{
 		"no seat":       {func(w *town) { w.sitErr = errors.New("the channel is full") }, "cannot enter the call: the channel is full", golive.Failed},
 		"no number":     {func(w *town) { w.answer = func(int) { w.agree("odd"); w.server("a.example", "t") } }, "cannot be encrypted", golive.BadGroup},
-		"no connection": {func(w *town) { w.refuse = &conn.CloseError{Code: conn.CodeEncryptionRequired} }, "4017", golive.NoTransport},
+		"no connection": {func(w *town) { w.refuse = &conn.CloseError{Code: 4017} }, "4017", golive.NoTransport},
 		"no answer":     {func(w *town) { w.slow = true }, "not ready within 8s", golive.Failed},
 		"no keys":       {func(w *town) { w.keys = false }, "not ready within 8s", golive.Failed},
 		"no main socket": {func(w *town) {
@@ -258,7 +258,7 @@ func TestABrokenConnectionIsBridged(t *testing.T) {
 		if s.State().Status != golive.Playing || w.leg().count() == 0 {
 			t.Errorf("got %+v, want it to play again", s.State())
 		}
-		w.leg().drop(&conn.CloseError{Code: conn.CodeSessionInvalid})
+		w.leg().drop(&conn.CloseError{Code: 4006})
 		pass(2 * time.Second)
 		w.server("b.example", "token-b")
 		pass(time.Second)
@@ -276,8 +276,8 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 		"by Discord":               {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_ended"}`, key) }, "it has ended"},
 		"with the main session":    {func(w *town) { w.say("READY", `{"user":{"id":%q}}`, self) }, "broke, and the stream with it"},
 		"with the main gateway":    {func(w *town) { w.pub.HandleDisconnect(errors.New("code 4004")) }, "code 4004"},
-		"by the call's end":        {func(w *town) { w.leg().drop(&conn.CloseError{Code: conn.CodeCallEnded}) }, "4022"},
-		"without new credentials":  {func(w *town) { w.leg().drop(&conn.CloseError{Code: conn.CodeDisconnected}) }, "names no other"},
+		"by the call's end":        {func(w *town) { w.leg().drop(&conn.CloseError{Code: 4022}) }, "4022"},
+		"without new credentials":  {func(w *town) { w.leg().drop(&conn.CloseError{Code: 4014}) }, "names no other"},
 		"closed by itself":         {func(w *town) { w.leg().drop(nil) }, "was closed"},
 		"with its seat":            {func(w *town) { w.seats[0].err = errors.New("kicked"); close(w.seats[0].events) }, "not in the call any more: kicked"},
 		"with its seat, no reason": {func(w *town) { close(w.seats[0].events) }, "not in the call any more"},

@@ -47,7 +47,7 @@ func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
 func TestWhatTheGatewayRefusesIsNotTriedInAnotherWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t)
-		w.refuse = &conn.CloseError{Code: conn.CodeEncryptionRequired}
+		w.refuse = &conn.CloseError{Code: 4017}
 		if _, err := w.pub.Start(t.Context(), w.wish(nil)); err == nil {
 			t.Error("a stream began that was refused")
 		}
