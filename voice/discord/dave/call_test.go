@@ -1,6 +1,7 @@
 package dave_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"log/slog"
 	"testing"
@@ -162,6 +163,20 @@ func (c *call) release(order ...int) {
 		c.refused = append(c.refused, err)
 	}
 	c.settle()
+}
+
+// breakWelcome changes a byte of the next Welcome, and counts those that it changed.
+func (c *call) breakWelcome() *int {
+	broken := new(int)
+	c.service.Tamper = func(m delivery.Message) []delivery.Message {
+		if m.Op == delivery.OpWelcome && *broken == 0 {
+			*broken++
+			m.Payload = bytes.Clone(m.Payload)
+			m.Payload[len(m.Payload)/2] ^= 1
+		}
+		return []delivery.Message{m}
+	}
+	return broken
 }
 
 // together checks that all are in one group, with the same code, and that each hears each other.

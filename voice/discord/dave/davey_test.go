@@ -219,19 +219,11 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 	t.Run("broken Welcome", func(t *testing.T) {
 		for _, pattern := range []string{"odo", "dod", "oddo", "ooo"} {
 			c, _ := d.mixed(t, pattern[:len(pattern)-1])
-			broken := 0
-			c.service.Tamper = func(m delivery.Message) []delivery.Message {
-				if m.Op == delivery.OpWelcome && broken == 0 {
-					broken++
-					m.Payload = bytes.Clone(m.Payload)
-					m.Payload[len(m.Payload)/2] ^= 1
-				}
-				return []delivery.Message{m}
-			}
+			broken := c.breakWelcome()
 			d.bring(c, dot+3, rune(pattern[len(pattern)-1]))
 			c.together()
-			if broken != 1 || len(c.problems) == 0 {
-				t.Errorf("%d Welcomes broken, problems %v; want it noticed", broken, c.problems)
+			if *broken != 1 || len(c.problems) == 0 {
+				t.Errorf("%d Welcomes broken, problems %v; want it noticed", *broken, c.problems)
 			}
 		}
 	})
