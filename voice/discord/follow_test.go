@@ -51,7 +51,7 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 		user discordtest.User
 		in   discordtest.Channel
 	}{{w.ada, w.call}, {w.bob, w.other}} {
-		m, err := w.EnterCall(deadline(t), p.in, p.user, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
+		m, err := w.EnterCall(voicetest.Deadline(t), p.in, p.user, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 	talk := func(user string) {
 		t.Helper()
 		code := func() string { return people[user].Private().(*voicetest.DAVESession).PrivacyCode() }
-		limit := deadline(t)
+		limit := voicetest.Deadline(t)
 		for l.PrivacyCode() == "" || l.PrivacyCode() != code() {
 			select {
 			case <-time.After(2 * time.Millisecond):
@@ -72,15 +72,15 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 		}
 		people[user].Speak(conn.SpeakingMicrophone)
 		// what is said while keys change is lost to those who are new
-		stop := repeat(t, func() error { return people[user].Send([]byte(user)) })
+		stop := voicetest.Repeat(t, func() error { return people[user].Send([]byte(user)) })
 		if e := lg.until(t, voice.PacketReceived); e.Packet.From != user || string(e.Packet.Opus) != user {
 			t.Errorf("heard %q of %s", e.Packet.Opus, e.Packet.From)
 		}
 		stop()
-		stop = repeat(t, func() error { return l.Play([]byte("we")) })
+		stop = voicetest.Repeat(t, func() error { return l.Play([]byte("we")) })
 		defer stop()
 		for {
-			f, err := people[user].Next(deadline(t))
+			f, err := people[user].Next(voicetest.Deadline(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestAChangeOfServerIsFollowed(t *testing.T) {
 			if err := l.Play([]byte{1}); err != nil {
 				t.Errorf("Play = %v", err)
 			}
-			if f, err := ada.Next(deadline(t)); err != nil || f.From != w.bot.ID {
+			if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID {
 				t.Errorf("ada hears %+v, %v", f, err)
 			}
 			if n := len(w.Voice.Clients()); n != 2 {
@@ -225,7 +225,7 @@ func TestTheLastCloseCodeIsTold(t *testing.T) {
 func TestNothingIsLeftAfterClose(t *testing.T) {
 	w := aTown(t, voicetest.Config{}) // not in parallel: it looks at all goroutines
 	l, _ := w.join(t, w.call)
-	if err := l.Close(deadline(t)); err != nil {
+	if err := l.Close(voicetest.Deadline(t)); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(w.Voice.Clients()); n != 0 {
@@ -234,10 +234,10 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 	l, lg := w.join(t, w.call)
 	w.LeaveVoice(w.guild, w.bot.User)
 	_ = lg.end(t)
-	if err := l.Close(deadline(t)); err != nil {
+	if err := l.Close(voicetest.Deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	noneLeft(t)
+	voicetest.NoneLeft(t)
 }
 
 func TestCloseWhileReconnecting(t *testing.T) {

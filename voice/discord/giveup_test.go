@@ -25,12 +25,14 @@ var steps = []step{
 		t.Helper()
 		w.JoinVoice(w.call, w.ada)
 		w.LimitVoice(w.call, 1)
-		return func() error { _, err := w.WaitReceived(deadline(t), 4, 0); return err }
+		return func() error { _, err := w.WaitReceived(voicetest.Deadline(t), 4, 0); return err }
 	}},
 	{"the server is not told", "main gateway", func(t *testing.T, w *town) func() error {
 		t.Helper()
 		w.LoseVoiceServer(w.guild, 0)
-		return func() error { return w.Wait(deadline(t), "a place", func() bool { return w.where() == w.call.ID }) }
+		return func() error {
+			return w.Wait(voicetest.Deadline(t), "a place", func() bool { return w.where() == w.call.ID })
+		}
 	}},
 	{"the voice gateway does not answer", "voice connection", func(t *testing.T, w *town) func() error {
 		t.Helper()
@@ -44,7 +46,7 @@ var steps = []step{
 			select {
 			case <-asked:
 				return nil
-			case <-deadline(t).Done():
+			case <-voicetest.Deadline(t).Done():
 				return context.DeadlineExceeded
 			}
 		}
@@ -52,11 +54,17 @@ var steps = []step{
 	{"our own address is not told", "voice connection", func(t *testing.T, w *town) func() error {
 		t.Helper()
 		w.Voice.LoseDiscoveries(1000)
-		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voicetest.OpIdentify, 0); return err }
+		return func() error {
+			_, err := w.Voice.WaitReceived(voicetest.Deadline(t), voicetest.OpIdentify, 0)
+			return err
+		}
 	}},
 	{"the session is about to be described", "", func(t *testing.T, w *town) func() error {
 		t.Helper()
-		return func() error { _, err := w.Voice.WaitReceived(deadline(t), voicetest.OpSelectProtocol, 0); return err }
+		return func() error {
+			_, err := w.Voice.WaitReceived(voicetest.Deadline(t), voicetest.OpSelectProtocol, 0)
+			return err
+		}
 	}},
 }
 
@@ -70,7 +78,7 @@ func TestAJoinIsGivenUpAtEachStep(t *testing.T) {
 			go func() {
 				l, err := w.joiner.Join(ctx, w.guild.ID, w.call.ID)
 				if err == nil {
-					err = l.Close(deadline(t))
+					err = l.Close(voicetest.Deadline(t))
 				}
 				joined <- err
 			}()
@@ -82,7 +90,7 @@ func TestAJoinIsGivenUpAtEachStep(t *testing.T) {
 			var err error
 			select {
 			case err = <-joined:
-			case <-deadline(t).Done():
+			case <-voicetest.Deadline(t).Done():
 				t.Fatal("Join does not return")
 			}
 			if err != nil || s.layer != "" {
@@ -103,13 +111,13 @@ func TestAJoinIsGivenUpAtEachStep(t *testing.T) {
 func (w *town) nothingLeft(t *testing.T) {
 	t.Helper()
 	w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
-	if err := w.Voice.Wait(deadline(t), "the end of the connection", func() bool { _, there := w.Voice.Client(w.seat()); return !there }); err != nil {
+	if err := w.Voice.Wait(voicetest.Deadline(t), "the end of the connection", func() bool { _, there := w.Voice.Client(w.seat()); return !there }); err != nil {
 		t.Error(err)
 	}
 	if _, there := w.joiner.Line(w.guild.ID); there {
 		t.Error("the joiner still has a line")
 	}
-	noneLeft(t)
+	voicetest.NoneLeft(t)
 }
 
 // TestACallIsLeftWhoeverWaitsForIt leaves with a context that has ended: nobody waits, and it is left all the same.
@@ -122,12 +130,12 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 		},
 		"while keys are agreed on": func(t *testing.T, w *town) *discord.Line {
 			t.Helper()
-			ada, err := w.EnterCall(deadline(t), w.call, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
+			ada, err := w.EnterCall(voicetest.Deadline(t), w.call, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = ada.Close() })
-			l, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID) // which does not wait for keys
+			l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID) // which does not wait for keys
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +165,7 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 				t.Errorf("Close = %v", err)
 			}
 			w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
-			if err := l.Close(deadline(t)); err != nil {
+			if err := l.Close(voicetest.Deadline(t)); err != nil {
 				t.Error(err)
 			}
 			if err := l.Err(); err != nil {

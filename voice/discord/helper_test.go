@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -85,7 +83,7 @@ func (w *town) connect(t *testing.T) {
 		OnDispatch: func(kind string, data json.RawMessage) { w.joiner.Dispatch(kind, data) },
 		MinWait:    10 * time.Millisecond,
 	}
-	if err := w.gate.Open(deadline(t)); err != nil {
+	if err := w.gate.Open(voicetest.Deadline(t)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -106,7 +104,7 @@ func (w *town) connect(t *testing.T) {
 // join brings the bot into a call, and returns what happens there.
 func (w *town) join(t *testing.T, channel discordtest.Channel) (*voicediscord.Line, *log) {
 	t.Helper()
-	l, err := w.joiner.Join(deadline(t), w.guild.ID, channel.ID)
+	l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, channel.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +116,7 @@ func (w *town) join(t *testing.T, channel discordtest.Channel) (*voicediscord.Li
 // person brings somebody into a call.
 func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.User) *voicetest.Member {
 	t.Helper()
-	m, err := w.EnterCall(deadline(t), in, user, voicetest.MemberOptions{})
+	m, err := w.EnterCall(voicetest.Deadline(t), in, user, voicetest.MemberOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +136,7 @@ func (w *town) where() string {
 
 func (w *town) await(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	if err := w.Wait(deadline(t), what, cond); err != nil {
+	if err := w.Wait(voicetest.Deadline(t), what, cond); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -152,7 +150,7 @@ type log struct {
 // until reads on to the next event of a kind.
 func (l *log) until(t *testing.T, kind voice.EventKind) voice.Event {
 	t.Helper()
-	ctx := deadline(t)
+	ctx := voicetest.Deadline(t)
 	for {
 		select {
 		case e, ok := <-l.line.Events():
@@ -171,7 +169,7 @@ func (l *log) until(t *testing.T, kind voice.EventKind) voice.Event {
 // end reads on until the call has ended, and returns why.
 func (l *log) end(t *testing.T) error {
 	t.Helper()
-	ctx := deadline(t)
+	ctx := voicetest.Deadline(t)
 	for {
 		select {
 		case e, ok := <-l.line.Events():
@@ -191,53 +189,4 @@ func (l *log) kinds() []voice.EventKind {
 		kinds = append(kinds, e.Kind)
 	}
 	return kinds
-}
-
-func deadline(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// repeat sends until it is stopped.
-func repeat(t *testing.T, send func() error) (stop func()) {
-	t.Helper()
-	var wg sync.WaitGroup
-	over := make(chan struct{})
-	wg.Go(func() {
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			if err := send(); err != nil && !errors.Is(err, voice.ErrUnavailable) {
-				t.Error(err)
-			}
-			select {
-			case <-tick.C:
-			case <-over:
-				return
-			}
-		}
-	})
-	return sync.OnceFunc(func() { close(over); wg.Wait() })
-}
-
-// noneLeft waits until no goroutine of calls is left.
-func noneLeft(t *testing.T) {
-	t.Helper()
-	buf := make([]byte, 4<<20)
-	var left string
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
-		left = ""
-		for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if strings.Contains(g, "clank/voice/discord.(*Line)") || strings.Contains(g, "clank/voice/discord/conn.") {
-				left = g
-			}
-		}
-		if left == "" {
-			return
-		}
-		<-time.After(20 * time.Millisecond) // each look stops everything
-	}
-	t.Errorf("a goroutine is left:\n%s", left)
 }

@@ -58,20 +58,20 @@ func TestEverythingAtOnceLeavesNothingBehind(t *testing.T) {
 	<-ctx.Done()
 	late := make(chan error, 1)
 	go func() {
-		_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+		_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
 		late <- err
 	}()
-	if err := w.joiner.Close(deadline(t)); err != nil {
+	if err := w.joiner.Close(voicetest.Deadline(t)); err != nil {
 		t.Error(err)
 	}
 	all.Wait()
 	<-late // it may have come before the end, but then it ended with it
-	if _, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID); err == nil {
+	if _, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID); err == nil {
 		t.Error("a call was joined after the end")
 	}
 	close(lines)
 	readers.Wait()
-	noneLeft(t)
+	voicetest.NoneLeft(t)
 }
 
 func TestAJoinUnderWayEndsWithTheJoiner(t *testing.T) {
@@ -79,19 +79,19 @@ func TestAJoinUnderWayEndsWithTheJoiner(t *testing.T) {
 	w.Voice.LoseDiscoveries(2)
 	joined := make(chan error, 1)
 	go func() {
-		_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+		_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
 		joined <- err
 	}()
-	if _, err := w.Voice.WaitReceived(deadline(t), voicetest.OpIdentify, 0); err != nil {
+	if _, err := w.Voice.WaitReceived(voicetest.Deadline(t), voicetest.OpIdentify, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.joiner.Close(deadline(t)); err != nil {
+	if err := w.joiner.Close(voicetest.Deadline(t)); err != nil {
 		t.Error(err)
 	}
 	if err := <-joined; err == nil {
 		t.Error("a call was joined while everything ended")
 	}
-	if _, err := w.joiner.Join(deadline(t), w.guild.ID, w.other.ID); err == nil {
+	if _, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.other.ID); err == nil {
 		t.Error("a call was joined after everything had ended")
 	}
 	w.await(t, "the bot to leave", func() bool { return w.where() == "" })

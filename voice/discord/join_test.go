@@ -21,7 +21,7 @@ import (
 func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	ada := w.person(t, w.call, w.ada)
-	if _, err := w.joiner.Join(deadline(t), w.guild.ID, "x"); err == nil {
+	if _, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, "x"); err == nil {
 		t.Error("a channel without a number was joined")
 	}
 	l, lg := w.join(t, w.call)
@@ -44,7 +44,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	if err := l.EndSpeech(); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := ada.Next(deadline(t)); err != nil || f.From != w.bot.ID || !bytes.Equal(f.Data, []byte{0x78, 2}) {
+	if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID || !bytes.Equal(f.Data, []byte{0x78, 2}) {
 		t.Errorf("ada hears %+v, %v", f, err)
 	}
 	if got := l.People(); !cmp.Equal(got, []voice.Person{{ID: w.ada.ID, Name: "ada"}}) {
@@ -57,7 +57,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 		t.Errorf("stats %+v", got)
 	}
 	for range 2 {
-		if err := l.Close(deadline(t)); err != nil {
+		if err := l.Close(voicetest.Deadline(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestJoiningTwiceGivesTheSameLine(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range lines {
 		wg.Go(func() {
-			l, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+			l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
 			if err != nil {
 				t.Error(err)
 			}
@@ -202,7 +202,7 @@ func TestManyGuildsAtOnce(t *testing.T) {
 		w.AddMember(g, w.bot.User)
 		call := w.CreateVoiceChannel(g, "call")
 		wg.Go(func() {
-			l, err := w.joiner.Join(deadline(t), g.ID, call.ID)
+			l, err := w.joiner.Join(voicetest.Deadline(t), g.ID, call.ID)
 			if err != nil {
 				t.Error(err)
 				return
@@ -211,7 +211,7 @@ func TestManyGuildsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := w.joiner.Close(deadline(t)); err != nil {
+	if err := w.joiner.Close(voicetest.Deadline(t)); err != nil {
 		t.Error(err)
 	}
 	if n := len(w.Voice.Clients()); n != 0 {
@@ -232,7 +232,7 @@ func TestNoAnswerNamesTheWayOut(t *testing.T) {
 			w := newTown(t, voicetest.Config{})
 			w.joiner.AnswerTimeout = 200 * time.Millisecond
 			test.prepare(w)
-			_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+			_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
 			if join, ok := errors.AsType[*discord.JoinError](err); !ok || join.Layer != "main gateway" || !errors.Is(err, test.want) {
 				t.Errorf("Join = %v, want %v", err, test.want)
 			}
@@ -245,7 +245,7 @@ func TestRefusalsOfTheVoiceGatewayAreNamed(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	for _, code := range []int{4016, 4017, 4021, 4022} {
 		w.Voice.RefuseNext(code, "")
-		_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+		_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
 		closed, ok := errors.AsType[*conn.CloseError](err)
 		if !ok || closed.Code != code || !strings.Contains(err.Error(), "voice connection") {
 			t.Errorf("Join = %v, want code %d of the voice connection", err, code)
@@ -264,7 +264,7 @@ func TestSpentTokensAreRenewed(t *testing.T) {
 		}
 		lg.until(t, voice.Interrupted)
 		lg.until(t, voice.Connected)
-		if err := l.Close(deadline(t)); err != nil {
+		if err := l.Close(voicetest.Deadline(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -281,7 +281,7 @@ func TestJoinCanBeCancelled(t *testing.T) {
 		_, err := w.joiner.Join(ctx, w.guild.ID, w.call.ID)
 		result <- err
 	}()
-	if _, err := w.WaitReceived(deadline(t), 4, 0); err != nil {
+	if _, err := w.WaitReceived(voicetest.Deadline(t), 4, 0); err != nil {
 		t.Fatal(err)
 	}
 	cancel(cause)
@@ -290,7 +290,7 @@ func TestJoinCanBeCancelled(t *testing.T) {
 		if !errors.Is(err, cause) {
 			t.Errorf("Join = %v, want the cause", err)
 		}
-	case <-deadline(t).Done():
+	case <-voicetest.Deadline(t).Done():
 		t.Fatal("Join did not return")
 	}
 }

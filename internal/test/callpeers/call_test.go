@@ -63,7 +63,7 @@ type duet struct {
 
 func (d *duet) enter(j *discord.Joiner) *discord.Line {
 	d.Helper()
-	l, err := j.Join(deadline(d.T), d.guild.ID, d.call.ID)
+	l, err := j.Join(voicetest.Deadline(d.T), d.guild.ID, d.call.ID)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func (d *duet) sing(ours, theirs int) {
 // agree waits until both show the same code.
 func (d *duet) agree() {
 	d.Helper()
-	ctx := deadline(d.T)
+	ctx := voicetest.Deadline(d.T)
 	for {
 		d.bot.command("code")
 		theirs := strings.ReplaceAll(d.bot.await("code", func(peerEvent) bool { return true }).Text, " ", "")
@@ -187,7 +187,7 @@ func alike(got, want int) bool { return got > want-25 && got < want+25 }
 // until reads the line's events until one matches.
 func (d *duet) until(what string, match func(voice.Event) bool, seen any) {
 	d.Helper()
-	ctx := deadline(d.T)
+	ctx := voicetest.Deadline(d.T)
 	for {
 		select {
 		case e, ok := <-d.line.Events():
@@ -249,7 +249,7 @@ func TestABotOfOtherHandsIsInTheCall(t *testing.T) {
 			var ada *voicetest.Member
 			var bot *peer
 			enter := func() {
-				m, err := w.EnterCall(deadline(t), w.call, w.ada, o)
+				m, err := w.EnterCall(voicetest.Deadline(t), w.call, w.ada, o)
 				if err != nil {
 					t.Fatal(err)
 				}

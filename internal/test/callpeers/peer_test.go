@@ -199,7 +199,7 @@ func (w *testGuild) signIn(t *testing.T) *voicediscord.Joiner {
 		OnDispatch: func(kind string, data json.RawMessage) { j.Dispatch(kind, data) },
 	}
 	j.Send = gate.Send
-	if err := gate.Open(deadline(t)); err != nil {
+	if err := gate.Open(voicetest.Deadline(t)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -222,11 +222,4 @@ func (w *testGuild) innocent(t *testing.T) {
 			t.Errorf("violation: %+v", v)
 		}
 	}
-}
-
-func deadline(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	t.Cleanup(cancel)
-	return ctx
 }

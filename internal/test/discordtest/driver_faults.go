@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/coder/websocket"
 )
 
 // FailNext answers the next request of the route with that status, without
@@ -69,7 +71,7 @@ func (s *Server) Dispatch(bot Bot, event, data string) error {
 
 // SendRaw sends any text as one gateway message to every connection of the bot.
 func (s *Server) SendRaw(bot Bot, text string) error {
-	return s.eachConn(bot, func(c *Conn) { c.Push(OutgoingPayload{Payload: []byte(text)}) })
+	return s.eachConn(bot, func(c *Conn) { c.Send(websocket.MessageText, []byte(text)) })
 }
 
 // DropSockets cuts all gateway connections of the bot without a close frame.

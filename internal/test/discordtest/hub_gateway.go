@@ -1,13 +1,11 @@
 package discordtest
 
 import (
-	"context"
+	"clank/internal/test/discordtest/voicetest"
 	"encoding/json"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -48,7 +46,6 @@ const (
 const (
 	maxFrame      = 4096
 	framesAMinute = 120
-	readLimit     = 1 << 20
 )
 
 // Gateway is all connections and sessions. The server's lock guards it.
@@ -61,73 +58,37 @@ func newGateway() Gateway {
 	return Gateway{Conns: map[*Conn]bool{}, Sessions: map[string]*session{}}
 }
 
-// Conn is one WebSocket of a client. Its fields below mu belong to the queue;
-// the others are guarded by the server's lock.
+// Conn is one connection of a client. The server's lock guards its fields.
 type Conn struct {
-	ws      *websocket.Conn
-	socket  net.Conn
+	*voicetest.Socket
 	Session *session // nil before identify
 	Bot     string
 	sent    []time.Time // when the client sent, within the last minute
 	silence *time.Timer // fires when no heartbeat comes
 	Closing int         // the code the server closes with, 0 when it does not
-
-	mu    sync.Mutex
-	queue []OutgoingPayload
-	wake  chan struct{} // capacity 1
 }
-
-// OutgoingPayload is a payload, or the order to close.
-type OutgoingPayload struct {
-	Payload []byte
-	code    int
-	reason  string
-}
-
-// Push queues a message, or the order to close.
-func (c *Conn) Push(o OutgoingPayload) {
-	c.mu.Lock()
-	c.queue = append(c.queue, o)
-	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// Cut ends the connection without a close frame, as a broken line does.
-func (c *Conn) Cut() { _ = c.socket.Close() }
 
 // AcceptGateway serves a connection of the main gateway, from its first byte to its last.
 func (s *hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
-	socket := Socket(r)
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
-	if err != nil {
-		return // Accept has answered
-	}
-	defer func() { _ = ws.CloseNow() }() // it may be closed already
-	ws.SetReadLimit(readLimit)
-	c := &Conn{ws: ws, socket: socket, wake: make(chan struct{}, 1)}
-	query := r.URL.Query()
-	if !s.addConn(c) {
+	c := &Conn{Socket: voicetest.Accept(w, r)}
+	if c.Socket == nil || !s.addConn(c) {
 		return
 	}
+	query := r.URL.Query()
 	switch version := query.Get("v"); {
 	case version != "9" && version != "10":
 		s.closeConn(c, CloseInvalidVersion, "Invalid API version")
 	case query.Get("encoding") != "" && query.Get("encoding") != "json":
 		s.closeConn(c, CloseDecodeError, "Only JSON is spoken here")
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		c.writeLoop(ctx)
-	}()
-	err = s.readLoop(ctx, c)
-	cancel()
-	s.removeConn(c, int(websocket.CloseStatus(err)))
-	<-written
+	c.Run(func(_ websocket.MessageType, data []byte) {
+		s.Mu.Lock()
+		defer s.Mu.Unlock()
+		if c.Closing == 0 {
+			s.receive(c, data)
+		}
+		s.Notify()
+	}, func(code int) { s.removeConn(c, code) })
 }
 
 // addConn registers the connection and says hello.
@@ -135,6 +96,7 @@ func (s *hub) addConn(c *Conn) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if s.Closed {
+		c.Cut()
 		return false
 	}
 	s.Conns[c] = true
@@ -167,44 +129,6 @@ func (s *hub) removeConn(c *Conn, code int) {
 	s.Notify()
 }
 
-func (s *hub) readLoop(ctx context.Context, c *Conn) error {
-	for {
-		_, data, err := c.ws.Read(ctx)
-		if err != nil {
-			return err
-		}
-		s.Mu.Lock()
-		if c.Closing == 0 {
-			s.receive(c, data)
-		}
-		s.Notify()
-		s.Mu.Unlock()
-	}
-}
-
-func (c *Conn) writeLoop(ctx context.Context) {
-	for {
-		select {
-		case <-c.wake:
-		case <-ctx.Done():
-			return
-		}
-		c.mu.Lock()
-		queue := c.queue
-		c.queue = nil
-		c.mu.Unlock()
-		for _, o := range queue {
-			if o.code != 0 {
-				_ = c.ws.Close(websocket.StatusCode(o.code), o.reason) // the reader sees how it ended
-				return
-			}
-			if c.ws.Write(ctx, websocket.MessageText, o.Payload) != nil {
-				return
-			}
-		}
-	}
-}
-
 // closeConn closes one connection with a code. The session stays.
 func (s *hub) closeConn(c *Conn, code int, reason string) {
 	s.Mu.Lock()
@@ -221,7 +145,7 @@ func (s *hub) CloseConn(c *Conn, code int, reason string) {
 	if c.Session != nil && c.Session.Conn == c {
 		c.Session.Conn = nil
 	}
-	c.Push(OutgoingPayload{code: code, reason: reason})
+	c.Close(code, reason)
 }
 
 // gatewayPayload is the envelope of all gateway messages.
@@ -251,7 +175,7 @@ func (s *hub) sendPayload(c *Conn, p gatewayPayload) {
 		f.Type, f.Seq = *p.Type, *p.Seq
 	}
 	s.Frames = append(s.Frames, f)
-	c.Push(OutgoingPayload{Payload: text})
+	c.Send(websocket.MessageText, text)
 }
 
 // receive deals with one message of a client. The lock is held.

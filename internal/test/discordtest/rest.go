@@ -2,6 +2,7 @@ package discordtest
 
 import (
 	"bytes"
+	"clank/internal/test/discordtest/voicetest"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,9 +84,7 @@ func (s *hub) serve(w http.ResponseWriter, r *http.Request, route Route, answer 
 	}
 	reply := s.handleCall(w.Header(), c, raw, plan, answer)
 	if plan.Lose {
-		if socket := Socket(r); socket != nil {
-			_ = socket.Close()
-		}
+		voicetest.CutConn(r)
 		return
 	}
 	s.write(w, index, reply)

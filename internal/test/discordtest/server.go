@@ -57,7 +57,7 @@ func Start(cfg Config) (*Server, error) {
 		Handler:           s.hub.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ConnContext:       WithSocket,
+		ConnContext:       voicetest.WithConn,
 	}
 	go func() {
 		defer close(s.done)
@@ -162,20 +162,6 @@ func newHub(cfg Config) *hub {
 		Streams: Streams{Shown: map[string]*StreamState{}},
 		Buckets: map[string]*RateBucket{},
 	}
-}
-
-// socketKey finds the TCP connection of a request, for cutting it.
-type socketKey struct{}
-
-// WithSocket makes the connection of requests known in their contexts, as http.Server.ConnContext.
-func WithSocket(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, socketKey{}, c)
-}
-
-// Socket returns the connection of a request, nil if WithSocket has not seen it.
-func Socket(r *http.Request) net.Conn {
-	socket, _ := r.Context().Value(socketKey{}).(net.Conn)
-	return socket
 }
 
 // ErrServerClosed is why everything ends when the server is closed.

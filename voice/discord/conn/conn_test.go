@@ -53,7 +53,7 @@ func TestSoundGoesBothWays(t *testing.T) {
 			var last uint16
 			var clock uint32
 			for range 8 {
-				f, err := m.Next(deadline(t))
+				f, err := m.Next(voicetest.Deadline(t))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -107,7 +107,7 @@ func TestPausesShowInTimestamps(t *testing.T) {
 		if err := c.SendAudio([]byte{1, 2, 3}); err != nil {
 			t.Fatal(err)
 		}
-		f, err := m.Next(deadline(t))
+		f, err := m.Next(voicetest.Deadline(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +260,7 @@ func TestHeartbeatsAcknowledgeBinaryMessagesToo(t *testing.T) {
 	if err := h.SendBinary(seat, 99, []byte{1}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.WaitClient(deadline(t), seat, "acknowledgement of everything", func(c voicetest.Client) bool { return c.Unacknowledged == 0 })
+	_, err := h.WaitClient(voicetest.Deadline(t), seat, "acknowledgement of everything", func(c voicetest.Client) bool { return c.Unacknowledged == 0 })
 	if err != nil {
 		t.Error(err)
 	}
@@ -364,7 +364,7 @@ func TestRefusalsEndTheOpening(t *testing.T) {
 		h := newHall(t, voicetest.Config{})
 		h.RefuseNext(code, "")
 		c, _ := h.conn(t)
-		err := c.Open(deadline(t))
+		err := c.Open(voicetest.Deadline(t))
 		if closed, ok := errors.AsType[*conn.CloseError](err); !ok || closed.Code != code {
 			t.Errorf("%d: Open = %v", code, err)
 		}
@@ -375,7 +375,7 @@ func TestServerWithoutOurEncryptionIsSaid(t *testing.T) {
 	h := newHall(t, voicetest.Config{Modes: []string{"xsalsa20_poly1305"}})
 	c, _ := h.conn(t)
 	c.MaxOutage = time.Millisecond
-	if err := c.Open(deadline(t)); err == nil || !strings.Contains(err.Error(), "xsalsa20_poly1305") {
+	if err := c.Open(voicetest.Deadline(t)); err == nil || !strings.Contains(err.Error(), "xsalsa20_poly1305") {
 		t.Errorf("Open = %v, want what was offered", err)
 	}
 }
@@ -429,10 +429,10 @@ func TestCancelWorksAtEachStep(t *testing.T) {
 				if err == nil || (!errors.Is(err, cause) && name != "retry") {
 					t.Errorf("Open = %v", err)
 				}
-			case <-deadline(t).Done():
+			case <-voicetest.Deadline(t).Done():
 				t.Fatal("Open did not return")
 			}
-			noneLeft(t)
+			voicetest.NoneLeft(t)
 		})
 	}
 }
@@ -442,19 +442,19 @@ func TestCloseEndsEverything(t *testing.T) {
 	c, e := h.open(t, nil)
 	e.kind(t, 0, conn.Up)
 	for range 2 {
-		if err := c.Close(deadline(t)); err != nil {
+		if err := c.Close(voicetest.Deadline(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := c.Err(); err != nil {
 		t.Errorf("Err = %v, want none after Close", err)
 	}
-	noneLeft(t)
+	voicetest.NoneLeft(t)
 	h.await(t, "goodbye", func() bool { return len(h.Endings()) > 0 })
 	if got := h.Endings()[0]; got.Code != 1000 {
 		t.Errorf("ended with %+v, want a goodbye", got)
 	}
-	if err := c.Open(deadline(t)); err == nil {
+	if err := c.Open(voicetest.Deadline(t)); err == nil {
 		t.Error("opened twice")
 	}
 	if err := c.SendAudio([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {

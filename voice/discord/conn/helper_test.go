@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -79,7 +77,7 @@ func (h hall) open(t *testing.T, change func(*conn.Conn)) (*conn.Conn, *events) 
 	if change != nil {
 		change(c)
 	}
-	if err := c.Open(deadline(t)); err != nil {
+	if err := c.Open(voicetest.Deadline(t)); err != nil {
 		t.Fatal(err)
 	}
 	return c, e
@@ -92,19 +90,12 @@ func (h hall) join(t *testing.T, user string, change func(*voicetest.MemberOptio
 	if change != nil {
 		change(&o)
 	}
-	m, err := voicetest.JoinCall(deadline(t), o)
+	m, err := voicetest.JoinCall(voicetest.Deadline(t), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.Close() })
 	return m
-}
-
-func deadline(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 // events is what a connection has told.
@@ -127,7 +118,7 @@ func (e *events) add(ev conn.Event) {
 // next returns the first event from index from on that matches, and the index behind it.
 func (e *events) next(t *testing.T, from int, what string, match func(conn.Event) bool) (conn.Event, int) {
 	t.Helper()
-	ctx := deadline(t)
+	ctx := voicetest.Deadline(t)
 	for {
 		e.mu.Lock()
 		list, changed := e.list, e.changed
@@ -165,7 +156,7 @@ func (e *events) count(kind conn.EventKind) int {
 // await waits until a condition of the server holds.
 func (h hall) await(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	if err := h.Wait(deadline(t), what, cond); err != nil {
+	if err := h.Wait(voicetest.Deadline(t), what, cond); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -176,30 +167,10 @@ func done(t *testing.T, c *conn.Conn) error {
 	select {
 	case <-c.Done():
 		return c.Err()
-	case <-deadline(t).Done():
+	case <-voicetest.Deadline(t).Done():
 		t.Fatal("the connection did not end")
 		return nil
 	}
-}
-
-// noneLeft waits until no goroutine works in this package's code any more.
-func noneLeft(t *testing.T) {
-	t.Helper()
-	buf := make([]byte, 1<<20)
-	var left string
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
-		left = ""
-		for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
-			if strings.Contains(g, "clank/voice/discord/conn.") || strings.Contains(g, "coder/websocket.Dial") {
-				left = g
-			}
-		}
-		if left == "" {
-			return
-		}
-		<-time.After(20 * time.Millisecond) // each look stops everything
-	}
-	t.Errorf("a goroutine is left:\n%s", left)
 }
 
 // mute returns a server that takes connections and says nothing more. It counts those that are open.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,7 +19,7 @@ func encrypted(o *voicetest.MemberOptions) { o.Privacy, o.Video = voicetest.NewD
 // poll waits until a condition holds that nobody tells of.
 func poll(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	ctx := deadline(t)
+	ctx := voicetest.Deadline(t)
 	for !cond() {
 		select {
 		case <-time.After(2 * time.Millisecond):
@@ -76,35 +75,13 @@ func TestNothingIsSentWhileKeysAreAgreed(t *testing.T) {
 	talk(t, c, e, first, "now")
 }
 
-// repeat sends until it is stopped: what is said while keys change is lost to those who are new.
-func repeat(t *testing.T, send func() error) (stop func()) {
-	t.Helper()
-	var wg sync.WaitGroup
-	over := make(chan struct{})
-	wg.Go(func() {
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			if err := send(); err != nil && !errors.Is(err, voice.ErrUnavailable) {
-				t.Error(err)
-			}
-			select {
-			case <-tick.C:
-			case <-over:
-				return
-			}
-		}
-	})
-	return func() { close(over); wg.Wait() }
-}
-
 // talk has us and another say something that the other one reads.
 func talk(t *testing.T, c *conn.Conn, e *events, m *voicetest.Member, word string) {
 	t.Helper()
 	said := []byte("clank says " + word)
-	stop := repeat(t, func() error { return c.SendAudio(said) })
+	stop := voicetest.Repeat(t, func() error { return c.SendAudio(said) })
 	for {
-		f, err := m.Next(deadline(t))
+		f, err := m.Next(voicetest.Deadline(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +95,7 @@ func talk(t *testing.T, c *conn.Conn, e *events, m *voicetest.Member, word strin
 	stop()
 	m.Speak(conn.SpeakingMicrophone)
 	said = []byte(m.User + " says " + word)
-	stop = repeat(t, func() error { return m.Send(said) })
+	stop = voicetest.Repeat(t, func() error { return m.Send(said) })
 	e.next(t, 0, word+" of "+m.User, func(ev conn.Event) bool {
 		return ev.Kind == conn.PacketReceived && ev.Packet.From == m.User && bytes.Equal(ev.Packet.Opus, said)
 	})
@@ -185,7 +162,7 @@ func TestPicturesAreEncrypted(t *testing.T) {
 	if err := c.SendVideo(frame, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	f, err := m.Next(deadline(t))
+	f, err := m.Next(voicetest.Deadline(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,10 +205,10 @@ func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
 	poll(t, "downgrade", func() bool { return c.Encrypted() == 0 })
 	_, at := e.kind(t, 0, conn.EncryptionOff)
 	said := []byte("in the clear")
-	stop := repeat(t, func() error { return c.SendAudio(said) })
+	stop := voicetest.Repeat(t, func() error { return c.SendAudio(said) })
 	for _, m := range []*voicetest.Member{old, first} {
 		for {
-			f, err := m.Next(deadline(t))
+			f, err := m.Next(voicetest.Deadline(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +261,7 @@ func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
 			h.agreed(t, c, victim, liar)
 		}
 		says := func(word string) {
-			stop := repeat(t, func() error { return victim.Send([]byte(word)) })
+			stop := voicetest.Repeat(t, func() error { return victim.Send([]byte(word)) })
 			defer stop()
 			ev, _ := e.next(t, 0, word, func(ev conn.Event) bool { return ev.Kind == conn.PacketReceived && string(ev.Packet.Opus) == word })
 			if ev.Packet.From != ada {
@@ -302,7 +279,7 @@ func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
 			e.next(t, 0, "end of "+after, func(ev conn.Event) bool { return ev.Kind == conn.UsersLeft && ev.Users[0] == after })
 		}
 		victim.Speak(conn.SpeakingMicrophone)
-		if _, err := h.WaitReceived(deadline(t), voicetest.OpSpeaking, 0); err != nil {
+		if _, err := h.WaitReceived(voicetest.Deadline(t), voicetest.OpSpeaking, 0); err != nil {
 			t.Fatal(err)
 		}
 		if version > 0 {

@@ -51,7 +51,7 @@ func TestPicturesArriveWhole(t *testing.T) {
 	}
 	var first uint32
 	for i := range 2 {
-		f, err := m.Next(deadline(t))
+		f, err := m.Next(voicetest.Deadline(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	if err := h.SendRTCP(seat, data); err != nil {
 		t.Fatal(err)
 	}
-	limit := deadline(t)
+	limit := voicetest.Deadline(t)
 	for c.Stats().LostSent != 0.25 {
 		select {
 		case <-limit.Done():

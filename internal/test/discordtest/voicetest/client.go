@@ -67,8 +67,9 @@ type client struct {
 
 // outgoingSeq is a numbered message.
 type outgoingSeq struct {
-	seq int
-	queuedMessage
+	seq  int
+	kind websocket.MessageType
+	data []byte
 }
 
 type speaking struct {
@@ -82,7 +83,7 @@ func (s *Server) send(cl *client, op int, data any) {
 	cl.seq++
 	seq, d := cl.seq, encode(data)
 	s.recordMessage(Message{Seat: cl.seat, Op: op, Data: d, Seq: seq})
-	s.deliver(cl, seq, queuedMessage{kind: websocket.MessageText, data: encode(envelope{Op: op, Data: d, Seq: &seq})})
+	s.deliver(cl, websocket.MessageText, encode(envelope{Op: op, Data: d, Seq: &seq}))
 }
 
 // sendBinary does the same with a binary message: number, opcode, payload.
@@ -90,13 +91,13 @@ func (s *Server) sendBinary(cl *client, op int, payload []byte) {
 	cl.seq++
 	s.recordMessage(Message{Seat: cl.seat, Op: op, Binary: slices.Clone(payload), Seq: cl.seq})
 	data := append([]byte{byte(cl.seq >> 8), byte(cl.seq), byte(op)}, payload...)
-	s.deliver(cl, cl.seq, queuedMessage{kind: websocket.MessageBinary, data: data})
+	s.deliver(cl, websocket.MessageBinary, data)
 }
 
-func (s *Server) deliver(cl *client, seq int, o queuedMessage) {
-	cl.backlog = append(cl.backlog, outgoingSeq{seq, o})
+func (s *Server) deliver(cl *client, kind websocket.MessageType, data []byte) {
+	cl.backlog = append(cl.backlog, outgoingSeq{cl.seq, kind, data})
 	if cl.conn != nil {
-		cl.conn.push(o)
+		cl.conn.Send(kind, data)
 	}
 }
 
@@ -319,12 +320,12 @@ func (s *Server) resume(c *conn, data json.RawMessage) {
 	}
 	if old := cl.conn; old != nil {
 		old.client = nil
-		old.cut()
+		old.Cut()
 	}
 	cl.conn, c.client = c, cl
 	s.sendTo(c, OpResumed, nil)
 	for _, m := range cl.backlog {
-		c.push(m.queuedMessage)
+		c.Send(m.kind, m.data)
 	}
 }
 

@@ -73,7 +73,7 @@ func (s *Server) CloseSeat(seat ClientID, code int, reason string) error {
 // Drop cuts the connection of a client without a close frame. What happens meanwhile is kept for a resume.
 func (s *Server) Drop(seat ClientID) error {
 	return s.withClient(seat, func(cl *client) {
-		cl.conn.cut()
+		cl.conn.Cut()
 		cl.conn = nil
 	})
 }
@@ -97,7 +97,7 @@ func (s *Server) SendRaw(seat ClientID, binary bool, data []byte) error {
 	if binary {
 		kind = websocket.MessageBinary
 	}
-	return s.withClient(seat, func(cl *client) { cl.conn.push(queuedMessage{kind: kind, data: slices.Clone(data)}) })
+	return s.withClient(seat, func(cl *client) { cl.conn.Send(kind, slices.Clone(data)) })
 }
 
 // WithholdHeartbeatACK stops answering heartbeats, until it is called with false.

@@ -93,9 +93,7 @@ func Start(cfg Config) (*Server, error) {
 		Handler:           http.HandlerFunc(s.accept),
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, socketKey{}, c)
-		},
+		ConnContext:       WithConn,
 	}
 	s.tasks.Go(s.readMedia)
 	s.tasks.Go(func() { s.deliverLate(ctx) })
@@ -104,9 +102,6 @@ func Start(cfg Config) (*Server, error) {
 
 // firstID is below the number of every source.
 const firstID = 1000
-
-// socketKey finds the TCP connection of a request, for cutting it.
-type socketKey struct{}
 
 var errClosed = errors.New("the voice server was closed")
 
@@ -147,7 +142,7 @@ func (s *Server) Close() error {
 	}
 	s.closed = true
 	for _, c := range s.conns {
-		c.cut()
+		c.Cut()
 	}
 	s.notify()
 	s.mu.Unlock()
