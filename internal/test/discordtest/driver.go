@@ -35,9 +35,7 @@ func (s *Server) CreateBot(name, token string) Bot {
 func (s *Server) ForbidIntents(bot Bot, intents Intents) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if a := s.hub.Accounts[bot.ID]; a != nil {
-		a.Forbidden = intents & Privileged
-	}
+	s.hub.Accounts[bot.ID].Forbidden = intents & Privileged
 }
 
 // RevokeToken makes the bot's token worthless, as a reset in the developer
@@ -45,9 +43,7 @@ func (s *Server) ForbidIntents(bot Bot, intents Intents) {
 func (s *Server) RevokeToken(bot Bot) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if a := s.hub.Accounts[bot.ID]; a != nil {
-		a.Token = "revoked-" + s.hub.NewID()
-	}
+	s.hub.Accounts[bot.ID].Token = "revoked-" + s.hub.NewID()
 	for c := range s.hub.Conns {
 		if c.Bot == bot.ID {
 			s.hub.CloseConn(c, CloseAuthFailed, "Authentication failed.")
@@ -105,9 +101,6 @@ func (s *Server) RemoveMember(from Guild, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	g := s.hub.Guilds[from.ID]
-	if g == nil {
-		return
-	}
 	if v, ok := g.Voice[user.ID]; ok {
 		s.hub.SetVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: v.SessionID})
 	}
@@ -176,9 +169,6 @@ func (s *Server) DeleteChannel(which Channel) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	ch := s.hub.Channels[which.ID]
-	if ch == nil || ch.GuildID == "" {
-		return
-	}
 	s.hub.DispatchIn(ch, "CHANNEL_DELETE", ch)
 	g := s.hub.Guilds[ch.GuildID]
 	for _, v := range maps.Clone(g.Voice) {
@@ -197,9 +187,6 @@ func (s *Server) Overwrite(in Channel, user User, role Role, allow, deny Permiss
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	ch := s.hub.Channels[in.ID]
-	if ch == nil {
-		return
-	}
 	o := Overwrite{ID: cmp.Or(user.ID, role.ID, ch.GuildID), Allow: allow, Deny: deny}
 	if user.ID != "" {
 		o.Type = 1
@@ -363,7 +350,8 @@ func listOptions(options []CommandOption, args Args) ([]map[string]any, error) {
 
 // checkArgument holds an argument against its option.
 func checkArgument(o CommandOption, v any) error {
-	if len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, func(c OptionChoice) bool { return fmt.Sprint(c.Value) == fmt.Sprint(v) }) {
+	chosen := func(c OptionChoice) bool { return fmt.Sprint(c.Value) == fmt.Sprint(v) }
+	if len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, chosen) {
 		return fmt.Errorf("%v is not among the choices", v)
 	}
 	switch o.Type {

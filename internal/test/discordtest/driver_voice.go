@@ -17,9 +17,8 @@ import (
 func (s *Server) JoinVoice(in Channel, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if g := s.hub.Guilds[in.GuildID]; g != nil {
-		s.hub.SetVoice(g, VoiceState{GuildID: g.ID, ChannelID: &in.ID, UserID: user.ID, SessionID: "v" + s.hub.NewID()})
-	}
+	g := s.hub.Guilds[in.GuildID]
+	s.hub.SetVoice(g, VoiceState{GuildID: g.ID, ChannelID: &in.ID, UserID: user.ID, SessionID: "v" + s.hub.NewID()})
 }
 
 // LeaveVoice takes a user out of the guild's voice channels, as they do
@@ -27,19 +26,15 @@ func (s *Server) JoinVoice(in Channel, user User) {
 func (s *Server) LeaveVoice(in Guild, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if g := s.hub.Guilds[in.ID]; g != nil {
-		s.hub.SetVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: g.Voice[user.ID].SessionID})
-	}
+	g := s.hub.Guilds[in.ID]
+	s.hub.SetVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: g.Voice[user.ID].SessionID})
 }
 
 // VoiceStates lists who is in which voice channel of the guild, by user id.
 func (s *Server) VoiceStates(in Guild) map[string]VoiceState {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if g := s.hub.Guilds[in.ID]; g != nil {
-		return maps.Clone(g.Voice)
-	}
-	return nil
+	return maps.Clone(s.hub.Guilds[in.ID].Voice)
 }
 
 // ErrNoVoice says that the server was started without Config.Voice.
@@ -82,9 +77,6 @@ func (s *Server) MoveVoice(to Channel, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	g := s.hub.Guilds[to.GuildID]
-	if g == nil {
-		return
-	}
 	v, ok := g.Voice[user.ID]
 	if !ok || *v.ChannelID == to.ID {
 		return
@@ -101,9 +93,6 @@ func (s *Server) MuteVoice(in Guild, user User, mute, deaf bool) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	g := s.hub.Guilds[in.ID]
-	if g == nil {
-		return
-	}
 	if v, ok := g.Voice[user.ID]; ok {
 		v.Mute, v.Deaf = mute, deaf
 		s.hub.SetVoice(g, v)
@@ -114,10 +103,9 @@ func (s *Server) MuteVoice(in Guild, user User, mute, deaf bool) {
 func (s *Server) LimitVoice(in Channel, users int) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if ch := s.hub.Channels[in.ID]; ch != nil {
-		ch.UserLimit = users
-		s.hub.DispatchIn(ch, "CHANNEL_UPDATE", ch)
-	}
+	ch := s.hub.Channels[in.ID]
+	ch.UserLimit = users
+	s.hub.DispatchIn(ch, "CHANNEL_UPDATE", ch)
 }
 
 // LoseVoiceServer takes the guild's voice server away: bots that are in a call
@@ -127,9 +115,6 @@ func (s *Server) LoseVoiceServer(in Guild, code int) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	g := s.hub.Guilds[in.ID]
-	if g == nil {
-		return
-	}
 	g.VoiceEndpoint = ""
 	s.sendVoiceServer(g, code)
 }
@@ -140,9 +125,6 @@ func (s *Server) FindVoiceServer(in Guild) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	g := s.hub.Guilds[in.ID]
-	if g == nil {
-		return
-	}
 	s.findVoiceServer(g)
 	s.sendVoiceServer(g, 0)
 }
@@ -236,7 +218,7 @@ func (s *Server) WatchStream(ctx context.Context, key string, user User, o voice
 		s.hub.Mu.Unlock()
 		return nil, fmt.Errorf("%s watches %s: there is no such stream where they are", user.Username, key)
 	}
-	s.hub.AddStreamViewer(st, "", user.ID)
+	s.hub.AddStreamViewer(st, user.ID)
 	o.Credentials, o.Endpoint = s.hub.StreamCredentials(st, user.ID), st.Endpoint
 	s.hub.Mu.Unlock()
 	return voicetest.JoinCall(ctx, o)
@@ -249,9 +231,6 @@ func (s *Server) LoseStreamServer(key string, code int) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	st := s.hub.Shown[key]
-	if st == nil {
-		return
-	}
 	st.Endpoint = ""
 	if code != 0 {
 		s.Voice.Revoke(voicetest.ClientID{Server: st.Server, User: st.Owner}, code, "The server is going away.")
@@ -266,22 +245,20 @@ func (s *Server) LoseStreamServer(key string, code int) {
 func (s *Server) FindStreamServer(key string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if st := s.hub.Shown[key]; st != nil {
-		s.hub.FindStreamServer(st)
-		for user := range st.Sessions {
-			s.hub.SendStreamServer(st, user)
-		}
-		s.hub.Notify()
+	st := s.hub.Shown[key]
+	s.hub.FindStreamServer(st)
+	for user := range st.Sessions {
+		s.hub.SendStreamServer(st, user)
 	}
+	s.hub.Notify()
 }
 
 // EndStream ends a stream for a reason.
 func (s *Server) EndStream(key, reason string) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if st := s.hub.Shown[key]; st != nil {
-		s.hub.EndStream(st, reason)
-	}
+	st := s.hub.Shown[key]
+	s.hub.EndStream(st, reason)
 }
 
 // updateVoice handles op 4 of a bot, which enters, moves in or leaves a voice channel. It reports whether the
@@ -384,9 +361,6 @@ func (s *hub) VoiceCredentials(g *GuildState, user string) voicetest.Credentials
 // VoiceEndpoint returns where the guild's calls are; nil while nobody has a place for
 // them.
 func (s *hub) VoiceEndpoint(g *GuildState) *string {
-	if s.Voice == nil {
-		return s.Config.VoiceEndpoint
-	}
 	if g.VoiceEndpoint == "" {
 		return nil
 	}

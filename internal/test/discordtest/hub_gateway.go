@@ -35,8 +35,6 @@ const (
 	CloseInvalidSeq        = 4007
 	CloseRateLimited       = 4008
 	CloseSessionTimedOut   = 4009
-	CloseInvalidShard      = 4010
-	CloseShardingRequired  = 4011
 	CloseInvalidVersion    = 4012
 	CloseInvalidIntents    = 4013
 	CloseDisallowedIntents = 4014
@@ -207,7 +205,7 @@ func (s *hub) receive(c *Conn, data []byte) {
 		default:
 			s.resume(c, p.Data)
 		}
-	case opVoiceState, opStreamCreate, opStreamDelete, opStreamWatch, opStreamPing, opStreamPause:
+	case opVoiceState, opStreamCreate, opStreamDelete, opStreamPing, opStreamPause:
 		s.command(c, p)
 	default:
 		s.CloseConn(c, CloseUnknownOpcode, "Unknown opcode.")
@@ -243,7 +241,6 @@ func (s *hub) rateLimited(c *Conn) bool {
 type identifyData struct {
 	Token      string          `json:"token"`
 	Properties json.RawMessage `json:"properties"`
-	Shard      *[2]int         `json:"shard"`
 	Intents    *Intents        `json:"intents"`
 }
 
@@ -263,8 +260,6 @@ func (s *hub) identify(c *Conn, data json.RawMessage) {
 		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
 	case bot == nil:
 		s.CloseConn(c, CloseAuthFailed, "Authentication failed.")
-	case d.Shard != nil && (d.Shard[1] < 1 || d.Shard[0] < 0 || d.Shard[0] >= d.Shard[1]):
-		s.CloseConn(c, CloseInvalidShard, "Invalid shard.")
 	case *d.Intents&^Defined != 0:
 		s.CloseConn(c, CloseInvalidIntents, "Invalid intent(s).")
 	case *d.Intents&bot.Forbidden != 0:
@@ -331,9 +326,6 @@ func (s *hub) startSession(c *Conn, bot *Account, d identifyData) {
 		"v": 9, "user": bot.User, "guilds": guilds, "session_id": ses.id, "resume_gateway_url": s.GatewayURL(),
 		"application":      map[string]any{"id": bot.User.ID, "flags": 0},
 		"private_channels": []any{},
-	}
-	if d.Shard != nil {
-		ready["shard"] = d.Shard
 	}
 	s.Dispatch(ses, "READY", ready)
 	for _, g := range s.GuildsOf(bot.User.ID) {

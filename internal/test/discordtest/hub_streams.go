@@ -13,7 +13,6 @@ import (
 const (
 	opStreamCreate = 18
 	opStreamDelete = 19
-	opStreamWatch  = 20
 	opStreamPing   = 21
 	opStreamPause  = 22
 )
@@ -81,12 +80,8 @@ func (s *hub) streamCommand(ses *session, op int, data json.RawMessage) bool {
 		if op != opStreamPing {
 			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": d.Key, "reason": StreamEnded})
 		}
-	case op == opStreamWatch:
-		s.AddStreamViewer(st, ses.id, user)
 	case op == opStreamDelete && user == st.Owner:
 		s.EndStream(st, StreamUserRequested)
-	case op == opStreamDelete:
-		s.removeStreamViewer(st, user, StreamUserRequested)
 	case op == opStreamPause && user == st.Owner:
 		st.Paused = d.Paused
 		s.sendStream(st)
@@ -201,32 +196,17 @@ func (s *hub) sendStream(st *StreamState) {
 	s.Notify()
 }
 
-// AddStreamViewer lets a user see the stream.
-func (s *hub) AddStreamViewer(st *StreamState, session, user string) {
-	v, there := st.Guild.Voice[user]
-	ses := s.Sessions[session]
-	if !there || *v.ChannelID != st.Channel {
-		if ses != nil {
-			s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": st.Key, "reason": StreamInvalidChannel})
-		}
-		return
-	}
-	st.Sessions[user] = v.SessionID
+// AddStreamViewer lets a user, who is in the channel, see the stream.
+func (s *hub) AddStreamViewer(st *StreamState, user string) {
+	st.Sessions[user] = st.Guild.Voice[user].SessionID
 	if user != st.Owner && !slices.Contains(st.Viewers, user) {
 		st.Viewers = append(st.Viewers, user)
-	}
-	if ses != nil {
-		s.Dispatch(ses, "STREAM_CREATE", st.object())
-		s.SendStreamServer(st, user)
 	}
 	s.sendStream(st)
 }
 
 // removeStreamViewer ends the stream for one viewer.
-func (s *hub) removeStreamViewer(st *StreamState, user, reason string) {
-	if ses := s.Sessions[st.Sessions[user]]; ses != nil {
-		s.Dispatch(ses, "STREAM_DELETE", map[string]any{"stream_key": st.Key, "reason": reason})
-	}
+func (s *hub) removeStreamViewer(st *StreamState, user string) {
 	delete(st.Sessions, user)
 	st.Viewers = slices.DeleteFunc(st.Viewers, func(id string) bool { return id == user })
 	s.Voice.Revoke(voicetest.ClientID{Server: st.Server, User: user}, voicetest.CloseDisconnected, "Disconnected.")
@@ -265,7 +245,7 @@ func (s *hub) leaveStreams(g *GuildState, user string) {
 		case st.Owner == user:
 			s.EndStream(st, StreamUserRequested)
 		default:
-			s.removeStreamViewer(st, user, StreamUserRequested)
+			s.removeStreamViewer(st, user)
 		}
 	}
 }

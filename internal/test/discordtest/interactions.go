@@ -127,8 +127,8 @@ func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []Uploa
 }
 
 func (s *hub) respondByMessage(it *InteractionExchange, b responseBody, files []UploadedFile) error {
-	body, err := readMessageBody(b.Data)
-	if err != nil {
+	var body MessageBody
+	if err := DecodeBody(b.Data, &body); err != nil {
 		return prefixDataPath(err)
 	}
 	r := s.newAnswer(it, body)
@@ -215,8 +215,8 @@ func (s *hub) followup(c *RESTCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := readMessageBody(c.Body)
-	if err != nil {
+	var b MessageBody
+	if err := DecodeBody(c.Body, &b); err != nil {
 		return nil, err
 	}
 	if r := s.Messages[it.Original]; it.Thinking && r != nil && !r.Deleted {
@@ -253,8 +253,8 @@ func (s *hub) editResponse(c *RESTCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := readMessageBody(c.Body)
-	if err != nil {
+	var b MessageBody
+	if err := DecodeBody(c.Body, &b); err != nil {
 		return nil, err
 	}
 	return s.answered(it, r, b, c.Files)

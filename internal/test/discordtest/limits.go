@@ -1,21 +1,16 @@
 package discordtest
 
 import (
-	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Documented limits of messages.
 const (
 	maxContent     = 2000
 	maxAttachments = 10
-	maxEmbeds      = 10
-	maxEmbedText   = 6000
 	maxRows        = 5
 	maxButtons     = 5
 	maxCustomID    = 100
@@ -26,86 +21,13 @@ func (m *Message) CheckBody() error {
 	var f FormErrors
 	f.Length("content", m.Content, 0, maxContent)
 	f.Count("attachments", len(m.Attachments), 0, maxAttachments)
-	checkEmbeds(&f, m)
 	checkComponents(&f, m.Components)
 	return f.Err()
 }
 
 // Empty tells whether there is nothing in the message that could be shown.
 func (m *Message) Empty() bool {
-	return strings.TrimSpace(m.Content) == "" && len(m.Embeds)+len(m.Attachments)+len(m.Components) == 0
-}
-
-func checkEmbeds(f *FormErrors, m *Message) {
-	f.Count("embeds", len(m.Embeds), 0, maxEmbeds)
-	total := 0
-	for i, e := range m.Embeds {
-		path := ErrorPath("embeds", i)
-		f.Length(path+".title", e.Title, 0, 256)
-		f.Length(path+".description", e.Description, 0, 4096)
-		total += len([]rune(e.Title)) + len([]rune(e.Description))
-		if e.Footer != nil {
-			f.Length(path+".footer.text", e.Footer.Text, 0, 2048)
-			total += len([]rune(e.Footer.Text))
-		}
-		if e.Author != nil {
-			f.Length(path+".author.name", e.Author.Name, 0, 256)
-			total += len([]rune(e.Author.Name))
-		}
-		f.Count(path+".fields", len(e.Fields), 0, 25)
-		for j, field := range e.Fields {
-			f.Length(ErrorPath(path+".fields", j, "name"), field.Name, 1, 256)
-			f.Length(ErrorPath(path+".fields", j, "value"), field.Value, 1, 1024)
-			total += len([]rune(field.Name)) + len([]rune(field.Value))
-		}
-		checkEmbedLinks(f, path, e)
-		if e.empty() {
-			f.Add(path, "BASE_TYPE_REQUIRED", "This field is required")
-		}
-	}
-	if total > maxEmbedText {
-		f.Add("embeds", "MAX_EMBED_SIZE_EXCEEDED", "Embed size exceeds maximum size of 6000")
-	}
-}
-
-func (e Embed) empty() bool {
-	return e.Title == "" && e.Description == "" && len(e.Fields) == 0 &&
-		e.Footer == nil && e.Image == nil && e.Thumbnail == nil && e.Author == nil
-}
-
-// checkEmbedLinks passes attachment:// addresses: Discord takes them also when
-// there is no such file, and shows no picture.
-func checkEmbedLinks(f *FormErrors, path string, e Embed) {
-	link := func(path, address string) {
-		if address != "" && !webAddress(address) && !strings.HasPrefix(address, "attachment://") {
-			f.Add(path, "URL_TYPE_INVALID_SCHEME", "Scheme \""+schemeOf(address)+"\" is not supported. Scheme must be one of ('http', 'https').")
-		}
-	}
-	link(path+".url", e.URL)
-	if e.Image != nil {
-		link(path+".image.url", e.Image.URL)
-	}
-	if e.Thumbnail != nil {
-		link(path+".thumbnail.url", e.Thumbnail.URL)
-	}
-	if e.Color < 0 || e.Color > 0xffffff {
-		f.Add(path+".color", "NUMBER_TYPE_MAX", "int value should be less than or equal to 16777215.")
-	}
-	if e.Timestamp != "" {
-		if _, err := time.Parse(time.RFC3339, e.Timestamp); err != nil {
-			f.Add(path+".timestamp", "DATE_TIME_TYPE_PARSE", "Could not parse "+e.Timestamp+". Should be ISO8601.")
-		}
-	}
-}
-
-func webAddress(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-}
-
-func schemeOf(address string) string {
-	scheme, _, _ := strings.Cut(address, ":")
-	return strings.ToLower(scheme)
+	return strings.TrimSpace(m.Content) == "" && len(m.Attachments)+len(m.Components) == 0
 }
 
 // checkComponents holds the components of a message against the limits: rows of buttons.
@@ -133,23 +55,12 @@ func checkComponents(f *FormErrors, rows []Component) {
 func checkButton(f *FormErrors, path string, c Component, seen map[string]bool) {
 	f.Length(path+".label", c.Label, 0, 80)
 	switch {
-	case c.Style < PrimaryButton || c.Style > LinkButton:
-		f.Add(path+".style", "BASE_TYPE_CHOICES", "Value of field \"style\" must be one of (1, 2, 3, 4, 5).")
-	case c.Style == LinkButton:
-		f.Length(path+".url", c.URL, 1, 512)
-		if c.CustomID != "" {
-			f.Add(path, "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", "A custom id and url cannot both be specified")
-		}
-		if c.URL != "" && !webAddress(c.URL) && schemeOf(c.URL) != "discord" {
-			f.Add(path+".url", "URL_TYPE_INVALID_SCHEME", fmt.Sprintf("Scheme %q is not supported. Scheme must be one of ('http', 'https', 'discord').", schemeOf(c.URL)))
-		}
+	case c.Style < PrimaryButton || c.Style > DangerButton: // others are no buttons that are pressed
+		f.Add(path+".style", "BASE_TYPE_CHOICES", "Value of field \"style\" must be one of (1, 2, 3, 4).")
 	default:
-		if c.URL != "" {
-			f.Add(path, "BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE", "A custom id and url cannot both be specified")
-		}
 		checkCustomID(f, path, c, seen)
 	}
-	if c.Label == "" && c.Emoji == nil {
+	if c.Label == "" {
 		f.Add(path, "BUTTON_COMPONENT_INVALID_LABEL", "A button must have a label or emoji")
 	}
 }
@@ -222,9 +133,6 @@ func checkOptions(f *FormErrors, path string, list []CommandOption, depth int) {
 
 func checkChoices(f *FormErrors, path string, o CommandOption) {
 	f.Count(path+".choices", len(o.Choices), 0, 25)
-	if o.Autocomplete && len(o.Choices) > 0 {
-		f.Add(path, "APPLICATION_COMMAND_OPTIONS_CHOICES_AUTOCOMPLETE", "Choices and autocomplete are mutually exclusive")
-	}
 	for i, c := range o.Choices {
 		here := ErrorPath(path+".choices", i)
 		f.Length(here+".name", c.Name, 1, 100)
@@ -278,22 +186,20 @@ type Command struct {
 	Options       []CommandOption `json:"options,omitempty"`
 	DMPermission  *bool           `json:"dm_permission,omitempty"`
 	Contexts      []int           `json:"contexts,omitempty"`
-	NSFW          bool            `json:"nsfw"`
 }
 
 // A CommandOption is a parameter, a subcommand or a group of those.
 type CommandOption struct {
-	Type         int             `json:"type"`
-	Name         string          `json:"name"`
-	Description  string          `json:"description"`
-	Required     bool            `json:"required,omitempty"`
-	Choices      []OptionChoice  `json:"choices,omitempty"`
-	Options      []CommandOption `json:"options,omitempty"`
-	MinValue     *float64        `json:"min_value,omitempty"`
-	MaxValue     *float64        `json:"max_value,omitempty"`
-	MinLength    *int            `json:"min_length,omitempty"`
-	MaxLength    *int            `json:"max_length,omitempty"`
-	Autocomplete bool            `json:"autocomplete,omitempty"`
+	Type        int             `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Required    bool            `json:"required,omitempty"`
+	Choices     []OptionChoice  `json:"choices,omitempty"`
+	Options     []CommandOption `json:"options,omitempty"`
+	MinValue    *float64        `json:"min_value,omitempty"`
+	MaxValue    *float64        `json:"max_value,omitempty"`
+	MinLength   *int            `json:"min_length,omitempty"`
+	MaxLength   *int            `json:"max_length,omitempty"`
 }
 
 // An OptionChoice is a value that a person may pick.

@@ -1,7 +1,6 @@
 package discordtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -35,7 +34,6 @@ type Message struct {
 	Mentions            []User               `json:"mentions"`
 	MentionRoles        []string             `json:"mention_roles"`
 	Attachments         []Attachment         `json:"attachments"`
-	Embeds              []Embed              `json:"embeds"`
 	Components          []Component          `json:"components"`
 	Type                int                  `json:"type"`
 	Flags               int                  `json:"flags"`
@@ -94,12 +92,6 @@ type Attachment struct {
 	Data []byte `json:"-"`
 }
 
-// An Emoji is a character (ID nil) or a guild's own picture.
-type Emoji struct {
-	ID   *string `json:"id"`
-	Name string  `json:"name"`
-}
-
 // A MessageVersion is what a message was from one edit to the next.
 type MessageVersion struct {
 	At time.Time
@@ -118,7 +110,6 @@ type MessageRecord struct {
 func CopyMessage(m Message) Message {
 	m.Mentions = slices.Clone(m.Mentions)
 	m.Attachments = slices.Clone(m.Attachments)
-	m.Embeds = slices.Clone(m.Embeds)
 	m.Components = slices.Clone(m.Components)
 	return m
 }
@@ -157,59 +148,19 @@ func (w *World) AsSent(r *MessageRecord) sentMessage {
 }
 
 // ReadableBy applies the message content rule: without the intent a bot sees
-// text, files, embeds and components only in direct messages, in its own
+// text, files and components only in direct messages, in its own
 // messages and in those that mention it.
 func (m Message) ReadableBy(bot string, guild string, granted bool) Message {
 	mentioned := slices.ContainsFunc(m.Mentions, func(u User) bool { return u.ID == bot })
 	if granted || guild == "" || m.Author.ID == bot || mentioned {
 		return m
 	}
-	m.Content, m.Attachments, m.Embeds, m.Components = "", []Attachment{}, []Embed{}, []Component{}
+	m.Content, m.Attachments, m.Components = "", []Attachment{}, []Component{}
 	if m.Referenced != nil {
 		referenced := m.Referenced.ReadableBy(bot, guild, granted)
 		m.Referenced = &referenced
 	}
 	return m
-}
-
-// An Embed is a card below a message.
-type Embed struct {
-	Title       string       `json:"title,omitempty"`
-	Type        string       `json:"type,omitempty"`
-	Description string       `json:"description,omitempty"`
-	URL         string       `json:"url,omitempty"`
-	Timestamp   string       `json:"timestamp,omitempty"`
-	Color       int          `json:"color,omitempty"`
-	Footer      *EmbedFooter `json:"footer,omitempty"`
-	Image       *EmbedMedia  `json:"image,omitempty"`
-	Thumbnail   *EmbedMedia  `json:"thumbnail,omitempty"`
-	Author      *EmbedAuthor `json:"author,omitempty"`
-	Fields      []EmbedField `json:"fields,omitempty"`
-}
-
-// EmbedFooter is the small text at the end.
-type EmbedFooter struct {
-	Text    string `json:"text"`
-	IconURL string `json:"icon_url,omitempty"`
-}
-
-// EmbedMedia is a picture: an http address, or attachment://name of a file of
-// the same message.
-type EmbedMedia struct {
-	URL string `json:"url"`
-}
-
-// EmbedAuthor is the small text at the top.
-type EmbedAuthor struct {
-	Name    string `json:"name"`
-	URL     string `json:"url,omitempty"`
-	IconURL string `json:"icon_url,omitempty"`
-}
-
-// EmbedField is a heading with text.
-type EmbedField struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
 }
 
 // Component types, with Discord's numbers.
@@ -221,7 +172,7 @@ const (
 // Button styles.
 const (
 	PrimaryButton = 1
-	LinkButton    = 5
+	DangerButton  = 4
 )
 
 // A Component is a row or a button of a message. Only the fields of its type are set.
@@ -231,9 +182,7 @@ type Component struct {
 	CustomID   string      `json:"custom_id,omitempty"`
 	Label      string      `json:"label,omitempty"`
 	Style      int         `json:"style,omitempty"`
-	URL        string      `json:"url,omitempty"`
 	Disabled   bool        `json:"disabled,omitempty"`
-	Emoji      *Emoji      `json:"emoji,omitempty"`
 	Components []Component `json:"components,omitempty"`
 }
 
@@ -260,7 +209,6 @@ type Typing struct {
 // an edit leaves what is there.
 type MessageBody struct {
 	Content         *string           `json:"content"`
-	Embeds          *[]Embed          `json:"embeds"`
 	Components      *[]Component      `json:"components"`
 	Attachments     *[]attachmentBody `json:"attachments"`
 	AllowedMentions *allowedMentions  `json:"allowed_mentions"`
@@ -332,12 +280,6 @@ func (s *hub) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error 
 	if b.Flags != nil { // the others are settled when the message is made
 		m.Flags = m.Flags&^FlagSuppressEmbeds | *b.Flags&FlagSuppressEmbeds
 	}
-	if b.Embeds != nil {
-		m.Embeds = *b.Embeds
-		for i := range m.Embeds {
-			m.Embeds[i].Type = "rich"
-		}
-	}
 	if b.Components != nil {
 		m.Components = *b.Components
 		numberComponents(m.Components, new(int))
@@ -347,9 +289,6 @@ func (s *hub) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error 
 	}
 	s.fillFiles(&m, b.Attachments, files)
 	s.fillMentions(&m, r.GuildID, b.AllowedMentions)
-	if m.Embeds == nil {
-		m.Embeds = []Embed{}
-	}
 	if m.Components == nil {
 		m.Components = []Component{}
 	}
@@ -442,11 +381,4 @@ func (s *hub) fillMentions(m *Message, guild string, allowed *allowedMentions) {
 	ch := s.Channels[m.ChannelID]
 	calls := strings.Contains(m.Content, "@everyone") || strings.Contains(m.Content, "@here")
 	m.MentionEveryone = calls && allowed.allows("everyone", "") && s.Permissions(ch, m.Author.ID)&MentionEveryone != 0
-}
-
-// readMessageBody decodes a message. The payload may come with files.
-func readMessageBody(body json.RawMessage) (MessageBody, error) {
-	var b MessageBody
-	err := DecodeBody(body, &b)
-	return b, err
 }

@@ -44,12 +44,12 @@ func (s *hub) createMessage(c *RESTCall) (any, error) {
 	if ch.GuildID == "" && s.ClosedDMs[ch.Recipients[0].ID] {
 		return nil, ErrCannotDM
 	}
-	b, err := readMessageBody(c.Body)
-	if err != nil {
+	var b MessageBody
+	if err := DecodeBody(c.Body, &b); err != nil {
 		return nil, err
 	}
 	has := s.Permissions(ch, c.Bot.User.ID)
-	if len(c.Files) > 0 && has&AttachFiles == 0 || b.Embeds != nil && len(*b.Embeds) > 0 && has&EmbedLinks == 0 {
+	if len(c.Files) > 0 && has&AttachFiles == 0 {
 		return nil, ErrMissingPerms
 	}
 	if again := s.sameNonce(ch, c.Bot.User, b); again != nil {
@@ -98,7 +98,7 @@ func (s *hub) NewMessage(ch *Channel, author User) *MessageRecord {
 	return &MessageRecord{GuildID: ch.GuildID, Message: Message{
 		ID: s.NewID(), ChannelID: ch.ID, Author: author, Timestamp: s.Now().UTC(),
 		Mentions: []User{}, MentionRoles: []string{},
-		Attachments: []Attachment{}, Embeds: []Embed{}, Components: []Component{},
+		Attachments: []Attachment{}, Components: []Component{},
 	}}
 }
 
@@ -168,8 +168,8 @@ func (s *hub) editMessage(c *RESTCall) (any, error) {
 	if r.Author.ID != c.Bot.User.ID {
 		return nil, ErrNotYourMessage
 	}
-	b, err := readMessageBody(c.Body)
-	if err != nil {
+	var b MessageBody
+	if err := DecodeBody(c.Body, &b); err != nil {
 		return nil, err
 	}
 	if err := s.Fill(r, b, c.Files); err != nil {

@@ -114,9 +114,6 @@ type Config struct {
 	// closed with 4009; 0 means one and a half intervals, but at least three seconds,
 	// so that a client on a busy machine is not taken for one that has gone.
 	Silence time.Duration
-	// VoiceEndpoint is what VOICE_SERVER_UPDATE carries, host:port; nil is sent as
-	// null, which tells a client to wait for another. Voice takes its place.
-	VoiceEndpoint *string
 	// Voice starts a voice server that lets in who is in a voice channel.
 	Voice *voicetest.Config
 }

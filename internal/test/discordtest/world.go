@@ -11,11 +11,10 @@ import (
 
 // A User is a person or a bot.
 type User struct {
-	ID            string  `json:"id"`
-	Username      string  `json:"username"`
-	Discriminator string  `json:"discriminator"`
-	GlobalName    *string `json:"global_name"`
-	Bot           bool    `json:"bot,omitempty"`
+	ID            string `json:"id"`
+	Username      string `json:"username"`
+	Discriminator string `json:"discriminator"`
+	Bot           bool   `json:"bot,omitempty"`
 }
 
 // Mention returns the text that mentions the user in a message.
@@ -40,10 +39,8 @@ type Account struct {
 type Role struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"`
-	Color       int         `json:"color"`
 	Position    int         `json:"position"`
 	Permissions Permissions `json:"permissions"`
-	Flags       int         `json:"flags"`
 }
 
 // A Member is a user in a guild.
@@ -85,7 +82,6 @@ type Channel struct {
 	ParentID      *string     `json:"parent_id,omitempty"`
 	Name          string      `json:"name,omitempty"`
 	Position      int         `json:"position"`
-	NSFW          bool        `json:"nsfw"`
 	UserLimit     int         `json:"user_limit,omitempty"` // of a voice channel; 0 is none
 	LastMessageID *string     `json:"last_message_id"`
 	Overwrites    []Overwrite `json:"permission_overwrites,omitempty"`
@@ -136,7 +132,6 @@ type VoiceState struct {
 	SelfMute  bool    `json:"self_mute"`
 	SelfVideo bool    `json:"self_video"`
 	Streaming bool    `json:"self_stream,omitempty"`
-	Suppress  bool    `json:"suppress"`
 }
 
 // World is everything that exists. The server's lock guards it.
@@ -234,7 +229,6 @@ const (
 	ViewChannel        Permissions = 1 << 10
 	SendMessages       Permissions = 1 << 11
 	ManageMessages     Permissions = 1 << 13
-	EmbedLinks         Permissions = 1 << 14
 	AttachFiles        Permissions = 1 << 15
 	ReadMessageHistory Permissions = 1 << 16
 	MentionEveryone    Permissions = 1 << 17
@@ -246,7 +240,7 @@ const (
 	SendInThreads      Permissions = 1 << 38
 
 	// Everyday is what everyone has in a new guild.
-	Everyday = ViewChannel | SendMessages | EmbedLinks | AttachFiles | ReadMessageHistory |
+	Everyday = ViewChannel | SendMessages | AttachFiles | ReadMessageHistory |
 		MentionEveryone | Connect | Speak | GoLive | UseCommands | CreateThreads | SendInThreads
 
 	// allPermissions is what owners and administrators have.

@@ -54,12 +54,10 @@ type MemberOptions struct {
 	Endpoint    string
 	Roots       *x509.CertPool // nil: without TLS
 	Credentials Credentials
-	Mode        string // of the transport; "" takes the first on offer
 	// Privacy makes the end-to-end encryption; nil: the member does not speak it.
 	Privacy func(PrivacyConfig) (Privacy, error)
-	// Video asks for a source of video. Codecs is the list of op 1; nil leaves it out.
-	Video  bool
-	Codecs any
+	// Video asks for a source of video.
+	Video bool
 	// RequestLost has the member ask for packets of pictures that do not come, as programs that decode them do (RFC 4585, RFC 4588).
 	RequestLost bool
 	// Dial connects to the gateway ("tcp") and to the media port ("udp"); nil means the network of the machine.
@@ -92,20 +90,18 @@ type Member struct {
 	queue   chan memberMessage
 	gone    <-chan struct{} // closed when the member has ended
 
-	mu       sync.Mutex
-	private  Privacy
-	session  memberSession
-	people   map[string]bool        // who else is there
-	sources  map[uint32]mediaSource // by SSRC
-	early    map[uint32][]rtp.Packet
-	audio    sentStream
-	pending  map[uint32]*frameAssembler
-	repeats  map[uint32]uint32 // sources that repeat lost packets, and whose
-	repeated int               // packets that came so
-	dropped  int
-	wrong    []error // of the end-to-end encryption
-	changed  chan struct{}
-	err      error // why it ended
+	mu      sync.Mutex
+	private Privacy
+	session memberSession
+	people  map[string]bool        // who else is there
+	sources map[uint32]mediaSource // by SSRC
+	early   map[uint32][]rtp.Packet
+	audio   sentStream
+	pending map[uint32]*frameAssembler
+	repeats map[uint32]uint32 // sources that repeat lost packets, and whose
+	wrong   []error           // of the end-to-end encryption
+	changed chan struct{}
+	err     error // why it ended
 }
 
 // memberSession is what the gateway has said.
@@ -113,7 +109,6 @@ type memberSession struct {
 	audio, video, rtx uint32
 	mode              string
 	in, out           *PacketCipher
-	codec             string
 	seq               int
 }
 
@@ -296,13 +291,6 @@ func (m *Member) People() map[string]bool {
 	return people
 }
 
-// VideoCodec returns the name of the codec that the gateway wants pictures in.
-func (m *Member) VideoCodec() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.session.codec
-}
-
 // SSRC returns the member's sources; that of video is 0 without.
 func (m *Member) SSRC() (audio, video uint32) {
 	m.mu.Lock()
@@ -318,20 +306,6 @@ func (m *Member) PrivacyErrors() []error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.wrong)
-}
-
-// Repeated counts packets of pictures that were sent again for the members of the call.
-func (m *Member) Repeated() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.repeated
-}
-
-// Dropped counts frames that nobody took in time.
-func (m *Member) Dropped() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.dropped
 }
 
 // DAVESession is a member's part in the encryption.

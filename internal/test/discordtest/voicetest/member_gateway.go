@@ -123,7 +123,7 @@ func (m *Member) handleText(ctx context.Context, data []byte) error {
 		return m.handleReady(ctx, msg.Data)
 	case OpDescription:
 		return m.handleDescription(ctx, msg.Data)
-	case OpConnected, OpDisconnected, OpSpeaking, OpVideo, OpSessionUpdate:
+	case OpConnected, OpDisconnected, OpSpeaking, OpVideo:
 		return m.handleUsers(msg.Op, msg.Data)
 	case OpPrepareTransition, OpExecuteTransition, OpPrepareEpoch:
 		if m.private != nil {
@@ -178,9 +178,6 @@ func (m *Member) handleReady(ctx context.Context, data json.RawMessage) error {
 	}
 	m.mu.Lock()
 	m.udp, m.session.audio, m.session.mode = udp, d.SSRC, d.Modes[0]
-	if m.options.Mode != "" {
-		m.session.mode = m.options.Mode
-	}
 	if len(d.Streams) > 0 {
 		m.session.video, m.session.rtx = d.Streams[0].SSRC, d.Streams[0].RTX
 	}
@@ -193,13 +190,9 @@ func (m *Member) handleReady(ctx context.Context, data json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	selected := map[string]any{
+	m.sendJSON(OpSelectProtocol, map[string]any{
 		"protocol": "udp", "data": map[string]any{"address": host, "port": port, "mode": mode},
-	}
-	if m.options.Codecs != nil {
-		selected["codecs"] = m.options.Codecs
-	}
-	m.sendJSON(OpSelectProtocol, selected)
+	})
 	return nil
 }
 
@@ -208,7 +201,6 @@ func (m *Member) handleDescription(ctx context.Context, data json.RawMessage) er
 	var d struct {
 		Mode    string `json:"mode"`
 		Key     []int  `json:"secret_key"`
-		Codec   string `json:"video_codec"`
 		Version int    `json:"dave_protocol_version"`
 	}
 	if err := json.Unmarshal(data, &d); err != nil || len(d.Key) != KeySize {
@@ -227,7 +219,7 @@ func (m *Member) handleDescription(ctx context.Context, data json.RawMessage) er
 		return err
 	}
 	m.mu.Lock()
-	m.session.in, m.session.out, m.session.codec = in, out, d.Codec
+	m.session.in, m.session.out = in, out
 	m.mu.Unlock()
 	if m.private != nil {
 		if err := m.private.Select(d.Version); err != nil {
@@ -255,7 +247,6 @@ func (m *Member) handleUsers(op int, data json.RawMessage) error {
 		Audio uint32   `json:"audio_ssrc"`
 		Video uint32   `json:"video_ssrc"`
 		RTX   uint32   `json:"rtx_ssrc"`
-		Codec string   `json:"video_codec"`
 	}
 	if err := json.Unmarshal(data, &d); err != nil {
 		return fmt.Errorf("read op %d: %w", op, err)
@@ -284,8 +275,6 @@ func (m *Member) handleUsers(op int, data json.RawMessage) error {
 		if m.assignSource(d.Video, mediaSource{user: d.User, video: true}); d.RTX != 0 {
 			m.repeats[d.RTX] = d.Video
 		}
-	case OpSessionUpdate:
-		m.session.codec = d.Codec
 	}
 	return nil
 }

@@ -90,16 +90,6 @@ func (m *Member) SendRTCP(packet []byte) error {
 	return nil
 }
 
-// SendUDP sends any bytes to the media port.
-func (m *Member) SendUDP(data []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, err := m.udp.Write(data); err != nil {
-		return fmt.Errorf("%s sends bytes: %w", m.User, err)
-	}
-	return nil
-}
-
 // readMedia takes packets until the socket is closed.
 func (m *Member) readMedia(ctx context.Context) {
 	buf := make([]byte, 64<<10)
@@ -137,7 +127,6 @@ func (m *Member) handleRTP(p rtp.Packet) {
 		if p, again = restoreRTX(p, video); !again {
 			return
 		}
-		m.repeated++
 	}
 	from, known := m.sources[p.SSRC]
 	switch {
@@ -179,8 +168,7 @@ func (m *Member) deliverFrame(from mediaSource, codec string, p rtp.Packet, data
 	}
 	select {
 	case m.frames <- f:
-	default:
-		m.dropped++
+	default: // nobody takes them
 	}
 }
 

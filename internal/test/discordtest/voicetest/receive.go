@@ -146,14 +146,10 @@ func (s *Server) speak(c *conn, data json.RawMessage) bool {
 // show handles op 12: what video a client sends, or that it stops. It reports whether the data could be read.
 func (s *Server) show(c *conn, data json.RawMessage) bool {
 	var d struct {
-		Audio   uint32 `json:"audio_ssrc"`
 		Video   uint32 `json:"video_ssrc"`
 		RTX     uint32 `json:"rtx_ssrc"`
 		Streams []struct {
-			Type   string `json:"type"`
-			RID    string `json:"rid"`
-			SSRC   uint32 `json:"ssrc"`
-			Active bool   `json:"active"`
+			SSRC uint32 `json:"ssrc"`
 		} `json:"streams"`
 	}
 	if json.Unmarshal(data, &d) != nil {
@@ -395,12 +391,8 @@ const (
 	OpExecuteTransition    = 22
 	OpReadyForTransition   = 23
 	OpPrepareEpoch         = 24
-	OpExternalSender       = 25
 	OpKeyPackage           = 26
-	OpProposals            = 27
 	OpCommitWelcome        = 28
-	OpAnnounceCommit       = 29
-	OpWelcome              = 30
 	OpInvalidCommitWelcome = 31
 )
 
@@ -420,7 +412,6 @@ const (
 	CloseUnknownMode      = 4016
 	CloseNeedsDAVE        = 4017
 	CloseBadRequest       = 4020
-	CloseRateLimited      = 4021
 )
 
 // isResumable tells whether a client may come back to the session that such a close has interrupted.
