@@ -1,7 +1,6 @@
 package discord_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -238,19 +237,6 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	voicetest.NoneLeft(t)
-}
-
-func TestCloseWhileReconnecting(t *testing.T) {
-	w := newTown(t, voicetest.Config{})
-	l, lg := w.join(t, w.call)
-	w.LoseVoiceServer(w.guild, 4015)
-	lg.until(t, voice.Interrupted)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if err := l.Close(ctx); err != nil {
-		t.Errorf("Close = %v", err)
-	}
-	w.await(t, "the bot to leave", func() bool { return w.where() == "" })
 }
 
 func TestAReaderThatFallsBehindLosesOnlySound(t *testing.T) {

@@ -112,9 +112,6 @@ func (l *Line) Close(ctx context.Context) error {
 	return nil
 }
 
-// Guild returns the guild of the call.
-func (l *Line) Guild() string { return l.guild }
-
 // Channel returns the channel of the call; it changes when somebody moves us.
 func (l *Line) Channel() string {
 	l.mu.Lock()

@@ -359,18 +359,6 @@ func TestLostDiscoveriesAreAskedAgain(t *testing.T) {
 	e.kind(t, 0, conn.Up)
 }
 
-func TestRefusalsEndTheOpening(t *testing.T) {
-	for _, code := range []int{4004, 4006, 4011, 4012, 4014, 4016, 4017, 4021, 4022} {
-		h := newHall(t, voicetest.Config{})
-		h.RefuseNext(code, "")
-		c, _ := h.conn(t)
-		err := c.Open(voicetest.Deadline(t))
-		if closed, ok := errors.AsType[*conn.CloseError](err); !ok || closed.Code != code {
-			t.Errorf("%d: Open = %v", code, err)
-		}
-	}
-}
-
 func TestServerWithoutOurEncryptionIsSaid(t *testing.T) {
 	h := newHall(t, voicetest.Config{Modes: []string{"xsalsa20_poly1305"}})
 	c, _ := h.conn(t)
@@ -462,19 +450,14 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 }
 
-func TestCloseBeforeOpen(t *testing.T) {
-	c := &conn.Conn{Target: conn.Target{UserID: self}}
-	if err := c.Close(t.Context()); err != nil {
+func TestWhatCannotBeOpened(t *testing.T) {
+	closed := &conn.Conn{Target: conn.Target{UserID: self}}
+	if err := closed.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := c.Open(t.Context()); err == nil {
-		t.Error("opened after Close")
-	}
-}
-
-func TestUserIDMustBeANumber(t *testing.T) {
-	c := &conn.Conn{Target: conn.Target{UserID: "clank"}}
-	if err := c.Open(t.Context()); err == nil || !strings.Contains(err.Error(), `"clank"`) {
-		t.Errorf("Open = %v", err)
+	for c, want := range map[*conn.Conn]string{closed: "opened before", {Target: conn.Target{UserID: "clank"}}: `"clank"`} {
+		if err := c.Open(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Open = %v, want %q", err, want)
+		}
 	}
 }

@@ -122,23 +122,6 @@ func TestAPictureIsReadByAnotherReader(t *testing.T) {
 	}
 }
 
-func TestALargePictureIsSpread(t *testing.T) {
-	p := newPost(t)
-	p.put(t, 200<<10)
-	began := p.now
-	p.run(t, time.Second)
-	most, tick := 0, 0
-	for i, at := range p.at {
-		if tick++; i > 0 && !at.Equal(p.at[i-1]) {
-			tick = 1
-		}
-		most = max(most, tick)
-	}
-	if took := p.at[len(p.at)-1].Sub(began); took > time.Second/16 || took < time.Second/32 || most > 10 {
-		t.Errorf("%d packets took %s, up to %d at once; want them spread over a sixteenth of a second", len(p.at), took, most)
-	}
-}
-
 func TestPicturesThatComeFasterThanAnnouncedPushEachOther(t *testing.T) {
 	p := newPost(t)
 	for range 4 {

@@ -198,61 +198,48 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	}
 }
 
-// silentTransport lets a test say what comes in.
-type silentTransport struct {
-	conn.Transport
-	received func([]byte)
+// tapped opens a connection, and returns what takes packets as if they had come.
+func (h hall) tapped(t *testing.T) (*conn.Conn, *events, func(ssrc uint32, n byte)) {
+	t.Helper()
+	made := make(chan func([]byte), 1)
+	c, e := h.open(t, func(c *conn.Conn) {
+		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
+			made <- received
+			return conn.NewUDP(received, failed)
+		}
+	})
+	received := <-made
+	return c, e, func(ssrc uint32, n byte) {
+		received(append(binary.BigEndian.AppendUint32([]byte{0x80, 120, 0, n, 0, 0, 0, 0}, ssrc), n))
+	}
 }
 
 func TestPacketsThatComeEarlyAreKept(t *testing.T) {
 	h := newHall(t, voicetest.Config{})
-	made := make(chan *silentTransport, 1)
-	_, e := h.open(t, func(c *conn.Conn) {
-		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
-			tr := &silentTransport{conn.NewUDP(received, failed), received}
-			made <- tr
-			return tr
-		}
-	})
-	tr := <-made
-	packet := func(ssrc uint32, n byte) []byte {
-		p := []byte{0x80, 120, 0, n, 0, 0, 0, 0}
-		return append(binary.BigEndian.AppendUint32(p, ssrc), n)
-	}
-	tr.received(packet(77, 1))
-	tr.received(packet(77, 2))
-	tr.received(packet(78, 3))
+	_, e, came := h.tapped(t)
+	came(77, 1)
+	came(77, 2)
+	came(78, 3)
 	if err := h.Send(seat, voicetest.OpVideo, `{"user_id":"901","audio_ssrc":77,"video_ssrc":0}`); err != nil {
 		t.Fatal(err)
 	}
 	at := 0
-	for n := byte(1); n <= 2; n++ {
+	for _, n := range []byte{1, 2, 4} {
+		if n == 4 {
+			came(77, n)
+		}
 		var ev conn.Event
 		ev, at = e.kind(t, at, conn.PacketReceived)
 		if ev.Packet.From != ada || !bytes.Equal(ev.Packet.Opus, []byte{n}) {
 			t.Errorf("heard %+v, want packet %d of ada", ev.Packet, n)
 		}
 	}
-	tr.received(packet(77, 4))
-	if ev, _ := e.kind(t, at, conn.PacketReceived); !bytes.Equal(ev.Packet.Opus, []byte{4}) {
-		t.Errorf("heard %x, want packet 4", ev.Packet.Opus)
-	}
 }
 
 func TestPacketsOfNobodyAreCountedAndDropped(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	made := make(chan *silentTransport, 1)
-	c, e := h.open(t, func(c *conn.Conn) {
-		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
-			tr := &silentTransport{conn.NewUDP(received, failed), received}
-			made <- tr
-			return tr
-		}
-	})
-	tr := <-made
-	for i := range 40 {
-		p := []byte{0x80, 120, 0, byte(i), 0, 0, 0, 0, 0, 0, 0, 5, 1}
-		tr.received(p)
+	c, e, came := newHall(t, voicetest.Config{}).tapped(t)
+	for n := range byte(40) {
+		came(5, n)
 	}
 	if got := c.Stats().Unknown; got == 0 || e.count(conn.PacketReceived) != 0 {
 		t.Errorf("%d packets counted, %d heard; want some and none", got, e.count(conn.PacketReceived))

@@ -3,6 +3,7 @@ package golive_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -138,6 +139,9 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 				}
 				if s := <-got; s != nil && s.State().Status != tc.status {
 					t.Errorf("got %+v, want %q", s.State(), tc.status)
+				}
+				if w.refuse != nil && !slices.Equal(w.tried, []string{"UDP"}) {
+					t.Errorf("tried %q, want no other way after a refusal", w.tried)
 				}
 			})
 		})

@@ -1,18 +1,21 @@
 package conn_test
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/coder/websocket"
+
+	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/endurance"
 	"clank/voice/discord/conn"
-
-	"github.com/coder/websocket"
 )
 
 // Messages of a gateway that says what it likes.
@@ -126,5 +129,112 @@ func discover(udp net.PacketConn) {
 		copy(answer[8:], "192.0.2.1")
 		answer[73] = 7
 		_, _ = udp.WriteTo(answer, from)
+	}
+}
+
+// uplink is a socket whose way out carries so many bytes a second, and holds so many that wait for it. What is more is lost.
+type uplink struct {
+	net.Conn
+	rate, hold float64
+
+	mu     sync.Mutex
+	queued float64
+	at     time.Time
+	lost   int
+}
+
+func (u *uplink) Write(p []byte) (int, error) {
+	u.mu.Lock()
+	now := time.Now()
+	u.queued = max(0, u.queued-now.Sub(u.at).Seconds()*u.rate)
+	u.at = now
+	full := u.queued+float64(len(p)) > u.hold
+	if full {
+		u.lost++
+	} else {
+		u.queued += float64(len(p))
+	}
+	u.mu.Unlock()
+	if full {
+		return len(p), nil
+	}
+	return u.Conn.Write(p)
+}
+
+// TestPicturesArriveWholeOverABadNetwork counts the pictures that somebody who asks for lost packets gets, in simulated time.
+func TestPicturesArriveWholeOverABadNetwork(t *testing.T) {
+	const pictures = 80
+	for name, step := range map[string]struct {
+		network voicetest.NetworkFaults
+		size    int
+		ask     bool
+		least   int
+	}{
+		"a narrow way": {size: 120 << 10, least: pictures},
+		"a narrow way with 5 % lost, and reorder":   {network: voicetest.NetworkFaults{Loss: 0.05, Reorder: 0.05, Delay: 30 * time.Millisecond}, size: 120 << 10, ask: true, least: pictures - 2},
+		"the same with jitter, and doubled":         {network: voicetest.NetworkFaults{Loss: 0.05, Duplicate: 0.02, Delay: 20 * time.Millisecond, Jitter: 15 * time.Millisecond}, size: 60 << 10, ask: true, least: pictures - 2},
+		"5 % lost and nobody who asks: much is bad": {network: voicetest.NetworkFaults{Loss: 0.05}, size: 120 << 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				got, repeated, lost := watch(t, step.network, step.size, pictures, step.ask)
+				t.Logf("whole=%d of %d, sent again %d packets, lost on our way out %d", got, pictures, repeated, lost)
+				if got < step.least || lost > 0 {
+					t.Errorf("%d of %d pictures arrived whole, and %d packets were lost on our way out; want at least %d, and none", got, pictures, lost, step.least)
+				}
+			})
+		})
+	}
+}
+
+// watch sends pictures over a way of 40 Mbit/s that holds 32 KB, and counts those that arrive whole.
+func watch(t *testing.T, n voicetest.NetworkFaults, size, pictures int, ask bool) (whole int, repeated uint64, lost int) {
+	t.Helper()
+	wires := endurance.NewNetwork()
+	h := newHall(t, voicetest.Config{Listen: wires.Listen, ListenPacket: wires.ListenPacket, Seed: 1})
+	defer func() { _ = h.Close() }()
+	out := &uplink{rate: 40e6 / 8, hold: 32 << 10}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: wires.Dial}}
+	c, e := h.open(t, func(c *conn.Conn) {
+		c.Video, c.HTTPClient = true, client
+		c.Transport = conn.NewUDPWithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := wires.Dial(ctx, network, address)
+			out.Conn = conn
+			return out, err
+		})
+	})
+	m := h.join(t, ada, func(o *voicetest.MemberOptions) { o.Video, o.RequestLost, o.Dial = true, ask, wires.Dial })
+	defer func() { _ = m.Close() }()
+	c.ShowVideo(conn.Format{Width: 1280, Height: 720, Rate: 8})
+	m.RequestQuality(100)
+	e.next(t, 0, "somebody who looks", func(ev conn.Event) bool { return ev.Kind == conn.QualityWanted && ev.Quality == 100 })
+	h.SetNetwork(n)
+	frame := bytes.Repeat([]byte{0x10, 2, 3, 4, 5, 6, 7, 8}, size/8)
+	for range pictures {
+		if err := c.SendVideo(frame, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second / 8) //nolint:forbidigo // the clock of synctest
+	}
+	h.SetNetwork(voicetest.NetworkFaults{})
+	if err := c.SendVideo(frame[:100], time.Now()); err != nil { // by which the end of the last one is missed
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second) //nolint:forbidigo // as above
+	for {
+		select {
+		case f := <-m.Frames():
+			if bytes.Equal(f.Data, frame) {
+				whole++
+			}
+			continue
+		default:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := c.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		return whole, c.Stats().Repeated, out.lost
 	}
 }
