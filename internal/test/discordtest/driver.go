@@ -246,7 +246,7 @@ func (s *Server) SlashCommand(in Channel, user User, path string, args Args) (In
 	if len(options) > 0 {
 		data["options"] = options
 	}
-	it := &InteractionExchange{App: app, Kind: CommandInteraction, Channel: ch, User: user, Name: path}
+	it := &InteractionExchange{Interaction: Interaction{Type: CommandInteraction, User: user}, App: app, Channel: ch, Name: path}
 	return s.hub.Interact(it, data), nil
 }
 
@@ -280,7 +280,8 @@ func (s *Server) PressButton(on Message, user User, customID string) (Interactio
 		return Interaction{}, fmt.Errorf("use %q: %w", customID, ErrNoComponent)
 	}
 	data := map[string]any{"custom_id": c.CustomID, "component_type": c.Type, "id": c.ID}
-	return s.hub.Interact(&InteractionExchange{App: app, Kind: ComponentInteraction, Channel: ch, User: user, Target: r.ID}, data), nil
+	it := &InteractionExchange{Interaction: Interaction{Type: ComponentInteraction, User: user}, App: app, Channel: ch, Target: r.ID}
+	return s.hub.Interact(it, data), nil
 }
 
 // ForgetInteraction makes Discord know the interaction no longer: each answer to

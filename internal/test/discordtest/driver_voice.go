@@ -195,17 +195,14 @@ func (s *Server) Streams() map[string]Stream {
 
 // WaitStream waits until somebody shows something in the channel.
 func (s *Server) WaitStream(ctx context.Context, in Channel, owner User) (Stream, error) {
-	var found Stream
-	err := s.Wait(ctx, owner.Username+" to go live", func() bool {
+	return await(ctx, s, owner.Username+" to go live", func() (Stream, bool) {
 		for _, st := range s.Streams() {
 			if st.Channel == in.ID && st.Owner == owner.ID {
-				found = st
-				return true
+				return st, true
 			}
 		}
-		return false
+		return Stream{}, false
 	})
-	return found, err
 }
 
 // WatchStream has a person who is in the channel watch a stream, and connects

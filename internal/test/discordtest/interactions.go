@@ -27,16 +27,12 @@ const (
 
 // InteractionState returns how an interaction stands now, as tests see it.
 func (s *hub) InteractionState(it *InteractionExchange) Interaction {
-	out := Interaction{
-		ID: it.ID, Token: it.Token, Type: it.Kind, ChannelID: it.Channel.ID, GuildID: it.Channel.GuildID,
-		User: it.User, At: it.At, Answer: it.Answer, AnsweredAt: it.AnsweredAt, Ephemeral: it.Ephemeral,
-		Thinking: it.Thinking,
-	}
-	if r := s.Messages[it.Original]; r != nil && !r.Deleted {
+	out := it.Interaction
+	if r := s.Messages[it.OriginalID]; r != nil && !r.Deleted {
 		m := CopyMessage(r.Message)
 		out.Original = &m
 	}
-	for _, id := range it.Followups {
+	for _, id := range it.FollowupIDs {
 		if r := s.Messages[id]; !r.Deleted {
 			out.Followups = append(out.Followups, CopyMessage(r.Message))
 		}
@@ -47,9 +43,10 @@ func (s *hub) InteractionState(it *InteractionExchange) Interaction {
 // Interact makes an interaction and tells the bot. The lock is held.
 func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
 	it.ID, it.Token, it.At = s.NewID(), "interaction-"+s.NewID(), s.Now()
+	it.ChannelID, it.GuildID = it.Channel.ID, it.Channel.GuildID
 	s.Interactions[it.ID] = it
 	d := map[string]any{
-		"id": it.ID, "application_id": it.App.User.ID, "type": it.Kind, "token": it.Token, "version": 1,
+		"id": it.ID, "application_id": it.App.User.ID, "type": it.Type, "token": it.Token, "version": 1,
 		"channel_id": it.Channel.ID, "channel": it.Channel, "locale": "en-US", "data": data,
 		"app_permissions": s.Permissions(it.Channel, it.App.User.ID), "entitlements": []any{},
 		"authorizing_integration_owners": map[string]string{"0": it.Channel.GuildID}, "context": 0,
@@ -112,15 +109,15 @@ var allowedAnswers = map[int][]int{
 }
 
 func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {
-	if !slices.Contains(allowedAnswers[it.Kind], b.Type) {
+	if !slices.Contains(allowedAnswers[it.Type], b.Type) {
 		return FormError("type", "INTERACTION_APPLICATION_INVALID_CALLBACK_TYPE",
-			fmt.Sprintf("Callback type %d does not fit an interaction of type %d.", b.Type, it.Kind))
+			fmt.Sprintf("Callback type %d does not fit an interaction of type %d.", b.Type, it.Type))
 	}
 	if len(b.Data) == 0 {
 		b.Data = []byte("{}")
 	}
 	if b.Type == AnswerDeferredEdit {
-		it.Original = it.Target
+		it.OriginalID = it.Target
 		return nil
 	}
 	return s.respondByMessage(it, b, files)
@@ -139,7 +136,7 @@ func (s *hub) respondByMessage(it *InteractionExchange, b responseBody, files []
 	} else if err := s.Fill(r, body, files); err != nil {
 		return prefixDataPath(err)
 	}
-	it.Original = r.ID
+	it.OriginalID = r.ID
 	s.Post(r)
 	return nil
 }
@@ -149,8 +146,8 @@ func (s *hub) respondByMessage(it *InteractionExchange, b responseBody, files []
 func (s *hub) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecord {
 	r := s.NewMessage(it.Channel, it.App.User)
 	r.WebhookID, r.ApplicationID, r.TTS = it.App.User.ID, it.App.User.ID, body.TTS
-	r.InteractionMetadata = &InteractionMetadata{ID: it.ID, Type: it.Kind, Name: it.Name, User: it.User}
-	if it.Kind == CommandInteraction {
+	r.InteractionMetadata = &InteractionMetadata{ID: it.ID, Type: it.Type, Name: it.Name, User: it.User}
+	if it.Type == CommandInteraction {
 		r.Type = SlashCommandMessage
 	}
 	if body.Flags != nil {
@@ -199,10 +196,10 @@ func (s *hub) webhookMessage(c *RESTCall) (*InteractionExchange, *MessageRecord,
 	}
 	id := c.PathValue("message")
 	if id == "@original" {
-		id = it.Original
+		id = it.OriginalID
 	}
 	r := s.Messages[id]
-	if r == nil || r.Deleted || id != it.Original && !slices.Contains(it.Followups, id) {
+	if r == nil || r.Deleted || id != it.OriginalID && !slices.Contains(it.FollowupIDs, id) {
 		return nil, nil, ErrUnknownMessage
 	}
 	return it, r, nil
@@ -219,18 +216,18 @@ func (s *hub) followup(c *RESTCall) (any, error) {
 	if err := DecodeBody(c.Body, &b); err != nil {
 		return nil, err
 	}
-	if r := s.Messages[it.Original]; it.Thinking && r != nil && !r.Deleted {
+	if r := s.Messages[it.OriginalID]; it.Thinking && r != nil && !r.Deleted {
 		return s.answered(it, r, b, c.Files)
 	}
 	r := s.newAnswer(it, b)
 	r.Type = PlainMessage
-	if to := s.Messages[it.Original]; to != nil && !to.Deleted {
+	if to := s.Messages[it.OriginalID]; to != nil && !to.Deleted {
 		r.Type, r.Reference = ReplyMessage, &Reference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
 	}
 	if err := s.Fill(r, b, c.Files); err != nil {
 		return nil, err
 	}
-	it.Followups = append(it.Followups, r.ID)
+	it.FollowupIDs = append(it.FollowupIDs, r.ID)
 	s.Post(r)
 	return r.Message, nil
 }
@@ -240,7 +237,7 @@ func (s *hub) answered(it *InteractionExchange, r *MessageRecord, b MessageBody,
 	if err := s.Fill(r, b, files); err != nil {
 		return nil, err
 	}
-	if r.ID == it.Original {
+	if r.ID == it.OriginalID {
 		it.Thinking = false
 	}
 	r.Flags &^= FlagLoading
@@ -294,21 +291,14 @@ func (i Interaction) Text() string {
 
 // InteractionExchange is the server's side of it.
 type InteractionExchange struct {
-	ID, Token  string
-	App        *Account
-	Kind       int
-	Channel    *Channel
-	User       User
-	Name       string // of the command
-	At         time.Time
-	Target     string // id of the message with the button
-	Answer     int
-	AnsweredAt time.Time
-	Ephemeral  bool
-	Thinking   bool
-	Original   string // id of a message, "" when there is none
-	Followups  []string
-	Forgotten  bool
+	Interaction // without its messages
+	App         *Account
+	Channel     *Channel
+	Name        string // of the command
+	Target      string // id of the message with the button
+	OriginalID  string // of a message, "" when there is none
+	FollowupIDs []string
+	Forgotten   bool
 }
 
 // Commands lists what a bot has registered.

@@ -122,18 +122,14 @@ func (r *MessageRecord) SaveVersion(at time.Time) {
 // sentMessage is a message as the gateway sends it.
 type sentMessage struct {
 	Message
-	GuildID string         `json:"guild_id,omitempty"`
-	Member  *MessageAuthor `json:"member,omitempty"`
+	GuildID string        `json:"guild_id,omitempty"`
+	Member  *authorMember `json:"member,omitempty"`
 }
 
-// MessageAuthor is a member without its user.
-type MessageAuthor struct {
-	Nick     *string   `json:"nick"`
-	Roles    []string  `json:"roles"`
-	JoinedAt time.Time `json:"joined_at"`
-	Deaf     bool      `json:"deaf"`
-	Mute     bool      `json:"mute"`
-	Flags    int       `json:"flags"`
+// authorMember is a member without its user.
+type authorMember struct {
+	*Member
+	User *struct{} `json:"user,omitempty"`
 }
 
 // AsSent adds what only gateway events have.
@@ -141,7 +137,7 @@ func (w *World) AsSent(r *MessageRecord) sentMessage {
 	out := sentMessage{Message: r.Message, GuildID: r.GuildID}
 	if g := w.Guilds[r.GuildID]; g != nil {
 		if m := g.Member(r.Author.ID); m != nil {
-			out.Member = &MessageAuthor{m.Nick, m.Roles, m.JoinedAt, m.Deaf, m.Mute, m.Flags}
+			out.Member = &authorMember{Member: m}
 		}
 	}
 	return out

@@ -122,20 +122,30 @@ func (s *Server) Wait(ctx context.Context, what string, cond func() bool) error 
 	}
 }
 
+// await waits until look finds something.
+func await[T any](ctx context.Context, s *Server, what string, look func() (T, bool)) (found T, err error) {
+	err = s.Wait(ctx, what, func() (ok bool) {
+		found, ok = look()
+		return ok
+	})
+	return found, err
+}
+
+func nth[T any](list []T, n int) (found T, ok bool) {
+	if ok = n < len(list); ok {
+		found = list[n]
+	}
+	return found, ok
+}
+
 // WaitMessage returns the first message in the channel, ephemeral ones included,
 // that is or becomes what match asks for. Edits count.
 func (s *Server) WaitMessage(ctx context.Context, in Channel, match func(Message) bool) (Message, error) {
-	var found Message
-	err := s.Wait(ctx, "a message in "+in.Name, func() bool {
-		for _, m := range s.allMessages(in) {
-			if match(m) {
-				found = m
-				return true
-			}
-		}
-		return false
+	return await(ctx, s, "a message in "+in.Name, func() (Message, bool) {
+		list := s.allMessages(in)
+		i := slices.IndexFunc(list, match)
+		return append(list, Message{})[max(i, 0)], i >= 0
 	})
-	return found, err
 }
 
 // allMessages lists all messages of a channel, whoever sees them.
@@ -151,24 +161,18 @@ func (s *Server) allMessages(in Channel) []Message {
 
 // WaitEdit returns the message when it is what match asks for.
 func (s *Server) WaitEdit(ctx context.Context, id string, match func(Message) bool) (Message, error) {
-	var found Message
-	err := s.Wait(ctx, "an edit of message "+id, func() bool {
+	return await(ctx, s, "an edit of message "+id, func() (Message, bool) {
 		m, ok := s.Message(id)
-		found = m
-		return ok && match(m)
+		return m, ok && match(m)
 	})
-	return found, err
 }
 
 // WaitInteraction returns the interaction when it stands as match asks for.
 func (s *Server) WaitInteraction(ctx context.Context, it Interaction, match func(Interaction) bool) (Interaction, error) {
-	var found Interaction
-	err := s.Wait(ctx, "an answer to the interaction", func() bool {
+	return await(ctx, s, "an answer to the interaction", func() (Interaction, bool) {
 		now, ok := s.Interaction(it.ID)
-		found = now
-		return ok && match(now)
+		return now, ok && match(now)
 	})
-	return found, err
 }
 
 // WaitAnswer returns the interaction when the bot has answered with something to
@@ -197,29 +201,11 @@ func (s *Server) Connected(bot Bot) bool {
 // WaitRequest waits for a call of the route, beyond those that skip says are
 // already known, and returns it. It may not be answered yet.
 func (s *Server) WaitRequest(ctx context.Context, route Route, skip int) (Request, error) {
-	var found Request
-	err := s.Wait(ctx, string(route), func() bool {
-		list := s.RequestsTo(route)
-		if len(list) <= skip {
-			return false
-		}
-		found = list[skip]
-		return true
-	})
-	return found, err
+	return await(ctx, s, string(route), func() (Request, bool) { return nth(s.RequestsTo(route), skip) })
 }
 
 // WaitReceived waits until clients have sent more than skip gateway messages
 // with that opcode, and returns the one after those.
 func (s *Server) WaitReceived(ctx context.Context, op, skip int) (Frame, error) {
-	var found Frame
-	err := s.Wait(ctx, fmt.Sprintf("gateway message with op %d", op), func() bool {
-		list := s.Received(op)
-		if len(list) <= skip {
-			return false
-		}
-		found = list[skip]
-		return true
-	})
-	return found, err
+	return await(ctx, s, fmt.Sprintf("gateway message with op %d", op), func() (Frame, bool) { return nth(s.Received(op), skip) })
 }

@@ -212,27 +212,10 @@ func (c *Conn) Stats() Stats {
 	return c.stats
 }
 
-// Encrypted returns the version of the end-to-end encryption in use; 0 is none.
-func (c *Conn) Encrypted() int {
-	if s := c.encryption(); s != nil {
-		return s.Version()
-	}
-	return 0
-}
-
 // PrivacyCode returns the code by which everybody in the call can see that nobody else is; empty while there is none.
 func (c *Conn) PrivacyCode() string {
 	if s := c.encryption(); s != nil {
 		return s.PrivacyCode()
-	}
-	return ""
-}
-
-// VerificationCode returns the code that we and a user can compare in pairs; empty while there is none.
-func (c *Conn) VerificationCode(user string) string {
-	id, err := strconv.ParseUint(user, 10, 64)
-	if s := c.encryption(); s != nil && err == nil {
-		return s.VerificationCode(id)
 	}
 	return ""
 }

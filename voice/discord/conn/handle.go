@@ -73,6 +73,14 @@ func decodeData[T any](data json.RawMessage) (T, error) {
 	return v, nil
 }
 
+func withData[T any](data json.RawMessage, do func(T)) error {
+	v, err := decodeData[T](data)
+	if err == nil {
+		do(v)
+	}
+	return err
+}
+
 // reportMalformed counts what cannot be read and tells the first of each kind.
 func (c *Conn) reportMalformed(text string, op int, err error) {
 	c.updateStats(func(s *Stats) { s.Malformed++ })
@@ -131,39 +139,25 @@ func (c *Conn) handlePayload(ctx context.Context, l *link, p payload) error {
 func (c *Conn) handleUsers(p payload) error {
 	switch p.Op {
 	case opSpeaking:
-		m, err := decodeData[speaking](p.Data)
-		if err != nil {
-			return err
-		}
-		c.assignSource(m.SSRC, m.UserID)
+		return withData(p.Data, func(m speaking) { c.assignSource(m.SSRC, m.UserID) })
 	case opVideo:
-		m, err := decodeData[videoState](p.Data)
-		if err != nil {
-			return err
-		}
-		c.assignSource(m.AudioSSRC, m.UserID)
+		return withData(p.Data, func(m videoState) { c.assignSource(m.AudioSSRC, m.UserID) })
 	case opConnected:
-		m, err := decodeData[struct {
+		return withData(p.Data, func(m struct {
 			Users []string `json:"user_ids"`
-		}](p.Data)
-		if err != nil {
-			return err
-		}
-		c.handleConnected(m.Users)
+		},
+		) {
+			c.handleConnected(m.Users)
+		})
 	case opDisconnected:
-		m, err := decodeData[struct {
+		return withData(p.Data, func(m struct {
 			User string `json:"user_id"`
-		}](p.Data)
-		if err != nil {
-			return err
-		}
-		c.handleDisconnected(m.User)
+		},
+		) {
+			c.handleDisconnected(m.User)
+		})
 	case opSessionUpdate:
-		m, err := decodeData[Description](p.Data)
-		if err != nil {
-			return err
-		}
-		c.reportCodec(m.VideoCodec)
+		return withData(p.Data, func(m Description) { c.reportCodec(m.VideoCodec) })
 	case opMediaSinkWants:
 		return c.handleSinkWants(p.Data)
 	default:

@@ -260,16 +260,6 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 			})
 		}
 	})
-	t.Run("code of two", func(t *testing.T) {
-		c, users := d.mixed(t, "od")
-		var theirs string
-		if err := c.people[users[1]].(*stranger).ask(request{What: "verify", Users: []string{id(users[0])}}, &theirs); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.ReplaceAll(c.people[users[0]].(*ours).VerificationCode(users[1]), " ", ""); got != theirs {
-			t.Errorf("ours %q, theirs %q", got, theirs)
-		}
-	})
 	t.Run("H264", func(t *testing.T) {
 		c, users := d.mixed(t, "od")
 		for n := range 200 {

@@ -224,18 +224,3 @@ func (s *Session) Epoch() uint64 { return s.media.currentView().Epoch }
 // PrivacyCode returns the voice privacy code of the call as Discord shows it: 30 digits in groups of five. Those who see the same are
 // in the same group. It is empty while there is none.
 func (s *Session) PrivacyCode() string { return displayCode(s.media.currentView().Authenticator, 6) }
-
-// VerificationCode returns the code that we and user see of each other: 45 digits in groups of five, the same on
-// both sides if there is nobody in the middle. It is empty while user is not a member. It takes tens of
-// milliseconds.
-func (s *Session) VerificationCode(user uint64) string {
-	key := s.media.currentView().Members[user]
-	if key == nil || user == s.options.UserID {
-		return ""
-	}
-	print, err := fingerprint(s.options.UserID, s.options.Key.Public(), user, key)
-	if err != nil {
-		return ""
-	}
-	return displayCode(print, 9)
-}

@@ -346,19 +346,6 @@ func TestSilencePassesWithoutKeys(t *testing.T) {
 	}
 }
 
-func TestACodeForTwoIsTheSameOnBothSides(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a, b := c.ours(ada), c.ours(bob)
-	got, want := a.VerificationCode(bob), b.VerificationCode(ada)
-	if got != want || len(got) != 53 {
-		t.Errorf("codes %q and %q, want nine groups of five digits, the same", got, want)
-	}
-	if got := a.VerificationCode(cyd); got != "" {
-		t.Errorf("code with a stranger is %q", got)
-	}
-}
-
 func TestSeveralComeAndGoAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCall(t)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"clank/videosource"
 	"clank/voice"
@@ -36,7 +35,7 @@ func (l *streamLoop) handleDispatch(ctx context.Context, kind string, d streamDi
 			l.endpoint = ""
 		}
 		l.server = d.Server
-		l.updateState(func(st *State) { st.Server, st.Viewers, st.AgreedAt = d.Server, d.Viewers, time.Now() })
+		l.updateState(func(st *State) { st.Server, st.Viewers = d.Server, d.Viewers })
 		if l.endpoint == "" {
 			l.setStatus(AwaitingCredentials, "")
 			l.deadlineErr = noAnswerError(l.publisher.answerTimeout(), true)
@@ -90,7 +89,7 @@ func (l *streamLoop) handleMediaEvent(e conn.Event) error {
 	case conn.Up:
 		l.deadline.Stop()
 		l.ready = true
-		l.updateState(func(st *State) { st.Status, st.Reason, st.ReadyAt = Ready, "", time.Now() })
+		l.updateState(func(st *State) { st.Status, st.Reason = Ready, "" })
 		if l.paused {
 			l.setStatus(Paused, "")
 		}
@@ -189,9 +188,6 @@ func (l *streamLoop) sendFrame(f videosource.Frame) {
 			return
 		}
 		st.Sent++
-		if st.FirstFrameAt.IsZero() {
-			st.FirstFrameAt = time.Now()
-		}
 		if st.Status == Ready || st.Status == ResumeRequested {
 			st.Status = Playing
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 )
 
 // Status says how far a stream is.
@@ -45,10 +44,6 @@ type State struct {
 	WantedQuality  int    // quality that viewers want; 0 is that nobody looks, 100 the best
 	Sent           uint64 // frames
 	Dropped        uint64 // frames that could not go
-	RequestedAt    time.Time
-	AgreedAt       time.Time // by Discord
-	ReadyAt        time.Time // when the connection was ready last
-	FirstFrameAt   time.Time // when the first picture went
 }
 
 // loopTask is something that a stream's loop is to do. An error ends the stream.
@@ -77,7 +72,7 @@ func newStream(p *Publisher, r Request, self string) *Stream {
 		publisher: p, req: r, selfID: self, key: fmt.Sprintf("guild:%s:%s:%s", r.Guild, r.Channel, self),
 		up: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	s.state = State{Status: AwaitingPresence, Key: s.key, WantedQuality: 100, RequestedAt: time.Now()}
+	s.state = State{Status: AwaitingPresence, Key: s.key, WantedQuality: 100}
 	return s
 }
 

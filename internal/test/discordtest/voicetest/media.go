@@ -2,7 +2,6 @@ package voicetest
 
 import (
 	"bytes"
-	"container/heap"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -353,9 +352,13 @@ func (s *Server) sendAfter(p latePacket, delay time.Duration) {
 		s.write(p.data, p.to)
 		return
 	}
-	s.post.count++
-	p.due, p.order = time.Now().Add(delay), s.post.count
-	heap.Push(&s.post.packets, p)
+	p.due = time.Now().Add(delay)
+	late := func(other latePacket) bool { return other.due.After(p.due) }
+	at := slices.IndexFunc(s.post.packets, late)
+	if at < 0 {
+		at = len(s.post.packets)
+	}
+	s.post.packets = slices.Insert(s.post.packets, at, p)
 	select {
 	case s.post.wake <- struct{}{}:
 	default:
@@ -381,36 +384,14 @@ func addExtensionAndPadding(p []byte) []byte {
 
 // post is what is on its way. The server's lock guards it.
 type post struct {
-	packets packetHeap
-	count   uint64
+	packets []latePacket  // in the order in which they are due
 	wake    chan struct{} // capacity 1
 }
 
 type latePacket struct {
-	due   time.Time
-	order uint64
-	to    netip.AddrPort
-	data  []byte
-}
-
-type packetHeap []latePacket
-
-func (h packetHeap) Len() int { return len(h) }
-func (h packetHeap) Less(i, j int) bool {
-	return h[i].due.Before(h[j].due) || (h[i].due.Equal(h[j].due) && h[i].order < h[j].order)
-}
-func (h packetHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *packetHeap) Push(x any) {
-	if p, ok := x.(latePacket); ok {
-		*h = append(*h, p)
-	}
-}
-
-func (h *packetHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
+	due  time.Time
+	to   netip.AddrPort
+	data []byte
 }
 
 // deliverLate sends packets when they are due.
@@ -427,9 +408,8 @@ func (s *Server) deliverLate(ctx context.Context) {
 		s.mu.Lock()
 		now := time.Now()
 		for len(s.post.packets) > 0 && !s.post.packets[0].due.After(now) {
-			if p, ok := heap.Pop(&s.post.packets).(latePacket); ok {
-				s.write(p.data, p.to)
-			}
+			s.write(s.post.packets[0].data, s.post.packets[0].to)
+			s.post.packets = s.post.packets[1:]
 		}
 		if len(s.post.packets) > 0 {
 			timer.Reset(s.post.packets[0].due.Sub(now))
