@@ -246,7 +246,7 @@ func (s *Server) SlashCommand(in Channel, user User, path string, args Args) (In
 	if len(options) > 0 {
 		data["options"] = options
 	}
-	it := &InteractionExchange{Interaction: Interaction{Type: CommandInteraction, User: user}, App: app, Channel: ch, Name: path}
+	it := &InteractionExchange{Interaction: Interaction{Type: CommandInteraction, User: user}, App: app, Channel: ch}
 	return s.hub.Interact(it, data), nil
 }
 
@@ -471,7 +471,7 @@ func (s *Server) Message(id string) (Message, bool) {
 
 // History lists all that a message has been, oldest first; the first version is
 // how it was sent. It also knows deleted messages.
-func (s *Server) History(id string) []MessageVersion {
+func (s *Server) History(id string) []Message {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	if r := s.hub.Messages[id]; r != nil {

@@ -111,7 +111,7 @@ func (s *hub) removeConn(c *Conn, code int) {
 	defer s.Mu.Unlock()
 	c.silence.Stop()
 	delete(s.Conns, c)
-	end := Disconnect{At: s.Now(), Bot: c.Bot, Code: code}
+	end := Disconnect{Code: code}
 	if c.Closing != 0 {
 		end.Code, end.ByServer = c.Closing, true
 	}
@@ -168,11 +168,6 @@ func (s *hub) sendPayload(c *Conn, p gatewayPayload) {
 	if err != nil {
 		return
 	}
-	f := Frame{At: s.Now(), Bot: c.Bot, Op: p.Op, Data: p.Data}
-	if p.Type != nil {
-		f.Type, f.Seq = *p.Type, *p.Seq
-	}
-	s.Frames = append(s.Frames, f)
 	c.Send(websocket.MessageText, text)
 }
 
@@ -180,11 +175,11 @@ func (s *hub) sendPayload(c *Conn, p gatewayPayload) {
 func (s *hub) receive(c *Conn, data []byte) {
 	var p gatewayPayload
 	if err := json.Unmarshal(data, &p); err != nil || len(data) > maxFrame {
-		s.Frames = append(s.Frames, Frame{At: s.Now(), Bot: c.Bot, Received: true, Op: -1})
+		s.Frames = append(s.Frames, Frame{Op: -1})
 		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
 		return
 	}
-	s.Frames = append(s.Frames, Frame{At: s.Now(), Bot: c.Bot, Received: true, Op: p.Op, Data: p.Data})
+	s.Frames = append(s.Frames, Frame{p.Op, p.Data})
 	if s.rateLimited(c) {
 		s.CloseConn(c, CloseRateLimited, "You are being rate limited.")
 		return

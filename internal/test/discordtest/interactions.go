@@ -145,8 +145,7 @@ func (s *hub) respondByMessage(it *InteractionExchange, b responseBody, files []
 // asks for that.
 func (s *hub) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecord {
 	r := s.NewMessage(it.Channel, it.App.User)
-	r.WebhookID, r.ApplicationID, r.TTS = it.App.User.ID, it.App.User.ID, body.TTS
-	r.InteractionMetadata = &InteractionMetadata{ID: it.ID, Type: it.Type, Name: it.Name, User: it.User}
+	r.WebhookID = it.App.User.ID
 	if it.Type == CommandInteraction {
 		r.Type = SlashCommandMessage
 	}
@@ -294,7 +293,6 @@ type InteractionExchange struct {
 	Interaction // without its messages
 	App         *Account
 	Channel     *Channel
-	Name        string // of the command
 	Target      string // id of the message with the button
 	OriginalID  string // of a message, "" when there is none
 	FollowupIDs []string

@@ -23,26 +23,23 @@ const (
 // A Message as it is now. ViewerID is set on ephemeral messages: the only
 // person who sees it. The JSON form is Discord's.
 type Message struct {
-	ID                  string               `json:"id"`
-	ChannelID           string               `json:"channel_id"`
-	Author              User                 `json:"author"`
-	Content             string               `json:"content"`
-	Timestamp           time.Time            `json:"timestamp"`
-	EditedTimestamp     *time.Time           `json:"edited_timestamp"`
-	TTS                 bool                 `json:"tts"`
-	MentionEveryone     bool                 `json:"mention_everyone"`
-	Mentions            []User               `json:"mentions"`
-	MentionRoles        []string             `json:"mention_roles"`
-	Attachments         []Attachment         `json:"attachments"`
-	Components          []Component          `json:"components"`
-	Type                int                  `json:"type"`
-	Flags               int                  `json:"flags"`
-	Nonce               any                  `json:"nonce,omitempty"`
-	WebhookID           string               `json:"webhook_id,omitempty"`
-	ApplicationID       string               `json:"application_id,omitempty"`
-	Reference           *Reference           `json:"message_reference,omitempty"`
-	Referenced          *Message             `json:"referenced_message,omitempty"`
-	InteractionMetadata *InteractionMetadata `json:"interaction_metadata,omitempty"`
+	ID              string       `json:"id"`
+	ChannelID       string       `json:"channel_id"`
+	Author          User         `json:"author"`
+	Content         string       `json:"content"`
+	Timestamp       time.Time    `json:"timestamp"`
+	EditedTimestamp *time.Time   `json:"edited_timestamp"`
+	MentionEveryone bool         `json:"mention_everyone"`
+	Mentions        []User       `json:"mentions"`
+	MentionRoles    []string     `json:"mention_roles"`
+	Attachments     []Attachment `json:"attachments"`
+	Components      []Component  `json:"components"`
+	Type            int          `json:"type"`
+	Flags           int          `json:"flags"`
+	Nonce           any          `json:"nonce,omitempty"`
+	WebhookID       string       `json:"webhook_id,omitempty"`
+	Reference       *Reference   `json:"message_reference,omitempty"`
+	Referenced      *Message     `json:"referenced_message,omitempty"`
 
 	ViewerID string `json:"-"`
 }
@@ -69,40 +66,23 @@ type Reference struct {
 	FailIfNotExists *bool `json:"fail_if_not_exists,omitempty"`
 }
 
-// InteractionMetadata tells which interaction a message answers.
-type InteractionMetadata struct {
-	ID   string `json:"id"`
-	Type int    `json:"type"`
-	Name string `json:"name,omitempty"`
-	User User   `json:"user"`
-}
-
 // An Attachment is a file of a message.
 type Attachment struct {
 	ID          string `json:"id"`
 	Filename    string `json:"filename"`
-	Description string `json:"description,omitempty"`
 	ContentType string `json:"content_type,omitempty"`
 	Size        int    `json:"size"`
 	URL         string `json:"url"`
-	ProxyURL    string `json:"proxy_url"`
-	Ephemeral   bool   `json:"ephemeral,omitempty"`
 
 	// Data is shared by all copies; do not change it.
 	Data []byte `json:"-"`
-}
-
-// A MessageVersion is what a message was from one edit to the next.
-type MessageVersion struct {
-	At time.Time
-	Message
 }
 
 // MessageRecord is a message with its past.
 type MessageRecord struct {
 	Message
 	GuildID  string
-	Versions []MessageVersion
+	Versions []Message // from one edit to the next
 	Deleted  bool
 }
 
@@ -115,9 +95,7 @@ func CopyMessage(m Message) Message {
 }
 
 // SaveVersion stores the present state as the newest version.
-func (r *MessageRecord) SaveVersion(at time.Time) {
-	r.Versions = append(r.Versions, MessageVersion{at, CopyMessage(r.Message)})
-}
+func (r *MessageRecord) SaveVersion() { r.Versions = append(r.Versions, CopyMessage(r.Message)) }
 
 // sentMessage is a message as the gateway sends it.
 type sentMessage struct {
@@ -197,8 +175,6 @@ func findButton(rows []Component, customID string) (Component, bool) {
 // Typing is one "… is typing", which lasts ten seconds.
 type Typing struct {
 	ChannelID string
-	User      User
-	At        time.Time
 }
 
 // MessageBody is what clients send to make or change a message. A nil field of
@@ -210,16 +186,13 @@ type MessageBody struct {
 	AllowedMentions *allowedMentions  `json:"allowed_mentions"`
 	Reference       *Reference        `json:"message_reference"`
 	Flags           *int              `json:"flags"`
-	TTS             bool              `json:"tts"`
 	Nonce           any               `json:"nonce"`
 	EnforceNonce    bool              `json:"enforce_nonce"`
 }
 
 // attachmentBody names a new file by its index or an old one by its id.
 type attachmentBody struct {
-	ID          any    `json:"id"`
-	Filename    string `json:"filename"`
-	Description string `json:"description"`
+	ID any `json:"id"`
 }
 
 func (a attachmentBody) id() string {
@@ -320,17 +293,8 @@ func (s *hub) fillFiles(m *Message, list *[]attachmentBody, files []UploadedFile
 	if m.Attachments == nil {
 		m.Attachments = []Attachment{}
 	}
-	for i, f := range files {
-		a := s.NewAttachment(m.ChannelID, f)
-		a.Ephemeral = m.Flags&FlagEphemeral != 0
-		if list != nil {
-			for _, b := range *list {
-				if b.id() == strconv.Itoa(i) {
-					a.Description = b.Description
-				}
-			}
-		}
-		m.Attachments = append(m.Attachments, a)
+	for _, f := range files {
+		m.Attachments = append(m.Attachments, s.NewAttachment(m.ChannelID, f))
 	}
 }
 
@@ -343,7 +307,7 @@ func (s *hub) NewAttachment(channel string, f UploadedFile) Attachment {
 	url := s.URL + "/attachments/" + channel + "/" + id + "/" + name
 	return Attachment{
 		ID: id, Filename: name, ContentType: f.ContentType, Size: len(f.Data),
-		URL: url, ProxyURL: url, Data: f.Data,
+		URL: url, Data: f.Data,
 	}
 }
 

@@ -6,26 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 )
 
-// A Frame is one message on a gateway connection.
+// A Frame is one message of a client to the gateway.
 type Frame struct {
-	At       time.Time
-	Bot      string // user id, "" before identify
-	Received bool   // true: from the client
-	Op       int
-	Type     string
-	Seq      int64
-	Data     json.RawMessage
+	Op   int // -1 when it could not be read
+	Data json.RawMessage
 }
 
 // A Disconnect is the end of one gateway connection.
 type Disconnect struct {
-	At   time.Time
-	Bot  string
 	Code int // the close code somebody gave first, or -1 for a cut line
 	// ByServer tells whether the server closed it.
 	ByServer bool
@@ -38,38 +30,20 @@ type recordedTraffic struct {
 	Disconnects []Disconnect
 }
 
-// RecordRequest notes a request, and returns its number for RecordStatus.
-func (s *hub) RecordRequest(r *http.Request, route Route, body []byte) int {
+// RecordRequest notes a request.
+func (s *hub) RecordRequest(r *http.Request, route Route, body []byte) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	s.Requests = append(s.Requests, Request{
-		At: s.Now(), Route: route, Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(),
-		Header: r.Header.Clone(), Body: bytes.Clone(body),
-	})
+	s.Requests = append(s.Requests, Request{At: s.Now(), Route: route, Header: r.Header.Clone(), Body: bytes.Clone(body)})
 	s.Notify()
-	return len(s.Requests)
-}
-
-// RecordStatus completes the request with that number, counted from 1.
-func (s *hub) RecordStatus(number, status int) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	if number > 0 {
-		s.Requests[number-1].Status = status
-		s.Notify()
-	}
 }
 
 // A Request is one call of the REST API as it came.
 type Request struct {
 	At     time.Time
 	Route  Route // "" when the API has no such route
-	Method string
-	Path   string // without /api/v9
-	Query  url.Values
 	Header http.Header
 	Body   []byte
-	Status int // 0 until it is answered
 }
 
 // Requests lists all calls of the API so far, oldest first.
@@ -84,16 +58,11 @@ func (s *Server) RequestsTo(route Route) []Request {
 	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Route != route })
 }
 
-// Frames lists all gateway messages so far, oldest first.
-func (s *Server) Frames() []Frame {
+// Received lists the gateway messages with that opcode that clients sent, oldest first.
+func (s *Server) Received(op int) []Frame {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	return slices.Clone(s.hub.Frames)
-}
-
-// Received lists the gateway messages with that opcode that clients sent.
-func (s *Server) Received(op int) []Frame {
-	return slices.DeleteFunc(s.Frames(), func(f Frame) bool { return !f.Received || f.Op != op })
+	return slices.DeleteFunc(slices.Clone(s.hub.Frames), func(f Frame) bool { return f.Op != op })
 }
 
 // Disconnects lists the gateway connections that have ended.

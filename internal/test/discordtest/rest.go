@@ -72,13 +72,13 @@ func (s *hub) serve(w http.ResponseWriter, r *http.Request, route Route, answer 
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestSize))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			s.write(w, 0, newReply(nil, ErrTooLarge))
+			write(w, newReply(nil, ErrTooLarge))
 		}
 		return
 	}
 	plan := s.PlanFor(route)
 	c := &RESTCall{Request: r, Route: route}
-	index := s.RecordRequest(r, route, raw)
+	s.RecordRequest(r, route, raw)
 	if plan.WaitForRelease(r.Context()) != nil {
 		return
 	}
@@ -87,7 +87,7 @@ func (s *hub) serve(w http.ResponseWriter, r *http.Request, route Route, answer 
 		voicetest.CutConn(r)
 		return
 	}
-	s.write(w, index, reply)
+	write(w, reply)
 }
 
 // restReply is an answer, made under the lock and written without it.
@@ -155,8 +155,7 @@ func newReply(result any, err error) restReply {
 	return restReply{status, body}
 }
 
-func (s *hub) write(w http.ResponseWriter, index int, r restReply) {
-	s.RecordStatus(index, r.status)
+func write(w http.ResponseWriter, r restReply) {
 	if r.body != nil {
 		w.Header().Set("Content-Type", "application/json")
 	}

@@ -56,7 +56,7 @@ func (s *hub) createMessage(c *RESTCall) (any, error) {
 		return s.visibleMessage(again, c), nil
 	}
 	r := s.NewMessage(ch, c.Bot.User)
-	r.TTS, r.Nonce = b.TTS, b.Nonce
+	r.Nonce = b.Nonce
 	if b.Flags != nil {
 		r.Flags = *b.Flags & FlagSuppressEmbeds
 	}
@@ -120,7 +120,7 @@ func (s *hub) SetReference(r *MessageRecord, ref Reference) error {
 
 // Post puts the message into its channel and tells everyone who may see it.
 func (s *hub) Post(r *MessageRecord) {
-	r.SaveVersion(s.Now())
+	r.SaveVersion()
 	s.Messages[r.ID] = r
 	s.MessagesOf[r.ChannelID] = append(s.MessagesOf[r.ChannelID], r.ID)
 	if r.ViewerID == "" {
@@ -135,7 +135,7 @@ func (s *hub) Post(r *MessageRecord) {
 func (s *hub) RecordEdit(r *MessageRecord) {
 	now := s.Now().UTC()
 	r.EditedTimestamp = &now
-	r.SaveVersion(now)
+	r.SaveVersion()
 	if r.ViewerID == "" {
 		s.DispatchMessage("MESSAGE_UPDATE", r)
 	}
@@ -265,7 +265,7 @@ func (s *hub) postTyping(c *RESTCall) (any, error) {
 
 // StartTyping tells that somebody writes in a channel.
 func (s *hub) StartTyping(ch *Channel, user User) {
-	s.Typing = append(s.Typing, Typing{ChannelID: ch.ID, User: user, At: s.Now()})
+	s.Typing = append(s.Typing, Typing{ChannelID: ch.ID})
 	event := map[string]any{"channel_id": ch.ID, "user_id": user.ID, "timestamp": s.Now().Unix()}
 	if ch.GuildID != "" {
 		event["guild_id"] = ch.GuildID

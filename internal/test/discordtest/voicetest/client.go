@@ -81,15 +81,13 @@ type speaking struct {
 // send numbers a message, keeps it for resuming and sends it. The lock is held.
 func (s *Server) send(cl *client, op int, data any) {
 	cl.seq++
-	seq, d := cl.seq, encode(data)
-	s.recordMessage(Message{Seat: cl.seat, Op: op, Data: d, Seq: seq})
-	s.deliver(cl, websocket.MessageText, encode(envelope{Op: op, Data: d, Seq: &seq}))
+	seq := cl.seq
+	s.deliver(cl, websocket.MessageText, encode(envelope{Op: op, Data: encode(data), Seq: &seq}))
 }
 
 // sendBinary does the same with a binary message: number, opcode, payload.
 func (s *Server) sendBinary(cl *client, op int, payload []byte) {
 	cl.seq++
-	s.recordMessage(Message{Seat: cl.seat, Op: op, Binary: slices.Clone(payload), Seq: cl.seq})
 	data := append([]byte{byte(cl.seq >> 8), byte(cl.seq), byte(op)}, payload...)
 	s.deliver(cl, websocket.MessageBinary, data)
 }
@@ -342,10 +340,9 @@ func (s *Server) removeConn(c *conn, code int) {
 	}
 	end := Disconnection{Code: code}
 	if c.closing != 0 {
-		end.Code, end.ByServer = c.closing, true
+		end.Code = c.closing
 	}
 	if cl := c.client; cl != nil {
-		end.Seat = cl.seat
 		if cl.conn == c {
 			cl.conn = nil
 			if code > 0 && c.closing == 0 && isFinalClose(code) {

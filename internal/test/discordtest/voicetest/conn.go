@@ -89,11 +89,5 @@ type envelope struct {
 
 // sendTo sends a message without a number, which is not kept for resuming. The lock is held.
 func (s *Server) sendTo(c *conn, op int, data any) {
-	d := encode(data)
-	m := Message{Op: op, Data: d, Seq: -1}
-	if c.client != nil {
-		m.Seat = c.client.seat
-	}
-	s.recordMessage(m)
-	c.Send(websocket.MessageText, encode(envelope{Op: op, Data: d}))
+	c.Send(websocket.MessageText, encode(envelope{Op: op, Data: encode(data)}))
 }

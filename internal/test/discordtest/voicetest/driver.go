@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"net/netip"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/coder/websocket"
 )
@@ -138,23 +135,17 @@ func (s *Server) withClient(seat ClientID, do func(*client)) error {
 	return nil
 }
 
-// A Message is one message on a connection of the gateway.
+// A Message is one message of a client to the gateway.
 type Message struct {
-	At       time.Time
-	Seat     ClientID // zero before identify
-	Received bool     // true: from the client
-	Op       int      // -1 when it could not be read
-	Data     json.RawMessage
-	Binary   []byte // the payload of a binary message
-	Seq      int    // of the server's messages; -1 for those without
+	Seat ClientID // zero before identify
+	Op   int      // -1 when it could not be read
+	Data json.RawMessage
 }
 
 // A Disconnection is the end of one connection of the gateway.
 type Disconnection struct {
-	Seat ClientID
 	// Code is the close code that somebody gave first, or -1 for a cut line.
-	Code     int
-	ByServer bool
+	Code int
 }
 
 // A Violation is something that the real service would punish, or ignore without a word.
@@ -165,11 +156,8 @@ type Violation struct {
 
 // Counts are packets of media and control, from the view of one client.
 type Counts struct {
-	Received  int // from the client, opened
-	Forwarded int // to the client
-	Lost      int // not sent to the client on purpose
-	RTCP      int // control packets from the client
-	Pings     int
+	Received int // from the client, opened
+	Lost     int // not sent to the client on purpose
 }
 
 // traffic is the record of all that came and went.
@@ -182,33 +170,23 @@ type traffic struct {
 	rtcp       []ReceivedRTCP
 }
 
-func (s *Server) recordMessage(m Message) {
-	m.At = time.Now()
-	s.messages = append(s.messages, m)
-}
-
-func (s *Server) received(c *conn, m Message) {
-	m.Received, m.Seq = true, -1
+func (s *Server) received(c *conn, op int, data json.RawMessage) {
+	m := Message{Op: op, Data: data}
 	if c.client != nil {
 		m.Seat = c.client.seat
 	}
-	s.recordMessage(m)
+	s.messages = append(s.messages, m)
 }
 
 func (s *Server) recordViolation(seat ClientID, text string) {
 	s.violations = append(s.violations, Violation{seat, text})
 }
 
-// Messages lists all messages of the gateway so far, oldest first.
-func (s *Server) Messages() []Message {
+// Received lists the messages with that opcode that clients sent, oldest first.
+func (s *Server) Received(op int) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.messages)
-}
-
-// Received lists the messages with that opcode that clients sent.
-func (s *Server) Received(op int) []Message {
-	return slices.DeleteFunc(s.Messages(), func(m Message) bool { return !m.Received || m.Op != op })
+	return slices.DeleteFunc(slices.Clone(s.messages), func(m Message) bool { return m.Op != op })
 }
 
 // WaitReceived waits until clients have sent more than skip messages with that opcode, and returns the one after those.
@@ -249,17 +227,11 @@ func (s *Server) Violations() []Violation {
 // A Client is somebody who has identified, as the server sees them.
 type Client struct {
 	ClientID
-	Room              string
-	Audio, Video, RTX uint32 // SSRC; the latter two are 0 without video
-	Connected         bool   // the gateway's line is there
-	Ready             bool   // the protocol is selected
-	Mode              string
-	Media             netip.AddrPort // where its media goes
-	Speaking          int            // the mask of its last op 5, -1 before
-	DAVE              int            // the version that its op 4 has named
-	Wants             map[string]int // its last op 15
-	Last              int            // number of the last message to it
-	Unacknowledged    int            // messages kept for resuming
+	Audio, Video   uint32 // SSRC; that of video is 0 without
+	Connected      bool   // the gateway's line is there
+	Ready          bool   // the protocol is selected
+	Speaking       int    // the mask of its last op 5, -1 before
+	Unacknowledged int    // messages kept for resuming
 	Counts
 }
 
@@ -270,9 +242,8 @@ func (s *Server) Clients() []Client {
 	list := make([]Client, 0, len(s.clients))
 	for _, cl := range s.clients {
 		c := Client{
-			ClientID: cl.seat, Room: cl.ticket.Room, Audio: cl.audio, Video: cl.video, RTX: cl.rtx, Connected: cl.conn != nil,
-			Ready: cl.ready, Mode: cl.mode, Media: cl.addr, Speaking: -1, DAVE: cl.chosen, Wants: maps.Clone(cl.wants),
-			Last: cl.seq, Unacknowledged: len(cl.backlog), Counts: cl.counts,
+			ClientID: cl.seat, Audio: cl.audio, Video: cl.video, Connected: cl.conn != nil, Ready: cl.ready, Speaking: -1,
+			Unacknowledged: len(cl.backlog), Counts: cl.counts,
 		}
 		if cl.speaking != nil {
 			c.Speaking = cl.speaking.Mask

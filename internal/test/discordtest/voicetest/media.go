@@ -87,7 +87,6 @@ func (s *Server) answerPing(p []byte, from netip.AddrPort) {
 	if cl == nil {
 		return
 	}
-	cl.counts.Pings++
 	if binary.BigEndian.Uint32(p) == pingMark {
 		binary.BigEndian.PutUint32(p, pongMark)
 	}
@@ -209,7 +208,6 @@ func (s *Server) receiveRTCP(p []byte, from netip.AddrPort) {
 
 // handleRTCP deals with control packets that were opened.
 func (s *Server) handleRTCP(cl *client, plain []byte) {
-	cl.counts.RTCP++
 	s.rtcp = append(s.rtcp, ReceivedRTCP{Seat: cl.seat, Packet: slices.Clone(plain)})
 	if len(s.rtcp) > keptRTCP {
 		s.rtcp = slices.Delete(s.rtcp, 0, len(s.rtcp)-keptRTCP)
@@ -313,7 +311,6 @@ func (s *Server) forward(to *client, plain []byte) {
 		to.counts.Lost++
 		return
 	}
-	to.counts.Forwarded++
 	if n.Dress {
 		plain = addExtensionAndPadding(plain)
 	}
@@ -329,7 +326,6 @@ func (s *Server) forward(to *client, plain []byte) {
 	packet := latePacket{to: to.addr, data: sealed, due: time.Now().Add(delay)}
 	if to.held != nil && time.Since(to.held.due) > longestHold {
 		to.held = nil
-		to.counts.Forwarded--
 		to.counts.Lost++
 	}
 	if s.dice.Float64() < n.Reorder && to.held == nil {

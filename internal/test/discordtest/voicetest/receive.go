@@ -23,11 +23,11 @@ func (s *Server) receive(c *conn, kind websocket.MessageType, data []byte) {
 		Data json.RawMessage `json:"d"`
 	}
 	if err := json.Unmarshal(data, &m); err != nil || m.Op == nil {
-		s.received(c, Message{Op: -1, Binary: slices.Clone(data)})
+		s.received(c, -1, nil)
 		s.closeWith(c, CloseDecodeError, "Failed to decode payload.")
 		return
 	}
-	s.received(c, Message{Op: *m.Op, Data: m.Data})
+	s.received(c, *m.Op, m.Data)
 	known := true
 	switch *m.Op {
 	case OpHeartbeat:
@@ -59,12 +59,12 @@ func (s *Server) receive(c *conn, kind websocket.MessageType, data []byte) {
 
 func (s *Server) receiveBinary(c *conn, data []byte) {
 	if len(data) == 0 {
-		s.received(c, Message{Op: -1})
+		s.received(c, -1, nil)
 		s.closeWith(c, CloseDecodeError, "Failed to decode payload.")
 		return
 	}
 	op := int(data[0])
-	s.received(c, Message{Op: op, Binary: slices.Clone(data[1:])})
+	s.received(c, op, nil)
 	switch {
 	case op != OpKeyPackage && op != OpCommitWelcome:
 		s.closeWith(c, CloseUnknownOpcode, "Unknown opcode.")
