@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -352,33 +351,27 @@ func listOptions(options []CommandOption, args Args) ([]map[string]any, error) {
 // checkArgument holds an argument against its option.
 func checkArgument(o CommandOption, v any) error {
 	chosen := func(c OptionChoice) bool { return fmt.Sprint(c.Value) == fmt.Sprint(v) }
-	if len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, chosen) {
-		return fmt.Errorf("%v is not among the choices", v)
+	fits := len(o.Choices) == 0 || slices.ContainsFunc(o.Choices, chosen)
+	switch v := v.(type) {
+	case string:
+		fits = fits && o.Type == StringOption && within(len([]rune(v)), o.MinLength, o.MaxLength)
+	case bool:
+		fits = fits && o.Type == BooleanOption
+	case int:
+		fits = fits && (o.Type == IntegerOption || o.Type == NumberOption) && within(float64(v), o.MinValue, o.MaxValue)
+	case float64:
+		fits = fits && o.Type == NumberOption && within(v, o.MinValue, o.MaxValue)
+	default:
+		fits = false
 	}
-	switch o.Type {
-	case StringOption:
-		text, ok := v.(string)
-		n := len([]rune(text))
-		if !ok || n > 6000 || o.MinLength != nil && n < *o.MinLength || o.MaxLength != nil && n > *o.MaxLength {
-			return fmt.Errorf("%T of %d characters does not fit", v, n)
-		}
-		return nil
-	case BooleanOption:
-		if _, ok := v.(bool); !ok {
-			return fmt.Errorf("%v is not a boolean", v)
-		}
-		return nil
-	}
-	n, err := strconv.ParseFloat(fmt.Sprint(v), 64)
-	switch {
-	case err != nil:
-		return fmt.Errorf("%v is not a number", v)
-	case o.Type == IntegerOption && n != float64(int64(n)):
-		return fmt.Errorf("%v is not an integer", v)
-	case o.MinValue != nil && n < *o.MinValue, o.MaxValue != nil && n > *o.MaxValue:
-		return fmt.Errorf("%v is out of range", v)
+	if !fits {
+		return fmt.Errorf("%T %v does not fit", v, v)
 	}
 	return nil
+}
+
+func within[N int | float64](n N, least, most *N) bool {
+	return (least == nil || n >= *least) && (most == nil || n <= *most)
 }
 
 // A Post is what a person writes. Mentions come from the text, as User.Mention

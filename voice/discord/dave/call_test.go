@@ -15,19 +15,14 @@ const channel = 1100000000000000001
 
 // person is somebody in a call: a session of ours, or a peer of other hands.
 type person interface {
-	choose(version int)              // op 4
+	Select(version int) error        // op 4
 	handle(m delivery.Message) error // what the gateway sends
-	here(users ...uint64)            // op 11
-	gone(user uint64)                // op 13
-	media
-}
-
-// media is what people do with each other.
-type media interface {
-	encrypt(c dave.Codec, frame []byte) ([]byte, error)
-	decrypt(from uint64, c dave.Codec, frame []byte) ([]byte, error)
-	code() string // voice privacy code
-	epoch() uint64
+	Connected(users ...uint64)       // op 11
+	Disconnected(user uint64)        // op 13
+	Encrypt(c dave.Codec, frame []byte) ([]byte, error)
+	Decrypt(from uint64, c dave.Codec, frame []byte) ([]byte, error)
+	PrivacyCode() string
+	Epoch() uint64
 }
 
 // said is what somebody sends to the gateway.
@@ -83,12 +78,14 @@ func (c *call) say(from uint64, s said) {
 func (c *call) join(user uint64, p person, version int) {
 	c.t.Helper()
 	for _, other := range c.order {
-		c.people[other].here(user)
+		c.people[other].Connected(user)
 	}
-	p.here(c.order...)
+	p.Connected(c.order...)
 	c.people[user] = p
 	c.order = append(c.order, user)
-	p.choose(c.service.Join(user, version))
+	if err := p.Select(c.service.Join(user, version)); err != nil {
+		c.t.Error(err)
+	}
 	c.service.Selected(user)
 }
 
@@ -109,7 +106,7 @@ func (c *call) leave(user uint64) {
 	for _, other := range c.order {
 		if other != user {
 			order = append(order, other)
-			c.people[other].gone(user)
+			c.people[other].Disconnected(user)
 		}
 	}
 	c.order = order
@@ -185,15 +182,15 @@ func (c *call) together() {
 	if !c.service.Settled() {
 		c.t.Fatalf("not everybody is in the group; problems %v, refused %v", c.problems, c.refused)
 	}
-	code := c.people[c.order[0]].code()
+	code := c.people[c.order[0]].PrivacyCode()
 	if len(c.order) > 1 && len(code) != 35 {
 		c.t.Fatalf("code is %q, want six groups of five digits", code)
 	}
 	for _, from := range c.order {
-		if got := c.people[from].code(); got != code {
+		if got := c.people[from].PrivacyCode(); got != code {
 			c.t.Errorf("%d has code %q, and %d has %q", from, got, c.order[0], code)
 		}
-		if got, want := c.people[from].epoch(), c.service.Epoch(); len(c.order) > 1 && got != want {
+		if got, want := c.people[from].Epoch(), c.service.Epoch(); len(c.order) > 1 && got != want {
 			c.t.Errorf("%d is at epoch %d, want %d", from, got, want)
 		}
 		for _, to := range c.order {
@@ -208,7 +205,7 @@ func (c *call) together() {
 func (c *call) hears(to, from uint64) {
 	c.t.Helper()
 	for codec, frame := range frames {
-		sent, err := c.people[from].encrypt(codec, frame)
+		sent, err := c.people[from].Encrypt(codec, frame)
 		if err != nil {
 			c.t.Errorf("%d encrypts: %v", from, err)
 			continue
@@ -216,7 +213,7 @@ func (c *call) hears(to, from uint64) {
 		if string(sent[:len(frame)]) == string(frame) {
 			c.t.Errorf("%d sends %v in clear", from, codec)
 		}
-		got, err := c.people[to].decrypt(from, codec, sent)
+		got, err := c.people[to].Decrypt(from, codec, sent)
 		if err != nil {
 			c.t.Errorf("%d does not hear %d (codec %v): %v", to, from, codec, err)
 			continue
@@ -262,12 +259,6 @@ func newOurs(c *call, user uint64) *ours {
 	return &ours{Session: session, id: user, c: c}
 }
 
-func (o *ours) choose(version int) {
-	if err := o.Select(version); err != nil {
-		o.c.t.Errorf("select version %d: %v", version, err)
-	}
-}
-
 func (o *ours) handle(m delivery.Message) error {
 	if m.Data == nil {
 		return o.HandleBinary(m.Op, m.Payload)
@@ -277,15 +268,4 @@ func (o *ours) handle(m delivery.Message) error {
 		return err
 	}
 	return o.HandleJSON(int(m.Op), d)
-}
-
-func (o *ours) here(users ...uint64) { o.Connected(users...) }
-func (o *ours) gone(user uint64)     { o.Disconnected(user) }
-func (o *ours) code() string         { return o.PrivacyCode() }
-func (o *ours) epoch() uint64        { return o.Epoch() }
-
-func (o *ours) encrypt(c dave.Codec, frame []byte) ([]byte, error) { return o.Encrypt(c, frame) }
-
-func (o *ours) decrypt(from uint64, c dave.Codec, frame []byte) ([]byte, error) {
-	return o.Decrypt(from, c, frame)
 }

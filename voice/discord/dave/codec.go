@@ -11,10 +11,9 @@ type Codec int
 
 // The codecs.
 const (
-	Opus  Codec = iota // nothing is readable
-	VP8                // the payload header of RFC 7741
-	H264               // all but the insides of slices; frames are in Annex B
-	Other              // nothing is readable
+	Opus Codec = iota // nothing is readable
+	VP8               // the payload header of RFC 7741
+	H264              // all but the insides of slices; frames are in Annex B
 )
 
 var errEmptyFrame = errors.New("encrypt a frame: it is empty")

@@ -56,10 +56,8 @@ func (p *stranger) ask(r request, into any) error {
 
 func id(user uint64) string { return strconv.FormatUint(user, 10) }
 
-func (p *stranger) choose(version int) {
-	if err := p.ask(request{What: "choose", Version: version}, nil); err != nil {
-		p.c.t.Error(err)
-	}
+func (p *stranger) Select(version int) error {
+	return p.ask(request{What: "choose", Version: version}, nil)
 }
 
 func (p *stranger) handle(m delivery.Message) error {
@@ -69,7 +67,7 @@ func (p *stranger) handle(m delivery.Message) error {
 	return p.ask(request{What: "json", Op: int(m.Op), D: m.Data}, nil)
 }
 
-func (p *stranger) here(users ...uint64) {
+func (p *stranger) Connected(users ...uint64) {
 	var ids []string
 	for _, u := range users {
 		ids = append(ids, id(u))
@@ -79,7 +77,7 @@ func (p *stranger) here(users ...uint64) {
 	}
 }
 
-func (p *stranger) gone(user uint64) {
+func (p *stranger) Disconnected(user uint64) {
 	if err := p.ask(request{What: "gone", Users: []string{id(user)}}, nil); err != nil {
 		p.c.t.Error(err)
 	}
@@ -88,21 +86,19 @@ func (p *stranger) gone(user uint64) {
 // Their numbers of codecs.
 var daveyCodec = map[dave.Codec]int{dave.Opus: 1, dave.VP8: 2, dave.H264: 4}
 
-func (p *stranger) encrypt(c dave.Codec, frame []byte) (sent []byte, err error) {
+func (p *stranger) Encrypt(c dave.Codec, frame []byte) (sent []byte, err error) {
 	err = p.ask(request{What: "encrypt", Codec: daveyCodec[c], Payload: frame}, &sent)
 	return sent, err
 }
 
-func (p *stranger) decrypt(from uint64, c dave.Codec, frame []byte) (got []byte, err error) {
+func (p *stranger) Decrypt(from uint64, c dave.Codec, frame []byte) (got []byte, err error) {
 	err = p.ask(request{What: "decrypt", Users: []string{id(from)}, Codec: daveyCodec[c], Payload: frame}, &got)
 	return got, err
 }
 
 type daveyState struct {
-	Code          string `json:"code"`
-	Epoch         uint64 `json:"epoch"`
-	Authenticator string `json:"authenticator"`
-	Ready         bool   `json:"ready"`
+	Code  string `json:"code"`
+	Epoch uint64 `json:"epoch"`
 }
 
 func (p *stranger) state() (s daveyState) {
@@ -112,8 +108,8 @@ func (p *stranger) state() (s daveyState) {
 	return s
 }
 
-// code returns their code with spaces as in ours.
-func (p *stranger) code() string {
+// PrivacyCode returns their code with spaces as in ours.
+func (p *stranger) PrivacyCode() string {
 	var groups []string
 	for rest := p.state().Code; rest != ""; rest = rest[min(5, len(rest)):] {
 		groups = append(groups, rest[:min(5, len(rest))])
@@ -121,7 +117,7 @@ func (p *stranger) code() string {
 	return strings.Join(groups, " ")
 }
 
-func (p *stranger) epoch() uint64 { return p.state().Epoch }
+func (p *stranger) Epoch() uint64 { return p.state().Epoch }
 
 // mixed makes a call with people in the order of the pattern: o is ours, d is davey.
 func (d daveys) mixed(t *testing.T, pattern string) (*call, []uint64) {
@@ -234,12 +230,12 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 			c.join(dot+4, old, 0)
 			c.settle()
 			for _, from := range c.order {
-				got, err := c.people[from].encrypt(dave.Opus, frames[dave.Opus])
+				got, err := c.people[from].Encrypt(dave.Opus, frames[dave.Opus])
 				if err != nil || !bytes.Equal(got, frames[dave.Opus]) {
 					t.Errorf("%d sends %x, %v after the downgrade", from, got, err)
 				}
 				for _, to := range c.order {
-					if heard, err := c.people[to].decrypt(from, dave.Opus, got); to != from && (err != nil || !bytes.Equal(heard, got)) {
+					if heard, err := c.people[to].Decrypt(from, dave.Opus, got); to != from && (err != nil || !bytes.Equal(heard, got)) {
 						t.Errorf("%d hears %x of %d, %v", to, heard, from, err)
 					}
 				}
@@ -266,11 +262,11 @@ func TestDaveyIsInTheSameGroup(t *testing.T) {
 			frame := h264Frame(n)
 			for i, from := range users {
 				to := users[1-i]
-				sent, err := c.people[from].encrypt(dave.H264, frame)
+				sent, err := c.people[from].Encrypt(dave.H264, frame)
 				if err != nil {
 					t.Fatalf("%d encrypts: %v", from, err)
 				}
-				got, err := c.people[to].decrypt(from, dave.H264, sent)
+				got, err := c.people[to].Decrypt(from, dave.H264, sent)
 				if err != nil || !bytes.Equal(got, frame) {
 					t.Fatalf("%d hears %x of %d, %v; want %x", to, got, from, err, frame)
 				}

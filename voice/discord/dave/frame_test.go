@@ -48,7 +48,6 @@ func TestWhatStaysReadable(t *testing.T) {
 		frame, want []byte
 	}{
 		"opus":            {dave.Opus, []byte("abc"), nil},
-		"other":           {dave.Other, []byte("abc"), nil},
 		"vp8 key":         {dave.VP8, []byte("\x10bcdefghijkl"), []byte("\x10bcdefghij")},
 		"vp8 short key":   {dave.VP8, []byte("\x10b"), []byte("\x10b")},
 		"vp8 delta":       {dave.VP8, []byte("\x11bcdefghijkl"), []byte("\x11")},

@@ -139,27 +139,6 @@ func pair(t *testing.T) (*gateway, *client, *client) {
 	return g, a, b
 }
 
-func TestTwoAreInTheSameGroup(t *testing.T) {
-	t.Parallel()
-	_, a, b := pair(t)
-	got := view(t, b.group)
-	if diff := cmp.Diff(view(t, a.group), got); diff != "" {
-		t.Errorf("the two see different groups:\n%s", diff)
-	}
-	want := map[uint64][]byte{1: a.key.Public(), 2: b.key.Public()}
-	if diff := cmp.Diff(want, got.Members); got.Epoch != 1 || diff != "" {
-		t.Errorf("epoch %d, want 1; members:\n%s", got.Epoch, diff)
-	}
-	one, err := a.group.Export("label", []byte("context"), 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := b.group.Export("label", []byte("context"), 16)
-	if err != nil || !bytes.Equal(one, other) || len(one) != 16 {
-		t.Errorf("exported %x and %x, %v", one, other, err)
-	}
-}
-
 func TestAnEarlierCommitOfOursMayBeTheOneThatCounts(t *testing.T) {
 	t.Parallel()
 	g, a, b := pair(t)

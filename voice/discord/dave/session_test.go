@@ -58,7 +58,7 @@ func TestWhoLeavesIsRemoved(t *testing.T) {
 	c.ours(dot)
 	c.leave(bob)
 	c.together()
-	sent, err := c.people[ada].encrypt(dave.Opus, frames[dave.Opus])
+	sent, err := c.people[ada].Encrypt(dave.Opus, frames[dave.Opus])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,9 @@ func TestProposalsOfAnotherEpochAreForMembersToRefuse(t *testing.T) {
 		t.Errorf("a member takes a proposal of the epoch before: %v, want ErrWrongEpoch", err)
 	}
 	waiting := newOurs(newCall(t), dot)
-	waiting.choose(1)
+	if err := waiting.Select(1); err != nil {
+		t.Fatal(err)
+	}
 	if err := waiting.HandleBinary(dave.OpExternalSender, sender); err != nil {
 		t.Fatal(err)
 	}
