@@ -10,6 +10,7 @@ import (
 
 	"clank/bot/discord"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/discordtest/voicetest"
 )
 
 const (
@@ -27,15 +28,7 @@ type town struct {
 
 func newTown(t *testing.T, cfg discordtest.Config) town {
 	t.Helper()
-	s, err := discordtest.Start(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := discordtest.StartTest(t, cfg)
 	w := town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada")}
 	g := s.CreateGuild("home", w.ada)
 	s.AddMember(g, w.bot.User)
@@ -53,9 +46,7 @@ func connect(t *testing.T, w town, token string) (*discord.Gateway, <-chan heard
 	c := &discord.Gateway{
 		Token:   token,
 		Intents: 1 | 1<<9 | 1<<15, // guilds, their messages, message content
-		URL: func(context.Context) (string, error) {
-			return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
-		},
+		URL:     w.GatewayURL,
 		OnDispatch: func(kind string, data json.RawMessage) {
 			if kind == "PANIC_PLEASE" {
 				panic("as asked")
@@ -64,9 +55,7 @@ func connect(t *testing.T, w town, token string) (*discord.Gateway, <-chan heard
 		},
 		MinWait: 10 * time.Millisecond,
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	err := c.Open(ctx)
+	err := c.Open(voicetest.Deadline(t))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -140,9 +129,7 @@ func TestConnectionOutlivesWhatAGatewayCanDoToIt(t *testing.T) {
 			if err := trouble(w); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			if err := w.WaitConnected(ctx, w.bot); err != nil {
+			if err := w.WaitConnected(voicetest.Deadline(t), w.bot); err != nil {
 				t.Fatal(err)
 			}
 			say(t, w, "after")
@@ -179,13 +166,11 @@ func TestHeartbeatsThatAreNotAnsweredEndTheSocket(t *testing.T) {
 	awaitMessage(t, ch, "before")
 	w.WithholdHeartbeatACK(true)
 	before := len(w.Disconnects())
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if err := w.Wait(ctx, "the client to hang up", func() bool { return len(w.Disconnects()) > before }); err != nil {
+	if err := w.Wait(voicetest.Deadline(t), "the client to hang up", func() bool { return len(w.Disconnects()) > before }); err != nil {
 		t.Fatal(err)
 	}
 	w.WithholdHeartbeatACK(false)
-	if err := w.WaitConnected(ctx, w.bot); err != nil {
+	if err := w.WaitConnected(voicetest.Deadline(t), w.bot); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -240,9 +225,7 @@ func TestSendReachesTheGateway(t *testing.T) {
 	if err := c.Send(t.Context(), opVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if _, err := w.WaitReceived(ctx, opVoiceState, 0); err != nil {
+	if _, err := w.WaitReceived(voicetest.Deadline(t), opVoiceState, 0); err != nil {
 		t.Error(err)
 	}
 }

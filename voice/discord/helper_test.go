@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -46,15 +45,11 @@ func newTown(t *testing.T, cfg voicetest.Config) *town {
 
 func aTown(t *testing.T, cfg voicetest.Config) *town {
 	t.Helper()
-	s, err := discordtest.Start(discordtest.Config{Voice: &cfg})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := discordtest.StartTest(t, discordtest.Config{Voice: &cfg})
 	t.Cleanup(func() {
 		if got := s.Voice.Violations(); len(got) > 0 {
 			t.Errorf("what Discord would not take: %v", got)
 		}
-		_ = s.Close()
 	})
 	w := &town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
 	w.guild = s.CreateGuild("home", w.ada)
@@ -77,9 +72,7 @@ func (w *town) connect(t *testing.T) {
 	}
 	w.gate = &discord.Gateway{
 		Token: w.bot.Token, Intents: 1 | 1<<7, // guilds and who is in their calls
-		URL: func(context.Context) (string, error) {
-			return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
-		},
+		URL:        w.GatewayURL,
 		OnDispatch: func(kind string, data json.RawMessage) { w.joiner.Dispatch(kind, data) },
 		MinWait:    10 * time.Millisecond,
 	}

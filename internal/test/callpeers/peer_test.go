@@ -167,15 +167,7 @@ type testGuild struct {
 
 func newTestGuild(t *testing.T, cfg voicetest.Config) *testGuild {
 	t.Helper()
-	s, err := discordtest.Start(discordtest.Config{Voice: &cfg})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := discordtest.StartTest(t, discordtest.Config{Voice: &cfg})
 	s.Voice.SetNetwork(voicetest.NetworkFaults{Dress: true, Loss: 0.02, Duplicate: 0.02, Reorder: 0.02})
 	w := &testGuild{Server: s, ada: s.CreateUser("ada"), peer: s.CreateBot("peer", "theirs"), bot: s.CreateBot("clank", "ours")}
 	w.guild = s.CreateGuild("home", w.ada)
@@ -193,9 +185,7 @@ func (w *testGuild) signIn(t *testing.T) *voicediscord.Joiner {
 	j := &voicediscord.Joiner{HTTPClient: &http.Client{Transport: transport}}
 	gate := &discord.Gateway{
 		Token: w.bot.Token, Intents: 1 | 1<<7, // guilds and who is in their calls
-		URL: func(context.Context) (string, error) {
-			return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
-		},
+		URL:        w.GatewayURL,
 		OnDispatch: func(kind string, data json.RawMessage) { j.Dispatch(kind, data) },
 	}
 	j.Send = gate.Send

@@ -1,8 +1,6 @@
 package discordtest
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,13 +152,6 @@ type RoutePlan struct {
 	Lose       bool
 }
 
-// RateBucket counts the requests of one route and one channel, guild or webhook.
-type RateBucket struct {
-	Used  int
-	Reset time.Time // when used starts again from 0
-	Until time.Time // everything before is refused
-}
-
 // faultSettings holds the orders, per route, in the order they were given.
 type faultSettings struct {
 	plans        map[Route][]RoutePlan
@@ -189,11 +180,8 @@ func (s *hub) PlanFor(route Route) RoutePlan {
 	return list[0]
 }
 
-// bucketSize is how many requests a second the headers promise; only the plans of a test refuse one.
-const bucketSize = 1000
-
-// globalBucket is the key of the bucket that all routes share.
-const globalBucket = "global"
+// globalLimit is the key of the limit that all routes share.
+const globalLimit = "global"
 
 // rateLimitError is the body of a 429.
 type rateLimitError struct {
@@ -206,54 +194,29 @@ func (e *rateLimitError) Error() string {
 	return fmt.Sprintf("rate limited for %g s", e.RetryAfter)
 }
 
-// limit counts the call and sets the X-RateLimit headers, or refuses it.
+// limit refuses the call if a limit holds for it. Only the plans of a test set any: one for a route and a channel, guild
+// or webhook, or one for everything but answers to interactions.
 func (s *hub) limit(h http.Header, c *RESTCall, p RoutePlan) error {
-	now := s.Now()
-	key := string(c.Route) + " " + c.PathValue("channel") + c.PathValue("guild") + c.PathValue("app") + c.PathValue("token")
-	b, global := s.bucket(key), s.bucket(globalBucket)
-	switch {
-	case p.RetryAfter > 0 && p.Global:
-		global.Until = now.Add(p.RetryAfter)
-	case p.RetryAfter > 0:
-		b.Until = now.Add(p.RetryAfter)
+	own := string(c.Route) + " " + c.PathValue("channel") + c.PathValue("guild") + c.PathValue("app") + c.PathValue("token")
+	if p.RetryAfter > 0 && p.Global {
+		s.Limits[globalLimit] = s.Now().Add(p.RetryAfter)
+	} else if p.RetryAfter > 0 {
+		s.Limits[own] = s.Now().Add(p.RetryAfter)
 	}
-	// Interactions are not bound to the global limit.
-	if now.Before(global.Until) && (p.Global || !c.Route.Open()) {
+	if wait := s.Limits[globalLimit].Sub(s.Now()); wait > 0 && (p.Global || !c.Route.Open()) {
 		h.Set("X-RateLimit-Global", "true")
-		return newRateLimitError(h, "global", global.Until.Sub(now))
+		return newRateLimitError(h, "global", wait)
 	}
-	if !now.Before(b.Reset) {
-		b.Used, b.Reset = 0, now.Add(time.Second)
-	}
-	b.Used++
-	sum := sha256.Sum256([]byte(c.Route))
-	h.Set("X-RateLimit-Bucket", hex.EncodeToString(sum[:8]))
-	h.Set("X-RateLimit-Limit", strconv.Itoa(bucketSize))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, bucketSize-b.Used)))
-	h.Set("X-RateLimit-Reset", seconds(time.Duration(b.Reset.UnixNano())))
-	h.Set("X-RateLimit-Reset-After", seconds(b.Reset.Sub(now)))
-	if now.Before(b.Until) {
-		h.Set("X-RateLimit-Remaining", "0")
-		h.Set("X-RateLimit-Reset", seconds(time.Duration(b.Until.UnixNano())))
-		return newRateLimitError(h, "user", b.Until.Sub(now))
+	if wait := s.Limits[own].Sub(s.Now()); wait > 0 {
+		return newRateLimitError(h, "user", wait)
 	}
 	return nil
 }
 
-func (s *hub) bucket(key string) *RateBucket {
-	b := s.Buckets[key]
-	if b == nil {
-		b = &RateBucket{}
-		s.Buckets[key] = b
-	}
-	return b
-}
-
 func newRateLimitError(h http.Header, scope string, wait time.Duration) error {
 	h.Set("X-RateLimit-Scope", scope)
-	h.Set("X-RateLimit-Reset-After", seconds(wait))
+	h.Set("X-RateLimit-Remaining", "0")
+	h.Set("X-RateLimit-Reset-After", strconv.FormatFloat(wait.Seconds(), 'f', 3, 64))
 	h.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 	return &rateLimitError{Message: "You are being rate limited.", RetryAfter: wait.Seconds(), Global: scope == "global"}
 }
-
-func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }

@@ -19,15 +19,7 @@ type room struct {
 
 func newRoom(t testing.TB) room {
 	t.Helper()
-	s, err := discordtest.Start(discordtest.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := discordtest.StartTest(t, discordtest.Config{})
 	guild := s.CreateGuild("home", s.CreateBot("clank", "secret").User)
 	return room{s, s.CreateChannel(guild, "general")}
 }

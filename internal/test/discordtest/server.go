@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"testing"
 	"time"
 
 	"clank/internal/test/discordtest/voicetest"
@@ -64,6 +65,26 @@ func Start(cfg Config) (*Server, error) {
 		_ = s.http.Serve(ln) // always ends with ErrServerClosed, by Close
 	}()
 	return s, nil
+}
+
+// StartTest starts a server that is closed at the end of the test.
+func StartTest(t testing.TB, cfg Config) *Server {
+	t.Helper()
+	s, err := Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// GatewayURL returns the address of the main gateway, as a client is given it.
+func (s *Server) GatewayURL(context.Context) (string, error) {
+	return s.hub.GatewayURL() + "/?v=9&encoding=json", nil
 }
 
 // Close cuts all connections and waits until every goroutine of the server has
@@ -137,7 +158,7 @@ type hub struct {
 	recordedTraffic
 	faultSettings
 	Streams
-	Buckets map[string]*RateBucket // of rate limits
+	Limits map[string]time.Time // until when requests are refused
 }
 
 // newHub makes a server in which nothing exists. What the configuration leaves open it decides.
@@ -157,7 +178,7 @@ func newHub(cfg Config) *hub {
 		World:   NewWorld(),
 		Gateway: newGateway(),
 		Streams: Streams{Shown: map[string]*StreamState{}},
-		Buckets: map[string]*RateBucket{},
+		Limits:  map[string]time.Time{},
 	}
 }
 

@@ -1,8 +1,6 @@
 package discordtest
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -250,22 +248,6 @@ const (
 // MarshalJSON writes the bits as a decimal string.
 func (p Permissions) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + strconv.FormatUint(uint64(p), 10) + `"`), nil
-}
-
-// UnmarshalJSON reads a decimal string or a number.
-func (p *Permissions) UnmarshalJSON(b []byte) error {
-	text := string(b)
-	if len(b) > 0 && b[0] == '"' {
-		if err := json.Unmarshal(b, &text); err != nil {
-			return fmt.Errorf("read permissions: %w", err)
-		}
-	}
-	bits, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("read permissions: %w", err)
-	}
-	*p = Permissions(bits)
-	return nil
 }
 
 // Permissions of a user in a channel, by Discord's order: everyone's role, the

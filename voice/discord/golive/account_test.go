@@ -61,16 +61,10 @@ type city struct {
 
 func newCity(t *testing.T) city {
 	t.Helper()
-	s, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := discordtest.StartTest(t, discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
 	t.Cleanup(func() {
 		if got := s.Voice.Violations(); len(got) > 0 {
 			t.Errorf("what Discord would not take: %v", got)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
 		}
 	})
 	w := city{Server: s, ada: s.CreateUser("ada")}
@@ -90,9 +84,7 @@ func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Acc
 		Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 			return &discord.Gateway{
 				Token: who.Token, UserToken: person, Intents: 1 | 1<<7, MinWait: 10 * time.Millisecond, OnDispatch: dispatch,
-				URL: func(context.Context) (string, error) {
-					return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
-				},
+				URL: w.GatewayURL,
 			}
 		},
 	}
