@@ -65,6 +65,19 @@ func newCall(t *testing.T) *call {
 	return c
 }
 
+// callOf returns a call of sessions of ours, for a test that runs beside others.
+func callOf(t *testing.T, users ...uint64) *call {
+	t.Helper()
+	t.Parallel()
+	c := newCall(t)
+	for _, user := range users {
+		c.ours(user)
+	}
+	return c
+}
+
+func (c *call) session(user uint64) *ours { return c.people[user].(*ours) }
+
 // say puts what somebody sends in line.
 func (c *call) say(from uint64, s said) {
 	if c.sent[from] == nil {

@@ -21,9 +21,8 @@ const (
 )
 
 func TestMembersAgreeOnKeysAsTheyCome(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a := c.ours(ada)
+	c := callOf(t, ada)
+	a := c.session(ada)
 	if got := a.PrivacyCode(); got != "" {
 		t.Errorf("code of somebody alone is %q, want none", got)
 	}
@@ -35,9 +34,8 @@ func TestMembersAgreeOnKeysAsTheyCome(t *testing.T) {
 }
 
 func TestTheOneWhoIsAloneIsReadyAndReadableByNobody(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a := c.ours(ada)
+	c := callOf(t, ada)
+	a := c.session(ada)
 	if !a.Ready() || a.Version() != 1 {
 		t.Fatalf("ready %v, version %d; want ready, 1", a.Ready(), a.Version())
 	}
@@ -50,12 +48,8 @@ func TestTheOneWhoIsAloneIsReadyAndReadableByNobody(t *testing.T) {
 }
 
 func TestWhoLeavesIsRemoved(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	c.ours(ada)
-	b := c.ours(bob)
-	c.ours(cyd)
-	c.ours(dot)
+	c := callOf(t, ada, bob, cyd, dot)
+	b := c.session(bob)
 	c.leave(bob)
 	c.together()
 	sent, err := c.people[ada].Encrypt(dave.Opus, frames[dave.Opus])
@@ -73,10 +67,8 @@ func TestWhoLeavesIsRemoved(t *testing.T) {
 }
 
 func TestTheLastOneBeginsAnewAndCanBeJoined(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a := c.ours(ada)
-	c.ours(bob)
+	c := callOf(t, ada, bob)
+	a := c.session(ada)
 	before := a.PrivacyCode()
 	c.leave(bob)
 	if !a.Ready() || a.Epoch() != 0 || a.PrivacyCode() != "" {
@@ -162,11 +154,7 @@ func TestABrokenWelcomeIsReportedAndMadeGood(t *testing.T) {
 }
 
 func TestABrokenCommitIsReportedAndMadeGood(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	for _, user := range []uint64{ada, bob, cyd} {
-		c.ours(user)
-	}
+	c := callOf(t, ada, bob, cyd)
 	var victim uint64
 	c.service.Tamper = func(m delivery.Message) []delivery.Message {
 		// The one whose commit it is takes it as it was.
@@ -185,9 +173,8 @@ func TestABrokenCommitIsReportedAndMadeGood(t *testing.T) {
 }
 
 func TestNothingIsReadableBetweenVersions(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a, b := c.ours(ada), c.ours(bob)
+	c := callOf(t, ada, bob)
+	a, b := c.session(ada), c.session(bob)
 	frame := frames[dave.Opus]
 
 	old := newOurs(c, cyd) // does not speak the protocol
@@ -226,9 +213,7 @@ func TestNothingIsReadableBetweenVersions(t *testing.T) {
 }
 
 func TestNothingIsSentWhileAHandshakeRuns(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	c.ours(ada)
+	c := callOf(t, ada)
 	b := newOurs(c, bob)
 	if _, err := b.Encrypt(dave.Opus, frames[dave.Opus]); !errors.Is(err, dave.ErrNotReady) {
 		t.Errorf("before a version is chosen: %v, want ErrNotReady", err)
@@ -246,9 +231,8 @@ func TestNothingIsSentWhileAHandshakeRuns(t *testing.T) {
 }
 
 func TestOldKeysServeForAWhile(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a, b := c.ours(ada), c.ours(bob)
+	c := callOf(t, ada, bob)
+	a, b := c.session(ada), c.session(bob)
 	var underWay [3][]byte
 	for i := range underWay {
 		var err error
@@ -273,10 +257,7 @@ func TestOldKeysServeForAWhile(t *testing.T) {
 }
 
 func TestWhoIsNotInTheCallIsNotAdded(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	c.ours(ada)
-	c.ours(bob)
+	c := callOf(t, ada, bob)
 	spy := newCall(t)
 	var offered []byte
 	spy.pass = func(_ uint64, s said) bool {
@@ -336,9 +317,8 @@ func TestProposalsOfAnotherEpochAreForMembersToRefuse(t *testing.T) {
 }
 
 func TestSilencePassesWithoutKeys(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a := c.ours(ada)
+	c := callOf(t, ada)
+	a := c.session(ada)
 	silence := []byte{0xF8, 0xFF, 0xFE}
 	if got, err := a.Decrypt(bob, dave.Opus, silence); err != nil || !bytes.Equal(got, silence) {
 		t.Errorf("silence comes as %x, %v", got, err)
@@ -349,11 +329,7 @@ func TestSilencePassesWithoutKeys(t *testing.T) {
 }
 
 func TestSeveralComeAndGoAtOnce(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	for _, user := range []uint64{ada, bob, cyd} {
-		c.ours(user)
-	}
+	c := callOf(t, ada, bob, cyd)
 	// Commits wait until somebody has gone and two have come: one commit removes and adds.
 	c.service.Hold = true
 	c.leave(bob)
@@ -369,11 +345,7 @@ func TestSeveralComeAndGoAtOnce(t *testing.T) {
 }
 
 func TestWhoIsWelcomedGetsTheSecretsOfTheirPath(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	for _, user := range []uint64{ada, bob, cyd, dot} {
-		c.ours(user)
-	}
+	c := callOf(t, ada, bob, cyd, dot)
 	c.leave(bob)
 	c.ours(bob) // next to ada in the tree, by a commit of ada's
 	c.service.Hold = true
@@ -426,10 +398,8 @@ func wander(c *call, seed uint64, steps int, bring func(c *call, user uint64)) {
 }
 
 func TestMessagesThatMakeNoSense(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a := c.ours(ada)
-	c.ours(bob)
+	c := callOf(t, ada, bob)
+	a := c.session(ada)
 	before := a.PrivacyCode()
 	for name, handle := range map[string]func() error{
 		"short commit":   func() error { return a.HandleBinary(dave.OpAnnounceCommit, []byte{1}) },
@@ -459,10 +429,8 @@ func TestMessagesThatMakeNoSense(t *testing.T) {
 }
 
 func TestAReconnectBeginsAnew(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a := c.ours(ada)
-	c.ours(bob)
+	c := callOf(t, ada, bob)
+	a := c.session(ada)
 	c.leave(ada)
 	c.join(ada, a, 1) // the same session on a new connection
 	if a.Ready() {
@@ -474,10 +442,7 @@ func TestAReconnectBeginsAnew(t *testing.T) {
 }
 
 func TestMessagesInTheWrongOrder(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	c.ours(ada)
-	c.ours(bob)
+	c := callOf(t, ada, bob)
 	// A Welcome comes before the external sender that it is to be checked by.
 	var sender *delivery.Message
 	c.service.Tamper = func(m delivery.Message) []delivery.Message {
@@ -500,11 +465,8 @@ func TestMessagesInTheWrongOrder(t *testing.T) {
 }
 
 func TestATransitionThatFailsLeavesNothingToSendWith(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	c.ours(ada)
-	b := c.ours(bob)
-	c.ours(cyd)
+	c := callOf(t, ada, bob, cyd)
+	b := c.session(bob)
 	c.service.Tamper = func(m delivery.Message) []delivery.Message {
 		if m.To == bob && m.Op == delivery.OpAnnounceCommit {
 			m.Payload = append(bytes.Clone(m.Payload), 1)
@@ -520,9 +482,8 @@ func TestATransitionThatFailsLeavesNothingToSendWith(t *testing.T) {
 }
 
 func TestAllAtOnce(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a, b := c.ours(ada), c.ours(bob)
+	c := callOf(t, ada, bob)
+	a, b := c.session(ada), c.session(bob)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for _, run := range []func(){

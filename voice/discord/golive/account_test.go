@@ -139,6 +139,32 @@ func whole(t *testing.T, m *voicetest.Member) {
 	}
 }
 
+// watch has somebody watch a stream.
+func (w city) watch(t *testing.T, key string, who discordtest.User) *voicetest.Member {
+	t.Helper()
+	m, err := w.WatchStream(voicetest.Deadline(t), key, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() }) // which says how it ended, as Discord had it
+	m.RequestQuality(100)
+	return m
+}
+
+// watched begins a stream in the call, of which ada gets two pictures.
+func (w city) watched(t *testing.T, a *golive.Account, r golive.Request) (*golive.Stream, *voicetest.Member) {
+	t.Helper()
+	r.Guild, r.Channel = w.guild.ID, w.call.ID
+	s, err := a.Publisher().Start(voicetest.Deadline(t), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada := w.watch(t, s.State().Key, w.ada)
+	whole(t, ada)
+	whole(t, ada)
+	return s, ada
+}
+
 // eventually waits for what others bring about.
 func eventually(t *testing.T, what string, cond func() bool) {
 	t.Helper()
@@ -159,23 +185,11 @@ func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
 	w := newCity(t)
 	eve := w.CreateAccount("eve", "of eve")
 	a := w.signIn(t, eve, true)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	src := showing(t)
 	var lost losses
-	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: src, Lost: lost.add})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, ada := w.watched(t, a, golive.Request{Source: src, Lost: lost.add})
 	key := s.State().Key
-	ada, err := w.WatchStream(ctx, key, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ada.Close()
-	ada.RequestQuality(100)
-	whole(t, ada)
-	whole(t, ada)
 
 	ada.RequestQuality(0)
 	eventually(t, "nobody taking pictures", func() bool { return src.Stats().Viewers == 0 })
@@ -186,13 +200,7 @@ func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
 	eventually(t, "the loss of the server", func() bool { return s.State().Status == golive.AwaitingCredentials })
 	w.FindStreamServer(key)
 	eventually(t, "the new server", func() bool { return s.State().Status == golive.Playing })
-	again, err := w.WatchStream(ctx, key, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	again.RequestQuality(100)
-	whole(t, again)
+	whole(t, w.watch(t, key, w.ada))
 
 	if v := w.VoiceStates(w.guild)[eve.ID]; !v.SelfDeaf || !v.SelfMute {
 		t.Errorf("got voice state %+v, want an account that shows that it neither listens nor speaks", v)
@@ -315,28 +323,14 @@ func newTheatre(t *testing.T) *theatre {
 	}
 	<-w.told
 	w.before = w.pub.Current().State().Key
-	w.seen = w.watches(t, w.before, w.ada)
+	w.seen = w.watch(t, w.before, w.ada)
+	whole(t, w.seen)
 	return w
 }
 
 // in returns the call when it is in a channel.
 func (w *theatre) in(c discordtest.Channel) share.CallRef {
 	return share.CallRef{ID: "call", Guild: w.guild.ID, Channel: c.ID}
-}
-
-// watches has somebody watch a stream, until a picture has come.
-func (w *theatre) watches(t *testing.T, key string, who discordtest.User) *voicetest.Member {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	m, err := w.WatchStream(ctx, key, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = m.Close() }) // which says how it ended, as Discord had it
-	m.RequestQuality(100)
-	whole(t, m)
-	return m
 }
 
 // follows moves the call, after which bob sees the stream where he is. It returns the stream's key.
@@ -351,7 +345,7 @@ func (w *theatre) follows(t *testing.T) string {
 		t.Errorf("told %+v and %d more, want one notice in the new channel", n, len(w.told))
 	}
 	now := w.pub.Current().State().Key
-	w.watches(t, now, w.bob)
+	whole(t, w.watch(t, now, w.bob))
 	if list := w.Streams(); len(list) != 1 || now == w.before {
 		t.Errorf("there are the streams %v, want the new one alone", list)
 	}

@@ -160,7 +160,15 @@ type town struct {
 	tried   []string // ways
 }
 
-// newTown has Discord agree to everything. It is called in a bubble.
+// inTown runs a test in a bubble with a Discord that agrees to everything.
+func inTown(t *testing.T, test func(t *testing.T, w *town)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		test(t, newTown(t))
+	})
+}
+
 func newTown(t *testing.T) *town {
 	t.Helper()
 	w := &town{page: &page{width: 64}, keys: true}

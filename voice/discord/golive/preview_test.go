@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"clank/internal/test/rtctest"
@@ -58,8 +57,8 @@ func (b *board) count(t *testing.T) int {
 }
 
 func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, b := newTown(t), &board{}
+	inTown(t, func(t *testing.T, w *town) {
+		b := &board{}
 		w.pub.Preview = b.show
 		s := w.start(t, nil)
 		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 0}) // nobody watches: those who do not are whom it is for
@@ -94,8 +93,8 @@ func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 }
 
 func TestAPreviewThatFailsHarmsNothingAndIsNotedOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, b := newTown(t), &board{fails: errors.New("code 403")}
+	inTown(t, func(t *testing.T, w *town) {
+		b := &board{fails: errors.New("code 403")}
 		var log bytes.Buffer
 		w.pub.Preview, w.pub.Logger = b.show, slog.New(slog.NewTextHandler(&log, nil))
 		s := w.start(t, nil)
@@ -113,8 +112,8 @@ func TestAPreviewThatFailsHarmsNothingAndIsNotedOnce(t *testing.T) {
 }
 
 func TestNobodyWaitsForAPreview(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, b := newTown(t), &board{hangs: true}
+	inTown(t, func(t *testing.T, w *town) {
+		b := &board{hangs: true}
 		w.pub.Preview = b.show
 		s := w.start(t, nil)
 		pass(10 * time.Second)

@@ -19,8 +19,7 @@ import (
 )
 
 func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		var lost losses
 		s := w.start(t, lost.add)
 		pass(2 * time.Second)
@@ -86,8 +85,7 @@ func TestARefusalIsNoticedWithinTenSecondsAndSaysWhy(t *testing.T) {
 		}, "did not answer", 8 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				w.answer = func(op int) {
 					if op == 22 {
 						tc.answer(w)
@@ -128,8 +126,7 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 		"gone for good": {func(w *town) { w.answer = func(int) { w.pub.HandleDisconnect(errors.New("code 4004")) } }, "code 4004", golive.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				tc.with(w)
 				got := make(chan *golive.Stream, 1)
 				go func() { synctest.Wait(); got <- w.pub.Current() }()
@@ -149,8 +146,7 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 }
 
 func TestNobodyLookingMeansNoPictures(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		w.page.still = true
 		s := w.start(t, nil)
 		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 0})
@@ -184,8 +180,7 @@ func TestNobodyLookingMeansNoPictures(t *testing.T) {
 }
 
 func TestAStreamPausesAndGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		s := w.start(t, nil)
 		w.told()
 		s.Pause()
@@ -210,8 +205,7 @@ func TestAStreamPausesAndGoesOn(t *testing.T) {
 }
 
 func TestAMoveToAnotherServerIsFollowed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		var lost losses
 		s := w.start(t, lost.add)
 		first := w.leg()
@@ -246,8 +240,7 @@ func (w *town) slowly(slow bool) {
 }
 
 func TestABrokenConnectionIsBridged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		var lost losses
 		s := w.start(t, lost.add)
 		w.event(conn.Event{Kind: conn.Down, Text: "the network"})
@@ -299,8 +292,7 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 		"by another codec": {func(w *town) { w.leg().handle(conn.Event{Kind: conn.CodecChosen, Text: "H264"}) }, "H264"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				var lost losses
 				s := w.start(t, lost.add)
 				w.seats[0].events <- voice.Event{Kind: voice.Joined}     // is nothing of ours
@@ -325,8 +317,7 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 }
 
 func TestFramesThatCannotGoAreCountedAndANewSizeIsAnnounced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		s := w.start(t, nil)
 		l := w.leg()
 		l.mu.Lock()
@@ -346,8 +337,7 @@ func TestFramesThatCannotGoAreCountedAndANewSizeIsAnnounced(t *testing.T) {
 }
 
 func TestOneStreamAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		s := w.start(t, nil)
 		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrBusy) {
 			t.Errorf("got error %v for a second stream, want %v", err, golive.ErrBusy)
@@ -374,8 +364,7 @@ func TestAWishTakenBackEndsTheStreamAtAnyPoint(t *testing.T) {
 		"before there are keys":  func(w *town) { w.keys = false },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				with(w)
 				stopped := errors.New("stopped by Ada")
 				ctx, cancel := context.WithCancelCause(t.Context())
@@ -401,8 +390,7 @@ func TestAWishTakenBackEndsTheStreamAtAnyPoint(t *testing.T) {
 }
 
 func TestGoLiveIsAStageOfSharing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		var s share.Target = &golive.Target{Publisher: w.pub}
 		show := share.Presentation{ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
 		if _, err := s.Begin(t.Context(), share.Presentation{ID: "b", Call: share.CallRef{ID: "page"}}); err == nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,8 +25,7 @@ func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
 		"silent":  func(w *town) { w.slow = true; time.AfterFunc(3999*time.Millisecond, func() { w.slowly(false) }) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				block(w)
 				stage := &golive.Target{Publisher: w.pub}
 				show := share.Presentation{ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
@@ -54,28 +52,11 @@ func TestAStreamOverWebRTCIsSeenOverUDP(t *testing.T) {
 	eve := w.CreateAccount("eve", "of eve")
 	a := w.signIn(t, eve, true)
 	a.Publisher().Transports = []golive.TransportOption{{Name: "WebRTC", Transport: golive.NewWebRTCTransport}}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	src := showing(t)
-	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: src})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ada, err := w.WatchStream(ctx, s.State().Key, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ada.Close()
-	ada.RequestQuality(100)
-	whole(t, ada)
-	whole(t, ada)
+	s, _ := w.watched(t, a, golive.Request{Source: showing(t)})
 	if st := s.State(); st.Transport != "WebRTC" || st.FallbackReason != "" {
 		t.Errorf("got %+v, want it over WebRTC by choice", st)
 	}
-	for _, v := range w.Voice.Violations() {
-		t.Errorf("the server does not like: %v", v)
-	}
-	if err := s.Stop(ctx); err != nil {
+	if err := s.Stop(voicetest.Deadline(t)); err != nil {
 		t.Fatal(err)
 	}
 }
