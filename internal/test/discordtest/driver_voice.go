@@ -61,7 +61,7 @@ func (s *Server) EnterCall(ctx context.Context, in Channel, user User, o voicete
 	if endpoint == nil {
 		return nil, fmt.Errorf("%s enters a call: it has no server now", user.Username)
 	}
-	o.Endpoint = *endpoint
+	o.Endpoint, o.Roots = *endpoint, s.Voice.Roots()
 	return voicetest.JoinCall(ctx, o)
 }
 
@@ -216,7 +216,7 @@ func (s *Server) WatchStream(ctx context.Context, key string, user User, o voice
 		return nil, fmt.Errorf("%s watches %s: there is no such stream where they are", user.Username, key)
 	}
 	s.hub.AddStreamViewer(st, user.ID)
-	o.Credentials, o.Endpoint = s.hub.StreamCredentials(st, user.ID), st.Endpoint
+	o.Credentials, o.Endpoint, o.Roots = s.hub.StreamCredentials(st, user.ID), st.Endpoint, s.Voice.Roots()
 	s.hub.Mu.Unlock()
 	return voicetest.JoinCall(ctx, o)
 }

@@ -33,7 +33,9 @@ func Start(cfg Config) (*Server, error) {
 	var voice *voicetest.Server
 	if cfg.Voice != nil {
 		var err error
-		if voice, err = voicetest.Start(*cfg.Voice); err != nil {
+		calls := *cfg.Voice
+		calls.TLS = true
+		if voice, err = voicetest.Start(calls); err != nil {
 			return nil, err
 		}
 	}

@@ -88,8 +88,7 @@ func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Acc
 			}
 		},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	if err := a.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +118,7 @@ func showing(t *testing.T) *videosource.Source {
 // whole waits for a picture, which must be one that was taken.
 func whole(t *testing.T, m *voicetest.Member) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	for {
 		f, err := m.Next(ctx)
 		if err != nil {
@@ -231,8 +229,7 @@ func TestABotIsRefusedInWords(t *testing.T) {
 			if tc.fate == discordtest.IgnoreBots {
 				a.Publisher().AnswerTimeout = 300 * time.Millisecond
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
+			ctx := voicetest.Deadline(t)
 			_, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
 			if _, refused := errors.AsType[*golive.RefusedError](err); !refused || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got error %v, want a refusal with %q", err, tc.want)
@@ -311,8 +308,7 @@ func newTheatre(t *testing.T) *theatre {
 		SendNotice: func(n share.Notice) { w.told <- n },
 		NewSource:  func() *videosource.Source { return &videosource.Source{IdleFPS: 20} },
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	t.Cleanup(func() {
 		if err := w.shares.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -336,8 +332,7 @@ func (w *theatre) in(c discordtest.Channel) share.CallRef {
 // follows moves the call, after which bob sees the stream where he is. It returns the stream's key.
 func (w *theatre) follows(t *testing.T) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	if err := w.shares.Move(ctx, w.in(w.other)); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/rtctest"
 	"clank/videosource"
 	"clank/voice/discord/conn"
@@ -145,8 +146,7 @@ func TestDiscordGetsThePreview(t *testing.T) {
 	over := make(chan struct{})
 	go func() { defer close(over); _ = src.Run(running) }()
 	defer func() { end(); <-over }()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: src})
 	if err != nil {
 		t.Fatal(err)

@@ -82,8 +82,7 @@ func TestAServerThatDoesNotAnswerOverUDPIsReachedOverWebRTC(t *testing.T) {
 		}},
 		{Name: "WebRTC", Transport: golive.NewWebRTCTransport},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
 	if err != nil {
 		t.Fatal(err)

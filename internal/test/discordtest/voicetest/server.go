@@ -2,6 +2,7 @@ package voicetest
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,8 @@ type Config struct {
 	Modes []string
 	// DAVE is the highest version of end-to-end encryption; 0 means that calls have none, as on stages.
 	DAVE int
+	// TLS has the gateway speak "wss", as the real one does; else it is "ws".
+	TLS bool
 	// Optional lets clients in that do not speak DAVE, instead of closing with 4017.
 	Optional bool
 	// Seed makes the choices of the network the same each time.
@@ -105,8 +108,7 @@ const firstID = 1000
 
 var errClosed = errors.New("the voice server was closed")
 
-// Endpoint opens another port of the gateway and returns it as VOICE_SERVER_UPDATE names it, host:port. Both "wss" (see
-// Certificate) and "ws" are spoken there.
+// Endpoint opens another port of the gateway and returns it as VOICE_SERVER_UPDATE names it, host:port.
 func (s *Server) Endpoint() (string, error) {
 	ln, err := s.cfg.Listen()
 	if err != nil {
@@ -117,10 +119,14 @@ func (s *Server) Endpoint() (string, error) {
 	if s.closed {
 		return "", errors.Join(errClosed, ln.Close())
 	}
+	addr := ln.Addr().String()
+	if s.cfg.TLS {
+		ln = tls.NewListener(ln, s.trust.config)
+	}
 	s.tasks.Go(func() {
-		_ = s.http.Serve(s.trust.listener(ln)) // always ends with ErrServerClosed, by Close
+		_ = s.http.Serve(ln) // always ends with ErrServerClosed, by Close
 	})
-	return ln.Addr().String(), nil
+	return addr, nil
 }
 
 // Certificate returns the certificate that the server shows, in PEM. It is its own authority.

@@ -2,6 +2,7 @@ package voicetest
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -14,6 +15,9 @@ type connKey struct{}
 
 // WithConn makes the connection of requests known in their contexts, as http.Server.ConnContext.
 func WithConn(ctx context.Context, c net.Conn) context.Context {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn() // whose end is not announced
+	}
 	return context.WithValue(ctx, connKey{}, c)
 }
 
