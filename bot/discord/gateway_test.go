@@ -126,12 +126,8 @@ func TestConnectionOutlivesWhatAGatewayCanDoToIt(t *testing.T) {
 			_, ch := mustConnect(t, w)
 			say(t, w, "before")
 			awaitMessage(t, ch, "before")
-			if err := trouble(w); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.WaitConnected(voicetest.Deadline(t), w.bot); err != nil {
-				t.Fatal(err)
-			}
+			must(t, trouble(w))
+			must(t, w.WaitConnected(voicetest.Deadline(t), w.bot))
 			say(t, w, "after")
 			awaitMessage(t, ch, "after")
 		})
@@ -143,9 +139,7 @@ func TestWhatWasMissedIsHeardAfterAResume(t *testing.T) {
 	_, ch := mustConnect(t, w)
 	say(t, w, "before")
 	awaitMessage(t, ch, "before")
-	if err := w.DropSockets(w.bot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.DropSockets(w.bot))
 	say(t, w, "meanwhile")
 	awaitMessage(t, ch, "meanwhile")
 	late := time.After(patience)
@@ -170,9 +164,7 @@ func TestHeartbeatsThatAreNotAnsweredEndTheSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.WithholdHeartbeatACK(false)
-	if err := w.WaitConnected(voicetest.Deadline(t), w.bot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.WaitConnected(voicetest.Deadline(t), w.bot))
 }
 
 func TestRefusalEndsItForGoodAndSaysWhichCode(t *testing.T) {
@@ -192,9 +184,7 @@ func TestRefusalEndsItForGoodAndSaysWhichCode(t *testing.T) {
 func TestRefusalLaterIsTold(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	c, _ := mustConnect(t, w)
-	if err := w.CloseGateway(w.bot, discord.CloseInvalidToken, "revoked"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.CloseGateway(w.bot, discord.CloseInvalidToken, "revoked"))
 	select {
 	case <-c.Done():
 	case <-time.After(patience):
@@ -234,5 +224,13 @@ func TestSendBeforeOpenIsRefused(t *testing.T) {
 	var c discord.Gateway
 	if err := c.Send(t.Context(), opVoiceState, nil); !errors.Is(err, discord.ErrNotConnected) {
 		t.Errorf("Send = %v, want not connected", err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -32,9 +32,7 @@ func TestAMoveIsFollowed(t *testing.T) {
 		t.Errorf("told of a move to %s and %d more, want one to %s", got, len(moved), w.other.ID)
 	}
 	bob.Speak(conn.SpeakingMicrophone)
-	if err := bob.Send([]byte{1}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, bob.Send([]byte{1}))
 	if e := lg.until(t, voice.PacketReceived); e.Packet.From != w.bob.ID {
 		t.Errorf("heard %s, want bob", e.Packet.From)
 	}
@@ -79,10 +77,7 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 		stop = voicetest.Repeat(t, func() error { return l.Play([]byte("we")) })
 		defer stop()
 		for {
-			f, err := people[user].Next(voicetest.Deadline(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := voicetest.NextFrame(t, people[user])
 			if f.From == w.bot.ID && string(f.Data) == "we" {
 				return
 			}
@@ -176,9 +171,7 @@ func TestANewServerIsFollowedAtOnce(t *testing.T) {
 func TestBrokenLinesOfTheMainGatewayDoNotMatter(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	l, lg := w.join(t, w.call)
-	if err := w.DropSockets(w.bot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.DropSockets(w.bot))
 	w.await(t, "the bot to resume", func() bool { return w.Connected(w.bot) })
 	w.JoinVoice(w.call, w.ada)
 	lg.until(t, voice.Joined)
@@ -193,9 +186,7 @@ func TestBrokenLinesOfTheMainGatewayDoNotMatter(t *testing.T) {
 func TestANewSessionOfTheMainGatewayBringsUsBack(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	l, lg := w.join(t, w.call)
-	if err := w.InvalidateSession(w.bot, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.InvalidateSession(w.bot, false))
 	lg.until(t, voice.Interrupted)
 	lg.until(t, voice.Connected)
 	if w.where() != w.call.ID {
@@ -210,9 +201,7 @@ func TestTheLastCloseCodeIsTold(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	for _, code := range []int{4017, 4021, 4022} {
 		_, lg := w.join(t, w.call)
-		if err := w.Voice.CloseSeat(w.seat(), code, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Voice.CloseSeat(w.seat(), code, ""))
 		closed, ok := errors.AsType[*conn.CloseError](lg.end(t))
 		if !ok || closed.Code != code {
 			t.Errorf("ended with %v, want code %d", lg.line.Err(), code)
@@ -224,18 +213,14 @@ func TestTheLastCloseCodeIsTold(t *testing.T) {
 func TestNothingIsLeftAfterClose(t *testing.T) {
 	w := aTown(t, voicetest.Config{}) // not in parallel: it looks at all goroutines
 	l, _ := w.join(t, w.call)
-	if err := l.Close(voicetest.Deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close(voicetest.Deadline(t)))
 	if n := len(w.Voice.Clients()); n != 0 {
 		t.Errorf("%d voice connections are left", n)
 	}
 	l, lg := w.join(t, w.call)
 	w.LeaveVoice(w.guild, w.bot.User)
 	_ = lg.end(t)
-	if err := l.Close(voicetest.Deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close(voicetest.Deadline(t)))
 	voicetest.NoneLeft(t)
 }
 
@@ -246,9 +231,7 @@ func TestAReaderThatFallsBehindLosesOnlySound(t *testing.T) {
 	ada.Speak(conn.SpeakingMicrophone)
 	const sent = 400
 	for i := range sent {
-		if err := ada.Send([]byte{byte(i), byte(i >> 8)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, ada.Send([]byte{byte(i), byte(i >> 8)}))
 		// The network holds only so much, and loses what is more.
 		for came, still := l.Stats().Received, 0; came+20 < uint64(i) && still < 50; still++ {
 			<-time.After(time.Millisecond)

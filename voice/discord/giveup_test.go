@@ -85,9 +85,7 @@ func TestAJoinIsGivenUpAtEachStep(t *testing.T) {
 				}
 				joined <- err
 			}()
-			if err := reached(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, reached())
 			why := &cancel.Cause{Reason: cancel.Stopped, By: "ada"}
 			give(why)
 			var err error
@@ -153,9 +151,7 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 		"while it reconnects": func(t *testing.T, w *town) *discord.Line {
 			t.Helper()
 			l, _ := w.join(t, w.call)
-			if err := w.Voice.Drop(w.seat()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.Voice.Drop(w.seat()))
 			return l
 		},
 	} {

@@ -76,9 +76,7 @@ func (w *town) connect(t *testing.T) {
 		OnDispatch: func(kind string, data json.RawMessage) { w.joiner.Dispatch(kind, data) },
 		MinWait:    10 * time.Millisecond,
 	}
-	if err := w.gate.Open(voicetest.Deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.gate.Open(voicetest.Deadline(t)))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 		defer cancel()
@@ -129,9 +127,7 @@ func (w *town) where() string {
 
 func (w *town) await(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	if err := w.Wait(voicetest.Deadline(t), what, cond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Wait(voicetest.Deadline(t), what, cond))
 }
 
 // log reads the events of a line.
@@ -182,4 +178,12 @@ func (l *log) kinds() []voice.EventKind {
 		kinds = append(kinds, e.Kind)
 	}
 	return kinds
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

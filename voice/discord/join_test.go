@@ -25,9 +25,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	}
 	l, lg := w.join(t, w.call)
 	ada.Speak(conn.SpeakingMicrophone)
-	if err := ada.Send([]byte{0x78, 1}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ada.Send([]byte{0x78, 1}))
 	e := lg.until(t, voice.PacketReceived)
 	if e.Packet.From != w.ada.ID || !bytes.Equal(e.Packet.Opus, []byte{0x78, 1}) {
 		t.Errorf("heard %+v, want ada", e.Packet)
@@ -37,12 +35,8 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 			t.Errorf("joined: %+v, want ada by her name", e.Person)
 		}
 	}
-	if err := l.Play([]byte{0x78, 2}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.EndSpeech(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Play([]byte{0x78, 2}))
+	must(t, l.EndSpeech())
 	if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID || !bytes.Equal(f.Data, []byte{0x78, 2}) {
 		t.Errorf("ada hears %+v, %v", f, err)
 	}
@@ -56,9 +50,7 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 		t.Errorf("stats %+v", got)
 	}
 	for range 2 {
-		if err := l.Close(voicetest.Deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Close(voicetest.Deadline(t)))
 	}
 	if err := lg.end(t); err != nil {
 		t.Errorf("ended with %v, want none after Close", err)
@@ -258,14 +250,10 @@ func TestSpentTokensAreRenewed(t *testing.T) {
 	for _, code := range []int{4004, 4006, 4011} {
 		w.Voice.RefuseNext(code, "")
 		l, lg := w.join(t, w.call)
-		if err := w.Voice.CloseSeat(w.seat(), code, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Voice.CloseSeat(w.seat(), code, ""))
 		lg.until(t, voice.Interrupted)
 		lg.until(t, voice.Connected)
-		if err := l.Close(voicetest.Deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Close(voicetest.Deadline(t)))
 	}
 }
 

@@ -310,10 +310,7 @@ func converse(t *testing.T, w *testGuild, ada *voicetest.Member, bot *peer, encr
 	reply := []byte{0x78, 0xb0, 0xb0, 4, 5, 6}
 	bot.command("say" + strings.Repeat(" "+hex.EncodeToString(reply), 50))
 	for {
-		f, err := ada.Next(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := voicetest.NextFrame(t, ada)
 		if f.Err != nil {
 			t.Errorf("got %+v, want frames that decrypt", f)
 		}

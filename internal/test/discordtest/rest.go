@@ -22,7 +22,7 @@ type endpoint func(*RESTCall) (any, error)
 
 func (s *hub) endpoints() map[Route]endpoint {
 	return map[Route]endpoint{
-		RouteGatewayBot: s.getGatewayBot, RouteCreateDM: s.createDM,
+		RouteGateway: s.getGateway, RouteGatewayBot: s.getGatewayBot, RouteCreateDM: s.createDM,
 		RouteGetGuild: s.getGuild, RouteGetMember: s.getMember, RouteGetChannel: s.getChannel,
 		RouteTyping: s.postTyping, RouteListMessages: s.listMessages,
 		RouteCreateMessage: s.createMessage, RouteEditMessage: s.editMessage,
@@ -168,6 +168,7 @@ type Route string
 
 // Routes of the API that the server knows.
 const (
+	RouteGateway       Route = "GET /gateway"
 	RouteGatewayBot    Route = "GET /gateway/bot"
 	RouteCreateDM      Route = "POST /users/@me/channels"
 	RouteGetGuild      Route = "GET /guilds/{guild}"
@@ -196,7 +197,7 @@ type RESTCall struct {
 
 // Open says which routes need no signed-in bot: they carry their own token.
 func (r Route) Open() bool {
-	return strings.Contains(string(r), "{token}")
+	return r == RouteGateway || strings.Contains(string(r), "{token}")
 }
 
 // RequestHold is a request that the server has received and does not answer yet.

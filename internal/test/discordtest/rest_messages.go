@@ -275,6 +275,10 @@ func (s *hub) StartTyping(ch *Channel, user User) {
 	s.Notify()
 }
 
+func (s *hub) getGateway(*RESTCall) (any, error) {
+	return map[string]any{"url": s.GatewayURL()}, nil
+}
+
 func (s *hub) getGatewayBot(*RESTCall) (any, error) {
 	return map[string]any{
 		"url": s.GatewayURL(), "shards": 1,

@@ -33,9 +33,7 @@ func settledConn(tb testing.TB) (*Conn, *link) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := s.Select(0); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, s.Select(0))
 	c.session = &session{ready: Ready{SSRC: 5}, described: true, transport: idle{}, dave: s, senders: NewSenderTable()}
 	tb.Cleanup(func() { l.timer.Stop() })
 	return c, l
@@ -73,9 +71,7 @@ func TestNobodyKeepsUsFromHearingOthers(t *testing.T) {
 		}
 	}
 	feed := func(text string) {
-		if err := c.handleText(t.Context(), l, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.handleText(t.Context(), l, []byte(text)))
 	}
 	packet := func(ssrc uint32, n int) []byte {
 		p := binary.BigEndian.AppendUint32([]byte{0x80, typeOpus, byte(n >> 8), byte(n), 0, 0, 0, 0}, ssrc)
@@ -170,9 +166,7 @@ func TestASilentTransportIsNoticed(t *testing.T) {
 	failed := make(chan error, 1)
 	u := NewUDP(func([]byte) {}, func(err error) { failed <- err }).(*udp)
 	u.conn, u.mode, u.every = conn, ModeAES256GCM, 5*time.Millisecond
-	if err := u.Start(t.Context(), Description{Mode: ModeAES256GCM, Key: make([]byte, 32)}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, u.Start(t.Context(), Description{Mode: ModeAES256GCM, Key: make([]byte, 32)}))
 	defer u.Close()
 	buf := make([]byte, 100)
 	for range 3 {
@@ -199,9 +193,7 @@ func BenchmarkPacketOut(b *testing.B) {
 	c.out.reset(time.Now())
 	opus := make([]byte, 160)
 	for b.Loop() {
-		if err := c.SendAudio(opus); err != nil {
-			b.Fatal(err)
-		}
+		must(b, c.SendAudio(opus))
 	}
 }
 
@@ -297,9 +289,7 @@ func TestALargePictureLeavesAtAPace(t *testing.T) {
 				c := showing(t, r)
 				began := time.Now()
 				for range 3 {
-					if err := c.SendVideo(picture(size), time.Now()); err != nil {
-						t.Fatal(err)
-					}
+					must(t, c.SendVideo(picture(size), time.Now()))
 					if r.count() == 0 {
 						t.Error("nothing had gone when SendVideo returned")
 					}
@@ -333,9 +323,7 @@ func TestWhatWaitsDoesNotOutliveThePictures(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &router{rate: 1e12, hold: 1e12}
 				c := showing(t, r)
-				if err := c.SendVideo(picture(200<<10), time.Now()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.SendVideo(picture(200<<10), time.Now()))
 				synctest.Wait()
 				end(c)
 				before := r.count()
@@ -362,9 +350,7 @@ func TestWhatWasLostIsSentAgain(t *testing.T) {
 				r := &router{rate: 1e12, hold: 1e12}
 				c := showing(t, r)
 				c.session.ready.Streams[0].RTX = rtx
-				if err := c.SendVideo(picture(5000), time.Now()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.SendVideo(picture(5000), time.Now()))
 				pass(time.Second / 8)
 				n := len(r.sent)
 				lost := r.sent[n-1]
@@ -411,9 +397,7 @@ func TestWhatNobodyCanHaveLostIsNotSentAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &router{rate: 1e12, hold: 1e12}
 				c := showing(t, r)
-				if err := c.SendVideo(picture(5000), time.Now()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.SendVideo(picture(5000), time.Now()))
 				pass(time.Second / 8)
 				try(c, r.sent[len(r.sent)-1].SequenceNumber+1)
 				pass(time.Second)
@@ -422,5 +406,13 @@ func TestWhatNobodyCanHaveLostIsNotSentAgain(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -28,9 +28,7 @@ func TestSoundGoesBothWays(t *testing.T) {
 			e.kind(t, 0, conn.UsersJoined)
 			m.Speak(conn.SpeakingMicrophone)
 			for i := range byte(3) {
-				if err := m.Send([]byte{0x78, i}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, m.Send([]byte{0x78, i}))
 			}
 			at := 0
 			for i := range byte(3) {
@@ -42,21 +40,14 @@ func TestSoundGoesBothWays(t *testing.T) {
 				}
 			}
 			for i := range byte(3) {
-				if err := c.SendAudio([]byte{0x78, i}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.SendAudio([]byte{0x78, i}))
 			}
-			if err := c.EndSpeech(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.EndSpeech())
 			var heard [][]byte
 			var last uint16
 			var clock uint32
 			for range 8 {
-				f, err := m.Next(voicetest.Deadline(t))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := voicetest.NextFrame(t, m)
 				if len(heard) > 0 && (f.Sequence != last+1 || f.Timestamp != clock+960 || f.Payload != 120) {
 					t.Errorf("packet %d at %d of type %d, want %d at %d of type 120", f.Sequence, f.Timestamp, f.Payload, last+1, clock+960)
 				}
@@ -104,13 +95,8 @@ func TestPausesShowInTimestamps(t *testing.T) {
 	var first, last uint32
 	began := time.Now()
 	for i := range 2 {
-		if err := c.SendAudio([]byte{1, 2, 3}); err != nil {
-			t.Fatal(err)
-		}
-		f, err := m.Next(voicetest.Deadline(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.SendAudio([]byte{1, 2, 3}))
+		f := voicetest.NextFrame(t, m)
 		if last = f.Timestamp; i == 0 {
 			first = last
 			select {
@@ -169,9 +155,7 @@ func TestEveryCloseCodeHasItsReaction(t *testing.T) {
 			if test.code == 1006 {
 				end = func() error { return h.Drop(seat) }
 			}
-			if err := end(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, end())
 			_, at = e.kind(t, at, conn.Down)
 			if test.want == ends {
 				err := done(t, c)
@@ -205,15 +189,11 @@ func TestResumeAsksForWhatWasMissed(t *testing.T) {
 	_, at := e.kind(t, 0, conn.Up)
 	m := h.join(t, ada, nil)
 	_, at = e.kind(t, at, conn.UsersJoined)
-	if err := h.Drop(seat); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Drop(seat))
 	e.kind(t, at, conn.Down)
 	h.join(t, "902", nil)
 	m.Speak(conn.SpeakingMicrophone)
-	if err := m.Send([]byte{5}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Send([]byte{5}))
 	_, at = e.kind(t, at, conn.Up)
 	got, _ := e.kind(t, at-1, conn.UsersJoined)
 	if len(got.Users) != 1 || got.Users[0] != "902" {
@@ -257,9 +237,7 @@ func TestHeartbeatsAcknowledgeBinaryMessagesToo(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, voicetest.Config{Heartbeat: 500 * time.Millisecond})
 	h.open(t, nil)
-	if err := h.SendBinary(seat, 99, []byte{1}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.SendBinary(seat, 99, []byte{1}))
 	_, err := h.WaitClient(voicetest.Deadline(t), seat, "acknowledgement of everything", func(c voicetest.Client) bool { return c.Unacknowledged == 0 })
 	if err != nil {
 		t.Error(err)
@@ -275,34 +253,22 @@ func TestGarbageIsPassedOver(t *testing.T) {
 		`{"op":12,"d":0}`, `{"op":14,"d":1}`, `{"op":15,"d":[1]}`, `{"op":77,"d":{}}`, `{"op":77}`, `{"op":6,"d":null}`, `{"op":9}`,
 		`{"op":21,"d":"x"}`, `{"op":22}`, `{"op":24,"d":{"epoch":"x"}}`, `{"op":18,"d":{}}`, `{"op":20}`, `{"op":16,"d":{}}`,
 	} {
-		if err := h.SendRaw(seat, false, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendRaw(seat, false, []byte(text)))
 	}
 	for _, data := range [][]byte{{}, {0}, {0, 1}} {
-		if err := h.SendRaw(seat, true, data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendRaw(seat, true, data))
 	}
 	for op := range byte(40) {
-		if err := h.SendBinary(seat, op, []byte{1, 2, 3}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendBinary(seat, op, []byte{1, 2, 3}))
 	}
 	for _, data := range [][]byte{{}, {1}, bytes.Repeat([]byte{0x80}, 11), bytes.Repeat([]byte{0x9f}, 40), make([]byte, 1400), {0x80, 200, 0, 1}} {
-		if err := h.SendUDP(seat, data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendUDP(seat, data))
 	}
 	for _, data := range [][]byte{{0x80, 200, 0, 6, 0, 0, 0, 1}, {0x81, 201, 0, 200, 0, 0, 0, 1}} {
-		if err := h.SendRTCP(seat, data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendRTCP(seat, data))
 	}
 	m.Speak(conn.SpeakingMicrophone)
-	if err := m.Send([]byte{9}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Send([]byte{9}))
 	ev, _ := e.kind(t, 0, conn.PacketReceived)
 	if !bytes.Equal(ev.Packet.Opus, []byte{9}) {
 		t.Errorf("heard %x", ev.Packet.Opus)
@@ -319,18 +285,14 @@ func TestOwnPacketsAreNeverHeard(t *testing.T) {
 	ssrc, _ := m.SSRC()
 	m.Speak(conn.SpeakingMicrophone)
 	h.await(t, "speaking", func() bool { return len(h.Received(voicetest.OpSpeaking)) > 0 })
-	if err := h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"user_id":%q,"ssrc":%d,"speaking":1}`, self, ssrc)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"user_id":%q,"ssrc":%d,"speaking":1}`, self, ssrc)))
 	if err := h.Send(seat, voicetest.OpConnected, `{"user_ids":["903"]}`); err != nil { // messages come in order
 		t.Fatal(err)
 	}
 	e.next(t, 0, "903", func(ev conn.Event) bool { return ev.Kind == conn.UsersJoined && ev.Users[0] == "903" })
 	bob.Speak(conn.SpeakingMicrophone)
 	for _, who := range []interface{ Send([]byte) error }{m, bob} {
-		if err := who.Send([]byte{1}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, who.Send([]byte{1}))
 	}
 	ev, _ := e.kind(t, 0, conn.PacketReceived)
 	if ev.Packet.From != "902" || e.count(conn.PacketReceived) != 1 {
@@ -343,9 +305,7 @@ func TestPeopleLeave(t *testing.T) {
 	_, e := h.open(t, nil)
 	m := h.join(t, ada, nil)
 	_, at := e.kind(t, 0, conn.UsersJoined)
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Close())
 	ev, _ := e.kind(t, at, conn.UsersLeft)
 	if !cmp.Equal(ev.Users, []string{ada}) {
 		t.Errorf("gone is %v", ev.Users)
@@ -372,9 +332,7 @@ func TestOutageHasAnEnd(t *testing.T) {
 	h := newHall(t, voicetest.Config{})
 	c, e := h.open(t, func(c *conn.Conn) { c.MaxOutage = 100 * time.Millisecond })
 	e.kind(t, 0, conn.Up)
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Close())
 	if err := done(t, c); err == nil || !strings.Contains(err.Error(), "could not be restored") {
 		t.Errorf("Err = %v", err)
 	}
@@ -430,9 +388,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	c, e := h.open(t, nil)
 	e.kind(t, 0, conn.Up)
 	for range 2 {
-		if err := c.Close(voicetest.Deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Close(voicetest.Deadline(t)))
 	}
 	if err := c.Err(); err != nil {
 		t.Errorf("Err = %v, want none after Close", err)

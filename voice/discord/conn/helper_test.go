@@ -77,9 +77,7 @@ func (h hall) open(t *testing.T, change func(*conn.Conn)) (*conn.Conn, *events) 
 	if change != nil {
 		change(c)
 	}
-	if err := c.Open(voicetest.Deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Open(voicetest.Deadline(t)))
 	return c, e
 }
 
@@ -156,9 +154,7 @@ func (e *events) count(kind conn.EventKind) int {
 // await waits until a condition of the server holds.
 func (h hall) await(t *testing.T, what string, cond func() bool) {
 	t.Helper()
-	if err := h.Wait(voicetest.Deadline(t), what, cond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Wait(voicetest.Deadline(t), what, cond))
 }
 
 // done waits until a connection has ended for good.
@@ -203,4 +199,12 @@ func mute(t *testing.T) string {
 		}
 	})
 	return ln.Addr().String()
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

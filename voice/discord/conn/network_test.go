@@ -211,9 +211,7 @@ func watch(t *testing.T, n voicetest.NetworkFaults, size, pictures int, ask bool
 	h.SetNetwork(n)
 	frame := bytes.Repeat([]byte{0x10, 2, 3, 4, 5, 6, 7, 8}, size/8)
 	for range pictures {
-		if err := c.SendVideo(frame, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.SendVideo(frame, time.Now()))
 		time.Sleep(time.Second / 8) //nolint:forbidigo // the clock of synctest
 	}
 	h.SetNetwork(voicetest.NetworkFaults{})

@@ -37,9 +37,7 @@ func newPost(t *testing.T) *post {
 	p := &post{now: time.Unix(1, 0), Pacer: &conn.Pacer[string]{PayloadType: typeVP8, ResendType: typeRepeat}}
 	read := func(packet []byte) rtp.Packet {
 		var r rtp.Packet
-		if err := r.Unmarshal(bytes.Clone(packet)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Unmarshal(bytes.Clone(packet)))
 		return r
 	}
 	p.Send = func(_ string, packet []byte, payload int, at time.Time) error {
@@ -63,9 +61,7 @@ func (p *post) put(t *testing.T, size int) []byte {
 		data[i] = byte(i * 7 >> 3)
 	}
 	f := conn.VideoFrame{Data: data, SSRC: source, RTX: repeats, Timestamp: 90000, DelayID: 6, Spread: time.Second / 16}
-	if err := p.PutFrame("us", f, p.now); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.PutFrame("us", f, p.now))
 	return data
 }
 
@@ -157,9 +153,7 @@ func TestWhatIsForOneDestinationNeverGoesToAnother(t *testing.T) {
 	p.put(t, 5000)
 	p.run(t, time.Second)
 	lost := p.next() - 1
-	if err := p.PutFrame("others", conn.VideoFrame{Data: []byte{1}, DelayID: 6}, p.now); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.PutFrame("others", conn.VideoFrame{Data: []byte{1}, DelayID: 6}, p.now))
 	if _, err := p.SendDue("others", p.now); err != nil {
 		t.Fatal(err)
 	}
@@ -257,9 +251,7 @@ func BenchmarkPictureOut(b *testing.B) {
 			b.ReportAllocs()
 			steps := 0
 			for now := time.Unix(1, 0); b.Loop(); now = now.Add(time.Second) {
-				if err := box.PutFrame(1, frame, now); err != nil {
-					b.Fatal(err)
-				}
+				must(b, box.PutFrame(1, frame, now))
 				for at := now; box.Pending(); at = at.Add(2 * time.Millisecond) {
 					steps++
 					if _, err := box.SendDue(1, at); err != nil {

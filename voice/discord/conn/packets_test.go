@@ -32,9 +32,7 @@ func dressed(tb testing.TB) []byte {
 		Header:  rtp.Header{Version: 2, Marker: true, PayloadType: 120, SequenceNumber: 65535, Timestamp: 1 << 31, SSRC: 9, CSRC: []uint32{1, 2}},
 		Payload: []byte("opus"),
 	}
-	if err := p.SetExtension(1, []byte{0x30, 0x31, 0x32, 0x33, 0x34}); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, p.SetExtension(1, []byte{0x30, 0x31, 0x32, 0x33, 0x34}))
 	p.Padding, p.Header.PaddingSize = true, 5
 	data, err := p.Marshal()
 	if err != nil {

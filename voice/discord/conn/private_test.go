@@ -49,9 +49,7 @@ func TestNothingIsSentWhileKeysAreAgreed(t *testing.T) {
 	first := h.join(t, ada, encrypted)
 	h.await(t, "a group of one", func() bool { return h.Settled(guild, channel) })
 	group := func(do func(*delivery.Service)) {
-		if err := h.Group(guild, channel, do); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.Group(guild, channel, do))
 	}
 	group(func(g *delivery.Service) { g.Hold = true })
 	c, e := h.open(t, nil)
@@ -81,10 +79,7 @@ func talk(t *testing.T, c *conn.Conn, e *events, m *voicetest.Member, word strin
 	said := []byte("clank says " + word)
 	stop := voicetest.Repeat(t, func() error { return c.SendAudio(said) })
 	for {
-		f, err := m.Next(voicetest.Deadline(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := voicetest.NextFrame(t, m)
 		if f.From == self && bytes.Contains(f.Encrypted, []byte("says "+word)) {
 			t.Errorf("%q can be read on the way", f.Encrypted)
 		}
@@ -112,22 +107,16 @@ func TestAnEncryptedCallIsHeardThroughAllThatHappens(t *testing.T) {
 	second := h.join(t, "902", encrypted)
 	h.agreed(t, c, first, second)
 	talk(t, c, e, second, "welcome")
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close())
 	h.agreed(t, c, second)
 	talk(t, c, e, second, "alone")
 
-	if err := h.Drop(seat); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Drop(seat))
 	_, at = e.kind(t, at, conn.Down)
 	_, at = e.kind(t, at, conn.Up)
 	talk(t, c, e, second, "resumed")
 
-	if err := h.CloseSeat(seat, voicetest.CloseTimeout, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.CloseSeat(seat, voicetest.CloseTimeout, ""))
 	_, at = e.kind(t, at, conn.Down)
 	e.kind(t, at, conn.Up)
 	h.agreed(t, c, second)
@@ -156,13 +145,8 @@ func TestPicturesAreEncrypted(t *testing.T) {
 	m.RequestQuality(100)
 	e.next(t, 0, "wish", func(ev conn.Event) bool { return ev.Kind == conn.QualityWanted && ev.Quality == 100 })
 	frame := append([]byte{0x10, 2, 0, 0x9d, 1, 0x2a, 0, 5, 0xd0, 2}, bytes.Repeat([]byte("picture"), 5000)...)
-	if err := c.SendVideo(frame, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	f, err := m.Next(voicetest.Deadline(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.SendVideo(frame, time.Now()))
+	f := voicetest.NextFrame(t, m)
 	if !bytes.Equal(f.Data, frame) || bytes.Contains(f.Encrypted, []byte("picture")) || !bytes.Equal(f.Encrypted[:10], frame[:10]) {
 		t.Errorf("got %d bytes (%v), want %d, encrypted but for the first ten", len(f.Data), f.Err, len(frame))
 	}
@@ -183,9 +167,7 @@ func TestWhoSpeaksUnannouncedIsFoundByTheirKey(t *testing.T) {
 	m.Speak(conn.SpeakingMicrophone)
 	h.await(t, "speaking", func() bool { return len(h.Received(voicetest.OpSpeaking)) > 0 })
 	for i := range byte(20) {
-		if err := m.Send([]byte{0x78, i}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, m.Send([]byte{0x78, i}))
 	}
 	ev, _ := e.kind(t, 0, conn.PacketReceived)
 	if ev.Packet.From != ada || ev.Packet.Opus[0] != 0x78 {
@@ -204,19 +186,14 @@ func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
 	stop := voicetest.Repeat(t, func() error { return c.SendAudio(said) })
 	for _, m := range []*voicetest.Member{old, first} {
 		for {
-			f, err := m.Next(voicetest.Deadline(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := voicetest.NextFrame(t, m)
 			if bytes.Equal(f.Encrypted, said) && bytes.Equal(f.Data, said) {
 				break
 			}
 		}
 	}
 	stop()
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, old.Close())
 	h.agreed(t, c, first)
 	e.kind(t, at, conn.EncryptionOn)
 	talk(t, c, e, first, "private again")
@@ -233,9 +210,7 @@ func TestADowngradeThatIsOnlyAnnouncedIsToldToo(t *testing.T) {
 	if err := h.Send(seat, voicetest.OpPrepareEpoch, `{"epoch":1}`); err != nil { // without a version
 		t.Fatal(err)
 	}
-	if err := h.Send(seat, 21, `{"transition_id":7,"protocol_version":0}`); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Send(seat, 21, `{"transition_id":7,"protocol_version":0}`))
 	e.kind(t, 0, conn.EncryptionOff)
 	first.Speak(conn.SpeakingMicrophone)
 	talk(t, c, e, first, "still private")
@@ -263,9 +238,7 @@ func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
 		}
 		ssrc, _ := victim.SSRC()
 		lie := func(after string) {
-			if err := h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"speaking":1,"ssrc":%d,"user_id":"902"}`, ssrc)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"speaking":1,"ssrc":%d,"user_id":"902"}`, ssrc)))
 			if err := h.Send(seat, 13, `{"user_id":"`+after+`"}`); err != nil { // messages come in order
 				t.Fatal(err)
 			}

@@ -45,16 +45,11 @@ func TestPicturesArriveWhole(t *testing.T) {
 	}
 	taken := time.Now()
 	for i := range 2 {
-		if err := c.SendVideo(frame, taken.Add(time.Duration(i)*125*time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.SendVideo(frame, taken.Add(time.Duration(i)*125*time.Millisecond)))
 	}
 	var first uint32
 	for i := range 2 {
-		f, err := m.Next(voicetest.Deadline(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := voicetest.NextFrame(t, m)
 		if !f.Video || f.From != self || f.Payload != 105 || !bytes.Equal(f.Data, frame) {
 			t.Errorf("picture %d: %d bytes of type %d from %s, want %d of type 105", i, len(f.Data), f.Payload, f.From, len(frame))
 		}
@@ -91,9 +86,7 @@ func TestPicturesAreAnnouncedAgainAfterAReconnect(t *testing.T) {
 	}
 	_, at := e.kind(t, 0, conn.Up)
 	h.await(t, "announcement", func() bool { return len(list()) == 2 })
-	if err := h.CloseSeat(seat, voicetest.CloseTimeout, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.CloseSeat(seat, voicetest.CloseTimeout, ""))
 	e.next(t, at, "Up", func(ev conn.Event) bool { return ev.Kind == conn.Up })
 	h.await(t, "announcements", func() bool { return len(list()) == 3 }) // empty, shown, shown again
 	var last struct {
@@ -103,9 +96,7 @@ func TestPicturesAreAnnouncedAgainAfterAReconnect(t *testing.T) {
 		}
 	}
 	messages := list()
-	if err := json.Unmarshal(messages[len(messages)-1].Data, &last); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(messages[len(messages)-1].Data, &last))
 	now, _ := h.Client(seat)
 	if last.VideoSSRC == 0 || last.VideoSSRC != now.Video || len(last.Streams) != 1 || last.Streams[0].MaxResolution.Width != 640 {
 		t.Errorf("announced %s, want source %d", messages[len(messages)-1].Data, now.Video)
@@ -120,9 +111,7 @@ func TestLostPicturesAreAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.SendRTCP(pli); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.SendRTCP(pli))
 	e.kind(t, 0, conn.KeyFrameWanted)
 }
 
@@ -148,9 +137,7 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	c, e, m := h.stream(t)
 	m.Speak(conn.SpeakingMicrophone)
 	for i := range byte(3) {
-		if err := errors.Join(m.Send([]byte{i}), c.SendAudio([]byte{i})); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(m.Send([]byte{i}), c.SendAudio([]byte{i})))
 	}
 	e.kind(t, 0, conn.PacketReceived)
 	theirs, _ := m.SSRC()
@@ -185,9 +172,7 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.SendRTCP(seat, data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.SendRTCP(seat, data))
 	limit := voicetest.Deadline(t)
 	for c.Stats().LostSent != 0.25 {
 		select {
@@ -220,9 +205,7 @@ func TestPacketsThatComeEarlyAreKept(t *testing.T) {
 	came(77, 1)
 	came(77, 2)
 	came(78, 3)
-	if err := h.Send(seat, voicetest.OpVideo, `{"user_id":"901","audio_ssrc":77,"video_ssrc":0}`); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Send(seat, voicetest.OpVideo, `{"user_id":"901","audio_ssrc":77,"video_ssrc":0}`))
 	at := 0
 	for _, n := range []byte{1, 2, 4} {
 		if n == 4 {

@@ -282,3 +282,11 @@ func (o *ours) handle(m delivery.Message) error {
 	}
 	return o.HandleJSON(int(m.Op), d)
 }
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -48,9 +48,7 @@ func mlsVectors[T any](t *testing.T, name string) []T {
 		data, err := os.ReadFile(filepath.Join(dir, "shared/mls", name+".json"))
 		if err == nil {
 			var all []T
-			if err := json.Unmarshal(data, &all); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(data, &all))
 			return all
 		}
 		if parent := filepath.Dir(dir); parent != dir {
@@ -203,9 +201,7 @@ func TestVectorsOfTheKeySchedule(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(t, "joiner secret", joiner.AsSlice(), e.Joiner)
-			if err := ks.SetPskSecretDirect(secret(e.PSK)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, ks.SetPskSecretDirect(secret(e.PSK)))
 			if _, err := ks.ComputeEpochSecret(e.Context); err != nil {
 				t.Fatal(err)
 			}

@@ -265,9 +265,7 @@ func TestWhoIsNotInTheCallIsNotAdded(t *testing.T) {
 		return false
 	}
 	spy.ours(dot)
-	if err := c.service.Intrude(dot, offered); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.service.Intrude(dot, offered))
 	before := c.sent[ada][dave.OpCommitWelcome]
 	c.settle()
 	if len(c.problems) != 2 {
@@ -302,12 +300,8 @@ func TestProposalsOfAnotherEpochAreForMembersToRefuse(t *testing.T) {
 		t.Errorf("a member takes a proposal of the epoch before: %v, want ErrWrongEpoch", err)
 	}
 	waiting := newOurs(newCall(t), dot)
-	if err := waiting.Select(1); err != nil {
-		t.Fatal(err)
-	}
-	if err := waiting.HandleBinary(dave.OpExternalSender, sender); err != nil {
-		t.Fatal(err)
-	}
+	must(t, waiting.Select(1))
+	must(t, waiting.HandleBinary(dave.OpExternalSender, sender))
 	if err := waiting.HandleBinary(dave.OpProposals, proposals[1]); err != nil {
 		t.Errorf("who waits to be added is told of a proposal in the group: %v", err)
 	}
@@ -527,9 +521,7 @@ func FuzzGateway(f *testing.F) {
 			t.Fatal(err)
 		}
 		s.Connected(bob)
-		if err := s.Select(1); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Select(1))
 		for _, m := range []struct {
 			op      byte
 			payload []byte

@@ -89,9 +89,7 @@ func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Acc
 		},
 	}
 	ctx := voicetest.Deadline(t)
-	if err := a.Open(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.Open(ctx))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -118,12 +116,8 @@ func showing(t *testing.T) *videosource.Source {
 // whole waits for a picture, which must be one that was taken.
 func whole(t *testing.T, m *voicetest.Member) {
 	t.Helper()
-	ctx := voicetest.Deadline(t)
 	for {
-		f, err := m.Next(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := voicetest.NextFrame(t, m)
 		if !f.Video || f.Err != nil { // what was sent before the new keys were in use cannot be read
 			continue
 		}
@@ -203,9 +197,7 @@ func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
 	if v := w.VoiceStates(w.guild)[eve.ID]; !v.SelfDeaf || !v.SelfMute {
 		t.Errorf("got voice state %+v, want an account that shows that it neither listens nor speaks", v)
 	}
-	if err := s.Stop(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Stop(ctx))
 	if len(w.Streams()) > 0 || len(lost.all()) > 0 {
 		t.Errorf("got the streams %v, lost %v, want none", w.Streams(), lost.all())
 	}
@@ -333,9 +325,7 @@ func (w *theatre) in(c discordtest.Channel) share.CallRef {
 func (w *theatre) follows(t *testing.T) string {
 	t.Helper()
 	ctx := voicetest.Deadline(t)
-	if err := w.shares.Move(ctx, w.in(w.other)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.shares.Move(ctx, w.in(w.other)))
 	if n := <-w.told; n.Call != w.in(w.other) || !strings.Contains(n.Text, "Go Live") || len(w.told) > 0 {
 		t.Errorf("told %+v and %d more, want one notice in the new channel", n, len(w.told))
 	}

@@ -331,3 +331,11 @@ func (l *losses) all() []error {
 	defer l.mu.Unlock()
 	return slices.Clone(l.errs)
 }
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -82,9 +82,7 @@ func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 		if got := b.count(t); got < 4 {
 			t.Error("none was shown after the pause")
 		}
-		if err := s.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Stop(t.Context()))
 		before := b.count(t)
 		pass(time.Hour)
 		if got := b.count(t); got != before {
@@ -103,9 +101,7 @@ func TestAPreviewThatFailsHarmsNothingAndIsNotedOnce(t *testing.T) {
 		if st := s.State(); st.Status != golive.Playing || b.count(t) != 4 {
 			t.Errorf("after %d tries the stream is %+v", b.count(t), st)
 		}
-		if err := s.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Stop(t.Context()))
 		if got := strings.Count(log.String(), "code 403"); got != 1 {
 			t.Errorf("it was noted %d times:\n%s", got, log.String())
 		}
@@ -236,9 +232,7 @@ func TestAPreviewIsUploadedAsTheAccount(t *testing.T) {
 	}))
 	defer srv.Close()
 	p := &golive.PreviewPoster{API: srv.URL + "/api/v9", Token: "of eve"}
-	if err := p.Post(t.Context(), "guild:1:2:3", rtctest.Red().Data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Post(t.Context(), "guild:1:2:3", rtctest.Red().Data))
 	if path != "POST /api/v9/streams/guild:1:2:3/preview" || token != "of eve" || kind != "application/json" {
 		t.Errorf("got %s as %q with %s", path, token, kind)
 	}

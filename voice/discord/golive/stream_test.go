@@ -35,9 +35,7 @@ func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 		if n := l.count(); n < 4 || n > 6 || st.Status != golive.Playing || st.Sent != uint64(n) || st.Key != key || st.Server != "1001" || len(st.Viewers) != 1 {
 			t.Errorf("got %d frames in 2 s and %+v, want about 5 and a stream that plays", n, st)
 		}
-		if err := s.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Stop(t.Context()))
 		if err := s.Stop(t.Context()); err != nil {
 			t.Errorf("stopping twice: %v", err)
 		}
@@ -345,9 +343,7 @@ func TestOneStreamAtATime(t *testing.T) {
 		if w.pub.Current() != s {
 			t.Error("the first stream is not the current one any more")
 		}
-		if err := w.pub.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.pub.Close(t.Context()))
 		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrClosed) {
 			t.Errorf("got error %v after the end, want %v", err, golive.ErrClosed)
 		}

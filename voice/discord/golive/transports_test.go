@@ -56,9 +56,7 @@ func TestAStreamOverWebRTCIsSeenOverUDP(t *testing.T) {
 	if st := s.State(); st.Transport != "WebRTC" || st.FallbackReason != "" {
 		t.Errorf("got %+v, want it over WebRTC by choice", st)
 	}
-	if err := s.Stop(voicetest.Deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Stop(voicetest.Deadline(t)))
 }
 
 // walled is UDP where nothing comes back from.
@@ -149,9 +147,7 @@ func packet(t *testing.T, payload uint8, seq uint16, body []byte) []byte {
 	if payload == 120 {
 		p.SSRC = sound
 	}
-	if err := p.SetExtension(6, []byte{0, 0, 0}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.SetExtension(6, []byte{0, 0, 0}))
 	data, err := p.Marshal()
 	if err != nil {
 		t.Fatal(err)
@@ -182,9 +178,7 @@ func connect(t *testing.T, r rig) (server *voicetest.RTCPeer, rtps, rtcps chan [
 			t.Error(err)
 		}
 	})
-	if err := r.Start(ctx, conn.Description{SDP: answer}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Start(ctx, conn.Description{SDP: answer}))
 	return server, rtps, rtcps
 }
 
@@ -199,9 +193,7 @@ func TestPacketsGoAsTheyAreAndControlPacketsComeBack(t *testing.T) {
 		t.Errorf("got the sources %d and %d, want %d and one of its own", video, rtx, pictures)
 	}
 	for _, sent := range [][]byte{packet(t, 105, 1, []byte("a picture")), packet(t, 120, 9, []byte("a sound"))} {
-		if err := r.Send(sent); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Send(sent))
 		if got := next(t, rtps, "a packet"); !bytes.Equal(got, sent) {
 			t.Errorf("got the packet\n%x, want\n%x", got, sent)
 		}
@@ -210,9 +202,7 @@ func TestPacketsGoAsTheyAreAndControlPacketsComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Send(report); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Send(report))
 	if got := next(t, rtcps, "a report"); !bytes.HasPrefix(got, report) {
 		t.Errorf("got the report %x, want %x", got, report)
 	}
@@ -220,9 +210,7 @@ func TestPacketsGoAsTheyAreAndControlPacketsComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.WriteRTCP(lost); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.WriteRTCP(lost))
 	if got := next(t, r.received, "the loss of a picture"); !bytes.Equal(got, lost) {
 		t.Errorf("got the control packet %x, want %x", got, lost)
 	}

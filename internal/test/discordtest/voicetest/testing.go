@@ -42,6 +42,16 @@ func Repeat(t testing.TB, send func() error) (stop func()) {
 	return sync.OnceFunc(func() { close(over); wg.Wait() })
 }
 
+// NextFrame returns what a member gets next.
+func NextFrame(t testing.TB, m *Member) ReceivedFrame {
+	t.Helper()
+	f, err := m.Next(Deadline(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // NoneLeft waits until no goroutine of voice connections is left.
 func NoneLeft(t testing.TB) {
 	t.Helper()
