@@ -156,7 +156,6 @@ func (r *gatewayRelay) setSockets(l *socketPair) {
 	}
 }
 
-// markReady notes that l's session is ready.
 func (r *gatewayRelay) markReady() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -167,7 +166,6 @@ func (r *gatewayRelay) markReady() {
 	}
 }
 
-// readyChan returns a channel that is closed when the newest socket is ready.
 func (r *gatewayRelay) readyChan() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -196,7 +194,6 @@ func (r *gatewayRelay) lastError() error {
 	return err
 }
 
-// closeCode returns the close code for the gateway.
 func (r *gatewayRelay) closeCode() websocket.StatusCode {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -206,7 +203,6 @@ func (r *gatewayRelay) closeCode() websocket.StatusCode {
 	return codeResume
 }
 
-// shutDown ends the connection for good.
 func (r *gatewayRelay) shutDown() {
 	r.mu.Lock()
 	r.leaving = true
@@ -222,7 +218,6 @@ func (r *gatewayRelay) shutDown() {
 	}
 }
 
-// close ends what is left and waits for it.
 func (r *gatewayRelay) close() {
 	r.shutDown()
 	_ = r.server.Close()
@@ -253,7 +248,6 @@ func (r *gatewayRelay) send(ctx context.Context, op int, d any) error {
 	return nil
 }
 
-// pipeListener hands the pipes to the HTTP server.
 type pipeListener gatewayRelay
 
 // Accept implements net.Listener.

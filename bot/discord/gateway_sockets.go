@@ -23,7 +23,6 @@ const (
 	opHeartbeatAck = 11
 )
 
-// gatewayMessage is every message of the gateway.
 type gatewayMessage struct {
 	Op   *int            `json:"op"`
 	Data json.RawMessage `json:"d"`
@@ -146,7 +145,6 @@ func (l *socketPair) countHeartbeat() bool {
 	return l.unacked <= maxUnackedHeartbeats
 }
 
-// heartbeatAcked notes the answer to a heartbeat.
 func (l *socketPair) heartbeatAcked() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -97,7 +97,6 @@ func IsCode(err error, codes ...int) bool {
 	return ok && slices.Contains(codes, e.Code)
 }
 
-// apiRequest is one request.
 type apiRequest struct {
 	method, path string // path below /api/v9
 	route        string // path as it may be logged; empty = path
@@ -136,7 +135,6 @@ func isInteractionRoute(key string) bool {
 	return strings.HasPrefix(path, "/interactions/") || strings.HasPrefix(path, "/webhooks/")
 }
 
-// open makes the library's session.
 func (c *REST) open() *discordgo.Session {
 	client := http.Client{}
 	if c.HTTPClient != nil {
@@ -225,7 +223,6 @@ func sendOnce(ctx context.Context, s *discordgo.Session, r apiRequest, b *discor
 	return nil, newAPIError(r, answer, err)
 }
 
-// newAPIError puts an error of the library into our words.
 func newAPIError(r apiRequest, answer []byte, err error) error {
 	e := &APIError{Method: r.method, Route: r.route}
 	var limited *discordgo.RateLimitError
@@ -300,7 +297,6 @@ func limitKey(method, path string) string {
 	return method + " " + strings.Join(parts, "/")
 }
 
-// restTransport is what discordgo's client sends its requests through.
 type restTransport struct {
 	base string            // scheme and host in place of Discord's; empty = none
 	next http.RoundTripper // nil = the default

@@ -32,7 +32,6 @@ type OutgoingMessage struct {
 	Ping      string // id of the one person whose mention in Content notifies them; nobody else's does
 }
 
-// messagePayload is a message on the wire.
 type messagePayload struct {
 	Content         string                           `json:"content"`
 	Components      []discordgo.MessageComponent     `json:"components"`

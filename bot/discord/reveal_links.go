@@ -67,7 +67,6 @@ func RevealLinks(text string) string {
 	return b.String()
 }
 
-// countBackticks counts the backticks at i.
 func countBackticks(s string, i int) int { return len(s[i:]) - len(strings.TrimLeft(s[i:], "`")) }
 
 // findCodeEnd returns where the code ends that begins with the backticks at i; 0 if it

@@ -43,7 +43,6 @@ type textUnit struct {
 	fence string // the opening fence line, if it is a code block
 }
 
-// splitUnits takes text apart.
 func splitUnits(text string) []textUnit {
 	var us []textUnit
 	var block []string
@@ -69,7 +68,6 @@ func splitUnits(text string) []textUnit {
 	return us
 }
 
-// splitter packs units into parts.
 type splitter struct {
 	limit int
 	parts []string

@@ -18,7 +18,6 @@ type guildState struct {
 	joinTurn chan struct{} // one join at a time
 }
 
-// presence is somebody in a voice channel.
 type presence struct {
 	channel string
 	person  voice.Person
@@ -311,7 +310,6 @@ func (j *Joiner) People(guild, channel string) []voice.Person {
 	return people
 }
 
-// person returns what is known of a user.
 func (j *Joiner) person(guild, user string) voice.Person {
 	j.mu.Lock()
 	defer j.mu.Unlock()

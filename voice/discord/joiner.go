@@ -220,7 +220,6 @@ func (j *Joiner) leaveChannel(ctx context.Context, r *guildState, guild string) 
 	_ = j.waitFor(ctx, r, func(now voiceSession) (bool, error) { return now.channel == "", nil }) // it will be told later
 }
 
-// ownID returns our own user id.
 func (j *Joiner) ownID() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

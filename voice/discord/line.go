@@ -56,7 +56,6 @@ func newLine(ctx context.Context, j *Joiner, r *guildState, guild, channel strin
 	return l, run
 }
 
-// start begins the life of a line that has a connection.
 func (l *Line) start(run context.Context, at voiceSession) {
 	l.syncPeople()
 	go func() {
@@ -169,7 +168,6 @@ func (l *Line) alive() bool {
 	}
 }
 
-// handle takes what happens on the voice connection.
 func (l *Line) handle(e conn.Event) {
 	switch e.Kind {
 	case conn.PacketReceived:

@@ -240,7 +240,6 @@ func (c *Conn) emit(e Event) {
 
 func (c *Conn) logger() *slog.Logger { return cmp.Or(c.Logger, slog.New(slog.DiscardHandler)) }
 
-// updateStats adds to what is counted.
 func (c *Conn) updateStats(add func(*Stats)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

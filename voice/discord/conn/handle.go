@@ -135,7 +135,6 @@ func (c *Conn) handlePayload(ctx context.Context, l *link, p payload) error {
 	return c.handleUsers(p)
 }
 
-// handleUsers handles what tells of the other people in the call.
 func (c *Conn) handleUsers(p payload) error {
 	switch p.Op {
 	case opSpeaking:
@@ -168,7 +167,6 @@ func (c *Conn) handleUsers(p payload) error {
 	return nil
 }
 
-// handleHello starts the heartbeat, and resumes or identifies.
 func (c *Conn) handleHello(l *link, data json.RawMessage) error {
 	m, err := decodeData[struct {
 		Interval float64 `json:"heartbeat_interval"`
@@ -242,7 +240,6 @@ func (c *Conn) handleReady(ctx context.Context, data json.RawMessage) error {
 	return nil
 }
 
-// handleDescription starts the transport and the end-to-end encryption.
 func (c *Conn) handleDescription(ctx context.Context, l *link, data json.RawMessage) error {
 	d, err := decodeData[Description](data)
 	if err != nil {
@@ -272,7 +269,6 @@ func (c *Conn) handleDescription(ctx context.Context, l *link, data json.RawMess
 	return nil
 }
 
-// markUsable lets media go.
 func (c *Conn) markUsable(l *link) {
 	l.timer.Stop()
 	c.mu.Lock()

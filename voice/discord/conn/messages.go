@@ -42,7 +42,6 @@ const (
 	typeVP8RTX = 106
 )
 
-// payload is the frame of every JSON message.
 type payload struct {
 	Op   int             `json:"op"`
 	Data json.RawMessage `json:"d"`

@@ -55,7 +55,6 @@ type Pacer[S comparable] struct {
 	buf            []byte
 }
 
-// queuedPacket is one packet, readable.
 type queuedPacket struct {
 	data     []byte
 	head     int // bytes of its header
@@ -231,7 +230,6 @@ func (b *Pacer[S]) switchReceiver(to S) {
 	}
 }
 
-// slot makes room for the next packet.
 func (b *Pacer[S]) slot(head, size int, now time.Time) []byte {
 	k := &b.slots[b.sequence%pacerSlots]
 	if cap(k.data) < size {

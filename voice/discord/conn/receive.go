@@ -46,7 +46,6 @@ func (c *Conn) removeUser(user string) {
 	}
 }
 
-// handlePacket handles one packet of the transport.
 func (c *Conn) handlePacket(s *session, data []byte) {
 	if isRTCP(data) {
 		c.handleRTCP(s, data)
@@ -110,7 +109,6 @@ func (c *Conn) findSender(s *session, p ReceivedPacket, not string) (who Sender,
 	return Sender{}, nil, false
 }
 
-// receiveSound decrypts a packet and hands it on.
 func (c *Conn) receiveSound(s *session, from Sender, p ReceivedPacket) {
 	if from.User == c.Target.UserID {
 		return

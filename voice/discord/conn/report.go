@@ -128,7 +128,6 @@ type reception struct {
 	reportAt               time.Time
 }
 
-// count takes a packet that came.
 func (r *reception) count(p RTPPacket, at time.Time) {
 	transit := at.UnixMicro()*soundClockRate/1e6 - int64(p.Timestamp)
 	if !r.began {

@@ -36,7 +36,6 @@ type output struct {
 	buf              []byte
 }
 
-// track is one stream of packets.
 type track struct {
 	sequence  uint16
 	timestamp uint32
@@ -156,7 +155,6 @@ func (c *Conn) announceVideo() {
 	c.sendJSON(opVideo, m)
 }
 
-// sendSound writes a packet to the transport.
 func (c *Conn) sendSound(s *session, t *track, h rtp.Header, opus []byte, at time.Time) error {
 	need := h.MarshalSize() + len(opus)
 	if cap(c.out.buf) < need {

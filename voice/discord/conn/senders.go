@@ -40,7 +40,6 @@ type SenderTable struct {
 	limits   map[string]*rateLimit
 }
 
-// source is one stream of sound.
 type source struct {
 	Sender
 

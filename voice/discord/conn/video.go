@@ -56,7 +56,6 @@ func videoTicks(d time.Duration) uint32 {
 	return uint32(d.Seconds() * videoClock) // wraps after half a day
 }
 
-// initPacer makes the box of our pictures.
 func (c *Conn) initPacer() {
 	c.out.pacer.PayloadType, c.out.pacer.ResendType = typeVP8, typeVP8RTX
 	c.out.pacer.Send = func(s *session, packet []byte, payload int, at time.Time) error {
@@ -72,7 +71,6 @@ func (c *Conn) initPacer() {
 	c.out.pacer.Reset()
 }
 
-// wakePacer has the pacer look.
 func (c *Conn) wakePacer() {
 	select {
 	case c.paceWake <- struct{}{}:

@@ -18,7 +18,6 @@ const (
 	maxTrailer  = 255
 )
 
-// byteSpan is a part of a frame.
 type byteSpan struct{ at, size uint32 }
 
 // parsedFrame is a protected frame taken apart. Its slices belong to the frame.

@@ -109,7 +109,6 @@ func (s *Session) reportInvalid(id uint16, cause error) error {
 	return err
 }
 
-// exportKeys exports the secret of each member's frames.
 func (s *Session) exportKeys(view GroupView) (map[uint64][]byte, error) {
 	keys := make(map[uint64][]byte, len(view.Members))
 	for user := range view.Members {

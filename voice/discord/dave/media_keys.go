@@ -121,7 +121,6 @@ func (m *mediaKeys) useSendKeys(p pendingTransition, now time.Time) {
 	}
 }
 
-// newestEpoch returns the serial number of the epoch that came last.
 func (m *mediaKeys) newestEpoch() int {
 	m.in.Lock()
 	defer m.in.Unlock()

@@ -27,7 +27,6 @@ type ratchet struct {
 // newRatchet begins at generation 0. The secret is the ratchet's own.
 func newRatchet(secret []byte) *ratchet { return &ratchet{secret: secret} }
 
-// step gives the cipher of the next generation.
 func (r *ratchet) step() (*gcm8, error) {
 	// The generation on the wire wraps; the one that goes into keys is 32 bits, which no call outlives.
 	generation := uint32(r.next & math.MaxUint32)
@@ -43,7 +42,6 @@ func (r *ratchet) step() (*gcm8, error) {
 	return newGCM8(key)
 }
 
-// fork gives a ratchet that stands where r stands.
 func (r *ratchet) fork() *ratchet { return &ratchet{secret: r.secret, next: r.next} }
 
 // expandLabel implements DeriveTreeSecret of RFC 9420 section 9.

@@ -11,7 +11,6 @@ import (
 	"clank/voice/discord/conn"
 )
 
-// streamDispatch is what the main gateway says about a stream.
 type streamDispatch struct {
 	Key         string   `json:"stream_key"`
 	Server      string   `json:"rtc_server_id"`
@@ -23,7 +22,6 @@ type streamDispatch struct {
 	Unavailable bool     `json:"unavailable"`
 }
 
-// handleDispatch takes what the main gateway says about this stream.
 func (l *streamLoop) handleDispatch(ctx context.Context, kind string, d streamDispatch) error {
 	switch kind {
 	case "STREAM_DELETE":
@@ -83,7 +81,6 @@ func (l *streamLoop) handleConnEvent(number int, w connEvent) error {
 	return l.handleMediaEvent(w.event)
 }
 
-// handleMediaEvent takes what the leg that is open tells.
 func (l *streamLoop) handleMediaEvent(e conn.Event) error {
 	switch e.Kind {
 	case conn.Up:
@@ -127,7 +124,6 @@ func (l *streamLoop) handleMediaEvent(e conn.Event) error {
 	return nil
 }
 
-// setPaused stops the pictures, or lets them go on.
 func (l *streamLoop) setPaused(ctx context.Context, paused bool) {
 	if l.paused == paused {
 		return
@@ -170,7 +166,6 @@ func (l *streamLoop) refresh() {
 	}
 }
 
-// sendFrame sends one picture.
 func (l *streamLoop) sendFrame(f videosource.Frame) {
 	if f.Width != l.width || f.Height != l.height {
 		l.width, l.height = f.Width, f.Height

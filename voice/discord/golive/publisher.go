@@ -124,7 +124,6 @@ func (p *Publisher) Start(ctx context.Context, r Request) (*Stream, error) {
 	}
 }
 
-// release lets the next stream begin.
 func (p *Publisher) release(s *Stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -118,7 +118,6 @@ func (s *Stream) end(ctx context.Context, cause error) error {
 	}
 }
 
-// post has the loop do something.
 func (s *Stream) post(do loopTask) {
 	s.mu.Lock()
 	s.tasks = append(s.tasks, do)
@@ -129,7 +128,6 @@ func (s *Stream) post(do loopTask) {
 	}
 }
 
-// takeTasks takes the mail.
 func (s *Stream) takeTasks() []loopTask {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +136,6 @@ func (s *Stream) takeTasks() []loopTask {
 	return out
 }
 
-// run runs the stream from start to end.
 func (s *Stream) run(ctx context.Context) {
 	defer close(s.done)
 	var beside sync.WaitGroup

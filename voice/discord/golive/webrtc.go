@@ -37,7 +37,6 @@ const (
 // videoFeedback is what the server may tell us of our pictures.
 var videoFeedback = []webrtc.RTCPFeedback{{Type: "ccm", Parameter: "fir"}, {Type: "nack"}, {Type: "nack", Parameter: "pli"}}
 
-// webrtcTransport is a [conn.Transport] over WebRTC.
 type webrtcTransport struct {
 	received func([]byte)
 	failed   func(error)
@@ -180,7 +179,6 @@ func (t *webrtcTransport) publish(c webrtc.RTPCodecCapability, id string, ssrc u
 	return track, sender, nil
 }
 
-// read hands on control packets until the connection is closed.
 func (t *webrtcTransport) read(sender *webrtc.RTPSender) {
 	buf := make([]byte, maxControlPackets)
 	for {
@@ -194,7 +192,6 @@ func (t *webrtcTransport) read(sender *webrtc.RTPSender) {
 	}
 }
 
-// handleState notices the beginning and the end of the connection.
 func (t *webrtcTransport) handleState(state webrtc.PeerConnectionState) {
 	switch state {
 	case webrtc.PeerConnectionStateConnected:
