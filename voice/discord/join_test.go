@@ -106,7 +106,7 @@ func TestWhereTellsWhoIsInWhichChannel(t *testing.T) {
 }
 
 func TestWhoWasThereBeforeIsKnownFromTheGuild(t *testing.T) {
-	j := &discord.Joiner{UserID: "9"}
+	j := &discord.Joiner{}
 	j.Dispatch("GUILD_CREATE", json.RawMessage(`{"id":"1","voice_states":[{"channel_id":"2","user_id":"3","session_id":"s"},{"channel_id":null,"user_id":"4"},
 		{"channel_id":"2","user_id":"5","member":{"user":{"id":"5","username":"e","bot":true}}}],
 		"members":[{"user":{"id":"3","username":"c","global_name":"Carol"},"nick":null}, null, {}]}`))

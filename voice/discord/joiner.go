@@ -29,7 +29,6 @@ type Joiner struct {
 	// Send sends an operation over the main gateway.
 	Send func(ctx context.Context, op int, d any) error
 
-	UserID        string           // our own; if empty it is taken from READY
 	Key           *dave.SigningKey // shared by all connections of ours; nil makes a new one for each
 	Transport     conn.NewTransport
 	HTTPClient    *http.Client  // of the voice gateway; nil is the default client
@@ -87,7 +86,6 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 	}
 	j.mu.Lock()
 	r := j.guildState(guild)
-	j.selfID = cmp.Or(j.selfID, j.UserID)
 	self, closed := j.selfID, j.closed
 	j.mu.Unlock()
 	if closed {

@@ -2,6 +2,7 @@ package endurance_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -167,9 +168,10 @@ func newWorld(tb testing.TB, network *endurance.Network, towns int) *world {
 	s.SetNetwork(bad)
 	w.voice, w.hall = s, newMainGateway(s)
 	w.joiner = &discord.Joiner{
-		Send: w.hall.send, UserID: us, Transport: conn.NewUDPWithDialer(w.dial),
+		Send: w.hall.send, Transport: conn.NewUDPWithDialer(w.dial),
 		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: w.dial, DisableKeepAlives: true}},
 	}
+	w.joiner.Dispatch("READY", json.RawMessage(`{"user":{"id":"`+us+`"}}`))
 	w.hall.joiner = w.joiner
 	ctx, stop := context.WithCancelCause(context.Background())
 	w.life, w.stop = ctx, stop

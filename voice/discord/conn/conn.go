@@ -240,10 +240,12 @@ func (c *Conn) emit(e Event) {
 
 func (c *Conn) logger() *slog.Logger { return cmp.Or(c.Logger, slog.New(slog.DiscardHandler)) }
 
-func (c *Conn) updateStats(add func(*Stats)) {
+func (c *Conn) updateStats(add func(*Stats)) { c.locked(func() { add(&c.stats) }) }
+
+func (c *Conn) locked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	add(&c.stats)
+	do()
 }
 
 // sendJSON gives a message to the gateway; without a connection it is lost, and so would its meaning be.

@@ -361,7 +361,11 @@ func (c *Conn) handleConnected(users []string) {
 		}
 	}
 	if len(others) > 0 {
-		c.addUsers(others)
+		c.locked(func() {
+			if c.session != nil {
+				c.session.senders.AddUsers(others)
+			}
+		})
 		c.emit(Event{Kind: UsersJoined, Users: others})
 	}
 }
@@ -375,7 +379,11 @@ func (c *Conn) handleDisconnected(user string) {
 			s.Disconnected(id)
 		}
 	}
-	c.removeUser(user)
+	c.locked(func() {
+		if c.session != nil {
+			c.session.senders.RemoveUser(user)
+		}
+	})
 	c.emit(Event{Kind: UsersLeft, Users: []string{user}})
 }
 

@@ -84,9 +84,7 @@ func (c *Conn) handleRTCP(s *session, data []byte) {
 	for _, p := range packets {
 		switch p := p.(type) {
 		case *rtcp.SenderReport:
-			c.mu.Lock()
-			s.senders.HandleSenderReport(p, now)
-			c.mu.Unlock()
+			c.locked(func() { s.senders.HandleSenderReport(p, now) })
 			c.recordLoss(s, p.Reports)
 		case *rtcp.ReceiverReport:
 			c.recordLoss(s, p.Reports)

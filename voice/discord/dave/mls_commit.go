@@ -92,7 +92,7 @@ func (g *Group) Apply(commit []byte) error {
 	if recoverPanic(func() error { return next.ProcessPublicMessage(public) }) != nil {
 		return errors.New("take a commit: it is not valid in this group")
 	}
-	if !bytes.Equal(g.signingKey(public), next.MemberSigningKey(group.LeafNodeIndex(public.Content.Sender.LeafIndex))) {
+	if leaf := group.LeafNodeIndex(public.Content.Sender.LeafIndex); !bytes.Equal(g.inner.MemberSigningKey(leaf), next.MemberSigningKey(leaf)) {
 		return errors.New("take a commit: it changes the signing key of who made it")
 	}
 	if _, err := memberKeys(next); err != nil {
@@ -100,10 +100,6 @@ func (g *Group) Apply(commit []byte) error {
 	}
 	g.inner, g.staged = next, nil
 	return nil
-}
-
-func (g *Group) signingKey(m *framing.PublicMessage) []byte {
-	return g.inner.MemberSigningKey(group.LeafNodeIndex(m.Content.Sender.LeafIndex))
 }
 
 // checkCommit looks at a commit of another member as far as DAVE is narrower than MLS.

@@ -174,7 +174,7 @@ func newTown(t *testing.T) *town {
 	w := &town{page: &page{width: 64}, keys: true}
 	w.src = &videosource.Source{Screen: w.page}
 	w.pub = &golive.Publisher{
-		UserID: self, Format: conn.Format{Rate: 8, Bitrate: 4_000_000},
+		Format: conn.Format{Rate: 8, Bitrate: 4_000_000},
 		Send: func(_ context.Context, op int, d any) error {
 			data, err := json.Marshal(d)
 			w.mu.Lock()
@@ -198,6 +198,7 @@ func newTown(t *testing.T) *town {
 		},
 		Connect: w.connect,
 	}
+	w.say("READY", `{"user":{"id":%q}}`, self)
 	w.answer = func(op int) {
 		if op == 18 {
 			w.agree("1001")

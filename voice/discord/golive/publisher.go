@@ -56,7 +56,6 @@ type Publisher struct {
 	// JoinVoice takes a place for the account in a voice channel.
 	JoinVoice func(ctx context.Context, guild, channel string) (VoicePresence, error)
 
-	UserID        string           // the account's own; if empty it is taken from READY
 	Key           *dave.SigningKey // the one of the account's other connections
 	Logger        *slog.Logger     // nil is silent
 	HTTP          *http.Client     // opens the sockets of the stream's gateway; nil is the default client
@@ -89,7 +88,6 @@ type Request struct {
 // [*RefusedError] is Discord's choice. The caller stops the stream.
 func (p *Publisher) Start(ctx context.Context, r Request) (*Stream, error) {
 	p.mu.Lock()
-	p.selfID = cmp.Or(p.selfID, p.UserID)
 	self := p.selfID
 	switch {
 	case p.closed:
