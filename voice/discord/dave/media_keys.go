@@ -2,9 +2,12 @@ package dave
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -223,3 +226,18 @@ func (s *Session) Epoch() uint64 { return s.media.currentView().Epoch }
 // PrivacyCode returns the voice privacy code of the call as Discord shows it: 30 digits in groups of five. Those who see the same are
 // in the same group. It is empty while there is none.
 func (s *Session) PrivacyCode() string { return displayCode(s.media.currentView().Authenticator, 6) }
+
+// displayCode makes digits of data as Discord shows them: each five bytes, as a number modulo 100000. Groups stand apart.
+func displayCode(data []byte, groups int) string {
+	const size = 5
+	if len(data) < groups*size {
+		return ""
+	}
+	shown := make([]string, groups)
+	for i := range shown {
+		var wide [8]byte
+		copy(wide[8-size:], data[i*size:])
+		shown[i] = fmt.Sprintf("%05d", binary.BigEndian.Uint64(wide[:])%100000)
+	}
+	return strings.Join(shown, " ")
+}
