@@ -28,9 +28,6 @@ const (
 	defaultRetryWait = 500 * time.Millisecond
 )
 
-// gatewayQuery belongs to every gateway address.
-var gatewayQuery = "v=" + discordgo.APIVersion + "&encoding=json"
-
 // REST speaks to Discord as one bot. Set its fields before use; it is then
 // safe for concurrent use.
 type REST struct {

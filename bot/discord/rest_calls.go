@@ -107,7 +107,7 @@ func (c *REST) Gateway(ctx context.Context) (string, error) {
 	if err != nil || u.Host == "" {
 		return "", errors.New("discord gave no usable address of its gateway")
 	}
-	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), gatewayQuery
+	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), "v="+discordgo.APIVersion+"&encoding=json"
 	return u.String(), nil
 }
 

@@ -33,10 +33,6 @@ type voiceSession struct {
 	resets             int // how often the main gateway has begun a new session
 }
 
-func newGuildState() *guildState {
-	return &guildState{present: map[string]presence{}, limits: map[string]int{}, changed: make(chan struct{}), joinTurn: make(chan struct{}, 1)}
-}
-
 func (r *guildState) announce() {
 	close(r.changed)
 	r.changed = make(chan struct{})
@@ -277,7 +273,9 @@ func (j *Joiner) guildState(guild string) *guildState {
 	}
 	r := j.guilds[guild]
 	if r == nil {
-		r = newGuildState()
+		r = &guildState{
+			present: map[string]presence{}, limits: map[string]int{}, changed: make(chan struct{}), joinTurn: make(chan struct{}, 1),
+		}
 		j.guilds[guild] = r
 	}
 	return r

@@ -47,7 +47,7 @@ var errLeft = errors.New("clank has left the call")
 // newLine makes a line, and the context of its life.
 func newLine(ctx context.Context, j *Joiner, r *guildState, guild, channel string) (*Line, context.Context) {
 	l := &Line{
-		joiner: j, guildState: r, guild: guild, channel: channel, queue: newEventQueue(), events: make(chan voice.Event),
+		joiner: j, guildState: r, guild: guild, channel: channel, queue: &eventQueue{more: make(chan struct{}, 1)}, events: make(chan voice.Event),
 		stop: make(chan struct{}), pumped: make(chan struct{}), done: make(chan struct{}), people: map[string]voice.Person{},
 	}
 	l.closed = sync.OnceFunc(func() { close(l.stop) })
@@ -276,8 +276,6 @@ type eventQueue struct {
 	ended  bool
 	more   chan struct{} // has one element when there may be something new
 }
-
-func newEventQueue() *eventQueue { return &eventQueue{more: make(chan struct{}, 1)} }
 
 func (q *eventQueue) push(e voice.Event) {
 	q.mu.Lock()

@@ -99,7 +99,7 @@ func (s *hub) addConn(c *Conn) bool {
 	}
 	s.Conns[c] = true
 	interval := s.Config.HeartbeatInterval
-	c.silence = time.AfterFunc(s.Config.Silence, func() { s.closeConn(c, CloseSessionTimedOut, "Session timed out") })
+	c.silence = time.AfterFunc(s.silence(), func() { s.closeConn(c, CloseSessionTimedOut, "Session timed out") })
 	s.SendOp(c, opHello, map[string]any{"heartbeat_interval": interval.Milliseconds(), "_trace": []string{"discordtest"}})
 	return true
 }
@@ -187,7 +187,7 @@ func (s *hub) receive(c *Conn, data []byte) {
 	authenticated := c.Session != nil
 	switch p.Op {
 	case OpHeartbeat:
-		c.silence.Reset(s.Config.Silence)
+		c.silence.Reset(s.silence())
 		if !s.WithholdACKs {
 			s.SendOp(c, opHeartbeatAck, nil)
 		}

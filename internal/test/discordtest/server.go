@@ -128,15 +128,8 @@ func (s *Server) Advance(d time.Duration) {
 
 // Config is what a Server can be told before it starts. The zero value is good.
 type Config struct {
-	// Now is the time of day as Discord sees it; nil means time.Now. Advance
-	// moves it forward in both cases.
-	Now func() time.Time
 	// HeartbeatInterval is announced to gateway clients; 0 means 41.25 s.
 	HeartbeatInterval time.Duration
-	// Silence is how long a gateway client may go without a heartbeat before it is
-	// closed with 4009; 0 means one and a half intervals, but at least three seconds,
-	// so that a client on a busy machine is not taken for one that has gone.
-	Silence time.Duration
 	// Voice starts a voice server that lets in who is in a voice channel.
 	Voice *voicetest.Config
 }
@@ -165,14 +158,8 @@ type hub struct {
 
 // newHub makes a server in which nothing exists. What the configuration leaves open it decides.
 func newHub(cfg Config) *hub {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	if cfg.HeartbeatInterval == 0 {
 		cfg.HeartbeatInterval = 41250 * time.Millisecond
-	}
-	if cfg.Silence == 0 {
-		cfg.Silence = max(cfg.HeartbeatInterval*3/2, 3*time.Second)
 	}
 	return &hub{
 		Config:  cfg,
@@ -187,8 +174,12 @@ func newHub(cfg Config) *hub {
 // ErrServerClosed is why everything ends when the server is closed.
 var ErrServerClosed = errors.New("the emulated discord was closed")
 
+// silence is how long a gateway client may go without a heartbeat before it is closed with 4009: one and a half intervals,
+// but at least three seconds, so that a client on a busy machine is not taken for one that has gone.
+func (s *hub) silence() time.Duration { return max(s.Config.HeartbeatInterval*3/2, 3*time.Second) }
+
 // Now returns the time as Discord sees it.
-func (s *hub) Now() time.Time { return s.Config.Now().Add(s.Offset) }
+func (s *hub) Now() time.Time { return time.Now().Add(s.Offset) }
 
 // discordEpoch is the first millisecond of 2015, from which ids count.
 const discordEpoch = 1420070400000

@@ -12,9 +12,6 @@ import (
 	"time"
 )
 
-// versionUnselected is the version before the gateway has chosen one.
-const versionUnselected = -1
-
 // maxEpochs is how many epochs of keys are kept for one person, if transitions come faster than old keys are forgotten.
 const maxEpochs = 4
 

@@ -84,7 +84,7 @@ func New(o Options) (*Session, error) {
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	s := &Session{options: o, known: make(map[uint64]bool)}
-	s.media.reset(versionUnselected)
+	s.media.reset(-1) // until the gateway has chosen a version
 	return s, nil
 }
 

@@ -387,16 +387,15 @@ func (s *Server) Received(op int) []Message {
 
 // WaitReceived waits until clients have sent more than skip messages with that opcode, and returns the one after those.
 func (s *Server) WaitReceived(ctx context.Context, op, skip int) (Message, error) {
-	var found Message
+	var list []Message
 	err := s.Wait(ctx, fmt.Sprintf("voice message with op %d", op), func() bool {
-		list := s.Received(op)
-		if len(list) <= skip {
-			return false
-		}
-		found = list[skip]
-		return true
+		list = s.Received(op)
+		return len(list) > skip
 	})
-	return found, err
+	if err != nil {
+		return Message{}, err
+	}
+	return list[skip], nil
 }
 
 // ForgetTraffic drops the record of messages, endings and what was not taken, for tests that go on for long. Violations stay.
