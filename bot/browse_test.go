@@ -97,7 +97,7 @@ func TestProgressWaitsBetweenEdits(t *testing.T) {
 	}
 	versions := s.History(s.answer(it, "").Original.ID)
 	for i := 2; i < len(versions); i++ {
-		if d := versions[i].At.Sub(versions[i-1].At); d < 140*time.Millisecond {
+		if d := versions[i].EditedTimestamp.Sub(*versions[i-1].EditedTimestamp); d < 140*time.Millisecond {
 			t.Errorf("edit %d came %s after the one before", i, d)
 		}
 	}
