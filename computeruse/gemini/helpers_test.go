@@ -19,7 +19,7 @@ const (
 
 var size = image.Pt(1280, 720)
 
-func mind(t *testing.T, s *llmtest.GeminiServer, model string, o gemini.Options) *gemini.Model {
+func mind(t *testing.T, s *llmtest.Server, model string, o gemini.Options) *gemini.Model {
 	t.Helper()
 	m, err := vendor.New(vendor.Options{
 		BaseURL: s.BaseURL(), Key: "AIzaTest0123456789", Model: model,

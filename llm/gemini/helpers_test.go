@@ -19,7 +19,7 @@ const (
 )
 
 // open returns a model of s, impatient unless changed.
-func open(t *testing.T, s *llmtest.GeminiServer, change func(*gemini.Options)) *gemini.Model {
+func open(t *testing.T, s *llmtest.Server, change func(*gemini.Options)) *gemini.Model {
 	t.Helper()
 	o := gemini.Options{
 		BaseURL: s.BaseURL(), Key: testKey, Model: newer,
