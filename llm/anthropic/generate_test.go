@@ -52,15 +52,6 @@ func TestGenerateStreamsTextAndCountsWhatItCost(t *testing.T) {
 	}
 }
 
-// conversation goes on with what the model said, one result for each call.
-func conversation(start []llm.Message, reply llm.Reply, text string) []llm.Message {
-	results := llm.Message{Role: llm.RoleUser}
-	for _, c := range reply.Calls() {
-		results.Parts = append(results.Parts, llm.Part{Result: &llm.ToolResult{ID: c.ID, Text: text}})
-	}
-	return append(start, reply.Message, results)
-}
-
 func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 	for name, thought := range map[string]*llmtest.Reasoning{
 		"thinking": {Summary: "I look for \"<a>\" & co", Encrypted: "c2lnbmF0dXJl+/=="},
@@ -73,8 +64,8 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 				llmtest.Say("done"))
 			m := open(t, server, nil)
 			req := ask("go")
-			reply := answer(t, m, req)
-			stored, err := json.Marshal(conversation(req.Messages, reply, "a link"))
+			reply := generate(t, m, req)
+			stored, err := json.Marshal(append(req.Messages, llmtest.Results(reply, "a link")...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +73,7 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 			if err := json.Unmarshal(stored, &req.Messages); err != nil {
 				t.Fatal(err)
 			}
-			if got := answer(t, m, req).Text(); got != "done" {
+			if got := generate(t, m, req).Text(); got != "done" {
 				t.Errorf("answer = %q", got)
 			}
 			var kinds []string
@@ -108,9 +99,9 @@ func TestThinkingIsNotShownToAnotherModel(t *testing.T) {
 		llmtest.Answer(llmtest.Reply{Reasoning: &llmtest.Reasoning{Summary: "hm", Encrypted: "sig"}, Text: "hello"}),
 		llmtest.Say("hello again"))
 	req := ask("hi")
-	reply := answer(t, open(t, server, nil), req)
+	reply := generate(t, open(t, server, nil), req)
 	req.Messages = append(req.Messages, reply.Message, llm.UserText("and now?"))
-	answer(t, open(t, server, func(o *anthropic.Options) { o.Model = "claude-sonnet-5-5" }), req)
+	generate(t, open(t, server, func(o *anthropic.Options) { o.Model = "claude-sonnet-5-5" }), req)
 	want := []llm.Part{{Text: "hello"}}
 	if diff := cmp.Diff(want, server.Requests()[1].Messages[1].Parts); diff != "" {
 		t.Errorf("what the other model sees (-want +got):\n%s", diff)
@@ -125,7 +116,7 @@ func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
 	m := open(t, server, nil)
 	req := ask("look")
 	req.Tools = []llm.Tool{{Name: "look", Description: "looks", Schema: schema}, {Name: "fail"}}
-	reply := answer(t, m, req)
+	reply := generate(t, m, req)
 	if got := reply.Calls(); len(got) != 3 || string(got[0].Input) != `{"x":1}` || string(got[1].Input) != `{}` || reply.Stop != llm.StopTools {
 		t.Fatalf("calls = %+v, stop %s", got, reply.Stop)
 	}
@@ -136,7 +127,7 @@ func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
 		{Result: &llm.ToolResult{ID: calls[2].ID, Images: []llm.Image{shot}}},
 		{Result: &llm.ToolResult{ID: calls[1].ID, IsError: true, Images: []llm.Image{shot}}},
 	}})
-	answer(t, m, req)
+	generate(t, m, req)
 	second := server.Requests()[1]
 	want := []llm.Part{
 		{Result: &llm.ToolResult{ID: calls[0].ID, Text: "There is no result: the call was not carried out.", IsError: true}},
@@ -158,14 +149,14 @@ func TestPromptsAreMarkedForTheCacheAndTheMarksMoveAlong(t *testing.T) {
 	m := open(t, server, nil)
 	req := llm.Request{System: "rules", Tools: []llm.Tool{{Name: "a"}, {Name: "look"}}, Messages: []llm.Message{llm.UserText("go")}}
 	for range 4 {
-		req.Messages = conversation(req.Messages, answer(t, m, req), "seen")
+		req.Messages = append(req.Messages, llmtest.Results(generate(t, m, req), "seen")...)
 	}
 	if got := len(server.Requests()); got != 4 {
 		t.Fatalf("%d requests, want 4", got)
 	}
 	for i, r := range server.Requests() {
 		var marked []int
-		messages, _ := body(t, r)["messages"].([]any)
+		messages, _ := r.JSONBody(t)["messages"].([]any)
 		for j := range messages {
 			if data, _ := json.Marshal(messages[j]); strings.Contains(string(data), "cache_control") {
 				marked = append(marked, j)
@@ -204,7 +195,7 @@ func TestConversationsOfAnyShapeAreMadeFitForTheAPI(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.NewAnthropicServer(t, llmtest.Say("fine")) // refuses what the vendor would
-			if got := answer(t, open(t, server, nil), llm.Request{Messages: messages}).Text(); got != "fine" {
+			if got := generate(t, open(t, server, nil), llm.Request{Messages: messages}).Text(); got != "fine" {
 				t.Errorf("answer = %q", got)
 			}
 		})

@@ -32,8 +32,8 @@ func TestThinkingIsAskedForAsEachModelWantsIt(t *testing.T) {
 			m := open(t, server, func(o *anthropic.Options) {
 				o.Model, o.Effort, o.ShowThinking, o.MaxTokens = tt.options.Model, tt.options.Effort, tt.options.ShowThinking, tt.options.MaxTokens
 			})
-			answer(t, m, ask("hi"))
-			got := body(t, server.Requests()[0])
+			generate(t, m, ask("hi"))
+			got := server.Requests()[0].JSONBody(t)
 			for key := range got {
 				if key != "thinking" && key != "output_config" {
 					delete(got, key)
@@ -75,7 +75,7 @@ func TestWrongOptionsAreRefusedBeforeAnyCall(t *testing.T) {
 func TestMaxTokensAreAlwaysSentAndWithinTheModel(t *testing.T) {
 	for model, want := range map[string]int{"claude-opus-5-5": 32_000, "claude-3-haiku-20240307": 4_096, "someone/claude-3-5-haiku": 8_192} {
 		server := llmtest.NewAnthropicServer(t, llmtest.Say("hi"))
-		answer(t, open(t, server, func(o *anthropic.Options) { o.Model = model }), ask("hi"))
+		generate(t, open(t, server, func(o *anthropic.Options) { o.Model = model }), ask("hi"))
 		if got := server.Requests()[0].MaxTokens; got != want {
 			t.Errorf("max_tokens of %s = %d, want %d", model, got, want)
 		}
@@ -87,7 +87,7 @@ func TestTheEnvironmentHasNoSay(t *testing.T) {
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "token-from-the-environment")
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
 	server := llmtest.NewAnthropicServer(t, llmtest.Say("hi"))
-	answer(t, open(t, server, func(o *anthropic.Options) { o.Key = "" }), ask("hi"))
+	generate(t, open(t, server, func(o *anthropic.Options) { o.Key = "" }), ask("hi"))
 	if h := server.Requests()[0].Header; h.Get("X-Api-Key") != "" || h.Get("Authorization") != "" {
 		t.Errorf("credentials of the environment were sent: %v", h)
 	}

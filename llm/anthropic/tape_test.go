@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
 
@@ -134,8 +135,8 @@ func TestWhatGeneratingKeepsIsSentBackBitByBit(t *testing.T) {
 		`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, stopped)}
 	m := taped(t, s, anthropic.Options{})
 	req := ask("go")
-	req.Messages = conversation(req.Messages, answer(t, m, req), "seen")
-	answer(t, m, req)
+	req.Messages = append(req.Messages, llmtest.Results(generate(t, m, req), "seen")...)
+	generate(t, m, req)
 	want := []string{
 		`{"type":"thinking","thinking":"a < b","signature":"s+/="}`, `{"type":"hologram","light":[1,2.50]}`,
 		`{"type":"tool_use","id":"toolu_1","name":"look","input":{"n":12345678901234567890}}`,
@@ -176,7 +177,7 @@ func TestStreamsOfGatewaysAreRead(t *testing.T) {
 		"with nonsense at the end":  whole + "data: [DONE]\n\nevent: error\ndata: {\n\n",
 		"without the last line end": strings.TrimRight(whole, "\n"),
 	} {
-		reply := answer(t, taped(t, &tape{stream: sent}, anthropic.Options{}), ask("hi"))
+		reply := generate(t, taped(t, &tape{stream: sent}, anthropic.Options{}), ask("hi"))
 		if reply.Text() != "ok" || reply.Stop != llm.StopEnd || reply.Usage.InputTokens != 3 || reply.Usage.OutputTokens != 7 {
 			t.Errorf("%s: reply = %+v", name, reply)
 		}

@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -79,7 +80,8 @@ func FuzzFailure(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := within(t, 50*time.Millisecond) // for those who ask to wait
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // for those who ask to wait
+		defer cancel()
 		_, err = m.Generate(ctx, ask("hello"), nil)
 		var told *llm.Error
 		if err == nil || !errors.As(err, &told) && ctx.Err() == nil {

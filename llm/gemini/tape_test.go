@@ -1,9 +1,7 @@
 package gemini_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -95,38 +93,5 @@ func TestWhatFollowsAWholeAnswerDoesNotSpoilIt(t *testing.T) {
 		if reply.Text() != "ok" || reply.Stop != llm.StopEnd {
 			t.Errorf("after %q: reply = %+v", rest, reply)
 		}
-	}
-}
-
-// drip is a body that gives an event at a time and ends with no request.
-type drip struct{ reads int }
-
-func (d *drip) Read(p []byte) (int, error) {
-	if d.reads++; d.reads > 50 {
-		return 0, io.EOF
-	}
-	return copy(p, done), nil
-}
-
-func (d *drip) Close() error { return nil }
-
-func (d *drip) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: d, Request: r}, nil
-}
-
-func TestNothingIsReadOrDeliveredAfterStop(t *testing.T) {
-	stop := errors.New("a person said stop")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	d, pieces := &drip{}, 0
-	m, err := gemini.New(gemini.Options{BaseURL: "https://server.test", Model: newer, HTTPClient: &http.Client{Transport: d}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = m.Generate(ctx, ask("hello"), func(llm.Delta) {
-		pieces++
-		cancel(stop)
-	})
-	if !errors.Is(err, stop) || pieces != 1 || d.reads > 2 {
-		t.Errorf("err = %v after %d pieces and %d reads, want the cause after one", err, pieces, d.reads)
 	}
 }

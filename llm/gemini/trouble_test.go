@@ -1,7 +1,6 @@
 package gemini_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -70,15 +69,6 @@ func TestPassingFailuresAreTriedAgainInSight(t *testing.T) {
 	}
 }
 
-func TestTriesEnd(t *testing.T) {
-	s := llmtest.NewGeminiServer(t)
-	s.SetFallback(llmtest.Fail(500, "", "internal"))
-	told := failure(t, open(t, s, nil), llm.ErrUnavailable)
-	if told.Status != 500 || len(s.Requests()) != 3 {
-		t.Errorf("status %d after %d requests, want 500 after 3", told.Status, len(s.Requests()))
-	}
-}
-
 func TestALongWaitIsToldInsteadOfWaited(t *testing.T) {
 	for _, turn := range []llmtest.Turn{
 		llmtest.GeminiExhausted("3600s"),
@@ -89,89 +79,6 @@ func TestALongWaitIsToldInsteadOfWaited(t *testing.T) {
 		if told.RetryAfter != time.Hour || len(s.Requests()) != 1 {
 			t.Errorf("RetryAfter = %v after %d requests, want 1h after 1", told.RetryAfter, len(s.Requests()))
 		}
-	}
-}
-
-func TestStopEndsACallAtEachPoint(t *testing.T) {
-	faults := map[string]llmtest.Fault{
-		"before the head": {Hang: llmtest.BeforeHeaders},
-		"before an event": {Hang: llmtest.InStream},
-		"inside":          {Hang: llmtest.InStream, At: 1},
-		"before the end":  {Hang: llmtest.InStream, At: 2},
-	}
-	for name, f := range faults {
-		t.Run(name, func(t *testing.T) {
-			s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello there", f))
-			m := open(t, s, nil)
-			stop := errors.New("a person said stop")
-			ctx, cancel := context.WithCancelCause(t.Context())
-			done := make(chan error, 1)
-			go func() {
-				_, err := m.Generate(ctx, ask("hello"), nil)
-				done <- err
-			}()
-			if _, err := s.Await(within(t, time.Minute), 0, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
-				t.Fatal(err)
-			}
-			cancel(stop)
-			if err := <-done; !errors.Is(err, stop) {
-				t.Errorf("err = %v, want the cause", err)
-			}
-			if _, err := s.Await(within(t, time.Minute), 0, llmtest.Ended); err != nil {
-				t.Errorf("the request was not ended: %v", err)
-			}
-		})
-	}
-}
-
-func TestNothingIsSentAfterStop(t *testing.T) {
-	s := llmtest.NewGeminiServer(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := open(t, s, nil).Generate(ctx, ask("hello"), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v", err)
-	}
-	if n := len(s.Requests()); n != 0 {
-		t.Errorf("%d requests", n)
-	}
-}
-
-func TestSilenceAndSlownessEnd(t *testing.T) {
-	t.Run("silence", func(t *testing.T) {
-		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Hang: llmtest.InStream, At: 1}))
-		told := failure(t, open(t, s, func(o *gemini.Options) { o.IdleTimeout = 50 * time.Millisecond }), llm.ErrTimeout)
-		if !strings.Contains(told.Message, "stalled") {
-			t.Errorf("told %v", told)
-		}
-	})
-	t.Run("slow to the deadline", func(t *testing.T) {
-		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Trickle: 20 * time.Millisecond}))
-		told := failure(t, open(t, s, func(o *gemini.Options) { o.Timeout = 200 * time.Millisecond }), llm.ErrTimeout)
-		if !strings.Contains(told.Message, "no complete answer") {
-			t.Errorf("told %v", told)
-		}
-	})
-	t.Run("a server that never hangs up", func(t *testing.T) {
-		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Hang: llmtest.InStream, At: 99}))
-		m := open(t, s, nil)
-		if got := generate(t, m, ask("hello")).Text(); got != "hello" {
-			t.Errorf("reply = %q", got)
-		}
-	})
-	t.Run("signs of life", func(t *testing.T) {
-		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Comments: 400}))
-		if got := generate(t, open(t, s, nil), ask("hello")).Text(); got != "hello" {
-			t.Errorf("reply = %q", got)
-		}
-	})
-}
-
-func TestNobodyThere(t *testing.T) {
-	s := llmtest.OpenGemini()
-	m := open(t, s, nil)
-	s.Close()
-	if told := failure(t, m, llm.ErrUnavailable); !strings.Contains(told.Hint, "running") {
-		t.Errorf("told %v", told)
 	}
 }
 
@@ -228,15 +135,5 @@ func TestAnAnswerThatWouldGoOnIsNotAskedForOnTheSly(t *testing.T) {
 	}
 	if n := len(s.Requests()); n != 1 {
 		t.Errorf("%d requests, of which only one was counted", n)
-	}
-}
-
-func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
-	s := llmtest.NewGeminiServer(t)
-	s.SetFallback(llmtest.Fail(503, "", "overloaded"))
-	spent := errors.New("spent")
-	ctx := llm.WithRetryApproval(t.Context(), func(error) error { return spent })
-	if _, err := open(t, s, nil).Generate(ctx, ask("hello"), nil); !errors.Is(err, spent) || len(s.Requests()) != 1 {
-		t.Errorf("err = %v after %d requests", err, len(s.Requests()))
 	}
 }

@@ -3,7 +3,6 @@ package openai_test
 import (
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 
 	"clank/internal/test/llmtest"
@@ -63,34 +62,12 @@ func TestNamesAndAbilities(t *testing.T) {
 func TestAutoMeansChatForOtherServersAndAKeyIsOptional(t *testing.T) {
 	server := llmtest.NewServer(t, llmtest.Say("ok"), llmtest.Fail(401, "", "no"))
 	m := open(t, server, openai.APIAuto, func(o *openai.Options) { o.Key = "" })
-	if _, err := m.Generate(t.Context(), ask("hi"), nil); err != nil {
-		t.Fatal(err)
-	}
+	generate(t, m, ask("hi"))
 	r := server.Requests()[0]
 	if r.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "" {
 		t.Errorf("asked %s with authorization %q; want chat completions without", r.Path, r.Header.Get("Authorization"))
 	}
 	if told := failure(t, m, llm.ErrAuth); !strings.Contains(told.Error(), "wants a key") {
 		t.Errorf("error %q, want that a key is missing", told)
-	}
-}
-
-func TestOneModelServesManyAtOnce(t *testing.T) {
-	for _, api := range both {
-		t.Run(string(api), func(t *testing.T) {
-			server := llmtest.NewServer(t)
-			server.SetFallback(func(r llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: "echo " + r.LastText()} })
-			m := open(t, server, api, nil)
-			var wg sync.WaitGroup
-			for name := range strings.FieldsSeq("a b c d e f g h") {
-				wg.Go(func() {
-					reply, err := m.Generate(t.Context(), ask(name), nil)
-					if err != nil || reply.Text() != "echo "+name {
-						t.Errorf("%s: got %q, %v", name, reply.Text(), err)
-					}
-				})
-			}
-			wg.Wait()
-		})
 	}
 }
