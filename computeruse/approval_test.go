@@ -3,6 +3,7 @@ package computeruse_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,28 +11,6 @@ import (
 	"clank/internal/test/computerusetest"
 	"clank/sessions"
 )
-
-// wary is a screen that judges.
-type wary struct {
-	*computerusetest.Screen
-	classes []string
-	moody   bool // means something else each time
-	mark    string
-}
-
-func (w *wary) Assess(context.Context, string, map[string]any) (sessions.Assessment, error) {
-	return sessions.Assessment{Mark: w.mark, Question: sessions.Question{
-		Classes: w.classes, Text: "buy", Detail: "Buy now", Origin: "http://shop.test",
-	}}, nil
-}
-
-func (w *wary) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) ([]string, bool, error) {
-	if kind != "navigate" && (w.moody || len(w.classes) > 0 && mark != w.mark) {
-		return nil, false, nil
-	}
-	notes, err := w.Act(ctx, kind, args)
-	return notes, true, err
-}
 
 func TestPeopleAreAskedBeforeAnAddressIsOpened(t *testing.T) {
 	for name, turn := range map[string]computeruse.Turn{
@@ -43,7 +22,7 @@ func TestPeopleAreAskedBeforeAnAddressIsOpened(t *testing.T) {
 				b := newBench(t, turn, say("done"))
 				b.agent.Approver = p
 				b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page {
-					return &wary{Screen: s, classes: []string{"leave"}}
+					return &careful{Screen: s, kinds: []string{"navigate"}}
 				}
 				b.answer(t)
 				want := 1
@@ -71,26 +50,31 @@ func (p *people) Ask(_ context.Context, _ sessions.Session, _ sessions.Task, q s
 }
 
 func TestPeopleAreAskedBeforeWhatTheyWantToDecide(t *testing.T) {
+	buys, moods := []string{"clickCoords"}, 0
+	moody := func(string) string { // means something else each time
+		moods++
+		return strconv.Itoa(moods)
+	}
 	for _, tc := range []struct {
 		name   string
 		people people
-		wary   wary
+		screen careful
 		acts   int
 		told   string // beside the outcome
 		failed bool
 		asked  int
 	}{
-		{"allowed", people{decision: "allowed by @ada"}, wary{classes: []string{"buy"}, mark: "m1"}, 1, "Allowed by @ada.", false, 1},
-		{"refused", people{no: errors.New("@ada said no")}, wary{classes: []string{"buy"}, mark: "m1"}, 0, "@ada said no. Do not try it in another way", true, 1},
-		{"nothing to ask", people{}, wary{}, 1, "", false, 0},
-		{"changing its meaning", people{decision: "allowed by @ada"}, wary{classes: []string{"buy"}, mark: "m1", moody: true}, 0, "the page changed what this does", true, 2},
+		{"allowed", people{decision: "allowed by @ada"}, careful{kinds: buys}, 1, "Allowed by @ada.", false, 1},
+		{"refused", people{no: errors.New("@ada said no")}, careful{kinds: buys}, 0, "@ada said no. Do not try it in another way", true, 1},
+		{"nothing to ask", people{}, careful{}, 1, "", false, 0},
+		{"changing its meaning", people{decision: "allowed by @ada"}, careful{kinds: buys, mark: moody}, 0, "the page changed what this does", true, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBench(t, do(click(1, 1)), say("done"))
 			b.agent.Approver = &tc.people
 			b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page {
-				tc.wary.Screen = s
-				return &tc.wary
+				tc.screen.Screen = s
+				return &tc.screen
 			}
 			b.answer(t)
 			o := b.told(t, 1).Outcomes[0]
@@ -135,31 +119,6 @@ func TestOnlyAYesOfSomebodyAcknowledgesASafetyCheck(t *testing.T) {
 				t.Errorf("the model was told %+v", o)
 			}
 		})
-	}
-}
-
-// hiding is a screen whose focus is in a password field.
-type hiding struct{ *computerusetest.Screen }
-
-func (hiding) InputField(context.Context, string) (role, name string, secret bool, err error) {
-	return "textbox", "PIN", true, nil
-}
-
-func (hiding) ElementAt(context.Context, float64, float64) (role, name string, err error) {
-	return "button", `Sign "in"`, nil
-}
-
-func TestPasswordsAreNotShown(t *testing.T) {
-	b := newBench(t, do(computeruse.Action{Kind: computeruse.ActType, Text: "hunter2"}), say("done"))
-	b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page { return hiding{s} }
-	_, steps := b.answer(t)
-	for _, s := range steps {
-		if strings.Contains(s.Label+string(s.Input)+s.Text, "hunter2") {
-			t.Errorf("step %d shows the password: %+v", s.N, s)
-		}
-	}
-	if got := b.acts(); got != "insertText text=hunter2" {
-		t.Errorf("the screen got %q", got)
 	}
 }
 

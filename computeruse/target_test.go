@@ -88,13 +88,15 @@ func TestAPasswordThatIsTalkedOfIsNotShown(t *testing.T) {
 		b := newBench(t, turn, say("done"))
 		p := &people{decision: "allowed by @ada"}
 		b.agent.Approver = p
-		b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page { return hiding{s} }
+		b.browser.Wrap = func(s *computerusetest.Screen) sessions.Page {
+			return form{Screen: s, role: "textbox", name: "PIN", secret: true}
+		}
 		_, steps := b.answer(t)
 		if !slices.ContainsFunc(steps, func(s sessions.Step) bool { return s.Kind == sessions.StepAct }) {
 			t.Errorf("%s: nothing was done", name)
 		}
 		for _, s := range steps {
-			if strings.Contains(s.Label+string(s.Input)+s.Text+string(s.Memory), "hunter2") {
+			if all := s.Label + string(s.Input) + s.Text + string(s.Memory); strings.Contains(all, "hunter2") {
 				t.Errorf("%s: step %d shows the password: %s %s %s", name, s.N, s.Label, s.Input, s.Text)
 			}
 		}

@@ -2,12 +2,10 @@ package anthropic_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"image"
 	"strings"
 	"testing"
-	"time"
 
 	"clank/computeruse"
 	"clank/computeruse/anthropic"
@@ -221,42 +219,6 @@ func TestWhatWasToldInVainIsToldAgain(t *testing.T) {
 			parts := server.Requests()[2].Messages[2].Parts
 			if len(parts) != 4 || parts[0].Result == nil || parts[0].Result.IsError || parts[1].Text != "again" || parts[3].Image == nil {
 				t.Errorf("told: %+v", parts)
-			}
-		})
-	}
-}
-
-func TestAStopIsObeyedAtEachPoint(t *testing.T) {
-	cause := errors.New("a person said stop")
-	for name, fault := range map[string]llmtest.Fault{
-		"before the head": {Hang: llmtest.BeforeHeaders},
-		"after the head":  {Hang: llmtest.InStream},
-		"in the answer":   {Hang: llmtest.InStream, At: 5},
-	} {
-		t.Run(name, func(t *testing.T) {
-			reply := use("computer.left_click", `{"coordinate":[1,2]}`)
-			reply.Text, reply.Fault = "I click", fault
-			server := llmtest.NewAnthropicServer(t, llmtest.Answer(reply))
-			ctx, stop := context.WithCancelCause(t.Context())
-			defer stop(nil)
-			failed := make(chan error, 1)
-			talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
-			go func() {
-				_, err := talk.Next(ctx, task("go"))
-				failed <- err
-			}()
-			limit, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			reached := func(r llmtest.Request) bool { return !r.Received.IsZero() && (fault.At == 0 || !r.Sent.IsZero()) }
-			if _, err := server.Await(limit, 0, reached); err != nil {
-				t.Fatal(err)
-			}
-			stop(cause)
-			if err := <-failed; !errors.Is(err, cause) {
-				t.Errorf("err = %v, want the cause", err)
-			}
-			if r, err := server.Await(limit, 0, llmtest.Ended); err != nil || !r.Gone {
-				t.Errorf("the connection is still open: %v", err)
 			}
 		})
 	}

@@ -1,12 +1,10 @@
 package gemini_test
 
 import (
-	"context"
 	"errors"
 	"image"
 	"slices"
 	"testing"
-	"time"
 
 	"clank/computeruse"
 	"clank/computeruse/gemini"
@@ -226,34 +224,6 @@ func TestWhatWasToldIsToldAgainAfterAFailure(t *testing.T) {
 	w := wire(t, s.Requests()[2])
 	if diff := cmp.Diff([]byte{0, 1, 2}, images(w)); diff != "" || w.Contents[2].Parts[0].FunctionResponse == nil {
 		t.Errorf("pictures (-want +got):\n%s\nlast content %+v", diff, w.Contents[2].Parts[0])
-	}
-}
-
-func TestStopEndsATurn(t *testing.T) {
-	for name, f := range map[string]llmtest.Fault{"before": {Hang: llmtest.BeforeHeaders}, "inside": {Hang: llmtest.InStream, At: 1}} {
-		t.Run(name, func(t *testing.T) {
-			s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello there", f), llmtest.Say("ok"))
-			talk := begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{})
-			stop := errors.New("a person said stop")
-			ctx, cancel := context.WithCancelCause(t.Context())
-			done := make(chan error, 1)
-			go func() {
-				_, err := talk.Next(ctx, say("go"))
-				done <- err
-			}()
-			limit, end := context.WithTimeout(t.Context(), time.Minute)
-			defer end()
-			if _, err := s.Await(limit, 0, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
-				t.Fatal(err)
-			}
-			cancel(stop)
-			if err := <-done; !errors.Is(err, stop) {
-				t.Errorf("err = %v, want the cause", err)
-			}
-			if got := next(t, talk, computeruse.Input{}).Text; got != "ok" {
-				t.Errorf("after the stop: %q", got)
-			}
-		})
 	}
 }
 
