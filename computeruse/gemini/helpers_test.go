@@ -19,7 +19,7 @@ const (
 
 var size = image.Pt(1280, 720)
 
-func mind(t *testing.T, s *llmtest.Server, model string, o gemini.Options) *gemini.Model {
+func mind(t *testing.T, s *llmtest.Server, model string) *gemini.Model {
 	t.Helper()
 	m, err := vendor.New(vendor.Options{
 		BaseURL: s.BaseURL(), Key: "AIzaTest0123456789", Model: model,
@@ -28,7 +28,7 @@ func mind(t *testing.T, s *llmtest.Server, model string, o gemini.Options) *gemi
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := gemini.New(m, o)
+	made, err := gemini.New(m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,15 +161,15 @@ func TestStatelessRequestsReplayEverything(t *testing.T) {
 func TestOldPicturesAreNotSentAgain(t *testing.T) {
 	server := llmtest.NewServer(t)
 	server.SetFallback(llmtest.ActOnScreen(`{"type":"wait"}`))
-	talk := begin(t, open(t, server, func(o *openai.Options) { o.Stateless, o.Pictures = true, 2 }), nil)
+	talk := begin(t, open(t, server, stateless), nil)
 	in := computeruse.Input{Says: []string{"watch"}, Shot: shot(t, 0)}
 	for n := range 5 {
 		turn := next(t, talk, in)
 		in = computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, uint8(n+1))}
 	}
 	raw := string(server.Requests()[4].Body)
-	if got := strings.Count(raw, `"detail":"original"`); got != 2 {
-		t.Errorf("%d pictures are sent whole, want 2", got)
+	if got := strings.Count(raw, `"detail":"original"`); got != 3 {
+		t.Errorf("%d pictures are sent whole, want 3", got)
 	}
 }
 

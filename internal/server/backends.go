@@ -80,7 +80,7 @@ func (a *Server) geminiComputerModel(_ context.Context, name string) (computerus
 	if err != nil {
 		return nil, err
 	}
-	mind, err := gemini.New(model, gemini.Options{})
+	mind, err := gemini.New(model)
 	if err != nil {
 		return nil, err
 	}

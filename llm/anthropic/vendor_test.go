@@ -139,9 +139,6 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 	}{
 		"a word":              {generate(anthropic.Options{}, func(string) llm.Request { return ask("hello") }), nil},
 		"a talk with tools":   {generate(anthropic.Options{}, much), nil},
-		"an effort":           {generate(anthropic.Options{Effort: "high", ShowThinking: true}, much), nil},
-		"thinking off":        {generate(anthropic.Options{Model: "claude-sonnet-5", Effort: "none"}, much), nil},
-		"a budget":            {generate(anthropic.Options{Model: "claude-sonnet-4-5", Effort: "low"}, much), nil},
 		"a screen":            {question("claude-opus-5-5", screen(t, nil, anthropic.Tool{Type: "computer_toolset_20260801"})), nil},
 		"a page":              {question("claude-opus-5-5", screen(t, nil, anthropic.Tool{Type: "browser_toolset_20260801", Configs: map[string]anthropic.MemberConfig{"find": {}, "zoom": {Enabled: true}}})), nil},
 		"an older screen":     {question("claude-opus-4-6", screen(t, beta, anthropic.Tool{Type: "computer_20251124", Name: "computer", DisplayWidth: 4, DisplayHeight: 3, EnableZoom: true})), beta},

@@ -18,7 +18,7 @@ func TestTextArrivesInPiecesAndWholeWithItsPrice(t *testing.T) {
 		Reasoning: &llmtest.Reasoning{Summary: "thinking"}, Text: "hello there",
 		Usage: &llm.Usage{InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, ReasoningTokens: 20},
 	}))
-	m := open(t, s, func(o *gemini.Options) { o.Thoughts, o.Level = true, "low" })
+	m := open(t, s, nil)
 	var text, reasoning []string
 	reply, err := m.Generate(t.Context(), llm.Request{
 		System: "be brief", MaxTokens: 77, Messages: []llm.Message{llm.UserText("hi")},
@@ -47,10 +47,6 @@ func TestTextArrivesInPiecesAndWholeWithItsPrice(t *testing.T) {
 	r := s.Requests()[0]
 	if r.System != "be brief" || r.MaxTokens != 77 || r.Header.Get("X-Goog-Api-Key") != testKey || !r.Stream {
 		t.Errorf("request = %+v", r)
-	}
-	think := sent(t, r).GenerationConfig.ThinkingConfig
-	if think == nil || !think.IncludeThoughts || think.ThinkingLevel != "LOW" {
-		t.Errorf("thinking = %+v", think)
 	}
 }
 

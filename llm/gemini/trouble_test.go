@@ -97,13 +97,11 @@ func TestAServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	for name, o := range map[string]gemini.Options{
-		"no model":            {Key: testKey},
-		"a path for a model":  {Key: testKey, Model: "../x"},
-		"no address":          {Key: testKey, Model: newer, BaseURL: "example.com"},
-		"a query":             {Key: testKey, Model: newer, BaseURL: "https://example.com/?key=x"},
-		"no such level":       {Key: testKey, Model: newer, Level: "very"},
-		"a level before them": {Key: testKey, Model: older, Level: "low"},
-		"no key":              {Model: newer},
+		"no model":           {Key: testKey},
+		"a path for a model": {Key: testKey, Model: "../x"},
+		"no address":         {Key: testKey, Model: newer, BaseURL: "example.com"},
+		"a query":            {Key: testKey, Model: newer, BaseURL: "https://example.com/?key=x"},
+		"no key":             {Model: newer},
 	} {
 		if _, err := gemini.New(o); err == nil {
 			t.Errorf("%s: accepted", name)

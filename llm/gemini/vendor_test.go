@@ -49,9 +49,6 @@ func resend(t *testing.T, s *tape, body []byte) {
 		SystemInstruction: w.SystemInstruction, Tools: w.Tools, ToolConfig: w.ToolConfig,
 		MaxOutputTokens: w.GenerationConfig.MaxOutputTokens,
 	}
-	if think := w.GenerationConfig.ThinkingConfig; think != nil {
-		config.ThinkingConfig = &genai.ThinkingConfig{IncludeThoughts: think.IncludeThoughts, ThinkingLevel: think.ThinkingLevel}
-	}
 	for _, err := range client.Models.GenerateContentStream(ctx, newer, w.Contents, &config) {
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +95,7 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 	browser := gemini.Config{
 		System: "work the screen", MaxOutputTokens: 9, ToolConfig: &gemini.ToolConfig{FunctionCallingConfig: &gemini.FunctionCallingConfig{Mode: gemini.ModeNone}},
 		Tools: []*gemini.Tool{{ComputerUse: &gemini.ComputerUse{
-			Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: []string{"search"}, EnablePromptInjectionDetection: true,
+			Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: []string{"search"},
 		}}},
 	}
 	for name, send := range map[string]func(*tape) error{
@@ -107,12 +104,12 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 			return err
 		},
 		"a talk with tools": func(s *tape) error {
-			_, err := taped(t, s, gemini.Options{Level: "high", Thoughts: true}).Generate(t.Context(), talk, nil)
+			_, err := taped(t, s, gemini.Options{}).Generate(t.Context(), talk, nil)
 			return err
 		},
 		"a screen": func(s *tape) error {
 			said := []*gemini.Content{{Role: gemini.RoleUser, Parts: []*gemini.Part{{Text: "go"}}}}
-			_, err := taped(t, s, gemini.Options{Level: "minimal"}).Ask(t.Context(), said, browser, nil)
+			_, err := taped(t, s, gemini.Options{}).Ask(t.Context(), said, browser, nil)
 			return err
 		},
 	} {

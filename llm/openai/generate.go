@@ -16,11 +16,7 @@ import (
 // answer are tried again, so nothing is delivered twice. An answer without any content is a reply
 // without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
-	emit := func(d llm.Delta) {
-		if onDelta != nil && ctx.Err() == nil && (d.Text != "" || d.Reasoning != "") {
-			onDelta(d)
-		}
-	}
+	emit := transport.Deltas(ctx, onDelta)
 	return m.call(ctx, func(ctx context.Context) (llm.Reply, error) { return m.once(ctx, req, emit) })
 }
 
@@ -28,9 +24,9 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 // Generate.
 func (m *Model) call(ctx context.Context, once func(context.Context) (llm.Reply, error)) (llm.Reply, error) {
 	start := time.Now()
-	reply, err := transport.CallWithRetry(ctx, m.retryPolicy, m.explain, once)
+	reply, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain, once)
 	if err == nil {
-		m.retryPolicy.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
+		m.RetryPolicy.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
 			"input_tokens", reply.Usage.InputTokens, "output_tokens", reply.Usage.OutputTokens)
 	}
 	return reply, err
@@ -69,7 +65,7 @@ func (m *Model) exchange(
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	a := &eventTransport{transport.NewAttempt(m.http, m.retryPolicy.Idle, cancel, m.clean)}
+	a := &eventTransport{m.NewAttempt(cancel)}
 	defer a.StopTimer()
 	s, dec, err := open(ctx, m.client(a))
 	if err != nil {
@@ -86,8 +82,8 @@ func (m *Model) exchange(
 }
 
 func (m *Model) client(a *eventTransport) *client.Client {
-	config := client.DefaultConfig(m.opts.Key)
-	config.BaseURL = m.opts.BaseURL
+	config := client.DefaultConfig(m.Key)
+	config.BaseURL = m.baseURL
 	config.HTTPClient = a
 	config.EmptyMessagesLimit = ^uint(0) // silence is measured in time, by the attempt
 	return client.NewClientWithConfig(config)
@@ -95,7 +91,7 @@ func (m *Model) client(a *eventTransport) *client.Client {
 
 // open sends the request and waits for the head of the answer.
 func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (eventStream, replyDecoder, error) {
-	if m.opts.API == APIResponses {
+	if m.api == APIResponses {
 		s, err := c.CreateResponseStream(ctx, m.responsesRequest(req))
 		if err != nil {
 			return nil, nil, err
@@ -141,14 +137,14 @@ func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a 
 // priced returns the reply that came together in dec, with what it cost.
 func (m *Model) priced(dec replyDecoder) llm.Reply {
 	r := dec.reply()
-	if !llm.ChargesCacheWrites(m.opts.Model) {
+	if !llm.ChargesCacheWrites(m.Model) {
 		r.Usage.CacheWriteTokens = 0 // older models tell of it, too, and want nothing for it
 	}
-	r.Usage = transport.WithPrice(m.opts.Price, m.opts.Model, r.Usage)
+	r.Usage = transport.WithPrice(m.Model, r.Usage)
 	return r
 }
 
 // owner marks what only this model of this server understands.
 func (m *Model) owner() string {
-	return m.endpoint.Host + " " + string(m.opts.API) + " " + m.opts.Model
+	return m.Endpoint.Host + " " + string(m.api) + " " + m.Model
 }

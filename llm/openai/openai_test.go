@@ -46,7 +46,6 @@ func TestNamesAndAbilities(t *testing.T) {
 		{openai.Options{Model: "gpt-4o", Key: testKey}, "openai:gpt-4o", llm.Caps{Tools: true, Vision: true, ToolImages: true, ContextSize: 128_000}},
 		{openai.Options{Provider: "ollama", Model: "mymodel", BaseURL: "http://h"}, "ollama:mymodel", llm.Caps{Tools: true}},
 		{openai.Options{Provider: "ollama", Model: "llava:7b", BaseURL: "http://h"}, "ollama:llava:7b", llm.Caps{Vision: true, ToolImages: true}},
-		{openai.Options{Model: "m", BaseURL: "http://h", Caps: &llm.Caps{Vision: true}}, "openai:m", llm.Caps{Vision: true}},
 	}
 	for _, tt := range tests {
 		m, err := openai.New(tt.options)

@@ -265,21 +265,16 @@ func TestABaseURLEndsWithItsPath(t *testing.T) {
 }
 
 func TestWhatACallCostsIsSaidByWhoKnowsIt(t *testing.T) {
-	free, dear := llm.Price{}, llm.Price{Input: 1, Output: 1}
 	for name, tt := range map[string]struct {
-		price    *llm.Price
 		told     float64
 		tokens   int
 		unpriced bool
 	}{
-		"by the operator's price":      {price: &dear, tokens: 10},
-		"nothing counted has no price": {price: &dear, unpriced: true},
-		"what is free needs no count":  {price: &free},
-		"as the server told":           {told: 0.5},
-		"nobody knows the model":       {tokens: 10, unpriced: true},
-		"nobody said anything":         {unpriced: true},
+		"as the server told":     {told: 0.5},
+		"nobody knows the model": {tokens: 10, unpriced: true},
+		"nobody said anything":   {unpriced: true},
 	} {
-		got := transport.WithPrice(tt.price, "model-nobody-knows", llm.Usage{USD: tt.told, InputTokens: tt.tokens})
+		got := transport.WithPrice("model-nobody-knows", llm.Usage{USD: tt.told, InputTokens: tt.tokens})
 		if got.Unpriced != tt.unpriced || got.Calls != 1 || tt.told > 0 && got.USD != tt.told {
 			t.Errorf("%s: %+v, want unpriced %v", name, got, tt.unpriced)
 		}

@@ -21,8 +21,8 @@ func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicA
 	if b.Model == "" || b.MaxTokens < 1 {
 		return errors.New("model and max_tokens are required")
 	}
-	if err := checkAnthropicSettings(b); err != nil {
-		return err
+	if always := strings.HasPrefix(b.Model, "claude-opus-5-5"); always && (b.ToolChoice.Type == "any" || b.ToolChoice.Type == "tool") {
+		return errors.New("tool_choice of this model cannot be forced")
 	}
 	if err := checkAnthropicTools(b, header.Get("Anthropic-Beta")); err != nil {
 		return err
@@ -57,25 +57,6 @@ func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicA
 		}
 	}
 	return b.checkThoughts(said)
-}
-
-func checkAnthropicSettings(b anthropicBody) error {
-	always := strings.HasPrefix(b.Model, "claude-opus-5-5")
-	switch {
-	case !slices.Contains([]string{"", "enabled", "adaptive", "disabled"}, b.Thinking.Type):
-		return fmt.Errorf("thinking.type %q", b.Thinking.Type)
-	case !slices.Contains([]string{"", "summarized", "omitted"}, b.Thinking.Display):
-		return fmt.Errorf("thinking.display %q", b.Thinking.Display)
-	case !slices.Contains([]string{"", "low", "medium", "high", "xhigh", "max"}, b.OutputConfig.Effort):
-		return fmt.Errorf("effort %q", b.OutputConfig.Effort)
-	case always && b.Thinking.Type == "disabled":
-		return errors.New("thinking of this model cannot be disabled")
-	case always && (b.ToolChoice.Type == "any" || b.ToolChoice.Type == "tool"):
-		return errors.New("tool_choice of this model cannot be forced")
-	case b.Thinking.Type == "enabled" && (b.Thinking.BudgetTokens < 1024 || b.Thinking.BudgetTokens >= b.MaxTokens):
-		return errors.New("budget_tokens must be at least 1024 and less than max_tokens")
-	}
-	return nil
 }
 
 // checkAnthropicTools says which tools that work a screen go with which model.

@@ -18,14 +18,6 @@ type anthropicBody struct {
 	Metadata  struct {
 		UserID string `json:"user_id"`
 	} `json:"metadata"`
-	OutputConfig struct {
-		Effort string `json:"effort"`
-	} `json:"output_config"`
-	Thinking struct {
-		Type         string `json:"type"`
-		BudgetTokens int    `json:"budget_tokens"`
-		Display      string `json:"display"`
-	} `json:"thinking"`
 	ToolChoice struct {
 		Type string `json:"type"`
 		Name string `json:"name"`
