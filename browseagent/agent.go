@@ -20,9 +20,7 @@ const Runtime = "local_browser_agent"
 // field has the default named beside it.
 type Settings struct {
 	StepTimeout      time.Duration // for each model call and each action: 30 s
-	OpenTimeout      time.Duration // for starting the browser: 60 s
 	MaxSteps         int           // model calls in one task that does not say: 10
-	MaxTokens        int           // upper bound of one answer of the model: 4096
 	SnapshotChars    int           // upper bound of one page state or page text: 20000
 	HistorySnapshots int           // page states and pictures kept in full: 3
 	HistoryChars     int           // upper bound of the conversation: 160000
@@ -30,18 +28,19 @@ type Settings struct {
 	HandOver         []string      // runtimes that the model may leave the rest of a task to: none
 }
 
+// What no setting changes.
+const (
+	openTimeout = time.Minute // for starting the browser
+	maxTokens   = 4096        // upper bound of one answer of the model
+)
+
 func (s Settings) withDefaults() Settings {
-	return Settings{
-		StepTimeout:      cmp.Or(max(0, s.StepTimeout), 30*time.Second),
-		OpenTimeout:      cmp.Or(max(0, s.OpenTimeout), time.Minute),
-		MaxSteps:         cmp.Or(max(0, s.MaxSteps), 10),
-		MaxTokens:        cmp.Or(max(0, s.MaxTokens), 4096),
-		SnapshotChars:    cmp.Or(max(0, s.SnapshotChars), 20000),
-		HistorySnapshots: cmp.Or(max(0, s.HistorySnapshots), 3),
-		HistoryChars:     cmp.Or(max(0, s.HistoryChars), 160000),
-		Instructions:     s.Instructions,
-		HandOver:         s.HandOver,
-	}
+	s.StepTimeout = cmp.Or(max(0, s.StepTimeout), 30*time.Second)
+	s.MaxSteps = cmp.Or(max(0, s.MaxSteps), 10)
+	s.SnapshotChars = cmp.Or(max(0, s.SnapshotChars), 20000)
+	s.HistorySnapshots = cmp.Or(max(0, s.HistorySnapshots), 3)
+	s.HistoryChars = cmp.Or(max(0, s.HistoryChars), 160000)
+	return s
 }
 
 // Agent is the backend. Its exported fields are set before its first use and not

@@ -25,22 +25,22 @@ const (
 // field has the default named beside it.
 type Settings struct {
 	StepTimeout  time.Duration // for each action, beside what it waits: 30 s
-	ModelTimeout time.Duration // for each answer of the model: 2 min
-	OpenTimeout  time.Duration // for starting the browser: 60 s
 	MaxSteps     int           // batches of actions in one task that does not say: 25
-	MaxTokens    int           // upper bound of one answer of the model: 4096
-	TextChars    int           // upper bound of one text that a tool reads: 20000
 	Instructions string        // added to the system prompt
 	HandOver     []string      // runtimes to which the model may hand a task over; none: the tool is not there
 }
 
+// What no setting changes.
+const (
+	modelTimeout = 2 * time.Minute // for each answer of the model
+	openTimeout  = time.Minute     // for starting the browser
+	maxTokens    = 4096            // upper bound of one answer of the model
+	maxTextChars = 20000           // upper bound of one text that a tool reads
+)
+
 func (s Settings) withDefaults() Settings {
 	s.StepTimeout = cmp.Or(max(0, s.StepTimeout), 30*time.Second)
-	s.ModelTimeout = cmp.Or(max(0, s.ModelTimeout), 2*time.Minute)
-	s.OpenTimeout = cmp.Or(max(0, s.OpenTimeout), time.Minute)
 	s.MaxSteps = cmp.Or(max(0, s.MaxSteps), 25)
-	s.MaxTokens = cmp.Or(max(0, s.MaxTokens), 4096)
-	s.TextChars = cmp.Or(max(0, s.TextChars), 20000)
 	return s
 }
 

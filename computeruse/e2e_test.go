@@ -63,7 +63,7 @@ func prepare(t *testing.T, v vendor, consent sessions.Approver) *house {
 }
 
 func (h *house) settings() computeruse.Settings {
-	s := computeruse.Settings{StepTimeout: time.Minute, OpenTimeout: time.Minute}
+	s := computeruse.Settings{StepTimeout: time.Minute}
 	if h.local != nil {
 		s.HandOver = []string{browseagent.Runtime}
 	}

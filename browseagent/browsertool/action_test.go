@@ -5,15 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"clank/browseagent/browsertool"
 	"clank/browsermgr/page/action/actiontable"
 )
 
 func TestTheToolTakesEveryActionOfTheTable(t *testing.T) {
-	d := (&browsertool.Tool{}).Definition(browsertool.Capability{})
+	d := (&browsertool.Tool{}).Definition()
 	var schema struct {
 		Properties map[string]struct {
 			Type string
@@ -43,28 +41,5 @@ func TestTheToolTakesEveryActionOfTheTable(t *testing.T) {
 				t.Errorf("%s beside action is not sent: %s", p.Name, got)
 			}
 		}
-	}
-}
-
-func TestTheToolWaitsAsLongAsTheActionMayTake(t *testing.T) {
-	const floor, slack, guard = 60 * time.Second, 5 * time.Second, 250 * time.Millisecond
-	text := strings.Repeat("ä", 1000)
-	deep := func(n int) string {
-		return strings.Repeat(`{"kind":"batch","actions":[`, n) + `{"kind":"wait","timeMs":30000,"text":"a","url":"b","textGone":"c"}` + strings.Repeat(`]}`, n)
-	}
-	for request, want := range map[string]time.Duration{
-		`{"kind":"type","ref":"e1","slowly":true,"text":"` + text + `"}`:  8*time.Second + 75*time.Second + guard + slack,
-		`{"kind":"drag","startRef":"e1","endRef":"e2","timeoutMs":60000}`: 60*time.Second + guard + slack,
-		deep(5): 90*time.Second + guard + slack,
-		deep(6): floor,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			begin := time.Now()
-			targets := browsertool.Targets{Host: &browsertool.Target{API: silent{}}, AllowHostControl: true}
-			run(t, &browsertool.Session{Tool: &browsertool.Tool{Targets: targets}}, `{"action":"act","request":`+request+`}`)
-			if got := time.Since(begin); got != want {
-				t.Errorf("%.90s: left after %v, want %v", request, got, want)
-			}
-		})
 	}
 }

@@ -164,7 +164,7 @@ func uploadFiles(ctx context.Context, c *toolCall) (Result, error) {
 // performAct sends an act.
 func performAct(ctx context.Context, c *toolCall) (Result, error) {
 	if len(c.act) == 0 || callInput(c.act).str("kind") == "" {
-		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " + strings.Join(c.session.Tool.Kinds(Capability{}), ", "))
+		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " + strings.Join(c.session.Tool.Kinds(), ", "))
 	}
 	if !c.session.Tool.evaluates() && runsScript(c.act, 0) {
 		return Result{}, newCallError("scripts may not be run here (browser.evaluateEnabled=false); use snapshot, text and the other kinds")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -202,15 +201,21 @@ func (silent) Call(ctx context.Context, _, _ string, _ url.Values, _ any) (int, 
 }
 
 func TestASilentServiceIsLeftWhenItsOwnTimeIsUp(t *testing.T) {
+	deep := func(n int) string {
+		return strings.Repeat(`{"kind":"batch","actions":[`, n) + `{"kind":"wait","timeMs":30000,"text":"a","url":"b","textGone":"c"}` + strings.Repeat(`]}`, n)
+	}
 	for in, want := range map[string]time.Duration{
 		`{"action":"tabs"}`: time.Minute,
+		`{"action":"act","request":{"kind":"type","ref":"e1","slowly":true,"text":"` + strings.Repeat("ä", 1000) + `"}}`:          88*time.Second + 250*time.Millisecond,
+		`{"action":"act","request":{"kind":"drag","startRef":"e1","endRef":"e2","timeoutMs":60000}}`:                              65*time.Second + 250*time.Millisecond,
+		`{"action":"act","request":` + deep(5) + `}`:                                                                              95*time.Second + 250*time.Millisecond,
+		`{"action":"act","request":` + deep(6) + `}`:                                                                              time.Minute,
 		`{"action":"navigate","url":"x","timeoutMs":100}`:                                                                         30 * time.Second,
 		`{"action":"navigate","url":"x","timeoutMs":90000}`:                                                                       95 * time.Second,
 		`{"action":"waitfordownload"}`:                                                                                            125 * time.Second,
 		`{"action":"act","kind":"click","ref":"e1"}`:                                                                              time.Minute,
 		`{"action":"act","kind":"wait","text":"a","url":"b","timeMs":10000,"timeoutMs":"40000"}`:                                  95*time.Second + 250*time.Millisecond,
 		`{"action":"act","kind":"batch","actions":[{"kind":"evaluate","timeoutMs":120000},{"kind":"click","timeoutMs":9999999}]}`: 185*time.Second + 500*time.Millisecond,
-		`{"action":"act","kind":"type","slowly":true,"text":"` + strings.Repeat("a", 1000) + `"}`:                                 75*time.Second + 8*time.Second + 5250*time.Millisecond,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
@@ -224,26 +229,6 @@ func TestASilentServiceIsLeftWhenItsOwnTimeIsUp(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestAStopEndsTheCallAtOnce(t *testing.T) {
-	began, ended := make(chan struct{}), make(chan struct{})
-	a := newAPI(t)
-	a.handle("POST /act", func(_ http.ResponseWriter, r *http.Request) {
-		close(began)
-		<-r.Context().Done()
-		close(ended)
-	})
-	why := errors.New("stopped by @ada")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() {
-		<-began
-		cancel(why)
-	}()
-	if _, err := a.session().Run(ctx, json.RawMessage(`{"action":"act","kind":"press","key":"a"}`)); !errors.Is(err, why) {
-		t.Errorf("got %v, want %v", err, why)
-	}
-	<-ended
 }
 
 // broken is a Caller with errors of its own.

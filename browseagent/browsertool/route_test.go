@@ -1,9 +1,13 @@
 package browsertool_test
 
 import (
+	"context"
+	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
+
+	"clank/browseagent/browsertool"
 )
 
 func TestCallsBecomeRequests(t *testing.T) {
@@ -122,6 +126,9 @@ func FuzzRun(f *testing.F) {
 		if r.Text == "" {
 			t.Error("the model is told nothing")
 		}
+		if !r.IsError && len(c.paths) == 0 {
+			t.Errorf("%q succeeded without asking for anything", in)
+		}
 		for _, path := range c.paths {
 			rest, isTab := strings.CutPrefix(path, "/tabs/")
 			if !strings.Contains(known, " "+path+" ") && (!isTab || strings.Contains(rest, "/") || rest == "..") {
@@ -129,4 +136,17 @@ func FuzzRun(f *testing.F) {
 			}
 		}
 	})
+}
+
+// recorder is a Caller without a network that says yes to all.
+type recorder struct{ paths []string }
+
+func (r *recorder) Call(_ context.Context, _, path string, _ url.Values, _ any) (int, json.RawMessage, error) {
+	r.paths = append(r.paths, path)
+	return 200, json.RawMessage(`{"ok":true,"targetId":"T","snapshot":"- button","tabs":[]}`), nil
+}
+
+func (r *recorder) session() *browsertool.Session {
+	host := &browsertool.Target{API: r}
+	return &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}}
 }

@@ -2,6 +2,7 @@ package browsertool_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,8 +12,8 @@ import (
 )
 
 func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
-	for _, c := range []browsertool.Capability{{}, {Attached: true}, {Screenless: true}} {
-		d := (&browsertool.Tool{}).Definition(c)
+	for _, evaluates := range []bool{true, false} {
+		d := (&browsertool.Tool{EvaluateEnabled: func() bool { return evaluates }}).Definition()
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(d.Schema)))
 		if err != nil {
 			t.Fatalf("%s: %v", d.Schema, err)
@@ -31,7 +32,7 @@ func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
 		}
 		size := len(d.Name) + len(d.Description) + len(d.Schema)
 		tokens := float64(size) / 3.5
-		t.Logf("%+v: %d bytes, about %.0f tokens", c, size, tokens)
+		t.Logf("%d bytes, about %.0f tokens", size, tokens)
 		if tokens >= 3000 {
 			t.Errorf("the tool costs about %.0f tokens", tokens)
 		}
@@ -42,31 +43,19 @@ func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
 }
 
 func TestTheSchemaHidesWhatCannotBeDone(t *testing.T) {
-	read := func(tool *browsertool.Tool, c browsertool.Capability) (props map[string]struct{ Enum []string }, text string) {
-		d := tool.Definition(c)
+	for _, evaluates := range []bool{true, false} {
+		d := (&browsertool.Tool{EvaluateEnabled: func() bool { return evaluates }}).Definition()
 		var s struct {
 			Properties map[string]struct{ Enum []string } `json:"properties"`
 		}
 		if err := json.Unmarshal(d.Schema, &s); err != nil {
 			t.Fatal(err)
 		}
-		return s.Properties, d.Description
-	}
-	has := func(list []string, s string) bool {
-		return strings.Contains(" "+strings.Join(list, " ")+" ", " "+s+" ")
-	}
-
-	all, text := read(&browsertool.Tool{}, browsertool.Capability{})
-	if !has(all["kind"].Enum, "evaluate") || !has(all["kind"].Enum, "batch") || all["fn"].Enum != nil || !strings.Contains(text, "evaluate") {
-		t.Errorf("kinds %v", all["kind"].Enum)
-	}
-	safe, text := read(&browsertool.Tool{EvaluateEnabled: func() bool { return false }}, browsertool.Capability{Attached: true})
-	_, fn := safe["fn"]
-	_, batch := safe["actions"]
-	if has(safe["kind"].Enum, "evaluate") || has(safe["kind"].Enum, "batch") || fn || batch || strings.Contains(text, "evaluate") || strings.Contains(text, "batch") {
-		t.Errorf("kinds %v, fn %t, actions %t, text %s", safe["kind"].Enum, fn, batch, text)
-	}
-	if got, _ := read(&browsertool.Tool{}, browsertool.Capability{Screenless: true}); has(got["action"].Enum, "screenshot") {
-		t.Error("screenshot is offered to those who cannot use it")
+		_, fn := s.Properties["fn"]
+		kinds := s.Properties["kind"].Enum
+		if slices.Contains(kinds, "evaluate") != evaluates || fn != evaluates || strings.Contains(d.Description, "evaluate") != evaluates ||
+			!slices.Contains(kinds, "batch") {
+			t.Errorf("scripts may run: %t; kinds %v, fn %t, %s", evaluates, kinds, fn, d.Description)
+		}
 	}
 }

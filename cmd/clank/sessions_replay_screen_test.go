@@ -40,7 +40,7 @@ func recordScreenRun(t *testing.T, a *server.Server, id string, turns ...compute
 	agent := &computeruse.Agent{
 		Browser:  server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true},
 		Model:    func(context.Context, string) (computeruse.Model, error) { return mind, nil },
-		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience, OpenTimeout: patience} },
+		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience} },
 	}
 	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: "light the lamp"}
 	for step, err := range rec.Backend(computeruse.RuntimeOpenAI, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {

@@ -88,7 +88,7 @@ func recordRun(t *testing.T, dir string, a *server.Server, id, prompt string) {
 	agent := &browseagent.Agent{
 		Browser:  rec.Browser(server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}),
 		Model:    func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
-		Settings: func() browseagent.Settings { return browseagent.Settings{StepTimeout: patience, OpenTimeout: patience} },
+		Settings: func() browseagent.Settings { return browseagent.Settings{StepTimeout: patience} },
 	}
 	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: prompt}
 	for step, err := range rec.Backend(browseagent.Runtime, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {
