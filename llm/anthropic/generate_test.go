@@ -2,6 +2,7 @@ package anthropic_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -199,5 +200,49 @@ func TestConversationsOfAnyShapeAreMadeFitForTheAPI(t *testing.T) {
 				t.Errorf("answer = %q", got)
 			}
 		})
+	}
+}
+
+func TestWrongOptionsAreRefusedBeforeAnyCall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		options anthropic.Options
+		says    string
+	}{
+		"no model":       {anthropic.Options{Key: testKey}, "no model is named"},
+		"no key":         {anthropic.Options{Model: "claude-opus-5-5"}, "set ANTHROPIC_API_KEY"},
+		"no URL":         {anthropic.Options{Model: "m", Key: testKey, BaseURL: "localhost:80"}, "base URL"},
+		"URL with query": {anthropic.Options{Model: "m", Key: testKey, BaseURL: "http://x/v1?a=b"}, "without ? or #"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := anthropic.New(tt.options)
+			if err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("err = %v, want it to say %q", err, tt.says)
+			}
+		})
+	}
+	var told *llm.Error
+	if _, err := anthropic.New(anthropic.Options{Model: "m"}); !errors.As(err, &told) || told.Kind != llm.ErrAuth {
+		t.Errorf("err = %v, want kind auth", err)
+	}
+}
+
+func TestMaxTokensAreAlwaysSentAndWithinTheModel(t *testing.T) {
+	for model, want := range map[string]int{"claude-opus-5-5": 32_000, "claude-3-haiku-20240307": 4_096, "someone/claude-3-5-haiku": 8_192} {
+		server := llmtest.NewAnthropicServer(t, llmtest.Say("hi"))
+		generate(t, open(t, server, func(o *anthropic.Options) { o.Model = model }), ask("hi"))
+		if got := server.Requests()[0].MaxTokens; got != want {
+			t.Errorf("max_tokens of %s = %d, want %d", model, got, want)
+		}
+	}
+}
+
+func TestTheEnvironmentHasNoSay(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-from-the-environment")
+	t.Setenv("ANTHROPIC_AUTH_TOKEN", "token-from-the-environment")
+	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+	server := llmtest.NewAnthropicServer(t, llmtest.Say("hi"))
+	generate(t, open(t, server, func(o *anthropic.Options) { o.Key = "" }), ask("hi"))
+	if h := server.Requests()[0].Header; h.Get("X-Api-Key") != "" || h.Get("Authorization") != "" {
+		t.Errorf("credentials of the environment were sent: %v", h)
 	}
 }

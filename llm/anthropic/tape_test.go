@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
 
@@ -127,25 +126,6 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 	}
 }
 
-func TestWhatGeneratingKeepsIsSentBackBitByBit(t *testing.T) {
-	s := &tape{stream: stream(begun,
-		`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"a < b","signature":"s+/="}}`,
-		`{"type":"content_block_start","index":1,"content_block":{"type":"hologram","light":[1,2.50]}}`,
-		`{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"look","input":{"n":12345678901234567890}}}`,
-		`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, stopped)}
-	m := taped(t, s, anthropic.Options{})
-	req := ask("go")
-	req.Messages = append(req.Messages, llmtest.Results(generate(t, m, req), "seen")...)
-	generate(t, m, req)
-	want := []string{
-		`{"type":"thinking","thinking":"a < b","signature":"s+/="}`, `{"type":"hologram","light":[1,2.50]}`,
-		`{"type":"tool_use","id":"toolu_1","name":"look","input":{"n":12345678901234567890}}`,
-	}
-	if diff := cmp.Diff(want, blocks(t, s.bodies[1])[1]); diff != "" {
-		t.Errorf("blocks (-said +sent back):\n%s", diff)
-	}
-}
-
 func TestARequestSaysWhatItWantsAndNothingOfThisComputer(t *testing.T) {
 	s := &tape{stream: stream(begun, okBlock, ended, stopped)}
 	q := anthropic.MessageRequest{
@@ -242,4 +222,72 @@ func TestARequestThatCannotBeWrittenIsNotSent(t *testing.T) {
 	if _, err := taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil); err == nil || len(s.reqs) != 0 {
 		t.Errorf("err = %v after %d requests, want an error after none", err, len(s.reqs))
 	}
+}
+
+func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
+	for name, block := range map[string]anthropic.Content{
+		"text":      anthropic.NewText("a < b"),
+		"result":    anthropic.NewResult("toolu_1", "computer", "Done.", nil, false),
+		"failure":   anthropic.NewResult("toolu_1", "", "No.", nil, true),
+		"no output": anthropic.NewResult("toolu_1", "", "", nil, false),
+		"unknown":   anthropic.RawBlock(`{"type":"hologram","light":[1,2.50]}`),
+		"a picture": anthropic.RawBlock(`{"type":"image","source":{"type":"url","url":"http://a.test/"}}`),
+	} {
+		written, err := json.Marshal(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := anthropic.ReadBlock(written)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(block, read); diff != "" {
+			t.Errorf("%s (-written +read):\n%s", name, diff)
+		}
+	}
+	for _, raw := range []string{`"x"`, `{"type":7}`, `{"type":"text","text":7}`, `{"type":"tool_result","content":"x"}`, `{"type":"tool_result","content":["x"]}`} {
+		if b, err := anthropic.ReadBlock(json.RawMessage(raw)); err == nil {
+			t.Errorf("%s is read as %v", raw, b)
+		}
+	}
+}
+
+func TestResultsStoredByFormerReleasesAreRead(t *testing.T) {
+	stored := `{"tool_use_id":"toolu_1","toolset_name":"computer","is_error":true,"content":[{"text":"No.","type":"text"}],"type":"tool_result"}`
+	got, err := anthropic.ReadBlock(json.RawMessage(stored))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(anthropic.Content(anthropic.NewResult("toolu_1", "computer", "No.", nil, true)), got); diff != "" {
+		t.Errorf("block (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzEventsAreDecodedOrRefused(f *testing.F) {
+	f.Add(`{"type":"message_start","message":{"usage":{"input_tokens":3}}}
+{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a b","name":"x","input":{}}}
+{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":1}"}}
+{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":-7}}
+{"type":"message_stop"}`)
+	f.Add(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
+{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s"}}
+{"type":"content_block_delta","index":-1}`)
+	f.Add(`{"type":"message_start","message":{"usage":"many"}}`)
+	f.Fuzz(func(t *testing.T, stream string) {
+		got, _, err := anthropic.Decode(strings.Split(stream, "\n")...)
+		if err != nil {
+			return
+		}
+		for _, b := range got.Blocks {
+			if !json.Valid(b.Raw) {
+				t.Errorf("block %q cannot be sent back", b.Raw)
+			}
+			if b.Tool != nil && (len(b.Tool.Input) == 0 || b.Tool.Input[0] != '{' || anthropic.WireID(b.Tool.ID) != b.Tool.ID) {
+				t.Errorf("call %+v is not sound", b.Tool)
+			}
+		}
+		if u := got.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.ReasoningTokens > u.OutputTokens || u.CachedTokens+u.CacheWriteTokens > u.InputTokens {
+			t.Errorf("usage %+v does not add up", u)
+		}
+	})
 }
