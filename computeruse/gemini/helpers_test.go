@@ -7,6 +7,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/gemini"
+	"clank/internal/test/computerusetest"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	vendor "clank/llm/gemini"
@@ -16,6 +17,8 @@ const (
 	newer = "gemini-3.5-flash"
 	older = "gemini-2.5-computer-use-preview-10-2025"
 )
+
+var begin, next = computerusetest.Begin, computerusetest.Next
 
 var size = image.Pt(1280, 720)
 
@@ -33,24 +36,6 @@ func mind(t *testing.T, s *llmtest.Server, model string) *gemini.Model {
 		t.Fatal(err)
 	}
 	return made
-}
-
-func begin(t *testing.T, m *gemini.Model, b computeruse.ConversationOptions) computeruse.Conversation {
-	t.Helper()
-	talk, err := m.Begin(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return talk
-}
-
-func next(t *testing.T, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
-	t.Helper()
-	turn, err := talk.Next(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return turn
 }
 
 func shot(n byte) *computeruse.Screenshot {

@@ -39,15 +39,13 @@ func stateless(o *openai.Options) { o.Stateless = true }
 
 var readText = llm.Tool{Name: "read_text", Description: "Read.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}
 
+var next = computerusetest.Next
+
 func begin(t *testing.T, m *openai.Model, memory json.RawMessage) computeruse.Conversation {
 	t.Helper()
-	talk, err := m.Begin(computeruse.ConversationOptions{
+	return computerusetest.Begin(t, m, computeruse.ConversationOptions{
 		System: "work", Tools: []llm.Tool{readText}, MaxTokens: 100, EndUser: "hashed", Memory: memory,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return talk
 }
 
 func shot(t *testing.T, shade uint8) *computeruse.Screenshot {
@@ -57,15 +55,6 @@ func shot(t *testing.T, shade uint8) *computeruse.Screenshot {
 		t.Fatal(err)
 	}
 	return &computeruse.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}, Size: image.Pt(40, 30), URL: "http://shop.test/"}
-}
-
-func next(t *testing.T, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
-	t.Helper()
-	turn, err := talk.Next(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return turn
 }
 
 // body is a request as the vendor sees it.

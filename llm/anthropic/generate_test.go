@@ -2,7 +2,6 @@ package anthropic_test
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -14,42 +13,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestGenerateStreamsTextAndCountsWhatItCost(t *testing.T) {
+func TestACallIsPricedAndMadeWithTheKey(t *testing.T) {
 	usage := llm.Usage{InputTokens: 1000, CachedTokens: 600, CacheWriteTokens: 300, OutputTokens: 50, ReasoningTokens: 20}
-	server := llmtest.NewAnthropicServer(t, llmtest.Answer(llmtest.Reply{
-		Reasoning: &llmtest.Reasoning{Summary: "easy enough", Encrypted: "sig-1"}, Text: "two and two is four", Usage: &usage,
-	}))
-	var text, thoughts strings.Builder
-	m := open(t, server, nil)
-	reply, err := m.Generate(t.Context(), llm.Request{
-		System: "be brief", Messages: []llm.Message{llm.UserText("2+2?")}, EndUser: "abc", MaxTokens: 500,
-	}, func(d llm.Delta) { text.WriteString(d.Text); thoughts.WriteString(d.Reasoning) })
-	if err != nil {
-		t.Fatal(err)
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(llmtest.Reply{Text: "four", Usage: &usage}))
+	req := ask("2+2?")
+	req.EndUser = "abc"
+	reply := generate(t, open(t, server, nil), req)
+	if want := 0.0001*4 + 0.0006*0.2 + 0.0003*5 + 0.00005*20; math.Abs(reply.Usage.USD-want) > 1e-12 || reply.Usage.CacheWriteTokens != 300 {
+		t.Errorf("usage = %+v, want %v USD", reply.Usage, want)
 	}
-	if got, want := reply.Text(), "two and two is four"; got != want || text.String() != want {
-		t.Errorf("text = %q, streamed %q; want %q", got, text.String(), want)
-	}
-	if got, want := thoughts.String(), "easy enough"; got != want {
-		t.Errorf("thoughts = %q, want %q", got, want)
-	}
-	want := usage
-	want.Calls, want.USD = 1, 0.0001*4+0.0006*0.2+0.0003*5+0.00005*20
-	if math.Abs(reply.Usage.USD-want.USD) < 1e-12 {
-		reply.Usage.USD = want.USD
-	}
-	if diff := cmp.Diff(want, reply.Usage); diff != "" {
-		t.Errorf("usage (-want +got):\n%s", diff)
-	}
-	if reply.Stop != llm.StopEnd {
-		t.Errorf("stop = %s, want %s", reply.Stop, llm.StopEnd)
-	}
-	req := server.Requests()[0]
-	if req.System != "be brief" || req.EndUser != "abc" || req.MaxTokens != 500 || req.Model != "claude-opus-5-5" || !req.Stream {
-		t.Errorf("request = %+v", req.Request)
-	}
-	if got := req.Header.Get("X-Api-Key"); got != testKey {
-		t.Errorf("X-Api-Key = %q", got)
+	if r := server.Requests()[0]; r.EndUser != "abc" || r.Model != "claude-opus-5-5" || r.Header.Get("X-Api-Key") != testKey {
+		t.Errorf("request = %+v with header %v", r.Request, r.Header)
 	}
 }
 
@@ -200,29 +174,6 @@ func TestConversationsOfAnyShapeAreMadeFitForTheAPI(t *testing.T) {
 				t.Errorf("answer = %q", got)
 			}
 		})
-	}
-}
-
-func TestWrongOptionsAreRefusedBeforeAnyCall(t *testing.T) {
-	for name, tt := range map[string]struct {
-		options anthropic.Options
-		says    string
-	}{
-		"no model":       {anthropic.Options{Key: testKey}, "no model is named"},
-		"no key":         {anthropic.Options{Model: "claude-opus-5-5"}, "set ANTHROPIC_API_KEY"},
-		"no URL":         {anthropic.Options{Model: "m", Key: testKey, BaseURL: "localhost:80"}, "base URL"},
-		"URL with query": {anthropic.Options{Model: "m", Key: testKey, BaseURL: "http://x/v1?a=b"}, "without ? or #"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := anthropic.New(tt.options)
-			if err == nil || !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("err = %v, want it to say %q", err, tt.says)
-			}
-		})
-	}
-	var told *llm.Error
-	if _, err := anthropic.New(anthropic.Options{Model: "m"}); !errors.As(err, &told) || told.Kind != llm.ErrAuth {
-		t.Errorf("err = %v, want kind auth", err)
 	}
 }
 

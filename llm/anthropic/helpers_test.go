@@ -44,8 +44,10 @@ func picture(t *testing.T, w, h int) llm.Image {
 }
 
 func TestClient(t *testing.T) {
+	_, keyless := anthropic.New(anthropic.Options{Model: "m"})
 	llmtest.TestClient(t, llmtest.Client{
-		Serve: llmtest.NewAnthropicServer, Key: testKey, Midway: 4,
+		Keyless: keyless,
+		Serve:   llmtest.NewAnthropicServer, Key: testKey, Midway: 4,
 		Open: func(tb testing.TB, baseURL string, p transport.RetryPolicy) llm.Model {
 			tb.Helper()
 			m, err := anthropic.New(anthropic.Options{

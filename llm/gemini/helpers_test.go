@@ -70,8 +70,10 @@ var look = llm.Tool{
 }
 
 func TestClient(t *testing.T) {
+	_, keyless := gemini.New(gemini.Options{Model: "m"})
 	llmtest.TestClient(t, llmtest.Client{
-		Serve: llmtest.NewGeminiServer, Key: testKey, Midway: 1,
+		Keyless: keyless,
+		Serve:   llmtest.NewGeminiServer, Key: testKey, Midway: 1,
 		Open: func(tb testing.TB, baseURL string, p transport.RetryPolicy) llm.Model {
 			tb.Helper()
 			m, err := gemini.New(gemini.Options{

@@ -4,38 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// tape answers each request with the same events and keeps what was sent.
-type tape struct {
-	events string
-	reqs   []*http.Request
-	bodies [][]byte
-}
-
-func (s *tape) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	s.reqs, s.bodies = append(s.reqs, r), append(s.bodies, body)
-	return canned{"text/event-stream", s.events}.RoundTrip(r)
-}
-
 const done = `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}]}` + "\n\n"
 
 // taped returns a model whose server is s.
-func taped(t *testing.T, s *tape, o gemini.Options) *gemini.Model {
+func taped(t *testing.T, s *llmtest.Tape, o gemini.Options) *gemini.Model {
 	t.Helper()
 	o.BaseURL, o.Key, o.HTTPClient = "https://server.test/sub/", testKey, &http.Client{Transport: s}
 	if o.Model == "" {
@@ -57,7 +41,7 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 		{"inlineData":{"data":"//79","mimeType":"image/png"},"mediaResolution":{"level":"HIGH"}},
 		{"functionCall":{"args":{"at":"a"},"id":"c1","name":"look"},"thoughtSignature":"not base64!"},
 		{"text":"","thoughtSignature":"c2ln"}]`
-	s := &tape{events: `data: {"candidates":[{"index":0,"content":{"role":"model","parts":` + strings.ReplaceAll(said, "\n", " ") +
+	s := &llmtest.Tape{Body: `data: {"candidates":[{"index":0,"content":{"role":"model","parts":` + strings.ReplaceAll(said, "\n", " ") +
 		`},"finishReason":"STOP","safetyRatings":"odd"}],"usageMetadata":{"promptTokenCount":7,"trafficType":3},"tomorrow":{}}` + "\n\n"}
 	m := taped(t, s, gemini.Options{})
 	req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("go")}}
@@ -70,7 +54,7 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 	var sent struct {
 		Contents []struct{ Parts []any }
 	}
-	if err := json.Unmarshal(s.bodies[1], &sent); err != nil {
+	if err := json.Unmarshal(s.Bodies[1], &sent); err != nil {
 		t.Fatal(err)
 	}
 	var want []any
@@ -83,7 +67,7 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 }
 
 func TestTheVendorsWordsAboutACallItKeptBackAreTold(t *testing.T) {
-	s := &tape{events: `data: {"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: look(\n"}]}` + "\n\n"}
+	s := &llmtest.Tape{Body: `data: {"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: look(\n"}]}` + "\n\n"}
 	reply := generate(t, taped(t, s, gemini.Options{}), ask("go"))
 	if calls := reply.Calls(); len(calls) != 1 || calls[0].Malformed != "Malformed function call: look(" {
 		t.Errorf("calls = %+v", calls)
@@ -92,21 +76,11 @@ func TestTheVendorsWordsAboutACallItKeptBackAreTold(t *testing.T) {
 
 func TestWhatFollowsAWholeAnswerDoesNotSpoilIt(t *testing.T) {
 	for _, rest := range []string{"data: [DONE]\n\n", "data: {\n\n", `data: {"error":{"message":"late"}}` + "\n\n", "data: null\n\n", "data: {\"cand"} {
-		reply := generate(t, taped(t, &tape{events: done + rest}, gemini.Options{}), ask("hello"))
+		reply := generate(t, taped(t, &llmtest.Tape{Body: done + rest}, gemini.Options{}), ask("hello"))
 		if reply.Text() != "ok" || reply.Stop != llm.StopEnd {
 			t.Errorf("after %q: reply = %+v", rest, reply)
 		}
 	}
-}
-
-// canned answers each request with the same body.
-type canned struct{ kind, body string }
-
-func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {c.kind}},
-		Body: io.NopCloser(strings.NewReader(c.body)), Request: r,
-	}, nil
 }
 
 // Whatever a server sends becomes a reply or an error for people, and a reply
@@ -125,9 +99,9 @@ func FuzzAnswer(f *testing.F) {
 		f.Add(": comment\r\nevent: x\r\ndata: "+data, true)
 	}
 	f.Fuzz(func(t *testing.T, body string, stream bool) {
-		c := canned{"application/json", body}
+		c := &llmtest.Tape{Kind: "application/json", Body: body}
 		if stream {
-			c.kind = "text/event-stream"
+			c.Kind = ""
 		}
 		m, err := gemini.New(gemini.Options{
 			BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: c}, Timeout: 10 * time.Second, Backoff: 1,
@@ -162,7 +136,7 @@ func FuzzFailure(f *testing.F) {
 		if status < 300 || status > 599 {
 			t.Skip()
 		}
-		m, err := gemini.New(gemini.Options{BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: failing{status, body}}, Backoff: 1})
+		m, err := gemini.New(gemini.Options{BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: &llmtest.Tape{Status: status, Body: body, Kind: "text/plain"}}, Backoff: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,13 +151,4 @@ func FuzzFailure(f *testing.F) {
 			t.Errorf("told %q", err)
 		}
 	})
-}
-
-type failing struct {
-	status int
-	body   string
-}
-
-func (c failing) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: c.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(c.body)), Request: r}, nil
 }

@@ -13,45 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTextStreamsAndIsReturnedWhole(t *testing.T) {
-	for _, api := range both {
-		t.Run(string(api), func(t *testing.T) {
-			usage := llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 5}
-			server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
-				Reasoning: &llmtest.Reasoning{Summary: "let me think"}, Text: "Hello there, Ada.", Usage: &usage,
-			}))
-			m := open(t, server, api, func(o *openai.Options) { o.Model = "gpt-5.5" })
-			var text, reasoning string
-			deltas := 0
-			reply, err := m.Generate(t.Context(), ask("hi"), func(d llm.Delta) {
-				text += d.Text
-				reasoning += d.Reasoning
-				deltas++
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := "Hello there, Ada."; reply.Text() != want || text != want {
-				t.Errorf("text %q, streamed %q; want %q", reply.Text(), text, want)
-			}
-			if reasoning != "let me think" {
-				t.Errorf("reasoning %q, want %q", reasoning, "let me think")
-			}
-			if deltas < 4 {
-				t.Errorf("%d deltas, want several", deltas)
-			}
-			if reply.Stop != llm.StopEnd || reply.Message.Role != llm.RoleAssistant {
-				t.Errorf("stop %q, role %q; want end, assistant", reply.Stop, reply.Message.Role)
-			}
-			want := usage
-			want.Calls, want.USD = 1, (60*5+40*0.5+20*30)/1e6
-			if diff := cmp.Diff(want, reply.Usage); diff != "" {
-				t.Errorf("usage (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // A whole round: question, two calls at once, results with a picture, answer.
 func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
 	picture := llm.Image{MediaType: "image/png", Data: []byte{1, 2, 3}}

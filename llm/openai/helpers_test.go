@@ -37,8 +37,10 @@ func open(t *testing.T, server *llmtest.Server, api openai.API, change func(*ope
 func TestClient(t *testing.T) {
 	for api, midway := range map[openai.API]int{openai.APIResponses: 6, openai.APIChat: 3} {
 		t.Run(string(api), func(t *testing.T) {
+			_, keyless := openai.New(openai.Options{Model: "m"})
 			llmtest.TestClient(t, llmtest.Client{
-				Serve: llmtest.NewServer, Key: testKey, Midway: midway,
+				Keyless: keyless,
+				Serve:   llmtest.NewServer, Key: testKey, Midway: midway,
 				Open: func(tb testing.TB, baseURL string, p transport.RetryPolicy) llm.Model {
 					tb.Helper()
 					m, err := openai.New(openai.Options{

@@ -2,10 +2,12 @@ package llmtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -62,10 +64,11 @@ func Results(reply llm.Reply, text string) []llm.Message {
 
 // Client is a client of a model server, for [TestClient].
 type Client struct {
-	Serve  func(tb testing.TB, script ...Turn) *Server
-	Open   func(tb testing.TB, baseURL string, p transport.RetryPolicy) llm.Model
-	Key    string // the model's; nobody may be told it
-	Midway int    // how many events are sent when some text has been and some is to come
+	Serve   func(tb testing.TB, script ...Turn) *Server
+	Open    func(tb testing.TB, baseURL string, p transport.RetryPolicy) llm.Model
+	Key     string // the model's; nobody may be told it
+	Keyless error  // of a client of the vendor's own server without a key
+	Midway  int    // how many events are sent when some text has been and some is to come
 }
 
 // open returns a model of s, impatient unless changed.
@@ -82,7 +85,12 @@ func (c Client) open(tb testing.TB, s *Server, changes ...func(*transport.RetryP
 // silence and a stop end a call at each point.
 func TestClient(t *testing.T, c Client) {
 	t.Helper()
+	var told *llm.Error
+	if !errors.As(c.Keyless, &told) || told.Kind != llm.ErrAuth || !strings.Contains(told.Hint, "_API_KEY") {
+		t.Errorf("without a key: err = %v, want kind auth and where to set it", c.Keyless)
+	}
 	for name, test := range map[string]func(*testing.T, Client){
+		"text streams and is returned whole":      testText,
 		"passing trouble is tried again and told": testPassingTrouble,
 		"lasting trouble ends the tries":          testLastingTrouble,
 		"a spoiled stream is never an answer":     testSpoiledStreams,
@@ -93,6 +101,34 @@ func TestClient(t *testing.T, c Client) {
 		"a stop is immediate":                     testStop,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
+	}
+}
+
+func testText(t *testing.T, c Client) {
+	usage := llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 5}
+	const said, thought = "Hello there, Ada.", "let me think"
+	server := c.Serve(t, Answer(Reply{Reasoning: &Reasoning{Summary: thought, Encrypted: "c2ln"}, Text: said, Usage: &usage}))
+	var text, reasoning []string
+	reply, err := c.open(t, server).Generate(t.Context(), llm.Request{
+		System: "be brief", Messages: []llm.Message{llm.UserText("hi")}, MaxTokens: 500,
+	}, func(d llm.Delta) {
+		text, reasoning = append(text, d.Text), append(reasoning, d.Reasoning)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(text, ""); reply.Text() != said || got != said || len(text) < 2 || strings.Join(reasoning, "") != thought {
+		t.Errorf("text %q, streamed %q after %q; want %q", reply.Text(), text, reasoning, said)
+	}
+	if reply.Stop != llm.StopEnd || reply.Message.Role != llm.RoleAssistant {
+		t.Errorf("stop %q, role %q; want end, assistant", reply.Stop, reply.Message.Role)
+	}
+	usage.Calls, usage.USD, usage.Unpriced = 1, reply.Usage.USD, reply.Usage.Unpriced
+	if reply.Usage != usage {
+		t.Errorf("usage %+v, want %+v", reply.Usage, usage)
+	}
+	if r := server.Requests()[0]; r.System != "be brief" || r.MaxTokens != 500 || !r.Stream || r.LastText() != "hi" {
+		t.Errorf("request %+v", r.Request)
 	}
 }
 
@@ -288,4 +324,29 @@ func testStop(t *testing.T, c Client) {
 	if !errors.Is(err, stopped) || deltas != 1 {
 		t.Errorf("%d deltas, err %v; want 1 and the cause", deltas, err)
 	}
+}
+
+// Tape is a transport that answers each request with the same body and keeps what was sent.
+type Tape struct {
+	Kind     string // media type of the answer; a stream of events if empty
+	Body     string
+	Status   int // 200 if 0
+	Requests []*http.Request
+	Bodies   [][]byte
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (s *Tape) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	if int64(len(body)) != r.ContentLength {
+		return nil, io.ErrUnexpectedEOF
+	}
+	s.Requests, s.Bodies = append(s.Requests, r), append(s.Bodies, body)
+	return &http.Response{
+		StatusCode: cmp.Or(s.Status, http.StatusOK), Header: http.Header{"Content-Type": {cmp.Or(s.Kind, "text/event-stream; charset=utf-8")}},
+		Body: io.NopCloser(strings.NewReader(s.Body)), Request: r,
+	}, nil
 }
