@@ -99,7 +99,7 @@ var actionHandlers = map[string]func(context.Context, *toolCall) (Result, error)
 	"errors":          listHandler("/errors", "errors", "clear", "targetId"),
 	"text":            readText,
 	"emulate":         setEmulation,
-	"pdf":             savePDF,
+	"pdf":             pageHandler("pdf", "/pdf", "targetId"),
 	"download":        pageHandler("download", "/download", "ref", "path", "targetId", "timeoutMs"),
 	"waitfordownload": pageHandler("download", "/wait/download", "path", "targetId", "timeoutMs"),
 	"upload":          uploadFiles,

@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -55,10 +54,8 @@ func parseBrowseInput(c llm.ToolCall) (q browseInput, why string) {
 	if c.Malformed != "" {
 		return q, "the input is not a JSON object; send one with a query"
 	}
-	dec := json.NewDecoder(bytes.NewReader(c.Input))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&q); err != nil {
-		return q, "the input cannot be read: " + err.Error()
+	if err := decodeStrict(c.Input, &q); err != nil {
+		return q, err.Error()
 	}
 	q.Query = strings.Join(strings.Fields(q.Query), " ")
 	q.SessionID = strings.TrimSpace(q.SessionID)

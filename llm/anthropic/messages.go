@@ -76,8 +76,7 @@ func (m *Model) Ask(ctx context.Context, q MessageRequest, onDelta func(llm.Delt
 		if err != nil {
 			return MessageResponse{}, err
 		}
-		m.RetryPolicy.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", part.Stop,
-			"input_tokens", part.Usage.InputTokens, "output_tokens", part.Usage.OutputTokens)
+		m.LogAnswer(start, string(part.Stop), part.Usage)
 		whole.Blocks = append(whole.Blocks, part.Blocks...)
 		whole.Stop, whole.Why, whole.Usage = part.Stop, part.Why, whole.Usage.Add(part.Usage)
 		if !part.paused || pauses == maxPauses || len(part.Blocks) == 0 {

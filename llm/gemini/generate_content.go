@@ -40,8 +40,7 @@ func (m *Model) Ask(ctx context.Context, contents []*Content, config Config, onD
 	if err != nil {
 		return Response{}, err
 	}
-	m.RetryPolicy.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "finish", string(answer.Finish),
-		"input_tokens", answer.Usage.InputTokens, "output_tokens", answer.Usage.OutputTokens)
+	m.LogAnswer(start, string(answer.Finish), answer.Usage)
 	return answer, nil
 }
 

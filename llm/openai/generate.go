@@ -16,18 +16,23 @@ import (
 // answer are tried again, so nothing is delivered twice. An answer without any content is a reply
 // without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
-	emit := transport.Deltas(ctx, onDelta)
-	return m.call(ctx, func(ctx context.Context) (llm.Reply, error) { return m.once(ctx, req, emit) })
+	return m.call(ctx, transport.Deltas(ctx, onDelta), func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
+		return m.open(ctx, c, req)
+	})
 }
+
+// openFunc sends a request and waits for the head of the answer.
+type openFunc func(context.Context, *client.Client) (eventStream, replyDecoder, error)
 
 // call makes a call and logs that it was answered. Its errors are those of
 // Generate.
-func (m *Model) call(ctx context.Context, once func(context.Context) (llm.Reply, error)) (llm.Reply, error) {
+func (m *Model) call(ctx context.Context, emit func(llm.Delta), open openFunc) (llm.Reply, error) {
 	start := time.Now()
-	reply, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain, once)
+	reply, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain, func(ctx context.Context) (llm.Reply, error) {
+		return m.once(ctx, emit, open)
+	})
 	if err == nil {
-		m.RetryPolicy.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
-			"input_tokens", reply.Usage.InputTokens, "output_tokens", reply.Usage.OutputTokens)
+		m.LogAnswer(start, string(reply.Stop), reply.Usage)
 	}
 	return reply, err
 }
@@ -46,24 +51,11 @@ type eventStream interface {
 }
 
 // once asks one time. Its errors are for explain.
-func (m *Model) once(ctx context.Context, req llm.Request, emit func(llm.Delta)) (llm.Reply, error) {
-	dec, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
-		return m.open(ctx, c, req)
-	}, emit)
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	return m.priced(dec), nil
-}
-
-// exchange sends a request and takes in the whole answer.
-func (m *Model) exchange(
-	ctx context.Context, open func(context.Context, *client.Client) (eventStream, replyDecoder, error), emit func(llm.Delta),
-) (replyDecoder, error) {
+func (m *Model) once(ctx context.Context, emit func(llm.Delta), open openFunc) (llm.Reply, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return llm.Reply{}, context.Cause(ctx)
 	}
 	a := &eventTransport{m.NewAttempt(cancel)}
 	defer a.StopTimer()
@@ -72,13 +64,13 @@ func (m *Model) exchange(
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return nil, err
+		return llm.Reply{}, err
 	}
 	defer func() { _ = s.Close() }() // the body was read as far as we want it
 	if err := m.receive(ctx, s, dec, a, emit); err != nil {
-		return nil, err
+		return llm.Reply{}, err
 	}
-	return dec, nil
+	return m.priced(dec), nil
 }
 
 func (m *Model) client(a *eventTransport) *client.Client {

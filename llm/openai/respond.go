@@ -27,19 +27,13 @@ type Response struct {
 func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (Response, error) {
 	req.Model = m.Model
 	var dec *responsesDecoder
-	reply, err := m.call(ctx, func(ctx context.Context) (llm.Reply, error) {
-		dec = newResponsesDecoder(m.owner())
-		_, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
-			s, err := c.CreateResponseStream(ctx, req)
-			if err != nil {
-				return nil, nil, err
-			}
-			return s, dec, nil
-		}, func(llm.Delta) {})
+	reply, err := m.call(ctx, func(llm.Delta) {}, func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
+		s, err := c.CreateResponseStream(ctx, req)
 		if err != nil {
-			return llm.Reply{}, err
+			return nil, nil, err
 		}
-		return m.priced(dec), nil
+		dec = newResponsesDecoder(m.owner())
+		return s, dec, nil
 	})
 	if err != nil {
 		return Response{}, err

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"clank/llm"
 )
@@ -77,6 +78,12 @@ func (c *Client) Caps() llm.Caps { return c.caps }
 // NewAttempt carries one request, whose context must end by cancel.
 func (c *Client) NewAttempt(cancel context.CancelCauseFunc) *Attempt {
 	return NewAttempt(c.HTTP, c.RetryPolicy.Idle, cancel, c.Clean)
+}
+
+// LogAnswer logs that a call was answered.
+func (c *Client) LogAnswer(start time.Time, stop string, u llm.Usage) {
+	c.RetryPolicy.Logger.Debug("model answered", "model", c.name, "took", time.Since(start), "stop", stop,
+		"input_tokens", u.InputTokens, "output_tokens", u.OutputTokens)
 }
 
 // Describe says in e what err is, as [DescribeError] does.
