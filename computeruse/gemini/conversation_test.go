@@ -227,26 +227,6 @@ func TestWhatWasToldIsToldAgainAfterAFailure(t *testing.T) {
 	}
 }
 
-func TestAnswersThatAreNone(t *testing.T) {
-	for name, tt := range map[string]struct {
-		turn llmtest.Turn
-		stop llm.StopReason
-	}{
-		"empty":          {llmtest.Answer(llmtest.Reply{}), llm.StopEnd},
-		"refused":        {llmtest.Answer(llmtest.Reply{Refusal: "no"}), llm.StopFilter},
-		"prompt blocked": {llmtest.Answer(llmtest.Reply{Finish: "prompt_blocked"}), llm.StopFilter},
-	} {
-		s := llmtest.NewGeminiServer(t, tt.turn, llmtest.Say("better"))
-		talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{})
-		if turn := next(t, talk, say("go")); turn.Stop != tt.stop || turn.Text != "" || turn.Calls != nil {
-			t.Errorf("%s: turn = %+v", name, turn)
-		}
-		if got := next(t, talk, computeruse.Input{Says: []string{"really?"}}).Text; got != "better" {
-			t.Errorf("%s: then %q", name, got)
-		}
-	}
-}
-
 func TestCallsThatCannotBeUsedAreAnsweredWithWhy(t *testing.T) {
 	for name, turn := range map[string]llmtest.Turn{
 		"unknown action":       llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "fly_to", Arguments: `{"x":1}`}}}),

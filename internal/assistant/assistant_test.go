@@ -119,14 +119,9 @@ var (
 	noon   = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 )
 
-func newBrain(m *scripted, ts *tasks) *assistant.Assistant {
+func newBrain(m llm.Model, ts *tasks) *assistant.Assistant {
 	return &assistant.Assistant{
-		Model: func(context.Context) (llm.Model, error) {
-			if m == nil {
-				return nil, nil
-			}
-			return m, nil
-		},
+		Model: func(context.Context) (llm.Model, error) { return m, nil },
 		Tasks: ts,
 		Now:   func() time.Time { return noon },
 	}
@@ -185,20 +180,14 @@ func TestBrowseComesBackWithTextPicturesAndSession(t *testing.T) {
 	}
 }
 
-func TestClosedSessionIsNotOffered(t *testing.T) {
-	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"x"}`), says("ok")}}
-	a := reply(t, newBrain(m, answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Closed: true})), turn("x"))
-	if got := result(t, m.asked[1], "c0").Text; strings.Contains(got, "session_id") || len(a.Sessions) != 0 {
-		t.Errorf("result %q, sessions %v", got, a.Sessions)
-	}
-}
-
 func TestTheModelCanKeepPicturesToItself(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"x","show_images":false}`), says("ok")}}
-	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{png}})
+	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{png}, Closed: true})
 	a := reply(t, newBrain(m, ts), turn("x"))
 	if got := result(t, m.asked[1], "c0"); len(a.Images) != 0 || len(got.Images) != 1 || !strings.Contains(got.Text, "not posted") {
 		t.Errorf("answer %v, result %+v", a.Images, got)
+	} else if strings.Contains(got.Text, "session_id") || len(a.Sessions) != 0 {
+		t.Errorf("a closed session is offered: %q, %v", got.Text, a.Sessions)
 	}
 }
 
@@ -224,7 +213,7 @@ func TestTheLastViewIsGivenWhereNoPictureWasChosen(t *testing.T) {
 				}
 				return sessions.TaskRecord{Task: tk, State: sessions.TaskDone, Answer: "y", Images: tc.images}, nil
 			}}
-			var m *scripted
+			var m llm.Model
 			if tc.input != "" {
 				m = &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(tc.input), says("ok")}}
 			}
@@ -482,8 +471,7 @@ func TestStopEndsTheReplyWithItsCause(t *testing.T) {
 
 func TestASilentModelIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBrain(nil, answering(sessions.TaskRecord{}))
-		b.Model = func(context.Context) (llm.Model, error) { return silent{}, nil }
+		b := newBrain(silent{}, answering(sessions.TaskRecord{}))
 		_, err := b.Reply(t.Context(), turn("x"), nil)
 		if e := new(llm.Error); !errors.As(err, &e) || e.Kind != llm.ErrTimeout {
 			t.Errorf("error = %v, want a timeout", err)
@@ -580,7 +568,7 @@ func TestWithoutAModelFailuresAreTold(t *testing.T) {
 func TestOnlyWhatAPersonTypedCountsAsTyped(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		model  *scripted
+		model  llm.Model
 		typed  bool
 		wanted bool
 	}{

@@ -99,22 +99,6 @@ func TestAPausedAnswerIsContinued(t *testing.T) {
 	}
 }
 
-func TestMalformedInputOfAToolIsMarkedAndCanBeAnswered(t *testing.T) {
-	for name, arguments := range map[string]string{"cut off": `{"x": 1, "y`, "a list": `[1]`, "words": `x=1`} {
-		t.Run(name, func(t *testing.T) {
-			server := llmtest.NewAnthropicServer(t, llmtest.Use("look", arguments), llmtest.Say("sorry"))
-			m := open(t, server, nil)
-			req := ask("go")
-			reply := generate(t, m, req)
-			if got := reply.Calls(); len(got) != 1 || got[0].Malformed != arguments || string(got[0].Input) != "{}" {
-				t.Fatalf("calls = %+v, want malformed %q", got, arguments)
-			}
-			req.Messages = append(req.Messages, llmtest.Results(reply, "not JSON")...)
-			generate(t, m, req)
-		})
-	}
-}
-
 func TestStreamsOfNonsenseAreMalformed(t *testing.T) {
 	for name, events := range map[string][]string{
 		"no JSON":          {`{"type":`},

@@ -149,19 +149,13 @@ func TestWithoutToolsItSaysHowFarItGot(t *testing.T) {
 	w := &world{state: state}
 	w.history = []llm.Message{llm.UserText(`open the demo shop, press Enter, screenshot`)}
 	for range 2 {
-		reply, err := generate(t.Context(), m, tools, w.history...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := generate(t, m, tools, w.history...)
 		w.history = append(w.history, reply.Message)
 		w.answer(t, reply.Calls()[0])
 	}
 	last := &w.history[len(w.history)-1]
 	last.Parts = append(last.Parts, llm.Part{Text: "You have reached the step limit of 2."})
-	reply, err := generate(t.Context(), m, nil, w.history...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := generate(t, m, nil, w.history...)
 	if got := reply.Text(); !strings.Contains(got, "2 of 3 steps") || !strings.Contains(got, "Left to do: screenshot") || len(reply.Calls()) > 0 {
 		t.Errorf("got %q, want how far it got", got)
 	}
@@ -171,17 +165,12 @@ func TestClosingInTheMiddleLeavesTheRestOut(t *testing.T) {
 	m := newModel()
 	w := &world{state: state}
 	w.history = []llm.Message{llm.UserText(`close, read`)}
-	reply, err := generate(t.Context(), m, tools, w.history...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := generate(t, m, tools, w.history...)
 	w.history = append(w.history, reply.Message)
 	w.answer(t, reply.Calls()[0])
 	last := &w.history[len(w.history)-1]
 	last.Parts = append(last.Parts, llm.Part{Text: "The browser is closed. Answer now."})
-	if reply, err = generate(t.Context(), m, nil, w.history...); err != nil {
-		t.Fatal(err)
-	}
+	reply = generate(t, m, nil, w.history...)
 	if got := reply.Text(); !strings.Contains(got, "left out: read") || !strings.Contains(got, "The browser is closed.") {
 		t.Errorf("got %q, want that reading was left out", got)
 	}
@@ -193,10 +182,7 @@ func TestStepsAreNotRepeatedWhenTheConversationWasShortened(t *testing.T) {
 		{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: "plain_7_step2", Name: "browser_press", Input: json.RawMessage(`{"key":"Enter"}`)}}}},
 		{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: "plain_7_step2", Text: wrap("ok", "(page state of step 6 left out)")}}}},
 	}
-	reply, err := generate(t.Context(), newModel(), tools, ms...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := generate(t, newModel(), tools, ms...)
 	calls := reply.Calls()
 	if len(calls) != 1 || compact(t, calls[0]) != "extract" || calls[0].ID != "plain_8_step3" {
 		t.Errorf("got %+v, want the fourth step with a new id", calls)
@@ -226,7 +212,7 @@ func TestItEndsWithTheCauseOfItsContext(t *testing.T) {
 	if !errors.Is(err, stopped) || n != 1 {
 		t.Errorf("got error %v after %d deltas, want the cause after one", err, n)
 	}
-	if _, err := generate(ctx, newModel(), tools, llm.UserText("read")); !errors.Is(err, stopped) {
+	if _, err := newModel().Generate(ctx, llm.Request{Messages: []llm.Message{llm.UserText("read")}, Tools: tools}, nil); !errors.Is(err, stopped) {
 		t.Errorf("got error %v, want the cause at once", err)
 	}
 }
@@ -237,10 +223,7 @@ func FuzzInstruction(f *testing.F) {
 	}
 	m := newModel()
 	f.Fuzz(func(t *testing.T, s string) {
-		reply, err := generate(t.Context(), m, tools, llm.UserText(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := generate(t, m, tools, llm.UserText(s))
 		if len(reply.Calls()) == 0 && reply.Text() == "" {
 			t.Error("neither a call nor an answer")
 		}
@@ -264,9 +247,7 @@ func FuzzToolResult(f *testing.F) {
 			ms = append(ms, llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: id, Name: "browser_open", Input: json.RawMessage(`{}`)}}}},
 				llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: id, Text: text}}}})
 		}
-		if _, err := generate(t.Context(), m, tools, ms...); err != nil {
-			t.Fatal(err)
-		}
+		generate(t, m, tools, ms...)
 	})
 }
 

@@ -1,7 +1,6 @@
 package plain_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -308,6 +307,11 @@ func newModel() *plain.Model {
 	return plain.New(plain.Options{Places: map[string]string{"the demo shop": shop}})
 }
 
-func generate(ctx context.Context, m *plain.Model, tools []llm.Tool, ms ...llm.Message) (llm.Reply, error) {
-	return m.Generate(ctx, llm.Request{Messages: ms, Tools: tools}, nil)
+func generate(t *testing.T, m *plain.Model, tools []llm.Tool, ms ...llm.Message) llm.Reply {
+	t.Helper()
+	reply, err := m.Generate(t.Context(), llm.Request{Messages: ms, Tools: tools}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
 }

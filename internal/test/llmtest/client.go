@@ -215,16 +215,17 @@ func testLivelyServers(t *testing.T, c Client) {
 }
 
 func testMalformedArguments(t *testing.T, c Client) {
-	server := c.Serve(t, Use("click", `{"ref": e1`), Say("sorry"))
-	m := c.open(t, server)
-	req := Ask("click")
-	req.Tools = []llm.Tool{{Name: "click", Description: "Clicks."}}
-	reply := Generate(t, m, req)
-	if calls := reply.Calls(); len(calls) != 1 || !strings.Contains(calls[0].Malformed, `{"ref": e1`) || string(calls[0].Input) != "{}" {
-		t.Fatalf("calls %+v; want one marked malformed, with an empty object", reply.Calls())
+	for _, arguments := range []string{`{"ref": e1`, `[1]`, `x=1`} {
+		m := c.open(t, c.Serve(t, Use("click", arguments), Say("sorry")))
+		req := Ask("click")
+		req.Tools = []llm.Tool{{Name: "click", Description: "Clicks."}}
+		reply := Generate(t, m, req)
+		if calls := reply.Calls(); len(calls) != 1 || !strings.Contains(calls[0].Malformed, arguments) || string(calls[0].Input) != "{}" {
+			t.Fatalf("calls %+v; want one marked malformed, with an empty object", reply.Calls())
+		}
+		req.Messages = append(req.Messages, Results(reply, "not JSON")...)
+		Generate(t, m, req)
 	}
-	req.Messages = append(req.Messages, Results(reply, "not JSON")...)
-	Generate(t, m, req)
 }
 
 func testManyAtOnce(t *testing.T, c Client) {
