@@ -3,7 +3,6 @@ package browseagent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"log/slog"
 	"time"
@@ -67,36 +66,23 @@ type sessionState struct {
 	view    pageView
 }
 
-var errConsumerStopped = errors.New("the consumer stopped ranging")
-
 // Run implements [sessions.Backend].
 func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
-		if ctx.Err() != nil {
-			yield(sessions.Step{}, context.Cause(ctx))
-			return
-		}
-		ctx, stop := context.WithCancelCause(ctx)
-		defer stop(context.Canceled)
-		var unread error
-		h, err := a.cache.Acquire(s.ID, stop, func() (begun *sessionState) {
-			begun, unread = loadState(s)
-			return begun
+		load := func() (*sessionState, error) { return loadState(s) }
+		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState], unread error) error {
+			h.State.noteOtherRuntime(s)
+			r := &run{
+				agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield,
+				log: a.logger().With("session", s.ID, "task", t.ID),
+			}
+			err := r.work(ctx, unread)
+			if limit, spent := agent.BudgetSpent(err); spent {
+				text := agent.PartialAnswer(r.remark, h.State.view.url, h.State.view.title, r.lastRead)
+				return r.answer(ctx, agent.Outcome{Text: text, Limit: limit})
+			}
+			return err
 		})
-		if err != nil {
-			yield(sessions.Step{}, err)
-			return
-		}
-		defer a.cache.Release(h)
-		h.State.noteOtherRuntime(s)
-		r := &run{agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield, log: a.logger().With("session", s.ID, "task", t.ID)}
-		err = r.work(ctx, unread)
-		if limit, spent := agent.BudgetSpent(err); spent {
-			err = r.answer(ctx, agent.Outcome{Text: agent.PartialAnswer(r.remark, h.State.view.url, h.State.view.title, r.lastRead), Limit: limit})
-		}
-		if err != nil && !errors.Is(err, errConsumerStopped) {
-			yield(sessions.Step{}, err)
-		}
 	}
 }
 

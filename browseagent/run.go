@@ -232,7 +232,7 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 		}
 	}
 	if !r.yield(s, nil) {
-		return errConsumerStopped
+		return agent.ErrConsumerStopped
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package computeruse
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"log/slog"
 	"time"
@@ -69,38 +68,20 @@ type sessionState struct {
 	releases   []screenMove // what lets go of the keys and buttons that are held down
 }
 
-var errConsumerStopped = errors.New("the consumer stopped ranging")
-
 // Run implements [sessions.Backend].
 func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
-		if ctx.Err() != nil {
-			yield(sessions.Step{}, context.Cause(ctx))
-			return
-		}
-		ctx, stop := context.WithCancelCause(ctx)
-		defer stop(context.Canceled)
-		var unread error
-		h, err := a.cache.Acquire(s.ID, stop, func() (begun *sessionState) {
-			begun, unread = loadState(s)
-			return begun
+		load := func() (*sessionState, error) { return loadState(s) }
+		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState], unread error) error {
+			if s.URL != "" { // another backend may have worked the page since
+				h.State.url, h.State.title = s.URL, s.Title
+			}
+			r := &run{
+				agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield,
+				log: a.logger().With("session", s.ID, "task", t.ID),
+			}
+			return r.work(llm.WithAccount(ctx, agent.AccountOf(s, t)), unread)
 		})
-		if err != nil {
-			yield(sessions.Step{}, err)
-			return
-		}
-		defer a.cache.Release(h)
-		if s.URL != "" { // another backend may have worked the page since
-			h.State.url, h.State.title = s.URL, s.Title
-		}
-		r := &run{
-			agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield,
-			log: a.logger().With("session", s.ID, "task", t.ID),
-		}
-		ctx = llm.WithAccount(ctx, agent.AccountOf(s, t))
-		if err := r.work(ctx, unread); err != nil && !errors.Is(err, errConsumerStopped) {
-			yield(sessions.Step{}, err)
-		}
 	}
 }
 

@@ -197,30 +197,20 @@ func TestMemoriesThatAreNoneAreRefused(t *testing.T) {
 }
 
 func TestWhatWasToldInVainIsToldAgain(t *testing.T) {
-	for name, fault := range map[string]llmtest.Fault{
-		"refused":      {Status: 400, Message: "no"},
-		"limited":      {Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "600"}},
-		"cut midway":   {At: 4, Cut: llmtest.CutClose},
-		"nonsense":     {Status: 500, Message: "boom", Header: map[string]string{"Retry-After": "600"}},
-		"ended midway": {At: 2, Cut: llmtest.CutClean},
-	} {
-		t.Run(name, func(t *testing.T) {
-			server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("computer.wait", `{"duration":1}`)),
-				llmtest.SayWithFault("one two", fault), llmtest.Say("done"))
-			talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
-			turn := next(t, talk, task("go"))
-			var told *llm.Error
-			if _, err := talk.Next(t.Context(), done(turn, 2)); !errors.As(err, &told) {
-				t.Fatalf("err = %v, want an *llm.Error", err)
-			}
-			if got := next(t, talk, computeruse.Input{Says: []string{"again"}, Shot: shot(3)}).Text; got != "done" {
-				t.Errorf("text = %q", got)
-			}
-			parts := server.Requests()[2].Messages[2].Parts
-			if len(parts) != 4 || parts[0].Result == nil || parts[0].Result.IsError || parts[1].Text != "again" || parts[3].Image == nil {
-				t.Errorf("told: %+v", parts)
-			}
-		})
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("computer.wait", `{"duration":1}`)),
+		llmtest.SayWithFault("one two", llmtest.Fault{At: 4, Cut: llmtest.CutClose}), llmtest.Say("done"))
+	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+	turn := next(t, talk, task("go"))
+	var told *llm.Error
+	if _, err := talk.Next(t.Context(), done(turn, 2)); !errors.As(err, &told) {
+		t.Fatalf("err = %v, want an *llm.Error", err)
+	}
+	if got := next(t, talk, computeruse.Input{Says: []string{"again"}, Shot: shot(3)}).Text; got != "done" {
+		t.Errorf("text = %q", got)
+	}
+	parts := server.Requests()[2].Messages[2].Parts
+	if len(parts) != 4 || parts[0].Result == nil || parts[0].Result.IsError || parts[1].Text != "again" || parts[3].Image == nil {
+		t.Errorf("told: %+v", parts)
 	}
 }
 

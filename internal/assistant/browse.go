@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -226,8 +225,7 @@ func (r *replyRun) answerWithoutModel(ctx context.Context) (Answer, error) {
 
 // recentlyUsed reports whether s was used so lately that it is taken up by itself.
 func (b *Assistant) recentlyUsed(s sessions.Session) bool {
-	within := cmp.Or(b.ResumeWithin, defaultResume)
-	return b.now().Sub(s.LastUsed) <= within
+	return b.now().Sub(s.LastUsed) <= resumeWithin
 }
 
 func upperFirst(s string) string {

@@ -17,7 +17,7 @@ func TestRequestsAgainstTheSchemaAreRefusedAndReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if !llmtest.Validates(s) {
+	if llmtest.CheckSchema("CreateChatCompletionRequest", []byte("{}")) == nil {
 		t.Skip("the schema is not at hand")
 	}
 	config := client.DefaultConfig("key")
