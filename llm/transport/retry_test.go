@@ -100,6 +100,20 @@ func TestTheCauseOfAStopIsWhatTheCallerGets(t *testing.T) {
 	})
 }
 
+func TestNothingIsDeliveredAfterAStop(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	transport.Deltas(ctx, nil)(llm.Delta{Text: "x"})
+	n := 0
+	emit := transport.Deltas(ctx, func(llm.Delta) { n++; stop() })
+	for _, d := range []llm.Delta{{}, {Text: "x"}, {Reasoning: "y"}} {
+		emit(d)
+	}
+	if n != 1 {
+		t.Errorf("%d pieces, want the first that is not empty", n)
+	}
+}
+
 func TestATimeoutEndsTheTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := transport.RetryPolicy{Timeout: time.Second}.WithDefaults()

@@ -194,9 +194,9 @@ func testSpoiledStreams(t *testing.T, c Client) {
 				cut, reply.Text(), streamed, err, len(server.Requests()))
 		}
 	}
-	server := c.Serve(t, SayWithFault("a b c d", Fault{StreamError: "the GPU melted", At: c.Midway, Comments: 1}))
-	if told := Failure(t, c.open(t, server), llm.ErrUnavailable); !strings.Contains(told.Error(), "the GPU melted") {
-		t.Errorf("error %q, want the server's words", told)
+	server := c.Serve(t, SayWithFault("a b c d", Fault{StreamError: "the GPU melted with " + c.Key, At: c.Midway, Comments: 1}))
+	if told := Failure(t, c.open(t, server), llm.ErrUnavailable); !strings.Contains(told.Error(), "the GPU melted") || strings.Contains(told.Error(), c.Key) {
+		t.Errorf("error %q, want the server's words without the key", told)
 	}
 	garbage := "{not json"
 	for _, reply := range []Reply{{Events: []string{garbage}}, {Fault: Fault{Body: &garbage}}} {
