@@ -105,7 +105,7 @@ func openShop(tb testing.TB) *shop {
 const patience = time.Minute
 
 func settings() browseagent.Settings {
-	return browseagent.Settings{StepTimeout: patience, OpenTimeout: patience, MaxSteps: 30}
+	return browseagent.Settings{StepTimeout: patience, MaxSteps: 30}
 }
 
 // record has a model work a task and returns the bundle of it.

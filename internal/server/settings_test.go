@@ -86,7 +86,7 @@ func TestEveryModelThatSettingsNameHasAPrice(t *testing.T) {
 	}
 	for name, where := range named {
 		_, model, _ := strings.Cut(name, ":")
-		if _, known := llm.PriceOf(model); !known {
+		if llm.WithListPrice(model, llm.Usage{}).Unpriced {
 			t.Errorf("%s names %s, whose price is not known: a limit in money would not hold for it", where, name)
 		}
 	}

@@ -62,7 +62,7 @@ func geminiComputerModel(base string) (computeruse.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gemini.New(model, gemini.Options{})
+	return gemini.New(model)
 }
 
 // screenBackends returns the backends of computer use.
