@@ -87,7 +87,7 @@ func TestClickSaysThatTheTargetKeepsMoving(t *testing.T) {
 }
 
 func TestClickWaitsUntilItCan(t *testing.T) {
-	tests := []struct{ name, html string }{
+	for _, tt := range []struct{ name, html string }{
 		{"enabled later", `<button disabled onclick="window.ok=1">Buy</button><script>setTimeout(() => document.querySelector('button').disabled = false, 100)</script>`},
 		{"uncovered later", `<button onclick="window.ok=1">Buy</button><div id=d style="position:fixed;inset:0"></div><script>setTimeout(() => d.remove(), 100)</script>`},
 		{"comes to rest", `<style>@keyframes m{from{transform:translateX(500px)}} button{animation:m .2s linear}</style><button onclick="window.ok=1">Buy</button>`},
@@ -97,8 +97,7 @@ func TestClickWaitsUntilItCan(t *testing.T) {
 		{"inside a label", `<label><button type=button onclick="window.ok=1">Buy</button></label>`},
 		{"text that lets input through", `<button onclick="window.ok=1"><span style=pointer-events:none>Buy</span></button>`},
 		{"smooth scrolling", `<style>html{scroll-behavior:smooth}</style><div style=height:3000px></div><button onclick="window.ok=1">Buy</button>`},
-	}
-	for _, tt := range tests {
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tab := show(t, tt.html)
 			click(t, tab, refOf(t, tab, "Buy"))

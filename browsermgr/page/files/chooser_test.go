@@ -36,7 +36,7 @@ func TestFilesAreSetDirectly(t *testing.T) {
 	b.give(t, "a.txt", "b.txt")
 	tab := b.tab(t, s.URL+"/upload")
 	many := refOf(t, tab, "Many")
-	tests := []struct {
+	for _, tt := range []struct {
 		upload pagefiles.UploadRequest
 		id     string
 		want   string
@@ -45,8 +45,7 @@ func TestFilesAreSetDirectly(t *testing.T) {
 		{pagefiles.UploadRequest{InputRef: many, Paths: []string{"a.txt", filepath.Join(b.uploads, "b.txt")}}, "many", `"a.txt,b.txt"`},
 		{pagefiles.UploadRequest{Element: "#hidden", Paths: []string{"b.txt"}}, "hidden", `"b.txt"`},
 		{pagefiles.UploadRequest{Element: "#inner", Paths: []string{"b.txt"}}, "inner", `"b.txt"`},
-	}
-	for _, tt := range tests {
+	} {
 		if err := b.Upload(t.Context(), tab, tt.upload); err != nil {
 			t.Errorf("%+v: %v", tt.upload, err)
 			continue
@@ -64,7 +63,7 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 	b.give(t, "a.txt", "b.txt")
 	tab := b.tab(t, s.URL+"/upload")
 	a, two := []string{"a.txt"}, []string{"a.txt", "b.txt"}
-	tests := []struct {
+	for _, tt := range []struct {
 		upload pagefiles.UploadRequest
 		is     error
 		want   string
@@ -83,8 +82,7 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 		{pagefiles.UploadRequest{Paths: two, Ref: refOf(t, tab, "Choose")}, nil, "one file only, got 2"},
 		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Nothing"), Limit: 1}, context.DeadlineExceeded, "opened no file chooser"},
 		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Alert")}, nil, `"wait"`},
-	}
-	for _, tt := range tests {
+	} {
 		err := b.Upload(t.Context(), tab, tt.upload)
 		if err == nil || tt.is != nil && !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: got %v, want %q", tt.upload, err, tt.want)
