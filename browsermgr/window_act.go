@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"clank/browsermgr/address"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/action/actiontable"
@@ -102,7 +103,7 @@ func (w *Window) navigate(ctx context.Context, b *browser, tab *page.Tab, url st
 func runTabNew(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	url := args.Text("url")
 	if url != "" {
-		if _, err := page.ParseAddress(url); err != nil {
+		if _, err := address.Parse(url); err != nil {
 			return nil, err
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
 )
@@ -128,7 +127,7 @@ func performInTurn(ctx context.Context, p actPerformer, a actRequest) (actAnswer
 }
 
 // operationFailed says that it was the action which failed, unless the cause lies elsewhere.
-func operationFailed(kind page.Kind, err error) error {
+func operationFailed(kind actiontable.Kind, err error) error {
 	if _, told := errors.AsType[*StatusError](err); told {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 )
 
@@ -37,7 +36,7 @@ func TestActionsAreReadAsClientsSpellThem(t *testing.T) {
 	if press := a.actions[1]; press.Key != " " {
 		t.Errorf("press: %+v", press)
 	}
-	want := []page.Field{{Ref: "e2", Type: "text", Value: "7"}, {Ref: "e3", Type: "checkbox", Value: true}}
+	want := []actiontable.Field{{Ref: "e2", Type: "text", Value: "7"}, {Ref: "e3", Type: "checkbox", Value: true}}
 	if got := a.actions[2].Fields; len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("fill: got %+v, want %+v", got, want)
 	}

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	"clank/browsermgr/address"
 	"clank/browsermgr/egress/policy"
-	"clank/browsermgr/page"
 )
 
 // Policy says which addresses the pages of a profile may be at. It is asked from many goroutines.
@@ -40,14 +40,14 @@ func IsNavigationBlocked(err error) bool {
 }
 
 // CheckAddress judges an address that a client wants to go to, and returns how it is written in full.
-func (s *TabRegistry) CheckAddress(ctx context.Context, profile, address string) (string, error) {
-	if strings.EqualFold(address, "about:blank") {
+func (s *TabRegistry) CheckAddress(ctx context.Context, profile, entered string) (string, error) {
+	if strings.EqualFold(entered, "about:blank") {
 		return "about:blank", nil
 	}
-	if err := checkEnteredAddress(address); err != nil {
+	if err := checkEnteredAddress(entered); err != nil {
 		return "", err
 	}
-	whole, err := page.ParseAddress(address)
+	whole, err := address.Parse(entered)
 	if err != nil {
 		return "", invalidAddress(fmt.Errorf("Invalid URL: %w", err)) //nolint:staticcheck // clients match on this spelling
 	}

@@ -89,18 +89,14 @@ func TestLoopingTabBlocksNoOther(t *testing.T) {
 	}
 	waiting, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer stop()
-	if _, err := tab.Snapshot(waiting, page.SnapshotOptions{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the wait for the tab to end with its context", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Snapshot(waiting, page.SnapshotOptions{})), context.DeadlineExceeded)
 	// Somebody else connects meanwhile.
 	start := time.Now()
 	second := browser.Connect(t, page.Options{})
 	if took := time.Since(start); took > 10*time.Second || len(second.Tabs()) < 2 {
 		t.Errorf("a second connection took %s and sees %d tabs", took, len(second.Tabs()))
 	}
-	if err := tab.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
+	browsertest.Must(t, tab.Stop(t.Context()))
 }
 
 func TestStopOfAnIdleTabHarmsNothing(t *testing.T) {
@@ -110,9 +106,7 @@ func TestStopOfAnIdleTabHarmsNothing(t *testing.T) {
 		browsertest.Must(t, tab.Stop(t.Context()))
 		click(t, tab, ref)
 	}
-	if got := js(t, tab, "ok"); got != "1" {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "ok", "1")
 }
 
 func TestCrashedTabIsReportedAndRevived(t *testing.T) {
@@ -131,9 +125,7 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 	crash(t, tab)
 	select {
 	case err := <-failed:
-		if !errors.Is(err, page.ErrTabCrashed) {
-			t.Errorf("got %v, want the wait to end with the crash", err)
-		}
+		browsertest.WantError(t, err, page.ErrTabCrashed)
 	case <-time.After(20 * time.Second):
 		t.Fatal("the wait outlived the page")
 	}
@@ -142,9 +134,7 @@ func TestCrashedTabIsReportedAndRevived(t *testing.T) {
 			break
 		}
 	}
-	if _, err := tab.Snapshot(t.Context(), page.SnapshotOptions{}); !errors.Is(err, page.ErrTabCrashed) {
-		t.Errorf("got %v, want a crashed tab", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{})), page.ErrTabCrashed)
 	snapshot(t, other, page.SnapshotOptions{})
 	if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
 		t.Fatalf("the tab does not come back: %v", err)
@@ -180,9 +170,7 @@ func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
 	browsertest.Kill(t, own)
 	select {
 	case err := <-failed:
-		if !errors.Is(err, page.ErrBrowserGone) {
-			t.Errorf("got %v, want a lost browser", err)
-		}
+		browsertest.WantError(t, err, page.ErrBrowserGone)
 	case <-time.After(20 * time.Second):
 		t.Fatal("the wait outlived the browser")
 	}
@@ -193,9 +181,7 @@ func TestLostBrowserFailsEverythingAtOnce(t *testing.T) {
 	if !errors.Is(b.Err(), page.ErrBrowserGone) || !errors.Is(tab.Err(), page.ErrBrowserGone) {
 		t.Errorf("got %v and %v, want a lost browser", b.Err(), tab.Err())
 	}
-	if _, err := b.NewTab(t.Context(), page.TabOptions{}); !errors.Is(err, page.ErrBrowserGone) {
-		t.Errorf("new tab: got %v", err)
-	}
+	browsertest.WantError(t, browsertest.Err(b.NewTab(t.Context(), page.TabOptions{})), page.ErrBrowserGone)
 }
 
 func TestClosedTabSaysSo(t *testing.T) {
@@ -204,13 +190,8 @@ func TestClosedTabSaysSo(t *testing.T) {
 	if err := tab.Close(t.Context()); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
-	_, err := tab.Snapshot(t.Context(), page.SnapshotOptions{})
-	if !errors.Is(err, page.ErrTabGone) {
-		t.Errorf("got %v, want a closed tab", err)
-	}
-	if _, err := tab.Navigate(t.Context(), "http://localhost:1"); !errors.Is(err, page.ErrTabGone) {
-		t.Errorf("got %v, want a closed tab", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{})), page.ErrTabGone)
+	browsertest.WantError(t, browsertest.Err(tab.Navigate(t.Context(), "http://localhost:1")), page.ErrTabGone)
 }
 
 func TestPageClosingItself(t *testing.T) {

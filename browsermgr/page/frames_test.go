@@ -1,17 +1,17 @@
 package page_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // foreign returns the same server under a name of another site.
@@ -50,9 +50,7 @@ func TestFramesAreInlined(t *testing.T) {
     - button "Deep button" [ref=f3e1]`
 	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
 	again := snapshot(t, tab, page.SnapshotOptions{}).Text
-	if d := cmp.Diff(sameFrames(want), sameFrames(again)); d != "" {
-		t.Errorf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, sameFrames(again), sameFrames(want))
 	flat := snapshot(t, tab, page.SnapshotOptions{Interactive: true}).Text
 	browsertest.WantContains(t, flat, "\n- button \"Far button\" [ref=f", "\n- button \"Deep button\" [ref=f")
 }
@@ -72,12 +70,10 @@ func TestActionsReachAllFrames(t *testing.T) {
 	text := snapshot(t, tab, page.SnapshotOptions{}).Text
 	browsertest.WantContains(t, text, `button "Pressed"`, `button "Pressed deep"`, `"Far field" [active]`, ": far text")
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "Far field"), Text: " more", Slowly: true})
-	if got := string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value); got != `"far text more"` {
-		t.Errorf("got %s, want keys to reach the frame", got)
-	}
-	if _, err := tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Far field")}); err != nil {
-		t.Error(err)
-	}
+	browsertest.WantEqual(t, string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, "Far field"), Fn: "el => el.value"}).Value),
+		`"far text more"`)
+	browsertest.Must(t,
+		browsertest.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Far field")})))
 }
 
 func TestCoveredFrameIsNamed(t *testing.T) {
@@ -96,6 +92,287 @@ func TestRefOfARemovedFrameIsGone(t *testing.T) {
 	js(t, tab, "document.querySelectorAll('iframe').forEach(f => f.remove())")
 	for _, ref := range []string{near, far} {
 		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
-		wantError(t, err, "Unknown ref "+ref)
+		browsertest.WantError(t, err, nil, "Unknown ref "+ref)
 	}
+}
+
+// withHost returns the server under another name of the loopback interface: names below shop.localhost are of one site.
+func withHost(srv *httptest.Server, host string) string {
+	return strings.Replace(srv.URL, "127.0.0.1", host, 1)
+}
+
+// crossOriginSite serves a page whose frames are of its site, but not of its origin: Chromium keeps them in the page's process, out of the
+// reach of its scripts. One embeds another site, and that an origin of its own once more.
+func crossOriginSite(t *testing.T) string {
+	t.Helper()
+	var srv *httptest.Server
+	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		pages := map[string]string{
+			"/": `<h1>Top</h1>
+				<iframe title=Login src="` + withHost(srv, "login.shop.localhost") + `/login" style="width:600px;height:420px;border:3px solid;padding:5px"></iframe>
+				<iframe title=Data src="data:text/html,<body onclick=document.body.append('Clicked')><button>Data button</button>"></iframe>
+				<iframe title=Boxed sandbox="allow-scripts" srcdoc="<button onclick='this.textContent=0'>Boxed button</button>"></iframe>
+				<iframe title=Bare srcdoc="<button>Bare button</button>"></iframe>`,
+			"/login": `<button onclick="this.textContent='Pressed'">Enter</button><button ondblclick="this.textContent='Doubled'">Twice</button>
+				<input aria-label=User><input aria-label=Slow><input aria-label=Secret type=password value=swordfish>
+				<label><input type=checkbox>Remember</label><select aria-label=Kind><option>One<option>Two</select>
+				<button onmouseover="this.textContent='Hovered'">Over</button><a href=/next>Next</a><br><iframe title=Far src="` + srv.URL + `/far"></iframe>
+				<iframe title=Within srcdoc="<button onclick='this.textContent=1'>Within button</button>"></iframe>`,
+			"/far":  `<iframe title=Deep src="data:text/html,<button onclick=this.textContent='Deeper'>Deep button</button>"></iframe>`,
+			"/next": `<button>Arrived</button>`,
+		}
+		browsertest.HTML(w, "<!doctype html><title>Test</title>"+pages[r.URL.Path])
+	})
+	return withHost(srv, "www.shop.localhost") + "/"
+}
+
+// openCrossOriginSite opens the page with all its frames there.
+func openCrossOriginSite(t *testing.T) *page.Tab {
+	t.Helper()
+	tab := openTab(t, crossOriginSite(t))
+	complete(t, tab)
+	return tab
+}
+
+func complete(t *testing.T, tab *page.Tab) {
+	t.Helper()
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		text := snapshot(t, tab, page.SnapshotOptions{}).Text
+		return strings.Contains(text, "Deep button") && strings.Contains(text, "Boxed button") && strings.Contains(text, "Data button") && strings.Contains(text, "Within button")
+	})
+}
+
+func TestFramesOfOtherOriginsInTheProcessOfThePage(t *testing.T) {
+	tab := openCrossOriginSite(t)
+	for name, opts := range map[string]page.SnapshotOptions{
+		"own": {}, "numbered": {Refs: page.RefsRole}, "brief": {Refs: page.RefsAria}, "interactive": {Interactive: true}, "delta": {Delta: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := snapshot(t, tab, opts).Text
+			browsertest.WantContains(t, text, `button "Enter"`, `textbox "User"`, `button "Data button"`, `button "Boxed button"`, `button "Bare button"`, `button "Deep button"`, `button "Within button"`)
+			if n := strings.Count(text, "Bare button"); n != 1 {
+				t.Errorf("a frame of the same origin is there %d times in\n%s", n, text)
+			}
+			if strings.Contains(text, "swordfish") {
+				t.Errorf("the password is told in\n%s", text)
+			}
+		})
+	}
+	login := refOf(t, tab, `Iframe "Login"`)
+	text := snapshot(t, tab, page.SnapshotOptions{Frame: login}).Text
+	if browsertest.WantContains(t, text, `button "Enter"`, `button "Deep button"`); strings.Contains(text, "Top") || strings.Contains(text, "Data button") {
+		t.Errorf("one frame shows\n%s", text)
+	}
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{Frame: "iframe[title=Data]"}).Text, "Data button")
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{Query: "data button"}).Text, "Data button")
+}
+
+func TestActionsReachFramesOfOtherOriginsInTheProcess(t *testing.T) {
+	tab := openCrossOriginSite(t)
+	for _, name := range []string{"Enter", "Deep button", "Boxed button", "Within button", "Data button"} {
+		click(t, tab, refOf(t, tab, name))
+	}
+	act(t, tab, page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "Twice"), DoubleClick: true})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"User"`), Text: "ada"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Slow"`), Text: "by keys", Slowly: true})
+	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Shift+X"})
+	click(t, tab, refOf(t, tab, "Remember"))
+	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Kind"`), Values: []string{"Two"}})
+	act(t, tab, page.Action{Kind: actiontable.KindHover, Ref: refOf(t, tab, "Over")})
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Pressed"`, `"Doubled"`, `"Deeper"`, `button "0"`, `button "1"`, "Clicked",
+		": ada", ": by keysX", "[checked]", ": Two", `"Hovered"`)
+	browsertest.WantEqual(t, string(act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: refOf(t, tab, `"User"`), Fn: "el => el.value + ' ' + location.host.split('.')[0]"}).Value),
+		`"ada login"`)
+	if text, err := tab.Text(t.Context(), refOf(t, tab, `link "Next"`)); err != nil || text != "Next" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Pressed", TimeoutMs: 30_000})
+	browsertest.Must(t, browsertest.Err(tab.Screenshot(t.Context(), page.ScreenshotOptions{Ref: refOf(t, tab, "Deeper")})))
+	nodes := tree(t, tab, 0)
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: nodeOf(t, nodes, "textbox", "User").Ref, Text: "via tree"})
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, ": via tree")
+	for _, n := range nodes {
+		if strings.Contains(n.Name+n.Value, "swordfish") {
+			t.Errorf("the password is told: %+v", n)
+		}
+	}
+}
+
+func TestFramesOfOtherOriginsNavigateAndGo(t *testing.T) {
+	tab := openCrossOriginSite(t)
+	enter, data := refOf(t, tab, "Enter"), refOf(t, tab, "Data button")
+	click(t, tab, refOf(t, tab, `link "Next"`))
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Arrived", TimeoutMs: 30_000})
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: enter})
+	browsertest.WantError(t, err, nil, "Unknown ref "+enter)
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Arrived"`)
+	js(t, tab, "(document.querySelector('[title=Data]').remove(), 1)")
+	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: data})
+	browsertest.WantError(t, err, nil, "Unknown ref "+data)
+
+	// The frame comes to show the page's own origin, and another one again.
+	js(t, tab, "(document.querySelector('[title=Login]').src = '/next', 1)")
+	browsertest.Eventually(t, "the frame is the page's own", func() bool {
+		return js(t, tab, "document.querySelector('[title=Login]').contentDocument?.body?.textContent") == `"Arrived"` &&
+			strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Arrived") == 1
+	})
+	js(t, tab, "(document.querySelector('[title=Login]').src = 'data:text/html,<button>Back again</button>', 1)")
+	browsertest.Eventually(t, "it is not any more", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Back again") })
+}
+
+func TestFramesOfPagesThatWereThereBefore(t *testing.T) {
+	tab := openCrossOriginSite(t)
+	joined := browser.Connect(t, page.Options{})
+	other := joined.Tab(tab.TargetID())
+	if other == nil {
+		t.Fatal("the page is not there")
+	}
+	complete(t, other)
+	click(t, other, refOf(t, other, "Enter"))
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`)
+
+	// One that went out of sight and was kept comes back with its frames.
+	browsertest.Navigate(t, tab, strings.Replace(tab.URL(), "www.", "login.", 1)+"next")
+	act(t, tab, page.Action{Kind: actiontable.KindBack})
+	complete(t, tab)
+}
+
+func TestPagesWithoutSuchFramesAreAskedNothingMore(t *testing.T) {
+	asked := make(chan string, 1000)
+	b := browser.Connect(t, page.Options{OnSent: func(method string) {
+		if method == "Page.getFrameTree" {
+			asked <- method
+		}
+	}})
+	url := site(t, map[string]string{"/": `<iframe src="/in"></iframe><iframe srcdoc="<p>Bare"></iframe><iframe src="about:blank"></iframe>`, "/in": "<p>In"}).URL
+	for _, tab := range b.Tabs() {
+		snapshot(t, tab, page.SnapshotOptions{}) // which waits until those are known that were there
+	}
+	before := len(asked)
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: url})
+	var urls []string
+	browsertest.Eventually(t, "the frames are seen", func() bool {
+		text := snapshot(t, tab, page.SnapshotOptions{}).Text
+		return strings.Contains(text, "In") && strings.Contains(text, "Bare")
+	})
+	if err := json.Unmarshal([]byte(js(t, tab, "Array.from(frames, (f) => f.document.URL)")), &urls); err != nil || len(urls) != 3 {
+		t.Fatalf("got %q, %v", urls, err)
+	}
+	browsertest.WantEqual(t, len(asked), before)
+}
+
+// crossOriginPage serves a page with a frame of its site and of another origin, and pages that the frame may go on to. top is added to the page,
+// inner is in the frame.
+func crossOriginPage(tb testing.TB, top, inner string) string {
+	tb.Helper()
+	var srv *httptest.Server
+	srv = browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
+		pages := map[string]string{
+			"/":      `<h1>Top</h1><iframe title=Lodger src="` + withHost(srv, "pay.shop.localhost") + `/in" style="width:600px;height:300px"></iframe>` + top,
+			"/in":    inner,
+			"/after": `<button onclick="this.textContent='Pressed after'">After</button>`,
+			"/away":  `<p>Away`,
+		}
+		html, ok := pages[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		browsertest.HTML(w, "<!doctype html><title>Test</title>"+html)
+	})
+	return withHost(srv, "www.shop.localhost") + "/"
+}
+
+// awaitSnapshotText waits until a snapshot shows something.
+func awaitSnapshotText(tb testing.TB, tab *page.Tab, text string) {
+	tb.Helper()
+	browsertest.Eventually(tb, "the page shows "+text, func() bool {
+		return strings.Contains(snapshot(tb, tab, page.SnapshotOptions{}).Text, text)
+	})
+}
+
+func TestBackToAPageThatWasKeptWithFramesOfOtherOrigins(t *testing.T) {
+	url := crossOriginPage(t, "", `<button onclick="this.textContent='Pressed'">Pay</button>`)
+	tab := openTab(t, url)
+	var before string
+	browsertest.Eventually(t, "the page is kept", func() bool { // Chromium need not
+		awaitSnapshotText(t, tab, `button "Pay"`)
+		act(t, tab, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 25_000})
+		before = refOf(t, tab, `button "Pay"`)
+		js(t, tab, "(window.kept = 7)")
+		browsertest.Navigate(t, tab, strings.Replace(url, "www.", "pay.", 1)+"away")
+		act(t, tab, page.Action{Kind: actiontable.KindBack})
+		return js(t, tab, "window.kept") == "7"
+	})
+	_, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindClick, Ref: before})
+	browsertest.WantError(t, err, nil, "Unknown ref "+before)
+	awaitSnapshotText(t, tab, `button "Pay"`)
+	click(t, tab, refOf(t, tab, `button "Pay"`))
+	awaitSnapshotText(t, tab, `button "Pressed"`)
+}
+
+func TestAFrameOfAnotherOriginNavigatesWhileAnActionWaits(t *testing.T) {
+	tab := openTab(t, crossOriginPage(t, "", `<button disabled>Pay</button><script>onmessage = () => location = '/after'</script>`))
+	awaitSnapshotText(t, tab, `button "Pay"`)
+	ref := refOf(t, tab, `button "Pay"`)
+	leave := func() { js(t, tab, "(setTimeout(() => frames[0].postMessage('', '*'), 100), 1)") }
+
+	leave()
+	start := time.Now()
+	_, err := tab.Act(browsertest.Within(t, time.Minute), page.Action{Kind: actiontable.KindClick, Ref: ref, TimeoutMs: 50_000})
+	browsertest.WantError(t, err, nil, "Unknown ref "+ref)
+	if took := time.Since(start); took > 40*time.Second {
+		t.Errorf("it was told after %s", took)
+	}
+	awaitSnapshotText(t, tab, `button "After"`)
+	click(t, tab, refOf(t, tab, `button "After"`))
+	awaitSnapshotText(t, tab, `button "Pressed after"`)
+
+	act(t, tab, page.Action{Kind: actiontable.KindReload})
+	awaitSnapshotText(t, tab, `button "Pay"`)
+	leave()
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "After", TimeoutMs: 25_000})
+}
+
+func TestAFrameOfAnotherOriginGoesWhileASnapshotIsTaken(t *testing.T) {
+	tab := openTab(t, crossOriginPage(t, `<script>
+		const frame = document.querySelector('iframe');
+		let rounds = 0;
+		const timer = setInterval(() => { rounds++ % 2 ? document.body.append(frame) : frame.remove() }, 15);
+	</script>`, `<button>Pay</button>`))
+	for range 15 {
+		if text := snapshot(t, tab, page.SnapshotOptions{}).Text; !strings.Contains(text, `heading "Top"`) {
+			t.Fatalf("got\n%s", text)
+		}
+	}
+	js(t, tab, "(clearInterval(timer), document.body.append(frame), 1)")
+	awaitSnapshotText(t, tab, `button "Pay"`)
+}
+
+func TestFramesOfOtherOriginsThatComeAndGoLeaveNothing(t *testing.T) {
+	tab := openTab(t, crossOriginPage(t, "", `<button>Pay</button>`))
+	count := func() int {
+		n, err := page.CountState(browsertest.Within(t, browsertest.Patience), tab)
+		browsertest.Must(t, err)
+		return n
+	}
+	round := func(i int) {
+		js(t, tab, `(() => { const f = document.querySelector('iframe'), g = f.cloneNode(); f.remove(); document.body.append(g); return 1 })()`)
+		awaitSnapshotText(t, tab, `button "Pay"`)
+		if got := len(tab.Frames()); got != 2 {
+			t.Fatalf("round %d: got %d frames, want 2", i, got)
+		}
+	}
+	for i := range 3 {
+		round(i)
+	}
+	before := count()
+	for i := range 24 {
+		round(i)
+	}
+	if after := count(); after > before+32 {
+		t.Errorf("got %d entries, want no more than the %d of before", after, before)
+	}
+	js(t, tab, "(document.querySelector('iframe').remove(), 1)")
+	browsertest.Eventually(t, "the frame is gone", func() bool { return len(tab.Frames()) == 1 })
 }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/go-rod/rod/lib/proto"
-	"github.com/google/go-cmp/cmp"
 )
 
 // patience is far more than anything here takes.
@@ -142,9 +141,7 @@ func known(t *testing.T, tree *page.FrameTree) []string {
 
 func want(t *testing.T, tree *page.FrameTree, frames ...string) {
 	t.Helper()
-	if d := cmp.Diff(frames, known(t, tree)); d != "" {
-		t.Errorf("frames (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, known(t, tree), frames)
 }
 
 func TestLodgersAreFoundWhereTheyAre(t *testing.T) {
@@ -157,9 +154,7 @@ func TestLodgersAreFoundWhereTheyAre(t *testing.T) {
 			t.Errorf("the document of %s belongs to %s, want %s", id, got, around)
 		}
 	}
-	if got := len(tree.ProcessRoots()); got != 1 {
-		t.Errorf("got %d processes, want 1", got)
-	}
+	browsertest.WantEqual(t, len(tree.ProcessRoots()), 1)
 }
 
 func TestAFrameInAProcessOfItsOwnMovesToTheLodgerAroundIt(t *testing.T) {
@@ -234,9 +229,7 @@ func TestWaitingForFramesEndsInTimeAndWithItsContext(t *testing.T) {
 		stop := errors.New("nobody waits")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(stop)
-		if err := tree.AwaitDiscovery(ctx); !errors.Is(err, stop) {
-			t.Errorf("got %v, want %v", err, stop)
-		}
+		browsertest.WantError(t, tree.AwaitDiscovery(ctx), stop)
 		start := time.Now()
 		if want(t, tree, "main"); time.Since(start) != 3*time.Second {
 			t.Errorf("waited %s for a process that does not answer", time.Since(start))
@@ -256,9 +249,7 @@ func TestFramesThatNeverRestAreNotWaitedFor(t *testing.T) {
 		last = next
 		select {
 		case got := <-done:
-			if d := cmp.Diff([]string{"main", "main>B"}, got); d != "" {
-				t.Errorf("frames (-want +got)\n%s", d)
-			}
+			browsertest.WantEqual(t, got, []string{"main", "main>B"})
 			return
 		case <-time.After(time.Millisecond):
 		}

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
-
-	"github.com/google/go-cmp/cmp"
+	"clank/internal/test/browsertest"
 )
 
 // told has a state take events of the frame "main", each given as its method and its parameters.
@@ -59,9 +59,7 @@ func TestADocumentLoadsInSteps(t *testing.T) {
 		t.Errorf("got status %d, pending %v", s.Status, s.Pending)
 	}
 	want := page.LoadCounts{Documents: before.Documents + 1, Navigations: before.Navigations, Requests: before.Requests + 2}
-	if d := cmp.Diff(want, s.LoadCounts); d != "" {
-		t.Errorf("counts (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, s.LoadCounts, want)
 }
 
 func TestWhatAPageAsksForIsCounted(t *testing.T) {
@@ -73,9 +71,7 @@ func TestWhatAPageAsksForIsCounted(t *testing.T) {
 		"Page.frameScheduledNavigation", `{"frameId":"main"}`,
 		"Page.navigatedWithinDocument", `{"frameId":"main","url":"http://x/#a"}`,
 	)
-	if d := cmp.Diff(page.LoadCounts{NewTabs: 2, Navigations: 1, SameDocument: 1}, s.LoadCounts); d != "" {
-		t.Errorf("counts (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, s.LoadCounts, page.LoadCounts{NewTabs: 2, Navigations: 1, SameDocument: 1})
 }
 
 func TestARestoredDocumentIsLoadedAtOnce(t *testing.T) {
@@ -141,5 +137,110 @@ func FuzzEvents(f *testing.F) {
 		if c := s.LoadCounts; c.Documents != 0 || c.Downloads != 0 || c.Navigations+c.SameDocument+c.NewTabs+c.Requests > 1 {
 			t.Errorf("one event counts as %+v", c)
 		}
+	})
+}
+
+// run lets a feed run; the channel is closed when it has ended.
+func run(f *page.EventQueue[int], gone <-chan struct{}) (out chan int, done chan struct{}) {
+	out, done = make(chan int), make(chan struct{})
+	go func() {
+		defer close(done)
+		f.Deliver(out, gone)
+	}()
+	return out, done
+}
+
+// running fails the test if the feed has ended by itself.
+func running(t *testing.T, done <-chan struct{}) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case <-done:
+		t.Error("the feed has ended")
+	default:
+	}
+}
+
+// over fails the test if the feed goes on.
+func over(t *testing.T, done <-chan struct{}) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case <-done:
+	default:
+		t.Fatal("the feed goes on")
+	}
+}
+
+func TestAReaderWhoFallsBehindGetsAllInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := page.NewEventQueue[int]()
+		f.Add(0)
+		out, done := run(f, nil)
+		for i := 1; i < 1000; i++ {
+			f.Add(i)
+		}
+		f.End()
+		for want := range 1000 {
+			browsertest.WantEqual(t, <-out, want)
+		}
+		<-done
+	})
+}
+
+func TestAnEndThatComesWhileTheReaderIsBusyEndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := page.NewEventQueue[int]()
+		f.Add(0)
+		out, done := run(f, nil)
+		synctest.Wait() // it has the first in hand
+		f.Add(1)
+		f.End()
+		for want := range 2 {
+			browsertest.WantEqual(t, <-out, want)
+		}
+		<-done
+	})
+}
+
+func TestAnEndWithoutEventsEndsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := page.NewEventQueue[int]()
+		_, done := run(f, nil)
+		running(t, done)
+		f.End()
+		over(t, done)
+	})
+}
+
+func TestAReaderWhoStopsIsWaitedForNoMore(t *testing.T) {
+	for name, add := range map[string]int{"while it waits for events": 0, "while one waits for it": 2} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := page.NewEventQueue[int]()
+				for i := range add {
+					f.Add(i)
+				}
+				_, done := run(f, nil)
+				running(t, done)
+				f.Stop()
+				f.Stop()
+				over(t, done)
+			})
+		})
+	}
+}
+
+func TestNobodyWaitsForAReaderWhoIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := page.NewEventQueue[int]()
+		gone := make(chan struct{})
+		f.Add(1)
+		f.Add(2)
+		out, done := run(f, gone)
+		browsertest.WantEqual(t, <-out, 1)
+		running(t, done)
+		close(gone)
+		over(t, done)
 	})
 }

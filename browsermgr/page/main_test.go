@@ -1,10 +1,17 @@
 package page_test
 
 import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/test/browsertest"
 )
 
@@ -19,21 +26,96 @@ func openTab(tb testing.TB, url string) *page.Tab {
 	return browser.Page(tb, page.Options{}, url)
 }
 
-func TestATabOfAnEarlierTestHasNoHistory(t *testing.T) {
-	srv := site(t, map[string]string{"/": "<p>One", "/two": "<p>Two"})
-	earlier := ""
-	t.Run("earlier", func(t *testing.T) {
-		tab := openTab(t, srv.URL)
-		earlier = tab.TargetID()
-	})
-	t.Run("later", func(t *testing.T) {
-		tab := openTab(t, srv.URL+"/two")
-		if tab.TargetID() != earlier {
-			t.Log("the earlier tab was too slow to be kept")
+// site serves pages by path. Paths that are not given are 404.
+func site(tb testing.TB, pages map[string]string) *httptest.Server {
+	tb.Helper()
+	return browsertest.Serve(tb, func(w http.ResponseWriter, r *http.Request) {
+		html, ok := pages[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
 			return
 		}
-		if _, err := tab.Back(t.Context()); err == nil {
-			t.Errorf("went back to %s", tab.URL())
-		}
+		browsertest.HTML(w, html)
 	})
 }
+
+// show opens a tab with one page.
+func show(tb testing.TB, html string) *page.Tab {
+	tb.Helper()
+	return openTab(tb, site(tb, map[string]string{"/": "<!doctype html><meta charset=utf-8><title>Test</title>" + html}).URL)
+}
+
+func snapshot(tb testing.TB, tab *page.Tab, opts page.SnapshotOptions) page.Snapshot {
+	tb.Helper()
+	snap, err := tab.Snapshot(browsertest.Within(tb, 30*time.Second), opts)
+	browsertest.Must(tb, err)
+	return snap
+}
+
+// refOf finds the ref of the first line that contains text.
+func refOf(tb testing.TB, tab *page.Tab, text string) string {
+	tb.Helper()
+	snap := snapshot(tb, tab, page.SnapshotOptions{})
+	for line := range strings.Lines(snap.Text) {
+		if !strings.Contains(line, text) {
+			continue
+		}
+		if _, rest, ok := strings.Cut(line, "[ref="); ok {
+			ref, _, _ := strings.Cut(rest, "]")
+			return ref
+		}
+	}
+	tb.Fatalf("no ref for %q in\n%s", text, snap.Text)
+	return ""
+}
+
+func act(tb testing.TB, tab *page.Tab, a page.Action) page.Result {
+	tb.Helper()
+	res, err := tab.Act(browsertest.Within(tb, 30*time.Second), a)
+	browsertest.Must(tb, err)
+	return res
+}
+
+func click(tb testing.TB, tab *page.Tab, ref string) page.Result {
+	tb.Helper()
+	return act(tb, tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
+}
+
+// js evaluates an expression in the page and returns its JSON.
+func js(tb testing.TB, tab *page.Tab, expression string) string {
+	tb.Helper()
+	return string(act(tb, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: expression}).Value)
+}
+
+func jsString(tb testing.TB, tab *page.Tab, expression string) string {
+	tb.Helper()
+	var s string
+	browsertest.Must(tb, json.Unmarshal([]byte(js(tb, tab, expression)), &s))
+	return s
+}
+
+// refused acts until it is told why that cannot be: where the machine is too busy to find the reason in a short time,
+// the action gets more.
+func refused(tb testing.TB, tab *page.Tab, a page.Action, want ...string) error {
+	tb.Helper()
+	var err error
+	for _, limit := range []int{600, 3000, 15000} {
+		a.TimeoutMs = limit
+		start := time.Now()
+		_, err = tab.Act(tb.Context(), a)
+		if took := time.Since(start); took > time.Duration(limit)*time.Millisecond+10*time.Second {
+			tb.Errorf("took %s for a limit of %d ms", took, limit)
+		}
+		if err == nil {
+			break
+		}
+		if !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(err.Error(), w) }) {
+			return err
+		}
+	}
+	browsertest.WantError(tb, err, nil, want...)
+	return err
+}
+
+// atOnce is far more than it takes to end something, and less than the limits that would end it otherwise.
+const atOnce = 5 * time.Second

@@ -108,55 +108,56 @@ func (t *Tab) documentCount() int {
 type startNavigation func(context.Context, *frame.Frame, actionBaseline) error
 
 // runNavigation runs a navigation of the main frame and waits until its document can be read, no longer than limit.
-func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration, start startNavigation) (Result, error) {
+func (t *Tab) runNavigation(ctx context.Context, act string, limit time.Duration, start startNavigation) (res Result, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", act, err)
+		}
+	}()
 	release, err := t.acquireTurn(ctx)
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", act, err)
+		return Result{}, err
 	}
 	defer release()
 	if err := t.clearCrash(); err != nil {
-		return Result{}, fmt.Errorf("%s: %w", act, err)
+		return Result{}, err
 	}
 	defer t.beginUnload()()
 	before := t.takeBaseline()
 	ctx, cancel, err := t.watchContext(ctx, limit, true)
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", act, err)
+		return Result{}, err
 	}
 	defer cancel()
 	err = start(ctx, t.main, before)
 	if err == nil {
-		err = t.awaitParsed(ctx, limit)
+		err = t.awaitLoaded(ctx, limit)
 	}
-	if err == nil {
-		err = t.waitUntilWithin(ctx, loadGrace, func() bool { return t.loadState.Loaded })
-	}
-	if err == nil {
-		t.awaitTitle(ctx)
-	}
-	res := t.resultSince(before)
-	var dialog *DialogError
-	switch {
-	case errors.As(err, &dialog):
+	res = t.resultSince(before)
+	if dialog, ok := errors.AsType[*DialogError](err); ok {
 		// The document is there; its scripts stand still.
 		res.BlockedByDialog, res.Dialog = true, &dialog.Dialog
 		return res, nil
-	case err != nil && ctx.Err() != nil:
+	}
+	if err != nil && ctx.Err() != nil {
 		t.main.Post(proto.PageStopLoading{})
-		err = t.explainTimeout(ctx, err)
+		if over, ok := errors.AsType[*fault.TimeLimitError](context.Cause(ctx)); ok {
+			err = fmt.Errorf("the server did not answer within %s: %w", over.Limit, err)
+		}
 	}
-	if err != nil {
-		return res, fmt.Errorf("%s: %w", act, err)
-	}
-	return res, nil
+	return res, err
 }
 
-// explainTimeout says why a load ended before its time.
-func (t *Tab) explainTimeout(ctx context.Context, err error) error {
-	if limit, ok := errors.AsType[*fault.TimeLimitError](context.Cause(ctx)); ok {
-		return fmt.Errorf("the server did not answer within %s: %w", limit.Limit, err)
+// awaitLoaded waits until the present document is parsed, for a moment until it has loaded, and then for its title.
+func (t *Tab) awaitLoaded(ctx context.Context, limit time.Duration) error {
+	if err := t.awaitParsed(ctx, limit); err != nil {
+		return err
 	}
-	return err
+	if err := t.waitUntilWithin(ctx, loadGrace, func() bool { return t.loadState.Loaded }); err != nil {
+		return err
+	}
+	t.awaitTitle(ctx)
+	return nil
 }
 
 // awaitParsed waits until the present document is parsed, but no longer than d: what there is can be read.

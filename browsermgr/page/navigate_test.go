@@ -37,9 +37,7 @@ func TestNavigateReportsStatusAndTitle(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want status %d at %s", tt.path, res, err, tt.status, tt.url)
 		}
 	}
-	if got := tab.Title(); got != "T /" {
-		t.Errorf("got title %q, want that of the page", got)
-	}
+	browsertest.WantEqual(t, tab.Title(), "T /")
 }
 
 func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
@@ -48,9 +46,7 @@ func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
 		"/next": `<title>Next</title>`,
 	})
 	tab := openTab(t, srv.URL)
-	if got := tab.Title(); got != "One" {
-		t.Errorf("got title %q when the page is open", got)
-	}
+	browsertest.WantEqual(t, tab.Title(), "One")
 	for _, step := range []struct{ click, title string }{{"Now", "Two"}, {"Soon", "Three"}, {"Next", "Next"}} {
 		click(t, tab, refOf(t, tab, `"`+step.click+`"`))
 		if got := tab.Title(); got != step.title {
@@ -62,12 +58,8 @@ func TestTitleFollowsWhatActionsDoToIt(t *testing.T) {
 func TestPageWithoutTitleHasNone(t *testing.T) {
 	srv := site(t, map[string]string{"/": `<title>One</title>`, "/bare": `<p>no title</p>`})
 	tab := openTab(t, srv.URL)
-	if _, err := tab.Navigate(browsertest.Within(t, 20*time.Second), srv.URL+"/bare"); err != nil {
-		t.Fatal(err)
-	}
-	if got := tab.Title(); got != "" {
-		t.Errorf("got title %q", got)
-	}
+	browsertest.Navigate(t, tab, srv.URL+"/bare")
+	browsertest.WantEqual(t, tab.Title(), "")
 }
 
 func TestNewDocumentIsMadeReadyOnce(t *testing.T) {
@@ -82,9 +74,7 @@ func TestNewDocumentIsMadeReadyOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, path := range []string{"/?again", "/next"} {
 		worlds.Store(0)
-		if _, err := tab.Navigate(browsertest.Within(t, 30*time.Second), srv.URL+path); err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Navigate(t, tab, srv.URL+path)
 		for range 3 {
 			wg.Go(func() { _, _, _ = tab.Describe(browsertest.Within(t, 30*time.Second), "e1") })
 		}
@@ -106,17 +96,15 @@ func TestNavigateInWords(t *testing.T) {
 		w.Header().Set("Content-Disposition", "attachment; filename=a.bin")
 		_, _ = w.Write([]byte("x"))
 	})
-	tests := map[string]string{
+	for url, want := range map[string]string{
 		closed.URL:                  "refused the connection",
 		hangUp.URL:                  "closed the connection without an answer",
 		circle.URL:                  "redirects in a circle",
 		download.URL:                "download",
 		"http://no-such.invalid/":   "no such host no-such.invalid: check the spelling",
 		"http://127.0.0.1:1/unsafe": "browsers refuse",
-	}
-	for url, want := range tests {
-		_, err := tab.Navigate(t.Context(), url)
-		wantError(t, err, want)
+	} {
+		browsertest.WantError(t, browsertest.Err(tab.Navigate(t.Context(), url)), nil, want)
 	}
 	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
 		t.Errorf("the tab does not recover: %v", err)
@@ -136,9 +124,7 @@ func TestNavigateToASilentServerEnds(t *testing.T) {
 	}
 	ctx, cancelTime := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancelTime()
-	if _, err := tab.Navigate(ctx, srv.URL); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the deadline", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Navigate(ctx, srv.URL)), context.DeadlineExceeded)
 	snapshot(t, tab, page.SnapshotOptions{})
 	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
 		t.Errorf("the tab does not recover: %v", err)
@@ -148,7 +134,7 @@ func TestNavigateToASilentServerEnds(t *testing.T) {
 func TestTheCallerSaysHowLongANavigationMayTake(t *testing.T) {
 	srv := browsertest.Serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	_, err := openTab(t, "").NavigateWithin(t.Context(), srv.URL, 400*time.Millisecond)
-	wantError(t, err, "the server did not answer within 400ms")
+	browsertest.WantError(t, err, nil, "the server did not answer within 400ms")
 }
 
 func TestHistory(t *testing.T) {
@@ -157,9 +143,7 @@ func TestHistory(t *testing.T) {
 	if _, err := tab.Forward(t.Context()); err == nil {
 		t.Error("forward at the end: got no error")
 	}
-	if _, err := tab.Navigate(t.Context(), srv.URL+"/b"); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Navigate(t, tab, srv.URL+"/b")
 	if res := act(t, tab, page.Action{Kind: actiontable.KindBack}); res.URL != srv.URL+"/a" {
 		t.Errorf("back: got %+v", res)
 	}
@@ -169,7 +153,179 @@ func TestHistory(t *testing.T) {
 	}
 	js(t, tab, "window.mark = 1")
 	act(t, tab, page.Action{Kind: actiontable.KindReload})
-	if got := js(t, tab, "typeof mark"); got != `"undefined"` {
-		t.Errorf("got mark %s, want a new document", got)
+	browsertest.WantJS(t, tab, "typeof mark", `"undefined"`)
+}
+
+func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
+	srv := site(t, map[string]string{
+		"/": `<p id=p>Loading…</p><iframe srcdoc="<p id=q>frame</p>"></iframe><script>
+			setTimeout(() => { p.textContent = 'All  DONE here'; window.ready = true; history.pushState(0, '', '/done?x=1'); p.id = 'fresh' }, 50)</script>`,
+	})
+	tests := map[string]page.Action{
+		"text":      {Text: "all done"},
+		"text gone": {TextGone: "loading"},
+		"selector":  {Selector: "#fresh"},
+		"url":       {URL: "**/done?x=*"},
+		"fn":        {Fn: "() => window.ready"},
+		"fn async":  {Fn: "async () => { await 1; return window.ready }"},
+		"load":      {LoadState: "load"},
+		"idle":      {LoadState: "networkidle"},
+		"time":      {TimeMs: 100},
+		"several":   {TimeMs: 10, Text: "done", TextGone: "loading", URL: "**/done*", LoadState: "domcontentloaded", Fn: "true"},
+		"in frame":  {Text: "frame"},
 	}
+	tab := openTab(t, "")
+	for name, a := range tests {
+		t.Run(name, func(t *testing.T) {
+			browsertest.Navigate(t, tab, srv.URL)
+			a.Kind, a.TimeoutMs = actiontable.KindWait, 20000
+			start := time.Now()
+			act(t, tab, a)
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("took %s", took)
+			}
+		})
+	}
+}
+
+func TestWaitSaysWhatItWaitedFor(t *testing.T) {
+	b, url := browser.Connect(t, page.Options{}), site(t, map[string]string{"/": "<p>still here</p>"}).URL
+	for want, a := range map[string]page.Action{
+		`text "never" to appear`:          {Text: "never"},
+		`text "still" to go`:              {TextGone: "still"},
+		`selector "#x" to be visible`:     {Selector: "#x"},
+		`address "http://nowhere.test/"`:  {URL: "http://nowhere.test/"},
+		"fn to be true":                   {Fn: "false"},
+		`selector "][" is not a CSS sele`: {Selector: "]["},
+		"boom":                            {Fn: "() => { throw new Error('boom') }"},
+		"fn is not JavaScript":            {Fn: "return ((("},
+	} {
+		a.Kind = actiontable.KindWait
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			_ = refused(t, browsertest.Tab(t, b, page.TabOptions{URL: url}), a, want)
+		})
+	}
+}
+
+func TestWaitOutlivesNavigation(t *testing.T) {
+	srv := site(t, map[string]string{"/": `<script>setTimeout(() => location = '/next', 50)</script>`, "/next": `<p>Arrived</p>`})
+	for _, a := range []page.Action{{Text: "arrived"}, {Fn: "document.body?.textContent.includes('Arrived')"}} {
+		tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{URL: srv.URL})
+		a.Kind = actiontable.KindWait
+		act(t, tab, a)
+	}
+}
+
+func TestWaitIsCancelledAtOnce(t *testing.T) {
+	tab := show(t, `<p>x`)
+	stop := errors.New("stopped by @ada")
+	for name, a := range map[string]page.Action{
+		"text": {Text: "never"}, "fn": {Fn: "false"}, "time": {TimeMs: 20000}, "url": {URL: "**/never"}, "promise": {Kind: actiontable.KindEvaluate, Fn: "new Promise(() => {})"},
+	} {
+		if a.Kind == "" {
+			a.Kind = actiontable.KindWait
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		timer := time.AfterFunc(100*time.Millisecond, func() { cancel(stop) })
+		start := time.Now()
+		_, err := tab.Act(ctx, a)
+		if took := time.Since(start); !errors.Is(err, stop) || took > atOnce {
+			t.Errorf("%s: got %v after %s, want the cause at once", name, err, took)
+		}
+		timer.Stop()
+		start = time.Now()
+		snapshot(t, tab, page.SnapshotOptions{})
+		if took := time.Since(start); took > atOnce {
+			t.Errorf("%s: the next call took %s", name, took)
+		}
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	tab := show(t, `<button data-x=1>Go</button>`)
+	for fn, want := range map[string]string{
+		"1 + 1": "2", "() => document.title": `"Test"`, "return 5": "5", "const a = 2; return a * 3": "6", "async () => 7": "7",
+		"undefined": "", "null": "null", "({a: [1, 'b']})": `{"a":[1,"b"]}`, "document.querySelector('nope')": "null",
+		"'eval' // comment": `"eval"`, "document.title;": `"Test"`, "() => 8; ": "8", "NaN": "null", "-0": "0", "return": "",
+		"function () { return this === window }": "true", "typeof el": `"undefined"`,
+	} {
+		if got := js(t, tab, fn); got != want {
+			t.Errorf("%s: got %s, want %s", fn, got, want)
+		}
+	}
+	ref := refOf(t, tab, "Go")
+	res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el => el.dataset.x"})
+	if string(res.Value) != `"1"` {
+		t.Errorf("got %s, want the element as argument", res.Value)
+	}
+	for _, fn := range []string{"el.dataset.x", "return el.dataset.x", "function (element) { return element.dataset.x }"} {
+		for _, a := range []page.Action{{Ref: ref}, {Selector: "button"}} {
+			a.Kind, a.Fn = actiontable.KindEvaluate, fn
+			if res := act(t, tab, a); string(res.Value) != `"1"` {
+				t.Errorf("%s: got %s, want the element as el", fn, res.Value)
+			}
+		}
+	}
+	for _, fn := range []string{"window", "10n", "Symbol('x')", "() => () => 1", "const a = {}; a.a = a; return a"} {
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
+		browsertest.WantError(t, err, nil, "not JSON-serialisable")
+	}
+	for fn, want := range map[string]string{"x.y.z": "x is not defined", "(": "fn is not JavaScript", "() => { throw new TypeError('mine') }": "mine"} {
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
+		browsertest.WantError(t, err, nil, want)
+	}
+	js(t, tab, "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<i id=deep>deep</i>'")
+	if res := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Selector: "#deep", Fn: "el.textContent"}); string(res.Value) != `"deep"` {
+		t.Errorf("got %s, want the element of the shadow root", res.Value)
+	}
+	js(t, tab, "document.querySelector('button').remove()")
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el => 1"})
+	browsertest.WantError(t, err, nil, "Unknown ref")
+}
+
+func TestEndlessScriptIsTerminated(t *testing.T) {
+	tab := show(t, `<p>Text</p>`)
+	for _, a := range []page.Action{
+		{Kind: actiontable.KindEvaluate, Fn: "window.runs = (window.runs || 0) + 1; for (;;);", TimeoutMs: 500},
+		{Kind: actiontable.KindEvaluate, Fn: "(async () => { await 1; for (;;); })()", TimeoutMs: 1500},
+		{Kind: actiontable.KindWait, Fn: "() => { for (;;); }", TimeoutMs: 500},
+	} {
+		start := time.Now()
+		_, err := tab.Act(t.Context(), a)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%+v: got %v, want the limit", a, err)
+		}
+		if a.Kind == actiontable.KindEvaluate {
+			browsertest.WantError(t, err, nil, "fn did not end and was stopped", "within 1s")
+		}
+		if took := time.Since(start); took > 15*time.Second {
+			t.Errorf("%+v: took %s", a, took)
+		}
+		start = time.Now()
+		browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Text")
+		if took := time.Since(start); took > 15*time.Second {
+			t.Errorf("%+v: the page was kept for %s", a, took)
+		}
+	}
+	browsertest.WantJS(t, tab, "runs", "1")
+}
+
+func TestWaitGivesEachConditionItsLimit(t *testing.T) {
+	tab := show(t, `<p id=p>One</p><script>turn = setInterval(() => p.textContent = p.textContent === 'One' ? 'Two' : 'One', 100)</script>`)
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "one", TextGone: "ONE", TimeoutMs: 15000})
+	js(t, tab, "clearInterval(turn), p.textContent = 'Two'")
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindWait, Text: "two", TextGone: "two", Fn: "false", TimeoutMs: 500})
+	browsertest.WantError(t, err, nil, `wait: text "two" to go: not done within 500ms`)
+}
+
+func TestEvaluateUnderStrictPolicy(t *testing.T) {
+	srv := browsertest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; require-trusted-types-for 'script'")
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<button>Go</button>"))
+	})
+	tab := openTab(t, srv.URL)
+	click(t, tab, refOf(t, tab, "Go"))
+	browsertest.WantJS(t, tab, "return document.querySelectorAll('button').length", "1")
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -49,7 +50,8 @@ func (t *Tab) Frames() []*frame.Frame { return t.tree.Frames() }
 // RunExclusive runs something in the tab's turn, no longer than limit. Its context also ends when the tab crashes or closes,
 // or when a dialog opens; if one is open already, the error is a *[DialogError].
 func (t *Tab) RunExclusive(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	return t.runInTurn(ctx, limit, do)
+	_, err := t.runWithBaseline(ctx, limit, func(ctx context.Context, _ actionBaseline) error { return do(ctx) })
+	return err
 }
 
 // RunConcurrently runs something beside the tab's actions, no longer than limit. Its context also ends when the tab crashes or
@@ -80,4 +82,109 @@ func (t *Tab) Describe(ctx context.Context, ref string) (role, name string, err 
 		return "", "", e.Explain(err)
 	}
 	return d.Role, d.Name, nil
+}
+
+// Events returns what happens to tabs from now on, oldest first, until stop is called or the connection ends, which
+// closes the channel. A reader that falls behind delays nobody: its events are queued. stop waits until the channel is
+// closed and may be called more than once.
+func (b *Browser) Events() (events <-chan Event, stop func()) {
+	f := NewEventQueue[Event]()
+	out := make(chan Event)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		close(out)
+		return out, func() {}
+	}
+	b.queues[f] = struct{}{}
+	finished := make(chan struct{})
+	b.wg.Go(func() {
+		defer close(finished)
+		defer close(out)
+		f.Deliver(out, b.conn.Done())
+	})
+	return out, func() {
+		b.mu.Lock()
+		delete(b.queues, f)
+		b.mu.Unlock()
+		f.Stop()
+		<-finished
+	}
+}
+
+func (b *Browser) publish(kind EventKind, t *Tab) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for f := range b.queues {
+		f.Add(Event{Kind: kind, Tab: t})
+	}
+}
+
+// EventQueue takes events and hands them on in their order. Make one with [NewFrameTree]. It is safe for concurrent use.
+type EventQueue[T any] struct {
+	mu      sync.Mutex
+	queue   []T
+	ended   bool
+	wake    chan struct{}
+	quit    chan struct{}
+	stopped sync.Once
+}
+
+// NewEventQueue makes a feed without events.
+func NewEventQueue[T any]() *EventQueue[T] {
+	return &EventQueue[T]{wake: make(chan struct{}, 1), quit: make(chan struct{})}
+}
+
+// Deliver hands events to out until they have come to their [EventQueue.End], the reader has stopped, or gone is closed while the reader
+// does not take one. It does not close out.
+func (f *EventQueue[T]) Deliver(out chan<- T, gone <-chan struct{}) {
+	for {
+		f.mu.Lock()
+		batch, ended := f.queue, f.ended
+		f.queue = nil
+		f.mu.Unlock()
+		for _, ev := range batch {
+			select {
+			case out <- ev:
+			case <-f.quit:
+				return
+			case <-gone: // nobody may be reading any more
+				return
+			}
+		}
+		if ended { // nothing was queued since
+			return
+		}
+		select {
+		case <-f.wake:
+		case <-f.quit:
+			return
+		}
+	}
+}
+
+// Add queues an event. It never blocks.
+func (f *EventQueue[T]) Add(ev T) {
+	f.mu.Lock()
+	f.queue = append(f.queue, ev)
+	f.mu.Unlock()
+	f.signalWake()
+}
+
+// End says that no more events come. Those that are queued are still handed on.
+func (f *EventQueue[T]) End() {
+	f.mu.Lock()
+	f.ended = true
+	f.mu.Unlock()
+	f.signalWake()
+}
+
+// Stop says that the reader wants no more. It may be called more than once.
+func (f *EventQueue[T]) Stop() { f.stopped.Do(func() { close(f.quit) }) }
+
+func (f *EventQueue[T]) signalWake() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
 }

@@ -130,12 +130,5 @@ func (t *Tab) awaitNavigation(ctx context.Context, m actionBaseline) error {
 	if !fresh || t.documentCount() == m.Documents {
 		return nil
 	}
-	if err := t.awaitParsed(ctx, navigationWait); err != nil {
-		return err
-	}
-	if err := t.waitUntilWithin(ctx, loadGrace, func() bool { return t.loadState.Loaded }); err != nil {
-		return err
-	}
-	t.awaitTitle(ctx)
-	return nil
+	return t.awaitLoaded(ctx, navigationWait)
 }

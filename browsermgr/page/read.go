@@ -2,8 +2,11 @@ package page
 
 import (
 	"context"
-	"fmt"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
+	"unicode"
 
 	"clank/browsermgr/page/frame"
 	"clank/browsermgr/page/outline"
@@ -36,11 +39,10 @@ type ReadResult struct {
 
 // Read returns readable text. If a dialog is open the error is a *[DialogError].
 func (t *Tab) Read(ctx context.Context, opts ReadOptions) (ReadResult, error) {
-	got := ReadResult{Found: true}
-	err := t.runInTurn(ctx, readLimit, func(ctx context.Context) (err error) {
+	got, err := readInTurn(ctx, t, "read", readLimit, func(ctx context.Context) (got ReadResult, err error) {
 		if opts.Ref == "" {
 			if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
-				return err
+				return got, err
 			}
 		}
 		if opts.Ref == "" && opts.Selector == "" {
@@ -48,14 +50,15 @@ func (t *Tab) Read(ctx context.Context, opts ReadOptions) (ReadResult, error) {
 			if opts.WithoutFrames {
 				read = readMainDocument
 			}
+			got.Found = true
 			got.Text, got.Truncated, err = read(ctx, t.tree.Frames())
-			return err
+			return got, err
 		}
 		got.Text, got.Found, err = t.readElement(ctx, opts)
-		return err
+		return got, err
 	})
 	if err != nil {
-		return ReadResult{}, fmt.Errorf("read tab %s: %w", t.id, err)
+		return got, err
 	}
 	got.URL = t.URL()
 	if text, cut := outline.ClipText(got.Text, opts.MaxChars); cut {
@@ -96,16 +99,215 @@ func (t *Tab) Text(ctx context.Context, ref string) (string, error) {
 
 // Links lists the visible links of the page, see [collectLinks].
 func (t *Tab) Links(ctx context.Context) ([]Link, error) {
-	var links []Link
-	err := t.runInTurn(ctx, readLimit, func(ctx context.Context) (err error) {
+	return readInTurn(ctx, t, "links of", readLimit, func(ctx context.Context) ([]Link, error) {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
-			return err
+			return nil, err
 		}
-		links, err = collectLinks(ctx, t.tree.Frames())
-		return err
+		return collectLinks(ctx, t.tree.Frames())
 	})
-	if err != nil {
-		return nil, fmt.Errorf("links of tab %s: %w", t.id, err)
+}
+
+// maxLinks bounds a list of links.
+const maxLinks = 500
+
+// collectLinks lists the visible links of a page, at most 500, each address once: those of the main document in document order, then those
+// of frames in other processes or of other origins. frames has the main one first.
+func collectLinks(ctx context.Context, frames []*frame.Frame) ([]outline.Link, error) {
+	var links []outline.Link
+	seen := map[string]bool{}
+	for i, f := range frames {
+		found, err := frameLinks(ctx, f, i == 0)
+		if err != nil && (i == 0 || ctx.Err() != nil) {
+			return nil, err
+		}
+		for _, l := range found {
+			if !seen[l.URL] && len(links) < maxLinks {
+				seen[l.URL] = true
+				links = append(links, l)
+			}
+		}
 	}
 	return links, nil
+}
+
+func frameLinks(ctx context.Context, f *frame.Frame, main bool) ([]outline.Link, error) {
+	if !main {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, frameReadLimit)
+		defer cancel()
+	}
+	return frame.RunScript[[]outline.Link](ctx, f, frame.Script{Fn: "links", Arg: map[string]int{"most": maxLinks}})
+}
+
+const (
+	// frameReadLimit bounds what frames of other processes may take: one that does not answer must not take the page with it.
+	frameReadLimit = 3 * time.Second
+	// maxReadFrames bounds the frames that are read, maxReadDepth how deep they are in each other in one process.
+	maxReadFrames = 50
+	maxReadDepth  = 8
+	// frameChars bounds the text of the frames of a process, each, in UTF-16 units.
+	frameChars = 20_000
+)
+
+// documentText is what our script tells of one: its text, and the frames that are shown in it.
+type documentText struct {
+	Text   string       `json:"text"`
+	Cut    bool         `json:"cut"`
+	Host   string       `json:"host"`
+	Frames []innerFrame `json:"frames"`
+	Unseen int          `json:"suspects"`
+}
+
+// SuspectedShadowHosts returns how many elements may show what the text lacks.
+func (d documentText) SuspectedShadowHosts() int { return d.Unseen }
+
+// innerFrame is a frame of a document: what it shows, or else the ref of the element that shows it.
+type innerFrame struct {
+	Name string        `json:"name"`
+	Page *documentText `json:"page"`
+	Ref  string        `json:"ref"`
+}
+
+// textQuery is what the script is asked to keep to. The main document may be of any length.
+type textQuery struct {
+	Frames int  `json:"frames"`
+	Depth  int  `json:"depth"`
+	Chars  int  `json:"chars"`
+	Main   bool `json:"main"`
+}
+
+func requestText(ctx context.Context, f *frame.Frame, main bool) (documentText, error) {
+	return frame.RunInShadows[documentText](ctx, f, frame.Script{Fn: "pageText", Arg: textQuery{maxReadFrames, maxReadDepth, frameChars, main}})
+}
+
+// readMainDocument returns the text of the main document. If that has none, such as a frameset, it returns the
+// whole [Text].
+func readMainDocument(ctx context.Context, frames []*frame.Frame) (text string, cut bool, err error) {
+	doc, err := frame.RunInShadows[documentText](ctx, frames[0], frame.Script{Fn: "pageText", Arg: textQuery{Main: true}})
+	if err != nil || strings.TrimSpace(doc.Text) != "" {
+		return doc.Text, false, err
+	}
+	return readPageText(ctx, frames)
+}
+
+// readPageText is what a page says: the rendered text of its article, its main part or its body, and after that the text of each frame that is
+// shown there, in document order, below a line that tells of it:
+//
+//	--- frame "Name" of host ---
+//
+// Frames without text are left out; of one that does not answer within three seconds, or a fourth of ctx' time, the line says so, and frames smaller than 8 pixels are none. cut says that frames had more
+// text, or that there were more of them, than is given. frames has the main one first. The error is what kept the main document from
+// being read.
+func readPageText(ctx context.Context, frames []*frame.Frame) (text string, cut bool, err error) {
+	main := frames[0]
+	doc, err := requestText(ctx, main, true)
+	if err != nil || len(doc.Frames) == 0 {
+		return doc.Text, false, err
+	}
+	p := &pageText{owners: map[frameOwner]*frame.Frame{}, documents: map[*frame.Frame]*documentText{}}
+	if doc.hasRemoteFrames() {
+		p.gather(ctx, frames[1:min(len(frames), maxReadFrames)])
+		if ctx.Err() != nil {
+			return "", false, context.Cause(ctx)
+		}
+	}
+	p.write(main, &doc)
+	return p.text.String(), p.cut, nil
+}
+
+// hasRemoteFrames says that there are frames in it that have to be asked themselves.
+func (d *documentText) hasRemoteFrames() bool {
+	for _, f := range d.Frames {
+		if f.Ref != "" || f.Page != nil && f.Page.hasRemoteFrames() {
+			return true
+		}
+	}
+	return false
+}
+
+// frameOwner is a frame element: its ref in the frame that holds it.
+type frameOwner struct {
+	frame *frame.Frame
+	ref   string
+}
+
+// pageText is the text of a page on its way.
+type pageText struct {
+	mu        sync.Mutex
+	owners    map[frameOwner]*frame.Frame
+	documents map[*frame.Frame]*documentText
+
+	text   strings.Builder
+	frames int
+	cut    bool
+}
+
+// gather asks frames of other processes and origins, all at once.
+func (p *pageText) gather(ctx context.Context, frames []*frame.Frame) {
+	limit := frameReadLimit
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = min(limit, time.Until(deadline)/4) // what is known without them is to be in time
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, f := range frames {
+		wg.Go(func() {
+			ref, err := f.FindOwner(ctx)
+			if err != nil {
+				return
+			}
+			doc, err := requestText(ctx, f, false)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.owners[frameOwner{f.Parent(), ref}] = f
+			if err == nil {
+				p.documents[f] = &doc
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// write adds a document and the frames in it, which our scripts reach from f.
+func (p *pageText) write(f *frame.Frame, doc *documentText) {
+	p.text.WriteString(strings.TrimRightFunc(doc.Text, unicode.IsSpace))
+	p.cut = p.cut || doc.Cut || len(doc.Frames) == maxReadFrames
+	for _, in := range doc.Frames {
+		if p.frames == maxReadFrames {
+			p.cut = true
+			return
+		}
+		p.frames++
+		at, inside := f, in.Page
+		if inside == nil {
+			at = p.owners[frameOwner{f, in.Ref}]
+			inside = p.documents[at]
+		}
+		switch {
+		case inside == nil:
+			p.writeFrameHeading(in.Name, "", "could not be read")
+		case strings.TrimSpace(inside.Text) != "":
+			p.writeFrameHeading(in.Name, inside.Host, "")
+			fallthrough
+		default:
+			p.write(at, inside)
+		}
+	}
+}
+
+// writeFrameHeading begins the text of a frame.
+func (p *pageText) writeFrameHeading(name, host, trouble string) {
+	var b strings.Builder
+	b.WriteString("\n\n--- frame")
+	if name != "" {
+		b.WriteString(" " + strconv.Quote(name))
+	}
+	if host != "" {
+		b.WriteString(" of " + host)
+	}
+	if trouble != "" {
+		b.WriteString(" " + trouble)
+	}
+	p.text.WriteString(b.String() + " ---\n")
 }

@@ -2,11 +2,11 @@ package page_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,9 +45,7 @@ func TestReadLimitsTheText(t *testing.T) {
 	for _, tt := range tests {
 		if tt.path != at {
 			at = tt.path
-			if _, err := tab.Navigate(t.Context(), srv.URL+at); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Navigate(t, tab, srv.URL+at)
 		}
 		got, err := tab.Read(t.Context(), tt.opts)
 		browsertest.Must(t, err)
@@ -55,12 +53,8 @@ func TestReadLimitsTheText(t *testing.T) {
 			t.Errorf("%s %+v: got %+v, want %q", tt.path, tt.opts, got, tt.want)
 		}
 	}
-	if _, err := tab.Read(t.Context(), page.ReadOptions{Selector: "]["}); !errors.Is(err, page.ErrInvalid) {
-		t.Errorf("got %v, want it refused", err)
-	}
-	if _, err := tab.Read(t.Context(), page.ReadOptions{Ref: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want an unknown ref", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Read(t.Context(), page.ReadOptions{Selector: "]["})), page.ErrInvalid)
+	browsertest.WantError(t, browsertest.Err(tab.Read(t.Context(), page.ReadOptions{Ref: "e99"})), page.ErrUnknownRef)
 }
 
 func TestTheTextOfAPageHasThatOfItsShadowRoots(t *testing.T) {
@@ -171,9 +165,7 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	if got, want := squeezed.ReplaceAllString(read(page.ReadOptions{}).Text, "\n"), "Main part\n--- frame ---\nIts article"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := strings.TrimSpace(read(page.ReadOptions{WithoutFrames: true}).Text); got != "Main part" {
-		t.Errorf("got %q without frames", got)
-	}
+	browsertest.WantEqual(t, strings.TrimSpace(read(page.ReadOptions{WithoutFrames: true}).Text), "Main part")
 	browsertest.Navigate(t, tab, top+"/hollow")
 	if got := read(page.ReadOptions{WithoutFrames: true}).Text; !strings.Contains(got, "Only frames") {
 		t.Errorf("got %q of a page that says nothing itself", got)
@@ -194,7 +186,172 @@ func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 		return err == nil && strings.Contains(got, `--- frame "Stuck" could not be read ---`)
 	})
 	browsertest.WantContains(t, got, "Top", "Fine text")
-	if err := tab.Stop(browsertest.Within(t, browsertest.Patience)); err != nil {
-		t.Error(err)
+	browsertest.Must(t, tab.Stop(browsertest.Within(t, browsertest.Patience)))
+}
+
+// closedPage has closed roots in the ways that pages make them: in an empty box, in custom elements, one in another, with
+// slots, and around content that has no place in it.
+const closedPage = `<div id=box style="width:300px;height:60px"></div><x-outer><b slot=t>Slotted</b> text</x-outer>
+	<section id=lost><p>never shown</p></section><x-late></x-late><div></div><script>
+	const shut = (host, html) => { const root = host.attachShadow({mode: 'closed'}); root.innerHTML = html; return root };
+	window.hits = [];
+	shut(box, '<button onclick="hits.push(1)">Boxed</button><input aria-label=Field>');
+	customElements.define('x-inner', class extends HTMLElement { connectedCallback() { shut(this, '<a href=/deep>Deep</a>') } });
+	customElements.define('x-outer', class extends HTMLElement { connectedCallback() { shut(this, '<slot name=t></slot><x-inner></x-inner><slot></slot>') } });
+	shut(lost, '<button onclick="hits.push(2)">Instead</button>');
+	</script>`
+
+func TestClosedShadowRootsAreSeenAndActedUpon(t *testing.T) {
+	tab := show(t, closedPage)
+	want := `- button "Boxed" [ref=e1]
+- textbox "Field" [ref=e2]
+- text: Slotted
+- link "Deep" [ref=e3]
+- text: text
+- button "Instead" [ref=e4]`
+	browsertest.WantEqual(t, snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole}).Text, want)
+	click(t, tab, "e1")
+	click(t, tab, "e4")
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: "e2", Text: "typed"})
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: "e2", Text: " more", Slowly: true})
+	browsertest.WantJS(t, tab, "hits", "[1,2]")
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `"Field" [active]`, ": typed more")
+	act(t, tab, page.Action{Kind: actiontable.KindWait, Text: "Boxed", TimeoutMs: 5000})
+	act(t, tab, page.Action{Kind: actiontable.KindClick, Selector: "a[href='/deep']"})
+	if !strings.HasSuffix(tab.URL(), "/deep") {
+		t.Errorf("got address %s, want the link followed", tab.URL())
 	}
+}
+
+func TestClosedRootOfALaterElementIsSeen(t *testing.T) {
+	tab := show(t, closedPage)
+	snapshot(t, tab, page.SnapshotOptions{})
+	js(t, tab, `customElements.define('x-late', class extends HTMLElement { constructor() { super(); shut(this, '<button>Late</button>') } }), document.body.append(document.createElement('x-late'))`)
+	browsertest.WantEqual(t, strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Late"`), 2)
+}
+
+func TestPagesWithoutClosedRootsCostNothingMore(t *testing.T) {
+	var mu sync.Mutex
+	sent := map[string]int{}
+	b := browser.Connect(t, page.Options{OnSent: func(method string) {
+		mu.Lock()
+		sent[method]++
+		mu.Unlock()
+	}})
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: site(t, map[string]string{"/": form + `<div></div><span></span><div><p>x</p></div>`}).URL})
+	snapshot(t, tab, page.SnapshotOptions{})
+	count := func() (all, asked int) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, n := range sent {
+			all += n
+		}
+		return all, sent["DOM.describeNode"]
+	}
+	before, _ := count()
+	snapshot(t, tab, page.SnapshotOptions{})
+	if after, asked := count(); after-before > 2 || asked > 1 {
+		t.Errorf("got %d calls for a snapshot, %d questions about nodes; want two (listeners are asked for along with it), and that about the document", after-before, asked)
+	}
+}
+
+// outlineOf returns a snapshot without its refs.
+func outlineOf(t *testing.T, tab *page.Tab) string {
+	t.Helper()
+	return regexp.MustCompile(` \[ref=\w+\]`).ReplaceAllString(snapshot(t, tab, page.SnapshotOptions{}).Text, "")
+}
+
+func TestWhatOnlyAListenerMakesClickableHasARef(t *testing.T) {
+	t.Parallel()
+	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body>
+		<div id=plain>Plain</div><div id=added>Added</div><div id=set><span>Set</span></div><div id=far>Moved over</div>
+		<button id=button>Button</button><div id=host></div><div id=pointer style=cursor:pointer>Pointer</div>
+		<section id=root>` + strings.Repeat("<p>Text</p>", 30) + `</section><ul><li id=item>Item <button>Delete</button></ul><div id=hidden hidden>Hidden</div>
+		<script>
+		document.onclick = document.body.onclick = onclick = () => {};
+		window.hits = [];
+		const hit = (e) => hits.push(e.currentTarget.id);
+		for (const id of ['added', 'button', 'pointer', 'root', 'item', 'hidden']) document.getElementById(id).addEventListener('click', hit);
+		document.getElementById('set').onclick = hit;
+		far.onmousemove = hit;
+		const inner = host.attachShadow({ mode: 'closed' });
+		inner.innerHTML = '<div>In the shadow</div>';
+		inner.firstChild.onpointerdown = () => hits.push('shadow');
+		</script>`}).URL+"/")
+	want := `- text: Plain
+- generic "Added" [listener]
+- generic "Set" [listener]
+- text: Moved over
+- button "Button"
+- generic "In the shadow" [listener]
+- generic "Pointer" [cursor:pointer]
+` + strings.Repeat("- paragraph: Text\n", 30) + `- list:
+  - listitem "Item Delete" [listener]:
+    - text: Item
+    - button "Delete"`
+	browsertest.WantEqual(t, outlineOf(t, tab), want)
+	for _, name := range []string{"Added", "Set", "In the shadow", `"Delete"`} {
+		click(t, tab, refOf(t, tab, name))
+	}
+	if got, want := jsString(t, tab, "hits.join()"), "added,set,shadow,item"; got != want {
+		t.Errorf("got clicks on %s, want %s", got, want)
+	}
+
+	js(t, tab, `(added.removeEventListener('click', hit), hidden.hidden = false, plain.addEventListener('mousedown', hit), 1)`)
+	got := outlineOf(t, tab)
+	for _, line := range []string{`generic "Plain" [listener]`, `generic "Hidden" [listener]`, `generic "Set" [listener]`, "text: Added"} {
+		if !strings.Contains(got, "- "+line) {
+			t.Errorf("%s is missing of what changed:\n%s", line, got)
+		}
+	}
+	if click(t, tab, refOf(t, tab, "Plain")); jsString(t, tab, "hits.at(-1)") != "plain" {
+		t.Error("what is listened to since is not clicked")
+	}
+}
+
+// Not at the same time as others: Chromium does not draw the frames of a tab that another one covers.
+func TestListenersAreFoundInFrames(t *testing.T) {
+	var srv *httptest.Server
+	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		name := r.URL.Query().Get("in")
+		html := `<!doctype html><div id=a>Card ` + name + `</div><script>a.onclick = () => { a.textContent = 'Clicked ` + name + `' }</script>`
+		if name == "top" {
+			html += `<iframe srcdoc="<div id=b>Card near</div><script>b.onclick = () => { b.textContent = 'Clicked near' }</script>"></iframe>
+				<iframe src="` + withHost(srv, "login.shop.localhost") + `/?in=fellow"></iframe><iframe src="` + foreign(srv) + `/?in=far"></iframe>`
+		}
+		browsertest.HTML(w, html)
+	})
+	tab := openTab(t, withHost(srv, "www.shop.localhost")+"/?in=top")
+	for _, name := range []string{"top", "near", "fellow", "far"} {
+		browsertest.Eventually(t, "the card "+name+" can be clicked", func() bool {
+			return strings.Contains(outlineOf(t, tab), `"Card `+name+`" [listener]`)
+		})
+		click(t, tab, refOf(t, tab, "Card "+name))
+		browsertest.Eventually(t, "the card "+name+" is clicked", func() bool {
+			return strings.Contains(outlineOf(t, tab), `"Clicked `+name+`" [listener]`)
+		})
+	}
+}
+
+// The garbage makes V8 scavenge while elements have objects in both worlds: asked the wrong way, Chromium crashes here.
+func TestLookingForListenersSurvivesScavenges(t *testing.T) {
+	t.Parallel()
+	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><div id=open></div><div id=shut></div><script>
+		window.hits = 0;
+		for (const mode of ['open', 'closed']) {
+			const root = document.getElementById(mode === 'open' ? 'open' : 'shut').attachShadow({ mode });
+			for (let i = 0; i < 5; i++) {
+				const button = document.createElement('button');
+				button.textContent = mode + i;
+				button.onclick = () => { hits++ };
+				root.append(button);
+			}
+		}
+		</script>`}).URL+"/")
+	for range 4 {
+		ref := refOf(t, tab, "closed4")
+		js(t, tab, "(() => { for (let i = 0; i < 40; i++) { const a = []; for (let n = 0; n < 5000; n++) a.push({ n }) } })()")
+		click(t, tab, ref)
+	}
+	browsertest.WantJS(t, tab, "hits", "4")
 }

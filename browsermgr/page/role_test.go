@@ -2,8 +2,10 @@ package page_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,9 +35,7 @@ func TestRoleSnapshotNumbersElementsInOrder(t *testing.T) {
   - button "Go" [ref=e8] [nth=2]
   - heading [level=1]`
 	want = strings.Replace(want, " [onclick]", "", 1)
-	if d := cmp.Diff(want, snap.Text); d != "" {
-		t.Errorf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, snap.Text, want)
 	refs, stats := snap.Describe()
 	if stats.Refs != 8 || stats.Interactive != 5 || stats.Lines != 11 || stats.Chars != len(want) {
 		t.Errorf("got %+v", stats)
@@ -55,25 +55,20 @@ func TestCompactKeepsRefsValuesAndWhatLeadsToRefs(t *testing.T) {
 - paragraph: Text here
 - cell "one" [ref=e3]`
 	got := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Compact: true}).Text
-	if d := cmp.Diff(strings.TrimLeft(want, " "), strings.TrimLeft(got, " ")); d != "" {
-		t.Errorf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, strings.TrimLeft(got, " "), strings.TrimLeft(want, " "))
 }
 
 func TestEfficientSnapshotIsShort(t *testing.T) {
 	tab := show(t, strings.Repeat(`<main><h2>Head</h2><p>Text</p><a href=/x>Somewhere else</a></main>`, 400))
-	snap := snapshot(t, tab, page.EfficientSnapshot())
+	depth := 6
+	snap := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Interactive: true, Compact: true, Depth: &depth, MaxChars: 8000})
 	if !snap.Truncated || len(snap.Text) > 8000 || strings.Contains(snap.Text, "heading") || strings.Contains(snap.Text, "\n  ") {
 		t.Errorf("got %d characters, truncated %v: %.200s", len(snap.Text), snap.Truncated, snap.Text)
 	}
 	last := snap.Refs()[len(snap.Refs())-1].Ref
-	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: last}); err != nil {
-		t.Error(err)
-	}
+	browsertest.Must(t, browsertest.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: last})))
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindHover, Ref: "e399"})
-	if !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want a ref that was cut off to be unknown", err)
-	}
+	browsertest.WantError(t, err, page.ErrUnknownRef)
 }
 
 func TestSnapshotQueryKeepsMatchingLines(t *testing.T) {
@@ -92,9 +87,7 @@ func TestAddressesStandBelowLinks(t *testing.T) {
 - link "Head" [ref=e2]:
   - /url: #x
 - text: None`
-	if d := cmp.Diff(want, snapshot(t, tab, page.SnapshotOptions{Addresses: true}).Text); d != "" {
-		t.Errorf("snapshot (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, snapshot(t, tab, page.SnapshotOptions{Addresses: true}).Text, want)
 }
 
 func TestLinksAppendixIsScoped(t *testing.T) {
@@ -129,7 +122,7 @@ const emptyWait = 2 * time.Second
 
 func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 	tab := show(t, `<div id=box></div><p>text</p>`)
-	tests := []struct {
+	for _, tt := range []struct {
 		opts         page.SnapshotOptions
 		text, reason string
 	}{
@@ -137,8 +130,7 @@ func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 		{page.SnapshotOptions{Selector: "#nope", Interactive: true}, "(empty)", "no element matches the selector"},
 		{page.SnapshotOptions{Selector: "#box"}, "(empty)", "the selected element shows nothing"},
 		{page.SnapshotOptions{Interactive: true}, "(no interactive elements)", "no interactive elements"},
-	}
-	for _, tt := range tests {
+	} {
 		var snap page.Snapshot
 		took := time.Hour
 		for tries := 0; tries < 5 && took >= emptyWait; tries++ {
@@ -168,9 +160,8 @@ func TestSnapshotOptionsThatDoNotFitAreRefused(t *testing.T) {
 			t.Errorf("%+v: got %v, want it refused", opts, err)
 		}
 	}
-	if _, err := tab.Snapshot(t.Context(), page.SnapshotOptions{Frame: "e99"}); !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want an unknown ref", err)
-	}
+	browsertest.WantError(t, browsertest.Err(tab.Snapshot(t.Context(), page.SnapshotOptions{Frame: "e99"})),
+		page.ErrUnknownRef)
 }
 
 func TestRefsOfTheLastSnapshotCount(t *testing.T) {
@@ -183,12 +174,9 @@ func TestRefsOfTheLastSnapshotCount(t *testing.T) {
 	click(t, tab, "@e1")
 	snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole, Selector: "li:last-child"})
 	click(t, tab, "1")
-	if got := js(t, tab, "hits.join('')"); got != `"baa"` {
-		t.Errorf("got clicks %s, want each ref to mean what the last snapshot said", got)
-	}
-	if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e2"}); !errors.Is(err, page.ErrUnknownRef) {
-		t.Errorf("got %v, want the refs of the earlier snapshot replaced", err)
-	}
+	browsertest.WantJS(t, tab, "hits.join('')", `"baa"`)
+	browsertest.WantError(t, browsertest.Err(tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e2"})),
+		page.ErrUnknownRef)
 }
 
 func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
@@ -203,9 +191,7 @@ func TestCancelledSnapshotLeavesTheRefs(t *testing.T) {
 		_, err = tab.Snapshot(ctx, page.SnapshotOptions{Refs: page.RefsRole})
 		cancel()
 	}
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("got %v, want the time to be over", err)
-	}
+	browsertest.WantError(t, err, context.DeadlineExceeded)
 	if got := act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Ref: "e1", Fn: "el => el.textContent"}); string(got.Value) != `"B"` || want != "e1 B" {
 		t.Errorf("got %s, want the ref of the snapshot that ended: %s", got.Value, want)
 	}
@@ -231,7 +217,7 @@ func TestAriaRefsEndWhenAFrameNavigates(t *testing.T) {
 func busyFrames(t *testing.T) *page.Tab {
 	t.Helper()
 	srv := scopedSite(t, `<iframe id=one src=/frame></iframe><iframe id=two src=/frame></iframe><iframe id=far src="OTHER/frame"></iframe>`,
-		`<button>Inner</button><script>addEventListener('message', () => { const end = Date.now() + 1500; while (Date.now() < end); })</script>`)
+		`<button>Inner</button><script>addEventListener('message', () => { const end = Date.now() + 700; while (Date.now() < end); })</script>`)
 	tab := openTab(t, srv.URL)
 	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Count(snapshot(t, tab, page.SnapshotOptions{}).Text, "Inner") == 3 })
 	js(t, tab, "setInterval(() => one.contentWindow.location.reload(), 150), far.contentWindow.postMessage('busy', '*')")
@@ -245,10 +231,8 @@ func TestFrameThatNavigatesDuringItsCaptureIsTold(t *testing.T) {
 		js(t, tab, "far.contentWindow.postMessage('busy', '*')")
 		_, err = tab.Snapshot(t.Context(), page.SnapshotOptions{Refs: page.RefsRole, Frame: "#one"})
 	}
-	if !errors.Is(err, page.ErrFrameChanged) {
-		t.Fatalf("got %v, want the change of document told", err)
-	}
-	wantError(t, err, "Frame changed", "retry")
+	browsertest.WantError(t, err, page.ErrFrameChanged)
+	browsertest.WantError(t, err, nil, "Frame changed", "retry")
 }
 
 func TestNavigationOfASiblingFrameDoesNotMatter(t *testing.T) {
@@ -271,10 +255,209 @@ func TestSnapshotWaitsForAPageThatIsStillEmpty(t *testing.T) {
 		_, _ = w.Write([]byte(`<!doctype html><div id=app></div><script>fetch('/data').then(() => { app.innerHTML = '<button>Ready</button>' })</script>`))
 	})
 	tab := openTab(t, "")
-	if _, err := tab.Navigate(t.Context(), srv.URL); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Navigate(t, tab, srv.URL)
 	timer := time.AfterFunc(200*time.Millisecond, func() { close(gate) })
 	defer timer.Stop()
 	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, "Ready")
+}
+
+// nodeOf finds the first node of a role and name.
+func nodeOf(t *testing.T, nodes []page.AccessibilityNode, role, name string) page.AccessibilityNode {
+	t.Helper()
+	for _, n := range nodes {
+		if n.Role == role && n.Name == name {
+			return n
+		}
+	}
+	t.Fatalf("no %s %q in %+v", role, name, nodes)
+	return page.AccessibilityNode{}
+}
+
+func tree(t *testing.T, tab *page.Tab, limit int) []page.AccessibilityNode {
+	t.Helper()
+	nodes, err := tab.AccessibilityTree(t.Context(), limit, 0)
+	browsertest.Must(t, err)
+	return nodes
+}
+
+func TestTreeHasAllFramesAndItsRefsAct(t *testing.T) {
+	tab := openTab(t, framed(t).URL)
+	browsertest.Eventually(t, "the frames are seen", func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, "Deep button") })
+	nodes := tree(t, tab, 0)
+	top, deep := nodeOf(t, nodes, "heading", "Top"), nodeOf(t, nodes, "button", "Deep button")
+	if nodes[0].Ref != "ax1" || nodes[0].Depth != 0 || top.BackendDOMNodeID == 0 || deep.Depth <= top.Depth {
+		t.Errorf("got %+v, %+v, %+v", nodes[0], top, deep)
+	}
+	for _, name := range []string{"Near button", "Far button", "Deep button"} {
+		click(t, tab, nodeOf(t, nodes, "button", name).Ref)
+	}
+	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: strings.ToUpper(nodeOf(t, nodes, "textbox", "Far field").Ref), Text: "via tree"})
+	browsertest.WantContains(t, snapshot(t, tab, page.SnapshotOptions{}).Text, `button "Pressed"`, `button "Pressed deep"`, ": via tree")
+	field := nodeOf(t, tree(t, tab, 0), "textbox", "Far field")
+	if field.Value != "via tree" {
+		t.Errorf("got %+v, want its value", field)
+	}
+}
+
+func TestTreeLimits(t *testing.T) {
+	tab := show(t, strings.Repeat("<button>B</button>", 1200))
+	for limit, want := range map[int]int{0: 500, 1: 1, -3: 1, 7: 7, 5000: 2000} {
+		if got := len(tree(t, tab, limit)); got != want {
+			t.Errorf("limit %d: got %d nodes, want %d", limit, got, want)
+		}
+	}
+}
+
+func TestTreeRefsAreElementsToo(t *testing.T) {
+	tab := show(t, rows)
+	refs := snapshot(t, tab, page.SnapshotOptions{Refs: page.RefsRole}).Refs()
+	nodes := tree(t, tab, 0)
+	first := nodeOf(t, nodes, "button", "Delete").Ref
+	js(t, tab, "l.append(l.firstElementChild)")
+	click(t, tab, first)
+	click(t, tab, refs[1].Ref)
+	browsertest.WantJS(t, tab, "hits.join('')", `"ab"`)
+	js(t, tab, "l.lastElementChild.remove()")
+	for _, ref := range []string{first, "ax9999"} {
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
+		if !errors.Is(err, page.ErrUnknownRef) {
+			t.Fatalf("%s: got %v, want an unknown ref", ref, err)
+		}
+		browsertest.WantError(t, err, nil, "Unknown ref "+ref, "new snapshot")
+	}
+	browsertest.Must(t, browsertest.Err(tab.Reload(t.Context())))
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: nodes[1].Ref})
+	browsertest.WantError(t, err, nil, "Unknown ref")
+}
+
+func TestTreeMasksSecrets(t *testing.T) {
+	tab := show(t, `<input type=password value=hunter2 aria-label=a><input autocomplete="one-time-code" value=123456 aria-label=b><input value=open aria-label=c>`)
+	for _, n := range tree(t, tab, 0) {
+		for _, secret := range []string{"hunter", "123456"} {
+			if strings.Contains(n.Name+n.Value+n.Description, secret) {
+				t.Errorf("the tree shows a secret: %+v", n)
+			}
+		}
+	}
+	browsertest.WantEqual(t, nodeOf(t, tree(t, tab, 0), "textbox", "c").Value, "open")
+}
+
+const rows = `<ul id=l><li><button onclick="hit('a')">Delete</button><li><button onclick="hit('b')">Delete</button><li><button onclick="hit('c')">Delete</button></ul>
+	<script>window.hits = []; function hit(x) { hits.push(x) }</script>`
+
+func TestRefSurvivesReordering(t *testing.T) {
+	tab := show(t, rows)
+	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
+	js(t, tab, "l.append(l.firstElementChild)")
+	click(t, tab, refs[0].Ref)
+	browsertest.WantJS(t, tab, "hits", `["a"]`)
+	again := snapshot(t, tab, page.SnapshotOptions{}).Refs()
+	if again[2].Ref != refs[0].Ref || again[0].Ref != refs[1].Ref {
+		t.Errorf("got refs %v, want those of %v to move along", again, refs)
+	}
+}
+
+func TestRefOfRemovedElementNeverHitsANeighbour(t *testing.T) {
+	tab := show(t, rows)
+	refs := snapshot(t, tab, page.SnapshotOptions{}).Refs()
+	js(t, tab, "l.children[1].remove()")
+	for range 2 { // before and after another snapshot
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: refs[1].Ref})
+		browsertest.WantError(t, err, page.ErrUnknownRef)
+		browsertest.WantError(t, err, nil, "Unknown ref e2", "gone from the page", "new snapshot")
+		snapshot(t, tab, page.SnapshotOptions{})
+	}
+	browsertest.WantJS(t, tab, "hits", `[]`)
+}
+
+func TestRefOfReplacedElementIsGone(t *testing.T) {
+	tab := show(t, rows)
+	snapshot(t, tab, page.SnapshotOptions{})
+	js(t, tab, "l.innerHTML = l.innerHTML")
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: "e1"})
+	browsertest.WantError(t, err, nil, "gone from the page")
+}
+
+func TestRefEndsWithItsDocument(t *testing.T) {
+	srv := site(t, map[string]string{"/": rows, "/other": `<button>Other</button>`})
+	tab := openTab(t, srv.URL)
+	ref := refOf(t, tab, "Delete")
+	browsertest.Navigate(t, tab, srv.URL+"/other")
+	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
+	browsertest.WantError(t, err, nil, "Unknown ref e1", "new snapshot")
+	browsertest.Must(t, browsertest.Err(tab.Back(t.Context())))
+	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
+	browsertest.WantError(t, err, nil, "Unknown ref e1")
+}
+
+func TestRefSpellings(t *testing.T) {
+	tab := show(t, rows)
+	snapshot(t, tab, page.SnapshotOptions{})
+	for _, ref := range []string{"e2", "@e2", "ref=e2", "2", "E2", "[ref=e2]", " e2 "} {
+		click(t, tab, ref)
+	}
+	browsertest.WantJS(t, tab, "hits.join('')", `"bbbbbbb"`)
+	for _, ref := range []string{"e", "x5", "e-1", "e0", "f0e1", "fe1", "e1 e2", "e99999999999999999999", "button"} {
+		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref}); !errors.Is(err, page.ErrInvalid) {
+			t.Errorf("ref %q: got %v, want it refused", ref, err)
+		}
+	}
+	for _, ref := range []string{"e77", "f9e1"} {
+		_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Ref: ref})
+		browsertest.WantError(t, err, nil, "Unknown ref "+ref, "new snapshot")
+	}
+}
+
+func TestRefOfOddNames(t *testing.T) {
+	names := []string{
+		strings.Repeat("x", 901), strings.Repeat("long ", 180) + "x", strings.Repeat("x", 898) + "\U0001F600\U0001F600", "\u200b\u200b", "\u200d\ufeff",
+		`"quoted"`, `back\slash`, "\U0001F600", "- button", "[ref=e1]", "", "", "a: b",
+	}
+	const buttons = `<body><script>window.hits = []; const names = NAMES;
+		names.forEach((name, i) => { const b = document.createElement('button'); b.textContent = name; b.onclick = () => top.hits.push(i); document.body.append(b) })</script>`
+	text, err := json.Marshal(names)
+	browsertest.Must(t, err)
+	html := strings.Replace(buttons, "NAMES", string(text), 1)
+	b := browser.Connect(t, page.Options{})
+	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
+	for mode, opts := range map[string]page.SnapshotOptions{
+		"own": {}, "role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria},
+		"frame": {Refs: page.RefsRole, Frame: "iframe"}, "frame by ref": {Refs: page.RefsRole, Frame: "e1"},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			path := "/"
+			if opts.Frame != "" {
+				path = "/outer"
+			}
+			tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL + path})
+			snapshot(t, tab, page.SnapshotOptions{})
+			clickAll(t, tab, snapshot(t, tab, opts).Refs(), len(names))
+		})
+	}
+	t.Run("tree", func(t *testing.T) {
+		tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL})
+		nodes, err := tab.AccessibilityTree(t.Context(), 0, 0)
+		browsertest.Must(t, err)
+		var refs []page.Ref
+		for _, n := range nodes {
+			if n.Role == "button" {
+				refs = append(refs, page.Ref{Ref: n.Ref})
+			}
+		}
+		clickAll(t, tab, refs, len(names))
+	})
+}
+
+// clickAll clicks on each ref and wants each of n buttons to be hit once, in order.
+func clickAll(t *testing.T, tab *page.Tab, refs []page.Ref, n int) {
+	t.Helper()
+	if len(refs) != n {
+		t.Fatalf("got %d refs, want %d", len(refs), n)
+	}
+	want := make([]string, n)
+	for i, r := range refs {
+		click(t, tab, r.Ref)
+		want[i] = strconv.Itoa(i)
+	}
+	browsertest.WantEqual(t, jsString(t, tab, "hits.join()"), strings.Join(want, ","))
 }

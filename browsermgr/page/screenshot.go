@@ -61,19 +61,13 @@ func (t *Tab) Screenshot(ctx context.Context, opts ScreenshotOptions) ([]byte, e
 		defer cancel()
 		return t.captureMasked(ctx, opts, nil)
 	}
-	var data []byte
-	err := t.runInTurn(ctx, screenshotLimit, func(ctx context.Context) error {
+	return readInTurn(ctx, t, "screenshot of", screenshotLimit, func(ctx context.Context) ([]byte, error) {
 		clip, err := t.clipArea(ctx, opts)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		data, err = t.captureMasked(ctx, opts, clip)
-		return err
+		return t.captureMasked(ctx, opts, clip)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("screenshot of tab %s: %w", t.id, err)
-	}
-	return data, nil
 }
 
 // clipArea returns the area of the document that a picture shows.

@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"clank/browsermgr/page/frame"
@@ -26,10 +25,6 @@ const (
 	RefsAria = frame.RefsAria
 )
 
-// EfficientSnapshot returns the options of a small snapshot: interactive, compact, six levels, 8,000 characters. Each may be
-// changed afterwards.
-func EfficientSnapshot() SnapshotOptions { return frame.EfficientSnapshot() }
-
 // ErrFrameChanged says that the captured document gave way to another one meanwhile; trying again may help.
 var ErrFrameChanged = frame.ErrFrameChanged
 
@@ -42,16 +37,9 @@ func (t *Tab) Snapshot(ctx context.Context, opts SnapshotOptions) (Snapshot, err
 	if err := opts.Validate(); err != nil {
 		return Snapshot{}, err
 	}
-	var snap Snapshot
-	err := t.runInTurn(ctx, timeoutOrDefault(opts.Timeout), func(ctx context.Context) error {
-		var err error
-		snap, err = t.captureSnapshot(ctx, opts)
-		return err
+	return readInTurn(ctx, t, "snapshot of", timeoutOrDefault(opts.Timeout), func(ctx context.Context) (Snapshot, error) {
+		return t.captureSnapshot(ctx, opts)
 	})
-	if err != nil {
-		return Snapshot{}, fmt.Errorf("snapshot of tab %s: %w", t.id, err)
-	}
-	return snap, nil
 }
 
 func timeoutOrDefault(given time.Duration) time.Duration {
@@ -122,17 +110,10 @@ type AccessibilityNode = frame.AccessibilityNode
 // (0 means 500; 2,000 at most). Its refs act like those of snapshots, beside them. If a dialog is open the error is a
 // *[DialogError].
 func (t *Tab) AccessibilityTree(ctx context.Context, limit int, timeout time.Duration) ([]AccessibilityNode, error) {
-	var nodes []AccessibilityNode
-	err := t.runInTurn(ctx, timeoutOrDefault(timeout), func(ctx context.Context) error {
+	return readInTurn(ctx, t, "accessibility tree of", timeoutOrDefault(timeout), func(ctx context.Context) ([]AccessibilityNode, error) {
 		if err := t.awaitParsed(ctx, 3*time.Second); err != nil {
-			return err
+			return nil, err
 		}
-		var err error
-		nodes, err = frame.AccessibilityTree(ctx, t.tree.Frames(), &t.refs, limit)
-		return err
+		return frame.AccessibilityTree(ctx, t.tree.Frames(), &t.refs, limit)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("accessibility tree of tab %s: %w", t.id, err)
-	}
-	return nodes, nil
 }

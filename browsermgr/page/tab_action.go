@@ -26,12 +26,9 @@ func (t *Tab) Act(ctx context.Context, a Action) (Result, error) {
 	}
 	if a.Kind == actiontable.KindClose {
 		url := t.URL()
-		if err := t.Close(ctx); err != nil {
-			return Result{URL: url}, err
-		}
-		return Result{URL: url}, nil
+		return Result{URL: url}, t.Close(ctx)
 	}
-	if travel := map[Kind]func(context.Context) (Result, error){
+	if travel := map[actiontable.Kind]func(context.Context) (Result, error){
 		actiontable.KindBack: t.Back, actiontable.KindForward: t.Forward, actiontable.KindReload: t.Reload,
 	}[a.Kind]; travel != nil {
 		return travel(ctx)
@@ -92,10 +89,19 @@ func (t *Tab) runWithBaseline(ctx context.Context, limit time.Duration, do func(
 	return before, do(ctx, before)
 }
 
-// runInTurn runs something that changes nothing in the tab's turn.
-func (t *Tab) runInTurn(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	_, err := t.runWithBaseline(ctx, limit, func(ctx context.Context, _ actionBaseline) error { return do(ctx) })
-	return err
+// readInTurn reads something in the tab's turn, for what an error begins with.
+func readInTurn[R any](
+	ctx context.Context, t *Tab, what string, limit time.Duration, read func(context.Context) (R, error),
+) (got R, err error) {
+	err = t.RunExclusive(ctx, limit, func(ctx context.Context) (err error) {
+		got, err = read(ctx)
+		return err
+	})
+	if err != nil {
+		var none R
+		return none, fmt.Errorf("%s tab %s: %w", what, t.id, err)
+	}
+	return got, nil
 }
 
 // actionTab is the tab as one action sees it.
@@ -163,4 +169,123 @@ func (t *Tab) dragStarted(data *proto.InputDragData) {
 	case t.dragStart <- *data:
 	default:
 	}
+}
+
+// tabWatcher ends the context of something that runs in a tab when the tab cannot go on with it.
+type tabWatcher struct {
+	cancel       context.CancelCauseFunc
+	endsOnDialog bool // also when a dialog opens
+}
+
+// acquireTurn waits for the tab's turn.
+func (t *Tab) acquireTurn(ctx context.Context) (release func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case <-t.ready:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case t.actionToken <- struct{}{}:
+		return func() { <-t.actionToken }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for the running action in tab %s: %w", t.id, context.Cause(ctx))
+	case <-t.done:
+		return nil, t.Err()
+	}
+}
+
+// watchContext derives a context that ends when the limit is over, when the tab crashes or closes, and, if wanted, when a dialog
+// opens. It fails if that is so already.
+func (t *Tab) watchContext(ctx context.Context, limit time.Duration, dialogs bool) (context.Context, context.CancelFunc, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return nil, nil, t.err
+	}
+	if d, open := t.dialogs.Oldest(); dialogs && open {
+		return nil, nil, &DialogError{Dialog: d}
+	}
+	ctx, cancelTime := context.WithTimeoutCause(ctx, limit, &fault.TimeLimitError{Limit: limit})
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &tabWatcher{cancel: cancel, endsOnDialog: dialogs}
+	t.watchers[w] = struct{}{}
+	return ctx, func() {
+		t.mu.Lock()
+		delete(t.watchers, w)
+		t.mu.Unlock()
+		cancel(context.Canceled)
+		cancelTime()
+	}, nil
+}
+
+// cancelWatchers ends what runs in the tab. Without all it spares what does not mind dialogs. The caller holds t.mu.
+func (t *Tab) cancelWatchers(cause error, all bool) {
+	for w := range t.watchers {
+		if all || w.endsOnDialog {
+			w.cancel(cause)
+		}
+	}
+}
+
+// signalChange wakes those who wait for the tab's state. The caller holds t.mu.
+func (t *Tab) signalChange() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// waitUntil waits for a condition on the tab's state. cond is called with t.mu held.
+func (t *Tab) waitUntil(ctx context.Context, cond func() bool) error {
+	for {
+		t.mu.Lock()
+		ok, changed := cond(), t.changed
+		t.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// waitUntilWithin waits for a condition no longer than d; that the time is over is no error.
+func (t *Tab) waitUntilWithin(ctx context.Context, d time.Duration, cond func() bool) error {
+	bounded, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	err := t.waitUntil(bounded, cond)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// Action is one thing to do in a tab. Kind decides which fields count.
+type Action = action.Action
+
+// Result is what an action or a navigation led to, as far as it was visible when it returned.
+type Result struct {
+	// URL is the tab's address afterwards.
+	URL string `json:"url"`
+	// Navigated says that the tab's main document was replaced, or its address changed within the document.
+	Navigated bool `json:"navigated,omitempty"`
+	// Loading says that a load which the action began had not come to its end.
+	Loading bool `json:"loading,omitempty"`
+	// Downloading says that a download may follow: the page asked for one, which Chromium does not tell of before the server
+	// has answered, or what was clicked promises one by its name.
+	Downloading bool `json:"-"`
+	// Status is the HTTP status of the new main document; 0 if there is none.
+	Status int `json:"status,omitempty"`
+	// BlockedByDialog says that a dialog opened and the action was left where it was. It is not a failure.
+	BlockedByDialog bool `json:"blockedByDialog,omitempty"`
+	// Dialog is the open dialog, if BlockedByDialog.
+	Dialog *Dialog `json:"dialog,omitempty"`
+	// Opened lists the tabs that the page opened meanwhile.
+	Opened []*Tab `json:"-"`
+	// Value is what evaluate returned, as JSON; nil for undefined.
+	Value json.RawMessage `json:"value,omitempty"`
 }

@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -23,19 +22,14 @@ const form = `<form onsubmit="event.preventDefault(); window.sent = true">
 func TestTypeReplacesTheValueAndTellsThePage(t *testing.T) {
 	tab := show(t, form)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: " Ada Lovelace "})
-	if got := js(t, tab, "[document.getElementById('name').value, log.join(), document.activeElement.id]"); got != `[" Ada Lovelace ","input name,change name","name"]` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "[document.getElementById('name').value, log.join(), document.activeElement.id]",
+		`[" Ada Lovelace ","input name,change name","name"]`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Name"`), Text: "", Submit: true})
-	if got := js(t, tab, "[document.getElementById('name').value, window.sent]"); got != `["",true]` {
-		t.Errorf("got %s, want an empty field, sent", got)
-	}
+	browsertest.WantJS(t, tab, "[document.getElementById('name').value, window.sent]", `["",true]`)
 	for field, text := range map[string]string{"About": "two\nlines", "Age": "36", "Day": "2026-11-21"} {
 		act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"`+field+`"`), Text: text})
 	}
-	if got := js(t, tab, "[about.value, age.value, day.value]"); got != `["two\nlines","36","2026-11-21"]` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "[about.value, age.value, day.value]", `["two\nlines","36","2026-11-21"]`)
 }
 
 func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
@@ -45,30 +39,22 @@ func TestTypeReachesFrameworksThatTrackValues(t *testing.T) {
 		Object.defineProperty(i, 'value', {get() { return own.get.call(i) }, set(v) { known = v; own.set.call(i, v) }});
 		i.addEventListener('input', () => { const v = own.get.call(i); if (v !== known) { known = v; document.title = v } })</script>`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, "In"), Text: "seen"})
-	if got := js(t, tab, "document.title"); got != `"seen"` {
-		t.Errorf("got title %s, want the framework to notice", got)
-	}
+	browsertest.WantJS(t, tab, "document.title", `"seen"`)
 }
 
 func TestTypeIntoRichText(t *testing.T) {
 	tab := show(t, form)
 	ref := refOf(t, tab, `"Rich"`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: "new"})
-	if got := js(t, tab, "rich.textContent"); got != `"new"` {
-		t.Errorf("got %s, want the content replaced", got)
-	}
+	browsertest.WantJS(t, tab, "rich.textContent", `"new"`)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: ref, Text: ""})
-	if got := js(t, tab, "rich.textContent.trim()"); got != `""` {
-		t.Errorf("got %s, want it empty", got)
-	}
+	browsertest.WantJS(t, tab, "rich.textContent.trim()", `""`)
 }
 
 func TestTypeSlowlySendsKeys(t *testing.T) {
 	tab := show(t, form)
 	act(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"About"`), Text: "aB é!", Slowly: true})
-	if got := jsString(t, tab, "about.value + log.filter(x => x === 'keydown about').length"); got != "aB é!5" {
-		t.Errorf("got %s, want each character typed", got)
-	}
+	browsertest.WantEqual(t, jsString(t, tab, "about.value + log.filter(x => x === 'keydown about').length"), "aB é!5")
 }
 
 func TestTypeRefusesWhatTakesNoText(t *testing.T) {
@@ -78,7 +64,7 @@ func TestTypeRefusesWhatTakesNoText(t *testing.T) {
 		_ = refused(t, tab, page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, name), Text: "x"}, want)
 	}
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindType, Ref: refOf(t, tab, `"Day"`), Text: "tomorrow"})
-	wantError(t, err, `is a date field and does not take "tomorrow"`)
+	browsertest.WantError(t, err, nil, `is a date field and does not take "tomorrow"`)
 }
 
 func TestSelectByValueOrLabel(t *testing.T) {
@@ -86,19 +72,18 @@ func TestSelectByValueOrLabel(t *testing.T) {
 	ref := refOf(t, tab, `"Land"`)
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"Germany"}})
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Many"`), Values: []string{"a", "c"}})
-	if got := js(t, tab, "[land.value, [...many.selectedOptions].map(o => o.value).join(), log.join()]"); got != `["de","a,c","input land,change land,input many,change many"]` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "[land.value, [...many.selectedOptions].map(o => o.value).join(), log.join()]",
+		`["de","a,c","input land,change land,input many,change many"]`)
 	act(t, tab, page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"at"}})
 	_, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: ref, Values: []string{"France"}})
-	wantError(t, err, `has no option "France"`, `"Austria"`)
+	browsertest.WantError(t, err, nil, `has no option "France"`, `"Austria"`)
 	_, err = tab.Act(t.Context(), page.Action{Kind: actiontable.KindSelect, Ref: refOf(t, tab, `"Name"`), Values: []string{"x"}})
-	wantError(t, err, "not a native list")
+	browsertest.WantError(t, err, nil, "not a native list")
 }
 
 func TestFillSetsSeveralFields(t *testing.T) {
 	tab := show(t, form)
-	fields := []page.Field{
+	fields := []actiontable.Field{
 		{Ref: refOf(t, tab, `"Name"`), Value: "Ada"},
 		{Ref: refOf(t, tab, `"Age"`), Value: 36.0},
 		{Ref: refOf(t, tab, `"Ok"`), Type: "checkbox", Value: true},
@@ -107,9 +92,8 @@ func TestFillSetsSeveralFields(t *testing.T) {
 	}
 	for range 2 { // the second time nothing may be toggled back
 		act(t, tab, page.Action{Kind: actiontable.KindFill, Fields: fields})
-		if got := js(t, tab, "[document.getElementById('name').value, age.value, ok.checked, red.checked]"); got != `["Ada","36",true,true]` {
-			t.Errorf("got %s", got)
-		}
+		browsertest.WantJS(t, tab, "[document.getElementById('name').value, age.value, ok.checked, red.checked]",
+			`["Ada","36",true,true]`)
 	}
 }
 
@@ -119,45 +103,18 @@ func TestPressSendsChords(t *testing.T) {
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "shift+x"})
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "esc"})
 	act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "+", DelayMs: 20})
-	if got := js(t, tab, "i.value"); got != `"X+"` {
-		t.Errorf("got value %s, want the selection replaced", got)
-	}
+	browsertest.WantJS(t, tab, "i.value", `"X+"`)
 	browsertest.WantContains(t, jsString(t, tab, "log.join(' ')"), "Control,ControlLeft,true,false A,KeyA,true,false", "X,KeyX,false,true", "Escape,Escape,false,false")
 }
 
 func TestMalformedActionsAreRefused(t *testing.T) {
 	tab := show(t, form)
-	tests := []struct {
-		action page.Action
-		want   string
-	}{
-		{page.Action{}, "kind is required"},
-		{page.Action{Kind: "dance"}, "kind is required"},
-		{page.Action{Kind: actiontable.KindClick}, "click requires ref or selector"},
-		{page.Action{Kind: actiontable.KindClick, Ref: "e1", DelayMs: 6000}, "click delayMs exceeds maximum of 5000ms"},
-		{page.Action{Kind: actiontable.KindClick, Ref: "e1", Button: "third"}, "use left, right or middle"},
-		{page.Action{Kind: actiontable.KindClick, Ref: "e1", Modifiers: []string{"Hyper"}}, `modifier "Hyper"`},
-		{page.Action{Kind: actiontable.KindClick, Selector: "]["}, "is not a CSS selector"},
-		{page.Action{Kind: actiontable.KindPress}, "press requires key"},
-		{page.Action{Kind: actiontable.KindPress, Key: "Foo+a"}, `unknown key "Foo"`},
-		{page.Action{Kind: actiontable.KindPress, Key: "Enter+a"}, "is not a modifier"},
-		{page.Action{Kind: actiontable.KindClickCoords, X: -1}, "clickCoords requires non-negative x and y"},
-		{page.Action{Kind: actiontable.KindResize, Width: 10}, "resize requires positive width and height"},
-		{page.Action{Kind: actiontable.KindResize, Width: 9000, Height: 10}, "must not exceed 8192"},
-		{page.Action{Kind: actiontable.KindWait}, "wait requires at least one of"},
-		{page.Action{Kind: actiontable.KindEvaluate, Fn: "  "}, "evaluate requires fn"},
-		{page.Action{Kind: actiontable.KindSelect, Ref: "e1"}, "select requires values"},
-		{page.Action{Kind: actiontable.KindDrag, StartRef: "e1"}, "drag requires endRef"},
-		{page.Action{Kind: actiontable.KindFill}, "fill requires fields"},
-		{page.Action{Kind: actiontable.KindScroll, Direction: "inwards"}, "use up, down, left or right"},
-	}
-	for _, tt := range tests {
-		_, err := tab.Act(t.Context(), tt.action)
-		if !errors.Is(err, page.ErrInvalid) {
-			t.Errorf("%+v: got %v, want it refused", tt.action, err)
-			continue
-		}
-		wantError(t, err, tt.want)
+	for want, a := range map[string]page.Action{
+		"click requires ref or selector": {Kind: actiontable.KindClick},
+		"is not a CSS selector":          {Kind: actiontable.KindClick, Selector: "]["},
+		"wait requires at least one of":  {Kind: actiontable.KindWait},
+	} {
+		browsertest.WantError(t, browsertest.Err(tab.Act(t.Context(), a)), page.ErrInvalid, want)
 	}
 }
 
@@ -175,7 +132,104 @@ func TestScriptThatThrowsASyntaxErrorRunsOnce(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", fn, err, want)
 		}
 	}
-	if got := js(t, tab, "window.runs"); got != "3" {
-		t.Errorf("got %s runs, want one of each that is JavaScript", got)
+	browsertest.WantJS(t, tab, "window.runs", "3")
+}
+
+// What a key led to is read from the title as it was when press returned: nothing in between gives the page time.
+func TestPressReturnsWhenWhatItSetOffHasRun(t *testing.T) {
+	tests := map[string]string{
+		"a handler of the key that goes up": `onkeyup = () => document.title = 'done'`,
+		"a slow handler of the key that goes down": `onkeydown = () => {
+			for (const end = performance.now() + 200; performance.now() < end;); document.title = 'done' }`,
+		"a timer that is due":         `onkeyup = () => setTimeout(() => document.title = 'done')`,
+		"a message":                   `const c = new MessageChannel; c.port1.onmessage = () => document.title = 'done'; onkeyup = () => c.port2.postMessage(0)`,
+		"an answer of the server":     `onkeyup = () => fetch('/').then(() => document.title = 'done')`,
+		"a page that keeps keys back": `addEventListener('keyup', (e) => { e.stopImmediatePropagation(); setTimeout(() => document.title = 'done') }, true)`,
+	}
+	tab := openTab(t, "")
+	for name, script := range tests {
+		t.Run(name, func(t *testing.T) {
+			browsertest.Navigate(t, tab, site(t, map[string]string{"/": "<script>" + script + "</script>"}).URL)
+			for range 2 {
+				act(t, tab, page.Action{Kind: actiontable.KindEvaluate, Fn: "document.title = 'Test'"})
+				act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "Control+Shift+a"})
+				browsertest.WantEqual(t, tab.Title(), "done")
+			}
+		})
+	}
+}
+
+func TestPressInAFrameReturnsWithoutWaitingForItsKeysHere(t *testing.T) {
+	srv := site(t, map[string]string{
+		"/near":  `<iframe title=In src=/frame></iframe>`,
+		"/far":   `<iframe title=In ></iframe><script>document.querySelector('iframe').src = location.href.replace('127.0.0.1', 'localhost').replace('far', 'frame')</script>`,
+		"/frame": `<input aria-label=Field><p id=p>nothing</p><script>onkeyup = () => setTimeout(() => p.textContent = 'seen')</script>`,
+	})
+	for _, path := range []string{"/near", "/far"} {
+		tab := openTab(t, srv.URL+path)
+		shows := func(text string) func() bool {
+			return func() bool { return strings.Contains(snapshot(t, tab, page.SnapshotOptions{}).Text, text) }
+		}
+		browsertest.Eventually(t, "it shows", shows("Field"))
+		act(t, tab, page.Action{Kind: actiontable.KindClick, Ref: refOf(t, tab, "Field")})
+		begin := time.Now()
+		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "a"})
+		if took := time.Since(begin); took > atOnce {
+			t.Errorf("%s: press took %s", path, took)
+		}
+		browsertest.Eventually(t, "it shows", shows("seen"))
+	}
+}
+
+func TestPressThatOpensADialogLeavesNothingBehind(t *testing.T) {
+	tab := show(t, `<script>onkeydown = (e) => { if (e.key === 'd') alert('Hello') }; onkeyup = (e) => setTimeout(() => document.title = e.key)</script>`)
+	if res := act(t, tab, page.Action{Kind: actiontable.KindPress, Key: "d"}); !res.BlockedByDialog {
+		t.Fatalf("got %+v, want the dialog", res)
+	}
+	browsertest.Must(t, tab.AnswerDialog(t.Context(), true, ""))
+	for _, key := range []string{"x", "y"} {
+		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: key})
+		browsertest.WantEqual(t, tab.Title(), key)
+	}
+}
+
+// browserChords are presses that a browser's own window would act on.
+const browserChords = `Control+w Control+F4 Alt+F4 Control+Shift+q Meta+q Control+t Control+n Control+Shift+n F12 Control+Shift+i Control+Shift+j
+	Control+u Control+s Control+o Control+p Control+l F6 F1 F5 F11 Control+r Control+f Control+- Control++ Control+Tab Control+1 Alt+ArrowLeft Alt+Home
+	Shift+Escape Control+Shift+Delete`
+
+func TestChordsStayInThePage(t *testing.T) {
+	srv := site(t, map[string]string{"/": `<input id=i autofocus><script>let seen = 0; addEventListener('keydown', () => seen++)</script>`})
+	b := browser.Connect(t, page.Options{})
+	other := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL + "/?other"})
+	tab := browsertest.Tab(t, b, page.TabOptions{URL: srv.URL + "/"})
+	state := func() string {
+		return browsertest.JS(t, tab, `() => [location.href, document.visibilityState, devicePixelRatio, innerWidth, innerHeight, !!document.fullscreenElement, history.length].join(' ')`)
+	}
+	tabs := func() string {
+		var urls []string
+		for _, x := range b.Tabs() {
+			urls = append(urls, x.URL())
+		}
+		return strings.Join(urls, " ")
+	}
+	browsertest.JS(t, tab, `() => document.getElementById('i').focus()`)
+	before, open := state(), tabs()
+	for chord := range strings.FieldsSeq(browserChords) {
+		act(t, tab, page.Action{Kind: actiontable.KindPress, Key: chord})
+		if got := tabs(); got != open {
+			t.Fatalf("%s: the tabs are %s, want %s", chord, got, open)
+		}
+	}
+	if got := browsertest.JS(t, tab, `() => String(seen >= 30)`); !strings.Contains(got, "true") {
+		t.Error("the page has not seen the keys, or is a new one")
+	}
+	browsertest.WantEqual(t, state(), before)
+	act(t, tab, page.Action{Kind: actiontable.KindInsertText, Text: "still here", Clear: true})
+	if got := browsertest.JS(t, tab, `() => document.getElementById('i').value`); !strings.Contains(got, "still here") {
+		t.Errorf("what was typed is %s", got)
+	}
+	if got := browsertest.JS(t, other, `() => location.search`); !strings.Contains(got, "other") {
+		t.Errorf("the other tab is at %s", got)
 	}
 }

@@ -90,6 +90,7 @@ func TestDedicatedWorkersRun(t *testing.T) {
 		setTimeout(() => done('timeout'), 10000);
 	})`
 	far := "http://localhost" + origin[len("http://127.0.0.1"):]
+	tab := openTab(t, "")
 	for name, c := range map[string]struct{ before, fn, asked, want string }{
 		"url":                  {"'loaded'", "begin('/url.js')", "url", "url arrived"},
 		"module":               {"'loaded'", "begin('/module.js', {type: 'module'})", "module", "module arrived"},
@@ -101,13 +102,9 @@ func TestDedicatedWorkersRun(t *testing.T) {
 		"in a frame by srcdoc": {load("srcdoc: '<p>Inner'"), inner, "url", "url arrived"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tab := openTab(t, origin+"/")
-			if got := jsString(t, tab, c.before); got != "loaded" {
-				t.Fatalf("the frame: %q", got)
-			}
-			if got := jsString(t, tab, c.fn); got != c.want {
-				t.Errorf("the page was told %q, want %q", got, c.want)
-			}
+			browsertest.Navigate(t, tab, origin+"/")
+			browsertest.WantJS(t, tab, c.before, `"loaded"`)
+			browsertest.WantEqual(t, jsString(t, tab, c.fn), c.want)
 			select {
 			case got := <-asked:
 				if got != c.asked {
@@ -123,21 +120,16 @@ func TestDedicatedWorkersRun(t *testing.T) {
 func TestWorkersThatWereThereBeforeUsGoOn(t *testing.T) {
 	origin, _ := workers(t)
 	tab := openTab(t, origin+"/")
-	if got := jsString(t, tab, "worker = new Worker(URL.createObjectURL(new Blob(['onmessage = () => postMessage(1)']))), begin('/url.js')"); got != "url arrived" {
-		t.Fatalf("got %q", got)
-	}
+	browsertest.WantJS(t, tab, "worker = new Worker(URL.createObjectURL(new Blob(['onmessage = () => postMessage(1)']))), begin('/url.js')",
+		`"url arrived"`)
 	other := browser.Connect(t, page.Options{}).Tab(tab.TargetID())
 	if other == nil {
 		t.Fatal("the second connection does not know the tab")
 	}
 	for _, c := range []*page.Tab{tab, other} {
 		answer := `new Promise((done) => { worker.onmessage = () => done('message'); worker.postMessage(1); setTimeout(() => done('timeout'), 10000); })`
-		if got := jsString(t, c, answer); got != "message" {
-			t.Errorf("the old worker: %s", got)
-		}
-		if got := jsString(t, c, "begin('/outer.js')"); got != "outer of inner arrived" {
-			t.Errorf("a new worker: %s", got)
-		}
+		browsertest.WantJS(t, c, answer, `"message"`)
+		browsertest.WantJS(t, c, "begin('/outer.js')", `"outer of inner arrived"`)
 	}
 }
 
@@ -208,6 +200,7 @@ func TestRequestsOfWorkersAreTold(t *testing.T) {
 
 func TestWorkersHoldUpNoAction(t *testing.T) {
 	origin, _ := workers(t)
+	b := browser.Connect(t, page.Options{})
 	for name, fn := range map[string]string{
 		"runs":           "begin('/url.js')",
 		"has no script":  "begin('/missing.js')",
@@ -216,7 +209,8 @@ func TestWorkersHoldUpNoAction(t *testing.T) {
 		"goes on asking": "begin(URL.createObjectURL(new Blob([`postMessage('asks'); fetch('" + origin + "/never')`])))",
 	} {
 		t.Run(name, func(t *testing.T) {
-			tab := openTab(t, origin+"/")
+			t.Parallel()
+			tab := browsertest.Tab(t, b, page.TabOptions{URL: origin + "/"})
 			if got := jsString(t, tab, fn); got == "timeout" {
 				t.Error(got)
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestValidateNamesWhatIsWrong(t *testing.T) {
-	tests := []struct {
+	for _, tt := range []struct {
 		action action.Action
 		want   string
 	}{
@@ -27,8 +27,8 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{action.Action{Kind: actiontable.KindClickCoords, Y: math.Inf(1)}, "non-negative x and y"},
 		{action.Action{Kind: actiontable.KindDrag, EndRef: "e1"}, "drag requires startRef"},
 		{action.Action{Kind: actiontable.KindDrag, StartRef: "e1", EndRef: "?"}, "is not a ref"},
-		{action.Action{Kind: actiontable.KindFill, Fields: []action.Field{{Ref: "e1"}, {Ref: "name"}}}, "is not a ref"},
-		{action.Action{Kind: actiontable.KindFill, Fields: []action.Field{{}, {Ref: " ", Value: "x"}}}, "fill requires fields"},
+		{action.Action{Kind: actiontable.KindFill, Fields: []actiontable.Field{{Ref: "e1"}, {Ref: "name"}}}, "is not a ref"},
+		{action.Action{Kind: actiontable.KindFill, Fields: []actiontable.Field{{}, {Ref: " ", Value: "x"}}}, "fill requires fields"},
 		{action.Action{Kind: actiontable.KindClick}, "click requires ref or selector"},
 		{action.Action{Kind: actiontable.KindClick, Ref: "e1", DelayMs: 5001}, "click delayMs exceeds maximum of 5000ms"},
 		{action.Action{Kind: actiontable.KindClick, Ref: "e1", Button: "wheel"}, "left, right or middle"},
@@ -53,8 +53,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{action.Action{Kind: actiontable.KindEvaluate, Fn: "  "}, "evaluate requires fn"},
 		{action.Action{Kind: actiontable.KindScroll, Pixels: -5}, "pixels must be a non-negative integer"},
 		{action.Action{Kind: actiontable.KindWait, TimeMs: 30001}, "timeMs exceeds maximum of 30000ms"},
-	}
-	for _, tt := range tests {
+	} {
 		err := action.Validate(tt.action)
 		if !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: got %v, want %q", tt.action, err, tt.want)
@@ -65,7 +64,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{Kind: actiontable.KindClose},
 		{Kind: actiontable.KindType, Selector: "#name"},
 		{Kind: actiontable.KindDragCoords, EndX: 10, EndY: 8192},
-		{Kind: actiontable.KindFill, Fields: []action.Field{{}, {Ref: "e1"}}},
+		{Kind: actiontable.KindFill, Fields: []actiontable.Field{{}, {Ref: "e1"}}},
 		{Kind: actiontable.KindClick, Ref: "@E7", Button: "middle", Modifiers: []string{"Shift"}},
 		{Kind: actiontable.KindPress, Key: "+"},
 		{Kind: actiontable.KindClickCoords, Button: "back", ClickCount: 1},

@@ -2,9 +2,16 @@ package action
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
+	"clank/browsermgr/cdp"
+	"clank/browsermgr/fault"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // readyArg asks for an element that input can reach.
@@ -115,8 +122,7 @@ func (d *performer) clickCoords(ctx context.Context, a Action) error {
 	if err := d.clickHeld(ctx, m, a); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // clickHeld clicks with the button held for a time, once or more.
@@ -148,6 +154,211 @@ func (d *performer) hover(ctx context.Context, a Action) error {
 	if err := d.sendInput(ctx, newMouse(at, a).Move(false)); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, e.Frame)
+	return d.settle(ctx, e.Frame)
+}
+
+// defaultScroll is the part of what is in view by which a scroll moves it if it does not say.
+const defaultScroll = 0.8
+
+// scroll turns the mouse wheel over the middle of the viewport, or of what an element scrolls in.
+func (d *performer) scroll(ctx context.Context, a Action) error {
+	axis := "y"
+	if a.Direction == "left" || a.Direction == "right" {
+		axis = "x"
+	}
+	e, at, view, err := d.findScroller(ctx, a, axis)
+	if err != nil {
+		return err
+	}
+	amount := view.Height * defaultScroll
+	if axis == "x" {
+		amount = view.Width * defaultScroll
+	}
+	if a.Pixels != 0 {
+		amount = float64(a.Pixels)
+	}
+	if a.Direction == "up" || a.Direction == "left" {
+		amount = -amount
+	}
+	wheel := frame.Mouse{At: at}.Wheel(0, amount)
+	if axis == "x" {
+		wheel = frame.Mouse{At: at}.Wheel(amount, 0)
+	}
+	if err := d.sendInput(ctx, wheel); err != nil {
+		return err
+	}
+	arg := map[string]string{"ref": e.LocalRef, "selector": a.Selector}
+	_, err = frame.RunScript[bool](ctx, e.Frame, frame.Script{Fn: "rest", Arg: arg})
+	if err != nil && !cdp.IsDocumentGone(err) {
+		return e.Explain(err)
+	}
+	return d.settle(ctx, e.Frame)
+}
+
+// findScroller finds the element that a scroll names, where to turn the wheel, and how much of what it scrolls is in view.
+func (d *performer) findScroller(
+	ctx context.Context, a Action, axis string,
+) (e frame.Element, at frame.Point, view frame.Viewport, err error) {
+	if a.Ref == "" && a.Selector == "" {
+		view, err = d.mainFrame().Viewport(ctx)
+		return frame.Element{Frame: d.mainFrame()}, frame.Point{X: view.Width / 2, Y: view.Height / 2}, view, err
+	}
+	if e, err = d.tab.Locate(a.Ref, a.Selector); err != nil {
+		return e, at, view, err
+	}
+	if at, err = awaitReady(ctx, e, readyArg{Selector: a.Selector, Hit: true, Axis: axis}, a.Limit()); err != nil {
+		return e, at, view, err
+	}
+	arg := map[string]string{"ref": e.LocalRef, "selector": a.Selector, "axis": axis}
+	view, err = frame.RunScript[frame.Viewport](ctx, e.Frame, frame.Script{Fn: "scrollArea", Arg: arg})
+	if err != nil {
+		return e, at, view, e.Explain(err)
+	}
+	return e, at, view, nil
+}
+
+func (d *performer) scrollIntoView(ctx context.Context, a Action) error {
+	e, err := d.tab.Locate(a.Ref, a.Selector)
+	if err != nil {
+		return err
+	}
+	if _, err := awaitReady(ctx, e, readyArg{Selector: a.Selector}, a.Limit()); err != nil {
+		return err
+	}
+	return d.settle(ctx, e.Frame)
+}
+
+// resize gives the tab a viewport of this size until it is resized again.
+func (d *performer) resize(ctx context.Context, a Action) error {
+	err := d.mainFrame().Do(ctx, proto.EmulationSetDeviceMetricsOverride{Width: a.Width, Height: a.Height})
+	if err != nil {
+		return err
+	}
+	_, err = d.mainFrame().AwaitQuiet(ctx, true)
 	return err
+}
+
+// dragSteps is how many moves lie between the two ends: pages look at the way, not only at its ends.
+const dragSteps = 8
+
+// maxPath is how many points the way of a drag may have.
+const maxPath = 500
+
+// dragPickup is how long a native drag may take to begin after the first moves.
+const dragPickup = 150 * time.Millisecond
+
+// dragTo drags one element onto another: with mouse events, and where the page begins a native drag, with drag events.
+func (d *performer) dragTo(ctx context.Context, a Action) error {
+	start, err := d.tab.Locate(a.StartRef, a.StartSelector)
+	if err != nil {
+		return err
+	}
+	end, err := d.tab.Locate(a.EndRef, a.EndSelector)
+	if err != nil {
+		return err
+	}
+	from, err := awaitReady(ctx, start, readyArg{Selector: a.StartSelector, Enabled: true, Hit: true}, a.Limit())
+	if err != nil {
+		return err
+	}
+	err = d.drag(ctx, newMouse(from, a), func() ([]frame.Point, error) {
+		to, err := awaitReady(ctx, end, readyArg{Selector: a.EndSelector}, a.Limit())
+		return []frame.Point{to}, err
+	})
+	if err != nil {
+		return err
+	}
+	return d.settle(ctx, end.Frame)
+}
+
+// dragCoords drags from one place of the viewport to others, whatever is there.
+func (d *performer) dragCoords(ctx context.Context, a Action) error {
+	way, err := dragPath(a)
+	if err != nil {
+		return err
+	}
+	a.X, a.Y = way[0].X, way[0].Y
+	last := way[len(way)-1]
+	if _, _, err := d.moveToTarget(ctx, d.mouseAt(a)); err != nil {
+		return err
+	}
+	if err := d.drag(ctx, d.mouseAt(a), func() ([]frame.Point, error) { return way[1:], nil }); err != nil {
+		return err
+	}
+	f, err := d.frameAt(ctx, last)
+	if err != nil {
+		return err
+	}
+	return d.settle(ctx, f)
+}
+
+// dragPath returns where a drag by coordinates leads.
+func dragPath(a Action) ([]frame.Point, error) {
+	if len(a.Path) == 0 {
+		return []frame.Point{{X: a.X, Y: a.Y}, {X: a.EndX, Y: a.EndY}}, nil
+	}
+	way := make([]frame.Point, len(a.Path))
+	for i, text := range a.Path {
+		x, y, ok := strings.Cut(text, ",")
+		px, errX := strconv.ParseFloat(strings.TrimSpace(x), 64)
+		py, errY := strconv.ParseFloat(strings.TrimSpace(y), 64)
+		if !ok || errX != nil || errY != nil || !actiontable.IsCoordinate(px) || !actiontable.IsCoordinate(py) {
+			return nil, fault.Invalidf("dragCoords path %q: each entry is a non-negative \"x, y\"", text)
+		}
+		way[i] = frame.Point{X: px, Y: py}
+	}
+	if len(way) < 2 || len(way) > maxPath {
+		return nil, fault.Invalidf("dragCoords path needs 2 to %d points", maxPath)
+	}
+	return way, nil
+}
+
+// DragEnd returns where a drag by coordinates lets go.
+func DragEnd(a Action) frame.Point {
+	if way, err := dragPath(a); err == nil {
+		return way[len(way)-1]
+	}
+	return frame.Point{X: a.EndX, Y: a.EndY}
+}
+
+// drag presses where the mouse is, moves along and lets go. The way is looked for once the button is down: what is dragged
+// may have made room for itself.
+func (d *performer) drag(ctx context.Context, m frame.Mouse, along func() ([]frame.Point, error)) error {
+	if held := d.state.button; held != "" {
+		return fault.Invalidf("the %s button is down already: let it go with pointerUp", held)
+	}
+	defer d.endDrag()
+	if err := d.awaitDrag(ctx); err != nil {
+		return err
+	}
+	if err := d.sendInput(ctx, m.Move(false), m.Press(1)); err != nil {
+		return err
+	}
+	held := true
+	defer func() {
+		if held {
+			d.mainFrame().Post(m.Release(1))
+		}
+	}()
+	way, err := along()
+	if err != nil {
+		return err
+	}
+	steps := max(1, dragSteps/len(way))
+	for _, to := range way {
+		from := m.At
+		for i := 1; i <= steps; i++ {
+			part := float64(i) / float64(steps)
+			m.At = frame.Point{X: from.X + (to.X-from.X)*part, Y: from.Y + (to.Y-from.Y)*part}
+			if err := d.dragMove(ctx, m); err != nil {
+				return err
+			}
+		}
+		d.state.position = to
+	}
+	if err := d.sendInput(ctx, d.state.dropEvents(m.At)...); err != nil {
+		return err
+	}
+	held = false
+	return d.sendInput(ctx, m.Release(1))
 }

@@ -2,6 +2,8 @@ package action
 
 import (
 	"context"
+	_ "embed" // the script
+	"errors"
 	"strings"
 
 	"clank/browsermgr/cdp"
@@ -33,8 +35,7 @@ func (d *performer) pointerMove(ctx context.Context, a Action) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // moveTo moves the mouse with whatever button is down.
@@ -65,8 +66,7 @@ func (d *performer) pointerDown(ctx context.Context, a Action) error {
 	if err := d.sendInput(ctx, m.Move(false), m.Press(1)); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // pointerUp lets go of the button that is down, if any, at the point.
@@ -103,8 +103,7 @@ func (d *performer) wheel(ctx context.Context, a Action) error {
 	if _, err := frame.CallFunction[bool](ctx, f, awaitScrollScript, nil, at); err != nil && !cdp.IsDocumentGone(err) {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // awaitScrollScript resolves when nothing around a point scrolls any more.
@@ -156,8 +155,7 @@ func (d *performer) sendKeys(ctx context.Context, a Action, build func(frame.Cho
 	if err := d.sendInput(ctx, events...); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, f)
-	return err
+	return d.settle(ctx, f)
 }
 
 // longText is the number of characters from which a text is inserted as a whole.
@@ -210,4 +208,66 @@ func typingEvents(text string) []proto.Request {
 	}
 	flush()
 	return events
+}
+
+//go:embed under.js
+var frameAtScript string
+
+// maxFrameDepth bounds how deep frames of other processes are followed.
+const maxFrameDepth = 16
+
+// FrameAtPoint finds the frame that shows what is at a point of the tab's viewport, and the point in that frame's viewport.
+// frames are the tab's, parents first.
+func FrameAtPoint(ctx context.Context, frames []*frame.Frame, at frame.Point) (*frame.Frame, frame.Point, error) {
+	return descendFrames(ctx, frames, &at)
+}
+
+// FocusedFrame finds the frame that takes what is typed. frames are the tab's, parents first.
+func FocusedFrame(ctx context.Context, frames []*frame.Frame) (*frame.Frame, error) {
+	f, _, err := descendFrames(ctx, frames, nil)
+	return f, err
+}
+
+// descendFrames goes from the main frame into the frames of other processes, as long as they hold the point, or without one the
+// focus. A frame that goes away meanwhile is where it ends.
+func descendFrames(ctx context.Context, frames []*frame.Frame, at *frame.Point) (*frame.Frame, frame.Point, error) {
+	f, point := frames[0], frame.Point{}
+	if at != nil {
+		point = *at
+	}
+	for range maxFrameDepth {
+		var inner []*frame.Frame
+		var owners []frame.Locator
+		for _, child := range frames {
+			if child.Parent() != f {
+				continue
+			}
+			ref, err := child.FindOwner(ctx)
+			if ctx.Err() != nil {
+				return f, point, context.Cause(ctx)
+			}
+			if err == nil { // another one is just going away
+				inner, owners = append(inner, child), append(owners, frame.Locator{Ref: ref})
+			}
+		}
+		if len(inner) == 0 {
+			return f, point, nil
+		}
+		var arg any
+		if at != nil {
+			arg = point
+		}
+		in, err := frame.CallFunction[struct {
+			Owner int `json:"owner"`
+			frame.Point
+		}](ctx, f, frameAtScript, owners, arg)
+		if errors.Is(err, cdp.ErrDocumentGone) || err == nil && in.Owner < 0 {
+			return f, point, nil
+		}
+		if err != nil {
+			return f, point, err
+		}
+		f, point = inner[in.Owner], in.Point
+	}
+	return f, point, nil
 }

@@ -51,8 +51,7 @@ func (d *performer) typeText(ctx context.Context, a Action) error {
 		_, err := d.sendAndWait(ctx, e.Frame, frame.EnterChord().Events()...)
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, e.Frame)
-	return err
+	return d.settle(ctx, e.Frame)
 }
 
 // setText replaces what a field holds in one go.
@@ -110,8 +109,7 @@ func (d *performer) fill(ctx context.Context, a Action) error {
 		}
 		last = e.Frame
 	}
-	_, err := d.tab.SendAndWait(ctx, last)
-	return err
+	return d.settle(ctx, last)
 }
 
 // setChecked clicks a checkbox or the like unless it is as wanted.
@@ -160,8 +158,7 @@ func (d *performer) selectOptions(ctx context.Context, a Action) error {
 	if _, err := runFieldScript[bool](ctx, e, "select", fieldArg{Selector: a.Selector, Values: a.Values}, a.Limit()); err != nil {
 		return err
 	}
-	_, err = d.tab.SendAndWait(ctx, e.Frame)
-	return err
+	return d.settle(ctx, e.Frame)
 }
 
 func (d *performer) press(ctx context.Context, a Action) error {

@@ -22,9 +22,7 @@ func (s *Emulator) SetColorScheme(ctx context.Context, t *page.Tab, scheme strin
 	if scheme == "none" {
 		scheme = ""
 	}
-	return s.changeTab(ctx, t, "set color scheme", func(o *tabSettings) { o.scheme = scheme }, func(bool) []proto.Request {
-		return []proto.Request{colorScheme(scheme)}
-	})
+	return s.changeTab(ctx, t, "set color scheme", func(o *tabSettings) { o.scheme = scheme }, &tabSettings{scheme: "any"})
 }
 
 // SetTimezone sets the tab's time zone by its IANA name. Chromium has one time zone for each process: another tab of the same
@@ -50,9 +48,7 @@ func (s *Emulator) SetTimezone(ctx context.Context, t *page.Tab, id string) erro
 	if err != nil {
 		return err
 	}
-	return s.changeTab(ctx, t, "set time zone", func(o *tabSettings) { o.timezone = id }, func(main bool) []proto.Request {
-		return unlessMain(main, req)
-	})
+	return s.changeTab(ctx, t, "set time zone", func(o *tabSettings) { o.timezone = id }, &tabSettings{timezone: id})
 }
 
 // replaceTimezone tries a time zone in place of the one that the tab had, and returns that one. Chromium judges a zone only
@@ -88,18 +84,7 @@ func (s *Emulator) SetLocale(ctx context.Context, t *page.Tab, locale string) er
 	if err != nil {
 		return err
 	}
-	var identity proto.Request
-	return s.changeTab(ctx, t, "set locale", func(o *tabSettings) { o.locale = locale; identity = o.userAgentRequest() }, func(main bool) []proto.Request {
-		return append(unlessMain(main, req), identity)
-	})
-}
-
-// unlessMain returns req, or nothing if main is set: the main frame has already answered then.
-func unlessMain(main bool, req proto.Request) []proto.Request {
-	if main {
-		return nil
-	}
-	return []proto.Request{req}
+	return s.changeTab(ctx, t, "set locale", func(o *tabSettings) { o.locale = locale }, &tabSettings{locale: locale})
 }
 
 // askMainFrame asks the main frame, to learn whether Chromium takes a value before it is kept.
@@ -131,16 +116,8 @@ func (s *Emulator) SetDevice(ctx context.Context, t *page.Tab, name string) (Dev
 	}
 	a := model.userAgentFor(version.Product)
 	model.UserAgent = a.text
-	var identity, touch, metrics proto.Request
-	err = s.changeTab(ctx, t, "set device", func(o *tabSettings) {
-		o.device, o.agent, o.size = &model, &a, nil
-		identity, touch, metrics = o.userAgentRequest(), o.touchRequest(), o.metricsRequest()
-	}, func(main bool) []proto.Request {
-		if main {
-			return []proto.Request{identity, touch, metrics}
-		}
-		return []proto.Request{identity, touch}
-	})
+	err = s.changeTab(ctx, t, "set device", func(o *tabSettings) { o.device, o.agent, o.size = &model, &a, nil },
+		&tabSettings{device: &model, agent: &a})
 	return model, err
 }
 
@@ -155,14 +132,6 @@ func (s *Emulator) SetViewport(ctx context.Context, t *page.Tab, width, height i
 	if width > largestSide || height > largestSide {
 		return fault.Invalidf("resize width and height must not exceed %d", largestSide)
 	}
-	var metrics proto.Request
-	return s.changeTab(ctx, t, "set viewport", func(o *tabSettings) {
-		o.size = &viewportSize{width, height}
-		metrics = o.metricsRequest()
-	}, func(main bool) []proto.Request {
-		if !main {
-			return nil
-		}
-		return []proto.Request{metrics}
-	})
+	size := &viewportSize{width, height}
+	return s.changeTab(ctx, t, "set viewport", func(o *tabSettings) { o.size = size }, &tabSettings{size: size})
 }

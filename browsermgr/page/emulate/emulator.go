@@ -14,6 +14,7 @@ import (
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
+	"github.com/ysmood/gson"
 )
 
 // Emulator is what is emulated in the tabs of one browser connection. Offline, Headers, Credentials and Geolocation hold for
@@ -39,6 +40,7 @@ type contextSettings struct {
 	credentials *Credentials
 	geolocation *Geolocation
 	grants      map[string][]string // permissions by origin; "" is any
+	intercepted bool                // see [Emulator.RequestsIntercepted]
 }
 
 // tabSettings is what holds for a tab.
@@ -64,8 +66,8 @@ func (s *Emulator) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forgetClosed()
-	reqs := s.contextSettingsOf(t.ContextID()).setUpRequests(f.Parent() == nil)
-	reqs = append(reqs, s.tabSettingsOf(t).setUpRequests(f.Parent() == nil)...)
+	w, o := s.contextSettingsOf(t.ContextID()), s.tabSettingsOf(t)
+	reqs := append(w.requests(w, f.Parent() == nil), o.requests(o, f.Parent() == nil)...)
 	if len(reqs) == 0 {
 		return nil
 	}
@@ -79,10 +81,9 @@ func (s *Emulator) Attach(t *page.Tab, f *frame.Frame) []proto.Request {
 func (s *Emulator) AttachWorker(t *page.Tab, worker *frame.Frame) []proto.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	reqs := s.contextSettingsOf(t.ContextID()).setUpRequests(false)
-	for _, req := range reqs {
-		worker.Post(req)
-	}
+	w := s.contextSettingsOf(t.ContextID())
+	reqs := w.requests(w, false)
+	worker.Post(reqs...)
 	if len(reqs) == 0 {
 		return nil
 	}
@@ -108,7 +109,7 @@ func (s *Emulator) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 func (s *Emulator) contextSettingsOf(id string) *contextSettings {
 	w := s.contexts[id]
 	if w == nil {
-		w = &contextSettings{grants: map[string][]string{}}
+		w = &contextSettings{intercepted: s.RequestsIntercepted, grants: map[string][]string{}}
 		s.contexts[id] = w
 	}
 	return w
@@ -143,23 +144,25 @@ const (
 	otherTabsLimit = time.Second
 )
 
-// changeContext alters the settings of the tab's context and has all its tabs told.
-func (s *Emulator) changeContext(ctx context.Context, t *page.Tab, what string, set func(*contextSettings), build func(main bool) []proto.Request) error {
+// changeContext alters the settings of the tab's context and has all its tabs told what touched says that was altered.
+func (s *Emulator) changeContext(ctx context.Context, t *page.Tab, what string, set func(*contextSettings), touched *contextSettings) error {
 	return s.sendChange(ctx, t, what, func(calls map[*page.Tab][]frameCall) {
-		set(s.contextSettingsOf(t.ContextID()))
+		w := s.contextSettingsOf(t.ContextID())
+		set(w)
 		for other := range s.tabs {
 			if other.ContextID() == t.ContextID() {
-				calls[other] = beginRequests(other, build)
+				calls[other] = beginRequests(other, func(main bool) []proto.Request { return w.requests(touched, main) })
 			}
 		}
 	})
 }
 
-// changeTab alters the settings of one tab.
-func (s *Emulator) changeTab(ctx context.Context, t *page.Tab, what string, set func(*tabSettings), build func(main bool) []proto.Request) error {
+// changeTab alters the settings of one tab and has it told what touched says that was altered.
+func (s *Emulator) changeTab(ctx context.Context, t *page.Tab, what string, set func(*tabSettings), touched *tabSettings) error {
 	return s.sendChange(ctx, t, what, func(calls map[*page.Tab][]frameCall) {
-		set(s.tabSettingsOf(t))
-		calls[t] = beginRequests(t, build)
+		o := s.tabSettingsOf(t)
+		set(o)
+		calls[t] = beginRequests(t, func(main bool) []proto.Request { return o.requests(touched, main) })
 	})
 }
 
@@ -233,4 +236,147 @@ func (s *Emulator) awaitOthers(ctx context.Context, what string, calls map[*page
 			s.log.Debug("tab told without an answer", "tab", t.ID(), "what", what, "error", err)
 		}
 	}
+}
+
+// requests brings a frame to these settings, as far as set says that something was set.
+func (w *contextSettings) requests(set *contextSettings, main bool) []proto.Request {
+	var reqs []proto.Request
+	if set.offline {
+		reqs = append(reqs, networkConditions(w.offline))
+	}
+	if len(set.headers) > 0 {
+		reqs = append(reqs, extraHeaders(w.headers))
+	}
+	if set.credentials != nil && w.credentials == nil && !w.intercepted {
+		reqs = append(reqs, proto.FetchDisable{})
+	} else if set.credentials != nil {
+		reqs = append(reqs, interceptRequest(w.credentials != nil))
+	}
+	if main && set.geolocation != nil {
+		reqs = append(reqs, w.geolocation.request())
+	}
+	return reqs
+}
+
+// requests brings a frame of the tab to these settings, as far as set says that something was set.
+func (o *tabSettings) requests(set *tabSettings, main bool) []proto.Request {
+	var reqs []proto.Request
+	if set.scheme != "" {
+		reqs = append(reqs, colorScheme(o.scheme))
+	}
+	if set.timezone != "" {
+		reqs = append(reqs, proto.EmulationSetTimezoneOverride{TimezoneID: o.timezone})
+	}
+	if set.locale != "" {
+		reqs = append(reqs, proto.EmulationSetLocaleOverride{Locale: o.locale})
+	}
+	if set.locale != "" || set.agent != nil {
+		reqs = append(reqs, o.userAgentRequest())
+	}
+	if set.device != nil {
+		reqs = append(reqs, o.touchRequest())
+	}
+	if main && (set.device != nil || set.size != nil) {
+		reqs = append(reqs, o.metricsRequest())
+	}
+	return reqs
+}
+
+func networkConditions(offline bool) proto.Request {
+	return proto.NetworkEmulateNetworkConditions{Offline: offline, DownloadThroughput: -1, UploadThroughput: -1}
+}
+
+func extraHeaders(headers map[string]string) proto.Request {
+	values := proto.NetworkHeaders{}
+	for name, value := range headers {
+		values[name] = gson.New(value)
+	}
+	return proto.NetworkSetExtraHTTPHeaders{Headers: values}
+}
+
+// interceptRequest has every request pass by: Chromium tells of challenges only for requests that it intercepts.
+func interceptRequest(challenges bool) proto.Request {
+	return proto.FetchEnable{Patterns: []*proto.FetchRequestPattern{{URLPattern: "*"}}, HandleAuthRequests: challenges}
+}
+
+func colorScheme(scheme string) proto.Request {
+	if scheme == "" {
+		return proto.EmulationSetEmulatedMedia{}
+	}
+	return proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+}
+
+// userAgentRequest returns the user agent of the device and the languages of the locale. Where one is missing the browser's own stays.
+func (o *tabSettings) userAgentRequest() proto.Request {
+	req := proto.EmulationSetUserAgentOverride{AcceptLanguage: o.locale}
+	if o.agent != nil {
+		req.UserAgent, req.Platform, req.UserAgentMetadata = o.agent.text, o.agent.platform, o.agent.hints
+	}
+	return req
+}
+
+func (o *tabSettings) touchRequest() proto.Request {
+	if o.device == nil || !o.device.Touch {
+		return proto.EmulationSetTouchEmulationEnabled{}
+	}
+	points := 5
+	return proto.EmulationSetTouchEmulationEnabled{Enabled: true, MaxTouchPoints: &points}
+}
+
+// metricsRequest returns the geometry of the device, with the viewport of its own if the tab was given one.
+func (o *tabSettings) metricsRequest() proto.Request {
+	if o.device == nil && o.size == nil {
+		return proto.EmulationClearDeviceMetricsOverride{}
+	}
+	var req proto.EmulationSetDeviceMetricsOverride
+	if d := o.device; d != nil {
+		req = proto.EmulationSetDeviceMetricsOverride{
+			Width: d.Width, Height: d.Height, DeviceScaleFactor: d.Scale, Mobile: d.Mobile,
+			ScreenWidth: &d.ScreenWidth, ScreenHeight: &d.ScreenHeight, ScreenOrientation: d.orientation(),
+		}
+	}
+	if o.size != nil {
+		req.Width, req.Height = o.size.width, o.size.height
+	}
+	return req
+}
+
+// ResetTab ends what was set for this tab alone: colour scheme, time zone, locale, device and viewport.
+func (s *Emulator) ResetTab(ctx context.Context, t *page.Tab) error {
+	var was tabSettings
+	return s.changeTab(ctx, t, "clear emulation", func(o *tabSettings) { was, *o = *o, tabSettings{} }, &was)
+}
+
+// ResetAll ends everything that was set, in all tabs and contexts of the connection, so that a browser which is not ours
+// stays behind as it was found. Cookies and storage are what the pages made of them and stay. Tabs that are closed or
+// crashed are passed over.
+func (s *Emulator) ResetAll(ctx context.Context) error {
+	s.mu.Lock()
+	s.forgetClosed()
+	one := map[string]*page.Tab{} // by context
+	var tabs []*page.Tab
+	for t := range s.tabs {
+		if t.Err() == nil {
+			one[t.ContextID()] = t
+			tabs = append(tabs, t)
+		}
+	}
+	s.mu.Unlock()
+	var errs []error
+	for _, t := range tabs {
+		errs = append(errs, s.ResetTab(ctx, t))
+	}
+	for id, t := range one {
+		s.mu.Lock()
+		granted := len(s.contextSettingsOf(id).grants) > 0
+		s.mu.Unlock()
+		if granted {
+			errs = append(errs, s.resetPermissions(ctx, t))
+		}
+		var was contextSettings
+		errs = append(errs, s.changeContext(ctx, t, "clear emulation", func(w *contextSettings) {
+			was, *w = *w, contextSettings{intercepted: s.RequestsIntercepted, grants: map[string][]string{}}
+		}, &was))
+	}
+	return errors.Join(errs...)
 }

@@ -36,9 +36,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 		{Name: "b", Domain: "example.com", Path: "/p", Expires: expires, HTTPOnly: true, Secure: true, SameSite: "Strict"},
 	}
 	slices.SortFunc(got, func(a, b emulate.Cookie) int { return strings.Compare(a.Name, b.Name) })
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("cookies (-want +got)\n%s", d)
-	}
+	browsertest.WantEqual(t, got, want)
 	if got, err := state.Cookies(ctx, other); err != nil || len(got) != 0 {
 		t.Errorf("another context: got %v, %v", got, err)
 	}
@@ -51,7 +49,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 func TestWrongCookiesAreRefused(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, browsertest.Patience)
-	tests := []struct {
+	for _, tt := range []struct {
 		body, want string
 	}{
 		{`null`, "cookie is required"},
@@ -69,8 +67,7 @@ func TestWrongCookiesAreRefused(t *testing.T) {
 		{`{"name":"x","value":"y;z","url":"http://a.example"}`, "may not have"},
 		{`{"name":"x","value":"y","url":"http://a.example","expires":-5}`, "seconds since 1970"},
 		{`{"name":"__Host-x","value":"y","domain":"a.example","path":"/p"}`, "the browser refuses"},
-	}
-	for _, tt := range tests {
+	} {
 		var c *emulate.CookieParams
 		err := json.Unmarshal([]byte(tt.body), &c)
 		if err == nil {
@@ -155,23 +152,92 @@ func TestAHostilePageDoesNotComeBetween(t *testing.T) {
 func TestStorageThatIsNotThere(t *testing.T) {
 	tab, state := open(t, "")
 	ctx := browsertest.Within(t, browsertest.Patience)
-	if _, err := state.Storage(ctx, tab, emulate.LocalStorage, nil); err == nil || !strings.Contains(err.Error(), "local storage of about:blank") {
-		t.Errorf("about:blank: got %v", err)
-	}
-	if _, err := state.Storage(ctx, tab, "cookie", nil); !errors.Is(err, page.ErrInvalid) {
-		t.Errorf("another kind: got %v", err)
-	}
-	if err := state.SetStorage(ctx, tab, emulate.LocalStorage, "", "x"); !errors.Is(err, page.ErrInvalid) {
-		t.Errorf("no key: got %v", err)
-	}
+	browsertest.WantError(t, browsertest.Err(state.Storage(ctx, tab, emulate.LocalStorage, nil)), nil,
+		"local storage of about:blank")
+	browsertest.WantError(t, browsertest.Err(state.Storage(ctx, tab, "cookie", nil)), page.ErrInvalid)
+	browsertest.WantError(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "", "x"), page.ErrInvalid)
 	browsertest.Navigate(t, tab, site(t).URL)
-	if err := state.SetStorage(ctx, tab, emulate.LocalStorage, "k", strings.Repeat("x", 6<<20)); err == nil || !strings.Contains(err.Error(), "quota") {
-		t.Errorf("too large: got %v", err)
-	}
+	browsertest.WantError(t, state.SetStorage(ctx, tab, emulate.LocalStorage, "k", strings.Repeat("x", 6<<20)), nil,
+		"quota")
 	res, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
 	browsertest.Must(t, err)
 	var dialog *page.DialogError
 	if _, err := state.Storage(ctx, tab, emulate.LocalStorage, nil); !res.BlockedByDialog || !errors.As(err, &dialog) {
 		t.Errorf("behind a dialog: got %v", err)
 	}
+}
+
+func TestDevicesMakeSense(t *testing.T) {
+	names := emulate.Devices()
+	if len(names) < 100 {
+		t.Errorf("got %d devices", len(names))
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		d, err := emulate.FindDevice(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		turned := strings.HasSuffix(name, " landscape")
+		switch {
+		case seen[name], d.Name != name, d.Landscape != turned, d.Mobile != d.Touch:
+			t.Errorf("%s: got %+v", name, d)
+		case d.Width < 280 || d.Height < 250 || d.Width > 2000 || d.Height > 2000 || d.Scale < 1 || d.Scale > 5:
+			t.Errorf("%s has a viewport of %dx%d at %g", name, d.Width, d.Height, d.Scale)
+		case turned && d.Width <= d.Height:
+			t.Errorf("%s is higher than wide", name)
+		case d.Width > max(d.ScreenWidth, d.ScreenHeight) || d.Height > max(d.ScreenWidth, d.ScreenHeight):
+			t.Errorf("%s shows more than its screen has", name)
+		}
+		seen[name] = true
+	}
+	for _, name := range []string{"iPhone 15 Pro Max", "Pixel 9 Pro XL landscape", "Galaxy S24", "iPad Mini", "Desktop Edge"} {
+		if !seen[name] {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	if seen["Desktop Chrome landscape"] {
+		t.Error("a desktop was turned")
+	}
+}
+
+func TestUnknownDevicesOfferTheNearest(t *testing.T) {
+	for given, want := range map[string]string{
+		"iphone15": `"iPhone 15"`, "Pixel 99": `"Pixel 9"`, "Galaxy": `"Galaxy S`, "Deskto Chrome": `"Desktop Chrome"`, "": "required",
+		strings.Repeat("x", 10000): "nearest",
+	} {
+		_, err := emulate.FindDevice(given)
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 300 {
+			t.Errorf("%.20q: got %v, want it to offer %s", given, err, want)
+		}
+	}
+}
+
+func FuzzFindDevice(f *testing.F) {
+	for _, s := range []string{"iPhone 12", "pixel 7 LANDSCAPE", "\xff\x00", " landscape"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		d, err := emulate.FindDevice(name)
+		if (err == nil) != (d.Name != "") {
+			t.Errorf("%q: got %+v, %v", name, d, err)
+		}
+	})
+}
+
+func FuzzOrigin(f *testing.F) {
+	for _, s := range []string{"https://a.example/x?y", "http://[::1]:80", "http://u:p@h", "javascript:1", "https://"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		origin, err := emulate.ParseOrigin(address)
+		if err != nil {
+			return
+		}
+		again, err := emulate.ParseOrigin(origin)
+		if err != nil || again != origin || strings.Contains(strings.TrimPrefix(strings.TrimPrefix(origin, "http://"), "https://"), "/") {
+			t.Errorf("%q gives %q, which gives %q, %v", address, origin, again, err)
+		}
+	})
 }

@@ -36,7 +36,7 @@ func TestFilesAreSetDirectly(t *testing.T) {
 	b.give(t, "a.txt", "b.txt")
 	tab := b.tab(t, s.URL+"/upload")
 	many := refOf(t, tab, "Many")
-	tests := []struct {
+	for _, tt := range []struct {
 		upload pagefiles.UploadRequest
 		id     string
 		want   string
@@ -45,8 +45,7 @@ func TestFilesAreSetDirectly(t *testing.T) {
 		{pagefiles.UploadRequest{InputRef: many, Paths: []string{"a.txt", filepath.Join(b.uploads, "b.txt")}}, "many", `"a.txt,b.txt"`},
 		{pagefiles.UploadRequest{Element: "#hidden", Paths: []string{"b.txt"}}, "hidden", `"b.txt"`},
 		{pagefiles.UploadRequest{Element: "#inner", Paths: []string{"b.txt"}}, "inner", `"b.txt"`},
-	}
-	for _, tt := range tests {
+	} {
 		if err := b.Upload(t.Context(), tab, tt.upload); err != nil {
 			t.Errorf("%+v: %v", tt.upload, err)
 			continue
@@ -55,12 +54,8 @@ func TestFilesAreSetDirectly(t *testing.T) {
 			t.Errorf("%+v: got %s, want %s", tt.upload, got, tt.want)
 		}
 	}
-	if got := browsertest.JS(t, tab, "seen.join()"); got != `"input,change"` {
-		t.Errorf("got events %s, want input and change", got)
-	}
-	if got := browsertest.JS(t, tab, "async () => await document.getElementById('one').files[0].text()"); got != `"text of a.txt"` {
-		t.Errorf("got %s", got)
-	}
+	browsertest.WantJS(t, tab, "seen.join()", `"input,change"`)
+	browsertest.WantJS(t, tab, "async () => await document.getElementById('one').files[0].text()", `"text of a.txt"`)
 }
 
 func TestUploadSaysWhatIsWrong(t *testing.T) {
@@ -68,7 +63,7 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 	b.give(t, "a.txt", "b.txt")
 	tab := b.tab(t, s.URL+"/upload")
 	a, two := []string{"a.txt"}, []string{"a.txt", "b.txt"}
-	tests := []struct {
+	for _, tt := range []struct {
 		upload pagefiles.UploadRequest
 		is     error
 		want   string
@@ -87,8 +82,7 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 		{pagefiles.UploadRequest{Paths: two, Ref: refOf(t, tab, "Choose")}, nil, "one file only, got 2"},
 		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Nothing"), Limit: 1}, context.DeadlineExceeded, "opened no file chooser"},
 		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Alert")}, nil, `"wait"`},
-	}
-	for _, tt := range tests {
+	} {
 		err := b.Upload(t.Context(), tab, tt.upload)
 		if err == nil || tt.is != nil && !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: got %v, want %q", tt.upload, err, tt.want)
@@ -153,9 +147,7 @@ func TestFilesReachAFrameOfAnotherSite(t *testing.T) {
 	for i, u := range []pagefiles.UploadRequest{{InputRef: ref}, {Ref: refOf(t, tab, "ChooseMany")}} {
 		if i == 1 {
 			clear := page.Action{Kind: actiontable.KindEvaluate, Ref: ref, Fn: "el.value = ''"}
-			if _, err := tab.Act(t.Context(), clear); err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, browsertest.Err(tab.Act(t.Context(), clear)))
 		}
 		u.Paths = []string{"a.txt"}
 		browsertest.Must(t, b.Upload(t.Context(), tab, u))
@@ -185,9 +177,7 @@ func TestUploadEndsWithItsCallerOrTab(t *testing.T) {
 	go upload(t.Context())
 	browsertest.Eventually(t, "arming", func() bool { return b.ChooserArmed(tab) })
 	browsertest.Must(t, b.Upload(t.Context(), tab, pagefiles.UploadRequest{Paths: []string{"a.txt"}}))
-	if err := <-done; !errors.Is(err, pagefiles.ErrSuperseded) {
-		t.Errorf("got %v, want the newer arming to take its place", err)
-	}
+	browsertest.WantError(t, <-done, pagefiles.ErrSuperseded)
 	go upload(t.Context())
 	browsertest.Eventually(t, "the click", func() bool {
 		return strings.Contains(browsertest.JS(t, tab, "document.activeElement.textContent"), "Nothing")

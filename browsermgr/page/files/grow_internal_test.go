@@ -3,6 +3,7 @@
 package files
 
 import (
+	"clank/internal/test/browsertest"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,9 +15,7 @@ import (
 func TestAFileThatIsLargerThanItSaidIsNotUploaded(t *testing.T) {
 	dir := filepath.Join("/proc", strconv.Itoa(os.Getpid()))
 	whole, err := os.ReadFile(filepath.Join(dir, "status"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	into := t.TempDir()
 	f := uploadFile{dir: dir, rel: "status"}
 	n, err := f.copyTo(filepath.Join(into, "0", "status"), 10)

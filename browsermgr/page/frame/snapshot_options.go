@@ -53,13 +53,6 @@ type SnapshotOptions struct {
 	Timeout time.Duration
 }
 
-// EfficientSnapshot returns the options of a small snapshot: interactive, compact, six levels, 8,000 characters. Each may be changed
-// afterwards.
-func EfficientSnapshot() SnapshotOptions {
-	depth := 6
-	return SnapshotOptions{Refs: RefsRole, Interactive: true, Compact: true, Depth: &depth, MaxChars: 8000}
-}
-
 // Validate reports options that do not go together, as an error that wraps [fault.ErrInvalid].
 func (o SnapshotOptions) Validate() error {
 	switch {

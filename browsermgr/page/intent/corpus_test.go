@@ -191,9 +191,7 @@ func TestTheCorpusIsJudgedAsPeopleWould(t *testing.T) {
 		ctx := browsertest.Within(t, time.Minute)
 		selector := fmt.Sprintf("#c%d .t", i)
 		a, err := c.press(ctx, tabs[c.at], selector)
-		if err != nil {
-			t.Fatal(err)
-		}
+		browsertest.Must(t, err)
 		j, err := intent.JudgeAction(ctx, tabs[c.at], a)
 		if err != nil {
 			t.Fatalf("%s: %v", c.html, err)

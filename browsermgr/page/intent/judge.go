@@ -304,3 +304,155 @@ func hostOf(address string) string {
 	}
 	return u.Host
 }
+
+var dialogPatterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+	m := map[string]*regexp.Regexp{}
+	for _, kind := range []string{ClassBuy, ClassDelete, ClassSend, "remove"} {
+		m[kind] = regexp.MustCompile(wordPattern(classWords[kind]))
+	}
+	return m
+})
+
+// JudgeDialog judges the acceptance of a dialog by what it says: "Delete all messages?"
+// deletes. A question to leave the page sets nothing off.
+func JudgeDialog(d page.Dialog, at string) sessions.Assessment {
+	if d.Type != "confirm" && d.Type != "prompt" {
+		return sessions.Assessment{}
+	}
+	text := foldText(d.Message)
+	v := scriptVerdict{At: at, Names: []string{untrusted.Shorten(cleanLine(d.Message), 200)}}
+	for _, class := range []string{ClassBuy, ClassDelete, ClassSend} {
+		if dialogPatterns()[class].MatchString(text) || class == ClassDelete && dialogPatterns()["remove"].MatchString(text) {
+			v.Classes = append(v.Classes, class)
+		}
+	}
+	if len(v.Classes) > 0 {
+		v.Fingerprint = d.ID + "\x00" + d.Message
+	}
+	return v.toJudgement()
+}
+
+// JudgeAddress judges going to an address from the page at.
+func JudgeAddress(address, at string) sessions.Assessment {
+	to := hostOf(address)
+	if to == "" || to == hostOf(at) {
+		return sessions.Assessment{}
+	}
+	q := sessions.Question{Classes: []string{ClassLeave}, TargetHost: to, Origin: "https://" + to}
+	q.Text = describeClasses(q, nil, to)
+	return sessions.Assessment{Question: q, Mark: address}
+}
+
+// cleanLine drops what text must not contain that is shown on one line.
+func cleanLine(s string) string {
+	return invisibleRunes().ReplaceAllString(s, " ")
+}
+
+var invisibleRunes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{C}\p{Zl}\p{Zp}\s]+`) })
+
+// JudgeRequest judges what is asked of a window, as a client writes it: an action on the page, going somewhere, or the
+// answer to a dialog. What cannot be understood sets nothing off.
+func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[string]any) (sessions.Assessment, error) {
+	switch actiontable.Kind(kind) {
+	case actiontable.KindDialog:
+		return JudgeDialogAnswer(tab, args), nil
+	case actiontable.KindNavigate, actiontable.KindTabNew:
+		_, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
+		if err != nil {
+			return sessions.Assessment{}, nil //nolint:nilerr // Act says what is wrong
+		}
+		j := JudgeAddress(values.Text("url"), tab.URL())
+		j.Mark = "" // nothing on the page can change it
+		return j, nil
+	default:
+	}
+	a, ok := ParsePageAction(kind, args)
+	if !ok || len(tab.Dialogs().Pending) > 0 { // a dialog keeps the action from being done
+		return sessions.Assessment{}, nil
+	}
+	return JudgeAction(ctx, tab, a)
+}
+
+// JudgeDialogAnswer judges the answer to the dialog that is open.
+func JudgeDialogAnswer(tab *page.Tab, args map[string]any) sessions.Assessment {
+	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindDialog, args)
+	open := tab.Dialogs().Pending
+	if err != nil || !values.Bool("accept") || len(open) == 0 {
+		return sessions.Assessment{}
+	}
+	return JudgeDialog(open[len(open)-1], tab.URL())
+}
+
+// ParsePageAction reads an action on the page itself, as a client of a window writes it; false for what is none.
+func ParsePageAction(kind string, args map[string]any) (page.Action, bool) {
+	spec, values, err := actiontable.Read(actiontable.Window, actiontable.Kind(kind), args)
+	if err != nil || !spec.OnPage() {
+		return page.Action{}, false
+	}
+	a := spec.Action(values)
+	return a, action.Validate(a) == nil
+}
+
+// PerformJudged does an action that was judged, unless it has come to mean something else than mark: same is false then, and
+// nothing was done. The page is held to it until the input has arrived.
+func PerformJudged(ctx context.Context, tab *page.Tab, a page.Action, mark string, act func() error) (same bool, err error) {
+	guard, same, err := GuardAction(ctx, tab, a, mark)
+	if err != nil || !same {
+		return false, err
+	}
+	err = act()
+	// The guard goes also where the time for the action is over.
+	refused, endErr := guard.End(context.WithoutCancel(ctx), tab) // bounded by the guard
+	if endErr != nil && !errors.Is(endErr, page.ErrTabCrashed) && !errors.Is(endErr, page.ErrBrowserGone) {
+		err = errors.Join(err, endErr)
+	}
+	if refused {
+		return false, nil
+	}
+	return true, err
+}
+
+// InputTarget is what input reaches, as the page's script tells it.
+type InputTarget struct {
+	Role   string `json:"role"`
+	Name   string `json:"name"`
+	Secret bool   `json:"secret"`
+}
+
+// targetQuery is the argument of the script: a ref, a point, or else the focus.
+type targetQuery struct {
+	Ref   string       `json:"ref,omitempty"`
+	Point *frame.Point `json:"point,omitempty"`
+}
+
+// DescribeTarget says what input would reach: the element with that ref, what is at a point in CSS pixels of the viewport, or what has
+// the focus, in whatever frame. A dialog takes all input: nothing is met while one is open.
+func DescribeTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (m InputTarget, err error) {
+	if len(tab.Dialogs().Pending) > 0 {
+		return InputTarget{}, nil
+	}
+	err = tab.RunConcurrently(ctx, lookLimit, func(ctx context.Context) (err error) {
+		f, arg, err := findTarget(ctx, tab, ref, at)
+		if err != nil {
+			return err
+		}
+		m, err = frame.RunScript[InputTarget](ctx, f, frame.Script{Fn: "meet", Arg: arg})
+		return err
+	})
+	return m, err
+}
+
+// findTarget returns the frame to ask, and what to ask it.
+func findTarget(ctx context.Context, tab *page.Tab, ref string, at *frame.Point) (*frame.Frame, targetQuery, error) {
+	switch {
+	case ref != "":
+		e, err := tab.Locate(ref, "")
+		return e.Frame, targetQuery{Ref: e.LocalRef}, err
+	case at != nil:
+		f, point, err := action.FrameAtPoint(ctx, tab.Frames(), *at)
+		return f, targetQuery{Point: &point}, err
+	default:
+		f, err := action.FocusedFrame(ctx, tab.Frames())
+		return f, targetQuery{}, err
+	}
+}

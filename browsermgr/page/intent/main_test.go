@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
+	"clank/browsermgr/page/intent"
 	"clank/internal/test/browsertest"
 )
 
@@ -17,4 +19,28 @@ func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
 func openTab(tb testing.TB, url string) *page.Tab {
 	tb.Helper()
 	return browsertest.Tab(tb, browser.Connect(tb, page.Options{}), page.TabOptions{URL: url})
+}
+
+// BenchmarkLooks measures a click by itself, and with the checks around it where nothing has to be asked.
+func BenchmarkLooks(b *testing.B) {
+	tab := openTab(b, site(b, `<button onclick="n = (window.n ?? 0) + 1">Count</button>`, nil))
+	click := page.Action{Kind: actiontable.KindClick, Selector: "button"}
+	act := func() error {
+		_, err := tab.Act(b.Context(), click)
+		return err
+	}
+	b.Run("click", func(b *testing.B) {
+		for b.Loop() {
+			if err := act(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("held", func(b *testing.B) {
+		for b.Loop() {
+			if same, err := intent.PerformJudged(b.Context(), tab, click, "", act); !same || err != nil {
+				b.Fatal(same, err)
+			}
+		}
+	})
 }

@@ -1,10 +1,15 @@
 package login_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	_ "image/jpeg"
+	_ "image/png"
 	"net/http"
 	"os"
 	"slices"
@@ -14,11 +19,15 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/login"
+	"clank/browsermgr/page/screenshot"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 const word = "correct-horse-battery"
@@ -74,9 +83,8 @@ func open(tb testing.TB, url string) *page.Tab {
 	var tab *page.Tab
 	browsertest.Must(tb, w.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
 	// Frames are part of what is waited for.
-	if _, err := tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000}); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb,
+		browsertest.Err(tab.Act(ctx, page.Action{Kind: actiontable.KindWait, LoadState: "load", TimeoutMs: 60_000})))
 	return tab
 }
 
@@ -123,4 +131,175 @@ func fill(tb testing.TB, tab *page.Tab, origins ...string) (login.FillResult, er
 	tb.Helper()
 	n := 0
 	return keeper.Fill(browsertest.Within(tb, time.Minute), tab, request(&n, origins...))
+}
+
+// covered returns how much of a part of a picture has the colour that things are covered with.
+func covered(tb testing.TB, data []byte, r image.Rectangle) float64 {
+	tb.Helper()
+	img, _, err := image.Decode(bytes.NewReader(data))
+	browsertest.Must(tb, err)
+	if r.Empty() || !r.In(img.Bounds()) {
+		tb.Fatalf("%v is not in the picture of %v", r, img.Bounds())
+	}
+	n := 0
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		for x := r.Min.X; x < r.Max.X; x++ {
+			c, ok := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)
+			if ok && near(c.R) && near(c.G) && near(c.B) {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64(r.Dx()*r.Dy())
+}
+
+func near(v uint8) bool { return v > 0x58 && v < 0x68 }
+
+// boxOf returns where an element is in the viewport.
+func boxOf(tb testing.TB, tab *page.Tab, expression string) image.Rectangle {
+	tb.Helper()
+	var r image.Rectangle
+	text := js(tb, tab, `() => { const b = (`+expression+`).getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom].map(Math.round).join(' ') }`)
+	if _, err := fmt.Sscan(text, &r.Min.X, &r.Min.Y, &r.Max.X, &r.Max.Y); err != nil {
+		tb.Fatalf("%q: %v", text, err)
+	}
+	return r
+}
+
+const echoing = `<style>body{margin:20px;font:16px monospace}</style><form><input name=user><input id=p type=password style="width:300px"></form>
+	<p id=before>Nothing to hide</p><div style="height:40px"></div><p><span id=echo></span></p><textarea id=area style="width:300px"></textarea>
+	<div style="height:1200px"></div><p><b id=low></b></p>`
+
+// echo has the page show the password in the open.
+const echo = `() => {
+	p.type = 'text';
+	echo.textContent = p.value; area.value = 'it is ' + p.value; low.textContent = p.value;
+}`
+
+func TestPicturesDoNotShowWhatWasFilledIn(t *testing.T) {
+	tab, origin := show(t, echoing)
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	js(t, tab, echo)
+	for _, format := range []string{"png", "jpeg"} {
+		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: format})
+		browsertest.Must(t, err)
+		for _, id := range []string{"p", "echo", "area"} {
+			if got := covered(t, data, boxOf(t, tab, id)); got < 0.99 {
+				t.Errorf("%s: %.0f %% of #%s is covered", format, 100*got, id)
+			}
+		}
+		if got := covered(t, data, boxOf(t, tab, "before")); got > 0.2 {
+			t.Errorf("%s: %.0f %% of what is no secret is covered", format, 100*got)
+		}
+	}
+	js(t, tab, `() => scrollTo(0, 3000)`)
+	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "png"})
+	browsertest.Must(t, err)
+	if got := covered(t, data, boxOf(t, tab, "low")); got < 0.99 {
+		t.Errorf("scrolled: %.0f %% is covered", 100*got)
+	}
+	whole, err := screenshot.TakeScreenshot(browsertest.Within(t, time.Minute), tab, screenshot.Options{FullPage: true})
+	browsertest.Must(t, err)
+	for _, id := range []string{"p", "echo", "low"} {
+		if got := covered(t, whole.Data, boxOf(t, tab, id).Add(image.Pt(0, scrolled(t, tab)))); got < 0.95 {
+			t.Errorf("full page: %.0f %% of #%s is covered", 100*got, id)
+		}
+	}
+	one, err := screenshot.TakeScreenshot(browsertest.Within(t, time.Minute), tab, screenshot.Options{Element: "#p"})
+	browsertest.Must(t, err)
+	if got := covered(t, one.Data, image.Rect(0, 0, one.Width, one.Height)); got < 0.95 {
+		t.Errorf("element: %.0f %% is covered", 100*got)
+	}
+	browsertest.WantError(t, browsertest.Err(screenshot.PrintPDF(browsertest.Within(t, time.Minute), tab)), nil, "secret")
+	if _, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{Format: "webp"}); err == nil {
+		t.Error("a webp was made, which cannot be covered")
+	}
+}
+
+func scrolled(tb testing.TB, tab *page.Tab) int {
+	tb.Helper()
+	var n int
+	browsertest.Must(tb, browsertest.Err(fmt.Sscan(js(tb, tab, `() => Math.round(scrollY)`), &n)))
+	return n
+}
+
+func TestPicturesDoNotShowWhatTheNextPageRepeats(t *testing.T) {
+	url := site(t, map[string]string{"/": form, "/next": `<p>Your password is <span id=echo></span></p><script>echo.textContent = decodeURIComponent(location.hash.slice(1))</script>`})
+	tab := open(t, url+"/")
+	browsertest.Must(t, browsertest.Err(fill(t, tab, url)))
+	browsertest.Navigate(t, tab, url+"/next#"+word)
+	data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
+	browsertest.Must(t, err)
+	if got := covered(t, data, boxOf(t, tab, "echo")); got < 0.99 {
+		t.Errorf("%.0f %% is covered", 100*got)
+	}
+}
+
+func TestPicturesDoNotShowWhatWasFilledIntoAFrame(t *testing.T) {
+	in := `<style>body{margin:0}</style><form><input name=user style="width:100px"><input type=password style="width:200px;height:30px" oninput="this.type = 'text'"></form>`
+	port := site(t, map[string]string{"/in": in})
+	for _, inner := range []string{"OTHER", port} { // of another process, and of another origin in the same
+		url := site(t, map[string]string{
+			"/":    `<style>body{margin:0}iframe{position:absolute;left:100px;top:80px;width:500px;height:200px;border:5px solid;padding:7px}</style><iframe src="/mid"></iframe>`,
+			"/mid": `<style>body{margin:0}iframe{margin:11px;width:400px;height:100px}</style><iframe src="` + inner + `/in"></iframe>`,
+			"/in":  in,
+		})
+		tab := open(t, url+"/")
+		origin := strings.Replace(inner, "OTHER", strings.Replace(url, "127.0.0.1", "localhost", 1), 1)
+		browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+		data, err := tab.Screenshot(browsertest.Within(t, time.Minute), page.ScreenshotOptions{})
+		browsertest.Must(t, err)
+		left, top := 100+5+7+11+2+130, 80+5+7+11+2+5 // a place well inside of the field
+		if got := covered(t, data, image.Rect(left, top, left+100, top+20)); got < 0.99 {
+			t.Errorf("%s: %.0f %% is covered", inner, 100*got)
+		}
+	}
+}
+
+func TestTheLiveViewDoesNotShowWhatWasFilledIn(t *testing.T) {
+	tab, origin := show(t, echoing)
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	js(t, tab, echo)
+	for range 2 {
+		data, err := tab.Capture(browsertest.Within(t, time.Minute), 30*time.Second, jpegRequest())
+		browsertest.Must(t, err)
+		veiled, err := tab.MaskImage(browsertest.Within(t, time.Minute), plain(t, tab), viewWidth(t, tab), 1)
+		browsertest.Must(t, err)
+		for _, id := range []string{"p", "echo", "area"} {
+			if a, b := covered(t, data, boxOf(t, tab, id)), covered(t, veiled, boxOf(t, tab, id)); a < 0.95 || b < 0.95 {
+				t.Errorf("%.0f %% and %.0f %% of #%s are covered", 100*a, 100*b, id)
+			}
+		}
+	}
+}
+
+func TestAPageThatCannotBeAskedIsNotShown(t *testing.T) {
+	tab, origin := show(t, echoing)
+	browsertest.Must(t, browsertest.Err(fill(t, tab, origin)))
+	ctx, cancel := context.WithTimeout(browsertest.Within(t, time.Minute), 2*time.Second)
+	defer cancel()
+	js(t, tab, `() => { setTimeout(() => { const end = Date.now() + 4000; while (Date.now() < end); }, 0) }`)
+	if _, err := tab.Screenshot(ctx, page.ScreenshotOptions{}); err == nil {
+		t.Error("it was shown all the same")
+	}
+}
+
+// viewWidth returns the width of the viewport in CSS pixels.
+func viewWidth(tb testing.TB, tab *page.Tab) float64 {
+	tb.Helper()
+	var n float64
+	browsertest.Must(tb, browsertest.Err(fmt.Sscan(js(tb, tab, `() => innerWidth`), &n)))
+	return n
+}
+
+func jpegRequest() proto.PageCaptureScreenshot {
+	return proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatJpeg}
+}
+
+// plain returns a picture as Chromium makes it, with nothing covered.
+func plain(tb testing.TB, tab *page.Tab) []byte {
+	tb.Helper()
+	res, err := cdp.Ask[proto.PageCaptureScreenshotResult](browsertest.Within(tb, time.Minute), tab.MainFrame().Session, jpegRequest())
+	browsertest.Must(tb, err)
+	return res.Data
 }

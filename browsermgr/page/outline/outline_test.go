@@ -1,10 +1,13 @@
 package outline_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"clank/browsermgr/page/outline"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func FuzzRef(f *testing.F) {
@@ -63,4 +66,205 @@ func FuzzFinish(f *testing.F) {
 			t.Errorf("got %d refs of %d", len(refs), len(whole))
 		}
 	})
+}
+
+// framed returns a page with a frame of its own process and one of another, numbered 5 and 7.
+func framed() *outline.Piece {
+	far := &outline.Piece{
+		Text: "- button \"Far\" [ref=e1]\n- text: far", Number: func(int) int { return 7 },
+		Links: []outline.Link{{Text: "Away", URL: "http://far/"}},
+	}
+	return &outline.Piece{
+		Text:  "- Iframe \"Near\" [ref=e1]:\n  - button \"[ref=e9]\" [ref=f1e1]: [ref=e9]\n- Iframe [ref=e2]\n- Iframe \"Lost\" [ref=e3]\n- Iframe [ref=e4]",
+		Slots: []outline.FrameSlot{{Ref: "e2", Line: 2, Depth: 1}, {Ref: "e3", Line: 3, Depth: 1}, {Ref: "e4", Line: 4, Depth: 1}},
+		Number: func(document int) int {
+			if document == 0 {
+				return 0
+			}
+			return 5
+		},
+		Child: func(ref string) *outline.Piece {
+			return map[string]*outline.Piece{"e2": far, "e3": {Failed: true}}[ref]
+		},
+	}
+}
+
+// join composes and finishes.
+func join(p *outline.Piece, opts outline.ComposeOptions, f outline.FinishOptions) (string, bool) {
+	done := outline.Finish(outline.Compose(p, opts), f)
+	return done.Text, done.Truncated
+}
+
+func TestComposePutsFramesInTheirPlaces(t *testing.T) {
+	zero := 0
+	for name, tt := range map[string]struct {
+		opts outline.ComposeOptions
+		want string
+	}{
+		"nested": {outline.ComposeOptions{}, "- Iframe \"Near\" [ref=e1]:\n  - button \"[ref=e9]\" [ref=f5e1]: [ref=e9]\n- Iframe [ref=e2]:\n" +
+			"  - button \"Far\" [ref=f7e1]\n  - text: far\n- Iframe \"Lost\" [ref=e3]:\n  - text: (this frame did not answer)\n" +
+			"- Iframe [ref=e4]\n\nLinks:\n1. Away -> http://far/"},
+		"shallow": {
+			outline.ComposeOptions{Depth: &zero},
+			"- Iframe \"Near\" [ref=e1]:\n- Iframe [ref=e2]\n- Iframe \"Lost\" [ref=e3]\n- Iframe [ref=e4]\n\nLinks:\n1. Away -> http://far/",
+		},
+	} {
+		text, truncated := join(framed(), tt.opts, outline.FinishOptions{})
+		if d := cmp.Diff(tt.want, text); d != "" || truncated {
+			t.Errorf("%s: truncated %v (-want +got)\n%s", name, truncated, d)
+		}
+	}
+	flat, _ := join(framed(), outline.ComposeOptions{Flat: true}, outline.FinishOptions{})
+	if !strings.Contains(flat, "- Iframe [ref=e2]\n- button \"Far\" [ref=f7e1]") {
+		t.Errorf("got %s, want no nesting", flat)
+	}
+}
+
+func TestComposeNumbersThePage(t *testing.T) {
+	far := &outline.Piece{Text: "- button \"Go\" [ref=e1]\n- button \"Go\" [ref=e2] [nth=1]: x", Refs: "e7 f1e8"}
+	main := &outline.Piece{
+		Text: "- button \"Go\" [ref=e1]\n- Iframe [ref=e2]\n- button \"Go\" [disabled] [ref=e3] [nth=1] [onclick]", Refs: "e4 e5 e6",
+		Slots: []outline.FrameSlot{{Ref: "e5", Line: 1, Depth: 1}},
+		Child: func(string) *outline.Piece { return far },
+	}
+	got := outline.Compose(main, outline.ComposeOptions{Numbered: true})
+	want := outline.Page{
+		Text: "- button \"Go\" [ref=e1]\n- Iframe [ref=e2]:\n  - button \"Go\" [ref=e3] [nth=1]\n  - button \"Go\" [ref=e4] [nth=2]: x\n" +
+			"- button \"Go\" [disabled] [ref=e5] [nth=3] [onclick]",
+		Bounds: []outline.NumberedRef{{main, "e4"}, {main, "e5"}, {far, "e7"}, {far, "f1e8"}, {main, "e6"}},
+	}
+	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b *outline.Piece) bool { return a == b })); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestFinishSaysWhenThereIsNothingOrTooMuch(t *testing.T) {
+	if text, cut := join(&outline.Piece{}, outline.ComposeOptions{}, outline.FinishOptions{Empty: "(empty)"}); text != "(empty)" || cut {
+		t.Errorf("got %q, %v", text, cut)
+	}
+	long := &outline.Piece{Text: strings.Repeat("- text: row\n", 100)}
+	text, cut := join(long, outline.ComposeOptions{}, outline.FinishOptions{MaxChars: 400})
+	if !cut || len(text) > 400 || !strings.HasPrefix(text, "- text: row\n") || !strings.Contains(text, "TRUNCATED") {
+		t.Errorf("got %q, %v", text, cut)
+	}
+	if _, cut := join(&outline.Piece{Text: "- text: x", Stopped: true}, outline.ComposeOptions{}, outline.FinishOptions{MaxChars: 400}); !cut {
+		t.Error("a piece that stopped at the limit passes for the whole")
+	}
+}
+
+func TestFinishMarksWhatIsNew(t *testing.T) {
+	first := outline.Page{Text: "- button \"A\" [ref=e1]\n- text: x"}
+	done := outline.Finish(first, outline.FinishOptions{Compare: true})
+	if done.Text != first.Text || done.New != 0 || len(done.Elements) != 1 {
+		t.Errorf("got %+v, want the first one unmarked", done)
+	}
+	second := outline.Page{Text: "- button \"B\" [ref=e1]: v [new]\n- button \"A\" [ref=e2]\n- button \"A\" [ref=e3] [nth=1]:\n  - text: [new]"}
+	for _, tt := range []struct {
+		name string
+		f    outline.FinishOptions
+		want string
+		n    int
+	}{
+		{"by name", outline.FinishOptions{Before: done.Elements}, "- button \"B\" [ref=e1] [new]: v [new]\n- button \"A\" [ref=e2]\n" +
+			"- button \"A\" [ref=e3] [nth=1] [new]:\n  - text: [new]\n\n2 new element(s) since last snapshot", 2},
+		{"by ref", outline.FinishOptions{Before: map[string]struct{}{"e1": {}, "e2": {}}, StableRefs: true}, "- button \"B\" [ref=e1]: v [new]\n- button \"A\" [ref=e2]\n" +
+			"- button \"A\" [ref=e3] [nth=1] [new]:\n  - text: [new]\n\n1 new element(s) since last snapshot", 1},
+		{"nothing new", outline.FinishOptions{Before: map[string]struct{}{"e1": {}, "e2": {}, "e3": {}}, StableRefs: true}, second.Text, 0},
+	} {
+		tt.f.Compare = true
+		got := outline.Finish(second, tt.f)
+		if d := cmp.Diff(tt.want, got.Text); d != "" || got.New != tt.n {
+			t.Errorf("%s: got %d new (-want +got)\n%s", tt.name, got.New, d)
+		}
+	}
+}
+
+func TestFinishKeepsWithinTheLimitWithMarksAndFooter(t *testing.T) {
+	page := outline.Page{Text: strings.TrimSuffix(strings.Repeat("- button \"A\" [ref=e1]\n", 100), "\n")}
+	for _, limit := range []int{1, 30, 120, 260, 1000, 5000} {
+		got := outline.Finish(page, outline.FinishOptions{MaxChars: limit, Compare: true, Before: map[string]struct{}{}})
+		if len(got.Text) > limit+2 || got.Truncated != (limit < 5000) { // an ellipsis has three bytes
+			t.Errorf("limit %d: got %d bytes, truncated %v", limit, len(got.Text), got.Truncated)
+		}
+		if n := strings.Count(got.Text, "[new]"); n != got.New {
+			t.Errorf("limit %d: got %d new, %d to be seen", limit, got.New, n)
+		}
+	}
+}
+
+func TestFinishFiltersLines(t *testing.T) {
+	page := outline.Page{Text: "- list:\n  - button \"Add to cart\" [ref=e1]\n  - button \"Add\" [ref=e2]"}
+	if got := outline.Finish(page, outline.FinishOptions{Query: " CART button "}); got.Text != "  - button \"Add to cart\" [ref=e1]" {
+		t.Errorf("got %q", got.Text)
+	}
+	if got := outline.Finish(page, outline.FinishOptions{Query: "lamp"}); got.Text != "(no line matches the query)" {
+		t.Errorf("got %q", got.Text)
+	}
+}
+
+func TestRefsCountEqualNames(t *testing.T) {
+	got := outline.ListRefs("- button \"Go\" [ref=e1]\n- list:\n  - button \"Go\" [disabled] [ref=e2]: x [ref=e5]\n  - link \"a\\\"b\" [ref=f1e3]\n- text: [ref=e4]\n- Iframe \"x\" [ref=e9] [nth=2]")
+	want := []outline.Ref{
+		{Ref: "e1", Role: "button", Name: "Go", Dup: true},
+		{Ref: "e2", Role: "button", Name: "Go", Nth: 1, Dup: true},
+		{Ref: "f1e3", Role: "link", Name: `a"b`},
+		{Ref: "e9", Role: "iframe", Name: "x", Nth: 2, Dup: true},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestRefMapAndStats(t *testing.T) {
+	text := "- button \"Go\" [ref=e1]\n- button \"Go\" [ref=e2] [nth=1]\n- heading \"\U0001F600\" [ref=e3]"
+	zero, one := 0, 1
+	refs := outline.ListRefs(text)
+	want := map[string]outline.RefInfo{
+		"e1": {Role: "button", Name: "Go", Nth: &zero}, "e2": {Role: "button", Name: "Go", Nth: &one}, "e3": {Role: "heading", Name: "\U0001F600"},
+	}
+	if d := cmp.Diff(want, outline.RefsByName(refs)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if got, want := outline.MeasureText(text, refs), (outline.Stats{Lines: 3, Chars: len(text) - 2, Refs: 3, Interactive: 2}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestClipCountsUTF16(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		limit int
+		want  string
+		cut   bool
+	}{{"abc", 0, "abc", false}, {"abc", 3, "abc", false}, {"abc", 2, "ab", true}, {"a\U0001F600b", 2, "a", true}, {"\U0001F600", 2, "\U0001F600", false}} {
+		if got, cut := outline.ClipText(tt.text, tt.limit); got != tt.want || cut != tt.cut {
+			t.Errorf("%q to %d: got %q, %v", tt.text, tt.limit, got, cut)
+		}
+	}
+}
+
+// wide returns a numbered page of about 4n refs.
+func wide(n int) outline.Page {
+	var b strings.Builder
+	b.WriteString("- table:")
+	for i := range n {
+		fmt.Fprintf(&b, "\n  - row:\n    - cell \"Row %d\" [ref=e%d]\n    - cell:\n      - link \"Open %d\" [ref=e%d]\n    - button \"Edit\" [ref=e%d] [nth=%d]\n    - cell \"note %d\" [ref=e%d]",
+			i, 4*i+1, i, 4*i+2, 4*i+3, i, i, 4*i+4)
+	}
+	return outline.Page{Text: b.String()}
+}
+
+func BenchmarkRefs(b *testing.B) {
+	page := wide(7000)
+	for b.Loop() {
+		outline.RefsByName(outline.ListRefs(page.Text))
+	}
+}
+
+func BenchmarkCompare(b *testing.B) {
+	page := wide(7000)
+	before := outline.Finish(page, outline.FinishOptions{Compare: true}).Elements
+	for b.Loop() {
+		outline.Finish(page, outline.FinishOptions{Compare: true, Before: before})
+	}
 }

@@ -2,6 +2,7 @@ package screenshot
 
 import (
 	"bytes"
+	"clank/internal/test/browsertest"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -25,14 +26,12 @@ func noise(tb testing.TB, width, height int) []byte {
 		img.Pix[i] = 0xff
 	}
 	var b bytes.Buffer
-	if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, img); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, img))
 	return b.Bytes()
 }
 
 func TestPicturesAreBroughtToSize(t *testing.T) {
-	tests := []struct {
+	for _, tt := range []struct {
 		name          string
 		width, height int
 		most          int
@@ -44,14 +43,11 @@ func TestPicturesAreBroughtToSize(t *testing.T) {
 		{"too many bytes, quality suffices", 300, 200, 60_000, "jpeg", 300},
 		{"too many bytes for its quality", 1100, 100, 34_000, "jpeg", 1100},
 		{"down the ladder", 1100, 100, 19_000, "jpeg", 1000},
-	}
-	for _, tt := range tests {
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			data := noise(t, tt.width, tt.height)
 			got, err := fitWithin(t.Context(), data, "png", nil, tt.most)
-			if err != nil {
-				t.Fatal(err)
-			}
+			browsertest.Must(t, err)
 			if got.Type != tt.kind || len(got.Data) > tt.most || max(got.Width, got.Height) > tt.longest {
 				t.Errorf("got %s of %dx%d, %d bytes", got.Type, got.Width, got.Height, len(got.Data))
 			}
@@ -60,15 +56,11 @@ func TestPicturesAreBroughtToSize(t *testing.T) {
 			}
 		})
 	}
-	if _, err := fitWithin(t.Context(), noise(t, 200, 200), "png", nil, 300); !errors.Is(err, errTooLarge) {
-		t.Errorf("got %v, want it to be too large", err)
-	}
+	browsertest.WantError(t, browsertest.Err(fitWithin(t.Context(), noise(t, 200, 200), "png", nil, 300)), errTooLarge)
 	stopped := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
-	if _, err := fitWithin(ctx, noise(t, 200, 200), "png", nil, 300); !errors.Is(err, stopped) {
-		t.Errorf("got %v, want the cause", err)
-	}
+	browsertest.WantError(t, browsertest.Err(fitWithin(ctx, noise(t, 200, 200), "png", nil, 300)), stopped)
 }
 
 func TestASmallPictureIsNeverEnlarged(t *testing.T) {
@@ -85,13 +77,9 @@ func TestBoxesAreScaledWithThePicture(t *testing.T) {
 		"f2e34": {cssBox: cssBox{3000, 0, 3900, 50}, Seen: true, Part: cssBox{3000, 0, 3900, 50}},
 	}
 	var black bytes.Buffer
-	if err := png.Encode(&black, image.NewGray(image.Rect(0, 0, 4000, 400))); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, png.Encode(&black, image.NewGray(image.Rect(0, 0, 4000, 400))))
 	got, err := fitWithin(t.Context(), black.Bytes(), "png", newSketch(labels, places, pictureArea{scale: 1}), MaxBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	want := []Annotation{{Ref: "e1", Number: 1, Box: Box{50, 100, 100, 30}}, {Ref: "f2e34", Number: 34, Box: Box{1500, 0, 450, 25}}}
 	if got.Width != 2000 || fmt.Sprint(got.Annotations) != fmt.Sprint(want) || got.Drawn != 2 {
 		t.Errorf("got width %d and %+v", got.Width, got.Annotations)

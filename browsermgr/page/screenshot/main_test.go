@@ -104,9 +104,7 @@ func wantColor(tb testing.TB, img image.Image, x, y int, want string) {
 	tb.Helper()
 	r, g, b, _ := img.At(x, y).RGBA()
 	var wr, wg, wb uint32
-	if _, err := fmt.Sscanf(want, "#%02x%02x%02x", &wr, &wg, &wb); err != nil {
-		tb.Fatal(err)
-	}
+	browsertest.Must(tb, browsertest.Err(fmt.Sscanf(want, "#%02x%02x%02x", &wr, &wg, &wb)))
 	far := func(a, b uint32) bool { return max(a, b)-min(a, b) > 40 }
 	if far(r>>8, wr) || far(g>>8, wg) || far(b>>8, wb) {
 		tb.Errorf("pixel %d,%d: got #%02x%02x%02x, want %s", x, y, r>>8, g>>8, b>>8, want)

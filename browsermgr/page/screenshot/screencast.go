@@ -1,10 +1,13 @@
 package screenshot
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"log/slog"
 	"sync"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"clank/browsermgr/page/frame"
 
 	"github.com/go-rod/rod/lib/proto"
+	_ "golang.org/x/image/webp" // so that the size of a frame can be read
 )
 
 // Screencasts are the live views of the tabs of one browser connection. Make it with [NewScreencasts], give it to page.Connect as an
@@ -231,4 +235,338 @@ func (v *Viewer) Close() {
 	if v.cast.removeViewer(v) {
 		<-v.cast.done
 	}
+}
+
+// screencast is the screencast of one tab and those who watch it. Chromium sends a frame when the page was drawn anew, and the
+// next only after that one was acknowledged: when a viewer has taken it, or, so that the latest is never old, a second
+// later.
+type screencast struct {
+	tab   *page.Tab
+	log   *slog.Logger
+	ready chan struct{}      // closed when the first start has been answered
+	done  chan struct{}      // closed by Casts when run has returned
+	wake  chan struct{}      // holds a token when run has something to look at
+	stop  context.CancelFunc // ends run
+
+	mu             sync.Mutex
+	viewers        map[*Viewer]struct{}
+	err            error // why it ended
+	ending         bool
+	restartWanted  bool // start anew
+	inbox          []byte
+	latest         *Frame
+	unacknowledged int  // frames that were not acknowledged
+	session        int  // what Chromium calls the present start
+	latestTaken    bool // by a viewer
+	lastReceived   time.Time
+	changed        chan struct{} // closed and replaced with each frame, and at the end
+}
+
+func newScreencast(t *page.Tab, log *slog.Logger, stop context.CancelFunc) *screencast {
+	return &screencast{
+		tab: t, log: log, stop: stop, ready: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
+		viewers: map[*Viewer]struct{}{}, changed: make(chan struct{}),
+	}
+}
+
+// staleAfter is after how long an untaken frame is replaced by a newer one, and how often it is looked whether the tab came
+// back from a crash.
+const staleAfter = time.Second
+
+// addViewer adds v. It returns false if the cast is about to end.
+func (c *screencast) addViewer(v *Viewer) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return false
+	}
+	before := c.mergedOptions()
+	c.viewers[v] = struct{}{}
+	c.restartWanted = c.restartWanted || len(c.viewers) > 1 && c.mergedOptions() != before
+	c.signalWake()
+	return true
+}
+
+// removeViewer removes v and reports whether no viewer is left.
+func (c *screencast) removeViewer(v *Viewer) bool {
+	c.mu.Lock()
+	_, present := c.viewers[v]
+	before := c.mergedOptions()
+	delete(c.viewers, v)
+	last := len(c.viewers) == 0
+	if present && !last && c.mergedOptions() != before {
+		c.restartWanted = true
+		c.signalWake()
+	}
+	c.mu.Unlock()
+	if last {
+		c.endWith(ErrScreencastOver)
+	}
+	return last
+}
+
+// mergedOptions returns options that serve all viewers. The caller holds c.mu.
+func (c *screencast) mergedOptions() WatchOptions {
+	var o WatchOptions
+	first := true
+	for v := range c.viewers {
+		if first {
+			o, first = v.options, false
+		}
+		o = o.merge(v.options)
+	}
+	return o
+}
+
+func (c *screencast) signalWake() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *screencast) endWith(reason error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return
+	}
+	c.ending, c.err = true, reason
+	c.stop()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+func (c *screencast) endError() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+func (c *screencast) restart() {
+	c.mu.Lock()
+	c.restartWanted = true
+	c.mu.Unlock()
+	c.signalWake()
+}
+
+// receive takes a frame. It runs on the reading goroutine; what it costs to read the frame is left to run.
+func (c *screencast) receive(ev cdp.Event) {
+	c.mu.Lock()
+	c.inbox = ev.Params
+	c.unacknowledged++
+	c.mu.Unlock()
+	c.signalWake()
+}
+
+// latestAfter returns the latest frame if it is newer than the one seen, or what to wait for.
+func (c *screencast) latestAfter(seen int) (*Frame, <-chan struct{}, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return nil, nil, c.err
+	}
+	if c.latest == nil || c.latest.Number <= seen {
+		return nil, c.changed, nil
+	}
+	if !c.latestTaken {
+		c.latestTaken = true
+		c.signalWake()
+	}
+	return c.latest, nil, nil
+}
+
+// run keeps the cast going until it ends.
+func (c *screencast) run(ctx context.Context) {
+	webp := true
+	err := c.start(ctx, &webp)
+	if err != nil && !errors.Is(err, page.ErrTabCrashed) {
+		c.endWith(err)
+	}
+	close(c.ready)
+	tick := time.NewTicker(staleAfter)
+	defer tick.Stop()
+	due := time.NewTimer(time.Hour)
+	defer due.Stop()
+	var acked time.Time
+	crashed := err != nil
+	for {
+		select {
+		case <-ctx.Done():
+			c.tab.MainFrame().Post(proto.PageStopScreencast{})
+			return
+		case <-c.tab.Done():
+			c.endWith(c.tab.Err())
+			return
+		case <-tick.C:
+			was := crashed
+			if crashed = c.tab.Err() != nil; was && !crashed {
+				c.restart()
+			}
+		case <-c.wake:
+		case <-due.C:
+		}
+		c.publishFrame(ctx)
+		if c.takeRestart() {
+			if err := c.start(ctx, &webp); err != nil {
+				c.log.Debug("screencast not started anew", "tab", c.tab.ID(), "error", err)
+			}
+			acked = time.Now()
+		}
+		if wait := c.acknowledge(&acked); wait > 0 {
+			due.Reset(wait)
+		}
+	}
+}
+
+func (c *screencast) takeRestart() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	again := c.restartWanted
+	c.restartWanted = false
+	return again
+}
+
+// start has Chromium begin, or begin anew. It then sends a frame even of a page that stands still.
+func (c *screencast) start(ctx context.Context, webp *bool) error {
+	c.mu.Lock()
+	o := c.mergedOptions()
+	c.inbox, c.unacknowledged = nil, 0
+	c.mu.Unlock()
+	req := proto.PageStartScreencast{Format: proto.PageStartScreencastFormatJpeg, Quality: &o.Quality}
+	if o.MaxWidth > 0 {
+		req.MaxWidth = &o.MaxWidth
+	}
+	if o.MaxHeight > 0 {
+		req.MaxHeight = &o.MaxHeight
+	}
+	ask := func() error {
+		c.tab.MainFrame().Post(proto.PageStopScreencast{})
+		return c.tab.RunConcurrently(ctx, c.tab.MainFrame().Timeout(), func(ctx context.Context) error {
+			return c.tab.MainFrame().Do(ctx, req)
+		})
+	}
+	if o.WebP && *webp {
+		req.Format = "webp" // not documented: ask, and take jpeg if it is refused
+		err := ask()
+		if err == nil || c.tab.Err() != nil {
+			return err
+		}
+		*webp, req.Format = false, proto.PageStartScreencastFormatJpeg
+	}
+	return ask()
+}
+
+// publishFrame publishes the frame that came last, with what must not be seen covered.
+func (c *screencast) publishFrame(ctx context.Context) {
+	c.mu.Lock()
+	params := c.inbox
+	c.inbox = nil
+	c.mu.Unlock()
+	if params == nil {
+		return
+	}
+	f, session, err := parseFrame(params)
+	if err == nil {
+		err = f.applyMask(ctx, c.tab)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session, c.latestTaken, c.lastReceived = session, false, time.Now()
+	if err != nil {
+		c.log.Debug("screencast frame dropped", "tab", c.tab.ID(), "error", err)
+		return
+	}
+	f.Number = 1
+	if c.latest != nil {
+		f.Number = c.latest.Number + 1
+	}
+	c.latest = &f
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// acknowledge has Chromium go on if it is time for that, and otherwise tells how long to wait; 0 means for something to
+// happen.
+func (c *screencast) acknowledge(acked *time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unacknowledged == 0 || c.ending {
+		return 0
+	}
+	at := acked.Add(c.mergedOptions().interval())
+	if late := c.lastReceived.Add(staleAfter); !c.latestTaken && late.After(at) {
+		at = late
+	}
+	if wait := time.Until(at); wait > 0 {
+		return wait
+	}
+	for ; c.unacknowledged > 0; c.unacknowledged-- {
+		c.tab.MainFrame().Post(proto.PageScreencastFrameAck{SessionID: c.session})
+	}
+	*acked = time.Now()
+	return 0
+}
+
+// Frame is one picture of a live view.
+type Frame struct {
+	// Number counts the frames of a cast from 1.
+	Number int
+	Data   []byte
+	Type   string // jpeg, webp or png
+	// Width and Height are those of the picture, in pixels.
+	Width, Height int
+	// ViewWidth and ViewHeight are those of the viewport it shows, in CSS pixels. For input a point of the picture is scaled
+	// by their ratio.
+	ViewWidth, ViewHeight float64
+	// Scale is that of pinching.
+	Scale float64
+	// At is when the page was drawn.
+	At time.Time
+}
+
+// applyMask covers what the frame must not show.
+func (f *Frame) applyMask(ctx context.Context, t *page.Tab) error {
+	data, err := t.MaskImage(ctx, f.Data, f.ViewWidth, f.Scale)
+	if err != nil {
+		return err
+	}
+	if f.Type == "webp" && !bytes.Equal(data, f.Data) {
+		f.Type = "jpeg"
+	}
+	f.Data = data
+	return nil
+}
+
+// parseFrame reads the parameters of Page.screencastFrame. session is what Chromium wants to have acknowledged, 0 if that
+// could not be read.
+func parseFrame(params []byte) (f Frame, session int, err error) {
+	var p struct {
+		Data     []byte `json:"data"`
+		Metadata struct {
+			Scale     float64 `json:"pageScaleFactor"`
+			Width     float64 `json:"deviceWidth"`
+			Height    float64 `json:"deviceHeight"`
+			Timestamp float64 `json:"timestamp"`
+		} `json:"metadata"`
+		SessionID int `json:"sessionId"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return Frame{}, p.SessionID, fmt.Errorf("read a frame: %w", err)
+	}
+	config, kind, err := image.DecodeConfig(bytes.NewReader(p.Data))
+	if err == nil && (config.Width <= 0 || config.Height <= 0) {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return Frame{}, p.SessionID, fmt.Errorf("read a frame: %w", err)
+	}
+	f = Frame{
+		Data: p.Data, Type: kind, Width: config.Width, Height: config.Height,
+		ViewWidth: p.Metadata.Width, ViewHeight: p.Metadata.Height, Scale: p.Metadata.Scale, At: time.Now(),
+	}
+	if s := p.Metadata.Timestamp; s > 0 && s < 1e11 {
+		f.At = time.UnixMicro(int64(s * 1e6))
+	}
+	return f, p.SessionID, nil
 }

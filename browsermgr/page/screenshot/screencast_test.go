@@ -123,9 +123,7 @@ func TestStillPageIsShownToANewViewer(t *testing.T) {
 	until(t, second, "#0000ff")
 	second.Close()
 	stops := sent("Page.stopScreencast")
-	if _, err := second.Next(t.Context()); !errors.Is(err, screenshot.ErrScreencastOver) {
-		t.Errorf("got %v after Close", err)
-	}
+	browsertest.WantError(t, browsertest.Err(second.Next(t.Context())), screenshot.ErrScreencastOver)
 	third := watch(t, casts, tab, screenshot.WatchOptions{})
 	until(t, third, "#0000ff")
 	if n := sent("Page.startScreencast"); n != 3 || stops < 3 {
@@ -195,23 +193,17 @@ func TestViewEndsWithItsReason(t *testing.T) {
 	stopped := errors.New("stopped by ada")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
-	if _, err := v.Next(ctx); !errors.Is(err, stopped) {
-		t.Errorf("got %v, want the cause", err)
-	}
+	browsertest.WantError(t, browsertest.Err(v.Next(ctx)), stopped)
 	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
 	for {
 		_, err := v.Next(browsertest.Within(t, browsertest.Patience))
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, page.ErrTabGone) {
-			t.Errorf("got %v, want it to say that the tab is gone", err)
-		}
+		browsertest.WantError(t, err, page.ErrTabGone)
 		break
 	}
-	if _, err := casts.Watch(t.Context(), tab, screenshot.WatchOptions{}); !errors.Is(err, page.ErrTabGone) {
-		t.Errorf("got %v, want it to say that the tab is gone", err)
-	}
+	browsertest.WantError(t, browsertest.Err(casts.Watch(t.Context(), tab, screenshot.WatchOptions{})), page.ErrTabGone)
 	browsertest.Must(t, casts.Close())
 	if _, err := casts.Watch(t.Context(), tab, screenshot.WatchOptions{}); err == nil {
 		t.Error("watching began after Close")

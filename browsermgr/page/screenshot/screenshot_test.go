@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +40,7 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 			browsertest.JS(t, tab, "(scrollTo(0, 450), document.querySelector('.scroller').scrollTop = 30, 1)")
 			before := browsertest.JS(t, tab, geometry)
 			n := int(dpr)
-			tests := []struct {
+			for _, tt := range []struct {
 				name          string
 				opts          screenshot.Options
 				width, height int
@@ -47,8 +50,7 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 				{"element", screenshot.Options{Ref: found["B"].Ref}, 120, 40, map[[2]int]string{{3, 3}: "#ff0000", {117, 37}: "#ff0000"}},
 				{"by selector", screenshot.Options{Element: "body > button", Type: "jpeg"}, 120, 40, map[[2]int]string{{3, 3}: "#ff0000"}},
 				{"in a scroller", screenshot.Options{Ref: found["In"].Ref}, 60, 30, map[[2]int]string{{3, 3}: "#00ff00", {57, 27}: "#00ff00"}},
-			}
-			for _, tt := range tests {
+			} {
 				_, img := shoot(t, tab, tt.opts)
 				if got := img.Bounds().Size(); got.X != min(tt.width*n, 2000) && tt.name == "viewport" {
 					t.Logf("%s scaled to %v", tt.name, got)
@@ -110,9 +112,7 @@ func TestScrollBarsComeBack(t *testing.T) {
 	if after := browsertest.JS(t, tab, geometry); after != before {
 		t.Errorf("got geometry %s afterwards, want %s", after, before)
 	}
-	if got := browsertest.JS(t, tab, "document.adoptedStyleSheets.length"); got != "0" {
-		t.Errorf("got %s style sheets of ours left", got)
-	}
+	browsertest.WantJS(t, tab, "document.adoptedStyleSheets.length", "0")
 }
 
 func TestElementsOfFramesAndShadowRoots(t *testing.T) {
@@ -179,7 +179,7 @@ func TestWhatCannotBeShown(t *testing.T) {
 	tab := show(t, `<button>Here</button><button id=hid>Hidden later</button>`, 1)
 	found := refs(t, tab, 2)
 	browsertest.JS(t, tab, "(hid.hidden = true, 1)")
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		opts screenshot.Options
 		want error
@@ -192,8 +192,7 @@ func TestWhatCannotBeShown(t *testing.T) {
 		{"no match", screenshot.Options{Element: ".none"}, page.ErrNotInteractable, "not found"},
 		{"no selector", screenshot.Options{Element: "[["}, page.ErrInvalid, "not a CSS selector"},
 		{"hidden", screenshot.Options{Ref: found["Hidden later"].Ref}, page.ErrNotInteractable, "not visible"},
-	}
-	for _, tt := range tests {
+	} {
 		start := time.Now()
 		_, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, tt.opts)
 		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
@@ -226,9 +225,7 @@ func TestPictureDoesNotWaitForAnAction(t *testing.T) {
 	default:
 	}
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("the action ended with %v, want its cause", err)
-	}
+	browsertest.WantError(t, <-done, context.Canceled)
 }
 
 func TestPictureEndsWithItsReason(t *testing.T) {
@@ -237,9 +234,7 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stopped)
 	for _, o := range []screenshot.Options{{}, {FullPage: true}} {
-		if _, err := screenshot.TakeScreenshot(ctx, tab, o); !errors.Is(err, stopped) {
-			t.Errorf("got %v, want the cause", err)
-		}
+		browsertest.WantError(t, browsertest.Err(screenshot.TakeScreenshot(ctx, tab, o)), stopped)
 	}
 	res, err := tab.Act(browsertest.Within(t, browsertest.Patience), page.Action{Kind: actiontable.KindEvaluate, Fn: "alert(1)"})
 	browsertest.Must(t, err)
@@ -251,9 +246,8 @@ func TestPictureEndsWithItsReason(t *testing.T) {
 	}
 	browsertest.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
 	browsertest.Must(t, tab.Close(browsertest.Within(t, browsertest.Patience)))
-	if _, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{}); !errors.Is(err, page.ErrTabGone) {
-		t.Errorf("closed: got %v", err)
-	}
+	browsertest.WantError(t, browsertest.Err(screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, screenshot.Options{})),
+		page.ErrTabGone)
 }
 
 func TestNoPictureOfACrashedPage(t *testing.T) {
@@ -307,12 +301,138 @@ func TestHighlightShowsForAWhile(t *testing.T) {
 		t.Errorf("got outline %s, want %s", got, want)
 	}
 	browsertest.JS(t, tab, "Promise.all(b.getAnimations().map(a => a.finished)).then(() => 1)")
-	if got := browsertest.JS(t, tab, "getComputedStyle(b).outlineStyle + changes + b.getAnimations().length"); got != `"none00"` {
-		t.Errorf("got %s afterwards", got)
-	}
+	browsertest.WantJS(t, tab, "getComputedStyle(b).outlineStyle + changes + b.getAnimations().length", `"none00"`)
 	for ref, want := range map[string]error{"e99": page.ErrUnknownRef, "": page.ErrInvalid} {
 		if err := screenshot.Highlight(browsertest.Within(t, browsertest.Patience), tab, ref); !errors.Is(err, want) {
 			t.Errorf("%q: got %v, want %v", ref, err, want)
 		}
+	}
+}
+
+const labelled = `<style>body{height:600px;background:#fff} button{position:absolute;border:0;padding:0;width:121px;height:45px;background:#0000ff;color:#00f}</style>
+	<button style="left:33px;top:51px">One</button><button style="left:201px;top:203px">Two</button><button style="left:60px;top:500px">Below</button>
+	<button id=gone style="left:200px;top:20px">Gone</button><button id=hid style="left:270px;top:120px">Hid</button>`
+
+// blue returns the bounding box of what is blue in the given area.
+func blue(img image.Image, area image.Rectangle) image.Rectangle {
+	var found image.Rectangle
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			if r, g, b, _ := img.At(x, y).RGBA(); b>>8 > 180 && r>>8 < 90 && g>>8 < 90 {
+				found = found.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+	}
+	return found
+}
+
+// wantBox compares an annotation with what is drawn, to one pixel. plain is the same picture without labels.
+func wantBox(t *testing.T, plain image.Image, a screenshot.Annotation) {
+	t.Helper()
+	b := a.Box
+	area := image.Rect(b.X, b.Y, b.X+b.Width, b.Y+b.Height).Inset(-12).Intersect(plain.Bounds())
+	got := blue(plain, area)
+	off := func(p, q int) bool { return math.Abs(float64(p-q)) > 1 }
+	if off(got.Min.X, b.X) || off(got.Min.Y, b.Y) || off(got.Max.X, b.X+b.Width) || off(got.Max.Y, b.Y+b.Height) {
+		t.Errorf("%s: the box is %+v, but the element is drawn at %v", a.Name, b, got)
+	}
+}
+
+func TestLabelsAreWhereTheElementsAre(t *testing.T) {
+	for _, dpr := range []float64{1, 3} {
+		t.Run(fmt.Sprintf("dpr %g", dpr), func(t *testing.T) {
+			tab := show(t, labelled, dpr)
+			size(t, tab, 400, 300, dpr, false)
+			found := refs(t, tab, 5)
+			browsertest.JS(t, tab, "(gone.remove(), hid.style.visibility = 'hidden', scrollTo(0, 17), 1)")
+			labels := []screenshot.Label{found["One"], found["Two"], found["Below"], found["Gone"], found["Hid"], {Ref: "rubbish"}, {}}
+			before := browsertest.JS(t, tab, geometry+"+document.documentElement.outerHTML")
+			for _, tt := range []struct {
+				name    string
+				opts    screenshot.Options
+				drawn   []string
+				skipped int
+			}{
+				{"viewport", screenshot.Options{}, []string{"One", "Two"}, 5},
+				{"full page", screenshot.Options{FullPage: true}, []string{"One", "Two", "Below"}, 4},
+				{"element", screenshot.Options{Element: "body > button"}, []string{"One"}, 6},
+			} {
+				_, plain := shoot(t, tab, tt.opts)
+				tt.opts.Labels = labels
+				shot, img := shoot(t, tab, tt.opts)
+				if shot.Drawn != len(tt.drawn) || shot.Skipped != tt.skipped || len(shot.Annotations) != 4 || shot.Truncated {
+					t.Errorf("%s: got %d drawn, %d skipped, %d listed", tt.name, shot.Drawn, shot.Skipped, len(shot.Annotations))
+				}
+				for _, a := range shot.Annotations {
+					for _, name := range tt.drawn {
+						if a.Name != name {
+							continue
+						}
+						wantBox(t, plain, a)
+						wantColor(t, img, a.Box.X+1, max(a.Box.Y-3, 1), "#ffb020")
+						if a.Role != "button" || "e"+strconv.Itoa(a.Number) != a.Ref {
+							t.Errorf("got annotation %+v", a)
+						}
+					}
+				}
+				if after := browsertest.JS(t, tab, geometry+"+document.documentElement.outerHTML"); after != before {
+					t.Errorf("%s: the page changed", tt.name)
+				}
+			}
+		})
+	}
+}
+
+func TestLabelsOfAPinchedPageAndItsFrames(t *testing.T) {
+	tab := open(t, "")
+	size(t, tab, 390, 664, 2, true)
+	browsertest.Navigate(t, tab, site(t, map[string]string{
+		"/": labelled + `<iframe style="position:absolute;left:40px;top:150px;width:200px;height:120px;border:4px solid;padding:3px" src="HOST/far"></iframe>`,
+		"/far": `<style>button{position:absolute;border:0;padding:0;left:21px;top:31px;width:60px;height:20px;background:#0000ff;color:#00f}</style>
+			<button>Far</button><button style="top:500px">Deep</button>`,
+	}))
+	found := refs(t, tab, 7)
+	labels := []screenshot.Label{found["One"], found["Far"], found["Deep"]}
+	for _, scale := range []float64{1, 1.6} {
+		browsertest.Must(t, tab.MainFrame().Do(browsertest.Within(t, browsertest.Patience), proto.EmulationSetPageScaleFactor{PageScaleFactor: scale}))
+		before := browsertest.JS(t, tab, geometry)
+		for _, o := range []screenshot.Options{{}, {FullPage: true}, {Ref: found["One"].Ref}} {
+			_, plain := shoot(t, tab, o)
+			o.Labels = labels
+			shot, _ := shoot(t, tab, o)
+			for _, a := range shot.Annotations {
+				if a.Name == "One" || a.Name == "Far" && o.Ref == "" {
+					wantBox(t, plain, a)
+				}
+			}
+			want := 2
+			if o.Ref != "" {
+				want = 1
+			}
+			if shot.Drawn != want || len(shot.Annotations) != 3 {
+				t.Errorf("scale %g, %+v: got %d drawn of %d", scale, o.FullPage, shot.Drawn, len(shot.Annotations))
+			}
+		}
+		if after := browsertest.JS(t, tab, geometry); after != before {
+			t.Errorf("scale %g: got geometry %s afterwards, want %s", scale, after, before)
+		}
+	}
+}
+
+func TestAtMostSoManyLabels(t *testing.T) {
+	tab := show(t, strings.Repeat("<button>x</button>", 180), 1)
+	snap, err := tab.Snapshot(browsertest.Within(t, browsertest.Patience), page.SnapshotOptions{})
+	browsertest.Must(t, err)
+	var labels []screenshot.Label
+	for _, r := range snap.Refs() {
+		labels = append(labels, screenshot.Label{Ref: r.Ref, Role: r.Role, Name: r.Name})
+	}
+	shot, _ := shoot(t, tab, screenshot.Options{Labels: labels})
+	if !shot.Truncated || shot.Drawn != screenshot.MaxLabels || len(shot.Annotations) != screenshot.MaxLabels {
+		t.Errorf("got %d drawn, truncated %t", shot.Drawn, shot.Truncated)
+	}
+	shot, _ = shoot(t, tab, screenshot.Options{Labels: []screenshot.Label{}})
+	if shot.Annotations == nil || shot.Drawn != 0 || shot.Skipped != 0 {
+		t.Errorf("no labels: got %+v", shot.Annotations)
 	}
 }

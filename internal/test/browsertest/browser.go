@@ -148,3 +148,11 @@ func JS(tb testing.TB, tab *page.Tab, fn string) string {
 	}
 	return string(res.Value)
 }
+
+// WantJS compares what [JS] returns.
+func WantJS(tb testing.TB, tab *page.Tab, fn, want string) {
+	tb.Helper()
+	if got := JS(tb, tab, fn); got != want {
+		tb.Errorf("%s: got %s, want %s", fn, got, want)
+	}
+}

@@ -2,9 +2,12 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Within returns a context that ends after d, and with the test at the latest.
@@ -46,4 +49,25 @@ func Must(tb testing.TB, err error) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// Err returns the error of a call whose result does not matter.
+func Err[T any](_ T, err error) error { return err }
+
+// WantEqual compares with go-cmp.
+func WantEqual[T any](tb testing.TB, got, want T) {
+	tb.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		tb.Errorf("got %+v (-want +got)\n%s", got, d)
+	}
+}
+
+// WantError fails the test unless err is target and its text contains all of want. A nil target stands for any error.
+func WantError(tb testing.TB, err, target error, want ...string) {
+	tb.Helper()
+	if err == nil || target != nil && !errors.Is(err, target) {
+		tb.Errorf("got error %v, want %v %q", err, target, want)
+		return
+	}
+	WantContains(tb, err.Error(), want...)
 }

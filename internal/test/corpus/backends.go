@@ -2,13 +2,29 @@ package corpus
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"image"
 	_ "image/jpeg" // pictures as they are sent
 	_ "image/png"
+	"strings"
 	"sync"
+	"time"
 
+	"clank/browseagent"
 	"clank/browsermgr"
+	"clank/cancel"
+	"clank/computeruse"
+	"clank/computeruse/anthropic"
+	"clank/computeruse/gemini"
+	"clank/computeruse/openai"
 	"clank/internal/test/llmtest"
+	"clank/internal/test/sessionstest"
+	"clank/llm"
+	anthropicmodel "clank/llm/anthropic"
+	geminimodel "clank/llm/gemini"
+	openaimodel "clank/llm/openai"
+	"clank/llm/plain"
 	"clank/sessions"
 )
 
@@ -18,7 +34,7 @@ type Backend struct {
 	Runtime string
 	// lacks says why a step is beyond it by its nature; "" if it is not.
 	lacks func(Step) string
-	part  int // of the corpus, see Takes
+	part  int // of the corpus, see InPart
 	open  func(ctx context.Context, task Task, url string, w *windowTracker) (openBackend, error)
 }
 
@@ -108,4 +124,224 @@ func (b *windowTracker) Close(ctx context.Context, key string) error {
 		return w.Close(ctx)
 	}
 	return nil
+}
+
+// dialect is one way to speak with a model that uses tools: a server and the client of it.
+type dialect struct {
+	name  string
+	serve func() (modelServer, error)
+	model func(base string) (llm.Model, error)
+}
+
+// dialects returns the dialects that the loop over elements speaks.
+func dialects() []dialect {
+	return []dialect{
+		{"responses", openaiServer, openaiModel(openaimodel.APIResponses)},
+		{"chat completions", openaiServer, openaiModel(openaimodel.APIChat)},
+		{"anthropic", anthropicServer, func(base string) (llm.Model, error) {
+			return anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", IdleTimeout: idle})
+		}},
+		{"gemini", geminiServer, func(base string) (llm.Model, error) {
+			return geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", IdleTimeout: idle})
+		}},
+	}
+}
+
+func openaiModel(api openaimodel.API) func(string) (llm.Model, error) {
+	return func(base string) (llm.Model, error) {
+		return openaimodel.New(openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", API: api, IdleTimeout: idle})
+	}
+}
+
+// openModel starts a server with a model that answers by turn, and returns its client. close ends the server and returns
+// what was wrong with what it was asked.
+func openModel[M any](
+	serve func() (modelServer, error), client func(base string) (M, error), turn llmtest.Turn,
+) (model M, close func() []string, err error) {
+	s, err := serve()
+	if err != nil {
+		return model, nil, err
+	}
+	s.SetFallback(turn)
+	if model, err = client(s.BaseURL()); err != nil {
+		s.Close()
+		return model, nil, err
+	}
+	return model, func() []string { s.Close(); return s.Problems() }, nil
+}
+
+// elementBackends returns the backends that work a page by its elements.
+func elementBackends() []Backend {
+	all := []Backend{{Name: "plain sentences", Runtime: browseagent.Runtime, lacks: mouseReason, open: openPlainModel}}
+	for i, d := range dialects() {
+		all = append(all, Backend{Name: "loop over " + d.name, Runtime: browseagent.Runtime, part: i % partCount, lacks: mouseReason, open: d.openForTask})
+	}
+	return all
+}
+
+// mouseReason returns the steps that have neither words nor a tool of the loop over elements.
+func mouseReason(s Step) string {
+	switch {
+	case s.Held != "":
+		return "no key can be held during a click"
+	case s.Verb == Drag, s.Verb == DragAt:
+		return "nothing can be dragged"
+	case s.Verb == ClickAt:
+		return "no point can be clicked, only elements"
+	case s.Verb == Wheel:
+		return "the wheel cannot be turned over an element"
+	}
+	return ""
+}
+
+// openForTask opens the loop with a model that does a task.
+func (d dialect) openForTask(_ context.Context, task Task, url string, w *windowTracker) (openBackend, error) {
+	m, end, err := openModel(d.serve, d.model, (&elementModel{task: task, url: url}).nextReply)
+	if err != nil {
+		return openBackend{}, err
+	}
+	return openBackend{Backend: newAgent(w, m), prompt: taskPrompt(task, url), close: end}, nil
+}
+
+func newAgent(w *windowTracker, m llm.Model) *browseagent.Agent {
+	return &browseagent.Agent{Browser: w, Model: func(context.Context, string) (llm.Model, error) { return m, nil }}
+}
+
+// openPlainModel opens the local loop with the built-in model, which is told the steps in words.
+func openPlainModel(_ context.Context, task Task, url string, w *windowTracker) (openBackend, error) {
+	prompt, _ := task.Sentences(url)
+	return openBackend{Backend: newAgent(w, plain.New(plain.Options{})), prompt: prompt, close: func() []string { return nil }}, nil
+}
+
+// Vendor is one vendor's way to work a screen: a server, the client of it, and the words in which its models answer.
+type Vendor struct {
+	Name        string
+	Runtime     string
+	serve       func() (modelServer, error)
+	newModel    func(base string) (computeruse.Model, error)
+	encodeReply func(deeds []modelAction, size image.Point) llmtest.Reply
+}
+
+const testKey = "test-0123456789abcdef"
+
+// idle is how long a server may say nothing.
+const idle = 30 * time.Second
+
+// Vendors returns the vendors whose models work a screen.
+func Vendors() []Vendor {
+	return []Vendor{
+		{"openai computer", computeruse.RuntimeOpenAI, openaiServer, openaiComputerModel, openaiReply},
+		{"anthropic computer", computeruse.RuntimeAnthropic, anthropicServer, anthropicComputerModel(anthropic.ToolsComputer), anthropicScreenReply},
+		{"anthropic browser", computeruse.RuntimeAnthropic, anthropicServer, anthropicComputerModel(anthropic.ToolsBrowser), anthropicBrowserReply},
+		{"gemini computer", computeruse.RuntimeGemini, geminiServer, geminiComputerModel, geminiReply},
+	}
+}
+
+func openaiServer() (modelServer, error)    { return llmtest.Open() }
+func anthropicServer() (modelServer, error) { return llmtest.OpenAnthropic(), nil }
+func geminiServer() (modelServer, error)    { return llmtest.OpenGemini(), nil }
+
+func openaiComputerModel(base string) (computeruse.Model, error) {
+	return openai.New(openai.Options{Client: openaimodel.Options{BaseURL: base, Key: testKey, Model: "gpt-6-sol-test", IdleTimeout: idle}})
+}
+
+func anthropicComputerModel(tools anthropic.Tools) func(string) (computeruse.Model, error) {
+	return func(base string) (computeruse.Model, error) {
+		model, err := anthropicmodel.New(anthropicmodel.Options{BaseURL: base, Key: testKey, Model: "claude-opus-5-5", IdleTimeout: idle})
+		if err != nil {
+			return nil, err
+		}
+		return anthropic.New(model, tools)
+	}
+}
+
+func geminiComputerModel(base string) (computeruse.Model, error) {
+	model, err := geminimodel.New(geminimodel.Options{BaseURL: base, Key: testKey, Model: "gemini-3.5-flash", IdleTimeout: idle})
+	if err != nil {
+		return nil, err
+	}
+	return gemini.New(model)
+}
+
+// screenBackends returns the backends of computer use.
+func screenBackends() []Backend {
+	var all []Backend
+	for i, v := range Vendors() {
+		all = append(all, Backend{Name: v.Name, Runtime: v.Runtime, part: i % partCount, open: v.openForTask})
+	}
+	return all
+}
+
+// Open starts the vendor's server with a model that answers by turn, see [openModel].
+func (v Vendor) Open(turn llmtest.Turn) (mind computeruse.Model, close func() []string, err error) {
+	return openModel(v.serve, v.newModel, turn)
+}
+
+// Click returns the answer of a model that clicks at each of the places of a picture of that size.
+func (v Vendor) Click(places []PicturePoint, size image.Point) llmtest.Reply {
+	var deeds []modelAction
+	for _, p := range places {
+		deeds = append(deeds, modelAction{kind: actionClick, at: []PicturePoint{p}})
+	}
+	return v.encodeReply(deeds, size)
+}
+
+// openForTask opens the backend with a mind that does a task.
+func (v Vendor) openForTask(ctx context.Context, task Task, url string, w *windowTracker) (openBackend, error) {
+	watch := &screenModel{task: task, url: url, page: func() TaskPage { return w.page() }, encodeReply: v.encodeReply}
+	mind, end, err := v.Open(watch.turn(ctx))
+	if err != nil {
+		return openBackend{}, err
+	}
+	agent := &computeruse.Agent{Browser: w, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil }}
+	return openBackend{Backend: agent, prompt: taskPrompt(task, url), close: end}, nil
+}
+
+// maxSteps is more than any task takes.
+const maxSteps = 80
+
+// Run does a task, whose site is at url, in a window of its own of m. after is called with the window when the task has
+// ended, before the window is closed; it says what is not as it must be. The error says what went wrong on the way.
+func (b Backend) Run(ctx context.Context, m *browsermgr.Manager, task Task, url string, after func(*browsermgr.Window) error) (err error) {
+	w := &windowTracker{manager: m}
+	r, err := b.open(ctx, task, url, w)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", b.Name, err)
+	}
+	defer func() {
+		for _, p := range r.close() {
+			err = errors.Join(err, fmt.Errorf("model server: %s", p))
+		}
+	}()
+	manager := &sessions.Manager{
+		Store: &sessionstest.Store{}, Backends: map[string]sessions.Backend{b.Runtime: r},
+		DefaultRuntime: b.Runtime, Limits: func() sessions.Limits { return sessions.Limits{} }, Scopes: &cancel.Scopes{},
+	}
+	if err := manager.Open(ctx); err != nil {
+		return fmt.Errorf("open the manager of sessions: %w", err)
+	}
+	defer func() { err = errors.Join(err, manager.Close(context.WithoutCancel(ctx))) }()
+	var trouble []string
+	record, err := manager.Run(ctx, sessions.Task{Prompt: r.prompt, MaxSteps: maxSteps, Origin: sessions.Origin{Kind: sessions.FromTerminal, Channel: task.Name}},
+		func(e sessions.Event) {
+			if e.Step != nil && e.Step.Phase == sessions.PhaseDone {
+				trouble = append(trouble, fmt.Sprintf("%s: %s", e.Step.Label, e.Step.Text))
+			}
+		})
+	if err != nil {
+		return fmt.Errorf("run: %w", err)
+	}
+	page := w.page()
+	if page == nil {
+		return fmt.Errorf("no window was opened: %s %s", record.Reason, record.Answer)
+	}
+	defer func() { err = errors.Join(err, page.Close(context.WithoutCancel(ctx))) }()
+	if record.State != sessions.TaskDone {
+		err = fmt.Errorf("the task is %s: %s %s", record.State, record.Reason, record.Answer)
+	}
+	err = errors.Join(err, after(page))
+	if err != nil {
+		err = fmt.Errorf("%w\nthe answer was %q after\n%s", err, record.Answer, strings.Join(trouble, "\n"))
+	}
+	return err
 }

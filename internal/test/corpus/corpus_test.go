@@ -13,6 +13,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/profile"
+	"clank/internal/test/browsertest"
 	"clank/internal/test/corpus"
 )
 
@@ -25,19 +26,13 @@ var (
 func openTestBrowser(t *testing.T) *browsermgr.Manager {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
 		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
 	}}
-	if err := m.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
-		if err := m.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		browsertest.Must(t, m.Close(context.Background()))
 	})
 	return m
 }
@@ -142,3 +137,18 @@ func runTask(t *testing.T, m *browsermgr.Manager, b corpus.Backend, task corpus.
 		}
 	})
 }
+
+func TestStepsThatAreNotDoneAreNoticed(t *testing.T) {
+	for _, task := range corpus.All() {
+		if err := task.Check(t.Context(), untouchedPage{}); err == nil {
+			t.Errorf("%s: all is as it must be before anything was done", task.Name)
+		}
+	}
+}
+
+// untouchedPage is a page on which nothing happens.
+type untouchedPage struct{}
+
+func (untouchedPage) Act(context.Context, string, map[string]any) ([]string, error) { return nil, nil }
+
+func (untouchedPage) Snapshot(context.Context, bool, int) (string, error) { return "", nil }

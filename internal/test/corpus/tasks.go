@@ -60,11 +60,7 @@ type Step struct {
 
 // All makes all tasks anew.
 func All() []Task {
-	var all []Task
-	for _, part := range []func() []Task{formTasks, listTasks, widgetTasks, pointerTasks, navigationTasks} {
-		all = append(all, part()...)
-	}
-	return all
+	return append(pageTasks(), siteTasks()...)
 }
 
 // taskSite is the server side of a task.

@@ -42,9 +42,7 @@ func (screen) Close(context.Context, string) error { return nil }
 func window(t *testing.T, url string, factor float64) *browsermgr.Window {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	headless := true
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18950, LastPort: 18999, Config: func() profile.Config {
 		return profile.Config{
@@ -52,18 +50,12 @@ func window(t *testing.T, url string, factor float64) *browsermgr.Window {
 			Args: []string{fmt.Sprintf("--force-device-scale-factor=%v", factor)},
 		}
 	}}
-	if err := m.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
-		if err := m.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
+		browsertest.Must(t, m.Close(context.Background()))
 	})
 	w, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "pixels", URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	return w
 }
 
@@ -102,9 +94,7 @@ func show(t *testing.T, w *browsermgr.Window, url string, v view) {
 	err := w.WithTab(t.Context(), func(tab *page.Tab) error {
 		return tab.MainFrame().Do(t.Context(), metrics{Width: v.width, Height: v.height})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	act(t, w, "navigate", map[string]any{"url": fmt.Sprintf("%s/?zoom=%v", url, v.zoom)})
 	act(t, w, "wait", map[string]any{"fn": "window.ready"})
 	// Just after the device scale factor was changed, Chromium may route input by the old one, into frames far away.
@@ -178,9 +168,7 @@ func try(t *testing.T, w *browsermgr.Window, vendor corpus.Vendor, v view) (wors
 		})
 		return reply
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, err)
 	agent := &computeruse.Agent{Browser: screen{w}, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil }}
 	s := sessions.Session{ID: vendor.Name, URL: "http://pixels.test/"}
 	for step, err := range agent.Run(t.Context(), s, sessions.Task{ID: "clicks", Prompt: "click every target"}) {
@@ -193,9 +181,7 @@ func try(t *testing.T, w *browsermgr.Window, vendor corpus.Vendor, v view) (wors
 	}
 	act(t, w, "wait", map[string]any{"fn": fmt.Sprintf("hits.length >= %d", len(pixels.Targets()))})
 	var hits []pixels.Hit
-	if err := json.Unmarshal([]byte(act(t, w, "evaluate", map[string]any{"fn": "hits.splice(0)"})), &hits); err != nil {
-		t.Fatal(err)
-	}
+	browsertest.Must(t, json.Unmarshal([]byte(act(t, w, "evaluate", map[string]any{"fn": "hits.splice(0)"})), &hits))
 	return judge(t, vendor.Name, hits, v)
 }
 
@@ -222,4 +208,21 @@ func judge(t *testing.T, name string, hits []pixels.Hit, v view) (worst float64)
 		}
 	}
 	return worst
+}
+
+// clickWhatHasJustCome clicks in frames that have just come: Chromium routes input to frames of other sites by what it drew
+// last.
+func clickWhatHasJustCome(t *testing.T, w *browsermgr.Window, url string) {
+	t.Helper()
+	for n := range 12 {
+		v := view{1280, 720, 1, []float64{0.5, 1, 1.25, 2}[n%4]}
+		show(t, w, url, v)
+		// Where the frame begins, its border and padding, and the target in it, which is scrolled.
+		x, y := (60.5+5+31.4+pixels.Side/2)*v.zoom, (33.3+5+415.9-379+pixels.Side/2)*v.zoom
+		act(t, w, "clickCoords", map[string]any{"x": x, "y": y})
+		act(t, w, "wait", map[string]any{"fn": "hits.length > 0"})
+		if got := act(t, w, "evaluate", map[string]any{"fn": "JSON.stringify(hits.splice(0))"}); !strings.Contains(got, "in a frame") {
+			t.Errorf("load %d at zoom %v: the click became %s", n+1, v.zoom, got)
+		}
+	}
 }

@@ -1,11 +1,15 @@
 package actiontable
 
 import (
+	"encoding/json"
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
+	"unicode/utf8"
 )
 
 // Kind names an action. The names are those of the control API's POST /act. Besides there are those of mouse and keyboard
@@ -157,4 +161,210 @@ func isGiven(p Param, v any) bool {
 		return slices.ContainsFunc(v, func(f Field) bool { return strings.TrimSpace(f.Ref) != "" })
 	}
 	return false
+}
+
+// MaxInteger is the largest whole number that every client can tell from its neighbours.
+const MaxInteger = 1<<53 - 1
+
+// ScalarText writes out a decoded text, number or boolean; false for anything else. Whole numbers are written without an
+// exponent.
+func ScalarText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case json.Number:
+		if !strings.ContainsAny(string(v), ".eE") {
+			return string(v), true
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return string(v), true
+		}
+		return formatNumber(f), true
+	}
+	if f, given, ok := ParseNumber(v, false); given && ok {
+		return formatNumber(f), true
+	}
+	return "", false
+}
+
+func formatNumber(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) <= MaxInteger {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// ParseBool reads true or false, given as such or as "true", "1", "yes", "false", "0", "no" in any case. A JSON number is
+// neither.
+func ParseBool(v any) (value, ok bool) {
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "true", "1", "yes":
+			return true, true
+		case "false", "0", "no":
+			return false, true
+		}
+	}
+	return false, false
+}
+
+// ParseNumber reads a finite number. given is false for nil and for blank texts. Texts are a sign and digits, with a
+// fraction unless whole: no exponent, no other base, no unit.
+func ParseNumber(v any, whole bool) (n float64, given, ok bool) {
+	switch v := v.(type) {
+	case nil:
+		return 0, false, false
+	case int:
+		return float64(v), true, true
+	case int64:
+		return float64(v), true, true
+	case float64:
+		return v, true, !math.IsInf(v, 0) && !math.IsNaN(v)
+	case json.Number:
+		n, err := v.Float64()
+		return n, true, err == nil
+	case string:
+		text := strings.TrimSpace(v)
+		if text == "" {
+			return 0, false, false
+		}
+		if !isDecimal(text, whole) {
+			return 0, true, false
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		return n, true, err == nil
+	}
+	return 0, true, false
+}
+
+func isDecimal(text string, whole bool) bool {
+	digits := strings.TrimLeft(text, "+-")
+	if len(text)-len(digits) > 1 {
+		return false
+	}
+	before, after, point := strings.Cut(digits, ".")
+	if whole && point || before+after == "" {
+		return false
+	}
+	return strings.Trim(before+after, "0123456789") == ""
+}
+
+// ParseInteger reads a whole number from least up, see [ParseNumber].
+func ParseInteger(v any, least float64) (n int, given, ok bool) {
+	f, given, ok := ParseNumber(v, true)
+	if !given || !ok || f != math.Trunc(f) || f < least || f > MaxInteger {
+		return 0, given, false
+	}
+	return int(f), true, true
+}
+
+// Limit returns how long the action may take.
+func (a Action) Limit() time.Duration {
+	s, ok := a.spec()
+	if !ok {
+		return interaction.Default
+	}
+	steps, added := a.Conditions(), time.Duration(0)
+	for _, p := range s.Params {
+		if p.Effect == AddsTime {
+			ms, _ := a.Value(p.Name).(int)
+			added += milliseconds(ms, max(a.Count, 1))
+		}
+		if on, _ := a.Value(p.OnlyIf).(bool); p.PerRune > 0 && (on || p.OnlyIf == "") {
+			text, _ := a.Value(p.Name).(string)
+			added += time.Duration(utf8.RuneCountInString(text)) * p.PerRune
+		}
+	}
+	if steps == 0 && (added == 0 || a.Kind != KindWait) {
+		steps = 1
+	}
+	return time.Duration(steps)*a.StepLimit() + added
+}
+
+// Conditions counts what has the limit to itself: what a wait waits for besides time, or the fields of a fill.
+func (a Action) Conditions() int {
+	s, ok := a.spec()
+	if !ok {
+		return 0
+	}
+	n := 0
+	for _, p := range s.Params {
+		switch {
+		case p.Effect != HasLimit:
+		case p.Type == Entries:
+			n += len(a.NamedFields())
+		case a.has(p):
+			n++
+		}
+	}
+	return n
+}
+
+// StepLimit is how long each condition of a wait may take, each field of a fill, and of other actions the looking for
+// their element.
+func (a Action) StepLimit() time.Duration {
+	limit := interaction
+	if s, ok := a.spec(); ok && s.Limit != (Limit{}) {
+		limit = s.Limit
+	}
+	if a.TimeoutMs <= 0 {
+		return limit.Default
+	}
+	return min(max(milliseconds(a.TimeoutMs, 1), shortestLimit), limit.Longest)
+}
+
+// spec is the description of the action, wherever it can be asked for.
+func (a Action) spec() (*Spec, bool) { return Lookup(API|Window, a.Kind) }
+
+// milliseconds is n milliseconds so many times, but not more than an hour.
+func milliseconds(n, times int) time.Duration {
+	ms := max(0, float64(n)*float64(times))
+	return time.Duration(min(ms, float64(time.Hour.Milliseconds()))) * time.Millisecond
+}
+
+// GuardTime is how long a server watches after each action for navigations that it led to.
+const GuardTime = 250 * time.Millisecond
+
+// Wait is how long the answer to a request to act may take to come.
+type Wait struct {
+	Actions  int           // a batch counts as those in it
+	Limit    time.Duration // of all actions, one after the other
+	Explicit bool          // the request itself says how long
+}
+
+// Total is the time of the actions and of what follows each of them.
+func (w Wait) Total() time.Duration { return w.Limit + time.Duration(w.Actions)*GuardTime }
+
+// WaitFor tells how long a server may take for the body of a request to act. What a server refuses counts little.
+func WaitFor(body map[string]any) Wait {
+	var w Wait
+	w.add(body, 0)
+	return w
+}
+
+func (w *Wait) add(body map[string]any, depth int) {
+	kind, _ := ScalarText(body["kind"])
+	if Kind(kind) == KindBatch {
+		entries, _ := body["actions"].([]any)
+		for _, entry := range entries {
+			if one, ok := entry.(map[string]any); ok && depth < MaxBatchDepth && w.Actions < MaxBatchActions {
+				w.add(one, depth+1)
+			}
+		}
+		return
+	}
+	a := Action{Kind: Kind(kind)}
+	if s, ok := Lookup(API, a.Kind); ok {
+		values, _ := s.Read(API, body) // the server tells what is wrong
+		a = s.Action(values)
+	}
+	w.Explicit = w.Explicit || a.TimeoutMs > 0 || a.TimeMs > 0
+	w.Limit += a.Limit()
+	w.Actions++
 }

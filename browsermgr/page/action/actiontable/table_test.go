@@ -1,10 +1,18 @@
 package actiontable_test
 
 import (
+	"encoding/json"
+	"errors"
+	"math"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"clank/browsermgr/fault"
 	"clank/browsermgr/page/action/actiontable"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestEachActionIsDescribedOnce(t *testing.T) {
@@ -70,4 +78,184 @@ func TestFlagsAreNamedAsCommandLinesDo(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestLimitStaysInItsBounds(t *testing.T) {
+	entries := []actiontable.Field{{Ref: "e1"}, {}, {Ref: "e2"}}
+	for _, tt := range []struct {
+		action actiontable.Action
+		want   time.Duration
+	}{
+		{actiontable.Action{Kind: actiontable.KindClick}, 8 * time.Second},
+		{actiontable.Action{Kind: actiontable.KindClick, TimeoutMs: 1}, 500 * time.Millisecond},
+		{actiontable.Action{Kind: actiontable.KindClick, TimeoutMs: 1e6, DelayMs: 100}, time.Minute + 100*time.Millisecond},
+		{actiontable.Action{Kind: actiontable.KindPress, DelayMs: 100, Count: 5}, 8500 * time.Millisecond},
+		{actiontable.Action{Kind: actiontable.KindPress, DelayMs: math.MaxInt, Count: math.MaxInt}, time.Hour + 8*time.Second},
+		{actiontable.Action{Kind: actiontable.KindEvaluate, TimeoutMs: 1e6}, 2 * time.Minute},
+		{actiontable.Action{Kind: actiontable.KindType, Text: "äb", Slowly: true}, 8150 * time.Millisecond},
+		{actiontable.Action{Kind: actiontable.KindType, Text: "äb"}, 8 * time.Second},
+		{actiontable.Action{Kind: actiontable.KindInsertText, Text: "äb"}, 8020 * time.Millisecond},
+		{actiontable.Action{Kind: actiontable.KindScrollIntoView}, 20 * time.Second},
+		{actiontable.Action{Kind: actiontable.KindDrag}, 8 * time.Second},
+		{actiontable.Action{Kind: actiontable.KindFill, Fields: entries, TimeoutMs: 1000}, 2 * time.Second},
+		{actiontable.Action{Kind: actiontable.KindWait, TimeMs: 30_000}, 30 * time.Second},
+		{
+			actiontable.Action{Kind: actiontable.KindWait, TimeMs: 1000, Text: "a", URL: "b", LoadState: "soon", TimeoutMs: 2000},
+			5 * time.Second,
+		},
+	} {
+		if got := tt.action.Limit(); got != tt.want {
+			t.Errorf("%+v: got %s, want %s", tt.action, got, tt.want)
+		}
+	}
+}
+
+func TestTheAnswerToABatchIsWaitedForAsDeepAsOneIsDone(t *testing.T) {
+	nested := func(depth int) string {
+		return strings.Repeat(`{"kind":"batch","actions":[`, depth) + `{"kind":"evaluate","timeoutMs":"1000"}` + strings.Repeat(`]}`, depth)
+	}
+	for _, tt := range []struct {
+		body string
+		want actiontable.Wait
+	}{
+		{nested(0), actiontable.Wait{Actions: 1, Limit: time.Second, Explicit: true}},
+		{nested(5), actiontable.Wait{Actions: 1, Limit: time.Second, Explicit: true}},
+		{nested(6), actiontable.Wait{}}, // which is refused
+		{`{"kind":"dance","timeoutMs":1}`, actiontable.Wait{Actions: 1, Limit: 8 * time.Second}},
+		{`{"kind":"wait","timeMs":"soon","fn":"1"}`, actiontable.Wait{Actions: 1, Limit: 20 * time.Second}},
+	} {
+		var body map[string]any
+		if err := json.Unmarshal([]byte(tt.body), &body); err != nil {
+			t.Fatal(err)
+		}
+		if got := actiontable.WaitFor(body); got != tt.want {
+			t.Errorf("%s: got %+v, want %+v", tt.body, got, tt.want)
+		}
+	}
+}
+
+// read reads as a window or the API does.
+func read(in actiontable.Surface, kind string, args map[string]any) (actiontable.Action, error) {
+	spec, values, err := actiontable.Read(in, actiontable.Kind(kind), args)
+	if err != nil {
+		return actiontable.Action{}, err
+	}
+	a := spec.Action(values)
+	if !spec.OnPage() {
+		return a, nil
+	}
+	return a, a.Check()
+}
+
+func TestValuesBecomeThoseOfTheirFields(t *testing.T) {
+	type m = map[string]any
+	for _, tt := range []struct {
+		in   actiontable.Surface
+		kind actiontable.Kind
+		args m
+		want actiontable.Action
+	}{
+		{
+			actiontable.Window, actiontable.KindClick,
+			m{"kind": "click", "ref": 12.0, "doubleClick": "YES", "modifiers": "Shift", "delayMs": "50", "button": nil},
+			actiontable.Action{Ref: "12", DoubleClick: true, Modifiers: []string{"Shift"}, DelayMs: 50},
+		},
+		{
+			actiontable.Window, actiontable.KindFill,
+			m{"fields": []any{m{"ref": "e1", "value": true}, m{"value": "lost"}, nil, m{"ref": 2, "type": " ", "value": 7}}},
+			actiontable.Action{Fields: []actiontable.Field{
+				{Ref: "e1", Type: "text", Value: true}, {Ref: "2", Type: "text", Value: "7"},
+			}},
+		},
+		{actiontable.Window, actiontable.KindClickCoords, m{"x": 1.5, "y": "2"}, actiontable.Action{X: 1.5, Y: 2}},
+		{
+			actiontable.Window, actiontable.KindDragCoords,
+			m{"path": []any{"1,2", "3,4"}, "button": "back"},
+			actiontable.Action{Path: []string{"1,2", "3,4"}, Button: "back"},
+		},
+		{
+			actiontable.Window, actiontable.KindPress,
+			m{"key": "a", "count": "3", "delayMs": 250},
+			actiontable.Action{Key: "a", Count: 3, DelayMs: 250},
+		},
+		{actiontable.API, actiontable.KindPress, m{"key": " ", "count": 3}, actiontable.Action{Key: " "}},
+		{actiontable.Window, actiontable.KindWheel, m{"x": 1, "y": 2, "deltaY": -120.5}, actiontable.Action{X: 1, Y: 2, DeltaY: -120.5}},
+		{actiontable.Window, actiontable.KindInsertText, m{"text": 5, "clear": "yes"}, actiontable.Action{Text: "5", Clear: true}},
+		{
+			actiontable.API, actiontable.KindType,
+			m{"ref": " e1 ", "text": "  two ", "submit": "maybe", "else": 1},
+			actiontable.Action{Ref: "e1", Text: "  two "},
+		},
+		{
+			actiontable.API, actiontable.KindSelect,
+			m{"ref": "e1", "values": []any{" a ", "", 1, nil}},
+			actiontable.Action{Ref: "e1", Values: []string{" a ", "", "1"}},
+		},
+		{
+			actiontable.API, actiontable.KindClick,
+			m{"ref": "e1", "modifiers": []any{" Alt ", ""}},
+			actiontable.Action{Ref: "e1", Modifiers: []string{"Alt"}},
+		},
+		{actiontable.API, actiontable.KindWait, m{"loadState": "soon", "timeMs": 5}, actiontable.Action{TimeMs: 5}},
+	} {
+		tt.want.Kind = tt.kind
+		got, err := read(tt.in, string(tt.kind), tt.args)
+		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+			t.Errorf("%s %v: %v (-want +got):\n%s", tt.kind, tt.args, err, diff)
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsNamed(t *testing.T) {
+	type m = map[string]any
+	for _, tt := range []struct {
+		in   actiontable.Surface
+		kind string
+		args m
+		want string
+	}{
+		{actiontable.Window, "close", nil, "use one of back, click, "},
+		{actiontable.API, "wheel", nil, `got "wheel"`},
+		{actiontable.Window, "clickCoords", m{"x": 1}, "clickCoords requires non-negative x and y"},
+		{actiontable.Window, "clickCoords", m{"x": 1, "y": 1, "clickCount": 2.5}, "clickCoords clickCount must be a non-negative integer."},
+		{actiontable.Window, "clickCoords", m{"x": 1, "y": 1, "keys": "a"}, `clickCoords has no field "keys": it takes x, y, `},
+		{actiontable.API, "clickCoords", m{"x": 1, "y": 1, "button": "back"}, `clickCoords button "back": use left, right or middle`},
+		{actiontable.API, "press", m{"key": "a", "delayMs": "1e3"}, "delayMs must be a non-negative integer."},
+		{actiontable.API, "click", m{"ref": "e1", "timeoutMs": 0}, "timeoutMs must be a positive integer."},
+		{actiontable.API, "type", m{"text": "a"}, "type requires ref or selector"},
+		{actiontable.API, "type", m{"ref": "e1"}, "type requires text"},
+		{actiontable.Window, "dragCoords", nil, "dragCoords requires path"},
+		{actiontable.Window, "tabSelect", m{"tab": m{}}, "tabSelect tab must be a string"},
+		{actiontable.Window, "links", m{"of": 1}, `links has no field "of": it takes none`},
+	} {
+		_, err := read(tt.in, tt.kind, tt.args)
+		if !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %v: got %v, want %q", tt.kind, tt.args, err, tt.want)
+		}
+	}
+}
+
+// FuzzReadAction looks for arguments that pass although the page would refuse them, or that break the reading.
+func FuzzReadAction(f *testing.F) {
+	f.Add("click", `{"ref":"e1","modifiers":["Alt",1,true]}`)
+	f.Add("clickCoords", `{"x":"1e400","y":-0}`)
+	f.Add("fill", `{"fields":[{"ref":1},null,[]]}`)
+	f.Add("wait", `{"timeMs":1e300}`)
+	f.Add("select", `{"ref":{},"values":[[]]}`)
+	f.Fuzz(func(t *testing.T, kind, text string) {
+		var args map[string]any
+		if json.Unmarshal([]byte(text), &args) != nil {
+			return
+		}
+		a, err := read(actiontable.Window, kind, args)
+		if err != nil {
+			return
+		}
+		if string(a.Kind) != kind {
+			t.Errorf("kind %q became %q", kind, a.Kind)
+		}
+		if _, err := json.Marshal(a); err != nil {
+			t.Errorf("%s %s cannot be written: %v", kind, text, err)
+		}
+	})
 }
