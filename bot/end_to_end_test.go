@@ -15,7 +15,7 @@ import (
 func (s *stage) managed(script func(sessions.Session, sessions.Task) []sessionstest.ScriptStep) {
 	s.t.Helper()
 	m := &sessions.Manager{
-		Store: new(sessionstest.Store), Backends: map[string]sessions.Backend{"test": &sessionstest.Backend{Script: script}},
+		Store: sessionstest.OpenStore(s.t), Backends: map[string]sessions.Backend{"test": &sessionstest.Backend{Script: script}},
 		DefaultRuntime: "test", Limits: func() sessions.Limits { return sessions.Limits{Running: 1} }, Scopes: s.scopes,
 	}
 	if err := m.Open(s.ctx()); err != nil {

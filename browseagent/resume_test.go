@@ -80,7 +80,7 @@ func (o *office) goesOn(first sessions.TaskRecord, wants ...string) {
 
 func TestASessionGoesOnAfterAStop(t *testing.T) {
 	b := newBench()
-	o := openOffice(t, b, &sessionstest.Store{})
+	o := openOffice(t, b, sessionstest.OpenStore(t))
 	b.script(call("open", `{"url":"shop.test"}`), func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
 		o.Scopes.Stop(cancel.Scope{Guild: "g", Channel: "c"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
 		<-ctx.Done()
@@ -100,7 +100,7 @@ func TestASessionGoesOnAfterAnError(t *testing.T) {
 	b := newBench(call("open", `{"url":"shop.test"}`), func(context.Context, llm.Request) (llm.Reply, error) {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrUnavailable, Model: "test:model", Message: "it answered 500"}
 	})
-	o := openOffice(t, b, &sessionstest.Store{})
+	o := openOffice(t, b, sessionstest.OpenStore(t))
 	rec := o.work("", "find a lamp", 0, nil)
 	if rec.State != sessions.TaskFailed || !strings.Contains(rec.Reason, "answered 500") {
 		t.Fatalf("the task ended %s (%s), want failed", rec.State, rec.Reason)
@@ -110,7 +110,7 @@ func TestASessionGoesOnAfterAnError(t *testing.T) {
 
 func TestASessionGoesOnAfterItsStepsAreUsedUp(t *testing.T) {
 	b := newBench(call("open", `{"url":"shop.test"}`), say("so far: a shop"))
-	o := openOffice(t, b, &sessionstest.Store{})
+	o := openOffice(t, b, sessionstest.OpenStore(t))
 	rec := o.work("", "find a lamp", 1, nil)
 	if rec.State != sessions.TaskLimited || rec.Answer != "so far: a shop" {
 		t.Fatalf("the task ended %s with %q, want what was found", rec.State, rec.Answer)
@@ -119,7 +119,7 @@ func TestASessionGoesOnAfterItsStepsAreUsedUp(t *testing.T) {
 }
 
 func TestASessionGoesOnAfterARestart(t *testing.T) {
-	store := &sessionstest.Store{}
+	store := sessionstest.OpenStore(t)
 	b := newBench(call("open", `{"url":"shop.test"}`), say("a lamp for 20 €"))
 	o := openOffice(t, b, store)
 	rec := o.work("", "find a lamp", 0, nil)
@@ -138,7 +138,7 @@ func TestASessionGoesOnAfterARestart(t *testing.T) {
 }
 
 func TestASessionGoesOnAfterTheProgramDiedInTheMiddle(t *testing.T) {
-	store := &sessionstest.Store{}
+	store := sessionstest.OpenStore(t)
 	b := newBench(call("open", `{"url":"shop.test"}`), call("click", `{"ref":"e5"}`, "press", `{"key":"Enter"}`), say("never"))
 	o := openOffice(t, b, store)
 	died := errors.New("the disk is gone")
@@ -175,7 +175,7 @@ func lastTask(t *testing.T, o *office) string {
 func TestTheConversationOfALongSessionStaysBounded(t *testing.T) {
 	b := newBench()
 	b.settings.HistoryChars = 4000
-	o := openOffice(t, b, &sessionstest.Store{})
+	o := openOffice(t, b, sessionstest.OpenStore(t))
 	session := ""
 	for range 30 {
 		b.script(call("open", `{"url":"shop.test"}`), say(strings.Repeat("found ", 50)))
@@ -191,7 +191,7 @@ func TestTheLiteralModelGoesOnWhereItWasStopped(t *testing.T) {
 	for name, steps := range map[string]int{"after its steps were used up": 2, "after a stop": 0} {
 		t.Run(name, func(t *testing.T) {
 			b := withPlain(newBench())
-			o := openOffice(t, b, &sessionstest.Store{})
+			o := openOffice(t, b, sessionstest.OpenStore(t))
 			rec := o.work("", sentence, steps, func(ev sessions.Event) {
 				if steps == 0 && ev.Step != nil && ev.Step.Tool == "browser_press" && ev.Step.Phase == sessions.PhaseBegun {
 					o.Scopes.Stop(cancel.Scope{Guild: "g", Channel: "c"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
@@ -218,7 +218,7 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 		named("hand_over", `{"runtime":"screen","brief":"the form is done; the canvas is left"}`),
 	)
 	b.settings.HandOver = []string{"screen"}
-	o := openOffice(t, b, &sessionstest.Store{})
+	o := openOffice(t, b, sessionstest.OpenStore(t))
 	second := newBench(call("click", `{"ref":"e5"}`), say("solved"))
 	second.agent.Browser = b.browser // both work the same pages
 	o.Backends["screen"] = second.agent

@@ -32,7 +32,7 @@ type rig struct {
 // newRig opens a Manager in a synctest bubble and closes it at its end.
 func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend) *rig {
 	t.Helper()
-	r := &rig{t: t, store: &sessionstest.Store{}, backend: backend, limits: limits}
+	r := &rig{t: t, store: sessionstest.OpenStore(t), backend: backend, limits: limits}
 	r.Manager = r.manager()
 	if err := r.Open(t.Context()); err != nil {
 		t.Fatal(err)

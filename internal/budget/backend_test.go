@@ -24,7 +24,7 @@ func TestABackendWithinABudgetKeepsTheContractOfABackend(t *testing.T) {
 			}
 			return []sessionstest.ScriptStep{sessionstest.Act("a"), sessionstest.Act("b"), sessionstest.Answer("done")}
 		}}
-		b := newBench(nil)
+		b := newBench(t, nil)
 		return sessionstest.BackendCase{Backend: b.keeper.Backend(inner), Runtime: "test", Acts: inner.Acts, Prompt: "quick", Slow: "slow"}
 	})
 }
@@ -74,7 +74,7 @@ func more(level budget.Level) string {
 }
 
 func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelTask: {Steps: 2}})
+	b := newBench(t, budget.Limits{budget.LevelTask: {Steps: 2}})
 	think := sessions.Step{Kind: sessions.StepThink, Label: "think", Text: "Anna is a lamp."}
 	inner := script(nil, think, act("1", ""), act("2", "39 €"), act("3", ""), sessions.Step{Kind: sessions.StepAnswer, Text: "done"})
 	steps, err := b.work(t.Context(), inner)
@@ -96,7 +96,7 @@ func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
 }
 
 func TestABackendThatRunsOutOfBudgetEndsWithAnAnswer(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	err := &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent: 1.00 of 1.00 USD for today"}
 	steps, failed := b.work(t.Context(), script(err, act("1", "39 €")))
 	if answer := last(t, steps, failed); answer.Limit != err.Message || !strings.Contains(answer.Text, "39 €") {
@@ -105,7 +105,7 @@ func TestABackendThatRunsOutOfBudgetEndsWithAnAnswer(t *testing.T) {
 }
 
 func TestOtherEndsOfABackendAreItsOwn(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	for _, want := range []error{errors.New("boom"), &sessions.HandOverError{Runtime: "other", Summary: "go on"}} {
 		if _, err := b.work(t.Context(), script(want)); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
@@ -131,7 +131,7 @@ func (a *asks) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) ite
 }
 
 func TestCallsOfABackendBelongToItsTask(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	steps, err := b.work(t.Context(), &asks{model: b.keeper.Model(b.model)})
 	last(t, steps, err)
 	want := llm.Account{Task: "t1", Session: "s1", Guild: "g1", User: "discord:42", Purpose: "browse"}
@@ -142,7 +142,7 @@ func TestCallsOfABackendBelongToItsTask(t *testing.T) {
 
 func TestMinutesAreCountedWhileATaskRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		hold := make(chan struct{})
 		time.AfterFunc(40*time.Second, func() { close(hold) })
 		inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
@@ -159,7 +159,7 @@ func TestMinutesAreCountedWhileATaskRuns(t *testing.T) {
 
 func TestATaskEndsWhenItsMinutesAreSpent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(budget.Limits{budget.LevelUser: {Time: 50 * time.Second}})
+		b := newBench(t, budget.Limits{budget.LevelUser: {Time: 50 * time.Second}})
 		inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 			return []sessionstest.ScriptStep{{Step: act("1", "39 €")}, {Step: act("3", ""), Hold: make(chan struct{})}}
 		}}
@@ -181,7 +181,7 @@ func TestATaskEndsWhenItsMinutesAreSpent(t *testing.T) {
 
 func TestTwoTasksShareTheirMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(budget.Limits{budget.LevelUser: {Time: time.Minute}})
+		b := newBench(t, budget.Limits{budget.LevelUser: {Time: time.Minute}})
 		ends := make(chan time.Duration, 2)
 		begun := time.Now()
 		for range 2 {
@@ -207,7 +207,7 @@ func TestTwoTasksShareTheirMinutes(t *testing.T) {
 }
 
 func TestAStopIsNotTakenForASpentBudget(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelTask: {Steps: 1}})
+	b := newBench(t, budget.Limits{budget.LevelTask: {Steps: 1}})
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("stopped by ada")
 	inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
@@ -221,7 +221,7 @@ func TestAStopIsNotTakenForASpentBudget(t *testing.T) {
 
 func TestAConsumerThatLeavesLetsGoOfTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		for range b.keeper.Backend(script(nil, act("1", ""), act("2", ""))).Run(t.Context(), sessions.Session{ID: "s1"}, task) {
 			<-time.After(3 * time.Second) // of the bubble's clock
 			break
@@ -233,7 +233,7 @@ func TestAConsumerThatLeavesLetsGoOfTheTime(t *testing.T) {
 }
 
 func TestWhatWasFoundSoFarIsWhatWasLastSaidAndRead(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	spent := &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent"}
 	think := func(text string) sessions.Step {
 		return sessions.Step{Kind: sessions.StepThink, Label: "think", Text: text}

@@ -49,7 +49,7 @@ func (b *bench) talk(t *testing.T, m *mind) computeruse.Conversation {
 }
 
 func TestACallOfAMindIsEstimatedWithAllThatWasSaidBefore(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	m := &mind{answer: func() (computeruse.Turn, error) { return computeruse.Turn{}, errors.New("no count") }}
 	talk := b.talk(t, m)
 	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{strings.Repeat("x", 2000)}}); err == nil {
@@ -74,7 +74,7 @@ func TestACallOfAMindIsEstimatedWithAllThatWasSaidBefore(t *testing.T) {
 }
 
 func TestWhatARefusedCallWouldHaveToldIsToldWithTheNext(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelDay: {Calls: 1}})
+	b := newBench(t, budget.Limits{budget.LevelDay: {Calls: 1}})
 	m := &mind{answer: turn(10, 10)}
 	talk := b.talk(t, m)
 	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}}); err != nil {
@@ -100,7 +100,7 @@ func TestWhatARefusedCallWouldHaveToldIsToldWithTheNext(t *testing.T) {
 }
 
 func TestAMindThatCannotBeginSaysSo(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	broken := errors.New("bad memory")
 	if _, err := b.keeper.ComputerUseModel(&mind{broken: broken}).Begin(computeruse.ConversationOptions{}); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)

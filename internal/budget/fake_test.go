@@ -24,9 +24,10 @@ type bench struct {
 	model  *model
 }
 
-func newBench(limits budget.Limits) *bench {
+func newBench(t *testing.T, limits budget.Limits) *bench {
+	t.Helper()
 	b := &bench{
-		ledger: new(budgettest.Ledger), now: noon, model: &model{name: "test:dollar"},
+		ledger: budgettest.Open(t), now: noon, model: &model{name: "test:dollar"},
 		rules: budget.Rules{Limits: limits, Zone: time.UTC, Prices: map[string]llm.Price{"test:dollar": {Input: 1, Cached: 1, Output: 1}}},
 	}
 	b.keeper = &budget.Enforcer{

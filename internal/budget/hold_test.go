@@ -23,7 +23,7 @@ func (b *bench) adas(t *testing.T) budget.Amount {
 }
 
 func TestWhatIsNoCallOfAModelIsCountedOnceAndRefusedWhereTheBudgetIsSpent(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelUser: {Money: budget.Dollars(0.25)}})
+	b := newBench(t, budget.Limits{budget.LevelUser: {Money: budget.Dollars(0.25)}})
 	ctx := llm.WithAccount(t.Context(), ada)
 	done := 0
 	spend := func() error {
@@ -54,7 +54,7 @@ func TestWhatIsNoCallOfAModelIsCountedOnceAndRefusedWhereTheBudgetIsSpent(t *tes
 }
 
 func TestWhatFailsCountsAsEstimatedUnlessNothingWasSent(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	ctx := llm.WithAccount(t.Context(), ada)
 	for _, err := range []error{errors.New("broken off"), &net.OpError{Op: "dial", Err: errors.New("refused")}} {
 		if got := b.keeper.Spend(ctx, minute, func(context.Context) (llm.Usage, time.Duration, error) { return llm.Usage{}, 0, err }); !errors.Is(got, err) {
@@ -67,7 +67,7 @@ func TestWhatFailsCountsAsEstimatedUnlessNothingWasSent(t *testing.T) {
 }
 
 func TestAPriceOfTheSettingsGoesBeforeTheListPrice(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	b.rules.Prices["hears"] = llm.Price{Input: 2000}
 	ctx := llm.WithAccount(t.Context(), ada)
 	e := minute
@@ -84,7 +84,7 @@ func TestAPriceOfTheSettingsGoesBeforeTheListPrice(t *testing.T) {
 }
 
 func TestAHoldIsReplacedByWhatWasTakenForWhoeverTookIt(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelDay: {Money: budget.Dollars(0.15)}})
+	b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(0.15)}})
 	ctx := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
 	h, err := b.keeper.Hold(ctx, minute)
 	if err != nil {
@@ -109,7 +109,7 @@ func TestAHoldIsReplacedByWhatWasTakenForWhoeverTookIt(t *testing.T) {
 }
 
 func TestWhatIsReleasedWasNotTaken(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	h, err := b.keeper.Hold(t.Context(), minute)
 	if err != nil {
 		t.Fatal(err)

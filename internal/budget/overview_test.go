@@ -10,7 +10,7 @@ import (
 )
 
 func TestLeftTellsTheLevelsThatConcernSomebody(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelUser: {Calls: 5}, budget.LevelDay: {Money: budget.Dollars(1)}})
+	b := newBench(t, budget.Limits{budget.LevelUser: {Calls: 5}, budget.LevelDay: {Money: budget.Dollars(1)}})
 	ada := llm.Account{Task: "t", Guild: "g", User: "discord:1"}
 	if _, err := b.ask(t.Context(), ada); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestLeftTellsTheLevelsThatConcernSomebody(t *testing.T) {
 }
 
 func TestUsersAreThoseOfOneGuildToday(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	for _, a := range []llm.Account{{Guild: "g", User: "discord:1"}, {Guild: "other", User: "discord:2"}, {User: "discord:1"}} {
 		if _, err := b.ask(t.Context(), a); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestUsersAreThoseOfOneGuildToday(t *testing.T) {
 }
 
 func TestTheOverviewCountsDaysWhereTheSettingSays(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	b.rules.Zone = time.FixedZone("UTC+13", 13*60*60)
 	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestTheOverviewCountsDaysWhereTheSettingSays(t *testing.T) {
 }
 
 func TestOldEntriesAreForgottenOnceADay(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	b.rules.KeepDays = 30
 	forgot := 0
 	b.ledger.Fail = func(method string) error {
@@ -90,7 +90,7 @@ func TestOldEntriesAreForgottenOnceADay(t *testing.T) {
 func TestAnOverviewThatCannotBeReadIsAnError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, method := range []string{"Sums", "All", "Calls"} {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		b.ledger.Fail = func(m string) error {
 			if m == method {
 				return broken

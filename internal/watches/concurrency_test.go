@@ -14,7 +14,7 @@ import (
 
 func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
+		w := newWorld(t, "same")
 		w.limits = watches.Limits{PerOwner: 5, Total: 1000, MinInterval: 15 * time.Minute}
 		for i := range 60 { // all at the same moment
 			owner := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: fmt.Sprint("user", i)}
@@ -45,7 +45,7 @@ func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
 
 func TestWhoMayNoLongerAskIsNotWatchedForNorTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
+		w := newWorld(t, "same")
 		var why error // under the lock of w
 		w.CheckAllowed = func(context.Context, watches.Watch) error {
 			w.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/internal/test/watchestest"
+	"clank/internal/test/sqlitetest"
 	"clank/internal/watches"
 	"clank/sessions"
 
@@ -37,11 +37,12 @@ type world struct {
 	slow    time.Duration
 }
 
-func newWorld(text string) *world {
+func newWorld(t *testing.T, text string) *world {
+	t.Helper()
 	w := &world{limits: watches.Limits{PerOwner: 5, MinInterval: 15 * time.Minute}}
 	w.show(text)
 	w.Runner = &watches.Runner{
-		Store: new(watchestest.Memory), Read: w.read, Notify: w.tell,
+		Store: sqlitetest.Open(t), Read: w.read, Notify: w.tell,
 		Limits: func() watches.Limits { return w.limits },
 		Judge: func(_ context.Context, _ watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
 			w.asked = append(w.asked, q)
@@ -129,7 +130,7 @@ func texts(list []watches.Notice) []string {
 
 func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("# News\n\nHeron seen\n\nWeather: fine")
+		w := newWorld(t, "# News\n\nHeron seen\n\nWeather: fine")
 		defer w.begin(t)()
 		w.add(t, watches.Condition{})
 		pass(3 * time.Hour)
@@ -154,7 +155,7 @@ func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
 
 func TestWhatChangesByItselfIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("")
+		w := newWorld(t, "")
 		ads := []string{"Buy a boat", "Eat more fish", "Sleep on feathers"}
 		w.serve(func(n int) (string, error) {
 			return fmt.Sprintf("Heron seen\n\nIt is 12:%02d\n\n%d views\n\n%d minutes ago\n\nAdvertisement\n\n%s\n\n[About](https://a.test/?visit=%d)\n\nYou are visitor no. %d",
@@ -171,7 +172,7 @@ func TestWhatChangesByItselfIsNotTold(t *testing.T) {
 
 func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("Shipping 4,90 €\n\nPrice: 24,99 €")
+		w := newWorld(t, "Shipping 4,90 €\n\nPrice: 24,99 €")
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20, Currency: "€", Near: "price"})
 		if got.Seen.Value != "24,99 €" || got.Seen.Met {
@@ -190,7 +191,7 @@ func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
 
 func TestAPriceThatIsThereForAMomentIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("Price: $30")
+		w := newWorld(t, "Price: $30")
 		defer w.begin(t)()
 		w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
 		w.serve(func(n int) (string, error) {
@@ -209,7 +210,7 @@ func TestAPriceThatIsThereForAMomentIsNotTold(t *testing.T) {
 func TestTextThatAppearsOrGoesIsTold(t *testing.T) {
 	for kind, want := range map[watches.Kind]int{watches.KindContains: 1, watches.KindLacks: 0} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld("Sold out")
+			w := newWorld(t, "Sold out")
 			if kind == watches.KindLacks {
 				w.show("In Stock")
 			}
@@ -231,7 +232,7 @@ func TestTextThatAppearsOrGoesIsTold(t *testing.T) {
 
 func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("Tickets: none\n\n10:15")
+		w := newWorld(t, "Tickets: none\n\n10:15")
 		defer w.begin(t)()
 		w.add(t, watches.Condition{Kind: watches.KindJudged})
 		w.show("Tickets: none\n\n11:20")
@@ -258,7 +259,7 @@ func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
 
 func TestLooksKeepToTheirTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
+		w := newWorld(t, "same")
 		w.slow = 20 * time.Second
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{})
@@ -276,7 +277,7 @@ func TestLooksKeepToTheirTimes(t *testing.T) {
 
 func TestNoMoreThanAFewPagesAreReadAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
+		w := newWorld(t, "same")
 		w.limits.PerOwner, w.slow = 50, 30*time.Second
 		defer w.begin(t)()
 		var wg sync.WaitGroup
@@ -297,7 +298,7 @@ func TestNoMoreThanAFewPagesAreReadAtOnce(t *testing.T) {
 
 func TestAfterARestartThereIsNoBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
+		w := newWorld(t, "same")
 		w.limits.PerOwner = 50
 		stop := w.begin(t)
 		for range 20 {
@@ -329,7 +330,7 @@ func (w *world) once(t *testing.T) {
 
 func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
+		w := newWorld(t, "same")
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{})
 		w.serve(func(int) (string, error) { return "", errors.New("shop.test answered 500") })
@@ -349,7 +350,7 @@ func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
 
 func TestAfterAFailureThingsGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("old")
+		w := newWorld(t, "old")
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{})
 		w.serve(func(int) (string, error) { return "", errors.New("away") })
@@ -364,7 +365,7 @@ func TestAfterAFailureThingsGoOn(t *testing.T) {
 
 func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("old")
+		w := newWorld(t, "old")
 		defer w.begin(t)()
 		w.add(t, watches.Condition{})
 		w.tellErr = errors.New("discord is away")
@@ -382,7 +383,7 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 
 func TestAWatchEndsWithItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
+		w := newWorld(t, "same")
 		defer w.begin(t)()
 		got, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test", Until: time.Now().Add(90 * time.Minute)})
 		if err != nil || got.URL != "https://shop.test" {
@@ -397,7 +398,7 @@ func TestAWatchEndsWithItsTime(t *testing.T) {
 
 func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("old")
+		w := newWorld(t, "old")
 		w.slow = 10 * time.Second
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{})
@@ -415,7 +416,7 @@ func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
 
 func TestAStopLeavesAWatchAsItWas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("old")
+		w := newWorld(t, "old")
 		stop := w.begin(t)
 		got := w.add(t, watches.Condition{})
 		w.mu.Lock()
@@ -432,7 +433,7 @@ func TestAStopLeavesAWatchAsItWas(t *testing.T) {
 
 func TestPagesThatNeedABrowserAreReadWithOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("")
+		w := newWorld(t, "")
 		w.serve(func(int) (string, error) { return "", fmt.Errorf("empty: %w", watches.ErrNeedsBrowser) })
 		if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"}); !errors.Is(err, watches.ErrNeedsBrowser) {
 			t.Errorf("without a browser: %v", err)
@@ -451,7 +452,7 @@ func TestPagesThatNeedABrowserAreReadWithOne(t *testing.T) {
 }
 
 func TestBadWatchesAreRefused(t *testing.T) {
-	w := newWorld("Price: 5")
+	w := newWorld(t, "Price: 5")
 	for name, bad := range map[string]watches.Watch{
 		"no address":    {},
 		"scheme":        {URL: "file:///etc/passwd"},
@@ -488,7 +489,7 @@ func TestBadWatchesAreRefused(t *testing.T) {
 }
 
 func TestOnlyWhoMayEndsAWatch(t *testing.T) {
-	w := newWorld("same")
+	w := newWorld(t, "same")
 	w.limits.PerOwner = 10
 	elsewhere := ada
 	elsewhere.Guild = "h"
@@ -521,7 +522,7 @@ func TestOnlyWhoMayEndsAWatch(t *testing.T) {
 
 func TestWhatWasToldIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("Price: $30")
+		w := newWorld(t, "Price: $30")
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
 		kept := func() watches.Watch {
@@ -565,7 +566,7 @@ func TestWhatWasToldIsKept(t *testing.T) {
 func TestAPriceThatIsNotThereIsNotMet(t *testing.T) {
 	for _, kind := range []watches.Kind{watches.KindBelow, watches.KindAbove} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld("Price: $20")
+			w := newWorld(t, "Price: $20")
 			defer w.begin(t)()
 			got := w.add(t, watches.Condition{Kind: kind, Number: 20})
 			w.show("Sold out")
