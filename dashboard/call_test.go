@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,9 +40,8 @@ func share(samples []float32) float64 {
 	return 2 * (s1*s1 + s2*s2 - c*s1*s2) / (all * float64(len(samples)))
 }
 
-// toneFile returns a WAV file that sounds as the microphone of a browser.
-func toneFile(t *testing.T) string {
-	t.Helper()
+// toneFile returns the content of a WAV file that sounds as the microphone of a browser.
+func toneFile() []byte {
 	samples := sine(2 * voice.RateOpus)
 	b := []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00....\x00\x00\x00\x00\x02\x00\x10\x00data....")
 	binary.LittleEndian.PutUint32(b[4:], uint32(36+2*len(samples)))
@@ -54,11 +51,7 @@ func toneFile(t *testing.T) string {
 	for _, v := range samples {
 		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v*math.MaxInt16)))
 	}
-	path := filepath.Join(t.TempDir(), "tone.wav")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return b
 }
 
 // callRig is a page of calls with what is behind it.
@@ -107,10 +100,9 @@ func next(t *testing.T, call *webrtc.PageCall, kind voice.EventKind) voice.Event
 
 func TestTheCallPageInARealBrowser(t *testing.T) {
 	r := startCalls(t)
-	c := launch(t, "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--use-file-for-fake-audio-capture="+toneFile(t), "--mute-audio")
+	c := launch(t)
 	r.arrive(c, 400, 300, "light")
 	tb := c.open(r.server.URL()+"/call", 1280, 900, "light")
-	tb.shot("call-wide-light-lobby")
 	tb.eval(`document.getElementById("name").focus()`)
 	tb.typeText("  Ada\u202e ")
 	tb.press("Enter")
@@ -226,7 +218,6 @@ func (r *callRig) showsWhatIsSaid(tb *tab, call *webrtc.PageCall) {
 		tb.t.Errorf("the lines are\n%v\nwant\n%s", lines, want)
 	}
 	tb.waitFor(`document.querySelector(".chat img").naturalWidth === 1`)
-	tb.shot("call-wide-light-talk")
 }
 
 func (r *callRig) showsThePicture(tb *tab, call *webrtc.PageCall) {
@@ -244,7 +235,6 @@ func (r *callRig) showsThePicture(tb *tab, call *webrtc.PageCall) {
 		return [...to.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v > 200 ? 1 : v < 50 ? 0 : v).join("");
 	})()`
 	tb.waitFor(`!document.getElementById("shared").hidden && ` + pixel + ` === "100"`)
-	tb.shot("call-wide-light-picture")
 	tb.click("#share")
 	if rtctest.Next(tb.t, r.wants) {
 		tb.t.Error("the button shows what is shown already")
@@ -262,13 +252,11 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	c := launch(t)
 	r.arrive(c, 400, 300, "light")
 	tb := c.open(r.server.URL()+"/call", 360, 740, "dark")
-	tb.shot("call-narrow-dark-lobby")
 	for name, want := range map[string]string{"NotAllowedError": "may not use the microphone", "NotFoundError": "no microphone", "NotReadableError": "Another program"} {
 		tb.eval(`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "` + name + `"))`)
 		tb.click("#join")
 		tb.waitFor(`document.getElementById("join-error").textContent.includes("` + want + `") && !document.getElementById("join").disabled`)
 	}
-	tb.shot("call-narrow-dark-error")
 	tb.click("#join-quiet")
 	call := rtctest.Next(t, r.calls)
 	tb.waitFor(`document.body.dataset.state === "in"`)
@@ -278,7 +266,6 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
 		t.Errorf("the page is %v wide", got)
 	}
-	tb.shot("call-narrow-dark-talk")
 	tb.click("#leave")
 	for next(t, call, voice.Left).Person.Name != "Somebody" {
 	}

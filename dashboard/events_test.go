@@ -182,7 +182,6 @@ func TestAReaderWhoDoesNotReadHoldsNobodyUp(t *testing.T) {
 		t.Skip("thousands of events")
 	}
 	r := start(t)
-	r.backend.bare = true
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.server.URL(), "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -163,7 +163,6 @@ func TestTheCardOfAQuestion(t *testing.T) {
 			t.Errorf("%s is %v, want %v", what, is, want)
 		}
 	}
-	tb.shot("narrow-light-question")
 	tb.eval(`document.querySelector(".question .primary").focus()`)
 	tb.press("Enter")
 	tb.waitFor(`!document.querySelector(".question") && document.getElementById("questions").hidden`)
@@ -184,6 +183,24 @@ func TestTheCardOfAQuestion(t *testing.T) {
 	}
 	tb.waitFor(`!document.querySelector(".question") && document.getElementById("ask-live").textContent === "Not done, as @mod said."`)
 	<-got
+
+	// It was asked for privately.
+	person := r.desk.Follow(func(approval.Question) bool { return true })
+	t.Cleanup(person.Close)
+	q.Private = true
+	got = r.question(q)
+	tb.waitFor(`document.querySelector(".question .text")?.textContent === "Do something that was asked for privately?"`)
+	if is := tb.eval(`[...document.querySelectorAll(".question button")].map((b) => b.textContent).join()`); is != "No" {
+		t.Errorf("the buttons are %v, want No alone", is)
+	}
+	if is := tb.eval(`document.querySelector(".question").textContent.includes("Only the person who asked")`); is != true {
+		t.Error("the card does not say who may answer")
+	}
+	tb.click(".question button")
+	tb.waitFor(`!document.querySelector(".question")`)
+	if a := <-got; a.err == nil {
+		t.Errorf("asked: %+v", a)
+	}
 	c.clean()
 }
 
@@ -228,46 +245,14 @@ func TestAPrivateQuestionShowsNoWordsAndTheOperatorCanOnlySayNo(t *testing.T) {
 	}
 }
 
-func TestTheCardOfAPrivateQuestionHasOneButton(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	person := r.desk.Follow(func(approval.Question) bool { return true })
-	t.Cleanup(person.Close)
-	tb := r.arrive(c, 390, 844, "dark")
-	q := question()
-	q.Private = true
-	got := r.question(q)
-	tb.waitFor(`document.querySelector(".question")`)
-	for what, want := range map[string]any{
-		`[...document.querySelectorAll(".question button")].map((b) => b.textContent).join()`:   "No",
-		`document.querySelector(".question .text").textContent`:                                 "Do something that was asked for privately?",
-		`document.querySelector(".question").textContent.includes("Only the person who asked")`: true,
-	} {
-		if is := tb.eval(what); is != want {
-			t.Errorf("%s is %v, want %v", what, is, want)
-		}
-	}
-	tb.shot("narrow-dark-private-question")
-	tb.eval(`document.querySelector(".question button").click()`)
-	tb.waitFor(`!document.querySelector(".question")`)
-	if a := <-got; a.err == nil {
-		t.Errorf("asked: %+v", a)
-	}
-	c.clean()
-}
-
 func TestALongQuestionFitsTheScreen(t *testing.T) {
 	r := start(t)
 	c := launch(t)
 	q := question()
 	q.Text = "Buy, order or pay something at a-shop-with-a-very-long-name.example:8443, and hand over personal data (e-mail address, name, payment card, postal address) at a-shop-with-a-very-long-name.example:8443"
 	q.Detail, q.Class = strings.Repeat("Buy now and subscribe to everything ", 5), approval.ClassSubmit
-	for _, view := range []struct {
-		name          string
-		width, height int
-		scheme        string
-	}{{"wide-light", 1280, 800, "light"}, {"wide-dark", 1280, 800, "dark"}, {"narrow-dark", 390, 844, "dark"}, {"narrow-light-long", 390, 844, "light"}} {
-		tb := r.arrive(c, view.width, view.height, view.scheme)
+	for width, height := range map[int]int{1280: 800, 390: 844} {
+		tb := r.arrive(c, width, height, "dark")
 		got := r.question(q)
 		tb.waitFor(`document.querySelector(".question")`)
 		for _, what := range []string{
@@ -276,10 +261,9 @@ func TestALongQuestionFitsTheScreen(t *testing.T) {
 			`[...document.querySelectorAll(".question button")].every((b) => { const a = b.getBoundingClientRect(); return a.top >= 0 && a.bottom <= document.getElementById("composer").getBoundingClientRect().top + 1 })`,
 		} {
 			if is := tb.eval(what); is != true {
-				t.Errorf("%s: %s is %v", view.name, what, is)
+				t.Errorf("%d wide: %s is %v", width, what, is)
 			}
 		}
-		tb.shot(view.name + "-question")
 		if err := r.desk.Answer(r.desk.Pending()[0].ID, approval.Answer{}); err != nil {
 			t.Error(err)
 		}
