@@ -19,7 +19,7 @@ func (s *stage) noEntry() <-chan sessions.Origin {
 }
 
 func TestAMentionByWhomIsNotServedIsAnsweredWithTheReasonAlone(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("Hello.")
 	asked := s.noEntry()
 	s.open()
@@ -37,7 +37,7 @@ func TestAMentionByWhomIsNotServedIsAnsweredWithTheReasonAlone(t *testing.T) {
 }
 
 func TestAThreadIsJudgedByTheChannelItIsPartOf(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	asked := s.noEntry()
 	s.open()
 	thread := s.CreateThread(s.room, "lamps")
@@ -57,8 +57,7 @@ func TestAThreadIsJudgedByTheChannelItIsPartOf(t *testing.T) {
 }
 
 func TestAWishForAProfileReachesTheTask(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps", "profile": " work "})
 	k := s.next()
 	if k.Profile != "work" {
@@ -69,7 +68,7 @@ func TestAWishForAProfileReachesTheTask(t *testing.T) {
 }
 
 func TestWhatIsAskedInADirectMessageIsPrivate(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("Hello.")
 	s.open()
 	dm := s.OpenDM(s.ada, s.account)

@@ -32,7 +32,7 @@ func (s *stage) askBudget(who discordtest.User, want string) discordtest.Interac
 }
 
 func TestBudgetTellsThePersonAloneWhatIsLeft(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.budgets(nil)
 	s.open()
 	got := s.askBudget(s.ada, "You today: "+s.ada.ID+" has 4 of 5 USD\nThis server today: 9 of 10 USD\nEverybody today: 9 of 20 USD")
@@ -42,7 +42,7 @@ func TestBudgetTellsThePersonAloneWhatIsLeft(t *testing.T) {
 }
 
 func TestModeratorsSeeWhoHasSpentWhat(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.budgets(nil)
 	s.open()
 	got := s.askBudget(s.mod, "In this server today:")
@@ -52,7 +52,7 @@ func TestModeratorsSeeWhoHasSpentWhat(t *testing.T) {
 }
 
 func TestABudgetThatCannotBeReadIsSaid(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.budgets(errors.New("secret detail"))
 	s.open()
 	if got := s.askBudget(s.ada, "cannot be read just now"); strings.Contains(got.Text(), "secret") {
@@ -61,7 +61,7 @@ func TestABudgetThatCannotBeReadIsSaid(t *testing.T) {
 }
 
 func TestBudgetIsNotToldToThoseWhoAreNotServed(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.budgets(nil)
 	s.noEntry()
 	s.open()

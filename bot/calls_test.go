@@ -38,7 +38,7 @@ func (p phone) Unshare(_ context.Context, o sessions.Origin) (string, error) {
 }
 
 func TestCommandsAboutCallsAreAnswered(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.Calls = phone{}
 	s.open()
 	for _, c := range []struct {
@@ -54,10 +54,7 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 		{s.ada, "share", discordtest.Args{"session": "b3"}, "share b3 for ada", true},
 		{s.ada, "unshare", nil, "unshare for ada", false},
 	} {
-		it, err := s.SlashCommand(s.room, c.who, "clank "+c.command, c.args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		it := s.command(c.who, c.command, c.args)
 		if got := s.answer(it, c.want); got.Ephemeral != c.private {
 			t.Errorf("%s: for the person alone: %v, want %v", c.command, got.Ephemeral, c.private)
 		}
@@ -65,27 +62,22 @@ func TestCommandsAboutCallsAreAnswered(t *testing.T) {
 }
 
 func TestWhyACallCannotBeJoinedIsSaid(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.Calls = phone{err: errors.New("you are in no voice channel: go into one first")}
 	s.open()
-	it, err := s.SlashCommand(s.room, s.ada, "clank join", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	it := s.command(s.ada, "join", nil)
 	s.answer(it, "go into one first")
 }
 
 func TestWithoutCallsThereAreNoCommandsAboutThem(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	if _, err := s.SlashCommand(s.room, s.ada, "clank join", nil); err == nil {
 		t.Error("there is a command for joining")
 	}
 }
 
 func TestPostWritesTextAndPictures(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	picture := llm.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
 	if err := s.bot.Post(t.Context(), s.room.ID, "**Ferries** leave at 9", []llm.Image{picture}); err != nil {
 		t.Fatal(err)

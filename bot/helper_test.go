@@ -37,9 +37,9 @@ type stage struct {
 	desk          *approval.Queue
 }
 
-func newStage(t *testing.T, cfg discordtest.Config) *stage {
+func newStage(t *testing.T) *stage {
 	t.Helper()
-	d, err := discordtest.Start(cfg)
+	d, err := discordtest.Start(discordtest.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,6 +77,14 @@ func (w testWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// openStage returns a stage whose bot is connected.
+func openStage(t *testing.T) *stage {
+	t.Helper()
+	s := newStage(t)
+	s.open()
+	return s
+}
+
 // open connects the bot and closes it when the test ends.
 func (s *stage) open() {
 	s.t.Helper()
@@ -100,13 +108,24 @@ func (s *stage) ctx() context.Context {
 	return ctx
 }
 
-func (s *stage) browse(user discordtest.User, args discordtest.Args) discordtest.Interaction {
+func (s *stage) command(user discordtest.User, name string, args discordtest.Args) discordtest.Interaction {
 	s.t.Helper()
-	it, err := s.SlashCommand(s.room, user, "clank browse", args)
+	it, err := s.SlashCommand(s.room, user, "clank "+name, args)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return it
+}
+
+func (s *stage) browse(user discordtest.User, args discordtest.Args) discordtest.Interaction {
+	s.t.Helper()
+	return s.command(user, "browse", args)
+}
+
+// lamps begins a task of ada's.
+func (s *stage) lamps() (discordtest.Interaction, *task) {
+	s.t.Helper()
+	return s.browse(s.ada, discordtest.Args{"task": "lamps"}), s.next()
 }
 
 // answer waits until the answer to it has text.

@@ -39,7 +39,7 @@ func (s *stage) turn(turns <-chan assistant.Turn) assistant.Turn {
 }
 
 func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("Hello, Ada.")
 	s.open()
 	s.say(s.room, s.bob, "I was here before")
@@ -63,7 +63,7 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 }
 
 func TestALostConfirmationMakesNoSecondReply(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.answering("Hello, Ada.")
 	s.open()
 	s.LoseNextAnswer(discordtest.RouteCreateMessage)
@@ -78,7 +78,7 @@ func TestALostConfirmationMakesNoSecondReply(t *testing.T) {
 }
 
 func TestWhoIsAnswered(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	robot := s.CreateBot("robot", "other")
@@ -98,7 +98,7 @@ func TestWhoIsAnswered(t *testing.T) {
 }
 
 func TestTypingIsShownForTheWholeTurn(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	release := make(chan struct{})
 	s.replier.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 		<-release
@@ -114,7 +114,7 @@ func TestTypingIsShownForTheWholeTurn(t *testing.T) {
 }
 
 func TestABrowseOfTheBrainShowsItsProgressInTheReply(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return talker{}, nil }}
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+" show me lamps")
@@ -153,7 +153,7 @@ func (talker) Generate(_ context.Context, req llm.Request, _ func(llm.Delta)) (l
 }
 
 func TestWithoutAModelTheMentionIsTheTask(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+` open shop.example, click "Lamps"`)
@@ -170,7 +170,7 @@ func TestWithoutAModelTheMentionIsTheTask(t *testing.T) {
 }
 
 func TestAttachedPicturesReachTheBrain(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	_, err := s.Send(s.room, s.ada, discordtest.Post{Text: s.account.Mention() + " find this", Files: []discordtest.File{
@@ -192,7 +192,7 @@ func TestAttachedPicturesReachTheBrain(t *testing.T) {
 }
 
 func TestAttachmentsFromElsewhereAreNotFetched(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	asked := make(chan string, 1)
@@ -226,7 +226,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestAFailingBrainIsTold(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	var fail error
 	s.replier.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 		return assistant.Answer{}, fail
@@ -250,7 +250,7 @@ func TestAFailingBrainIsTold(t *testing.T) {
 }
 
 func TestAPanicLosesOneMessageAlone(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.replier.reply = func(_ context.Context, tn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
 		if strings.Contains(tn.Lines[len(tn.Lines)-1].Text, "boom") {
 			panic("boom")
@@ -268,7 +268,7 @@ func TestAPanicLosesOneMessageAlone(t *testing.T) {
 }
 
 func TestWhatIsOldOrUnreadableIsNotPartOfTheConversation(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	old := s.say(s.room, s.bob, "yesterday's news")
@@ -293,7 +293,7 @@ func TestWhatIsOldOrUnreadableIsNotPartOfTheConversation(t *testing.T) {
 }
 
 func TestTheSecretOfALinkIsNotToldToTheModel(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	secret := strings.Repeat("aB3-_", 14)

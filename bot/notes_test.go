@@ -54,7 +54,7 @@ func (s *stage) replyTo(m discordtest.Message, who discordtest.User, text string
 }
 
 func TestAReplyToARunningTaskIsHeardByIt(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	shown, k, heard := s.working()
 	s.replyTo(shown, s.ada, "the second one instead")
 	s.heard(heard, "ada: the second one instead")
@@ -67,7 +67,7 @@ func TestAReplyToARunningTaskIsHeardByIt(t *testing.T) {
 }
 
 func TestOnlyTheOwnerAndModeratorsAreHeard(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	shown, k, heard := s.working()
 	s.replyTo(shown, s.bob, "the third one")
 	s.message(s.room, "Task t1 belongs to ada")
@@ -78,7 +78,7 @@ func TestOnlyTheOwnerAndModeratorsAreHeard(t *testing.T) {
 }
 
 func TestAMentionWithoutABrainIsHeardByTheRunningTask(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	_, k, heard := s.working()
 	s.tasks.mu.Lock()
 	s.tasks.sessions = []sessions.Session{{
@@ -93,7 +93,7 @@ func TestAMentionWithoutABrainIsHeardByTheRunningTask(t *testing.T) {
 }
 
 func TestAStopWordInAReplyStillStops(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	shown, _, heard := s.working()
 	s.replyTo(shown, s.ada, "stop")
 	s.message(s.room, "Stopped.")
@@ -103,7 +103,7 @@ func TestAStopWordInAReplyStillStops(t *testing.T) {
 }
 
 func TestAReplyToWhatHasEndedIsTalk(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	shown, k, heard := s.working()
 	k.done("39 €")
 	s.message(s.room, "39 €")

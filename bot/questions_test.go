@@ -101,8 +101,7 @@ func (s *stage) edited(m discordtest.Message, text string) {
 }
 
 func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	a, m := s.ask(approval.ClassBuy, nil)
 	q := s.desk.Pending()[0]
 	want := "**Do buy at shop.example?**\nThe page calls it: “Buy \\*\\*now\\*\\* \\@everyone \\[ok\\]\\(https\\://evil.example\\)”\n" +
@@ -132,7 +131,7 @@ func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 }
 
 func TestWhoMayAnswer(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	anyone := false
 	s.bot.AnyoneMayStop = func() bool { return anyone }
 	s.open()
@@ -162,7 +161,7 @@ func TestWhoMayAnswer(t *testing.T) {
 }
 
 func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.AnyoneMayStop = func() bool { return true }
 	s.open()
 	a, m := s.ask(approval.ClassDelete, func(q *approval.Question) { q.Private = true })
@@ -185,7 +184,7 @@ func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
 }
 
 func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.desk.Wait = func() time.Duration { return time.Hour }
 	s.open()
 	s.CloseDMs(s.ada)
@@ -199,8 +198,7 @@ func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
 }
 
 func TestAQuestionThatIsOverElsewhereSaysSo(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	a, m := s.ask(approval.ClassBuy, nil)
 	if err := s.desk.Answer(s.desk.Pending()[0].ID, approval.Answer{Allowed: true, By: "the operator"}); err != nil {
 		t.Fatal(err)
@@ -215,7 +213,7 @@ func TestAQuestionThatIsOverElsewhereSaysSo(t *testing.T) {
 }
 
 func TestSilenceIsShownAsANo(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.desk.Wait = func() time.Duration { return 300 * time.Millisecond }
 	s.open()
 	a, m := s.ask(approval.ClassBuy, nil)
@@ -224,8 +222,7 @@ func TestSilenceIsShownAsANo(t *testing.T) {
 }
 
 func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	if _, err := s.desk.Ask(s.ctx(), approval.Question{Class: approval.ClassBuy, Source: "terminal", Channel: s.room.ID}); err == nil || !strings.Contains(err.Error(), "nobody is there") {
 		t.Errorf("of a terminal: %v", err)
 	}
@@ -242,7 +239,7 @@ func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
 }
 
 func TestTheEndOfTheBotIsTheEndOfItsQuestions(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	if err := s.bot.Open(s.ctx()); err != nil {
 		t.Fatal(err)
 	}

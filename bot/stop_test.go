@@ -47,11 +47,9 @@ func (s *stage) press(it discordtest.Interaction, who discordtest.User) discordt
 }
 
 func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	for _, who := range []discordtest.User{s.ada, s.mod} {
-		it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-		k := s.next()
+		it, k := s.lamps()
 		k.step("look", nil)
 		s.press(it, who)
 		if got, want := s.stopped(k), "stopped by @"+who.Username; got != want {
@@ -62,8 +60,7 @@ func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
 			t.Error("the button is still there")
 		}
 	}
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	k.step("look", nil)
 	refused, err := s.WaitAnswer(s.ctx(), s.press(it, s.bob))
 	if err != nil {
@@ -77,10 +74,8 @@ func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
 }
 
 func TestAButtonOfThePastSaysSo(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	s := openStage(t)
+	it, k := s.lamps()
 	k.step("look", nil)
 	m, id := s.button(it)
 	hold := s.HoldNext(discordtest.RouteEditResponse)
@@ -99,8 +94,7 @@ func TestAButtonOfThePastSaysSo(t *testing.T) {
 }
 
 func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	other := s.CreateChannel(s.guild, "elsewhere")
 	mine := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
@@ -127,12 +121,11 @@ func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
 }
 
 func TestWhoMayStopByWord(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	anyone := false
 	s.bot.AnyoneMayStop = func() bool { return anyone }
 	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	s.say(s.room, s.bob, "stop")
 	s.message(s.room, "Only "+s.ada.Mention()+", or somebody who may manage messages here")
 	if k.ctx.Err() != nil {
@@ -145,8 +138,7 @@ func TestWhoMayStopByWord(t *testing.T) {
 	s.message(s.room, "mod stopped what "+s.ada.Mention()+" asked for.")
 	s.answer(it, "Stopped by")
 	anyone = true
-	it = s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k = s.next()
+	it, k = s.lamps()
 	s.say(s.room, s.bob, "stop")
 	if got, want := s.stopped(k), "stopped by @bob"; got != want {
 		t.Errorf("cause = %q, want %q", got, want)
@@ -154,46 +146,8 @@ func TestWhoMayStopByWord(t *testing.T) {
 	s.answer(it, "Stopped by")
 }
 
-func TestChannelPermissionsDecideWhoIsAModerator(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	try := func(in discordtest.Channel, who discordtest.User, may bool) {
-		t.Helper()
-		it, err := s.SlashCommand(in, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		k := s.next()
-		m := s.say(in, who, "stop")
-		_, err = s.WaitMessage(s.ctx(), in, func(r discordtest.Message) bool { return r.Reference != nil && r.Reference.MessageID == m.ID })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := k.ctx.Err() != nil; got != may {
-			t.Errorf("%s stopped: %v, want %v", who.Username, got, may)
-		}
-		if !may {
-			k.done("ok")
-		}
-		if _, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return i.Text() != "" }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	try(s.room, s.bob, false)
-	s.Overwrite(s.room, s.mod, discordtest.Role{}, 0, discordtest.ManageMessages)
-	try(s.room, s.mod, false)
-	s.Overwrite(s.room, s.bob, discordtest.Role{}, discordtest.ManageMessages, 0)
-	try(s.room, s.bob, true)
-	s.SetPermissions(s.guild, discordtest.Role{}, discordtest.Everyday|discordtest.ManageMessages)
-	later := s.CreateChannel(s.guild, "later")
-	try(later, s.bob, true)
-	s.Overwrite(later, discordtest.User{}, discordtest.Role{}, 0, discordtest.ManageMessages)
-	try(later, s.bob, false)
-}
-
 func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	s.Overwrite(s.room, s.bob, discordtest.Role{}, discordtest.ManageMessages, 0)
 	thread := s.CreateThread(s.room, "below")
 	it, err := s.SlashCommand(thread, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
@@ -212,10 +166,8 @@ func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
 }
 
 func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	s := openStage(t)
+	it, k := s.lamps()
 	if err := s.Dispatch(s.account, "GUILD_DELETE", `{"id":"`+s.guild.ID+`"}`); err != nil {
 		t.Fatal(err)
 	}
@@ -227,13 +179,12 @@ func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
 }
 
 func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	robot := s.CreateBot("robot", "other")
 	s.AddMember(s.guild, robot.User)
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	s.say(s.room, robot.User, "stop")
 	s.say(s.room, robot.User, s.account.Mention()+" stop")
 	hook := `{"id":"5","type":0,"channel_id":"` + s.room.ID + `","guild_id":"` + s.guild.ID + `","content":"stop","webhook_id":"7","author":{"id":"` + s.ada.ID + `","username":"ada"}}`
@@ -258,7 +209,7 @@ func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
 }
 
 func TestAStopWordWithNothingToStopIsTalk(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	s.say(s.room, s.ada, "stop")
@@ -273,18 +224,13 @@ func TestAStopWordWithNothingToStopIsTalk(t *testing.T) {
 }
 
 func TestStopCommand(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	stop := func(who discordtest.User) discordtest.Interaction {
-		it, err := s.SlashCommand(s.room, who, "clank stop", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		it := s.command(who, "stop", nil)
 		return it
 	}
 	s.answer(stop(s.ada), "Nothing is running here.")
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	if got := s.answer(stop(s.bob), "Only "); !got.Ephemeral {
 		t.Error("the refusal is public")
 	}
@@ -294,7 +240,7 @@ func TestStopCommand(t *testing.T) {
 }
 
 func TestAStopWordAlsoEndsAReplyInADirectChannel(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	dm := s.OpenDM(s.ada, s.account)

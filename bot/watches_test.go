@@ -51,19 +51,10 @@ func (w *watched) End(_ context.Context, id string, from sessions.Origin, by can
 
 func watchStage(t *testing.T) (*stage, *watched) {
 	t.Helper()
-	s, w := newStage(t, discordtest.Config{}), &watched{}
+	s, w := newStage(t), &watched{}
 	s.bot.Watches = w
 	s.open()
 	return s, w
-}
-
-func (s *stage) command(user discordtest.User, name string, args discordtest.Args) discordtest.Interaction {
-	s.t.Helper()
-	it, err := s.SlashCommand(s.room, user, "clank "+name, args)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return it
 }
 
 func TestAWatchIsBegunByCommand(t *testing.T) {
@@ -90,7 +81,7 @@ func TestAWatchThatIsNotPossibleIsSaid(t *testing.T) {
 }
 
 func TestWhoMayNotUseClankMayNotWatch(t *testing.T) {
-	s, w := newStage(t, discordtest.Config{}), &watched{}
+	s, w := newStage(t), &watched{}
 	s.bot.Watches = w
 	s.bot.Disabled = func(context.Context, sessions.Origin) string { return "not here" }
 	s.open()
@@ -143,8 +134,7 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 }
 
 func TestWithoutWatchesThereAreNoCommandsForThem(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	if _, err := s.SlashCommand(s.room, s.ada, "clank watch", discordtest.Args{"url": "x"}); err == nil {
 		t.Error("the command is there")
 	}
