@@ -4,15 +4,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 
-	"clank/internal/test/sessionstest"
 	"clank/sessions"
 )
 
 func TestWhoMayNotEnterIsRefusedBeforeAnythingHappens(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		r.CheckAccess = func(o sessions.Origin) error {
 			if o.User == "ada" {
 				return nil
@@ -42,8 +39,7 @@ func profiles(o sessions.Origin, want string) (string, error) {
 }
 
 func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		r.SelectProfile = profiles
 		profile := func(id string) string {
 			s, err := r.Session(t.Context(), id)
@@ -62,8 +58,7 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 		if got := profile(shared.SessionID); got != "shared" {
 			t.Errorf("with a wish: got %q, want it", got)
 		}
-		task = ask("ada", "three")
-		task.SessionID = shared.SessionID
+		task = goOn(shared.SessionID, "ada", "three")
 		r.run(task)
 		if got := profile(shared.SessionID); got != "shared" {
 			t.Errorf("gone on with: got %q, want the profile it began with", got)
@@ -81,8 +76,7 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 }
 
 func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		r.SelectProfile = profiles
 		task := ask("ada", "one")
 		task.Profile = "shared"
@@ -98,8 +92,7 @@ func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
 }
 
 func TestAPrivateSessionIsNotGoneOnWithInPublic(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		task := ask("ada", "my bank")
 		task.Origin.Private = true
 		task.SessionID = r.run(task).SessionID

@@ -92,8 +92,7 @@ func TestEachRuntimeFindsItsMemoryAgain(t *testing.T) {
 			}
 		}
 		r, _ := relay(t, script("script"), script("other"))
-		task := ask("ada", "1")
-		task.SessionID = r.run(task).SessionID
+		task := goOn(r.run(ask("ada", "1")).SessionID, "ada", "1")
 		for i, runtime := range []string{"other", "script", "", "other"} {
 			task.Prompt, task.Runtime = strconv.Itoa(i+2), runtime
 			r.run(task)
@@ -201,13 +200,11 @@ func TestATaskInLineFollowsItsSessionToTheNextRuntime(t *testing.T) {
 		r, _ := relay(t, func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 			return []sessionstest.ScriptStep{sessionstest.Wait("look", hold), sessionstest.HandOver("other", "the rest")}
 		}, nil)
-		first := ask("ada", "one")
-		first.ID = "first"
+		first := named("first", "ada", "one")
 		one := r.start(t.Context(), first)
 		rec, err := r.Task(t.Context(), "first")
 		must(t, err)
-		second := ask("ada", "two")
-		second.SessionID = rec.SessionID
+		second := goOn(rec.SessionID, "ada", "two")
 		two := r.start(t.Context(), second)
 		close(hold)
 		<-one.done
@@ -219,8 +216,7 @@ func TestATaskInLineFollowsItsSessionToTheNextRuntime(t *testing.T) {
 }
 
 func TestTheRouteDecidesRuntimeAndModel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		r.Route = func(task sessions.Task) (string, string, error) {
 			if task.Model == "bad" {
 				return "", "", errors.New("model bad is not known; choose another")

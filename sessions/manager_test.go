@@ -45,6 +45,34 @@ func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend)
 	return r
 }
 
+// withRig runs a test in a bubble with a Manager whose backend does one act for every task.
+func withRig(t *testing.T, limits sessions.Limits, test func(*testing.T, *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		test(t, newRig(t, limits, &sessionstest.Backend{}))
+	})
+}
+
+// withHolding runs a test in a bubble with a Manager whose tasks that begin with "hold" last until free is
+// called; the others end at once.
+func withHolding(t *testing.T, limits sessions.Limits, test func(t *testing.T, r *rig, free func())) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		hold := make(chan struct{})
+		free := sync.OnceFunc(func() { close(hold) })
+		r := newRig(t, limits, &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
+			if strings.HasPrefix(t.Prompt, "hold") {
+				return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
+			}
+			return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Answer("done")}
+		}})
+		defer free()
+		test(t, r, free)
+	})
+}
+
 func (r *rig) manager() *sessions.Manager {
 	return &sessions.Manager{
 		Store: r.store, Backends: map[string]sessions.Backend{"script": r.backend, "other": &sessionstest.Backend{}},
@@ -70,6 +98,20 @@ func discord(guild, user string) sessions.Origin {
 
 func ask(user, prompt string) sessions.Task {
 	return sessions.Task{Prompt: prompt, Origin: discord("g", user)}
+}
+
+// goOn returns a task in a session.
+func goOn(session, user, prompt string) sessions.Task {
+	task := ask(user, prompt)
+	task.SessionID = session
+	return task
+}
+
+// named returns a task with an id.
+func named(id, user, prompt string) sessions.Task {
+	task := ask(user, prompt)
+	task.ID = id
+	return task
 }
 
 func (r *rig) scope() cancel.Scope { return cancel.Scope{Guild: "g", Channel: "c"} }
@@ -159,18 +201,6 @@ func scripts(byPrompt map[string][]sessionstest.ScriptStep) *sessionstest.Backen
 	}}
 }
 
-// holding returns a backend whose tasks that begin with "hold" last until the
-// returned function is called; the others end at once.
-func holding() (*sessionstest.Backend, func()) {
-	hold := make(chan struct{})
-	return &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
-		if strings.HasPrefix(t.Prompt, "hold") {
-			return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
-		}
-		return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Answer("done")}
-	}}, sync.OnceFunc(func() { close(hold) })
-}
-
 func TestAnAnswerThatSaysItCouldNotBeDoneIsAFailedTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := sessionstest.Answer("there is no lamp")
@@ -253,8 +283,7 @@ func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
 		{"an unknown runtime", sessions.Limits{}, sessions.Task{Prompt: "p", Runtime: "x"}, sessions.ErrBadTask, `no runtime "x"; there is: other, script`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, tc.limits, &sessionstest.Backend{})
+			withRig(t, tc.limits, func(t *testing.T, r *rig) {
 				_, err := r.Run(t.Context(), tc.task, func(ev sessions.Event) { t.Errorf("told %s", describe(ev)) })
 				if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.words) {
 					t.Errorf("err = %v, want %v that says %q", err, tc.want, tc.words)
@@ -268,8 +297,7 @@ func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
 }
 
 func TestTheLongestTaskIsAccepted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		prompt := strings.Repeat("ü", 8000)
 		if rec := r.run(ask("ada", prompt)); rec.Answer != "done: "+prompt {
 			t.Error("the prompt was changed")
@@ -296,8 +324,7 @@ func TestASessionGoesOnForItsOwnerAlone(t *testing.T) {
 		{"somebody in Discord with the same name", named, discord("g", "ada"), sessions.ErrNotOwner},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+			withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 				first := r.run(sessions.Task{Prompt: "one", Origin: tc.owner})
 				second, err := r.Run(t.Context(), sessions.Task{Prompt: "two", Origin: tc.by, SessionID: " " + strings.ToUpper(first.SessionID)}, nil)
 				if !errors.Is(err, tc.want) {
@@ -312,8 +339,7 @@ func TestASessionGoesOnForItsOwnerAlone(t *testing.T) {
 }
 
 func TestASessionKeepsItsRuntime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		task := ask("ada", "p")
 		task.Runtime = "other"
 		rec := r.run(task)
@@ -333,10 +359,8 @@ func TestASessionKeepsItsRuntime(t *testing.T) {
 }
 
 func TestATaskThatIsThereAlreadyIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
-		task := ask("ada", "p")
-		task.ID = "mine"
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		task := named("mine", "ada", "p")
 		if rec := r.run(task); rec.ID != "mine" {
 			t.Errorf("id = %q, want mine", rec.ID)
 		}
@@ -378,8 +402,7 @@ func TestStepsAreLimitedForEachTask(t *testing.T) {
 }
 
 func TestTheHoursTasksFromDiscordAreCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{PerHour: 2}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{PerHour: 2}, func(t *testing.T, r *rig) {
 		r.run(ask("ada", "one"))
 		pass(10 * time.Minute)
 		r.run(ask("bob", "two"))
@@ -420,8 +443,7 @@ func TestAnswersAndFailuresEndATask(t *testing.T) {
 				if rec.State != tc.state || rec.Answer != tc.answer || !strings.Contains(rec.Reason, tc.words) || (tc.words == "") != (rec.Reason == "") {
 					t.Errorf("record: %s, answer %q, reason %q", rec.State, rec.Answer, rec.Reason)
 				}
-				next := ask("ada", "again")
-				next.SessionID = rec.SessionID
+				next := goOn(rec.SessionID, "ada", "again")
 				again, err := r.Run(t.Context(), next, nil)
 				switch {
 				case rec.Closed && !errors.Is(err, sessions.ErrSessionClosed):
@@ -435,8 +457,7 @@ func TestAnswersAndFailuresEndATask(t *testing.T) {
 }
 
 func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		r.store.Fail = func(m string) error {
 			if m == "SaveStep" {
 				return errors.New("the disk is full")
@@ -458,8 +479,7 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 }
 
 func TestATaskThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{Running: 1, Queued: 1}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{Running: 1, Queued: 1}, func(t *testing.T, r *rig) {
 		broken := errors.New("the disk is full")
 		fail := true
 		r.store.Fail = func(m string) error {
@@ -477,8 +497,7 @@ func TestATaskThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 }
 
 func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		slow, stopSlow := r.Subscribe()
 		defer stopSlow()
 		quick, stopQuick := r.Subscribe()
@@ -511,8 +530,7 @@ func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
 }
 
 func TestTheNextStartTidiesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		session := sessions.Session{ID: "old", Origin: discord("g", "ada"), Runtime: "script", State: sessions.SessionRunning, URL: "http://x.test/"}
 		task := sessions.TaskRecord{Task: sessions.Task{ID: "t", SessionID: "old", Prompt: "p"}, State: sessions.TaskRunning}
 		if err := r.store.SaveTask(t.Context(), task, session); err != nil {
@@ -527,8 +545,7 @@ func TestTheNextStartTidiesUp(t *testing.T) {
 		if err != nil || rec.State != sessions.TaskInterrupted || rec.Reason == "" {
 			t.Errorf("task = %+v, %v", rec, err)
 		}
-		next := ask("ada", "go on")
-		next.SessionID = "old"
+		next := goOn("old", "ada", "go on")
 		if rec, err := second.Run(t.Context(), next, nil); err != nil || rec.State != sessions.TaskDone {
 			t.Errorf("the session did not go on: %+v, %v", rec, err)
 		}

@@ -49,8 +49,7 @@ func TestARunningTaskHearsWhatItsOwnerSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		r := newRig(t, sessions.Limits{}, untilFree(hold))
-		task := ask("ada", "p")
-		task.ID = "mine"
+		task := named("mine", "ada", "p")
 		run := r.start(t.Context(), task)
 		live, err := r.Task(t.Context(), "mine")
 		if err != nil {
@@ -80,8 +79,7 @@ func TestWhatIsSaidReachesTheSessionThatWasMeant(t *testing.T) {
 		var all []*started
 		ids := []string{"one", "two", "three"}
 		for _, id := range ids {
-			task := ask("ada", "p")
-			task.ID = id
+			task := named(id, "ada", "p")
 			all = append(all, r.start(t.Context(), task))
 		}
 		for i, id := range ids {
@@ -111,8 +109,7 @@ func TestATaskInLineHearsWhenItsTurnComes(t *testing.T) {
 		hold := make(chan struct{})
 		r := newRig(t, sessions.Limits{Running: 1}, untilFree(hold))
 		first := r.start(t.Context(), ask("bob", "p"))
-		task := ask("ada", "p")
-		task.ID = "waits"
+		task := named("waits", "ada", "p")
 		second := r.start(t.Context(), task)
 		if _, err := r.SendNote(t.Context(), "waits", discord("g", "ada"), "hurry"); err != nil {
 			t.Fatal(err)
@@ -181,8 +178,7 @@ func TestWhoMayNotComeInMayNotSayAnything(t *testing.T) {
 }
 
 func TestATaskThatHasEndedSaysHowToGoOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		rec := r.run(ask("ada", "p"))
 		for id, want := range map[string]string{
 			rec.ID:        "task " + rec.ID + " has ended (done); to go on, start a task in its session " + rec.SessionID,
