@@ -1,6 +1,7 @@
 package recording_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -31,14 +32,8 @@ type act struct {
 // bundle returns a run of these acts that ended with this answer.
 func bundle(tb testing.TB, answer *sessions.Step, acts ...act) *recording.Recording {
 	tb.Helper()
-	var raw []byte
-	add := func(e recording.Entry) {
-		line, err := json.Marshal(e)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		raw = append(append(raw, line...), '\n')
-	}
+	var all []recording.Entry
+	add := func(e recording.Entry) { all = append(all, e) }
 	add(recording.Entry{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion, Task: sessions.Task{ID: "t1", Prompt: "buy\na lamp"}}})
 	add(recording.Entry{Kind: recording.KindSnapshot, Snapshot: &recording.PageSnapshot{Text: page}})
 	for i, a := range acts {
@@ -56,7 +51,19 @@ func bundle(tb testing.TB, answer *sessions.Step, acts ...act) *recording.Record
 		add(recording.Entry{Kind: recording.KindStep, Step: answer})
 	}
 	add(recording.Entry{Kind: recording.KindEnd, End: &recording.RunEnd{}})
-	b, err := recording.ParseRecording(raw)
+	return parsed(tb, all...)
+}
+
+// parsed returns the run of these entries.
+func parsed(tb testing.TB, entries ...recording.Entry) *recording.Recording {
+	tb.Helper()
+	var raw bytes.Buffer
+	for _, e := range entries {
+		if err := json.NewEncoder(&raw).Encode(e); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	b, err := recording.ParseRecording(raw.Bytes())
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -17,15 +17,7 @@ import (
 // screenRun returns a run of a model that sees the screen, which gave these answers.
 func screenRun(tb testing.TB, answers ...computeruse.Turn) *recording.Recording {
 	tb.Helper()
-	var raw []byte
-	add := func(e recording.Entry) {
-		line, err := json.Marshal(e)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		raw = append(append(raw, line...), '\n')
-	}
-	add(recording.Entry{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion}})
+	all := []recording.Entry{{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion}}}
 	in, err := json.Marshal(computeruse.Input{Shot: &computeruse.Screenshot{Size: image.Pt(800, 600)}})
 	if err != nil {
 		tb.Fatal(err)
@@ -35,13 +27,9 @@ func screenRun(tb testing.TB, answers ...computeruse.Turn) *recording.Recording 
 		if err != nil {
 			tb.Fatal(err)
 		}
-		add(recording.Entry{Kind: recording.KindTurn, Turn: &recording.ScreenTurn{Model: "test:screen", Input: in, Answer: out}})
+		all = append(all, recording.Entry{Kind: recording.KindTurn, Turn: &recording.ScreenTurn{Model: "test:screen", Input: in, Answer: out}})
 	}
-	b, err := recording.ParseRecording(raw)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
+	return parsed(tb, all...)
 }
 
 func TestMindActsAtTheRecordedPoints(t *testing.T) {
@@ -54,10 +42,7 @@ func TestMindActsAtTheRecordedPoints(t *testing.T) {
 		},
 		computeruse.Turn{Calls: []computeruse.Call{{ID: "c2", Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: recording.RedactedText}}}}},
 	)
-	p, err := recording.NewPlayer(b, []recording.AddressMapping{{From: "http://a.test", To: "http://b.test"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := player(t, b, recording.AddressMapping{From: "http://a.test", To: "http://b.test"})
 	if !p.UsesScreen() || p.ComputerUseModel().Name() != "test:screen" {
 		t.Errorf("screen %t, name %q", p.UsesScreen(), p.ComputerUseModel().Name())
 	}

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"clank/browseagent"
 	"clank/internal/recording"
-	"clank/llm"
 	"clank/llm/plain"
 	"clank/sessions"
 )
@@ -20,25 +18,34 @@ import (
 // play plays a bundle and returns what differed, by step.
 func play(tb testing.TB, b *recording.Recording, session string, mappings ...recording.AddressMapping) (recording.ReplaySummary, []recording.StepComparison) {
 	tb.Helper()
+	p := player(tb, b, mappings...)
+	var found []recording.StepComparison
+	sum, err := p.Replay(tb.Context(), playedBy(tb, p, session), session, func(f recording.StepComparison) { found = append(found, f) })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return sum, found
+}
+
+func player(tb testing.TB, b *recording.Recording, mappings ...recording.AddressMapping) *recording.Player {
+	tb.Helper()
 	p, err := recording.NewPlayer(b, mappings)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	agent := &browseagent.Agent{
-		Browser: p.Browser(windows{}), Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
-	}
+	return p
+}
+
+// playedBy returns the backend in which p works, whose session ends with the test.
+func playedBy(tb testing.TB, p *recording.Player, session string) *browseagent.Agent {
+	tb.Helper()
+	agent := browsing(p.Browser(windows{}), p.Model())
 	tb.Cleanup(func() {
 		if err := agent.Close(context.Background(), session); err != nil {
 			tb.Error(err)
 		}
 	})
-	var found []recording.StepComparison
-	sum, err := p.Replay(tb.Context(), agent, session, func(f recording.StepComparison) { found = append(found, f) })
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return sum, found
+	return agent
 }
 
 // differences returns the findings as lines.
@@ -76,29 +83,11 @@ func TestReplayFindsPlacesWhereTheyAreNow(t *testing.T) {
 	t.Parallel()
 	s, moved := openShop(t), openShop(t)
 	rec := &recording.Recorder{Dir: t.TempDir(), Places: map[string]string{"the shop": s.url + "/", "elsewhere": "http://else.test"}}
-	m := plain.New(plain.Options{Places: rec.Places})
-	agent := &browseagent.Agent{
-		Browser: rec.Browser(windows{}), Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
-	}
-	playTask(t, rec.Backend(browseagent.Runtime, agent), "rplace", `open the shop, type "lamp" into Search`)
-	b, err := recording.OpenRecording(filepath.Join(rec.Dir, "rplace"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	p, err := recording.NewPlayer(b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := browsing(rec.Browser(windows{}), rec.Model(plain.New(plain.Options{Places: rec.Places})))
+	p := player(t, recordWith(t, rec, agent, "rplace", `open the shop, type "lamp" into Search`))
 	p.Places(map[string]string{"the shop": moved.url + "/"})
-	played := &browseagent.Agent{
-		Browser: p.Browser(windows{}), Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
-	}
-	t.Cleanup(func() { _ = played.Close(context.Background(), "pplace") })
 	var found []recording.StepComparison
-	sum, err := p.Replay(t.Context(), played, "pplace", func(f recording.StepComparison) { found = append(found, f) })
+	sum, err := p.Replay(t.Context(), playedBy(t, p, "pplace"), "pplace", func(f recording.StepComparison) { found = append(found, f) })
 	if err != nil || !sum.Matches() {
 		t.Errorf("%s, %v\n%s", sum, err, differences(found))
 	}
@@ -144,19 +133,11 @@ func TestReplayEndsWhenItIsStopped(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	b := record(t, plain.New(plain.Options{}), "rstop", "open "+s.url+`, type "lamp" into Search, press Enter`)
-	p, err := recording.NewPlayer(b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent := &browseagent.Agent{
-		Browser: p.Browser(windows{}), Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
-	}
-	t.Cleanup(func() { _ = agent.Close(context.Background(), "pstop") })
+	p := player(t, b)
 	ctx, stop := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	played := 0
-	_, err = p.Replay(ctx, agent, "pstop", func(recording.StepComparison) {
+	_, err := p.Replay(ctx, playedBy(t, p, "pstop"), "pstop", func(recording.StepComparison) {
 		played++
 		stop(enough)
 	})
@@ -179,11 +160,7 @@ func TestRunSavedAsAScriptWorksWithoutItsModel(t *testing.T) {
 	}
 	m := plain.New(plain.Options{Scripts: shelf.Steps})
 	s.changed.Store(false)
-	agent := &browseagent.Agent{
-		Browser: windows{}, Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return m, nil },
-	}
-	answer := playTask(t, agent, "pscript", "run lamps with search = desk")
+	answer := playTask(t, browsing(windows{}, m), "pscript", "run lamps with search = desk")
 	if answer.Kind != sessions.StepAnswer || answer.Failed || !strings.Contains(answer.Text, "Found desk") || !strings.Contains(answer.Text, "In the basket") {
 		t.Errorf("answer: %+v", answer.Text)
 	}
@@ -224,29 +201,15 @@ func TestPeopleAreAskedInARecordedAndInAReplayedRun(t *testing.T) {
 	t.Cleanup(srv.Close)
 	var asked []string
 	rec := &recording.Recorder{Dir: t.TempDir()}
-	m := plain.New(plain.Options{})
-	recorded := &browseagent.Agent{
-		Browser: rec.Browser(windows{}), Settings: settings, Approver: no{&asked},
-		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
-	}
-	playTask(t, rec.Backend(browseagent.Runtime, recorded), "rask", "open "+srv.URL+`, click "Buy now"`)
+	recorded := browsing(rec.Browser(windows{}), rec.Model(plain.New(plain.Options{})))
+	recorded.Approver = no{&asked}
+	b := recordWith(t, rec, recorded, "rask", "open "+srv.URL+`, click "Buy now"`)
 	if len(asked) != 1 {
 		t.Fatalf("asked %q in the recorded run", asked)
 	}
-	b, err := recording.OpenRecording(filepath.Join(rec.Dir, "rask"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	p, err := recording.NewPlayer(b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	replayed := &browseagent.Agent{
-		Browser: p.Browser(windows{}), Settings: settings, Approver: no{&asked},
-		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
-	}
-	t.Cleanup(func() { _ = replayed.Close(context.Background(), "pask") })
+	p := player(t, b)
+	replayed := playedBy(t, p, "pask")
+	replayed.Approver = no{&asked}
 	if _, err := p.Replay(t.Context(), replayed, "pask", func(recording.StepComparison) {}); err != nil {
 		t.Fatal(err)
 	}
