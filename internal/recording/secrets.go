@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -62,14 +61,11 @@ func secretForms(word string) []secretForm {
 
 // jsonForm returns s as it stands between the quotation marks in JSON.
 func jsonForm(s string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(s) != nil {
+	raw, err := marshalPlain(s)
+	if err != nil {
 		return s
 	}
-	raw := strings.TrimSuffix(b.String(), "\n")
-	return raw[1 : len(raw)-1]
+	return string(raw[1 : len(raw)-2]) // a line break ends it
 }
 
 // htmlForm is like jsonForm for encoders that keep JSON safe for HTML.
