@@ -43,15 +43,8 @@ type Sum struct {
 var ErrNoEntry = errors.New("there is no such entry in the ledger")
 
 // Ledger remembers what was spent. Package sqlite keeps one; package budgettest
-// says what it must do, and has one in memory. Its methods are safe for
-// concurrent use, and each does all of what it does, or nothing.
+// says what it must do. Its methods are safe for concurrent use, and each does all of what it does, or nothing.
 type Ledger interface {
-	LedgerWriter
-	LedgerReader
-}
-
-// LedgerWriter is the half of a [Ledger] that is written.
-type LedgerWriter interface {
 	// Reserve asks may about the sums of e's keys, in their order, and writes e
 	// down, as held, if it returns nil; else its error is returned as it is.
 	// Nothing else is written in between. e.ID is not read.
@@ -67,10 +60,7 @@ type LedgerWriter interface {
 	// Forget removes entries of days before the given one, and the sums that
 	// nobody can add to any more; those of days are kept.
 	Forget(ctx context.Context, before string) error
-}
 
-// LedgerReader is the half of a [Ledger] that is read.
-type LedgerReader interface {
 	// Sums returns the sums of keys, in their order; one that does not exist is
 	// zero.
 	Sums(ctx context.Context, keys []Key) ([]Sum, error)

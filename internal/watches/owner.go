@@ -1,7 +1,7 @@
 package watches
 
 import (
-	"crypto/rand"
+	"cmp"
 	"fmt"
 
 	"clank/cancel"
@@ -23,27 +23,5 @@ func (w Watch) MayEnd(from sessions.Origin, by cancel.Actor) error {
 	if operator || owner || moderator {
 		return nil
 	}
-	return fmt.Errorf("end the watch %s: %w; %s, or somebody who manages messages here, can end it", w.ID, ErrForbidden, w.owner())
-}
-
-func (w Watch) owner() string {
-	if w.Origin.UserName != "" {
-		return w.Origin.UserName
-	}
-	return "its owner"
-}
-
-// idLetters look unlike each other, and make no words.
-const idLetters = "bcdfghjkmnpqrstvwxz23456789"
-
-func newID() string {
-	id := []byte("w")
-	for len(id) < 8 {
-		var b [1]byte
-		rand.Read(b[:]) // never fails
-		if int(b[0]) < 256/len(idLetters)*len(idLetters) {
-			id = append(id, idLetters[int(b[0])%len(idLetters)])
-		}
-	}
-	return string(id)
+	return fmt.Errorf("end the watch %s: %w; %s, or somebody who manages messages here, can end it", w.ID, ErrForbidden, cmp.Or(w.Origin.UserName, "its owner"))
 }
