@@ -115,6 +115,7 @@ func TestWhatIsReleasedWasNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Release(t.Context())
+	h.Settle(llm.WithAccount(t.Context(), ada), llm.Usage{InputTokens: 500}, time.Second) // too late
 	if got := b.today(t); got.Amount != (budget.Amount{}) || got.Held != (budget.Amount{}) {
 		t.Errorf("today %+v, held %+v", got.Amount, got.Held)
 	}

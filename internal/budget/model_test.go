@@ -150,7 +150,13 @@ func TestATryThatMayHaveCostSomethingIsACallOfItsOwn(t *testing.T) {
 		"lost at the limit": {before: lost, limit: 3, tries: 3, calls: 3},
 	} {
 		b := newBench(t, budget.Limits{budget.LevelDay: {Calls: tt.limit}})
-		tries := 0
+		tries, settled := 0, 0
+		b.ledger.Fail = func(method string) error {
+			if method == "Settle" {
+				settled++
+			}
+			return nil
+		}
 		b.model.answer = func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
 			for tries = 1; tries < 3; tries++ {
 				if err := llm.ApproveRetry(ctx, tt.before); err != nil {
@@ -168,6 +174,9 @@ func TestATryThatMayHaveCostSomethingIsACallOfItsOwn(t *testing.T) {
 		got := b.today(t)
 		if tries != tt.tries || got.Amount.Calls != tt.calls || got.Held != (budget.Amount{}) {
 			t.Errorf("%s: %d tries, %s, held %s; want %d tries and %d calls", name, tries, got.Amount, got.Held, tt.tries, tt.calls)
+		}
+		if settled != int(tt.calls) {
+			t.Errorf("%s: settled %d times, want once for each of %d calls", name, settled, tt.calls)
 		}
 	}
 }
@@ -381,6 +390,9 @@ func TestEstimatesGrowWithWhatIsSent(t *testing.T) {
 	}
 	if got := estimate(llm.Request{System: long, MaxTokens: 10}, llm.Caps{ContextSize: 100}); got != 110 {
 		t.Errorf("got %d tokens, want no more than the model can read, and its answer", got)
+	}
+	if got := estimate(llm.Request{System: long}, llm.Caps{ContextSize: 100}); got != 200 {
+		t.Errorf("got %d tokens for an answer without a bound, want what the model can read, twice", got)
 	}
 	if got := estimate(llm.Request{}, llm.Caps{}); got < 100_000 {
 		t.Errorf("got %d tokens for an answer without a bound, want the longest there is", got)
