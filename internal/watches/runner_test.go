@@ -52,6 +52,17 @@ func newWorld(t *testing.T, text string) *world {
 	return w
 }
 
+// inWorld runs a test in a bubble, in which a runner looks at the site.
+func inWorld(t *testing.T, text string, test func(*testing.T, *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		w := newWorld(t, text)
+		defer w.begin(t)()
+		test(t, w)
+	})
+}
+
 func (w *world) show(text string) { w.serve(func(int) (string, error) { return text, nil }) }
 
 func (w *world) serve(page func(n int) (string, error)) {
@@ -129,9 +140,7 @@ func texts(list []watches.Notice) []string {
 }
 
 func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "# News\n\nHeron seen\n\nWeather: fine")
-		defer w.begin(t)()
+	inWorld(t, "# News\n\nHeron seen\n\nWeather: fine", func(t *testing.T, w *world) {
 		w.add(t, watches.Condition{})
 		pass(3 * time.Hour)
 		if len(w.told) != 0 {
@@ -171,9 +180,7 @@ func TestWhatChangesByItselfIsNotTold(t *testing.T) {
 }
 
 func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "Shipping 4,90 €\n\nPrice: 24,99 €")
-		defer w.begin(t)()
+	inWorld(t, "Shipping 4,90 €\n\nPrice: 24,99 €", func(t *testing.T, w *world) {
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20, Currency: "€", Near: "price"})
 		if got.Seen.Value != "24,99 €" || got.Seen.Met {
 			t.Errorf("at first: %+v", got.Seen)
@@ -190,9 +197,7 @@ func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
 }
 
 func TestAPriceThatIsThereForAMomentIsNotTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "Price: $30")
-		defer w.begin(t)()
+	inWorld(t, "Price: $30", func(t *testing.T, w *world) {
 		w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
 		w.serve(func(n int) (string, error) {
 			if n == 2 {
@@ -231,9 +236,7 @@ func TestTextThatAppearsOrGoesIsTold(t *testing.T) {
 }
 
 func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "Tickets: none\n\n10:15")
-		defer w.begin(t)()
+	inWorld(t, "Tickets: none\n\n10:15", func(t *testing.T, w *world) {
 		w.add(t, watches.Condition{Kind: watches.KindJudged})
 		w.show("Tickets: none\n\n11:20")
 		pass(10 * time.Hour)
@@ -275,27 +278,6 @@ func TestLooksKeepToTheirTimes(t *testing.T) {
 	})
 }
 
-func TestNoMoreThanAFewPagesAreReadAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "same")
-		w.limits.PerOwner, w.slow = 50, 30*time.Second
-		defer w.begin(t)()
-		var wg sync.WaitGroup
-		for range 10 {
-			wg.Go(func() {
-				if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://shop.test/"}); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		pass(5 * time.Hour)
-		if w.most != 2 {
-			t.Errorf("%d pages were read at once, want 2", w.most)
-		}
-	})
-}
-
 func TestAfterARestartThereIsNoBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "same")
@@ -329,9 +311,7 @@ func (w *world) once(t *testing.T) {
 }
 
 func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "same")
-		defer w.begin(t)()
+	inWorld(t, "same", func(t *testing.T, w *world) {
 		got := w.add(t, watches.Condition{})
 		w.serve(func(int) (string, error) { return "", errors.New("shop.test answered 500") })
 		pass(20 * 24 * time.Hour)
@@ -349,9 +329,7 @@ func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
 }
 
 func TestAfterAFailureThingsGoOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "old")
-		defer w.begin(t)()
+	inWorld(t, "old", func(t *testing.T, w *world) {
 		got := w.add(t, watches.Condition{})
 		w.serve(func(int) (string, error) { return "", errors.New("away") })
 		pass(4 * time.Hour)
@@ -364,9 +342,7 @@ func TestAfterAFailureThingsGoOn(t *testing.T) {
 }
 
 func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "old")
-		defer w.begin(t)()
+	inWorld(t, "old", func(t *testing.T, w *world) {
 		w.add(t, watches.Condition{})
 		w.tellErr = errors.New("discord is away")
 		w.show("new")
@@ -382,9 +358,7 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 }
 
 func TestAWatchEndsWithItsTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "same")
-		defer w.begin(t)()
+	inWorld(t, "same", func(t *testing.T, w *world) {
 		got, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test", Until: time.Now().Add(90 * time.Minute)})
 		if err != nil || got.URL != "https://shop.test" {
 			t.Fatal(got.URL, err)
@@ -521,9 +495,7 @@ func TestOnlyWhoMayEndsAWatch(t *testing.T) {
 }
 
 func TestWhatWasToldIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "Price: $30")
-		defer w.begin(t)()
+	inWorld(t, "Price: $30", func(t *testing.T, w *world) {
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
 		kept := func() watches.Watch {
 			t.Helper()
@@ -565,9 +537,7 @@ func TestWhatWasToldIsKept(t *testing.T) {
 
 func TestAPriceThatIsNotThereIsNotMet(t *testing.T) {
 	for _, kind := range []watches.Kind{watches.KindBelow, watches.KindAbove} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, "Price: $20")
-			defer w.begin(t)()
+		inWorld(t, "Price: $20", func(t *testing.T, w *world) {
 			got := w.add(t, watches.Condition{Kind: kind, Number: 20})
 			w.show("Sold out")
 			pass(2 * time.Hour)
