@@ -306,3 +306,181 @@ func TestTheSecretOfALinkIsNotToldToTheModel(t *testing.T) {
 		t.Errorf("lines = %+v, want the address without its secret", got)
 	}
 }
+
+// noEntry refuses everybody, and gives out who was refused.
+func (s *stage) noEntry() <-chan sessions.Origin {
+	asked := make(chan sessions.Origin, 10)
+	s.bot.Disabled = func(_ context.Context, o sessions.Origin) string {
+		asked <- o
+		return "this server is not on the list"
+	}
+	return asked
+}
+
+func TestAMentionByWhomIsNotServedIsAnsweredWithTheReasonAlone(t *testing.T) {
+	s := newStage(t)
+	turns := s.answering("Hello.")
+	asked := s.noEntry()
+	s.open()
+	s.say(s.room, s.mod, s.account.Mention()+" hi")
+	s.message(s.room, "This server is not on the list.")
+	o := <-asked
+	if o.User != s.mod.ID || o.Guild != s.guild.ID || o.Channel != s.room.ID || len(o.Roles) != 1 {
+		t.Errorf("judged by %+v, want who and where, with the one role", o)
+	}
+	select {
+	case turn := <-turns:
+		t.Errorf("the brain was asked all the same: %+v", turn)
+	default:
+	}
+}
+
+func TestAThreadIsJudgedByTheChannelItIsPartOf(t *testing.T) {
+	s := newStage(t)
+	asked := s.noEntry()
+	s.open()
+	thread := s.CreateThread(s.room, "lamps")
+	s.say(thread, s.ada, s.account.Mention()+" hi")
+	s.message(thread, "This server is not on the list.")
+	if o := <-asked; o.Channel != thread.ID || o.Parent != s.room.ID {
+		t.Errorf("judged by channel %s of %s, want %s of %s", o.Channel, o.Parent, thread.ID, s.room.ID)
+	}
+	it, err := s.SlashCommand(thread, s.mod, "clank browse", discordtest.Args{"task": "lamps"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.answer(it, "This server is not on the list.")
+	if o := <-asked; o.Parent != s.room.ID || len(o.Roles) != 1 {
+		t.Errorf("a command is judged by %+v, want the thread's channel and the role", o)
+	}
+}
+
+func TestAWishForAProfileReachesTheTask(t *testing.T) {
+	s := openStage(t)
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps", "profile": " work "})
+	k := s.next()
+	if k.Profile != "work" {
+		t.Errorf("profile = %q, want work", k.Profile)
+	}
+	k.done("ok")
+	s.answer(it, "ok")
+}
+
+func TestWhatIsAskedInADirectMessageIsPrivate(t *testing.T) {
+	s := newStage(t)
+	turns := s.answering("Hello.")
+	s.open()
+	dm := s.OpenDM(s.ada, s.account)
+	s.say(dm, s.ada, "my bank")
+	if o := s.turn(turns).Origin; !o.Private {
+		t.Errorf("origin %+v, want it private", o)
+	}
+}
+
+// working lets ada ask for a browse, whose message it returns, and makes its
+// task hear what its owner, or a moderator, says.
+func (s *stage) working() (shown discordtest.Message, k *task, heard chan string) {
+	s.t.Helper()
+	s.plainBrain()
+	s.open()
+	s.say(s.room, s.ada, s.account.Mention()+" find a lamp")
+	k = s.next()
+	k.ID = "t1"
+	k.step("click the first link", nil)
+	heard = make(chan string, 10)
+	s.tasks.mu.Lock()
+	s.tasks.say = func(id string, from sessions.Origin, text string) (string, error) {
+		switch {
+		case id != "t1" && id != "s1":
+			return "", fmt.Errorf("no task %s: %w", id, sessions.ErrNotFound)
+		case from.User != s.ada.ID && !from.Moderator:
+			return "", fmt.Errorf("task t1 belongs to ada: %w", sessions.ErrNotOwner)
+		}
+		heard <- from.UserName + ": " + text
+		return "t1", nil
+	}
+	s.tasks.mu.Unlock()
+	return s.message(s.room, "click the first link"), k, heard
+}
+
+func (s *stage) heard(heard <-chan string, want string) {
+	s.t.Helper()
+	select {
+	case got := <-heard:
+		if got != want {
+			s.t.Errorf("the task heard %q, want %q", got, want)
+		}
+	case <-s.ctx().Done():
+		s.t.Fatalf("the task did not hear %q", want)
+	}
+}
+
+func (s *stage) replyTo(m discordtest.Message, who discordtest.User, text string) {
+	s.t.Helper()
+	if _, err := s.Send(s.room, who, discordtest.Post{Text: text, Reply: &m}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestAReplyToARunningTaskIsHeardByIt(t *testing.T) {
+	s := newStage(t)
+	shown, k, heard := s.working()
+	s.replyTo(shown, s.ada, "the second one instead")
+	s.heard(heard, "ada: the second one instead")
+	s.message(s.room, "Passed on. It is heard before the next step.")
+	k.done("39 €")
+	s.message(s.room, "39 €")
+	if n := len(s.tasks.begun); n != 0 {
+		t.Errorf("%d more tasks began", n)
+	}
+}
+
+func TestOnlyTheOwnerAndModeratorsAreHeard(t *testing.T) {
+	s := newStage(t)
+	shown, k, heard := s.working()
+	s.replyTo(shown, s.bob, "the third one")
+	s.message(s.room, "Task t1 belongs to ada")
+	s.replyTo(shown, s.mod, "leave that alone")
+	s.heard(heard, "mod: leave that alone")
+	k.done("39 €")
+	s.message(s.room, "39 €")
+}
+
+func TestAMentionWithoutABrainIsHeardByTheRunningTask(t *testing.T) {
+	s := newStage(t)
+	_, k, heard := s.working()
+	s.tasks.mu.Lock()
+	s.tasks.sessions = []sessions.Session{{
+		ID: "s1", State: sessions.SessionRunning, Origin: sessions.Origin{User: s.ada.ID, Channel: s.room.ID},
+	}}
+	s.tasks.mu.Unlock()
+	s.say(s.room, s.ada, s.account.Mention()+" the red one")
+	s.heard(heard, "ada: the red one")
+	s.message(s.room, "Passed on to the running task.")
+	k.done("39 €")
+	s.message(s.room, "39 €")
+}
+
+func TestAStopWordInAReplyStillStops(t *testing.T) {
+	s := newStage(t)
+	shown, _, heard := s.working()
+	s.replyTo(shown, s.ada, "stop")
+	s.message(s.room, "Stopped.")
+	if len(heard) != 0 {
+		t.Errorf("the task heard %q", <-heard)
+	}
+}
+
+func TestAReplyToWhatHasEndedIsTalk(t *testing.T) {
+	s := newStage(t)
+	shown, k, heard := s.working()
+	k.done("39 €")
+	s.message(s.room, "39 €")
+	s.replyTo(shown, s.ada, s.account.Mention()+" and another?")
+	k = s.next()
+	if k.Prompt != "and another?" || len(heard) != 0 {
+		t.Errorf("the next task is %q", k.Prompt)
+	}
+	k.done("yes")
+	s.message(s.room, "yes")
+}
