@@ -18,9 +18,7 @@ func (s *stage) managed(script func(sessions.Session, sessions.Task) []sessionst
 		Store: sessionstest.OpenStore(s.t), Backends: map[string]sessions.Backend{"test": &sessionstest.Backend{Script: script}},
 		DefaultRuntime: "test", Limits: func() sessions.Limits { return sessions.Limits{Running: 1} }, Scopes: s.scopes,
 	}
-	if err := m.Open(s.ctx()); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, m.Open(s.ctx()))
 	s.t.Cleanup(func() {
 		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
 		defer done()

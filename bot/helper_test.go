@@ -40,9 +40,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	d, err := discordtest.Start(discordtest.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -111,9 +109,7 @@ func (s *stage) ctx() context.Context {
 func (s *stage) command(user discordtest.User, name string, args discordtest.Args) discordtest.Interaction {
 	s.t.Helper()
 	it, err := s.SlashCommand(s.room, user, "clank "+name, args)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return it
 }
 
@@ -157,9 +153,7 @@ func (s *stage) message(in discordtest.Channel, text string) discordtest.Message
 func (s *stage) say(in discordtest.Channel, who discordtest.User, text string) discordtest.Message {
 	s.t.Helper()
 	m, err := s.SendMessage(in, who, text)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return m
 }
 
@@ -299,3 +293,11 @@ func picture(shade byte) llm.Image {
 
 // scopeOf returns the room's scope.
 func scopeOf(s *stage) cancel.Scope { return cancel.Scope{Guild: s.guild.ID, Channel: s.room.ID} }
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -79,12 +79,8 @@ func TestCommandsAreRegisteredOnlyWhenTheyChange(t *testing.T) {
 	}
 	again := func(runtimes ...string) {
 		b := &bot.Bot{Token: "secret", Scopes: s.scopes, Base: s.URL, HTTPClient: s.bot.HTTPClient, Runtimes: runtimes}
-		if err := b.Open(s.ctx()); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Close(s.ctx()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Open(s.ctx()))
+		must(t, b.Close(s.ctx()))
 	}
 	again(s.bot.Runtimes...)
 	if got := len(s.RequestsTo(discordtest.RouteSetCommands)); got != 1 {
@@ -136,15 +132,11 @@ func TestTheBotSurvivesWhatAGatewayCanSay(t *testing.T) {
 		"a role of nothing":      {"GUILD_ROLE_UPDATE", `{"guild_id":"1","role":null}`},
 		"an event of tomorrow":   {"THING_HAPPENED", "[]"},
 	} {
-		if err := s.Dispatch(s.account, event[0], event[1]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Dispatch(s.account, event[0], event[1]))
 		alive(what)
 	}
 	for what, raw := range map[string]string{"null": "null", "garbage": "{", "an unknown operation": `{"op":77,"d":{}}`} {
-		if err := s.SendRaw(s.account, raw); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.SendRaw(s.account, raw))
 		alive(what)
 	}
 }
@@ -170,9 +162,7 @@ func TestCloseSaysGoodbyeAndStopsTheWork(t *testing.T) {
 	if got, want := s.answer(it, "").Text(), "Shutting down."; !strings.Contains(got, want) {
 		t.Errorf("answer = %q, want %q", got, want)
 	}
-	if err := s.Wait(s.ctx(), "the goodbye", func() bool { return len(s.Disconnects()) == 1 }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Wait(s.ctx(), "the goodbye", func() bool { return len(s.Disconnects()) == 1 }))
 	if got := s.Disconnects()[0]; got.Code != 1000 || got.ByServer {
 		t.Errorf("disconnect = %+v, want code 1000 from the bot", got)
 	}

@@ -91,9 +91,7 @@ func TestAReplyWithoutChosenPicturesEndsWithTheLastView(t *testing.T) {
 			m := s.message(s.room, "Step 1")
 			tc.end(s, k)
 			got, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, tc.want) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			hasPicture(t, got, page)
 		})
 	}

@@ -48,9 +48,7 @@ func (s *stage) ask(class approval.Class, change func(*approval.Question)) (aske
 	got, err := s.WaitMessage(s.ctx(), in, func(m discordtest.Message) bool {
 		return strings.Contains(m.Content, "Do "+string(class)) && len(m.Buttons()) > 0
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return a, got
 }
 
@@ -60,9 +58,7 @@ func (s *stage) sayTo(m discordtest.Message, who discordtest.User, label string)
 	for _, b := range m.Buttons() {
 		if b.Label == label {
 			it, err := s.PressButton(m, who, b.CustomID)
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			must(s.t, err)
 			return it
 		}
 	}
@@ -73,9 +69,7 @@ func (s *stage) sayTo(m discordtest.Message, who discordtest.User, label string)
 func (s *stage) told(it discordtest.Interaction) discordtest.Interaction {
 	s.t.Helper()
 	got, err := s.WaitAnswer(s.ctx(), it)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return got
 }
 
@@ -171,9 +165,7 @@ func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
 		data := fmt.Sprintf(`{"id":"7%d","application_id":"%s","type":3,"token":"x","version":1,"guild_id":"%s","channel_id":"%s","data":{"custom_id":"clank:ask:%s:%s","component_type":2},`+
 			`"member":{"user":{"id":"%s","username":"mod"},"permissions":"%d"}}`,
 			n, s.account.ID, s.guild.ID, s.room.ID, say, s.desk.Pending()[0].ID, s.mod.ID, discordgo.PermissionAdministrator)
-		if err := s.Dispatch(s.account, "INTERACTION_CREATE", data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Dispatch(s.account, "INTERACTION_CREATE", data))
 	}
 	s.sayTo(m, s.ada, "Allow")
 	if got := s.outcome(a); !got.Allowed || got.By != "@ada" {
@@ -200,9 +192,7 @@ func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
 func TestAQuestionThatIsOverElsewhereSaysSo(t *testing.T) {
 	s := openStage(t)
 	a, m := s.ask(approval.ClassBuy, nil)
-	if err := s.desk.Answer(s.desk.Pending()[0].ID, approval.Answer{Allowed: true, By: "the operator"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.desk.Answer(s.desk.Pending()[0].ID, approval.Answer{Allowed: true, By: "the operator"}))
 	s.edited(m, "Allowed by the operator.")
 	s.outcome(a)
 
@@ -229,9 +219,7 @@ func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
 	a, m := s.ask(approval.ClassBuy, nil)
 	data := fmt.Sprintf(`{"id":"77","application_id":"%s","type":3,"token":"x","version":1,"channel_id":"%s","data":{"custom_id":"clank:ask:yes:%s","component_type":2},"user":{"id":"%s","username":"bob"}}`,
 		s.account.ID, s.room.ID, s.desk.Pending()[0].ID, s.bob.ID)
-	if err := s.Dispatch(s.account, "INTERACTION_CREATE", data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Dispatch(s.account, "INTERACTION_CREATE", data))
 	s.sayTo(m, s.ada, "No") // comes after it
 	if got := s.outcome(a); got.By != "@ada" {
 		t.Errorf("a press from elsewhere counted: %+v", got)
@@ -240,9 +228,7 @@ func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
 
 func TestTheEndOfTheBotIsTheEndOfItsQuestions(t *testing.T) {
 	s := newStage(t)
-	if err := s.bot.Open(s.ctx()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.bot.Open(s.ctx()))
 	a, m := s.ask(approval.ClassBuy, nil)
 	s.close()
 	if now, _ := s.Message(m.ID); !strings.Contains(now.Content, "clank has ended") {

@@ -43,13 +43,9 @@ func TestWhatThereIsNotIsNotOffered(t *testing.T) {
 func TestWhatDiscordAddsMakesNoOtherCommand(t *testing.T) {
 	ours := bot.SlashCommand(bot.CommandOptions{Watches: true, Runtimes: []string{"one", "two"}})
 	text, err := json.Marshal(ours)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var theirs *discordgo.ApplicationCommand
-	if err := json.Unmarshal(text, &theirs); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &theirs))
 	theirs.ID, theirs.Version = "1", "2"
 	list := func(c *discordgo.ApplicationCommand) []*discordgo.ApplicationCommand {
 		return []*discordgo.ApplicationCommand{c, nil}
@@ -77,9 +73,7 @@ func (s *stage) budgets(err error) {
 func (s *stage) askBudget(who discordtest.User, want string) discordtest.Interaction {
 	s.t.Helper()
 	it, err := s.SlashCommand(s.room, who, "clank budget", nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return s.answer(it, want)
 }
 
@@ -188,9 +182,7 @@ func TestWithoutCallsThereAreNoCommandsAboutThem(t *testing.T) {
 func TestPostWritesTextAndPictures(t *testing.T) {
 	s := openStage(t)
 	picture := llm.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
-	if err := s.bot.Post(t.Context(), s.room.ID, "**Ferries** leave at 9", []llm.Image{picture}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.bot.Post(t.Context(), s.room.ID, "**Ferries** leave at 9", []llm.Image{picture}))
 	m, err := s.WaitMessage(s.ctx(), s.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "**Ferries**") })
 	if err != nil || len(m.Attachments) != 1 {
 		t.Errorf("%+v, %v", m, err)

@@ -30,9 +30,7 @@ func (s *stage) button(it discordtest.Interaction) (discordtest.Message, string)
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool {
 		return i.Original != nil && len(i.Original.Buttons()) == 1
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return *got.Original, got.Original.Buttons()[0].CustomID
 }
 
@@ -40,9 +38,7 @@ func (s *stage) press(it discordtest.Interaction, who discordtest.User) discordt
 	s.t.Helper()
 	m, id := s.button(it)
 	pressed, err := s.PressButton(m, who, id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return pressed
 }
 
@@ -63,9 +59,7 @@ func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
 	it, k := s.lamps()
 	k.step("look", nil)
 	refused, err := s.WaitAnswer(s.ctx(), s.press(it, s.bob))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := "Only " + s.ada.Mention() + ", or somebody who may manage messages here, can stop that."; refused.Text() != want || !refused.Ephemeral {
 		t.Errorf("bob was told %q, want %q", refused.Text(), want)
 	}
@@ -82,9 +76,7 @@ func TestAButtonOfThePastSaysSo(t *testing.T) {
 	k.done("ok")
 	<-hold.Arrived()
 	pressed, err := s.PressButton(m, s.ada, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hold.Release()
 	s.answer(it, "ok")
 	if _, err := s.WaitInteraction(s.ctx(), pressed, func(i discordtest.Interaction) bool { return i.Answer != 0 }); err != nil {
@@ -99,9 +91,7 @@ func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
 	mine := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
 	theirs, err := s.SlashCommand(other, s.ada, "clank browse", discordtest.Args{"task": "chairs"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unhurt := s.next()
 	// Nothing that Discord delays keeps the stop from happening.
 	hold := s.HoldNext(discordtest.RouteCreateMessage)
@@ -151,9 +141,7 @@ func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
 	s.Overwrite(s.room, s.bob, discordtest.Role{}, discordtest.ManageMessages, 0)
 	thread := s.CreateThread(s.room, "below")
 	it, err := s.SlashCommand(thread, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	k := s.next()
 	s.say(thread, s.bob, "stop")
 	if got, want := s.stopped(k), "stopped by @bob"; got != want {
@@ -168,9 +156,7 @@ func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
 func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
 	s := openStage(t)
 	it, k := s.lamps()
-	if err := s.Dispatch(s.account, "GUILD_DELETE", `{"id":"`+s.guild.ID+`"}`); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Dispatch(s.account, "GUILD_DELETE", `{"id":"`+s.guild.ID+`"}`))
 	s.say(s.room, s.mod, "stop")
 	if got, want := s.stopped(k), "stopped by @mod"; got != want {
 		t.Errorf("cause = %q, want %q", got, want)
@@ -188,9 +174,7 @@ func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
 	s.say(s.room, robot.User, "stop")
 	s.say(s.room, robot.User, s.account.Mention()+" stop")
 	hook := `{"id":"5","type":0,"channel_id":"` + s.room.ID + `","guild_id":"` + s.guild.ID + `","content":"stop","webhook_id":"7","author":{"id":"` + s.ada.ID + `","username":"ada"}}`
-	if err := s.Dispatch(s.account, "MESSAGE_CREATE", hook); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Dispatch(s.account, "MESSAGE_CREATE", hook))
 	s.say(s.room, s.ada, "don't stop")
 	s.say(s.room, s.ada, s.account.Mention()+" marker")
 	if got := s.next(); got.Prompt != "marker" {

@@ -114,9 +114,7 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 	o := sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID}
 	n := watches.Notice{Kind: watches.NoticeMet, Text: "The page has changed.", Diff: []string{"- old <@" + s.bob.ID + ">", "+ [new](https://evil.test)"}}
 	w := watches.Watch{ID: "w1", Origin: o, URL: "https://shop.test/a", What: "it changes", State: watches.StateActive}
-	if err := s.bot.NotifyWatch(t.Context(), w, n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.bot.NotifyWatch(t.Context(), w, n))
 	m := s.message(s.room, "you wanted to know when it changes.")
 	for _, want := range []string{"<@" + s.ada.ID + ">", "➖ old", `➕ \[new\]`, "<https://shop.test/a>", "`/clank watches end:w1`"} {
 		if !strings.Contains(m.Content, want) {
@@ -127,9 +125,7 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 		t.Errorf("mentioned: %+v", m.Mentions)
 	}
 	w.Origin.Private = true
-	if err := s.bot.NotifyWatch(t.Context(), w, watches.Notice{Kind: watches.NoticeEnded, Text: "The time of this watch is over."}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.bot.NotifyWatch(t.Context(), w, watches.Notice{Kind: watches.NoticeEnded, Text: "The time of this watch is over."}))
 	s.unseen(s.room, "is over")
 }
 

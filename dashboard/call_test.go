@@ -136,9 +136,7 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 	if got := rtctest.Next(t, r.stops); got != ada {
 		t.Errorf("%+v has pressed stop while the connection was interrupted", got)
 	}
-	if err := call.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, call.Close(t.Context()))
 	tb.waitFor(`document.body.dataset.state === "out" && document.getElementById("join-error").textContent === "The call has ended."`)
 	if err := call.Err(); err != nil {
 		t.Errorf("the call ended with %v", err)
@@ -150,9 +148,7 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 	t.Helper()
 	dec, err := gopus.NewDecoder(gopus.DefaultDecoderConfig(voice.RateOpus, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	buf := make([]float32, 5760)
 	best := 0.0
 	for range 100 {
@@ -161,9 +157,7 @@ func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 			t.Fatalf("a packet is from %q", p.From)
 		}
 		n, err := dec.Decode(p.Opus, buf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if best = max(best, share(buf[:n])); best > 0.8 {
 			return
 		}
@@ -175,21 +169,15 @@ func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 func (r *callRig) isHeard(tb *tab, call *webrtc.PageCall) {
 	tb.t.Helper()
 	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: voice.RateOpus, Channels: 1, Application: gopus.ApplicationVoIP})
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	out, speaks := make([]byte, 4000), false
 	samples := sine(100 * 960)
 	clock := time.NewTicker(voice.FrameTime)
 	defer clock.Stop()
 	for i := range 100 {
 		n, err := enc.Encode(samples[i*960:(i+1)*960], out)
-		if err != nil {
-			tb.t.Fatal(err)
-		}
-		if err := call.Play(out[:n]); err != nil {
-			tb.t.Fatal(err)
-		}
+		must(tb.t, err)
+		must(tb.t, call.Play(out[:n]))
 		<-clock.C
 		if i%10 == 9 {
 			if speaks = speaks || tb.eval(`document.body.hasAttribute("data-speaks")`) == true; speaks {
@@ -312,9 +300,7 @@ func TestTheCallIsNotForOtherSites(t *testing.T) {
 	own := r.server.URL()
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
 	good, err := json.Marshal(webrtc.JoinRequest{SDP: offer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	host := func(name string) change { return func(q *http.Request) { q.Host = name } }
 	for _, path := range []string{"/api/call/join", "/api/call/stop"} {
 		for _, c := range []struct {
@@ -385,13 +371,9 @@ func TestTheCallIsAskedForByName(t *testing.T) {
 		"GET /api/call/ HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nHost: evil.example": 421,
 	} {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = io.WriteString(conn, head+"\r\nAuthorization: Bearer "+r.token+"\r\nContent-Length: 0\r\n\r\n")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatalf("%q: %v", head, err)
@@ -409,9 +391,7 @@ func TestManyWhoJoinAtOnceAreToldThatItIsFull(t *testing.T) {
 	t.Cleanup(http.DefaultClient.CloseIdleConnections) // the server would wait for those that were opened in vain
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
 	body, err := json.Marshal(webrtc.JoinRequest{SDP: offer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var in, full atomic.Int32
 	var work sync.WaitGroup
 	began := time.Now()

@@ -56,9 +56,7 @@ func launch(t *testing.T) *chromium {
 	c := &chromium{t: t, ctx: browsertest.Within(t, 2*time.Minute)}
 	var err error
 	c.conn, err = cdp.Dial(c.ctx, shared.Process(t).WebSocketURL, cdp.Options{CallTimeout: 20 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.conn.Start(func(ev cdp.Event) {
 		if ev.Method == "Runtime.exceptionThrown" || ev.Method == "Log.entryAdded" {
 			c.mu.Lock()
@@ -78,9 +76,7 @@ func launch(t *testing.T) *chromium {
 func ask[R any](c *chromium, s *cdp.Session, req proto.Request) R {
 	c.t.Helper()
 	res, err := cdp.Ask[R](c.ctx, s, req)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return res
 }
 
@@ -113,9 +109,7 @@ func (c *chromium) open(url string, width, height int, scheme string) *tab {
 
 func (tb *tab) do(req proto.Request) {
 	tb.t.Helper()
-	if err := tb.session.Do(tb.ctx, req); err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, tb.session.Do(tb.ctx, req))
 }
 
 func (tb *tab) goTo(url string) {

@@ -183,13 +183,9 @@ func TestAReaderWhoDoesNotReadHoldsNobodyUp(t *testing.T) {
 	}
 	r := start(t)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.server.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
-	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
 	if _, err := io.WriteString(conn, "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+r.token+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}

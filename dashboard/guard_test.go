@@ -262,9 +262,7 @@ func TestConnectionsThatNobodyUsesDoNotKeepTheEnd(t *testing.T) {
 	t.Parallel()
 	r := start(t)
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.server.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	r.ask(http.MethodGet, "/login", "") // the one before is accepted then
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)

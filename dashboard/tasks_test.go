@@ -58,14 +58,10 @@ func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
 		t.Errorf("a step without a picture: %d", got)
 	}
 	session, err := r.store.Session(t.Context(), rec.SessionID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page := llm.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
 	step := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open", View: &page}
-	if err := r.store.SaveStep(t.Context(), rec, session, step, 20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store.SaveStep(t.Context(), rec, session, step, 20))
 	if got, body := r.ask("GET", "/api/steps/"+rec.ID+"/2/view", ""); got != http.StatusNotFound || strings.Contains(body, "alert") {
 		t.Errorf("a page in place of a picture: %d %s", got, body)
 	}
@@ -160,9 +156,7 @@ func TestClosingEndsTasksAndStreams(t *testing.T) {
 	began := time.Now()
 	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
 	defer done()
-	if err := r.server.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.server.Close(ctx))
 	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("closing took %v", took)
 	}
@@ -186,9 +180,7 @@ func TestARunningTaskIsToldSomething(t *testing.T) {
 	r := start(t)
 	c := r.client()
 	started, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold: find a lamp"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, path := range []string{"/api/tasks/" + started.TaskID, "/api/sessions/" + started.SessionID} {
 		got, body := r.ask("POST", path+"/say", `{"text":"the red one"}`)
 		if said := decode[api.NoteAccepted](t, body); got != http.StatusAccepted || said.TaskID != started.TaskID {
@@ -307,9 +299,7 @@ func TestRecordOfAPrivateTaskIsNotGivenOut(t *testing.T) {
 	r.server.Runs = &records{}
 	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
 	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps", Origin: origin}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if status, body := r.ask(http.MethodGet, "/api/tasks/"+rec.ID+"/run", ""); status != http.StatusForbidden || !strings.Contains(body, "privately") {
 		t.Errorf("%d %s", status, body)
 	}
@@ -320,9 +310,7 @@ func TestRecordThatCannotBeReadWholeIsBrokenOff(t *testing.T) {
 	rec := r.finish(`{"prompt":"lamps"}`)
 	r.server.Runs = &records{broken: true}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.server.URL()+"/api/tasks/"+rec.ID+"/run", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Header.Set("Authorization", "Bearer "+r.token)
 	res, err := http.DefaultClient.Do(req)
 	if err == nil {

@@ -36,9 +36,7 @@ func TestWatchesAreBegunListedAndEnded(t *testing.T) {
 	r := start(t)
 	c := r.client()
 	got, err := c.AddWatch(t.Context(), api.WatchRequest{URL: "shop.test", Kind: watches.KindBelow, Number: 20, Currency: "€", Every: 30, Days: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got.Value != "24,99 €" || got.Every != 30 || got.For != "you" || got.What != "the number drops below 20 EUR" || got.State != watches.StateActive {
 		t.Errorf("got %+v", got)
 	}
@@ -89,9 +87,7 @@ func TestAPrivateWatchIsNotShownToTheOperator(t *testing.T) {
 		LastNotice: &watches.Notice{Text: "secret"},
 		Origin:     sessions.Origin{Kind: sessions.FromDiscord, User: "1", UserName: "ada", Private: true},
 	}
-	if err := r.store.AddWatch(t.Context(), w, 9, 9); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store.AddWatch(t.Context(), w, 9, 9))
 	for _, path := range []string{"/watches", "/api/watches"} {
 		if _, body := r.ask("GET", path, ""); strings.Contains(body, "secret") || !strings.Contains(body, "ada") {
 			t.Errorf("%s shows %s", path, body)
@@ -105,9 +101,7 @@ func TestWhatAPageSaysIsTextOnTheWatchesPage(t *testing.T) {
 		ID: "w1", URL: "https://a.test/", What: "<script>alert(1)</script>", State: watches.StateActive,
 		LastNotice: &watches.Notice{Text: "<img src=x onerror=alert(1)>", Diff: []string{"+ <b>x</b>"}},
 	}
-	if err := r.store.AddWatch(t.Context(), w, 9, 9); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store.AddWatch(t.Context(), w, 9, 9))
 	if _, page := r.ask("GET", "/watches", ""); strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") || strings.Contains(page, "<b>x") {
 		t.Errorf("page:\n%s", page)
 	}
@@ -125,9 +119,7 @@ func (r *rig) spend(a llm.Account, usd float64, state budget.EntryState) {
 	if err == nil && state != budget.StateHeld {
 		err = r.store.Settle(r.t.Context(), id, e.Amount, state, usd == 0)
 	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 }
 
 func TestThePageOfBudgetsShowsWhatWasSpentAndWhatMayBe(t *testing.T) {
@@ -153,9 +145,7 @@ func TestProgramsReadTheBudgetsOverTheClient(t *testing.T) {
 	r := start(t)
 	r.spend(llm.Account{User: "discord:42"}, 1.25, budget.StateSettled)
 	got, err := r.client().Budget(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got.Today.Spent.Money != budget.Dollars(1.25) || got.Today.Limit != dayLimit[budget.LevelDay] || len(got.Users) != 1 || len(got.Calls) != 1 || len(got.Days) != 1 {
 		t.Errorf("got %+v", got)
 	}
@@ -179,9 +169,7 @@ func TestWhereNobodyCountsThePageSaysSo(t *testing.T) {
 	} else {
 		other.Tokens = tokens
 	}
-	if err := other.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Open(t.Context()))
 	t.Cleanup(func() {
 		if err := other.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -189,14 +177,10 @@ func TestWhereNobodyCountsThePageSaysSo(t *testing.T) {
 	})
 	for path, want := range map[string]string{"/budget": "Spending is not counted here.", "/api/budget": "spending is not counted here"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, other.URL()+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		req.Header.Set("Authorization", "Bearer "+secret)
 		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
 		if err != nil || res.StatusCode != http.StatusNotFound || !strings.Contains(string(body), want) {

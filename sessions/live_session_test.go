@@ -18,9 +18,7 @@ import (
 func (r *rig) state(id string) sessions.SessionState {
 	r.t.Helper()
 	s, err := r.Session(r.t.Context(), id)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return s.State
 }
 
@@ -63,14 +61,10 @@ func TestARunningSessionIsNotParked(t *testing.T) {
 func TestASharedSessionIsNotParked(t *testing.T) {
 	withRig(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig) {
 		rec := r.run(ask("ada", "p"))
-		if err := r.SetShared(t.Context(), rec.SessionID, true); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.SetShared(t.Context(), rec.SessionID, true))
 		pass(time.Hour)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
-		if err := r.SetShared(t.Context(), rec.SessionID, false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.SetShared(t.Context(), rec.SessionID, false))
 		pass(30 * time.Second)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
 		pass(time.Minute)
@@ -84,9 +78,7 @@ func TestSharingWhatIsNotThereOrClosedFails(t *testing.T) {
 			t.Errorf("unknown: err = %v", err)
 		}
 		rec := r.run(ask("ada", "p"))
-		if err := r.CloseSession(t.Context(), rec.SessionID, ada); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.CloseSession(t.Context(), rec.SessionID, ada))
 		if err := r.SetShared(t.Context(), rec.SessionID, true); !errors.Is(err, sessions.ErrSessionClosed) {
 			t.Errorf("closed: err = %v", err)
 		}
@@ -100,9 +92,7 @@ func TestTheOldestIdleSessionMakesRoomForANewOne(t *testing.T) {
 			rec := r.run(ask("ada", strconv.Itoa(i)))
 			ids = append(ids, rec.SessionID)
 			if i == 0 {
-				if err := r.SetShared(t.Context(), rec.SessionID, true); err != nil {
-					t.Fatal(err)
-				}
+				must(t, r.SetShared(t.Context(), rec.SessionID, true))
 			}
 			pass(time.Second)
 		}
@@ -195,9 +185,7 @@ func TestASessionIsClosedForGood(t *testing.T) {
 		if err := r.CloseSession(t.Context(), "nope", ada); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("unknown: err = %v, want ErrNotFound", err)
 		}
-		if err := r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "mod", Name: "@mod", Moderator: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "mod", Name: "@mod", Moderator: true}))
 		for _, s := range tasks {
 			if got := s.end(t); got.State != sessions.TaskStopped || got.Reason != "stopped by @mod: the session was closed" {
 				t.Errorf("its task: %s, %q", got.State, got.Reason)
@@ -316,9 +304,7 @@ func TestTheLastSessionIsTheOneToGoOnWith(t *testing.T) {
 			}
 		}
 		want(second.SessionID)
-		if err := r.CloseSession(t.Context(), second.SessionID, ada); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.CloseSession(t.Context(), second.SessionID, ada))
 		want(first.SessionID)
 	})
 }

@@ -34,9 +34,7 @@ func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend)
 	t.Helper()
 	r := &rig{t: t, store: sessionstest.OpenStore(t), backend: backend, limits: limits}
 	r.Manager = r.manager()
-	if err := r.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Open(t.Context()))
 	t.Cleanup(func() {
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -120,9 +118,7 @@ func (r *rig) scope() cancel.Scope { return cancel.Scope{Guild: "g", Channel: "c
 func (r *rig) run(task sessions.Task) sessions.TaskRecord {
 	r.t.Helper()
 	rec, err := r.Run(r.t.Context(), task, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return rec
 }
 
@@ -243,16 +239,12 @@ func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 			t.Errorf("record = %+v", rec)
 		}
 		stored, err := r.Task(t.Context(), rec.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(rec, stored); diff != "" {
 			t.Errorf("stored record (-returned +stored):\n%s", diff)
 		}
 		session, err := r.Session(t.Context(), rec.SessionID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if session.State != sessions.SessionIdle || session.URL != "http://example.test/look" || session.Title != "look" ||
 			string(session.Memory) != `{"k":1}` || session.Steps != 1 || session.Usage.USD != 0.5 || session.Runtime != "script" {
 			t.Errorf("session = %+v", session)
@@ -533,13 +525,9 @@ func TestTheNextStartTidiesUp(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		session := sessions.Session{ID: "old", Origin: discord("g", "ada"), Runtime: "script", State: sessions.SessionRunning, URL: "http://x.test/"}
 		task := sessions.TaskRecord{Task: sessions.Task{ID: "t", SessionID: "old", Prompt: "p"}, State: sessions.TaskRunning}
-		if err := r.store.SaveTask(t.Context(), task, session); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.store.SaveTask(t.Context(), task, session))
 		second := r.manager()
-		if err := second.Open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second.Open(t.Context()))
 		defer second.Close(t.Context())
 		rec, err := second.Task(t.Context(), "t")
 		if err != nil || rec.State != sessions.TaskInterrupted || rec.Reason == "" {
@@ -587,9 +575,7 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 		r.SelectProfile = profiles
 		profile := func(id string) string {
 			s, err := r.Session(t.Context(), id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return s.Profile
 		}
 		own := r.run(ask("ada", "one"))

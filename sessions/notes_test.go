@@ -28,9 +28,7 @@ func untilFree(hold <-chan struct{}) *sessionstest.Backend {
 func (r *rig) texts(task string, kind sessions.StepKind) (texts []string) {
 	r.t.Helper()
 	steps, err := r.Steps(r.t.Context(), task)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	for i, s := range steps {
 		if s.N != i+1 {
 			r.t.Errorf("step %d has number %d", i+1, s.N)
@@ -52,9 +50,7 @@ func TestARunningTaskHearsWhatItsOwnerSays(t *testing.T) {
 		task := named("mine", "ada", "p")
 		run := r.start(t.Context(), task)
 		live, err := r.Task(t.Context(), "mine")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, id := range []string{"mine", " " + strings.ToUpper(live.SessionID)} {
 			if got, err := r.SendNote(t.Context(), id, discord("g", "ada"), " the red one "); err != nil || got != "mine" {
 				t.Errorf("Say(%q) = %q, %v; want the task", id, got, err)
@@ -84,9 +80,7 @@ func TestWhatIsSaidReachesTheSessionThatWasMeant(t *testing.T) {
 		}
 		for i, id := range ids {
 			rec, err := r.Task(t.Context(), id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, to := range []string{id, rec.SessionID} {
 				if got, err := r.SendNote(t.Context(), to, discord("g", "ada"), "for number "+strconv.Itoa(i)); err != nil || got != id {
 					t.Errorf("Say(%q) = %q, %v; want task %s", to, got, err, id)

@@ -155,9 +155,7 @@ func TestAFullLineRefusesMore(t *testing.T) {
 		first := named("first", "ada", "hold")
 		waits(r.start(t.Context(), first)) // it runs, and does not count
 		rec, err := r.Task(t.Context(), "first")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		again := goOn(rec.SessionID, "ada", "p")
 		waits(r.start(t.Context(), again)) // behind it, in the same session
 		waits(r.start(t.Context(), ask("ada", "p")))

@@ -135,9 +135,7 @@ func TestTheTasksOfASessionAreDoneOneAfterTheOther(t *testing.T) {
 func taskOf(t *testing.T, r *rig, prompt string) string {
 	t.Helper()
 	all, err := r.Tasks(t.Context(), sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskQueued}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, rec := range all {
 		if rec.Prompt == prompt {
 			return rec.ID
@@ -226,9 +224,7 @@ func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
 		idle := r.run(ask("ada", "p"))
 		running := r.start(t.Context(), ask("ada", "hold"))
 		waiting := r.start(t.Context(), ask("bob", "p"))
-		if err := r.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Close(t.Context()))
 		for name, s := range map[string]*started{"running": running, "waiting": waiting} {
 			if rec := s.end(t); rec.State != sessions.TaskInterrupted || rec.Reason != "shutting down" {
 				t.Errorf("%s: %s, %q", name, rec.State, rec.Reason)

@@ -59,14 +59,10 @@ func parsed(tb testing.TB, entries ...recording.Entry) *recording.Recording {
 	tb.Helper()
 	var raw bytes.Buffer
 	for _, e := range entries {
-		if err := json.NewEncoder(&raw).Encode(e); err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, json.NewEncoder(&raw).Encode(e))
 	}
 	b, err := recording.ParseRecording(raw.Bytes())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return b
 }
 
@@ -88,9 +84,7 @@ func TestRunBecomesPlainSteps(t *testing.T) {
 		act{tool: "fill_login", input: `{"entry":"shop","submit":true}`, after: later},
 		act{tool: "browser_tabs", input: `{"action":"new","url":"http://other.test/"}`, after: later},
 	), "buy-lamp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := `# script buy-lamp
 # made of the run t1
 # it was asked: buy a lamp

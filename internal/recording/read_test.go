@@ -30,9 +30,7 @@ func recorded(tb testing.TB) string {
 	tb.Helper()
 	rec := &recording.Recorder{Dir: tb.TempDir()}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_screenshot", `{"show":true}`), say("Lamps.")}}
-	if err := work(tb, agent(rec, m), "t1", "look for lamps"); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, work(tb, agent(rec, m), "t1", "look for lamps"))
 	return filepath.Join(rec.Dir, "t1")
 }
 
@@ -40,9 +38,7 @@ func recorded(tb testing.TB) string {
 func exported(tb testing.TB, dir string) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := recording.ExportRun(&b, dir); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, recording.ExportRun(&b, dir))
 	return b.Bytes()
 }
 
@@ -50,9 +46,7 @@ func exported(tb testing.TB, dir string) []byte {
 func file(tb testing.TB, data []byte) string {
 	tb.Helper()
 	name := filepath.Join(tb.TempDir(), "run.zip")
-	if err := os.WriteFile(name, data, 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, os.WriteFile(name, data, 0o600))
 	return name
 }
 
@@ -66,13 +60,9 @@ func zipped(tb testing.TB, files ...string) []byte {
 		if err == nil {
 			_, err = w.Write([]byte(files[i+1]))
 		}
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, err)
 	}
-	if err := z.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, z.Close())
 	return b.Bytes()
 }
 
@@ -127,14 +117,10 @@ func TestRunThatCrashedIsReadAsFarAsItCame(t *testing.T) {
 	dir := recorded(t)
 	name := filepath.Join(dir, "run.jsonl")
 	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := open(t, dir).Entries
 	for cut := len(begin) * 3; cut < len(raw); cut += 997 {
-		if err := os.WriteFile(name, raw[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, raw[:cut], 0o600))
 		b := open(t, dir)
 		if !b.Cut {
 			t.Fatalf("cut at %d: it counts as whole", cut)
@@ -145,9 +131,7 @@ func TestRunThatCrashedIsReadAsFarAsItCame(t *testing.T) {
 	}
 	// The next run of the task goes on behind what is whole.
 	rec := &recording.Recorder{Dir: filepath.Dir(dir)}
-	if err := work(t, agent(rec, &script{replies: []llm.Reply{say("again")}}), "t1", "look"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("again")}}), "t1", "look"))
 	steps := open(t, dir).Steps()
 	if got := steps[len(steps)-1].Text; got != "again" {
 		t.Errorf("after the crash the answer is %q", got)
@@ -201,9 +185,7 @@ func TestBundlesGoWithTheirTasks(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	for _, id := range []string{"old", "new"} {
-		if err := work(t, agent(rec, &script{replies: []llm.Reply{say("x")}}), id, "look"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("x")}}), id, "look"))
 	}
 	store := rec.PruningStore(tasks{known: map[string]bool{"new": true}})
 	if n, err := store.Prune(t.Context(), time.Now(), 0, 10); n != 1 || err != nil {
@@ -217,9 +199,7 @@ func TestBundlesGoWithTheirTasks(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	raw, err := os.ReadFile(filepath.Join(recorded(f), "run.jsonl"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(raw)
 	f.Add([]byte(begin))
 	f.Add([]byte(begin + `{"kind":"call","call":{"messages":[-1]}}`))
@@ -254,9 +234,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 	backend := rec.Backend("r", stepper{model: rec.Model(m), page: long, n: b.N, script: m, settle: settle})
 	b.ResetTimer()
-	if err := work(b, backend, "t1", "look"); err != nil {
-		b.Fatal(err)
-	}
+	must(b, work(b, backend, "t1", "look"))
 }
 
 // stepper asks for n steps, each with a page state more.
@@ -297,9 +275,7 @@ func (s stepper) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) i
 func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(begin+"the key\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(secret, []byte(begin+"the key\n"), 0o600))
 	picture := filepath.Join("pictures", strings.Repeat("a", 32)+".png")
 	for name, plant := range map[string]func(dir string) error{
 		"a link for the record": func(dir string) error {
@@ -315,9 +291,7 @@ func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 		"a pipe for a picture": func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, picture), 0o600) },
 	} {
 		dir := recorded(t)
-		if err := plant(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, plant(dir))
 		var out bytes.Buffer
 		if err := recording.ExportRun(&out, dir); err == nil {
 			t.Errorf("%s: it was exported, %d bytes", name, out.Len())
@@ -339,9 +313,7 @@ func TestAStepIsToldOnceWhateverWasSaidMeanwhile(t *testing.T) {
 		at = at.Add(time.Second)
 		e.At = at
 		raw, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		lines.Write(append(raw, '\n'))
 	}
 	step := func(n int, kind sessions.StepKind, phase sessions.Phase) {
@@ -356,9 +328,7 @@ func TestAStepIsToldOnceWhateverWasSaidMeanwhile(t *testing.T) {
 	add(recording.Entry{Kind: recording.KindBegin, Begin: leg})
 	step(3, sessions.StepAct, sessions.PhaseDone) // of another backend, which counts from 1
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "run.jsonl"), []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "run.jsonl"), []byte(lines.String()), 0o600))
 	type told struct {
 		N      int
 		Phase  sessions.Phase

@@ -135,9 +135,7 @@ func work(tb testing.TB, b sessions.Backend, id, prompt string) error {
 func open(tb testing.TB, name string) *recording.Recording {
 	tb.Helper()
 	b, err := recording.OpenRecording(name)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			tb.Error(err)
@@ -159,8 +157,14 @@ func everything(tb testing.TB, dir string) string {
 		all.Write(raw)
 		return err
 	})
+	must(tb, err)
+	return all.String()
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return all.String()
 }

@@ -25,9 +25,7 @@ func TestRunIsRecordedWhole(t *testing.T) {
 	m := &script{replies: []llm.Reply{
 		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_click", `{"ref":"e6"}`), use("browser_screenshot", `{"show":true}`), say("Lamps."),
 	}}
-	if err := work(t, agent(rec, m), "t1", "look for lamps"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work(t, agent(rec, m), "t1", "look for lamps"))
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	if b.Cut {
 		t.Error("the record of an ended run is cut")
@@ -58,9 +56,7 @@ func TestRequestsAreRecordedAsWhatIsNew(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_snapshot", `{}`), say("Lamps.")}}
-	if err := work(t, agent(rec, m), "t1", "look for lamps"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work(t, agent(rec, m), "t1", "look for lamps"))
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	var asked [][]int
 	var tools, systems int
@@ -156,9 +152,7 @@ func TestRunThatIsLeftOrStoppedEndsWithTheReason(t *testing.T) {
 func TestTaskGoesOnWhenNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	rec := &recording.Recorder{Dir: file}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), say("Lamps.")}}
 	if err := work(t, agent(rec, m), "t1", "look"); err != nil {
@@ -174,9 +168,7 @@ func TestSecondBackendGoesOnInTheSameBundle(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	for _, answer := range []string{"first", "second"} {
-		if err := work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say(answer)}}), "t1", "look"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say(answer)}}), "t1", "look"))
 	}
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	var answers []string
@@ -221,9 +213,7 @@ func TestBundleStaysWithinItsBound(t *testing.T) {
 func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: filepath.Join(t.TempDir(), "runs")}
-	if err := work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}), "t1", "look"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}), "t1", "look"))
 	err := filepath.WalkDir(rec.Dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -234,7 +224,5 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }

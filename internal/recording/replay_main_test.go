@@ -139,9 +139,7 @@ func playTask(tb testing.TB, b sessions.Backend, id, prompt string) sessions.Ste
 	})
 	var last sessions.Step
 	for step, err := range b.Run(tb.Context(), sessions.Session{ID: id}, sessions.Task{ID: id, Prompt: prompt}) {
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, err)
 		last = step
 	}
 	return last

@@ -27,18 +27,14 @@ func play(tb testing.TB, b *recording.Recording, session string, mappings ...rec
 	p := player(tb, b, mappings...)
 	var found []recording.StepComparison
 	sum, err := p.Replay(tb.Context(), playedBy(tb, p, session), session, func(f recording.StepComparison) { found = append(found, f) })
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return sum, found
 }
 
 func player(tb testing.TB, b *recording.Recording, mappings ...recording.AddressMapping) *recording.Player {
 	tb.Helper()
 	p, err := recording.NewPlayer(b, mappings)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return p
 }
 
@@ -157,13 +153,9 @@ func TestRunSavedAsAScriptWorksWithoutItsModel(t *testing.T) {
 	s := openShop(t)
 	b := record(t, plain.New(plain.Options{}), "rscript", "open "+s.url+`, type "lamp" into Search, press Enter, click "Add to basket"`)
 	made, _, err := recording.MakeScript(b, "lamps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	shelf := recording.ScriptStore{Dir: t.TempDir()}
-	if err := shelf.Save(made, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, shelf.Save(made, false))
 	m := plain.New(plain.Options{Scripts: shelf.Steps})
 	s.changed.Store(false)
 	answer := playTask(t, browsing(windows{}, m), "pscript", "run lamps with search = desk")
@@ -229,14 +221,10 @@ func screenRun(tb testing.TB, answers ...computeruse.Turn) *recording.Recording 
 	tb.Helper()
 	all := []recording.Entry{{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion}}}
 	in, err := json.Marshal(computeruse.Input{Shot: &computeruse.Screenshot{Size: image.Pt(800, 600)}})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	for _, a := range answers {
 		out, err := json.Marshal(a)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, err)
 		all = append(all, recording.Entry{Kind: recording.KindTurn, Turn: &recording.ScreenTurn{Model: "test:screen", Input: in, Answer: out}})
 	}
 	return parsed(tb, all...)
@@ -262,13 +250,9 @@ func TestMindActsAtTheRecordedPoints(t *testing.T) {
 		}
 	}
 	talk, err := p.ComputerUseModel().Begin(computeruse.ConversationOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	turn, err := talk.Next(t.Context(), computeruse.Input{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []computeruse.Action{click, {Kind: computeruse.ActNavigate, URL: "http://b.test/x"}}
 	if d := cmp.Diff(want, turn.Calls[0].Actions); d != "" {
 		t.Error(d)

@@ -133,9 +133,7 @@ func (w *moneyRun) checkTotals(t *testing.T, l budget.Ledger) {
 	totals := make(map[budget.Level]budget.Amount)
 	for _, level := range budget.Levels() {
 		sums, err := l.All(t.Context(), level, "", 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, s := range sums {
 			totals[level] = totals[level].Add(s.Amount)
 			if s.Held != (budget.Amount{}) {
@@ -311,9 +309,7 @@ func heldByOne(t *testing.T, l budget.Ledger, day time.Time) budget.Amount {
 func sumOf(t *testing.T, l budget.Ledger, day time.Time) budget.Sum {
 	t.Helper()
 	sums, err := l.Sums(t.Context(), []budget.Key{{Level: budget.LevelDay, Day: day.Format(time.DateOnly)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sums[0]
 }
 
