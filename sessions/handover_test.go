@@ -13,8 +13,6 @@ import (
 	"clank/cancel"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // think returns a question to a model, after which memory is kept.
@@ -68,9 +66,7 @@ func TestATaskIsHandedOverAndGoesOn(t *testing.T) {
 		if got.MaxSteps != 9 || at.URL != "http://example.test/one" || at.Memory != nil || at.Runtime != "other" {
 			t.Errorf("the next mind got %d steps in session %+v", got.MaxSteps, at)
 		}
-		if diff := cmp.Diff([]string{"other goes on, after script"}, r.texts(rec.ID, sessions.StepNotice)); diff != "" {
-			t.Errorf("notices (-want +got):\n%s", diff)
-		}
+		equal(t, "notices", []string{"other goes on, after script"}, r.texts(rec.ID, sessions.StepNotice))
 		s, err := r.Session(t.Context(), rec.SessionID)
 		if err != nil || s.Runtime != "other" || string(s.Memory) != `"b"` || string(s.Others["script"]) != `"a"` {
 			t.Errorf("session = %+v, %v; want both memories", s, err)
@@ -98,9 +94,7 @@ func TestEachRuntimeFindsItsMemoryAgain(t *testing.T) {
 			r.run(task)
 		}
 		want := []string{"script ", "other ", `script "script1"`, `script "script3"`, `other "other2"`}
-		if diff := cmp.Diff(want, found); diff != "" {
-			t.Errorf("memories (-want +got):\n%s", diff)
-		}
+		equal(t, "memories", want, found)
 	})
 }
 
@@ -131,9 +125,7 @@ func TestAHandOverThatIsRefusedIsToldToTheSameMind(t *testing.T) {
 				if rec.State != sessions.TaskDone || rec.Runtime != "script" || rec.Prompt != "p" {
 					t.Errorf("the task ended %+v", rec)
 				}
-				if diff := cmp.Diff([]string{tc.want}, r.texts(rec.ID, sessions.StepNotice)); diff != "" {
-					t.Errorf("notices (-want +got):\n%s", diff)
-				}
+				equal(t, "notices", []string{tc.want}, r.texts(rec.ID, sessions.StepNotice))
 				if !strings.Contains(told, tc.want) {
 					t.Errorf("the mind was told %q", told)
 				}

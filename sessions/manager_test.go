@@ -225,16 +225,12 @@ func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 		rec := s.end(t)
 
 		want := []string{"queued 0", "running", "begun 1 think", "done 1 think", "begun 2 look", "done 2 look", "done 3 answer", "done"}
-		if diff := cmp.Diff(want, s.told()); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", want, s.told())
 		var heard []string
 		for range want {
 			heard = append(heard, describe(<-all))
 		}
-		if diff := cmp.Diff(want, heard); diff != "" {
-			t.Errorf("subscriber heard (-want +got):\n%s", diff)
-		}
+		equal(t, "subscriber heard", want, heard)
 		if rec.State != sessions.TaskDone || rec.Answer != "a lamp" || len(rec.Images) != 1 || rec.Steps != 1 || rec.Usage.USD != 0.5 {
 			t.Errorf("record = %+v", rec)
 		}
@@ -461,9 +457,7 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 		if rec.State != sessions.TaskFailed || !strings.Contains(rec.Reason, "the disk is full") {
 			t.Errorf("record: %s, reason %q", rec.State, rec.Reason)
 		}
-		if diff := cmp.Diff([]string{"queued 0", "running", "failed"}, s.told()); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", []string{"queued 0", "running", "failed"}, s.told())
 		if got := r.backend.Acts(); got != 0 {
 			t.Errorf("%d acts were done, want none", got)
 		}
@@ -638,4 +632,12 @@ func TestAPrivateSessionIsNotGoneOnWithInPublic(t *testing.T) {
 			t.Errorf("got %v, want a refusal that says it is private", err)
 		}
 	})
+}
+
+// equal compares what a test got with what it wants.
+func equal(tb testing.TB, what string, want, got any) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }

@@ -59,9 +59,7 @@ func TestARunningTaskHearsWhatItsOwnerSays(t *testing.T) {
 		close(hold)
 		<-run.done
 		want := []string{"@ada says: the red one", "@ada says: the red one"}
-		if diff := cmp.Diff(want, r.texts("mine", sessions.StepNotice)); diff != "" {
-			t.Errorf("notices (-want +got):\n%s", diff)
-		}
+		equal(t, "notices", want, r.texts("mine", sessions.StepNotice))
 		if told := strings.Join(run.told(), "\n"); !strings.Contains(told, "the red one") {
 			t.Errorf("who watches was told\n%s", told)
 		}
@@ -111,9 +109,7 @@ func TestATaskInLineHearsWhenItsTurnComes(t *testing.T) {
 		close(hold)
 		<-first.done
 		<-second.done
-		if diff := cmp.Diff([]string{"@ada says: hurry"}, r.texts("waits", sessions.StepNotice)); diff != "" {
-			t.Errorf("notices (-want +got):\n%s", diff)
-		}
+		equal(t, "notices", []string{"@ada says: hurry"}, r.texts("waits", sessions.StepNotice))
 	})
 }
 

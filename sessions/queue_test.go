@@ -12,8 +12,6 @@ import (
 
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // parseTask makes a task of "guild/user", which becomes its prompt.
@@ -59,9 +57,7 @@ func TestTheLineIsFair(t *testing.T) {
 				for _, s := range all {
 					s.end(t)
 				}
-				if diff := cmp.Diff(strings.Fields(tc.want), order); diff != "" {
-					t.Errorf("order (-want +got):\n%s", diff)
-				}
+				equal(t, "order", strings.Fields(tc.want), order)
 			})
 		})
 	}
@@ -93,9 +89,7 @@ func TestWhoComesLateJoinsTheRoundUnderWay(t *testing.T) {
 			s.end(t)
 		}
 		// Whoever was served three times waits for one turn of the other, and not for three.
-		if diff := cmp.Diff(strings.Fields("g/a g/a g/a h/z i/b g/a i/b i/b"), order); diff != "" {
-			t.Errorf("order (-want +got):\n%s", diff)
-		}
+		equal(t, "order", strings.Fields("g/a g/a g/a h/z i/b g/a i/b i/b"), order)
 	})
 }
 
@@ -107,12 +101,8 @@ func TestEveryPlaceInLineIsTold(t *testing.T) {
 		free()
 		second.end(t)
 		third.end(t)
-		if diff := cmp.Diff([]string{"queued 1", "queued 2", "queued 1", "running"}, second.told()[:4]); diff != "" {
-			t.Errorf("second (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]string{"queued 1", "running"}, third.told()[:2]); diff != "" {
-			t.Errorf("third (-want +got):\n%s", diff)
-		}
+		equal(t, "second", []string{"queued 1", "queued 2", "queued 1", "running"}, second.told()[:4])
+		equal(t, "third", []string{"queued 1", "running"}, third.told()[:2])
 	})
 }
 
@@ -137,9 +127,7 @@ func TestAPlaceInLineIsToldAsItWasThoughTheTurnHasCome(t *testing.T) {
 		synctest.Wait()
 		close(late)
 		<-done
-		if diff := cmp.Diff([]string{"queued 1", "queued 2", "queued 1", "running"}, told[:min(4, len(told))]); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", []string{"queued 1", "queued 2", "queued 1", "running"}, told[:min(4, len(told))])
 	})
 }
 

@@ -11,8 +11,6 @@ import (
 	"clank/cancel"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var ada = cancel.Actor{ID: "ada", Name: "@ada"}
@@ -35,15 +33,11 @@ func TestATaskInLineCanBeStopped(t *testing.T) {
 		if rec.State != sessions.TaskStopped || rec.Reason != "stopped by @ada" || !rec.Started.IsZero() {
 			t.Errorf("record = %+v", rec)
 		}
-		if diff := cmp.Diff([]string{"queued 1", "stopped"}, second.told()); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", []string{"queued 1", "stopped"}, second.told())
 		free()
 		first.end(t)
 		third.end(t)
-		if diff := cmp.Diff([]string{"queued 2", "queued 1", "running"}, third.told()[:3]); diff != "" {
-			t.Errorf("the one behind was told (-want +got):\n%s", diff)
-		}
+		equal(t, "the one behind was told", []string{"queued 2", "queued 1", "running"}, third.told()[:3])
 		if got := r.Scopes.Active(r.scope()); len(got) != 0 {
 			t.Errorf("active at the end = %v", got)
 		}
@@ -117,9 +111,7 @@ func TestTheTasksOfASessionAreDoneOneAfterTheOther(t *testing.T) {
 		second := r.start(t.Context(), hold)
 		next := goOn(first.SessionID, "ada", "p")
 		third := r.start(t.Context(), next)
-		if diff := cmp.Diff([]string{"queued 1"}, third.told()); diff != "" {
-			t.Errorf("while the session was busy, told (-want +got):\n%s", diff)
-		}
+		equal(t, "while the session was busy, told", []string{"queued 1"}, third.told())
 		if got, err := r.Task(t.Context(), taskOf(t, r, "p")); err != nil || got.Position != 1 {
 			t.Errorf("position = %d, %v, want 1", got.Position, err)
 		}

@@ -105,9 +105,7 @@ log in with "shop"
 open http://other.test/ in a new tab
 read
 `
-	if d := cmp.Diff(want, s.String()); d != "" {
-		t.Error(d)
-	}
+	equal(t, "script", want, s.String())
 	if len(notes) != 1 || !strings.Contains(notes[0], "scrolling") {
 		t.Errorf("notes %q", notes)
 	}

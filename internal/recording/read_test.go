@@ -70,9 +70,7 @@ func TestExportReadsAsTheDirectoryDoes(t *testing.T) {
 	t.Parallel()
 	dir := recorded(t)
 	b, z := open(t, dir), open(t, file(t, exported(t, dir)))
-	if d := cmp.Diff(b.Entries, z.Entries); d != "" {
-		t.Error(d)
-	}
+	equal(t, "entries", b.Entries, z.Entries)
 	steps := z.Steps()
 	name, _ := recording.ImageFile(steps[len(steps)-1].Images[0].MediaType)
 	if data, err := z.Picture(name); err != nil || !bytes.Equal(data, screen) {
@@ -340,7 +338,5 @@ func TestAStepIsToldOnceWhateverWasSaidMeanwhile(t *testing.T) {
 		got = append(got, told{s.N, s.Phase, s.Millis})
 	}
 	want := []told{{2, sessions.PhaseDone, 0}, {1, sessions.PhaseDone, 2000}, {3, sessions.PhaseBegun, 0}, {3, sessions.PhaseDone, 0}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+	equal(t, "steps", want, got)
 }

@@ -15,6 +15,8 @@ import (
 	"clank/internal/recording"
 	"clank/llm"
 	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const state = `- heading "Lumen" [level=1] [ref=e1]
@@ -166,5 +168,13 @@ func must(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
+	}
+}
+
+// equal compares what a test got with what it wants.
+func equal(tb testing.TB, what string, want, got any) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -15,8 +15,6 @@ import (
 	"clank/internal/recording"
 	"clank/llm"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestRunIsRecordedWhole(t *testing.T) {
@@ -42,9 +40,7 @@ func TestRunIsRecordedWhole(t *testing.T) {
 	want := []string{
 		"1 think false", "2 open shop.test false", "3 think false", `4 click "Buy" true`, "5 think false", "6 take a screenshot false", "7 think false", "8 answer false",
 	}
-	if d := cmp.Diff(want, labels); d != "" {
-		t.Error(d)
-	}
+	equal(t, "steps", want, labels)
 	last := b.Steps()[len(b.Steps())-1]
 	file, _ := recording.ImageFile(last.Images[0].MediaType)
 	if shown, err := b.Picture(file); err != nil || string(shown) != string(screen) {
@@ -74,9 +70,7 @@ func TestRequestsAreRecordedAsWhatIsNew(t *testing.T) {
 			tools++
 		}
 	}
-	if d := cmp.Diff([][]int{{0}, {0, 1, 2}, {0, 1, 2, 3, 4}}, asked); d != "" {
-		t.Error(d)
-	}
+	equal(t, "messages of the calls", [][]int{{0}, {0, 1, 2}, {0, 1, 2, 3, 4}}, asked)
 	if tools != 1 || systems != 1 {
 		t.Errorf("tools were written %d times and the system prompt %d times, want once each", tools, systems)
 	}
@@ -177,9 +171,7 @@ func TestSecondBackendGoesOnInTheSameBundle(t *testing.T) {
 			answers = append(answers, s.Text)
 		}
 	}
-	if d := cmp.Diff([]string{"first", "second"}, answers); d != "" {
-		t.Error(d)
-	}
+	equal(t, "answers", []string{"first", "second"}, answers)
 	if pictures, err := os.ReadDir(filepath.Join(rec.Dir, "t1", "pictures")); err != nil || len(pictures) != 1 {
 		t.Errorf("%d pictures, %v; the same one is kept once", len(pictures), err)
 	}

@@ -17,8 +17,6 @@ import (
 	"clank/llm"
 	"clank/llm/plain"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // play plays a bundle and returns what differed, by step.
@@ -254,9 +252,7 @@ func TestMindActsAtTheRecordedPoints(t *testing.T) {
 	turn, err := talk.Next(t.Context(), computeruse.Input{})
 	must(t, err)
 	want := []computeruse.Action{click, {Kind: computeruse.ActNavigate, URL: "http://b.test/x"}}
-	if d := cmp.Diff(want, turn.Calls[0].Actions); d != "" {
-		t.Error(d)
-	}
+	equal(t, "actions", want, turn.Calls[0].Actions)
 	if got := string(turn.Tools[0].Input); got != `{"url":"http://b.test/y"}` {
 		t.Errorf("the tool is told %s", got)
 	}

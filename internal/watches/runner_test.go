@@ -151,9 +151,7 @@ func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
 		if len(w.told) != 1 {
 			t.Fatalf("told %d times, want once: %v", len(w.told), w.told)
 		}
-		if diff := cmp.Diff([]string{"- Heron seen", "+ Heron gone"}, w.told[0].Diff); diff != "" {
-			t.Errorf("what changed (-want +got):\n%s", diff)
-		}
+		equal(t, "what changed", []string{"- Heron seen", "+ Heron gone"}, w.told[0].Diff)
 		w.show("# News\n\nHeron back\n\nWeather: fine")
 		pass(2 * time.Hour)
 		if len(w.told) != 2 {
@@ -190,9 +188,7 @@ func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
 			pass(2 * time.Hour)
 		}
 		want := []string{"happened: It is 19,99 € now; it was 22,00 €.", "happened: It is 19,00 € now; it was 21,00 €."}
-		if diff := cmp.Diff(want, texts(w.told)); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", want, texts(w.told))
 	})
 }
 
@@ -251,12 +247,8 @@ func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
 		if len(w.asked) != 3 {
 			t.Fatalf("asked %d times, want 3", len(w.asked))
 		}
-		if diff := cmp.Diff([]string{"Tickets: 2 left"}, w.asked[2].Added); diff != "" {
-			t.Errorf("asked about (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]string{"happened: There are two tickets."}, texts(w.told)); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "asked about", []string{"Tickets: 2 left"}, w.asked[2].Added)
+		equal(t, "told", []string{"happened: There are two tickets."}, texts(w.told))
 	})
 }
 
@@ -351,9 +343,7 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 		w.tellErr = nil
 		w.mu.Unlock()
 		pass(5 * time.Hour)
-		if diff := cmp.Diff([]string{"happened: The page has changed."}, texts(w.told)); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", []string{"happened: The page has changed."}, texts(w.told))
 	})
 }
 
@@ -514,9 +504,7 @@ func TestWhatWasToldIsKept(t *testing.T) {
 		if len(w.told) != 1 || now.NotifiedAt.IsZero() || time.Since(now.NotifiedAt) > 2*time.Hour || now.PendingNotice != nil {
 			t.Fatalf("told %v, and kept: told %v, to tell %v", w.told, now.NotifiedAt, now.PendingNotice)
 		}
-		if diff := cmp.Diff(w.told[0], *now.LastNotice); diff != "" {
-			t.Errorf("what was told last (-want +got):\n%s", diff)
-		}
+		equal(t, "what was told last", w.told[0], *now.LastNotice)
 		if !now.Seen.Met || now.Seen.Value != "$15" || now.Seen.Title != "The page" {
 			t.Errorf("seen: %+v", now.Seen)
 		}
@@ -631,4 +619,12 @@ func TestWhoMayNoLongerAskIsNotWatchedForNorTold(t *testing.T) {
 			t.Errorf("after its time: %+v, %v; told %v", got, err, texts(w.told))
 		}
 	})
+}
+
+// equal compares what a test got with what it wants.
+func equal(tb testing.TB, what string, want, got any) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }

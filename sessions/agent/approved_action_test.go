@@ -143,15 +143,9 @@ func TestAnActIsHeldToWhatPeopleAgreedTo(t *testing.T) {
 			a := act(&tt.page, &tt.people)
 			a.ApprovedMark = tt.agreed
 			got := agent.Perform(t.Context(), a)
-			if diff := cmp.Diff(tt.want, got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) })); diff != "" {
-				t.Errorf("done (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.log, tt.page.log); diff != "" {
-				t.Errorf("the page was asked (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.asked, tt.people.asked); diff != "" {
-				t.Errorf("people were asked (-want +got):\n%s", diff)
-			}
+			equal(t, "done", tt.want, got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) }))
+			equal(t, "the page was asked", tt.log, tt.page.log)
+			equal(t, "people were asked", tt.asked, tt.people.asked)
 			if tt.page.altered {
 				t.Error("what one call wrote into the arguments reached the next")
 			}
@@ -165,9 +159,7 @@ func TestConsultingDoesNothing(t *testing.T) {
 	if got.Decision == "" || got.Mark != "tea" || got.Err != nil {
 		t.Errorf("got %+v", got)
 	}
-	if diff := cmp.Diff([]string{"judge click"}, p.log); diff != "" {
-		t.Errorf("the page was asked (-want +got):\n%s", diff)
-	}
+	equal(t, "the page was asked", []string{"judge click"}, p.log)
 }
 
 func TestASlowPageIsToldAsSuch(t *testing.T) {
@@ -280,9 +272,7 @@ func TestHowAnAnswerEndedIsSaid(t *testing.T) {
 		"declined with reason": {"no", llm.StopRefused, agent.Outcome{Text: "no", Failed: true}},
 		"withheld":             {"", llm.StopFilter, agent.Outcome{Text: "The provider of the model withheld the answer.", Failed: true}},
 	} {
-		if diff := cmp.Diff(tt.want, agent.NewOutcome(tt.text, tt.stop)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		equal(t, name, tt.want, agent.NewOutcome(tt.text, tt.stop))
 	}
 }
 
@@ -297,9 +287,7 @@ func TestWhoIsServedIsTheSameForAllAndNotTold(t *testing.T) {
 	}
 	want := llm.Account{Task: "t", Session: "s", Guild: "g", Channel: "c", User: "discord:ada", Purpose: "browse"}
 	got := agent.AccountOf(sessions.Session{ID: "s"}, sessions.Task{ID: "t", Origin: sessions.Origin{Kind: "discord", User: "ada", Guild: "g", Channel: "c"}})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("account (-want +got):\n%s", diff)
-	}
+	equal(t, "account", want, got)
 }
 
 func TestTheCauseOfAStopComesFirst(t *testing.T) {
@@ -327,9 +315,7 @@ func TestASpentBudgetIsTold(t *testing.T) {
 func TestAPromptNamesTheDayAndThePlaces(t *testing.T) {
 	got := agent.SystemPrompt("Work.", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), map[string]string{"shop": "http://s/", "desk": "http://d/"}, " Be brief.\n")
 	want := "Work.\n\nToday is Sunday, 1 March 2026.\n\nPlaces that people call by a name:\n- desk: http://d/\n- shop: http://s/\n\nFrom the operator of this program:\nBe brief."
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("prompt (-want +got):\n%s", diff)
-	}
+	equal(t, "prompt", want, got)
 }
 
 func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {
@@ -340,8 +326,6 @@ func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {
 		"a page untitled":  {"Well", "http://s/", "", "", "Well\n\nThe page it is on: http://s/"},
 		"a title, no page": {"Well", "", "Shop", "", "Well"},
 	} {
-		if diff := cmp.Diff(tt.want, agent.PartialAnswer(tt.said, tt.url, tt.title, tt.read)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		equal(t, name, tt.want, agent.PartialAnswer(tt.said, tt.url, tt.title, tt.read))
 	}
 }

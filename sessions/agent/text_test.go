@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"clank/sessions/agent"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestTextsBecomeSentences(t *testing.T) {
@@ -184,5 +186,13 @@ func TestClosingWhatIsNotKeptClosesTheBrowser(t *testing.T) {
 	asked := ""
 	if err := k.Close(t.Context(), "a", func(_ context.Context, id string) error { asked = id; return nil }); err != nil || asked != "a" {
 		t.Errorf("asked for %q, %v", asked, err)
+	}
+}
+
+// equal compares what a test got with what it wants.
+func equal(tb testing.TB, what string, want, got any, opts ...cmp.Option) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
