@@ -22,7 +22,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"no content intent": {func(s *stage) { s.ForbidIntents(s.account, discordtest.MessageContent) }, "Message Content Intent"},
 		"nobody answers": {func(s *stage) {
 			s.bot.HTTPClient = &http.Client{Transport: unreachable{}}
-			s.bot.OpenTimeout = 50 * time.Millisecond
+			s.bot.OpenTimeout = 500 * time.Millisecond
 		}, "no connection to Discord in time; the last try failed: ask where the gateway is"},
 	} {
 		t.Run(name, func(t *testing.T) {
