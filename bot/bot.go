@@ -63,6 +63,9 @@ type Bot struct {
 	// Calls are what people can have done about voice calls; nil offers none.
 	Calls Calls
 
+	// OnRequest, if set, is told who asks for a task or an answer, and may. It must not block.
+	OnRequest func(ctx context.Context, o sessions.Origin)
+
 	// Disabled says why this person may not ask for anything now, in words for
 	// people; empty if they may. nil is never.
 	Disabled func(ctx context.Context, o sessions.Origin) string
@@ -248,4 +251,10 @@ func (b *Bot) disabled(ctx context.Context, o sessions.Origin) string {
 		return ""
 	}
 	return b.Disabled(ctx, o)
+}
+
+func (b *Bot) noteRequest(ctx context.Context, o sessions.Origin) {
+	if b.OnRequest != nil {
+		b.OnRequest(ctx, o)
+	}
 }

@@ -122,6 +122,7 @@ func (b *Bot) browseCommand(ctx context.Context, i *discordgo.Interaction, o bro
 		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(why)})
 		return
 	}
+	b.noteRequest(ctx, from)
 	prompt := o.task
 	if wanted, rest := assistant.AsksToContinue(prompt); wanted && o.session == "" {
 		o.session, prompt = lastSession, rest

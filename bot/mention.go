@@ -75,6 +75,7 @@ func (b *Bot) reply(ctx context.Context, m *discordgo.Message, who person) {
 		b.conclude(ctx, where, finalMessage{text: discord.AsSentence(why)})
 		return
 	}
+	b.noteRequest(ctx, from)
 	turn := assistant.Turn{Origin: from, Lines: b.conversation(ctx, m, who), Typed: true}
 	p := b.startProgress(ctx, where, work.ID, handle)
 	answer, err := b.Assistant.Reply(ctx, turn, func(news assistant.Progress) { p.handleEvent(news.Call, news.Query, news.Event) })

@@ -91,15 +91,7 @@ func IsStop(message string) bool {
 		words[i] = strings.Trim(w, "-")
 	}
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	if len(words) == 0 {
-		return false
-	}
-	for _, l := range languages {
-		if l.match(words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(languages, func(l language) bool { return l.match(words) })
 }
 
 // match tries to read words as openers, one stop and tails, and falls back to
@@ -121,13 +113,11 @@ func (l language) matchUnspaced(s string) bool {
 	if s == "" || s[0] < 0x80 {
 		return false
 	}
-	s = stripPhrases(s, l.openers, strings.CutPrefix)
-	for _, stop := range l.stops {
-		if rest, ok := strings.CutPrefix(s, stop); ok && stripPhrases(rest, l.tails, strings.CutPrefix) == "" {
-			return true
-		}
-	}
-	return false
+	s = stripPhrases(s, l.openers)
+	return slices.ContainsFunc(l.stops, func(stop string) bool {
+		rest, ok := strings.CutPrefix(s, stop)
+		return ok && stripPhrases(rest, l.tails) == ""
+	})
 }
 
 // skipPhrases drops any of phrases, and names of the program, from the front of words
@@ -157,12 +147,12 @@ func cutPhrase(words []string, phrase string) (rest []string, ok bool) {
 	return words, true
 }
 
-// stripPhrases applies by with each of parts until none applies any more.
-func stripPhrases(s string, parts []string, by func(s, part string) (string, bool)) string {
+// stripPhrases drops any of parts from the front of s as often as they stand there.
+func stripPhrases(s string, parts []string) string {
 	for again := true; again && s != ""; {
 		again = false
 		for _, p := range parts {
-			if rest, ok := by(s, p); ok {
+			if rest, ok := strings.CutPrefix(s, p); ok {
 				s, again = rest, true
 			}
 		}

@@ -81,16 +81,12 @@ func (s *Server) save(
 		})
 	}
 	err := change(r.Context(), *version)
-	unapplied, saved := errors.AsType[*settings.ApplyError](err)
 	var invalid *settings.InvalidError
 	switch {
-	case err == nil || saved:
+	case err == nil:
 		now := s.settingsView()
-		applied := err == nil
+		applied := true
 		now.Applied = &applied
-		if saved {
-			now.ApplyError = unapplied.Error()
-		}
 		return writeJSON(w, http.StatusOK, now)
 	case errors.As(err, &invalid):
 		return writeJSON(w, http.StatusUnprocessableEntity, settingsFailure{Error: "some values cannot be used; nothing was changed", Fields: invalid.Fields})

@@ -1,9 +1,7 @@
 package dashboard_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -180,15 +178,6 @@ func TestThePageSaysWhichRuntimeIsNotReady(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
-	}
-}
-
-func TestSavedAndNotTakenUpIsSaid(t *testing.T) {
-	r := start(t)
-	r.server.Settings.Apply = func(context.Context, settings.Settings) error { return errors.New("the browser does not restart") }
-	view := r.change(`{"version":"","changes":{"interaction.tasks.maxAtOnce":5}}`)
-	if view.Applied == nil || *view.Applied || !strings.Contains(view.ApplyError, "does not restart") || string(view.Intent["interaction.tasks.maxAtOnce"]) != "5" {
-		t.Errorf("got %+v, %q", view.Applied, view.ApplyError)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"clank/dashboard/api"
 	"clank/internal/recording"
 	"clank/internal/server"
+	"clank/internal/sqlite"
 	"clank/llm"
 	"clank/sessions"
 )
@@ -210,7 +211,7 @@ func TestTheServerIsToldWhetherAPersonTypedTheTask(t *testing.T) {
 			}
 			http.Error(w, `{"error":"enough"}`, http.StatusTeapot)
 		}))
-		r := newRemoteRunner(&commandEnv{}, server.Address{URL: srv.URL, Secret: "token"})
+		r := remoteRunner{&api.Client{Base: srv.URL, Token: "token"}, &commandEnv{}}
 		if _, err := r.Run(t.Context(), sessions.Task{Prompt: "read", Typed: typed}, func(sessions.Event) {}); err == nil {
 			t.Error("the server's refusal is not told")
 		}
@@ -218,5 +219,61 @@ func TestTheServerIsToldWhetherAPersonTypedTheTask(t *testing.T) {
 		if got.Prompt != "read" || got.Typed != typed {
 			t.Errorf("the server was told %+v, want typed %v", got, typed)
 		}
+	}
+}
+
+func TestWithoutAServerTheDatabaseIsRead(t *testing.T) {
+	t.Parallel()
+	e := newTestEnv(t, nil)
+	var db *sqlite.DB
+	err := withServerOrDatabase(t.Context(), e, nil, func(d *sqlite.DB) error {
+		db = d
+		_, err := d.Sessions(t.Context(), sessions.SessionQuery{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Sessions(context.Background(), sessions.SessionQuery{}); err == nil {
+		t.Error("the database was left open")
+	}
+	why := errors.New("why")
+	if err := withServerOrDatabase(t.Context(), e, nil, func(*sqlite.DB) error { return why }); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := requireServer(e, "it is needed for this"); err == nil || !strings.Contains(err.Error(), "it is needed for this") {
+		t.Errorf("a server was found: %v", err)
+	}
+}
+
+func TestTheServerThatOwnsTheHomeIsAskedWithItsSecret(t *testing.T) {
+	t.Parallel()
+	e := newTestEnv(t, nil)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer secret" {
+			t.Errorf("asked with %q", r.Header.Get("Authorization"))
+		}
+		_, _ = w.Write([]byte("[]"))
+	}))
+	defer srv.Close()
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(h.Claim(), h.PublishAddress(srv.URL, "secret")); err != nil {
+		t.Fatal(err)
+	}
+	defer h.Release()
+	asked := false
+	err = withServerOrDatabase(t.Context(), e, func(c *api.Client) error {
+		asked = true
+		_, err := c.Sessions(t.Context())
+		return err
+	}, nil)
+	if err != nil || !asked {
+		t.Errorf("asked %v, %v", asked, err)
+	}
+	if _, err := requireServer(e, ""); err != nil {
+		t.Error(err)
 	}
 }

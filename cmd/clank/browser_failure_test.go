@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -285,19 +284,4 @@ func TestCtrlC(t *testing.T) {
 		t.Errorf("got code %d %q", code, p.stderr.text())
 	}
 	<-left
-}
-
-func BenchmarkTabs(b *testing.B) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"running":true,"tabs":[{"title":"A","url":"u","targetId":"X"}]}`)
-	}))
-	defer s.Close()
-	environ := append(os.Environ(), asProgram+"=1", "CLANK_BROWSER_URL="+s.URL, "CLANK_HOME="+b.TempDir())
-	for b.Loop() {
-		cmd := exec.Command(os.Args[0], "browser", "tabs")
-		cmd.Env = environ
-		if out, err := cmd.CombinedOutput(); err != nil {
-			b.Fatalf("%v: %s", err, out)
-		}
-	}
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"io"
 	"maps"
 	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,4 +145,39 @@ func (in *commandInput) positiveInt(i int, what string) (int, error) {
 		return 0, usagef("%s must be a positive whole number, not %q", what, in.arg(i))
 	}
 	return int(n), nil
+}
+
+// maxInputFile is the most bytes that are read of a file that a command is given.
+const maxInputFile = 1_000_000
+
+// readInputFile reads a file, or stdin for "-", of which it gives no more than one byte over [maxInputFile]. A file that cannot
+// be read is a [usageError]. When ctx ends, so does the call; a read of stdin that is under way then is left to the end of the program.
+func readInputFile(ctx context.Context, stdin io.Reader, path string) ([]byte, error) {
+	from := stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, usagef("%v", err)
+		}
+		defer f.Close()
+		from = f
+	}
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() { // a read of a terminal cannot be cancelled: the goroutine is left to the end of the program
+		data, err := io.ReadAll(io.LimitReader(from, maxInputFile+1))
+		done <- result{data, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case r := <-done:
+		if r.err != nil {
+			return nil, usagef("read %s: %v", path, r.err)
+		}
+		return r.data, nil
+	}
 }

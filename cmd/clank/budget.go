@@ -16,18 +16,15 @@ import (
 )
 
 func newBudgetCommand(e *commandEnv) *cobra.Command {
-	var asJSON *bool
-	c := newCommand("budget", "",
+	return newJSONCommand("budget", "",
 		`Shows what was spent today, of what may be, by whom and on which days. The limits
-are settings: agentStack.runtimeConfig.budget.task, .session, .user, .guild and .day.`, func(ctx context.Context, _ []string) error {
+are settings: agentStack.runtimeConfig.budget.task, .session, .user, .guild and .day.`, func(ctx context.Context, asJSON bool, _ []string) error {
 			o, err := readBudget(ctx, e)
 			if err != nil {
 				return err
 			}
-			return e.printResult(*asJSON, o, func(w io.Writer) { writeBudget(w, o) })
+			return e.printResult(asJSON, o, func(w io.Writer) { writeBudget(w, o) })
 		})
-	asJSON = c.Flags().Bool("json", false, "print it as JSON")
-	return c
 }
 
 func writeBudget(w io.Writer, o budget.Overview) {

@@ -9,22 +9,23 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
-	"clank/dashboard/api"
+	"clank/internal/test/browsertest"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/voiceloop"
+	"clank/llm/plain"
 	"clank/sessions"
 	"clank/voice"
 
@@ -132,6 +133,8 @@ type callFixture struct {
 	attic   discordtest.Channel // of voice
 	call    discordtest.Channel // where the call is now
 	scribe  *fakeTranscriber
+	colours *colourSite
+	environ []string
 	program *runningProgram
 }
 
@@ -142,7 +145,7 @@ func newCallFixture(t *testing.T) *callFixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	h := &callFixture{Server: d, whole: t, t: t, scribe: newFakeTranscriber(t)}
+	h := &callFixture{Server: d, whole: t, t: t, scribe: newFakeTranscriber(t), colours: newColourSite(t)}
 	h.bot, h.eve = d.CreateBot("clank", "secret"), d.CreateAccount("eve", "of eve")
 	h.ada, h.bob = d.CreateUser("ada"), d.CreateUser("bob")
 	h.guild = d.CreateGuild("home", h.ada)
@@ -158,10 +161,11 @@ func newCallFixture(t *testing.T) *callFixture {
 	home, environ := newTestHome(t)
 	environ = append(environ, "DISCORD_TOKEN="+h.bot.Token, "DISCORD_GOLIVE_TOKEN="+h.eve.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
 	for key, value := range map[string]string{"interaction.voice.transcription.baseUrl": h.scribe.URL + "/v1", "interaction.share.goLive": "true"} {
-		if got := startProgram(t, home, environ, "config", "set", key, value).exitCode(t); got != exitDone {
-			t.Fatalf("config set %s: exit code = %d", key, got)
+		if code, _, told := runInProcess(t, environ, "config", "set", key, value); code != exitDone {
+			t.Fatalf("config set %s: exit code %d: %s", key, code, told)
 		}
 	}
+	h.environ = environ
 	h.program = startServer(t, home, environ, "--watch-addr", "127.0.0.1:0")
 	for _, b := range []discordtest.Bot{h.bot, h.eve} {
 		if err := d.WaitConnected(testDeadline(t), b); err != nil {
@@ -301,6 +305,9 @@ func TestACallOnDiscord(t *testing.T) {
 	t.Parallel()
 	h := newCallFixture(t)
 	site := newTestSite(t)
+	if got := h.runCommand(h.ada, "share", nil); !strings.Contains(got, "no browser session") {
+		t.Errorf("sharing without a session is answered by %q", got)
+	}
 	ada, bob := h.joinVoice(h.lounge, h.ada), h.joinVoice(h.attic, h.bob)
 	if got := h.runCommand(h.ada, "join", nil); !strings.Contains(got, "I am in <#"+h.lounge.ID+">") {
 		t.Fatalf("/clank join says %q", got)
@@ -313,6 +320,8 @@ func TestACallOnDiscord(t *testing.T) {
 	_ = t.Run("who asks is answered", func(t *testing.T) { h.in(t).answers(ada, site) }) &&
 		t.Run("it goes on where it is moved to", func(t *testing.T) { h.in(t).followed(ada, bob, site) }) &&
 		t.Run("who wants to be left out is not heard", func(t *testing.T) { h.in(t).leavesOut(bob) }) &&
+		t.Run("a private session stays with its owner", func(t *testing.T) { h.in(t).notPrivate() }) &&
+		t.Run("what Go Live is refused is seen by link", func(t *testing.T) { h.in(t).seenByLink() }) &&
 		t.Run("it ends with a kick, with its channel and when it is told to", func(t *testing.T) { h.in(t).ends(ada) })
 	h.t = t
 	if got := h.Voice.Violations(); len(got) != 0 {
@@ -447,13 +456,71 @@ func (h *callFixture) leavesOut(who *callMember) {
 	}
 }
 
+var viewerLink = regexp.MustCompile(`http://127\.0\.0\.1:\d+/\S+`)
+
+// seenByLink has a page shared that Go Live refuses, and the call moved back to ada's channel meanwhile.
+func (h *callFixture) seenByLink() {
+	h.t.Helper()
+	for _, want := range []string{"not shared any more", "othing is shared"} {
+		if got := h.runCommand(h.ada, "unshare", nil); !strings.Contains(got, want) {
+			h.t.Errorf("/clank unshare says %q, want %q", got, want)
+		}
+	}
+	h.runCommand(h.ada, "browse", discordtest.Args{"task": "open " + h.colours.URL})
+	h.RefuseStream("unauthorized")
+	h.runCommand(h.ada, "share", nil)
+	link := viewerLink.FindString(h.awaitMessage("cannot be shown by Go Live").Content)
+	if link == "" {
+		h.t.Fatalf("the call is told %q, want a link", h.messagesIn(h.call))
+	}
+	browser := browsertest.Connect(h.t, browsertest.Launch(h.t), page.Options{})
+	tab := browsertest.Tab(h.t, browser, page.TabOptions{})
+	browsertest.Navigate(h.t, tab, link)
+	h.colours.awaitOn(h.t, tab, videoProbe("video", "viewerConnection"))
+
+	h.RefuseStream("unauthorized")
+	h.call = h.lounge
+	h.MoveVoice(h.lounge, h.bot.User)
+	moved := viewerLink.FindString(h.awaitMessage("The call has moved").Content)
+	if awaitPageState(h.t, tab, "ended"); moved == "" || moved == link {
+		h.t.Fatalf("the call is told %q, want another link where it has moved to", h.messagesIn(h.call))
+	}
+	tab = browsertest.Tab(h.t, browser, page.TabOptions{}) // in the old one, another fragment would not load the page again
+	browsertest.Navigate(h.t, tab, moved)
+	h.colours.awaitOn(h.t, tab, videoProbe("video", "viewerConnection"))
+
+	if got := h.runCommand(h.ada, "unshare", nil); !strings.Contains(got, "not shared any more") {
+		h.t.Errorf("the end is answered by %q", got)
+	}
+	awaitPageState(h.t, tab, "ended")
+	late := browsertest.Tab(h.t, browser, page.TabOptions{})
+	browsertest.Navigate(h.t, late, moved)
+	awaitPageState(h.t, late, "gone")
+}
+
+var sessionID = regexp.MustCompile("session `(\\w+)` stays open")
+
+func (h *callFixture) notPrivate() {
+	h.t.Helper()
+	told := h.runCommand(h.bob, "browse", discordtest.Args{"task": "open " + h.colours.URL, "private": true})
+	id := sessionID.FindStringSubmatch(told)
+	if id == nil {
+		h.t.Fatalf("got %q, want it to name the session", told)
+	}
+	for who, want := range map[discordtest.User]string{h.ada: "belongs to bob", h.bob: "private"} { // ada is a moderator
+		if got := h.runCommand(who, "share", discordtest.Args{"session": id[1]}); !strings.Contains(got, want) {
+			h.t.Errorf("%s, who shares it, is answered by %q, want %q", who.Username, got, want)
+		}
+	}
+}
+
 // ends ends the call in the ways in which people can, and begins it again where ada is.
 func (h *callFixture) ends(ada *callMember) {
 	h.t.Helper()
 	ada.off()
 	h.LeaveVoice(h.guild, h.bot.User) // a moderator disconnects it
 	h.over("a kick")
-	h.joins()
+	h.follows()
 	if got := h.runCommand(h.ada, "leave", nil); !strings.Contains(got, "left the call") {
 		h.t.Errorf("/clank leave says %q", got)
 	}
@@ -461,6 +528,29 @@ func (h *callFixture) ends(ada *callMember) {
 	h.joins()
 	h.DeleteChannel(h.lounge)
 	h.over("the end of the channel")
+	if got := h.runCommand(h.ada, "share", nil); !strings.Contains(got, "/clank join") {
+		h.t.Errorf("sharing outside of a call is answered by %q", got)
+	}
+}
+
+// follows has clank come into ada's channel as she asks for something, since the setting is on.
+func (h *callFixture) follows() {
+	h.t.Helper()
+	const key = "interaction.voice.autoJoin"
+	if code, _, told := runInProcess(h.t, h.environ, "config", "set", key, "true"); code != exitDone {
+		h.t.Fatalf("config set: exit code %d: %s", code, told)
+	}
+	h.call = h.lounge
+	h.runCommand(h.ada, "browse", discordtest.Args{"task": "open " + h.colours.URL})
+	if err := h.Wait(testDeadline(h.t), "clank to follow ada", func() bool {
+		in := h.VoiceStates(h.guild)[h.bot.ID].ChannelID
+		return in != nil && *in == h.lounge.ID
+	}); err != nil {
+		h.t.Fatal(err)
+	}
+	if code, _, told := runInProcess(h.t, h.environ, "config", "unset", key); code != exitDone {
+		h.t.Fatalf("config unset: exit code %d: %s", code, told)
+	}
 }
 
 // joins has ada bring clank into her channel, and show a page there.
@@ -528,96 +618,113 @@ func stopRecording(t *testing.T) string {
 	return path
 }
 
-// openCallerTab returns a real browser with a microphone into which the file is played.
-func openCallerTab(t *testing.T, microphone string) *page.Tab {
-	t.Helper()
-	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := chrome.Launch(testDeadline(t), chrome.LaunchOptions{Executable: exe.Path, Headless: true, Args: []string{
-		"--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--mute-audio", "--use-file-for-fake-audio-capture=" + microphone,
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Stop(context.Background()) })
-	b, err := page.Connect(testDeadline(t), p.WebSocketURL, page.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.Close() })
-	tab, err := b.NewTab(testDeadline(t), page.TabOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tab
+// colourSite is a page that has the colour that it is told.
+type colourSite struct {
+	*httptest.Server
+
+	now atomic.Value
 }
 
-// awaitOnPage waits until an expression is true on a page, which may be about to become another one.
-func awaitOnPage(t *testing.T, tab *page.Tab, expression string) {
+func newColourSite(t *testing.T) *colourSite {
 	t.Helper()
-	ctx := testDeadline(t)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		got, err := tab.Act(ctx, page.Action{Kind: actiontable.KindEvaluate, Fn: "() => !!(" + expression + ")"})
-		if err == nil && string(got.Value) == "true" {
+	c := &colourSite{}
+	c.now.Store("#ff0000")
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/colour" {
+			io.WriteString(w, c.now.Load().(string))
 			return
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("the page never shows %s: %v", expression, err)
-		}
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, `<!doctype html><title>Colours</title><script>
+			setInterval(async () => { document.documentElement.style.background = await (await fetch("/colour")).text() }, 200)</script>`)
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+// awaitOn waits until a tab shows the page in one colour and then in another.
+func (c *colourSite) awaitOn(t *testing.T, tab *page.Tab, probe string) {
+	t.Helper()
+	for _, colour := range [][2]string{{"#ff0000", `"high,low,low"`}, {"#0000ff", `"low,low,high"`}} {
+		c.now.Store(colour[0])
+		browsertest.Eventually(t, colour[0], func() bool { return browsertest.JS(t, tab, probe) == colour[1] })
 	}
 }
 
-func TestStopIsSaidOnTheCallPage(t *testing.T) {
-	requireSpeechPrograms(t)
-	t.Parallel()
-	microphone := stopRecording(t)
-	site := newTestSite(t)
-	home, environ := newTestHome(t)
-	server := startServer(t, home, environ)
-	login := strings.TrimPrefix(awaitOutput(t, server.stdout, "clank is ready"), "clank is ready: ")
-	base, err := url.Parse(login)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tab := openCallerTab(t, microphone)
-	if _, err := tab.Navigate(testDeadline(t), login); err != nil {
-		t.Fatal(err)
-	}
-	awaitOnPage(t, tab, `location.pathname === "/"`)
+// videoProbe returns the colour in the middle of what a video shows, if one frame at least was decoded by the page's connection.
+func videoProbe(video, connection string) string {
+	return `async () => {
+	if (typeof ` + connection + ` === "undefined" || !` + connection + `) return "nothing";
+	const video = document.getElementById("` + video + `"), to = new OffscreenCanvas(1, 1).getContext("2d");
+	const s = [...(await ` + connection + `.getStats()).values()].find((s) => s.type === "inbound-rtp" && s.framesDecoded > 0);
+	if (!s || !video.videoWidth) return "nothing";
+	to.drawImage(video, video.videoWidth / 2, video.videoHeight / 2, 1, 1, 0, 0, 1, 1);
+	return [...to.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v > 200 ? "high" : v < 50 ? "low" : v).join();
+}`
+}
 
-	var place struct{ URL, Secret string }
-	data, err := os.ReadFile(filepath.Join(home, "server.json"))
-	if err == nil {
-		err = json.Unmarshal(data, &place)
+func awaitPageState(t *testing.T, tab *page.Tab, state string) {
+	t.Helper()
+	browsertest.Eventually(t, state, func() bool {
+		return browsertest.JS(t, tab, `() => document.body.dataset.state === "`+state+`"`) == "true"
+	})
+}
+
+// awaitAfterNavigation waits until an expression is true on a page that may be about to become another one.
+func awaitAfterNavigation(t *testing.T, tab *page.Tab, expression string) {
+	t.Helper()
+	browsertest.Eventually(t, expression, func() bool {
+		got, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindEvaluate, Fn: "() => Boolean(" + expression + ")"})
+		return err == nil && string(got.Value) == "true"
+	})
+}
+
+// callOnThePage has somebody on the call page see a shared browser, and stop a task by saying so.
+func callOnThePage(t *testing.T, r *serverFixture) {
+	t.Helper()
+	requireSpeechPrograms(t)
+	a, board := r.server, r.openDashboard(t)
+	operator := sessions.Origin{Kind: sessions.FromDashboard, Channel: "dashboard", Moderator: true}
+	run := func(prompt string) (sessions.TaskRecord, error) {
+		return a.Sessions.Run(testDeadline(t), sessions.Task{Prompt: prompt, Model: plain.ModelName, Origin: operator}, nil)
 	}
+	colours := newColourSite(t)
+	done, err := run("open " + colours.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	board := &api.Client{Base: place.URL, Token: place.Secret}
-	task, err := board.Start(testDeadline(t), api.TaskRequest{Prompt: "open " + site.URL + "/hang"})
-	if err != nil {
+	if _, err := a.CallService.Share(t.Context(), operator, done.SessionID); err == nil {
+		t.Error("it was shared without a call")
+	}
+	stopped := make(chan sessions.TaskRecord, 1)
+	go func() {
+		rec, err := run("open " + r.site.URL + "/hang")
+		if err != nil {
+			t.Error(err)
+		}
+		stopped <- rec
+	}()
+	r.site.awaitHit(t, "/hang")
+	caller := browsertest.Launch(t, "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--mute-audio",
+		"--use-file-for-fake-audio-capture="+stopRecording(t))
+	tab := browsertest.Tab(t, browsertest.Connect(t, caller, page.Options{}), page.TabOptions{})
+	browsertest.Navigate(t, tab, board.LoginURL())
+	awaitAfterNavigation(t, tab, `location.pathname === "/"`)
+	browsertest.Navigate(t, tab, board.URL()+"/call")
+	awaitAfterNavigation(t, tab, `document.getElementById("join")`)
+	browsertest.JS(t, tab, `() => { document.getElementById("name").value = "Ada"; document.getElementById("join").click() }`)
+	awaitPageState(t, tab, "in")
+	awaitAfterNavigation(t, tab, `document.getElementById("log").textContent.includes("Stopped, as Ada said.")`)
+	if rec := <-stopped; rec.State != sessions.TaskStopped {
+		t.Errorf("the task ended %s, want it stopped", rec.State)
+	}
+
+	if told, err := a.CallService.Share(testDeadline(t), operator, done.SessionID); err != nil || !strings.Contains(told, "on this page") {
+		t.Fatalf("told %q, error %v", told, err)
+	}
+	colours.awaitOn(t, tab, videoProbe("shared", "callConnection"))
+	if _, err := a.CallService.Unshare(testDeadline(t), operator); err != nil {
 		t.Fatal(err)
 	}
-	site.awaitHit(t, "/hang")
-	if _, err := tab.Navigate(testDeadline(t), base.Scheme+"://"+base.Host+"/call"); err != nil {
-		t.Fatal(err)
-	}
-	awaitOnPage(t, tab, `document.getElementById("join")`)
-	if _, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindEvaluate, Fn: `() => {
-		document.getElementById("name").value = "Ada";
-		document.getElementById("join").click();
-	}`}); err != nil {
-		t.Fatal(err)
-	}
-	awaitOnPage(t, tab, `document.getElementById("log").textContent.includes("Stopped, as Ada said.")`)
-	view, err := board.Task(testDeadline(t), task.TaskID)
-	if err != nil || view.Task.State != sessions.TaskStopped {
-		t.Errorf("the task is %+v, %v, want it stopped", view.Task, err)
-	}
+	awaitAfterNavigation(t, tab, `document.getElementById("shared").hidden`)
 }

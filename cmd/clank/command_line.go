@@ -29,6 +29,14 @@ func newCommand(use, short, long string, run func(ctx context.Context, args []st
 	return c
 }
 
+// newJSONCommand builds a command that can print its result as JSON.
+func newJSONCommand(use, short, long string, run func(ctx context.Context, asJSON bool, args []string) error) *cobra.Command {
+	var asJSON *bool
+	c := newCommand(use, short, long, func(ctx context.Context, args []string) error { return run(ctx, *asJSON, args) })
+	asJSON = c.Flags().Bool("json", false, "print it as JSON")
+	return c
+}
+
 // commandLine is a command line as pflag reads it.
 type commandLine struct {
 	command  *cobra.Command
@@ -204,4 +212,20 @@ func reportError(e *commandEnv, c *cobra.Command, err error) int {
 		fmt.Fprintf(e.Stderr, "see %q\n", c.CommandPath()+" --help")
 	}
 	return code
+}
+
+// didYouMean names the known words that are close to one that is not known, as the end of a message; "" if none or many are.
+// It is cobra that finds them, except for those that end with the word.
+func didYouMean(word string, known []string) string {
+	group := &cobra.Command{SuggestionsMinimumDistance: max(2, len(word)/4)}
+	for _, name := range known {
+		if len(word) > 3 && strings.HasSuffix(name, strings.TrimLeft(word, "-")) {
+			return "; did you mean " + name + "?"
+		}
+		group.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	if similar := group.SuggestionsFor(word); word != "" && len(similar) > 0 && len(similar) <= 3 {
+		return "; did you mean " + strings.Join(similar, " or ") + "?"
+	}
+	return ""
 }

@@ -3,18 +3,29 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
+	"flag"
 	"io"
 	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"clank/internal/recording"
 	"clank/internal/sqlite"
+	"clank/internal/test/llmtest"
 	"clank/internal/watches"
 	"clank/llm/plain"
+	"clank/sessions"
 	"clank/sessions/access"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 )
 
 // newTestEnv makes a world whose home is a new directory, in which nobody is at the terminal, and nothing else is set but vars.
@@ -265,7 +276,7 @@ func TestTheStatusOfTheVaultSaysWhereItsKeyIs(t *testing.T) {
 	awaitOutput(t, server.stderr, "the vault cannot be used")
 }
 
-// TestTheKeyringIsReachedOverTheBus runs the program, whose environment says where the bus is.
+// The program runs for itself here: its environment says where the bus is.
 func TestAKeyringThatCannotBeUsedIsTold(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
@@ -300,20 +311,6 @@ func TestTheLogHasNoTimesAndKeepsItsLevel(t *testing.T) {
 	}
 }
 
-func TestAnExitHasItsCodeAndItsReason(t *testing.T) {
-	t.Parallel()
-	why := errors.New("the reason")
-	if err := error(&exitError{Code: 3, Err: why}); err.Error() != "the reason" || !errors.Is(err, why) {
-		t.Errorf("got %v", err)
-	}
-	if err := error(&exitError{Code: 3}); err.Error() != "exit 3" {
-		t.Errorf("got %v", err)
-	}
-	if err := usagef("so: %w", why); err.Error() != "so: the reason" || !errors.Is(err, why) {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestOnlyACloseWordIsMeant(t *testing.T) {
 	t.Parallel()
 	known := []string{"open", "close", "snapshot", "--target-id", "--browser-profile"}
@@ -330,5 +327,326 @@ func TestOnlyACloseWordIsMeant(t *testing.T) {
 		if got := didYouMean(word, known); got != want {
 			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
+	}
+}
+
+// visitCommands calls visit with the name of every command below c, without "clank".
+func visitCommands(c *cobra.Command, visit func(name string)) {
+	for _, below := range c.Commands() {
+		visit(strings.TrimPrefix(below.CommandPath(), "clank "))
+		visitCommands(below, visit)
+	}
+}
+
+// resolveForTest is a command line as cobra and pflag are to read it: words, flags and, after "--", arguments.
+func resolveForTest(tb testing.TB, args []string) (name, read string, operands []string, err error) {
+	tb.Helper()
+	line, err := resolveCommandLine(newRootCommand(newTestEnv(tb, nil), args), args)
+	return strings.TrimPrefix(line.command.CommandPath(), "clank "), strings.Join(append(append(line.words, "--"), line.operands...), " "), line.operands, err
+}
+
+func TestFlagsMayStandAnywhere(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"browser --json tabs":                  "browser --json=true tabs --",
+		"browser tabs -json":                   "browser tabs --json=true --",
+		"browser --timeout 5 tabs --timeout=6": "browser --timeout=5 tabs --timeout=6 --",
+		"browser type --submit e1 --json a":    "browser type --json=true --submit=true -- e1 a",
+		"browser --full-page screenshot":       "browser screenshot --full-page=true --",
+		"browser --target-id t1 cookies clear": "browser cookies clear --target-id=t1 --",
+		"browser cookies --json set a b":       "browser cookies --json=true set -- a b",
+		"browser --url S wait --url P":         "browser --url=S wait --url=P --",
+		"browser cookies --url S set a b":      "browser cookies --url=S set -- a b",
+		"browser cookies --target-id t set a":  "browser cookies set --target-id=t -- a",
+		"browser type e1 -- --json":            "browser type -- e1 --json",
+		"browser type e1 -- --json -- x":       "browser type -- e1 --json -- x",
+		"browser click-coords -1.5 20":         "browser click-coords -- -1.5 20",
+		"browser press -":                      "browser press -- -",
+		"browser evaluate --fn --x":            "browser evaluate --fn=--x --",
+		"browser evaluate --fn=a=b":            "browser evaluate --fn=a=b --",
+		"browser evaluate --fn=":               "browser evaluate --fn= --",
+		"browser select e1 set clear":          "browser select -- e1 set clear",
+		"browser press help":                   "browser press -- help",
+		"browser --expect-final tabs":          "browser --expect-final=true tabs --",
+		"browse -max-steps 3 task":             "browse --max-steps=3 -- task",
+		"browse task --max-steps 3":            "browse --max-steps=3 -- task",
+		"browse --max-steps=3 -- task":         "browse --max-steps=3 -- task",
+		"--json browse task":                   "browse --json=true -- task",
+		"serve -addr 127.0.0.1:0":              "serve --addr=127.0.0.1:0 --",
+		"vault --json list":                    "vault list --json=true --",
+		"help browser click":                   "browser click --help --",
+	} {
+		_, got, _, err := resolveForTest(t, splitWords(line))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v %s", line, err, diff)
+		}
+	}
+}
+
+func TestWrongUseOfTheBrowserIsExplained(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"":                           "clank browser: name one of its commands\n",
+		"tabz":                       `there is no command "browser tabz"; did you mean tab or tabs?`,
+		"set":                        "clank browser set: name one of its commands: credentials",
+		"set lokale de":              `there is no command "browser set lokale"; did you mean locale?`,
+		"storage local":              "clank browser storage local: name one of its commands: clear, get, set",
+		"click":                      "<ref> is missing",
+		"click e1 e2":                `clank browser click: unexpected argument "e2"`,
+		"cookies foo":                `unexpected argument "foo"`,
+		"cookies cler":               "did you mean clear?",
+		"tabs --target-id t1":        "there is no flag --target-id",
+		"--full-page click screen":   "there is no flag --full-page",
+		"--label x tabs open":        "it takes no flag --label",
+		"click e1 --dubble":          "did you mean --double?",
+		"click e1 --profile w":       "did you mean --browser-profile?",
+		"type e1 --verylong":         `put "--" before text that begins with a dash`,
+		"click e1 --timeout-ms":      "--timeout-ms needs a value",
+		"click e1 --timeout-ms 1.5":  "--timeout-ms must be a whole number",
+		"click e1 --timeout-ms 0x1":  "--timeout-ms must be a whole number",
+		"click e1 --timeout-ms -1":   "--timeout-ms must be a whole number",
+		"tabs --timeout soon":        "--timeout must be a whole number",
+		"--timeout soon tabs":        "--timeout must be a whole number",
+		"tabs --json=maybe":          "--json takes true or false",
+		"click e1 --double=maybe":    "--double takes true or false",
+		"set geo 1 2 --accuracy x":   "--accuracy must be a number",
+		"set geo 1 2 --accuracy NaN": "--accuracy must be a number",
+		"snapshot --format --help x": `unexpected argument "x"`,
+	} {
+		runSteps(t, newTestEnv(t, nil), commandStep{line: "browser " + line, code: exitUsage, says: want})
+	}
+}
+
+func TestAFlagTakesAValueAlwaysOrNever(t *testing.T) {
+	t.Parallel()
+	takes := map[string]bool{} // by the name of the flag, which may stand before that of its command
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if before, seen := takes[f.Name]; seen && before != (f.NoOptDefVal == "") {
+				t.Errorf("--%s takes a value for %s and not elsewhere, or the other way round", f.Name, c.CommandPath())
+			}
+			takes[f.Name] = f.NoOptDefVal == ""
+		})
+		for _, below := range c.Commands() {
+			visit(below)
+		}
+	}
+	visit(newRootCommand(newTestEnv(t, nil), nil))
+	if takes["json"] || !takes["runtime"] || !takes["target-id"] {
+		t.Errorf("got %v", takes)
+	}
+}
+
+func FuzzResolveCommandLine(f *testing.F) {
+	for _, c := range commandCases {
+		f.Add("browser\x00" + strings.Join(splitWords(c.line), "\x00"))
+	}
+	f.Add("browser\x00--\x00-\x00--=\x00-=x\x00--json=\x00\x00help")
+	names := []string{"clank"}
+	visitCommands(newRootCommand(newTestEnv(f, nil), nil), func(name string) { names = append(names, name) })
+	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Split(line, "\x00")
+		name, _, operands, err := resolveForTest(t, args)
+		if !slices.Contains(names, name) {
+			t.Errorf("%q: got command %q", args, name)
+		}
+		if err != nil {
+			if !strings.Contains(err.Error(), " ") {
+				t.Errorf("%q: got error %q, want a sentence", args, err)
+			}
+			return
+		}
+		rest := args
+		for _, arg := range operands {
+			i := slices.Index(rest, arg)
+			if i < 0 {
+				t.Fatalf("%q: got arguments %q, which are not given in this order", args, operands)
+			}
+			rest = rest[i+1:]
+		}
+	})
+}
+
+// manDir is where make man wants the pages. They are made here and not by a command, since what writes them makes each start
+// of the program longer.
+var manDir = flag.String("man.dir", "", "write the manual pages into this `folder`")
+
+func TestEveryCommandHasAManualPage(t *testing.T) {
+	dir := *manDir
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	root := newRootCommand(newTestEnv(t, nil), nil)
+	if err := doc.GenManTree(root, &doc.GenManHeader{Title: "CLANK", Section: "1", Source: "clank"}, dir); err != nil {
+		t.Fatal(err)
+	}
+	visitCommands(newRootCommand(newTestEnv(t, nil), nil), func(name string) {
+		page, err := os.ReadFile(filepath.Join(dir, "clank-"+strings.ReplaceAll(name, " ", "-")+".1"))
+		if err != nil || !strings.Contains(string(page), `\fBclank `+name) {
+			t.Errorf("%s: %v in %.200q", name, err, page)
+		}
+	})
+}
+
+// completionCases is command lines, whose last word is being typed, with what must be offered and what must not.
+var completionCases = []struct {
+	line      string
+	want, not string
+}{
+	{"", "serve browser completion help", "tabs"},
+	{"bro", "browse browser", "serve"},
+	{"completion ", "bash zsh fish", "serve"},
+	{"help browser cl", "click close", "tabs"},
+	{"browser ", "tabs tab snapshot cookies set storage", "serve viewport"},
+	{"browser snap", "snapshot", "tabs"},
+	{"browser --json snap", "snapshot", "tabs"},
+	{"browser --url tabs snap", "snapshot", ""},
+	{"browser --json set ", "viewport offline", "tabs"},
+	{"browser storage session ", "get set clear", "local"},
+	{"browser set media ", "dark light", ""},
+	{"browser set media dark ", "", "light"},
+	{"browser snapshot --", "--interactive --json --target-id", "--double"},
+	{"browser click e1 --d", "--double --delay-ms", "--button"},
+	{"browser --", "--json --browser-profile", "--double"},
+	{"browser snapshot --format ", "ai aria", "--json"},
+	{"browser -json snapshot --format a", "ai aria", ""},
+	{"browser wait --load net", "networkidle", "FILES"},
+	{"browser snapshot --out ", "FILES", ""},
+	{"browser upload ", "FILES", ""},
+	{"browser click ", "", "FILES"},
+	{"sessions s", "say show script scripts", "list"},
+	{"sessions replay ", "FILES", ""},
+	{"sessions scripts run ", "find-lamps", "FILES"},
+	{"browse --script ", "find-lamps", ""},
+	{"browse --runtime gem", "gemini_computer_use", "FILES"},
+	{"browse --screenshot ", "FILES", ""},
+	{"config set agentStack.pre", "agentStack.preset", "FILES"},
+	{"config set agentStack.preset ", "", "agentStack.preset FILES"},
+	{"watches add --b", "--below", "--above"},
+	{"tokens add x --for ", "control page", ""},
+}
+
+func TestCompletionOffersWhatCanFollow(t *testing.T) {
+	t.Parallel()
+	e := newTestEnv(t, nil)
+	if err := withScripts(e, func(store recording.ScriptStore) error {
+		return store.Save(recording.Script{Name: "find-lamps", Steps: []string{"read"}}, false)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range completionCases {
+		got := runCommand(t.Context(), e, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(tc.line, " ")...)...)
+		offered := strings.Split(strings.TrimSpace(got.stdout), "\n")
+		if slices.Contains(offered, ":0") { // the shell's own completion
+			offered = append(offered, "FILES")
+		}
+		for want := range strings.FieldsSeq(tc.want) {
+			if !slices.Contains(offered, want) {
+				t.Errorf("%q: got %q, want %s among them", tc.line, offered, want)
+			}
+		}
+		for not := range strings.FieldsSeq(tc.not) {
+			if slices.Contains(offered, not) {
+				t.Errorf("%q: got %s, which does not belong there", tc.line, not)
+			}
+		}
+	}
+}
+
+func TestScriptsForShellsAreWellFormed(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"bash", "zsh", "fish"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := runCommand(t.Context(), newTestEnv(t, nil), "completion", name)
+			if script.code != exitDone || !strings.Contains(script.stdout, cobra.ShellCompRequestCmd) {
+				t.Fatalf("got %+v", script)
+			}
+			if _, err := exec.LookPath(name); err != nil {
+				t.Skipf("there is no %s here", name)
+			}
+			cmd := exec.CommandContext(t.Context(), name, "-n")
+			var stderr bytes.Buffer
+			cmd.Stdin, cmd.Stderr = strings.NewReader(script.stdout), &stderr
+			if err := cmd.Run(); err != nil || stderr.Len() > 0 {
+				t.Errorf("%v: %s", err, &stderr)
+			}
+		})
+	}
+}
+
+const (
+	presetKey = "agentStack.preset"
+	taskLimit = "agentStack.runtimeConfig.budget.task"
+)
+
+func TestSettingsAreReadAndChangedInTheTerminal(t *testing.T) {
+	t.Parallel()
+	runSteps(t, newTestEnv(t, nil),
+		commandStep{"config", exitDone, "nothing is set by hand", ""},
+		commandStep{"config set " + presetKey + " claude_api", exitDone, "not ready yet: local_browser_agent with the model anthropic:", ""},
+		commandStep{"config get " + presetKey, exitDone, "claude_api\n", ""},
+		commandStep{"browse hello", exitFailed, "set ANTHROPIC_API_KEY", ""},
+		commandStep{"doctor", exitFailed, "✓  budget", ""},
+		commandStep{"doctor --json", exitFailed, `"name": "search"`, ""},
+		commandStep{"config --json", exitDone, `"value": "claude_api"`, ""},
+		commandStep{"config unset " + presetKey, exitDone, "saved: agentStack.preset is empty", ""},
+		commandStep{"config", exitDone, "nothing is set by hand", ""},
+		commandStep{"doctor", exitDone, "plain:steps (chosen)", ""},
+		commandStep{"config set interaction.brain.model openai:gpt-4.1", exitDone, "saved: ", ""},
+		commandStep{"doctor", exitDone, "openai:gpt-4.1 (OpenAI takes it back on 2027-01-14; gpt-6-luna takes its place)", ""},
+		commandStep{"config unset interaction.brain.model", exitDone, "saved: ", ""},
+		commandStep{"config set " + taskLimit + " '2 beans'", exitFailed, `unlike "beans"`, ""},
+		commandStep{"config set " + presetKey, exitUsage, "<value> is missing", ""},
+		commandStep{"config get agentStack.prest", exitUsage, "did you mean agentStack.preset?", ""},
+		commandStep{"config set OPENAI_API_KEY sk-1", exitUsage, "OPENAI_API_KEY_FILE", ""})
+}
+
+func configuredFromTheTerminal(t *testing.T, r *serverFixture) {
+	t.Helper()
+	r.openDashboard(t)
+	say := func(want string, args ...string) {
+		t.Helper()
+		if got := runCommand(t.Context(), r.env, args...); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, want) {
+			t.Errorf("clank %s: got %+v, want %q", strings.Join(args, " "), got, want)
+		}
+	}
+	say("saved", "config", "set", taskLimit, "7 calls")
+	say("7 calls", "config")
+	say("a task may take 7 calls", "doctor")
+	say("saved", "config", "unset", taskLimit) // the last that was set by hand
+	if got := r.server.Settings.Current().Budget.Task; got == "7 calls" {
+		t.Errorf("the server still has %q", got)
+	}
+
+	said := make(chan struct{})
+	r.setScript([]llmtest.Turn{
+		func(req llmtest.Request) llmtest.Reply { <-said; return openPage(r.site.URL)(req) },
+		func(req llmtest.Request) llmtest.Reply {
+			if strings.Contains(string(req.Body), "only the late ones") {
+				return llmtest.Say("late ones")(req)
+			}
+			return llmtest.Say("nothing was heard")(req)
+		},
+	})
+	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: r.guild.ID, Channel: r.room.ID, User: r.ada.ID, UserName: "ada"}
+	ended := make(chan sessions.TaskRecord, 1)
+	go func() {
+		rec, err := r.server.Sessions.Run(context.WithoutCancel(t.Context()), sessions.Task{Prompt: "which ferries?", Origin: from}, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- rec
+	}()
+	ev := r.awaitState(sessions.TaskRunning)
+	say("told to task "+ev.Record.ID, "sessions", "say", ev.Record.ID, "only the late ones")
+	close(said)
+	if rec := <-ended; rec.Answer != "late ones" {
+		t.Errorf("the answer is %q", rec.Answer)
+	}
+	say("no page is watched", "watches")
+	if got := runCommand(t.Context(), r.env, "sessions", "say", ev.Record.ID, "more"); got.code != exitFailed || !strings.Contains(got.stderr, "start a task in it") {
+		t.Errorf("a task that has ended: got %+v", got)
 	}
 }

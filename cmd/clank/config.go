@@ -6,9 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
+	"clank/dashboard/api"
+	"clank/internal/server"
 	"clank/internal/settings"
+	"clank/internal/sqlite"
 	"clank/internal/untrusted"
 
 	"github.com/spf13/cobra"
@@ -22,24 +28,21 @@ set by hand, with --all every setting. A change applies at once.
 
 func newConfigCommand(e *commandEnv) *cobra.Command {
 	newList := func(use, long string) *cobra.Command {
-		var all, asJSON *bool
-		c := newCommand(use, "list the settings, as config alone does", long, func(ctx context.Context, _ []string) error {
-			return withSettings(ctx, e, func(v settingsView) error { return listConfig(e, v.Live.State(), *all, *asJSON) })
+		var all *bool
+		c := newJSONCommand(use, "list the settings, as config alone does", long, func(ctx context.Context, asJSON bool, _ []string) error {
+			return withSettings(ctx, e, func(v settingsView) error { return listConfig(e, v.Live.State(), *all, asJSON) })
 		})
 		all = c.Flags().Bool("all", false, "every setting")
-		asJSON = c.Flags().Bool("json", false, "print them as JSON")
 		return c
 	}
 	c, list := newList("config", configHelp), newList("list", "")
-	var asJSON *bool
-	get := newCommand("get <key>", "print a setting so that it can be given to set", "", func(ctx context.Context, args []string) error {
+	get := newJSONCommand("get <key>", "print a setting so that it can be given to set", "", func(ctx context.Context, asJSON bool, args []string) error {
 		field, err := findField(args[0])
 		if err != nil {
 			return err
 		}
-		return withSettings(ctx, e, func(v settingsView) error { return printSetting(e, v.Live.Current(), field, *asJSON) })
+		return withSettings(ctx, e, func(v settingsView) error { return printSetting(e, v.Live.Current(), field, asJSON) })
 	})
-	asJSON = get.Flags().Bool("json", false, "print it as JSON")
 	set := newCommand("set <key> <value>", "change a setting", "", func(ctx context.Context, args []string) error {
 		return changeSetting(ctx, e, args[0], func(f settings.Field) json.RawMessage { return f.ParseText(args[1]) })
 	})
@@ -149,4 +152,73 @@ func formatValue(f settings.Field, s settings.Settings) string {
 		return f.Get(s).(time.Duration).String()
 	}
 	return string(value)
+}
+
+// settingsView is the settings, and what they come to.
+type settingsView struct {
+	Live     *settings.Manager
+	Remote   bool                             // they are a server's
+	Bindings func() []settings.RuntimeBinding // the runtimes
+	Present  func(key string) bool            // which secrets are there
+}
+
+// withSettings has do read and change the settings of the server that owns the home, or
+// those in the database if there is none.
+func withSettings(ctx context.Context, e *commandEnv, do func(settingsView) error) error {
+	live := &settings.Manager{Log: slog.New(slog.DiscardHandler), Providers: server.ModelProviders(), Check: server.CheckReach}
+	return withServerOrDatabase(ctx, e, func(c *api.Client) error {
+		far := &remoteSettings{client: c}
+		live.Store = far
+		if err := live.Open(ctx); err != nil {
+			return err
+		}
+		return do(settingsView{live, true, func() []settings.RuntimeBinding { return far.lastView.Bindings }, far.hasSecret})
+	}, func(db *sqlite.DB) error {
+		live.Store = db
+		if err := live.Open(ctx); err != nil {
+			return err
+		}
+		here := &server.ModelFinder{
+			CompatibleURL: func() string { return live.Current().CompatibleURL },
+			Secret:        func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, e.Getenv) },
+			VendorURL:     e.Getenv,
+		}
+		return do(settingsView{
+			live, false, func() []settings.RuntimeBinding { return settings.RuntimeBindings(live.Current(), here.Ability) },
+			func(key string) bool { return server.SecretPresent(e.Getenv, key) },
+		})
+	})
+}
+
+// remoteSettings are the settings of a running server, as a store.
+type remoteSettings struct {
+	client   *api.Client
+	lastView api.SettingsView
+}
+
+// LoadSettings implements [settings.Store].
+func (s *remoteSettings) LoadSettings(ctx context.Context) (map[string]json.RawMessage, string, error) {
+	var err error
+	s.lastView, err = s.client.Settings(ctx)
+	return s.lastView.Intent, s.lastView.Version, err
+}
+
+// SaveSettings implements [settings.Store].
+func (s *remoteSettings) SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (string, error) {
+	changes := maps.Clone(values)
+	for key := range s.lastView.Intent {
+		if _, stays := values[key]; !stays {
+			changes[key] = json.RawMessage("null")
+		}
+	}
+	view, err := s.client.ChangeSettings(ctx, api.SettingsChange{Changes: changes, Version: &expectVersion})
+	if err == nil {
+		s.lastView = view
+	}
+	return view.Version, err
+}
+
+// hasSecret reports whether the server has a secret.
+func (s *remoteSettings) hasSecret(key string) bool {
+	return slices.ContainsFunc(s.lastView.Settings, func(v api.SettingView) bool { return v.Key == key && v.Present })
 }

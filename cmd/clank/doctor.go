@@ -12,7 +12,6 @@ import (
 	"clank/internal/settings"
 	"clank/internal/untrusted"
 	"clank/internal/web"
-	"clank/llm"
 
 	"github.com/spf13/cobra"
 )
@@ -31,13 +30,12 @@ type standing struct {
 }
 
 func newDoctorCommand(e *commandEnv) *cobra.Command {
-	var asJSON *bool
-	c := newCommand("doctor", "", doctorHelp, func(ctx context.Context, _ []string) error {
+	return newJSONCommand("doctor", "", doctorHelp, func(ctx context.Context, asJSON bool, _ []string) error {
 		list, ready, err := findStandings(ctx, e)
 		if err != nil {
 			return err
 		}
-		if err := e.printResult(*asJSON, list, func(w io.Writer) { writeStandings(w, list) }); err != nil {
+		if err := e.printResult(asJSON, list, func(w io.Writer) { writeStandings(w, list) }); err != nil {
 			return err
 		}
 		if !ready {
@@ -45,8 +43,6 @@ func newDoctorCommand(e *commandEnv) *cobra.Command {
 		}
 		return nil
 	})
-	asJSON = c.Flags().Bool("json", false, "print it as JSON")
-	return c
 }
 
 // findStandings says how everything stands, and whether the runtime that is chosen for tasks can be used.
@@ -100,14 +96,10 @@ func keyStandings(v settingsView) []standing {
 	return list
 }
 
-// modelDeprecation says when OpenAI takes a model back, if it does: "openai:gpt-4.1".
+// modelDeprecation is [server.DeprecationNote] for a model such as "openai:gpt-4.1".
 func modelDeprecation(model string) string {
-	name, ok := strings.CutPrefix(model, "openai:")
-	if !ok {
-		return ""
-	}
-	if r, ok := llm.DeprecationOf(name); ok {
-		return " (" + r.String() + ")"
+	if name, ok := strings.CutPrefix(model, "openai:"); ok {
+		return server.DeprecationNote(name)
 	}
 	return ""
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"image/jpeg"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -386,47 +384,5 @@ func taskOfThePageIsTold(t *testing.T, r *serverFixture) {
 	view, err := client.Task(testDeadline(t), started.TaskID)
 	if err != nil || len(view.Steps) == 0 || view.Task.SessionID != started.SessionID {
 		t.Errorf("the task is kept as %+v, %v", view, err)
-	}
-}
-
-func TestTerminalWithOpenAIsModel(t *testing.T) {
-	t.Parallel()
-	home, environ := newTestHome(t)
-	site, model := newTestSite(t), llmtest.NewServer(t)
-	model.Add(openPage(site.URL), clickOn(`button "Go on"`), showScreenshotTurn,
-		thinking("e30tb2YtdGhlLXRlc3Rz", toolTurn("browser_extract", map[string]any{})), answering("The %s.", `ferry at 10:40`))
-	environ = append(environ, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY="+testKey)
-	file := filepath.Join(t.TempDir(), "page.jpg")
-	p := startProgram(t, home, environ, "browse", "--model", "openai:gpt-5.6", "--screenshot", file, "when does the ferry go?")
-	if got := p.exitCode(t); got != exitDone {
-		t.Fatalf("exit code = %d", got)
-	}
-	site.awaitHit(t, "/clicked")
-	if got, want := p.stdout.text(), "The ferry at 10:40.\n"; got != want {
-		t.Errorf("stdout = %q, want %q", got, want)
-	}
-	for _, want := range []string{`click "Go on"`, "4 steps", "--session "} {
-		if got := p.stderr.text(); !strings.Contains(got, want) {
-			t.Errorf("stderr = %q, want %q in it", got, want)
-		}
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	goodPicture(t, data)
-	reqs := model.Requests()
-	if last := string(reqs[len(reqs)-1].Body); !strings.Contains(last, "e30tb2YtdGhlLXRlc3Rz") {
-		t.Error("the model's own reasoning was not given back to it")
-	}
-	checkNothingLeft(t, home)
-}
-
-// thinking puts reasoning in front of what a turn answers.
-func thinking(sealed string, turn llmtest.Turn) llmtest.Turn {
-	return func(req llmtest.Request) llmtest.Reply {
-		reply := turn(req)
-		reply.Reasoning = &llmtest.Reasoning{Encrypted: sealed}
-		return reply
 	}
 }

@@ -20,9 +20,6 @@ import (
 // testEvening tests what people of one room do, one thing after the other.
 func testEvening(t *testing.T, r *serverFixture) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("its parts are tested in their packages")
-	}
 	for _, part := range []struct {
 		name string
 		do   func(t *testing.T, r *serverFixture)

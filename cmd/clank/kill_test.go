@@ -38,14 +38,14 @@ func TestInterruptEndsTheServerAndASessionGoesOnInTheNextOne(t *testing.T) {
 	home, environ := newTestHome(t)
 	site := newTestSite(t)
 	server := startServer(t, home, environ)
-	if got := startProgram(t, home, environ, "browse", firstTry).exitCode(t); got != exitDone {
-		t.Fatalf("browse through the server: exit code = %d", got)
+	if code, _, told := runInProcess(t, environ, "browse", firstTry); code != exitDone {
+		t.Fatalf("browse through the server: exit code %d: %s", code, told)
 	}
-	first := startProgram(t, home, environ, "browse", "--json", "open "+site.URL+"/")
-	if got := first.exitCode(t); got != exitDone {
-		t.Fatalf("exit code = %d", got)
+	code, out, told := runInProcess(t, environ, "browse", "--json", "open "+site.URL+"/")
+	var first browseOutcome
+	if err := json.Unmarshal([]byte(out), &first); err != nil || code != exitDone || first.SessionID == "" {
+		t.Fatalf("exit code %d, %v: %s%s", code, err, out, told)
 	}
-	id := sessionOf(t, first)
 	browserOf(t, home)
 	server.interrupt(t)
 	if got := server.exitCode(t); got != exitDone {
@@ -55,25 +55,26 @@ func TestInterruptEndsTheServerAndASessionGoesOnInTheNextOne(t *testing.T) {
 	checkNoTempFiles(t, environ)
 
 	startServer(t, home, environ)
-	second := startProgram(t, home, environ, "browse", "--session", id, "read")
-	if got := second.exitCode(t); got != exitDone {
-		t.Fatalf("exit code = %d", got)
+	code, out, told = runInProcess(t, environ, "browse", "--session", first.SessionID, "read")
+	if code != exitDone || !strings.Contains(out, "ferry at 10:40") || !strings.Contains(told, "opened again") {
+		t.Errorf("exit code %d, answer %q, told %q; want what the page says, and that it was reopened", code, out, told)
 	}
-	if got := second.stdout.text(); !strings.Contains(got, "ferry at 10:40") {
-		t.Errorf("answer = %q, want what the page says", got)
-	}
-	if got := second.stderr.text(); !strings.Contains(got, "opened again") {
-		t.Errorf("stderr = %q, want a word that the page was reopened", got)
-	}
+}
+
+// startBusyServer starts a server, and a command whose task waits there for a page.
+func startBusyServer(t *testing.T) (home string, environ []string, site *testSite, server, busy *runningProgram) {
+	t.Helper()
+	home, environ = newTestHome(t)
+	site = newTestSite(t)
+	server = startServer(t, home, environ)
+	busy = startProgram(t, home, environ, "browse", "open "+site.URL+"/hang")
+	site.awaitHit(t, "/hang")
+	return home, environ, site, server, busy
 }
 
 func TestSecondInterruptDoesNotWait(t *testing.T) {
 	t.Parallel()
-	home, environ := newTestHome(t)
-	site := newTestSite(t)
-	server := startServer(t, home, environ)
-	busy := startProgram(t, home, environ, "browse", "open "+site.URL+"/hang")
-	site.awaitHit(t, "/hang")
+	home, _, _, server, busy := startBusyServer(t)
 	server.interrupt(t)
 	server.interrupt(t)
 	server.exitCode(t)
@@ -102,9 +103,8 @@ func TestKilledBrowserIsSaidAndTheNextTaskWorks(t *testing.T) {
 			if said := p.stdout.text() + p.stderr.text(); !strings.Contains(said, "ended") && !strings.Contains(said, "crashed") {
 				t.Errorf("the person was told %q, want that the browser ended or the page crashed", said)
 			}
-			next := startProgram(t, home, environ, "browse", "open "+site.URL+"/, read")
-			if got := next.exitCode(t); got != exitDone || !strings.Contains(next.stdout.text(), "ferry") {
-				t.Errorf("the next task: exit code %d, answer %q", got, next.stdout.text())
+			if code, out, _ := runInProcess(t, environ, "browse", "open "+site.URL+"/, read"); code != exitDone || !strings.Contains(out, "ferry") {
+				t.Errorf("the next task: exit code %d, answer %q", code, out)
 			}
 		})
 	}
@@ -134,11 +134,7 @@ func renderersOf(t *testing.T, home string) []process {
 
 func TestKilledServerLeavesNoBrowserAndItsTaskIsInterrupted(t *testing.T) {
 	t.Parallel()
-	home, environ := newTestHome(t)
-	site := newTestSite(t)
-	server := startServer(t, home, environ)
-	busy := startProgram(t, home, environ, "browse", "open "+site.URL+"/hang")
-	site.awaitHit(t, "/hang")
+	home, environ, site, server, busy := startBusyServer(t)
 	killProcess(t, process{pid: server.cmd.Process.Pid})
 	<-server.done
 	checkNothingLeft(t, home)
@@ -146,9 +142,8 @@ func TestKilledServerLeavesNoBrowserAndItsTaskIsInterrupted(t *testing.T) {
 	begin := time.Now()
 	startServer(t, home, environ) // elsewhere: its port is another one
 	t.Logf("ready again after %v", time.Since(begin))
-	next := startProgram(t, home, environ, "browse", "open "+site.URL+"/, read")
-	if got := next.exitCode(t); got != exitDone {
-		t.Errorf("the next task: exit code = %d", got)
+	if code, _, _ := runInProcess(t, environ, "browse", "open "+site.URL+"/, read"); code != exitDone {
+		t.Errorf("the next task: exit code = %d", code)
 	}
 	if got := busy.exitCode(t); got != exitFailed {
 		t.Errorf("the command that waited: exit code = %d, want %d", got, exitFailed)
@@ -194,12 +189,12 @@ func interruptStopsTheTask(t *testing.T, c *sharedServer) {
 	if got := p.stderr.text(); !strings.Contains(got, "stopped") {
 		t.Errorf("stderr = %q, want that it was stopped", got)
 	}
-	if got := startProgram(t, home, environ, "browse", "open "+site.URL+"/, read").exitCode(t); got != exitDone {
-		t.Errorf("the next task: exit code = %d", got)
+	if code, _, _ := runInProcess(t, environ, "browse", "open "+site.URL+"/, read"); code != exitDone {
+		t.Errorf("the next task: exit code = %d", code)
 	}
 }
 
-func TestDiscordOutOfReachKeepsNobodyWaiting(t *testing.T) {
+func TestDiscordOutOfReachKeepsNobodyWaitingAndTwoServersCannotShareAHome(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)
 	environ = append(environ, "DISCORD_TOKEN=secret", "CLANK_DISCORD_API=http://127.0.0.1:1")
@@ -207,31 +202,12 @@ func TestDiscordOutOfReachKeepsNobodyWaiting(t *testing.T) {
 	if got := server.stdout.text(); !strings.Contains(got, "discord  connecting") {
 		t.Errorf("stdout = %q, want that Discord is still being connected", got)
 	}
+	_, stderr, code := runProgram(t, home, environ, "serve")
+	if code != exitFailed || !strings.Contains(stderr, "held by process") || !strings.Contains(stderr, "CLANK_HOME") {
+		t.Errorf("exit code %d, stderr %q, want who holds the home and the way out", code, stderr)
+	}
 	server.interrupt(t)
 	if got := server.exitCode(t); got != exitDone {
 		t.Errorf("exit code = %d, want %d", got, exitDone)
 	}
-}
-
-func TestTwoServersCannotShareAHome(t *testing.T) {
-	t.Parallel()
-	home, environ := newTestHome(t)
-	startServer(t, home, environ)
-	second := startProgram(t, home, environ, "serve")
-	if got := second.exitCode(t); got != exitFailed {
-		t.Errorf("exit code = %d, want %d", got, exitFailed)
-	}
-	if got := second.stderr.text(); !strings.Contains(got, "held by process") || !strings.Contains(got, "CLANK_HOME") {
-		t.Errorf("stderr = %q, want who holds the home and the way out", got)
-	}
-}
-
-// sessionOf reads the session's id from what "browse --json" printed.
-func sessionOf(t *testing.T, p *runningProgram) string {
-	t.Helper()
-	var got browseOutcome
-	if err := json.Unmarshal([]byte(p.stdout.text()), &got); err != nil || got.SessionID == "" {
-		t.Fatalf("no session in %q: %v", p.stdout.text(), err)
-	}
-	return got.SessionID
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"reflect"
@@ -9,6 +11,8 @@ import (
 	"unicode"
 
 	"clank/browsermgr/control/client"
+	"clank/sessions"
+	"clank/sessions/approval"
 )
 
 // fillValue puts text into every string within v, and one entry into each list.
@@ -141,5 +145,79 @@ func TestAnOutputThatCannotBeWrittenIsTold(t *testing.T) {
 	p.Line("more")
 	if err := p.Flush(); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+func TestLiveLineIsRewrittenAndTakenAway(t *testing.T) {
+	var b bytes.Buffer
+	p := &progressPrinter{Out: &b, Width: 20}
+	ev := func(label string) sessions.Event {
+		return sessions.Event{Step: &sessions.Step{N: 1, Kind: sessions.StepAct, Phase: sessions.PhaseBegun, Label: label}}
+	}
+	p.showEvent(ev("open something with a very long name"))
+	p.showEvent(ev("b"))
+	p.clearLine()
+	if got, want := b.String(), "\r\x1b[K1 open something w…\r\x1b[K2 b …\r\x1b[K"; got != want {
+		t.Errorf("terminal got %q, want %q", got, want)
+	}
+}
+
+func TestClippedTextIsOneLine(t *testing.T) {
+	for text, want := range map[string]string{"a\n b": "a b", "grün und": "grün…", "": ""} {
+		if got := clipLine(text, 5); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTheTerminalAsksAndTakesTheAnswer(t *testing.T) {
+	d := &approval.Queue{}
+	in, keys := io.Pipe()
+	out := newTranscript()
+	p := startApprovalPrompter(t.Context(), in, out, func(_ context.Context, id string, allowed, forSession bool) error {
+		return d.Answer(id, approval.Answer{Allowed: allowed, ForSession: forSession, By: "you"})
+	})
+	f := d.Follow(func(approval.Question) bool { return true })
+	defer f.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		for ev, err := f.Next(ctx); err == nil; ev, err = f.Next(ctx) {
+			p.HandleEvent(ev)
+		}
+	}()
+	for i, tt := range []struct {
+		class approval.Class
+		line  string
+		want  approval.Answer
+	}{
+		{approval.ClassBuy, "y", approval.Answer{Allowed: true, By: "you"}},
+		{approval.ClassBuy, "s", approval.Answer{By: "you"}},
+		{approval.ClassSend, "S", approval.Answer{Allowed: true, ForSession: true, By: "you"}},
+		{approval.ClassDelete, "", approval.Answer{By: "you"}},
+		{approval.ClassDelete, "maybe", approval.Answer{By: "you"}},
+	} {
+		got := make(chan approval.Answer, 1)
+		text := strings.Repeat("x", i+1) + " marks it"
+		go func() {
+			a, _ := d.Ask(t.Context(), approval.Question{Class: tt.class, Session: "s", Text: text, Detail: "Buy\x1b[2J\u202enow"})
+			got <- a
+		}()
+		awaitOutput(t, out, text+"?")
+		if strings.Contains(out.text(), "\x1b") {
+			t.Errorf("a page's escape is shown: %q", out.text())
+		}
+		if _, err := io.WriteString(keys, tt.line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if a := <-got; a != tt.want {
+			t.Errorf("%q to %s: %+v, want %+v", tt.line, tt.class, a, tt.want)
+		}
+	}
+	stop()
+	<-followed
+	if err := p.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,6 +40,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// builtProgram is the clank that the tests run instead of their own binary.
+var builtProgram = flag.String("program", "", "test this `file`")
+
 // runningProgram is clank in a process of its own.
 type runningProgram struct {
 	cmd            *exec.Cmd
@@ -69,8 +74,9 @@ func newTestHome(tb testing.TB) (home string, environ []string) {
 			tb.Fatal(err)
 		}
 	}
-	// Profiles keep their DevTools port while programs come and go; tests that run side by side must not take each other's.
-	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, 19100+placeCount.Add(1))
+	// Profiles keep their DevTools port while programs come and go; tests and runs side by side must not take each other's.
+	port := 19100 + 64*(os.Getpid()%192) + int(placeCount.Add(1))
+	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, port)
 	if err := os.WriteFile(filepath.Join(home, "browser", "profiles.json"), []byte(profiles), 0o600); err != nil {
 		tb.Fatal(err)
 	}
@@ -83,7 +89,7 @@ func newTestHome(tb testing.TB) (home string, environ []string) {
 func startProgram(t *testing.T, home string, environ []string, args ...string) *runningProgram {
 	t.Helper()
 	p := &runningProgram{home: home, stdout: newTranscript(), stderr: newTranscript(), done: make(chan struct{})}
-	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd = exec.Command(cmp.Or(*builtProgram, os.Args[0]), args...)
 	p.cmd.Env = environ
 	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
 	if err := p.cmd.Start(); err != nil {

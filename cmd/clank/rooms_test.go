@@ -2,11 +2,25 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/action"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/dashboard"
+	"clank/internal/server"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/llmtest"
+	"clank/internal/vault"
+	"clank/sessions"
 )
 
 // TestOneClankInManyRooms tests what one clank does in one browser. Each part has its own room, in which nothing
@@ -17,25 +31,31 @@ func TestOneClankInManyRooms(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		do   func(t *testing.T, r *serverFixture)
+		long bool // it is left out of short runs
 	}{
-		{"a mention sends the brain out, and the next one goes on in the same session", goesOnInTheSameSession},
-		{"a command becomes one message with picture and answer", commandBecomesOneMessage},
-		{"the brain works the browser itself where the setting says so", brainWorksTheBrowser},
-		{"a task of the page is told step by step", taskOfThePageIsTold},
-		{"the server is configured and its tasks are told from the terminal", configuredFromTheTerminal},
-		{"the room is asked before something is bought", roomIsAskedToBuy},
-		{"a terminal where nobody is asked buys only what it is allowed to", terminalBuysWhatItMay},
-		{"downloads come from where pages may go", downloadsComeFromAllowedPlaces},
-		{"the room is asked before a program is kept", roomIsAskedToKeep},
-		{"the links of a page are listed for models and people", linksAreListed},
-		{"a login is used only where a person agreed to it", loginIsUsedWhereAgreed},
-		{"to log in needs a person's consent", loggingInNeedsConsent},
-		{"a page that its scripts draw is watched with a browser", drawnPageIsWatched},
-		{"a shared browser is seen on the call page", sharedOnTheCallPage},
-		{"an evening", testEvening},
-		{"bad input is told clearly, and the next task works", badInputIsToldClearly},
+		{"a mention sends the brain out, and the next one goes on in the same session", goesOnInTheSameSession, false},
+		{"a command becomes one message with picture and answer", commandBecomesOneMessage, false},
+		{"the brain works the browser itself where the setting says so", brainWorksTheBrowser, false},
+		{"a task of the page is told step by step", taskOfThePageIsTold, false},
+		{"the server is configured and its tasks are told from the terminal", configuredFromTheTerminal, true},
+		{"the room is asked before something is bought", roomIsAskedToBuy, false},
+		{"a terminal where nobody is asked buys only what it is allowed to", terminalBuysWhatItMay, true},
+		{"downloads come from where pages may go", downloadsComeFromAllowedPlaces, false},
+		{"the room is asked before a program is kept", roomIsAskedToKeep, true},
+		{"the links of a page are listed for models and people", linksAreListed, true},
+		{"a login is used only where a person agreed to it", loginIsUsedWhereAgreed, false},
+		{"to log in needs a person's consent", loggingInNeedsConsent, true},
+		{"a page that its scripts draw is watched with a browser", drawnPageIsWatched, true},
+		{"a call on the page shows a browser and hears a stop", callOnThePage, true},
+		{"an evening", testEvening, true},
+		{"bad input is told clearly, and the next task works", badInputIsToldClearly, true},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.do(t, r.inNewRoom(t)) })
+		t.Run(part.name, func(t *testing.T) {
+			if part.long && testing.Short() {
+				t.Skip("one step after the other, with a browser")
+			}
+			part.do(t, r.inNewRoom(t))
+		})
 	}
 	checkRequestsValid(t, r.model)
 }
@@ -96,4 +116,264 @@ func (r *serverFixture) askAndPress(t *testing.T, task, question, label string) 
 	m := r.command(t, r.ada, discordtest.Args{"task": task})
 	<-answered
 	return m
+}
+
+func linksAreListed(t *testing.T, r *serverFixture) {
+	t.Helper()
+	r.setScript([]llmtest.Turn{openPage(r.site.URL + "/leads"), toolTurn("browser_links", map[string]any{}), answering("It leads to %s", `\S+ -> \S+/\S*`)})
+	for model, prompt := range map[string]string{"compatible:scripted": "where does it lead", "plain:steps": "open " + r.site.URL + "/leads, list the links"} {
+		rec, err := localRunner{r.server, r.env}.Run(t.Context(), sessions.Task{Prompt: prompt, Model: model, Origin: server.TerminalOrigin()}, func(sessions.Event) {})
+		if err != nil || rec.State != sessions.TaskDone {
+			t.Fatalf("%s: %s, %v", model, rec.State, err)
+		}
+		if want := r.site.URL + "/choice"; !strings.Contains(rec.Answer, want) {
+			t.Errorf("%s: the answer %q, want %q", model, rec.Answer, want)
+		}
+	}
+}
+
+func downloadsComeFromAllowedPlaces(t *testing.T, r *serverFixture) {
+	t.Helper()
+	for address, allowed := range map[string]bool{
+		"https://example.com/x": true, "data:text/plain,x": true, "BLOB:https://example.com/1": true, "file:///etc/passwd": false,
+		"http://169.254.169.254/latest": false, "ftp://example.com/x": false,
+	} {
+		if err := r.server.CheckDownloadSource(address); (err == nil) != allowed {
+			t.Errorf("%s: got %v", address, err)
+		}
+	}
+}
+
+// offering returns a site with a link to a program whose address does not say so.
+func offering(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/file" {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, `<!doctype html><title>Offer</title><a href="/file">Read on</a>`)
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Content-Disposition", `attachment; filename="setup.exe"`)
+		_, _ = io.WriteString(w, "MZ"+strings.Repeat("\x00", 512))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func roomIsAskedToKeep(t *testing.T, whole *serverFixture) {
+	t.Helper()
+	for want, label := range []string{"No", "Allow"} { // as many are kept then
+		t.Run(label, func(t *testing.T) {
+			r := whole.inNewRoom(t)
+			site := offering(t)
+			decided := make(chan struct{})
+			r.setScript([]llmtest.Turn{openPage(site + "/"), clickOn(`link "Read on"`), func(req llmtest.Request) llmtest.Reply {
+				<-decided
+				return llmtest.Say("done")(req)
+			}})
+			answered := make(chan struct{})
+			go func() {
+				defer close(answered)
+				defer close(decided)
+				r.askedInRoom(t, r.ada, "Keep a file that may be a program", label)
+			}()
+			r.command(t, r.ada, discordtest.Args{"task": "read on"})
+			<-answered
+			r.settled(t)
+			kept, err := filepath.Glob(filepath.Join(r.server.StateDir, "downloads", "*setup.exe"))
+			if err != nil || len(kept) != want {
+				t.Errorf("kept %q (%v), want %d", kept, err, want)
+			}
+		})
+	}
+}
+
+// settled waits until no download is under way.
+func (r *serverFixture) settled(t *testing.T) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for time.Now().Before(deadline) {
+		var files []string
+		_ = filepath.WalkDir(filepath.Join(r.server.StateDir, "downloads"), func(path string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && !strings.HasSuffix(path, "setup.exe") {
+				files = append(files, path)
+			}
+			return nil
+		})
+		if len(files) == 0 && len(r.server.Approver.Approvals.Pending()) == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // files of another process cannot be waited for
+	}
+	t.Error("a download stays under way")
+}
+
+// askedInRoom waits for a question in the room and presses a button of it.
+func (r *serverFixture) askedInRoom(t *testing.T, who discordtest.User, text, label string) {
+	t.Helper()
+	m, err := r.discord.WaitMessage(testDeadline(t), r.room, func(m discordtest.Message) bool {
+		return strings.Contains(m.Content, text) && len(m.Buttons()) > 1
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range m.Buttons() {
+		if b.Label == label {
+			if _, err := r.discord.PressButton(m, who, b.CustomID); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+	}
+	t.Errorf("there is no button %q", label)
+}
+
+// bought reports whether something was bought on the site since it was last asked.
+func (r *serverFixture) bought() (yes bool) {
+	for len(r.site.hits) > 0 {
+		yes = <-r.site.hits == "/bought" || yes
+	}
+	return yes
+}
+
+func roomIsAskedToBuy(t *testing.T, whole *serverFixture) {
+	t.Helper()
+	for label, want := range map[string]string{"Allow": "Allowed by @ada.", "No": "Not done: @ada said no."} {
+		t.Run(label, func(t *testing.T) {
+			r := whole.inNewRoom(t)
+			r.setScript([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("It says: %s", `(?:Allowed by|Not done: )[^.]*\.`)})
+			m := r.askAndPress(t, "buy a lamp", "Buy, order or pay something", label)
+			if !strings.Contains(strings.ReplaceAll(m.Content, `\`, ""), want) {
+				t.Errorf("the answer says %q, want %q", m.Content, want)
+			}
+			if bought := r.bought(); bought != (label == "Allow") {
+				t.Errorf("bought: %v", bought)
+			}
+		})
+	}
+}
+
+func terminalBuysWhatItMay(t *testing.T, r *serverFixture) {
+	t.Helper()
+	for _, tt := range []struct {
+		model  string
+		typed  bool
+		allow  []string
+		bought bool
+		want   string
+	}{
+		{"compatible:scripted", true, nil, false, "or use clank browse --allow buy"},
+		{"compatible:scripted", true, []string{"buy"}, true, "done"},
+		{"plain:steps", true, nil, true, ""}, // the person wrote the step
+		{"plain:steps", false, nil, false, "or use clank browse --allow buy"},
+	} {
+		r.setScript([]llmtest.Turn{openPage(r.site.URL + "/buy"), clickOn(`button "Buy now"`), answering("done %s", `Not done: nobody.*`)})
+		task := sessions.Task{Prompt: `open ` + r.site.URL + `/buy, click "Buy now"`, Model: tt.model, Origin: server.TerminalOrigin(), Allow: tt.allow, Typed: tt.typed}
+		rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
+		state := sessions.TaskDone
+		if tt.model == "plain:steps" && !tt.typed {
+			state = sessions.TaskFailed // plain ends where a step is refused
+		}
+		if err != nil || rec.State != state {
+			t.Fatalf("%s: %s, %v", tt.model, rec.State, err)
+		}
+		if bought := r.bought(); bought != tt.bought || !strings.Contains(rec.Answer, tt.want) {
+			t.Errorf("%s, allowed %v: bought %v, and the answer says %q", tt.model, tt.allow, bought, rec.Answer)
+		}
+	}
+}
+
+func loggingInNeedsConsent(t *testing.T, r *serverFixture) {
+	t.Helper()
+	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
+	if err := r.server.Vault.Put(t.Context(), put); err != nil {
+		t.Fatal(err)
+	}
+	login := toolTurn("fill_login", map[string]any{"entry": "shop", "submit": true})
+	code := toolTurn("fill_totp", map[string]any{"entry": "shop"})
+	for _, tt := range []struct {
+		name  string
+		turns []llmtest.Turn // none: plain follows the prompt
+		typed bool
+		allow []string
+		sent  bool
+		want  string
+	}{
+		{"nobody to ask", []llmtest.Turn{openPage(r.site.URL + "/login"), login, answering("done: %s", `Not done: nobody.*`)}, true, nil, false, "or use clank browse --allow login"},
+		{"nobody to ask for a code", []llmtest.Turn{openPage(r.site.URL + "/code"), code, answering("done: %s", `Not done: nobody.*`)}, true, nil, false, "or use clank browse --allow login"},
+		{"allowed with the task", []llmtest.Turn{openPage(r.site.URL + "/login"), login, answering("done: %s", `filled in at.*`)}, true, []string{"login"}, true, "and sent"},
+		{"a code, allowed", []llmtest.Turn{openPage(r.site.URL + "/code"), code, answering("done: %s", `the code is filled.*`)}, true, []string{"login"}, false, "filled in"},
+		{"in own words", nil, true, nil, true, ""},
+		{"in a program's words", nil, false, nil, false, "or use clank browse --allow login"},
+	} {
+		task := sessions.Task{Prompt: "open " + r.site.URL + "/login, log in with shop", Model: "plain:steps", Origin: server.TerminalOrigin(), Allow: tt.allow, Typed: tt.typed}
+		if tt.turns != nil {
+			r.setScript(tt.turns)
+			task.Model = "compatible:scripted"
+		}
+		r.bought()
+		rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
+		state := sessions.TaskDone
+		if tt.turns == nil && !tt.typed {
+			state = sessions.TaskFailed // plain ends where a step is refused
+		}
+		if err != nil || rec.State != state || !strings.Contains(rec.Answer, tt.want) {
+			t.Errorf("%s: %s, %v, the answer %q", tt.name, rec.State, err, rec.Answer)
+		}
+		sent := false
+		for len(r.site.hits) > 0 {
+			sent = <-r.site.hits == "/entered" || sent
+		}
+		if sent != tt.sent {
+			t.Errorf("%s: sent %v", tt.name, sent)
+		}
+	}
+}
+
+func loginIsUsedWhereAgreed(t *testing.T, r *serverFixture) {
+	t.Helper()
+	put := vault.NewEntry{Name: "shop", Origins: []string{r.site.URL}, Username: "ada", Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP"}
+	if err := r.server.Vault.Put(t.Context(), put); err != nil {
+		t.Fatal(err)
+	}
+	task := sessions.Task{Prompt: "open " + r.site.URL + "/login", Model: "plain:steps", Origin: server.TerminalOrigin()}
+	rec, err := localRunner{r.server, r.env}.Run(t.Context(), task, func(sessions.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := server.VaultLogins{Vault: r.server.Vault, Filler: &r.server.LoginFiller, Windows: r.server.Browsers}
+	session := sessions.Session{ID: rec.SessionID}
+	origin, about, err := k.Where(t.Context(), session, task, "shop", false)
+	if err != nil || origin != r.site.URL || !strings.HasPrefix(about, "Log in at ") || !strings.Contains(about, `as "ada"`) {
+		t.Errorf("where: %q, %q, %v", origin, about, err)
+	}
+	if _, err := k.Fill(t.Context(), session, task, "shop", "https://other.example", true); !errors.Is(err, server.ErrPageChanged) {
+		t.Errorf("another origin was agreed to: %v", err)
+	}
+	if _, err := k.Fill(t.Context(), session, task, "shop", "", false); !errors.Is(err, server.ErrPageChanged) {
+		t.Errorf("no origin was agreed to: %v", err)
+	}
+	if _, err := k.FillCode(t.Context(), session, task, "shop", "https://other.example"); err == nil {
+		t.Error("a code was filled in")
+	}
+	copying := func() error {
+		w, ok := r.server.Browsers.Lookup(rec.SessionID)
+		if !ok {
+			t.Fatal("the page is gone")
+		}
+		return w.WithTab(t.Context(), func(tab *page.Tab) error {
+			_, err := tab.Act(t.Context(), action.Action{Kind: actiontable.KindPress, Key: "Control+c"})
+			return err
+		})
+	}
+	if err := copying(); err != nil {
+		t.Errorf("nothing is filled in yet: %v", err)
+	}
+	if notes, err := k.Fill(t.Context(), session, task, "shop", r.site.URL, false); err != nil || !strings.Contains(strings.Join(notes, " "), "it is not sent yet") {
+		t.Errorf("where it was agreed to: %q, %v", notes, err)
+	}
+	if err := copying(); !errors.Is(err, page.ErrSecret) {
+		t.Errorf("the page holds the password, and copying ends with %v", err)
+	}
 }

@@ -19,25 +19,22 @@ An id is that of a task or of a session, as "clank browse --json" prints them.`
 
 func newSessionsCommand(e *commandEnv) *cobra.Command {
 	newList := func(use, short, long string) *cobra.Command {
-		var asJSON *bool
-		c := newCommand(use, short, long, func(ctx context.Context, _ []string) error {
+		return newJSONCommand(use, short, long, func(ctx context.Context, asJSON bool, _ []string) error {
 			list, err := listOpenSessions(ctx, e)
 			if err != nil {
 				return err
 			}
-			if len(list) == 0 && !*asJSON {
+			if len(list) == 0 && !asJSON {
 				fmt.Fprintln(e.Stderr, "there is no session to continue")
 				return nil
 			}
-			return e.printResult(*asJSON, list, func(w io.Writer) {
+			return e.printResult(asJSON, list, func(w io.Writer) {
 				fmt.Fprintln(w, "ID\tSTATE\tLAST USED\tSTEPS\tPAGE")
 				for _, s := range list {
 					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", s.ID, s.State, s.LastUsed.Local().Format(time.DateTime), s.Steps, clipLine(s.Title+" "+s.URL, 80))
 				}
 			})
 		})
-		asJSON = c.Flags().Bool("json", false, "print them as JSON")
-		return c
 	}
 	c := newList("sessions", "", sessionsHelp)
 	c.AddCommand(newList("list", "list them, as sessions alone does", ""), newSayCommand(e), newShowCommand(e), newExportCommand(e), newReplayCommand(e), newSaveScriptCommand(e), newScriptsCommand(e))

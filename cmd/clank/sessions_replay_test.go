@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,9 +17,11 @@ import (
 	"testing"
 
 	"clank/browseagent"
+	"clank/computeruse"
 	"clank/internal/recording"
 	"clank/internal/server"
 	"clank/internal/sqlite"
+	"clank/internal/test/computerusetest"
 	"clank/llm"
 	"clank/llm/plain"
 	"clank/sessions"
@@ -60,23 +63,32 @@ func recordedShop(t *testing.T) (url string, changed *atomic.Bool) {
 	return srv.URL, changed
 }
 
-// withServer does something with the parts of the program, which are opened for that alone.
-func withServer(t *testing.T, environ []string, do func(a *server.Server)) {
+// openServer opens the parts of the program, which keep nothing if they are ephemeral.
+func openServer(t *testing.T, e *commandEnv, ephemeral bool) (a *server.Server, end func()) {
 	t.Helper()
-	e := envFromList(t, environ)
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := server.Open(t.Context(), h, server.Options{Getenv: e.Getenv, Logger: e.newLogger("error"), AbortContext: t.Context(), ShopAddr: "127.0.0.1:0"})
+	a, err = server.Open(t.Context(), h, server.Options{
+		Getenv: e.Getenv, Logger: e.newLogger("error"), AbortContext: t.Context(), Ephemeral: ephemeral, ShopAddr: "127.0.0.1:0",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	return a, func() {
 		if err := a.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
-	}()
+	}
+}
+
+// withServer does something with the parts of the program, which are opened for that alone.
+func withServer(t *testing.T, environ []string, do func(a *server.Server)) {
+	t.Helper()
+	e := envFromList(t, environ)
+	a, end := openServer(t, e, false)
+	defer end()
 	do(a)
 }
 
@@ -86,7 +98,7 @@ func recordRun(t *testing.T, dir string, a *server.Server, id, prompt string) {
 	rec := a.NewRecorder()
 	m := plain.New(plain.Options{Places: a.NamedPages(), Scripts: recording.ScriptStore{Dir: a.Home.ScriptsDir()}.Steps})
 	agent := &browseagent.Agent{
-		Browser:  rec.Browser(server.WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}),
+		Browser:  rec.Browser(a.WindowBrowser(true)),
 		Model:    func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
 		Settings: func() browseagent.Settings { return browseagent.Settings{StepTimeout: patience, OpenTimeout: patience} },
 	}
@@ -121,18 +133,11 @@ func TestRunsAreShownExportedReplayedAndSavedAsScripts(t *testing.T) {
 	})
 	t.Run("of a page", func(t *testing.T) { shownAndReplayed(t, home, environ, shop) })
 	t.Run("of the screen", func(t *testing.T) { screenShownAndReplayed(t, home, environ, screenChanged) })
-	withServer(t, environ, func(a *server.Server) { recordRun(t, home, a, "t2", "run light with name = Bob") })
-	if _, out, _ := runInProcess(t, environ, "sessions", "show", "t2"); !strings.Contains(out, "lit for Bob") {
-		t.Errorf("the script did not do it:\n%s", out)
-	}
 	shopChanged.Store(true)
 	code, out, told := runInProcess(t, environ, "sessions", "replay", "--json", "t1")
 	var found replayOutcome
 	if err := json.Unmarshal([]byte(out), &found); err != nil || code != exitDiffers || found.Summary.Different == 0 {
 		t.Errorf("replay of a page that has changed: exit %d, %v:\n%s%s", code, err, out, told)
-	}
-	if code, out, _ := runInProcess(t, environ, "sessions", "replay", "t1"); code != exitDiffers || !strings.Contains(out, "then: button \"Light it\"\n        now:  there is none on the page") {
-		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
 
@@ -247,23 +252,88 @@ func TestReplayUsesTheSettingsOfTheHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := envFromList(t, environ)
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := server.Open(t.Context(), h, server.Options{Getenv: e.Getenv, Logger: e.newLogger("error"), AbortContext: t.Context(), Ephemeral: true, ShopAddr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := a.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	}()
-	if err := a.CopySettings(t.Context(), h); err != nil {
+	a, end := openServer(t, e, true)
+	defer end()
+	if err := a.CopySettings(t.Context(), a.Home); err != nil {
 		t.Fatal(err)
 	}
 	if got := a.Settings.Current().MaxSteps; got != 23 {
 		t.Errorf("at most %d steps, want the 23 of the home", got)
+	}
+}
+
+// lampSite returns a page whose field and button stand where points say.
+func lampSite(t *testing.T) (url string, changed *atomic.Bool) {
+	t.Helper()
+	changed = &atomic.Bool{}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		page := `<!doctype html><meta charset=utf-8><title>Lamp</title><link rel=icon href=data:,><style>body > * {position:fixed;left:20px;width:200px;height:30px}</style>
+<input aria-label="Your name" style="top:20px"><button style="top:80px" onclick="out.textContent='lit for '+document.querySelector('input').value"><b>Light it</b></button><p id=out style="top:140px"></p>`
+		if changed.Load() {
+			page = strings.Replace(page, "Light it", "Switch on", 1)
+		}
+		_, _ = w.Write([]byte(page))
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL, changed
+}
+
+// recordScreenRun has a mind that follows a script work the screen, recorded.
+func recordScreenRun(t *testing.T, a *server.Server, id string, turns ...computeruse.Turn) {
+	t.Helper()
+	rec := a.NewRecorder()
+	mind := rec.ComputerUseModel(&computerusetest.Model{Script: func(_ context.Context, n int, _ computeruse.Input) (computeruse.Turn, error) { return turns[n], nil }})
+	agent := &computeruse.Agent{
+		Browser:  a.WindowBrowser(true),
+		Model:    func(context.Context, string) (computeruse.Model, error) { return mind, nil },
+		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience, OpenTimeout: patience} },
+	}
+	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: "light the lamp"}
+	for step, err := range rec.Backend(computeruse.RuntimeOpenAI, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step.Failed {
+			t.Fatal(step.Text)
+		}
+	}
+	if err := agent.Close(t.Context(), "s"+id); err != nil {
+		t.Error(err)
+	}
+}
+
+// recordLampRun lights the lamp by what is seen on the screen, recorded.
+func recordLampRun(t *testing.T, a *server.Server, id, site string) {
+	t.Helper()
+	act := func(id string, actions ...computeruse.Action) computeruse.Turn {
+		return computeruse.Turn{Calls: []computeruse.Call{{ID: id, Actions: actions}}, Stop: llm.StopTools}
+	}
+	recordScreenRun(t, a, id,
+		act("c1", computeruse.Action{Kind: computeruse.ActNavigate, URL: site}),
+		act("c2", computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 60, Y: 35}}, computeruse.Action{Kind: computeruse.ActType, Text: "Ada"}),
+		act("c3", computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 60, Y: 95}}),
+		computeruse.Turn{Tools: []llm.ToolCall{{ID: "f1", Name: computeruse.ToolReadText, Input: []byte(`{}`)}}, Stop: llm.StopTools},
+		computeruse.Turn{Text: "it is lit", Stop: llm.StopEnd},
+	)
+}
+
+// screenShownAndReplayed has the run of recordLampRun shown, replayed and saved as a script.
+func screenShownAndReplayed(t *testing.T, home string, environ []string, changed *atomic.Bool) {
+	t.Helper()
+	_, out, _ := runInProcess(t, environ, "sessions", "show", "screen")
+	for _, want := range []string{`click "Your name" at 60, 35`, `type "Ada" into "Your name"`, `click "Light it" at 60, 95`, "lit for Ada"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("show has no %q in:\n%s", want, out)
+		}
+	}
+	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDone || !strings.Contains(out, "5 steps played: 5 as recorded") {
+		t.Errorf("replay: exit %d:\n%s%s", code, out, told)
+	}
+	if code, out, told := runInProcess(t, environ, "sessions", "script", "screen", "screen-light"); code != exitDone || !strings.Contains(out, `type "{your_name}" into "Your name"`) {
+		t.Errorf("script: exit %d:\n%s%s", code, out, told)
+	}
+	changed.Store(true)
+	if code, out, told := runInProcess(t, environ, "sessions", "replay", "screen"); code != exitDiffers || !strings.Contains(out, `now:  click "Switch on" at 60, 95`) {
+		t.Errorf("replay of a page that has changed: exit %d:\n%s%s", code, out, told)
 	}
 }

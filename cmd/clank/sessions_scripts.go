@@ -74,12 +74,9 @@ const scriptsHelp = `Lists the scripts, shows one, deletes one, or runs one with
 
 func newScriptsCommand(e *commandEnv) *cobra.Command {
 	newShow := func(use, short, long string, run func(store recording.ScriptStore, asJSON bool, args []string) error) *cobra.Command {
-		var asJSON *bool
-		c := newCommand(use, short, long, func(_ context.Context, args []string) error {
-			return withScripts(e, func(store recording.ScriptStore) error { return run(store, *asJSON, args) })
+		return newJSONCommand(use, short, long, func(_ context.Context, asJSON bool, args []string) error {
+			return withScripts(e, func(store recording.ScriptStore) error { return run(store, asJSON, args) })
 		})
-		asJSON = c.Flags().Bool("json", false, "print it as JSON")
-		return c
 	}
 	list := func(store recording.ScriptStore, asJSON bool, _ []string) error { return listScripts(e, store, asJSON) }
 	c := newShow("scripts", "list, show, run or delete the scripts", scriptsHelp, list)

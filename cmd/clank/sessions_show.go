@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -51,13 +52,12 @@ what the model said. Of a session it tells all runs. Of a task that was not reco
 it tells the steps that the database has.`
 
 func newShowCommand(e *commandEnv) *cobra.Command {
-	var asJSON *bool
-	c := newCommand("show <id|file>", "tell a run, step by step", showHelp, func(ctx context.Context, args []string) error {
+	c := newJSONCommand("show <id|file>", "tell a run, step by step", showHelp, func(ctx context.Context, asJSON bool, args []string) error {
 		accounts, err := readAccounts(ctx, e, args[0])
 		if err != nil {
 			return err
 		}
-		return e.printResult(*asJSON, accounts, func(w io.Writer) {
+		return e.printResult(asJSON, accounts, func(w io.Writer) {
 			for i, a := range accounts {
 				if i > 0 {
 					fmt.Fprintln(w)
@@ -66,7 +66,6 @@ func newShowCommand(e *commandEnv) *cobra.Command {
 			}
 		})
 	})
-	asJSON = c.Flags().Bool("json", false, "print it as JSON")
 	completeFiles(c, "")
 	return c
 }
@@ -204,3 +203,43 @@ func countActs(steps []recording.ReportStep) (n int) {
 }
 
 func formatSeconds(ms float64) string { return fmt.Sprintf("%.1f s", ms/1000) }
+
+const exportHelp = `Writes a run as one zip: what was asked and answered, the steps, the pages and the
+pictures, without passwords and keys. What pages showed and people asked is in it.
+Without a file it is run-<id>.zip here; - is the standard output.`
+
+func newExportCommand(e *commandEnv) *cobra.Command {
+	c := newCommand("export <id> [file]", "write a run with its pictures as one zip", exportHelp, func(_ context.Context, args []string) error {
+		h, err := server.OpenHome(e.Getenv)
+		if err != nil {
+			return err
+		}
+		found, err := findRuns(h, args[0])
+		if err != nil {
+			return err
+		}
+		dir := found[len(found)-1]
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is exported already", dir)
+		}
+		return exportRun(e, dir, append(args, "run-"+filepath.Base(dir)+".zip")[1])
+	})
+	completeFiles(c, "")
+	return c
+}
+
+// exportRun writes the run in dir into the file called name, which must not exist.
+func exportRun(e *commandEnv, dir, name string) error {
+	if name == "-" {
+		return recording.ExportRun(e.Stdout, dir)
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("export the run: %w", err)
+	}
+	if err := errors.Join(recording.ExportRun(f, dir), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	fmt.Fprintln(e.Stderr, "written to", name)
+	return nil
+}

@@ -45,12 +45,7 @@ func toolTurn(tool string, args map[string]any) llmtest.Turn {
 // pressTurns opens a page of the site and clicks its only button.
 func pressTurns(path string) func(r *serverFixture) []llmtest.Turn {
 	return func(r *serverFixture) []llmtest.Turn {
-		return []llmtest.Turn{
-			toolTurn("browser_open", map[string]any{"url": r.site.URL + path}),
-			func(req llmtest.Request) llmtest.Reply {
-				return toolTurn("browser_click", map[string]any{"ref": refOf(req.LastText(), "button")})(req)
-			},
-		}
+		return []llmtest.Turn{openPage(r.site.URL + path), clickOn("button")}
 	}
 }
 
@@ -68,7 +63,7 @@ func refOf(text, role string) string {
 func stopStages() []stopStage {
 	open := func(path string) func(*serverFixture) []llmtest.Turn {
 		return func(r *serverFixture) []llmtest.Turn {
-			return []llmtest.Turn{toolTurn("browser_open", map[string]any{"url": r.site.URL + path})}
+			return []llmtest.Turn{openPage(r.site.URL + path)}
 		}
 	}
 	hang := func(h llmtest.Hang, at int) func(*serverFixture) []llmtest.Turn {

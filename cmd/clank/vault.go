@@ -47,22 +47,16 @@ func withVault(ctx context.Context, e *commandEnv, do func(*vault.Vault) error) 
 
 func newVaultCommand(e *commandEnv) *cobra.Command {
 	c := newCommand("vault", "", vaultHelp, nil)
-	newShow := func(use, short string, run func(ctx context.Context, asJSON bool, args []string) error) *cobra.Command {
-		var asJSON *bool
-		c := newCommand(use, short, "", func(ctx context.Context, args []string) error { return run(ctx, *asJSON, args) })
-		asJSON = c.Flags().Bool("json", false, "print JSON")
-		return c
-	}
 	var tryAt []string
 	test := newCommand("test <name>", "can it be decrypted, and would a page of --origin get it", "", func(ctx context.Context, args []string) error {
 		return withVault(ctx, e, func(v *vault.Vault) error { return testVaultEntry(ctx, e, v, args[0], tryAt) })
 	})
 	test.Flags().StringArrayVar(&tryAt, "origin", nil, "`URL` of a page; may be given several times")
 	c.AddCommand(newVaultAddCommand(e), test,
-		newShow("list", "what is kept, without secrets", func(ctx context.Context, asJSON bool, _ []string) error {
+		newJSONCommand("list", "what is kept, without secrets", "", func(ctx context.Context, asJSON bool, _ []string) error {
 			return withVault(ctx, e, func(v *vault.Vault) error { return listVaultEntries(ctx, e, v, asJSON) })
 		}),
-		newShow("show <name>", "one entry, without secrets", func(ctx context.Context, asJSON bool, args []string) error {
+		newJSONCommand("show <name>", "one entry, without secrets", "", func(ctx context.Context, asJSON bool, args []string) error {
 			return withVault(ctx, e, func(v *vault.Vault) error { return showVaultEntry(ctx, e, v, args[0], asJSON) })
 		}),
 		newCommand("remove <name>", "forget one", "", func(ctx context.Context, args []string) error {
@@ -74,10 +68,10 @@ func newVaultCommand(e *commandEnv) *cobra.Command {
 				return err
 			})
 		}),
-		newShow("status", "where the vault and its key are", func(ctx context.Context, asJSON bool, _ []string) error {
+		newJSONCommand("status", "where the vault and its key are", "", func(ctx context.Context, asJSON bool, _ []string) error {
 			return printVaultStatus(ctx, e, asJSON)
 		}),
-		newShow("rekey", "encrypt everything anew with a new key", func(ctx context.Context, asJSON bool, _ []string) error {
+		newJSONCommand("rekey", "encrypt everything anew with a new key", "", func(ctx context.Context, asJSON bool, _ []string) error {
 			if err := withVault(ctx, e, func(v *vault.Vault) error { return v.Rekey(ctx) }); err != nil {
 				return err
 			}

@@ -23,19 +23,18 @@ or begins or ends a watch. Pages are looked at as long as "clank serve" runs.
   clank watches add https://example.com/news --every 60`
 
 func newWatchesCommand(e *commandEnv) *cobra.Command {
-	var all, asJSON *bool
-	c := newCommand("watches", "", watchesHelp, func(ctx context.Context, _ []string) error {
+	var all *bool
+	c := newJSONCommand("watches", "", watchesHelp, func(ctx context.Context, asJSON bool, _ []string) error {
 		list, err := listWatches(ctx, e, *all)
 		if err != nil {
 			return err
 		}
-		if len(list) == 0 && !*asJSON {
+		if len(list) == 0 && !asJSON {
 			fmt.Fprintln(e.Stderr, "no page is watched")
 			return nil
 		}
-		return e.printResult(*asJSON, list, func(w io.Writer) { writeWatches(w, list) })
+		return e.printResult(asJSON, list, func(w io.Writer) { writeWatches(w, list) })
 	})
-	asJSON = c.Flags().Bool("json", false, "print them as JSON")
 	all = c.Flags().Bool("all", false, "those that have ended as well")
 	c.AddCommand(newAddWatchCommand(e), newCommand("end <id>", "end a watch", "", func(ctx context.Context, args []string) error {
 		return endWatch(ctx, e, args[0])

@@ -2,20 +2,32 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"clank/browseagent/browsertool"
+	"clank/browsermgr/control/client"
+	"clank/browsermgr/egress/policy"
+	"clank/internal/assistant"
+	"clank/internal/budget"
 	"clank/internal/server"
 	"clank/internal/settings"
+	"clank/internal/sqlite"
 	"clank/internal/watches"
 	"clank/internal/web"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -23,19 +35,8 @@ import (
 func openTestApp(t *testing.T, hosts ...string) *server.Server {
 	t.Helper()
 	e := newTestEnv(t, map[string]string{server.AllowedHostsEnv: strings.Join(hosts, " ")})
-	h, err := server.OpenHome(e.Getenv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := server.Open(t.Context(), h, server.Options{Getenv: e.Getenv, Logger: slog.New(slog.DiscardHandler), AbortContext: t.Context(), ShopAddr: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
+	a, end := openServer(t, e, false)
+	t.Cleanup(end)
 	return a
 }
 
@@ -58,9 +59,6 @@ func TestTheReaderReachesWhatPagesReachAndNothingElse(t *testing.T) {
 
 func drawnPageIsWatched(t *testing.T, r *serverFixture) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
 	var price atomic.Int64
 	price.Store(25)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -152,5 +150,275 @@ func TestAPageIsReadWhenItStandsStill(t *testing.T) {
 	stop(why)
 	if _, err := server.WaitForStableText(ctx, &textSequence{[]string{""}}); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// controlAPI is the control API of a server that runs with that home.
+type controlAPI struct {
+	t    *testing.T
+	call *browsertool.APIClient
+}
+
+func newControlAPI(t *testing.T, home string) controlAPI {
+	t.Helper()
+	at, err := client.Discover(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return controlAPI{t, &browsertool.APIClient{URL: at.URL, Token: at.Token}}
+}
+
+func (a controlAPI) do(method, path string, body any) (status int, answer map[string]any) {
+	a.t.Helper()
+	status, data, err := a.call.Call(a.t.Context(), method, path, nil, body)
+	if err != nil || json.Unmarshal(data, &answer) != nil {
+		a.t.Fatalf("%s %s: %d %s %v", method, path, status, data, err)
+	}
+	return status, answer
+}
+
+func TestPagesReachTheShopAndNothingElseOnThisMachine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
+	t.Parallel()
+	home, environ := newTestHome(t)
+	environ = append(environ, server.AllowedHostsEnv+"=")
+	site := newTestSite(t)
+	server := startServer(t, home, environ)
+	api := newControlAPI(t, home)
+	door := awaitOutput(t, server.stdout, "is ready: ")
+	_, door, _ = strings.Cut(door, "is ready: ")
+	page, err := url.Parse(strings.Fields(door)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, address := range map[string]string{
+		"another server": site.URL + "/", "the page of the operator": "http://" + page.Host + "/", "the control API": api.call.URL + "/",
+		"a service of clouds": "http://169.254.169.254/latest/", "this machine by another spelling": "http://2130706433:" + page.Port() + "/",
+	} {
+		status, answer := api.do("POST", "/tabs/open", map[string]any{"url": address})
+		if status != http.StatusBadRequest || answer["reason"] != "navigation_blocked" || !strings.Contains(answer["error"].(string), "settings") && name == "another server" {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+	}
+	if status, answer := api.do("GET", "/", nil); status != http.StatusOK || answer["running"] != false {
+		t.Errorf("a refused address started the browser: %v", answer)
+	}
+	stdout, stderr, code := runProgram(t, home, environ, "browse", "open the demo shop, read")
+	if code != exitDone {
+		t.Errorf("the demo shop: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	_, stderr, code = runProgram(t, home, environ, "browse", "open "+site.URL+"/, read")
+	if code == exitDone || !strings.Contains(stderr, "Allowed hosts") {
+		t.Errorf("another server: exit code %d, %q", code, stderr)
+	}
+	_, answer := api.do("GET", "/", nil)
+	guard, _ := answer["guard"].(map[string]any)
+	if refused, _ := guard["refusals"].(float64); guard["mode"] != "proxy" || refused < 6 {
+		t.Errorf("status: %v", guard)
+	}
+	select {
+	case path := <-site.hits:
+		t.Errorf("%s was reached", path)
+	default:
+	}
+}
+
+func ownDoorsAreNoPages(t *testing.T, c *sharedServer) {
+	t.Helper()
+	api := newControlAPI(t, c.home)
+	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": c.site.URL + "/"})
+	target := answer["targetId"]
+	_, answer = api.do("GET", "/", nil)
+	port := int(answer["cdpPort"].(float64))
+	for name, address := range map[string]string{"the control API": api.call.URL + "/", "the DevTools": "http://127.0.0.1:" + strconv.Itoa(port) + "/json/version"} {
+		fetch := map[string]any{"kind": "evaluate", "targetId": target, "fn": "fetch('" + address + "', {mode: 'no-cors'}).then((r) => r.type, () => 'none')"}
+		before := refusalCount(api)
+		status, answer := api.do("POST", "/act", fetch)
+		if status != http.StatusOK || refusalCount(api) != before+1 {
+			t.Errorf("%s: %d %v, %v refused before, %v after", name, status, answer, before, refusalCount(api))
+		}
+	}
+}
+
+func failuresAreToldAsWithoutAProxy(t *testing.T, c *sharedServer) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one step after the other, with a browser")
+	}
+	dead := deadAddress(t)
+	elsewhere := http.NewServeMux()
+	elsewhere.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusFound)
+	})
+	elsewhere.HandleFunc("/own", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Clank-Failed", "dns")
+		http.Error(w, "the gateway is ill", http.StatusBadGateway)
+	})
+	server := httptest.NewServer(elsewhere)
+	defer server.Close()
+	api := newControlAPI(t, c.home)
+	_, answer := api.do("POST", "/tabs/open", map[string]any{"url": server.URL + "/own"})
+	target, _ := answer["targetId"].(string)
+	if target == "" {
+		t.Fatalf("a server's own failure is a page: %v", answer)
+	}
+	before := len(tabsOf(api))
+	noHost, refused := "no such host no-such-host.invalid: check the spelling", dead+" refused the connection: nothing listens there"
+	for address, want := range map[string]string{
+		"https://no-such-host.invalid/": noHost, "http://no-such-host.invalid/x": noHost,
+		"https://" + dead + "/": refused, "http://" + dead + "/": refused,
+		server.URL + "/?to=https://no-such-host.invalid/": noHost, server.URL + "/?to=http://" + dead + "/": refused,
+	} {
+		for route, body := range map[string]map[string]any{
+			"/tabs/open": {"url": address}, "/navigate": {"url": address, "targetId": target},
+		} {
+			status, answer := api.do("POST", route, body)
+			if text, _ := answer["error"].(string); status == http.StatusOK || !strings.Contains(text, want) || strings.Contains(text, "TUNNEL") {
+				t.Errorf("%s %s: %d %v, want %q", route, address, status, answer, want)
+			}
+		}
+	}
+	if tabs := tabsOf(api); len(tabs) != before {
+		t.Errorf("tabs stay that did not load: %v", tabs)
+	}
+	act := map[string]any{"kind": "evaluate", "targetId": target, "fn": "location.href = 'http://" + dead + "/'"}
+	for _, address := range []string{"https://no-such-host.invalid/", "http://" + dead + "/"} {
+		for range 5 { // Chromium's page about the failure must not get in between
+			api.do("POST", "/navigate", map[string]any{"url": address, "targetId": target})
+			if status, answer := api.do("POST", "/act", act); status != http.StatusOK {
+				t.Errorf("after %s, an action that led nowhere: %d %v", address, status, answer)
+			}
+		}
+	}
+}
+
+func tabsOf(a controlAPI) []any {
+	a.t.Helper()
+	_, answer := a.do("GET", "/tabs", nil)
+	tabs, _ := answer["tabs"].([]any)
+	return tabs
+}
+
+func refusalCount(a controlAPI) float64 {
+	a.t.Helper()
+	_, answer := a.do("GET", "/", nil)
+	guard, _ := answer["guard"].(map[string]any)
+	n, _ := guard["refusals"].(float64)
+	return n
+}
+
+func TestSettingsOfWhatPagesReachAreCheckedTogether(t *testing.T) {
+	t.Parallel()
+	s := settings.Defaults()
+	s.Browser.ExtraArgs = "--lang=de --no-proxy-server"
+	s.NetworkAccess.AllowedHosts = "a.example\nb..example:99999"
+	bad := server.CheckReach(s)
+	if len(bad) != 2 || !strings.HasSuffix(bad[0].Key, "allowedHostnames") || !strings.HasSuffix(bad[1].Key, "extraArgs") || bad[1].Value != "--no-proxy-server" {
+		t.Errorf("got %+v", bad)
+	}
+	s.NetworkAccess = settings.NetworkAccess{PrivateNetwork: settings.PrivateAllowed}
+	if bad := server.CheckReach(s); len(bad) != 0 {
+		t.Errorf("where everything may be reached: %+v", bad)
+	}
+	s.Browser.ExtraArgs = "--remote-allow-origins=*"
+	if bad := server.CheckReach(s); len(bad) != 1 || bad[0].Value != "--remote-allow-origins=*" {
+		t.Errorf("a flag that opens DevTools: %+v", bad)
+	}
+}
+
+func TestBrowsersOfOtherMachinesHaveRulesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	a := &server.Server{Settings: &settings.Manager{}}
+	a.OwnListeners.Add(netip.MustParseAddrPort("192.168.1.5:18791"))
+	for address, allowed := range map[string]bool{
+		"http://192.168.1.9:9222": true, "ws://10.0.0.4:9222/devtools/browser/x": true, "wss://user:pw@203.0.114.7/": true,
+		"http://169.254.169.254/": false, "http://[fd00:ec2::254]/": false, "http://192.168.1.5:18791": false,
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = a.AllowEndpoint(t.Context(), u)
+		if _, refused := errors.AsType[*policy.Refusal](err); refused == allowed || (err == nil) != allowed {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// budgetHome returns a home with a ledger in which two people have spent something.
+func budgetHome(t *testing.T) (e *commandEnv, k *budget.Enforcer) {
+	t.Helper()
+	e = newTestEnv(t, nil)
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sqlite.Open(t.Context(), h.DatabaseFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	k = server.NewBudgetEnforcer(db, settings.Defaults, slog.New(slog.DiscardHandler))
+	now := time.Now()
+	for _, a := range []llm.Account{{User: "discord:42", Guild: "7"}, {User: "discord:43", Guild: "7"}, {User: "discord:42"}} {
+		e := budget.Entry{At: now, Day: now.Format(time.DateOnly), Account: a, Amount: budget.Amount{Calls: 1, Money: budget.Dollars(1.5)}}
+		id, err := db.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })
+		if err == nil {
+			err = db.Settle(t.Context(), id, e.Amount, budget.StateSettled, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e, k
+}
+
+func TestBudgetIsShownInTheTerminal(t *testing.T) {
+	e, _ := budgetHome(t)
+	shown := runCommand(t.Context(), e, "budget").stdout
+	for _, want := range []string{"4.50 of 20.00 USD", "SERVER  7", "3.00 of 10.00 USD", "PERSON  discord:42", "3.00 of 5.00 USD", "DAY"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is missing in\n%s", want, shown)
+		}
+	}
+	shown = runCommand(t.Context(), e, "budget", "--json").stdout
+	var o budget.Overview
+	if err := json.Unmarshal([]byte(shown), &o); err != nil || o.Today.Spent.Money != budget.Dollars(4.5) || len(o.Users) != 2 {
+		t.Errorf("%v, got %+v", err, o)
+	}
+}
+
+func TestDiscordIsToldWhatConcernsThePersonWhoAsks(t *testing.T) {
+	_, k := budgetHome(t)
+	from := sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", User: "42"}
+	got, err := server.BudgetsForDiscord(k)(t.Context(), from, false)
+	if err != nil || !strings.HasPrefix(got.Mine, "3.00 of 5.00 USD") || !strings.HasPrefix(got.Server, "3.00 of 10.00 USD") ||
+		!strings.HasPrefix(got.Today, "4.50 of 20.00 USD") || got.People != nil {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	got, err = server.BudgetsForDiscord(k)(t.Context(), from, true)
+	if err != nil || len(got.People) != 2 || got.People[0].User != "42" || got.People[0].Spent != "1.50 USD, 1 calls" {
+		t.Errorf("a moderator got %+v, %v", got.People, err)
+	}
+}
+
+// accountReader is a brain that notes to whom its calls would belong.
+type accountReader struct{ got llm.Account }
+
+func (r *accountReader) Reply(ctx context.Context, _ assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
+	r.got = llm.AccountOf(ctx)
+	return assistant.Answer{}, nil
+}
+
+func TestTalkBelongsToThePersonWhoIsAnswered(t *testing.T) {
+	r := &accountReader{}
+	turn := assistant.Turn{Origin: sessions.Origin{Kind: sessions.FromDiscord, Guild: "7", Channel: "8", User: "42"}}
+	if _, err := (server.ChargedReplier{Replier: r}).Reply(t.Context(), turn, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := (llm.Account{Guild: "7", Channel: "8", User: "discord:42", Purpose: "talk"}); r.got != want {
+		t.Errorf("got %+v, want %+v", r.got, want)
 	}
 }

@@ -88,9 +88,8 @@ type SettingsView struct {
 	Bindings  []settings.RuntimeBinding  `json:"bindings"`  // what that comes to for each runtime
 	Meta      SettingsMeta               `json:"_meta"`
 
-	// After a change: it is saved; whether everything took it up, and if not, why.
-	Applied    *bool  `json:"saveAppliedToRuntime,omitempty"`
-	ApplyError string `json:"saveApplyError,omitempty"`
+	// After a change: it is saved and in force.
+	Applied *bool `json:"saveAppliedToRuntime,omitempty"`
 }
 
 // SettingsMeta is about versions. UpdatedAt is the same as [SettingsView.Version];

@@ -108,7 +108,6 @@ async function submit() {
     const now = await api("PUT", "/api/settings", { version, changes: Object.fromEntries(list.map((f) => [f.node.dataset.key, valueOf(f)])) });
     take(now);
     done(list);
-    if (now.saveApplyError) tell(`${now.saveApplyError[0].toUpperCase()}${now.saveApplyError.slice(1)}.`, true);
   } catch (error) {
     refused(error);
   }

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"clank/dashboard/api"
 	"clank/internal/settings"
 	"clank/sessions"
 	"clank/sessions/access"
@@ -31,11 +32,7 @@ func (a *Server) accessRefusal(_ context.Context, o sessions.Origin) string {
 	return ""
 }
 
-// profileFor decides which browser profile somebody works with.
-func (a *Server) profileFor(o sessions.Origin, want string) (string, error) {
-	return resolveProfile(a.Settings.Current(), o, want)
-}
-
+// resolveProfile decides which browser profile somebody works with.
 func resolveProfile(s settings.Settings, o sessions.Origin, want string) (string, error) {
 	p, stranger := accessPerson(o)
 	switch {
@@ -51,4 +48,9 @@ func resolveProfile(s settings.Settings, o sessions.Origin, want string) (string
 func mayUseDefaultProfile(s settings.Settings, o sessions.Origin) bool {
 	name, err := resolveProfile(s, o, s.Profile)
 	return err == nil && name == s.Profile
+}
+
+// TerminalOrigin says who asks at a terminal: the person at this terminal.
+func TerminalOrigin() sessions.Origin {
+	return sessions.Origin{Kind: sessions.FromTerminal, Channel: api.TerminalChannel, UserName: "you"}
 }

@@ -19,6 +19,11 @@ type WindowBrowser struct {
 	Ephemeral bool // keep cookies and storage apart, and forget them
 }
 
+// WindowBrowser lets backends use the browsers of the server.
+func (a *Server) WindowBrowser(ephemeral bool) WindowBrowser {
+	return WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: ephemeral}
+}
+
 // Open implements [sessions.Browser].
 func (w WindowBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	return w.Manager.Window(ctx, browsermgr.WindowOptions{
@@ -94,10 +99,4 @@ func (a *Server) sessionLimits() sessions.Limits {
 		KeepTasks:       maxKeptTasks,
 		KeepFor:         time.Duration(s.RetentionInDays) * 24 * time.Hour,
 	}
-}
-
-func (a *Server) approvalTimeout() time.Duration { return a.Settings.Current().Approval.Wait }
-
-func (a *Server) anyoneMayStop() bool {
-	return a.Settings.Current().WhoMayStop == settings.StopAnyone
 }

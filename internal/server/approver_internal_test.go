@@ -6,8 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"clank/browsermgr"
+	"clank/browsermgr/page/files"
 	"clank/internal/settings"
+	"clank/internal/vault"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -193,5 +197,227 @@ func TestAClassThatIsNotKnownIsAskedAbout(t *testing.T) {
 	got := orderClasses([]string{"host", "of tomorrow", "buy"})
 	if want := []approval.Class{"of tomorrow", approval.ClassBuy, approval.ClassHost}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestWhoIsAskedBeforeAProgramIsKept(t *testing.T) {
+	t.Parallel()
+	program := files.Download{Executable: true, Target: "T", URL: "https://get.test/x.exe", SuggestedFilename: "x.exe"}
+	room := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u"}
+	for _, tt := range []struct {
+		name    string
+		d       files.Download
+		owner   string
+		tasks   []sessions.TaskRecord
+		clicked bool // an action that downloads a program was allowed before
+		asked   string
+	}{
+		{name: "no program", d: files.Download{Target: "T"}, owner: "s1"},
+		{name: "nobody's tab", d: program},
+		{name: "a task in a room", d: program, owner: "s1", tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s1", Origin: room}}}, asked: "executable g c s1 work get.test x.exe"},
+		{name: "other tasks", d: program, owner: "s1", tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s2", Origin: room}}}, asked: "executable   s1 work get.test x.exe"},
+		{name: "the task may", d: program, owner: "s1", tasks: []sessions.TaskRecord{{Task: sessions.Task{SessionID: "s1", Origin: room, Allow: []string{"executable"}}}}},
+		{name: "the click was allowed", d: program, owner: "s1", clicked: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			k, set, f := newTestApprover(t)
+			k.RunningTasks = func(context.Context) ([]sessions.TaskRecord, error) { return tt.tasks, nil }
+			p := &DownloadApprover{Approver: k, TabOwner: func(string) (string, string) { return tt.owner, "work" }}
+			if tt.clicked {
+				set.Approval.Executable = "allow"
+				q := sessions.Question{Classes: []string{"executable"}}
+				if _, err := p.Ask(t.Context(), sessions.Session{ID: "s1"}, sessions.Task{}, q); err != nil {
+					t.Fatal(err)
+				}
+				set.Approval.Executable = "ask"
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			var err error
+			go func() {
+				defer cancel()
+				err = p.ApproveDownload(t.Context(), tt.d)
+			}()
+			asked := ""
+			for {
+				ev, over := f.Next(ctx)
+				if over != nil {
+					break
+				}
+				if q := ev.Question; !ev.Resolved {
+					asked = strings.Join([]string{string(q.Class), q.Guild, q.Channel, q.Session, q.Profile, q.Origin, q.Detail}, " ")
+					if err := k.Approvals.Answer(q.ID, approval.Answer{By: "@ada"}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if asked != tt.asked {
+				t.Errorf("asked %q, want %q", asked, tt.asked)
+			}
+			if _, denied := errors.AsType[*approval.DeniedError](err); denied != (tt.asked != "") || err != nil && !denied {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestOneClickIsOneProgram(t *testing.T) {
+	t.Parallel()
+	p := &DownloadApprover{approvedClicks: map[string]time.Time{"s1": time.Now(), "s2": time.Now().Add(-clickApprovalLifetime)}}
+	if !p.takeApprovedClick("s1") || p.takeApprovedClick("s1") || p.takeApprovedClick("s2") || p.takeApprovedClick("s3") {
+		t.Error("a click counts for more than its download")
+	}
+}
+
+// callerIDIn returns the id that calls with a context carry.
+func callerIDIn(t *testing.T, k *Approver) string {
+	t.Helper()
+	k.Callers.mu.Lock()
+	defer k.Callers.mu.Unlock()
+	for id := range k.Callers.byID {
+		return id
+	}
+	t.Fatal("nobody speaks")
+	return ""
+}
+
+func TestAnUnknownSpeakerAsksNobody(t *testing.T) {
+	k, set, f := newTestApprover(t) // somebody could be asked
+	buy := sessions.Question{Classes: []string{"submit", "buy"}, Text: "Buy"}
+	err := ToolApprover{k}.Ask(t.Context(), "guessed", "work", buy)
+	if denied := new(approval.DeniedError); !errors.As(err, &denied) || !strings.Contains(err.Error(), "set interaction.consent.buy to allow") {
+		t.Errorf("it asked: %v", err)
+	}
+	set.Approval.Buy, set.Approval.Submit = settings.AskAllow, settings.AskAllow
+	if err := (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy); err != nil {
+		t.Errorf("allowed by the settings: %v", err)
+	}
+	set.Approval.Submit = settings.AskRefuse
+	if err := (ToolApprover{k}).Ask(t.Context(), "guessed", "work", buy); err == nil || !strings.Contains(err.Error(), "the settings refuse it") {
+		t.Errorf("refused by the settings: %v", err)
+	}
+	if qs := k.Approvals.Pending(); len(qs) != 0 {
+		t.Errorf("asked %+v", qs)
+	}
+	_ = f
+}
+
+func TestTheOneWhoSpeaksIsAsked(t *testing.T) {
+	k, _, f := newTestApprover(t)
+	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
+	_, leave := k.Callers.Register(t.Context(), ToolCaller{Origin: origin, Session: "talk"})
+	id := callerIDIn(t, k)
+	got := make(chan error, 1)
+	send := sessions.Question{Classes: []string{"send"}, Text: "Send", Origin: "https://here.test"}
+	go func() { got <- ToolApprover{k}.Ask(t.Context(), id, "work", send) }()
+	ev, err := f.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := ev.Question
+	if q.Source != "discord" || q.Channel != "c" || q.User != "u" || !q.Private || q.Session != "talk" || q.Profile != "work" {
+		t.Errorf("question %+v", q)
+	}
+	if err := k.Approvals.Answer(q.ID, approval.Answer{Allowed: true, ForSession: true, By: "@ada"}); err != nil {
+		t.Error(err)
+	}
+	if err := <-got; err != nil {
+		t.Errorf("allowed: %v", err)
+	}
+	if err := (ToolApprover{k}).Ask(t.Context(), id, "work", send); err != nil {
+		t.Errorf("for the session: %v", err)
+	}
+	leave()
+	if err := (ToolApprover{k}).Ask(t.Context(), id, "work", send); err == nil {
+		t.Error("somebody who has left is still asked")
+	}
+}
+
+func TestProfilesAreGivenToPeopleAndTheOperatorHasAll(t *testing.T) {
+	t.Parallel()
+	const ada, eve = "100000000000000001", "100000000000000002"
+	s := settings.Defaults()
+	s.Access.Profiles = "work: " + ada + "\nclank: " + ada
+	guild := func(user string) sessions.Origin {
+		return sessions.Origin{Kind: sessions.FromDiscord, Guild: "300000000000000001", Channel: "c", User: user}
+	}
+	operator := sessions.Origin{Kind: sessions.FromTerminal}
+	for name, c := range map[string]struct {
+		who        sessions.Origin
+		want, gets string // gets empty: refused
+	}{
+		"operator":              {operator, "", "clank"},
+		"operator, with a wish": {operator, "work", "work"},
+		"somebody with a grant": {guild(ada), "", "work"},
+		"somebody without":      {guild(eve), "", ""},
+		"with another's name":   {guild(eve), "work", ""},
+	} {
+		got, err := resolveProfile(s, c.who, c.want)
+		if got != c.gets || (err == nil) != (c.gets != "") {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.gets)
+		}
+	}
+	tools := &BrowserTools{
+		Settings:      func() settings.Settings { s.AssistantBrowser = true; return s },
+		MayUseProfile: func(o sessions.Origin) bool { return mayUseDefaultProfile(s, o) },
+	}
+	if tools.AssistantTools(t.Context(), guild(eve)) != nil {
+		t.Error("the brain works the shared profile for somebody whom it does not belong to")
+	}
+	if s.Access.Profiles = "work: " + ada; !mayUseDefaultProfile(s, guild(eve)) {
+		t.Error("the usual profile, which nobody is bound to, is refused")
+	}
+}
+
+func TestEntriesServeTheOperatorAndThoseTheyName(t *testing.T) {
+	t.Parallel()
+	e := vault.Entry{Users: []string{"42"}, Roles: []string{"r1"}}
+	for _, c := range []struct {
+		origin sessions.Origin
+		want   bool
+	}{
+		{sessions.Origin{Kind: sessions.FromTerminal}, true},
+		{sessions.Origin{Kind: sessions.FromDashboard}, true},
+		{sessions.Origin{Kind: sessions.FromDiscord, User: "42"}, true},
+		{sessions.Origin{Kind: sessions.FromDiscord, User: "43", Roles: []string{"r1"}}, true},
+		{sessions.Origin{Kind: sessions.FromDiscord, User: "43"}, false},
+		{sessions.Origin{Kind: sessions.FromDiscord}, false},
+		{sessions.Origin{User: "", Roles: nil}, false},
+	} {
+		if got := mayUseLogin(e, c.origin); got != c.want {
+			t.Errorf("%+v: got %v, want %v", c.origin, got, c.want)
+		}
+	}
+}
+
+func TestNobodyElseGetsALoginByItsName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	v, err := vault.Open(t.Context(), vault.Options{Path: dir + "/v", KeyFile: dir + "/k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Put(t.Context(), vault.NewEntry{Name: "shop", Origins: []string{"https://shop.example"}, Password: "hunter2!", TOTP: "JBSWY3DPEHPK3PXP", Users: []string{"42"}}); err != nil {
+		t.Fatal(err)
+	}
+	k := VaultLogins{Vault: v, Windows: &browsermgr.Manager{}}
+	stranger := sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "43"}}
+	if list, err := k.List(t.Context(), stranger); err != nil || len(list) != 0 {
+		t.Errorf("a stranger is offered %v, %v", list, err)
+	}
+	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "", false); !errors.Is(err, vault.ErrNotFound) {
+		t.Errorf("filled in for a stranger: %v", err)
+	}
+	if _, err := k.FillCode(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", "https://shop.example"); !errors.Is(err, vault.ErrNotFound) {
+		t.Errorf("a code for a stranger: %v", err)
+	}
+	if _, _, err := k.Where(t.Context(), sessions.Session{ID: "s"}, stranger, "shop", true); !errors.Is(err, vault.ErrNotFound) {
+		t.Errorf("a stranger comes to know where: %v", err)
+	}
+	friend := sessions.Task{Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "42"}}
+	if list, err := k.List(t.Context(), friend); err != nil || len(list) != 1 || !list[0].Code {
+		t.Errorf("a friend is offered %v, %v", list, err)
+	}
+	if _, err := k.Fill(t.Context(), sessions.Session{ID: "s"}, friend, "shop", "https://shop.example", false); err == nil || !strings.Contains(err.Error(), "no page is open") {
+		t.Errorf("without a page: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // backends returns the browser backends by the name of the runtime: each within the budget, and recorded with
 // what the budget says.
 func (a *Server) backends() map[string]sessions.Backend {
-	w := WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: a.Ephemeral}
+	w := a.WindowBrowser(a.Ephemeral)
 	agent := &browseagent.Agent{
 		Browser: a.recorder.Browser(w), Model: a.agentModel, Settings: a.agentSettings, Places: a.NamedPages(), Approver: a.downloads, Logger: a.logger,
 	}
@@ -24,14 +24,20 @@ func (a *Server) backends() map[string]sessions.Backend {
 		agent.Logins = VaultLogins{Vault: a.Vault, Filler: &a.LoginFiller, Windows: a.Browsers}
 	}
 	all := map[string]sessions.Backend{browseagent.Runtime: agent}
-	for runtime, mind := range map[string]func(context.Context, string) (computeruse.Model, error){
+	for runtime, find := range map[string]func(name string) (computeruse.Model, error){
 		computeruse.RuntimeOpenAI:    a.openaiComputerModel,
 		computeruse.RuntimeAnthropic: a.anthropicComputerModel,
 		computeruse.RuntimeGemini:    a.geminiComputerModel,
 	} {
 		all[runtime] = &computeruse.Agent{
-			Browser:  w,
-			Model:    mind,
+			Browser: w,
+			Model: func(_ context.Context, name string) (computeruse.Model, error) {
+				m, err := find(name)
+				if err != nil {
+					return nil, err
+				}
+				return a.recorder.ComputerUseModel(a.budget.ComputerUseModel(m)), nil
+			},
 			Settings: func() computeruse.Settings { return a.computerUseSettings(runtime) },
 			Places:   a.NamedPages(), Approver: a.downloads, Logger: a.logger,
 		}
@@ -42,7 +48,7 @@ func (a *Server) backends() map[string]sessions.Backend {
 	return all
 }
 
-func (a *Server) openaiComputerModel(_ context.Context, name string) (computeruse.Model, error) {
+func (a *Server) openaiComputerModel(name string) (computeruse.Model, error) {
 	o, err := a.models.OpenAIOptions(name)
 	if err != nil {
 		return nil, err
@@ -52,14 +58,10 @@ func (a *Server) openaiComputerModel(_ context.Context, name string) (computerus
 	if s.Preview {
 		dialect = openai.DialectPreview
 	}
-	mind, err := openai.New(openai.Options{Client: o, Dialect: dialect, Stateless: !s.Stateful})
-	if err != nil {
-		return nil, err
-	}
-	return a.recorder.ComputerUseModel(a.budget.ComputerUseModel(mind)), nil
+	return openai.New(openai.Options{Client: o, Dialect: dialect, Stateless: !s.Stateful})
 }
 
-func (a *Server) anthropicComputerModel(_ context.Context, name string) (computeruse.Model, error) {
+func (a *Server) anthropicComputerModel(name string) (computeruse.Model, error) {
 	model, err := a.models.Claude(name)
 	if err != nil {
 		return nil, err
@@ -68,23 +70,15 @@ func (a *Server) anthropicComputerModel(_ context.Context, name string) (compute
 	if a.Settings.Current().AnthropicComputer.Toolset == settings.ToolsetBrowser {
 		tools = anthropic.ToolsBrowser
 	}
-	mind, err := anthropic.New(model, tools)
-	if err != nil {
-		return nil, err
-	}
-	return a.recorder.ComputerUseModel(a.budget.ComputerUseModel(mind)), nil
+	return anthropic.New(model, tools)
 }
 
-func (a *Server) geminiComputerModel(_ context.Context, name string) (computeruse.Model, error) {
+func (a *Server) geminiComputerModel(name string) (computeruse.Model, error) {
 	model, err := a.models.Gemini(name)
 	if err != nil {
 		return nil, err
 	}
-	mind, err := gemini.New(model, gemini.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return a.recorder.ComputerUseModel(a.budget.ComputerUseModel(mind)), nil
+	return gemini.New(model, gemini.Options{})
 }
 
 func (a *Server) computerUseSettings(runtime string) computeruse.Settings {

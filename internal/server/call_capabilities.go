@@ -11,6 +11,7 @@ import (
 	"clank/llm"
 	"clank/voice/speech"
 	"clank/voice/speech/keyword"
+	"clank/voice/webrtc"
 )
 
 // Capability is one thing that calls need or can do: whether it is there, and what it is or what would bring it.
@@ -50,13 +51,13 @@ func configuredServer(base, model, env string, present func(string) bool) string
 	case base != "":
 		return model + " at " + base
 	case present(env) || present("OPENAI_API_KEY"):
-		return "OpenAI's " + model + deprecationNote(model)
+		return "OpenAI's " + model + DeprecationNote(model)
 	}
 	return ""
 }
 
-// deprecationNote says when OpenAI takes a model back that is used of it.
-func deprecationNote(model string) string {
+// DeprecationNote says when OpenAI ends a model of its own; "" if it does not.
+func DeprecationNote(model string) string {
 	if r, ok := llm.DeprecationOf(model); ok {
 		return " (" + r.String() + ")"
 	}
@@ -69,7 +70,7 @@ func transcriptionCapability(v settings.Voice, present func(string) bool) Capabi
 		a.Ready = v.Realtime.URL != "" || present("REALTIME_API_KEY") || present("OPENAI_API_KEY")
 		a.Detail = "by the realtime model " + v.Realtime.Model
 		if v.Realtime.URL == "" {
-			a.Detail += deprecationNote(v.Realtime.Model)
+			a.Detail += DeprecationNote(v.Realtime.Model)
 		}
 		if !a.Ready {
 			a.Detail += ", which needs REALTIME_API_KEY or OPENAI_API_KEY, or the address of a realtime server in the settings under Calls"
@@ -190,4 +191,51 @@ func CapabilitySummary(list []Capability) string {
 		return "on the page Call, and in voice channels with Discord"
 	}
 	return "on the page Call, and in voice channels with Discord; " + strings.Join(lacks, "; ")
+}
+
+// iceServers returns the servers by which pages and this machine find each other, as the settings have them. Relays that cannot be used are
+// left out, and the log says why.
+func (x *CallService) iceServers(s settings.Share) []webrtc.ICEServer {
+	var list []webrtc.ICEServer
+	if stun := strings.Fields(s.STUN); len(stun) > 0 {
+		list = append(list, webrtc.ICEServer{URLs: stun})
+	}
+	found := map[string]settings.SecretValue{}
+	var unread error
+	relays, err := s.TURNServers(func(name string) bool {
+		v, err := x.Secret(name)
+		if err != nil {
+			unread = err
+		}
+		found[name] = v
+		return v.IsSet()
+	})
+	if unread != nil {
+		err = unread
+	}
+	if err != nil {
+		x.Logger.Error("turn servers are not used", "error", err)
+		return list
+	}
+	if len(relays) > 0 {
+		list = append(list, webrtc.ICEServer{
+			URLs: relays, Username: s.TURNUser,
+			Credential: found[settings.CredentialTURN].Reveal(), Secret: found[settings.SecretTURN].Reveal(),
+		})
+	}
+	return list
+}
+
+func relayCapability(s settings.Share, present func(string) bool) Capability {
+	a := Capability{Name: CapabilityRelay, Detail: "none: needed only for people whose network lets neither UDP nor this machine's port through"}
+	relays, err := s.TURNServers(present)
+	switch {
+	case err != nil:
+		a.Detail = err.Error()
+	case len(relays) > 0 && present(settings.SecretTURN):
+		a.Ready, a.Detail = true, strings.Join(relays, " ")+", lent to whoever may watch for six hours"
+	case len(relays) > 0:
+		a.Ready, a.Detail = true, strings.Join(relays, " ")+", with a credential that whoever may watch can read and that does not expire; "+settings.SecretTURN+" is safer"
+	}
+	return a
 }

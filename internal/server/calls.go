@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"clank/bot"
 	"clank/browsermgr"
 	"clank/cancel"
 	"clank/internal/assistant"
@@ -26,6 +27,8 @@ import (
 	"clank/voice/share"
 	"clank/voice/speech/keyword"
 	"clank/voice/webrtc"
+
+	"github.com/bwmarrin/discordgo"
 )
 
 // DiscordBot is what calls need of the bot. A *bot.Bot is one.
@@ -86,7 +89,6 @@ type CallService struct {
 	shareLinks     share.Links
 	shares         *share.Manager
 	viewerPage     *share.ViewerPage
-	viewerServer   *http.Server
 	viewerURL      string
 
 	closers []func(context.Context) error
@@ -218,12 +220,11 @@ func (x *CallService) HandleDispatch(kind string, data json.RawMessage) {
 // CallPage answers the call page of the dashboard.
 func (x *CallService) CallPage() http.Handler { return x.callPage.Handler() }
 
-// AutoJoin joins the person of o if the settings want that; see [conversation.CallRegistry.Follow].
-func (x *CallService) AutoJoin(ctx context.Context, o sessions.Origin) {
-	if x.bot.Load() == nil || o.Guild == "" || !x.Settings().Voice.AutoJoin {
-		return
+// Follow joins the voice channel of a person who asks for something, if the settings want that. It does not wait.
+func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
+	if x.Settings().Voice.AutoJoin {
+		x.background.Go(func() { x.registry.Follow(x.callsContext, o) })
 	}
-	x.background.Go(func() { x.registry.Follow(context.WithoutCancel(ctx), o) })
 }
 
 // currentChannel returns the channel of the call in a guild.
@@ -242,4 +243,47 @@ func (x *CallService) callPolicy() conversation.CallPolicy {
 		Enabled: v.Enabled, AutoJoin: v.AutoJoin, AllowedChannels: allowed, BlockedChannels: blocked, Max: v.MaxCalls, PerDay: v.CallsPerDay,
 		MissingSetup: x.realtimeProblem(v),
 	}
+}
+
+// OpenCalls makes calls possible, on Discord and on the call page.
+func (a *Server) OpenCalls(ctx context.Context, watchAddr string) error {
+	x := &CallService{
+		Dir: a.StateDir, Settings: a.Settings.Current, Secret: a.models.Secret, Sessions: a.Sessions, Browsers: a.Browsers, Scopes: &a.scopes, PrivacyStore: a.Db, CallLog: a.Db,
+		DisabledReason: a.accessRefusal, ViewerAddr: watchAddr, Logger: a.logger,
+		Budget: a.budget, DiscordBase: a.models.VendorURL("CLANK_DISCORD_API"),
+	}
+	x.Assistant = a.newAssistant(x.Tools)
+	if err := x.Open(ctx); err != nil {
+		return err
+	}
+	a.CallService = x
+	a.onClose(x.Close)
+	return a.OwnListeners.addURL(x.ViewerURL())
+}
+
+// newAssistant makes the assistant, with tools beside its own. Its calls of models belong to nobody yet. It may be made
+// before the control API is open, which brings the tool "browser".
+func (a *Server) newAssistant(tools func(context.Context, sessions.Origin) []sessions.Tool) *assistant.Assistant {
+	return &assistant.Assistant{
+		Model: a.assistantModel,
+		Tasks: a.Sessions,
+		Tools: func(ctx context.Context, o sessions.Origin) []sessions.Tool {
+			if a.Tools == nil {
+				return nil
+			}
+			return a.Tools.AssistantTools(ctx, o)
+		},
+		SingleCallTools: tools,
+		Web:             a.Web.AssistantWeb(),
+		Instructions:    func() string { return a.Settings.Current().AssistantGuidance },
+		Logger:          a.logger,
+	}
+}
+
+// attachCalls gives a bot what calls need of it, and the commands about them.
+func (a *Server) attachCalls(b *bot.Bot) {
+	b.Calls, b.OnRequest = a.CallService, a.CallService.Follow
+	b.Intents |= discordgo.IntentsGuildVoiceStates
+	b.OnDispatch = func(kind string, data json.RawMessage) { a.CallService.HandleDispatch(kind, data) }
+	a.CallService.SetBot(b)
 }

@@ -44,22 +44,11 @@ func (x *CallService) serveViewer(ctx context.Context) error {
 		return fmt.Errorf("serve the viewer's page: %w", err)
 	}
 	x.viewerURL = "http://" + ln.Addr().String() + "/"
-	x.viewerServer = &http.Server{ // strangers come here: none of them may hold a connection without using it
+	server := &http.Server{ // strangers come here: none of them may hold a connection without using it
 		Handler: x.viewerPage.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := x.viewerServer.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			x.Logger.Error("viewer's page ended", "error", err)
-		}
-	}()
-	x.onClose(func(context.Context) error {
-		err := x.viewerServer.Close()
-		<-done
-		return err
-	})
+	x.onClose(serveInBackground(server, func() error { return server.Serve(ln) }, func(err error) { x.Logger.Error("viewer's page ended", "error", err) }))
 	return nil
 }
 
@@ -174,4 +163,13 @@ func (x *CallService) screenshotter(_ context.Context, s sessions.Session) (vide
 		return nil, errors.New("its page is not open; ask for something in that session first")
 	}
 	return w, nil
+}
+
+// handleCallMoved takes what a call shows along to the channel into which somebody has moved it.
+func (x *CallService) handleCallMoved(guild, channel string) {
+	x.background.Go(func() {
+		if err := x.shares.Move(x.callsContext, callRefOf(guild, channel)); err != nil && x.callsContext.Err() == nil {
+			x.Logger.Warn("share did not follow its call", "guild", guild, "channel", channel, "error", err)
+		}
+	})
 }

@@ -62,7 +62,7 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	a.onClose(func(context.Context) error { withdraw(); return nil })
 	a.Tools = NewBrowserTools(a.StateDir, s.URL(), a.LocalSecret)
 	a.Tools.Settings = a.Settings.Current
-	a.Tools.Secret = func(name string) (settings.SecretValue, error) { return settings.ReadSecret(name, a.getenv) }
+	a.Tools.Secret = a.models.Secret
 	a.Tools.Model = a.models.Find
 	a.Tools.RegisterCaller = a.Approver.Callers.Register
 	a.Tools.MayUseProfile = func(o sessions.Origin) bool { return mayUseDefaultProfile(a.Settings.Current(), o) }

@@ -96,7 +96,7 @@ func (a *Server) ConnectBot(ctx context.Context, token settings.SecretValue) (ho
 		Scopes:        &a.scopes,
 		Questions:     a.Approver.Approvals,
 		IsStop:        cancel.IsStop,
-		AnyoneMayStop: a.anyoneMayStop,
+		AnyoneMayStop: func() bool { return a.Settings.Current().WhoMayStop == settings.StopAnyone },
 		Disabled:      a.accessRefusal,
 		Logger:        a.logger,
 	}

@@ -96,15 +96,7 @@ func (h *Home) PublishAddress(url, secret string) error {
 	if err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
-	file, err := renameio.TempFile(h.Dir, h.Path("server.json"))
-	if err != nil {
-		return fmt.Errorf("publish the address: %w", err)
-	}
-	defer func() { _ = file.Cleanup() }()
-	if _, err := file.Write(data); err != nil {
-		return fmt.Errorf("publish the address: %w", err)
-	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
+	if err := renameio.WriteFile(h.Path("server.json"), data, 0o600, renameio.WithTempDir(h.Dir)); err != nil {
 		return fmt.Errorf("publish the address: %w", err)
 	}
 	return nil

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -46,26 +45,11 @@ func (a *Server) openNode(ctx context.Context, f ServeOptions, control *browsert
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		serve := func() error { return server.Serve(ln) }
-		if secure {
-			serve = func() error { return server.ServeTLS(ln, f.NodeCertFile, f.NodeKeyFile) }
-		}
-		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
-			a.logger.Error("browsers are not lent any more", "error", err)
-		}
-	}()
-	a.onClose(func(context.Context) error {
-		err := server.Close()
-		<-done
-		return err
-	})
-	scheme := "http"
+	scheme, serve := "http", func() error { return server.Serve(ln) }
 	if secure {
-		scheme = "https"
+		scheme, serve = "https", func() error { return server.ServeTLS(ln, f.NodeCertFile, f.NodeKeyFile) }
 	}
+	a.onClose(serveInBackground(server, serve, func(err error) { a.logger.Error("browsers are not lent any more", "error", err) }))
 	url = scheme + "://" + ln.Addr().String()
 	return url, a.OwnListeners.addURL(url)
 }

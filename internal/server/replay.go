@@ -59,7 +59,7 @@ func (a *Server) CopySettings(ctx context.Context, h *Home) (err error) {
 // ReplayBackend returns the backend that worked the run, with the player as its model: the
 // local loop, or that of computer use.
 func (a *Server) ReplayBackend(p *recording.Player, allow []string) sessions.Backend {
-	w := WindowBrowser{Manager: a.Browsers, Settings: a.Settings.Current, OnClose: a.Approver.Approvals.ForgetSession, Ephemeral: true}
+	w := a.WindowBrowser(true)
 	if p.UsesScreen() {
 		return &computeruse.Agent{
 			Browser: w,

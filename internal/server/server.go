@@ -62,7 +62,6 @@ type Server struct {
 	CallService  *CallService // nil but for a server
 	Vault        *vault.Vault // nil if it cannot be opened
 	LoginFiller  login.Filler
-	shopServer   *http.Server
 	ShopURL      string
 
 	getenv    func(string) string
@@ -178,20 +177,25 @@ func (a *Server) openShop(ctx context.Context, addr string) error {
 		return fmt.Errorf("start the demo shop: %w", err)
 	}
 	a.ShopURL = "http://" + ln.Addr().String() + "/"
-	a.shopServer = &http.Server{Handler: demoshop.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	shop := &http.Server{Handler: demoshop.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	a.onClose(serveInBackground(shop, func() error { return shop.Serve(ln) }, func(err error) { a.logger.Error("demo shop ended", "error", err) }))
+	return nil
+}
+
+// serveInBackground runs a server until the function that it returns is called. failed hears of another end.
+func serveInBackground(s *http.Server, serve func() error, failed func(error)) (end func(context.Context) error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := a.shopServer.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			a.logger.Error("demo shop ended", "error", err)
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+			failed(err)
 		}
 	}()
-	a.onClose(func(context.Context) error {
-		err := a.shopServer.Close()
+	return func(context.Context) error {
+		err := s.Close()
 		<-done
 		return err
-	})
-	return nil
+	}
 }
 
 func (a *Server) newModelFinder() *ModelFinder {
@@ -264,12 +268,14 @@ func (a *Server) openSessions(ctx context.Context) error {
 		Backends:       a.backends(),
 		DefaultRuntime: browseagent.Runtime,
 		CheckAccess:    a.checkAccess,
-		SelectProfile:  a.profileFor,
-		Route:          a.routeTask,
-		AllowHandOver:  a.approveHandOver,
-		Limits:         a.sessionLimits,
-		Scopes:         &a.scopes,
-		Logger:         a.logger,
+		SelectProfile: func(o sessions.Origin, want string) (string, error) {
+			return resolveProfile(a.Settings.Current(), o, want)
+		},
+		Route:         a.routeTask,
+		AllowHandOver: a.approveHandOver,
+		Limits:        a.sessionLimits,
+		Scopes:        &a.scopes,
+		Logger:        a.logger,
 	}
 	if err := a.Sessions.Open(ctx); err != nil {
 		return err

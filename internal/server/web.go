@@ -16,7 +16,6 @@ import (
 	"clank/internal/web"
 	"clank/llm"
 	"clank/sessions"
-	"clank/sessions/agent"
 )
 
 // readerProxyProfile is whose listener of the checking proxy readers use. No browser's profile can have a space in its name.
@@ -178,10 +177,7 @@ func (a *Server) checkWatchAccess(ctx context.Context, b *bot.Bot, x watches.Wat
 
 // judgeWatch asks the brain's model, on the account of the watch's owner.
 func (a *Server) judgeWatch(ctx context.Context, x watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
-	ctx = llm.WithAccount(ctx, llm.Account{
-		Guild: x.Origin.Guild, Channel: x.Origin.Channel, User: agent.PersonID(x.Origin), Purpose: "watch",
-	})
-	return (&watches.ModelJudge{Model: a.assistantModel}).Ask(ctx, x, q)
+	return (&watches.ModelJudge{Model: a.assistantModel}).Ask(llm.WithAccount(ctx, budgetAccount(x.Origin, "watch")), x, q)
 }
 
 // NotifyOwner tells the owner of a watch at Discord. Others find it with the watch, on the page and in the terminal.

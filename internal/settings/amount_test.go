@@ -65,3 +65,12 @@ func FuzzParseLimit(f *testing.F) {
 		}
 	})
 }
+
+func TestDaysBeginWhereTheSettingSays(t *testing.T) {
+	if got := (settings.Budget{Zone: "UTC"}).Location(); got != time.UTC {
+		t.Errorf("Location() = %v, want UTC", got)
+	}
+	if got := (settings.Budget{}).Location(); got != time.Local {
+		t.Errorf("Location() = %v, want that of the machine", got)
+	}
+}

@@ -12,7 +12,7 @@ import (
 type Approval struct {
 	Submit, Buy, Send, Delete, Permission, Executable, Leave, Host, Login, Safety string
 
-	Sites string        // hosts that may be gone to without Leave, see [Asking.Away]
+	Sites string        // hosts that may be opened without asking, see [Approval.IsOutsideSites]
 	Wait  time.Duration // after which silence is a no
 }
 
@@ -26,30 +26,10 @@ const (
 // Rule returns the rule for a class of actions by its name, as in the keys of the
 // settings; a class that is not known is asked about.
 func (a Approval) Rule(class string) string {
-	switch class {
-	case "submit":
-		return a.Submit
-	case "buy":
-		return a.Buy
-	case "send":
-		return a.Send
-	case "delete":
-		return a.Delete
-	case "permission":
-		return a.Permission
-	case "executable":
-		return a.Executable
-	case "leave":
-		return a.Leave
-	case "host":
-		return a.Host
-	case "login":
-		return a.Login
-	case "safety":
-		return a.Safety
-	default:
-		return AskFirst
+	if f, ok := FindField(approvalKeys + class); ok && f.Kind == KindChoice {
+		return f.Get(Settings{Approval: a}).(string)
 	}
+	return AskFirst
 }
 
 // IsOutsideSites reports whether a host (with its port, if it has one) is outside the sites
@@ -70,11 +50,9 @@ func (a Approval) IsOutsideSites(host string) bool {
 }
 
 // approvalField returns the field of one class.
-func approvalField(class, label, effect, rule string, at func(*Settings) any) Field {
-	return Field{
-		Key: approvalKeys + class, Group: groupApproval, Label: label, Effect: effect, Kind: KindChoice, Default: rule, target: at,
-		Options: []Option{{AskAllow, "Allow"}, {AskFirst, "Ask first"}, {AskRefuse, "Refuse"}},
-	}
+func approvalField(class, label, effect, rule string, at func(*Settings) *string) Field {
+	return choice(approvalKeys+class, label, effect, rule, at,
+		Option{AskAllow, "Allow"}, Option{AskFirst, "Ask first"}, Option{AskRefuse, "Refuse"})
 }
 
 func checkSites(s string) error {

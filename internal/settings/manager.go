@@ -29,18 +29,6 @@ type Store interface {
 	SaveSettings(ctx context.Context, values map[string]json.RawMessage, expectVersion string) (version string, err error)
 }
 
-// ApplyError says that settings were saved and are in force, but that something
-// did not take them up.
-type ApplyError struct{ Err error }
-
-// Error implements error.
-func (e *ApplyError) Error() string {
-	return "the settings are saved, but were not taken up by everything: " + e.Err.Error()
-}
-
-// Unwrap returns the cause.
-func (e *ApplyError) Unwrap() error { return e.Err }
-
 // Manager is the settings of a running program. Set the exported fields, then call
 // Open; after that all methods are safe for concurrent use.
 type Manager struct {
@@ -50,14 +38,9 @@ type Manager struct {
 	// Check, if set, says what is wrong with settings that are each within their limits. A change that brings such a fault is
 	// refused.
 	Check func(Settings) []FieldError
-	// Apply, if set, is called with settings that were saved, for what does not read them each time. Its error is told
-	// as an [ApplyError]; the settings stay saved.
-	Apply func(context.Context, Settings) error
 
 	state atomic.Pointer[State]
-
-	mu       sync.Mutex // held while saving, so that versions are applied in order
-	watchers map[chan struct{}]struct{}
+	mu    sync.Mutex // held while saving, so that versions are applied in order
 }
 
 // State is everything known about the settings at one moment. It is not to be
@@ -124,12 +107,7 @@ func (l *Manager) Update(ctx context.Context, changes map[string]json.RawMessage
 		return before.Settings, before.Version, fmt.Errorf("save settings: %w", err)
 	}
 	st := l.parseStored(stored, version)
-	l.activate(st)
-	if l.Apply != nil {
-		if err := l.Apply(ctx, st.Settings); err != nil {
-			return st.Settings, st.Version, &ApplyError{err}
-		}
-	}
+	l.state.Store(st)
 	return st.Settings, st.Version, nil
 }
 
@@ -205,23 +183,6 @@ func (l *Manager) newProblems(before, after Settings) []FieldError {
 	return slices.DeleteFunc(l.Check(after), func(e FieldError) bool { return slices.Contains(old, e) })
 }
 
-// Watch returns a channel that receives after settings changed, and a function
-// that ends it. Changes in quick succession may be told as one.
-func (l *Manager) Watch() (<-chan struct{}, func()) {
-	ch := make(chan struct{}, 1)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.watchers == nil {
-		l.watchers = make(map[chan struct{}]struct{})
-	}
-	l.watchers[ch] = struct{}{}
-	return ch, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.watchers, ch)
-	}
-}
-
 // reloadAfterConflict takes over what another process saved, so that the person who is told
 // of the conflict sees it. The lock is held.
 func (l *Manager) reloadAfterConflict(ctx context.Context, conflict error) (Settings, string, error) {
@@ -230,19 +191,8 @@ func (l *Manager) reloadAfterConflict(ctx context.Context, conflict error) (Sett
 		before := l.State()
 		return before.Settings, before.Version, errors.Join(conflict, err)
 	}
-	l.activate(st)
-	return st.Settings, st.Version, fmt.Errorf("update settings: %w", conflict)
-}
-
-// activate makes st the settings and tells the watchers. The lock is held.
-func (l *Manager) activate(st *State) {
 	l.state.Store(st)
-	for ch := range l.watchers {
-		select {
-		case ch <- struct{}{}:
-		default: // already told, not yet looked
-		}
-	}
+	return st.Settings, st.Version, fmt.Errorf("update settings: %w", conflict)
 }
 
 func (l *Manager) load(ctx context.Context) (*State, error) {

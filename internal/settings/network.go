@@ -12,13 +12,13 @@ import (
 // NetworkAccess is what pages may reach.
 type NetworkAccess struct {
 	PrivateNetwork string // see the Private constants
-	AllowedHosts   string // skip the check for private addresses; one a line, see [Hosts]
+	AllowedHosts   string // skip the check for private addresses; one a line, see [SplitHosts]
 	HostAllowlist  string // if not empty, the only hosts that may be reached
 	BlockedHosts   string
 	AllowBenchmark bool   // 198.18.0.0/15
 	AllowULA       bool   // fc00::/7
 	AskNewHosts    bool   // a person is asked before a host is reached for the first time
-	Upstreams      string // one "profile address" a line, see [Reach.Upstream]
+	Upstreams      string // one "profile address" a line, see [NetworkAccess.UpstreamProxy]
 }
 
 // Values of [NetworkAccess.PrivateNetwork].
@@ -38,51 +38,33 @@ const (
 var keyAliases = map[string]string{networkKeys + "allowPrivateNetwork": privateKey}
 
 // networkFields are the part of the table that is about what pages may reach.
-var networkFields = []Field{
-	{
-		Key: privateKey, Group: groupNetwork, Label: "Private networks",
-		Effect: "Whether pages may reach this machine and private networks. \"Everything\" opens your network to hostile pages.",
-		Kind:   KindChoice, Default: PrivateUnset, target: func(s *Settings) any { return &s.NetworkAccess.PrivateNetwork },
-		Options: []Option{
-			{PrivateUnset, "Public hosts only"}, {PrivateStrict, "Public addresses and listed hosts only"}, {PrivateAllowed, "Everything (dangerous)"},
-		},
-	},
-	{
-		Key: networkKeys + "allowedHostnames", Group: groupNetwork, Label: "Allowed hosts",
-		Effect: "Hosts that pages may reach even if their addresses are private, one per line: a name or an address, *.name for all below it, :port for one port only.",
-		Kind:   KindLongText, Default: "", MaxLen: longTextMax, target: func(s *Settings) any { return &s.NetworkAccess.AllowedHosts },
-	},
-	{
-		Key: networkKeys + "hostnameAllowlist", Group: groupNetwork, Label: "Only these hosts",
-		Effect: "If set, pages reach only these hosts, one per line.",
-		Kind:   KindLongText, Default: "", MaxLen: longTextMax, target: func(s *Settings) any { return &s.NetworkAccess.HostAllowlist },
-	},
-	{
-		Key: networkKeys + "blockedHostnames", Group: groupNetwork, Label: "Blocked hosts",
-		Effect: "Hosts that pages never reach, whatever else allows them, one per line.",
-		Kind:   KindLongText, Default: "", MaxLen: longTextMax, target: func(s *Settings) any { return &s.NetworkAccess.BlockedHosts },
-	},
-	{
-		Key: networkKeys + "allowRfc2544BenchmarkRange", Group: groupNetwork, Label: "Benchmark addresses",
-		Effect: "Allow 198.18.0.0/15, which some proxies and VPNs use for synthetic addresses.",
-		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.NetworkAccess.AllowBenchmark },
-	},
-	{
-		Key: networkKeys + "allowIpv6UniqueLocalRange", Group: groupNetwork, Label: "IPv6 unique local addresses",
-		Effect: "Allow fc00::/7, which some proxies and VPNs use for synthetic addresses.",
-		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.NetworkAccess.AllowULA },
-	},
-	{
-		Key: networkKeys + "askNewHosts", Group: groupNetwork, Label: "Ask about new hosts",
-		Effect: "Ask a person, in Discord or on this page, before a browser reaches a host for the first time. No answer means no.",
-		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.NetworkAccess.AskNewHosts },
-	},
-	{
-		Key: networkKeys + "upstreamProxies", Group: groupNetwork, Label: "Upstream proxies",
-		Effect: "Where a profile's traffic goes after it was checked, one \"profile address\" per line, such as \"work socks5://10.0.0.1:1080\". * means all other profiles. Their login is the secret CLANK_UPSTREAM_LOGIN.",
-		Kind:   KindLongText, Default: "", MaxLen: longTextMax, check: checkUpstreams, target: func(s *Settings) any { return &s.NetworkAccess.Upstreams },
-	},
-}
+var networkFields = inGroup(groupNetwork,
+	choice(privateKey, "Private networks", `Whether pages may reach this machine and private networks. `+
+		`"Everything" opens your network to hostile pages.`, PrivateUnset,
+		func(s *Settings) *string { return &s.NetworkAccess.PrivateNetwork }, Option{PrivateUnset, "Public hosts only"},
+		Option{PrivateStrict, "Public addresses and listed hosts only"},
+		Option{PrivateAllowed, "Everything (dangerous)"}),
+	longText(networkKeys+"allowedHostnames", "Allowed hosts", "Hosts that pages may reach even if their "+
+		"addresses are private, one per line: a name or an address, *.name for all below it, :port for one port only.",
+		func(s *Settings) *string { return &s.NetworkAccess.AllowedHosts }),
+	longText(networkKeys+"hostnameAllowlist", "Only these hosts", "If set, pages reach only these hosts, one per "+
+		"line.", func(s *Settings) *string { return &s.NetworkAccess.HostAllowlist }),
+	longText(networkKeys+"blockedHostnames", "Blocked hosts", "Hosts that pages never reach, whatever else "+
+		"allows them, one per line.", func(s *Settings) *string { return &s.NetworkAccess.BlockedHosts }),
+	toggle(networkKeys+"allowRfc2544BenchmarkRange", "Benchmark addresses", "Allow 198.18.0.0/15, which some "+
+		"proxies and VPNs use for synthetic addresses.", false,
+		func(s *Settings) *bool { return &s.NetworkAccess.AllowBenchmark }),
+	toggle(networkKeys+"allowIpv6UniqueLocalRange", "IPv6 unique local addresses", "Allow fc00::/7, which some "+
+		"proxies and VPNs use for synthetic addresses.", false,
+		func(s *Settings) *bool { return &s.NetworkAccess.AllowULA }),
+	toggle(networkKeys+"askNewHosts", "Ask about new hosts", "Ask a person, in Discord or on this page, before a "+
+		"browser reaches a host for the first time. No answer means no.", false,
+		func(s *Settings) *bool { return &s.NetworkAccess.AskNewHosts }),
+	longText(networkKeys+"upstreamProxies", "Upstream proxies", `Where a profile's traffic goes after it was `+
+		`checked, one "profile address" per line, such as "work socks5://10.0.0.1:1080". * means all other profiles. `+
+		`Their login is the secret CLANK_UPSTREAM_LOGIN.`,
+		func(s *Settings) *string { return &s.NetworkAccess.Upstreams }).checked(checkUpstreams),
+)
 
 // SplitHosts returns the entries of a list of hosts: what spaces, commas and line ends divide.
 func SplitHosts(list string) []string {

@@ -1,7 +1,6 @@
 package settings_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -30,10 +29,6 @@ func TestPrivateNetworksAreSetUnderBothNamesAndAsTruthValues(t *testing.T) {
 			t.Errorf("%s = %s: stored %v", tc.key, tc.value, store.values)
 		}
 	}
-	l := open(t, &memory{})
-	if _, _, err := l.Update(t.Context(), values(keyReach+"allowPrivateNetwork", `"yes"`), ""); err == nil {
-		t.Error("another word was taken")
-	}
 }
 
 func TestListsOfHostsAreTakenApart(t *testing.T) {
@@ -53,16 +48,6 @@ func TestProxiesBehindOursAreFoundByProfile(t *testing.T) {
 	if got := (settings.NetworkAccess{}).UpstreamProxy("work"); got != nil {
 		t.Errorf("got %v out of nothing", got)
 	}
-	l := open(t, &memory{})
-	for bad, why := range map[string]string{
-		`"work"`: "a profile and an address", `"work ftp://x"`: "http, https or socks5", `"work http://a:b@x"`: "CLANK_UPSTREAM_LOGIN",
-		`"work http://x more"`: "a profile and an address", `"work x:1080"`: "http, https or socks5", `"work http://"`: "http, https or socks5",
-		`"work http://ok\n* socks4://x"`: "http, https or socks5", `"ok http://ok\n\nwork http://%zz"`: "http, https or socks5",
-	} {
-		if _, _, err := l.Update(t.Context(), values(keyReach+"upstreamProxies", bad), ""); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v", bad, err)
-		}
-	}
 }
 
 func TestSettingsThatDoNotGoTogetherAreRefusedUnlessTheyWereThere(t *testing.T) {
@@ -80,25 +65,5 @@ func TestSettingsThatDoNotGoTogetherAreRefusedUnlessTheyWereThere(t *testing.T) 
 	old.Check = l.Check
 	if _, _, err := old.Update(t.Context(), values(keyStep, "20000"), "1"); err != nil {
 		t.Errorf("an older fault keeps another change out: %v", err)
-	}
-}
-
-func TestNodesAreANameAndAnAddressEach(t *testing.T) {
-	const key = "interaction.tool.browser.nodes"
-	f, ok := settings.FindField(key)
-	if !ok {
-		t.Fatalf("no field %s", key)
-	}
-	for value, why := range map[string]string{
-		"": "", "far https://far.example:18790": "", "\nfar https://far.example\n\nnear http://10.0.0.1:18790\n": "",
-		"far": "a name and an address", "far https://far.example more": "a name and an address", "far far.example:18790": "must have an address",
-		"far ftp://far.example": "must have an address", "far https://": "must have an address", "far https://ada@far.example": "must have an address",
-		"near http://10.0.0.1\nfar https://%zz": "must have an address",
-	} {
-		l := open(t, &memory{})
-		_, _, err := l.Update(t.Context(), map[string]json.RawMessage{f.Key: f.ParseText(value)}, "")
-		if (err == nil) != (why == "") || err != nil && !strings.Contains(err.Error(), why) {
-			t.Errorf("%q: %v, want %q", value, err, why)
-		}
 	}
 }

@@ -23,6 +23,7 @@ const (
 	openaiChat        = "openai:gpt-5.6"
 	anthropicChat     = "anthropic:claude-opus-5-5"
 	grokChat          = "compatible:grok-4.3"
+	agentModeKey      = agentKeys + "execution.mode"
 	agentModelKey     = agentKeys + "execution.model"
 	assistantModelKey = assistantKeys + "model"
 	compatibleURLKey  = "agentStack.runtimeConfig.models.compatibleBaseUrl"

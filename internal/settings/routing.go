@@ -8,16 +8,6 @@ import (
 	"strings"
 )
 
-// The keys of settings that are named to people.
-const (
-	runtimeSettingPrefix  = "agentStack.runtimeConfig.browser."
-	overrideSetting       = "agentStack.overrides.browserRuntime"
-	agentModelSetting     = runtimeSettingPrefix + "localBrowserAgent.execution.model"
-	agentModeSetting      = runtimeSettingPrefix + "localBrowserAgent.execution.mode"
-	assistantModelSetting = "interaction.brain.model"
-	handOverSetting       = runtimeSettingPrefix + "handOff"
-)
-
 // RouteRequest is what a task asks for; empty = it does not say.
 type RouteRequest struct {
 	Runtime string
@@ -65,7 +55,7 @@ func runtimeFor(s Settings, w RouteRequest) Route {
 	case w.Runtime != "":
 		return Route{Runtime: w.Runtime, Why: "the task asks for it"}
 	case s.Runtime != RuntimeAuto:
-		return Route{Runtime: s.Runtime, Why: "the setting " + overrideSetting + " says so"}
+		return Route{Runtime: s.Runtime, Why: "the setting " + overrideKey + " says so"}
 	case p.Runtime != "":
 		return Route{Runtime: p.Runtime, Why: "the preset " + p.Name + " says so"}
 	}
@@ -101,19 +91,19 @@ type modelChoice struct {
 func configuredModel(s Settings, runtime string) (modelChoice, error) {
 	switch runtime {
 	case RuntimeOpenAI:
-		return modelChoice{s.OpenAIComputer.Model, runtimeSettingPrefix + "openaiComputerUse.model", openaiProviders(s.OpenAIComputer.Client)}, nil
+		return modelChoice{s.OpenAIComputer.Model, openaiKeys + "model", openaiProviders(s.OpenAIComputer.Client)}, nil
 	case RuntimeAnthropic:
-		return modelChoice{s.AnthropicComputer.Model, runtimeSettingPrefix + "anthropicComputerUse.model", []string{"anthropic"}}, nil
+		return modelChoice{s.AnthropicComputer.Model, anthropicKeys + "model", []string{"anthropic"}}, nil
 	case RuntimeGemini:
-		return modelChoice{s.GeminiComputer.Model, runtimeSettingPrefix + "geminiComputerUse.model", []string{"gemini"}}, nil
+		return modelChoice{s.GeminiComputer.Model, geminiKeys + "model", []string{"gemini"}}, nil
 	}
 	switch s.AgentMode {
 	case ModeDisabled:
-		return modelChoice{}, fmt.Errorf("%s is switched off (setting %s); switch it on, or choose another runtime", runtime, agentModeSetting)
+		return modelChoice{}, fmt.Errorf("%s is switched off (setting %s); switch it on, or choose another runtime", runtime, agentModeKey)
 	case ModeInherit:
-		return modelChoice{model: s.AssistantModel, key: assistantModelSetting}, nil
+		return modelChoice{model: s.AssistantModel, key: assistantModelKey}, nil
 	default:
-		return modelChoice{model: s.AgentModel, key: agentModelSetting}, nil
+		return modelChoice{model: s.AgentModel, key: agentModelKey}, nil
 	}
 }
 
@@ -149,7 +139,7 @@ func (w Route) check(a ModelAbility) error {
 // with nothing.
 func HandOverRoute(s Settings, from, to string, able func(runtime, model string) ModelAbility) (Route, error) {
 	if s.HandOver != HandOverAsk && s.HandOver != HandOverAllow {
-		return Route{}, errors.New("the setting " + runtimeSettingPrefix + "handOff does not allow it")
+		return Route{}, errors.New("the setting " + runtimeKeys + "handOff does not allow it")
 	}
 	if to == from {
 		return Route{}, errors.New("it is the one that works at it already")

@@ -200,8 +200,6 @@ func TestBindingsSayWhatIsReady(t *testing.T) {
 	}
 }
 
-// set changes one setting, which must be accepted.
-
 func TestWhatPeopleAreToldToSetIsThere(t *testing.T) {
 	able := func(string, string) settings.ModelAbility {
 		return settings.ModelAbility{Known: true, Tools: true, Computer: true}

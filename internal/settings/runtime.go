@@ -68,68 +68,39 @@ const (
 )
 
 // runtimeFields are the part of the table that says what drives the browser.
-var runtimeFields = []Field{
-	{
-		Key: presetKey, Group: groupRuntime, Label: "Preset",
-		Effect: "Sets runtime and models together. Values set by hand stay.",
-		Kind:   KindChoice, Default: PresetNone, Options: presetOptions(), target: func(s *Settings) any { return &s.Preset },
-	},
-	{
-		Key: overrideKey, Group: groupRuntime, Label: "Runtime",
-		Effect: "The runtime for tasks that name none. It overrides the preset.",
-		Kind:   KindChoice, Default: RuntimeAuto, target: func(s *Settings) any { return &s.Runtime },
-		Options: []Option{
-			{RuntimeAuto, "From the preset"},
-			{RuntimeLocal, "Local browser agent"},
-			{RuntimeOpenAI, "OpenAI computer use"},
-			{RuntimeAnthropic, "Anthropic computer use"},
-			{RuntimeGemini, "Gemini computer use"},
-		},
-	},
-	{
-		Key: runtimeKeys + "handOff", Group: groupRuntime, Label: "Hand-over between runtimes",
-		Effect: "Let a model pass the rest of a task to another runtime, such as a canvas to one that sees the screen.",
-		Kind:   KindChoice, Default: HandOverNever, target: func(s *Settings) any { return &s.HandOver },
-		Options: []Option{{HandOverNever, "Never"}, {HandOverAsk, "Ask first"}, {HandOverAllow, "Allow"}},
-	},
-	{
-		Key: openaiKeys + "model", Group: groupRuntime, Label: "OpenAI computer use: model",
-		Effect: "The model of the runtime openai_computer_use, as openai:model, or compatible:model for a gateway.",
-		Kind:   KindModel, Default: "openai:gpt-5.6", Optional: true, MaxLen: modelMaxLen, check: checkProvider("openai", "compatible"), target: func(s *Settings) any { return &s.OpenAIComputer.Model },
-	},
-	{
-		Key: openaiKeys + "client", Group: groupRuntime, Label: "OpenAI computer use: provider",
-		Effect: "Which server must provide this model.",
-		Kind:   KindChoice, Default: ClientAuto, target: func(s *Settings) any { return &s.OpenAIComputer.Client },
-		Options: []Option{{ClientAuto, "From the model's name"}, {ClientOpenAI, "OpenAI itself"}, {ClientCompatible, "The OpenAI-compatible server"}},
-	},
-	{
-		Key: openaiKeys + "stateful", Group: groupRuntime, Label: "OpenAI computer use: stored conversation",
-		Effect: "OpenAI stores the conversation, screenshots included, so that less is sent. When off, everything is sent each time and nothing is stored.",
-		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.OpenAIComputer.Stateful },
-	},
-	{
-		Key: openaiKeys + "previewTool", Group: groupRuntime, Label: "OpenAI computer use: preview tool",
-		Effect: "Use the tool computer_use_preview, for gateways that support no other.",
-		Kind:   KindToggle, Default: false, target: func(s *Settings) any { return &s.OpenAIComputer.Preview },
-	},
-	{
-		Key: anthropicKeys + "model", Group: groupRuntime, Label: "Anthropic computer use: model",
-		Effect: "The model of the runtime anthropic_computer_use, as anthropic:model.",
-		Kind:   KindModel, Default: "anthropic:claude-opus-5-5", Optional: true, MaxLen: modelMaxLen, check: checkProvider("anthropic"), target: func(s *Settings) any { return &s.AnthropicComputer.Model },
-	},
-	{
-		Key: anthropicKeys + "toolset", Group: groupRuntime, Label: "Anthropic computer use: tools",
-		Effect: "Give the model tools for a screen, or for a browser with tabs and elements.",
-		Kind:   KindChoice, Default: ToolsetComputer, target: func(s *Settings) any { return &s.AnthropicComputer.Toolset },
-		Options: []Option{{ToolsetComputer, "For a screen"}, {ToolsetBrowser, "For a browser"}},
-	},
-	{
-		Key: geminiKeys + "model", Group: groupRuntime, Label: "Gemini computer use: model",
-		Effect: "The model of the runtime gemini_computer_use, as gemini:model.",
-		Kind:   KindModel, Default: "gemini:gemini-3.5-flash", Optional: true, MaxLen: modelMaxLen, check: checkProvider("gemini"), target: func(s *Settings) any { return &s.GeminiComputer.Model },
-	},
-}
+var runtimeFields = inGroup(groupRuntime,
+	choice(presetKey, "Preset", "Sets runtime and models together. Values set by hand stay.", PresetNone,
+		func(s *Settings) *string { return &s.Preset }, presetOptions()...),
+	choice(overrideKey, "Runtime", "The runtime for tasks that name none. It overrides the preset.", RuntimeAuto,
+		func(s *Settings) *string { return &s.Runtime }, Option{RuntimeAuto, "From the preset"},
+		Option{RuntimeLocal, "Local browser agent"}, Option{RuntimeOpenAI, "OpenAI computer use"},
+		Option{RuntimeAnthropic, "Anthropic computer use"}, Option{RuntimeGemini, "Gemini computer use"}),
+	choice(runtimeKeys+"handOff", "Hand-over between runtimes", "Let a model pass the rest of a task to another "+
+		"runtime, such as a canvas to one that sees the screen.", HandOverNever,
+		func(s *Settings) *string { return &s.HandOver }, Option{HandOverNever, "Never"},
+		Option{HandOverAsk, "Ask first"}, Option{HandOverAllow, "Allow"}),
+	model(openaiKeys+"model", "OpenAI computer use: model", "The model of the runtime openai_computer_use, as "+
+		"openai:model, or compatible:model for a gateway.", "openai:gpt-5.6",
+		func(s *Settings) *string { return &s.OpenAIComputer.Model }).checked(checkProvider("openai", "compatible")),
+	choice(openaiKeys+"client", "OpenAI computer use: provider", "Which server must provide this model.", ClientAuto,
+		func(s *Settings) *string { return &s.OpenAIComputer.Client }, Option{ClientAuto, "From the model's name"},
+		Option{ClientOpenAI, "OpenAI itself"}, Option{ClientCompatible, "The OpenAI-compatible server"}),
+	toggle(openaiKeys+"stateful", "OpenAI computer use: stored conversation", "OpenAI stores the conversation, "+
+		"screenshots included, so that less is sent. When off, everything is sent each time and nothing is stored.",
+		false, func(s *Settings) *bool { return &s.OpenAIComputer.Stateful }),
+	toggle(openaiKeys+"previewTool", "OpenAI computer use: preview tool", "Use the tool computer_use_preview, "+
+		"for gateways that support no other.", false, func(s *Settings) *bool { return &s.OpenAIComputer.Preview }),
+	model(anthropicKeys+"model", "Anthropic computer use: model", "The model of the runtime "+
+		"anthropic_computer_use, as anthropic:model.", "anthropic:claude-opus-5-5",
+		func(s *Settings) *string { return &s.AnthropicComputer.Model }).checked(checkProvider("anthropic")),
+	choice(anthropicKeys+"toolset", "Anthropic computer use: tools", "Give the model tools for a screen, or for "+
+		"a browser with tabs and elements.", ToolsetComputer,
+		func(s *Settings) *string { return &s.AnthropicComputer.Toolset }, Option{ToolsetComputer, "For a screen"},
+		Option{ToolsetBrowser, "For a browser"}),
+	model(geminiKeys+"model", "Gemini computer use: model", "The model of the runtime gemini_computer_use, as "+
+		"gemini:model.", "gemini:gemini-3.5-flash",
+		func(s *Settings) *string { return &s.GeminiComputer.Model }).checked(checkProvider("gemini")),
+)
 
 // checkProvider wants a model of one of these providers.
 func checkProvider(names ...string) func(string) error {

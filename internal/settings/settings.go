@@ -26,7 +26,7 @@ type Settings struct {
 	AssistantGuidance string
 	AssistantBrowser  bool // the brain works a browser itself, besides sending the agent
 	BrowserTool       BrowserTool
-	CompatibleURL     string // base KindURL of an OpenAI-compatible server
+	CompatibleURL     string // base URL of an OpenAI-compatible server
 	SessionTimeout    time.Duration
 	MaxSessions       int
 	MaxTasks          int
@@ -93,7 +93,7 @@ func (a Access) Rules() access.Rules {
 type BrowserTool struct {
 	AllowHost    bool
 	SandboxURL   string // of another control API; its token is the secret CLANK_SANDBOX_TOKEN
-	Nodes        string // one "name url" a line, see [Tool.NodeList]
+	Nodes        string // one "name url" a line, see [BrowserTool.NodeList]
 	NodeMode     string // see the Node constants
 	Node         string
 	NodeProfiles string // that other machines may use here, separated by spaces; "" = all

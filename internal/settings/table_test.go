@@ -77,8 +77,8 @@ func TestEveryFieldIsFitToBeShown(t *testing.T) {
 		if f.Kind == settings.KindSecret {
 			continue
 		}
-		if f.FormatDefault() == "" || f.Kind != settings.KindToggle && f.Limits() == "" {
-			t.Errorf("%s: default %q, limits %q: one is missing", f.Key, f.FormatDefault(), f.Limits())
+		if shown := f.FormatValue(settings.Defaults()); shown == "" || f.Kind != settings.KindToggle && f.Limits() == "" {
+			t.Errorf("%s: default %q, limits %q: one is missing", f.Key, shown, f.Limits())
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestEveryDefaultIsAValidValue(t *testing.T) {
 		if f.Kind == settings.KindSecret {
 			continue
 		}
-		changes := map[string]json.RawMessage{f.Key: f.DefaultJSON()}
+		changes := map[string]json.RawMessage{f.Key: f.JSON(settings.Defaults())}
 		if _, _, err := l.Update(t.Context(), changes, l.State().Version); err != nil {
 			t.Errorf("default of %s: %v", f.Key, err)
 		}
@@ -168,23 +168,17 @@ func FuzzAValueIsAppliedOrRefusedButNeverHalf(f *testing.F) {
 	})
 }
 
-func TestColourIsHeldToItsForm(t *testing.T) {
-	const key = "agentStack.runtimeConfig.browser.color"
-	l := open(t, &memory{})
-	for _, bad := range []string{`"red"`, `"#FF45"`, `"#GG4500"`, `"FF4500"`, `"#+12345"`, `""`} {
-		if _, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(bad)}, ""); err == nil || !strings.Contains(err.Error(), "must be a colour") {
-			t.Errorf("%s: %v", bad, err)
-		}
-	}
-	if _, _, err := l.Update(t.Context(), map[string]json.RawMessage{key: json.RawMessage(`" #00aa00 "`)}, ""); err != nil || l.Current().Browser.Color != "#00aa00" {
-		t.Errorf("got %q, %v", l.Current().Browser.Color, err)
-	}
-}
-
-func TestFlagsAreTakenApart(t *testing.T) {
+func TestListsOfWordsAreTakenApart(t *testing.T) {
 	b := settings.Browser{ExtraArgs: " --lang=de\n\n--mute-audio --a=b\t"}
 	if diff := cmp.Diff([]string{"--lang=de", "--mute-audio", "--a=b"}, b.Args()); diff != "" {
 		t.Error(diff)
+	}
+	v := settings.Voice{Names: "robo,  Frau Clank ,,x", AllowedChannels: "123456789012345678", BlockedChannels: "223456789012345678 323456789012345678"}
+	if diff := cmp.Diff([]string{"robo", "Frau Clank", "x"}, v.NameList()); diff != "" {
+		t.Error(diff)
+	}
+	if allowed, blocked := v.Channels(); len(allowed) != 1 || len(blocked) != 2 {
+		t.Errorf("%v, %v", allowed, blocked)
 	}
 }
 
@@ -194,7 +188,7 @@ var update = flag.Bool("update", false, "write testdata/fields.txt anew")
 func TestLimitsAndDefaultsAreThoseOfTheList(t *testing.T) {
 	var b strings.Builder
 	for _, f := range settings.Fields() {
-		fmt.Fprintf(&b, "%s\t%s\t%s", f.Key, f.Kind, f.DefaultJSON())
+		fmt.Fprintf(&b, "%s\t%s\t%s", f.Key, f.Kind, f.JSON(settings.Defaults()))
 		if f.Min != 0 || f.Max != 0 {
 			fmt.Fprintf(&b, "\t%d to %d", f.Min, f.Max)
 		}

@@ -70,9 +70,6 @@ func (f Field) ParseText(text string) json.RawMessage {
 // JSON returns the stored form of f's value in s, and nil for a [KindSecret].
 func (f Field) JSON(s Settings) json.RawMessage { return encodeValue(f.Get(s)) }
 
-// DefaultJSON returns the stored form of f's default, and nil for a [KindSecret].
-func (f Field) DefaultJSON() json.RawMessage { return encodeValue(f.Default) }
-
 func encodeValue(v any) json.RawMessage {
 	if v == nil {
 		return nil
@@ -106,13 +103,8 @@ func (f Field) Limits() string {
 }
 
 // FormatValue returns f's value in s as people read it.
-func (f Field) FormatValue(s Settings) string { return f.formatAny(f.Get(s)) }
-
-// FormatDefault returns f's default as people read it.
-func (f Field) FormatDefault() string { return f.formatAny(f.Default) }
-
-func (f Field) formatAny(v any) string {
-	switch v := v.(type) {
+func (f Field) FormatValue(s Settings) string {
+	switch v := f.Get(s).(type) {
 	case bool:
 		if v {
 			return "on"
@@ -240,14 +232,12 @@ func checkNodes(v string) error {
 	return nil
 }
 
-func checkIDs(v string) error {
-	_, err := access.ParseIDs(v)
-	return err
-}
-
-func checkGrants(v string) error {
-	_, err := access.ParseGrants(v)
-	return err
+// parses makes a check of what reads a value.
+func parses[T any](parse func(string) (T, error)) func(string) error {
+	return func(v string) error {
+		_, err := parse(v)
+		return err
+	}
 }
 
 // unreadableID is in a list that cannot be read, so that it does not count as empty.

@@ -25,49 +25,23 @@ const (
 	SearchSearXNG = "searxng"
 )
 
-var webFields = []Field{
-	{
-		Key: webKeys + "search.engine", Group: groupWeb, Label: "Search engine",
-		Effect: "What clank uses to search the web. Without a key or a server, it searches with the browser.",
-		Kind:   KindChoice, Default: SearchAny, target: func(s *Settings) any { return &s.Web.SearchEngine },
-		Options: []Option{
-			{SearchAny, "First one set up"},
-			{SearchBrave, "Brave Search (BRAVE_API_KEY)"},
-			{SearchSerpAPI, "SerpApi (SERPAPI_API_KEY)"},
-			{SearchSearXNG, "A SearXNG server"},
-		},
-	},
-	{
-		Key: webKeys + "search.searxngUrl", Group: groupWeb, Label: "SearXNG server",
-		Effect: "Address of a SearXNG server with json among its search.formats. Needs no key.",
-		Kind:   KindURL, Default: "", MaxLen: pathMaxLen, target: func(s *Settings) any { return &s.Web.SearXNG },
-	},
-	{
-		Key: webKeys + "search.maxPerHour", Group: groupWeb, Label: "Searches per hour",
-		Effect: "How many searches are allowed in an hour, for everyone together. 0 allows none.",
-		Kind:   KindNumber, Default: 20, Min: 0, Max: 1000, target: func(s *Settings) any { return &s.Web.SearchesPerHour },
-	},
-	{
-		Key: webKeys + "watches.maxPerUser", Group: groupWeb, Label: "Watches per person",
-		Effect: "How many pages each person can watch at once. 0 allows none and pauses existing watches.",
-		Kind:   KindNumber, Default: 5, Min: 0, Max: 100, target: func(s *Settings) any { return &s.Web.WatchesPerPerson },
-	},
-	{
-		Key: webKeys + "watches.minIntervalMs", Group: groupWeb, Label: "Shortest watch interval",
-		Effect: "The shortest time between two checks of a watched page.",
-		Kind:   KindDuration, Default: 15 * time.Minute, Min: minuteMs, Max: 24 * 60 * minuteMs, target: func(s *Settings) any { return &s.Web.MinWatchInterval },
-	},
-	{
-		Key: webKeys + "watches.browser", Group: groupWeb, Label: "Watch with the browser",
-		Effect: "Use a browser for pages that are empty without JavaScript. When off, such pages cannot be watched.",
-		Kind:   KindToggle, Default: true, target: func(s *Settings) any { return &s.Web.WatchBrowser },
-	},
-	{
-		Key: "BRAVE_API_KEY", Group: groupWeb, Label: "Brave Search key",
-		Effect: "For searching with Brave Search.", Kind: KindSecret,
-	},
-	{
-		Key: "SERPAPI_API_KEY", Group: groupWeb, Label: "SerpApi key",
-		Effect: "For searching with SerpApi.", Kind: KindSecret,
-	},
-}
+var webFields = inGroup(groupWeb,
+	choice(webKeys+"search.engine", "Search engine", "What clank uses to search the web. Without a key or a "+
+		"server, it searches with the browser.", SearchAny, func(s *Settings) *string { return &s.Web.SearchEngine },
+		Option{SearchAny, "First one set up"}, Option{SearchBrave, "Brave Search (BRAVE_API_KEY)"},
+		Option{SearchSerpAPI, "SerpApi (SERPAPI_API_KEY)"}, Option{SearchSearXNG, "A SearXNG server"}),
+	address(webKeys+"search.searxngUrl", "SearXNG server", "Address of a SearXNG server with json among its "+
+		"search.formats. Needs no key.", func(s *Settings) *string { return &s.Web.SearXNG }),
+	number(webKeys+"search.maxPerHour", "Searches per hour", "How many searches are allowed in an hour, for "+
+		"everyone together. 0 allows none.", 20, 0, 1000, func(s *Settings) *int { return &s.Web.SearchesPerHour }),
+	number(webKeys+"watches.maxPerUser", "Watches per person", "How many pages each person can watch at once. 0 "+
+		"allows none and pauses existing watches.", 5, 0, 100, func(s *Settings) *int { return &s.Web.WatchesPerPerson }),
+	duration(webKeys+"watches.minIntervalMs", "Shortest watch interval", "The shortest time between two checks "+
+		"of a watched page.", 15*time.Minute, time.Minute, 24*time.Hour,
+		func(s *Settings) *time.Duration { return &s.Web.MinWatchInterval }),
+	toggle(webKeys+"watches.browser", "Watch with the browser", "Use a browser for pages that are empty without "+
+		"JavaScript. When off, such pages cannot be watched.", true,
+		func(s *Settings) *bool { return &s.Web.WatchBrowser }),
+	secret("BRAVE_API_KEY", "Brave Search key", "For searching with Brave Search."),
+	secret("SERPAPI_API_KEY", "SerpApi key", "For searching with SerpApi."),
+)

@@ -6,16 +6,12 @@ import (
 )
 
 // CallsSince returns when calls were begun since a moment, the oldest first.
-func (db *DB) CallsSince(ctx context.Context, since time.Time) (all []time.Time, err error) {
-	err = db.query(ctx, "read when calls were begun", func(scan func(...any) error) error {
+func (db *DB) CallsSince(ctx context.Context, since time.Time) ([]time.Time, error) {
+	return list(ctx, db, "read when calls were begun", func(scan func(...any) error) (time.Time, error) {
 		var at int64
-		if err := scan(&at); err != nil {
-			return err
-		}
-		all = append(all, fromMicros(at))
-		return nil
+		err := scan(&at)
+		return fromMicros(at), err
 	}, "SELECT at FROM calls_begun WHERE at >= ? ORDER BY at", toMicros(since))
-	return all, err
 }
 
 // RecordCall notes that a call was begun, and forgets those that were begun before keep.

@@ -166,6 +166,18 @@ func (db *DB) transact(ctx context.Context, f func(*transaction) error) error {
 	return nil
 }
 
+// list returns what read makes of each row.
+func list[T any](ctx context.Context, db *DB, act string, read func(scan func(...any) error) (T, error), query string, args ...any) (all []T, err error) {
+	err = db.query(ctx, act, func(scan func(...any) error) error {
+		one, err := read(scan)
+		if err == nil {
+			all = append(all, one)
+		}
+		return err
+	}, query, args...)
+	return all, err
+}
+
 // query calls f for each row.
 func (db *DB) query(ctx context.Context, act string, f func(scan func(...any) error) error, query string, args ...any) error {
 	err := func() error {

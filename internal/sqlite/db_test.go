@@ -10,10 +10,17 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/budget"
 	"clank/internal/sqlite"
+	"clank/internal/test/budgettest"
 	"clank/internal/test/sessionstest"
+	"clank/internal/test/watchestest"
+	"clank/internal/watches"
 	"clank/llm"
 	"clank/sessions"
+	"clank/voice"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -32,11 +39,15 @@ func open(t *testing.T, path string) *sqlite.DB {
 	return db
 }
 
+func openNew(t *testing.T) *sqlite.DB {
+	t.Helper()
+	return open(t, filepath.Join(t.TempDir(), "clank.db"))
+}
+
 func TestTheDatabaseIsAStore(t *testing.T) {
-	sessionstest.TestStore(t, func(t *testing.T) sessions.Store {
-		t.Helper()
-		return open(t, filepath.Join(t.TempDir(), "clank.db"))
-	})
+	sessionstest.TestStore(t, func(t *testing.T) sessions.Store { t.Helper(); return openNew(t) })
+	watchestest.TestStore(t, func(t *testing.T) watches.Store { t.Helper(); return openNew(t) })
+	budgettest.TestLedger(t, func(t *testing.T) budget.Ledger { t.Helper(); return openNew(t) })
 }
 
 func session(id string) sessions.Session {
@@ -66,7 +77,7 @@ func TestWhatWasSavedIsThereAfterReopening(t *testing.T) {
 	}
 }
 
-func TestOnlyItsUserCanReadTheFile(t *testing.T) {
+func TestOnlyItsUserCanReadTheFileAndNothingElseIsLeft(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "home")
 	db := open(t, filepath.Join(dir, "clank.db"))
 	if err := db.SaveSession(t.Context(), session("s1")); err != nil {
@@ -85,23 +96,11 @@ func TestOnlyItsUserCanReadTheFile(t *testing.T) {
 			t.Errorf("%s has mode %o", f.Name(), got)
 		}
 	}
-}
-
-func TestNothingButTheDatabaseIsLeftBehind(t *testing.T) {
-	dir := t.TempDir()
-	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) != 1 || files[0].Name() != "clank.db" {
-		t.Errorf("left behind: %v, want clank.db alone", files)
+	if files, err = os.ReadDir(dir); err != nil || len(files) != 1 || files[0].Name() != "clank.db" {
+		t.Errorf("left behind: %v, %v, want clank.db alone", files, err)
 	}
 }
 
@@ -150,28 +149,17 @@ func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
 	})
 }
 
-func TestAForeignDatabaseIsRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "other.db")
-	db := open(t, path)
-	if err := db.Exec(t.Context(), "PRAGMA application_id = 0"); err != nil {
-		t.Fatal(err)
+func TestAForeignOrNewerDatabaseIsRefused(t *testing.T) {
+	for pragma, words := range map[string][]string{
+		"PRAGMA application_id = 0": {"another program"}, "PRAGMA user_version = 1000": {"newer version", "1000"},
+	} {
+		path := filepath.Join(t.TempDir(), "clank.db")
+		db := open(t, path)
+		if err := errors.Join(db.Exec(t.Context(), pragma), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, path, words...)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	refused(t, path, "another program")
-}
-
-func TestANewerDatabaseIsRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "clank.db")
-	db := open(t, path)
-	if err := db.Exec(t.Context(), "PRAGMA user_version = 1000"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	refused(t, path, "newer version", "1000")
 }
 
 func TestAPlaceThatCannotBeWrittenIsNamed(t *testing.T) {
@@ -198,7 +186,7 @@ func TestAPlaceThatCannotBeWrittenIsNamed(t *testing.T) {
 }
 
 func TestAFullDiskFailsTheWriteAndLosesNothing(t *testing.T) {
-	db := open(t, filepath.Join(t.TempDir(), "clank.db"))
+	db := openNew(t)
 	if err := db.SaveTask(t.Context(), task("kept", "s1", sessions.TaskDone), session("s1")); err != nil {
 		t.Fatal(err)
 	}
@@ -276,5 +264,139 @@ func TestPruningGivesRoomBack(t *testing.T) {
 	}
 	if after := size(); after > before/4 {
 		t.Errorf("the file has %d bytes, had %d", after, before)
+	}
+}
+
+func TestWhenCallsWereBegunIsKeptOverARestartForADay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clank.db")
+	db := open(t, path)
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for _, hours := range []int{-30, -20, -1} {
+		at := now.Add(time.Duration(hours) * time.Hour)
+		if err := db.RecordCall(t.Context(), at, now.Add(-24*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = open(t, path)
+	for _, tc := range []struct {
+		since time.Time
+		want  []int // hours before
+	}{
+		{now.Add(-48 * time.Hour), []int{20, 1}},
+		{now.Add(-5 * time.Hour), []int{1}},
+		{now, nil},
+	} {
+		all, err := db.CallsSince(t.Context(), tc.since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, at := range all {
+			got = append(got, int(now.Sub(at).Hours()))
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("since %v (-want +got):\n%s", tc.since, diff)
+		}
+	}
+}
+
+func TestWhoIsLeftOutIsKeptOverARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clank.db")
+	db := open(t, path)
+	ada, bob, elsewhere := voice.PrivacyKey{Guild: "g", User: "ada"}, voice.PrivacyKey{Guild: "g", User: "bob"}, voice.PrivacyKey{User: "ada"}
+	for _, k := range []voice.PrivacyKey{bob, ada, elsewhere, ada} {
+		if err := db.SetOptedOut(t.Context(), k, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // taking back what is not there is no error
+		if err := db.SetOptedOut(t.Context(), bob, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := open(t, path).ListOptedOut(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]voice.PrivacyKey{elsewhere, ada}, got); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+}
+
+func TestAStatementThatWasDoneOnceIsPrepared(t *testing.T) {
+	db := openNew(t)
+	if db.SavesSessionsPrepared() {
+		t.Error("it is prepared before it was done")
+	}
+	for _, title := range []string{"first", "second", "third"} { // read, prepared, used
+		if err := db.SaveSession(t.Context(), sessions.Session{ID: "s", Title: title, State: sessions.SessionIdle}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := db.Session(t.Context(), "s"); err != nil || got.Title != title || !db.SavesSessionsPrepared() {
+			t.Errorf("saved %q, read %q, %v; prepared %v", title, got.Title, err, db.SavesSessionsPrepared())
+		}
+	}
+}
+
+func TestMoneyIsKeptOverRestarts(t *testing.T) {
+	budgettest.TestMoney(t, 4, func(t *testing.T) func() budget.Ledger {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "clank.db")
+		var last *sqlite.DB
+		return func() budget.Ledger {
+			if last != nil {
+				if err := last.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			last = open(t, path)
+			return last
+		}
+	})
+}
+
+// BenchmarkLedger measures what the budget adds to every call of a model.
+func BenchmarkLedger(b *testing.B) {
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "clank.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	e := budget.Entry{At: noon, Day: "2026-03-01", Amount: budget.Amount{Calls: 1, Money: 5}}
+	e.Account.Task, e.Account.Session, e.Account.User, e.Account.Guild = "t", "s", "u", "g"
+	for b.Loop() {
+		id, err := db.Reserve(b.Context(), e, func([]budget.Sum) error { return nil })
+		if err == nil {
+			err = db.Settle(b.Context(), id, e.Amount, budget.StateSettled, false)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSaveStep measures what every step of every task costs, twice.
+func BenchmarkSaveStep(b *testing.B) {
+	db, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "clank.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	step := sessions.Step{
+		Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "click", At: noon,
+		View: &llm.Image{MediaType: "image/jpeg", Data: make([]byte, 60_000)},
+	}
+	r, s := task("t", "s", sessions.TaskRunning), session("s")
+	for b.Loop() {
+		step.N++
+		if err := db.SaveStep(b.Context(), r, s, step, 20); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

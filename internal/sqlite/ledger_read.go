@@ -47,38 +47,31 @@ func (db *DB) snapshot(ctx context.Context, keys []budget.Key) ([]budget.Sum, er
 }
 
 // All implements [budget.Ledger].
-func (db *DB) All(ctx context.Context, level budget.Level, day string, limit int) (sums []budget.Sum, err error) {
+func (db *DB) All(ctx context.Context, level budget.Level, day string, limit int) ([]budget.Sum, error) {
 	query := "SELECT " + sumColumns + " FROM ledger_sum WHERE level = ? AND (? = '' OR day = ?) ORDER BY day DESC, money DESC, id LIMIT ?"
-	err = db.query(ctx, "list the sums of the ledger", func(scan func(...any) error) error {
-		var s budget.Sum
-		err := scan(sumFields(&s)...)
-		sums = append(sums, s)
-		return err
+	return list(ctx, db, "list the sums of the ledger", func(scan func(...any) error) (s budget.Sum, err error) {
+		err = scan(sumFields(&s)...)
+		return s, err
 	}, query, level, day, day, limit)
-	return sums, err
 }
 
 // People implements [budget.Ledger].
-func (db *DB) People(ctx context.Context, guild, day string, limit int) (sums []budget.Sum, err error) {
+func (db *DB) People(ctx context.Context, guild, day string, limit int) ([]budget.Sum, error) {
 	query := "SELECT user, day, sum(calls), sum(steps), sum(tokens), sum(money) AS spent, sum(time), sum(unpriced)" +
 		" FROM ledger WHERE guild = ? AND day = ? GROUP BY user ORDER BY spent DESC, user LIMIT ?"
-	err = db.query(ctx, "list what people have spent", func(scan func(...any) error) error {
+	return list(ctx, db, "list what people have spent", func(scan func(...any) error) (budget.Sum, error) {
 		s := budget.Sum{Key: budget.Key{Level: budget.LevelUser}}
 		err := scan(concatFields([]any{&s.Key.ID, &s.Key.Day}, amountFields(&s.Amount), []any{&s.Unpriced})...)
-		sums = append(sums, s)
-		return err
+		return s, err
 	}, query, guild, day, limit)
-	return sums, err
 }
 
 // Calls implements [budget.Ledger].
-func (db *DB) Calls(ctx context.Context, limit int) (entries []budget.Entry, err error) {
+func (db *DB) Calls(ctx context.Context, limit int) ([]budget.Entry, error) {
 	query := "SELECT id, " + entryColumns + " FROM ledger WHERE calls > 0 ORDER BY id DESC LIMIT ?"
-	err = db.query(ctx, "list the last calls", func(scan func(...any) error) error {
+	return list(ctx, db, "list the last calls", func(scan func(...any) error) (budget.Entry, error) {
 		var row entryRow
 		err := scan(concatFields([]any{&row.ID}, row.fields())...)
-		entries = append(entries, row.entry())
-		return err
+		return row.entry(), err
 	}, query, limit)
-	return entries, err
 }

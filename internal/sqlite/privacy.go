@@ -7,16 +7,11 @@ import (
 )
 
 // ListOptedOut implements [voice.PrivacyStore].
-func (db *DB) ListOptedOut(ctx context.Context) (all []voice.PrivacyKey, err error) {
-	err = db.query(ctx, "read who is left out of calls", func(scan func(...any) error) error {
-		var k voice.PrivacyKey
-		if err := scan(&k.Guild, &k.User); err != nil {
-			return err
-		}
-		all = append(all, k)
-		return nil
+func (db *DB) ListOptedOut(ctx context.Context) ([]voice.PrivacyKey, error) {
+	return list(ctx, db, "read who is left out of calls", func(scan func(...any) error) (k voice.PrivacyKey, err error) {
+		err = scan(&k.Guild, &k.User)
+		return k, err
 	}, "SELECT guild, user FROM left_out ORDER BY guild, user")
-	return all, err
 }
 
 // SetOptedOut implements [voice.PrivacyStore].

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -22,13 +23,7 @@ func (db *DB) saveSession(ctx context.Context, tx *transaction, s sessions.Sessi
 // Session implements [sessions.SessionStore].
 func (db *DB) Session(ctx context.Context, id string) (sessions.Session, error) {
 	found, err := db.sessions(ctx, "read session", "WHERE id = ?", id)
-	if err == nil && len(found) == 0 {
-		return sessions.Session{}, sessions.ErrNotFound
-	}
-	if err != nil {
-		return sessions.Session{}, err
-	}
-	return found[0], nil
+	return only(found, err, sessions.ErrNotFound)
 }
 
 // Sessions implements [sessions.SessionStore].
@@ -42,26 +37,26 @@ func (db *DB) Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions
 	}
 	w.is("guild", q.Guild)
 	addIn(&w, "state", q.States)
-	return db.sessions(ctx, "list sessions", w.String()+" ORDER BY last_used DESC, id LIMIT ?", append(w.args, queryLimit(q.Limit))...)
+	return db.sessions(ctx, "list sessions", w.String()+" ORDER BY last_used DESC, id LIMIT ?", append(w.args, cmp.Or(q.Limit, sessions.DefaultLimit))...)
 }
 
-func (db *DB) sessions(ctx context.Context, act, rest string, args ...any) (found []sessions.Session, err error) {
-	err = db.query(ctx, act, func(scan func(...any) error) error {
+func (db *DB) sessions(ctx context.Context, act, rest string, args ...any) ([]sessions.Session, error) {
+	return list(ctx, db, act, func(scan func(...any) error) (sessions.Session, error) {
 		var row sessionRow
-		if err := scan(row.fields()...); err != nil {
-			return err
-		}
-		found = append(found, row.session())
-		return nil
+		err := scan(row.fields()...)
+		return row.session(), err
 	}, "SELECT "+sessionColumns+" FROM session "+rest, args...)
-	return found, err
 }
 
-func queryLimit(n int) int {
-	if n == 0 {
-		return sessions.DefaultLimit
+// only returns the one row that was found, or the error notFound.
+func only[T any](found []T, err, notFound error) (one T, _ error) {
+	switch {
+	case err != nil:
+		return one, err
+	case len(found) == 0:
+		return one, notFound
 	}
-	return n
+	return found[0], nil
 }
 
 // conditions collects conditions.

@@ -33,20 +33,16 @@ func (db *DB) SaveStep(ctx context.Context, r sessions.TaskRecord, s sessions.Se
 }
 
 // Steps implements [sessions.StepStore].
-func (db *DB) Steps(ctx context.Context, taskID string) (steps []sessions.Step, err error) {
-	err = db.query(ctx, "read steps", func(scan func(...any) error) error {
+func (db *DB) Steps(ctx context.Context, taskID string) ([]sessions.Step, error) {
+	return list(ctx, db, "read steps", func(scan func(...any) error) (sessions.Step, error) {
 		var row stepRow
 		var view sql.NullString
-		if err := scan(append(row.fields(), &view)...); err != nil {
-			return err
-		}
+		err := scan(append(row.fields(), &view)...)
 		if view.Valid {
 			row.View = &llm.Image{MediaType: view.String}
 		}
-		steps = append(steps, row.step())
-		return nil
+		return row.step(), err
 	}, "SELECT "+stepColumns+", (SELECT media_type FROM view WHERE view.task = step.task AND view.n = step.n) FROM step WHERE task = ? ORDER BY n", taskID)
-	return steps, err
 }
 
 // View implements [sessions.StepStore].

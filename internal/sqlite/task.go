@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"time"
@@ -45,20 +46,13 @@ func blob(data []byte) []byte {
 // Task implements [sessions.TaskStore].
 func (db *DB) Task(ctx context.Context, id string) (sessions.TaskRecord, error) {
 	found, err := db.tasks(ctx, "read task", "WHERE id = ?", id)
-	if err == nil && len(found) == 0 {
-		err = sessions.ErrNotFound
-	}
+	r, err := only(found, err, sessions.ErrNotFound)
 	if err != nil {
-		return sessions.TaskRecord{}, err
+		return r, err
 	}
-	r := found[0]
-	err = db.query(ctx, "read the pictures of a task", func(scan func(...any) error) error {
-		var p llm.Image
-		if err := scan(&p.MediaType, &p.Data); err != nil {
-			return err
-		}
-		r.Images = append(r.Images, p)
-		return nil
+	r.Images, err = list(ctx, db, "read the pictures of a task", func(scan func(...any) error) (p llm.Image, err error) {
+		err = scan(&p.MediaType, &p.Data)
+		return p, err
 	}, "SELECT media_type, data FROM picture WHERE task = ? ORDER BY n", id)
 	return r, err
 }
@@ -78,19 +72,15 @@ func (db *DB) Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskR
 	if !q.Before.IsZero() {
 		w.and("asked < ?", toMicros(q.Before))
 	}
-	return db.tasks(ctx, "list tasks", w.String()+" ORDER BY asked DESC, id LIMIT ?", append(w.args, queryLimit(q.Limit))...)
+	return db.tasks(ctx, "list tasks", w.String()+" ORDER BY asked DESC, id LIMIT ?", append(w.args, cmp.Or(q.Limit, sessions.DefaultLimit))...)
 }
 
-func (db *DB) tasks(ctx context.Context, act, rest string, args ...any) (found []sessions.TaskRecord, err error) {
-	err = db.query(ctx, act, func(scan func(...any) error) error {
+func (db *DB) tasks(ctx context.Context, act, rest string, args ...any) ([]sessions.TaskRecord, error) {
+	return list(ctx, db, act, func(scan func(...any) error) (sessions.TaskRecord, error) {
 		var row taskRow
-		if err := scan(row.fields()...); err != nil {
-			return err
-		}
-		found = append(found, row.record())
-		return nil
+		err := scan(row.fields()...)
+		return row.record(), err
 	}, "SELECT "+taskColumns+" FROM task "+rest, args...)
-	return found, err
 }
 
 const unfinishedStates = "state IN ('queued', 'running')"

@@ -83,13 +83,7 @@ func (db *DB) AddWatch(ctx context.Context, w watches.Watch, perOwner, total int
 // Watch implements [watches.Store].
 func (db *DB) Watch(ctx context.Context, id string) (watches.Watch, error) {
 	found, err := db.watches(ctx, "read watch", "WHERE id = ?", id)
-	if err == nil && len(found) == 0 {
-		err = watches.ErrNotFound
-	}
-	if err != nil {
-		return watches.Watch{}, err
-	}
-	return found[0], nil
+	return only(found, err, watches.ErrNotFound)
 }
 
 // Watches implements [watches.Store].
@@ -107,17 +101,13 @@ func (db *DB) Watches(ctx context.Context, q watches.Query) ([]watches.Watch, er
 }
 
 func (db *DB) watches(ctx context.Context, act, rest string, args ...any) ([]watches.Watch, error) {
-	var out []watches.Watch
-	err := db.query(ctx, act, func(scan func(...any) error) error {
+	return list(ctx, db, act, func(scan func(...any) error) (watches.Watch, error) {
 		var r watchRow
 		if err := scan(r.fields()...); err != nil {
-			return err
+			return watches.Watch{}, err
 		}
-		w, err := r.watch()
-		out = append(out, w)
-		return err
+		return r.watch()
 	}, "SELECT "+watchColumns+" FROM watch "+rest, args...)
-	return out, err
 }
 
 // UpdateWatch implements [watches.Store].

@@ -61,10 +61,10 @@ func (s *Shared) Connect(tb testing.TB, opts page.Options) *page.Browser {
 	return Connect(tb, s.Process(tb), opts)
 }
 
-// Launch starts a browser for one test, which ends with it.
-func Launch(tb testing.TB) *chrome.Process {
+// Launch starts a browser with more arguments for one test, which ends with it.
+func Launch(tb testing.TB, args ...string) *chrome.Process {
 	tb.Helper()
-	p, err := launch(nil)
+	p, err := launch(args)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"clank/internal/test/discordtest/voicetest"
-	"clank/internal/test/endurance"
 	"clank/voice"
 	"clank/voice/discord/conn"
 )
@@ -29,32 +28,29 @@ const (
 	somebody            = "901"
 )
 
-func newPair(tb testing.TB, network *endurance.Network, transport conn.NewTransport) *pair {
+func newPair(tb testing.TB) *pair {
 	tb.Helper()
-	p := &pair{world: newWorld(tb, network, 0)}
+	p := &pair{world: newWorld(tb, 0)}
 	p.voice.SetNetwork(voicetest.NetworkFaults{})
 	if err := p.hall.open(pairGuild); err != nil {
 		tb.Fatal(err)
-	}
-	if transport == nil {
-		transport = conn.NewUDPWithDialer(p.dial)
 	}
 	us, them := p.hall.ticket(pairGuild, pairRoom, us), p.hall.ticket(pairGuild, pairRoom, somebody)
 	at := p.hall.gateway(pairGuild)
 	p.conn = &conn.Conn{
 		Target:    conn.Target{Endpoint: "ws://" + at, ServerID: us.Server, UserID: us.User, SessionID: us.Session, Token: us.Token, GroupID: us.Group},
-		Transport: transport,
+		Transport: conn.NewUDPWithDialer(p.net.Dial),
 		HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			if p.away.Load() {
 				return nil, errors.New("no way there")
 			}
-			return p.dial(ctx, network, address)
+			return p.net.Dial(ctx, network, address)
 		}}},
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	var err error
-	if p.other, err = voicetest.JoinCall(ctx, voicetest.MemberOptions{Endpoint: at, Credentials: them, Privacy: voicetest.NewDAVESession, Dial: p.dial}); err != nil {
+	if p.other, err = voicetest.JoinCall(ctx, voicetest.MemberOptions{Endpoint: at, Credentials: them, Privacy: voicetest.NewDAVESession, Dial: p.net.Dial}); err != nil {
 		tb.Fatal(err)
 	}
 	return p
@@ -94,12 +90,21 @@ func (p *pair) mask() int {
 	return c.Speaking
 }
 
-func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
+// inPair tests something with an open call, in simulated time.
+func inPair(t *testing.T, test func(*testing.T, *pair)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t, endurance.NewNetwork(), nil)
+		p := newPair(t)
 		defer p.close(t)
 		p.open(t)
 		synctest.Wait()
+		test(t, p)
+	})
+}
+
+func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
+	inPair(t, func(t *testing.T, p *pair) {
+		t.Helper()
 		p.away.Store(true)
 		if err := p.voice.CloseSeat(seatOf(pairGuild, us), 4015, "crashed"); err != nil {
 			t.Fatal(err)
@@ -135,11 +140,8 @@ func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
 }
 
 func TestASpeakingStateThatWasLostIsToldAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t, endurance.NewNetwork(), nil)
-		defer p.close(t)
-		p.open(t)
-		synctest.Wait()
+	inPair(t, func(t *testing.T, p *pair) {
+		t.Helper()
 		if err := p.conn.EndSpeech(); err != nil {
 			t.Fatal(err)
 		}
@@ -158,11 +160,8 @@ func TestASpeakingStateThatWasLostIsToldAgain(t *testing.T) {
 }
 
 func TestSpeechStopsWhenTheGatewayStaysAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t, endurance.NewNetwork(), nil)
-		defer p.close(t)
-		p.open(t)
-		synctest.Wait()
+	inPair(t, func(t *testing.T, p *pair) {
+		t.Helper()
 		p.away.Store(true)
 		if err := p.voice.Drop(seatOf(pairGuild, us)); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,7 @@ type stream struct {
 func (t *testGuild) enter(ctx context.Context, room, user string) (*person, error) {
 	p := &person{town: t, room: room, user: user, streams: map[string]*stream{}}
 	m, err := voicetest.JoinCall(ctx, voicetest.MemberOptions{
-		Endpoint: t.world.hall.gateway(t.guild), Credentials: t.world.hall.ticket(t.guild, room, user), Privacy: voicetest.NewDAVESession, Dial: t.world.dial,
+		Endpoint: t.world.hall.gateway(t.guild), Credentials: t.world.hall.ticket(t.guild, room, user), Privacy: voicetest.NewDAVESession, Dial: t.world.net.Dial,
 	})
 	if err != nil {
 		return nil, err

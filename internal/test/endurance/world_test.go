@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -54,8 +53,7 @@ var spoken = sync.OnceValue(func() [][]byte {
 // world is a voice server, the calls on it, and we in all of them.
 type world struct {
 	t      testing.TB
-	net    *endurance.Network // nil is the machine's
-	dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	net    *endurance.Network
 	voice  *voicetest.Server
 	hall   *mainGateway
 	joiner *discord.Joiner
@@ -64,9 +62,8 @@ type world struct {
 	stop   context.CancelCauseFunc
 	wg     sync.WaitGroup
 
-	mu     sync.Mutex
-	notes  map[string]int
-	stalls []stall
+	mu    sync.Mutex
+	notes map[string]int
 }
 
 // note counts what was strange.
@@ -137,38 +134,25 @@ func (t *testGuild) gap(g gap) {
 	}
 }
 
-// judged returns the gaps that are neither the network's nor the machine's, of which the rest are.
-func (t *testGuild) judged() (bad []gap, machine int) {
-	for _, g := range t.gaps {
-		if g.to.Sub(g.from)-t.world.stalled(g.from, g.to) > tooLong {
-			bad = append(bad, g)
-		}
-	}
-	return bad, len(t.gaps) - len(bad)
-}
-
 // change is a time at which we were taken to another server, or away into another channel.
 type change struct {
 	at   time.Time
 	away bool
 }
 
-func newWorld(tb testing.TB, network *endurance.Network, towns int) *world {
+func newWorld(tb testing.TB, towns int) *world {
 	tb.Helper()
-	cfg := voicetest.Config{DAVE: 1, Seed: 7}
-	w := &world{t: tb, net: network, dial: (&net.Dialer{}).DialContext, notes: map[string]int{}}
-	if network != nil {
-		cfg.Listen, cfg.ListenPacket, w.dial = network.Listen, network.ListenPacket, network.Dial
-	}
-	s, err := voicetest.Start(cfg)
+	network := endurance.NewNetwork()
+	w := &world{t: tb, net: network, notes: map[string]int{}}
+	s, err := voicetest.Start(voicetest.Config{DAVE: 1, Seed: 7, Listen: network.Listen, ListenPacket: network.ListenPacket})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	s.SetNetwork(bad)
 	w.voice, w.hall = s, newMainGateway(s)
 	w.joiner = &discord.Joiner{
-		Send: w.hall.send, UserID: us, Transport: conn.NewUDPWithDialer(w.dial),
-		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: w.dial, DisableKeepAlives: true}},
+		Send: w.hall.send, UserID: us, Transport: conn.NewUDPWithDialer(w.net.Dial),
+		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: w.net.Dial, DisableKeepAlives: true}},
 	}
 	w.hall.joiner = w.joiner
 	ctx, stop := context.WithCancelCause(context.Background())

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"clank/cancel"
+	"clank/dashboard/api"
+	"clank/internal/server"
+	"clank/internal/sqlite"
+	"clank/llm"
+	"clank/sessions"
+	"clank/sessions/approval"
+)
+
+// openTaskRunner uses the server that owns the home, if there is one, and otherwise
+// opens the parts in this process. If another command is at work with the home,
+// this one keeps nothing, and says so.
+func openTaskRunner(ctx context.Context, e *commandEnv) (taskRunner, error) {
+	h, running, err := findServer(e)
+	if err != nil {
+		return nil, err
+	}
+	if running != nil {
+		return remoteRunner{running, e}, nil
+	}
+	opts := server.Options{Getenv: e.Getenv, Logger: e.newLogger("warn"), Version: version, AbortContext: e.AbortContext, ShopAddr: server.DefaultShopAddr}
+	switch err := h.Claim(); {
+	case errors.Is(err, server.ErrHomeClaimed):
+		opts.Ephemeral = true
+		fmt.Fprintf(e.Stderr, "another clank is at work with %s; this one uses a browser without its logins, and keeps nothing\n", h.Dir)
+	case err != nil:
+		return nil, err
+	}
+	app, err := server.Open(ctx, h, opts)
+	if err != nil {
+		h.Release()
+		return nil, err
+	}
+	return localRunner{app, e}, nil
+}
+
+// localRunner works a task in this process.
+type localRunner struct {
+	server *server.Server
+	env    *commandEnv
+}
+
+// Run implements [taskRunner].
+func (r localRunner) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
+	// An interrupt is the person's stop here, not the end of a server.
+	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { stop(&cancel.Cause{Reason: cancel.Stopped}) })()
+	defer r.startQuestions(work)()
+	rec, err := r.server.Sessions.Run(work, t, watch)
+	rec.Closed = rec.Closed || r.server.Ephemeral
+	return rec, err
+}
+
+// startQuestions asks the questions of a task in the terminal until its result is called, if
+// there is one.
+func (r localRunner) startQuestions(ctx context.Context) (end func()) {
+	p := startPrompt(ctx, r.env, func(_ context.Context, id string, allowed, forSession bool) error {
+		return r.server.Approver.Approvals.Answer(id, approval.Answer{Allowed: allowed, ForSession: forSession, By: "the person at the terminal"})
+	})
+	if p == nil {
+		return func() {}
+	}
+	f := r.server.Approver.Approvals.Follow(func(approval.Question) bool { return true })
+	following, quit := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			ev, err := f.Next(following)
+			if err != nil {
+				return
+			}
+			p.HandleEvent(ev)
+		}
+	})
+	return func() {
+		f.Close()
+		quit()
+		done.Wait()
+		endPrompt(r.env, p)
+	}
+}
+
+// View implements [taskRunner].
+func (r localRunner) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
+	return r.server.Sessions.View(ctx, taskID, n)
+}
+
+// Close implements [taskRunner].
+func (r localRunner) Close(hurry context.Context) error {
+	defer r.server.Home.Release()
+	return r.server.Close(hurry)
+}
+
+// remoteRunner works a task in a server that is already there. What is asked meanwhile is asked in the terminal of env.
+type remoteRunner struct {
+	client *api.Client
+	env    *commandEnv
+}
+
+// remoteStopTimeout bounds how long a stop may take to reach the server, and the server
+// to say how the task ended.
+const remoteStopTimeout = 5 * time.Second
+
+// Run implements [taskRunner].
+func (r remoteRunner) Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error) {
+	p := startPrompt(ctx, r.env, func(ctx context.Context, id string, allowed, forSession bool) error {
+		return r.client.Answer(ctx, id, api.AnswerRequest{Allow: allowed, ForSession: forSession})
+	})
+	if p != nil {
+		r.client.OnQuestion = p.HandleEvent
+		defer endPrompt(r.env, p)
+	}
+	started, err := r.client.Start(ctx, api.TaskRequest{
+		Prompt: t.Prompt, SessionID: t.SessionID, Runtime: t.Runtime, Profile: t.Profile, Model: t.Model, MaxSteps: t.MaxSteps, Headed: t.Headed,
+		Origin: sessions.FromTerminal, Typed: t.Typed, Allow: t.Allow, Asks: p != nil,
+	})
+	if err != nil {
+		return sessions.TaskRecord{}, err
+	}
+	rec, err := r.client.Follow(ctx, started.TaskID, watch)
+	if ctx.Err() == nil {
+		return rec, err
+	}
+	// The person wants out: the task is stopped, and its end told.
+	late, cancelLate := context.WithTimeout(context.WithoutCancel(ctx), remoteStopTimeout)
+	defer cancelLate()
+	if _, err := r.client.Stop(late, started.TaskID); err != nil {
+		return rec, fmt.Errorf("stop the task in the server: %w", err)
+	}
+	rec, err = r.client.Follow(late, started.TaskID, func(sessions.Event) {})
+	if err != nil {
+		return rec, &cancel.Cause{Reason: cancel.Stopped}
+	}
+	return rec, nil
+}
+
+// View implements [taskRunner].
+func (r remoteRunner) View(ctx context.Context, taskID string, n int) (llm.Image, error) {
+	return r.client.View(ctx, taskID, n)
+}
+
+// Close implements [taskRunner]; the server goes on.
+func (r remoteRunner) Close(context.Context) error { return nil }
+
+// startPrompt begins to ask in the terminal; nil if there is none.
+func startPrompt(ctx context.Context, e *commandEnv, answer func(context.Context, string, bool, bool) error) *approvalPrompter {
+	if e.TTY == nil {
+		return nil
+	}
+	in, err := e.TTY()
+	if err != nil {
+		return nil
+	}
+	return startApprovalPrompter(ctx, in, e.Stderr, answer)
+}
+
+// endPrompt ends what [startPrompt] began.
+func endPrompt(e *commandEnv, p *approvalPrompter) {
+	if err := p.Close(); err != nil {
+		fmt.Fprintf(e.Stderr, "close the terminal: %v\n", err)
+	}
+}
+
+// findServer returns the home, and a client of the server that owns it; nil if none does.
+func findServer(e *commandEnv) (*server.Home, *api.Client, error) {
+	h, err := server.OpenHome(e.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, found, err := h.RunningServer()
+	if err != nil || !found {
+		return h, nil, err
+	}
+	return h, &api.Client{Base: a.URL, Token: a.Secret}, nil
+}
+
+// withServerOrDatabase calls remote with the server that owns the home, or local with the database
+// if there is none. The database is closed when local returns.
+func withServerOrDatabase(ctx context.Context, e *commandEnv, remote func(*api.Client) error, local func(*sqlite.DB) error) (err error) {
+	h, running, err := findServer(e)
+	if err != nil {
+		return err
+	}
+	if running != nil {
+		return remote(running)
+	}
+	db, err := sqlite.Open(ctx, h.DatabaseFile())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return local(db)
+}
+
+// requireServer returns the "clank serve" that owns the home. Without one the error says what
+// for it is needed.
+func requireServer(e *commandEnv, why string) (*api.Client, error) {
+	h, running, err := findServer(e)
+	if err == nil && running == nil {
+		err = errors.New("no \"clank serve\" runs with " + h.Dir + ": " + why)
+	}
+	return running, err
+}

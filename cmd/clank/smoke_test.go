@@ -1,0 +1,76 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
+	"clank/internal/test/browsertest"
+	"clank/internal/test/discordtest"
+)
+
+// TestTheFirstTry does with a program that was built what a person does first: it tries it without a server, on the chat page and in Discord.
+func TestTheFirstTry(t *testing.T) {
+	if *builtProgram == "" {
+		t.Skip("needs a program that was built: make smoke")
+	}
+	const found = "Aurora Desk Lamp"
+	home, environ := newTestHome(t)
+	if stdout, stderr, code := runProgram(t, home, environ, "browse", firstTry); code != exitDone || !strings.Contains(stdout, found) {
+		t.Fatalf("without a server: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	checkNothingLeft(t, home)
+	checkNoTempFiles(t, environ)
+
+	server := startServer(t, home, environ)
+	link := awaitOutput(t, server.stdout, "clank is ready: ")
+	for _, want := range []string{"set OPENAI_API_KEY", "set DISCORD_TOKEN", "calls    on the page Call", firstTry} {
+		awaitOutput(t, server.stdout, want)
+	}
+	tab := browsertest.Tab(t, browsertest.Connect(t, browsertest.Launch(t), page.Options{}), page.TabOptions{})
+	browsertest.Navigate(t, tab, strings.TrimPrefix(link, "clank is ready: "))
+	for task, outcome := range map[string]string{
+		firstTry: found, `open the demo shop, wait for "a text that never comes"`: "Stopped by you",
+	} {
+		awaitAfterNavigation(t, tab, `document.getElementById("prompt")`)
+		say := func(text string) {
+			if _, err := tab.Act(testDeadline(t), page.Action{Kind: actiontable.KindType, Selector: "#prompt", Text: text, Submit: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		say(task)
+		if outcome != found {
+			awaitAfterNavigation(t, tab, `[...document.querySelectorAll(".step .sign.spin")].at(-1)?.closest(".step").innerText.includes("never comes")`)
+			say("stop")
+		}
+		awaitAfterNavigation(t, tab, `[...document.querySelectorAll(".turn")].at(-1)?.innerText.includes("`+outcome+`")`)
+	}
+	server.interrupt(t)
+	if got := server.exitCode(t); got != exitDone {
+		t.Errorf("exit code = %d, want %d", got, exitDone)
+	}
+	checkNothingLeft(t, home)
+
+	d, err := discordtest.Start(discordtest.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	bot, ada := d.CreateBot("clank", "secret"), d.CreateUser("ada")
+	guild := d.CreateGuild("home", ada)
+	d.AddMember(guild, bot.User)
+	room := d.CreateChannel(guild, "general")
+	startServer(t, home, append(environ, "DISCORD_TOKEN="+bot.Token, "CLANK_DISCORD_API="+d.URL))
+	if err := d.WaitConnected(testDeadline(t), bot); err != nil {
+		t.Fatal(err)
+	}
+	it, err := d.SlashCommand(room, ada, "clank browse", discordtest.Args{"task": firstTry + ", screenshot"})
+	if err == nil {
+		it, err = d.WaitInteraction(testDeadline(t), it, func(i discordtest.Interaction) bool { return strings.Contains(i.Text(), found) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	onePicture(t, *it.Original)
+}

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"clank/bot"
+	"clank/internal/assistant"
+	"clank/internal/budget"
+	"clank/internal/settings"
+	"clank/llm"
+	"clank/sessions"
+	"clank/sessions/agent"
+	"clank/voice"
+	"clank/voice/conversation"
+	"clank/voice/speech"
+)
+
+// NewBudgetEnforcer returns what keeps spending within the settings.
+func NewBudgetEnforcer(ledger budget.Ledger, now func() settings.Settings, logger *slog.Logger) *budget.Enforcer {
+	return &budget.Enforcer{
+		Ledger: ledger, Rules: func() budget.Rules { return BudgetRules(now()) },
+		IsFree: func(model string) bool { return strings.HasPrefix(model, "plain:") }, Logger: logger,
+	}
+}
+
+// OpenBudget returns what keeps spending within the settings. What a run before
+// this one left open counts as it was estimated.
+func OpenBudget(ctx context.Context, ledger budget.Ledger, now func() settings.Settings, logger *slog.Logger) (*budget.Enforcer, error) {
+	n, err := ledger.Abandon(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		logger.Warn("something was under way when clank ended; it counts as estimated", "entries", n)
+	}
+	return NewBudgetEnforcer(ledger, now, logger), nil
+}
+
+// BudgetRules returns the settings in the terms of package budget. A limit that
+// cannot be read was refused when it was set.
+func BudgetRules(all settings.Settings) budget.Rules {
+	s := all.Budget
+	rules := budget.Rules{Zone: s.Location(), KeepDays: all.RetentionInDays, Limits: make(budget.Limits), Prices: make(map[string]llm.Price)}
+	for level, text := range map[budget.Level]string{
+		budget.LevelTask: s.Task, budget.LevelSession: s.Session, budget.LevelUser: s.User, budget.LevelGuild: s.Guild, budget.LevelDay: s.Day,
+	} {
+		if l, err := settings.ParseLimit(text); err == nil {
+			rules.Limits[level] = budget.Amount{Calls: l.Calls, Steps: l.Steps, Tokens: l.Tokens, Money: budget.Dollars(l.USD), Time: l.Time}
+		}
+	}
+	for model, p := range s.PriceList() {
+		rules.Prices[model] = llm.Price(p)
+	}
+	return rules
+}
+
+// ChargedReplier is a brain whose calls of models belong to the person it answers.
+type ChargedReplier struct{ bot.Replier }
+
+// Reply implements [bot.Replier].
+func (b ChargedReplier) Reply(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
+	return b.Replier.Reply(llm.WithAccount(ctx, budgetAccount(t.Origin, "talk")), t, watch)
+}
+
+// BudgetsForDiscord returns a function that reads what /clank budget shows.
+func BudgetsForDiscord(k *budget.Enforcer) func(context.Context, sessions.Origin, bool) (bot.Budgets, error) {
+	return func(ctx context.Context, o sessions.Origin, people bool) (v bot.Budgets, err error) {
+		lines, err := k.Status(ctx, llm.Account{Guild: o.Guild, User: agent.PersonID(o)})
+		if err != nil {
+			return v, err
+		}
+		for _, l := range lines {
+			switch l.Key.Level {
+			case budget.LevelUser:
+				v.Mine = l.String()
+			case budget.LevelGuild:
+				v.Server = l.String()
+			case budget.LevelDay:
+				v.Today = l.String()
+			case budget.LevelTask, budget.LevelSession:
+			}
+		}
+		if !people {
+			return v, nil
+		}
+		users, err := k.UserStatus(ctx, o.Guild)
+		for _, l := range users {
+			id, _ := strings.CutPrefix(l.Key.ID, string(sessions.FromDiscord)+":")
+			v.People = append(v.People, bot.PersonBudget{User: id, Spent: l.Spent.String()})
+		}
+		return v, err
+	}
+}
+
+// noticeTimeout bounds writing news into a chat.
+const noticeTimeout = 30 * time.Second
+
+// budgetedTranscriber returns tr limited by the budget.
+func (x *CallService) budgetedTranscriber(tr voice.Transcriber, s settings.Transcription) voice.Transcriber {
+	if x.Budget == nil {
+		return tr
+	}
+	return &budget.LimitedTranscriber{Transcriber: tr, Enforcer: x.Budget, Model: budget.AudioModel{Name: s.Model, URL: s.URL}}
+}
+
+// budgetedSynthesizer returns s limited by the budget. Once that is spent, the local voice of this machine
+// speaks, which is announced once.
+func (x *CallService) budgetedSynthesizer(s voice.Synthesizer, v settings.Speech, chat conversation.Chat) voice.Synthesizer {
+	if _, free := s.(*speech.ESpeak); free || x.Budget == nil {
+		return s
+	}
+	paid := &budget.LimitedSpeaker{Speaker: s, Enforcer: x.Budget, Model: budget.AudioModel{Name: v.Model, URL: v.URL}}
+	if own, err := speech.NewESpeak(speech.ESpeakOptions{Voice: v.LocalVoice}); err == nil {
+		paid.Fallback = own
+	}
+	var once sync.Once
+	paid.OnSpent = func(err error) {
+		once.Do(func() {
+			x.Logger.Info("budget of speech spent; espeak-ng speaks", "error", err)
+			x.background.Go(func() {
+				ctx, done := context.WithTimeout(x.callsContext, noticeTimeout)
+				defer done()
+				text := "I may not spend more on my voice, so I speak with that of the machine I run on. " + conversation.AsSentence(err.Error())
+				if err := chat.Write(ctx, conversation.Message{Text: text}); err != nil {
+					x.Logger.Warn("spent budget not told", "error", err)
+				}
+			})
+		})
+	}
+	return paid
+}

@@ -1,0 +1,290 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/settings"
+	"clank/internal/test/discordtest"
+	"clank/llm"
+	"clank/sessions"
+	"clank/voice"
+	"clank/voice/conversation"
+	"clank/voice/discord"
+	"clank/voice/share"
+)
+
+// recordedPosts is a Discord that remembers what is written.
+type recordedPosts struct{ texts []string }
+
+func (*recordedPosts) Send(context.Context, int, any) error { return nil }
+func (*recordedPosts) UserID() string                       { return "1" }
+func (p *recordedPosts) Post(_ context.Context, _, text string, _ []llm.Image) error {
+	p.texts = append(p.texts, text)
+	return nil
+}
+
+func TestANameInNewsOfAShareIsNoMarkup(t *testing.T) {
+	to := &recordedPosts{}
+	x := &CallService{Logger: slog.New(slog.DiscardHandler), callsContext: t.Context()}
+	x.SetBot(to)
+	x.sendShareNotice(share.Notice{
+		Call: callRefOf("g", "c"), Text: "[free gifts](https://evil.example) <@1> ||x|| shares a browser page.", Link: "https://watch.example/#a_b_c",
+	})
+	x.background.Wait()
+	got := strings.Join(to.texts, "\n")
+	for _, bad := range []string{"](", "https://evil", "<@1>", "||"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("%q can be clicked or read in %q", bad, got)
+		}
+	}
+	if !strings.HasSuffix(got, "\nhttps://watch.example/#a_b_c") {
+		t.Errorf("the link is not whole in %q", got)
+	}
+}
+
+func TestPagesAreShownToACallByThoseWhoAreInIt(t *testing.T) {
+	x := &CallService{joiner: &discord.Joiner{}}
+	x.HandleDispatch("GUILD_CREATE", json.RawMessage(`{"id":"g","voice_states":[{"user_id":"1","channel_id":"v"},{"user_id":"2","channel_id":"w"}]}`))
+	call := callRefOf("g", "v")
+	for user, want := range map[string]bool{"1": true, "2": false, "3": false} {
+		if got := x.mayControlShare(sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: user}, call); got != want {
+			t.Errorf("user %s: %v, want %v", user, got, want)
+		}
+	}
+	if !x.mayControlShare(sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", User: "3", Moderator: true}, call) || !x.mayControlShare(pageOrigin, pageCallRef) {
+		t.Error("a moderator or the operator may not")
+	}
+}
+
+// newTestCallService returns a CallService that only knows of Go Live.
+func newTestCallService(t *testing.T, on bool, secrets map[string]string) *CallService {
+	t.Helper()
+	x := &CallService{
+		Settings: func() settings.Settings {
+			var s settings.Settings
+			s.Share.GoLive = on
+			return s
+		},
+		Secret: func(name string) (settings.SecretValue, error) { return settings.NewSecret(secrets[name]), nil },
+		Logger: slog.New(slog.DiscardHandler),
+	}
+	x.callsContext, x.endCalls = context.WithCancelCause(t.Context())
+	t.Cleanup(func() {
+		x.endCalls(context.Canceled)
+		x.background.Wait()
+	})
+	return x
+}
+
+func TestGoLiveThatCannotBeUsedSaysWhyAndLeavesTheLink(t *testing.T) {
+	for name, tc := range map[string]struct {
+		secrets map[string]string
+		want    string
+	}{
+		"no account":                   {map[string]string{botTokenName: "of the bot"}, "set DISCORD_GOLIVE_TOKEN"},
+		"the bot's":                    {map[string]string{botTokenName: "of the bot", goLiveTokenName: "of the bot"}, "the bot's own token"},
+		"the bot's, written otherwise": {map[string]string{botTokenName: "of the bot", goLiveTokenName: " Bot of the bot\n"}, "the bot's own token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newTestCallService(t, true, tc.secrets)
+			x.openGoLive()
+			stages := x.shareTargets(callRefOf("1", "2"))
+			if len(stages) != 2 || stages[0].Name() != "Go Live" {
+				t.Fatalf("got %d stages, want Go Live and the link", len(stages))
+			}
+			if _, err := stages[0].Begin(t.Context(), share.Presentation{}); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got error %v, want one with %q", err, tc.want)
+			}
+		})
+	}
+	x := newTestCallService(t, false, map[string]string{goLiveTokenName: "of an account"})
+	if x.openGoLive(); len(x.shareTargets(callRefOf("1", "2"))) != 1 {
+		t.Error("go live is tried though nobody has switched it on")
+	}
+}
+
+func TestTheGatewayIsFoundWithoutSigningIn(t *testing.T) {
+	answer := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/v9/gateway" || r.Header.Get("Authorization") != "" {
+			t.Errorf("asked for %s with %q", r.URL.Path, r.Header.Get("Authorization"))
+		}
+		if text := <-answer; text != "" {
+			_ = json.NewEncoder(w).Encode(map[string]string{"url": text})
+			return
+		}
+		http.Error(w, "busy", http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(server.Close)
+	x := newTestCallService(t, true, nil)
+	x.DiscordBase = server.URL
+	answer <- "wss://gateway.example"
+	if got, err := x.gatewayURL(t.Context()); got != "wss://gateway.example/?v=9&encoding=json" || err != nil {
+		t.Errorf("got %q, error %v", got, err)
+	}
+	for _, bad := range []string{"", "no address"} {
+		answer <- bad
+		if got, err := x.gatewayURL(t.Context()); err == nil {
+			t.Errorf("got %q for the answer %q, want an error", got, bad)
+		}
+	}
+}
+
+func TestTheAccountForGoLiveSignsInOrSaysWhyNot(t *testing.T) {
+	d, err := discordtest.Start(discordtest.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	eve := d.CreateAccount("eve", "of eve")
+	for token, want := range map[string]string{eve.Token: "", "of nobody": "4004"} {
+		x := newTestCallService(t, true, map[string]string{botTokenName: "of the bot", goLiveTokenName: token})
+		x.DiscordBase = d.URL
+		x.openGoLive()
+		if want == "" {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if err := d.WaitConnected(ctx, eve); err != nil {
+				t.Fatal(err)
+			}
+		}
+		late := time.After(time.Minute)
+		for done := false; !done; {
+			_, err := x.goLive.connected()
+			done = (want == "" && err == nil) || (want != "" && err != nil && strings.Contains(err.Error(), want))
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-late:
+				t.Fatalf("with the token %q it says %v, want %q", token, err, want)
+			}
+		}
+		x.endCalls(context.Canceled)
+		x.background.Wait()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := d.Wait(ctx, "eve to leave when the program ends", func() bool { return !d.Connected(eve) }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestACallThatNeedsAKeyIsRefusedWithoutOne(t *testing.T) {
+	s := settings.Defaults()
+	key := ""
+	x := &CallService{
+		Settings: func() settings.Settings { return s },
+		Secret: func(name string) (settings.SecretValue, error) {
+			return settings.ReadSecret(name, func(n string) string {
+				if n == "OPENAI_API_KEY" {
+					return key
+				}
+				return ""
+			})
+		},
+	}
+	if got := x.callPolicy().MissingSetup; got != "" {
+		t.Errorf("the brain lacks %q", got)
+	}
+	s.Voice.Engine = settings.VoiceEngineRealtime
+	if got, want := x.callPolicy().MissingSetup, "Calls are held by a realtime model here"; len(got) < len(want) || got[:len(want)] != want {
+		t.Errorf("the realtime model lacks %q", got)
+	}
+	key = "sk-test"
+	if got := x.callPolicy().MissingSetup; got != "" {
+		t.Errorf("with a key it lacks %q", got)
+	}
+	key, s.Voice.Realtime.URL = "", "http://127.0.0.1:8000/v1"
+	if got := x.callPolicy().MissingSetup; got != "" {
+		t.Errorf("a server of one's own lacks %q", got)
+	}
+}
+
+// TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar gives sound straight to the ear of a call: the conversation before it holds the
+// sound of those who are left out back, too, so that in a whole call neither can be seen to fail.
+func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
+	left, err := voice.OpenPrivacyList(t.Context(), optOutStoreOfBob{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{settings.VoiceEngineText, settings.VoiceEngineRealtime} {
+		for guild, want := range map[string][]string{"g": {"ada", "cy"}, "another": {"ada", "bob", "cy"}} {
+			s := settings.Defaults()
+			s.Voice.Engine = kind
+			x := &CallService{
+				privacy: left, Settings: func() settings.Settings { return s }, Scopes: new(cancel.Scopes), Logger: slog.New(slog.DiscardHandler),
+				Secret: func(string) (settings.SecretValue, error) { return settings.SecretValue{}, nil },
+			}
+			call, ok := x.newConversation(nil, conversation.Location{Kind: sessions.FromDiscord, Guild: guild}, pageChat{}, share.CallRef{}).(recordedConversation)
+			if !ok || call.Privacy != left {
+				t.Fatalf("the call has the list %v", call.Privacy)
+			}
+			ctx, end := context.WithTimeout(t.Context(), time.Minute)
+			heard := map[string]bool{}
+			ear := call.NewDetector(conversation.SpeechEvents{
+				Sound: func(s voice.Sound) {
+					if heard[s.From] = true; s.From == "cy" { // who spoke last
+						end()
+					}
+				},
+				Ended: func(voice.Utterance) {}, Paused: func(voice.Utterance) {}, Speaking: func(string, time.Duration, bool) {},
+			})
+			for _, from := range []string{"ada", "bob", "cy"} {
+				ear.Write(voice.Packet{From: from, Opus: voice.OpusSilence[:], At: time.Now()})
+			}
+			if err := ear.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			end()
+			for _, who := range want {
+				if !heard[who] {
+					t.Errorf("%s, in %s: %s is not heard", kind, guild, who)
+				}
+			}
+			if len(heard) != len(want) {
+				t.Errorf("%s, in %s: heard %v, want %v", kind, guild, heard, want)
+			}
+		}
+	}
+}
+
+// optOutStoreOfBob does not want to be heard.
+type optOutStoreOfBob struct{}
+
+func (optOutStoreOfBob) ListOptedOut(context.Context) ([]voice.PrivacyKey, error) {
+	return []voice.PrivacyKey{{Guild: "g", User: "bob"}}, nil
+}
+
+func (optOutStoreOfBob) SetOptedOut(context.Context, voice.PrivacyKey, bool) error { return nil }
+
+func TestWhoIsLeftOutIsInNoTranscriptAndNobodyIsWhenTheSettingIsTakenBack(t *testing.T) {
+	left, err := voice.OpenPrivacyList(t.Context(), optOutStoreOfBob{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := settings.Defaults()
+	s.Voice.KeepTranscripts = true
+	x := &CallService{privacy: left, Settings: func() settings.Settings { return s }}
+	lines := make(chan transcriptLine, 10)
+	keep := x.transcriptRecorder(conversation.Location{Guild: "g"}, lines)
+	keep(conversation.TranscriptLine{Speaker: voice.Person{ID: "bob", Name: "Bob"}, Text: "a secret"})
+	keep(conversation.TranscriptLine{Speaker: voice.Person{ID: "ada", Name: "Ada"}, Text: "hello"})
+	keep(conversation.TranscriptLine{Text: "Hello, Ada."})
+	s.Voice.KeepTranscripts = false
+	keep(conversation.TranscriptLine{Text: "Goodbye."})
+	close(lines)
+	var got []string
+	for l := range lines {
+		got = append(got, l.By+": "+l.Text)
+	}
+	if len(got) != 2 || got[0] != "Ada: hello" || got[1] != ": Hello, Ada." {
+		t.Errorf("kept %q", got)
+	}
+}
