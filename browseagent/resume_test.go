@@ -80,7 +80,7 @@ func (o *office) goesOn(first sessions.TaskRecord, wants ...string) {
 }
 
 func TestASessionGoesOnAfterTheProgramDiedInTheMiddle(t *testing.T) {
-	store := &sessionstest.Store{}
+	store := sessionstest.OpenStore(t)
 	b := newBench(call("open", `{"url":"shop.test"}`), call("click", `{"ref":"e5"}`, "press", `{"key":"Enter"}`), say("never"))
 	o := openOffice(t, b, store)
 	died := errors.New("the disk is gone")
@@ -109,7 +109,7 @@ func TestTheLiteralModelGoesOnWhereItWasStopped(t *testing.T) {
 	for name, steps := range map[string]int{"after its steps were used up": 2, "after a stop": 0} {
 		t.Run(name, func(t *testing.T) {
 			b := withPlain(newBench())
-			o := openOffice(t, b, &sessionstest.Store{})
+			o := openOffice(t, b, sessionstest.OpenStore(t))
 			rec := o.work("", sentence, steps, func(ev sessions.Event) {
 				if steps == 0 && ev.Step != nil && ev.Step.Tool == "browser_press" && ev.Step.Phase == sessions.PhaseBegun {
 					o.Scopes.Stop(cancel.Scope{Guild: "g", Channel: "c"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
@@ -136,7 +136,7 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 		named("hand_over", `{"runtime":"screen","brief":"the form is done; the canvas is left"}`),
 	)
 	b.settings.HandOver = []string{"screen"}
-	o := openOffice(t, b, &sessionstest.Store{})
+	o := openOffice(t, b, sessionstest.OpenStore(t))
 	second := newBench(call("click", `{"ref":"e5"}`), say("solved"))
 	second.agent.Browser = b.browser // both work the same pages
 	o.Backends["screen"] = second.agent

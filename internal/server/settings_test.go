@@ -18,7 +18,7 @@ import (
 )
 
 func TestWhatARunLeftOpenCountsAsEstimated(t *testing.T) {
-	ledger := new(budgettest.Ledger)
+	ledger := budgettest.Open(t)
 	reserve := func(at time.Time) int64 {
 		e := budget.Entry{At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"}, Amount: budget.Amount{Calls: 1, Money: 5}}
 		id, err := ledger.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })

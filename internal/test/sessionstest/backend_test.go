@@ -7,10 +7,6 @@ import (
 	"clank/sessions"
 )
 
-func TestTheStoreInMemoryIsAStore(t *testing.T) {
-	sessionstest.TestStore(t, func(*testing.T) sessions.Store { return &sessionstest.Store{} })
-}
-
 func TestTheScriptedBackendIsABackend(t *testing.T) {
 	sessionstest.TestBackend(t, func(*testing.T) sessionstest.BackendCase {
 		b := &sessionstest.Backend{Script: func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
