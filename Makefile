@@ -80,7 +80,7 @@ endurance: ## two hours of calls in simulated time, with all that goes wrong
 
 share-loop: chromium ## how pictures shared by Go Live come out, how late, and what they cost
 	@$(GO) test ./internal/test/shareloop -count=1 -timeout 10m -run '^TestShareLoop$$' -v -share.whole \
-		| awk '/^(---|FAIL|panic)/ {print; next} /^[a-z].*=[0-9]/ && !/^share: / {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print} /^decrypted/ {print} /^share: / {last=$$0} END {print last}'
+		| awk '/^(---|FAIL|panic)/ {print; next} /^[a-z].*=[0-9]/ && !/^share: / {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); print} /^share: / {last=$$0} END {print last}'
 
 corpus: chromium ## every task of the corpus through every backend
 	@$(GO) test ./internal/test/corpus -count=1 -timeout 30m -run '^TestTheCorpusIsDoneByEveryBackend$$' -v -whole \

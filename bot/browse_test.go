@@ -3,7 +3,6 @@ package bot_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 )
 
 func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.Runtimes = []string{"local_browser_agent", "openai_computer_use"}
 	s.open()
 	it := s.browse(s.ada, discordtest.Args{"task": "find *lamps*", "session": "old", "runtime": "openai_computer_use", "steps": 7})
@@ -66,10 +65,8 @@ func TestBrowseShowsItsProgressAndThenTheAnswer(t *testing.T) {
 }
 
 func TestProgressIsMadeOfTheLatestNewsOnly(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	s := openStage(t)
+	it, k := s.lamps()
 	hold := s.HoldNext(discordtest.RouteEditResponse)
 	k.step("first", nil)
 	<-hold.Arrived()
@@ -86,18 +83,17 @@ func TestProgressIsMadeOfTheLatestNewsOnly(t *testing.T) {
 }
 
 func TestProgressWaitsBetweenEdits(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.EditInterval = 150 * time.Millisecond
 	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	for n := range 3 {
 		k.step(fmt.Sprint("step ", n), nil)
 		s.answer(it, fmt.Sprint("step ", n))
 	}
 	versions := s.History(s.answer(it, "").Original.ID)
 	for i := 2; i < len(versions); i++ {
-		if d := versions[i].At.Sub(versions[i-1].At); d < 140*time.Millisecond {
+		if d := versions[i].EditedTimestamp.Sub(*versions[i-1].EditedTimestamp); d < 140*time.Millisecond {
 			t.Errorf("edit %d came %s after the one before", i, d)
 		}
 	}
@@ -106,10 +102,8 @@ func TestProgressWaitsBetweenEdits(t *testing.T) {
 }
 
 func TestARateLimitDelaysProgressAndTheAnswerIsTheNextThingShown(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	s := openStage(t)
+	it, k := s.lamps()
 	s.RateLimitNext(discordtest.RouteEditResponse, 300*time.Millisecond)
 	k.step("first", nil)
 	if _, err := s.WaitRequest(s.ctx(), discordtest.RouteEditResponse, 0); err != nil {
@@ -124,75 +118,21 @@ func TestARateLimitDelaysProgressAndTheAnswerIsTheNextThingShown(t *testing.T) {
 	}
 }
 
-func TestAGlobalRateLimitAndServerErrorsAreSurvived(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	s.FailNext(discordtest.RouteRespond, http.StatusBadGateway)
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
-	s.FailNext(discordtest.RouteEditResponse, http.StatusInternalServerError)
-	s.FailNext(discordtest.RouteEditResponse, http.StatusServiceUnavailable)
-	s.RateLimitEverything(discordtest.RouteEditResponse, 50*time.Millisecond)
-	k.done("the answer")
-	s.answer(it, "the answer")
-}
-
-func TestServerErrorsAreNotTriedForEver(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.plainBrain()
-	s.open()
-	for range 3 {
-		s.FailNext(discordtest.RouteCreateMessage, http.StatusInternalServerError)
-	}
-	s.say(s.room, s.ada, s.account.Mention()+" lamps")
-	s.next().done("lost")
-	s.say(s.room, s.ada, s.account.Mention()+" again")
-	k := s.next()
-	if _, err := s.WaitRequest(s.ctx(), discordtest.RouteCreateMessage, 2); err != nil {
-		t.Fatal(err)
-	}
-	k.done("found")
-	s.message(s.room, "found")
-	s.unseen(s.room, "lost")
-}
-
 func TestALostAnswerToTheCommandIsNoError(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	s.LoseNextAnswer(discordtest.RouteRespond)
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	s.next().done("the answer")
 	s.answer(it, "the answer")
 }
 
-func TestAPrivateBrowseIsSeenByOnePersonAlone(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps", "private": true})
-	k := s.next()
-	if !k.Origin.Private {
-		t.Error("the task does not know that it is private")
-	}
-	k.done(strings.Repeat("A long sentence about lamps. ", 100))
-	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 1 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !got.Ephemeral || got.Followups[0].ViewerID != s.ada.ID || len(s.Messages(s.room)) != 0 {
-		t.Errorf("others can see it: %+v, %v", got, s.Messages(s.room))
-	}
-}
-
 func TestLongAnswersAreSplitOrAttachedAndNeverCut(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	line := strings.Repeat("word ", 30) + "end.\n"
 	it := s.browse(s.ada, discordtest.Args{"task": "some"})
 	s.next().done(strings.Repeat(line, 30), picture(1))
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 2 })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := got.Text() + "\n" + got.Followups[0].Content + "\n" + got.Followups[1].Content
 	if n := strings.Count(all, "end."); n != 30 || !strings.HasSuffix(got.Text(), "end.") {
 		t.Errorf("%d of 30 lines arrived", n)
@@ -210,8 +150,7 @@ func TestLongAnswersAreSplitOrAttachedAndNeverCut(t *testing.T) {
 }
 
 func TestNothingThatIsShownPings(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	it := s.browse(s.ada, discordtest.Args{"task": "@everyone"})
 	k := s.next()
 	k.step("read @everyone "+s.bob.Mention(), nil)
@@ -228,8 +167,7 @@ func TestNothingThatIsShownPings(t *testing.T) {
 }
 
 func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	for name, tc := range map[string]struct {
 		end  ending
 		want string
@@ -248,14 +186,14 @@ func TestFailuresAndLimitsAreToldWithTheWayOn(t *testing.T) {
 }
 
 func TestADisabledBrowserIsRefusedWithTheReason(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.Disabled = func(context.Context, sessions.Origin) string { return "browsing is switched off on this server" }
 	s.open()
 	s.answer(s.browse(s.ada, discordtest.Args{"task": "x"}), "Browsing is switched off on this server.")
 }
 
 func TestLastGoesOnWithThePersonsOwnSession(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.tasks.sessions = []sessions.Session{{
 		ID: "abc", State: sessions.SessionIdle, Title: "Lamps", LastUsed: time.Now(),
 		Origin: sessions.Origin{User: s.ada.ID, Channel: s.room.ID},
@@ -270,10 +208,7 @@ func TestLastGoesOnWithThePersonsOwnSession(t *testing.T) {
 	s.answer(it, "ok")
 	s.answer(s.browse(s.bob, discordtest.Args{"task": "go on", "session": "last"}), "You have no session here")
 	list := func(user discordtest.User) discordtest.Interaction {
-		it, err := s.SlashCommand(s.room, user, "clank sessions", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		it := s.command(user, "sessions", nil)
 		return it
 	}
 	if got := s.answer(list(s.ada), "`abc` (idle"); !got.Ephemeral {
@@ -283,10 +218,8 @@ func TestLastGoesOnWithThePersonsOwnSession(t *testing.T) {
 }
 
 func TestAForgottenInteractionGoesOnInTheChannel(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	s := openStage(t)
+	it, k := s.lamps()
 	view := picture(1)
 	k.step("first", &view)
 	s.answer(it, "first")
@@ -303,8 +236,7 @@ func TestAForgottenInteractionGoesOnInTheChannel(t *testing.T) {
 }
 
 func TestACommandThatCannotBeAcknowledgedIsDoneAllTheSame(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	hold := s.HoldNext(discordtest.RouteRespond)
 	s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	<-hold.Arrived()
@@ -315,11 +247,10 @@ func TestACommandThatCannotBeAcknowledgedIsDoneAllTheSame(t *testing.T) {
 }
 
 func TestBeforeTheTokenExpiresWorkMovesToTheChannel(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.TokenLife = 200 * time.Millisecond
 	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	k.step("patience", nil)
 	s.answer(it, "patience")
 	got := s.answer(it, "goes on in a message below")
@@ -336,7 +267,7 @@ func TestBeforeTheTokenExpiresWorkMovesToTheChannel(t *testing.T) {
 }
 
 func TestAPrivateBrowseMovesToDirectMessages(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.TokenLife = 200 * time.Millisecond
 	s.open()
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps", "private": true})
@@ -348,7 +279,7 @@ func TestAPrivateBrowseMovesToDirectMessages(t *testing.T) {
 }
 
 func TestAPrivateBrowseThatCannotBeToldEndsWithTheReason(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.TokenLife = 200 * time.Millisecond
 	s.CloseDMs(s.ada)
 	s.open()
@@ -363,10 +294,8 @@ func TestAPrivateBrowseThatCannotBeToldEndsWithTheReason(t *testing.T) {
 }
 
 func TestAChannelThatIsClosedToTheBotIsReplacedByADirectMessage(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	s := openStage(t)
+	it, k := s.lamps()
 	s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.SendMessages)
 	s.ForgetInteraction(it.ID)
 	k.done("the answer")
@@ -374,7 +303,7 @@ func TestAChannelThatIsClosedToTheBotIsReplacedByADirectMessage(t *testing.T) {
 }
 
 func TestWordsGoOutWherePicturesMayNot(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	s.Overwrite(s.room, s.account.User, discordtest.Role{}, 0, discordtest.AttachFiles)
@@ -386,7 +315,7 @@ func TestWordsGoOutWherePicturesMayNot(t *testing.T) {
 }
 
 func TestADeletedProgressMessageStaysDeletedUntilTheAnswer(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+" lamps")
@@ -412,12 +341,11 @@ func TestADeletedProgressMessageStaysDeletedUntilTheAnswer(t *testing.T) {
 }
 
 func TestTooMuchAtOnceIsRefusedKindly(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.MaxConcurrent = 1
 	s.plainBrain()
 	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	s.answer(s.browse(s.bob, discordtest.Args{"task": "chairs"}), "too much to do")
 	s.say(s.room, s.bob, s.account.Mention()+" chairs")
 	s.message(s.room, "too much to do")

@@ -15,12 +15,10 @@ import (
 func (s *stage) managed(script func(sessions.Session, sessions.Task) []sessionstest.ScriptStep) {
 	s.t.Helper()
 	m := &sessions.Manager{
-		Store: new(sessionstest.Store), Backends: map[string]sessions.Backend{"test": &sessionstest.Backend{Script: script}},
+		Store: sessionstest.OpenStore(s.t), Backends: map[string]sessions.Backend{"test": &sessionstest.Backend{Script: script}},
 		DefaultRuntime: "test", Limits: func() sessions.Limits { return sessions.Limits{Running: 1} }, Scopes: s.scopes,
 	}
-	if err := m.Open(s.ctx()); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, m.Open(s.ctx()))
 	s.t.Cleanup(func() {
 		ctx, done := context.WithTimeout(context.Background(), 10*time.Second)
 		defer done()
@@ -32,7 +30,7 @@ func (s *stage) managed(script func(sessions.Session, sessions.Task) []sessionst
 }
 
 func TestARealManagerQueuesStopsAndGoesOn(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	hold := make(chan struct{})
 	s.managed(func(_ sessions.Session, task sessions.Task) []sessionstest.ScriptStep {
 		if strings.HasPrefix(task.Prompt, "wait") {
@@ -68,7 +66,7 @@ func TestARealManagerQueuesStopsAndGoesOn(t *testing.T) {
 }
 
 func TestPeopleSeeTheActsCountedAlone(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	seen := []string{"Thinking.", "Step 1: open shop.example", "Step 2: look", "The search box is at the top.", "Step 3: search"}
 	var pauses []chan struct{}
 	for range seen {
@@ -104,10 +102,8 @@ func TestPeopleSeeTheActsCountedAlone(t *testing.T) {
 }
 
 func TestOnlyThoseWhoWaitAreToldTheirPlace(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	s := openStage(t)
+	it, k := s.lamps()
 	k.queued(0)
 	s.answer(it, "Starting.")
 	k.queued(3)

@@ -37,12 +37,10 @@ type stage struct {
 	desk          *approval.Queue
 }
 
-func newStage(t *testing.T, cfg discordtest.Config) *stage {
+func newStage(t *testing.T) *stage {
 	t.Helper()
-	d, err := discordtest.Start(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, err := discordtest.Start(discordtest.Config{})
+	must(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -77,6 +75,14 @@ func (w testWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// openStage returns a stage whose bot is connected.
+func openStage(t *testing.T) *stage {
+	t.Helper()
+	s := newStage(t)
+	s.open()
+	return s
+}
+
 // open connects the bot and closes it when the test ends.
 func (s *stage) open() {
 	s.t.Helper()
@@ -100,13 +106,22 @@ func (s *stage) ctx() context.Context {
 	return ctx
 }
 
+func (s *stage) command(user discordtest.User, name string, args discordtest.Args) discordtest.Interaction {
+	s.t.Helper()
+	it, err := s.SlashCommand(s.room, user, "clank "+name, args)
+	must(s.t, err)
+	return it
+}
+
 func (s *stage) browse(user discordtest.User, args discordtest.Args) discordtest.Interaction {
 	s.t.Helper()
-	it, err := s.SlashCommand(s.room, user, "clank browse", args)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return it
+	return s.command(user, "browse", args)
+}
+
+// lamps begins a task of ada's.
+func (s *stage) lamps() (discordtest.Interaction, *task) {
+	s.t.Helper()
+	return s.browse(s.ada, discordtest.Args{"task": "lamps"}), s.next()
 }
 
 // answer waits until the answer to it has text.
@@ -138,9 +153,7 @@ func (s *stage) message(in discordtest.Channel, text string) discordtest.Message
 func (s *stage) say(in discordtest.Channel, who discordtest.User, text string) discordtest.Message {
 	s.t.Helper()
 	m, err := s.SendMessage(in, who, text)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return m
 }
 
@@ -280,3 +293,11 @@ func picture(shade byte) llm.Image {
 
 // scopeOf returns the room's scope.
 func scopeOf(s *stage) cancel.Scope { return cancel.Scope{Guild: s.guild.ID, Channel: s.room.ID} }
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -39,7 +39,7 @@ func (s *stage) turn(turns <-chan assistant.Turn) assistant.Turn {
 }
 
 func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("Hello, Ada.")
 	s.open()
 	s.say(s.room, s.bob, "I was here before")
@@ -63,7 +63,7 @@ func TestAMentionIsAnsweredAsAReplyWithoutPing(t *testing.T) {
 }
 
 func TestALostConfirmationMakesNoSecondReply(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.answering("Hello, Ada.")
 	s.open()
 	s.LoseNextAnswer(discordtest.RouteCreateMessage)
@@ -78,7 +78,7 @@ func TestALostConfirmationMakesNoSecondReply(t *testing.T) {
 }
 
 func TestWhoIsAnswered(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	robot := s.CreateBot("robot", "other")
@@ -98,7 +98,7 @@ func TestWhoIsAnswered(t *testing.T) {
 }
 
 func TestTypingIsShownForTheWholeTurn(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	release := make(chan struct{})
 	s.replier.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 		<-release
@@ -114,7 +114,7 @@ func TestTypingIsShownForTheWholeTurn(t *testing.T) {
 }
 
 func TestABrowseOfTheBrainShowsItsProgressInTheReply(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return talker{}, nil }}
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+" show me lamps")
@@ -127,9 +127,7 @@ func TestABrowseOfTheBrainShowsItsProgressInTheReply(t *testing.T) {
 	}
 	k.done("three lamps", picture(2), picture(3))
 	got, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return m.Content == "Here they are." })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(got.Attachments) != 2 || len(got.Buttons()) != 0 {
 		t.Errorf("answer = %+v", got)
 	}
@@ -153,7 +151,7 @@ func (talker) Generate(_ context.Context, req llm.Request, _ func(llm.Delta)) (l
 }
 
 func TestWithoutAModelTheMentionIsTheTask(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	s.say(s.room, s.ada, s.account.Mention()+` open shop.example, click "Lamps"`)
@@ -170,7 +168,7 @@ func TestWithoutAModelTheMentionIsTheTask(t *testing.T) {
 }
 
 func TestAttachedPicturesReachTheBrain(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	_, err := s.Send(s.room, s.ada, discordtest.Post{Text: s.account.Mention() + " find this", Files: []discordtest.File{
@@ -178,9 +176,7 @@ func TestAttachedPicturesReachTheBrain(t *testing.T) {
 		{Name: "lie.png", ContentType: "image/png", Data: []byte("<html>not a picture")},
 		{Name: "paper.pdf", ContentType: "application/pdf", Data: []byte("%PDF-1.7")},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := s.turn(turns).Lines[0]
 	if diff := cmp.Diff([]llm.Image{picture(9)}, got.Images); diff != "" {
 		t.Error(diff)
@@ -192,7 +188,7 @@ func TestAttachedPicturesReachTheBrain(t *testing.T) {
 }
 
 func TestAttachmentsFromElsewhereAreNotFetched(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	asked := make(chan string, 1)
@@ -206,9 +202,7 @@ func TestAttachmentsFromElsewhereAreNotFetched(t *testing.T) {
 	for i, where := range []string{"http://evil.example/a.png", "https://cdn.discordapp.com.evil.example/a.png", "https://user@evil.example/cdn.discordapp.com/a.png", "file:///etc/passwd", "::"} {
 		event := fmt.Sprintf(`{"id":"%d","type":0,"channel_id":%q,"content":"x","author":{"id":%q,"username":"ada"},
 			"attachments":[null,{"filename":"a.png","content_type":"image/png","size":1,"url":%q}]}`, i+1, s.OpenDM(s.ada, s.account).ID, s.ada.ID, where)
-		if err := s.Dispatch(s.account, "MESSAGE_CREATE", event); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Dispatch(s.account, "MESSAGE_CREATE", event))
 		lines := s.turn(turns).Lines
 		if got := lines[len(lines)-1]; len(got.Images) != 0 || len(got.Notes) != 1 {
 			t.Errorf("line = %+v", got)
@@ -226,7 +220,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestAFailingBrainIsTold(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	var fail error
 	s.replier.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 		return assistant.Answer{}, fail
@@ -250,7 +244,7 @@ func TestAFailingBrainIsTold(t *testing.T) {
 }
 
 func TestAPanicLosesOneMessageAlone(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.replier.reply = func(_ context.Context, tn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
 		if strings.Contains(tn.Lines[len(tn.Lines)-1].Text, "boom") {
 			panic("boom")
@@ -268,7 +262,7 @@ func TestAPanicLosesOneMessageAlone(t *testing.T) {
 }
 
 func TestWhatIsOldOrUnreadableIsNotPartOfTheConversation(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	old := s.say(s.room, s.bob, "yesterday's news")
@@ -293,16 +287,190 @@ func TestWhatIsOldOrUnreadableIsNotPartOfTheConversation(t *testing.T) {
 }
 
 func TestTheSecretOfALinkIsNotToldToTheModel(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	turns := s.answering("ok")
 	s.open()
 	secret := strings.Repeat("aB3-_", 14)
-	if err := s.bot.Post(t.Context(), s.room.ID, "ada shares a browser page.\nhttps://watch.example/w/#"+secret, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.bot.Post(t.Context(), s.room.ID, "ada shares a browser page.\nhttps://watch.example/w/#"+secret, nil))
 	s.say(s.room, s.ada, s.account.Mention()+" what did you share?")
 	got := s.turn(turns).Lines
 	if len(got) != 2 || strings.Contains(got[0].Text, secret[:20]) || !strings.Contains(got[0].Text, "https://watch.example/w/#") {
 		t.Errorf("lines = %+v, want the address without its secret", got)
 	}
+}
+
+// noEntry refuses everybody, and gives out who was refused.
+func (s *stage) noEntry() <-chan sessions.Origin {
+	asked := make(chan sessions.Origin, 10)
+	s.bot.Disabled = func(_ context.Context, o sessions.Origin) string {
+		asked <- o
+		return "this server is not on the list"
+	}
+	return asked
+}
+
+func TestAMentionByWhomIsNotServedIsAnsweredWithTheReasonAlone(t *testing.T) {
+	s := newStage(t)
+	turns := s.answering("Hello.")
+	asked := s.noEntry()
+	s.open()
+	s.say(s.room, s.mod, s.account.Mention()+" hi")
+	s.message(s.room, "This server is not on the list.")
+	o := <-asked
+	if o.User != s.mod.ID || o.Guild != s.guild.ID || o.Channel != s.room.ID || len(o.Roles) != 1 {
+		t.Errorf("judged by %+v, want who and where, with the one role", o)
+	}
+	select {
+	case turn := <-turns:
+		t.Errorf("the brain was asked all the same: %+v", turn)
+	default:
+	}
+}
+
+func TestAThreadIsJudgedByTheChannelItIsPartOf(t *testing.T) {
+	s := newStage(t)
+	asked := s.noEntry()
+	s.open()
+	thread := s.CreateThread(s.room, "lamps")
+	s.say(thread, s.ada, s.account.Mention()+" hi")
+	s.message(thread, "This server is not on the list.")
+	if o := <-asked; o.Channel != thread.ID || o.Parent != s.room.ID {
+		t.Errorf("judged by channel %s of %s, want %s of %s", o.Channel, o.Parent, thread.ID, s.room.ID)
+	}
+	it, err := s.SlashCommand(thread, s.mod, "clank browse", discordtest.Args{"task": "lamps"})
+	must(t, err)
+	s.answer(it, "This server is not on the list.")
+	if o := <-asked; o.Parent != s.room.ID || len(o.Roles) != 1 {
+		t.Errorf("a command is judged by %+v, want the thread's channel and the role", o)
+	}
+}
+
+func TestAWishForAProfileReachesTheTask(t *testing.T) {
+	s := openStage(t)
+	it := s.browse(s.ada, discordtest.Args{"task": "lamps", "profile": " work "})
+	k := s.next()
+	if k.Profile != "work" {
+		t.Errorf("profile = %q, want work", k.Profile)
+	}
+	k.done("ok")
+	s.answer(it, "ok")
+}
+
+func TestWhatIsAskedInADirectMessageIsPrivate(t *testing.T) {
+	s := newStage(t)
+	turns := s.answering("Hello.")
+	s.open()
+	dm := s.OpenDM(s.ada, s.account)
+	s.say(dm, s.ada, "my bank")
+	if o := s.turn(turns).Origin; !o.Private {
+		t.Errorf("origin %+v, want it private", o)
+	}
+}
+
+// working lets ada ask for a browse, whose message it returns, and makes its
+// task hear what its owner, or a moderator, says.
+func (s *stage) working() (shown discordtest.Message, k *task, heard chan string) {
+	s.t.Helper()
+	s.plainBrain()
+	s.open()
+	s.say(s.room, s.ada, s.account.Mention()+" find a lamp")
+	k = s.next()
+	k.ID = "t1"
+	k.step("click the first link", nil)
+	heard = make(chan string, 10)
+	s.tasks.mu.Lock()
+	s.tasks.say = func(id string, from sessions.Origin, text string) (string, error) {
+		switch {
+		case id != "t1" && id != "s1":
+			return "", fmt.Errorf("no task %s: %w", id, sessions.ErrNotFound)
+		case from.User != s.ada.ID && !from.Moderator:
+			return "", fmt.Errorf("task t1 belongs to ada: %w", sessions.ErrNotOwner)
+		}
+		heard <- from.UserName + ": " + text
+		return "t1", nil
+	}
+	s.tasks.mu.Unlock()
+	return s.message(s.room, "click the first link"), k, heard
+}
+
+func (s *stage) heard(heard <-chan string, want string) {
+	s.t.Helper()
+	select {
+	case got := <-heard:
+		if got != want {
+			s.t.Errorf("the task heard %q, want %q", got, want)
+		}
+	case <-s.ctx().Done():
+		s.t.Fatalf("the task did not hear %q", want)
+	}
+}
+
+func (s *stage) replyTo(m discordtest.Message, who discordtest.User, text string) {
+	s.t.Helper()
+	if _, err := s.Send(s.room, who, discordtest.Post{Text: text, Reply: &m}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestAReplyToARunningTaskIsHeardByIt(t *testing.T) {
+	s := newStage(t)
+	shown, k, heard := s.working()
+	s.replyTo(shown, s.ada, "the second one instead")
+	s.heard(heard, "ada: the second one instead")
+	s.message(s.room, "Passed on. It is heard before the next step.")
+	k.done("39 €")
+	s.message(s.room, "39 €")
+	if n := len(s.tasks.begun); n != 0 {
+		t.Errorf("%d more tasks began", n)
+	}
+}
+
+func TestOnlyTheOwnerAndModeratorsAreHeard(t *testing.T) {
+	s := newStage(t)
+	shown, k, heard := s.working()
+	s.replyTo(shown, s.bob, "the third one")
+	s.message(s.room, "Task t1 belongs to ada")
+	s.replyTo(shown, s.mod, "leave that alone")
+	s.heard(heard, "mod: leave that alone")
+	k.done("39 €")
+	s.message(s.room, "39 €")
+}
+
+func TestAMentionWithoutABrainIsHeardByTheRunningTask(t *testing.T) {
+	s := newStage(t)
+	_, k, heard := s.working()
+	s.tasks.mu.Lock()
+	s.tasks.sessions = []sessions.Session{{
+		ID: "s1", State: sessions.SessionRunning, Origin: sessions.Origin{User: s.ada.ID, Channel: s.room.ID},
+	}}
+	s.tasks.mu.Unlock()
+	s.say(s.room, s.ada, s.account.Mention()+" the red one")
+	s.heard(heard, "ada: the red one")
+	s.message(s.room, "Passed on to the running task.")
+	k.done("39 €")
+	s.message(s.room, "39 €")
+}
+
+func TestAStopWordInAReplyStillStops(t *testing.T) {
+	s := newStage(t)
+	shown, _, heard := s.working()
+	s.replyTo(shown, s.ada, "stop")
+	s.message(s.room, "Stopped.")
+	if len(heard) != 0 {
+		t.Errorf("the task heard %q", <-heard)
+	}
+}
+
+func TestAReplyToWhatHasEndedIsTalk(t *testing.T) {
+	s := newStage(t)
+	shown, k, heard := s.working()
+	k.done("39 €")
+	s.message(s.room, "39 €")
+	s.replyTo(shown, s.ada, s.account.Mention()+" and another?")
+	k = s.next()
+	if k.Prompt != "and another?" || len(heard) != 0 {
+		t.Errorf("the next task is %q", k.Prompt)
+	}
+	k.done("yes")
+	s.message(s.room, "yes")
 }

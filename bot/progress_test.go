@@ -52,11 +52,10 @@ func TestABrowseWithoutChosenPicturesEndsWithTheLastView(t *testing.T) {
 		"as a file": {func(_ *stage, k *task) { k.done(strings.Repeat("A long sentence about lamps.\n", 400)) }, "attached file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, discordtest.Config{})
+			s := newStage(t)
 			s.bot.EditInterval = time.Hour
 			s.open()
-			it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-			k := s.next()
+			it, k := s.lamps()
 			page := unseenView(s, k)
 			tc.end(s, k)
 			got := *s.answer(it, tc.want).Original
@@ -82,7 +81,7 @@ func TestAReplyWithoutChosenPicturesEndsWithTheLastView(t *testing.T) {
 		"stopped":      {nil, func(s *stage, _ *task) { s.say(s.room, s.ada, "stop") }, `Stopped by`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, discordtest.Config{})
+			s := newStage(t)
 			s.bot.EditInterval = time.Hour
 			s.bot.Assistant = &assistant.Assistant{Tasks: s.tasks, Model: func(context.Context) (llm.Model, error) { return tc.model, nil }}
 			s.open()
@@ -92,19 +91,15 @@ func TestAReplyWithoutChosenPicturesEndsWithTheLastView(t *testing.T) {
 			m := s.message(s.room, "Step 1")
 			tc.end(s, k)
 			got, err := s.WaitEdit(s.ctx(), m.ID, func(m discordtest.Message) bool { return strings.Contains(m.Content, tc.want) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			hasPicture(t, got, page)
 		})
 	}
 }
 
 func TestAViewThatIsShownAlreadyIsNotSentAgain(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	s := openStage(t)
+	it, k := s.lamps()
 	page := picture(1)
 	k.step("look", &page)
 	s.answer(it, "look")
@@ -117,16 +112,19 @@ func TestAViewThatIsShownAlreadyIsNotSentAgain(t *testing.T) {
 }
 
 func TestTheLastViewOfAPrivateBrowseIsPrivate(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.EditInterval = time.Hour
 	s.open()
 	it := s.browse(s.ada, discordtest.Args{"task": "lamps", "private": true})
 	k := s.next()
+	if !k.Origin.Private {
+		t.Error("the task does not know that it is private")
+	}
 	page := unseenView(s, k)
 	k.done(strings.Repeat("A long sentence about lamps. ", 100))
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return len(i.Followups) == 1 })
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !got.Ephemeral {
+		t.Fatalf("private: %v, %v", got.Ephemeral, err)
 	}
 	hasPicture(t, got.Followups[0], page)
 	if len(got.Original.Attachments) != 0 || got.Followups[0].ViewerID != s.ada.ID || len(s.Messages(s.room)) != 0 {

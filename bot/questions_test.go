@@ -48,9 +48,7 @@ func (s *stage) ask(class approval.Class, change func(*approval.Question)) (aske
 	got, err := s.WaitMessage(s.ctx(), in, func(m discordtest.Message) bool {
 		return strings.Contains(m.Content, "Do "+string(class)) && len(m.Buttons()) > 0
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return a, got
 }
 
@@ -60,9 +58,7 @@ func (s *stage) sayTo(m discordtest.Message, who discordtest.User, label string)
 	for _, b := range m.Buttons() {
 		if b.Label == label {
 			it, err := s.PressButton(m, who, b.CustomID)
-			if err != nil {
-				s.t.Fatal(err)
-			}
+			must(s.t, err)
 			return it
 		}
 	}
@@ -73,9 +69,7 @@ func (s *stage) sayTo(m discordtest.Message, who discordtest.User, label string)
 func (s *stage) told(it discordtest.Interaction) discordtest.Interaction {
 	s.t.Helper()
 	got, err := s.WaitAnswer(s.ctx(), it)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return got
 }
 
@@ -101,8 +95,7 @@ func (s *stage) edited(m discordtest.Message, text string) {
 }
 
 func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	a, m := s.ask(approval.ClassBuy, nil)
 	q := s.desk.Pending()[0]
 	want := "**Do buy at shop.example?**\nThe page calls it: “Buy \\*\\*now\\*\\* \\@everyone \\[ok\\]\\(https\\://evil.example\\)”\n" +
@@ -132,7 +125,7 @@ func TestAQuestionIsAskedInTheChannelAndAnsweredByAButton(t *testing.T) {
 }
 
 func TestWhoMayAnswer(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	anyone := false
 	s.bot.AnyoneMayStop = func() bool { return anyone }
 	s.open()
@@ -162,7 +155,7 @@ func TestWhoMayAnswer(t *testing.T) {
 }
 
 func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.bot.AnyoneMayStop = func() bool { return true }
 	s.open()
 	a, m := s.ask(approval.ClassDelete, func(q *approval.Question) { q.Private = true })
@@ -172,9 +165,7 @@ func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
 		data := fmt.Sprintf(`{"id":"7%d","application_id":"%s","type":3,"token":"x","version":1,"guild_id":"%s","channel_id":"%s","data":{"custom_id":"clank:ask:%s:%s","component_type":2},`+
 			`"member":{"user":{"id":"%s","username":"mod"},"permissions":"%d"}}`,
 			n, s.account.ID, s.guild.ID, s.room.ID, say, s.desk.Pending()[0].ID, s.mod.ID, discordgo.PermissionAdministrator)
-		if err := s.Dispatch(s.account, "INTERACTION_CREATE", data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Dispatch(s.account, "INTERACTION_CREATE", data))
 	}
 	s.sayTo(m, s.ada, "Allow")
 	if got := s.outcome(a); !got.Allowed || got.By != "@ada" {
@@ -185,7 +176,7 @@ func TestAPrivateQuestionIsForOnePersonAlone(t *testing.T) {
 }
 
 func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.desk.Wait = func() time.Duration { return time.Hour }
 	s.open()
 	s.CloseDMs(s.ada)
@@ -199,12 +190,9 @@ func TestAPrivateQuestionThatCannotBeShownIsANoAtOnce(t *testing.T) {
 }
 
 func TestAQuestionThatIsOverElsewhereSaysSo(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	a, m := s.ask(approval.ClassBuy, nil)
-	if err := s.desk.Answer(s.desk.Pending()[0].ID, approval.Answer{Allowed: true, By: "the operator"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.desk.Answer(s.desk.Pending()[0].ID, approval.Answer{Allowed: true, By: "the operator"}))
 	s.edited(m, "Allowed by the operator.")
 	s.outcome(a)
 
@@ -215,7 +203,7 @@ func TestAQuestionThatIsOverElsewhereSaysSo(t *testing.T) {
 }
 
 func TestSilenceIsShownAsANo(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.desk.Wait = func() time.Duration { return 300 * time.Millisecond }
 	s.open()
 	a, m := s.ask(approval.ClassBuy, nil)
@@ -224,17 +212,14 @@ func TestSilenceIsShownAsANo(t *testing.T) {
 }
 
 func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	if _, err := s.desk.Ask(s.ctx(), approval.Question{Class: approval.ClassBuy, Source: "terminal", Channel: s.room.ID}); err == nil || !strings.Contains(err.Error(), "nobody is there") {
 		t.Errorf("of a terminal: %v", err)
 	}
 	a, m := s.ask(approval.ClassBuy, nil)
 	data := fmt.Sprintf(`{"id":"77","application_id":"%s","type":3,"token":"x","version":1,"channel_id":"%s","data":{"custom_id":"clank:ask:yes:%s","component_type":2},"user":{"id":"%s","username":"bob"}}`,
 		s.account.ID, s.room.ID, s.desk.Pending()[0].ID, s.bob.ID)
-	if err := s.Dispatch(s.account, "INTERACTION_CREATE", data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Dispatch(s.account, "INTERACTION_CREATE", data))
 	s.sayTo(m, s.ada, "No") // comes after it
 	if got := s.outcome(a); got.By != "@ada" {
 		t.Errorf("a press from elsewhere counted: %+v", got)
@@ -242,10 +227,8 @@ func TestQuestionsOfOtherDoorsAndFalseButtonsAreNotForDiscord(t *testing.T) {
 }
 
 func TestTheEndOfTheBotIsTheEndOfItsQuestions(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	if err := s.bot.Open(s.ctx()); err != nil {
-		t.Fatal(err)
-	}
+	s := newStage(t)
+	must(t, s.bot.Open(s.ctx()))
 	a, m := s.ask(approval.ClassBuy, nil)
 	s.close()
 	if now, _ := s.Message(m.ID); !strings.Contains(now.Content, "clank has ended") {

@@ -1,12 +1,17 @@
 package bot_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"clank/bot"
+	"clank/internal/test/discordtest"
+	"clank/llm"
+	"clank/sessions"
 
 	"github.com/bwmarrin/discordgo"
 )
@@ -38,13 +43,9 @@ func TestWhatThereIsNotIsNotOffered(t *testing.T) {
 func TestWhatDiscordAddsMakesNoOtherCommand(t *testing.T) {
 	ours := bot.SlashCommand(bot.CommandOptions{Watches: true, Runtimes: []string{"one", "two"}})
 	text, err := json.Marshal(ours)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var theirs *discordgo.ApplicationCommand
-	if err := json.Unmarshal(text, &theirs); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &theirs))
 	theirs.ID, theirs.Version = "1", "2"
 	list := func(c *discordgo.ApplicationCommand) []*discordgo.ApplicationCommand {
 		return []*discordgo.ApplicationCommand{c, nil}
@@ -55,5 +56,138 @@ func TestWhatDiscordAddsMakesNoOtherCommand(t *testing.T) {
 	theirs.Options[0].Options[0].Required = false
 	if bot.SameCommands(list(ours), list(theirs)) || bot.SameCommands(list(ours), nil) {
 		t.Error("another command is the same")
+	}
+}
+
+// budgets makes the bot tell of budgets.
+func (s *stage) budgets(err error) {
+	s.bot.Budgets = func(_ context.Context, o sessions.Origin, people bool) (bot.Budgets, error) {
+		v := bot.Budgets{Mine: o.User + " has 4 of 5 USD", Server: "9 of 10 USD", Today: "9 of 20 USD"}
+		if people {
+			v.People = []bot.PersonBudget{{User: s.bob.ID, Spent: "5 of 5 USD"}, {Spent: "1 USD"}}
+		}
+		return v, err
+	}
+}
+
+func (s *stage) askBudget(who discordtest.User, want string) discordtest.Interaction {
+	s.t.Helper()
+	it, err := s.SlashCommand(s.room, who, "clank budget", nil)
+	must(s.t, err)
+	return s.answer(it, want)
+}
+
+func TestBudgetTellsThePersonAloneWhatIsLeft(t *testing.T) {
+	s := newStage(t)
+	s.budgets(nil)
+	s.open()
+	got := s.askBudget(s.ada, "You today: "+s.ada.ID+" has 4 of 5 USD\nThis server today: 9 of 10 USD\nEverybody today: 9 of 20 USD")
+	if !got.Ephemeral || strings.Contains(got.Text(), "In this server") {
+		t.Errorf("everybody can read it, or somebody who is no moderator sees what others have spent: %+v", got)
+	}
+}
+
+func TestModeratorsSeeWhoHasSpentWhat(t *testing.T) {
+	s := newStage(t)
+	s.budgets(nil)
+	s.open()
+	got := s.askBudget(s.mod, "In this server today:")
+	if !strings.HasSuffix(got.Text(), "- <@"+s.bob.ID+">: 5 of 5 USD\n- somebody: 1 USD") {
+		t.Errorf("got %s", got.Text())
+	}
+}
+
+func TestABudgetThatCannotBeReadIsSaid(t *testing.T) {
+	s := newStage(t)
+	s.budgets(errors.New("secret detail"))
+	s.open()
+	if got := s.askBudget(s.ada, "cannot be read just now"); strings.Contains(got.Text(), "secret") {
+		t.Errorf("got %s", got.Text())
+	}
+}
+
+func TestBudgetIsNotToldToThoseWhoAreNotServed(t *testing.T) {
+	s := newStage(t)
+	s.budgets(nil)
+	s.noEntry()
+	s.open()
+	s.askBudget(s.ada, "This server is not on the list.")
+}
+
+// phone answers commands about calls with what it was asked.
+type phone struct{ err error }
+
+func (p phone) say(what string, o sessions.Origin) (string, error) {
+	if o.Moderator {
+		what += " (moderator)"
+	}
+	return what + " for " + o.UserName, p.err
+}
+
+func (p phone) Join(_ context.Context, o sessions.Origin) (string, error) { return p.say("join", o) }
+
+func (p phone) Leave(_ context.Context, o sessions.Origin) (string, error) { return p.say("leave", o) }
+
+func (p phone) Privacy(_ context.Context, o sessions.Origin, choice string) (string, error) {
+	return p.say("privacy "+choice, o)
+}
+
+func (p phone) Share(_ context.Context, o sessions.Origin, session string) (string, error) {
+	return p.say("share "+session, o)
+}
+
+func (p phone) Unshare(_ context.Context, o sessions.Origin) (string, error) {
+	return p.say("unshare", o)
+}
+
+func TestCommandsAboutCallsAreAnswered(t *testing.T) {
+	s := newStage(t)
+	s.bot.Calls = phone{}
+	s.open()
+	for _, c := range []struct {
+		who     discordtest.User
+		command string
+		args    discordtest.Args
+		want    string
+		private bool
+	}{
+		{s.ada, "join", nil, "join for ada", false},
+		{s.mod, "leave", nil, "leave (moderator) for mod", false},
+		{s.ada, "privacy", discordtest.Args{"choice": "out"}, "privacy out for ada", true},
+		{s.ada, "share", discordtest.Args{"session": "b3"}, "share b3 for ada", true},
+		{s.ada, "unshare", nil, "unshare for ada", false},
+	} {
+		it := s.command(c.who, c.command, c.args)
+		if got := s.answer(it, c.want); got.Ephemeral != c.private {
+			t.Errorf("%s: for the person alone: %v, want %v", c.command, got.Ephemeral, c.private)
+		}
+	}
+}
+
+func TestWhyACallCannotBeJoinedIsSaid(t *testing.T) {
+	s := newStage(t)
+	s.bot.Calls = phone{err: errors.New("you are in no voice channel: go into one first")}
+	s.open()
+	it := s.command(s.ada, "join", nil)
+	s.answer(it, "go into one first")
+}
+
+func TestWithoutCallsThereAreNoCommandsAboutThem(t *testing.T) {
+	s := openStage(t)
+	if _, err := s.SlashCommand(s.room, s.ada, "clank join", nil); err == nil {
+		t.Error("there is a command for joining")
+	}
+}
+
+func TestPostWritesTextAndPictures(t *testing.T) {
+	s := openStage(t)
+	picture := llm.Image{MediaType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n")}
+	must(t, s.bot.Post(t.Context(), s.room.ID, "**Ferries** leave at 9", []llm.Image{picture}))
+	m, err := s.WaitMessage(s.ctx(), s.room, func(m discordtest.Message) bool { return strings.Contains(m.Content, "**Ferries**") })
+	if err != nil || len(m.Attachments) != 1 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if err := s.bot.Post(t.Context(), "1", "lost", nil); err == nil {
+		t.Error("nobody is told that there is no such channel")
 	}
 }

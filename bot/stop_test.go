@@ -30,9 +30,7 @@ func (s *stage) button(it discordtest.Interaction) (discordtest.Message, string)
 	got, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool {
 		return i.Original != nil && len(i.Original.Buttons()) == 1
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return *got.Original, got.Original.Buttons()[0].CustomID
 }
 
@@ -40,18 +38,14 @@ func (s *stage) press(it discordtest.Interaction, who discordtest.User) discordt
 	s.t.Helper()
 	m, id := s.button(it)
 	pressed, err := s.PressButton(m, who, id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return pressed
 }
 
 func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	for _, who := range []discordtest.User{s.ada, s.mod} {
-		it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-		k := s.next()
+		it, k := s.lamps()
 		k.step("look", nil)
 		s.press(it, who)
 		if got, want := s.stopped(k), "stopped by @"+who.Username; got != want {
@@ -62,13 +56,10 @@ func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
 			t.Error("the button is still there")
 		}
 	}
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	k.step("look", nil)
 	refused, err := s.WaitAnswer(s.ctx(), s.press(it, s.bob))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := "Only " + s.ada.Mention() + ", or somebody who may manage messages here, can stop that."; refused.Text() != want || !refused.Ephemeral {
 		t.Errorf("bob was told %q, want %q", refused.Text(), want)
 	}
@@ -77,19 +68,15 @@ func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
 }
 
 func TestAButtonOfThePastSaysSo(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	s := openStage(t)
+	it, k := s.lamps()
 	k.step("look", nil)
 	m, id := s.button(it)
 	hold := s.HoldNext(discordtest.RouteEditResponse)
 	k.done("ok")
 	<-hold.Arrived()
 	pressed, err := s.PressButton(m, s.ada, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	hold.Release()
 	s.answer(it, "ok")
 	if _, err := s.WaitInteraction(s.ctx(), pressed, func(i discordtest.Interaction) bool { return i.Answer != 0 }); err != nil {
@@ -99,15 +86,12 @@ func TestAButtonOfThePastSaysSo(t *testing.T) {
 }
 
 func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	other := s.CreateChannel(s.guild, "elsewhere")
 	mine := s.browse(s.ada, discordtest.Args{"task": "lamps"})
 	k := s.next()
 	theirs, err := s.SlashCommand(other, s.ada, "clank browse", discordtest.Args{"task": "chairs"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unhurt := s.next()
 	// Nothing that Discord delays keeps the stop from happening.
 	hold := s.HoldNext(discordtest.RouteCreateMessage)
@@ -127,12 +111,11 @@ func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
 }
 
 func TestWhoMayStopByWord(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	anyone := false
 	s.bot.AnyoneMayStop = func() bool { return anyone }
 	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	s.say(s.room, s.bob, "stop")
 	s.message(s.room, "Only "+s.ada.Mention()+", or somebody who may manage messages here")
 	if k.ctx.Err() != nil {
@@ -145,8 +128,7 @@ func TestWhoMayStopByWord(t *testing.T) {
 	s.message(s.room, "mod stopped what "+s.ada.Mention()+" asked for.")
 	s.answer(it, "Stopped by")
 	anyone = true
-	it = s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k = s.next()
+	it, k = s.lamps()
 	s.say(s.room, s.bob, "stop")
 	if got, want := s.stopped(k), "stopped by @bob"; got != want {
 		t.Errorf("cause = %q, want %q", got, want)
@@ -154,52 +136,12 @@ func TestWhoMayStopByWord(t *testing.T) {
 	s.answer(it, "Stopped by")
 }
 
-func TestChannelPermissionsDecideWhoIsAModerator(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	try := func(in discordtest.Channel, who discordtest.User, may bool) {
-		t.Helper()
-		it, err := s.SlashCommand(in, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		k := s.next()
-		m := s.say(in, who, "stop")
-		_, err = s.WaitMessage(s.ctx(), in, func(r discordtest.Message) bool { return r.Reference != nil && r.Reference.MessageID == m.ID })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := k.ctx.Err() != nil; got != may {
-			t.Errorf("%s stopped: %v, want %v", who.Username, got, may)
-		}
-		if !may {
-			k.done("ok")
-		}
-		if _, err := s.WaitInteraction(s.ctx(), it, func(i discordtest.Interaction) bool { return i.Text() != "" }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	try(s.room, s.bob, false)
-	s.Overwrite(s.room, s.mod, discordtest.Role{}, 0, discordtest.ManageMessages)
-	try(s.room, s.mod, false)
-	s.Overwrite(s.room, s.bob, discordtest.Role{}, discordtest.ManageMessages, 0)
-	try(s.room, s.bob, true)
-	s.SetPermissions(s.guild, discordtest.Role{}, discordtest.Everyday|discordtest.ManageMessages)
-	later := s.CreateChannel(s.guild, "later")
-	try(later, s.bob, true)
-	s.Overwrite(later, discordtest.User{}, discordtest.Role{}, 0, discordtest.ManageMessages)
-	try(later, s.bob, false)
-}
-
 func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	s.Overwrite(s.room, s.bob, discordtest.Role{}, discordtest.ManageMessages, 0)
 	thread := s.CreateThread(s.room, "below")
 	it, err := s.SlashCommand(thread, s.ada, "clank browse", discordtest.Args{"task": "lamps"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	k := s.next()
 	s.say(thread, s.bob, "stop")
 	if got, want := s.stopped(k), "stopped by @bob"; got != want {
@@ -212,13 +154,9 @@ func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
 }
 
 func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
-	if err := s.Dispatch(s.account, "GUILD_DELETE", `{"id":"`+s.guild.ID+`"}`); err != nil {
-		t.Fatal(err)
-	}
+	s := openStage(t)
+	it, k := s.lamps()
+	must(t, s.Dispatch(s.account, "GUILD_DELETE", `{"id":"`+s.guild.ID+`"}`))
 	s.say(s.room, s.mod, "stop")
 	if got, want := s.stopped(k), "stopped by @mod"; got != want {
 		t.Errorf("cause = %q, want %q", got, want)
@@ -227,19 +165,16 @@ func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
 }
 
 func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	robot := s.CreateBot("robot", "other")
 	s.AddMember(s.guild, robot.User)
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	s.say(s.room, robot.User, "stop")
 	s.say(s.room, robot.User, s.account.Mention()+" stop")
 	hook := `{"id":"5","type":0,"channel_id":"` + s.room.ID + `","guild_id":"` + s.guild.ID + `","content":"stop","webhook_id":"7","author":{"id":"` + s.ada.ID + `","username":"ada"}}`
-	if err := s.Dispatch(s.account, "MESSAGE_CREATE", hook); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Dispatch(s.account, "MESSAGE_CREATE", hook))
 	s.say(s.room, s.ada, "don't stop")
 	s.say(s.room, s.ada, s.account.Mention()+" marker")
 	if got := s.next(); got.Prompt != "marker" {
@@ -258,7 +193,7 @@ func TestStopWordsOfBotsAndOfNobodyDoNotCount(t *testing.T) {
 }
 
 func TestAStopWordWithNothingToStopIsTalk(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	s.say(s.room, s.ada, "stop")
@@ -273,18 +208,13 @@ func TestAStopWordWithNothingToStopIsTalk(t *testing.T) {
 }
 
 func TestStopCommand(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	stop := func(who discordtest.User) discordtest.Interaction {
-		it, err := s.SlashCommand(s.room, who, "clank stop", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		it := s.command(who, "stop", nil)
 		return it
 	}
 	s.answer(stop(s.ada), "Nothing is running here.")
-	it := s.browse(s.ada, discordtest.Args{"task": "lamps"})
-	k := s.next()
+	it, k := s.lamps()
 	if got := s.answer(stop(s.bob), "Only "); !got.Ephemeral {
 		t.Error("the refusal is public")
 	}
@@ -294,7 +224,7 @@ func TestStopCommand(t *testing.T) {
 }
 
 func TestAStopWordAlsoEndsAReplyInADirectChannel(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
+	s := newStage(t)
 	s.plainBrain()
 	s.open()
 	dm := s.OpenDM(s.ada, s.account)

@@ -51,19 +51,10 @@ func (w *watched) End(_ context.Context, id string, from sessions.Origin, by can
 
 func watchStage(t *testing.T) (*stage, *watched) {
 	t.Helper()
-	s, w := newStage(t, discordtest.Config{}), &watched{}
+	s, w := newStage(t), &watched{}
 	s.bot.Watches = w
 	s.open()
 	return s, w
-}
-
-func (s *stage) command(user discordtest.User, name string, args discordtest.Args) discordtest.Interaction {
-	s.t.Helper()
-	it, err := s.SlashCommand(s.room, user, "clank "+name, args)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return it
 }
 
 func TestAWatchIsBegunByCommand(t *testing.T) {
@@ -90,7 +81,7 @@ func TestAWatchThatIsNotPossibleIsSaid(t *testing.T) {
 }
 
 func TestWhoMayNotUseClankMayNotWatch(t *testing.T) {
-	s, w := newStage(t, discordtest.Config{}), &watched{}
+	s, w := newStage(t), &watched{}
 	s.bot.Watches = w
 	s.bot.Disabled = func(context.Context, sessions.Origin) string { return "not here" }
 	s.open()
@@ -123,9 +114,7 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 	o := sessions.Origin{Kind: sessions.FromDiscord, Guild: s.guild.ID, Channel: s.room.ID, User: s.ada.ID}
 	n := watches.Notice{Kind: watches.NoticeMet, Text: "The page has changed.", Diff: []string{"- old <@" + s.bob.ID + ">", "+ [new](https://evil.test)"}}
 	w := watches.Watch{ID: "w1", Origin: o, URL: "https://shop.test/a", What: "it changes", State: watches.StateActive}
-	if err := s.bot.NotifyWatch(t.Context(), w, n); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.bot.NotifyWatch(t.Context(), w, n))
 	m := s.message(s.room, "you wanted to know when it changes.")
 	for _, want := range []string{"<@" + s.ada.ID + ">", "➖ old", `➕ \[new\]`, "<https://shop.test/a>", "`/clank watches end:w1`"} {
 		if !strings.Contains(m.Content, want) {
@@ -136,15 +125,12 @@ func TestTheOwnerOfAWatchIsToldWithAMention(t *testing.T) {
 		t.Errorf("mentioned: %+v", m.Mentions)
 	}
 	w.Origin.Private = true
-	if err := s.bot.NotifyWatch(t.Context(), w, watches.Notice{Kind: watches.NoticeEnded, Text: "The time of this watch is over."}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.bot.NotifyWatch(t.Context(), w, watches.Notice{Kind: watches.NoticeEnded, Text: "The time of this watch is over."}))
 	s.unseen(s.room, "is over")
 }
 
 func TestWithoutWatchesThereAreNoCommandsForThem(t *testing.T) {
-	s := newStage(t, discordtest.Config{})
-	s.open()
+	s := openStage(t)
 	if _, err := s.SlashCommand(s.room, s.ada, "clank watch", discordtest.Args{"url": "x"}); err == nil {
 		t.Error("the command is there")
 	}

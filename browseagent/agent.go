@@ -3,7 +3,6 @@ package browseagent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"log/slog"
 	"time"
@@ -20,9 +19,7 @@ const Runtime = "local_browser_agent"
 // field has the default named beside it.
 type Settings struct {
 	StepTimeout      time.Duration // for each model call and each action: 30 s
-	OpenTimeout      time.Duration // for starting the browser: 60 s
 	MaxSteps         int           // model calls in one task that does not say: 10
-	MaxTokens        int           // upper bound of one answer of the model: 4096
 	SnapshotChars    int           // upper bound of one page state or page text: 20000
 	HistorySnapshots int           // page states and pictures kept in full: 3
 	HistoryChars     int           // upper bound of the conversation: 160000
@@ -30,18 +27,19 @@ type Settings struct {
 	HandOver         []string      // runtimes that the model may leave the rest of a task to: none
 }
 
+// What no setting changes.
+const (
+	openTimeout = time.Minute // for starting the browser
+	maxTokens   = 4096        // upper bound of one answer of the model
+)
+
 func (s Settings) withDefaults() Settings {
-	return Settings{
-		StepTimeout:      cmp.Or(max(0, s.StepTimeout), 30*time.Second),
-		OpenTimeout:      cmp.Or(max(0, s.OpenTimeout), time.Minute),
-		MaxSteps:         cmp.Or(max(0, s.MaxSteps), 10),
-		MaxTokens:        cmp.Or(max(0, s.MaxTokens), 4096),
-		SnapshotChars:    cmp.Or(max(0, s.SnapshotChars), 20000),
-		HistorySnapshots: cmp.Or(max(0, s.HistorySnapshots), 3),
-		HistoryChars:     cmp.Or(max(0, s.HistoryChars), 160000),
-		Instructions:     s.Instructions,
-		HandOver:         s.HandOver,
-	}
+	s.StepTimeout = cmp.Or(max(0, s.StepTimeout), 30*time.Second)
+	s.MaxSteps = cmp.Or(max(0, s.MaxSteps), 10)
+	s.SnapshotChars = cmp.Or(max(0, s.SnapshotChars), 20000)
+	s.HistorySnapshots = cmp.Or(max(0, s.HistorySnapshots), 3)
+	s.HistoryChars = cmp.Or(max(0, s.HistoryChars), 160000)
+	return s
 }
 
 // Agent is the backend. Its exported fields are set before its first use and not
@@ -68,36 +66,23 @@ type sessionState struct {
 	view    pageView
 }
 
-var errConsumerStopped = errors.New("the consumer stopped ranging")
-
 // Run implements [sessions.Backend].
 func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
-		if ctx.Err() != nil {
-			yield(sessions.Step{}, context.Cause(ctx))
-			return
-		}
-		ctx, stop := context.WithCancelCause(ctx)
-		defer stop(context.Canceled)
-		var unread error
-		h, err := a.cache.Acquire(s.ID, stop, func() (begun *sessionState) {
-			begun, unread = loadState(s)
-			return begun
+		load := func() (*sessionState, error) { return loadState(s) }
+		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState], unread error) error {
+			h.State.noteOtherRuntime(s)
+			r := &run{
+				agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield,
+				log: a.logger().With("session", s.ID, "task", t.ID),
+			}
+			err := r.work(ctx, unread)
+			if limit, spent := agent.BudgetSpent(err); spent {
+				text := agent.PartialAnswer(r.remark, h.State.view.url, h.State.view.title, r.lastRead)
+				return r.answer(ctx, agent.Outcome{Text: text, Limit: limit})
+			}
+			return err
 		})
-		if err != nil {
-			yield(sessions.Step{}, err)
-			return
-		}
-		defer a.cache.Release(h)
-		h.State.noteOtherRuntime(s)
-		r := &run{agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield, log: a.logger().With("session", s.ID, "task", t.ID)}
-		err = r.work(ctx, unread)
-		if limit, spent := agent.BudgetSpent(err); spent {
-			err = r.answer(ctx, agent.Outcome{Text: agent.PartialAnswer(r.remark, h.State.view.url, h.State.view.title, r.lastRead), Limit: limit})
-		}
-		if err != nil && !errors.Is(err, errConsumerStopped) {
-			yield(sessions.Step{}, err)
-		}
 	}
 }
 

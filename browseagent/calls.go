@@ -138,7 +138,7 @@ func (r *run) openPage(ctx context.Context, at string) (p sessions.Page, restore
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	want := sessions.PageRequest{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	return agent.OpenPage(ctx, r.set.OpenTimeout, r.agent.Browser, want)
+	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want)
 }
 
 // captureForPeople takes the picture that people see after a step; nil if there is none to

@@ -99,82 +99,57 @@ func TestALoginIsFilledInByItsName(t *testing.T) {
 }
 
 // A model that only fills a login in can send it with a click: nothing may be revealed before people agreed.
-func TestALoginThatIsNotSentIsAskedAboutToo(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		answer func(context.Context) (string, error)
-		done   string
-		asked  int
-		says   string
-		failed bool
-	}{
-		{"allowed", allowed, "where s1t1shopfalse; fill s1t1shop[https://shop.test]false", 1, "Allowed by @ada.", false},
-		{"refused", func(context.Context) (string, error) { return "", errors.New("not done: the settings refuse it") }, "where s1t1shopfalse", 1, "Not done: the settings refuse it. ", true},
-		{"nobody to ask", nil, "", 0, "Not done: a person has to agree to it, and nobody can be asked here.", true},
-	} {
-		for _, input := range []string{`{"entry":"shop"}`, `{"entry":"shop","submit":false}`} {
-			b := newBench(call(loginCalls...), named("fill_login", input), say("ok"))
-			k := &keys{list: []browseagent.Login{{Name: "shop", Origins: []string{"https://shop.test"}}}}
-			b.agent.Logins = k
-			a := &asker{answer: tt.answer}
-			if tt.answer != nil {
-				b.agent.Approver = a
-			}
-			_, steps := b.answer(t)
-			if got := strings.Join(k.done, "; "); got != tt.done {
-				t.Errorf("%s: got %s, want %s", tt.name, got, tt.done)
-			}
-			if len(a.questions) != tt.asked {
-				t.Errorf("%s: asked %+v, want %d questions", tt.name, a.questions, tt.asked)
-			}
-			done := acts(steps)
-			if len(done) != 2 {
-				t.Fatalf("%s: %d steps, want 2", tt.name, len(done))
-			}
-			if done[1].Failed != tt.failed || !strings.HasPrefix(done[1].Text, tt.says) {
-				t.Errorf("%s: failed %v, the step says %q", tt.name, done[1].Failed, done[1].Text)
-			}
-		}
-	}
-}
-
 func TestToLogInIsAskedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const refused, nobody = "Not done: @ada said no. ", "Not done: a person has to agree to it, and nobody can be asked here."
 		for _, tt := range []struct {
 			name   string
 			answer func(context.Context) (string, error)
-			done   string
+			asked  bool
 			says   string
-			failed bool
 		}{
-			{"allowed", allowed, "where s1t1shopfalse; fill s1t1shop[https://shop.test]true; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
+			{"allowed", allowed, true, "Allowed by @ada."},
 			{"after a minute", func(context.Context) (string, error) {
 				<-time.After(time.Minute) // the person thinks
 				return "allowed by @ada", nil
-			}, "where s1t1shopfalse; fill s1t1shop[https://shop.test]true; where s1t1shoptrue; code s1t1shop[https://shop.test]", "Allowed by @ada.", false},
-			{"refused", func(context.Context) (string, error) { return "", errors.New("not done: @ada said no") }, "where s1t1shopfalse; where s1t1shoptrue", "Not done: @ada said no. ", true},
-			{"nobody to ask", nil, "", "Not done: a person has to agree to it, and nobody can be asked here.", true},
+			}, true, "Allowed by @ada."},
+			{"refused", func(context.Context) (string, error) { return "", errors.New("not done: @ada said no") }, true, refused},
+			{"nobody to ask", nil, false, nobody},
 		} {
-			b := newBench(call(loginCalls...), named("fill_login", `{"entry":"shop","submit":true}`), named("fill_totp", `{"entry":"shop"}`), say("ok"))
-			b.settings.StepTimeout = 5 * time.Second
-			k := &keys{list: []browseagent.Login{{Name: "shop", Origins: []string{"https://shop.test"}, Code: true}}}
-			b.agent.Logins = k
-			a := &asker{answer: tt.answer}
-			if tt.answer != nil {
-				b.agent.Approver = a
-			}
-			_, steps := b.answer(t)
-			if got := strings.Join(k.done, "; "); got != tt.done {
-				t.Errorf("%s: got %s, want %s", tt.name, got, tt.done)
-			}
-			for _, s := range acts(steps)[1:] {
-				if s.Failed != tt.failed || !strings.HasPrefix(s.Text, tt.says) {
-					t.Errorf("%s: the step says %+v", tt.name, s)
+			for input, submit := range map[string]bool{`{"entry":"shop"}`: false, `{"entry":"shop","submit":false}`: false, `{"entry":"shop","submit":true}`: true} {
+				b := newBench(call(loginCalls...), named("fill_login", input), named("fill_totp", `{"entry":"shop"}`), say("ok"))
+				b.settings.StepTimeout = 5 * time.Second
+				k := &keys{list: []browseagent.Login{{Name: "shop", Origins: []string{"https://shop.test"}, Code: true}}}
+				b.agent.Logins = k
+				a := &asker{answer: tt.answer}
+				if tt.answer != nil {
+					b.agent.Approver = a
 				}
-			}
-			for _, q := range a.questions {
-				if want := (sessions.Question{Classes: []string{"login"}, Text: "Log in as ada", Origin: "https://shop.test"}); !cmp.Equal(want, q) {
-					t.Errorf("%s: %s", tt.name, cmp.Diff(want, q))
+				_, steps := b.answer(t)
+				var want []string
+				failed := tt.says == refused || tt.says == nobody
+				switch {
+				case tt.asked && failed:
+					want = []string{"where s1t1shopfalse", "where s1t1shoptrue"}
+				case tt.asked:
+					want = []string{"where s1t1shopfalse", fmt.Sprint("fill s1t1shop[https://shop.test]", submit), "where s1t1shoptrue", "code s1t1shop[https://shop.test]"}
+				}
+				if diff := cmp.Diff(want, k.done); diff != "" {
+					t.Errorf("%s, %s (-want +got):\n%s", tt.name, input, diff)
+				}
+				done := acts(steps)[1:]
+				for _, s := range done {
+					if s.Failed != failed || !strings.HasPrefix(s.Text, tt.says) {
+						t.Errorf("%s, %s: the step says %+v", tt.name, input, s)
+					}
+				}
+				if questions := map[bool]int{true: 2}[tt.asked]; len(done) != 2 || len(a.questions) != questions {
+					t.Errorf("%s, %s: %d steps and %d questions, want 2 and %d", tt.name, input, len(done), len(a.questions), questions)
+				}
+				for _, q := range a.questions {
+					if diff := cmp.Diff(sessions.Question{Classes: []string{"login"}, Text: "Log in as ada", Origin: "https://shop.test"}, q); diff != "" {
+						t.Errorf("%s: %s", tt.name, diff)
+					}
 				}
 			}
 		}
@@ -201,7 +176,7 @@ func TestLoginsThatCannotBeReadDoNotEndTheTask(t *testing.T) {
 	}
 }
 
-func TestAPasswordThatTheModelTypesIsNotStored(t *testing.T) {
+func TestAPasswordThatTheModelTypesIsNeitherShownNorStored(t *testing.T) {
 	b := newBench(
 		call("open", `{"url":"http://shop.test/"}`),
 		call("type", `{"ref":"e4","text":"hunter2"}`, "type", `{"ref":"e2","text":"lamp"}`),
@@ -210,8 +185,8 @@ func TestAPasswordThatTheModelTypesIsNotStored(t *testing.T) {
 	withPage(b, &page{on: on{"type": func(context.Context, map[string]any) ([]string, error) { return nil, nil }}})
 	_, steps := b.answer(t)
 	for _, s := range steps {
-		if strings.Contains(string(s.Memory), "hunter2") {
-			t.Fatalf("step %d stores the password: %s", s.N, s.Memory)
+		if strings.Contains(string(s.Memory)+s.Label+s.Text+string(s.Input), "hunter2") {
+			t.Fatalf("step %d has the password: %+v", s.N, s)
 		}
 	}
 	last := string(steps[len(steps)-1].Memory)

@@ -12,6 +12,7 @@ import (
 	"clank/cancel"
 	"clank/internal/test/sessionstest"
 	"clank/llm"
+	"clank/llm/plain"
 	"clank/sessions"
 )
 
@@ -78,67 +79,8 @@ func (o *office) goesOn(first sessions.TaskRecord, wants ...string) {
 	checkAnswered(o.t, req.Messages)
 }
 
-func TestASessionGoesOnAfterAStop(t *testing.T) {
-	b := newBench()
-	o := openOffice(t, b, &sessionstest.Store{})
-	b.script(call("open", `{"url":"shop.test"}`), func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
-		o.Scopes.Stop(cancel.Scope{Guild: "g", Channel: "c"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
-		<-ctx.Done()
-		return llm.Reply{}, context.Cause(ctx)
-	})
-	rec := o.work("", "find a lamp", 0, nil)
-	if rec.State != sessions.TaskStopped {
-		t.Fatalf("the task ended %s, want stopped", rec.State)
-	}
-	o.goesOn(rec, "shop.test")
-	if got := len(b.browser.opened); got != 1 {
-		t.Errorf("the page was opened %d times, want it to have stayed", got)
-	}
-}
-
-func TestASessionGoesOnAfterAnError(t *testing.T) {
-	b := newBench(call("open", `{"url":"shop.test"}`), func(context.Context, llm.Request) (llm.Reply, error) {
-		return llm.Reply{}, &llm.Error{Kind: llm.ErrUnavailable, Model: "test:model", Message: "it answered 500"}
-	})
-	o := openOffice(t, b, &sessionstest.Store{})
-	rec := o.work("", "find a lamp", 0, nil)
-	if rec.State != sessions.TaskFailed || !strings.Contains(rec.Reason, "answered 500") {
-		t.Fatalf("the task ended %s (%s), want failed", rec.State, rec.Reason)
-	}
-	o.goesOn(rec, "shop.test")
-}
-
-func TestASessionGoesOnAfterItsStepsAreUsedUp(t *testing.T) {
-	b := newBench(call("open", `{"url":"shop.test"}`), say("so far: a shop"))
-	o := openOffice(t, b, &sessionstest.Store{})
-	rec := o.work("", "find a lamp", 1, nil)
-	if rec.State != sessions.TaskLimited || rec.Answer != "so far: a shop" {
-		t.Fatalf("the task ended %s with %q, want what was found", rec.State, rec.Answer)
-	}
-	o.goesOn(rec, "so far: a shop")
-}
-
-func TestASessionGoesOnAfterARestart(t *testing.T) {
-	store := &sessionstest.Store{}
-	b := newBench(call("open", `{"url":"shop.test"}`), say("a lamp for 20 €"))
-	o := openOffice(t, b, store)
-	rec := o.work("", "find a lamp", 0, nil)
-	o.close()
-
-	b = newBench()
-	o = openOffice(t, b, store)
-	o.goesOn(rec, "a lamp for 20 €")
-	if got := strings.Join(b.browser.opened, " "); got != "https://shop.test" {
-		t.Errorf("the page was opened at %q, want where it was", got)
-	}
-	steps, err := o.Steps(t.Context(), lastTask(t, o))
-	if err != nil || !strings.Contains(labels(steps), "the page had been closed and was opened again at https://shop.test") {
-		t.Errorf("steps %s, %v; want the person to be told", labels(steps), err)
-	}
-}
-
 func TestASessionGoesOnAfterTheProgramDiedInTheMiddle(t *testing.T) {
-	store := &sessionstest.Store{}
+	store := sessionstest.OpenStore(t)
 	b := newBench(call("open", `{"url":"shop.test"}`), call("click", `{"ref":"e5"}`, "press", `{"key":"Enter"}`), say("never"))
 	o := openOffice(t, b, store)
 	died := errors.New("the disk is gone")
@@ -163,35 +105,11 @@ func TestASessionGoesOnAfterTheProgramDiedInTheMiddle(t *testing.T) {
 	o.goesOn(rec, "interrupted: the program ended")
 }
 
-func lastTask(t *testing.T, o *office) string {
-	t.Helper()
-	rs, err := o.Tasks(t.Context(), sessions.TaskQuery{Limit: 1})
-	if err != nil || len(rs) == 0 {
-		t.Fatalf("no task: %v", err)
-	}
-	return rs[0].ID
-}
-
-func TestTheConversationOfALongSessionStaysBounded(t *testing.T) {
-	b := newBench()
-	b.settings.HistoryChars = 4000
-	o := openOffice(t, b, &sessionstest.Store{})
-	session := ""
-	for range 30 {
-		b.script(call("open", `{"url":"shop.test"}`), say(strings.Repeat("found ", 50)))
-		session = o.work(session, "find a lamp "+strings.Repeat("x", 200), 0, nil).SessionID
-	}
-	s, err := o.Session(t.Context(), session)
-	if err != nil || len(s.Memory) > 12000 {
-		t.Errorf("after 30 tasks the memory has %d bytes, %v", len(s.Memory), err)
-	}
-}
-
 func TestTheLiteralModelGoesOnWhereItWasStopped(t *testing.T) {
 	for name, steps := range map[string]int{"after its steps were used up": 2, "after a stop": 0} {
 		t.Run(name, func(t *testing.T) {
 			b := withPlain(newBench())
-			o := openOffice(t, b, &sessionstest.Store{})
+			o := openOffice(t, b, sessionstest.OpenStore(t))
 			rec := o.work("", sentence, steps, func(ev sessions.Event) {
 				if steps == 0 && ev.Step != nil && ev.Step.Tool == "browser_press" && ev.Step.Phase == sessions.PhaseBegun {
 					o.Scopes.Stop(cancel.Scope{Guild: "g", Channel: "c"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
@@ -218,7 +136,7 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 		named("hand_over", `{"runtime":"screen","brief":"the form is done; the canvas is left"}`),
 	)
 	b.settings.HandOver = []string{"screen"}
-	o := openOffice(t, b, &sessionstest.Store{})
+	o := openOffice(t, b, sessionstest.OpenStore(t))
 	second := newBench(call("click", `{"ref":"e5"}`), say("solved"))
 	second.agent.Browser = b.browser // both work the same pages
 	o.Backends["screen"] = second.agent
@@ -252,5 +170,62 @@ func TestATaskThatIsHandedOverStaysOnItsPageAndComesBackToItsConversation(t *tes
 	raw, _ := json.Marshal(b.model.asked(t, 0).Messages)
 	if !strings.Contains(string(raw), "hand_over") || strings.Contains(string(raw), "solved") {
 		t.Errorf("the local agent remembers %s", raw)
+	}
+}
+
+const sentence = `open the demo shop, type "lamp" into Search, press Enter, read`
+
+// withPlain lets the built-in model work the bench.
+func withPlain(b *bench) *bench {
+	m := plain.New(plain.Options{Places: map[string]string{"the demo shop": shop}})
+	b.agent.Model = func(context.Context, string) (llm.Model, error) { return m, nil }
+	return b
+}
+
+func TestAgentKeepsTheContractOfABackend(t *testing.T) {
+	sessionstest.TestBackend(t, func(*testing.T) sessionstest.BackendCase {
+		b := withPlain(newBench())
+		b.browser.make = func() *page {
+			return &page{on: map[string]func(context.Context, map[string]any) ([]string, error){
+				"wait": func(ctx context.Context, _ map[string]any) ([]string, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				},
+			}}
+		}
+		return sessionstest.BackendCase{
+			Backend: b.agent, Runtime: browseagent.Runtime, Acts: b.browser.acts,
+			Prompt: sentence, Slow: `open the demo shop, wait 30 seconds, read`,
+		}
+	})
+}
+
+func TestPlainWorksTheSentenceOfTheReadme(t *testing.T) {
+	b := withPlain(newBench())
+	b.task.Prompt = sentence
+	answer, steps := b.answer(t)
+	if got, want := strings.Join(b.page(t).done(), "; "), "navigate url="+shop+"; type ref=e2 text=lamp; press key=Enter"; got != want {
+		t.Errorf("the page got  %s\nwant %s", got, want)
+	}
+	if !strings.Contains(answer.Text, "text of Found") {
+		t.Errorf("got answer %q, want the text of the page", answer.Text)
+	}
+	var got []string
+	for _, s := range acts(steps) {
+		got = append(got, s.Label)
+	}
+	if want := `open shop.test; type "lamp" into "Search"; press Enter; read the page`; strings.Join(got, "; ") != want {
+		t.Errorf("got labels %q, want %q", got, want)
+	}
+}
+
+func TestPlainGoesOnInTheSamePage(t *testing.T) {
+	b := withPlain(newBench())
+	b.task.Prompt = `open the demo shop, press Enter`
+	b.answer(t)
+	b.task.Prompt = `now click the first link`
+	b.answer(t)
+	if got := b.page(t).done(); got[len(got)-1] != "click ref=e10" {
+		t.Errorf("the page got %q, want the link found to be clicked", got)
 	}
 }

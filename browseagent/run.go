@@ -145,7 +145,7 @@ func (r *run) ask(ctx context.Context, tools []llm.Tool) (llm.Reply, error) {
 	asking, cancel := context.WithTimeoutCause(ctx, r.set.StepTimeout, late)
 	defer cancel()
 	reply, err := r.model.Generate(asking, llm.Request{
-		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: r.set.MaxTokens, EndUser: agent.EndUserID(r.task.Origin),
+		System: r.system, Messages: h.messages(r.caps), Tools: tools, MaxTokens: maxTokens, EndUser: agent.EndUserID(r.task.Origin),
 	}, nil)
 	if err != nil {
 		if asking.Err() != nil {
@@ -232,7 +232,7 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 		}
 	}
 	if !r.yield(s, nil) {
-		return errConsumerStopped
+		return agent.ErrConsumerStopped
 	}
 	return nil
 }

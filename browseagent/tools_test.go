@@ -56,22 +56,6 @@ func TestToolsReachThePage(t *testing.T) {
 	}
 }
 
-func TestPasswordsAreNowhereForPeopleToRead(t *testing.T) {
-	b := newBench(call("open", `{"url":"http://shop.test/"}`), call("type", `{"ref":"e4","text":"hunter2"}`), say("ok"))
-	_, steps := b.answer(t)
-	if got := b.page(t).done(); len(got) != 2 || got[1] != "type ref=e4 text=hunter2" {
-		t.Fatalf("the page got %q, want the password to be typed", got)
-	}
-	if got := len(acts(steps)); got != 2 {
-		t.Errorf("%d acts are told, want 2", got)
-	}
-	for _, s := range steps {
-		if strings.Contains(s.Label+s.Text+string(s.Input), "hunter2") {
-			t.Errorf("step %d shows the password: %s %s %s", s.N, s.Label, s.Text, s.Input)
-		}
-	}
-}
-
 func TestAPasswordInAnAddressIsNowhereButInTheBrowser(t *testing.T) {
 	b := newBench(
 		call("open", `{"url":"http://ada:hunter2@shop.test/"}`), call("tabs", `{"action":"new","url":"ada:hunter2@x.test/?q=a@b"}`), say("ok"),
@@ -375,8 +359,8 @@ func TestTheWholeConversationIsBounded(t *testing.T) {
 				size += len(r.Text)
 			}
 		}
-		if size > 4500 {
-			t.Errorf("task %d: the conversation has %d bytes", i, size)
+		if size > 4500 || len(b.session.Memory) > 12000 {
+			t.Errorf("task %d: the conversation has %d bytes, its memory %d", i, size, len(b.session.Memory))
 		}
 		if ms[0].Role != llm.RoleUser {
 			t.Errorf("task %d: the conversation begins with %s", i, ms[0].Role)

@@ -29,20 +29,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// external returns a browser that somebody else has started.
-func external(t *testing.T) *chrome.Process {
-	t.Helper()
-	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	browsertest.Must(t, err)
-	p, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: exe.Path, Headless: true})
-	browsertest.Must(t, err)
-	t.Cleanup(func() {
-		if err := p.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return p
-}
+// external is a browser that somebody else has started.
+var external browsertest.Shared
 
 // attachOnly writes a profile as a person does with an editor.
 func attachOnly(t *testing.T, m *browsermgr.Manager, entry string) {
@@ -62,13 +50,10 @@ func alive(p *chrome.Process) bool {
 }
 
 func TestAttachedBrowserIsLeftAlone(t *testing.T) {
-	browser := external(t)
+	browser := external.Process(t)
 	for name, entry := range map[string]string{
-		"address":       fmt.Sprintf(`{"cdpUrl":"http://127.0.0.1:%d","attachOnly":true}`, browser.Port),
 		"port":          fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port),
-		"WebSocket":     fmt.Sprintf(`{"cdpUrl":%q,"attachOnly":true}`, browser.WebSocketURL),
 		"stale address": fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d/devtools/browser/old","cdpPort":%d,"attachOnly":true}`, browser.Port, browser.Port),
-		"bare address":  fmt.Sprintf(`{"cdpUrl":"ws://127.0.0.1:%d","attachOnly":true}`, browser.Port),
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := manager(t, nil)
@@ -134,7 +119,7 @@ func (c *changer) ResetAll(ctx context.Context) error {
 }
 
 func TestWhatWasChangedInABrowserThatGoesOnIsTakenBack(t *testing.T) {
-	browser := external(t)
+	browser := external.Process(t)
 	for want, fails := range map[string]error{"": nil, "the page is frozen": errors.New("the page is frozen")} {
 		c, log := &changer{fails: fails}, &strings.Builder{}
 		m := manager(t, func(m *browsermgr.Manager) {
@@ -183,17 +168,17 @@ func TestAddressIsHeldAgainstThePolicy(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		m.AllowEndpoint = func(_ context.Context, u *url.URL) error { return fmt.Errorf("%s is on nobody's list", u.Hostname()) }
 	})
-	if _, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", CDPURL: "http://metadata.invalid"}); !errors.Is(err, browsermgr.ErrEndpointBlocked) {
+	if _, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", CDPURL: "http://metadata.invalid"}); !errors.Is(err, profile.ErrEndpointBlocked) {
 		t.Errorf("create: %v", err)
 	}
 	attachOnly(t, m, `{"cdpUrl":"wss://metadata.invalid"}`)
-	if _, err := findProfile(t, m, "ext").Acquire(t.Context(), true); !errors.Is(err, browsermgr.ErrEndpointBlocked) {
+	if _, err := findProfile(t, m, "ext").Acquire(t.Context(), true); !errors.Is(err, profile.ErrEndpointBlocked) {
 		t.Errorf("use: %v", err)
 	}
 }
 
 func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
-	browser := external(t)
+	browser := external.Process(t)
 	m := manager(t, nil)
 	create(t, m, browsermgr.CreateProfileOptions{Name: "ext", Driver: "existing-session", UserDataDir: browser.UserDataDir})
 	p := findProfile(t, m, "ext")
@@ -254,35 +239,5 @@ func TestRefusedConsentIsNotAskedForAgain(t *testing.T) {
 	}
 	if err := p.Start(t.Context(), browsermgr.StartOptions{}); err == nil || asked.Load() != 2 {
 		t.Errorf("a start on purpose: %v, asked %d times", err, asked.Load())
-	}
-}
-
-func TestWaitForConsentEndsWithItsCaller(t *testing.T) {
-	waiting := make(chan struct{}, 1)
-	dir, asked := asker(t, func(_ http.ResponseWriter, r *http.Request) {
-		waiting <- struct{}{}
-		<-r.Context().Done()
-	})
-	m := manager(t, nil)
-	create(t, m, browsermgr.CreateProfileOptions{Name: "ext", Driver: "existing-session", UserDataDir: dir})
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stopped := errors.New("stopped by @ada")
-	go func() { <-waiting; cancel(stopped) }()
-	if _, err := findProfile(t, m, "ext").Acquire(ctx, true); !errors.Is(err, stopped) || asked.Load() != 1 {
-		t.Errorf("got %v, asked %d times", err, asked.Load())
-	}
-}
-
-func TestPersonWithoutOpenDevToolsIsToldHow(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", "")
-	m := manager(t, nil)
-	p := findProfile(t, m, "user")
-	_, err := p.Acquire(t.Context(), true)
-	if !errors.Is(err, chrome.ErrNoSession) || !strings.Contains(err.Error(), "chrome://inspect/#remote-debugging") {
-		t.Errorf("got %v", err)
-	}
-	if r, err := p.Doctor(t.Context(), true); err != nil || !r.OK || !strings.Contains(check(t, r, "attach-target").FixHint, "chrome://inspect") {
-		t.Errorf("the doctor: %+v, %v", r, err)
 	}
 }

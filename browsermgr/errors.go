@@ -6,7 +6,6 @@ import (
 
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/fault"
-	"clank/browsermgr/profile"
 )
 
 // Errors that callers tell apart. Those of this package wrap them.
@@ -18,12 +17,6 @@ var (
 	// ErrInvalid says that the request itself was wrong: a bad name, colour, driver or address, or an act that the
 	// profile is not made for.
 	ErrInvalid = fault.ErrInvalid
-	// ErrNoProfile says that there is no profile of that name.
-	ErrNoProfile = profile.ErrNotFound
-	// ErrProfileExists says that there is one already.
-	ErrProfileExists = profile.ErrExists
-	// ErrNoPort says that all DevTools ports are given out.
-	ErrNoPort = profile.ErrNoPort
 	// ErrNotRunning says that the profile's browser does not run, and was not to be started.
 	ErrNotRunning = errors.New("browser not running")
 	// ErrUnavailable says that the profile's browser could not be started or reached. The text around it says why; it
@@ -32,10 +25,6 @@ var (
 	ErrUnavailable = fault.ErrUnavailable
 	// ErrNavigationBlocked says that what a page asked for may not be reached. The text around it says what, and the way out.
 	ErrNavigationBlocked = errors.New("navigation blocked by policy")
-	// ErrPolicyBlocked says that the administrator of this machine forbids to drive the browser.
-	ErrPolicyBlocked = chrome.ErrForbiddenByAdmin
-	// ErrEndpointBlocked says that a rule of ours forbids to connect to the profile's address.
-	ErrEndpointBlocked = profile.ErrEndpointBlocked
 )
 
 func errNotLaunchedByUs(profile string) error {

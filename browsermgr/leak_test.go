@@ -70,7 +70,7 @@ func TestRestartsLeaveNothingBehind(t *testing.T) {
 	}
 	restart()
 	before := holds(t, temp, m.Home)
-	for range rounds(t, "CLANK_LEAK_RESTARTS", 2) {
+	for range rounds(t, "CLANK_LEAK_RESTARTS", 1) {
 		restart()
 	}
 	after := before

@@ -17,7 +17,7 @@ import (
 // It is safe for concurrent use.
 type Profile struct{ state *profileState }
 
-// FindProfile returns the profile of that name, or the default one if name is empty. The error wraps [ErrNoProfile], and
+// FindProfile returns the profile of that name, or the default one if name is empty. The error wraps [profile.ErrNotFound], and
 // lists those that there are.
 func (m *Manager) FindProfile(name string) (*Profile, error) {
 	if err := m.checkOpen(); err != nil {

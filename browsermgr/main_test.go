@@ -88,7 +88,7 @@ func manager(t *testing.T, adjust func(m *browsermgr.Manager)) *browsermgr.Manag
 var shared *browsermgr.Manager
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := external.Run(m)
 	if shared != nil {
 		if err := errors.Join(shared.Close(context.Background()), os.RemoveAll(shared.Home)); err != nil {
 			fmt.Fprintln(os.Stderr, err)

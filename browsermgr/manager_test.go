@@ -18,6 +18,12 @@ import (
 
 func TestConcurrentWindowsStartOneBrowser(t *testing.T) {
 	m := manager(t, nil)
+	cancelled, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped by @ada")
+	cancel(stopped)
+	if _, _, err := m.Window(cancelled, browsermgr.WindowOptions{Key: "a"}); !errors.Is(err, stopped) {
+		t.Errorf("a request that was given up: got %v, want the cause", err)
+	}
 	var wg sync.WaitGroup
 	for _, key := range []string{"a", "b", "c", "a", "b", "c"} {
 		wg.Go(func() {
@@ -78,10 +84,7 @@ func TestWindowIsRestoredAfterACrash(t *testing.T) {
 	base := site(t)
 	m := manager(t, nil)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
-	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	act(t, w, "tabNew", nil)
-	kill(t, m)
-	eventually(t, "the crash is noticed", func() bool { return !m.Status()[0].Running })
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	kill(t, m)
 	eventually(t, "the crash is noticed", func() bool { return !m.Status()[0].Running })
@@ -115,7 +118,7 @@ func TestWindowOfAFormerRunOpensAtItsLastAddress(t *testing.T) {
 
 func TestCrashedPageIsToldAndLoadedAgain(t *testing.T) {
 	base, signs := signallingSite(t)
-	m := manager(t, nil)
+	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
 	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	failed := make(chan error, 1)
@@ -132,15 +135,6 @@ func TestCrashedPageIsToldAndLoadedAgain(t *testing.T) {
 	contains(t, notes, "the page had crashed and was loaded again: "+base+"/two")
 }
 
-func TestIdleBrowserIsStoppedAndComesBack(t *testing.T) {
-	base := site(t)
-	m := manager(t, func(m *browsermgr.Manager) { m.IdleAfter = 200 * time.Millisecond })
-	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
-	act(t, w, "navigate", map[string]any{"url": base + "/two"})
-	eventually(t, "the idle browser is stopped", func() bool { return !m.Status()[0].Running })
-	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened the page again")
-}
-
 func TestLaunchFailureIsToldAndTheNextTryWorks(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		configure(m, func(c *profile.Config) { c.LaunchTimeout = time.Millisecond })
@@ -150,17 +144,6 @@ func TestLaunchFailureIsToldAndTheNextTryWorks(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	configure(m, func(c *profile.Config) { c.LaunchTimeout = 0 })
-	window(t, m, browsermgr.WindowOptions{Key: "a"})
-}
-
-func TestCancelledRequestDoesNotSpoilTheOthers(t *testing.T) {
-	m := manager(t, nil)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	stopped := errors.New("stopped by @ada")
-	cancel(stopped)
-	if _, _, err := m.Window(ctx, browsermgr.WindowOptions{Key: "a"}); !errors.Is(err, stopped) {
-		t.Errorf("got %v, want the cause", err)
-	}
 	window(t, m, browsermgr.WindowOptions{Key: "a"})
 }
 
@@ -248,23 +231,23 @@ func TestOpenRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
-func TestIdleBrowserStaysWhileSomebodyHasLeftAPageOpen(t *testing.T) {
+func TestIdleBrowserIsStoppedUnlessSomebodyHasLeftAPageOpen(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) { m.IdleAfter = 200 * time.Millisecond })
 	base := site(t)
-	for _, name := range []string{"kept", "idle"} {
-		create(t, m, browsermgr.CreateProfileOptions{Name: name})
-		u, err := findProfile(t, m, name).Acquire(t.Context(), true)
-		browsertest.Must(t, err)
-		if name == "kept" {
-			if _, err := u.NewTab(t.Context(), page.TabOptions{URL: base + "/"}, ""); err != nil {
-				t.Error(err)
-			}
-		}
-		u.Release()
+	create(t, m, browsermgr.CreateProfileOptions{Name: "kept"})
+	u, err := findProfile(t, m, "kept").Acquire(t.Context(), true)
+	browsertest.Must(t, err)
+	if _, err := u.NewTab(t.Context(), page.TabOptions{URL: base + "/"}, ""); err != nil {
+		t.Error(err)
 	}
+	u.Release()
+	create(t, m, browsermgr.CreateProfileOptions{Name: "idle"})
+	w := window(t, m, browsermgr.WindowOptions{Key: "a", Profile: "idle"})
+	act(t, w, "navigate", map[string]any{"url": base + "/two"})
 	// The second began to be idle after the first: when it has ended, the first would have, too.
 	eventually(t, "the idle browser to end", func() bool { return !status(t, findProfile(t, m, "idle")).Running })
 	if !status(t, findProfile(t, m, "kept")).Running {
 		t.Error("the browser with an open page was ended")
 	}
+	contains(t, act(t, w, "wait", map[string]any{"text": "Second page"}), "opened the page again")
 }

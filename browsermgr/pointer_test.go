@@ -242,25 +242,3 @@ func TestTheMousesButtonsBackAndForwardTravel(t *testing.T) {
 		eventually(t, "it is at "+to[1], func() bool { u, _, _ := state(t, w); return u == to[1] })
 	}
 }
-
-func TestActionsByPointAreRefusedWhereTheyMakeNoSense(t *testing.T) {
-	w := desk(t)
-	for kind, list := range map[string][]map[string]any{
-		"clickCoords": {{"x": 1}, {"x": -1, "y": 1}, {"x": 1, "y": 1, "clickCount": 4}, {"x": 1, "y": 1, "button": "thumb"}, {"x": 1, "y": 1, "modifiers": "Hyper"}},
-		"pointerDown": {{"y": 1}},
-		"dragCoords":  {{}, {"path": "1,1"}, {"path": []string{"1,1", "2"}}, {"path": []string{"1,1", "2,x"}}, {"path": []string{"1,1", "-2,3"}}},
-		"wheel":       {{"x": 1, "y": 1}, {"x": 1, "y": 1, "deltaY": 1e9}},
-		"press":       {{"key": "a", "count": 101}, {"key": "Nonsense"}},
-		"keyDown":     {{}, {"key": "Nonsense"}},
-		"insertText":  {{}, {"text": ""}},
-	} {
-		for _, args := range list {
-			if notes, err := w.Act(t.Context(), kind, args); err == nil {
-				t.Errorf("%s %v was done: %q", kind, args, notes)
-			}
-		}
-	}
-	if got := heard(t, w); len(got) > 0 {
-		t.Errorf("the page was told %q", got)
-	}
-}

@@ -32,7 +32,7 @@ type CreatedProfile struct {
 	IsRemote    bool    `json:"isRemote"`
 }
 
-// CreateProfile adds a profile. The error wraps [ErrInvalid], [ErrProfileExists], [ErrNoPort] or [ErrEndpointBlocked].
+// CreateProfile adds a profile. The error wraps [ErrInvalid], [profile.ErrExists], [profile.ErrNoPort] or [profile.ErrEndpointBlocked].
 func (m *Manager) CreateProfile(ctx context.Context, opts CreateProfileOptions) (CreatedProfile, error) {
 	if err := m.checkOpen(); err != nil {
 		return CreatedProfile{}, err
@@ -66,7 +66,7 @@ func (m *Manager) CreateProfile(ctx context.Context, opts CreateProfileOptions) 
 
 // DeleteProfile ends the profile's browser, moves the profile's folder to the trash and takes the profile off the list. deleted
 // says that a folder was moved: a profile that was never started, or whose browser is not ours, has none. If it cannot be
-// moved, the profile stays. The error wraps [ErrInvalid] for the default profile and for bad names, or [ErrNoProfile].
+// moved, the profile stays. The error wraps [ErrInvalid] for the default profile and for bad names, or [profile.ErrNotFound].
 func (m *Manager) DeleteProfile(ctx context.Context, name string) (deleted bool, err error) {
 	if err := m.checkOpen(); err != nil {
 		return false, err

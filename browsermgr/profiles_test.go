@@ -116,10 +116,10 @@ func TestProfileFromItsCreationToTheTrash(t *testing.T) {
 	if deleted, err := m.DeleteProfile(t.Context(), "work"); err != nil || !deleted {
 		t.Errorf("deleted %t, %v", deleted, err)
 	}
-	if _, err := m.FindProfile("work"); !errors.Is(err, browsermgr.ErrNoProfile) {
+	if _, err := m.FindProfile("work"); !errors.Is(err, profile.ErrNotFound) {
 		t.Errorf("after its deletion: %v", err)
 	}
-	if deleted, err := m.DeleteProfile(t.Context(), "work"); !errors.Is(err, browsermgr.ErrNoProfile) || deleted {
+	if deleted, err := m.DeleteProfile(t.Context(), "work"); !errors.Is(err, profile.ErrNotFound) || deleted {
 		t.Errorf("again: %t, %v", deleted, err)
 	}
 }
@@ -151,7 +151,7 @@ func TestWrongRequestsAreToldApart(t *testing.T) {
 		}
 	}
 	_, err := m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "remote"})
-	refuse("twice", err, browsermgr.ErrProfileExists)
+	refuse("twice", err, profile.ErrExists)
 	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "u", Driver: "existing-session", UserDataDir: "/nowhere/at/all"})
 	refuse("a directory that is not there", err, browsermgr.ErrInvalid)
 	_, err = m.CreateProfile(t.Context(), browsermgr.CreateProfileOptions{Name: "x", Driver: "extension"})
@@ -190,25 +190,6 @@ func TestStrangerOnThePortIsNamed(t *testing.T) {
 	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{}))
 	if s := status(t, p); *s.CDPPort != *made.CDPPort {
 		t.Errorf("it moved to %d", *s.CDPPort)
-	}
-}
-
-func TestLocksOfTheDeadAreCleared(t *testing.T) {
-	m := manager(t, nil)
-	dir := filepath.Join(m.Home, "browser", "clank", "user-data")
-	for _, owner := range []string{"another-host-4711", "another-host-x", ""} {
-		browsertest.Must(t, os.MkdirAll(dir, 0o700))
-		if owner == "" {
-			host, err := os.Hostname()
-			browsertest.Must(t, err)
-			owner = host + "-4194303" // beyond what pids are
-		}
-		browsertest.Must(t, os.Symlink(owner, filepath.Join(dir, "SingletonLock")))
-		p := findProfile(t, m, "")
-		if err := p.Start(t.Context(), browsermgr.StartOptions{}); err != nil {
-			t.Fatalf("lock of %s: %v", owner, err)
-		}
-		stop(t, p)
 	}
 }
 
@@ -348,22 +329,6 @@ func TestWhoDecidesOnTheWindow(t *testing.T) {
 	browsertest.Must(t, p.Start(t.Context(), browsermgr.StartOptions{Headless: new(true)}))
 	if s := status(t, p); !s.Headless || s.HeadlessSource != "request" {
 		t.Errorf("on request: %t, %s", s.Headless, s.HeadlessSource)
-	}
-}
-
-func TestObserversBelongToOneConnection(t *testing.T) {
-	made := 0
-	m := manager(t, func(m *browsermgr.Manager) {
-		m.NewObservers = func(bool) []page.Observer { made++; return []page.Observer{} }
-	})
-	p := findProfile(t, m, "")
-	a, b := use(t, p), use(t, p)
-	if made != 1 || a.Browser != b.Browser || a.Observers == nil {
-		t.Errorf("%d sets for one connection", made)
-	}
-	stop(t, p)
-	if c := use(t, p); made != 2 || c.Browser == a.Browser {
-		t.Errorf("%d sets for two connections", made)
 	}
 }
 

@@ -4,10 +4,17 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/frame"
 	"clank/browsermgr/profile"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // maxUnownedTabs is how many tabs of nobody's window a browser of ours keeps open.
@@ -58,23 +65,6 @@ func (m *Manager) TabOwner(target string) (owner, profile string) {
 	return "", ""
 }
 
-// CloseTabs closes the tabs that were opened for an owner, and says how many. A browser that does not run has none.
-func (p *Profile) CloseTabs(ctx context.Context, owner string) (closed int, err error) {
-	b := p.state.current()
-	if owner == "" || b == nil || !b.acquire() {
-		return 0, nil
-	}
-	defer b.release()
-	var errs []error
-	for _, tab := range b.conn.Tabs() {
-		if whose, _ := b.tabOwners.Owner(tab.TargetID()); whose == owner {
-			closed++
-			errs = append(errs, tab.Close(ctx))
-		}
-	}
-	return closed, errors.Join(errs...)
-}
-
 // closeStaleTabs closes the tabs of owners that are idle or too many. Those of nobody stay.
 func (b *browser) closeStaleTabs(c profile.TabCleanup) {
 	if c.Disabled {
@@ -121,3 +111,20 @@ func (b *browser) closeOwnTabs() {
 		}
 	}
 }
+
+// tabNumbers remembers the highest tab number, so that none is given twice while the program runs. It is a [page.Observer].
+type tabNumbers struct{ last atomic.Int64 }
+
+// Next returns the number of the next tab.
+func (n *tabNumbers) Next() int { return int(n.last.Load()) + 1 }
+
+// Attach implements page.Observer.
+func (n *tabNumbers) Attach(t *page.Tab, _ *frame.Frame) []proto.Request {
+	if number, err := strconv.ParseInt(strings.TrimPrefix(t.ID(), "t"), 10, 64); err == nil && number > n.last.Load() {
+		n.last.Store(number)
+	}
+	return nil
+}
+
+// Event implements page.Observer.
+func (*tabNumbers) Event(*page.Tab, *frame.Frame, cdp.Event) {}

@@ -2,10 +2,13 @@ package browsermgr_test
 
 import (
 	"bytes"
+	"context"
 	"image"
 	_ "image/jpeg" // for the size of screenshots
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/browsermgr"
 	"clank/sessions"
@@ -160,15 +163,6 @@ func TestBadActionsNameTheField(t *testing.T) {
 		{"", nil, "use one of back, click, "},
 		{"click", map[string]any{"reff": "e1"}, `click has no field "reff": it takes ref`},
 		{"click", nil, "click requires ref or selector"},
-		{"click", map[string]any{"ref": "e1", "doubleClick": "maybe"}, "click doubleClick must be true or false"},
-		{"click", map[string]any{"ref": "e1", "button": "big"}, "button"},
-		{"clickCoords", map[string]any{"x": 1}, "clickCoords requires non-negative x and y"},
-		{"clickCoords", map[string]any{"x": 1, "y": "low"}, "clickCoords y must be a finite number"},
-		{"type", map[string]any{"ref": "e1"}, "type requires text"},
-		{"scroll", map[string]any{"pixels": 1.5}, "scroll pixels must be a non-negative integer"},
-		{"select", map[string]any{"ref": "e1", "values": map[string]any{}}, "select values must be a list of strings"},
-		{"fill", map[string]any{"fields": "all"}, "fill fields must be a list"},
-		{"press", map[string]any{"key": []any{}}, "press key must be a string"},
 		{"navigate", nil, "navigate requires url"},
 		{"navigate", map[string]any{"url": "file:///etc/passwd"}, "only http and https"},
 		{"tabNew", map[string]any{"url": "javascript:alert(1)"}, "only http and https"},
@@ -195,4 +189,55 @@ func TestArgumentsMayBeOfAnotherType(t *testing.T) {
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func TestTheLinksOfAPageAndItsFramesAreListed(t *testing.T) {
+	base := site(t)
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a"})
+	act(t, w, "navigate", map[string]any{"url": base + "/links"})
+	far := strings.Replace(base, "127.0.0.1", "localhost", 1)
+	want := []string{"Two -> " + base + "/two?x=1#y", "Near -> https://near.example/", "New tab -> " + far + "/two"}
+	var got []string
+	eventually(t, "the frames have loaded", func() bool {
+		got = act(t, w, "links", nil)
+		return len(got) >= len(want)
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := w.Act(t.Context(), "links", map[string]any{"ref": "e1"}); err == nil || !strings.Contains(err.Error(), "it takes none") {
+		t.Errorf("with a ref: %v", err)
+	}
+}
+
+func TestWhatHappenedIsNotToldAmongTheLinks(t *testing.T) {
+	base := site(t)
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	if got := act(t, w, "links", nil); len(got) != 0 { // that the page was opened is news
+		t.Errorf("links %q", got)
+	}
+	if got := act(t, w, "wait", map[string]any{"timeMs": 1}); !slices.ContainsFunc(got, func(n string) bool { return strings.Contains(n, "opened the last page") }) {
+		t.Errorf("the next action says %q", got)
+	}
+}
+
+func TestListingLinksEndsWithItsContext(t *testing.T) {
+	base, signs := signallingSite(t)
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	act(t, w, "wait", map[string]any{"timeMs": 1})
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	hung := make(chan error, 1)
+	go func() {
+		_, err := w.Act(ctx, "evaluate", map[string]any{"fn": hang})
+		hung <- err
+	}()
+	<-signs
+	brief, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := w.Act(brief, "links", nil); err == nil {
+		t.Error("it was listed beside a script that runs")
+	}
+	stop()
+	<-hung
 }

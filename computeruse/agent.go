@@ -3,7 +3,6 @@ package computeruse
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"log/slog"
 	"time"
@@ -25,22 +24,22 @@ const (
 // field has the default named beside it.
 type Settings struct {
 	StepTimeout  time.Duration // for each action, beside what it waits: 30 s
-	ModelTimeout time.Duration // for each answer of the model: 2 min
-	OpenTimeout  time.Duration // for starting the browser: 60 s
 	MaxSteps     int           // batches of actions in one task that does not say: 25
-	MaxTokens    int           // upper bound of one answer of the model: 4096
-	TextChars    int           // upper bound of one text that a tool reads: 20000
 	Instructions string        // added to the system prompt
 	HandOver     []string      // runtimes to which the model may hand a task over; none: the tool is not there
 }
 
+// What no setting changes.
+const (
+	modelTimeout = 2 * time.Minute // for each answer of the model
+	openTimeout  = time.Minute     // for starting the browser
+	maxTokens    = 4096            // upper bound of one answer of the model
+	maxTextChars = 20000           // upper bound of one text that a tool reads
+)
+
 func (s Settings) withDefaults() Settings {
 	s.StepTimeout = cmp.Or(max(0, s.StepTimeout), 30*time.Second)
-	s.ModelTimeout = cmp.Or(max(0, s.ModelTimeout), 2*time.Minute)
-	s.OpenTimeout = cmp.Or(max(0, s.OpenTimeout), time.Minute)
 	s.MaxSteps = cmp.Or(max(0, s.MaxSteps), 25)
-	s.MaxTokens = cmp.Or(max(0, s.MaxTokens), 4096)
-	s.TextChars = cmp.Or(max(0, s.TextChars), 20000)
 	return s
 }
 
@@ -69,38 +68,20 @@ type sessionState struct {
 	releases   []screenMove // what lets go of the keys and buttons that are held down
 }
 
-var errConsumerStopped = errors.New("the consumer stopped ranging")
-
 // Run implements [sessions.Backend].
 func (a *Agent) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
-		if ctx.Err() != nil {
-			yield(sessions.Step{}, context.Cause(ctx))
-			return
-		}
-		ctx, stop := context.WithCancelCause(ctx)
-		defer stop(context.Canceled)
-		var unread error
-		h, err := a.cache.Acquire(s.ID, stop, func() (begun *sessionState) {
-			begun, unread = loadState(s)
-			return begun
+		load := func() (*sessionState, error) { return loadState(s) }
+		a.cache.Run(ctx, s.ID, yield, load, func(ctx context.Context, h *agent.CachedSession[*sessionState], unread error) error {
+			if s.URL != "" { // another backend may have worked the page since
+				h.State.url, h.State.title = s.URL, s.Title
+			}
+			r := &run{
+				agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield,
+				log: a.logger().With("session", s.ID, "task", t.ID),
+			}
+			return r.work(llm.WithAccount(ctx, agent.AccountOf(s, t)), unread)
 		})
-		if err != nil {
-			yield(sessions.Step{}, err)
-			return
-		}
-		defer a.cache.Release(h)
-		if s.URL != "" { // another backend may have worked the page since
-			h.State.url, h.State.title = s.URL, s.Title
-		}
-		r := &run{
-			agent: a, state: h.State, opening: &h.PageMu, session: s, task: t, yield: yield,
-			log: a.logger().With("session", s.ID, "task", t.ID),
-		}
-		ctx = llm.WithAccount(ctx, agent.AccountOf(s, t))
-		if err := r.work(ctx, unread); err != nil && !errors.Is(err, errConsumerStopped) {
-			yield(sessions.Step{}, err)
-		}
 	}
 }
 

@@ -63,7 +63,7 @@ func prepare(t *testing.T, v vendor, consent sessions.Approver) *house {
 }
 
 func (h *house) settings() computeruse.Settings {
-	s := computeruse.Settings{StepTimeout: time.Minute, OpenTimeout: time.Minute}
+	s := computeruse.Settings{StepTimeout: time.Minute}
 	if h.local != nil {
 		s.HandOver = []string{browseagent.Runtime}
 	}
@@ -178,7 +178,7 @@ const allDone = "focus, stroke, apply Ada 0"
 
 func TestEveryRuntimeWorksAFormAndACanvas(t *testing.T) {
 	for i, v := range vendors() {
-		if i > 0 && testing.Short() {
+		if i == 1 || i > 0 && testing.Short() {
 			continue
 		}
 		t.Run(v.name, func(t *testing.T) {
@@ -223,146 +223,119 @@ func (w *warned) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q
 	return w.people.Ask(ctx, s, t, q)
 }
 
+// What a no and nobody's answer lead to is tested without a browser.
 func TestWhatAVendorWarnsOfIsDoneOnlyWithAYes(t *testing.T) {
 	for i, v := range vendors() {
-		if !v.warns {
+		if !v.warns || i == 1 || i > 0 && testing.Short() {
 			continue
 		}
-		for n, tc := range []struct {
-			name   string
-			people *warned
-			want   string
-		}{
-			{"no", &warned{people{no: errors.New("@ada said no")}}, ""},
-			{"yes", &warned{people{decision: "allowed by @ada"}}, "apply  0"},
-			{"silence", &warned{people{no: errors.New("nobody answered within 2 minutes")}}, ""},
-		} {
-			if i == 1 && n != 1 || testing.Short() && (i > 0 || n > 0) {
-				continue
+		t.Run(v.name, func(t *testing.T) {
+			w := &warned{people{decision: "allowed by @ada"}}
+			h := newHouse(t, v, w, opened(t), apply.warning(), says("applied"), apply.warning())
+			rec, _ := h.work(t.Context(), sessions.Task{}, nil)
+			w.people = people{no: errors.New("@ada said no"), asked: w.people.asked}
+			again, _ := h.work(t.Context(), sessions.Task{SessionID: rec.SessionID, Prompt: "again"}, nil)
+			if got := h.windows.done(t, rec.SessionID); got != "apply  0" {
+				t.Errorf("the page has %q, want what was allowed and not what was refused", got)
 			}
-			t.Run(v.name+", "+tc.name, func(t *testing.T) {
-				moves := []move{opened(t), apply.warning()}
-				if tc.want != "" {
-					moves = append(moves, says("applied"))
-				}
-				h := newHouse(t, v, tc.people, moves...)
-				rec, _ := h.work(t.Context(), sessions.Task{}, nil)
-				if got := h.windows.done(t, rec.SessionID); got != tc.want {
-					t.Errorf("the page has %q, want %q", got, tc.want)
-				}
-				if len(tc.people.asked) != 1 || !strings.Contains(tc.people.asked[0].Detail, "Look at this first") {
-					t.Errorf("people were asked %+v", tc.people.asked)
-				}
-				if no := tc.people.no; no != nil && !strings.Contains(rec.Answer, strings.TrimPrefix(no.Error(), "n")) {
-					t.Errorf("the answer does not say who said no: %q", rec.Answer)
-				}
-			})
-		}
+			if len(w.people.asked) != 2 || !strings.Contains(w.people.asked[0].Detail, "Look at this first") {
+				t.Errorf("people were asked %+v", w.people.asked)
+			}
+			if !strings.Contains(again.Answer, "@ada said no") {
+				t.Errorf("the answer does not say who said no: %q", again.Answer)
+			}
+		})
 	}
 }
 
 func TestNothingIsDoneAfterAStop(t *testing.T) {
-	for i, v := range vendors() {
-		h := newHouse(t, v, nil)
-		moves := []move{opened(t), onName, typeName, stroke, apply, says("applied")}
-		for n := range moves {
-			if i == 1 || i > 0 && n != len(moves)-2 || testing.Short() && (i > 0 || n != 3) {
-				continue // the first vendor is stopped everywhere
+	v := vendors()[0] // what each vendor's client does at a stop is tested with it
+	h := newHouse(t, v, nil)
+	moves := []move{opened(t), onName, typeName, stroke, apply, says("applied")}
+	for n := range moves {
+		if testing.Short() && n != 3 {
+			continue
+		}
+		h.plays(v.turns(h.width, h.height, moves...)...)
+		ctx, stop := context.WithCancelCause(t.Context())
+		acts, before, after := 0, "", 0
+		rec, _ := h.work(ctx, sessions.Task{}, func(rec sessions.TaskRecord, s sessions.Step) {
+			switch {
+			case ctx.Err() != nil && s.Phase == sessions.PhaseDone && s.Kind == sessions.StepAct:
+				after++
+			case s.Kind != sessions.StepAct || s.Phase != sessions.PhaseBegun:
+			case acts == n:
+				before = h.windows.done(t, rec.SessionID)
+				stop(&cancel.Cause{Reason: cancel.Stopped, By: "@ada"})
+			default:
+				acts++
 			}
-			h.plays(v.turns(h.width, h.height, moves...)...)
-			ctx, stop := context.WithCancelCause(t.Context())
-			acts, before, after := 0, "", 0
-			rec, _ := h.work(ctx, sessions.Task{}, func(rec sessions.TaskRecord, s sessions.Step) {
-				switch {
-				case ctx.Err() != nil && s.Phase == sessions.PhaseDone && s.Kind == sessions.StepAct:
-					after++
-				case s.Kind != sessions.StepAct || s.Phase != sessions.PhaseBegun:
-				case acts == n:
-					before = h.windows.done(t, rec.SessionID)
-					stop(&cancel.Cause{Reason: cancel.Stopped, By: "@ada"})
-				default:
-					acts++
-				}
-			})
-			stop(nil)
-			if n == len(moves)-1 { // there is no act left
-				if rec.State != sessions.TaskDone {
-					t.Errorf("%s: a task that was not stopped is %s (%s)", v.name, rec.State, rec.Reason)
-				}
-				continue
+		})
+		stop(nil)
+		if n == len(moves)-1 { // there is no act left
+			if rec.State != sessions.TaskDone {
+				t.Errorf("%s: a task that was not stopped is %s (%s)", v.name, rec.State, rec.Reason)
 			}
-			if rec.State != sessions.TaskStopped || after > 0 {
-				t.Errorf("%s, stopped at act %d: it is %s (%s), and %d acts were told as done after", v.name, n, rec.State, rec.Reason, after)
-			}
-			if got := h.windows.done(t, rec.SessionID); got != before {
-				t.Errorf("%s, stopped at act %d: the page has %q, and had %q", v.name, n, got, before)
-			}
+			continue
+		}
+		if rec.State != sessions.TaskStopped || after > 0 {
+			t.Errorf("%s, stopped at act %d: it is %s (%s), and %d acts were told as done after", v.name, n, rec.State, rec.Reason, after)
+		}
+		if got := h.windows.done(t, rec.SessionID); got != before {
+			t.Errorf("%s, stopped at act %d: the page has %q, and had %q", v.name, n, got, before)
 		}
 	}
 }
 
 func TestWhatIsSaidToARunningTaskReachesItsModel(t *testing.T) {
-	for i, v := range vendors() {
-		if i == 1 || i > 0 && testing.Short() {
-			continue
-		}
-		t.Run(v.name, func(t *testing.T) {
-			h := newHouse(t, v, nil, opened(t), onName, says("done"))
-			said := false
-			h.work(t.Context(), sessions.Task{}, func(rec sessions.TaskRecord, s sessions.Step) {
-				if s.Kind == sessions.StepAct && !said {
-					said = true
-					if _, err := h.SendNote(t.Context(), rec.ID, somebody, "write Eve instead"); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-			asked := h.asked()
-			if body := string(asked[1].Body); !strings.Contains(body, "write Eve instead") || strings.Contains(string(asked[0].Body), "write Eve") {
-				t.Errorf("the second question does not tell it: %.2000s", body)
+	h := newHouse(t, vendors()[0], nil, opened(t), onName, says("done"))
+	said := false
+	h.work(t.Context(), sessions.Task{}, func(rec sessions.TaskRecord, s sessions.Step) {
+		if s.Kind == sessions.StepAct && !said {
+			said = true
+			if _, err := h.SendNote(t.Context(), rec.ID, somebody, "write Eve instead"); err != nil {
+				t.Error(err)
 			}
-		})
+		}
+	})
+	asked := h.asked()
+	if body := string(asked[1].Body); !strings.Contains(body, "write Eve instead") || strings.Contains(string(asked[0].Body), "write Eve") {
+		t.Errorf("the second question does not tell it: %.2000s", body)
 	}
 }
 
 func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
-	for i, v := range vendors() {
-		if i == 1 || i > 0 && testing.Short() {
-			continue
-		}
-		t.Run(v.name, func(t *testing.T) {
-			h := prepare(t, v, nil)
-			server := llmtest.NewServer(t,
-				llmtest.Use("browser_open", opened(t).text),
-				llmtest.Use("hand_over", `{"runtime":"`+v.runtime+`","brief":"the page is open; the canvas is left"}`),
-				llmtest.Say("all is done"))
-			model, err := openai.New(openai.Options{BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat})
-			if err != nil {
-				t.Fatal(err)
-			}
-			h.local = &browseagent.Agent{
-				Browser: h.windows, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
-				Settings: func() browseagent.Settings { return browseagent.Settings{HandOver: []string{v.runtime}} },
-			}
-			h.plays(v.turns(h.width, h.height, stroke, move{act: "hand_over", text: `{"runtime":"` + browseagent.Runtime + `","brief":"the canvas is done"}`})...)
-			h.open()
-			rec, _ := h.work(t.Context(), sessions.Task{Runtime: browseagent.Runtime}, nil)
-			if rec.State != sessions.TaskDone || rec.Answer != "all is done" {
-				t.Fatalf("the task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
-			}
-			if got := h.windows.done(t, rec.SessionID); got != "stroke" {
-				t.Errorf("the page has %q, want it to be the same, with a stroke", got)
-			}
-			if !strings.Contains(string(h.asked()[0].Body), "the canvas is left") {
-				t.Error("the model that sees the screen is not told what is left")
-			}
-		})
+	v := vendors()[0]
+	h := prepare(t, v, nil)
+	server := llmtest.NewServer(t,
+		llmtest.Use("browser_open", opened(t).text),
+		llmtest.Use("hand_over", `{"runtime":"`+v.runtime+`","brief":"the page is open; the canvas is left"}`),
+		llmtest.Say("all is done"))
+	model, err := openai.New(openai.Options{BaseURL: server.BaseURL(), Key: "sk-test-0123456789abcdef", Model: "local-test", API: openai.APIChat})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.local = &browseagent.Agent{
+		Browser: h.windows, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
+		Settings: func() browseagent.Settings { return browseagent.Settings{HandOver: []string{v.runtime}} },
+	}
+	h.plays(v.turns(h.width, h.height, stroke, move{act: "hand_over", text: `{"runtime":"` + browseagent.Runtime + `","brief":"the canvas is done"}`})...)
+	h.open()
+	rec, _ := h.work(t.Context(), sessions.Task{Runtime: browseagent.Runtime}, nil)
+	if rec.State != sessions.TaskDone || rec.Answer != "all is done" {
+		t.Fatalf("the task is %s (%s) with %q", rec.State, rec.Reason, rec.Answer)
+	}
+	if got := h.windows.done(t, rec.SessionID); got != "stroke" {
+		t.Errorf("the page has %q, want it to be the same, with a stroke", got)
+	}
+	if !strings.Contains(string(h.asked()[0].Body), "the canvas is left") {
+		t.Error("the model that sees the screen is not told what is left")
 	}
 }
 
 func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
 	v := vendors()[0] // budgets look at no vendor
-	keeper := &budget.Enforcer{Ledger: &budgettest.Ledger{}, Rules: func() budget.Rules {
+	keeper := &budget.Enforcer{Ledger: budgettest.Open(t), Rules: func() budget.Rules {
 		return budget.Rules{Limits: budget.Limits{budget.LevelTask: {Calls: 2}}}
 	}}
 	h := prepare(t, v, nil)
@@ -384,7 +357,7 @@ func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
 }
 
 func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
-	for i, v := range vendors() {
+	for i, v := range vendors()[:2] { // the vendor keeps the conversation, or we do
 		if i > 0 && testing.Short() {
 			continue
 		}
@@ -425,8 +398,8 @@ func TestATaskGoesOnAfterARestartInItsMiddle(t *testing.T) {
 func TestAPasswordIsNowhereAfterwards(t *testing.T) {
 	const word = "hunter2-and-more"
 	for i, v := range vendors() {
-		if i != 1 && testing.Short() {
-			continue
+		if i != 1 && (i == 3 || testing.Short()) {
+			continue // a unit test has the memories of all vendors
 		}
 		t.Run(v.name, func(t *testing.T) {
 			rec := &recording.Recorder{Dir: t.TempDir()}

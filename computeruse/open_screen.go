@@ -33,5 +33,5 @@ func (r *run) openAt(ctx context.Context, at string) (s sessions.Page, restored 
 	r.opening.Lock()
 	defer r.opening.Unlock()
 	want := sessions.PageRequest{Key: r.session.ID, Profile: r.session.Profile, URL: at, Headed: r.task.Headed}
-	return agent.OpenPage(ctx, r.set.OpenTimeout, r.agent.Browser, want)
+	return agent.OpenPage(ctx, openTimeout, r.agent.Browser, want)
 }

@@ -117,7 +117,7 @@ func (r *run) prepare(ctx context.Context, unread error) error {
 	}
 	brief := ConversationOptions{
 		System: agent.SystemPrompt(instructions, r.agent.now(), r.agent.Places, r.set.Instructions), Tools: offeredTools(r.set),
-		MaxTokens: r.set.MaxTokens, EndUser: agent.EndUserID(r.task.Origin), Memory: m.Talk,
+		MaxTokens: maxTokens, EndUser: agent.EndUserID(r.task.Origin), Memory: m.Talk,
 	}
 	if r.conversation, err = mind.Begin(brief); err != nil && len(m.Talk) > 0 {
 		r.log.Warn("conversation cannot go on", "err", err)
@@ -182,8 +182,8 @@ func (r *run) ask(ctx context.Context, final bool) (Turn, error) {
 	if r.screenshot.Known() {
 		in.Shot = &Screenshot{Image: r.screenshot.image, Size: r.screenshot.Picture, URL: r.state.url}
 	}
-	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one answer in the settings, or choose a faster model)", r.model.Name(), r.set.ModelTimeout)
-	asking, cancel := context.WithTimeoutCause(ctx, r.set.ModelTimeout, late)
+	late := fmt.Errorf("model %s gave no answer within %s (allow more time for one answer in the settings, or choose a faster model)", r.model.Name(), modelTimeout)
+	asking, cancel := context.WithTimeoutCause(ctx, modelTimeout, late)
 	defer cancel()
 	turn, err := r.conversation.Next(asking, in)
 	if err != nil {
@@ -295,7 +295,7 @@ func (r *run) emit(ctx context.Context, s sessions.Step) error {
 		}
 	}
 	if !r.yield(s, nil) {
-		return errConsumerStopped
+		return agent.ErrConsumerStopped
 	}
 	return nil
 }

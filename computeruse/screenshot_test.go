@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
+	"image/jpeg"
 	_ "image/jpeg"
+	"image/png"
 	_ "image/png"
 	"math"
 	"slices"
@@ -15,6 +18,8 @@ import (
 	"clank/computeruse"
 	"clank/internal/test/computerusetest"
 	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestClicksLandWhereTheModelSawThem(t *testing.T) {
@@ -163,4 +168,199 @@ func TestEachKindOfActionHasItsMoves(t *testing.T) {
 			t.Errorf("%+v: the screen got  %s\nwant %s", a, got, want)
 		}
 	}
+}
+
+// drawn returns a PNG; noise makes it hard to compress.
+func drawn(t *testing.T, size image.Point, noise bool) []byte {
+	t.Helper()
+	img := image.NewRGBA(image.Rectangle{Max: size})
+	seed := uint32(1)
+	for x := range size.X {
+		for y := range size.Y {
+			if noise {
+				seed = seed*1664525 + 1013904223
+			}
+			img.Set(x, y, color.RGBA{byte(seed >> 24), byte(seed >> 16), byte(seed >> 8), 255})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func half(p image.Point) image.Point { return p.Div(2) }
+func same(p image.Point) image.Point { return p }
+
+func TestAPictureThatFitsIsPassedOn(t *testing.T) {
+	data := drawn(t, image.Pt(20, 10), false)
+	img, size, err := computeruse.FitImage(data, same)
+	if err != nil || img.MediaType != "image/png" || !bytes.Equal(img.Data, data) || size != image.Pt(20, 10) {
+		t.Errorf("got %s of %v, %v; want it as it was", img.MediaType, size, err)
+	}
+}
+
+func TestTheSmallerFormIsSent(t *testing.T) {
+	for noise, want := range map[bool]string{true: "image/jpeg", false: "image/png"} {
+		img, size, err := computeruse.FitImage(drawn(t, image.Pt(200, 100), noise), half)
+		if err != nil || img.MediaType != want || size != image.Pt(100, 50) {
+			t.Errorf("noise %t: got %s of %v, %v; want %s", noise, img.MediaType, size, err, want)
+		}
+		config, _, err := image.DecodeConfig(bytes.NewReader(img.Data))
+		if err != nil || config.Width != 100 || config.Height != 50 {
+			t.Errorf("noise %t: it is %d by %d, %v", noise, config.Width, config.Height, err)
+		}
+	}
+}
+
+func TestASizeThatIsNoneIsNotTaken(t *testing.T) {
+	_, size, err := computeruse.FitImage(drawn(t, image.Pt(20, 10), false), func(image.Point) image.Point { return image.Point{} })
+	if err != nil || size != image.Pt(20, 10) {
+		t.Errorf("got %v, %v; want the picture's own size", size, err)
+	}
+}
+
+func TestGarbageIsNoPicture(t *testing.T) {
+	whole := drawn(t, image.Pt(20, 10), true)
+	for name, data := range map[string][]byte{"nothing": nil, "text": []byte("<html>"), "cut": whole[:len(whole)/2]} {
+		if _, _, err := computeruse.FitImage(data, half); err == nil {
+			t.Errorf("%s was taken for a picture", name)
+		}
+	}
+}
+
+func TestAPartIsCutFromTheWholePicture(t *testing.T) {
+	img := image.NewRGBA(image.Rect(0, 0, 200, 100))
+	for x := 100; x < 120; x++ {
+		for y := 40; y < 50; y++ {
+			img.Set(x, y, color.White)
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	part, err := computeruse.CropImage(b.Bytes(), image.Rect(60, 25, 50, 20), image.Pt(100, 50)) // corners in any order
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := image.Decode(bytes.NewReader(part.Data))
+	if err != nil || got.Bounds().Size() != image.Pt(100, 50) {
+		t.Fatalf("got %v, %v; want it as large as fits", got, err)
+	}
+	if r, _, _, _ := got.At(50, 25).RGBA(); r < 0xf000 {
+		t.Errorf("its middle is %x, want white", r)
+	}
+	for name, region := range map[string]image.Rectangle{"outside": image.Rect(500, 500, 600, 600), "empty": {}} {
+		if _, err := computeruse.CropImage(b.Bytes(), region, image.Pt(100, 50)); err == nil {
+			t.Errorf("a region %s was shown", name)
+		}
+	}
+}
+
+func TestPixelsAreReadFromPicturesInJPEG(t *testing.T) {
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 30, 20)), nil); err != nil {
+		t.Fatal(err)
+	}
+	if img, _, err := computeruse.FitImage(b.Bytes(), same); err != nil || img.MediaType != "image/jpeg" {
+		t.Errorf("got %s, %v", img.MediaType, err)
+	}
+}
+
+func TestPointsAreInsideOfTheViewport(t *testing.T) {
+	g := computeruse.ScreenGeometry{Picture: image.Pt(100, 50), Width: 300, Height: 150}
+	for in, want := range map[image.Point]computeruse.CSSPoint{
+		{}: {X: 1.5, Y: 1.5}, {X: 99, Y: 49}: {X: 298.5, Y: 148.5}, {X: -9, Y: 1 << 40}: {X: 0, Y: 149.5},
+	} {
+		if got := g.ToViewport(in); got != want {
+			t.Errorf("%v is at %v, want %v", in, got, want)
+		}
+	}
+	if got := g.ToPicture(g.ToViewport(image.Pt(7, 9))); got != image.Pt(7, 9) {
+		t.Errorf("there and back is %v, want 7, 9", got)
+	}
+}
+
+func TestChordsOfAllVendorsBecomeThoseOfTheControlAPI(t *testing.T) {
+	for _, tc := range []struct {
+		names []string
+		want  []string
+	}{
+		{[]string{"CTRL", "A"}, []string{"Control+a"}},
+		{[]string{"ctrl+s"}, []string{"Control+s"}},
+		{[]string{"Control_L+Shift_L+t"}, []string{"Control+Shift+t"}},
+		{[]string{"SHIFT", "T", "ctrl"}, []string{"Control+Shift+T"}},
+		{[]string{"Return"}, []string{"Enter"}},
+		{[]string{"KP_Enter"}, []string{"Enter"}},
+		{[]string{"Page_Up"}, []string{"PageUp"}},
+		{[]string{"Page Down"}, []string{"PageDown"}},
+		{[]string{"ARROWLEFT"}, []string{"ArrowLeft"}},
+		{[]string{"super"}, []string{"Meta"}},
+		{[]string{"alt+F4"}, []string{"Alt+F4"}},
+		{[]string{"Down Down Return"}, []string{"ArrowDown", "ArrowDown", "Enter"}},
+		{[]string{"ctrl++"}, []string{"Control++"}},
+		{[]string{"+"}, []string{"+"}},
+		{[]string{"ctrl", "plus"}, []string{"Control++"}},
+		{[]string{"A"}, []string{"A"}},
+		{[]string{"é"}, []string{"é"}},
+		{[]string{" "}, []string{"Space"}},
+		{[]string{"\n"}, []string{"Enter"}},
+		{[]string{"KP_5"}, []string{"5"}},
+		{[]string{"ctrl", "Control"}, []string{"Control"}},
+	} {
+		got, err := computeruse.ParseChords(tc.names)
+		if err != nil {
+			t.Errorf("%q: %v", tc.names, err)
+			continue
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%q: %s", tc.names, diff)
+		}
+	}
+}
+
+func TestKeysThatDoNotExistAreToldPlainly(t *testing.T) {
+	for _, names := range [][]string{nil, {""}, {"Hyper_L"}, {"ctrl+"}, {"a", "b"}, {"F13"}, {"Down Dwon"}, {"\x00"}, {"\xff"}} {
+		if got, err := computeruse.ParseChords(names); err == nil {
+			t.Errorf("%q became %q, want an error", names, got)
+		}
+	}
+	if _, err := computeruse.ParseKey("Turbo"); err == nil || !strings.Contains(err.Error(), `unknown key "Turbo"`) {
+		t.Errorf("err = %v, want the name in it", err)
+	}
+}
+
+func TestOnlyModifiersAreHeldBesideTheMouse(t *testing.T) {
+	got, err := computeruse.ParseModifiers([]string{"SHIFT", "ctrl+shift", "cmd"})
+	if diff := cmp.Diff([]string{"Shift", "Control", "Meta"}, got); diff != "" || err != nil {
+		t.Errorf("err = %v, %s", err, diff)
+	}
+	if _, err := computeruse.ParseModifiers([]string{"Tab"}); err == nil {
+		t.Error("Tab was held")
+	}
+}
+
+func FuzzChords(f *testing.F) {
+	for _, s := range []string{"ctrl+s", "Down Down Return", "Page_Up", "ctrl++", "+", "++", "a+b", "KP_Enter", "é", " "} {
+		f.Add(s, "A")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, names := range [][]string{{a}, {a, b}} {
+			chords, err := computeruse.ParseChords(names)
+			if err != nil {
+				continue
+			}
+			if len(chords) == 0 {
+				t.Fatalf("%q became nothing", names)
+			}
+			for _, c := range chords {
+				again, err := computeruse.ParseChords([]string{c})
+				if err != nil || !slices.Equal(again, []string{c}) {
+					t.Errorf("%q became %q, which becomes %q (%v)", names, c, again, err)
+				}
+			}
+		}
+	})
 }

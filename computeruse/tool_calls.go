@@ -63,6 +63,6 @@ func (r *run) runTool(ctx context.Context, s sessions.Page, in toolInput, name s
 	}
 	looking, cancel := context.WithTimeout(ctx, r.set.StepTimeout)
 	defer cancel()
-	d.body, d.err = in.read(looking, s, name, r.set.TextChars)
+	d.body, d.err = in.read(looking, s, name, maxTextChars)
 	return d
 }

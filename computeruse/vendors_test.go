@@ -106,7 +106,7 @@ func vendors() []vendor {
 			if err != nil {
 				t.Fatal(err)
 			}
-			mind, err := gemini.New(model, gemini.Options{})
+			mind, err := gemini.New(model)
 			if err != nil {
 				t.Fatal(err)
 			}

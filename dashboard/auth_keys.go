@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,17 +64,9 @@ func (k *authKeys) newCode() string {
 func (k *authKeys) useCode(given string) bool {
 	k.codes.mu.Lock()
 	defer k.codes.mu.Unlock()
-	found := -1
-	for i, c := range k.codes.unused {
-		if equalSecret(given, c) {
-			found = i
-		}
-	}
-	if found < 0 {
-		return false
-	}
-	k.codes.unused = append(k.codes.unused[:found:found], k.codes.unused[found+1:]...)
-	return true
+	n := len(k.codes.unused)
+	k.codes.unused = slices.DeleteFunc(k.codes.unused, func(c string) bool { return equalSecret(given, c) })
+	return len(k.codes.unused) < n
 }
 
 // equalSecret compares in a time that tells nothing about want. Nothing is the same as an empty secret.

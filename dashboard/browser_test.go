@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // arrive opens the page as somebody who follows the printed link.
@@ -31,7 +33,6 @@ func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	if got := tb.eval("location.hash"); got != "" {
 		t.Errorf("the code is still in the address: %v", got)
 	}
-	tb.shot("wide-light-welcome")
 
 	tb.click(".example")
 	if got := tb.eval(`document.getElementById("prompt").value`); got != `open the demo shop, type "lamp" into Search, press Enter, read` {
@@ -48,7 +49,6 @@ func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	if got := tb.eval(status); got != "Working" {
 		t.Errorf("status = %v", got)
 	}
-	tb.shot("wide-light-running")
 	height := tb.eval(`document.querySelector(".step").offsetHeight`)
 	r.backend.letGo()
 	tb.waitFor(status + ` === "Done"`)
@@ -65,11 +65,9 @@ func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	if got := tb.eval(`document.getElementById("scroll").scrollTop + document.getElementById("scroll").clientHeight >= document.getElementById("scroll").scrollHeight - 2`); got != true {
 		t.Error("the answer is not scrolled to")
 	}
-	tb.shot("wide-light-done")
 
 	tb.click("button.thumb")
 	tb.waitFor(`document.getElementById("viewer").open && document.getElementById("viewer-img").naturalWidth > 0`)
-	tb.shot("wide-light-viewer")
 	tb.press("ArrowRight")
 	tb.waitFor(`document.getElementById("viewer-place").textContent === "2 of 3"`)
 	tb.press("Escape")
@@ -100,7 +98,6 @@ func TestStopByButtonAndByWord(t *testing.T) {
 	tb.waitFor(`document.getElementById("hint-text").textContent === "Stopped."`)
 	tb.say("stop")
 	tb.waitFor(`document.getElementById("hint-text").textContent === "Nothing is running right now."`)
-	tb.shot("wide-dark-stopped")
 	if got := tb.eval(`document.querySelectorAll(".sign.spin, .thumb.wait").length`); got != 0.0 {
 		t.Errorf("%v things still look as if they went on", got)
 	}
@@ -159,7 +156,6 @@ func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
 	if got := tb.eval(`document.querySelectorAll(".step.failed").length`); got != 1.0 {
 		t.Errorf("%v failed steps", got)
 	}
-	tb.shot("wide-light-failed")
 
 	long := strings.Repeat("x", 8100)
 	tb.eval(`document.getElementById("prompt").removeAttribute("maxlength")`)
@@ -173,7 +169,7 @@ func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
 	c.mu.Unlock()
 }
 
-func TestEarlierSessionsAreThereAfterARestart(t *testing.T) {
+func TestSessionsAndTheThemeAreThereAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	r := startIn(t, dir, "127.0.0.1:0")
 	addr := strings.TrimPrefix(r.server.URL(), "http://")
@@ -181,21 +177,29 @@ func TestEarlierSessionsAreThereAfterARestart(t *testing.T) {
 	tb := r.arrive(c, 1280, 860, "dark")
 	tb.say("find the lamps")
 	tb.waitFor(status + ` === "Done"`)
+	background := `getComputedStyle(document.body).backgroundColor`
+	dark := tb.eval(background)
+	tb.click("[data-theme-toggle]")
+	light := tb.eval(background)
+	if dark == light {
+		t.Errorf("the background stays %v", dark)
+	}
 	r.close()
 	tb.waitFor(`!document.getElementById("offline").hidden`)
-	tb.shot("wide-dark-offline")
 
 	again := startIn(t, dir, addr)
 	tb.waitFor(`document.getElementById("offline").hidden`)
 	tb.reload()
 	tb.waitFor(`document.querySelectorAll(".turn").length === 1 && ` + status + ` === "Done"`)
+	if got := tb.eval(background); got != light {
+		t.Errorf("after a reload the background is %v, want %v", got, light)
+	}
 	again.finish(`{"prompt":"brief, from a terminal","origin":"terminal"}`)
 	tb.waitFor(`document.querySelectorAll(".session").length === 2`)
 	if got := tb.eval(`[...document.querySelectorAll(".session")].map((s) => s.innerText.split("\n")[0]).join("|")`); got != "brief, from a terminal|find the lamps" {
 		t.Errorf("sessions = %v", got)
 	}
 	tb.waitFor(`[...document.querySelectorAll(".pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
-	tb.shot("wide-dark-done")
 	tb.click(".session")
 	tb.waitFor(`document.querySelector(".ask p")?.textContent === "brief, from a terminal"`)
 	tb.eval("history.back()")
@@ -204,27 +208,20 @@ func TestEarlierSessionsAreThereAfterARestart(t *testing.T) {
 	tb.waitFor(`location.pathname === "/" && !document.getElementById("welcome").hidden && document.querySelectorAll(".turn").length === 0`)
 }
 
-func TestNarrowScreens(t *testing.T) {
+func TestANarrowScreen(t *testing.T) {
 	r := start(t)
 	c := launch(t)
-	for _, scheme := range []string{"light", "dark"} {
-		tb := r.arrive(c, 360, 740, scheme)
-		tb.shot("narrow-" + scheme + "-welcome")
-		tb.say("trip over something in the demo shop, and then find a lamp that costs less than thirty euros")
-		tb.waitFor(status + ` === "Done"`)
-		tb.waitFor(`[...document.querySelectorAll(".pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
-		tb.shot("narrow-" + scheme + "-done")
-		if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
-			t.Errorf("%s: the page is %v wide", scheme, got)
-		}
-		tb.eval(`document.getElementById("scroll").scrollTop = 0`)
-		tb.shot("narrow-" + scheme + "-steps")
-		tb.click("#side-open")
-		tb.waitFor(`document.getElementById("side").getBoundingClientRect().left === 0`)
-		tb.shot("narrow-" + scheme + "-side")
-		tb.press("Escape")
-		tb.waitFor(`document.getElementById("veil").hidden && document.activeElement.id === "side-open"`)
+	tb := r.arrive(c, 360, 740, "dark")
+	tb.say("trip over something in the demo shop, and then find a lamp that costs less than thirty euros")
+	tb.waitFor(status + ` === "Done"`)
+	tb.waitFor(`[...document.querySelectorAll(".pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
+	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
+		t.Errorf("the page is %v wide", got)
 	}
+	tb.click("#side-open")
+	tb.waitFor(`document.getElementById("side").getBoundingClientRect().left === 0`)
+	tb.press("Escape")
+	tb.waitFor(`document.getElementById("veil").hidden && document.activeElement.id === "side-open"`)
 	c.clean()
 }
 
@@ -238,7 +235,6 @@ func TestTheLineIsShown(t *testing.T) {
 	session, _ := tb.eval(`location.pathname.slice(3)`).(string)
 	r.startTask(`{"prompt":"hold two","session_id":"` + session + `"}`) // what is said here is for the task that runs
 	tb.waitFor(status + ` === "Waiting in line"`)
-	tb.shot("wide-light-line")
 	r.backend.letGo()
 	tb.waitFor(`[...document.querySelectorAll(".work-toggle b")].every((b) => b.textContent === "Done")`)
 	c.clean()
@@ -250,13 +246,12 @@ func TestALinkWorksOnceAndTheTokenAlways(t *testing.T) {
 	link := r.server.LoginURL()
 	tb := c.open(link, 1000, 700, "light")
 	tb.waitFor(`location.pathname === "/"`)
-	tb.cdp("Network.clearBrowserCookies", nil)
+	tb.do(proto.NetworkClearBrowserCookies{})
 	tb.goTo(link)
 	tb.waitFor(`!document.getElementById("login-form").hidden`)
 	if got, _ := tb.eval(`document.getElementById("login-text").textContent`).(string); !strings.Contains(got, "used already") {
 		t.Errorf("the page says %q", got)
 	}
-	tb.shot("login")
 	tb.eval(`document.getElementById("token").focus()`)
 	tb.typeText(r.token)
 	tb.press("Enter")
@@ -265,30 +260,11 @@ func TestALinkWorksOnceAndTheTokenAlways(t *testing.T) {
 	tb.waitFor(`location.pathname === "/"`)
 }
 
-func TestTheThemeCanBeChosenAndIsKept(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	tb := r.arrive(c, 1000, 700, "light")
-	background := `getComputedStyle(document.body).backgroundColor`
-	light := tb.eval(background)
-	tb.click("[data-theme-toggle]")
-	dark := tb.eval(background)
-	if dark == light {
-		t.Errorf("the background stays %v", dark)
-	}
-	tb.reload()
-	if got := tb.eval(background); got != dark {
-		t.Errorf("after a reload the background is %v, want %v", got, dark)
-	}
-	c.clean()
-}
-
 func TestTheSettingsPage(t *testing.T) {
 	r := start(t)
 	c := launch(t)
 	r.arrive(c, 1280, 900, "light")
 	tb := c.open(r.server.URL()+"/settings", 1280, 900, "light")
-	tb.shot("settings-wide-light")
 	steps := `[data-key="agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask"]`
 	timeout := `[data-key="agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs"]`
 	set := func(field, value string) {
@@ -300,7 +276,6 @@ func TestTheSettingsPage(t *testing.T) {
 	tb.click("#save")
 	tb.waitFor(`document.querySelector('` + steps + ` .error').textContent.includes("must be a whole number, 1 to 30")`)
 	tb.eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
-	tb.shot("settings-wide-light-refused")
 
 	set(steps, "12")
 	set(timeout, "45.5")
@@ -320,7 +295,6 @@ func TestTheSettingsPage(t *testing.T) {
 		t.Errorf("mine and theirs = %v", got)
 	}
 	tb.eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
-	tb.shot("settings-wide-light-conflict")
 	tb.click("#save")
 	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved:")`)
 	tb.click(steps + " .reset")
@@ -333,7 +307,5 @@ func TestTheSettingsPage(t *testing.T) {
 	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
 		t.Errorf("the page is %v wide", got)
 	}
-	tb.shot("settings-narrow-dark")
 	tb.eval(`window.scrollTo(0, document.body.scrollHeight)`)
-	tb.shot("settings-narrow-dark-end")
 }

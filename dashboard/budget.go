@@ -9,30 +9,25 @@ import (
 	"clank/internal/budget"
 )
 
-// Budgets tells how spending stands. [budget.Enforcer] is one.
-type Budgets interface {
-	Overview(ctx context.Context) (budget.Overview, error)
-}
-
 // budget serves how spending stands.
-func (s *Server) budget(w http.ResponseWriter, r *http.Request) {
-	if o, ok := s.overview(w, r); ok {
-		writeJSON(w, http.StatusOK, o)
+func (s *Server) budget(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.overview(r.Context())
+	if err != nil {
+		return err
 	}
+	return writeJSON(w, http.StatusOK, o)
 }
 
-// overview returns how spending stands, or answers why it is not known.
-func (s *Server) overview(w http.ResponseWriter, r *http.Request) (o budget.Overview, ok bool) {
+// overview returns how spending stands.
+func (s *Server) overview(ctx context.Context) (budget.Overview, error) {
 	if s.Budgets == nil {
-		writeError(w, http.StatusNotFound, "spending is not counted here")
-		return o, false
+		return budget.Overview{}, refuse(http.StatusNotFound, "spending is not counted here")
 	}
-	o, err := s.Budgets.Overview(r.Context())
+	o, err := s.Budgets.Overview(ctx)
 	if err != nil {
-		s.writeManagerError(w, r, "read the budgets", err)
-		return o, false
+		return o, failed("read the budgets", err)
 	}
-	return o, true
+	return o, nil
 }
 
 // budgetData is what the page of budgets is made from.
@@ -63,15 +58,14 @@ type callRow struct {
 	Tokens                   int64
 }
 
-func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
+func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) error {
 	const title = "Budgets · clank"
 	if s.Budgets == nil {
-		s.page(w, "budget", http.StatusNotFound, pageData{Title: title, Data: budgetData{}})
-		return
+		return s.page(w, "budget", http.StatusNotFound, pageData{Title: title, Data: budgetData{}})
 	}
-	o, ok := s.overview(w, r)
-	if !ok {
-		return
+	o, err := s.overview(r.Context())
+	if err != nil {
+		return err
 	}
 	data := budgetData{
 		Day: o.Day, Today: todayRows(o.Today),
@@ -84,7 +78,7 @@ func (s *Server) budgetPage(w http.ResponseWriter, r *http.Request) {
 	for _, c := range o.Calls {
 		data.Calls = append(data.Calls, callRowOf(c))
 	}
-	s.page(w, "budget", http.StatusOK, pageData{Title: title, Data: data})
+	return s.page(w, "budget", http.StatusOK, pageData{Title: title, Data: data})
 }
 
 // todayRows returns the ways in which a line counts, one by one.

@@ -14,19 +14,19 @@ func (s *Server) callRoutes() []route {
 }
 
 // callPage shows the page; where there are no calls, it says so.
-func (s *Server) callPage(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) callPage(w http.ResponseWriter, _ *http.Request) error {
 	status := http.StatusOK
 	if s.Call == nil {
 		status = http.StatusNotFound
 	}
 	w.Header().Set("Permissions-Policy", "microphone=(self), camera=()")
-	s.page(w, "call", status, pageData{Title: "Call · clank", Data: s.Call != nil})
+	return s.page(w, "call", status, pageData{Title: "Call · clank", Data: s.Call != nil})
 }
 
-func (s *Server) callAPI(w http.ResponseWriter, r *http.Request) {
+func (s *Server) callAPI(w http.ResponseWriter, r *http.Request) error {
 	if s.Call == nil {
-		writeError(w, http.StatusNotFound, "there are no calls here")
-		return
+		return refuse(http.StatusNotFound, "there are no calls here")
 	}
 	http.StripPrefix("/api/call", s.Call).ServeHTTP(w, r)
+	return nil
 }

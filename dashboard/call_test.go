@@ -1,13 +1,17 @@
 package dashboard_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
+	"encoding/json"
+	"io"
 	"math"
+	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,9 +46,8 @@ func share(samples []float32) float64 {
 	return 2 * (s1*s1 + s2*s2 - c*s1*s2) / (all * float64(len(samples)))
 }
 
-// toneFile returns a WAV file that sounds as the microphone of a browser.
-func toneFile(t *testing.T) string {
-	t.Helper()
+// toneFile returns the content of a WAV file that sounds as the microphone of a browser.
+func toneFile() []byte {
 	samples := sine(2 * voice.RateOpus)
 	b := []byte("RIFF....WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00....\x00\x00\x00\x00\x02\x00\x10\x00data....")
 	binary.LittleEndian.PutUint32(b[4:], uint32(36+2*len(samples)))
@@ -54,11 +57,7 @@ func toneFile(t *testing.T) string {
 	for _, v := range samples {
 		b = binary.LittleEndian.AppendUint16(b, uint16(int16(v*math.MaxInt16)))
 	}
-	path := filepath.Join(t.TempDir(), "tone.wav")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return b
 }
 
 // callRig is a page of calls with what is behind it.
@@ -107,10 +106,9 @@ func next(t *testing.T, call *webrtc.PageCall, kind voice.EventKind) voice.Event
 
 func TestTheCallPageInARealBrowser(t *testing.T) {
 	r := startCalls(t)
-	c := launch(t, "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--use-file-for-fake-audio-capture="+toneFile(t), "--mute-audio")
+	c := launch(t)
 	r.arrive(c, 400, 300, "light")
 	tb := c.open(r.server.URL()+"/call", 1280, 900, "light")
-	tb.shot("call-wide-light-lobby")
 	tb.eval(`document.getElementById("name").focus()`)
 	tb.typeText("  Ada\u202e ")
 	tb.press("Enter")
@@ -138,9 +136,7 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 	if got := rtctest.Next(t, r.stops); got != ada {
 		t.Errorf("%+v has pressed stop while the connection was interrupted", got)
 	}
-	if err := call.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, call.Close(t.Context()))
 	tb.waitFor(`document.body.dataset.state === "out" && document.getElementById("join-error").textContent === "The call has ended."`)
 	if err := call.Err(); err != nil {
 		t.Errorf("the call ended with %v", err)
@@ -152,9 +148,7 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 	t.Helper()
 	dec, err := gopus.NewDecoder(gopus.DefaultDecoderConfig(voice.RateOpus, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	buf := make([]float32, 5760)
 	best := 0.0
 	for range 100 {
@@ -163,9 +157,7 @@ func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 			t.Fatalf("a packet is from %q", p.From)
 		}
 		n, err := dec.Decode(p.Opus, buf)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if best = max(best, share(buf[:n])); best > 0.8 {
 			return
 		}
@@ -177,21 +169,15 @@ func (r *callRig) hears(t *testing.T, call *webrtc.PageCall, who string) {
 func (r *callRig) isHeard(tb *tab, call *webrtc.PageCall) {
 	tb.t.Helper()
 	enc, err := gopus.NewEncoder(gopus.EncoderConfig{SampleRate: voice.RateOpus, Channels: 1, Application: gopus.ApplicationVoIP})
-	if err != nil {
-		tb.t.Fatal(err)
-	}
+	must(tb.t, err)
 	out, speaks := make([]byte, 4000), false
 	samples := sine(100 * 960)
 	clock := time.NewTicker(voice.FrameTime)
 	defer clock.Stop()
 	for i := range 100 {
 		n, err := enc.Encode(samples[i*960:(i+1)*960], out)
-		if err != nil {
-			tb.t.Fatal(err)
-		}
-		if err := call.Play(out[:n]); err != nil {
-			tb.t.Fatal(err)
-		}
+		must(tb.t, err)
+		must(tb.t, call.Play(out[:n]))
 		<-clock.C
 		if i%10 == 9 {
 			if speaks = speaks || tb.eval(`document.body.hasAttribute("data-speaks")`) == true; speaks {
@@ -226,7 +212,6 @@ func (r *callRig) showsWhatIsSaid(tb *tab, call *webrtc.PageCall) {
 		tb.t.Errorf("the lines are\n%v\nwant\n%s", lines, want)
 	}
 	tb.waitFor(`document.querySelector(".chat img").naturalWidth === 1`)
-	tb.shot("call-wide-light-talk")
 }
 
 func (r *callRig) showsThePicture(tb *tab, call *webrtc.PageCall) {
@@ -244,7 +229,6 @@ func (r *callRig) showsThePicture(tb *tab, call *webrtc.PageCall) {
 		return [...to.getImageData(0, 0, 1, 1).data].slice(0, 3).map((v) => v > 200 ? 1 : v < 50 ? 0 : v).join("");
 	})()`
 	tb.waitFor(`!document.getElementById("shared").hidden && ` + pixel + ` === "100"`)
-	tb.shot("call-wide-light-picture")
 	tb.click("#share")
 	if rtctest.Next(tb.t, r.wants) {
 		tb.t.Error("the button shows what is shown already")
@@ -262,13 +246,11 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	c := launch(t)
 	r.arrive(c, 400, 300, "light")
 	tb := c.open(r.server.URL()+"/call", 360, 740, "dark")
-	tb.shot("call-narrow-dark-lobby")
 	for name, want := range map[string]string{"NotAllowedError": "may not use the microphone", "NotFoundError": "no microphone", "NotReadableError": "Another program"} {
 		tb.eval(`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "` + name + `"))`)
 		tb.click("#join")
 		tb.waitFor(`document.getElementById("join-error").textContent.includes("` + want + `") && !document.getElementById("join").disabled`)
 	}
-	tb.shot("call-narrow-dark-error")
 	tb.click("#join-quiet")
 	call := rtctest.Next(t, r.calls)
 	tb.waitFor(`document.body.dataset.state === "in"`)
@@ -278,7 +260,6 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
 		t.Errorf("the page is %v wide", got)
 	}
-	tb.shot("call-narrow-dark-talk")
 	tb.click("#leave")
 	for next(t, call, voice.Left).Person.Name != "Somebody" {
 	}
@@ -311,5 +292,132 @@ func TestTheCallIsForThoseWhoHaveSignedIn(t *testing.T) {
 	}
 	if status, body := r.ask(http.MethodGet, "/api/call/", ""); status != http.StatusOK || !strings.HasPrefix(body, `{"people":[]`) {
 		t.Errorf("state: %d %s", status, body)
+	}
+}
+
+func TestTheCallIsNotForOtherSites(t *testing.T) {
+	r := startCalls(t)
+	own := r.server.URL()
+	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
+	good, err := json.Marshal(webrtc.JoinRequest{SDP: offer})
+	must(t, err)
+	host := func(name string) change { return func(q *http.Request) { q.Host = name } }
+	for _, path := range []string{"/api/call/join", "/api/call/stop"} {
+		for _, c := range []struct {
+			name, method string
+			body         string
+			change       []change
+			want         int
+			says         string
+		}{
+			{"another site", "POST", string(good), []change{header("Origin", "https://evil.example"), header("Sec-Fetch-Site", "cross-site")}, 403, "another site"},
+			{"another site, in an old browser", "POST", string(good), []change{header("Origin", "https://evil.example")}, 403, "another site"},
+			{"another site that says it is ours", "POST", string(good), []change{header("Origin", own), header("Sec-Fetch-Site", "cross-site")}, 403, "another site"},
+			{"another port", "POST", string(good), []change{header("Origin", "http://127.0.0.1:1")}, 403, "another site"},
+			{"a subdomain", "POST", string(good), []change{header("Sec-Fetch-Site", "same-site")}, 403, "another site"},
+			{"a sandboxed frame", "POST", string(good), []change{header("Origin", "null")}, 403, "another site"},
+			{"an origin of garbage", "POST", string(good), []change{header("Origin", "http://%zz")}, 403, "another site"},
+			{"an address typed in", "POST", string(good), []change{header("Sec-Fetch-Site", "none")}, 403, "another site"},
+			{"a name that leads here", "POST", string(good), []change{host("evil.example:8787"), header("Origin", "http://evil.example:8787")}, 421, "does not answer to the name"},
+			{"a name that begins as ours", "POST", string(good), []change{host("127.0.0.1.evil.example")}, 421, "does not answer to the name"},
+			{"a form", "POST", string(good), []change{header("Content-Type", "application/x-www-form-urlencoded")}, 415, "application/json"},
+			{"files", "POST", string(good), []change{header("Content-Type", "multipart/form-data; boundary=x")}, 415, "application/json"},
+			{"plain text", "POST", string(good), []change{header("Content-Type", "text/plain;application/json")}, 415, "application/json"},
+			{"no type", "POST", string(good), []change{header("Content-Type", "")}, 415, "application/json"},
+			{"a stranger", "POST", string(good), []change{header("Authorization", "")}, 401, ""},
+			{"GET", "GET", "", nil, 405, "does not take GET"},
+			{"PUT", "PUT", string(good), nil, 405, "does not take PUT"},
+			{"nothing", "POST", "", nil, 400, "not understood"},
+			{"no JSON", "POST", "sdp=" + offer, nil, 400, "not understood"},
+			{"too much", "POST", `{"sdp":"` + strings.Repeat("x", 2*webrtc.MaxOffer) + `"}`, nil, 400, "not understood"},
+			{"far too much", "POST", `{"sdp":"` + strings.Repeat("x", 2<<20) + `"}`, nil, 400, "not understood"},
+		} {
+			res := r.do(c.method, path, c.body, c.change...)
+			body, _ := io.ReadAll(res.Body)
+			res.Body.Close()
+			if res.StatusCode != c.want || !strings.Contains(string(body), c.says) {
+				t.Errorf("%s of %s: %d %s, want %d and %q", path, c.name, res.StatusCode, body, c.want, c.says)
+			}
+			if got := res.Header.Get("Access-Control-Allow-Origin"); got != "" {
+				t.Errorf("%s of %s may be read by %s", path, c.name, got)
+			}
+		}
+	}
+	if got := r.host.Engine.Count(); got != 0 {
+		t.Errorf("%d connections were made for others", got)
+	}
+	for name, from := range map[string][]change{"our page": {header("Origin", own), header("Sec-Fetch-Site", "same-origin")}, "a program": nil} {
+		if status, body := r.ask("POST", "/api/call/join", string(good), from...); status != http.StatusOK {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+}
+
+// TestTheCallIsAskedForByName sends what no client would.
+func TestTheCallIsAskedForByName(t *testing.T) {
+	r := startCalls(t)
+	addr := strings.TrimPrefix(r.server.URL(), "http://")
+	for head, want := range map[string]int{
+		"GET /api/call/ HTTP/1.1\r\nHost: " + addr:                                                   200,
+		"GET /api/call/ HTTP/1.1":                                                                    400,
+		"GET /api/call/ HTTP/1.0":                                                                    421,
+		"GET /api/call/ HTTP/1.1\r\nHost: evil.example":                                              421,
+		"GET http://evil.example/api/call/ HTTP/1.1\r\nHost: " + addr:                                421,
+		"GET /api/call/ HTTP/1.1\r\nHost: " + addr + "\r\nHost: evil.example":                        400,
+		"GET /api/call/ HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: " + addr:                 421,
+		"GET /api/call/../call/join HTTP/1.1\r\nHost: " + addr:                                       307,
+		"GET /api/call/pictures/..%2f..%2fsettings HTTP/1.1\r\nHost: " + addr:                        404,
+		"POST /api/call/join HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://" + addr:               421,
+		"GET /api/call/ HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nHost: evil.example": 421,
+	} {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+		must(t, err)
+		_, err = io.WriteString(conn, head+"\r\nAuthorization: Bearer "+r.token+"\r\nContent-Length: 0\r\n\r\n")
+		must(t, err)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("%q: %v", head, err)
+		}
+		res.Body.Close()
+		conn.Close()
+		if res.StatusCode != want {
+			t.Errorf("%q: %d, want %d", head, res.StatusCode, want)
+		}
+	}
+}
+
+func TestManyWhoJoinAtOnceAreToldThatItIsFull(t *testing.T) {
+	r := startCalls(t)
+	t.Cleanup(http.DefaultClient.CloseIdleConnections) // the server would wait for those that were opened in vain
+	_, offer := rtctest.NewPage(t, rtctest.PageOptions{NoMicrophone: true})
+	body, err := json.Marshal(webrtc.JoinRequest{SDP: offer})
+	must(t, err)
+	var in, full atomic.Int32
+	var work sync.WaitGroup
+	began := time.Now()
+	for range 200 {
+		work.Go(func() {
+			switch status, told := r.ask("POST", "/api/call/join", string(body)); {
+			case status == http.StatusOK:
+				in.Add(1)
+			case status == http.StatusTooManyRequests && strings.Contains(told, "8 pages"):
+				full.Add(1)
+			default:
+				t.Errorf("%d %s", status, told)
+			}
+		})
+	}
+	work.Wait()
+	// On a machine so slow that some have failed meanwhile, others may have taken their places.
+	if n, took := in.Load(), time.Since(began); took < 5*time.Second && n != webrtc.MaxPages || full.Load() == 0 {
+		t.Errorf("%d joined and %d were refused in %v, want %d in", n, full.Load(), took, webrtc.MaxPages)
+	}
+	for _, path := range []string{"/api/call/", "/api/sessions"} {
+		if status, told := r.ask("GET", path, ""); status != http.StatusOK {
+			t.Errorf("%s afterwards: %d %s", path, status, told)
+		}
+	}
+	if r.host.Current() != nil {
+		t.Error("a call has begun that nobody is in")
 	}
 }

@@ -2,7 +2,6 @@ package dashboard_test
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,175 +10,111 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
+	"clank/browsermgr/cdp"
+	"clank/internal/test/browsertest"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
-// chromium is a browser as a test has it, spoken to over the Chrome DevTools
-// Protocol: what one test leaves there no other sees.
+// shared is the browser of all tests. Its microphone plays a tone.
+var shared browsertest.Shared
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "clank-*")
+	if err != nil {
+		panic(err)
+	}
+	sound := filepath.Join(dir, "tone.wav")
+	if err := os.WriteFile(sound, toneFile(), 0o600); err != nil {
+		panic(err)
+	}
+	shared.Args = []string{
+		"--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--use-file-for-fake-audio-capture=" + sound, "--mute-audio",
+	}
+	code := shared.Run(m)
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// chromium is a browser context of one test: what one test leaves there no other sees.
 type chromium struct {
 	t       *testing.T
-	conn    *websocket.Conn
+	conn    *cdp.Conn
 	ctx     context.Context
-	context string // the browser context of its pages
+	context proto.BrowserBrowserContextID
 
-	mu      sync.Mutex
-	next    int
-	waiting map[int]chan reply
-	wrongs  []string // what the pages complained about: errors, refused loads
+	mu     sync.Mutex
+	wrongs []string // what the pages complained about: errors, refused loads
 }
 
-type reply struct {
-	Result json.RawMessage
-	Error  *struct{ Message string }
-}
-
-// launch gives a test the browser of all tests, or one of its own if that needs flags.
-func launch(t *testing.T, flags ...string) *chromium {
+// launch gives a test the browser of all tests.
+func launch(t *testing.T) *chromium {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("pages in a real browser take long")
 	}
-	start := shared
-	if len(flags) > 0 {
-		start = func() (*process, error) { return startChromium(flags...) }
-	}
-	p, err := start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(flags) > 0 {
-		t.Cleanup(func() {
-			if err := p.end(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	ctx, done := context.WithTimeout(context.Background(), 2*time.Minute)
-	t.Cleanup(done)
-	c := &chromium{t: t, ctx: ctx, waiting: map[int]chan reply{}}
-	if c.conn, _, err = websocket.Dial(ctx, p.address, nil); err != nil {
-		t.Fatal(err)
-	}
-	c.conn.SetReadLimit(64 << 20)
-	go c.read()
-	var made struct{ BrowserContextID string }
-	c.must("", "Target.createBrowserContext", nil, &made)
-	c.context = made.BrowserContextID
+	c := &chromium{t: t, ctx: browsertest.Within(t, 2*time.Minute)}
+	var err error
+	c.conn, err = cdp.Dial(c.ctx, shared.Process(t).WebSocketURL, cdp.Options{CallTimeout: 20 * time.Second})
+	must(t, err)
+	c.conn.Start(func(ev cdp.Event) {
+		if ev.Method == "Runtime.exceptionThrown" || ev.Method == "Log.entryAdded" {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.wrongs = append(c.wrongs, string(ev.Params))
+		}
+	})
+	browser := c.conn.Session("", cdp.ErrGone)
+	c.context = ask[proto.TargetCreateBrowserContextResult](c, browser, proto.TargetCreateBrowserContext{}).BrowserContextID
 	t.Cleanup(func() {
-		_, _ = c.send("", "Target.disposeBrowserContext", map[string]any{"browserContextId": c.context})
-		_ = c.conn.CloseNow()
+		_ = browser.Do(context.WithoutCancel(c.ctx), proto.TargetDisposeBrowserContext{BrowserContextID: c.context})
+		c.conn.Close()
 	})
 	return c
 }
 
-func (c *chromium) read() {
-	for {
-		_, data, err := c.conn.Read(c.ctx)
-		if err != nil {
-			return
-		}
-		var m struct {
-			ID     int
-			Method string
-			Params json.RawMessage
-			reply
-		}
-		if json.Unmarshal(data, &m) != nil {
-			continue
-		}
-		c.mu.Lock()
-		if ch := c.waiting[m.ID]; m.ID != 0 && ch != nil {
-			ch <- m.reply
-			delete(c.waiting, m.ID)
-		}
-		switch m.Method {
-		case "Runtime.exceptionThrown", "Log.entryAdded":
-			c.wrongs = append(c.wrongs, string(m.Params))
-		}
-		c.mu.Unlock()
-	}
-}
-
-func (c *chromium) send(session, method string, params any) (json.RawMessage, error) {
-	c.mu.Lock()
-	c.next++
-	id, ch := c.next, make(chan reply, 1)
-	c.waiting[id] = ch
-	c.mu.Unlock()
-	data, err := json.Marshal(map[string]any{"id": id, "method": method, "params": params, "sessionId": session})
-	if session == "" {
-		data, err = json.Marshal(map[string]any{"id": id, "method": method, "params": params})
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := c.conn.Write(c.ctx, websocket.MessageText, data); err != nil {
-		return nil, err
-	}
-	select {
-	case r := <-ch:
-		if r.Error != nil {
-			return nil, fmt.Errorf("%s: %s", method, r.Error.Message)
-		}
-		return r.Result, nil
-	case <-time.After(20 * time.Second):
-		return nil, fmt.Errorf("%s: no answer", method)
-	}
+func ask[R any](c *chromium, s *cdp.Session, req proto.Request) R {
+	c.t.Helper()
+	res, err := cdp.Ask[R](c.ctx, s, req)
+	must(c.t, err)
+	return res
 }
 
 // tab is a page in the browser.
 type tab struct {
 	*chromium
 
-	session string
+	session *cdp.Session
 }
 
 // open opens a page with a viewport of width by height, in the given scheme,
 // light or dark.
 func (c *chromium) open(url string, width, height int, scheme string) *tab {
 	c.t.Helper()
-	var target struct{ TargetID string }
-	var session struct{ SessionID string }
-	c.must("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": c.context}, &target)
-	c.must("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
-	tb := &tab{c, session.SessionID}
-	tb.cdp("Page.enable", nil)
-	tb.cdp("Runtime.enable", nil)
-	tb.cdp("Log.enable", nil)
-	tb.size(width, height)
-	tb.cdp("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{
-		{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"},
+	browser := c.conn.Session("", cdp.ErrGone)
+	create := proto.TargetCreateTarget{URL: "about:blank", BrowserContextID: c.context}
+	target := ask[proto.TargetCreateTargetResult](c, browser, create).TargetID
+	attach := proto.TargetAttachToTarget{TargetID: target, Flatten: true}
+	tb := &tab{c, c.conn.Session(string(ask[proto.TargetAttachToTargetResult](c, browser, attach).SessionID), cdp.ErrGone)}
+	tb.do(proto.PageEnable{})
+	tb.do(proto.RuntimeEnable{})
+	tb.do(proto.LogEnable{})
+	tb.do(proto.EmulationSetDeviceMetricsOverride{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 600})
+	tb.do(proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
 	tb.goTo(url)
 	return tb
 }
 
-func (c *chromium) must(session, method string, params, out any) {
-	c.t.Helper()
-	res, err := c.send(session, method, params)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	if out != nil {
-		if err := json.Unmarshal(res, out); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-}
-
-func (tb *tab) cdp(method string, params any) {
+func (tb *tab) do(req proto.Request) {
 	tb.t.Helper()
-	tb.must(tb.session, method, params, nil)
-}
-
-func (tb *tab) size(width, height int) {
-	tb.t.Helper()
-	tb.cdp("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+	must(tb.t, tb.session.Do(tb.ctx, req))
 }
 
 func (tb *tab) goTo(url string) {
 	tb.t.Helper()
-	tb.cdp("Page.navigate", map[string]any{"url": url})
+	tb.do(proto.PageNavigate{URL: url})
 	eventually(tb.t, "the page is loaded", func() bool {
 		return tb.eval(`location.href !== "about:blank" && document.readyState === "complete"`) == true
 	})
@@ -189,7 +124,7 @@ func (tb *tab) goTo(url string) {
 func (tb *tab) reload() {
 	tb.t.Helper()
 	tb.eval("window.before = true")
-	tb.cdp("Page.reload", nil)
+	tb.do(proto.PageReload{})
 	tb.waitFor(`!window.before && document.readyState === "complete"`)
 }
 
@@ -197,21 +132,15 @@ func (tb *tab) reload() {
 // being replaced.
 func (tb *tab) eval(expression string) any {
 	tb.t.Helper()
-	res, err := tb.send(tb.session, "Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
+	req := proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, AwaitPromise: true}
+	res, err := cdp.Ask[proto.RuntimeEvaluateResult](tb.ctx, tb.session, req)
 	if err != nil {
 		return nil
 	}
-	var out struct {
-		Result           struct{ Value any }
-		ExceptionDetails json.RawMessage
+	if res.ExceptionDetails != nil {
+		tb.t.Fatalf("%s: %+v", expression, res.ExceptionDetails.Exception)
 	}
-	if err := json.Unmarshal(res, &out); err != nil {
-		tb.t.Fatal(err)
-	}
-	if out.ExceptionDetails != nil {
-		tb.t.Fatalf("%s: %s", expression, out.ExceptionDetails)
-	}
-	return out.Result.Value
+	return res.Result.Value.Val()
 }
 
 // waitFor waits until a JavaScript expression is true.
@@ -231,18 +160,19 @@ func (tb *tab) waitFor(expression string) {
 
 func (tb *tab) typeText(text string) {
 	tb.t.Helper()
-	tb.cdp("Input.insertText", map[string]any{"text": text})
+	tb.do(proto.InputInsertText{Text: text})
 }
 
 func (tb *tab) press(key string) {
 	tb.t.Helper()
 	codes := map[string]int{"Enter": 13, "Escape": 27, "Tab": 9, "ArrowRight": 39, "ArrowLeft": 37}
-	down := map[string]any{"type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": codes[key]}
+	ev := proto.InputDispatchKeyEvent{Type: proto.InputDispatchKeyEventTypeKeyDown, Key: key, Code: key, WindowsVirtualKeyCode: codes[key]}
 	if key == "Enter" {
-		down["text"] = "\r"
+		ev.Text = "\r"
 	}
-	tb.cdp("Input.dispatchKeyEvent", down)
-	tb.cdp("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": codes[key]})
+	tb.do(ev)
+	ev.Type, ev.Text = proto.InputDispatchKeyEventTypeKeyUp, ""
+	tb.do(ev)
 }
 
 // click clicks what selector names, through the element itself.
@@ -251,24 +181,6 @@ func (tb *tab) click(selector string) {
 	sel, _ := json.Marshal(selector)
 	tb.waitFor(fmt.Sprintf("document.querySelector(%s)", sel))
 	tb.eval(fmt.Sprintf("document.querySelector(%s).click()", sel))
-}
-
-// shot keeps a picture of the page where CLANK_SHOTS names a folder.
-func (tb *tab) shot(name string) {
-	tb.t.Helper()
-	dir := os.Getenv("CLANK_SHOTS")
-	if dir == "" {
-		return
-	}
-	var out struct{ Data string }
-	tb.must(tb.session, "Page.captureScreenshot", map[string]any{"format": "png"}, &out)
-	data, err := base64.StdEncoding.DecodeString(out.Data)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".png"), data, 0o600)
-	}
-	if err != nil {
-		tb.t.Fatal(err)
-	}
 }
 
 // clean checks that no page complained.

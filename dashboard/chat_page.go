@@ -9,7 +9,7 @@ var examplePrompts = []struct{ Label, Prompt string }{
 	{"Sort by price", `open the demo shop, click "Chairs", select "Price, lowest first" in Sort by, click "Show", read`},
 }
 
-func (s *Server) chatPage(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) chatPage(w http.ResponseWriter, _ *http.Request) error {
 	s.presence.pageRequested()
-	s.page(w, "chat", http.StatusOK, pageData{Title: "clank", Data: examplePrompts})
+	return s.page(w, "chat", http.StatusOK, pageData{Title: "clank", Data: examplePrompts})
 }

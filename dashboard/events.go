@@ -12,7 +12,7 @@ import (
 // pageEvents streams what happens on the page and in terminals: the event
 // "snapshot" where a reader begins or has missed something, then "task" and
 // "step" for each change.
-func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) {
+func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) error {
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()
 	defer s.presence.addPage()()
@@ -20,51 +20,42 @@ func (s *Server) pageEvents(w http.ResponseWriter, r *http.Request) {
 	if !whole {
 		var err error
 		if snap, err = s.snapshot(r.Context()); err != nil {
-			s.writeManagerError(w, r, "read the state of the page", err)
-			return
+			return failed("read the state of the page", err)
 		}
 	}
-	st, err := openStream(w)
-	if err != nil {
-		return
+	st, ok := openStream(w)
+	if ok && (whole || st.sendJSON(at, "snapshot", snap)) {
+		ours := func(f feedEvent) bool { return f.kind != sessions.FromDiscord }
+		sendFrames(r.Context(), st, missed, ch, ours, func(feedEvent) bool { return false })
 	}
-	if !whole && st.sendJSON(at, "snapshot", snap) != nil {
-		return
-	}
-	ours := func(f feedEvent) bool { return f.kind != sessions.FromDiscord }
-	sendFrames(r.Context(), st, missed, ch, ours, func(feedEvent) bool { return false })
+	return nil
 }
 
 // taskEvents streams one task until it is final: "snapshot" with its steps, then
 // "task" and "step", and after the last "task" the stream ends.
-func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) {
+func (s *Server) taskEvents(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	missed, whole, at, ch, leave := s.feed.subscribeAfter(r.Header.Get("Last-Event-ID"))
 	defer leave()
 	view, err := s.view(r.Context(), id)
 	if err != nil {
-		s.writeManagerError(w, r, "read the task", err)
-		return
+		return failed("read the task", err)
 	}
 	view.Questions = s.pending(id)
-	st, err := openStream(w)
-	if err != nil {
-		return
+	final := view.Task.State.Final()
+	st, ok := openStream(w)
+	if ok && (whole && !final || st.sendJSON(at, "snapshot", view)) && !final {
+		ours := func(f feedEvent) bool { return f.task == id }
+		sendFrames(r.Context(), st, missed, ch, ours, func(f feedEvent) bool { return f.final })
 	}
-	if !whole || view.Task.State.Final() {
-		if st.sendJSON(at, "snapshot", view) != nil || view.Task.State.Final() {
-			return
-		}
-	}
-	ours := func(f feedEvent) bool { return f.task == id }
-	sendFrames(r.Context(), st, missed, ch, ours, func(f feedEvent) bool { return f.final })
+	return nil
 }
 
 // sendFrames sends the frames that wanted picks, first those missed, until one is
 // the last, the reader is gone, or ctx ends.
 func sendFrames(ctx context.Context, st *eventStream, missed []feedEvent, ch <-chan feedEvent, wanted, last func(feedEvent) bool) {
 	for _, f := range missed {
-		if wanted(f) && (st.send(f.id, f.event, f.data) != nil || last(f)) {
+		if wanted(f) && (!st.send(f.id, f.event, f.data) || last(f)) {
 			return
 		}
 	}
@@ -75,14 +66,14 @@ func sendFrames(ctx context.Context, st *eventStream, missed []feedEvent, ch <-c
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			if st.keepAlive() != nil {
+			if !st.keepAlive() {
 				return
 			}
 		case f, ok := <-ch:
 			if !ok {
 				return
 			}
-			if wanted(f) && (st.send(f.id, f.event, f.data) != nil || last(f)) {
+			if wanted(f) && (!st.send(f.id, f.event, f.data) || last(f)) {
 				return
 			}
 		}

@@ -182,15 +182,10 @@ func TestAReaderWhoDoesNotReadHoldsNobodyUp(t *testing.T) {
 		t.Skip("thousands of events")
 	}
 	r := start(t)
-	r.backend.bare = true
 	conn, err := net.Dial("tcp", strings.TrimPrefix(r.server.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
-	if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.(*net.TCPConn).SetReadBuffer(4096))
 	if _, err := io.WriteString(conn, "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+r.token+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,14 @@
 package dashboard_test
 
 import (
+	"context"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"clank/dashboard"
 )
@@ -250,5 +255,22 @@ func TestHealthNeedsNoTokenAndTellsNothingMore(t *testing.T) {
 	got, body := r.ask("GET", "/api/health", "", header("Authorization", ""))
 	if got != http.StatusOK || strings.TrimSpace(body) != `{"ok":true,"version":"test"}` {
 		t.Errorf("health = %d %s", got, body)
+	}
+}
+
+func TestConnectionsThatNobodyUsesDoNotKeepTheEnd(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(r.server.URL(), "http://"))
+	must(t, err)
+	defer conn.Close()
+	r.ask(http.MethodGet, "/login", "") // the one before is accepted then
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	if err := r.server.Close(ctx); err != nil {
+		t.Errorf("close the page: %v", err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("read from the unused connection: %v, want its end", err)
 	}
 }

@@ -66,26 +66,18 @@ func start(t *testing.T) *rig {
 func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) *rig {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(dir, "clank.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &rig{t: t, backend: new(script), store: store, scopes: new(cancel.Scopes), desk: new(approval.Queue), log: new(safeBuffer), dir: dir}
 	logger := slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	live := &settings.Manager{Store: store, Log: logger, Providers: []string{"plain", "openai", "compatible"}}
-	if err := live.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, live.Open(t.Context()))
 	r.manager = &sessions.Manager{
 		Store: store, Backends: map[string]sessions.Backend{"local": r.backend}, DefaultRuntime: "local",
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10, Views: 20} }, Scopes: r.scopes, Logger: logger,
 	}
-	if err := r.manager.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.manager.Open(t.Context()))
 	given, err := access.OpenTokens(filepath.Join(dir, "tokens.json"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.server = &dashboard.Server{
 		Addr: addr, Tokens: given, LocalSecret: secret, Version: "test", Manager: r.manager, Scopes: r.scopes, Questions: r.desk, Settings: live,
 		Watches: watching(store),
@@ -95,9 +87,7 @@ func startIn(t *testing.T, dir, addr string, change ...func(*dashboard.Server)) 
 	for _, c := range change {
 		c(r.server)
 	}
-	if err := r.server.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.server.Open(t.Context()))
 	t.Cleanup(r.close)
 	r.token = secret
 	return r
@@ -146,18 +136,14 @@ func (r *rig) ask(method, path, body string, changes ...change) (int, string) {
 	res := r.do(method, path, body, changes...)
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return res.StatusCode, string(b)
 }
 
 func (r *rig) do(method, path, body string, changes ...change) *http.Response {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), method, r.server.URL()+path, strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	req.Header.Set("Authorization", "Bearer "+r.token)
 	if method != http.MethodGet {
 		req.Header.Set("Content-Type", "application/json")
@@ -167,9 +153,7 @@ func (r *rig) do(method, path, body string, changes ...change) *http.Response {
 	}
 	hc := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := hc.Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return res
 }
 
@@ -192,9 +176,7 @@ func (r *rig) finish(body string) sessions.TaskRecord {
 	ctx, done := context.WithTimeout(r.t.Context(), 10*time.Second)
 	defer done()
 	rec, err := r.client().Follow(ctx, r.startTask(body).TaskID, func(sessions.Event) {})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return rec
 }
 
@@ -219,5 +201,13 @@ func eventually(t *testing.T, what string, ok func() bool) {
 		case <-deadline:
 			t.Fatalf("it did not happen in time: %s", what)
 		}
+	}
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -41,47 +41,46 @@ func (s *Server) requireLogin(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-func (s *Server) loginPage(w http.ResponseWriter, _ *http.Request) {
-	s.page(w, "login", http.StatusOK, pageData{Title: "Sign in"})
+func (s *Server) loginPage(w http.ResponseWriter, _ *http.Request) error {
+	return s.page(w, "login", http.StatusOK, pageData{Title: "Sign in"})
 }
 
 // login signs a browser in, by a one-time code or by the token.
-func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		Code  string `json:"code"`
 		Token string `json:"token"`
 	}
-	if !readJSON(w, r, &in) {
-		return
+	if err := readJSON(r, &in); err != nil {
+		return err
 	}
 	if !s.keys.useCode(in.Code) && !s.keys.isToken(strings.TrimSpace(in.Token)) {
-		writeError(w, http.StatusUnauthorized, "that does not open the page: each link works once")
-		return
+		return refuse(http.StatusUnauthorized, "that does not open the page: each link works once")
 	}
 	secret, err := s.keys.signIn()
 	if err != nil {
-		s.writeManagerError(w, r, "sign in", err)
-		return
+		return failed("sign in", err)
 	}
 	s.setCookie(w, secret, int(loginLifetime.Seconds()))
 	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // logout ends the sign-in of a browser, here as well as there.
-func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	if c, err := r.Cookie(s.cookieName()); err == nil {
 		if err := s.Tokens.SignOut(c.Value); err != nil {
-			s.writeManagerError(w, r, "sign out", err)
-			return
+			return failed("sign out", err)
 		}
 	}
 	s.setCookie(w, "", -1)
 	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // sessionStatus says whether whoever asks has signed in.
-func (s *Server) sessionStatus(w http.ResponseWriter, r *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]bool{"signed_in": s.isSignedIn(r)})
+func (s *Server) sessionStatus(w http.ResponseWriter, r *http.Request) error {
+	return writeJSON(w, http.StatusOK, map[string]bool{"signed_in": s.isSignedIn(r)})
 }
 
 func (s *Server) setCookie(w http.ResponseWriter, value string, maxAge int) {

@@ -16,13 +16,6 @@ import (
 	"clank/sessions/approval"
 )
 
-// Questions are what people are asked before it is done. [approval.Queue] is them.
-type Questions interface {
-	Follow(serves func(approval.Question) bool) *approval.Follower
-	Answer(id string, a approval.Answer) error
-	Pending() []approval.Question
-}
-
 // operatorName is who answers here, as other people and models read it.
 const operatorName = "the operator"
 
@@ -131,33 +124,26 @@ func (s *Server) private(id string) bool {
 }
 
 // listQuestions lists the questions that wait for an answer.
-func (s *Server) listQuestions(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.pending(""))
+func (s *Server) listQuestions(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, s.pending(""))
 }
 
 // answerQuestion answers one. The first answer counts.
-func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) {
+func (s *Server) answerQuestion(w http.ResponseWriter, r *http.Request) error {
 	var in api.AnswerRequest
-	if !readJSON(w, r, &in) {
-		return
+	if err := readJSON(r, &in); err != nil {
+		return err
 	}
 	if s.Questions == nil {
-		writeError(w, http.StatusNotFound, "nothing is asked here")
-		return
+		return refuse(http.StatusNotFound, "nothing is asked here")
 	}
 	id := strings.ToLower(r.PathValue("id"))
 	if in.Allow && s.private(id) {
-		writeError(w, http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you can say no")
-		return
+		return refuse(http.StatusForbidden, "that was asked privately: only the person who asked for it can allow it; you can say no")
 	}
-	switch err := s.Questions.Answer(id, approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: operatorName}); {
-	case errors.Is(err, approval.ErrNotPending):
-		writeError(w, http.StatusConflict, "%v", err)
-	case err != nil:
-		writeError(w, http.StatusBadRequest, "%v", err)
-	default:
-		writeJSON(w, http.StatusOK, struct {
-			OK bool `json:"ok"`
-		}{true})
+	err := s.Questions.Answer(id, approval.Answer{Allowed: in.Allow, ForSession: in.ForSession, By: operatorName})
+	if err != nil && !errors.Is(err, approval.ErrNotPending) {
+		return refuse(http.StatusBadRequest, "%v", err)
 	}
+	return writeResult(w, http.StatusOK, "answer the question", map[string]bool{"ok": true}, err)
 }

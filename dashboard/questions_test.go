@@ -3,6 +3,8 @@ package dashboard_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -117,9 +119,7 @@ func TestWhoFollowsATaskAnswersItsQuestions(t *testing.T) {
 		}
 	}
 	begun, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold", Origin: sessions.FromTerminal, Asks: true, Allow: []string{"send"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q := question()
 	q.Task = begun.TaskID
 	got := r.question(q)
@@ -163,7 +163,6 @@ func TestTheCardOfAQuestion(t *testing.T) {
 			t.Errorf("%s is %v, want %v", what, is, want)
 		}
 	}
-	tb.shot("narrow-light-question")
 	tb.eval(`document.querySelector(".question .primary").focus()`)
 	tb.press("Enter")
 	tb.waitFor(`!document.querySelector(".question") && document.getElementById("questions").hidden`)
@@ -184,6 +183,24 @@ func TestTheCardOfAQuestion(t *testing.T) {
 	}
 	tb.waitFor(`!document.querySelector(".question") && document.getElementById("ask-live").textContent === "Not done, as @mod said."`)
 	<-got
+
+	// It was asked for privately.
+	person := r.desk.Follow(func(approval.Question) bool { return true })
+	t.Cleanup(person.Close)
+	q.Private = true
+	got = r.question(q)
+	tb.waitFor(`document.querySelector(".question .text")?.textContent === "Do something that was asked for privately?"`)
+	if is := tb.eval(`[...document.querySelectorAll(".question button")].map((b) => b.textContent).join()`); is != "No" {
+		t.Errorf("the buttons are %v, want No alone", is)
+	}
+	if is := tb.eval(`document.querySelector(".question").textContent.includes("Only the person who asked")`); is != true {
+		t.Error("the card does not say who may answer")
+	}
+	tb.click(".question button")
+	tb.waitFor(`!document.querySelector(".question")`)
+	if a := <-got; a.err == nil {
+		t.Errorf("asked: %+v", a)
+	}
 	c.clean()
 }
 
@@ -228,46 +245,14 @@ func TestAPrivateQuestionShowsNoWordsAndTheOperatorCanOnlySayNo(t *testing.T) {
 	}
 }
 
-func TestTheCardOfAPrivateQuestionHasOneButton(t *testing.T) {
-	r := start(t)
-	c := launch(t)
-	person := r.desk.Follow(func(approval.Question) bool { return true })
-	t.Cleanup(person.Close)
-	tb := r.arrive(c, 390, 844, "dark")
-	q := question()
-	q.Private = true
-	got := r.question(q)
-	tb.waitFor(`document.querySelector(".question")`)
-	for what, want := range map[string]any{
-		`[...document.querySelectorAll(".question button")].map((b) => b.textContent).join()`:   "No",
-		`document.querySelector(".question .text").textContent`:                                 "Do something that was asked for privately?",
-		`document.querySelector(".question").textContent.includes("Only the person who asked")`: true,
-	} {
-		if is := tb.eval(what); is != want {
-			t.Errorf("%s is %v, want %v", what, is, want)
-		}
-	}
-	tb.shot("narrow-dark-private-question")
-	tb.eval(`document.querySelector(".question button").click()`)
-	tb.waitFor(`!document.querySelector(".question")`)
-	if a := <-got; a.err == nil {
-		t.Errorf("asked: %+v", a)
-	}
-	c.clean()
-}
-
 func TestALongQuestionFitsTheScreen(t *testing.T) {
 	r := start(t)
 	c := launch(t)
 	q := question()
 	q.Text = "Buy, order or pay something at a-shop-with-a-very-long-name.example:8443, and hand over personal data (e-mail address, name, payment card, postal address) at a-shop-with-a-very-long-name.example:8443"
 	q.Detail, q.Class = strings.Repeat("Buy now and subscribe to everything ", 5), approval.ClassSubmit
-	for _, view := range []struct {
-		name          string
-		width, height int
-		scheme        string
-	}{{"wide-light", 1280, 800, "light"}, {"wide-dark", 1280, 800, "dark"}, {"narrow-dark", 390, 844, "dark"}, {"narrow-light-long", 390, 844, "light"}} {
-		tb := r.arrive(c, view.width, view.height, view.scheme)
+	for width, height := range map[int]int{1280: 800, 390: 844} {
+		tb := r.arrive(c, width, height, "dark")
 		got := r.question(q)
 		tb.waitFor(`document.querySelector(".question")`)
 		for _, what := range []string{
@@ -276,14 +261,103 @@ func TestALongQuestionFitsTheScreen(t *testing.T) {
 			`[...document.querySelectorAll(".question button")].every((b) => { const a = b.getBoundingClientRect(); return a.top >= 0 && a.bottom <= document.getElementById("composer").getBoundingClientRect().top + 1 })`,
 		} {
 			if is := tb.eval(what); is != true {
-				t.Errorf("%s: %s is %v", view.name, what, is)
+				t.Errorf("%d wide: %s is %v", width, what, is)
 			}
 		}
-		tb.shot(view.name + "-question")
 		if err := r.desk.Answer(r.desk.Pending()[0].ID, approval.Answer{}); err != nil {
 			t.Error(err)
 		}
 		<-got
 	}
 	c.clean()
+}
+
+func TestWhatWasAskedPrivatelyIsNotShown(t *testing.T) {
+	r := start(t)
+	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", UserName: "ada", Private: true}
+	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps at my bank", Origin: origin}, nil)
+	if err != nil || rec.State != sessions.TaskDone || len(rec.Images) == 0 {
+		t.Fatalf("%+v, %v", rec, err)
+	}
+	steps, err := r.manager.Steps(t.Context(), rec.ID)
+	must(t, err)
+	for _, path := range []string{
+		"/api/tasks?origin=discord", "/api/tasks?origin=discord&steps=1", "/api/tasks/" + rec.ID, "/api/tasks/" + rec.ID + "/events", "/api/sessions",
+	} {
+		status, body := r.ask(http.MethodGet, path, "")
+		if status != http.StatusOK {
+			t.Errorf("%s: status %d", path, status)
+		}
+		for _, secret := range []string{"bank", "lamp", "Lumen", "results", "image/png"} {
+			if strings.Contains(body, secret) {
+				t.Errorf("%s tells %q: %s", path, secret, body)
+			}
+		}
+	}
+	if _, body := r.ask(http.MethodGet, "/api/tasks?origin=discord", ""); !strings.Contains(body, `"user_name":"ada"`) || !strings.Contains(body, `"state":"done"`) {
+		t.Errorf("that there was a task, and whose, is not told: %s", body)
+	}
+	pictures := []string{"/api/tasks/" + rec.ID + "/images/0"}
+	for _, st := range steps {
+		pictures = append(pictures, fmt.Sprintf("/api/steps/%s/%d/view", rec.ID, st.N))
+	}
+	for _, path := range pictures {
+		if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusForbidden || !strings.Contains(body, "privately") {
+			t.Errorf("%s: %d %q, want a refusal", path, status, body)
+		}
+	}
+}
+
+func TestTheLiveStreamOfAPrivateTaskTellsNothingOfIt(t *testing.T) {
+	r := start(t)
+	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", UserName: "ada", Private: true}
+	begun := make(chan string, 1)
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "hold lamps at my bank", Origin: origin}, func(ev sessions.Event) {
+			if ev.Step != nil && ev.Step.Kind == sessions.StepAct && len(begun) == 0 {
+				begun <- ev.Record.ID
+			}
+		})
+		done <- err
+	}()
+	id := <-begun
+	stream := r.read("/api/tasks/"+id+"/events", "")
+	told := []event{stream.want("snapshot")}
+	q := question()
+	q.Task, q.Session, q.Private, q.Text, q.Detail, q.Origin = id, "s-bank", true, "Send something to the bank", "lamp", "https://bank.test"
+	ctx, stop := context.WithCancelCause(t.Context())
+	asked := make(chan error, 1)
+	page := r.read("/api/events", "")
+	page.want("snapshot")
+	room := r.desk.Follow(func(approval.Question) bool { return true }) // where it was asked for
+	defer room.Close()
+	go func() {
+		_, err := r.desk.Ask(ctx, q)
+		asked <- err
+	}()
+	told = append(told, page.want("question"))
+	stop(errors.New("the bank said no"))
+	told = append(told, page.want("question"))
+	if err := <-asked; err == nil {
+		t.Error("the question was answered with yes")
+	}
+	r.backend.letGo()
+	for e, ok := stream.next(); ok; e, ok = stream.next() {
+		told = append(told, e)
+	}
+	must(t, <-done)
+	steps, tasks := 0, 0
+	for _, e := range told {
+		steps += strings.Count(e.name, "step")
+		tasks += strings.Count(e.name, "task")
+		for _, secret := range []string{"bank", "lamp", "Lumen", "results", "image/png", "demo shop"} {
+			if strings.Contains(e.data, secret) {
+				t.Errorf("the event %s tells %q: %s", e.name, secret, e.data)
+			}
+		}
+	}
+	if steps < 4 || tasks < 1 || !strings.Contains(told[len(told)-1].data, `"state":"done"`) {
+		t.Errorf("told of %d steps and %d changes of the task, want the whole of it", steps, tasks)
+	}
 }

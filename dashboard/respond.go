@@ -8,43 +8,44 @@ import (
 	"net/http"
 
 	"clank/dashboard/api"
+	"clank/internal/watches"
 	"clank/sessions"
+	"clank/sessions/approval"
 )
 
 // writeError answers with an error for people.
 func writeError(w http.ResponseWriter, status int, format string, args ...any) {
-	writeJSON(w, status, api.ErrorResponse{Error: fmt.Sprintf(format, args...)})
+	_ = writeJSON(w, status, api.ErrorResponse{Error: fmt.Sprintf(format, args...)}) // a string always marshals
 }
 
 // writeJSON answers with v as JSON.
-func writeJSON(w http.ResponseWriter, status int, v any) {
+func writeJSON(w http.ResponseWriter, status int, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
-		status, data = http.StatusInternalServerError, []byte(`{"error":"the answer could not be written down"}`)
+		return failed("write the answer down", err)
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(data, '\n')) // whoever asked went away: nothing to do
+	return nil
 }
 
 // readJSON decodes the request's body into v. What is not understood is refused: a
 // misspelt field must not be dropped in silence.
-func readJSON(w http.ResponseWriter, r *http.Request, v any) bool {
+func readJSON(r *http.Request, v any) error {
 	dec := json.NewDecoder(r.Body)
 	dec.DisallowUnknownFields()
 	err := dec.Decode(v)
 	if err == nil {
 		if _, err = dec.Token(); errors.Is(err, io.EOF) {
-			return true
+			return nil
 		}
 		err = errors.Join(errors.New("there is more than one JSON value"), sizeError(err))
 	}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		writeError(w, http.StatusRequestEntityTooLarge, "too much was sent: at most %d bytes are taken", large.Limit)
-		return false
+		return refuse(http.StatusRequestEntityTooLarge, "too much was sent: at most %d bytes are taken", large.Limit)
 	}
-	writeError(w, http.StatusBadRequest, "the request was not understood: %v", err)
-	return false
+	return refuse(http.StatusBadRequest, "the request was not understood: %v", err)
 }
 
 // sizeError keeps of err only that too much was sent.
@@ -55,22 +56,72 @@ func sizeError(err error) error {
 	return nil
 }
 
-// writeManagerError answers with what the Manager said, and logs what is not for people.
-func (s *Server) writeManagerError(w http.ResponseWriter, r *http.Request, act string, err error) {
-	for _, known := range []struct {
-		err    error
-		status int
-	}{
-		{sessions.ErrBadTask, http.StatusBadRequest},
-		{sessions.ErrDisabled, http.StatusForbidden},
-		{sessions.ErrNotFound, http.StatusNotFound},
-		{sessions.ErrNotOwner, http.StatusForbidden},
-		{sessions.ErrForbidden, http.StatusForbidden},
-		{sessions.ErrSessionClosed, http.StatusConflict},
-		{sessions.ErrQueueFull, http.StatusTooManyRequests},
-		{sessions.ErrBudgetSpent, http.StatusTooManyRequests},
-		{sessions.ErrShuttingDown, http.StatusServiceUnavailable},
-	} {
+// writeResult answers with what came of act.
+func writeResult(w http.ResponseWriter, status int, act string, v any, err error) error {
+	if err != nil {
+		return failed(act, err)
+	}
+	return writeJSON(w, status, v)
+}
+
+// refusal is an answer that says no, in words for people.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (e *refusal) Error() string { return e.text }
+
+func refuse(status int, format string, args ...any) error {
+	return &refusal{status, fmt.Sprintf(format, args...)}
+}
+
+// failure is an error of what is behind the page.
+type failure struct {
+	act string
+	error
+}
+
+func (e *failure) Unwrap() error { return e.error }
+
+func failed(act string, err error) error { return &failure{act, err} }
+
+// answerWith returns a handler that answers with the error of h, if it has one.
+func (s *Server) answerWith(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			s.writeFailure(w, r, err)
+		}
+	}
+}
+
+// statuses are those of the errors that are told to people as they are.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{sessions.ErrBadTask, http.StatusBadRequest},
+	{sessions.ErrDisabled, http.StatusForbidden},
+	{sessions.ErrNotFound, http.StatusNotFound},
+	{sessions.ErrNotOwner, http.StatusForbidden},
+	{sessions.ErrForbidden, http.StatusForbidden},
+	{sessions.ErrSessionClosed, http.StatusConflict},
+	{sessions.ErrQueueFull, http.StatusTooManyRequests},
+	{sessions.ErrBudgetSpent, http.StatusTooManyRequests},
+	{sessions.ErrShuttingDown, http.StatusServiceUnavailable},
+	{watches.ErrTooMany, http.StatusTooManyRequests},
+	{watches.ErrNotFound, http.StatusNotFound},
+	{watches.ErrAlreadyEnded, http.StatusConflict},
+	{approval.ErrNotPending, http.StatusConflict},
+}
+
+// writeFailure answers with an error, and logs what is not for people.
+func (s *Server) writeFailure(w http.ResponseWriter, r *http.Request, err error) {
+	if no, ok := errors.AsType[*refusal](err); ok {
+		writeError(w, no.status, "%s", no.text)
+		return
+	}
+	for _, known := range statuses {
 		if errors.Is(err, known.err) {
 			writeError(w, known.status, "%v", err)
 			return
@@ -79,10 +130,14 @@ func (s *Server) writeManagerError(w http.ResponseWriter, r *http.Request, act s
 	if r.Context().Err() != nil {
 		return // nobody reads the answer
 	}
+	act := "answer"
+	if f, ok := errors.AsType[*failure](err); ok {
+		act = f.act
+	}
 	s.Logger.Error("request failed", "act", act, "error", err)
 	writeError(w, http.StatusInternalServerError, "clank could not %s; its log says why", act)
 }
 
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, api.Health{OK: true, Version: s.Version})
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, api.Health{OK: true, Version: s.Version})
 }

@@ -17,7 +17,7 @@ const (
 type route struct {
 	pattern  string
 	requires routeAccess
-	handle   http.HandlerFunc
+	handle   func(http.ResponseWriter, *http.Request) error
 }
 
 // routes returns all routes of the server.
@@ -69,7 +69,7 @@ func (s *Server) routes() []route {
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
-		h := r.handle
+		h := s.answerWith(r.handle)
 		if r.requires == accessSignedIn {
 			h = s.requireLogin(h)
 		}

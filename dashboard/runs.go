@@ -18,28 +18,26 @@ type Runs interface {
 
 // downloadRun serves the record of a task for download. A HEAD request asks whether
 // there is one.
-func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) {
+func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.Manager.Task(r.Context(), r.PathValue("id"))
 	switch {
 	case err != nil && !errors.Is(err, sessions.ErrNotFound):
-		s.writeManagerError(w, r, "read the task", err)
-		return
+		return failed("read the task", err)
 	case err != nil || s.Runs == nil || !s.Runs.Has(t.ID):
-		writeError(w, http.StatusNotFound, "this task was not recorded")
-		return
+		return refuse(http.StatusNotFound, "this task was not recorded")
 	case t.Origin.Private:
-		writeError(w, http.StatusForbidden, "that was asked privately: its record is for the person who asked")
-		return
+		return refuse(http.StatusForbidden, "that was asked privately: its record is for the person who asked")
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/zip")
 	h.Set("Content-Disposition", `attachment; filename="run-`+t.ID+`.zip"`)
 	h.Set("Cache-Control", "private, no-store")
 	if r.Method == http.MethodHead {
-		return
+		return nil
 	}
 	if err := s.Runs.Export(w, t.ID); err != nil {
 		s.Logger.Warn("record is not sent whole", "task", t.ID, "err", err)
 		panic(http.ErrAbortHandler) // so that a part does not pass for the whole
 	}
+	return nil
 }

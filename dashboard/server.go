@@ -14,37 +14,16 @@ import (
 
 	"clank/cancel"
 	"clank/dashboard/api"
+	"clank/internal/budget"
 	"clank/internal/settings"
-	"clank/llm"
+	"clank/internal/watches"
 	"clank/sessions"
 	"clank/sessions/access"
+	"clank/sessions/approval"
 )
 
 // DefaultAddr is where the page is unless told otherwise.
 const DefaultAddr = "127.0.0.1:8787"
-
-// Runner runs tasks. [sessions.Manager] is one.
-type Runner interface {
-	Run(ctx context.Context, t sessions.Task, watch func(sessions.Event)) (sessions.TaskRecord, error)
-	Subscribe() (<-chan sessions.Event, func())
-	CloseSession(ctx context.Context, id string, by cancel.Actor) error
-	SendNote(ctx context.Context, id string, from sessions.Origin, text string) (taskID string, err error)
-}
-
-// Archive remembers tasks. [sessions.Manager] is one.
-type Archive interface {
-	Task(ctx context.Context, id string) (sessions.TaskRecord, error)
-	Tasks(ctx context.Context, q sessions.TaskQuery) ([]sessions.TaskRecord, error)
-	Steps(ctx context.Context, taskID string) ([]sessions.Step, error)
-	View(ctx context.Context, taskID string, n int) (llm.Image, error)
-	Sessions(ctx context.Context, q sessions.SessionQuery) ([]sessions.Session, error)
-}
-
-// Manager is what the page needs of a sessions.Manager.
-type Manager interface {
-	Runner
-	Archive
-}
 
 // Server is the page. Set the exported fields, then call Open, and Close when
 // it is to end.
@@ -54,12 +33,12 @@ type Server struct {
 	Tokens      *access.TokenStore // what opens the page, and the browsers that are signed in
 	LocalSecret string             // a further secret that opens it, for programs of the same person; may be empty
 	Version     string
-	Manager     Manager
-	Scopes      *cancel.Scopes // those of the Manager
-	Questions   Questions      // what people are asked before it is done; nil: nothing
-	Runs        Runs           // the records of tasks; nil: there are none
-	Watches     Watches        // the pages that are watched for people; nil: none
-	Budgets     Budgets        // what is spent; nil: nobody counts
+	Manager     *sessions.Manager
+	Scopes      *cancel.Scopes   // those of the Manager
+	Questions   *approval.Queue  // what people are asked before it is done; nil: nothing
+	Runs        Runs             // the records of tasks; nil: there are none
+	Watches     *watches.Runner  // the pages that are watched for people; nil: none
+	Budgets     *budget.Enforcer // what is spent; nil: nobody counts
 	Settings    *settings.Manager
 	Call        http.Handler // answers the page of calls, below /api/call; nil: there are no calls here
 	// ModelAbility tells what there is to know of a model with a runtime; nil: nothing.

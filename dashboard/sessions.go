@@ -16,22 +16,18 @@ const (
 	maxSearchedTasks  = 400
 )
 
-func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) {
+func (s *Server) listSessions(w http.ResponseWriter, r *http.Request) error {
 	list, err := s.sessionViews(r.Context())
-	if err != nil {
-		s.writeManagerError(w, r, "list the sessions", err)
-		return
-	}
-	writeJSON(w, http.StatusOK, list)
+	return writeResult(w, http.StatusOK, "list the sessions", list, err)
 }
 
 // closeSession ends a session for good.
-func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) {
+func (s *Server) closeSession(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Manager.CloseSession(r.Context(), r.PathValue("id"), operatorActor(sessions.FromDashboard)); err != nil {
-		s.writeManagerError(w, r, "close the session", err)
-		return
+		return failed("close the session", err)
 	}
 	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // sessionViews returns the sessions of the page and of terminals, last used

@@ -25,37 +25,36 @@ type settingsFailure struct {
 	Now    *api.SettingsView     `json:"now,omitempty"`
 }
 
-func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.settingsView())
+func (s *Server) getSettings(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, s.settingsView())
 }
 
 // putSettings changes settings, all that were sent or none.
-func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) {
+func (s *Server) putSettings(w http.ResponseWriter, r *http.Request) error {
 	var in api.SettingsChange
-	if !readJSON(w, r, &in) {
-		return
+	if err := readJSON(r, &in); err != nil {
+		return err
 	}
 	if in.Changes != nil && in.Intent != nil {
-		writeError(w, http.StatusBadRequest, "send changes, or the whole intent, but not both")
-		return
+		return refuse(http.StatusBadRequest, "send changes, or the whole intent, but not both")
 	}
 	change, values := s.Settings.Update, in.Changes
 	if in.Intent != nil {
 		change, values = s.Settings.Replace, in.Intent
 	}
-	s.save(w, r, in.Version, in.Meta, func(ctx context.Context, version string) error {
+	return s.save(w, r, in.Version, in.Meta, func(ctx context.Context, version string) error {
 		_, _, err := change(ctx, values, version)
 		return err
 	})
 }
 
 // resetSettings sets settings back.
-func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) {
+func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) error {
 	var in api.SettingsReset
-	if !readJSON(w, r, &in) {
-		return
+	if err := readJSON(r, &in); err != nil {
+		return err
 	}
-	s.save(w, r, nil, in.Meta, func(ctx context.Context, version string) error {
+	return s.save(w, r, nil, in.Meta, func(ctx context.Context, version string) error {
 		keys := in.Keys
 		if keys == nil {
 			keys = settings.OverriddenKeys(s.Settings.State())
@@ -70,15 +69,16 @@ func (s *Server) resetSettings(w http.ResponseWriter, r *http.Request) {
 }
 
 // save does a change that is based on a version, and answers how it went.
-func (s *Server) save(w http.ResponseWriter, r *http.Request, version *string, meta *api.SettingsMeta, change func(context.Context, string) error) {
+func (s *Server) save(
+	w http.ResponseWriter, r *http.Request, version *string, meta *api.SettingsMeta, change func(context.Context, string) error,
+) error {
 	if version == nil && meta != nil {
 		version = meta.ExpectedUpdatedAt
 	}
 	if version == nil {
-		writeJSON(w, http.StatusConflict, settingsFailure{
+		return writeJSON(w, http.StatusConflict, settingsFailure{
 			Error: "send the version of the settings that the change is based on (_meta.expectedUpdatedAt)", Code: codeVersionRequired,
 		})
-		return
 	}
 	err := change(r.Context(), *version)
 	var invalid *settings.InvalidError
@@ -87,27 +87,26 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request, version *string, m
 		now := s.settingsView()
 		applied := true
 		now.Applied = &applied
-		writeJSON(w, http.StatusOK, now)
+		return writeJSON(w, http.StatusOK, now)
 	case errors.As(err, &invalid):
-		writeJSON(w, http.StatusUnprocessableEntity, settingsFailure{Error: "some values cannot be used; nothing was changed", Fields: invalid.Fields})
+		return writeJSON(w, http.StatusUnprocessableEntity, settingsFailure{Error: "some values cannot be used; nothing was changed", Fields: invalid.Fields})
 	case errors.Is(err, settings.ErrConflict):
 		now := s.settingsView()
-		writeJSON(w, http.StatusConflict, settingsFailure{Error: settings.ErrConflict.Error() + "; nothing of yours was changed", Code: codeConflict, Now: &now})
+		return writeJSON(w, http.StatusConflict, settingsFailure{Error: settings.ErrConflict.Error() + "; nothing of yours was changed", Code: codeConflict, Now: &now})
 	default:
-		s.writeManagerError(w, r, "save the settings", err)
+		return failed("save the settings", err)
 	}
 }
 
 // previewPreset tells what choosing a preset would do.
-func (s *Server) previewPreset(w http.ResponseWriter, r *http.Request) {
+func (s *Server) previewPreset(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	p, ok := settings.FindPreset(name)
 	if !ok {
-		writeError(w, http.StatusNotFound, "there is no preset %q", name)
-		return
+		return refuse(http.StatusNotFound, "there is no preset %q", name)
 	}
 	st := s.Settings.State()
-	writeJSON(w, http.StatusOK, api.PresetPreview{Preset: p, Effects: settings.PreviewPreset(st, name), Meta: api.SettingsMeta{UpdatedAt: st.Version}})
+	return writeJSON(w, http.StatusOK, api.PresetPreview{Preset: p, Effects: settings.PreviewPreset(st, name), Meta: api.SettingsMeta{UpdatedAt: st.Version}})
 }
 
 func (s *Server) settingsView() api.SettingsView {

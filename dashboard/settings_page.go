@@ -36,7 +36,7 @@ type settingInput struct {
 	Ways     []settings.RuntimeBinding // of the runtime: what there is to choose from, and what is ready
 }
 
-func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) error {
 	view := s.settingsView()
 	data := settingsData{Version: view.Version}
 	for i, v := range view.Settings {
@@ -50,7 +50,7 @@ func (s *Server) settingsPage(w http.ResponseWriter, _ *http.Request) {
 		}
 		g.Inputs = append(g.Inputs, in)
 	}
-	s.page(w, "settings", http.StatusOK, pageData{Title: "Settings · clank", Data: data})
+	return s.page(w, "settings", http.StatusOK, pageData{Title: "Settings · clank", Data: data})
 }
 
 func inputOf(v api.SettingView, id string) settingInput {

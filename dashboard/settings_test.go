@@ -38,9 +38,7 @@ func TestSettingsAreShownWithTheirLimitsAndWithoutSecrets(t *testing.T) {
 func TestAChangeOfSettingsIsWholeOrNothing(t *testing.T) {
 	r := start(t)
 	before, err := r.client().Settings(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	version, _ := json.Marshal(before.Version)
 	put := func(body string) (int, string) { return r.ask("PUT", "/api/settings", body) }
 	if got, body := put(`{"changes":{"interaction.tasks.maxAtOnce":5}}`); got != http.StatusConflict || !strings.Contains(body, "version") {
@@ -62,9 +60,7 @@ func TestAChangeOfSettingsIsWholeOrNothing(t *testing.T) {
 		Error string
 		Now   api.SettingsView
 	}
-	if err := json.Unmarshal([]byte(body), &conflict); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(body), &conflict))
 	if got != http.StatusConflict || conflict.Now.Version == before.Version || !strings.Contains(conflict.Error, "somebody else") {
 		t.Errorf("a stale change: %d %s", got, body)
 	}

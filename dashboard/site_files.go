@@ -70,33 +70,34 @@ func loadSiteFiles() (*siteFiles, error) {
 }
 
 // page writes the page with the given name.
-func (s *Server) page(w http.ResponseWriter, name string, status int, sh pageData) {
+func (s *Server) page(w http.ResponseWriter, name string, status int, sh pageData) error {
 	sh.Assets, sh.Version = "/assets/"+s.site.sum, s.Version
 	var b bytes.Buffer
 	if err := s.site.pages[name].Execute(&b, sh); err != nil {
 		s.Logger.Error("a page could not be made", "page", name, "error", err)
-		writeError(w, http.StatusInternalServerError, "this page could not be made; clank's log says why")
-		return
+		return refuse(http.StatusInternalServerError, "this page could not be made; clank's log says why")
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // whoever asked went away: nothing to do
+	return nil
 }
 
 // asset serves a style sheet, a script or a drawing. One of an earlier version
 // is gone: the page that asks for it is to be loaded anew.
-func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
+func (s *Server) asset(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	data, ok := s.site.assets[name]
 	if !ok || r.PathValue("sum") != s.site.sum {
-		writeError(w, http.StatusNotFound, "there is no such file in this version; load the page again")
-		return
+		return refuse(http.StatusNotFound, "there is no such file in this version; load the page again")
 	}
 	w.Header().Set("Content-Type", assetTypes[path.Ext(name)])
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = w.Write(data) // whoever asked went away: nothing to do
+	return nil
 }
 
-func (s *Server) favicon(w http.ResponseWriter, r *http.Request) {
+func (s *Server) favicon(w http.ResponseWriter, r *http.Request) error {
 	http.Redirect(w, r, "/assets/"+s.site.sum+"/mark.svg", http.StatusFound)
+	return nil
 }

@@ -19,26 +19,24 @@ func operatorActor(kind sessions.OriginKind) cancel.Actor {
 
 // stopTask stops one task, wherever it was asked for. A task that has ended
 // already is none to stop, and no error.
-func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) {
+func (s *Server) stopTask(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.Manager.Task(r.Context(), r.PathValue("id"))
 	if err != nil {
-		s.writeManagerError(w, r, "find the task", err)
-		return
+		return failed("find the task", err)
 	}
 	out := api.TasksStopped{Stopped: []string{}}
 	if t.State.Final() {
-		writeJSON(w, http.StatusOK, out)
-		return
+		return writeJSON(w, http.StatusOK, out)
 	}
 	if _, stopped := s.Scopes.StopWork(t.ID, operatorActor(t.Origin.Kind), true); stopped {
 		out.Stopped = append(out.Stopped, t.ID)
 	}
-	writeJSON(w, http.StatusOK, out)
+	return writeJSON(w, http.StatusOK, out)
 }
 
 // stopChannel stops everything that was asked for on the page.
-func (s *Server) stopChannel(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.stopAll())
+func (s *Server) stopChannel(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, s.stopAll())
 }
 
 func (s *Server) stopAll() api.TasksStopped {

@@ -19,41 +19,32 @@ type eventStream struct {
 	rc *http.ResponseController
 }
 
-func openStream(w http.ResponseWriter) (*eventStream, error) {
+// openStream begins an answer that is a stream. Like all below it reports whether the reader is still there.
+func openStream(w http.ResponseWriter) (*eventStream, bool) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("X-Accel-Buffering", "no")
 	s := &eventStream{w, http.NewResponseController(w)}
 	// The server's limit for reading a request would end the stream too.
-	if err := s.rc.SetReadDeadline(time.Time{}); err != nil {
-		return nil, fmt.Errorf("stream: %w", err)
-	}
-	return s, s.write(fmt.Appendf(nil, "retry: %d\n\n", streamRetry))
+	ok := s.rc.SetReadDeadline(time.Time{}) == nil
+	return s, ok && s.write(fmt.Appendf(nil, "retry: %d\n\n", streamRetry))
 }
 
 // send writes one event. data holds no line break: it is JSON.
-func (s *eventStream) send(id, event string, data []byte) error {
+func (s *eventStream) send(id, event string, data []byte) bool {
 	return s.write(fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", id, event, data))
 }
 
-func (s *eventStream) sendJSON(id, event string, v any) error {
+func (s *eventStream) sendJSON(id, event string, v any) bool {
 	data, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("write down event %s: %w", event, err)
-	}
-	return s.send(id, event, data)
+	return err == nil && s.send(id, event, data)
 }
 
-func (s *eventStream) keepAlive() error { return s.write([]byte(":\n\n")) }
+func (s *eventStream) keepAlive() bool { return s.write([]byte(":\n\n")) }
 
-func (s *eventStream) write(b []byte) error {
-	if err := s.rc.SetWriteDeadline(time.Now().Add(streamWrite)); err != nil {
-		return fmt.Errorf("stream: %w", err)
+func (s *eventStream) write(b []byte) bool {
+	if s.rc.SetWriteDeadline(time.Now().Add(streamWrite)) != nil {
+		return false
 	}
-	if _, err := s.w.Write(b); err != nil {
-		return fmt.Errorf("stream: %w", err)
-	}
-	if err := s.rc.Flush(); err != nil {
-		return fmt.Errorf("stream: %w", err)
-	}
-	return nil
+	_, err := s.w.Write(b)
+	return err == nil && s.rc.Flush() == nil
 }

@@ -18,33 +18,26 @@ const acceptTimeout = 15 * time.Second
 // startTask puts a task in line and answers as soon as it is there. The task
 // goes on when whoever asked goes away; it ends with the server. On the page,
 // saying "stop" stops.
-func (s *Server) startTask(w http.ResponseWriter, r *http.Request) {
+func (s *Server) startTask(w http.ResponseWriter, r *http.Request) error {
 	var in api.TaskRequest
-	if !readJSON(w, r, &in) {
-		return
+	if err := readJSON(r, &in); err != nil {
+		return err
 	}
 	origin, ok := originOf(in.Origin)
 	if !ok {
-		writeError(w, http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
-		return
+		return refuse(http.StatusBadRequest, "origin must be %s or %s", sessions.FromDashboard, sessions.FromTerminal)
 	}
 	if strings.TrimSpace(in.Prompt) == "" {
-		writeError(w, http.StatusBadRequest, "say what is to be done")
-		return
+		return refuse(http.StatusBadRequest, "say what is to be done")
 	}
 	if origin.Kind == sessions.FromDashboard && s.IsStop(in.Prompt) {
-		writeJSON(w, http.StatusOK, s.stopAll())
-		return
+		return writeJSON(w, http.StatusOK, s.stopAll())
 	}
 	started, err := s.begin(r.Context(), sessions.Task{
 		SessionID: in.SessionID, Prompt: in.Prompt, Origin: origin, Runtime: in.Runtime, Profile: in.Profile,
 		Model: in.Model, MaxSteps: in.MaxSteps, Headed: in.Headed, Typed: in.Typed, Allow: in.Allow,
 	}, in.Asks)
-	if err != nil {
-		s.writeManagerError(w, r, "start the task", err)
-		return
-	}
-	writeJSON(w, http.StatusAccepted, api.TaskStarted{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position})
+	return writeResult(w, http.StatusAccepted, "start the task", api.TaskStarted{TaskID: started.ID, SessionID: started.SessionID, State: started.State, Position: started.Position}, err)
 }
 
 func originOf(kind sessions.OriginKind) (sessions.Origin, bool) {
@@ -97,29 +90,26 @@ func (s *Server) begin(ctx context.Context, t sessions.Task, asks bool) (session
 // listTasks lists tasks, last asked first: ?session=, ?origin=, ?before= (a
 // time), ?limit=; with ?steps=1 each has its steps and the names of its
 // pictures.
-func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
+func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	query := sessions.TaskQuery{Session: q.Get("session"), Kind: sessions.OriginKind(q.Get("origin")), Limit: 50}
 	if text := q.Get("before"); text != "" {
 		before, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
-			writeError(w, http.StatusBadRequest, "before must be a time as in RFC 3339")
-			return
+			return refuse(http.StatusBadRequest, "before must be a time as in RFC 3339")
 		}
 		query.Before = before
 	}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > 200 {
-			writeError(w, http.StatusBadRequest, "limit must be from 1 to 200")
-			return
+			return refuse(http.StatusBadRequest, "limit must be from 1 to 200")
 		}
 		query.Limit = n
 	}
 	list, err := s.Manager.Tasks(r.Context(), query)
 	if err != nil {
-		s.writeManagerError(w, r, "list the tasks", err)
-		return
+		return failed("list the tasks", err)
 	}
 	views := make([]api.TaskView, len(list))
 	for i, t := range list {
@@ -128,18 +118,13 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		if views[i], err = s.view(r.Context(), t.ID); err != nil {
-			s.writeManagerError(w, r, "read a task's steps", err)
-			return
+			return failed("read a task's steps", err)
 		}
 	}
-	writeJSON(w, http.StatusOK, views)
+	return writeJSON(w, http.StatusOK, views)
 }
 
-func (s *Server) task(w http.ResponseWriter, r *http.Request) {
+func (s *Server) task(w http.ResponseWriter, r *http.Request) error {
 	v, err := s.view(r.Context(), r.PathValue("id"))
-	if err != nil {
-		s.writeManagerError(w, r, "read the task", err)
-		return
-	}
-	writeJSON(w, http.StatusOK, v)
+	return writeResult(w, http.StatusOK, "read the task", v, err)
 }

@@ -2,6 +2,8 @@ package dashboard_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -56,14 +58,10 @@ func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
 		t.Errorf("a step without a picture: %d", got)
 	}
 	session, err := r.store.Session(t.Context(), rec.SessionID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page := llm.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
 	step := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open", View: &page}
-	if err := r.store.SaveStep(t.Context(), rec, session, step, 20); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store.SaveStep(t.Context(), rec, session, step, 20))
 	if got, body := r.ask("GET", "/api/steps/"+rec.ID+"/2/view", ""); got != http.StatusNotFound || strings.Contains(body, "alert") {
 		t.Errorf("a page in place of a picture: %d %s", got, body)
 	}
@@ -158,9 +156,7 @@ func TestClosingEndsTasksAndStreams(t *testing.T) {
 	began := time.Now()
 	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
 	defer done()
-	if err := r.server.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.server.Close(ctx))
 	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("closing took %v", took)
 	}
@@ -177,5 +173,151 @@ func TestATaskIsTypedOnlyIfTheFrontEndSaysSo(t *testing.T) {
 	}
 	if got, want := r.backend.typed(), []bool{false, false, true, true}; !slices.Equal(got, want) {
 		t.Errorf("typed: %v, want %v", got, want)
+	}
+}
+
+func TestARunningTaskIsToldSomething(t *testing.T) {
+	r := start(t)
+	c := r.client()
+	started, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold: find a lamp"})
+	must(t, err)
+	for _, path := range []string{"/api/tasks/" + started.TaskID, "/api/sessions/" + started.SessionID} {
+		got, body := r.ask("POST", path+"/say", `{"text":"the red one"}`)
+		if said := decode[api.NoteAccepted](t, body); got != http.StatusAccepted || said.TaskID != started.TaskID {
+			t.Errorf("%s: %d %s", path, got, body)
+		}
+	}
+	if id, err := c.SendNote(t.Context(), started.TaskID, api.NoteRequest{Text: "from a terminal", Origin: sessions.FromTerminal}); err != nil || id != started.TaskID {
+		t.Errorf("over the client: %q, %v", id, err)
+	}
+	for body, want := range map[string]int{`{"text":" "}`: 400, `{"text":"x","origin":"discord"}`: 400, `{"word":"x"}`: 400} {
+		if got, answer := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", body); got != want {
+			t.Errorf("%s: %d %s", body, got, answer)
+		}
+	}
+	if got, body := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", `{"text":"stop"}`); got != http.StatusOK || !strings.Contains(body, started.TaskID) {
+		t.Errorf("stop: %d %s", got, body)
+	}
+	if rec, err := c.Follow(t.Context(), started.TaskID, func(sessions.Event) {}); err != nil || rec.State != sessions.TaskStopped {
+		t.Fatalf("after the stop: %s, %v", rec.State, err)
+	}
+	got, body := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", `{"text":"too late"}`)
+	if got != http.StatusNotFound || !strings.Contains(body, "has ended (stopped); to go on, start a task in its session "+started.SessionID) {
+		t.Errorf("after its end: %d %s", got, body)
+	}
+}
+
+func TestTheChatTellsTheRunningTask(t *testing.T) {
+	r := start(t)
+	tb := r.arrive(launch(t), 1280, 860, "light")
+	tb.say("hold: find a lamp")
+	tb.waitFor(`document.querySelector(".step .sign.spin")`)
+	tb.waitFor(`document.getElementById("prompt").placeholder === "Tell the running task"`)
+	tb.say("the red one")
+	tb.waitFor(`document.getElementById("hint-text").textContent.startsWith("Passed on")`)
+	if got := tb.eval(`document.querySelectorAll(".turn").length`); got != 1.0 {
+		t.Errorf("what was said began another task: %v turns", got)
+	}
+	r.backend.letGo()
+	tb.waitFor(status + ` === "Done"`)
+	tb.waitFor(`document.body.textContent.includes("the red one")`)
+	tb.waitFor(`document.getElementById("prompt").placeholder === "What should be done?"`)
+}
+
+func TestADraftOutlivesWhatSomebodyElseSaves(t *testing.T) {
+	r := start(t)
+	tb := r.arrive(launch(t), 1280, 860, "light")
+	tb.eval(`location.href = "/settings"`)
+	field := `document.querySelector("[data-key='interaction.tasks.maxAtOnce'] input")`
+	tb.waitFor(`location.pathname === "/settings" && document.readyState === "complete" && ` + field)
+	tb.eval(field + `.focus(); ` + field + `.value = "9"; ` + field + `.dispatchEvent(new Event("input", { bubbles: true }))`)
+	tb.waitFor(`!document.getElementById("save-bar").hidden`)
+	preset := `document.querySelector("[data-key='agentStack.preset'] select")`
+	tb.eval(preset + `.value = "openai_api"; ` + preset + `.dispatchEvent(new Event("input", { bubbles: true }))`)
+	tb.waitFor(`document.querySelector(".preview").textContent.includes("Assistant model: openai:gpt-5.6")`)
+
+	r.change(`{"version":"","changes":{"interaction.tasks.maxAtOnce":6,"interaction.sessions.maxConcurrentSessions":33}}`)
+	tb.eval(`document.dispatchEvent(new Event("visibilitychange"))`)
+	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Somebody else saved")`)
+	if got := tb.eval(field + `.value + " " + document.querySelector("[data-key='interaction.sessions.maxConcurrentSessions'] input").value`); got != "9 33" {
+		t.Errorf("the draft and theirs = %v, want 9 33", got)
+	}
+	tb.eval(`document.getElementById("save").click()`)
+	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved")`)
+	if now := r.server.Settings.Current(); now.MaxTasks != 9 || now.MaxSessions != 33 || now.AssistantModel != "openai:gpt-5.6" {
+		t.Errorf("saved: %d tasks, %d sessions, brain %q", now.MaxTasks, now.MaxSessions, now.AssistantModel)
+	}
+}
+
+// records has the record of every task but one.
+type records struct {
+	none   string
+	broken bool
+}
+
+func (r *records) Has(task string) bool { return task != r.none }
+
+func (r *records) Export(w io.Writer, task string) error {
+	if _, err := io.WriteString(w, "record of "+task); err != nil {
+		return err
+	}
+	if r.broken {
+		return errors.New("the disk is gone")
+	}
+	return nil
+}
+
+func TestRecordOfATaskIsDownloaded(t *testing.T) {
+	r := start(t)
+	rec := r.finish(`{"prompt":"lamps"}`)
+	path := "/api/tasks/" + rec.ID + "/run"
+	if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusNotFound || !strings.Contains(body, "not recorded") {
+		t.Errorf("without records: %d %s", status, body)
+	}
+	have := &records{}
+	r.server.Runs = have
+	res := r.do(http.MethodGet, path, "")
+	body, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	if err != nil || string(body) != "record of "+rec.ID || res.Header.Get("Content-Type") != "application/zip" || !strings.Contains(res.Header.Get("Content-Disposition"), "run-"+rec.ID+".zip") {
+		t.Errorf("%s %v %v", body, res.Header, err)
+	}
+	if status, body := r.ask(http.MethodHead, path, ""); status != http.StatusOK || body != "" {
+		t.Errorf("HEAD: %d %q", status, body)
+	}
+	have.none = rec.ID
+	if status, _ := r.ask(http.MethodHead, path, ""); status != http.StatusNotFound {
+		t.Errorf("a task that was not recorded: %d", status)
+	}
+	if status, _ := r.ask(http.MethodGet, "/api/tasks/nonsense/run", ""); status != http.StatusNotFound {
+		t.Errorf("no such task: %d", status)
+	}
+}
+
+func TestRecordOfAPrivateTaskIsNotGivenOut(t *testing.T) {
+	r := start(t)
+	r.server.Runs = &records{}
+	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
+	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps", Origin: origin}, nil)
+	must(t, err)
+	if status, body := r.ask(http.MethodGet, "/api/tasks/"+rec.ID+"/run", ""); status != http.StatusForbidden || !strings.Contains(body, "privately") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestRecordThatCannotBeReadWholeIsBrokenOff(t *testing.T) {
+	r := start(t)
+	rec := r.finish(`{"prompt":"lamps"}`)
+	r.server.Runs = &records{broken: true}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.server.URL()+"/api/tasks/"+rec.ID+"/run", nil)
+	must(t, err)
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	res, err := http.DefaultClient.Do(req)
+	if err == nil {
+		_, err = io.ReadAll(res.Body)
+		res.Body.Close()
+	}
+	if err == nil {
+		t.Error("a part passed for the whole")
 	}
 }

@@ -6,18 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"clank/cancel"
 	"clank/dashboard/api"
 	"clank/internal/watches"
 	"clank/sessions"
 )
-
-// Watches looks at pages for people. [watches.Runner] is one.
-type Watches interface {
-	Add(ctx context.Context, w watches.Watch) (watches.Watch, error)
-	List(ctx context.Context, q watches.Query) ([]watches.Watch, error)
-	End(ctx context.Context, id string, from sessions.Origin, by cancel.Actor) (watches.Watch, error)
-}
 
 // firstCheckTimeout bounds the look at a page that is to be watched, within the time
 // that the server has for an answer.
@@ -35,33 +27,27 @@ func (s *Server) watchRoutes() []route {
 	}
 }
 
-func (s *Server) watchesPage(w http.ResponseWriter, r *http.Request) {
+func (s *Server) watchesPage(w http.ResponseWriter, r *http.Request) error {
 	list, err := s.watchViews(r.Context())
 	if err != nil {
-		s.writeManagerError(w, r, "list the watches", err)
-		return
+		return failed("list the watches", err)
 	}
-	s.page(w, "watches", http.StatusOK, pageData{Title: "Watches · clank", Data: list})
+	return s.page(w, "watches", http.StatusOK, pageData{Title: "Watches · clank", Data: list})
 }
 
-func (s *Server) listWatches(w http.ResponseWriter, r *http.Request) {
+func (s *Server) listWatches(w http.ResponseWriter, r *http.Request) error {
 	list, err := s.watchViews(r.Context())
-	if err != nil {
-		s.writeManagerError(w, r, "list the watches", err)
-		return
-	}
-	writeJSON(w, http.StatusOK, list)
+	return writeResult(w, http.StatusOK, "list the watches", list, err)
 }
 
-func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) {
+func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) error {
 	var in api.WatchRequest
-	if !readJSON(w, r, &in) {
-		return
+	if err := readJSON(r, &in); err != nil {
+		return err
 	}
 	origin, ok := originOf(in.Origin)
 	if !ok {
-		writeError(w, http.StatusBadRequest, "there is no door %q", in.Origin)
-		return
+		return refuse(http.StatusBadRequest, "there is no door %q", in.Origin)
 	}
 	wanted := watches.Watch{
 		Origin: origin, URL: in.URL, What: in.What, Every: time.Duration(in.Every) * time.Minute,
@@ -73,29 +59,16 @@ func (s *Server) addWatch(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeoutCause(r.Context(), firstCheckTimeout, errors.New("the page did not come in time"))
 	defer cancel()
 	got, err := s.Watches.Add(ctx, wanted)
-	switch {
-	case err == nil:
-		writeJSON(w, http.StatusCreated, api.NewWatchView(got))
-	case errors.Is(err, watches.ErrTooMany):
-		writeError(w, http.StatusTooManyRequests, "%v", err)
-	case r.Context().Err() == nil:
-		writeError(w, http.StatusUnprocessableEntity, "%v", err)
+	if err != nil && !errors.Is(err, watches.ErrTooMany) && r.Context().Err() == nil {
+		return refuse(http.StatusUnprocessableEntity, "%v", err)
 	}
+	return writeResult(w, http.StatusCreated, "begin the watch", api.NewWatchView(got), err)
 }
 
-func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) {
+func (s *Server) endWatch(w http.ResponseWriter, r *http.Request) error {
 	from, _ := originOf(sessions.FromDashboard)
 	got, err := s.Watches.End(r.Context(), r.PathValue("id"), from, operatorActor(sessions.FromDashboard))
-	switch {
-	case err == nil:
-		writeJSON(w, http.StatusOK, api.NewWatchView(got))
-	case errors.Is(err, watches.ErrNotFound):
-		writeError(w, http.StatusNotFound, "%v", err)
-	case errors.Is(err, watches.ErrAlreadyEnded):
-		writeError(w, http.StatusConflict, "%v", err)
-	default:
-		s.writeManagerError(w, r, "end the watch", err)
-	}
+	return writeResult(w, http.StatusOK, "end the watch", api.NewWatchView(got), err)
 }
 
 // watchViews returns all watches, newest first.

@@ -2,15 +2,22 @@ package dashboard_test
 
 import (
 	"context"
+	"io"
+	"log/slog"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"clank/dashboard"
 	"clank/dashboard/api"
+	"clank/internal/budget"
 	"clank/internal/sqlite"
 	"clank/internal/watches"
+	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/access"
 )
 
 // watching has the watches of a store, of pages that all say the same.
@@ -29,9 +36,7 @@ func TestWatchesAreBegunListedAndEnded(t *testing.T) {
 	r := start(t)
 	c := r.client()
 	got, err := c.AddWatch(t.Context(), api.WatchRequest{URL: "shop.test", Kind: watches.KindBelow, Number: 20, Currency: "€", Every: 30, Days: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got.Value != "24,99 €" || got.Every != 30 || got.For != "you" || got.What != "the number drops below 20 EUR" || got.State != watches.StateActive {
 		t.Errorf("got %+v", got)
 	}
@@ -82,9 +87,7 @@ func TestAPrivateWatchIsNotShownToTheOperator(t *testing.T) {
 		LastNotice: &watches.Notice{Text: "secret"},
 		Origin:     sessions.Origin{Kind: sessions.FromDiscord, User: "1", UserName: "ada", Private: true},
 	}
-	if err := r.store.AddWatch(t.Context(), w, 9, 9); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store.AddWatch(t.Context(), w, 9, 9))
 	for _, path := range []string{"/watches", "/api/watches"} {
 		if _, body := r.ask("GET", path, ""); strings.Contains(body, "secret") || !strings.Contains(body, "ada") {
 			t.Errorf("%s shows %s", path, body)
@@ -98,10 +101,90 @@ func TestWhatAPageSaysIsTextOnTheWatchesPage(t *testing.T) {
 		ID: "w1", URL: "https://a.test/", What: "<script>alert(1)</script>", State: watches.StateActive,
 		LastNotice: &watches.Notice{Text: "<img src=x onerror=alert(1)>", Diff: []string{"+ <b>x</b>"}},
 	}
-	if err := r.store.AddWatch(t.Context(), w, 9, 9); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.store.AddWatch(t.Context(), w, 9, 9))
 	if _, page := r.ask("GET", "/watches", ""); strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") || strings.Contains(page, "<b>x") {
 		t.Errorf("page:\n%s", page)
+	}
+}
+
+// dayLimit is what may be spent on the page of the tests.
+var dayLimit = budget.Limits{budget.LevelDay: {Money: budget.Dollars(20), Calls: 100}}
+
+// spend writes a call down in the ledger behind the page.
+func (r *rig) spend(a llm.Account, usd float64, state budget.EntryState) {
+	r.t.Helper()
+	now := time.Now()
+	e := budget.Entry{At: now, Day: now.Format(time.DateOnly), Account: a, Model: "test:<b>", Amount: budget.Amount{Calls: 1, Money: budget.Dollars(usd)}}
+	id, err := r.store.Reserve(r.t.Context(), e, func([]budget.Sum) error { return nil })
+	if err == nil && state != budget.StateHeld {
+		err = r.store.Settle(r.t.Context(), id, e.Amount, state, usd == 0)
+	}
+	must(r.t, err)
+}
+
+func TestThePageOfBudgetsShowsWhatWasSpentAndWhatMayBe(t *testing.T) {
+	r := start(t)
+	r.spend(llm.Account{Guild: "g7", User: "discord:42", Purpose: "browse"}, 1.25, budget.StateSettled)
+	r.spend(llm.Account{User: "discord:42", Purpose: "talk"}, 0.5, budget.StateEstimated)
+	r.spend(llm.Account{User: "discord:43"}, 0.25, budget.StateHeld)
+	r.spend(llm.Account{User: "discord:44"}, 0, budget.StateSettled)
+	status, body := r.ask("GET", "/budget", "")
+	if status != http.StatusOK {
+		t.Fatalf("got %d: %s", status, body)
+	}
+	for _, want := range []string{
+		"2.00 of 20.00 USD", "4 of 100 calls", "g7", "discord:42", "test:&lt;b&gt;", "0.50 (estimated)", "at most 0.25", "price not known", `<meter min="0" max="20"`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+func TestProgramsReadTheBudgetsOverTheClient(t *testing.T) {
+	r := start(t)
+	r.spend(llm.Account{User: "discord:42"}, 1.25, budget.StateSettled)
+	got, err := r.client().Budget(t.Context())
+	must(t, err)
+	if got.Today.Spent.Money != budget.Dollars(1.25) || got.Today.Limit != dayLimit[budget.LevelDay] || len(got.Users) != 1 || len(got.Calls) != 1 || len(got.Days) != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestBudgetsAreForThoseWhoAreSignedIn(t *testing.T) {
+	r := start(t)
+	r.token = "wrong"
+	for _, path := range []string{"/budget", "/api/budget"} {
+		if status, body := r.ask("GET", path, ""); status == http.StatusOK {
+			t.Errorf("GET %s without a login: %s", path, body)
+		}
+	}
+}
+
+func TestWhereNobodyCountsThePageSaysSo(t *testing.T) {
+	r := start(t)
+	other := &dashboard.Server{Addr: "127.0.0.1:0", LocalSecret: secret, Manager: r.manager, Scopes: r.scopes, Logger: slog.New(slog.DiscardHandler)}
+	if tokens, err := access.OpenTokens(filepath.Join(t.TempDir(), "tokens.json"), nil); err != nil {
+		t.Fatal(err)
+	} else {
+		other.Tokens = tokens
+	}
+	must(t, other.Open(t.Context()))
+	t.Cleanup(func() {
+		if err := other.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	for path, want := range map[string]string{"/budget": "Spending is not counted here.", "/api/budget": "spending is not counted here"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, other.URL()+path, nil)
+		must(t, err)
+		req.Header.Set("Authorization", "Bearer "+secret)
+		res, err := http.DefaultClient.Do(req)
+		must(t, err)
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusNotFound || !strings.Contains(string(body), want) {
+			t.Errorf("GET %s: %d, %v: %s", path, res.StatusCode, err, body)
+		}
 	}
 }

@@ -91,13 +91,6 @@ func WithListPrice(model string, u Usage) Usage {
 	return u
 }
 
-// PriceOf returns the list price of a model, as [WithListPrice] finds it, for calls of
-// usual length.
-func PriceOf(model string) (Price, bool) {
-	p, ok := findPrice(model)
-	return p.price, ok
-}
-
 func findPrice(model string) (modelPrice, bool) {
 	name := bareName(model)
 	var best modelPrice

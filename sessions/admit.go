@@ -25,10 +25,8 @@ func (m *Manager) admit(ctx context.Context, t Task, watch func(Event)) (*queued
 	if lim.Disabled {
 		return nil, ErrDisabled
 	}
-	if m.CheckAccess != nil {
-		if err := m.CheckAccess(t.Origin); err != nil {
-			return nil, refuse(ErrForbidden, "%v", err)
-		}
+	if err := m.checkAccess(t.Origin); err != nil {
+		return nil, err
 	}
 	if err := m.lockLoading(ctx); err != nil {
 		return nil, err
@@ -127,6 +125,16 @@ func (m *Manager) reserve(j *queuedTask, lim Limits) error {
 	return nil
 }
 
+func (m *Manager) checkAccess(o Origin) error {
+	if m.CheckAccess == nil {
+		return nil
+	}
+	if err := m.CheckAccess(o); err != nil {
+		return refuse(ErrForbidden, "%v", err)
+	}
+	return nil
+}
+
 func checkPrompt(prompt string) error {
 	if strings.TrimSpace(prompt) == "" {
 		return refuse(ErrBadTask, "the task is empty; say what to do")
@@ -169,9 +177,7 @@ func (m *Manager) resolveSession(ctx context.Context, t *Task) (*liveSession, er
 	if err != nil {
 		return nil, err
 	}
-	m.mu.Lock()
-	s := l.Session
-	m.mu.Unlock()
+	s := m.current(l)
 	switch {
 	case !s.MayUse(t.Origin):
 		err = refuse(ErrNotOwner, "session %s belongs to %s; leave it out to start one of your own", s.ID, s.owner())
@@ -248,9 +254,7 @@ func (m *Manager) route(t *Task) error {
 		}
 		t.Runtime, t.Model = runtime, model
 	}
-	if t.Runtime == "" {
-		t.Runtime = m.DefaultRuntime
-	}
+	t.Runtime = cmp.Or(t.Runtime, m.DefaultRuntime)
 	return m.checkRuntime(t.Runtime)
 }
 

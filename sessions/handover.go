@@ -90,9 +90,7 @@ func (m *Manager) runBackends(ctx context.Context, j *queuedTask, session Sessio
 		if t, end, err = m.handOver(ctx, j, t, h); err != nil || end != nil {
 			return runOutcome{answer: end, err: err}
 		}
-		m.mu.Lock()
-		session = j.live.Session
-		m.mu.Unlock()
+		session = m.current(j.live)
 	}
 }
 
@@ -170,8 +168,5 @@ func (m *Manager) checkHandOver(ctx context.Context, j *queuedTask, h *HandOverE
 	case m.AllowHandOver == nil:
 		return "", errors.New("the settings do not allow it")
 	}
-	m.mu.Lock()
-	s := j.live.Session
-	m.mu.Unlock()
-	return m.AllowHandOver(ctx, s, j.rec.Task, *h)
+	return m.AllowHandOver(ctx, m.current(j.live), j.rec.Task, *h)
 }

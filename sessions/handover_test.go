@@ -13,8 +13,6 @@ import (
 	"clank/cancel"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // think returns a question to a model, after which memory is kept.
@@ -68,9 +66,7 @@ func TestATaskIsHandedOverAndGoesOn(t *testing.T) {
 		if got.MaxSteps != 9 || at.URL != "http://example.test/one" || at.Memory != nil || at.Runtime != "other" {
 			t.Errorf("the next mind got %d steps in session %+v", got.MaxSteps, at)
 		}
-		if diff := cmp.Diff([]string{"other goes on, after script"}, r.texts(rec.ID, sessions.StepNotice)); diff != "" {
-			t.Errorf("notices (-want +got):\n%s", diff)
-		}
+		equal(t, "notices", []string{"other goes on, after script"}, r.texts(rec.ID, sessions.StepNotice))
 		s, err := r.Session(t.Context(), rec.SessionID)
 		if err != nil || s.Runtime != "other" || string(s.Memory) != `"b"` || string(s.Others["script"]) != `"a"` {
 			t.Errorf("session = %+v, %v; want both memories", s, err)
@@ -92,16 +88,13 @@ func TestEachRuntimeFindsItsMemoryAgain(t *testing.T) {
 			}
 		}
 		r, _ := relay(t, script("script"), script("other"))
-		task := ask("ada", "1")
-		task.SessionID = r.run(task).SessionID
+		task := goOn(r.run(ask("ada", "1")).SessionID, "ada", "1")
 		for i, runtime := range []string{"other", "script", "", "other"} {
 			task.Prompt, task.Runtime = strconv.Itoa(i+2), runtime
 			r.run(task)
 		}
 		want := []string{"script ", "other ", `script "script1"`, `script "script3"`, `other "other2"`}
-		if diff := cmp.Diff(want, found); diff != "" {
-			t.Errorf("memories (-want +got):\n%s", diff)
-		}
+		equal(t, "memories", want, found)
 	})
 }
 
@@ -132,9 +125,7 @@ func TestAHandOverThatIsRefusedIsToldToTheSameMind(t *testing.T) {
 				if rec.State != sessions.TaskDone || rec.Runtime != "script" || rec.Prompt != "p" {
 					t.Errorf("the task ended %+v", rec)
 				}
-				if diff := cmp.Diff([]string{tc.want}, r.texts(rec.ID, sessions.StepNotice)); diff != "" {
-					t.Errorf("notices (-want +got):\n%s", diff)
-				}
+				equal(t, "notices", []string{tc.want}, r.texts(rec.ID, sessions.StepNotice))
 				if !strings.Contains(told, tc.want) {
 					t.Errorf("the mind was told %q", told)
 				}
@@ -201,13 +192,11 @@ func TestATaskInLineFollowsItsSessionToTheNextRuntime(t *testing.T) {
 		r, _ := relay(t, func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 			return []sessionstest.ScriptStep{sessionstest.Wait("look", hold), sessionstest.HandOver("other", "the rest")}
 		}, nil)
-		first := ask("ada", "one")
-		first.ID = "first"
+		first := named("first", "ada", "one")
 		one := r.start(t.Context(), first)
 		rec, err := r.Task(t.Context(), "first")
 		must(t, err)
-		second := ask("ada", "two")
-		second.SessionID = rec.SessionID
+		second := goOn(rec.SessionID, "ada", "two")
 		two := r.start(t.Context(), second)
 		close(hold)
 		<-one.done
@@ -219,8 +208,7 @@ func TestATaskInLineFollowsItsSessionToTheNextRuntime(t *testing.T) {
 }
 
 func TestTheRouteDecidesRuntimeAndModel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		r.Route = func(task sessions.Task) (string, string, error) {
 			if task.Model == "bad" {
 				return "", "", errors.New("model bad is not known; choose another")

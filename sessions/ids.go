@@ -19,7 +19,7 @@ const (
 // newID returns an id of n letters for which taken does not find anything.
 func newID(ctx context.Context, n int, taken func(context.Context, string) error) (string, error) {
 	for range 20 {
-		id := randomID(n)
+		id := RandomID(n)
 		switch err := taken(ctx, id); {
 		case errors.Is(err, ErrNotFound):
 			return id, nil
@@ -30,7 +30,8 @@ func newID(ctx context.Context, n int, taken func(context.Context, string) error
 	return "", errors.New("choose an id: twenty in a row were taken")
 }
 
-func randomID(n int) string {
+// RandomID returns n random letters and digits.
+func RandomID(n int) string {
 	id := make([]byte, 0, n)
 	var b [1]byte
 	for len(id) < n {

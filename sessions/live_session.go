@@ -178,10 +178,14 @@ func (m *Manager) saveWith(ctx context.Context, l *liveSession, save func(contex
 	defer done()
 	l.saveMu.Lock()
 	defer l.saveMu.Unlock()
+	return save(ctx, m.current(l))
+}
+
+// current returns the session as it is now.
+func (m *Manager) current(l *liveSession) Session {
 	m.mu.Lock()
-	s := l.Session
-	m.mu.Unlock()
-	return save(ctx, s)
+	defer m.mu.Unlock()
+	return l.Session
 }
 
 // pin returns the session of that id, pinned: the caller must unpin it. One

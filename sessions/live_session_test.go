@@ -18,9 +18,7 @@ import (
 func (r *rig) state(id string) sessions.SessionState {
 	r.t.Helper()
 	s, err := r.Session(r.t.Context(), id)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return s.State
 }
 
@@ -32,8 +30,7 @@ func (r *rig) wantState(id string, want sessions.SessionState) {
 }
 
 func TestAnIdleSessionIsParkedAndCanBeReopened(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{SessionIdle: 5 * time.Minute}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{SessionIdle: 5 * time.Minute}, func(t *testing.T, r *rig) {
 		rec := r.run(ask("ada", "p"))
 		pass(4 * time.Minute)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
@@ -42,20 +39,17 @@ func TestAnIdleSessionIsParkedAndCanBeReopened(t *testing.T) {
 		if got := r.backend.Closed(); len(got) != 1 || got[0] != rec.SessionID {
 			t.Errorf("closed %v, want %s", got, rec.SessionID)
 		}
-		next := ask("ada", "again")
-		next.SessionID = rec.SessionID
+		next := goOn(rec.SessionID, "ada", "again")
 		r.run(next)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
 	})
 }
 
 func TestARunningSessionIsNotParked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		backend, free := holding()
-		r := newRig(t, sessions.Limits{SessionIdle: time.Minute}, backend)
+	withHolding(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig, free func()) {
 		s := r.start(t.Context(), ask("ada", "hold"))
 		pass(time.Hour)
-		if got := backend.Closed(); len(got) != 0 {
+		if got := r.backend.Closed(); len(got) != 0 {
 			t.Errorf("closed %v while it ran", got)
 		}
 		free()
@@ -65,17 +59,12 @@ func TestARunningSessionIsNotParked(t *testing.T) {
 }
 
 func TestASharedSessionIsNotParked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{SessionIdle: time.Minute}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig) {
 		rec := r.run(ask("ada", "p"))
-		if err := r.SetShared(t.Context(), rec.SessionID, true); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.SetShared(t.Context(), rec.SessionID, true))
 		pass(time.Hour)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
-		if err := r.SetShared(t.Context(), rec.SessionID, false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.SetShared(t.Context(), rec.SessionID, false))
 		pass(30 * time.Second)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
 		pass(time.Minute)
@@ -84,15 +73,12 @@ func TestASharedSessionIsNotParked(t *testing.T) {
 }
 
 func TestSharingWhatIsNotThereOrClosedFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		if err := r.SetShared(t.Context(), "nope", true); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("unknown: err = %v", err)
 		}
 		rec := r.run(ask("ada", "p"))
-		if err := r.CloseSession(t.Context(), rec.SessionID, ada); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.CloseSession(t.Context(), rec.SessionID, ada))
 		if err := r.SetShared(t.Context(), rec.SessionID, true); !errors.Is(err, sessions.ErrSessionClosed) {
 			t.Errorf("closed: err = %v", err)
 		}
@@ -100,16 +86,13 @@ func TestSharingWhatIsNotThereOrClosedFails(t *testing.T) {
 }
 
 func TestTheOldestIdleSessionMakesRoomForANewOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{Sessions: 3}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{Sessions: 3}, func(t *testing.T, r *rig) {
 		var ids []string
 		for i := range 4 {
 			rec := r.run(ask("ada", strconv.Itoa(i)))
 			ids = append(ids, rec.SessionID)
 			if i == 0 {
-				if err := r.SetShared(t.Context(), rec.SessionID, true); err != nil {
-					t.Fatal(err)
-				}
+				must(t, r.SetShared(t.Context(), rec.SessionID, true))
 			}
 			pass(time.Second)
 		}
@@ -121,9 +104,7 @@ func TestTheOldestIdleSessionMakesRoomForANewOne(t *testing.T) {
 }
 
 func TestANewSessionWaitsWhereAllAreRunning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		backend, free := holding()
-		r := newRig(t, sessions.Limits{Sessions: 1}, backend)
+	withHolding(t, sessions.Limits{Sessions: 1}, func(t *testing.T, r *rig, free func()) {
 		first := r.start(t.Context(), ask("ada", "hold"))
 		second := r.start(t.Context(), ask("bob", "p"))
 		pass(time.Hour)
@@ -158,8 +139,7 @@ func TestPagesAreNeverMoreThanTheCap(t *testing.T) {
 
 func TestATaskStartsAsSoonAsEnoughSessionsAreParkedForIt(t *testing.T) {
 	for _, tt := range []struct{ open, limit int }{{1, 1}, {3, 1}, {3, 2}, {2, 1}} {
-		synctest.Test(t, func(t *testing.T) {
-			r := newRig(t, sessions.Limits{Sessions: tt.open}, &sessionstest.Backend{})
+		withRig(t, sessions.Limits{Sessions: tt.open}, func(t *testing.T, r *rig) {
 			for i := range tt.open {
 				r.run(ask("ada", strconv.Itoa(i)))
 				pass(time.Second)
@@ -180,10 +160,7 @@ func TestATaskStartsAsSoonAsEnoughSessionsAreParkedForIt(t *testing.T) {
 }
 
 func TestLimitsThatRiseLetTasksStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		backend, free := holding()
-		defer free()
-		r := newRig(t, sessions.Limits{Running: 1}, backend)
+	withHolding(t, sessions.Limits{Running: 1}, func(t *testing.T, r *rig, free func()) {
 		r.start(t.Context(), ask("ada", "hold"))
 		second := r.start(t.Context(), ask("bob", "p"))
 		r.setLimits(sessions.Limits{Running: 2})
@@ -195,15 +172,11 @@ func TestLimitsThatRiseLetTasksStart(t *testing.T) {
 }
 
 func TestASessionIsClosedForGood(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		backend, free := holding()
-		defer free()
-		r := newRig(t, sessions.Limits{}, backend)
+	withHolding(t, sessions.Limits{}, func(t *testing.T, r *rig, free func()) {
 		rec := r.run(ask("ada", "p"))
 		var tasks []*started
 		for range 2 {
-			task := ask("ada", "hold")
-			task.SessionID = rec.SessionID
+			task := goOn(rec.SessionID, "ada", "hold")
 			tasks = append(tasks, r.start(t.Context(), task))
 		}
 		if err := r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "bob", Name: "@bob"}); !errors.Is(err, sessions.ErrNotOwner) {
@@ -212,20 +185,17 @@ func TestASessionIsClosedForGood(t *testing.T) {
 		if err := r.CloseSession(t.Context(), "nope", ada); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("unknown: err = %v, want ErrNotFound", err)
 		}
-		if err := r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "mod", Name: "@mod", Moderator: true}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.CloseSession(t.Context(), rec.SessionID, cancel.Actor{ID: "mod", Name: "@mod", Moderator: true}))
 		for _, s := range tasks {
 			if got := s.end(t); got.State != sessions.TaskStopped || got.Reason != "stopped by @mod: the session was closed" {
 				t.Errorf("its task: %s, %q", got.State, got.Reason)
 			}
 		}
 		r.wantState(rec.SessionID, sessions.SessionClosed)
-		if got := backend.Closed(); !slices.Equal(got, []string{rec.SessionID}) {
+		if got := r.backend.Closed(); !slices.Equal(got, []string{rec.SessionID}) {
 			t.Errorf("closed pages %v, want one", got)
 		}
-		next := ask("ada", "p")
-		next.SessionID = rec.SessionID
+		next := goOn(rec.SessionID, "ada", "p")
 		if _, err := r.Run(t.Context(), next, nil); !errors.Is(err, sessions.ErrSessionClosed) {
 			t.Errorf("going on: err = %v, want ErrSessionClosed", err)
 		}
@@ -276,8 +246,7 @@ func TestTasksBehindOneThatClosesTheSessionAreTold(t *testing.T) {
 		bye.Step.Closed = true
 		r := newRig(t, sessions.Limits{}, scripts(map[string][]sessionstest.ScriptStep{"close": {sessionstest.Wait("wait", hold), bye}}))
 		rec := r.run(ask("ada", "p"))
-		task := ask("ada", "close")
-		task.SessionID = rec.SessionID
+		task := goOn(rec.SessionID, "ada", "close")
 		first := r.start(t.Context(), task)
 		task.Prompt = "p"
 		second := r.start(t.Context(), task)
@@ -308,8 +277,7 @@ func TestABackendThatCannotCloseIsNotWaitedForTwice(t *testing.T) {
 				rec := r.run(ask("ada", "p"))
 				pass(2 * time.Minute)
 				r.wantState(rec.SessionID, sessions.SessionParked)
-				next := ask("ada", "p")
-				next.SessionID = rec.SessionID
+				next := goOn(rec.SessionID, "ada", "p")
 				r.run(next)
 			})
 		})
@@ -317,8 +285,7 @@ func TestABackendThatCannotCloseIsNotWaitedForTwice(t *testing.T) {
 }
 
 func TestTheLastSessionIsTheOneToGoOnWith(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{SessionIdle: time.Minute}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig) {
 		here := discord("g", "ada")
 		if _, err := r.LastSession(t.Context(), here); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("before the first: err = %v, want ErrNotFound", err)
@@ -337,16 +304,13 @@ func TestTheLastSessionIsTheOneToGoOnWith(t *testing.T) {
 			}
 		}
 		want(second.SessionID)
-		if err := r.CloseSession(t.Context(), second.SessionID, ada); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.CloseSession(t.Context(), second.SessionID, ada))
 		want(first.SessionID)
 	})
 }
 
 func TestOldTasksAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{KeepFor: 24 * time.Hour, SessionIdle: time.Minute}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{KeepFor: 24 * time.Hour, SessionIdle: time.Minute}, func(t *testing.T, r *rig) {
 		old := r.run(ask("ada", "p"))
 		pass(20 * time.Hour)
 		young := r.run(ask("ada", "p"))
@@ -361,8 +325,7 @@ func TestOldTasksAreForgotten(t *testing.T) {
 }
 
 func TestIDsAreShortAndHaveNoLookAlikes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		seen := make(map[string]bool)
 		for range 50 {
 			rec := r.run(ask("ada", "p"))

@@ -32,17 +32,43 @@ type rig struct {
 // newRig opens a Manager in a synctest bubble and closes it at its end.
 func newRig(t *testing.T, limits sessions.Limits, backend *sessionstest.Backend) *rig {
 	t.Helper()
-	r := &rig{t: t, store: &sessionstest.Store{}, backend: backend, limits: limits}
+	r := &rig{t: t, store: sessionstest.OpenStore(t), backend: backend, limits: limits}
 	r.Manager = r.manager()
-	if err := r.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Open(t.Context()))
 	t.Cleanup(func() {
 		if err := r.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
 	return r
+}
+
+// withRig runs a test in a bubble with a Manager whose backend does one act for every task.
+func withRig(t *testing.T, limits sessions.Limits, test func(*testing.T, *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		test(t, newRig(t, limits, &sessionstest.Backend{}))
+	})
+}
+
+// withHolding runs a test in a bubble with a Manager whose tasks that begin with "hold" last until free is
+// called; the others end at once.
+func withHolding(t *testing.T, limits sessions.Limits, test func(t *testing.T, r *rig, free func())) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		hold := make(chan struct{})
+		free := sync.OnceFunc(func() { close(hold) })
+		r := newRig(t, limits, &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
+			if strings.HasPrefix(t.Prompt, "hold") {
+				return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
+			}
+			return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Answer("done")}
+		}})
+		defer free()
+		test(t, r, free)
+	})
 }
 
 func (r *rig) manager() *sessions.Manager {
@@ -72,15 +98,27 @@ func ask(user, prompt string) sessions.Task {
 	return sessions.Task{Prompt: prompt, Origin: discord("g", user)}
 }
 
+// goOn returns a task in a session.
+func goOn(session, user, prompt string) sessions.Task {
+	task := ask(user, prompt)
+	task.SessionID = session
+	return task
+}
+
+// named returns a task with an id.
+func named(id, user, prompt string) sessions.Task {
+	task := ask(user, prompt)
+	task.ID = id
+	return task
+}
+
 func (r *rig) scope() cancel.Scope { return cancel.Scope{Guild: "g", Channel: "c"} }
 
 // run runs a task that must be accepted, to its end.
 func (r *rig) run(task sessions.Task) sessions.TaskRecord {
 	r.t.Helper()
 	rec, err := r.Run(r.t.Context(), task, nil)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return rec
 }
 
@@ -159,18 +197,6 @@ func scripts(byPrompt map[string][]sessionstest.ScriptStep) *sessionstest.Backen
 	}}
 }
 
-// holding returns a backend whose tasks that begin with "hold" last until the
-// returned function is called; the others end at once.
-func holding() (*sessionstest.Backend, func()) {
-	hold := make(chan struct{})
-	return &sessionstest.Backend{Script: func(_ sessions.Session, t sessions.Task) []sessionstest.ScriptStep {
-		if strings.HasPrefix(t.Prompt, "hold") {
-			return []sessionstest.ScriptStep{sessionstest.Wait("wait", hold), sessionstest.Answer("done")}
-		}
-		return []sessionstest.ScriptStep{sessionstest.Act("look"), sessionstest.Answer("done")}
-	}}, sync.OnceFunc(func() { close(hold) })
-}
-
 func TestAnAnswerThatSaysItCouldNotBeDoneIsAFailedTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := sessionstest.Answer("there is no lamp")
@@ -199,30 +225,22 @@ func TestATaskIsDoneAndEverythingIsToldAndWrittenDown(t *testing.T) {
 		rec := s.end(t)
 
 		want := []string{"queued 0", "running", "begun 1 think", "done 1 think", "begun 2 look", "done 2 look", "done 3 answer", "done"}
-		if diff := cmp.Diff(want, s.told()); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", want, s.told())
 		var heard []string
 		for range want {
 			heard = append(heard, describe(<-all))
 		}
-		if diff := cmp.Diff(want, heard); diff != "" {
-			t.Errorf("subscriber heard (-want +got):\n%s", diff)
-		}
+		equal(t, "subscriber heard", want, heard)
 		if rec.State != sessions.TaskDone || rec.Answer != "a lamp" || len(rec.Images) != 1 || rec.Steps != 1 || rec.Usage.USD != 0.5 {
 			t.Errorf("record = %+v", rec)
 		}
 		stored, err := r.Task(t.Context(), rec.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(rec, stored); diff != "" {
 			t.Errorf("stored record (-returned +stored):\n%s", diff)
 		}
 		session, err := r.Session(t.Context(), rec.SessionID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if session.State != sessions.SessionIdle || session.URL != "http://example.test/look" || session.Title != "look" ||
 			string(session.Memory) != `{"k":1}` || session.Steps != 1 || session.Usage.USD != 0.5 || session.Runtime != "script" {
 			t.Errorf("session = %+v", session)
@@ -253,8 +271,7 @@ func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
 		{"an unknown runtime", sessions.Limits{}, sessions.Task{Prompt: "p", Runtime: "x"}, sessions.ErrBadTask, `no runtime "x"; there is: other, script`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, tc.limits, &sessionstest.Backend{})
+			withRig(t, tc.limits, func(t *testing.T, r *rig) {
 				_, err := r.Run(t.Context(), tc.task, func(ev sessions.Event) { t.Errorf("told %s", describe(ev)) })
 				if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.words) {
 					t.Errorf("err = %v, want %v that says %q", err, tc.want, tc.words)
@@ -268,8 +285,7 @@ func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
 }
 
 func TestTheLongestTaskIsAccepted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		prompt := strings.Repeat("ü", 8000)
 		if rec := r.run(ask("ada", prompt)); rec.Answer != "done: "+prompt {
 			t.Error("the prompt was changed")
@@ -296,8 +312,7 @@ func TestASessionGoesOnForItsOwnerAlone(t *testing.T) {
 		{"somebody in Discord with the same name", named, discord("g", "ada"), sessions.ErrNotOwner},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+			withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 				first := r.run(sessions.Task{Prompt: "one", Origin: tc.owner})
 				second, err := r.Run(t.Context(), sessions.Task{Prompt: "two", Origin: tc.by, SessionID: " " + strings.ToUpper(first.SessionID)}, nil)
 				if !errors.Is(err, tc.want) {
@@ -312,8 +327,7 @@ func TestASessionGoesOnForItsOwnerAlone(t *testing.T) {
 }
 
 func TestASessionKeepsItsRuntime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		task := ask("ada", "p")
 		task.Runtime = "other"
 		rec := r.run(task)
@@ -333,10 +347,8 @@ func TestASessionKeepsItsRuntime(t *testing.T) {
 }
 
 func TestATaskThatIsThereAlreadyIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
-		task := ask("ada", "p")
-		task.ID = "mine"
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		task := named("mine", "ada", "p")
 		if rec := r.run(task); rec.ID != "mine" {
 			t.Errorf("id = %q, want mine", rec.ID)
 		}
@@ -378,8 +390,7 @@ func TestStepsAreLimitedForEachTask(t *testing.T) {
 }
 
 func TestTheHoursTasksFromDiscordAreCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{PerHour: 2}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{PerHour: 2}, func(t *testing.T, r *rig) {
 		r.run(ask("ada", "one"))
 		pass(10 * time.Minute)
 		r.run(ask("bob", "two"))
@@ -420,8 +431,7 @@ func TestAnswersAndFailuresEndATask(t *testing.T) {
 				if rec.State != tc.state || rec.Answer != tc.answer || !strings.Contains(rec.Reason, tc.words) || (tc.words == "") != (rec.Reason == "") {
 					t.Errorf("record: %s, answer %q, reason %q", rec.State, rec.Answer, rec.Reason)
 				}
-				next := ask("ada", "again")
-				next.SessionID = rec.SessionID
+				next := goOn(rec.SessionID, "ada", "again")
 				again, err := r.Run(t.Context(), next, nil)
 				switch {
 				case rec.Closed && !errors.Is(err, sessions.ErrSessionClosed):
@@ -435,8 +445,7 @@ func TestAnswersAndFailuresEndATask(t *testing.T) {
 }
 
 func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		r.store.Fail = func(m string) error {
 			if m == "SaveStep" {
 				return errors.New("the disk is full")
@@ -448,9 +457,7 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 		if rec.State != sessions.TaskFailed || !strings.Contains(rec.Reason, "the disk is full") {
 			t.Errorf("record: %s, reason %q", rec.State, rec.Reason)
 		}
-		if diff := cmp.Diff([]string{"queued 0", "running", "failed"}, s.told()); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", []string{"queued 0", "running", "failed"}, s.told())
 		if got := r.backend.Acts(); got != 0 {
 			t.Errorf("%d acts were done, want none", got)
 		}
@@ -458,8 +465,7 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 }
 
 func TestATaskThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{Running: 1, Queued: 1}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{Running: 1, Queued: 1}, func(t *testing.T, r *rig) {
 		broken := errors.New("the disk is full")
 		fail := true
 		r.store.Fail = func(m string) error {
@@ -477,8 +483,7 @@ func TestATaskThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 }
 
 func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		slow, stopSlow := r.Subscribe()
 		defer stopSlow()
 		quick, stopQuick := r.Subscribe()
@@ -511,26 +516,128 @@ func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
 }
 
 func TestTheNextStartTidiesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		session := sessions.Session{ID: "old", Origin: discord("g", "ada"), Runtime: "script", State: sessions.SessionRunning, URL: "http://x.test/"}
 		task := sessions.TaskRecord{Task: sessions.Task{ID: "t", SessionID: "old", Prompt: "p"}, State: sessions.TaskRunning}
-		if err := r.store.SaveTask(t.Context(), task, session); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.store.SaveTask(t.Context(), task, session))
 		second := r.manager()
-		if err := second.Open(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, second.Open(t.Context()))
 		defer second.Close(t.Context())
 		rec, err := second.Task(t.Context(), "t")
 		if err != nil || rec.State != sessions.TaskInterrupted || rec.Reason == "" {
 			t.Errorf("task = %+v, %v", rec, err)
 		}
-		next := ask("ada", "go on")
-		next.SessionID = "old"
+		next := goOn("old", "ada", "go on")
 		if rec, err := second.Run(t.Context(), next, nil); err != nil || rec.State != sessions.TaskDone {
 			t.Errorf("the session did not go on: %+v, %v", rec, err)
 		}
 	})
+}
+
+func TestWhoMayNotEnterIsRefusedBeforeAnythingHappens(t *testing.T) {
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		r.CheckAccess = func(o sessions.Origin) error {
+			if o.User == "ada" {
+				return nil
+			}
+			return errors.New("you are not on the list")
+		}
+		r.run(ask("ada", "lamps"))
+		_, err := r.Run(t.Context(), ask("eve", "secrets"), nil)
+		if !errors.Is(err, sessions.ErrForbidden) || err.Error() != "you are not on the list" {
+			t.Errorf("got %v, want the refusal in its own words", err)
+		}
+		if all, err := r.Tasks(t.Context(), sessions.TaskQuery{}); err != nil || len(all) != 1 {
+			t.Errorf("written down: %d tasks, %v; want ada's alone", len(all), err)
+		}
+	})
+}
+
+// profiles gives everybody a profile of their own name, and "shared" to all who ask for it.
+func profiles(o sessions.Origin, want string) (string, error) {
+	switch want {
+	case "", o.User:
+		return o.User, nil
+	case "shared":
+		return want, nil
+	}
+	return "", errors.New("that profile is not yours")
+}
+
+func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		r.SelectProfile = profiles
+		profile := func(id string) string {
+			s, err := r.Session(t.Context(), id)
+			must(t, err)
+			return s.Profile
+		}
+		own := r.run(ask("ada", "one"))
+		if got := profile(own.SessionID); got != "ada" {
+			t.Errorf("without a wish: got %q, want ada's own", got)
+		}
+		task := ask("ada", "two")
+		task.Profile = "shared"
+		shared := r.run(task)
+		if got := profile(shared.SessionID); got != "shared" {
+			t.Errorf("with a wish: got %q, want it", got)
+		}
+		task = goOn(shared.SessionID, "ada", "three")
+		r.run(task)
+		if got := profile(shared.SessionID); got != "shared" {
+			t.Errorf("gone on with: got %q, want the profile it began with", got)
+		}
+		task.Profile = "ada"
+		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) || !strings.Contains(err.Error(), "start a new one") {
+			t.Errorf("another profile for a session: got %v, want a refusal with the way out", err)
+		}
+		task = ask("ada", "four")
+		task.Profile = "bob"
+		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrForbidden) {
+			t.Errorf("somebody else's profile: got %v, want ErrForbidden", err)
+		}
+	})
+}
+
+func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		r.SelectProfile = profiles
+		task := ask("ada", "one")
+		task.Profile = "shared"
+		task.SessionID = r.run(task).SessionID
+		task.Profile = ""
+		r.SelectProfile = func(_ sessions.Origin, want string) (string, error) {
+			return "", errors.New("the profile " + want + " is not yours")
+		}
+		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrForbidden) || !strings.Contains(err.Error(), "shared") {
+			t.Errorf("got %v, want a refusal that names the profile", err)
+		}
+	})
+}
+
+func TestAPrivateSessionIsNotGoneOnWithInPublic(t *testing.T) {
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		task := ask("ada", "my bank")
+		task.Origin.Private = true
+		task.SessionID = r.run(task).SessionID
+		r.run(task)
+		if last, err := r.LastSession(t.Context(), task.Origin); err != nil || last.ID != task.SessionID {
+			t.Errorf("the last session, asked privately: %q, %v", last.ID, err)
+		}
+		task.Origin.Private = false
+		if last, err := r.LastSession(t.Context(), task.Origin); !errors.Is(err, sessions.ErrNotFound) {
+			t.Errorf("the last session, asked in public: %q, %v; want none", last.ID, err)
+		}
+		if _, err := r.Run(t.Context(), task, nil); !errors.Is(err, sessions.ErrBadTask) || !strings.Contains(err.Error(), "private") {
+			t.Errorf("got %v, want a refusal that says it is private", err)
+		}
+	})
+}
+
+// equal compares what a test got with what it wants.
+func equal(tb testing.TB, what string, want, got any) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }

@@ -27,10 +27,8 @@ func (m *Manager) SendNote(ctx context.Context, id string, from Origin, text str
 	if err := checkPrompt(text); err != nil {
 		return "", err
 	}
-	if m.CheckAccess != nil {
-		if err := m.CheckAccess(from); err != nil {
-			return "", refuse(ErrForbidden, "%v", err)
-		}
+	if err := m.checkAccess(from); err != nil {
+		return "", err
 	}
 	taskID, found, err := m.deliverNote(id, from, text)
 	if found || err != nil {

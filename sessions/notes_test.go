@@ -28,9 +28,7 @@ func untilFree(hold <-chan struct{}) *sessionstest.Backend {
 func (r *rig) texts(task string, kind sessions.StepKind) (texts []string) {
 	r.t.Helper()
 	steps, err := r.Steps(r.t.Context(), task)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	for i, s := range steps {
 		if s.N != i+1 {
 			r.t.Errorf("step %d has number %d", i+1, s.N)
@@ -49,13 +47,10 @@ func TestARunningTaskHearsWhatItsOwnerSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		r := newRig(t, sessions.Limits{}, untilFree(hold))
-		task := ask("ada", "p")
-		task.ID = "mine"
+		task := named("mine", "ada", "p")
 		run := r.start(t.Context(), task)
 		live, err := r.Task(t.Context(), "mine")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, id := range []string{"mine", " " + strings.ToUpper(live.SessionID)} {
 			if got, err := r.SendNote(t.Context(), id, discord("g", "ada"), " the red one "); err != nil || got != "mine" {
 				t.Errorf("Say(%q) = %q, %v; want the task", id, got, err)
@@ -64,9 +59,7 @@ func TestARunningTaskHearsWhatItsOwnerSays(t *testing.T) {
 		close(hold)
 		<-run.done
 		want := []string{"@ada says: the red one", "@ada says: the red one"}
-		if diff := cmp.Diff(want, r.texts("mine", sessions.StepNotice)); diff != "" {
-			t.Errorf("notices (-want +got):\n%s", diff)
-		}
+		equal(t, "notices", want, r.texts("mine", sessions.StepNotice))
 		if told := strings.Join(run.told(), "\n"); !strings.Contains(told, "the red one") {
 			t.Errorf("who watches was told\n%s", told)
 		}
@@ -80,15 +73,12 @@ func TestWhatIsSaidReachesTheSessionThatWasMeant(t *testing.T) {
 		var all []*started
 		ids := []string{"one", "two", "three"}
 		for _, id := range ids {
-			task := ask("ada", "p")
-			task.ID = id
+			task := named(id, "ada", "p")
 			all = append(all, r.start(t.Context(), task))
 		}
 		for i, id := range ids {
 			rec, err := r.Task(t.Context(), id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, to := range []string{id, rec.SessionID} {
 				if got, err := r.SendNote(t.Context(), to, discord("g", "ada"), "for number "+strconv.Itoa(i)); err != nil || got != id {
 					t.Errorf("Say(%q) = %q, %v; want task %s", to, got, err, id)
@@ -111,8 +101,7 @@ func TestATaskInLineHearsWhenItsTurnComes(t *testing.T) {
 		hold := make(chan struct{})
 		r := newRig(t, sessions.Limits{Running: 1}, untilFree(hold))
 		first := r.start(t.Context(), ask("bob", "p"))
-		task := ask("ada", "p")
-		task.ID = "waits"
+		task := named("waits", "ada", "p")
 		second := r.start(t.Context(), task)
 		if _, err := r.SendNote(t.Context(), "waits", discord("g", "ada"), "hurry"); err != nil {
 			t.Fatal(err)
@@ -120,9 +109,7 @@ func TestATaskInLineHearsWhenItsTurnComes(t *testing.T) {
 		close(hold)
 		<-first.done
 		<-second.done
-		if diff := cmp.Diff([]string{"@ada says: hurry"}, r.texts("waits", sessions.StepNotice)); diff != "" {
-			t.Errorf("notices (-want +got):\n%s", diff)
-		}
+		equal(t, "notices", []string{"@ada says: hurry"}, r.texts("waits", sessions.StepNotice))
 	})
 }
 
@@ -181,8 +168,7 @@ func TestWhoMayNotComeInMayNotSayAnything(t *testing.T) {
 }
 
 func TestATaskThatHasEndedSaysHowToGoOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, sessions.Limits{}, &sessionstest.Backend{})
+	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
 		rec := r.run(ask("ada", "p"))
 		for id, want := range map[string]string{
 			rec.ID:        "task " + rec.ID + " has ended (done); to go on, start a task in its session " + rec.SessionID,

@@ -92,7 +92,7 @@ func (m *Manager) runTask(ctx context.Context, j *queuedTask) runOutcome {
 	}
 	session, err := m.markUsed(ctx, j)
 	if err != nil {
-		return runOutcome{err: storeFailure(err)}
+		return runOutcome{err: &storeError{err}}
 	}
 	m.publish(j, nil)
 	return m.runBackends(ctx, j, session)
@@ -135,7 +135,7 @@ func (m *Manager) recordStep(ctx context.Context, j *queuedTask, step *Step) err
 		return m.Store.SaveStep(ctx, j.rec, s, kept, views)
 	})
 	if err != nil {
-		return storeFailure(err)
+		return &storeError{err}
 	}
 	m.publish(j, step)
 	return nil
@@ -160,8 +160,6 @@ func (s *Session) applyStep(step Step) {
 
 // storeError says that what was done could not be written down.
 type storeError struct{ err error }
-
-func storeFailure(err error) error { return &storeError{err} }
 
 func (e *storeError) Error() string {
 	return "what was done could not be written down: " + e.err.Error()
@@ -190,8 +188,7 @@ func (m *Manager) finish(ctx context.Context, j *queuedTask, out runOutcome) {
 	}
 	if j.started {
 		l.LastUsed = j.rec.Ended
-	}
-	if !j.started {
+	} else {
 		m.queue.remove(j) // so that it does not start now
 	}
 	m.mu.Unlock()

@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -191,3 +193,54 @@ type Event struct {
 	Record TaskRecord `json:"record"`
 	Step   *Step      `json:"step,omitempty"`
 }
+
+// MayUse reports whether somebody who asks from o may go on with the session:
+// its owner may. Whoever asks from the dashboard or a terminal without a name is
+// the operator of the machine, who owns every session that was started there.
+func (s Session) MayUse(o Origin) bool {
+	if o.Kind == FromDiscord || s.Origin.Kind == FromDiscord {
+		return o.Kind == s.Origin.Kind && o.User != "" && o.User == s.Origin.User
+	}
+	return o.User == "" || o.User == s.Origin.User
+}
+
+// owner returns what people call the session's owner.
+func (s Session) owner() string { return s.Origin.requesterName() }
+
+// requesterName returns what people call the person who asked from o.
+func (o Origin) requesterName() string {
+	switch {
+	case o.UserName != "":
+		return o.UserName
+	case o.User != "":
+		return "user " + o.User
+	}
+	return "the operator"
+}
+
+// Why a task or a session was refused. Errors that wrap one of these have a text
+// of their own, a sentence for people that also tells the way out.
+var (
+	ErrBadTask       = errors.New("the task cannot be done as it was asked")
+	ErrDisabled      = errors.New("browsing is switched off in the settings")
+	ErrNotFound      = errors.New("not found")
+	ErrForbidden     = errors.New("not allowed here")
+	ErrNotOwner      = errors.New("it belongs to somebody else")
+	ErrSessionClosed = errors.New("the session is closed")
+	ErrQueueFull     = errors.New("the line is full")
+	ErrBudgetSpent   = errors.New("the hour's tasks are used up")
+	ErrShuttingDown  = errors.New("the program is shutting down")
+)
+
+// refusal is one of the sentinels in the words of its case.
+type refusal struct {
+	is   error
+	text string
+}
+
+func refuse(is error, format string, args ...any) error {
+	return &refusal{is: is, text: fmt.Sprintf(format, args...)}
+}
+
+func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.is }

@@ -11,17 +11,12 @@ import (
 	"clank/cancel"
 	"clank/internal/test/sessionstest"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var ada = cancel.Actor{ID: "ada", Name: "@ada"}
 
 func TestATaskInLineCanBeStopped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		backend, free := holding()
-		r := newRig(t, sessions.Limits{Running: 1}, backend)
-		defer free()
+	withHolding(t, sessions.Limits{Running: 1}, func(t *testing.T, r *rig, free func()) {
 		first := r.start(t.Context(), ask("bob", "hold"))
 		second := r.start(t.Context(), ask("ada", "p"))
 		third := r.start(t.Context(), ask("cy", "p"))
@@ -38,15 +33,11 @@ func TestATaskInLineCanBeStopped(t *testing.T) {
 		if rec.State != sessions.TaskStopped || rec.Reason != "stopped by @ada" || !rec.Started.IsZero() {
 			t.Errorf("record = %+v", rec)
 		}
-		if diff := cmp.Diff([]string{"queued 1", "stopped"}, second.told()); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", []string{"queued 1", "stopped"}, second.told())
 		free()
 		first.end(t)
 		third.end(t)
-		if diff := cmp.Diff([]string{"queued 2", "queued 1", "running"}, third.told()[:3]); diff != "" {
-			t.Errorf("the one behind was told (-want +got):\n%s", diff)
-		}
+		equal(t, "the one behind was told", []string{"queued 2", "queued 1", "running"}, third.told()[:3])
 		if got := r.Scopes.Active(r.scope()); len(got) != 0 {
 			t.Errorf("active at the end = %v", got)
 		}
@@ -54,10 +45,7 @@ func TestATaskInLineCanBeStopped(t *testing.T) {
 }
 
 func TestARunningTaskCanBeStoppedAndItsSessionGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		backend, free := holding()
-		defer free()
-		r := newRig(t, sessions.Limits{}, backend)
+	withHolding(t, sessions.Limits{}, func(t *testing.T, r *rig, free func()) {
 		s := r.start(t.Context(), ask("ada", "hold"))
 		begun := time.Now()
 		if found, ok := r.Scopes.StopWork(r.Scopes.Active(r.scope())[0].ID, ada, false); !found || !ok {
@@ -74,8 +62,7 @@ func TestARunningTaskCanBeStoppedAndItsSessionGoesOn(t *testing.T) {
 		if err != nil || len(steps) != 1 || steps[0].Phase != sessions.PhaseBegun {
 			t.Errorf("steps = %+v, %v, want one that begun and was not done", steps, err)
 		}
-		next := ask("ada", "p")
-		next.SessionID = rec.SessionID
+		next := goOn(rec.SessionID, "ada", "p")
 		if rec := r.run(next); rec.State != sessions.TaskDone {
 			t.Errorf("the session did not go on: %+v", rec)
 		}
@@ -102,8 +89,7 @@ func TestAStuckBackendHoldsUpItsOwnSessionAlone(t *testing.T) {
 			t.Errorf("another session's task: %+v", rec)
 		}
 
-		again := ask("ada", "p")
-		again.SessionID = rec.SessionID
+		again := goOn(rec.SessionID, "ada", "p")
 		next := r.start(t.Context(), again)
 		if next.final() || len(next.told()) != 1 {
 			t.Errorf("the session's next task was told %v before the backend let go", next.told())
@@ -119,20 +105,13 @@ func TestAStuckBackendHoldsUpItsOwnSessionAlone(t *testing.T) {
 }
 
 func TestTheTasksOfASessionAreDoneOneAfterTheOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		backend, free := holding()
-		defer free()
-		r := newRig(t, sessions.Limits{}, backend)
+	withHolding(t, sessions.Limits{}, func(t *testing.T, r *rig, free func()) {
 		first := r.run(ask("ada", "p"))
-		hold := ask("ada", "hold")
-		hold.SessionID = first.SessionID
+		hold := goOn(first.SessionID, "ada", "hold")
 		second := r.start(t.Context(), hold)
-		next := ask("ada", "p")
-		next.SessionID = first.SessionID
+		next := goOn(first.SessionID, "ada", "p")
 		third := r.start(t.Context(), next)
-		if diff := cmp.Diff([]string{"queued 1"}, third.told()); diff != "" {
-			t.Errorf("while the session was busy, told (-want +got):\n%s", diff)
-		}
+		equal(t, "while the session was busy, told", []string{"queued 1"}, third.told())
 		if got, err := r.Task(t.Context(), taskOf(t, r, "p")); err != nil || got.Position != 1 {
 			t.Errorf("position = %d, %v, want 1", got.Position, err)
 		}
@@ -148,9 +127,7 @@ func TestTheTasksOfASessionAreDoneOneAfterTheOther(t *testing.T) {
 func taskOf(t *testing.T, r *rig, prompt string) string {
 	t.Helper()
 	all, err := r.Tasks(t.Context(), sessions.TaskQuery{States: []sessions.TaskState{sessions.TaskQueued}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, rec := range all {
 		if rec.Prompt == prompt {
 			return rec.ID
@@ -205,10 +182,7 @@ func TestWhyATaskEndedIsTold(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				backend, free := holding()
-				defer free()
-				r := newRig(t, tc.limits, backend)
+			withHolding(t, tc.limits, func(t *testing.T, r *rig, free func()) {
 				ctx, stop := tc.ctx(t.Context())
 				defer stop()
 				rec := r.start(ctx, ask("ada", "hold")).end(t)
@@ -225,10 +199,7 @@ func TestWhyATaskEndedIsTold(t *testing.T) {
 }
 
 func TestWaitingInLineIsNotCountedAsTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		backend, free := holding()
-		defer free()
-		r := newRig(t, sessions.Limits{Running: 1, TaskTimeout: time.Hour}, backend)
+	withHolding(t, sessions.Limits{Running: 1, TaskTimeout: time.Hour}, func(t *testing.T, r *rig, free func()) {
 		first := r.start(t.Context(), ask("ada", "hold"))
 		second := r.start(t.Context(), ask("bob", "p"))
 		pass(59 * time.Minute)
@@ -241,16 +212,11 @@ func TestWaitingInLineIsNotCountedAsTime(t *testing.T) {
 }
 
 func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		backend, free := holding()
-		defer free()
-		r := newRig(t, sessions.Limits{Running: 1}, backend)
+	withHolding(t, sessions.Limits{Running: 1}, func(t *testing.T, r *rig, free func()) {
 		idle := r.run(ask("ada", "p"))
 		running := r.start(t.Context(), ask("ada", "hold"))
 		waiting := r.start(t.Context(), ask("bob", "p"))
-		if err := r.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Close(t.Context()))
 		for name, s := range map[string]*started{"running": running, "waiting": waiting} {
 			if rec := s.end(t); rec.State != sessions.TaskInterrupted || rec.Reason != "shutting down" {
 				t.Errorf("%s: %s, %q", name, rec.State, rec.Reason)
@@ -265,7 +231,7 @@ func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
 				t.Errorf("session %s is %s, want parked", s.ID, s.State)
 			}
 		}
-		if got := backend.Closed(); len(got) != 2 {
+		if got := r.backend.Closed(); len(got) != 2 {
 			t.Errorf("closed %v, want %s and the one that ran", got, idle.SessionID)
 		}
 		if _, err := r.Run(t.Context(), ask("ada", "p"), nil); !errors.Is(err, sessions.ErrShuttingDown) {

@@ -180,3 +180,112 @@ func (s *Source) captureFrame(ctx context.Context, quality int, scale float64) (
 	}
 	return Frame{Data: vp8, Width: width, Height: height, URL: url, Taken: began}, nil
 }
+
+// Viewer is somebody who watches a [Source].
+type Viewer struct {
+	source *Source
+	frames chan Frame // holds the newest one that was not taken yet
+
+	// The source's lock guards these.
+	noFrameYet    bool      // has not been given a frame yet
+	refreshWanted bool      // lost the picture
+	sent          time.Time // when it was given a frame
+}
+
+// Subscribe begins to watch. The first frame comes at once, or as soon as a picture can be taken. The caller closes the viewer.
+func (s *Source) Subscribe() *Viewer {
+	v := &Viewer{source: s, frames: make(chan Frame, 1), noFrameYet: true}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		close(v.frames)
+		return v
+	}
+	if s.viewers == nil {
+		s.viewers = map[*Viewer]struct{}{}
+	}
+	s.viewers[v] = struct{}{}
+	if now := time.Now(); s.lastFrame.Data != nil && now.Sub(s.lastFrame.Taken) < maxReuseAge {
+		s.send(now, s.lastFrame, Initial, v)
+	}
+	s.signal()
+	return v
+}
+
+// Frames gives the newest frame: one that comes while another waits to be taken replaces it. The channel is closed when the
+// viewer or the source has ended.
+func (v *Viewer) Frames() <-chan Frame { return v.frames }
+
+// Refresh says that the picture was lost on the way (RTCP's PLI or FIR): the last frame is sent again, at once or shortly after
+// the one that has just gone out, however often this is called.
+func (v *Viewer) Refresh() {
+	s := v.source
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.viewers[v]; !there || v.noFrameYet {
+		return
+	}
+	if now := time.Now(); now.Sub(v.sent) >= refreshPause {
+		s.send(now, s.lastFrame, Requested, v)
+		return
+	}
+	v.refreshWanted = true
+	s.signal()
+}
+
+// Close ends watching. Closing twice is no error.
+func (v *Viewer) Close() {
+	s := v.source
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.viewers[v]; there {
+		delete(s.viewers, v)
+		close(v.frames)
+	}
+}
+
+// send gives a frame to some viewers. s.mu is held.
+func (s *Source) send(now time.Time, f Frame, why Reason, to ...*Viewer) {
+	s.stats.Frames++
+	f.Sequence = s.stats.Frames
+	for _, v := range to {
+		if f.Reason = why; v.noFrameYet {
+			f.Reason = Initial
+		}
+		select {
+		case <-v.frames:
+		default:
+		}
+		v.frames <- f // there is room: nobody else puts anything in
+		v.noFrameYet, v.refreshWanted, v.sent = false, false, now
+	}
+}
+
+// Screenshotter takes pictures of a page. A browser window is one.
+type Screenshotter interface {
+	// CaptureWebP is a picture of the current viewport as lossy WebP (quality 30 to 99), and the address of the page; the address
+	// may be empty. scale is how large the picture is of what the page has in pixels: 1, or less to save bytes.
+	CaptureWebP(ctx context.Context, quality int, scale float64) (data []byte, url string, err error)
+}
+
+// Reason says why a frame was sent.
+type Reason string
+
+// The reasons for a frame.
+const (
+	Initial   Reason = "initial"   // the first one, or the first for somebody who began to watch
+	Activity  Reason = "activity"  // the page changed shortly after something was done
+	Poll      Reason = "poll"      // the page changed by itself
+	Heartbeat Reason = "heartbeat" // it has not changed; sent so that a lost frame is made good
+	Requested Reason = "asked"     // a viewer lost the picture (PLI, FIR)
+)
+
+// Frame is one VP8 key frame (RFC 6386). Data is shared by all who get it and must not be changed.
+type Frame struct {
+	Data          []byte
+	Width, Height int
+	URL           string
+	Reason        Reason
+	Sequence      uint64    // counts what the source has sent, from 1; a viewer that is slow sees gaps
+	Taken         time.Time // when the capture began
+}

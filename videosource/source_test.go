@@ -65,6 +65,21 @@ func pass(d time.Duration) {
 	time.Sleep(d) //nolint:forbidigo // the clock of synctest
 }
 
+// wantPictures fails unless so many pictures were taken since the last call.
+func (s *screen) wantPictures(t *testing.T, least, most int, what string) {
+	t.Helper()
+	if got := s.count(); got < least || got > most {
+		t.Errorf("%d %s", got, what)
+	}
+}
+
+func wantQuality(t *testing.T, src *videosource.Source, quality int, scale float64, what string) {
+	t.Helper()
+	if st := src.Stats(); st.Quality != quality || st.Scale != scale {
+		t.Errorf("got quality %d, scale %g %s", st.Quality, st.Scale, what)
+	}
+}
+
 // count returns how many pictures were taken since the last call.
 func (s *screen) count() int {
 	s.mu.Lock()
@@ -93,6 +108,15 @@ func running(t *testing.T, s *videosource.Source) (stop func(error)) {
 	return stop
 }
 
+// watch runs a source that somebody watches.
+func watch(t *testing.T, s *videosource.Source) (*videosource.Source, *videosource.Viewer) {
+	t.Helper()
+	running(t, s)
+	v := s.Subscribe()
+	t.Cleanup(v.Close)
+	return s, v
+}
+
 // tale is what a source has told of its troubles.
 type tale struct {
 	mu   sync.Mutex
@@ -111,14 +135,17 @@ func (l *tale) all() []error {
 	return slices.Clone(l.errs)
 }
 
-// next returns the frame that has come by now.
-func next(t *testing.T, v *videosource.Viewer) videosource.Frame {
+// next returns the frame that has come by now, which is sent for a reason; "" for any.
+func next(t *testing.T, v *videosource.Viewer, why videosource.Reason) videosource.Frame {
 	t.Helper()
 	synctest.Wait()
 	select {
 	case f, ok := <-v.Frames():
 		if !ok {
 			t.Fatal("the frames have ended")
+		}
+		if why != "" && f.Reason != why {
+			t.Errorf("got a frame %q, want %q", f.Reason, why)
 		}
 		return f
 	default:
@@ -145,11 +172,9 @@ func TestNobodyWatchingMeansNoPictures(t *testing.T) {
 		running(t, src)
 		src.NoteActivity()
 		pass(time.Minute)
-		if got := page.count(); got != 0 {
-			t.Errorf("%d pictures were taken before anybody watched, want none", got)
-		}
+		page.wantPictures(t, 0, 0, "pictures were taken before anybody watched, want none")
 		v := src.Subscribe()
-		if f := next(t, v); f.Reason != videosource.Initial || f.Width != 64 || f.Height != 48 {
+		if f := next(t, v, videosource.Initial); f.Width != 64 || f.Height != 48 {
 			t.Errorf("got %+v, want the initial frame of 64 x 48", f)
 		}
 		v.Close()
@@ -159,111 +184,76 @@ func TestNobodyWatchingMeansNoPictures(t *testing.T) {
 		}
 		page.count()
 		pass(time.Minute)
-		if got := page.count(); got > 1 {
-			t.Errorf("%d pictures were taken after everybody had gone, want none", got)
-		}
+		page.wantPictures(t, 0, 1, "pictures were taken after everybody had gone, want none")
 	})
 }
 
 func TestPicturesAreTakenFastAfterAnActivityAndSlowlyOtherwise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{moving: true, cost: 20 * time.Millisecond}
-		src := &videosource.Source{Screen: page}
-		running(t, src)
-		v := src.Subscribe()
-		defer v.Close()
+		src, v := watch(t, &videosource.Source{Screen: page})
 		pass(10 * time.Second)
-		if got := page.count(); got < 19 || got > 21 {
-			t.Errorf("%d pictures in 10 s of a page where nothing is done, want about 20", got)
-		}
+		page.wantPictures(t, 19, 21, "pictures in 10 s of a page where nothing is done, want about 20")
 		src.NoteActivity()
 		pass(2400 * time.Millisecond)
-		if got := page.count(); got < 18 || got > 21 {
-			t.Errorf("%d pictures in 2.4 s after an activity, want about 19", got)
-		}
-		if f := next(t, v); f.Reason != videosource.Activity {
-			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Activity)
-		}
+		page.wantPictures(t, 18, 21, "pictures in 2.4 s after an activity, want about 19")
+		next(t, v, videosource.Activity)
 		pass(10 * time.Second)
-		if got := page.count(); got < 19 || got > 23 {
-			t.Errorf("%d pictures in the 10 s after that, want about 21", got)
-		}
-		if f := next(t, v); f.Reason != videosource.Poll {
-			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Poll)
-		}
+		page.wantPictures(t, 19, 23, "pictures in the 10 s after that, want about 21")
+		next(t, v, videosource.Poll)
 	})
 }
 
 func TestAnActivityIsSeenAtOnceNotAtTheNextSlowPicture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{text: "a"}
-		src := &videosource.Source{Screen: page, IdleFPS: 1}
-		running(t, src)
-		v := src.Subscribe()
-		defer v.Close()
-		next(t, v)
+		src, v := watch(t, &videosource.Source{Screen: page, IdleFPS: 1})
+		next(t, v, videosource.Initial)
 		pass(200 * time.Millisecond)
 		page.set(func(s *screen) { s.text = "b" })
 		src.NoteActivity()
-		if f := next(t, v); f.Reason != videosource.Activity {
-			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Activity)
-		}
+		next(t, v, videosource.Activity)
 	})
 }
 
 func TestSlowPicturesTakeNoMoreThanTheirShareOfTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{moving: true, cost: 400 * time.Millisecond}
-		src := &videosource.Source{Screen: page, MaxLoad: 0.5}
-		running(t, src)
-		v := src.Subscribe()
-		defer v.Close()
+		src, _ := watch(t, &videosource.Source{Screen: page, MaxLoad: 0.5})
 		for range 10 {
 			src.NoteActivity()
 			pass(time.Second)
 		}
-		if got := page.count(); got < 12 || got > 13 {
-			t.Errorf("%d pictures of 0.4 s in 10 s, want 12 or 13: half of the time", got)
-		}
+		page.wantPictures(t, 12, 13, "pictures of 0.4 s in 10 s, want 12 or 13: half of the time")
 	})
 }
 
 func TestWhatIsNotSensibleIsBroughtIntoBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{moving: true}
-		src := &videosource.Source{Screen: page, ActiveFPS: 1000, IdleFPS: 0.01, MaxLoad: 9}
-		running(t, src)
-		v := src.Subscribe()
-		defer v.Close()
+		src, _ := watch(t, &videosource.Source{Screen: page, ActiveFPS: 1000, IdleFPS: 0.01, MaxLoad: 9})
 		pass(5 * time.Second)
-		if got := page.count(); got < 5 || got > 6 {
-			t.Errorf("%d pictures in 5 s at 0.01 per second, want 5 or 6: one per second", got)
-		}
+		page.wantPictures(t, 5, 6, "pictures in 5 s at 0.01 per second, want 5 or 6: one per second")
 		src.NoteActivity()
 		pass(time.Second)
-		if got := page.count(); got < 29 || got > 31 {
-			t.Errorf("%d pictures in 1 s at 1000 per second, want about 30", got)
-		}
+		page.wantPictures(t, 29, 31, "pictures in 1 s at 1000 per second, want about 30")
 	})
 }
 
 func TestAStillPageIsSentAgainOnlyAsHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{text: "a", url: "https://a.example/"}
-		src := &videosource.Source{Screen: page}
-		running(t, src)
-		v := src.Subscribe()
-		defer v.Close()
-		next(t, v)
+		_, v := watch(t, &videosource.Source{Screen: page})
+		next(t, v, videosource.Initial)
 		pass(4900 * time.Millisecond)
 		none(t, v)
 		pass(200 * time.Millisecond)
-		if f := next(t, v); f.Reason != videosource.Heartbeat || f.Sequence != 2 {
+		if f := next(t, v, videosource.Heartbeat); f.Sequence != 2 {
 			t.Errorf("got frame %d %q, want 2 %q", f.Sequence, f.Reason, videosource.Heartbeat)
 		}
 		page.set(func(s *screen) { s.url = "https://b.example/" })
 		pass(600 * time.Millisecond)
-		if f := next(t, v); f.Reason != videosource.Poll || f.URL != "https://b.example/" {
+		if f := next(t, v, videosource.Poll); f.URL != "https://b.example/" {
 			t.Errorf("got %q of %s, want another address to count as a change", f.Reason, f.URL)
 		}
 	})
@@ -272,17 +262,12 @@ func TestAStillPageIsSentAgainOnlyAsHeartbeat(t *testing.T) {
 func TestANewViewerGetsAFrameOfAStillPageAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := &screen{text: "a", cost: 50 * time.Millisecond}
-		src := &videosource.Source{Screen: page, IdleFPS: 1}
-		running(t, src)
-		v := src.Subscribe()
-		defer v.Close()
+		src, v := watch(t, &videosource.Source{Screen: page, IdleFPS: 1})
 		pass(100 * time.Millisecond)
-		next(t, v)
+		next(t, v, videosource.Initial)
 		second := src.Subscribe()
 		defer second.Close()
-		if f := next(t, second); f.Reason != videosource.Initial {
-			t.Errorf("got a frame %q, want %q", f.Reason, videosource.Initial)
-		}
+		next(t, second, videosource.Initial)
 		none(t, v) // who has the picture is not sent it again
 		v.Close()
 		second.Close()
@@ -291,7 +276,7 @@ func TestANewViewerGetsAFrameOfAStillPageAtOnce(t *testing.T) {
 		defer third.Close()
 		none(t, third) // the last picture is too old to be shown
 		pass(60 * time.Millisecond)
-		if f := next(t, third); f.Reason != videosource.Initial || time.Since(f.Taken) > time.Second {
+		if f := next(t, third, videosource.Initial); time.Since(f.Taken) > time.Second {
 			t.Errorf("got %q of %s ago, want a new one", f.Reason, time.Since(f.Taken))
 		}
 	})
@@ -306,8 +291,8 @@ func TestLostPicturesAreSentAgainButNotInAFlood(t *testing.T) {
 		defer v.Close()
 		defer other.Close()
 		v.Refresh() // before there is anything
-		next(t, v)
-		next(t, other)
+		next(t, v, videosource.Initial)
+		next(t, other, videosource.Initial)
 		pass(250 * time.Millisecond)
 		got := 0
 		for range 100 {
@@ -342,11 +327,11 @@ func TestASlowViewerFindsTheNewestFrameAndHoldsUpNobody(t *testing.T) {
 		defer slow.Close()
 		defer quick.Close()
 		for range 10 {
-			next(t, quick)
+			next(t, quick, "")
 			pass(500 * time.Millisecond)
 		}
-		last := next(t, quick)
-		if diff := cmp.Diff(next(t, slow), last); diff != "" {
+		last := next(t, quick, "")
+		if diff := cmp.Diff(next(t, slow, ""), last); diff != "" {
 			t.Errorf("the slow one has another frame (-got +want):\n%s", diff)
 		}
 		none(t, slow)
@@ -358,26 +343,19 @@ func TestAPictureThatCannotBeTakenIsLeftOutAndTold(t *testing.T) {
 		broken := errors.New("a dialog is open")
 		page := &screen{text: "a"}
 		var told tale
-		src := &videosource.Source{Screen: page, OnTrouble: told.add}
-		running(t, src)
-		v := src.Subscribe()
-		defer v.Close()
-		next(t, v)
+		src, v := watch(t, &videosource.Source{Screen: page, OnTrouble: told.add})
+		next(t, v, videosource.Initial)
 		page.set(func(s *screen) { s.err = broken })
 		pass(2 * time.Second)
 		if got := told.all(); len(got) > 0 {
 			t.Errorf("told %v after 2 s, want patience", got)
 		}
 		pass(30 * time.Second)
-		if f := next(t, v); f.Reason != videosource.Heartbeat {
-			t.Errorf("got a frame %q, want the last picture as %q", f.Reason, videosource.Heartbeat)
-		}
+		next(t, v, videosource.Heartbeat)
 		late := src.Subscribe()
 		defer late.Close()
 		pass(time.Second)
-		if f := next(t, late); f.Reason != videosource.Initial {
-			t.Errorf("got a frame %q, want the last picture as %q for who comes now", f.Reason, videosource.Initial)
-		}
+		next(t, late, videosource.Initial)
 		page.set(func(s *screen) { s.err = nil })
 		pass(2 * time.Second)
 		if got := told.all(); len(got) != 2 || !errors.Is(got[0], broken) || got[1] != nil {
@@ -425,14 +403,9 @@ func TestQualityGivesWayBeforeSizeAndComesBack(t *testing.T) {
 			return func(quality int, scale float64) int { return int(large * float64(quality) / 80 * scale * scale) }
 		}
 		page := &screen{size: bytes(100_000)}
-		src := &videosource.Source{Screen: page, MaxFrameBytes: 150_000}
-		running(t, src)
-		v := src.Subscribe()
-		defer v.Close()
+		src, _ := watch(t, &videosource.Source{Screen: page, MaxFrameBytes: 150_000})
 		pass(5 * time.Second)
-		if st := src.Stats(); st.Quality != 80 || st.Scale != 1 {
-			t.Errorf("got quality %d, scale %g for a light page, want the best", st.Quality, st.Scale)
-		}
+		wantQuality(t, src, 80, 1, "for a light page, want the best")
 		page.set(func(s *screen) { s.size = bytes(220_000) })
 		pass(5 * time.Second)
 		if st := src.Stats(); st.Quality >= 80 || st.Quality < 30 || st.Scale != 1 {
@@ -456,13 +429,9 @@ func TestQualityGivesWayBeforeSizeAndComesBack(t *testing.T) {
 			s.size = bytes(30_000)
 		})
 		pass(3 * time.Second)
-		if st := src.Stats(); st.Quality != heavy.Quality || st.Scale != heavy.Scale {
-			t.Errorf("got quality %d, scale %g 3 s after the page became light, want it to wait for what lasts", st.Quality, st.Scale)
-		}
+		wantQuality(t, src, heavy.Quality, heavy.Scale, "3 s after the page became light, want it to wait for what lasts")
 		pass(time.Minute)
-		if st := src.Stats(); st.Quality != 80 || st.Scale != 1 {
-			t.Errorf("got quality %d, scale %g when the page is light again, want the best", st.Quality, st.Scale)
-		}
+		wantQuality(t, src, 80, 1, "when the page is light again, want the best")
 	})
 }
 

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"clank/voice"
 
+	"github.com/google/go-cmp/cmp"
 	pion "github.com/pion/opus"
 )
 
@@ -28,15 +30,6 @@ func TestSpeechSurvivesOpusAtEveryRate(t *testing.T) {
 					t.Errorf("the tone comes out %.1f dB off", db)
 				}
 			})
-		}
-	}
-}
-
-func TestPacketsAreTwentyMillisecondsEach(t *testing.T) {
-	t.Parallel()
-	for i, p := range packets(t, 22050, tone(22050, 300, 0.3, 22050)) {
-		if s, err := voice.InspectOpus(p); err != nil || s.Duration().Milliseconds() != 20 {
-			t.Fatalf("packet %d: %+v, %v", i, s, err)
 		}
 	}
 }
@@ -161,44 +154,6 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkHear measures decoding one second of a person's speech for a recogniser.
-func BenchmarkHear(b *testing.B) {
-	opus := packets(b, 48000, babble(48000, 48000))
-	for _, rate := range []int{16000, 24000, 48000} {
-		b.Run(strconv.Itoa(rate), func(b *testing.B) {
-			d, err := voice.NewOpusDecoder(rate)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				for _, p := range opus {
-					if _, err := d.Decode(p); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkSpeak measures encoding one second of our speech.
-func BenchmarkSpeak(b *testing.B) {
-	for _, rate := range []int{16000, 22050, 24000, 48000} {
-		b.Run(strconv.Itoa(rate), func(b *testing.B) {
-			p, err := voice.NewOpusPacker(rate)
-			if err != nil {
-				b.Fatal(err)
-			}
-			speech := babble(rate, rate)
-			for b.Loop() {
-				if _, err := p.Write(speech); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // babble returns noise whose loudness goes up and down like that of syllables.
 func babble(rate, n int) []int16 {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -209,4 +164,172 @@ func babble(rate, n int) []int16 {
 		s[i] = int16(20000 * low * (0.5 + 0.5*math.Sin(2*math.Pi*4*float64(i)/float64(rate))))
 	}
 	return s
+}
+
+func TestAPacketTellsHowLongItSounds(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name string
+		opus []byte
+		want voice.OpusShape
+	}{
+		{"silence", voice.OpusSilence[:], voice.OpusShape{Config: 31, Frames: 1, FrameTime: 20 * ms}},
+		{"nothing but a table of contents", []byte{0xFC}, voice.OpusShape{Config: 31, Stereo: true, Frames: 1, FrameTime: 20 * ms}},
+		{"the shortest", []byte{16 << 3, 1}, voice.OpusShape{Config: 16, Frames: 1, FrameTime: 2500 * time.Microsecond}},
+		{"SILK of 60 ms", []byte{3 << 3, 1}, voice.OpusShape{Config: 3, Frames: 1, FrameTime: 60 * ms}},
+		{"hybrid of 10 ms", []byte{12 << 3, 1}, voice.OpusShape{Config: 12, Frames: 1, FrameTime: 10 * ms}},
+		{"two equal", []byte{31<<3 | 1, 1, 2}, voice.OpusShape{Config: 31, Frames: 2, FrameTime: 20 * ms}},
+		{"two different", []byte{31<<3 | 2, 1, 9, 8, 7}, voice.OpusShape{Config: 31, Frames: 2, FrameTime: 20 * ms}},
+		{"three equal", []byte{31<<3 | 3, 3, 1, 2, 3}, voice.OpusShape{Config: 31, Frames: 3, FrameTime: 20 * ms}},
+		{"three with padding", []byte{31<<3 | 3, 3 | 64, 2, 1, 2, 3, 0, 0}, voice.OpusShape{Config: 31, Frames: 3, FrameTime: 20 * ms}},
+		{"three of their own lengths", []byte{31<<3 | 3, 3 | 128, 1, 0, 9, 8, 8}, voice.OpusShape{Config: 31, Frames: 3, FrameTime: 20 * ms}},
+	} {
+		got, err := voice.InspectOpus(c.opus)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestAPacketThatLiesIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		want string
+		opus []byte
+	}{
+		{"is empty", nil},
+		{"no count", []byte{3}},
+		{"no frames", []byte{3, 0}},
+		{"no 2 frames of one length", []byte{1, 7}},
+		{"more than 120 ms", append([]byte{3<<3 | 3, 3}, 1, 2, 3)},
+		{"within the length", []byte{2}},
+		{"within the length", []byte{2, 253}},
+		{"longer than the packet", []byte{2, 9, 1}},
+		{"within its padding", []byte{31<<3 | 3, 1 | 64, 255}},
+		{"padding is longer", []byte{31<<3 | 3, 1 | 64, 9}},
+		{"longer than the packet", []byte{31<<3 | 3, 2 | 128, 200, 1}},
+		{"more than 1275", make([]byte, 1277)},
+	} {
+		if _, err := voice.InspectOpus(c.opus); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%x: got %v, want %q", c.opus[:min(len(c.opus), 6)], err, c.want)
+		}
+	}
+}
+
+func FuzzInspect(f *testing.F) {
+	f.Add(voice.OpusSilence[:])
+	f.Add([]byte{31<<3 | 3, 3 | 64 | 128, 2, 1, 2, 3, 0, 0})
+	f.Fuzz(func(t *testing.T, opus []byte) {
+		s, err := voice.InspectOpus(opus)
+		if err == nil && (s.Frames < 1 || s.Frames > 48 || s.Duration() > 120*time.Millisecond) {
+			t.Fatalf("%+v", s)
+		}
+	})
+}
+
+func TestTonesKeepTheirLevelAndNothingFoldsBack(t *testing.T) {
+	t.Parallel()
+	for _, rates := range [][2]int{{48000, 16000}, {48000, 24000}, {24000, 48000}, {22050, 48000}, {44100, 16000}, {16000, 22050}} {
+		from, to := rates[0], rates[1]
+		t.Run(fmt.Sprintf("%d to %d", from, to), func(t *testing.T) {
+			t.Parallel()
+			low := float64(min(from, to))
+			for _, hertz := range []float64{100, 1000, low * 0.35} {
+				got, err := voice.Resample(tone(from, hertz, 0.5, from), from, to)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(got) < to-2 || len(got) > to+2 {
+					t.Fatalf("one second became %d samples", len(got))
+				}
+				if db := decibels(strength(got[to/4:to*3/4], to, hertz) / 0.5); math.Abs(db) > 0.2 {
+					t.Errorf("%.0f Hz comes out %.2f dB off", hertz, db)
+				}
+			}
+			if to > from {
+				return
+			}
+			for _, hertz := range []float64{low * 0.55, low * 0.8} { // none of it can be had at the lower rate
+				got, err := voice.Resample(tone(from, hertz, 0.5, from), from, to)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, rms := voice.Level(got[to/4 : to*3/4]); decibels(rms/0.35) > -60 {
+					t.Errorf("%.0f Hz is left at %.1f dB", hertz, decibels(rms/0.35))
+				}
+			}
+		})
+	}
+}
+
+func TestUpsamplingLeavesNoImages(t *testing.T) {
+	t.Parallel()
+	got, err := voice.Resample(tone(16000, 3000, 0.5, 16000), 16000, 48000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, image := range []float64{13000, 19000} {
+		if db := decibels(strength(got[12000:36000], 48000, image) / 0.5); db > -60 {
+			t.Errorf("at %.0f Hz there is an image of %.1f dB", image, db)
+		}
+	}
+}
+
+func TestPiecesOfAnySizeGiveTheSame(t *testing.T) {
+	t.Parallel()
+	in := tone(22050, 700, 0.8, 5000)
+	want, err := voice.Resample(in, 22050, 48000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := voice.NewResampler(22050, 48000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int16
+	for size := 1; len(in) > 0; size = size*3%257 + 1 {
+		n := min(size, len(in))
+		got = append(got, r.Write(in[:n])...)
+		in = in[n:]
+	}
+	got = append(got, r.Flush()...)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLoudSamplesAreCutAndNotTurnedRound(t *testing.T) {
+	t.Parallel()
+	in := make([]int16, 4000)
+	for i := range in {
+		in[i] = 32767
+		if i/50%2 == 1 {
+			in[i] = -32768
+		}
+	}
+	got, err := voice.Resample(in, 24000, 48000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 200; i < len(got)-200; i += 100 {
+		if want := in[i/2+25] > 0; got[i+50] > 0 != want {
+			t.Fatalf("sample %d is %d", i+50, got[i+50])
+		}
+	}
+}
+
+func TestRatesThatCannotBeAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, rates := range [][2]int{{0, 16000}, {16000, -1}, {16000, 1 << 30}, {47999, 48000}} {
+		if _, err := voice.NewResampler(rates[0], rates[1]); err == nil {
+			t.Errorf("%v was taken", rates)
+		}
+	}
+	if got, err := voice.Resample([]int16{1, 2}, 16000, 16000); err != nil || len(got) != 2 {
+		t.Errorf("the same rate: %v, %v", got, err)
+	}
 }

@@ -50,24 +50,12 @@ func (l *PrivacyList) OptedOut(guild, user string) bool {
 	return out
 }
 
-// Toggle turns a choice round and returns the new one.
-func (l *PrivacyList) Toggle(ctx context.Context, guild, user string) (out bool, err error) {
-	l.save.Lock()
-	defer l.save.Unlock()
-	out = !l.OptedOut(guild, user)
-	return out, l.set(ctx, PrivacyKey{Guild: guild, User: user}, out)
-}
-
 // Set makes a choice. To be left out counts at once, also if it could not be saved; to be heard again counts only when
 // that is saved.
 func (l *PrivacyList) Set(ctx context.Context, guild, user string, out bool) error {
+	k := PrivacyKey{Guild: guild, User: user}
 	l.save.Lock()
 	defer l.save.Unlock()
-	return l.set(ctx, PrivacyKey{Guild: guild, User: user}, out)
-}
-
-// set does what Set does. The caller holds the lock save.
-func (l *PrivacyList) set(ctx context.Context, k PrivacyKey, out bool) error {
 	if out {
 		l.mu.Lock()
 		l.optedOut[k] = struct{}{}

@@ -18,9 +18,6 @@ import (
 	gorilla "github.com/gorilla/websocket"
 )
 
-// OpVoiceState joins, moves in and leaves voice channels.
-const OpVoiceState = 4
-
 // Close codes after which trying again cannot help.
 const (
 	CloseInvalidToken      = 4004

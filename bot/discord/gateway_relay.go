@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,10 +51,10 @@ type gatewayRelay struct {
 }
 
 func newRelay(url func(context.Context) (string, error), client *http.Client, log *slog.Logger) *gatewayRelay {
-	if client == nil {
-		client = http.DefaultClient
+	r := &gatewayRelay{
+		url: url, client: cmp.Or(client, http.DefaultClient), log: log,
+		conns: make(chan net.Conn), ready: make(chan struct{}), closed: make(chan struct{}),
 	}
-	r := &gatewayRelay{url: url, client: client, log: log, conns: make(chan net.Conn), ready: make(chan struct{}), closed: make(chan struct{})}
 	r.server = &http.Server{
 		Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: helloTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -124,7 +125,13 @@ func (r *gatewayRelay) serve(w http.ResponseWriter, req *http.Request) {
 func (r *gatewayRelay) dialOut(ctx context.Context) (*websocket.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
 	defer cancel()
-	defer context.AfterFunc(closedContext(ctx, r.closed), cancel)()
+	go func() {
+		select {
+		case <-r.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	addr, err := r.url(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("ask where the gateway is: %w", err)
@@ -139,19 +146,6 @@ func (r *gatewayRelay) dialOut(ctx context.Context) (*websocket.Conn, error) {
 	return ws, nil
 }
 
-// closedContext ends when ch is closed or parent ends.
-func closedContext(parent context.Context, ch <-chan struct{}) context.Context {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
-	go func() {
-		defer cancel()
-		select {
-		case <-ch:
-		case <-parent.Done():
-		}
-	}()
-	return ctx
-}
-
 // setSockets makes l the newest link, or says that there is none.
 func (r *gatewayRelay) setSockets(l *socketPair) {
 	r.mu.Lock()
@@ -162,7 +156,6 @@ func (r *gatewayRelay) setSockets(l *socketPair) {
 	}
 }
 
-// markReady notes that l's session is ready.
 func (r *gatewayRelay) markReady() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,7 +166,6 @@ func (r *gatewayRelay) markReady() {
 	}
 }
 
-// readyChan returns a channel that is closed when the newest socket is ready.
 func (r *gatewayRelay) readyChan() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,7 +194,6 @@ func (r *gatewayRelay) lastError() error {
 	return err
 }
 
-// closeCode returns the close code for the gateway.
 func (r *gatewayRelay) closeCode() websocket.StatusCode {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,7 +203,6 @@ func (r *gatewayRelay) closeCode() websocket.StatusCode {
 	return codeResume
 }
 
-// shutDown ends the connection for good.
 func (r *gatewayRelay) shutDown() {
 	r.mu.Lock()
 	r.leaving = true
@@ -228,7 +218,6 @@ func (r *gatewayRelay) shutDown() {
 	}
 }
 
-// close ends what is left and waits for it.
 func (r *gatewayRelay) close() {
 	r.shutDown()
 	_ = r.server.Close()
@@ -259,7 +248,6 @@ func (r *gatewayRelay) send(ctx context.Context, op int, d any) error {
 	return nil
 }
 
-// pipeListener hands the pipes to the HTTP server.
 type pipeListener gatewayRelay
 
 // Accept implements net.Listener.

@@ -1,13 +1,16 @@
 package discord
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
 	"github.com/coder/websocket"
 )
 
@@ -20,7 +23,6 @@ const (
 	opHeartbeatAck = 11
 )
 
-// gatewayMessage is every message of the gateway.
 type gatewayMessage struct {
 	Op   *int            `json:"op"`
 	Data json.RawMessage `json:"d"`
@@ -143,7 +145,6 @@ func (l *socketPair) countHeartbeat() bool {
 	return l.unacked <= maxUnackedHeartbeats
 }
 
-// heartbeatAcked notes the answer to a heartbeat.
 func (l *socketPair) heartbeatAcked() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,4 +162,37 @@ func socketError(err error) error {
 		return &GatewayRefusedError{Code: code, Reason: ce.Reason}
 	}
 	return fmt.Errorf("the gateway closed the connection with code %d (%s)", ce.Code, ce.Reason)
+}
+
+// isDecodable reports whether discordgo survives a dispatch. The library looks
+// into some of them by itself, on a goroutine where nobody can recover, and
+// takes for granted what it finds there; errors of decoding it ignores, so they
+// leave nil pointers behind.
+func isDecodable(kind string, data json.RawMessage) bool {
+	if d := bytes.TrimSpace(data); len(d) == 0 || d[0] != '{' {
+		return kind == "RESUMED"
+	}
+	switch kind {
+	case "READY":
+		var r discordgo.Ready
+		_ = json.Unmarshal(data, &r)
+		return r.User != nil && !slices.ContainsFunc(r.Guilds, isBrokenGuild)
+	case "GUILD_CREATE":
+		var g discordgo.GuildCreate
+		_ = json.Unmarshal(data, &g)
+		return !isBrokenGuild(g.Guild)
+	case "GUILD_UPDATE":
+		var g discordgo.GuildUpdate
+		_ = json.Unmarshal(data, &g)
+		return !isBrokenGuild(g.Guild)
+	case "VOICE_STATE_UPDATE":
+		var v discordgo.VoiceStateUpdate
+		_ = json.Unmarshal(data, &v)
+		return v.VoiceState != nil
+	}
+	return true
+}
+
+func isBrokenGuild(g *discordgo.Guild) bool {
+	return g == nil || slices.Contains(g.Channels, nil) || slices.Contains(g.Members, nil) || slices.Contains(g.VoiceStates, nil)
 }

@@ -10,9 +10,13 @@ import (
 
 	"clank/bot/discord"
 	"clank/internal/test/discordtest"
+	"clank/internal/test/discordtest/voicetest"
 )
 
-const patience = 30 * time.Second
+const (
+	patience     = 30 * time.Second
+	opVoiceState = 4
+)
 
 // town is an emulated Discord with a bot that has a room to listen to.
 type town struct {
@@ -24,15 +28,7 @@ type town struct {
 
 func newTown(t *testing.T, cfg discordtest.Config) town {
 	t.Helper()
-	s, err := discordtest.Start(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := discordtest.StartTest(t, cfg)
 	w := town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada")}
 	g := s.CreateGuild("home", w.ada)
 	s.AddMember(g, w.bot.User)
@@ -50,9 +46,7 @@ func connect(t *testing.T, w town, token string) (*discord.Gateway, <-chan heard
 	c := &discord.Gateway{
 		Token:   token,
 		Intents: 1 | 1<<9 | 1<<15, // guilds, their messages, message content
-		URL: func(context.Context) (string, error) {
-			return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
-		},
+		URL:     w.GatewayURL,
 		OnDispatch: func(kind string, data json.RawMessage) {
 			if kind == "PANIC_PLEASE" {
 				panic("as asked")
@@ -61,9 +55,7 @@ func connect(t *testing.T, w town, token string) (*discord.Gateway, <-chan heard
 		},
 		MinWait: 10 * time.Millisecond,
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	err := c.Open(ctx)
+	err := c.Open(voicetest.Deadline(t))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -134,14 +126,8 @@ func TestConnectionOutlivesWhatAGatewayCanDoToIt(t *testing.T) {
 			_, ch := mustConnect(t, w)
 			say(t, w, "before")
 			awaitMessage(t, ch, "before")
-			if err := trouble(w); err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			if err := w.WaitConnected(ctx, w.bot); err != nil {
-				t.Fatal(err)
-			}
+			must(t, trouble(w))
+			must(t, w.WaitConnected(voicetest.Deadline(t), w.bot))
 			say(t, w, "after")
 			awaitMessage(t, ch, "after")
 		})
@@ -153,9 +139,7 @@ func TestWhatWasMissedIsHeardAfterAResume(t *testing.T) {
 	_, ch := mustConnect(t, w)
 	say(t, w, "before")
 	awaitMessage(t, ch, "before")
-	if err := w.DropSockets(w.bot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.DropSockets(w.bot))
 	say(t, w, "meanwhile")
 	awaitMessage(t, ch, "meanwhile")
 	late := time.After(patience)
@@ -176,15 +160,11 @@ func TestHeartbeatsThatAreNotAnsweredEndTheSocket(t *testing.T) {
 	awaitMessage(t, ch, "before")
 	w.WithholdHeartbeatACK(true)
 	before := len(w.Disconnects())
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if err := w.Wait(ctx, "the client to hang up", func() bool { return len(w.Disconnects()) > before }); err != nil {
+	if err := w.Wait(voicetest.Deadline(t), "the client to hang up", func() bool { return len(w.Disconnects()) > before }); err != nil {
 		t.Fatal(err)
 	}
 	w.WithholdHeartbeatACK(false)
-	if err := w.WaitConnected(ctx, w.bot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.WaitConnected(voicetest.Deadline(t), w.bot))
 }
 
 func TestRefusalEndsItForGoodAndSaysWhichCode(t *testing.T) {
@@ -204,9 +184,7 @@ func TestRefusalEndsItForGoodAndSaysWhichCode(t *testing.T) {
 func TestRefusalLaterIsTold(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	c, _ := mustConnect(t, w)
-	if err := w.CloseGateway(w.bot, discord.CloseInvalidToken, "revoked"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.CloseGateway(w.bot, discord.CloseInvalidToken, "revoked"))
 	select {
 	case <-c.Done():
 	case <-time.After(patience):
@@ -234,19 +212,25 @@ func TestOpenGivesUpWithItsContextAndNamesTheLastFailure(t *testing.T) {
 func TestSendReachesTheGateway(t *testing.T) {
 	w := newTown(t, discordtest.Config{})
 	c, _ := mustConnect(t, w)
-	if err := c.Send(t.Context(), discord.OpVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}); err != nil {
+	if err := c.Send(t.Context(), opVoiceState, map[string]any{"guild_id": w.room.GuildID, "channel_id": nil, "self_mute": false, "self_deaf": false}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if _, err := w.WaitReceived(ctx, discord.OpVoiceState, 0); err != nil {
+	if _, err := w.WaitReceived(voicetest.Deadline(t), opVoiceState, 0); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestSendBeforeOpenIsRefused(t *testing.T) {
 	var c discord.Gateway
-	if err := c.Send(t.Context(), discord.OpVoiceState, nil); !errors.Is(err, discord.ErrNotConnected) {
+	if err := c.Send(t.Context(), opVoiceState, nil); !errors.Is(err, discord.ErrNotConnected) {
 		t.Errorf("Send = %v, want not connected", err)
+	}
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

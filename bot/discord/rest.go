@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,10 +24,9 @@ const (
 	maxTries       = 3           // of a request that Discord fails to answer
 	maxRateWaits   = 5           // refusals for going too fast, for one request
 	longestWait    = time.Minute // no single wait is longer, whatever Discord says
-)
 
-// gatewayQuery belongs to every gateway address.
-var gatewayQuery = "v=" + discordgo.APIVersion + "&encoding=json"
+	defaultRetryWait = 500 * time.Millisecond
+)
 
 // REST speaks to Discord as one bot. Set its fields before use; it is then
 // safe for concurrent use.
@@ -82,21 +84,16 @@ const (
 	CodeAcknowledged       = 40060
 	CodeTooLarge           = 40005
 	CodeMissingAccess      = 50001
-	CodeCannotDM           = 50007
 	CodeMissingPermission  = 50013
 	CodeInvalidToken       = 50027
 )
 
 // IsCode reports whether err is an [*Error] with one of codes.
 func IsCode(err error, codes ...int) bool {
-	var e *APIError
-	if !errors.As(err, &e) {
-		return false
-	}
-	return slices.Contains(codes, e.Code)
+	e, ok := errors.AsType[*APIError](err)
+	return ok && slices.Contains(codes, e.Code)
 }
 
-// apiRequest is one request.
 type apiRequest struct {
 	method, path string // path below /api/v9
 	route        string // path as it may be logged; empty = path
@@ -135,7 +132,6 @@ func isInteractionRoute(key string) bool {
 	return strings.HasPrefix(path, "/interactions/") || strings.HasPrefix(path, "/webhooks/")
 }
 
-// open makes the library's session.
 func (c *REST) open() *discordgo.Session {
 	client := http.Client{}
 	if c.HTTPClient != nil {
@@ -174,7 +170,7 @@ func (c *REST) do(ctx context.Context, r apiRequest) error {
 				return err
 			}
 			c.logger().Warn("request is tried again", "route", r.route, "error", err)
-			if err := waitFor(ctx, c.retryWait()<<(tries-1)); err != nil {
+			if err := waitFor(ctx, cmp.Or(c.RetryWait, defaultRetryWait)<<(tries-1)); err != nil {
 				return fmt.Errorf("%s %s: %w", r.method, r.route, err)
 			}
 			tries++
@@ -224,7 +220,6 @@ func sendOnce(ctx context.Context, s *discordgo.Session, r apiRequest, b *discor
 	return nil, newAPIError(r, answer, err)
 }
 
-// newAPIError puts an error of the library into our words.
 func newAPIError(r apiRequest, answer []byte, err error) error {
 	e := &APIError{Method: r.method, Route: r.route}
 	var limited *discordgo.RateLimitError
@@ -244,17 +239,10 @@ func newAPIError(r apiRequest, answer []byte, err error) error {
 		return e
 	}
 	// The text of a url.Error holds the address, and that may hold a token.
-	return fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, unwrapURL(err))
+	return fmt.Errorf("%s %s: cannot reach Discord: %w", r.method, r.route, cmp.Or(errors.Unwrap(err), err))
 }
 
 func (c *REST) logger() *slog.Logger { return cmp.Or(c.Logger, slog.New(slog.DiscardHandler)) }
-
-func (c *REST) retryWait() time.Duration {
-	if c.RetryWait == 0 {
-		return 500 * time.Millisecond
-	}
-	return c.RetryWait
-}
 
 func encodeRequest(r apiRequest) (contentType string, body []byte, err error) {
 	switch {
@@ -280,13 +268,6 @@ func decodeResponse(r apiRequest, answer []byte) error {
 	return nil
 }
 
-func unwrapURL(err error) error {
-	if inner := errors.Unwrap(err); inner != nil {
-		return inner
-	}
-	return err
-}
-
 // waitFor waits for d, or returns the cause of ctx's end.
 func waitFor(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
@@ -307,12 +288,51 @@ func waitFor(ctx context.Context, d time.Duration) error {
 func limitKey(method, path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/") // parts[0] is empty
-	keep := len(parts)
-	switch {
-	case len(parts) > 4 && parts[1] == "channels":
-		keep = 4
-	case len(parts) > 4 && parts[1] == "webhooks":
-		keep = 4
+	if len(parts) > 4 && (parts[1] == "channels" || parts[1] == "webhooks") {
+		parts = parts[:4]
 	}
-	return method + " " + strings.Join(parts[:keep], "/")
+	return method + " " + strings.Join(parts, "/")
+}
+
+type restTransport struct {
+	base string            // scheme and host in place of Discord's; empty = none
+	next http.RoundTripper // nil = the default
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t restTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if t.base != "" {
+		u, err := url.Parse(t.base)
+		if err != nil {
+			return nil, fmt.Errorf("parse the address of Discord: %w", err)
+		}
+		req = req.Clone(req.Context())
+		req.URL.Scheme, req.URL.Host, req.Host = u.Scheme, u.Host, ""
+	}
+	next := t.next
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	resp, err := next.RoundTrip(req)
+	if err != nil || resp.StatusCode != http.StatusTooManyRequests {
+		return resp, err
+	}
+	return rateLimitJSON(resp), nil
+}
+
+// rateLimitJSON gives a refusal for going too fast the body that the library reads the
+// wait from. What stands in front of Discord answers in HTML, and says how long
+// in the header alone.
+func rateLimitJSON(resp *http.Response) *http.Response {
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		return resp
+	}
+	after, err := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64)
+	if err != nil || after < 0 {
+		return resp
+	}
+	_ = resp.Body.Close()
+	body := fmt.Sprintf(`{"message":"rate limited","retry_after":%g}`, after)
+	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	return resp
 }

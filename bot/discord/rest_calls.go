@@ -32,7 +32,6 @@ type OutgoingMessage struct {
 	Ping      string // id of the one person whose mention in Content notifies them; nobody else's does
 }
 
-// messagePayload is a message on the wire.
 type messagePayload struct {
 	Content         string                           `json:"content"`
 	Components      []discordgo.MessageComponent     `json:"components"`
@@ -108,7 +107,7 @@ func (c *REST) Gateway(ctx context.Context) (string, error) {
 	if err != nil || u.Host == "" {
 		return "", errors.New("discord gave no usable address of its gateway")
 	}
-	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), gatewayQuery
+	u.Path, u.RawQuery = "/"+strings.TrimPrefix(u.Path, "/"), "v="+discordgo.APIVersion+"&encoding=json"
 	return u.String(), nil
 }
 

@@ -78,9 +78,7 @@ func TestServerErrorsAreTriedAgainTwice(t *testing.T) {
 		Enforce bool   `json:"enforce_nonce"`
 	}
 	for i, into := range map[int]any{0: &first, 2: &last} {
-		if err := json.Unmarshal([]byte(a.bodies[i]), into); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(a.bodies[i]), into))
 	}
 	if first != last || first.Nonce == "" || len(first.Nonce) > 25 || !first.Enforce {
 		t.Errorf("a new try could post twice: %+v, %+v", first, last)
@@ -224,9 +222,7 @@ func TestGatewayAddress(t *testing.T) {
 func TestMessagesReplaceOrKeepTheirFiles(t *testing.T) {
 	a := serve(t, posted)
 	for _, m := range []discord.OutgoingMessage{{Content: "a"}, {Content: "b", KeepFiles: true}, {Content: "c", Files: []discord.File{{Name: "x.png", MediaType: "image/png", Data: []byte("PNG")}}}} {
-		if err := a.Edit(t.Context(), "1", "2", m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.Edit(t.Context(), "1", "2", m))
 	}
 	for i, want := range []string{`"attachments":[]`, ``, `filename="x.png"`} {
 		if got := a.bodies[i]; !strings.Contains(got, want) || (want == "") == strings.Contains(got, "attachments") {

@@ -42,12 +42,17 @@ func serviceHandler(method, path string, keys ...string) func(context.Context, *
 // pageHandler makes the handler of a route whose answer may repeat what pages say.
 func pageHandler(kind, path string, keys ...string) func(context.Context, *toolCall) (Result, error) {
 	return func(ctx context.Context, c *toolCall) (Result, error) {
-		answer, err := c.post(ctx, path, c.in.body(keys...))
-		if err != nil {
-			return Result{}, err
-		}
-		return pageResult(kind, answer), nil
+		return c.postPage(ctx, kind, path, c.in.body(keys...))
 	}
+}
+
+// postPage sends a request whose answer may repeat what pages say.
+func (c *toolCall) postPage(ctx context.Context, kind, path string, body map[string]any) (Result, error) {
+	answer, err := c.post(ctx, path, body)
+	if err != nil {
+		return Result{}, err
+	}
+	return pageResult(kind, answer), nil
 }
 
 // listHandler makes the handler of a route that answers with a list under key.
@@ -138,14 +143,6 @@ func setEmulation(ctx context.Context, c *toolCall) (Result, error) {
 	return serviceResult(set), nil
 }
 
-func savePDF(ctx context.Context, c *toolCall) (Result, error) {
-	answer, err := c.post(ctx, "/pdf", c.in.body("targetId"))
-	if err != nil {
-		return Result{}, err
-	}
-	return pageResult("pdf", answer), nil
-}
-
 func uploadFiles(ctx context.Context, c *toolCall) (Result, error) {
 	body := c.in.body("paths", "ref", "inputRef", "element", "targetId", "timeoutMs")
 	if _, ok := body["paths"]; !ok && c.in.str("path") != "" {
@@ -154,17 +151,13 @@ func uploadFiles(ctx context.Context, c *toolCall) (Result, error) {
 	if _, ok := body["paths"]; !ok {
 		return Result{}, newCallError("upload needs paths")
 	}
-	answer, err := c.post(ctx, "/hooks/file-chooser", body)
-	if err != nil {
-		return Result{}, err
-	}
-	return pageResult("upload", answer), nil
+	return c.postPage(ctx, "upload", "/hooks/file-chooser", body)
 }
 
 // performAct sends an act.
 func performAct(ctx context.Context, c *toolCall) (Result, error) {
 	if len(c.act) == 0 || callInput(c.act).str("kind") == "" {
-		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " + strings.Join(c.session.Tool.Kinds(Capability{}), ", "))
+		return Result{}, newCallError("act needs a kind: request={kind, ...}; there are " + strings.Join(c.session.Tool.Kinds(), ", "))
 	}
 	if !c.session.Tool.evaluates() && runsScript(c.act, 0) {
 		return Result{}, newCallError("scripts may not be run here (browser.evaluateEnabled=false); use snapshot, text and the other kinds")

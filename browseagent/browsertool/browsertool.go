@@ -55,11 +55,6 @@ type Result struct {
 	Details map[string]any
 }
 
-// ForModel returns r as the answer to the tool call with this id.
-func (r Result) ForModel(id string) llm.ToolResult {
-	return llm.ToolResult{ID: id, Text: r.Text, Images: r.Images, IsError: r.IsError}
-}
-
 // Bounds of what the tool waits for and sends.
 const (
 	answerSlack     = 5 * time.Second  // beyond what the control API may take

@@ -2,6 +2,7 @@ package browsertool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,10 +48,7 @@ func parseCall(raw json.RawMessage) (in callInput, act map[string]any, err error
 			in[key] = v
 		}
 	}
-	kind := callInput(top).str("kind")
-	if k := in.str("kind"); k != "" {
-		kind = k
-	}
+	kind := cmp.Or(in.str("kind"), callInput(top).str("kind"))
 	for key, v := range top {
 		_, inside := in[key]
 		where := slices.Contains([]string{"action", "target", "node", "profile"}, key)

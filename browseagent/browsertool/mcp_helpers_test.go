@@ -2,16 +2,12 @@ package browsertool_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -36,17 +32,13 @@ func TestMain(m *testing.M) {
 }
 
 func tool(address, media string) *browsertool.Tool {
-	host := &browsertool.Target{API: &browsertool.APIClient{URL: address}, Media: []string{media}}
+	host := &browsertool.Target{API: &browsertool.APIClient{URL: address, Token: "secret"}, Media: []string{media}}
 	return &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}
 }
 
-var mcpPNG = append([]byte("\x89PNG\r\n\x1a\n"), 1, 2, 3)
-
-// control is a control API by script.
+// control is a control API for the tests of MCP.
 type control struct {
-	*httptest.Server
-	media  string
-	mu     sync.Mutex
+	*api
 	opened int
 	closed []string
 	hung   chan string // a call that hangs has begun
@@ -55,45 +47,31 @@ type control struct {
 
 func newControl(t *testing.T) *control {
 	t.Helper()
-	c := &control{media: t.TempDir(), hung: make(chan string, 10), left: make(chan string, 10)}
-	if err := os.WriteFile(filepath.Join(c.media, "a.png"), mcpPNG, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c.Server = httptest.NewServer(c)
-	t.Cleanup(c.Close)
-	return c
-}
-
-func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch line := r.Method + " " + r.URL.Path; line {
-	case "GET /snapshot":
-		_, _ = io.WriteString(w, `{"ok":true,"format":"ai","snapshot":"- button \"Go\" [ref=e1]","refs":{"e1":{}}}`)
-	case "POST /screenshot":
-		_ = json.NewEncoder(w).Encode(map[string]string{"path": filepath.Join(c.media, "a.png"), "targetId": "T"})
-	case "POST /tabs/open":
+	c := &control{api: newAPI(t), hung: make(chan string, 10), left: make(chan string, 10)}
+	c.on("GET /snapshot", 200, `{"ok":true,"format":"ai","snapshot":"- button \"Go\" [ref=e1]","refs":{"e1":{}}}`)
+	c.on("GET /profiles", 404, `{"error":"profile not found"}`)
+	c.on("POST /screenshot", 200, `{"path":"`+c.file("a.png", png)+`","targetId":"T"}`)
+	c.on("GET /console", 200, fmt.Sprintf(`{"messages":[{"text":%q}]}`, strings.Repeat("x", 256<<10)))
+	c.handle("POST /tabs/open", func(w http.ResponseWriter, _ *http.Request) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.opened++
 		_, _ = fmt.Fprintf(w, `{"targetId":"T%d"}`, c.opened)
-	case "GET /console":
-		text := strings.Repeat("x", 256<<10)
-		_, _ = fmt.Fprintf(w, `{"messages":[{"text":%q}]}`, text)
-	case "POST /act":
-		c.mu.Unlock()
-		_, _ = io.Copy(io.Discard, r.Body) // or the server cannot see the caller leave
-		c.hung <- line
-		<-r.Context().Done()
-		c.left <- line
-		c.mu.Lock()
-	default:
-		if r.Method == http.MethodDelete {
-			c.closed = append(c.closed, strings.TrimPrefix(r.URL.Path, "/tabs/"))
+	})
+	for _, id := range []string{"T1", "T2"} {
+		c.handle("DELETE /tabs/"+id, func(w http.ResponseWriter, _ *http.Request) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.closed = append(c.closed, id)
 			_, _ = io.WriteString(w, `{"ok":true}`)
-			return
-		}
-		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, `{"error":"profile not found"}`)
+		})
 	}
+	c.handle("POST /act", func(_ http.ResponseWriter, r *http.Request) {
+		c.hung <- r.URL.Path
+		<-r.Context().Done()
+		c.left <- r.URL.Path
+	})
+	return c
 }
 
 // givenUp waits until a call that hangs was given up: soon, which is before its
@@ -104,6 +82,17 @@ func (c *control) givenUp(t *testing.T) {
 	case <-c.left:
 	case <-time.After(30 * time.Second):
 		t.Fatal("a call goes on")
+	}
+}
+
+// awaitEnd waits until these tabs were closed.
+func (c *control) awaitEnd(t *testing.T, tabs string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); c.ends() != tabs; {
+		if time.Now().After(deadline) {
+			t.Fatalf("closed %q", c.ends())
+		}
+		<-time.After(5 * time.Millisecond)
 	}
 }
 
@@ -140,7 +129,7 @@ func (a *agent) Browse(ctx context.Context, query, session string, progress func
 		return browsertool.BrowseAnswer{Text: "flooded"}, nil
 	}
 	progress("opening\nthe page")
-	return browsertool.BrowseAnswer{Text: "42 <<<EXTERNAL_UNTRUSTED_CONTENT>>>", SessionID: "s" + session, Images: []llm.Image{{MediaType: "image/png", Data: mcpPNG}}}, nil
+	return browsertool.BrowseAnswer{Text: "42 <<<EXTERNAL_UNTRUSTED_CONTENT>>>", SessionID: "s" + session, Images: []llm.Image{{MediaType: "image/png", Data: png}}}, nil
 }
 
 func within(t *testing.T, what string, done <-chan error) error {
@@ -177,7 +166,7 @@ func text(r *mcp.CallToolResult) string {
 
 func images(r *mcp.CallToolResult) (n int) {
 	for _, c := range r.Content {
-		if c, ok := c.(*mcp.ImageContent); ok && c.MIMEType == "image/png" && string(c.Data) == string(mcpPNG) {
+		if c, ok := c.(*mcp.ImageContent); ok && c.MIMEType == "image/png" && string(c.Data) == string(png) {
 			n++
 		}
 	}

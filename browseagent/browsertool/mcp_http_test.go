@@ -59,12 +59,7 @@ func TestClientsOverHTTPHaveTabsOfTheirOwn(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); api.ends() != "T1"; {
-		if time.Now().After(deadline) {
-			t.Fatalf("closed %q", api.ends())
-		}
-		<-time.After(5 * time.Millisecond)
-	}
+	api.awaitEnd(t, "T1")
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}
@@ -94,12 +89,7 @@ func TestASessionThatIsForgottenEnds(t *testing.T) {
 		}
 		t.Logf("forgotten before its first call: %v", err) // the machine is busy
 	}
-	for deadline := time.Now().Add(time.Minute); api.ends() != "T1"; {
-		if time.Now().After(deadline) {
-			t.Fatalf("closed %q", api.ends())
-		}
-		<-time.After(5 * time.Millisecond)
-	}
+	api.awaitEnd(t, "T1")
 }
 
 func TestACallOverHTTPIsStoppedAndTellsItsProgress(t *testing.T) {

@@ -78,12 +78,7 @@ func TestAPeerOfOtherHandsUnderstandsUs(t *testing.T) {
 					t.Error("the agent was not stopped")
 				}
 			}
-			for deadline := time.Now().Add(20 * time.Second); api.ends() != "T1"; {
-				if time.Now().After(deadline) {
-					t.Fatalf("closed %q", api.ends())
-				}
-				<-time.After(5 * time.Millisecond)
-			}
+			api.awaitEnd(t, "T1")
 		})
 	}
 }

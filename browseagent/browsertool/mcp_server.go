@@ -35,9 +35,8 @@ type BrowseAnswer struct {
 // MCPServer is what is offered, on whatever transport. Its fields are set before
 // it serves; Tool or Browser may be nil, and is not offered then.
 type MCPServer struct {
-	Tool       *Tool
-	Capability Capability // of the profile that is mostly used
-	Browser    TaskBrowser
+	Tool    *Tool
+	Browser TaskBrowser
 	// Approval makes the calls of the tool with a context ones about which the client's person is asked, by ask, until leave
 	// is called; nil leaves them as they are.
 	Approval func(ctx context.Context, ask AskFunc) (call context.Context, leave func())
@@ -68,7 +67,7 @@ func (s *MCPServer) build(r *clientRegistry, versions []string) *mcp.Server {
 	srv := mcp.NewServer(&mcp.Implementation{Name: "clank", Title: "clank: a browser of one's own", Version: s.Version},
 		&mcp.ServerOptions{Capabilities: &mcp.ServerCapabilities{}, SupportedProtocolVersions: versions, Logger: s.Log})
 	if s.Tool != nil {
-		d := s.Tool.Definition(s.Capability)
+		d := s.Tool.Definition()
 		srv.AddTool(&mcp.Tool{Name: d.Name, Description: d.Description, InputSchema: d.Schema}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			own, ctx, done := r.begin(ctx, req.Session)
 			defer done()

@@ -90,6 +90,7 @@ func TestErrorsOfTheControlAPIArriveUnchanged(t *testing.T) {
 	}
 }
 
+// GHSA-vmhq-cqm9-6p7q: who may use the browsers of a node could also make and delete its profiles.
 func TestProfilesOfTheNodeAreNotChangedFromAfar(t *testing.T) {
 	r := newRig(t, say(map[string]any{"ok": true}))
 	for _, c := range [][2]string{
@@ -290,6 +291,26 @@ func TestFilesOfAnAnswerAreCopiedAndTheirPathsRewritten(t *testing.T) {
 	}
 }
 
+// GHSA-6rph-mmhp-h7h9: a file of any size was read into memory and sent through the node's proxy.
+func TestAdvisoryFilesOfAnySizeThroughANode(t *testing.T) {
+	var path string
+	r := newRig(t, func(w http.ResponseWriter, q *http.Request) { say(map[string]any{"ok": true, "path": path})(w, q) })
+	path = filepath.Join(r.media, "huge.png")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 8<<30); err != nil { // a hole: it takes no room
+		t.Fatal(err)
+	}
+	status, answer, err := r.client.Call(t.Context(), "POST", "/screenshot", nil, nil)
+	if err != nil || status != http.StatusOK || !strings.Contains(string(answer), "larger than") || len(answer) > browsertool.MaxNodeFile {
+		t.Errorf("got %d %d bytes %.200s, %v", status, len(answer), answer, err)
+	}
+	if files, err := os.ReadDir(r.client.Dir); err != nil || len(files) > 0 {
+		t.Errorf("written here: %v, %v", files, err)
+	}
+}
+
 func TestATimeoutIsToldWithTheStatusOfTheBrowser(t *testing.T) {
 	ended := make(chan struct{})
 	r := newRig(t, func(w http.ResponseWriter, q *http.Request) {
@@ -422,4 +443,52 @@ func (c inProcess) Call(ctx context.Context, method, path string, query url.Valu
 		}
 	}
 	return http.StatusLoopDetected, json.RawMessage(`{}`), nil
+}
+
+func TestOnlyRegularFilesBelowTheDirectoriesAreRead(t *testing.T) {
+	base := t.TempDir()
+	dir, outside, link := filepath.Join(base, "media"), filepath.Join(base, "other"), filepath.Join(base, "link")
+	for _, d := range []string{filepath.Join(dir, "sub"), outside} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{filepath.Join(dir, "a.png"), filepath.Join(dir, "sub", "b"), filepath.Join(outside, "c")} {
+		if err := os.WriteFile(f, []byte("data"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for to, from := range map[string]string{dir: link, filepath.Join(outside, "c"): filepath.Join(dir, "out"), outside: filepath.Join(dir, "outdir")} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		dirs    []string
+		path    string
+		ok      bool
+		outside bool
+	}{
+		{[]string{dir}, filepath.Join(dir, "a.png"), true, false},
+		{[]string{outside, "", dir}, filepath.Join(dir, "sub", "b"), true, false},
+		{[]string{link}, filepath.Join(dir, "a.png"), true, false},
+		{[]string{dir}, filepath.Join(link, "a.png"), true, false},
+		{[]string{dir}, filepath.Join(dir, "..", "other", "c"), false, true},
+		{[]string{dir}, filepath.Join(outside, "c"), false, true},
+		{[]string{dir}, filepath.Join(dir, "out"), false, false},
+		{[]string{dir}, filepath.Join(dir, "outdir", "c"), false, true},
+		{[]string{dir}, dir, false, false},
+		{[]string{dir}, filepath.Join(dir, "sub"), false, false},
+		{[]string{dir}, filepath.Join(dir, "none"), false, false},
+		{[]string{dir}, "a.png", false, true},
+		{nil, filepath.Join(dir, "a.png"), false, true},
+	} {
+		got, err := browsertool.ReadMedia(tt.dirs, tt.path, 4)
+		if (err == nil && string(got) == "data") != tt.ok || errors.Is(err, browsertool.ErrOutsideMedia) != tt.outside {
+			t.Errorf("%s in %v: got %q, %v", tt.path, tt.dirs, got, err)
+		}
+	}
+	if _, err := browsertool.ReadMedia([]string{dir}, filepath.Join(dir, "a.png"), 3); err == nil {
+		t.Error("a file over the limit was read")
+	}
 }

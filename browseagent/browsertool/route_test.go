@@ -1,9 +1,17 @@
 package browsertool_test
 
 import (
+	"context"
+	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+
+	"clank/browseagent/browsertool"
+	"clank/browsermgr/page/action/actiontable"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 func TestCallsBecomeRequests(t *testing.T) {
@@ -122,6 +130,9 @@ func FuzzRun(f *testing.F) {
 		if r.Text == "" {
 			t.Error("the model is told nothing")
 		}
+		if !r.IsError && len(c.paths) == 0 {
+			t.Errorf("%q succeeded without asking for anything", in)
+		}
 		for _, path := range c.paths {
 			rest, isTab := strings.CutPrefix(path, "/tabs/")
 			if !strings.Contains(known, " "+path+" ") && (!isTab || strings.Contains(rest, "/") || rest == "..") {
@@ -129,4 +140,100 @@ func FuzzRun(f *testing.F) {
 			}
 		}
 	})
+}
+
+// recorder is a Caller without a network that says yes to all.
+type recorder struct{ paths []string }
+
+func (r *recorder) Call(_ context.Context, _, path string, _ url.Values, _ any) (int, json.RawMessage, error) {
+	r.paths = append(r.paths, path)
+	return 200, json.RawMessage(`{"ok":true,"targetId":"T","snapshot":"- button","tabs":[]}`), nil
+}
+
+func (r *recorder) session() *browsertool.Session {
+	host := &browsertool.Target{API: r}
+	return &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}}
+}
+
+func TestTheToolTakesEveryActionOfTheTable(t *testing.T) {
+	d := (&browsertool.Tool{}).Definition()
+	var schema struct {
+		Properties map[string]struct {
+			Type string
+			Enum []string
+		}
+	}
+	if err := json.Unmarshal(d.Schema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range actiontable.Kinds(actiontable.API) {
+		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
+		if spec.Unlisted {
+			continue
+		}
+		if !slices.Contains(schema.Properties["kind"].Enum, kind) || !strings.Contains(d.Description, kind+spec.Sketch) {
+			t.Errorf("%s is not offered", kind)
+		}
+		for _, p := range spec.ParamsIn(actiontable.API) {
+			want := strings.Replace(p.Type.String(), "objects", "array", 1)
+			if got := schema.Properties[p.Name]; got.Type != want || !slices.Equal(got.Enum, p.Enum) {
+				t.Errorf("%s %s: got %+v, want %s of %q", kind, p.Name, got, want, p.Enum)
+			}
+			a := newAPI(t)
+			a.on("POST /act", 200, `{"ok":true}`)
+			run(t, a.session(), `{"action":"act","kind":"`+kind+`","`+p.Name+`":7}`)
+			if got := a.taken(); !strings.Contains(got, `"`+p.Name+`":7`) {
+				t.Errorf("%s beside action is not sent: %s", p.Name, got)
+			}
+		}
+	}
+}
+
+func TestTheSchemaIsOneFlatObjectThatCostsLittle(t *testing.T) {
+	for _, evaluates := range []bool{true, false} {
+		d := (&browsertool.Tool{EvaluateEnabled: func() bool { return evaluates }}).Definition()
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(d.Schema)))
+		if err != nil {
+			t.Fatalf("%s: %v", d.Schema, err)
+		}
+		comp := jsonschema.NewCompiler()
+		if err := comp.AddResource("mem:///tool.json", doc); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := comp.Compile("mem:///tool.json"); err != nil {
+			t.Error(err)
+		}
+		for _, word := range []string{"anyOf", "oneOf", "allOf", "$ref"} {
+			if strings.Contains(string(d.Schema), `"`+word+`"`) {
+				t.Errorf("the schema has %s", word)
+			}
+		}
+		size := len(d.Name) + len(d.Description) + len(d.Schema)
+		tokens := float64(size) / 3.5
+		t.Logf("%d bytes, about %.0f tokens", size, tokens)
+		if tokens >= 3000 {
+			t.Errorf("the tool costs about %.0f tokens", tokens)
+		}
+		if strings.Contains(d.Description, "%") {
+			t.Errorf("a part of the description was not filled in: %s", d.Description)
+		}
+	}
+}
+
+func TestTheSchemaHidesWhatCannotBeDone(t *testing.T) {
+	for _, evaluates := range []bool{true, false} {
+		d := (&browsertool.Tool{EvaluateEnabled: func() bool { return evaluates }}).Definition()
+		var s struct {
+			Properties map[string]struct{ Enum []string } `json:"properties"`
+		}
+		if err := json.Unmarshal(d.Schema, &s); err != nil {
+			t.Fatal(err)
+		}
+		_, fn := s.Properties["fn"]
+		kinds := s.Properties["kind"].Enum
+		if slices.Contains(kinds, "evaluate") != evaluates || fn != evaluates || strings.Contains(d.Description, "evaluate") != evaluates ||
+			!slices.Contains(kinds, "batch") {
+			t.Errorf("scripts may run: %t; kinds %v, fn %t, %s", evaluates, kinds, fn, d.Description)
+		}
+	}
 }

@@ -14,30 +14,17 @@ import (
 // ToolName is the tool's name.
 const ToolName = "browser"
 
-// Capability is what the profile that a model will mostly use can do.
-type Capability struct {
-	// Attached is true for a browser that somebody else runs and the control
-	// API works through an existing session. It knows no batch.
-	Attached bool
-	// Screenless is true where no screenshots can be shown or described.
-	Screenless bool
-}
-
 var actionNames = []string{
 	"doctor", "status", "start", "stop", "profiles", "tabs", "open", "focus", "close", "snapshot", "screenshot", "navigate", "console",
 	"requests", "errors", "text", "emulate", "pdf", "download", "waitfordownload", "upload", "dialog", "act",
 }
 
 // Kinds returns the kinds of act that a model is offered.
-func (t *Tool) Kinds(c Capability) []string {
+func (t *Tool) Kinds() []string {
 	var offered []string
 	for _, kind := range actiontable.Kinds(actiontable.API) {
 		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
-		switch {
-		case spec.Unlisted,
-			spec.Kind == actiontable.KindEvaluate && !t.evaluates(),
-			spec.Kind == actiontable.KindBatch && c.Attached:
-		default:
+		if !spec.Unlisted && (spec.Kind != actiontable.KindEvaluate || t.evaluates()) {
 			offered = append(offered, kind)
 		}
 	}
@@ -53,9 +40,9 @@ const toolDescription = "Work a real web browser. Usual course: action=open or n
 	"it asks for it."
 
 // params returns all parameters, in the order in which models read them.
-func (t *Tool) params(c Capability) []actiontable.Param {
+func (t *Tool) params() []actiontable.Param {
 	list := []actiontable.Param{
-		{Name: "action", Enum: t.actions(c)},
+		{Name: "action", Enum: actionNames},
 		{Name: "target", Enum: []string{"host", "sandbox", "node"}, About: "where the browser runs; leave out for the usual one"},
 		{Name: "node", About: "node id or name, with target=node"},
 		{Name: "profile", About: "browser profile; leave out for the default one"},
@@ -67,9 +54,9 @@ func (t *Tool) params(c Capability) []actiontable.Param {
 		{Name: "selector", About: "CSS: scope of snapshot or text; target of an act without ref"},
 		{Name: "element", About: "CSS: screenshot or upload target"},
 		{Name: "request", Type: actiontable.Request, About: "act: {kind, ...}; its fields may also stand beside action"},
-		{Name: "kind", Enum: t.Kinds(c), About: "act"},
+		{Name: "kind", Enum: t.Kinds(), About: "act"},
 	}
-	for _, p := range actiontable.Union(actiontable.API, t.Kinds(c)) {
+	for _, p := range actiontable.Union(actiontable.API, t.Kinds()) {
 		named := func(q actiontable.Param) bool { return q.Name == p.Name }
 		if p.Name == "fn" && !t.evaluates() || slices.ContainsFunc(list, named) || slices.ContainsFunc(otherParams, named) {
 			continue
@@ -111,19 +98,12 @@ var otherParams = []actiontable.Param{
 	{Name: "timeoutMs", Type: actiontable.Natural},
 }
 
-func (t *Tool) actions(c Capability) []string {
-	if !c.Screenless {
-		return actionNames
-	}
-	return slices.DeleteFunc(slices.Clone(actionNames), func(a string) bool { return a == "screenshot" })
-}
-
 // Definition returns the tool as a model is told of it: a flat object, without
 // alternatives.
-func (t *Tool) Definition(c Capability) llm.Tool {
+func (t *Tool) Definition() llm.Tool {
 	var b bytes.Buffer
 	b.WriteString(`{"type":"object","properties":{`)
-	for i, p := range t.params(c) {
+	for i, p := range t.params() {
 		if i > 0 {
 			b.WriteByte(',')
 		}
@@ -131,7 +111,7 @@ func (t *Tool) Definition(c Capability) llm.Tool {
 	}
 	b.WriteString(`},"required":["action"]}`)
 	var kinds []string
-	for _, kind := range t.Kinds(c) {
+	for _, kind := range t.Kinds() {
 		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
 		kinds = append(kinds, kind+spec.Sketch)
 	}

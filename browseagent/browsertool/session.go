@@ -70,7 +70,7 @@ func (s *Session) run(ctx context.Context, raw json.RawMessage) (Result, error) 
 	c := &toolCall{session: s, target: target, in: in, act: act, profile: in.str("profile")}
 	within := callTimeout(name, in, act) + target.Slack
 	if v := s.Tool.Vision; v != nil && s.Blind {
-		within += v.timeout()
+		within += describeTime
 	}
 	if s.Tool.ApprovalWait != nil && HasAskID(ctx) {
 		within += s.Tool.ApprovalWait()
@@ -99,7 +99,7 @@ var actionHandlers = map[string]func(context.Context, *toolCall) (Result, error)
 	"errors":          listHandler("/errors", "errors", "clear", "targetId"),
 	"text":            readText,
 	"emulate":         setEmulation,
-	"pdf":             savePDF,
+	"pdf":             pageHandler("pdf", "/pdf", "targetId"),
 	"download":        pageHandler("download", "/download", "ref", "path", "targetId", "timeoutMs"),
 	"waitfordownload": pageHandler("download", "/wait/download", "path", "targetId", "timeoutMs"),
 	"upload":          uploadFiles,

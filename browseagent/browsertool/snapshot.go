@@ -1,6 +1,7 @@
 package browsertool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -20,10 +21,7 @@ const (
 // snapshotQuery returns the query of a snapshot: what was asked, and the defaults.
 func (c *toolCall) snapshotQuery() url.Values {
 	q := c.in.query("targetId", "mode", "refs", "interactive", "compact", "depth", "selector", "frame", "labels", "urls", "limit", "maxChars", "timeoutMs")
-	format := c.in.str("snapshotFormat")
-	if format == "" {
-		format = c.in.str("format")
-	}
+	format := cmp.Or(c.in.str("snapshotFormat"), c.in.str("format"))
 	if format != "" {
 		q.Set("format", format)
 	}

@@ -1,6 +1,7 @@
 package browsertool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,22 +62,13 @@ func openTab(ctx context.Context, c *toolCall) (Result, error) {
 }
 
 // targetURL returns where open and navigate go.
-func (c *toolCall) targetURL() string {
-	if s := c.in.str("targetUrl"); s != "" {
-		return s
-	}
-	return c.in.str("url")
-}
+func (c *toolCall) targetURL() string { return cmp.Or(c.in.str("targetUrl"), c.in.str("url")) }
 
 func focusTab(ctx context.Context, c *toolCall) (Result, error) {
 	if c.in.str("targetId") == "" {
 		return Result{}, newCallError("focus needs targetId")
 	}
-	answer, err := c.post(ctx, "/tabs/focus", map[string]any{"targetId": c.in.str("targetId")})
-	if err != nil {
-		return Result{}, err
-	}
-	return pageResult("focus", answer), nil
+	return c.postPage(ctx, "focus", "/tabs/focus", map[string]any{"targetId": c.in.str("targetId")})
 }
 
 // closeTab closes the named tab, or the current one.

@@ -1,6 +1,7 @@
 package browsertool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,10 +91,7 @@ func (t *Targets) host() (*Target, error) {
 
 // node chooses a node; nil if none was asked for and none is to be used.
 func (t *Targets) node(ctx context.Context, asked bool, name string) (*Target, error) {
-	mode := t.NodeMode
-	if mode == "" {
-		mode = NodeAuto
-	}
+	mode := cmp.Or(t.NodeMode, NodeAuto)
 	switch {
 	case mode == NodeOff && asked:
 		return nil, errors.New("browsers of nodes are switched off here")
@@ -107,9 +105,7 @@ func (t *Targets) node(ctx context.Context, asked bool, name string) (*Target, e
 			return nil, fmt.Errorf("list the nodes: %w", err)
 		}
 	}
-	if name == "" {
-		name = t.Node
-	}
+	name = cmp.Or(name, t.Node)
 	switch {
 	case len(nodes) == 0 && (asked || t.Node != ""):
 		return nil, errors.New("no node with a browser is connected")
@@ -127,29 +123,22 @@ func (t *Targets) node(ctx context.Context, asked bool, name string) (*Target, e
 
 // findNode finds a node by its id, or else by its name.
 func findNode(nodes []Target, name string) (*Target, error) {
-	by := func(same func(Target) bool) (*Target, int) {
-		i, n := slices.IndexFunc(nodes, same), 0
-		for _, node := range nodes {
-			if same(node) {
-				n++
-			}
-		}
-		if i < 0 {
-			return nil, 0
-		}
-		return &nodes[i], n
+	if i := slices.IndexFunc(nodes, func(n Target) bool { return n.ID == name }); i >= 0 {
+		return &nodes[i], nil
 	}
-	if found, _ := by(func(n Target) bool { return n.ID == name }); found != nil {
-		return found, nil
+	var called []*Target
+	for i := range nodes {
+		if strings.EqualFold(nodes[i].Name, name) {
+			called = append(called, &nodes[i])
+		}
 	}
-	found, n := by(func(n Target) bool { return strings.EqualFold(n.Name, name) })
-	switch {
-	case n > 1:
-		return nil, fmt.Errorf("several nodes are called %q; name one by its id: %s", name, nodeList(nodes))
-	case n == 0:
+	switch len(called) {
+	case 0:
 		return nil, fmt.Errorf("there is no node %q with a browser; there is: %s", name, nodeList(nodes))
+	case 1:
+		return called[0], nil
 	}
-	return found, nil
+	return nil, fmt.Errorf("several nodes are called %q; name one by its id: %s", name, nodeList(nodes))
 }
 
 // nodeList names nodes to the model.

@@ -24,6 +24,11 @@ type peer func(id int, session, method string) (messages []string, end bool)
 
 func dial(t *testing.T, timeout time.Duration, p peer, onEvent func(cdp.Event)) *cdp.Conn {
 	t.Helper()
+	return dialWith(t, cdp.Options{CallTimeout: timeout}, p, onEvent)
+}
+
+func dialWith(t *testing.T, options cdp.Options, p peer, onEvent func(cdp.Event)) *cdp.Conn {
+	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, nil)
 		if err != nil {
@@ -56,7 +61,7 @@ func dial(t *testing.T, timeout time.Duration, p peer, onEvent func(cdp.Event)) 
 		}
 	}))
 	t.Cleanup(srv.Close)
-	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{CallTimeout: timeout})
+	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,30 +238,12 @@ func TestHandshakeHasABoundOfItsOwn(t *testing.T) {
 }
 
 func TestMessagesAreCleanedBeforeAnybodyReadsThem(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ws, err := websocket.Accept(w, r, nil)
-		if err != nil {
-			return
-		}
-		defer func() { _ = ws.CloseNow() }()
-		if _, _, err := ws.Read(r.Context()); err != nil {
-			return
-		}
-		for _, m := range []string{`{"method":"A.one","params":{"text":"hunter2"}}`, `{"id":1,"result":{"product":"hunter2"}}`} {
-			_ = ws.Write(r.Context(), websocket.MessageText, []byte(m))
-		}
-		_, _, _ = ws.Read(r.Context())
-	}))
-	t.Cleanup(srv.Close)
-	c, err := cdp.Dial(t.Context(), "ws"+strings.TrimPrefix(srv.URL, "http"), cdp.Options{
-		CallTimeout: 5 * time.Second, Redact: func(m []byte) []byte { return bytes.ReplaceAll(m, []byte("hunter2"), []byte("[secret]")) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	event := ""
-	c.Start(func(ev cdp.Event) { event = string(ev.Params) }) // before the answer, on one goroutine
-	t.Cleanup(c.Close)
+	c := dialWith(t, cdp.Options{
+		CallTimeout: 5 * time.Second, Redact: func(m []byte) []byte { return bytes.ReplaceAll(m, []byte("hunter2"), []byte("[secret]")) },
+	}, func(int, string, string) ([]string, bool) {
+		return []string{`{"method":"A.one","params":{"text":"hunter2"}}`, `{"id":1,"result":{"product":"hunter2"}}`}, false
+	}, func(ev cdp.Event) { event = string(ev.Params) }) // before the answer, on one goroutine
 	res, err := cdp.Ask[proto.BrowserGetVersionResult](t.Context(), c.Session("", cdp.ErrGone), proto.BrowserGetVersion{})
 	if err != nil || res.Product != "[secret]" || event != `{"text":"[secret]"}` {
 		t.Errorf("got %q and %s, %v", res.Product, event, err)

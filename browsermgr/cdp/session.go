@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -135,13 +136,8 @@ func IsDocumentGone(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	for _, s := range []string{
+	return slices.ContainsFunc([]string{
 		"Cannot find context", "context was destroyed", "navigated or closed", "No frame", "Frame with the given",
 		"Session with given id not found", "Cannot find default execution context",
-	} {
-		if strings.Contains(e.Message, s) {
-			return true
-		}
-	}
-	return false
+	}, func(s string) bool { return strings.Contains(e.Message, s) })
 }

@@ -28,8 +28,6 @@ func (f finder) desktopDefault(ctx context.Context) (string, []string) {
 	if f.goos != "linux" {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, desktopTimeout)
-	defer cancel()
 	for _, ask := range [][]string{
 		{"xdg-settings", "get", "default-web-browser"},
 		{"xdg-mime", "query", "default", "x-scheme-handler/http"},
@@ -61,11 +59,9 @@ func (f finder) desktopExec(entry string) string {
 			continue
 		}
 		for line := range strings.Lines(string(data)) {
-			command, ok := strings.CutPrefix(strings.TrimSpace(line), "Exec=")
-			if !ok {
-				continue
+			if command, ok := strings.CutPrefix(strings.TrimSpace(line), "Exec="); ok {
+				return f.program(command)
 			}
-			return f.program(command)
 		}
 	}
 	return ""
@@ -115,8 +111,8 @@ func kindOf(path string, otherwise BrowserKind) BrowserKind {
 	}
 }
 
-// isSnap reports whether the program is a snap, or the script that Ubuntu's apt package puts in a snap's place.
-func isSnap(path string) bool {
+// IsSnap reports whether a program is confined by snap, see [Executable]: it is one, or the script that Ubuntu's apt package puts in a snap's place.
+func IsSnap(path string) bool {
 	if strings.HasPrefix(path, "/snap/") {
 		return true
 	}
@@ -129,10 +125,7 @@ func isSnap(path string) bool {
 	}
 	defer file.Close()
 	head := make([]byte, 4096)
-	n, err := file.Read(head)
-	if err != nil {
-		return false
-	}
+	n, _ := file.Read(head)
 	script := string(head[:n])
 	return strings.HasPrefix(script, "#!") && strings.Contains(script, "/snap/bin/")
 }
@@ -142,10 +135,7 @@ func (f finder) installCommand() string {
 	if f.goos == "darwin" {
 		return "brew install --cask chromium"
 	}
-	release, err := os.ReadFile(filepath.Join(f.root, "etc/os-release"))
-	if err != nil {
-		release = nil
-	}
+	release, _ := os.ReadFile(filepath.Join(f.root, "etc/os-release")) // without it nothing is known
 	for line := range strings.Lines(string(release)) {
 		// On Ubuntu the apt package is an empty shell around a snap, which may not use our directories.
 		if strings.TrimSpace(line) == "ID=ubuntu" {
@@ -153,24 +143,11 @@ func (f finder) installCommand() string {
 				" && sudo apt-get install -y /tmp/chrome.deb"
 		}
 	}
-	if _, err := f.lookPath("apt-get"); err == nil {
-		return "apt-get install chromium"
-	}
-	for _, manager := range []string{"dnf", "pacman", "apk", "zypper"} {
-		if _, err := f.lookPath(manager); err != nil {
-			continue
-		}
-		switch manager {
-		case "pacman":
-			return "pacman -S chromium"
-		case "apk":
-			return "apk add chromium"
-		default:
-			return manager + " install chromium"
+	for _, command := range []string{"apt-get install", "dnf install", "pacman -S", "apk add", "zypper install"} {
+		manager, _, _ := strings.Cut(command, " ")
+		if _, err := f.lookPath(manager); err == nil {
+			return command + " chromium"
 		}
 	}
 	return "apt-get install chromium (or this system's own package manager)"
 }
-
-// IsSnap reports whether a program is confined by snap; see [Executable].
-func IsSnap(path string) bool { return path != "" && isSnap(path) }

@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"clank/browsermgr/cdp"
 	"clank/browsermgr/chrome"
-
-	"github.com/coder/websocket"
 )
 
 // parentDir makes the test program play a parent that is killed: it launches a browser on that directory, prints its
@@ -85,11 +84,9 @@ func stop(t *testing.T, p *chrome.Process) {
 // program writes a shell script that stands in for a browser.
 func program(t *testing.T, script string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "fake-browser")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	dir := t.TempDir()
+	place(t, dir, map[string]string{"fake-browser!": "#!/bin/sh\n" + script + "\n"})
+	return filepath.Join(dir, "fake-browser")
 }
 
 // eventually waits for what another process brings about.
@@ -165,41 +162,29 @@ func entries(t *testing.T, dir string) []string {
 	return names
 }
 
+// command is one of the DevTools protocol.
+type command struct {
+	method string
+	params any
+}
+
+func (c command) ProtoReq() string             { return c.method }
+func (c command) MarshalJSON() ([]byte, error) { return json.Marshal(c.params) }
+
 // call sends one DevTools command to the browser and returns what it answers.
 func call(t *testing.T, p *chrome.Process, method string, params any) json.RawMessage {
 	t.Helper()
-	ws, _, err := websocket.Dial(t.Context(), p.WebSocketURL, nil)
+	conn, err := cdp.Dial(t.Context(), p.WebSocketURL, cdp.Options{CallTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ws.CloseNow()
-	request, err := json.Marshal(map[string]any{"id": 7, "method": method, "params": params})
+	conn.Start(func(cdp.Event) {})
+	defer conn.Close()
+	answer, err := cdp.Ask[json.RawMessage](t.Context(), conn.Session("", cdp.ErrGone), command{method, params})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ws.Write(t.Context(), websocket.MessageText, request); err != nil {
-		t.Fatal(err)
-	}
-	for {
-		_, data, err := ws.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var answer struct {
-			ID     int
-			Result json.RawMessage
-			Error  json.RawMessage
-		}
-		if err := json.Unmarshal(data, &answer); err != nil {
-			t.Fatal(err)
-		}
-		if answer.Error != nil {
-			t.Fatalf("%s: %s", method, answer.Error)
-		}
-		if answer.ID == 7 {
-			return answer.Result
-		}
-	}
+	return answer
 }
 
 // parent starts a program that launches a browser on dir, and returns it and the browser's pid and directory.

@@ -2,56 +2,26 @@ package chrome
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/coder/websocket"
+	"clank/browsermgr/cdp"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
-// sendBrowserCommand sends one command without parameters to the browser's own DevTools target, over a connection of its own, and
-// decodes what it returns into result, unless that is nil.
-func sendBrowserCommand(ctx context.Context, url, method string, result any) error {
-	ws, resp, err := websocket.Dial(ctx, url, nil)
-	if resp != nil && resp.Body != nil {
-		_ = resp.Body.Close()
-	}
+// askBrowser sends one command to the browser's own DevTools target, over a connection of its own, and returns the answer.
+func askBrowser[R any](ctx context.Context, url string, command proto.Request) (R, error) {
+	conn, err := cdp.Dial(ctx, url, cdp.Options{CallTimeout: DefaultLaunchTimeout})
 	if err != nil {
-		return fmt.Errorf("connect to the browser: %w", err)
+		var none R
+		return none, err
 	}
-	defer func() { _ = ws.CloseNow() }()
-	const id = 1
-	request := fmt.Sprintf(`{"id":%d,"method":%q}`, id, method)
-	if err := ws.Write(ctx, websocket.MessageText, []byte(request)); err != nil {
-		return fmt.Errorf("send %s: %w", method, err)
-	}
-	for {
-		_, data, err := ws.Read(ctx)
-		if err != nil {
-			return fmt.Errorf("wait for the answer to %s: %w", method, err)
-		}
-		var answer struct {
-			ID     int             `json:"id"`
-			Result json.RawMessage `json:"result"`
-			Error  *struct {
-				Message string `json:"message"`
-			} `json:"error"`
-		}
-		if err := json.Unmarshal(data, &answer); err != nil {
-			return fmt.Errorf("decode the answer to %s: %w", method, err)
-		}
-		switch {
-		case answer.ID != id:
-		case answer.Error != nil:
-			return fmt.Errorf("%s: %s", method, answer.Error.Message)
-		case result == nil:
-			return nil
-		default:
-			return json.Unmarshal(answer.Result, result)
-		}
-	}
+	defer conn.Close()
+	conn.Start(func(cdp.Event) {})
+	return cdp.Ask[R](ctx, conn.Session("", cdp.ErrGone), command)
 }
 
 // endpointInLine finds the address in the line that Chromium writes once it listens.

@@ -43,7 +43,10 @@ func (b BrowserFacts) Checks() []Check {
 	}
 	checks = append(checks, b.http(), b.socket(), b.graphics(), b.policy())
 	if b.WeakeningFlag != "" {
-		checks = append(checks, b.weakeningFlag())
+		checks = append(checks, Check{
+			ID: "flags", Label: "Flags", Status: CheckWarn, Summary: b.WeakeningFlag + " takes from pages what keeps others from reading them",
+			FixHint: "take it out of the flags for the browser, and open hostile pages in no browser that has it",
+		})
 	}
 	if b.Deep {
 		checks = append(checks, b.page())
@@ -51,27 +54,22 @@ func (b BrowserFacts) Checks() []Check {
 	return checks
 }
 
-func (b BrowserFacts) weakeningFlag() Check {
-	return Check{
-		ID: "flags", Label: "Flags", Status: CheckWarn, Summary: b.WeakeningFlag + " takes from pages what keeps others from reading them",
-		FixHint: "take it out of the flags for the browser, and open hostile pages in no browser that has it",
+// passUnless returns a check that passes, unless there is something wrong.
+func passUnless(wrong bool, id, label, pass string, status CheckStatus, summary, hint string) Check {
+	if wrong {
+		return Check{ID: id, Label: label, Status: status, Summary: summary, FixHint: hint}
 	}
+	return Check{ID: id, Label: label, Status: CheckPass, Summary: pass}
 }
 
 func (b BrowserFacts) enabled() Check {
-	c := Check{ID: "plugin-enabled", Label: "Browser", Status: CheckPass, Summary: "switched on"}
-	if !b.Enabled {
-		c.Status, c.Summary, c.FixHint = CheckFail, "switched off in the settings", "switch it on: browser.enabled"
-	}
-	return c
+	return passUnless(!b.Enabled, "plugin-enabled", "Browser", "switched on", CheckFail,
+		"switched off in the settings", "switch it on: browser.enabled")
 }
 
 func (b BrowserFacts) executable() Check {
-	c := Check{ID: "managed-executable", Label: "Browser program", Status: CheckPass, Summary: b.Executable}
-	if b.FindError != "" {
-		c.Status, c.Summary, c.FixHint = CheckFail, b.FindError, "install Chromium, or name the program in the settings: executablePath"
-	}
-	return c
+	return passUnless(b.FindError != "", "managed-executable", "Browser program", b.Executable, CheckFail,
+		b.FindError, "install Chromium, or name the program in the settings: executablePath")
 }
 
 func (b BrowserFacts) headless() Check {
@@ -83,32 +81,23 @@ func (b BrowserFacts) headless() Check {
 }
 
 func (b BrowserFacts) display() Check {
-	c := Check{ID: "display", Label: "Display", Status: CheckPass, Summary: "there is one"}
-	switch {
-	case b.HasDisplay:
-	case b.Headless:
-		c.Summary = "there is none, and none is needed"
-	default:
-		c.Status, c.Summary = CheckFail, "a window is wanted, and neither DISPLAY nor WAYLAND_DISPLAY is set"
-		c.FixHint = "set headless, or start the program in a desktop session or with xvfb-run"
+	there := "there is one"
+	if !b.HasDisplay {
+		there = "there is none, and none is needed"
 	}
-	return c
+	return passUnless(!b.HasDisplay && !b.Headless, "display", "Display", there, CheckFail,
+		"a window is wanted, and neither DISPLAY nor WAYLAND_DISPLAY is set",
+		"set headless, or start the program in a desktop session or with xvfb-run")
 }
 
 func (b BrowserFacts) lock() Check {
-	c := Check{ID: "profile-lock", Label: "Profile directory in use", Status: CheckPass, Summary: "by nobody else"}
-	if b.DirHolder != "" {
-		c.Status, c.Summary, c.FixHint = CheckWarn, "by "+b.DirHolder, "end that program, or use another profile"
-	}
-	return c
+	return passUnless(b.DirHolder != "", "profile-lock", "Profile directory in use", "by nobody else", CheckWarn,
+		"by "+b.DirHolder, "end that program, or use another profile")
 }
 
 func (b BrowserFacts) port() Check {
-	c := Check{ID: "devtools-port", Label: "DevTools port", Status: CheckPass, Summary: "free, or ours"}
-	if b.PortHolder != "" {
-		c.Status, c.Summary, c.FixHint = CheckFail, b.PortHolder, "end that program, or make a new profile, which gets another port"
-	}
-	return c
+	return passUnless(b.PortHolder != "", "devtools-port", "DevTools port", "free, or ours", CheckFail,
+		b.PortHolder, "end that program, or make a new profile, which gets another port")
 }
 
 // policy says what checks where the browser's pages go.

@@ -1,5 +1,7 @@
 package chrome
 
+import "slices"
+
 // CheckStatus is the outcome of a check.
 type CheckStatus string
 
@@ -22,10 +24,5 @@ type Check struct {
 
 // NoCheckFailed reports whether no check has failed.
 func NoCheckFailed(checks []Check) bool {
-	for _, c := range checks {
-		if c.Status == CheckFail {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(checks, func(c Check) bool { return c.Status == CheckFail })
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -112,14 +113,11 @@ func (m Machine) appArmorAllows(program string) bool {
 	if err != nil || program == "" {
 		return false
 	}
-	for _, file := range files {
+	return slices.ContainsFunc(files, func(file string) bool {
 		data, err := os.ReadFile(file)
 		text := string(data)
-		if err == nil && strings.Contains(text, "userns") && (strings.Contains(text, program) || strings.Contains(text, filepath.Base(program))) {
-			return true
-		}
-	}
-	return false
+		return err == nil && strings.Contains(text, "userns") && strings.Contains(text, filepath.Base(program))
+	})
 }
 
 // hasHelper reports whether the setuid helper is beside the program.

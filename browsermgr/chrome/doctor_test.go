@@ -18,15 +18,7 @@ func machine(t *testing.T, files map[string]string, left map[string]uint64) chro
 		t.Skip("these are the ways of Linux")
 	}
 	root := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	place(t, root, files)
 	return chrome.Machine{Root: root, EUID: os.Geteuid(), Arch: runtime.GOARCH, Free: func(dir string) (uint64, bool) {
 		bytes, ok := left[cmp.Or(strings.TrimPrefix(dir, root), "/")]
 		return bytes, ok
@@ -45,14 +37,7 @@ func find(t *testing.T, checks []chrome.Check, id string) chrome.Check {
 }
 
 func TestUsualCausesAreFound(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := read(t, "", os.Args[0])
 	subject := chrome.MachineSubject{Executable: "/opt/browser", DataDir: "/home/data", TempDir: "/tmp"}
 	for name, tc := range map[string]struct {
 		files   map[string]string
@@ -89,7 +74,7 @@ func TestUsualCausesAreFound(t *testing.T) {
 		"WSL on a drive": {id: "platform", status: chrome.CheckWarn, summary: "Windows drive", files: map[string]string{"/proc/version": "Linux 5 microsoft"}, adjust: func(s *chrome.MachineSubject) {
 			s.DataDir = "/mnt/c/x"
 		}},
-		"wrong processor": {id: "platform", status: chrome.CheckFail, summary: "made for " + runtime.GOARCH, arch: "sparc", files: map[string]string{"/opt/browser": string(program)}},
+		"wrong processor": {id: "platform", status: chrome.CheckFail, summary: "made for " + runtime.GOARCH, arch: "sparc", files: map[string]string{"/opt/browser": self}},
 		"a script":        {id: "libraries", status: chrome.CheckInfo, files: map[string]string{"/opt/browser": "#!/bin/sh\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,6 +127,47 @@ func TestThisMachineRunsBrowsers(t *testing.T) {
 		}
 		if c.Label == "" || c.Summary == "" {
 			t.Errorf("nothing to read: %+v", c)
+		}
+	}
+}
+
+func TestBrowserIsJudgedByWhatWasSeen(t *testing.T) {
+	healthy := chrome.BrowserFacts{Enabled: true, Started: true, Connected: true, HTTP: true, Ready: true, Headless: true, Acceleration: "software", Deep: true, PageNodes: 3}
+	for name, tc := range map[string]struct {
+		change func(*chrome.BrowserFacts)
+		id     string
+		want   chrome.CheckStatus
+		ok     bool
+	}{
+		"healthy":                {func(*chrome.BrowserFacts) {}, "cdp-websocket", chrome.CheckPass, true},
+		"switched off":           {func(b *chrome.BrowserFacts) { b.Enabled = false }, "plugin-enabled", chrome.CheckFail, false},
+		"no program":             {func(b *chrome.BrowserFacts) { b.FindError = "none" }, "managed-executable", chrome.CheckFail, false},
+		"no display":             {func(b *chrome.BrowserFacts) { b.Headless = false }, "display", chrome.CheckFail, false},
+		"another program has it": {func(b *chrome.BrowserFacts) { b.DirHolder = "x" }, "profile-lock", chrome.CheckWarn, true},
+		"port taken":             {func(b *chrome.BrowserFacts) { b.PortHolder = "x" }, "devtools-port", chrome.CheckFail, false},
+		"merely not running":     {func(b *chrome.BrowserFacts) { b.Connected, b.HTTP, b.Ready = false, false, false }, "cdp-http", chrome.CheckInfo, true},
+		"look without a browser": {func(b *chrome.BrowserFacts) { b.Connected, b.HTTP, b.Ready = false, false, false }, "live-snapshot", chrome.CheckInfo, true},
+		"hangs":                  {func(b *chrome.BrowserFacts) { b.Ready, b.ProbeError = false, "silent" }, "cdp-websocket", chrome.CheckFail, false},
+		"HTTP hangs":             {func(b *chrome.BrowserFacts) { b.HTTP = false }, "cdp-http", chrome.CheckWarn, true},
+		"empty page":             {func(b *chrome.BrowserFacts) { b.PageNodes = 0 }, "live-snapshot", chrome.CheckWarn, true},
+		"page that fails":        {func(b *chrome.BrowserFacts) { b.PageError = "x" }, "live-snapshot", chrome.CheckFail, false},
+		"remote out of reach":    {func(b *chrome.BrowserFacts) { b.Started, b.Connected, b.Ready, b.ProbeError = false, false, false, "x" }, "attach-target", chrome.CheckFail, false},
+		"hosted, not asked":      {func(b *chrome.BrowserFacts) { b.Started, b.Connected, b.Ready = false, false, false }, "cdp-websocket", chrome.CheckInfo, true},
+		"person's, not there": {func(b *chrome.BrowserFacts) {
+			b.Started, b.Personal, b.Connected, b.Ready, b.ProbeError = false, true, false, false, "x"
+		}, "attach-target", chrome.CheckInfo, true},
+		"person's, and connected": {func(b *chrome.BrowserFacts) { b.Started, b.Personal = false, true }, "attach-target", chrome.CheckPass, true},
+	} {
+		b := healthy
+		tc.change(&b)
+		checks := b.Checks()
+		if got := find(t, checks, tc.id); got.Status != tc.want || chrome.NoCheckFailed(checks) != tc.ok {
+			t.Errorf("%s: %+v, ok %t", name, got, chrome.NoCheckFailed(checks))
+		}
+		for _, c := range checks {
+			if c.Status == chrome.CheckFail && c.FixHint == "" {
+				t.Errorf("%s: no way out: %+v", name, c)
+			}
 		}
 	}
 }

@@ -184,14 +184,16 @@ func (f finder) playwright(context.Context) (string, []string) {
 }
 
 func describeExecutable(path string, otherwise BrowserKind) Executable {
-	return Executable{Path: path, Kind: kindOf(path, otherwise), Snap: isSnap(path)}
+	return Executable{Path: path, Kind: kindOf(path, otherwise), Snap: IsSnap(path)}
 }
 
 // desktopTimeout bounds a question to the desktop's own tools.
 const desktopTimeout = 5 * time.Second
 
-// runSystemTool runs a short program of the system and returns what it prints.
+// runSystemTool runs a program of the system, for [desktopTimeout] at most, and returns what it prints.
 func runSystemTool(ctx context.Context, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, desktopTimeout)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // Launch starts a browser and returns once it has answered a DevTools command. The browser then runs until
@@ -22,15 +24,9 @@ func Launch(ctx context.Context, o LaunchOptions) (*Process, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	timeout := o.Timeout
-	if timeout <= 0 {
-		timeout = DefaultLaunchTimeout
-	}
-	if o.ReadyTimeout <= 0 {
-		o.ReadyTimeout = DefaultReadyTimeout
-	}
-	o.Timeout = timeout
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout+o.ReadyTimeout, fmt.Errorf("not ready within %s", timeout+o.ReadyTimeout))
+	o.Timeout, o.ReadyTimeout = cmp.Or(o.Timeout, DefaultLaunchTimeout), cmp.Or(o.ReadyTimeout, DefaultReadyTimeout)
+	limit := o.Timeout + o.ReadyTimeout
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not ready within %s", limit))
 	defer cancel()
 	data, err := openUserData(ctx, o)
 	if err != nil {
@@ -139,10 +135,7 @@ func (e *PortError) Error() string {
 func PortFree(ctx context.Context, port int) bool {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return false
-	}
-	return l.Close() == nil
+	return err == nil && l.Close() == nil
 }
 
 // shortenList shortens a long list.
@@ -206,12 +199,10 @@ func (p *Process) awaitReady(ctx context.Context, o LaunchOptions) error {
 	if err != nil {
 		return err
 	}
-	var version struct {
-		Product string `json:"product"`
-	}
 	ctx, done := context.WithTimeoutCause(ctx, o.ReadyTimeout, fmt.Errorf("nothing within %s", o.ReadyTimeout))
 	defer done()
-	if err := sendBrowserCommand(ctx, url, "Browser.getVersion", &version); err != nil {
+	version, err := askBrowser[proto.BrowserGetVersionResult](ctx, url, proto.BrowserGetVersion{})
+	if err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("its DevTools port %d is open but does not answer: %w", portOf(url), context.Cause(ctx))
 		}
@@ -311,11 +302,9 @@ func sandboxLine(text string) string {
 	return ""
 }
 
-// isListening reports whether a TCP connection to a port of this machine is accepted.
-func isListening(port int) bool {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), 300*time.Millisecond) //nolint:noctx // bounded, and on this machine
-	if err != nil {
-		return false
-	}
-	return conn.Close() == nil
+// IsListening reports whether a program listens on a port of this machine.
+func IsListening(ctx context.Context, port int) bool {
+	d := net.Dialer{Timeout: time.Second}
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	return err == nil && conn.Close() == nil
 }

@@ -15,10 +15,30 @@ import (
 	"clank/browsermgr/chrome"
 )
 
-func TestLaunchAnswersAndStopLeavesNothing(t *testing.T) {
-	temp := t.TempDir()
-	p := launch(t, chrome.LaunchOptions{TempDir: temp})
-	if !strings.Contains(p.Version, "/") || p.Port == 0 || p.PID == 0 || !p.Temporary {
+// taken returns a port of this machine on which the test listens.
+func taken(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// nothingLeft fails unless a browser's processes and its temporary files are gone.
+func nothingLeft(t *testing.T, p *chrome.Process, temp string) {
+	t.Helper()
+	ended(t, p)
+	if processes, files := group(t, p.PID), entries(t, temp); len(processes)+len(files) != 0 {
+		t.Errorf("left: processes %v, files %v", processes, files)
+	}
+}
+
+func TestLaunchTakesTheNextFreePortAndStopLeavesNothing(t *testing.T) {
+	temp, port := t.TempDir(), taken(t)
+	p := launch(t, chrome.LaunchOptions{TempDir: temp, Ports: []int{port, port + 1, port + 2, port + 3, port + 4}})
+	if !strings.Contains(p.Version, "/") || p.PID == 0 || !p.Temporary || p.Port <= port || p.Port > port+4 {
 		t.Errorf("process is not filled in: %+v", p)
 	}
 	if err := p.Err(); err != nil {
@@ -30,74 +50,48 @@ func TestLaunchAnswersAndStopLeavesNothing(t *testing.T) {
 	if len(group(t, p.PID)) == 0 {
 		t.Error("the browser has no process group of its own")
 	}
-	if got := string(call(t, p, "Target.getTargets", map[string]any{"filter": []any{map[string]any{}}})); strings.Contains(got, "chrome://") {
+	got := string(call(t, p, "Target.getTargets", map[string]any{"filter": []any{map[string]any{}}}))
+	if strings.Contains(got, "chrome://") {
 		t.Errorf("pages of its own: %s", got)
 	}
 	stop(t, p)
-	ended(t, p)
-	if got := group(t, p.PID); len(got) != 0 {
-		t.Errorf("processes left: %v", got)
-	}
-	if got := entries(t, temp); len(got) != 0 {
-		t.Errorf("files left: %v", got)
-	}
+	nothingLeft(t, p, temp)
 	if err := p.Err(); err != nil {
 		t.Errorf("Err after Stop: %v", err)
 	}
 	stop(t, p) // twice is no error
 }
 
-func TestCookiesSurviveStopAndRelaunch(t *testing.T) {
-	dir := t.TempDir()
-	p := launch(t, chrome.LaunchOptions{UserDataDir: dir})
+func TestADirectoryIsOneBrowsersAndKeepsCookiesWithoutLocksOrCrashMark(t *testing.T) {
+	o := chrome.LaunchOptions{UserDataDir: t.TempDir(), ProfileName: "clank", Color: "#FF4500"}
+	p := launch(t, o)
 	call(t, p, "Storage.setCookies", map[string]any{"cookies": []map[string]any{{
 		"name": "login", "value": "kept", "url": "https://shop.example/", "expires": time.Now().Add(time.Hour).Unix(),
 	}}})
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: browser(t), Headless: true, UserDataDir: o.UserDataDir})
+	if locked, ok := errors.AsType[*chrome.LockedError](err); !ok || locked.Holder.PID != os.Getpid() || locked.Holder.Browser != p.PID {
+		t.Errorf("a second one: got %v, want the holder", err)
+	}
 	stop(t, p)
-
-	p = launch(t, chrome.LaunchOptions{UserDataDir: dir})
-	got := string(call(t, p, "Storage.getCookies", nil))
+	for _, name := range entries(t, o.UserDataDir) {
+		if strings.HasPrefix(name, "Singleton") || name == "DevToolsActivePort" {
+			t.Errorf("left: %s", name)
+		}
+	}
+	prefs := read(t, o.UserDataDir, "Default/Preferences")
+	if !strings.Contains(prefs, `"name":"clank"`) || !strings.Contains(prefs, `"exit_type":"Normal"`) {
+		t.Errorf("preferences: %.2000s", prefs)
+	}
+	got := string(call(t, launch(t, o), "Storage.getCookies", nil))
 	if !strings.Contains(got, `"value":"kept"`) {
 		t.Errorf("cookies after relaunch: %s", got)
 	}
 }
 
-func TestDirectoryOfStoppedBrowserHasNoLocksAndNoCrashMark(t *testing.T) {
-	dir := t.TempDir()
-	stop(t, launch(t, chrome.LaunchOptions{UserDataDir: dir, ProfileName: "clank", Color: "#FF4500"}))
-	for _, name := range entries(t, dir) {
-		if strings.HasPrefix(name, "Singleton") || name == "DevToolsActivePort" {
-			t.Errorf("left: %s", name)
-		}
-	}
-	prefs, err := os.ReadFile(filepath.Join(dir, "Default", "Preferences"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(prefs), `"name":"clank"`) || !strings.Contains(string(prefs), `"exit_type":"Normal"`) {
-		t.Errorf("preferences: %.2000s", prefs)
-	}
-}
-
-func TestKilledBrowserIsSeen(t *testing.T) {
+// Chromium removes the links to its socket before the socket.
+func TestBrowserKilledWhileItEndsIsSeenAndLeavesNothing(t *testing.T) {
 	temp := t.TempDir()
 	p := launch(t, chrome.LaunchOptions{TempDir: temp})
-	killNow(t, p.PID)
-	ended(t, p)
-	if err := p.Err(); err == nil || !strings.Contains(err.Error(), "killed by signal 9") {
-		t.Errorf("Err: %v", err)
-	}
-	if got := group(t, p.PID); len(got) != 0 {
-		t.Errorf("processes left: %v", got)
-	}
-	if got := entries(t, temp); len(got) != 0 {
-		t.Errorf("files left: %v", got)
-	}
-}
-
-// Chromium removes the links to its socket before the socket.
-func TestBrowserKilledWhileItEndsLeavesNoSocket(t *testing.T) {
-	p := launch(t, chrome.LaunchOptions{TempDir: t.TempDir()})
 	socket, err := os.Readlink(filepath.Join(p.UserDataDir, "SingletonSocket"))
 	if err != nil {
 		t.Fatal(err)
@@ -108,14 +102,18 @@ func TestBrowserKilledWhileItEndsLeavesNoSocket(t *testing.T) {
 		}
 	}
 	killNow(t, p.PID)
-	ended(t, p)
+	nothingLeft(t, p, temp)
+	if err := p.Err(); err == nil || !strings.Contains(err.Error(), "killed by signal 9") {
+		t.Errorf("Err: %v", err)
+	}
 	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
 		t.Errorf("%s is left: %v", filepath.Dir(socket), err)
 	}
 }
 
 func TestSecondCtrlCDoesNotWait(t *testing.T) {
-	p := launch(t, chrome.LaunchOptions{})
+	temp := t.TempDir()
+	p := launch(t, chrome.LaunchOptions{TempDir: temp})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	begun := time.Now()
@@ -125,9 +123,7 @@ func TestSecondCtrlCDoesNotWait(t *testing.T) {
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("a cancelled Stop took %s", took)
 	}
-	if got := group(t, p.PID); len(got) != 0 {
-		t.Errorf("processes left: %v", got)
-	}
+	nothingLeft(t, p, temp)
 }
 
 func TestParentsDeathEndsEveryProcess(t *testing.T) {
@@ -136,6 +132,10 @@ func TestParentsDeathEndsEveryProcess(t *testing.T) {
 	eventually(t, "several processes of the browser run", func() bool { return len(group(t, pid)) > 3 })
 	if len(marked(t, value)) < 3 { // this parent, the browser, its crash handlers; zygotes wipe their environment
 		t.Fatalf("the mark finds %v", marked(t, value))
+	}
+	socket, err := os.Readlink(filepath.Join(dir, "SingletonSocket"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	killNow(t, cmd.Process.Pid)
 	eventually(t, "no process of the browser is left", func() bool {
@@ -149,17 +149,14 @@ func TestParentsDeathEndsEveryProcess(t *testing.T) {
 			t.Errorf("left after Reap: %s", name)
 		}
 	}
+	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
+		t.Errorf("left after Reap: %s, %v", socket, err)
+	}
 }
 
 func TestOccupiedPortSaysByWhom(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	port := l.Addr().(*net.TCPAddr).Port
-	temp := t.TempDir()
-	_, err = chrome.Launch(t.Context(), chrome.LaunchOptions{
+	temp, port := t.TempDir(), taken(t)
+	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{
 		Executable: browser(t), Headless: true, TempDir: temp, Ports: []int{port},
 	})
 	want := fmt.Sprintf("%d is in use by %s (pid %d)", port, filepath.Base(os.Args[0]), os.Getpid())
@@ -173,31 +170,6 @@ func TestOccupiedPortSaysByWhom(t *testing.T) {
 	if got := entries(t, temp); len(got) != 0 {
 		t.Errorf("files left: %v", got)
 	}
-}
-
-func TestNextFreePortOfTheRangeIsTaken(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	port := l.Addr().(*net.TCPAddr).Port
-	p := launch(t, chrome.LaunchOptions{Ports: []int{port, port + 1, port + 2, port + 3, port + 4}})
-	if p.Port <= port || p.Port > port+20 {
-		t.Errorf("got port %d, want one of %d to %d", p.Port, port+1, port+20)
-	}
-}
-
-func TestSecondLaunchOnADirectoryNamesTheHolder(t *testing.T) {
-	dir := t.TempDir()
-	p := launch(t, chrome.LaunchOptions{UserDataDir: dir})
-	_, err := chrome.Launch(t.Context(), chrome.LaunchOptions{Executable: browser(t), Headless: true, UserDataDir: dir})
-	var locked *chrome.LockedError
-	if !errors.As(err, &locked) || locked.Holder.PID != os.Getpid() || locked.Holder.Browser != p.PID {
-		t.Errorf("got %v, want the holder", err)
-	}
-	stop(t, p)
-	launch(t, chrome.LaunchOptions{UserDataDir: dir}) // and free afterwards
 }
 
 func TestProgramsThatAreNoBrowser(t *testing.T) {
@@ -230,11 +202,8 @@ func TestProgramsThatAreNoBrowser(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want it to contain %q", err, tt.want)
 			}
-			if got := entries(t, temp); len(got) != 0 {
-				t.Errorf("files left: %v", got)
-			}
-			if got := marked(t, temp); len(got) != 0 {
-				t.Errorf("processes left: %v", got)
+			if processes, files := marked(t, temp), entries(t, temp); len(processes)+len(files) != 0 {
+				t.Errorf("left: processes %v, files %v", processes, files)
 			}
 		})
 	}
@@ -256,11 +225,8 @@ func TestCancelWhileLaunchingLeavesNothing(t *testing.T) {
 	if !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	if got := entries(t, temp); len(got) != 0 {
-		t.Errorf("files left: %v", got)
-	}
-	if got := marked(t, temp); len(got) != 0 {
-		t.Errorf("processes left: %v", got)
+	if processes, files := marked(t, temp), entries(t, temp); len(processes)+len(files) != 0 {
+		t.Errorf("left: processes %v, files %v", processes, files)
 	}
 }
 
@@ -284,11 +250,7 @@ esac`)
 	if err == nil || !strings.Contains(err.Error(), "status 4") {
 		t.Errorf("got %v, want the failure of the second attempt", err)
 	}
-	got, err := os.ReadFile(seen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != "with\nwithout\n" {
+	if got := read(t, filepath.Dir(seen), "seen"); got != "with\nwithout\n" {
 		t.Errorf("attempts: %q", got)
 	}
 }

@@ -114,10 +114,7 @@ func singletonOwner(dir string) (host string, pid int, ok bool) {
 		return "", 0, false
 	}
 	host, number, _ := cutLast(target, "-")
-	pid, err = strconv.Atoi(number)
-	if err != nil {
-		pid = 0
-	}
+	pid, _ = strconv.Atoi(number) // 0 where it is none
 	return host, pid, true
 }
 

@@ -34,7 +34,7 @@ func mergeDisabledFeatures(args []string) (features string, rest []string) {
 // networkFlags returns the flags that say which way traffic goes.
 func (o LaunchOptions) networkFlags() []string {
 	if o.Proxy == "" {
-		if controlsProxy(o.Args) {
+		if firstFlagAmong(o.Args, []string{"--proxy-server", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server"}) != "" {
 			return nil
 		}
 		return []string{"--no-proxy-server"}
@@ -118,14 +118,6 @@ func firstFlagAmong(args, flags []string) string {
 		}
 	}
 	return ""
-}
-
-// controlsProxy reports whether the flags settle by themselves which proxy is used.
-func controlsProxy(args []string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool {
-		name, _, _ := strings.Cut(arg, "=")
-		return slices.Contains([]string{"--proxy-server", "--proxy-pac-url", "--proxy-auto-detect", "--no-proxy-server"}, name)
-	})
 }
 
 // restrictNetworkPrefs writes into a profile's files what no flag says: no names looked up by other means than ours, nothing loaded

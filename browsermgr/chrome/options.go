@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -86,18 +87,15 @@ var ErrNoDisplay = errors.New("launch browser: a window needs a display, and nei
 	"run it headless, or start the program with xvfb-run")
 
 func hasDisplay(env []string) bool {
-	for _, kv := range env {
+	return slices.ContainsFunc(env, func(kv string) bool {
 		key, value, _ := strings.Cut(kv, "=")
-		if value != "" && (key == "DISPLAY" || key == "WAYLAND_DISPLAY") {
-			return true
-		}
-	}
-	return false
+		return value != "" && (key == "DISPLAY" || key == "WAYLAND_DISPLAY")
+	})
 }
 
 // checkSnap refuses directories that a snap would not see, or see elsewhere.
 func (o LaunchOptions) checkSnap() error {
-	if !isSnap(o.Executable) {
+	if !IsSnap(o.Executable) {
 		return nil
 	}
 	dir := cmp.Or(o.UserDataDir, o.TempDir)

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/go-rod/rod/lib/proto"
 )
 
 // Process is a browser that was launched. Its fields do not change. It is safe for concurrent use.
@@ -182,7 +184,7 @@ func (p *Process) Stop(ctx context.Context) error {
 }
 
 func (p *Process) askToClose(ctx context.Context) {
-	if err := sendBrowserCommand(ctx, p.WebSocketURL, "Browser.close", nil); err != nil {
+	if _, err := askBrowser[struct{}](ctx, p.WebSocketURL, proto.BrowserClose{}); err != nil {
 		p.logger.Debug("browser was asked to close", "error", err)
 	}
 }

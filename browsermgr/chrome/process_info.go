@@ -28,7 +28,7 @@ func (p processInfo) runsOn(dir string) bool {
 // signalGroup sends a signal to each process of a group. A group that is gone is no error.
 func signalGroup(pgid int, sig syscall.Signal) error {
 	if err := syscall.Kill(-pgid, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("send %s to process group %d: %w", signalName(sig), pgid, err)
+		return fmt.Errorf("send signal %d (%s) to process group %d: %w", int(sig), sig, pgid, err)
 	}
 	return nil
 }
@@ -46,14 +46,6 @@ func collectGroup(pgid int) {
 			return
 		}
 	}
-}
-
-func signalName(sig syscall.Signal) string {
-	names := map[syscall.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGKILL: "SIGKILL"}
-	if name, ok := names[sig]; ok {
-		return name
-	}
-	return fmt.Sprintf("signal %d", int(sig))
 }
 
 // describeExit says how a process ended: "killed by signal 9", "exited with status 1".

@@ -35,16 +35,11 @@ func inspectProcess(pid int) (processInfo, bool) {
 		return processInfo{}, false
 	}
 	p := processInfo{pid: pid, pgid: pgid, zombie: fields[0] == "Z" || fields[0] == "X", start: fields[19]}
-	cmdline, err := os.ReadFile(filepath.Join(dir, "cmdline"))
-	if err == nil {
-		p.args = splitArgs(string(cmdline))
+	// Chromium rewrites the command line of its children as one string with spaces.
+	if cmdline, err := os.ReadFile(filepath.Join(dir, "cmdline")); err == nil {
+		p.args = strings.Split(strings.TrimRight(string(cmdline), "\x00"), "\x00")
 	}
 	return p, true
-}
-
-// splitArgs takes a command line apart. Chromium rewrites that of its children as one string with spaces.
-func splitArgs(cmdline string) []string {
-	return strings.Split(strings.TrimRight(cmdline, "\x00"), "\x00")
 }
 
 // groupMembers lists the processes of a group that still run; zombies do not.
@@ -59,18 +54,10 @@ func groupMembers(pgid int) []int {
 }
 
 func allPIDs() []int {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
+	entries, _ := os.ReadDir("/proc") // what was read, if not all
 	var pids []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
 			pids = append(pids, pid)
 		}
 	}

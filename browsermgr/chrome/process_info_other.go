@@ -20,9 +20,7 @@ type processInfo struct {
 
 // inspectProcess returns false if there is no such process.
 func inspectProcess(pid int) (processInfo, bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
-	defer cancel()
-	out, err := runSystemTool(ctx, "ps", "-o", "pgid=,stat=,lstart=,command=", "-p", strconv.Itoa(pid))
+	out, err := runSystemTool(context.Background(), "ps", "-o", "pgid=,stat=,lstart=,command=", "-p", strconv.Itoa(pid))
 	if err != nil {
 		return processInfo{}, false
 	}
@@ -42,9 +40,7 @@ func inspectProcess(pid int) (processInfo, bool) {
 
 // groupMembers lists the processes of a group that still run; zombies do not.
 func groupMembers(pgid int) []int {
-	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
-	defer cancel()
-	out, err := runSystemTool(ctx, "ps", "-axo", "pid=,pgid=,stat=")
+	out, err := runSystemTool(context.Background(), "ps", "-axo", "pid=,pgid=,stat=")
 	if err != nil {
 		return nil
 	}
@@ -63,16 +59,11 @@ func groupMembers(pgid int) []int {
 
 // portOwner returns the process that listens on a TCP port of this machine, as far as we may know; 0 otherwise.
 func portOwner(port int) int {
-	ctx, cancel := context.WithTimeout(context.Background(), desktopTimeout)
-	defer cancel()
-	out, err := runSystemTool(ctx, "lsof", "-nP", "-t", "-sTCP:LISTEN", fmt.Sprintf("-iTCP:%d", port))
+	out, err := runSystemTool(context.Background(), "lsof", "-nP", "-t", "-sTCP:LISTEN", fmt.Sprintf("-iTCP:%d", port))
 	if err != nil {
 		return 0
 	}
 	first, _, _ := strings.Cut(out, "\n")
-	pid, err := strconv.Atoi(first)
-	if err != nil {
-		return 0
-	}
+	pid, _ := strconv.Atoi(first) // 0 where it is none
 	return pid
 }

@@ -39,19 +39,13 @@ func orphan(t *testing.T, dir string) *exec.Cmd {
 
 func startOf(t *testing.T, pid int) string {
 	t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Fields(string(data)[strings.LastIndexByte(string(data), ')')+1:])[19]
+	stat := read(t, "/proc", fmt.Sprintf("%d/stat", pid))
+	return strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])[19]
 }
 
 func leaveLock(t *testing.T, dir string, pid int, start string) {
 	t.Helper()
-	text := fmt.Sprintf(`{"pid":1,"program":"clank","browser":%d,"browserStart":%q}`, pid, start)
-	if err := os.WriteFile(filepath.Join(dir, "clank.lock"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	place(t, dir, map[string]string{"clank.lock": fmt.Sprintf(`{"pid":1,"program":"clank","browser":%d,"browserStart":%q}`, pid, start)})
 }
 
 func singleton(t *testing.T, dir, owner string) {
@@ -74,35 +68,29 @@ func TestReapEndsTheOrphanOfADeadHolder(t *testing.T) {
 }
 
 func TestReapSignalsNobodyElse(t *testing.T) {
-	for name, damage := range map[string]func(t *testing.T, dir string) int{
-		"another start time": func(t *testing.T, dir string) int {
+	for name, record := range map[string]func(t *testing.T, dir string) *exec.Cmd{
+		"another start time": func(t *testing.T, dir string) *exec.Cmd {
 			t.Helper()
 			cmd := orphan(t, dir)
 			leaveLock(t, dir, cmd.Process.Pid, "1")
-			return cmd.Process.Pid
+			return cmd
 		},
-		"another directory": func(t *testing.T, dir string) int {
+		"another directory": func(t *testing.T, dir string) *exec.Cmd {
 			t.Helper()
 			cmd := orphan(t, dir+"-other")
 			leaveLock(t, dir, cmd.Process.Pid, startOf(t, cmd.Process.Pid))
-			return cmd.Process.Pid
+			return cmd
 		},
-		"no record": func(t *testing.T, dir string) int {
+		"no record": orphan,
+		"a garbled record": func(t *testing.T, dir string) *exec.Cmd {
 			t.Helper()
-			return orphan(t, dir).Process.Pid
-		},
-		"a garbled record": func(t *testing.T, dir string) int {
-			t.Helper()
-			cmd := orphan(t, dir)
-			if err := os.WriteFile(filepath.Join(dir, "clank.lock"), []byte(`{"browser":`), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			return cmd.Process.Pid
+			place(t, dir, map[string]string{"clank.lock": `{"browser":`})
+			return orphan(t, dir)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			pid := damage(t, dir)
+			pid := record(t, dir).Process.Pid
 			if err := chrome.Reap(t.Context(), dir); err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +109,12 @@ func TestStaleSingletonLocksAreRemoved(t *testing.T) {
 	for _, owner := range []string{"another-host-4711", host + "-99999999", host + "-" + strconv.Itoa(os.Getpid()), "nonsense"} {
 		dir := t.TempDir()
 		singleton(t, dir, owner)
-		launch(t, chrome.LaunchOptions{UserDataDir: dir})
+		if err := chrome.Reap(t.Context(), dir); err != nil {
+			t.Errorf("%s: %v", owner, err)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "SingletonLock")); !os.IsNotExist(err) {
+			t.Errorf("the lock of %s is left: %v", owner, err)
+		}
 	}
 }
 

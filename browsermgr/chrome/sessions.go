@@ -1,6 +1,7 @@
 package chrome
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -76,7 +77,7 @@ func FindSession(dir DataDir) (Session, error) {
 	if err != nil {
 		return Session{}, fmt.Errorf("%w on %s: %w", ErrNoSession, dir.Path, err)
 	}
-	if !isListening(portOf(url)) {
+	if !IsListening(context.Background(), portOf(url)) {
 		return Session{}, fmt.Errorf("%w on %s: port %d is what it had last, and nothing listens there", ErrNoSession, dir.Path, portOf(url))
 	}
 	return Session{DataDir: dir, WebSocketURL: url, Port: portOf(url)}, nil

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"clank/browsermgr"
@@ -70,4 +72,16 @@ func NonNilList[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+var (
+	userInfoPattern    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b((?:wss?|https?)://)[^/@\s"']+@`) })
+	secretQueryPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)([?&](?:[a-z_-]*(?:token|key|secret|password|auth|credential|signature))=)[^&\s"'#]+`)
+	})
+)
+
+// RedactCredentials takes credentials out of the addresses in a text.
+func RedactCredentials(text string) string {
+	return secretQueryPattern().ReplaceAllString(userInfoPattern().ReplaceAllString(text, "${1}[redacted]@"), "${1}[redacted]")
 }

@@ -30,13 +30,13 @@ type Approver interface {
 	Ask(ctx context.Context, id, profile string, q sessions.Question) error
 }
 
-// requestApprover asks about what one request sets off. A nil Asker is that of a person's own request: it asks nobody.
+// requestApprover asks about what one request sets off. A nil one is that of a person's own request: it asks nobody.
 type requestApprover struct {
 	approver Approver
 	id       string
 }
 
-// newRequestApprover returns the asker of a request. Without a consent every question has the answer no.
+// newRequestApprover returns the approver of a request. Without somebody to ask every question has the answer no.
 func newRequestApprover(r *http.Request, consent Approver) *requestApprover {
 	ids := r.Header.Values(ApprovalHeader)
 	if len(ids) == 0 {

@@ -26,8 +26,8 @@ type Call struct {
 }
 
 // NewCall makes a handler's view of a request that came through [ReadJSONBody].
-func NewCall(desks *TabRegistry, w http.ResponseWriter, r *http.Request) *Call {
-	return &Call{Tabs: desks, Request: r, Writer: w, Query: QueryFields(r.URL.Query()), Body: requestBody(r)}
+func NewCall(tabs *TabRegistry, w http.ResponseWriter, r *http.Request) *Call {
+	return &Call{Tabs: tabs, Request: r, Writer: w, Query: QueryFields(r.URL.Query()), Body: requestBody(r)}
 }
 
 // Err returns the first thing that was wrong with what was read of the request.
@@ -56,20 +56,36 @@ func (c *Call) Browser(ctx context.Context, launch bool) (*profileTabs, *browser
 	return c.Tabs.Browser(ctx, c.Profile(), launch)
 }
 
-// Tab calls [TabRegistry.Tab] for the profile of the request, unless reading the request failed.
+// Tab holds the tab with that name, or for "" the one used last, or a new one, and makes it the one used last. It starts the
+// browser if need be. A tab in quarantine is an error, as is what was wrong with the request. The caller releases it.
 func (c *Call) Tab(ctx context.Context, name string) (*heldTab, error) {
-	if err := c.Err(); err != nil {
+	h, err := c.AnyTab(ctx, name)
+	if err != nil {
 		return nil, err
 	}
-	return c.Tabs.Tab(ctx, c.Profile(), name)
+	if err := h.QuarantineError(); err != nil {
+		h.Release()
+		return nil, err
+	}
+	h.MarkUsed()
+	return h, nil
 }
 
-// AnyTab calls [TabRegistry.AnyTab] for the profile of the request, unless reading the request failed.
+// AnyTab is like Tab but also returns a tab in quarantine. It does not change which tab was used last.
 func (c *Call) AnyTab(ctx context.Context, name string) (*heldTab, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	return c.Tabs.AnyTab(ctx, c.Profile(), name)
+	d, use, err := c.Browser(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	h := &heldTab{Profile: d, Lease: use}
+	if err := h.find(ctx, name); err != nil {
+		use.Release()
+		return nil, err
+	}
+	return h, nil
 }
 
 // TargetTab returns the tab that the request's targetId names, as Tab does.
@@ -95,7 +111,40 @@ func (c *Call) PermittedTab(ctx context.Context) (*heldTab, error) {
 	return h, nil
 }
 
-// ExistingTab calls [TabRegistry.ExistingTab] for the profile of the request.
+// ExistingTab holds the tab that pick finds in a browser that runs. The caller releases it.
 func (c *Call) ExistingTab(ctx context.Context, pick tabPicker) (*heldTab, error) {
-	return c.Tabs.ExistingTab(ctx, c.Profile(), pick)
+	d, use, err := c.waitRunning(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &heldTab{Profile: d, Lease: use}
+	names, err := pick(d)
+	if err == nil {
+		err = h.setTab(names)
+	}
+	if err != nil {
+		use.Release()
+		return nil, err
+	}
+	return h, nil
+}
+
+// reachDelay is how long a request waits for a browser that is just being started by another, or comes back.
+const reachDelay = 250 * time.Millisecond
+
+// waitRunning calls Browser for requests that do not start a browser. If none is running, it tries once more
+// after a delay.
+func (c *Call) waitRunning(ctx context.Context) (*profileTabs, *browsermgr.Lease, error) {
+	d, use, err := c.Browser(ctx, false)
+	if !errors.Is(err, browsermgr.ErrNotRunning) {
+		return d, use, err
+	}
+	timer := time.NewTimer(reachDelay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+	return c.Browser(ctx, false)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"clank/browsermgr"
+	"clank/browsermgr/chrome"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/files"
 	"clank/browsermgr/profile"
@@ -36,14 +37,14 @@ var errorStatuses = []struct {
 }{
 	{page.ErrInvalid, http.StatusBadRequest},
 	{page.ErrSecret, http.StatusConflict},
-	{browsermgr.ErrNoProfile, http.StatusNotFound},
+	{profile.ErrNotFound, http.StatusNotFound},
 	{profile.ErrTabNotFound, http.StatusNotFound},
 	{profile.ErrAmbiguousTab, http.StatusConflict},
-	{browsermgr.ErrProfileExists, http.StatusConflict},
+	{profile.ErrExists, http.StatusConflict},
 	{browsermgr.ErrNotRunning, http.StatusConflict},
 	{browsermgr.ErrUnavailable, http.StatusConflict},
 	{browsermgr.ErrDisabled, http.StatusServiceUnavailable},
-	{browsermgr.ErrNoPort, http.StatusInsufficientStorage},
+	{profile.ErrNoPort, http.StatusInsufficientStorage},
 	{files.ErrOtherDocument, http.StatusConflict},
 	{files.ErrNotCaptured, http.StatusNotImplemented},
 	{browsermgr.ErrClosed, http.StatusServiceUnavailable},
@@ -91,9 +92,9 @@ func classifyByCause(err error) StatusError {
 		return f
 	}
 	switch {
-	case errors.Is(err, browsermgr.ErrPolicyBlocked):
+	case errors.Is(err, chrome.ErrForbiddenByAdmin):
 		return StatusError{Status: http.StatusForbidden, Reason: "native_policy_blocked", Err: err}
-	case errors.Is(err, browsermgr.ErrEndpointBlocked):
+	case errors.Is(err, profile.ErrEndpointBlocked):
 		return StatusError{Status: http.StatusBadRequest, Err: err}
 	case errors.Is(err, page.ErrTabGone):
 		err = fmt.Errorf("%w: %w", profile.ErrTabNotFound, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"clank/browsermgr"
+	"clank/browsermgr/chrome"
 	"clank/browsermgr/control"
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page"
@@ -33,8 +34,8 @@ func TestErrorsAreToldByWhatTheyWrap(t *testing.T) {
 		"an unknown ref":          {page.ErrUnknownRef, 500, "", "unknown_ref", ""},
 		"a limit":                 {&fault.TimeLimitError{Limit: time.Second}, 500, "", "timeout", ""},
 		"a deadline":              {context.DeadlineExceeded, 500, "", "timeout", ""},
-		"a policy of the browser": {browsermgr.ErrPolicyBlocked, 403, "", "native_policy_blocked", ""},
-		"a forbidden endpoint":    {browsermgr.ErrEndpointBlocked, 400, "", "", "browser endpoint blocked by policy"},
+		"a policy of the browser": {chrome.ErrForbiddenByAdmin, 403, "", "native_policy_blocked", ""},
+		"a forbidden endpoint":    {profile.ErrEndpointBlocked, 400, "", "", "browser endpoint blocked by policy"},
 		"no display":              {&browsermgr.NoDisplayError{Profile: "p"}, 409, "", "no_display_for_headed_profile", ""},
 		"a server that closes":    {control.ErrServerClosing, 503, "", "", "closing"},
 		"what knows it itself":    {own, http.StatusTeapot, "ACT_X", "own", ""},
@@ -73,6 +74,18 @@ func TestAnswersAreJSON(t *testing.T) {
 		}
 		if got := w.Header().Get("Cache-Control"); got != "no-store" {
 			t.Errorf("Cache-Control: %q", got)
+		}
+	}
+}
+
+func TestErrorsShowNoCredentials(t *testing.T) {
+	for text, want := range map[string]string{
+		"dial wss://ada:pw@host/x?apiKey=abc&y=1: refused": "dial wss://[redacted]@host/x?apiKey=[redacted]&y=1: refused",
+		"GET http://h/json?token=t&access_token=u":         "GET http://h/json?token=[redacted]&access_token=[redacted]",
+		"nothing to hide at https://example.com/a@b?q=1":   "nothing to hide at https://example.com/a@b?q=1",
+	} {
+		if got := control.RedactCredentials(text); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -60,5 +60,5 @@ func missing(asked []string, declared []Param) []string {
 	return out
 }
 
-// ModelRoutes returns the routes that requests on behalf of models may use, as Table lists them.
+// ModelRoutes returns the routes that requests on behalf of models may use, as RouteTable lists them.
 func ModelRoutes() []string { return modelRoutes }

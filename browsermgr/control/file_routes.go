@@ -124,15 +124,8 @@ func downloadDocument(ctx context.Context, c *Call) (downloadAnswer, error) {
 }
 
 func withDownload(ctx context.Context, c *Call, get func(*heldTab, *files.Transfers) (files.Download, error)) (downloadAnswer, error) {
-	h, err := c.PermittedTab(ctx)
-	if err != nil {
-		return downloadAnswer{}, err
-	}
-	defer h.Release()
-	files, err := requireObserver[*files.Transfers](h, "downloading")
-	if err != nil {
-		return downloadAnswer{}, err
-	}
-	got, err := get(h, files)
-	return downloadAnswer{h.TargetAnswer(), got}, err
+	return withObserver(ctx, c, true, "downloading", func(h *heldTab, d *files.Transfers) (downloadAnswer, error) {
+		got, err := get(h, d)
+		return downloadAnswer{h.TargetAnswer(), got}, err
+	})
 }

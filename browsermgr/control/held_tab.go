@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"clank/browsermgr"
 	"clank/browsermgr/page"
@@ -123,4 +124,83 @@ func (h *heldTab) BrowserState() *browserState { return &browserState{h.Tab.Dial
 func isPendingDialog(err error) bool {
 	_, ok := errors.AsType[*page.DialogError](err)
 	return ok
+}
+
+const (
+	// turnTimeout bounds waiting for the requests that act in the same tab.
+	turnTimeout = 3 * time.Minute
+	// stopScriptsTimeout bounds ending what an abandoned request has left running in a page.
+	stopScriptsTimeout = 1500 * time.Millisecond
+)
+
+var errTabBusy = errors.New("other requests have kept the tab busy for three minutes")
+
+// Exclusively does something in the tab when no other request acts there. If the request is abandoned meanwhile, the
+// scripts it has set off are ended before the next one comes: the tab survives.
+func (h *heldTab) Exclusively(ctx context.Context, do func() error) error {
+	h.Profile.mu.Lock()
+	seat := h.Profile.turnOf(h.Tab.TargetID())
+	h.Profile.mu.Unlock()
+	timer := time.NewTimer(turnTimeout)
+	defer timer.Stop()
+	select {
+	case seat <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-h.Tab.Done():
+		return h.Tab.Err()
+	case <-timer.C:
+		return fmt.Errorf("wait for tab %s: %w", h.Names.Name(), errTabBusy)
+	}
+	defer func() { <-seat }()
+	err := do()
+	if ctx.Err() != nil {
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopScriptsTimeout)
+		defer cancel()
+		err = errors.Join(err, h.Tab.Stop(after))
+	}
+	return err
+}
+
+// findObserver finds the observer of that type among those of the tab's connection.
+func findObserver[T page.Observer](h *heldTab) (found T, ok bool) {
+	for _, o := range h.Lease.Observers {
+		if found, ok = o.(T); ok {
+			return found, true
+		}
+	}
+	return found, false
+}
+
+// requireObserver returns the observer of type T, or an error if there is none. what names the use of it for the
+// message, as in "recording".
+func requireObserver[T page.Observer](h *heldTab, what string) (T, error) {
+	found, ok := findObserver[T](h)
+	if !ok {
+		return found, &StatusError{
+			Status: http.StatusNotImplemented, Err: fmt.Errorf("%s is not available in the browser of profile %q", what, h.Profile.Name),
+		}
+	}
+	return found, nil
+}
+
+// withObserver works with the tab that the request means and the observer of type T. Requests that show or take what the page holds are
+// permitted, which checks the page's address against the policy.
+func withObserver[T page.Observer, R any](
+	ctx context.Context, c *Call, permitted bool, what string, work func(*heldTab, T) (R, error),
+) (out R, err error) {
+	find := c.TargetTab
+	if permitted {
+		find = c.PermittedTab
+	}
+	h, err := find(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer h.Release()
+	found, err := requireObserver[T](h, what)
+	if err != nil {
+		return out, err
+	}
+	return work(h, found)
 }

@@ -49,8 +49,8 @@ func TestAddressesAreJudgedBeforeAnybodyGoesThere(t *testing.T) {
 		"a refused one":                           {list{word: "evil"}, "http://evil.example/", "browser navigation blocked by policy: it is on the list", 400, true},
 		"a check that ends":                       {list{err: context.DeadlineExceeded}, "http://example.com/", "check http://example.com/ against", 500, false},
 	} {
-		desks := &control.TabRegistry{Policy: c.policy}
-		got, err := desks.CheckAddress(t.Context(), "p", c.address)
+		tabs := &control.TabRegistry{Policy: c.policy}
+		got, err := tabs.CheckAddress(t.Context(), "p", c.address)
 		if err == nil {
 			if c.status != 0 || got != c.want {
 				t.Errorf("%s: got %q, want %q with status %d", name, got, c.want, c.status)

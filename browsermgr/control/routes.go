@@ -11,7 +11,7 @@ import (
 // routes lists all routes, each group where its handlers are.
 func (s *Server) routes() []Route {
 	return slices.Concat(s.documentRoutes(), profileRoutes(), tabRoutes(), navigateRoutes(), actRoutes(s.EvaluateEnabled), dialogRoutes(),
-		viewRoutes(viewOptions{Mode: s.SnapshotMode, SaveFile: s.Features.SaveFile}), s.Features.Routes())
+		s.snapshotRoutes(), s.pictureRoutes(), screencastRoutes(), s.Features.Routes())
 }
 
 func (s *Server) documentRoutes() []Route {
@@ -72,3 +72,22 @@ func (s *Server) serveRoute(r *Route) http.Handler {
 
 // isAbandoned says whether nobody waits for the answer any more.
 func isAbandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errClientGone) }
+
+// modelRoutes are the routes that requests on behalf of a model may use: those of the tool for models. What grants
+// permissions, changes cookies, headers or profiles, or records, is for people.
+var modelRoutes = []string{
+	"GET /", "GET /doctor", "GET /profiles", "POST /start", "POST /stop",
+	"GET /tabs", "POST /tabs/open", "POST /tabs/focus", "DELETE /tabs/{targetId}", "POST /navigate", "POST /act",
+	"GET /snapshot", "GET /text", "POST /screenshot", "POST /pdf", "GET /console", "GET /requests", "GET /errors", "GET /dialogs", "POST /hooks/dialog",
+	"POST /hooks/file-chooser", "POST /download", "POST /wait/download",
+	"POST /set/device", "POST /set/media", "POST /set/timezone", "POST /set/locale",
+}
+
+func allowedForModels(r *Route) bool { return slices.Contains(modelRoutes, r.Method+" "+r.Path) }
+
+func checkModelRoute(r *Route) error {
+	return &StatusError{
+		Status: http.StatusForbidden, Reason: ReasonConsentRefused,
+		Err: fmt.Errorf("not done: %s %s is not for models; a person can do it with clank browser", r.Method, r.Path),
+	}
+}

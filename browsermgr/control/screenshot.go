@@ -11,14 +11,14 @@ import (
 	"clank/browsermgr/page/screenshot"
 )
 
-func (v viewHandlers) pictureRoutes() []Route {
+func (s *Server) pictureRoutes() []Route {
 	return []Route{
-		NewRoute("POST", "/screenshot", "Takes a picture of a tab.", v.screenshot).WithBody(
+		NewRoute("POST", "/screenshot", "Takes a picture of a tab.", s.screenshot).WithBody(
 			tabParam(), OptionalParam("fullPage", "boolean", "the whole document"), OptionalParam("ref", "string", "only this element"),
 			OptionalParam("element", "string", "only the first element that matches"), EnumParam("type", "png is the default", "png", "jpeg"),
 			OptionalParam("labels", "boolean", "with the refs of a snapshot drawn in"), timeoutParam(),
 		),
-		NewRoute("POST", "/pdf", "Prints a page on A4.", v.pdf).WithBody(tabParam()),
+		NewRoute("POST", "/pdf", "Prints a page on A4.", s.pdf).WithBody(tabParam()),
 		NewRoute("POST", "/highlight", "Outlines an element for two seconds.", highlightElement).WithBody(RequiredParam("ref", "string", "which"), tabParam()),
 	}
 }
@@ -43,7 +43,7 @@ type screenshotAnswer struct {
 	Truncated bool   `json:"truncated,omitempty"` // there were more labels than are drawn
 }
 
-func (v viewHandlers) screenshot(ctx context.Context, c *Call) (screenshotAnswer, error) {
+func (s *Server) screenshot(ctx context.Context, c *Call) (screenshotAnswer, error) {
 	o := screenshot.Options{
 		FullPage: c.Body.Flag("fullPage", false), Ref: c.Body.String("ref"), Element: c.Body.String("element"), Type: c.Body.String("type"),
 		Timeout: c.Timeout(screenshot.DefaultTimeout, time.Millisecond),
@@ -84,7 +84,7 @@ func (v viewHandlers) screenshot(ctx context.Context, c *Call) (screenshotAnswer
 	if labels {
 		answer.labelInfo = labelsOf(img)
 	}
-	answer.Path, err = v.SaveFile("pictures", "browser-", "."+img.Type, img.Data)
+	answer.Path, err = s.Features.SaveFile("pictures", "browser-", "."+img.Type, img.Data)
 	return answer, err
 }
 
@@ -111,7 +111,7 @@ type fileAnswer struct {
 	Path string `json:"path"`
 }
 
-func (v viewHandlers) pdf(ctx context.Context, c *Call) (fileAnswer, error) {
+func (s *Server) pdf(ctx context.Context, c *Call) (fileAnswer, error) {
 	h, err := c.PermittedTab(ctx)
 	if err != nil {
 		return fileAnswer{}, err
@@ -121,7 +121,7 @@ func (v viewHandlers) pdf(ctx context.Context, c *Call) (fileAnswer, error) {
 	if err != nil {
 		return fileAnswer{}, dialogFirstError(err)
 	}
-	path, err := v.SaveFile("pictures", "browser-", ".pdf", data)
+	path, err := s.Features.SaveFile("pictures", "browser-", ".pdf", data)
 	return fileAnswer{h.LocatedAnswer(), path}, err
 }
 

@@ -3,6 +3,7 @@ package control
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -12,9 +13,9 @@ import (
 	"clank/browsermgr/page/screenshot"
 )
 
-func (w viewHandlers) snapshotRoutes() []Route {
+func (s *Server) snapshotRoutes() []Route {
 	return []Route{
-		NewRoute("GET", "/snapshot", "Describes a page as text with a ref for each element that can be acted on.", w.snapshot).WithQuery(
+		NewRoute("GET", "/snapshot", "Describes a page as text with a ref for each element that can be acted on.", s.snapshot).WithQuery(
 			tabParam(), EnumParam("format", "ai is text", "ai", "aria"), EnumParam("mode", "efficient: what can be acted on, in few words", "efficient"),
 			EnumParam("refs", "role: refs are numbered in the order of the page", "role", "aria"),
 			OptionalParam("interactive", "boolean", "only what can be acted on, flat"), OptionalParam("compact", "boolean", "without structure that has no name"),
@@ -132,10 +133,10 @@ type snapshotAnswer struct {
 	BrowserState    *browserState               `json:"browserState,omitempty"`
 }
 
-func (w viewHandlers) snapshot(ctx context.Context, c *Call) (snapshotAnswer, error) {
+func (s *Server) snapshot(ctx context.Context, c *Call) (snapshotAnswer, error) {
 	mode := ""
-	if w.Mode != nil {
-		mode = w.Mode()
+	if s.SnapshotMode != nil {
+		mode = s.SnapshotMode()
 	}
 	v, err := readSnapshotParams(c.Query, mode)
 	if err != nil {
@@ -156,7 +157,7 @@ func (w viewHandlers) snapshot(ctx context.Context, c *Call) (snapshotAnswer, er
 	if v.format == formatARIA {
 		err = answer.tree(ctx, h, v)
 	} else {
-		err = w.describe(ctx, h, v, &answer)
+		err = s.describe(ctx, h, v, &answer)
 	}
 	if isPendingDialog(err) {
 		answer.BlockedByDialog, answer.BrowserState, err = true, h.BrowserState(), nil
@@ -169,7 +170,7 @@ func (w viewHandlers) snapshot(ctx context.Context, c *Call) (snapshotAnswer, er
 }
 
 // describe describes the page as text, into the answer.
-func (w viewHandlers) describe(ctx context.Context, h *heldTab, v snapshotParams, a *snapshotAnswer) error {
+func (s *Server) describe(ctx context.Context, h *heldTab, v snapshotParams, a *snapshotAnswer) error {
 	snap, err := h.Tab.Snapshot(ctx, v.SnapshotOptions)
 	a.URL = cmp.Or(snap.URL, h.URL())
 	refs, stats := snap.Describe()
@@ -189,7 +190,7 @@ func (w viewHandlers) describe(ctx context.Context, h *heldTab, v snapshotParams
 		return err
 	}
 	a.labelInfo, a.ImageType = labelsOf(img), img.Type
-	a.ImagePath, err = w.SaveFile("pictures", "browser-", "."+img.Type, img.Data)
+	a.ImagePath, err = s.Features.SaveFile("pictures", "browser-", "."+img.Type, img.Data)
 	return err
 }
 
@@ -199,4 +200,43 @@ func (a *snapshotAnswer) tree(ctx context.Context, h *heldTab, v snapshotParams)
 	nodes = NonNilList(nodes)
 	a.URL, a.Nodes = h.URL(), &nodes
 	return err
+}
+
+type textAnswer struct {
+	TargetAnswer
+
+	URL             string        `json:"url"`
+	Text            string        `json:"text"`
+	Truncated       bool          `json:"truncated"`
+	BlockedByDialog bool          `json:"blockedByDialog,omitempty"`
+	BrowserState    *browserState `json:"browserState,omitempty"`
+}
+
+// readTimeout bounds reading a page, waiting for what others do in it included.
+const readTimeout = 20 * time.Second
+
+func pageText(ctx context.Context, c *Call) (textAnswer, error) {
+	limit := c.Query.Clamp("maxChars", maxChars, 1, maxChars)
+	selector := c.Query.String("selector")
+	h, err := c.TargetTab(ctx)
+	if err != nil {
+		return textAnswer{}, err
+	}
+	defer h.Release()
+	if err := h.CheckPolicy(ctx); err != nil {
+		return textAnswer{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, &fault.TimeLimitError{Limit: readTimeout})
+	defer cancel()
+	got, err := h.Tab.Read(ctx, page.ReadOptions{Selector: selector, MaxChars: limit})
+	if isPendingDialog(err) {
+		return textAnswer{TargetAnswer: h.TargetAnswer(), URL: h.URL(), BlockedByDialog: true, BrowserState: h.BrowserState()}, nil
+	}
+	if err != nil {
+		return textAnswer{}, err
+	}
+	if !got.Found {
+		return textAnswer{}, fmt.Errorf("text: no element matches selector %q", selector)
+	}
+	return textAnswer{TargetAnswer: h.TargetAnswer(), URL: got.URL, Text: got.Text, Truncated: got.Truncated}, nil
 }

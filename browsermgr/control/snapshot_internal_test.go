@@ -36,6 +36,12 @@ func TestSnapshotParameters(t *testing.T) {
 			t.Errorf("%q: got refs %q, %d characters, depth %d, %v; want %+v", query, v.Refs, v.MaxChars, depth, err, want)
 		}
 	}
+	for given, want := range map[string]int{"": 500, "1": 1, "2001": 2000} {
+		v, err := readSnapshotParams(QueryFields(url.Values{"limit": {given}}), "")
+		if err != nil || v.limit != want {
+			t.Errorf("limit=%s: got %d nodes, %v; want %d", given, v.limit, err, want)
+		}
+	}
 	for _, query := range []string{
 		"format=html", "refs=all", "refs=aria&frame=x", "refs=aria&selector=p", "format=aria&labels=1", "format=aria&mode=efficient", "limit=many", "depth=-1",
 	} {

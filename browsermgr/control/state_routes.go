@@ -3,13 +3,13 @@ package control
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"clank/browsermgr/fault"
 	"clank/browsermgr/page/emulate"
 )
 
 func stateRoutes() []Route {
-	to := func(name string, from Param) Param { from.Name = name; return from }
 	wipe := OptionalParam("clear", "boolean", "take it back")
 	return []Route{
 		NewRoute("POST", "/set/offline", "Takes the network away, or gives it back.", settingHandler(forAllTabs(readOffline))).WithBody(RequiredParam("offline", "boolean", "whether"), tabParam()),
@@ -22,7 +22,7 @@ func stateRoutes() []Route {
 			OptionalParam("origin", "string", "site that may ask"), wipe, tabParam(),
 		),
 		NewRoute("POST", "/set/media", "Sets the colour scheme that the page believes to be preferred.", settingHandler(readMedia)).
-			WithBody(to("colorScheme", EnumParam("", "which", colorSchemes...)), tabParam()),
+			WithBody(EnumParam("colorScheme", "which", colorSchemes...), tabParam()),
 		NewRoute("POST", "/set/timezone", "Sets the time zone of the tab.", settingHandler(readTimezone)).WithBody(RequiredParam("timezoneId", "string", "such as Europe/Oslo"), tabParam()),
 		NewRoute("POST", "/set/locale", "Sets the language of the tab.", settingHandler(readLocale)).WithBody(RequiredParam("locale", "string", "such as de-DE"), tabParam()),
 		NewRoute("POST", "/set/device", "Makes the tab look like a device.", settingHandler(readDevice)).WithBody(RequiredParam("name", "string", "such as iPhone 14"), tabParam()),
@@ -36,7 +36,9 @@ type stateChange func(ctx context.Context, h *heldTab, s *emulate.Emulator) erro
 func settingHandler(read func(*Call) stateChange) func(context.Context, *Call) (TargetAnswer, error) {
 	return func(ctx context.Context, c *Call) (TargetAnswer, error) {
 		do := read(c)
-		return withEmulation(ctx, c, func(h *heldTab, s *emulate.Emulator) (TargetAnswer, error) { return h.TargetAnswer(), do(ctx, h, s) })
+		return withObserver(ctx, c, false, "emulation", func(h *heldTab, s *emulate.Emulator) (TargetAnswer, error) {
+			return h.TargetAnswer(), do(ctx, h, s)
+		})
 	}
 }
 
@@ -52,20 +54,6 @@ func forAllTabs(read func(*Call) stateChange) func(*Call) stateChange {
 			return do(ctx, h, s)
 		}
 	}
-}
-
-// withEmulation works the state of the tab that the request means.
-func withEmulation[R any](ctx context.Context, c *Call, work func(*heldTab, *emulate.Emulator) (R, error)) (out R, err error) {
-	h, err := c.TargetTab(ctx)
-	if err != nil {
-		return out, err
-	}
-	defer h.Release()
-	state, err := requireObserver[*emulate.Emulator](h, "emulation")
-	if err != nil {
-		return out, err
-	}
-	return work(h, state)
 }
 
 func readOffline(c *Call) stateChange {
@@ -130,9 +118,7 @@ var colorSchemes = []string{"dark", "light", "no-preference", "none"}
 
 func readMedia(c *Call) stateChange {
 	scheme := c.Body.String("colorScheme")
-	switch scheme {
-	case "dark", "light", "no-preference", "none":
-	default:
+	if !slices.Contains(colorSchemes, scheme) {
 		c.Body.Fail(fault.Invalidf("colorScheme must be dark, light, no-preference or none"))
 	}
 	return func(ctx context.Context, h *heldTab, s *emulate.Emulator) error {

@@ -33,16 +33,8 @@ type cookiesAnswer struct {
 	Cookies []emulate.Cookie `json:"cookies"`
 }
 
-// withPermittedState is like withEmulation for requests that show or take what the page holds: it also checks
-// the page's address against the policy.
 func withPermittedState[R any](ctx context.Context, c *Call, work func(*heldTab, *emulate.Emulator) (R, error)) (R, error) {
-	return withEmulation(ctx, c, func(h *heldTab, s *emulate.Emulator) (R, error) {
-		if err := h.CheckPolicy(ctx); err != nil {
-			var none R
-			return none, err
-		}
-		return work(h, s)
-	})
+	return withObserver(ctx, c, true, "emulation", work)
 }
 
 func readCookies(ctx context.Context, c *Call) (cookiesAnswer, error) {

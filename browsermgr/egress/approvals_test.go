@@ -94,16 +94,6 @@ func TestNewHostsAreAskedAboutOnce(t *testing.T) {
 	}
 }
 
-func TestHostsOfTheRulesAreNotAskedAbout(t *testing.T) {
-	p := &person{}
-	f := openAsking(t, p)
-	s := site(t, nil)
-	f.names.set("known.test", addrs("127.0.0.1"))
-	if status, _, _ := f.get(t, "http://known.test:"+port(t, s)+"/"); status != http.StatusOK || p.asked.Load() != 0 {
-		t.Errorf("got %d, asked %d times", status, p.asked.Load())
-	}
-}
-
 func TestNoIsNoAndIsRemembered(t *testing.T) {
 	p := &person{err: errors.New("refused by ada")}
 	f := openAsking(t, p)
@@ -118,13 +108,6 @@ func TestNoIsNoAndIsRemembered(t *testing.T) {
 	}
 	if got := f.Refusals(profile); len(got) != 3 || got[0].Host != "new.test" {
 		t.Errorf("got %+v", got)
-	}
-}
-
-func TestNobodyToAskMeansNo(t *testing.T) {
-	f := openAsking(t, nil)
-	if status, rule, _ := f.get(t, "http://new.test/"); status != http.StatusForbidden || rule != egress.RuleNotApproved {
-		t.Errorf("got %d %q", status, rule)
 	}
 }
 
@@ -153,13 +136,34 @@ func TestQuestionsEndWhenNobodyWaitsAndAreFew(t *testing.T) {
 	}
 }
 
-func TestAllowAsksNobody(t *testing.T) {
+func TestNobodyIsAskedWithoutNeed(t *testing.T) {
 	p := &person{}
 	f := openAsking(t, p)
-	if err := f.Allow(t.Context(), profile, "https://new.test/"); err != nil || p.asked.Load() != 0 || f.names.count("new.test") != 0 {
-		t.Errorf("got %v, asked %d times, looked up %d times", err, p.asked.Load(), f.names.count("new.test"))
+	s := site(t, nil)
+	f.names.set("known.test", addrs("127.0.0.1"))
+	if status, _, _ := f.get(t, "http://known.test:"+port(t, s)+"/"); status != http.StatusOK {
+		t.Errorf("a host of the rules: got %d", status)
 	}
-	if err := f.Allow(t.Context(), profile, "http://a.internal/"); err != nil {
-		t.Errorf("everything is allowed: got %v", err)
+	for range 2 {
+		if _, _, status, _ := f.tunnel(t, "updates.chromium.invalid:443"); status != http.StatusBadGateway {
+			t.Errorf("a name that cannot exist: got %d", status)
+		}
+	}
+	for address, allowed := range map[string]bool{"https://new.test/x": true, "file:///etc/passwd": false, "ftp://a.test/": false} {
+		if err := f.CheckWithoutDNS(address); (err == nil) != allowed {
+			t.Errorf("%s: got %v", address, err)
+		}
+	}
+	for _, address := range []string{"https://new.test/", "http://a.internal/"} {
+		if err := f.Allow(t.Context(), profile, address); err != nil {
+			t.Errorf("the document %s: got %v", address, err)
+		}
+	}
+	if p.asked.Load() != 0 || f.names.count("new.test") != 0 || f.RefusalCount(profile) != 0 {
+		t.Errorf("asked %d times, %d lookups, %d refusals", p.asked.Load(), f.names.count("new.test"), f.RefusalCount(profile))
+	}
+	f = openAsking(t, nil)
+	if status, rule, _ := f.get(t, "http://new.test/"); status != http.StatusForbidden || rule != egress.RuleNotApproved {
+		t.Errorf("with nobody to ask: got %d %q", status, rule)
 	}
 }

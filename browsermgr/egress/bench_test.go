@@ -9,14 +9,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
-
-	"clank/browsermgr/egress"
-	"clank/browsermgr/egress/policy"
 )
 
 // connectDialer dials through CONNECT of the proxy at that host:port.
@@ -58,25 +54,13 @@ func newBench(b *testing.B, secure, tunnel, fresh bool) bench {
 		}
 	})
 	s := httptest.NewUnstartedServer(handler)
+	start := s.Start
 	if secure {
-		s.StartTLS()
-	} else {
-		s.Start()
+		start = s.StartTLS
 	}
+	start()
 	b.Cleanup(s.Close)
-	g := &egress.Proxy{Rules: func() policy.Rules { return policy.Rules{AllowedHosts: []string{"127.0.0.1"}} }}
-	if err := g.Open(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { g.Close(context.Background()) })
-	proxy, err := g.Listen(b.Context(), "bench")
-	if err != nil {
-		b.Fatal(err)
-	}
-	u, err := url.Parse(proxy)
-	if err != nil {
-		b.Fatal(err)
-	}
+	u := open(b, nil).proxy
 	client := func() (*http.Client, *http.Transport) {
 		t := &http.Transport{DisableCompression: true, DisableKeepAlives: fresh, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 		b.Cleanup(t.CloseIdleConnections)

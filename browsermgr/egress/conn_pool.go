@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,16 +37,14 @@ type ConnPool struct {
 func (p *ConnPool) getIdle(name string) *serverConn {
 	for {
 		p.mu.Lock()
-		all := p.idle[name]
-		if len(all) == 0 {
+		last := len(p.idle[name]) - 1
+		if last < 0 {
+			delete(p.idle, name)
 			p.mu.Unlock()
 			return nil
 		}
-		s := all[len(all)-1]
-		p.idle[name] = all[:len(all)-1]
-		if len(all) == 1 {
-			delete(p.idle, name)
-		}
+		s := p.idle[name][last]
+		p.idle[name] = p.idle[name][:last]
 		p.mu.Unlock()
 		if time.Since(s.since) < keepAlive && s.holder.Valid() && isIdleConn(s.Conn) {
 			return s
@@ -79,16 +78,14 @@ func (p *ConnPool) Sweep() {
 	var old []*serverConn
 	p.mu.Lock()
 	for name, all := range p.idle {
-		var stay []*serverConn
-		for _, s := range all {
-			if time.Since(s.since) < keepAlive && s.holder.Valid() {
-				stay = append(stay, s)
-			} else {
+		p.idle[name] = slices.DeleteFunc(all, func(s *serverConn) bool {
+			ended := time.Since(s.since) >= keepAlive || !s.holder.Valid()
+			if ended {
 				old = append(old, s)
 			}
-		}
-		p.idle[name] = stay
-		if len(stay) == 0 {
+			return ended
+		})
+		if len(p.idle[name]) == 0 {
 			delete(p.idle, name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -109,14 +110,10 @@ func interleaveFamilies(addrs []netip.Addr) []netip.Addr {
 			other = append(other, a)
 		}
 	}
+	both := min(len(same), len(other))
 	all := make([]netip.Addr, 0, len(addrs))
-	for len(same) > 0 || len(other) > 0 {
-		if len(same) > 0 {
-			all, same = append(all, same[0]), same[1:]
-		}
-		if len(other) > 0 {
-			all, other = append(all, other[0]), other[1:]
-		}
+	for i := range both {
+		all = append(all, same[i], other[i])
 	}
-	return all
+	return slices.Concat(all, same[both:], other[both:])
 }

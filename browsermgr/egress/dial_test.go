@@ -13,37 +13,37 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"clank/browsermgr/egress"
 )
 
-const dialTestTimeout = 20 * time.Second
-
-// serve accepts connections and hands them to do, one after the other.
+// serve accepts connections and hands them to do, each on a goroutine of its own; the end of the test waits for them.
 func serve(t *testing.T, address string, do func(net.Conn)) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Skipf("cannot listen on %s: %v", address, err)
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var work sync.WaitGroup
+	work.Go(func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			c.SetDeadline(time.Now().Add(dialTestTimeout))
-			do(c)
-			c.Close()
+			work.Go(func() {
+				defer c.Close()
+				c.SetDeadline(time.Now().Add(testTimeout))
+				do(c)
+			})
 		}
-	}()
+	})
 	t.Cleanup(func() {
 		l.Close()
-		<-done
+		work.Wait()
 	})
 	return l.Addr().(*net.TCPAddr).AddrPort()
 }
@@ -56,11 +56,7 @@ func TestAnyTriesTheAddressesUntilOneAnswers(t *testing.T) {
 		{"::1", "127.0.0.2", "127.0.0.1"},
 		{"127.0.0.2", "::1", "127.0.0.1", "::1"},
 	} {
-		var addrs []netip.Addr
-		for _, a := range list {
-			addrs = append(addrs, netip.MustParseAddr(a))
-		}
-		conn, err := egress.DialAny(t.Context(), addrs, at.Port())
+		conn, err := egress.DialAny(t.Context(), addrs(list...), at.Port())
 		if err != nil {
 			t.Errorf("%v: %v", list, err)
 			continue
@@ -74,8 +70,8 @@ func TestAnyTriesTheAddressesUntilOneAnswers(t *testing.T) {
 
 func TestAnySaysWhyNothingAnswers(t *testing.T) {
 	at := serve(t, "127.0.0.1:0", func(net.Conn) {})
-	addrs := []netip.Addr{netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("127.0.0.3")}
-	if _, err := egress.DialAny(t.Context(), addrs, at.Port()); err == nil || !strings.Contains(err.Error(), "127.0.0.2") {
+	two := addrs("127.0.0.2", "127.0.0.3")
+	if _, err := egress.DialAny(t.Context(), two, at.Port()); err == nil || !strings.Contains(err.Error(), "127.0.0.2") {
 		t.Errorf("got %v, want the error of the first address", err)
 	}
 	if _, err := egress.DialAny(t.Context(), nil, 80); !errors.Is(err, egress.ErrNoAddress) {
@@ -83,7 +79,7 @@ func TestAnySaysWhyNothingAnswers(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := egress.DialAny(ended, addrs, at.Port()); !errors.Is(err, context.Canceled) {
+	if _, err := egress.DialAny(ended, two, at.Port()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -138,7 +134,7 @@ func TestTunnelsThroughHTTPKeepWhatTheServerSaysFirst(t *testing.T) {
 		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\n\r\n%s %s", req.RequestURI, req.Header.Get("Proxy-Authorization"))
 	})
 	up := parse(t, "http://ada:pass@"+at.String())
-	conn, err := up.Dial(t.Context(), "shop.test", []netip.Addr{netip.MustParseAddr("2001:db8::1")}, 443)
+	conn, err := up.Dial(t.Context(), "shop.test", addrs("2001:db8::1"), 443)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +146,7 @@ func TestTunnelsThroughHTTPKeepWhatTheServerSaysFirst(t *testing.T) {
 }
 
 func TestUpstreamsThatRefuseFallSilentOrTalkNonsense(t *testing.T) {
-	addrs := []netip.Addr{netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")}
+	two := addrs("192.0.2.1", "192.0.2.2")
 	for name, answer := range map[string]string{
 		"refuse": "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n", "nonsense": "hello\r\n", "nothing": "",
 		"endless": "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 100<<10),
@@ -159,7 +155,7 @@ func TestUpstreamsThatRefuseFallSilentOrTalkNonsense(t *testing.T) {
 			http.ReadRequest(bufio.NewReader(c))
 			io.WriteString(c, answer)
 		})
-		if conn, err := parse(t, "http://ada:secret@"+at.String()).Dial(t.Context(), "a", addrs, 443); err == nil {
+		if conn, err := parse(t, "http://ada:secret@"+at.String()).Dial(t.Context(), "a", two, 443); err == nil {
 			conn.Close()
 			t.Errorf("%s: got a connection", name)
 		} else if strings.Contains(err.Error(), "secret") {
@@ -178,7 +174,7 @@ func TestUpstreamsThatRefuseFallSilentOrTalkNonsense(t *testing.T) {
 		<-heard
 		cancel(cause)
 	}()
-	if _, err := parse(t, "http://"+at.String()).Dial(ctx, "a", addrs, 443); !errors.Is(err, cause) {
+	if _, err := parse(t, "http://"+at.String()).Dial(ctx, "a", two, 443); !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -222,7 +218,7 @@ func socks(c net.Conn) {
 func TestSOCKSGetsTheAddressOrTheName(t *testing.T) {
 	for scheme, want := range map[string]string{"socks5": "192.0.2.1 443 ada pass", "socks5h": "shop.test 443 ada pass"} {
 		at := serve(t, "127.0.0.1:0", socks)
-		conn, err := parse(t, scheme+"://ada:pass@"+at.String()).Dial(t.Context(), "shop.test", []netip.Addr{netip.MustParseAddr("192.0.2.1")}, 443)
+		conn, err := parse(t, scheme+"://ada:pass@"+at.String()).Dial(t.Context(), "shop.test", addrs("192.0.2.1"), 443)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,11 +21,11 @@ type nameserver struct {
 	asked   map[string]int
 }
 
-func newNameserver(t *testing.T) *nameserver {
-	t.Helper()
+func newNameserver(tb testing.TB) *nameserver {
+	tb.Helper()
 	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s := &nameserver{answers: map[string][][]netip.Addr{}, turn: map[string]int{}, asked: map[string]int{}}
 	s.resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -44,7 +44,7 @@ func newNameserver(t *testing.T) *nameserver {
 			}
 		}
 	})
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		conn.Close()
 		work.Wait()
 	})

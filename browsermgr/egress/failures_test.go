@@ -1,6 +1,7 @@
 package egress_test
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/http"
@@ -8,37 +9,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"clank/browsermgr/egress"
 )
-
-// hangingUp returns a server that closes each connection once it was asked something.
-func hangingUp(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = c.Read(make([]byte, 1024))
-			c.Close()
-		}
-	}()
-	return l.Addr().String()
-}
 
 func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
 	f := open(t, nil, "*.test")
-	unused := site(t, nil)
-	unused.Close()
-	closed := strings.TrimPrefix(unused.URL, "http://")
-	silent := hangingUp(t)
+	closed := unused(t)
+	silent := script(t, say(""))
 	start := time.Now()
 	for address, want := range map[string]string{
 		"http://nowhere.test/a":       "no such host nowhere.test: check the spelling (ERR_NAME_NOT_RESOLVED)",
@@ -49,11 +25,7 @@ func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
 		"https://" + closed + "/path": closed + " refused the connection: nothing listens there (ERR_CONNECTION_REFUSED)",
 	} {
 		if u, err := url.Parse(address); err == nil && u.Scheme == "https" {
-			port := u.Port()
-			if port == "" {
-				port = "443"
-			}
-			f.tunnel(t, net.JoinHostPort(u.Hostname(), port))
+			f.tunnel(t, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")))
 		} else if _, _, body := f.get(t, address); !strings.Contains(body, want) {
 			t.Errorf("%s: the page says %q, want %q", address, body, want)
 		}
@@ -90,13 +62,8 @@ func TestTheFailureAtTheEndOfARedirectIsTheTabs(t *testing.T) {
 }
 
 func TestAFailureOfTheProxyBehindIsNotTheSites(t *testing.T) {
-	unused := site(t, nil)
-	unused.Close()
-	up, err := url.Parse(unused.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := open(t, func(g *egress.Proxy) { g.Upstream = func(string) *url.URL { return up } }, "*.test")
+	up := unused(t)
+	f := openBehind(t, func() string { return "http://" + up }, "*.test")
 	f.names.set("a.test", addrs("127.0.0.1"))
 	start := time.Now()
 	f.tunnel(t, "a.test:443")
@@ -123,19 +90,6 @@ func TestServersCannotPassForTheProxy(t *testing.T) {
 	f.AttributeRefusal(profile, "T1", s.URL+"/", true)
 	if err := f.ExplainDocument(profile, "T1", s.URL+"/", time.Time{}); err != nil {
 		t.Errorf("a server's own 502: got %v", err)
-	}
-}
-
-func TestNamesThatCannotExistAskNobody(t *testing.T) {
-	p := &person{}
-	f := openAsking(t, p)
-	for range 2 {
-		if _, _, status, _ := f.tunnel(t, "updates.chromium.invalid:443"); status != http.StatusBadGateway {
-			t.Errorf("got %d", status)
-		}
-	}
-	if p.asked.Load() != 0 || f.RefusalCount(profile) != 0 {
-		t.Errorf("asked %d times, and %d refusals were counted", p.asked.Load(), f.RefusalCount(profile))
 	}
 }
 
@@ -169,18 +123,5 @@ func TestSecretsStayOutOfWhatIsToldOfRefusals(t *testing.T) {
 	}
 	if len(f.Refusals(profile)) < 2 {
 		t.Errorf("recorded %+v", f.Refusals(profile))
-	}
-}
-
-func TestAGlanceAsksNobody(t *testing.T) {
-	p := &person{}
-	f := openAsking(t, p)
-	for address, allowed := range map[string]bool{"https://new.test/x": true, "file:///etc/passwd": false, "ftp://a.test/": false} {
-		if err := f.CheckWithoutDNS(address); (err == nil) != allowed {
-			t.Errorf("%s: got %v", address, err)
-		}
-	}
-	if p.asked.Load() != 0 || f.names.count("new.test") != 0 || f.RefusalCount(profile) != 0 {
-		t.Error("somebody heard of it")
 	}
 }

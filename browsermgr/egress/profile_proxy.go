@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"log/slog"
 	"net"
@@ -70,7 +71,7 @@ func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
 	const header, idle = 256 << 10, 5 * time.Minute
 	d.server = &http.Server{
 		Handler: d, ReadHeaderTimeout: d.proxy.Limits.Header, IdleTimeout: idle, MaxHeaderBytes: header, ConnState: d.limitConns,
-		DisableGeneralOptionsHandler: true, ErrorLog: log.New(discardLog{}, "", 0),
+		DisableGeneralOptionsHandler: true, ErrorLog: log.New(io.Discard, "", 0), // its talk of broken connections
 	}
 	d.serving.Go(func() {
 		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -79,11 +80,6 @@ func (d *profileProxy) listen(ctx context.Context) (netip.AddrPort, error) {
 	})
 	return d.address, nil
 }
-
-// discardLog is where the server's talk of broken connections goes.
-type discardLog struct{}
-
-func (discardLog) Write(p []byte) (int, error) { return len(p), nil }
 
 // limitConns closes connections that are too many.
 func (d *profileProxy) limitConns(c net.Conn, state http.ConnState) {

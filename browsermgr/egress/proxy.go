@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,29 +64,18 @@ type Limits struct {
 }
 
 func (l Limits) orDefault() Limits {
-	set := func(p *time.Duration, d time.Duration) {
-		if *p <= 0 {
-			*p = d
-		}
-	}
-	set(&l.Idle, 15*time.Minute)
-	set(&l.Header, 15*time.Second)
-	if l.PerProfile <= 0 {
-		l.PerProfile = 512
-	}
-	if l.Total <= 0 {
-		l.Total = 2048
-	}
+	l.Idle, l.Header = cmp.Or(l.Idle, 15*time.Minute), cmp.Or(l.Header, 15*time.Second)
+	l.PerProfile, l.Total = cmp.Or(l.PerProfile, 512), cmp.Or(l.Total, 2048)
 	return l
 }
 
-// ErrProxyClosed is the error of a Gate that is not open.
+// ErrProxyClosed is the error of a Proxy that is not open.
 var ErrProxyClosed = errors.New("the checking proxy is closed")
 
 // rulesInterval is how often the rules are looked at while nobody asks for anything.
 const rulesInterval = time.Second
 
-// Open makes the Gate ready. Nothing listens yet.
+// Open makes the proxy ready. Nothing listens yet.
 func (g *Proxy) Open(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("open the checking proxy: %w", err)
@@ -180,11 +171,7 @@ func (g *Proxy) profileProxy(profile string) (*profileProxy, error) {
 func (g *Proxy) profileProxies() []*profileProxy {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	all := make([]*profileProxy, 0, len(g.byProfile))
-	for _, d := range g.byProfile {
-		all = append(all, d)
-	}
-	return all
+	return slices.Collect(maps.Values(g.byProfile))
 }
 
 // Allow says whether a document of the profile may be at the address: nil, or an error for a person to read. A refusal is

@@ -65,13 +65,10 @@ func isSecretName(name string) bool {
 		name = plain
 	}
 	name = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return -1
-	}, name)
+	}, strings.ToLower(name))
 	return slices.Contains(secretNames, name) || slices.ContainsFunc(secretNameParts, func(w string) bool { return strings.Contains(name, w) })
 }

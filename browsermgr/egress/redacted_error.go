@@ -23,9 +23,8 @@ func (g *Proxy) redactError(err error) error {
 	if err == nil {
 		return nil
 	}
-	text := g.redact(err.Error())
-	if text == err.Error() {
-		return err
+	if text := g.redact(err.Error()); text != err.Error() {
+		return redactedError{err, text}
 	}
-	return redactedError{err, text}
+	return err
 }

@@ -1,9 +1,11 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -83,8 +85,7 @@ func (l *RefusalLog) Add(r RefusalRecord, place string, cause error) {
 
 func (l *RefusalLog) add(e refusalEntry) {
 	if len(l.entries) >= maxRefusals {
-		copy(l.entries, l.entries[1:])
-		l.entries = l.entries[:maxRefusals-1]
+		l.entries = slices.Delete(l.entries, 0, 1)
 	}
 	l.entries = append(l.entries, e)
 }
@@ -175,13 +176,12 @@ func (l *RefusalLog) Watch(target string) (finish func(ctx context.Context) erro
 			}
 			changed := l.changed
 			l.mu.Unlock()
-			over := false
+			over := true
 			select {
 			case <-changed:
+				over = false
 			case <-timer.C:
-				over = true
 			case <-ctx.Done():
-				over = true
 			}
 			l.mu.Lock()
 			if over {
@@ -230,9 +230,6 @@ func urlHostPort(address string) string {
 	if err != nil {
 		return ""
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "ws": "80", "https": "443", "wss": "443"}[u.Scheme]
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "ws": "80", "https": "443", "wss": "443"}[u.Scheme])
 	return net.JoinHostPort(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), port)
 }

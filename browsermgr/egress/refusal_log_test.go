@@ -56,22 +56,10 @@ func TestOldEntriesAreNobodysAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l egress.RefusalLog
 		add(&l, "http://a.test/", "a.test:80")
-		time.Sleep(time.Minute) //nolint:forbidigo // the clock of synctest
+		<-time.After(time.Minute)
 		l.Attribute("T1", "http://a.test/", true)
 		if got := l.Refusals(); got[0].Tab != "" {
 			t.Errorf("got %+v", got)
-		}
-	})
-}
-
-func TestFinishReturnsAtOnceWhereNothingIsOpen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l egress.RefusalLog
-		add(&l, "http://a.test/", "a.test:80") // before the watch
-		time.Sleep(time.Millisecond)           //nolint:forbidigo // the clock of synctest
-		began := time.Now()
-		if err := l.Watch("T1")(t.Context()); err != nil || time.Since(began) != 0 {
-			t.Errorf("got %v after %s", err, time.Since(began))
 		}
 	})
 }
@@ -95,55 +83,54 @@ func TestFinishWaitsForLateRefusals(t *testing.T) {
 	})
 }
 
-func TestFinishGivesUpInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l egress.RefusalLog
-		finish := l.Watch("T1")
-		add(&l, "http://a.test/", "a.test:80")
-		began := time.Now()
-		if err := finish(t.Context()); err != nil || time.Since(began) != egress.AttributionWait {
-			t.Errorf("got %v after %s", err, time.Since(began))
-		}
-		again := l.Watch("T1")
-		add(&l, "http://a.test/", "a.test:80")
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		began = time.Now()
-		if err := again(ended); err != nil || time.Since(began) != 0 {
-			t.Errorf("got %v after %s", err, time.Since(began))
-		}
-	})
-}
-
-func TestFinishWaitsNoLongerThanTheJudgement(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, takes := range []time.Duration{0, 100 * time.Millisecond} {
+func TestFinishWaitsNoLongerThanItMust(t *testing.T) {
+	const soon = 100 * time.Millisecond
+	for name, c := range map[string]struct {
+		before, during func(*egress.RefusalLog) // the watch
+		gone           bool                     // the caller
+		want           time.Duration
+	}{
+		"what was refused before": {func(l *egress.RefusalLog) {
+			add(l, "http://a.test/", "a.test:80")
+			<-time.After(time.Millisecond)
+		}, nil, false, 0},
+		"a refusal of nobody":    {nil, func(l *egress.RefusalLog) { add(l, "http://a.test/", "a.test:80") }, false, egress.AttributionWait},
+		"the caller has gone":    {nil, func(l *egress.RefusalLog) { add(l, "http://a.test/", "a.test:80") }, true, 0},
+		"requests that are over": {nil, func(l *egress.RefusalLog) { l.BeginRequest()() }, false, 0},
+		"a request that ends": {nil, func(l *egress.RefusalLog) {
+			l.BeginRequest()()
+			time.AfterFunc(soon, l.BeginRequest())
+		}, false, soon},
+		"a document that nobody loaded": {nil, func(l *egress.RefusalLog) {
+			l.Add(egress.RefusalRecord{At: time.Now(), URL: "http://a.test/", Document: true}, "a.test:80", errRefused)
+		}, false, 0},
+		"what belongs to others": {nil, func(l *egress.RefusalLog) {
+			add(l, "http://a.test/picture", "a.test:80")
+			add(l, "http://a.test/", "a.test:80")
+			l.Attribute("T1", "http://a.test/picture", false)
+			l.Attribute("T2", "http://a.test/", true)
+		}, false, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
 			var l egress.RefusalLog
-			first, second := l.BeginRequest(), l.BeginRequest()
-			finish := l.Watch("T1")
-			first()
-			go func() {
-				time.Sleep(takes) //nolint:forbidigo // the clock of synctest
-				second()
-			}()
-			began := time.Now()
-			if err := finish(t.Context()); err != nil || time.Since(began) != takes {
-				t.Errorf("got %v after %s, want no error after %s", err, time.Since(began), takes)
+			if c.before != nil {
+				c.before(&l)
 			}
-		}
-	})
-}
-
-func TestADocumentThatNobodyLoadedIsNotWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l egress.RefusalLog
-		finish := l.Watch("T1")
-		l.Add(egress.RefusalRecord{At: time.Now(), URL: "http://a.test/", Document: true}, "a.test:80", errRefused)
-		began := time.Now()
-		if err := finish(t.Context()); err != nil || time.Since(began) != 0 {
-			t.Errorf("got %v after %s", err, time.Since(began))
-		}
-	})
+			finish := l.Watch("T1")
+			if c.during != nil {
+				c.during(&l)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.gone {
+				cancel()
+			}
+			began := time.Now()
+			if err := finish(ctx); err != nil || time.Since(began) != c.want {
+				t.Errorf("%s: got %v after %s, want no error after %s", name, err, time.Since(began), c.want)
+			}
+		})
+	}
 }
 
 func TestADocumentOfOneTabIsNoneOfAnother(t *testing.T) {
@@ -165,18 +152,6 @@ func TestADocumentOfOneTabIsNoneOfAnother(t *testing.T) {
 			t.Errorf("the other tab: got %v after %s", err, time.Since(began))
 		}
 	})
-}
-
-func TestWatchersHearOnlyOfDocumentsOfTheirTab(t *testing.T) {
-	var l egress.RefusalLog
-	finish := l.Watch("T1")
-	add(&l, "http://a.test/picture", "a.test:80")
-	add(&l, "http://a.test/", "a.test:80")
-	l.Attribute("T1", "http://a.test/picture", false)
-	l.Attribute("T2", "http://a.test/", true)
-	if err := finish(t.Context()); err != nil {
-		t.Errorf("got %v", err)
-	}
 }
 
 func TestCleanHidesSecrets(t *testing.T) {

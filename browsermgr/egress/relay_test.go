@@ -10,15 +10,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"clank/browsermgr/egress"
 )
-
-const relayTestTimeout = 20 * time.Second
 
 // holder counts the connections that are open.
 type holder struct {
@@ -60,14 +58,7 @@ func newProxy(t *testing.T, server string, limits egress.RelayLimits) *proxy {
 	t.Cleanup(func() {
 		p.Close()
 		p.pool.Close()
-		deadline := time.After(relayTestTimeout)
-		for p.open.Load() != 0 {
-			select {
-			case <-deadline:
-				t.Fatalf("%d connections are open after all", p.open.Load())
-			case <-time.After(time.Millisecond):
-			}
-		}
+		until(t, "the end of all connections", func() bool { return p.open.Load() == 0 })
 	})
 	return p
 }
@@ -75,31 +66,13 @@ func newProxy(t *testing.T, server string, limits egress.RelayLimits) *proxy {
 // script returns a server that says one text for each connection after it read a request, and then goes on as told.
 func script(t *testing.T, answers ...func(net.Conn, *http.Request)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var work sync.WaitGroup
-	work.Go(func() {
-		for i := 0; ; i++ {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			work.Go(func() {
-				defer c.Close()
-				c.SetDeadline(time.Now().Add(relayTestTimeout))
-				if req, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-					answers[min(i, len(answers)-1)](c, req)
-				}
-			})
+	var n atomic.Int32
+	return serve(t, "127.0.0.1:0", func(c net.Conn) {
+		i := int(n.Add(1)) - 1
+		if req, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+			answers[min(i, len(answers)-1)](c, req)
 		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		work.Wait()
-	})
-	return l.Addr().String()
+	}).String()
 }
 
 func say(text string) func(net.Conn, *http.Request) {
@@ -120,7 +93,7 @@ func (p *proxy) get(t *testing.T) (status int, body string, err error) {
 func TestConnectionsAreUsedAgainWhileTheyAreValid(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }))
 	defer s.Close()
-	p := newProxy(t, s.Listener.Addr().String(), egress.RelayLimits{Idle: relayTestTimeout})
+	p := newProxy(t, s.Listener.Addr().String(), egress.RelayLimits{Idle: testTimeout})
 	for range 5 {
 		if status, body, err := p.get(t); status != http.StatusOK || body != "hello" || err != nil {
 			t.Fatalf("got %d %q %v", status, body, err)
@@ -209,7 +182,7 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsPassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(relayTestTimeout))
+	conn.SetDeadline(time.Now().Add(testTimeout))
 	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nsome")
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -294,41 +267,42 @@ func TestAClientThatGoesAwayEndsTheExchange(t *testing.T) {
 // pair returns the two ends of a TCP connection.
 func pair(t *testing.T) (near, far *net.TCPConn) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	a, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := l.Accept()
+	accepted := make(chan net.Conn)
+	closed := make(chan bool)
+	at := serve(t, "127.0.0.1:0", func(c net.Conn) {
+		accepted <- c
+		<-closed
+	})
+	a, err := net.DialTCP("tcp", nil, net.TCPAddrFromAddrPort(at))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		a.Close()
-		b.Close()
+		close(closed)
 	})
-	a.SetDeadline(time.Now().Add(relayTestTimeout))
-	return a.(*net.TCPConn), b.(*net.TCPConn)
+	a.SetDeadline(time.Now().Add(testTimeout))
+	return a, (<-accepted).(*net.TCPConn)
+}
+
+// tunnelled returns the outer ends of a tunnel, and what [egress.Tunnel] returns.
+func tunnelled(t *testing.T, limits egress.RelayLimits) (client, server *net.TCPConn, done chan error) {
+	t.Helper()
+	client, a := pair(t)
+	server, b := pair(t)
+	done = make(chan error, 1)
+	go func() { done <- egress.Tunnel(a, b, limits) }()
+	return client, server, done
 }
 
 func TestTunnelPassesTheEndOfEachDirectionOn(t *testing.T) {
-	client, a := pair(t)
-	server, b := pair(t)
-	done := make(chan error)
-	go func() { done <- egress.Tunnel(a, b, egress.RelayLimits{Idle: relayTestTimeout}) }()
-	io.WriteString(client, "question")
-	client.CloseWrite()
-	if got, err := io.ReadAll(server); string(got) != "question" || err != nil {
-		t.Errorf("got %q %v", got, err)
-	}
-	io.WriteString(server, "answer")
-	server.CloseWrite()
-	if got, err := io.ReadAll(client); string(got) != "answer" || err != nil {
-		t.Errorf("got %q %v", got, err)
+	client, server, done := tunnelled(t, egress.RelayLimits{Idle: testTimeout})
+	for text, way := range map[string][2]*net.TCPConn{"question": {client, server}, "answer": {server, client}} {
+		io.WriteString(way[0], text)
+		way[0].CloseWrite()
+		if got, err := io.ReadAll(way[1]); string(got) != text || err != nil {
+			t.Errorf("got %q %v", got, err)
+		}
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -336,31 +310,31 @@ func TestTunnelPassesTheEndOfEachDirectionOn(t *testing.T) {
 }
 
 func TestTunnelStaysWhileOneDirectionMoves(t *testing.T) {
-	t.Parallel()
-	client, a := pair(t)
-	server, b := pair(t)
-	const idle = time.Second
-	done := make(chan error)
-	go func() { done <- egress.Tunnel(a, b, egress.RelayLimits{Idle: idle}) }()
-	tick := time.NewTicker(idle / 20)
-	defer tick.Stop()
-	buf := make([]byte, 1)
-	for began := time.Now(); time.Since(began) < 2*idle; <-tick.C {
-		server.Write([]byte("x"))
-		if _, err := io.ReadFull(client, buf); err != nil {
-			t.Fatalf("ended after %s: %v", time.Since(began), err)
+	synctest.Test(t, func(t *testing.T) {
+		client, a := net.Pipe()
+		server, b := net.Pipe()
+		const idle = time.Minute
+		done := make(chan error, 1)
+		go func() { done <- egress.Tunnel(a, b, egress.RelayLimits{Idle: idle}) }()
+		buf := make([]byte, 1)
+		var moved time.Time
+		for began := time.Now(); time.Since(began) < 3*idle; <-time.After(idle / 20) {
+			go server.Write([]byte("x"))
+			if _, err := io.ReadFull(client, buf); err != nil {
+				t.Fatalf("ended after %s: %v", time.Since(began), err)
+			}
+			moved = time.Now()
 		}
-	}
-	if err := <-done; !errors.Is(err, egress.ErrIdleTimeout) {
-		t.Errorf("got %v", err)
-	}
+		// Either direction may be the first to give up; the other then finds its pipe closed.
+		err := <-done
+		if !errors.Is(err, egress.ErrIdleTimeout) && !errors.Is(err, io.ErrClosedPipe) || time.Since(moved) < idle {
+			t.Errorf("got %v, %s after the last byte", err, time.Since(moved))
+		}
+	})
 }
 
 func TestTunnelEndsWhenItCarriesTooMuch(t *testing.T) {
-	client, a := pair(t)
-	server, b := pair(t)
-	done := make(chan error)
-	go func() { done <- egress.Tunnel(a, b, egress.RelayLimits{Body: 1000}) }()
+	client, server, done := tunnelled(t, egress.RelayLimits{Body: 1000})
 	go server.Write(make([]byte, 5000))
 	if got, _ := io.ReadAll(client); len(got) > 1000 {
 		t.Errorf("%d bytes came through", len(got))

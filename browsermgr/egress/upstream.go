@@ -2,6 +2,7 @@ package egress
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -42,10 +43,7 @@ func ParseUpstream(u *url.URL) (*Upstream, error) {
 	if up.scheme == "socks5h" {
 		up.scheme, up.resolvesNames = "socks5", true
 	}
-	if u.Port() != "" {
-		port = u.Port()
-	}
-	up.address = net.JoinHostPort(up.host, port)
+	up.address = net.JoinHostPort(up.host, cmp.Or(u.Port(), port))
 	if u.User != nil {
 		up.user = u.User.Username()
 		up.password, _ = u.User.Password()
@@ -94,13 +92,11 @@ func (u *Upstream) Dial(ctx context.Context, host string, addrs []netip.Addr, po
 }
 
 func (u *Upstream) connect(ctx context.Context, target string) (net.Conn, error) {
-	var conn net.Conn
-	var err error
+	dial := u.tunnel
 	if u.scheme == "socks5" {
-		conn, err = u.socks(ctx, target)
-	} else {
-		conn, err = u.tunnel(ctx, target)
+		dial = u.socks
 	}
+	conn, err := dial(ctx, target)
 	if err != nil {
 		return nil, fmt.Errorf("through upstream proxy %s: %w", u, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -163,11 +164,8 @@ func (j *RequestFilter) endCheck(key string) {
 // needsNetwork reports whether an address is fetched from somewhere.
 func needsNetwork(address string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(address), ":")
-	switch scheme {
-	case "data", "blob", "about", "chrome", "chrome-extension", "devtools", "chrome-error":
-		return false
-	}
-	return true // also of what nobody knows: the gate refuses what it cannot read
+	// What nobody knows needs it, too: the gate refuses what it cannot read.
+	return !slices.Contains([]string{"data", "blob", "about", "chrome", "chrome-extension", "devtools", "chrome-error"}, scheme)
 }
 
 // refuse lets a request fail. A document is given up, so that the page stays that was there.

@@ -34,7 +34,7 @@ func BenchmarkSnapshot(b *testing.B) {
 
 func BenchmarkSnapshotModes(b *testing.B) {
 	tab := openTab(b, site(b, map[string]string{"/": table(50_000)}).URL)
-	modes := []struct {
+	for _, m := range []struct {
 		name string
 		opts page.SnapshotOptions
 	}{
@@ -44,8 +44,7 @@ func BenchmarkSnapshotModes(b *testing.B) {
 		{"interactive", page.SnapshotOptions{Refs: page.RefsRole, Interactive: true}},
 		{"delta", page.SnapshotOptions{Refs: page.RefsRole, Delta: true}},
 		{"urls", page.SnapshotOptions{Refs: page.RefsRole, URLs: true}},
-	}
-	for _, m := range modes {
+	} {
 		b.Run(m.name, func(b *testing.B) {
 			for b.Loop() {
 				snapshot(b, tab, m.opts)

@@ -96,15 +96,14 @@ func TestNavigateInWords(t *testing.T) {
 		w.Header().Set("Content-Disposition", "attachment; filename=a.bin")
 		_, _ = w.Write([]byte("x"))
 	})
-	tests := map[string]string{
+	for url, want := range map[string]string{
 		closed.URL:                  "refused the connection",
 		hangUp.URL:                  "closed the connection without an answer",
 		circle.URL:                  "redirects in a circle",
 		download.URL:                "download",
 		"http://no-such.invalid/":   "no such host no-such.invalid: check the spelling",
 		"http://127.0.0.1:1/unsafe": "browsers refuse",
-	}
-	for url, want := range tests {
+	} {
 		browsertest.WantError(t, browsertest.Err(tab.Navigate(t.Context(), url)), nil, want)
 	}
 	if _, err := tab.Navigate(t.Context(), site(t, map[string]string{"/": "ok"}).URL); err != nil {
@@ -191,7 +190,7 @@ func TestWaitEndsWhenTheConditionHolds(t *testing.T) {
 
 func TestWaitSaysWhatItWaitedFor(t *testing.T) {
 	b, url := browser.Connect(t, page.Options{}), site(t, map[string]string{"/": "<p>still here</p>"}).URL
-	tests := map[string]page.Action{
+	for want, a := range map[string]page.Action{
 		`text "never" to appear`:          {Text: "never"},
 		`text "still" to go`:              {TextGone: "still"},
 		`selector "#x" to be visible`:     {Selector: "#x"},
@@ -200,8 +199,7 @@ func TestWaitSaysWhatItWaitedFor(t *testing.T) {
 		`selector "][" is not a CSS sele`: {Selector: "]["},
 		"boom":                            {Fn: "() => { throw new Error('boom') }"},
 		"fn is not JavaScript":            {Fn: "return ((("},
-	}
-	for want, a := range tests {
+	} {
 		a.Kind = actiontable.KindWait
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -246,13 +244,12 @@ func TestWaitIsCancelledAtOnce(t *testing.T) {
 
 func TestEvaluate(t *testing.T) {
 	tab := show(t, `<button data-x=1>Go</button>`)
-	tests := map[string]string{
+	for fn, want := range map[string]string{
 		"1 + 1": "2", "() => document.title": `"Test"`, "return 5": "5", "const a = 2; return a * 3": "6", "async () => 7": "7",
 		"undefined": "", "null": "null", "({a: [1, 'b']})": `{"a":[1,"b"]}`, "document.querySelector('nope')": "null",
 		"'eval' // comment": `"eval"`, "document.title;": `"Test"`, "() => 8; ": "8", "NaN": "null", "-0": "0", "return": "",
 		"function () { return this === window }": "true", "typeof el": `"undefined"`,
-	}
-	for fn, want := range tests {
+	} {
 		if got := js(t, tab, fn); got != want {
 			t.Errorf("%s: got %s, want %s", fn, got, want)
 		}

@@ -124,7 +124,7 @@ const emptyWait = 2 * time.Second
 
 func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 	tab := show(t, `<div id=box></div><p>text</p>`)
-	tests := []struct {
+	for _, tt := range []struct {
 		opts         page.SnapshotOptions
 		text, reason string
 	}{
@@ -132,8 +132,7 @@ func TestEmptySnapshotsSayWhyAtOnce(t *testing.T) {
 		{page.SnapshotOptions{Selector: "#nope", Interactive: true}, "(empty)", "no element matches the selector"},
 		{page.SnapshotOptions{Selector: "#box"}, "(empty)", "the selected element shows nothing"},
 		{page.SnapshotOptions{Interactive: true}, "(no interactive elements)", "no interactive elements"},
-	}
-	for _, tt := range tests {
+	} {
 		var snap page.Snapshot
 		took := time.Hour
 		for tries := 0; tries < 5 && took >= emptyWait; tries++ {
@@ -421,11 +420,10 @@ func TestRefOfOddNames(t *testing.T) {
 	html := strings.Replace(buttons, "NAMES", string(text), 1)
 	b := browser.Connect(t, page.Options{})
 	srv := site(t, map[string]string{"/": "<!doctype html><meta charset=utf-8>" + html, "/outer": "<!doctype html><script>window.hits = []</script><iframe width=900 height=900 src=/ title=In>"})
-	modes := map[string]page.SnapshotOptions{
+	for mode, opts := range map[string]page.SnapshotOptions{
 		"own": {}, "role": {Refs: page.RefsRole}, "aria": {Refs: page.RefsAria},
 		"frame": {Refs: page.RefsRole, Frame: "iframe"}, "frame by ref": {Refs: page.RefsRole, Frame: "e1"},
-	}
-	for mode, opts := range modes {
+	} {
 		t.Run(mode, func(t *testing.T) {
 			path := "/"
 			if opts.Frame != "" {

@@ -29,7 +29,7 @@ func TestScreenshot(t *testing.T) {
 	tab := show(t, `<style>::-webkit-scrollbar{display:none} body{margin:0;height:3000px;background:#00f}</style><button style="position:absolute;top:2000px;left:50px;width:120px;height:40px;border:0;background:#f00">B</button>`)
 	act(t, tab, page.Action{Kind: actiontable.KindResize, Width: 800, Height: 600})
 	ref := refOf(t, tab, `"B"`)
-	tests := []struct {
+	for _, tt := range []struct {
 		name          string
 		opts          page.ScreenshotOptions
 		format        string
@@ -40,8 +40,7 @@ func TestScreenshot(t *testing.T) {
 		{"jpeg", page.ScreenshotOptions{Format: "jpeg", Quality: 50}, "jpeg", 800, 600, false},
 		{"full page", page.ScreenshotOptions{FullPage: true}, "png", 800, 3000, false},
 		{"element", page.ScreenshotOptions{Ref: ref}, "png", 120, 40, true},
-	}
-	for _, tt := range tests {
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			data, err := tab.Screenshot(t.Context(), tt.opts)
 			browsertest.Must(t, err)

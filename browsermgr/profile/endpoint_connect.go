@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,10 +26,7 @@ func ConnectEndpoint[T any](ctx context.Context, c Connector, e Endpoint, dial f
 	var zero T
 	var failure *ConnectError
 	for i, round := range connectRounds {
-		bound := round.limit
-		if c.Handshake > 0 {
-			bound = c.Handshake
-		}
+		bound := cmp.Or(c.Handshake, round.limit)
 		var tries []ConnectAttempt
 		try := func(t DialTarget) (T, error) {
 			ctx, cancel := context.WithTimeoutCause(ctx, bound, fmt.Errorf("nothing within %s", bound))
@@ -119,10 +117,7 @@ func (c Connector) Probe(ctx context.Context, e Endpoint) ProbeResult {
 			return p
 		}
 	}
-	bound := c.Handshake
-	if bound <= 0 {
-		bound = DefaultProbeTimeout
-	}
+	bound := cmp.Or(c.Handshake, DefaultProbeTimeout)
 	if err := c.checkURLAllowed(ctx, e.url); err != nil {
 		p.Err = err
 		return p

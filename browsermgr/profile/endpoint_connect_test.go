@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -192,6 +193,7 @@ func TestFailureNamesItsLayer(t *testing.T) {
 		{"http://127.0.0.1:1", "connection refused"},
 		{"http://" + mute, "answers no command: it is stopped"},
 		{"http://" + shut, "HTTP 403"},
+		{"http://ada:s3cr3t@" + shut + "/?token=s3cr3t", "HTTP 403"},
 	} {
 		p := c.Probe(t.Context(), parse(t, tc.address))
 		if p.Ready || p.Err == nil || !strings.Contains(p.Err.Error(), tc.want) || strings.Contains(p.Err.Error(), "s3cr3t") {
@@ -252,24 +254,6 @@ func TestCancelEndsTheTries(t *testing.T) {
 	}
 }
 
-func TestPolicyIsAskedForTheAddressAndForWhatItNames(t *testing.T) {
-	f := fake{discovery: advertise(func(*http.Request) string { return "ws://metadata.example/devtools/browser/1" })}
-	host := f.serve(t)
-	c := profile.Connector{Allow: func(_ context.Context, u *url.URL) error {
-		if u.Hostname() == "metadata.example" {
-			return errors.New("metadata.example is not allowed")
-		}
-		return nil
-	}}
-	_, err := profile.ConnectEndpoint(t.Context(), c, parse(t, "http://"+host), dial)
-	if !errors.Is(err, profile.ErrEndpointBlocked) || f.asked.Load() != 1 {
-		t.Errorf("what discovery names: %v after %d tries", err, f.asked.Load())
-	}
-	if p := c.Probe(t.Context(), parse(t, "wss://metadata.example/devtools/browser/1")); !errors.Is(p.Err, profile.ErrEndpointBlocked) {
-		t.Errorf("the address itself: %v", p.Err)
-	}
-}
-
 func TestProbeLeavesHostedSessionsAlone(t *testing.T) {
 	f := fake{path: "/"}
 	host := f.serve(t)
@@ -279,5 +263,75 @@ func TestProbeLeavesHostedSessionsAlone(t *testing.T) {
 	hosted := parse(t, "ws://hosted.invalid?token=x")
 	if p := (profile.Connector{}).Probe(t.Context(), hosted); p.Ready || p.Err != nil {
 		t.Errorf("a hosted one: %+v", p)
+	}
+}
+
+// CVE-2026-22174: the secret of the control API was sent to whatever listened on a port that was tried for a browser.
+func TestAdvisorySecretsSentToATriedPort(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.Method+" "+r.URL.String())
+		for name, values := range r.Header {
+			switch name {
+			case "User-Agent", "Accept-Encoding", "Connection":
+			default:
+				t.Errorf("it was told %s: %q", name, values)
+			}
+		}
+		http.NotFound(w, r)
+	}))
+	defer stranger.Close()
+	if p := (profile.Connector{}).Probe(t.Context(), parse(t, stranger.URL)); p.Ready {
+		t.Error("a stranger passes for a browser")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(asked) != 1 || asked[0] != "GET /json/version" {
+		t.Errorf("asked %q, want the version only", asked)
+	}
+}
+
+// A browser elsewhere, asked where its WebSocket is, could lead to hosts of the operator's network: by what it names, or
+// by a redirect.
+func TestAdvisoryDiscoveryLeadsElsewhere(t *testing.T) {
+	visited := make(chan string, 8)
+	inside := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { visited <- r.URL.Path }))
+	defer inside.Close()
+	for name, answer := range map[string]http.HandlerFunc{
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, inside.URL+"/json/version", http.StatusFound)
+		},
+		"names a host":         advertise(func(*http.Request) string { return "ws://metadata.example/devtools/browser/1" }),
+		"names an odd address": advertise(func(*http.Request) string { return "ws://0xa9fea9fe/devtools/browser/1" }),
+	} {
+		f := fake{discovery: answer}
+		host := f.serve(t)
+		c := profile.Connector{Allow: func(_ context.Context, u *url.URL) error {
+			if u.Host == host {
+				return nil
+			}
+			return errors.New("on nobody's list")
+		}}
+		if p := c.Probe(t.Context(), parse(t, "http://"+host)); p.Ready || p.Err == nil {
+			t.Errorf("%s: got %+v, want a refusal", name, p)
+		} else if name != "redirect" && !errors.Is(p.Err, profile.ErrEndpointBlocked) {
+			t.Errorf("%s: got %v, want ErrEndpointBlocked", name, p.Err)
+		}
+		f.asked.Store(0)
+		_, err := profile.ConnectEndpoint(t.Context(), c, parse(t, "http://"+host), dial)
+		if name != "redirect" && (!errors.Is(err, profile.ErrEndpointBlocked) || f.asked.Load() != 1) {
+			t.Errorf("%s: connected: %v after %d tries", name, err, f.asked.Load())
+		}
+		if p := c.Probe(t.Context(), parse(t, "wss://metadata.example/devtools/browser/1")); !errors.Is(p.Err, profile.ErrEndpointBlocked) {
+			t.Errorf("the address itself: %v", p.Err)
+		}
+	}
+	select {
+	case path := <-visited:
+		t.Errorf("%s was asked for inside", path)
+	default:
 	}
 }

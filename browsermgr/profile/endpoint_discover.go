@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,10 +43,7 @@ type Connector struct {
 
 // Discover asks /json/version, and nothing else, for the browser's LayerWebSocket. version is what the browser calls itself.
 func (c Connector) Discover(ctx context.Context, e Endpoint) (t DialTarget, version string, err error) {
-	limit := c.HTTPTimeout
-	if limit <= 0 {
-		limit = DefaultDiscoveryTimeout
-	}
+	limit := cmp.Or(c.HTTPTimeout, DefaultDiscoveryTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("nothing within %s", limit))
 	defer cancel()
 	if err := c.checkURLAllowed(ctx, e.url); err != nil {

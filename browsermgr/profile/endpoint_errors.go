@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ func presentableError(ctx context.Context, host string, err error) error {
 	case errors.Is(err, cdp.ErrNoAnswer):
 		return errNoResponse
 	case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
-		return fmt.Errorf("no answer in time: what listens there is silent, or the way to it is slow: %w", contextCause(ctx, err))
+		return fmt.Errorf("no answer in time: what listens there is silent, or the way to it is slow: %w", cmp.Or(context.Cause(ctx), err))
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"):
 		return errors.New("it does not speak TLS: use http:// or ws://")
 	case strings.Contains(text, "malformed HTTP"), strings.Contains(text, "readLoopPeekFailLocked"): // the latter: it spoke first
@@ -95,13 +96,6 @@ func presentableError(ctx context.Context, host string, err error) error {
 	default:
 		return err
 	}
-}
-
-func contextCause(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
 }
 
 func statusError(host string, code int) error {

@@ -49,7 +49,9 @@ func TestAdvertisedAddressIsRepaired(t *testing.T) {
 	for _, tc := range []struct{ asked, advertised, want string }{
 		{"http://127.0.0.1:9000", "ws://127.0.0.1:9000/devtools/browser/1", "ws://127.0.0.1:9000/devtools/browser/1"},
 		{"http://box:9000", "ws://127.0.0.1:9222/devtools/browser/1", "ws://box:9000/devtools/browser/1"},
+		// CVE-2026-28395: an address of all interfaces made a relay listen on all of them. Here it means the host that was asked.
 		{"http://box:9000", "ws://0.0.0.0/devtools/browser/1", "ws://box:9000/devtools/browser/1"},
+		{"http://box:9000", "ws://[::ffff:0.0.0.0]:9222/devtools/browser/1", "ws://box:9000/devtools/browser/1"},
 		{"https://box", "ws://[::]:3000/devtools/browser/1", "wss://box/devtools/browser/1"},
 		{"http://box", "wss://localhost:3000/devtools/browser/1", "ws://box/devtools/browser/1"},
 		{"https://box", "ws://other.:9000/devtools/browser/1", "wss://other:9000/devtools/browser/1"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,12 +67,10 @@ func ReadGraphics(ctx context.Context, root *cdp.Session) (*Graphics, error) {
 // detectAcceleration judges by the renderer's name and by what Chromium says of its compositor.
 func detectAcceleration(renderer, compositing string) string {
 	renderer = strings.ToLower(renderer)
-	for _, software := range []string{"swiftshader", "llvmpipe", "softpipe", "software"} {
-		if strings.Contains(renderer, software) {
-			return "software"
-		}
-	}
+	software := []string{"swiftshader", "llvmpipe", "softpipe", "software"}
 	switch {
+	case slices.ContainsFunc(software, func(name string) bool { return strings.Contains(renderer, name) }):
+		return "software"
 	case strings.HasPrefix(compositing, "enabled"):
 		return "hardware"
 	case strings.HasPrefix(compositing, "disabled"):

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"strconv"
 	"time"
 
 	"clank/browsermgr/cdp"
@@ -98,15 +96,4 @@ func FindSession(pl Resolved) (chrome.Session, error) {
 		err = fmt.Errorf("%w: %s", err, remoteDebuggingHint)
 	}
 	return session, err
-}
-
-// IsListening reports whether a program listens on a port of this machine.
-func IsListening(ctx context.Context, port int) bool {
-	d := net.Dialer{Timeout: time.Second}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return false
-	}
-	_ = conn.Close()
-	return true
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 	if _, err := b.Conn.NewTab(ctx, page.TabOptions{}); err != nil {
 		t.Error(err)
 	}
-	if !profile.IsListening(ctx, b.Port) {
+	if !chrome.IsListening(ctx, b.Port) {
 		t.Error("nothing listens on its port")
 	}
 	if err := b.Close(ctx); err != nil {
@@ -58,7 +57,7 @@ func TestLaunchedBrowserEndsWhenItIsClosed(t *testing.T) {
 	case <-ctx.Done():
 		t.Error("it runs on")
 	}
-	if profile.IsListening(ctx, b.Port) {
+	if chrome.IsListening(ctx, b.Port) {
 		t.Error("something listens on its port")
 	}
 }
@@ -71,31 +70,37 @@ func TestLaunchWithoutAProgramSaysSo(t *testing.T) {
 	}
 }
 
-func TestAttachedBrowserRunsOnWhenTheConnectionIsClosed(t *testing.T) {
+func TestBrowsersThatWeDidNotStartRunOnWhenTheConnectionIsClosed(t *testing.T) {
 	process := browser.Process(t)
 	ctx := browsertest.Within(t, browsertest.Patience)
-	b, err := profile.Attach(ctx, profile.Connector{}, profile.LocalEndpoint(process.Port), page.Options{})
+	session, err := profile.FindSession(in(process.UserDataDir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	works(t, b.Conn)
-	if b.Process != nil || b.Port != process.Port {
-		t.Errorf("got %+v", b)
+	attached, err := profile.Attach(ctx, profile.Connector{}, profile.LocalEndpoint(process.Port), page.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := b.Close(ctx); err != nil {
-		t.Error(err)
+	joined, err := profile.JoinSession(ctx, session, page.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, b := range map[chrome.BrowserKind]profile.RunningBrowser{"": attached, chrome.Custom: joined} {
+		works(t, b.Conn)
+		if b.Process != nil || b.Port != process.Port || b.Executable.Kind != kind {
+			t.Errorf("got %+v", b)
+		}
+		if err := b.Close(ctx); err != nil {
+			t.Error(err)
+		}
 	}
 	works(t, browser.Connect(t, page.Options{}))
 }
 
 func TestAttachAsksWhetherTheAddressIsAllowed(t *testing.T) {
-	at, err := profile.ParseEndpoint("wss://metadata.invalid")
-	if err != nil {
-		t.Fatal(err)
-	}
 	no := errors.New("on nobody's list")
 	c := profile.Connector{Allow: func(context.Context, *url.URL) error { return no }}
-	if _, err := profile.Attach(t.Context(), c, at, page.Options{}); !errors.Is(err, no) {
+	if _, err := profile.Attach(t.Context(), c, parse(t, "wss://metadata.invalid"), page.Options{}); !errors.Is(err, no) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -103,27 +108,6 @@ func TestAttachAsksWhetherTheAddressIsAllowed(t *testing.T) {
 // in returns a plan for the browser of a person that runs on a directory.
 func in(dir string) profile.Resolved {
 	return profile.Resolved{Profile: profile.Profile{UserDataDir: dir}, Mode: profile.ModeJoined}
-}
-
-func TestPersonsBrowserIsJoinedAndRunsOn(t *testing.T) {
-	process := browser.Process(t)
-	session, err := profile.FindSession(in(process.UserDataDir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := browsertest.Within(t, browsertest.Patience)
-	b, err := profile.JoinSession(ctx, session, page.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	works(t, b.Conn)
-	if b.Process != nil || b.Port != process.Port || b.Executable.Kind != chrome.Custom {
-		t.Errorf("got %+v", b)
-	}
-	if err := b.Close(ctx); err != nil {
-		t.Error(err)
-	}
-	works(t, browser.Connect(t, page.Options{}))
 }
 
 func TestPersonWithoutOpenDevToolsIsToldHow(t *testing.T) {
@@ -170,17 +154,5 @@ func TestWaitForConsentEndsWithItsCaller(t *testing.T) {
 	go func() { <-waiting; cancel(stopped) }()
 	if _, err := profile.JoinSession(ctx, session, page.Options{}); !errors.Is(err, stopped) || !errors.Is(err, profile.ErrConnectionDenied) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestPortWithoutAProgramDoesNotListen(t *testing.T) {
-	srv := httptest.NewServer(http.NotFoundHandler())
-	port := srv.Listener.Addr().(*net.TCPAddr).Port
-	if !profile.IsListening(t.Context(), port) {
-		t.Error("a server does not listen")
-	}
-	srv.Close()
-	if profile.IsListening(t.Context(), port) {
-		t.Error("a closed port listens")
 	}
 }

@@ -1,10 +1,13 @@
 package profile_test
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"clank/browsermgr/fault"
+	"clank/browsermgr/page"
 	"clank/browsermgr/profile"
 )
 
@@ -72,4 +75,46 @@ func TestOrderOfThoseWhoDecideOnTheWindow(t *testing.T) {
 	t.Setenv("CLANK_BROWSER_HEADLESS", "perhaps")
 	ask(nil, true, profile.HeadlessFromEnv)
 	ask(&no, false, profile.HeadlessFromRequest)
+}
+
+func TestAccelerationIsJudgedByRendererAndCompositor(t *testing.T) {
+	for _, tc := range []struct{ renderer, compositing, want string }{
+		{"ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device))", "enabled", "software"},
+		{"llvmpipe (LLVM 19)", "", "software"},
+		{"ANGLE (Intel, Mesa Intel(R) UHD Graphics)", "enabled", "hardware"},
+		{"", "enabled_readback", "hardware"},
+		{"", "disabled_software", "software"},
+		{"", "", "unknown"},
+	} {
+		if got := profile.DetectAcceleration(tc.renderer, tc.compositing); got != tc.want {
+			t.Errorf("%q, %q: %s, want %s", tc.renderer, tc.compositing, got, tc.want)
+		}
+	}
+}
+
+// follower notes what it was asked, and fails at everything.
+type follower struct {
+	page.Observer
+
+	cleared, closed int
+}
+
+func (f *follower) ResetAll(context.Context) error { f.cleared++; return errors.New("stuck") }
+func (f *follower) Close() error                   { f.closed++; return errors.New("jammed") }
+
+// passer can neither be closed nor taken back.
+type passer struct{ page.Observer }
+
+func TestEachObserverIsTakenBackAndClosedThoughOthersFail(t *testing.T) {
+	a, b := &follower{}, &follower{}
+	all := []page.Observer{a, &passer{}, b}
+	if err := profile.UndoOverrides(t.Context(), all); err == nil || strings.Count(err.Error(), "stuck") != 2 {
+		t.Errorf("taken back: %v", err)
+	}
+	if err := profile.CloseObservers(all); err == nil || strings.Count(err.Error(), "jammed") != 2 {
+		t.Errorf("closed: %v", err)
+	}
+	if a.cleared != 1 || b.cleared != 1 || a.closed != 1 || b.closed != 1 {
+		t.Errorf("asked %+v and %+v", a, b)
+	}
 }

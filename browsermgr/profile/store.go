@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,22 +93,16 @@ func (f *Store) withBuiltIn(stored storedProfiles) []Profile {
 		}
 	}
 	attach := true
-	add(Profile{Name: f.defaultName(), Driver: DriverManaged, Color: DefaultColor})
-	if f.defaultName() != DefaultName {
-		add(Profile{Name: DefaultName, Driver: DriverManaged, Color: DefaultColor})
+	for _, name := range slices.Compact([]string{f.defaultName(), DefaultName}) {
+		add(Profile{Name: name, Driver: DriverManaged, Color: DefaultColor})
 	}
 	if f.defaultName() != builtInUserName {
 		add(Profile{Name: builtInUserName, Driver: DriverExistingSession, AttachOnly: &attach, Color: builtInUserColor})
 	}
-	slices.SortFunc(list, func(a, b Profile) int {
-		if (a.Name == f.defaultName()) != (b.Name == f.defaultName()) {
-			if a.Name == f.defaultName() {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	slices.SortFunc(list, func(a, b Profile) int { return strings.Compare(a.Name, b.Name) })
+	i := slices.IndexFunc(list, func(p Profile) bool { return p.Name == f.defaultName() })
+	first := list[i]
+	list = slices.Insert(slices.Delete(list, i, i+1), 0, first)
 	for i := range list {
 		if list[i].Color == "" {
 			list[i].Color = nextColor(list)
@@ -117,10 +112,7 @@ func (f *Store) withBuiltIn(stored storedProfiles) []Profile {
 }
 
 func (f *Store) defaultName() string {
-	if f.DefaultName == "" {
-		return DefaultName
-	}
-	return f.DefaultName
+	return cmp.Or(f.DefaultName, DefaultName)
 }
 
 // nextColor returns the first of the palette that nobody has, or the next in turn.
@@ -133,10 +125,8 @@ func nextColor(list []Profile) string {
 			coloured++
 		}
 	}
-	for _, c := range profileColors {
-		if !used[c] {
-			return c
-		}
+	if i := slices.IndexFunc(profileColors, func(c string) bool { return !used[c] }); i >= 0 {
+		return profileColors[i]
 	}
 	return profileColors[coloured%len(profileColors)]
 }
@@ -299,12 +289,12 @@ func (f *Store) readFile() (storedProfiles, error) {
 	data, err := os.ReadFile(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		data = []byte("{}")
 	case err != nil:
 		return c, fmt.Errorf("read profiles: %w", err)
-	default:
-		if err := json.Unmarshal(data, &c); err != nil {
-			return c, fmt.Errorf("read profiles: %s is damaged (%w): mend it, or move it away and all but the built-in ones are forgotten", f.Path, err)
-		}
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return c, fmt.Errorf("read profiles: %s is damaged (%w): mend it, or move it away and all but the built-in ones are forgotten", f.Path, err)
 	}
 	if c.Profiles == nil {
 		c.Profiles = map[string]*Profile{}
@@ -355,10 +345,11 @@ func (f *Store) writeFile(c storedProfiles) error {
 		return fmt.Errorf("save profiles: %w", err)
 	}
 	defer func() { _ = file.Cleanup() }()
-	if _, err := file.Write(append(data, '\n')); err != nil {
-		return fmt.Errorf("save profiles: %w", err)
+	_, err = file.Write(append(data, '\n'))
+	if err == nil {
+		err = file.CloseAtomicallyReplace()
 	}
-	if err := file.CloseAtomicallyReplace(); err != nil {
+	if err != nil {
 		return fmt.Errorf("save profiles: %w", err)
 	}
 	return nil

@@ -215,9 +215,5 @@ func (b *TabNames) Label(target, label string) (NamedTab, error) {
 // isBrowserPage says whether an address is one of the browser's own pages, which nobody is shown.
 func isBrowserPage(url string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), ":")
-	switch scheme {
-	case "chrome", "chrome-untrusted", "devtools", "edge", "brave", "vivaldi", "opera":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"chrome", "chrome-untrusted", "devtools", "edge", "brave", "vivaldi", "opera"}, scheme)
 }

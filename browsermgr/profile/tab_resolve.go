@@ -3,6 +3,7 @@ package profile
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -42,13 +43,7 @@ func (b *TabNames) Resolve(name string) (NamedTab, error) {
 }
 
 func filterTabs(tabs []NamedTab, fits func(NamedTab) bool) []NamedTab {
-	var out []NamedTab
-	for _, t := range tabs {
-		if fits(t) {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(tabs), func(t NamedTab) bool { return !fits(t) })
 }
 
 func listTabNames(tabs []NamedTab) string {

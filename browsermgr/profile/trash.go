@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,14 +125,10 @@ func moveIntoTrash(dir, path, origin string) (string, error) {
 // absent returns an error if there is something: a file without a note, from a trash that was tidied by hand.
 func absent(path string) error {
 	_, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case err != nil:
-		return err
-	default:
-		return fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
+	return cmp.Or(err, fs.ErrExist)
 }
 
 // mountPoint returns the topmost directory of the file system that path is on.

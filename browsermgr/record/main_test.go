@@ -65,7 +65,7 @@ func openTraced(tb testing.TB, p *chrome.Process) traceFixture {
 	w.tracer = record.NewTracer(w.dir, w.recorder, nil)
 	w.browser = browsertest.Connect(tb, p, page.Options{Observers: []page.Observer{w.recorder, w.tracer}})
 	tb.Cleanup(func() {
-		w.tracer.Close()
+		browsertest.Must(tb, w.tracer.Close())
 		w.wantNothingLeft(tb)
 	})
 	return w

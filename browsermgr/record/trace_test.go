@@ -114,6 +114,27 @@ func buy(t *testing.T, w traceFixture, opts record.TraceOptions, url string) str
 	return path
 }
 
+// finish ends the trace and reads it.
+func (w traceFixture) finish(t *testing.T) (lines, network []line) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "trace.zip")
+	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
+	lines, network, _ = contents(t, path)
+	return lines, network
+}
+
+// documents returns the HTML that each frame had before the action, by the frame's id.
+func documents(lines []line) map[string]string {
+	byID := map[string]string{}
+	for _, l := range of(lines, "frame-snapshot") {
+		if s := l["snapshot"].(line); s["phase"] == "before" {
+			html, _ := json.Marshal(s["html"])
+			byID[s["frameId"].(string)] = string(html)
+		}
+	}
+	return byID
+}
+
 func TestATraceTellsWhatHappened(t *testing.T) {
 	w := openTraced(t, browser.Process(t))
 	url := browsertest.Routes(t, shop)
@@ -185,16 +206,8 @@ func TestFramesOfOtherProcessesAreInTheTrace(t *testing.T) {
 	browsertest.Must(t, w.tracer.Start(w.browser, patient))
 	browsertest.Eventually(t, "the frame is attached", func() bool { return len(tab.Frames()) == 2 })
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
-	path := filepath.Join(t.TempDir(), "trace.zip")
-	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
-	lines, _, _ := contents(t, path)
-	byID := map[string]string{}
-	for _, l := range of(lines, "frame-snapshot") {
-		if s := l["snapshot"].(line); s["phase"] == "before" {
-			html, _ := json.Marshal(s["html"])
-			byID[s["frameId"].(string)] = string(html)
-		}
-	}
+	lines, _ := w.finish(t)
+	byID := documents(lines)
 	mainID, otherID := "frame@"+string(tab.MainFrame().ID()), "frame@"+string(tab.Frames()[1].ID())
 	browsertest.WantContains(t, byID[mainID], `"/snapshot/`+otherID+`"`, `"/snapshot/`+mainID+`.2"`)
 	browsertest.WantContains(t, byID[otherID], "from elsewhere", `"/snapshot/`+otherID+`.1"`)
@@ -214,16 +227,8 @@ func TestFramesOfOtherOriginsInTheProcessOfThePageAreInTheTrace(t *testing.T) {
 	browsertest.Must(t, w.tracer.Start(w.browser, patient))
 	browsertest.Eventually(t, "the frames are known", func() bool { return len(tab.Frames()) == 5 })
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
-	path := filepath.Join(t.TempDir(), "trace.zip")
-	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
-	lines, _, _ := contents(t, path)
-	docs := map[string]string{}
-	for _, l := range of(lines, "frame-snapshot") {
-		if s := l["snapshot"].(line); s["phase"] == "before" {
-			html, _ := json.Marshal(s["html"])
-			docs[s["frameId"].(string)] = string(html)
-		}
-	}
+	lines, _ := w.finish(t)
+	docs := documents(lines)
 	if len(docs) != 8 {
 		t.Errorf("got %d documents, want 8", len(docs))
 	}
@@ -259,9 +264,7 @@ func TestAHugeDocumentIsLeftOutAndSaidSo(t *testing.T) {
 	tab := browsertest.Tab(t, w.browser, page.TabOptions{URL: browsertest.Routes(t, map[string]any{"/": `<p>short<script>document.body.append('x'.repeat(3_000_000))</script>`})})
 	browsertest.Must(t, w.tracer.Start(w.browser, patient))
 	w.tracer.BeginAction(t.Context(), tab, "look", nil)(nil)
-	path := filepath.Join(t.TempDir(), "trace.zip")
-	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
-	lines, _, _ := contents(t, path)
+	lines, _ := w.finish(t)
 	if n := len(of(lines, "frame-snapshot")); n != 0 {
 		t.Errorf("got %d documents, want none", n)
 	}
@@ -276,7 +279,7 @@ func TestOneTraceAtATime(t *testing.T) {
 	var wg sync.WaitGroup
 	errs := make([]error, 4)
 	for i := range errs {
-		wg.Go(func() { errs[i] = w.tracer.Start(w.browser, record.DefaultTraceOptions()) })
+		wg.Go(func() { errs[i] = w.tracer.Start(w.browser, record.TraceOptions{}) })
 	}
 	wg.Wait()
 	started := 0
@@ -373,9 +376,7 @@ func TestADialogDoesNotHoldUpATrace(t *testing.T) {
 	}
 	end(nil)
 	browsertest.Must(t, tab.AnswerDialog(browsertest.Within(t, browsertest.Patience), true, ""))
-	path := filepath.Join(t.TempDir(), "trace.zip")
-	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
-	lines, _, _ := contents(t, path)
+	lines, _ := w.finish(t)
 	browsertest.WantContains(t, fmt.Sprint(of(lines, "log")), "no document after the action: a dialog is open")
 }
 
@@ -388,9 +389,7 @@ func TestPicturesComeAtABoundedRate(t *testing.T) {
 		Kind: actiontable.KindWait, TimeoutMs: 50_000, Fn: `() => { const first = window.first ??= +p.textContent; return +p.textContent > first + 100 }`,
 	})
 	browsertest.Must(t, err)
-	path := filepath.Join(t.TempDir(), "trace.zip")
-	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
-	lines, _, _ := contents(t, path)
+	lines, _ := w.finish(t)
 	var times []float64
 	for _, l := range of(lines, "screencast-frame") {
 		if l["pageId"] == "page@"+tab.ID() {
@@ -426,9 +425,7 @@ func TestWhatThereIsNoRoomForIsLeftOutAndSaidOnce(t *testing.T) {
 		}
 		return ended == 2
 	})
-	path := filepath.Join(t.TempDir(), "trace.zip")
-	browsertest.Must(t, w.tracer.Stop(browsertest.Within(t, browsertest.Patience), path))
-	lines, network, _ := contents(t, path)
+	lines, network := w.finish(t)
 	if notes := of(lines, "stderr"); len(notes) != 1 || !strings.Contains(fmt.Sprint(notes), "bodies are left out from here on") {
 		t.Errorf("got notes %v, want one", notes)
 	}

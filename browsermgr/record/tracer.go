@@ -35,9 +35,6 @@ type TraceOptions struct {
 	DocumentLimit time.Duration
 }
 
-// DefaultTraceOptions returns the options of somebody who gives none.
-func DefaultTraceOptions() TraceOptions { return TraceOptions{Screenshots: true, Snapshots: true} }
-
 // Tracer runs traces of one connection, one at a time. It is safe for concurrent use.
 type Tracer struct {
 	dir      string
@@ -131,10 +128,11 @@ func (t *Tracer) Abort() {
 	r.abort()
 }
 
-// Close calls [Tracer.Abort] and waits for the goroutines of the Tracer.
-func (t *Tracer) Close() {
+// Close calls [Tracer.Abort] and waits for the goroutines of the Tracer. It is an [io.Closer].
+func (t *Tracer) Close() error {
 	t.Abort()
 	t.wg.Wait()
+	return nil
 }
 
 // abandonRun gives up a trace whose browser is gone.

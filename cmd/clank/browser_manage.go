@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"clank/browsermgr/control/client"
+	"clank/browsermgr/profile"
 )
 
 func browserLifecycleCommands() []browserCommand {
@@ -73,7 +74,7 @@ func profileCommands() []browserCommand {
 		{
 			name: "profiles", short: "list the profiles",
 			buildRequest: buildGet("/profiles"),
-			printAnswer:  printTyped(func(p *outputPrinter, a struct{ Profiles []client.ProfileInfo }) { printProfiles(p, a.Profiles) }),
+			printAnswer:  printTyped(func(p *outputPrinter, a struct{ Profiles []profile.Info }) { printProfiles(p, a.Profiles) }),
 		},
 		{
 			name: "create-profile", short: "add a profile",

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"clank/browsermgr/control/client"
+	"clank/browsermgr/profile"
 )
 
 // printBrowserStatus prints how a profile and its browser are, without what is not known.
-func printBrowserStatus(p *outputPrinter, s client.Status) {
+func printBrowserStatus(p *outputPrinter, s profile.Status) {
 	line := func(name, value string) {
 		if value != "" {
 			p.Line("%s: %s", name, cleanLine(value))
@@ -25,7 +26,7 @@ func printBrowserStatus(p *outputPrinter, s client.Status) {
 	line("address", stringOrEmpty(s.CDPURL))
 	line("browser", stringOrEmpty(s.ChosenBrowser))
 	line("found", stringOrEmpty(s.DetectedBrowser))
-	line("program", stringOrEmpty(s.DetectedPath))
+	line("program", stringOrEmpty(s.DetectedExecutablePath))
 	line("problem", stringOrEmpty(s.DetectError))
 	line("data", stringOrEmpty(s.UserDataDir))
 	if s.HeadlessSource != "" {
@@ -39,7 +40,7 @@ func printBrowserStatus(p *outputPrinter, s client.Status) {
 }
 
 // printProfiles prints a list of profiles.
-func printProfiles(p *outputPrinter, list []client.ProfileInfo) {
+func printProfiles(p *outputPrinter, list []profile.Info) {
 	for _, info := range list {
 		state := "stopped"
 		if info.Running {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"clank/browsermgr/control/client"
+	"clank/browsermgr/profile"
 	"clank/sessions"
 	"clank/sessions/approval"
 )
@@ -59,8 +60,8 @@ func TestNothingThatAPageWroteWorksTheTerminal(t *testing.T) {
 	nowhere := filledValue[client.TabList](hostile)
 	nowhere.Tabs[0].URL = ""
 	for name, print := range map[string]func(p *outputPrinter){
-		"status":       func(p *outputPrinter) { printBrowserStatus(p, filledValue[client.Status](hostile)) },
-		"profiles":     func(p *outputPrinter) { printProfiles(p, filledValue[[]client.ProfileInfo](hostile)) },
+		"status":       func(p *outputPrinter) { printBrowserStatus(p, filledValue[profile.Status](hostile)) },
+		"profiles":     func(p *outputPrinter) { printProfiles(p, filledValue[[]profile.Info](hostile)) },
 		"report":       func(p *outputPrinter) { printReport(p, filledValue[client.Report](hostile)) },
 		"tabs":         func(p *outputPrinter) { printTabs(p, filledValue[client.TabList](hostile)) },
 		"no address":   func(p *outputPrinter) { printTabs(p, nowhere) },

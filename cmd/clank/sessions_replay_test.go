@@ -100,7 +100,7 @@ func recordRun(t *testing.T, dir string, a *server.Server, id, prompt string) {
 	agent := &browseagent.Agent{
 		Browser:  rec.Browser(a.WindowBrowser(true)),
 		Model:    func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
-		Settings: func() browseagent.Settings { return browseagent.Settings{StepTimeout: patience, OpenTimeout: patience} },
+		Settings: func() browseagent.Settings { return browseagent.Settings{StepTimeout: patience} },
 	}
 	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: prompt}
 	for step, err := range rec.Backend(browseagent.Runtime, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {
@@ -286,7 +286,7 @@ func recordScreenRun(t *testing.T, a *server.Server, id string, turns ...compute
 	agent := &computeruse.Agent{
 		Browser:  a.WindowBrowser(true),
 		Model:    func(context.Context, string) (computeruse.Model, error) { return mind, nil },
-		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience, OpenTimeout: patience} },
+		Settings: func() computeruse.Settings { return computeruse.Settings{StepTimeout: patience} },
 	}
 	task := sessions.Task{ID: id, SessionID: "s" + id, Prompt: "light the lamp"}
 	for step, err := range rec.Backend(computeruse.RuntimeOpenAI, agent).Run(t.Context(), sessions.Session{ID: "s" + id}, task) {

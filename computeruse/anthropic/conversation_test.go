@@ -2,12 +2,10 @@ package anthropic_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"image"
 	"strings"
 	"testing"
-	"time"
 
 	"clank/computeruse"
 	"clank/computeruse/anthropic"
@@ -199,66 +197,20 @@ func TestMemoriesThatAreNoneAreRefused(t *testing.T) {
 }
 
 func TestWhatWasToldInVainIsToldAgain(t *testing.T) {
-	for name, fault := range map[string]llmtest.Fault{
-		"refused":      {Status: 400, Message: "no"},
-		"limited":      {Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "600"}},
-		"cut midway":   {At: 4, Cut: llmtest.CutClose},
-		"nonsense":     {Status: 500, Message: "boom", Header: map[string]string{"Retry-After": "600"}},
-		"ended midway": {At: 2, Cut: llmtest.CutClean},
-	} {
-		t.Run(name, func(t *testing.T) {
-			server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("computer.wait", `{"duration":1}`)),
-				llmtest.SayWithFault("one two", fault), llmtest.Say("done"))
-			talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
-			turn := next(t, talk, task("go"))
-			var told *llm.Error
-			if _, err := talk.Next(t.Context(), done(turn, 2)); !errors.As(err, &told) {
-				t.Fatalf("err = %v, want an *llm.Error", err)
-			}
-			if got := next(t, talk, computeruse.Input{Says: []string{"again"}, Shot: shot(3)}).Text; got != "done" {
-				t.Errorf("text = %q", got)
-			}
-			parts := server.Requests()[2].Messages[2].Parts
-			if len(parts) != 4 || parts[0].Result == nil || parts[0].Result.IsError || parts[1].Text != "again" || parts[3].Image == nil {
-				t.Errorf("told: %+v", parts)
-			}
-		})
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("computer.wait", `{"duration":1}`)),
+		llmtest.SayWithFault("one two", llmtest.Fault{At: 4, Cut: llmtest.CutClose}), llmtest.Say("done"))
+	talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
+	turn := next(t, talk, task("go"))
+	var told *llm.Error
+	if _, err := talk.Next(t.Context(), done(turn, 2)); !errors.As(err, &told) {
+		t.Fatalf("err = %v, want an *llm.Error", err)
 	}
-}
-
-func TestAStopIsObeyedAtEachPoint(t *testing.T) {
-	cause := errors.New("a person said stop")
-	for name, fault := range map[string]llmtest.Fault{
-		"before the head": {Hang: llmtest.BeforeHeaders},
-		"after the head":  {Hang: llmtest.InStream},
-		"in the answer":   {Hang: llmtest.InStream, At: 5},
-	} {
-		t.Run(name, func(t *testing.T) {
-			reply := use("computer.left_click", `{"coordinate":[1,2]}`)
-			reply.Text, reply.Fault = "I click", fault
-			server := llmtest.NewAnthropicServer(t, llmtest.Answer(reply))
-			ctx, stop := context.WithCancelCause(t.Context())
-			defer stop(nil)
-			failed := make(chan error, 1)
-			talk := begin(t, open(t, server, "claude-opus-5-5", ""), nil)
-			go func() {
-				_, err := talk.Next(ctx, task("go"))
-				failed <- err
-			}()
-			limit, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			reached := func(r llmtest.Request) bool { return !r.Received.IsZero() && (fault.At == 0 || !r.Sent.IsZero()) }
-			if _, err := server.Await(limit, 0, reached); err != nil {
-				t.Fatal(err)
-			}
-			stop(cause)
-			if err := <-failed; !errors.Is(err, cause) {
-				t.Errorf("err = %v, want the cause", err)
-			}
-			if r, err := server.Await(limit, 0, llmtest.Ended); err != nil || !r.Gone {
-				t.Errorf("the connection is still open: %v", err)
-			}
-		})
+	if got := next(t, talk, computeruse.Input{Says: []string{"again"}, Shot: shot(3)}).Text; got != "done" {
+		t.Errorf("text = %q", got)
+	}
+	parts := server.Requests()[2].Messages[2].Parts
+	if len(parts) != 4 || parts[0].Result == nil || parts[0].Result.IsError || parts[1].Text != "again" || parts[3].Image == nil {
+		t.Errorf("told: %+v", parts)
 	}
 }
 
@@ -333,4 +285,25 @@ func FuzzMemoriesAreGoneOnWithOrRefused(f *testing.F) {
 			t.Errorf("memory cannot be read again: %v", err)
 		}
 	})
+}
+
+func TestAtTheEndAnAnswerInWordsIsAskedForWhereTheModelIsKnown(t *testing.T) {
+	for model, want := range map[string]bool{"claude-opus-5-5": true, "claude-sonnet-4-6": true, "somebodys-model": false} {
+		tools := anthropic.Tools("")
+		if !want {
+			tools = anthropic.ToolsComputer
+		}
+		server := llmtest.NewAnthropicServer(t, llmtest.Answer(use("read_text", `{}`)), llmtest.Say("done"))
+		talk := begin(t, open(t, server, model, tools), nil)
+		in := done(next(t, talk, task("go")), 2)
+		in.Final, in.Says = true, []string{"Answer now."}
+		if turn := next(t, talk, in); turn.Text != "done" {
+			t.Errorf("%s: the last turn is %+v", model, turn)
+		}
+		for i, asked := range server.Requests() {
+			if got := strings.Contains(string(asked.Body), `"tool_choice":{"type":"none"}`); got != (want && i == 1) {
+				t.Errorf("%s: question %d forbids calls: %t", model, i, got)
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/anthropic"
+	"clank/internal/test/computerusetest"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	client "clank/llm/anthropic"
@@ -47,22 +48,11 @@ var loopTools = []llm.Tool{
 	{Name: "hand_over"},
 }
 
+var next = computerusetest.Next
+
 func begin(t *testing.T, mind *anthropic.Model, memory []byte) computeruse.Conversation {
 	t.Helper()
-	talk, err := mind.Begin(computeruse.ConversationOptions{System: "work the screen", Tools: loopTools, MaxTokens: 4000, EndUser: "abc", Memory: memory})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return talk
-}
-
-func next(t *testing.T, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
-	t.Helper()
-	turn, err := talk.Next(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return turn
+	return computerusetest.Begin(t, mind, computeruse.ConversationOptions{System: "work the screen", Tools: loopTools, MaxTokens: 4000, EndUser: "abc", Memory: memory})
 }
 
 func task(text string) computeruse.Input {

@@ -67,7 +67,7 @@ func TestActionsOfBothGenerations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		s := llmtest.NewGeminiServer(t, llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: tt.name, Arguments: tt.args}}}))
-		turn := next(t, begin(t, mind(t, s, tt.model, gemini.Options{}), computeruse.ConversationOptions{}), say("go"))
+		turn := next(t, begin(t, mind(t, s, tt.model), computeruse.ConversationOptions{}), say("go"))
 		if len(turn.Calls) != 1 {
 			t.Fatalf("%s: turn = %+v", tt.name, turn)
 		}
@@ -79,7 +79,7 @@ func TestActionsOfBothGenerations(t *testing.T) {
 
 func TestPlacesOutsideBecomeTheNearestInside(t *testing.T) {
 	s := llmtest.NewGeminiServer(t, llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":1200,"y":-3}`}}}))
-	turn := next(t, begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{}), say("go"))
+	turn := next(t, begin(t, mind(t, s, newer), computeruse.ConversationOptions{}), say("go"))
 	if got, want := *turn.Calls[0].Actions[0].At, image.Pt(999, 0); got != want {
 		t.Errorf("at %v, want %v", got, want)
 	}

@@ -1,12 +1,10 @@
 package gemini_test
 
 import (
-	"context"
 	"errors"
 	"image"
 	"slices"
 	"testing"
-	"time"
 
 	"clank/computeruse"
 	"clank/computeruse/gemini"
@@ -25,7 +23,7 @@ func TestABatchIsAnsweredCallByCallWithOnePicture(t *testing.T) {
 			{Name: "type", Arguments: `{"text":"cats","press_enter":true}`},
 		}}),
 		llmtest.Say("Done."))
-	m := mind(t, s, newer, gemini.Options{InjectionCheck: true})
+	m := mind(t, s, newer)
 	talk := begin(t, m, computeruse.ConversationOptions{System: "be careful", MaxTokens: 99, Tools: []llm.Tool{read("navigate"), read("read_text")}})
 
 	turn := next(t, talk, say("find cats"))
@@ -76,7 +74,7 @@ func TestABatchIsAnsweredCallByCallWithOnePicture(t *testing.T) {
 		t.Errorf("the person's word arrived as %q", got)
 	}
 	use := w.Tools[0].ComputerUse
-	if use == nil || use.EnablePromptInjectionDetection == nil || len(w.Tools) != 2 || len(w.Tools[1].FunctionDeclarations) != 1 {
+	if use == nil || len(w.Tools) != 2 || len(w.Tools[1].FunctionDeclarations) != 1 {
 		t.Errorf("tools = %+v, want the vendor's and read_text: navigate is the vendor's own", w.Tools)
 	}
 }
@@ -106,7 +104,7 @@ func TestWarningsAreAskedOfAPerson(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := llmtest.NewGeminiServer(t, llmtest.Use("click_at", warned), llmtest.Say("ok"))
-			talk := begin(t, mind(t, s, older, gemini.Options{}), computeruse.ConversationOptions{})
+			talk := begin(t, mind(t, s, older), computeruse.ConversationOptions{})
 			turn := next(t, talk, say("go"))
 			if got := wire(t, s.Requests()[0]).Tools[0].ComputerUse.ExcludedPredefinedFunctions; !slices.Equal(got, []string{"search"}) {
 				t.Errorf("excluded = %v", got)
@@ -133,7 +131,7 @@ func TestADecisionNobodyKnowsIsAWarningToo(t *testing.T) {
 		`{"x":1,"y":1}`:                                          false,
 	} {
 		s := llmtest.NewGeminiServer(t, llmtest.Use("click", args))
-		turn := next(t, begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{}), say("go"))
+		turn := next(t, begin(t, mind(t, s, newer), computeruse.ConversationOptions{}), say("go"))
 		if got := len(turn.Calls[0].Safety) > 0; got != want {
 			t.Errorf("%s: warned %v, want %v", args, got, want)
 		}
@@ -142,7 +140,7 @@ func TestADecisionNobodyKnowsIsAWarningToo(t *testing.T) {
 
 func TestAWarnedToolIsNotRunUnasked(t *testing.T) {
 	s := llmtest.NewGeminiServer(t, llmtest.Use("read_text", `{"safety_decision":{"decision":"require_confirmation"}}`), llmtest.Use("read_text", `{"safety_decision":{"decision":"regular"}}`))
-	talk := begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{Tools: []llm.Tool{read("read_text")}})
+	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{Tools: []llm.Tool{read("read_text")}})
 	turn := next(t, talk, say("go"))
 	if len(turn.Tools) != 0 || len(turn.Calls) != 1 || turn.Calls[0].Actions[0].Kind != computeruse.ActUnknown || turn.Calls[0].Safety == nil {
 		t.Errorf("turn = %+v, want a warned call that does nothing", turn)
@@ -156,7 +154,7 @@ func TestAWarnedToolIsNotRunUnasked(t *testing.T) {
 func TestOnlyTheNewestPicturesAreSent(t *testing.T) {
 	s := llmtest.NewGeminiServer(t)
 	s.SetFallback(llmtest.Use("take_screenshot", `{}`))
-	talk := begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{})
+	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{})
 	turn := next(t, talk, computeruse.Input{Shot: shot(0)}) // a turn of nothing but a picture
 	for i := range byte(5) {
 		turn = next(t, talk, computeruse.Input{Shot: shot(i + 1), Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])}})
@@ -168,7 +166,7 @@ func TestOnlyTheNewestPicturesAreSent(t *testing.T) {
 
 func TestATalkGoesOnFromItsMemory(t *testing.T) {
 	s := llmtest.NewGeminiServer(t, llmtest.Use("click", `{"x":1,"y":1}`), llmtest.Say("continued"), llmtest.Say("and again"))
-	m := mind(t, s, newer, gemini.Options{})
+	m := mind(t, s, newer)
 	talk := begin(t, m, computeruse.ConversationOptions{System: "be careful"})
 	next(t, talk, say("go")) // its call is never answered: the process ends here
 	kept, err := talk.Memory()
@@ -192,7 +190,7 @@ func TestATalkGoesOnFromItsMemory(t *testing.T) {
 	if kept, err = talk.Memory(); err != nil {
 		t.Fatal(err)
 	}
-	other := begin(t, mind(t, s, "gemini-3.8-flash", gemini.Options{}), computeruse.ConversationOptions{Memory: kept})
+	other := begin(t, mind(t, s, "gemini-3.8-flash"), computeruse.ConversationOptions{Memory: kept})
 	next(t, other, computeruse.Input{Says: []string{"and now?"}})
 	for _, c := range wire(t, s.Requests()[2]).Contents {
 		for _, p := range c.Parts {
@@ -205,7 +203,7 @@ func TestATalkGoesOnFromItsMemory(t *testing.T) {
 
 func TestAForeignMemoryIsRefused(t *testing.T) {
 	s := llmtest.NewGeminiServer(t)
-	m := mind(t, s, newer, gemini.Options{})
+	m := mind(t, s, newer)
 	for _, memory := range []string{`{`, `{"dialect":"other"}`, `{"dialect":"gemini generateContent 1","contents":[{"role":"system","parts":[{"text":"x"}]}]}`, `{"dialect":"gemini generateContent 1","contents":[null]}`} {
 		if _, err := m.Begin(computeruse.ConversationOptions{Memory: []byte(memory)}); err == nil {
 			t.Errorf("%s was taken", memory)
@@ -215,7 +213,7 @@ func TestAForeignMemoryIsRefused(t *testing.T) {
 
 func TestWhatWasToldIsToldAgainAfterAFailure(t *testing.T) {
 	s := llmtest.NewGeminiServer(t, llmtest.Use("click", `{"x":1,"y":1}`), llmtest.Fail(400, "", "no"), llmtest.Say("ok"))
-	talk := begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{})
+	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{})
 	turn := next(t, talk, say("go"))
 	_, err := talk.Next(t.Context(), computeruse.Input{Shot: shot(1), Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])}})
 	var told *llm.Error
@@ -229,58 +227,10 @@ func TestWhatWasToldIsToldAgainAfterAFailure(t *testing.T) {
 	}
 }
 
-func TestStopEndsATurn(t *testing.T) {
-	for name, f := range map[string]llmtest.Fault{"before": {Hang: llmtest.BeforeHeaders}, "inside": {Hang: llmtest.InStream, At: 1}} {
-		t.Run(name, func(t *testing.T) {
-			s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello there", f), llmtest.Say("ok"))
-			talk := begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{})
-			stop := errors.New("a person said stop")
-			ctx, cancel := context.WithCancelCause(t.Context())
-			done := make(chan error, 1)
-			go func() {
-				_, err := talk.Next(ctx, say("go"))
-				done <- err
-			}()
-			limit, end := context.WithTimeout(t.Context(), time.Minute)
-			defer end()
-			if _, err := s.Await(limit, 0, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
-				t.Fatal(err)
-			}
-			cancel(stop)
-			if err := <-done; !errors.Is(err, stop) {
-				t.Errorf("err = %v, want the cause", err)
-			}
-			if got := next(t, talk, computeruse.Input{}).Text; got != "ok" {
-				t.Errorf("after the stop: %q", got)
-			}
-		})
-	}
-}
-
-func TestAnswersThatAreNone(t *testing.T) {
-	for name, tt := range map[string]struct {
-		turn llmtest.Turn
-		stop llm.StopReason
-	}{
-		"empty":          {llmtest.Answer(llmtest.Reply{}), llm.StopEnd},
-		"refused":        {llmtest.Answer(llmtest.Reply{Refusal: "no"}), llm.StopFilter},
-		"prompt blocked": {llmtest.Answer(llmtest.Reply{Finish: "prompt_blocked"}), llm.StopFilter},
-	} {
-		s := llmtest.NewGeminiServer(t, tt.turn, llmtest.Say("better"))
-		talk := begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{})
-		if turn := next(t, talk, say("go")); turn.Stop != tt.stop || turn.Text != "" || turn.Calls != nil {
-			t.Errorf("%s: turn = %+v", name, turn)
-		}
-		if got := next(t, talk, computeruse.Input{Says: []string{"really?"}}).Text; got != "better" {
-			t.Errorf("%s: then %q", name, got)
-		}
-	}
-}
-
 func TestCallsThatCannotBeUsedAreAnsweredWithWhy(t *testing.T) {
 	for name, turn := range map[string]llmtest.Turn{
 		"unknown action":       llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "fly_to", Arguments: `{"x":1}`}}}),
-		"excluded action":      llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "go_back"}}}),
+		"excluded action":      llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "search"}}}),
 		"no place":             llmtest.Use("click", `{"y":3}`),
 		"a place in words":     llmtest.GeminiUnchecked(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":"left","y":3}`}}}),
 		"arguments not JSON":   llmtest.Answer(llmtest.Reply{Calls: []llmtest.Call{{Name: "click", Arguments: `{"x":`}}}),
@@ -288,7 +238,11 @@ func TestCallsThatCannotBeUsedAreAnsweredWithWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := llmtest.NewGeminiServer(t, turn, llmtest.Say("sorry"))
-			talk := begin(t, mind(t, s, newer, gemini.Options{Exclude: []string{"go_back"}}), computeruse.ConversationOptions{})
+			model := newer
+			if name == "excluded action" {
+				model = older
+			}
+			talk := begin(t, mind(t, s, model), computeruse.ConversationOptions{})
 			got := next(t, talk, say("go"))
 			if len(got.Calls) != 1 || len(got.Calls[0].Actions) != 1 || got.Calls[0].Actions[0].Kind != computeruse.ActUnknown || got.Calls[0].Actions[0].Text == "" {
 				t.Fatalf("turn = %+v, want one unknown action that says what it was", got)
@@ -309,14 +263,14 @@ func TestOnlyModelsThatWorkAScreenAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told *llm.Error
-	if _, err := gemini.New(m, gemini.Options{}); !errors.As(err, &told) || told.Hint == "" {
+	if _, err := gemini.New(m); !errors.As(err, &told) || told.Hint == "" {
 		t.Errorf("err = %v, want one that says what to do", err)
 	}
 }
 
 func TestPicturesFitTheGrid(t *testing.T) {
 	s := llmtest.NewGeminiServer(t)
-	m := mind(t, s, newer, gemini.Options{})
+	m := mind(t, s, newer)
 	for _, tt := range []struct{ screen, want image.Point }{
 		{image.Pt(1280, 720), image.Pt(1280, 720)},
 		{image.Pt(3840, 2160), image.Pt(2000, 1125)},
@@ -333,7 +287,7 @@ func TestATextDividedByItsSignatureIsOne(t *testing.T) {
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"thinking","thought":true},{"text":"hel"}]}}]}`,
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"lo","thoughtSignature":"c2lnbmVk"}]},"finishReason":"STOP"}]}`,
 	}}))
-	turn := next(t, begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{}), say("go"))
+	turn := next(t, begin(t, mind(t, s, newer), computeruse.ConversationOptions{}), say("go"))
 	if turn.Text != "hello" || turn.Reasoning != "thinking" {
 		t.Errorf("turn = %+v", turn)
 	}
@@ -341,7 +295,7 @@ func TestATextDividedByItsSignatureIsOne(t *testing.T) {
 
 func TestTheLastQuestionForbidsCalls(t *testing.T) {
 	s := llmtest.NewGeminiServer(t, llmtest.Use("go_back", `{}`), llmtest.Say("I went back."))
-	talk := begin(t, mind(t, s, newer, gemini.Options{}), computeruse.ConversationOptions{})
+	talk := begin(t, mind(t, s, newer), computeruse.ConversationOptions{})
 	turn := next(t, talk, say("go"))
 	in := computeruse.Input{Final: true, Says: []string{"Answer now."}, Outcomes: []computeruse.CallResult{outcome(turn.Calls[0])}}
 	if got := next(t, talk, in).Text; got != "I went back." {
@@ -372,7 +326,7 @@ func FuzzMemory(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	made, err := gemini.New(m, gemini.Options{})
+	made, err := gemini.New(m)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"clank/computeruse"
 	"clank/computeruse/gemini"
+	"clank/internal/test/computerusetest"
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	vendor "clank/llm/gemini"
@@ -17,9 +18,11 @@ const (
 	older = "gemini-2.5-computer-use-preview-10-2025"
 )
 
+var begin, next = computerusetest.Begin, computerusetest.Next
+
 var size = image.Pt(1280, 720)
 
-func mind(t *testing.T, s *llmtest.GeminiServer, model string, o gemini.Options) *gemini.Model {
+func mind(t *testing.T, s *llmtest.Server, model string) *gemini.Model {
 	t.Helper()
 	m, err := vendor.New(vendor.Options{
 		BaseURL: s.BaseURL(), Key: "AIzaTest0123456789", Model: model,
@@ -28,29 +31,11 @@ func mind(t *testing.T, s *llmtest.GeminiServer, model string, o gemini.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := gemini.New(m, o)
+	made, err := gemini.New(m)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return made
-}
-
-func begin(t *testing.T, m *gemini.Model, b computeruse.ConversationOptions) computeruse.Conversation {
-	t.Helper()
-	talk, err := m.Begin(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return talk
-}
-
-func next(t *testing.T, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
-	t.Helper()
-	turn, err := talk.Next(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return turn
 }
 
 func shot(n byte) *computeruse.Screenshot {

@@ -13,32 +13,26 @@ import (
 	"clank/llm/gemini"
 )
 
-// Options say how a model is to work a screen.
-type Options struct {
-	Exclude        []string // of the vendor's own actions, which the model is not to have
-	InjectionCheck bool     // have the vendor look for instructions in pictures; from Gemini 3.5 on
-}
-
 // Model is a Gemini model that works a screen. It is safe for concurrent use.
 type Model struct {
-	model *gemini.Model
-	opts  Options
+	model    *gemini.Model
+	excluded []string // of the vendor's own actions
 }
 
 // New makes a mind of a model. One that cannot work a screen is refused with an
 // [*llm.Error].
-func New(model *gemini.Model, o Options) (*Model, error) {
+func New(model *gemini.Model) (*Model, error) {
 	if !model.Caps().Computer {
 		return nil, &llm.Error{
 			Kind: llm.ErrRejected, Model: model.Name(), Message: "this model does not work a screen",
 			Hint: "choose one with computer use, such as a Flash model from Gemini 3.5 on, or the runtime local_browser_agent",
 		}
 	}
-	o.Exclude = slices.Clone(o.Exclude)
-	if isOld(model.Name()) && !slices.Contains(o.Exclude, "search") {
-		o.Exclude = append(o.Exclude, "search") // it leaves open which search engine is meant
+	m := &Model{model: model}
+	if isOld(model.Name()) {
+		m.excluded = []string{"search"} // it leaves open which search engine is meant
 	}
-	return &Model{model: model, opts: o}, nil
+	return m, nil
 }
 
 // Name returns "provider:model".
@@ -72,10 +66,7 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 	if err != nil {
 		return nil, fmt.Errorf("begin a talk with %s: %w", m.Name(), err)
 	}
-	use := &gemini.ComputerUse{
-		Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: m.opts.Exclude,
-		EnablePromptInjectionDetection: m.opts.InjectionCheck,
-	}
+	use := &gemini.ComputerUse{Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: m.excluded}
 	t.config = gemini.Config{
 		System:          b.System,
 		Tools:           append([]*gemini.Tool{{ComputerUse: use}}, declared...),
@@ -92,7 +83,7 @@ func (m *Model) Begin(b computeruse.ConversationOptions) (computeruse.Conversati
 // hasAction says whether name is one of the vendor's own actions that the model has.
 func (m *Model) hasAction(name string) bool {
 	_, known := vendorActions[name]
-	return known && !slices.Contains(m.opts.Exclude, name)
+	return known && !slices.Contains(m.excluded, name)
 }
 
 // isOld says whether a model has the actions of Gemini 2.5, which Gemini 3 Flash

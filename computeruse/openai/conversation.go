@@ -141,7 +141,7 @@ func (t *conversation) ask(ctx context.Context, final bool) (openai.Response, er
 	}
 	items := t.state.Told
 	if t.state.Whole {
-		items = withoutOldImages(append(slices.Clone(t.state.Items), items...), o.Pictures)
+		items = withoutOldImages(append(slices.Clone(t.state.Items), items...), maxPictures)
 	}
 	wire := []any{}
 	for _, i := range items {
@@ -152,10 +152,7 @@ func (t *conversation) ask(ctx context.Context, final bool) (openai.Response, er
 	req := client.CreateResponseRequest{
 		Instructions: t.brief.System, Input: wire, Store: &store, ParallelToolCalls: &no,
 		SafetyIdentifier: t.brief.EndUser, MaxOutputTokens: t.brief.MaxTokens,
-		Tools: t.tools(),
-	}
-	if o.Client.Effort != "" || o.Client.Summary != "" {
-		req.Reasoning = &client.ResponseReasoning{Effort: o.Client.Effort, Summary: o.Client.Summary}
+		Tools: t.tools(), Reasoning: &client.ResponseReasoning{Summary: "auto"},
 	}
 	if t.state.Whole {
 		if t.model.model.EncryptsReasoning() && o.Dialect != DialectPreview {
@@ -180,7 +177,7 @@ func (t *conversation) addAnswer(res openai.Response, turn computeruse.Turn, ope
 		for _, raw := range res.Output {
 			t.state.Items = append(t.state.Items, inputItem{Raw: slices.Clone(raw)})
 		}
-		t.state.Items = withoutOldImages(t.state.Items, t.model.opts.Pictures)
+		t.state.Items = withoutOldImages(t.state.Items, maxPictures)
 	} else {
 		t.state.Previous = res.ID
 	}

@@ -29,13 +29,15 @@ type Options struct {
 	// Stateless sends the whole conversation with each question and has nothing
 	// stored at the vendor. Otherwise the vendor keeps it and is told what is new.
 	Stateless bool
-	Pictures  int         // how many of the newest are sent when stateless: 3 if 0
-	Size      image.Point // what pictures are made to fit into: 1600x1000 if zero, for the preview 1024x768
 }
+
+// maxPictures is how many of the newest are sent when stateless.
+const maxPictures = 3
 
 // Model is one model. It is safe for concurrent use.
 type Model struct {
 	opts  Options
+	size  image.Point // what pictures are made to fit into
 	model *openai.Model
 }
 
@@ -46,28 +48,22 @@ var _ computeruse.Model = (*Model)(nil)
 // rejected.
 func New(o Options) (*Model, error) {
 	o.Dialect = cmp.Or(o.Dialect, DialectComputer)
-	if o.Pictures <= 0 {
-		o.Pictures = 3
-	}
-	if o.Size.X <= 0 || o.Size.Y <= 0 {
-		o.Size = image.Pt(1600, 1000)
-		if o.Dialect == DialectPreview {
-			o.Size = image.Pt(1024, 768)
-		}
+	size := image.Pt(1600, 1000)
+	if o.Dialect == DialectPreview {
+		size = image.Pt(1024, 768)
 	}
 	o.Client.API = openai.APIResponses
-	o.Client.Summary = cmp.Or(o.Client.Summary, "auto")
 	m, err := openai.New(o.Client)
 	if err != nil {
 		return nil, err
 	}
-	if caps, known := llm.CapsOf(o.Client.Model); known && !caps.Vision && o.Client.Caps == nil {
+	if caps, known := llm.CapsOf(o.Client.Model); known && !caps.Vision {
 		return nil, &llm.Error{
 			Kind: llm.ErrRejected, Model: m.Name(), Message: "this model sees no pictures, so it cannot work a screen",
 			Hint: "choose another model, or the runtime local_browser_agent",
 		}
 	}
-	return &Model{opts: o, model: m}, nil
+	return &Model{opts: o, size: size, model: m}, nil
 }
 
 // Name implements [computeruse.Model].
@@ -78,7 +74,7 @@ func (m *Model) Fit(screen image.Point) image.Point {
 	if screen.X <= 0 || screen.Y <= 0 {
 		return screen
 	}
-	by := math.Min(1, math.Min(float64(m.opts.Size.X)/float64(screen.X), float64(m.opts.Size.Y)/float64(screen.Y)))
+	by := math.Min(1, math.Min(float64(m.size.X)/float64(screen.X), float64(m.size.Y)/float64(screen.Y)))
 	side := func(v int) int { return max(1, int(math.Round(float64(v)*by))) }
 	return image.Pt(side(screen.X), side(screen.Y))
 }
@@ -123,7 +119,7 @@ func (t *conversation) tools() []client.Tool {
 // size returns the size of the newest picture.
 func (t *conversation) size() image.Point {
 	if t.state.Size.X <= 0 || t.state.Size.Y <= 0 {
-		return t.model.opts.Size
+		return t.model.size
 	}
 	return t.state.Size
 }

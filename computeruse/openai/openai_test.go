@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"image"
@@ -13,7 +12,6 @@ import (
 	"clank/computeruse/openai"
 	"clank/internal/test/computerusetest"
 	"clank/internal/test/llmtest"
-	"clank/internal/test/sessionstest"
 	"clank/llm"
 	client "clank/llm/openai"
 
@@ -41,15 +39,13 @@ func stateless(o *openai.Options) { o.Stateless = true }
 
 var readText = llm.Tool{Name: "read_text", Description: "Read.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}
 
+var next = computerusetest.Next
+
 func begin(t *testing.T, m *openai.Model, memory json.RawMessage) computeruse.Conversation {
 	t.Helper()
-	talk, err := m.Begin(computeruse.ConversationOptions{
+	return computerusetest.Begin(t, m, computeruse.ConversationOptions{
 		System: "work", Tools: []llm.Tool{readText}, MaxTokens: 100, EndUser: "hashed", Memory: memory,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return talk
 }
 
 func shot(t *testing.T, shade uint8) *computeruse.Screenshot {
@@ -59,15 +55,6 @@ func shot(t *testing.T, shade uint8) *computeruse.Screenshot {
 		t.Fatal(err)
 	}
 	return &computeruse.Screenshot{Image: llm.Image{MediaType: "image/png", Data: data}, Size: image.Pt(40, 30), URL: "http://shop.test/"}
-}
-
-func next(t *testing.T, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
-	t.Helper()
-	turn, err := talk.Next(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return turn
 }
 
 // body is a request as the vendor sees it.
@@ -107,53 +94,6 @@ func types(items []map[string]any) []string {
 		all = append(all, kind)
 	}
 	return all
-}
-
-func TestMindKeepsTheContractOfABackend(t *testing.T) {
-	for name, change := range map[string]func(*openai.Options){
-		"stateful": nil, "stateless": stateless,
-		"preview": func(o *openai.Options) { o.Dialect = openai.DialectPreview },
-	} {
-		t.Run(name, func(t *testing.T) {
-			sessionstest.TestBackend(t, func(t *testing.T) sessionstest.BackendCase {
-				t.Helper()
-				server := llmtest.NewServer(t)
-				server.SetFallback(func(r llmtest.Request) llmtest.Reply {
-					call := llmtest.ScreenCall{Actions: []string{`{"type":"double_click","x":3,"y":4,"keys":null}`, `{"type":"keypress","keys":["CTRL","A"]}`}}
-					said := r.LastText()
-					last := r.Messages[len(r.Messages)-1].Parts
-					switch {
-					case strings.Contains(said, "slow"):
-						call.Actions = []string{`{"type":"move","x":3,"y":4}`}
-					case len(last) > 0 && last[0].Result != nil && !strings.Contains(said, "quick"):
-						return llmtest.Reply{Text: "done"}
-					}
-					if name == "preview" {
-						call.Preview, call.Actions = true, call.Actions[:1]
-						if !strings.Contains(said, "slow") {
-							return llmtest.Reply{Screen: []llmtest.ScreenCall{call, {Preview: true, Actions: []string{`{"type":"keypress","keys":["a"]}`}}}}
-						}
-					}
-					return llmtest.Reply{Screen: []llmtest.ScreenCall{call}}
-				})
-				browser := &computerusetest.Browser{New: func() *computerusetest.Screen {
-					return &computerusetest.Screen{On: map[string]func(context.Context, map[string]any) ([]string, error){
-						"pointerMove": func(ctx context.Context, _ map[string]any) ([]string, error) {
-							<-ctx.Done()
-							return nil, ctx.Err()
-						},
-					}}
-				}}
-				mind := open(t, server, change)
-				return sessionstest.BackendCase{
-					Backend: &computeruse.Agent{
-						Browser: browser, Model: func(context.Context, string) (computeruse.Model, error) { return mind, nil },
-					},
-					Runtime: computeruse.RuntimeOpenAI, Acts: browser.Acts, Prompt: "quick", Slow: "slow", Within: 3 * time.Second,
-				}
-			})
-		})
-	}
 }
 
 func TestRequestsCarryWhatIsNotInherited(t *testing.T) {
@@ -210,15 +150,15 @@ func TestStatelessRequestsReplayEverything(t *testing.T) {
 func TestOldPicturesAreNotSentAgain(t *testing.T) {
 	server := llmtest.NewServer(t)
 	server.SetFallback(llmtest.ActOnScreen(`{"type":"wait"}`))
-	talk := begin(t, open(t, server, func(o *openai.Options) { o.Stateless, o.Pictures = true, 2 }), nil)
+	talk := begin(t, open(t, server, stateless), nil)
 	in := computeruse.Input{Says: []string{"watch"}, Shot: shot(t, 0)}
 	for n := range 5 {
 		turn := next(t, talk, in)
 		in = computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: turn.Calls[0].ID}}, Shot: shot(t, uint8(n+1))}
 	}
 	raw := string(server.Requests()[4].Body)
-	if got := strings.Count(raw, `"detail":"original"`); got != 2 {
-		t.Errorf("%d pictures are sent whole, want 2", got)
+	if got := strings.Count(raw, `"detail":"original"`); got != 3 {
+		t.Errorf("%d pictures are sent whole, want 3", got)
 	}
 }
 
@@ -279,20 +219,6 @@ func TestALostConversationBeginsAnewAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestWhatWasToldBeforeAFailureIsToldAgain(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Fail(400, "invalid", "no"), llmtest.Say("hello"))
-	talk := begin(t, open(t, server, nil), nil)
-	_, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}, Shot: shot(t, 1)})
-	var told *llm.Error
-	if !errors.As(err, &told) || told.Kind != llm.ErrRejected {
-		t.Fatalf("err = %v, want it rejected", err)
-	}
-	next(t, talk, computeruse.Input{Says: []string{"please"}, Shot: shot(t, 2)})
-	if raw := string(server.Requests()[1].Body); !strings.Contains(raw, "find a lamp") || !strings.Contains(raw, "please") {
-		t.Errorf("the second request is %s, want both", raw)
-	}
-}
-
 func TestThePreviewToolIsToldTheSizeOfThePicture(t *testing.T) {
 	one := llmtest.Answer(llmtest.Reply{Screen: []llmtest.ScreenCall{{ID: "a", Preview: true, Actions: []string{`{"type":"click","button":"wheel","x":1,"y":2}`}}}})
 	server := llmtest.NewServer(t, one)
@@ -304,21 +230,6 @@ func TestThePreviewToolIsToldTheSizeOfThePicture(t *testing.T) {
 	}
 	if a := turn.Calls[0].Actions; len(a) != 1 || a[0].Button != computeruse.ButtonMiddle {
 		t.Errorf("got %+v, want a click of the middle button", a)
-	}
-}
-
-func TestAStoppedQuestionReturnsItsCause(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.SayWithFault("x", llmtest.Fault{Hang: llmtest.BeforeHeaders}))
-	talk := begin(t, open(t, server, nil), nil)
-	stopped := errors.New("stopped by @ada")
-	ctx, stop := context.WithCancelCause(t.Context())
-	go func() {
-		if _, err := server.Await(t.Context(), 0, llmtest.Arrived); err == nil {
-			stop(stopped)
-		}
-	}()
-	if _, err := talk.Next(ctx, computeruse.Input{Says: []string{"go"}}); !errors.Is(err, stopped) {
-		t.Errorf("err = %v, want the cause", err)
 	}
 }
 
@@ -348,5 +259,22 @@ func TestAModelThatSeesNothingIsRefusedAtOnce(t *testing.T) {
 	var told *llm.Error
 	if !errors.As(err, &told) || told.Kind != llm.ErrRejected {
 		t.Errorf("err = %v, want it refused", err)
+	}
+}
+
+func TestCallsThatCannotBeAnsweredAreMalformed(t *testing.T) {
+	for _, item := range []string{`{"type":"computer_call"}`, `{"type":"computer_call","call_id":7}`} {
+		event := `{"type":"response.completed","response":{"id":"r","status":"completed","output":[` + item + `]}}`
+		server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Events: []string{event}}), llmtest.Say("hello"))
+		talk := begin(t, open(t, server, nil), nil)
+		_, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}, Shot: shot(t, 1)})
+		var told *llm.Error
+		if !errors.As(err, &told) || told.Kind != llm.ErrMalformed {
+			t.Errorf("%s: err = %v, want it malformed", item, err)
+		}
+		next(t, talk, computeruse.Input{Shot: shot(t, 2)})
+		if raw := string(server.Requests()[1].Body); strings.Count(raw, "find a lamp") != 1 {
+			t.Errorf("%s: the task was told %d times, want once", item, strings.Count(raw, "find a lamp"))
+		}
 	}
 }

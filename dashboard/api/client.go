@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,8 +38,7 @@ func (e *StatusError) Error() string { return e.Text }
 
 // Health asks whether a server is there. It needs no token.
 func (c *Client) Health(ctx context.Context) (Health, error) {
-	var h Health
-	err := c.call(ctx, http.MethodGet, "/api/health", nil, &h)
+	h, err := fetch[Health](ctx, c, http.MethodGet, "/api/health", nil)
 	if err == nil && !h.OK {
 		err = fmt.Errorf("%s is not clank", c.Base)
 	}
@@ -47,8 +47,7 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 
 // Start puts a task in line. It goes on in the server until [Client.Stop].
 func (c *Client) Start(ctx context.Context, t TaskRequest) (TaskStarted, error) {
-	var out TaskStarted
-	err := c.call(ctx, http.MethodPost, "/api/tasks", t, &out)
+	out, err := fetch[TaskStarted](ctx, c, http.MethodPost, "/api/tasks", t)
 	if err == nil && out.TaskID == "" {
 		err = errors.New("start the task: the server took the message as a wish to stop")
 	}
@@ -62,23 +61,18 @@ func (c *Client) Answer(ctx context.Context, id string, a AnswerRequest) error {
 
 // Task returns a task with its steps, without the data of pictures.
 func (c *Client) Task(ctx context.Context, id string) (TaskView, error) {
-	var out TaskView
-	err := c.call(ctx, http.MethodGet, "/api/tasks/"+url.PathEscape(id), nil, &out)
-	return out, err
+	return fetch[TaskView](ctx, c, http.MethodGet, "/api/tasks/"+url.PathEscape(id), nil)
 }
 
 // Tasks returns tasks as the query asks, last asked first: "session", "origin",
 // "before", "limit", "steps".
 func (c *Client) Tasks(ctx context.Context, query url.Values) ([]TaskView, error) {
-	var out []TaskView
-	err := c.call(ctx, http.MethodGet, "/api/tasks?"+query.Encode(), nil, &out)
-	return out, err
+	return fetch[[]TaskView](ctx, c, http.MethodGet, "/api/tasks?"+query.Encode(), nil)
 }
 
 // Stop stops a task and reports whether it was there to be stopped.
 func (c *Client) Stop(ctx context.Context, id string) (bool, error) {
-	var out TasksStopped
-	err := c.call(ctx, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/stop", struct{}{}, &out)
+	out, err := fetch[TasksStopped](ctx, c, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/stop", struct{}{})
 	return len(out.Stopped) > 0, err
 }
 
@@ -94,9 +88,7 @@ func (c *Client) Image(ctx context.Context, taskID string, i int) (llm.Image, er
 
 // Sessions returns the sessions of the page and of terminals, last used first.
 func (c *Client) Sessions(ctx context.Context) ([]SessionView, error) {
-	var out []SessionView
-	err := c.call(ctx, http.MethodGet, "/api/sessions", nil, &out)
-	return out, err
+	return fetch[[]SessionView](ctx, c, http.MethodGet, "/api/sessions", nil)
 }
 
 // CloseSession closes a session for good.
@@ -107,31 +99,39 @@ func (c *Client) CloseSession(ctx context.Context, id string) error {
 // SendNote tells a task that runs or waits something. id is the task's or that of its
 // session. It returns the id of the task.
 func (c *Client) SendNote(ctx context.Context, id string, what NoteRequest) (string, error) {
-	var out NoteAccepted
-	err := c.call(ctx, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/say", what, &out)
+	out, err := fetch[NoteAccepted](ctx, c, http.MethodPost, "/api/tasks/"+url.PathEscape(id)+"/say", what)
 	return out.TaskID, err
 }
 
 // Settings returns all settings.
 func (c *Client) Settings(ctx context.Context) (SettingsView, error) {
-	var out SettingsView
-	err := c.call(ctx, http.MethodGet, "/api/settings", nil, &out)
-	return out, err
+	return fetch[SettingsView](ctx, c, http.MethodGet, "/api/settings", nil)
 }
 
 // ChangeSettings changes settings, all or none of them, and returns how they
 // are then.
 func (c *Client) ChangeSettings(ctx context.Context, change SettingsChange) (SettingsView, error) {
-	var out SettingsView
-	err := c.call(ctx, http.MethodPut, "/api/settings", change, &out)
-	return out, err
+	return fetch[SettingsView](ctx, c, http.MethodPut, "/api/settings", change)
 }
 
 // Budget asks how spending stands.
 func (c *Client) Budget(ctx context.Context) (budget.Overview, error) {
-	var out budget.Overview
-	err := c.call(ctx, http.MethodGet, "/api/budget", nil, &out)
-	return out, err
+	return fetch[budget.Overview](ctx, c, http.MethodGet, "/api/budget", nil)
+}
+
+// Watches returns all watches, newest first.
+func (c *Client) Watches(ctx context.Context) ([]WatchView, error) {
+	return fetch[[]WatchView](ctx, c, http.MethodGet, "/api/watches", nil)
+}
+
+// AddWatch begins a watch. It waits for the first look at the page.
+func (c *Client) AddWatch(ctx context.Context, w WatchRequest) (WatchView, error) {
+	return fetch[WatchView](ctx, c, http.MethodPost, "/api/watches", w)
+}
+
+// EndWatch ends a watch.
+func (c *Client) EndWatch(ctx context.Context, id string) (WatchView, error) {
+	return fetch[WatchView](ctx, c, http.MethodPost, "/api/watches/"+url.PathEscape(id)+"/end", struct{}{})
 }
 
 func (c *Client) picture(ctx context.Context, path string) (llm.Image, error) {
@@ -152,6 +152,12 @@ const maxFailure = 1 << 20
 
 // callTimeout bounds a call whose answer is due at once.
 const callTimeout = 30 * time.Second
+
+// fetch returns what a call answers.
+func fetch[T any](ctx context.Context, c *Client, method, path string, in any) (out T, err error) {
+	err = c.call(ctx, method, path, in, &out)
+	return out, err
+}
 
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	ctx, done := context.WithTimeout(ctx, callTimeout)
@@ -192,11 +198,7 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader, 
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	hc := c.HTTP
-	if hc == nil {
-		hc = http.DefaultClient
-	}
-	res, err := hc.Do(req)
+	res, err := cmp.Or(c.HTTP, http.DefaultClient).Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("ask the clank at %s: %w", c.Base, errors.Join(context.Cause(ctx), err))
 	}

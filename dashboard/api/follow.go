@@ -113,36 +113,32 @@ func (f *follower) once(ctx context.Context) error {
 func (f *follower) handleEvent(event string, data []byte) error {
 	switch event {
 	case "snapshot":
-		var v TaskView
-		if err := json.Unmarshal(data, &v); err != nil {
-			return err
-		}
-		for _, st := range v.Steps {
-			f.step(st)
-		}
-		f.record(v.Task)
-		for _, q := range v.Questions {
-			f.handleQuestion(approval.Event{Question: q})
-		}
+		return decodeTo(data, func(v TaskView) {
+			for _, st := range v.Steps {
+				f.step(st)
+			}
+			f.record(v.Task)
+			for _, q := range v.Questions {
+				f.handleQuestion(approval.Event{Question: q})
+			}
+		})
 	case "question":
-		var q approval.Event
-		if err := json.Unmarshal(data, &q); err != nil {
-			return err
-		}
-		f.handleQuestion(q)
+		return decodeTo(data, f.handleQuestion)
 	case "task":
-		var r sessions.TaskRecord
-		if err := json.Unmarshal(data, &r); err != nil {
-			return err
-		}
-		f.record(r)
+		return decodeTo(data, f.record)
 	case "step":
-		var s StepEvent
-		if err := json.Unmarshal(data, &s); err != nil {
-			return err
-		}
-		f.step(s.Step)
+		return decodeTo(data, func(s StepEvent) { f.step(s.Step) })
 	}
+	return nil
+}
+
+// decodeTo decodes JSON and hands it to do.
+func decodeTo[T any](data []byte, do func(T)) error {
+	var v T
+	if err := json.Unmarshal(data, &v); err != nil {
+		return err
+	}
+	do(v)
 	return nil
 }
 

@@ -77,13 +77,6 @@ type Assistant struct {
 
 	Logger *slog.Logger
 
-	// ModelTimeout bounds each call of the model; zero means two minutes.
-	ModelTimeout time.Duration
-
-	// ResumeWithin is how long after its last use a session is taken up again by
-	// itself when no model is there to decide; zero means 15 minutes.
-	ResumeWithin time.Duration
-
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 }

@@ -119,14 +119,9 @@ var (
 	noon   = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 )
 
-func newBrain(m *scripted, ts *tasks) *assistant.Assistant {
+func newBrain(m llm.Model, ts *tasks) *assistant.Assistant {
 	return &assistant.Assistant{
-		Model: func(context.Context) (llm.Model, error) {
-			if m == nil {
-				return nil, nil
-			}
-			return m, nil
-		},
+		Model: func(context.Context) (llm.Model, error) { return m, nil },
 		Tasks: ts,
 		Now:   func() time.Time { return noon },
 	}
@@ -185,20 +180,14 @@ func TestBrowseComesBackWithTextPicturesAndSession(t *testing.T) {
 	}
 }
 
-func TestClosedSessionIsNotOffered(t *testing.T) {
-	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"x"}`), says("ok")}}
-	a := reply(t, newBrain(m, answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Closed: true})), turn("x"))
-	if got := result(t, m.asked[1], "c0").Text; strings.Contains(got, "session_id") || len(a.Sessions) != 0 {
-		t.Errorf("result %q, sessions %v", got, a.Sessions)
-	}
-}
-
 func TestTheModelCanKeepPicturesToItself(t *testing.T) {
 	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"x","show_images":false}`), says("ok")}}
-	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{png}})
+	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "y", Images: []llm.Image{png}, Closed: true})
 	a := reply(t, newBrain(m, ts), turn("x"))
 	if got := result(t, m.asked[1], "c0"); len(a.Images) != 0 || len(got.Images) != 1 || !strings.Contains(got.Text, "not posted") {
 		t.Errorf("answer %v, result %+v", a.Images, got)
+	} else if strings.Contains(got.Text, "session_id") || len(a.Sessions) != 0 {
+		t.Errorf("a closed session is offered: %q, %v", got.Text, a.Sessions)
 	}
 }
 
@@ -224,7 +213,7 @@ func TestTheLastViewIsGivenWhereNoPictureWasChosen(t *testing.T) {
 				}
 				return sessions.TaskRecord{Task: tk, State: sessions.TaskDone, Answer: "y", Images: tc.images}, nil
 			}}
-			var m *scripted
+			var m llm.Model
 			if tc.input != "" {
 				m = &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(tc.input), says("ok")}}
 			}
@@ -482,8 +471,7 @@ func TestStopEndsTheReplyWithItsCause(t *testing.T) {
 
 func TestASilentModelIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBrain(nil, answering(sessions.TaskRecord{}))
-		b.Model = func(context.Context) (llm.Model, error) { return silent{}, nil }
+		b := newBrain(silent{}, answering(sessions.TaskRecord{}))
 		_, err := b.Reply(t.Context(), turn("x"), nil)
 		if e := new(llm.Error); !errors.As(err, &e) || e.Kind != llm.ErrTimeout {
 			t.Errorf("error = %v, want a timeout", err)
@@ -580,7 +568,7 @@ func TestWithoutAModelFailuresAreTold(t *testing.T) {
 func TestOnlyWhatAPersonTypedCountsAsTyped(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		model  *scripted
+		model  llm.Model
 		typed  bool
 		wanted bool
 	}{
@@ -596,4 +584,174 @@ func TestOnlyWhatAPersonTypedCountsAsTyped(t *testing.T) {
 			t.Errorf("%s: ran %+v, want one task, typed: %v", tt.name, ts.ran, tt.wanted)
 		}
 	}
+}
+
+func TestTheStyleOfATurnReachesTheModelAndEndsWithTheTurn(t *testing.T) {
+	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){says("hi"), says("hello")}}
+	b := newBrain(m, &tasks{})
+	spoken := turn("hello")
+	spoken.Style = "Your answer is spoken aloud."
+	for _, tn := range []assistant.Turn{spoken, turn("hello")} {
+		if _, err := b.Reply(t.Context(), tn, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, want := strings.Contains(m.asked[len(m.asked)-1].System, spoken.Style), tn.Style != ""
+		if got != want {
+			t.Errorf("the model was told the style: %v, want %v", got, want)
+		}
+	}
+}
+
+func TestAModelThatConversesByItselfCanBrowse(t *testing.T) {
+	rec := sessions.TaskRecord{State: sessions.TaskDone, Answer: "The ferry goes at ten.", Images: []llm.Image{png}}
+	ts := answering(rec)
+	var shown []assistant.Answer
+	tool := newBrain(nil, ts).BrowseTool(func(o sessions.Origin, a assistant.Answer) {
+		if o.User != ada.User {
+			t.Errorf("shown to %+v", o)
+		}
+		shown = append(shown, a)
+	})
+	text, images, err := tool.Call(t.Context(), ada, json.RawMessage(`{"query": "ferry times"}`))
+	if err != nil || !strings.Contains(text, "The ferry goes at ten.") || !strings.Contains(text, "abc123") || len(images) != 1 {
+		t.Errorf("%q, %d images, %v", text, len(images), err)
+	}
+	if len(shown) != 1 || len(shown[0].Images) != 1 || ts.ran[0].Prompt != "ferry times" || ts.ran[0].Origin.User != ada.User {
+		t.Errorf("shown %+v, ran %+v", shown, ts.ran)
+	}
+	if _, _, err := tool.Call(t.Context(), ada, json.RawMessage(`{}`)); err == nil {
+		t.Error("a call without a query is no error")
+	}
+	ts.run = func(context.Context, sessions.Task, func(sessions.Event)) (sessions.TaskRecord, error) {
+		return sessions.TaskRecord{}, errors.New("no browser")
+	}
+	if _, _, err := tool.Call(t.Context(), ada, json.RawMessage(`{"query": "x"}`)); err == nil || !strings.Contains(err.Error(), "no browser") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// hearing makes a task run in the last session, which hears what is said to it.
+func (f *tasks) hearing(heard *[]string) {
+	f.last = &sessions.Session{ID: "runs", State: sessions.SessionRunning, LastUsed: noon}
+	f.say = func(session, text string) (string, error) {
+		if session != "runs" {
+			return "", sessions.ErrNotFound
+		}
+		*heard = append(*heard, text)
+		return "t1", nil
+	}
+}
+
+func TestABrowseOfASessionThatRunsIsToldToItsTask(t *testing.T) {
+	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){
+		browses(`{"query":"take the red one","session_id":"runs"}`), says("I passed it on."),
+	}}
+	ts := answering(sessions.TaskRecord{})
+	var heard []string
+	ts.hearing(&heard)
+	if a := reply(t, newBrain(m, ts), turn("the red one")); a.Text != "I passed it on." {
+		t.Errorf("answer = %+v", a)
+	}
+	if diff := cmp.Diff([]string{"take the red one"}, heard); diff != "" || len(ts.ran) != 0 {
+		t.Errorf("heard (-want +got):\n%s; tasks begun: %v", diff, ts.ran)
+	}
+	if !strings.Contains(m.asked[0].System, "Session in which a task runs runs,") {
+		t.Errorf("the model was not told that a task runs: %s", m.asked[0].System)
+	}
+	if raw := fmt.Sprint(*m.asked[1].Messages[len(m.asked[1].Messages)-1].Parts[0].Result); !strings.Contains(raw, "It was told your query") {
+		t.Errorf("the model was told %s", raw)
+	}
+}
+
+func TestABrowseThatMayNotBeToldIsRefused(t *testing.T) {
+	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){browses(`{"query":"x","session_id":"theirs"}`), says("no")}}
+	ts := answering(sessions.TaskRecord{})
+	ts.say = func(string, string) (string, error) {
+		return "", fmt.Errorf("task t9 belongs to bob: %w", sessions.ErrNotOwner)
+	}
+	reply(t, newBrain(m, ts), turn("x"))
+	if len(ts.ran) != 0 {
+		t.Errorf("it was begun all the same: %v", ts.ran)
+	}
+}
+
+func TestWithoutAModelARunningTaskIsTold(t *testing.T) {
+	ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "ok"})
+	var heard []string
+	ts.hearing(&heard)
+	if a := reply(t, newBrain(nil, ts), turn("click the second one")); !strings.HasPrefix(a.Text, "Passed on") {
+		t.Errorf("answer = %+v", a)
+	}
+	if diff := cmp.Diff([]string{"click the second one"}, heard); diff != "" || len(ts.ran) != 0 {
+		t.Errorf("heard (-want +got):\n%s; tasks begun: %v", diff, ts.ran)
+	}
+	ts.say = nil // it has just ended
+	if a := reply(t, newBrain(nil, ts), turn("click the second one")); a.Text != "ok" || len(ts.ran) != 1 || ts.ran[0].SessionID != "runs" {
+		t.Errorf("answer = %+v after %v", a, ts.ran)
+	}
+}
+
+func TestWithoutAModelTheLastSessionIsGoneOnWith(t *testing.T) {
+	for said, want := range map[string]string{
+		"continue":                     "continue",
+		"Continue: click the 2nd link": "click the 2nd link",
+		"please go on, read":           "read",
+		"go on":                        "go on",
+		"weiter":                       "weiter",
+		"Mach weiter mit der zweiten":  "mit der zweiten",
+		"keep going!":                  "keep going!",
+		"continúa":                     "continúa",
+	} {
+		ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "ok"})
+		ts.last = &sessions.Session{ID: "old", State: sessions.SessionParked, LastUsed: noon.Add(-3 * time.Hour)}
+		reply(t, newBrain(nil, ts), turn(said))
+		if len(ts.ran) != 1 || ts.ran[0].SessionID != "old" || ts.ran[0].Prompt != want {
+			t.Errorf("%q: ran %+v, want %q in the last session", said, ts.ran, want)
+		}
+	}
+	for _, said := range []string{"open continue.com", "weitere Lampen", "continued fractions"} {
+		ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "ok"})
+		ts.last = &sessions.Session{ID: "old", State: sessions.SessionParked, LastUsed: noon.Add(-3 * time.Hour)}
+		reply(t, newBrain(nil, ts), turn(said))
+		if len(ts.ran) != 1 || ts.ran[0].SessionID != "" || ts.ran[0].Prompt != said {
+			t.Errorf("%q: ran %+v, want a new session", said, ts.ran)
+		}
+	}
+}
+
+func TestThatThereIsNothingToGoOnWithIsSaid(t *testing.T) {
+	ts := answering(sessions.TaskRecord{})
+	a := reply(t, newBrain(nil, ts), turn("continue"))
+	if !strings.HasPrefix(a.Text, "There is no session of yours here to go on with") || len(ts.ran) != 0 {
+		t.Errorf("answer = %+v after %v", a, ts.ran)
+	}
+}
+
+func TestTheModelKnowsTheNewestSessions(t *testing.T) {
+	m := &scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){says("ok")}}
+	ts := answering(sessions.TaskRecord{})
+	ts.last = &sessions.Session{ID: "abc123", State: sessions.SessionIdle, Title: "Lamps", URL: "https://shop.example/", LastUsed: noon}
+	ts.more = []sessions.Session{
+		{ID: "zzz999", Origin: sessions.Origin{Private: true}},
+		{ID: "def456", State: sessions.SessionParked, Title: "Trains\nto Rome", URL: "https://rail.example/"},
+	}
+	reply(t, newBrain(m, ts), turn("which trains did you find?"))
+	got := m.asked[0].System
+	if !strings.Contains(got, "def456 (parked): Trains to Rome https://rail.example/") || strings.Contains(got, "zzz999") {
+		t.Errorf("instructions: %s", got)
+	}
+}
+
+func FuzzWhateverIsSaidWithoutAModelIsDoneOnceAndNotEmpty(f *testing.F) {
+	for _, seed := range []string{"continue", "continue: read", "weiter,", "go on\nand read", " \u00a0", "CONTINUÍA!"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, said string) {
+		ts := answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "ok"})
+		ts.last = &sessions.Session{ID: "old", State: sessions.SessionIdle, LastUsed: noon.Add(-time.Hour)}
+		reply(t, newBrain(nil, ts), turn(said))
+		if len(ts.ran) > 1 || len(ts.ran) == 1 && strings.TrimSpace(ts.ran[0].Prompt) == "" {
+			t.Fatalf("%q: ran %+v", said, ts.ran)
+		}
+	})
 }

@@ -1,8 +1,6 @@
 package assistant
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,10 +53,8 @@ func parseBrowseInput(c llm.ToolCall) (q browseInput, why string) {
 	if c.Malformed != "" {
 		return q, "the input is not a JSON object; send one with a query"
 	}
-	dec := json.NewDecoder(bytes.NewReader(c.Input))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&q); err != nil {
-		return q, "the input cannot be read: " + err.Error()
+	if err := decodeStrict(c.Input, &q); err != nil {
+		return q, err.Error()
 	}
 	q.Query = strings.Join(strings.Fields(q.Query), " ")
 	q.SessionID = strings.TrimSpace(q.SessionID)
@@ -229,8 +225,7 @@ func (r *replyRun) answerWithoutModel(ctx context.Context) (Answer, error) {
 
 // recentlyUsed reports whether s was used so lately that it is taken up by itself.
 func (b *Assistant) recentlyUsed(s sessions.Session) bool {
-	within := cmp.Or(b.ResumeWithin, defaultResume)
-	return b.now().Sub(s.LastUsed) <= within
+	return b.now().Sub(s.LastUsed) <= resumeWithin
 }
 
 func upperFirst(s string) string {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	defaultResume = 15 * time.Minute
+	resumeWithin = 15 * time.Minute
 
 	noPromptText = "Tell me what to do in the browser, for example: open example.com and take a screenshot."
 

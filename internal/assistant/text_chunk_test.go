@@ -78,10 +78,7 @@ func TestWhatTheModelWritesIsToldWhileItIsWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &streaming{scripted: scripted{caps: seeing, replies: tc.replies}, silent: tc.silent}
-			b := &assistant.Assistant{
-				Model: func(context.Context) (llm.Model, error) { return m, nil },
-				Tasks: answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "Found it."}),
-			}
+			b := newBrain(m, answering(sessions.TaskRecord{State: sessions.TaskDone, Answer: "Found it."}))
 			var pieces strings.Builder
 			a, err := b.Reply(t.Context(), assistant.Turn{
 				Origin: ada, Lines: []assistant.ChatLine{{Speaker: "ada", Text: "when does it go"}},
@@ -104,7 +101,7 @@ func TestWhatTheModelWritesIsToldWhileItIsWritten(t *testing.T) {
 
 func TestNobodyIsToldWhatIsWrittenInAChat(t *testing.T) {
 	m := &streaming{scripted: scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){says("At ten.")}}}
-	b := &assistant.Assistant{Model: func(context.Context) (llm.Model, error) { return m, nil }, Tasks: answering(sessions.TaskRecord{})}
+	b := newBrain(m, answering(sessions.TaskRecord{}))
 	if _, err := b.Reply(t.Context(), assistant.Turn{Origin: ada, Lines: []assistant.ChatLine{{Text: "when"}}}, nil); err != nil || m.asked {
 		t.Errorf("%v; told = %v", err, m.asked)
 	}
@@ -113,7 +110,7 @@ func TestNobodyIsToldWhatIsWrittenInAChat(t *testing.T) {
 func TestWhatIsWrittenAfterAStopIsNotTold(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	m := &streaming{scripted: scripted{caps: seeing, replies: []func(llm.Request) (llm.Reply, error){says("At ten. And at noon.")}}}
-	b := &assistant.Assistant{Model: func(context.Context) (llm.Model, error) { return m, nil }, Tasks: answering(sessions.TaskRecord{})}
+	b := newBrain(m, answering(sessions.TaskRecord{}))
 	n := 0
 	_, err := b.Reply(ctx, assistant.Turn{Origin: ada, Lines: []assistant.ChatLine{{Text: "when"}}, OnText: func(assistant.TextChunk) {
 		n++

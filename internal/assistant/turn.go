@@ -1,7 +1,6 @@
 package assistant
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,10 +72,12 @@ func (r *replyRun) converse(ctx context.Context) (Answer, error) {
 	}
 }
 
+// modelTimeout bounds each call of the model.
+const modelTimeout = 2 * time.Minute
+
 // ask asks the model once, within its time.
 func (r *replyRun) ask(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	limit := cmp.Or(r.assistant.ModelTimeout, 2*time.Minute)
-	asked, cancel := context.WithTimeout(ctx, limit)
+	asked, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()
 	got, err := r.model.Generate(asked, req, r.textHandler(ctx))
 	r.usage = r.usage.Add(got.Usage)
@@ -86,7 +87,7 @@ func (r *replyRun) ask(ctx context.Context, req llm.Request) (llm.Reply, error) 
 	case errors.Is(err, context.DeadlineExceeded):
 		return got, &llm.Error{
 			Kind: llm.ErrTimeout, Model: r.model.Name(), Err: err,
-			Message: fmt.Sprintf("no answer within %s", limit), Hint: "please try again",
+			Message: fmt.Sprintf("no answer within %s", modelTimeout), Hint: "please try again",
 		}
 	case err != nil:
 		return got, fmt.Errorf("ask for an answer: %w", err)

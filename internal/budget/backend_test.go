@@ -2,13 +2,16 @@ package budget_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"image"
 	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"clank/computeruse"
 	"clank/internal/budget"
 	"clank/internal/test/sessionstest"
 	"clank/llm"
@@ -24,7 +27,7 @@ func TestABackendWithinABudgetKeepsTheContractOfABackend(t *testing.T) {
 			}
 			return []sessionstest.ScriptStep{sessionstest.Act("a"), sessionstest.Act("b"), sessionstest.Answer("done")}
 		}}
-		b := newBench(nil)
+		b := newBench(t, nil)
 		return sessionstest.BackendCase{Backend: b.keeper.Backend(inner), Runtime: "test", Acts: inner.Acts, Prompt: "quick", Slow: "slow"}
 	})
 }
@@ -74,7 +77,7 @@ func more(level budget.Level) string {
 }
 
 func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelTask: {Steps: 2}})
+	b := newBench(t, budget.Limits{budget.LevelTask: {Steps: 2}})
 	think := sessions.Step{Kind: sessions.StepThink, Label: "think", Text: "Anna is a lamp."}
 	inner := script(nil, think, act("1", ""), act("2", "39 €"), act("3", ""), sessions.Step{Kind: sessions.StepAnswer, Text: "done"})
 	steps, err := b.work(t.Context(), inner)
@@ -96,7 +99,7 @@ func TestStepsAreCountedAndTheLimitHoldsExactly(t *testing.T) {
 }
 
 func TestABackendThatRunsOutOfBudgetEndsWithAnAnswer(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	err := &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent: 1.00 of 1.00 USD for today"}
 	steps, failed := b.work(t.Context(), script(err, act("1", "39 €")))
 	if answer := last(t, steps, failed); answer.Limit != err.Message || !strings.Contains(answer.Text, "39 €") {
@@ -105,7 +108,7 @@ func TestABackendThatRunsOutOfBudgetEndsWithAnAnswer(t *testing.T) {
 }
 
 func TestOtherEndsOfABackendAreItsOwn(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	for _, want := range []error{errors.New("boom"), &sessions.HandOverError{Runtime: "other", Summary: "go on"}} {
 		if _, err := b.work(t.Context(), script(want)); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
@@ -131,7 +134,7 @@ func (a *asks) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) ite
 }
 
 func TestCallsOfABackendBelongToItsTask(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	steps, err := b.work(t.Context(), &asks{model: b.keeper.Model(b.model)})
 	last(t, steps, err)
 	want := llm.Account{Task: "t1", Session: "s1", Guild: "g1", User: "discord:42", Purpose: "browse"}
@@ -142,7 +145,7 @@ func TestCallsOfABackendBelongToItsTask(t *testing.T) {
 
 func TestMinutesAreCountedWhileATaskRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		hold := make(chan struct{})
 		time.AfterFunc(40*time.Second, func() { close(hold) })
 		inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
@@ -159,7 +162,7 @@ func TestMinutesAreCountedWhileATaskRuns(t *testing.T) {
 
 func TestATaskEndsWhenItsMinutesAreSpent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(budget.Limits{budget.LevelUser: {Time: 50 * time.Second}})
+		b := newBench(t, budget.Limits{budget.LevelUser: {Time: 50 * time.Second}})
 		inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
 			return []sessionstest.ScriptStep{{Step: act("1", "39 €")}, {Step: act("3", ""), Hold: make(chan struct{})}}
 		}}
@@ -181,7 +184,7 @@ func TestATaskEndsWhenItsMinutesAreSpent(t *testing.T) {
 
 func TestTwoTasksShareTheirMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(budget.Limits{budget.LevelUser: {Time: time.Minute}})
+		b := newBench(t, budget.Limits{budget.LevelUser: {Time: time.Minute}})
 		ends := make(chan time.Duration, 2)
 		begun := time.Now()
 		for range 2 {
@@ -207,7 +210,7 @@ func TestTwoTasksShareTheirMinutes(t *testing.T) {
 }
 
 func TestAStopIsNotTakenForASpentBudget(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelTask: {Steps: 1}})
+	b := newBench(t, budget.Limits{budget.LevelTask: {Steps: 1}})
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("stopped by ada")
 	inner := &sessionstest.Backend{Script: func(sessions.Session, sessions.Task) []sessionstest.ScriptStep {
@@ -221,7 +224,7 @@ func TestAStopIsNotTakenForASpentBudget(t *testing.T) {
 
 func TestAConsumerThatLeavesLetsGoOfTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		for range b.keeper.Backend(script(nil, act("1", ""), act("2", ""))).Run(t.Context(), sessions.Session{ID: "s1"}, task) {
 			<-time.After(3 * time.Second) // of the bubble's clock
 			break
@@ -233,7 +236,7 @@ func TestAConsumerThatLeavesLetsGoOfTheTime(t *testing.T) {
 }
 
 func TestWhatWasFoundSoFarIsWhatWasLastSaidAndRead(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	spent := &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent"}
 	think := func(text string) sessions.Step {
 		return sessions.Step{Kind: sessions.StepThink, Label: "think", Text: text}
@@ -253,5 +256,97 @@ func TestWhatWasFoundSoFarIsWhatWasLastSaidAndRead(t *testing.T) {
 		if strings.Contains(answer.Text, no) {
 			t.Errorf("the answer so far has %q: %s", no, answer.Text)
 		}
+	}
+}
+
+// mind is a scripted [computeruse.Model] that is its own conversation.
+type mind struct {
+	told   []computeruse.Input
+	answer func() (computeruse.Turn, error)
+	broken error // of Begin
+}
+
+func (m *mind) Name() string                       { return "test:dollar" }
+func (m *mind) Fit(screen image.Point) image.Point { return screen }
+func (m *mind) Begin(computeruse.ConversationOptions) (computeruse.Conversation, error) {
+	return m, m.broken
+}
+func (m *mind) Memory() (json.RawMessage, error) { return json.RawMessage(`{}`), nil }
+
+func (m *mind) Next(_ context.Context, in computeruse.Input) (computeruse.Turn, error) {
+	m.told = append(m.told, in)
+	return m.answer()
+}
+
+func turn(in, out int) func() (computeruse.Turn, error) {
+	return func() (computeruse.Turn, error) {
+		return computeruse.Turn{Text: "ok", Usage: llm.Usage{Calls: 1, InputTokens: in, OutputTokens: out}}, nil
+	}
+}
+
+// talk begins a conversation within the budget of b.
+func (b *bench) talk(t *testing.T, m *mind) computeruse.Conversation {
+	t.Helper()
+	talk, err := b.keeper.ComputerUseModel(m).Begin(computeruse.ConversationOptions{System: strings.Repeat("s", 1000), MaxTokens: 100})
+	must(t, err)
+	return talk
+}
+
+func TestACallOfAMindIsEstimatedWithAllThatWasSaidBefore(t *testing.T) {
+	b := newBench(t, nil)
+	m := &mind{answer: func() (computeruse.Turn, error) { return computeruse.Turn{}, errors.New("no count") }}
+	talk := b.talk(t, m)
+	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{strings.Repeat("x", 2000)}}); err == nil {
+		t.Fatal("the mind's error is lost")
+	}
+	first := b.last(t).Amount.Tokens
+	if first < 1600 {
+		t.Errorf("got an estimate of %d tokens, want those of the brief, the words and the answer", first)
+	}
+	m.answer = turn(5000, 50)
+	got, err := talk.Next(t.Context(), computeruse.Input{Shot: &computeruse.Screenshot{Image: llm.Image{Data: []byte("no picture")}}})
+	if err != nil || got.Text != "ok" || got.Usage.USD != 0.00505 {
+		t.Fatalf("got %+v, %v; want the answer with its price", got, err)
+	}
+	m.answer = turn(0, 0) // it does not say: the estimate stays
+	if _, err := talk.Next(t.Context(), computeruse.Input{Results: []llm.ToolResult{{Text: "abcd"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.last(t).Amount.Tokens; got < 5150 || got > 5250 {
+		t.Errorf("got an estimate of %d tokens, want a little more than what the call before took", got)
+	}
+}
+
+func TestWhatARefusedCallWouldHaveToldIsToldWithTheNext(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelDay: {Calls: 1}})
+	m := &mind{answer: turn(10, 10)}
+	talk := b.talk(t, m)
+	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"find a lamp"}}); err != nil {
+		t.Fatal(err)
+	}
+	shot := &computeruse.Screenshot{URL: "https://shop.test/"}
+	_, err := talk.Next(t.Context(), computeruse.Input{Outcomes: []computeruse.CallResult{{CallID: "1"}}, Shot: shot})
+	spent(t, err)
+	if len(m.told) != 1 {
+		t.Fatalf("the mind was asked %d times, want once", len(m.told))
+	}
+	b.rules.Limits = nil
+	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"go on"}}); err != nil {
+		t.Fatal(err)
+	}
+	got := m.told[1]
+	if len(got.Outcomes) != 1 || len(got.Says) != 1 || got.Shot != shot {
+		t.Errorf("got %+v, want the outcome, the words and the picture", got)
+	}
+	if _, err := talk.Next(t.Context(), computeruse.Input{Says: []string{"and on"}}); err != nil || len(m.told[2].Outcomes) != 0 {
+		t.Errorf("%v, got %+v: the outcome is told twice", err, m.told[2])
+	}
+}
+
+func TestAMindThatCannotBeginSaysSo(t *testing.T) {
+	b := newBench(t, nil)
+	broken := errors.New("bad memory")
+	if _, err := b.keeper.ComputerUseModel(&mind{broken: broken}).Begin(computeruse.ConversationOptions{}); !errors.Is(err, broken) {
+		t.Errorf("got %v, want %v", err, broken)
 	}
 }

@@ -24,9 +24,10 @@ type bench struct {
 	model  *model
 }
 
-func newBench(limits budget.Limits) *bench {
+func newBench(t *testing.T, limits budget.Limits) *bench {
+	t.Helper()
 	b := &bench{
-		ledger: new(budgettest.Ledger), now: noon, model: &model{name: "test:dollar"},
+		ledger: budgettest.Open(t), now: noon, model: &model{name: "test:dollar"},
 		rules: budget.Rules{Limits: limits, Zone: time.UTC, Prices: map[string]llm.Price{"test:dollar": {Input: 1, Cached: 1, Output: 1}}},
 	}
 	b.keeper = &budget.Enforcer{
@@ -45,9 +46,7 @@ func (b *bench) ask(ctx context.Context, a llm.Account) (llm.Reply, error) {
 func (b *bench) sum(t *testing.T, k budget.Key) budget.Sum {
 	t.Helper()
 	sums, err := b.ledger.Sums(context.WithoutCancel(t.Context()), []budget.Key{k})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sums[0]
 }
 
@@ -93,4 +92,12 @@ func (m *model) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)
 // using returns an answer with this usage and error.
 func using(u llm.Usage, err error) func(context.Context, llm.Request) (llm.Reply, error) {
 	return func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{Usage: u}, err }
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

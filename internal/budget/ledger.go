@@ -43,15 +43,8 @@ type Sum struct {
 var ErrNoEntry = errors.New("there is no such entry in the ledger")
 
 // Ledger remembers what was spent. Package sqlite keeps one; package budgettest
-// says what it must do, and has one in memory. Its methods are safe for
-// concurrent use, and each does all of what it does, or nothing.
+// says what it must do. Its methods are safe for concurrent use, and each does all of what it does, or nothing.
 type Ledger interface {
-	LedgerWriter
-	LedgerReader
-}
-
-// LedgerWriter is the half of a [Ledger] that is written.
-type LedgerWriter interface {
 	// Reserve asks may about the sums of e's keys, in their order, and writes e
 	// down, as held, if it returns nil; else its error is returned as it is.
 	// Nothing else is written in between. e.ID is not read.
@@ -67,10 +60,7 @@ type LedgerWriter interface {
 	// Forget removes entries of days before the given one, and the sums that
 	// nobody can add to any more; those of days are kept.
 	Forget(ctx context.Context, before string) error
-}
 
-// LedgerReader is the half of a [Ledger] that is read.
-type LedgerReader interface {
 	// Sums returns the sums of keys, in their order; one that does not exist is
 	// zero.
 	Sums(ctx context.Context, keys []Key) ([]Sum, error)
@@ -85,4 +75,58 @@ type LedgerReader interface {
 
 	// Calls returns the calls of models, the last first, at most limit.
 	Calls(ctx context.Context, limit int) ([]Entry, error)
+}
+
+// Level is one of the sums that a limit holds for.
+type Level string
+
+// The levels. Those of a person, a server and all begin anew with each day.
+const (
+	LevelTask    Level = "task"
+	LevelSession Level = "session"
+	LevelUser    Level = "user"
+	LevelGuild   Level = "guild"
+	LevelDay     Level = "day"
+)
+
+// Levels returns all levels, the narrowest first.
+func Levels() []Level { return []Level{LevelTask, LevelSession, LevelUser, LevelGuild, LevelDay} }
+
+// levelWords are what people read after "budget spent: 1 of 1 USD ".
+var levelWords = map[Level]string{
+	LevelTask: "for this task", LevelSession: "for this session", LevelUser: "for this person today", LevelGuild: "for this server today", LevelDay: "for today",
+}
+
+// Limits says how much may be spent at each level; the zero Amount, as a level
+// that is not there, limits nothing.
+type Limits map[Level]Amount
+
+// Key names one sum. Day is "" for tasks and sessions, and else the date; ID is
+// "" for what belongs to no task, nobody or no server, and for the sum of a day.
+type Key struct {
+	Level Level  `json:"level"`
+	ID    string `json:"id"`
+	Day   string `json:"day,omitempty"` // as in [time.DateOnly]
+}
+
+// keysOf returns the sums that what a spends on day counts for, one for each level.
+func keysOf(a llm.Account, day string) []Key {
+	return []Key{
+		{LevelTask, a.Task, ""}, {LevelSession, a.Session, ""}, {LevelUser, a.User, day}, {LevelGuild, a.Guild, day}, {LevelDay, "", day},
+	}
+}
+
+// Keys returns the sums that e counts for, one for each level.
+func (e Entry) Keys() []Key { return keysOf(e.Account, e.Day) }
+
+// canBeLimited reports whether a limit can hold for the sum: what belongs to nobody
+// in particular is limited by the day alone.
+func (k Key) canBeLimited() bool { return k.Level == LevelDay || k.ID != "" }
+
+// dayOf returns the date of a moment where the days are counted.
+func dayOf(at time.Time, zone *time.Location) string {
+	if zone == nil {
+		zone = time.Local
+	}
+	return at.In(zone).Format(time.DateOnly)
 }

@@ -1,8 +1,11 @@
 package budget
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
+	"clank/computeruse"
 	"clank/llm"
 )
 
@@ -28,4 +31,97 @@ func (m *limitedModel) Generate(ctx context.Context, req llm.Request, onDelta fu
 		return reply.Usage, err
 	})
 	return reply, err
+}
+
+// ComputerUseModel returns m within the budget, as [Enforcer.Model] does for a model.
+func (k *Enforcer) ComputerUseModel(m computeruse.Model) computeruse.Model {
+	return &screenModel{Model: m, enforcer: k}
+}
+
+type screenModel struct {
+	computeruse.Model
+
+	enforcer *Enforcer
+}
+
+// Begin implements [computeruse.Model].
+func (m *screenModel) Begin(b computeruse.ConversationOptions) (computeruse.Conversation, error) {
+	t, err := m.Model.Begin(b)
+	if err != nil {
+		return nil, err
+	}
+	caps, _ := llm.CapsOf(withoutProvider(m.Name()))
+	return &screenConversation{
+		Conversation: t, enforcer: m.enforcer,
+		call: modelCall{
+			model: m.Name(), maxTokens: b.MaxTokens, contextSize: caps.ContextSize,
+			input: tokensPerPart + textTokens(b.System) + toolTokens(b.Tools) + textTokens(string(b.Memory)) + textTokens(b.EndUser),
+		},
+	}, nil
+}
+
+// screenConversation is a conversation whose length is followed from call to call, as what was
+// said before is sent, or charged, again with each.
+type screenConversation struct {
+	computeruse.Conversation
+
+	enforcer *Enforcer
+	call     modelCall         // of the next call, without what it will be told
+	unsent   computeruse.Input // what a call that the budget refused would have told
+}
+
+// Next implements [computeruse.Conversation]. What is told with a call that the budget
+// refuses is told with the next.
+func (t *screenConversation) Next(ctx context.Context, in computeruse.Input) (turn computeruse.Turn, err error) {
+	in = mergeInput(t.unsent, in)
+	next, asked := t.call, false
+	next.input += inputTokens(in)
+	turn.Usage, err = t.enforcer.call(ctx, next, func(ctx context.Context) (llm.Usage, error) {
+		asked = true
+		turn, err = t.Conversation.Next(ctx, in)
+		return turn.Usage, err
+	})
+	if !asked {
+		t.unsent = in
+		return turn, err
+	}
+	t.unsent, t.call = computeruse.Input{}, next // told again with the next call if this one failed
+	if used := tokenCount(turn.Usage); err == nil && used > 0 {
+		t.call.input = used
+	}
+	return turn, err
+}
+
+// mergeInput returns in combined with old, which was not delivered.
+func mergeInput(old, in computeruse.Input) computeruse.Input {
+	return computeruse.Input{
+		Says:     slices.Concat(old.Says, in.Says),
+		Outcomes: slices.Concat(old.Outcomes, in.Outcomes),
+		Results:  slices.Concat(old.Results, in.Results),
+		Shot:     cmp.Or(in.Shot, old.Shot),
+		Final:    in.Final,
+	}
+}
+
+// inputTokens returns how many tokens a turn's news may be.
+func inputTokens(in computeruse.Input) (n int64) {
+	for _, s := range in.Says {
+		n += tokensPerPart + textTokens(s)
+	}
+	for _, o := range in.Outcomes {
+		n += tokensPerPart + textTokens(o.CallID) + textTokens(o.Text) + textTokens(o.Err)
+		if o.Image != nil {
+			n += imageTokens(o.Image.Data)
+		}
+		for _, s := range o.Acknowledged {
+			n += tokensPerPart + textTokens(s.ID) + textTokens(s.Code) + textTokens(s.Message)
+		}
+	}
+	for _, r := range in.Results {
+		n += tokensPerPart + resultTokens(r)
+	}
+	if in.Shot != nil {
+		n += tokensPerPart + textTokens(in.Shot.URL) + imageTokens(in.Shot.Image.Data)
+	}
+	return n
 }

@@ -24,11 +24,9 @@ func spent(t *testing.T, err error) *llm.Error {
 }
 
 func TestACallIsCountedOnceAtEveryLevel(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	reply, err := b.ask(t.Context(), llm.Account{Task: "t", Session: "s", Guild: "g", User: "discord:1", Purpose: "browse"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if reply.Usage.Calls != 1 || reply.Usage.USD != 0.0003 || reply.Usage.Unpriced {
 		t.Errorf("got usage %+v, want it priced by the settings", reply.Usage)
 	}
@@ -47,7 +45,7 @@ func TestACallIsCountedOnceAtEveryLevel(t *testing.T) {
 }
 
 func TestNothingIsSentWhenTheBudgetIsSpent(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelUser: {Money: budget.Dollars(0.0015)}})
+	b := newBench(t, budget.Limits{budget.LevelUser: {Money: budget.Dollars(0.0015)}})
 	ada := llm.Account{User: "discord:1"}
 	for range 2 {
 		if _, err := b.ask(t.Context(), ada); err != nil {
@@ -84,7 +82,7 @@ func TestEachUnitIsALimitOfItsOwn(t *testing.T) {
 		"300 of 1200 tokens": {Tokens: 1200},
 		"0.0003 of 0.0011":   {Money: budget.Dollars(0.0011)},
 	} {
-		b := newBench(budget.Limits{budget.LevelDay: limit})
+		b := newBench(t, budget.Limits{budget.LevelDay: limit})
 		if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -117,7 +115,7 @@ func TestWhatAFailedCallTookIsNeverLessThanItMayHaveBeen(t *testing.T) {
 		"more than was estimated":   {usage: told, state: budget.StateSettled},
 	}
 	for name, tt := range tests {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		b.model.answer = using(tt.usage, tt.err)
 		if _, err := b.ask(t.Context(), llm.Account{}); !errors.Is(err, tt.err) {
 			t.Errorf("%s: got %v, want the model's own error", name, err)
@@ -149,8 +147,14 @@ func TestATryThatMayHaveCostSomethingIsACallOfItsOwn(t *testing.T) {
 		"refused, no more":  {before: refused, limit: 1, tries: 3, calls: 1},
 		"lost at the limit": {before: lost, limit: 3, tries: 3, calls: 3},
 	} {
-		b := newBench(budget.Limits{budget.LevelDay: {Calls: tt.limit}})
-		tries := 0
+		b := newBench(t, budget.Limits{budget.LevelDay: {Calls: tt.limit}})
+		tries, settled := 0, 0
+		b.ledger.Fail = func(method string) error {
+			if method == "Settle" {
+				settled++
+			}
+			return nil
+		}
 		b.model.answer = func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
 			for tries = 1; tries < 3; tries++ {
 				if err := llm.ApproveRetry(ctx, tt.before); err != nil {
@@ -169,6 +173,9 @@ func TestATryThatMayHaveCostSomethingIsACallOfItsOwn(t *testing.T) {
 		if tries != tt.tries || got.Amount.Calls != tt.calls || got.Held != (budget.Amount{}) {
 			t.Errorf("%s: %d tries, %s, held %s; want %d tries and %d calls", name, tries, got.Amount, got.Held, tt.tries, tt.calls)
 		}
+		if settled != int(tt.calls) {
+			t.Errorf("%s: settled %d times, want once for each of %d calls", name, settled, tt.calls)
+		}
 	}
 }
 
@@ -183,7 +190,7 @@ func TestWhatCannotHaveBeenTakenCountsAsEstimated(t *testing.T) {
 		"dollars given back":         {InputTokens: 10, USD: -5},
 		"dollars for no tokens":      {USD: 0.5},
 	} {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		b.model.answer = using(u, nil)
 		reply, err := b.ask(t.Context(), llm.Account{})
 		got := b.last(t)
@@ -197,7 +204,7 @@ func TestWhatCannotHaveBeenTakenCountsAsEstimated(t *testing.T) {
 }
 
 func TestSumsOfWhatIsFarTooMuchStillEndTheBudget(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelDay: {Money: budget.Dollars(1)}})
+	b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(1)}})
 	b.rules.Prices["test:dollar"] = llm.Price{Input: 1e6, Cached: 1e6, Output: 1e6}
 	far := llm.Usage{InputTokens: math.MaxInt, OutputTokens: math.MaxInt, USD: math.Inf(1)}
 	b.model.answer = using(far, nil)
@@ -216,7 +223,7 @@ func TestSumsOfWhatIsFarTooMuchStillEndTheBudget(t *testing.T) {
 }
 
 func TestACancelledCallCountsAsEstimatedAndIsLetGo(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("stopped by ada")
 	b.model.answer = func(ctx context.Context, _ llm.Request) (llm.Reply, error) {
@@ -235,7 +242,7 @@ func TestACancelledCallCountsAsEstimatedAndIsLetGo(t *testing.T) {
 }
 
 func TestAPanicOfAModelLetsGoOfItsBudget(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	b.model.answer = func(context.Context, llm.Request) (llm.Reply, error) { panic("broken") }
 	func() {
 		defer func() { _ = recover() }()
@@ -259,7 +266,7 @@ func TestAModelOfUnknownPriceNeedsAPriceOrALimitInTokens(t *testing.T) {
 		"tokens of a guild it is not for": {budget.Limits{budget.LevelDay: money, budget.LevelGuild: tokens}, true},
 	}
 	for name, tt := range tests {
-		b := newBench(tt.limits)
+		b := newBench(t, tt.limits)
 		b.model.name = "compatible:mystery"
 		b.model.answer = using(llm.Usage{Calls: 1, InputTokens: 10, OutputTokens: 10, Unpriced: true}, nil)
 		_, err := b.ask(t.Context(), llm.Account{Task: "t"})
@@ -283,7 +290,7 @@ func TestAModelOfUnknownPriceNeedsAPriceOrALimitInTokens(t *testing.T) {
 }
 
 func TestAModelOfUnknownPriceStopsWhereTheMoneyIsSpent(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelDay: {Money: budget.Dollars(0.002), Tokens: 100_000}})
+	b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(0.002), Tokens: 100_000}})
 	b.model.answer = using(llm.Usage{InputTokens: 2000}, nil)
 	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
 		t.Fatal(err)
@@ -296,7 +303,7 @@ func TestAModelOfUnknownPriceStopsWhereTheMoneyIsSpent(t *testing.T) {
 }
 
 func TestAModelThatIsFreeNeedsNoPriceAndNoTokens(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelDay: {Money: 1, Tokens: 1, Calls: 1}})
+	b := newBench(t, budget.Limits{budget.LevelDay: {Money: 1, Tokens: 1, Calls: 1}})
 	b.model.name, b.model.answer = "plain:steps", using(llm.Usage{Calls: 1}, nil)
 	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
 		t.Fatal(err)
@@ -309,7 +316,7 @@ func TestAModelThatIsFreeNeedsNoPriceAndNoTokens(t *testing.T) {
 }
 
 func TestALedgerThatCannotBeWrittenLetsNothingThrough(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	broken := errors.New("disk full")
 	b.ledger.Fail = func(method string) error {
 		if method == "Reserve" {
@@ -336,7 +343,7 @@ func TestALedgerThatCannotBeWrittenLetsNothingThrough(t *testing.T) {
 
 func TestWhereWritingToTheCacheCostsAllInputMayBeWritten(t *testing.T) {
 	for model, price := range map[string]float64{"anthropic:claude-test": 5, "openai:gpt-5.6": 5, "compatible:openai/gpt-5.6-terra": 5, "openai:gpt-5.5": 4} {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		b.model.name, b.model.answer = model, using(llm.Usage{}, nil)
 		b.rules.Prices = map[string]llm.Price{model: {Input: 4}}
 		if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
@@ -351,7 +358,7 @@ func TestWhereWritingToTheCacheCostsAllInputMayBeWritten(t *testing.T) {
 
 func TestEstimatesGrowWithWhatIsSent(t *testing.T) {
 	estimate := func(req llm.Request, caps llm.Caps) int64 {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		b.model.caps, b.model.answer = caps, using(llm.Usage{}, nil)
 		if _, err := b.keeper.Model(b.model).Generate(t.Context(), req, nil); err != nil {
 			t.Fatal(err)
@@ -381,6 +388,9 @@ func TestEstimatesGrowWithWhatIsSent(t *testing.T) {
 	}
 	if got := estimate(llm.Request{System: long, MaxTokens: 10}, llm.Caps{ContextSize: 100}); got != 110 {
 		t.Errorf("got %d tokens, want no more than the model can read, and its answer", got)
+	}
+	if got := estimate(llm.Request{System: long}, llm.Caps{ContextSize: 100}); got != 200 {
+		t.Errorf("got %d tokens for an answer without a bound, want what the model can read, twice", got)
 	}
 	if got := estimate(llm.Request{}, llm.Caps{}); got < 100_000 {
 		t.Errorf("got %d tokens for an answer without a bound, want the longest there is", got)

@@ -1,7 +1,9 @@
 package budget_test
 
 import (
+	"context"
 	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -10,15 +12,13 @@ import (
 )
 
 func TestLeftTellsTheLevelsThatConcernSomebody(t *testing.T) {
-	b := newBench(budget.Limits{budget.LevelUser: {Calls: 5}, budget.LevelDay: {Money: budget.Dollars(1)}})
+	b := newBench(t, budget.Limits{budget.LevelUser: {Calls: 5}, budget.LevelDay: {Money: budget.Dollars(1)}})
 	ada := llm.Account{Task: "t", Guild: "g", User: "discord:1"}
 	if _, err := b.ask(t.Context(), ada); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := b.keeper.Status(t.Context(), llm.Account{Guild: "g", User: "discord:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{"user 1 of 5 calls", "guild 0.0003 USD, 1 calls, 300 tokens (no limit)", "day 0.0003 of 1.00 USD"}
 	for i, l := range lines {
 		if got := string(l.Key.Level) + " " + l.String(); i >= len(want) || got != want[i] {
@@ -31,7 +31,7 @@ func TestLeftTellsTheLevelsThatConcernSomebody(t *testing.T) {
 }
 
 func TestUsersAreThoseOfOneGuildToday(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	for _, a := range []llm.Account{{Guild: "g", User: "discord:1"}, {Guild: "other", User: "discord:2"}, {User: "discord:1"}} {
 		if _, err := b.ask(t.Context(), a); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestUsersAreThoseOfOneGuildToday(t *testing.T) {
 }
 
 func TestTheOverviewCountsDaysWhereTheSettingSays(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	b.rules.Zone = time.FixedZone("UTC+13", 13*60*60)
 	if _, err := b.ask(t.Context(), llm.Account{}); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestTheOverviewCountsDaysWhereTheSettingSays(t *testing.T) {
 }
 
 func TestOldEntriesAreForgottenOnceADay(t *testing.T) {
-	b := newBench(nil)
+	b := newBench(t, nil)
 	b.rules.KeepDays = 30
 	forgot := 0
 	b.ledger.Fail = func(method string) error {
@@ -90,7 +90,7 @@ func TestOldEntriesAreForgottenOnceADay(t *testing.T) {
 func TestAnOverviewThatCannotBeReadIsAnError(t *testing.T) {
 	broken := errors.New("broken")
 	for _, method := range []string{"Sums", "All", "Calls"} {
-		b := newBench(nil)
+		b := newBench(t, nil)
 		b.ledger.Fail = func(m string) error {
 			if m == method {
 				return broken
@@ -115,5 +115,107 @@ func TestMoneyIsExactAndReadable(t *testing.T) {
 	}
 	if sum != budget.Dollars(1) {
 		t.Errorf("ten dimes are %d, want a dollar", sum)
+	}
+}
+
+// minute is something that takes a thousand tokens, for a tenth of a dollar, and a minute.
+var minute = budget.Estimate{Model: "openai:hears", Usage: llm.Usage{InputTokens: 1000, USD: 0.10}, Time: time.Minute}
+
+var ada = llm.Account{Guild: "g", User: "discord:ada", Purpose: "transcribe"}
+
+// adas returns what Ada has spent today.
+func (b *bench) adas(t *testing.T) budget.Amount {
+	t.Helper()
+	return b.sum(t, budget.Key{Level: budget.LevelUser, ID: ada.User, Day: b.now.Format(time.DateOnly)}).Amount
+}
+
+func TestWhatIsNoCallOfAModelIsCountedOnceAndRefusedWhereTheBudgetIsSpent(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelUser: {Money: budget.Dollars(0.25)}})
+	ctx := llm.WithAccount(t.Context(), ada)
+	done := 0
+	spend := func() error {
+		return b.keeper.Spend(ctx, minute, func(context.Context) (llm.Usage, time.Duration, error) {
+			done++
+			return llm.Usage{InputTokens: 800, USD: 0.08}, 50 * time.Second, nil
+		})
+	}
+	for range 2 {
+		must(t, spend())
+	}
+	want := budget.Amount{Calls: 2, Tokens: 1600, Money: budget.Dollars(0.16), Time: 100 * time.Second}
+	if got := b.adas(t); got != want {
+		t.Errorf("spent %+v, want %+v", got, want)
+	}
+	var spent *llm.Error
+	if err := spend(); !errors.As(err, &spent) || spent.Kind != llm.ErrBudgetSpent || done != 2 {
+		t.Errorf("the third gave %v, and %d were done", err, done)
+	}
+	if err := b.keeper.Check(ctx, minute); !errors.As(err, &spent) {
+		t.Errorf("May = %v", err)
+	}
+	if err := b.keeper.Check(llm.WithAccount(t.Context(), llm.Account{User: "discord:bob"}), minute); err != nil {
+		t.Errorf("May for another = %v", err)
+	}
+}
+
+func TestWhatFailsCountsAsEstimatedUnlessNothingWasSent(t *testing.T) {
+	b := newBench(t, nil)
+	ctx := llm.WithAccount(t.Context(), ada)
+	for _, err := range []error{errors.New("broken off"), &net.OpError{Op: "dial", Err: errors.New("refused")}} {
+		if got := b.keeper.Spend(ctx, minute, func(context.Context) (llm.Usage, time.Duration, error) { return llm.Usage{}, 0, err }); !errors.Is(got, err) {
+			t.Errorf("Spend = %v, want %v", got, err)
+		}
+	}
+	if got := b.adas(t); got.Tokens != 1000 || got.Money != budget.Dollars(0.10) {
+		t.Errorf("spent %+v, want what one was thought to take", got)
+	}
+}
+
+func TestAPriceOfTheSettingsGoesBeforeTheListPrice(t *testing.T) {
+	b := newBench(t, nil)
+	b.rules.Prices["hears"] = llm.Price{Input: 2000}
+	ctx := llm.WithAccount(t.Context(), ada)
+	e := minute
+	e.Usage.Unpriced = true
+	must(t, b.keeper.Spend(ctx, e, func(context.Context) (llm.Usage, time.Duration, error) { return e.Usage, e.Time, nil }))
+	if got := b.adas(t).Money; got != budget.Dollars(2) {
+		t.Errorf("spent %s USD, want 2", got)
+	}
+	if b.last(t).Unpriced {
+		t.Error("its price counts as unknown")
+	}
+}
+
+func TestAHoldIsReplacedByWhatWasTakenForWhoeverTookIt(t *testing.T) {
+	b := newBench(t, budget.Limits{budget.LevelDay: {Money: budget.Dollars(0.15)}})
+	ctx := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
+	h, err := b.keeper.Hold(ctx, minute)
+	must(t, err)
+	if got := b.today(t); got.Held.Money != budget.Dollars(0.10) {
+		t.Errorf("held %+v", got.Held)
+	}
+	if _, err := b.keeper.Hold(ctx, minute); err == nil {
+		t.Error("more is held than may be spent")
+	}
+	h.Settle(llm.WithAccount(t.Context(), ada), llm.Usage{InputTokens: 500, USD: 0.12}, time.Second)
+	h.Settle(ctx, llm.Usage{InputTokens: 500, USD: 0.12}, time.Second) // counts no second time
+	h.Release(ctx)
+	want := budget.Amount{Calls: 1, Tokens: 500, Money: budget.Dollars(0.12), Time: time.Second}
+	if got := b.adas(t); got != want {
+		t.Errorf("she has spent %+v, want %+v", got, want)
+	}
+	if got := b.today(t); got.Amount != want || got.Held != (budget.Amount{}) {
+		t.Errorf("today %+v, held %+v", got.Amount, got.Held)
+	}
+}
+
+func TestWhatIsReleasedWasNotTaken(t *testing.T) {
+	b := newBench(t, nil)
+	h, err := b.keeper.Hold(t.Context(), minute)
+	must(t, err)
+	h.Release(t.Context())
+	h.Settle(llm.WithAccount(t.Context(), ada), llm.Usage{InputTokens: 500}, time.Second) // too late
+	if got := b.today(t); got.Amount != (budget.Amount{}) || got.Held != (budget.Amount{}) {
+		t.Errorf("today %+v, held %+v", got.Amount, got.Held)
 	}
 }

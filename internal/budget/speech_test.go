@@ -22,8 +22,9 @@ type purse struct {
 	ledger *budgettest.Ledger
 }
 
-func newPurse(day budget.Amount) purse {
-	l := new(budgettest.Ledger)
+func newPurse(t *testing.T, day budget.Amount) purse {
+	t.Helper()
+	l := budgettest.Open(t)
 	rules := budget.Rules{Zone: time.UTC, Limits: budget.Limits{budget.LevelDay: day}}
 	return purse{&budget.Enforcer{Ledger: l, Rules: func() budget.Rules { return rules }}, l}
 }
@@ -92,7 +93,7 @@ func TestAMinuteOfSpeechCostsWhatTheListSays(t *testing.T) {
 		{budget.AudioModel{Name: "whisper-1", URL: "https://speech.example/v1"}, 0, true},
 		{budget.AudioModel{Name: "whisper-1", URL: "http://127.0.0.1:8000/v1"}, 0, false},
 	} {
-		p := newPurse(budget.Amount{})
+		p := newPurse(t, budget.Amount{})
 		tr := &budget.LimitedTranscriber{Transcriber: &hears{}, Enforcer: p.Enforcer, Model: c.model}
 		if said, err := tr.Transcribe(t.Context(), utterance(time.Minute)); err != nil || said.Text != "hello" {
 			t.Fatalf("%+v, %v", said, err)
@@ -105,7 +106,7 @@ func TestAMinuteOfSpeechCostsWhatTheListSays(t *testing.T) {
 }
 
 func TestWhatIsNotSentIsNotCounted(t *testing.T) {
-	p := newPurse(budget.Amount{Money: 1})
+	p := newPurse(t, budget.Amount{Money: 1})
 	tr := &budget.LimitedTranscriber{Transcriber: &hears{}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "whisper-1"}}
 	quiet := utterance(time.Minute)
 	quiet.Loud = false
@@ -115,7 +116,7 @@ func TestWhatIsNotSentIsNotCounted(t *testing.T) {
 }
 
 func TestNothingIsSentWhereTheBudgetIsSpent(t *testing.T) {
-	p := newPurse(budget.Amount{Time: 90 * time.Second})
+	p := newPurse(t, budget.Amount{Time: 90 * time.Second})
 	h := &hears{}
 	tr := &budget.LimitedTranscriber{Transcriber: h, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "unheard-of"}} // minutes bound what has no price
 	_, first := tr.Transcribe(t.Context(), utterance(time.Minute))
@@ -127,7 +128,7 @@ func TestNothingIsSentWhereTheBudgetIsSpent(t *testing.T) {
 }
 
 func TestAModelOfUnknownPriceIsRefusedWhereOnlyMoneyIsLimited(t *testing.T) {
-	p := newPurse(budget.Amount{Money: budget.Dollars(1)})
+	p := newPurse(t, budget.Amount{Money: budget.Dollars(1)})
 	tr := &budget.LimitedTranscriber{Transcriber: &hears{}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "whisper-1", URL: "https://speech.example/v1"}}
 	if _, err := tr.Transcribe(t.Context(), utterance(time.Second)); err == nil || !strings.Contains(err.Error(), "price is not known") || !strings.Contains(err.Error(), "own:whisper-1") {
 		t.Errorf("err = %v", err)
@@ -135,13 +136,11 @@ func TestAModelOfUnknownPriceIsRefusedWhereOnlyMoneyIsLimited(t *testing.T) {
 }
 
 func TestASentenceCostsWhatWasSaid(t *testing.T) {
-	p := newPurse(budget.Amount{})
+	p := newPurse(t, budget.Amount{})
 	s := &budget.LimitedSpeaker{Speaker: &says{packets: 3000}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-4o-mini-tts"}}
 	n := 0
 	for _, err := range s.Speak(t.Context(), strings.Repeat("x", 1000)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n++
 	}
 	e, _ := p.last(t)
@@ -151,7 +150,7 @@ func TestASentenceCostsWhatWasSaid(t *testing.T) {
 }
 
 func TestASentenceThatIsCutOffCountsWhole(t *testing.T) {
-	p := newPurse(budget.Amount{})
+	p := newPurse(t, budget.Amount{})
 	s := &budget.LimitedSpeaker{Speaker: &says{packets: 3000}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"}}
 	for _, err := range s.Speak(t.Context(), strings.Repeat("x", 1000)) {
 		if err != nil {
@@ -165,7 +164,7 @@ func TestASentenceThatIsCutOffCountsWhole(t *testing.T) {
 }
 
 func TestWhatCannotBeSpokenIsToldAsItIs(t *testing.T) {
-	p := newPurse(budget.Amount{})
+	p := newPurse(t, budget.Amount{})
 	broken := errors.New("the server is gone")
 	s := &budget.LimitedSpeaker{Speaker: &says{packets: 1, err: broken}, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"}, Fallback: &says{}}
 	var got error
@@ -178,7 +177,7 @@ func TestWhatCannotBeSpokenIsToldAsItIs(t *testing.T) {
 }
 
 func TestTheMachinesOwnVoiceSpeaksWhereTheBudgetIsSpent(t *testing.T) {
-	p := newPurse(budget.Amount{Money: 1})
+	p := newPurse(t, budget.Amount{Money: 1})
 	server, own := &says{packets: 5}, &says{packets: 7}
 	told := 0
 	s := &budget.LimitedSpeaker{Speaker: server, Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "tts-1"}, Fallback: own, OnSpent: func(error) { told++ }}
@@ -202,28 +201,22 @@ func TestTheMachinesOwnVoiceSpeaksWhereTheBudgetIsSpent(t *testing.T) {
 }
 
 func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
-	p := newPurse(budget.Amount{Money: budget.Dollars(1)})
+	p := newPurse(t, budget.Amount{Money: budget.Dollars(1)})
 	c := &budget.SpeechConversation{Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-realtime"}, Prompt: 2000}
 	call := llm.WithAccount(t.Context(), llm.Account{Guild: "g"})
 	ada := llm.WithAccount(t.Context(), llm.Account{Guild: "g", User: "discord:ada"})
-	if err := c.Begin(call); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Begin(call))
 	if e, _ := p.last(t); e.State != budget.StateHeld || e.Amount.Money < budget.Dollars(0.29) || e.Amount.Money > budget.Dollars(0.31) {
 		t.Errorf("held %+v", e)
 	}
 	r := budget.SpeechResponse{Usage: llm.Usage{InputTokens: 1000, CachedTokens: 300, OutputTokens: 500}, AudioInput: 600, AudioCached: 200, AudioOutput: 400}
-	if err := c.CountResponse(call, ada, r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.CountResponse(call, ada, r))
 	const text, sound = 300*4 + 100*0.4 + 100*16, 400*32 + 200*0.4 + 400*64
 	spent := adas(t, p)
 	if !near(spent.Money, (text+sound)/1e6) || spent.Tokens != 1500 || spent.Calls != 1 || spent.Time != 20*time.Second {
 		t.Errorf("she has spent %+v", spent)
 	}
-	if err := c.CountTranscription(ada, "gpt-4o-mini-transcribe", time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.CountTranscription(ada, "gpt-4o-mini-transcribe", time.Minute))
 	if more := adas(t, p).Sub(spent); !near(more.Money, 0.003) || more.Calls != 1 {
 		t.Errorf("hearing took %+v", more)
 	}
@@ -246,11 +239,9 @@ func TestAConversationAlwaysHoldsItsNextResponse(t *testing.T) {
 }
 
 func TestAResponseThatNobodyToldOfCountsAsEstimated(t *testing.T) {
-	p := newPurse(budget.Amount{})
+	p := newPurse(t, budget.Amount{})
 	c := &budget.SpeechConversation{Enforcer: p.Enforcer, Model: budget.AudioModel{Name: "gpt-realtime-mini"}}
-	if err := errors.Join(c.Begin(t.Context()), c.CountResponse(t.Context(), t.Context(), budget.SpeechResponse{})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(c.Begin(t.Context()), c.CountResponse(t.Context(), t.Context(), budget.SpeechResponse{})))
 	c.End(t.Context())
 	calls, err := p.ledger.Calls(t.Context(), 10)
 	if err != nil || len(calls) != 1 || calls[0].State != budget.StateEstimated || calls[0].Amount.Tokens < 4096 {
@@ -262,8 +253,6 @@ func TestAResponseThatNobodyToldOfCountsAsEstimated(t *testing.T) {
 func adas(t *testing.T, p purse) budget.Amount {
 	t.Helper()
 	sums, err := p.ledger.Sums(t.Context(), []budget.Key{{Level: budget.LevelUser, ID: "discord:ada", Day: time.Now().UTC().Format(time.DateOnly)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sums[0].Amount
 }

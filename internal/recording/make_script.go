@@ -13,6 +13,7 @@ import (
 	"clank/internal/untrusted"
 	"clank/llm/plain"
 	"clank/sessions"
+	"clank/sessions/agent"
 )
 
 // MakeScript makes a script of a run that ended with an answer. notes say what of the
@@ -96,8 +97,8 @@ func (m *scriptMaker) addEntry(e Entry) error {
 	return nil
 }
 
-// toolInput is what the tools take.
-type toolInput struct {
+// stepInput is what a step was told: by a model that uses tools, or one that works a screen.
+type stepInput struct {
 	URL         string   `json:"url"`
 	Ref         string   `json:"ref"`
 	Text        string   `json:"text"`
@@ -116,13 +117,23 @@ type toolInput struct {
 	PromptText  string   `json:"promptText"`
 	Show        bool     `json:"show"`
 	Entry       string   `json:"entry"`
+
+	On struct {
+		Name string `json:"name"`
+	} `json:"on"` // of a screen: what was there
+	Enter  bool     `json:"enter"`
+	Clicks int      `json:"clicks"`
+	Held   []string `json:"held"`
+	Keys   []string `json:"keys"`
+	Repeat int      `json:"repeat"`
 }
 
 // stepsOf returns the steps that do what an act did.
 func (m *scriptMaker) stepsOf(s sessions.Step) ([]string, error) {
-	var in toolInput
-	if err := json.Unmarshal(s.Input, &in); err != nil && len(s.Input) > 0 && strings.HasPrefix(s.Tool, "browser_") {
-		return nil, errors.New("what it was told cannot be read")
+	var in stepInput
+	unread := len(s.Input) > 0 && json.Unmarshal(s.Input, &in) != nil
+	if unread && strings.HasPrefix(s.Tool, "browser_") {
+		return nil, errUnread
 	}
 	switch s.Tool {
 	case "browser_open", "navigate":
@@ -157,15 +168,20 @@ func (m *scriptMaker) stepsOf(s sessions.Step) ([]string, error) {
 	case "browser_snapshot", "browser_close", "screenshot", "read_text", "read_page", "list_tabs", "wait":
 		return nil, nil
 	}
-	return m.screenSteps(s)
+	if unread {
+		return nil, errUnread
+	}
+	return m.screenSteps(s, in)
 }
+
+var errUnread = errors.New("what it was told cannot be read")
 
 func singleStep(step string) ([]string, error) { return []string{step}, nil }
 
 // targetStep says a step that points at an element, and waits for it first if it
 // came by itself.
 func (m *scriptMaker) targetStep(step, ref string) ([]string, error) {
-	ref = strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "@"), "ref="))
+	ref = agent.NormalizeRef(ref)
 	words, err := plain.DescribeTarget(m.state, ref, step)
 	if err != nil {
 		return nil, err
@@ -189,7 +205,7 @@ func (m *scriptMaker) waitStep(ref string) []string {
 	return []string{"wait for " + plain.QuoteText(all[i].Name)}
 }
 
-func (m *scriptMaker) click(in toolInput) ([]string, error) {
+func (m *scriptMaker) click(in stepInput) ([]string, error) {
 	switch {
 	case in.Button == "middle":
 		return nil, errors.New("scripts have no words for the middle button")
@@ -204,7 +220,7 @@ func (m *scriptMaker) click(in toolInput) ([]string, error) {
 
 var errPassword = errors.New(`it typed a password, which is not recorded; keep the login in the vault ("clank vault add") and let it be filled in from there`)
 
-func (m *scriptMaker) typing(in toolInput, label string) ([]string, error) {
+func (m *scriptMaker) typing(in stepInput, label string) ([]string, error) {
 	if in.Text == RedactedText || strings.HasPrefix(label, "type "+RedactedText) {
 		return nil, errPassword
 	}
@@ -261,7 +277,7 @@ func (m *scriptMaker) addNamedValue(field, text string) (string, error) {
 	}
 }
 
-func (m *scriptMaker) selecting(in toolInput) ([]string, error) {
+func (m *scriptMaker) selecting(in stepInput) ([]string, error) {
 	if len(in.Values) != 1 || in.Values[0] == "" || strings.HasSuffix(in.Values[0], `\`) {
 		return nil, errors.New("scripts select one option of a list")
 	}

@@ -1,6 +1,7 @@
 package recording_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -31,14 +32,8 @@ type act struct {
 // bundle returns a run of these acts that ended with this answer.
 func bundle(tb testing.TB, answer *sessions.Step, acts ...act) *recording.Recording {
 	tb.Helper()
-	var raw []byte
-	add := func(e recording.Entry) {
-		line, err := json.Marshal(e)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		raw = append(append(raw, line...), '\n')
-	}
+	var all []recording.Entry
+	add := func(e recording.Entry) { all = append(all, e) }
 	add(recording.Entry{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion, Task: sessions.Task{ID: "t1", Prompt: "buy\na lamp"}}})
 	add(recording.Entry{Kind: recording.KindSnapshot, Snapshot: &recording.PageSnapshot{Text: page}})
 	for i, a := range acts {
@@ -56,10 +51,18 @@ func bundle(tb testing.TB, answer *sessions.Step, acts ...act) *recording.Record
 		add(recording.Entry{Kind: recording.KindStep, Step: answer})
 	}
 	add(recording.Entry{Kind: recording.KindEnd, End: &recording.RunEnd{}})
-	b, err := recording.ParseRecording(raw)
-	if err != nil {
-		tb.Fatal(err)
+	return parsed(tb, all...)
+}
+
+// parsed returns the run of these entries.
+func parsed(tb testing.TB, entries ...recording.Entry) *recording.Recording {
+	tb.Helper()
+	var raw bytes.Buffer
+	for _, e := range entries {
+		must(tb, json.NewEncoder(&raw).Encode(e))
 	}
+	b, err := recording.ParseRecording(raw.Bytes())
+	must(tb, err)
 	return b
 }
 
@@ -81,9 +84,7 @@ func TestRunBecomesPlainSteps(t *testing.T) {
 		act{tool: "fill_login", input: `{"entry":"shop","submit":true}`, after: later},
 		act{tool: "browser_tabs", input: `{"action":"new","url":"http://other.test/"}`, after: later},
 	), "buy-lamp")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := `# script buy-lamp
 # made of the run t1
 # it was asked: buy a lamp
@@ -104,9 +105,7 @@ log in with "shop"
 open http://other.test/ in a new tab
 read
 `
-	if d := cmp.Diff(want, s.String()); d != "" {
-		t.Error(d)
-	}
+	equal(t, "script", want, s.String())
 	if len(notes) != 1 || !strings.Contains(notes[0], "scrolling") {
 		t.Errorf("notes %q", notes)
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -29,9 +30,7 @@ func recorded(tb testing.TB) string {
 	tb.Helper()
 	rec := &recording.Recorder{Dir: tb.TempDir()}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_screenshot", `{"show":true}`), say("Lamps.")}}
-	if err := work(tb, agent(rec, m), "t1", "look for lamps"); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, work(tb, agent(rec, m), "t1", "look for lamps"))
 	return filepath.Join(rec.Dir, "t1")
 }
 
@@ -39,9 +38,7 @@ func recorded(tb testing.TB) string {
 func exported(tb testing.TB, dir string) []byte {
 	tb.Helper()
 	var b bytes.Buffer
-	if err := recording.ExportRun(&b, dir); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, recording.ExportRun(&b, dir))
 	return b.Bytes()
 }
 
@@ -49,9 +46,7 @@ func exported(tb testing.TB, dir string) []byte {
 func file(tb testing.TB, data []byte) string {
 	tb.Helper()
 	name := filepath.Join(tb.TempDir(), "run.zip")
-	if err := os.WriteFile(name, data, 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, os.WriteFile(name, data, 0o600))
 	return name
 }
 
@@ -65,13 +60,9 @@ func zipped(tb testing.TB, files ...string) []byte {
 		if err == nil {
 			_, err = w.Write([]byte(files[i+1]))
 		}
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, err)
 	}
-	if err := z.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, z.Close())
 	return b.Bytes()
 }
 
@@ -79,9 +70,7 @@ func TestExportReadsAsTheDirectoryDoes(t *testing.T) {
 	t.Parallel()
 	dir := recorded(t)
 	b, z := open(t, dir), open(t, file(t, exported(t, dir)))
-	if d := cmp.Diff(b.Entries, z.Entries); d != "" {
-		t.Error(d)
-	}
+	equal(t, "entries", b.Entries, z.Entries)
 	steps := z.Steps()
 	name, _ := recording.ImageFile(steps[len(steps)-1].Images[0].MediaType)
 	if data, err := z.Picture(name); err != nil || !bytes.Equal(data, screen) {
@@ -126,14 +115,10 @@ func TestRunThatCrashedIsReadAsFarAsItCame(t *testing.T) {
 	dir := recorded(t)
 	name := filepath.Join(dir, "run.jsonl")
 	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := open(t, dir).Entries
 	for cut := len(begin) * 3; cut < len(raw); cut += 997 {
-		if err := os.WriteFile(name, raw[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, raw[:cut], 0o600))
 		b := open(t, dir)
 		if !b.Cut {
 			t.Fatalf("cut at %d: it counts as whole", cut)
@@ -144,9 +129,7 @@ func TestRunThatCrashedIsReadAsFarAsItCame(t *testing.T) {
 	}
 	// The next run of the task goes on behind what is whole.
 	rec := &recording.Recorder{Dir: filepath.Dir(dir)}
-	if err := work(t, agent(rec, &script{replies: []llm.Reply{say("again")}}), "t1", "look"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("again")}}), "t1", "look"))
 	steps := open(t, dir).Steps()
 	if got := steps[len(steps)-1].Text; got != "again" {
 		t.Errorf("after the crash the answer is %q", got)
@@ -200,9 +183,7 @@ func TestBundlesGoWithTheirTasks(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	for _, id := range []string{"old", "new"} {
-		if err := work(t, agent(rec, &script{replies: []llm.Reply{say("x")}}), id, "look"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, work(t, agent(rec, &script{replies: []llm.Reply{say("x")}}), id, "look"))
 	}
 	store := rec.PruningStore(tasks{known: map[string]bool{"new": true}})
 	if n, err := store.Prune(t.Context(), time.Now(), 0, 10); n != 1 || err != nil {
@@ -216,9 +197,7 @@ func TestBundlesGoWithTheirTasks(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	raw, err := os.ReadFile(filepath.Join(recorded(f), "run.jsonl"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(raw)
 	f.Add([]byte(begin))
 	f.Add([]byte(begin + `{"kind":"call","call":{"messages":[-1]}}`))
@@ -253,9 +232,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 	backend := rec.Backend("r", stepper{model: rec.Model(m), page: long, n: b.N, script: m, settle: settle})
 	b.ResetTimer()
-	if err := work(b, backend, "t1", "look"); err != nil {
-		b.Fatal(err)
-	}
+	must(b, work(b, backend, "t1", "look"))
 }
 
 // stepper asks for n steps, each with a page state more.
@@ -296,9 +273,7 @@ func (s stepper) Run(ctx context.Context, _ sessions.Session, _ sessions.Task) i
 func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 	t.Parallel()
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte(begin+"the key\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(secret, []byte(begin+"the key\n"), 0o600))
 	picture := filepath.Join("pictures", strings.Repeat("a", 32)+".png")
 	for name, plant := range map[string]func(dir string) error{
 		"a link for the record": func(dir string) error {
@@ -314,9 +289,7 @@ func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 		"a pipe for a picture": func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, picture), 0o600) },
 	} {
 		dir := recorded(t)
-		if err := plant(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, plant(dir))
 		var out bytes.Buffer
 		if err := recording.ExportRun(&out, dir); err == nil {
 			t.Errorf("%s: it was exported, %d bytes", name, out.Len())
@@ -328,4 +301,42 @@ func TestLinksAndPipesInADirectoryLeadNowhere(t *testing.T) {
 			t.Errorf("%s: the export holds what it leads to", name)
 		}
 	}
+}
+
+func TestAStepIsToldOnceWhateverWasSaidMeanwhile(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	var lines strings.Builder
+	add := func(e recording.Entry) {
+		at = at.Add(time.Second)
+		e.At = at
+		raw, err := json.Marshal(e)
+		must(t, err)
+		lines.Write(append(raw, '\n'))
+	}
+	step := func(n int, kind sessions.StepKind, phase sessions.Phase) {
+		add(recording.Entry{Kind: recording.KindStep, Step: &sessions.Step{N: n, Kind: kind, Phase: phase, Usage: llm.Usage{Calls: n}}})
+	}
+	leg := &recording.RunStart{Format: 1, Task: sessions.Task{ID: "t1"}, Runtime: "r", Session: "s1"}
+	add(recording.Entry{Kind: recording.KindBegin, Begin: leg})
+	step(1, sessions.StepAct, sessions.PhaseBegun)
+	step(2, sessions.StepNotice, sessions.PhaseDone)
+	step(1, sessions.StepAct, sessions.PhaseDone)
+	step(3, sessions.StepAct, sessions.PhaseBegun) // the program ended
+	add(recording.Entry{Kind: recording.KindBegin, Begin: leg})
+	step(3, sessions.StepAct, sessions.PhaseDone) // of another backend, which counts from 1
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "run.jsonl"), []byte(lines.String()), 0o600))
+	type told struct {
+		N      int
+		Phase  sessions.Phase
+		Millis float64
+	}
+	var got []told
+	account := open(t, dir).Report()
+	for _, s := range account.Steps {
+		got = append(got, told{s.N, s.Phase, s.Millis})
+	}
+	want := []told{{2, sessions.PhaseDone, 0}, {1, sessions.PhaseDone, 2000}, {3, sessions.PhaseBegun, 0}, {3, sessions.PhaseDone, 0}}
+	equal(t, "steps", want, got)
 }

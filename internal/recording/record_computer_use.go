@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 
@@ -44,7 +43,7 @@ func (t *recordedConversation) Next(ctx context.Context, in computeruse.Input) (
 	}
 	begun := t.model.recorder.now()
 	answer, err := t.Conversation.Next(ctx, in)
-	run.recordTurn(t.model.Name(), t.brief, in, answer, err, milliseconds(t.model.recorder.now().Sub(begun)))
+	run.recordTurn(t.model.Name(), t.brief, in, answer, err, t.model.recorder.millisSince(begun))
 	return answer, err
 }
 
@@ -101,11 +100,9 @@ func (r *runWriter) input(in computeruse.Input) computeruse.Input {
 
 // encodeCanonical returns v as JSON in the form of [canonicalJSON].
 func encodeCanonical(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	raw, err := marshalPlain(v)
+	if err != nil {
 		return nil
 	}
-	return canonicalJSON(b.Bytes())
+	return canonicalJSON(raw)
 }

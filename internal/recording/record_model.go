@@ -161,13 +161,20 @@ func canonicalJSON(raw json.RawMessage) json.RawMessage {
 	if dec.Decode(&v) != nil {
 		return nil
 	}
+	out, err := marshalPlain(v)
+	if err != nil {
+		return nil
+	}
+	return bytes.TrimSuffix(out, []byte("\n"))
+}
+
+// marshalPlain returns v as a line of JSON that is not made safe for HTML.
+func marshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return nil
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	err := enc.Encode(v)
+	return b.Bytes(), err
 }
 
 func modelFailure(err error) *ModelFailure {

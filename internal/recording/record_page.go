@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"strings"
+	"time"
 
 	"clank/browsermgr/page/outline"
 	"clank/sessions"
@@ -26,7 +27,7 @@ func (b *recordedBrowser) Open(ctx context.Context, o sessions.PageRequest) (ses
 	begun := b.recorder.now()
 	p, restored, err := b.Browser.Open(ctx, o)
 	if restored || err != nil { // an open page is looked up before each action
-		b.recorder.recordAction(ctx, "open", nil, err, milliseconds(b.recorder.now().Sub(begun)))
+		b.recorder.recordAction(ctx, "open", nil, err, begun)
 	}
 	if err != nil {
 		return nil, restored, err
@@ -45,7 +46,7 @@ type recordedPage struct {
 func (p *recordedPage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
 	begun := p.recorder.now()
 	notes, same, err = p.Page.ActIfUnchanged(ctx, kind, args, mark)
-	p.recorder.recordAction(ctx, kind, notes, err, milliseconds(p.recorder.now().Sub(begun)))
+	p.recorder.recordAction(ctx, kind, notes, err, begun)
 	return notes, same, err
 }
 
@@ -53,7 +54,7 @@ func (p *recordedPage) ActIfUnchanged(ctx context.Context, kind string, args map
 func (p *recordedPage) Act(ctx context.Context, kind string, args map[string]any) ([]string, error) {
 	begun := p.recorder.now()
 	notes, err := p.Page.Act(ctx, kind, args)
-	p.recorder.recordAction(ctx, kind, notes, err, milliseconds(p.recorder.now().Sub(begun)))
+	p.recorder.recordAction(ctx, kind, notes, err, begun)
 	return notes, err
 }
 
@@ -62,7 +63,7 @@ func (p *recordedPage) Snapshot(ctx context.Context, interactive bool, maxChars 
 	begun := p.recorder.now()
 	text, err := p.Page.Snapshot(ctx, interactive, maxChars)
 	if r := p.recorder.runOf(ctx); r != nil {
-		r.recordSnapshot(interactive, text, err, milliseconds(p.recorder.now().Sub(begun)))
+		r.recordSnapshot(interactive, text, err, begun)
 	}
 	return text, err
 }
@@ -71,7 +72,7 @@ func (p *recordedPage) Snapshot(ctx context.Context, interactive bool, maxChars 
 func (p *recordedPage) Text(ctx context.Context, ref string) (string, error) {
 	begun := p.recorder.now()
 	text, err := p.Page.Text(ctx, ref)
-	p.recorder.recordAction(ctx, "text", nil, err, milliseconds(p.recorder.now().Sub(begun)))
+	p.recorder.recordAction(ctx, "text", nil, err, begun)
 	return text, err
 }
 
@@ -79,12 +80,12 @@ func (p *recordedPage) Text(ctx context.Context, ref string) (string, error) {
 func (p *recordedPage) Screenshot(ctx context.Context) (sessions.Screenshot, error) {
 	begun := p.recorder.now()
 	shot, err := p.Page.Screenshot(ctx)
-	p.recorder.recordAction(ctx, "screenshot", nil, err, milliseconds(p.recorder.now().Sub(begun)))
+	p.recorder.recordAction(ctx, "screenshot", nil, err, begun)
 	return shot, err
 }
 
 // recordAction writes what the browser did.
-func (r *Recorder) recordAction(ctx context.Context, what string, notes []string, err error, took float64) {
+func (r *Recorder) recordAction(ctx context.Context, what string, notes []string, err error, begun time.Time) {
 	run := r.runOf(ctx)
 	if run == nil {
 		return
@@ -96,11 +97,11 @@ func (r *Recorder) recordAction(ctx context.Context, what string, notes []string
 	if err != nil {
 		a.Error = err.Error()
 	}
-	run.write(Entry{Kind: KindAct, Millis: took, Act: a})
+	run.write(Entry{Kind: KindAct, Millis: r.millisSince(begun), Act: a})
 }
 
 // recordSnapshot writes the state of a page.
-func (r *runWriter) recordSnapshot(interactive bool, text string, err error, took float64) {
+func (r *runWriter) recordSnapshot(interactive bool, text string, err error, begun time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &PageSnapshot{Interactive: interactive, Text: text}
@@ -113,7 +114,7 @@ func (r *runWriter) recordSnapshot(interactive bool, text string, err error, too
 		r.state = sum
 		r.notePasswordRefs(text)
 	}
-	r.add(Entry{Kind: KindSnapshot, Millis: took, Snapshot: s})
+	r.add(Entry{Kind: KindSnapshot, Millis: r.recorder.millisSince(begun), Snapshot: s})
 }
 
 // notePasswordRefs remembers which refs of a page state are password fields. The run is

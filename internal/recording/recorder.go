@@ -149,4 +149,7 @@ func (r *Recorder) now() time.Time {
 	return r.Now()
 }
 
+// millisSince returns for how long something takes that has begun.
+func (r *Recorder) millisSince(begun time.Time) float64 { return milliseconds(r.now().Sub(begun)) }
+
 func (r *Recorder) logger() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }

@@ -15,6 +15,8 @@ import (
 	"clank/internal/recording"
 	"clank/llm"
 	"clank/sessions"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const state = `- heading "Lumen" [level=1] [ref=e1]
@@ -135,9 +137,7 @@ func work(tb testing.TB, b sessions.Backend, id, prompt string) error {
 func open(tb testing.TB, name string) *recording.Recording {
 	tb.Helper()
 	b, err := recording.OpenRecording(name)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			tb.Error(err)
@@ -159,8 +159,22 @@ func everything(tb testing.TB, dir string) string {
 		all.Write(raw)
 		return err
 	})
+	must(tb, err)
+	return all.String()
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return all.String()
+}
+
+// equal compares what a test got with what it wants.
+func equal(tb testing.TB, what string, want, got any) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }

@@ -15,8 +15,6 @@ import (
 	"clank/internal/recording"
 	"clank/llm"
 	"clank/sessions"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestRunIsRecordedWhole(t *testing.T) {
@@ -25,9 +23,7 @@ func TestRunIsRecordedWhole(t *testing.T) {
 	m := &script{replies: []llm.Reply{
 		use("browser_open", `{"url":"http://shop.test/"}`), use("browser_click", `{"ref":"e6"}`), use("browser_screenshot", `{"show":true}`), say("Lamps."),
 	}}
-	if err := work(t, agent(rec, m), "t1", "look for lamps"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work(t, agent(rec, m), "t1", "look for lamps"))
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	if b.Cut {
 		t.Error("the record of an ended run is cut")
@@ -44,9 +40,7 @@ func TestRunIsRecordedWhole(t *testing.T) {
 	want := []string{
 		"1 think false", "2 open shop.test false", "3 think false", `4 click "Buy" true`, "5 think false", "6 take a screenshot false", "7 think false", "8 answer false",
 	}
-	if d := cmp.Diff(want, labels); d != "" {
-		t.Error(d)
-	}
+	equal(t, "steps", want, labels)
 	last := b.Steps()[len(b.Steps())-1]
 	file, _ := recording.ImageFile(last.Images[0].MediaType)
 	if shown, err := b.Picture(file); err != nil || string(shown) != string(screen) {
@@ -58,9 +52,7 @@ func TestRequestsAreRecordedAsWhatIsNew(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), use("browser_snapshot", `{}`), say("Lamps.")}}
-	if err := work(t, agent(rec, m), "t1", "look for lamps"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work(t, agent(rec, m), "t1", "look for lamps"))
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	var asked [][]int
 	var tools, systems int
@@ -78,9 +70,7 @@ func TestRequestsAreRecordedAsWhatIsNew(t *testing.T) {
 			tools++
 		}
 	}
-	if d := cmp.Diff([][]int{{0}, {0, 1, 2}, {0, 1, 2, 3, 4}}, asked); d != "" {
-		t.Error(d)
-	}
+	equal(t, "messages of the calls", [][]int{{0}, {0, 1, 2}, {0, 1, 2, 3, 4}}, asked)
 	if tools != 1 || systems != 1 {
 		t.Errorf("tools were written %d times and the system prompt %d times, want once each", tools, systems)
 	}
@@ -156,9 +146,7 @@ func TestRunThatIsLeftOrStoppedEndsWithTheReason(t *testing.T) {
 func TestTaskGoesOnWhenNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	rec := &recording.Recorder{Dir: file}
 	m := &script{replies: []llm.Reply{use("browser_open", `{"url":"http://shop.test/"}`), say("Lamps.")}}
 	if err := work(t, agent(rec, m), "t1", "look"); err != nil {
@@ -174,9 +162,7 @@ func TestSecondBackendGoesOnInTheSameBundle(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: t.TempDir()}
 	for _, answer := range []string{"first", "second"} {
-		if err := work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say(answer)}}), "t1", "look"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say(answer)}}), "t1", "look"))
 	}
 	b := open(t, filepath.Join(rec.Dir, "t1"))
 	var answers []string
@@ -185,9 +171,7 @@ func TestSecondBackendGoesOnInTheSameBundle(t *testing.T) {
 			answers = append(answers, s.Text)
 		}
 	}
-	if d := cmp.Diff([]string{"first", "second"}, answers); d != "" {
-		t.Error(d)
-	}
+	equal(t, "answers", []string{"first", "second"}, answers)
 	if pictures, err := os.ReadDir(filepath.Join(rec.Dir, "t1", "pictures")); err != nil || len(pictures) != 1 {
 		t.Errorf("%d pictures, %v; the same one is kept once", len(pictures), err)
 	}
@@ -221,9 +205,7 @@ func TestBundleStaysWithinItsBound(t *testing.T) {
 func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 	t.Parallel()
 	rec := &recording.Recorder{Dir: filepath.Join(t.TempDir(), "runs")}
-	if err := work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}), "t1", "look"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, work(t, agent(rec, &script{replies: []llm.Reply{use("browser_screenshot", `{}`), say("x")}}), "t1", "look"))
 	err := filepath.WalkDir(rec.Dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -234,7 +216,5 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }

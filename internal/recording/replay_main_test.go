@@ -105,28 +105,28 @@ func openShop(tb testing.TB) *shop {
 const patience = time.Minute
 
 func settings() browseagent.Settings {
-	return browseagent.Settings{StepTimeout: patience, OpenTimeout: patience, MaxSteps: 30}
+	return browseagent.Settings{StepTimeout: patience, MaxSteps: 30}
+}
+
+// browsing returns a backend in which m works the pages of b.
+func browsing(b sessions.Browser, m llm.Model) *browseagent.Agent {
+	return &browseagent.Agent{
+		Browser: b, Settings: settings, Model: func(context.Context, string) (llm.Model, error) { return m, nil },
+	}
 }
 
 // record has a model work a task and returns the bundle of it.
 func record(tb testing.TB, m llm.Model, id, prompt string) *recording.Recording {
 	tb.Helper()
 	rec := &recording.Recorder{Dir: tb.TempDir()}
-	agent := &browseagent.Agent{
-		Browser: rec.Browser(windows{}), Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
-	}
-	playTask(tb, rec.Backend(browseagent.Runtime, agent), id, prompt)
-	b, err := recording.OpenRecording(filepath.Join(rec.Dir, id))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return b
+	return recordWith(tb, rec, browsing(rec.Browser(windows{}), rec.Model(m)), id, prompt)
+}
+
+// recordWith has a backend work a task that rec records, and returns the bundle of it.
+func recordWith(tb testing.TB, rec *recording.Recorder, b sessions.Backend, id, prompt string) *recording.Recording {
+	tb.Helper()
+	playTask(tb, rec.Backend(browseagent.Runtime, b), id, prompt)
+	return open(tb, filepath.Join(rec.Dir, id))
 }
 
 // playTask runs a task to its end and returns its answer.
@@ -139,9 +139,7 @@ func playTask(tb testing.TB, b sessions.Backend, id, prompt string) sessions.Ste
 	})
 	var last sessions.Step
 	for step, err := range b.Run(tb.Context(), sessions.Session{ID: id}, sessions.Task{ID: id, Prompt: prompt}) {
-		if err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, err)
 		last = step
 	}
 	return last

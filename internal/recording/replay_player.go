@@ -13,6 +13,7 @@ import (
 	"clank/computeruse"
 	"clank/llm"
 	"clank/sessions"
+	"clank/sessions/agent"
 )
 
 // AddressMapping says that what was at addresses which begin with From is now at To.
@@ -128,8 +129,7 @@ func NewPlayer(b *Recording, mappings []AddressMapping) (*Player, error) {
 
 // mergeElements returns a copy of the elements, with those of a newer state.
 func mergeElements(elements map[string]outline.Ref, text string) map[string]outline.Ref {
-	all := make(map[string]outline.Ref, len(elements))
-	maps.Copy(all, elements)
+	all := maps.Clone(elements)
 	for _, r := range outline.ListRefs(text) {
 		all[r.Ref] = r
 	}
@@ -215,7 +215,7 @@ func (p *Player) adaptCall(c llm.ToolCall, elements map[string]outline.Ref) (llm
 		input["url"] = p.mapAddresses(at)
 	}
 	if ref, ok := input["ref"].(string); ok && ref != "" {
-		now, diff := p.findRef(strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(ref, "@"), "ref=")), elements)
+		now, diff := p.findRef(agent.NormalizeRef(ref), elements)
 		input["ref"], differs = now, diff
 	}
 	raw, err := json.Marshal(input)

@@ -2,15 +2,17 @@ package recording_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"clank/browseagent"
+	"clank/computeruse"
 	"clank/internal/recording"
 	"clank/llm"
 	"clank/llm/plain"
@@ -20,25 +22,30 @@ import (
 // play plays a bundle and returns what differed, by step.
 func play(tb testing.TB, b *recording.Recording, session string, mappings ...recording.AddressMapping) (recording.ReplaySummary, []recording.StepComparison) {
 	tb.Helper()
+	p := player(tb, b, mappings...)
+	var found []recording.StepComparison
+	sum, err := p.Replay(tb.Context(), playedBy(tb, p, session), session, func(f recording.StepComparison) { found = append(found, f) })
+	must(tb, err)
+	return sum, found
+}
+
+func player(tb testing.TB, b *recording.Recording, mappings ...recording.AddressMapping) *recording.Player {
+	tb.Helper()
 	p, err := recording.NewPlayer(b, mappings)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	agent := &browseagent.Agent{
-		Browser: p.Browser(windows{}), Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
-	}
+	must(tb, err)
+	return p
+}
+
+// playedBy returns the backend in which p works, whose session ends with the test.
+func playedBy(tb testing.TB, p *recording.Player, session string) *browseagent.Agent {
+	tb.Helper()
+	agent := browsing(p.Browser(windows{}), p.Model())
 	tb.Cleanup(func() {
 		if err := agent.Close(context.Background(), session); err != nil {
 			tb.Error(err)
 		}
 	})
-	var found []recording.StepComparison
-	sum, err := p.Replay(tb.Context(), agent, session, func(f recording.StepComparison) { found = append(found, f) })
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return sum, found
+	return agent
 }
 
 // differences returns the findings as lines.
@@ -76,29 +83,11 @@ func TestReplayFindsPlacesWhereTheyAreNow(t *testing.T) {
 	t.Parallel()
 	s, moved := openShop(t), openShop(t)
 	rec := &recording.Recorder{Dir: t.TempDir(), Places: map[string]string{"the shop": s.url + "/", "elsewhere": "http://else.test"}}
-	m := plain.New(plain.Options{Places: rec.Places})
-	agent := &browseagent.Agent{
-		Browser: rec.Browser(windows{}), Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
-	}
-	playTask(t, rec.Backend(browseagent.Runtime, agent), "rplace", `open the shop, type "lamp" into Search`)
-	b, err := recording.OpenRecording(filepath.Join(rec.Dir, "rplace"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	p, err := recording.NewPlayer(b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := browsing(rec.Browser(windows{}), rec.Model(plain.New(plain.Options{Places: rec.Places})))
+	p := player(t, recordWith(t, rec, agent, "rplace", `open the shop, type "lamp" into Search`))
 	p.Places(map[string]string{"the shop": moved.url + "/"})
-	played := &browseagent.Agent{
-		Browser: p.Browser(windows{}), Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
-	}
-	t.Cleanup(func() { _ = played.Close(context.Background(), "pplace") })
 	var found []recording.StepComparison
-	sum, err := p.Replay(t.Context(), played, "pplace", func(f recording.StepComparison) { found = append(found, f) })
+	sum, err := p.Replay(t.Context(), playedBy(t, p, "pplace"), "pplace", func(f recording.StepComparison) { found = append(found, f) })
 	if err != nil || !sum.Matches() {
 		t.Errorf("%s, %v\n%s", sum, err, differences(found))
 	}
@@ -144,19 +133,11 @@ func TestReplayEndsWhenItIsStopped(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	b := record(t, plain.New(plain.Options{}), "rstop", "open "+s.url+`, type "lamp" into Search, press Enter`)
-	p, err := recording.NewPlayer(b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent := &browseagent.Agent{
-		Browser: p.Browser(windows{}), Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
-	}
-	t.Cleanup(func() { _ = agent.Close(context.Background(), "pstop") })
+	p := player(t, b)
 	ctx, stop := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	played := 0
-	_, err = p.Replay(ctx, agent, "pstop", func(recording.StepComparison) {
+	_, err := p.Replay(ctx, playedBy(t, p, "pstop"), "pstop", func(recording.StepComparison) {
 		played++
 		stop(enough)
 	})
@@ -170,20 +151,12 @@ func TestRunSavedAsAScriptWorksWithoutItsModel(t *testing.T) {
 	s := openShop(t)
 	b := record(t, plain.New(plain.Options{}), "rscript", "open "+s.url+`, type "lamp" into Search, press Enter, click "Add to basket"`)
 	made, _, err := recording.MakeScript(b, "lamps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	shelf := recording.ScriptStore{Dir: t.TempDir()}
-	if err := shelf.Save(made, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, shelf.Save(made, false))
 	m := plain.New(plain.Options{Scripts: shelf.Steps})
 	s.changed.Store(false)
-	agent := &browseagent.Agent{
-		Browser: windows{}, Settings: settings,
-		Model: func(context.Context, string) (llm.Model, error) { return m, nil },
-	}
-	answer := playTask(t, agent, "pscript", "run lamps with search = desk")
+	answer := playTask(t, browsing(windows{}, m), "pscript", "run lamps with search = desk")
 	if answer.Kind != sessions.StepAnswer || answer.Failed || !strings.Contains(answer.Text, "Found desk") || !strings.Contains(answer.Text, "In the basket") {
 		t.Errorf("answer: %+v", answer.Text)
 	}
@@ -224,33 +197,76 @@ func TestPeopleAreAskedInARecordedAndInAReplayedRun(t *testing.T) {
 	t.Cleanup(srv.Close)
 	var asked []string
 	rec := &recording.Recorder{Dir: t.TempDir()}
-	m := plain.New(plain.Options{})
-	recorded := &browseagent.Agent{
-		Browser: rec.Browser(windows{}), Settings: settings, Approver: no{&asked},
-		Model: func(context.Context, string) (llm.Model, error) { return rec.Model(m), nil },
-	}
-	playTask(t, rec.Backend(browseagent.Runtime, recorded), "rask", "open "+srv.URL+`, click "Buy now"`)
+	recorded := browsing(rec.Browser(windows{}), rec.Model(plain.New(plain.Options{})))
+	recorded.Approver = no{&asked}
+	b := recordWith(t, rec, recorded, "rask", "open "+srv.URL+`, click "Buy now"`)
 	if len(asked) != 1 {
 		t.Fatalf("asked %q in the recorded run", asked)
 	}
-	b, err := recording.OpenRecording(filepath.Join(rec.Dir, "rask"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	p, err := recording.NewPlayer(b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	replayed := &browseagent.Agent{
-		Browser: p.Browser(windows{}), Settings: settings, Approver: no{&asked},
-		Model: func(context.Context, string) (llm.Model, error) { return p.Model(), nil },
-	}
-	t.Cleanup(func() { _ = replayed.Close(context.Background(), "pask") })
+	p := player(t, b)
+	replayed := playedBy(t, p, "pask")
+	replayed.Approver = no{&asked}
 	if _, err := p.Replay(t.Context(), replayed, "pask", func(recording.StepComparison) {}); err != nil {
 		t.Fatal(err)
 	}
 	if len(asked) != 2 || len(bought) != 0 {
 		t.Errorf("asked %q, bought %d times", asked, len(bought))
+	}
+}
+
+// screenRun returns a run of a model that sees the screen, which gave these answers.
+func screenRun(tb testing.TB, answers ...computeruse.Turn) *recording.Recording {
+	tb.Helper()
+	all := []recording.Entry{{Kind: recording.KindBegin, Begin: &recording.RunStart{Format: recording.FormatVersion}}}
+	in, err := json.Marshal(computeruse.Input{Shot: &computeruse.Screenshot{Size: image.Pt(800, 600)}})
+	must(tb, err)
+	for _, a := range answers {
+		out, err := json.Marshal(a)
+		must(tb, err)
+		all = append(all, recording.Entry{Kind: recording.KindTurn, Turn: &recording.ScreenTurn{Model: "test:screen", Input: in, Answer: out}})
+	}
+	return parsed(tb, all...)
+}
+
+func TestMindActsAtTheRecordedPoints(t *testing.T) {
+	t.Parallel()
+	click := computeruse.Action{Kind: computeruse.ActClick, At: &image.Point{X: 10, Y: 20}}
+	b := screenRun(t,
+		computeruse.Turn{
+			Calls: []computeruse.Call{{ID: "c1", Actions: []computeruse.Action{click, {Kind: computeruse.ActNavigate, URL: "http://a.test/x"}}}},
+			Tools: []llm.ToolCall{{ID: "t1", Name: "navigate", Input: json.RawMessage(`{"url":"http://a.test/y"}`)}},
+		},
+		computeruse.Turn{Calls: []computeruse.Call{{ID: "c2", Actions: []computeruse.Action{{Kind: computeruse.ActType, Text: recording.RedactedText}}}}},
+	)
+	p := player(t, b, recording.AddressMapping{From: "http://a.test", To: "http://b.test"})
+	if !p.UsesScreen() || p.ComputerUseModel().Name() != "test:screen" {
+		t.Errorf("screen %t, name %q", p.UsesScreen(), p.ComputerUseModel().Name())
+	}
+	for screen, want := range map[image.Point]image.Point{image.Pt(1600, 1200): image.Pt(800, 600), image.Pt(640, 480): image.Pt(640, 480)} {
+		if got := p.ComputerUseModel().Fit(screen); got != want {
+			t.Errorf("%v is seen as %v, want %v", screen, got, want)
+		}
+	}
+	talk, err := p.ComputerUseModel().Begin(computeruse.ConversationOptions{})
+	must(t, err)
+	turn, err := talk.Next(t.Context(), computeruse.Input{})
+	must(t, err)
+	want := []computeruse.Action{click, {Kind: computeruse.ActNavigate, URL: "http://b.test/x"}}
+	equal(t, "actions", want, turn.Calls[0].Actions)
+	if got := string(turn.Tools[0].Input); got != `{"url":"http://b.test/y"}` {
+		t.Errorf("the tool is told %s", got)
+	}
+	if _, err := talk.Next(t.Context(), computeruse.Input{}); err == nil || !strings.Contains(err.Error(), "password") {
+		t.Errorf("a password that is not recorded: %v", err)
+	}
+	if turn, err = talk.Next(t.Context(), computeruse.Input{}); err != nil || len(turn.Calls) != 0 || turn.Text == "" {
+		t.Errorf("after the last answer: %+v, %v", turn, err)
+	}
+}
+
+func TestRecordWithoutAnswersIsNotReplayed(t *testing.T) {
+	t.Parallel()
+	if _, err := recording.NewPlayer(screenRun(t), nil); !errors.Is(err, recording.ErrNothingToReplay) {
+		t.Errorf("%v", err)
 	}
 }

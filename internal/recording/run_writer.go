@@ -151,17 +151,15 @@ func (r *runWriter) add(e Entry) {
 		return
 	}
 	e.At = r.recorder.now().UTC()
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
+	line, err := marshalPlain(e)
+	if err != nil {
 		r.fail(err)
 		return
 	}
-	for _, word := range addressPasswords(b.Bytes()) {
+	for _, word := range addressPasswords(line) {
 		r.learnPassword(word)
 	}
-	line := r.secrets.redact(b.Bytes())
+	line = r.secrets.redact(line)
 	if r.recorder.Clean != nil {
 		line = append(bytes.TrimSuffix(r.recorder.Clean(bytes.TrimSuffix(line, []byte("\n"))), []byte("\n")), '\n')
 	}

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,7 +18,7 @@ func pressSteps(key string) ([]string, error) {
 	return singleStep(step)
 }
 
-func (m *scriptMaker) scrolling(in toolInput) ([]string, error) {
+func (m *scriptMaker) scrolling(in stepInput) ([]string, error) {
 	if in.Ref != "" {
 		m.notes = append(m.notes, "scrolling inside a part of the page is left out: steps scroll to what they need")
 		return nil, nil
@@ -30,7 +29,7 @@ func (m *scriptMaker) scrolling(in toolInput) ([]string, error) {
 	return singleStep("scroll " + in.Direction)
 }
 
-func (m *scriptMaker) waiting(in toolInput) ([]string, error) {
+func (m *scriptMaker) waiting(in stepInput) ([]string, error) {
 	var lines []string
 	if in.Text != "" {
 		lines = append(lines, "wait for "+plain.QuoteText(in.Text))
@@ -47,7 +46,7 @@ func (m *scriptMaker) waiting(in toolInput) ([]string, error) {
 	return lines, nil
 }
 
-func tabSteps(in toolInput) ([]string, error) {
+func tabSteps(in stepInput) ([]string, error) {
 	switch {
 	case in.Action == "new" && in.URL != "":
 		return singleStep("open " + in.URL + " in a new tab")
@@ -62,7 +61,7 @@ func tabSteps(in toolInput) ([]string, error) {
 	}
 }
 
-func dialogSteps(in toolInput) ([]string, error) {
+func dialogSteps(in stepInput) ([]string, error) {
 	switch {
 	case !in.Accept:
 		return singleStep("dismiss the dialog")
@@ -73,7 +72,7 @@ func dialogSteps(in toolInput) ([]string, error) {
 	}
 }
 
-func (m *scriptMaker) reading(tool string, in toolInput) ([]string, error) {
+func (m *scriptMaker) reading(tool string, in stepInput) ([]string, error) {
 	switch {
 	case tool == "browser_links":
 		m.reads = true
@@ -98,27 +97,9 @@ func (m *scriptMaker) reading(tool string, in toolInput) ([]string, error) {
 
 var errPointOnly = errors.New("it was done at a point of the screen, and the record does not say what was there")
 
-// screenInput is what the steps of a model that works a screen were told.
-type screenInput struct {
-	On struct {
-		Name string `json:"name"`
-	} `json:"on"`
-	Text   string   `json:"text"`
-	Enter  bool     `json:"enter"`
-	Clicks int      `json:"clicks"`
-	Button string   `json:"button"`
-	Held   []string `json:"held"`
-	Keys   []string `json:"keys"`
-	Repeat int      `json:"repeat"`
-}
-
 // screenSteps says an act of a model that works a screen. A point can be said only if
 // the step names what was there.
-func (m *scriptMaker) screenSteps(s sessions.Step) ([]string, error) {
-	var in screenInput
-	if err := json.Unmarshal(s.Input, &in); err != nil && len(s.Input) > 0 {
-		return nil, errors.New("what it was told cannot be read")
-	}
+func (m *scriptMaker) screenSteps(s sessions.Step, in stepInput) ([]string, error) {
 	switch s.Tool {
 	case "click":
 		return in.click()
@@ -135,7 +116,7 @@ func (m *scriptMaker) screenSteps(s sessions.Step) ([]string, error) {
 	return nil, fmt.Errorf("scripts have no words for %s", s.Tool)
 }
 
-func (in screenInput) click() ([]string, error) {
+func (in stepInput) click() ([]string, error) {
 	verb := "click"
 	switch {
 	case in.Button == "back":
@@ -154,7 +135,7 @@ func (in screenInput) click() ([]string, error) {
 }
 
 // typeSteps says a text that was typed into a field with a name.
-func (m *scriptMaker) typeSteps(in screenInput) ([]string, error) {
+func (m *scriptMaker) typeSteps(in stepInput) ([]string, error) {
 	var lines []string
 	switch {
 	case in.Text == RedactedText:
@@ -179,7 +160,7 @@ func (m *scriptMaker) typeSteps(in screenInput) ([]string, error) {
 	return lines, nil
 }
 
-func (in screenInput) press() ([]string, error) {
+func (in stepInput) press() ([]string, error) {
 	if len(in.Keys) == 0 {
 		return nil, errors.New("what it pressed cannot be read")
 	}

@@ -25,9 +25,7 @@ click "{city}" # {unknown}
 func TestFillPutsValuesIntoTheirPlaces(t *testing.T) {
 	t.Parallel()
 	s, err := recording.ParseScript("lamps", strings.ReplaceAll(lamps, " # {unknown}", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for given, want := range map[string]string{
 		"":                             `type "lamp" into / click "Rome, Italy"`,
 		"search = desk":                `type "desk" into / click "Rome, Italy"`,
@@ -144,4 +142,29 @@ func FuzzParseScript(f *testing.F) {
 		}
 		_, _ = s.Fill(values)
 	})
+}
+
+func TestValuesCannotBecomeSteps(t *testing.T) {
+	s, err := recording.ParseScript("lamps", "set search = \"lamp\"\nopen http://shop.test/\ntype \"{search}\" into \"Search\"\n")
+	must(t, err)
+	for _, text := range []string{
+		`x" into "Search", then click "Buy`, `x\" into "Search", then click "Buy`, `x\\" into "Search", then click "Buy`, "x\nclick \"Buy\"", "x\r\nclick \"Buy\"",
+		`x” into “Search”, then click “Buy”`, "x\u2028click \"Buy\"", `{search}`, `" then run other`, `x; click "Buy"`, `x' then click 'Buy'`,
+	} {
+		filled, err := s.Fill("search = \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(text) + "\"")
+		if err != nil {
+			continue
+		}
+		if n, err := plain.CheckInstruction(filled); err == nil && n != 2 {
+			t.Errorf("%q: %d steps, want 2 or an error:\n%s", text, n, filled)
+		}
+	}
+	if _, err := recording.ParseScript("loop", "run loop\n"); err == nil {
+		t.Error("a script that runs itself is one")
+	}
+	for _, name := range []string{"", "..", "../x", "a/b", `a\b`, "a.txt", "-a", "A", "a\x00", strings.Repeat("a", 300), "CON "} {
+		if recording.CheckScriptName(name) == nil {
+			t.Errorf("%q is a name", name)
+		}
+	}
 }

@@ -78,7 +78,7 @@ func (a *Server) geminiComputerModel(name string) (computeruse.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gemini.New(model, gemini.Options{})
+	return gemini.New(model)
 }
 
 func (a *Server) computerUseSettings(runtime string) computeruse.Settings {

@@ -68,7 +68,7 @@ func (b *BrowserTools) NewTool(ctx context.Context) (*browsertool.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Vision = &browsertool.Vision{Describer: browsertool.ModelDescriber{Model: m}, Prompt: s.BrowserTool.VisionPrompt, MaxBytes: s.BrowserTool.VisionBytes}
+	t.Vision = &browsertool.Vision{Model: m, Prompt: s.BrowserTool.VisionPrompt, MaxBytes: s.BrowserTool.VisionBytes}
 	return t, nil
 }
 
@@ -113,7 +113,7 @@ func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []
 		return nil // the model asked for pictures is not there; the browse remains
 	}
 	return []sessions.Tool{{
-		Tool: t.Definition(browsertool.Capability{}),
+		Tool: t.Definition(),
 		Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
 			ctx, leave := b.RegisterCaller(ctx, ToolCaller{Origin: o, Session: "conversation " + conversationKey(o)})
 			defer leave()
@@ -121,11 +121,10 @@ func (b *BrowserTools) AssistantTools(ctx context.Context, o sessions.Origin) []
 			if err != nil {
 				return "", nil, err
 			}
-			out := r.ForModel("")
-			if out.IsError {
-				return "", nil, toolError(out.Text)
+			if r.IsError {
+				return "", nil, toolError(r.Text)
 			}
-			return out.Text, out.Images, nil
+			return r.Text, r.Images, nil
 		},
 	}}
 }

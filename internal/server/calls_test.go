@@ -58,7 +58,7 @@ func (nobody) SetOptedOut(context.Context, voice.PrivacyKey, bool) error { retur
 func open(t *testing.T, url string, change func(*house)) *house {
 	t.Helper()
 	t.Setenv("PATH", t.TempDir())
-	h := &house{dir: t.TempDir(), ledger: new(budgettest.Ledger), all: settings.Defaults(), key: "sk-test", backend: new(sessionstest.Backend)}
+	h := &house{dir: t.TempDir(), ledger: budgettest.Open(t), all: settings.Defaults(), key: "sk-test", backend: new(sessionstest.Backend)}
 	h.all.Voice.Engine = settings.VoiceEngineRealtime
 	h.all.Voice.Realtime.URL = url
 	h.all.Voice.Transcription.URL = url
@@ -70,7 +70,7 @@ func open(t *testing.T, url string, change func(*house)) *house {
 	logger := slog.New(slog.DiscardHandler)
 	scopes := new(cancel.Scopes)
 	m := &sessions.Manager{
-		Store: new(sessionstest.Store), Backends: map[string]sessions.Backend{"local": h.backend}, DefaultRuntime: "local",
+		Store: sessionstest.OpenStore(t), Backends: map[string]sessions.Backend{"local": h.backend}, DefaultRuntime: "local",
 		Limits: func() sessions.Limits { return sessions.Limits{Running: 2, MaxSteps: 10} }, Scopes: scopes, Logger: logger,
 	}
 	if err := m.Open(t.Context()); err != nil {

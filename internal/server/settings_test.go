@@ -18,7 +18,7 @@ import (
 )
 
 func TestWhatARunLeftOpenCountsAsEstimated(t *testing.T) {
-	ledger := new(budgettest.Ledger)
+	ledger := budgettest.Open(t)
 	reserve := func(at time.Time) int64 {
 		e := budget.Entry{At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"}, Amount: budget.Amount{Calls: 1, Money: 5}}
 		id, err := ledger.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })
@@ -86,7 +86,7 @@ func TestEveryModelThatSettingsNameHasAPrice(t *testing.T) {
 	}
 	for name, where := range named {
 		_, model, _ := strings.Cut(name, ":")
-		if _, known := llm.PriceOf(model); !known {
+		if llm.WithListPrice(model, llm.Usage{}).Unpriced {
 			t.Errorf("%s names %s, whose price is not known: a limit in money would not hold for it", where, name)
 		}
 	}

@@ -345,7 +345,7 @@ func TestAStatementThatWasDoneOnceIsPrepared(t *testing.T) {
 }
 
 func TestMoneyIsKeptOverRestarts(t *testing.T) {
-	budgettest.TestMoney(t, 2, func(t *testing.T) func() budget.Ledger {
+	budgettest.TestMoney(t, 4, func(t *testing.T) func() budget.Ledger {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "clank.db")
 		var last *sqlite.DB

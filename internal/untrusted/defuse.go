@@ -1,6 +1,9 @@
 package untrusted
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // fetchingElements are the HTML elements that make a program which renders HTML, as
 // many do within Markdown, fetch an address or run something.
@@ -50,10 +53,7 @@ func beginsWithName(s string, words []string, whole bool) bool {
 	for n < len(s) && n <= longest && (s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z') {
 		n++
 	}
-	for _, w := range words {
-		if (n == len(w) || !whole && n > len(w)) && strings.EqualFold(s[:len(w)], w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool {
+		return (n == len(w) || !whole && n > len(w)) && strings.EqualFold(s[:len(w)], w)
+	})
 }

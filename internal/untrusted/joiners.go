@@ -84,11 +84,8 @@ func firstRune(s string) rune {
 // flagLength returns the length of a flag's tags at s[at:]; 0 if there are none.
 func flagLength(s string, at int, before rune) int {
 	const blackFlag = 0x1F3F4
-	if before != blackFlag {
-		return 0
-	}
 	for _, tags := range flagTags {
-		if strings.HasPrefix(s[at:], tags) {
+		if before == blackFlag && strings.HasPrefix(s[at:], tags) {
 			return len(tags)
 		}
 	}

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -112,10 +113,7 @@ func (v *Vault) findKey(ctx context.Context, vaultID, id string) (vaultKey, keyP
 }
 
 func (v *Vault) keySource() string {
-	if v.opts.KeySource != "" {
-		return v.opts.KeySource
-	}
-	return "the key that was given"
+	return cmp.Or(v.opts.KeySource, "the key that was given")
 }
 
 // storeKey keeps a new key: in the keyring if there is one, otherwise in the file.

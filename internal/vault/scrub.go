@@ -2,11 +2,13 @@ package vault
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -67,18 +69,9 @@ func (s *scrubber) add(name, value string) {
 		}
 	}
 	// Of two that begin alike the longer one wins.
-	patterns := make([]string, 0, len(spelled))
-	for p := range spelled {
-		patterns = append(patterns, p)
-	}
-	slices.SortFunc(patterns, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	pairs := make([]string, 0, 2*len(patterns))
-	for _, p := range patterns {
+	var pairs []string
+	longestFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
+	for _, p := range slices.SortedFunc(maps.Keys(spelled), longestFirst) {
 		pairs = append(pairs, p, spelled[p])
 	}
 	k.replacer = strings.NewReplacer(pairs...)
@@ -187,11 +180,7 @@ func isMemberName(rest []byte) bool {
 // isStructuralName reports whether what a member of this name says is part of the protocol rather than of a page. A password
 // that is a plain word must not make a message unreadable.
 func isStructuralName(quoted []byte) bool {
-	switch string(quoted) {
-	case `"method"`, `"type"`, `"subtype"`:
-		return true
-	}
-	return false
+	return slices.Contains([]string{`"method"`, `"type"`, `"subtype"`}, string(quoted))
 }
 
 // isProtocolWord reports whether a string is letters and dots only, as the names of the protocol are.
@@ -199,12 +188,9 @@ func isProtocolWord(quoted []byte) bool {
 	if len(quoted) > 48 {
 		return false
 	}
-	for _, c := range bytes.Trim(quoted, `"`) {
-		if c != '.' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(bytes.Trim(quoted, `"`), func(c byte) bool {
+		return c != '.' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+	})
 }
 
 // replaceInLiteral cleans what a string of JSON, in its quotes, says.
@@ -243,10 +229,7 @@ func stringEnd(data []byte, start int) int {
 // spellings returns the ways in which a secret is written in texts.
 func spellings(v string) []string {
 	all := []string{v, strings.TrimSpace(v), strings.Join(strings.Fields(v), " "), strings.ToUpper(v), strings.ToLower(v)}
-	for _, s := range slices.Clone(all[:1]) {
-		all = append(all, jsonSpellings(s)...)
-		all = append(all, htmlSpellings(s)...)
-	}
+	all = slices.Concat(all, jsonSpellings(v), htmlSpellings(v))
 	// What is percent-encoded is found by [known.replacePercentEncoded], unless it was encoded after something else.
 	for _, s := range slices.Clone(all[1:]) {
 		all = append(all, url.QueryEscape(s), strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), url.PathEscape(s))

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"encoding/hex"
 	"strings"
 )
 
@@ -28,8 +29,9 @@ func (d percentDecoded) unescape(plus bool) percentDecoded {
 	for i := 0; i < len(d.text); i++ {
 		c, last := d.text[i], i
 		if c == '%' && i+2 < len(d.text) {
-			if high, low := hexDigit(d.text[i+1]), hexDigit(d.text[i+2]); high >= 0 && low >= 0 {
-				c, last = byte(high<<4|low), i+2 //nolint:gosec // both are below 16
+			var b [1]byte
+			if _, err := hex.Decode(b[:], d.text[i+1:i+3]); err == nil {
+				c, last = b[0], i+2
 			}
 		} else if c == '+' && plus {
 			c = ' '
@@ -38,18 +40,6 @@ func (d percentDecoded) unescape(plus bool) percentDecoded {
 		i = last
 	}
 	return out
-}
-
-func hexDigit(c byte) int {
-	switch {
-	case c >= '0' && c <= '9':
-		return int(c - '0')
-	case c >= 'a' && c <= 'f':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }
 
 // replacePercentEncoded replaces secrets that are percent-encoded in whatever measure: which characters are is different for the parts of

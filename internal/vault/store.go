@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/google/renameio/v2"
 )
@@ -92,7 +92,7 @@ func (k vaultKey) aead() (cipher.AEAD, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cipher.NewGCM(block)
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // associatedData returns what an entry's encryption authenticates besides its contents.
@@ -111,9 +111,7 @@ func encrypt(k vaultKey, plain, associated []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	nonce := make([]byte, gcm.NonceSize())
-	_, _ = rand.Read(nonce)
-	return gcm.Seal(nonce, nonce, plain, associated), nil
+	return gcm.Seal(nil, nil, plain, associated), nil
 }
 
 func decrypt(k vaultKey, data, associated []byte) ([]byte, error) {
@@ -121,10 +119,12 @@ func decrypt(k vaultKey, data, associated []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(data) < gcm.NonceSize() {
-		return nil, errors.New("it is too short")
-	}
-	return gcm.Open(nil, data[:gcm.NonceSize()], data[gcm.NonceSize():], associated)
+	return gcm.Open(nil, nil, data, associated)
+}
+
+// index returns the place of the entry of that name; below 0 if there is none.
+func (f *vaultFile) index(name string) int {
+	return slices.IndexFunc(f.Entries, func(e sealedEntry) bool { return e.Name == name })
 }
 
 // encryptEntry encrypts an entry into the file, in place of the one of that name.
@@ -141,13 +141,11 @@ func (f *vaultFile) encryptEntry(k vaultKey, name string, origins []string, c en
 	if e.Data, err = encrypt(k, plain, associated); err != nil {
 		return err
 	}
-	for i := range f.Entries {
-		if f.Entries[i].Name == name {
-			f.Entries[i] = e
-			return nil
-		}
+	if i := f.index(name); i >= 0 {
+		f.Entries[i] = e
+	} else {
+		f.Entries = append(f.Entries, e)
 	}
-	f.Entries = append(f.Entries, e)
 	return nil
 }
 

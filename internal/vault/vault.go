@@ -94,7 +94,7 @@ func (v *Vault) Put(ctx context.Context, n NewEntry) error {
 // Remove forgets an entry. The error wraps ErrNotFound if there is none of that name.
 func (v *Vault) Remove(ctx context.Context, name string) error {
 	return v.update(ctx, func(f *vaultFile, _ vaultKey) error {
-		i := slices.IndexFunc(f.Entries, func(e sealedEntry) bool { return e.Name == name })
+		i := f.index(name)
 		if i < 0 {
 			return fmt.Errorf("%w: %s", ErrNotFound, name)
 		}
@@ -224,7 +224,7 @@ func (v *Vault) Reveal(ctx context.Context, name, origin string) (Secret, error)
 	if err != nil {
 		return Secret{}, err
 	}
-	i := slices.IndexFunc(f.Entries, func(e sealedEntry) bool { return e.Name == name })
+	i := f.index(name)
 	if i < 0 {
 		return Secret{}, fmt.Errorf("%w: %s", ErrNotFound, name)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +84,25 @@ func put(t *testing.T, v *vault.Vault, n vault.NewEntry) {
 	}
 }
 
+// reveal returns the secret of the entry "shop".
+func reveal(t *testing.T, v *vault.Vault) vault.Secret {
+	t.Helper()
+	s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// withTOTP returns a vault whose entry "shop" makes these codes.
+func withTOTP(t *testing.T, totp string) *vault.Vault {
+	t.Helper()
+	v, n := open(t, options(t)), shop()
+	n.TOTP = totp
+	put(t, v, n)
+	return v
+}
+
 func entries(t *testing.T, v *vault.Vault) []vault.Entry {
 	t.Helper()
 	es, err := v.Entries(t.Context())
@@ -144,10 +164,7 @@ func TestNothingOnTheDiskTellsASecret(t *testing.T) {
 func TestASecretDoesNotPrint(t *testing.T) {
 	v := open(t, options(t))
 	put(t, v, shop())
-	s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := reveal(t, v)
 	asJSON, err := json.Marshal(map[string]any{"s": s})
 	if err != nil {
 		t.Fatal(err)
@@ -474,14 +491,8 @@ func TestCodesFollowTheStandard(t *testing.T) {
 		{"SHA256", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZA", 1111111109, "68084774"},
 		{"SHA512", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQGEZDGNA", 1234567890, "93441116"},
 	} {
-		v := open(t, options(t))
-		n := shop()
-		n.TOTP = "otpauth://totp/Shop:ada?digits=8&algorithm=" + c.algorithm + "&secret=" + c.secret
-		put(t, v, n)
-		s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := withTOTP(t, "otpauth://totp/Shop:ada?digits=8&algorithm="+c.algorithm+"&secret="+c.secret)
+		s := reveal(t, v)
 		if got := s.Code(time.Unix(c.at, 0)); got != c.want {
 			t.Errorf("%s at %d: got %s, want %s", c.algorithm, c.at, got, c.want)
 		}
@@ -503,14 +514,8 @@ func TestSecretsOfCodesAreReadAsPeopleWriteThem(t *testing.T) {
 		"otpauth://totp/x?algorithm=sha1&secret=" + secret: "081804",
 		"GEZDGNBV": "",
 	} {
-		v := open(t, options(t))
-		n := shop()
-		n.TOTP = text
-		put(t, v, n)
-		s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := withTOTP(t, text)
+		s := reveal(t, v)
 		if got := s.Code(at); want != "" && got != want || len(got) < 6 {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}
@@ -530,15 +535,35 @@ func TestSecretsOfCodesAreReadAsPeopleWriteThem(t *testing.T) {
 			t.Errorf("%q: %v, want a refusal that does not repeat it", text, err)
 		}
 	}
-	v := open(t, options(t))
-	n := shop()
-	n.TOTP = "otpauth://totp/x?period=60&secret=" + secret
-	put(t, v, n)
-	s, err := v.Reveal(t.Context(), "shop", "https://shop.example")
+	s := reveal(t, withTOTP(t, "otpauth://totp/x?period=60&secret="+secret))
+	if a, b, c := s.Code(time.Unix(0, 0)), s.Code(time.Unix(59, 0)), s.Code(time.Unix(60, 0)); a != b || b == c {
+		t.Errorf("codes of a minute: %s, %s, and then %s", a, b, c)
+	}
+}
+
+func TestALockedVaultIsWaitedForAsLongAsTheCallerWants(t *testing.T) {
+	opts := options(t)
+	v := open(t, opts)
+	other, err := os.OpenFile(filepath.Clean(opts.Path)+".lock", os.O_RDWR|os.O_CREATE, 0o600) // as another process has it
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b, c := s.Code(time.Unix(0, 0)), s.Code(time.Unix(59, 0)), s.Code(time.Unix(60, 0)); a != b || b == c {
-		t.Errorf("codes of a minute: %s, %s, and then %s", a, b, c)
+	defer other.Close()
+	if err := syscall.Flock(int(other.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("a person gave up")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, why)
+	defer cancel()
+	if err := v.Put(ctx, shop()); !errors.Is(err, why) {
+		t.Errorf("err = %v, want why the caller gave up", err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- v.Put(t.Context(), shop()) }()
+	if err := syscall.Flock(int(other.Fd()), syscall.LOCK_UN); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("after the lock was let go: %v", err)
 	}
 }

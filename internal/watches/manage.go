@@ -1,6 +1,7 @@
 package watches
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -32,13 +33,13 @@ func (r *Runner) Add(ctx context.Context, w Watch) (Watch, error) {
 	if err := r.checkOwnerLimit(ctx, w, limits); err != nil {
 		return Watch{}, err
 	}
-	w.ID = newID()
+	w.ID = "w" + sessions.RandomID(7)
 	if w, err = r.firstCheck(ctx, w); err != nil {
 		return Watch{}, fmt.Errorf("watch %s: %w", untrusted.Shorten(w.URL, 200), err)
 	}
 	w.CheckedAt = time.Now()
 	w.NextCheck = w.CheckedAt.Add(w.Every)
-	if err := r.Store.AddWatch(ctx, w, limits.PerOwner, limits.total()); err != nil {
+	if err := r.Store.AddWatch(ctx, w, limits.PerOwner, cmp.Or(limits.Total, defaultTotal)); err != nil {
 		return Watch{}, err
 	}
 	r.wakeRun()
@@ -56,13 +57,6 @@ func (r *Runner) checkOwnerLimit(ctx context.Context, w Watch, limits Limits) er
 		return fmt.Errorf("%w: %d are allowed for each person; end one first", ErrTooMany, limits.PerOwner)
 	}
 	return nil
-}
-
-func (l Limits) total() int {
-	if l.Total == 0 {
-		return defaultTotal
-	}
-	return l.Total
 }
 
 // firstCheck reads the page for the first time.
@@ -114,7 +108,7 @@ func (r *Runner) End(ctx context.Context, id string, from sessions.Origin, by ca
 		if w.State != StateActive {
 			return ErrAlreadyEnded
 		}
-		w.State, w.Reason, w.PendingNotice = StateEnded, "ended by "+actorName(by), nil
+		w.State, w.Reason, w.PendingNotice = StateEnded, "ended by "+cmp.Or(by.Name, "a person"), nil
 		return nil
 	})
 	if err != nil {
@@ -122,11 +116,4 @@ func (r *Runner) End(ctx context.Context, id string, from sessions.Origin, by ca
 	}
 	r.wakeRun()
 	return w, nil
-}
-
-func actorName(by cancel.Actor) string {
-	if by.Name == "" {
-		return "a person"
-	}
-	return by.Name
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"clank/cancel"
-	"clank/internal/test/watchestest"
+	"clank/internal/test/sqlitetest"
 	"clank/internal/watches"
 	"clank/sessions"
 
@@ -37,11 +37,12 @@ type world struct {
 	slow    time.Duration
 }
 
-func newWorld(text string) *world {
+func newWorld(t *testing.T, text string) *world {
+	t.Helper()
 	w := &world{limits: watches.Limits{PerOwner: 5, MinInterval: 15 * time.Minute}}
 	w.show(text)
 	w.Runner = &watches.Runner{
-		Store: new(watchestest.Memory), Read: w.read, Notify: w.tell,
+		Store: sqlitetest.Open(t), Read: w.read, Notify: w.tell,
 		Limits: func() watches.Limits { return w.limits },
 		Judge: func(_ context.Context, _ watches.Watch, q watches.JudgeQuestion) (watches.Verdict, error) {
 			w.asked = append(w.asked, q)
@@ -49,6 +50,17 @@ func newWorld(text string) *world {
 		},
 	}
 	return w
+}
+
+// inWorld runs a test in a bubble, in which a runner looks at the site.
+func inWorld(t *testing.T, text string, test func(*testing.T, *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		w := newWorld(t, text)
+		defer w.begin(t)()
+		test(t, w)
+	})
 }
 
 func (w *world) show(text string) { w.serve(func(int) (string, error) { return text, nil }) }
@@ -128,9 +140,7 @@ func texts(list []watches.Notice) []string {
 }
 
 func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("# News\n\nHeron seen\n\nWeather: fine")
-		defer w.begin(t)()
+	inWorld(t, "# News\n\nHeron seen\n\nWeather: fine", func(t *testing.T, w *world) {
 		w.add(t, watches.Condition{})
 		pass(3 * time.Hour)
 		if len(w.told) != 0 {
@@ -141,9 +151,7 @@ func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
 		if len(w.told) != 1 {
 			t.Fatalf("told %d times, want once: %v", len(w.told), w.told)
 		}
-		if diff := cmp.Diff([]string{"- Heron seen", "+ Heron gone"}, w.told[0].Diff); diff != "" {
-			t.Errorf("what changed (-want +got):\n%s", diff)
-		}
+		equal(t, "what changed", []string{"- Heron seen", "+ Heron gone"}, w.told[0].Diff)
 		w.show("# News\n\nHeron back\n\nWeather: fine")
 		pass(2 * time.Hour)
 		if len(w.told) != 2 {
@@ -154,7 +162,7 @@ func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
 
 func TestWhatChangesByItselfIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("")
+		w := newWorld(t, "")
 		ads := []string{"Buy a boat", "Eat more fish", "Sleep on feathers"}
 		w.serve(func(n int) (string, error) {
 			return fmt.Sprintf("Heron seen\n\nIt is 12:%02d\n\n%d views\n\n%d minutes ago\n\nAdvertisement\n\n%s\n\n[About](https://a.test/?visit=%d)\n\nYou are visitor no. %d",
@@ -170,9 +178,7 @@ func TestWhatChangesByItselfIsNotTold(t *testing.T) {
 }
 
 func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("Shipping 4,90 €\n\nPrice: 24,99 €")
-		defer w.begin(t)()
+	inWorld(t, "Shipping 4,90 €\n\nPrice: 24,99 €", func(t *testing.T, w *world) {
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20, Currency: "€", Near: "price"})
 		if got.Seen.Value != "24,99 €" || got.Seen.Met {
 			t.Errorf("at first: %+v", got.Seen)
@@ -182,16 +188,12 @@ func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
 			pass(2 * time.Hour)
 		}
 		want := []string{"happened: It is 19,99 € now; it was 22,00 €.", "happened: It is 19,00 € now; it was 21,00 €."}
-		if diff := cmp.Diff(want, texts(w.told)); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", want, texts(w.told))
 	})
 }
 
 func TestAPriceThatIsThereForAMomentIsNotTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("Price: $30")
-		defer w.begin(t)()
+	inWorld(t, "Price: $30", func(t *testing.T, w *world) {
 		w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
 		w.serve(func(n int) (string, error) {
 			if n == 2 {
@@ -209,7 +211,7 @@ func TestAPriceThatIsThereForAMomentIsNotTold(t *testing.T) {
 func TestTextThatAppearsOrGoesIsTold(t *testing.T) {
 	for kind, want := range map[watches.Kind]int{watches.KindContains: 1, watches.KindLacks: 0} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld("Sold out")
+			w := newWorld(t, "Sold out")
 			if kind == watches.KindLacks {
 				w.show("In Stock")
 			}
@@ -230,9 +232,7 @@ func TestTextThatAppearsOrGoesIsTold(t *testing.T) {
 }
 
 func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("Tickets: none\n\n10:15")
-		defer w.begin(t)()
+	inWorld(t, "Tickets: none\n\n10:15", func(t *testing.T, w *world) {
 		w.add(t, watches.Condition{Kind: watches.KindJudged})
 		w.show("Tickets: none\n\n11:20")
 		pass(10 * time.Hour)
@@ -247,18 +247,14 @@ func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
 		if len(w.asked) != 3 {
 			t.Fatalf("asked %d times, want 3", len(w.asked))
 		}
-		if diff := cmp.Diff([]string{"Tickets: 2 left"}, w.asked[2].Added); diff != "" {
-			t.Errorf("asked about (-want +got):\n%s", diff)
-		}
-		if diff := cmp.Diff([]string{"happened: There are two tickets."}, texts(w.told)); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "asked about", []string{"Tickets: 2 left"}, w.asked[2].Added)
+		equal(t, "told", []string{"happened: There are two tickets."}, texts(w.told))
 	})
 }
 
 func TestLooksKeepToTheirTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
+		w := newWorld(t, "same")
 		w.slow = 20 * time.Second
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{})
@@ -274,30 +270,9 @@ func TestLooksKeepToTheirTimes(t *testing.T) {
 	})
 }
 
-func TestNoMoreThanAFewPagesAreReadAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
-		w.limits.PerOwner, w.slow = 50, 30*time.Second
-		defer w.begin(t)()
-		var wg sync.WaitGroup
-		for range 10 {
-			wg.Go(func() {
-				if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://shop.test/"}); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wg.Wait()
-		pass(5 * time.Hour)
-		if w.most != 2 {
-			t.Errorf("%d pages were read at once, want 2", w.most)
-		}
-	})
-}
-
 func TestAfterARestartThereIsNoBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
+		w := newWorld(t, "same")
 		w.limits.PerOwner = 50
 		stop := w.begin(t)
 		for range 20 {
@@ -328,9 +303,7 @@ func (w *world) once(t *testing.T) {
 }
 
 func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
-		defer w.begin(t)()
+	inWorld(t, "same", func(t *testing.T, w *world) {
 		got := w.add(t, watches.Condition{})
 		w.serve(func(int) (string, error) { return "", errors.New("shop.test answered 500") })
 		pass(20 * 24 * time.Hour)
@@ -348,9 +321,7 @@ func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
 }
 
 func TestAfterAFailureThingsGoOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("old")
-		defer w.begin(t)()
+	inWorld(t, "old", func(t *testing.T, w *world) {
 		got := w.add(t, watches.Condition{})
 		w.serve(func(int) (string, error) { return "", errors.New("away") })
 		pass(4 * time.Hour)
@@ -363,9 +334,7 @@ func TestAfterAFailureThingsGoOn(t *testing.T) {
 }
 
 func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("old")
-		defer w.begin(t)()
+	inWorld(t, "old", func(t *testing.T, w *world) {
 		w.add(t, watches.Condition{})
 		w.tellErr = errors.New("discord is away")
 		w.show("new")
@@ -374,16 +343,12 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 		w.tellErr = nil
 		w.mu.Unlock()
 		pass(5 * time.Hour)
-		if diff := cmp.Diff([]string{"happened: The page has changed."}, texts(w.told)); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
+		equal(t, "told", []string{"happened: The page has changed."}, texts(w.told))
 	})
 }
 
 func TestAWatchEndsWithItsTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("same")
-		defer w.begin(t)()
+	inWorld(t, "same", func(t *testing.T, w *world) {
 		got, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test", Until: time.Now().Add(90 * time.Minute)})
 		if err != nil || got.URL != "https://shop.test" {
 			t.Fatal(got.URL, err)
@@ -397,7 +362,7 @@ func TestAWatchEndsWithItsTime(t *testing.T) {
 
 func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("old")
+		w := newWorld(t, "old")
 		w.slow = 10 * time.Second
 		defer w.begin(t)()
 		got := w.add(t, watches.Condition{})
@@ -415,7 +380,7 @@ func TestAWatchThatIsEndedWhileItIsLookedAtTellsNothing(t *testing.T) {
 
 func TestAStopLeavesAWatchAsItWas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("old")
+		w := newWorld(t, "old")
 		stop := w.begin(t)
 		got := w.add(t, watches.Condition{})
 		w.mu.Lock()
@@ -432,7 +397,7 @@ func TestAStopLeavesAWatchAsItWas(t *testing.T) {
 
 func TestPagesThatNeedABrowserAreReadWithOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("")
+		w := newWorld(t, "")
 		w.serve(func(int) (string, error) { return "", fmt.Errorf("empty: %w", watches.ErrNeedsBrowser) })
 		if _, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "https://app.test/"}); !errors.Is(err, watches.ErrNeedsBrowser) {
 			t.Errorf("without a browser: %v", err)
@@ -451,7 +416,7 @@ func TestPagesThatNeedABrowserAreReadWithOne(t *testing.T) {
 }
 
 func TestBadWatchesAreRefused(t *testing.T) {
-	w := newWorld("Price: 5")
+	w := newWorld(t, "Price: 5")
 	for name, bad := range map[string]watches.Watch{
 		"no address":    {},
 		"scheme":        {URL: "file:///etc/passwd"},
@@ -488,7 +453,7 @@ func TestBadWatchesAreRefused(t *testing.T) {
 }
 
 func TestOnlyWhoMayEndsAWatch(t *testing.T) {
-	w := newWorld("same")
+	w := newWorld(t, "same")
 	w.limits.PerOwner = 10
 	elsewhere := ada
 	elsewhere.Guild = "h"
@@ -520,9 +485,7 @@ func TestOnlyWhoMayEndsAWatch(t *testing.T) {
 }
 
 func TestWhatWasToldIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("Price: $30")
-		defer w.begin(t)()
+	inWorld(t, "Price: $30", func(t *testing.T, w *world) {
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
 		kept := func() watches.Watch {
 			t.Helper()
@@ -541,9 +504,7 @@ func TestWhatWasToldIsKept(t *testing.T) {
 		if len(w.told) != 1 || now.NotifiedAt.IsZero() || time.Since(now.NotifiedAt) > 2*time.Hour || now.PendingNotice != nil {
 			t.Fatalf("told %v, and kept: told %v, to tell %v", w.told, now.NotifiedAt, now.PendingNotice)
 		}
-		if diff := cmp.Diff(w.told[0], *now.LastNotice); diff != "" {
-			t.Errorf("what was told last (-want +got):\n%s", diff)
-		}
+		equal(t, "what was told last", w.told[0], *now.LastNotice)
 		if !now.Seen.Met || now.Seen.Value != "$15" || now.Seen.Title != "The page" {
 			t.Errorf("seen: %+v", now.Seen)
 		}
@@ -564,9 +525,7 @@ func TestWhatWasToldIsKept(t *testing.T) {
 
 func TestAPriceThatIsNotThereIsNotMet(t *testing.T) {
 	for _, kind := range []watches.Kind{watches.KindBelow, watches.KindAbove} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld("Price: $20")
-			defer w.begin(t)()
+		inWorld(t, "Price: $20", func(t *testing.T, w *world) {
 			got := w.add(t, watches.Condition{Kind: kind, Number: 20})
 			w.show("Sold out")
 			pass(2 * time.Hour)
@@ -589,5 +548,83 @@ func TestAPriceThatIsNotThereIsNotMet(t *testing.T) {
 				t.Errorf("%s: %d looks, so the second one was not tried", kind, len(w.looks)-first)
 			}
 		})
+	}
+}
+
+func TestManyWatchesWaitForTheirTurnsAndNoneFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "same")
+		w.limits = watches.Limits{PerOwner: 5, Total: 1000, MinInterval: 15 * time.Minute}
+		for i := range 60 { // all at the same moment
+			owner := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: fmt.Sprint("user", i)}
+			if _, err := w.Add(t.Context(), watches.Watch{Origin: owner, URL: "https://shop.test/"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.slow = 100 * time.Second // two at once: the last waits for 50 minutes
+		defer w.begin(t)()
+		pass(12 * time.Hour)
+		if w.most != 2 {
+			t.Errorf("%d pages were read at once, want 2", w.most)
+		}
+		if len(w.told) > 0 {
+			t.Errorf("%d were told of something, such as %q", len(w.told), w.told[0].Text)
+		}
+		list, err := w.List(t.Context(), watches.Query{})
+		if err != nil || len(list) != 60 {
+			t.Fatalf("got %d watches, %v", len(list), err)
+		}
+		for _, x := range list {
+			if x.State != watches.StateActive || x.Failures > 0 || time.Since(x.CheckedAt) > 4*time.Hour {
+				t.Fatalf("got %s, %d failures (%s), looked at %s ago", x.State, x.Failures, x.Problem, time.Since(x.CheckedAt))
+			}
+		}
+	})
+}
+
+func TestWhoMayNoLongerAskIsNotWatchedForNorTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "same")
+		var why error // under the lock of w
+		w.CheckAllowed = func(context.Context, watches.Watch) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return why
+		}
+		refuse := func(err error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			why = err
+		}
+		defer w.begin(t)()
+		x := w.add(t, watches.Condition{})
+		pass(2 * time.Hour)
+		const closed = "this channel is not on the list"
+		refuse(errors.New(closed))
+		w.show("other")
+		before := len(w.looks)
+		pass(10 * time.Hour)
+		got, err := w.Store.Watch(t.Context(), x.ID)
+		if err != nil || len(w.looks) != before || len(w.told) > 0 || got.Problem != closed || got.State != watches.StateActive {
+			t.Errorf("looked %d times, told %v; got %+v, %v", len(w.looks)-before, texts(w.told), got, err)
+		}
+		refuse(nil)
+		pass(2 * time.Hour)
+		if len(w.told) != 1 {
+			t.Errorf("told %v once it was allowed again, want the change", texts(w.told))
+		}
+		refuse(errors.New("not on that server any more"))
+		pass(30*24*time.Hour - 10*time.Hour)
+		if got, err = w.Store.Watch(t.Context(), x.ID); err != nil || got.State != watches.StateEnded || len(w.told) != 1 {
+			t.Errorf("after its time: %+v, %v; told %v", got, err, texts(w.told))
+		}
+	})
+}
+
+// equal compares what a test got with what it wants.
+func equal(tb testing.TB, what string, want, got any) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

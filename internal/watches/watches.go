@@ -1,9 +1,13 @@
 package watches
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"clank/cancel"
 	"clank/sessions"
 )
 
@@ -113,3 +117,61 @@ var (
 	// ErrNeedsBrowser is of a page that is empty, or refused, without a browser.
 	ErrNeedsBrowser = errors.New("the page needs a browser")
 )
+
+// Store remembers watches. Its methods are safe for concurrent use and obey
+// their context. [watchestest.TestStore] is the definition.
+//
+// [watchestest.TestStore]: https://pkg.go.dev/clank/watches/watchestest#TestStore
+type Store interface {
+	// AddWatch inserts w, whose ID is new. If its owner has perOwner active
+	// watches already, or all people together have total, nothing is inserted
+	// and the error is [ErrTooMany].
+	AddWatch(ctx context.Context, w Watch, perOwner, total int) error
+	// Watch returns one watch, or [ErrNotFound].
+	Watch(ctx context.Context, id string) (Watch, error)
+	// Watches returns those that q asks for, newest first.
+	Watches(ctx context.Context, q Query) ([]Watch, error)
+	// UpdateWatch reads a watch, has it changed, and saves it, with nothing in
+	// between. What change returns is returned, and nothing saved, if it is an
+	// error. Without such a watch it is [ErrNotFound].
+	UpdateWatch(ctx context.Context, id string, change func(*Watch) error) (Watch, error)
+	// PruneWatches deletes those that ended and were last looked at, or made,
+	// before that time. It returns how many.
+	PruneWatches(ctx context.Context, before time.Time) (int, error)
+}
+
+// Query asks for watches. Fields that are zero do not restrict it.
+type Query struct {
+	Owner  *Owner
+	Guild  string
+	Active bool
+	Limit  int // how many at most; 0 = 1,000
+}
+
+// DefaultQueryLimit is the Limit of a [Query] without one.
+const DefaultQueryLimit = 1000
+
+// Owner is who has a watch: a person at Discord, whatever the channel, or the
+// operator of the machine, who has no User.
+type Owner struct {
+	Discord bool
+	User    string
+}
+
+// OwnerOf returns who asks from o. The dashboard and terminals belong to the operator.
+func OwnerOf(o sessions.Origin) Owner {
+	return Owner{Discord: o.Kind == sessions.FromDiscord, User: o.User}
+}
+
+// MayEnd returns nil if by may end the watch: its owner, anyone who manages messages where it reports
+// (by.Moderator, which is for the guild of w), and the operator from the dashboard or a terminal. Otherwise it
+// returns [ErrForbidden].
+func (w Watch) MayEnd(from sessions.Origin, by cancel.Actor) error {
+	operator := from.Kind != sessions.FromDiscord
+	owner := OwnerOf(from) == OwnerOf(w.Origin) && from.User != ""
+	moderator := by.Moderator && from.Guild != "" && from.Guild == w.Origin.Guild
+	if operator || owner || moderator {
+		return nil
+	}
+	return fmt.Errorf("end the watch %s: %w; %s, or somebody who manages messages here, can end it", w.ID, ErrForbidden, cmp.Or(w.Origin.UserName, "its owner"))
+}

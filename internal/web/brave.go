@@ -13,9 +13,8 @@ import (
 // Brave is the Brave Search API, version 1.
 type Brave struct {
 	Key    string
-	Base   string           // in place of https://api.search.brave.com
-	Client *http.Client     // nil is one without anything special
-	Now    func() time.Time // nil is [time.Now]
+	Base   string       // in place of https://api.search.brave.com
+	Client *http.Client // nil is one without anything special
 }
 
 // Name implements [Engine].
@@ -25,7 +24,8 @@ func (b *Brave) Name() string { return "Brave Search" }
 func (b *Brave) Search(ctx context.Context, q SearchQuery) ([]SearchResult, error) {
 	v := url.Values{"q": {q.Text}, "count": {strconv.Itoa(q.MaxResults)}, "text_decorations": {"false"}, "result_filter": {"web"}}
 	if q.RecencyDays > 0 {
-		v.Set("freshness", recencyRange(currentTime(b.Now), q.RecencyDays, "to"))
+		now := time.Now()
+		v.Set("freshness", now.AddDate(0, 0, -q.RecencyDays).Format(time.DateOnly)+"to"+now.Format(time.DateOnly))
 	}
 	var got struct {
 		Web struct {
@@ -62,16 +62,4 @@ func explainBrave(_ int, body []byte) string {
 		return ""
 	}
 	return got.Error.Detail
-}
-
-// recencyRange returns the range of the last days, from day to day.
-func recencyRange(now time.Time, days int, to string) string {
-	return now.AddDate(0, 0, -days).Format(time.DateOnly) + to + now.Format(time.DateOnly)
-}
-
-func currentTime(clock func() time.Time) time.Time {
-	if clock == nil {
-		return time.Now()
-	}
-	return clock()
 }

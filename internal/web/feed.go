@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"clank/internal/untrusted"
@@ -71,18 +72,11 @@ func (a fetchedPage) readXML(ctx context.Context, p *Page) {
 }
 
 func (f feedDocument) isKnown() bool {
-	switch f.XMLName.Local {
-	case "rss", "RDF", "feed":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"rss", "RDF", "feed"}, f.XMLName.Local)
 }
 
 func (f feedDocument) writePage(p *Page, base *url.URL) {
-	p.Title = markupText(f.Title)
-	if p.Title == "" {
-		p.Title = markupText(f.Channel.Title)
-	}
+	p.Title = cmp.Or(markupText(f.Title), markupText(f.Channel.Title))
 	entries := append(append(f.Channel.Items, f.Items...), f.EntryList...)
 	var b strings.Builder
 	for i, e := range entries {

@@ -57,10 +57,9 @@ func (a fetchedPage) readHTML(ctx context.Context, p *Page, whole bool) error {
 	if !whole {
 		if article := findArticle(doc, a.url, p); article != nil {
 			node = article
+		} else {
+			removeNodes(doc, func(n *html.Node) bool { return n.DataAtom == atom.Nav || n.DataAtom == atom.Footer })
 		}
-	}
-	if node == doc && !whole {
-		removeNodes(doc, func(n *html.Node) bool { return n.DataAtom == atom.Nav || n.DataAtom == atom.Footer })
 	}
 	p.Text, err = toMarkdown(node)
 	if err != nil {
@@ -218,10 +217,5 @@ func attrOf(n *html.Node, name string) string {
 }
 
 func hasAttr(n *html.Node, name string) bool {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 }

@@ -50,10 +50,7 @@ func removeNodes(root *html.Node, gone func(*html.Node) bool) {
 	for n := root.FirstChild; n != nil; {
 		if gone(n) {
 			out = append(out, n)
-			n = nextOutside(n, root)
-			continue
-		}
-		if n.FirstChild != nil {
+		} else if n.FirstChild != nil {
 			n = n.FirstChild
 			continue
 		}
@@ -92,10 +89,7 @@ func isHidden(n *html.Node) bool {
 	if n.DataAtom == atom.Body || n.DataAtom == atom.Html {
 		return false // pages that hide all of themselves until a script has run still have their text
 	}
-	if hasAttr(n, "hidden") {
-		return true
-	}
-	return hidingStyle(attrOf(n, "style"))
+	return hasAttr(n, "hidden") || hidingStyle(attrOf(n, "style"))
 }
 
 func hidingStyle(style string) bool {

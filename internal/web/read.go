@@ -79,18 +79,15 @@ func (r *Reader) Read(ctx context.Context, q ReadRequest) (Page, error) {
 	limit := cmp.Or(r.Timeout, readTime)
 	limited, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%s did not answer in full within %s: %w", u.Host, limit, ErrNeedsBrowser))
 	defer cancel()
+	var p Page
 	got, err := r.fetch(limited, u)
-	if err != nil {
-		if limited.Err() != nil {
-			return Page{}, context.Cause(limited)
-		}
-		return Page{}, err
+	if err == nil {
+		p, err = got.toPage(limited, q.WholePage)
 	}
-	p, err := got.toPage(limited, q.WholePage)
+	if err != nil && limited.Err() != nil {
+		err = context.Cause(limited)
+	}
 	if err != nil {
-		if limited.Err() != nil {
-			return Page{}, context.Cause(limited)
-		}
 		return Page{}, err
 	}
 	p.truncate(clampChars(q.MaxChars))

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
-	internalweb "clank/internal/web"
+	"clank/internal/web"
 )
 
 // numbered repeats a piece of text with a number in it.
@@ -51,12 +52,12 @@ func TestDocumentsMadeToGrowAreReadInReasonableSpace(t *testing.T) {
 	for name = range sent {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		p, err := w.Read(t.Context(), internalweb.ReadRequest{URL: w.url})
+		p, err := w.Read(t.Context(), web.ReadRequest{URL: w.url})
 		runtime.ReadMemStats(&after)
 		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 600 {
 			t.Errorf("%s: %d KiB became %d MiB", name, len(sent[name])>>10, used)
 		}
-		if err != nil && !errors.Is(err, internalweb.ErrNeedsBrowser) {
+		if err != nil && !errors.Is(err, web.ErrNeedsBrowser) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if len([]rune(p.Title)) > 300 || len(p.URL) > 100 {
@@ -69,8 +70,8 @@ func TestADocumentThatTakesTooLongToUnderstandIsGivenUp(t *testing.T) {
 	w := serve(t, sends("text/html", numbered(400_000, "<html a%d>")))
 	w.Timeout = time.Second
 	begun := time.Now()
-	_, err := w.Read(t.Context(), internalweb.ReadRequest{URL: w.url})
-	if !errors.Is(err, internalweb.ErrNeedsBrowser) || !strings.Contains(err.Error(), "within 1s") {
+	_, err := w.Read(t.Context(), web.ReadRequest{URL: w.url})
+	if !errors.Is(err, web.ErrNeedsBrowser) || !strings.Contains(err.Error(), "within 1s") {
 		t.Errorf("got %v", err)
 	}
 	if took := time.Since(begun); took > 30*time.Second { // it would be minutes
@@ -97,10 +98,35 @@ func TestNoRedirectLeadsPastThePolicy(t *testing.T) {
 		"file:///etc/passwd", "data:text/html,<p>heron", "javascript:alert(1)", "ftp://127.0.0.1" + port, "gopher://127.0.0.1" + port, "view-source:http://127.0.0.1" + port,
 		"http://x.test/" + strings.Repeat("a", 20_000), "http://", "http:///admin", "%zz",
 	} {
-		if p, err := w.Read(t.Context(), internalweb.ReadRequest{URL: w.url}); err == nil {
+		if p, err := w.Read(t.Context(), web.ReadRequest{URL: w.url}); err == nil {
 			t.Errorf("a redirect to %.60s was read: %+v", to, p)
 		} else if len(err.Error()) > 1000 {
 			t.Errorf("a redirect to %.60s: an error of %d bytes", to, len(err.Error()))
 		}
 	}
+}
+
+// FuzzRead reads whatever a server may send. A proxy that answers by itself stands for the server.
+func FuzzRead(f *testing.F) {
+	f.Add("text/html", []byte("<title>a</title><p hidden>b<p>c<a href=x>d</a><table><tr><td>e"), false)
+	f.Add("text/html; charset=utf-16", []byte("\xff\xfe<\x00p\x00"), true)
+	f.Add("application/rss+xml", []byte("<rss><channel><item><title>&lt;b&gt;</title><link>x</link></item></channel></rss>"), false)
+	f.Add("application/json", []byte(`{"a":[{}]}`), false)
+	f.Add("text/plain; charset=gbk", []byte("\x81\xff"), false)
+	f.Fuzz(func(t *testing.T, contentType string, body []byte, whole bool) {
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", contentType)
+			_, _ = w.Write(body)
+		}))
+		defer proxy.Close()
+		r := web.Reader{Proxy: proxyAt(proxy.URL)}
+		defer r.Close()
+		p, err := r.Read(t.Context(), web.ReadRequest{URL: "http://site.test/a/b", WholePage: whole})
+		if err != nil {
+			return
+		}
+		if p.Text == "" || !utf8.ValidString(p.Text) || utf8.RuneCountInString(p.Text) > web.DefaultPageChars {
+			t.Errorf("read %q", p.Text)
+		}
+	})
 }

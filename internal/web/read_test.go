@@ -15,12 +15,12 @@ import (
 
 	"clank/browsermgr/egress"
 	"clank/browsermgr/egress/policy"
-	internalweb "clank/internal/web"
+	"clank/internal/web"
 )
 
-// web is a site with a reader that may reach it, and nothing else.
-type web struct {
-	*internalweb.Reader
+// testSite is a site with a reader that may reach it, and nothing else.
+type testSite struct {
+	*web.Reader
 
 	url  string
 	gate *egress.Proxy
@@ -29,9 +29,9 @@ type web struct {
 	asked []*http.Request
 }
 
-func serve(t *testing.T, handler http.HandlerFunc) *web {
+func serve(t *testing.T, handler http.HandlerFunc) *testSite {
 	t.Helper()
-	w := &web{}
+	w := &testSite{}
 	site := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.asked = append(w.asked, r)
@@ -45,7 +45,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *web {
 	if err := w.gate.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.Reader = internalweb.NewReader(w.gate, "reader")
+	w.Reader = web.NewReader(w.gate, "reader")
 	t.Cleanup(func() {
 		w.Close()
 		if err := w.gate.Close(context.WithoutCancel(t.Context())); err != nil {
@@ -63,7 +63,7 @@ func sends(contentType, body string) http.HandlerFunc {
 	}
 }
 
-func read(t *testing.T, w *web, q internalweb.ReadRequest) internalweb.Page {
+func read(t *testing.T, w *testSite, q web.ReadRequest) web.Page {
 	t.Helper()
 	if q.URL == "" {
 		q.URL = w.url + "/dir/page.html"
@@ -104,7 +104,7 @@ func TestAnArticleIsReadAsMarkdownWithoutWhatStandsAroundIt(t *testing.T) {
 		<table><tr><th>Bird</th><th>Seen</th></tr><tr><td>Heron</td><td>3</td></tr></table>
 		<img src="h.png" alt="a heron"></article>
 		<footer>All rights reserved by nobody</footer></body></html>`))
-	p := read(t, w, internalweb.ReadRequest{})
+	p := read(t, w, web.ReadRequest{})
 	contains(t, p.Text, "## Where", "[the **lake**]("+w.url+"/lake)", "- by day", "| Heron | 3", "(picture: a heron)", "a trick")
 	lacks(t, p.Text, "Home of all", "javascript:", "h.png", "All rights")
 	if p.Title != "The heron" || p.Truncated || p.Type != "text/html" {
@@ -114,7 +114,7 @@ func TestAnArticleIsReadAsMarkdownWithoutWhatStandsAroundIt(t *testing.T) {
 
 func TestTheWholePageIsReadWhereThatIsAskedFor(t *testing.T) {
 	w := serve(t, sends("text/html", `<title>Shop</title><nav>Menu</nav><article>`+strings.Repeat(paragraph, 4)+`</article><aside>Price: 19,90 €</aside>`))
-	contains(t, read(t, w, internalweb.ReadRequest{WholePage: true}).Text, "Menu", "heron", "19,90 €")
+	contains(t, read(t, w, web.ReadRequest{WholePage: true}).Text, "Menu", "heron", "19,90 €")
 }
 
 func TestHiddenTextIsLeftOut(t *testing.T) {
@@ -123,7 +123,7 @@ func TestHiddenTextIsLeftOut(t *testing.T) {
 		<b style="position:absolute;left:-9999px">SECRET4</b><b style="font-size:0">SECRET5</b><b style="opacity:0">SECRET6</b>
 		<!-- SECRET7 --><script>SECRET8</script><style>SECRET9</style><template>SECRETA</template><noscript>SECRETB</noscript>
 		<dialog>SECRETC</dialog><input value=SECRETD><b style="left:-1px">shifted</b><span aria-hidden="true">$20</span></p>`))
-	p := read(t, w, internalweb.ReadRequest{})
+	p := read(t, w, web.ReadRequest{})
 	contains(t, p.Text, "everybody can see", "shifted", "$20")
 	lacks(t, p.Text, "SECRET")
 }
@@ -144,7 +144,7 @@ func TestTextIsReadInTheEncodingItIsIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, sends(c.contentType, c.body))
-			contains(t, read(t, w, internalweb.ReadRequest{}).Text, c.want)
+			contains(t, read(t, w, web.ReadRequest{}).Text, c.want)
 		})
 	}
 }
@@ -175,7 +175,7 @@ func TestOtherKindsOfTextAreRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, sends(c.contentType, c.body))
-			if got, want := read(t, w, internalweb.ReadRequest{}).Text, strings.ReplaceAll(c.want, "BASE", w.url); got != want {
+			if got, want := read(t, w, web.ReadRequest{}).Text, strings.ReplaceAll(c.want, "BASE", w.url); got != want {
 				t.Errorf("got  %q\nwant %q", got, want)
 			}
 		})
@@ -186,7 +186,7 @@ func TestTextIsCutAtALine(t *testing.T) {
 	line := strings.Repeat("ä", 99) + "\n"
 	w := serve(t, sends("text/plain; charset=utf-8", strings.Repeat(line, 400)))
 	for asked, want := range map[int]int{0: 7999, 1: 299, 1000: 999, 1 << 20: 23999} {
-		p := read(t, w, internalweb.ReadRequest{MaxChars: asked})
+		p := read(t, w, web.ReadRequest{MaxChars: asked})
 		if got := len([]rune(p.Text)); got != want || !p.Truncated || p.Chars != 39999 {
 			t.Errorf("asked for %d: got %d characters of %d (cut: %v), want %d of 39999", asked, got, p.Chars, p.Truncated, want)
 		}
@@ -203,7 +203,7 @@ func TestNothingIsReadPastThePolicy(t *testing.T) {
 		"redirect": w.url, "directly": secret.URL, "tls": strings.Replace(secret.URL, "http:", "https:", 1), "metadata": "http://169.254.169.254/latest/",
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := w.Read(t.Context(), internalweb.ReadRequest{URL: address})
+			p, err := w.Read(t.Context(), web.ReadRequest{URL: address})
 			if err == nil {
 				t.Fatalf("it was read: %+v", p)
 			}
@@ -220,8 +220,8 @@ func TestWithoutAWayOutNothingIsRead(t *testing.T) {
 		"failed": func(context.Context) (string, error) { return "", errors.New("closed") },
 		"empty":  func(context.Context) (string, error) { return "", nil },
 	} {
-		r := &internalweb.Reader{Proxy: proxy}
-		if _, err := r.Read(t.Context(), internalweb.ReadRequest{URL: "http://example.com/"}); err == nil || !strings.Contains(err.Error(), "egress proxy") {
+		r := &web.Reader{Proxy: proxy}
+		if _, err := r.Read(t.Context(), web.ReadRequest{URL: "http://example.com/"}); err == nil || !strings.Contains(err.Error(), "egress proxy") {
 			t.Errorf("%s: got error %v", name, err)
 		}
 	}
@@ -236,8 +236,8 @@ func TestRequestsTellNothingOfTheirReader(t *testing.T) {
 		}
 		fmt.Fprint(rw, "<p>words enough to be read by somebody who reads")
 	})
-	read(t, w, internalweb.ReadRequest{URL: w.url + "/a"})
-	read(t, w, internalweb.ReadRequest{URL: w.url + "/a"})
+	read(t, w, web.ReadRequest{URL: w.url + "/a"})
+	read(t, w, web.ReadRequest{URL: w.url + "/a"})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.asked) != 4 {
@@ -300,12 +300,12 @@ func TestWhatCannotBeReadIsSaidInASentence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, c.handle)
-			p, err := w.Read(t.Context(), internalweb.ReadRequest{URL: w.url})
+			p, err := w.Read(t.Context(), web.ReadRequest{URL: w.url})
 			if err == nil {
 				t.Fatalf("it was read: %.300q", p.Text)
 			}
 			contains(t, err.Error(), c.want)
-			if got := errors.Is(err, internalweb.ErrNeedsBrowser); got != c.browser {
+			if got := errors.Is(err, web.ErrNeedsBrowser); got != c.browser {
 				t.Errorf("a browser is needed: %v, want %v: %v", got, c.browser, err)
 			}
 		})
@@ -313,9 +313,9 @@ func TestWhatCannotBeReadIsSaidInASentence(t *testing.T) {
 }
 
 func TestBadAddressesAreRefusedAtOnce(t *testing.T) {
-	r := &internalweb.Reader{}
+	r := &web.Reader{}
 	for _, address := range []string{"", "  ", "file:///etc/passwd", "ftp://example.com", "http://", "http://a:b@example.com/", "http://[::1", "https://x/" + strings.Repeat("y", 2000), "javascript://alert"} {
-		if _, err := r.Read(t.Context(), internalweb.ReadRequest{URL: address}); !errors.Is(err, internalweb.ErrInvalidAddress) {
+		if _, err := r.Read(t.Context(), web.ReadRequest{URL: address}); !errors.Is(err, web.ErrInvalidAddress) {
 			t.Errorf("%.40q: got %v", address, err)
 		}
 	}
@@ -333,7 +333,7 @@ func TestASlowServerDoesNotHoldTheReader(t *testing.T) {
 	})
 	defer close(release)
 	w.Timeout = 100 * time.Millisecond
-	if _, err := w.Read(t.Context(), internalweb.ReadRequest{URL: w.url}); !errors.Is(err, internalweb.ErrNeedsBrowser) || !strings.Contains(err.Error(), "within 100ms") {
+	if _, err := w.Read(t.Context(), web.ReadRequest{URL: w.url}); !errors.Is(err, web.ErrNeedsBrowser) || !strings.Contains(err.Error(), "within 100ms") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -350,7 +350,7 @@ func TestAStopEndsAReading(t *testing.T) {
 		<-begun
 		stop(why)
 	}()
-	if _, err := w.Read(ctx, internalweb.ReadRequest{URL: w.url}); !errors.Is(err, why) {
+	if _, err := w.Read(ctx, web.ReadRequest{URL: w.url}); !errors.Is(err, why) {
 		t.Errorf("got %v, want %v", err, why)
 	}
 }
@@ -367,7 +367,7 @@ func TestPagesThatWouldTakeLongAreReadAsPlainText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, sends("text/html", body))
-			p := read(t, w, internalweb.ReadRequest{})
+			p := read(t, w, web.ReadRequest{})
 			contains(t, p.Text, "words")
 			lacks(t, p.Text, "**", `\*`)
 		})

@@ -81,7 +81,6 @@ type Searcher struct {
 	// PerHour is how many searches there may be within an hour, 0 for none.
 	PerHour func() int
 	Logger  *slog.Logger
-	Now     func() time.Time // nil is [time.Now]
 
 	mu     sync.Mutex
 	recent []time.Time // of the searches within the last hour, oldest first
@@ -92,26 +91,26 @@ type Searcher struct {
 func (s *Searcher) Available() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.available()
+	_, err := s.available(time.Now())
+	return err
 }
 
-func (s *Searcher) available() error {
-	most := s.PerHour()
+func (s *Searcher) available(now time.Time) (SearchEngine, error) {
+	engine, most := s.Engine(), s.PerHour()
 	switch {
-	case s.Engine() == nil:
-		return fmt.Errorf("%w: %s", ErrNoEngine, SearchSetupHint)
+	case engine == nil:
+		return nil, fmt.Errorf("%w: %s", ErrNoEngine, SearchSetupHint)
 	case most == 0:
-		return fmt.Errorf("%w: the settings allow no searches", ErrNoEngine)
+		return nil, fmt.Errorf("%w: the settings allow no searches", ErrNoEngine)
 	}
-	now := s.now()
 	for len(s.recent) > 0 && now.Sub(s.recent[0]) >= time.Hour {
 		s.recent = s.recent[1:]
 	}
 	if len(s.recent) >= most {
 		wait := time.Hour - now.Sub(s.recent[len(s.recent)-most])
-		return fmt.Errorf("%w (%d are allowed); the next is possible in %s", ErrSearchLimit, most, wait.Round(time.Second))
+		return nil, fmt.Errorf("%w (%d are allowed); the next is possible in %s", ErrSearchLimit, most, wait.Round(time.Second))
 	}
-	return nil
+	return engine, nil
 }
 
 // Search asks the engine, a second time if the first attempt broke down, and
@@ -146,15 +145,12 @@ func (s *Searcher) Search(ctx context.Context, q SearchQuery) ([]SearchResult, e
 func (s *Searcher) countSearch() (SearchEngine, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.available(); err != nil {
-		return nil, err
+	now := time.Now()
+	engine, err := s.available(now)
+	if err == nil {
+		s.recent = append(s.recent, now)
 	}
-	engine := s.Engine()
-	if engine == nil {
-		return nil, fmt.Errorf("%w: %s", ErrNoEngine, SearchSetupHint)
-	}
-	s.recent = append(s.recent, s.now())
-	return engine, nil
+	return engine, err
 }
 
 func searchOnce(ctx context.Context, e SearchEngine, q SearchQuery) ([]SearchResult, error) {
@@ -202,13 +198,6 @@ func cleanResults(found []SearchResult, most int) []SearchResult {
 		}
 	}
 	return out
-}
-
-func (s *Searcher) now() time.Time {
-	if s.Now == nil {
-		return time.Now()
-	}
-	return s.Now()
 }
 
 func (s *Searcher) logger() *slog.Logger { return cmp.Or(s.Logger, slog.New(slog.DiscardHandler)) }

@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	internalweb "clank/internal/web"
+	"clank/internal/web"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -33,19 +33,17 @@ const (
 		{"url":"https://a.test/3","title":"Three","content":"","publishedDate":null}],"unresponsive_engines":[["y","timeout"]]}`
 )
 
-var clock = func() time.Time { return time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC) }
-
 // engines returns the search engines that ask a server at base.
-func engines(base string) map[string]internalweb.SearchEngine {
-	return map[string]internalweb.SearchEngine{
-		"brave":   &internalweb.Brave{Key: "s3cret", Base: base, Now: clock},
-		"serpapi": &internalweb.SerpAPI{Key: "s3cret", Base: base},
-		"searxng": &internalweb.SearXNG{URL: base + "/"},
+func engines(base string) map[string]web.SearchEngine {
+	return map[string]web.SearchEngine{
+		"brave":   &web.Brave{Key: "s3cret", Base: base},
+		"serpapi": &web.SerpAPI{Key: "s3cret", Base: base},
+		"searxng": &web.SearXNG{URL: base + "/"},
 	}
 }
 
-func searcher(e internalweb.SearchEngine) *internalweb.Searcher {
-	return &internalweb.Searcher{Engine: func() internalweb.SearchEngine { return e }, PerHour: func() int { return 20 }}
+func searcher(e web.SearchEngine) *web.Searcher {
+	return &web.Searcher{Engine: func() web.SearchEngine { return e }, PerHour: func() int { return 20 }}
 }
 
 func serveEngine(t *testing.T, handler http.HandlerFunc) string {
@@ -57,8 +55,10 @@ func serveEngine(t *testing.T, handler http.HandlerFunc) string {
 
 func TestEachEngineIsAskedInItsOwnWay(t *testing.T) {
 	bodies := map[string]string{"/res/v1/web/search": braveBody, "/search.json": serpBody, "/search": searxBody}
+	now := time.Now()
+	week := now.AddDate(0, 0, -7).Format(time.DateOnly) + "to" + now.Format(time.DateOnly)
 	want := map[string]string{
-		"brave":   "/res/v1/web/search?count=2&freshness=2026-03-03to2026-03-10&q=heron+%26+co&result_filter=web&text_decorations=false token=s3cret",
+		"brave":   "/res/v1/web/search?count=2&freshness=" + week + "&q=heron+%26+co&result_filter=web&text_decorations=false token=s3cret",
 		"serpapi": "/search.json?api_key=s3cret&engine=google&num=2&q=heron+%26+co&tbs=qdr%3Ad7 token=",
 		"searxng": "/search?categories=general&format=json&q=heron+%26+co&time_range=week token=",
 	}
@@ -69,14 +69,14 @@ func TestEachEngineIsAskedInItsOwnWay(t *testing.T) {
 	})
 	for name, e := range engines(base) {
 		t.Run(name, func(t *testing.T) {
-			got, err := searcher(e).Search(t.Context(), internalweb.SearchQuery{Text: "  heron\n& co ", RecencyDays: 7, MaxResults: 2})
+			got, err := searcher(e).Search(t.Context(), web.SearchQuery{Text: "  heron\n& co ", RecencyDays: 7, MaxResults: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := <-asked; got != want[name] {
 				t.Errorf("asked for\n%s, want\n%s", got, want[name])
 			}
-			results := []internalweb.SearchResult{
+			results := []web.SearchResult{
 				{Title: "Heron & co", URL: "https://a.test/1", Snippet: "A heron is a bird", Date: "2 days ago"},
 				{Title: "Two", URL: "https://a.test/2", Date: "2025-12-31T00:00:00"},
 			}
@@ -96,7 +96,7 @@ func TestNoResultsAreNoError(t *testing.T) {
 		fmt.Fprint(w, `{"results":[]}`)
 	})
 	for name, e := range engines(base) {
-		if got, err := searcher(e).Search(t.Context(), internalweb.SearchQuery{Text: "x"}); err != nil || len(got) != 0 {
+		if got, err := searcher(e).Search(t.Context(), web.SearchQuery{Text: "x"}); err != nil || len(got) != 0 {
 			t.Errorf("%s: got %v, %v", name, got, err)
 		}
 	}
@@ -137,8 +137,8 @@ func TestFailuresAreSaidWithoutTheKey(t *testing.T) {
 			base := serveEngine(t, func(w http.ResponseWriter, r *http.Request) { calls.Add(1); c.handle(w, r) })
 			for name, e := range engines(base) {
 				calls.Store(0)
-				_, err := searcher(e).Search(t.Context(), internalweb.SearchQuery{Text: "x"})
-				if _, ok := errors.AsType[*internalweb.SearchError](err); !ok {
+				_, err := searcher(e).Search(t.Context(), web.SearchQuery{Text: "x"})
+				if _, ok := errors.AsType[*web.SearchError](err); !ok {
 					t.Fatalf("%s: got %v", name, err)
 				}
 				if got := err.Error(); !strings.Contains(got, c.want) || strings.Contains(got, "s3cret") || !strings.Contains(got, e.Name()) {
@@ -160,18 +160,18 @@ func TestASearXNGWithoutJSONOrEnginesSaysWhatIsWrong(t *testing.T) {
 		}
 		fmt.Fprint(w, answer)
 	})
-	s := searcher(&internalweb.SearXNG{URL: base})
-	if _, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"}); err == nil || !strings.Contains(err.Error(), "search.formats") {
+	s := searcher(&web.SearXNG{URL: base})
+	if _, err := s.Search(t.Context(), web.SearchQuery{Text: "x"}); err == nil || !strings.Contains(err.Error(), "search.formats") {
 		t.Errorf("got %v", err)
 	}
 	answer = `{"results":[],"unresponsive_engines":[["google","CAPTCHA"],["bing","timeout"]]}`
-	if _, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"}); err == nil || !strings.Contains(err.Error(), "google: CAPTCHA, bing: timeout") {
+	if _, err := s.Search(t.Context(), web.SearchQuery{Text: "x"}); err == nil || !strings.Contains(err.Error(), "google: CAPTCHA, bing: timeout") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // fake answers what it is told to.
-type fake func(ctx context.Context, n int) ([]internalweb.SearchResult, error)
+type fake func(ctx context.Context, n int) ([]web.SearchResult, error)
 
 type fakeEngine struct {
 	f fake
@@ -180,7 +180,7 @@ type fakeEngine struct {
 
 func (e *fakeEngine) Name() string { return "Fake" }
 
-func (e *fakeEngine) Search(ctx context.Context, _ internalweb.SearchQuery) ([]internalweb.SearchResult, error) {
+func (e *fakeEngine) Search(ctx context.Context, _ web.SearchQuery) ([]web.SearchResult, error) {
 	e.n++
 	return e.f(ctx, e.n)
 }
@@ -188,11 +188,11 @@ func (e *fakeEngine) Search(ctx context.Context, _ internalweb.SearchQuery) ([]i
 func TestASlowEngineIsAskedTwiceForFiveSecondsEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		s := searcher(&fakeEngine{f: func(ctx context.Context, _ int) ([]internalweb.SearchResult, error) {
+		s := searcher(&fakeEngine{f: func(ctx context.Context, _ int) ([]web.SearchResult, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}})
-		_, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"})
+		_, err := s.Search(t.Context(), web.SearchQuery{Text: "x"})
 		if err == nil || !strings.Contains(err.Error(), "no answer within 5s") || time.Since(begun) != 10*time.Second {
 			t.Errorf("after %s: %v", time.Since(begun), err)
 		}
@@ -202,12 +202,12 @@ func TestASlowEngineIsAskedTwiceForFiveSecondsEach(t *testing.T) {
 func TestAStopEndsASearch(t *testing.T) {
 	why := errors.New("stopped by @ada")
 	ctx, stop := context.WithCancelCause(t.Context())
-	e := &fakeEngine{f: func(ctx context.Context, _ int) ([]internalweb.SearchResult, error) {
+	e := &fakeEngine{f: func(ctx context.Context, _ int) ([]web.SearchResult, error) {
 		stop(why)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	if _, err := searcher(e).Search(ctx, internalweb.SearchQuery{Text: "x"}); !errors.Is(err, why) || e.n != 1 {
+	if _, err := searcher(e).Search(ctx, web.SearchQuery{Text: "x"}); !errors.Is(err, why) || e.n != 1 {
 		t.Errorf("got %v after %d calls", err, e.n)
 	}
 }
@@ -215,10 +215,10 @@ func TestAStopEndsASearch(t *testing.T) {
 func TestTheHourHasALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		most := 3
-		s := searcher(&fakeEngine{f: func(context.Context, int) ([]internalweb.SearchResult, error) { return nil, nil }})
+		s := searcher(&fakeEngine{f: func(context.Context, int) ([]web.SearchResult, error) { return nil, nil }})
 		s.PerHour = func() int { return most }
 		search := func() error {
-			_, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"})
+			_, err := s.Search(t.Context(), web.SearchQuery{Text: "x"})
 			return err
 		}
 		for range 3 {
@@ -228,30 +228,30 @@ func TestTheHourHasALimit(t *testing.T) {
 			<-time.After(10 * time.Minute)
 		}
 		err := search()
-		if !errors.Is(err, internalweb.ErrSearchLimit) || !strings.Contains(err.Error(), "in 30m0s") || !errors.Is(s.Available(), internalweb.ErrSearchLimit) {
+		if !errors.Is(err, web.ErrSearchLimit) || !strings.Contains(err.Error(), "in 30m0s") || !errors.Is(s.Available(), web.ErrSearchLimit) {
 			t.Errorf("the fourth: %v", err)
 		}
 		<-time.After(30 * time.Minute)
 		if err := search(); err != nil {
 			t.Errorf("after the hour: %v", err)
 		}
-		if most = 0; !errors.Is(search(), internalweb.ErrNoEngine) {
+		if most = 0; !errors.Is(search(), web.ErrNoEngine) {
 			t.Error("searched though none are allowed")
 		}
 	})
 }
 
 func TestWithoutAnEngineTheWayOutIsSaid(t *testing.T) {
-	s := &internalweb.Searcher{Engine: func() internalweb.SearchEngine { return nil }, PerHour: func() int { return 20 }}
-	if _, err := s.Search(t.Context(), internalweb.SearchQuery{Text: "x"}); !errors.Is(err, internalweb.ErrNoEngine) || !strings.Contains(err.Error(), "BRAVE_API_KEY") {
+	s := &web.Searcher{Engine: func() web.SearchEngine { return nil }, PerHour: func() int { return 20 }}
+	if _, err := s.Search(t.Context(), web.SearchQuery{Text: "x"}); !errors.Is(err, web.ErrNoEngine) || !strings.Contains(err.Error(), "BRAVE_API_KEY") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestBadQueriesAreRefused(t *testing.T) {
-	for _, q := range []internalweb.SearchQuery{{}, {Text: " \n"}, {Text: strings.Repeat("x", 401)}, {Text: "x", RecencyDays: -1}} {
+	for _, q := range []web.SearchQuery{{}, {Text: " \n"}, {Text: strings.Repeat("x", 401)}, {Text: "x", RecencyDays: -1}} {
 		e := &fakeEngine{}
-		if _, err := searcher(e).Search(t.Context(), q); !errors.Is(err, internalweb.ErrInvalidQuery) || e.n != 0 {
+		if _, err := searcher(e).Search(t.Context(), q); !errors.Is(err, web.ErrInvalidQuery) || e.n != 0 {
 			t.Errorf("%.20q: got %v after %d calls", q.Text, err, e.n)
 		}
 	}
@@ -271,11 +271,11 @@ func FuzzAnswer(f *testing.F) {
 		client := &http.Client{Transport: trip(func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: status, Body: io.NopCloser(bytes.NewReader(body)), Header: http.Header{}}, nil
 		})}
-		for name, e := range map[string]internalweb.SearchEngine{
-			"brave": &internalweb.Brave{Client: client}, "serpapi": &internalweb.SerpAPI{Client: client},
-			"searxng": &internalweb.SearXNG{URL: "http://x.test", Client: client},
+		for name, e := range map[string]web.SearchEngine{
+			"brave": &web.Brave{Client: client}, "serpapi": &web.SerpAPI{Client: client},
+			"searxng": &web.SearXNG{URL: "http://x.test", Client: client},
 		} {
-			got, err := searcher(e).Search(t.Context(), internalweb.SearchQuery{Text: "x"})
+			got, err := searcher(e).Search(t.Context(), web.SearchQuery{Text: "x"})
 			if err != nil {
 				continue
 			}

@@ -60,7 +60,7 @@ func unresponsiveEngines(engines [][]string) string {
 
 func searxngTimeRange(days int) string {
 	switch {
-	case days == 0:
+	case days == 0 || days > 366:
 		return ""
 	case days == 1:
 		return "day"
@@ -68,10 +68,8 @@ func searxngTimeRange(days int) string {
 		return "week"
 	case days <= 31:
 		return "month"
-	case days <= 366:
-		return "year"
 	}
-	return ""
+	return "year"
 }
 
 func explainSearXNG(status int, _ []byte) string {

@@ -32,7 +32,7 @@ func (m *Model) explain(err error) (told *llm.Error, transient bool) {
 		m.explainStream(e, inStream.told)
 		return e, inStream.isTransient()
 	}
-	transient = transport.DescribeError(e, err, m.endpoint, m.retryPolicy)
+	transient = m.Describe(e, err)
 	var status *transport.StatusError
 	if errors.As(err, &status) && status.Status == http.StatusBadRequest {
 		m.explainRefused(e, status)
@@ -46,7 +46,7 @@ func (m *Model) explainRefused(e *llm.Error, s *transport.StatusError) {
 	switch {
 	case strings.Contains(said, "credit balance"):
 		e.Kind = llm.ErrRateLimited
-		e.Message, e.Hint = "the account at "+m.endpoint.Host+" has no credit left", "check its plan and billing"
+		e.Message, e.Hint = "the account at "+m.Endpoint.Host+" has no credit left", "check its plan and billing"
 	case strings.Contains(said, "prompt is too long"), strings.Contains(said, "exceed context limit"):
 		e.Hint = "the conversation is too long for this model; start a new one"
 	case strings.Contains(said, "does not support") && strings.Contains(said, "tool"), strings.Contains(said, "tool type"):
@@ -55,16 +55,16 @@ func (m *Model) explainRefused(e *llm.Error, s *transport.StatusError) {
 }
 
 func (m *Model) explainStream(e *llm.Error, told transport.ServerError) {
-	said := cmp.Or(m.clean(told.Message), "no reason given")
+	said := cmp.Or(m.Clean(told.Message), "no reason given")
 	e.Kind, e.Hint = llm.ErrUnavailable, "ask again"
-	e.Message = m.endpoint.Host + " broke off its answer: " + said
+	e.Message = m.Endpoint.Host + " broke off its answer: " + said
 	switch told.Code {
 	case "rate_limit_error":
 		e.Kind = llm.ErrRateLimited
 	case "billing_error":
 		e.Kind, e.Hint = llm.ErrRateLimited, "check plan and billing"
 	case "authentication_error", "permission_error":
-		e.Kind, e.Hint = llm.ErrAuth, "check the key in "+m.opts.KeyEnv
+		e.Kind, e.Hint = llm.ErrAuth, "check the key in "+m.Endpoint.KeyEnv
 	case "timeout_error":
 		e.Kind = llm.ErrTimeout
 	case "invalid_request_error", "request_too_large":

@@ -13,52 +13,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestGenerateStreamsTextAndCountsWhatItCost(t *testing.T) {
+func TestACallIsPricedAndMadeWithTheKey(t *testing.T) {
 	usage := llm.Usage{InputTokens: 1000, CachedTokens: 600, CacheWriteTokens: 300, OutputTokens: 50, ReasoningTokens: 20}
-	server := llmtest.NewAnthropicServer(t, llmtest.Answer(llmtest.Reply{
-		Reasoning: &llmtest.Reasoning{Summary: "easy enough", Encrypted: "sig-1"}, Text: "two and two is four", Usage: &usage,
-	}))
-	var text, thoughts strings.Builder
-	m := open(t, server, nil)
-	reply, err := m.Generate(t.Context(), llm.Request{
-		System: "be brief", Messages: []llm.Message{llm.UserText("2+2?")}, EndUser: "abc", MaxTokens: 500,
-	}, func(d llm.Delta) { text.WriteString(d.Text); thoughts.WriteString(d.Reasoning) })
-	if err != nil {
-		t.Fatal(err)
+	server := llmtest.NewAnthropicServer(t, llmtest.Answer(llmtest.Reply{Text: "four", Usage: &usage}))
+	req := ask("2+2?")
+	req.EndUser = "abc"
+	reply := generate(t, open(t, server, nil), req)
+	if want := 0.0001*4 + 0.0006*0.2 + 0.0003*5 + 0.00005*20; math.Abs(reply.Usage.USD-want) > 1e-12 || reply.Usage.CacheWriteTokens != 300 {
+		t.Errorf("usage = %+v, want %v USD", reply.Usage, want)
 	}
-	if got, want := reply.Text(), "two and two is four"; got != want || text.String() != want {
-		t.Errorf("text = %q, streamed %q; want %q", got, text.String(), want)
+	if r := server.Requests()[0]; r.EndUser != "abc" || r.Model != "claude-opus-5-5" || r.Header.Get("X-Api-Key") != testKey {
+		t.Errorf("request = %+v with header %v", r.Request, r.Header)
 	}
-	if got, want := thoughts.String(), "easy enough"; got != want {
-		t.Errorf("thoughts = %q, want %q", got, want)
-	}
-	want := usage
-	want.Calls, want.USD = 1, 0.0001*4+0.0006*0.2+0.0003*5+0.00005*20
-	if math.Abs(reply.Usage.USD-want.USD) < 1e-12 {
-		reply.Usage.USD = want.USD
-	}
-	if diff := cmp.Diff(want, reply.Usage); diff != "" {
-		t.Errorf("usage (-want +got):\n%s", diff)
-	}
-	if reply.Stop != llm.StopEnd {
-		t.Errorf("stop = %s, want %s", reply.Stop, llm.StopEnd)
-	}
-	req := server.Requests()[0]
-	if req.System != "be brief" || req.EndUser != "abc" || req.MaxTokens != 500 || req.Model != "claude-opus-5-5" || !req.Stream {
-		t.Errorf("request = %+v", req.Request)
-	}
-	if got := req.Header.Get("X-Api-Key"); got != testKey {
-		t.Errorf("X-Api-Key = %q", got)
-	}
-}
-
-// conversation goes on with what the model said, one result for each call.
-func conversation(start []llm.Message, reply llm.Reply, text string) []llm.Message {
-	results := llm.Message{Role: llm.RoleUser}
-	for _, c := range reply.Calls() {
-		results.Parts = append(results.Parts, llm.Part{Result: &llm.ToolResult{ID: c.ID, Text: text}})
-	}
-	return append(start, reply.Message, results)
 }
 
 func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
@@ -73,8 +39,8 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 				llmtest.Say("done"))
 			m := open(t, server, nil)
 			req := ask("go")
-			reply := answer(t, m, req)
-			stored, err := json.Marshal(conversation(req.Messages, reply, "a link"))
+			reply := generate(t, m, req)
+			stored, err := json.Marshal(append(req.Messages, llmtest.Results(reply, "a link")...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +48,7 @@ func TestThinkingComesBackAsItWasEvenThroughStorage(t *testing.T) {
 			if err := json.Unmarshal(stored, &req.Messages); err != nil {
 				t.Fatal(err)
 			}
-			if got := answer(t, m, req).Text(); got != "done" {
+			if got := generate(t, m, req).Text(); got != "done" {
 				t.Errorf("answer = %q", got)
 			}
 			var kinds []string
@@ -108,9 +74,9 @@ func TestThinkingIsNotShownToAnotherModel(t *testing.T) {
 		llmtest.Answer(llmtest.Reply{Reasoning: &llmtest.Reasoning{Summary: "hm", Encrypted: "sig"}, Text: "hello"}),
 		llmtest.Say("hello again"))
 	req := ask("hi")
-	reply := answer(t, open(t, server, nil), req)
+	reply := generate(t, open(t, server, nil), req)
 	req.Messages = append(req.Messages, reply.Message, llm.UserText("and now?"))
-	answer(t, open(t, server, func(o *anthropic.Options) { o.Model = "claude-sonnet-5-5" }), req)
+	generate(t, open(t, server, func(o *anthropic.Options) { o.Model = "claude-sonnet-5-5" }), req)
 	want := []llm.Part{{Text: "hello"}}
 	if diff := cmp.Diff(want, server.Requests()[1].Messages[1].Parts); diff != "" {
 		t.Errorf("what the other model sees (-want +got):\n%s", diff)
@@ -125,7 +91,7 @@ func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
 	m := open(t, server, nil)
 	req := ask("look")
 	req.Tools = []llm.Tool{{Name: "look", Description: "looks", Schema: schema}, {Name: "fail"}}
-	reply := answer(t, m, req)
+	reply := generate(t, m, req)
 	if got := reply.Calls(); len(got) != 3 || string(got[0].Input) != `{"x":1}` || string(got[1].Input) != `{}` || reply.Stop != llm.StopTools {
 		t.Fatalf("calls = %+v, stop %s", got, reply.Stop)
 	}
@@ -136,7 +102,7 @@ func TestToolsAreCalledAndAnsweredWithPictures(t *testing.T) {
 		{Result: &llm.ToolResult{ID: calls[2].ID, Images: []llm.Image{shot}}},
 		{Result: &llm.ToolResult{ID: calls[1].ID, IsError: true, Images: []llm.Image{shot}}},
 	}})
-	answer(t, m, req)
+	generate(t, m, req)
 	second := server.Requests()[1]
 	want := []llm.Part{
 		{Result: &llm.ToolResult{ID: calls[0].ID, Text: "There is no result: the call was not carried out.", IsError: true}},
@@ -158,14 +124,14 @@ func TestPromptsAreMarkedForTheCacheAndTheMarksMoveAlong(t *testing.T) {
 	m := open(t, server, nil)
 	req := llm.Request{System: "rules", Tools: []llm.Tool{{Name: "a"}, {Name: "look"}}, Messages: []llm.Message{llm.UserText("go")}}
 	for range 4 {
-		req.Messages = conversation(req.Messages, answer(t, m, req), "seen")
+		req.Messages = append(req.Messages, llmtest.Results(generate(t, m, req), "seen")...)
 	}
 	if got := len(server.Requests()); got != 4 {
 		t.Fatalf("%d requests, want 4", got)
 	}
 	for i, r := range server.Requests() {
 		var marked []int
-		messages, _ := body(t, r)["messages"].([]any)
+		messages, _ := r.JSONBody(t)["messages"].([]any)
 		for j := range messages {
 			if data, _ := json.Marshal(messages[j]); strings.Contains(string(data), "cache_control") {
 				marked = append(marked, j)
@@ -204,9 +170,30 @@ func TestConversationsOfAnyShapeAreMadeFitForTheAPI(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.NewAnthropicServer(t, llmtest.Say("fine")) // refuses what the vendor would
-			if got := answer(t, open(t, server, nil), llm.Request{Messages: messages}).Text(); got != "fine" {
+			if got := generate(t, open(t, server, nil), llm.Request{Messages: messages}).Text(); got != "fine" {
 				t.Errorf("answer = %q", got)
 			}
 		})
+	}
+}
+
+func TestMaxTokensAreAlwaysSentAndWithinTheModel(t *testing.T) {
+	for model, want := range map[string]int{"claude-opus-5-5": 32_000, "claude-3-haiku-20240307": 4_096, "someone/claude-3-5-haiku": 8_192} {
+		server := llmtest.NewAnthropicServer(t, llmtest.Say("hi"))
+		generate(t, open(t, server, func(o *anthropic.Options) { o.Model = model }), ask("hi"))
+		if got := server.Requests()[0].MaxTokens; got != want {
+			t.Errorf("max_tokens of %s = %d, want %d", model, got, want)
+		}
+	}
+}
+
+func TestTheEnvironmentHasNoSay(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-from-the-environment")
+	t.Setenv("ANTHROPIC_AUTH_TOKEN", "token-from-the-environment")
+	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+	server := llmtest.NewAnthropicServer(t, llmtest.Say("hi"))
+	generate(t, open(t, server, func(o *anthropic.Options) { o.Key = "" }), ask("hi"))
+	if h := server.Requests()[0].Header; h.Get("X-Api-Key") != "" || h.Get("Authorization") != "" {
+		t.Errorf("credentials of the environment were sent: %v", h)
 	}
 }

@@ -2,9 +2,6 @@ package anthropic_test
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"image"
 	"image/png"
 	"testing"
@@ -13,9 +10,12 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
+	"clank/llm/transport"
 )
 
 const testKey = "sk-ant-test-0123456789abcdef"
+
+var ask, generate, failure = llmtest.Ask, llmtest.Generate, llmtest.Failure
 
 // open returns a model of server, impatient unless changed.
 func open(t *testing.T, server *llmtest.Server, change func(*anthropic.Options)) *anthropic.Model {
@@ -34,51 +34,6 @@ func open(t *testing.T, server *llmtest.Server, change func(*anthropic.Options))
 	return m
 }
 
-func ask(text string) llm.Request {
-	return llm.Request{Messages: []llm.Message{llm.UserText(text)}}
-}
-
-// answer returns what the model says to req, which must succeed.
-func answer(t *testing.T, m *anthropic.Model, req llm.Request) llm.Reply {
-	t.Helper()
-	reply, err := m.Generate(t.Context(), req, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reply
-}
-
-// failure returns the error of a call that must fail.
-func failure(t *testing.T, m *anthropic.Model, kind llm.ErrorKind) *llm.Error {
-	t.Helper()
-	_, err := m.Generate(t.Context(), ask("hello"), nil)
-	var told *llm.Error
-	if !errors.As(err, &told) {
-		t.Fatalf("err = %v, want an *llm.Error of kind %s", err, kind)
-	}
-	if told.Kind != kind {
-		t.Errorf("kind = %s, want %s (%v)", told.Kind, kind, told)
-	}
-	return told
-}
-
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// body returns a request's body as the vendor sees it.
-func body(t *testing.T, r llmtest.Request) map[string]any {
-	t.Helper()
-	var o map[string]any
-	if err := json.Unmarshal(r.Body, &o); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
 func picture(t *testing.T, w, h int) llm.Image {
 	t.Helper()
 	var b bytes.Buffer
@@ -86,4 +41,23 @@ func picture(t *testing.T, w, h int) llm.Image {
 		t.Fatal(err)
 	}
 	return llm.Image{MediaType: "image/png", Data: b.Bytes()}
+}
+
+func TestClient(t *testing.T) {
+	_, keyless := anthropic.New(anthropic.Options{Model: "m"})
+	llmtest.TestClient(t, llmtest.Client{
+		Keyless: keyless,
+		Serve:   llmtest.NewAnthropicServer, Key: testKey, Midway: 4,
+		Open: func(tb testing.TB, baseURL string, p transport.RetryPolicy) llm.Model {
+			tb.Helper()
+			m, err := anthropic.New(anthropic.Options{
+				BaseURL: baseURL, Key: testKey, Model: "claude-opus-5-5",
+				Timeout: p.Timeout, IdleTimeout: p.Idle, Backoff: p.Backoff, Logger: p.Logger, OnRetry: p.OnRetry,
+			})
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return m
+		},
+	})
 }

@@ -20,7 +20,7 @@ type MessageRequest struct {
 	Messages  []Message
 	Tools     []Tool
 	Betas     []string // values of the header anthropic-beta
-	MaxTokens int      // 0: as the options say
+	MaxTokens int      // 0: 32,000, or what the model allows
 	EndUser   string   // hashed id of the person served; may be empty
 	NoCalls   bool     // an answer in words is wanted; models that nobody knows are not told so
 
@@ -62,11 +62,7 @@ const maxPauses = 3
 // failures before the first block of an answer are tried again, so nothing is
 // delivered twice. An answer that the vendor paused is continued.
 func (m *Model) Ask(ctx context.Context, q MessageRequest, onDelta func(llm.Delta)) (MessageResponse, error) {
-	emit := func(d llm.Delta) {
-		if onDelta != nil && ctx.Err() == nil && (d.Text != "" || d.Reasoning != "") {
-			onDelta(d)
-		}
-	}
+	emit := transport.Deltas(ctx, onDelta)
 	var whole MessageResponse
 	for pauses := 0; ; pauses++ {
 		body, err := m.body(q)
@@ -74,14 +70,13 @@ func (m *Model) Ask(ctx context.Context, q MessageRequest, onDelta func(llm.Delt
 			return MessageResponse{}, err
 		}
 		start := time.Now()
-		part, err := transport.CallWithRetry(ctx, m.retryPolicy, m.explain, func(ctx context.Context) (partialResponse, error) {
+		part, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain, func(ctx context.Context) (partialResponse, error) {
 			return m.once(ctx, body, q.Betas, emit)
 		})
 		if err != nil {
 			return MessageResponse{}, err
 		}
-		m.retryPolicy.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", part.Stop,
-			"input_tokens", part.Usage.InputTokens, "output_tokens", part.Usage.OutputTokens)
+		m.LogAnswer(start, string(part.Stop), part.Usage)
 		whole.Blocks = append(whole.Blocks, part.Blocks...)
 		whole.Stop, whole.Why, whole.Usage = part.Stop, part.Why, whole.Usage.Add(part.Usage)
 		if !part.paused || pauses == maxPauses || len(part.Blocks) == 0 {
@@ -104,7 +99,7 @@ func (m *Model) once(ctx context.Context, body []byte, betas []string, emit func
 	if ctx.Err() != nil {
 		return partialResponse{}, context.Cause(ctx)
 	}
-	a := transport.NewAttempt(m.http, m.retryPolicy.Idle, cancel, m.clean)
+	a := m.NewAttempt(cancel)
 	defer a.StopTimer()
 	req, err := m.newRequest(ctx, body, betas)
 	if err != nil {
@@ -123,7 +118,7 @@ func (m *Model) once(ctx context.Context, body []byte, betas []string, emit func
 		return partialResponse{}, err
 	}
 	got := dec.answer()
-	got.Usage = transport.WithPrice(m.opts.Price, m.opts.Model, got.Usage)
+	got.Usage = transport.WithPrice(m.Model, got.Usage)
 	return got, nil
 }
 

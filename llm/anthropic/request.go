@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -42,30 +43,18 @@ func FunctionTool(t llm.Tool) Tool {
 // requestBody is the body of a request: the fields that we send of those that the
 // reference has for "Create a Message".
 type requestBody struct {
-	Model        string        `json:"model"`
-	MaxTokens    int           `json:"max_tokens"`
-	Stream       bool          `json:"stream"`
-	Metadata     *metadata     `json:"metadata,omitempty"`
-	Thinking     *thinkingMode `json:"thinking,omitempty"`
-	OutputConfig *outputConfig `json:"output_config,omitempty"`
-	ToolChoice   *toolChoice   `json:"tool_choice,omitempty"`
-	Tools        []Tool        `json:"tools,omitempty"`
-	System       []Content     `json:"system,omitempty"`
-	Messages     []Message     `json:"messages"`
+	Model      string      `json:"model"`
+	MaxTokens  int         `json:"max_tokens"`
+	Stream     bool        `json:"stream"`
+	Metadata   *metadata   `json:"metadata,omitempty"`
+	ToolChoice *toolChoice `json:"tool_choice,omitempty"`
+	Tools      []Tool      `json:"tools,omitempty"`
+	System     []Content   `json:"system,omitempty"`
+	Messages   []Message   `json:"messages"`
 }
 
 type metadata struct {
 	UserID string `json:"user_id"`
-}
-
-type thinkingMode struct {
-	Type         string `json:"type"`
-	BudgetTokens int    `json:"budget_tokens,omitempty"`
-	Display      string `json:"display,omitempty"`
-}
-
-type outputConfig struct {
-	Effort string `json:"effort"`
 }
 
 type toolChoice struct {
@@ -78,16 +67,9 @@ const maxStable = 2
 
 // body returns the request body for q, which is not changed.
 func (m *Model) body(q MessageRequest) ([]byte, error) {
-	maxTokens := q.MaxTokens
-	if maxTokens <= 0 {
-		maxTokens = m.opts.MaxTokens
-	}
-	if maxTokens <= 0 {
-		maxTokens = defaultMaxTokens
-	}
-	maxTokens = min(maxTokens, m.traits.maxOutput)
+	maxTokens := min(cmp.Or(max(0, q.MaxTokens), defaultMaxTokens), m.traits.maxOutput)
 	r := requestBody{
-		Model: m.opts.Model, MaxTokens: maxTokens, Stream: true,
+		Model: m.Model, MaxTokens: maxTokens, Stream: true,
 		Messages: markMessages(q.Messages, q.Stable), Tools: markTools(q.Tools),
 	}
 	if q.System != "" {
@@ -100,37 +82,11 @@ func (m *Model) body(q MessageRequest) ([]byte, error) {
 	if q.NoCalls && len(q.Tools) > 0 && m.traits.prefix != "" { // no choice is forced by it, which some models refuse
 		r.ToolChoice = &toolChoice{Type: "none"}
 	}
-	m.setThinking(&r)
 	body, err := marshalPlain(r)
 	if err != nil {
 		return nil, &llm.Error{Kind: llm.ErrRejected, Model: m.Name(), Message: "the request cannot be written: " + err.Error(), Err: err}
 	}
 	return body, nil
-}
-
-// setThinking says how much the model is to think, where it can be told. Nothing is
-// sent unless it was asked for: models differ in what they do then.
-func (m *Model) setThinking(r *requestBody) {
-	effort := m.opts.Effort
-	if m.traits.thinking == thinkBudget {
-		if budget := min(thinkingBudgets[effort], r.MaxTokens/2); budget >= minBudget {
-			r.Thinking = &thinkingMode{Type: "enabled", BudgetTokens: budget}
-		}
-		return
-	}
-	if effort == "none" {
-		r.Thinking = &thinkingMode{Type: "disabled"}
-		return
-	}
-	if effort != "" {
-		r.OutputConfig = &outputConfig{Effort: effort}
-	}
-	if effort != "" || m.opts.ShowThinking {
-		r.Thinking = &thinkingMode{Type: "adaptive"}
-	}
-	if m.opts.ShowThinking {
-		r.Thinking.Display = "summarized"
-	}
 }
 
 // markTools marks the last tool, and so all of them, for the cache.
@@ -178,8 +134,8 @@ func (m *Model) newRequest(ctx context.Context, body []byte, betas []string) (*h
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Anthropic-Version", apiVersion)
-	if m.opts.Key != "" {
-		req.Header.Set("X-Api-Key", m.opts.Key)
+	if m.Key != "" {
+		req.Header.Set("X-Api-Key", m.Key)
 	}
 	if len(betas) > 0 {
 		req.Header.Set("Anthropic-Beta", strings.Join(betas, ","))

@@ -3,43 +3,17 @@ package anthropic_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// tape answers each request with the same stream and keeps what was sent.
-type tape struct {
-	kind   string // of the answer; a stream of events if empty
-	stream string
-	reqs   []*http.Request
-	bodies [][]byte
-}
-
-func (s *tape) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(body)) != r.ContentLength {
-		return nil, io.ErrUnexpectedEOF
-	}
-	s.reqs, s.bodies = append(s.reqs, r), append(s.bodies, body)
-	kind := s.kind
-	if kind == "" {
-		kind = "text/event-stream; charset=utf-8"
-	}
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(s.stream)), Request: r,
-	}, nil
-}
 
 // stream returns these events as the vendor sends them.
 func stream(events ...string) string {
@@ -60,7 +34,7 @@ const (
 )
 
 // taped returns a model whose server is s.
-func taped(t *testing.T, s *tape, o anthropic.Options) *anthropic.Model {
+func taped(t *testing.T, s *llmtest.Tape, o anthropic.Options) *anthropic.Model {
 	t.Helper()
 	o.BaseURL, o.Key, o.HTTPClient, o.Backoff = "https://server.test/sub/", testKey, &http.Client{Transport: s}, time.Millisecond
 	if o.Model == "" {
@@ -92,7 +66,7 @@ func blocks(t *testing.T, body []byte) [][]string {
 }
 
 func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
-	s := &tape{stream: stream(begun,
+	s := &llmtest.Tape{Body: stream(begun,
 		`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}`,
 		`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"is 1 < 2 & \"so\" on\u2028?"}}`,
 		`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"Eq+/"}}`,
@@ -121,32 +95,13 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 		`{"type":"hologram","light":[1,2.50,1e400,12345678901234567890],"<&>":{"b":null}}`,
 		`{"type":"tool_use","id":"toolu_1","name":"look","toolset_name":"eyes","input":{"n":12345678901234567890,"f":1.0,"b":1e400}}`,
 	}
-	if diff := cmp.Diff(want, blocks(t, s.bodies[1])[1]); diff != "" {
-		t.Errorf("blocks (-said +sent back):\n%s", diff)
-	}
-}
-
-func TestWhatGeneratingKeepsIsSentBackBitByBit(t *testing.T) {
-	s := &tape{stream: stream(begun,
-		`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"a < b","signature":"s+/="}}`,
-		`{"type":"content_block_start","index":1,"content_block":{"type":"hologram","light":[1,2.50]}}`,
-		`{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"toolu_1","name":"look","input":{"n":12345678901234567890}}}`,
-		`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, stopped)}
-	m := taped(t, s, anthropic.Options{})
-	req := ask("go")
-	req.Messages = conversation(req.Messages, answer(t, m, req), "seen")
-	answer(t, m, req)
-	want := []string{
-		`{"type":"thinking","thinking":"a < b","signature":"s+/="}`, `{"type":"hologram","light":[1,2.50]}`,
-		`{"type":"tool_use","id":"toolu_1","name":"look","input":{"n":12345678901234567890}}`,
-	}
-	if diff := cmp.Diff(want, blocks(t, s.bodies[1])[1]); diff != "" {
+	if diff := cmp.Diff(want, blocks(t, s.Bodies[1])[1]); diff != "" {
 		t.Errorf("blocks (-said +sent back):\n%s", diff)
 	}
 }
 
 func TestARequestSaysWhatItWantsAndNothingOfThisComputer(t *testing.T) {
-	s := &tape{stream: stream(begun, okBlock, ended, stopped)}
+	s := &llmtest.Tape{Body: stream(begun, okBlock, ended, stopped)}
 	q := anthropic.MessageRequest{
 		Messages: []anthropic.Message{{Role: anthropic.RoleUser, Content: anthropic.OptionalText("go")}}, Betas: []string{"one-2025-01-01", "two-2026-01-01"},
 	}
@@ -157,10 +112,10 @@ func TestARequestSaysWhatItWantsAndNothingOfThisComputer(t *testing.T) {
 		"Accept": {"application/json"}, "Content-Type": {"application/json"}, "Anthropic-Version": {"2023-06-01"},
 		"X-Api-Key": {testKey}, "Anthropic-Beta": {"one-2025-01-01,two-2026-01-01"},
 	}
-	if diff := cmp.Diff(want, s.reqs[0].Header); diff != "" {
+	if diff := cmp.Diff(want, s.Requests[0].Header); diff != "" {
 		t.Errorf("header (-want +got):\n%s", diff)
 	}
-	if got, want := s.reqs[0].URL.String(), "https://server.test/sub/v1/messages"; got != want {
+	if got, want := s.Requests[0].URL.String(), "https://server.test/sub/v1/messages"; got != want {
 		t.Errorf("sent to %s, want %s", got, want)
 	}
 }
@@ -176,7 +131,7 @@ func TestStreamsOfGatewaysAreRead(t *testing.T) {
 		"with nonsense at the end":  whole + "data: [DONE]\n\nevent: error\ndata: {\n\n",
 		"without the last line end": strings.TrimRight(whole, "\n"),
 	} {
-		reply := answer(t, taped(t, &tape{stream: sent}, anthropic.Options{}), ask("hi"))
+		reply := generate(t, taped(t, &llmtest.Tape{Body: sent}, anthropic.Options{}), ask("hi"))
 		if reply.Text() != "ok" || reply.Stop != llm.StopEnd || reply.Usage.InputTokens != 3 || reply.Usage.OutputTokens != 7 {
 			t.Errorf("%s: reply = %+v", name, reply)
 		}
@@ -184,10 +139,10 @@ func TestStreamsOfGatewaysAreRead(t *testing.T) {
 }
 
 func TestAnswersThatAreNoneAreMalformed(t *testing.T) {
-	for name, s := range map[string]*tape{
-		"in one piece":    {kind: "application/json", stream: `{"type":"message","content":[]}`},
-		"a line too long": {stream: "data: " + strings.Repeat("x", 33<<20)},
-		"words":           {stream: "data: hello\n\n"},
+	for name, s := range map[string]*llmtest.Tape{
+		"in one piece":    {Kind: "application/json", Body: `{"type":"message","content":[]}`},
+		"a line too long": {Body: "data: " + strings.Repeat("x", 33<<20)},
+		"words":           {Body: "data: hello\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) { failure(t, taped(t, s, anthropic.Options{}), llm.ErrMalformed) })
 	}
@@ -201,7 +156,7 @@ func TestErrorsToldInAStreamAreRead(t *testing.T) {
 		"outside of an error": `event: error` + "\n" + `data: {"type":"invalid_request_error","message":"too odd"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &tape{stream: stream(begun) + told + "\n\n"}
+			s := &llmtest.Tape{Body: stream(begun) + told + "\n\n"}
 			if e := failure(t, taped(t, s, anthropic.Options{}), llm.ErrRejected); !strings.Contains(e.Message, "too odd") {
 				t.Errorf("message = %q", e.Message)
 			}
@@ -211,15 +166,15 @@ func TestErrorsToldInAStreamAreRead(t *testing.T) {
 
 func TestPicturesAreSentAsTheyAreInEachTry(t *testing.T) {
 	picture := llm.Image{MediaType: "image/png", Data: bytes.Repeat([]byte{0xff, 0xfe, '<', 0}, 1000)}
-	s := &tape{stream: stream(begun) + "event: error\ndata: " + `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}` + "\n\n"}
+	s := &llmtest.Tape{Body: stream(begun) + "event: error\ndata: " + `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}` + "\n\n"}
 	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Image: &picture}}}}}
 	if _, err := taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil); err == nil {
 		t.Fatal("no error")
 	}
-	if len(s.bodies) != 3 {
-		t.Fatalf("%d tries, want 3", len(s.bodies))
+	if len(s.Bodies) != 3 {
+		t.Fatalf("%d tries, want 3", len(s.Bodies))
 	}
-	for i, body := range s.bodies {
+	for i, body := range s.Bodies {
 		var sent struct {
 			Messages []struct {
 				Content []struct{ Source struct{ Data []byte } }
@@ -235,10 +190,78 @@ func TestPicturesAreSentAsTheyAreInEachTry(t *testing.T) {
 }
 
 func TestARequestThatCannotBeWrittenIsNotSent(t *testing.T) {
-	s := &tape{}
+	s := &llmtest.Tape{}
 	req := ask("hi")
 	req.Tools = []llm.Tool{{Name: "look", Schema: json.RawMessage(`{"type":`)}}
-	if _, err := taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil); err == nil || len(s.reqs) != 0 {
-		t.Errorf("err = %v after %d requests, want an error after none", err, len(s.reqs))
+	if _, err := taped(t, s, anthropic.Options{}).Generate(t.Context(), req, nil); err == nil || len(s.Requests) != 0 {
+		t.Errorf("err = %v after %d requests, want an error after none", err, len(s.Requests))
 	}
+}
+
+func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
+	for name, block := range map[string]anthropic.Content{
+		"text":      anthropic.NewText("a < b"),
+		"result":    anthropic.NewResult("toolu_1", "computer", "Done.", nil, false),
+		"failure":   anthropic.NewResult("toolu_1", "", "No.", nil, true),
+		"no output": anthropic.NewResult("toolu_1", "", "", nil, false),
+		"unknown":   anthropic.RawBlock(`{"type":"hologram","light":[1,2.50]}`),
+		"a picture": anthropic.RawBlock(`{"type":"image","source":{"type":"url","url":"http://a.test/"}}`),
+	} {
+		written, err := json.Marshal(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := anthropic.ReadBlock(written)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(block, read); diff != "" {
+			t.Errorf("%s (-written +read):\n%s", name, diff)
+		}
+	}
+	for _, raw := range []string{`"x"`, `{"type":7}`, `{"type":"text","text":7}`, `{"type":"tool_result","content":"x"}`, `{"type":"tool_result","content":["x"]}`} {
+		if b, err := anthropic.ReadBlock(json.RawMessage(raw)); err == nil {
+			t.Errorf("%s is read as %v", raw, b)
+		}
+	}
+}
+
+func TestResultsStoredByFormerReleasesAreRead(t *testing.T) {
+	stored := `{"tool_use_id":"toolu_1","toolset_name":"computer","is_error":true,"content":[{"text":"No.","type":"text"}],"type":"tool_result"}`
+	got, err := anthropic.ReadBlock(json.RawMessage(stored))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(anthropic.Content(anthropic.NewResult("toolu_1", "computer", "No.", nil, true)), got); diff != "" {
+		t.Errorf("block (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzEventsAreDecodedOrRefused(f *testing.F) {
+	f.Add(`{"type":"message_start","message":{"usage":{"input_tokens":3}}}
+{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a b","name":"x","input":{}}}
+{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":1}"}}
+{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":-7}}
+{"type":"message_stop"}`)
+	f.Add(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}
+{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"s"}}
+{"type":"content_block_delta","index":-1}`)
+	f.Add(`{"type":"message_start","message":{"usage":"many"}}`)
+	f.Fuzz(func(t *testing.T, stream string) {
+		got, _, err := anthropic.Decode(strings.Split(stream, "\n")...)
+		if err != nil {
+			return
+		}
+		for _, b := range got.Blocks {
+			if !json.Valid(b.Raw) {
+				t.Errorf("block %q cannot be sent back", b.Raw)
+			}
+			if b.Tool != nil && (len(b.Tool.Input) == 0 || b.Tool.Input[0] != '{' || anthropic.WireID(b.Tool.ID) != b.Tool.ID) {
+				t.Errorf("call %+v is not sound", b.Tool)
+			}
+		}
+		if u := got.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.ReasoningTokens > u.OutputTokens || u.CachedTokens+u.CacheWriteTokens > u.InputTokens {
+			t.Errorf("usage %+v does not add up", u)
+		}
+	})
 }

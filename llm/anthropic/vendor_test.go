@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/anthropic"
 
@@ -18,7 +19,7 @@ import (
 
 // resend reads a request of ours with the vendor's types and sends it with the
 // vendor's client.
-func resend(t *testing.T, s *tape, body []byte, betas []string) {
+func resend(t *testing.T, s *llmtest.Tape, body []byte, betas []string) {
 	t.Helper()
 	opts := []option.RequestOption{
 		option.WithBaseURL("https://server.test/sub/"), option.WithAPIKey(testKey), option.WithMaxRetries(0),
@@ -118,15 +119,15 @@ func screen(t *testing.T, betas []string, tools ...anthropic.Tool) anthropic.Mes
 }
 
 func TestTheVendorsClientSendsTheSame(t *testing.T) {
-	generate := func(o anthropic.Options, req func(owner string) llm.Request) func(*tape) error {
-		return func(s *tape) error {
+	generate := func(o anthropic.Options, req func(owner string) llm.Request) func(*llmtest.Tape) error {
+		return func(s *llmtest.Tape) error {
 			m := taped(t, s, o)
 			_, err := m.Generate(t.Context(), req(m.Owner()), nil)
 			return err
 		}
 	}
-	question := func(model string, q anthropic.MessageRequest) func(*tape) error {
-		return func(s *tape) error {
+	question := func(model string, q anthropic.MessageRequest) func(*llmtest.Tape) error {
+		return func(s *llmtest.Tape) error {
 			_, err := taped(t, s, anthropic.Options{Model: model}).Ask(t.Context(), q, nil)
 			return err
 		}
@@ -134,14 +135,11 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 	much := func(owner string) llm.Request { return talkOfMuch(t, owner) }
 	beta := []string{"computer-use-2025-11-24"}
 	for name, tt := range map[string]struct {
-		send  func(*tape) error
+		send  func(*llmtest.Tape) error
 		betas []string
 	}{
 		"a word":              {generate(anthropic.Options{}, func(string) llm.Request { return ask("hello") }), nil},
 		"a talk with tools":   {generate(anthropic.Options{}, much), nil},
-		"an effort":           {generate(anthropic.Options{Effort: "high", ShowThinking: true}, much), nil},
-		"thinking off":        {generate(anthropic.Options{Model: "claude-sonnet-5", Effort: "none"}, much), nil},
-		"a budget":            {generate(anthropic.Options{Model: "claude-sonnet-4-5", Effort: "low"}, much), nil},
 		"a screen":            {question("claude-opus-5-5", screen(t, nil, anthropic.Tool{Type: "computer_toolset_20260801"})), nil},
 		"a page":              {question("claude-opus-5-5", screen(t, nil, anthropic.Tool{Type: "browser_toolset_20260801", Configs: map[string]anthropic.MemberConfig{"find": {}, "zoom": {Enabled: true}}})), nil},
 		"an older screen":     {question("claude-opus-4-6", screen(t, beta, anthropic.Tool{Type: "computer_20251124", Name: "computer", DisplayWidth: 4, DisplayHeight: 3, EnableZoom: true})), beta},
@@ -149,12 +147,12 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 		"more betas than one": {question("claude-opus-4-6", screen(t, []string{"a", "b"})), []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &tape{stream: stream(begun, okBlock, ended, stopped)}
+			s := &llmtest.Tape{Body: stream(begun, okBlock, ended, stopped)}
 			if err := tt.send(s); err != nil {
 				t.Fatal(err)
 			}
-			resend(t, s, s.bodies[0], tt.betas)
-			ours, theirs := s.reqs[0], s.reqs[1]
+			resend(t, s, s.Bodies[0], tt.betas)
+			ours, theirs := s.Requests[0], s.Requests[1]
 			// The vendor's beta client says so in the address, too, which changes nothing.
 			if theirs.URL.RawQuery = strings.TrimSuffix(theirs.URL.RawQuery, "beta=true"); ours.Method != theirs.Method || ours.URL.String() != theirs.URL.String() {
 				t.Errorf("sent %s %s, want %s %s", ours.Method, ours.URL, theirs.Method, theirs.URL)
@@ -167,7 +165,7 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 			if diff := cmp.Diff(theirs.Header, ours.Header); diff != "" {
 				t.Errorf("header (-theirs +ours):\n%s", diff)
 			}
-			if diff := cmp.Diff(decoded(t, s.bodies[1]), decoded(t, s.bodies[0])); diff != "" {
+			if diff := cmp.Diff(decoded(t, s.Bodies[1]), decoded(t, s.Bodies[0])); diff != "" {
 				t.Errorf("body (-theirs +ours):\n%s", diff)
 			}
 		})
@@ -175,7 +173,7 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 }
 
 func TestTheVendorsClientReadsTheSame(t *testing.T) {
-	s := &tape{stream: stream(
+	s := &llmtest.Tape{Body: stream(
 		`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,`+
 			`"usage":{"input_tokens":3,"cache_read_input_tokens":20,"cache_creation_input_tokens":100,"output_tokens":1}}}`,
 		`{"type":"ping"}`,

@@ -26,7 +26,7 @@ func (m *Model) explain(err error) (told *llm.Error, transient bool) {
 	case errors.As(err, &rejected):
 		e.Kind, e.Message = llm.ErrRejected, rejected.Error()
 	default:
-		transient = transport.DescribeError(e, err, m.endpoint, m.retryPolicy)
+		transient = m.Describe(e, err)
 	}
 	return e, transient
 }
@@ -43,7 +43,7 @@ func (m *Model) explainStatus(e *llm.Error, s *transport.StatusError) (transient
 		s.Status == http.StatusBadRequest && strings.Contains(said, "api key") {
 		meant.Status = http.StatusUnauthorized
 	}
-	transient = transport.DescribeError(e, &meant, m.endpoint, m.retryPolicy)
+	transient = m.Describe(e, &meant)
 	e.Status = s.Status
 	switch {
 	case e.Kind == llm.ErrRateLimited && s.RetryAfter == 0:
@@ -57,8 +57,8 @@ func (m *Model) explainStatus(e *llm.Error, s *transport.StatusError) (transient
 }
 
 func (m *Model) explainStream(e *llm.Error, s *transport.StreamError) {
-	s.Message = m.clean(s.Message)
-	transport.DescribeError(e, s, m.endpoint, m.retryPolicy)
+	s.Message = m.Clean(s.Message)
+	m.Describe(e, s)
 	switch s.Code {
 	case "RESOURCE_EXHAUSTED":
 		e.Kind, e.RetryAfter = llm.ErrRateLimited, s.RetryAfter

@@ -21,7 +21,7 @@ func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrRejected, Model: m.Name(), Message: err.Error(), Err: err}
 	}
 	config := Config{System: req.System, Tools: tools, MaxOutputTokens: int32(min(req.MaxTokens, math.MaxInt32))} //nolint:gosec // bounded
-	w := contentWriter{owner: m.owner(), imagesInResults: !isOld(m.opts.Model)}
+	w := contentWriter{owner: m.owner(), imagesInResults: !isOld(m.Model)}
 	answer, err := m.Ask(ctx, w.contents(req.Messages), config, onDelta)
 	if err != nil {
 		return llm.Reply{}, err
@@ -51,7 +51,7 @@ func DeclareTools(tools []llm.Tool) ([]*Tool, error) {
 }
 
 // owner marks what only this model of this server understands.
-func (m *Model) owner() string { return m.endpoint.Host + " " + m.opts.Model }
+func (m *Model) owner() string { return m.Endpoint.Host + " " + m.Model }
 
 // opaqueNote is our opaque part: a part of the vendor's that package llm has no words
 // for, the signature of the call that follows, or how the text that follows was

@@ -27,25 +27,20 @@ type Response struct {
 // are an [*llm.Error]. Only failures before the first event of an answer are
 // tried again, so nothing is delivered twice.
 func (m *Model) Ask(ctx context.Context, contents []*Content, config Config, onDelta func(llm.Delta)) (Response, error) {
-	emit := func(d llm.Delta) {
-		if onDelta != nil && ctx.Err() == nil && (d.Text != "" || d.Reasoning != "") {
-			onDelta(d)
-		}
-	}
+	emit := transport.Deltas(ctx, onDelta)
 	body, err := m.body(contents, config)
 	if err != nil {
 		told, _ := m.explain(err)
 		return Response{}, told
 	}
 	start := time.Now()
-	answer, err := transport.CallWithRetry(ctx, m.retryPolicy, m.explain, func(ctx context.Context) (Response, error) {
+	answer, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain, func(ctx context.Context) (Response, error) {
 		return m.once(ctx, body, emit)
 	})
 	if err != nil {
 		return Response{}, err
 	}
-	m.retryPolicy.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "finish", string(answer.Finish),
-		"input_tokens", answer.Usage.InputTokens, "output_tokens", answer.Usage.OutputTokens)
+	m.LogAnswer(start, string(answer.Finish), answer.Usage)
 	return answer, nil
 }
 
@@ -56,7 +51,7 @@ func (m *Model) once(ctx context.Context, body []byte, emit func(llm.Delta)) (Re
 	if ctx.Err() != nil {
 		return Response{}, context.Cause(ctx)
 	}
-	a := transport.NewAttempt(m.http, m.retryPolicy.Idle, cancel, m.clean)
+	a := m.NewAttempt(cancel)
 	defer a.StopTimer()
 	req, err := m.newRequest(ctx, body)
 	if err != nil {
@@ -71,7 +66,7 @@ func (m *Model) once(ctx context.Context, body []byte, emit func(llm.Delta)) (Re
 		}, emit)
 		if c.complete() && (ctx.Err() == nil || errors.Is(context.Cause(ctx), transport.ErrIdle)) {
 			answer := c.answer() // whatever went wrong after its end
-			answer.Usage = transport.WithPrice(m.opts.Price, m.opts.Model, answer.Usage)
+			answer.Usage = transport.WithPrice(m.Model, answer.Usage)
 			return answer, nil
 		}
 	}

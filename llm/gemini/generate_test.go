@@ -3,7 +3,6 @@ package gemini_test
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"clank/internal/test/llmtest"
@@ -13,44 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTextArrivesInPiecesAndWholeWithItsPrice(t *testing.T) {
+func TestACallIsPricedAndMadeWithTheKey(t *testing.T) {
 	s := llmtest.NewGeminiServer(t, llmtest.Answer(llmtest.Reply{
-		Reasoning: &llmtest.Reasoning{Summary: "thinking"}, Text: "hello there",
-		Usage: &llm.Usage{InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, ReasoningTokens: 20},
+		Text: "hello", Usage: &llm.Usage{InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, ReasoningTokens: 20},
 	}))
-	m := open(t, s, func(o *gemini.Options) { o.Thoughts, o.Level = true, "low" })
-	var text, reasoning []string
-	reply, err := m.Generate(t.Context(), llm.Request{
-		System: "be brief", MaxTokens: 77, Messages: []llm.Message{llm.UserText("hi")},
-	}, func(d llm.Delta) {
-		if d.Text != "" {
-			text = append(text, d.Text)
-		}
-		if d.Reasoning != "" {
-			reasoning = append(reasoning, d.Reasoning)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
+	reply := generate(t, open(t, s, nil), ask("hi"))
+	if want := (600*0.75 + 400*0.075 + 50*3.75) / 1e6; reply.Usage.USD != want {
+		t.Errorf("usage = %+v, want %v USD", reply.Usage, want)
 	}
-	if got := reply.Text(); got != "hello there" || reply.Stop != llm.StopEnd {
-		t.Errorf("reply = %q, %s", got, reply.Stop)
-	}
-	if len(text) != 2 || strings.Join(text, "") != "hello there" || strings.Join(reasoning, "") != "thinking" {
-		t.Errorf("deltas = %q and %q", text, reasoning)
-	}
-	want := llm.Usage{Calls: 1, InputTokens: 1000, CachedTokens: 400, OutputTokens: 50, ReasoningTokens: 20}
-	want.USD = (600*0.75 + 400*0.075 + 50*3.75) / 1e6
-	if diff := cmp.Diff(want, reply.Usage); diff != "" {
-		t.Errorf("usage (-want +got):\n%s", diff)
-	}
-	r := s.Requests()[0]
-	if r.System != "be brief" || r.MaxTokens != 77 || r.Header.Get("X-Goog-Api-Key") != testKey || !r.Stream {
-		t.Errorf("request = %+v", r)
-	}
-	think := sent(t, r).GenerationConfig.ThinkingConfig
-	if think == nil || !think.IncludeThoughts || think.ThinkingLevel != "LOW" {
-		t.Errorf("thinking = %+v", think)
+	if key := s.Requests()[0].Header.Get("X-Goog-Api-Key"); key != testKey {
+		t.Errorf("key = %q", key)
 	}
 }
 

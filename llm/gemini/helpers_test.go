@@ -1,15 +1,14 @@
 package gemini_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"testing"
 	"time"
 
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
+	"clank/llm/transport"
 )
 
 const (
@@ -18,8 +17,10 @@ const (
 	older   = "gemini-2.5-pro"
 )
 
+var ask, generate, failure = llmtest.Ask, llmtest.Generate, llmtest.Failure
+
 // open returns a model of s, impatient unless changed.
-func open(t *testing.T, s *llmtest.GeminiServer, change func(*gemini.Options)) *gemini.Model {
+func open(t *testing.T, s *llmtest.Server, change func(*gemini.Options)) *gemini.Model {
 	t.Helper()
 	o := gemini.Options{
 		BaseURL: s.BaseURL(), Key: testKey, Model: newer,
@@ -33,31 +34,6 @@ func open(t *testing.T, s *llmtest.GeminiServer, change func(*gemini.Options)) *
 		t.Fatal(err)
 	}
 	return m
-}
-
-func ask(text string) llm.Request {
-	return llm.Request{Messages: []llm.Message{llm.UserText(text)}}
-}
-
-// failure returns the error of a call that must fail.
-func failure(t *testing.T, m *gemini.Model, kind llm.ErrorKind) *llm.Error {
-	t.Helper()
-	_, err := m.Generate(t.Context(), ask("hello"), nil)
-	var told *llm.Error
-	if !errors.As(err, &told) {
-		t.Fatalf("err = %v, want an *llm.Error of kind %s", err, kind)
-	}
-	if told.Kind != kind {
-		t.Errorf("kind = %s, want %s (%v)", told.Kind, kind, told)
-	}
-	return told
-}
-
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 // sent returns a request's body in the vendor's types.
@@ -84,15 +60,6 @@ func stored(t *testing.T, m llm.Message) llm.Message {
 	return back
 }
 
-func generate(t *testing.T, m *gemini.Model, req llm.Request) llm.Reply {
-	t.Helper()
-	reply, err := m.Generate(t.Context(), req, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reply
-}
-
 func result(c llm.ToolCall, text string) llm.Message {
 	return llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: c.ID, Text: text}}}}
 }
@@ -100,4 +67,23 @@ func result(c llm.ToolCall, text string) llm.Message {
 var look = llm.Tool{
 	Name: "look", Description: "Looks.",
 	Schema: json.RawMessage(`{"type":"object","properties":{"at":{"type":"string"}},"required":["at"],"additionalProperties":false}`),
+}
+
+func TestClient(t *testing.T) {
+	_, keyless := gemini.New(gemini.Options{Model: "m"})
+	llmtest.TestClient(t, llmtest.Client{
+		Keyless: keyless,
+		Serve:   llmtest.NewGeminiServer, Key: testKey, Midway: 1,
+		Open: func(tb testing.TB, baseURL string, p transport.RetryPolicy) llm.Model {
+			tb.Helper()
+			m, err := gemini.New(gemini.Options{
+				BaseURL: baseURL, Key: testKey, Model: newer,
+				Timeout: p.Timeout, IdleTimeout: p.Idle, Backoff: p.Backoff, Logger: p.Logger, OnRetry: p.OnRetry,
+			})
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return m
+		},
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -38,9 +37,8 @@ const EnvironmentBrowser = "ENVIRONMENT_BROWSER"
 
 // ComputerUse is the vendor's tool for working a screen.
 type ComputerUse struct {
-	EnablePromptInjectionDetection bool     `json:"enablePromptInjectionDetection,omitempty"`
-	Environment                    string   `json:"environment,omitempty"`
-	ExcludedPredefinedFunctions    []string `json:"excludedPredefinedFunctions,omitempty"`
+	Environment                 string   `json:"environment,omitempty"`
+	ExcludedPredefinedFunctions []string `json:"excludedPredefinedFunctions,omitempty"`
 }
 
 // ToolConfig says how tools are to be used.
@@ -66,13 +64,7 @@ type requestBody struct {
 }
 
 type generationConfig struct {
-	MaxOutputTokens int32           `json:"maxOutputTokens,omitempty"`
-	ThinkingConfig  *thinkingConfig `json:"thinkingConfig,omitempty"`
-}
-
-type thinkingConfig struct {
-	IncludeThoughts bool   `json:"includeThoughts,omitempty"`
-	ThinkingLevel   string `json:"thinkingLevel,omitempty"`
+	MaxOutputTokens int32 `json:"maxOutputTokens,omitempty"`
 }
 
 // wireContent is a content as it is sent: its parts are *Part or silence.
@@ -96,9 +88,6 @@ func (m *Model) body(contents []*Content, config Config) ([]byte, error) {
 	}
 	if config.System != "" {
 		r.SystemInstruction = &Content{Role: RoleUser, Parts: []*Part{{Text: config.System}}}
-	}
-	if m.opts.Level != "" || m.opts.Thoughts {
-		r.GenerationConfig.ThinkingConfig = &thinkingConfig{IncludeThoughts: m.opts.Thoughts, ThinkingLevel: strings.ToUpper(m.opts.Level)}
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
@@ -137,8 +126,8 @@ func (m *Model) newRequest(ctx context.Context, body []byte) (*http.Request, err
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	if m.opts.Key != "" {
-		req.Header.Set("X-Goog-Api-Key", m.opts.Key)
+	if m.Key != "" {
+		req.Header.Set("X-Goog-Api-Key", m.Key)
 	}
 	if end, ok := ctx.Deadline(); ok {
 		seconds := max(1, math.Ceil(time.Until(end).Seconds()))

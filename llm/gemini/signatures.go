@@ -9,7 +9,7 @@ const fillerSignature = "skip/thought/signature/validator"
 // as models from Gemini 3 on demand, else -1. Calls of another model, or from
 // before a change of model, have no signature of their own.
 func (m *Model) lacksSignature(c *Content) int {
-	if isOld(m.opts.Model) {
+	if isOld(m.Model) {
 		return -1
 	}
 	first := -1

@@ -4,37 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// tape answers each request with the same events and keeps what was sent.
-type tape struct {
-	events string
-	reqs   []*http.Request
-	bodies [][]byte
-}
-
-func (s *tape) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	s.reqs, s.bodies = append(s.reqs, r), append(s.bodies, body)
-	return canned{"text/event-stream", s.events}.RoundTrip(r)
-}
-
 const done = `data: {"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},"finishReason":"STOP"}]}` + "\n\n"
 
 // taped returns a model whose server is s.
-func taped(t *testing.T, s *tape, o gemini.Options) *gemini.Model {
+func taped(t *testing.T, s *llmtest.Tape, o gemini.Options) *gemini.Model {
 	t.Helper()
 	o.BaseURL, o.Key, o.HTTPClient = "https://server.test/sub/", testKey, &http.Client{Transport: s}
 	if o.Model == "" {
@@ -56,7 +41,7 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 		{"inlineData":{"data":"//79","mimeType":"image/png"},"mediaResolution":{"level":"HIGH"}},
 		{"functionCall":{"args":{"at":"a"},"id":"c1","name":"look"},"thoughtSignature":"not base64!"},
 		{"text":"","thoughtSignature":"c2ln"}]`
-	s := &tape{events: `data: {"candidates":[{"index":0,"content":{"role":"model","parts":` + strings.ReplaceAll(said, "\n", " ") +
+	s := &llmtest.Tape{Body: `data: {"candidates":[{"index":0,"content":{"role":"model","parts":` + strings.ReplaceAll(said, "\n", " ") +
 		`},"finishReason":"STOP","safetyRatings":"odd"}],"usageMetadata":{"promptTokenCount":7,"trafficType":3},"tomorrow":{}}` + "\n\n"}
 	m := taped(t, s, gemini.Options{})
 	req := llm.Request{Tools: []llm.Tool{look}, Messages: []llm.Message{llm.UserText("go")}}
@@ -69,7 +54,7 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 	var sent struct {
 		Contents []struct{ Parts []any }
 	}
-	if err := json.Unmarshal(s.bodies[1], &sent); err != nil {
+	if err := json.Unmarshal(s.Bodies[1], &sent); err != nil {
 		t.Fatal(err)
 	}
 	var want []any
@@ -82,7 +67,7 @@ func TestWhatAModelSaidIsSentBackBitByBit(t *testing.T) {
 }
 
 func TestTheVendorsWordsAboutACallItKeptBackAreTold(t *testing.T) {
-	s := &tape{events: `data: {"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: look(\n"}]}` + "\n\n"}
+	s := &llmtest.Tape{Body: `data: {"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"Malformed function call: look(\n"}]}` + "\n\n"}
 	reply := generate(t, taped(t, s, gemini.Options{}), ask("go"))
 	if calls := reply.Calls(); len(calls) != 1 || calls[0].Malformed != "Malformed function call: look(" {
 		t.Errorf("calls = %+v", calls)
@@ -91,42 +76,79 @@ func TestTheVendorsWordsAboutACallItKeptBackAreTold(t *testing.T) {
 
 func TestWhatFollowsAWholeAnswerDoesNotSpoilIt(t *testing.T) {
 	for _, rest := range []string{"data: [DONE]\n\n", "data: {\n\n", `data: {"error":{"message":"late"}}` + "\n\n", "data: null\n\n", "data: {\"cand"} {
-		reply := generate(t, taped(t, &tape{events: done + rest}, gemini.Options{}), ask("hello"))
+		reply := generate(t, taped(t, &llmtest.Tape{Body: done + rest}, gemini.Options{}), ask("hello"))
 		if reply.Text() != "ok" || reply.Stop != llm.StopEnd {
 			t.Errorf("after %q: reply = %+v", rest, reply)
 		}
 	}
 }
 
-// drip is a body that gives an event at a time and ends with no request.
-type drip struct{ reads int }
-
-func (d *drip) Read(p []byte) (int, error) {
-	if d.reads++; d.reads > 50 {
-		return 0, io.EOF
+// Whatever a server sends becomes a reply or an error for people, and a reply
+// can be sent back.
+func FuzzAnswer(f *testing.F) {
+	for _, data := range []string{
+		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hi"}]},"finishReason":"STOP"}]}`,
+		`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"look","args":{"at":[1,{"b":null}]}},"thoughtSignature":"c2ln"},null]}}]}`,
+		`{"candidates":[null,{"content":null,"finishReason":"SAFETY"}],"usageMetadata":{"promptTokenCount":-1}}`,
+		`{"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"-_8"},{"toolCall":{"args":{}},"partMetadata":{}},{"fileData":null}]},"finishReason":"X"}]}`,
+		`{"promptFeedback":{"blockReason":"SAFETY"}}`, `{"error":{"code":429}}`, `{"error":"x"}`, `null`, `[]`, `{"createTime":""}`,
+		`{"candidates":[{"citationMetadata":{"citationSources":[null]},"groundingMetadata":null,"urlContextMetadata":{"urlMetadata":[null]}}]}`,
+	} {
+		f.Add("data: "+data+"\n\n", true)
+		f.Add(data, false)
+		f.Add(": comment\r\nevent: x\r\ndata: "+data, true)
 	}
-	return copy(p, done), nil
-}
-
-func (d *drip) Close() error { return nil }
-
-func (d *drip) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: d, Request: r}, nil
-}
-
-func TestNothingIsReadOrDeliveredAfterStop(t *testing.T) {
-	stop := errors.New("a person said stop")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	d, pieces := &drip{}, 0
-	m, err := gemini.New(gemini.Options{BaseURL: "https://server.test", Model: newer, HTTPClient: &http.Client{Transport: d}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = m.Generate(ctx, ask("hello"), func(llm.Delta) {
-		pieces++
-		cancel(stop)
+	f.Fuzz(func(t *testing.T, body string, stream bool) {
+		c := &llmtest.Tape{Kind: "application/json", Body: body}
+		if stream {
+			c.Kind = ""
+		}
+		m, err := gemini.New(gemini.Options{
+			BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: c}, Timeout: 10 * time.Second, Backoff: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := ask("hello")
+		reply, err := m.Generate(t.Context(), req, nil)
+		if _, told := errors.AsType[*llm.Error](err); err != nil && !told {
+			t.Fatalf("err = %v, want an *llm.Error", err)
+		}
+		if err != nil {
+			return
+		}
+		req.Messages = append(req.Messages, stored(t, reply.Message), llm.UserText("go on"))
+		if _, err := m.Generate(t.Context(), req, nil); err != nil {
+			t.Fatalf("the reply cannot be sent back: %v", err)
+		}
 	})
-	if !errors.Is(err, stop) || pieces != 1 || d.reads > 2 {
-		t.Errorf("err = %v after %d pieces and %d reads, want the cause after one", err, pieces, d.reads)
+}
+
+// Whatever a server says about a failure is fit for one line.
+func FuzzFailure(f *testing.F) {
+	for _, body := range []string{
+		`{"error":{"message":"x","status":"Y","details":[{"retryDelay":"1s"},null,3]}}`, `[{"error":"x"}]`, `"x"`, `<html>`, `{"message":"\u0000"}`, ``,
+	} {
+		f.Add(429, body)
+		f.Add(400, body)
 	}
+	f.Fuzz(func(t *testing.T, status int, body string) {
+		if status < 300 || status > 599 {
+			t.Skip()
+		}
+		m, err := gemini.New(gemini.Options{BaseURL: "http://server.test", Model: newer, HTTPClient: &http.Client{Transport: &llmtest.Tape{Status: status, Body: body, Kind: "text/plain"}}, Backoff: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // for those who ask to wait
+		defer cancel()
+		_, err = m.Generate(ctx, ask("hello"), nil)
+		var told *llm.Error
+		if err == nil || !errors.As(err, &told) && ctx.Err() == nil {
+			t.Fatalf("err = %v, want an *llm.Error", err)
+		}
+		if strings.ContainsAny(err.Error(), "\n\r\x00") {
+			t.Errorf("told %q", err)
+		}
+	})
 }

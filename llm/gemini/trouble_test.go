@@ -1,7 +1,6 @@
 package gemini_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -31,14 +30,9 @@ func TestFailuresAreSorted(t *testing.T) {
 		{"place not served", llmtest.Fail(400, "FAILED_PRECONDITION", "User location is not supported"), llm.ErrRejected, "location"},
 		{"too long", llmtest.Fail(400, "", "The input token count exceeds the maximum number of tokens"), llm.ErrRejected, "start a new one"},
 		{"web page with 502", llmtest.Answer(llmtest.Reply{Fault: llmtest.Fault{Status: 501, Body: &page}}), llm.ErrUnavailable, "501"},
-		{"malformed JSON", llmtest.Answer(llmtest.Reply{Events: []string{`{"candidates":[`}}), llm.ErrMalformed, "could not be understood"},
 		{"wrong shape", llmtest.Answer(llmtest.Reply{Events: []string{`{"candidates":"none"}`}}), llm.ErrMalformed, "could not be understood"},
 		{"null", llmtest.Answer(llmtest.Reply{Events: []string{`null`}}), llm.ErrMalformed, "could not be understood"},
 		{"no events", llmtest.Answer(llmtest.Reply{Events: []string{}}), llm.ErrCutOff, "cut off"},
-		{"no end", llmtest.SayWithFault("hello", llmtest.Fault{At: 1, Cut: llmtest.CutClean}), llm.ErrCutOff, "cut off"},
-		{"closed inside", llmtest.SayWithFault("hello", llmtest.Fault{At: 1, Cut: llmtest.CutClose}), llm.ErrCutOff, "cut off"},
-		{"reset inside", llmtest.SayWithFault("hello", llmtest.Fault{At: 2, Cut: llmtest.CutReset}), llm.ErrCutOff, "cut off"},
-		{"error inside", llmtest.SayWithFault("hello", llmtest.Fault{At: 1, StreamError: "overloaded"}), llm.ErrUnavailable, "overloaded"},
 		{"quota inside", llmtest.SayWithFault("hello", llmtest.Fault{At: 1, Code: "RESOURCE_EXHAUSTED", StreamError: "enough"}), llm.ErrRateLimited, "enough"},
 	}
 	for _, tt := range tests {
@@ -70,15 +64,6 @@ func TestPassingFailuresAreTriedAgainInSight(t *testing.T) {
 	}
 }
 
-func TestTriesEnd(t *testing.T) {
-	s := llmtest.NewGeminiServer(t)
-	s.SetFallback(llmtest.Fail(500, "", "internal"))
-	told := failure(t, open(t, s, nil), llm.ErrUnavailable)
-	if told.Status != 500 || len(s.Requests()) != 3 {
-		t.Errorf("status %d after %d requests, want 500 after 3", told.Status, len(s.Requests()))
-	}
-}
-
 func TestALongWaitIsToldInsteadOfWaited(t *testing.T) {
 	for _, turn := range []llmtest.Turn{
 		llmtest.GeminiExhausted("3600s"),
@@ -89,89 +74,6 @@ func TestALongWaitIsToldInsteadOfWaited(t *testing.T) {
 		if told.RetryAfter != time.Hour || len(s.Requests()) != 1 {
 			t.Errorf("RetryAfter = %v after %d requests, want 1h after 1", told.RetryAfter, len(s.Requests()))
 		}
-	}
-}
-
-func TestStopEndsACallAtEachPoint(t *testing.T) {
-	faults := map[string]llmtest.Fault{
-		"before the head": {Hang: llmtest.BeforeHeaders},
-		"before an event": {Hang: llmtest.InStream},
-		"inside":          {Hang: llmtest.InStream, At: 1},
-		"before the end":  {Hang: llmtest.InStream, At: 2},
-	}
-	for name, f := range faults {
-		t.Run(name, func(t *testing.T) {
-			s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello there", f))
-			m := open(t, s, nil)
-			stop := errors.New("a person said stop")
-			ctx, cancel := context.WithCancelCause(t.Context())
-			done := make(chan error, 1)
-			go func() {
-				_, err := m.Generate(ctx, ask("hello"), nil)
-				done <- err
-			}()
-			if _, err := s.Await(within(t, time.Minute), 0, func(r llmtest.Request) bool { return !r.Received.IsZero() }); err != nil {
-				t.Fatal(err)
-			}
-			cancel(stop)
-			if err := <-done; !errors.Is(err, stop) {
-				t.Errorf("err = %v, want the cause", err)
-			}
-			if _, err := s.Await(within(t, time.Minute), 0, llmtest.Ended); err != nil {
-				t.Errorf("the request was not ended: %v", err)
-			}
-		})
-	}
-}
-
-func TestNothingIsSentAfterStop(t *testing.T) {
-	s := llmtest.NewGeminiServer(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := open(t, s, nil).Generate(ctx, ask("hello"), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("err = %v", err)
-	}
-	if n := len(s.Requests()); n != 0 {
-		t.Errorf("%d requests", n)
-	}
-}
-
-func TestSilenceAndSlownessEnd(t *testing.T) {
-	t.Run("silence", func(t *testing.T) {
-		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Hang: llmtest.InStream, At: 1}))
-		told := failure(t, open(t, s, func(o *gemini.Options) { o.IdleTimeout = 50 * time.Millisecond }), llm.ErrTimeout)
-		if !strings.Contains(told.Message, "stalled") {
-			t.Errorf("told %v", told)
-		}
-	})
-	t.Run("slow to the deadline", func(t *testing.T) {
-		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Trickle: 20 * time.Millisecond}))
-		told := failure(t, open(t, s, func(o *gemini.Options) { o.Timeout = 200 * time.Millisecond }), llm.ErrTimeout)
-		if !strings.Contains(told.Message, "no complete answer") {
-			t.Errorf("told %v", told)
-		}
-	})
-	t.Run("a server that never hangs up", func(t *testing.T) {
-		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Hang: llmtest.InStream, At: 99}))
-		m := open(t, s, nil)
-		if got := generate(t, m, ask("hello")).Text(); got != "hello" {
-			t.Errorf("reply = %q", got)
-		}
-	})
-	t.Run("signs of life", func(t *testing.T) {
-		s := llmtest.NewGeminiServer(t, llmtest.SayWithFault("hello", llmtest.Fault{Comments: 400}))
-		if got := generate(t, open(t, s, nil), ask("hello")).Text(); got != "hello" {
-			t.Errorf("reply = %q", got)
-		}
-	})
-}
-
-func TestNobodyThere(t *testing.T) {
-	s := llmtest.OpenGemini()
-	m := open(t, s, nil)
-	s.Close()
-	if told := failure(t, m, llm.ErrUnavailable); !strings.Contains(told.Hint, "running") {
-		t.Errorf("told %v", told)
 	}
 }
 
@@ -188,19 +90,9 @@ func TestAServerThatDoesNotStreamIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestOptionsAreChecked(t *testing.T) {
-	for name, o := range map[string]gemini.Options{
-		"no model":            {Key: testKey},
-		"a path for a model":  {Key: testKey, Model: "../x"},
-		"no address":          {Key: testKey, Model: newer, BaseURL: "example.com"},
-		"a query":             {Key: testKey, Model: newer, BaseURL: "https://example.com/?key=x"},
-		"no such level":       {Key: testKey, Model: newer, Level: "very"},
-		"a level before them": {Key: testKey, Model: older, Level: "low"},
-		"no key":              {Model: newer},
-	} {
-		if _, err := gemini.New(o); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
+func TestNamesOfModelsAreChecked(t *testing.T) {
+	if _, err := gemini.New(gemini.Options{Key: testKey, Model: "../x"}); err == nil {
+		t.Error("a path is taken for a model")
 	}
 	m, err := gemini.New(gemini.Options{Key: testKey, Model: "models/" + newer})
 	if err != nil || m.Name() != "gemini:"+newer || !m.Caps().Computer || !m.Caps().ToolImages {
@@ -228,15 +120,5 @@ func TestAnAnswerThatWouldGoOnIsNotAskedForOnTheSly(t *testing.T) {
 	}
 	if n := len(s.Requests()); n != 1 {
 		t.Errorf("%d requests, of which only one was counted", n)
-	}
-}
-
-func TestWhoeverWantsToKnowDecidesWhetherACallIsTriedAgain(t *testing.T) {
-	s := llmtest.NewGeminiServer(t)
-	s.SetFallback(llmtest.Fail(503, "", "overloaded"))
-	spent := errors.New("spent")
-	ctx := llm.WithRetryApproval(t.Context(), func(error) error { return spent })
-	if _, err := open(t, s, nil).Generate(ctx, ask("hello"), nil); !errors.Is(err, spent) || len(s.Requests()) != 1 {
-		t.Errorf("err = %v after %d requests", err, len(s.Requests()))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
 
@@ -22,7 +23,7 @@ import (
 
 // resend reads a request of ours strictly with the vendor's types and sends it
 // with the vendor's client.
-func resend(t *testing.T, s *tape, body []byte) {
+func resend(t *testing.T, s *llmtest.Tape, body []byte) {
 	t.Helper()
 	var w struct {
 		Contents          []*genai.Content
@@ -48,9 +49,6 @@ func resend(t *testing.T, s *tape, body []byte) {
 	config := genai.GenerateContentConfig{
 		SystemInstruction: w.SystemInstruction, Tools: w.Tools, ToolConfig: w.ToolConfig,
 		MaxOutputTokens: w.GenerationConfig.MaxOutputTokens,
-	}
-	if think := w.GenerationConfig.ThinkingConfig; think != nil {
-		config.ThinkingConfig = &genai.ThinkingConfig{IncludeThoughts: think.IncludeThoughts, ThinkingLevel: think.ThinkingLevel}
 	}
 	for _, err := range client.Models.GenerateContentStream(ctx, newer, w.Contents, &config) {
 		if err != nil {
@@ -98,31 +96,31 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 	browser := gemini.Config{
 		System: "work the screen", MaxOutputTokens: 9, ToolConfig: &gemini.ToolConfig{FunctionCallingConfig: &gemini.FunctionCallingConfig{Mode: gemini.ModeNone}},
 		Tools: []*gemini.Tool{{ComputerUse: &gemini.ComputerUse{
-			Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: []string{"search"}, EnablePromptInjectionDetection: true,
+			Environment: gemini.EnvironmentBrowser, ExcludedPredefinedFunctions: []string{"search"},
 		}}},
 	}
-	for name, send := range map[string]func(*tape) error{
-		"a word": func(s *tape) error {
+	for name, send := range map[string]func(*llmtest.Tape) error{
+		"a word": func(s *llmtest.Tape) error {
 			_, err := taped(t, s, gemini.Options{}).Generate(t.Context(), ask("hello"), nil)
 			return err
 		},
-		"a talk with tools": func(s *tape) error {
-			_, err := taped(t, s, gemini.Options{Level: "high", Thoughts: true}).Generate(t.Context(), talk, nil)
+		"a talk with tools": func(s *llmtest.Tape) error {
+			_, err := taped(t, s, gemini.Options{}).Generate(t.Context(), talk, nil)
 			return err
 		},
-		"a screen": func(s *tape) error {
+		"a screen": func(s *llmtest.Tape) error {
 			said := []*gemini.Content{{Role: gemini.RoleUser, Parts: []*gemini.Part{{Text: "go"}}}}
-			_, err := taped(t, s, gemini.Options{Level: "minimal"}).Ask(t.Context(), said, browser, nil)
+			_, err := taped(t, s, gemini.Options{}).Ask(t.Context(), said, browser, nil)
 			return err
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &tape{events: done}
+			s := &llmtest.Tape{Body: done}
 			if err := send(s); err != nil {
 				t.Fatal(err)
 			}
-			resend(t, s, s.bodies[0])
-			ours, theirs := s.reqs[0], s.reqs[1]
+			resend(t, s, s.Bodies[0])
+			ours, theirs := s.Requests[0], s.Requests[1]
 			if ours.Method != theirs.Method || ours.URL.String() != theirs.URL.String() {
 				t.Errorf("sent %s %s, want %s %s", ours.Method, ours.URL, theirs.Method, theirs.URL)
 			}
@@ -134,7 +132,7 @@ func TestTheVendorsClientSendsTheSame(t *testing.T) {
 			if wait, err := strconv.Atoi(ours.Header.Get("X-Server-Timeout")); err != nil || wait < 1 || wait > 600 {
 				t.Errorf("the server may take %q s, want at most the ten minutes that we wait", ours.Header.Get("X-Server-Timeout"))
 			}
-			if diff := cmp.Diff(decoded(t, s.bodies[1]), decoded(t, s.bodies[0])); diff != "" {
+			if diff := cmp.Diff(decoded(t, s.Bodies[1]), decoded(t, s.Bodies[0])); diff != "" {
 				t.Errorf("body (-theirs +ours):\n%s", diff)
 			}
 		})

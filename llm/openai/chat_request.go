@@ -13,12 +13,11 @@ import (
 
 func (m *Model) chatRequest(req llm.Request) client.ChatCompletionRequest {
 	out := client.ChatCompletionRequest{
-		Model:           m.opts.Model,
-		Messages:        m.chatMessages(req),
-		StreamOptions:   &client.StreamOptions{IncludeUsage: true},
-		ReasoningEffort: m.opts.Effort,
+		Model:         m.Model,
+		Messages:      m.chatMessages(req),
+		StreamOptions: &client.StreamOptions{IncludeUsage: true},
 	}
-	native := usesNewNames(m.opts.Model)
+	native := usesNewNames(m.Model)
 	if native {
 		out.MaxCompletionTokens = req.MaxTokens
 		out.SafetyIdentifier = req.EndUser

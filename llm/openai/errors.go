@@ -31,7 +31,7 @@ func (m *Model) explain(err error) (told *llm.Error, transient bool) {
 	case isLibraryRefusal(err):
 		e.Kind, e.Message = llm.ErrRejected, err.Error()
 	default:
-		transient = transport.DescribeError(e, err, m.endpoint, m.retryPolicy)
+		transient = m.Describe(e, err)
 	}
 	return e, transient
 }
@@ -62,11 +62,11 @@ func (m *Model) explainStatus(e *llm.Error, s *transport.StatusError) (transient
 	case code == "insufficient_quota":
 		meant.Status = http.StatusPaymentRequired
 	}
-	transient = transport.DescribeError(e, &meant, m.endpoint, m.retryPolicy)
+	transient = m.Describe(e, &meant)
 	e.Status = s.Status
 	switch {
 	case meant.Status == s.Status && isModelMissing(s):
-		e.Kind, e.Message = llm.ErrNotFound, fmt.Sprintf("there is no model %q at %s", m.opts.Model, m.endpoint.DisplayURL)
+		e.Kind, e.Message = llm.ErrNotFound, fmt.Sprintf("there is no model %q at %s", m.Model, m.Endpoint.DisplayURL)
 		e.Hint = "check the name; it may have been retired, or must be downloaded there first"
 	case e.Kind == llm.ErrRejected && code == "context_length_exceeded":
 		e.Hint = "the conversation is too long for this model; start a new one"
@@ -84,8 +84,8 @@ func isModelMissing(s *transport.StatusError) bool {
 }
 
 func (m *Model) explainStream(e *llm.Error, s *transport.StreamError) {
-	s.Message = m.clean(s.Message)
-	transport.DescribeError(e, s, m.endpoint, m.retryPolicy)
+	s.Message = m.Clean(s.Message)
+	m.Describe(e, s)
 	switch s.Code {
 	case "rate_limit_exceeded", "429":
 		e.Kind = llm.ErrRateLimited

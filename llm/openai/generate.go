@@ -16,22 +16,23 @@ import (
 // answer are tried again, so nothing is delivered twice. An answer without any content is a reply
 // without parts, not an error.
 func (m *Model) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
-	emit := func(d llm.Delta) {
-		if onDelta != nil && ctx.Err() == nil && (d.Text != "" || d.Reasoning != "") {
-			onDelta(d)
-		}
-	}
-	return m.call(ctx, func(ctx context.Context) (llm.Reply, error) { return m.once(ctx, req, emit) })
+	return m.call(ctx, transport.Deltas(ctx, onDelta), func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
+		return m.open(ctx, c, req)
+	})
 }
+
+// openFunc sends a request and waits for the head of the answer.
+type openFunc func(context.Context, *client.Client) (eventStream, replyDecoder, error)
 
 // call makes a call and logs that it was answered. Its errors are those of
 // Generate.
-func (m *Model) call(ctx context.Context, once func(context.Context) (llm.Reply, error)) (llm.Reply, error) {
+func (m *Model) call(ctx context.Context, emit func(llm.Delta), open openFunc) (llm.Reply, error) {
 	start := time.Now()
-	reply, err := transport.CallWithRetry(ctx, m.retryPolicy, m.explain, once)
+	reply, err := transport.CallWithRetry(ctx, m.RetryPolicy, m.explain, func(ctx context.Context) (llm.Reply, error) {
+		return m.once(ctx, emit, open)
+	})
 	if err == nil {
-		m.retryPolicy.Logger.Debug("model answered", "model", m.Name(), "took", time.Since(start), "stop", reply.Stop,
-			"input_tokens", reply.Usage.InputTokens, "output_tokens", reply.Usage.OutputTokens)
+		m.LogAnswer(start, string(reply.Stop), reply.Usage)
 	}
 	return reply, err
 }
@@ -50,44 +51,31 @@ type eventStream interface {
 }
 
 // once asks one time. Its errors are for explain.
-func (m *Model) once(ctx context.Context, req llm.Request, emit func(llm.Delta)) (llm.Reply, error) {
-	dec, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
-		return m.open(ctx, c, req)
-	}, emit)
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	return m.priced(dec), nil
-}
-
-// exchange sends a request and takes in the whole answer.
-func (m *Model) exchange(
-	ctx context.Context, open func(context.Context, *client.Client) (eventStream, replyDecoder, error), emit func(llm.Delta),
-) (replyDecoder, error) {
+func (m *Model) once(ctx context.Context, emit func(llm.Delta), open openFunc) (llm.Reply, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return llm.Reply{}, context.Cause(ctx)
 	}
-	a := &eventTransport{transport.NewAttempt(m.http, m.retryPolicy.Idle, cancel, m.clean)}
+	a := &eventTransport{m.NewAttempt(cancel)}
 	defer a.StopTimer()
 	s, dec, err := open(ctx, m.client(a))
 	if err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return nil, err
+		return llm.Reply{}, err
 	}
 	defer func() { _ = s.Close() }() // the body was read as far as we want it
 	if err := m.receive(ctx, s, dec, a, emit); err != nil {
-		return nil, err
+		return llm.Reply{}, err
 	}
-	return dec, nil
+	return m.priced(dec), nil
 }
 
 func (m *Model) client(a *eventTransport) *client.Client {
-	config := client.DefaultConfig(m.opts.Key)
-	config.BaseURL = m.opts.BaseURL
+	config := client.DefaultConfig(m.Key)
+	config.BaseURL = m.baseURL
 	config.HTTPClient = a
 	config.EmptyMessagesLimit = ^uint(0) // silence is measured in time, by the attempt
 	return client.NewClientWithConfig(config)
@@ -95,7 +83,7 @@ func (m *Model) client(a *eventTransport) *client.Client {
 
 // open sends the request and waits for the head of the answer.
 func (m *Model) open(ctx context.Context, c *client.Client, req llm.Request) (eventStream, replyDecoder, error) {
-	if m.opts.API == APIResponses {
+	if m.api == APIResponses {
 		s, err := c.CreateResponseStream(ctx, m.responsesRequest(req))
 		if err != nil {
 			return nil, nil, err
@@ -141,14 +129,14 @@ func (m *Model) receive(ctx context.Context, s eventStream, dec replyDecoder, a 
 // priced returns the reply that came together in dec, with what it cost.
 func (m *Model) priced(dec replyDecoder) llm.Reply {
 	r := dec.reply()
-	if !llm.ChargesCacheWrites(m.opts.Model) {
+	if !llm.ChargesCacheWrites(m.Model) {
 		r.Usage.CacheWriteTokens = 0 // older models tell of it, too, and want nothing for it
 	}
-	r.Usage = transport.WithPrice(m.opts.Price, m.opts.Model, r.Usage)
+	r.Usage = transport.WithPrice(m.Model, r.Usage)
 	return r
 }
 
 // owner marks what only this model of this server understands.
 func (m *Model) owner() string {
-	return m.endpoint.Host + " " + string(m.opts.API) + " " + m.opts.Model
+	return m.Endpoint.Host + " " + string(m.api) + " " + m.Model
 }

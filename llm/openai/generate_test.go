@@ -13,45 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTextStreamsAndIsReturnedWhole(t *testing.T) {
-	for _, api := range both {
-		t.Run(string(api), func(t *testing.T) {
-			usage := llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 5}
-			server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
-				Reasoning: &llmtest.Reasoning{Summary: "let me think"}, Text: "Hello there, Ada.", Usage: &usage,
-			}))
-			m := open(t, server, api, func(o *openai.Options) { o.Price = &llm.Price{Input: 1, Cached: 0.5, Output: 10} })
-			var text, reasoning string
-			deltas := 0
-			reply, err := m.Generate(t.Context(), ask("hi"), func(d llm.Delta) {
-				text += d.Text
-				reasoning += d.Reasoning
-				deltas++
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := "Hello there, Ada."; reply.Text() != want || text != want {
-				t.Errorf("text %q, streamed %q; want %q", reply.Text(), text, want)
-			}
-			if reasoning != "let me think" {
-				t.Errorf("reasoning %q, want %q", reasoning, "let me think")
-			}
-			if deltas < 4 {
-				t.Errorf("%d deltas, want several", deltas)
-			}
-			if reply.Stop != llm.StopEnd || reply.Message.Role != llm.RoleAssistant {
-				t.Errorf("stop %q, role %q; want end, assistant", reply.Stop, reply.Message.Role)
-			}
-			want := usage
-			want.Calls, want.USD = 1, (60*1+40*0.5+20*10)/1e6
-			if diff := cmp.Diff(want, reply.Usage); diff != "" {
-				t.Errorf("usage (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // A whole round: question, two calls at once, results with a picture, answer.
 func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
 	picture := llm.Image{MediaType: "image/png", Data: []byte{1, 2, 3}}
@@ -70,10 +31,7 @@ func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
 				{Name: "open", Description: "opens", Schema: json.RawMessage(`{"type":"object","properties":{"url":{"type":"string"}}}`)},
 				{Name: "shoot"},
 			}
-			first, err := m.Generate(t.Context(), req, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			first := generate(t, m, req)
 			if first.Stop != llm.StopTools {
 				t.Errorf("stop = %q, want tools", first.Stop)
 			}
@@ -88,10 +46,7 @@ func TestAToolRoundKeepsCallsResultsAndPictures(t *testing.T) {
 				{Result: &llm.ToolResult{ID: "c2", Images: []llm.Image{picture}}},
 				{Text: "go on"},
 			}})
-			second, err := m.Generate(t.Context(), req, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			second := generate(t, m, req)
 			if got, want := second.Text(), "you said go on"; got != want {
 				t.Errorf("text = %q, want %q", got, want)
 			}
@@ -162,32 +117,6 @@ func TestWaysAnAnswerEnds(t *testing.T) {
 	}
 }
 
-func TestMalformedArgumentsAreMarkedAndTheCallGoesOn(t *testing.T) {
-	for _, api := range both {
-		t.Run(string(api), func(t *testing.T) {
-			server := llmtest.NewServer(t,
-				llmtest.Use("click", `{"ref": e1`),
-				llmtest.Say("sorry"))
-			m := open(t, server, api, nil)
-			req := ask("click")
-			reply, err := m.Generate(t.Context(), req, nil)
-			if err != nil || len(reply.Calls()) != 1 {
-				t.Fatalf("got %v, %v; want one call", reply, err)
-			}
-			call := reply.Calls()[0]
-			if call.Malformed != `{"ref": e1` || string(call.Input) != "{}" {
-				t.Errorf("call %+v; want it marked malformed, with an empty object", call)
-			}
-			req.Messages = append(req.Messages, reply.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
-				{Result: &llm.ToolResult{ID: call.ID, Text: "not JSON", IsError: true}},
-			}})
-			if _, err := m.Generate(t.Context(), req, nil); err != nil {
-				t.Errorf("replaying a malformed call: %v", err)
-			}
-		})
-	}
-}
-
 func TestReasoningIsReplayedToItsOwnerOnly(t *testing.T) {
 	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{
 		Reasoning: &llmtest.Reasoning{Encrypted: "gAAAA=="}, Text: "I look.",
@@ -196,18 +125,13 @@ func TestReasoningIsReplayedToItsOwnerOnly(t *testing.T) {
 	server.SetFallback(llmtest.Say("ok"))
 	m := open(t, server, openai.APIResponses, nil)
 	req := ask("look")
-	reply, err := m.Generate(t.Context(), req, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := generate(t, m, req)
 	req.Messages = append(req.Messages, reply.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
 		{Result: &llm.ToolResult{ID: "c1", Text: "done"}},
 	}})
 	other := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Model = "another" })
 	for _, model := range []*openai.Model{m, other} {
-		if _, err := model.Generate(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
+		generate(t, model, req)
 	}
 	same, foreign := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
 	for _, want := range []string{`"encrypted_content":"gAAAA=="`, `"phase":"commentary"`} {
@@ -230,17 +154,12 @@ func TestReadableReasoningIsReplayedWithinARoundOfToolsOnly(t *testing.T) {
 	server.SetFallback(llmtest.Say("ok"))
 	m := open(t, server, openai.APIChat, nil)
 	req := ask("look")
-	reply, err := m.Generate(t.Context(), req, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := generate(t, m, req)
 	req.Messages = append(req.Messages, reply.Message, llm.Message{Role: llm.RoleUser, Parts: []llm.Part{
 		{Result: &llm.ToolResult{ID: "c1", Text: "done"}},
 	}})
 	for range 2 {
-		if _, err := m.Generate(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
+		generate(t, m, req)
 		req.Messages = append(req.Messages, llm.UserText("and now?"))
 	}
 	within, after := string(server.Requests()[1].Body), string(server.Requests()[2].Body)
@@ -257,24 +176,20 @@ func TestRequestsAskForNothingToBeKept(t *testing.T) {
 	server.SetFallback(llmtest.Say("ok"))
 	req := ask("hi")
 	req.MaxTokens, req.EndUser = 5, "u-hash"
-	m := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Effort = "low" })
-	if _, err := m.Generate(t.Context(), req, nil); err != nil {
-		t.Fatal(err)
-	}
-	got := body(t, server.Requests()[0])
+	m := open(t, server, openai.APIResponses, nil)
+	generate(t, m, req)
+	got := server.Requests()[0].JSONBody(t)
 	delete(got, "input")
 	want := map[string]any{
 		"model": "gpt-6-sol-test", "store": false, "stream": true, "include": []any{"reasoning.encrypted_content"},
-		"safety_identifier": "u-hash", "max_output_tokens": 16.0, "reasoning": map[string]any{"effort": "low"},
+		"safety_identifier": "u-hash", "max_output_tokens": 16.0,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)
 	}
 	old := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Model = "gpt-4.1" })
-	if _, err := old.Generate(t.Context(), ask("hi"), nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := body(t, server.Requests()[1])["include"]; ok {
+	generate(t, old, ask("hi"))
+	if _, ok := server.Requests()[1].JSONBody(t)["include"]; ok {
 		t.Error("a model without reasoning is asked for it, which it refuses")
 	}
 }
@@ -287,10 +202,8 @@ func TestTokenLimitsUseTheNameTheServerKnows(t *testing.T) {
 		m := open(t, server, openai.APIChat, func(o *openai.Options) { o.Model = model })
 		req := ask("hi")
 		req.MaxTokens = 50
-		if _, err := m.Generate(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
-		got := body(t, server.Requests()[0])
+		generate(t, m, req)
+		got := server.Requests()[0].JSONBody(t)
 		_, oldName := got["max_tokens"]
 		_, newName := got["max_completion_tokens"]
 		if got[field] != 50.0 || oldName == newName {
@@ -325,15 +238,6 @@ func TestAServerWithoutUsageLeavesTheCallUnpriced(t *testing.T) {
 				t.Errorf("usage %+v, %v; want %+v", reply.Usage, err, want)
 			}
 		})
-	}
-}
-
-func TestListPricesApplyByModelName(t *testing.T) {
-	server := llmtest.NewServer(t, llmtest.Answer(llmtest.Reply{Text: "x", Usage: &llm.Usage{InputTokens: 1000, OutputTokens: 100}}))
-	m := open(t, server, openai.APIResponses, func(o *openai.Options) { o.Model = "gpt-6-sol" })
-	reply, err := m.Generate(t.Context(), ask("hi"), nil)
-	if want := (1000*2 + 100*10) / 1e6; err != nil || reply.Usage.USD != want || reply.Usage.Unpriced {
-		t.Errorf("usage %+v, %v; want %v USD", reply.Usage, err, want)
 	}
 }
 

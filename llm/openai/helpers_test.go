@@ -1,19 +1,19 @@
 package openai_test
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"testing"
 	"time"
 
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/openai"
+	"clank/llm/transport"
 )
 
 // both are the two ways to ask; what must hold for either is tested on each.
 var both = []openai.API{openai.APIResponses, openai.APIChat}
+
+var ask, generate, failure = llmtest.Ask, llmtest.Generate, llmtest.Failure
 
 const testKey = "sk-test-0123456789abcdef"
 
@@ -34,46 +34,25 @@ func open(t *testing.T, server *llmtest.Server, api openai.API, change func(*ope
 	return m
 }
 
-func ask(text string) llm.Request {
-	return llm.Request{Messages: []llm.Message{llm.UserText(text)}}
-}
-
-// failure returns the error of a call that must fail.
-func failure(t *testing.T, m *openai.Model, kind llm.ErrorKind) *llm.Error {
-	t.Helper()
-	_, err := m.Generate(t.Context(), ask("hello"), nil)
-	var told *llm.Error
-	if !errors.As(err, &told) {
-		t.Fatalf("err = %v, want an *llm.Error of kind %s", err, kind)
+func TestClient(t *testing.T) {
+	for api, midway := range map[openai.API]int{openai.APIResponses: 6, openai.APIChat: 3} {
+		t.Run(string(api), func(t *testing.T) {
+			_, keyless := openai.New(openai.Options{Model: "m"})
+			llmtest.TestClient(t, llmtest.Client{
+				Keyless: keyless,
+				Serve:   llmtest.NewServer, Key: testKey, Midway: midway,
+				Open: func(tb testing.TB, baseURL string, p transport.RetryPolicy) llm.Model {
+					tb.Helper()
+					m, err := openai.New(openai.Options{
+						BaseURL: baseURL, Key: testKey, Model: "gpt-6-sol-test", API: api,
+						Timeout: p.Timeout, IdleTimeout: p.Idle, Backoff: p.Backoff, Logger: p.Logger, OnRetry: p.OnRetry,
+					})
+					if err != nil {
+						tb.Fatal(err)
+					}
+					return m
+				},
+			})
+		})
 	}
-	if told.Kind != kind {
-		t.Errorf("kind = %s, want %s (%v)", told.Kind, kind, told)
-	}
-	return told
-}
-
-func within(t *testing.T, d time.Duration) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// body returns a request's body as the vendor sees it.
-func body(t *testing.T, r llmtest.Request) map[string]any {
-	t.Helper()
-	var o map[string]any
-	if err := json.Unmarshal(r.Body, &o); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-// midway returns how many events are sent when some text has been and some is to
-// come.
-func midway(api openai.API) int {
-	if api == openai.APIResponses {
-		return 6
-	}
-	return 3
 }

@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -24,12 +24,7 @@ const (
 	APIChat      API = "chat"
 )
 
-// What applies when the options leave it open.
-const (
-	defaultBaseURL  = "https://api.openai.com/v1"
-	defaultKeyEnv   = "OPENAI_API_KEY"
-	defaultProvider = "openai"
-)
+const defaultBaseURL = "https://api.openai.com/v1"
 
 // Options say which model to ask, where and how. Only Model is required.
 type Options struct {
@@ -40,65 +35,51 @@ type Options struct {
 	Model    string // as the server calls it
 	API      API    // [APIAuto] if empty
 
-	Effort  string // reasoning effort (none … max, as the model allows); "" leaves it to the model
-	Summary string // reasoning summaries on the Responses API: auto, concise, detailed; "" for none
-
 	Timeout     time.Duration // of a whole call, repeated tries included; 10 min if 0
 	IdleTimeout time.Duration // between two bytes of an answer that has begun; 90 s if 0
 	Backoff     time.Duration // before the second try, unless the server says; doubled for the third; 0.5 s if 0
 
 	HTTPClient *http.Client               // its Timeout should be 0; nil: a plain client on the default transport
 	Logger     *slog.Logger               // nil: no log
-	Price      *llm.Price                 // nil: by the table in package llm
-	Caps       *llm.Caps                  // nil: by the table in package llm
 	OnRetry    func(transport.RetryEvent) // called before each repeated try, on the goroutine that generates; may be nil
 }
 
 // Model asks one model of one server. It is safe for concurrent use.
 type Model struct {
-	opts        Options
-	retryPolicy transport.RetryPolicy
-	endpoint    transport.Endpoint
-	caps        llm.Caps
-	http        *http.Client
-	clean       func(string) string // removes secrets from text of the server
+	*transport.Client
+
+	api     API
+	baseURL string
 }
 
 // New checks the options. It does not reach for the network. A missing key for
 // OpenAI itself is an [*llm.Error] of kind auth.
 func New(o Options) (*Model, error) {
-	o = withDefaults(o)
-	if o.Model == "" {
-		return nil, errors.New("open model: no model is named")
-	}
-	u, err := transport.ParseBaseURL(o.BaseURL)
-	if err != nil {
-		return nil, err
-	}
+	const vendor = "api.openai.com"
+	base := cmp.Or(strings.TrimSpace(o.BaseURL), defaultBaseURL)
 	switch o.API {
-	case APIAuto:
+	case APIAuto, "":
 		o.API = APIChat
-		if isOpenAI(u) {
+		if u, err := url.Parse(base); err == nil && u.Hostname() == vendor {
 			o.API = APIResponses
 		}
 	case APIResponses, APIChat:
 	default:
 		return nil, fmt.Errorf("open model: API must be auto, responses or chat, not %q", o.API)
 	}
-	m := &Model{
-		opts: o, caps: capsFor(o), http: transport.NoRedirects(o.HTTPClient), clean: transport.SecretRemover(o.Key, u),
-		retryPolicy: transport.RetryPolicy{
+	c, err := transport.NewClient(transport.ClientOptions{
+		Provider: cmp.Or(o.Provider, "openai"), BaseURL: base, Key: o.Key, KeyEnv: cmp.Or(o.KeyEnv, "OPENAI_API_KEY"), Model: o.Model,
+		API: string(o.API) + " API", AddressHint: "check the server's address; most end in /v1", VendorHost: vendor,
+		UnknownCaps: llm.Caps{Tools: true}, HTTPClient: o.HTTPClient,
+		RetryPolicy: transport.RetryPolicy{
 			Timeout: o.Timeout, Idle: o.IdleTimeout, Backoff: o.Backoff, Logger: o.Logger, OnRetry: o.OnRetry,
-		}.WithDefaults(),
-		endpoint: transport.Endpoint{
-			Host: u.Host, DisplayURL: u.Redacted(), API: string(o.API) + " API", KeyEnv: o.KeyEnv, HasKey: o.Key != "", Model: o.Model,
-			AddressHint: "check the server's address; most end in /v1",
 		},
+	})
+	if err != nil {
+		return nil, err
 	}
-	if o.Key == "" && isOpenAI(u) {
-		return nil, &llm.Error{Kind: llm.ErrAuth, Model: m.Name(), Message: "there is no key for " + u.Host, Hint: "set " + o.KeyEnv}
-	}
-	if u.Hostname() == "generativelanguage.googleapis.com" && needsThoughtSignatures(o.Model) {
+	m := &Model{Client: c, api: o.API, baseURL: base}
+	if c.URL.Hostname() == "generativelanguage.googleapis.com" && needsThoughtSignatures(c.Model) {
 		return nil, &llm.Error{
 			Kind: llm.ErrRejected, Model: m.Name(),
 			Message: "Gemini 3 and later cannot use tools through the OpenAI-compatible address: its thought signatures are lost on the way",
@@ -107,43 +88,6 @@ func New(o Options) (*Model, error) {
 	}
 	return m, nil
 }
-
-// Name returns "provider:model".
-func (m *Model) Name() string { return m.opts.Provider + ":" + m.opts.Model }
-
-// Caps returns what the model can do, from the options or the table. An unknown model is assumed to use tools
-// and see no images.
-func (m *Model) Caps() llm.Caps { return m.caps }
-
-func withDefaults(o Options) Options {
-	text := func(field *string, value string) {
-		if *field == "" {
-			*field = value
-		}
-	}
-	o.Key, o.BaseURL, o.Model = strings.TrimSpace(o.Key), strings.TrimSpace(o.BaseURL), strings.TrimSpace(o.Model)
-	text(&o.Provider, defaultProvider)
-	text(&o.BaseURL, defaultBaseURL)
-	text(&o.KeyEnv, defaultKeyEnv)
-	text((*string)(&o.API), string(APIAuto))
-	return o
-}
-
-// capsFor returns what the model can do with these options. Images in tool results always arrive if the model
-// sees: over chat completions they follow in a separate message.
-func capsFor(o Options) llm.Caps {
-	if o.Caps != nil {
-		return *o.Caps
-	}
-	caps, known := llm.CapsOf(o.Model)
-	if !known {
-		caps = llm.Caps{Tools: true}
-	}
-	caps.ToolImages = caps.Vision
-	return caps
-}
-
-func isOpenAI(u *url.URL) bool { return u.Hostname() == "api.openai.com" }
 
 // needsThoughtSignatures says whether a Gemini model demands its thought signatures
 // back, as those from 3 on do.

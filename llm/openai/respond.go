@@ -25,21 +25,15 @@ type Response struct {
 // model's name is filled in. Tries, deadlines and errors are those of
 // [Model.Generate].
 func (m *Model) Respond(ctx context.Context, req client.CreateResponseRequest) (Response, error) {
-	req.Model = m.opts.Model
+	req.Model = m.Model
 	var dec *responsesDecoder
-	reply, err := m.call(ctx, func(ctx context.Context) (llm.Reply, error) {
-		dec = newResponsesDecoder(m.owner())
-		_, err := m.exchange(ctx, func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
-			s, err := c.CreateResponseStream(ctx, req)
-			if err != nil {
-				return nil, nil, err
-			}
-			return s, dec, nil
-		}, func(llm.Delta) {})
+	reply, err := m.call(ctx, func(llm.Delta) {}, func(ctx context.Context, c *client.Client) (eventStream, replyDecoder, error) {
+		s, err := c.CreateResponseStream(ctx, req)
 		if err != nil {
-			return llm.Reply{}, err
+			return nil, nil, err
 		}
-		return m.priced(dec), nil
+		dec = newResponsesDecoder(m.owner())
+		return s, dec, nil
 	})
 	if err != nil {
 		return Response{}, err
@@ -52,7 +46,7 @@ func DataURI(i llm.Image) string { return dataURI(i) }
 
 // EncryptsReasoning says whether the model can give its reasoning in encrypted form. Those
 // that cannot refuse a request for it.
-func (m *Model) EncryptsReasoning() bool { return encryptsReasoning(m.opts.Model) }
+func (m *Model) EncryptsReasoning() bool { return encryptsReasoning(m.Model) }
 
 // IsResponseLost says whether a call failed because the vendor does not have the response
 // any more that it was to go on from, or may not keep any.

@@ -34,7 +34,7 @@ type functionCall struct {
 func (m *Model) responsesRequest(req llm.Request) client.CreateResponseRequest {
 	store := false
 	out := client.CreateResponseRequest{
-		Model:            m.opts.Model,
+		Model:            m.Model,
 		Instructions:     req.System,
 		Input:            m.responsesInput(req.Messages),
 		Store:            &store,
@@ -43,11 +43,8 @@ func (m *Model) responsesRequest(req llm.Request) client.CreateResponseRequest {
 	if req.MaxTokens > 0 {
 		out.MaxOutputTokens = max(req.MaxTokens, minOutputTokens)
 	}
-	if encryptsReasoning(m.opts.Model) {
+	if encryptsReasoning(m.Model) {
 		out.Include = []client.ResponseInclude{client.ResponseIncludeReasoningEncryptedContent}
-	}
-	if m.opts.Effort != "" || m.opts.Summary != "" {
-		out.Reasoning = &client.ResponseReasoning{Effort: m.opts.Effort, Summary: m.opts.Summary}
 	}
 	for _, t := range req.Tools {
 		out.Tools = append(out.Tools, client.Tool{Type: client.ToolTypeFunction, Parameters: map[string]any{

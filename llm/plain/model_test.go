@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"clank/llm"
+	"clank/llm/plain"
 )
 
 func TestReadIsTheAnswer(t *testing.T) {
@@ -147,19 +149,13 @@ func TestWithoutToolsItSaysHowFarItGot(t *testing.T) {
 	w := &world{state: state}
 	w.history = []llm.Message{llm.UserText(`open the demo shop, press Enter, screenshot`)}
 	for range 2 {
-		reply, err := generate(t.Context(), m, tools, w.history...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := generate(t, m, tools, w.history...)
 		w.history = append(w.history, reply.Message)
 		w.answer(t, reply.Calls()[0])
 	}
 	last := &w.history[len(w.history)-1]
 	last.Parts = append(last.Parts, llm.Part{Text: "You have reached the step limit of 2."})
-	reply, err := generate(t.Context(), m, nil, w.history...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := generate(t, m, nil, w.history...)
 	if got := reply.Text(); !strings.Contains(got, "2 of 3 steps") || !strings.Contains(got, "Left to do: screenshot") || len(reply.Calls()) > 0 {
 		t.Errorf("got %q, want how far it got", got)
 	}
@@ -169,17 +165,12 @@ func TestClosingInTheMiddleLeavesTheRestOut(t *testing.T) {
 	m := newModel()
 	w := &world{state: state}
 	w.history = []llm.Message{llm.UserText(`close, read`)}
-	reply, err := generate(t.Context(), m, tools, w.history...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := generate(t, m, tools, w.history...)
 	w.history = append(w.history, reply.Message)
 	w.answer(t, reply.Calls()[0])
 	last := &w.history[len(w.history)-1]
 	last.Parts = append(last.Parts, llm.Part{Text: "The browser is closed. Answer now."})
-	if reply, err = generate(t.Context(), m, nil, w.history...); err != nil {
-		t.Fatal(err)
-	}
+	reply = generate(t, m, nil, w.history...)
 	if got := reply.Text(); !strings.Contains(got, "left out: read") || !strings.Contains(got, "The browser is closed.") {
 		t.Errorf("got %q, want that reading was left out", got)
 	}
@@ -191,10 +182,7 @@ func TestStepsAreNotRepeatedWhenTheConversationWasShortened(t *testing.T) {
 		{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: "plain_7_step2", Name: "browser_press", Input: json.RawMessage(`{"key":"Enter"}`)}}}},
 		{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: "plain_7_step2", Text: wrap("ok", "(page state of step 6 left out)")}}}},
 	}
-	reply, err := generate(t.Context(), newModel(), tools, ms...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := generate(t, newModel(), tools, ms...)
 	calls := reply.Calls()
 	if len(calls) != 1 || compact(t, calls[0]) != "extract" || calls[0].ID != "plain_8_step3" {
 		t.Errorf("got %+v, want the fourth step with a new id", calls)
@@ -224,7 +212,7 @@ func TestItEndsWithTheCauseOfItsContext(t *testing.T) {
 	if !errors.Is(err, stopped) || n != 1 {
 		t.Errorf("got error %v after %d deltas, want the cause after one", err, n)
 	}
-	if _, err := generate(ctx, newModel(), tools, llm.UserText("read")); !errors.Is(err, stopped) {
+	if _, err := newModel().Generate(ctx, llm.Request{Messages: []llm.Message{llm.UserText("read")}, Tools: tools}, nil); !errors.Is(err, stopped) {
 		t.Errorf("got error %v, want the cause at once", err)
 	}
 }
@@ -235,10 +223,7 @@ func FuzzInstruction(f *testing.F) {
 	}
 	m := newModel()
 	f.Fuzz(func(t *testing.T, s string) {
-		reply, err := generate(t.Context(), m, tools, llm.UserText(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := generate(t, m, tools, llm.UserText(s))
 		if len(reply.Calls()) == 0 && reply.Text() == "" {
 			t.Error("neither a call nor an answer")
 		}
@@ -262,9 +247,7 @@ func FuzzToolResult(f *testing.F) {
 			ms = append(ms, llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &llm.ToolCall{ID: id, Name: "browser_open", Input: json.RawMessage(`{}`)}}}},
 				llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: id, Text: text}}}})
 		}
-		if _, err := generate(t.Context(), m, tools, ms...); err != nil {
-			t.Fatal(err)
-		}
+		generate(t, m, tools, ms...)
 	})
 }
 
@@ -280,4 +263,135 @@ func TestWhatCouldNotBeDoneIsNoSuccess(t *testing.T) {
 			t.Errorf("%q: stop = %q, %v, want %q", said, reply.Stop, err, want)
 		}
 	}
+}
+
+func TestThereMustBeSomethingToGoOnWith(t *testing.T) {
+	m := plain.New(plain.Options{})
+	for name, messages := range map[string][]llm.Message{
+		"first of all":       {llm.UserText("continue")},
+		"twice, first":       {llm.UserText("go on"), {Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "?"}}}, llm.UserText("weiter!")},
+		"after what made no": {llm.UserText("sing a song"), {Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "?"}}}, llm.UserText("continue")},
+	} {
+		reply, err := m.Generate(t.Context(), llm.Request{Messages: messages, Tools: tools}, nil)
+		if err != nil || reply.Stop != llm.StopRefused || len(reply.Calls()) != 0 {
+			t.Errorf("%s: %+v, %v; want help", name, reply, err)
+		}
+	}
+	reply, err := m.Generate(t.Context(), llm.Request{Tools: tools, Messages: []llm.Message{
+		llm.UserText("open example.com"), {Role: llm.RoleAssistant, Parts: []llm.Part{{Text: "interrupted"}}}, llm.UserText("please continue."),
+	}}, nil)
+	if calls := reply.Calls(); err != nil || len(calls) != 1 || calls[0].Name != "browser_open" {
+		t.Errorf("before the first step: %+v, %v; want the first step", reply, err)
+	}
+}
+
+const shelf = `- heading "Lamps" [level=1] [ref=e1]
+- searchbox "Search" [ref=e2]
+- list [ref=e3]:
+  - listitem [ref=e4]:
+    - link "Anna" [ref=e5]
+    - button "Add" [ref=e6]
+  - listitem [ref=e7]:
+    - link "Bruno" [ref=e8]
+    - button "Add" [ref=e9]
+- combobox "Colour" [ref=e10]:
+  - option "Red" [ref=e11]
+- button "Say \"hello\", then go" [ref=e12]
+- button [ref=e13]
+- checkbox "Gift" [ref=e14]
+- textbox [ref=e15]:
+  - /placeholder: Your mail
+- button "Search" [ref=e16]
+- generic [ref=e17]`
+
+func TestWordsFindTheElementAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ ref, step, want string }{
+		{"e6", "click %s", `the 1st "Add" button`},
+		{"e9", "click %s", `the 2nd "Add" button`},
+		{"e8", "click %s", `the "Bruno" link`},
+		{"e2", `type "x" into %s`, `the "Search" field`},
+		{"e16", "click %s", `the "Search" button`},
+		{"e10", `select "Red" in %s`, `the "Colour" list`},
+		{"e12", "click %s", `the "Say \"hello\", then go" button`},
+		{"e13", "click %s", `the 1st button`},
+		{"e14", "click %s", `the "Gift" checkbox`},
+		{"e15", `type "x" into %s`, `the "Your mail" field`},
+		{"e1", "read %s", `the "Lamps" heading`},
+	} {
+		got, err := plain.DescribeTarget(shelf, c.ref, c.step)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %s, %v; want %s", c.ref, got, err, c.want)
+		}
+	}
+	if _, err := plain.DescribeTarget(shelf, "e17", "click %s"); !errors.Is(err, plain.ErrNoName) {
+		t.Errorf("an element without a name: %v", err)
+	}
+	if _, err := plain.DescribeTarget(shelf, "e99", "click %s"); err == nil {
+		t.Error("an element that is not there was found")
+	}
+}
+
+func TestRunStandsForTheStepsOfAScript(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	m := plain.New(plain.Options{Scripts: func(name, values string) (string, error) {
+		asked = append(asked, name+"|"+values)
+		if name != "lamps" {
+			return "", fmt.Errorf("there is no script %q", name)
+		}
+		return "open shop.test\nread", nil
+	}})
+	for prompt, want := range map[string]string{
+		"run lamps": "shop.test",
+		`Run the script "lamps" with search = Ö.`: "shop.test",
+		"run tables":                          `there is no script "tables"`,
+		"run away with me and the money, now": "there is no script", // asked by its first word
+		"open other.test":                     "other.test",
+	} {
+		reply, err := m.Generate(t.Context(), llm.Request{Messages: []llm.Message{llm.UserText(prompt)}, Tools: []llm.Tool{{Name: "browser_open"}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := reply.Text()
+		if calls := reply.Calls(); len(calls) > 0 {
+			got += string(calls[0].Input)
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", prompt, got, want)
+		}
+	}
+	if !strings.Contains(strings.Join(asked, " "), "lamps|search = Ö") {
+		t.Errorf("asked for %q", asked)
+	}
+}
+
+func TestCheckCountsStepsOrSaysWhatIsNotUnderstood(t *testing.T) {
+	t.Parallel()
+	if n, err := plain.CheckInstruction("open shop.test\ntype \"a\\\"b\" into the \"Search\" field\npress Enter"); n != 3 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if _, err := plain.CheckInstruction("frobnicate the shop"); err == nil || !strings.Contains(err.Error(), "frobnicate") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestKeysHaveWords(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"Enter": "press Enter", "ArrowDown": "press ArrowDown", "Control+a": "press Control+a", "F5": "press F5", "x": "press the x key", "Fn": "", "Control+Sleep": "",
+	} {
+		if got, ok := plain.DescribeKey(key); got != want || ok != (want != "") {
+			t.Errorf("%s: %q, want %q", key, got, want)
+		}
+	}
+}
+
+func ExampleCheckInstruction() {
+	fmt.Println(plain.CheckInstruction(`open https://example.com, click "More", read`))
+	_, err := plain.CheckInstruction("think about lamps")
+	fmt.Println(err)
+	// Output:
+	// 3 <nil>
+	// I did not understand "think about lamps", so I did nothing.
 }

@@ -100,6 +100,20 @@ func TestTheCauseOfAStopIsWhatTheCallerGets(t *testing.T) {
 	})
 }
 
+func TestNothingIsDeliveredAfterAStop(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	transport.Deltas(ctx, nil)(llm.Delta{Text: "x"})
+	n := 0
+	emit := transport.Deltas(ctx, func(llm.Delta) { n++; stop() })
+	for _, d := range []llm.Delta{{}, {Text: "x"}, {Reasoning: "y"}} {
+		emit(d)
+	}
+	if n != 1 {
+		t.Errorf("%d pieces, want the first that is not empty", n)
+	}
+}
+
 func TestATimeoutEndsTheTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := transport.RetryPolicy{Timeout: time.Second}.WithDefaults()
@@ -253,33 +267,49 @@ func TestSecretsAreCutOutOfServersWords(t *testing.T) {
 	}
 }
 
-func TestABaseURLEndsWithItsPath(t *testing.T) {
-	for in, ok := range map[string]bool{
-		"https://host/v1": true, "http://host:8080": true, "host/v1": false, "ftp://host": false, "http:///v1": false,
-		"https://host/v1?x=1": false, "https://host/v1#x": false, ":": false,
+func TestOptionsThatCannotWorkAreToldAtOnce(t *testing.T) {
+	const key = "sk-test-0123456789abcdef"
+	for name, tt := range map[string]struct {
+		options transport.ClientOptions
+		says    string
+	}{
+		"no model":       {transport.ClientOptions{Key: key, BaseURL: "http://h"}, "no model"},
+		"no scheme":      {transport.ClientOptions{Model: "m", BaseURL: "localhost:11434"}, "http"},
+		"another scheme": {transport.ClientOptions{Model: "m", BaseURL: "ftp://h"}, "http"},
+		"no host":        {transport.ClientOptions{Model: "m", BaseURL: "http:///v1"}, "host"},
+		"no address":     {transport.ClientOptions{Model: "m", BaseURL: ":"}, "http"},
+		"a query":        {transport.ClientOptions{Model: "m", BaseURL: "http://h/v1?key=" + key}, "without ?"},
+		"a fragment":     {transport.ClientOptions{Model: "m", BaseURL: "http://h/v1#x"}, "without ?"},
+		"no key":         {transport.ClientOptions{Model: "m", Key: " \n", KeyEnv: "MY_KEY", BaseURL: "https://vendor.test/v1", VendorHost: "vendor.test"}, "set MY_KEY"},
 	} {
-		if _, err := transport.ParseBaseURL(in); (err == nil) != ok {
-			t.Errorf("%s: err = %v, want ok %v", in, err, ok)
+		_, err := transport.NewClient(tt.options)
+		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), key) {
+			t.Errorf("%s: err = %v, want one that says %q", name, err, tt.says)
+		}
+		var told *llm.Error
+		if name == "no key" && (!errors.As(err, &told) || told.Kind != llm.ErrAuth) {
+			t.Errorf("%s: err = %v, want kind auth", name, err)
+		}
+	}
+	for _, base := range []string{"https://host/v1", "http://host:8080"} {
+		c, err := transport.NewClient(transport.ClientOptions{Provider: "p", Model: " m ", BaseURL: base, VendorHost: "vendor.test", UnknownCaps: llm.Caps{Vision: true}})
+		if err != nil || c.Name() != "p:m" || c.Caps() != (llm.Caps{Vision: true, ToolImages: true}) {
+			t.Errorf("%s: %+v, %v", base, c, err)
 		}
 	}
 }
 
 func TestWhatACallCostsIsSaidByWhoKnowsIt(t *testing.T) {
-	free, dear := llm.Price{}, llm.Price{Input: 1, Output: 1}
 	for name, tt := range map[string]struct {
-		price    *llm.Price
 		told     float64
 		tokens   int
 		unpriced bool
 	}{
-		"by the operator's price":      {price: &dear, tokens: 10},
-		"nothing counted has no price": {price: &dear, unpriced: true},
-		"what is free needs no count":  {price: &free},
-		"as the server told":           {told: 0.5},
-		"nobody knows the model":       {tokens: 10, unpriced: true},
-		"nobody said anything":         {unpriced: true},
+		"as the server told":     {told: 0.5},
+		"nobody knows the model": {tokens: 10, unpriced: true},
+		"nobody said anything":   {unpriced: true},
 	} {
-		got := transport.WithPrice(tt.price, "model-nobody-knows", llm.Usage{USD: tt.told, InputTokens: tt.tokens})
+		got := transport.WithPrice("model-nobody-knows", llm.Usage{USD: tt.told, InputTokens: tt.tokens})
 		if got.Unpriced != tt.unpriced || got.Calls != 1 || tt.told > 0 && got.USD != tt.told {
 			t.Errorf("%s: %+v, want unpriced %v", name, got, tt.unpriced)
 		}

@@ -118,27 +118,19 @@ func dropOldestSignIn(list []Token) []Token {
 // Valid reports whether a secret is that of a token with one of these scopes that has not expired. How long it takes tells
 // nothing about the secrets there are.
 func (s *TokenStore) Valid(secret string, scopes ...Scope) bool {
-	_, ok := s.find(secret, scopes)
-	return ok
-}
-
-func (s *TokenStore) find(secret string, scopes []Scope) (Token, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reload() != nil {
-		return Token{}, false
+		return false
 	}
 	given, now := []byte(secretDigest(strings.TrimSpace(secret))), s.now()
-	found := -1
-	for i, t := range s.list {
+	found := false
+	for _, t := range s.list { // all of them, whichever it is
 		if subtle.ConstantTimeCompare(given, []byte(t.Digest)) == 1 && slices.Contains(scopes, t.Scope) && !t.expired(now) {
-			found = i
+			found = true
 		}
 	}
-	if found < 0 {
-		return Token{}, false
-	}
-	return s.list[found], true
+	return found
 }
 
 // List returns the tokens that have not expired, without the sign-ins.

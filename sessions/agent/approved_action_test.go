@@ -3,10 +3,13 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/agent"
 
@@ -140,15 +143,9 @@ func TestAnActIsHeldToWhatPeopleAgreedTo(t *testing.T) {
 			a := act(&tt.page, &tt.people)
 			a.ApprovedMark = tt.agreed
 			got := agent.Perform(t.Context(), a)
-			if diff := cmp.Diff(tt.want, got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) })); diff != "" {
-				t.Errorf("done (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.log, tt.page.log); diff != "" {
-				t.Errorf("the page was asked (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.asked, tt.people.asked); diff != "" {
-				t.Errorf("people were asked (-want +got):\n%s", diff)
-			}
+			equal(t, "done", tt.want, got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) }))
+			equal(t, "the page was asked", tt.log, tt.page.log)
+			equal(t, "people were asked", tt.asked, tt.people.asked)
 			if tt.page.altered {
 				t.Error("what one call wrote into the arguments reached the next")
 			}
@@ -162,9 +159,7 @@ func TestConsultingDoesNothing(t *testing.T) {
 	if got.Decision == "" || got.Mark != "tea" || got.Err != nil {
 		t.Errorf("got %+v", got)
 	}
-	if diff := cmp.Diff([]string{"judge click"}, p.log); diff != "" {
-		t.Errorf("the page was asked (-want +got):\n%s", diff)
-	}
+	equal(t, "the page was asked", []string{"judge click"}, p.log)
 }
 
 func TestASlowPageIsToldAsSuch(t *testing.T) {
@@ -175,4 +170,162 @@ func TestASlowPageIsToldAsSuch(t *testing.T) {
 			t.Errorf("err = %v", got.Err)
 		}
 	})
+}
+
+func TestRepeatsAndCirclesAreCounted(t *testing.T) {
+	for done, want := range map[string]int{
+		"a": 1, "aa": 2, "aaaaa": 5, "aab": 1, "abab": 2, "ababab": 3, "abcabc": 2, "abcdabcd": 1, "baaa": 3, "abcabcabcabcabc": 5,
+		"abababababababababababababab": 7,
+	} {
+		var r agent.RepeatDetector
+		got := 0
+		for what := range strings.SplitSeq(done, "") {
+			got = r.Add(what)
+		}
+		if got != want {
+			t.Errorf("%s: %d, want %d", done, got, want)
+		}
+	}
+}
+
+// namedPage is a page that is told from others by its name.
+type namedPage struct {
+	sessions.Page
+
+	name string
+}
+
+// opener opens what it has, and keeps what it was asked for.
+type opener struct {
+	sessions.Browser // nothing else is called
+
+	pages map[string]string
+	asked []sessions.PageRequest
+	slow  time.Duration
+}
+
+func (o *opener) Open(ctx context.Context, want sessions.PageRequest) (sessions.Page, bool, error) {
+	o.asked = append(o.asked, want)
+	if o.slow > 0 {
+		select {
+		case <-time.After(o.slow):
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+	p, ok := o.pages[want.URL]
+	if !ok {
+		return nil, false, errors.New("no such page")
+	}
+	return namedPage{name: p}, false, nil
+}
+
+func TestAPageThatIsGoneIsOpenedEmpty(t *testing.T) {
+	o := opener{pages: map[string]string{"": "empty", "http://a/": "a"}}
+	p, restored, lost, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://a/"})
+	if p != (namedPage{name: "a"}) || restored || lost != nil || err != nil {
+		t.Errorf("got %v, %v, %v, %v", p, restored, lost, err)
+	}
+	p, restored, lost, err = agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{Key: "s", URL: "http://gone/"})
+	if p != (namedPage{name: "empty"}) || !restored || lost == nil || err != nil {
+		t.Errorf("gone: got %v, %v, %v, %v", p, restored, lost, err)
+	}
+	if got := o.asked[len(o.asked)-1]; got.Key != "s" || got.URL != "" {
+		t.Errorf("asked for %+v", got)
+	}
+	if said := agent.ReopenedNotice("http://gone/", lost); !strings.Contains(said, "no such page") || !strings.Contains(said, "empty") {
+		t.Errorf("said %q", said)
+	}
+}
+
+func TestABrowserThatDoesNotOpenIsNotTriedTwice(t *testing.T) {
+	o := opener{}
+	if _, _, _, err := agent.OpenPage(t.Context(), time.Minute, &o, sessions.PageRequest{}); err == nil || !strings.Contains(err.Error(), "open the browser: no such page") {
+		t.Errorf("err = %v", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		slow := opener{slow: time.Hour}
+		_, _, _, err := agent.OpenPage(t.Context(), time.Minute, &slow, sessions.PageRequest{URL: "http://a/"})
+		if err == nil || !strings.Contains(err.Error(), "did not open in time") || len(slow.asked) != 1 {
+			t.Errorf("err = %v after %d tries", err, len(slow.asked))
+		}
+	})
+	stopped, stop := context.WithCancelCause(t.Context())
+	cause := errors.New("a person said stop")
+	stop(cause)
+	before := len(o.asked)
+	if _, _, _, err := agent.OpenPage(stopped, time.Minute, &o, sessions.PageRequest{}); !errors.Is(err, cause) || len(o.asked) != before {
+		t.Errorf("stopped: err = %v", err)
+	}
+}
+
+func TestHowAnAnswerEndedIsSaid(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		stop llm.StopReason
+		want agent.Outcome
+	}{
+		"an answer":            {" yes ", llm.StopEnd, agent.Outcome{Text: "yes"}},
+		"nothing":              {"", llm.StopEnd, agent.Outcome{}},
+		"cut off":              {"ye", llm.StopLength, agent.Outcome{Text: "ye", Limit: "length limit of one answer"}},
+		"declined":             {"", llm.StopRefused, agent.Outcome{Text: "The model declined to go on.", Failed: true}},
+		"declined with reason": {"no", llm.StopRefused, agent.Outcome{Text: "no", Failed: true}},
+		"withheld":             {"", llm.StopFilter, agent.Outcome{Text: "The provider of the model withheld the answer.", Failed: true}},
+	} {
+		equal(t, name, tt.want, agent.NewOutcome(tt.text, tt.stop))
+	}
+}
+
+func TestWhoIsServedIsTheSameForAllAndNotTold(t *testing.T) {
+	ada := sessions.Origin{Kind: "discord", User: "ada"}
+	id := agent.EndUserID(ada)
+	if id == "" || id != agent.EndUserID(ada) || strings.Contains(id, "ada") || id == agent.EndUserID(sessions.Origin{Kind: "web", User: "ada"}) {
+		t.Errorf("id = %q", id)
+	}
+	if got := agent.EndUserID(sessions.Origin{Kind: "discord"}); got != "" {
+		t.Errorf("nobody has the id %q", got)
+	}
+	want := llm.Account{Task: "t", Session: "s", Guild: "g", Channel: "c", User: "discord:ada", Purpose: "browse"}
+	got := agent.AccountOf(sessions.Session{ID: "s"}, sessions.Task{ID: "t", Origin: sessions.Origin{Kind: "discord", User: "ada", Guild: "g", Channel: "c"}})
+	equal(t, "account", want, got)
+}
+
+func TestTheCauseOfAStopComesFirst(t *testing.T) {
+	cause, other := errors.New("a person said stop"), errors.New("other")
+	if got := agent.ContextError(t.Context(), other); !errors.Is(got, other) {
+		t.Errorf("running: %v", got)
+	}
+	ctx, stop := context.WithCancelCause(t.Context())
+	stop(cause)
+	if got := agent.ContextError(ctx, other); !errors.Is(got, cause) {
+		t.Errorf("stopped: %v", got)
+	}
+}
+
+func TestASpentBudgetIsTold(t *testing.T) {
+	spent := fmt.Errorf("ask: %w", &llm.Error{Kind: llm.ErrBudgetSpent, Message: "the day's budget is spent", Hint: "it begins anew at midnight"})
+	if limit, ok := agent.BudgetSpent(spent); !ok || limit != "the day's budget is spent; it begins anew at midnight" {
+		t.Errorf("got %q, %v", limit, ok)
+	}
+	if limit, ok := agent.BudgetSpent(&llm.Error{Kind: llm.ErrRateLimited, Message: "slow down"}); ok || limit != "" {
+		t.Errorf("another error: got %q, %v", limit, ok)
+	}
+}
+
+func TestAPromptNamesTheDayAndThePlaces(t *testing.T) {
+	got := agent.SystemPrompt("Work.", time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), map[string]string{"shop": "http://s/", "desk": "http://d/"}, " Be brief.\n")
+	want := "Work.\n\nToday is Sunday, 1 March 2026.\n\nPlaces that people call by a name:\n- desk: http://d/\n- shop: http://s/\n\nFrom the operator of this program:\nBe brief."
+	equal(t, "prompt", want, got)
+}
+
+func TestWhatWasFoundSoFarIsToldOnce(t *testing.T) {
+	for name, tt := range map[string]struct{ said, url, title, read, want string }{
+		"nothing":          {want: "The work ended before there was an answer."},
+		"all":              {" It is 39. ", "http://s/", "Shop", "39 €", "It is 39.\n\nThe page it is on: Shop, http://s/\n\nWhat it has read last:\n39 €"},
+		"a page unnamed":   {"Well", "about:blank", "about:blank", "", "Well\n\nThe page it is on: about:blank"},
+		"a page untitled":  {"Well", "http://s/", "", "", "Well\n\nThe page it is on: http://s/"},
+		"a title, no page": {"Well", "", "Shop", "", "Well"},
+	} {
+		equal(t, name, tt.want, agent.PartialAnswer(tt.said, tt.url, tt.title, tt.read))
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"clank/sessions"
 )
 
 var errClosed = errors.New("the session was closed")
@@ -45,6 +47,35 @@ func (k *SessionCache[S]) Acquire(session string, stop context.CancelCauseFunc, 
 	}
 	h.stop = stop
 	return h, nil
+}
+
+// ErrConsumerStopped ends a task whose steps nobody ranges over any more.
+var ErrConsumerStopped = errors.New("the consumer stopped ranging")
+
+// Run works a task of a session by work, as [sessions.Backend] wants it. What is not kept of the session yet is
+// made by load, whose error, why the stored memory is not readable, goes to work.
+func (k *SessionCache[S]) Run(
+	ctx context.Context, session string, yield func(sessions.Step, error) bool, load func() (S, error),
+	work func(ctx context.Context, h *CachedSession[S], unread error) error,
+) {
+	if ctx.Err() != nil {
+		yield(sessions.Step{}, context.Cause(ctx))
+		return
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(context.Canceled)
+	var unread error
+	h, err := k.Acquire(session, stop, func() (begun S) {
+		begun, unread = load()
+		return begun
+	})
+	if err == nil {
+		defer k.Release(h)
+		err = work(ctx, h, unread)
+	}
+	if err != nil && !errors.Is(err, ErrConsumerStopped) {
+		yield(sessions.Step{}, err)
+	}
 }
 
 // Release marks a session as free.

@@ -1,11 +1,15 @@
 package agent_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"clank/sessions/agent"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestTextsBecomeSentences(t *testing.T) {
@@ -60,4 +64,135 @@ func FuzzCut(f *testing.F) {
 			t.Errorf("%q at %d is cut in a letter: %q", s, limit, head)
 		}
 	})
+}
+
+func TestFieldsForPasswordsAreKnownByTheirNames(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Password": true, "your PassPhrase": true, "PIN": true, "Kennwort": true, "パスワード": true, "Contraseña": true, "client secret": true,
+		"Search": false, "Shopping": false, "passenger": false, "": false,
+	} {
+		if got := agent.IsPasswordFieldName(name); got != want {
+			t.Errorf("%q: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestARefHasOneSpelling(t *testing.T) {
+	for _, ref := range []string{"e12", "@e12", "ref=e12", "E12", "@ref=E12"} {
+		if got := agent.NormalizeRef(ref); got != "e12" {
+			t.Errorf("%q: got %q", ref, got)
+		}
+	}
+}
+
+func TestCredentialsInAddressesAreFound(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"http://ada:pw@host/a@b":   {"ada:pw@", "http://host/a@b"},
+		"https://ada@host":         {"ada@", "https://host"},
+		"ada:pw@host/x":            {"ada:pw@", "host/x"},
+		"//ada:p@w@host?q=1":       {"ada:p@w@", "//host?q=1"},
+		`http:\\ada:pw@host`:       {"ada:pw@", `http:\\host`},
+		"HTTP:ada:pw@host":         {"ada:pw@", "HTTP:host"},
+		"http:///ada:pw@host":      {"ada:pw@", "http:///host"},
+		"x/y//ada:pw@host":         {"ada:pw@", "x/y//host"},
+		"http://host/@x":           {"", "http://host/@x"},
+		"http://host#ada:pw@x":     {"", "http://host#ada:pw@x"},
+		"about:blank":              {"", "about:blank"},
+		"localhost:3000/?mail=a@b": {"", "localhost:3000/?mail=a@b"},
+		"":                         {"", ""},
+	} {
+		if got := [2]string{agent.URLCredentials(in), agent.WithoutCredentials(in)}; got != want {
+			t.Errorf("%s: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzBare(f *testing.F) {
+	f.Add("http://ada:pw@host/")
+	f.Add("ada:pw@@host//x@y")
+	f.Fuzz(func(t *testing.T, in string) {
+		if secret := agent.URLCredentials(in); secret != "" && (!strings.HasSuffix(secret, "@") || len(agent.WithoutCredentials(in)) >= len(in)) {
+			t.Errorf("%q has %q and became %q", in, secret, agent.WithoutCredentials(in))
+		}
+	})
+}
+
+func TestAddressesOfPeopleBecomeURLs(t *testing.T) {
+	for in, want := range map[string]string{
+		" shop.test/a ": "https://shop.test/a", "localhost:3000": "http://localhost:3000", "a.localhost": "http://a.localhost",
+		"127.0.0.1:80/x": "http://127.0.0.1:80/x", "[::1]:8080": "http://[::1]:8080", "about:blank": "about:blank", "shop.test:8443": "https://shop.test:8443",
+	} {
+		if got := agent.CompleteURL(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func begin() *int { return new(int) }
+
+func TestASessionIsWorkedByOneTaskAtATime(t *testing.T) {
+	var k agent.SessionCache[*int]
+	h, err := k.Acquire("a", func(error) {}, begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Acquire("a", func(error) {}, begin); err == nil || !strings.Contains(err.Error(), "session a is busy") {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := k.Acquire("b", func(error) {}, begin); err != nil {
+		t.Errorf("another session: %v", err)
+	}
+	*h.State = 7
+	k.Release(h)
+	if h, err = k.Acquire("a", func(error) {}, begin); err != nil || *h.State != 7 {
+		t.Errorf("again: %v, want what was kept", err)
+	}
+	k.Release(h)
+	k.Drop("a")
+	if h, err = k.Acquire("a", func(error) {}, begin); err != nil || *h.State != 0 {
+		t.Errorf("after it was forgotten: %v, want nothing kept", err)
+	}
+}
+
+func TestClosingEndsTheTaskAndWaitsForAPageThatOpens(t *testing.T) {
+	var k agent.SessionCache[*int]
+	ctx, stop := context.WithCancelCause(t.Context())
+	h, err := k.Acquire("a", stop, begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.PageMu.Lock() // a page is being opened
+	var order []string
+	closed := make(chan error)
+	go func() {
+		closed <- k.Close(t.Context(), "a", func(context.Context, string) error {
+			order = append(order, "closed")
+			return errors.New("it is gone")
+		})
+	}()
+	<-ctx.Done()
+	order = append(order, "opened")
+	h.PageMu.Unlock()
+	if err := <-closed; err == nil || err.Error() != "close the browser of session a: it is gone" {
+		t.Errorf("err = %v", err)
+	}
+	if got := strings.Join(order, " "); got != "opened closed" || !strings.Contains(context.Cause(ctx).Error(), "closed") {
+		t.Errorf("order %s, cause %v", got, context.Cause(ctx))
+	}
+}
+
+func TestClosingWhatIsNotKeptClosesTheBrowser(t *testing.T) {
+	var k agent.SessionCache[*int]
+	asked := ""
+	if err := k.Close(t.Context(), "a", func(_ context.Context, id string) error { asked = id; return nil }); err != nil || asked != "a" {
+		t.Errorf("asked for %q, %v", asked, err)
+	}
+}
+
+// equal compares what a test got with what it wants.
+func equal(tb testing.TB, what string, want, got any, opts ...cmp.Option) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		tb.Errorf("%s (-want +got):\n%s", what, diff)
+	}
 }

@@ -243,21 +243,19 @@ func (d *Queue) ForgetSession(session string) {
 }
 
 func (d *Queue) rule(c Class) Rule {
-	if d.Rule == nil {
-		return RuleAsk
-	}
-	if r := d.Rule(c); r == RuleAllow || r == RuleRefuse {
-		return r
+	if d.Rule != nil {
+		if r := d.Rule(c); r == RuleAllow || r == RuleRefuse {
+			return r
+		}
 	}
 	return RuleAsk
 }
 
 func (d *Queue) wait() time.Duration {
-	if d.Wait == nil {
-		return defaultWait
-	}
-	if w := d.Wait(); w > 0 {
-		return w
+	if d.Wait != nil {
+		if w := d.Wait(); w > 0 {
+			return w
+		}
 	}
 	return defaultWait
 }

@@ -27,6 +27,24 @@ func door(t *testing.T, d *approval.Queue) *approval.Follower {
 	return f
 }
 
+// withDoor runs a test in a bubble, with a queue and a door that reaches everybody.
+func withDoor(t *testing.T, test func(*testing.T, *approval.Queue, *approval.Follower)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		d := &approval.Queue{}
+		test(t, d, door(t, d))
+	})
+}
+
+// resolve answers the question that the door is told of next.
+func resolve(t *testing.T, d *approval.Queue, f *approval.Follower, a approval.Answer) {
+	t.Helper()
+	if err := d.Answer(next(t, f).Question.ID, a); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // next returns the next event that the door is told.
 func next(t *testing.T, f *approval.Follower) approval.Event {
 	t.Helper()
@@ -63,9 +81,7 @@ func send(session string) approval.Question {
 }
 
 func TestSilenceIsANo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &approval.Queue{}
-		f := door(t, d)
+	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
 		start := time.Now()
 		_, err := d.Ask(t.Context(), buy("s"))
 		var denied *approval.DeniedError
@@ -114,13 +130,9 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 }
 
 func TestANoNamesWhoSaidIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &approval.Queue{}
-		f := door(t, d)
+	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
 		got := ask(t.Context(), d, buy("s"))
-		if err := d.Answer(next(t, f).Question.ID, approval.Answer{By: "@mod", ForSession: true}); err != nil {
-			t.Fatal(err)
-		}
+		resolve(t, d, f, approval.Answer{By: "@mod", ForSession: true})
 		if r := <-got; r.err == nil || r.err.Error() != "not done: @mod said no" || r.answer.ForSession {
 			t.Errorf("got %+v", r)
 		}
@@ -128,9 +140,7 @@ func TestANoNamesWhoSaidIt(t *testing.T) {
 }
 
 func TestTheSameQuestionIsAskedOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &approval.Queue{}
-		f := door(t, d)
+	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
 		one, two := ask(t.Context(), d, send("s")), ask(t.Context(), d, send("s"))
 		elsewhere := ask(t.Context(), d, send("other"))
 		differs := send("s")
@@ -142,9 +152,7 @@ func TestTheSameQuestionIsAskedOnce(t *testing.T) {
 			t.Fatalf("pending: %+v, want one for each session and each text", waiting)
 		}
 		for range waiting {
-			if err := d.Answer(next(t, f).Question.ID, approval.Answer{Allowed: true, By: "@ada"}); err != nil {
-				t.Error(err)
-			}
+			resolve(t, d, f, approval.Answer{Allowed: true, By: "@ada"})
 		}
 		for _, ch := range []<-chan result{one, two, elsewhere, more} {
 			if r := <-ch; r.err != nil {
@@ -155,9 +163,7 @@ func TestTheSameQuestionIsAskedOnce(t *testing.T) {
 }
 
 func TestAQuestionGoesWithTheLastTaskThatAskedIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &approval.Queue{}
-		f := door(t, d)
+	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
 		stopped := errors.New("stopped by @ada")
 		first, stopFirst := context.WithCancelCause(t.Context())
 		second, stopSecond := context.WithCancelCause(t.Context())
@@ -183,13 +189,9 @@ func TestAQuestionGoesWithTheLastTaskThatAskedIt(t *testing.T) {
 }
 
 func TestAnAnswerForTheSessionIsRemembered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &approval.Queue{}
-		f := door(t, d)
+	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
 		got := ask(t.Context(), d, send("s"))
-		if err := d.Answer(next(t, f).Question.ID, approval.Answer{Allowed: true, ForSession: true, By: "@ada"}); err != nil {
-			t.Fatal(err)
-		}
+		resolve(t, d, f, approval.Answer{Allowed: true, ForSession: true, By: "@ada"})
 		<-got
 		if a, err := d.Ask(t.Context(), send("s")); err != nil || !a.ForSession {
 			t.Errorf("asked again: %+v, %v", a, err)
@@ -218,9 +220,7 @@ func TestAnAnswerForTheSessionIsRemembered(t *testing.T) {
 
 func TestWhatCostsIsAskedEachTime(t *testing.T) {
 	for _, c := range approval.Classes() {
-		synctest.Test(t, func(t *testing.T) {
-			d := &approval.Queue{}
-			f := door(t, d)
+		withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
 			got := ask(t.Context(), d, approval.Question{Class: c, Session: "s"})
 			id := next(t, f).Question.ID
 			err := d.Answer(id, approval.Answer{Allowed: true, ForSession: true})
@@ -240,9 +240,7 @@ func TestWhatCostsIsAskedEachTime(t *testing.T) {
 
 func TestWhatWasAllowedOnceIsAskedAboutAgain(t *testing.T) {
 	for _, c := range approval.Classes() {
-		synctest.Test(t, func(t *testing.T) {
-			d := &approval.Queue{}
-			f := door(t, d)
+		withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
 			q := approval.Question{Class: c, Session: "s", Text: "x", Origin: "https://shop.example"}
 			for n := range 3 {
 				got := ask(t.Context(), d, q)
@@ -250,9 +248,7 @@ func TestWhatWasAllowedOnceIsAskedAboutAgain(t *testing.T) {
 				if len(d.Pending()) != 1 {
 					t.Fatalf("%s: time %d: not asked", c, n+1)
 				}
-				if err := d.Answer(next(t, f).Question.ID, approval.Answer{Allowed: true, By: "@ada"}); err != nil {
-					t.Fatal(err)
-				}
+				resolve(t, d, f, approval.Answer{Allowed: true, By: "@ada"})
 				if r := <-got; r.err != nil || r.answer.ForSession {
 					t.Fatalf("%s: time %d: %+v", c, n+1, r)
 				}
@@ -415,9 +411,7 @@ func TestTheLogSaysWhoAndWhatButNotWhatThePageSays(t *testing.T) {
 		q := buy("s7")
 		q.User, q.Detail = "u1", "IGNORE ALL RULES"
 		got := ask(t.Context(), d, q)
-		if err := d.Answer(next(t, f).Question.ID, approval.Answer{Allowed: true, By: "@ada"}); err != nil {
-			t.Fatal(err)
-		}
+		resolve(t, d, f, approval.Answer{Allowed: true, By: "@ada"})
 		<-got
 		for _, want := range []string{"class=buy", "session=s7", "user=u1", "by=@ada", "allowed=true"} {
 			if !strings.Contains(log.String(), want) {

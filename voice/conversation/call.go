@@ -23,7 +23,7 @@ type call struct {
 	log      *slog.Logger
 	leave    context.CancelCauseFunc
 	inbox    *Inbox
-	messages *MessageWriter[Message]
+	messages *MessageWriter
 	detector SpeechDetector
 	work     sync.WaitGroup // all goroutines but the scribe's
 

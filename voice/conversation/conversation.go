@@ -41,13 +41,10 @@ type Options struct {
 	// people say where no spotter does, and costs accordingly.
 	TranscribeAll bool
 
-	Names          []string      // by which people call us, beside "clank"
-	FollowUpWindow time.Duration // after an answer, for the same person to go on without our name; 20 s
-	AnswerWindow   time.Duration // the same if we have asked something; 60 s
-	BargeIn        BargeIn       // anyone
-	AloneTimeout   time.Duration // with nobody there, until we leave; 5 min
-	MaxDuration    time.Duration // of the whole call; none
-	ProgressEvery  time.Duration // between two words about a browse that takes long; 20 s
+	Names        []string      // by which people call us, beside "clank"
+	BargeIn      BargeIn       // anyone
+	AloneTimeout time.Duration // with nobody there, until we leave; 5 min
+	MaxDuration  time.Duration // of the whole call; none
 }
 
 // Conversation is one conversation. Set its fields, then call Run once.
@@ -112,7 +109,7 @@ func (t *Conversation) Run(ctx context.Context) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(context.Canceled)
 	c := newCall(t, leave)
-	scribe := NewMessageWriter(context.WithoutCancel(ctx), t.Chat.Write, c.log) // it writes what is left after the end
+	scribe := NewMessageWriter(context.WithoutCancel(ctx), t.Chat, c.log) // it writes what is left after the end
 	c.messages = scribe
 	c.detector = t.NewDetector(SpeechEvents{
 		Sound:  func(s voice.Sound) { c.inbox.Offer(func(ctx context.Context) { c.handleSound(ctx, s) }) },

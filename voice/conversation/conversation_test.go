@@ -23,18 +23,12 @@ func TestARequestIsAnsweredAloudInTheStyleOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
 		p.Options.TranscribeAll = true
-		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
-			return assistant.Answer{Text: "The next ferry goes at **ten**. See [the table](https://ferry.test/t)."}, nil
-		}
+		p.brain.reply = answer(assistant.Answer{Text: "The next ferry goes at **ten**. See [the table](https://ferry.test/t)."}, nil)
 		p.begin("ada", "bob")
 		p.says("ada", "Clank, look up the ferry times.")
 		p.wait(10 * time.Second)
-		if got, want := p.mouth.words(), "The next ferry goes at ten. See the table. I have put it in the chat."; !strings.HasSuffix(got, want) {
-			t.Errorf("said %q, want it to end with %q", got, want)
-		}
-		if got := p.chat.text(); !strings.Contains(got, "https://ferry.test/t") {
-			t.Errorf("the link is not in the chat: %q", got)
-		}
+		p.wantSuffix(p.mouth.words(), "The next ferry goes at ten. See the table. I have put it in the chat.")
+		p.wantIn(p.chat.text(), "https://ferry.test/t")
 		turn := p.brain.turns[0]
 		want := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "v", User: "ada", UserName: "Ada"}
 		if diff := cmp.Diff(want, turn.Origin); diff != "" || !strings.Contains(turn.Style, "spoken") {
@@ -58,8 +52,9 @@ func TestWhatPeopleSayToEachOtherIsNeitherSentAwayNorAnswered(t *testing.T) {
 		p := newParty(t)
 		p.begin("ada", "bob")
 		p.says("ada", "did you see the match yesterday")
-		if p.words.calls() != 0 || len(p.brain.asked()) != 0 {
-			t.Errorf("%d transcriptions, asked %v; want none", p.words.calls(), p.brain.asked())
+		p.pauses("ada", "pass me the salt")
+		if p.words.calls.Load() != 0 || len(p.brain.asked()) != 0 {
+			t.Errorf("%d transcriptions, asked %v; want none", p.words.calls.Load(), p.brain.asked())
 		}
 		p.end()
 	})
@@ -80,9 +75,7 @@ func TestWhoIsSpokenTo(t *testing.T) {
 			p.wait(200 * time.Millisecond)
 			began := time.Now()
 			p.spots("ada", "clank")
-			p.ear.tell.Ended(voice.Utterance{
-				From: "ada", Packets: []voice.Packet{{Opus: []byte("flank how late is it")}}, Began: began.Add(-time.Second), Ended: began.Add(time.Second), Loud: true,
-			})
+			p.utter("ada", "flank how late is it", began.Add(-time.Second), began.Add(time.Second))
 			p.wait(time.Second)
 		}, []string{"ada", "bob"}, []string{"Ada: flank how late is it"}, false},
 		{"our name, transcribed", true, func(p *party) { p.says("ada", "how late is it, clank?") }, []string{"ada", "bob"}, []string{"Ada: how late is it"}, true},
@@ -104,8 +97,7 @@ func TestWhoIsSpokenTo(t *testing.T) {
 		}, []string{"ada", "bob"}, []string{"Ada: hello there"}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newParty(t)
+			inParty(t, func(p *party) {
 				p.Options.TranscribeAll = tc.all
 				if tc.without {
 					p.Spotter = nil
@@ -119,33 +111,25 @@ func TestWhoIsSpokenTo(t *testing.T) {
 				if diff := cmp.Diff(tc.want, p.brain.asked()); diff != "" {
 					t.Errorf("asked (-want +got):\n%s", diff)
 				}
-				p.end()
 			})
 		})
 	}
 }
 
 func TestAQuestionOfOursIsAwaitedLonger(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
-		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
-			return assistant.Answer{Text: "Which ferry?"}, nil
-		}
+		p.brain.reply = answer(assistant.Answer{Text: "Which ferry?"}, nil)
 		p.begin("ada", "bob")
 		p.says("ada", "clank, the ferry times")
 		p.wait(40 * time.Second)
 		p.says("ada", "the one to the island")
-		if got := len(p.brain.asked()); got != 2 {
-			t.Errorf("asked %d times, want the answer heard too: %v", got, p.brain.asked())
-		}
-		p.end()
+		p.wantQuestions(2)
 	})
 }
 
 func TestANewerRequestJoinsOneThatIsStillThoughtAbout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		var causes []error
 		p.brain.reply = func(ctx context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
 			select {
@@ -160,26 +144,19 @@ func TestANewerRequestJoinsOneThatIsStillThoughtAbout(t *testing.T) {
 		p.says("ada", "look up ferries")
 		p.says("ada", "only on Sunday")
 		p.wait(20 * time.Second)
-		want := []string{"Ada: look up ferries", "Ada: look up ferries\nonly on Sunday"}
-		if diff := cmp.Diff(want, p.brain.asked()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		p.wantAsked("Ada: look up ferries", "Ada: look up ferries\nonly on Sunday")
 		if len(causes) != 1 || cancel.CauseOf(nil, causes[0]).Reason != cancel.Superseded { //nolint:staticcheck // nil is documented as allowed
 			t.Errorf("causes = %v, want one, superseded", causes)
 		}
-		if got := strings.Count(p.mouth.words(), "Done."); got != 1 {
-			t.Errorf("answered %d times, want once", got)
-		}
+		p.wantCount(p.mouth.words(), "Done.", 1)
 		if got := len(p.brain.turns[1].Lines); got != 1 {
 			t.Errorf("the second turn has %d lines, want 1", got)
 		}
-		p.end()
 	})
 }
 
 func TestTwoPeopleAreAnsweredOneAfterTheOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		p.brain.reply = func(_ context.Context, turn assistant.Turn, _ func(assistant.Progress)) (assistant.Answer, error) {
 			return assistant.Answer{Text: "This one is for " + turn.Origin.UserName + "."}, nil
@@ -187,21 +164,15 @@ func TestTwoPeopleAreAnsweredOneAfterTheOther(t *testing.T) {
 		p.begin("ada", "bob")
 		now := time.Now()
 		for _, id := range []string{"ada", "bob"} {
-			p.ear.tell.Ended(voice.Utterance{From: id, Packets: []voice.Packet{{Opus: []byte("clank, hello there")}}, Began: now.Add(-time.Second), Ended: now, Loud: true})
+			p.utter(id, "clank, hello there", now.Add(-time.Second), now)
 		}
 		p.wait(10 * time.Second)
-		for _, want := range []string{"for Ada.", "for Bob."} {
-			if !strings.Contains(p.mouth.words(), want) {
-				t.Errorf("said %q, want %q in it", p.mouth.words(), want)
-			}
-		}
-		p.end()
+		p.wantIn(p.mouth.words(), "for Ada.", "for Bob.")
 	})
 }
 
 func TestALongBrowseIsToldOfSparsely(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.brain.reply = browsing
 		p.begin("ada")
 		before := len(p.mouth.words())
@@ -212,55 +183,39 @@ func TestALongBrowseIsToldOfSparsely(t *testing.T) {
 		if got != want {
 			t.Errorf("said %q, want %q", got, want)
 		}
-		p.end()
 	})
 }
 
 func TestFailuresAreSaidWithTheWayOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
-		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
-			return assistant.Answer{}, &llm.Error{Kind: llm.ErrAuth, Model: "m", Message: "key refused", Hint: "set OPENAI_API_KEY"}
-		}
+	inParty(t, func(p *party) {
+		p.brain.reply = answer(assistant.Answer{}, &llm.Error{Kind: llm.ErrAuth, Model: "m", Message: "key refused", Hint: "set OPENAI_API_KEY"})
 		p.begin("ada")
 		p.says("ada", "find a lamp")
 		p.wait(20 * time.Second)
-		if got := p.mouth.words(); !strings.Contains(got, "I could not think of an answer") || !strings.Contains(got, "OPENAI_API_KEY") {
-			t.Errorf("said %q", got)
-		}
+		p.wantIn(p.mouth.words(), "I could not think of an answer", "OPENAI_API_KEY")
 		p.words.err = errors.New("transcribe: 401; set the key")
 		for range 3 {
 			p.says("ada", "and now")
 		}
-		if got := strings.Count(p.chat.text(), "set the key"); got != 1 {
-			t.Errorf("told %d times, want once: %q", got, p.chat.text())
-		}
+		p.wantCount(p.chat.text(), "set the key", 1)
 		p.mouth.err = errors.New("espeak-ng is missing: apt install espeak-ng")
 		p.words.err = nil
 		p.says("ada", "once more")
 		p.wait(time.Second)
-		if got := p.chat.text(); !strings.Contains(got, "apt install") || !strings.Contains(got, "think of an answer") {
-			t.Errorf("what could not be spoken was not written: %q", got)
-		}
-		p.end()
+		p.wantIn(p.chat.text(), "apt install", "think of an answer")
 	})
 }
 
 func TestWithoutTranscriptionStopWordsStillWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.Transcriber = nil
 		p.begin("ada")
-		if got := p.chat.text(); !strings.Contains(got, "no transcription is configured") || !strings.Contains(got, "stop words still work") || strings.Contains(got, "say “clank privacy”") {
-			t.Errorf("written: %q", got)
-		}
+		p.wantIn(p.chat.text(), "no transcription is configured", "stop words still work")
+		p.wantCount(p.chat.text(), "say “clank privacy”", 0)
 		work := p.work("v", "ada")
 		p.sound("ada", 500*time.Millisecond)
 		p.spots("ada", "stop")
-		if work.Err() == nil {
-			t.Error("the work goes on")
-		}
-		p.end()
+		p.wantStopped(work)
 	})
 }
 
@@ -272,9 +227,7 @@ func TestALineThatBreaksEndsTheCallWithItsError(t *testing.T) {
 		p.says("ada", "find a lamp")
 		p.line.err = errBroken
 		close(p.line.events)
-		if err := <-p.ended; !errors.Is(err, errBroken) {
-			t.Errorf("Run = %v, want %v", err, errBroken)
-		}
+		p.wantEnd(<-p.ended, errBroken)
 		if n := len(p.scopes.Active(cancel.Scope{Guild: "g", Channel: "v"})); n != 0 {
 			t.Errorf("%d replies run after the end", n)
 		}
@@ -330,9 +283,7 @@ func TestACallCanEndAtAnyMoment(t *testing.T) {
 			time.AfterFunc(after, func() { p.cancel(errBroken) })
 			p.says("ada", "find a lamp")
 			p.wait(3 * time.Second)
-			if err := p.end(); !errors.Is(err, errBroken) {
-				t.Errorf("after %v: Run = %v, want the first cause", after, err)
-			}
+			p.wantEnd(p.end(), errBroken)
 		})
 	}
 }
@@ -343,16 +294,12 @@ func TestAnEmptyCallIsLeftAfterAWarning(t *testing.T) {
 		p.begin("ada")
 		p.leave("ada")
 		p.wait(4*time.Minute + 30*time.Second)
-		if got := p.chat.text(); !strings.Contains(got, "I leave in a minute") {
-			t.Errorf("no warning: %q", got)
-		}
+		p.wantIn(p.chat.text(), "I leave in a minute")
 		p.join("ada")
 		p.wait(time.Hour)
 		p.leave("ada")
 		p.wait(5*time.Minute + time.Second)
-		if err := <-p.ended; !errors.Is(err, conversation.ErrCallEmpty) {
-			t.Errorf("Run = %v, want ErrNobody", err)
-		}
+		p.wantEnd(<-p.ended, conversation.ErrCallEmpty)
 	})
 }
 
@@ -365,17 +312,11 @@ func TestAnAccountOfOursIsNobodysCompany(t *testing.T) {
 		p.join("eve")
 		p.says("ada", "find a lamp") // who is alone need not call us by name
 		p.wait(5 * time.Second)
-		if len(p.brain.asked()) != 1 {
-			t.Errorf("asked %q, want one question", p.brain.asked())
-		}
-		if got := p.chat.text(); strings.Contains(got, "Hello, eve") {
-			t.Errorf("wrote %q, want no greeting for an account of ours", got)
-		}
+		p.wantQuestions(1)
+		p.wantCount(p.chat.text(), "Hello, eve", 0)
 		p.leave("ada")
 		p.wait(6 * time.Minute)
-		if err := p.end(); !errors.Is(err, conversation.ErrCallEmpty) {
-			t.Errorf("Run = %v, want ErrNobody", err)
-		}
+		p.wantEnd(p.end(), conversation.ErrCallEmpty)
 	})
 }
 
@@ -385,15 +326,9 @@ func TestACallEndsWithItsLongestTime(t *testing.T) {
 		p.Options.MaxDuration = 10 * time.Minute
 		p.begin("ada")
 		p.wait(9*time.Minute + 30*time.Second)
-		for _, want := range []string{"two more minutes", "less than a minute"} {
-			if !strings.Contains(p.mouth.words(), want) {
-				t.Errorf("said %q, want %q in it", p.mouth.words(), want)
-			}
-		}
+		p.wantIn(p.mouth.words(), "two more minutes", "less than a minute")
 		p.wait(time.Minute)
-		if err := <-p.ended; !errors.Is(err, conversation.ErrCallTooLong) {
-			t.Errorf("Run = %v, want ErrTooLong", err)
-		}
+		p.wantEnd(<-p.ended, conversation.ErrCallTooLong)
 	})
 }
 
@@ -411,9 +346,7 @@ func TestACallInWhichManyComeAndGoStillHearsThoseWhoAreThere(t *testing.T) {
 		p.join("eve")
 		p.says("eve", "Clank, what time is it?")
 		p.wait(20 * time.Minute)
-		if got := p.brain.asked(); len(got) != 1 {
-			t.Errorf("asked %q, want what eve said", got)
-		}
+		p.wantQuestions(1)
 		select {
 		case err := <-p.ended:
 			t.Fatalf("left the call with eve in it: %v", err)
@@ -424,13 +357,11 @@ func TestACallInWhichManyComeAndGoStillHearsThoseWhoAreThere(t *testing.T) {
 }
 
 func TestATranscriptWithoutEndIsCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.says("ada", "Clank, this is "+strings.Repeat("very ", 50000)+"long.")
 		if got := p.brain.asked(); len(got) != 1 || len(got[0]) > 5000 || !strings.HasPrefix(got[0], "Ada: this is very") {
 			t.Errorf("asked %d times; the first has %d bytes", len(got), len(strings.Join(got, "")))
 		}
-		p.end()
 	})
 }

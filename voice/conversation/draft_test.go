@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ import (
 
 // writing returns a reply that is written with a second before each piece, and ends as end says. An empty piece goes before tools that take
 // five seconds.
-func writing(pieces []string, end func(text string) (assistant.Answer, error)) func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
+func writing(pieces []string, end func(text string) (assistant.Answer, error)) answerFunc {
 	return func(ctx context.Context, turn assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
 		text := ""
 		for _, p := range pieces {
@@ -53,7 +54,7 @@ var ferries = []string{"The next ferry goes at ", "ten. The one ", "after it goe
 const ferriesSaid = "The next ferry goes at ten. The one after it goes at noon. Shall I book one of them?"
 
 // asking returns a party with ada alone, who has just asked for the ferries: 200 ms ago.
-func asking(t *testing.T, reply func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error)) *party {
+func asking(t *testing.T, reply answerFunc) *party {
 	t.Helper()
 	p := newParty(t)
 	p.Options.TranscribeAll = true
@@ -66,6 +67,16 @@ func asking(t *testing.T, reply func(context.Context, assistant.Turn, func(assis
 	return p
 }
 
+// afterAsking runs a test with such a party.
+func afterAsking(t *testing.T, reply answerFunc, do func(p *party)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := asking(t, reply)
+		do(p)
+		p.end()
+	})
+}
+
 // spoke returns what was said since the notice.
 func (p *party) spoke() string {
 	_, after, _ := strings.Cut(p.mouth.words(), "to be left out. ")
@@ -73,12 +84,9 @@ func (p *party) spoke() string {
 }
 
 func TestTheFirstSentenceIsSaidWhileTheOthersAreWritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := asking(t, writing(ferries, whole))
+	afterAsking(t, writing(ferries, whole), func(p *party) {
 		p.wait(2100 * time.Millisecond)
-		if got, want := p.spoke(), "The next ferry goes at ten."; got != want {
-			t.Errorf("said %q after the second piece, want %q", got, want)
-		}
+		p.wantText(p.spoke(), "The next ferry goes at ten.")
 		p.wait(20 * time.Second)
 		if got := p.spoke(); got != ferriesSaid {
 			t.Errorf("said %q, want %q", got, ferriesSaid)
@@ -88,19 +96,15 @@ func TestTheFirstSentenceIsSaidWhileTheOthersAreWritten(t *testing.T) {
 		if got := lines[1]; len(lines) != 3 || got.Text != ferriesSaid || got.Notes != nil {
 			t.Errorf("the history is %+v", lines)
 		}
-		p.end()
 	})
 }
 
 func TestWhatIsInterruptedWhileItIsWrittenStandsAsFarAsItWasHeard(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := asking(t, writing(append(ferries[:3:3], "Shall ", "I ", "book ", "one?"), whole))
+	afterAsking(t, writing(append(ferries[:3:3], "Shall ", "I ", "book ", "one?"), whole), func(p *party) {
 		p.wait(4 * time.Second) // the second sentence is being said, the third is being written
 		p.says("ada", "no, look up the buses")
 		p.wait(20 * time.Second)
-		if got, want := p.spoke(), "The next ferry goes at ten. The one after it goes at noon. Very well."; got != want {
-			t.Errorf("said %q, want %q", got, want)
-		}
+		p.wantText(p.spoke(), "The next ferry goes at ten. The one after it goes at noon. Very well.")
 		want := []assistant.ChatLine{
 			{Speaker: "Ada", Text: "look up the ferries"},
 			{FromAssistant: true, Text: "The next ferry goes at ten.", Notes: []string{"interrupted here; not said: The one after it goes at noon."}},
@@ -109,13 +113,11 @@ func TestWhatIsInterruptedWhileItIsWrittenStandsAsFarAsItWasHeard(t *testing.T) 
 		if diff := cmp.Diff(want, p.brain.turns[1].Lines); diff != "" {
 			t.Errorf("history (-want +got):\n%s", diff)
 		}
-		p.end()
 	})
 }
 
 func TestAnAnswerOfWhichNothingWasHeardIsThoughtAboutAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := asking(t, writing(ferries, whole))
+	afterAsking(t, writing(ferries, whole), func(p *party) {
 		p.wait(1500 * time.Millisecond)
 		p.says("ada", "only on Sunday") // over the first words
 		p.wait(20 * time.Second)
@@ -123,34 +125,25 @@ func TestAnAnswerOfWhichNothingWasHeardIsThoughtAboutAnew(t *testing.T) {
 		if diff := cmp.Diff(want, p.brain.turns[1].Lines); diff != "" {
 			t.Errorf("history (-want +got):\n%s", diff)
 		}
-		if got := p.spoke(); !strings.HasSuffix(got, "Very well.") || strings.Contains(got, "noon") {
-			t.Errorf("said %q", got)
-		}
-		p.end()
+		p.wantSuffix(p.spoke(), "Very well.")
+		p.wantCount(p.spoke(), "noon", 0)
 	})
 }
 
 func TestTalkThatIsNotOursOnlyDelaysWhatIsBeingWritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := asking(t, writing(ferries, whole))
+	afterAsking(t, writing(ferries, whole), func(p *party) {
 		p.join("bob")
 		p.wait(2500 * time.Millisecond)
 		p.says("bob", "could you pass me the salt")
 		p.wait(30 * time.Second)
-		if got, want := p.spoke(), "The next ferry goes at ten. "+ferriesSaid; got != want {
-			t.Errorf("said %q, want %q", got, want)
-		}
-		p.end()
+		p.wantText(p.spoke(), "The next ferry goes at ten. "+ferriesSaid)
 	})
 }
 
 func TestWhatIsSaidBeforeToolsAreUsedStaysSaid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := asking(t, writing([]string{"I look it ", "up.", "", "It goes ", "at ten. Bye."}, whole))
+	afterAsking(t, writing([]string{"I look it ", "up.", "", "It goes ", "at ten. Bye."}, whole), func(p *party) {
 		p.wait(30 * time.Second)
-		if got, want := p.spoke(), "I look it up. It goes at ten. Bye."; got != want {
-			t.Errorf("said %q, want %q", got, want)
-		}
+		p.wantText(p.spoke(), "I look it up. It goes at ten. Bye.")
 		p.says("ada", "and then")
 		var mine []string
 		for _, l := range p.brain.turns[1].Lines {
@@ -161,39 +154,38 @@ func TestWhatIsSaidBeforeToolsAreUsedStaysSaid(t *testing.T) {
 		if diff := cmp.Diff([]string{"I look it up.", "It goes at ten. Bye."}, mine); diff != "" {
 			t.Errorf("our lines (-want +got):\n%s", diff)
 		}
-		p.end()
 	})
 }
 
 func TestAnAnswerThatBreaksOffEndsWithOneShortSentence(t *testing.T) {
+	fails := func(err error) func(string) (assistant.Answer, error) {
+		return func(string) (assistant.Answer, error) { return assistant.Answer{}, err }
+	}
 	begun := []string{"It goes at ten. ", "The one after"}
 	for name, tc := range map[string]struct {
+		begun []string
 		end   func(string) (assistant.Answer, error)
 		said  string
 		wrote string
 	}{
+		"before a whole sentence": {begun[1:], fails(errors.New("no power")), "That did not work. No power.", ""},
 		"failed": {
-			func(string) (assistant.Answer, error) {
-				return assistant.Answer{}, errors.New("the line to the model broke")
-			},
+			begun, fails(errors.New("the line to the model broke")),
 			"It goes at ten. The rest of the answer did not come.", "The line to the model broke.",
 		},
 		"too long": {
-			func(text string) (assistant.Answer, error) {
+			begun, func(text string) (assistant.Answer, error) {
 				return assistant.Answer{Text: text + "\n\n(It ends here.)", Remainder: "\n\n(It ends here.)", Truncated: true}, nil
 			},
 			"It goes at ten. (It ends here.)", "",
 		},
 		"too dear": {
-			func(string) (assistant.Answer, error) {
-				return assistant.Answer{}, &cancel.Cause{Reason: cancel.BudgetSpent, Detail: "$2 of today"}
-			},
+			begun, fails(fmt.Errorf("ask: %w", &cancel.Cause{Reason: cancel.BudgetSpent, Detail: "$2 of today"})),
 			"It goes at ten. Budget spent: $2 of today.", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := asking(t, writing(begun, tc.end))
+			afterAsking(t, writing(tc.begun, tc.end), func(p *party) {
 				before := len(p.chat.text())
 				p.wait(20 * time.Second)
 				if got := p.spoke(); got != tc.said {
@@ -202,21 +194,9 @@ func TestAnAnswerThatBreaksOffEndsWithOneShortSentence(t *testing.T) {
 				if got := p.chat.text()[before:]; !strings.Contains(got, tc.wrote) || tc.wrote == "" && got != "" {
 					t.Errorf("written %q, want %q", got, tc.wrote)
 				}
-				p.end()
 			})
 		})
 	}
-}
-
-func TestAFailureBeforeAWholeSentenceIsToldAsAlways(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := asking(t, writing([]string{"It goes"}, func(string) (assistant.Answer, error) { return assistant.Answer{}, errors.New("no power") }))
-		p.wait(20 * time.Second)
-		if got, want := p.spoke(), "That did not work. No power."; got != want {
-			t.Errorf("said %q, want %q", got, want)
-		}
-		p.end()
-	})
 }
 
 func TestWhatCannotBeReadOutIsWrittenOnceTheAnswerIsWhole(t *testing.T) {
@@ -228,9 +208,7 @@ func TestWhatCannotBeReadOutIsWrittenOnceTheAnswerIsWhole(t *testing.T) {
 			}))
 		before := len(p.chat.written())
 		p.wait(30 * time.Second)
-		if got, want := p.spoke(), "It goes at ten. See the table. All of it. Bye. I have put it in the chat."; got != want {
-			t.Errorf("said %q, want %q", got, want)
-		}
+		p.wantText(p.spoke(), "It goes at ten. See the table. All of it. Bye. I have put it in the chat.")
 		if got := p.chat.written()[before:]; len(got) != 1 || len(got[0].Images) != 1 || !strings.HasSuffix(got[0].Text, "(https://a.test/t). ```\nx. y\n```\nBye.") {
 			t.Errorf("written %+v", got)
 		}
@@ -268,9 +246,7 @@ func TestAStopWhileAnAnswerIsWrittenLeavesNothing(t *testing.T) {
 				if after != "" || by == "chat" && p.mouth.last().After(spoke.Add(voice.FrameTime)) {
 					t.Errorf("%v, by %s: said %q after the stop, and %q before", at, by, after, before)
 				}
-				if got := p.scopes.Active(scope); len(got) != 0 {
-					t.Errorf("%v, by %s: there runs %v", at, by, got)
-				}
+				p.wantActive(0)
 				p.end()
 			})
 		}
@@ -289,9 +265,7 @@ func TestWhatIsWrittenAfterAStopIsNotSaidAndWhatWasHeardIsRemembered(t *testing.
 		p.wait(5 * time.Second) // all that is there was said
 		p.scopes.Stop(cancel.Scope{Guild: "g", Channel: "v"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
 		p.wait(5 * time.Second)
-		if got, want := p.spoke(), "It goes at ten."; got != want {
-			t.Errorf("said %q, want %q", got, want)
-		}
+		p.wantText(p.spoke(), "It goes at ten.")
 		p.says("ada", "and then")
 		lines := p.brain.turns[1].Lines
 		if len(lines) != 4 || lines[1].Text != "It goes at ten." || len(lines[1].Notes) != 1 || !strings.Contains(lines[2].Text, "topped") {

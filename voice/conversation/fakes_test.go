@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,19 +16,19 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/conversation"
+	"clank/voice/speech/playout"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // line is a call that the test drives.
 type line struct {
-	events chan voice.Event
-	err    error
-
-	mu     sync.Mutex
-	played time.Time // when the last packet was
-	n      int       // packets
-
-	once   sync.Once
-	closed chan struct{}
+	events  chan voice.Event
+	err     error
+	played  atomic.Pointer[time.Time] // when the last packet was
+	packets atomic.Int64
+	once    sync.Once
+	closed  chan struct{}
 }
 
 func newLine() *line { return &line{events: make(chan voice.Event, 4096), closed: make(chan struct{})} }
@@ -37,23 +38,16 @@ func (l *line) EndSpeech() error           { return nil }
 func (l *line) Err() error                 { return l.err }
 
 func (l *line) Play([]byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.played = time.Now()
-	l.n++
+	l.played.Store(new(time.Now()))
+	l.packets.Add(1)
 	return nil
 }
 
-func (l *line) packets() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.n
-}
-
 func (l *line) last() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.played
+	if at := l.played.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
 }
 
 func (l *line) Close(context.Context) error {
@@ -175,7 +169,7 @@ func (m *scriptedMouth) Run(ctx context.Context) error {
 	return nil
 }
 
-func (*scriptedMouth) Play(conversation.SoundFunc) conversation.ActivePlayback {
+func (*scriptedMouth) Play(conversation.SoundFunc) *playout.QueuedSentence {
 	panic("no native model here")
 }
 
@@ -235,9 +229,11 @@ func (c *chat) text() string {
 	return strings.Join(all, "\n")
 }
 
+type answerFunc = func(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
+
 // replier answers as reply says, and remembers what it was asked.
 type replier struct {
-	reply func(ctx context.Context, t assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error)
+	reply answerFunc
 	mu    sync.Mutex
 	turns []assistant.Turn
 }
@@ -263,6 +259,13 @@ func (r *replier) asked() []string {
 	return out
 }
 
+// answer returns a reply that is always the same.
+func answer(a assistant.Answer, err error) answerFunc {
+	return func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
+		return a, err
+	}
+}
+
 // browsing returns a reply that works a browser until it is stopped.
 func browsing(ctx context.Context, _ assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
 	watch(assistant.Progress{Call: 1})
@@ -272,42 +275,23 @@ func browsing(ctx context.Context, _ assistant.Turn, watch func(assistant.Progre
 
 // transcriber reads the words that the test has put into the first packet.
 type transcriber struct {
-	mu   sync.Mutex
-	n    int
-	now  int
-	err  error
-	took time.Duration
+	calls   atomic.Int64
+	running atomic.Int64
+	err     error
+	took    time.Duration
 }
 
 func (t *transcriber) Transcribe(ctx context.Context, u voice.Utterance) (voice.Transcript, error) {
-	t.mu.Lock()
-	t.n++
-	t.now++
-	err, took := t.err, t.took
-	t.mu.Unlock()
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.now--
-	}()
+	t.calls.Add(1)
+	t.running.Add(1)
+	defer t.running.Add(-1)
+	err := t.err
 	select {
-	case <-time.After(took + 100*time.Millisecond):
+	case <-time.After(t.took + 100*time.Millisecond):
 	case <-ctx.Done():
 		return voice.Transcript{}, context.Cause(ctx)
 	}
 	return voice.Transcript{Text: string(u.Packets[0].Opus)}, err
-}
-
-func (t *transcriber) running() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.now
-}
-
-func (t *transcriber) calls() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.n
 }
 
 // spotter tells what the test has it find.
@@ -363,28 +347,11 @@ func (l *spotting) Close() error {
 	return nil
 }
 
-// leftOut is a list of people in memory.
-type leftOut struct {
-	mu  sync.Mutex
-	out map[string]bool
-	err error
-}
+// unsaved keeps no choice.
+type unsaved struct{}
 
-func (l *leftOut) OptedOut(guild, user string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.out[guild+"/"+user]
-}
-
-func (l *leftOut) Set(_ context.Context, guild, user string, out bool) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.out == nil {
-		l.out = map[string]bool{}
-	}
-	l.out[guild+"/"+user] = out
-	return l.err
-}
+func (unsaved) ListOptedOut(context.Context) ([]voice.PrivacyKey, error)  { return nil, nil }
+func (unsaved) SetOptedOut(context.Context, voice.PrivacyKey, bool) error { return nil }
 
 // party is a call in a test.
 type party struct {
@@ -398,7 +365,7 @@ type party struct {
 	brain   *replier
 	words   *transcriber
 	spot    *spotter
-	privacy *leftOut
+	privacy *voice.PrivacyList
 	scopes  *cancel.Scopes
 	ended   chan error
 	cancel  context.CancelCauseFunc
@@ -408,7 +375,11 @@ func newParty(t *testing.T) *party {
 	t.Helper()
 	p := &party{
 		t: t, line: newLine(), ear: &scriptedEar{}, mouth: &scriptedMouth{}, chat: &chat{}, brain: &replier{}, words: &transcriber{}, spot: &spotter{},
-		privacy: &leftOut{}, scopes: &cancel.Scopes{}, ended: make(chan error, 1),
+		scopes: &cancel.Scopes{}, ended: make(chan error, 1),
+	}
+	var err error
+	if p.privacy, err = voice.OpenPrivacyList(t.Context(), unsaved{}); err != nil {
+		t.Fatal(err)
 	}
 	p.Conversation = &conversation.Conversation{
 		Line: p.line, Location: conversation.Location{Kind: sessions.FromDiscord, Guild: "g", Channel: "v", TextChannel: "t", SelfID: "me"},
@@ -416,6 +387,16 @@ func newParty(t *testing.T) *party {
 		NewDetector: func(h conversation.SpeechEvents) conversation.SpeechDetector { p.ear.tell = h; return p.ear },
 	}
 	return p
+}
+
+// inParty runs a test with a call, on the clock of synctest, and ends the call.
+func inParty(t *testing.T, do func(p *party)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t)
+		do(p)
+		p.end()
+	})
 }
 
 // begin begins the call with these people, and waits until the notice has been said.
@@ -490,8 +471,15 @@ func (p *party) says(id, text string) {
 	p.sound(id, max(500*time.Millisecond, time.Duration(len(strings.Fields(text)))*250*time.Millisecond))
 	ended := time.Now()
 	p.wait(500 * time.Millisecond)
-	p.ear.tell.Ended(voice.Utterance{From: id, Packets: []voice.Packet{{From: id, Opus: []byte(text)}}, Began: began, Ended: ended, Loud: true})
+	p.utter(id, text, began, ended)
 	p.wait(200 * time.Millisecond)
+}
+
+// utter ends an utterance, without a sound.
+func (p *party) utter(id, text string, began, ended time.Time) {
+	p.ear.tell.Ended(voice.Utterance{
+		From: id, Packets: []voice.Packet{{From: id, Opus: []byte(text)}}, Began: began, Ended: ended, Loud: true,
+	})
 }
 
 // spots has the spotter find a phrase.
@@ -511,6 +499,80 @@ func (p *party) work(channel, owner string) context.Context {
 	ctx, h := p.scopes.Begin(p.t.Context(), cancel.Scope{Guild: "g", Channel: channel}, cancel.Work{ID: channel + owner, Owner: owner})
 	p.t.Cleanup(h.End)
 	return ctx
+}
+
+// optOut leaves somebody out, or not any more, as the command does.
+func (p *party) optOut(id string, out bool) {
+	p.t.Helper()
+	if err := p.privacy.Set(p.t.Context(), "g", id, out); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *party) wantAsked(want ...string) {
+	p.t.Helper()
+	if diff := cmp.Diff(want, p.brain.asked()); diff != "" {
+		p.t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func (p *party) wantQuestions(want int) {
+	p.t.Helper()
+	if got := p.brain.asked(); len(got) != want {
+		p.t.Errorf("asked %d times, want %d: %q", len(got), want, got)
+	}
+}
+
+func (p *party) wantStopped(work context.Context) {
+	p.t.Helper()
+	if work.Err() == nil {
+		p.t.Error("the work goes on")
+	}
+}
+
+// wantActive fails unless so much runs, or waits, in the channel of the call.
+func (p *party) wantActive(want int) {
+	p.t.Helper()
+	if got := p.scopes.Active(cancel.Scope{Guild: "g", Channel: "v"}); len(got) != want {
+		p.t.Errorf("active = %v, want %d", got, want)
+	}
+}
+
+func (p *party) wantEnd(got, want error) {
+	p.t.Helper()
+	if !errors.Is(got, want) {
+		p.t.Errorf("Run = %v, want %v", got, want)
+	}
+}
+
+func (p *party) wantText(got, want string) {
+	p.t.Helper()
+	if got != want {
+		p.t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func (p *party) wantSuffix(got, want string) {
+	p.t.Helper()
+	if !strings.HasSuffix(got, want) {
+		p.t.Errorf("got %q, want it to end with %q", got, want)
+	}
+}
+
+func (p *party) wantIn(got string, want ...string) {
+	p.t.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			p.t.Errorf("got %q, want %q in it", got, w)
+		}
+	}
+}
+
+func (p *party) wantCount(got, what string, want int) {
+	p.t.Helper()
+	if n := strings.Count(got, what); n != want {
+		p.t.Errorf("%q is %d times in %q, want %d", what, n, got, want)
+	}
 }
 
 var errBroken = errors.New("the line is broken")

@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"clank/internal/assistant"
@@ -35,12 +37,7 @@ func (l *History) Add(line assistant.ChatLine, now time.Time) *HistoryEntry {
 
 // Remove takes e out, if it is there.
 func (l *History) Remove(e *HistoryEntry) {
-	for i, x := range l.entries {
-		if x == e {
-			l.entries = append(l.entries[:i:i], l.entries[i+1:]...)
-			return
-		}
-	}
+	l.entries = slices.DeleteFunc(l.entries, func(x *HistoryEntry) bool { return x == e })
 }
 
 // LinesUntil returns the lines of the conversation that are not too old now, with e as the last.
@@ -52,4 +49,75 @@ func (l *History) LinesUntil(e *HistoryEntry, now time.Time) []assistant.ChatLin
 		}
 	}
 	return append(lines, e.ChatLine)
+}
+
+const (
+	echoTail     = time.Second // so late after our speech it can still come back
+	echoShare    = 0.6         // of the words heard that we said in that order
+	echoShort    = 2           // so few words are an echo only if they came while we spoke
+	ownSpeechFor = 30 * time.Second
+)
+
+// OwnSpeech is something we say.
+type OwnSpeech struct {
+	text     string
+	from, to time.Time // to is zero while it is being said
+}
+
+// Append says that it goes on with text.
+func (a *OwnSpeech) Append(text string) { a.text += " " + text }
+
+// End says when it was over.
+func (a *OwnSpeech) End(now time.Time) { a.to = now }
+
+// EchoDetector is what we said lately. The zero value is empty.
+type EchoDetector struct {
+	utterances []*OwnSpeech
+}
+
+// Begin notes that we begin to say text now.
+func (s *EchoDetector) Begin(text string, now time.Time) *OwnSpeech {
+	s.utterances = slices.DeleteFunc(s.utterances, func(a *OwnSpeech) bool { return !a.to.IsZero() && now.Sub(a.to) > ownSpeechFor })
+	a := &OwnSpeech{text: text, from: now}
+	s.utterances = append(s.utterances, a)
+	return a
+}
+
+// audible reports whether it can be heard between from and to, with slack after it.
+func (a *OwnSpeech) audible(from, to time.Time, slack time.Duration) bool {
+	return !to.Before(a.from) && (a.to.IsZero() || from.Before(a.to.Add(slack)))
+}
+
+// IsEcho reports whether what was heard from a time to another is what we said ourselves, come back through somebody's microphone.
+func (s *EchoDetector) IsEcho(text string, from, to time.Time) bool {
+	got := plainWords(text)
+	slack := echoTail
+	if len(got) <= echoShort {
+		slack = 0
+	}
+	var said []string
+	for _, a := range s.utterances {
+		if a.audible(from, to, slack) {
+			said = append(said, plainWords(a.text)...)
+		}
+	}
+	return len(got) > 0 && float64(commonWords(got, said)) >= echoShare*float64(len(got))
+}
+
+// MayBeEcho reports whether a phrase that was spotted at a time can be our own speech: whether we said it, or a word that
+// begins like it, just before.
+func (s *EchoDetector) MayBeEcho(phrase string, at time.Time) bool {
+	for _, a := range s.utterances {
+		if !a.audible(at, at, echoTail) {
+			continue
+		}
+		all := true
+		for _, w := range plainWords(phrase) {
+			all = all && slices.ContainsFunc(plainWords(a.text), func(s string) bool { return strings.HasPrefix(s, w) })
+		}
+		if all {
+			return true
+		}
+	}
+	return false
 }

@@ -2,8 +2,11 @@ package conversation
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"iter"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"clank/llm"
@@ -59,47 +62,19 @@ type PlaybackPosition interface {
 
 // PendingPlayback is an answer: it knows how much was heard as soon as it is being played. Its methods are safe for concurrent use.
 type PendingPlayback struct {
-	mu       sync.Mutex
-	attached PlaybackPosition
+	attached atomic.Pointer[PlaybackPosition]
 }
 
-// Played implements [Played].
+// Played implements [PlaybackPosition].
 func (p *PendingPlayback) Played() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.attached == nil {
-		return 0
+	if of := p.attached.Load(); of != nil {
+		return (*of).Played()
 	}
-	return p.attached.Played()
+	return 0
 }
 
 // Attach notes what plays the answer.
-func (p *PendingPlayback) Attach(of PlaybackPosition) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.attached = of
-}
-
-// CurrentAsker is who speaks with a model. Its methods are safe for concurrent use.
-type CurrentAsker struct {
-	mu     sync.Mutex
-	origin sessions.Origin
-	known  bool
-}
-
-// Set notes who speaks now.
-func (a *CurrentAsker) Set(o sessions.Origin) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.origin, a.known = o, true
-}
-
-// Get returns who speaks, or spoke last. It is an [Events.Asker].
-func (a *CurrentAsker) Get() (o sessions.Origin, known bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.origin, a.known
-}
+func (p *PendingPlayback) Attach(of PlaybackPosition) { p.attached.Store(&of) }
 
 // maxPreWakeSounds is how much of what somebody said is kept: three seconds in pieces of 20 ms.
 const maxPreWakeSounds = 150
@@ -123,4 +98,64 @@ func (b *PreWakeBuffer) Drain(id string) []voice.Sound {
 	all := b.sounds[id]
 	delete(b.sounds, id)
 	return all
+}
+
+// errNobodySpoke is told to a model that uses a tool before anybody has spoken.
+var errNobodySpoke = errors.New("nobody has spoken yet; wait until somebody asks for something")
+
+// Toolset holds the tools. Its methods are safe for concurrent use.
+type Toolset struct {
+	Tools []sessions.Tool
+
+	// Asker is who speaks to the model now, or spoke last.
+	Asker func() (sessions.Origin, bool)
+}
+
+// Definitions returns what the model is told of the tools.
+func (b Toolset) Definitions() []llm.Tool {
+	all := make([]llm.Tool, len(b.Tools))
+	for i, t := range b.Tools {
+		all[i] = t.Tool
+	}
+	return all
+}
+
+// Call uses a tool and returns what the model gets to know, as a JSON object {"ok", "result" or "error", "cancelled"}. One that was
+// cancelled says so, so that the model does not try again.
+func (b Toolset) Call(ctx context.Context, name string, arguments json.RawMessage) string {
+	type result struct {
+		OK        bool   `json:"ok"`
+		Result    string `json:"result,omitempty"`
+		Error     string `json:"error,omitempty"`
+		Cancelled bool   `json:"cancelled,omitempty"`
+	}
+	text, err := b.callTool(ctx, name, arguments)
+	r := result{OK: err == nil, Result: text}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	if ctx.Err() != nil {
+		r = result{Error: context.Cause(ctx).Error(), Cancelled: true}
+	}
+	out, err := json.Marshal(r)
+	if err != nil {
+		return `{"ok":false}` // strings always are JSON
+	}
+	return string(out)
+}
+
+func (b Toolset) callTool(ctx context.Context, name string, arguments json.RawMessage) (string, error) {
+	i := slices.IndexFunc(b.Tools, func(t sessions.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return "", errors.New("there is no tool " + name)
+	}
+	o, known := b.Asker()
+	if !known {
+		return "", errNobodySpoke
+	}
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	text, _, err := b.Tools[i].Call(ctx, o, arguments)
+	return text, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"clank/cancel"
 	"clank/llm"
+	"clank/sessions"
 	"clank/voice"
 )
 
@@ -19,8 +20,8 @@ type nativeSession struct {
 	call         *call
 	model        NativeModel
 	end          context.CancelCauseFunc
-	asker        *person      // who was heard last
-	currentAsker CurrentAsker // the same, for the model
+	asker        *person                         // who was heard last
+	currentAsker atomic.Pointer[sessions.Origin] // the same, for the model
 	preWake      PreWakeBuffer
 
 	playing atomic.Bool // what is being said is an answer of the model
@@ -53,7 +54,12 @@ func (c *call) startNative(ctx context.Context) {
 		Heard:    func(by []string, text string) { c.post(func(ctx context.Context) { n.handleHeard(ctx, by, text) }) },
 		Answered: func(text string) { c.post(func(context.Context) { n.handleAnswerText(text) }) },
 		Show:     func(text string, images []llm.Image) { c.write(Message{Text: text, Images: images}) },
-		Asker:    n.currentAsker.Get,
+		Asker: func() (o sessions.Origin, known bool) {
+			if asker := n.currentAsker.Load(); asker != nil {
+				return *asker, true
+			}
+			return o, false
+		},
 		Trouble: func(err error) {
 			c.log.Warn("trouble with the native conversation", "error", err)
 			c.post(func(context.Context) { c.reportOnce("native trouble", "Something failed: "+AsSentence(err.Error())) })
@@ -131,7 +137,8 @@ func (n *nativeSession) startHearing(ctx context.Context, p *person) bool {
 		return false
 	}
 	n.asker = p
-	n.currentAsker.Set(n.call.origin(p))
+	o := n.call.origin(p)
+	n.currentAsker.Store(&o)
 	for _, s := range n.preWake.Drain(p.ID) {
 		n.model.Hear(s)
 	}
@@ -168,7 +175,7 @@ func (n *nativeSession) handleInterrupted(p *speechItem) {
 // handleAnswerEnd handles the end of an answer.
 func (n *nativeSession) handleAnswerEnd(p *speechItem) {
 	if n != nil && p.to != nil && p.to.present && !p.to.optedOut {
-		p.to.openUntil = time.Now().Add(n.call.followUpWindow())
+		p.to.openUntil = time.Now().Add(followUpWindow)
 	}
 }
 

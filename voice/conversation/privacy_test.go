@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,8 +13,7 @@ import (
 )
 
 func TestTheNoticeIsSaidAndWrittenAndTheyWhoComeLaterReadIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		for where, got := range map[string]string{"said": p.mouth.words(), "written": p.chat.text()} {
 			for _, want := range []string{"listen", "lank privacy", "othing"} {
@@ -22,46 +22,34 @@ func TestTheNoticeIsSaidAndWrittenAndTheyWhoComeLaterReadIt(t *testing.T) {
 				}
 			}
 		}
-		if strings.Contains(p.chat.text(), "Ada") {
-			t.Error("who was there before is told twice")
-		}
+		p.wantCount(p.chat.text(), "Ada", 0)
 		p.join("bob")
 		p.leave("bob")
 		p.join("bob")
-		if got := strings.Count(p.chat.text(), "Hello, Bob."); got != 1 {
-			t.Errorf("bob was told %d times, want once", got)
-		}
-		p.end()
+		p.wantCount(p.chat.text(), "Hello, Bob.", 1)
 	})
 }
 
 func TestWhoIsLeftOutIsNotHeardAtAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
-		if err := p.privacy.Set(t.Context(), "g", "bob", true); err != nil {
-			t.Fatal(err)
-		}
+	inParty(t, func(p *party) {
+		p.optOut("bob", true)
 		p.begin("ada", "bob")
 		p.sound("ada", 100*time.Millisecond)
 		p.says("bob", "clank, hello there")
-		if got := p.ear.heard("bob"); got != 0 || p.words.calls() != 0 {
-			t.Errorf("bob: %d packets heard, %d transcriptions; want none", got, p.words.calls())
+		if got := p.ear.heard("bob"); got != 0 || p.words.calls.Load() != 0 {
+			t.Errorf("bob: %d packets heard, %d transcriptions; want none", got, p.words.calls.Load())
 		}
-		if err := p.privacy.Set(t.Context(), "g", "ada", true); err != nil { // as the command does
-			t.Fatal(err)
-		}
+		p.optOut("ada", true)
 		before := p.ear.heard("ada")
 		p.sound("ada", 100*time.Millisecond)
 		if p.ear.heard("ada") != before || len(p.ear.forgot) == 0 || p.spot.open != 0 {
 			t.Errorf("ada is heard after the command: forgot %v, %d spotters", p.ear.forgot, p.spot.open)
 		}
-		p.end()
 	})
 }
 
 func TestWhatSomebodySaidIsDroppedWhenTheyAskToBeLeftOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		kept := 0
 		p.RecordLine = func(s conversation.TranscriptLine) {
@@ -72,46 +60,36 @@ func TestWhatSomebodySaidIsDroppedWhenTheyAskToBeLeftOut(t *testing.T) {
 		p.begin("ada", "bob")
 		p.words.took = 10 * time.Second
 		p.says("ada", "Clank, remember my secret.")
-		p.says("ada", "Clank, it is the number seven.")                      // waits for its turn
-		if err := p.privacy.Set(t.Context(), "g", "ada", true); err != nil { // as the command does; ada is silent from here
-			t.Fatal(err)
-		}
+		p.says("ada", "Clank, it is the number seven.") // waits for its turn
+		p.optOut("ada", true)
 		p.wait(100 * time.Millisecond)
-		if p.words.running() != 0 {
+		if p.words.running.Load() != 0 {
 			t.Error("what ada said is still being put into words")
 		}
 		p.wait(30 * time.Second)
-		if got := p.brain.asked(); p.words.calls() != 1 || len(got) != 0 || kept != 0 {
-			t.Errorf("%d utterances sent, %d kept, asked %q; want what was on its way alone", p.words.calls(), kept, got)
+		if got := p.brain.asked(); p.words.calls.Load() != 1 || len(got) != 0 || kept != 0 {
+			t.Errorf("%d utterances sent, %d kept, asked %q; want what was on its way alone", p.words.calls.Load(), kept, got)
 		}
-		if err := p.privacy.Set(t.Context(), "g", "ada", false); err != nil {
-			t.Fatal(err)
-		}
+		p.optOut("ada", false)
 		p.words.took = 0
 		p.says("ada", "Clank, hello again.")
-		if got := p.brain.asked(); len(got) != 1 {
-			t.Errorf("asked %q of one who wants to be heard again", got)
-		}
-		p.end()
+		p.wantQuestions(1)
 	})
 }
 
 func TestBotsAndWeOurselvesAreNotHeard(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.sound("me", 100*time.Millisecond)
 		if got := p.ear.heard("me"); got != 0 {
 			t.Errorf("%d packets of our own heard", got)
 		}
-		p.end()
 	})
 }
 
 func TestSayingClankPrivacyIsEnough(t *testing.T) {
 	for _, spotted := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			p := newParty(t)
+		inParty(t, func(p *party) {
 			p.Options.TranscribeAll = true
 			p.begin("ada", "bob")
 			p.wait(10 * time.Second)
@@ -125,14 +103,12 @@ func TestSayingClankPrivacyIsEnough(t *testing.T) {
 			if !p.privacy.OptedOut("g", "bob") || !strings.Contains(p.chat.text(), "Bob, I do not listen to you any more") {
 				t.Errorf("left out %v; written %q", p.privacy.OptedOut("g", "bob"), p.chat.text())
 			}
-			p.end()
 		})
 	}
 }
 
 func TestTranscriptsAreKeptOnlyIfWanted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		var kept []string
 		p.RecordLine = func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) }
 		p.begin("ada")
@@ -141,34 +117,25 @@ func TestTranscriptsAreKeptOnlyIfWanted(t *testing.T) {
 		if got := strings.Join(kept, "; "); got != "Ada: hello there; : Very well." {
 			t.Errorf("kept %q", got)
 		}
-		if got := p.chat.text(); strings.Contains(got, "nothing that is said is stored") || !strings.Contains(got, "stored as text") {
-			t.Errorf("the notice says %q", got)
-		}
-		p.end()
+		p.wantCount(p.chat.text(), "nothing that is said is stored", 0)
+		p.wantIn(p.chat.text(), "stored as text")
 	})
 }
 
 func TestPeopleAreToldWhenACallIsNotEncryptedAnyMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.begin("ada")
-		if got := p.chat.text(); strings.Contains(got, "encrypted") {
-			t.Errorf("told of an encryption that nothing has changed: %q", got)
-		}
+		p.wantCount(p.chat.text(), "encrypted", 0)
 		for kind, want := range map[voice.EventKind]string{voice.EncryptionOff: "not end-to-end encrypted", voice.EncryptionOn: "encrypted again"} {
 			p.line.events <- voice.Event{Kind: kind}
 			p.wait(time.Second)
-			if got := p.chat.text(); !strings.Contains(got, want) {
-				t.Errorf("after %s: %q, want %q in it", kind, got, want)
-			}
+			p.wantIn(p.chat.text(), want)
 		}
-		p.end()
 	})
 }
 
 func TestWhoeverIsWhereWeAreMovedToIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.leave("ada")
 		p.line.events <- voice.Event{Kind: voice.Moved, Text: "w"}
@@ -181,7 +148,6 @@ func TestWhoeverIsWhereWeAreMovedToIsTold(t *testing.T) {
 				t.Errorf("%s after a move: %q, want the notice again", where, got)
 			}
 		}
-		p.end()
 	})
 }
 
@@ -206,5 +172,49 @@ func TestACallDoesNotGoOnWhereItMayNotBe(t *testing.T) {
 			t.Errorf("ended with %v, having written %q", err, p.chat.text())
 		}
 		p.cancel(nil)
+	})
+}
+
+func TestWhatIsUnderstoodAndSaidCanBeRead(t *testing.T) {
+	inParty(t, func(p *party) {
+		var mu sync.Mutex
+		var read []string
+		p.ShowLine = func(s conversation.TranscriptLine) {
+			mu.Lock()
+			defer mu.Unlock()
+			read = append(read, s.Speaker.Name+": "+s.Text)
+		}
+		p.begin("ada")
+		p.says("ada", "clank, what time is it?")
+		p.wait(5 * time.Second)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(read) < 2 || read[0] != "Ada: clank, what time is it?" || !strings.HasPrefix(read[1], ": ") {
+			t.Errorf("read: %q, want what Ada said and what we answered", read)
+		}
+		for _, line := range read[1:] {
+			if strings.Contains(p.chat.text(), strings.TrimPrefix(line, ": ")) {
+				t.Errorf("%q is both shown and written", line)
+			}
+		}
+		p.wantCount(p.chat.text(), "is stored as text", 0)
+	})
+}
+
+func TestWhereNobodyIsListedAsLeftOutPeopleAreToldToMute(t *testing.T) {
+	inParty(t, func(p *party) {
+		p.Privacy = nil
+		p.begin("ada")
+		for where, got := range map[string]string{"said": p.mouth.words(), "written": p.chat.text()} {
+			if !strings.Contains(got, "ute your microphone") || strings.Contains(got, "lank privacy") {
+				t.Errorf("%s: %q, want how to mute and no command", where, got)
+			}
+		}
+		p.says("ada", "Clank, privacy.")
+		p.wait(5 * time.Second)
+		p.wantCount(p.mouth.words(), "Mute your microphone", 2)
+		if first := p.chat.messages[0]; !first.IsNotice {
+			t.Errorf("%q is no notice for those who come later", first.Text)
+		}
 	})
 }

@@ -3,13 +3,17 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"clank/cancel"
+	"clank/llm"
 	"clank/sessions"
+	"clank/voice"
 )
 
 // Limits that hold where a [Policy] names none.
@@ -37,8 +41,7 @@ type CallRunner interface {
 // CallPolicy is what the operator allows. Zero values are no calls at all, no lists, three calls at once, and 120 a day.
 type CallPolicy struct {
 	Enabled         bool
-	AutoJoin        bool     // join whom we talk with, without being asked
-	BlockedUsers    []string // ids
+	AutoJoin        bool // join whom we talk with, without being asked
 	BlockedChannels []string
 	AllowedChannels []string // if there are any, only these
 	Max             int      // calls at once
@@ -203,17 +206,7 @@ func (r *CallRegistry) Close(ctx context.Context, cause error) error {
 		run.stop(cause)
 	}
 	r.mu.Unlock()
-	done := make(chan struct{})
-	go func() { // ends with the last call, each of which has its own deadlines
-		r.wg.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return voice.WaitGroupDone(ctx, &r.wg) // each call has its own deadlines
 }
 
 // reserve takes the place of a call, if it is free.
@@ -285,3 +278,107 @@ func (r *CallRegistry) CheckChannel(channel string) error {
 }
 
 func (r *CallRegistry) logger() *slog.Logger { return cmp.Or(r.Logger, slog.New(slog.DiscardHandler)) }
+
+var noArguments = json.RawMessage(`{"type": "object", "properties": {}, "additionalProperties": false}`)
+
+// Tools returns the tools with which a model may join and leave a call for the person at o, or nil where there
+// are no calls.
+func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.Tool {
+	if o.Guild == "" || !r.Policy().Enabled {
+		return nil
+	}
+	return []sessions.Tool{
+		{
+			Tool: llm.Tool{
+				Name: "join_voice_channel",
+				Description: "Join the voice channel in which the person you are talking with is now, when they ask you to. You then hear the people " +
+					"there and speak with them.",
+				Schema: noArguments,
+			},
+			Call: func(ctx context.Context, o sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
+				c, err := r.Join(ctx, o, "")
+				if err != nil {
+					return "", nil, err
+				}
+				return "You are in the call now, in the channel <#" + c.Channel + ">.", nil, nil
+			},
+		},
+		{
+			Tool: llm.Tool{Name: "leave_voice_channel", Description: "Leave the call on this server, when somebody asks you to.", Schema: noArguments},
+			Call: func(ctx context.Context, o sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
+				if err := r.Leave(ctx, o); err != nil {
+					return "", nil, err
+				}
+				return "You have left the call.", nil, nil
+			},
+		},
+	}
+}
+
+// DenialCode is why a call was not opened or left, for programs.
+type DenialCode string
+
+// The codes.
+const (
+	VoiceDisabled       DenialCode = "voice_disabled"
+	RequesterNotInVoice DenialCode = "requester_not_in_voice"
+	ChannelBlocked      DenialCode = "channel_blocked"
+	ChannelNotAllowed   DenialCode = "channel_not_allowlisted"
+	DailyLimitReached   DenialCode = "max_sessions_per_day_reached"
+	AlreadyInChannel    DenialCode = "already_in_channel"
+	InOtherChannel      DenialCode = "already_in_other_channel"
+	ProviderMissing     DenialCode = "provider_missing"
+	MissingPermissions  DenialCode = "missing_permissions"
+	TooManyCalls        DenialCode = "max_concurrent_sessions_reached"
+	JoinFailed          DenialCode = "join_failed"
+	NotInCall           DenialCode = "not_in_call"
+	NotAllowedToLeave   DenialCode = "not_allowed_to_leave"
+)
+
+// DeniedError is why a call was not opened or left. Text is for the person who asked, and tells the way out where there is one.
+type DeniedError struct {
+	Code DenialCode
+	Text string
+	Err  error // what is behind it; may be nil
+}
+
+// Error implements error.
+func (d *DeniedError) Error() string { return d.Text }
+
+// Unwrap returns the underlying error.
+func (d *DeniedError) Unwrap() error { return d.Err }
+
+func newDeniedError(c DenialCode, text string) *DeniedError { return &DeniedError{Code: c, Text: text} }
+
+// checkPolicy says why somebody may not have a call there, as far as that depends on them and on what the operator wants.
+func (r *CallRegistry) checkPolicy(o sessions.Origin, c CallInfo, there bool) error {
+	p := r.Policy()
+	switch {
+	case !p.Enabled:
+		return newDeniedError(VoiceDisabled, "Calls are switched off here. The operator can switch them on in the settings under voice.")
+	case o.Guild != "" && !there:
+		return newDeniedError(RequesterNotInVoice, "Join a voice channel first, so that I know where to come; I join only the channel you are in.")
+	case slices.Contains(p.BlockedChannels, c.Channel):
+		return newDeniedError(ChannelBlocked, "The operator does not let me join that channel.")
+	case len(p.AllowedChannels) > 0 && !slices.Contains(p.AllowedChannels, c.Channel):
+		return newDeniedError(ChannelNotAllowed, "The operator lets me join only certain channels, and that is none of them.")
+	case p.MissingSetup != "":
+		return newDeniedError(ProviderMissing, p.MissingSetup)
+	}
+	return nil
+}
+
+// joinFailure makes an error of joining one that can be told.
+func (r *CallRegistry) joinFailure(ctx context.Context, c CallInfo, err error) error {
+	var d *DeniedError
+	switch cause := cancel.CauseOf(ctx, err); {
+	case errors.As(err, &d):
+		return d
+	case cause != nil:
+		return cause
+	case errors.As(context.Cause(ctx), &d):
+		return d
+	}
+	r.logger().Warn("call not joined", "guild", c.Guild, "channel", c.Channel, "error", err)
+	return &DeniedError{Code: JoinFailed, Text: "I could not join the call: " + err.Error(), Err: err}
+}

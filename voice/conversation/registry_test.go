@@ -73,6 +73,13 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
+func (h *house) join(t *testing.T, user string) {
+	t.Helper()
+	if _, err := h.Join(t.Context(), by(user), ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func by(user string) sessions.Origin {
 	return sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "text", User: user, UserName: user}
 }
@@ -125,17 +132,11 @@ func TestWhoMaySendUsAway(t *testing.T) {
 		"who asked, gone meanwhile": {by("ada"), ""},
 		"who is in the call":        {by("eve"), ""},
 		"somebody else":             {by("bob"), conversation.NotAllowedToLeave},
-		"a moderator": {func() sessions.Origin {
-			o := by("bob")
-			o.Moderator = true
-			return o
-		}(), ""},
+		"a moderator":               {sessions.Origin{Guild: "g", User: "bob", Moderator: true}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
-			if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
-				t.Fatal(err)
-			}
+			h.join(t, "ada")
 			h.in = map[string]string{"eve": "v", "bob": "w"}
 			if got := code(t, h.Leave(t.Context(), tc.o)); got != tc.want {
 				t.Errorf("Leave = %q, want %q", got, tc.want)
@@ -147,7 +148,6 @@ func TestWhoMaySendUsAway(t *testing.T) {
 func TestWhyACallIsNotJoined(t *testing.T) {
 	for want, set := range map[conversation.DenialCode]func(*house){
 		conversation.VoiceDisabled:       func(h *house) { h.policy.Enabled = false },
-		conversation.RequesterBlocked:    func(h *house) { h.policy.BlockedUsers = []string{"ada"} },
 		conversation.RequesterNotInVoice: func(h *house) { delete(h.in, "ada") },
 		conversation.ChannelBlocked:      func(h *house) { h.policy.BlockedChannels = []string{"v"} },
 		conversation.ChannelNotAllowed:   func(h *house) { h.policy.AllowedChannels = []string{"w"} },
@@ -193,9 +193,7 @@ func TestYesterdaysCallsDoNotCount(t *testing.T) {
 		h := newHouse(t)
 		h.policy.PerDay = 1
 		for range 3 {
-			if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
-				t.Fatal(err)
-			}
+			h.join(t, "ada")
 			if err := h.Leave(t.Context(), by("ada")); err != nil {
 				t.Fatal(err)
 			}
@@ -279,9 +277,7 @@ func TestJoiningCanBeGivenUp(t *testing.T) {
 func TestACallThatBreaksIsOpenNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
-			t.Fatal(err)
-		}
+		h.join(t, "ada")
 		h.breaks <- errors.New("kicked")
 		synctest.Wait()
 		if diff := cmp.Diff([]string{"open v", "closed v: kicked"}, h.news); diff != "" || len(h.ActiveCalls()) != 0 {
@@ -330,9 +326,7 @@ func TestACallThatWasMovedIsWhereItIs(t *testing.T) {
 	h := newHouse(t)
 	now := "v"
 	h.CurrentChannel = func(string) (string, bool) { return now, true }
-	if _, err := h.Join(t.Context(), by("ada"), ""); err != nil {
-		t.Fatal(err)
-	}
+	h.join(t, "ada")
 	now, h.in["eve"] = "w", "v"
 	if got := h.ActiveCalls(); len(got) != 1 || got[0].Channel != "w" {
 		t.Errorf("open: %+v, want the call in w", got)
@@ -351,15 +345,20 @@ func TestACallThatWasMovedIsWhereItIs(t *testing.T) {
 func TestACallStaysOnlyWhereTheOperatorLetsIt(t *testing.T) {
 	h := newHouse(t)
 	h.policy.BlockedChannels = []string{"secret"}
-	for channel, want := range map[string]conversation.DenialCode{"v": "", "secret": conversation.ChannelBlocked} {
-		if got := code(t, h.CheckChannel(channel)); got != want {
-			t.Errorf("%s: %q, want %q", channel, got, want)
-		}
-	}
-	h.policy.AllowedChannels = []string{"w"}
-	for channel, want := range map[string]conversation.DenialCode{"v": conversation.ChannelNotAllowed, "secret": conversation.ChannelBlocked, "w": ""} {
-		if got := code(t, h.CheckChannel(channel)); got != want {
-			t.Errorf("%s: %q, want %q", channel, got, want)
+	for _, tc := range []struct {
+		channel string
+		allowed []string
+		want    conversation.DenialCode
+	}{
+		{"v", nil, ""},
+		{"secret", nil, conversation.ChannelBlocked},
+		{"v", []string{"w"}, conversation.ChannelNotAllowed},
+		{"secret", []string{"w"}, conversation.ChannelBlocked},
+		{"w", []string{"w"}, ""},
+	} {
+		h.policy.AllowedChannels = tc.allowed
+		if got := code(t, h.CheckChannel(tc.channel)); got != tc.want {
+			t.Errorf("%s where %v are allowed: %q, want %q", tc.channel, tc.allowed, got, tc.want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"clank/cancel"
@@ -45,7 +46,7 @@ func (c *call) handleRequest(ctx context.Context, p *person, text string) {
 	p.openUntil, p.addressedAt = time.Time{}, time.Now()
 	if text == "" {
 		c.acknowledge("Yes?")
-		p.openUntil = time.Now().Add(c.answerWindow())
+		p.openUntil = time.Now().Add(answerWindow)
 		return
 	}
 	if c.DisabledReason != nil {
@@ -150,7 +151,7 @@ func (c *call) noteBrowsing(j *job) {
 		return
 	}
 	j.browsing = true
-	j.nextProgress = time.Now().Add(c.progressEvery())
+	j.nextProgress = time.Now().Add(progressEvery)
 	if !j.answered {
 		c.sayFor(j, "I am looking.")
 	}
@@ -162,7 +163,7 @@ func (c *call) reportProgress(now time.Time) {
 		if !j.browsing || j.replaced || j.draft != nil || j.progressCount >= maxProgressReports || now.Before(j.nextProgress) {
 			continue
 		}
-		j.nextProgress = now.Add(c.progressEvery())
+		j.nextProgress = now.Add(progressEvery)
 		if c.speech.idle() {
 			c.sayFor(j, []string{"Still looking.", "This takes a while.", "I am still at it, and tell you when I have it."}[j.progressCount])
 			j.progressCount++
@@ -172,12 +173,7 @@ func (c *call) reportProgress(now time.Time) {
 
 // handleReply handles the outcome of a reply.
 func (c *call) handleReply(ctx context.Context, j *job, a assistant.Answer, err error, why *cancel.Cause) {
-	for i, x := range c.jobs {
-		if x == j {
-			c.jobs = append(c.jobs[:i:i], c.jobs[i+1:]...)
-			break
-		}
-	}
+	c.jobs = slices.DeleteFunc(c.jobs, func(x *job) bool { return x == j })
 	defer c.startNextWaiting(ctx)
 	if j.replaced || ctx.Err() != nil {
 		return

@@ -15,13 +15,11 @@ import (
 	"clank/sessions"
 	"clank/voice"
 	"clank/voice/conversation"
-
-	"github.com/google/go-cmp/cmp"
+	"clank/voice/speech/playout"
 )
 
 func TestWhatIsTooMuchAtOnceWaitsForItsTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		finish := make(chan struct{})
 		p.brain.reply = func(ctx context.Context, _ assistant.Turn, watch func(assistant.Progress)) (assistant.Answer, error) {
 			watch(assistant.Progress{Call: 1})
@@ -37,21 +35,13 @@ func TestWhatIsTooMuchAtOnceWaitsForItsTurn(t *testing.T) {
 			p.says("ada", "find the "+what+" lamp")
 			p.wait(5 * time.Second)
 		}
-		if got := len(p.brain.asked()); got != 2 {
-			t.Errorf("%d replies work at once, want 2", got)
-		}
+		p.wantQuestions(2)
 		finish <- struct{}{}
 		p.wait(10 * time.Second)
-		want := []string{"Ada: find the first lamp", "Ada: find the second lamp", "Ada: find the third lamp\nfind the fourth lamp"}
-		if diff := cmp.Diff(want, p.brain.asked()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		p.wantAsked("Ada: find the first lamp", "Ada: find the second lamp", "Ada: find the third lamp\nfind the fourth lamp")
 		p.sound("ada", 300*time.Millisecond)
 		p.spots("ada", "stop")
-		if got := p.scopes.Active(cancel.Scope{Guild: "g", Channel: "v"}); len(got) != 0 {
-			t.Errorf("after the stop there runs %v", got)
-		}
-		p.end()
+		p.wantActive(0)
 	})
 }
 
@@ -78,9 +68,7 @@ func TestAWrittenStopDropsWhatWaits(t *testing.T) {
 			p.wait(5 * time.Second)
 		}
 		p.end()
-		if got := p.scopes.Active(scope); len(got) != 0 {
-			t.Errorf("after the call there waits %v", got)
-		}
+		p.wantActive(0)
 	})
 }
 
@@ -98,43 +86,30 @@ func TestNobodyWaitsForEver(t *testing.T) {
 			p.says(id, "clank, find me a lamp")
 		}
 		p.wait(time.Minute)
-		if got := len(p.brain.asked()); got != 4 {
-			t.Errorf("%d replies at once, want 4", got)
-		}
-		if !strings.Contains(p.mouth.words(), "too much to do") {
-			t.Errorf("said %q", p.mouth.words())
-		}
+		p.wantQuestions(4)
+		p.wantIn(p.mouth.words(), "too much to do")
 		p.sound("p00", 300*time.Millisecond)
 		p.spots("p00", "clank stop")
 		p.wait(time.Second)
-		if got := len(p.brain.asked()); got != 4 {
-			t.Errorf("%d requests were taken up after everything was stopped", got-4)
-		}
+		p.wantQuestions(4)
 		p.end()
 	})
 }
 
 func TestOnlyOurNameIsAskedBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		p.begin("ada", "bob")
 		p.says("ada", "Clank?")
 		p.wait(2 * time.Second)
-		if !strings.HasSuffix(p.mouth.words(), "Yes?") {
-			t.Errorf("said %q", p.mouth.words())
-		}
+		p.wantSuffix(p.mouth.words(), "Yes?")
 		p.says("ada", "how late is it")
-		if diff := cmp.Diff([]string{"Ada: how late is it"}, p.brain.asked()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
-		p.end()
+		p.wantAsked("Ada: how late is it")
 	})
 }
 
 func TestOurNameMayBeSpottedAfterTheSentenceHasEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.begin("ada", "bob")
 		p.sound("ada", 100*time.Millisecond)
 		p.spot.mu.Lock()
@@ -143,20 +118,16 @@ func TestOurNameMayBeSpottedAfterTheSentenceHasEnded(t *testing.T) {
 		at := time.Now().Add(200 * time.Millisecond)
 		p.says("ada", "clank how late is it")
 		if len(p.brain.asked()) != 0 {
-			t.Fatal("answered before the name was known")
+			p.t.Fatal("answered before the name was known")
 		}
 		found(voice.SpottedPhrase{From: "ada", Phrase: "clank", At: at})
 		p.wait(time.Second)
-		if diff := cmp.Diff([]string{"Ada: how late is it"}, p.brain.asked()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
-		p.end()
+		p.wantAsked("Ada: how late is it")
 	})
 }
 
 func TestWhoMayNotAskIsToldWhy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.DisabledReason = func(_ context.Context, o sessions.Origin) string {
 			if o.User != "ada" || o.Channel != "v" || len(o.Roles) != 1 {
 				t.Errorf("asked about %+v", o)
@@ -169,16 +140,13 @@ func TestWhoMayNotAskIsToldWhy(t *testing.T) {
 		p.begin("ada")
 		p.says("ada", "find a lamp")
 		p.wait(5 * time.Second)
-		if got := p.mouth.words(); !strings.HasSuffix(got, "The browser is switched off here.") || len(p.brain.asked()) != 0 {
-			t.Errorf("said %q, asked %v", got, p.brain.asked())
-		}
-		p.end()
+		p.wantSuffix(p.mouth.words(), "The browser is switched off here.")
+		p.wantQuestions(0)
 	})
 }
 
 func TestPicturesAreShownInTheChat(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		png := llm.Image{MediaType: "image/png", Data: []byte("png")}
 		answers := []assistant.Answer{{Text: "Here it is.", Images: []llm.Image{png}}, {Text: "It is ten.", View: &png}}
 		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
@@ -191,9 +159,7 @@ func TestPicturesAreShownInTheChat(t *testing.T) {
 		p.wait(10 * time.Second)
 		p.says("ada", "how late is it")
 		p.wait(10 * time.Second)
-		if got, want := p.mouth.words(), "Here it is. I have put it in the chat. It is ten."; !strings.HasSuffix(got, want) {
-			t.Errorf("said %q", got)
-		}
+		p.wantSuffix(p.mouth.words(), "Here it is. I have put it in the chat. It is ten.")
 		n := 0
 		for _, m := range p.chat.messages {
 			n += len(m.Images)
@@ -201,13 +167,11 @@ func TestPicturesAreShownInTheChat(t *testing.T) {
 		if n != 2 {
 			t.Errorf("%d pictures written, want 2", n)
 		}
-		p.end()
 	})
 }
 
 func TestWithoutAVoiceEverythingIsWritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.Player = nil
 		p.begin("ada")
 		p.says("ada", "hello there")
@@ -219,39 +183,6 @@ func TestWithoutAVoiceEverythingIsWritten(t *testing.T) {
 		if turn := p.brain.turns[1]; len(turn.Lines) != 3 || !turn.Lines[1].FromAssistant {
 			t.Errorf("the second turn has %+v", turn.Lines)
 		}
-		p.end()
-	})
-}
-
-func TestTheChatCanStopWhatIsBeingSaid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := telling(t, nil)
-		stopped, _ := p.scopes.Stop(cancel.Scope{Guild: "g", Channel: "v"}, cancel.Actor{ID: "ada", Name: "@ada"}, false)
-		if len(stopped) != 1 || stopped[0].Owner != "ada" {
-			t.Errorf("stopped %v, want the speech", stopped)
-		}
-		at := time.Now()
-		p.wait(10 * time.Second)
-		if got := p.mouth.last().Sub(at); got > 20*time.Millisecond || strings.Contains(p.chat.text(), "cannot speak") {
-			t.Errorf("spoke on for %v; written %q", got, p.chat.text())
-		}
-		p.end()
-	})
-}
-
-func TestACauseOfTheProgramIsSaidOfAReply(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
-		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
-			return assistant.Answer{}, fmt.Errorf("ask: %w", &cancel.Cause{Reason: cancel.BudgetSpent, Detail: "$2 of today"})
-		}
-		p.begin("ada")
-		p.says("ada", "find a lamp")
-		p.wait(5 * time.Second)
-		if got := p.mouth.words(); !strings.HasSuffix(got, "Budget spent: $2 of today.") {
-			t.Errorf("said %q", got)
-		}
-		p.end()
 	})
 }
 
@@ -264,17 +195,13 @@ func (stuck) Write(ctx context.Context, _ conversation.Message) error {
 }
 
 func TestBrokenHelpersAreToldAndDoNotKeepTheCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.spot.err = errors.New("pocketsphinx is missing: apt install pocketsphinx")
 		p.ear.err = errors.New("no decoder")
 		p.begin("ada")
 		p.sound("ada", 200*time.Millisecond)
 		p.leave("ada")
-		if got := p.chat.text(); !strings.Contains(got, "apt install pocketsphinx") || !strings.Contains(got, "write “stop”") || !strings.Contains(got, "hear anybody in this call: No decoder.") {
-			t.Errorf("written %q", got)
-		}
-		p.end()
+		p.wantIn(p.chat.text(), "apt install pocketsphinx", "write “stop”", "hear anybody in this call: No decoder.")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		p := newParty(t)
@@ -294,9 +221,90 @@ func TestWhoIsHeardBeforeTheyAreAnnouncedIsThere(t *testing.T) {
 		p.begin()
 		p.says("eve", "how late is it")
 		p.wait(6 * time.Minute)
-		if diff := cmp.Diff([]string{"somebody: how late is it"}, p.brain.asked()); diff != "" {
-			t.Errorf("asked (-want +got):\n%s", diff)
-		}
+		p.wantAsked("somebody: how late is it")
 		p.end()
+	})
+}
+
+var errSpent = &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent: 1 of 1 USD for this person today", Hint: "ask the operator"}
+
+func TestASpentBudgetIsSaidOnceAndStopWordsGoOn(t *testing.T) {
+	inParty(t, func(p *party) {
+		p.words.err = errSpent
+		p.begin("ada")
+		for range 3 {
+			p.says("ada", "clank how late is it")
+			p.wait(10 * time.Second)
+		}
+		p.wantCount(p.mouth.words(), "I may not spend more today", 1)
+		if n := strings.Count(p.chat.text(), "1 of 1 USD"); n != 1 || !strings.Contains(p.chat.text(), "ask the operator") {
+			t.Errorf("written %d times: %q", n, p.chat.text())
+		}
+		work := p.work("v", "ada")
+		p.spots("ada", "stop")
+		p.wantStopped(work)
+		p.wait(5 * time.Second)
+		p.words.err = nil
+		p.says("ada", "clank how late is it")
+		p.words.err = errSpent
+		p.says("ada", "clank and now")
+		p.wait(10 * time.Second)
+		p.wantCount(p.mouth.words(), "I may not spend more today", 2)
+	})
+}
+
+func TestWhatIsAskedOfModelsIsPutDownToWhoIsHeardAndAnswered(t *testing.T) {
+	inParty(t, func(p *party) {
+		p.Account = func(o sessions.Origin, purpose string) llm.Account {
+			return llm.Account{Guild: o.Guild, User: o.User, Purpose: purpose}
+		}
+		heard := make(chan llm.Account, 10)
+		p.Transcriber = accounting{p.words, heard}
+		spoken := &speaker{packets: [][]byte{{1}}, accounts: make(chan llm.Account, 20)}
+		p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: spoken})
+		p.begin("ada")
+		p.says("ada", "clank how late is it")
+		p.wait(5 * time.Second)
+		if got := <-heard; got != (llm.Account{Guild: "g", User: "ada", Purpose: "transcribe"}) {
+			t.Errorf("heard for %+v", got)
+		}
+		for range 2 { // the notice
+			if got := <-spoken.accounts; got != (llm.Account{Guild: "g", Purpose: "speak"}) {
+				t.Errorf("the notice was spoken for %+v", got)
+			}
+		}
+		if got := <-spoken.accounts; got != (llm.Account{Guild: "g", User: "ada", Purpose: "speak"}) {
+			t.Errorf("the answer was spoken for %+v", got)
+		}
+	})
+}
+
+// accounting is a transcriber that tells for whom it is asked.
+type accounting struct {
+	voice.Transcriber
+
+	to chan llm.Account
+}
+
+func (a accounting) Transcribe(ctx context.Context, u voice.Utterance) (voice.Transcript, error) {
+	a.to <- llm.AccountOf(ctx)
+	return a.Transcriber.Transcribe(ctx, u)
+}
+
+func TestANativeModelDoesNotHearWhoMayNotAsk(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		why := "people here need the role “pilot”"
+		p.DisabledReason = func(context.Context, sessions.Origin) string { return why }
+		p.begin("ada")
+		p.sound("ada", 8*time.Second)
+		if m.hears("ada") != 0 {
+			t.Errorf("%v of her were heard", m.hears("ada"))
+		}
+		p.wantCount(p.chat.text(), "pilot", 1)
+		why = ""
+		p.sound("ada", 8*time.Second)
+		if m.hears("ada") == 0 {
+			t.Error("she is not heard when she may ask")
+		}
 	})
 }

@@ -1,7 +1,9 @@
 package conversation
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -49,15 +51,6 @@ func (r *SentenceReader) End(more bool) []string {
 		return append(out, AnswerInChat)
 	}
 	return out
-}
-
-// SpokenSentences returns the part of an answer that can be said, sentence by sentence. more is set if there is something that can only
-// be read: a link, code, a table, or what is too long to be listened to.
-func SpokenSentences(answer string) (sentences []string, more bool) {
-	var r SentenceReader
-	sentences = r.Write(answer)
-	sentences = append(sentences, r.End(false)...)
-	return sentences, r.HasUnspoken()
 }
 
 // read takes from the rest what is settled.
@@ -190,4 +183,209 @@ func (p *markupState) advance(c rune) {
 		p.brackets--
 		p.closed = p.brackets == 0
 	}
+}
+
+// skipper is something in an answer that is not said.
+type skipper interface {
+	// advance is how much of rest belongs to it, and whether that is the end of it; zero if that cannot be known yet.
+	advance(rest string, ended bool) (n int, over bool)
+
+	// hidden reports whether it is not meant for people.
+	hidden() bool
+}
+
+// hiddenTags mark what models write that is not meant for people.
+var hiddenTags = []string{
+	"think", "thinking", "reasoning", "tool_call", "tool_calls", "tool_use", "tool_code", "function", "function_call", "function_calls", "invoke",
+}
+
+// findSkip tells what is not said and begins where s does: it, and the length of the signs that begin it. lineStart is set at the start of
+// a line. known is false if s may be the beginning of such a sign.
+func findSkip(s string, lineStart, ended bool) (found skipper, n int, known bool) {
+	switch {
+	case strings.HasPrefix(s, "```"):
+		return skipUntil{end: "```"}, 3, true
+	case s[0] == '`':
+		return nil, 0, ended || strings.Trim(s, "`") != ""
+	case s[0] == '<':
+		return findTagSkip(s[1:], ended)
+	case lineStart:
+		return findLineSkip(s, ended)
+	}
+	return nil, 0, true
+}
+
+// findTagSkip finds skips as findSkip does, after a "<".
+func findTagSkip(s string, ended bool) (found skipper, n int, known bool) {
+	known = true
+	for _, t := range hiddenTags {
+		after, is := strings.CutPrefix(s, t)
+		switch {
+		case is && after != "" && strings.ContainsAny(after[:1], "> =\n"):
+			return skipUntil{end: "</" + t + ">", internal: true}, 1 + len(t), true
+		case !ended && strings.HasPrefix(t, s), !ended && is && after == "":
+			known = false
+		}
+	}
+	return nil, 0, known
+}
+
+// findLineSkip finds, as findSkip does, what begins only at the start of a line: tables and data.
+func findLineSkip(s string, ended bool) (found skipper, n int, known bool) {
+	text := strings.TrimLeft(s, " \t")
+	if text == "" {
+		return nil, 0, ended
+	}
+	indent := len(s) - len(text)
+	if text[0] == '|' {
+		return skipUntil{end: "\n", exclusive: true}, indent + 1, true
+	}
+	if text[0] == '<' || text[0] == '`' {
+		found, n, known := findSkip(text, false, ended)
+		if found != nil {
+			n += indent
+		}
+		return found, n, known
+	}
+	if text[0] != '{' && text[0] != '[' {
+		return nil, 0, true
+	}
+	after := strings.TrimLeft(text[1:], " \t\n")
+	switch {
+	case after == "":
+		return nil, 0, ended
+	case after[0] == '"' || text[0] == '[' && after[0] == '{':
+		return &skipJSON{depth: 1}, indent + 1, true
+	}
+	return nil, 0, true
+}
+
+// skipUntil is what goes on until some signs.
+type skipUntil struct {
+	end       string
+	exclusive bool // the signs do not belong to it
+	internal  bool
+}
+
+func (u skipUntil) hidden() bool { return u.internal }
+
+func (u skipUntil) advance(rest string, ended bool) (n int, over bool) {
+	at := strings.Index(rest, u.end)
+	switch {
+	case at >= 0 && u.exclusive:
+		return at, true
+	case at >= 0:
+		return at + len(u.end), true
+	case ended:
+		return len(rest), true
+	}
+	return max(0, len(rest)-len(u.end)+1), false
+}
+
+// skipJSON is JSON.
+type skipJSON struct {
+	depth  int
+	quoted bool
+	escape bool
+}
+
+func (*skipJSON) hidden() bool { return false }
+
+func (d *skipJSON) advance(rest string, ended bool) (n int, over bool) {
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case d.escape:
+			d.escape = false
+		case d.quoted && c == '\\':
+			d.escape = true
+		case c == '"':
+			d.quoted = !d.quoted
+		case d.quoted:
+		case c == '{' || c == '[':
+			d.depth++
+		case c == '}' || c == ']':
+			d.depth--
+		}
+		if d.depth == 0 {
+			return i + 1, true
+		}
+	}
+	return len(rest), ended
+}
+
+// What is said where there is more to read than to hear.
+const (
+	AnswerInChat = "I have put it in the chat."
+	RestInChat   = "The rest is in the chat."
+)
+
+type markdownPatterns struct {
+	link, url, tag, head, emphasis, under *regexp.Regexp
+}
+
+var markdownRegexps = sync.OnceValue(func() markdownPatterns {
+	return markdownPatterns{
+		link:     regexp.MustCompile(`!?\[([^\]\n]*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)`),
+		url:      regexp.MustCompile(`<?\bhttps?://[^\s<>]+>?`),
+		tag:      regexp.MustCompile(`</?[a-zA-Z@#:][^<>\n]{0,200}>`),
+		head:     regexp.MustCompile(`^\s*(#{1,6}\s+|[-*+•]\s+|>\s?|-#\s+)`),
+		emphasis: regexp.MustCompile("[*~`|]{1,3}"),
+		under:    regexp.MustCompile(`(^|[\s(])_+|_+($|[\s).,!?])`),
+	}
+})
+
+// stripMarkdown returns a sentence without its marks, and whether a link was among them. lineStart is set if it begins a line.
+func stripMarkdown(raw string, lineStart bool) (text string, link bool) {
+	m := markdownRegexps()
+	link = m.link.MatchString(raw) || m.url.MatchString(raw)
+	text = m.url.ReplaceAllString(m.link.ReplaceAllString(raw, "$1"), "")
+	text = m.tag.ReplaceAllString(text, " ")
+	if lineStart {
+		text = m.head.ReplaceAllString(text, "")
+	}
+	text = m.under.ReplaceAllString(m.emphasis.ReplaceAllString(text, ""), "$1$2")
+	return strings.TrimSpace(text), link
+}
+
+// endsWithAbbreviation reports whether the word before a full stop is one that is written with it.
+func endsWithAbbreviation(s string) bool {
+	w := s[strings.LastIndexAny(s, " (")+1:]
+	if utf8.RuneCountInString(w) <= 1 {
+		return true
+	}
+	for _, a := range []string{"Mr", "Mrs", "Ms", "Dr", "Prof", "St", "vs", "e.g", "i.e", "No", "approx", "ca", "z.B", "bzw", "Nr"} {
+		if strings.EqualFold(w, a) {
+			return true
+		}
+	}
+	return false
+}
+
+// AsSentence makes an error or a reason a sentence.
+func AsSentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	s = string(unicode.ToUpper(r)) + s[n:]
+	if strings.ContainsAny(s[len(s)-1:], ".!?)") {
+		return s
+	}
+	return s + "."
+}
+
+// escapeName returns a name that changes nothing in the Markdown around it, and calls nobody.
+func escapeName(name string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(name), " ") {
+		if strings.ContainsRune("\\*_~`|<>[]()@#:", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		if r == '@' {
+			b.WriteRune('\u200b')
+		}
+	}
+	return b.String()
 }

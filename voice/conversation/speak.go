@@ -185,7 +185,7 @@ func (c *call) playSound(ctx context.Context, p *speechItem, over func()) {
 	p.playback.Attach(playing)
 	c.native.setPlaying(true)
 	c.work.Go(func() {
-		err := playing.Wait(ctx)
+		_, err := playing.Wait(ctx)
 		over()
 		why := cancel.CauseOf(ctx, err)
 		c.post(func(ctx context.Context) {
@@ -254,9 +254,9 @@ func (c *call) addToHistory(p *speechItem) {
 		c.recordHeardPart(p)
 	}
 	if p.to != nil && p.to.present && !p.to.optedOut {
-		span := c.followUpWindow()
+		span := followUpWindow
 		if p.question {
-			span = c.answerWindow()
+			span = answerWindow
 		}
 		p.to.openUntil = now.Add(span)
 	}

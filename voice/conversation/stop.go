@@ -1,6 +1,9 @@
 package conversation
 
 import (
+	"context"
+	"crypto/rand"
+	"slices"
 	"time"
 
 	"clank/cancel"
@@ -53,4 +56,79 @@ func (c *call) stop(p *person, named bool) bool {
 		c.write(Message{Text: "Stopped, as " + escapeName(p.name()) + " said."})
 	}
 	return true
+}
+
+// waitHandle is how a request is stopped from outside while it waits for its turn, as what runs can be: somebody may write "stop".
+type waitHandle struct {
+	handle  *cancel.Handle
+	stopped func() bool // it was stopped
+}
+
+func (c *call) newWaitHandle(ctx context.Context, r request) waitHandle {
+	held, handle := c.beginWork(ctx, r)
+	context.AfterFunc(held, handle.End)
+	return waitHandle{handle, func() bool { return cancel.CauseOf(held, nil) != nil }}
+}
+
+// beginWork makes r work that can be stopped.
+func (c *call) beginWork(ctx context.Context, r request) (context.Context, *cancel.Handle) {
+	return c.Scopes.Begin(ctx, c.workScopes.Current(), cancel.Work{ID: rand.Text(), Owner: r.by.ID, Label: taskLabel(r.text)})
+}
+
+// dropStopped forgets what was stopped while it waited.
+func (c *call) dropStopped() {
+	c.waiting = slices.DeleteFunc(c.waiting, func(r request) bool { return r.wait.stopped() })
+}
+
+// maxScopes is how many channels a call that is moved about still answers for.
+const maxScopes = 8
+
+// WorkScopes is the channels of one call. Its methods must not be called at once.
+type WorkScopes struct {
+	work       *cancel.Scopes
+	textScope  cancel.Scope   // may be empty
+	callScopes []cancel.Scope // where what belongs to the call runs; the first is where it is
+}
+
+// NewWorkScopes returns the reach of a call in a channel of a guild, asked for from another.
+func NewWorkScopes(work *cancel.Scopes, guild, channel, asked string) *WorkScopes {
+	return &WorkScopes{work: work, textScope: cancel.Scope{Guild: guild, Channel: asked}, callScopes: []cancel.Scope{{Guild: guild, Channel: channel}}}
+}
+
+// Current returns where the call is.
+func (r *WorkScopes) Current() cancel.Scope { return r.callScopes[0] }
+
+// MoveTo notes that the call is in another channel.
+func (r *WorkScopes) MoveTo(channel string) {
+	here := cancel.Scope{Guild: r.callScopes[0].Guild, Channel: channel}
+	others := slices.DeleteFunc(r.callScopes, func(s cancel.Scope) bool { return s == here })
+	r.callScopes = append([]cancel.Scope{here}, others[:min(len(others), maxScopes-1)]...)
+}
+
+// HasWork reports whether something is done that a person has asked for.
+func (r *WorkScopes) HasWork(person string) bool {
+	return slices.ContainsFunc(append(slices.Clone(r.callScopes), r.textScope), func(s cancel.Scope) bool {
+		return slices.ContainsFunc(r.work.Active(s), func(w cancel.Work) bool { return w.Owner == person })
+	})
+}
+
+// Stop stops what runs for the call and by may stop, or everything, and returns how much that was. In the channel from which the call was
+// asked for, everything is that of people who are in the call.
+func (r *WorkScopes) Stop(by cancel.Actor, all bool, here func(person string) bool) (n int) {
+	for _, scope := range r.callScopes {
+		stopped, _ := r.work.Stop(scope, by, all)
+		n += len(stopped)
+	}
+	if r.textScope.Channel == "" || r.textScope == r.callScopes[0] {
+		return n
+	}
+	for _, w := range r.work.Active(r.textScope) {
+		if w.Owner != by.ID && (!all || !here(w.Owner)) {
+			continue
+		}
+		if _, stopped := r.work.StopWork(w.ID, by, true); stopped {
+			n++
+		}
+	}
+	return n
 }

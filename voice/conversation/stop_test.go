@@ -2,6 +2,7 @@ package conversation_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -35,8 +36,7 @@ func TestWhoMayStopByVoice(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, spotted := range []bool{true, false} {
-				synctest.Test(t, func(t *testing.T) {
-					p := newParty(t)
+				inParty(t, func(p *party) {
 					p.Options.TranscribeAll = true
 					p.begin(tc.people...)
 					work := p.work(tc.channel, tc.owner)
@@ -47,7 +47,7 @@ func TestWhoMayStopByVoice(t *testing.T) {
 						p.says(tc.by, strings.ReplaceAll(tc.phrase, "clank ", "Clank, ")+"!")
 					}
 					if got := work.Err() != nil; got != tc.want {
-						t.Fatalf("spotted %v: stopped = %v, want %v", spotted, got, tc.want)
+						p.t.Fatalf("spotted %v: stopped = %v, want %v", spotted, got, tc.want)
 					}
 					p.wait(5 * time.Second)
 					if got := strings.Contains(p.mouth.words(), "Stopped.") && strings.Contains(p.chat.text(), "Stopped, as "); got != tc.want {
@@ -56,7 +56,6 @@ func TestWhoMayStopByVoice(t *testing.T) {
 					if c := cancel.CauseOf(work, nil); tc.want && (c == nil || !strings.EqualFold(c.By, tc.by)) {
 						t.Errorf("cause = %v", context.Cause(work))
 					}
-					p.end()
 				})
 			}
 		})
@@ -64,51 +63,40 @@ func TestWhoMayStopByVoice(t *testing.T) {
 }
 
 func TestAMisheardNameIsNoHindrance(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.Options.TranscribeAll = true
 		p.begin("ada", "bob")
 		work := p.work("v", "ada")
 		p.says("bob", "Plank, stop it!")
-		if work.Err() == nil {
-			t.Error("the work goes on")
-		}
-		p.end()
+		p.wantStopped(work)
 	})
 }
 
 func TestAStopEndsTheReplyAndItsSpeechAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.brain.reply = browsing
 		p.begin("ada")
 		p.says("ada", "find a lamp")
 		scope := cancel.Scope{Guild: "g", Channel: "v"}
 		if got := p.scopes.Active(scope); len(got) != 1 || got[0].Owner != "ada" {
-			t.Fatalf("active = %v, want the reply to ada", got)
+			p.t.Fatalf("active = %v, want the reply to ada", got)
 		}
 		p.sound("ada", 300*time.Millisecond)
 		p.spots("ada", "stop")
-		if got := p.scopes.Active(scope); len(got) != 0 {
-			t.Errorf("active after the stop = %v", got)
-		}
-		before := p.words.calls()
+		p.wantActive(0)
+		before := p.words.calls.Load()
 		now := time.Now()
-		p.ear.tell.Ended(voice.Utterance{From: "ada", Packets: []voice.Packet{{Opus: []byte("stop")}}, Began: now.Add(-400 * time.Millisecond), Ended: now, Loud: true})
+		p.utter("ada", "stop", now.Add(-400*time.Millisecond), now)
 		p.wait(10 * time.Second)
-		if p.words.calls() != before || len(p.brain.asked()) != 1 {
+		if p.words.calls.Load() != before || len(p.brain.asked()) != 1 {
 			t.Errorf("the stop word was taken for talk, too: asked %v", p.brain.asked())
 		}
-		if got := strings.Count(p.mouth.words(), "Stopped."); got != 1 {
-			t.Errorf("acknowledged %d times: %q", got, p.mouth.words())
-		}
-		p.end()
+		p.wantCount(p.mouth.words(), "Stopped.", 1)
 	})
 }
 
 func TestTwoWhoSayStopAtOnceStopOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.begin("ada", "bob")
 		p.work("v", "ada")
 		p.sound("ada", 100*time.Millisecond)
@@ -117,62 +105,46 @@ func TestTwoWhoSayStopAtOnceStopOnce(t *testing.T) {
 		p.spots("bob", "clank stop")
 		p.spots("ada", "stop")
 		p.wait(5 * time.Second)
-		if got := strings.Count(p.chat.text(), "Stopped, as "); got != 1 {
-			t.Errorf("written %d times: %q", got, p.chat.text())
-		}
-		if got := strings.Count(p.mouth.words(), "Stopped."); got != 1 {
-			t.Errorf("said %d times: %q", got, p.mouth.words())
-		}
-		p.end()
+		p.wantCount(p.chat.text(), "Stopped, as ", 1)
+		p.wantCount(p.mouth.words(), "Stopped.", 1)
 	})
 }
 
 func TestAStopWordWhileNothingRunsIsTalk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.begin("ada")
 		p.sound("ada", 100*time.Millisecond)
 		p.spots("ada", "stop")
 		p.says("ada", "stop")
 		p.wait(time.Second)
-		if got := p.brain.asked(); len(got) != 1 {
-			t.Errorf("asked %v, want the word itself", got)
-		}
-		p.end()
+		p.wantQuestions(1)
 	})
 }
 
 func TestWhatComesAfterAFalseStopIsHeard(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
+	inParty(t, func(p *party) {
 		p.brain.reply = browsing
 		p.begin("ada")
 		p.says("ada", "list the bus lines")
 		began := time.Now()
 		p.sound("ada", 3*time.Second)
 		p.spots("ada", "stop")
-		p.ear.tell.Ended(voice.Utterance{From: "ada", Packets: []voice.Packet{{Opus: []byte("only those that stop at the museum")}}, Began: began, Ended: time.Now(), Loud: true})
+		p.utter("ada", "only those that stop at the museum", began, time.Now())
 		p.wait(time.Second)
-		if got := p.brain.asked(); len(got) != 2 {
-			t.Errorf("asked %v, want what was said with the stop in it", got)
-		}
-		p.end()
+		p.wantQuestions(2)
 	})
 }
 
 func TestOurOwnWordsStopNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
-		p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
-			return assistant.Answer{Text: "You can say stop at any time, and then I stop."}, nil
-		}
+	inParty(t, func(p *party) {
+		p.brain.reply = answer(assistant.Answer{Text: "You can say stop at any time, and then I stop."}, nil)
 		p.begin("ada")
 		p.says("ada", "how do I end this")
 		work := p.work("v", "ada")
 		p.wait(time.Second) // we speak
 		p.spots("ada", "stop")
 		now := time.Now()
-		p.ear.tell.Ended(voice.Utterance{From: "ada", Packets: []voice.Packet{{Opus: []byte("Stop.")}}, Began: now.Add(-500 * time.Millisecond), Ended: now, Loud: true})
+		p.utter("ada", "Stop.", now.Add(-500*time.Millisecond), now)
 		for time.Since(p.mouth.last()) < 900*time.Millisecond { // what we said may still come back
 			p.wait(100 * time.Millisecond)
 		}
@@ -182,10 +154,7 @@ func TestOurOwnWordsStopNothing(t *testing.T) {
 		}
 		p.wait(200 * time.Millisecond)
 		p.spots("ada", "stop")
-		if work.Err() == nil {
-			t.Error("the same word by a person did not")
-		}
-		p.end()
+		p.wantStopped(work)
 	})
 }
 
@@ -198,8 +167,7 @@ func TestAStopHoldsForAnAnswerThatIsNotToldYet(t *testing.T) {
 	} {
 		for _, early := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					p := newParty(t)
+				inParty(t, func(p *party) {
 					answer, goOn := make(chan struct{}), make(chan struct{})
 					p.brain.reply = func(context.Context, assistant.Turn, func(assistant.Progress)) (assistant.Answer, error) {
 						<-answer
@@ -229,31 +197,11 @@ func TestAStopHoldsForAnAnswerThatIsNotToldYet(t *testing.T) {
 					if stopped := early || name == "in the chat"; strings.Contains(told, "noon") == stopped {
 						t.Errorf("stopped before it was taken in: %v, told %q", stopped, told)
 					}
-					if got := p.scopes.Active(scope); len(got) != 0 {
-						t.Errorf("active at the end: %v", got)
-					}
-					p.end()
+					p.wantActive(0)
 				})
 			})
 		}
 	}
-}
-
-func TestNothingCanBeStoppedAfterTheCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t)
-		p.brain.reply = browsing
-		p.begin("ada")
-		p.says("ada", "find a lamp")
-		scope := cancel.Scope{Guild: "g", Channel: "v"}
-		if got := p.scopes.Active(scope); len(got) != 1 {
-			t.Fatalf("active = %v, want the reply to ada", got)
-		}
-		p.end()
-		if got := p.scopes.Active(scope); len(got) != 0 {
-			t.Errorf("after the call still active: %v", got)
-		}
-	})
 }
 
 func TestAStopReachesWhatRunsWhereTheCallIsAndWhereItWas(t *testing.T) {
@@ -277,4 +225,78 @@ func TestAStopReachesWhatRunsWhereTheCallIsAndWhereItWas(t *testing.T) {
 		}
 		p.end()
 	})
+}
+
+func TestTheSpotterIsToldWhoIsToBeListenedToFirst(t *testing.T) {
+	inParty(t, func(p *party) {
+		p.begin("ada", "bob", "eve")
+		p.work("t", "ada")
+		began := time.Now()
+		for _, id := range []string{"ada", "bob", "eve"} {
+			p.sound(id, 300*time.Millisecond)
+		}
+		p.spots("bob", "clank")
+		p.sound("bob", 300*time.Millisecond)
+		p.spot.mu.Lock()
+		ada, bob, eve := p.spot.claim["ada"], p.spot.claim["bob"], p.spot.claim["eve"]
+		p.spot.mu.Unlock()
+		if !ada.Working || bob.Working || eve.Working {
+			t.Errorf("ada %+v, bob %+v, eve %+v: want only what ada asked for to be done", ada, bob, eve)
+		}
+		if bob.LastAddressed.Before(began) || !eve.LastAddressed.IsZero() {
+			t.Errorf("bob called at %v, eve at %v; want bob after %v, eve never", bob.LastAddressed, eve.LastAddressed, began)
+		}
+		if !eve.Less(bob) || !bob.Less(ada) || ada.Less(bob) {
+			t.Error("want ada first, then bob, then eve")
+		}
+	})
+}
+
+func TestThatNotAllAreListenedToIsWrittenOnce(t *testing.T) {
+	inParty(t, func(p *party) {
+		p.begin("ada", "bob", "cy")
+		said := func() int { return strings.Count(p.chat.text(), "cannot listen to all") }
+		p.sound("ada", time.Second)
+		if got := said(); got != 0 {
+			t.Errorf("written %d times while all are listened to", got)
+		}
+		p.spot.mu.Lock()
+		p.spot.crowd = map[string]bool{"bob": true, "cy": true}
+		p.spot.mu.Unlock()
+		p.sound("bob", time.Second)
+		p.sound("cy", time.Second)
+		p.sound("bob", time.Second)
+		if got := said(); got != 1 || !strings.Contains(p.chat.text(), "/clank privacy`.") {
+			t.Errorf("written %d times, want once: %s", got, p.chat.text())
+		}
+	})
+}
+
+// begin has something done for a person in a channel.
+func begin(t *testing.T, s *cancel.Scopes, channel, person string) context.Context {
+	t.Helper()
+	ctx, h := s.Begin(t.Context(), cancel.Scope{Guild: "g", Channel: channel}, cancel.Work{ID: channel + "/" + person, Owner: person})
+	t.Cleanup(h.End)
+	return ctx
+}
+
+func TestWhatWorksIsSeenInAllChannels(t *testing.T) {
+	work := &cancel.Scopes{}
+	begin(t, work, "c0", "bob")
+	begin(t, work, "asked", "cyd")
+	r := conversation.NewWorkScopes(work, "g", "c0", "asked")
+	for n := range 7 {
+		r.MoveTo("c" + strconv.Itoa(n))
+	}
+	for person, want := range map[string]bool{"bob": true, "cyd": true, "ada": false} {
+		if got := r.HasWork(person); got != want {
+			t.Errorf("something is done for %s: %v", person, got)
+		}
+	}
+	for n := range 20 {
+		r.MoveTo("d" + strconv.Itoa(n))
+	}
+	if r.HasWork("bob") {
+		t.Error("a channel that was left long ago is answered for")
+	}
 }

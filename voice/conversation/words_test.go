@@ -1,6 +1,7 @@
 package conversation_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -93,7 +94,7 @@ func TestAnswersAreSaidWithoutWhatOnlyEyesUnderstand(t *testing.T) {
 		{"", nil, false},
 		{"🎉", nil, false},
 	} {
-		got, more := conversation.SpokenSentences(tc.answer)
+		got, more := spokenSentences(tc.answer)
 		if diff := cmp.Diff(tc.want, got); diff != "" || more != tc.more {
 			t.Errorf("spoken(%q), more = %v (-want +got):\n%s", tc.answer, more, diff)
 		}
@@ -101,11 +102,11 @@ func TestAnswersAreSaidWithoutWhatOnlyEyesUnderstand(t *testing.T) {
 }
 
 func TestALongAnswerIsReadToItsEndInTheChat(t *testing.T) {
-	got, more := conversation.SpokenSentences(strings.Repeat("This is one of many sentences. ", 100))
+	got, more := spokenSentences(strings.Repeat("This is one of many sentences. ", 100))
 	if n := len(strings.Join(got, " ")); !more || n > 750 || got[len(got)-1] != conversation.RestInChat {
 		t.Errorf("%d characters are said, more = %v, ending with %q", n, more, got[len(got)-1])
 	}
-	got, _ = conversation.SpokenSentences(strings.Repeat("words without an end ", 20))
+	got, _ = spokenSentences(strings.Repeat("words without an end ", 20))
 	for _, s := range got {
 		if len(s) > 270 {
 			t.Errorf("a sentence has %d bytes", len(s))
@@ -113,16 +114,155 @@ func TestALongAnswerIsReadToItsEndInTheChat(t *testing.T) {
 	}
 }
 
-func FuzzSpoken(f *testing.F) {
-	for _, s := range []string{"a. b", "```", "[x](y)", "e.g. x", "| |", "\xff.", "a\u00a0. b"} {
-		f.Add(s)
+func TestTheNoticeSaysOnlyWhatIsSo(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		able    conversation.Capabilities
+		written []string
+		spoken  string
+	}{
+		{"all there is", conversation.Capabilities{Transcribes: true, Spots: true, OptOut: true}, []string{"Nothing that is said is stored", "Say “clank privacy”"}, "Say: clank privacy"},
+		{"words are kept", conversation.Capabilities{Spots: true, OptOut: true, Records: true}, []string{"stored as text, and no sound"}, "stored as text"},
+		{"nothing hears words", conversation.Capabilities{OptOut: true}, []string{"Use `/clank privacy`"}, "The chat says"},
+		{"a page", conversation.Capabilities{Native: true, OnPage: true}, []string{"Mute your microphone"}, "Mute your microphone"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			written, spoken := tt.able.ListeningNotice()
+			for _, want := range tt.written {
+				if !strings.Contains(written, want) {
+					t.Errorf("written is %q, without %q", written, want)
+				}
+			}
+			if got := strings.Join(spoken, " "); !strings.Contains(got, tt.spoken) {
+				t.Errorf("spoken is %q, without %q", got, tt.spoken)
+			}
+			if !tt.able.OptOut && strings.Contains(written+strings.Join(spoken, ""), "privacy") {
+				t.Error("it tells of a command that does nothing here")
+			}
+		})
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got, _ := conversation.SpokenSentences(s)
-		for _, one := range got {
+}
+
+func TestWhatHelpsIsWhatThereIs(t *testing.T) {
+	why := errors.New("no program")
+	for able, want := range map[conversation.Capabilities][]string{
+		{Spots: true, OptOut: true}:        {"stop words still work", "write “stop” in the chat", "Stop still works", "write `/clank privacy`"},
+		{OnPage: true}:                     {"on the page Chat", "button Stop", "No program", "mute your microphone"},
+		{OnPage: true, Spots: true}:        {"on the page Chat instead; stop words still work"},
+		{Transcribes: true, Records: true}: {"write to me instead."},
+	} {
+		written, spoken := able.BudgetSpentTexts(why)
+		whose, _ := able.UnclearOptOutTexts()
+		all := strings.Join([]string{able.FallbackHint(), able.SpotterFailedText(why), written, spoken, whose, able.NoTranscriptionText()}, " ")
+		for _, text := range want {
+			if !strings.Contains(all, text) {
+				t.Errorf("%+v: %q is missing in %s", able, text, all)
+			}
+		}
+		if !able.Spots && strings.Contains(all, "still works") {
+			t.Errorf("%+v: it promises stop words", able)
+		}
+	}
+}
+
+func TestWhoIsLeftOutIsToldWhatHoldsAndForHowLong(t *testing.T) {
+	if got := conversation.OptOutConfirmed("Ada", nil); !strings.HasPrefix(got, "Ada, ") || strings.Contains(got, "could not") {
+		t.Errorf("told %q", got)
+	}
+	if got := conversation.OptOutConfirmed("Ada", errors.New("the disk is full")); !strings.Contains(got, "until I am started again: The disk is full.") {
+		t.Errorf("told %q", got)
+	}
+	if got := conversation.ModelGoneText("It hung up."); !strings.Contains(got, "It hung up. `/clank leave`") {
+		t.Errorf("told %q", got)
+	}
+}
+
+func TestASentenceIsSaidAsSoonAsItIsWhole(t *testing.T) {
+	var r conversation.SentenceReader
+	for _, tc := range []struct {
+		piece string
+		want  []string
+	}{
+		{"The fer", nil},
+		{"ry goes at 3.", nil},
+		{"30 from Dr.", nil},
+		{" Miller's pier.", nil},
+		{" Sh", []string{"The ferry goes at 3.30 from Dr. Miller's pier."}},
+		{"all I book it?\n", []string{"Shall I book it?"}},
+		{"See [the", nil},
+		{" table. It is long](https://a.test/", nil},
+		{"t). Then", []string{"See the table. It is long."}},
+		{" this:\n``", []string{"Then this:"}},
+		{"`sh\nrm x. y\n``", nil},
+		{"`\nThat is all. ", []string{"That is all."}},
+		{"And n", nil},
+	} {
+		if diff := cmp.Diff(tc.want, r.Write(tc.piece)); diff != "" {
+			t.Errorf("after %q (-want +got):\n%s", tc.piece, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"And n", conversation.AnswerInChat}, r.End(false)); diff != "" || !r.HasUnspoken() {
+		t.Errorf("at the end, more = %v (-want +got):\n%s", r.HasUnspoken(), diff)
+	}
+}
+
+func TestWhatModelsWriteForProgramsIsNotSaid(t *testing.T) {
+	for _, tc := range []struct {
+		answer string
+		want   []string
+	}{
+		{"<think>I should. Or not?</think>It is ten.", []string{"It is ten."}},
+		{"It is <b>ten</b>.", []string{"It is  ten ."}},
+		{"One moment.\n{\"name\": \"browser_browse\", \"arguments\": {\"query\": \"a \\\"}. b\"}}\nDone.", []string{"One moment.", "Done.", conversation.AnswerInChat}},
+		{"[\n  {\"a\": 1}, {\"b\": [2]}\n] is it.", []string{"is it.", conversation.AnswerInChat}},
+		{"Well. <tool_call>{\"name\": \"x. y\"}</tool_call>", []string{"Well."}},
+		{"<tool_call>{\"name\": \"x. y\"}", []string{conversation.AnswerInChat}},
+		{"{not data} but talk.", []string{"{not data} but talk."}},
+		{"a < bee. And `c. d` is code.", []string{"a < bee.", "And c. d is code."}},
+		{"1. First one.\n12. Twelfth one.", []string{"1. First one.", "12. Twelfth one."}},
+		{"|\n|\nIt is one.", []string{"It is one.", conversation.AnswerInChat}},
+		{"I <thin", []string{"I <thin"}},
+		{"An [open bracket. And more.", []string{"An [open bracket. And more."}},
+	} {
+		got, _ := spokenSentences(tc.answer)
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("spoken(%q) (-want +got):\n%s", tc.answer, diff)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	for _, s := range []string{
+		"a. b", "```x``` y. z", "see [x. y](u). z", "| a |\n| b |\nc.", "<think>a. b</think> c. d", "{\"a\": \"}. \"} b. c", "`a. b` c", "10. x\n- y. z",
+		"船。次は！", "\xff. \xe3\x80", "a\u00a0. b", strings.Repeat("word, ", 200), strings.Repeat("[", 700) + " a. b",
+		"```", "[x](y)", "e.g. x", "| |", "\xff.",
+	} {
+		f.Add(s, uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, s string, step uint8) {
+		want, more := spokenSentences(s)
+		for _, one := range want {
 			if !conversation.HasWords(one) || strings.Contains(one, "\n") {
 				t.Errorf("spoken(%q) has the sentence %q", s, one)
 			}
 		}
+		var r conversation.SentenceReader
+		var got []string
+		for rest := s; rest != ""; {
+			n := min(len(rest), 1+int(step%16))
+			got = append(got, r.Write(rest[:n])...)
+			rest = rest[n:]
+		}
+		got = append(got, r.End(false)...)
+		if diff := cmp.Diff(want, got); diff != "" || more != r.HasUnspoken() {
+			t.Errorf("%q in pieces of %d bytes, more = %v, want %v (-whole +pieces):\n%s", s, 1+step%16, r.HasUnspoken(), more, diff)
+		}
 	})
+}
+
+// spokenSentences returns the part of a whole answer that can be said, and whether there is something that can only be read.
+func spokenSentences(answer string) (sentences []string, more bool) {
+	var r conversation.SentenceReader
+	sentences = append(r.Write(answer), r.End(false)...)
+	return sentences, r.HasUnspoken()
 }

@@ -23,7 +23,6 @@ var (
 	errNewerState = errors.New("the main gateway has told something newer")
 )
 
-// run steers the call until it ends.
 func (l *Line) run(ctx context.Context, at voiceSession) {
 	err := l.followMoves(ctx, at)
 	if ctx.Err() != nil {

@@ -5,10 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"clank/cancel"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
@@ -33,9 +38,7 @@ func TestAMoveIsFollowed(t *testing.T) {
 		t.Errorf("told of a move to %s and %d more, want one to %s", got, len(moved), w.other.ID)
 	}
 	bob.Speak(conn.SpeakingMicrophone)
-	if err := bob.Send([]byte{1}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, bob.Send([]byte{1}))
 	if e := lg.until(t, voice.PacketReceived); e.Packet.From != w.bob.ID {
 		t.Errorf("heard %s, want bob", e.Packet.From)
 	}
@@ -51,7 +54,7 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 		user discordtest.User
 		in   discordtest.Channel
 	}{{w.ada, w.call}, {w.bob, w.other}} {
-		m, err := w.EnterCall(deadline(t), p.in, p.user, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
+		m, err := w.EnterCall(voicetest.Deadline(t), p.in, p.user, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +65,7 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 	talk := func(user string) {
 		t.Helper()
 		code := func() string { return people[user].Private().(*voicetest.DAVESession).PrivacyCode() }
-		limit := deadline(t)
+		limit := voicetest.Deadline(t)
 		for l.PrivacyCode() == "" || l.PrivacyCode() != code() {
 			select {
 			case <-time.After(2 * time.Millisecond):
@@ -72,18 +75,15 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 		}
 		people[user].Speak(conn.SpeakingMicrophone)
 		// what is said while keys change is lost to those who are new
-		stop := repeat(t, func() error { return people[user].Send([]byte(user)) })
+		stop := voicetest.Repeat(t, func() error { return people[user].Send([]byte(user)) })
 		if e := lg.until(t, voice.PacketReceived); e.Packet.From != user || string(e.Packet.Opus) != user {
 			t.Errorf("heard %q of %s", e.Packet.Opus, e.Packet.From)
 		}
 		stop()
-		stop = repeat(t, func() error { return l.Play([]byte("we")) })
+		stop = voicetest.Repeat(t, func() error { return l.Play([]byte("we")) })
 		defer stop()
 		for {
-			f, err := people[user].Next(deadline(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := voicetest.NextFrame(t, people[user])
 			if f.From == w.bot.ID && string(f.Data) == "we" {
 				return
 			}
@@ -153,7 +153,7 @@ func TestAChangeOfServerIsFollowed(t *testing.T) {
 			if err := l.Play([]byte{1}); err != nil {
 				t.Errorf("Play = %v", err)
 			}
-			if f, err := ada.Next(deadline(t)); err != nil || f.From != w.bot.ID {
+			if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID {
 				t.Errorf("ada hears %+v, %v", f, err)
 			}
 			if n := len(w.Voice.Clients()); n != 2 {
@@ -177,9 +177,7 @@ func TestANewServerIsFollowedAtOnce(t *testing.T) {
 func TestBrokenLinesOfTheMainGatewayDoNotMatter(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	l, lg := w.join(t, w.call)
-	if err := w.DropSockets(w.bot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.DropSockets(w.bot))
 	w.await(t, "the bot to resume", func() bool { return w.Connected(w.bot) })
 	w.JoinVoice(w.call, w.ada)
 	lg.until(t, voice.Joined)
@@ -194,9 +192,7 @@ func TestBrokenLinesOfTheMainGatewayDoNotMatter(t *testing.T) {
 func TestANewSessionOfTheMainGatewayBringsUsBack(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	l, lg := w.join(t, w.call)
-	if err := w.InvalidateSession(w.bot, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.InvalidateSession(w.bot, false))
 	lg.until(t, voice.Interrupted)
 	lg.until(t, voice.Connected)
 	if w.where() != w.call.ID {
@@ -211,9 +207,7 @@ func TestTheLastCloseCodeIsTold(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	for _, code := range []int{4017, 4021, 4022} {
 		_, lg := w.join(t, w.call)
-		if err := w.Voice.CloseSeat(w.seat(), code, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Voice.CloseSeat(w.seat(), code, ""))
 		closed, ok := errors.AsType[*conn.CloseError](lg.end(t))
 		if !ok || closed.Code != code {
 			t.Errorf("ended with %v, want code %d", lg.line.Err(), code)
@@ -225,32 +219,15 @@ func TestTheLastCloseCodeIsTold(t *testing.T) {
 func TestNothingIsLeftAfterClose(t *testing.T) {
 	w := aTown(t, voicetest.Config{}) // not in parallel: it looks at all goroutines
 	l, _ := w.join(t, w.call)
-	if err := l.Close(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close(voicetest.Deadline(t)))
 	if n := len(w.Voice.Clients()); n != 0 {
 		t.Errorf("%d voice connections are left", n)
 	}
 	l, lg := w.join(t, w.call)
 	w.LeaveVoice(w.guild, w.bot.User)
 	_ = lg.end(t)
-	if err := l.Close(deadline(t)); err != nil {
-		t.Fatal(err)
-	}
-	noneLeft(t)
-}
-
-func TestCloseWhileReconnecting(t *testing.T) {
-	w := newTown(t, voicetest.Config{})
-	l, lg := w.join(t, w.call)
-	w.LoseVoiceServer(w.guild, 4015)
-	lg.until(t, voice.Interrupted)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if err := l.Close(ctx); err != nil {
-		t.Errorf("Close = %v", err)
-	}
-	w.await(t, "the bot to leave", func() bool { return w.where() == "" })
+	must(t, l.Close(voicetest.Deadline(t)))
+	voicetest.NoneLeft(t)
 }
 
 func TestAReaderThatFallsBehindLosesOnlySound(t *testing.T) {
@@ -260,9 +237,7 @@ func TestAReaderThatFallsBehindLosesOnlySound(t *testing.T) {
 	ada.Speak(conn.SpeakingMicrophone)
 	const sent = 400
 	for i := range sent {
-		if err := ada.Send([]byte{byte(i), byte(i >> 8)}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, ada.Send([]byte{byte(i), byte(i >> 8)}))
 		// The network holds only so much, and loses what is more.
 		for came, still := l.Stats().Received, 0; came+20 < uint64(i) && still < 50; still++ {
 			<-time.After(time.Millisecond)
@@ -287,4 +262,252 @@ func TestAReaderThatFallsBehindLosesOnlySound(t *testing.T) {
 	if heard == 0 || heard > 300 { // some are read while the last ones come
 		t.Errorf("%d packets of %d were kept, want 250", heard, sent)
 	}
+}
+
+// step is where a join is given up.
+type step struct {
+	name    string
+	layer   string // that is named; empty: the join may have been faster
+	prepare func(t *testing.T, w *town) (reached func() error)
+}
+
+// steps are those of a join, in their order.
+var steps = []step{
+	{"our place is not told", "main gateway", func(t *testing.T, w *town) func() error {
+		t.Helper()
+		w.JoinVoice(w.call, w.ada)
+		w.LimitVoice(w.call, 1)
+		return func() error { _, err := w.WaitReceived(voicetest.Deadline(t), 4, 0); return err }
+	}},
+	{"the server is not told", "main gateway", func(t *testing.T, w *town) func() error {
+		t.Helper()
+		w.LoseVoiceServer(w.guild, 0)
+		return func() error {
+			return w.Wait(voicetest.Deadline(t), "a place", func() bool { return w.where() == w.call.ID })
+		}
+	}},
+	{"the voice gateway does not answer", "voice connection", func(t *testing.T, w *town) func() error {
+		t.Helper()
+		asked := make(chan struct{}, 10)
+		w.joiner.HTTPClient.Transport.(*http.Transport).DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			asked <- struct{}{}
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+		return func() error {
+			select {
+			case <-asked:
+				return nil
+			case <-voicetest.Deadline(t).Done():
+				return context.DeadlineExceeded
+			}
+		}
+	}},
+	{"our own address is not told", "voice connection", func(t *testing.T, w *town) func() error {
+		t.Helper()
+		w.Voice.LoseDiscoveries(1000)
+		return func() error {
+			_, err := w.Voice.WaitReceived(voicetest.Deadline(t), voicetest.OpIdentify, 0)
+			return err
+		}
+	}},
+	{"the session is about to be described", "", func(t *testing.T, w *town) func() error {
+		t.Helper()
+		return func() error {
+			_, err := w.Voice.WaitReceived(voicetest.Deadline(t), voicetest.OpSelectProtocol, 0)
+			return err
+		}
+	}},
+}
+
+func TestAJoinIsGivenUpAtEachStep(t *testing.T) {
+	for _, s := range steps {
+		t.Run(s.name, func(t *testing.T) {
+			w := aTown(t, voicetest.Config{DAVE: 1})
+			reached := s.prepare(t, w)
+			ctx, give := context.WithCancelCause(t.Context())
+			joined := make(chan error, 1)
+			go func() {
+				l, err := w.joiner.Join(ctx, w.guild.ID, w.call.ID)
+				if err == nil {
+					err = l.Close(voicetest.Deadline(t))
+				}
+				joined <- err
+			}()
+			must(t, reached())
+			why := &cancel.Cause{Reason: cancel.Stopped, By: "ada"}
+			give(why)
+			var err error
+			select {
+			case err = <-joined:
+			case <-voicetest.Deadline(t).Done():
+				t.Fatal("Join does not return")
+			}
+			if err != nil || s.layer != "" {
+				want := "join the voice channel " + w.call.ID + ": " + s.layer + ": stopped by ada"
+				if s.layer == "" {
+					want = "join the voice channel " + w.call.ID + ": voice connection: stopped by ada"
+				}
+				if !errors.Is(err, why) || err.Error() != want {
+					t.Errorf("Join = %v, want %q", err, want)
+				}
+			}
+			w.nothingLeft(t)
+		})
+	}
+}
+
+// nothingLeft waits until nobody knows anything of a call of ours.
+func (w *town) nothingLeft(t *testing.T) {
+	t.Helper()
+	w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
+	if err := w.Voice.Wait(voicetest.Deadline(t), "the end of the connection", func() bool { _, there := w.Voice.Client(w.seat()); return !there }); err != nil {
+		t.Error(err)
+	}
+	if _, there := w.joiner.Line(w.guild.ID); there {
+		t.Error("the joiner still has a line")
+	}
+	voicetest.NoneLeft(t)
+}
+
+// TestACallIsLeftWhoeverWaitsForIt leaves with a context that has ended: nobody waits, and it is left all the same.
+func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
+	for name, when := range map[string]func(t *testing.T, w *town) *discord.Line{
+		"while it is connected": func(t *testing.T, w *town) *discord.Line {
+			t.Helper()
+			l, _ := w.join(t, w.call)
+			return l
+		},
+		"while keys are agreed on": func(t *testing.T, w *town) *discord.Line {
+			t.Helper()
+			ada, err := w.EnterCall(voicetest.Deadline(t), w.call, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = ada.Close() })
+			l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID) // which does not wait for keys
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		},
+		"while there is no server": func(t *testing.T, w *town) *discord.Line {
+			t.Helper()
+			l, _ := w.join(t, w.call)
+			w.LoseVoiceServer(w.guild, voicetest.CloseCrashed)
+			return l
+		},
+		"while it reconnects": func(t *testing.T, w *town) *discord.Line {
+			t.Helper()
+			l, _ := w.join(t, w.call)
+			must(t, w.Voice.Drop(w.seat()))
+			return l
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := aTown(t, voicetest.Config{DAVE: 1})
+			l := when(t, w)
+			ended, end := context.WithCancelCause(t.Context())
+			end(errors.New("nobody waits"))
+			if err := l.Close(ended); err != nil && err.Error() != "leave the call: nobody waits" {
+				t.Errorf("Close = %v", err)
+			}
+			w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
+			if err := l.Close(voicetest.Deadline(t)); err != nil {
+				t.Error(err)
+			}
+			if err := l.Err(); err != nil {
+				t.Errorf("the call ended with %v", err)
+			}
+			if _, there := w.joiner.Line(w.guild.ID); there {
+				t.Error("the joiner still has a line")
+			}
+		})
+	}
+}
+
+func TestEverythingAtOnceLeavesNothingBehind(t *testing.T) {
+	w := aTown(t, voicetest.Config{DAVE: 1})
+	ctx, end := context.WithTimeout(t.Context(), 2*time.Second)
+	defer end()
+	var all, readers sync.WaitGroup
+	lines := make(chan *discord.Line, 1000)
+	again := func(do func()) {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				do()
+				select {
+				case <-time.After(rand.N(60 * time.Millisecond)):
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	for _, channel := range []string{w.call.ID, w.other.ID} {
+		again(func() {
+			patience, cancel := context.WithTimeout(ctx, rand.N(500*time.Millisecond))
+			defer cancel()
+			l, err := w.joiner.Join(patience, w.guild.ID, channel)
+			if err != nil {
+				return
+			}
+			readers.Go(func() {
+				for range l.Events() {
+					_ = l.Play([]byte{0xf8, 1})
+				}
+			})
+			lines <- l
+		})
+	}
+	again(func() { w.LeaveVoice(w.guild, w.bot.User) })
+	again(func() { w.MoveVoice(w.other, w.bot.User) })
+	again(func() { w.LoseVoiceServer(w.guild, voicetest.CloseCrashed); w.FindVoiceServer(w.guild) })
+	again(func() { _ = w.Voice.Drop(w.seat()) })
+	again(func() {
+		select {
+		case l := <-lines:
+			_ = l.Close(ctx)
+		default:
+		}
+	})
+	<-ctx.Done()
+	late := make(chan error, 1)
+	go func() {
+		_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
+		late <- err
+	}()
+	if err := w.joiner.Close(voicetest.Deadline(t)); err != nil {
+		t.Error(err)
+	}
+	all.Wait()
+	<-late // it may have come before the end, but then it ended with it
+	if _, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID); err == nil {
+		t.Error("a call was joined after the end")
+	}
+	close(lines)
+	readers.Wait()
+	voicetest.NoneLeft(t)
+}
+
+func TestAJoinUnderWayEndsWithTheJoiner(t *testing.T) {
+	w := newTown(t, voicetest.Config{})
+	w.Voice.LoseDiscoveries(2)
+	joined := make(chan error, 1)
+	go func() {
+		_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
+		joined <- err
+	}()
+	if _, err := w.Voice.WaitReceived(voicetest.Deadline(t), voicetest.OpIdentify, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.joiner.Close(voicetest.Deadline(t)); err != nil {
+		t.Error(err)
+	}
+	if err := <-joined; err == nil {
+		t.Error("a call was joined while everything ended")
+	}
+	if _, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.other.ID); err == nil {
+		t.Error("a call was joined after everything had ended")
+	}
+	w.await(t, "the bot to leave", func() bool { return w.where() == "" })
 }

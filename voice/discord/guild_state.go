@@ -18,7 +18,6 @@ type guildState struct {
 	joinTurn chan struct{} // one join at a time
 }
 
-// presence is somebody in a voice channel.
 type presence struct {
 	channel string
 	person  voice.Person
@@ -32,10 +31,6 @@ type voiceSession struct {
 	token, endpoint    string // empty endpoint: there will be another
 	serverUpdates      int
 	resets             int // how often the main gateway has begun a new session
-}
-
-func newGuildState() *guildState {
-	return &guildState{present: map[string]presence{}, limits: map[string]int{}, changed: make(chan struct{}), joinTurn: make(chan struct{}, 1)}
 }
 
 func (r *guildState) announce() {
@@ -278,7 +273,9 @@ func (j *Joiner) guildState(guild string) *guildState {
 	}
 	r := j.guilds[guild]
 	if r == nil {
-		r = newGuildState()
+		r = &guildState{
+			present: map[string]presence{}, limits: map[string]int{}, changed: make(chan struct{}), joinTurn: make(chan struct{}, 1),
+		}
 		j.guilds[guild] = r
 	}
 	return r
@@ -311,7 +308,6 @@ func (j *Joiner) People(guild, channel string) []voice.Person {
 	return people
 }
 
-// person returns what is known of a user.
 func (j *Joiner) person(guild, user string) voice.Person {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -3,32 +3,206 @@ package discord_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"clank/bot/discord"
+	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
-	"clank/voice/discord"
+	voicediscord "clank/voice/discord"
 	"clank/voice/discord/conn"
-
-	"github.com/google/go-cmp/cmp"
 )
+
+// closing are the connections to main gateways that say goodbye, for which their library takes a second.
+var closing sync.WaitGroup
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	closing.Wait()
+	os.Exit(code)
+}
+
+// town is a guild with two voice channels, a bot that is signed in, and its joiner.
+type town struct {
+	*discordtest.Server
+	bot         discordtest.Bot
+	ada, bob    discordtest.User
+	guild       discordtest.Guild
+	call, other discordtest.Channel
+	gate        *discord.Gateway
+	joiner      *voicediscord.Joiner
+}
+
+func newTown(t *testing.T, cfg voicetest.Config) *town {
+	t.Helper()
+	t.Parallel()
+	return aTown(t, cfg)
+}
+
+func aTown(t *testing.T, cfg voicetest.Config) *town {
+	t.Helper()
+	s := discordtest.StartTest(t, discordtest.Config{Voice: &cfg})
+	t.Cleanup(func() {
+		if got := s.Voice.Violations(); len(got) > 0 {
+			t.Errorf("what Discord would not take: %v", got)
+		}
+	})
+	w := &town{Server: s, bot: s.CreateBot("clank", "secret"), ada: s.CreateUser("ada"), bob: s.CreateUser("bob")}
+	w.guild = s.CreateGuild("home", w.ada)
+	s.AddMember(w.guild, w.bob)
+	s.AddMember(w.guild, w.bot.User)
+	w.call, w.other = s.CreateVoiceChannel(w.guild, "call"), s.CreateVoiceChannel(w.guild, "other")
+	w.connect(t)
+	return w
+}
+
+// connect signs the bot in.
+func (w *town) connect(t *testing.T) {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: w.Voice.Roots()}}
+	t.Cleanup(transport.CloseIdleConnections)
+	w.joiner = &voicediscord.Joiner{
+		Send:          func(ctx context.Context, op int, d any) error { return w.gate.Send(ctx, op, d) },
+		AnswerTimeout: 5 * time.Second, MinWait: 20 * time.Millisecond, MaxOutage: 20 * time.Second,
+		HTTPClient: &http.Client{Transport: transport},
+	}
+	w.gate = &discord.Gateway{
+		Token: w.bot.Token, Intents: 1 | 1<<7, // guilds and who is in their calls
+		URL:        w.GatewayURL,
+		OnDispatch: func(kind string, data json.RawMessage) { w.joiner.Dispatch(kind, data) },
+		MinWait:    10 * time.Millisecond,
+	}
+	must(t, w.gate.Open(voicetest.Deadline(t)))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		defer cancel()
+		if err := w.joiner.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		gate := w.gate
+		closing.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+			defer cancel()
+			_ = gate.Close(ctx)
+		})
+	})
+}
+
+// join brings the bot into a call, and returns what happens there.
+func (w *town) join(t *testing.T, channel discordtest.Channel) (*voicediscord.Line, *log) {
+	t.Helper()
+	l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, channel.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lg := &log{line: l}
+	lg.until(t, voice.Connected)
+	return l, lg
+}
+
+// person brings somebody into a call.
+func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.User) *voicetest.Member {
+	t.Helper()
+	m, err := w.EnterCall(voicetest.Deadline(t), in, user, voicetest.MemberOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	return m
+}
+
+func (w *town) seat() voicetest.ClientID { return discordtest.VoiceClientID(w.guild, w.bot.User) }
+
+// where returns the channel in which Discord has the bot.
+func (w *town) where() string {
+	if v, ok := w.VoiceStates(w.guild)[w.bot.ID]; ok {
+		return *v.ChannelID
+	}
+	return ""
+}
+
+func (w *town) await(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	must(t, w.Wait(voicetest.Deadline(t), what, cond))
+}
+
+// log reads the events of a line.
+type log struct {
+	line *voicediscord.Line
+	list []voice.Event
+}
+
+// until reads on to the next event of a kind.
+func (l *log) until(t *testing.T, kind voice.EventKind) voice.Event {
+	t.Helper()
+	ctx := voicetest.Deadline(t)
+	for {
+		select {
+		case e, ok := <-l.line.Events():
+			if !ok {
+				t.Fatalf("the call ended (%v) before %q, after %v", l.line.Err(), kind, l.kinds())
+			}
+			if l.list = append(l.list, e); e.Kind == kind {
+				return e
+			}
+		case <-ctx.Done():
+			t.Fatalf("no %q among %v", kind, l.kinds())
+		}
+	}
+}
+
+// end reads on until the call has ended, and returns why.
+func (l *log) end(t *testing.T) error {
+	t.Helper()
+	ctx := voicetest.Deadline(t)
+	for {
+		select {
+		case e, ok := <-l.line.Events():
+			if !ok {
+				return l.line.Err()
+			}
+			l.list = append(l.list, e)
+		case <-ctx.Done():
+			t.Fatalf("the call did not end, after %v", l.kinds())
+		}
+	}
+}
+
+func (l *log) kinds() []voice.EventKind {
+	var kinds []voice.EventKind
+	for _, e := range l.list {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	ada := w.person(t, w.call, w.ada)
-	if _, err := w.joiner.Join(deadline(t), w.guild.ID, "x"); err == nil {
+	if _, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, "x"); err == nil {
 		t.Error("a channel without a number was joined")
 	}
 	l, lg := w.join(t, w.call)
 	ada.Speak(conn.SpeakingMicrophone)
-	if err := ada.Send([]byte{0x78, 1}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, ada.Send([]byte{0x78, 1}))
 	e := lg.until(t, voice.PacketReceived)
 	if e.Packet.From != w.ada.ID || !bytes.Equal(e.Packet.Opus, []byte{0x78, 1}) {
 		t.Errorf("heard %+v, want ada", e.Packet)
@@ -38,28 +212,22 @@ func TestACallIsJoinedHeardAndLeft(t *testing.T) {
 			t.Errorf("joined: %+v, want ada by her name", e.Person)
 		}
 	}
-	if err := l.Play([]byte{0x78, 2}); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.EndSpeech(); err != nil {
-		t.Fatal(err)
-	}
-	if f, err := ada.Next(deadline(t)); err != nil || f.From != w.bot.ID || !bytes.Equal(f.Data, []byte{0x78, 2}) {
+	must(t, l.Play([]byte{0x78, 2}))
+	must(t, l.EndSpeech())
+	if f, err := ada.Next(voicetest.Deadline(t)); err != nil || f.From != w.bot.ID || !bytes.Equal(f.Data, []byte{0x78, 2}) {
 		t.Errorf("ada hears %+v, %v", f, err)
 	}
 	if got := l.People(); !cmp.Equal(got, []voice.Person{{ID: w.ada.ID, Name: "ada"}}) {
 		t.Errorf("people %+v", got)
 	}
-	if l.Channel() != w.call.ID || l.Guild() != w.guild.ID || l.SessionID() != w.VoiceStates(w.guild)[w.bot.ID].SessionID {
-		t.Errorf("in %s of %s with session %s", l.Channel(), l.Guild(), l.SessionID())
+	if l.Channel() != w.call.ID || l.SessionID() != w.VoiceStates(w.guild)[w.bot.ID].SessionID {
+		t.Errorf("in %s with session %s", l.Channel(), l.SessionID())
 	}
 	if got := l.Stats(); got.Received == 0 || got.Sent == 0 {
 		t.Errorf("stats %+v", got)
 	}
 	for range 2 {
-		if err := l.Close(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Close(voicetest.Deadline(t)))
 	}
 	if err := lg.end(t); err != nil {
 		t.Errorf("ended with %v, want none after Close", err)
@@ -115,7 +283,7 @@ func TestWhereTellsWhoIsInWhichChannel(t *testing.T) {
 }
 
 func TestWhoWasThereBeforeIsKnownFromTheGuild(t *testing.T) {
-	j := &discord.Joiner{UserID: "9"}
+	j := &voicediscord.Joiner{}
 	j.Dispatch("GUILD_CREATE", json.RawMessage(`{"id":"1","voice_states":[{"channel_id":"2","user_id":"3","session_id":"s"},{"channel_id":null,"user_id":"4"},
 		{"channel_id":"2","user_id":"5","member":{"user":{"id":"5","username":"e","bot":true}}}],
 		"members":[{"user":{"id":"3","username":"c","global_name":"Carol"},"nick":null}, null, {}]}`))
@@ -139,7 +307,7 @@ func TestWhoWasThereBeforeIsKnownFromTheGuild(t *testing.T) {
 
 func TestGarbageFromTheGatewayIsPassedOver(t *testing.T) {
 	for _, kind := range []string{"READY", "GUILD_CREATE", "GUILD_DELETE", "VOICE_STATE_UPDATE", "VOICE_SERVER_UPDATE", "MESSAGE_CREATE"} {
-		j := &discord.Joiner{}
+		j := &voicediscord.Joiner{}
 		j.Dispatch("GUILD_CREATE", json.RawMessage(`{"id":"1","voice_states":[{"channel_id":"2","user_id":"3"}],"members":[{"user":{"id":"3","username":"c"}}]}`))
 		before := j.People("1", "2")
 		if len(before) != 1 {
@@ -160,11 +328,11 @@ func TestGarbageFromTheGatewayIsPassedOver(t *testing.T) {
 
 func TestJoiningTwiceGivesTheSameLine(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
-	var lines [4]*discord.Line
+	var lines [4]*voicediscord.Line
 	var wg sync.WaitGroup
 	for i := range lines {
 		wg.Go(func() {
-			l, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+			l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
 			if err != nil {
 				t.Error(err)
 			}
@@ -186,7 +354,7 @@ func TestAnotherChannelEndsTheLine(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	_, lg := w.join(t, w.call)
 	l, _ := w.join(t, w.other)
-	if err := lg.end(t); !errors.Is(err, discord.ErrOtherChannel) {
+	if err := lg.end(t); !errors.Is(err, voicediscord.ErrOtherChannel) {
 		t.Errorf("the first line ended with %v, want ErrElsewhere", err)
 	}
 	if w.where() != w.other.ID || l.Channel() != w.other.ID {
@@ -202,7 +370,7 @@ func TestManyGuildsAtOnce(t *testing.T) {
 		w.AddMember(g, w.bot.User)
 		call := w.CreateVoiceChannel(g, "call")
 		wg.Go(func() {
-			l, err := w.joiner.Join(deadline(t), g.ID, call.ID)
+			l, err := w.joiner.Join(voicetest.Deadline(t), g.ID, call.ID)
 			if err != nil {
 				t.Error(err)
 				return
@@ -211,7 +379,7 @@ func TestManyGuildsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := w.joiner.Close(deadline(t)); err != nil {
+	if err := w.joiner.Close(voicetest.Deadline(t)); err != nil {
 		t.Error(err)
 	}
 	if n := len(w.Voice.Clients()); n != 0 {
@@ -224,16 +392,16 @@ func TestNoAnswerNamesTheWayOut(t *testing.T) {
 		prepare func(*town)
 		want    error
 	}{
-		"channel is full":            {func(w *town) { w.JoinVoice(w.call, w.ada); w.LimitVoice(w.call, 1) }, discord.ErrFull},
-		"channel is another guild's": {func(w *town) { w.call = w.CreateVoiceChannel(w.CreateGuild("x", w.ada), "call") }, discord.ErrNoAnswer},
-		"no server":                  {func(w *town) { w.LoseVoiceServer(w.guild, 0) }, discord.ErrNoServer},
+		"channel is full":            {func(w *town) { w.JoinVoice(w.call, w.ada); w.LimitVoice(w.call, 1) }, voicediscord.ErrFull},
+		"channel is another guild's": {func(w *town) { w.call = w.CreateVoiceChannel(w.CreateGuild("x", w.ada), "call") }, voicediscord.ErrNoAnswer},
+		"no server":                  {func(w *town) { w.LoseVoiceServer(w.guild, 0) }, voicediscord.ErrNoServer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t, voicetest.Config{})
 			w.joiner.AnswerTimeout = 200 * time.Millisecond
 			test.prepare(w)
-			_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
-			if join, ok := errors.AsType[*discord.JoinError](err); !ok || join.Layer != "main gateway" || !errors.Is(err, test.want) {
+			_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
+			if join, ok := errors.AsType[*voicediscord.JoinError](err); !ok || join.Layer != "main gateway" || !errors.Is(err, test.want) {
 				t.Errorf("Join = %v, want %v", err, test.want)
 			}
 			w.await(t, "the bot to be outside", func() bool { return w.where() == "" })
@@ -245,7 +413,7 @@ func TestRefusalsOfTheVoiceGatewayAreNamed(t *testing.T) {
 	w := newTown(t, voicetest.Config{})
 	for _, code := range []int{4016, 4017, 4021, 4022} {
 		w.Voice.RefuseNext(code, "")
-		_, err := w.joiner.Join(deadline(t), w.guild.ID, w.call.ID)
+		_, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID)
 		closed, ok := errors.AsType[*conn.CloseError](err)
 		if !ok || closed.Code != code || !strings.Contains(err.Error(), "voice connection") {
 			t.Errorf("Join = %v, want code %d of the voice connection", err, code)
@@ -259,44 +427,15 @@ func TestSpentTokensAreRenewed(t *testing.T) {
 	for _, code := range []int{4004, 4006, 4011} {
 		w.Voice.RefuseNext(code, "")
 		l, lg := w.join(t, w.call)
-		if err := w.Voice.CloseSeat(w.seat(), code, ""); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Voice.CloseSeat(w.seat(), code, ""))
 		lg.until(t, voice.Interrupted)
 		lg.until(t, voice.Connected)
-		if err := l.Close(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func TestJoinCanBeCancelled(t *testing.T) {
-	w := newTown(t, voicetest.Config{})
-	w.JoinVoice(w.call, w.ada)
-	w.LimitVoice(w.call, 1)
-	cause := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	result := make(chan error, 1)
-	go func() {
-		_, err := w.joiner.Join(ctx, w.guild.ID, w.call.ID)
-		result <- err
-	}()
-	if _, err := w.WaitReceived(deadline(t), 4, 0); err != nil {
-		t.Fatal(err)
-	}
-	cancel(cause)
-	select {
-	case err := <-result:
-		if !errors.Is(err, cause) {
-			t.Errorf("Join = %v, want the cause", err)
-		}
-	case <-deadline(t).Done():
-		t.Fatal("Join did not return")
+		must(t, l.Close(voicetest.Deadline(t)))
 	}
 }
 
 func TestJoinBeforeTheGatewayIsThere(t *testing.T) {
-	j := &discord.Joiner{}
+	j := &voicediscord.Joiner{}
 	if _, err := j.Join(t.Context(), "1", "2"); err == nil || !strings.Contains(err.Error(), "not connected") {
 		t.Errorf("Join = %v", err)
 	}

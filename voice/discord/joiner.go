@@ -29,7 +29,6 @@ type Joiner struct {
 	// Send sends an operation over the main gateway.
 	Send func(ctx context.Context, op int, d any) error
 
-	UserID        string           // our own; if empty it is taken from READY
 	Key           *dave.SigningKey // shared by all connections of ours; nil makes a new one for each
 	Transport     conn.NewTransport
 	HTTPClient    *http.Client  // of the voice gateway; nil is the default client
@@ -87,7 +86,6 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 	}
 	j.mu.Lock()
 	r := j.guildState(guild)
-	j.selfID = cmp.Or(j.selfID, j.UserID)
 	self, closed := j.selfID, j.closed
 	j.mu.Unlock()
 	if closed {
@@ -220,7 +218,6 @@ func (j *Joiner) leaveChannel(ctx context.Context, r *guildState, guild string) 
 	_ = j.waitFor(ctx, r, func(now voiceSession) (bool, error) { return now.channel == "", nil }) // it will be told later
 }
 
-// ownID returns our own user id.
 func (j *Joiner) ownID() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -258,11 +255,6 @@ func (j *Joiner) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (j *Joiner) answerTimeout() time.Duration {
-	if j.AnswerTimeout == 0 {
-		return defaultPatience
-	}
-	return j.AnswerTimeout
-}
+func (j *Joiner) answerTimeout() time.Duration { return cmp.Or(j.AnswerTimeout, defaultPatience) }
 
 func (j *Joiner) logger() *slog.Logger { return cmp.Or(j.Logger, slog.New(slog.DiscardHandler)) }

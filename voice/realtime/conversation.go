@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -104,8 +105,8 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 		t.handleAnswerText(e, t.history.textOf(e.ItemID)+e.Delta)
 	case "response.output_audio_transcript.done", "response.output_text.done":
 		text := cmp.Or(e.Transcript, e.Text)
-		if t.handleAnswerText(e, text) {
-			callText(t.session.Said, text)
+		if t.handleAnswerText(e, text) && t.session.Said != nil && text != "" {
+			t.session.Said(text)
 		}
 	case "response.function_call_arguments.done":
 		t.handleToolCall(ctx, e.ResponseID, item{ID: e.ItemID, Type: "function_call", Name: e.Name, CallID: e.CallID, Arguments: &e.Arguments})
@@ -115,12 +116,6 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 		return t.handleError(e.Error)
 	}
 	return nil
-}
-
-func callText(f func(string), text string) {
-	if f != nil && text != "" {
-		f(text)
-	}
 }
 
 // handleAnswerText notes what the model says, and reports whether it still counts.
@@ -318,4 +313,53 @@ func (t *conversation) needsNewResponse() bool {
 func (t *conversation) waitForEnd() {
 	_ = t.endAnswers("")
 	t.running.Wait()
+}
+
+// maxSpeechSpans is how many utterances are remembered until they have been put into words.
+const maxSpeechSpans = 64
+
+// speechSpan is where in the stream an item was said, as far as the server has told.
+type speechSpan struct {
+	item       string
+	begin, end time.Duration
+}
+
+// handleSpeech takes what the server tells of where somebody's speech begins or ends.
+func (t *conversation) handleSpeech(e event) {
+	if e.ItemID == "" {
+		return
+	}
+	s := t.findSpeech(e.ItemID)
+	if s == nil {
+		if len(t.spoken) == maxSpeechSpans {
+			t.spoken = t.spoken[1:]
+		}
+		t.spoken = append(t.spoken, speechSpan{item: e.ItemID, end: math.MaxInt64})
+		s = &t.spoken[len(t.spoken)-1]
+	}
+	if e.AudioStart != nil {
+		s.begin = time.Duration(*e.AudioStart) * time.Millisecond
+	}
+	if e.AudioEnd != nil {
+		s.end = time.Duration(*e.AudioEnd) * time.Millisecond
+	}
+}
+
+func (t *conversation) findSpeech(item string) *speechSpan {
+	for i := range t.spoken {
+		if t.spoken[i].item == item {
+			return &t.spoken[i]
+		}
+	}
+	return nil
+}
+
+// speakersOf returns who may have said an item: those who could be heard while it was said, or at any time if
+// the server does not tell when that was.
+func (t *conversation) speakersOf(item string) []string {
+	s := t.findSpeech(item)
+	if s == nil {
+		s = &speechSpan{end: math.MaxInt64}
+	}
+	return t.session.mix.speakersBetween(s.begin, s.end)
 }

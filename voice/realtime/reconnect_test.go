@@ -199,7 +199,7 @@ func TestAServerThatFallsSilentIsLeft(t *testing.T) {
 func TestToolsThatCannotRunSaySo(t *testing.T) {
 	t.Parallel()
 	outputs, all := make(chan string, 8), make(chan struct{})
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, _ := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for i, arguments := range []string{`{"x":`, `"` + strings.Repeat("x", 24001) + `"`, `{}`} {
 			id := string(rune('a' + i))
@@ -210,9 +210,7 @@ func TestToolsThatCannotRunSaySo(t *testing.T) {
 			c.Expect("response.create")
 		}
 		close(all)
-		c.AwaitClose()
-	}})
-	s, _ := session(srv)
+	})
 	s.CallTimeout = 20 * time.Millisecond
 	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {
 		<-ctx.Done()

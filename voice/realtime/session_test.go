@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func TestASessionIsSetUpAsItIsToBe(t *testing.T) {
 
 func TestAQuestionIsHeardAndAnswered(t *testing.T) {
 	t.Parallel()
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for len(c.Audio()) < 2*voice.RateRealtime { // a second of sound, or of the silence after it
 			<-time.After(10 * time.Millisecond)
@@ -62,9 +63,7 @@ func TestAQuestionIsHeardAndAnswered(t *testing.T) {
 		c.OutputAudio("resp_1", "item_2", pcm(490*time.Millisecond))
 		c.OutputTranscript("resp_1", "item_2", "It is noon.")
 		c.Done("resp_1", "item_2", "completed")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	run(t, s)
 	s.Hear(voice.Sound{From: "ada", Rate: voice.RateRealtime, Samples: make([]int16, 24000)})
 	p := await(t, w.speak)
@@ -88,7 +87,7 @@ func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
 	t.Parallel()
 	outputs := make(chan llmtest.RealtimeEvent, 2)
 	first := make(chan struct{})
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Begin("resp_1", "item_1")
 		c.FunctionCall("resp_1", "item_2", "call_1", "browse", `{"query":"ferry"}`)
@@ -101,9 +100,7 @@ func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
 		c.Expect("response.create") // not before the response is done
 		c.Begin("resp_2", "item_4")
 		c.Done("resp_2", "", "completed")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	s.Call = func(_ context.Context, name string, arguments json.RawMessage) string {
 		if name == "browse" {
 			<-first
@@ -124,7 +121,7 @@ func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
 func TestWhoInterruptsIsAnsweredWithSilenceAndTheModelKnowsWhatWasHeard(t *testing.T) {
 	t.Parallel()
 	playing, interrupted := make(chan struct{}), make(chan llmtest.RealtimeEvent, 1)
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Begin("resp_1", "item_1")
 		c.OutputAudio("resp_1", "item_1", pcm(time.Second))
@@ -137,9 +134,7 @@ func TestWhoInterruptsIsAnsweredWithSilenceAndTheModelKnowsWhatWasHeard(t *testi
 		c.Begin("resp_2", "item_3")
 		c.OutputAudio("resp_2", "item_3", pcm(100*time.Millisecond))
 		c.Done("resp_2", "item_3", "completed")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	run(t, s)
 	p := await(t, w.speak)
 	p.set(740 * time.Millisecond)
@@ -197,7 +192,7 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 
 func TestTellAsksWhenNothingIsUnderWay(t *testing.T) {
 	t.Parallel()
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		if e := c.Expect("conversation.item.create"); e.Text("item.role") != "user" {
 			t.Errorf("got %v", e)
@@ -210,9 +205,7 @@ func TestTellAsksWhenNothingIsUnderWay(t *testing.T) {
 		c.Expect("response.create")
 		c.Begin("resp_2", "item_2")
 		c.Done("resp_2", "item_2", "completed")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	s.AddMessage("Ada has joined.")
 	run(t, s)
 	await(t, w.used)
@@ -223,7 +216,7 @@ func TestTellAsksWhenNothingIsUnderWay(t *testing.T) {
 func TestBetaNamesAreUnderstood(t *testing.T) {
 	t.Parallel()
 	all := make(chan struct{})
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Raw(`{"type":"response.created","response":{"id":"r","status":"in_progress"}}`)
 		c.Raw(`{"type":"conversation.item.created","item":{"id":"f","type":"function_call","name":"browse","call_id":"c","arguments":""}}`)
@@ -234,9 +227,7 @@ func TestBetaNamesAreUnderstood(t *testing.T) {
 		c.Expect("conversation.item.create")
 		c.Expect("response.create")
 		close(all)
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	called := make(chan string, 1)
 	s.Call = func(_ context.Context, name string, _ json.RawMessage) string {
 		called <- name
@@ -337,4 +328,40 @@ func TestFailuresThatPassAreToldAndTheSessionGoesOn(t *testing.T) {
 		t.Error(diff)
 	}
 	await(t, w.used)
+}
+
+// FuzzEvents gives a session that is set up whatever a server may send; it must go on.
+func FuzzEvents(f *testing.F) {
+	for _, e := range []string{
+		`{"type":"response.created","response":{"id":"r"}}`,
+		`{"type":"response.output_audio.delta","response_id":"r","item_id":"i","delta":"AAAA"}`,
+		`{"type":"response.function_call_arguments.done","call_id":"c","name":"n","arguments":"{}"}`,
+		`{"type":"conversation.item.added","item":{"id":"i","type":"message","role":"user","content":[null]}}`,
+		`{"type":"response.done","response":{"id":"r","status":"failed","output":[{"type":"function_call"}],"usage":{}}}`,
+		`{"type":"error","error":{"code":"conversation_already_has_active_response"}}`,
+		`{"type":"input_audio_buffer.speech_started"}`, `null`, `[]`, `{"type":7}`,
+	} {
+		f.Add(e, e)
+	}
+	f.Fuzz(func(t *testing.T, first, second string) {
+		var ended atomic.Bool
+		srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+			c.Open()
+			c.Raw(first)
+			c.Raw(second)
+			c.Raw(`{"type":"response.output_audio_transcript.done","item_id":"last","transcript":"the end of it"}`)
+			c.AwaitClose()
+		}}, llmtest.RealtimeCall{Status: 401})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		s := &realtime.Session{BaseURL: srv.URL(), MinWait: time.Millisecond, Said: func(text string) {
+			if text == "the end of it" {
+				ended.Store(true)
+				cancel()
+			}
+		}}
+		if err := s.Run(ctx); err == nil && !ended.Load() {
+			t.Error("the last event was not taken")
+		}
+	})
 }

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"clank/internal/test/llmtest"
+	"clank/llm"
 	"clank/voice"
 	"clank/voice/realtime"
 	"clank/voice/speech/playout"
@@ -23,15 +25,13 @@ func constant(v int16, n int) []int16 { return slices.Repeat([]int16{v}, n) }
 func TestWhatSeveralPeopleSayIsMixedAndGoesOnInSilence(t *testing.T) {
 	t.Parallel()
 	came := make(chan []int16, 1)
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, _ := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for len(c.Audio()) < 11*voice.RateRealtime { // five seconds and a half
 			<-time.After(10 * time.Millisecond)
 		}
 		came <- voice.ParsePCM(c.Audio())
-		c.AwaitClose()
-	}})
-	s, _ := session(srv)
+	})
 	s.Hear(voice.Sound{From: "ada", Samples: constant(20000, 7*24000)}) // what is older than five seconds is dropped
 	s.Hear(voice.Sound{From: "bob", Samples: constant(-5000, 10000)})
 	for range 10 {
@@ -109,7 +109,7 @@ func TestAMouthTellsTheModelWhatWasHeard(t *testing.T) {
 
 func TestAnswersWithoutEndAreCut(t *testing.T) {
 	t.Parallel()
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		c.Begin("resp_1", "item_1")
 		for range 20 {
@@ -121,9 +121,7 @@ func TestAnswersWithoutEndAreCut(t *testing.T) {
 			c.OutputAudio("resp_2", "piece_"+strconv.Itoa(n), pcm(20*time.Millisecond))
 		}
 		c.OutputTranscript("resp_2", "piece_99", "whole")
-		c.AwaitClose()
-	}})
-	s, w := session(srv)
+	})
 	s.MaxAnswer = time.Second
 	w.speak = make(chan *played, 200)
 	run(t, s)
@@ -140,15 +138,13 @@ func TestAnswersWithoutEndAreCut(t *testing.T) {
 func TestAModelRunsOnlySoManyToolsAtOnce(t *testing.T) {
 	t.Parallel()
 	refused := make(chan string, 1)
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+	s, _ := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
 		for n := range 9 {
 			c.FunctionCall("resp_1", "item_"+strconv.Itoa(n), "call_"+strconv.Itoa(n), "browse", "{}")
 		}
 		refused <- c.Expect("conversation.item.create").Text("item.output")
-		c.AwaitClose()
-	}})
-	s, _ := session(srv)
+	})
 	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {
 		<-ctx.Done()
 		return "{}"
@@ -157,4 +153,155 @@ func TestAModelRunsOnlySoManyToolsAtOnce(t *testing.T) {
 	if got := await(t, refused); !strings.Contains(got, "too many") {
 		t.Errorf("the ninth was told %q", got)
 	}
+}
+
+func TestItIsToldWhoMayHaveSaidSomething(t *testing.T) {
+	t.Parallel()
+	second := make(chan struct{})
+	s, w := served(t, func(c *llmtest.RealtimeConn) {
+		c.Open()
+		has := func(d time.Duration) {
+			for time.Duration(len(c.Audio())/2)*time.Second/voice.RateRealtime < d {
+				<-time.After(5 * time.Millisecond)
+			}
+		}
+		spoke := func(item string, from, to int) {
+			c.Send(llmtest.RealtimeEvent{"type": "input_audio_buffer.speech_started", "audio_start_ms": from, "item_id": item})
+			c.Send(llmtest.RealtimeEvent{"type": "input_audio_buffer.speech_stopped", "audio_end_ms": to, "item_id": item})
+		}
+		has(time.Second)
+		close(second)
+		has(2 * time.Second)
+		spoke("item_1", 0, 900)
+		spoke("item_2", 200, 1900)
+		c.UserTranscript("item_1", "privacy")
+		c.UserTranscript("item_2", "stop")
+		c.UserTranscript("item_3", "when was that?")
+	})
+	s.Hear(voice.Sound{From: "ada", Samples: constant(5000, voice.RateRealtime)})
+	s.Hear(voice.Sound{From: "noise", Samples: constant(60, voice.RateRealtime)})
+	run(t, s)
+	<-second
+	s.Hear(voice.Sound{From: "bob", Samples: constant(-5000, voice.RateRealtime)})
+	for _, want := range []string{"ada privacy", "ada bob stop", "ada bob when was that?"} {
+		if got := await(t, w.heard); got != want {
+			t.Errorf("heard %q, want %q", got, want)
+		}
+	}
+}
+
+const patience = 20 * time.Second
+
+var errStop = errors.New("ada said stop")
+
+// played is sound that is played; how much of it is set by the test.
+type played struct {
+	sound  func(context.Context) iter.Seq2[[]byte, error]
+	mu     sync.Mutex
+	length time.Duration
+}
+
+func (p *played) Played() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.length
+}
+
+func (p *played) set(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.length = d
+}
+
+// told is what a session has told, as it came.
+type told struct {
+	speak   chan *played
+	hush    chan error
+	heard   chan string
+	said    chan string
+	used    chan realtime.Usage
+	trouble chan *llm.Error
+}
+
+// session makes a session that talks to a server, and writes down what it tells.
+func session(s *llmtest.RealtimeServer) (*realtime.Session, *told) {
+	w := &told{
+		make(chan *played, 64), make(chan error, 64), make(chan string, 64), make(chan string, 64),
+		make(chan realtime.Usage, 64), make(chan *llm.Error, 64),
+	}
+	return &realtime.Session{
+		BaseURL: s.URL(), Key: "sk-secret", Instructions: "Be short.", Voice: "marin", TranscriptionModel: "gpt-4o-mini-transcribe", Language: "en",
+		Tools: []llm.Tool{
+			{Name: "browse", Description: "Looks at pages.", Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`)},
+			{Name: "stop", Description: "Stops."},
+		},
+		MinWait: time.Millisecond, MaxOutage: patience,
+		Speak: func(sound func(context.Context) iter.Seq2[[]byte, error]) realtime.PlaybackPosition {
+			p := &played{sound: sound}
+			w.speak <- p
+			return p
+		},
+		StopPlayback: func(cause error) { w.hush <- cause },
+		Heard:        func(by []string, text string) { w.heard <- strings.Join(append(by, text), " ") },
+		Said:         func(text string) { w.said <- text },
+		RecordUsage:  func(u realtime.Usage) { w.used <- u },
+		Trouble:      func(err *llm.Error) { w.trouble <- err },
+	}, w
+}
+
+// served makes a session that talks to a server of one call, which lasts until we hang up.
+func served(t *testing.T, serve func(c *llmtest.RealtimeConn)) (*realtime.Session, *told) {
+	t.Helper()
+	return session(llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		serve(c)
+		c.AwaitClose()
+	}}))
+}
+
+// run runs a session for the rest of a test, or until the returned function is called, which gives its end.
+func run(t *testing.T, s *realtime.Session) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	end := sync.OnceValue(func() error {
+		cancel()
+		return await(t, done)
+	})
+	t.Cleanup(func() { _ = end() })
+	return end
+}
+
+// await takes from a channel, with patience.
+func await[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatal("nothing came")
+	}
+	panic("not reached")
+}
+
+// pcm returns a tone of a length at 24 kHz.
+func pcm(d time.Duration) []byte {
+	samples := make([]int16, int(d*voice.RateRealtime/time.Second))
+	for i := range samples {
+		samples[i] = int16(i % 100 * 100)
+	}
+	return voice.AppendPCM(nil, samples)
+}
+
+// count plays all of a sound and says how many packets it had.
+func count(t *testing.T, p *played) int {
+	t.Helper()
+	n := 0
+	for _, err := range p.sound(t.Context()) {
+		if err != nil {
+			t.Error(err)
+		}
+		n++
+	}
+	return n
 }

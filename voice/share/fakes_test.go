@@ -1,16 +1,29 @@
 package share_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"clank/browsermgr/page"
+	"clank/internal/test/browsertest"
+	"clank/internal/test/rtctest"
 	"clank/sessions"
 	"clank/videosource"
 	"clank/voice/share"
+	"clank/voice/webrtc"
 )
 
 // book is the sessions there are.
@@ -147,7 +160,6 @@ type hall struct {
 	*share.Manager
 	book   *book
 	stages []*stage
-	live   bool
 
 	mu   sync.Mutex
 	told []share.Notice
@@ -170,22 +182,19 @@ var (
 	desk = share.CallRef{ID: "page"}
 )
 
-// private returns a wish that only the person may see.
-func private(o sessions.Origin) sessions.Origin {
-	o.Private = true
-	return o
-}
-
-// elsewhere returns a wish on another server, or on none.
-func elsewhere(o sessions.Origin, guild string) sessions.Origin {
-	o.Guild = guild
+// on returns ada's wish on a server, or on none.
+func on(guild string, private bool) sessions.Origin {
+	o := ada
+	o.Guild, o.Private = guild, private
 	return o
 }
 
 func newHall(t *testing.T, stages ...*stage) *hall {
 	t.Helper()
-	h := &hall{stages: stages, live: true, book: &book{all: map[string]sessions.Session{}}}
-	for id, o := range map[string]sessions.Origin{"s1": ada, "s2": ada, "secret": private(ada), "far": elsewhere(ada, "h"), "bobs": bob, "local": {Kind: sessions.FromTerminal}, "chat": elsewhere(ada, "")} {
+	h := &hall{stages: stages, book: &book{all: map[string]sessions.Session{}}}
+	for id, o := range map[string]sessions.Origin{
+		"s1": ada, "s2": ada, "secret": on("g", true), "far": on("h", false), "bobs": bob, "local": {Kind: sessions.FromTerminal}, "chat": on("", false),
+	} {
 		h.book.set(sessions.Session{ID: id, Origin: o, State: sessions.SessionIdle})
 	}
 	h.book.set(sessions.Session{ID: "closed", Origin: ada, State: sessions.SessionClosed})
@@ -204,7 +213,6 @@ func newHall(t *testing.T, stages ...*stage) *hall {
 			}
 			return out
 		},
-		CallActive: func(share.CallRef) bool { return h.live },
 		CheckPermission: func(sessions.Origin, sessions.Session) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -254,4 +262,182 @@ func (h *hall) share(t *testing.T, c share.CallRef, id string, by sessions.Origi
 		t.Fatalf("share %s: got %+v, error %v", id, r, err)
 	}
 	return r
+}
+
+// sharing returns a hall in which ada shares s1 by Go Live, and which could share it by a link. That was told.
+func sharing(t *testing.T) (h *hall, live, link *stage) {
+	t.Helper()
+	live, link = &stage{name: "Go Live"}, &stage{name: "a link"}
+	h = newHall(t, live, link)
+	h.share(t, call, "s1", ada)
+	h.news()
+	return h, live, link
+}
+
+// sharingPage returns a hall in which ada shares s1 on a page.
+func sharingPage(t *testing.T) *hall {
+	t.Helper()
+	h := newHall(t, &stage{name: "the page"})
+	h.share(t, call, "s1", ada)
+	h.news()
+	return h
+}
+
+// Shares returns the shares that there are.
+func (h *hall) Shares() (all []share.State) {
+	for _, c := range []share.CallRef{call, desk} {
+		if st, ok := h.Current(c); ok {
+			all = append(all, st)
+		}
+	}
+	return all
+}
+
+func (h *hall) wantNone(t *testing.T) {
+	t.Helper()
+	if got := h.Shares(); len(got) > 0 {
+		t.Errorf("got %+v, want no share", got)
+	}
+}
+
+func (h *hall) move(t *testing.T) {
+	t.Helper()
+	if err := h.Move(t.Context(), elsewhereOn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *hall) endCall(t *testing.T, c share.CallRef) {
+	t.Helper()
+	if err := h.EndCall(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// browser is the one of the whole test binary.
+var browser browsertest.Shared
+
+func TestMain(m *testing.M) { os.Exit(browser.Run(m)) }
+
+const token = "the-secret-of-this-link"
+
+// links are good as long as their share has not ended.
+type links struct {
+	mu    sync.Mutex
+	share map[string]share.ViewerShare
+}
+
+func (l *links) CheckLink(token string) (share.ViewerShare, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.share[token]
+	if !ok {
+		return s, errors.New("this link was not made here")
+	}
+	return s, nil
+}
+
+// rig is a viewer with one share.
+type rig struct {
+	*share.ViewerPage
+
+	screen rtctest.FrameSource
+	end    func() // ends the share
+	url    string
+	log    bytes.Buffer
+	mu     sync.Mutex
+}
+
+func (r *rig) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.log.Write(p)
+}
+
+func (r *rig) logged() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.log.String()
+}
+
+func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage, *share.ViewerShare)) *rig {
+	t.Helper()
+	done := make(chan struct{})
+	r := &rig{end: sync.OnceFunc(func() { close(done) })}
+	r.ViewerPage = &share.ViewerPage{Engine: engine, Logger: slog.New(slog.NewTextHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	shared := share.ViewerShare{ID: "s1", Title: "A shop <b>for lamps</b>", Watch: r.screen.Watch, Done: done}
+	for _, c := range change {
+		c(r.ViewerPage, &shared)
+	}
+	r.Links = &links{share: map[string]share.ViewerShare{token: shared}}
+	if err := r.Open(); err != nil {
+		t.Fatal(err)
+	}
+	r.screen.Show(rtctest.Red())
+	server := httptest.NewServer(r.Handler())
+	r.url = server.URL
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), rtctest.Patience)
+		defer cancel()
+		if err := r.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		server.Close()
+		if n := r.screen.Viewers(); n != 0 {
+			t.Errorf("%d still look at the share", n)
+		}
+		if strings.Contains(r.logged(), token) {
+			t.Errorf("the secret of the link is in the log:\n%s", r.logged())
+		}
+	})
+	return r
+}
+
+// post sends what the page would, and returns status and answer.
+func (r *rig) post(t *testing.T, path string, in share.WatchRequest) (int, map[string]any) {
+	t.Helper()
+	data, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, body := r.raw(t, http.MethodPost, path, string(data), http.Header{"Content-Type": {"application/json"}})
+	var out map[string]any
+	if err := json.Unmarshal([]byte(body), &out); err != nil {
+		t.Fatal(err)
+	}
+	return status, out
+}
+
+// raw sends a request as it stands and returns status and body.
+func (r *rig) raw(t *testing.T, method, path, body string, header http.Header) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, r.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(req.Header, header)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(data)
+}
+
+// open opens the page with the given link.
+func (r *rig) open(t *testing.T, token string) *page.Tab {
+	t.Helper()
+	tab := browsertest.Tab(t, browser.Connect(t, page.Options{}), page.TabOptions{})
+	browsertest.Navigate(t, tab, share.ViewerLink(r.url, token))
+	return tab
+}
+
+// waitFor waits until an expression is true in the page.
+func waitFor(t *testing.T, tab *page.Tab, expression string) {
+	t.Helper()
+	browsertest.Eventually(t, expression, func() bool { return browsertest.JS(t, tab, "Boolean("+expression+")") == "true" })
 }

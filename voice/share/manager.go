@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"clank/sessions"
 	"clank/videosource"
+	"clank/voice"
 )
 
 // Sessions is what sharing needs of the sessions. A [*sessions.Manager] is one.
@@ -40,9 +39,6 @@ type Manager struct {
 	// CheckPermission is asked whether a session may be shown on behalf of by, when a share begins and while it goes on: people may be shut out, and
 	// profiles taken away. Its error is the refusal, in words for people. Nil means that it always may.
 	CheckPermission func(by sessions.Origin, s sessions.Session) error
-
-	// CallActive reports whether a call is going on. Nil means that all that are asked about are.
-	CallActive func(c CallRef) bool
 
 	// SendNotice lets the people of a call know something. It must not block and may be nil.
 	SendNotice func(n Notice)
@@ -84,25 +80,6 @@ type State struct {
 	Location    ViewLocation
 	Trouble     string // why the picture stands still; empty if it does not
 	Picture     videosource.Stats
-}
-
-// Shares returns the shares there are, the oldest first.
-func (m *Manager) Shares() []State {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := []State{}
-	for _, s := range m.slots {
-		if s.share != nil {
-			out = append(out, s.share.state())
-		}
-	}
-	slices.SortFunc(out, func(a, b State) int {
-		if c := a.Since.Compare(b.Since); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	return out
 }
 
 // Current returns the share of a call, if it has one.
@@ -234,17 +211,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		}
 		<-s.turn
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		m.work.Wait()
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return voice.WaitGroupDone(ctx, &m.work)
 }
 
 func (m *Manager) sendNotice(n Notice) {

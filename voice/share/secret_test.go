@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"image"
+	"image/color"
 	"net/http"
 	"os"
 	"slices"
@@ -72,12 +73,13 @@ func (c *cinema) look(f videosource.Frame) {
 	}
 }
 
-// inkIn reports whether there is ink in a picture.
+// inkIn reports whether there is ink in a picture. Its strokes are wider than the pixels that are left out.
 func inkIn(img image.Image) bool {
-	b := img.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y += 2 {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			if r, g, bl, _ := img.At(x, y).RGBA(); r>>8 > 180 && bl>>8 > 180 && g>>8 < 120 {
+	p, lossy := img.(*image.YCbCr)
+	for y := 0; lossy && y < p.Rect.Max.Y; y += 2 {
+		for x := 0; x < p.Rect.Max.X; x += 2 {
+			c := p.YCbCrAt(x, y)
+			if r, g, b := color.YCbCrToRGB(c.Y, c.Cb, c.Cr); r > 180 && b > 180 && g < 120 {
 				return true
 			}
 		}

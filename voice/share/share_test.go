@@ -1,9 +1,10 @@
 package share_test
 
 import (
-	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -37,8 +38,6 @@ func TestASessionIsSharedOnlyWhereAndByWhomItMayBe(t *testing.T) {
 		{name: "one from a server by the operator", call: desk, id: "s1", by: home},
 		{name: "no call before no id", id: "", by: ada, want: share.NoCall},
 		{name: "no id before no browser", call: call, by: ada, with: func(h *hall) { h.Screen = nil }, want: share.NoSessionID},
-		{name: "no browser before an ended call", call: call, id: "s1", by: ada, with: func(h *hall) { h.Screen, h.live = nil, false }, want: share.NoBrowser},
-		{name: "an ended call before no stage", call: call, id: "s1", by: ada, with: func(h *hall) { h.stages, h.live = nil, false }, want: share.NoCall},
 		{name: "no stage before an unknown session", call: call, id: "s9", by: ada, with: func(h *hall) { h.stages = nil }, want: share.NoTarget},
 		{name: "an unknown session", call: call, id: "s9", by: ada, want: share.NotFound},
 		{name: "a closed session", call: call, id: "closed", by: ada, want: share.NotFound},
@@ -99,9 +98,7 @@ func TestOneShareForEachCallReusedOrReplaced(t *testing.T) {
 	if _, err := h.Stop(t.Context(), call, ada); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.EndCall(t.Context(), desk); err != nil {
-		t.Fatal(err)
-	}
+	h.endCall(t, desk)
 	want := []string{"s1 true", "s1 false", "s2 true", "s2 true", "s2 false"} // not let go while the other call shows it
 	if diff := cmp.Diff(want, h.book.shared); diff != "" {
 		t.Errorf("sessions kept open (-want +got):\n%s", diff)
@@ -139,9 +136,7 @@ func TestNoStageAtAllLeavesNothingBehind(t *testing.T) {
 		if took := time.Since(began); took != 15*time.Second {
 			t.Errorf("it took %s, want 15 s", took)
 		}
-		if got := h.Shares(); len(got) > 0 {
-			t.Errorf("got %+v, want no share", got)
-		}
+		h.wantNone(t)
 		if want := []string{"s1 true", "s1 false"}; !slices.Equal(h.book.shared, want) {
 			t.Errorf("got %v, want %v", h.book.shared, want)
 		}
@@ -155,38 +150,9 @@ func TestNoStageAtAllLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func TestAWishTakenBackLeavesNothingBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHall(t, &stage{name: "the page", hang: true})
-		ctx, cancel := context.WithCancelCause(t.Context())
-		stopped := errors.New("stopped by Ada")
-		var all sync.WaitGroup
-		all.Go(func() {
-			if _, err := h.Share(ctx, call, "s1", ada); !errors.Is(err, stopped) {
-				t.Errorf("got error %v, want %v", err, stopped)
-			}
-		})
-		synctest.Wait()
-		all.Go(func() { // waits for its turn
-			if _, err := h.Share(ctx, call, "s2", ada); !errors.Is(err, stopped) {
-				t.Errorf("got error %v, want %v", err, stopped)
-			}
-		})
-		synctest.Wait()
-		cancel(stopped)
-		all.Wait()
-		if got := h.Shares(); len(got) > 0 {
-			t.Errorf("got %+v, want no share", got)
-		}
-	})
-}
-
 func TestALostStageIsFollowedByTheNextOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		live, link := &stage{name: "Go Live"}, &stage{name: "a link"}
-		h := newHall(t, live, link)
-		h.share(t, call, "s1", ada)
-		h.news()
+		h, live, link := sharing(t)
 		_, show := live.showing()
 		show.Lost(errors.New("Discord has ended the stream"))
 		show.Lost(errors.New("twice"))
@@ -222,8 +188,7 @@ func TestAShareEndsWithItsSession(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := newHall(t, &stage{name: "the page"})
-				h.share(t, call, "s1", ada)
+				h := sharingPage(t)
 				synctest.Wait()
 				h.book.outrun() // it follows the sessions all the same
 				synctest.Wait()
@@ -246,8 +211,7 @@ func TestAShareEndsWithItsSession(t *testing.T) {
 
 func TestWhatCannotBeLookedUpIsNotGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHall(t, &stage{name: "the page"})
-		h.share(t, call, "s1", ada)
+		h := sharingPage(t)
 		h.book.mu.Lock()
 		h.book.broken = errors.New("the disk is full")
 		h.book.mu.Unlock()
@@ -289,9 +253,7 @@ func TestWhoMayEndAShare(t *testing.T) {
 
 func TestAPictureThatStandsStillIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHall(t, &stage{name: "the page"})
-		h.share(t, call, "s1", ada)
-		h.news()
+		h := sharingPage(t)
 		st, _ := h.Current(call)
 		watch, _ := h.Watch(st.ID)
 		v := watch.Source.Subscribe()
@@ -307,8 +269,7 @@ func TestAPictureThatStandsStillIsToldOnce(t *testing.T) {
 }
 
 func TestNothingIsSharedAfterTheEnd(t *testing.T) {
-	h := newHall(t, &stage{name: "the page"})
-	h.share(t, call, "s1", ada)
+	h := sharingPage(t)
 	st, _ := h.Current(call)
 	watch, _ := h.Watch(st.ID)
 	if err := h.Close(t.Context()); err != nil {
@@ -325,9 +286,7 @@ func TestNothingIsSharedAfterTheEnd(t *testing.T) {
 
 func TestALossThatIsToldTooLateEndsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		live, link := &stage{name: "Go Live"}, &stage{name: "a link"}
-		h := newHall(t, live, link)
-		h.share(t, call, "s1", ada)
+		h, live, _ := sharing(t)
 		_, old := live.showing()
 		h.share(t, call, "s2", ada)
 		h.news()
@@ -414,5 +373,91 @@ func TestModelsShareAndStopByTools(t *testing.T) {
 	h.book.broken = errors.New("the disk is full")
 	if _, _, err := tools[0].Call(t.Context(), ada, json.RawMessage(`{"session_id":"s1"}`)); !errors.Is(err, h.book.broken) {
 		t.Errorf("got error %v, want %v", err, h.book.broken)
+	}
+}
+
+func TestALinkIsGoodForItsShareUntilItsEnd(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	l := &share.Links{Lifetime: time.Hour, Now: func() time.Time { return now }}
+	token, until := l.Issue("share-1")
+	other, _ := l.Issue("share-2")
+	if share, got, err := l.Check(token); share != "share-1" || !got.Equal(until) || !until.Equal(now.Add(time.Hour)) || err != nil {
+		t.Errorf("got %q until %v, error %v, want share-1 for an hour", share, got, err)
+	}
+	if url.PathEscape(token) != token {
+		t.Errorf("%q cannot stand in a path as it is", token)
+	}
+	now = now.Add(time.Hour)
+	if _, _, err := l.Check(token); !errors.Is(err, share.ErrLinkExpired) {
+		t.Errorf("got error %v after an hour, want %v", err, share.ErrLinkExpired)
+	}
+	now = now.Add(-time.Minute)
+	l.Revoke("share-1")
+	if _, _, err := l.Check(token); !errors.Is(err, share.ErrLinkRevoked) {
+		t.Errorf("got error %v after the share, want %v", err, share.ErrLinkRevoked)
+	}
+	if share, _, err := l.Check(other); share != "share-2" || err != nil {
+		t.Errorf("got %q, error %v for the other share, want it untouched", share, err)
+	}
+}
+
+func TestAForgedLinkIsWrong(t *testing.T) {
+	var l, foreign share.Links
+	token, _ := l.Issue("share")
+	raw, _ := base64.RawURLEncoding.DecodeString(token)
+	for i := range raw {
+		forged := append([]byte(nil), raw...)
+		forged[i] ^= 1
+		if _, _, err := l.Check(base64.RawURLEncoding.EncodeToString(forged)); !errors.Is(err, share.ErrLinkInvalid) {
+			t.Fatalf("byte %d changed: got error %v, want %v", i, err, share.ErrLinkInvalid)
+		}
+	}
+	strange, _ := foreign.Issue("share")
+	for _, token := range []string{"", "x", "öä", token[:len(token)-1], token + "A", token + "=", strange, strings.Repeat("A", 10000)} {
+		if _, _, err := l.Check(token); !errors.Is(err, share.ErrLinkInvalid) {
+			t.Errorf("%.20q: got error %v, want %v", token, err, share.ErrLinkInvalid)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	var l share.Links
+	token, _ := l.Issue("share")
+	f.Add(token)
+	f.Add("")
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, _, err := l.Check(s); err == nil && s != token {
+			t.Errorf("%q was taken, which nobody gave out", s)
+		}
+	})
+}
+
+func TestALinkLeadsToTheViewerPage(t *testing.T) {
+	base := "https://clank.example/watch/"
+	links := &share.Links{}
+	s := &share.LinkTarget{Links: links, Address: func(token string) string {
+		if base == "" {
+			return ""
+		}
+		return base + token
+	}}
+	show := share.Presentation{ID: "share"}
+	place, err := s.Begin(t.Context(), show)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, found := strings.CutPrefix(place.Link, base)
+	if share, _, err := links.Check(token); !found || err != nil || share != "share" || !strings.Contains(place.Text, "120 minutes") {
+		t.Errorf("got %+v, error %v, want a link to the share for two hours", place, err)
+	}
+	if err := s.End(t.Context(), show); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := links.Check(token); !errors.Is(err, share.ErrLinkRevoked) {
+		t.Errorf("got error %v after the end, want %v", err, share.ErrLinkRevoked)
+	}
+	base = ""
+	if _, err := s.Begin(t.Context(), show); err == nil || !strings.Contains(err.Error(), "settings") {
+		t.Errorf("got error %v without an address, want the way out", err)
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"clank/voice"
 	"clank/voice/webrtc"
 )
 
@@ -39,12 +41,6 @@ type LinkChecker interface {
 type ViewerPage struct {
 	Links  LinkChecker
 	Engine *webrtc.Engine // nil: no WebRTC
-
-	// Base is the path under which the page is, such as "/watch"; empty: the root.
-	Base string
-
-	// Ancestors are the origins whose pages may show this one in a frame, as the CSP's frame-ancestors has them; empty: none.
-	Ancestors []string
 
 	MaxViews int // views at once; 0: [DefaultMaxViews]
 	Logger   *slog.Logger
@@ -77,15 +73,6 @@ func ViewerLink(base, token string) string { return strings.TrimSuffix(base, "/"
 // Open prepares the page.
 func (v *ViewerPage) Open() error {
 	v.Logger = cmp.Or(v.Logger, slog.New(slog.DiscardHandler))
-	v.Base = strings.TrimSuffix(v.Base, "/")
-	if v.Base != "" && !strings.HasPrefix(v.Base, "/") {
-		return fmt.Errorf("path of the viewer's page %q: it must begin with /", v.Base)
-	}
-	for _, origin := range v.Ancestors {
-		if origin == "" || strings.ContainsAny(origin, " ;,'\r\n") {
-			return fmt.Errorf("origin %q that may show the viewer's page: it must be like https://example.org", origin)
-		}
-	}
 	var err error
 	if v.site, err = loadViewerAssets(); err != nil {
 		return err
@@ -102,14 +89,10 @@ func (v *ViewerPage) Close(ctx context.Context) error {
 	v.closed = true
 	v.mu.Unlock()
 	v.end()
-	ended := make(chan struct{})
-	go func() { v.work.Wait(); close(ended) }()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("close the viewer's page: views have not ended: %w", context.Cause(ctx))
+	if err := voice.WaitGroupDone(ctx, &v.work); err != nil {
+		return fmt.Errorf("close the viewer's page: views have not ended: %w", err)
 	}
+	return nil
 }
 
 // Count returns how many watch.
@@ -126,7 +109,7 @@ func (v *ViewerPage) reserveView() (left func(), err error) {
 	switch {
 	case v.closed:
 		return nil, errPageClosing
-	case v.views >= v.maxViews():
+	case v.views >= cmp.Or(v.MaxViews, DefaultMaxViews):
 		return nil, errTooManyViewers
 	}
 	v.views++
@@ -137,13 +120,6 @@ func (v *ViewerPage) reserveView() (left func(), err error) {
 		v.views--
 		v.work.Done()
 	}, nil
-}
-
-func (v *ViewerPage) maxViews() int {
-	if v.MaxViews == 0 {
-		return DefaultMaxViews
-	}
-	return v.MaxViews
 }
 
 // pendingRequest is somebody who has not shown the secret of a link yet.
@@ -191,4 +167,80 @@ func (v *ViewerPage) waitForEnd(s ViewerShare, gone <-chan struct{}) error {
 	case <-v.closing():
 		return errPageClosing
 	}
+}
+
+// Offers of WebRTC cost more than anything else that can be asked for with a link, and a link may be known to many.
+const (
+	// MaxOffers is how many connections may be about to come about. They take no place from those who watch.
+	MaxOffers = 8
+
+	maxOfferBurst = 20 // of one share
+	offerEvery    = 500 * time.Millisecond
+)
+
+// Why a request is refused that may be made again. The page takes the WebSocket instead of an offer that is refused so.
+var (
+	errTooManyOffers   = errors.New("too many people begin to watch at this moment; try again in a few seconds")
+	errTooManyRequests = errors.New("too many ask at the same time; try again in a few seconds")
+)
+
+// offerLimit is how many offers may be made of one share now.
+type offerLimit struct {
+	left float64
+	at   time.Time
+}
+
+// full reports whether as many may be made as ever.
+func (p *offerLimit) full(now time.Time) bool {
+	p.left = min(p.left+float64(now.Sub(p.at))/float64(offerEvery), maxOfferBurst)
+	p.at = now
+	return p.left == maxOfferBurst
+}
+
+// reserveOffer lets somebody begin to watch a share over WebRTC. over is called when they watch, or do not; it may be called again.
+func (v *ViewerPage) reserveOffer(share string, now time.Time) (over func(), err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, p := range v.offerLimits {
+		if p.full(now) {
+			delete(v.offerLimits, id)
+		}
+	}
+	p := v.offerLimits[share]
+	switch {
+	case v.closed:
+		return nil, errPageClosing
+	case v.views >= cmp.Or(v.MaxViews, DefaultMaxViews):
+		return nil, errTooManyViewers
+	case v.offers >= MaxOffers, p != nil && p.left < 1:
+		return nil, errTooManyOffers
+	case p == nil:
+		p = &offerLimit{left: maxOfferBurst, at: now}
+		v.offerLimits[share] = p
+	}
+	p.left--
+	v.offers++
+	v.work.Add(1)
+	return sync.OnceFunc(func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.offers--
+		v.work.Done()
+	}), nil
+}
+
+// admitRequest lets somebody take their time to send a request, until too many others want to. crowded reports whether that came; it must be
+// called when the request was read.
+func (v *ViewerPage) admitRequest(w http.ResponseWriter, r *http.Request) (crowded func() bool, err error) {
+	waiting, known, err := v.admitPending(context.WithoutCancel(r.Context()))
+	if err != nil {
+		return nil, err
+	}
+	cut := context.AfterFunc(waiting, func() {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // where it cannot be set, the server's own bounds hold
+	})
+	return func() bool {
+		defer known()
+		return !cut()
+	}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"clank/llm/transport"
 	"clank/voice"
 )
 
@@ -145,33 +146,11 @@ func packWAV(out io.Reader, take func([]byte) bool) (wanted bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	packer, err := voice.NewOpusPacker(wav.Rate)
-	if err != nil {
-		return true, err
+	wanted, err = packSamples(wav.Rate, func() ([]int16, error) { return wav.Read(wav.Rate / 10) }, take)
+	if cut, ok := errors.AsType[*transport.TruncatedError](err); ok { // which is about servers
+		err = cut.Err
 	}
-	for {
-		samples, readErr := wav.Read(wav.Rate / 10)
-		packets, err := packer.Write(samples)
-		if err != nil {
-			return true, err
-		}
-		for _, p := range packets {
-			if !take(p) {
-				return false, nil
-			}
-		}
-		if errors.Is(readErr, io.EOF) {
-			break
-		}
-		if readErr != nil {
-			return true, readErr
-		}
-	}
-	last, err := packer.Flush()
-	if err != nil || last == nil {
-		return true, err
-	}
-	return take(last), nil
+	return wanted, err
 }
 
 // limitedWriter keeps the beginning of what is written.

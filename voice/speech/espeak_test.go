@@ -74,19 +74,11 @@ func TestTextIsSaid(t *testing.T) {
 	if err != nil || long < 2*short {
 		t.Errorf("a sentence took %v, a word %v (%v)", long, short, err)
 	}
-}
-
-func TestNothingToSayIsNoSound(t *testing.T) {
-	length, _, err := all(t, t.Context(), espeakForTest(t, speech.ESpeakOptions{}), " \n")
-	if length != 0 || err != nil {
-		t.Errorf("got %v, %v; want nothing", length, err)
+	if length, _, err := all(t, t.Context(), s, " \n"); length != 0 || err != nil {
+		t.Errorf("nothing to say: %v, %v; want nothing", length, err)
 	}
-}
-
-func TestTextIsNoOption(t *testing.T) {
-	length, _, err := all(t, t.Context(), espeakForTest(t, speech.ESpeakOptions{}), "--version")
-	if err != nil || length == 0 {
-		t.Errorf("got %v, %v; want it said", length, err)
+	if length, _, err := all(t, t.Context(), s, "--version"); err != nil || length == 0 {
+		t.Errorf("text that looks like an option: %v, %v; want it said", length, err)
 	}
 }
 
@@ -96,41 +88,31 @@ func TestBadESpeakOptionsAreRefused(t *testing.T) {
 			t.Errorf("New(%+v) = %v, want it refused", o, err)
 		}
 	}
-}
-
-func TestAMissingProgramNamesItsPackage(t *testing.T) {
 	_, err := speech.NewESpeak(speech.ESpeakOptions{Program: "no-such-program"})
 	if !errors.Is(err, speech.ErrESpeakMissing) || !strings.Contains(err.Error(), "install the package espeak-ng") {
 		t.Errorf("err = %v, want it to name the package", err)
 	}
 }
 
-func TestAnUnknownVoiceIsTold(t *testing.T) {
-	_, _, err := all(t, t.Context(), espeakForTest(t, speech.ESpeakOptions{Voice: "zz-nobody"}), "Hello.")
-	if err == nil || !strings.Contains(err.Error(), "espeak-ng") {
-		t.Errorf("err = %v, want what the program said", err)
+func TestWhatESpeakCannotSayIsTold(t *testing.T) {
+	for want, o := range map[string]speech.ESpeakOptions{
+		"espeak-ng": {Voice: "zz-nobody"},
+		"too long":  {Program: script(t, "exec sleep 60"), Timeout: 50 * time.Millisecond},
+		"":          {Program: script(t, "exec cat")}, // copies the text; no WAV
+	} {
+		if _, _, err := all(t, t.Context(), espeakForTest(t, o), "Hello."); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: err = %v, want %q", o, err, want)
+		}
 	}
 }
 
 func TestCancelledESpeakEndsWithItsCause(t *testing.T) {
-	s := espeakForTest(t, speech.ESpeakOptions{Program: script(t, "exec cat")}) // copies the text; no WAV
-	_, _, err := all(t, t.Context(), s, "no sound at all, only text")
-	if err == nil {
-		t.Error("text was taken for sound")
-	}
-	s = espeakForTest(t, speech.ESpeakOptions{Program: script(t, "exec sleep 60")})
+	s := espeakForTest(t, speech.ESpeakOptions{Program: script(t, "exec sleep 60")})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped by ada")
 	go cancel(stopped)
 	if _, _, err := all(t, ctx, s, "Hello."); !errors.Is(err, stopped) {
 		t.Errorf("err = %v, want the cause", err)
-	}
-}
-
-func TestASlowProgramIsEnded(t *testing.T) {
-	s := espeakForTest(t, speech.ESpeakOptions{Program: script(t, "exec sleep 60"), Timeout: 50 * time.Millisecond})
-	if _, _, err := all(t, t.Context(), s, "Hello."); err == nil || !strings.Contains(err.Error(), "too long") {
-		t.Errorf("err = %v, want that it took too long", err)
 	}
 }
 

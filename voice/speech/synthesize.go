@@ -119,11 +119,7 @@ func (s *Synthesizer) speakPiece(outer context.Context, text string, yield func(
 	if strings.HasSuffix(kind, "json") || strings.HasPrefix(kind, "text/") {
 		return false, fail(&transport.MalformedError{Err: fmt.Errorf("the answer is %s, not sound", kind)})
 	}
-	goOn := true
-	err = decodeSpeech(s.o.Format, resp.Body, func(packet []byte) bool {
-		goOn = ctx.Err() == nil && yield(packet, nil)
-		return goOn
-	})
+	goOn, err := decodeSpeech(s.o.Format, resp.Body, func(packet []byte) bool { return ctx.Err() == nil && yield(packet, nil) })
 	if err != nil || ctx.Err() != nil {
 		return false, fail(err)
 	}
@@ -169,18 +165,18 @@ type speechRequest struct {
 }
 
 // decodeSpeech makes packets of what a server sends, as it comes.
-func decodeSpeech(f Format, body io.Reader, take func([]byte) bool) error {
+func decodeSpeech(f Format, body io.Reader, take func([]byte) bool) (wanted bool, err error) {
 	switch f {
 	case PCM:
 		body, err := skipWAVHeader(body)
 		if err != nil {
-			return err
+			return true, err
 		}
 		return packSamples(pcmRate, pcmReader(body), take)
 	case WAV:
 		r, err := voice.NewWAVReader(body)
 		if err != nil {
-			return newFormatError(err)
+			return true, newFormatError(err)
 		}
 		return packSamples(r.Rate, func() ([]int16, error) { return r.Read(r.Rate / 10) }, take)
 	default:
@@ -202,93 +198,79 @@ func skipWAVHeader(body io.Reader) (io.Reader, error) {
 }
 
 // relayOpus passes Opus on, and encodes it anew if its packets do not last 20 ms.
-func relayOpus(body io.Reader, take func([]byte) bool) error {
+func relayOpus(body io.Reader, take func([]byte) bool) (wanted bool, err error) {
 	ogg, err := voice.NewOggReader(body)
 	if err != nil {
-		return newFormatError(err)
+		return true, newFormatError(err)
 	}
-	first, err := ogg.Next()
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	if err != nil {
-		return &transport.TruncatedError{Err: err}
-	}
-	shape, err := voice.InspectOpus(first)
-	if err != nil {
-		return newFormatError(err)
-	}
-	next := func() ([]byte, error) {
-		if p := first; p != nil {
-			first = nil
-			return p, nil
-		}
-		return ogg.Next()
-	}
-	if shape.Duration() != voice.FrameTime {
-		return reencode(next, take)
-	}
-	for {
-		p, err := next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	p, err := ogg.Next()
+	if err == nil {
+		shape, err := voice.InspectOpus(p)
 		if err != nil {
-			return &transport.TruncatedError{Err: err}
+			return true, newFormatError(err)
 		}
+		if shape.Duration() != voice.FrameTime {
+			return reencode(p, ogg, take)
+		}
+	}
+	for ; err == nil; p, err = ogg.Next() {
 		if s, err := voice.InspectOpus(p); err != nil || s.Duration() != voice.FrameTime {
 			continue // the last one may be shorter
 		}
 		if !take(p) {
-			return nil
+			return false, nil
 		}
 	}
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return true, &transport.TruncatedError{Err: err}
 }
 
-// reencode decodes packets of any length and encodes them in ours.
-func reencode(next func() ([]byte, error), take func([]byte) bool) error {
+// reencode decodes packets of any length, p and those after it, and encodes them in ours.
+func reencode(p []byte, rest *voice.OggReader, take func([]byte) bool) (wanted bool, err error) {
 	decoder, err := voice.NewOpusDecoder(voice.RateOpus)
 	if err != nil {
-		return err
+		return true, err
 	}
 	return packSamples(voice.RateOpus, func() ([]int16, error) {
-		p, err := next()
-		if err != nil {
-			return nil, err
+		samples, err := decoder.Decode(p)
+		if err == nil {
+			p, err = rest.Next()
 		}
-		return decoder.Decode(p)
+		return samples, err
 	}, take)
 }
 
-// packSamples encodes samples as they come, until io.EOF.
-func packSamples(rate int, read func() ([]int16, error), take func([]byte) bool) error {
+// packSamples encodes samples as they come, until io.EOF, or until take wants no more. It reports whether all of them were wanted.
+func packSamples(rate int, read func() ([]int16, error), take func([]byte) bool) (wanted bool, err error) {
 	packer, err := voice.NewOpusPacker(rate)
 	if err != nil {
-		return err
+		return true, err
 	}
 	for {
 		samples, readErr := read()
 		packets, err := packer.Write(samples)
 		if err != nil {
-			return err
+			return true, err
 		}
 		for _, p := range packets {
 			if !take(p) {
-				return nil
+				return false, nil
 			}
 		}
 		if errors.Is(readErr, io.EOF) {
 			break
 		}
 		if readErr != nil {
-			return &transport.TruncatedError{Err: readErr}
+			return true, &transport.TruncatedError{Err: readErr}
 		}
 	}
 	last, err := packer.Flush()
-	if err == nil && last != nil {
-		take(last)
+	if err != nil || last == nil {
+		return true, err
 	}
-	return err
+	return take(last), nil
 }
 
 // pcmReader reads samples as they come. A sample may be cut between two reads.

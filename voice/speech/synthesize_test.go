@@ -19,7 +19,11 @@ import (
 
 func synthesizerForTest(t *testing.T, s *server, f speech.Format) *speech.Synthesizer {
 	t.Helper()
-	sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{Server: s.at(), Model: "gpt-4o-mini-tts", Voice: "alloy", Format: f, Speed: 1.2})
+	at := s.at()
+	at.ModelSetting = "interaction.voice.speech.model"
+	sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{
+		Server: at, Model: "gpt-4o-mini-tts", Voice: "alloy", Format: f, Speed: 1.2, FormatSetting: "interaction.voice.speech.format",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,9 +31,9 @@ func synthesizerForTest(t *testing.T, s *server, f speech.Format) *speech.Synthe
 }
 
 // collect returns all that is said, which must be in packets of 20 ms.
-func collect(t *testing.T, ctx context.Context, sp *speech.Synthesizer, text string) (packets [][]byte, err error) {
+func collect(t *testing.T, sp *speech.Synthesizer, text string) (packets [][]byte, err error) {
 	t.Helper()
-	for p, err := range sp.Speak(ctx, text) {
+	for p, err := range sp.Speak(t.Context(), text) {
 		if err != nil {
 			return packets, err
 		}
@@ -58,7 +62,7 @@ func ogg(t *testing.T, packets [][]byte) []byte {
 func TestOpusIsPassedOnAsItCame(t *testing.T) {
 	want := tone(t, 40)
 	s := serve(t, reply(200, "audio/ogg", string(ogg(t, want))))
-	got, err := collect(t, t.Context(), synthesizerForTest(t, s, ""), "The ferry leaves at nine.")
+	got, err := collect(t, synthesizerForTest(t, s, ""), "The ferry leaves at nine.")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +90,7 @@ func TestOpusOfAnotherLengthIsEncodedAnew(t *testing.T) {
 		long = append(long, append(append(p, short[i][1:]...), short[i+1][1:]...))
 	}
 	s := serve(t, reply(200, "audio/ogg", string(ogg(t, long))))
-	got, err := collect(t, t.Context(), synthesizerForTest(t, s, speech.Opus), "Hello.")
+	got, err := collect(t, synthesizerForTest(t, s, speech.Opus), "Hello.")
 	if err != nil || len(got) != 40 {
 		t.Errorf("%d packets, %v; want 40", len(got), err)
 	}
@@ -106,7 +110,7 @@ func TestSamplesAreEncoded(t *testing.T) {
 		body   []byte
 	}{"pcm": {speech.PCM, pcm}, "wav": {speech.WAV, wav.Bytes()}, "wav of no known length": {speech.WAV, endless}} {
 		s := serve(t, reply(200, "application/octet-stream", string(c.body)))
-		got, err := collect(t, t.Context(), synthesizerForTest(t, s, c.format), "Hello.")
+		got, err := collect(t, synthesizerForTest(t, s, c.format), "Hello.")
 		if err != nil || len(got) < 50 || len(got) > 51 {
 			t.Errorf("%s: %d packets, %v; want a second of them", name, len(got), err)
 		}
@@ -140,13 +144,18 @@ func TestSpeechBeginsBeforeTheServerHasEnded(t *testing.T) {
 	}
 }
 
+// stall answers with some sound and then nothing, until the request ends.
+func stall(w http.ResponseWriter, r *http.Request) {
+	_, _ = w.Write(voice.AppendPCM(nil, wave(24000, 10)))
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
+}
+
 func TestWhoStopsListeningEndsTheRequest(t *testing.T) {
 	ended := make(chan struct{})
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		defer close(ended)
-		_, _ = w.Write(voice.AppendPCM(nil, wave(24000, 10)))
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
+		stall(w, r)
 	})
 	for _, err := range synthesizerForTest(t, s, speech.PCM).Speak(t.Context(), "Hello.") {
 		if err != nil {
@@ -162,11 +171,7 @@ func TestWhoStopsListeningEndsTheRequest(t *testing.T) {
 }
 
 func TestACancelledSpeechEndsWithItsCause(t *testing.T) {
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write(voice.AppendPCM(nil, wave(24000, 10)))
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	})
+	s := serve(t, stall)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	stopped := errors.New("stopped by ada")
@@ -195,7 +200,7 @@ func TestWhatIsNoSoundIsTold(t *testing.T) {
 		{"nothing", 200, "audio/ogg", "", llm.ErrMalformed},
 	} {
 		s := serve(t, reply(c.status, c.kind, c.body))
-		_, err := collect(t, t.Context(), synthesizerForTest(t, s, speech.Opus), "Hello.")
+		_, err := collect(t, synthesizerForTest(t, s, speech.Opus), "Hello.")
 		if failure(t, err, c.want); s.times() != 1 {
 			t.Errorf("%s: asked %d times", c.name, s.times())
 		}
@@ -204,7 +209,7 @@ func TestWhatIsNoSoundIsTold(t *testing.T) {
 
 func TestLongTextIsAskedForInPieces(t *testing.T) {
 	s := serve(t, reply(200, "audio/ogg", string(ogg(t, tone(t, 5)))))
-	got, err := collect(t, t.Context(), synthesizerForTest(t, s, speech.Opus), strings.Repeat("words ", 1000))
+	got, err := collect(t, synthesizerForTest(t, s, speech.Opus), strings.Repeat("words ", 1000))
 	if err != nil || len(got) != 10 || s.times() != 2 {
 		t.Errorf("%d packets in %d requests, %v; want 10 in 2", len(got), s.times(), err)
 	}
@@ -231,11 +236,7 @@ func TestAServerThatDoesNotMakeTheFormatNamesTheSetting(t *testing.T) {
 		"a list of errors": {speech.Opus, 422, `{"detail":[{"loc":["body","response_format"],"msg":"Input should be 'mp3' or 'wav'"}]}`},
 	} {
 		s := serve(t, reply(c.status, "application/octet-stream", c.body))
-		sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{Server: s.at(), Model: "kokoro", Voice: "a", Format: c.format, FormatSetting: "interaction.voice.speech.format"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = collect(t, t.Context(), sp, "Hello.")
+		_, err := collect(t, synthesizerForTest(t, s, c.format), "Hello.")
 		var told *llm.Error
 		if !errors.As(err, &told) || !strings.Contains(told.Hint, "may not make "+string(c.format)) || !strings.Contains(told.Hint, "interaction.voice.speech.format") {
 			t.Errorf("%s: got %v, want the setting of the format", name, err)
@@ -245,13 +246,7 @@ func TestAServerThatDoesNotMakeTheFormatNamesTheSetting(t *testing.T) {
 
 func TestAModelThatIsGoneNamesItsSettingAndSuccessor(t *testing.T) {
 	s := serve(t, reply(404, "application/json", `{"error":{"message":"The model does not exist"}}`))
-	at := s.at()
-	at.ModelSetting = "interaction.voice.speech.model"
-	sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{Server: at, Model: "gpt-4o-mini-tts", Voice: "alloy"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = collect(t, t.Context(), sp, "Hello.")
+	_, err := collect(t, synthesizerForTest(t, s, ""), "Hello.")
 	if told := failure(t, err, llm.ErrNotFound); !strings.Contains(told.Hint, "interaction.voice.speech.model") || !strings.Contains(told.Hint, "2027-01-06") {
 		t.Errorf("hint = %q, want the setting and the day", told.Hint)
 	}

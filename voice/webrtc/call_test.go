@@ -80,6 +80,23 @@ func events(t *testing.T, call *webrtc.PageCall, n int) []string {
 	return got
 }
 
+func wantEvents(t *testing.T, call *webrtc.PageCall, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, events(t, call, len(want))); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// joined returns a host with a call that Ada's page has joined.
+func joined(t *testing.T, linger time.Duration) (*rig, *webrtc.PageCall, *rtctest.Page) {
+	t.Helper()
+	r := start(t, linger)
+	page := r.join(t, "Ada", "a")
+	call := rtctest.Next(t, r.calls)
+	wantEvents(t, call, "connected", "joined Ada")
+	return r, call, page
+}
+
 // told waits until a page is told a message of a type.
 func told(t *testing.T, page *rtctest.Page, kind string) map[string]any {
 	t.Helper()
@@ -95,12 +112,7 @@ func told(t *testing.T, page *rtctest.Page, kind string) map[string]any {
 }
 
 func TestSeveralPagesAreInOneCall(t *testing.T) {
-	r := start(t, time.Minute)
-	ada := r.join(t, "Ada", "a")
-	call := rtctest.Next(t, r.calls)
-	if diff := cmp.Diff([]string{"connected", "joined Ada"}, events(t, call, 2)); diff != "" {
-		t.Error(diff)
-	}
+	r, call, ada := joined(t, time.Minute)
 	bob := r.join(t, " Bob\n\x00 the  second "+strings.Repeat("x", 100), "b")
 	if got := events(t, call, 1)[0]; !strings.HasPrefix(got, "joined Bob the second x") || len(got) > 50 {
 		t.Errorf("event = %q", got)
@@ -127,9 +139,7 @@ func TestSeveralPagesAreInOneCall(t *testing.T) {
 		}
 	}
 	ada.SendText(t, `{"type":"leave"}`)
-	if diff := cmp.Diff([]string{"left Ada"}, events(t, call, 1)); diff != "" {
-		t.Error(diff)
-	}
+	wantEvents(t, call, "left Ada")
 	rtctest.Next(t, ada.Ended)
 	if r.Current() != call {
 		t.Error("the call does not go on")
@@ -137,10 +147,7 @@ func TestSeveralPagesAreInOneCall(t *testing.T) {
 }
 
 func TestWhatThePageWishesIsDone(t *testing.T) {
-	r := start(t, time.Minute)
-	page := r.join(t, "Ada", "a")
-	call := rtctest.Next(t, r.calls)
-	events(t, call, 2)
+	r, call, page := joined(t, time.Minute)
 	page.SendText(t, `garbage`)
 	page.SendText(t, `{"type":"stop"}`)
 	if got := rtctest.Next(t, r.stops); got.Name != "Ada" {
@@ -156,15 +163,10 @@ func TestWhatThePageWishesIsDone(t *testing.T) {
 }
 
 func TestTheSameBrowserIsTheSamePerson(t *testing.T) {
-	r := start(t, time.Minute)
-	first := r.join(t, "Ada", "a")
-	call := rtctest.Next(t, r.calls)
-	events(t, call, 2)
+	r, call, first := joined(t, time.Minute)
 	before := call.People()
 	r.join(t, "Ada L.", "a")
-	if diff := cmp.Diff([]string{"joined Ada L."}, events(t, call, 1)); diff != "" {
-		t.Error(diff)
-	}
+	wantEvents(t, call, "joined Ada L.")
 	if got := told(t, first, "ended")["text"]; got != "The call goes on in another page of yours." {
 		t.Errorf("the first page is told %q", got)
 	}
@@ -175,9 +177,7 @@ func TestTheSameBrowserIsTheSamePerson(t *testing.T) {
 }
 
 func TestWhatIsWrittenAndShown(t *testing.T) {
-	r := start(t, time.Minute)
-	ada := r.join(t, "Ada", "a")
-	call := rtctest.Next(t, r.calls)
+	r, call, ada := joined(t, time.Minute)
 	var screen rtctest.FrameSource
 	screen.Show(rtctest.Red())
 	call.Write(webrtc.Note{Kind: webrtc.NoticeNote, Text: "I listen."})
@@ -218,7 +218,7 @@ func TestACallEndsWhenNobodyIsThere(t *testing.T) {
 	before := runtime.NumGoroutine()
 	page := r.join(t, "Ada", "a")
 	call := rtctest.Next(t, r.calls)
-	events(t, call, 2)
+	wantEvents(t, call, "connected", "joined Ada")
 	_ = page.PC.GracefulClose()
 	var kinds []voice.EventKind
 	for e := range call.Events() {
@@ -238,9 +238,7 @@ func TestACallEndsWhenNobodyIsThere(t *testing.T) {
 }
 
 func TestTheEndOfTheHostEndsTheCall(t *testing.T) {
-	r := start(t, time.Minute)
-	page := r.join(t, "Ada", "a")
-	call := rtctest.Next(t, r.calls)
+	r, call, page := joined(t, time.Minute)
 	r.close(t)
 	if got := told(t, page, "ended")["text"]; got != "The call has ended: clank is ending." {
 		t.Errorf("the page is told %q", got)

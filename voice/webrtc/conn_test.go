@@ -3,8 +3,11 @@ package webrtc_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,20 +24,27 @@ import (
 func connect(t *testing.T, e *webrtc.Engine, peer webrtc.Handlers, o rtctest.PageOptions) (*webrtc.Conn, *rtctest.Page) {
 	t.Helper()
 	page, offer := rtctest.NewPage(t, o)
+	up, connected := make(chan struct{}), peer.Connected
+	peer.Connected = func(c *webrtc.Conn) {
+		if connected != nil {
+			connected(c)
+		}
+		close(up)
+	}
 	conn, answer, err := e.Answer(t.Context(), offer, peer)
 	if err != nil {
 		t.Fatal(err)
 	}
 	page.Accept(t, answer)
 	rtctest.Next(t, page.Up)
+	rtctest.Next(t, up)
 	return conn, page
 }
 
 func TestSoundGoesBothWays(t *testing.T) {
 	e := rtctest.OpenEngine(t, new(webrtc.Engine))
-	heard, up := make(chan voice.Packet, 100), make(chan struct{}, 1)
-	conn, page := connect(t, e, webrtc.Handlers{Packet: func(p voice.Packet) { heard <- p }, Connected: func(*webrtc.Conn) { up <- struct{}{} }}, rtctest.PageOptions{})
-	rtctest.Next(t, up)
+	heard := make(chan voice.Packet, 100)
+	conn, page := connect(t, e, webrtc.Handlers{Packet: func(p voice.Packet) { heard <- p }}, rtctest.PageOptions{})
 	page.SendOpus(t, 3, []byte("hello"))
 	for i := range 3 {
 		got := rtctest.Next(t, heard)
@@ -69,9 +79,7 @@ func TestSoundGoesBothWays(t *testing.T) {
 
 func TestAPauseIsSeenInTheTimestamps(t *testing.T) {
 	e := rtctest.OpenEngine(t, new(webrtc.Engine))
-	up := make(chan struct{}, 1)
-	conn, page := connect(t, e, webrtc.Handlers{Connected: func(*webrtc.Conn) { up <- struct{}{} }}, rtctest.PageOptions{})
-	rtctest.Next(t, up)
+	conn, page := connect(t, e, webrtc.Handlers{}, rtctest.PageOptions{})
 	began := time.Now()
 	_ = conn.Play([]byte("one"))
 	one := rtctest.Next(t, page.Sounds)
@@ -186,25 +194,14 @@ func TestAPageThatNeverComesIsGivenUp(t *testing.T) {
 }
 
 func TestOnePortIsEnough(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		engine *webrtc.Engine
-		page   rtctest.PageOptions
-	}{
-		{"udp", &webrtc.Engine{UDP: "127.0.0.1:0"}, rtctest.PageOptions{}},
-		{"tcp", &webrtc.Engine{TCP: "127.0.0.1:0"}, rtctest.PageOptions{TCP: true}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			e := rtctest.OpenEngine(t, c.engine)
-			told := make(chan string, 10)
-			for range 2 {
-				_, page := connect(t, e, webrtc.Handlers{Message: func(data []byte) { told <- string(data) }}, c.page)
-				page.SendText(t, "here")
-				if got := rtctest.Next(t, told); got != "here" {
-					t.Errorf("got %q", got)
-				}
-			}
-		})
+	e := rtctest.OpenEngine(t, &webrtc.Engine{UDP: "127.0.0.1:0"})
+	told := make(chan string, 10)
+	for range 2 {
+		_, page := connect(t, e, webrtc.Handlers{Message: func(data []byte) { told <- string(data) }}, rtctest.PageOptions{})
+		page.SendText(t, "here")
+		if got := rtctest.Next(t, told); got != "here" {
+			t.Errorf("got %q", got)
+		}
 	}
 }
 
@@ -244,16 +241,78 @@ func TestOffersThatAreRefused(t *testing.T) {
 }
 
 func TestAPortThatIsTakenIsNamed(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	e := &webrtc.Engine{UDP: "127.0.0.1:0", TCP: taken.Addr().String()}
-	if err := e.Open(t.Context()); err == nil || !strings.Contains(err.Error(), taken.Addr().String()) {
+	e := &webrtc.Engine{UDP: taken.LocalAddr().String()}
+	if err := e.Open(t.Context()); err == nil || !strings.Contains(err.Error(), taken.LocalAddr().String()) {
 		t.Errorf("got %v", err)
 	}
 	if err := e.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAPageIsReachedThroughARelayOnly(t *testing.T) {
+	relay := rtctest.NewRelay(t, "a shared secret")
+	e := rtctest.OpenEngine(t, &webrtc.Engine{ICEServers: []webrtc.ICEServer{relay.Server}})
+	conn, page := connect(t, e, webrtc.Handlers{}, rtctest.PageOptions{Relays: e.OfferedServers(time.Now())})
+	screen := &rtctest.FrameSource{}
+	screen.Show(rtctest.Red())
+	conn.ShowVideo(screen.Watch())
+	if got := rtctest.Next(t, page.Frames); len(got) == 0 {
+		t.Error("the page got an empty picture")
+	}
+	if err := conn.Play([]byte("hi there")); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(rtctest.Next(t, page.Sounds).Payload); got != "hi there" {
+		t.Errorf("the page hears %q", got)
+	}
+	if relay.Connections.Load() == 0 {
+		t.Error("nobody went through the relay")
+	}
+}
+
+func TestARelayIsLentForATime(t *testing.T) {
+	relay := rtctest.NewRelay(t, "a shared secret")
+	e := &webrtc.Engine{ICEServers: []webrtc.ICEServer{{URLs: []string{"stun:stun.example:3478"}}, relay.Server, {URLs: relay.Server.URLs, Username: "ada", Credential: "static"}}}
+	now := time.Now()
+	got := e.OfferedServers(now)
+	if len(got) != 3 || got[0].Username != "" || got[0].Credential != "" || got[2].Username != "ada" || got[2].Credential != "static" {
+		t.Fatalf("offered %d servers", len(got))
+	}
+	until, name, _ := strings.Cut(got[1].Username, ":")
+	if at, err := strconv.ParseInt(until, 10, 64); err != nil || at != now.Add(webrtc.CredentialLifetime).Unix() || name != "clank" || got[1].Secret != "" {
+		t.Errorf("lent to %q", got[1].Username)
+	}
+	later := e.OfferedServers(now.Add(time.Second))
+	if later[1].Credential == got[1].Credential {
+		t.Error("the same credential is lent for ever")
+	}
+	if _, offer := rtctest.NewPage(t, rtctest.PageOptions{Relays: got[1:2]}); !strings.Contains(offer, "typ relay") {
+		t.Error("what is lent lets nobody through the relay")
+	}
+	for what, server := range map[string]webrtc.ICEServer{
+		"what has expired": e.OfferedServers(now.Add(-webrtc.CredentialLifetime - time.Minute))[1],
+		"what was changed": {URLs: got[1].URLs, Username: strconv.FormatInt(now.Add(1000*time.Hour).Unix(), 10) + ":clank", Credential: got[1].Credential},
+	} {
+		_, offer := rtctest.NewPage(t, rtctest.PageOptions{Relays: []webrtc.ICEServer{server}})
+		if strings.Contains(offer, "typ relay") {
+			t.Errorf("%s lets one through the relay", what)
+		}
+	}
+}
+
+func TestServersPrintThemselvesWithoutTheirSecrets(t *testing.T) {
+	s := webrtc.ICEServer{URLs: []string{"turn:turn.example"}, Username: "ada", Credential: "classified", Secret: "confidential"}
+	var log strings.Builder
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("a server", "server", s)
+	for _, text := range []string{fmt.Sprint(s), fmt.Sprintf("%+v", []webrtc.ICEServer{s}), fmt.Sprintf("%#v", s), log.String()} {
+		if strings.Contains(text, "confidential") || strings.Contains(text, "classified") || !strings.Contains(text, "turn.example") {
+			t.Errorf("printed %s", text)
+		}
 	}
 }

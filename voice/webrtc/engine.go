@@ -11,7 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"clank/voice"
+
 	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
+	"github.com/pion/logging"
 	"github.com/pion/webrtc/v4"
 )
 
@@ -23,8 +27,6 @@ const (
 
 const (
 	gatherTimeout = 3 * time.Second // our own addresses; without a STUN server they are there at once
-	readBuffer    = 64              // packets of one TCP connection
-	writeBuffer   = 1 << 20         // bytes that wait for one TCP connection; more is dropped
 )
 
 // Why a connection is not made.
@@ -40,11 +42,9 @@ type Engine struct {
 	// credentials should be ones that expire.
 	ICEServers []ICEServer
 
-	MinPort, MaxPort uint16   // the UDP ports to use; 0: any
-	UDP              string   // host:port of one UDP port for all connections, instead of a port for each
-	TCP              string   // host:port of a TCP port for pages that UDP does not reach; empty: none
-	PublicAddrs      []string // the addresses under which this machine is known outside (1:1 NAT), instead of its own
-	Loopback         bool     // pages on this machine, also where it has no network
+	UDP         string   // host:port of one UDP port for all connections, instead of a port for each
+	PublicAddrs []string // the addresses under which this machine is known outside (1:1 NAT), instead of its own
+	Loopback    bool     // pages on this machine, also where it has no network
 
 	MaxConns       int           // connections at once; 0: [DefaultMaxConns]
 	ConnectTimeout time.Duration // how long a page may take until it is connected; 0: [DefaultConnectTimeout]
@@ -80,14 +80,11 @@ func (e *Engine) Close(ctx context.Context) error {
 		c.End(ErrClosed)
 	}
 	e.mu.Unlock()
-	ended := make(chan struct{})
-	go func() { e.work.Wait(); close(ended) }()
-	select {
-	case <-ended:
-		return e.closeSockets()
-	case <-ctx.Done():
-		return errors.Join(fmt.Errorf("close WebRTC: its connections have not ended: %w", context.Cause(ctx)), e.closeSockets())
+	err := voice.WaitGroupDone(ctx, &e.work)
+	if err != nil {
+		err = fmt.Errorf("close WebRTC: its connections have not ended: %w", err)
 	}
+	return errors.Join(err, e.closeSockets())
 }
 
 // Count returns how many connections there are.
@@ -155,18 +152,12 @@ func (e *Engine) prepare(ctx context.Context) (*webrtc.API, error) {
 	set.SetSTUNGatherTimeout(gatherTimeout)
 	set.SetSCTPMaxReceiveBufferSize(256 << 10)
 	set.DisableActiveTCP(true)
-	if e.MaxPort != 0 {
-		if err := set.SetEphemeralUDPPortRange(e.MinPort, e.MaxPort); err != nil {
-			return nil, fmt.Errorf("UDP ports %d to %d: %w", e.MinPort, e.MaxPort, err)
-		}
-	}
 	if len(e.PublicAddrs) > 0 {
 		rule := webrtc.ICEAddressRewriteRule{External: e.PublicAddrs, AsCandidateType: webrtc.ICECandidateTypeHost}
 		if err := set.SetICEAddressRewriteRules(rule); err != nil {
 			return nil, fmt.Errorf("addresses outside %v: %w", e.PublicAddrs, err)
 		}
 	}
-	kinds := []webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6}
 	if e.UDP != "" {
 		conn, err := new(net.ListenConfig).ListenPacket(ctx, "udp", e.UDP)
 		if err != nil {
@@ -176,18 +167,62 @@ func (e *Engine) prepare(ctx context.Context) (*webrtc.API, error) {
 		e.sockets = append(e.sockets, conn.Close, mux.Close)
 		set.SetICEUDPMux(mux)
 	}
-	if e.TCP != "" {
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", e.TCP)
-		if err != nil {
-			return nil, fmt.Errorf("open the TCP port %s: %w", e.TCP, err)
-		}
-		mux := ice.NewTCPMuxDefault(ice.TCPMuxParams{
-			Listener: listener, Logger: pionLogger{e.Logger}, ReadBufferSize: readBuffer, WriteBufferSize: writeBuffer,
-		})
-		e.sockets = append(e.sockets, mux.Close)
-		set.SetICETCPMux(mux)
-		kinds = append(kinds, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6)
-	}
-	set.SetNetworkTypes(kinds)
+	set.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6})
 	return webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry), webrtc.WithSettingEngine(set)), nil
+}
+
+// The two codecs there are. The payload types are ours only where the page does not say others.
+var (
+	opusCodec = webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2, SDPFmtpLine: "minptime=10;useinbandfec=1"}
+	vp8Codec  = webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeVP8, ClockRate: 90000, RTCPFeedback: []webrtc.RTCPFeedback{
+		{Type: "nack"},
+		{Type: "nack", Parameter: "pli"},
+		{Type: "ccm", Parameter: "fir"},
+	}}
+)
+
+// newMediaEngine has Opus and VP8, with what sends lost packets again and reports (RFC 3550) so that the page can hold sound and picture together.
+func newMediaEngine() (*webrtc.MediaEngine, *interceptor.Registry, error) {
+	media := new(webrtc.MediaEngine)
+	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: opusCodec, PayloadType: 111}, webrtc.RTPCodecTypeAudio); err != nil {
+		return nil, nil, fmt.Errorf("register Opus: %w", err)
+	}
+	if err := media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: vp8Codec, PayloadType: 96}, webrtc.RTPCodecTypeVideo); err != nil {
+		return nil, nil, fmt.Errorf("register VP8: %w", err)
+	}
+	registry := new(interceptor.Registry)
+	if err := webrtc.ConfigureNack(media, registry); err != nil {
+		return nil, nil, fmt.Errorf("register what sends lost packets again: %w", err)
+	}
+	if err := webrtc.ConfigureRTCPReports(registry); err != nil {
+		return nil, nil, fmt.Errorf("register reports: %w", err)
+	}
+	return media, registry, nil
+}
+
+// loggerFactory gives pion our logger. What it has to say is for those who look for faults: what matters to others comes as errors.
+type loggerFactory struct{ to *slog.Logger }
+
+// NewLogger implements [logging.LoggerFactory].
+func (l loggerFactory) NewLogger(scope string) logging.LeveledLogger {
+	return pionLogger{l.to.With("scope", scope)}
+}
+
+// pionLogger implements [logging.LeveledLogger].
+type pionLogger struct{ to *slog.Logger }
+
+func (pionLogger) Trace(string)          {}
+func (pionLogger) Tracef(string, ...any) {}
+func (pionLogger) Debug(string)          {}
+func (pionLogger) Debugf(string, ...any) {}
+func (pionLogger) Info(string)           {}
+func (pionLogger) Infof(string, ...any)  {}
+
+func (l pionLogger) Warn(msg string) { l.to.Debug("webrtc", "said", msg) }
+func (l pionLogger) Warnf(format string, a ...any) {
+	l.to.Debug("webrtc", "said", fmt.Sprintf(format, a...))
+}
+func (l pionLogger) Error(msg string) { l.to.Debug("webrtc", "said", msg) }
+func (l pionLogger) Errorf(format string, a ...any) {
+	l.to.Debug("webrtc", "said", fmt.Sprintf(format, a...))
 }

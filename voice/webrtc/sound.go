@@ -18,9 +18,6 @@ const (
 	silenceFrames = 5
 )
 
-// opusSilence is an Opus packet of 20 ms without sound.
-var opusSilence = []byte{0xf8, 0xff, 0xfe}
-
 // sound is what the page hears of us.
 type sound struct {
 	track  *webrtc.TrackLocalStaticRTP
@@ -83,7 +80,7 @@ func (c *Conn) Play(opus []byte) error {
 // EndSpeech sends five packets of silence.
 func (c *Conn) EndSpeech() error {
 	for range silenceFrames {
-		if err := c.Play(opusSilence); err != nil {
+		if err := c.Play(voice.OpusSilence[:]); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ type Config struct {
 	URL     string        // http or https, may have a path; the scheme may be left out
 	Secret  Secret        // sent as its fields say
 	Profile string        // the profile of every call; "" is the server's default
-	Timeout time.Duration // the whole of each call; 0 derives it from what the call may take, see [Budget]
+	Timeout time.Duration // the whole of each call; 0 derives it from what the call may take, see [CallTimeOf]
 }
 
 // Client sends requests to one control server. It may be used from several goroutines at once.

@@ -2,45 +2,11 @@ package client
 
 import "encoding/json"
 
-// Status is what a server knows about one profile, without having started anything.
-type Status struct {
-	Enabled         bool    `json:"enabled"`
-	Profile         string  `json:"profile"`
-	Driver          string  `json:"driver"`
-	Transport       string  `json:"transport"`
-	Running         bool    `json:"running"`
-	CDPReady        bool    `json:"cdpReady"`
-	CDPHTTP         bool    `json:"cdpHttp"`
-	PageReady       bool    `json:"pageReady"`
-	PID             *int    `json:"pid"`
-	CDPPort         *int    `json:"cdpPort"`
-	CDPURL          *string `json:"cdpUrl"`
-	ChosenBrowser   *string `json:"chosenBrowser"`
-	DetectedBrowser *string `json:"detectedBrowser"`
-	DetectedPath    *string `json:"detectedExecutablePath"`
-	DetectError     *string `json:"detectError"`
-	UserDataDir     *string `json:"userDataDir"`
-	Color           string  `json:"color"`
-	Headless        bool    `json:"headless"`
-	HeadlessSource  string  `json:"headlessSource"`
-	NoSandbox       bool    `json:"noSandbox"`
-	ExecutablePath  *string `json:"executablePath"`
-	AttachOnly      bool    `json:"attachOnly"`
-	Graphics        any     `json:"graphics"` // of the running process, or nil
-	Guard           Guard   `json:"guard"`
-}
-
-// Guard says what checks where the pages of a profile go.
-type Guard struct {
-	Mode     string `json:"mode"` // proxy, best-effort or off
-	Refusals uint64 `json:"refusals"`
-	Note     string `json:"note,omitempty"`
-}
+// These types hold what commands print of the answers.
 
 // Tab is one tab of a browser.
 type Tab struct {
-	SuggestedTargetID    string `json:"suggestedTargetId"` // label, else TabID: what to name it by
-	TabID                string `json:"tabId"`             // t1, t2, …; never used again
+	TabID                string `json:"tabId"` // t1, t2, …; never used again
 	Label                string `json:"label,omitempty"`
 	TargetID             string `json:"targetId"` // of the DevTools protocol
 	Title                string `json:"title"`
@@ -54,22 +20,6 @@ type Tab struct {
 type TabList struct {
 	Running bool  `json:"running"`
 	Tabs    []Tab `json:"tabs"`
-}
-
-// ProfileInfo is one entry of the list of profiles.
-type ProfileInfo struct {
-	Name              string  `json:"name"`
-	Transport         string  `json:"transport"`
-	Driver            string  `json:"driver"`
-	CDPPort           *int    `json:"cdpPort"`
-	CDPURL            *string `json:"cdpUrl"`
-	Color             string  `json:"color"`
-	Running           bool    `json:"running"`
-	TabCount          int     `json:"tabCount"`
-	IsDefault         bool    `json:"isDefault"`
-	IsRemote          bool    `json:"isRemote"`
-	MissingFromConfig bool    `json:"missingFromConfig,omitempty"`
-	ReconcileReason   *string `json:"reconcileReason"`
 }
 
 // Report is the outcome of a doctor's visit.
@@ -91,42 +41,38 @@ type Check struct {
 
 // Dialog is an open or answered alert, confirm, prompt or beforeunload.
 type Dialog struct {
-	ID       string `json:"id"`
-	Type     string `json:"type"`
-	Message  string `json:"message"`
-	Default  string `json:"defaultValue,omitempty"`
-	OpenedAt string `json:"openedAt"`
-	ClosedAt string `json:"closedAt,omitempty"`
-	ClosedBy string `json:"closedBy,omitempty"`
+	ID      string `json:"id"`
+	Type    string `json:"type"`
+	Message string `json:"message"`
 }
 
 // BrowserState is what stands in the way of a page.
 type BrowserState struct {
 	Dialogs struct {
 		Pending []Dialog `json:"pending"`
-		Recent  []Dialog `json:"recent"`
 	} `json:"dialogs"`
 }
 
 // Download is a file that the browser saved, on the server's machine.
 type Download struct {
-	URL               string `json:"url"`
-	SuggestedFilename string `json:"suggestedFilename"`
-	Path              string `json:"path"`
+	Path string `json:"path"`
 }
 
 // Result is the answer to an action or a navigation.
 type Result struct {
-	TargetID        string          `json:"targetId"`
-	URL             string          `json:"url,omitempty"`
-	Value           json.RawMessage `json:"result,omitempty"`  // of evaluate
-	Results         []BatchEntry    `json:"results,omitempty"` // of batch
-	Aborted         *Aborted        `json:"aborted,omitempty"` // of batch
-	Download        *Download       `json:"download,omitempty"`
-	Downloads       []Download      `json:"downloads,omitempty"`
-	BlockedByDialog bool            `json:"blockedByDialog,omitempty"` // the action was left, not failed
-	BrowserState    *BrowserState   `json:"browserState,omitempty"`
-	Refused         string          `json:"refused,omitempty"` // what the page lacks, such as a frame
+	URL     string          `json:"url,omitempty"`
+	Value   json.RawMessage `json:"result,omitempty"`  // of evaluate
+	Results []BatchEntry    `json:"results,omitempty"` // of batch
+	Aborted *struct {
+		Reason      string `json:"reason"`
+		AfterAction int    `json:"afterAction"`
+		Skipped     int    `json:"skipped"`
+	} `json:"aborted,omitempty"` // why the rest of a batch was not done
+	Download        *Download     `json:"download,omitempty"`
+	Downloads       []Download    `json:"downloads,omitempty"`
+	BlockedByDialog bool          `json:"blockedByDialog,omitempty"` // the action was left, not failed
+	BrowserState    *BrowserState `json:"browserState,omitempty"`
+	Refused         string        `json:"refused,omitempty"` // what the page lacks, such as a frame
 }
 
 // BatchEntry is the outcome of one action of a batch.
@@ -138,58 +84,26 @@ type BatchEntry struct {
 	URL       string          `json:"url,omitempty"`
 }
 
-// Aborted says why the rest of a batch was not done.
-type Aborted struct {
-	Reason      string `json:"reason"`
-	AfterAction int    `json:"afterAction"` // how many were done
-	URL         string `json:"url,omitempty"`
-	Skipped     int    `json:"skipped"`
-}
-
-// Ref is one entry of a snapshot's map of refs.
-type Ref struct {
-	Role string `json:"role"`
-	Name string `json:"name,omitempty"`
-	Nth  *int   `json:"nth,omitempty"`
-}
-
 // Node is one node of a snapshot in the form aria.
 type Node struct {
-	Ref         string `json:"ref"`
-	Role        string `json:"role"`
-	Name        string `json:"name"`
-	Value       string `json:"value,omitempty"`
-	Description string `json:"description,omitempty"`
-	Depth       int    `json:"depth"`
+	Ref   string `json:"ref"`
+	Role  string `json:"role"`
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+	Depth int    `json:"depth"`
 }
 
 // Snapshot is the content of a page: a text with refs, or nodes in the form aria.
 type Snapshot struct {
-	Format          string         `json:"format"`
-	TargetID        string         `json:"targetId"`
-	URL             string         `json:"url"`
-	Text            string         `json:"snapshot"`
-	Refs            map[string]Ref `json:"refs,omitempty"`
-	Stats           *Stats         `json:"stats,omitempty"`
-	Nodes           []Node         `json:"nodes,omitempty"`
-	Truncated       bool           `json:"truncated,omitempty"`
-	NewElements     *int           `json:"newElements,omitempty"`
-	ImagePath       string         `json:"imagePath,omitempty"` // on the server's machine
-	BlockedByDialog bool           `json:"blockedByDialog,omitempty"`
-	BrowserState    *BrowserState  `json:"browserState,omitempty"`
-}
-
-// Stats counts what a snapshot holds.
-type Stats struct {
-	Lines       int `json:"lines"`
-	Chars       int `json:"chars"` // UTF-16 units
-	Refs        int `json:"refs"`
-	Interactive int `json:"interactive"`
+	URL             string        `json:"url"`
+	Text            string        `json:"snapshot"`
+	Nodes           []Node        `json:"nodes,omitempty"`
+	ImagePath       string        `json:"imagePath,omitempty"` // on the server's machine
+	BlockedByDialog bool          `json:"blockedByDialog,omitempty"`
+	BrowserState    *BrowserState `json:"browserState,omitempty"`
 }
 
 // SavedFile is a file with an image or a document of a page, on the server's machine.
 type SavedFile struct {
-	Path     string `json:"path"`
-	TargetID string `json:"targetId"`
-	URL      string `json:"url"`
+	Path string `json:"path"`
 }

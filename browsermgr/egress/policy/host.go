@@ -79,12 +79,7 @@ func checkLabels(name string, labels []string) (why string) {
 }
 
 func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 func notInName(r rune) bool {
@@ -144,8 +139,9 @@ func parseIPv4(parts []string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte{byte(value >> 24), byte(value >> 16), byte(value >> 8), byte(value)}), true
 }
 
-// ipv4Number reads one part of an IPv4 address. Numbers too large for any are clamped.
+// ipv4Number reads one part of an IPv4 address. Numbers too large for any become tooLarge.
 func ipv4Number(s string) (uint64, bool) {
+	const tooLarge = 1 << 40
 	if s == "" {
 		return 0, false
 	}
@@ -164,16 +160,8 @@ func ipv4Number(s string) (uint64, bool) {
 	}
 	n, err := strconv.ParseUint(s, base, 64)
 	if err != nil {
-		const tooLarge = 1 << 40
-		return tooLarge, strings.Trim(s, "0123456789abcdefABCDEF"[:countDigits(base)]) == ""
+		digits := map[int]string{8: "01234567", 10: "0123456789", 16: "0123456789abcdefABCDEF"}[base]
+		return tooLarge, strings.Trim(s, digits) == ""
 	}
-	return min(n, 1<<40), true
-}
-
-// countDigits returns how many characters of 0123456789abcdefABCDEF are digits of the base.
-func countDigits(base int) int {
-	if base == 16 {
-		return 22
-	}
-	return base
+	return min(n, tooLarge), true
 }

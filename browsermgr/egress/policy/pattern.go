@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -84,10 +85,5 @@ func (p hostPattern) has(addr netip.Addr, port uint16) bool {
 
 // anyMatch says whether one of the entries has the host.
 func anyMatch(ps []hostPattern, t Target) bool {
-	for _, p := range ps {
-		if p.match(t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ps, func(p hostPattern) bool { return p.match(t) })
 }

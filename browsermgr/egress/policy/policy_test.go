@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"clank/browsermgr/egress/policy"
+
+	"code.dny.dev/ssrf"
 )
 
 // judged returns the rule by which a URL is refused, "" if it is not. Names resolve to the address, if one is given.
@@ -34,6 +36,16 @@ func ruleOf(t *testing.T, err error) string {
 // ask is a question to a policy: a URL, what its host resolves to, and the rule that refuses it.
 type ask struct{ url, resolved, want string }
 
+func wantRules(t *testing.T, rules policy.Rules, asks []ask) {
+	t.Helper()
+	p := compile(t, rules)
+	for _, a := range asks {
+		if got := judged(t, p, a.url, a.resolved); got != a.want {
+			t.Errorf("%s at %q: got %q, want %q", a.url, a.resolved, got, a.want)
+		}
+	}
+}
+
 func TestRulesMeanWhatTheContractSays(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rules policy.Rules
@@ -49,6 +61,22 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 			{"https://93.184.215.14/", "", ""},
 			{"https://10.0.0.1/", "", policy.RulePrivate},
 			{"https://localhost/", "", policy.RuleLocalName},
+		}},
+		// CVE-2026-43527: what nobody had configured was allowed, the operator's network too. The later answer, to allow listed
+		// names only, was taken back.
+		"nothing set, and the operator's network": {policy.Rules{}, []ask{
+			{"http://192.168.0.1/", "", policy.RulePrivate},
+			{"http://router.example/", "192.168.0.1", policy.RulePrivate},
+			{"http://localhost:8080/", "", policy.RuleLocalName},
+			{"http://169.254.169.254/latest/meta-data/", "", policy.RuleMetadata},
+		}},
+		// Redirects were judged by where they began. Each hop is a request, and judged like any other.
+		"hops of a redirect": {policy.Rules{HostAllowlist: []string{"*.example"}}, []ask{
+			{"https://start.example/", "93.184.215.14", ""},
+			{"http://10.0.0.1/", "", policy.RuleNotOnList},
+			{"https://other.test/", "", policy.RuleNotOnList},
+			{"file:///etc/passwd", "", policy.RuleScheme},
+			{"http://inside.example/", "10.0.0.1", policy.RulePrivate},
 		}},
 		"true": {policy.Rules{PrivateNetwork: policy.PrivateAllowed}, []ask{
 			{"http://localhost/", "127.0.0.1", ""},
@@ -138,40 +166,27 @@ func TestRulesMeanWhatTheContractSays(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := compile(t, tt.rules)
-			for _, a := range tt.asks {
-				if got := judged(t, p, a.url, a.resolved); got != a.want {
-					t.Errorf("%s at %q: got %q, want %q", a.url, a.resolved, got, a.want)
-				}
-			}
+			wantRules(t, tt.rules, tt.asks)
 		})
 	}
 }
 
 func TestOurOwnListenersAreNeverReached(t *testing.T) {
-	p := compile(t, policy.Rules{
+	var asks []ask
+	for _, url := range []string{
+		"http://127.0.0.1:8080/", "http://127.9.9.9:8080/", "http://0:8080/", "http://[::]:8080/", "http://[::1]:8080/",
+		"http://[::ffff:127.0.0.1]:8080/", "http://[64:ff9b::127.0.0.1]:8080/", "http://192.168.1.2:9090/",
+	} {
+		asks = append(asks, ask{url, "", policy.RuleOwnListener})
+	}
+	for _, url := range []string{"http://192.168.1.2:8080/", "http://192.168.1.3:9090/", "http://127.0.0.1:8081/"} {
+		asks = append(asks, ask{url, "", ""})
+	}
+	wantRules(t, policy.Rules{
 		PrivateNetwork: policy.PrivateAllowed, AllowedHosts: []string{"localhost", "127.0.0.1", "*.example"},
 		Own: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080"), netip.MustParseAddrPort("192.168.1.2:9090")},
-	})
-	for _, a := range []ask{
-		{"http://127.0.0.1:8080/", "", policy.RuleOwnListener},
-		{"http://127.9.9.9:8080/", "", policy.RuleOwnListener},
-		{"http://0:8080/", "", policy.RuleOwnListener},
-		{"http://[::]:8080/", "", policy.RuleOwnListener},
-		{"http://[::1]:8080/", "", policy.RuleOwnListener},
-		{"http://[::ffff:127.0.0.1]:8080/", "", policy.RuleOwnListener},
-		{"http://[64:ff9b::127.0.0.1]:8080/", "", policy.RuleOwnListener},
-		{"ws://localhost:8080/", "::1", policy.RuleOwnListener},
-		{"http://rebound.example:8080/", "127.0.0.1", policy.RuleOwnListener},
-		{"http://192.168.1.2:9090/", "", policy.RuleOwnListener},
-		{"http://192.168.1.2:8080/", "", ""},
-		{"http://192.168.1.3:9090/", "", ""},
-		{"http://127.0.0.1:8081/", "", ""},
-	} {
-		if got := judged(t, p, a.url, a.resolved); got != a.want {
-			t.Errorf("%s at %q: got %q, want %q", a.url, a.resolved, got, a.want)
-		}
-	}
+	}, append(asks, ask{"ws://localhost:8080/", "::1", policy.RuleOwnListener},
+		ask{"http://rebound.example:8080/", "127.0.0.1", policy.RuleOwnListener}))
 }
 
 func TestEntriesThatNobodyCanMeanAreNamed(t *testing.T) {
@@ -263,5 +278,89 @@ func TestConnectIsJudgedLikeAddresses(t *testing.T) {
 	target, err := p.CheckHostPort("[2606:4700:0::1111]", 8443)
 	if want := (policy.Target{Host: "2606:4700::1111", Port: 8443, Literal: netip.MustParseAddr("2606:4700::1111")}); err != nil || target != want {
 		t.Errorf("got %+v, %v, want %+v", target, err, want)
+	}
+}
+
+// CVE-2026-43582: a name was judged by one answer of the DNS and connected to by another. Here each address is judged
+// for itself, and a name that has been good once gives the next address nothing.
+func TestAdvisoryAnswersThatChange(t *testing.T) {
+	p := compile(t, policy.Rules{})
+	target, err := p.CheckURL("http://rebound.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ addr, want string }{
+		{"93.184.215.14", ""},
+		{"127.0.0.1", policy.RulePrivate},
+		{"93.184.215.14", ""},
+		{"::ffff:169.254.169.254", policy.RuleMetadata},
+		{"64:ff9b::10.0.0.1", policy.RulePrivate},
+	} {
+		if got := ruleOf(t, p.CheckIP(target, netip.MustParseAddr(step.addr))); got != step.want {
+			t.Errorf("%s: got %q, want %q", step.addr, got, step.want)
+		}
+	}
+}
+
+func TestRefusalsSayWhatWhyAndTheWayOut(t *testing.T) {
+	rules := policy.Rules{
+		BlockedHosts: []string{"ads.example", "10.9.9.9"}, Ports: []policy.PortRange{{First: 25, Last: 25}},
+		Own: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:8080")},
+	}
+	const allow = `The operator can allow this host under "Allowed hosts" in the settings.`
+	for _, tt := range []struct{ url, resolved, want string }{
+		{"http://10.0.0.1/", "", "10.0.0.1 is not a public address (private use, RFC 1918). " + allow},
+		{"http://nas.example/", "10.0.0.1", "nas.example leads to 10.0.0.1, which is not a public address (private use, RFC 1918). " + allow},
+		{"http://[64:ff9b::7f00:1]/", "", "64:ff9b::7f00:1, which is 127.0.0.1, is not a public address (loopback, RFC 1122). " + allow},
+		{"http://[4000::1]/", "", "4000::1 is not a public address (not assigned to the public internet). " + allow},
+		{"http://x.example/", "169.254.169.254", "x.example leads to 169.254.169.254, which is an address of a cloud's own services (instance metadata). " + allow},
+		{"http://localhost:3000/", "", "localhost is a name for this machine or its own network. " + allow},
+		{"http://a.example:25/", "", "port 25 of a.example is refused. " + allow},
+		{"http://ads.example/", "", `ads.example is on the operator's list of refused hosts. The operator can take it from "Blocked hosts" in the settings.`},
+		{"http://a.example/", "10.9.9.9", `a.example leads to 10.9.9.9, which is on the operator's list of refused hosts. The operator can take it from "Blocked hosts" in the settings.`},
+		{"http://a.example:8080/", "127.0.0.1", "port 8080 of 127.0.0.1 belongs to this program, and pages may not reach it. No setting allows it."},
+		{"file:///etc/passwd", "", `unsupported protocol "file:": only http and https can be opened`},
+		{"http://", "", `Invalid URL: "http://": the host is missing: give a whole address such as https://example.com/`},
+	} {
+		p := compile(t, rules)
+		target, err := p.CheckURL(tt.url)
+		if err == nil {
+			err = p.CheckIP(target, netip.MustParseAddr(tt.resolved))
+		}
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s:\ngot  %v\nwant %s", tt.url, err, tt.want)
+		}
+	}
+	_, err := compile(t, policy.Rules{HostAllowlist: []string{"a.example"}}).CheckURL("http://b.example/")
+	if want := `b.example is not on the operator's list of the only hosts that may be reached. The operator can add it under "Only these hosts" in the settings.`; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	_, err = compile(t, policy.Rules{PrivateNetwork: policy.PrivateStrict}).CheckURL("http://b.example/")
+	if want := "b.example is a host name, and the settings let only listed names be reached. " + allow; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestARefusalOfALongAddressIsShort(t *testing.T) {
+	_, err := compile(t, policy.Rules{}).CheckURL("http://" + strings.Repeat("ä", 100_000))
+	if err == nil || len(err.Error()) > 500 {
+		t.Errorf("got %d bytes", len(err.Error()))
+	}
+}
+
+func TestEachPartOfTheRegistriesHasAName(t *testing.T) {
+	p := compile(t, policy.Rules{})
+	target := policy.Target{Host: "a.example", Port: 443}
+	for _, prefix := range append(ssrf.IPv4DeniedPrefixes, ssrf.IPv6DeniedPrefixes...) {
+		// The last address of each: the first ones of some are in a narrower part.
+		b := prefix.Masked().Addr().AsSlice()
+		for i := prefix.Bits(); i < len(b)*8; i++ {
+			b[i/8] |= 0x80 >> (i % 8)
+		}
+		addr, _ := netip.AddrFromSlice(b)
+		err := p.CheckIP(target, addr)
+		if err == nil || !strings.Contains(err.Error(), "RFC ") {
+			t.Errorf("%s: got %v, want the name of %s", addr, err, prefix)
+		}
 	}
 }

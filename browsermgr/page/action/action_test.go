@@ -15,7 +15,7 @@ import (
 )
 
 func TestValidateNamesWhatIsWrong(t *testing.T) {
-	tests := []struct {
+	for _, tt := range []struct {
 		action action.Action
 		want   string
 	}{
@@ -53,8 +53,7 @@ func TestValidateNamesWhatIsWrong(t *testing.T) {
 		{action.Action{Kind: actiontable.KindEvaluate, Fn: "  "}, "evaluate requires fn"},
 		{action.Action{Kind: actiontable.KindScroll, Pixels: -5}, "pixels must be a non-negative integer"},
 		{action.Action{Kind: actiontable.KindWait, TimeMs: 30001}, "timeMs exceeds maximum of 30000ms"},
-	}
-	for _, tt := range tests {
+	} {
 		err := action.Validate(tt.action)
 		if !errors.Is(err, fault.ErrInvalid) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: got %v, want %q", tt.action, err, tt.want)

@@ -50,15 +50,14 @@ func TestHeadersReplaceThoseBefore(t *testing.T) {
 	id := isolated(t, b)
 	tab := openIn(t, b, id, "")
 	ctx := browsertest.Within(t, 30*time.Second)
-	steps := []struct {
+	for _, step := range []struct {
 		headers map[string]string
 		want    string
 	}{
 		{map[string]string{"X-One": "1", "X-Two": "2"}, `"1|2"`},
 		{map[string]string{"X-Two": "zwei"}, `"|zwei"`},
 		{nil, `"|"`},
-	}
-	for _, step := range steps {
+	} {
 		browsertest.Must(t, state.SetHeaders(ctx, tab, step.headers))
 		later := openIn(t, b, id, srv.URL)
 		wantJS(t, later, "document.body.innerText", step.want)
@@ -90,7 +89,7 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 	var right, wrong atomic.Int32
 	url := guarded(t, &right, &wrong)
 	ctx := browsertest.Within(t, 30*time.Second)
-	tests := []struct {
+	for _, tt := range []struct {
 		name        string
 		credentials *emulate.Credentials
 		text        string
@@ -101,8 +100,7 @@ func TestCredentialsAnswerServersOnce(t *testing.T) {
 		{"for its origin", &emulate.Credentials{Username: "ada", Password: "p:ss", Origin: url + "/x"}, `"welcome"`, 0},
 		{"for another origin", &emulate.Credentials{Username: "ada", Password: "p:ss", Origin: "https://example.com"}, `"keep out"`, 0},
 		{"cleared", nil, `""`, 0}, // without them Chromium shows a page of its own
-	}
-	for _, tt := range tests {
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			wrong.Store(0)
 			b, state := connect(t)
@@ -362,12 +360,11 @@ func TestDeviceChangesGeometryAndIdentity(t *testing.T) {
 	})
 	tab, state := open(t, "")
 	ctx := browsertest.Within(t, 30*time.Second)
-	tests := []struct{ device, geometry, agent, hints string }{
+	for _, tt := range []struct{ device, geometry, agent, hints string }{
 		{"iPhone 12", `[390,664,3,390,844,"portrait-primary",5]`, "iPhone OS 14_4", ""},
 		{"pixel 7  LANDSCAPE", `[863,360,2.625,915,412,"landscape-primary",5]`, "Pixel 7", `"Android"`},
 		{"Desktop Chrome HiDPI", `[1280,720,2,1792,1120,"landscape-primary",0]`, "Windows NT 10.0", `"Windows"`},
-	}
-	for _, tt := range tests {
+	} {
 		d, err := state.SetDevice(ctx, tab, tt.device)
 		browsertest.Must(t, err)
 		browsertest.Navigate(t, tab, srv.URL)

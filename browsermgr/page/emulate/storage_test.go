@@ -49,7 +49,7 @@ func TestCookiesAreThoseOfTheContext(t *testing.T) {
 func TestWrongCookiesAreRefused(t *testing.T) {
 	tab, state := open(t, site(t).URL)
 	ctx := browsertest.Within(t, browsertest.Patience)
-	tests := []struct {
+	for _, tt := range []struct {
 		body, want string
 	}{
 		{`null`, "cookie is required"},
@@ -67,8 +67,7 @@ func TestWrongCookiesAreRefused(t *testing.T) {
 		{`{"name":"x","value":"y;z","url":"http://a.example"}`, "may not have"},
 		{`{"name":"x","value":"y","url":"http://a.example","expires":-5}`, "seconds since 1970"},
 		{`{"name":"__Host-x","value":"y","domain":"a.example","path":"/p"}`, "the browser refuses"},
-	}
-	for _, tt := range tests {
+	} {
 		var c *emulate.CookieParams
 		err := json.Unmarshal([]byte(tt.body), &c)
 		if err == nil {

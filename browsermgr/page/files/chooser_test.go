@@ -36,7 +36,7 @@ func TestFilesAreSetDirectly(t *testing.T) {
 	b.give(t, "a.txt", "b.txt")
 	tab := b.tab(t, s.URL+"/upload")
 	many := refOf(t, tab, "Many")
-	tests := []struct {
+	for _, tt := range []struct {
 		upload pagefiles.UploadRequest
 		id     string
 		want   string
@@ -46,8 +46,7 @@ func TestFilesAreSetDirectly(t *testing.T) {
 		{pagefiles.UploadRequest{Element: "#hidden", Paths: []string{"b.txt"}}, "hidden", `"b.txt"`},
 		{pagefiles.UploadRequest{Ref: refOf(t, tab, "CV"), Paths: []string{"a.txt"}}, "cv", `"a.txt"`}, // a label of a hidden one
 		{pagefiles.UploadRequest{Element: "#inner", Paths: []string{"b.txt"}}, "inner", `"b.txt"`},
-	}
-	for _, tt := range tests {
+	} {
 		if err := b.Upload(t.Context(), tab, tt.upload); err != nil {
 			t.Errorf("%+v: %v", tt.upload, err)
 			continue
@@ -65,7 +64,7 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 	b.give(t, "a.txt", "b.txt")
 	tab := b.tab(t, s.URL+"/upload")
 	a, two := []string{"a.txt"}, []string{"a.txt", "b.txt"}
-	tests := []struct {
+	for _, tt := range []struct {
 		upload pagefiles.UploadRequest
 		is     error
 		want   string
@@ -84,8 +83,7 @@ func TestUploadSaysWhatIsWrong(t *testing.T) {
 		{pagefiles.UploadRequest{Paths: two, Ref: refOf(t, tab, "Choose")}, nil, "one file only, got 2"},
 		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Nothing"), Limit: 1}, context.DeadlineExceeded, "opened no file chooser"},
 		{pagefiles.UploadRequest{Paths: a, Ref: refOf(t, tab, "Alert")}, nil, `"wait"`},
-	}
-	for _, tt := range tests {
+	} {
 		err := b.Upload(t.Context(), tab, tt.upload)
 		if err == nil || tt.is != nil && !errors.Is(err, tt.is) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: got %v, want %q", tt.upload, err, tt.want)

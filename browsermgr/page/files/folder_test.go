@@ -19,7 +19,7 @@ import (
 )
 
 func TestCleanName(t *testing.T) {
-	tests := map[string]string{
+	for in, want := range map[string]string{
 		"a.txt": "a.txt", "  a b.txt ": "a b.txt", "../../etc/passwd": "passwd", `C:\x\evil.exe`: "evil.exe", `a/b\c`: "c",
 		"": "download.bin", ".": "download.bin", "..": "download.bin", "a/..": "download.bin", "x/": "download.bin", "\x00\x1f\x7f": "download.bin",
 		".\x00.": "download.bin", "a\nb\r.txt": "ab.txt", "\u202egnp.exe": "gnp.exe", "käse 你好.pdf": "käse 你好.pdf", "a\xff.txt": "a.txt", ".profile": "_profile",
@@ -31,8 +31,7 @@ func TestCleanName(t *testing.T) {
 		strings.Repeat("a", 300):                                  strings.Repeat("a", 200),
 		strings.Repeat("a", 150) + "." + strings.Repeat("b", 150): strings.Repeat("a", 150) + "." + strings.Repeat("b", 49),
 		strings.Repeat("你", 200) + ".txt":                         strings.Repeat("你", 68) + ".txt",
-	}
-	for in, want := range tests {
+	} {
 		if got := files.CleanName(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}

@@ -77,7 +77,7 @@ func TestNumbersOfDocumentsThatWentAwayAreNotGivenAgain(t *testing.T) {
 func TestExplainSaysWhatIsWrongAndTheWayOut(t *testing.T) {
 	e := frame.Element{GivenRef: "e3"}
 	cookie := &frame.ScriptError{Role: "dialog", Name: "Cookies", Hint: "div#c"}
-	tests := []struct {
+	for _, tt := range []struct {
 		err  error
 		kind error
 		want string
@@ -88,8 +88,7 @@ func TestExplainSaysWhatIsWrongAndTheWayOut(t *testing.T) {
 		{&frame.ScriptError{Code: "covered"}, fault.ErrNotInteractable, "lies outside"},
 		{&frame.ScriptError{Code: "nooption", Text: "x", Options: []string{"a", "b"}}, fault.ErrNotInteractable, `has no option "x"; it has "a", "b"`},
 		{&frame.ScriptError{Code: "selector"}, fault.ErrInvalid, "is not a CSS selector"},
-	}
-	for _, tt := range tests {
+	} {
 		got := e.Explain(tt.err)
 		if !errors.Is(got, tt.kind) || !strings.Contains(got.Error(), tt.want) {
 			t.Errorf("%v: got %v, want %q", tt.err, got, tt.want)
@@ -210,7 +209,7 @@ func TestFamiliesAreRememberedByDocument(t *testing.T) {
 
 func TestValidateRefusesWhatDoesNotGoTogether(t *testing.T) {
 	zero, below := 0, -1
-	tests := []struct {
+	for _, tt := range []struct {
 		opts frame.SnapshotOptions
 		ok   bool
 	}{
@@ -221,8 +220,7 @@ func TestValidateRefusesWhatDoesNotGoTogether(t *testing.T) {
 		{frame.SnapshotOptions{Refs: frame.RefsAria, Frame: "iframe"}, false},
 		{frame.SnapshotOptions{Refs: "other"}, false},
 		{frame.SnapshotOptions{Depth: &below}, false},
-	}
-	for _, tt := range tests {
+	} {
 		if err := tt.opts.Validate(); (err == nil) != tt.ok || err != nil && !errors.Is(err, fault.ErrInvalid) {
 			t.Errorf("%+v: got %v", tt.opts, err)
 		}

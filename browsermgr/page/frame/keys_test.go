@@ -41,7 +41,7 @@ func told(events []proto.Request) string {
 }
 
 func TestChordsSendWhatAKeyboardSends(t *testing.T) {
-	tests := map[string][]string{
+	for text, want := range map[string][]string{
 		"a":     {`keyDown a/KeyA/65 "a" 0 []`, `keyUp a/KeyA/65 "" 0 []`},
 		"!":     {`keyDown !/Digit1/49 "!" 0 []`, `keyUp !/Digit1/49 "" 0 []`},
 		"é":     {`keyDown é//0 "é" 0 []`, `keyUp é//0 "" 0 []`},
@@ -53,8 +53,7 @@ func TestChordsSendWhatAKeyboardSends(t *testing.T) {
 			`rawKeyDown Control/ControlLeft/17 "" 2 []`, `rawKeyDown Shift/ShiftLeft/16 "" 10 []`, `rawKeyDown Z/KeyZ/90 "" 10 [redo]`,
 			`keyUp Z/KeyZ/90 "" 10 []`, `keyUp Shift/ShiftLeft/16 "" 2 []`, `keyUp Control/ControlLeft/17 "" 0 []`,
 		},
-	}
-	for text, want := range tests {
+	} {
 		chord, err := frame.ParseChord(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)

@@ -97,7 +97,7 @@ func join(p *outline.Piece, opts outline.ComposeOptions, f outline.FinishOptions
 
 func TestComposePutsFramesInTheirPlaces(t *testing.T) {
 	zero := 0
-	tests := map[string]struct {
+	for name, tt := range map[string]struct {
 		opts outline.ComposeOptions
 		want string
 	}{
@@ -108,8 +108,7 @@ func TestComposePutsFramesInTheirPlaces(t *testing.T) {
 			outline.ComposeOptions{Depth: &zero},
 			"- Iframe \"Near\" [ref=e1]:\n- Iframe [ref=e2]\n- Iframe \"Lost\" [ref=e3]\n- Iframe [ref=e4]\n\nLinks:\n1. Away -> http://far/",
 		},
-	}
-	for name, tt := range tests {
+	} {
 		text, truncated := join(framed(), tt.opts, outline.FinishOptions{})
 		if d := cmp.Diff(tt.want, text); d != "" || truncated {
 			t.Errorf("%s: truncated %v (-want +got)\n%s", name, truncated, d)
@@ -152,7 +151,7 @@ func TestFinishMarksWhatIsNew(t *testing.T) {
 		t.Errorf("got %+v, want the first one unmarked", done)
 	}
 	second := outline.Page{Text: "- button \"B\" [ref=e1]: v [new]\n- button \"A\" [ref=e2]\n- button \"A\" [ref=e3] [nth=1]:\n  - text: [new]"}
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		f    outline.FinishOptions
 		want string
@@ -163,8 +162,7 @@ func TestFinishMarksWhatIsNew(t *testing.T) {
 		{"by ref", outline.FinishOptions{Before: map[string]struct{}{"e1": {}, "e2": {}}, StableRefs: true}, "- button \"B\" [ref=e1]: v [new]\n- button \"A\" [ref=e2]\n" +
 			"- button \"A\" [ref=e3] [nth=1] [new]:\n  - text: [new]\n\n1 new element(s) since last snapshot", 1},
 		{"nothing new", outline.FinishOptions{Before: map[string]struct{}{"e1": {}, "e2": {}, "e3": {}}, StableRefs: true}, second.Text, 0},
-	}
-	for _, tt := range tests {
+	} {
 		tt.f.Compare = true
 		got := outline.Finish(second, tt.f)
 		if d := cmp.Diff(tt.want, got.Text); d != "" || got.New != tt.n {

@@ -31,7 +31,7 @@ func noise(tb testing.TB, width, height int) []byte {
 }
 
 func TestPicturesAreBroughtToSize(t *testing.T) {
-	tests := []struct {
+	for _, tt := range []struct {
 		name          string
 		width, height int
 		most          int
@@ -43,8 +43,7 @@ func TestPicturesAreBroughtToSize(t *testing.T) {
 		{"too many bytes, quality suffices", 300, 200, 60_000, "jpeg", 300},
 		{"too many bytes for its quality", 1100, 100, 34_000, "jpeg", 1100},
 		{"down the ladder", 1100, 100, 19_000, "jpeg", 1000},
-	}
-	for _, tt := range tests {
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			data := noise(t, tt.width, tt.height)
 			got, err := fitWithin(t.Context(), data, "png", nil, tt.most)

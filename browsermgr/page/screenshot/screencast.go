@@ -177,8 +177,8 @@ func (c *Screencasts) addViewer(t *page.Tab, v *Viewer) (ending <-chan struct{},
 	return nil, nil
 }
 
-// Close ends all casts and waits for them.
-func (c *Screencasts) Close() {
+// Close ends all casts and waits for them. It is an [io.Closer].
+func (c *Screencasts) Close() error {
 	c.mu.Lock()
 	c.closed = true
 	for _, running := range c.casts {
@@ -186,6 +186,7 @@ func (c *Screencasts) Close() {
 	}
 	c.mu.Unlock()
 	c.wg.Wait()
+	return nil
 }
 
 // Next waits for a frame that this viewer has not seen, and returns the latest there is: frames that came while the viewer

@@ -34,7 +34,7 @@ func live(t *testing.T, html string) (*page.Tab, *screenshot.Screencasts, func(m
 		},
 	})
 	tab := openIn(t, b, site(t, map[string]string{"/": html, "/next": `<body style="background:#ff00ff">`}))
-	t.Cleanup(casts.Close)
+	t.Cleanup(func() { _ = casts.Close() })
 	return tab, casts, func(method string) int64 { return counters[method].Load() }
 }
 
@@ -204,7 +204,7 @@ func TestViewEndsWithItsReason(t *testing.T) {
 		break
 	}
 	browsertest.WantError(t, browsertest.Err(casts.Watch(t.Context(), tab, screenshot.WatchOptions{})), page.ErrTabGone)
-	casts.Close()
+	browsertest.Must(t, casts.Close())
 	if _, err := casts.Watch(t.Context(), tab, screenshot.WatchOptions{}); err == nil {
 		t.Error("watching began after Close")
 	}

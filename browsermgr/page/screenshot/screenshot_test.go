@@ -40,7 +40,7 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 			browsertest.JS(t, tab, "(scrollTo(0, 450), document.querySelector('.scroller').scrollTop = 30, 1)")
 			before := browsertest.JS(t, tab, geometry)
 			n := int(dpr)
-			tests := []struct {
+			for _, tt := range []struct {
 				name          string
 				opts          screenshot.Options
 				width, height int
@@ -50,8 +50,7 @@ func TestPictureShowsWhatItShouldAndLeavesThePageAlone(t *testing.T) {
 				{"element", screenshot.Options{Ref: found["B"].Ref}, 120, 40, map[[2]int]string{{3, 3}: "#ff0000", {117, 37}: "#ff0000"}},
 				{"by selector", screenshot.Options{Element: "body > button", Type: "jpeg"}, 120, 40, map[[2]int]string{{3, 3}: "#ff0000"}},
 				{"in a scroller", screenshot.Options{Ref: found["In"].Ref}, 60, 30, map[[2]int]string{{3, 3}: "#00ff00", {57, 27}: "#00ff00"}},
-			}
-			for _, tt := range tests {
+			} {
 				_, img := shoot(t, tab, tt.opts)
 				if got := img.Bounds().Size(); got.X != min(tt.width*n, 2000) && tt.name == "viewport" {
 					t.Logf("%s scaled to %v", tt.name, got)
@@ -180,7 +179,7 @@ func TestWhatCannotBeShown(t *testing.T) {
 	tab := show(t, `<button>Here</button><button id=hid>Hidden later</button>`, 1)
 	found := refs(t, tab, 2)
 	browsertest.JS(t, tab, "(hid.hidden = true, 1)")
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		opts screenshot.Options
 		want error
@@ -193,8 +192,7 @@ func TestWhatCannotBeShown(t *testing.T) {
 		{"no match", screenshot.Options{Element: ".none"}, page.ErrNotInteractable, "not found"},
 		{"no selector", screenshot.Options{Element: "[["}, page.ErrInvalid, "not a CSS selector"},
 		{"hidden", screenshot.Options{Ref: found["Hidden later"].Ref}, page.ErrNotInteractable, "not visible"},
-	}
-	for _, tt := range tests {
+	} {
 		start := time.Now()
 		_, err := screenshot.TakeScreenshot(browsertest.Within(t, browsertest.Patience), tab, tt.opts)
 		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
@@ -349,7 +347,7 @@ func TestLabelsAreWhereTheElementsAre(t *testing.T) {
 			browsertest.JS(t, tab, "(gone.remove(), hid.style.visibility = 'hidden', scrollTo(0, 17), 1)")
 			labels := []screenshot.Label{found["One"], found["Two"], found["Below"], found["Gone"], found["Hid"], {Ref: "rubbish"}, {}}
 			before := browsertest.JS(t, tab, geometry+"+document.documentElement.outerHTML")
-			tests := []struct {
+			for _, tt := range []struct {
 				name    string
 				opts    screenshot.Options
 				drawn   []string
@@ -358,8 +356,7 @@ func TestLabelsAreWhereTheElementsAre(t *testing.T) {
 				{"viewport", screenshot.Options{}, []string{"One", "Two"}, 5},
 				{"full page", screenshot.Options{FullPage: true}, []string{"One", "Two", "Below"}, 4},
 				{"element", screenshot.Options{Element: "body > button"}, []string{"One"}, 6},
-			}
-			for _, tt := range tests {
+			} {
 				_, plain := shoot(t, tab, tt.opts)
 				tt.opts.Labels = labels
 				shot, img := shoot(t, tab, tt.opts)

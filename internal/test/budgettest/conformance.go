@@ -51,9 +51,7 @@ func yes([]budget.Sum) error { return nil }
 func reserve(t *testing.T, l budget.Ledger, e budget.Entry) int64 {
 	t.Helper()
 	id, err := l.Reserve(t.Context(), e, yes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return id
 }
 
@@ -61,9 +59,7 @@ func reserve(t *testing.T, l budget.Ledger, e budget.Entry) int64 {
 func check(t *testing.T, l budget.Ledger, e budget.Entry, want budget.Sum) {
 	t.Helper()
 	got, err := l.Sums(t.Context(), e.Keys())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, k := range e.Keys() {
 		want.Key = k
 		if diff := cmp.Diff(want, got[i]); diff != "" {
@@ -85,9 +81,7 @@ func testReserve(t *testing.T, l budget.Ledger) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	twice := e.Amount.Add(e.Amount)
 	check(t, l, e, budget.Sum{Amount: twice, Held: twice})
 	check(t, l, budget.Entry{Day: "2026-03-02", Account: llm.Account{Task: "t9", Session: "s9", User: e.Account.User}}, budget.Sum{})
@@ -113,9 +107,7 @@ func testSettle(t *testing.T, l budget.Ledger) {
 	id := reserve(t, l, e)
 	real := budget.Amount{Calls: 1, Steps: 2, Tokens: 3, Money: 25, Time: time.Minute}
 	for _, amount := range []budget.Amount{real, {Money: 99}} { // the second time is too late
-		if err := l.Settle(t.Context(), id, amount, budget.StateSettled, false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Settle(t.Context(), id, amount, budget.StateSettled, false))
 	}
 	check(t, l, e, budget.Sum{Amount: real})
 	e.ID, e.State, e.Amount, e.Unpriced = id, budget.StateSettled, real, false
@@ -133,17 +125,13 @@ func testAbandon(t *testing.T, l budget.Ledger) {
 	e := entry("t1", "discord:1", 10)
 	id := reserve(t, l, e)
 	done := reserve(t, l, e)
-	if err := l.Settle(t.Context(), done, budget.Amount{Calls: 1}, budget.StateSettled, true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Settle(t.Context(), done, budget.Amount{Calls: 1}, budget.StateSettled, true))
 	for _, want := range []int{1, 0} {
 		if n, err := l.Abandon(t.Context()); n != want || err != nil {
 			t.Errorf("Abandon() = %d, %v; want %d", n, err, want)
 		}
 	}
-	if err := l.Settle(t.Context(), id, budget.Amount{}, budget.StateSettled, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Settle(t.Context(), id, budget.Amount{}, budget.StateSettled, false))
 	check(t, l, e, budget.Sum{Amount: e.Amount.Add(budget.Amount{Calls: 1}), Unpriced: 1})
 }
 
@@ -153,9 +141,7 @@ func testLists(t *testing.T, l budget.Ledger) {
 	c.Day, c.At = "2026-03-02", at.AddDate(0, 0, 1)
 	step := budget.Entry{At: at, Day: day, Account: a.Account, Amount: budget.Amount{Steps: 1}}
 	for _, e := range []budget.Entry{a, b, c, step} {
-		if err := l.Settle(t.Context(), reserve(t, l, e), e.Amount, budget.StateSettled, false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Settle(t.Context(), reserve(t, l, e), e.Amount, budget.StateSettled, false))
 	}
 	lists := map[string]func(context.Context) ([]budget.Sum, error){
 		"discord:2 30,discord:1 10": func(ctx context.Context) ([]budget.Sum, error) { return l.All(ctx, budget.LevelUser, day, 10) },
@@ -186,14 +172,10 @@ func testForget(t *testing.T, l budget.Ledger) {
 	old, held, now := entry("t1", "discord:1", 10), entry("t2", "discord:1", 20), entry("t3", "discord:1", 5)
 	now.Day = "2026-03-02"
 	for _, e := range []budget.Entry{old, now} {
-		if err := l.Settle(t.Context(), reserve(t, l, e), e.Amount, budget.StateSettled, false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Settle(t.Context(), reserve(t, l, e), e.Amount, budget.StateSettled, false))
 	}
 	id := reserve(t, l, held)
-	if err := l.Forget(t.Context(), now.Day); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Forget(t.Context(), now.Day))
 	if err := l.Settle(t.Context(), id, budget.Amount{Calls: 1, Money: 7}, budget.StateSettled, false); err != nil {
 		t.Errorf("what was held was forgotten: %v", err)
 	}
@@ -240,4 +222,12 @@ func testEnded(t *testing.T, l budget.Ledger) {
 		t.Errorf("got %v, want the cause", err)
 	}
 	check(t, l, entry("t1", "discord:1", 1), budget.Sum{})
+}
+
+// must ends the test if there is an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

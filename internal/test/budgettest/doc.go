@@ -1,3 +1,2 @@
-// Package budgettest defines what a Ledger must do, with the property that money adds up; and a Ledger in
-// memory.
+// Package budgettest defines what a Ledger must do, with the property that money adds up.
 package budgettest

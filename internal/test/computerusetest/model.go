@@ -8,6 +8,7 @@ import (
 	"image"
 	"slices"
 	"sync"
+	"testing"
 
 	"clank/computeruse"
 	"clank/llm"
@@ -143,4 +144,24 @@ func (t *conversation) Memory() (json.RawMessage, error) {
 		return nil, fmt.Errorf("store the conversation: %w", err)
 	}
 	return raw, nil
+}
+
+// Begin begins a conversation, which must succeed.
+func Begin(tb testing.TB, m computeruse.Model, o computeruse.ConversationOptions) computeruse.Conversation {
+	tb.Helper()
+	talk, err := m.Begin(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return talk
+}
+
+// Next returns the model's turn, which must succeed.
+func Next(tb testing.TB, talk computeruse.Conversation, in computeruse.Input) computeruse.Turn {
+	tb.Helper()
+	turn, err := talk.Next(tb.Context(), in)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return turn
 }

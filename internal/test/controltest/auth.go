@@ -2,7 +2,6 @@ package controltest
 
 import (
 	"bytes"
-	"encoding/base64"
 	"net/http"
 )
 
@@ -17,7 +16,6 @@ func authCases() []testCase {
 		}
 		return h
 	}
-	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("anybody:no such password"))
 	forbidden := requestCase{Method: "POST", Path: "/stop", Status: http.StatusForbidden, Contains: []string{"Forbidden"}}
 	forged := func(name string, h http.Header) requestCase {
 		x := forbidden
@@ -29,30 +27,20 @@ func authCases() []testCase {
 		{Name: "the scheme's case does not matter", Path: "/", Header: bearer("bEaReR TOKEN")},
 		{Name: "no credentials", Path: "/", Header: http.Header{}, Status: 401, Contains: []string{"Unauthorized"}},
 		{Name: "a wrong token", Path: "/", Header: bearer("Bearer wrong"), Status: 401, Contains: []string{"Unauthorized"}},
-		{Name: "the beginning of the token", Path: "/", Header: bearer("Bearer T"), Status: 401},
-		{Name: "a wrong password", Path: "/", Header: bearer(basic), Status: 401},
 		{Name: "a token in the query is none", Path: "/?token=TOKEN", Header: http.Header{}, Status: 401},
-		{Name: "a cookie is none", Path: "/", Header: http.Header{"Cookie": {"token=TOKEN"}}, Status: 401},
-		{Name: "an identity header is none", Path: "/", Header: http.Header{"Tailscale-User-Login": {"ada@example.com"}}, Status: 401},
 		{Name: "an unknown route asks for credentials first", Path: "/nosuch", Header: http.Header{}, Status: 401},
 		{Name: "an unknown route", Path: "/nosuch", Status: 404, Contains: []string{"route not found: GET /nosuch"}},
 		forged("a cross-site request without credentials", http.Header{"Sec-Fetch-Site": {"cross-site"}}),
 		forged("a cross-site request with credentials", with("Sec-Fetch-Site", "cross-site")),
 		forged("a foreign origin", with("Origin", "https://evil.example")),
-		forged("an opaque origin", with("Origin", "null")),
-		forged("a foreign referrer", with("Referer", "https://evil.example/page")),
-		forged("an origin that only looks like loopback", with("Origin", "http://127.0.0.1.evil.example")),
 		{Name: "a loopback origin", Method: "POST", Path: "/stop", Header: with("Origin", "http://localhost:3000")},
-		{Name: "an IPv6 loopback origin", Method: "POST", Path: "/stop", Header: with("Origin", "http://[::1]:3000")},
 		{Name: "a request of the same site", Method: "POST", Path: "/stop", Header: with("Sec-Fetch-Site", "same-origin")},
 		{Name: "a foreign origin may read with the secret", Path: "/", Header: with("Origin", "https://evil.example")},
 		{Name: "a rebound host name", Path: "/", Header: with("Host", "evil.example"), Status: 403},
 		{Name: "a rebound host name on a change", Method: "POST", Path: "/stop", Header: with("Host", "evil.example:18791"), Status: 403},
-		{Name: "localhost is a host", Path: "/", Header: with("Host", "localhost:18791")},
 		{Name: "a body of more than a megabyte", Path: "/act", Body: append(append([]byte(`{"kind":"type","ref":"e1","text":"`), bytes.Repeat([]byte("x"), 1<<20)...), `"}`...), Status: 413},
 		{Name: "a body that is not JSON", Path: "/act", Body: []byte(`{"kind":`), Status: 400},
 		{Name: "a body that is no object counts as empty", Path: "/act", Body: []byte(`[1,2]`), Status: 400, Code: "ACT_KIND_REQUIRED"},
-		{Name: "a string body counts as empty", Path: "/act", Body: []byte(`"click"`), Status: 400, Code: "ACT_KIND_REQUIRED"},
 		{Name: "a form is no body", Path: "/act", Header: with("Content-Type", "application/x-www-form-urlencoded"), Body: []byte("kind=click"), Status: 400, Code: "ACT_KIND_REQUIRED"},
 		{Name: "the wrong method", Method: "PUT", Path: "/act", Body: m{}, Status: 405, Contains: []string{"route not found: PUT /act"}},
 		{Name: "a host before the body", Path: "/act", Header: http.Header{"Host": {"evil.example"}}, Body: []byte("{"), Status: 403},

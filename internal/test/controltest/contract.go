@@ -116,6 +116,12 @@ func everyRoute() []requestCase {
 		profile.Name, profile.Status, profile.Contains = route+" of an unknown profile", http.StatusNotFound, []string{"not found", "nosuch", "clank"}
 		out = append(out, tab, profile)
 	}
+	for _, route := range []string{"GET /doctor", "GET /profiles", "GET /tabs", "POST /start", "POST /stop", "POST /reset-profile"} {
+		method, path, _ := strings.Cut(route, " ")
+		out = append(out, requestCase{
+			Name: route + " of an unknown profile", Method: method, Path: path + "?profile=nosuch", Status: 404, Contains: []string{"nosuch"},
+		})
+	}
 	return out
 }
 

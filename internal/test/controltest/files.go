@@ -16,21 +16,14 @@ func fileCases() []testCase {
 		}
 	}
 	return append(requestCases([]requestCase{
-		{Name: "a download without a ref", Path: "/download", Body: m{"path": "x.txt"}, Status: 400, Contains: []string{"ref is required"}},
-		{Name: "a download without a path", Path: "/download", Body: m{"ref": "e1"}, Status: 400, Contains: []string{"path is required"}},
 		escape("a path that climbs out", "../../escape.txt"),
-		escape("an absolute path elsewhere", "/etc/escape.txt"),
-		{Name: "an upload without files", Path: "/hooks/file-chooser", Body: m{"paths": []string{}}, Status: 400, Contains: []string{"paths"}},
 		{Name: "an upload by two ways", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"a"}, "ref": "e1", "inputRef": "e2"}, Status: 400},
 		{Name: "an upload from outside", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"/etc/passwd"}, "element": "#one"}, Status: 400, Contains: []string{"Invalid path"}},
-		{Name: "an upload of what is not there", Path: "/hooks/file-chooser", Page: "/files", Body: m{"paths": []string{"nosuch.txt"}, "element": "#one"}, Status: 400},
 		{Name: "a download that does not come", Path: "/wait/download", Page: "/files", Body: m{"timeoutMs": 500}, Status: 500, Reason: "timeout"},
 	}),
 		testCase{Name: "an action tells of its download", Run: actDownload},
 		testCase{Name: "a download by ref", Run: refDownload},
-		testCase{Name: "a download of data in the page", Run: blobDownload},
 		testCase{Name: "an address that is a file", Run: navigateDownload},
-		testCase{Name: "equal names get two paths", Run: twoDownloads},
 		testCase{Name: "an upload into a field", Run: uploadFile},
 		testCase{Name: "an upload through the chooser", Run: uploadByClick},
 	)
@@ -72,16 +65,6 @@ func refDownload(s *suite) {
 	s.check(got.Download.holds("report.txt", "the report"))
 }
 
-func blobDownload(s *suite) {
-	s.openPage("/files")
-	var got struct{ Downloads []downloadAnswer }
-	s.call("POST", "/act", m{"kind": "click", "selector": "#blob"}, &got)
-	if len(got.Downloads) != 1 {
-		s.Fatalf("downloads: %+v", got.Downloads)
-	}
-	s.check(got.Downloads[0].holds("blob.txt", "from a blob"))
-}
-
 func navigateDownload(s *suite) {
 	s.openPage("/files")
 	var got struct{ Download *downloadAnswer }
@@ -90,19 +73,6 @@ func navigateDownload(s *suite) {
 		s.Fatal("no download is told")
 	}
 	s.check(got.Download.holds("report.txt", "the report"))
-}
-
-func twoDownloads(s *suite) {
-	s.openPage("/files")
-	seen := map[string]bool{}
-	for range 2 {
-		var got struct{ Downloads []downloadAnswer }
-		s.call("POST", "/act", m{"kind": "click", "selector": "#get"}, &got)
-		for _, d := range got.Downloads {
-			seen[d.Path] = true
-		}
-	}
-	s.wantEqual("paths", len(seen), 2)
 }
 
 // uploadCases makes files where uploads may come from.

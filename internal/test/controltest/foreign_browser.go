@@ -35,10 +35,7 @@ func foreignBrowserCases() []testCase {
 	}
 	return []testCase{
 		shared("every form of its address", everyForm),
-		shared("an address on this machine where one answers", answeringHere),
 		shared("its downloads stay in its own folder", ownDownloads),
-		shared("by the directory of its profile", attachByDirectory),
-		shared("what is not done in a person's browser", personsLimits),
 		shared("what only our own browsers can do", ownOnly),
 		shared("secrets in its address", secretAddress),
 		own("a frozen tab in a browser that was just joined", coldConnect),
@@ -141,16 +138,6 @@ func attachOnly(s *suite, name string) {
 	s.check(os.WriteFile(path, data, 0o600))
 }
 
-// answeringHere gives a profile the address of a browser on this machine and says no more: as long as it answers it is used.
-func answeringHere(s *suite, b *foreignBrowser) {
-	for i, address := range []string{b.base, b.socket} {
-		s.withProfile(m{"name": fmt.Sprint("here-", i), "cdpUrl": address}, func(query string) {
-			s.send(requestCase{Path: "/tabs/open" + query, Body: m{"url": "SITE/form"}})
-		})
-	}
-	b.pages(s)
-}
-
 // worksForeignBrowser opens a page there, acts in it and reads it, then stops, which leaves the browser alone, and a
 // page of it as it was.
 func worksForeignBrowser(s *suite, b *foreignBrowser, name, stays string) {
@@ -176,11 +163,7 @@ func worksForeignBrowser(s *suite, b *foreignBrowser, name, stays string) {
 }
 
 func everyForm(s *suite, b *foreignBrowser) {
-	bare := strings.Replace(b.base, "http", "ws", 1)
-	for form, address := range map[string]string{
-		"http": b.base, "http-slash": b.base + "/", "direct": b.socket, "bare": bare, "local": strings.Replace(b.base, "127.0.0.1", "localhost", 1),
-		"bare-slash": bare + "/",
-	} {
+	for form, address := range map[string]string{"http": b.base, "socket": b.socket, "bare": strings.Replace(b.base, "http", "ws", 1)} {
 		joinAs(s, "joined-"+form, m{"cdpUrl": address}, func() { worksForeignBrowser(s, b, "joined-"+form, s.Site.URL+"/form") })
 	}
 }

@@ -2,17 +2,12 @@ package controltest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
 	_ "image/jpeg" // for decoding
 	_ "image/png"  // for decoding
 	"math"
-	"net/http"
-	"strings"
-
-	"github.com/coder/websocket"
 )
 
 // pictureCases returns the cases of screenshots, PDF and the live picture.
@@ -20,22 +15,16 @@ func pictureCases() []testCase {
 	return append(requestCases([]requestCase{
 		{Name: "a full page of an element", Path: "/screenshot", Page: "/form", Body: m{"fullPage": true, "element": "#save"}, Status: 400, Contains: []string{"fullPage is not supported for element screenshots"}},
 		{Name: "an element that is not there", Path: "/screenshot", Page: "/form", Body: m{"element": "#nosuch", "timeoutMs": 1000}, Status: 500},
-		{Name: "a malformed time limit", Path: "/screenshot", Page: "/form", Body: m{"timeoutMs": "x"}, Status: 400, Contains: []string{"must be a positive integer."}},
 		{Name: "an odd type is png", Path: "/screenshot", Page: "/form", Body: m{"type": "bmp"}, Contains: []string{".png"}},
 		{Name: "highlight without a ref", Path: "/highlight", Page: "/form", Body: m{}, Status: 400, Contains: []string{"ref is required"}},
 		{Name: "highlight of an unknown ref", Path: "/highlight", Page: "/form", Body: m{"ref": "e99"}, Status: 500, Reason: "unknown_ref", Contains: []string{"Unknown ref"}},
 	}),
-		testCase{Name: "the view", Run: viewPicture},
 		testCase{Name: "the full page", Run: fullPicture},
-		testCase{Name: "a page too large", Run: largePicture},
 		testCase{Name: "an element", Run: elementPicture},
 		testCase{Name: "labels", Run: labelledPicture},
 		testCase{Name: "labels with a snapshot", Run: labelledSnapshot},
-		testCase{Name: "device pixels", Run: devicePixels},
-		testCase{Name: "geometry is as before", Run: geometryKept},
 		testCase{Name: "paper", Run: pdfCase},
 		testCase{Name: "highlight", Run: highlightCase},
-		testCase{Name: "the live picture", Run: screencastCase},
 	)
 }
 
@@ -82,18 +71,7 @@ func pixelIs(img image.Image, x, y int, want color.RGBA) error {
 	return nil
 }
 
-var (
-	redPixel  = color.RGBA{255, 0, 0, 255}
-	bluePixel = color.RGBA{0, 0, 255, 255}
-)
-
-func viewPicture(s *suite) {
-	_, img := takeScreenshot(s, "/colours", m{})
-	var view []int
-	s.evaluate("[innerWidth, innerHeight]", &view)
-	s.wantEqual("size", []int{img.Bounds().Dx(), img.Bounds().Dy()}, view)
-	s.check(pixelIs(img, 50, 50, redPixel))
-}
+var bluePixel = color.RGBA{0, 0, 255, 255}
 
 func fullPicture(s *suite) {
 	_, img := takeScreenshot(s, "/colours", m{"fullPage": "true"})
@@ -101,13 +79,6 @@ func fullPicture(s *suite) {
 		s.Fatalf("height = %d, want 1500", h)
 	}
 	s.check(pixelIs(img, 50, 1450, bluePixel))
-}
-
-func largePicture(s *suite) {
-	_, img := takeScreenshot(s, "/form", m{"fullPage": true})
-	if b := img.Bounds(); max(b.Dx(), b.Dy()) > 2000 {
-		s.Fatalf("size %v", b)
-	}
 }
 
 func elementPicture(s *suite) {
@@ -164,29 +135,6 @@ func labelledSnapshot(s *suite) {
 	decodePicture(s, got.ImagePath)
 }
 
-func devicePixels(s *suite) {
-	t := s.newTab("/colours", "")
-	s.call("POST", "/set/device", m{"name": "iPhone 14"}, nil)
-	_, img := takeScreenshot(s, "/colours", m{})
-	if w := img.Bounds().Dx(); w != 1170 {
-		s.Fatalf("width = %d, want 1170", w)
-	}
-	s.closeTab(t.TargetID)
-}
-
-func geometryKept(s *suite) {
-	const look = "[innerWidth, innerHeight, devicePixelRatio, scrollX, scrollY, screen.width, navigator.maxTouchPoints].join()"
-	s.openPage("/form")
-	s.run("scrollTo(0, 700); 1")
-	var before, after string
-	s.evaluate(look, &before)
-	for _, body := range []m{{}, {"fullPage": true}, {"labels": true}} {
-		takeScreenshot(s, "", body)
-		s.evaluate(look, &after)
-		s.wantEqual(fmt.Sprint("geometry after ", body), after, before)
-	}
-}
-
 func pdfCase(s *suite) {
 	s.openPage("/form")
 	var got struct{ Path, TargetID, URL string }
@@ -200,33 +148,4 @@ func pdfCase(s *suite) {
 func highlightCase(s *suite) {
 	id := s.refOn("/form", "button", "Save")
 	s.call("POST", "/highlight", m{"ref": id}, nil)
-}
-
-// screencastCase watches the page over a WebSocket until a picture has come.
-func screencastCase(s *suite) {
-	s.openPage("/colours")
-	ctx := s.ctx()
-	conn, res, err := websocket.Dial(ctx, strings.Replace(s.URL, "http", "ws", 1)+"/screencast", &websocket.DialOptions{
-		HTTPHeader: http.Header{"Authorization": {"Bearer " + s.Token}},
-	})
-	s.check(err)
-	if res.Body != nil {
-		defer res.Body.Close()
-	}
-	defer func() { _ = conn.CloseNow() }()
-	conn.SetReadLimit(16 << 20)
-	for {
-		kind, data, err := conn.Read(ctx)
-		s.check(err)
-		if kind == websocket.MessageText {
-			var note m
-			s.check(json.Unmarshal(data, &note))
-			continue
-		}
-		img, _, err := image.Decode(bytes.NewReader(data))
-		s.check(err)
-		s.check(pixelIs(img, 20, 20, redPixel))
-		s.check(conn.Close(websocket.StatusNormalClosure, ""))
-		return
-	}
 }

@@ -16,10 +16,7 @@ func profileReportCases() []testCase {
 		{Name: "a doctor's report of a browser that does not run", Run: doctorAtRest},
 		{Name: "a doctor's report of one that runs", Run: doctorAtWork},
 		{Name: "a profile in the list", Run: profileEntries},
-		{Name: "a tab in the list", Run: tabEntry},
 		{Name: "graphics", Run: graphicsTold},
-		{Name: "colours that are given", Run: givenColours},
-		{Name: "a port is not given twice", Run: profilePorts},
 		{Name: "profiles share neither cookies nor stores", Run: profileIsolation},
 		{Name: "profiles do not know each other's tabs", Run: tabsOfProfiles},
 		{Name: "a window without a display", Run: noDisplay},
@@ -105,17 +102,6 @@ func profileEntries(s *suite) {
 	s.wantEqual("default profiles", defaults, 1)
 }
 
-func tabEntry(s *suite) {
-	s.closeOtherTabs()
-	t := s.newTab("/form", "")
-	got := s.tab(t.TargetID)
-	if got == nil || !regexp.MustCompile(`^t[1-9]\d*$`).MatchString(got.TabID) || got.SuggestedTargetID != got.TabID || got.Title != "Form" || got.Type != "page" ||
-		!regexp.MustCompile(`^[0-9A-F]{32}$`).MatchString(got.TargetID) {
-		s.Fatalf("tab %+v", got)
-	}
-	s.closeTab(t.TargetID)
-}
-
 func graphicsTold(s *suite) {
 	s.openPage("/form")
 	var got struct {
@@ -128,31 +114,6 @@ func graphicsTold(s *suite) {
 	if !slices.Contains([]string{"hardware", "software", "unknown"}, got.Graphics.Acceleration) || !got.PageReady || !got.Headless ||
 		!slices.Contains([]string{"request", "env", "profile", "config", "linux-display-fallback", "default"}, got.HeadlessSource) || !filepath.IsAbs(got.UserDataDir) {
 		s.Fatalf("status %+v", got)
-	}
-}
-
-func givenColours(s *suite) {
-	for given, want := range map[string]string{"#12abEF": "#12ABEF", "red": "", "#123": ""} {
-		var made struct{ Color string }
-		s.call("POST", "/profiles/create", m{"name": "tinted", "color": given}, &made)
-		s.call("DELETE", "/profiles/tinted", nil, nil)
-		if want != "" && !strings.EqualFold(made.Color, want) || !regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`).MatchString(made.Color) {
-			s.Fatalf("%s became %s", given, made.Color)
-		}
-	}
-}
-
-func profilePorts(s *suite) {
-	var first, second struct{ CDPPort int }
-	s.call("POST", "/profiles/create", m{"name": "port-a"}, &first)
-	// The address of one is not given to the next.
-	s.call("POST", "/profiles/create", m{"name": "port-b", "cdpUrl": fmt.Sprint("http://127.0.0.1:", first.CDPPort+1)}, nil)
-	s.call("POST", "/profiles/create", m{"name": "port-c"}, &second)
-	if second.CDPPort == first.CDPPort || second.CDPPort == first.CDPPort+1 {
-		s.Fatalf("ports %d and %d", first.CDPPort, second.CDPPort)
-	}
-	for _, name := range []string{"port-a", "port-b", "port-c"} {
-		s.call("DELETE", "/profiles/"+name, nil, nil)
 	}
 }
 

@@ -1,9 +1,11 @@
 package controltest
 
 import (
-	"fmt"
+	"errors"
 	"os"
-	"slices"
+	"path/filepath"
+	"syscall"
+	"time"
 )
 
 // profileLifeCases returns the cases in which profiles are made, listed, used and deleted.
@@ -17,13 +19,9 @@ func profileLifeCases() []testCase {
 	list := []requestCase{
 		refused("no name", 400, "name is required", m{}),
 		refused("a bad name", 400, "invalid profile name", m{"name": "Bad Name"}),
-		refused("a name of dots", 400, "invalid profile name", m{"name": "../evil"}),
-		refused("a name too long", 400, "invalid profile name", m{"name": fmt.Sprintf("%065d", 1)}),
 		refused("the name of a profile that is there", 409, "already exists", m{"name": "clank"}),
 		refused("a bad address", 400, "cdpUrl", m{"name": "remote", "cdpUrl": "ftp://127.0.0.1/"}),
-		refused("an unknown driver", 400, "unsupported profile driver", m{"name": "odd", "driver": "netscape"}),
 		refused("a directory without its driver", 400, "driver=existing-session is required", m{"name": "odd", "userDataDir": os.TempDir()}),
-		refused("a directory that is not there", 400, "nosuch", m{"name": "odd", "driver": "existing-session", "userDataDir": "/nosuch"}),
 		{Name: "delete the default profile", Method: "DELETE", Path: "/profiles/clank", Status: 400, Contains: []string{"cannot delete the default profile"}},
 		{Name: "delete an unknown profile", Method: "DELETE", Path: "/profiles/nosuch", Status: 404, Contains: []string{"not found"}},
 		{Name: "delete a bad name", Method: "DELETE", Path: "/profiles/Bad%20Name", Status: 400, Contains: []string{"invalid profile name"}},
@@ -35,7 +33,13 @@ func profileLifeCases() []testCase {
 			"userDataDir", "color", "headless", "headlessSource", "noSandbox", "executablePath", "attachOnly", "graphics",
 		}},
 	}
-	return append(requestCases(list), testCase{Name: "a life", Run: profileLife}, testCase{Name: "colours", Run: profileColours}, testCase{Name: "a running browser is told and stopped", Run: startStop})
+	return append(requestCases(list),
+		testCase{Name: "a life", Run: profileLife},
+		testCase{Name: "a running browser is told and stopped", Run: startStop},
+		testCase{Name: "one is stopped while another works", Run: stopBeside},
+		testCase{Name: "to ask about a person's browser touches nothing", Run: onlyAsked},
+		testCase{Name: "no orphan after kill -9", Run: orphanedBrowser, Program: true},
+	)
 }
 
 type profileEntry struct {
@@ -90,30 +94,17 @@ func profileLife(s *suite) {
 	}
 }
 
-func profileColours(s *suite) {
-	var seen []string
-	for i := range 3 {
-		var made struct{ Color string }
-		s.call("POST", "/profiles/create", m{"name": fmt.Sprintf("colour-%d", i)}, &made)
-		if slices.Contains(append(seen, "#FF4500"), made.Color) {
-			s.Fatalf("colour %s was given twice", made.Color)
-		}
-		seen = append(seen, made.Color)
-	}
-	for i := range 3 {
-		s.call("DELETE", fmt.Sprintf("/profiles/colour-%d", i), nil, nil)
-	}
-}
-
 func startStop(s *suite) {
-	s.call("POST", "/start", nil, nil)
+	s.call("POST", "/stop", nil, nil)
+	s.call("POST", "/start?headless=true", nil, nil)
 	var status struct {
 		Running, CDPReady bool
 		PID               *int
 		Headless          bool
+		HeadlessSource    string
 	}
 	s.call("GET", "/", nil, &status)
-	if !status.Running || !status.CDPReady || status.PID == nil {
+	if !status.Running || !status.CDPReady || status.PID == nil || !status.Headless || status.HeadlessSource != "request" {
 		s.Fatalf("after the start: %+v", status)
 	}
 	for _, want := range []bool{true, false} {
@@ -129,4 +120,50 @@ func startStop(s *suite) {
 	if list.Running || list.Tabs == nil || len(list.Tabs) > 0 {
 		s.Fatalf("tabs of a stopped browser: %+v", list)
 	}
+}
+
+// stopBeside has a profile busy for good, stops it, and works in another meanwhile.
+func stopBeside(s *suite) {
+	s.withProfile(m{"name": "busy"}, func(query string) {
+		s.call("POST", "/tabs/open"+query, m{"url": s.Site.URL + "/plain"}, nil)
+		hung := make(chan error, 1)
+		ctx := s.ctx()
+		go func() {
+			_, err := s.Request(ctx, "POST", "/act"+query, m{"kind": "evaluate", "fn": "fetch('/hit/busy'); for(;;);", "timeoutMs": 20000})
+			hung <- err
+		}()
+		s.openPage("/form")
+		begin := time.Now()
+		s.call("POST", "/stop"+query, nil, nil)
+		s.check(<-hung)
+		s.wantPage("document.title", "Form")
+		s.wantWithin(15*time.Second, begin)
+	})
+}
+
+// onlyAsked asks all there is to ask of the profile of the person's own browser, which does not run here.
+func onlyAsked(s *suite) {
+	before, err := os.ReadDir(filepath.Join(s.Home, "browser"))
+	s.check(err)
+	begin := time.Now()
+	for _, path := range []string{"/?profile=user", "/tabs?profile=user", "/doctor?profile=user", "/profiles"} {
+		s.send(requestCase{Path: path, Excludes: []string{`"running":true,"tabs"`}})
+	}
+	s.wantWithin(10*time.Second, begin)
+	after, err := os.ReadDir(filepath.Join(s.Home, "browser"))
+	s.check(err)
+	s.wantEqual("folders of browsers", len(after), len(before))
+}
+
+func orphanedBrowser(s *suite) {
+	var first struct{ PID int }
+	s.openPage("/plain")
+	s.call("GET", "/", nil, &first)
+	if first.PID == 0 {
+		s.Fatal("no process is told")
+	}
+	s.Kill()
+	s.waitUntil("the browser of the dead server to end", func() bool { return errors.Is(syscall.Kill(first.PID, 0), syscall.ESRCH) })
+	s.check(s.Restart(s.ctx()))
+	s.openPage("/plain")
 }

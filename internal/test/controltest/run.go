@@ -27,8 +27,7 @@ type testCase struct {
 type caseGroup struct {
 	Name    string
 	Cases   []testCase
-	Program bool   // all of its cases need the built program
-	Long    bool   // it takes tens of seconds; go test -short leaves it out
+	Program bool   // it is run against the built program alone: it needs that, or cheaper tests cover it
 	Needs   string // a command without which the group is skipped; "" needs none
 }
 
@@ -43,28 +42,23 @@ func caseLanes() [][]caseGroup {
 			{Name: "act", Cases: actionCases()},
 			{Name: "act errors", Cases: actionErrorCases()},
 			{Name: "snapshots", Cases: snapshotCases()},
-			{Name: "refs", Cases: refCases(), Long: true},
+			{Name: "refs", Cases: refCases(), Program: true},
 			{Name: "pictures", Cases: pictureCases()},
+			{Name: "peers", Cases: peerCases(), Program: true, Needs: "npm"},
+		},
+		{
+			{Name: "contract", Cases: routeContractCases()},
 			{Name: "dialogs", Cases: dialogCases()},
 			{Name: "files", Cases: fileCases()},
 			{Name: "rings", Cases: ringBufferCases()},
 			{Name: "state", Cases: stateCases()},
-			{Name: "themes", Cases: complaintCases()},
-			{Name: "peers", Cases: peerCases(), Program: true, Needs: "npm"},
-			{Name: "document", Cases: openAPICases()},
-		},
-		{
-			{Name: "contract", Cases: routeContractCases()},
-			{Name: "limits", Cases: limitCases(), Long: true},
-			{Name: "captures", Cases: captureCases()},
-			{Name: "marks", Cases: labelMarkCases(), Long: true},
-			{Name: "recorded", Cases: recordedCases()},
-			{Name: "leaving", Cases: leavingClientCases(), Long: true},
+			{Name: "leaving", Cases: leavingClientCases(), Program: true},
 			{Name: "accounts", Cases: profileReportCases()},
-			{Name: "outside", Cases: foreignBrowserCases(), Long: true},
+			{Name: "outside", Cases: foreignBrowserCases(), Program: true},
 			{Name: "servers", Cases: serverCases(), Program: true},
 			{Name: "commands", Cases: commandCases(), Program: true},
 			{Name: "policy", Cases: policyCases()},
+			{Name: "document", Cases: openAPICases()},
 		},
 	}
 }
@@ -103,8 +97,7 @@ func Program(bin string) StartFunc {
 }
 
 // Run runs the cases and returns how many passed and failed. Each lane has a server and a site of its own, and its groups run in order,
-// beside those of the other lanes. Cases that need the built program are left out where there is none. With -short the longest groups are,
-// too. cache is the folder in which
+// beside those of the other lanes. Cases that need the built program are left out where there is none. cache is the folder in which
 // programs of others are installed.
 func Run(t *testing.T, start StartFunc, cache string) (passed, failed int) {
 	t.Helper()
@@ -128,7 +121,7 @@ func Run(t *testing.T, start StartFunc, cache string) (passed, failed int) {
 func (s suite) runGroup(t *testing.T, g caseGroup, good, bad *atomic.Int64) {
 	t.Helper()
 	inProcess := s.Bin == ""
-	if g.Program && inProcess || g.Long && testing.Short() {
+	if g.Program && inProcess {
 		return
 	}
 	t.Run(g.Name, func(t *testing.T) {

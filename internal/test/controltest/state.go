@@ -15,23 +15,11 @@ func stateCases() []testCase {
 		}}
 	}
 	return append(requestCases([]requestCase{
-		bad("no cookie", "/cookies/set", "cookie is required", m{}),
 		bad("a cookie without a name", "/cookies/set", "name", m{"cookie": m{"value": "x", "url": "SITE"}}),
 		bad("a cookie without a place", "/cookies/set", "url", m{"cookie": m{"name": "a", "value": "x"}}),
 		bad("a store that is not there", "/storage/cloud/set", "local", m{"key": "a", "value": "b"}),
-		bad("a store without a key", "/storage/local/set", "key is required", m{"value": "b"}),
-		bad("offline without a word", "/set/offline", "offline is required", m{}),
-		bad("headers without any", "/set/headers", "headers", m{}),
-		bad("a place without one", "/set/geolocation", "latitude", m{}),
-		bad("a colour scheme that is none", "/set/media", "colorScheme", m{"colorScheme": "pink"}),
-		bad("no timezone", "/set/timezone", "timezoneId is required", m{}),
-		bad("no locale", "/set/locale", "locale is required", m{}),
-		bad("no device", "/set/device", "name is required", m{}),
-		bad("permission without an origin", "/permissions/grant", "origin is required", m{"permissions": []string{"audioCapture"}}),
 		bad("permission for a file server", "/permissions/grant", "origin", m{"origin": "ftp://x", "permissions": []string{"geolocation"}}),
-		bad("no permission", "/permissions/grant", "permissions", m{"origin": "https://example.com"}),
 		{Name: "a time zone that is not there", Path: "/set/timezone", Page: "/plain", Body: m{"timezoneId": "Mars/Olympus"}, Status: 500, Contains: []string{"Invalid timezone ID"}},
-		{Name: "a device that is not there", Path: "/set/device", Page: "/plain", Body: m{"name": "Pocket Calculator"}, Status: 500, Contains: []string{"Pocket Calculator"}},
 		{Name: "grant permissions", Path: "/permissions/grant", Page: "/plain", Body: m{"origin": "SITE/some/path", "permissions": []string{"geolocation"}}, Members: []string{"origin", "grantedPermissions", "unsupportedPermissions", "grantMethod"}},
 		{Name: "an optional permission that is not there", Path: "/permissions/grant", Page: "/plain", Body: m{"origin": "SITE", "permissions": []string{"geolocation"}, "optionalPermissions": []string{"timeTravel"}}, Contains: []string{"timeTravel"}},
 	}),

@@ -36,14 +36,6 @@ func (s *suite) request(method, path string, body any) running.Answer {
 	return a
 }
 
-// requestFor makes a request whose client goes away after that time. Its error says that it was not answered before.
-func (s *suite) requestFor(patience time.Duration, method, path string, body any) error {
-	ctx, cancel := context.WithTimeout(s.ctx(), patience)
-	defer cancel()
-	_, err := s.Request(ctx, method, path, body)
-	return err
-}
-
 // call makes a request that must work, and decodes the answer into v unless that is nil.
 func (s *suite) call(method, path string, body, v any) {
 	s.Helper()
@@ -67,9 +59,9 @@ func (s *suite) act(action m) (answer m) {
 }
 
 // click clicks the element that a selector finds.
-func (s *suite) click(selector string) m {
+func (s *suite) click(selector string) {
 	s.Helper()
-	return s.act(m{"kind": "click", "selector": selector})
+	s.act(m{"kind": "click", "selector": selector})
 }
 
 // run runs a script in the current tab.

@@ -1,9 +1,11 @@
 package controltest
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"testing"
 )
 
 // tabCases returns the cases in which tabs are opened, named, found, listed and closed.
@@ -14,24 +16,16 @@ func tabCases() []testCase {
 		{Name: "select beyond the end", Path: "/tabs/action", Page: "/plain", Body: m{"action": "select", "index": 99}, Status: 404, Contains: []string{"tab not found"}},
 		{Name: "a label of the wrong kind", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": "no spaces"}, Status: 400},
 		{Name: "a label too long", Path: "/tabs/open", Body: m{"url": "SITE/plain", "label": strings.Repeat("x", 65)}, Status: 400},
-		{Name: "a number is no tab", Page: "/plain", Path: "/tabs/focus", Body: m{"targetId": 1}, Status: 404, Contains: []string{"numbers are not tab targets"}},
 		{Name: "a page that does not answer", Path: "/navigate", Body: m{"url": "SITE/stuck", "timeoutMs": 1000}, Status: 500, Reason: "timeout", Contains: []string{"did not answer within 1s"}},
-		{Name: "a bare word is no address", Path: "/navigate", Body: m{"url": "example"}, Status: 400, Contains: []string{"Invalid URL:"}},
-		{Name: "an address without a host", Path: "/tabs/open", Body: m{"url": "http:///x"}, Status: 400, Contains: []string{"Invalid URL:"}},
 		{Name: "close by a raw id only", Page: "/plain", Method: "DELETE", Path: "/tabs/t1?targetIdMode=raw", Status: 404},
 		{Name: "an unknown way to name a tab", Method: "DELETE", Path: "/tabs/t1?targetIdMode=loose", Status: 400},
 	}),
 		testCase{Name: "a tab's life", Run: tabLife},
-		testCase{Name: "labels move", Run: labelsMove},
 		testCase{Name: "all names of a tab", Run: tabNames},
-		testCase{Name: "an ambiguous name", Run: ambiguousTabName},
-		testCase{Name: "the last used tab is the default", Run: stickyTab},
-		testCase{Name: "numbers are not used again", Run: tabNumbers},
 		testCase{Name: "by position", Run: tabsByPosition},
 		testCase{Name: "what does not open leaves no tab", Run: failedTab},
-		testCase{Name: "what the browser shows itself is hidden", Run: internalHidden},
-		testCase{Name: "no more than eight", Run: eightTabs},
 		testCase{Name: "a tab opened by a page is listed", Run: popupTabs},
+		testCase{Name: "two clients work two tabs at once", Run: atOnce},
 		testCase{Name: "focus and list do not start a browser", Run: notStarted},
 	)
 }
@@ -45,21 +39,12 @@ func tabLife(s *suite) {
 		s.Fatalf("listed as %+v", got)
 	}
 	s.call("POST", "/tabs/focus", m{"targetId": t.TabID}, nil)
-	s.closeTab("work")
+	s.call("POST", "/tabs/action", m{"action": "label", "targetId": t.TabID, "label": "other"}, nil)
+	s.closeTab("other")
 	if s.tab(t.TargetID) != nil {
 		s.Fatalf("%s is still listed", t.TargetID)
 	}
 	s.send(requestCase{Method: "DELETE", Path: "/tabs/" + t.TargetID, Status: http.StatusNotFound, Contains: []string{"tab not found"}})
-}
-
-func labelsMove(s *suite) {
-	first := s.newTab("/plain", "mine")
-	second := s.newTab("/other", "")
-	s.call("POST", "/tabs/action", m{"action": "label", "targetId": second.TabID, "label": "mine"}, nil)
-	if a, b := s.tab(first.TargetID), s.tab(second.TargetID); a == nil || b == nil || a.Label != "" || b.Label != "mine" {
-		s.Fatalf("first %+v, second %+v", a, b)
-	}
-	s.closeOtherTabs()
 }
 
 func tabNames(s *suite) {
@@ -69,43 +54,6 @@ func tabNames(s *suite) {
 		s.wantEqual("target of "+name, snap.TargetID, t.TargetID)
 	}
 	s.closeOtherTabs()
-}
-
-func ambiguousTabName(s *suite) {
-	first := s.newTab("/plain", "")
-	s.newTab("/other", first.TabID)
-	s.send(requestCase{Path: "/snapshot?targetId=" + first.TabID, Status: http.StatusConflict, Contains: []string{"ambiguous"}})
-	s.closeOtherTabs()
-}
-
-func stickyTab(s *suite) {
-	first := s.newTab("/plain", "")
-	second := s.newTab("/other", "")
-	for _, step := range []struct {
-		do   func()
-		want string
-	}{
-		{func() {}, second.TargetID},
-		{func() {
-			s.call("POST", "/tabs/focus", m{"targetId": first.TargetID}, nil)
-		}, first.TargetID},
-		{func() { s.snapshot("targetId=" + second.TabID) }, second.TargetID},
-	} {
-		step.do()
-		snap := s.snapshot("")
-		s.wantEqual("default tab", snap.TargetID, step.want)
-	}
-	s.closeOtherTabs()
-}
-
-func tabNumbers(s *suite) {
-	first := s.newTab("/plain", "")
-	s.closeTab(first.TargetID)
-	s.call("POST", "/stop", nil, nil)
-	second := s.newTab("/plain", "")
-	if first.TabID == second.TabID {
-		s.Fatalf("%s was given twice", first.TabID)
-	}
 }
 
 func tabsByPosition(s *suite) {
@@ -133,25 +81,6 @@ func failedTab(s *suite) {
 	s.wantEqual("tabs", len(s.tabs()), before)
 }
 
-func internalHidden(s *suite) {
-	all := s.tabs()
-	for _, t := range all {
-		if t.Type != "page" || strings.HasPrefix(t.URL, "chrome:") || strings.HasPrefix(t.URL, "devtools:") {
-			s.Fatalf("listed %+v", t)
-		}
-	}
-}
-
-func eightTabs(s *suite) {
-	var last tabAnswer
-	for range 10 {
-		last = s.newTab("/plain", "")
-	}
-	s.waitUntil("at most eight tabs, the newest among them", func() bool {
-		return len(s.tabs()) <= 8 && s.tab(last.TargetID) != nil
-	})
-}
-
 func popupTabs(s *suite) {
 	s.closeOtherTabs()
 	s.openPage("/popup")
@@ -175,4 +104,24 @@ func notStarted(s *suite) {
 	var status struct{ Running bool }
 	s.call("GET", "/", nil, &status)
 	s.wantEqual("running", status.Running, false)
+}
+
+// atOnce has two clients type and read in a tab each, at the same time.
+func atOnce(s *suite) {
+	for _, who := range []string{"ada", "bea"} {
+		s.Run(who, func(t *testing.T) {
+			s := *s
+			s.T = t
+			t.Parallel()
+			id := s.newTab("/form", who).TargetID
+			for i := range 5 {
+				text := fmt.Sprint(who, i)
+				s.act(m{"kind": "type", "selector": "#name", "text": text, "targetId": who})
+				s.act(m{"kind": "click", "selector": "#save", "targetId": who})
+				look := m{"kind": "evaluate", "fn": "document.getElementById('name').value", "targetId": who}
+				s.send(requestCase{Path: "/act", Body: look, Contains: []string{`"` + text + `"`, id}})
+			}
+			s.closeTab(who)
+		})
+	}
 }

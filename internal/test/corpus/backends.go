@@ -19,7 +19,6 @@ import (
 	"clank/computeruse/gemini"
 	"clank/computeruse/openai"
 	"clank/internal/test/llmtest"
-	"clank/internal/test/sessionstest"
 	"clank/llm"
 	anthropicmodel "clank/llm/anthropic"
 	geminimodel "clank/llm/gemini"
@@ -260,7 +259,7 @@ func geminiComputerModel(base string) (computeruse.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gemini.New(model, gemini.Options{})
+	return gemini.New(model)
 }
 
 // screenBackends returns the backends of computer use.
@@ -300,9 +299,11 @@ func (v Vendor) openForTask(ctx context.Context, task Task, url string, w *windo
 // maxSteps is more than any task takes.
 const maxSteps = 80
 
-// Run does a task, whose site is at url, in a window of its own of m. after is called with the window when the task has
+// Run does a task, whose site is at url, in a window of its own of m, and saves it in store. after is called with the window when the task has
 // ended, before the window is closed; it says what is not as it must be. The error says what went wrong on the way.
-func (b Backend) Run(ctx context.Context, m *browsermgr.Manager, task Task, url string, after func(*browsermgr.Window) error) (err error) {
+func (b Backend) Run(
+	ctx context.Context, m *browsermgr.Manager, store sessions.Store, task Task, url string, after func(*browsermgr.Window) error,
+) (err error) {
 	w := &windowTracker{manager: m}
 	r, err := b.open(ctx, task, url, w)
 	if err != nil {
@@ -314,7 +315,7 @@ func (b Backend) Run(ctx context.Context, m *browsermgr.Manager, task Task, url 
 		}
 	}()
 	manager := &sessions.Manager{
-		Store: &sessionstest.Store{}, Backends: map[string]sessions.Backend{b.Runtime: r},
+		Store: store, Backends: map[string]sessions.Backend{b.Runtime: r},
 		DefaultRuntime: b.Runtime, Limits: func() sessions.Limits { return sessions.Limits{} }, Scopes: &cancel.Scopes{},
 	}
 	if err := manager.Open(ctx); err != nil {

@@ -15,6 +15,7 @@ import (
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
 	"clank/internal/test/corpus"
+	"clank/internal/test/sqlitetest"
 )
 
 var (
@@ -122,7 +123,7 @@ func runTask(t *testing.T, m *browsermgr.Manager, b corpus.Backend, task corpus.
 	t.Helper()
 	server := httptest.NewServer(task.Site)
 	defer server.Close()
-	return b.Run(t.Context(), m, task, server.URL+"/", func(w *browsermgr.Window) error {
+	return b.Run(t.Context(), m, sqlitetest.Open(t), task, server.URL+"/", func(w *browsermgr.Window) error {
 		ctx, done := context.WithTimeout(t.Context(), 20*time.Second)
 		defer done()
 		for {

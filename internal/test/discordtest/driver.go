@@ -2,8 +2,11 @@ package discordtest
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // CreateUser makes a person.
@@ -31,9 +34,7 @@ func (s *Server) CreateBot(name, token string) Bot {
 func (s *Server) ForbidIntents(bot Bot, intents Intents) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if a := s.hub.Accounts[bot.ID]; a != nil {
-		a.Forbidden = intents & Privileged
-	}
+	s.hub.Accounts[bot.ID].Forbidden = intents & Privileged
 }
 
 // RevokeToken makes the bot's token worthless, as a reset in the developer
@@ -41,9 +42,7 @@ func (s *Server) ForbidIntents(bot Bot, intents Intents) {
 func (s *Server) RevokeToken(bot Bot) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
-	if a := s.hub.Accounts[bot.ID]; a != nil {
-		a.Token = "revoked-" + s.hub.NewID()
-	}
+	s.hub.Accounts[bot.ID].Token = "revoked-" + s.hub.NewID()
 	for c := range s.hub.Conns {
 		if c.Bot == bot.ID {
 			s.hub.CloseConn(c, CloseAuthFailed, "Authentication failed.")
@@ -101,9 +100,6 @@ func (s *Server) RemoveMember(from Guild, user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	g := s.hub.Guilds[from.ID]
-	if g == nil {
-		return
-	}
 	if v, ok := g.Voice[user.ID]; ok {
 		s.hub.SetVoice(g, VoiceState{GuildID: g.ID, UserID: user.ID, SessionID: v.SessionID})
 	}
@@ -172,9 +168,6 @@ func (s *Server) DeleteChannel(which Channel) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	ch := s.hub.Channels[which.ID]
-	if ch == nil || ch.GuildID == "" {
-		return
-	}
 	s.hub.DispatchIn(ch, "CHANNEL_DELETE", ch)
 	g := s.hub.Guilds[ch.GuildID]
 	for _, v := range maps.Clone(g.Voice) {
@@ -193,9 +186,6 @@ func (s *Server) Overwrite(in Channel, user User, role Role, allow, deny Permiss
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	ch := s.hub.Channels[in.ID]
-	if ch == nil {
-		return
-	}
 	o := Overwrite{ID: cmp.Or(user.ID, role.ID, ch.GuildID), Allow: allow, Deny: deny}
 	if user.ID != "" {
 		o.Type = 1
@@ -217,4 +207,275 @@ func (s *Server) CloseDMs(user User) {
 	s.hub.Mu.Lock()
 	defer s.hub.Mu.Unlock()
 	s.hub.ClosedDMs[user.ID] = true
+}
+
+// Args are the values of a slash command by name: strings, numbers and booleans.
+type Args map[string]any
+
+// Reasons why a person could not do what the test asked for.
+var (
+	ErrNoCommand   = errors.New("no bot here has registered that command")
+	ErrBadArgument = errors.New("discord would not send that argument")
+	ErrNoComponent = errors.New("the person sees no such component that could be used")
+)
+
+// SlashCommand uses a command in a channel. The path is its name, then the
+// subcommand and so on, parted by spaces: "clank browse". It fails as Discord's
+// own input line would: for unknown commands, missing or wrong arguments.
+func (s *Server) SlashCommand(in Channel, user User, path string, args Args) (Interaction, error) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	words := strings.Fields(path)
+	ch := s.hub.Channels[in.ID]
+	if ch == nil || len(words) == 0 {
+		return Interaction{}, fmt.Errorf("use /%s: %w", path, ErrNoCommand)
+	}
+	if s.hub.Permissions(ch, user.ID)&UseCommands == 0 {
+		return Interaction{}, fmt.Errorf("use /%s as %s: %w", path, user.Username, ErrMissingPerms)
+	}
+	app, command := s.findCommand(ch, words[0])
+	if app == nil {
+		return Interaction{}, fmt.Errorf("use /%s: %w", path, ErrNoCommand)
+	}
+	options, err := nestOptions(command.Options, words[1:], args)
+	if err != nil {
+		return Interaction{}, fmt.Errorf("use /%s: %w", path, err)
+	}
+	data := map[string]any{"id": command.ID, "name": command.Name, "type": 1}
+	if len(options) > 0 {
+		data["options"] = options
+	}
+	it := &InteractionExchange{Interaction: Interaction{Type: CommandInteraction, User: user}, App: app, Channel: ch}
+	return s.hub.Interact(it, data), nil
+}
+
+// findCommand looks for the command among the bots of the channel.
+func (s *Server) findCommand(ch *Channel, name string) (*Account, *Command) {
+	for _, a := range s.hub.Accounts {
+		if s.hub.Permissions(ch, a.User.ID) == 0 && ch.BotID != a.User.ID {
+			continue
+		}
+		for i, c := range a.Commands {
+			if c.Name == name && c.Type == 1 && c.UsableIn(ch) {
+				return a, &a.Commands[i]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// PressButton presses a button below a message that the person sees.
+func (s *Server) PressButton(on Message, user User, customID string) (Interaction, error) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	r := s.hub.Messages[on.ID]
+	if r == nil || r.Deleted || r.ViewerID != "" && r.ViewerID != user.ID {
+		return Interaction{}, fmt.Errorf("use %q: %w", customID, ErrNoComponent)
+	}
+	ch := s.hub.Channels[r.ChannelID]
+	c, ok := findButton(r.Components, customID)
+	app := s.hub.Accounts[r.Author.ID]
+	if !ok || c.Disabled || app == nil || ch == nil || s.hub.Permissions(ch, user.ID)&ViewChannel == 0 {
+		return Interaction{}, fmt.Errorf("use %q: %w", customID, ErrNoComponent)
+	}
+	data := map[string]any{"custom_id": c.CustomID, "component_type": c.Type, "id": c.ID}
+	it := &InteractionExchange{Interaction: Interaction{Type: ComponentInteraction, User: user}, App: app, Channel: ch, Target: r.ID}
+	return s.hub.Interact(it, data), nil
+}
+
+// ForgetInteraction makes Discord know the interaction no longer: each answer to
+// it fails with 10062 or 10015.
+func (s *Server) ForgetInteraction(id string) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if it := s.hub.Interactions[id]; it != nil {
+		it.Forgotten = true
+	}
+}
+
+// Interaction returns how an interaction stands now.
+func (s *Server) Interaction(id string) (Interaction, bool) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	it := s.hub.Interactions[id]
+	if it == nil {
+		return Interaction{}, false
+	}
+	return s.hub.InteractionState(it), true
+}
+
+// nestOptions writes arguments as Discord sends them: down the subcommands, with the arguments at the end.
+func nestOptions(options []CommandOption, words []string, args Args) ([]map[string]any, error) {
+	if len(words) == 0 {
+		return listOptions(options, args)
+	}
+	i := slices.IndexFunc(options, func(o CommandOption) bool { return o.Name == words[0] && o.Type == SubCommand })
+	if i < 0 {
+		return nil, ErrNoCommand
+	}
+	inner, err := nestOptions(options[i].Options, words[1:], args)
+	if err != nil {
+		return nil, err
+	}
+	sub := map[string]any{"name": words[0], "type": SubCommand}
+	if len(inner) > 0 {
+		sub["options"] = inner
+	}
+	return []map[string]any{sub}, nil
+}
+
+func listOptions(options []CommandOption, args Args) ([]map[string]any, error) {
+	var out []map[string]any
+	for _, o := range options {
+		if o.Type < StringOption {
+			return nil, fmt.Errorf("%w: it needs a subcommand such as %q", ErrNoCommand, o.Name)
+		}
+		v, given := args[o.Name]
+		if !given && o.Required {
+			return nil, fmt.Errorf("%w: %q is required", ErrBadArgument, o.Name)
+		}
+		if !given {
+			continue
+		}
+		if err := checkArgument(o, v); err != nil {
+			return nil, fmt.Errorf("%w: %q: %w", ErrBadArgument, o.Name, err)
+		}
+		out = append(out, map[string]any{"name": o.Name, "type": o.Type, "value": v})
+	}
+	if len(out) < len(args) {
+		return nil, fmt.Errorf("%w: the command has fewer options than arguments were given", ErrBadArgument)
+	}
+	return out, nil
+}
+
+// checkArgument holds an argument against its option.
+func checkArgument(o CommandOption, v any) error {
+	chosen := func(c OptionChoice) bool { return fmt.Sprint(c.Value) == fmt.Sprint(v) }
+	fits := len(o.Choices) == 0 || slices.ContainsFunc(o.Choices, chosen)
+	switch v := v.(type) {
+	case string:
+		fits = fits && o.Type == StringOption && within(len([]rune(v)), o.MinLength, o.MaxLength)
+	case bool:
+		fits = fits && o.Type == BooleanOption
+	case int:
+		fits = fits && (o.Type == IntegerOption || o.Type == NumberOption) && within(float64(v), o.MinValue, o.MaxValue)
+	case float64:
+		fits = fits && o.Type == NumberOption && within(v, o.MinValue, o.MaxValue)
+	default:
+		fits = false
+	}
+	if !fits {
+		return fmt.Errorf("%T %v does not fit", v, v)
+	}
+	return nil
+}
+
+func within[N int | float64](n N, least, most *N) bool {
+	return (least == nil || n >= *least) && (most == nil || n <= *most)
+}
+
+// A Post is what a person writes. Mentions come from the text, as User.Mention
+// writes them.
+type Post struct {
+	Text  string
+	Reply *Message // the message it answers
+	Files []File
+}
+
+// A File that a person attaches.
+type File struct {
+	Name        string
+	ContentType string
+	Data        []byte
+}
+
+// SendMessage writes a message in the name of a user, person or bot. It fails
+// where Discord would refuse it.
+func (s *Server) SendMessage(in Channel, author User, text string, files ...File) (Message, error) {
+	return s.Send(in, author, Post{Text: text, Files: files})
+}
+
+// Send sends a message as SendMessage does, with everything a post can have.
+func (s *Server) Send(in Channel, author User, p Post) (Message, error) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	ch := s.hub.Channels[in.ID]
+	if ch == nil {
+		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, ErrUnknownChannel)
+	}
+	if s.hub.Permissions(ch, author.ID)&SendMessages == 0 {
+		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, ErrMissingPerms)
+	}
+	r := s.hub.NewMessage(ch, author)
+	if p.Reply != nil {
+		if err := s.hub.SetReference(r, Reference{MessageID: p.Reply.ID}); err != nil {
+			return Message{}, fmt.Errorf("send a reply as %s: %w", author.Username, err)
+		}
+	}
+	uploads := make([]UploadedFile, 0, len(p.Files))
+	for _, f := range p.Files {
+		uploads = append(uploads, UploadedFile{Name: f.Name, ContentType: f.ContentType, Data: f.Data})
+	}
+	if err := s.hub.Fill(r, MessageBody{Content: &p.Text}, uploads); err != nil {
+		return Message{}, fmt.Errorf("send a message as %s: %w", author.Username, err)
+	}
+	s.hub.Post(r)
+	return CopyMessage(r.Message), nil
+}
+
+// DeleteMessage takes a message away, as its author or a moderator does.
+func (s *Server) DeleteMessage(m Message) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if r := s.hub.Messages[m.ID]; r != nil && !r.Deleted {
+		s.hub.DeleteRecord(r)
+	}
+}
+
+// Messages lists what everyone in the channel sees, oldest first.
+func (s *Server) Messages(in Channel) []Message { return s.MessagesFor(in, User{}) }
+
+// MessagesFor lists what one person sees: also the ephemeral messages that only
+// this person does.
+func (s *Server) MessagesFor(in Channel, viewer User) []Message {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	var list []Message
+	for _, id := range s.hub.MessagesOf[in.ID] {
+		r := s.hub.Messages[id]
+		if r.ViewerID == "" || r.ViewerID == viewer.ID {
+			list = append(list, CopyMessage(r.Message))
+		}
+	}
+	return list
+}
+
+// Message returns a message as it is now. It is false when there is none, or no
+// longer.
+func (s *Server) Message(id string) (Message, bool) {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	r := s.hub.Messages[id]
+	if r == nil || r.Deleted {
+		return Message{}, false
+	}
+	return CopyMessage(r.Message), true
+}
+
+// History lists all that a message has been, oldest first; the first version is
+// how it was sent. It also knows deleted messages.
+func (s *Server) History(id string) []Message {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if r := s.hub.Messages[id]; r != nil {
+		return slices.Clone(r.Versions)
+	}
+	return nil
+}
+
+// Typing lists each "… is typing" in the channel, oldest first.
+func (s *Server) Typing(in Channel) []Typing {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.hub.Typing), func(t Typing) bool { return t.ChannelID != in.ID })
 }

@@ -1,11 +1,11 @@
 package discordtest
 
 import (
-	"context"
+	"clank/internal/test/discordtest/voicetest"
 	"encoding/json"
-	"net"
 	"net/http"
-	"sync"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/coder/websocket"
@@ -35,8 +35,6 @@ const (
 	CloseInvalidSeq        = 4007
 	CloseRateLimited       = 4008
 	CloseSessionTimedOut   = 4009
-	CloseInvalidShard      = 4010
-	CloseShardingRequired  = 4011
 	CloseInvalidVersion    = 4012
 	CloseInvalidIntents    = 4013
 	CloseDisallowedIntents = 4014
@@ -46,7 +44,6 @@ const (
 const (
 	maxFrame      = 4096
 	framesAMinute = 120
-	readLimit     = 1 << 20
 )
 
 // Gateway is all connections and sessions. The server's lock guards it.
@@ -59,73 +56,37 @@ func newGateway() Gateway {
 	return Gateway{Conns: map[*Conn]bool{}, Sessions: map[string]*session{}}
 }
 
-// Conn is one WebSocket of a client. Its fields below mu belong to the queue;
-// the others are guarded by the server's lock.
+// Conn is one connection of a client. The server's lock guards its fields.
 type Conn struct {
-	ws      *websocket.Conn
-	socket  net.Conn
+	*voicetest.Socket
 	Session *session // nil before identify
 	Bot     string
 	sent    []time.Time // when the client sent, within the last minute
 	silence *time.Timer // fires when no heartbeat comes
 	Closing int         // the code the server closes with, 0 when it does not
-
-	mu    sync.Mutex
-	queue []OutgoingPayload
-	wake  chan struct{} // capacity 1
 }
-
-// OutgoingPayload is a payload, or the order to close.
-type OutgoingPayload struct {
-	Payload []byte
-	code    int
-	reason  string
-}
-
-// Push queues a message, or the order to close.
-func (c *Conn) Push(o OutgoingPayload) {
-	c.mu.Lock()
-	c.queue = append(c.queue, o)
-	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// Cut ends the connection without a close frame, as a broken line does.
-func (c *Conn) Cut() { _ = c.socket.Close() }
 
 // AcceptGateway serves a connection of the main gateway, from its first byte to its last.
 func (s *hub) AcceptGateway(w http.ResponseWriter, r *http.Request) {
-	socket := Socket(r)
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
-	if err != nil {
-		return // Accept has answered
-	}
-	defer func() { _ = ws.CloseNow() }() // it may be closed already
-	ws.SetReadLimit(readLimit)
-	c := &Conn{ws: ws, socket: socket, wake: make(chan struct{}, 1)}
-	query := r.URL.Query()
-	if !s.addConn(c) {
+	c := &Conn{Socket: voicetest.Accept(w, r)}
+	if c.Socket == nil || !s.addConn(c) {
 		return
 	}
+	query := r.URL.Query()
 	switch version := query.Get("v"); {
 	case version != "9" && version != "10":
 		s.closeConn(c, CloseInvalidVersion, "Invalid API version")
 	case query.Get("encoding") != "" && query.Get("encoding") != "json":
 		s.closeConn(c, CloseDecodeError, "Only JSON is spoken here")
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		c.writeLoop(ctx)
-	}()
-	err = s.readLoop(ctx, c)
-	cancel()
-	s.removeConn(c, int(websocket.CloseStatus(err)))
-	<-written
+	c.Run(func(_ websocket.MessageType, data []byte) {
+		s.Mu.Lock()
+		defer s.Mu.Unlock()
+		if c.Closing == 0 {
+			s.receive(c, data)
+		}
+		s.Notify()
+	}, func(code int) { s.removeConn(c, code) })
 }
 
 // addConn registers the connection and says hello.
@@ -133,11 +94,12 @@ func (s *hub) addConn(c *Conn) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if s.Closed {
+		c.Cut()
 		return false
 	}
 	s.Conns[c] = true
 	interval := s.Config.HeartbeatInterval
-	c.silence = time.AfterFunc(s.Config.Silence, func() { s.closeConn(c, CloseSessionTimedOut, "Session timed out") })
+	c.silence = time.AfterFunc(s.silence(), func() { s.closeConn(c, CloseSessionTimedOut, "Session timed out") })
 	s.SendOp(c, opHello, map[string]any{"heartbeat_interval": interval.Milliseconds(), "_trace": []string{"discordtest"}})
 	return true
 }
@@ -149,7 +111,7 @@ func (s *hub) removeConn(c *Conn, code int) {
 	defer s.Mu.Unlock()
 	c.silence.Stop()
 	delete(s.Conns, c)
-	end := Disconnect{At: s.Now(), Bot: c.Bot, Code: code}
+	end := Disconnect{Code: code}
 	if c.Closing != 0 {
 		end.Code, end.ByServer = c.Closing, true
 	}
@@ -163,44 +125,6 @@ func (s *hub) removeConn(c *Conn, code int) {
 		}
 	}
 	s.Notify()
-}
-
-func (s *hub) readLoop(ctx context.Context, c *Conn) error {
-	for {
-		_, data, err := c.ws.Read(ctx)
-		if err != nil {
-			return err
-		}
-		s.Mu.Lock()
-		if c.Closing == 0 {
-			s.receive(c, data)
-		}
-		s.Notify()
-		s.Mu.Unlock()
-	}
-}
-
-func (c *Conn) writeLoop(ctx context.Context) {
-	for {
-		select {
-		case <-c.wake:
-		case <-ctx.Done():
-			return
-		}
-		c.mu.Lock()
-		queue := c.queue
-		c.queue = nil
-		c.mu.Unlock()
-		for _, o := range queue {
-			if o.code != 0 {
-				_ = c.ws.Close(websocket.StatusCode(o.code), o.reason) // the reader sees how it ended
-				return
-			}
-			if c.ws.Write(ctx, websocket.MessageText, o.Payload) != nil {
-				return
-			}
-		}
-	}
 }
 
 // closeConn closes one connection with a code. The session stays.
@@ -219,7 +143,7 @@ func (s *hub) CloseConn(c *Conn, code int, reason string) {
 	if c.Session != nil && c.Session.Conn == c {
 		c.Session.Conn = nil
 	}
-	c.Push(OutgoingPayload{code: code, reason: reason})
+	c.Close(code, reason)
 }
 
 // gatewayPayload is the envelope of all gateway messages.
@@ -244,10 +168,320 @@ func (s *hub) sendPayload(c *Conn, p gatewayPayload) {
 	if err != nil {
 		return
 	}
-	f := Frame{At: s.Now(), Bot: c.Bot, Op: p.Op, Data: p.Data}
-	if p.Type != nil {
-		f.Type, f.Seq = *p.Type, *p.Seq
+	c.Send(websocket.MessageText, text)
+}
+
+// receive deals with one message of a client. The lock is held.
+func (s *hub) receive(c *Conn, data []byte) {
+	var p gatewayPayload
+	if err := json.Unmarshal(data, &p); err != nil || len(data) > maxFrame {
+		s.Frames = append(s.Frames, Frame{Op: -1})
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
+		return
 	}
-	s.Frames = append(s.Frames, f)
-	c.Push(OutgoingPayload{Payload: text})
+	s.Frames = append(s.Frames, Frame{p.Op, p.Data})
+	if s.rateLimited(c) {
+		s.CloseConn(c, CloseRateLimited, "You are being rate limited.")
+		return
+	}
+	authenticated := c.Session != nil
+	switch p.Op {
+	case OpHeartbeat:
+		c.silence.Reset(s.silence())
+		if !s.WithholdACKs {
+			s.SendOp(c, opHeartbeatAck, nil)
+		}
+	case opIdentify, opResume:
+		switch {
+		case authenticated:
+			s.CloseConn(c, CloseAlreadyAuthed, "Already authenticated.")
+		case p.Op == opIdentify:
+			s.identify(c, p.Data)
+		default:
+			s.resume(c, p.Data)
+		}
+	case opVoiceState, opStreamCreate, opStreamDelete, opStreamPing, opStreamPause:
+		s.command(c, p)
+	default:
+		s.CloseConn(c, CloseUnknownOpcode, "Unknown opcode.")
+	}
+}
+
+// command deals with what only a signed-in client may send.
+func (s *hub) command(c *Conn, p gatewayPayload) {
+	if c.Session == nil {
+		s.CloseConn(c, CloseNotAuthenticated, "Not authenticated.")
+		return
+	}
+	var ok bool
+	switch p.Op {
+	case opVoiceState:
+		ok = s.updateVoice(c.Session, p.Data)
+	default:
+		ok = s.streamCommand(c.Session, p.Op, p.Data)
+	}
+	if !ok {
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
+	}
+}
+
+// rateLimited counts what the client sent within the last minute.
+func (s *hub) rateLimited(c *Conn) bool {
+	now := s.Now()
+	c.sent = append(slices.DeleteFunc(c.sent, func(t time.Time) bool { return now.Sub(t) >= time.Minute }), now)
+	return len(c.sent) > framesAMinute
+}
+
+// identifyData is op 2. Pointers tell what is missing.
+type identifyData struct {
+	Token      string          `json:"token"`
+	Properties json.RawMessage `json:"properties"`
+	Intents    *Intents        `json:"intents"`
+}
+
+func (s *hub) identify(c *Conn, data json.RawMessage) {
+	var d identifyData
+	if err := json.Unmarshal(data, &d); err != nil || d.Properties == nil {
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
+		return
+	}
+	bot := s.accountForToken(d.Token)
+	if d.Intents == nil && bot != nil && !bot.User.Bot {
+		everything := Defined
+		d.Intents = &everything // people hear of all
+	}
+	switch {
+	case d.Intents == nil:
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
+	case bot == nil:
+		s.CloseConn(c, CloseAuthFailed, "Authentication failed.")
+	case *d.Intents&^Defined != 0:
+		s.CloseConn(c, CloseInvalidIntents, "Invalid intent(s).")
+	case *d.Intents&bot.Forbidden != 0:
+		s.CloseConn(c, CloseDisallowedIntents, "Disallowed intent(s).")
+	default:
+		s.startSession(c, bot, d)
+	}
+}
+
+// accountForToken finds the account for a token as the gateway is given it: a bot's may
+// come without the word "Bot".
+func (s *hub) accountForToken(token string) *Account {
+	if a := s.AccountWith(token); a != nil {
+		return a
+	}
+	return s.AccountWith("Bot " + token)
+}
+
+func (s *hub) resume(c *Conn, data json.RawMessage) {
+	var d struct {
+		Token     string `json:"token"`
+		SessionID string `json:"session_id"`
+		Seq       int64  `json:"seq"`
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		s.CloseConn(c, CloseDecodeError, "Error while decoding payload.")
+		return
+	}
+	bot := s.accountForToken(d.Token)
+	found := s.Sessions[d.SessionID]
+	switch {
+	case bot == nil:
+		s.CloseConn(c, CloseAuthFailed, "Authentication failed.")
+	case found == nil || found.Bot != bot:
+		s.SendOp(c, OpInvalidSession, false)
+	case d.Seq > found.seq || d.Seq < 0:
+		delete(s.Sessions, found.id)
+		s.CloseConn(c, CloseInvalidSeq, "Invalid seq.")
+	default:
+		s.replay(c, found, d.Seq)
+	}
+}
+
+// session is what survives a lost connection.
+type session struct {
+	id      string
+	Bot     *Account
+	Intents Intents
+	seq     int64
+	backlog []gatewayPayload // all dispatches, for resuming
+	Conn    *Conn            // nil while nobody is connected
+}
+
+// startSession makes a session and sends READY and the guilds.
+func (s *hub) startSession(c *Conn, bot *Account, d identifyData) {
+	ses := &session{id: "s" + s.NewID(), Bot: bot, Intents: *d.Intents, Conn: c}
+	s.Sessions[ses.id] = ses
+	c.Session, c.Bot = ses, bot.User.ID
+	guilds := []map[string]any{}
+	for _, g := range s.GuildsOf(bot.User.ID) {
+		guilds = append(guilds, map[string]any{"id": g.ID, "unavailable": true})
+	}
+	ready := map[string]any{
+		"v": 9, "user": bot.User, "guilds": guilds, "session_id": ses.id, "resume_gateway_url": s.GatewayURL(),
+		"application":      map[string]any{"id": bot.User.ID, "flags": 0},
+		"private_channels": []any{},
+	}
+	s.Dispatch(ses, "READY", ready)
+	for _, g := range s.GuildsOf(bot.User.ID) {
+		s.SendGuild(ses, g)
+	}
+}
+
+// replay sends what the client has missed, then RESUMED.
+func (s *hub) replay(c *Conn, ses *session, seq int64) {
+	if old := ses.Conn; old != nil {
+		old.Session = nil
+		old.Cut()
+	}
+	c.Session, c.Bot, ses.Conn = ses, ses.Bot.User.ID, c
+	for _, p := range ses.backlog {
+		if *p.Seq > seq {
+			s.sendPayload(c, p)
+		}
+	}
+	s.Dispatch(ses, "RESUMED", map[string]any{"_trace": []string{"discordtest"}})
+}
+
+// Dispatch numbers an event, keeps it for resuming and sends it.
+func (s *hub) Dispatch(ses *session, event string, data any) {
+	d, err := json.Marshal(data)
+	if err != nil {
+		return
+	}
+	s.DispatchRaw(ses, event, d)
+}
+
+// DispatchRaw sends an event whose data is written already.
+func (s *hub) DispatchRaw(ses *session, event string, d json.RawMessage) {
+	ses.seq++
+	seq := ses.seq
+	p := gatewayPayload{Op: opDispatch, Data: d, Seq: &seq, Type: &event}
+	ses.backlog = append(ses.backlog, p)
+	if ses.Conn != nil {
+		s.sendPayload(ses.Conn, p)
+	}
+}
+
+// SessionsInOrder gives a stable order to what has none.
+func (s *hub) SessionsInOrder() []*session {
+	list := make([]*session, 0, len(s.Sessions))
+	for _, ses := range s.Sessions {
+		list = append(list, ses)
+	}
+	slices.SortFunc(list, func(a, b *session) int { return strings.Compare(a.id, b.id) })
+	return list
+}
+
+// DispatchIn sends an event to the sessions that see the channel and have asked
+// for such events.
+func (s *hub) DispatchIn(ch *Channel, event string, data any) {
+	for _, ses := range s.audience(ch, event) {
+		s.Dispatch(ses, event, data)
+	}
+}
+
+func (s *hub) audience(ch *Channel, event string) []*session {
+	return slices.DeleteFunc(s.SessionsInOrder(), func(ses *session) bool {
+		need := IntentFor(event, ch.GuildID != "")
+		return ses.Intents&need != need || s.Permissions(ch, ses.Bot.User.ID)&ViewChannel == 0
+	})
+}
+
+// DispatchMessage sends a message event, to each bot as far as it may read.
+func (s *hub) DispatchMessage(event string, r *MessageRecord) {
+	ch := s.Channels[r.ChannelID]
+	for _, ses := range s.audience(ch, event) {
+		out := s.AsSent(r)
+		out.Message = out.ReadableBy(ses.Bot.User.ID, r.GuildID, ses.Intents&MessageContent != 0)
+		s.Dispatch(ses, event, out)
+	}
+}
+
+// DispatchGuild sends an event to the sessions of bots in the guild.
+func (s *hub) DispatchGuild(g *GuildState, event string, data any) {
+	need := IntentFor(event, true)
+	for _, ses := range s.SessionsInOrder() {
+		if ses.Intents&need == need && g.Member(ses.Bot.User.ID) != nil {
+			s.Dispatch(ses, event, data)
+		}
+	}
+}
+
+// GuildsOf lists the guilds that a user is in, in the order of their ids.
+func (s *hub) GuildsOf(user string) []*GuildState {
+	var list []*GuildState
+	for _, g := range s.Guilds {
+		if g.Member(user) != nil {
+			list = append(list, g)
+		}
+	}
+	slices.SortFunc(list, func(a, b *GuildState) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
+
+// SendGuild sends GUILD_CREATE. Members other than the bot need the intent.
+func (s *hub) SendGuild(ses *session, g *GuildState) {
+	if ses.Intents&Guilds == 0 {
+		return
+	}
+	members := g.Members
+	if ses.Intents&GuildMembers == 0 {
+		members = []*Member{g.Member(ses.Bot.User.ID)}
+	}
+	states := []VoiceState{}
+	for _, v := range g.Voice {
+		states = append(states, v)
+	}
+	d := GuildObject(g)
+	d["joined_at"], d["large"], d["unavailable"], d["member_count"] = g.Joined, false, false, len(g.Members)
+	d["members"], d["channels"], d["threads"] = members, s.ChannelsOf(g, false), s.ChannelsOf(g, true)
+	d["voice_states"], d["presences"], d["stage_instances"] = states, []any{}, []any{}
+	d["guild_scheduled_events"], d["soundboard_sounds"] = []any{}, []any{}
+	s.Dispatch(ses, "GUILD_CREATE", d)
+}
+
+// Intents is what a gateway session asks to hear of.
+type Intents int
+
+// Intents that matter here, with Discord's numbers.
+const (
+	Guilds           Intents = 1 << 0
+	GuildMembers     Intents = 1 << 1 // privileged
+	GuildVoiceStates Intents = 1 << 7
+	GuildPresences   Intents = 1 << 8 // privileged
+	GuildMessages    Intents = 1 << 9
+	GuildTyping      Intents = 1 << 11
+	DirectMessages   Intents = 1 << 12
+	DirectTyping     Intents = 1 << 14
+	MessageContent   Intents = 1 << 15 // privileged
+
+	Privileged = GuildMembers | GuildPresences | MessageContent
+
+	// defined are the bits that Discord knows; others are refused with 4013.
+	Defined Intents = 1<<17 - 1 | 1<<20 | 1<<21 | 1<<24 | 1<<25
+)
+
+// IntentFor returns the intents that a session needs to be sent the event, 0 for none.
+func IntentFor(event string, inGuild bool) Intents {
+	pick := func(guild, direct Intents) Intents {
+		if inGuild {
+			return guild
+		}
+		return direct
+	}
+	switch {
+	case strings.HasPrefix(event, "MESSAGE_"):
+		return pick(GuildMessages, DirectMessages)
+	case event == "TYPING_START":
+		return pick(GuildTyping, DirectTyping)
+	case event == "VOICE_STATE_UPDATE":
+		return GuildVoiceStates
+	case strings.HasPrefix(event, "GUILD_MEMBER_"):
+		return GuildMembers
+	case strings.HasPrefix(event, "GUILD_"), strings.HasPrefix(event, "CHANNEL_"), strings.HasPrefix(event, "THREAD_"):
+		return Guilds
+	default:
+		return 0
+	}
 }

@@ -1,7 +1,11 @@
 package discordtest
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,27 +23,23 @@ const (
 // A Message as it is now. ViewerID is set on ephemeral messages: the only
 // person who sees it. The JSON form is Discord's.
 type Message struct {
-	ID                  string               `json:"id"`
-	ChannelID           string               `json:"channel_id"`
-	Author              User                 `json:"author"`
-	Content             string               `json:"content"`
-	Timestamp           time.Time            `json:"timestamp"`
-	EditedTimestamp     *time.Time           `json:"edited_timestamp"`
-	TTS                 bool                 `json:"tts"`
-	MentionEveryone     bool                 `json:"mention_everyone"`
-	Mentions            []User               `json:"mentions"`
-	MentionRoles        []string             `json:"mention_roles"`
-	Attachments         []Attachment         `json:"attachments"`
-	Embeds              []Embed              `json:"embeds"`
-	Components          []Component          `json:"components"`
-	Type                int                  `json:"type"`
-	Flags               int                  `json:"flags"`
-	Nonce               any                  `json:"nonce,omitempty"`
-	WebhookID           string               `json:"webhook_id,omitempty"`
-	ApplicationID       string               `json:"application_id,omitempty"`
-	Reference           *Reference           `json:"message_reference,omitempty"`
-	Referenced          *Message             `json:"referenced_message,omitempty"`
-	InteractionMetadata *InteractionMetadata `json:"interaction_metadata,omitempty"`
+	ID              string       `json:"id"`
+	ChannelID       string       `json:"channel_id"`
+	Author          User         `json:"author"`
+	Content         string       `json:"content"`
+	Timestamp       time.Time    `json:"timestamp"`
+	EditedTimestamp *time.Time   `json:"edited_timestamp"`
+	MentionEveryone bool         `json:"mention_everyone"`
+	Mentions        []User       `json:"mentions"`
+	MentionRoles    []string     `json:"mention_roles"`
+	Attachments     []Attachment `json:"attachments"`
+	Components      []Component  `json:"components"`
+	Type            int          `json:"type"`
+	Flags           int          `json:"flags"`
+	Nonce           any          `json:"nonce,omitempty"`
+	WebhookID       string       `json:"webhook_id,omitempty"`
+	Reference       *Reference   `json:"message_reference,omitempty"`
+	Referenced      *Message     `json:"referenced_message,omitempty"`
 
 	ViewerID string `json:"-"`
 }
@@ -66,46 +66,23 @@ type Reference struct {
 	FailIfNotExists *bool `json:"fail_if_not_exists,omitempty"`
 }
 
-// InteractionMetadata tells which interaction a message answers.
-type InteractionMetadata struct {
-	ID   string `json:"id"`
-	Type int    `json:"type"`
-	Name string `json:"name,omitempty"`
-	User User   `json:"user"`
-}
-
 // An Attachment is a file of a message.
 type Attachment struct {
 	ID          string `json:"id"`
 	Filename    string `json:"filename"`
-	Description string `json:"description,omitempty"`
 	ContentType string `json:"content_type,omitempty"`
 	Size        int    `json:"size"`
 	URL         string `json:"url"`
-	ProxyURL    string `json:"proxy_url"`
-	Ephemeral   bool   `json:"ephemeral,omitempty"`
 
 	// Data is shared by all copies; do not change it.
 	Data []byte `json:"-"`
-}
-
-// An Emoji is a character (ID nil) or a guild's own picture.
-type Emoji struct {
-	ID   *string `json:"id"`
-	Name string  `json:"name"`
-}
-
-// A MessageVersion is what a message was from one edit to the next.
-type MessageVersion struct {
-	At time.Time
-	Message
 }
 
 // MessageRecord is a message with its past.
 type MessageRecord struct {
 	Message
 	GuildID  string
-	Versions []MessageVersion
+	Versions []Message // from one edit to the next
 	Deleted  bool
 }
 
@@ -113,31 +90,24 @@ type MessageRecord struct {
 func CopyMessage(m Message) Message {
 	m.Mentions = slices.Clone(m.Mentions)
 	m.Attachments = slices.Clone(m.Attachments)
-	m.Embeds = slices.Clone(m.Embeds)
 	m.Components = slices.Clone(m.Components)
 	return m
 }
 
 // SaveVersion stores the present state as the newest version.
-func (r *MessageRecord) SaveVersion(at time.Time) {
-	r.Versions = append(r.Versions, MessageVersion{at, CopyMessage(r.Message)})
-}
+func (r *MessageRecord) SaveVersion() { r.Versions = append(r.Versions, CopyMessage(r.Message)) }
 
 // sentMessage is a message as the gateway sends it.
 type sentMessage struct {
 	Message
-	GuildID string         `json:"guild_id,omitempty"`
-	Member  *MessageAuthor `json:"member,omitempty"`
+	GuildID string        `json:"guild_id,omitempty"`
+	Member  *authorMember `json:"member,omitempty"`
 }
 
-// MessageAuthor is a member without its user.
-type MessageAuthor struct {
-	Nick     *string   `json:"nick"`
-	Roles    []string  `json:"roles"`
-	JoinedAt time.Time `json:"joined_at"`
-	Deaf     bool      `json:"deaf"`
-	Mute     bool      `json:"mute"`
-	Flags    int       `json:"flags"`
+// authorMember is a member without its user.
+type authorMember struct {
+	*Member
+	User *struct{} `json:"user,omitempty"`
 }
 
 // AsSent adds what only gateway events have.
@@ -145,24 +115,443 @@ func (w *World) AsSent(r *MessageRecord) sentMessage {
 	out := sentMessage{Message: r.Message, GuildID: r.GuildID}
 	if g := w.Guilds[r.GuildID]; g != nil {
 		if m := g.Member(r.Author.ID); m != nil {
-			out.Member = &MessageAuthor{m.Nick, m.Roles, m.JoinedAt, m.Deaf, m.Mute, m.Flags}
+			out.Member = &authorMember{Member: m}
 		}
 	}
 	return out
 }
 
 // ReadableBy applies the message content rule: without the intent a bot sees
-// text, files, embeds and components only in direct messages, in its own
+// text, files and components only in direct messages, in its own
 // messages and in those that mention it.
 func (m Message) ReadableBy(bot string, guild string, granted bool) Message {
 	mentioned := slices.ContainsFunc(m.Mentions, func(u User) bool { return u.ID == bot })
 	if granted || guild == "" || m.Author.ID == bot || mentioned {
 		return m
 	}
-	m.Content, m.Attachments, m.Embeds, m.Components = "", []Attachment{}, []Embed{}, []Component{}
+	m.Content, m.Attachments, m.Components = "", []Attachment{}, []Component{}
 	if m.Referenced != nil {
 		referenced := m.Referenced.ReadableBy(bot, guild, granted)
 		m.Referenced = &referenced
 	}
 	return m
+}
+
+// Component types, with Discord's numbers.
+const (
+	ActionRow       = 1
+	ButtonComponent = 2
+)
+
+// Button styles.
+const (
+	PrimaryButton = 1
+	DangerButton  = 4
+)
+
+// A Component is a row or a button of a message. Only the fields of its type are set.
+type Component struct {
+	Type       int         `json:"type"`
+	ID         int         `json:"id,omitempty"`
+	CustomID   string      `json:"custom_id,omitempty"`
+	Label      string      `json:"label,omitempty"`
+	Style      int         `json:"style,omitempty"`
+	Disabled   bool        `json:"disabled,omitempty"`
+	Components []Component `json:"components,omitempty"`
+}
+
+// findButton looks for the button with that custom id.
+func findButton(rows []Component, customID string) (Component, bool) {
+	for _, row := range rows {
+		for _, c := range row.Components {
+			if c.CustomID == customID && customID != "" {
+				return c, true
+			}
+		}
+	}
+	return Component{}, false
+}
+
+// Typing is one "… is typing", which lasts ten seconds.
+type Typing struct {
+	ChannelID string
+}
+
+// MessageBody is what clients send to make or change a message. A nil field of
+// an edit leaves what is there.
+type MessageBody struct {
+	Content         *string           `json:"content"`
+	Components      *[]Component      `json:"components"`
+	Attachments     *[]attachmentBody `json:"attachments"`
+	AllowedMentions *allowedMentions  `json:"allowed_mentions"`
+	Reference       *Reference        `json:"message_reference"`
+	Flags           *int              `json:"flags"`
+	Nonce           any               `json:"nonce"`
+	EnforceNonce    bool              `json:"enforce_nonce"`
+}
+
+// attachmentBody names a new file by its index or an old one by its id.
+type attachmentBody struct {
+	ID any `json:"id"`
+}
+
+func (a attachmentBody) id() string {
+	if n, ok := a.ID.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return fmt.Sprint(a.ID)
+}
+
+// allowedMentions says which mentions in the text count.
+type allowedMentions struct {
+	Parse       []string `json:"parse"`
+	Users       []string `json:"users"`
+	Roles       []string `json:"roles"`
+	RepliedUser bool     `json:"replied_user"`
+}
+
+func (a *allowedMentions) check() error {
+	if a == nil {
+		return nil
+	}
+	var f FormErrors
+	for i, p := range a.Parse {
+		if !slices.Contains([]string{"users", "roles", "everyone"}, p) {
+			f.Add(ErrorPath("allowed_mentions.parse", i), "BASE_TYPE_CHOICES", "Value must be one of ('users', 'roles', 'everyone').")
+		}
+	}
+	if len(a.Users) > 0 && slices.Contains(a.Parse, "users") || len(a.Roles) > 0 && slices.Contains(a.Parse, "roles") {
+		f.Add("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "parse and a list of the same kind are mutually exclusive")
+	}
+	f.Count("allowed_mentions.users", len(a.Users), 0, 100)
+	f.Count("allowed_mentions.roles", len(a.Roles), 0, 100)
+	return f.Err()
+}
+
+func (a *allowedMentions) allows(kind, id string) bool {
+	if a == nil {
+		return true
+	}
+	list := a.Users
+	if kind == "roles" {
+		list = a.Roles
+	}
+	return slices.Contains(a.Parse, kind) || slices.Contains(list, id)
+}
+
+// Fill puts the body and the files into a message and holds it against the
+// limits. Nothing is changed on an error.
+func (s *hub) Fill(r *MessageRecord, b MessageBody, files []UploadedFile) error {
+	m := CopyMessage(r.Message)
+	if b.Content != nil {
+		m.Content = strings.TrimSpace(*b.Content)
+	}
+	if b.Flags != nil { // the others are settled when the message is made
+		m.Flags = m.Flags&^FlagSuppressEmbeds | *b.Flags&FlagSuppressEmbeds
+	}
+	if b.Components != nil {
+		m.Components = *b.Components
+		numberComponents(m.Components, new(int))
+	}
+	if err := b.AllowedMentions.check(); err != nil {
+		return err
+	}
+	s.fillFiles(&m, b.Attachments, files)
+	s.fillMentions(&m, r.GuildID, b.AllowedMentions)
+	if m.Components == nil {
+		m.Components = []Component{}
+	}
+	if err := m.CheckBody(); err != nil {
+		return err
+	}
+	if m.Empty() {
+		return ErrEmptyMessage
+	}
+	r.Message = m
+	return nil
+}
+
+// numberComponents gives each component the id that Discord gives by counting.
+func numberComponents(list []Component, last *int) {
+	for i := range list {
+		if list[i].ID == 0 {
+			*last++
+			list[i].ID = *last
+		}
+		numberComponents(list[i].Components, last)
+	}
+}
+
+// fillFiles keeps the listed old files (all, when there is no list) and adds
+// the new ones.
+func (s *hub) fillFiles(m *Message, list *[]attachmentBody, files []UploadedFile) {
+	if list != nil {
+		m.Attachments = slices.DeleteFunc(m.Attachments, func(a Attachment) bool {
+			return !slices.ContainsFunc(*list, func(b attachmentBody) bool { return b.id() == a.ID })
+		})
+	}
+	if m.Attachments == nil {
+		m.Attachments = []Attachment{}
+	}
+	for _, f := range files {
+		m.Attachments = append(m.Attachments, s.NewAttachment(m.ChannelID, f))
+	}
+}
+
+// unsafeName matches what Discord replaces in file names.
+var unsafeName = regexp.MustCompile(`[^\w.\-]+`)
+
+// NewAttachment stores a file.
+func (s *hub) NewAttachment(channel string, f UploadedFile) Attachment {
+	id, name := s.NewID(), unsafeName.ReplaceAllString(f.Name, "_")
+	url := s.URL + "/attachments/" + channel + "/" + id + "/" + name
+	return Attachment{
+		ID: id, Filename: name, ContentType: f.ContentType, Size: len(f.Data),
+		URL: url, Data: f.Data,
+	}
+}
+
+var (
+	userMention = regexp.MustCompile(`<@!?(\d+)>`)
+	roleMention = regexp.MustCompile(`<@&(\d+)>`)
+)
+
+// fillMentions lists the users and roles that the text mentions and that the
+// sender allows to be called.
+func (s *hub) fillMentions(m *Message, guild string, allowed *allowedMentions) {
+	m.Mentions, m.MentionRoles = []User{}, []string{}
+	if m.Type == ReplyMessage && m.Referenced != nil && (allowed == nil || allowed.RepliedUser) {
+		m.Mentions = append(m.Mentions, m.Referenced.Author)
+	}
+	for _, found := range userMention.FindAllStringSubmatch(m.Content, -1) {
+		u, ok := s.Users[found[1]]
+		if ok && allowed.allows("users", u.ID) && !slices.Contains(m.Mentions, u) {
+			m.Mentions = append(m.Mentions, u)
+		}
+	}
+	g := s.Guilds[guild]
+	if g == nil {
+		return
+	}
+	for _, found := range roleMention.FindAllStringSubmatch(m.Content, -1) {
+		if g.Role(found[1]) != nil && allowed.allows("roles", found[1]) {
+			m.MentionRoles = append(m.MentionRoles, found[1])
+		}
+	}
+	ch := s.Channels[m.ChannelID]
+	calls := strings.Contains(m.Content, "@everyone") || strings.Contains(m.Content, "@here")
+	m.MentionEveryone = calls && allowed.allows("everyone", "") && s.Permissions(ch, m.Author.ID)&MentionEveryone != 0
+}
+
+// Documented limits of messages.
+const (
+	maxContent     = 2000
+	maxAttachments = 10
+	maxRows        = 5
+	maxButtons     = 5
+	maxCustomID    = 100
+)
+
+// CheckBody holds a message, as it would be, against the limits.
+func (m *Message) CheckBody() error {
+	var f FormErrors
+	f.Length("content", m.Content, 0, maxContent)
+	f.Count("attachments", len(m.Attachments), 0, maxAttachments)
+	checkComponents(&f, m.Components)
+	return f.Err()
+}
+
+// Empty tells whether there is nothing in the message that could be shown.
+func (m *Message) Empty() bool {
+	return strings.TrimSpace(m.Content) == "" && len(m.Attachments)+len(m.Components) == 0
+}
+
+// checkComponents holds the components of a message against the limits: rows of buttons.
+func checkComponents(f *FormErrors, rows []Component) {
+	f.Count("components", len(rows), 0, maxRows)
+	seen := map[string]bool{}
+	for i, row := range rows {
+		path := ErrorPath("components", i)
+		if row.Type != ActionRow {
+			f.Add(path+".type", "BASE_TYPE_CHOICES", "Value of field \"type\" must be one of (1,).")
+			continue
+		}
+		f.Count(path+".components", len(row.Components), 1, maxButtons)
+		for j, c := range row.Components {
+			inner := ErrorPath(path+".components", j)
+			if c.Type != ButtonComponent {
+				f.Add(inner+".type", "BASE_TYPE_CHOICES", "Value of field \"type\" must be one of (2,).")
+				continue
+			}
+			checkButton(f, inner, c, seen)
+		}
+	}
+}
+
+func checkButton(f *FormErrors, path string, c Component, seen map[string]bool) {
+	f.Length(path+".label", c.Label, 0, 80)
+	switch {
+	case c.Style < PrimaryButton || c.Style > DangerButton: // others are no buttons that are pressed
+		f.Add(path+".style", "BASE_TYPE_CHOICES", "Value of field \"style\" must be one of (1, 2, 3, 4).")
+	default:
+		checkCustomID(f, path, c, seen)
+	}
+	if c.Label == "" {
+		f.Add(path, "BUTTON_COMPONENT_INVALID_LABEL", "A button must have a label or emoji")
+	}
+}
+
+func checkCustomID(f *FormErrors, path string, c Component, seen map[string]bool) {
+	f.Length(path+".custom_id", c.CustomID, 1, maxCustomID)
+	if c.CustomID != "" && seen[c.CustomID] {
+		f.Add(path+".custom_id", "COMPONENT_CUSTOM_ID_DUPLICATED", "Component custom id cannot be duplicated")
+	}
+	seen[c.CustomID] = true
+}
+
+// commandName is what names of chat commands and options look like; they have no
+// capital letters besides.
+var commandName = regexp.MustCompile(`^[-_'\p{L}\p{N}\p{Devanagari}\p{Thai}]{1,32}$`)
+
+// maxCommandText is how many characters names, descriptions and values of one
+// command may have together.
+const maxCommandText = 8000
+
+// checkCommand holds a command against the limits and fills in its type.
+func checkCommand(f *FormErrors, path string, c *Command) {
+	if c.Type == 0 {
+		c.Type = 1
+	}
+	checkName(f, path+".name", c.Name)
+	f.Length(path+".description", c.Description, 1, 100)
+	checkOptions(f, path+".options", c.Options, 0)
+	if commandText(CommandOption{Name: c.Name, Description: c.Description, Options: c.Options}) > maxCommandText {
+		f.Add(path, "APPLICATION_COMMAND_TOO_LARGE", "Command exceeds maximum size (8000)")
+	}
+}
+
+func checkName(f *FormErrors, path, name string) {
+	if !commandName.MatchString(name) || strings.ToLower(name) != name {
+		f.Add(path, "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
+	}
+}
+
+// checkOptions looks at the options at one depth: 0 of the command, 1 of a subcommand.
+func checkOptions(f *FormErrors, path string, list []CommandOption, depth int) {
+	f.Count(path, len(list), 0, 25)
+	names, optional, nested := map[string]bool{}, false, 0
+	for i, o := range list {
+		here := ErrorPath(path, i)
+		checkName(f, here+".name", o.Name)
+		f.Length(here+".description", o.Description, 1, 100)
+		if names[o.Name] {
+			f.Add(here+".name", "APPLICATION_COMMAND_OPTIONS_NAME_INVALID", "Option names must be unique")
+		}
+		names[o.Name] = true
+		switch {
+		case o.Type == SubCommand && depth == 0:
+			nested++
+			checkOptions(f, here+".options", o.Options, depth+1)
+		case o.Type < StringOption || o.Type > NumberOption:
+			f.Add(here+".type", "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command and sub-command group option types cannot be used here")
+		default:
+			if o.Required && optional {
+				f.Add(here, "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID", "Required options must be placed before non-required options")
+			}
+			optional = optional || !o.Required
+			checkChoices(f, here, o)
+		}
+	}
+	if nested > 0 && nested < len(list) {
+		f.Add(path, "APPLICATION_COMMAND_OPTIONS_TYPE_INVALID", "Sub-command and sub-command group option types are mutually exclusive to all other types")
+	}
+}
+
+func checkChoices(f *FormErrors, path string, o CommandOption) {
+	f.Count(path+".choices", len(o.Choices), 0, 25)
+	for i, c := range o.Choices {
+		here := ErrorPath(path+".choices", i)
+		f.Length(here+".name", c.Name, 1, 100)
+		switch v := c.Value.(type) {
+		case string:
+			f.Length(here+".value", v, 1, 100)
+			if o.Type != StringOption {
+				f.Add(here+".value", "BASE_TYPE_CONVERT", "Value "+strconv.Quote(v)+" is not int.")
+			}
+		case float64:
+			if o.Type != IntegerOption && o.Type != NumberOption {
+				f.Add(here+".value", "BASE_TYPE_CONVERT", "Could not interpret value as string.")
+			}
+		default:
+			f.required(here + ".value")
+		}
+	}
+}
+
+func commandText(o CommandOption) int {
+	n := len([]rune(o.Name)) + len([]rune(o.Description))
+	for _, c := range o.Choices {
+		n += len([]rune(c.Name))
+		if v, ok := c.Value.(string); ok {
+			n += len([]rune(v))
+		}
+	}
+	for _, inner := range o.Options {
+		n += commandText(inner)
+	}
+	return n
+}
+
+// Option types of slash commands, with Discord's numbers.
+const (
+	SubCommand    = 1
+	StringOption  = 3
+	IntegerOption = 4
+	BooleanOption = 5
+	NumberOption  = 10
+)
+
+// A Command that an application has registered.
+type Command struct {
+	ID            string          `json:"id"`
+	ApplicationID string          `json:"application_id"`
+	Version       string          `json:"version"`
+	Type          int             `json:"type"`
+	Name          string          `json:"name"`
+	Description   string          `json:"description"`
+	Options       []CommandOption `json:"options,omitempty"`
+	DMPermission  *bool           `json:"dm_permission,omitempty"`
+	Contexts      []int           `json:"contexts,omitempty"`
+}
+
+// A CommandOption is a parameter, a subcommand or a group of those.
+type CommandOption struct {
+	Type        int             `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Required    bool            `json:"required,omitempty"`
+	Choices     []OptionChoice  `json:"choices,omitempty"`
+	Options     []CommandOption `json:"options,omitempty"`
+	MinValue    *float64        `json:"min_value,omitempty"`
+	MaxValue    *float64        `json:"max_value,omitempty"`
+	MinLength   *int            `json:"min_length,omitempty"`
+	MaxLength   *int            `json:"max_length,omitempty"`
+}
+
+// An OptionChoice is a value that a person may pick.
+type OptionChoice struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+}
+
+// UsableIn tells whether the command is offered in such a channel.
+func (c Command) UsableIn(ch *Channel) bool {
+	direct := ch.GuildID == ""
+	if c.Contexts != nil {
+		if direct {
+			return slices.Contains(c.Contexts, 1)
+		}
+		return slices.Contains(c.Contexts, 0)
+	}
+	return !direct || c.DMPermission == nil || *c.DMPermission
 }

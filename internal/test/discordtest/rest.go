@@ -1,11 +1,20 @@
 package discordtest
 
 import (
+	"bytes"
+	"clank/internal/test/discordtest/voicetest"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strconv"
+	"strings"
 )
 
 // endpoint answers a call: a value to send as JSON, or nil for 204.
@@ -63,24 +72,22 @@ func (s *hub) serve(w http.ResponseWriter, r *http.Request, route Route, answer 
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequestSize))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			s.write(w, 0, newReply(nil, ErrTooLarge))
+			write(w, newReply(nil, ErrTooLarge))
 		}
 		return
 	}
 	plan := s.PlanFor(route)
 	c := &RESTCall{Request: r, Route: route}
-	index := s.RecordRequest(r, route, raw)
+	s.RecordRequest(r, route, raw)
 	if plan.WaitForRelease(r.Context()) != nil {
 		return
 	}
 	reply := s.handleCall(w.Header(), c, raw, plan, answer)
 	if plan.Lose {
-		if socket := Socket(r); socket != nil {
-			_ = socket.Close()
-		}
+		voicetest.CutConn(r)
 		return
 	}
-	s.write(w, index, reply)
+	write(w, reply)
 }
 
 // restReply is an answer, made under the lock and written without it.
@@ -148,11 +155,302 @@ func newReply(result any, err error) restReply {
 	return restReply{status, body}
 }
 
-func (s *hub) write(w http.ResponseWriter, index int, r restReply) {
-	s.RecordStatus(index, r.status)
+func write(w http.ResponseWriter, r restReply) {
 	if r.body != nil {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(r.status)
 	_, _ = w.Write(r.body) // a client that has gone is not our concern
 }
+
+// A Route names one kind of request, for RateLimitNext and its kind.
+type Route string
+
+// Routes of the API that the server knows.
+const (
+	RouteGateway       Route = "GET /gateway"
+	RouteGatewayBot    Route = "GET /gateway/bot"
+	RouteCreateDM      Route = "POST /users/@me/channels"
+	RouteGetGuild      Route = "GET /guilds/{guild}"
+	RouteGetMember     Route = "GET /guilds/{guild}/members/{user}"
+	RouteGetChannel    Route = "GET /channels/{channel}"
+	RouteTyping        Route = "POST /channels/{channel}/typing"
+	RouteListMessages  Route = "GET /channels/{channel}/messages"
+	RouteCreateMessage Route = "POST /channels/{channel}/messages"
+	RouteEditMessage   Route = "PATCH /channels/{channel}/messages/{message}"
+	RouteListCommands  Route = "GET /applications/{app}/commands"
+	RouteSetCommands   Route = "PUT /applications/{app}/commands"
+	RouteRespond       Route = "POST /interactions/{interaction}/{token}/callback"
+	RouteFollowup      Route = "POST /webhooks/{app}/{token}"
+	RouteEditResponse  Route = "PATCH /webhooks/{app}/{token}/messages/{message}"
+	RouteStreamPreview Route = "POST /streams/{key}/preview"
+)
+
+// RESTCall is one request while it is answered. The lock is held by the handler.
+type RESTCall struct {
+	*http.Request
+	Route Route
+	Bot   *Account // nil when nobody signed in
+	Body  []byte   // the JSON, also when it came as payload_json
+	Files []UploadedFile
+}
+
+// Open says which routes need no signed-in bot: they carry their own token.
+func (r Route) Open() bool {
+	return r == RouteGateway || strings.Contains(string(r), "{token}")
+}
+
+// RequestHold is a request that the server has received and does not answer yet.
+type RequestHold struct {
+	arrived, released chan struct{}
+}
+
+// NewRequestHold makes a hold that nothing has met.
+func NewRequestHold() *RequestHold {
+	return &RequestHold{arrived: make(chan struct{}), released: make(chan struct{})}
+}
+
+// Arrived returns a channel that is closed when the request is there. Nothing has been done with it then.
+func (h *RequestHold) Arrived() <-chan struct{} { return h.arrived }
+
+// Release lets the request go on. It is called once.
+func (h *RequestHold) Release() { close(h.released) }
+
+// WaitForRelease waits until the request may go on, at most until ctx ends.
+func (p RoutePlan) WaitForRelease(ctx context.Context) error {
+	if p.Held == nil {
+		return nil
+	}
+	close(p.Held.arrived)
+	select {
+	case <-p.Held.released:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// UploadedFile is one file of a multipart request.
+type UploadedFile struct {
+	Field, Name, ContentType string
+	Data                     []byte
+}
+
+// maxFileSize is what Discord takes from an account without a subscription.
+const maxFileSize = 10 << 20
+
+// fileField matches the names of file parts; "file" is the old form.
+var fileField = regexp.MustCompile(`^files?\[\d+\]$|^file\d*$`)
+
+// Parse takes the body apart: JSON, or multipart with payload_json and files.
+func (c *RESTCall) Parse(raw []byte) error {
+	if len(raw) == 0 {
+		c.Body = []byte("{}")
+		return nil
+	}
+	kind, params, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
+	switch {
+	case err != nil:
+		return FormError("", "CONTENT_TYPE_INVALID", "Expected Content-Type header to be one of {'application/json'}.")
+	case kind == "application/json":
+		c.Body = raw
+		return nil
+	case kind == "multipart/form-data":
+		return c.parseParts(multipart.NewReader(bytes.NewReader(raw), params["boundary"]))
+	default:
+		return FormError("", "CONTENT_TYPE_INVALID", "Expected Content-Type header to be one of {'application/json'}.")
+	}
+}
+
+func (c *RESTCall) parseParts(parts *multipart.Reader) error {
+	c.Body = []byte("{}")
+	for {
+		p, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return FormError("", "MULTIPART_INVALID", fmt.Sprintf("The body is not well-formed multipart: %v.", err))
+		}
+		data, err := io.ReadAll(p)
+		if err != nil {
+			return FormError("", "MULTIPART_INVALID", fmt.Sprintf("The body is not well-formed multipart: %v.", err))
+		}
+		switch {
+		case p.FormName() == "payload_json":
+			c.Body = data
+		case p.FileName() != "" && fileField.MatchString(p.FormName()):
+			if len(data) > maxFileSize {
+				return ErrTooLarge
+			}
+			c.Files = append(c.Files, UploadedFile{p.FormName(), p.FileName(), p.Header.Get("Content-Type"), data})
+		}
+	}
+}
+
+// SnowflakeNumber reads an id; 0 if it is none.
+func SnowflakeNumber(id string) int64 {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// APIError is a refusal as Discord words it: {code, message, errors}.
+type APIError struct {
+	Status  int    `json:"-"`
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Errors  any    `json:"errors,omitempty"`
+}
+
+func (e *APIError) Error() string {
+	return fmt.Sprintf("HTTP %d, code %d: %s", e.Status, e.Code, e.Message)
+}
+
+// Refuse makes an error of the API.
+func Refuse(status, code int, message string) *APIError {
+	return &APIError{Status: status, Code: code, Message: message}
+}
+
+// Refusals that several routes share. The numbers are Discord's.
+var (
+	ErrUnauthorized     = Refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
+	ErrNotFound         = Refuse(http.StatusNotFound, 0, "404: Not Found")
+	ErrUnknownApp       = Refuse(http.StatusNotFound, 10002, "Unknown Application")
+	ErrUnknownChannel   = Refuse(http.StatusNotFound, 10003, "Unknown Channel")
+	ErrUnknownGuild     = Refuse(http.StatusNotFound, 10004, "Unknown Guild")
+	ErrUnknownMember    = Refuse(http.StatusNotFound, 10007, "Unknown Member")
+	ErrUnknownMessage   = Refuse(http.StatusNotFound, 10008, "Unknown Message")
+	ErrUnknownWebhook   = Refuse(http.StatusNotFound, 10015, "Unknown Webhook")
+	ErrUnknownInteract  = Refuse(http.StatusNotFound, 10062, "Unknown interaction")
+	ErrForbiddenAction  = Refuse(http.StatusForbidden, 20012, "You are not authorized to perform this action on this application")
+	ErrTooLarge         = Refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large")
+	ErrAlreadyAnswered  = Refuse(http.StatusBadRequest, 40060, "Interaction has already been acknowledged.")
+	ErrMissingAccess    = Refuse(http.StatusForbidden, 50001, "Missing Access")
+	ErrNotYourMessage   = Refuse(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
+	ErrEmptyMessage     = Refuse(http.StatusBadRequest, 50006, "Cannot send an empty message")
+	ErrCannotDM         = Refuse(http.StatusForbidden, 50007, "Cannot send messages to this user")
+	ErrMissingPerms     = Refuse(http.StatusForbidden, 50013, "Missing Permissions")
+	ErrInvalidWebhook   = Refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token")
+	ErrInvalidJSON      = Refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
+	ErrNoHistoryToReply = Refuse(http.StatusBadRequest, 160002, "Cannot reply without permission to read message history")
+)
+
+// FormErrors collects what is wrong with a body, field by field, and becomes
+// one refusal with code 50035. Paths are dotted, with indexes: "embeds.0.title".
+type FormErrors struct{ root map[string]any }
+
+// Add notes what is wrong at a path, "embeds.0.title".
+func (f *FormErrors) Add(path, code, message string) {
+	if f.root == nil {
+		f.root = map[string]any{}
+	}
+	at := f.root
+	if path != "" {
+		for step := range strings.SplitSeq(path, ".") {
+			next, ok := at[step].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[step] = next
+			}
+			at = next
+		}
+	}
+	list, _ := at["_errors"].([]map[string]string)
+	at["_errors"] = append(list, map[string]string{"code": code, "message": message})
+}
+
+// Err returns the refusal, nil if nothing is wrong.
+func (f *FormErrors) Err() error {
+	if f.root == nil {
+		return nil
+	}
+	return &APIError{Status: http.StatusBadRequest, Code: 50035, Message: "Invalid Form Body", Errors: f.root}
+}
+
+// FormError refuses a body that is wrong in one place.
+func FormError(path, code, message string) error {
+	var f FormErrors
+	f.Add(path, code, message)
+	return f.Err()
+}
+
+// required, length and count are the complaints Discord has most often.
+func (f *FormErrors) required(path string) {
+	f.Add(path, "BASE_TYPE_REQUIRED", "This field is required")
+}
+
+// Length holds a text to its bounds, in characters.
+func (f *FormErrors) Length(path, text string, least, most int) {
+	n := len([]rune(text))
+	switch {
+	case n < least && n == 0:
+		f.required(path)
+	case n < least || n > most && least > 0:
+		f.Add(path, "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be between %d and %d in length.", least, most))
+	case n > most:
+		f.Add(path, "BASE_TYPE_MAX_LENGTH", fmt.Sprintf("Must be %d or fewer in length.", most))
+	}
+}
+
+// Count holds a list to its bounds.
+func (f *FormErrors) Count(path string, n, least, most int) {
+	if n < least || n > most {
+		f.Add(path, "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be between %d and %d in length.", least, most))
+	}
+}
+
+// ErrorPath returns the path of an element of a list, and of what is in it.
+func ErrorPath(path string, index int, more ...string) string {
+	return strings.Join(append([]string{path, strconv.Itoa(index)}, more...), ".")
+}
+
+// DecodeBody reads JSON as Discord does: unknown fields pass, wrong types do not.
+func DecodeBody(body []byte, into any) error {
+	err := json.Unmarshal(body, into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong):
+		return FormError(wrong.Field, "BASE_TYPE_CONVERT", fmt.Sprintf("Value of type %s is not %s.", wrong.Value, wrong.Type))
+	case json.Valid(body):
+		return FormError("", "BASE_TYPE_CONVERT", err.Error())
+	default:
+		return ErrInvalidJSON
+	}
+}
+
+// Transport sends requests for Discord's hosts to the server and refuses all
+// others, so that a test cannot reach the real ones by accident. Idle
+// connections are not kept.
+func (s *Server) Transport() http.RoundTripper {
+	return &transport{host: strings.TrimPrefix(s.URL, "http://"), next: &http.Transport{DisableKeepAlives: true}}
+}
+
+type transport struct {
+	host string
+	next http.RoundTripper
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host != t.host && !discordHost(r.URL.Hostname()) {
+		return nil, &url.Error{Op: r.Method, URL: r.URL.String(), Err: errForeignHost}
+	}
+	out := r.Clone(r.Context())
+	out.URL.Scheme, out.URL.Host, out.Host = "http", t.host, ""
+	return t.next.RoundTrip(out)
+}
+
+func discordHost(name string) bool {
+	for _, domain := range []string{"discord.com", "discordapp.com", "discordapp.net"} {
+		if name == domain || strings.HasSuffix(name, "."+domain) {
+			return true
+		}
+	}
+	return false
+}
+
+var errForeignHost = errors.New("not a host of discord, and a test reaches no other")

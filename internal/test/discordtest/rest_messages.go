@@ -1,11 +1,15 @@
 package discordtest
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -42,19 +46,19 @@ func (s *hub) createMessage(c *RESTCall) (any, error) {
 	if ch.GuildID == "" && s.ClosedDMs[ch.Recipients[0].ID] {
 		return nil, ErrCannotDM
 	}
-	b, err := readMessageBody(c.Body)
-	if err != nil {
+	var b MessageBody
+	if err := DecodeBody(c.Body, &b); err != nil {
 		return nil, err
 	}
 	has := s.Permissions(ch, c.Bot.User.ID)
-	if len(c.Files) > 0 && has&AttachFiles == 0 || b.Embeds != nil && len(*b.Embeds) > 0 && has&EmbedLinks == 0 {
+	if len(c.Files) > 0 && has&AttachFiles == 0 {
 		return nil, ErrMissingPerms
 	}
 	if again := s.sameNonce(ch, c.Bot.User, b); again != nil {
 		return s.visibleMessage(again, c), nil
 	}
 	r := s.NewMessage(ch, c.Bot.User)
-	r.TTS, r.Nonce = b.TTS, b.Nonce
+	r.Nonce = b.Nonce
 	if b.Flags != nil {
 		r.Flags = *b.Flags & FlagSuppressEmbeds
 	}
@@ -96,7 +100,7 @@ func (s *hub) NewMessage(ch *Channel, author User) *MessageRecord {
 	return &MessageRecord{GuildID: ch.GuildID, Message: Message{
 		ID: s.NewID(), ChannelID: ch.ID, Author: author, Timestamp: s.Now().UTC(),
 		Mentions: []User{}, MentionRoles: []string{},
-		Attachments: []Attachment{}, Embeds: []Embed{}, Components: []Component{},
+		Attachments: []Attachment{}, Components: []Component{},
 	}}
 }
 
@@ -118,7 +122,7 @@ func (s *hub) SetReference(r *MessageRecord, ref Reference) error {
 
 // Post puts the message into its channel and tells everyone who may see it.
 func (s *hub) Post(r *MessageRecord) {
-	r.SaveVersion(s.Now())
+	r.SaveVersion()
 	s.Messages[r.ID] = r
 	s.MessagesOf[r.ChannelID] = append(s.MessagesOf[r.ChannelID], r.ID)
 	if r.ViewerID == "" {
@@ -133,7 +137,7 @@ func (s *hub) Post(r *MessageRecord) {
 func (s *hub) RecordEdit(r *MessageRecord) {
 	now := s.Now().UTC()
 	r.EditedTimestamp = &now
-	r.SaveVersion(now)
+	r.SaveVersion()
 	if r.ViewerID == "" {
 		s.DispatchMessage("MESSAGE_UPDATE", r)
 	}
@@ -166,8 +170,8 @@ func (s *hub) editMessage(c *RESTCall) (any, error) {
 	if r.Author.ID != c.Bot.User.ID {
 		return nil, ErrNotYourMessage
 	}
-	b, err := readMessageBody(c.Body)
-	if err != nil {
+	var b MessageBody
+	if err := DecodeBody(c.Body, &b); err != nil {
 		return nil, err
 	}
 	if err := s.Fill(r, b, c.Files); err != nil {
@@ -250,4 +254,483 @@ func (s *hub) attachment(id string) (Attachment, bool) {
 		}
 	}
 	return Attachment{}, false
+}
+
+func (s *hub) postTyping(c *RESTCall) (any, error) {
+	ch, err := s.channelFor(c, SendMessages)
+	if err != nil {
+		return nil, err
+	}
+	s.StartTyping(ch, c.Bot.User)
+	return nil, nil
+}
+
+// StartTyping tells that somebody writes in a channel.
+func (s *hub) StartTyping(ch *Channel, user User) {
+	s.Typing = append(s.Typing, Typing{ChannelID: ch.ID})
+	event := map[string]any{"channel_id": ch.ID, "user_id": user.ID, "timestamp": s.Now().Unix()}
+	if ch.GuildID != "" {
+		event["guild_id"] = ch.GuildID
+		event["member"] = s.Guilds[ch.GuildID].Member(user.ID)
+	}
+	s.DispatchIn(ch, "TYPING_START", event)
+	s.Notify()
+}
+
+func (s *hub) getGateway(*RESTCall) (any, error) {
+	return map[string]any{"url": s.GatewayURL()}, nil
+}
+
+func (s *hub) getGatewayBot(*RESTCall) (any, error) {
+	return map[string]any{
+		"url": s.GatewayURL(), "shards": 1,
+		"session_start_limit": map[string]any{
+			"total": 1000, "remaining": 1000, "reset_after": 86400000, "max_concurrency": 1,
+		},
+	}, nil
+}
+
+// guildFor finds the guild of the request; the bot must be in it.
+func (s *hub) guildFor(c *RESTCall) (*GuildState, error) {
+	g := s.Guilds[c.PathValue("guild")]
+	switch {
+	case g == nil:
+		return nil, ErrUnknownGuild
+	case g.Member(c.Bot.User.ID) == nil:
+		return nil, ErrMissingAccess
+	}
+	return g, nil
+}
+
+func (s *hub) getGuild(c *RESTCall) (any, error) {
+	g, err := s.guildFor(c)
+	if err != nil {
+		return nil, err
+	}
+	return GuildObject(g), nil
+}
+
+func (s *hub) getMember(c *RESTCall) (any, error) {
+	g, err := s.guildFor(c)
+	if err != nil {
+		return nil, err
+	}
+	m := g.Member(c.PathValue("user"))
+	if m == nil {
+		return nil, ErrUnknownMember
+	}
+	return m, nil
+}
+
+func (s *hub) getChannel(c *RESTCall) (any, error) {
+	ch, err := s.channelFor(c, 0)
+	if err != nil {
+		return nil, err
+	}
+	return ch, nil
+}
+
+func (s *hub) createDM(c *RESTCall) (any, error) {
+	var b struct {
+		RecipientID string `json:"recipient_id"`
+	}
+	if err := DecodeBody(c.Body, &b); err != nil {
+		return nil, err
+	}
+	u, ok := s.Users[b.RecipientID]
+	switch {
+	case b.RecipientID == "":
+		return nil, FormError("recipient_id", "BASE_TYPE_REQUIRED", "This field is required")
+	case !ok:
+		return nil, Refuse(http.StatusNotFound, 10013, "Unknown User")
+	case u.Bot:
+		return nil, ErrCannotDM
+	}
+	return s.DMChannel(c.Bot.User.ID, u), nil
+}
+
+// DMChannel finds or makes the direct channel of a bot and a person.
+func (s *hub) DMChannel(bot string, user User) *Channel {
+	for _, ch := range s.Channels {
+		if ch.Type == DirectMessage && ch.BotID == bot && ch.Recipients[0].ID == user.ID {
+			return ch
+		}
+	}
+	ch := &Channel{ID: s.NewID(), Type: DirectMessage, Recipients: []User{user}, BotID: bot}
+	s.Channels[ch.ID] = ch
+	return ch
+}
+
+// postPreview keeps the thumbnail that is shown before somebody watches.
+func (s *hub) postPreview(c *RESTCall) (any, error) {
+	st := s.Shown[c.PathValue("key")]
+	var d struct {
+		Thumbnail string `json:"thumbnail"`
+	}
+	switch {
+	case st == nil:
+		return nil, ErrNotFound
+	case st.Owner != c.Bot.User.ID:
+		return nil, ErrMissingAccess
+	case json.Unmarshal(c.Body, &d) != nil:
+		return nil, ErrInvalidJSON
+	case !strings.HasPrefix(d.Thumbnail, "data:image/"):
+		var wrong FormErrors
+		wrong.Add("thumbnail", "BASE_TYPE_BAD_IMAGE", "Invalid image data.")
+		return nil, wrong.Err()
+	}
+	st.Preview = d.Thumbnail
+	return nil, nil
+}
+
+// Interaction types, with Discord's numbers.
+const (
+	CommandInteraction   = 2
+	ComponentInteraction = 3
+)
+
+// Answers to interactions, with Discord's numbers.
+const (
+	AnswerMessage       = 4
+	AnswerDeferred      = 5
+	AnswerDeferredEdit  = 6
+	answerInTime        = 3 * time.Second
+	interactionLifetime = 15 * time.Minute
+)
+
+// InteractionState returns how an interaction stands now, as tests see it.
+func (s *hub) InteractionState(it *InteractionExchange) Interaction {
+	out := it.Interaction
+	if r := s.Messages[it.OriginalID]; r != nil && !r.Deleted {
+		m := CopyMessage(r.Message)
+		out.Original = &m
+	}
+	for _, id := range it.FollowupIDs {
+		if r := s.Messages[id]; !r.Deleted {
+			out.Followups = append(out.Followups, CopyMessage(r.Message))
+		}
+	}
+	return out
+}
+
+// Interact makes an interaction and tells the bot. The lock is held.
+func (s *hub) Interact(it *InteractionExchange, data any) Interaction {
+	it.ID, it.Token, it.At = s.NewID(), "interaction-"+s.NewID(), s.Now()
+	it.ChannelID, it.GuildID = it.Channel.ID, it.Channel.GuildID
+	s.Interactions[it.ID] = it
+	d := map[string]any{
+		"id": it.ID, "application_id": it.App.User.ID, "type": it.Type, "token": it.Token, "version": 1,
+		"channel_id": it.Channel.ID, "channel": it.Channel, "locale": "en-US", "data": data,
+		"app_permissions": s.Permissions(it.Channel, it.App.User.ID), "entitlements": []any{},
+		"authorizing_integration_owners": map[string]string{"0": it.Channel.GuildID}, "context": 0,
+	}
+	if g := s.Guilds[it.Channel.GuildID]; g != nil {
+		d["guild_id"], d["guild_locale"] = g.ID, "en-US"
+		d["member"] = memberWithPermissions{g.Member(it.User.ID), s.Permissions(it.Channel, it.User.ID)}
+	} else {
+		d["user"], d["context"], d["authorizing_integration_owners"] = it.User, 1, map[string]string{"0": "0"}
+	}
+	if r := s.Messages[it.Target]; r != nil {
+		d["message"] = r.Message
+	}
+	for _, ses := range s.SessionsInOrder() {
+		if ses.Bot == it.App {
+			s.Dispatch(ses, "INTERACTION_CREATE", d)
+		}
+	}
+	s.Notify()
+	return s.InteractionState(it)
+}
+
+type memberWithPermissions struct {
+	*Member
+	Permissions Permissions `json:"permissions"`
+}
+
+// responseBody is what a bot answers with.
+type responseBody struct {
+	Type int             `json:"type"`
+	Data json.RawMessage `json:"data"`
+}
+
+// respond returns the first answer to an interaction.
+func (s *hub) respond(c *RESTCall) (any, error) {
+	it := s.Interactions[c.PathValue("interaction")]
+	switch {
+	case it == nil, it.Token != c.PathValue("token"), it.Forgotten:
+		return nil, ErrUnknownInteract
+	case it.Answer != 0:
+		return nil, ErrAlreadyAnswered
+	case s.Now().Sub(it.At) > answerInTime:
+		return nil, ErrUnknownInteract
+	}
+	var b responseBody
+	if err := DecodeBody(c.Body, &b); err != nil {
+		return nil, err
+	}
+	if err := s.respondWith(it, b, c.Files); err != nil {
+		return nil, err
+	}
+	it.Answer, it.AnsweredAt = b.Type, s.Now()
+	return nil, nil
+}
+
+// allowedAnswers says which answers fit which interactions.
+var allowedAnswers = map[int][]int{
+	CommandInteraction:   {AnswerMessage, AnswerDeferred},
+	ComponentInteraction: {AnswerMessage, AnswerDeferred, AnswerDeferredEdit},
+}
+
+func (s *hub) respondWith(it *InteractionExchange, b responseBody, files []UploadedFile) error {
+	if !slices.Contains(allowedAnswers[it.Type], b.Type) {
+		return FormError("type", "INTERACTION_APPLICATION_INVALID_CALLBACK_TYPE",
+			fmt.Sprintf("Callback type %d does not fit an interaction of type %d.", b.Type, it.Type))
+	}
+	if len(b.Data) == 0 {
+		b.Data = []byte("{}")
+	}
+	if b.Type == AnswerDeferredEdit {
+		it.OriginalID = it.Target
+		return nil
+	}
+	return s.respondByMessage(it, b, files)
+}
+
+func (s *hub) respondByMessage(it *InteractionExchange, b responseBody, files []UploadedFile) error {
+	var body MessageBody
+	if err := DecodeBody(b.Data, &body); err != nil {
+		return prefixDataPath(err)
+	}
+	r := s.newAnswer(it, body)
+	it.Ephemeral = r.ViewerID != ""
+	if b.Type == AnswerDeferred {
+		r.Flags |= FlagLoading
+		it.Thinking = true
+	} else if err := s.Fill(r, body, files); err != nil {
+		return prefixDataPath(err)
+	}
+	it.OriginalID = r.ID
+	s.Post(r)
+	return nil
+}
+
+// newAnswer makes a message of an interaction, which nobody else may see when it
+// asks for that.
+func (s *hub) newAnswer(it *InteractionExchange, body MessageBody) *MessageRecord {
+	r := s.NewMessage(it.Channel, it.App.User)
+	r.WebhookID = it.App.User.ID
+	if it.Type == CommandInteraction {
+		r.Type = SlashCommandMessage
+	}
+	if body.Flags != nil {
+		r.Flags = *body.Flags & (FlagEphemeral | FlagSuppressEmbeds)
+	}
+	if r.Flags&FlagEphemeral != 0 {
+		r.ViewerID = it.User.ID
+	}
+	return r
+}
+
+// prefixDataPath moves the complaints of a form below the field data.
+func prefixDataPath(err error) error {
+	var refusal *APIError
+	if !errors.As(err, &refusal) || refusal.Code != 50035 {
+		return err
+	}
+	return &APIError{Status: http.StatusBadRequest, Code: 50035, Message: refusal.Message, Errors: map[string]any{"data": refusal.Errors}}
+}
+
+// webhookFor finds the interaction whose token the request carries.
+func (s *hub) webhookFor(c *RESTCall) (*InteractionExchange, error) {
+	if s.Accounts[c.PathValue("app")] == nil {
+		return nil, ErrUnknownWebhook
+	}
+	for _, it := range s.Interactions {
+		if it.Token != c.PathValue("token") || it.App.User.ID != c.PathValue("app") {
+			continue
+		}
+		switch {
+		case it.Answer == 0 || it.Forgotten:
+			return nil, ErrUnknownWebhook
+		case s.Now().Sub(it.At) > interactionLifetime:
+			return nil, ErrInvalidWebhook
+		}
+		return it, nil
+	}
+	return nil, ErrInvalidWebhook
+}
+
+// webhookMessage finds @original or a follow-up of the interaction.
+func (s *hub) webhookMessage(c *RESTCall) (*InteractionExchange, *MessageRecord, error) {
+	it, err := s.webhookFor(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	id := c.PathValue("message")
+	if id == "@original" {
+		id = it.OriginalID
+	}
+	r := s.Messages[id]
+	if r == nil || r.Deleted || id != it.OriginalID && !slices.Contains(it.FollowupIDs, id) {
+		return nil, nil, ErrUnknownMessage
+	}
+	return it, r, nil
+}
+
+// followup makes a further message. Straight after a deferred answer it is the
+// answer, and what the deferral said about ephemeral holds.
+func (s *hub) followup(c *RESTCall) (any, error) {
+	it, err := s.webhookFor(c)
+	if err != nil {
+		return nil, err
+	}
+	var b MessageBody
+	if err := DecodeBody(c.Body, &b); err != nil {
+		return nil, err
+	}
+	if r := s.Messages[it.OriginalID]; it.Thinking && r != nil && !r.Deleted {
+		return s.answered(it, r, b, c.Files)
+	}
+	r := s.newAnswer(it, b)
+	r.Type = PlainMessage
+	if to := s.Messages[it.OriginalID]; to != nil && !to.Deleted {
+		r.Type, r.Reference = ReplyMessage, &Reference{MessageID: to.ID, ChannelID: to.ChannelID, GuildID: to.GuildID}
+	}
+	if err := s.Fill(r, b, c.Files); err != nil {
+		return nil, err
+	}
+	it.FollowupIDs = append(it.FollowupIDs, r.ID)
+	s.Post(r)
+	return r.Message, nil
+}
+
+// answered changes a message of the interaction and ends the thinking.
+func (s *hub) answered(it *InteractionExchange, r *MessageRecord, b MessageBody, files []UploadedFile) (any, error) {
+	if err := s.Fill(r, b, files); err != nil {
+		return nil, err
+	}
+	if r.ID == it.OriginalID {
+		it.Thinking = false
+	}
+	r.Flags &^= FlagLoading
+	s.RecordEdit(r)
+	return r.Message, nil
+}
+
+func (s *hub) editResponse(c *RESTCall) (any, error) {
+	it, r, err := s.webhookMessage(c)
+	if err != nil {
+		return nil, err
+	}
+	var b MessageBody
+	if err := DecodeBody(c.Body, &b); err != nil {
+		return nil, err
+	}
+	return s.answered(it, r, b, c.Files)
+}
+
+// An Interaction is a command, a pressed button, a filled modal or a question
+// for completions, and what the bot has answered so far.
+type Interaction struct {
+	ID        string
+	Token     string
+	Type      int
+	ChannelID string
+	GuildID   string
+	User      User
+	At        time.Time
+	// Answer is the type of the first answer, 0 before it came.
+	Answer     int
+	AnsweredAt time.Time
+	// Ephemeral says that the answer is for the user's eyes alone.
+	Ephemeral bool
+	// Thinking is true from a deferred answer until the first edit.
+	Thinking bool
+	// Original is the message that answers (or, for AnswerEdit and
+	// AnswerDeferredEdit, the one with the button); nil when there is none.
+	Original *Message
+	// Followups are the further messages, oldest first.
+	Followups []Message
+}
+
+// Text returns what the original answer says now.
+func (i Interaction) Text() string {
+	if i.Original == nil {
+		return ""
+	}
+	return i.Original.Content
+}
+
+// InteractionExchange is the server's side of it.
+type InteractionExchange struct {
+	Interaction // without its messages
+	App         *Account
+	Channel     *Channel
+	Target      string // id of the message with the button
+	OriginalID  string // of a message, "" when there is none
+	FollowupIDs []string
+	Forgotten   bool
+}
+
+// Commands lists what a bot has registered.
+func (s *Server) Commands(bot Bot) []Command {
+	s.hub.Mu.Lock()
+	defer s.hub.Mu.Unlock()
+	if a := s.hub.Accounts[bot.ID]; a != nil {
+		return slices.Clone(a.Commands)
+	}
+	return nil
+}
+
+// checkApplication refuses requests about the application of another bot.
+func (s *hub) checkApplication(c *RESTCall) error {
+	switch app := c.PathValue("app"); {
+	case s.Accounts[app] == nil:
+		return ErrUnknownApp
+	case app != c.Bot.User.ID:
+		return ErrForbiddenAction
+	}
+	return nil
+}
+
+func (s *hub) listCommands(c *RESTCall) (any, error) {
+	if err := s.checkApplication(c); err != nil {
+		return nil, err
+	}
+	return append([]Command{}, c.Bot.Commands...), nil
+}
+
+// setCommands replaces all commands. Those that keep their name keep their id.
+func (s *hub) setCommands(c *RESTCall) (any, error) {
+	if err := s.checkApplication(c); err != nil {
+		return nil, err
+	}
+	var list []Command
+	if err := DecodeBody(c.Body, &list); err != nil {
+		return nil, err
+	}
+	var f FormErrors
+	f.Count("", len(list), 0, 100)
+	names := map[string]bool{}
+	for i := range list {
+		checkCommand(&f, strconv.Itoa(i), &list[i])
+		if names[list[i].Name] {
+			f.Add(ErrorPath("", i, "name")[1:], "APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique")
+		}
+		names[list[i].Name] = true
+	}
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		command := &list[i]
+		command.ID, command.ApplicationID, command.Version = s.NewID(), c.Bot.User.ID, s.NewID()
+		for _, old := range c.Bot.Commands {
+			if old.Name == command.Name {
+				command.ID = old.ID
+			}
+		}
+	}
+	c.Bot.Commands = list
+	return append([]Command{}, list...), nil
 }

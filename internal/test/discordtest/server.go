@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
+	"sync"
+	"testing"
 	"time"
 
 	"clank/internal/test/discordtest/voicetest"
@@ -30,7 +33,9 @@ func Start(cfg Config) (*Server, error) {
 	var voice *voicetest.Server
 	if cfg.Voice != nil {
 		var err error
-		if voice, err = voicetest.Start(*cfg.Voice); err != nil {
+		calls := *cfg.Voice
+		calls.TLS = true
+		if voice, err = voicetest.Start(calls); err != nil {
 			return nil, err
 		}
 	}
@@ -55,13 +60,33 @@ func Start(cfg Config) (*Server, error) {
 		Handler:           s.hub.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ConnContext:       WithSocket,
+		ConnContext:       voicetest.WithConn,
 	}
 	go func() {
 		defer close(s.done)
 		_ = s.http.Serve(ln) // always ends with ErrServerClosed, by Close
 	}()
 	return s, nil
+}
+
+// StartTest starts a server that is closed at the end of the test.
+func StartTest(t testing.TB, cfg Config) *Server {
+	t.Helper()
+	s, err := Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// GatewayURL returns the address of the main gateway, as a client is given it.
+func (s *Server) GatewayURL(context.Context) (string, error) {
+	return s.hub.GatewayURL() + "/?v=9&encoding=json", nil
 }
 
 // Close cuts all connections and waits until every goroutine of the server has
@@ -99,4 +124,75 @@ func (s *Server) Advance(d time.Duration) {
 	defer s.hub.Mu.Unlock()
 	s.hub.Offset += d
 	s.hub.Notify()
+}
+
+// Config is what a Server can be told before it starts. The zero value is good.
+type Config struct {
+	// HeartbeatInterval is announced to gateway clients; 0 means 41.25 s.
+	HeartbeatInterval time.Duration
+	// Voice starts a voice server that lets in who is in a voice channel.
+	Voice *voicetest.Config
+}
+
+// A Server is all that an emulated Discord knows, and its main gateway. Its methods, but for AcceptGateway and those that
+// record, are called with Mu held, which guards everything below it.
+type hub struct {
+	URL    string            // as clients know it
+	Voice  *voicetest.Server // nil without
+	Config Config
+	Tasks  sync.WaitGroup // requests, gateway connections included
+
+	Mu      sync.Mutex
+	Changed chan struct{} // closed and replaced at each change
+	Offset  time.Duration // between Discord's clock and ours
+	Closed  bool
+	lastID  int64
+
+	World
+	Gateway
+	recordedTraffic
+	faultSettings
+	Streams
+	Limits map[string]time.Time // until when requests are refused
+}
+
+// newHub makes a server in which nothing exists. What the configuration leaves open it decides.
+func newHub(cfg Config) *hub {
+	if cfg.HeartbeatInterval == 0 {
+		cfg.HeartbeatInterval = 41250 * time.Millisecond
+	}
+	return &hub{
+		Config:  cfg,
+		Changed: make(chan struct{}),
+		World:   NewWorld(),
+		Gateway: newGateway(),
+		Streams: Streams{Shown: map[string]*StreamState{}},
+		Limits:  map[string]time.Time{},
+	}
+}
+
+// ErrServerClosed is why everything ends when the server is closed.
+var ErrServerClosed = errors.New("the emulated discord was closed")
+
+// silence is how long a gateway client may go without a heartbeat before it is closed with 4009: one and a half intervals,
+// but at least three seconds, so that a client on a busy machine is not taken for one that has gone.
+func (s *hub) silence() time.Duration { return max(s.Config.HeartbeatInterval*3/2, 3*time.Second) }
+
+// Now returns the time as Discord sees it.
+func (s *hub) Now() time.Time { return time.Now().Add(s.Offset) }
+
+// discordEpoch is the first millisecond of 2015, from which ids count.
+const discordEpoch = 1420070400000
+
+// NewID makes a snowflake: larger than every one before, with the time in it.
+func (s *hub) NewID() string {
+	id := (s.Now().UnixMilli() - discordEpoch) << 22
+	s.lastID = max(id, s.lastID+1)
+	return strconv.FormatInt(s.lastID, 10)
+}
+
+// Notify wakes everyone who waits for a change. The lock is held.
+func (s *hub) Notify() {
+	close(s.Changed)
+	s.Changed = make(chan struct{})
 }

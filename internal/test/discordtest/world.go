@@ -1,17 +1,18 @@
 package discordtest
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
 // A User is a person or a bot.
 type User struct {
-	ID            string  `json:"id"`
-	Username      string  `json:"username"`
-	Discriminator string  `json:"discriminator"`
-	GlobalName    *string `json:"global_name"`
-	Bot           bool    `json:"bot,omitempty"`
+	ID            string `json:"id"`
+	Username      string `json:"username"`
+	Discriminator string `json:"discriminator"`
+	Bot           bool   `json:"bot,omitempty"`
 }
 
 // Mention returns the text that mentions the user in a message.
@@ -36,10 +37,8 @@ type Account struct {
 type Role struct {
 	ID          string      `json:"id"`
 	Name        string      `json:"name"`
-	Color       int         `json:"color"`
 	Position    int         `json:"position"`
 	Permissions Permissions `json:"permissions"`
-	Flags       int         `json:"flags"`
 }
 
 // A Member is a user in a guild.
@@ -81,7 +80,6 @@ type Channel struct {
 	ParentID      *string     `json:"parent_id,omitempty"`
 	Name          string      `json:"name,omitempty"`
 	Position      int         `json:"position"`
-	NSFW          bool        `json:"nsfw"`
 	UserLimit     int         `json:"user_limit,omitempty"` // of a voice channel; 0 is none
 	LastMessageID *string     `json:"last_message_id"`
 	Overwrites    []Overwrite `json:"permission_overwrites,omitempty"`
@@ -132,7 +130,6 @@ type VoiceState struct {
 	SelfMute  bool    `json:"self_mute"`
 	SelfVideo bool    `json:"self_video"`
 	Streaming bool    `json:"self_stream,omitempty"`
-	Suppress  bool    `json:"suppress"`
 }
 
 // World is everything that exists. The server's lock guards it.
@@ -181,4 +178,144 @@ func (g *GuildState) Role(id string) *Role {
 		}
 	}
 	return nil
+}
+
+// GatewayURL returns where clients connect to the main gateway.
+func (s *hub) GatewayURL() string { return "ws" + strings.TrimPrefix(s.URL, "http") }
+
+// GuildObject returns a guild without what only GUILD_CREATE has.
+func GuildObject(g *GuildState) map[string]any {
+	return map[string]any{
+		"id": g.ID, "name": g.Name, "owner_id": g.OwnerID, "roles": g.Roles, "icon": nil,
+		"emojis": []any{}, "stickers": []any{}, "features": []string{}, "preferred_locale": "en-US",
+		"verification_level": 0, "default_message_notifications": 0, "explicit_content_filter": 0,
+		"mfa_level": 0, "premium_tier": 0, "nsfw_level": 0, "afk_timeout": 300, "system_channel_flags": 0,
+	}
+}
+
+// ChannelsOf lists the guild's channels, or its threads.
+func (s *hub) ChannelsOf(g *GuildState, threads bool) []*Channel {
+	list := []*Channel{}
+	for _, id := range g.Channels {
+		if ch := s.Channels[id]; (ch.Type == PublicThread) == threads {
+			list = append(list, ch)
+		}
+	}
+	return list
+}
+
+// AddChannel puts a channel or a thread into its guild, and tells of it.
+func (s *hub) AddChannel(ch *Channel) {
+	s.Channels[ch.ID] = ch
+	g := s.Guilds[ch.GuildID]
+	g.Channels = append(g.Channels, ch.ID)
+	event := "CHANNEL_CREATE"
+	if ch.Type == PublicThread {
+		event = "THREAD_CREATE"
+	}
+	s.DispatchIn(ch, event, ch)
+	s.Notify()
+}
+
+// Permissions is a set of permission bits. In JSON it is a decimal string.
+type Permissions uint64
+
+// Permission bits that the server looks at, with Discord's numbers.
+const (
+	Administrator      Permissions = 1 << 3
+	GoLive             Permissions = 1 << 9
+	ViewChannel        Permissions = 1 << 10
+	SendMessages       Permissions = 1 << 11
+	ManageMessages     Permissions = 1 << 13
+	AttachFiles        Permissions = 1 << 15
+	ReadMessageHistory Permissions = 1 << 16
+	MentionEveryone    Permissions = 1 << 17
+	Connect            Permissions = 1 << 20
+	Speak              Permissions = 1 << 21
+	MoveMembers        Permissions = 1 << 24
+	UseCommands        Permissions = 1 << 31
+	CreateThreads      Permissions = 1 << 35
+	SendInThreads      Permissions = 1 << 38
+
+	// Everyday is what everyone has in a new guild.
+	Everyday = ViewChannel | SendMessages | AttachFiles | ReadMessageHistory |
+		MentionEveryone | Connect | Speak | GoLive | UseCommands | CreateThreads | SendInThreads
+
+	// allPermissions is what owners and administrators have.
+	allPermissions Permissions = 1<<53 - 1
+)
+
+// MarshalJSON writes the bits as a decimal string.
+func (p Permissions) MarshalJSON() ([]byte, error) {
+	return []byte(`"` + strconv.FormatUint(uint64(p), 10) + `"`), nil
+}
+
+// Permissions of a user in a channel, by Discord's order: everyone's role, the
+// member's roles, then the channel's overwrites for everyone, for the roles and
+// for the member. A stranger has none.
+func (w *World) Permissions(ch *Channel, user string) Permissions {
+	if ch.GuildID == "" {
+		if ch.BotID == user || (len(ch.Recipients) > 0 && ch.Recipients[0].ID == user) {
+			return Everyday
+		}
+		return 0
+	}
+	g := w.Guilds[ch.GuildID]
+	if g == nil {
+		return 0
+	}
+	m := g.Member(user)
+	if m == nil {
+		return 0
+	}
+	if g.OwnerID == user {
+		return allPermissions
+	}
+	has := g.Base(m)
+	if has&Administrator != 0 {
+		return allPermissions
+	}
+	overwrites := ch.Overwrites
+	if parent := ch.ParentID; ch.Type == PublicThread && parent != nil && w.Channels[*parent] != nil {
+		overwrites = w.Channels[*parent].Overwrites
+	}
+	has = overwritten(has, overwrites, g.ID, m)
+	if has&ViewChannel == 0 {
+		return 0
+	}
+	return has
+}
+
+// Base returns the permissions that the member's roles give in the whole guild.
+func (g *GuildState) Base(m *Member) Permissions {
+	var has Permissions
+	for _, r := range g.Roles {
+		if r.ID == g.ID || hasRole(m, r.ID) {
+			has |= r.Permissions
+		}
+	}
+	return has
+}
+
+func overwritten(has Permissions, list []Overwrite, everyone string, m *Member) Permissions {
+	var allow, deny Permissions
+	for _, o := range list {
+		switch {
+		case o.Type == 0 && o.ID == everyone:
+			has = has&^o.Deny | o.Allow
+		case o.Type == 0 && hasRole(m, o.ID):
+			allow, deny = allow|o.Allow, deny|o.Deny
+		}
+	}
+	has = has&^deny | allow
+	for _, o := range list {
+		if o.Type == 1 && o.ID == m.User.ID {
+			has = has&^o.Deny | o.Allow
+		}
+	}
+	return has
+}
+
+func hasRole(m *Member, role string) bool {
+	return slices.Contains(m.Roles, role)
 }

@@ -2,6 +2,7 @@ package endurance_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -151,9 +152,10 @@ func newWorld(tb testing.TB, towns int) *world {
 	s.SetNetwork(bad)
 	w.voice, w.hall = s, newMainGateway(s)
 	w.joiner = &discord.Joiner{
-		Send: w.hall.send, UserID: us, Transport: conn.NewUDPWithDialer(w.net.Dial),
+		Send: w.hall.send, Transport: conn.NewUDPWithDialer(w.net.Dial),
 		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: w.net.Dial, DisableKeepAlives: true}},
 	}
+	w.joiner.Dispatch("READY", json.RawMessage(`{"user":{"id":"`+us+`"}}`))
 	w.hall.joiner = w.joiner
 	ctx, stop := context.WithCancelCause(context.Background())
 	w.life, w.stop = ctx, stop

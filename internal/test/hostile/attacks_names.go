@@ -4,73 +4,32 @@ import "slices"
 
 // addressSpellings write addresses in ways that programs read differently.
 func addressSpellings() []attackCase {
-	loop, ten, meta := mustAddr("127.0.0.1"), mustAddr("10.66.0.1"), mustAddr("169.254.169.254")
 	var spots []canaryTarget
-	for _, s := range []struct {
-		host string
-		addr string
-	}{
-		{"127.1", "127.0.0.1"},
-		{"127.0.1", "127.0.0.1"},
-		{"2130706433", "127.0.0.1"},
-		{"0x7f000001", "127.0.0.1"},
-		{"0x7f.0.0.1", "127.0.0.1"},
-		{"0177.0.0.1", "127.0.0.1"},
-		{"017700000001", "127.0.0.1"},
-		{"0x7F.0x0.0x0.0x1", "127.0.0.1"},
-		{"127.0.0.1.", "127.0.0.1"},
-		{"localhost", "127.0.0.1"},
-		{"LOCALHOST", "127.0.0.1"},
-		{"localhost.", "127.0.0.1"},
-		{"a.localhost", "127.0.0.1"},
-		{"%6c%6f%63alhost", "127.0.0.1"},
-		{"%31%32%37.0.0.1", "127.0.0.1"},
-		{"①②⑦.⓪.⓪.①", "127.0.0.1"},
-		{"１２７。０。０。１", "127.0.0.1"},
-		{"ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "127.0.0.1"},
-		{"loc\u00adalhost", "127.0.0.1"},
-		{"0.0.0.0", "127.0.0.1"},
-		{"0", "127.0.0.1"},
-		{"127.255.255.254", "127.255.255.254"},
-		{"[0:0:0:0:0:0:0:1]", "::1"},
-		{"[::]", "::1"},
-		{"[::ffff:127.0.0.1]", "127.0.0.1"},
-		{"[::ffff:7f00:1]", "127.0.0.1"},
-	} {
-		spots = append(spots, canaryTarget{Name: s.host, Host: s.host, Addr: mustAddr(s.addr), Everywhere: true})
+	spell := func(addr string, everywhere bool, hosts ...string) {
+		for _, host := range hosts {
+			spots = append(spots, canaryTarget{Name: host, Host: host, Addr: mustAddr(addr), Everywhere: everywhere})
+		}
 	}
-	for _, s := range []canaryTarget{
-		{Host: "10.66.1", Addr: ten},
-		{Host: "172097537", Addr: mustAddr("10.66.0.1")},
-		{Host: "0x0a420001", Addr: ten},
-		{Host: "012.0102.0.1", Addr: ten},
-		{Host: "0xa9fea9fe", Addr: meta},
-		{Host: "2852039166", Addr: meta},
-		{Host: "[::ffff:a9fe:a9fe]", Addr: meta},
-		{Host: "[64:ff9b::a42:1]", Addr: mustAddr("64:ff9b::a42:1")},
-		{Host: "[64:ff9b:1::a42:1]", Addr: mustAddr("64:ff9b:1::a42:1")},
-		{Host: "[2002:a42:1::1]", Addr: mustAddr("2002:a42:1::1")},
-		{Host: "[2001:0:a42:1::f5bd:fffe]", Addr: mustAddr("2001:0:a42:1::f5bd:fffe")},
-		{Host: "[::a42:1]", Addr: mustAddr("::a42:1")},
-		{Host: "[fec0::66]", Addr: mustAddr("fec0::66")},
-		{Host: "[2001:db8::66]", Addr: mustAddr("2001:db8::66")},
-		{Host: "[100::66]", Addr: mustAddr("100::66")},
-		{Host: "[2001:2::66]", Addr: mustAddr("2001:2::66")},
-		{Host: "[2606:2800:21f:cb07:0:5efe:a42:1]", Addr: mustAddr("2606:2800:21f:cb07:0:5efe:a42:1")},
-		{Host: "198.18.66.1", Addr: mustAddr("198.18.66.1")},
-		{Host: "192.0.0.66", Addr: mustAddr("192.0.0.66")},
-		{Host: "192.0.2.66", Addr: mustAddr("192.0.2.66")},
-		{Host: "198.51.100.66", Addr: mustAddr("198.51.100.66")},
-		{Host: "203.0.113.66", Addr: mustAddr("203.0.113.66")},
-		{Host: "192.88.99.66", Addr: mustAddr("192.88.99.66")},
-		{Host: "240.0.0.66", Addr: mustAddr("240.0.0.66")},
+	spell("127.0.0.1", true, "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "017700000001",
+		"0x7F.0x0.0x0.0x1", "127.0.0.1.", "localhost", "LOCALHOST", "localhost.", "a.localhost", "%6c%6f%63alhost", "%31%32%37.0.0.1",
+		"①②⑦.⓪.⓪.①", "１２７。０。０。１", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "loc\u00adalhost", "0.0.0.0", "0", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]")
+	spell("127.255.255.254", true, "127.255.255.254")
+	spell("::1", true, "[0:0:0:0:0:0:0:1]", "[::]")
+	spell("10.66.0.1", false, "10.66.1", "172097537", "0x0a420001", "012.0102.0.1")
+	spell("169.254.169.254", false, "0xa9fea9fe", "2852039166", "[::ffff:a9fe:a9fe]")
+	for _, addr := range []string{
+		"64:ff9b::a42:1", "64:ff9b:1::a42:1", "2002:a42:1::1", "2001:0:a42:1::f5bd:fffe", "::a42:1", "fec0::66", "2001:db8::66", "100::66",
+		"2001:2::66", "2606:2800:21f:cb07:0:5efe:a42:1",
 	} {
-		s.Name = s.Host
-		spots = append(spots, s)
+		spell(addr, false, "["+addr+"]")
 	}
-	mapped := slices.IndexFunc(spots, func(s canaryTarget) bool { return s.Addr == loop })
+	for _, addr := range []string{
+		"198.18.66.1", "192.0.0.66", "192.0.2.66", "198.51.100.66", "203.0.113.66", "192.88.99.66", "240.0.0.66",
+	} {
+		spell(addr, false, addr)
+	}
 	return append(onTargets(spots, markupAttack("spelling", "image", "<img src=http://@hostport@/x/@id@>")),
-		onTargets(spots[mapped:mapped+1], scriptAttack("spelling", "WebSocket", "new WebSocket('ws://@hostport@/x/@id@')"))...)
+		onTargets(spots[:1], scriptAttack("spelling", "WebSocket", "new WebSocket('ws://@hostport@/x/@id@')"))...)
 }
 
 // nameResolutionAttacks returns attacks with names that lead to a private address.

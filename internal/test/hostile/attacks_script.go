@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // scriptAttacks returns attacks with code from elsewhere.
 func scriptAttacks() []attackCase {
 	const g = "script"
@@ -63,6 +65,6 @@ func workerAttacks() []attackCase {
 
 // replacing changes the page's text.
 func (a attackCase) replacing(old, text string) attackCase {
-	a.Page = replaceAttacks(a.Page, old, text)
+	a.Page = strings.Replace(a.Page, old, text, 1)
 	return a
 }

@@ -1,11 +1,6 @@
 package main
 
-import (
-	"slices"
-	"strings"
-)
-
-func replaceAttacks(s, old, text string) string { return strings.Replace(s, old, text, 1) }
+import "slices"
 
 // styleAttacks returns attacks with what CSS loads.
 func styleAttacks() []attackCase {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -81,10 +79,8 @@ func awaitDevTools(ctx context.Context, dir string) (string, error) {
 			return "", context.Cause(ctx)
 		case <-tick.C:
 		}
-		text, err := os.ReadFile(filepath.Join(dir, "DevToolsActivePort"))
-		port, path, ok := strings.Cut(strings.TrimSpace(string(text)), "\n")
-		if err == nil && ok {
-			return "ws://127.0.0.1:" + port + path, nil
+		if session, err := chrome.FindSession(chrome.DataDir{Path: dir}); err == nil {
+			return session.WebSocketURL, nil
 		}
 	}
 }

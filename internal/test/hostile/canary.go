@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,13 +34,14 @@ type HitLog struct {
 	waits   map[string]chan struct{}
 }
 
+func newHitLog() *HitLog {
+	return &HitLog{hits: map[string][]canaryHit{}, touched: map[string]bool{}, waits: map[string]chan struct{}{}}
+}
+
 // recordConnection writes down that a case has connected, which is no hit.
 func (b *HitLog) recordConnection(id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.touched == nil {
-		b.touched = map[string]bool{}
-	}
 	b.touched[id] = true
 }
 
@@ -53,9 +56,6 @@ func (b *HitLog) connected(id string) bool {
 func (b *HitLog) recordHit(id, via string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.hits == nil {
-		b.hits = map[string][]canaryHit{}
-	}
 	if len(b.hits[id]) == 0 {
 		close(b.firstHitChannel(id))
 	}
@@ -64,9 +64,6 @@ func (b *HitLog) recordHit(id, via string) {
 
 // firstHitChannel returns the channel that the first hit of a case closes. The caller holds b.mu.
 func (b *HitLog) firstHitChannel(id string) chan struct{} {
-	if b.waits == nil {
-		b.waits = map[string]chan struct{}{}
-	}
 	if b.waits[id] == nil {
 		b.waits[id] = make(chan struct{})
 	}
@@ -84,7 +81,7 @@ func (b *HitLog) FirstHit(id string) <-chan struct{} {
 func (b *HitLog) Hits(id string) []canaryHit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]canaryHit(nil), b.hits[id]...)
+	return slices.Clone(b.hits[id])
 }
 
 // CanaryListeners is a set of listeners. Its fields are set before use.
@@ -252,10 +249,7 @@ func canaryResponse(r *http.Request) string {
 	case "svg":
 		kind, body = "image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg"/>`
 	}
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		origin = "*"
-	}
+	origin := cmp.Or(r.Header.Get("Origin"), "*")
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\nAccess-Control-Allow-Origin: %s\r\n"+
 		"Access-Control-Allow-Credentials: true\r\nAccess-Control-Allow-Headers: *, content-type, x-a\r\nAccess-Control-Allow-Methods: *\r\n"+
 		"Access-Control-Allow-Private-Network: true\r\nCross-Origin-Resource-Policy: cross-origin\r\n\r\n%s",

@@ -1,64 +1,91 @@
 package main
 
 import (
+	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
 )
 
 var templateWord = regexp.MustCompile(`@[a-z]+@`)
 
-func TestCasesAreManyAndDifferent(t *testing.T) {
-	cases := RangeCases(true)
-	seen := map[string]bool{}
-	for i, c := range cases {
-		if seen[c.Title()] {
-			t.Errorf("two cases are called %s", c.Title())
+func TestCasesAreManyAndDifferentAndUseKnownWords(t *testing.T) {
+	const known = "@id@ @hostport@ @raw@ @port@ @url@ @sock@ @http@ @https@ @ws@ @wss@ @self@ @other@ @extra@"
+	for namespace, least := range map[bool]int{true: 150, false: 100} {
+		cases := RangeCases(namespace)
+		if len(cases) < least {
+			t.Errorf("%d cases, want %d at least", len(cases), least)
 		}
-		seen[c.Title()] = true
-		if c.Number != i {
-			t.Errorf("%s has number %d, want %d", c.Title(), c.Number, i)
-		}
-	}
-	if got, want := len(cases), 150; got < want {
-		t.Errorf("%d cases, want %d at least", got, want)
-	}
-}
-
-func TestCasesOnLoopbackNeedNothingElse(t *testing.T) {
-	cases := RangeCases(false)
-	for _, c := range cases {
-		if !c.Addr.IsLoopback() || c.NameKind != "" {
-			t.Errorf("%s is not for loopback", c.Title())
-		}
-	}
-	if got, want := len(cases), 100; got < want {
-		t.Errorf("%d cases, want %d at least", got, want)
-	}
-}
-
-func TestPagesUseWordsThatAreKnown(t *testing.T) {
-	known := "@id@ @hostport@ @raw@ @port@ @url@ @sock@ @http@ @https@ @ws@ @wss@ @self@ @other@ @extra@"
-	for _, c := range RangeCases(true) {
-		texts := []string{c.Page, c.Visit}
-		for _, m := range []map[string]string{c.Head, c.Early, c.Files} {
-			for _, text := range m {
-				texts = append(texts, text)
+		seen := map[string]bool{}
+		for i, c := range cases {
+			if seen[c.Title()] || c.Number != i {
+				t.Errorf("%s has number %d as case %d, and was there before: %t", c.Title(), c.Number, i, seen[c.Title()])
 			}
-		}
-		for _, w := range templateWord.FindAllString(strings.Join(texts, " "), -1) {
-			if !strings.Contains(known, w) {
-				t.Errorf("%s uses %s", c.Title(), w)
+			seen[c.Title()] = true
+			if !namespace && (!c.Addr.IsLoopback() || c.NameKind != "") {
+				t.Errorf("%s is not for loopback", c.Title())
+			}
+			if host := c.URLHost("b001"); strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+				t.Errorf("%s: host %q wants brackets", c.Title(), host)
+			}
+			texts := []string{c.Page, c.Visit}
+			for _, m := range []map[string]string{c.Head, c.Early, c.Files} {
+				for _, text := range m {
+					texts = append(texts, text)
+				}
+			}
+			for _, w := range templateWord.FindAllString(strings.Join(texts, " "), -1) {
+				if !strings.Contains(known, w) {
+					t.Errorf("%s uses %s", c.Title(), w)
+				}
 			}
 		}
 	}
 }
 
-func TestHostsAreSpelledForURLs(t *testing.T) {
-	for _, c := range RangeCases(true) {
-		host := c.URLHost("b001")
-		if strings.Count(host, ":") > 0 && !strings.HasPrefix(host, "[") {
-			t.Errorf("%s: host %q wants brackets", c.Title(), host)
+func TestEveryCaseHasItsTurn(t *testing.T) {
+	all := RangeCases(true)
+	taken := map[string]bool{}
+	for from := range 3 {
+		for i, c := range (RangeOptions{Every: 3, From: from}).everyNth(all) {
+			if c.Number != i || taken[c.Title()] {
+				t.Errorf("%s has number %d as case %d, and was taken before: %t", c.Title(), c.Number, i, taken[c.Title()])
+			}
+			taken[c.Title()] = true
 		}
 	}
+	if len(taken) != len(all) {
+		t.Errorf("%d of %d cases had their turn", len(taken), len(all))
+	}
+	if got := len((RangeOptions{}).everyNth(all)); got != len(all) {
+		t.Errorf("%d of %d cases without a choice", got, len(all))
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte("\x00\x01\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x04b001\x07hostile\x04test\x00\x00\x01\x00\x01"))
+	f.Add([]byte("\x00\x01\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x05x-7f0\x04both\x04bent\x04test\x00\x00\x1c\x00\x01"))
+	f.Fuzz(func(t *testing.T, message []byte) {
+		s := &NameServer{Site: siteV4}
+		reply, ok := s.Answer(message, netip.AddrPort{})
+		var m dnsmessage.Message
+		if ok && m.Unpack(reply) != nil {
+			t.Errorf("the answer to %q cannot be read", message)
+		}
+	})
+}
+
+func FuzzPackets(f *testing.F) {
+	f.Add(append([]byte{0x45, 9: 17, 16: 224, 19: 251, 22: 5353 >> 8, 23: 5353 & 0xff}, 0, 0, 0, 0))
+	f.Add([]byte{0x60})
+	f.Add([]byte{0x4f, 20: 0})
+	f.Fuzz(func(t *testing.T, packet []byte) {
+		_, whole := PacketDestination(packet)
+		_, _, segment := TCPSegment(packet)
+		if (IsMDNSPacket(packet) || segment) && !whole {
+			t.Errorf("%x is a message without a destination", packet)
+		}
+	})
 }

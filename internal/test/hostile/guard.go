@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
-	"net/netip"
 	"os"
 	"strconv"
-	"strings"
 
 	"clank/browsermgr"
 	"clank/browsermgr/egress"
@@ -30,7 +26,7 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 	if err := gate.Open(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(home))
 	}
-	args := append(commonFlags(), append(o.Flags, "--disable-features="+disabledFeatures)...)
+	args := append(commonFlags(), "--disable-features="+disabledFeatures)
 	if !p.ground.Namespace {
 		args = append(args, "--ignore-certificate-errors")
 	}
@@ -46,11 +42,10 @@ func startGuardedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*te
 	if _, _, err := manager.Window(ctx, browsermgr.WindowOptions{Key: "range"}); err != nil {
 		return nil, errors.Join(err, b.close(ctx))
 	}
-	at, err := devToolsAddr(manager.Status())
-	if err != nil {
-		return nil, errors.Join(err, b.close(ctx))
+	if n := len(manager.Status()); n != 1 {
+		return nil, errors.Join(fmt.Errorf("find the guarded browser: %d are running", n), b.close(ctx))
 	}
-	if b.devtools, err = devToolsURL(ctx, at); err != nil {
+	if b.devtools, err = devToolsURL(ctx, manager.Status()[0].Port); err != nil {
 		return nil, errors.Join(err, b.close(ctx))
 	}
 	return b, nil
@@ -81,30 +76,11 @@ func (p *rangePass) resolver() *net.Resolver {
 	}}
 }
 
-// devToolsAddr returns where the DevTools of the one browser that runs listen.
-func devToolsAddr(running []browsermgr.BrowserStatus) (netip.AddrPort, error) {
-	if len(running) != 1 {
-		return netip.AddrPort{}, fmt.Errorf("find the guarded browser: %d are running", len(running))
-	}
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(running[0].Port)), nil
-}
-
-// devToolsURL asks a browser for the address of its DevTools.
-func devToolsURL(ctx context.Context, at netip.AddrPort) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+"/json/version", http.NoBody)
+// devToolsURL asks a browser of this machine for the address of its DevTools.
+func devToolsURL(ctx context.Context, port int) (string, error) {
+	t, _, err := profile.Connector{}.Discover(ctx, profile.LocalEndpoint(port))
 	if err != nil {
 		return "", fmt.Errorf("find the guarded browser: %w", err)
 	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", fmt.Errorf("find the guarded browser: %w", err)
-	}
-	defer func() { _ = answer.Body.Close() }()
-	var version struct {
-		URL string `json:"webSocketDebuggerUrl"`
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&version); err != nil || !strings.HasPrefix(version.URL, "ws://") {
-		return "", errors.Join(errors.New("find the guarded browser: it does not say where its DevTools are"), err)
-	}
-	return version.URL, nil
+	return t.URL, nil
 }

@@ -28,18 +28,15 @@ func main() { os.Exit(runMain()) }
 func runMain() int {
 	only := flag.String("run", "", "run only cases whose title matches this `regexp`")
 	verbose := flag.Bool("v", false, "print a line for each case")
-	bare := flag.Bool("bare", false, "run only the pass without the guard")
-	workers := flag.Int("workers", 8, "how many pages are open at a time")
-	loopback := flag.Bool("loopback", false, "do without a network namespace")
 	hole := flag.String("hole", "", "have the guard let this `host` through: the range must report it")
 	every := flag.Int("every", 1, "run only every `nth` case, with another one first each day of the year")
 	flag.Parse()
 	pattern, err := regexp.Compile(*only)
 	if flag.NArg() > 1 || err != nil || *every < 1 {
-		fmt.Fprintln(os.Stderr, "usage: hostile [-v] [-run REGEXP] [-every N] [-bare] [-hole HOST] [CLANK]", err)
+		fmt.Fprintln(os.Stderr, "usage: hostile [-v] [-run REGEXP] [-every N] [-hole HOST] [CLANK]", err)
 		return 2
 	}
-	if !InsideNamespace() && !*loopback {
+	if !InsideNamespace() {
 		code, err := runInNamespace()
 		if err == nil {
 			return code
@@ -54,7 +51,10 @@ func runMain() int {
 	if *every > 1 {
 		_, _ = fmt.Fprintf(os.Stdout, "every %d cases one, from number %d on\n", *every, from)
 	}
-	options := RangeOptions{Only: pattern, Every: *every, From: from, Workers: *workers, Bare: *bare, AllowedHost: *hole, Joined: true, Program: flag.Arg(0), Out: os.Stdout, Verbose: *verbose}
+	options := RangeOptions{
+		Only: pattern, Every: *every, From: from, Workers: 8, AllowedHost: *hole, Joined: true, Program: flag.Arg(0),
+		Out: os.Stdout, Verbose: *verbose,
+	}
 	if err := runRange(ctx, options); err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
 		return 1

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -32,7 +33,6 @@ const (
 	NameChain  nameKind = "chain"  // three of those
 	NameFlip   nameKind = "flip"   // a public address for the first question, the address from then on
 	NameSecond nameKind = "second" // a public IPv4 address, and the address as IPv6
-	nameLocal  nameKind = "local"  // a canonical name "localhost", with the address
 )
 
 // EncodeName returns the name that leads to addr in the way of kind. word makes it unique.
@@ -123,8 +123,7 @@ func (s *NameServer) Answer(message []byte, at netip.AddrPort) (answer []byte, o
 	})
 	b.EnableCompression()
 	aliases, addrs := s.records(name, question.Type)
-	err = writeRecords(&b, question, aliases, addrs)
-	if err != nil {
+	if err := writeRecords(&b, question, aliases, addrs); err != nil {
 		return nil, false
 	}
 	answer, err = b.Finish()
@@ -181,8 +180,6 @@ func (s *NameServer) records(name string, kind dnsmessage.Type) (aliases []strin
 		return []string{plain}, []netip.Addr{addr}
 	case NameChain:
 		return []string{"a." + hostileZone, EncodeName("y", NameDirect, addr), plain}, []netip.Addr{addr}
-	case nameLocal:
-		return []string{"localhost"}, []netip.Addr{addr}
 	case NameFlip:
 		if s.count(name, kind) == 1 {
 			return nil, []netip.Addr{s.Site}
@@ -212,26 +209,12 @@ func decodeName(name string) (kind nameKind, addr netip.Addr, ok bool) {
 	if !ok {
 		return "", netip.Addr{}, false
 	}
-	head, bend, ok := strings.Cut(rest, ".")
-	if !ok {
-		return "", netip.Addr{}, false
-	}
-	_, digits, ok := cutAtLast(head, "-")
-	if !ok {
-		return "", netip.Addr{}, false
-	}
-	var raw []byte
-	if n, err := fmt.Sscanf(digits, "%x", &raw); err != nil || n != 1 {
+	head, bend, _ := strings.Cut(rest, ".")
+	_, digits, _ := strings.Cut(head, "-")
+	raw, err := hex.DecodeString(digits)
+	if err != nil {
 		return "", netip.Addr{}, false
 	}
 	addr, ok = netip.AddrFromSlice(raw)
 	return nameKind(bend), addr, ok
-}
-
-func cutAtLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -29,9 +31,9 @@ func isolateCommand(cmd *exec.Cmd) {
 	cmd.SysProcAttr = attr
 }
 
-// PrepareNamespace furnishes the namespace that this process was started in by [reenterCommand]: addresses, routes, the recorder, and
-// where programs look for a name server. Files that stand in for those of the system are made in dir. Browsers are made to believe the certificate authority, in DER. The recorder runs
-// until it is closed.
+// PrepareNamespace furnishes the namespace that this process was started in by [ReenterCommand]: addresses, routes,
+// the recorder, and where programs look for a name server. Files that stand in for those of the system are made in dir. Browsers
+// are made to believe the certificate authority, in DER. The recorder runs until it is closed.
 func PrepareNamespace(dir string, authority []byte) (*rangeNetwork, error) {
 	if err := configureInterfaces(); err != nil {
 		return nil, fmt.Errorf("furnish network namespace: %w", err)
@@ -85,11 +87,11 @@ func trustAuthority(dir string, authority []byte) error {
 			return fmt.Errorf("trust certificate: %w", err)
 		}
 		policy := fmt.Sprintf(`{"CACertificates": [%q]}`, base64.StdEncoding.EncodeToString(authority))
-		file := filepath.Join(ours, "policies", "managed", "range.json")
-		if err := os.WriteFile(file, []byte(policy), 0o644); err != nil {
-			return fmt.Errorf("trust certificate: %w", err)
+		err := os.WriteFile(filepath.Join(ours, "policies", "managed", "range.json"), []byte(policy), 0o644)
+		if err == nil {
+			err = unix.Mount(ours, path, "", unix.MS_BIND, "")
 		}
-		if err := unix.Mount(ours, path, "", unix.MS_BIND, ""); err != nil {
+		if err != nil {
 			return fmt.Errorf("trust certificate: %w", err)
 		}
 	}
@@ -108,25 +110,15 @@ func configureInterfaces() error {
 	if err != nil {
 		return err
 	}
-	for _, addr := range []netip.Prefix{netip.PrefixFrom(siteV4, 24), netip.PrefixFrom(siteV6, 64)} {
-		if err := assignAddress(world, addr); err != nil {
-			return err
-		}
-	}
+	errs := []error{assignAddress(world, netip.PrefixFrom(siteV4, 24)), assignAddress(world, netip.PrefixFrom(siteV6, 64))}
 	for _, prefix := range privateV4 {
-		if err := addRoute(lo, prefix, unix.RTN_LOCAL); err != nil {
-			return err
-		}
+		errs = append(errs, addRoute(lo, prefix, unix.RTN_LOCAL))
 	}
 	for _, addr := range privateV6 {
-		if err := assignAddress(lo, netip.PrefixFrom(netip.MustParseAddr(addr), 128)); err != nil {
-			return err
-		}
+		errs = append(errs, assignAddress(lo, netip.PrefixFrom(netip.MustParseAddr(addr), 128)))
 	}
-	if err := addRoute(world, "0.0.0.0/0", unix.RTN_UNICAST); err != nil {
-		return err
-	}
-	return addRoute(world, "::/0", unix.RTN_UNICAST)
+	errs = append(errs, addRoute(world, "0.0.0.0/0", unix.RTN_UNICAST), addRoute(world, "::/0", unix.RTN_UNICAST))
+	return errors.Join(errs...)
 }
 
 // createOutsideInterface makes the interface that stands for the rest of the world: one end of a cable of which the other end, in the same
@@ -177,4 +169,45 @@ func addRoute(link netlink.Link, prefix string, kind int) error {
 		return fmt.Errorf("add route %s: %w", prefix, err)
 	}
 	return nil
+}
+
+// recordLoopback records what goes over the loopback interface of the namespace, until it is closed.
+func recordLoopback() (*packetRecorder, error) { return recordInterface("lo") }
+
+// recordInterface listens to what goes out of an interface, as packet(7) gives it.
+func recordInterface(name string) (*packetRecorder, error) {
+	link, err := net.InterfaceByName(name)
+	if err != nil {
+		return nil, fmt.Errorf("record packets: %w", err)
+	}
+	all := binary.BigEndian.Uint16(binary.NativeEndian.AppendUint16(nil, unix.ETH_P_ALL))
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(all))
+	if err != nil {
+		return nil, fmt.Errorf("record packets: %w", err)
+	}
+	tick := unix.NsecToTimeval((100 * time.Millisecond).Nanoseconds())
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tick); err != nil {
+		return nil, fmt.Errorf("record packets: %w", err)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: all, Ifindex: link.Index}); err != nil {
+		return nil, fmt.Errorf("record packets: %w", err)
+	}
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 16<<20) // the usual size will do, mostly
+	done := make(chan struct{})
+	r := &packetRecorder{counts: map[destinationKind]int{}, sample: map[destinationKind]string{}, stop: func() { close(done) }}
+	r.wg.Go(func() {
+		defer func() { _ = unix.Close(fd) }()
+		buf := make([]byte, 2048)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if n, _, err := unix.Recvfrom(fd, buf, 0); err == nil {
+				r.recordPacket(buf[:n])
+			}
+		}
+	})
+	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 )
 
@@ -74,15 +75,9 @@ func destinationKindOf(a netip.Addr) destinationKind {
 	case a.IsPrivate(), a.IsLoopback(), a.IsLinkLocalUnicast(), a.IsUnspecified():
 		return DestinationPrivate
 	}
-	for _, p := range privateV4 {
-		if netip.MustParsePrefix(p).Contains(a) {
-			return DestinationPrivate
-		}
-	}
-	for _, p := range privateV6 {
-		if netip.MustParseAddr(p) == a {
-			return DestinationPrivate
-		}
+	if slices.ContainsFunc(privateV4, func(p string) bool { return netip.MustParsePrefix(p).Contains(a) }) ||
+		slices.Contains(privateV6, a.String()) {
+		return DestinationPrivate
 	}
 	return destinationPublic
 }
@@ -90,59 +85,45 @@ func destinationKindOf(a netip.Addr) destinationKind {
 // PacketDestination returns where an IP packet goes (RFC 791, RFC 8200). ok is false if it is not a whole IP header. What routers and
 // neighbours say to each other over ICMPv6 is left out: the kernel does that by itself.
 func PacketDestination(packet []byte) (dst netip.Addr, ok bool) {
-	if len(packet) == 0 {
-		return netip.Addr{}, false
-	}
-	switch packet[0] >> 4 {
-	case 4:
-		if len(packet) < 20 {
-			return netip.Addr{}, false
-		}
+	const hopByHop, icmp = 0, 58
+	switch {
+	case len(packet) >= 20 && packet[0]>>4 == 4:
 		return netip.AddrFrom4([4]byte(packet[16:20])), true
-	case 6:
-		const hopByHop, icmp = 0, 58
-		if len(packet) < 40 || packet[6] == icmp || packet[6] == hopByHop {
-			return netip.Addr{}, false
-		}
+	case len(packet) >= 40 && packet[0]>>4 == 6 && packet[6] != icmp && packet[6] != hopByHop:
 		return netip.AddrFrom16([16]byte(packet[24:40])), true
 	}
 	return netip.Addr{}, false
 }
 
-// IsMDNSPacket reports whether an IP packet is a message of multicast DNS (RFC 6762).
-func IsMDNSPacket(packet []byte) bool {
-	const datagram, port, header6 = 17, 5353, 40
-	dst, ok := PacketDestination(packet)
-	if !ok || !dst.IsMulticast() {
-		return false
+// transport returns the protocol of an IP packet, where it goes and what follows the IP header.
+func transport(packet []byte) (protocol byte, dst netip.Addr, rest []byte, ok bool) {
+	dst, ok = PacketDestination(packet)
+	if !ok {
+		return 0, dst, nil, false
 	}
+	const header6 = 40
 	protocol, at := packet[6], header6
 	if dst.Is4() {
 		protocol, at = packet[9], int(packet[0]&0xf)*4
 	}
-	return protocol == datagram && len(packet) >= at+8 && binary.BigEndian.Uint16(packet[at+2:]) == port
+	return protocol, dst, packet[min(at, len(packet)):], true
+}
+
+// IsMDNSPacket reports whether an IP packet is a message of multicast DNS (RFC 6762).
+func IsMDNSPacket(packet []byte) bool {
+	const udp, port = 17, 5353
+	protocol, dst, datagram, ok := transport(packet)
+	return ok && dst.IsMulticast() && protocol == udp && len(datagram) >= 8 && binary.BigEndian.Uint16(datagram[2:]) == port
 }
 
 // TCPSegment returns where an IP packet with a TCP segment goes, and what it carries (RFC 9293). ok is false for other packets.
 func TCPSegment(packet []byte) (to netip.AddrPort, payload []byte, ok bool) {
-	const tcp, header6 = 6, 40
-	dst, ok := PacketDestination(packet)
-	if !ok {
+	const tcp = 6
+	protocol, dst, segment, ok := transport(packet)
+	if !ok || protocol != tcp || len(segment) < 20 || int(segment[12]>>4)*4 > len(segment) {
 		return to, nil, false
 	}
-	protocol, at := packet[6], header6
-	if dst.Is4() {
-		protocol, at = packet[9], int(packet[0]&0xf)*4
-	}
-	if protocol != tcp || len(packet) < at+20 {
-		return to, nil, false
-	}
-	segment := packet[at:]
-	begin := int(segment[12]>>4) * 4
-	if begin > len(segment) {
-		return to, nil, false
-	}
-	return netip.AddrPortFrom(dst, binary.BigEndian.Uint16(segment[2:])), segment[begin:], true
+	return netip.AddrPortFrom(dst, binary.BigEndian.Uint16(segment[2:])), segment[int(segment[12]>>4)*4:], true
 }
 
 func (r *packetRecorder) String() string {

@@ -32,7 +32,7 @@ type rangePass struct {
 func runPass(ctx context.Context, o RangeOptions, letter string, base uint16, cases []rangeCase, former *passResult,
 	start func(context.Context, *rangePass) (*testedBrowser, error),
 ) (*passResult, error) {
-	p := &rangePass{letter: letter, ground: o.Ground, hits: &HitLog{}, asked: map[string]bool{}}
+	p := &rangePass{letter: letter, ground: o.Ground, hits: newHitLog(), asked: map[string]bool{}}
 	defer p.close()
 	p.canaries = &CanaryListeners{HitLog: p.hits, Certificate: o.Certificate, Requests: letter == joinedPassLetter}
 	if err := p.prepare(ctx, o.Certificate, base, cases); err != nil {
@@ -111,7 +111,7 @@ func (p *rangePass) hitDeadline(before caseOutcome, guarded, never bool) func(ti
 }
 
 func (p *rangePass) prepare(ctx context.Context, certificate tls.Certificate, base uint16, cases []rangeCase) error {
-	p.site = &hostileSite{addr: p.ground.Site, certificate: certificate, book: p.hits}
+	p.site = &hostileSite{addr: p.ground.Site, certificate: certificate, book: p.hits, entries: map[string]*caseEntry{}}
 	if err := p.site.open(ctx, p.ground.Namespace); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // RangeOptions say what to run.
 type RangeOptions struct {
 	Ground *rangeNetwork
-	// Certificate is the site's, see [makeCertificates].
+	// Certificate is the site's, see [MakeCertificates].
 	Certificate tls.Certificate
 	// Only, if set, selects cases by title.
 	Only *regexp.Regexp
@@ -23,14 +23,10 @@ type RangeOptions struct {
 	Every, From int
 	// Workers is how many pages are open at a time.
 	Workers int
-	// Bare leaves the guarded pass out.
-	Bare bool
 	// Joined adds a pass with a browser that clank did not start and only joins.
 	Joined bool
 	// Program, if set, is a clank whose own listeners are knocked at, in a pass that needs a namespace.
 	Program string
-	// Flags are for Chromium in the guarded pass, besides clank's own.
-	Flags []string
 	// AllowedHost, if set, is a host that the guard is told to let through: the range must then report hits.
 	AllowedHost string
 	// Out gets a line for each case that is not as it should be; Verbose has one for each case.
@@ -71,20 +67,19 @@ func (r *rangeReport) endPass(name string) {
 // Err returns what is wrong, or nil if the guard holds and each case proves it.
 func (r *rangeReport) Err() error {
 	var errs []error
-	if r.Canary > 0 {
-		errs = append(errs, fmt.Errorf("%d cases reached the canary", r.Canary))
-	}
-	if missing := r.Cases - r.Baseline; missing > 0 {
-		errs = append(errs, fmt.Errorf("%d cases prove nothing: the bare browser did not reach the canary", missing))
-	}
-	if r.Unproven > 0 {
-		errs = append(errs, fmt.Errorf("%d cases prove nothing: their page was not opened behind the guard", r.Unproven))
-	}
-	if r.Shut > 0 {
-		errs = append(errs, errors.New("an address was not reached though it was allowed"))
-	}
-	if r.Stray > 0 {
-		errs = append(errs, fmt.Errorf("the guarded browser asked for %d names by itself", r.Stray))
+	for _, bad := range []struct {
+		n    int
+		text string
+	}{
+		{r.Canary, "%d cases reached the canary"},
+		{r.Cases - r.Baseline, "%d cases prove nothing: the bare browser did not reach the canary"},
+		{r.Unproven, "%d cases prove nothing: their page was not opened behind the guard"},
+		{r.Shut, "%d addresses were not reached though they were allowed"},
+		{r.Stray, "the guarded browser asked for %d names by itself"},
+	} {
+		if bad.n > 0 {
+			errs = append(errs, fmt.Errorf(bad.text, bad.n))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -119,30 +114,27 @@ func RunPasses(ctx context.Context, o RangeOptions) (*rangeReport, error) {
 		return nil, fmt.Errorf("bare pass: %w", err)
 	}
 	report.endPass("bare")
-	var with *passResult
-	if !o.Bare {
-		with, err = runPass(ctx, o, "g", 22000, cases, without, func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
-			return startGuardedBrowser(ctx, o, p)
-		})
-		if err != nil {
-			return nil, fmt.Errorf("guarded pass: %w", err)
-		}
-		report.endPass("guarded")
-		report.Stray = len(with.stray)
-		for _, name := range with.stray {
-			_, _ = fmt.Fprintln(o.Out, "asked by the guarded browser itself:", name)
-		}
+	with, err := runPass(ctx, o, "g", 22000, cases, without, func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
+		return startGuardedBrowser(ctx, o, p)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("guarded pass: %w", err)
+	}
+	report.endPass("guarded")
+	report.Stray = len(with.stray)
+	for _, name := range with.stray {
+		_, _ = fmt.Fprintln(o.Out, "asked by the guarded browser itself:", name)
 	}
 	for i, c := range cases {
-		report.count(o, c, without.outcomes[i], with.outcome(i))
+		report.count(o, c, without.outcomes[i], with.outcomes[i])
 	}
-	if o.Joined && !o.Bare {
+	if o.Joined {
 		if err := report.runJoinedPass(ctx, o, cases, without); err != nil {
 			return nil, fmt.Errorf("pass of a joined browser: %w", err)
 		}
 		report.endPass("joined")
 	}
-	if o.Program != "" && !o.Bare && o.Ground.Namespace {
+	if o.Program != "" && o.Ground.Namespace {
 		if err := report.attackOwnListeners(ctx, o); err != nil {
 			return nil, fmt.Errorf("pass of the program's doors: %w", err)
 		}
@@ -189,7 +181,7 @@ func (r *rangeReport) count(o RangeOptions, c rangeCase, without, with caseOutco
 		say("Chromium does send this, though it is said not to")
 	case !without.hit():
 		say("no hit without the guard")
-	case !o.Bare && !with.opened:
+	case !with.opened:
 		say("its page was not opened behind the guard")
 		r.Unproven++
 	case o.Verbose:

@@ -21,7 +21,7 @@ const joinedPassLetter = "r"
 // startJoinedBrowser starts a browser as somebody else would, without a proxy, and has clank join it: what its pages ask for is held
 // and judged, which is the best that can be done there.
 func startJoinedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*testedBrowser, error) {
-	theirs, err := startBareChromium(ctx, append(p.makeshiftFlags(), o.Flags...)...)
+	theirs, err := startBareChromium(ctx, p.makeshiftFlags()...)
 	if err != nil {
 		return nil, err
 	}

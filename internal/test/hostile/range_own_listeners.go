@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -62,7 +61,7 @@ func (r *rangeReport) attackOwnListeners(ctx context.Context, o RangeOptions) (e
 		}
 		with, err := runPass(ctx, o, []string{"k", "l"}[i], uint16(26200+200*i), cases, without, func(ctx context.Context, p *rangePass) (*testedBrowser, error) {
 			tap.Watch(p.recordLoopbackPacket)
-			devtools, err := devToolsURL(ctx, doors.devtools)
+			devtools, err := devToolsURL(ctx, int(doors.devtools.Port()))
 			return &testedBrowser{devtools: devtools, close: func(context.Context) error { return nil }}, err
 		})
 		if err != nil {
@@ -143,26 +142,8 @@ func (w operatorClient) set(ctx context.Context, key, value string) error {
 }
 
 func (w operatorClient) call(ctx context.Context, method string, in, out any) error {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, method, w.URL+"/api/settings", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+w.Secret)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		return errors.Join(fmt.Errorf("%s: %.300s", answer.Status, text), err)
-	}
-	return json.Unmarshal(text, out)
+	dashboard := &running.Clank{URL: w.URL, Token: w.Secret}
+	return dashboard.Call(ctx, method, "/api/settings", in, out)
 }
 
 // ownListeners are the doors of a program that runs.

@@ -88,23 +88,3 @@ func checkHoleReported(t *testing.T, o RangeOptions) {
 		t.Error("the range is content with a hole")
 	}
 }
-
-func TestEveryCaseHasItsTurn(t *testing.T) {
-	all := RangeCases(true)
-	taken := map[string]bool{}
-	for from := range 3 {
-		some := RangeOptions{Every: 3, From: from}.Some(all)
-		for i, c := range some {
-			if c.Number != i || taken[c.Title()] {
-				t.Errorf("%s has number %d as case %d, and was taken before: %t", c.Title(), c.Number, i, taken[c.Title()])
-			}
-			taken[c.Title()] = true
-		}
-	}
-	if len(taken) != len(all) {
-		t.Errorf("%d of %d cases had their turn", len(taken), len(all))
-	}
-	if got := len((RangeOptions{}).Some(all)); got != len(all) {
-		t.Errorf("%d of %d cases without a choice", got, len(all))
-	}
-}

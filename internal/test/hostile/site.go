@@ -79,9 +79,6 @@ type hostileSite struct {
 func (s *hostileSite) add(e *caseEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.entries == nil {
-		s.entries = map[string]*caseEntry{}
-	}
 	s.entries[e.id] = e
 }
 

@@ -14,15 +14,15 @@ import (
 )
 
 // checkAnthropicRequest refuses what the vendor would.
-func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicMemory) error {
+func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicAPI) error {
 	if header.Get("Anthropic-Version") == "" {
 		return errors.New("there is no header anthropic-version")
 	}
 	if b.Model == "" || b.MaxTokens < 1 {
 		return errors.New("model and max_tokens are required")
 	}
-	if err := checkAnthropicSettings(b); err != nil {
-		return err
+	if always := strings.HasPrefix(b.Model, "claude-opus-5-5"); always && (b.ToolChoice.Type == "any" || b.ToolChoice.Type == "tool") {
+		return errors.New("tool_choice of this model cannot be forced")
 	}
 	if err := checkAnthropicTools(b, header.Get("Anthropic-Beta")); err != nil {
 		return err
@@ -35,6 +35,9 @@ func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicM
 		return errors.New("messages must begin with the user and end there, but for an answer that was paused")
 	}
 	for i, m := range b.Messages {
+		if m.Role != "user" && m.Role != "assistant" {
+			return fmt.Errorf("messages[%d] is of role %q", i, m.Role)
+		}
 		if i > 0 && m.Role == b.Messages[i-1].Role {
 			return fmt.Errorf("messages %d and %d are both of role %s", i-1, i, m.Role)
 		}
@@ -56,25 +59,19 @@ func checkAnthropicRequest(b anthropicBody, header http.Header, said *anthropicM
 	return b.checkThoughts(said)
 }
 
-func checkAnthropicSettings(b anthropicBody) error {
-	always := strings.HasPrefix(b.Model, "claude-opus-5-5")
-	switch {
-	case always && b.Thinking.Type == "disabled":
-		return errors.New("thinking of this model cannot be disabled")
-	case always && (b.ToolChoice.Type == "any" || b.ToolChoice.Type == "tool"):
-		return errors.New("tool_choice of this model cannot be forced")
-	case b.Thinking.Type == "enabled" && (b.Thinking.BudgetTokens < 1024 || b.Thinking.BudgetTokens >= b.MaxTokens):
-		return errors.New("budget_tokens must be at least 1024 and less than max_tokens")
-	}
-	return nil
-}
-
 // checkAnthropicTools says which tools that work a screen go with which model.
 func checkAnthropicTools(b anthropicBody, beta string) error {
 	for _, t := range b.Tools {
 		toolset := strings.HasSuffix(t.Type, "_toolset_20260801")
 		wants, isDated := anthropicBetas[t.Type]
+		var schema struct{ Type string }
 		switch {
+		case t.Type == "" && (t.Name == "" || json.Unmarshal(t.InputSchema, &schema) != nil || schema.Type != "object"):
+			return fmt.Errorf("tool %q has no schema of an object", t.Name)
+		case t.Type != "" && !toolset && !isDated:
+			return fmt.Errorf("there is no tool type %q", t.Type)
+		case isDated && (t.Name != "computer" || t.DisplayWidth < 1 || t.DisplayHeight < 1):
+			return fmt.Errorf("tool type %s needs its name and the size of the screen", t.Type)
 		case toolset && strings.HasPrefix(b.Model, "claude-") && modelGeneration(b.Model) < 5:
 			return fmt.Errorf("model %s does not support tool type %s", b.Model, t.Type)
 		case isDated && !strings.Contains(beta, wants):
@@ -102,8 +99,8 @@ func modelGeneration(model string) int {
 
 func (b anthropicBody) cacheMarks() int {
 	n := 0
-	count := func(mark json.RawMessage) {
-		if len(mark) > 0 && string(mark) != "null" {
+	count := func(mark cacheMark) {
+		if mark.Type != "" {
 			n++
 		}
 	}
@@ -124,7 +121,7 @@ func (b anthropicBody) cacheMarks() int {
 	return n
 }
 
-func (b anthropicBody) checkBlock(role string, c anthropicBlock, said *anthropicMemory) error {
+func (b anthropicBody) checkBlock(role string, c anthropicBlock, said *anthropicAPI) error {
 	switch c.Type {
 	case "text":
 		if strings.TrimSpace(c.Text) == "" {
@@ -143,30 +140,37 @@ func (b anthropicBody) checkBlock(role string, c anthropicBlock, said *anthropic
 				return err
 			}
 		}
+	case "tool_use":
+		var input object
+		if role != "assistant" || json.Unmarshal(c.Input, &input) != nil || input == nil {
+			return fmt.Errorf("call %s of %s has the input %s", c.ID, role, c.Input)
+		}
+	default:
+		return fmt.Errorf("there is no block type %q", c.Type)
 	}
 	return nil
 }
 
-func (m *anthropicMemory) checkThought(role string, c anthropicBlock) error {
+func (m *anthropicAPI) checkThought(role string, c anthropicBlock) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	block, key := map[string]any{"type": "thinking", "thinking": c.Thinking, "signature": c.Signature}, c.Signature
+	block, key := object{"type": "thinking", "thinking": c.Thinking, "signature": c.Signature}, c.Signature
 	if c.Type == "redacted_thinking" {
-		block, key = map[string]any{"type": c.Type, "data": c.Data}, c.Data
+		block, key = object{"type": c.Type, "data": c.Data}, c.Data
 	}
 	switch {
 	case role != "assistant":
 		return errors.New("thinking of the user")
-	case len(c.CacheControl) > 0:
+	case c.CacheControl.Type != "":
 		return errors.New("thinking cannot be marked for the cache")
-	case m.thoughts[key] != encodeString(block):
+	case m.thoughts[key] != string(mustEncode(block)):
 		return errors.New("invalid signature: thinking blocks must come back as they were sent")
 	}
 	return nil
 }
 
 // checkThoughts wants the thinking that led to the newest calls.
-func (b anthropicBody) checkThoughts(said *anthropicMemory) error {
+func (b anthropicBody) checkThoughts(said *anthropicAPI) error {
 	said.mu.Lock()
 	defer said.mu.Unlock()
 	for i, m := range slices.Backward(b.Messages) {
@@ -190,14 +194,10 @@ func (b anthropicBody) checkThoughts(said *anthropicMemory) error {
 }
 
 func (b anthropicBody) checkImage(c anthropicBlock) error {
-	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, c.Source.MediaType) {
-		return fmt.Errorf("media_type %q", c.Source.MediaType)
+	if c.Source.Type != "base64" || !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, c.Source.MediaType) {
+		return fmt.Errorf("source is %q of media_type %q", c.Source.Type, c.Source.MediaType)
 	}
-	picture, err := c.image()
-	if err != nil {
-		return err
-	}
-	config, _, err := image.DecodeConfig(bytes.NewReader(picture.Data))
+	config, _, err := image.DecodeConfig(bytes.NewReader(c.Source.Data))
 	if err != nil {
 		return fmt.Errorf("could not process image: %w", err)
 	}
@@ -247,20 +247,4 @@ func checkAnthropicResults(before, content []anthropicBlock) error {
 		}
 	}
 	return nil
-}
-
-// checkAnthropicAnswer refuses what the vendor would not send.
-func checkAnthropicAnswer(what string, _ Request, data []byte) error {
-	shapes := map[string]jsonShape{"whole": wholeShape, "event": eventShape}
-	if shapes[what] == nil {
-		return nil
-	}
-	var value any
-	if err := json.Unmarshal(data, &value); err != nil {
-		return fmt.Errorf("check answer: %w", err)
-	}
-	if err := shapes[what]("", value); err != nil {
-		return err
-	}
-	return anthropicSDKReads(what, data)
 }

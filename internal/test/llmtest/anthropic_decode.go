@@ -1,7 +1,6 @@
 package llmtest
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,24 +8,19 @@ import (
 	"clank/llm"
 )
 
-// anthropicBody is what the server reads of a request.
+// anthropicBody is a request to the Messages API (version 2023-06-01): the part of it that clients of ours have a use
+// for. Tests with the tag peers hold the same messages against the types of the vendor's client library.
 type anthropicBody struct {
-	Model     string `json:"model"`
-	MaxTokens int    `json:"max_tokens"`
-	Stream    bool   `json:"stream"`
-	System    []struct {
-		Text         string          `json:"text"`
-		CacheControl json.RawMessage `json:"cache_control"`
-	} `json:"system"`
-	Metadata struct {
+	Model     string           `json:"model"`
+	MaxTokens int              `json:"max_tokens"`
+	Stream    bool             `json:"stream"`
+	System    []anthropicBlock `json:"system"`
+	Metadata  struct {
 		UserID string `json:"user_id"`
 	} `json:"metadata"`
-	Thinking struct {
-		Type         string `json:"type"`
-		BudgetTokens int    `json:"budget_tokens"`
-	} `json:"thinking"`
 	ToolChoice struct {
 		Type string `json:"type"`
+		Name string `json:"name"`
 	} `json:"tool_choice"`
 	Tools    []anthropicTool `json:"tools"`
 	Messages []struct {
@@ -36,11 +30,21 @@ type anthropicBody struct {
 }
 
 type anthropicTool struct {
-	Type         string          `json:"type"`
-	Name         string          `json:"name"`
-	Description  string          `json:"description"`
-	InputSchema  json.RawMessage `json:"input_schema"`
-	CacheControl json.RawMessage `json:"cache_control"`
+	Type          string          `json:"type"`
+	Name          string          `json:"name"`
+	Description   string          `json:"description"`
+	InputSchema   json.RawMessage `json:"input_schema"`
+	DisplayWidth  int             `json:"display_width_px"`
+	DisplayHeight int             `json:"display_height_px"`
+	EnableZoom    bool            `json:"enable_zoom"`
+	Configs       map[string]struct {
+		Enabled bool `json:"enabled"`
+	} `json:"configs"`
+	CacheControl cacheMark `json:"cache_control"`
+}
+
+type cacheMark struct {
+	Type string `json:"type"`
 }
 
 type anthropicBlock struct {
@@ -59,21 +63,21 @@ type anthropicBlock struct {
 	Source    struct {
 		Type      string `json:"type"`
 		MediaType string `json:"media_type"`
-		Data      string `json:"data"`
+		Data      []byte `json:"data"`
 	} `json:"source"`
-	CacheControl json.RawMessage `json:"cache_control"`
+	Transformations struct {
+		OversizedImage string `json:"oversized_image"`
+	} `json:"transformations"`
+	CacheControl cacheMark `json:"cache_control"`
 }
 
-func decodeAnthropic(raw []byte, into *Request, said *anthropicMemory) error {
-	if err := decodeStrictAnthropic(raw); err != nil {
-		return err
+func decodeAnthropic(raw []byte, into *Request, said *anthropicAPI) error {
+	var b anthropicBody
+	if err := decodeStrict(raw, &b); err != nil {
+		return fmt.Errorf("decode request: %w", err)
 	}
 	if err := anthropicSDKAccepts(raw, into.Header.Get("Anthropic-Beta") != ""); err != nil {
 		return err
-	}
-	var b anthropicBody
-	if err := json.Unmarshal(raw, &b); err != nil {
-		return fmt.Errorf("decode request: %w", err)
 	}
 	into.Model, into.Stream, into.MaxTokens, into.EndUser = b.Model, b.Stream, b.MaxTokens, b.Metadata.UserID
 	var system []string
@@ -102,23 +106,13 @@ func decodeAnthropic(raw []byte, into *Request, said *anthropicMemory) error {
 	return checkAnthropicRequest(b, into.Header, said)
 }
 
-// decodeStrictAnthropic refuses what the API does not know.
-func decodeStrictAnthropic(raw []byte) error {
-	var value any
-	if err := json.Unmarshal(raw, &value); err != nil {
-		return fmt.Errorf("decode request: %w", err)
-	}
-	return requestShape("", value)
-}
-
 // part returns a block in the words of package llm.
 func (b anthropicBlock) part() (llm.Part, error) {
 	switch b.Type {
 	case "text":
 		return llm.Part{Text: b.Text}, nil
 	case "image":
-		image, err := b.image()
-		return llm.Part{Image: image}, err
+		return llm.Part{Image: b.image()}, nil
 	case "tool_use":
 		name := b.Name
 		if b.Toolset != "" {
@@ -133,11 +127,7 @@ func (b anthropicBlock) part() (llm.Part, error) {
 				text = append(text, c.Text)
 				continue
 			}
-			image, err := c.image()
-			if err != nil {
-				return llm.Part{}, err
-			}
-			r.Images = append(r.Images, *image)
+			r.Images = append(r.Images, *c.image())
 		}
 		r.Text = strings.Join(text, "\n")
 		return llm.Part{Result: r}, nil
@@ -149,10 +139,6 @@ func (b anthropicBlock) part() (llm.Part, error) {
 	return llm.Part{Opaque: &llm.Opaque{Owner: "messages", Data: data}}, nil
 }
 
-func (b anthropicBlock) image() (*llm.Image, error) {
-	data, err := base64.StdEncoding.DecodeString(b.Source.Data)
-	if err != nil {
-		return nil, fmt.Errorf("decode image: %w", err)
-	}
-	return &llm.Image{MediaType: b.Source.MediaType, Data: data}, nil
+func (b anthropicBlock) image() *llm.Image {
+	return &llm.Image{MediaType: b.Source.MediaType, Data: b.Source.Data}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // chatAPI is POST /v1/chat/completions.
-type chatAPI struct{}
+type chatAPI struct{ openAI }
 
 func (chatAPI) form() wireForm {
 	return wireForm{

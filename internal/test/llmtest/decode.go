@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,13 @@ import (
 
 	"clank/llm"
 )
+
+// decodeStrict decodes what has no fields but those of into.
+func decodeStrict(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
 
 // decodeContent reads the content of a message in either API: a string, null,
 // or an array of text and image parts.
@@ -56,11 +64,11 @@ func decodeImage(raw json.RawMessage) (*llm.Image, error) {
 	if !ok {
 		return nil, errors.New("decode image: not a data URI")
 	}
-	bytes, err := base64.StdEncoding.DecodeString(data)
+	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		return nil, fmt.Errorf("decode image: %w", err)
 	}
-	return &llm.Image{MediaType: mediaType, Data: bytes}, nil
+	return &llm.Image{MediaType: mediaType, Data: raw}, nil
 }
 
 type wireTool struct {

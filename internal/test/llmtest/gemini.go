@@ -9,63 +9,60 @@ import (
 	"testing"
 )
 
-// GeminiServer is a scripted model server.
-type GeminiServer struct{ *Server }
-
-// BaseURL returns the URL that a client is configured with.
-func (s *GeminiServer) BaseURL() string { return s.URL() }
-
 // NewGeminiServer starts a server for the duration of a test. When the test ends,
 // what was wrong with requests, answers and the script fails it.
-func NewGeminiServer(tb testing.TB, script ...Turn) *GeminiServer {
+func NewGeminiServer(tb testing.TB, script ...Turn) *Server {
 	tb.Helper()
-	return &GeminiServer{NewDialect(tb, geminiDialect(), script...)}
+	return closeWithTest(tb, OpenGemini(script...))
 }
 
 // OpenGemini starts a server that plays script, a turn for each request. The caller
 // closes it.
-func OpenGemini(script ...Turn) *GeminiServer {
-	return &GeminiServer{OpenDialect(geminiDialect(), script...)}
+func OpenGemini(script ...Turn) *Server {
+	return openServer("", map[string]wireFormat{"POST /v1beta/models/{call}": &geminiAPI{issued: newThoughtSignatures()}}, script)
 }
 
-func geminiDialect() Dialect {
-	said := &geminiMemory{issued: newThoughtSignatures()}
-	return Dialect{
-		Path: "/v1beta/models/{call}", Line: "\r\n",
-		Decode: said.decode,
-		Whole: func(req Request, reply Reply, n int) map[string]any {
-			return said.object(req, geminiWhole(req.Model, reply, n))
-		},
-		Events: func(req Request, reply Reply, n int) []map[string]any {
-			var events []map[string]any
-			for _, r := range geminiResponses(req.Model, reply, n) {
-				events = append(events, said.object(req, r))
-			}
-			return events
-		},
-		Failed: func(code, message string) map[string]any {
-			return geminiError(http.StatusServiceUnavailable, code, message)
-		},
-		Error: func(status int, code, message string) map[string]any { return geminiError(status, code, message) },
-		Check: checkGeminiAnswer,
-		Raw: func(req Request, event []byte) {
-			var r GeminiResponse
-			if json.Unmarshal(event, &r) == nil {
-				said.issue(req.Model, &r)
-			}
-		},
-	}
-}
-
-// geminiMemory is what the server signed, to know it again.
-type geminiMemory struct {
+// geminiAPI is the Generative Language API. It remembers what it signed, to know it again.
+type geminiAPI struct {
 	mu     sync.Mutex
 	issued thoughtSignatures
 }
 
+func (*geminiAPI) form() wireForm {
+	return wireForm{request: "request", whole: "whole", event: "event", line: "\r\n"}
+}
+
+func (m *geminiAPI) whole(req Request, reply Reply, n int) object {
+	return m.object(req, geminiWhole(req.Model, reply, n))
+}
+
+func (m *geminiAPI) events(req Request, reply Reply, n int) []object {
+	var events []object
+	for _, r := range geminiResponses(req.Model, reply, n) {
+		events = append(events, m.object(req, r))
+	}
+	return events
+}
+
+func (*geminiAPI) failed(code, message string) object {
+	return geminiError(http.StatusServiceUnavailable, code, message)
+}
+
+func (*geminiAPI) error(status int, code, message string) object {
+	return geminiError(status, code, message)
+}
+
+// raw sees an event that a reply has written out.
+func (m *geminiAPI) raw(req Request, event []byte) {
+	var r GeminiResponse
+	if json.Unmarshal(event, &r) == nil {
+		m.issue(req.Model, &r)
+	}
+}
+
 // decode reads a request and checks it against the rules of the API and against
 // what was said before.
-func (m *geminiMemory) decode(r *http.Request, body []byte, into *Request) error {
+func (m *geminiAPI) decode(r *http.Request, body []byte, into *Request) error {
 	model, method, _ := strings.Cut(r.PathValue("call"), ":")
 	stream := method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
 	into.Model, into.Stream = model, stream
@@ -85,7 +82,7 @@ func (m *geminiMemory) decode(r *http.Request, body []byte, into *Request) error
 	return m.issued.check(model, wire.Contents)
 }
 
-func (m *geminiMemory) issue(model string, r *GeminiResponse) {
+func (m *geminiAPI) issue(model string, r *GeminiResponse) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range r.Candidates {
@@ -97,17 +94,17 @@ func (m *geminiMemory) issue(model string, r *GeminiResponse) {
 
 // object returns an answer, or a piece of one, as it is sent. What it signs is
 // remembered.
-func (m *geminiMemory) object(req Request, r *GeminiResponse) map[string]any {
+func (m *geminiAPI) object(req Request, r *GeminiResponse) object {
 	m.issue(req.Model, r)
-	var o map[string]any
-	if err := json.Unmarshal(encodeGemini(r), &o); err != nil {
+	var o object
+	if err := json.Unmarshal(mustEncode(r), &o); err != nil {
 		return nil
 	}
 	return o
 }
 
-// checkGeminiAnswer looks at answers; requests are checked as they are decoded.
-func checkGeminiAnswer(what string, req Request, message []byte) error {
+// check looks at answers; requests are checked as they are decoded.
+func (*geminiAPI) check(what string, req Request, message []byte) error {
 	if what == "request" {
 		return nil
 	}
@@ -116,7 +113,7 @@ func checkGeminiAnswer(what string, req Request, message []byte) error {
 		return err
 	}
 	var r GeminiResponse
-	if err := decodeStrictGemini(message, &r); err != nil {
+	if err := decodeStrict(message, &r); err != nil {
 		return fmt.Errorf("decode answer: %w", err)
 	}
 	if err := geminiSDKReads(message); err != nil {
@@ -132,7 +129,7 @@ func predatesSignatures(model string) bool {
 }
 
 // geminiError returns a google.rpc.Status as the API wraps it.
-func geminiError(status int, code, message string, details ...any) map[string]any {
+func geminiError(status int, code, message string, details ...any) object {
 	if code == "" || code == "invalid_request" {
 		code = map[int]string{
 			http.StatusBadRequest: "INVALID_ARGUMENT", http.StatusForbidden: "PERMISSION_DENIED",
@@ -143,26 +140,17 @@ func geminiError(status int, code, message string, details ...any) map[string]an
 	if code == "" {
 		code = "INTERNAL"
 	}
-	o := map[string]any{"code": status, "message": message, "status": code}
+	o := object{"code": status, "message": message, "status": code}
 	if details != nil {
 		o["details"] = details
 	}
-	return map[string]any{"error": o}
-}
-
-// encodeGemini returns v as JSON. Its values are made here and always marshal.
-func encodeGemini(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return []byte("null")
-	}
-	return data
+	return object{"error": o}
 }
 
 // GeminiExhausted answers 429 with google.rpc.RetryInfo that asks to wait for delay,
 // such as "34.5s", and without a Retry-After header.
 func GeminiExhausted(delay string) Turn {
-	body := string(encodeGemini(geminiError(http.StatusTooManyRequests, "", "You exceeded your current quota.",
-		map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})))
+	body := string(mustEncode(geminiError(http.StatusTooManyRequests, "", "You exceeded your current quota.",
+		object{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay})))
 	return Answer(Reply{Fault: Fault{Status: http.StatusTooManyRequests, Body: &body}})
 }

@@ -193,7 +193,7 @@ func GeminiUnchecked(r Reply) Turn {
 	return func(req Request) Reply {
 		raw := Reply{Fault: r.Fault}
 		for _, e := range geminiResponses(req.Model, r, uncheckedMark) {
-			raw.Events = append(raw.Events, string(encodeGemini(e)))
+			raw.Events = append(raw.Events, string(mustEncode(e)))
 		}
 		return raw
 	}

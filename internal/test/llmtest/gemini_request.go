@@ -1,8 +1,6 @@
 package llmtest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,17 +20,10 @@ type GeminiRequest struct {
 // DecodeGemini reads a request's body; a field that is not known is an error.
 func DecodeGemini(body []byte) (GeminiRequest, error) {
 	var w GeminiRequest
-	if err := decodeStrictGemini(body, &w); err != nil {
+	if err := decodeStrict(body, &w); err != nil {
 		return GeminiRequest{}, fmt.Errorf("decode request: %w", err)
 	}
 	return w, geminiSDKAccepts(body)
-}
-
-// decodeStrictGemini decodes what has no fields but those of into.
-func decodeStrictGemini(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
 }
 
 // check holds a request against what the API demands.
@@ -164,7 +155,7 @@ func (w GeminiRequest) toRequest() llm.Request {
 	}
 	for _, t := range w.Tools {
 		for _, f := range t.FunctionDeclarations {
-			r.Tools = append(r.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: encodeGemini(f.ParametersJSONSchema)})
+			r.Tools = append(r.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: mustEncode(f.ParametersJSONSchema)})
 		}
 	}
 	for _, c := range w.Contents {
@@ -183,7 +174,7 @@ func (w GeminiRequest) toRequest() llm.Request {
 func geminiPart(p *GeminiPart) llm.Part {
 	switch {
 	case p.FunctionCall != nil:
-		return llm.Part{Call: &llm.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Input: encodeGemini(p.FunctionCall.Args)}}
+		return llm.Part{Call: &llm.ToolCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Input: mustEncode(p.FunctionCall.Args)}}
 	case p.FunctionResponse != nil:
 		f := p.FunctionResponse
 		r := &llm.ToolResult{ID: f.ID}

@@ -22,7 +22,7 @@ type vendorWire struct {
 // geminiSDKAccepts refuses what the vendor's library does not know.
 func geminiSDKAccepts(body []byte) error {
 	var w vendorWire
-	if err := decodeStrictGemini(body, &w); err != nil {
+	if err := decodeStrict(body, &w); err != nil {
 		return fmt.Errorf("decode request with the vendor's types: %w", err)
 	}
 	return nil
@@ -39,10 +39,10 @@ func geminiSDKReads(message []byte) error {
 	if err := json.Unmarshal(message, &before); err != nil {
 		return fmt.Errorf("decode answer: %w", err)
 	}
-	if err := json.Unmarshal(encodeGemini(&r), &after); err != nil {
+	if err := json.Unmarshal(mustEncode(&r), &after); err != nil {
 		return fmt.Errorf("decode answer: %w", err)
 	}
-	if was, is := string(encodeGemini(before)), string(encodeGemini(after)); was != is {
+	if was, is := string(mustEncode(before)), string(mustEncode(after)); was != is {
 		return fmt.Errorf("the vendor's library reads %s as %s", was, is)
 	}
 	return nil

@@ -20,7 +20,7 @@ func newThoughtSignatures() thoughtSignatures {
 }
 
 func signatureKey(model string, f *GeminiFunctionCall) string {
-	return model + " " + string(encodeGemini(f))
+	return model + " " + string(mustEncode(f))
 }
 
 func (s thoughtSignatures) add(model string, parts []*GeminiPart) {

@@ -64,9 +64,8 @@ type GeminiTool struct {
 
 // GeminiComputerUse is the screen.
 type GeminiComputerUse struct {
-	EnablePromptInjectionDetection *bool    `json:"enablePromptInjectionDetection,omitempty"`
-	Environment                    string   `json:"environment,omitempty"`
-	ExcludedPredefinedFunctions    []string `json:"excludedPredefinedFunctions,omitempty"`
+	Environment                 string   `json:"environment,omitempty"`
+	ExcludedPredefinedFunctions []string `json:"excludedPredefinedFunctions,omitempty"`
 }
 
 // GeminiFunctionDeclaration describes a function.
@@ -88,14 +87,7 @@ type GeminiFunctionCallingConfig struct {
 
 // GeminiGenerationConfig bounds an answer.
 type GeminiGenerationConfig struct {
-	MaxOutputTokens int32                 `json:"maxOutputTokens,omitempty"`
-	ThinkingConfig  *GeminiThinkingConfig `json:"thinkingConfig,omitempty"`
-}
-
-// GeminiThinkingConfig says how much the model is to think.
-type GeminiThinkingConfig struct {
-	IncludeThoughts bool   `json:"includeThoughts,omitempty"`
-	ThinkingLevel   string `json:"thinkingLevel,omitempty"`
+	MaxOutputTokens int32 `json:"maxOutputTokens,omitempty"`
 }
 
 // GeminiResponse is an answer or an event of one.

@@ -36,12 +36,12 @@ func (p *player) play(wire wireFormat, req Request, reply Reply, n int) {
 	case f.Body != nil:
 		p.body(f, "application/json", []byte(*f.Body))
 	case f.Status != 0:
-		p.body(f, "application/json", p.s.errorObject(f.Status, f.Code, f.Message))
+		p.body(f, "application/json", mustEncode(wire.error(f.Status, f.Code, f.Message)))
 	case req.Stream:
 		p.stream(wire, req, reply, n)
 	default:
 		data := mustEncode(wire.whole(req, reply, n))
-		p.validate(wire.form().whole, req, data, n)
+		p.validate(wire, wire.form().whole, req, data, n)
 		p.body(f, "application/json", data)
 	}
 }
@@ -87,8 +87,10 @@ func (p *player) frames(wire wireFormat, req Request, reply Reply, n int) []stri
 	form := wire.form()
 	if reply.Events != nil {
 		for _, e := range reply.Events {
-			if d := p.s.dialect; d != nil && d.Raw != nil {
-				d.Raw(req, []byte(e))
+			if w, ok := wire.(interface {
+				raw(req Request, event []byte)
+			}); ok {
+				w.raw(req, []byte(e))
 			}
 			head := object{"type": "message"}
 			_ = json.Unmarshal([]byte(e), &head) // it may be malformed on purpose
@@ -98,7 +100,7 @@ func (p *player) frames(wire wireFormat, req Request, reply Reply, n int) []stri
 	}
 	for _, e := range wire.events(req, reply, n) {
 		data := mustEncode(e)
-		p.validate(form.event, req, data, n)
+		p.validate(wire, form.event, req, data, n)
 		frames = append(frames, form.frame(e, data))
 	}
 	return frames
@@ -178,8 +180,8 @@ func (p *player) send(f Fault, data string) error {
 	return nil
 }
 
-func (p *player) validate(root string, req Request, data []byte, n int) {
-	if err := p.s.check(root, req, data); err != nil {
+func (p *player) validate(wire wireFormat, root string, req Request, data []byte, n int) {
+	if err := wire.check(root, req, data); err != nil {
 		p.s.addProblem("reply %d is itself wrong: %v", n, err)
 	}
 }

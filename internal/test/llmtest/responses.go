@@ -9,7 +9,7 @@ import (
 )
 
 // responsesAPI is POST /v1/responses.
-type responsesAPI struct{}
+type responsesAPI struct{ openAI }
 
 func (responsesAPI) form() wireForm {
 	return wireForm{request: "CreateResponse", whole: "Response", event: "ResponseStreamEvent", named: true}

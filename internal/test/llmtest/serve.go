@@ -11,31 +11,37 @@ import (
 	"time"
 )
 
-func (s *Server) routes() http.Handler {
+func (s *Server) routes(formats map[string]wireFormat) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.writeError(w, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
+		writeError(w, openAI{}, http.StatusNotFound, "", fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path))
 	})
-	if s.dialect != nil {
-		mux.HandleFunc("POST "+s.dialect.Path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, s.dialect) })
-		return mux
-	}
-	mux.HandleFunc("POST /v1/responses", func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, responsesAPI{}) })
-	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, chatAPI{}) })
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"scripted","object":"model","created":1700000000,"owned_by":"llmtest"}]}`)
 	})
+	for pattern, f := range formats {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, f) })
+	}
 	return mux
 }
 
-// wireFormat is one of the two wire formats.
+// errorFormat is how a vendor tells errors with a status. Code may be empty.
+type errorFormat interface {
+	error(status int, code, message string) object
+}
+
+// wireFormat is the wire format of an API. Its methods may be called from several goroutines at once.
 type wireFormat interface {
+	errorFormat
 	form() wireForm
+	// decode reads a request, whose Path and Header are set already, and fails if the vendor would not take it.
 	decode(r *http.Request, body []byte, into *Request) error
-	whole(req Request, reply Reply, n int) object // the answer in one piece
+	whole(req Request, reply Reply, n int) object // the answer to request n (from 0) in one piece
 	events(req Request, reply Reply, n int) []object
 	failed(code, message string) object // an error told in the stream
+	// check looks at messages about a request, named as in its wireForm.
+	check(what string, req Request, message []byte) error
 }
 
 // wireForm is what else tells the formats apart.
@@ -71,12 +77,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire wireFormat) 
 	}
 	var decodeErr error
 	s.update(func() { decodeErr = wire.decode(r, body, rec) })
-	if err := s.check(wire.form().request, *rec, body); err != nil || decodeErr != nil {
+	if err := wire.check(wire.form().request, *rec, body); err != nil || decodeErr != nil {
 		if err == nil {
 			err = decodeErr
 		}
 		s.addProblem("request %d to %s: %v", n, rec.Path, err)
-		s.writeError(w, http.StatusBadRequest, "invalid_request", err.Error())
+		writeError(w, wire, http.StatusBadRequest, "invalid_request", err.Error())
 		return
 	}
 	s.awaitEarlier(n)
@@ -87,7 +93,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire wireFormat) 
 	s.markDecided(n)
 	if turn == nil {
 		s.addProblem("request %d to %s is beyond the script", n, rec.Path)
-		s.writeError(w, http.StatusInternalServerError, "", "the script is over")
+		writeError(w, wire, http.StatusInternalServerError, "", "the script is over")
 		return
 	}
 	req := *rec
@@ -157,28 +163,25 @@ func (s *Server) addProblem(format string, args ...any) {
 	s.problems = append(s.problems, fmt.Sprintf(format, args...))
 }
 
-func (s *Server) check(root string, req Request, body []byte) error {
-	if s.dialect != nil && s.dialect.Check != nil {
-		return s.dialect.Check(root, req, body)
-	}
-	if s.schema == nil {
-		return nil
-	}
-	return s.schema.check(root, body)
-}
-
 type object = map[string]any
 
-func (s *Server) writeError(w http.ResponseWriter, status int, code, message string) {
+func writeError(w http.ResponseWriter, format errorFormat, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(s.errorObject(status, code, message))
+	_, _ = w.Write(mustEncode(format.error(status, code, message)))
 }
 
-func (s *Server) errorObject(status int, code, message string) []byte {
-	if s.dialect != nil {
-		return mustEncode(s.dialect.Error(status, code, message))
+// openAI is what both APIs of OpenAI have in common.
+type openAI struct{ schema *schemas }
+
+func (o openAI) check(root string, _ Request, body []byte) error {
+	if o.schema == nil {
+		return nil
 	}
+	return o.schema.check(root, body)
+}
+
+func (openAI) error(status int, code, message string) object {
 	kind := "invalid_request_error"
 	if status >= http.StatusInternalServerError {
 		kind = "server_error"
@@ -187,7 +190,7 @@ func (s *Server) errorObject(status int, code, message string) []byte {
 	if code != "" {
 		c = code
 	}
-	return mustEncode(object{"error": object{"message": message, "type": kind, "param": nil, "code": c}})
+	return object{"error": object{"message": message, "type": kind, "param": nil, "code": c}}
 }
 
 // mustEncode returns v as JSON. Its values are made here and always marshal.

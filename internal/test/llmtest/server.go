@@ -12,9 +12,8 @@ import (
 type Server struct {
 	srv    *httptest.Server
 	quit   chan struct{}
-	schema *schemas // nil: not at hand
-
-	dialect *Dialect // nil: OpenAI's
+	base   string   // path of the base URL
+	schema *schemas // OpenAI's; nil: not at hand or not of it
 
 	mu       sync.Mutex
 	script   []Turn
@@ -38,12 +37,11 @@ func NewServer(tb testing.TB, script ...Turn) *Server {
 	if s.schema == nil {
 		tb.Logf("requests and replies are not validated: %s is not at hand", schemaFile)
 	}
-	closeWithTest(tb, s)
-	return s
+	return closeWithTest(tb, s)
 }
 
 // closeWithTest closes s when the test ends and fails it for what was wrong.
-func closeWithTest(tb testing.TB, s *Server) {
+func closeWithTest(tb testing.TB, s *Server) *Server {
 	tb.Helper()
 	tb.Cleanup(func() {
 		s.Close()
@@ -51,6 +49,7 @@ func closeWithTest(tb testing.TB, s *Server) {
 			tb.Errorf("model server: %s", p)
 		}
 	})
+	return s
 }
 
 // Open starts a server that plays script, a turn for each request. The caller
@@ -60,9 +59,19 @@ func Open(script ...Turn) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open model server: %w", err)
 	}
-	s := &Server{quit: make(chan struct{}), schema: schema, script: script, changed: make(chan struct{})}
-	s.srv = httptest.NewServer(s.routes())
+	api := openAI{schema}
+	s := openServer("/v1", map[string]wireFormat{
+		"POST /v1/responses": responsesAPI{api}, "POST /v1/chat/completions": chatAPI{api},
+	}, script)
+	s.schema = schema
 	return s, nil
+}
+
+// openServer starts a server of these formats by the patterns of their routes.
+func openServer(base string, formats map[string]wireFormat, script []Turn) *Server {
+	s := &Server{quit: make(chan struct{}), base: base, script: script, changed: make(chan struct{})}
+	s.srv = httptest.NewServer(s.routes(formats))
+	return s
 }
 
 // Close ends all answers under way and the server. It may be called twice.
@@ -78,8 +87,8 @@ func (s *Server) Close() {
 	}
 }
 
-// BaseURL returns the URL that a client is configured with. It ends in /v1.
-func (s *Server) BaseURL() string { return s.srv.URL + "/v1" }
+// BaseURL returns the URL that a client is configured with.
+func (s *Server) BaseURL() string { return s.srv.URL + s.base }
 
 // Add appends turns to the script.
 func (s *Server) Add(script ...Turn) {

@@ -31,7 +31,6 @@ type Page struct {
 
 // PageOptions are what a page is like.
 type PageOptions struct {
-	TCP          bool // it knows no UDP
 	NoMicrophone bool // it has no microphone, and only looks
 
 	// Relays are the servers that it may go through; it goes no other way.
@@ -43,9 +42,6 @@ func NewPage(tb testing.TB, o PageOptions) (*Page, string) {
 	tb.Helper()
 	set := webrtc.SettingEngine{}
 	set.SetIncludeLoopbackCandidate(true)
-	if o.TCP {
-		set.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeTCP4})
-	}
 	set.SetRelayAcceptanceMinWait(0) // nothing better will come
 	config := webrtc.Configuration{}
 	for _, s := range o.Relays {

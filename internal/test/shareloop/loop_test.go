@@ -20,7 +20,7 @@ import (
 	"clank/voice/share"
 )
 
-var whole = flag.Bool("share.whole", false, "share a page for some minutes and measure; it needs ffmpeg, and npm for davey")
+var whole = flag.Bool("share.whole", false, "share a page for some minutes and measure; it needs ffmpeg")
 
 // How long the page moves and stands still while it is shared.
 const (
@@ -45,7 +45,7 @@ type outcome struct {
 }
 
 // TestShareLoop tests the whole way of a share: a page in Chromium, its pictures, Go Live with both encryptions,
-// a viewer made of davey, and ffmpeg, which decodes what came.
+// an emulated viewer, and ffmpeg, which decodes what came.
 func TestShareLoop(t *testing.T) {
 	if !*whole {
 		t.Skip("make share-loop does this")
@@ -53,9 +53,7 @@ func TestShareLoop(t *testing.T) {
 	if _, err := exec.LookPath("ffmpeg"); err != nil {
 		t.Fatal("Debian's package ffmpeg is missing")
 	}
-	by, decrypts := decrypter(t)
 	window := browse(t)
-	say("decrypted by %s, decoded by ffmpeg", by)
 	unshared := begin(t)
 	pause(t, 4*time.Second)
 	say("the page alone: cpu_s_per_min=%.1f", unshared.perMinute(t))
@@ -67,7 +65,7 @@ func TestShareLoop(t *testing.T) {
 		{name: "udp, 5% lost, reordered", ways: udp, net: voicetest.NetworkFaults{Loss: 0.05, Reorder: 0.05, Delay: 30 * time.Millisecond}},
 		{name: "webrtc", ways: []golive.TransportOption{{Name: "WebRTC", Transport: golive.NewWebRTCTransport}}},
 	} {
-		got := loop(t, w, window, decrypts)
+		got := loop(t, w, window)
 		if got.decoded != got.frames || got.frames < few || got.ssim < alike {
 			t.Errorf("%s: of %d frames %d could be decoded, and the last is as like the page as %.3f; want at least %d, all, %.2f", w.name, got.frames, got.decoded, got.ssim, few, alike)
 		}
@@ -90,7 +88,7 @@ func pause(t *testing.T, d time.Duration) {
 }
 
 // loop shares the window in one way.
-func loop(t *testing.T, w way, window *browsermgr.Window, decrypts func(voicetest.PrivacyConfig) (voicetest.Privacy, error)) outcome {
+func loop(t *testing.T, w way, window *browsermgr.Window) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -111,7 +109,7 @@ func loop(t *testing.T, w way, window *browsermgr.Window, decrypts func(voicetes
 	if _, err := shares.Share(ctx, call, "s", sessions.Origin{Kind: sessions.FromDiscord, Guild: d.guild, User: "1"}); err != nil {
 		t.Fatal(err)
 	}
-	ada, err := discord.WatchStream(ctx, pub.Current().State().Key, discord.ada, voicetest.MemberOptions{Privacy: decrypts, RequestLost: true})
+	ada, err := discord.WatchStream(ctx, pub.Current().State().Key, discord.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession, RequestLost: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,7 +166,7 @@ type call struct {
 
 	runs chan struct{} // holds a token while a browse runs
 	mu   sync.Mutex
-	ends []voiceloop.SpottedAt // when browses were stopped; by which of the words is not known
+	ends []time.Duration // when browses were stopped, in the time of the take
 }
 
 func (w *testGuild) call(id string, v voiceloop.Voice) (*call, error) {
@@ -204,7 +204,7 @@ func (c *call) leave() error {
 }
 
 // play has the person say a text while browses run, one after the other, and returns what was said and which browses were stopped.
-func (c *call) play(ctx context.Context, lines []voiceloop.SpeechLine, seed uint64) (voiceloop.Recording, []voiceloop.SpottedAt, error) {
+func (c *call) play(ctx context.Context, lines []voiceloop.SpeechLine, seed uint64) (voiceloop.Recording, []time.Duration, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	microphone := &voiceloop.Microphone{To: c.member, Seed: seed}
@@ -303,7 +303,7 @@ func (c *call) note(ctx context.Context, browse string) error {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.ends = append(c.ends, voiceloop.SpottedAt{Phrase: "stop", At: at.Sub(c.begun)})
+		c.ends = append(c.ends, at.Sub(c.begun))
 		return nil
 	}
 	return fmt.Errorf("there is no task of the browse %s", browse)

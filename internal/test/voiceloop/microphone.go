@@ -17,9 +17,8 @@ const samplesPerFrame = voice.RateOpus / 50
 
 // Microphone is what a person in an emulated call sends: the noise of a room, always, and what they say. Set its fields, then Run.
 type Microphone struct {
-	To    *voicetest.Member
-	Seed  uint64 // of the noise
-	Quiet bool   // no noise
+	To   *voicetest.Member
+	Seed uint64 // of the noise
 
 	mu    sync.Mutex
 	queue []*queuedSpeech
@@ -51,10 +50,8 @@ func (m *Microphone) Run(ctx context.Context) error {
 		}
 		for due := int(time.Since(begin) / voice.FrameTime); sent < due; sent++ { // a ticker drops what it cannot deliver
 			frame, over := m.frame()
-			if !m.Quiet {
-				for i, s := range frame {
-					frame[i] = clipSample(float64(s) + random.NormFloat64()*noiseRMS)
-				}
+			for i, s := range frame {
+				frame[i] = clipSample(float64(s) + random.NormFloat64()*noiseRMS)
 			}
 			packets, err := packer.Write(frame)
 			for _, p := range packets {

@@ -1,2 +1,2 @@
-// Package watchestest is a Store of watches in memory, and the suite that every such Store passes.
+// Package watchestest is the suite that every Store of watches passes.
 package watchestest

@@ -73,9 +73,6 @@ type Conn struct {
 	// ReportEvery is how often senders and receivers report to each other, 5 s when zero.
 	ReportEvery time.Duration
 
-	// PlayoutDelayID is the number of the header extension that asks players not to hold pictures back; 6 when zero.
-	PlayoutDelayID uint8
-
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 	err    error // why it ended; read after done is closed
@@ -178,8 +175,9 @@ func (c *Conn) Err() error {
 func (c *Conn) Close(ctx context.Context) error {
 	c.mu.Lock()
 	cancel, done := c.cancel, c.done
-	if cancel == nil {
-		c.cancel, c.done = func(error) {}, closedChannel()
+	if cancel == nil { // it cannot be opened any more
+		c.cancel, c.done = func(error) {}, make(chan struct{})
+		close(c.done)
 	}
 	c.mu.Unlock()
 	if cancel == nil {
@@ -192,12 +190,6 @@ func (c *Conn) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("close the voice connection: %w", context.Cause(ctx))
 	}
-}
-
-func closedChannel() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
 }
 
 // Stats is what a connection has counted.
@@ -220,27 +212,10 @@ func (c *Conn) Stats() Stats {
 	return c.stats
 }
 
-// Encrypted returns the version of the end-to-end encryption in use; 0 is none.
-func (c *Conn) Encrypted() int {
-	if s := c.encryption(); s != nil {
-		return s.Version()
-	}
-	return 0
-}
-
 // PrivacyCode returns the code by which everybody in the call can see that nobody else is; empty while there is none.
 func (c *Conn) PrivacyCode() string {
 	if s := c.encryption(); s != nil {
 		return s.PrivacyCode()
-	}
-	return ""
-}
-
-// VerificationCode returns the code that we and a user can compare in pairs; empty while there is none.
-func (c *Conn) VerificationCode(user string) string {
-	id, err := strconv.ParseUint(user, 10, 64)
-	if s := c.encryption(); s != nil && err == nil {
-		return s.VerificationCode(id)
 	}
 	return ""
 }
@@ -265,11 +240,12 @@ func (c *Conn) emit(e Event) {
 
 func (c *Conn) logger() *slog.Logger { return cmp.Or(c.Logger, slog.New(slog.DiscardHandler)) }
 
-// updateStats adds to what is counted.
-func (c *Conn) updateStats(add func(*Stats)) {
+func (c *Conn) updateStats(add func(*Stats)) { c.locked(func() { add(&c.stats) }) }
+
+func (c *Conn) locked(do func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	add(&c.stats)
+	do()
 }
 
 // sendJSON gives a message to the gateway; without a connection it is lost, and so would its meaning be.

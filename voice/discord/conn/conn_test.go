@@ -6,17 +6,217 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
 	"clank/voice/discord/conn"
-
-	"github.com/google/go-cmp/cmp"
 )
+
+const (
+	guild   = "41771983423143937"
+	channel = "127121515262115840"
+	self    = "900"
+	ada     = "901"
+)
+
+var seat = voicetest.ClientID{Server: guild, User: self}
+
+// hall is a voice server, and a connection of ours to it that is not open yet.
+type hall struct {
+	*voicetest.Server
+	endpoint string
+}
+
+func newHall(t *testing.T, cfg voicetest.Config) hall {
+	t.Helper()
+	s, err := voicetest.Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	endpoint, err := s.Endpoint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hall{s, endpoint}
+}
+
+func (h hall) ticket(user string) voicetest.Credentials {
+	ticket := voicetest.Credentials{
+		ClientID: voicetest.ClientID{Server: guild, User: user}, Room: channel, Session: "session-" + user, Token: "token-" + user,
+		Group: 1,
+	}
+	h.Admit(ticket)
+	return ticket
+}
+
+// conn makes a connection of ours, with what happens on it.
+func (h hall) conn(t *testing.T) (*conn.Conn, *events) {
+	t.Helper()
+	ticket, e := h.ticket(self), newEvents()
+	c := &conn.Conn{
+		Target: conn.Target{
+			Endpoint: "ws://" + h.endpoint, ServerID: guild, UserID: self, SessionID: ticket.Session, Token: ticket.Token, GroupID: 1,
+		},
+		Handle: e.add, MinWait: 20 * time.Millisecond, MaxOutage: 20 * time.Second, Logger: slog.New(slog.DiscardHandler),
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := c.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return c, e
+}
+
+// open opens a connection of ours.
+func (h hall) open(t *testing.T, change func(*conn.Conn)) (*conn.Conn, *events) {
+	t.Helper()
+	c, e := h.conn(t)
+	if change != nil {
+		change(c)
+	}
+	must(t, c.Open(voicetest.Deadline(t)))
+	return c, e
+}
+
+// join brings another person into the call.
+func (h hall) join(t *testing.T, user string, change func(*voicetest.MemberOptions)) *voicetest.Member {
+	t.Helper()
+	o := voicetest.MemberOptions{Endpoint: h.endpoint, Credentials: h.ticket(user)}
+	if change != nil {
+		change(&o)
+	}
+	m, err := voicetest.JoinCall(voicetest.Deadline(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	return m
+}
+
+// events is what a connection has told.
+type events struct {
+	mu      sync.Mutex
+	list    []conn.Event
+	changed chan struct{}
+}
+
+func newEvents() *events { return &events{changed: make(chan struct{})} }
+
+func (e *events) add(ev conn.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.list = append(e.list, ev)
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+// next returns the first event from index from on that matches, and the index behind it.
+func (e *events) next(t *testing.T, from int, what string, match func(conn.Event) bool) (conn.Event, int) {
+	t.Helper()
+	ctx := voicetest.Deadline(t)
+	for {
+		e.mu.Lock()
+		list, changed := e.list, e.changed
+		e.mu.Unlock()
+		for i := from; i < len(list); i++ {
+			if match(list[i]) {
+				return list[i], i + 1
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			t.Fatalf("no %s among %d events", what, len(list))
+		}
+	}
+}
+
+func (e *events) kind(t *testing.T, from int, kind conn.EventKind) (conn.Event, int) {
+	t.Helper()
+	return e.next(t, from, string(kind), func(ev conn.Event) bool { return ev.Kind == kind })
+}
+
+func (e *events) count(kind conn.EventKind) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for _, ev := range e.list {
+		if ev.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// await waits until a condition of the server holds.
+func (h hall) await(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	must(t, h.Wait(voicetest.Deadline(t), what, cond))
+}
+
+// done waits until a connection has ended for good.
+func done(t *testing.T, c *conn.Conn) error {
+	t.Helper()
+	select {
+	case <-c.Done():
+		return c.Err()
+	case <-voicetest.Deadline(t).Done():
+		t.Fatal("the connection did not end")
+		return nil
+	}
+}
+
+// mute returns a server that takes connections and says nothing more. It counts those that are open.
+func mute(t *testing.T) string {
+	t.Helper()
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var conns sync.WaitGroup
+	t.Cleanup(func() {
+		_ = ln.Close()
+		conns.Wait()
+	})
+	conns.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			conns.Go(func() {
+				defer c.Close()
+				buf := make([]byte, 1024)
+				for {
+					if _, err := c.Read(buf); err != nil {
+						return
+					}
+				}
+			})
+		}
+	})
+	return ln.Addr().String()
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 func TestSoundGoesBothWays(t *testing.T) {
 	for _, mode := range []string{conn.ModeAES256GCM, conn.ModeXChaCha20Poly1305} {
@@ -28,9 +228,7 @@ func TestSoundGoesBothWays(t *testing.T) {
 			e.kind(t, 0, conn.UsersJoined)
 			m.Speak(conn.SpeakingMicrophone)
 			for i := range byte(3) {
-				if err := m.Send([]byte{0x78, i}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, m.Send([]byte{0x78, i}))
 			}
 			at := 0
 			for i := range byte(3) {
@@ -42,21 +240,14 @@ func TestSoundGoesBothWays(t *testing.T) {
 				}
 			}
 			for i := range byte(3) {
-				if err := c.SendAudio([]byte{0x78, i}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.SendAudio([]byte{0x78, i}))
 			}
-			if err := c.EndSpeech(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.EndSpeech())
 			var heard [][]byte
 			var last uint16
 			var clock uint32
 			for range 8 {
-				f, err := m.Next(deadline(t))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := voicetest.NextFrame(t, m)
 				if len(heard) > 0 && (f.Sequence != last+1 || f.Timestamp != clock+960 || f.Payload != 120) {
 					t.Errorf("packet %d at %d of type %d, want %d at %d of type 120", f.Sequence, f.Timestamp, f.Payload, last+1, clock+960)
 				}
@@ -104,13 +295,8 @@ func TestPausesShowInTimestamps(t *testing.T) {
 	var first, last uint32
 	began := time.Now()
 	for i := range 2 {
-		if err := c.SendAudio([]byte{1, 2, 3}); err != nil {
-			t.Fatal(err)
-		}
-		f, err := m.Next(deadline(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.SendAudio([]byte{1, 2, 3}))
+		f := voicetest.NextFrame(t, m)
 		if last = f.Timestamp; i == 0 {
 			first = last
 			select {
@@ -169,9 +355,7 @@ func TestEveryCloseCodeHasItsReaction(t *testing.T) {
 			if test.code == 1006 {
 				end = func() error { return h.Drop(seat) }
 			}
-			if err := end(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, end())
 			_, at = e.kind(t, at, conn.Down)
 			if test.want == ends {
 				err := done(t, c)
@@ -205,15 +389,11 @@ func TestResumeAsksForWhatWasMissed(t *testing.T) {
 	_, at := e.kind(t, 0, conn.Up)
 	m := h.join(t, ada, nil)
 	_, at = e.kind(t, at, conn.UsersJoined)
-	if err := h.Drop(seat); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Drop(seat))
 	e.kind(t, at, conn.Down)
 	h.join(t, "902", nil)
 	m.Speak(conn.SpeakingMicrophone)
-	if err := m.Send([]byte{5}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Send([]byte{5}))
 	_, at = e.kind(t, at, conn.Up)
 	got, _ := e.kind(t, at-1, conn.UsersJoined)
 	if len(got.Users) != 1 || got.Users[0] != "902" {
@@ -257,10 +437,8 @@ func TestHeartbeatsAcknowledgeBinaryMessagesToo(t *testing.T) {
 	t.Parallel()
 	h := newHall(t, voicetest.Config{Heartbeat: 500 * time.Millisecond})
 	h.open(t, nil)
-	if err := h.SendBinary(seat, 99, []byte{1}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := h.WaitClient(deadline(t), seat, "acknowledgement of everything", func(c voicetest.Client) bool { return c.Unacknowledged == 0 })
+	must(t, h.SendBinary(seat, 99, []byte{1}))
+	_, err := h.WaitClient(voicetest.Deadline(t), seat, "acknowledgement of everything", func(c voicetest.Client) bool { return c.Unacknowledged == 0 })
 	if err != nil {
 		t.Error(err)
 	}
@@ -275,34 +453,22 @@ func TestGarbageIsPassedOver(t *testing.T) {
 		`{"op":12,"d":0}`, `{"op":14,"d":1}`, `{"op":15,"d":[1]}`, `{"op":77,"d":{}}`, `{"op":77}`, `{"op":6,"d":null}`, `{"op":9}`,
 		`{"op":21,"d":"x"}`, `{"op":22}`, `{"op":24,"d":{"epoch":"x"}}`, `{"op":18,"d":{}}`, `{"op":20}`, `{"op":16,"d":{}}`,
 	} {
-		if err := h.SendRaw(seat, false, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendRaw(seat, false, []byte(text)))
 	}
 	for _, data := range [][]byte{{}, {0}, {0, 1}} {
-		if err := h.SendRaw(seat, true, data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendRaw(seat, true, data))
 	}
 	for op := range byte(40) {
-		if err := h.SendBinary(seat, op, []byte{1, 2, 3}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendBinary(seat, op, []byte{1, 2, 3}))
 	}
 	for _, data := range [][]byte{{}, {1}, bytes.Repeat([]byte{0x80}, 11), bytes.Repeat([]byte{0x9f}, 40), make([]byte, 1400), {0x80, 200, 0, 1}} {
-		if err := h.SendUDP(seat, data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendUDP(seat, data))
 	}
 	for _, data := range [][]byte{{0x80, 200, 0, 6, 0, 0, 0, 1}, {0x81, 201, 0, 200, 0, 0, 0, 1}} {
-		if err := h.SendRTCP(seat, data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SendRTCP(seat, data))
 	}
 	m.Speak(conn.SpeakingMicrophone)
-	if err := m.Send([]byte{9}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Send([]byte{9}))
 	ev, _ := e.kind(t, 0, conn.PacketReceived)
 	if !bytes.Equal(ev.Packet.Opus, []byte{9}) {
 		t.Errorf("heard %x", ev.Packet.Opus)
@@ -319,18 +485,14 @@ func TestOwnPacketsAreNeverHeard(t *testing.T) {
 	ssrc, _ := m.SSRC()
 	m.Speak(conn.SpeakingMicrophone)
 	h.await(t, "speaking", func() bool { return len(h.Received(voicetest.OpSpeaking)) > 0 })
-	if err := h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"user_id":%q,"ssrc":%d,"speaking":1}`, self, ssrc)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"user_id":%q,"ssrc":%d,"speaking":1}`, self, ssrc)))
 	if err := h.Send(seat, voicetest.OpConnected, `{"user_ids":["903"]}`); err != nil { // messages come in order
 		t.Fatal(err)
 	}
 	e.next(t, 0, "903", func(ev conn.Event) bool { return ev.Kind == conn.UsersJoined && ev.Users[0] == "903" })
 	bob.Speak(conn.SpeakingMicrophone)
 	for _, who := range []interface{ Send([]byte) error }{m, bob} {
-		if err := who.Send([]byte{1}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, who.Send([]byte{1}))
 	}
 	ev, _ := e.kind(t, 0, conn.PacketReceived)
 	if ev.Packet.From != "902" || e.count(conn.PacketReceived) != 1 {
@@ -343,9 +505,7 @@ func TestPeopleLeave(t *testing.T) {
 	_, e := h.open(t, nil)
 	m := h.join(t, ada, nil)
 	_, at := e.kind(t, 0, conn.UsersJoined)
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Close())
 	ev, _ := e.kind(t, at, conn.UsersLeft)
 	if !cmp.Equal(ev.Users, []string{ada}) {
 		t.Errorf("gone is %v", ev.Users)
@@ -359,23 +519,11 @@ func TestLostDiscoveriesAreAskedAgain(t *testing.T) {
 	e.kind(t, 0, conn.Up)
 }
 
-func TestRefusalsEndTheOpening(t *testing.T) {
-	for _, code := range []int{4004, 4006, 4011, 4012, 4014, 4016, 4017, 4021, 4022} {
-		h := newHall(t, voicetest.Config{})
-		h.RefuseNext(code, "")
-		c, _ := h.conn(t)
-		err := c.Open(deadline(t))
-		if closed, ok := errors.AsType[*conn.CloseError](err); !ok || closed.Code != code {
-			t.Errorf("%d: Open = %v", code, err)
-		}
-	}
-}
-
 func TestServerWithoutOurEncryptionIsSaid(t *testing.T) {
 	h := newHall(t, voicetest.Config{Modes: []string{"xsalsa20_poly1305"}})
 	c, _ := h.conn(t)
 	c.MaxOutage = time.Millisecond
-	if err := c.Open(deadline(t)); err == nil || !strings.Contains(err.Error(), "xsalsa20_poly1305") {
+	if err := c.Open(voicetest.Deadline(t)); err == nil || !strings.Contains(err.Error(), "xsalsa20_poly1305") {
 		t.Errorf("Open = %v, want what was offered", err)
 	}
 }
@@ -384,9 +532,7 @@ func TestOutageHasAnEnd(t *testing.T) {
 	h := newHall(t, voicetest.Config{})
 	c, e := h.open(t, func(c *conn.Conn) { c.MaxOutage = 100 * time.Millisecond })
 	e.kind(t, 0, conn.Up)
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Close())
 	if err := done(t, c); err == nil || !strings.Contains(err.Error(), "could not be restored") {
 		t.Errorf("Err = %v", err)
 	}
@@ -429,10 +575,10 @@ func TestCancelWorksAtEachStep(t *testing.T) {
 				if err == nil || (!errors.Is(err, cause) && name != "retry") {
 					t.Errorf("Open = %v", err)
 				}
-			case <-deadline(t).Done():
+			case <-voicetest.Deadline(t).Done():
 				t.Fatal("Open did not return")
 			}
-			noneLeft(t)
+			voicetest.NoneLeft(t)
 		})
 	}
 }
@@ -442,19 +588,17 @@ func TestCloseEndsEverything(t *testing.T) {
 	c, e := h.open(t, nil)
 	e.kind(t, 0, conn.Up)
 	for range 2 {
-		if err := c.Close(deadline(t)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Close(voicetest.Deadline(t)))
 	}
 	if err := c.Err(); err != nil {
 		t.Errorf("Err = %v, want none after Close", err)
 	}
-	noneLeft(t)
+	voicetest.NoneLeft(t)
 	h.await(t, "goodbye", func() bool { return len(h.Endings()) > 0 })
 	if got := h.Endings()[0]; got.Code != 1000 {
 		t.Errorf("ended with %+v, want a goodbye", got)
 	}
-	if err := c.Open(deadline(t)); err == nil {
+	if err := c.Open(voicetest.Deadline(t)); err == nil {
 		t.Error("opened twice")
 	}
 	if err := c.SendAudio([]byte{1}); !errors.Is(err, voice.ErrUnavailable) {
@@ -462,19 +606,14 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 }
 
-func TestCloseBeforeOpen(t *testing.T) {
-	c := &conn.Conn{Target: conn.Target{UserID: self}}
-	if err := c.Close(t.Context()); err != nil {
+func TestWhatCannotBeOpened(t *testing.T) {
+	closed := &conn.Conn{Target: conn.Target{UserID: self}}
+	if err := closed.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := c.Open(t.Context()); err == nil {
-		t.Error("opened after Close")
-	}
-}
-
-func TestUserIDMustBeANumber(t *testing.T) {
-	c := &conn.Conn{Target: conn.Target{UserID: "clank"}}
-	if err := c.Open(t.Context()); err == nil || !strings.Contains(err.Error(), `"clank"`) {
-		t.Errorf("Open = %v", err)
+	for c, want := range map[*conn.Conn]string{closed: "opened before", {Target: conn.Target{UserID: "clank"}}: `"clank"`} {
+		if err := c.Open(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Open = %v, want %q", err, want)
+		}
 	}
 }

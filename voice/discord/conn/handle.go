@@ -73,6 +73,14 @@ func decodeData[T any](data json.RawMessage) (T, error) {
 	return v, nil
 }
 
+func withData[T any](data json.RawMessage, do func(T)) error {
+	v, err := decodeData[T](data)
+	if err == nil {
+		do(v)
+	}
+	return err
+}
+
 // reportMalformed counts what cannot be read and tells the first of each kind.
 func (c *Conn) reportMalformed(text string, op int, err error) {
 	c.updateStats(func(s *Stats) { s.Malformed++ })
@@ -114,7 +122,7 @@ func (c *Conn) handlePayload(ctx context.Context, l *link, p payload) error {
 		return nil
 	case opHeartbeatAck:
 		return c.handleHeartbeatAck(l, p.Data)
-	case opPrepareTransition, opExecuteTransition, opPrepareEpoch:
+	case dave.OpPrepareTransition, dave.OpExecuteTransition, dave.OpPrepareEpoch:
 		if s := c.encryption(); s != nil {
 			if err := s.HandleJSON(p.Op, p.Data); err != nil {
 				c.logger().Warn("message of the end-to-end encryption was not accepted", "op", p.Op, "error", err)
@@ -127,43 +135,28 @@ func (c *Conn) handlePayload(ctx context.Context, l *link, p payload) error {
 	return c.handleUsers(p)
 }
 
-// handleUsers handles what tells of the other people in the call.
 func (c *Conn) handleUsers(p payload) error {
 	switch p.Op {
 	case opSpeaking:
-		m, err := decodeData[speaking](p.Data)
-		if err != nil {
-			return err
-		}
-		c.assignSource(m.SSRC, m.UserID)
+		return withData(p.Data, func(m speaking) { c.assignSource(m.SSRC, m.UserID) })
 	case opVideo:
-		m, err := decodeData[videoState](p.Data)
-		if err != nil {
-			return err
-		}
-		c.assignSource(m.AudioSSRC, m.UserID)
+		return withData(p.Data, func(m videoState) { c.assignSource(m.AudioSSRC, m.UserID) })
 	case opConnected:
-		m, err := decodeData[struct {
+		return withData(p.Data, func(m struct {
 			Users []string `json:"user_ids"`
-		}](p.Data)
-		if err != nil {
-			return err
-		}
-		c.handleConnected(m.Users)
+		},
+		) {
+			c.handleConnected(m.Users)
+		})
 	case opDisconnected:
-		m, err := decodeData[struct {
+		return withData(p.Data, func(m struct {
 			User string `json:"user_id"`
-		}](p.Data)
-		if err != nil {
-			return err
-		}
-		c.handleDisconnected(m.User)
+		},
+		) {
+			c.handleDisconnected(m.User)
+		})
 	case opSessionUpdate:
-		m, err := decodeData[Description](p.Data)
-		if err != nil {
-			return err
-		}
-		c.reportCodec(m.VideoCodec)
+		return withData(p.Data, func(m Description) { c.reportCodec(m.VideoCodec) })
 	case opMediaSinkWants:
 		return c.handleSinkWants(p.Data)
 	default:
@@ -174,7 +167,6 @@ func (c *Conn) handleUsers(p payload) error {
 	return nil
 }
 
-// handleHello starts the heartbeat, and resumes or identifies.
 func (c *Conn) handleHello(l *link, data json.RawMessage) error {
 	m, err := decodeData[struct {
 		Interval float64 `json:"heartbeat_interval"`
@@ -248,7 +240,6 @@ func (c *Conn) handleReady(ctx context.Context, data json.RawMessage) error {
 	return nil
 }
 
-// handleDescription starts the transport and the end-to-end encryption.
 func (c *Conn) handleDescription(ctx context.Context, l *link, data json.RawMessage) error {
 	d, err := decodeData[Description](data)
 	if err != nil {
@@ -278,7 +269,6 @@ func (c *Conn) handleDescription(ctx context.Context, l *link, data json.RawMess
 	return nil
 }
 
-// markUsable lets media go.
 func (c *Conn) markUsable(l *link) {
 	l.timer.Stop()
 	c.mu.Lock()
@@ -371,7 +361,11 @@ func (c *Conn) handleConnected(users []string) {
 		}
 	}
 	if len(others) > 0 {
-		c.addUsers(others)
+		c.locked(func() {
+			if c.session != nil {
+				c.session.senders.AddUsers(others)
+			}
+		})
 		c.emit(Event{Kind: UsersJoined, Users: others})
 	}
 }
@@ -385,7 +379,11 @@ func (c *Conn) handleDisconnected(user string) {
 			s.Disconnected(id)
 		}
 	}
-	c.removeUser(user)
+	c.locked(func() {
+		if c.session != nil {
+			c.session.senders.RemoveUser(user)
+		}
+	})
 	c.emit(Event{Kind: UsersLeft, Users: []string{user}})
 }
 

@@ -9,27 +9,24 @@ import (
 
 // Operations of the voice gateway.
 const (
-	opIdentify          = 0
-	opSelect            = 1
-	opReady             = 2
-	opHeartbeat         = 3
-	opDescription       = 4
-	opSpeaking          = 5
-	opHeartbeatAck      = 6
-	opResume            = 7
-	opHello             = 8
-	opResumed           = 9
-	opConnected         = 11
-	opVideo             = 12
-	opDisconnected      = 13
-	opSessionUpdate     = 14
-	opMediaSinkWants    = 15
-	opVersion           = 16
-	opFlags             = 18
-	opPlatform          = 20
-	opPrepareTransition = 21
-	opExecuteTransition = 22
-	opPrepareEpoch      = 24
+	opIdentify       = 0
+	opSelect         = 1
+	opReady          = 2
+	opHeartbeat      = 3
+	opDescription    = 4
+	opSpeaking       = 5
+	opHeartbeatAck   = 6
+	opResume         = 7
+	opHello          = 8
+	opResumed        = 9
+	opConnected      = 11
+	opVideo          = 12
+	opDisconnected   = 13
+	opSessionUpdate  = 14
+	opMediaSinkWants = 15
+	opVersion        = 16
+	opFlags          = 18
+	opPlatform       = 20
 )
 
 // The masks of what we speak as.
@@ -45,7 +42,6 @@ const (
 	typeVP8RTX = 106
 )
 
-// payload is the frame of every JSON message.
 type payload struct {
 	Op   int             `json:"op"`
 	Data json.RawMessage `json:"d"`
@@ -134,7 +130,6 @@ type Description struct {
 	Mode       string `json:"mode"`
 	Key        key    `json:"secret_key"`
 	SDP        string `json:"sdp"` // of transports that use it
-	AudioCodec string `json:"audio_codec"`
 	VideoCodec string `json:"video_codec"`
 	Dave       int    `json:"dave_protocol_version"`
 }

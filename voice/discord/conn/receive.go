@@ -30,23 +30,6 @@ func (c *Conn) assignSource(ssrc uint32, user string) {
 	}
 }
 
-func (c *Conn) addUsers(users []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session != nil {
-		c.session.senders.AddUsers(users)
-	}
-}
-
-func (c *Conn) removeUser(user string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session != nil {
-		c.session.senders.RemoveUser(user)
-	}
-}
-
-// handlePacket handles one packet of the transport.
 func (c *Conn) handlePacket(s *session, data []byte) {
 	if isRTCP(data) {
 		c.handleRTCP(s, data)
@@ -82,9 +65,7 @@ func (c *Conn) guessSender(s *session, ssrc uint32, waiting []ReceivedPacket) {
 		c.updateStats(func(s *Stats) { s.Unknown += uint64(len(waiting)) })
 		return
 	}
-	c.mu.Lock()
-	s.senders.SetSender(ssrc, who)
-	c.mu.Unlock()
+	c.locked(func() { s.senders.SetSender(ssrc, who) })
 	for _, p := range waiting[:len(waiting)-1] { // a frame can be decrypted once
 		c.receiveSound(s, who, p)
 	}
@@ -110,7 +91,6 @@ func (c *Conn) findSender(s *session, p ReceivedPacket, not string) (who Sender,
 	return Sender{}, nil, false
 }
 
-// receiveSound decrypts a packet and hands it on.
 func (c *Conn) receiveSound(s *session, from Sender, p ReceivedPacket) {
 	if from.User == c.Target.UserID {
 		return
@@ -123,9 +103,7 @@ func (c *Conn) receiveSound(s *session, from Sender, p ReceivedPacket) {
 		return
 	}
 	opus, err := s.dave.Decrypt(from.ID, dave.Opus, p.Payload)
-	c.mu.Lock()
-	s.senders.RecordDecrypt(from.User, err != nil)
-	c.mu.Unlock()
+	c.locked(func() { s.senders.RecordDecrypt(from.User, err != nil) })
 	if err != nil {
 		from, opus, err = c.recheckSender(s, from, p, err)
 	}
@@ -134,9 +112,7 @@ func (c *Conn) receiveSound(s *session, from Sender, p ReceivedPacket) {
 		return
 	}
 	if !isOpusSilence(p.Payload) { // which anybody can send
-		c.mu.Lock()
-		s.senders.MarkHeard(p.SSRC, p.At)
-		c.mu.Unlock()
+		c.locked(func() { s.senders.MarkHeard(p.SSRC, p.At) })
 	}
 	c.updateStats(func(s *Stats) { s.Received++ })
 	c.emit(Event{Kind: PacketReceived, Packet: voice.Packet{
@@ -157,8 +133,6 @@ func (c *Conn) recheckSender(s *session, not Sender, p ReceivedPacket, why error
 	if !found {
 		return Sender{}, nil, why
 	}
-	c.mu.Lock()
-	s.senders.Correct(p.SSRC, sender)
-	c.mu.Unlock()
+	c.locked(func() { s.senders.Correct(p.SSRC, sender) })
 	return sender, opus, nil
 }

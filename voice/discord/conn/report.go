@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,17 +10,12 @@ import (
 
 const (
 	defaultReports = 5 * time.Second
-	soundClock     = 48000
 	ntpEpoch       = 2208988800
 )
 
 // sendReports sends what senders and receivers tell each other, until ctx ends.
 func (c *Conn) sendReports(ctx context.Context) {
-	every := c.ReportEvery
-	if every <= 0 {
-		every = defaultReports
-	}
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(cmp.Or(c.ReportEvery, defaultReports))
 	defer tick.Stop()
 	for {
 		select {
@@ -41,7 +37,7 @@ func (c *Conn) sendReport(now time.Time) {
 	var packets []rtcp.Packet
 	if t := &c.out.sound; t.packets != t.reported {
 		t.reported = t.packets
-		since := uint32(now.Sub(c.out.last).Seconds() * soundClock)
+		since := uint32(now.Sub(c.out.last).Seconds() * soundClockRate)
 		packets = append(packets, senderReport(s.ready.SSRC, *t, t.timestamp-opusTicks+since, now))
 	}
 	if t := &c.out.video; t.packets != t.reported {
@@ -88,9 +84,7 @@ func (c *Conn) handleRTCP(s *session, data []byte) {
 	for _, p := range packets {
 		switch p := p.(type) {
 		case *rtcp.SenderReport:
-			c.mu.Lock()
-			s.senders.HandleSenderReport(p, now)
-			c.mu.Unlock()
+			c.locked(func() { s.senders.HandleSenderReport(p, now) })
 			c.recordLoss(s, p.Reports)
 		case *rtcp.ReceiverReport:
 			c.recordLoss(s, p.Reports)
@@ -112,5 +106,80 @@ func (c *Conn) recordLoss(s *session, blocks []rtcp.ReceptionReport) {
 		if b.SSRC == s.ready.SSRC {
 			c.stats.LostSent = float64(b.FractionLost) / 256
 		}
+	}
+}
+
+const (
+	soundClockRate  = 48000 // of sound
+	maxReportBlocks = 31    // of one report
+)
+
+// reception is what a receiver tells a sender (RFC 3550, section 6.4 and appendix A).
+type reception struct {
+	began                  bool
+	first, highest         uint32 // sequence numbers, counted on when they wrap
+	packets                uint32
+	transit                int64
+	jitter                 float64
+	toldExpected, toldLost uint32 // expected and lost, as of the last report
+	reportNTP              uint32 // middle of the sender's last report
+	reportAt               time.Time
+}
+
+func (r *reception) count(p RTPPacket, at time.Time) {
+	transit := at.UnixMicro()*soundClockRate/1e6 - int64(p.Timestamp)
+	if !r.began {
+		r.began, r.first, r.highest, r.packets, r.transit = true, uint32(p.Sequence), uint32(p.Sequence), 1, transit
+		return
+	}
+	r.packets++
+	if step := int16(p.Sequence - uint16(r.highest)); step > 0 { //nolint:gosec // numbers wrap
+		r.highest += uint32(step)
+	}
+	change := transit - r.transit
+	r.transit = transit
+	if change = max(change, -change); change < soundClockRate { // anything longer is a pause, or a clock that wrapped
+		r.jitter += (float64(change) - r.jitter) / 16
+	}
+}
+
+// report makes the block about one source, and counts on from there.
+func (r *reception) report(ssrc uint32, now time.Time) rtcp.ReceptionReport {
+	expected := r.highest - r.first + 1
+	lost := uint32(0)
+	if expected > r.packets {
+		lost = expected - r.packets
+	}
+	var fraction uint8
+	if n := expected - r.toldExpected; n > 0 && lost > r.toldLost {
+		fraction = uint8(min(255, (lost-r.toldLost)*256/n))
+	}
+	r.toldExpected, r.toldLost = expected, lost
+	b := rtcp.ReceptionReport{
+		SSRC: ssrc, FractionLost: fraction, TotalLost: min(lost, 1<<23-1), LastSequenceNumber: r.highest, Jitter: uint32(r.jitter),
+	}
+	if !r.reportAt.IsZero() {
+		b.LastSenderReport = r.reportNTP
+		b.Delay = uint32(now.Sub(r.reportAt).Seconds() * 65536)
+	}
+	return b
+}
+
+// Reports returns the blocks about those who were heard since the last report.
+func (b *SenderTable) Reports(now time.Time) []rtcp.ReceptionReport {
+	var blocks []rtcp.ReceptionReport
+	for ssrc, from := range b.sources {
+		r := &from.quality
+		if len(blocks) < maxReportBlocks && r.began && r.highest-r.first+1 != r.toldExpected {
+			blocks = append(blocks, r.report(ssrc, now))
+		}
+	}
+	return blocks
+}
+
+// HandleSenderReport notes what a sender reports of itself, as ours answer it.
+func (b *SenderTable) HandleSenderReport(p *rtcp.SenderReport, at time.Time) {
+	if from := b.sources[p.SSRC]; from != nil {
+		from.quality.reportNTP, from.quality.reportAt = uint32(p.NTPTime>>16), at //nolint:gosec // the middle bits
 	}
 }

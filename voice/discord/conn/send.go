@@ -1,6 +1,7 @@
 package conn
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -35,7 +36,6 @@ type output struct {
 	buf              []byte
 }
 
-// track is one stream of packets.
 type track struct {
 	sequence  uint16
 	timestamp uint32
@@ -155,7 +155,6 @@ func (c *Conn) announceVideo() {
 	c.sendJSON(opVideo, m)
 }
 
-// sendSound writes a packet to the transport.
 func (c *Conn) sendSound(s *session, t *track, h rtp.Header, opus []byte, at time.Time) error {
 	need := h.MarshalSize() + len(opus)
 	if cap(c.out.buf) < need {
@@ -202,12 +201,7 @@ func (c *Conn) attended() *session {
 	return c.usableSession()
 }
 
-func (c *Conn) speakingFlags() int {
-	if c.SpeakingFlags == 0 {
-		return SpeakingMicrophone
-	}
-	return c.SpeakingFlags
-}
+func (c *Conn) speakingFlags() int { return cmp.Or(c.SpeakingFlags, SpeakingMicrophone) }
 
 func (c *Conn) sendSpeaking(s *session, mask int) {
 	c.out.speakingSent = true

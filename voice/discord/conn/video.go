@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	defaultDelayID = 6  // the extension's number in Discord's native clients
+	playoutDelayID = 6  // the number of the header extension, as in Discord's native clients
 	defaultRate    = 10 // frames a second, where none was announced
 )
 
@@ -40,9 +40,8 @@ func (c *Conn) SendVideo(vp8 []byte, taken time.Time) error {
 	now := time.Now()
 	f := VideoFrame{
 		Data: frame, SSRC: ssrc, RTX: rtx, Timestamp: c.out.video.timestamp + videoTicks(taken.Sub(c.out.began)),
-		DelayID: c.PlayoutDelayID, Spread: c.frameSpread(),
+		DelayID: playoutDelayID, Spread: time.Second / time.Duration(cmp.Or(c.out.format.Rate, defaultRate)) / 2,
 	}
-	f.DelayID = cmp.Or(f.DelayID, defaultDelayID)
 	if err := c.out.pacer.PutFrame(s, f, now); err != nil {
 		return err
 	}
@@ -57,16 +56,6 @@ func videoTicks(d time.Duration) uint32 {
 	return uint32(d.Seconds() * videoClock) // wraps after half a day
 }
 
-// frameSpread returns the time within which a frame has gone.
-func (c *Conn) frameSpread() time.Duration {
-	rate := c.out.format.Rate
-	if rate <= 0 {
-		rate = defaultRate
-	}
-	return time.Second / time.Duration(rate) / 2
-}
-
-// initPacer makes the box of our pictures.
 func (c *Conn) initPacer() {
 	c.out.pacer.PayloadType, c.out.pacer.ResendType = typeVP8, typeVP8RTX
 	c.out.pacer.Send = func(s *session, packet []byte, payload int, at time.Time) error {
@@ -82,7 +71,6 @@ func (c *Conn) initPacer() {
 	c.out.pacer.Reset()
 }
 
-// wakePacer has the pacer look.
 func (c *Conn) wakePacer() {
 	select {
 	case c.paceWake <- struct{}{}:

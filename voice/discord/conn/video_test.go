@@ -5,15 +5,17 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/pion/rtcp"
+
+	"clank/internal/test/discordtest/delivery"
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice"
 	"clank/voice/discord/conn"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/pion/rtcp"
 )
 
 // stream opens a connection that shows pictures, and brings somebody who watches.
@@ -45,16 +47,11 @@ func TestPicturesArriveWhole(t *testing.T) {
 	}
 	taken := time.Now()
 	for i := range 2 {
-		if err := c.SendVideo(frame, taken.Add(time.Duration(i)*125*time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.SendVideo(frame, taken.Add(time.Duration(i)*125*time.Millisecond)))
 	}
 	var first uint32
 	for i := range 2 {
-		f, err := m.Next(deadline(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := voicetest.NextFrame(t, m)
 		if !f.Video || f.From != self || f.Payload != 105 || !bytes.Equal(f.Data, frame) {
 			t.Errorf("picture %d: %d bytes of type %d from %s, want %d of type 105", i, len(f.Data), f.Payload, f.From, len(frame))
 		}
@@ -91,9 +88,7 @@ func TestPicturesAreAnnouncedAgainAfterAReconnect(t *testing.T) {
 	}
 	_, at := e.kind(t, 0, conn.Up)
 	h.await(t, "announcement", func() bool { return len(list()) == 2 })
-	if err := h.CloseSeat(seat, voicetest.CloseTimeout, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.CloseSeat(seat, voicetest.CloseTimeout, ""))
 	e.next(t, at, "Up", func(ev conn.Event) bool { return ev.Kind == conn.Up })
 	h.await(t, "announcements", func() bool { return len(list()) == 3 }) // empty, shown, shown again
 	var last struct {
@@ -103,9 +98,7 @@ func TestPicturesAreAnnouncedAgainAfterAReconnect(t *testing.T) {
 		}
 	}
 	messages := list()
-	if err := json.Unmarshal(messages[len(messages)-1].Data, &last); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(messages[len(messages)-1].Data, &last))
 	now, _ := h.Client(seat)
 	if last.VideoSSRC == 0 || last.VideoSSRC != now.Video || len(last.Streams) != 1 || last.Streams[0].MaxResolution.Width != 640 {
 		t.Errorf("announced %s, want source %d", messages[len(messages)-1].Data, now.Video)
@@ -120,9 +113,7 @@ func TestLostPicturesAreAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.SendRTCP(pli); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.SendRTCP(pli))
 	e.kind(t, 0, conn.KeyFrameWanted)
 }
 
@@ -148,9 +139,7 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	c, e, m := h.stream(t)
 	m.Speak(conn.SpeakingMicrophone)
 	for i := range byte(3) {
-		if err := errors.Join(m.Send([]byte{i}), c.SendAudio([]byte{i})); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(m.Send([]byte{i}), c.SendAudio([]byte{i})))
 	}
 	e.kind(t, 0, conn.PacketReceived)
 	theirs, _ := m.SSRC()
@@ -185,10 +174,8 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.SendRTCP(seat, data); err != nil {
-		t.Fatal(err)
-	}
-	limit := deadline(t)
+	must(t, h.SendRTCP(seat, data))
+	limit := voicetest.Deadline(t)
 	for c.Stats().LostSent != 0.25 {
 		select {
 		case <-limit.Done():
@@ -198,61 +185,46 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	}
 }
 
-// silentTransport lets a test say what comes in.
-type silentTransport struct {
-	conn.Transport
-	received func([]byte)
+// tapped opens a connection, and returns what takes packets as if they had come.
+func (h hall) tapped(t *testing.T) (*conn.Conn, *events, func(ssrc uint32, n byte)) {
+	t.Helper()
+	made := make(chan func([]byte), 1)
+	c, e := h.open(t, func(c *conn.Conn) {
+		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
+			made <- received
+			return conn.NewUDP(received, failed)
+		}
+	})
+	received := <-made
+	return c, e, func(ssrc uint32, n byte) {
+		received(append(binary.BigEndian.AppendUint32([]byte{0x80, 120, 0, n, 0, 0, 0, 0}, ssrc), n))
+	}
 }
 
 func TestPacketsThatComeEarlyAreKept(t *testing.T) {
 	h := newHall(t, voicetest.Config{})
-	made := make(chan *silentTransport, 1)
-	_, e := h.open(t, func(c *conn.Conn) {
-		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
-			tr := &silentTransport{conn.NewUDP(received, failed), received}
-			made <- tr
-			return tr
-		}
-	})
-	tr := <-made
-	packet := func(ssrc uint32, n byte) []byte {
-		p := []byte{0x80, 120, 0, n, 0, 0, 0, 0}
-		return append(binary.BigEndian.AppendUint32(p, ssrc), n)
-	}
-	tr.received(packet(77, 1))
-	tr.received(packet(77, 2))
-	tr.received(packet(78, 3))
-	if err := h.Send(seat, voicetest.OpVideo, `{"user_id":"901","audio_ssrc":77,"video_ssrc":0}`); err != nil {
-		t.Fatal(err)
-	}
+	_, e, came := h.tapped(t)
+	came(77, 1)
+	came(77, 2)
+	came(78, 3)
+	must(t, h.Send(seat, voicetest.OpVideo, `{"user_id":"901","audio_ssrc":77,"video_ssrc":0}`))
 	at := 0
-	for n := byte(1); n <= 2; n++ {
+	for _, n := range []byte{1, 2, 4} {
+		if n == 4 {
+			came(77, n)
+		}
 		var ev conn.Event
 		ev, at = e.kind(t, at, conn.PacketReceived)
 		if ev.Packet.From != ada || !bytes.Equal(ev.Packet.Opus, []byte{n}) {
 			t.Errorf("heard %+v, want packet %d of ada", ev.Packet, n)
 		}
 	}
-	tr.received(packet(77, 4))
-	if ev, _ := e.kind(t, at, conn.PacketReceived); !bytes.Equal(ev.Packet.Opus, []byte{4}) {
-		t.Errorf("heard %x, want packet 4", ev.Packet.Opus)
-	}
 }
 
 func TestPacketsOfNobodyAreCountedAndDropped(t *testing.T) {
-	h := newHall(t, voicetest.Config{})
-	made := make(chan *silentTransport, 1)
-	c, e := h.open(t, func(c *conn.Conn) {
-		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
-			tr := &silentTransport{conn.NewUDP(received, failed), received}
-			made <- tr
-			return tr
-		}
-	})
-	tr := <-made
-	for i := range 40 {
-		p := []byte{0x80, 120, 0, byte(i), 0, 0, 0, 0, 0, 0, 0, 5, 1}
-		tr.received(p)
+	c, e, came := newHall(t, voicetest.Config{}).tapped(t)
+	for n := range byte(40) {
+		came(5, n)
 	}
 	if got := c.Stats().Unknown; got == 0 || e.count(conn.PacketReceived) != 0 {
 		t.Errorf("%d packets counted, %d heard; want some and none", got, e.count(conn.PacketReceived))
@@ -274,5 +246,249 @@ func TestTransportThatFailsIsReplaced(t *testing.T) {
 	e.kind(t, at, conn.Up)
 	if got := len(h.Received(voicetest.OpIdentify)); got != 2 || c.SendAudio([]byte{1}) != nil {
 		t.Errorf("%d identifications, want two", got)
+	}
+}
+
+func encrypted(o *voicetest.MemberOptions) { o.Privacy, o.Video = voicetest.NewDAVESession, true }
+
+// poll waits until a condition holds that nobody tells of.
+func poll(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	ctx := voicetest.Deadline(t)
+	for !cond() {
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
+			t.Fatalf("no %s", what)
+		}
+	}
+}
+
+// agreed waits until we and the others have the same keys.
+func (h hall) agreed(t *testing.T, c *conn.Conn, others ...*voicetest.Member) {
+	t.Helper()
+	h.await(t, "the group to settle", func() bool { return h.Settled(guild, channel) })
+	poll(t, "common code", func() bool {
+		for _, m := range others {
+			s, ok := m.Private().(*voicetest.DAVESession)
+			if !ok || !s.Ready() || s.PrivacyCode() == "" || s.PrivacyCode() != c.PrivacyCode() {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestNothingIsSentWhileKeysAreAgreed(t *testing.T) {
+	h := newHall(t, voicetest.Config{DAVE: 1})
+	first := h.join(t, ada, encrypted)
+	h.await(t, "a group of one", func() bool { return h.Settled(guild, channel) })
+	group := func(do func(*delivery.Service)) {
+		must(t, h.Group(guild, channel, do))
+	}
+	group(func(g *delivery.Service) { g.Hold = true })
+	c, e := h.open(t, nil)
+	h.await(t, "a commit", func() bool {
+		held := 0
+		group(func(g *delivery.Service) { held = g.Held() })
+		return held > 0
+	})
+	if err := c.SendAudio([]byte("plain")); !errors.Is(err, voice.ErrUnavailable) {
+		t.Errorf("SendAudio = %v, want ErrMute", err)
+	}
+	if err := c.EndSpeech(); err != nil {
+		t.Error(err)
+	}
+	if got, _ := h.Client(seat); got.Received != 0 || c.Stats().Sent != 0 || e.count(conn.Up) != 0 {
+		t.Errorf("the server got %d packets, we sent %d, up %d times; want nothing", got.Received, c.Stats().Sent, e.count(conn.Up))
+	}
+	group(func(g *delivery.Service) { _ = g.Release() }) // of two members' commits one is late
+	e.kind(t, 0, conn.Up)
+	h.agreed(t, c, first)
+	talk(t, c, e, first, "now")
+}
+
+// talk has us and another say something that the other one reads.
+func talk(t *testing.T, c *conn.Conn, e *events, m *voicetest.Member, word string) {
+	t.Helper()
+	said := []byte("clank says " + word)
+	stop := voicetest.Repeat(t, func() error { return c.SendAudio(said) })
+	for {
+		f := voicetest.NextFrame(t, m)
+		if f.From == self && bytes.Contains(f.Encrypted, []byte("says "+word)) {
+			t.Errorf("%q can be read on the way", f.Encrypted)
+		}
+		if f.From == self && bytes.Equal(f.Data, said) {
+			break
+		}
+	}
+	stop()
+	m.Speak(conn.SpeakingMicrophone)
+	said = []byte(m.User + " says " + word)
+	stop = voicetest.Repeat(t, func() error { return m.Send(said) })
+	e.next(t, 0, word+" of "+m.User, func(ev conn.Event) bool {
+		return ev.Kind == conn.PacketReceived && ev.Packet.From == m.User && bytes.Equal(ev.Packet.Opus, said)
+	})
+	stop()
+}
+
+func TestAnEncryptedCallIsHeardThroughAllThatHappens(t *testing.T) {
+	h := newHall(t, voicetest.Config{DAVE: 1})
+	c, e := h.open(t, nil)
+	first := h.join(t, ada, encrypted)
+	_, at := e.kind(t, 0, conn.Up)
+	h.agreed(t, c, first)
+	talk(t, c, e, first, "hello")
+	second := h.join(t, "902", encrypted)
+	h.agreed(t, c, first, second)
+	talk(t, c, e, second, "welcome")
+	must(t, first.Close())
+	h.agreed(t, c, second)
+	talk(t, c, e, second, "alone")
+
+	must(t, h.Drop(seat))
+	_, at = e.kind(t, at, conn.Down)
+	_, at = e.kind(t, at, conn.Up)
+	talk(t, c, e, second, "resumed")
+
+	must(t, h.CloseSeat(seat, voicetest.CloseTimeout, ""))
+	_, at = e.kind(t, at, conn.Down)
+	e.kind(t, at, conn.Up)
+	h.agreed(t, c, second)
+	talk(t, c, e, second, "anew")
+	if got := h.Violations(); len(got) > 0 {
+		t.Errorf("violations %v", got)
+	}
+}
+
+func TestJoiningAnEncryptedCallLast(t *testing.T) {
+	h := newHall(t, voicetest.Config{DAVE: 1})
+	first := h.join(t, ada, encrypted)
+	c, e := h.open(t, nil)
+	e.kind(t, 0, conn.Up)
+	h.agreed(t, c, first)
+	talk(t, c, e, first, "late")
+}
+
+func TestPicturesAreEncrypted(t *testing.T) {
+	h := newHall(t, voicetest.Config{DAVE: 1})
+	c, e := h.open(t, func(c *conn.Conn) { c.Video = true })
+	m := h.join(t, ada, encrypted)
+	e.kind(t, 0, conn.Up)
+	h.agreed(t, c, m)
+	c.ShowVideo(conn.Format{Width: 1280, Height: 720})
+	m.RequestQuality(100)
+	e.next(t, 0, "wish", func(ev conn.Event) bool { return ev.Kind == conn.QualityWanted && ev.Quality == 100 })
+	frame := append([]byte{0x10, 2, 0, 0x9d, 1, 0x2a, 0, 5, 0xd0, 2}, bytes.Repeat([]byte("picture"), 5000)...)
+	must(t, c.SendVideo(frame, time.Now()))
+	f := voicetest.NextFrame(t, m)
+	if !bytes.Equal(f.Data, frame) || bytes.Contains(f.Encrypted, []byte("picture")) || !bytes.Equal(f.Encrypted[:10], frame[:10]) {
+		t.Errorf("got %d bytes (%v), want %d, encrypted but for the first ten", len(f.Data), f.Err, len(frame))
+	}
+}
+
+func TestWhoSpeaksUnannouncedIsFoundByTheirKey(t *testing.T) {
+	h := newHall(t, voicetest.Config{DAVE: 1})
+	c, e := h.open(t, func(c *conn.Conn) {
+		c.Transport = func(received func([]byte), failed func(error)) conn.Transport {
+			return conn.NewUDP(func(p []byte) {
+				binary.BigEndian.PutUint32(p[8:], 4242)
+				received(p)
+			}, failed)
+		}
+	})
+	m, other := h.join(t, ada, encrypted), h.join(t, "902", encrypted)
+	h.agreed(t, c, m, other)
+	m.Speak(conn.SpeakingMicrophone)
+	h.await(t, "speaking", func() bool { return len(h.Received(voicetest.OpSpeaking)) > 0 })
+	for i := range byte(20) {
+		must(t, m.Send([]byte{0x78, i}))
+	}
+	ev, _ := e.kind(t, 0, conn.PacketReceived)
+	if ev.Packet.From != ada || ev.Packet.Opus[0] != 0x78 {
+		t.Errorf("heard %+v, want ada", ev.Packet)
+	}
+}
+
+func TestACallWithoutEncryptionGoesOnInTheClear(t *testing.T) {
+	h := newHall(t, voicetest.Config{DAVE: 1, Optional: true})
+	c, e := h.open(t, nil)
+	first := h.join(t, ada, encrypted)
+	h.agreed(t, c, first)
+	old := h.join(t, "902", nil)
+	_, at := e.kind(t, 0, conn.EncryptionOff)
+	said := []byte("in the clear")
+	stop := voicetest.Repeat(t, func() error { return c.SendAudio(said) })
+	for _, m := range []*voicetest.Member{old, first} {
+		for {
+			f := voicetest.NextFrame(t, m)
+			if bytes.Equal(f.Encrypted, said) && bytes.Equal(f.Data, said) {
+				break
+			}
+		}
+	}
+	stop()
+	must(t, old.Close())
+	h.agreed(t, c, first)
+	e.kind(t, at, conn.EncryptionOn)
+	talk(t, c, e, first, "private again")
+}
+
+func TestADowngradeThatIsOnlyAnnouncedIsToldToo(t *testing.T) {
+	h := newHall(t, voicetest.Config{DAVE: 1})
+	c, e := h.open(t, nil)
+	first := h.join(t, ada, encrypted)
+	h.agreed(t, c, first)
+	if got := e.count(conn.EncryptionOff); got != 0 {
+		t.Errorf("an encrypted call was called exposed %d times", got)
+	}
+	if err := h.Send(seat, voicetest.OpPrepareEpoch, `{"epoch":1}`); err != nil { // without a version
+		t.Fatal(err)
+	}
+	must(t, h.Send(seat, 21, `{"transition_id":7,"protocol_version":0}`))
+	e.kind(t, 0, conn.EncryptionOff)
+	first.Speak(conn.SpeakingMicrophone)
+	talk(t, c, e, first, "still private")
+}
+
+func TestNobodyTakesTheVoiceOfAnother(t *testing.T) {
+	for _, version := range []int{0, 1} {
+		h := newHall(t, voicetest.Config{DAVE: version})
+		c, e := h.open(t, nil)
+		how := encrypted
+		if version == 0 {
+			how = nil
+		}
+		victim, liar := h.join(t, ada, how), h.join(t, "902", how)
+		if version > 0 {
+			h.agreed(t, c, victim, liar)
+		}
+		says := func(word string) {
+			stop := voicetest.Repeat(t, func() error { return victim.Send([]byte(word)) })
+			defer stop()
+			ev, _ := e.next(t, 0, word, func(ev conn.Event) bool { return ev.Kind == conn.PacketReceived && string(ev.Packet.Opus) == word })
+			if ev.Packet.From != ada {
+				t.Errorf("version %d: %q of ada counts as that of %s", version, word, ev.Packet.From)
+			}
+		}
+		ssrc, _ := victim.SSRC()
+		lie := func(after string) {
+			must(t, h.Send(seat, voicetest.OpSpeaking, fmt.Sprintf(`{"speaking":1,"ssrc":%d,"user_id":"902"}`, ssrc)))
+			if err := h.Send(seat, 13, `{"user_id":"`+after+`"}`); err != nil { // messages come in order
+				t.Fatal(err)
+			}
+			e.next(t, 0, "end of "+after, func(ev conn.Event) bool { return ev.Kind == conn.UsersLeft && ev.Users[0] == after })
+		}
+		victim.Speak(conn.SpeakingMicrophone)
+		if _, err := h.WaitReceived(voicetest.Deadline(t), voicetest.OpSpeaking, 0); err != nil {
+			t.Fatal(err)
+		}
+		if version > 0 {
+			lie("903") // before the other has said anything: only the keys can tell
+			says("before")
+		}
+		says("mine")
+		lie("904")
+		says("still mine")
 	}
 }

@@ -1,7 +1,7 @@
 package dave
 
 import (
-	"encoding/hex"
+	"encoding/binary"
 	"time"
 )
 
@@ -63,7 +63,7 @@ func Parse(frame []byte) (readable, secret int, ok bool) {
 
 // LEB gives a number there and back.
 func LEB(v uint32) (encoded []byte, back uint32, rest []byte, ok bool) {
-	encoded = appendLEB(nil, v)
+	encoded = binary.AppendUvarint(nil, uint64(v))
 	back, rest, ok = readLEB(encoded)
 	return encoded, back, rest, ok
 }
@@ -71,16 +71,16 @@ func LEB(v uint32) (encoded []byte, back uint32, rest []byte, ok bool) {
 // ReadLEB reads a number.
 func ReadLEB(data []byte) (uint32, []byte, bool) { return readLEB(data) }
 
-// RatchetKeys gives the keys of a ratchet's first generations as they would go into ciphers, in hexadecimal.
-func RatchetKeys(secret []byte, generations int) ([]string, error) {
+// RatchetKeys gives the keys of a ratchet's first generations as they would go into ciphers.
+func RatchetKeys(secret []byte, generations int) ([][]byte, error) {
 	r := newRatchet(secret)
-	var keys []string
+	var keys [][]byte
 	for range generations {
 		key, err := expandLabel(r.secret, "key", uint32(r.next), keySize)
 		if err != nil {
 			return nil, err
 		}
-		keys = append(keys, hex.EncodeToString(key))
+		keys = append(keys, key)
 		if _, err := r.step(); err != nil {
 			return nil, err
 		}
@@ -93,3 +93,13 @@ var ExpandLabel = expandLabel
 
 // Display makes digits of data.
 var Display = displayCode
+
+// AppendVector is appendVector.
+var AppendVector = appendVector
+
+// ReadVector takes one vector, which must be all there is.
+func ReadVector(data []byte) ([]byte, bool) {
+	r := tlsReader{rest: data}
+	v := r.vector()
+	return v, !r.failed && len(r.rest) == 0
+}

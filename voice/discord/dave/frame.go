@@ -1,7 +1,9 @@
 package dave
 
 import (
+	"encoding/binary"
 	"errors"
+	"math"
 	"slices"
 )
 
@@ -16,7 +18,6 @@ const (
 	maxTrailer  = 255
 )
 
-// byteSpan is a part of a frame.
 type byteSpan struct{ at, size uint32 }
 
 // parsedFrame is a protected frame taken apart. Its slices belong to the frame.
@@ -62,16 +63,26 @@ func parseFrame(frame []byte) (parsedFrame, bool) {
 	return p, true
 }
 
+// readLEB takes an unsigned LEB128 number of at most five bytes off data. What does not fit 32 bits is refused: nothing
+// in a frame is larger.
+func readLEB(data []byte) (v uint32, rest []byte, ok bool) {
+	wide, n := binary.Uvarint(data)
+	if n < 1 || n > 5 || wide > math.MaxUint32 {
+		return 0, nil, false
+	}
+	return uint32(wide), data[n:], true
+}
+
 var errTooManyParts = errors.New("encrypt a frame: it has too many readable parts")
 
 // appendTrailer appends what follows a frame whose readable parts are clear.
 func appendTrailer(frame, tag []byte, nonce uint32, clear []byteSpan) ([]byte, error) {
 	start := len(frame)
 	frame = append(frame, tag...)
-	frame = appendLEB(frame, nonce)
+	frame = binary.AppendUvarint(frame, uint64(nonce))
 	for _, c := range clear {
-		frame = appendLEB(frame, c.at)
-		frame = appendLEB(frame, c.size)
+		frame = binary.AppendUvarint(frame, uint64(c.at))
+		frame = binary.AppendUvarint(frame, uint64(c.size))
 	}
 	size := len(frame) - start + footerSize
 	if size > maxTrailer {
@@ -92,7 +103,7 @@ func splitSpans(body []byte, clear []byteSpan) (readable, secret []byte) {
 	return readable, append(secret, body[end:]...)
 }
 
-// joinSpans returns the reverse of split: it makes a body in which the parts stand where they belong. There is room for a trailer.
+// joinSpans is the reverse of splitSpans: it makes a body in which the parts stand where they belong. There is room for a trailer.
 func joinSpans(readable, secret []byte, clear []byteSpan) []byte {
 	body := make([]byte, 0, len(readable)+len(secret)+maxTrailer)
 	for _, c := range clear {

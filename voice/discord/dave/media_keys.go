@@ -2,15 +2,15 @@ package dave
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
-
-// versionUnselected is the version before the gateway has chosen one.
-const versionUnselected = -1
 
 // maxEpochs is how many epochs of keys are kept for one person, if transitions come faster than old keys are forgotten.
 const maxEpochs = 4
@@ -121,7 +121,6 @@ func (m *mediaKeys) useSendKeys(p pendingTransition, now time.Time) {
 	}
 }
 
-// newestEpoch returns the serial number of the epoch that came last.
 func (m *mediaKeys) newestEpoch() int {
 	m.in.Lock()
 	defer m.in.Unlock()
@@ -225,17 +224,17 @@ func (s *Session) Epoch() uint64 { return s.media.currentView().Epoch }
 // in the same group. It is empty while there is none.
 func (s *Session) PrivacyCode() string { return displayCode(s.media.currentView().Authenticator, 6) }
 
-// VerificationCode returns the code that we and user see of each other: 45 digits in groups of five, the same on
-// both sides if there is nobody in the middle. It is empty while user is not a member. It takes tens of
-// milliseconds.
-func (s *Session) VerificationCode(user uint64) string {
-	key := s.media.currentView().Members[user]
-	if key == nil || user == s.options.UserID {
+// displayCode makes digits of data as Discord shows them: each five bytes, as a number modulo 100000. Groups stand apart.
+func displayCode(data []byte, groups int) string {
+	const size = 5
+	if len(data) < groups*size {
 		return ""
 	}
-	print, err := fingerprint(s.options.UserID, s.options.Key.Public(), user, key)
-	if err != nil {
-		return ""
+	shown := make([]string, groups)
+	for i := range shown {
+		var wide [8]byte
+		copy(wide[8-size:], data[i*size:])
+		shown[i] = fmt.Sprintf("%05d", binary.BigEndian.Uint64(wide[:])%100000)
 	}
-	return displayCode(print, 9)
+	return strings.Join(shown, " ")
 }

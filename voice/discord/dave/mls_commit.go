@@ -2,12 +2,17 @@ package dave
 
 import (
 	"bytes"
+	"crypto/ecdh"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/thomas-vilte/mls-go/ciphersuite"
+	"github.com/thomas-vilte/mls-go/extensions"
 	"github.com/thomas-vilte/mls-go/framing"
 	"github.com/thomas-vilte/mls-go/group"
+	"github.com/thomas-vilte/mls-go/keypackages"
 )
 
 // Commit prepares the next epoch with all proposals that are there: a commit (an MLSMessage) and, if it adds people, a
@@ -24,8 +29,8 @@ func (g *Group) Commit() (commit, welcome []byte, err error) {
 	}
 	err = recoverPanic(func() error {
 		allowRejoin(next)
-		secret, public := g.signingKeys()
-		prepared, err := next.Commit(secret, public, nil)
+		secret := g.key.signer()
+		prepared, err := next.Commit(secret, secret.PublicKey(), nil)
 		if err != nil {
 			return err
 		}
@@ -92,7 +97,7 @@ func (g *Group) Apply(commit []byte) error {
 	if recoverPanic(func() error { return next.ProcessPublicMessage(public) }) != nil {
 		return errors.New("take a commit: it is not valid in this group")
 	}
-	if !bytes.Equal(g.signingKey(public), next.MemberSigningKey(group.LeafNodeIndex(public.Content.Sender.LeafIndex))) {
+	if leaf := group.LeafNodeIndex(public.Content.Sender.LeafIndex); !bytes.Equal(g.inner.MemberSigningKey(leaf), next.MemberSigningKey(leaf)) {
 		return errors.New("take a commit: it changes the signing key of who made it")
 	}
 	if _, err := memberKeys(next); err != nil {
@@ -100,10 +105,6 @@ func (g *Group) Apply(commit []byte) error {
 	}
 	g.inner, g.staged = next, nil
 	return nil
-}
-
-func (g *Group) signingKey(m *framing.PublicMessage) []byte {
-	return g.inner.MemberSigningKey(group.LeafNodeIndex(m.Content.Sender.LeafIndex))
 }
 
 // checkCommit looks at a commit of another member as far as DAVE is narrower than MLS.
@@ -141,4 +142,107 @@ func (g *Group) checkCommit(m *framing.PublicMessage) error {
 		}
 	}
 	return nil
+}
+
+// welcome makes the Welcome for those whom the commit adds; nil if it adds nobody.
+//
+// The library's own copies the extensions of the group into the GroupInfo, where external_senders is not allowed (RFC
+// 9420 section 17.3), and strict members refuse that. So the GroupInfo is made anew, with the tree alone. What each
+// joiner gets with it (the joiner secret and, if the commit has a path, the secret of the node above both) only the
+// library knows: it makes its Welcome for a key of ours in place of each joiner's init key, and what it put in is
+// taken out and encrypted to the joiner.
+func (g *Group) welcome(next *group.Group, prepared *group.StagedCommit) ([]byte, error) {
+	var joiners []*keypackages.KeyPackage
+	for _, p := range prepared.Proposals() {
+		if p.Type == group.ProposalTypeAdd {
+			joiners = append(joiners, p.Add.KeyPackage)
+		}
+	}
+	if len(joiners) == 0 {
+		return nil, nil
+	}
+	secret := g.key.signer()
+	drawn, packed, err := readableWelcome(next, prepared, joiners, secret)
+	if err != nil {
+		return nil, err
+	}
+	info := drawn.GroupInfo
+	info.Extensions = slices.DeleteFunc(info.Extensions, func(e group.Extension) bool { return e.Type != extensions.ExtensionTypeRatchetTree })
+	signature, err := ciphersuite.SignWithLabel(secret, "GroupInfoTBS", info.MarshalTBS())
+	if err != nil {
+		return nil, err
+	}
+	info.Signature = signature.AsSlice()
+	sealed, err := sealGroupInfo(info.Marshal(), prepared.JoinerSecret())
+	if err != nil {
+		return nil, err
+	}
+	w := group.Welcome{CipherSuite: cipherSuite, EncryptedGroupInfo: sealed}
+	for i, j := range joiners {
+		encrypted, err := ciphersuite.EncryptWithLabel(j.InitKey, "Welcome", sealed, packed[i], cipherSuite)
+		if err != nil {
+			return nil, err
+		}
+		offer := j.Raw
+		if len(offer) == 0 {
+			offer = j.Marshal()
+		}
+		w.Secrets = append(w.Secrets, group.EncryptedGroupSecrets{
+			NewMember:             ciphersuite.MakeKeyPackageRef(offer, cipherSuite.HashFunction()).AsSlice(),
+			EncryptedGroupSecrets: *encrypted,
+		})
+	}
+	return w.Marshal(), nil
+}
+
+// readableWelcome has the library make a Welcome that we can read, and gives the GroupSecrets (RFC 9420 section 12.4.3.1) that it
+// has for each joiner.
+func readableWelcome(next *group.Group, prepared *group.StagedCommit, joiners []*keypackages.KeyPackage, secret *ciphersuite.SignaturePrivateKey) (*group.Welcome, [][]byte, error) {
+	probe, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	readable := make([]*keypackages.KeyPackage, len(joiners))
+	for i, j := range joiners {
+		changed := *j
+		changed.InitKey, changed.Raw = probe.PublicKey().Bytes(), nil
+		readable[i] = &changed
+	}
+	drawn, err := next.CreateWelcomeWithOpts(readable, secret, group.WithJoinerSecret(prepared.JoinerSecret()),
+		group.WithStagedCommit(prepared), group.WithGroupInfoOptions(group.WithExternalPub(false)))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(drawn.Secrets) != len(joiners) {
+		return nil, nil, errors.New("the library left somebody out")
+	}
+	packed := make([][]byte, len(joiners))
+	for i := range drawn.Secrets {
+		packed[i], err = ciphersuite.DecryptWithLabel(probe.Bytes(), "Welcome", drawn.EncryptedGroupInfo, &drawn.Secrets[i].EncryptedGroupSecrets, cipherSuite)
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return drawn, packed, nil
+}
+
+// sealGroupInfo encrypts a GroupInfo for those who have the joiner secret (RFC 9420 sections 8 and 12.4.3.1). It uses the secret up.
+func sealGroupInfo(info []byte, joiner *ciphersuite.Secret) ([]byte, error) {
+	member, err := joiner.HKDFExtract(ciphersuite.ZeroSecretCS(cipherSuite))
+	if err != nil {
+		return nil, err
+	}
+	welcome, err := member.DeriveSecret(cipherSuite, "welcome")
+	if err != nil {
+		return nil, err
+	}
+	key, err := welcome.KdfExpandLabel("key", nil, cipherSuite.AEADKeyLength())
+	if err != nil {
+		return nil, err
+	}
+	nonce, err := welcome.KdfExpandLabel("nonce", nil, cipherSuite.AEADNonceLength())
+	if err != nil {
+		return nil, err
+	}
+	return ciphersuite.EncryptWithCipherSuite(key.AsSlice(), nonce.AsSlice(), info, nil, cipherSuite)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/thomas-vilte/mls-go/ciphersuite"
 	"github.com/thomas-vilte/mls-go/credentials"
 	"github.com/thomas-vilte/mls-go/extensions"
 	"github.com/thomas-vilte/mls-go/framing"
@@ -203,9 +202,4 @@ func copyGroup(inner *group.Group) (*group.Group, error) {
 		return nil, errors.New("copy a group: the library refuses its own copy")
 	}
 	return again, nil
-}
-
-// signingKeys returns the two forms in which the library wants our key.
-func (g *Group) signingKeys() (*ciphersuite.SignaturePrivateKey, *ciphersuite.SignaturePublicKey) {
-	return g.key.signer(), g.key.signer().PublicKey()
 }

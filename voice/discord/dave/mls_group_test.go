@@ -70,9 +70,7 @@ func (g *gateway) client(user uint64) *client {
 	if c.group, err = dave.CreateGroup(mlsChannel, c.ticket, c.sender); err != nil {
 		g.t.Fatal(err)
 	}
-	if err := g.service.KeyPackage(user, c.ticket.KeyPackage()); err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, g.service.KeyPackage(user, c.ticket.KeyPackage()))
 	return c
 }
 
@@ -121,16 +119,10 @@ func pair(t *testing.T) (*gateway, *client, *client) {
 	t.Helper()
 	g := newGateway(t)
 	a, b := g.client(1), g.client(2)
-	if err := g.append(a); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.append(a))
 	commit, welcome := g.commit(a)
-	if err := g.service.Commit(1, append(bytes.Clone(commit), welcome...)); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.group.Apply(g.take(1, delivery.OpAnnounceCommit)[2:]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
+	must(t, a.group.Apply(g.take(1, delivery.OpAnnounceCommit)[2:]))
 	joined, err := dave.JoinGroup(mlsChannel, g.take(2, delivery.OpWelcome)[2:], b.ticket, b.sender)
 	if err != nil {
 		t.Fatal(err)
@@ -139,46 +131,19 @@ func pair(t *testing.T) (*gateway, *client, *client) {
 	return g, a, b
 }
 
-func TestTwoAreInTheSameGroup(t *testing.T) {
-	t.Parallel()
-	_, a, b := pair(t)
-	got := view(t, b.group)
-	if diff := cmp.Diff(view(t, a.group), got); diff != "" {
-		t.Errorf("the two see different groups:\n%s", diff)
-	}
-	want := map[uint64][]byte{1: a.key.Public(), 2: b.key.Public()}
-	if diff := cmp.Diff(want, got.Members); got.Epoch != 1 || diff != "" {
-		t.Errorf("epoch %d, want 1; members:\n%s", got.Epoch, diff)
-	}
-	one, err := a.group.Export("label", []byte("context"), 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := b.group.Export("label", []byte("context"), 16)
-	if err != nil || !bytes.Equal(one, other) || len(one) != 16 {
-		t.Errorf("exported %x and %x, %v", one, other, err)
-	}
-}
-
 func TestAnEarlierCommitOfOursMayBeTheOneThatCounts(t *testing.T) {
 	t.Parallel()
 	g, a, b := pair(t)
 	g.client(3)
-	if err := g.append(a); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.append(a))
 	first, _ := g.commit(a)
 	second, _ := g.commit(a)
 	if bytes.Equal(first, second) {
 		t.Fatal("two commits are the same")
 	}
-	if err := g.append(b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.append(b))
 	for _, c := range []*client{a, b} {
-		if err := c.group.Apply(first); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.group.Apply(first))
 		if err := c.group.Apply(second); !errors.Is(err, dave.ErrWrongEpoch) {
 			t.Errorf("a commit of the epoch before: %v, want ErrOtherEpoch", err)
 		}
@@ -194,9 +159,7 @@ func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
 	c := g.client(3)
 	g.service.Leave(2) // and before anybody has added the third
 	for range 2 {
-		if err := g.append(a); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.append(a))
 	}
 	// The one who has left hears of it as well.
 	change, err := dave.ParseProposals(g.take(2, delivery.OpProposals))
@@ -204,21 +167,15 @@ func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range change.Proposals {
-		if err := b.group.Append(p, anybody); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.group.Append(p, anybody))
 	}
 	commit, welcome := g.commit(a)
-	if err := g.service.Commit(1, append(bytes.Clone(commit), welcome...)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
 	joined, err := dave.JoinGroup(mlsChannel, g.take(3, delivery.OpWelcome)[2:], c.ticket, c.sender)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.group.Apply(commit); err != nil {
-		t.Fatal(err)
-	}
+	must(t, a.group.Apply(commit))
 	if diff := cmp.Diff(view(t, a.group), view(t, joined)); diff != "" {
 		t.Errorf("the two see different groups:\n%s", diff)
 	}
@@ -231,9 +188,7 @@ func TestAWelcomeMustBeForOurGroup(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)
 	a, b := g.client(1), g.client(2)
-	if err := g.append(a); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.append(a))
 	_, welcome := g.commit(a)
 	other := newGateway(t).client(2)
 	for name, join := range map[string]func() (*dave.Group, error){
@@ -258,17 +213,13 @@ func TestCommitsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	g, a, b := pair(t)
 	g.client(3)
-	if err := g.append(a); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.append(a))
 	commit, _ := g.commit(a)
 	before := view(t, b.group)
 	if err := b.group.Apply(commit); err == nil {
 		t.Error("a commit of a proposal that did not come was taken")
 	}
-	if err := g.append(b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.append(b))
 	for i := 0; i < len(commit); i += 7 {
 		changed := bytes.Clone(commit)
 		changed[i] ^= 1

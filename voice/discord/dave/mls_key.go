@@ -44,7 +44,6 @@ func (k *SigningKey) signer() *ciphersuite.SignaturePrivateKey {
 
 // KeyPackageBundle is one offer to be added to a group: a key package and the secrets that belong to it. It is used once.
 type KeyPackageBundle struct {
-	user       uint64
 	key        *SigningKey
 	keyPackage *keypackages.KeyPackage
 	secrets    *keypackages.KeyPackagePrivateKeys
@@ -63,7 +62,7 @@ func NewKeyPackageBundle(user uint64, key *SigningKey) (*KeyPackageBundle, error
 	if err := restrictKeyPackage(offer, key); err != nil {
 		return nil, err
 	}
-	return &KeyPackageBundle{user: user, key: key, keyPackage: offer, secrets: secrets}, nil
+	return &KeyPackageBundle{key: key, keyPackage: offer, secrets: secrets}, nil
 }
 
 // restrictKeyPackage has the offer claim no more than what DAVE uses, and signs it anew.

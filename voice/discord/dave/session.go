@@ -49,22 +49,6 @@ type Options struct {
 	Logger     *slog.Logger                  // nil is silent
 }
 
-// mlsGroup is what a session needs of MLS; [Group] has it. Append and Revoke take and forget proposals, Commit offers the next
-// epoch, Apply enters it, View says where we are.
-type mlsGroup interface {
-	Append(proposal []byte, known func(user uint64) bool) error
-	Revoke(ref []byte) error
-	Commit() (commit, welcome []byte, err error)
-	Apply(commit []byte) error
-	mlsState
-}
-
-// mlsState is a group as it is now.
-type mlsState interface {
-	View() (GroupView, error)
-	Export(label string, context []byte, length int) ([]byte, error)
-}
-
 // Session is our membership in the encrypted group of one voice connection. Its methods are safe for concurrent use, but the
 // messages of the gateway must come one after the other, in order. The functions of [Options] are called by Select,
 // HandleJSON and HandleBinary before these return, and must not call them.
@@ -77,7 +61,7 @@ type Session struct {
 	version    int        // of the group that is being made, as announced last
 	sender     *ExternalSender
 	keyPackage *KeyPackageBundle
-	group      mlsGroup
+	group      *Group
 	member     bool // the group is not ours alone
 	pending    []pendingTransition
 	known      map[uint64]bool
@@ -100,7 +84,7 @@ func New(o Options) (*Session, error) {
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	s := &Session{options: o, known: make(map[uint64]bool)}
-	s.media.reset(versionUnselected)
+	s.media.reset(-1) // until the gateway has chosen a version
 	return s, nil
 }
 
@@ -138,12 +122,9 @@ func (s *Session) createGroup() error {
 	if s.keyPackage == nil || s.sender == nil || s.member {
 		return nil
 	}
-	g, err := CreateGroup(s.options.GroupID, s.keyPackage, *s.sender)
-	if err != nil {
-		return err
-	}
-	s.group = g
-	return nil
+	var err error
+	s.group, err = CreateGroup(s.options.GroupID, s.keyPackage, *s.sender)
+	return err
 }
 
 // HandleJSON takes ops 21, 22 and 24.

@@ -2,8 +2,10 @@ package dave_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,9 +21,8 @@ const (
 )
 
 func TestMembersAgreeOnKeysAsTheyCome(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a := c.ours(ada)
+	c := callOf(t, ada)
+	a := c.session(ada)
 	if got := a.PrivacyCode(); got != "" {
 		t.Errorf("code of somebody alone is %q, want none", got)
 	}
@@ -33,9 +34,8 @@ func TestMembersAgreeOnKeysAsTheyCome(t *testing.T) {
 }
 
 func TestTheOneWhoIsAloneIsReadyAndReadableByNobody(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a := c.ours(ada)
+	c := callOf(t, ada)
+	a := c.session(ada)
 	if !a.Ready() || a.Version() != 1 {
 		t.Fatalf("ready %v, version %d; want ready, 1", a.Ready(), a.Version())
 	}
@@ -48,15 +48,11 @@ func TestTheOneWhoIsAloneIsReadyAndReadableByNobody(t *testing.T) {
 }
 
 func TestWhoLeavesIsRemoved(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	c.ours(ada)
-	b := c.ours(bob)
-	c.ours(cyd)
-	c.ours(dot)
+	c := callOf(t, ada, bob, cyd, dot)
+	b := c.session(bob)
 	c.leave(bob)
 	c.together()
-	sent, err := c.people[ada].encrypt(dave.Opus, frames[dave.Opus])
+	sent, err := c.people[ada].Encrypt(dave.Opus, frames[dave.Opus])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,10 +67,8 @@ func TestWhoLeavesIsRemoved(t *testing.T) {
 }
 
 func TestTheLastOneBeginsAnewAndCanBeJoined(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a := c.ours(ada)
-	c.ours(bob)
+	c := callOf(t, ada, bob)
+	a := c.session(ada)
 	before := a.PrivacyCode()
 	c.leave(bob)
 	if !a.Ready() || a.Epoch() != 0 || a.PrivacyCode() != "" {
@@ -90,37 +84,24 @@ func TestTheLastOneBeginsAnewAndCanBeJoined(t *testing.T) {
 
 func TestOneOfSeveralCommitsWins(t *testing.T) {
 	t.Parallel()
-	for name, order := range map[string][]int{"first": {0, 1, 2}, "last": {2, 1, 0}} {
+	for name, order := range map[string][]int{
+		"first of two founders": {0, 1}, "second of two founders": {1, 0}, "first of three": {0, 1, 2}, "last of three": {2, 1, 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCall(t)
-			for _, user := range []uint64{ada, bob, cyd} {
+			members := []uint64{ada, bob, cyd, dot}
+			if len(order) == 2 {
+				members = members[:2]
+			}
+			last := len(members) - 1
+			for _, user := range members[:last] {
 				c.ours(user)
 			}
 			c.service.Hold = true
-			c.ours(dot)
-			if got := c.service.Held(); got != 3 {
-				t.Fatalf("%d commits, want one of each member", got)
-			}
-			c.release(order...)
-			c.settle()
-			c.together()
-			c.quiet()
-		})
-	}
-}
-
-func TestBothFoundersCommit(t *testing.T) {
-	t.Parallel()
-	for name, order := range map[string][]int{"first": {0, 1}, "second": {1, 0}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := newCall(t)
-			c.ours(ada)
-			c.service.Hold = true
-			c.ours(bob)
-			if got := c.service.Held(); got != 2 {
-				t.Fatalf("%d commits, want one of each", got)
+			c.ours(members[last])
+			if got := c.service.Held(); got != len(order) {
+				t.Fatalf("%d commits, want one of each who may make one", got)
 			}
 			c.release(order...)
 			c.settle()
@@ -159,18 +140,10 @@ func TestABrokenWelcomeIsReportedAndMadeGood(t *testing.T) {
 			for _, user := range members {
 				c.ours(user)
 			}
-			broken := 0
-			c.service.Tamper = func(m delivery.Message) []delivery.Message {
-				if m.Op == delivery.OpWelcome && broken == 0 {
-					broken++
-					m.Payload = bytes.Clone(m.Payload)
-					m.Payload[len(m.Payload)/2] ^= 1
-				}
-				return []delivery.Message{m}
-			}
+			broken := c.breakWelcome()
 			c.ours(dot)
-			if broken != 1 {
-				t.Fatalf("%d Welcomes broken, want 1", broken)
+			if *broken != 1 {
+				t.Fatalf("%d Welcomes broken, want 1", *broken)
 			}
 			c.together()
 			if len(c.problems) == 0 {
@@ -181,11 +154,7 @@ func TestABrokenWelcomeIsReportedAndMadeGood(t *testing.T) {
 }
 
 func TestABrokenCommitIsReportedAndMadeGood(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	for _, user := range []uint64{ada, bob, cyd} {
-		c.ours(user)
-	}
+	c := callOf(t, ada, bob, cyd)
 	var victim uint64
 	c.service.Tamper = func(m delivery.Message) []delivery.Message {
 		// The one whose commit it is takes it as it was.
@@ -204,9 +173,8 @@ func TestABrokenCommitIsReportedAndMadeGood(t *testing.T) {
 }
 
 func TestNothingIsReadableBetweenVersions(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a, b := c.ours(ada), c.ours(bob)
+	c := callOf(t, ada, bob)
+	a, b := c.session(ada), c.session(bob)
 	frame := frames[dave.Opus]
 
 	old := newOurs(c, cyd) // does not speak the protocol
@@ -245,9 +213,7 @@ func TestNothingIsReadableBetweenVersions(t *testing.T) {
 }
 
 func TestNothingIsSentWhileAHandshakeRuns(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	c.ours(ada)
+	c := callOf(t, ada)
 	b := newOurs(c, bob)
 	if _, err := b.Encrypt(dave.Opus, frames[dave.Opus]); !errors.Is(err, dave.ErrNotReady) {
 		t.Errorf("before a version is chosen: %v, want ErrNotReady", err)
@@ -265,9 +231,8 @@ func TestNothingIsSentWhileAHandshakeRuns(t *testing.T) {
 }
 
 func TestOldKeysServeForAWhile(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a, b := c.ours(ada), c.ours(bob)
+	c := callOf(t, ada, bob)
+	a, b := c.session(ada), c.session(bob)
 	var underWay [3][]byte
 	for i := range underWay {
 		var err error
@@ -292,10 +257,7 @@ func TestOldKeysServeForAWhile(t *testing.T) {
 }
 
 func TestWhoIsNotInTheCallIsNotAdded(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	c.ours(ada)
-	c.ours(bob)
+	c := callOf(t, ada, bob)
 	spy := newCall(t)
 	var offered []byte
 	spy.pass = func(_ uint64, s said) bool {
@@ -303,9 +265,7 @@ func TestWhoIsNotInTheCallIsNotAdded(t *testing.T) {
 		return false
 	}
 	spy.ours(dot)
-	if err := c.service.Intrude(dot, offered); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.service.Intrude(dot, offered))
 	before := c.sent[ada][dave.OpCommitWelcome]
 	c.settle()
 	if len(c.problems) != 2 {
@@ -316,10 +276,43 @@ func TestWhoIsNotInTheCallIsNotAdded(t *testing.T) {
 	}
 }
 
-func TestSilencePassesWithoutKeys(t *testing.T) {
+func TestProposalsOfAnotherEpochAreForMembersToRefuse(t *testing.T) {
 	t.Parallel()
 	c := newCall(t)
+	var sender []byte
+	var proposals [][]byte // of epochs 0 and 1
+	c.service.Tamper = func(m delivery.Message) []delivery.Message {
+		if m.To == ada && m.Op == delivery.OpExternalSender {
+			sender = m.Payload
+		}
+		if m.To == ada && m.Op == delivery.OpProposals {
+			proposals = append(proposals, m.Payload)
+		}
+		return []delivery.Message{m}
+	}
 	a := c.ours(ada)
+	c.ours(bob)
+	c.ours(cyd)
+	if len(proposals) != 2 {
+		t.Fatalf("%d proposals, want those that add bob and cyd", len(proposals))
+	}
+	if err := a.HandleBinary(dave.OpProposals, proposals[1]); !errors.Is(err, dave.ErrWrongEpoch) {
+		t.Errorf("a member takes a proposal of the epoch before: %v, want ErrWrongEpoch", err)
+	}
+	waiting := newOurs(newCall(t), dot)
+	must(t, waiting.Select(1))
+	must(t, waiting.HandleBinary(dave.OpExternalSender, sender))
+	if err := waiting.HandleBinary(dave.OpProposals, proposals[1]); err != nil {
+		t.Errorf("who waits to be added is told of a proposal in the group: %v", err)
+	}
+	if err := waiting.HandleBinary(dave.OpProposals, proposals[0]); err == nil {
+		t.Error("who waits to be added adds somebody who is not in the call")
+	}
+}
+
+func TestSilencePassesWithoutKeys(t *testing.T) {
+	c := callOf(t, ada)
+	a := c.session(ada)
 	silence := []byte{0xF8, 0xFF, 0xFE}
 	if got, err := a.Decrypt(bob, dave.Opus, silence); err != nil || !bytes.Equal(got, silence) {
 		t.Errorf("silence comes as %x, %v", got, err)
@@ -329,25 +322,8 @@ func TestSilencePassesWithoutKeys(t *testing.T) {
 	}
 }
 
-func TestACodeForTwoIsTheSameOnBothSides(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	a, b := c.ours(ada), c.ours(bob)
-	got, want := a.VerificationCode(bob), b.VerificationCode(ada)
-	if got != want || len(got) != 53 {
-		t.Errorf("codes %q and %q, want nine groups of five digits, the same", got, want)
-	}
-	if got := a.VerificationCode(cyd); got != "" {
-		t.Errorf("code with a stranger is %q", got)
-	}
-}
-
 func TestSeveralComeAndGoAtOnce(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	for _, user := range []uint64{ada, bob, cyd} {
-		c.ours(user)
-	}
+	c := callOf(t, ada, bob, cyd)
 	// Commits wait until somebody has gone and two have come: one commit removes and adds.
 	c.service.Hold = true
 	c.leave(bob)
@@ -363,11 +339,7 @@ func TestSeveralComeAndGoAtOnce(t *testing.T) {
 }
 
 func TestWhoIsWelcomedGetsTheSecretsOfTheirPath(t *testing.T) {
-	t.Parallel()
-	c := newCall(t)
-	for _, user := range []uint64{ada, bob, cyd, dot} {
-		c.ours(user)
-	}
+	c := callOf(t, ada, bob, cyd, dot)
 	c.leave(bob)
 	c.ours(bob) // next to ada in the tree, by a commit of ada's
 	c.service.Hold = true
@@ -417,4 +389,151 @@ func wander(c *call, seed uint64, steps int, bring func(c *call, user uint64)) {
 		}
 	}
 	c.quiet()
+}
+
+func TestMessagesThatMakeNoSense(t *testing.T) {
+	c := callOf(t, ada, bob)
+	a := c.session(ada)
+	before := a.PrivacyCode()
+	for name, handle := range map[string]func() error{
+		"short commit":   func() error { return a.HandleBinary(dave.OpAnnounceCommit, []byte{1}) },
+		"short welcome":  func() error { return a.HandleBinary(dave.OpWelcome, nil) },
+		"no proposals":   func() error { return a.HandleBinary(dave.OpProposals, nil) },
+		"odd proposals":  func() error { return a.HandleBinary(dave.OpProposals, []byte{0, 3, 1, 2, 3}) },
+		"unknown change": func() error { return a.HandleBinary(dave.OpProposals, []byte{2, 0}) },
+		"unknown ref":    func() error { return a.HandleBinary(dave.OpProposals, []byte{1, 3, 2, 1, 2}) },
+		"odd sender":     func() error { return a.HandleBinary(dave.OpExternalSender, []byte{1, 2, 3}) },
+		"unknown binary": func() error { return a.HandleBinary(99, nil) },
+		"no JSON":        func() error { return a.HandleJSON(dave.OpPrepareTransition, json.RawMessage(`{`)) },
+		"unknown JSON":   func() error { return a.HandleJSON(99, json.RawMessage(`{}`)) },
+		"unknown version": func() error {
+			return a.HandleJSON(dave.OpPrepareEpoch, json.RawMessage(`{"protocol_version":2,"epoch":1}`))
+		},
+		"never announced":  func() error { return a.HandleJSON(dave.OpExecuteTransition, json.RawMessage(`{"transition_id":77}`)) },
+		"version to begin": func() error { return a.Select(2) },
+	} {
+		if err := handle(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if got := a.PrivacyCode(); got != before {
+		t.Errorf("code is %q after that, want %q", got, before)
+	}
+	c.together()
+}
+
+func TestAReconnectBeginsAnew(t *testing.T) {
+	c := callOf(t, ada, bob)
+	a := c.session(ada)
+	c.leave(ada)
+	c.join(ada, a, 1) // the same session on a new connection
+	if a.Ready() {
+		t.Error("ready with the keys of the connection before")
+	}
+	c.settle()
+	c.together()
+	c.quiet()
+}
+
+func TestMessagesInTheWrongOrder(t *testing.T) {
+	c := callOf(t, ada, bob)
+	// A Welcome comes before the external sender that it is to be checked by.
+	var sender *delivery.Message
+	c.service.Tamper = func(m delivery.Message) []delivery.Message {
+		switch {
+		case m.To == cyd && m.Op == delivery.OpExternalSender && sender == nil:
+			sender = &m
+			return nil
+		case m.To == cyd && m.Op == delivery.OpWelcome && sender.Op != 0:
+			late := *sender
+			sender.Op = 0
+			return []delivery.Message{m, late}
+		}
+		return []delivery.Message{m}
+	}
+	c.ours(cyd)
+	if got := c.sent[cyd][dave.OpInvalid]; got != 1 {
+		t.Errorf("reported %d times, want once", got)
+	}
+	c.together()
+}
+
+func TestATransitionThatFailsLeavesNothingToSendWith(t *testing.T) {
+	c := callOf(t, ada, bob, cyd)
+	b := c.session(bob)
+	c.service.Tamper = func(m delivery.Message) []delivery.Message {
+		if m.To == bob && m.Op == delivery.OpAnnounceCommit {
+			m.Payload = append(bytes.Clone(m.Payload), 1)
+		}
+		return []delivery.Message{m}
+	}
+	c.pass = func(from uint64, s said) bool { return from != bob || s.op != dave.OpKeyPackage }
+	c.ours(dot)
+	// The others have moved on, and we are yet to be added again.
+	if got, err := b.Encrypt(dave.Opus, frames[dave.Opus]); !errors.Is(err, dave.ErrNotReady) || b.Ready() || b.Version() != 1 {
+		t.Errorf("encrypt: %x, %v, ready %v in version %d; want ErrNotReady in 1", got, err, b.Ready(), b.Version())
+	}
+}
+
+func TestAllAtOnce(t *testing.T) {
+	c := callOf(t, ada, bob)
+	a, b := c.session(ada), c.session(bob)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for _, run := range []func(){
+		func() { _, _ = a.Encrypt(dave.Opus, frames[dave.Opus]) },
+		func() { _, _ = a.Encrypt(dave.VP8, frames[dave.VP8]) },
+		func() {
+			if sent, err := b.Encrypt(dave.Opus, frames[dave.Opus]); err == nil {
+				_, _ = a.Decrypt(bob, dave.Opus, sent)
+			}
+		},
+		func() { a.Ready(); a.Version(); a.Epoch(); a.PrivacyCode() },
+		func() { a.Connected(dot + 1); a.Disconnected(dot + 1) },
+	} {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					run()
+				}
+			}
+		})
+	}
+	c.ours(cyd)
+	c.leave(cyd)
+	close(stop)
+	wg.Wait()
+	c.together()
+	c.quiet()
+}
+
+// FuzzGateway has the gateway say anything, in any order, to a session that is in a call. It must come out alive, and never send in clear.
+func FuzzGateway(f *testing.F) {
+	f.Add(byte(27), []byte{0, 0}, byte(29), []byte{0, 1, 0, 1, 0, 1})
+	f.Add(byte(25), []byte{1, 2}, byte(30), []byte{0, 0, 0, 2})
+	f.Add(byte(21), []byte(`{"transition_id":0,"protocol_version":1}`), byte(24), []byte(`{"epoch":1,"protocol_version":1}`))
+	f.Fuzz(func(t *testing.T, op1 byte, one []byte, op2 byte, two []byte) {
+		s, err := dave.New(dave.Options{UserID: ada, GroupID: channel, SendBinary: func(byte, []byte) {}, SendJSON: func(int, any) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Connected(bob)
+		must(t, s.Select(1))
+		for _, m := range []struct {
+			op      byte
+			payload []byte
+		}{{op1, one}, {op2, two}} {
+			_ = s.HandleBinary(m.op, m.payload)
+			_ = s.HandleJSON(int(m.op), m.payload)
+		}
+		if s.Version() == 0 {
+			return // it was led there
+		}
+		if got, err := s.Encrypt(dave.Opus, frames[dave.Opus]); err == nil && bytes.Contains(got, frames[dave.Opus]) {
+			t.Errorf("sent in clear: %x", got)
+		}
+	})
 }

@@ -75,7 +75,6 @@ func (a *Account) Open(ctx context.Context) error {
 	return nil
 }
 
-// joinVoice takes a place for the account in a channel.
 func (a *Account) joinVoice(ctx context.Context, guild, channel string) (VoicePresence, error) {
 	line, err := a.joiner.Join(ctx, guild, channel)
 	if err != nil {

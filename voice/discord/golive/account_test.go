@@ -16,9 +16,11 @@ import (
 	"clank/bot/discord"
 	"clank/internal/test/discordtest"
 	"clank/internal/test/discordtest/voicetest"
+	"clank/sessions"
 	"clank/videosource"
 	"clank/voice/discord/conn"
 	"clank/voice/discord/golive"
+	"clank/voice/share"
 )
 
 const patience = 30 * time.Second
@@ -59,16 +61,10 @@ type city struct {
 
 func newCity(t *testing.T) city {
 	t.Helper()
-	s, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := discordtest.StartTest(t, discordtest.Config{Voice: &voicetest.Config{DAVE: 1}})
 	t.Cleanup(func() {
 		if got := s.Voice.Violations(); len(got) > 0 {
 			t.Errorf("what Discord would not take: %v", got)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
 		}
 	})
 	w := city{Server: s, ada: s.CreateUser("ada")}
@@ -88,17 +84,12 @@ func (w city) signIn(t *testing.T, who discordtest.Bot, person bool) *golive.Acc
 		Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 			return &discord.Gateway{
 				Token: who.Token, UserToken: person, Intents: 1 | 1<<7, MinWait: 10 * time.Millisecond, OnDispatch: dispatch,
-				URL: func(context.Context) (string, error) {
-					return "ws" + strings.TrimPrefix(w.URL, "http") + "/?v=9&encoding=json", nil
-				},
+				URL: w.GatewayURL,
 			}
 		},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	if err := a.Open(ctx); err != nil {
-		t.Fatal(err)
-	}
+	ctx := voicetest.Deadline(t)
+	must(t, a.Open(ctx))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
@@ -125,13 +116,8 @@ func showing(t *testing.T) *videosource.Source {
 // whole waits for a picture, which must be one that was taken.
 func whole(t *testing.T, m *voicetest.Member) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
 	for {
-		f, err := m.Next(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := voicetest.NextFrame(t, m)
 		if !f.Video || f.Err != nil { // what was sent before the new keys were in use cannot be read
 			continue
 		}
@@ -143,6 +129,32 @@ func whole(t *testing.T, m *voicetest.Member) {
 		}
 		return
 	}
+}
+
+// watch has somebody watch a stream.
+func (w city) watch(t *testing.T, key string, who discordtest.User) *voicetest.Member {
+	t.Helper()
+	m, err := w.WatchStream(voicetest.Deadline(t), key, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() }) // which says how it ended, as Discord had it
+	m.RequestQuality(100)
+	return m
+}
+
+// watched begins a stream in the call, of which ada gets two pictures.
+func (w city) watched(t *testing.T, a *golive.Account, r golive.Request) (*golive.Stream, *voicetest.Member) {
+	t.Helper()
+	r.Guild, r.Channel = w.guild.ID, w.call.ID
+	s, err := a.Publisher().Start(voicetest.Deadline(t), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada := w.watch(t, s.State().Key, w.ada)
+	whole(t, ada)
+	whole(t, ada)
+	return s, ada
 }
 
 // eventually waits for what others bring about.
@@ -165,23 +177,11 @@ func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
 	w := newCity(t)
 	eve := w.CreateAccount("eve", "of eve")
 	a := w.signIn(t, eve, true)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	src := showing(t)
 	var lost losses
-	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: src, Lost: lost.add})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, ada := w.watched(t, a, golive.Request{Source: src, Lost: lost.add})
 	key := s.State().Key
-	ada, err := w.WatchStream(ctx, key, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ada.Close()
-	ada.RequestQuality(100)
-	whole(t, ada)
-	whole(t, ada)
 
 	ada.RequestQuality(0)
 	eventually(t, "nobody taking pictures", func() bool { return src.Stats().Viewers == 0 })
@@ -192,20 +192,12 @@ func TestAnAccountGoesLiveForThoseWhoWatch(t *testing.T) {
 	eventually(t, "the loss of the server", func() bool { return s.State().Status == golive.AwaitingCredentials })
 	w.FindStreamServer(key)
 	eventually(t, "the new server", func() bool { return s.State().Status == golive.Playing })
-	again, err := w.WatchStream(ctx, key, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	again.RequestQuality(100)
-	whole(t, again)
+	whole(t, w.watch(t, key, w.ada))
 
 	if v := w.VoiceStates(w.guild)[eve.ID]; !v.SelfDeaf || !v.SelfMute {
 		t.Errorf("got voice state %+v, want an account that shows that it neither listens nor speaks", v)
 	}
-	if err := s.Stop(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Stop(ctx))
 	if len(w.Streams()) > 0 || len(lost.all()) > 0 {
 		t.Errorf("got the streams %v, lost %v, want none", w.Streams(), lost.all())
 	}
@@ -229,8 +221,7 @@ func TestABotIsRefusedInWords(t *testing.T) {
 			if tc.fate == discordtest.IgnoreBots {
 				a.Publisher().AnswerTimeout = 300 * time.Millisecond
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
+			ctx := voicetest.Deadline(t)
 			_, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
 			if _, refused := errors.AsType[*golive.RefusedError](err); !refused || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got error %v, want a refusal with %q", err, tc.want)
@@ -258,3 +249,113 @@ func (refusing) Send(context.Context, int, any) error { return nil }
 func (refusing) Done() <-chan struct{}                { return nil }
 func (refusing) Err() error                           { return nil }
 func (refusing) Close(context.Context) error          { return nil }
+
+// one is the sessions of a program that has one, of a server.
+type one struct{ guild string }
+
+func (o one) Session(context.Context, string) (sessions.Session, error) {
+	return sessions.Session{ID: "s", State: sessions.SessionIdle, Origin: sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: o.guild}}, nil
+}
+func (one) SetShared(context.Context, string, bool) error { return nil }
+func (one) Subscribe() (<-chan sessions.Event, func())    { return nil, func() {} }
+
+// link is what is left where Go Live is refused.
+type link struct{}
+
+func (link) Name() string { return "a link" }
+func (link) Begin(context.Context, share.Presentation) (share.ViewLocation, error) {
+	return share.ViewLocation{Link: "https://view.example/"}, nil
+}
+func (link) End(context.Context, share.Presentation) error { return nil }
+
+// theatre is a city in which ada watches what eve's account shows of session s.
+type theatre struct {
+	city
+	eve    discordtest.Bot
+	other  discordtest.Channel // bob is there
+	bob    discordtest.User
+	pub    *golive.Publisher
+	shares *share.Manager
+	told   chan share.Notice
+	before string            // the stream's key
+	seen   *voicetest.Member // ada, who watches it
+}
+
+func newTheatre(t *testing.T) *theatre {
+	t.Helper()
+	w := &theatre{city: newCity(t), told: make(chan share.Notice, 8)}
+	w.bob = w.CreateUser("bob")
+	w.AddMember(w.guild, w.bob)
+	w.other = w.CreateVoiceChannel(w.guild, "other")
+	w.JoinVoice(w.other, w.bob)
+	w.eve = w.CreateAccount("eve", "of eve")
+	w.pub = w.signIn(t, w.eve, true).Publisher()
+	w.pub.AnswerTimeout = 8 * patience // so that nothing depends on how fast the machine is
+	w.shares = &share.Manager{
+		Sessions: one{w.guild.ID},
+		Screen:   func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return &film{}, nil },
+		Targets: func(share.CallRef) []share.Target {
+			return []share.Target{&golive.Target{Publisher: w.pub}, link{}}
+		},
+		SendNotice: func(n share.Notice) { w.told <- n },
+		NewSource:  func() *videosource.Source { return &videosource.Source{IdleFPS: 20} },
+	}
+	ctx := voicetest.Deadline(t)
+	t.Cleanup(func() {
+		if err := w.shares.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := w.shares.Share(ctx, w.in(w.call), "s", sessions.Origin{Kind: sessions.FromDiscord, User: "1", Guild: w.guild.ID}); err != nil {
+		t.Fatal(err)
+	}
+	<-w.told
+	w.before = w.pub.Current().State().Key
+	w.seen = w.watch(t, w.before, w.ada)
+	whole(t, w.seen)
+	return w
+}
+
+// in returns the call when it is in a channel.
+func (w *theatre) in(c discordtest.Channel) share.CallRef {
+	return share.CallRef{ID: "call", Guild: w.guild.ID, Channel: c.ID}
+}
+
+// follows moves the call, after which bob sees the stream where he is. It returns the stream's key.
+func (w *theatre) follows(t *testing.T) string {
+	t.Helper()
+	ctx := voicetest.Deadline(t)
+	must(t, w.shares.Move(ctx, w.in(w.other)))
+	if n := <-w.told; n.Call != w.in(w.other) || !strings.Contains(n.Text, "Go Live") || len(w.told) > 0 {
+		t.Errorf("told %+v and %d more, want one notice in the new channel", n, len(w.told))
+	}
+	now := w.pub.Current().State().Key
+	whole(t, w.watch(t, now, w.bob))
+	if list := w.Streams(); len(list) != 1 || now == w.before {
+		t.Errorf("there are the streams %v, want the new one alone", list)
+	}
+	eventually(t, "the end for the one who watched in the old channel", func() bool { return w.seen.Err() != nil })
+	return now
+}
+
+func TestAStreamFollowsItsCall(t *testing.T) {
+	t.Parallel()
+	w := newTheatre(t)
+	now := w.follows(t)
+	w.EndStream(now, "unauthorized") // and what Discord ends is shown by the link
+	if n := <-w.told; n.Link == "" || !strings.Contains(n.Text, "permission") {
+		t.Errorf("told %+v, want why, and the link", n)
+	}
+}
+
+func TestPeopleAreToldOnceWhenTheAccountIsMovedBeforeTheCall(t *testing.T) {
+	t.Parallel()
+	w := newTheatre(t)
+	s := w.pub.Current()
+	w.MoveVoice(w.other, w.eve.User)
+	eventually(t, "the end of the stream", func() bool { return s.State().Status == golive.Failed })
+	if got := s.State().Reason; !strings.Contains(got, "moved") {
+		t.Errorf("it has ended because %s, want because of the move", got)
+	}
+	w.follows(t)
+}

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"clank/videosource"
 	"clank/voice"
 	"clank/voice/discord/conn"
 )
 
-// streamDispatch is what the main gateway says about a stream.
 type streamDispatch struct {
 	Key         string   `json:"stream_key"`
 	Server      string   `json:"rtc_server_id"`
@@ -24,7 +22,6 @@ type streamDispatch struct {
 	Unavailable bool     `json:"unavailable"`
 }
 
-// handleDispatch takes what the main gateway says about this stream.
 func (l *streamLoop) handleDispatch(ctx context.Context, kind string, d streamDispatch) error {
 	switch kind {
 	case "STREAM_DELETE":
@@ -36,7 +33,7 @@ func (l *streamLoop) handleDispatch(ctx context.Context, kind string, d streamDi
 			l.endpoint = ""
 		}
 		l.server = d.Server
-		l.updateState(func(st *State) { st.Server, st.Viewers, st.AgreedAt = d.Server, d.Viewers, time.Now() })
+		l.updateState(func(st *State) { st.Server, st.Viewers = d.Server, d.Viewers })
 		if l.endpoint == "" {
 			l.setStatus(AwaitingCredentials, "")
 			l.deadlineErr = noAnswerError(l.publisher.answerTimeout(), true)
@@ -84,13 +81,12 @@ func (l *streamLoop) handleConnEvent(number int, w connEvent) error {
 	return l.handleMediaEvent(w.event)
 }
 
-// handleMediaEvent takes what the leg that is open tells.
 func (l *streamLoop) handleMediaEvent(e conn.Event) error {
 	switch e.Kind {
 	case conn.Up:
 		l.deadline.Stop()
 		l.ready = true
-		l.updateState(func(st *State) { st.Status, st.Reason, st.ReadyAt = Ready, "", time.Now() })
+		l.updateState(func(st *State) { st.Status, st.Reason = Ready, "" })
 		if l.paused {
 			l.setStatus(Paused, "")
 		}
@@ -128,7 +124,6 @@ func (l *streamLoop) handleMediaEvent(e conn.Event) error {
 	return nil
 }
 
-// setPaused stops the pictures, or lets them go on.
 func (l *streamLoop) setPaused(ctx context.Context, paused bool) {
 	if l.paused == paused {
 		return
@@ -171,7 +166,6 @@ func (l *streamLoop) refresh() {
 	}
 }
 
-// sendFrame sends one picture.
 func (l *streamLoop) sendFrame(f videosource.Frame) {
 	if f.Width != l.width || f.Height != l.height {
 		l.width, l.height = f.Width, f.Height
@@ -189,9 +183,6 @@ func (l *streamLoop) sendFrame(f videosource.Frame) {
 			return
 		}
 		st.Sent++
-		if st.FirstFrameAt.IsZero() {
-			st.FirstFrameAt = time.Now()
-		}
 		if st.Status == Ready || st.Status == ResumeRequested {
 			st.Status = Playing
 		}

@@ -35,13 +35,11 @@ type streamLoop struct {
 	deadlineErr   error // what the end of the deadline means
 }
 
-// connEvent is something that a leg tells.
 type connEvent struct {
 	transport int
 	event     conn.Event
 }
 
-// connectResult is what became of opening a leg.
 type connectResult struct {
 	conn        StreamConn
 	transport   int
@@ -135,7 +133,6 @@ func (l *streamLoop) setDeadline(wait time.Duration, late error) {
 	l.deadlineErr = late
 }
 
-// handlePresence takes what happens in the call itself.
 func (l *streamLoop) handlePresence(e voice.Event, ok bool) error {
 	switch {
 	case !ok:
@@ -175,7 +172,6 @@ func (l *streamLoop) waitForMove(ctx context.Context, err error) error {
 	}
 }
 
-// startConnect connects as soon as it is known where to.
 func (l *streamLoop) startConnect(ctx context.Context) error {
 	if l.conn != nil || l.pending != nil || l.server == "" || l.endpoint == "" {
 		return nil
@@ -206,7 +202,6 @@ func (l *streamLoop) startConnect(ctx context.Context) error {
 	return nil
 }
 
-// handleConnected takes what became of opening a leg.
 func (l *streamLoop) handleConnected(r connectResult) error {
 	l.cancelConnect()
 	if r.err != nil {
@@ -236,7 +231,6 @@ func (l *streamLoop) handleConnected(r connectResult) error {
 	return nil
 }
 
-// wasUp reports whether the stream has been up before.
 func (l *streamLoop) wasUp() bool {
 	select {
 	case <-l.up:
@@ -252,7 +246,6 @@ func (l *streamLoop) awaitServer(why error) {
 	l.setDeadline(l.publisher.answerTimeout(), fmt.Errorf("the stream's voice connection is lost, and Discord names no other: %w", why))
 }
 
-// handleConnEnd takes the end of the leg.
 func (l *streamLoop) handleConnEnd(ctx context.Context) error {
 	err := l.conn.Err()
 	if err == nil {
@@ -289,7 +282,6 @@ func (l *streamLoop) closeConn(ctx context.Context) {
 	l.conn = nil
 }
 
-// cleanUp ends everything that the stream has begun.
 func (l *streamLoop) cleanUp(ctx context.Context) {
 	l.closeConn(ctx)
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)

@@ -3,14 +3,19 @@ package golive_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"image/jpeg"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"clank/internal/test/discordtest/voicetest"
 	"clank/internal/test/rtctest"
 	"clank/videosource"
 	"clank/voice/discord/conn"
@@ -53,8 +58,8 @@ func (b *board) count(t *testing.T) int {
 }
 
 func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, b := newTown(t), &board{}
+	inTown(t, func(t *testing.T, w *town) {
+		b := &board{}
 		w.pub.Preview = b.show
 		s := w.start(t, nil)
 		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 0}) // nobody watches: those who do not are whom it is for
@@ -77,9 +82,7 @@ func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 		if got := b.count(t); got < 4 {
 			t.Error("none was shown after the pause")
 		}
-		if err := s.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Stop(t.Context()))
 		before := b.count(t)
 		pass(time.Hour)
 		if got := b.count(t); got != before {
@@ -89,8 +92,8 @@ func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 }
 
 func TestAPreviewThatFailsHarmsNothingAndIsNotedOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, b := newTown(t), &board{fails: errors.New("code 403")}
+	inTown(t, func(t *testing.T, w *town) {
+		b := &board{fails: errors.New("code 403")}
 		var log bytes.Buffer
 		w.pub.Preview, w.pub.Logger = b.show, slog.New(slog.NewTextHandler(&log, nil))
 		s := w.start(t, nil)
@@ -98,9 +101,7 @@ func TestAPreviewThatFailsHarmsNothingAndIsNotedOnce(t *testing.T) {
 		if st := s.State(); st.Status != golive.Playing || b.count(t) != 4 {
 			t.Errorf("after %d tries the stream is %+v", b.count(t), st)
 		}
-		if err := s.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Stop(t.Context()))
 		if got := strings.Count(log.String(), "code 403"); got != 1 {
 			t.Errorf("it was noted %d times:\n%s", got, log.String())
 		}
@@ -108,8 +109,8 @@ func TestAPreviewThatFailsHarmsNothingAndIsNotedOnce(t *testing.T) {
 }
 
 func TestNobodyWaitsForAPreview(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, b := newTown(t), &board{hangs: true}
+	inTown(t, func(t *testing.T, w *town) {
+		b := &board{hangs: true}
 		w.pub.Preview = b.show
 		s := w.start(t, nil)
 		pass(10 * time.Second)
@@ -141,8 +142,7 @@ func TestDiscordGetsThePreview(t *testing.T) {
 	over := make(chan struct{})
 	go func() { defer close(over); _ = src.Run(running) }()
 	defer func() { end(); <-over }()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: src})
 	if err != nil {
 		t.Fatal(err)
@@ -152,5 +152,131 @@ func TestDiscordGetsThePreview(t *testing.T) {
 	})
 	if err := s.Stop(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAPreviewShowsWhatTheFrameShows(t *testing.T) {
+	for name, tc := range map[string]struct {
+		frame   []byte
+		r, g, b uint32
+	}{"red": {rtctest.Red().Data, 255, 0, 0}, "blue": {rtctest.Blue().Data, 0, 0, 255}} {
+		t.Run(name, func(t *testing.T) {
+			data, err := golive.PreviewJPEG(tc.frame)
+			if err != nil {
+				t.Fatal(err)
+			}
+			img, err := jpeg.Decode(bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := img.Bounds().Size()
+			full := rtctest.Red()
+			if size.X > 512 || size.Y > 288 || len(data) > 128<<10 || size.X*full.Height-size.Y*full.Width > full.Width {
+				t.Errorf("it is of %v and %d bytes, the frame of %d by %d", size, len(data), full.Width, full.Height)
+			}
+			r, g, b, _ := img.At(size.X/2, size.Y/2).RGBA()
+			far := func(got, want uint32) bool { return max(got>>8, want)-min(got>>8, want) > 12 }
+			if far(r, tc.r) || far(g, tc.g) || far(b, tc.b) {
+				t.Errorf("it is of colour %d, %d, %d", r>>8, g>>8, b>>8)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoKeyFrameHasNoPreview(t *testing.T) {
+	good := rtctest.Red().Data
+	between := bytes.Clone(good)
+	between[0] |= 1
+	empty := bytes.Clone(good)
+	copy(empty[6:], []byte{0, 0, 0, 0})
+	huge := bytes.Clone(good)
+	copy(huge[6:], []byte{0xff, 0x3f, 0xff, 0x3f})
+	for name, frame := range map[string][]byte{
+		"nothing": nil, "garbage": []byte("<html>"), "cut off": good[:12], "between two key frames": between, "of no size": empty, "of a huge size": huge,
+	} {
+		if data, err := golive.PreviewJPEG(frame); err == nil {
+			t.Errorf("%s: %d bytes and no error", name, len(data))
+		}
+	}
+}
+
+func FuzzJPEG(f *testing.F) {
+	f.Add(rtctest.Red().Data)
+	f.Add(rtctest.Blue().Data)
+	f.Add([]byte{0, 0, 0, 0x9d, 1, 0x2a, 64, 0, 48, 0})
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		if len(frame) > 9 && (int(frame[7]&0x3f)<<8|int(frame[6]) > 256 || int(frame[9]&0x3f)<<8|int(frame[8]) > 256) {
+			t.Skip("large ones are slow")
+		}
+		data, err := golive.PreviewJPEG(frame)
+		if err != nil {
+			return
+		}
+		if _, err := jpeg.Decode(bytes.NewReader(data)); err != nil {
+			t.Errorf("a preview of %d bytes cannot be read: %v", len(data), err)
+		}
+	})
+}
+
+func TestAPreviewIsUploadedAsTheAccount(t *testing.T) {
+	var path, token, kind string
+	var body struct {
+		Thumbnail string `json:"thumbnail"`
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, token, kind = r.Method+" "+r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("Content-Type")
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer srv.Close()
+	p := &golive.PreviewPoster{API: srv.URL + "/api/v9", Token: "of eve"}
+	must(t, p.Post(t.Context(), "guild:1:2:3", rtctest.Red().Data))
+	if path != "POST /api/v9/streams/guild:1:2:3/preview" || token != "of eve" || kind != "application/json" {
+		t.Errorf("got %s as %q with %s", path, token, kind)
+	}
+	data, isJPEG := strings.CutPrefix(body.Thumbnail, "data:image/jpeg;base64,")
+	picture, err := base64.StdEncoding.DecodeString(data)
+	if err != nil || !isJPEG {
+		t.Fatalf("the picture begins with %.30q, %v", body.Thumbnail, err)
+	}
+	if _, err := jpeg.Decode(bytes.NewReader(picture)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestARefusedPreviewIsAnErrorWithoutTheToken(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no", http.StatusForbidden)
+	}))
+	p := &golive.PreviewPoster{API: srv.URL, Token: "hunter2"}
+	err := p.Post(t.Context(), "k", rtctest.Red().Data)
+	if err == nil || !strings.Contains(err.Error(), "403") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got error %v", err)
+	}
+	gone, cancel := context.WithCancelCause(t.Context())
+	cancel(errOver)
+	if err := p.Post(gone, "k", rtctest.Red().Data); !errors.Is(err, errOver) {
+		t.Errorf("got error %v, want %v", err, errOver)
+	}
+	srv.Close()
+	if err := p.Post(t.Context(), "k", rtctest.Red().Data); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got error %v of a server that is not there", err)
+	}
+	if err := p.Post(t.Context(), "k", nil); err == nil {
+		t.Error("nothing was shown, and no error told")
+	}
+}
+
+var errOver = errors.New("the stream is over")
+
+func BenchmarkJPEG(b *testing.B) {
+	frame := rtctest.Red().Data
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := golive.PreviewJPEG(frame); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -6,8 +6,45 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 )
+
+// Status says how far a stream is.
+type Status string
+
+// The statuses.
+const (
+	AwaitingPresence    Status = "waiting_for_voice_session" // the account takes its place in the channel
+	Requested           Status = "stream_requested"          // Discord was asked
+	AwaitingCredentials Status = "waiting_for_credentials"   // it has agreed, or moves the stream; its server is not known yet
+	ConnectRequested    Status = "connect_requested"         // the server is known
+	Connecting          Status = "connecting"                // the second voice connection is being opened, or has no keys yet
+	Ready               Status = "ready"                     // pictures can go
+	Playing             Status = "playing"                   // they do
+	Paused              Status = "paused"                    // on request
+	ResumeRequested     Status = "resume_requested"          // no picture has gone since
+	AwaitingTransport   Status = "waiting_for_transport"     // the connection has broken and is being restored
+	BadGroup            Status = "invalid_dave_channel"      // the stream's number is none, so its encryption has no group
+	NoTransport         Status = "transport_unavailable"     // the second voice connection could not be opened
+	Unsupported         Status = "unsupported_source"        // the others demand a codec that is not ours
+	CreateFailed        Status = "stream_create_failed"      // Discord has refused
+	Failed              Status = "failed"                    // it has ended by itself, see Reason
+	Disconnected        Status = "disconnected"              // it was ended
+)
+
+// State is what a stream is like now.
+type State struct {
+	Status         Status
+	Reason         string // why it is not well; for people
+	Key            string // of the stream, as Discord writes it
+	Server         string // Discord's number of the stream
+	Endpoint       string // where the pictures go
+	Transport      string // in which they go: "UDP", "WebRTC"
+	FallbackReason string // why that is not the first way; empty if it is. For people
+	Viewers        []string
+	WantedQuality  int    // quality that viewers want; 0 is that nobody looks, 100 the best
+	Sent           uint64 // frames
+	Dropped        uint64 // frames that could not go
+}
 
 // loopTask is something that a stream's loop is to do. An error ends the stream.
 type loopTask func(ctx context.Context, l *streamLoop) error
@@ -35,7 +72,7 @@ func newStream(p *Publisher, r Request, self string) *Stream {
 		publisher: p, req: r, selfID: self, key: fmt.Sprintf("guild:%s:%s:%s", r.Guild, r.Channel, self),
 		up: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	s.state = State{Status: AwaitingPresence, Key: s.key, WantedQuality: 100, RequestedAt: time.Now()}
+	s.state = State{Status: AwaitingPresence, Key: s.key, WantedQuality: 100}
 	return s
 }
 
@@ -81,7 +118,6 @@ func (s *Stream) end(ctx context.Context, cause error) error {
 	}
 }
 
-// post has the loop do something.
 func (s *Stream) post(do loopTask) {
 	s.mu.Lock()
 	s.tasks = append(s.tasks, do)
@@ -92,7 +128,6 @@ func (s *Stream) post(do loopTask) {
 	}
 }
 
-// takeTasks takes the mail.
 func (s *Stream) takeTasks() []loopTask {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +136,6 @@ func (s *Stream) takeTasks() []loopTask {
 	return out
 }
 
-// run runs the stream from start to end.
 func (s *Stream) run(ctx context.Context) {
 	defer close(s.done)
 	var beside sync.WaitGroup
@@ -117,12 +151,7 @@ func (s *Stream) run(ctx context.Context) {
 	s.cancel(err)
 	l.cleanUp(context.WithoutCancel(ctx))
 	s.err = err
-	wasUp := false
-	select {
-	case <-s.up:
-		wasUp = true
-	default:
-	}
+	wasUp := l.wasUp()
 	stopped := errors.Is(err, errStopped) || errors.Is(err, ErrClosed)
 	s.updateState(func(st *State) {
 		_, refused := errors.AsType[*RefusedError](err)

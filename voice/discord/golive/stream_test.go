@@ -2,24 +2,351 @@ package golive_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"clank/videosource"
 	"clank/voice"
 	"clank/voice/discord/conn"
 	"clank/voice/discord/golive"
 	"clank/voice/share"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
+const (
+	guild, channel, self = "11", "22", "33"
+	key                  = "guild:11:22:33"
+)
+
+// page is one whose picture changes all the time: lossy WebP of 64 x 48 with nothing in it.
+type page struct {
+	mu    sync.Mutex
+	width byte
+	still bool // shows the same for ever
+	taken int
+}
+
+func (p *page) CaptureWebP(context.Context, int, float64) ([]byte, string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.taken++
+	vp8 := []byte{0, 0, 0, 0x9d, 0x01, 0x2a, p.width, 0, 48, 0, byte(p.taken), byte(p.taken >> 8)}
+	if p.still {
+		vp8[10], vp8[11] = 0, 0
+	}
+	return append(append([]byte("RIFF\x18\x00\x00\x00WEBPVP8 "), byte(len(vp8)), 0, 0, 0), vp8...), "", nil
+}
+
+// count returns how many pictures were taken since the last call.
+func (p *page) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.taken
+	p.taken = 0
+	return n
+}
+
+// leg is a voice connection in memory.
+type leg struct {
+	target conn.Target
+	handle func(conn.Event)
+	done   chan struct{}
+
+	mu     sync.Mutex
+	err    error
+	mute   bool
+	closed bool
+	shown  []conn.Format
+	frames int
+}
+
+func (l *leg) ShowVideo(f conn.Format) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.shown = append(l.shown, f)
+}
+
+func (l *leg) SendVideo(vp8 []byte, _ time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mute || len(l.shown) == 0 || l.closed {
+		return voice.ErrUnavailable
+	}
+	if len(vp8) != 12 {
+		return errors.New("no such frame was made")
+	}
+	l.frames++
+	return nil
+}
+
+func (l *leg) Done() <-chan struct{} { return l.done }
+
+func (l *leg) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+func (l *leg) Close(context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	return nil
+}
+
+// drop ends the connection from the other side.
+func (l *leg) drop(err error) {
+	l.mu.Lock()
+	l.err = err
+	l.mu.Unlock()
+	close(l.done)
+}
+
+// count returns how many frames have gone since the last call.
+func (l *leg) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.frames
+	l.frames = 0
+	return n
+}
+
+// seat is a place in a call.
+type seat struct {
+	events chan voice.Event
+	mu     sync.Mutex
+	err    error
+	closed bool
+}
+
+func (s *seat) SessionID() string          { return "session" }
+func (s *seat) Events() <-chan voice.Event { return s.events }
+
+func (s *seat) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+func (s *seat) Close(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	return nil
+}
+
+// town is Discord, as far as one account sees it.
+type town struct {
+	pub  *golive.Publisher
+	src  *videosource.Source
+	page *page
+
+	mu     sync.Mutex
+	sent   []string // "18 {…}"
+	seats  []*seat
+	legs   []*leg
+	answer func(op int) // what Discord does when it is told something
+	sitErr error
+	refuse error // of opening a leg
+	slow   bool  // opening a leg takes until its context ends
+	keys   bool  // a leg has keys at once
+	eager  bool  // a leg tells so a second before it is open
+
+	blocked string   // way that does not get through
+	tried   []string // ways
+}
+
+// inTown runs a test in a bubble with a Discord that agrees to everything.
+func inTown(t *testing.T, test func(t *testing.T, w *town)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+		t.Helper()
+		test(t, newTown(t))
+	})
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	w := &town{page: &page{width: 64}, keys: true}
+	w.src = &videosource.Source{Screen: w.page}
+	w.pub = &golive.Publisher{
+		Format: conn.Format{Rate: 8, Bitrate: 4_000_000},
+		Send: func(_ context.Context, op int, d any) error {
+			data, err := json.Marshal(d)
+			w.mu.Lock()
+			w.sent = append(w.sent, fmt.Sprint(op, " ", string(data)))
+			answer := w.answer
+			w.mu.Unlock()
+			if answer != nil {
+				answer(op)
+			}
+			return err
+		},
+		JoinVoice: func(context.Context, string, string) (golive.VoicePresence, error) {
+			if w.sitErr != nil {
+				return nil, w.sitErr
+			}
+			s := &seat{events: make(chan voice.Event, 1)}
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.seats = append(w.seats, s)
+			return s, nil
+		},
+		Connect: w.connect,
+	}
+	w.say("READY", `{"user":{"id":%q}}`, self)
+	w.answer = func(op int) {
+		if op == 18 {
+			w.agree("1001")
+			w.server("a.example", "token-a")
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = w.src.Run(ctx) }()
+	t.Cleanup(func() {
+		if err := w.pub.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		<-done
+		for _, s := range w.seats {
+			if !s.closed {
+				t.Error("the account still sits in the call")
+			}
+		}
+		for _, l := range w.legs {
+			if !l.closed {
+				t.Errorf("the connection to %s is still there", l.target.Endpoint)
+			}
+		}
+		if n := w.src.Stats().Viewers; n != 0 {
+			t.Errorf("%d still take pictures", n)
+		}
+	})
+	return w
+}
+
+func (w *town) connect(ctx context.Context, to conn.Target, way golive.TransportOption, handle func(conn.Event)) (golive.StreamConn, error) {
+	w.mu.Lock()
+	refuse, slow, keys, eager := w.refuse, w.slow, w.keys, w.eager
+	w.tried = append(w.tried, way.Name)
+	blocked := w.blocked == way.Name
+	w.mu.Unlock()
+	if blocked {
+		return nil, errors.New("nothing comes back")
+	}
+	if slow {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	if refuse != nil {
+		return nil, refuse
+	}
+	l := &leg{target: to, handle: handle, done: make(chan struct{})}
+	w.mu.Lock()
+	w.legs = append(w.legs, l)
+	w.mu.Unlock()
+	if keys {
+		handle(conn.Event{Kind: conn.Up})
+	}
+	if eager {
+		<-time.After(time.Second)
+	}
+	return l, nil
+}
+
+// leg returns the newest connection.
+func (w *town) leg() *leg {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.legs[len(w.legs)-1]
+}
+
+func (w *town) say(kind, format string, args ...any) {
+	w.pub.Dispatch(kind, json.RawMessage(fmt.Sprintf(format, args...)))
+}
+
+func (w *town) agree(server string) {
+	w.say("STREAM_CREATE", `{"stream_key":%q,"rtc_server_id":%q,"region":"x","viewer_ids":["7"],"paused":false}`, key, server)
+}
+
+func (w *town) server(endpoint, token string) {
+	w.say("STREAM_SERVER_UPDATE", `{"stream_key":%q,"guild_id":null,"token":%q,"endpoint":%q}`, key, token, endpoint)
+}
+
+// told returns what Discord was told since the last call.
+func (w *town) told() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := w.sent
+	w.sent = nil
+	return out
+}
+
+// start begins a stream, which must succeed.
+func (w *town) start(t *testing.T, lost func(error)) *golive.Stream {
+	t.Helper()
+	s, err := w.pub.Start(t.Context(), w.wish(lost))
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	return s
+}
+
+func (w *town) wish(lost func(error)) golive.Request {
+	return golive.Request{Guild: guild, Channel: channel, Source: w.src, Lost: lost}
+}
+
+// event has the newest connection tell something.
+func (w *town) event(e conn.Event) {
+	w.leg().handle(e)
+	synctest.Wait()
+}
+
+// pass lets time go by in a bubble.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the clock of synctest
+	synctest.Wait()
+}
+
+// losses notes how a stream was lost.
+type losses struct {
+	mu   sync.Mutex
+	errs []error
+}
+
+func (l *losses) add(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.errs = append(l.errs, err)
+}
+
+func (l *losses) all() []error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.errs)
+}
+
+// must ends the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
+	inTown(t, func(t *testing.T, w *town) {
 		var lost losses
 		s := w.start(t, lost.add)
 		pass(2 * time.Second)
@@ -35,9 +362,7 @@ func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 		if n := l.count(); n < 4 || n > 6 || st.Status != golive.Playing || st.Sent != uint64(n) || st.Key != key || st.Server != "1001" || len(st.Viewers) != 1 {
 			t.Errorf("got %d frames in 2 s and %+v, want about 5 and a stream that plays", n, st)
 		}
-		if err := s.Stop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Stop(t.Context()))
 		if err := s.Stop(t.Context()); err != nil {
 			t.Errorf("stopping twice: %v", err)
 		}
@@ -85,8 +410,7 @@ func TestARefusalIsNoticedWithinTenSecondsAndSaysWhy(t *testing.T) {
 		}, "did not answer", 8 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				w.answer = func(op int) {
 					if op == 22 {
 						tc.answer(w)
@@ -118,7 +442,7 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 	}{
 		"no seat":       {func(w *town) { w.sitErr = errors.New("the channel is full") }, "cannot enter the call: the channel is full", golive.Failed},
 		"no number":     {func(w *town) { w.answer = func(int) { w.agree("odd"); w.server("a.example", "t") } }, "cannot be encrypted", golive.BadGroup},
-		"no connection": {func(w *town) { w.refuse = &conn.CloseError{Code: conn.CodeEncryptionRequired} }, "4017", golive.NoTransport},
+		"no connection": {func(w *town) { w.refuse = &conn.CloseError{Code: 4017} }, "4017", golive.NoTransport},
 		"no answer":     {func(w *town) { w.slow = true }, "not ready within 8s", golive.Failed},
 		"no keys":       {func(w *town) { w.keys = false }, "not ready within 8s", golive.Failed},
 		"no main socket": {func(w *town) {
@@ -127,8 +451,7 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 		"gone for good": {func(w *town) { w.answer = func(int) { w.pub.HandleDisconnect(errors.New("code 4004")) } }, "code 4004", golive.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				tc.with(w)
 				got := make(chan *golive.Stream, 1)
 				go func() { synctest.Wait(); got <- w.pub.Current() }()
@@ -139,14 +462,16 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 				if s := <-got; s != nil && s.State().Status != tc.status {
 					t.Errorf("got %+v, want %q", s.State(), tc.status)
 				}
+				if w.refuse != nil && !slices.Equal(w.tried, []string{"UDP"}) {
+					t.Errorf("tried %q, want no other way after a refusal", w.tried)
+				}
 			})
 		})
 	}
 }
 
 func TestNobodyLookingMeansNoPictures(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		w.page.still = true
 		s := w.start(t, nil)
 		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 0})
@@ -180,8 +505,7 @@ func TestNobodyLookingMeansNoPictures(t *testing.T) {
 }
 
 func TestAStreamPausesAndGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		s := w.start(t, nil)
 		w.told()
 		s.Pause()
@@ -206,8 +530,7 @@ func TestAStreamPausesAndGoesOn(t *testing.T) {
 }
 
 func TestAMoveToAnotherServerIsFollowed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		var lost losses
 		s := w.start(t, lost.add)
 		first := w.leg()
@@ -242,8 +565,7 @@ func (w *town) slowly(slow bool) {
 }
 
 func TestABrokenConnectionIsBridged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		var lost losses
 		s := w.start(t, lost.add)
 		w.event(conn.Event{Kind: conn.Down, Text: "the network"})
@@ -258,7 +580,7 @@ func TestABrokenConnectionIsBridged(t *testing.T) {
 		if s.State().Status != golive.Playing || w.leg().count() == 0 {
 			t.Errorf("got %+v, want it to play again", s.State())
 		}
-		w.leg().drop(&conn.CloseError{Code: conn.CodeSessionInvalid})
+		w.leg().drop(&conn.CloseError{Code: 4006})
 		pass(2 * time.Second)
 		w.server("b.example", "token-b")
 		pass(time.Second)
@@ -276,8 +598,8 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 		"by Discord":               {func(w *town) { w.say("STREAM_DELETE", `{"stream_key":%q,"reason":"stream_ended"}`, key) }, "it has ended"},
 		"with the main session":    {func(w *town) { w.say("READY", `{"user":{"id":%q}}`, self) }, "broke, and the stream with it"},
 		"with the main gateway":    {func(w *town) { w.pub.HandleDisconnect(errors.New("code 4004")) }, "code 4004"},
-		"by the call's end":        {func(w *town) { w.leg().drop(&conn.CloseError{Code: conn.CodeCallEnded}) }, "4022"},
-		"without new credentials":  {func(w *town) { w.leg().drop(&conn.CloseError{Code: conn.CodeDisconnected}) }, "names no other"},
+		"by the call's end":        {func(w *town) { w.leg().drop(&conn.CloseError{Code: 4022}) }, "4022"},
+		"without new credentials":  {func(w *town) { w.leg().drop(&conn.CloseError{Code: 4014}) }, "names no other"},
 		"closed by itself":         {func(w *town) { w.leg().drop(nil) }, "was closed"},
 		"with its seat":            {func(w *town) { w.seats[0].err = errors.New("kicked"); close(w.seats[0].events) }, "not in the call any more: kicked"},
 		"with its seat, no reason": {func(w *town) { close(w.seats[0].events) }, "not in the call any more"},
@@ -295,8 +617,7 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 		"by another codec": {func(w *town) { w.leg().handle(conn.Event{Kind: conn.CodecChosen, Text: "H264"}) }, "H264"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				var lost losses
 				s := w.start(t, lost.add)
 				w.seats[0].events <- voice.Event{Kind: voice.Joined}     // is nothing of ours
@@ -321,8 +642,7 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 }
 
 func TestFramesThatCannotGoAreCountedAndANewSizeIsAnnounced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		s := w.start(t, nil)
 		l := w.leg()
 		l.mu.Lock()
@@ -342,8 +662,7 @@ func TestFramesThatCannotGoAreCountedAndANewSizeIsAnnounced(t *testing.T) {
 }
 
 func TestOneStreamAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		s := w.start(t, nil)
 		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrBusy) {
 			t.Errorf("got error %v for a second stream, want %v", err, golive.ErrBusy)
@@ -351,9 +670,7 @@ func TestOneStreamAtATime(t *testing.T) {
 		if w.pub.Current() != s {
 			t.Error("the first stream is not the current one any more")
 		}
-		if err := w.pub.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.pub.Close(t.Context()))
 		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrClosed) {
 			t.Errorf("got error %v after the end, want %v", err, golive.ErrClosed)
 		}
@@ -370,8 +687,7 @@ func TestAWishTakenBackEndsTheStreamAtAnyPoint(t *testing.T) {
 		"before there are keys":  func(w *town) { w.keys = false },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				with(w)
 				stopped := errors.New("stopped by Ada")
 				ctx, cancel := context.WithCancelCause(t.Context())
@@ -397,8 +713,7 @@ func TestAWishTakenBackEndsTheStreamAtAnyPoint(t *testing.T) {
 }
 
 func TestGoLiveIsAStageOfSharing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
+	inTown(t, func(t *testing.T, w *town) {
 		var s share.Target = &golive.Target{Publisher: w.pub}
 		show := share.Presentation{ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
 		if _, err := s.Begin(t.Context(), share.Presentation{ID: "b", Call: share.CallRef{ID: "page"}}); err == nil {

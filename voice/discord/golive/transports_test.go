@@ -1,18 +1,21 @@
 package golive_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pion/rtcp"
+	"github.com/pion/rtp"
 
 	"clank/internal/test/discordtest/voicetest"
 	"clank/voice/discord/conn"
 	"clank/voice/discord/golive"
 	"clank/voice/share"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
@@ -22,8 +25,7 @@ func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
 		"silent":  func(w *town) { w.slow = true; time.AfterFunc(3999*time.Millisecond, func() { w.slowly(false) }) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newTown(t)
+			inTown(t, func(t *testing.T, w *town) {
 				block(w)
 				stage := &golive.Target{Publisher: w.pub}
 				show := share.Presentation{ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
@@ -44,49 +46,17 @@ func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestWhatTheGatewayRefusesIsNotTriedInAnotherWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t)
-		w.refuse = &conn.CloseError{Code: conn.CodeEncryptionRequired}
-		if _, err := w.pub.Start(t.Context(), w.wish(nil)); err == nil {
-			t.Error("a stream began that was refused")
-		}
-		if diff := cmp.Diff([]string{"UDP"}, w.tried); diff != "" {
-			t.Errorf("ways that were tried (-want +got):\n%s", diff)
-		}
-	})
-}
-
 func TestAStreamOverWebRTCIsSeenOverUDP(t *testing.T) {
 	t.Parallel()
 	w := newCity(t)
 	eve := w.CreateAccount("eve", "of eve")
 	a := w.signIn(t, eve, true)
 	a.Publisher().Transports = []golive.TransportOption{{Name: "WebRTC", Transport: golive.NewWebRTCTransport}}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	src := showing(t)
-	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: src})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ada, err := w.WatchStream(ctx, s.State().Key, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ada.Close()
-	ada.RequestQuality(100)
-	whole(t, ada)
-	whole(t, ada)
+	s, _ := w.watched(t, a, golive.Request{Source: showing(t)})
 	if st := s.State(); st.Transport != "WebRTC" || st.FallbackReason != "" {
 		t.Errorf("got %+v, want it over WebRTC by choice", st)
 	}
-	for _, v := range w.Voice.Violations() {
-		t.Errorf("the server does not like: %v", v)
-	}
-	if err := s.Stop(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Stop(voicetest.Deadline(t)))
 }
 
 // walled is UDP where nothing comes back from.
@@ -110,13 +80,179 @@ func TestAServerThatDoesNotAnswerOverUDPIsReachedOverWebRTC(t *testing.T) {
 		}},
 		{Name: "WebRTC", Transport: golive.NewWebRTCTransport},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
+	ctx := voicetest.Deadline(t)
 	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if st := s.State(); st.Transport != "WebRTC" || !strings.Contains(st.FallbackReason, "does not answer over UDP") {
 		t.Errorf("got %+v, want it over WebRTC, and why", st)
+	}
+}
+
+const (
+	webrtcPatience = 30 * time.Second
+	sound          = 111 // sources, as the gateway gives them
+	pictures       = 222
+)
+
+// ready returns what the gateway says at the beginning (op 2).
+func ready(t *testing.T) conn.Ready {
+	t.Helper()
+	var r conn.Ready
+	if err := json.Unmarshal([]byte(`{"ssrc":111,"ip":"127.0.0.1","port":5000,"streams":[{"type":"video","rid":"100","ssrc":222,"rtx_ssrc":223}]}`), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// rig is a transport and what came of it.
+type rig struct {
+	conn.Transport
+
+	received chan []byte
+	failed   chan error
+}
+
+func newRig(t *testing.T) rig {
+	t.Helper()
+	r := rig{received: make(chan []byte, 64), failed: make(chan error, 1)}
+	r.Transport = golive.NewWebRTCTransport(func(p []byte) { r.received <- p }, func(err error) { r.failed <- err })
+	t.Cleanup(func() {
+		for range 2 {
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return r
+}
+
+// next returns what comes next from a channel.
+func next[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(webrtcPatience):
+		t.Fatalf("%s never came", what)
+		panic("not reached")
+	}
+}
+
+// packet returns an RTP packet with a header extension, as package media makes it.
+func packet(t *testing.T, payload uint8, seq uint16, body []byte) []byte {
+	t.Helper()
+	p := rtp.Packet{Header: rtp.Header{Version: 2, PayloadType: payload, SequenceNumber: seq, Timestamp: 7, SSRC: pictures}, Payload: body}
+	if payload == 120 {
+		p.SSRC = sound
+	}
+	must(t, p.SetExtension(6, []byte{0, 0, 0}))
+	data, err := p.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// connect brings a transport and a server together, which gets nothing but the fragment.
+func connect(t *testing.T, r rig) (server *voicetest.RTCPeer, rtps, rtcps chan []byte) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), webrtcPatience)
+	defer cancel()
+	protocol, data, err := r.Select(ctx, ready(t))
+	fragment, _ := data.(string)
+	if err != nil || protocol != "webrtc" || strings.Contains(fragment, "m=") || strings.Contains(fragment, "a=candidate") {
+		t.Fatalf("got %q, %q, error %v; want only lines that the server takes", protocol, fragment, err)
+	}
+	rtps, rtcps = make(chan []byte, 64), make(chan []byte, 64)
+	server, answer, err := voicetest.AnswerFragment(voicetest.PeerOptions{
+		Fragment: fragment, Audio: sound, Video: pictures,
+		OnRTP: func(p []byte) { rtps <- p }, OnRTCP: func(p []byte) { rtcps <- p },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	must(t, r.Start(ctx, conn.Description{SDP: answer}))
+	return server, rtps, rtcps
+}
+
+func TestPacketsGoAsTheyAreAndControlPacketsComeBack(t *testing.T) {
+	r := newRig(t)
+	server, rtps, rtcps := connect(t, r)
+	if err := r.Start(t.Context(), conn.Description{}); err == nil {
+		t.Error("it started twice")
+	}
+	video, rtx := r.Transport.(conn.SourceTransport).Sources()
+	if video != pictures || rtx == 0 || rtx == pictures || rtx == sound {
+		t.Errorf("got the sources %d and %d, want %d and one of its own", video, rtx, pictures)
+	}
+	for _, sent := range [][]byte{packet(t, 105, 1, []byte("a picture")), packet(t, 120, 9, []byte("a sound"))} {
+		must(t, r.Send(sent))
+		if got := next(t, rtps, "a packet"); !bytes.Equal(got, sent) {
+			t.Errorf("got the packet\n%x, want\n%x", got, sent)
+		}
+	}
+	report, err := rtcp.Marshal([]rtcp.Packet{&rtcp.SenderReport{SSRC: pictures, PacketCount: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, r.Send(report))
+	if got := next(t, rtcps, "a report"); !bytes.HasPrefix(got, report) {
+		t.Errorf("got the report %x, want %x", got, report)
+	}
+	lost, err := rtcp.Marshal([]rtcp.Packet{&rtcp.PictureLossIndication{SenderSSRC: 1, MediaSSRC: pictures}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, server.WriteRTCP(lost))
+	if got := next(t, r.received, "the loss of a picture"); !bytes.Equal(got, lost) {
+		t.Errorf("got the control packet %x, want %x", got, lost)
+	}
+	for name, bad := range map[string][]byte{"nothing": nil, "no RTP": {1, 2, 3}, "no RTCP": {0x80, 200, 0, 9}} {
+		if err := r.Send(bad); err == nil {
+			t.Errorf("%s was sent", name)
+		}
+	}
+}
+
+func TestWhatCannotBeConnectedSaysWhy(t *testing.T) {
+	if err := newRig(t).Start(t.Context(), conn.Description{SDP: "x"}); err == nil {
+		t.Error("it started before anything was selected")
+	}
+	if _, _, err := newRig(t).Select(t.Context(), conn.Ready{SSRC: sound}); err == nil || !strings.Contains(err.Error(), "no source for pictures") {
+		t.Errorf("got error %v, want that there is no source", err)
+	}
+	for name, tc := range map[string]struct{ sdp, want string }{
+		"no answer":      {"", "needs ice-ufrag"},
+		"a broken print": {"a=ice-ufrag:themthem\na=ice-pwd:secretsecretsecretsecret\na=fingerprint:none\na=candidate:1 1 UDP 1 127.0.0.1 9 typ host", "voice server's answer"},
+	} {
+		r := newRig(t)
+		if _, _, err := r.Select(t.Context(), ready(t)); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Start(t.Context(), conn.Description{SDP: tc.sdp}); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got error %v, want one with %q", name, err, tc.want)
+		}
+	}
+}
+
+func TestAServerThatIsNotThereIsGivenUp(t *testing.T) {
+	r := newRig(t)
+	if _, _, err := r.Select(t.Context(), ready(t)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go cancel(context.DeadlineExceeded)
+	err := r.Start(ctx, conn.Description{
+		SDP: "a=ice-ufrag:themthem\na=ice-pwd:secretsecretsecretsecret\na=fingerprint:sha-256 " + strings.Repeat("AB:", 31) + "AB\na=candidate:1 1 UDP 1 127.0.0.1 9 typ host",
+	})
+	if err == nil || !strings.Contains(err.Error(), "over WebRTC") {
+		t.Errorf("got error %v, want that the server is not reached", err)
 	}
 }

@@ -2,7 +2,6 @@ package keyword
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -111,12 +110,8 @@ func (e *recognizer) read(ctx context.Context, out io.Reader) {
 
 // writeSamples gives samples to the process without waiting for it.
 func (e *recognizer) writeSamples(samples []int16) error {
-	b := make([]byte, 2*len(samples))
-	for i, s := range samples {
-		binary.LittleEndian.PutUint16(b[2*i:], uint16(s)) //nolint:gosec // the bits of the sample
-	}
 	select {
-	case e.samples <- b:
+	case e.samples <- voice.AppendPCM(nil, samples):
 		e.fed += int64(len(samples))
 		return nil
 	default:

@@ -121,6 +121,13 @@ func stand(t *testing.T, body string) keyword.Options {
 	return keyword.Options{Program: path, Model: dir}
 }
 
+// counted returns such a program, and the file into which each of its processes writes its number.
+func counted(t *testing.T, body string) (o keyword.Options, pids string) {
+	t.Helper()
+	pids = filepath.Join(t.TempDir(), "pids")
+	return stand(t, `echo $$ >> `+pids+`; `+body), pids
+}
+
 // hears prints a phrase for the first word that is said, and takes what follows.
 const hears = `head -c 30000 >/dev/null; printf 'cancel that\ncancel that  0.220 0.600 0.880\n'; cat >/dev/null`
 
@@ -146,25 +153,13 @@ func TestAWordAfterALongWaitStandsAlone(t *testing.T) {
 func TestAProcessThatEndsIsStartedAgainWithTheNextWords(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "once")
 	l, found := listen(t, open(t, stand(t, `if ! [ -e `+mark+` ]; then touch `+mark+`; exit 1; fi; `+hears)))
-	deadline := time.After(patience)
-	for {
-		write(l, word())
-		select {
-		case got := <-found:
-			if got.Phrase != "cancel that" {
-				t.Errorf("heard %+v, want what is printed", got)
-			}
-			return
-		case <-time.After(300 * time.Millisecond): // it is not started over and over
-		case <-deadline:
-			t.Fatal("nothing was heard after the process had ended")
-		}
+	if got := untilFound(t, l, found, 300*time.Millisecond); got.Phrase != "cancel that" { // it is not started over and over
+		t.Errorf("heard %+v, want what is printed", got)
 	}
 }
 
 func TestAnIdleProcessEndsAndCloseLeavesNothing(t *testing.T) {
-	pids := filepath.Join(t.TempDir(), "pids")
-	o := stand(t, `echo $$ >> `+pids+`; exec cat >/dev/null`)
+	o, pids := counted(t, `exec cat >/dev/null`)
 	o.IdleTimeout = 50 * time.Millisecond
 	s := open(t, o)
 	l, _ := listen(t, s)
@@ -187,31 +182,36 @@ func TestAnIdleProcessEndsAndCloseLeavesNothing(t *testing.T) {
 }
 
 // started waits until n processes have run, and returns the folder of the last in /proc.
-func started(t *testing.T, pids string, n int) string {
+func started(t *testing.T, pids string, n int) (process string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
+	eventually(t, "a process starts", func() bool {
 		b, _ := os.ReadFile(pids)
-		if all := strings.Fields(string(b)); len(all) == n && strings.HasSuffix(string(b), "\n") {
-			return "/proc/" + all[n-1]
+		all := strings.Fields(string(b))
+		if len(all) != n || !strings.HasSuffix(string(b), "\n") {
+			return false
 		}
-	}
-	t.Fatalf("process %d did not start", n)
-	return ""
+		process = "/proc/" + all[n-1]
+		return true
+	})
+	return process
 }
 
 func gone(t *testing.T, process string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
-		if _, err := os.Stat(process); errors.Is(err, os.ErrNotExist) {
-			return
+	eventually(t, process+" ends", func() bool { _, err := os.Stat(process); return errors.Is(err, os.ErrNotExist) })
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !done(); <-time.After(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it did not come to it that %s", what)
 		}
 	}
-	t.Errorf("%s is still there", process)
 }
 
 func TestNoMoreProcessesThanAllowed(t *testing.T) {
-	pids := filepath.Join(t.TempDir(), "pids")
-	o := stand(t, `echo $$ >> `+pids+`; `+hears)
+	o := stand(t, hears)
 	o.MaxListeners = 1
 	s := open(t, o)
 	a, foundA := listen(t, s)
@@ -222,12 +222,11 @@ func TestNoMoreProcessesThanAllowed(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
-	untilFound(t, b, foundB)
+	untilFound(t, b, foundB, 100*time.Millisecond)
 }
 
 func TestAPlaceIsGivenUpForABetterClaim(t *testing.T) {
-	pids := filepath.Join(t.TempDir(), "pids")
-	o := stand(t, `echo $$ >> `+pids+`; `+hears)
+	o, pids := counted(t, hears)
 	o.MaxListeners = 1
 	s := open(t, o)
 	ada, foundAda := listen(t, s)
@@ -238,15 +237,9 @@ func TestAPlaceIsGivenUpForABetterClaim(t *testing.T) {
 	noisy := started(t, pids, 1)
 	crowded := func(l voice.SpotterStream) bool { return l.(interface{ Crowded() bool }).Crowded() }
 	write(ada, word()) // without a claim
-	for deadline := time.After(patience); !crowded(ada); {
-		select {
-		case <-time.After(time.Millisecond):
-		case <-deadline:
-			t.Fatal("it is not told that she has no place")
-		}
-	}
+	eventually(t, "it is told that she has no place", func() bool { return crowded(ada) })
 	ada.SetPriority(voice.SpotterPriority{Working: true})
-	untilFound(t, ada, foundAda)
+	untilFound(t, ada, foundAda, 100*time.Millisecond)
 	if crowded(ada) {
 		t.Error("she has a place, and it is told that she has none")
 	}
@@ -264,16 +257,16 @@ func TestAPlaceIsGivenUpForABetterClaim(t *testing.T) {
 	}
 }
 
-// untilFound lets somebody speak until something is found.
-func untilFound(t *testing.T, l voice.SpotterStream, found <-chan voice.SpottedPhrase) {
+// untilFound lets somebody speak, with pauses, until something is found.
+func untilFound(t *testing.T, l voice.SpotterStream, found <-chan voice.SpottedPhrase, pause time.Duration) voice.SpottedPhrase {
 	t.Helper()
 	deadline := time.After(patience)
 	for {
 		write(l, word())
 		select {
-		case <-found:
-			return
-		case <-time.After(100 * time.Millisecond):
+		case f := <-found:
+			return f
+		case <-time.After(pause):
 		case <-deadline:
 			t.Fatal("nothing was heard")
 		}
@@ -281,8 +274,8 @@ func untilFound(t *testing.T, l voice.SpotterStream, found <-chan voice.SpottedP
 }
 
 func TestListeningEndsWithItsContext(t *testing.T) {
-	pids := filepath.Join(t.TempDir(), "pids")
-	s := open(t, stand(t, `echo $$ >> `+pids+`; exec cat >/dev/null`))
+	o, pids := counted(t, `exec cat >/dev/null`)
+	s := open(t, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	l, err := s.Listen(ctx, "ada", func(voice.SpottedPhrase) {})
 	if err != nil {

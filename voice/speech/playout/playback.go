@@ -1,7 +1,6 @@
 package playout
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -10,9 +9,10 @@ import (
 )
 
 const (
-	maxBehind   = 100 * time.Millisecond // and the clock starts again, instead of sending all at once
-	lineTimeout = 5 * time.Second        // with a line that cannot carry sound for now
-	hushAfter   = 5                      // packets that are not there, and the others are told that nothing follows
+	maxBehind      = 100 * time.Millisecond // and the clock starts again, instead of sending all at once
+	lineTimeout    = 5 * time.Second        // with a line that cannot carry sound for now
+	packetsToBegin = 3                      // packets that must be there before a sentence begins or goes on, so that it does not stutter
+	hushAfter      = 5                      // packets that are not there, and the others are told that nothing follows
 )
 
 // Run says what there is to say until ctx ends, which is no error. Then everything that was not said is over, and whatever
@@ -100,9 +100,6 @@ func (v *playback) tick(ctx context.Context) {
 		if s.finished { // silenced while it went out
 			return
 		}
-		if s.played.Duration == 0 {
-			s.played.Began = time.Now()
-		}
 		s.played.Duration += voice.FrameTime
 		return
 	case s.finished:
@@ -137,7 +134,7 @@ func (v *playback) nextPacket(ctx context.Context) (*QueuedSentence, []byte) {
 			s.next = nil
 			return s, opus
 		}
-		opus, ended := s.nextPacket(cmp.Or(max(0, m.Ahead), 3*voice.FrameTime))
+		opus, ended := s.nextPacket()
 		if !ended {
 			return s, opus
 		}
@@ -152,15 +149,15 @@ func (v *playback) finish(s *QueuedSentence, err error) {
 	if len(m.queue) > 0 && m.queue[0] == s {
 		m.queue = m.queue[1:]
 	}
-	m.finishSentence(s, err)
+	s.finish(err)
 	if err != nil {
 		m.logger().Warn("something could not be said", "error", err)
 	}
 }
 
 // nextPacket returns the next packet of a sentence: none while too little is there, so that what begins goes on.
-func (s *QueuedSentence) nextPacket(enough time.Duration) (opus []byte, ended bool) {
-	if !s.flowing && len(s.packets) < int(enough/voice.FrameTime) && !s.allSynthesized() {
+func (s *QueuedSentence) nextPacket() (opus []byte, ended bool) {
+	if !s.flowing && len(s.packets) < packetsToBegin && !s.allSynthesized() {
 		return nil, false
 	}
 	select {

@@ -11,14 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"clank/internal/untrusted"
 	"clank/voice"
 )
 
 const (
-	maxQueued      = 64               // sentences, at most
-	sentencesAhead = 3                // sentences that are made into sound at the same time
-	maxRecent      = 64               // sentences that are remembered
-	recentFor      = 60 * time.Second // and for how long
+	maxQueued      = 64 // sentences, at most
+	sentencesAhead = 3  // sentences that are made into sound at the same time
 )
 
 // Line is where packets go. A [voice.Line] is one.
@@ -31,7 +30,7 @@ type Line interface {
 type Sentence struct {
 	Text string
 
-	// Sound makes packets of [voice.FrameTime]; nil is the speaker's. It is called a little before its turn, and has to end when
+	// Sound makes packets of [voice.FrameTime]; nil cannot be said. It is called a little before its turn, and has to end when
 	// ctx does.
 	Sound func(ctx context.Context) iter.Seq2[[]byte, error]
 }
@@ -39,8 +38,6 @@ type Sentence struct {
 // PlayedSentence is what could be heard of a sentence.
 type PlayedSentence struct {
 	Text     string
-	Began    time.Time     // when its first packet went out; zero if none did
-	Ended    time.Time     // when its last one did; zero while it is being said
 	Duration time.Duration // of it that went out
 	Complete bool          // all of it did
 }
@@ -48,10 +45,7 @@ type PlayedSentence struct {
 // Player says things over one line. Set the fields, then Run. Its methods are safe for concurrent use.
 type Player struct {
 	Line        Line
-	Synthesizer voice.Synthesizer // for sentences without a sound of their own; may be nil
-
-	// Ahead is how much sound there must be before a sentence begins or goes on, so that it does not stutter; 60 ms when zero.
-	Ahead time.Duration
+	Synthesizer voice.Synthesizer // for whoever makes sentences of words; may be nil
 
 	Logger *slog.Logger
 
@@ -59,7 +53,6 @@ type Player struct {
 	queue        []*QueuedSentence // the first is being said
 	pausedUntil  time.Time         // until when nothing is sent
 	ended        error             // why nothing more can be said
-	recent       []PlayedSentence
 	wake         chan struct{}
 	synthesizing sync.WaitGroup
 }
@@ -71,9 +64,6 @@ var ErrFull = errors.New("too much is waiting to be said")
 func (m *Player) Queue(s Sentence) *QueuedSentence {
 	saying := newQueuedSentence(s)
 	saying.player = m
-	if saying.Sound == nil {
-		saying.Sound = m.synthesize(s.Text)
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
@@ -90,19 +80,6 @@ func (m *Player) Queue(s Sentence) *QueuedSentence {
 	return saying
 }
 
-func (m *Player) synthesize(text string) func(context.Context) iter.Seq2[[]byte, error] {
-	if m.Synthesizer == nil {
-		return nil
-	}
-	return func(ctx context.Context) iter.Seq2[[]byte, error] { return m.Synthesizer.Speak(ctx, text) }
-}
-
-// Say has a sentence said after those before it, and waits until it was. It returns what could be heard of it, and why not
-// all of it could: the end of ctx, what Silence was given, or an error of the speaker or the line.
-func (m *Player) Say(ctx context.Context, s Sentence) (PlayedSentence, error) {
-	return m.Queue(s).Wait(ctx)
-}
-
 // Silence falls silent at once and drops what waits. It returns what could be heard of each sentence, the one that was being
 // said first; cause is what those who wait for them are told.
 func (m *Player) Silence(cause error) []PlayedSentence {
@@ -110,7 +87,7 @@ func (m *Player) Silence(cause error) []PlayedSentence {
 	defer m.mu.Unlock()
 	var all []PlayedSentence
 	for _, s := range m.queue {
-		m.finishSentence(s, cause)
+		s.finish(cause)
 		all = append(all, s.played)
 	}
 	m.queue, m.pausedUntil = nil, time.Time{}
@@ -133,45 +110,13 @@ func (m *Player) Resume() {
 	m.signal()
 }
 
-// Speaking reports whether something is being said, or about to be.
-func (m *Player) Speaking() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.queue) > 0
-}
-
-// RecentlyPlayed returns what was said within a time until now, up to a minute, in order; also what is being said.
-func (m *Player) RecentlyPlayed(within time.Duration) []PlayedSentence {
-	since := time.Now().Add(-within)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := slices.Clone(m.recent)
-	if len(m.queue) > 0 && m.queue[0].played.Duration > 0 {
-		all = append(all, m.queue[0].played)
-	}
-	return slices.DeleteFunc(all, func(s PlayedSentence) bool { return !s.Ended.IsZero() && s.Ended.Before(since) })
-}
-
-// finishSentence ends a sentence and remembers it. m.mu is held.
-func (m *Player) finishSentence(s *QueuedSentence, err error) {
-	s.finish(err)
-	if s.played.Duration == 0 {
-		return
-	}
-	old := time.Now().Add(-recentFor)
-	m.recent = append(slices.DeleteFunc(m.recent, func(s PlayedSentence) bool { return s.Ended.Before(old) }), s.played)
-	if n := len(m.recent) - maxRecent; n > 0 {
-		m.recent = slices.Delete(m.recent, 0, n)
-	}
-}
-
 // dropSentence takes a sentence out of the queue.
 func (m *Player) dropSentence(s *QueuedSentence, cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if i := slices.Index(m.queue, s); i >= 0 {
 		m.queue = slices.Delete(m.queue, i, i+1)
-		m.finishSentence(s, cause)
+		s.finish(cause)
 		m.signal()
 	}
 }
@@ -202,3 +147,100 @@ func (m *Player) end(cause error) {
 }
 
 func (m *Player) logger() *slog.Logger { return cmp.Or(m.Logger, slog.New(slog.DiscardHandler)) }
+
+// packetsAhead is how much of a sentence is made before it is said, at most.
+const packetsAhead = 30 * time.Second
+
+// QueuedSentence is a sentence on its way.
+type QueuedSentence struct {
+	Sentence
+
+	player       *Player
+	started      bool          // it is being made into sound
+	packets      chan []byte   // that were made
+	synthesized  chan struct{} // closed when no more are made
+	synthesisErr error         // why no more come; to be read when packets is closed
+	stop         context.CancelCauseFunc
+	flowing      bool   // there is enough to go on
+	next         []byte // that the line could not carry yet
+
+	played   PlayedSentence
+	err      error
+	finished bool
+	done     chan struct{} // closed after said and err are set for good
+}
+
+func newQueuedSentence(s Sentence) *QueuedSentence {
+	return &QueuedSentence{
+		Sentence: s, played: PlayedSentence{Text: s.Text}, done: make(chan struct{}),
+		packets: make(chan []byte, packetsAhead/voice.FrameTime), stop: func(error) {}, synthesized: make(chan struct{}),
+	}
+}
+
+// Done returns a channel that is closed when the sentence was said or will not be.
+func (s *QueuedSentence) Done() <-chan struct{} { return s.done }
+
+// Played returns how much of it went out until now.
+func (s *QueuedSentence) Played() time.Duration {
+	s.player.mu.Lock()
+	defer s.player.mu.Unlock()
+	return s.played.Duration
+}
+
+// Wait waits until it was said. When ctx ends before, the rest is not said.
+func (s *QueuedSentence) Wait(ctx context.Context) (PlayedSentence, error) {
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+		s.player.dropSentence(s, context.Cause(ctx))
+		<-s.done
+	}
+	return s.played, s.err
+}
+
+// finish sets what came of it. The mouth's mutex is held.
+func (s *QueuedSentence) finish(err error) {
+	if s.finished {
+		return
+	}
+	s.finished, s.err = true, err
+	s.played.Complete = err == nil
+	s.stop(context.Canceled)
+	close(s.done)
+}
+
+// startSynthesis has it made into sound, by a goroutine that ends with ctx or with the sentence. The mouth's mutex is held.
+func (s *QueuedSentence) startSynthesis(ctx context.Context) {
+	s.started = true
+	ctx, s.stop = context.WithCancelCause(ctx)
+	s.player.synthesizing.Go(func() {
+		defer func() {
+			s.player.mu.Lock()
+			defer s.player.mu.Unlock()
+			s.player.signal()
+		}()
+		defer close(s.synthesized)
+		defer close(s.packets)
+		for opus, err := range s.Sound(ctx) {
+			if err != nil {
+				s.synthesisErr = fmt.Errorf("make %q audible: %w", untrusted.Shorten(s.Text, 40), err)
+				return
+			}
+			select {
+			case s.packets <- opus:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// allSynthesized reports whether all of it is there.
+func (s *QueuedSentence) allSynthesized() bool {
+	select {
+	case <-s.synthesized:
+		return true
+	default:
+		return false
+	}
+}

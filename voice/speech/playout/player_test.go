@@ -14,14 +14,13 @@ import (
 
 	"clank/voice"
 	"clank/voice/speech/playout"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var errStop = errors.New("ada said stop")
 
 // line writes down what it is given, and when.
 type line struct {
+	t      *testing.T // of the bubble
 	mu     sync.Mutex
 	played []string
 	at     []time.Time
@@ -58,6 +57,14 @@ func (l *line) seen() (played []string, at, hushed []time.Time) {
 	return slices.Clone(l.played), slices.Clone(l.at), slices.Clone(l.hushed)
 }
 
+// says says a sentence to its end.
+func (l *line) says(m *playout.Player, s playout.Sentence) {
+	l.t.Helper()
+	if said, err := m.Queue(s).Wait(l.t.Context()); err != nil || !said.Complete {
+		l.t.Fatalf("said %+v, %v; want all of it", said, err)
+	}
+}
+
 // sound makes n packets, each after a time.
 func sound(name string, n int, each time.Duration) func(context.Context) iter.Seq2[[]byte, error] {
 	return func(ctx context.Context) iter.Seq2[[]byte, error] {
@@ -81,10 +88,10 @@ func sentence(name string, n int) playout.Sentence {
 }
 
 // speak runs a mouth in a bubble for the length of do.
-func speak(t *testing.T, do func(t *testing.T, m *playout.Player, l *line)) {
+func speak(t *testing.T, do func(m *playout.Player, l *line)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l := &line{}
+		l := &line{t: t}
 		m := &playout.Player{Line: l}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -95,25 +102,24 @@ func speak(t *testing.T, do func(t *testing.T, m *playout.Player, l *line)) {
 				t.Error(err)
 			}
 		}()
-		do(t, m, l)
+		do(m, l)
 	})
 }
 
 func TestAPacketGoesOutEveryTwentyMilliseconds(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, l *line) {
-		t.Helper()
-		said, err := m.Say(t.Context(), sentence("a", 500))
+	speak(t, func(m *playout.Player, l *line) {
+		said, err := m.Queue(sentence("a", 500)).Wait(l.t.Context())
 		if err != nil || !said.Complete || said.Duration != 10*time.Second {
-			t.Fatalf("%+v, %v", said, err)
+			l.t.Fatalf("%+v, %v", said, err)
 		}
 		synctest.Wait()
 		played, at, hushed := l.seen()
 		if len(played) != 500 || played[499] != "a499" {
-			t.Fatalf("%d packets", len(played))
+			l.t.Fatalf("%d packets", len(played))
 		}
 		for i := range at {
 			if want := at[0].Add(time.Duration(i) * 20 * time.Millisecond); !at[i].Equal(want) {
-				t.Fatalf("packet %d is %v off", i, at[i].Sub(want))
+				l.t.Fatalf("packet %d is %v off", i, at[i].Sub(want))
 			}
 		}
 		if len(hushed) != 1 {
@@ -123,21 +129,20 @@ func TestAPacketGoesOutEveryTwentyMilliseconds(t *testing.T) {
 }
 
 func TestSentencesFollowWithoutAGap(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, l *line) {
-		t.Helper()
+	speak(t, func(m *playout.Player, l *line) {
 		var sayings []*playout.QueuedSentence
 		for _, name := range []string{"a", "b", "c"} {
 			sayings = append(sayings, m.Queue(sentence(name, 10)))
 		}
 		for _, s := range sayings {
-			if said, err := s.Wait(t.Context()); err != nil || !said.Complete {
-				t.Fatalf("%+v, %v", said, err)
+			if said, err := s.Wait(l.t.Context()); err != nil || !said.Complete {
+				l.t.Fatalf("%+v, %v", said, err)
 			}
 		}
 		synctest.Wait()
 		played, at, hushed := l.seen()
 		if len(played) != 30 || played[10] != "b0" || played[29] != "c9" {
-			t.Fatalf("played %v", played)
+			l.t.Fatalf("played %v", played)
 		}
 		if got := at[29].Sub(at[0]); got != 29*20*time.Millisecond {
 			t.Errorf("thirty packets took %v", got)
@@ -149,12 +154,9 @@ func TestSentencesFollowWithoutAGap(t *testing.T) {
 }
 
 func TestNothingBeginsBeforeThereIsEnoughToGoOn(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, l *line) {
-		t.Helper()
+	speak(t, func(m *playout.Player, l *line) {
 		began := time.Now()
-		if _, err := m.Say(t.Context(), playout.Sentence{Sound: sound("a", 20, 18*time.Millisecond)}); err != nil {
-			t.Fatal(err)
-		}
+		l.says(m, playout.Sentence{Sound: sound("a", 20, 18*time.Millisecond)})
 		_, at, _ := l.seen()
 		if wait := at[0].Sub(began); wait < 54*time.Millisecond || wait > 80*time.Millisecond {
 			t.Errorf("it began after %v, want three packets of 18ms", wait)
@@ -168,11 +170,10 @@ func TestNothingBeginsBeforeThereIsEnoughToGoOn(t *testing.T) {
 }
 
 func TestASpeakerThatIsSlowIsWaitedForAndTheOthersAreTold(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, l *line) {
-		t.Helper()
-		said, err := m.Say(t.Context(), playout.Sentence{Sound: sound("a", 10, 200*time.Millisecond)})
+	speak(t, func(m *playout.Player, l *line) {
+		said, err := m.Queue(playout.Sentence{Sound: sound("a", 10, 200*time.Millisecond)}).Wait(l.t.Context())
 		if err != nil || said.Duration != 200*time.Millisecond {
-			t.Fatalf("%+v, %v", said, err)
+			l.t.Fatalf("%+v, %v", said, err)
 		}
 		synctest.Wait()
 		played, _, hushed := l.seen()
@@ -183,8 +184,7 @@ func TestASpeakerThatIsSlowIsWaitedForAndTheOthersAreTold(t *testing.T) {
 }
 
 func TestSilenceFallsAtOnceAndTellsWhatWasHeard(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, l *line) {
-		t.Helper()
+	speak(t, func(m *playout.Player, l *line) {
 		a, b, c := m.Queue(sentence("a", 5)), m.Queue(sentence("b", 500)), m.Queue(sentence("c", 5))
 		<-time.After(505 * time.Millisecond)
 		now := time.Now()
@@ -192,16 +192,13 @@ func TestSilenceFallsAtOnceAndTellsWhatWasHeard(t *testing.T) {
 		if len(all) != 2 || all[0].Text != "b" || all[0].Duration < 380*time.Millisecond || all[0].Duration > 420*time.Millisecond || all[1].Duration != 0 {
 			t.Errorf("got %+v", all)
 		}
-		if said, err := a.Wait(t.Context()); err != nil || !said.Complete {
+		if said, err := a.Wait(l.t.Context()); err != nil || !said.Complete {
 			t.Errorf("the first: %+v, %v", said, err)
 		}
 		for _, s := range []*playout.QueuedSentence{b, c} {
-			if said, err := s.Wait(t.Context()); !errors.Is(err, errStop) || said.Complete {
+			if said, err := s.Wait(l.t.Context()); !errors.Is(err, errStop) || said.Complete {
 				t.Errorf("%+v, %v", said, err)
 			}
-		}
-		if m.Speaking() {
-			t.Error("it speaks")
 		}
 		<-time.After(time.Second)
 		_, at, hushed := l.seen()
@@ -211,27 +208,22 @@ func TestSilenceFallsAtOnceAndTellsWhatWasHeard(t *testing.T) {
 		if got := m.Silence(errStop); got != nil {
 			t.Errorf("a second silence: %+v", got)
 		}
-		if _, err := m.Say(t.Context(), sentence("d", 3)); err != nil {
-			t.Errorf("afterwards: %v", err)
-		}
+		l.says(m, sentence("d", 3))
 	})
 }
 
 func TestWhoEverStopsWaitingStopsTheSentence(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, l *line) {
-		t.Helper()
-		ctx, cancel := context.WithCancelCause(t.Context())
+	speak(t, func(m *playout.Player, l *line) {
+		ctx, cancel := context.WithCancelCause(l.t.Context())
 		go func() {
 			<-time.After(time.Second)
 			cancel(errStop)
 		}()
-		said, err := m.Say(ctx, sentence("a", 500))
+		said, err := m.Queue(sentence("a", 500)).Wait(ctx)
 		if !errors.Is(err, errStop) || said.Complete || said.Duration < 900*time.Millisecond || said.Duration > time.Second {
 			t.Errorf("%+v, %v", said, err)
 		}
-		if _, err := m.Say(t.Context(), sentence("b", 3)); err != nil {
-			t.Error(err)
-		}
+		l.says(m, sentence("b", 3))
 		played, _, _ := l.seen()
 		if played[len(played)-1] != "b2" {
 			t.Errorf("the last is %s", played[len(played)-1])
@@ -240,8 +232,7 @@ func TestWhoEverStopsWaitingStopsTheSentence(t *testing.T) {
 }
 
 func TestAHoldPausesForATimeOrUntilItGoesOn(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, l *line) {
-		t.Helper()
+	speak(t, func(m *playout.Player, l *line) {
 		s := m.Queue(sentence("a", 100))
 		<-time.After(300 * time.Millisecond)
 		m.PauseFor(10 * time.Second)
@@ -256,7 +247,7 @@ func TestAHoldPausesForATimeOrUntilItGoesOn(t *testing.T) {
 			t.Errorf("%v played after it went on", got)
 		}
 		m.PauseFor(500 * time.Millisecond)
-		if said, err := s.Wait(t.Context()); err != nil || !said.Complete {
+		if said, err := s.Wait(l.t.Context()); err != nil || !said.Complete {
 			t.Errorf("%+v, %v", said, err)
 		}
 		_, _, hushed := l.seen()
@@ -267,13 +258,12 @@ func TestAHoldPausesForATimeOrUntilItGoesOn(t *testing.T) {
 }
 
 func TestALineThatIsMuteForAMomentLosesNothing(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, l *line) {
-		t.Helper()
+	speak(t, func(m *playout.Player, l *line) {
 		l.fail(voice.ErrUnavailable)
 		s := m.Queue(sentence("a", 10))
 		<-time.After(2 * time.Second)
 		l.fail(nil)
-		if said, err := s.Wait(t.Context()); err != nil || said.Duration != 200*time.Millisecond {
+		if said, err := s.Wait(l.t.Context()); err != nil || said.Duration != 200*time.Millisecond {
 			t.Errorf("%+v, %v", said, err)
 		}
 		played, _, _ := l.seen()
@@ -300,48 +290,17 @@ func TestTroubleEndsASentenceAndSaysWhy(t *testing.T) {
 		"there is no speaker":       {nil, nil, "nothing here can speak"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			speak(t, func(t *testing.T, m *playout.Player, l *line) {
-				t.Helper()
+			speak(t, func(m *playout.Player, l *line) {
 				l.fail(c.line)
-				_, err := m.Say(t.Context(), playout.Sentence{Text: "Hello", Sound: c.sound})
+				_, err := m.Queue(playout.Sentence{Text: "Hello", Sound: c.sound}).Wait(l.t.Context())
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %q", err, c.want)
 				}
 				l.fail(nil)
-				if _, err := m.Say(t.Context(), sentence("b", 3)); err != nil {
-					t.Errorf("the next: %v", err)
-				}
+				l.says(m, sentence("b", 3))
 			})
 		})
 	}
-}
-
-func TestWhatWasSaidLatelyIsKnown(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, _ *line) {
-		t.Helper()
-		for _, name := range []string{"old", "new"} {
-			if _, err := m.Say(t.Context(), sentence(name, 50)); err != nil {
-				t.Fatal(err)
-			}
-			<-time.After(5 * time.Second)
-		}
-		m.Queue(sentence("now", 50))
-		<-time.After(500 * time.Millisecond)
-		var got []string
-		for _, s := range m.RecentlyPlayed(8 * time.Second) {
-			got = append(got, s.Text)
-		}
-		if diff := cmp.Diff([]string{"new", "now"}, got); diff != "" {
-			t.Error(diff)
-		}
-		<-time.After(2 * time.Minute)
-		if _, err := m.Say(t.Context(), sentence("much later", 5)); err != nil {
-			t.Fatal(err)
-		}
-		if got := m.RecentlyPlayed(time.Hour); len(got) != 1 {
-			t.Errorf("after two minutes %d are remembered", len(got))
-		}
-	})
 }
 
 func TestTheQueueIsBounded(t *testing.T) {
@@ -349,7 +308,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 	for range 64 {
 		m.Queue(sentence("a", 5))
 	}
-	if _, err := m.Say(t.Context(), sentence("b", 5)); !errors.Is(err, playout.ErrFull) {
+	if _, err := m.Queue(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, playout.ErrFull) {
 		t.Errorf("got %v", err)
 	}
 	if n := len(m.Silence(errStop)); n != 64 {
@@ -373,31 +332,11 @@ func TestTheEndOfTheCallEndsAll(t *testing.T) {
 		if _, err := s.Wait(t.Context()); !errors.Is(err, errStop) {
 			t.Errorf("what was being said: %v", err)
 		}
-		if _, err := m.Say(t.Context(), sentence("b", 5)); !errors.Is(err, errStop) {
+		if _, err := m.Queue(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, errStop) {
 			t.Errorf("what comes later: %v", err)
 		}
 		if _, _, hushed := l.seen(); len(hushed) != 1 {
 			t.Errorf("hushed %d times", len(hushed))
-		}
-	})
-}
-
-// fixed is a speaker of one sound.
-type fixed struct{}
-
-func (fixed) Speak(ctx context.Context, text string) iter.Seq2[[]byte, error] {
-	return sound(text, 5, 0)(ctx)
-}
-
-func TestWordsGoToTheSpeaker(t *testing.T) {
-	speak(t, func(t *testing.T, m *playout.Player, l *line) {
-		t.Helper()
-		m.Synthesizer = fixed{}
-		if _, err := m.Say(t.Context(), playout.Sentence{Text: "hello"}); err != nil {
-			t.Fatal(err)
-		}
-		if played, _, _ := l.seen(); played[4] != "hello4" {
-			t.Errorf("played %v", played)
 		}
 	})
 }

@@ -17,15 +17,6 @@ const (
 	maxPacketSize    = 1500             // bytes of a packet that a network carries
 )
 
-// SpeechProgress is how it stands with somebody who speaks.
-type SpeechProgress struct {
-	From   string
-	Began  time.Time
-	Voiced time.Duration // for how long something could be heard of it, until now
-	Peak   float64       // of its samples, 0 to 1
-	Ended  bool          // they have ended; what they said follows
-}
-
 // Detector listens to the people of one call. Set the fields, then Run; Take and Left may be called from anywhere, at any time.
 // The functions are called from Run's goroutine, one at a time, and must not block; nil ones are left out.
 type Detector struct {
@@ -36,9 +27,9 @@ type Detector struct {
 	// for what somebody has begun to say. It must be quick, and safe for concurrent use.
 	Ignore func(id string) bool
 
-	Sound    func(voice.Sound)     // what each person sends, 20 ms or so at a time, speech or not
-	Speaking func(SpeechProgress)  // somebody begins, goes on (about every 100 ms of speech) or ends
-	Ended    func(voice.Utterance) // somebody has ended, or gone on for Longest
+	Sound    func(voice.Sound)                                   // what each person sends, 20 ms or so at a time, speech or not
+	Speaking func(from string, voiced time.Duration, ended bool) // somebody begins, goes on (about every 100 ms of speech) or ends
+	Ended    func(voice.Utterance)                               // somebody has ended, or gone on for Longest
 
 	// Paused tells what somebody has said until now, when they have been silent for half of Pause. Speaking is called if they go on,
 	// and Said with all of it when they have ended.

@@ -79,25 +79,37 @@ func (a *talker) pause(d time.Duration) {
 	<-time.After(d)
 }
 
+type progress struct {
+	Voiced time.Duration
+	Ended  bool
+}
+
 // heard is what an ear has told.
 type heard struct {
 	t          *testing.T // of the bubble
 	soundAt    []time.Time
 	sounds     []voice.Sound
-	speaking   []vad.SpeechProgress
+	speaking   []progress
 	utterances []voice.Utterance
 	spokeAt    []time.Time
 }
 
-// listen runs an ear in a bubble for the length of do.
-func listen(t *testing.T, set func(*vad.Detector), do func(e *vad.Detector, h *heard)) {
+func (h *heard) wantUtterances(n int) {
+	h.t.Helper()
+	if synctest.Wait(); len(h.utterances) != n {
+		h.t.Fatalf("got %d utterances, want %d", len(h.utterances), n)
+	}
+}
+
+// listen runs an ear in a bubble for the length of do, to which ada can talk.
+func listen(t *testing.T, set func(*vad.Detector), do func(ada *talker, h *heard)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{t: t}
 		e := &vad.Detector{
 			Sound: func(s voice.Sound) { h.sounds, h.soundAt = append(h.sounds, s), append(h.soundAt, time.Now()) },
-			Speaking: func(s vad.SpeechProgress) {
-				h.speaking, h.spokeAt = append(h.speaking, s), append(h.spokeAt, time.Now())
+			Speaking: func(_ string, voiced time.Duration, ended bool) {
+				h.speaking, h.spokeAt = append(h.speaking, progress{voiced, ended}), append(h.spokeAt, time.Now())
 			},
 			Ended: func(u voice.Utterance) { h.utterances = append(h.utterances, u) },
 		}
@@ -113,14 +125,14 @@ func listen(t *testing.T, set func(*vad.Detector), do func(e *vad.Detector, h *h
 				t.Error(err)
 			}
 		}()
-		do(e, h)
+		do(&talker{id: "ada", ear: e}, h)
 		synctest.Wait()
 	})
 }
 
 func TestFivePacketsOfSilenceEndAnUtterance(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e, seq: 65500, ts: math.MaxUint32 - 9600}
+	listen(t, nil, func(ada *talker, h *heard) {
+		ada.seq, ada.ts = 65500, math.MaxUint32-9600
 		said := speech(t, 0.2, 50)
 		began := time.Now()
 		ada.say(said...)
@@ -128,10 +140,7 @@ func TestFivePacketsOfSilenceEndAnUtterance(t *testing.T) {
 			h.t.Fatal("it is over before it has ended")
 		}
 		ada.hush()
-		synctest.Wait()
-		if len(h.utterances) != 1 {
-			h.t.Fatalf("got %d utterances, want 1", len(h.utterances))
-		}
+		h.wantUtterances(1)
 		u := h.utterances[0]
 		if u.From != "ada" || !u.Loud || !u.Began.Equal(began) || u.Ended.Sub(u.Began) < time.Second {
 			t.Errorf("got %s, loud %v, from %v for %v", u.From, u.Loud, u.Began.Sub(began), u.Ended.Sub(u.Began))
@@ -144,7 +153,7 @@ func TestFivePacketsOfSilenceEndAnUtterance(t *testing.T) {
 			t.Error(diff)
 		}
 		first, last := h.speaking[0], h.speaking[len(h.speaking)-1]
-		if first.Ended || !last.Ended || last.Voiced < 500*time.Millisecond || last.Peak < 0.05 {
+		if first.Ended || !last.Ended || last.Voiced < 500*time.Millisecond {
 			t.Errorf("speaking: %+v … %+v", first, last)
 		}
 		if in := h.spokeAt[0].Sub(began); in > 100*time.Millisecond {
@@ -162,8 +171,7 @@ func TestAPauseEndsAnUtteranceWhetherPacketsComeOrNot(t *testing.T) {
 		"a new stream then": func(a *talker) { a.pause(1200 * time.Millisecond); a.seq += 30000; a.say(speech(t, 0.0005, 5)...) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			listen(t, nil, func(e *vad.Detector, h *heard) {
-				ada := &talker{id: "ada", ear: e}
+			listen(t, nil, func(ada *talker, h *heard) {
 				ada.say(speech(t, 0.2, 50)...)
 				rest(ada)
 				synctest.Wait()
@@ -176,8 +184,7 @@ func TestAPauseEndsAnUtteranceWhetherPacketsComeOrNot(t *testing.T) {
 }
 
 func TestAShortPauseIsPartOfWhatIsSaid(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(speech(t, 0.2, 50)...)
 		ada.pause(400 * time.Millisecond)
 		ada.say(speech(t, 0.2, 50)...)
@@ -193,8 +200,7 @@ func TestAShortPauseIsPartOfWhatIsSaid(t *testing.T) {
 }
 
 func TestARoomIsNoSpeech(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(speech(t, 0.002, 100)...)
 		ada.hush()
 		ada.pause(2 * time.Second)
@@ -224,13 +230,9 @@ func TestASteadyNoiseIsNoSpeechAfterAWhile(t *testing.T) {
 		}
 		return out
 	}()
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(noise...)
-		synctest.Wait()
-		if len(h.utterances) != 1 {
-			h.t.Fatalf("got %d utterances, want 1: a fan that was taken for speech at first", len(h.utterances))
-		}
+		h.wantUtterances(1)
 		ada.say(noise[:100]...)
 		ada.say(speech(t, 0.2, 50)...)
 		ada.say(noise[:100]...)
@@ -242,8 +244,7 @@ func TestASteadyNoiseIsNoSpeechAfterAWhile(t *testing.T) {
 }
 
 func TestAClickIsNotLoud(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(speech(t, 0.2, 4)...)
 		ada.hush()
 		synctest.Wait()
@@ -254,16 +255,12 @@ func TestAClickIsNotLoud(t *testing.T) {
 }
 
 func TestAnUtteranceIsCutWhenItIsTooLong(t *testing.T) {
-	listen(t, func(e *vad.Detector) { e.MaxUtterance = 8 * time.Second }, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, func(e *vad.Detector) { e.MaxUtterance = 8 * time.Second }, func(ada *talker, h *heard) {
 		for range 10 {
 			ada.say(speech(t, 0.2, 100)...)
 		}
 		ada.hush()
-		synctest.Wait()
-		if len(h.utterances) != 3 {
-			h.t.Fatalf("got %d utterances of 20 s, want 3", len(h.utterances))
-		}
+		h.wantUtterances(3)
 		if n := len(h.utterances[0].Packets); n != 400 {
 			t.Errorf("the first has %d packets, want 400", n)
 		}
@@ -274,8 +271,8 @@ func TestWhoIsLeftOutIsNotHeard(t *testing.T) {
 	var out atomic.Bool
 	listen(t, func(e *vad.Detector) {
 		e.Ignore = func(id string) bool { return id == "ada" && out.Load() }
-	}, func(e *vad.Detector, h *heard) {
-		ada, bob := &talker{id: "ada", ear: e}, &talker{id: "bob", ear: e}
+	}, func(ada *talker, h *heard) {
+		bob := &talker{id: "bob", ear: ada.ear}
 		ada.say(speech(t, 0.2, 50)...)
 		synctest.Wait()
 		n := len(h.sounds)
@@ -316,14 +313,14 @@ func TestWhatWaitsOfWhoIsLeftOutIsNotDecoded(t *testing.T) {
 }
 
 func TestPeopleAreHeardAtOnceAndNoMoreThanAllowed(t *testing.T) {
-	listen(t, func(e *vad.Detector) { e.MaxPeople = 2 }, func(e *vad.Detector, h *heard) {
+	listen(t, func(e *vad.Detector) { e.MaxPeople = 2 }, func(ada *talker, h *heard) {
 		var all []*talker
 		for _, id := range []string{"ada", "bob", "cy"} {
-			all = append(all, &talker{id: id, ear: e})
+			all = append(all, &talker{id: id, ear: ada.ear})
 		}
 		for _, o := range speech(t, 0.2, 50) {
 			for _, a := range all {
-				e.Write(a.packet(o))
+				ada.ear.Write(a.packet(o))
 			}
 			<-time.After(20 * time.Millisecond)
 		}
@@ -350,8 +347,7 @@ func TestPeopleAreHeardAtOnceAndNoMoreThanAllowed(t *testing.T) {
 }
 
 func TestGarbageIsPassedOver(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		for i, o := range speech(t, 0.2, 50) {
 			ada.say(o)
 			if i%10 == 0 {
@@ -360,11 +356,8 @@ func TestGarbageIsPassedOver(t *testing.T) {
 			}
 		}
 		ada.hush()
-		e.Forget("nobody")
-		synctest.Wait()
-		if len(h.utterances) != 1 {
-			t.Errorf("got %d utterances", len(h.utterances))
-		}
+		ada.ear.Forget("nobody")
+		h.wantUtterances(1)
 	})
 }
 
@@ -391,27 +384,4 @@ func TestARateThatCannotBeIsRefused(t *testing.T) {
 	if err := (&vad.Detector{Rate: 44100}).Run(t.Context()); err == nil {
 		t.Error("44100 Hz were taken")
 	}
-}
-
-// BenchmarkSecond measures one second of one person's speech: order, decoding for a recogniser, telling speech
-// from noise.
-func BenchmarkSecond(b *testing.B) {
-	opus := speech(b, 0.2, 50)
-	said := make(chan struct{}, 1)
-	e := &vad.Detector{Ended: func(voice.Utterance) { said <- struct{}{} }}
-	ctx, cancel := context.WithCancel(b.Context())
-	done := make(chan error)
-	go func() { done <- e.Run(ctx) }()
-	ada := &talker{id: "ada", ear: e}
-	for b.Loop() {
-		for _, o := range opus {
-			e.Write(ada.packet(o))
-		}
-		for range 5 {
-			e.Write(ada.packet(voice.OpusSilence[:]))
-		}
-		<-said
-	}
-	cancel()
-	<-done
 }

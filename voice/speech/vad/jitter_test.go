@@ -1,6 +1,7 @@
 package vad_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,8 +59,8 @@ func TestPacketsAreBroughtIntoOrder(t *testing.T) {
 		}, 55},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			listen(t, nil, func(e *vad.Detector, h *heard) {
-				ada := &talker{id: "ada", seq: 65520, ts: 4294960000}
+			listen(t, nil, func(ada *talker, h *heard) {
+				ada.seq, ada.ts = 65520, 4294960000
 				var packets []voice.Packet
 				for _, o := range speech(t, 0.2, 50) {
 					packets = append(packets, ada.packet(o))
@@ -69,7 +70,7 @@ func TestPacketsAreBroughtIntoOrder(t *testing.T) {
 				}
 				for _, p := range c.send(packets) {
 					p.At = time.Now()
-					e.Write(p)
+					ada.ear.Write(p)
 					<-time.After(20 * time.Millisecond)
 				}
 				<-time.After(time.Second)
@@ -92,12 +93,11 @@ func TestPacketsAreBroughtIntoOrder(t *testing.T) {
 }
 
 func TestAHoleIsWaitedForNoLongerThanATenthOfASecond(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		opus := speech(t, 0.2, 50)
 		ada.say(opus[:10]...)
 		ada.packet(opus[10]) // lost
-		e.Write(ada.packet(opus[11]))
+		ada.ear.Write(ada.packet(opus[11]))
 		sent := time.Now()
 		<-time.After(time.Second)
 		synctest.Wait()
@@ -115,14 +115,13 @@ func TestAHoleIsWaitedForNoLongerThanATenthOfASecond(t *testing.T) {
 }
 
 func TestAHoleWithMuchBehindItIsNotWaitedFor(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		opus := speech(t, 0.2, 50)
 		ada.say(opus[:10]...)
 		ada.packet(opus[10]) // lost
 		sent := time.Now()
 		for _, o := range opus[11:31] { // all at once
-			e.Write(ada.packet(o))
+			ada.ear.Write(ada.packet(o))
 		}
 		<-time.After(time.Second)
 		synctest.Wait()
@@ -138,8 +137,8 @@ func TestAHoleWithMuchBehindItIsNotWaitedFor(t *testing.T) {
 func TestAStreamThatBeginsAnewIsHeardAtOnce(t *testing.T) {
 	for name, jump := range map[string]uint16{"far away": 30000, "a little before": 65535 - 40} {
 		t.Run(name, func(t *testing.T) {
-			listen(t, nil, func(e *vad.Detector, h *heard) {
-				ada := &talker{id: "ada", ear: e, seq: 500}
+			listen(t, nil, func(ada *talker, h *heard) {
+				ada.seq = 500
 				ada.say(speech(t, 0.2, 50)...)
 				ada.seq += jump
 				ada.ts += 123456789
@@ -155,8 +154,7 @@ func TestAStreamThatBeginsAnewIsHeardAtOnce(t *testing.T) {
 }
 
 func TestATimestampThatLiesMakesNoLongGap(t *testing.T) {
-	listen(t, nil, func(e *vad.Detector, h *heard) {
-		ada := &talker{id: "ada", ear: e}
+	listen(t, nil, func(ada *talker, h *heard) {
 		ada.say(speech(t, 0.2, 50)[:10]...)
 		ada.ts += 48000 * 3600
 		ada.say(speech(t, 0.2, 50)[10:20]...)
@@ -170,6 +168,68 @@ func TestATimestampThatLiesMakesNoLongGap(t *testing.T) {
 			if s.Gap > 2*time.Second || s.Gap < 0 {
 				t.Errorf("a gap of %v", s.Gap)
 			}
+		}
+	})
+}
+
+func TestHalfAPauseIsToldOnceAndSoIsThatTheyGoOn(t *testing.T) {
+	for name, rest := range map[string]func(a *talker, long time.Duration){
+		"nothing comes":   func(a *talker, long time.Duration) { a.pause(long) },
+		"silence is sent": func(a *talker, long time.Duration) { a.say(speech(t, 0.0005, 50)[:long/voice.FrameTime]...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var paused []voice.Utterance
+			var at []time.Time
+			set := func(e *vad.Detector) {
+				e.Paused = func(u voice.Utterance) { paused, at = append(paused, u), append(at, time.Now()) }
+			}
+			listen(t, set, func(ada *talker, h *heard) {
+				ada.say(speech(t, 0.2, 50)...)
+				ended := time.Now()
+				rest(ada, 600*time.Millisecond)
+				synctest.Wait()
+				if len(paused) != 1 || len(h.utterances) != 0 {
+					t.Fatalf("after 600 ms: %d pauses, %d utterances; want one pause", len(paused), len(h.utterances))
+				}
+				if took := at[0].Sub(ended); took < 250*time.Millisecond || took > 400*time.Millisecond {
+					t.Errorf("the pause was told %v after the end", took)
+				}
+				told := len(h.speaking)
+				ada.say(speech(t, 0.2, 3)...)
+				synctest.Wait()
+				if len(h.speaking) == told || h.speaking[len(h.speaking)-1].Ended {
+					t.Error("it was not told that they go on")
+				}
+				ada.say(speech(t, 0.2, 50)...)
+				rest(ada, time.Second)
+				synctest.Wait()
+				if len(paused) != 2 || len(h.utterances) != 1 {
+					t.Fatalf("at the end: %d pauses, %d utterances", len(paused), len(h.utterances))
+				}
+				u, whole := paused[1], h.utterances[0]
+				if !u.Began.Equal(whole.Began) || !u.Loud || u.Ended.After(whole.Ended) || len(u.Packets) > len(whole.Packets) {
+					t.Errorf("the pause has %d packets from %v, the utterance %d from %v", len(u.Packets), u.Began, len(whole.Packets), whole.Began)
+				}
+			})
+		})
+	}
+}
+
+func TestNoPauseOfWhoIsLeftOutIsTold(t *testing.T) {
+	var out atomic.Bool
+	told := 0
+	set := func(e *vad.Detector) {
+		e.Ignore = func(string) bool { return out.Load() }
+		e.Paused = func(voice.Utterance) { told++ }
+	}
+	listen(t, set, func(ada *talker, _ *heard) {
+		ada.say(speech(t, 0.2, 50)...)
+		synctest.Wait()
+		out.Store(true)
+		ada.pause(time.Second)
+		synctest.Wait()
+		if told != 0 {
+			t.Errorf("told %d times", told)
 		}
 	})
 }

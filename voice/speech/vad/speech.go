@@ -145,11 +145,7 @@ func (s *speechState) reportPause(e *Detector, id string) {
 
 func (s *speechState) reportProgress(e *Detector, id string, over bool) {
 	if e.Speaking != nil && !e.ignored(id) {
-		began := time.Time{}
-		if len(s.held) > 0 {
-			began = s.held[0].At
-		}
-		e.Speaking(SpeechProgress{From: id, Began: began, Voiced: s.voiced, Peak: s.peak, Ended: over})
+		e.Speaking(id, s.voiced, over)
 	}
 }
 

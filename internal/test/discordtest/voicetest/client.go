@@ -2,11 +2,17 @@ package voicetest
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/coder/websocket"
+
+	"clank/internal/test/discordtest/delivery"
 )
 
 // A ClientID is the place of one user on one server: a guild, or the stream of somebody.
@@ -61,8 +67,9 @@ type client struct {
 
 // outgoingSeq is a numbered message.
 type outgoingSeq struct {
-	seq int
-	queuedMessage
+	seq  int
+	kind websocket.MessageType
+	data []byte
 }
 
 type speaking struct {
@@ -74,23 +81,21 @@ type speaking struct {
 // send numbers a message, keeps it for resuming and sends it. The lock is held.
 func (s *Server) send(cl *client, op int, data any) {
 	cl.seq++
-	seq, d := cl.seq, encode(data)
-	s.recordMessage(Message{Seat: cl.seat, Op: op, Data: d, Seq: seq})
-	s.deliver(cl, seq, queuedMessage{kind: websocket.MessageText, data: encode(envelope{Op: op, Data: d, Seq: &seq})})
+	seq := cl.seq
+	s.deliver(cl, websocket.MessageText, encode(envelope{Op: op, Data: encode(data), Seq: &seq}))
 }
 
 // sendBinary does the same with a binary message: number, opcode, payload.
 func (s *Server) sendBinary(cl *client, op int, payload []byte) {
 	cl.seq++
-	s.recordMessage(Message{Seat: cl.seat, Op: op, Binary: slices.Clone(payload), Seq: cl.seq})
 	data := append([]byte{byte(cl.seq >> 8), byte(cl.seq), byte(op)}, payload...)
-	s.deliver(cl, cl.seq, queuedMessage{kind: websocket.MessageBinary, data: data})
+	s.deliver(cl, websocket.MessageBinary, data)
 }
 
-func (s *Server) deliver(cl *client, seq int, o queuedMessage) {
-	cl.backlog = append(cl.backlog, outgoingSeq{seq, o})
+func (s *Server) deliver(cl *client, kind websocket.MessageType, data []byte) {
+	cl.backlog = append(cl.backlog, outgoingSeq{cl.seq, kind, data})
 	if cl.conn != nil {
-		cl.conn.push(o)
+		cl.conn.Send(kind, data)
 	}
 }
 
@@ -206,4 +211,262 @@ func (s *Server) remove(cl *client) {
 	if g, user := s.group(cl); g != nil {
 		g.Leave(user)
 	}
+}
+
+func (s *Server) identify(c *conn, data json.RawMessage) {
+	var d struct {
+		ServerID  string `json:"server_id"`
+		UserID    string `json:"user_id"`
+		SessionID string `json:"session_id"`
+		Token     string `json:"token"`
+		DAVE      int    `json:"max_dave_protocol_version"`
+		Video     bool   `json:"video"`
+		Streams   []struct {
+			Type    string `json:"type"`
+			RID     string `json:"rid"`
+			Quality int    `json:"quality"`
+		} `json:"streams"`
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		s.closeWith(c, CloseDecodeError, "Failed to decode payload.")
+		return
+	}
+	ticket, code, reason := s.check(d.ServerID, d.UserID, d.SessionID, d.Token)
+	if code == 0 && s.cfg.DAVE > 0 && d.DAVE == 0 && !s.cfg.Optional {
+		code, reason = CloseNeedsDAVE, "E2EE/DAVE protocol required."
+	}
+	if code != 0 {
+		s.closeWith(c, code, reason)
+		return
+	}
+	if old := s.clients[ticket.ClientID]; old != nil {
+		if old.conn != nil {
+			s.closeWith(old.conn, CloseSessionInvalid, "Session is no longer valid.")
+		}
+		s.remove(old)
+	}
+	cl := &client{
+		seat: ticket.ClientID, ticket: ticket, conn: c, dave: min(d.DAVE, s.cfg.DAVE), seq: -1, acked: -1, offered: s.cfg.Modes,
+		audio: s.newSSRC(), video: s.newSSRC(), rtx: s.newSSRC(), wants: map[string]int{}, met: map[string]bool{},
+	}
+	s.clients[cl.seat], c.client = cl, cl
+	streams := []map[string]any{}
+	if d.Video && !ticket.NoVideo {
+		for _, stream := range d.Streams {
+			streams = append(streams, map[string]any{
+				"type": "video", "rid": stream.RID, "quality": stream.Quality, "ssrc": cl.video, "rtx_ssrc": cl.rtx, "active": false,
+			})
+		}
+	}
+	if len(streams) == 0 {
+		cl.video, cl.rtx = 0, 0
+	}
+	for _, ssrc := range []uint32{cl.audio, cl.video, cl.rtx} {
+		s.sources[ssrc] = cl
+	}
+	delete(s.sources, 0)
+	host, port := s.mediaAddress()
+	s.send(cl, OpReady, map[string]any{
+		"ssrc": cl.audio, "ip": host, "port": port, "modes": cl.offered, "experiments": []string{"fixed_keyframe_interval"},
+		"streams": streams,
+		// This is not the interval of hello, as in the real service: nobody may take it.
+		"heartbeat_interval": 1,
+	})
+	s.greet(cl)
+}
+
+// check finds the ticket that a client shows, or the close code it deserves.
+func (s *Server) check(server, user, session, token string) (Credentials, int, string) {
+	if len(s.refusals) > 0 {
+		refusal := s.refusals[0]
+		s.refusals = s.refusals[1:]
+		return Credentials{}, refusal.code, refusal.reason
+	}
+	ticket, ok := s.tickets[token]
+	switch {
+	case !ok || ticket.User != user:
+		return Credentials{}, CloseAuthFailed, "Authentication failed."
+	case ticket.Server != server:
+		return Credentials{}, CloseServerNotFound, "Server not found."
+	case ticket.Session != session:
+		return Credentials{}, CloseSessionInvalid, "Session is no longer valid."
+	}
+	return ticket, 0, ""
+}
+
+// resume goes on with a session whose connection was lost: op 9, then what the client has missed.
+func (s *Server) resume(c *conn, data json.RawMessage) {
+	var d struct {
+		ServerID  string `json:"server_id"`
+		SessionID string `json:"session_id"`
+		Token     string `json:"token"`
+		Seq       *int   `json:"seq_ack"`
+	}
+	if err := json.Unmarshal(data, &d); err != nil || d.Seq == nil {
+		s.closeWith(c, CloseDecodeError, "Failed to decode payload.")
+		return
+	}
+	ticket, code, reason := s.check(d.ServerID, s.tickets[d.Token].User, d.SessionID, d.Token)
+	if code != 0 {
+		s.closeWith(c, code, reason)
+		return
+	}
+	cl := s.clients[ticket.ClientID]
+	if cl == nil || cl.ticket != ticket || !cl.acknowledge(*d.Seq) {
+		s.closeWith(c, CloseSessionInvalid, "Session is no longer valid.")
+		return
+	}
+	if old := cl.conn; old != nil {
+		old.client = nil
+		old.Cut()
+	}
+	cl.conn, c.client = c, cl
+	s.sendTo(c, OpResumed, nil)
+	for _, m := range cl.backlog {
+		c.Send(m.kind, m.data)
+	}
+}
+
+// removeConn forgets a connection. A client that says goodbye leaves the call; any other end leaves its session to be resumed.
+func (s *Server) removeConn(c *conn, code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.silence.Stop()
+	for i, other := range s.conns {
+		if other == c {
+			s.conns = append(s.conns[:i], s.conns[i+1:]...)
+			break
+		}
+	}
+	end := Disconnection{Code: code}
+	if c.closing != 0 {
+		end.Code = c.closing
+	}
+	if cl := c.client; cl != nil {
+		if cl.conn == c {
+			cl.conn = nil
+			if code > 0 && c.closing == 0 && isFinalClose(code) {
+				s.remove(cl)
+			}
+		}
+	}
+	s.endings = append(s.endings, end)
+	s.notify()
+}
+
+// isFinalClose tells whether a client that closes with this code does not mean to come back.
+func isFinalClose(code int) bool { return code == 1000 || code == 1001 }
+
+// mediaAddress returns where media goes.
+func (s *Server) mediaAddress() (string, int) {
+	addr, ok := s.udp.LocalAddr().(*net.UDPAddr)
+	if !ok {
+		return "", 0
+	}
+	ap := netip.AddrPortFrom(addr.AddrPort().Addr().Unmap(), addr.AddrPort().Port())
+	return ap.Addr().String(), int(ap.Port())
+}
+
+// ErrNoGroup says that nobody has been let into the room, or that the server has no end-to-end encryption.
+var ErrNoGroup = errors.New("the room has no group")
+
+// Group lends the delivery service of a room to do, for the trouble a test wants to make. Its methods may be called in do only.
+func (s *Server) Group(server, room string, do func(*delivery.Service)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.groups[Credentials{ClientID: ClientID{Server: server}, Room: room}.roomKey()]
+	if g == nil {
+		return ErrNoGroup
+	}
+	do(g)
+	s.notify()
+	return nil
+}
+
+// Settled tells whether all in a room are in its group and nothing is under way. It is false without a group.
+func (s *Server) Settled(server, room string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.groups[Credentials{ClientID: ClientID{Server: server}, Room: room}.roomKey()]
+	return g != nil && g.Settled()
+}
+
+// createGroup makes the group of a ticket's room, if it has none. The lock is held.
+func (s *Server) createGroup(t Credentials) {
+	room := t.roomKey()
+	if s.cfg.DAVE == 0 || s.groups[room] != nil {
+		return
+	}
+	g, err := delivery.New(t.Group, func(m delivery.Message) { s.deliverGroupMessage(room, m) })
+	if err != nil {
+		s.recordViolation(t.ClientID, err.Error())
+		return
+	}
+	s.groups[room] = g
+}
+
+// deliverGroupMessage sends what a delivery service says. The lock is held, since services speak only when they are asked.
+func (s *Server) deliverGroupMessage(room string, m delivery.Message) {
+	user := strconv.FormatUint(m.To, 10)
+	for _, cl := range s.clients {
+		if cl.ticket.roomKey() != room || cl.seat.User != user {
+			continue
+		}
+		if t, ok := m.Data.(delivery.PrepareTransition); ok && t.Version == 0 {
+			cl.conduct.plain = true
+		}
+		if m.Data != nil {
+			s.send(cl, int(m.Op), m.Data)
+		} else {
+			s.sendBinary(cl, int(m.Op), m.Payload)
+		}
+	}
+}
+
+// group returns the delivery service of a client's room, nil without, and who the client is in it.
+func (s *Server) group(cl *client) (*delivery.Service, uint64) {
+	user, err := strconv.ParseUint(cl.seat.User, 10, 64)
+	if err != nil {
+		return nil, 0
+	}
+	return s.groups[cl.ticket.roomKey()], user
+}
+
+// handleGroupJSON takes op 23 or op 31. It reports whether the data could be read.
+func (s *Server) handleGroupJSON(cl *client, op int, data json.RawMessage) bool {
+	var d struct {
+		Transition *uint16 `json:"transition_id"`
+	}
+	if json.Unmarshal(data, &d) != nil || d.Transition == nil {
+		return false
+	}
+	if g, user := s.group(cl); g != nil && op == OpReadyForTransition {
+		g.Ready(user, *d.Transition)
+	} else if g != nil {
+		g.Invalid(user, *d.Transition)
+	}
+	return true
+}
+
+// handleGroupBinary takes op 26 or op 28. The real server says nothing about what it does not take.
+func (s *Server) handleGroupBinary(cl *client, op int, payload []byte) {
+	g, user := s.group(cl)
+	if g == nil {
+		s.recordViolation(cl.seat, fmt.Sprintf("op %d in a call without end-to-end encryption", op))
+		return
+	}
+	take := g.KeyPackage
+	if op == OpCommitWelcome {
+		take = g.Commit
+	}
+	if err := take(user, payload); err != nil {
+		s.unused = append(s.unused, Violation{cl.seat, err.Error()})
+	}
+}
+
+// Unused lists the key packages and commits that were not taken, and why. In a race that is nobody's fault.
+func (s *Server) Unused() []Violation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Violation(nil), s.unused...)
 }

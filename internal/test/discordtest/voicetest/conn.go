@@ -2,6 +2,7 @@ package voicetest
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -11,39 +12,13 @@ import (
 	"github.com/coder/websocket"
 )
 
-// conn is one WebSocket of a client. Its queue has a lock of its own; the other fields are guarded by the server's.
+// conn is one connection of a client. The server's lock guards its fields.
 type conn struct {
-	ws      *websocket.Conn
-	socket  net.Conn
+	*Socket
 	client  *client     // nil before identify
 	silence *time.Timer // fires when no heartbeat comes
 	closing int         // the code the server closes with, 0 when it does not
-
-	mu    sync.Mutex
-	queue []queuedMessage
-	wake  chan struct{} // capacity 1
 }
-
-// queuedMessage is a message, or the order to close.
-type queuedMessage struct {
-	kind   websocket.MessageType
-	data   []byte
-	code   int
-	reason string
-}
-
-func (c *conn) push(o queuedMessage) {
-	c.mu.Lock()
-	c.queue = append(c.queue, o)
-	c.mu.Unlock()
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// cut ends the connection without a close frame, as a broken line does.
-func (c *conn) cut() { _ = c.socket.Close() }
 
 func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
@@ -56,30 +31,21 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	defer s.tasks.Done()
 
-	socket, _ := r.Context().Value(socketKey{}).(net.Conn)
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
-	if err != nil {
-		return // Accept has answered
-	}
-	defer func() { _ = ws.CloseNow() }() // it may be closed already
-	ws.SetReadLimit(1 << 20)
-	c := &conn{ws: ws, socket: socket, wake: make(chan struct{}, 1)}
-	if !s.addConn(c) {
+	c := &conn{Socket: Accept(w, r)}
+	if c.Socket == nil || !s.addConn(c) {
 		return
 	}
 	if r.URL.Query().Get("v") != "8" {
 		s.closeConn(c, CloseUnknownProtocol, "Unknown protocol: version 8 is spoken here.")
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		c.writeLoop(ctx)
-	}()
-	err = s.readLoop(ctx, c)
-	cancel()
-	s.removeConn(c, int(websocket.CloseStatus(err)))
-	<-written
+	c.Run(func(kind websocket.MessageType, data []byte) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if c.closing == 0 && (c.client == nil || c.client.conn == c) {
+			s.receive(c, kind, data)
+		}
+		s.notify()
+	}, func(code int) { s.removeConn(c, code) })
 }
 
 // addConn registers the connection and says hello.
@@ -87,50 +53,13 @@ func (s *Server) addConn(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
+		c.Cut()
 		return false
 	}
 	s.conns = append(s.conns, c)
 	c.silence = time.AfterFunc(s.cfg.Heartbeat*3/2, func() { s.closeConn(c, CloseTimeout, "Session timed out.") })
 	s.sendTo(c, OpHello, map[string]any{"v": 8, "heartbeat_interval": float64(s.cfg.Heartbeat) / float64(time.Millisecond)})
 	return true
-}
-
-func (s *Server) readLoop(ctx context.Context, c *conn) error {
-	for {
-		kind, data, err := c.ws.Read(ctx)
-		if err != nil {
-			return err
-		}
-		s.mu.Lock()
-		if c.closing == 0 && (c.client == nil || c.client.conn == c) {
-			s.receive(c, kind, data)
-		}
-		s.notify()
-		s.mu.Unlock()
-	}
-}
-
-func (c *conn) writeLoop(ctx context.Context) {
-	for {
-		select {
-		case <-c.wake:
-		case <-ctx.Done():
-			return
-		}
-		c.mu.Lock()
-		queue := c.queue
-		c.queue = nil
-		c.mu.Unlock()
-		for _, o := range queue {
-			if o.code != 0 {
-				_ = c.ws.Close(websocket.StatusCode(o.code), o.reason) // the reader sees how it ended
-				return
-			}
-			if c.ws.Write(ctx, o.kind, o.data) != nil {
-				return
-			}
-		}
-	}
 }
 
 func (s *Server) closeConn(c *conn, code int, reason string) {
@@ -152,7 +81,7 @@ func (s *Server) closeWith(c *conn, code int, reason string) {
 			s.remove(cl)
 		}
 	}
-	c.push(queuedMessage{code: code, reason: reason})
+	c.Close(code, reason)
 }
 
 // envelope is the form of all messages of text.
@@ -164,11 +93,117 @@ type envelope struct {
 
 // sendTo sends a message without a number, which is not kept for resuming. The lock is held.
 func (s *Server) sendTo(c *conn, op int, data any) {
-	d := encode(data)
-	m := Message{Op: op, Data: d, Seq: -1}
-	if c.client != nil {
-		m.Seat = c.client.seat
+	c.Send(websocket.MessageText, encode(envelope{Op: op, Data: encode(data)}))
+}
+
+// connKey finds the TCP connection of a request, for cutting it.
+type connKey struct{}
+
+// WithConn makes the connection of requests known in their contexts, as http.Server.ConnContext.
+func WithConn(ctx context.Context, c net.Conn) context.Context {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn() // whose end is not announced
 	}
-	s.recordMessage(m)
-	c.push(queuedMessage{kind: websocket.MessageText, data: encode(envelope{Op: op, Data: d})})
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// CutConn ends the connection of a request that [WithConn] has seen, without an answer.
+func CutConn(r *http.Request) {
+	if c, ok := r.Context().Value(connKey{}).(net.Conn); ok {
+		_ = c.Close() // it may be closed already
+	}
+}
+
+// A Socket is one WebSocket of a client, written by one goroutine in the order of Send and Close.
+type Socket struct {
+	ws  *websocket.Conn
+	req *http.Request
+
+	mu    sync.Mutex
+	queue []outgoingMessage
+	wake  chan struct{} // capacity 1
+}
+
+// outgoingMessage is a message, or the order to close.
+type outgoingMessage struct {
+	kind   websocket.MessageType
+	data   []byte
+	code   int
+	reason string
+}
+
+// Accept makes a socket of a request; nil if it has answered that it cannot.
+func Accept(w http.ResponseWriter, r *http.Request) *Socket {
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		return nil
+	}
+	ws.SetReadLimit(1 << 20)
+	return &Socket{ws: ws, req: r, wake: make(chan struct{}, 1)}
+}
+
+// Send queues a message.
+func (s *Socket) Send(kind websocket.MessageType, data []byte) {
+	s.push(outgoingMessage{kind: kind, data: data})
+}
+
+// Close queues the order to close with a code.
+func (s *Socket) Close(code int, reason string) { s.push(outgoingMessage{code: code, reason: reason}) }
+
+// Cut ends the connection without a close frame, as a broken line does.
+func (s *Socket) Cut() { CutConn(s.req) }
+
+func (s *Socket) push(m outgoingMessage) {
+	s.mu.Lock()
+	s.queue = append(s.queue, m)
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run writes what is queued and hands on what comes, until the connection ends. Then it calls ended with the close code
+// that the client gave, or -1.
+func (s *Socket) Run(receive func(kind websocket.MessageType, data []byte), ended func(code int)) {
+	defer func() { _ = s.ws.CloseNow() }() // it may be closed already
+	ctx, cancel := context.WithCancel(s.req.Context())
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		s.write(ctx)
+	}()
+	for {
+		kind, data, err := s.ws.Read(ctx)
+		if err != nil {
+			cancel()
+			ended(int(websocket.CloseStatus(err)))
+			<-written
+			return
+		}
+		receive(kind, data)
+	}
+}
+
+func (s *Socket) write(ctx context.Context) {
+	for {
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			return
+		}
+		s.mu.Lock()
+		queue := s.queue
+		s.queue = nil
+		s.mu.Unlock()
+		for _, m := range queue {
+			if m.code != 0 {
+				_ = s.ws.Close(websocket.StatusCode(m.code), m.reason) // the reader sees how it ended
+				return
+			}
+			if s.ws.Write(ctx, m.kind, m.data) != nil {
+				return
+			}
+		}
+	}
 }

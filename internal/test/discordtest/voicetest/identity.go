@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math/big"
 	"net"
-	"sync"
 	"time"
 )
 
@@ -46,74 +45,4 @@ func newTLSIdentity() (*tlsIdentity, error) {
 			Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
 		},
 	}, nil
-}
-
-// listener takes both TLS and plain connections.
-func (i *tlsIdentity) listener(ln net.Listener) net.Listener { return &eitherListener{ln, i.config} }
-
-type eitherListener struct {
-	net.Listener
-	config *tls.Config
-}
-
-func (l *eitherListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &eitherConn{Conn: c, config: l.config}, nil
-}
-
-// eitherConn decides by the first byte that comes. The server reads before it writes.
-type eitherConn struct {
-	net.Conn
-	config *tls.Config
-	once   sync.Once
-	spoken net.Conn // TLS or what was there
-	err    error
-}
-
-// handshake is the type of the first record of TLS.
-const handshake = 22
-
-func (c *eitherConn) decide() {
-	c.once.Do(func() {
-		first := make([]byte, 1)
-		if _, c.err = c.Conn.Read(first); c.err != nil {
-			return
-		}
-		c.spoken = &begunConn{Conn: c.Conn, first: first}
-		if first[0] == handshake {
-			c.spoken = tls.Server(c.spoken, c.config)
-		}
-	})
-}
-
-func (c *eitherConn) Read(p []byte) (int, error) {
-	if c.decide(); c.err != nil {
-		return 0, c.err
-	}
-	return c.spoken.Read(p)
-}
-
-func (c *eitherConn) Write(p []byte) (int, error) {
-	if c.decide(); c.err != nil {
-		return 0, c.err
-	}
-	return c.spoken.Write(p)
-}
-
-// begunConn gives back what was read to decide.
-type begunConn struct {
-	net.Conn
-	first []byte
-}
-
-func (c *begunConn) Read(p []byte) (int, error) {
-	if len(c.first) > 0 && len(p) > 0 {
-		n := copy(p, c.first)
-		c.first = c.first[n:]
-		return n, nil
-	}
-	return c.Conn.Read(p)
 }

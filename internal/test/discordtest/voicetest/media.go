@@ -2,12 +2,18 @@ package voicetest
 
 import (
 	"bytes"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"slices"
+	"time"
+
+	"golang.org/x/crypto/chacha20poly1305"
 )
 
 // Sizes of what is neither media nor control.
@@ -81,7 +87,6 @@ func (s *Server) answerPing(p []byte, from netip.AddrPort) {
 	if cl == nil {
 		return
 	}
-	cl.counts.Pings++
 	if binary.BigEndian.Uint32(p) == pingMark {
 		binary.BigEndian.PutUint32(p, pongMark)
 	}
@@ -203,7 +208,6 @@ func (s *Server) receiveRTCP(p []byte, from netip.AddrPort) {
 
 // handleRTCP deals with control packets that were opened.
 func (s *Server) handleRTCP(cl *client, plain []byte) {
-	cl.counts.RTCP++
 	s.rtcp = append(s.rtcp, ReceivedRTCP{Seat: cl.seat, Packet: slices.Clone(plain)})
 	if len(s.rtcp) > keptRTCP {
 		s.rtcp = slices.Delete(s.rtcp, 0, len(s.rtcp)-keptRTCP)
@@ -272,5 +276,381 @@ func (s *Server) SendUDP(seat ClientID, data []byte) error {
 func (s *Server) write(p []byte, to netip.AddrPort) {
 	if to.IsValid() {
 		_, _ = s.udp.WriteTo(p, net.UDPAddrFromAddrPort(to))
+	}
+}
+
+// NetworkFaults is what happens to packets of media on their way from the server to a client. Shares are from 0 to 1. Control
+// packets and discovery are spared.
+type NetworkFaults struct {
+	Loss      float64
+	Duplicate float64
+	Reorder   float64       // share of packets that come after the one behind them
+	Delay     time.Duration // of each packet
+	Jitter    time.Duration // at most so much more, by chance
+	// Dress gives packets without them a header extension and padding, as native clients send them.
+	Dress bool
+}
+
+// longestHold is how long a packet waits for the one that is to overtake it. Nobody spoke meanwhile, and it counts as lost.
+const longestHold = 2 * time.Second
+
+// SetNetwork changes what the network does from now on.
+func (s *Server) SetNetwork(n NetworkFaults) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.network = n
+}
+
+// forward sends a packet of media, sealed for one client, over the network. The lock is held.
+func (s *Server) forward(to *client, plain []byte) {
+	if to.box == nil {
+		return // WebRTC
+	}
+	n := s.network
+	if s.dice.Float64() < n.Loss {
+		to.counts.Lost++
+		return
+	}
+	if n.Dress {
+		plain = addExtensionAndPadding(plain)
+	}
+	clear, err := ClearRTP(plain)
+	if err != nil {
+		return // it has been looked at when it came
+	}
+	sealed := to.box.Seal(plain, clear)
+	delay := n.Delay
+	if n.Jitter > 0 {
+		delay += time.Duration(s.dice.Int64N(int64(n.Jitter)))
+	}
+	packet := latePacket{to: to.addr, data: sealed, due: time.Now().Add(delay)}
+	if to.held != nil && time.Since(to.held.due) > longestHold {
+		to.held = nil
+		to.counts.Lost++
+	}
+	if s.dice.Float64() < n.Reorder && to.held == nil {
+		to.held = &packet
+		return
+	}
+	s.sendAfter(packet, delay)
+	if s.dice.Float64() < n.Duplicate {
+		s.sendAfter(packet, delay)
+	}
+	if to.held != nil {
+		s.sendAfter(*to.held, delay)
+		to.held = nil
+	}
+}
+
+// sendAfter sends a packet now or later.
+func (s *Server) sendAfter(p latePacket, delay time.Duration) {
+	if delay == 0 {
+		s.write(p.data, p.to)
+		return
+	}
+	p.due = time.Now().Add(delay)
+	late := func(other latePacket) bool { return other.due.After(p.due) }
+	at := slices.IndexFunc(s.post.packets, late)
+	if at < 0 {
+		at = len(s.post.packets)
+	}
+	s.post.packets = slices.Insert(s.post.packets, at, p)
+	select {
+	case s.post.wake <- struct{}{}:
+	default:
+	}
+}
+
+// addExtensionAndPadding adds an extension (RFC 8285: audio level) and padding to a packet that has none.
+func addExtensionAndPadding(p []byte) []byte {
+	if p[0]&0x30 != 0 {
+		return p
+	}
+	head := 12 + 4*int(p[0]&0x0f)
+	if len(p) < head {
+		return p
+	}
+	out := make([]byte, 0, len(p)+12)
+	out = append(out, p[:head]...)
+	out[0] |= 0x30
+	out = append(out, 0xbe, 0xde, 0, 1, 1<<4, 0x30, 0, 0)
+	out = append(out, p[head:]...)
+	return append(out, 0, 0, 0, 4)
+}
+
+// post is what is on its way. The server's lock guards it.
+type post struct {
+	packets []latePacket  // in the order in which they are due
+	wake    chan struct{} // capacity 1
+}
+
+type latePacket struct {
+	due  time.Time
+	to   netip.AddrPort
+	data []byte
+}
+
+// deliverLate sends packets when they are due.
+func (s *Server) deliverLate(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.post.wake:
+		case <-timer.C:
+		}
+		s.mu.Lock()
+		now := time.Now()
+		for len(s.post.packets) > 0 && !s.post.packets[0].due.After(now) {
+			s.write(s.post.packets[0].data, s.post.packets[0].to)
+			s.post.packets = s.post.packets[1:]
+		}
+		if len(s.post.packets) > 0 {
+			timer.Reset(s.post.packets[0].due.Sub(now))
+		}
+		s.mu.Unlock()
+	}
+}
+
+// Names of the modes as they are offered and chosen.
+const (
+	ModeAES256GCM         = "aead_aes256_gcm_rtpsize"
+	ModeXChaCha20Poly1305 = "aead_xchacha20_poly1305_rtpsize"
+)
+
+// KeySize is the length of a key of either mode, in bytes.
+const KeySize = 32
+
+// What a packet has besides what it carries.
+const (
+	counterSize   = 4
+	rtpHeaderSize = 12 // of RTP without sources, RFC 3550
+)
+
+// ErrPacketShort says that a packet cannot hold what its head announces.
+var ErrPacketShort = errors.New("the packet is too short")
+
+// A PacketCipher seals and opens packets with one key. It is not safe for concurrent use.
+type PacketCipher struct {
+	aead    cipher.AEAD
+	counter uint32
+}
+
+// NewPacketCipher makes a box for a mode. The key has KeySize bytes.
+func NewPacketCipher(mode string, key []byte) (*PacketCipher, error) {
+	switch mode {
+	case ModeAES256GCM:
+		block, err := aes.NewCipher(key)
+		if err != nil {
+			return nil, fmt.Errorf("make the cipher of %s: %w", mode, err)
+		}
+		sealer, err := cipher.NewGCM(block)
+		if err != nil {
+			return nil, fmt.Errorf("make the cipher of %s: %w", mode, err)
+		}
+		return &PacketCipher{aead: sealer}, nil
+	case ModeXChaCha20Poly1305:
+		sealer, err := chacha20poly1305.NewX(key)
+		if err != nil {
+			return nil, fmt.Errorf("make the cipher of %s: %w", mode, err)
+		}
+		return &PacketCipher{aead: sealer}, nil
+	default:
+		return nil, fmt.Errorf("no such mode: %q", mode)
+	}
+}
+
+// Seal returns the packet as it goes over the wire. The first clear bytes stay readable.
+func (b *PacketCipher) Seal(packet []byte, clear int) []byte {
+	b.counter++
+	nonce := make([]byte, b.aead.NonceSize())
+	binary.BigEndian.PutUint32(nonce, b.counter)
+	out := make([]byte, clear, len(packet)+b.aead.Overhead()+counterSize)
+	copy(out, packet[:clear])
+	out = b.aead.Seal(out, nonce, packet[clear:], packet[:clear])
+	return append(out, nonce[:counterSize]...)
+}
+
+// Open returns a packet of the wire as it was before Seal, and its counter. The packet is left as it is.
+func (b *PacketCipher) Open(packet []byte, clear int) ([]byte, uint32, error) {
+	if len(packet) < clear+b.aead.Overhead()+counterSize {
+		return nil, 0, ErrPacketShort
+	}
+	sealed, counter := packet[clear:len(packet)-counterSize], packet[len(packet)-counterSize:]
+	nonce := make([]byte, b.aead.NonceSize())
+	copy(nonce, counter)
+	out := make([]byte, clear, len(packet))
+	copy(out, packet[:clear])
+	out, err := b.aead.Open(out, nonce, sealed, packet[:clear])
+	if err != nil {
+		return nil, 0, fmt.Errorf("open a packet: %w", err)
+	}
+	return out, binary.BigEndian.Uint32(counter), nil
+}
+
+// ClearRTP tells how many bytes of an RTP packet stay readable: the header, the contributing sources, and of an
+// extension only the four bytes that begin it.
+func ClearRTP(packet []byte) (int, error) {
+	if len(packet) < rtpHeaderSize {
+		return 0, ErrPacketShort
+	}
+	n := rtpHeaderSize + 4*int(packet[0]&0x0f)
+	if packet[0]&0x10 != 0 {
+		n += 4
+	}
+	if len(packet) < n {
+		return 0, ErrPacketShort
+	}
+	return n, nil
+}
+
+// IsRTCP tells the control packets (RFC 3550, RFC 4585) from the media on the same socket.
+func IsRTCP(packet []byte) bool {
+	return len(packet) >= 8 && packet[0]>>6 == 2 && packet[1] >= 200 && packet[1] <= 207
+}
+
+// clientConduct is what is remembered of a client, to tell when it does what the real service would not take, or what nobody may do.
+type clientConduct struct {
+	discovered netip.AddrPort // what the client was told about itself
+	nonces     nonces
+	tracks     map[uint32]track // by SSRC
+	plain      bool             // it has been told that sound may go without end-to-end encryption
+}
+
+// nonces are the last ones that a client has used with its key. For sound, pictures and control packets they are one row.
+type nonces struct {
+	used  map[uint32]bool
+	order []uint32
+}
+
+// keptNonces is how many are remembered.
+const keptNonces = 4096
+
+// spend notes a nonce. It reports whether it is a new one.
+func (n *nonces) spend(nonce uint32) bool {
+	if n.used[nonce] {
+		return false
+	}
+	if n.used == nil {
+		n.used = map[uint32]bool{}
+	}
+	n.used[nonce] = true
+	if n.order = append(n.order, nonce); len(n.order) > keptNonces {
+		delete(n.used, n.order[0])
+		n.order = n.order[1:]
+	}
+	return true
+}
+
+// track is the last packet of a source.
+type track struct {
+	sequence  uint16
+	timestamp uint32
+}
+
+// checkPacket looks at a packet of media that was opened.
+func (s *Server) checkPacket(cl *client, ssrc uint32, p []byte) {
+	if payload := int(p[1] & 0x7f); !slices.Contains(cl.payloads(ssrc), payload) {
+		s.recordViolation(cl.seat, fmt.Sprintf("payload type %d on SSRC %d, and %v would be right", payload, ssrc, cl.payloads(ssrc)))
+	}
+	if cl.peer == nil { // WebRTC sends packets again
+		s.checkTrack(cl, ssrc, track{binary.BigEndian.Uint16(p[2:]), binary.BigEndian.Uint32(p[4:])})
+	}
+	if cl.chosen > 0 && !cl.conduct.plain && ssrc != cl.rtx && wholeFrame(cl, ssrc, p) && !isEncrypted(cl, ssrc, p) {
+		s.recordViolation(cl.seat, fmt.Sprintf("a frame on SSRC %d that is not encrypted from end to end", ssrc))
+	}
+}
+
+// checkTrack holds a source to sequence numbers that rise and to timestamps that do not fall. Loopback keeps the order.
+func (s *Server) checkTrack(cl *client, ssrc uint32, now track) {
+	last, there := cl.conduct.tracks[ssrc]
+	if there && int16(now.sequence-last.sequence) <= 0 {
+		s.recordViolation(cl.seat, fmt.Sprintf("sequence number %d after %d on SSRC %d", now.sequence, last.sequence, ssrc))
+	}
+	if there && ssrc != cl.rtx && int32(now.timestamp-last.timestamp) < 0 { // what is sent again is of any time
+		s.recordViolation(cl.seat, fmt.Sprintf("timestamp %d after %d on SSRC %d", now.timestamp, last.timestamp, ssrc))
+	}
+	if cl.conduct.tracks == nil {
+		cl.conduct.tracks = map[uint32]track{}
+	}
+	cl.conduct.tracks[ssrc] = now
+}
+
+// opusPayloadType is the payload type of sound that every client knows.
+const opusPayloadType = 120
+
+// payloads returns the payload types that a source may have: those of its codecs. Who names none for pictures may take any.
+func (cl *client) payloads(ssrc uint32) []int {
+	var list []int
+	for _, co := range cl.codecs {
+		switch {
+		case co.Type == "audio" && ssrc == cl.audio, co.Type == "video" && ssrc == cl.video:
+			list = append(list, co.Payload)
+		case co.Type == "video" && ssrc == cl.rtx:
+			list = append(list, co.RTX)
+		}
+	}
+	if len(list) > 0 {
+		return list
+	}
+	if ssrc == cl.audio {
+		return []int{opusPayloadType}
+	}
+	for payload := range 128 {
+		list = append(list, payload)
+	}
+	return list
+}
+
+// wholeFrame tells whether a frame ends with the packet: a packet of sound is one, of pictures the last has the marker.
+func wholeFrame(cl *client, ssrc uint32, p []byte) bool { return ssrc == cl.audio || p[1]&0x80 != 0 }
+
+// Marks of frames: the end of one that is encrypted from end to end, and sound that never is.
+var (
+	endOfFrame = []byte{0xfa, 0xfa}
+	silence    = []byte{0xf8, 0xff, 0xfe}
+)
+
+// isEncrypted tells whether a frame has the end of an encrypted one, or needs none.
+func isEncrypted(cl *client, ssrc uint32, p []byte) bool {
+	if p[0]&0x20 != 0 && int(p[len(p)-1]) < len(p) {
+		p = p[:len(p)-int(p[len(p)-1])] // padding
+	}
+	return bytes.HasSuffix(p, endOfFrame) || ssrc == cl.audio && bytes.HasSuffix(p, silence)
+}
+
+// checkCodecs looks at what a client says that it can send and read.
+func (s *Server) checkCodecs(cl *client, list []offeredCodec) {
+	const forbidden = 96
+	seen, opus := map[int]bool{}, len(list) == 0
+	for _, co := range list {
+		opus = opus || co.Name == "opus" && co.Type == "audio"
+		if co.Type != "audio" && co.Type != "video" {
+			s.recordViolation(cl.seat, fmt.Sprintf("codec %s of type %q", co.Name, co.Type))
+		}
+		if co.Priority <= 0 || co.Priority%1000 != 0 {
+			s.recordViolation(cl.seat, fmt.Sprintf("codec %s with priority %d", co.Name, co.Priority))
+		}
+		for _, payload := range []int{co.Payload, co.RTX} {
+			if payload == 0 && co.RTX == 0 {
+				continue // sound is not sent again
+			}
+			if payload <= 0 || payload > 127 || payload == forbidden || seen[payload] {
+				s.recordViolation(cl.seat, fmt.Sprintf("codec %s with payload type %d", co.Name, payload))
+			}
+			seen[payload] = true
+		}
+	}
+	if !opus {
+		s.recordViolation(cl.seat, "codecs without opus")
+	}
+}
+
+// checkOrder looks at a message that makes sense only when op 4 has gone out.
+func (s *Server) checkOrder(cl *client, op int) {
+	if early := []int{OpSpeaking, OpVideo, OpKeyPackage, OpCommitWelcome, OpReadyForTransition, OpInvalidCommitWelcome}; !cl.ready && slices.Contains(early, op) {
+		s.recordViolation(cl.seat, fmt.Sprintf("op %d before op 4", op))
 	}
 }

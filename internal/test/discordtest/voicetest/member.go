@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/pion/rtp"
+
+	"clank/voice/discord/dave"
 )
 
 // PrivacyGroup is how a member takes part in the agreement on keys. The messages of the gateway come in order, and the calls one
@@ -51,12 +54,10 @@ type MemberOptions struct {
 	Endpoint    string
 	Roots       *x509.CertPool // nil: without TLS
 	Credentials Credentials
-	Mode        string // of the transport; "" takes the first on offer
 	// Privacy makes the end-to-end encryption; nil: the member does not speak it.
 	Privacy func(PrivacyConfig) (Privacy, error)
-	// Video asks for a source of video. Codecs is the list of op 1; nil leaves it out.
-	Video  bool
-	Codecs any
+	// Video asks for a source of video.
+	Video bool
 	// RequestLost has the member ask for packets of pictures that do not come, as programs that decode them do (RFC 4585, RFC 4588).
 	RequestLost bool
 	// Dial connects to the gateway ("tcp") and to the media port ("udp"); nil means the network of the machine.
@@ -89,20 +90,18 @@ type Member struct {
 	queue   chan memberMessage
 	gone    <-chan struct{} // closed when the member has ended
 
-	mu       sync.Mutex
-	private  Privacy
-	session  memberSession
-	people   map[string]bool        // who else is there
-	sources  map[uint32]mediaSource // by SSRC
-	early    map[uint32][]rtp.Packet
-	audio    sentStream
-	pending  map[uint32]*frameAssembler
-	repeats  map[uint32]uint32 // sources that repeat lost packets, and whose
-	repeated int               // packets that came so
-	dropped  int
-	wrong    []error // of the end-to-end encryption
-	changed  chan struct{}
-	err      error // why it ended
+	mu      sync.Mutex
+	private Privacy
+	session memberSession
+	people  map[string]bool        // who else is there
+	sources map[uint32]mediaSource // by SSRC
+	early   map[uint32][]rtp.Packet
+	audio   sentStream
+	pending map[uint32]*frameAssembler
+	repeats map[uint32]uint32 // sources that repeat lost packets, and whose
+	wrong   []error           // of the end-to-end encryption
+	changed chan struct{}
+	err     error // why it ended
 }
 
 // memberSession is what the gateway has said.
@@ -110,7 +109,6 @@ type memberSession struct {
 	audio, video, rtx uint32
 	mode              string
 	in, out           *PacketCipher
-	codec             string
 	seq               int
 }
 
@@ -231,4 +229,114 @@ func (m *Member) heartbeat(ctx context.Context, interval time.Duration) {
 			m.sendJSON(OpHeartbeat, map[string]any{"t": time.Now().UnixMilli(), "seq_ack": seq})
 		}
 	}
+}
+
+// Err tells why the member has ended; nil while it is in the call. An error of the gateway has its close code.
+func (m *Member) Err() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.err
+}
+
+// Gone returns a channel that is closed when the member has ended.
+func (m *Member) Gone() <-chan struct{} { return m.gone }
+
+// Frames hands out what the others send. It is never closed.
+func (m *Member) Frames() <-chan ReceivedFrame { return m.frames }
+
+// Wait returns nil as soon as cond is true. It looks whenever the gateway has said something.
+func (m *Member) Wait(ctx context.Context, what string, cond func() bool) error {
+	for {
+		m.mu.Lock()
+		changed, ended := m.changed, m.err
+		m.mu.Unlock()
+		if cond() {
+			return nil
+		}
+		if ended != nil {
+			return fmt.Errorf("%s waits for %s: %w", m.User, what, ended)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("%s waits for %s: %w", m.User, what, context.Cause(ctx))
+		}
+	}
+}
+
+// notify wakes those who wait. The lock is held.
+func (m *Member) notify() {
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+// Next returns the next frame.
+func (m *Member) Next(ctx context.Context) (ReceivedFrame, error) {
+	select {
+	case f := <-m.frames:
+		return f, nil
+	case <-ctx.Done():
+		return ReceivedFrame{}, fmt.Errorf("%s waits for a frame: %w", m.User, context.Cause(ctx))
+	}
+}
+
+// People lists who else is in the call, as far as the gateway has said.
+func (m *Member) People() map[string]bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	people := map[string]bool{}
+	for user := range m.people {
+		people[user] = true
+	}
+	return people
+}
+
+// SSRC returns the member's sources; that of video is 0 without.
+func (m *Member) SSRC() (audio, video uint32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.session.audio, m.session.video
+}
+
+// Private returns the end-to-end encryption that the options have made; nil without.
+func (m *Member) Private() Privacy { return m.private }
+
+// PrivacyErrors lists what the encryption has said of messages of the gateway. In a race that is nobody's fault.
+func (m *Member) PrivacyErrors() []error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.wrong)
+}
+
+// DAVESession is a member's part in the encryption.
+type DAVESession struct{ *dave.Session }
+
+// NewDAVESession makes a session; it is what [MemberOptions.Privacy] wants.
+func NewDAVESession(l PrivacyConfig) (Privacy, error) {
+	s, err := dave.New(dave.Options{UserID: l.User, GroupID: l.Group, SendBinary: l.SendBinary, SendJSON: l.SendJSON})
+	if err != nil {
+		return nil, fmt.Errorf("begin end-to-end encryption: %w", err)
+	}
+	return &DAVESession{s}, nil
+}
+
+// daveCodecs are those of which the encryption leaves something readable.
+var daveCodecs = map[string]dave.Codec{"opus": dave.Opus, "VP8": dave.VP8}
+
+// Encrypt makes of a frame what is sent.
+func (s *DAVESession) Encrypt(codec string, frame []byte) ([]byte, error) {
+	c, ok := daveCodecs[codec]
+	if !ok {
+		return nil, fmt.Errorf("no such codec: %q", codec)
+	}
+	return s.Session.Encrypt(c, frame)
+}
+
+// Decrypt makes of what user sent what it was.
+func (s *DAVESession) Decrypt(user uint64, codec string, frame []byte) ([]byte, error) {
+	c, ok := daveCodecs[codec]
+	if !ok {
+		return nil, fmt.Errorf("no such codec: %q", codec)
+	}
+	return s.Session.Decrypt(user, c, frame)
 }

@@ -1,9 +1,13 @@
 package voicetest
 
 import (
+	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"slices"
+	"strconv"
 
 	"github.com/coder/websocket"
 )
@@ -19,11 +23,11 @@ func (s *Server) receive(c *conn, kind websocket.MessageType, data []byte) {
 		Data json.RawMessage `json:"d"`
 	}
 	if err := json.Unmarshal(data, &m); err != nil || m.Op == nil {
-		s.received(c, Message{Op: -1, Binary: slices.Clone(data)})
+		s.received(c, -1, nil)
 		s.closeWith(c, CloseDecodeError, "Failed to decode payload.")
 		return
 	}
-	s.received(c, Message{Op: *m.Op, Data: m.Data})
+	s.received(c, *m.Op, m.Data)
 	known := true
 	switch *m.Op {
 	case OpHeartbeat:
@@ -55,12 +59,12 @@ func (s *Server) receive(c *conn, kind websocket.MessageType, data []byte) {
 
 func (s *Server) receiveBinary(c *conn, data []byte) {
 	if len(data) == 0 {
-		s.received(c, Message{Op: -1})
+		s.received(c, -1, nil)
 		s.closeWith(c, CloseDecodeError, "Failed to decode payload.")
 		return
 	}
 	op := int(data[0])
-	s.received(c, Message{Op: op, Binary: slices.Clone(data[1:])})
+	s.received(c, op, nil)
 	switch {
 	case op != OpKeyPackage && op != OpCommitWelcome:
 		s.closeWith(c, CloseUnknownOpcode, "Unknown opcode.")
@@ -142,14 +146,10 @@ func (s *Server) speak(c *conn, data json.RawMessage) bool {
 // show handles op 12: what video a client sends, or that it stops. It reports whether the data could be read.
 func (s *Server) show(c *conn, data json.RawMessage) bool {
 	var d struct {
-		Audio   uint32 `json:"audio_ssrc"`
 		Video   uint32 `json:"video_ssrc"`
 		RTX     uint32 `json:"rtx_ssrc"`
 		Streams []struct {
-			Type   string `json:"type"`
-			RID    string `json:"rid"`
-			SSRC   uint32 `json:"ssrc"`
-			Active bool   `json:"active"`
+			SSRC uint32 `json:"ssrc"`
 		} `json:"streams"`
 	}
 	if json.Unmarshal(data, &d) != nil {
@@ -175,3 +175,244 @@ func (s *Server) show(c *conn, data json.RawMessage) bool {
 	s.sendEarly(cl)
 	return true
 }
+
+// offeredCodec is one entry of what a client can send and read.
+type offeredCodec struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Priority int    `json:"priority"`
+	Payload  int    `json:"payload_type"`
+	RTX      int    `json:"rtx_payload_type"`
+	Encode   *bool  `json:"encode"`
+	Decode   *bool  `json:"decode"`
+}
+
+// selectProtocol handles op 1: how a client wants its media. It reports whether the data could be read.
+func (s *Server) selectProtocol(c *conn, data json.RawMessage) bool {
+	var d struct {
+		Protocol string          `json:"protocol"`
+		Data     json.RawMessage `json:"data"`
+		Codecs   []offeredCodec  `json:"codecs"`
+	}
+	if json.Unmarshal(data, &d) != nil {
+		return false
+	}
+	s.checkCodecs(c.client, d.Codecs)
+	c.client.codecs = d.Codecs
+	switch d.Protocol {
+	case "udp":
+		return s.selectUDP(c, d.Data)
+	case "webrtc":
+		return s.selectWebRTC(c, d.Data)
+	default:
+		s.closeWith(c, CloseUnknownProtocol, "Unknown protocol.")
+		return true
+	}
+}
+
+func (s *Server) selectUDP(c *conn, data json.RawMessage) bool {
+	var udp struct {
+		Address string `json:"address"`
+		Port    uint16 `json:"port"`
+		Mode    string `json:"mode"`
+	}
+	if json.Unmarshal(data, &udp) != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(udp.Address)
+	cl := c.client
+	switch {
+	case err != nil || udp.Port == 0:
+		return false
+	case !slices.Contains(cl.offered, udp.Mode):
+		s.closeWith(c, CloseUnknownMode, "Unknown encryption mode.")
+		return true
+	}
+	key := make([]byte, KeySize)
+	_, _ = rand.Read(key) // it always fills the key
+	box, err := NewPacketCipher(udp.Mode, key)
+	if err != nil {
+		s.closeWith(c, CloseUnknownMode, "Unknown encryption mode.")
+		return true
+	}
+	numbers := make([]int, len(key))
+	for i, b := range key {
+		numbers[i] = int(b)
+	}
+	cl.addr, cl.mode, cl.box = netip.AddrPortFrom(addr, udp.Port), udp.Mode, box
+	cl.conduct.nonces = nonces{} // the key is another
+	if seen := cl.conduct.discovered; seen.IsValid() && seen != cl.addr {
+		s.recordViolation(cl.seat, fmt.Sprintf("selects %s, and was told that it is %s", cl.addr, seen))
+	}
+	s.startMedia(cl, map[string]any{"mode": cl.mode, "secret_key": numbers})
+	return true
+}
+
+// startMedia sends op 4, to which the mode adds its own, and lets a client hear and be heard.
+func (s *Server) startMedia(cl *client, description map[string]any) {
+	first := !cl.ready
+	cl.ready = true
+	g, user := s.group(cl)
+	if g != nil {
+		cl.chosen = g.Join(user, cl.dave)
+	}
+	description["audio_codec"], description["video_codec"] = "opus", s.videoCodec(cl)
+	description["media_session_id"] = "m" + strconv.FormatUint(uint64(cl.audio), 10)
+	description["dave_protocol_version"] = cl.chosen
+	s.send(cl, OpDescription, description)
+	if first {
+		s.announce(cl)
+	}
+	if g != nil {
+		g.Selected(user)
+	}
+}
+
+// updateSession handles op 14 of a client: other codecs. It reports whether the data could be read.
+func (s *Server) updateSession(cl *client, data json.RawMessage) bool {
+	var d struct {
+		Codecs []offeredCodec `json:"codecs"`
+	}
+	if json.Unmarshal(data, &d) != nil {
+		return false
+	}
+	s.checkCodecs(cl, d.Codecs)
+	cl.codecs = d.Codecs
+	return true
+}
+
+// videoCodec returns the codec that a client is told to send: the one it likes best of those that all others can
+// read, or the one it likes best, or H264.
+func (s *Server) videoCodec(cl *client) string {
+	if s.codec != "" {
+		return s.codec
+	}
+	var sent []offeredCodec
+	for _, co := range cl.codecs {
+		if co.Type == "video" && (co.Encode == nil || *co.Encode) {
+			sent = append(sent, co)
+		}
+	}
+	if len(sent) == 0 {
+		return "H264"
+	}
+	slices.SortStableFunc(sent, func(a, b offeredCodec) int { return cmp.Compare(a.Priority, b.Priority) })
+	for _, co := range sent {
+		if !slices.ContainsFunc(s.others(cl), func(other *client) bool { return !other.reads(co.Name) }) {
+			return co.Name
+		}
+	}
+	return sent[0].Name
+}
+
+// reads tells whether the client can decode a codec. One that names no video codec does not watch.
+func (cl *client) reads(name string) bool {
+	watches := false
+	for _, co := range cl.codecs {
+		if co.Type != "video" || (co.Decode != nil && !*co.Decode) {
+			continue
+		}
+		if co.Name == name {
+			return true
+		}
+		watches = true
+	}
+	return !watches
+}
+
+// want handles op 15 of a client: which sources it wants to have, 0 to 100 each. It reports whether the data
+// could be read.
+func (s *Server) want(cl *client, data json.RawMessage) bool {
+	var d map[string]json.RawMessage
+	if json.Unmarshal(data, &d) != nil {
+		return false
+	}
+	wants := map[string]int{}
+	for name, value := range d {
+		var n int
+		if json.Unmarshal(value, &n) == nil {
+			wants[name] = n
+		}
+	}
+	cl.wants = wants
+	for _, other := range s.others(cl) {
+		s.sendWants(other)
+	}
+	return true
+}
+
+// wantOf returns how much a client wants the video of a source.
+func (cl *client) wantOf(ssrc uint32) int {
+	if n, ok := cl.wants[strconv.FormatUint(uint64(ssrc), 10)]; ok {
+		return n
+	}
+	return cl.wants["any"]
+}
+
+// sendWants tells a client that can send video how much the others want it, when that has changed.
+func (s *Server) sendWants(cl *client) {
+	if cl.video == 0 || !cl.ready {
+		return
+	}
+	most := 0
+	for _, other := range s.others(cl) {
+		most = max(most, other.wantOf(cl.video))
+	}
+	wanted := map[string]any{"any": 0, strconv.FormatUint(uint64(cl.video), 10): most}
+	if text := string(encode(wanted)); text != cl.wanted {
+		cl.wanted = text
+		s.send(cl, OpWants, wanted)
+	}
+}
+
+// Opcodes of the voice gateway.
+const (
+	OpIdentify       = 0
+	OpSelectProtocol = 1
+	OpReady          = 2
+	OpHeartbeat      = 3
+	OpDescription    = 4
+	OpSpeaking       = 5
+	OpHeartbeatACK   = 6
+	OpResume         = 7
+	OpHello          = 8
+	OpResumed        = 9
+	OpConnected      = 11 // clients that are there
+	OpVideo          = 12
+	OpDisconnected   = 13
+	OpSessionUpdate  = 14
+	OpWants          = 15 // media sink wants
+	OpBackend        = 16 // version of the server
+	OpFlags          = 18
+	OpPlatform       = 20
+	OpNoRoute        = 32
+
+	OpPrepareTransition    = 21
+	OpExecuteTransition    = 22
+	OpReadyForTransition   = 23
+	OpPrepareEpoch         = 24
+	OpKeyPackage           = 26
+	OpCommitWelcome        = 28
+	OpInvalidCommitWelcome = 31
+)
+
+// Close codes of the voice gateway.
+const (
+	CloseUnknownOpcode    = 4001
+	CloseDecodeError      = 4002
+	CloseNotAuthenticated = 4003
+	CloseAuthFailed       = 4004
+	CloseAlreadyAuthed    = 4005
+	CloseSessionInvalid   = 4006
+	CloseTimeout          = 4009
+	CloseServerNotFound   = 4011
+	CloseUnknownProtocol  = 4012
+	CloseDisconnected     = 4014
+	CloseCrashed          = 4015
+	CloseUnknownMode      = 4016
+	CloseNeedsDAVE        = 4017
+	CloseBadRequest       = 4020
+)
+
+// isResumable tells whether a client may come back to the session that such a close has interrupted.
+func isResumable(code int) bool { return code < 4000 || code == CloseCrashed }

@@ -1,0 +1,329 @@
+package discord
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"clank/internal/untrusted"
+)
+
+// MaxMessageLength is how long a message may be, as [MessageLength] counts.
+const MaxMessageLength = 2000
+
+// MessageLength returns the length of s in UTF-16 units, which is never less than any way in
+// which Discord counts.
+func MessageLength(s string) int {
+	n := 0
+	for _, r := range s {
+		n += max(1, utf16.RuneLen(r))
+	}
+	return n
+}
+
+// SplitMessage cuts text into messages of at most limit characters, on line ends, else
+// sentence ends, else spaces. A code block stays in one message if it fits one;
+// else each part of it is a block of its own. Nothing is lost but the space at
+// the cuts.
+func SplitMessage(text string, limit int) []string {
+	var s splitter
+	s.limit = limit
+	for _, u := range splitUnits(strings.ToValidUTF8(text, "\uFFFD")) {
+		s.add(u)
+	}
+	s.flush()
+	return s.parts
+}
+
+// textUnit is a line, or a whole code block with its fences.
+type textUnit struct {
+	text  string
+	fence string // the opening fence line, if it is a code block
+}
+
+func splitUnits(text string) []textUnit {
+	var us []textUnit
+	var block []string
+	for line := range strings.SplitSeq(text, "\n") {
+		fence := strings.HasPrefix(strings.TrimLeft(line, " "), "```")
+		switch {
+		case block == nil && fence && strings.Count(line, "```") == 1:
+			block = []string{line}
+		case block != nil:
+			block = append(block, line)
+			if strings.Contains(line, "```") {
+				us = append(us, textUnit{text: strings.Join(block, "\n"), fence: block[0]})
+				block = nil
+			}
+		default:
+			us = append(us, textUnit{text: line})
+		}
+	}
+	if block != nil { // never closed: Discord shows it as a block to the end
+		block = append(block, "```")
+		us = append(us, textUnit{text: strings.Join(block, "\n"), fence: block[0]})
+	}
+	return us
+}
+
+type splitter struct {
+	limit int
+	parts []string
+	now   strings.Builder
+	size  int
+	any   bool // now has a unit, which may be an empty line
+}
+
+func (s *splitter) add(u textUnit) {
+	n := MessageLength(u.text)
+	if s.any && s.size+1+n <= s.limit {
+		s.now.WriteString("\n" + u.text)
+		s.size += 1 + n
+		return
+	}
+	if n <= s.limit {
+		s.flush()
+		s.now.WriteString(u.text)
+		s.size, s.any = n, true
+		return
+	}
+	if u.fence != "" {
+		s.addBlock(u)
+		return
+	}
+	s.flush()
+	head, rest := cutLine(u.text, s.limit)
+	s.emit(head)
+	s.add(textUnit{text: rest})
+}
+
+// addBlock makes several blocks of one that is too long.
+func (s *splitter) addBlock(u textUnit) {
+	lines := strings.Split(u.text, "\n")
+	open, last := lines[0], len(lines)-1
+	if strings.TrimSpace(lines[last]) != "```" {
+		last++ // there is code on the line that ends the block
+	}
+	body := strings.Join(lines[1:last], "\n")
+	if MessageLength(open) > 40 { // a strange fence: not worth repeating
+		body, open = open[3:]+"\n"+body, "```"
+	}
+	// No run of three backticks may be left, so that the parts hold no blocks.
+	room := s.limit - MessageLength(open) - len("\n\n```")
+	for _, part := range SplitMessage(strings.ReplaceAll(body, "``", "`\u200b`"), room) {
+		s.flush()
+		block := open + "\n" + part + "\n```"
+		s.now.WriteString(block)
+		s.size, s.any = MessageLength(block), true
+	}
+}
+
+func (s *splitter) flush() {
+	s.emit(strings.Trim(s.now.String(), "\n"))
+	s.now.Reset()
+	s.size, s.any = 0, false
+}
+
+// emit keeps a part, unless it is space alone, which Discord refuses.
+func (s *splitter) emit(part string) {
+	if strings.TrimSpace(part) != "" {
+		s.parts = append(s.parts, part)
+	}
+}
+
+// cutLine takes at most limit characters off the front of a line, at the end of a
+// sentence if there is one in the last two thirds, else at a space, else between
+// two characters.
+func cutLine(line string, limit int) (head, rest string) {
+	end := prefixLength(line, limit)
+	at := 0
+	for _, mark := range []string{". ", "! ", "? ", "。", "！", "？"} {
+		if i := strings.LastIndex(line[:end], mark); i >= 0 {
+			at = max(at, i+len(strings.TrimRight(mark, " ")))
+		}
+	}
+	if at < end/3 {
+		at = strings.LastIndex(line[:end], " ")
+	}
+	if at < end/3 {
+		at = end
+	}
+	return strings.TrimRight(line[:at], " "), strings.TrimLeft(line[at:], " ")
+}
+
+// prefixLength returns the length in bytes of the longest front of s that has at most limit
+// characters, at least one rune.
+func prefixLength(s string, limit int) int {
+	n := 0
+	for i, r := range s {
+		n += max(1, utf16.RuneLen(r))
+		if n > limit && i > 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+var markdownChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\\\*_~`|<>\\[\\]()#@:]") })
+
+// EscapeLine returns s as one line of text that Discord shows unchanged, without markup, links, invitation cards
+// or mentions, and in the order in which it is written, cut to at most n characters before escaping.
+func EscapeLine(s string, n int) string {
+	s = markdownChars().ReplaceAllString(untrusted.ShortenLine(dropBidiControls(s), n), `\$0`)
+	return invitationPattern().ReplaceAllStringFunc(s, func(found string) string { return strings.ReplaceAll(found, "/", `\/`) })
+}
+
+// AsSentence makes s begin with a capital letter, unless it begins with a name such
+// as some_setting, and end with a full stop.
+func AsSentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	if first, _, _ := strings.Cut(s, " "); !strings.Contains(first, "_") {
+		r, n := utf8.DecodeRuneInString(s)
+		s = strings.ToUpper(string(r)) + s[n:]
+	}
+	if !strings.ContainsAny(s[len(s)-1:], ".!?)") {
+		s += "."
+	}
+	return s
+}
+
+// invitationPattern matches addresses that Discord shows as a card to click on even
+// where previews are off.
+var invitationPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<?\b(?:https?://)?(?:[\w-]+\.)*(?:discord\.(?:gg|gift|new)|discord(?:app)?\.com/(?:invite|gifts?|template|events|activities))/[^\s<>()\x60]*>?`)
+})
+
+// dropBidiControls drops the characters that make text read in another order than it is
+// written, so that an address can look like another.
+func dropBidiControls(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// RevealLinks returns an answer of a model as people may see it: an answer may repeat
+// what a page wanted them to see. A link shows where it leads, an invitation is
+// no card, and nothing reads backwards. Code stays as it is, because Discord
+// shows it so.
+func RevealLinks(text string) string {
+	text = dropBidiControls(text)
+	var b strings.Builder
+	prose := 0 // where the prose began that was not written yet
+	flush := func(to int) {
+		b.WriteString(invitationPattern().ReplaceAllStringFunc(text[prose:to], func(s string) string {
+			return "`" + strings.Trim(s, "<>") + "`"
+		}))
+		prose = to
+	}
+	for i := 0; i < len(text); {
+		switch text[i] {
+		case '\\':
+			i += 2
+		case '`':
+			end := findCodeEnd(text, i)
+			if end > i {
+				flush(i)
+				b.WriteString(text[i:end])
+				prose, i = end, end
+				continue
+			}
+			i += countBackticks(text, i)
+		case '[':
+			label, address, end := parseMaskedLink(text, i)
+			if end == 0 {
+				i++
+				continue
+			}
+			flush(i)
+			text = text[:i] + revealedLink(label, address) + text[end:]
+			i++ // the label may hold another
+		default:
+			i++
+		}
+	}
+	flush(len(text))
+	return b.String()
+}
+
+func countBackticks(s string, i int) int { return len(s[i:]) - len(strings.TrimLeft(s[i:], "`")) }
+
+// findCodeEnd returns where the code ends that begins with the backticks at i; 0 if it
+// does not end.
+func findCodeEnd(s string, i int) int {
+	n := countBackticks(s, i)
+	for j := i + n; j < len(s); {
+		at := strings.IndexByte(s[j:], '`')
+		if at < 0 {
+			return 0
+		}
+		j += at
+		m := countBackticks(s, j)
+		if m == n || n >= 3 && m >= 3 {
+			return j + m
+		}
+		j += m
+	}
+	return 0
+}
+
+// parseMaskedLink reads [label](address) at i; end is 0 if there is none.
+func parseMaskedLink(s string, i int) (label, address string, end int) {
+	deep := 0
+	for j := i; j < len(s); j++ {
+		switch s[j] {
+		case '\\':
+			j++
+		case '[':
+			deep++
+		case ']':
+			if deep--; deep > 0 {
+				continue
+			}
+			if !strings.HasPrefix(s[j+1:], "(") {
+				return "", "", 0
+			}
+			to := closingParen(s, j+1)
+			if to == 0 {
+				return "", "", 0
+			}
+			address, _, _ = strings.Cut(strings.TrimSpace(s[j+2:to]), " ")
+			return s[i+1 : j], strings.Trim(address, "<>"), to + 1
+		}
+	}
+	return "", "", 0
+}
+
+// closingParen returns the index of the parenthesis that closes the one at i, on the same
+// line; 0 if there is none.
+func closingParen(s string, i int) int {
+	deep := 0
+	for j := i; j < len(s) && s[j] != '\n'; j++ {
+		switch s[j] {
+		case '(':
+			deep++
+		case ')':
+			if deep--; deep == 0 {
+				return j
+			}
+		}
+	}
+	return 0
+}
+
+// revealedLink returns a link with its address for everybody to see, without a preview.
+func revealedLink(label, address string) string {
+	bare := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(address, "https://"), "http://"), "/")
+	switch strings.TrimSpace(label) {
+	case "", address, bare, bare + "/":
+		return "<" + address + ">"
+	}
+	return strings.TrimSpace(label) + " (<" + address + ">)"
+}

@@ -1,0 +1,75 @@
+package voicetest
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"clank/voice"
+)
+
+// Deadline returns a context for what must come soon, even on a busy machine. It ends with the test.
+func Deadline(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// Repeat sends until it is stopped: what is said while keys change is lost to those who are new.
+func Repeat(t testing.TB, send func() error) (stop func()) {
+	t.Helper()
+	var wg sync.WaitGroup
+	over := make(chan struct{})
+	wg.Go(func() {
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			if err := send(); err != nil && !errors.Is(err, voice.ErrUnavailable) {
+				t.Error(err)
+			}
+			select {
+			case <-tick.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(over); wg.Wait() })
+}
+
+// NextFrame returns what a member gets next.
+func NextFrame(t testing.TB, m *Member) ReceivedFrame {
+	t.Helper()
+	f, err := m.Next(Deadline(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// NoneLeft waits until no goroutine of voice connections is left.
+func NoneLeft(t testing.TB) {
+	t.Helper()
+	buf := make([]byte, 4<<20)
+	var left string
+	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
+		left = ""
+		for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+			for _, ours := range []string{"voice/discord.(*Line)", "voice/discord/conn.(*", "coder/websocket.Dial"} {
+				if strings.Contains(g, ours) {
+					left = g
+				}
+			}
+		}
+		if left == "" {
+			return
+		}
+		<-time.After(20 * time.Millisecond) // each look stops everything
+	}
+	t.Errorf("a goroutine is left:\n%s", left)
+}

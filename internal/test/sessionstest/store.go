@@ -1,0 +1,43 @@
+package sessionstest
+
+import (
+	"context"
+	"testing"
+
+	"clank/internal/test/sqlitetest"
+	"clank/sessions"
+)
+
+// Store is a [sessions.Store] in a temporary file, to which writing can fail.
+type Store struct {
+	sessions.Store
+	// Fail, where it is set, is asked before a task or a step is saved, with the
+	// name of the method; its error is the call's.
+	Fail func(method string) error
+}
+
+// OpenStore returns an empty store, which is closed when the test ends.
+func OpenStore(tb testing.TB) *Store {
+	tb.Helper()
+	return &Store{Store: sqlitetest.Open(tb)}
+}
+
+// SaveTask implements [sessions.TaskStore].
+func (s *Store) SaveTask(ctx context.Context, r sessions.TaskRecord, of sessions.Session) error {
+	if s.Fail != nil {
+		if err := s.Fail("SaveTask"); err != nil {
+			return err
+		}
+	}
+	return s.Store.SaveTask(ctx, r, of)
+}
+
+// SaveStep implements [sessions.StepStore].
+func (s *Store) SaveStep(ctx context.Context, r sessions.TaskRecord, of sessions.Session, st sessions.Step, views int) error {
+	if s.Fail != nil {
+		if err := s.Fail("SaveStep"); err != nil {
+			return err
+		}
+	}
+	return s.Store.SaveStep(ctx, r, of, st, views)
+}

@@ -1,0 +1,49 @@
+// Package sqlitetest opens databases for tests that need a store.
+package sqlitetest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"clank/internal/sqlite"
+)
+
+// Open returns an empty database in a temporary file. It is closed when the test ends.
+func Open(tb testing.TB) *sqlite.DB {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "clank.db")
+	content, err := empty()
+	err = errors.Join(err, os.WriteFile(path, content, 0o600))
+	db, openErr := sqlite.Open(tb.Context(), path)
+	if err = errors.Join(err, openErr); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return db
+}
+
+// empty returns what is in the file of an empty database: creating the tables takes longer than most tests.
+var empty = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "clank-test-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "clank.db")
+	db, err := sqlite.Open(context.Background(), path)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})

@@ -1,0 +1,401 @@
+package conversation_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"clank/cancel"
+	"clank/internal/test/llmtest"
+	"clank/llm"
+	"clank/sessions"
+	"clank/voice"
+	"clank/voice/conversation"
+	"clank/voice/realtime"
+	"clank/voice/speech/playout"
+)
+
+// model is a native model that the test drives.
+type model struct {
+	on conversation.NativeEvents
+
+	mu          sync.Mutex
+	heard       map[string]time.Duration
+	rate        int
+	interrupted []time.Duration // how much of the answer was played then
+	cancelled   error
+	playing     conversation.PlaybackPosition
+	fails       chan error
+}
+
+func (m *model) Run(ctx context.Context) error {
+	select {
+	case err := <-m.fails:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+func (m *model) Hear(s voice.Sound) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rate = s.Rate
+	m.heard[s.From] += time.Duration(len(s.Samples)) * time.Second / time.Duration(s.Rate)
+}
+
+func (m *model) Interrupt() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.interrupted = append(m.interrupted, m.playing.Played())
+}
+
+func (m *model) Cancel(cause error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cancelled = cause
+}
+
+func (m *model) hears(id string) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.heard[id]
+}
+
+// answers has the model say something that lasts for so long.
+func (m *model) answers(p *party, span time.Duration) {
+	m.playing = m.on.Speak(func(ctx context.Context) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for range span / voice.FrameTime {
+				if ctx.Err() != nil || !yield([]byte{1}, nil) {
+					return
+				}
+			}
+		}
+	})
+	p.wait(500 * time.Millisecond)
+}
+
+func nativeParty(t *testing.T) (*party, *model) {
+	t.Helper()
+	p := newParty(t)
+	m := &model{heard: map[string]time.Duration{}, fails: make(chan error, 1)}
+	p.NewNative = func(on conversation.NativeEvents) conversation.NativeModel { m.on = on; return m }
+	p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: &speaker{packets: [][]byte{{1}}}})
+	return p, m
+}
+
+func inNativeParty(t *testing.T, do func(p *party, m *model)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p, m := nativeParty(t)
+		do(p, m)
+		p.end()
+	})
+}
+
+func TestANativeModelHearsThoseWhoSpeakToUs(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		p.begin("ada", "bob")
+		p.sound("ada", 2*time.Second)
+		p.sound("bob", 2*time.Second)
+		if m.hears("ada") != 0 || m.hears("bob") != 0 {
+			t.Errorf("heard %v of ada and %v of bob, who speak with each other", m.hears("ada"), m.hears("bob"))
+		}
+		p.spots("ada", "clank")
+		if got := m.hears("ada"); got < time.Second {
+			t.Errorf("heard %v of ada, want what came before our name too", got)
+		}
+		p.leave("bob")
+		p.sound("ada", time.Second)
+		if got := m.hears("ada"); got < 2500*time.Millisecond || m.hears("bob") != 0 || m.rate != voice.RateRealtime {
+			t.Errorf("heard %v of ada at %d Hz, %v of bob", got, m.rate, m.hears("bob"))
+		}
+	})
+}
+
+func TestANativeModelGetsNothingOfThoseWhoAskToBeLeftOut(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		p.begin("ada", "bob")
+		p.sound("ada", 2*time.Second)
+		p.optOut("ada", true)
+		p.spots("ada", "clank")
+		p.wait(time.Second)
+		if got := m.hears("ada"); got != 0 {
+			t.Errorf("the model heard %v of one who is left out", got)
+		}
+	})
+}
+
+func TestANativeAnswerIsInterruptedAndTheModelKnowsHowMuchWasHeard(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		p.begin("ada")
+		m.answers(p, 20*time.Second)
+		p.sound("ada", time.Second)
+		if n := len(m.interrupted); n != 1 || m.interrupted[0] < 400*time.Millisecond || m.interrupted[0] > 700*time.Millisecond {
+			t.Errorf("interrupted %v, want once, after about half a second", m.interrupted)
+		}
+		if since := time.Since(p.line.last()); since < 500*time.Millisecond {
+			t.Errorf("something was played %v ago", since)
+		}
+		p.wait(time.Second)
+		m.answers(p, time.Second)
+		m.on.StopPlayback(errors.New("somebody speaks"))
+		p.wait(100 * time.Millisecond)
+		if got := m.playing.Played(); got == 0 || got > 700*time.Millisecond {
+			t.Errorf("%v were heard of an answer that the model has ended", got)
+		}
+	})
+}
+
+func TestANativeAnswerIsStoppedFromTheChat(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		p.begin("ada")
+		p.sound("ada", 100*time.Millisecond)
+		p.wait(2 * time.Second)
+		m.answers(p, 20*time.Second)
+		p.wait(time.Second)
+		if stopped, _ := p.scopes.Stop(cancel.Scope{Guild: "g", Channel: "v"}, cancel.Actor{ID: "ada", Name: "Ada"}, false); len(stopped) != 1 {
+			t.Errorf("stopped %+v, want what she is told", stopped)
+		}
+		p.wait(time.Second)
+		if since := time.Since(p.line.last()); since < 900*time.Millisecond {
+			t.Errorf("something was played %v ago", since)
+		}
+		if len(m.interrupted) != 1 || m.interrupted[0] < 500*time.Millisecond || m.interrupted[0] > 2*time.Second {
+			t.Errorf("interrupted %v, want once, after what was played", m.interrupted)
+		}
+	})
+}
+
+func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
+	for _, spent := range []bool{true, false} {
+		inNativeParty(t, func(p *party, m *model) {
+			p.begin("ada")
+			if strings.Contains(p.chat.text(), "neither hear") {
+				p.t.Fatalf("ended early: %q", p.chat.text())
+			}
+			want := "The key was refused"
+			if spent {
+				want = "I may not spend more today"
+				m.fails <- &llm.Error{Kind: llm.ErrBudgetSpent, Message: "budget spent: 1 of 1 USD for today"}
+			} else {
+				m.fails <- errors.New("the key was refused")
+			}
+			p.wait(time.Second)
+			p.wantIn(p.chat.text(), want, "/clank join")
+			p.sound("ada", time.Second)
+		})
+	}
+}
+
+func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		p.begin("ada")
+		box := conversation.Toolset{Asker: m.on.Asker, Tools: []sessions.Tool{{
+			Tool: llm.Tool{Name: "look"},
+			Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
+				if string(input) == `{"wait":true}` {
+					<-ctx.Done()
+					return "", nil, context.Cause(ctx)
+				}
+				return o.UserName + " in " + o.Channel + " with " + string(input), nil, nil
+			},
+		}}}
+		if got := box.Definitions(); len(got) != 1 || got[0].Name != "look" {
+			t.Errorf("tools = %+v", got)
+		}
+		if got := box.Call(p.t.Context(), "look", nil); !strings.Contains(got, `"ok":false`) || !strings.Contains(got, "nobody has spoken") {
+			t.Errorf("before anybody spoke: %s", got)
+		}
+		p.sound("ada", 100*time.Millisecond)
+		if got, want := box.Call(p.t.Context(), "look", nil), `{"ok":true,"result":"Ada in v with {}"}`; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if got := box.Call(p.t.Context(), "jump", nil); !strings.Contains(got, "no tool jump") {
+			t.Errorf("got %s", got)
+		}
+		ctx, stop := context.WithCancelCause(p.t.Context())
+		stop(&cancel.Cause{Reason: cancel.Stopped, By: "Ada"})
+		if got, want := box.Call(ctx, "look", json.RawMessage(`{"wait":true}`)), `{"ok":false,"error":"stopped by Ada","cancelled":true}`; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		m.on.Show("a picture", nil)
+		p.wait(time.Second)
+		p.wantIn(p.chat.text(), "a picture")
+	})
+}
+
+func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
+	inNativeParty(t, func(p *party, m *model) {
+		var kept []string
+		p.RecordLine = func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) }
+		p.begin("ada")
+		p.sound("ada", 100*time.Millisecond)
+		m.on.Heard([]string{"ada"}, "how late is it")
+		m.on.Answered("It is ten.")
+		m.on.Trouble(errors.New("slow line"))
+		p.wait(time.Second)
+		if got := strings.Join(kept, "; "); got != "Ada: how late is it; : It is ten." {
+			t.Errorf("kept %q", got)
+		}
+		p.wantIn(p.chat.text(), "Slow line.")
+		work := p.work("v", "ada")
+		m.on.Heard([]string{"ada"}, "Stop it, please.")
+		m.on.Heard([]string{"ada"}, "Clank, privacy.")
+		p.wait(time.Second)
+		if work.Err() == nil || m.cancelled == nil || !p.privacy.OptedOut("g", "ada") {
+			t.Errorf("work: %v, model: %v, left out: %v", work.Err(), m.cancelled, p.privacy.OptedOut("g", "ada"))
+		}
+	})
+}
+
+func TestWhoIsLeftOutIsNeverGuessed(t *testing.T) {
+	for name, by := range map[string][]string{"two spoke": {"ada", "bob"}, "nobody is known": nil, "somebody who left": {"cy"}} {
+		t.Run(name, func(t *testing.T) {
+			inNativeParty(t, func(p *party, m *model) {
+				var kept []string
+				p.RecordLine = func(s conversation.TranscriptLine) { kept = append(kept, s.Speaker.Name+": "+s.Text) }
+				p.begin("ada", "bob")
+				p.sound("ada", 100*time.Millisecond)
+				p.spots("ada", "clank")
+				work := p.work("v", "ada")
+				m.on.Heard(by, "Clank, privacy.")
+				p.wait(time.Second)
+				if p.privacy.OptedOut("g", "ada") || p.privacy.OptedOut("g", "bob") {
+					t.Error("somebody is left out")
+				}
+				p.wantIn(p.chat.text(), "I do not know who wants to be left out", "`/clank privacy`")
+				m.on.Heard(by, "Clank, stop.")
+				p.wait(time.Second)
+				p.wantStopped(work)
+				if len(kept) != 2 || kept[0] != "Somebody: Clank, privacy." {
+					t.Errorf("kept %q", kept)
+				}
+			})
+		})
+	}
+	inNativeParty(t, func(p *party, m *model) {
+		p.begin("ada", "bob")
+		m.on.Heard([]string{"bob"}, "Clank, privacy.")
+		p.wait(time.Second)
+		if p.privacy.OptedOut("g", "ada") || !p.privacy.OptedOut("g", "bob") {
+			t.Error("not the one who said so is left out")
+		}
+	})
+}
+
+func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
+	tone := voice.AppendPCM(nil, make([]int16, 4*voice.RateRealtime))
+	speaks, truncated, output := make(chan struct{}), make(chan float64, 1), make(chan string, 1)
+	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
+		c.Open()
+		for len(c.Audio()) == 0 {
+			<-time.After(5 * time.Millisecond)
+		}
+		c.Begin("resp_1", "item_1")
+		c.FunctionCall("resp_1", "item_2", "call_1", "look", `{}`)
+		output <- c.Expect("conversation.item.create").Text("item.output")
+		c.Done("resp_1", "", "completed")
+		c.Expect("response.create")
+		c.Begin("resp_2", "item_3")
+		c.OutputAudio("resp_2", "item_3", tone)
+		<-speaks
+		c.Speech("item_4")
+		ms, _ := c.Expect("conversation.item.truncate").Get("audio_end_ms").(float64)
+		truncated <- ms
+		c.AwaitClose()
+	}})
+	p := newParty(t)
+	p.Spotter = nil
+	p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: &speaker{packets: [][]byte{{1}}}})
+	look := sessions.Tool{
+		Tool: llm.Tool{Name: "look", Description: "Looks."},
+		Call: func(_ context.Context, o sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
+			return "seen for " + o.UserName, nil, nil
+		},
+	}
+	used := make(chan realtime.Usage, 2)
+	session := &realtime.Session{BaseURL: srv.URL(), Key: "k", RecordUsage: func(u realtime.Usage) { used <- u }}
+	p.NewNative = conversation.RealtimeModel(session, func(conversation.NativeEvents) []sessions.Tool { return []sessions.Tool{look} })
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	go func() { p.ended <- p.Run(ctx) }()
+	p.line.events <- voice.Event{Kind: voice.Joined, Person: voice.Person{ID: "ada", Name: "Ada"}}
+	p.line.events <- voice.Event{Kind: voice.Connected}
+	p.line.events <- voice.Event{Kind: voice.PacketReceived, Packet: voice.Packet{From: "ada"}}
+	p.ear.ready(t).Sound(voice.Sound{From: "ada", Rate: voice.RateRealtime, Samples: make([]int16, 480)})
+
+	if got, want := await(t, output), `{"ok":true,"result":"seen for Ada"}`; got != want {
+		t.Errorf("the tool gave %s, want %s", got, want)
+	}
+	if u := await(t, used); u.InputTokens == 0 {
+		t.Errorf("usage = %+v", u)
+	}
+	for p.line.packets.Load() < 10 {
+		<-time.After(5 * time.Millisecond)
+	}
+	close(speaks)
+	if ms := await(t, truncated); ms < 100 || ms > 4000 {
+		t.Errorf("the model is told that %v ms were heard", ms)
+	}
+	stop(errBroken)
+	if err := await(t, p.ended); err != errBroken { //nolint:errorlint // the very cause
+		t.Errorf("Run = %v", err)
+	}
+	if got := srv.Problems(); len(got) > 0 {
+		t.Errorf("problems: %s", strings.Join(got, "; "))
+	}
+}
+
+// await takes from a channel, with patience.
+func await[T any](t *testing.T, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing came")
+	}
+	panic("not reached")
+}
+
+// span is an answer of which so much was heard.
+type span time.Duration
+
+func (s span) Played() time.Duration { return time.Duration(s) }
+
+func TestNothingWasHeardOfAnAnswerThatHasNotBegun(t *testing.T) {
+	var p conversation.PendingPlayback
+	if got := p.Played(); got != 0 {
+		t.Errorf("%v of it was heard", got)
+	}
+	p.Attach(span(time.Second))
+	if got := p.Played(); got != time.Second {
+		t.Errorf("%v of it was heard, want what is played", got)
+	}
+}
+
+func TestWhatWasSaidBeforeOurNameIsKeptForThreeSeconds(t *testing.T) {
+	var b conversation.PreWakeBuffer
+	for n := range 1000 {
+		b.Add(voice.Sound{From: "ada", Samples: []int16{int16(n)}})
+	}
+	b.Add(voice.Sound{From: "bob"})
+	got := b.Drain("ada")
+	if len(got) != 150 || got[0].Samples[0] != 850 || got[149].Samples[0] != 999 {
+		t.Errorf("%d pieces are kept, want the last 150 in order", len(got))
+	}
+	if again := b.Drain("ada"); len(again) > 0 {
+		t.Errorf("%d pieces are kept of what was taken", len(again))
+	}
+	if bobs := b.Drain("bob"); len(bobs) != 1 {
+		t.Errorf("%d pieces of bob's, want one", len(bobs))
+	}
+}

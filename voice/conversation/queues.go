@@ -1,0 +1,123 @@
+package conversation
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	writeTimeout      = 30 * time.Second
+	maxQueuedMessages = 50
+)
+
+// MessageWriter writes messages in order, without making anybody wait.
+type MessageWriter struct {
+	chat Chat
+	log  *slog.Logger
+	done chan struct{}
+	stop context.CancelFunc
+
+	mu     sync.Mutex // held while something is put into queue
+	queue  chan Message
+	closed bool
+}
+
+// NewMessageWriter starts a writer to chat, which takes half a minute for a message at most. It works until Close.
+func NewMessageWriter(ctx context.Context, chat Chat, log *slog.Logger) *MessageWriter {
+	ctx, stop := context.WithCancel(ctx)
+	s := &MessageWriter{chat: chat, log: log, queue: make(chan Message, maxQueuedMessages), done: make(chan struct{}), stop: stop}
+	go s.run(ctx)
+	return s
+}
+
+// Write has m written in its turn. Where too much waits, it is left out, which is logged.
+func (s *MessageWriter) Write(m Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	select {
+	case s.queue <- m:
+	default:
+		s.log.Warn("too much waits to be written; a message of a call is left out")
+	}
+}
+
+func (s *MessageWriter) run(ctx context.Context) {
+	defer close(s.done)
+	defer s.stop()
+	for m := range s.queue {
+		if ctx.Err() != nil {
+			return
+		}
+		one, cancel := context.WithTimeout(ctx, writeTimeout)
+		if err := s.chat.Write(one, m); err != nil {
+			s.log.Warn("message of a call not written", "error", err)
+		}
+		cancel()
+	}
+}
+
+// Close writes what is left, until ctx ends.
+func (s *MessageWriter) Close(ctx context.Context) {
+	s.mu.Lock()
+	s.closed = true
+	close(s.queue)
+	s.mu.Unlock()
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+	}
+	s.stop()
+	<-s.done
+}
+
+// maxOffered is how much may wait before what is only offered is dropped: some seconds of sound of several people.
+const maxOffered = 2048
+
+// Inbox holds what goroutines have for one that owns the state they concern, in order. Its methods are safe for concurrent use.
+type Inbox struct {
+	wake chan struct{} // holds one while something waits
+
+	mu    sync.Mutex
+	queue []func(context.Context)
+}
+
+// NewInbox makes an empty one.
+func NewInbox() *Inbox { return &Inbox{wake: make(chan struct{}, 1)} }
+
+// Wake yields when something was put in since the last Take.
+func (b *Inbox) Wake() <-chan struct{} { return b.wake }
+
+// Put has f done in its turn.
+func (b *Inbox) Put(f func(context.Context)) {
+	b.mu.Lock()
+	b.queue = append(b.queue, f)
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Offer puts f in the inbox as Put does, but may drop it.
+func (b *Inbox) Offer(f func(context.Context)) {
+	b.mu.Lock()
+	full := len(b.queue) >= maxOffered
+	b.mu.Unlock()
+	if !full {
+		b.Put(f)
+	}
+}
+
+// Drain takes out all that is there, for the owner to do.
+func (b *Inbox) Drain() []func(context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	q := b.queue
+	b.queue = nil
+	return q
+}

@@ -1,0 +1,188 @@
+package dave
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// generationBits is how much of a nonce counts frames; the byte above them is the generation of the key.
+const generationBits = 24
+
+// maxKeyRolls is how often a frame is encrypted again because a start code arose in it.
+const maxKeyRolls = 10
+
+var errStartCode = errors.New("encrypt a frame: it cannot be encrypted without a start code in it")
+
+// frameEncryptor encrypts what we send in one epoch. It is not safe for concurrent use.
+type frameEncryptor struct {
+	keys   *ratchet
+	cipher *gcm8
+	count  uint64 // frames so far; its lower half is the nonce on the wire
+}
+
+func newFrameEncryptor(secret []byte) *frameEncryptor {
+	return &frameEncryptor{keys: newRatchet(secret)}
+}
+
+// encrypt gives the protected frame. No nonce is used twice, also not after a failure.
+func (o *frameEncryptor) encrypt(c Codec, frame []byte) ([]byte, error) {
+	body, clear, err := clearSpans(c, frame)
+	if err != nil {
+		return nil, err
+	}
+	readable, secret := splitSpans(body, clear)
+	for range 1 + maxKeyRolls {
+		o.count++
+		for o.cipher == nil || o.keys.next <= o.count>>generationBits {
+			if o.cipher, err = o.keys.step(); err != nil {
+				return nil, err
+			}
+		}
+		nonce := uint32(o.count & math.MaxUint32)
+		text, tag := o.cipher.seal(nonce, secret, readable)
+		done, err := appendTrailer(joinSpans(readable, text, clear), tag, nonce, clear)
+		if err != nil || c != H264 || !hasStartCode(done, clear) {
+			return done, err
+		}
+	}
+	return nil, errStartCode
+}
+
+const (
+	keyRetention     = 10 * time.Second // how long keys are kept that should not be needed any more
+	maxGenerationGap = 250              // generations that a frame may be ahead of those before it
+	replayWindow     = 1024             // frames that may come out of order
+	maxKeys          = 8                // ciphers that are kept; whoever sends makes a new one every 2^24 frames
+)
+
+var (
+	errReplayed       = errors.New("decrypt a frame: it came before")
+	errKeyUnavailable = errors.New("decrypt a frame: its key is gone, or too far ahead")
+	errCleartext      = errors.New("decrypt a frame: it is not encrypted, and it should be")
+)
+
+// frameDecryptor decrypts what one person sends in one epoch. It is not safe for concurrent use.
+type frameDecryptor struct {
+	keys    *ratchet
+	ciphers map[uint64]*expiringCipher // by generation
+	newest  uint64                     // of the frames that were authentic: generation and count
+	seen    [replayWindow / 64]uint64
+	begun   bool
+}
+
+// expiringCipher is a cipher, and when it is to be forgotten; never if that is zero.
+type expiringCipher struct {
+	cipher *gcm8
+	until  time.Time
+}
+
+func newFrameDecryptor(secret []byte) *frameDecryptor {
+	return &frameDecryptor{keys: newRatchet(secret), ciphers: make(map[uint64]*expiringCipher)}
+}
+
+func (in *frameDecryptor) decrypt(p parsedFrame, now time.Time) ([]byte, error) {
+	count := in.unwrap(p.nonce)
+	if in.wasSeen(count) {
+		return nil, errReplayed
+	}
+	in.dropExpired(now)
+	generation := count >> generationBits
+	ahead := in.keys.fork()
+	made := make(map[uint64]*gcm8)
+	c := in.cipher(generation)
+	if c == nil {
+		if generation < in.keys.next || generation > in.newest>>generationBits+maxGenerationGap {
+			return nil, errKeyUnavailable
+		}
+		for ahead.next <= generation {
+			next, err := ahead.step()
+			if err != nil {
+				return nil, err
+			}
+			c, made[ahead.next-1] = next, next
+		}
+	}
+	readable, text := splitSpans(p.body, p.clear)
+	plain, err := c.open(p.nonce, text, readable, p.tag)
+	if err != nil {
+		return nil, err // nothing that a forged frame says is kept
+	}
+	in.keys = ahead
+	for g, c := range made {
+		if generation-g < maxKeys {
+			in.ciphers[g] = &expiringCipher{cipher: c}
+		}
+	}
+	in.markSeen(count, now)
+	in.trim()
+	return joinSpans(readable, plain, p.clear), nil
+}
+
+func (in *frameDecryptor) cipher(generation uint64) *gcm8 {
+	if a := in.ciphers[generation]; a != nil {
+		return a.cipher
+	}
+	return nil
+}
+
+// unwrap finds the count that a nonce stands for: of those that look the same on the wire, the one nearest to the newest frame.
+func (in *frameDecryptor) unwrap(nonce uint32) uint64 {
+	const wrap = 1 << 32
+	count := in.newest&^(wrap-1) | uint64(nonce)
+	switch {
+	case count+wrap/2 < in.newest:
+		return count + wrap
+	case count > in.newest+wrap/2 && count >= wrap:
+		return count - wrap
+	}
+	return count
+}
+
+func (in *frameDecryptor) wasSeen(count uint64) bool {
+	switch {
+	case !in.begun || count > in.newest:
+		return false
+	case in.newest-count >= replayWindow:
+		return true // too old to know
+	}
+	at := count % replayWindow
+	return in.seen[at/64]&(1<<(at%64)) != 0
+}
+
+// markSeen remembers an authentic frame. The keys of generations before the newest are for stragglers, and get their time.
+func (in *frameDecryptor) markSeen(count uint64, now time.Time) {
+	if !in.begun || count > in.newest {
+		from := in.newest + 1
+		if !in.begun || count-in.newest > replayWindow {
+			from = count - min(count, replayWindow-1)
+		}
+		for c := from; c <= count; c++ {
+			in.seen[c%replayWindow/64] &^= 1 << (c % 64)
+		}
+		in.newest, in.begun = count, true
+	}
+	in.seen[count%replayWindow/64] |= 1 << (count % 64)
+	for g, a := range in.ciphers {
+		if g < in.newest>>generationBits && a.until.IsZero() {
+			a.until = now.Add(keyRetention)
+		}
+	}
+}
+
+// trim drops the oldest ciphers, of somebody who changes keys faster than their time is over.
+func (in *frameDecryptor) trim() {
+	for len(in.ciphers) > maxKeys {
+		delete(in.ciphers, slices.Min(slices.Collect(maps.Keys(in.ciphers))))
+	}
+}
+
+func (in *frameDecryptor) dropExpired(now time.Time) {
+	for g, a := range in.ciphers {
+		if !a.until.IsZero() && now.After(a.until) {
+			delete(in.ciphers, g)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package webrtc
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"clank/voice"
+)
+
+func TestASlowReaderLosesTheOldestPacketsOnly(t *testing.T) {
+	q := newEventQueue()
+	q.push(voice.Event{Kind: voice.Joined})
+	for i := range maxQueuedPackets + 10 {
+		q.push(voice.Event{Kind: voice.PacketReceived, Packet: voice.Packet{Sequence: uint16(i)}})
+	}
+	q.push(voice.Event{Kind: voice.Left})
+	done := make(chan struct{})
+	go q.pump(done)
+	if e := <-q.events; e.Kind != voice.Joined {
+		t.Errorf("first came %v", e)
+	}
+	for i := range maxQueuedPackets {
+		if e := <-q.events; e.Kind != voice.PacketReceived || e.Packet.Sequence != uint16(i+10) {
+			t.Fatalf("packet %d is %+v", i, e)
+		}
+	}
+	if e := <-q.events; e.Kind != voice.Left {
+		t.Errorf("last came %v", e)
+	}
+	close(done)
+	if _, ok := <-q.events; ok {
+		t.Error("the channel is not closed")
+	}
+}
+
+const someOffer = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\nc=IN IP4 0.0.0.0\r\n" +
+	"a=candidate:1 1 udp 1 8.8.8.8 53 typ host\r\na=candidate:2 1 udp 1 127.0.0.1 22 typ host\r\n" +
+	"a=candidate:3 1 udp 1 somebody.local 80 typ host\r\na=candidate:4 1 udp 1 169.254.169.254 80 typ host\r\n" +
+	"a=candidate:5 1 udp 1 ::ffff:127.0.0.1 80 typ host\r\na=candidate:6\r\na=candidate:7 1 udp 1 192.168.0.1 161 typ host\r\n" +
+	"a=candidate:8 1 udp 1 64:ff9b::a00:1 80 typ srflx\r\na=candidate:9 1 udp 1 100.64.0.1 80 typ host\r\na=candidate:10 1 udp 1 fd00::1 80 typ host\r\na=ice-ufrag:x\r\na=end-of-candidates\r\n"
+
+func TestAddressesThatWeWriteTo(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		servers bool
+		want    []string
+	}{
+		{"none of a page that reaches us", false, nil},
+		{"public ones where there are servers", true, []string{"candidate:1 "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := readOffer(someOffer, c.servers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(got, "candidate"); n != len(c.want) {
+				t.Errorf("%d candidates are left, want %d:\n%s", n, len(c.want), got)
+			}
+			for _, want := range append(c.want, "ice-ufrag:x") {
+				if !strings.Contains(got, want) {
+					t.Errorf("%s is missing:\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestAnOfferDoesNotSendUsToManyAddresses(t *testing.T) {
+	got, err := readOffer(someOffer+strings.Repeat("a=candidate:1 1 udp 1 9.9.9.9 53 typ host\r\n", 300), true)
+	if n := strings.Count(got, "a=candidate:"); err != nil || n != maxCandidates {
+		t.Errorf("%d candidates are left (%v), want %d", n, err, maxCandidates)
+	}
+}
+
+func FuzzReadOffer(f *testing.F) {
+	f.Add(someOffer)
+	f.Add("v=0\r\nm=audio")
+	f.Fuzz(func(t *testing.T, offer string) {
+		clean, err := readOffer(offer, false)
+		switch {
+		case err != nil && !errors.Is(err, ErrBadOffer):
+			t.Errorf("%v", err)
+		case err == nil && strings.Contains(clean, "\na=candidate:"):
+			t.Errorf("an address is left:\n%s", clean)
+		}
+	})
+}
+
+func TestNobodyIsHeardWhoHasMuted(t *testing.T) {
+	call := &PageCall{queue: newEventQueue()}
+	p := &callPage{call: call, person: voice.Person{ID: "page-1"}}
+	for _, c := range []struct {
+		wish string
+		want int
+	}{{"", 1}, {`{"type":"mute","on":true}`, 1}, {`{"type":"mute","on":false}`, 2}} {
+		p.handleMessage([]byte(c.wish))
+		p.handlePacket(voice.Packet{Opus: []byte("x")})
+		if got := call.queue.packets; got != c.want {
+			t.Errorf("after %q, %d packets were heard, want %d", c.wish, got, c.want)
+		}
+	}
+	if e, _ := call.queue.next(); e.Packet.From != "page-1" {
+		t.Errorf("a packet is from %q", e.Packet.From)
+	}
+}
