@@ -68,7 +68,7 @@ func refusedOutcome(why error) *callOutcome {
 // judgedAction is the action of [sessions.Page.Act] behind a call, if it can set something off.
 func judgedAction(t *tool, a toolArgs) (kind string, input map[string]any) {
 	switch {
-	case t.kind == "click" || t.kind == "type" || t.kind == "press" || t.kind == "dialog":
+	case t.kind != "":
 		return t.kind, a
 	case t.name == "browser_open":
 		return "navigate", map[string]any{"url": agent.CompleteURL(a.str("url"))}

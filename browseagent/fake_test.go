@@ -87,13 +87,13 @@ func (p *page) ActIfUnchanged(ctx context.Context, kind string, args map[string]
 	return notes, true, err
 }
 
-func (p *page) Snapshot(_ context.Context, interactive bool, limit int) (string, error) {
+func (p *page) Snapshot(_ context.Context, o sessions.SnapshotOptions) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if interactive {
+	if o.Interactive {
 		return "- button \"Buy\" [ref=e5]", p.broken
 	}
-	return p.state[:min(limit, len(p.state))], p.broken
+	return p.state[:min(o.MaxChars, len(p.state))], p.broken
 }
 
 func (p *page) Text(_ context.Context, ref string) (string, error) {

@@ -11,27 +11,9 @@ import (
 // toolArgs is a decoded input: strings, ints, bools and []string by field name.
 type toolArgs map[string]any
 
-func (a toolArgs) str(name string) string    { return actiontable.Values(a).Text(name) }
-func (a toolArgs) num(name string) int       { return actiontable.Values(a).Int(name) }
-func (a toolArgs) flag(name string) bool     { return actiontable.Values(a).Bool(name) }
-func (a toolArgs) list(name string) []string { return actiontable.Values(a).Texts(name) }
-
-// inputSchema returns the JSON Schema of an object with these fields and no others.
-func inputSchema(fields []actiontable.Param) json.RawMessage {
-	props := make(map[string]any, len(fields))
-	required := []string{}
-	for _, f := range fields {
-		props[f.Name] = f.Schema()
-		if f.Required {
-			required = append(required, f.Name)
-		}
-	}
-	raw, err := json.Marshal(map[string]any{"type": "object", "properties": props, "required": required, "additionalProperties": false})
-	if err != nil {
-		return json.RawMessage(`{"type":"object"}`) // strings and ints always marshal
-	}
-	return raw
-}
+func (a toolArgs) str(name string) string { return actiontable.Values(a).Text(name) }
+func (a toolArgs) num(name string) int    { return actiontable.Values(a).Int(name) }
+func (a toolArgs) flag(name string) bool  { return actiontable.Values(a).Bool(name) }
 
 // decodeInput reads an input and checks it. Its error names the tool and the field, and is meant for the model. A null
 // counts as absent.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"clank/browsermgr/page/action/actiontable"
 	"clank/sessions/agent"
 )
 
@@ -83,6 +84,18 @@ func (ns elementNames) describe(ref string) string {
 	}
 }
 
+// show writes out a value of a tool for people.
+func (ns elementNames) show(p actiontable.Param, text string) string {
+	switch p.Type {
+	case actiontable.Ref:
+		return ns.describe(text)
+	case actiontable.Texts, actiontable.VerbatimTexts:
+		return agent.Quote(text)
+	default:
+		return agent.Shorten(text, 60)
+	}
+}
+
 // isPassword reports whether ref is a password field.
 func (ns elementNames) isPassword(ref string) bool { return ns[agent.NormalizeRef(ref)].secret }
 
@@ -97,14 +110,6 @@ func labelType(a toolArgs, ns elementNames) string {
 		label += " and press Enter"
 	}
 	return label
-}
-
-func labelSelect(a toolArgs, ns elementNames) string {
-	var values []string
-	for _, v := range a.list("values") {
-		values = append(values, agent.Quote(v))
-	}
-	return fmt.Sprintf("select %s in %s", strings.Join(values, ", "), ns.describe(a.str("ref")))
 }
 
 func labelClick(a toolArgs, ns elementNames) string {

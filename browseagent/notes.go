@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"clank/browsermgr/page/action/actiontable"
 	"clank/llm"
 	"clank/sessions"
 	"clank/sessions/agent"
@@ -83,7 +84,7 @@ func (r *run) offeredTools() []llm.Tool {
 			fields[0].Enum = r.set.HandOver
 		}
 		if t.availableWith(r.logins) {
-			ts = append(ts, llm.Tool{Name: t.name, Description: t.about, Schema: inputSchema(fields)})
+			ts = append(ts, llm.Tool{Name: t.name, Description: t.about, Schema: actiontable.ObjectSchema(fields)})
 		}
 	}
 	return ts

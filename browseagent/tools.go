@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,27 +29,30 @@ type tool struct {
 	label       func(a toolArgs, ns elementNames) string                                   // one line for people
 }
 
-// actionTool is a tool that does one action. names are those of its fields that the tool takes; a model has to give those
-// with a "!".
-func actionTool(name string, kind actiontable.Kind, label func(toolArgs, elementNames) string, names ...string) tool {
-	spec, _ := actiontable.Lookup(actiontable.Window, kind)
-	t := tool{name: name, kind: string(kind), about: strings.ToUpper(spec.About[:1]) + spec.About[1:] + ".", label: label}
-	for _, n := range names {
-		n, required := strings.CutSuffix(n, "!")
-		p, _ := spec.Param(actiontable.Window, n)
-		p.Required = required
-		t.fields = append(t.fields, p)
+// actionTools are the tools that do one action each.
+func actionTools() []tool {
+	labels := map[actiontable.Kind]func(toolArgs, elementNames) string{
+		actiontable.KindClick: labelClick, actiontable.KindType: labelType, actiontable.KindWait: labelWait,
+		actiontable.KindDialog: labelDialog,
 	}
-	for _, group := range spec.Needs {
-		t.needs = append(t.needs, slices.DeleteFunc(slices.Clone(group), func(n string) bool {
-			return !slices.ContainsFunc(t.fields, func(p actiontable.Param) bool { return p.Name == n })
-		}))
+	var tools []tool
+	for _, spec := range actiontable.Tools() {
+		label := labels[spec.Kind]
+		if label == nil {
+			label = func(a toolArgs, ns elementNames) string {
+				return spec.Describe(actiontable.Values(a), ns.show)
+			}
+		}
+		tools = append(tools, tool{
+			name: "browser_" + spec.Tool, kind: string(spec.Kind), about: strings.ToUpper(spec.About[:1]) + spec.About[1:] + ".",
+			fields: spec.Params, needs: spec.Needs, label: label,
+		})
 	}
-	return t
+	return tools
 }
 
 // toolTable is the table.
-var toolTable = []tool{
+var toolTable = append(actionTools(), []tool{
 	{
 		name: "browser_open", about: "Open a URL in the current tab.", run: openURL,
 		fields: []actiontable.Param{{Name: "url", Required: true}},
@@ -58,22 +60,12 @@ var toolTable = []tool{
 	},
 	{
 		name: "browser_snapshot", about: "Show the whole page state again, with the refs of its elements.", run: snapshotPage, reads: true,
-		fields: []actiontable.Param{{Name: "interactive", Type: actiontable.Bool, About: "only what can be operated"}},
-		label:  func(toolArgs, elementNames) string { return "look at the page" },
+		fields: []actiontable.Param{
+			{Name: "interactive", Type: actiontable.Bool, About: "only what can be operated"},
+			{Name: "after", About: "ref after which to go on, where a state was cut or folded"},
+		},
+		label: func(toolArgs, elementNames) string { return "look at the page" },
 	},
-	actionTool("browser_click", actiontable.KindClick, labelClick, "ref!", "doubleClick", "button"),
-	actionTool("browser_type", actiontable.KindType, labelType, "ref!", "text!", "submit"),
-	actionTool("browser_select", actiontable.KindSelect, labelSelect, "ref!", "values!"),
-	actionTool("browser_press", actiontable.KindPress, func(a toolArgs, _ elementNames) string {
-		return "press " + agent.Shorten(a.str("key"), 60)
-	}, "key!"),
-	actionTool("browser_scroll", actiontable.KindScroll, func(a toolArgs, _ elementNames) string {
-		return "scroll " + a.str("direction")
-	}, "direction!", "pixels", "ref"),
-	actionTool("browser_hover", actiontable.KindHover, func(a toolArgs, ns elementNames) string {
-		return "point at " + ns.describe(a.str("ref"))
-	}, "ref!"),
-	actionTool("browser_back", actiontable.KindBack, func(toolArgs, elementNames) string { return "go back" }),
 	{
 		name: "browser_tabs", about: "List the open tabs, go to one, open a new one or close one.", run: manageTabs, check: checkTabs,
 		fields: []actiontable.Param{
@@ -83,7 +75,6 @@ var toolTable = []tool{
 		},
 		label: labelTabs,
 	},
-	actionTool("browser_wait", actiontable.KindWait, labelWait, "timeMs", "text", "textGone", "url", "loadState"),
 	{
 		name: "browser_extract", about: "Read the text of the page or of one element.", run: extractText, reads: true,
 		fields: []actiontable.Param{{Name: "ref", About: "leave out for the whole page"}},
@@ -98,7 +89,6 @@ var toolTable = []tool{
 		name: "browser_links", about: "List the links of the page with their addresses.", run: listLinks, reads: true,
 		label: func(toolArgs, elementNames) string { return "list the links" },
 	},
-	actionTool("browser_dialog", actiontable.KindDialog, labelDialog, "accept!", "promptText"),
 	{
 		name: "browser_screenshot", about: "Take a picture of the visible part of the page.", run: takeScreenshot, reads: true,
 		fields: []actiontable.Param{{Name: "show", Type: actiontable.Bool, About: "also show it to the person, with the answer"}},
@@ -130,7 +120,7 @@ var toolTable = []tool{
 		name: "browser_close", about: "Close the browser for good. Only when the person has asked for it.", run: closeBrowser, noPage: true,
 		label: func(toolArgs, elementNames) string { return "close the browser" },
 	},
-}
+}...)
 
 // findTool returns the tool that c calls and its input, or an outcome that tells the
 // model what is wrong with the call.
@@ -211,8 +201,8 @@ func manageTabs(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOu
 }
 
 func snapshotPage(ctx context.Context, r *run, p sessions.Page, a toolArgs) callOutcome {
-	interactive := a.flag("interactive")
-	state, err := p.Snapshot(ctx, interactive, r.set.SnapshotChars)
+	opts := sessions.SnapshotOptions{Interactive: a.flag("interactive"), After: a.str("after"), MaxChars: r.set.SnapshotChars}
+	state, err := p.Snapshot(ctx, opts)
 	if err != nil {
 		return failedOutcome(err)
 	}
@@ -221,7 +211,7 @@ func snapshotPage(ctx context.Context, r *run, p sessions.Page, a toolArgs) call
 	o.title = r.state.view.title
 	r.state.view.reset()
 	o.section, o.body = r.state.view.update(untrusted.Truncate(state, r.set.SnapshotChars), r.set.HistorySnapshots)
-	if interactive {
+	if opts.Interactive || opts.After != "" {
 		r.state.view.reset() // it is no base for what changes in the full state
 	}
 	return o
@@ -258,6 +248,9 @@ func takeScreenshot(ctx context.Context, r *run, p sessions.Page, a toolArgs) ca
 	}
 	var o callOutcome
 	r.locate(ctx, p, &o)
+	if shot.Width > 0 {
+		o.remarks = append(o.remarks, fmt.Sprintf("The picture shows %g × %g pixels; points are counted in those, from the top left.", shot.Width, shot.Height))
+	}
 	r.addScreenshot(&o, shot.Image, a.flag("show"))
 	return o
 }

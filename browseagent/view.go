@@ -61,7 +61,7 @@ func (r *run) observe(ctx context.Context, p sessions.Page, o *callOutcome) {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
 	r.locate(ctx, p, o)
-	text, err := p.Snapshot(ctx, false, r.set.SnapshotChars)
+	text, err := p.Snapshot(ctx, sessions.SnapshotOptions{MaxChars: r.set.SnapshotChars})
 	if err != nil {
 		r.state.view.reset()
 		o.notes = append(o.notes, fmt.Sprintf("the page could not be read: %v", err))

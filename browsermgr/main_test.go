@@ -18,6 +18,7 @@ import (
 	"clank/browsermgr/chrome"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
+	"clank/sessions"
 )
 
 // site serves the pages of these tests.
@@ -213,7 +214,7 @@ func killPages(t *testing.T, m *browsermgr.Manager) {
 
 func refOf(t *testing.T, w *browsermgr.Window, name string) string {
 	t.Helper()
-	snapshot, err := w.Snapshot(t.Context(), true, 0)
+	snapshot, err := w.Snapshot(t.Context(), sessions.SnapshotOptions{Interactive: true})
 	browsertest.Must(t, err)
 	for line := range strings.Lines(snapshot) {
 		if _, after, ok := strings.Cut(line, "[ref="); ok && strings.Contains(line, strconv.Quote(name)) {

@@ -11,6 +11,7 @@ import (
 	"clank/browsermgr"
 	"clank/browsermgr/page"
 	"clank/internal/test/browsertest"
+	"clank/sessions"
 
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/google/go-cmp/cmp"
@@ -129,14 +130,14 @@ func TestFramesOfOtherSitesTakeWhatIsDoneInThem(t *testing.T) {
 	write(t, w, `<iframe src="`+far+`" style="position:fixed;left:40px;top:100px;width:300px;height:200px;border:7px solid;padding:3px"></iframe>`)
 	act(t, w, "wait", map[string]any{"loadState": "networkidle"})
 	eventually(t, "the frame is there", func() bool {
-		text, err := w.Snapshot(t.Context(), false, 0)
+		text, err := w.Snapshot(t.Context(), sessions.SnapshotOptions{})
 		return err == nil && strings.Contains(text, "Name")
 	})
 	act(t, w, "clickCoords", map[string]any{"x": 40 + 10 + 8 + 90, "y": 100 + 10 + 8 + 10}) // border, padding, body, label
 	act(t, w, "insertText", map[string]any{"text": "Ada 👩"})
 	act(t, w, "insertText", map[string]any{"text": "Grace", "clear": true})
 	eventually(t, "the frame has the text", func() bool {
-		text, err := w.Snapshot(t.Context(), false, 0)
+		text, err := w.Snapshot(t.Context(), sessions.SnapshotOptions{})
 		return err == nil && strings.Contains(text, "Grace") && !strings.Contains(text, "Ada")
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"clank/browsermgr/address"
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/files"
 	"clank/browsermgr/profile"
 )
 
@@ -50,21 +51,23 @@ func (p *profileState) proxyFor(ctx context.Context, pl profile.Resolved) (strin
 // withRefusals does something in a tab, and finds out what the tab was refused meanwhile. If it failed, or led to a document that
 // was refused, which the proxy answers with 403, the refusal is the error; otherwise, such as for a frame, it is told beside
 // what happened.
-func (w *Window) withRefusals(ctx context.Context, tab *page.Tab, do func() (page.Result, error)) (notes []string, err error) {
+func (w *Window) withRefusals(
+	ctx context.Context, tab *page.Tab, do func() (page.Result, []files.Download, error),
+) (notes []string, err error) {
 	if w.manager.WatchRefusals == nil {
-		res, err := do()
-		return resultNotes(res), err
+		res, got, err := do()
+		return ResultNotes(res, got), err
 	}
 	finish := w.manager.WatchRefusals(w.profile, tab.TargetID())
-	res, err := do()
+	res, got, err := do()
 	refusal := finish(context.WithoutCancel(ctx))
 	switch {
 	case refusal == nil || ctx.Err() != nil:
-		return resultNotes(res), err
+		return ResultNotes(res, got), err
 	case err != nil || res.Navigated && res.Status == http.StatusForbidden:
 		return nil, fmt.Errorf("%w: %w", ErrNavigationBlocked, refusal)
 	}
-	return append(resultNotes(res), "refused: "+refusal.Error()), nil
+	return append(ResultNotes(res, got), "refused: "+refusal.Error()), nil
 }
 
 // Navigate takes a tab to an address as do does, and says why that failed where Chromium does not know it: the proxy on the

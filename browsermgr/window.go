@@ -168,7 +168,7 @@ func (w *Window) adoptTab(b *browser, tab *page.Tab) {
 		w.manager.wg.Go(func() { _ = tab.Close(context.Background()) }) // bounded by the tab's own limit
 	case w.browser == b && !w.tabs.Has(tab) && !errors.Is(tab.Err(), page.ErrTabGone):
 		w.tabs.Add(tab)
-		w.tabs.AddNotes("a new tab opened and is the current one: " + tabLine(tab))
+		w.tabs.AddNotes("a new tab opened and is the current one: " + TabLine(tab))
 	}
 }
 

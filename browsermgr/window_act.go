@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"clank/browsermgr/address"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action"
 	"clank/browsermgr/page/action/actiontable"
+	"clank/browsermgr/page/files"
+	"clank/internal/untrusted"
 )
 
 // windowCommand is an action on the window rather than on its current page, or one that the page package has a method of its
@@ -25,6 +29,7 @@ var windowCommands = map[actiontable.Kind]windowCommand{
 	actiontable.KindTabSelect: {run: runTabSelect},
 	actiontable.KindTabClose:  {run: runTabClose},
 	actiontable.KindDialog:    {run: runDialog},
+	actiontable.KindUpload:    {run: runUpload},
 	actiontable.KindLinks:     {readOnly: true, run: runLinks},
 }
 
@@ -57,7 +62,7 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 	switch {
 	case !spec.OnPage():
 		notes, err = cmd.run(ctx, w, u, values)
-	case restored && (spec.AtPoint || a.Ref != "" || a.StartRef != "" || len(a.Fields) > 0):
+	case restored && (spec.AtPoint || values.Text("ref") != "" || a.StartRef != "" || len(a.Fields) > 0):
 		err = errors.New("the page was opened again, and its elements are new ones: take a snapshot and use its refs")
 	default:
 		notes, err = w.actOnPage(ctx, u, a)
@@ -70,9 +75,9 @@ func (w *Window) Act(ctx context.Context, kind string, args map[string]any) (not
 
 func (w *Window) actOnPage(ctx context.Context, u tabLease, a page.Action) ([]string, error) {
 	var why error
-	notes, err := w.withRefusals(ctx, u.tab, func() (page.Result, error) {
+	notes, err := w.withRefusals(ctx, u.tab, func() (page.Result, []files.Download, error) {
 		since := time.Now()
-		res, err := u.tab.Act(ctx, a)
+		res, got, err := u.browser.act(ctx, u.tab, a)
 		for _, tab := range res.Opened {
 			w.adoptTab(u.browser, tab) // a popup of a closed window is closed whatever becomes of the action
 		}
@@ -81,7 +86,7 @@ func (w *Window) actOnPage(ctx context.Context, u tabLease, a page.Action) ([]st
 				res.Status = 0 // of the proxy's answer
 			}
 		}
-		return res, err
+		return res, got, err
 	})
 	if why != nil && err == nil {
 		notes = append(notes, "the page that this led to did not load: "+why.Error())
@@ -95,10 +100,58 @@ func runNavigate(ctx context.Context, w *Window, u tabLease, args actiontable.Va
 
 // navigate takes a tab to an address.
 func (w *Window) navigate(ctx context.Context, b *browser, tab *page.Tab, url string) ([]string, error) {
-	return w.withRefusals(ctx, tab, func() (page.Result, error) {
-		return b.navigate(tab, url, func() (page.Result, error) { return tab.Navigate(ctx, url) })
+	return w.withRefusals(ctx, tab, func() (res page.Result, got []files.Download, err error) {
+		res, err = b.navigate(tab, url, func() (page.Result, error) {
+			transfers := b.transfers()
+			if transfers == nil {
+				return tab.Navigate(ctx, url)
+			}
+			var err error
+			res, got, err = transfers.Navigate(ctx, tab, url, 0)
+			return res, err
+		})
+		return res, got, err
 	})
 }
+
+// transfers moves the files of the browser's tabs; nil if nobody does.
+func (b *browser) transfers() *files.Transfers {
+	for _, o := range b.observers {
+		if found, ok := o.(*files.Transfers); ok {
+			return found
+		}
+	}
+	return nil
+}
+
+// act does an action, and collects the downloads that it started.
+func (b *browser) act(ctx context.Context, tab *page.Tab, a page.Action) (page.Result, []files.Download, error) {
+	if transfers := b.transfers(); transfers != nil {
+		return transfers.PerformAction(ctx, tab, a)
+	}
+	res, err := tab.Act(ctx, a)
+	return res, nil, err
+}
+
+// runUpload puts files of the uploads folder into a field, or into what a click asks for.
+func runUpload(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
+	transfers := u.browser.transfers()
+	if transfers == nil {
+		return nil, errors.New("upload: the browser's files cannot be moved here")
+	}
+	paths := args.Texts("paths")
+	notes, err := w.withRefusals(ctx, u.tab, func() (page.Result, []files.Download, error) {
+		err := transfers.Upload(ctx, u.tab, files.UploadRequest{Paths: paths, Ref: args.Text("ref"), Limit: uploadLimit})
+		return page.Result{}, nil, err
+	})
+	if err == nil {
+		notes = append(notes, fmt.Sprintf("the page was given %d file(s): %s", len(paths), strings.Join(paths, ", ")))
+	}
+	return notes, err
+}
+
+// uploadLimit bounds an upload: a click that asks for no file is told soon.
+const uploadLimit = 20 * time.Second
 
 func runTabNew(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	url := args.Text("url")
@@ -130,7 +183,7 @@ func runTabSelect(ctx context.Context, w *Window, _ tabLease, args actiontable.V
 	w.mu.Lock()
 	w.tabs.Select(tab)
 	w.mu.Unlock()
-	return []string{"the current tab is " + tabLine(tab)}, nil
+	return []string{"the current tab is " + TabLine(tab)}, nil
 }
 
 // runTabClose closes a tab. A window always has one: the last is followed by an empty one.
@@ -201,9 +254,24 @@ func (w *Window) explain(ctx context.Context, b *browser, err error) error {
 
 var errPageCrashed = errors.New("the page crashed")
 
-// resultNotes says in sentences what an action led to.
-func resultNotes(res page.Result) []string {
+// ResultNotes says in sentences what an action led to, in the same words to all who are told.
+func ResultNotes(res page.Result, downloads []files.Download) []string {
 	var notes []string
+	for _, d := range downloads {
+		name := strconv.Quote(untrusted.Shorten(d.SuggestedFilename, 100))
+		switch {
+		case d.Error != "":
+			notes = append(notes, fmt.Sprintf("the download of %s failed: %s", name, d.Error))
+		case d.InProgress:
+			notes = append(notes, fmt.Sprintf("the download of %s goes on", name))
+		default:
+			note := fmt.Sprintf("downloaded %s (%d bytes) to %s", name, d.Size, d.Path)
+			if d.Warning != "" {
+				note += "; " + d.Warning
+			}
+			notes = append(notes, note)
+		}
+	}
 	if res.Value != nil {
 		notes = append(notes, "result: "+string(res.Value))
 	}

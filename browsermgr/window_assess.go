@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"clank/browsermgr/page"
+	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/frame"
 	"clank/browsermgr/page/intent"
 	"clank/sessions"
@@ -40,6 +41,13 @@ func (w *Window) ActIfUnchanged(ctx context.Context, kind string, args map[strin
 		}
 		notes, err = w.Act(ctx, kind, args)
 		return notes, true, err
+	}
+	if kind == string(actiontable.KindUpload) {
+		same, err = intent.PerformUpload(ctx, u.tab, args, mark, func() (err error) {
+			notes, err = w.Act(ctx, kind, args)
+			return err
+		})
+		return notes, same, err
 	}
 	action, ok := intent.ParsePageAction(kind, args)
 	if !ok || len(u.tab.Dialogs().Pending) > 0 {

@@ -3,6 +3,8 @@ package browsermgr_test
 import (
 	"strings"
 	"testing"
+
+	"clank/sessions"
 )
 
 // maze has what can be met in the main document, in a shadow root and in a frame of this process, and one in another.
@@ -23,7 +25,7 @@ func TestWhatInputReachesIsNamed(t *testing.T) {
 	write(t, w, strings.Replace(maze, "FAR", strings.Replace(strings.Replace(u, "127.0.0.1", "localhost", 1), "/two", "/form", 1), 1))
 	act(t, w, "evaluate", map[string]any{"fn": `const root = host.attachShadow({mode: 'closed'}); root.innerHTML = '<button style="width:200px;height:40px">Shadow</button>'; return ''`})
 	eventually(t, "the frames are there", func() bool {
-		text, err := w.Snapshot(t.Context(), false, 0)
+		text, err := w.Snapshot(t.Context(), sessions.SnapshotOptions{})
 		return err == nil && strings.Contains(text, "Name") && strings.Contains(text, "Inner")
 	})
 	for _, tt := range []struct {

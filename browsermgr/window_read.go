@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"clank/browsermgr/page"
+	"clank/sessions"
 )
 
 // readTab runs something that only reads the current tab.
@@ -21,11 +22,11 @@ func (w *Window) WithTab(ctx context.Context, do func(tab *page.Tab) error) erro
 	return w.readTab(ctx, do)
 }
 
-// Snapshot describes the current page as text with a ref for each element that can be acted on. interactive lists only
-// those. maxChars cuts the text at a whole line; 0 does not.
-func (w *Window) Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error) {
+// Snapshot describes the current page as text with a ref for each element that can be acted on. Interactive lists only
+// those.
+func (w *Window) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (text string, err error) {
 	err = w.readTab(ctx, func(tab *page.Tab) error {
-		snapshot, err := tab.Snapshot(ctx, page.SnapshotOptions{Interactive: interactive, MaxChars: maxChars})
+		snapshot, err := tab.Snapshot(ctx, page.SnapshotOptions{Interactive: o.Interactive, After: o.After, MaxChars: o.MaxChars})
 		text = snapshot.Text
 		return err
 	})

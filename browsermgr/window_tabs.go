@@ -61,12 +61,12 @@ func (s *windowTabs) Remove(tab *page.Tab) {
 	s.selected = slices.DeleteFunc(s.selected, isTab)
 	if len(s.selected) == 0 {
 		s.lastURL = tab.URL()
-		s.AddNotes("the last tab was closed: " + tabLine(tab))
+		s.AddNotes("the last tab was closed: " + TabLine(tab))
 		return
 	}
-	text := "a tab was closed: " + tabLine(tab)
+	text := "a tab was closed: " + TabLine(tab)
 	if was {
-		text += "; the current one is " + tabLine(s.lastSelected())
+		text += "; the current one is " + TabLine(s.lastSelected())
 	}
 	s.AddNotes(text)
 }
@@ -114,7 +114,7 @@ func (s *windowTabs) State(gone bool) (url, title string, lines []string) {
 		if tab == current {
 			mark = "* "
 		}
-		lines = append(lines, mark+tabLine(tab))
+		lines = append(lines, mark+TabLine(tab))
 	}
 	return current.URL(), current.Title(), lines
 }
@@ -144,8 +144,8 @@ func (s *windowTabs) TakeNotes() []string {
 	return news
 }
 
-// tabLine describes a tab: id, title, address.
-func tabLine(tab *page.Tab) string {
+// TabLine describes a tab: id, title, address.
+func TabLine(tab *page.Tab) string {
 	parts := []string{tab.ID()}
 	if title := strings.Join(strings.Fields(tab.Title()), " "); title != "" && title != tab.URL() {
 		parts = append(parts, title)

@@ -75,7 +75,7 @@ func TestWindowsDoNotSeeEachOther(t *testing.T) {
 	if err := b.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.Snapshot(t.Context(), false, 0); err == nil || !strings.Contains(err.Error(), "closed") {
+	if _, err := b.Snapshot(t.Context(), sessions.SnapshotOptions{}); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("a closed window: %v", err)
 	}
 	if _, ok := m.Lookup("b"); ok {

@@ -13,6 +13,7 @@ import (
 
 	"clank/browsermgr"
 	"clank/browsermgr/chrome"
+	"clank/browsermgr/control"
 	"clank/browsermgr/profile"
 	"clank/sessions"
 )
@@ -33,6 +34,7 @@ var real realBrowser
 type realBrowser struct {
 	once    sync.Once
 	manager *browsermgr.Manager
+	files   *control.Features
 	site    *httptest.Server
 	err     error
 
@@ -57,10 +59,19 @@ func (b *realBrowser) launch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.manager = &browsermgr.Manager{Home: home, FirstPort: 18800, LastPort: 18849, Config: func() profile.Config {
+	b.files = &control.Features{Dir: home}
+	b.manager = &browsermgr.Manager{Home: home, NewObservers: b.files.Observe, FirstPort: 18800, LastPort: 18849, Config: func() profile.Config {
 		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
 	}}
-	b.site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, desk) }))
+	mux := http.NewServeMux()
+	for path, page := range map[string]string{"/": desk, "/tasks": tasks, "/next": "<title>Next</title>next"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) })
+	}
+	mux.HandleFunc("/report", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=report.txt")
+		fmt.Fprint(w, "the report")
+	})
+	b.site = httptest.NewServer(mux)
 	if err := b.manager.Open(ctx); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"clank/browsermgr/page/action/actiontable"
 	"clank/internal/untrusted"
 	"clank/llm"
 	"clank/sessions"
@@ -18,7 +19,7 @@ import (
 const (
 	ToolNavigate  = "navigate"      // {url}
 	ToolReadText  = "read_text"     // {}
-	ToolReadPage  = "read_page"     // {interactive}
+	ToolReadPage  = "read_page"     // {interactive, after}
 	ToolListTabs  = "list_tabs"     // {}
 	ToolOpenTab   = "open_tab"      // {url}
 	ToolSelectTab = "select_tab"    // {tab}
@@ -27,10 +28,27 @@ const (
 	ToolHandOver  = "hand_over"     // {runtime, brief}; only where the setting allows it
 )
 
+// pagePrefix begins the names of the tools that do by refs what a mouse does badly.
+const pagePrefix = "page_"
+
+// pageTool returns the action that such a tool does, or nil.
+func pageTool(name string) *actiontable.Spec {
+	tools := actiontable.Tools()
+	i := slices.IndexFunc(tools, func(s actiontable.Spec) bool { return s.ByRef && pagePrefix+s.Tool == name })
+	if i < 0 {
+		return nil
+	}
+	return &tools[i]
+}
+
 // toolInput is the union of the tools' inputs.
 type toolInput struct {
+	spec   *actiontable.Spec // of a page tool, whose input is values alone
+	values actiontable.Values
+
 	URL         string `json:"url"`
 	Interactive bool   `json:"interactive"`
+	After       string `json:"after"`
 	Tab         string `json:"tab"`
 	Accept      bool   `json:"accept"`
 	Text        string `json:"text"`
@@ -53,13 +71,20 @@ func offeredTools(set Settings) []llm.Tool {
 		newTool(ToolNavigate, "Open an address in this tab.", `"url":{"type":"string"}`, "url"),
 		newTool(ToolReadText, "Read the text of the whole page.", ``),
 		newTool(ToolReadPage, "Describe the page in lines: roles, names and refs of its elements.",
-			`"interactive":{"type":"boolean","description":"only what can be operated"}`),
+			`"interactive":{"type":"boolean","description":"only what can be operated"},`+
+				`"after":{"type":"string","description":"ref after which to go on, where the page was cut or folded"}`),
 		newTool(ToolListTabs, "List the open tabs.", ``),
 		newTool(ToolOpenTab, "Open a new tab and go to it.", `"url":{"type":"string","description":"empty for an empty page"}`),
 		newTool(ToolSelectTab, "Go to a tab.", `"tab":{"type":"string","description":"its id, from list_tabs"}`, "tab"),
 		newTool(ToolCloseTab, "Close a tab.", `"tab":{"type":"string","description":"its id; empty for this one"}`),
 		newTool(ToolDialog, "Answer the dialog that the page shows (alert, confirm, prompt), which is not on the picture.",
 			`"accept":{"type":"boolean"},"text":{"type":"string","description":"for a prompt"}`, "accept"),
+	}
+	for _, spec := range actiontable.Tools() {
+		if spec.ByRef {
+			about := strings.ToUpper(spec.About[:1]) + spec.About[1:] + "."
+			all = append(all, llm.Tool{Name: pagePrefix + spec.Tool, Description: about, Schema: actiontable.ObjectSchema(spec.Params)})
+		}
 	}
 	if len(set.HandOver) > 0 {
 		names, err := json.Marshal(set.HandOver)
@@ -76,6 +101,17 @@ func offeredTools(set Settings) []llm.Tool {
 func parseToolInput(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 	if c.Malformed != "" {
 		return in, "the input is not a JSON object"
+	}
+	if in.spec = pageTool(c.Name); in.spec != nil {
+		given := map[string]any{}
+		if len(c.Input) > 0 && json.Unmarshal(c.Input, &given) != nil {
+			return in, "the input is not a JSON object"
+		}
+		var err error
+		if in.values, err = in.spec.Read(actiontable.Window, given); err != nil {
+			return in, err.Error()
+		}
+		return in, ""
 	}
 	if len(c.Input) > 0 {
 		if err := json.Unmarshal(c.Input, &in); err != nil {
@@ -106,6 +142,9 @@ func parseToolInput(c llm.ToolCall, set Settings) (in toolInput, wrong string) {
 
 // move returns what the tool does to the page, or nil if it only looks.
 func (in toolInput) move(name string) *screenMove {
+	if in.spec != nil {
+		return &screenMove{string(in.spec.Kind), in.values}
+	}
 	switch name {
 	case ToolNavigate:
 		return &screenMove{"navigate", map[string]any{"url": agent.CompleteURL(in.URL)}}
@@ -131,6 +170,14 @@ func (in toolInput) move(name string) *screenMove {
 
 // label returns the call as people read it.
 func (in toolInput) label(name string) string {
+	if in.spec != nil {
+		return in.spec.Describe(in.values, func(p actiontable.Param, text string) string {
+			if p.Type == actiontable.Texts || p.Type == actiontable.VerbatimTexts {
+				return agent.Quote(text)
+			}
+			return agent.Shorten(text, 40)
+		})
+	}
 	switch name {
 	case ToolNavigate:
 		return "open " + agent.ShortURL(in.URL)
@@ -164,7 +211,7 @@ func (in toolInput) read(ctx context.Context, s sessions.Page, name string, limi
 		text, err := s.Text(ctx, "")
 		return untrusted.Truncate(text, limit), err
 	case ToolReadPage:
-		text, err := s.Snapshot(ctx, in.Interactive, limit)
+		text, err := s.Snapshot(ctx, sessions.SnapshotOptions{Interactive: in.Interactive, After: in.After, MaxChars: limit})
 		return untrusted.Truncate(text, limit), err
 	}
 	_, _, tabs, err := s.State(ctx)

@@ -29,10 +29,11 @@ type Browser interface {
 // returns is written by strangers and is marked as such before a model sees it.
 type Page interface { //nolint:interfacebloat // all that both loops do with one tab
 	// Act performs one action. Kinds and arguments are those of the control
-	// API's POST /act, plus navigate{url}, back{}, tabNew{url}, tabSelect{tab},
-	// tabClose{tab} and dialog{accept,promptText}. Arguments are strings, ints,
+	// API's POST /act, plus navigate{url}, tabNew{url}, tabSelect{tab}, tabClose{tab},
+	// upload{ref,paths} and dialog{accept,promptText}. Arguments are strings, ints,
 	// floats, bools and []string; modifiers are "Alt", "Control", "Meta", "Shift".
-	// Notes are sentences about what else happened. The kind links does nothing;
+	// Notes are sentences about what else happened: downloads with their path and
+	// size, new tabs, dialogs. The kind links does nothing;
 	// its notes are the page's links, each as `text -> URL`. For those who see
 	// the page there are also, in CSS pixels of the viewport:
 	//
@@ -50,9 +51,8 @@ type Page interface { //nolint:interfacebloat // all that both loops do with one
 	// about): same is false then, and nothing was done.
 	ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error)
 	// Snapshot describes the page in lines such as
-	// `- button "Buy" [disabled] [ref=e12]: text`, in at most maxChars bytes;
-	// interactive leaves out what cannot be operated.
-	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
+	// `- button "Buy" [disabled] [ref=e12]: text`.
+	Snapshot(ctx context.Context, o SnapshotOptions) (text string, err error)
 	// Text returns the readable text of the element with this ref, or of the
 	// whole page if ref is "".
 	Text(ctx context.Context, ref string) (string, error)
@@ -61,6 +61,13 @@ type Page interface { //nolint:interfacebloat // all that both loops do with one
 	// State says where the page is. Each tab is one line that begins with the
 	// id that tabSelect and tabClose take.
 	State(ctx context.Context) (url, title string, tabs []string, err error)
+}
+
+// SnapshotOptions says what a snapshot shows.
+type SnapshotOptions struct {
+	Interactive bool   // leave out what cannot be operated
+	After       string // begin after the line with this ref, where an earlier one was cut
+	MaxChars    int    // upper bound of the text; 0 = none
 }
 
 // Screenshot is a picture of a viewport and its size in CSS pixels, in which

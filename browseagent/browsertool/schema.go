@@ -24,7 +24,7 @@ func (t *Tool) Kinds() []string {
 	var offered []string
 	for _, kind := range actiontable.Kinds(actiontable.API) {
 		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
-		if !spec.Unlisted && (spec.Kind != actiontable.KindEvaluate || t.evaluates()) {
+		if spec.Kind != actiontable.KindEvaluate || t.evaluates() {
 			offered = append(offered, kind)
 		}
 	}
@@ -75,6 +75,7 @@ var otherParams = []actiontable.Param{
 	{Name: "compact", Type: actiontable.Bool},
 	{Name: "depth", Type: actiontable.Natural},
 	{Name: "frame", About: "CSS of an iframe"},
+	{Name: "after", About: "snapshot: ref after which to go on, where one was cut or folded"},
 	{Name: "labels", Type: actiontable.Bool, About: "snapshot, screenshot: picture with refs drawn in"},
 	{Name: "urls", Type: actiontable.Bool, About: "snapshot: list links' addresses"},
 	{Name: "query", About: "snapshot: only lines with all these words"},
@@ -83,7 +84,7 @@ var otherParams = []actiontable.Param{
 	{Name: "fullPage", Type: actiontable.Bool},
 	{Name: "type", Enum: []string{"png", "jpeg"}},
 	{Name: "path", About: "download: file name"},
-	{Name: "paths", Type: actiontable.Texts, About: "upload"},
+	{Name: "paths", Type: actiontable.Texts, About: "upload: files of the uploads folder"},
 	{Name: "inputRef", About: "upload: file input"},
 	{Name: "level", About: "console: error, warning, info"},
 	{Name: "filter", About: "requests: part of the URL"},

@@ -39,6 +39,7 @@ type actAnswer struct {
 	Results         []entryAnswer    `json:"results,omitempty"`
 	Aborted         *abortedAnswer   `json:"aborted,omitempty"`
 	Downloads       []files.Download `json:"downloads,omitempty"`
+	Notes           []string         `json:"notes,omitempty"` // what else happened: downloads, new tabs, dialogs
 	BlockedByDialog bool             `json:"blockedByDialog,omitempty"`
 	BrowserState    *browserState    `json:"browserState,omitempty"`
 }
@@ -114,6 +115,7 @@ func performInTurn(ctx context.Context, p actPerformer, a actRequest) (actAnswer
 		return answer, operationFailed(a.Kind, err)
 	}
 	answer.Result, answer.Results, answer.Aborted, answer.Downloads = did.value, did.results, did.aborted, did.downloads
+	answer.Notes = did.notes
 	if did.closed {
 		return answer, nil
 	}

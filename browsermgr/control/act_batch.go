@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"clank/browsermgr"
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
@@ -27,6 +28,7 @@ type actOutcome struct {
 	results   []entryAnswer
 	aborted   *abortedAnswer
 	downloads []files.Download
+	notes     []string // in sentences, what else happened
 }
 
 // entryAnswer is what came of one entry of a batch.
@@ -76,9 +78,15 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 		// The page closed itself for what was done to it.
 		return actOutcome{closed: true}, nil
 	}
-	return actOutcome{
+	out := actOutcome{
 		value: res.Value, navigated: res.Navigated && !isFragmentNavigation(before, res), dialog: res.BlockedByDialog, downloads: got,
-	}, err
+	}
+	res.Value = nil // which is told by itself
+	out.notes = browsermgr.ResultNotes(res, got)
+	for _, tab := range res.Opened {
+		out.notes = append(out.notes, "a new tab opened: "+browsermgr.TabLine(tab))
+	}
+	return out, err
 }
 
 // isFragmentNavigation says whether all that changed was the place within the document: its refs are as good as before.
@@ -100,6 +108,7 @@ func (p actPerformer) batch(ctx context.Context, a actRequest) (actOutcome, erro
 		out.results = append(out.results, answer)
 		out.navigated = out.navigated || did.navigated
 		out.downloads = append(out.downloads, did.downloads...)
+		out.notes = append(out.notes, did.notes...)
 		out.closed, out.dialog = did.closed, did.dialog
 		if left := len(a.actions) - i - 1; left > 0 {
 			out.aborted = p.abort(did, i+1, left)

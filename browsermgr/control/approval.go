@@ -3,14 +3,8 @@ package control
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/intent"
@@ -84,7 +78,7 @@ func (a *requestApprover) DoApproved(ctx context.Context, profile string, tab *p
 		return do()
 	}
 	if fn := act.Fn; fn != "" {
-		if err := a.decide(ctx, profile, safetyQuestion(tab, "Run JavaScript of the model in the page at", ": "+quoteUntrusted(fn, 300))); err != nil {
+		if err := a.decide(ctx, profile, intent.QuestionAt(tab, classSafety, "Run JavaScript of the model in the page at", ": "+intent.QuoteUntrusted(fn, 300))); err != nil {
 			return err
 		}
 		return do()
@@ -129,7 +123,7 @@ func (a *requestApprover) ApproveDialog(ctx context.Context, profile string, tab
 	}
 	open := tab.Dialogs().Pending
 	if len(open) == 0 {
-		return id, a.decide(ctx, profile, safetyQuestion(tab, "Say yes to whatever is asked next by the page at", ""))
+		return id, a.decide(ctx, profile, intent.QuestionAt(tab, classSafety, "Say yes to whatever is asked next by the page at", ""))
 	}
 	for _, d := range slices.Backward(open) {
 		if id == "" || d.ID == id {
@@ -144,31 +138,5 @@ func (a *requestApprover) ApproveFiles(ctx context.Context, profile string, tab 
 	if a == nil {
 		return nil
 	}
-	names := make([]string, len(paths))
-	for i, p := range paths {
-		names[i] = quoteUntrusted(filepath.Base(p), 80)
-	}
-	q := safetyQuestion(tab, "Hand over files to the page at", ": "+strings.Join(names, ", "))
-	q.Classes = []string{intent.ClassSubmit}
-	return a.decide(ctx, profile, q)
-}
-
-// safetyQuestion asks about something in the page, whose host stands between what is said before and after it.
-func safetyQuestion(tab *page.Tab, before, after string) sessions.Question {
-	q := sessions.Question{Classes: []string{classSafety}}
-	host := "an empty address"
-	if u, err := url.Parse(tab.URL()); err == nil && u.Host != "" {
-		host, q.Origin = u.Host, u.Scheme+"://"+u.Host
-	}
-	q.Text = before + " " + host + after
-	return q
-}
-
-// quoteUntrusted returns a text that others wrote, in quotes, without anything that could look like something else.
-func quoteUntrusted(s string, most int) string {
-	more := ""
-	if n := utf8.RuneCountInString(s); n > most {
-		s, more = string([]rune(s)[:most]), fmt.Sprintf(" … (%d characters)", n)
-	}
-	return strconv.QuoteToASCII(s) + more
+	return a.decide(ctx, profile, intent.FilesQuestion(tab, paths))
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,18 +28,18 @@ var ErrDownload = errors.New("the address is a download, not a page")
 
 // Navigate calls [Tab.NavigateWithin] with a limit of 20 s.
 func (t *Tab) Navigate(ctx context.Context, url string) (Result, error) {
-	return t.NavigateWithin(ctx, url, navigateLimit)
+	return t.NavigateWithin(ctx, url, 0)
 }
 
 // NavigateWithin loads an address as [address.Parse] reads it: http, https or about:blank. It returns when the document is
-// parsed (DOMContentLoaded), within limit unless ctx is shorter. An HTTP error status is reported in Result.Status and is not an
+// parsed (DOMContentLoaded), within limit (0 is the usual one) unless ctx is shorter. An HTTP error status is reported in Result.Status and is not an
 // error; one that is a file wraps [ErrDownload]. When ctx ends, loading is stopped. A crashed tab comes back to life. A beforeunload dialog is accepted.
 func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duration) (Result, error) {
 	target, err := address.Parse(url)
 	if err != nil {
 		return Result{}, err
 	}
-	return t.runNavigation(ctx, "navigate "+target, limit, func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
+	return t.runNavigation(ctx, "navigate "+target, cmp.Or(limit, navigateLimit), func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
 		var res struct {
 			LoaderID   string `json:"loaderId"`
 			ErrorText  string `json:"errorText"`

@@ -243,8 +243,8 @@ func (a agentTab) ActIfUnchanged(ctx context.Context, kind string, args map[stri
 	return notes, true, err
 }
 
-func (a agentTab) Snapshot(ctx context.Context, interactive bool, maxChars int) (string, error) {
-	snap, err := a.Tab.Snapshot(ctx, page.SnapshotOptions{Interactive: interactive, MaxChars: maxChars})
+func (a agentTab) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (string, error) {
+	snap, err := a.Tab.Snapshot(ctx, page.SnapshotOptions{Interactive: o.Interactive, MaxChars: o.MaxChars})
 	return snap.Text, err
 }
 

@@ -100,6 +100,7 @@ func snapshotCommand() browserCommand {
 			{name: "refs", kind: kindText, value: "kind", help: "role or aria", field: "refs", choices: []string{"role", "aria"}, strict: true},
 			{name: "selector", kind: kindText, value: "css", help: "only below the first element that matches", field: "selector"},
 			{name: "frame", kind: kindText, value: "css", help: "only the content of this iframe", field: "frame"},
+			{name: "after", kind: kindText, value: "ref", help: "go on after this ref, where a snapshot was cut or folded", field: "after"},
 			{name: "labels", help: "also make a picture with the refs on it", field: "labels"},
 			{name: "urls", help: "list where the links lead", field: "urls"},
 			{name: "query", kind: kindText, value: "words", help: "only lines with all these words", field: "query"},

@@ -59,11 +59,11 @@ func (p *recordedPage) Act(ctx context.Context, kind string, args map[string]any
 }
 
 // Snapshot implements [sessions.Page].
-func (p *recordedPage) Snapshot(ctx context.Context, interactive bool, maxChars int) (string, error) {
+func (p *recordedPage) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (string, error) {
 	begun := p.recorder.now()
-	text, err := p.Page.Snapshot(ctx, interactive, maxChars)
+	text, err := p.Page.Snapshot(ctx, o)
 	if r := p.recorder.runOf(ctx); r != nil {
-		r.recordSnapshot(interactive, text, err, begun)
+		r.recordSnapshot(o.Interactive, text, err, begun)
 	}
 	return text, err
 }

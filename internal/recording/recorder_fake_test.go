@@ -49,7 +49,9 @@ func (p *fakePage) ActIfUnchanged(ctx context.Context, kind string, args map[str
 	return notes, true, err
 }
 
-func (p *fakePage) Snapshot(context.Context, bool, int) (string, error) { return p.text, nil }
+func (p *fakePage) Snapshot(context.Context, sessions.SnapshotOptions) (string, error) {
+	return p.text, nil
+}
 
 func (p *fakePage) Text(context.Context, string) (string, error) { return "All lamps.", nil }
 

@@ -161,8 +161,8 @@ type replayPage struct {
 }
 
 // Snapshot implements [sessions.Page].
-func (w replayPage) Snapshot(ctx context.Context, interactive bool, maxChars int) (string, error) {
-	text, err := w.Page.Snapshot(ctx, interactive, maxChars)
+func (w replayPage) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (string, error) {
+	text, err := w.Page.Snapshot(ctx, o)
 	if err == nil {
 		w.player.setLiveState(text)
 	}

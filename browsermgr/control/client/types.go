@@ -56,6 +56,7 @@ type BrowserState struct {
 // Download is a file that the browser saved, on the server's machine.
 type Download struct {
 	Path string `json:"path"`
+	Size int64  `json:"size"` // bytes
 }
 
 // Result is the answer to an action or a navigation.
@@ -70,6 +71,7 @@ type Result struct {
 	} `json:"aborted,omitempty"` // why the rest of a batch was not done
 	Download        *Download     `json:"download,omitempty"`
 	Downloads       []Download    `json:"downloads,omitempty"`
+	Notes           []string      `json:"notes,omitempty"`           // in sentences, what else happened
 	BlockedByDialog bool          `json:"blockedByDialog,omitempty"` // the action was left, not failed
 	BrowserState    *BrowserState `json:"browserState,omitempty"`
 	Refused         string        `json:"refused,omitempty"` // what the page lacks, such as a frame

@@ -333,7 +333,11 @@ func (d *Transfers) awaitEnded(ctx context.Context, c *tabTransfers, start time.
 	if len(fresh) == 0 {
 		return
 	}
-	timer := time.NewTimer(finishLimit)
+	limit := finishLimit
+	if end, ok := ctx.Deadline(); ok { // who must answer earlier can report it as begun
+		limit = min(limit, time.Until(end)/2)
+	}
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for _, it := range fresh {
 		select {

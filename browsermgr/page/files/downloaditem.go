@@ -24,6 +24,8 @@ type Download struct {
 	SuggestedFilename string `json:"suggestedFilename"`
 	// Path is where the file is, absolute; "" until it is complete.
 	Path string `json:"path,omitempty"`
+	// Size is how many bytes it has, once it is complete.
+	Size int64 `json:"size,omitempty"`
 	// InProgress says that it was not complete yet.
 	InProgress bool `json:"inProgress,omitempty"`
 	// Type is the media type of the content, once it is complete.
@@ -284,7 +286,7 @@ func (d *Transfers) inspectAndMove(it *downloadItem, rel string) (err error) {
 	}
 	kind, named := IdentifyFile(it.SuggestedFilename, n.Head), IdentifyFile(rel, n.Head)
 	d.mu.Lock()
-	it.Type, it.Executable, it.Warning = kind.Type, kind.Executable || named.Executable, kind.Mismatch
+	it.Size, it.Type, it.Executable, it.Warning = n.Size, kind.Type, kind.Executable || named.Executable, kind.Mismatch
 	it.Warning = cmp.Or(it.Warning, named.Mismatch)
 	d.mu.Unlock()
 	if err := d.askApproval(it); err != nil {

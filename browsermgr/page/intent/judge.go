@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"clank/browsermgr/cdp"
 	"clank/browsermgr/page"
@@ -72,7 +75,7 @@ var wordPatterns = sync.OnceValue(func() map[string]string {
 // off by itself.
 func judgeMode(a page.Action) string {
 	switch a.Kind {
-	case actiontable.KindClick:
+	case actiontable.KindClick, actiontable.KindDrag: // what a drag ends on takes it as if it were clicked
 		return "click"
 	case actiontable.KindClickCoords, actiontable.KindDragCoords, actiontable.KindPointerDown, actiontable.KindPointerUp:
 		return "point" // a drag that ends where it began is a click there
@@ -140,9 +143,16 @@ func GuardAction(ctx context.Context, tab *page.Tab, a page.Action, mark string)
 	if how == "" {
 		return nil, true, nil
 	}
-	v, f, err := runIntentScript(ctx, tab, a, scriptQuery{Mode: "hold", How: how, Fingerprint: mark})
+	q := scriptQuery{Mode: "hold", How: how, Fingerprint: mark}
+	if a.Kind == actiontable.KindDrag {
+		q.Mode = "judge" // it presses on something else than what it ends on
+	}
+	v, f, err := runIntentScript(ctx, tab, a, q)
 	if err != nil {
 		return nil, false, fmt.Errorf("see again what %s would do: %w", a.Kind, err)
+	}
+	if q.Mode == "judge" {
+		return nil, v.Fingerprint == mark, nil
 	}
 	if v.Changed || v.Fingerprint != mark {
 		return nil, false, endGuard(ctx, tab, f)
@@ -184,6 +194,9 @@ func runIntentScript(ctx context.Context, tab *page.Tab, a page.Action, q script
 	if q.How == "point" {
 		at := actionPoint(a)
 		q.Point = &at
+	}
+	if a.Kind == actiontable.KindDrag {
+		a.Ref, a.Selector = a.EndRef, a.EndSelector
 	}
 	e, err := tab.Locate(a.Ref, a.Selector)
 	if err != nil {
@@ -364,6 +377,8 @@ func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[stri
 		j := JudgeAddress(values.Text("url"), tab.URL())
 		j.Mark = "" // nothing on the page can change it
 		return j, nil
+	case actiontable.KindUpload:
+		return judgeUpload(ctx, tab, args)
 	default:
 	}
 	a, ok := ParsePageAction(kind, args)
@@ -371,6 +386,70 @@ func JudgeRequest(ctx context.Context, tab *page.Tab, kind string, args map[stri
 		return sessions.Assessment{}, nil
 	}
 	return JudgeAction(ctx, tab, a)
+}
+
+// judgeUpload judges handing over files, and the click that asks for them.
+func judgeUpload(ctx context.Context, tab *page.Tab, args map[string]any) (sessions.Assessment, error) {
+	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindUpload, args)
+	if err != nil || len(tab.Dialogs().Pending) > 0 {
+		return sessions.Assessment{}, nil //nolint:nilerr // Act says what is wrong
+	}
+	j, err := JudgeAction(ctx, tab, page.Action{Kind: actiontable.KindClick, Ref: values.Text("ref")})
+	if err != nil {
+		return j, err
+	}
+	q := FilesQuestion(tab, values.Texts("paths"))
+	if len(j.Classes) > 0 {
+		q.Text += "; and " + j.Text
+		q.TargetHost, q.Detail = j.TargetHost, j.Detail
+	}
+	q.Classes = append(q.Classes, slices.DeleteFunc(slices.Clone(j.Classes), func(c string) bool { return c == ClassSubmit })...)
+	return sessions.Assessment{Question: q, Mark: uploadMark + j.Mark}, nil
+}
+
+// uploadMark begins the mark of an upload, which is always asked about; what follows is that of the click.
+const uploadMark = "upload\x00"
+
+// PerformUpload does an upload that people have agreed to, unless the click on ref has come to mean something else than mark.
+func PerformUpload(ctx context.Context, tab *page.Tab, args map[string]any, mark string, do func() error) (same bool, err error) {
+	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindUpload, args)
+	if err != nil || len(tab.Dialogs().Pending) > 0 {
+		return true, do() // which says what is wrong
+	}
+	click, agreed := strings.CutPrefix(mark, uploadMark)
+	if !agreed {
+		return false, nil
+	}
+	return PerformJudged(ctx, tab, page.Action{Kind: actiontable.KindClick, Ref: values.Text("ref")}, click, do)
+}
+
+// FilesQuestion asks whether files may be handed over to the page.
+func FilesQuestion(tab *page.Tab, paths []string) sessions.Question {
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = QuoteUntrusted(filepath.Base(p), 80)
+	}
+	return QuestionAt(tab, ClassSubmit, "Hand over files to the page at", ": "+strings.Join(names, ", "))
+}
+
+// QuestionAt asks about something in the page, whose host stands between what is said before and after it.
+func QuestionAt(tab *page.Tab, class, before, after string) sessions.Question {
+	q := sessions.Question{Classes: []string{class}}
+	host := "an empty address"
+	if u, err := url.Parse(tab.URL()); err == nil && u.Host != "" {
+		host, q.Origin = u.Host, u.Scheme+"://"+u.Host
+	}
+	q.Text = before + " " + host + after
+	return q
+}
+
+// QuoteUntrusted returns a text that others wrote, in quotes, without anything that could look like something else.
+func QuoteUntrusted(s string, most int) string {
+	more := ""
+	if n := utf8.RuneCountInString(s); n > most {
+		s, more = string([]rune(s)[:most]), fmt.Sprintf(" … (%d characters)", n)
+	}
+	return strconv.QuoteToASCII(s) + more
 }
 
 // JudgeDialogAnswer judges the answer to the dialog that is open.

@@ -128,7 +128,7 @@ func (s *Screen) Text(context.Context, string) (string, error) {
 }
 
 // Snapshot implements [sessions.Page].
-func (s *Screen) Snapshot(context.Context, bool, int) (string, error) {
+func (s *Screen) Snapshot(context.Context, sessions.SnapshotOptions) (string, error) {
 	return `- button "Buy" [ref=e1]`, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"clank/internal/test/browsertest"
 	"clank/internal/test/corpus"
 	"clank/internal/test/sqlitetest"
+	"clank/sessions"
 )
 
 var (
@@ -152,4 +153,6 @@ type untouchedPage struct{}
 
 func (untouchedPage) Act(context.Context, string, map[string]any) ([]string, error) { return nil, nil }
 
-func (untouchedPage) Snapshot(context.Context, bool, int) (string, error) { return "", nil }
+func (untouchedPage) Snapshot(context.Context, sessions.SnapshotOptions) (string, error) {
+	return "", nil
+}

@@ -15,6 +15,7 @@ import (
 
 	"clank/internal/test/llmtest"
 	"clank/llm"
+	"clank/sessions"
 )
 
 // elementModel does the steps of a task as a model does that reads the page. It knows of the page what it was sent: elements
@@ -248,7 +249,7 @@ func (w *screenModel) actionsOf(ctx context.Context, s Step) ([]modelAction, err
 	case Bottom:
 		return []modelAction{{kind: actionScroll, at: []PicturePoint{{0.5, 0.5}}, scrollBy: image.Pt(0, 5000)}}, nil
 	case WaitFor:
-		text, err := w.page().Snapshot(ctx, false, 0)
+		text, err := w.page().Snapshot(ctx, sessions.SnapshotOptions{})
 		if err == nil && !strings.Contains(text, s.Text) {
 			err = fmt.Errorf("%q is not on the page", s.Text)
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"clank/sessions"
 )
 
 // Sentences returns the steps as the built-in model understands them, after opening the site's address. ok is false where a
@@ -61,7 +63,7 @@ func (s Step) sentence() string {
 
 // FindRef finds the element of that name in a snapshot.
 func FindRef(ctx context.Context, p TaskPage, name string) (string, error) {
-	text, err := p.Snapshot(ctx, false, 0)
+	text, err := p.Snapshot(ctx, sessions.SnapshotOptions{})
 	if err != nil {
 		return "", err
 	}

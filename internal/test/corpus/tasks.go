@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"clank/sessions"
 )
 
 // Task is something to do on a site of its own. A Task is used once: its site remembers what was done.
@@ -22,7 +24,7 @@ type Task struct {
 // TaskPage is what [Task.Check], [FindRef] and [FindBox] need of a browser's window; browsermgr.Window has it.
 type TaskPage interface {
 	Act(ctx context.Context, kind string, args map[string]any) (notes []string, err error)
-	Snapshot(ctx context.Context, interactive bool, maxChars int) (text string, err error)
+	Snapshot(ctx context.Context, o sessions.SnapshotOptions) (text string, err error)
 }
 
 // Verb says what a [Step] does.

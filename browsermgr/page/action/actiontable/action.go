@@ -49,6 +49,7 @@ const (
 	KindTabSelect      Kind = "tabSelect"
 	KindTabClose       Kind = "tabClose"
 	KindDialog         Kind = "dialog"
+	KindUpload         Kind = "upload"
 	KindLinks          Kind = "links"
 )
 

@@ -1,6 +1,8 @@
 package actiontable
 
 import (
+	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,11 +21,15 @@ type Spec struct {
 	AtPoint  bool // it means what is at a point or has the focus, rather than an element of a snapshot
 	MayClose bool // a page may answer it by closing itself
 
-	Unlisted bool   // the browser tool does not offer it
-	Sketch   string // its main fields, for the description of the browser tool
+	Sketch string // its main fields, for the description of the browser tool
 
 	Command string   // its command on the command line; "" for none
 	Args    []string // the fields that are arguments of the command rather than flags, in order
+
+	Tool       string   // what agents know it as; "" for those that they do not have
+	ToolFields []string // the fields that they may give; those with a "!" they have to
+	Label      string   // one line for people, see [Spec.Describe]
+	ByRef      bool     // it does by refs what a mouse does badly: agents that see pictures have it, too
 }
 
 // Limit says how long an action may take: by default, and at the most when it says so itself.
@@ -214,6 +220,75 @@ func (s *Spec) Param(in Surface, name string) (Param, bool) {
 // TakesSelector reports whether elements can be named to the action by CSS.
 func (s *Spec) TakesSelector(in Surface) bool {
 	return slices.ContainsFunc(s.ParamsIn(in), func(p Param) bool { return p.Type == Selector || p.Type == Requests })
+}
+
+// Tools lists the actions that agents have, each with the fields that they may give alone.
+var Tools = sync.OnceValue(func() []Spec {
+	var tools []Spec
+	for _, s := range Specs() {
+		if s.Tool == "" {
+			continue
+		}
+		var params []Param
+		for _, name := range s.ToolFields {
+			name, required := strings.CutSuffix(name, "!")
+			p, _ := s.Param(Window, name)
+			p.Required = required
+			params = append(params, p)
+		}
+		s.Params, s.Needs = params, slices.Clone(s.Needs)
+		for i, group := range s.Needs {
+			s.Needs[i] = slices.DeleteFunc(slices.Clone(group), func(name string) bool {
+				return !slices.ContainsFunc(params, func(p Param) bool { return p.Name == name })
+			})
+		}
+		tools = append(tools, s)
+	}
+	return tools
+})
+
+// ObjectSchema describes an object with these fields and no others as JSON Schema does.
+func ObjectSchema(params []Param) json.RawMessage {
+	props, required := make(map[string]any, len(params)), []string{}
+	for _, p := range params {
+		props[p.Name] = p.Schema()
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	raw, err := json.Marshal(map[string]any{
+		"type": "object", "properties": props, "required": required, "additionalProperties": false,
+	})
+	if err != nil {
+		return json.RawMessage(`{"type":"object"}`) // strings and ints always marshal
+	}
+	return raw
+}
+
+var labelField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([^{}]*?)(\w+)\}`) })
+
+// Describe returns the label with the values in their places: {in ref} is "in" and what show makes of the ref, or nothing if
+// no ref is given. A list is shown text by text.
+func (s *Spec) Describe(values Values, show func(p Param, text string) string) string {
+	return labelField().ReplaceAllStringFunc(s.Label, func(field string) string {
+		m := labelField().FindStringSubmatch(field)
+		p, _ := s.Param(Window, m[2])
+		var shown []string
+		if text, scalar := ScalarText(values[p.Name]); scalar && text != "" {
+			shown = []string{show(p, text)}
+		}
+		for _, text := range values.Texts(p.Name) {
+			shown = append(shown, show(p, text))
+		}
+		between := ", "
+		if p.Type == Points {
+			between = " to "
+		}
+		if len(shown) == 0 {
+			return ""
+		}
+		return m[1] + strings.Join(shown, between)
+	})
 }
 
 // Union lists every field of these kinds once, as one flat object needs them. What is said about a field begins with the

@@ -64,6 +64,7 @@ func table() []Spec { //nolint:funlen // a table
 				ref, selector, doubleClick, button, modifiers, maxDelay.about("pause between hovering and clicking"),
 			},
 			Command: "click", Args: []string{"ref"},
+			Tool: "click", ToolFields: []string{"ref!", "doubleClick", "button"},
 		},
 		{
 			Kind: KindClickCoords, About: "click a place of what is in view", Limit: interaction, AtPoint: true, MayClose: true,
@@ -72,6 +73,7 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "clickCount", Type: Natural, Max: 3, In: Window, About: "how often"},
 			},
 			Sketch: "{x,y}", Command: "click-coords", Args: []string{"x", "y"},
+			Tool: "click_at", ToolFields: []string{"x!", "y!", "doubleClick", "button"}, Label: "click at {x}, {y}",
 		},
 		{
 			Kind: KindType, About: "put text into a field, in place of what it holds", Limit: interaction, MayClose: true,
@@ -83,6 +85,7 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "slowly", Type: Bool, About: "key by key, after what the field holds"},
 			},
 			Sketch: "{text,submit}", Command: "type", Args: []string{"ref", "text"},
+			Tool: "type", ToolFields: []string{"ref!", "text!", "submit"},
 		},
 		{
 			Kind: KindPress, About: "press a key or a chord", Limit: interaction, AtPoint: true, MayClose: true, Needs: byKey,
@@ -90,10 +93,12 @@ func table() []Spec { //nolint:funlen // a table
 				key, held, {Name: "count", Type: Natural, Max: 100, In: Window, About: "how often"},
 			},
 			Sketch: "{key}", Command: "press", Args: []string{"key"},
+			Tool: "press", ToolFields: []string{"key!"}, Label: "press {key}",
 		},
 		{
 			Kind: KindHover, About: "hold the pointer over an element", Limit: interaction, Needs: [][]string{byElement},
 			Params: []Param{ref, selector}, Command: "hover", Args: []string{"ref"},
+			Tool: "hover", ToolFields: []string{"ref!"}, Label: "point at {ref}",
 		},
 		{
 			Kind: KindScrollIntoView, About: "scroll until an element is in view", Limit: waiting, Needs: [][]string{byElement},
@@ -106,7 +111,8 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "direction", About: "down if left out", Enum: []string{"up", "down", "left", "right"}},
 				{Name: "pixels", Type: Natural, About: "most of what is in view if left out"},
 			},
-			Sketch: "{direction,ref?}", Command: "scroll", Args: []string{"ref"},
+			Sketch: "{direction,ref?}", Command: "scroll", Args: []string{"ref"}, ByRef: true,
+			Tool: "scroll", ToolFields: []string{"direction!", "pixels", "ref"}, Label: "scroll {direction}{ in ref}",
 		},
 		{
 			Kind: KindDrag, About: "drag one element onto another", Limit: interaction, MayClose: true,
@@ -116,15 +122,16 @@ func table() []Spec { //nolint:funlen // a table
 				ref.named("endRef").about("where to"), selector.named("endSelector").about("the same by CSS"),
 			},
 			Sketch: "{startRef,endRef}", Command: "drag", Args: []string{"startRef", "endRef"},
+			Tool: "drag", ToolFields: []string{"startRef!", "endRef!"}, Label: "drag {startRef} to {endRef}", ByRef: true,
 		},
 		{
 			Kind: KindDragCoords, About: "drag from one place of what is in view to another", Limit: interaction, AtPoint: true,
-			Unlisted: true,
 			Params: []Param{
 				x.only(API), y.only(API), x.named("endX").about("where to").only(API), y.named("endY").only(API),
 				{Name: "path", Type: Points, In: Window, Required: true, About: `the way, two or more of "x, y"`},
 				anyButton, modifiers.only(Window),
 			},
+			Sketch: "{x,y,endX,endY}", Tool: "drag_at", ToolFields: []string{"path!"}, Label: "drag from {path}",
 		},
 		{
 			Kind: KindSelect, About: "choose options of a list", Limit: interaction, MayClose: true,
@@ -133,6 +140,7 @@ func table() []Spec { //nolint:funlen // a table
 				ref, selector, {Name: "values", Type: VerbatimTexts, About: "values or labels of the options"},
 			},
 			Sketch: "{values}", Command: "select", Args: []string{"ref", "values"},
+			Tool: "select", ToolFields: []string{"ref!", "values!"}, Label: "select {values}{ in ref}", ByRef: true,
 		},
 		{
 			Kind: KindFill, About: "fill several fields at once", Limit: interaction, Needs: [][]string{{"fields"}},
@@ -165,6 +173,7 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "fn", About: "until this JavaScript is true", Effect: HasLimit},
 			},
 			Sketch: "{timeMs|text|textGone|selector|url|loadState}", Command: "wait", Args: []string{"selector"},
+			Tool: "wait", ToolFields: []string{"timeMs", "text", "textGone", "url", "loadState"},
 		},
 		{
 			Kind: KindEvaluate, About: "run JavaScript in a page and return its value", Limit: waiting, Needs: [][]string{{"fn"}},
@@ -173,9 +182,18 @@ func table() []Spec { //nolint:funlen // a table
 			},
 			Sketch: "{fn}", Command: "evaluate", Args: []string{"fn"},
 		},
-		{Kind: KindBack, About: "go back to the page before", Limit: waiting, Command: "back"},
-		{Kind: KindForward, About: "go forward again", Limit: waiting, Command: "forward"},
-		{Kind: KindReload, About: "load the page again", Limit: waiting, Command: "reload"},
+		{
+			Kind: KindBack, About: "go back to the page before", Limit: waiting, Command: "back",
+			Tool: "back", Label: "go back", ByRef: true,
+		},
+		{
+			Kind: KindForward, About: "go forward again", Limit: waiting, Command: "forward",
+			Tool: "forward", Label: "go forward", ByRef: true,
+		},
+		{
+			Kind: KindReload, About: "load the page again", Limit: waiting, Command: "reload",
+			Tool: "reload", Label: "reload the page", ByRef: true,
+		},
 		{Kind: KindClose, About: "close the tab", Limit: interaction, In: API},
 		{
 			Kind: KindBatch, About: "do several actions, one after the other", In: API,
@@ -244,6 +262,16 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "accept", Type: Bool, Required: true},
 				{Name: "promptText", Type: Verbatim, About: "what to enter into a prompt"},
 			},
+			Tool: "dialog", ToolFields: []string{"accept!", "promptText"},
+		},
+		{
+			Kind: KindUpload, In: Window,
+			About: "put files into a file field, or into what a click on an element asks for",
+			Params: []Param{
+				ref.with(func(p *Param) { p.Required = true }),
+				{Name: "paths", Type: Texts, Required: true, About: "files of the uploads folder"},
+			},
+			Tool: "upload", ToolFields: []string{"ref!", "paths!"}, Label: "upload {paths}{ to ref}", ByRef: true,
 		},
 		{Kind: KindLinks, About: "list the links of the page with their addresses", In: Window},
 	}
