@@ -102,3 +102,42 @@ func TestADialogIsJudgedByWhatItSays(t *testing.T) {
 	}
 	contains(t, act(t, w, "evaluate", map[string]any{"fn": "document.title"}), "gone")
 }
+
+func TestUploadsAndDropsAreAskedAbout(t *testing.T) {
+	base := site(t)
+	w := window(t, sharedManager(t), browsermgr.WindowOptions{Key: "a", URL: base + "/two"})
+	write(t, w, `<input type=file aria-label=Files><button>Delete all</button>
+		<p draggable=true>Letter</p><button ondragover="event.preventDefault()" ondrop="document.title='dropped'">Delete it</button>`)
+	upload := func(name string) map[string]any {
+		return map[string]any{"ref": refOf(t, w, name), "paths": []string{"/home/ada/cv.txt"}}
+	}
+	drag := func(from, to string) map[string]any {
+		return map[string]any{"startRef": refOf(t, w, from), "endRef": refOf(t, w, to)}
+	}
+	for _, tt := range []struct {
+		kind          string
+		args          map[string]any
+		classes, text string
+	}{
+		{"upload", upload("Files"), "submit", `Hand over files to the page at 127.0.0.1`},
+		{"upload", upload("Delete all"), "submit delete", `"cv.txt"; and Delete or cancel something at 127.0.0.1`},
+		{"drag", drag("Letter", "Delete it"), "delete", "Delete or cancel something at 127.0.0.1"},
+	} {
+		classes, text, mark := judged(t, w, tt.kind, tt.args)
+		if classes != tt.classes || !strings.Contains(text, tt.text) || mark == "" {
+			t.Errorf("%s: judged %q, %q; want %q, %q", tt.kind, classes, text, tt.classes, tt.text)
+		}
+		for _, other := range []string{"", "another"} {
+			if notes, same, err := w.ActIfUnchanged(t.Context(), tt.kind, tt.args, other); same || err != nil {
+				t.Errorf("%s without a yes: %q, same %v, %v", tt.kind, notes, same, err)
+			}
+		}
+		if _, same, _ := w.ActIfUnchanged(t.Context(), tt.kind, tt.args, mark); !same {
+			t.Errorf("%s with a yes: not done", tt.kind)
+		}
+	}
+	contains(t, act(t, w, "evaluate", map[string]any{"fn": "document.title"}), "dropped")
+	if classes, _, mark := judged(t, w, "drag", drag("Letter", "Files")); classes != "" || mark != "" {
+		t.Errorf("a drag that sets nothing off: %q", classes)
+	}
+}

@@ -142,6 +142,20 @@ func (r *reader) check(t *testing.T, log string) {
 	}
 }
 
+// checkAsked sees to it that people were asked about both uploads.
+func checkAsked(t *testing.T, by *people) {
+	t.Helper()
+	uploads := 0
+	for _, q := range by.asked {
+		if strings.HasPrefix(q.Text, "Hand over files to the page at 127.0.0.1") {
+			uploads++
+		}
+	}
+	if uploads != 2 {
+		t.Errorf("people were asked %+v", by.asked)
+	}
+}
+
 // logOf returns what the page of a session has written down, after the tab that the last action opened is closed.
 func logOf(t *testing.T, h *house, session string) string {
 	t.Helper()
@@ -158,8 +172,8 @@ func logOf(t *testing.T, h *house, session string) string {
 func TestEveryBackendHasTheSameActions(t *testing.T) {
 	v := vendors()[0]
 	t.Run("the local agent", func(t *testing.T) {
-		r := newReader(t)
-		h := prepare(t, v, nil)
+		r, by := newReader(t), &people{decision: "allowed by @ada"}
+		h := prepare(t, v, by)
 		var turns []llmtest.Turn
 		for _, action := range everyAction {
 			name, input, _ := strings.Cut(action.local, " ")
@@ -179,7 +193,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.local = &browseagent.Agent{
-			Browser: h.windows, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
+			Browser: h.windows, Approver: by, Model: func(context.Context, string) (llm.Model, error) { return model, nil },
 		}
 		h.open()
 		rec, _ := h.work(t.Context(), sessions.Task{Runtime: browseagent.Runtime, MaxSteps: 40}, nil)
@@ -187,10 +201,11 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 			t.Fatalf("the task is %s (%s)", rec.State, rec.Reason)
 		}
 		r.check(t, logOf(t, h, rec.SessionID))
+		checkAsked(t, by)
 	})
 	t.Run("computer use", func(t *testing.T) {
-		r := newReader(t)
-		h := prepare(t, v, nil)
+		r, by := newReader(t), &people{decision: "allowed by @ada"}
+		h := prepare(t, v, by)
 		var turns []llmtest.Turn
 		for _, action := range everyAction {
 			turns = append(turns, func(asked llmtest.Request) llmtest.Reply {
@@ -217,6 +232,7 @@ func TestEveryBackendHasTheSameActions(t *testing.T) {
 			t.Fatalf("the task is %s (%s)", rec.State, rec.Reason)
 		}
 		r.check(t, logOf(t, h, rec.SessionID))
+		checkAsked(t, by)
 	})
 	t.Run("single steps", func(t *testing.T) {
 		r := newReader(t)
