@@ -44,8 +44,8 @@ func actionTools() []tool {
 			}
 		}
 		tools = append(tools, tool{
-			name: "browser_" + spec.Tool, kind: string(spec.Kind), about: strings.ToUpper(spec.About[:1]) + spec.About[1:] + ".",
-			fields: spec.Params, needs: spec.Needs, label: label,
+			name: "browser_" + spec.Tool, kind: string(spec.Kind), about: spec.About, fields: spec.Params, needs: spec.Needs,
+			label: label,
 		})
 	}
 	return tools
@@ -249,7 +249,7 @@ func takeScreenshot(ctx context.Context, r *run, p sessions.Page, a toolArgs) ca
 	var o callOutcome
 	r.locate(ctx, p, &o)
 	if shot.Width > 0 {
-		o.remarks = append(o.remarks, fmt.Sprintf("The picture shows %g × %g pixels; points are counted in those, from the top left.", shot.Width, shot.Height))
+		o.remarks = append(o.remarks, fmt.Sprintf("Points are counted from the top left of %g × %g pixels.", shot.Width, shot.Height))
 	}
 	r.addScreenshot(&o, shot.Image, a.flag("show"))
 	return o

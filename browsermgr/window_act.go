@@ -134,20 +134,17 @@ func (b *browser) act(ctx context.Context, tab *page.Tab, a page.Action) (page.R
 }
 
 // runUpload puts files of the uploads folder into a field, or into what a click asks for.
-func runUpload(ctx context.Context, w *Window, u tabLease, args actiontable.Values) ([]string, error) {
+func runUpload(ctx context.Context, _ *Window, u tabLease, args actiontable.Values) ([]string, error) {
 	transfers := u.browser.transfers()
 	if transfers == nil {
 		return nil, errors.New("upload: the browser's files cannot be moved here")
 	}
 	paths := args.Texts("paths")
-	notes, err := w.withRefusals(ctx, u.tab, func() (page.Result, []files.Download, error) {
-		err := transfers.Upload(ctx, u.tab, files.UploadRequest{Paths: paths, Ref: args.Text("ref"), Limit: uploadLimit})
-		return page.Result{}, nil, err
-	})
-	if err == nil {
-		notes = append(notes, fmt.Sprintf("the page was given %d file(s): %s", len(paths), strings.Join(paths, ", ")))
+	err := transfers.Upload(ctx, u.tab, files.UploadRequest{Paths: paths, Ref: args.Text("ref"), Limit: uploadLimit})
+	if err != nil {
+		return nil, err
 	}
-	return notes, err
+	return []string{"the page was given " + strings.Join(paths, ", ")}, nil
 }
 
 // uploadLimit bounds an upload: a click that asks for no file is told soon.

@@ -97,7 +97,7 @@ func (h *house) open() {
 	h.Manager = &sessions.Manager{
 		Store: h.db, Backends: backends, DefaultRuntime: h.vendor.runtime, Scopes: &cancel.Scopes{},
 		Limits: func() sessions.Limits {
-			return sessions.Limits{Running: 4, Sessions: 8, MaxSteps: 20, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour, Views: 20}
+			return sessions.Limits{Running: 4, Sessions: 8, MaxSteps: 40, TaskTimeout: 5 * time.Minute, SessionIdle: time.Hour, Views: 20}
 		},
 		AllowHandOver: func(context.Context, sessions.Session, sessions.Task, sessions.HandOverError) (string, error) {
 			return "", nil

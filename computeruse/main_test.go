@@ -60,17 +60,20 @@ func (b *realBrowser) launch(ctx context.Context) error {
 		return err
 	}
 	b.files = &control.Features{Dir: home}
-	b.manager = &browsermgr.Manager{Home: home, NewObservers: b.files.Observe, FirstPort: 18800, LastPort: 18849, Config: func() profile.Config {
+	b.manager = &browsermgr.Manager{Home: home, FirstPort: 18800, LastPort: 18849, Config: func() profile.Config {
 		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
 	}}
+	b.manager.NewObservers = b.files.Observe
 	mux := http.NewServeMux()
 	for path, page := range map[string]string{"/": desk, "/tasks": tasks, "/next": "<title>Next</title>next"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) })
 	}
-	mux.HandleFunc("/report", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Disposition", "attachment; filename=report.txt")
-		fmt.Fprint(w, "the report")
-	})
+	for path, text := range map[string]string{"/report": "the report", "/list": "the list!"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Disposition", "attachment; filename=file.txt")
+			fmt.Fprint(w, text)
+		})
+	}
 	b.site = httptest.NewServer(mux)
 	if err := b.manager.Open(ctx); err != nil {
 		return err

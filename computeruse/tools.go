@@ -82,8 +82,8 @@ func offeredTools(set Settings) []llm.Tool {
 	}
 	for _, spec := range actiontable.Tools() {
 		if spec.ByRef {
-			about := strings.ToUpper(spec.About[:1]) + spec.About[1:] + "."
-			all = append(all, llm.Tool{Name: pagePrefix + spec.Tool, Description: about, Schema: actiontable.ObjectSchema(spec.Params)})
+			schema := actiontable.ObjectSchema(spec.Params)
+			all = append(all, llm.Tool{Name: pagePrefix + spec.Tool, Description: spec.About, Schema: schema})
 		}
 	}
 	if len(set.HandOver) > 0 {

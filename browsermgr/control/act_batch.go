@@ -81,12 +81,18 @@ func (p actPerformer) one(ctx context.Context, a actRequest) (actOutcome, error)
 	out := actOutcome{
 		value: res.Value, navigated: res.Navigated && !isFragmentNavigation(before, res), dialog: res.BlockedByDialog, downloads: got,
 	}
-	res.Value = nil // which is told by itself
-	out.notes = browsermgr.ResultNotes(res, got)
-	for _, tab := range res.Opened {
-		out.notes = append(out.notes, "a new tab opened: "+browsermgr.TabLine(tab))
-	}
+	out.notes = resultNotes(res, got)
 	return out, err
+}
+
+// resultNotes says what else happened, in the words that agents are told it with.
+func resultNotes(res page.Result, got []files.Download) []string {
+	res.Value = nil // which is told by itself
+	notes := browsermgr.ResultNotes(res, got)
+	for _, tab := range res.Opened {
+		notes = append(notes, "a new tab opened: "+browsermgr.TabLine(tab))
+	}
+	return notes
 }
 
 // isFragmentNavigation says whether all that changed was the place within the document: its refs are as good as before.

@@ -25,6 +25,7 @@ type navigateAnswer struct {
 
 	URL             string          `json:"url"`
 	Download        *files.Download `json:"download,omitempty"`
+	Notes           []string        `json:"notes,omitempty"` // what else happened
 	BlockedByDialog bool            `json:"blockedByDialog,omitempty"`
 	BrowserState    *browserState   `json:"browserState,omitempty"`
 	Refused         string          `json:"refused,omitempty"` // what the page lacks, such as a frame
@@ -79,6 +80,7 @@ func serveNavigate(ctx context.Context, c *Call) (navigateAnswer, error) {
 	if len(got) > 0 {
 		answer.Download = &got[0]
 	}
+	answer.Notes = resultNotes(res, got)
 	if res.BlockedByDialog {
 		answer.BlockedByDialog, answer.BrowserState = true, h.BrowserState()
 	}

@@ -39,7 +39,8 @@ func (t *Tab) NavigateWithin(ctx context.Context, url string, limit time.Duratio
 	if err != nil {
 		return Result{}, err
 	}
-	return t.runNavigation(ctx, "navigate "+target, cmp.Or(limit, navigateLimit), func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
+	limit = cmp.Or(limit, navigateLimit)
+	return t.runNavigation(ctx, "navigate "+target, limit, func(ctx context.Context, f *frame.Frame, before actionBaseline) error {
 		var res struct {
 			LoaderID   string `json:"loaderId"`
 			ErrorText  string `json:"errorText"`

@@ -15,7 +15,8 @@ import (
 var browseTool = llm.Tool{
 	Name: "browser_browse",
 	Description: "Send an agent with a real browser to do something on the web: open pages, read them, click, type, scroll, " +
-		"drag, upload files of the uploads folder, download, take screenshots. It sees the pages; you get its answer and the screenshots it chose. Give it the whole task in one " +
+		"drag, upload files of the uploads folder, download, take screenshots. It sees the pages; you get its answer and the " +
+		"screenshots it chose. Give it the whole task in one " +
 		"query. Use session_id to go on in the same browser where an earlier call stopped. If a task runs in that session, it is " +
 		"told your query and takes it into account; its answer comes by itself.",
 	Schema: json.RawMessage(`{

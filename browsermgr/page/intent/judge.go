@@ -400,10 +400,13 @@ func judgeUpload(ctx context.Context, tab *page.Tab, args map[string]any) (sessi
 	}
 	q := FilesQuestion(tab, values.Texts("paths"))
 	if len(j.Classes) > 0 {
-		q.Text += "; and " + j.Text
-		q.TargetHost, q.Detail = j.TargetHost, j.Detail
+		q.Text, q.TargetHost, q.Detail = q.Text+"; and "+j.Text, j.TargetHost, j.Detail
 	}
-	q.Classes = append(q.Classes, slices.DeleteFunc(slices.Clone(j.Classes), func(c string) bool { return c == ClassSubmit })...)
+	for _, class := range j.Classes {
+		if class != ClassSubmit {
+			q.Classes = append(q.Classes, class)
+		}
+	}
 	return sessions.Assessment{Question: q, Mark: uploadMark + j.Mark}, nil
 }
 
@@ -411,7 +414,9 @@ func judgeUpload(ctx context.Context, tab *page.Tab, args map[string]any) (sessi
 const uploadMark = "upload\x00"
 
 // PerformUpload does an upload that people have agreed to, unless the click on ref has come to mean something else than mark.
-func PerformUpload(ctx context.Context, tab *page.Tab, args map[string]any, mark string, do func() error) (same bool, err error) {
+func PerformUpload(
+	ctx context.Context, tab *page.Tab, args map[string]any, mark string, do func() error,
+) (same bool, err error) {
 	_, values, err := actiontable.Read(actiontable.Window, actiontable.KindUpload, args)
 	if err != nil || len(tab.Dialogs().Pending) > 0 {
 		return true, do() // which says what is wrong

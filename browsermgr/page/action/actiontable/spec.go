@@ -236,6 +236,7 @@ var Tools = sync.OnceValue(func() []Spec {
 			p.Required = required
 			params = append(params, p)
 		}
+		s.About = strings.ToUpper(s.About[:1]) + s.About[1:] + "."
 		s.Params, s.Needs = params, slices.Clone(s.Needs)
 		for i, group := range s.Needs {
 			s.Needs[i] = slices.DeleteFunc(slices.Clone(group), func(name string) bool {
