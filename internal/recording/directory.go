@@ -163,7 +163,6 @@ type pruningStore struct {
 	recorder *Recorder
 }
 
-// Prune implements [sessions.Store].
 func (s *pruningStore) Prune(ctx context.Context, before time.Time, keep, limit int) (int, error) {
 	n, err := s.Store.Prune(ctx, before, keep, limit)
 	if err != nil {

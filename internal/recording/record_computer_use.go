@@ -19,7 +19,6 @@ type recordedScreenModel struct {
 	recorder *Recorder
 }
 
-// Begin implements [computeruse.Model].
 func (m *recordedScreenModel) Begin(b computeruse.ConversationOptions) (computeruse.Conversation, error) {
 	t, err := m.Model.Begin(b)
 	if err != nil {
@@ -35,7 +34,6 @@ type recordedConversation struct {
 	brief computeruse.ConversationOptions
 }
 
-// Next implements [computeruse.Conversation].
 func (t *recordedConversation) Next(ctx context.Context, in computeruse.Input) (computeruse.Turn, error) {
 	run := t.model.recorder.runOf(ctx)
 	if run == nil {
@@ -47,7 +45,6 @@ func (t *recordedConversation) Next(ctx context.Context, in computeruse.Input) (
 	return answer, err
 }
 
-// recordTurn writes a turn.
 func (r *runWriter) recordTurn(name string, b computeruse.ConversationOptions, in computeruse.Input, answer computeruse.Turn, failed error, took float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,7 +23,6 @@ type recordedModel struct {
 	recorder *Recorder
 }
 
-// Generate implements [llm.Model].
 func (m *recordedModel) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (llm.Reply, error) {
 	run := m.recorder.runOf(ctx)
 	if run == nil {

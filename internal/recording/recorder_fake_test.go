@@ -43,7 +43,6 @@ func (*fakePage) Assess(context.Context, string, map[string]any) (sessions.Asses
 	return sessions.Assessment{}, nil
 }
 
-// ActIfUnchanged implements [sessions.Page].
 func (p *fakePage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, _ string) ([]string, bool, error) {
 	notes, err := p.Act(ctx, kind, args)
 	return notes, true, err

@@ -227,7 +227,6 @@ func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
 	}
 }
 
-// currentChannel returns the channel of the call in a guild.
 func (x *CallService) currentChannel(guild string) (channel string, ok bool) {
 	line, ok := x.joiner.Line(guild)
 	if !ok {

@@ -206,10 +206,8 @@ type goLiveTarget struct {
 	target  *golive.Target // set by Begin
 }
 
-// Name implements [share.Target].
 func (*goLiveTarget) Name() string { return "Go Live" }
 
-// Begin implements [share.Target].
 func (s *goLiveTarget) Begin(ctx context.Context, show share.Presentation) (share.ViewLocation, error) {
 	a, err := s.account.connected()
 	if err != nil {
@@ -219,7 +217,6 @@ func (s *goLiveTarget) Begin(ctx context.Context, show share.Presentation) (shar
 	return s.target.Begin(ctx, show)
 }
 
-// End implements [share.Target].
 func (s *goLiveTarget) End(ctx context.Context, show share.Presentation) error {
 	return s.target.End(ctx, show)
 }

@@ -14,7 +14,6 @@ type rowSource interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// readSums returns the sums of keys.
 func readSums(ctx context.Context, from rowSource, keys []budget.Key) ([]budget.Sum, error) {
 	sums := make([]budget.Sum, len(keys))
 	for i, k := range keys {
