@@ -10,7 +10,6 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/gemini"
-	"clank/llm/transport"
 )
 
 func TestFailuresAreSorted(t *testing.T) {
@@ -49,18 +48,6 @@ func TestFailuresAreSorted(t *testing.T) {
 				t.Errorf("%d requests, want 1", n)
 			}
 		})
-	}
-}
-
-func TestPassingFailuresAreTriedAgainInSight(t *testing.T) {
-	s := llmtest.NewGeminiServer(t, llmtest.Fail(503, "", "overloaded"), llmtest.GeminiExhausted("0.002s"), llmtest.Say("at last"))
-	var told []transport.RetryEvent
-	m := open(t, s, func(o *gemini.Options) { o.OnRetry = func(r transport.RetryEvent) { told = append(told, r) } })
-	if got := generate(t, m, ask("hello")).Text(); got != "at last" {
-		t.Errorf("reply = %q", got)
-	}
-	if len(told) != 2 || told[0].Try != 1 || told[1].Wait != 2*time.Millisecond {
-		t.Errorf("retries = %+v, want two, the second after the wait that was asked for", told)
 	}
 }
 
