@@ -101,7 +101,7 @@ func (x *CallService) remoteServer(base, name string) (speech.RemoteServer, erro
 	if base == "" && key == "" {
 		return speech.RemoteServer{}, errNoSpeechServer
 	}
-	return speech.RemoteServer{BaseURL: base, Key: key, KeyVariable: env, HTTPClient: x.HTTPClient, Log: x.Logger}, nil
+	return speech.RemoteServer{BaseURL: base, Key: key, KeyVariable: env, Log: x.Logger}, nil
 }
 
 func (x *CallService) newTranscriber(t settings.Transcription) (voice.Transcriber, error) {

@@ -54,7 +54,7 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	}
 	s := &realtime.Session{
 		BaseURL: server.BaseURL, Key: server.Key, Model: v.Realtime.Model, Voice: v.Realtime.Voice,
-		Instructions: x.Assistant.StandingInstructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, HTTPClient: x.HTTPClient, Logger: x.Logger,
+		Instructions: x.Assistant.StandingInstructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, Logger: x.Logger,
 	}
 	if v.Transcription.URL == v.Realtime.URL { // it is a model of that server
 		s.TranscriptionModel, s.Language = v.Transcription.Model, v.Transcription.Language
