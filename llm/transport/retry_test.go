@@ -68,6 +68,20 @@ func TestAServerThatAsksForTooLongIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+func TestNothingIsDeliveredAfterAStop(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	transport.Deltas(ctx, nil)(llm.Delta{Text: "x"})
+	n := 0
+	emit := transport.Deltas(ctx, func(llm.Delta) { n++; stop() })
+	for _, d := range []llm.Delta{{}, {Text: "x"}, {Reasoning: "y"}} {
+		emit(d)
+	}
+	if n != 1 {
+		t.Errorf("%d pieces, want the first that is not empty", n)
+	}
+}
+
 func TestStatusesAreDescribed(t *testing.T) {
 	for _, tt := range []struct {
 		status  int
