@@ -291,7 +291,6 @@ func picture(shade byte) llm.Image {
 	return llm.Image{MediaType: "image/png", Data: b.Bytes()}
 }
 
-// scopeOf returns the room's scope.
 func scopeOf(s *stage) cancel.Scope { return cancel.Scope{Guild: s.guild.ID, Channel: s.room.ID} }
 
 // must ends the test if there is an error.

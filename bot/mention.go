@@ -186,7 +186,6 @@ func (b *Bot) appendLine(lines []assistant.ChatLine, e *discordgo.Message) []ass
 // that knew it could be talked into giving it to a page.
 var secretLink = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(https?://[^\s<>#]*#)[A-Za-z0-9_-]{40,}`) })
 
-// withoutMention returns text without mentions of the bot.
 func (b *Bot) withoutMention(text string) string {
 	me := b.identity().user
 	if me == "" {

@@ -25,7 +25,6 @@ type Watches interface {
 // watchTimeout bounds the first look at a page, a model's judgement included.
 const watchTimeout = 5 * time.Minute
 
-// onWatchCommand reports whether the command is one of watches.
 func (b *Bot) onWatchCommand(base context.Context, i *discordgo.Interaction, sub *discordgo.ApplicationCommandInteractionDataOption, who person) bool {
 	if b.Watches == nil || sub.Name != "watch" && sub.Name != "watches" {
 		return false

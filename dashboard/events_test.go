@@ -8,12 +8,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"clank/dashboard/api"
+	"clank/llm"
 	"clank/sessions"
 )
 
@@ -328,5 +330,312 @@ func TestTheClientOfEveryRoute(t *testing.T) {
 	defer other.Close()
 	if _, err := (&api.Client{Base: other.URL}).Health(t.Context()); err == nil {
 		t.Error("another program passes for clank")
+	}
+}
+
+var taskQueryAll = sessions.TaskQuery{}
+
+func TestATaskOutlivesTheRequestThatStartedIt(t *testing.T) {
+	r := start(t)
+	started := r.startTask(`{"prompt":"hold the line"}`)
+	if started.TaskID == "" || started.SessionID == "" {
+		t.Fatalf("started = %+v", started)
+	}
+	r.backend.letGo()
+	rec, err := r.client().Follow(t.Context(), started.TaskID, func(sessions.Event) {})
+	if err != nil || rec.State != sessions.TaskDone || !strings.HasPrefix(rec.Answer, "Six lamps") {
+		t.Fatalf("task = %+v, %v", rec, err)
+	}
+	if len(rec.Images) != 1 || len(rec.Images[0].Data) == 0 {
+		t.Errorf("pictures = %d", len(rec.Images))
+	}
+	_, body := r.ask("GET", "/api/tasks/"+started.TaskID, "")
+	view := decode[api.TaskView](t, body)
+	if len(view.Steps) != 6 || view.Steps[1].View == nil || view.Steps[1].View.Data != nil || view.Task.Images[0].Data != nil {
+		t.Errorf("steps and pictures: %s", body)
+	}
+	if view.Task.Origin.Kind != sessions.FromDashboard || view.Task.Origin.Channel != api.PageChannel {
+		t.Errorf("origin = %+v", view.Task.Origin)
+	}
+}
+
+func TestPicturesAreServedAsPicturesOnly(t *testing.T) {
+	r := start(t)
+	rec := r.finish(`{"prompt":"lamps"}`)
+	for _, path := range []string{"/api/steps/" + rec.ID + "/2/view", "/api/tasks/" + rec.ID + "/images/0"} {
+		res := r.do("GET", path, "")
+		res.Body.Close()
+		if res.StatusCode != 200 || res.Header.Get("Content-Type") != "image/png" || !strings.Contains(res.Header.Get("Content-Security-Policy"), "sandbox") {
+			t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
+		}
+	}
+	if got, _ := r.ask("GET", "/api/tasks/"+rec.ID+"/images/1", ""); got != http.StatusNotFound {
+		t.Errorf("a picture that is not there: %d", got)
+	}
+	if got, _ := r.ask("GET", "/api/steps/"+rec.ID+"/1/view", ""); got != http.StatusNotFound {
+		t.Errorf("a step without a picture: %d", got)
+	}
+	session, err := r.store.Session(t.Context(), rec.SessionID)
+	must(t, err)
+	page := llm.Image{MediaType: "text/html", Data: []byte("<script>alert(1)</script>")}
+	step := sessions.Step{N: 2, Kind: sessions.StepAct, Phase: sessions.PhaseDone, Label: "open", View: &page}
+	must(t, r.store.SaveStep(t.Context(), rec, session, step, 20))
+	if got, body := r.ask("GET", "/api/steps/"+rec.ID+"/2/view", ""); got != http.StatusNotFound || strings.Contains(body, "alert") {
+		t.Errorf("a page in place of a picture: %d %s", got, body)
+	}
+}
+
+func TestASessionGoesOnAndIsListedUnderItsFirstWords(t *testing.T) {
+	r := start(t)
+	first := r.finish(`{"prompt":"brief first"}`)
+	second := r.finish(`{"prompt":"brief second","session_id":"` + first.SessionID + `"}`)
+	terminal := r.finish(`{"prompt":"brief from a terminal","origin":"terminal"}`)
+	if second.SessionID != first.SessionID || terminal.SessionID == first.SessionID {
+		t.Errorf("sessions: %s, %s, %s", first.SessionID, second.SessionID, terminal.SessionID)
+	}
+	_, body := r.ask("GET", "/api/sessions", "")
+	list := decode[[]api.SessionView](t, body)
+	if len(list) != 2 || list[0].Prompt != "brief from a terminal" || list[1].Prompt != "brief first" || list[0].Origin.Kind != sessions.FromTerminal {
+		t.Errorf("sessions = %s", body)
+	}
+	_, body = r.ask("GET", "/api/tasks?steps=1&session="+first.SessionID, "")
+	tasks := decode[[]api.TaskView](t, body)
+	if len(tasks) != 2 || tasks[0].Task.ID != second.ID || len(tasks[1].Steps) != 1 {
+		t.Errorf("tasks = %s", body)
+	}
+	_, body = r.ask("GET", "/api/tasks?limit=1&origin=dashboard&before="+second.Asked.Format(time.RFC3339Nano), "")
+	if tasks = decode[[]api.TaskView](t, body); len(tasks) != 1 || tasks[0].Task.ID != first.ID {
+		t.Errorf("tasks before = %s", body)
+	}
+}
+
+func TestAClosedSessionCannotBeContinued(t *testing.T) {
+	r := start(t)
+	rec := r.finish(`{"prompt":"brief"}`)
+	if got, body := r.ask("POST", "/api/sessions/"+rec.SessionID+"/close", "{}"); got != http.StatusNoContent {
+		t.Fatalf("close = %d %s", got, body)
+	}
+	got, body := r.ask("POST", "/api/tasks", `{"prompt":"brief","session_id":"`+rec.SessionID+`"}`)
+	if got != http.StatusConflict || !strings.Contains(body, "closed") {
+		t.Errorf("going on = %d %s", got, body)
+	}
+}
+
+func TestStoppingOneTaskLeavesTheOthers(t *testing.T) {
+	r := start(t)
+	one, two := r.startTask(`{"prompt":"hold one"}`), r.startTask(`{"prompt":"hold two"}`)
+	if stopped, err := r.client().Stop(t.Context(), one.TaskID); err != nil || !stopped {
+		t.Fatalf("stop = %v, %v", stopped, err)
+	}
+	rec, err := r.client().Follow(t.Context(), one.TaskID, func(sessions.Event) {})
+	if err != nil || rec.State != sessions.TaskStopped || rec.Reason != "stopped by you" {
+		t.Errorf("stopped task = %s %q, %v", rec.State, rec.Reason, err)
+	}
+	if stopped, err := r.client().Stop(t.Context(), one.TaskID); err != nil || stopped {
+		t.Errorf("stopping it again = %v, %v", stopped, err)
+	}
+	if v, err := r.client().Task(t.Context(), two.TaskID); err != nil || v.Task.State.Final() {
+		t.Errorf("the other task = %+v, %v", v.Task, err)
+	}
+}
+
+func TestSayingStopStopsThePagesWorkAndNothingElse(t *testing.T) {
+	r := start(t)
+	mine, terminal := r.startTask(`{"prompt":"hold mine"}`), r.startTask(`{"prompt":"hold terminal","origin":"terminal"}`)
+	status, body := r.ask("POST", "/api/tasks", `{"prompt":"ok, stop please!"}`)
+	if got := decode[api.TasksStopped](t, body); status != 200 || len(got.Stopped) != 1 || got.Stopped[0] != mine.TaskID {
+		t.Errorf("stop = %d %s", status, body)
+	}
+	rec, err := r.client().Follow(t.Context(), mine.TaskID, func(sessions.Event) {})
+	if err != nil || rec.State != sessions.TaskStopped {
+		t.Errorf("task = %s, %v", rec.State, err)
+	}
+	if v, _ := r.client().Task(t.Context(), terminal.TaskID); v.Task.State.Final() {
+		t.Errorf("the terminal's task is %s", v.Task.State)
+	}
+	if _, body := r.ask("POST", "/api/stop", "{}"); strings.TrimSpace(body) != `{"stopped":[]}` {
+		t.Errorf("stopping nothing = %s", body)
+	}
+	if _, err := r.client().Start(t.Context(), api.TaskRequest{Prompt: "stop"}); err == nil {
+		t.Error("a client that starts a stop is not told")
+	}
+	if got := r.startTask(`{"prompt":"stop","origin":"terminal"}`); got.TaskID == "" {
+		t.Error("a terminal's words were taken as a wish to stop")
+	}
+}
+
+func TestClosingEndsTasksAndStreams(t *testing.T) {
+	r := start(t)
+	started := r.startTask(`{"prompt":"hold"}`)
+	for _, path := range []string{"/api/events", "/api/tasks/" + started.TaskID + "/events"} {
+		res := r.do("GET", path, "")
+		defer res.Body.Close()
+	}
+	began := time.Now()
+	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
+	defer done()
+	must(t, r.server.Close(ctx))
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	rec, err := r.manager.Task(t.Context(), started.TaskID)
+	if err != nil || !rec.State.Final() || !strings.Contains(rec.Reason, "shutting down") {
+		t.Errorf("task = %s %q, %v", rec.State, rec.Reason, err)
+	}
+}
+
+func TestATaskIsTypedOnlyIfTheFrontEndSaysSo(t *testing.T) {
+	r := start(t)
+	for _, body := range []string{`{"prompt":"brief"}`, `{"prompt":"brief","origin":"terminal"}`, `{"prompt":"brief","typed":true}`, `{"prompt":"brief","origin":"terminal","typed":true}`} {
+		r.finish(body)
+	}
+	if got, want := r.backend.typed(), []bool{false, false, true, true}; !slices.Equal(got, want) {
+		t.Errorf("typed: %v, want %v", got, want)
+	}
+}
+
+func TestARunningTaskIsToldSomething(t *testing.T) {
+	r := start(t)
+	c := r.client()
+	started, err := c.Start(t.Context(), api.TaskRequest{Prompt: "hold: find a lamp"})
+	must(t, err)
+	for _, path := range []string{"/api/tasks/" + started.TaskID, "/api/sessions/" + started.SessionID} {
+		got, body := r.ask("POST", path+"/say", `{"text":"the red one"}`)
+		if said := decode[api.NoteAccepted](t, body); got != http.StatusAccepted || said.TaskID != started.TaskID {
+			t.Errorf("%s: %d %s", path, got, body)
+		}
+	}
+	if id, err := c.SendNote(t.Context(), started.TaskID, api.NoteRequest{Text: "from a terminal", Origin: sessions.FromTerminal}); err != nil || id != started.TaskID {
+		t.Errorf("over the client: %q, %v", id, err)
+	}
+	for body, want := range map[string]int{`{"text":" "}`: 400, `{"text":"x","origin":"discord"}`: 400, `{"word":"x"}`: 400} {
+		if got, answer := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", body); got != want {
+			t.Errorf("%s: %d %s", body, got, answer)
+		}
+	}
+	if got, body := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", `{"text":"stop"}`); got != http.StatusOK || !strings.Contains(body, started.TaskID) {
+		t.Errorf("stop: %d %s", got, body)
+	}
+	if rec, err := c.Follow(t.Context(), started.TaskID, func(sessions.Event) {}); err != nil || rec.State != sessions.TaskStopped {
+		t.Fatalf("after the stop: %s, %v", rec.State, err)
+	}
+	got, body := r.ask("POST", "/api/tasks/"+started.TaskID+"/say", `{"text":"too late"}`)
+	if got != http.StatusNotFound || !strings.Contains(body, "has ended (stopped); to go on, start a task in its session "+started.SessionID) {
+		t.Errorf("after its end: %d %s", got, body)
+	}
+}
+
+func TestTheChatTellsTheRunningTask(t *testing.T) {
+	r := start(t)
+	tb := r.arrive(launch(t), 1280, 860, "light")
+	tb.say("hold: find a lamp")
+	tb.waitFor(`document.querySelector(".step .sign.spin")`)
+	tb.waitFor(`document.getElementById("prompt").placeholder === "Tell the running task"`)
+	tb.say("the red one")
+	tb.waitFor(`document.getElementById("hint-text").textContent.startsWith("Passed on")`)
+	if got := tb.eval(`document.querySelectorAll(".turn").length`); got != 1.0 {
+		t.Errorf("what was said began another task: %v turns", got)
+	}
+	r.backend.letGo()
+	tb.waitFor(status + ` === "Done"`)
+	tb.waitFor(`document.body.textContent.includes("the red one")`)
+	tb.waitFor(`document.getElementById("prompt").placeholder === "What should be done?"`)
+}
+
+func TestADraftOutlivesWhatSomebodyElseSaves(t *testing.T) {
+	r := start(t)
+	tb := r.arrive(launch(t), 1280, 860, "light")
+	tb.eval(`location.href = "/settings"`)
+	field := `document.querySelector("[data-key='interaction.tasks.maxAtOnce'] input")`
+	tb.waitFor(`location.pathname === "/settings" && document.readyState === "complete" && ` + field)
+	tb.eval(field + `.focus(); ` + field + `.value = "9"; ` + field + `.dispatchEvent(new Event("input", { bubbles: true }))`)
+	tb.waitFor(`!document.getElementById("save-bar").hidden`)
+	preset := `document.querySelector("[data-key='agentStack.preset'] select")`
+	tb.eval(preset + `.value = "openai_api"; ` + preset + `.dispatchEvent(new Event("input", { bubbles: true }))`)
+	tb.waitFor(`document.querySelector(".preview").textContent.includes("Assistant model: openai:gpt-5.6")`)
+
+	r.change(`{"version":"","changes":{"interaction.tasks.maxAtOnce":6,"interaction.sessions.maxConcurrentSessions":33}}`)
+	tb.eval(`document.dispatchEvent(new Event("visibilitychange"))`)
+	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Somebody else saved")`)
+	if got := tb.eval(field + `.value + " " + document.querySelector("[data-key='interaction.sessions.maxConcurrentSessions'] input").value`); got != "9 33" {
+		t.Errorf("the draft and theirs = %v, want 9 33", got)
+	}
+	tb.eval(`document.getElementById("save").click()`)
+	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved")`)
+	if now := r.server.Settings.Current(); now.MaxTasks != 9 || now.MaxSessions != 33 || now.AssistantModel != "openai:gpt-5.6" {
+		t.Errorf("saved: %d tasks, %d sessions, brain %q", now.MaxTasks, now.MaxSessions, now.AssistantModel)
+	}
+}
+
+// records has the record of every task but one.
+type records struct {
+	none   string
+	broken bool
+}
+
+func (r *records) Has(task string) bool { return task != r.none }
+
+func (r *records) Export(w io.Writer, task string) error {
+	if _, err := io.WriteString(w, "record of "+task); err != nil {
+		return err
+	}
+	if r.broken {
+		return errors.New("the disk is gone")
+	}
+	return nil
+}
+
+func TestRecordOfATaskIsDownloaded(t *testing.T) {
+	r := start(t)
+	rec := r.finish(`{"prompt":"lamps"}`)
+	path := "/api/tasks/" + rec.ID + "/run"
+	if status, body := r.ask(http.MethodGet, path, ""); status != http.StatusNotFound || !strings.Contains(body, "not recorded") {
+		t.Errorf("without records: %d %s", status, body)
+	}
+	have := &records{}
+	r.server.Runs = have
+	res := r.do(http.MethodGet, path, "")
+	body, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	if err != nil || string(body) != "record of "+rec.ID || res.Header.Get("Content-Type") != "application/zip" || !strings.Contains(res.Header.Get("Content-Disposition"), "run-"+rec.ID+".zip") {
+		t.Errorf("%s %v %v", body, res.Header, err)
+	}
+	if status, body := r.ask(http.MethodHead, path, ""); status != http.StatusOK || body != "" {
+		t.Errorf("HEAD: %d %q", status, body)
+	}
+	have.none = rec.ID
+	if status, _ := r.ask(http.MethodHead, path, ""); status != http.StatusNotFound {
+		t.Errorf("a task that was not recorded: %d", status)
+	}
+	if status, _ := r.ask(http.MethodGet, "/api/tasks/nonsense/run", ""); status != http.StatusNotFound {
+		t.Errorf("no such task: %d", status)
+	}
+}
+
+func TestRecordOfAPrivateTaskIsNotGivenOut(t *testing.T) {
+	r := start(t)
+	r.server.Runs = &records{}
+	origin := sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "c", User: "u", Private: true}
+	rec, err := r.manager.Run(t.Context(), sessions.Task{Prompt: "lamps", Origin: origin}, nil)
+	must(t, err)
+	if status, body := r.ask(http.MethodGet, "/api/tasks/"+rec.ID+"/run", ""); status != http.StatusForbidden || !strings.Contains(body, "privately") {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+func TestRecordThatCannotBeReadWholeIsBrokenOff(t *testing.T) {
+	r := start(t)
+	rec := r.finish(`{"prompt":"lamps"}`)
+	r.server.Runs = &records{broken: true}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.server.URL()+"/api/tasks/"+rec.ID+"/run", nil)
+	must(t, err)
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	res, err := http.DefaultClient.Do(req)
+	if err == nil {
+		_, err = io.ReadAll(res.Body)
+		res.Body.Close()
+	}
+	if err == nil {
+		t.Error("a part passed for the whole")
 	}
 }

@@ -86,7 +86,6 @@ func (e *failure) Unwrap() error { return e.error }
 
 func failed(act string, err error) error { return &failure{act, err} }
 
-// answerWith returns a handler that answers with the error of h, if it has one.
 func (s *Server) answerWith(h func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {

@@ -20,7 +20,6 @@ type route struct {
 	handle   func(http.ResponseWriter, *http.Request) error
 }
 
-// routes returns all routes of the server.
 func (s *Server) routes() []route {
 	return append([]route{
 		{"GET /{$}", accessSignedIn, s.chatPage},

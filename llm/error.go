@@ -33,7 +33,6 @@ type Error struct {
 	Err        error         // the cause, for logs; may be nil
 }
 
-// Error implements error.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("model %s: %s", e.Model, e.Message)
 	if e.Hint != "" {

@@ -79,5 +79,4 @@ type HandOverError struct {
 	Summary string // what the next mind should know: what was done, what is left
 }
 
-// Error implements error.
 func (e *HandOverError) Error() string { return "handed over to " + e.Runtime + ": " + e.Summary }

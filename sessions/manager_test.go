@@ -98,14 +98,12 @@ func ask(user, prompt string) sessions.Task {
 	return sessions.Task{Prompt: prompt, Origin: discord("g", user)}
 }
 
-// goOn returns a task in a session.
 func goOn(session, user, prompt string) sessions.Task {
 	task := ask(user, prompt)
 	task.SessionID = session
 	return task
 }
 
-// named returns a task with an id.
 func named(id, user, prompt string) sessions.Task {
 	task := ask(user, prompt)
 	task.ID = id

@@ -25,7 +25,7 @@ type captureLoop struct {
 // interval returns the time between the beginnings of two pictures.
 func (s *Source) interval(now time.Time) time.Duration {
 	fps := cmp.Or(max(0, s.IdleFPS), DefaultIdleFPS)
-	if !s.lastActivity.IsZero() && now.Sub(s.lastActivity) < cmp.Or(max(0, s.ActiveFor), DefaultActiveFor) {
+	if !s.lastActivity.IsZero() && now.Sub(s.lastActivity) < DefaultActiveFor {
 		fps = cmp.Or(max(0, s.ActiveFPS), DefaultActiveFPS)
 	}
 	return time.Duration(float64(time.Second) / min(max(fps, minFPS), maxFPS))
@@ -136,7 +136,7 @@ func (l *captureLoop) publish(f Frame, taken bool) {
 	switch {
 	case changed && first:
 		s.send(now, f, Initial, everybody...)
-	case changed && now.Sub(s.lastActivity) < cmp.Or(max(0, s.ActiveFor), DefaultActiveFor):
+	case changed && now.Sub(s.lastActivity) < DefaultActiveFor:
 		s.send(now, f, Activity, everybody...)
 	case changed:
 		s.send(now, f, Poll, everybody...)

@@ -14,7 +14,7 @@ import (
 const (
 	DefaultActiveFPS     = 8.0 // frames per second
 	DefaultIdleFPS       = 2.0
-	DefaultActiveFor     = 2500 * time.Millisecond
+	DefaultActiveFor     = 2500 * time.Millisecond // how long an activity is followed closely
 	DefaultHeartbeat     = 5 * time.Second
 	DefaultMaxLoad       = 0.5
 	DefaultMaxFrameBytes = 150 << 10
@@ -46,7 +46,6 @@ type Source struct {
 	Log    *slog.Logger // nil: nothing is logged
 
 	ActiveFPS, IdleFPS float64       // frames per second within Burst of an activity, and otherwise; 1 to 30
-	ActiveFor          time.Duration // how long an activity is followed closely
 	Heartbeat          time.Duration // after so long without a frame the last one is sent again; 1 to 2 s where frames get lost
 	MaxLoad            float64       // the part of the time that may be spent taking pictures, up to 1
 	MaxFrameBytes      int           // how large a frame should be at most: quality is lowered first, then size

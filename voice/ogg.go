@@ -46,7 +46,6 @@ func oggChecksum(page []byte) uint32 {
 	return c
 }
 
-// oggPage is one page of Ogg.
 type oggPage struct {
 	flags    byte
 	serial   uint32

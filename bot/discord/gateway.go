@@ -38,7 +38,6 @@ type GatewayRefusedError struct {
 	Reason string // as the gateway gave it
 }
 
-// Error implements error.
 func (e *GatewayRefusedError) Error() string {
 	return fmt.Sprintf("the gateway refused the connection with code %d (%s)", e.Code, e.Reason)
 }

@@ -250,7 +250,6 @@ func (r *gatewayRelay) send(ctx context.Context, op int, d any) error {
 
 type pipeListener gatewayRelay
 
-// Accept implements net.Listener.
 func (l *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
@@ -260,10 +259,8 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
 func (l *pipeListener) Close() error { return nil }
 
-// Addr implements net.Listener.
 func (l *pipeListener) Addr() net.Addr { return pipeAddr{} }
 
 type pipeAddr struct{}

@@ -61,7 +61,6 @@ type APIError struct {
 	after time.Duration // how long to wait, where the status is 429
 }
 
-// Error implements error.
 func (e *APIError) Error() string {
 	s := fmt.Sprintf("discord answered %s %s with %d", e.Method, e.Route, e.Status)
 	if e.Message != "" {

@@ -41,7 +41,6 @@ type NotFoundError struct {
 	Install string   // the command that installs one here
 }
 
-// Error implements error.
 func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no supported browser found (looked for %s); install one with: %s",
 		strings.Join(e.Tried, ", "), e.Install)

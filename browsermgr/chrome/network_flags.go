@@ -109,7 +109,6 @@ func ProtectionWeakeningFlag(args []string) string {
 // ProxyBypassFlag returns the first of a browser's flags by which traffic would find a way around a proxy; "" if there is none.
 func ProxyBypassFlag(args []string) string { return firstFlagAmong(args, proxyBypassFlags) }
 
-// firstFlagAmong returns the first of the args that is one of the flags.
 func firstFlagAmong(args, flags []string) string {
 	for _, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")

@@ -38,8 +38,6 @@ type LaunchOptions struct {
 	Ports []int
 	// ProfileName and Color (#RRGGBB) are how the browser's window shows whose it is; empty leaves it as it was.
 	ProfileName, Color string
-	// Width and Height are the size of pages in pixels, or the window's if it is not headless; zero means 1280 by 720.
-	Width, Height int
 	// Proxy, if set, is where all traffic goes, as http://host:port: nothing goes around it, not to this machine either, and
 	// Chromium looks up no names. Args that would lead around it are refused; see [ProxyBypassFlag].
 	Proxy string
@@ -148,10 +146,7 @@ const headlessFrameHeight = 87
 
 // flags returns the command line without the program. Site isolation stays as Chromium has it: on.
 func (o LaunchOptions) flags(dir string, port int, sandbox bool) []string {
-	width, height := o.Width, o.Height
-	if width <= 0 || height <= 0 {
-		width, height = 1280, 720
-	}
+	const width, height = 1280, 720 // of pages in pixels, or of the window if it is not headless
 	features, args := mergeDisabledFeatures(o.Args)
 	flags := []string{
 		fmt.Sprintf("--remote-debugging-port=%d", port),

@@ -22,7 +22,6 @@ import (
 
 var errRulesChanged = errors.New("the settings of what pages may reach have changed meanwhile")
 
-// profileProxy is the proxy of one profile.
 type profileProxy struct {
 	proxy     *Proxy
 	profile   string

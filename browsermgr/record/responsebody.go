@@ -21,7 +21,6 @@ import (
 const (
 	DefaultBodyTimeout = 20 * time.Second
 	MinBodyTimeout     = 500 * time.Millisecond
-	MaxBodyTimeout     = 120 * time.Second
 
 	DefaultBodyChars = 200_000
 	MinBodyChars     = 1

@@ -93,7 +93,6 @@ func newTraceSpool(dir string) (*traceSpool, error) {
 	return s, nil
 }
 
-// addLine adds one line.
 func (s *traceSpool) addLine(which int, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {

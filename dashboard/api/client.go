@@ -33,7 +33,6 @@ type StatusError struct {
 	Text   string
 }
 
-// Error implements error.
 func (e *StatusError) Error() string { return e.Text }
 
 // Health asks whether a server is there. It needs no token.

@@ -24,7 +24,6 @@ type limitedBackend struct {
 	enforcer *Enforcer
 }
 
-// Run implements [sessions.Backend].
 func (b *limitedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
 		w := &taskRun{enforcer: b.enforcer, account: agent.AccountOf(s, t), model: t.Model, last: sessions.Step{URL: s.URL, Title: s.Title}}

@@ -19,7 +19,6 @@ type Estimate struct {
 	Time time.Duration // of sound
 }
 
-// estimatedAmount returns the amount of e by the rules.
 func (k *Enforcer) estimatedAmount(rules Rules, e Estimate) (most Amount, unpriced bool) {
 	u := k.chargedUsage(rules, e.Model, e.Usage)
 	most = Amount{Calls: 1, Time: e.Time}

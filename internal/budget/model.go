@@ -23,7 +23,6 @@ type limitedModel struct {
 	enforcer *Enforcer
 }
 
-// Generate implements [llm.Model].
 func (m *limitedModel) Generate(ctx context.Context, req llm.Request, onDelta func(llm.Delta)) (reply llm.Reply, err error) {
 	c := modelCall{model: m.Name(), input: requestTokens(req), maxTokens: req.MaxTokens, contextSize: m.Caps().ContextSize}
 	reply.Usage, err = m.enforcer.call(ctx, c, func(ctx context.Context) (llm.Usage, error) {
@@ -44,7 +43,6 @@ type screenModel struct {
 	enforcer *Enforcer
 }
 
-// Begin implements [computeruse.Model].
 func (m *screenModel) Begin(b computeruse.ConversationOptions) (computeruse.Conversation, error) {
 	t, err := m.Model.Begin(b)
 	if err != nil {

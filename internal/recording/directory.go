@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"clank/sessions"
@@ -163,7 +162,6 @@ type pruningStore struct {
 	recorder *Recorder
 }
 
-// Prune implements [sessions.Store].
 func (s *pruningStore) Prune(ctx context.Context, before time.Time, keep, limit int) (int, error) {
 	n, err := s.Store.Prune(ctx, before, keep, limit)
 	if err != nil {
@@ -201,9 +199,4 @@ func (r *Recorder) prune(ctx context.Context, tasks sessions.TaskStore) error {
 		}
 	}
 	return nil
-}
-
-// IsFileName reports whether what a person wrote names a file rather than an id.
-func IsFileName(name string) bool {
-	return strings.ContainsAny(name, "./"+string(filepath.Separator))
 }

@@ -22,7 +22,6 @@ type recordedBrowser struct {
 	recorder *Recorder
 }
 
-// Open implements [sessions.Browser].
 func (b *recordedBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	begun := b.recorder.now()
 	p, restored, err := b.Browser.Open(ctx, o)
@@ -42,7 +41,6 @@ type recordedPage struct {
 	recorder *Recorder
 }
 
-// ActIfUnchanged implements [sessions.Page].
 func (p *recordedPage) ActIfUnchanged(ctx context.Context, kind string, args map[string]any, mark string) (notes []string, same bool, err error) {
 	begun := p.recorder.now()
 	notes, same, err = p.Page.ActIfUnchanged(ctx, kind, args, mark)
@@ -50,7 +48,6 @@ func (p *recordedPage) ActIfUnchanged(ctx context.Context, kind string, args map
 	return notes, same, err
 }
 
-// Act implements [sessions.Page].
 func (p *recordedPage) Act(ctx context.Context, kind string, args map[string]any) ([]string, error) {
 	begun := p.recorder.now()
 	notes, err := p.Page.Act(ctx, kind, args)
@@ -58,7 +55,6 @@ func (p *recordedPage) Act(ctx context.Context, kind string, args map[string]any
 	return notes, err
 }
 
-// Snapshot implements [sessions.Page].
 func (p *recordedPage) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (string, error) {
 	begun := p.recorder.now()
 	text, err := p.Page.Snapshot(ctx, o)
@@ -68,7 +64,6 @@ func (p *recordedPage) Snapshot(ctx context.Context, o sessions.SnapshotOptions)
 	return text, err
 }
 
-// Text implements [sessions.Page].
 func (p *recordedPage) Text(ctx context.Context, ref string) (string, error) {
 	begun := p.recorder.now()
 	text, err := p.Page.Text(ctx, ref)
@@ -76,7 +71,6 @@ func (p *recordedPage) Text(ctx context.Context, ref string) (string, error) {
 	return text, err
 }
 
-// Screenshot implements [sessions.Page].
 func (p *recordedPage) Screenshot(ctx context.Context) (sessions.Screenshot, error) {
 	begun := p.recorder.now()
 	shot, err := p.Page.Screenshot(ctx)

@@ -54,7 +54,6 @@ type recordedBackend struct {
 	runtime  string
 }
 
-// Run implements [sessions.Backend].
 func (b *recordedBackend) Run(ctx context.Context, s sessions.Session, t sessions.Task) iter.Seq2[sessions.Step, error] {
 	return func(yield func(sessions.Step, error) bool) {
 		account := llm.AccountOf(ctx)

@@ -19,10 +19,8 @@ func (p *Player) Model() llm.Model { return replayModel{p} }
 
 type replayModel struct{ player *Player }
 
-// Name implements [llm.Model].
 func (m replayModel) Name() string { return m.player.name() }
 
-// Caps implements [llm.Model].
 func (m replayModel) Caps() llm.Caps {
 	if len(m.player.calls) == 0 {
 		return llm.Caps{Tools: true}
@@ -30,7 +28,6 @@ func (m replayModel) Caps() llm.Caps {
 	return m.player.calls[0].Caps
 }
 
-// Generate implements [llm.Model].
 func (m replayModel) Generate(ctx context.Context, _ llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
 	if ctx.Err() != nil {
 		return llm.Reply{}, context.Cause(ctx)
@@ -77,7 +74,6 @@ func (p *Player) ComputerUseModel() computeruse.Model { return replayScreenModel
 
 type replayScreenModel struct{ player *Player }
 
-// Name implements [computeruse.Model].
 func (m replayScreenModel) Name() string { return m.player.name() }
 
 // Fit implements [computeruse.Model]: the size of the recorded pictures, in which
@@ -91,17 +87,14 @@ func (m replayScreenModel) Fit(screen image.Point) image.Point {
 	return screen
 }
 
-// Begin implements [computeruse.Model].
 func (m replayScreenModel) Begin(computeruse.ConversationOptions) (computeruse.Conversation, error) {
 	return replayConversation(m), nil
 }
 
 type replayConversation struct{ player *Player }
 
-// Memory implements [computeruse.Conversation].
 func (t replayConversation) Memory() (json.RawMessage, error) { return nil, nil }
 
-// Next implements [computeruse.Conversation].
 func (t replayConversation) Next(ctx context.Context, _ computeruse.Input) (computeruse.Turn, error) {
 	if ctx.Err() != nil {
 		return computeruse.Turn{}, context.Cause(ctx)
@@ -144,7 +137,6 @@ type replayBrowser struct {
 	player *Player
 }
 
-// Open implements [sessions.Browser].
 func (b replayBrowser) Open(ctx context.Context, o sessions.PageRequest) (sessions.Page, bool, error) {
 	o.URL = b.player.mapAddresses(o.URL)
 	p, restored, err := b.Browser.Open(ctx, o)
@@ -160,7 +152,6 @@ type replayPage struct {
 	player *Player
 }
 
-// Snapshot implements [sessions.Page].
 func (w replayPage) Snapshot(ctx context.Context, o sessions.SnapshotOptions) (string, error) {
 	text, err := w.Page.Snapshot(ctx, o)
 	if err == nil {

@@ -209,7 +209,6 @@ func (r *runWriter) dropOldImages(more int64) {
 	r.full = r.full || r.size+more > r.limit
 }
 
-// close writes the end.
 func (r *runWriter) close(e RunEnd) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

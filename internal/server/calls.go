@@ -70,8 +70,7 @@ type CallService struct {
 	// DiscordBase is Discord's scheme and host; empty is https://discord.com.
 	DiscordBase string
 
-	HTTPClient *http.Client
-	Logger     *slog.Logger
+	Logger *slog.Logger
 
 	callsContext   context.Context //nolint:containedctx // of the calls, which outlive the requests that begin them
 	endCalls       context.CancelCauseFunc
@@ -200,7 +199,7 @@ func (x *CallService) openDiscord(ctx context.Context) (err error) {
 			}
 			return (*b).Send(ctx, op, d)
 		},
-		Key: x.signingKey, HTTPClient: x.HTTPClient, Logger: x.Logger, OnMoved: x.handleCallMoved,
+		Key: x.signingKey, Logger: x.Logger, OnMoved: x.handleCallMoved,
 	}
 	x.onClose(x.joiner.Close)
 	x.registry = &conversation.CallRegistry{
@@ -227,7 +226,6 @@ func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
 	}
 }
 
-// currentChannel returns the channel of the call in a guild.
 func (x *CallService) currentChannel(guild string) (channel string, ok bool) {
 	line, ok := x.joiner.Line(guild)
 	if !ok {

@@ -20,7 +20,6 @@ import (
 // shareStartTimeout bounds the beginning of a share, which may have to wake a page.
 const shareStartTimeout = 30 * time.Second
 
-// newConversation returns the conversation of a call.
 func (x *CallService) newConversation(line voice.Line, place conversation.Location, chat conversation.Chat, call share.CallRef) conversation.CallRunner {
 	v := x.Settings().Voice
 	t := &conversation.Conversation{
@@ -102,7 +101,7 @@ func (x *CallService) remoteServer(base, name string) (speech.RemoteServer, erro
 	if base == "" && key == "" {
 		return speech.RemoteServer{}, errNoSpeechServer
 	}
-	return speech.RemoteServer{BaseURL: base, Key: key, KeyVariable: env, HTTPClient: x.HTTPClient, Log: x.Logger}, nil
+	return speech.RemoteServer{BaseURL: base, Key: key, KeyVariable: env, Log: x.Logger}, nil
 }
 
 func (x *CallService) newTranscriber(t settings.Transcription) (voice.Transcriber, error) {
@@ -198,7 +197,6 @@ func (x *CallService) shareFromPage(c *webrtc.PageCall, _ voice.Person, on bool)
 // pageChat writes on the call page.
 type pageChat struct{ call *webrtc.PageCall }
 
-// Write implements [conversationKey.Chat].
 func (p pageChat) Write(_ context.Context, m conversation.Message) error {
 	n := webrtc.Note{Kind: webrtc.ChatNote, Text: m.Text, Images: m.Images}
 	if m.IsNotice {

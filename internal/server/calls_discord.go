@@ -64,7 +64,6 @@ type callChat struct {
 	channel func() string
 }
 
-// Write implements [conversationKey.Chat].
 func (p callChat) Write(ctx context.Context, m conversation.Message) error {
 	return p.Post(ctx, p.channel(), m.Text, m.Images)
 }

@@ -129,13 +129,13 @@ func bareToken(s settings.SecretValue) string {
 // connectGoLive returns when the account is connected, Discord refuses it, or the program ends.
 func (x *CallService) connectGoLive(token string) (*golive.Account, error) {
 	for {
-		small := &golive.PreviewPoster{API: x.discordAPI(), Token: token, HTTPClient: x.HTTPClient}
+		small := &golive.PreviewPoster{API: x.discordAPI(), Token: token}
 		a := &golive.Account{
-			HTTPClient: x.HTTPClient, Logger: x.Logger, Preview: small.Post, Format: conn.Format{Rate: goLiveFrameRate, Bitrate: goLiveBitrate},
+			Logger: x.Logger, Preview: small.Post, Format: conn.Format{Rate: goLiveFrameRate, Bitrate: goLiveBitrate},
 			Dial: func(dispatch func(string, json.RawMessage)) golive.Gateway {
 				return &discord.Gateway{
 					Token: token, UserToken: true, Intents: goLiveIntents,
-					URL: x.gatewayURL, OnDispatch: dispatch, HTTPClient: x.HTTPClient, Logger: x.Logger,
+					URL: x.gatewayURL, OnDispatch: dispatch, Logger: x.Logger,
 				}
 			},
 		}
@@ -177,11 +177,7 @@ func (x *CallService) gatewayURL(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ask Discord where its gateway is: %w", err)
 	}
-	client := x.HTTPClient
-	if client == nil {
-		client = http.DefaultClient
-	}
-	res, err := client.Do(req)
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return "", fmt.Errorf("ask Discord where its gateway is: %w", err)
 	}
@@ -206,10 +202,8 @@ type goLiveTarget struct {
 	target  *golive.Target // set by Begin
 }
 
-// Name implements [share.Target].
 func (*goLiveTarget) Name() string { return "Go Live" }
 
-// Begin implements [share.Target].
 func (s *goLiveTarget) Begin(ctx context.Context, show share.Presentation) (share.ViewLocation, error) {
 	a, err := s.account.connected()
 	if err != nil {
@@ -219,7 +213,6 @@ func (s *goLiveTarget) Begin(ctx context.Context, show share.Presentation) (shar
 	return s.target.Begin(ctx, show)
 }
 
-// End implements [share.Target].
 func (s *goLiveTarget) End(ctx context.Context, show share.Presentation) error {
 	return s.target.End(ctx, show)
 }

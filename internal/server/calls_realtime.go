@@ -54,7 +54,7 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	}
 	s := &realtime.Session{
 		BaseURL: server.BaseURL, Key: server.Key, Model: v.Realtime.Model, Voice: v.Realtime.Voice,
-		Instructions: x.Assistant.StandingInstructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, HTTPClient: x.HTTPClient, Logger: x.Logger,
+		Instructions: x.Assistant.StandingInstructions(realtimeStyle), MaxOutputTokens: budget.MaxSpokenAnswer, Logger: x.Logger,
 	}
 	if v.Transcription.URL == v.Realtime.URL { // it is a model of that server
 		s.TranscriptionModel, s.Language = v.Transcription.Model, v.Transcription.Language
@@ -152,16 +152,12 @@ func leavePageTool(line voice.Line) sessions.Tool {
 // missingModel is a model that cannot be had.
 type missingModel struct{ reason error }
 
-// Run implements [conversationKey.NativeModel].
 func (m missingModel) Run(context.Context) error { return m.reason }
 
-// Hear implements [conversationKey.NativeModel].
 func (missingModel) Hear(voice.Sound) {}
 
-// Interrupt implements [conversationKey.NativeModel].
 func (missingModel) Interrupt() {}
 
-// Cancel implements [conversationKey.NativeModel].
 func (missingModel) Cancel(error) {}
 
 // budgetedModel is a conversation within the budget: what it uses is counted for whoever spoke last, and it ends where no more may be
@@ -198,7 +194,6 @@ func (m *budgetedModel) countTranscription(length time.Duration) {
 	m.uses <- budgetUse{m.account("transcribe"), func(_, by context.Context) error { return m.bill.CountTranscription(by, m.TranscriptionModel, length) }}
 }
 
-// Run implements [conversationKey.NativeModel].
 func (m *budgetedModel) Run(ctx context.Context) error {
 	place := llm.WithAccount(ctx, m.callAccount)
 	if err := m.bill.Begin(place); err != nil {

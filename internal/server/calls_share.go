@@ -106,10 +106,8 @@ func (x *CallService) checkShare(by sessions.Origin, s sessions.Session) error {
 // pageTarget shows a share on the call page.
 type pageTarget struct{ service *CallService }
 
-// Name implements [share.Target].
 func (pageTarget) Name() string { return "the call page" }
 
-// Begin implements [share.Target].
 func (p pageTarget) Begin(_ context.Context, s share.Presentation) (share.ViewLocation, error) {
 	c := p.service.callPage.Current()
 	if c == nil {
@@ -119,7 +117,6 @@ func (p pageTarget) Begin(_ context.Context, s share.Presentation) (share.ViewLo
 	return share.ViewLocation{Text: "You see it on this page."}, nil
 }
 
-// End implements [share.Target].
 func (p pageTarget) End(context.Context, share.Presentation) error {
 	if c := p.service.callPage.Current(); c != nil {
 		c.StopShowing()

@@ -73,7 +73,6 @@ type recordedConversation struct {
 	service *CallService
 }
 
-// Run implements [conversationKey.CallRunner].
 func (k recordedConversation) Run(ctx context.Context) error {
 	if k.service.Settings().Voice.KeepTranscripts {
 		lines := make(chan transcriptLine, maxUnwrittenLines)

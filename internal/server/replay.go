@@ -94,7 +94,6 @@ type preapproved struct {
 	classes []string
 }
 
-// Ask implements [sessions.Approver].
 func (c preapproved) Ask(ctx context.Context, s sessions.Session, t sessions.Task, q sessions.Question) (string, error) {
 	t.Origin, t.Allow = TerminalOrigin(), c.classes
 	s.Origin = t.Origin

@@ -49,7 +49,6 @@ func (a Approval) IsOutsideSites(host string) bool {
 	})
 }
 
-// approvalField returns the field of one class.
 func approvalField(class, label, effect, rule string, at func(*Settings) *string) Field {
 	return choice(approvalKeys+class, label, effect, rule, at,
 		Option{AskAllow, "Allow"}, Option{AskFirst, "Ask first"}, Option{AskRefuse, "Refuse"})

@@ -25,7 +25,6 @@ type FieldError struct {
 	Why   string `json:"message"` // "must be from 1 to 30"
 }
 
-// Error implements error.
 func (e FieldError) Error() string { return fmt.Sprintf("%s = %s: %s", e.Key, e.Value, e.Why) }
 
 // InvalidError lists every value that was refused. Nothing was changed.
@@ -33,7 +32,6 @@ type InvalidError struct {
 	Fields []FieldError
 }
 
-// Error implements error.
 func (e *InvalidError) Error() string {
 	lines := make([]string, len(e.Fields))
 	for i, f := range e.Fields {

@@ -149,7 +149,6 @@ func (f *vaultFile) encryptEntry(k vaultKey, name string, origins []string, c en
 	return nil
 }
 
-// decryptEntry decrypts an entry.
 func (f *vaultFile) decryptEntry(k vaultKey, e sealedEntry) (entryContents, error) {
 	var c entryContents
 	associated, err := f.associatedData(e)

@@ -20,6 +20,7 @@ const (
 	defaultRecheck = 45 * time.Second
 	keepEnded      = 30 * 24 * time.Hour
 	defaultTotal   = 500
+	concurrency    = 2 // pages read at the same time
 )
 
 // Limits are what people may have watched.
@@ -27,7 +28,6 @@ type Limits struct {
 	PerOwner    int           // active watches of one person; 0 = none, and those that there are rest
 	Total       int           // of all people; 0 = 500
 	MinInterval time.Duration // the shortest time between two looks
-	Concurrency int           // pages read at the same time; 0 = 2
 }
 
 // JudgeQuestion is put to a judge: does what w waits for hold now?
@@ -77,11 +77,7 @@ type Runner struct {
 
 func (r *Runner) initOnce() {
 	r.once.Do(func() {
-		most := r.Limits().Concurrency
-		if most <= 0 {
-			most = 2
-		}
-		r.wake, r.slots = make(chan struct{}, 1), make(chan struct{}, most)
+		r.wake, r.slots = make(chan struct{}, 1), make(chan struct{}, concurrency)
 	})
 }
 

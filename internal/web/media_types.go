@@ -12,7 +12,6 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// isTextType reports whether there is text in that media type.
 func isTextType(mediaType string) bool {
 	switch mediaType {
 	case "text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown", "text/csv":

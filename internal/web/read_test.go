@@ -55,7 +55,6 @@ func serve(t *testing.T, handler http.HandlerFunc) *testSite {
 	return w
 }
 
-// sends returns a handler of one body.
 func sends(contentType, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)

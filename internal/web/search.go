@@ -141,7 +141,6 @@ func (s *Searcher) Search(ctx context.Context, q SearchQuery) ([]SearchResult, e
 	}
 }
 
-// countSearch counts a search.
 func (s *Searcher) countSearch() (SearchEngine, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -54,7 +54,6 @@ type FunctionCallingConfig struct {
 	Mode string `json:"mode,omitempty"`
 }
 
-// requestBody is the body of a request.
 type requestBody struct {
 	Contents          []wireContent    `json:"contents"`
 	GenerationConfig  generationConfig `json:"generationConfig"`

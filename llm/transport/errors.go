@@ -26,7 +26,6 @@ type StatusError struct {
 	RetryAfter time.Duration // 0 if the server does not say
 }
 
-// Error implements error.
 func (e *StatusError) Error() string {
 	return "status " + strconv.Itoa(e.Status) + ": " + e.Message
 }
@@ -43,7 +42,6 @@ func newStatusError(resp *http.Response, body []byte, clean func(string) string)
 // TruncatedError is a stream that ended before its answer did.
 type TruncatedError struct{ Err error }
 
-// Error implements error.
 func (e *TruncatedError) Error() string {
 	if e.Err == nil {
 		return "the stream ended early"
@@ -57,7 +55,6 @@ func (e *TruncatedError) Unwrap() error { return e.Err }
 // MalformedError is an answer that is not what the API promises.
 type MalformedError struct{ Err error }
 
-// Error implements error.
 func (e *MalformedError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -66,7 +63,6 @@ func (e *MalformedError) Unwrap() error { return e.Err }
 // StreamError is an error told inside an answer that began well.
 type StreamError struct{ ServerError }
 
-// Error implements error.
 func (e *StreamError) Error() string { return "error in the stream: " + e.Message }
 
 // ServerError is what a server says of an error.

@@ -3,7 +3,6 @@ package transport_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -24,24 +23,6 @@ func passing(wait time.Duration) transport.ExplainFunc {
 	return func(err error) (*llm.Error, bool) {
 		return &llm.Error{Kind: llm.ErrUnavailable, Message: err.Error(), RetryAfter: wait}, true
 	}
-}
-
-func TestACallIsTriedThreeTimesAndEachRetryIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var waits []time.Duration
-		p := transport.RetryPolicy{OnRetry: func(r transport.RetryEvent) { waits = append(waits, r.Wait) }}.WithDefaults()
-		tries := 0
-		_, err := transport.CallWithRetry(t.Context(), p, passing(2*time.Second), func(context.Context) (int, error) {
-			tries++
-			return 0, fmt.Errorf("try %d", tries)
-		})
-		if err == nil || !strings.Contains(err.Error(), "try 3") || tries != 3 {
-			t.Errorf("err = %v after %d tries", err, tries)
-		}
-		if diff := cmp.Diff([]time.Duration{2 * time.Second, 2 * time.Second}, waits); diff != "" {
-			t.Errorf("waits (-want +got):\n%s", diff)
-		}
-	})
 }
 
 func TestTheWaitDoublesWhereTheServerDoesNotSay(t *testing.T) {
@@ -87,19 +68,6 @@ func TestAServerThatAsksForTooLongIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestTheCauseOfAStopIsWhatTheCallerGets(t *testing.T) {
-	cause := errors.New("a person said stop")
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancelCause(t.Context())
-		p := transport.RetryPolicy{OnRetry: func(transport.RetryEvent) { time.AfterFunc(time.Second, func() { stop(cause) }) }}.WithDefaults()
-		start := time.Now()
-		_, err := transport.CallWithRetry(ctx, p, passing(20*time.Second), func(context.Context) (int, error) { return 0, errors.New("no") })
-		if !errors.Is(err, cause) || time.Since(start) != time.Second {
-			t.Errorf("err = %v after %v, want the cause after 1s", err, time.Since(start))
-		}
-	})
-}
-
 func TestNothingIsDeliveredAfterAStop(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -112,24 +80,6 @@ func TestNothingIsDeliveredAfterAStop(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d pieces, want the first that is not empty", n)
 	}
-}
-
-func TestATimeoutEndsTheTry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := transport.RetryPolicy{Timeout: time.Second}.WithDefaults()
-		explain := func(err error) (*llm.Error, bool) {
-			e := &llm.Error{Err: err}
-			return e, transport.DescribeError(e, err, transport.Endpoint{}, p)
-		}
-		_, err := transport.CallWithRetry(t.Context(), p, explain, func(ctx context.Context) (int, error) {
-			<-ctx.Done()
-			return 0, context.Cause(ctx)
-		})
-		var told *llm.Error
-		if !errors.As(err, &told) || told.Kind != llm.ErrTimeout || told.Message != "no complete answer within 1s" {
-			t.Errorf("err = %v", err)
-		}
-	})
 }
 
 func TestStatusesAreDescribed(t *testing.T) {

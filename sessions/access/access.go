@@ -38,7 +38,6 @@ type ProfileGrant struct {
 // RefusedError says that somebody may not do something, in a sentence for that person.
 type RefusedError struct{ Text string }
 
-// Error implements error.
 func (e *RefusedError) Error() string { return e.Text }
 
 func refusedErrorf(format string, args ...any) error {

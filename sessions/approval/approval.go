@@ -103,7 +103,6 @@ type DeniedError struct {
 	Reason string
 }
 
-// Error implements error.
 func (d *DeniedError) Error() string {
 	if d.By != "" {
 		return fmt.Sprintf("not done: %s said no", d.By)

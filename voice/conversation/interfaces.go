@@ -108,7 +108,6 @@ func NewPlayer(m *playout.Player) Player { return playerAdapter{m} }
 
 type playerAdapter struct{ player *playout.Player }
 
-// Run implements [Player].
 func (l playerAdapter) Run(ctx context.Context) error { return l.player.Run(ctx) }
 
 // Say implements [Player]. Some sentences are queued before their turn, so that one is made into sound while another is said.
@@ -152,12 +151,10 @@ func (l playerAdapter) sentence(text string, a llm.Account) playout.Sentence {
 	}}
 }
 
-// Play implements [Player].
 func (l playerAdapter) Play(sound SoundFunc) *playout.QueuedSentence {
 	return l.player.Queue(playout.Sentence{Sound: sound})
 }
 
-// Pause implements [Player].
 func (l playerAdapter) Pause(on bool) {
 	if on {
 		l.player.PauseFor(longestPause)
@@ -166,5 +163,4 @@ func (l playerAdapter) Pause(on bool) {
 	l.player.Resume()
 }
 
-// Silence implements [Player].
 func (l playerAdapter) Silence(cause error) { l.player.Silence(cause) }

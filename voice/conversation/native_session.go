@@ -172,7 +172,6 @@ func (n *nativeSession) handleInterrupted(p *speechItem) {
 	}
 }
 
-// handleAnswerEnd handles the end of an answer.
 func (n *nativeSession) handleAnswerEnd(p *speechItem) {
 	if n != nil && p.to != nil && p.to.present && !p.to.optedOut {
 		p.to.openUntil = time.Now().Add(followUpWindow)

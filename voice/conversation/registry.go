@@ -342,7 +342,6 @@ type DeniedError struct {
 	Err  error // what is behind it; may be nil
 }
 
-// Error implements error.
 func (d *DeniedError) Error() string { return d.Text }
 
 // Unwrap returns the underlying error.

@@ -282,7 +282,6 @@ func (u skipUntil) advance(rest string, ended bool) (n int, over bool) {
 	return max(0, len(rest)-len(u.end)+1), false
 }
 
-// skipJSON is JSON.
 type skipJSON struct {
 	depth  int
 	quoted bool

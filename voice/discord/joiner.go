@@ -59,7 +59,6 @@ type JoinError struct {
 	Err     error
 }
 
-// Error implements error.
 func (e *JoinError) Error() string {
 	return fmt.Sprintf("join the voice channel %s: %s: %s", e.Channel, e.Layer, e.Err)
 }

@@ -216,7 +216,6 @@ func (t *conversation) interrupt(ctx context.Context, cancel bool) {
 	}
 }
 
-// handleResponseEnd ends a response.
 func (t *conversation) handleResponseEnd(ctx context.Context, r *response) {
 	t.active, t.requested = "", false
 	if err := t.endAnswers(""); err != nil {

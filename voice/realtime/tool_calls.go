@@ -14,7 +14,6 @@ const (
 	maxRunning         = 8
 )
 
-// toolCall is one call of a tool.
 type toolCall struct {
 	id       string
 	response string

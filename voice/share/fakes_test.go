@@ -283,7 +283,6 @@ func sharingPage(t *testing.T) *hall {
 	return h
 }
 
-// Shares returns the shares that there are.
 func (h *hall) Shares() (all []share.State) {
 	for _, c := range []share.CallRef{call, desk} {
 		if st, ok := h.Current(c); ok {

@@ -76,7 +76,6 @@ type Refusal struct { //nolint:errname // a no is an answer
 	err  error
 }
 
-// Error implements error.
 func (r *Refusal) Error() string { return r.text }
 
 // Unwrap returns the underlying error, if any.

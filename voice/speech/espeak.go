@@ -159,7 +159,6 @@ type limitedWriter struct {
 	left int
 }
 
-// Write implements [io.Writer].
 func (l *limitedWriter) Write(p []byte) (int, error) {
 	n := min(len(p), l.left)
 	l.left -= n

@@ -40,7 +40,6 @@ type SynthesizerOptions struct {
 	Server        RemoteServer
 	Model         string
 	Voice         string
-	Instructions  string  // how to speak; not for every model
 	Speed         float64 // from 0.25 to 4; 0 for the usual
 	Format        Format  // [Opus] if empty
 	FormatSetting string  // where the format is chosen, for messages; "the settings" if empty
@@ -92,7 +91,7 @@ func (s *Synthesizer) Speak(ctx context.Context, text string) iter.Seq2[[]byte, 
 // speakPiece has one request's worth of text spoken. It says whether the consumer wants more.
 func (s *Synthesizer) speakPiece(outer context.Context, text string, yield func([]byte, error) bool) (bool, error) {
 	body, err := json.Marshal(speechRequest{
-		Model: s.o.Model, Input: text, Voice: s.o.Voice, Instructions: s.o.Instructions, Speed: s.o.Speed, Format: s.o.Format,
+		Model: s.o.Model, Input: text, Voice: s.o.Voice, Speed: s.o.Speed, Format: s.o.Format,
 	})
 	if err != nil {
 		return false, err
@@ -156,12 +155,11 @@ func newFormatError(err error) error { return &transport.MalformedError{Err: &fo
 
 // speechRequest is the body of a call.
 type speechRequest struct {
-	Model        string  `json:"model"`
-	Input        string  `json:"input"`
-	Voice        string  `json:"voice"`
-	Instructions string  `json:"instructions,omitempty"`
-	Speed        float64 `json:"speed,omitempty"`
-	Format       Format  `json:"response_format"`
+	Model  string  `json:"model"`
+	Input  string  `json:"input"`
+	Voice  string  `json:"voice"`
+	Speed  float64 `json:"speed,omitempty"`
+	Format Format  `json:"response_format"`
 }
 
 // decodeSpeech makes packets of what a server sends, as it comes.

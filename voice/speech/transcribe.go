@@ -119,7 +119,6 @@ func readTranscription(raw []byte) (transcription, error) {
 	return a.transcription, nil
 }
 
-// requestForm returns the body of a request.
 func (t *Transcriber) requestForm(u voice.Utterance) (kind string, body []byte, err error) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)

@@ -20,7 +20,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// connect connects a page with an engine.
 func connect(t *testing.T, e *webrtc.Engine, peer webrtc.Handlers, o rtctest.PageOptions) (*webrtc.Conn, *rtctest.Page) {
 	t.Helper()
 	page, offer := rtctest.NewPage(t, o)

@@ -203,12 +203,10 @@ func newMediaEngine() (*webrtc.MediaEngine, *interceptor.Registry, error) {
 // loggerFactory gives pion our logger. What it has to say is for those who look for faults: what matters to others comes as errors.
 type loggerFactory struct{ to *slog.Logger }
 
-// NewLogger implements [logging.LoggerFactory].
 func (l loggerFactory) NewLogger(scope string) logging.LeveledLogger {
 	return pionLogger{l.to.With("scope", scope)}
 }
 
-// pionLogger implements [logging.LeveledLogger].
 type pionLogger struct{ to *slog.Logger }
 
 func (pionLogger) Trace(string)          {}

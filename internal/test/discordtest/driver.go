@@ -124,18 +124,6 @@ func (s *Server) CreateRole(in Guild, name string, has Permissions) Role {
 	return *r
 }
 
-// SetPermissions changes what a role may do in the whole guild; the zero Role
-// stands for everyone's.
-func (s *Server) SetPermissions(in Guild, role Role, has Permissions) {
-	s.hub.Mu.Lock()
-	defer s.hub.Mu.Unlock()
-	g := s.hub.Guilds[in.ID]
-	if r := g.Role(cmp.Or(role.ID, g.ID)); r != nil {
-		r.Permissions = has
-		s.hub.DispatchGuild(g, "GUILD_ROLE_UPDATE", map[string]any{"guild_id": g.ID, "role": r})
-	}
-}
-
 // CreateChannel makes a text channel.
 func (s *Server) CreateChannel(in Guild, name string) Channel {
 	return s.create(in, name, TextChannel)

@@ -27,7 +27,6 @@ const (
 
 // Gateway close codes.
 const (
-	CloseUnknownError      = 4000
 	CloseUnknownOpcode     = 4001
 	CloseDecodeError       = 4002
 	CloseNotAuthenticated  = 4003

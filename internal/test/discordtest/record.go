@@ -195,12 +195,6 @@ func (s *Server) RateLimitNext(route Route, retryAfter time.Duration) {
 	s.hub.Plan(route, RoutePlan{RetryAfter: retryAfter})
 }
 
-// RateLimitEverything does the same with a global limit: the next request of
-// the route meets it, then all routes until retryAfter has passed.
-func (s *Server) RateLimitEverything(route Route, retryAfter time.Duration) {
-	s.hub.Plan(route, RoutePlan{RetryAfter: retryAfter, Global: true})
-}
-
 // HoldNext keeps the next request of the route waiting until it is released,
 // the client gives up or the server closes.
 func (s *Server) HoldNext(route Route) *RequestHold {

@@ -144,7 +144,6 @@ func (s *hub) RecordEdit(r *MessageRecord) {
 	s.Notify()
 }
 
-// DeleteRecord deletes the message.
 func (s *hub) DeleteRecord(r *MessageRecord) {
 	r.Deleted = true
 	s.MessagesOf[r.ChannelID] = slices.DeleteFunc(s.MessagesOf[r.ChannelID], func(id string) bool { return id == r.ID })

@@ -194,18 +194,6 @@ func (s *Server) Streams() map[string]Stream {
 	return list
 }
 
-// WaitStream waits until somebody shows something in the channel.
-func (s *Server) WaitStream(ctx context.Context, in Channel, owner User) (Stream, error) {
-	return await(ctx, s, owner.Username+" to go live", func() (Stream, bool) {
-		for _, st := range s.Streams() {
-			if st.Channel == in.ID && st.Owner == owner.ID {
-				return st, true
-			}
-		}
-		return Stream{}, false
-	})
-}
-
 // WatchStream has a person who is in the channel watch a stream, and connects
 // them to its server. What they want to see they say by [voicetest.Member.RequestQuality]. The
 // caller closes the member.

@@ -170,13 +170,11 @@ func (s *Socket) ReadFrom(p []byte) (int, net.Addr, error) {
 	}
 }
 
-// Read implements [net.Conn].
 func (s *Socket) Read(p []byte) (int, error) {
 	n, _, err := s.ReadFrom(p)
 	return n, err
 }
 
-// Write implements [net.Conn].
 func (s *Socket) Write(p []byte) (int, error) { return s.send(p, s.to) }
 
 // WriteTo implements [net.PacketConn].

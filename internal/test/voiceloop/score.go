@@ -54,7 +54,6 @@ func (s *Score) note(t Recording, format string, args ...any) {
 	s.Notes = append(s.Notes, t.Voice.String()+": "+fmt.Sprintf(format, args...))
 }
 
-// lastSaidBefore returns what was said last before a time.
 func lastSaidBefore(t Recording, at time.Duration) string {
 	last := ""
 	for _, x := range t.Said {

@@ -137,7 +137,6 @@ type Description struct {
 // key is a list of numbers in JSON.
 type key []byte
 
-// UnmarshalJSON implements [json.Unmarshaler].
 func (k *key) UnmarshalJSON(data []byte) error {
 	var numbers []uint16
 	if err := json.Unmarshal(data, &numbers); err != nil {

@@ -191,7 +191,6 @@ type CloseError struct {
 	Reason string // as the gateway gave it; may be empty
 }
 
-// Error implements error.
 func (e *CloseError) Error() string {
 	text := cmp.Or(closeCodes[e.Code].meaning, "no reason that clank knows")
 	if e.Reason != "" {

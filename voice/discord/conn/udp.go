@@ -182,7 +182,6 @@ func discoveryAnswer(packet []byte, ssrc uint32) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(addr, port), err == nil && port != 0
 }
 
-// Start implements [Transport].
 func (u *udp) Start(_ context.Context, d Description) error {
 	if u.conn == nil || u.cipher != nil {
 		return errors.New("the gateway settled the transport out of order")
@@ -253,7 +252,6 @@ func (u *udp) keepAlive() {
 	}
 }
 
-// Send implements [Transport].
 func (u *udp) Send(packet []byte) error {
 	if u.cipher == nil {
 		return errors.New("the transport has not started")
@@ -271,5 +269,4 @@ func (u *udp) Send(packet []byte) error {
 	return nil
 }
 
-// Close implements [Transport].
 func (u *udp) Close() error { return u.close() }

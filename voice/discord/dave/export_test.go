@@ -20,7 +20,6 @@ func NewStream() *Stream {
 // Skip goes on as if the sender had sent up to frame n.
 func (s *Stream) Skip(n uint64) { s.out.count = n }
 
-// Send encrypts.
 func (s *Stream) Send(c Codec, frame []byte) ([]byte, error) { return s.out.encrypt(c, frame) }
 
 // Receive decrypts.
@@ -94,7 +93,6 @@ var ExpandLabel = expandLabel
 // Display makes digits of data.
 var Display = displayCode
 
-// AppendVector is appendVector.
 var AppendVector = appendVector
 
 // ReadVector takes one vector, which must be all there is.

@@ -14,7 +14,6 @@ type RefusedError struct {
 	text   string
 }
 
-// Error implements error.
 func (e *RefusedError) Error() string { return e.text }
 
 // refusalTexts are Discord's reasons, for people.
@@ -54,7 +53,6 @@ func noAnswerError(after time.Duration, agreed bool) *RefusedError {
 // movedError says that somebody has moved the account: mostly the call follows.
 type movedError struct{}
 
-// Error implements error.
 func (movedError) Error() string {
 	return "somebody has moved the account for Go Live to another channel"
 }

@@ -209,7 +209,6 @@ func (t *webrtcTransport) handleState(state webrtc.PeerConnectionState) {
 	}
 }
 
-// Sources implements [conn.SourceTransport].
 func (t *webrtcTransport) Sources() (video, rtx uint32) {
 	video, _ = t.ready.VideoSSRCs()
 	return video, t.rtx
@@ -241,7 +240,6 @@ func (t *webrtcTransport) Start(ctx context.Context, d conn.Description) error {
 	}
 }
 
-// Send implements [conn.Transport].
 func (t *webrtcTransport) Send(packet []byte) error {
 	if isControlPacket(packet) {
 		packets, err := rtcp.Unmarshal(packet)
@@ -273,7 +271,6 @@ func isControlPacket(packet []byte) bool {
 	return len(packet) > 1 && packet[1] >= 192 && packet[1] <= 223
 }
 
-// Close implements [conn.Transport].
 func (t *webrtcTransport) Close() error { return t.close() }
 
 // playoutDelayAttribute is the line that names the header extension with which package media asks players not to hold pictures back. The library

@@ -91,7 +91,6 @@ func (l *stream) Write(s voice.Sound) {
 	}
 }
 
-// SetPriority implements [voice.SpotterStream].
 func (l *stream) SetPriority(c voice.SpotterPriority) {
 	l.priority.Store(&c)
 }

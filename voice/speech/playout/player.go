@@ -235,7 +235,6 @@ func (s *QueuedSentence) startSynthesis(ctx context.Context) {
 	})
 }
 
-// allSynthesized reports whether all of it is there.
 func (s *QueuedSentence) allSynthesized() bool {
 	select {
 	case <-s.synthesized:

@@ -31,11 +31,10 @@ type Detector struct {
 	Speaking func(from string, voiced time.Duration, ended bool) // somebody begins, goes on (about every 100 ms of speech) or ends
 	Ended    func(voice.Utterance)                               // somebody has ended, or gone on for Longest
 
-	// Paused tells what somebody has said until now, when they have been silent for half of Pause. Speaking is called if they go on,
+	// Paused tells what somebody has said until now, when they have been silent for half a pause. Speaking is called if they go on,
 	// and Said with all of it when they have ended.
 	Paused func(voice.Utterance)
 
-	Pause        time.Duration // without speech, and an utterance is over; 700 ms when zero
 	MaxUtterance time.Duration // after which an utterance is cut; 30 s when zero
 	MaxPeople    int           // to whom is listened at the same time, at most; 64 when zero
 	Logger       *slog.Logger
@@ -183,7 +182,8 @@ func (e *Detector) evictPerson(now time.Time) bool {
 	return true
 }
 
-func (e *Detector) pauseTime() time.Duration { return cmp.Or(max(0, e.Pause), 700*time.Millisecond) }
+// pauseTime is how long nothing is said until an utterance is over.
+const pauseTime = 700 * time.Millisecond
 
 func (e *Detector) sampleRate() int { return cmp.Or(max(0, e.Rate), voice.RateSpeech) }
 

@@ -44,15 +44,15 @@ func (p *speaker) processDue(now time.Time) time.Duration {
 		return next
 	}
 	silent := now.Sub(p.lastPacket)
-	if silent >= p.detector.pauseTime() {
+	if silent >= pauseTime {
 		p.endSpeech()
 		return next
 	}
-	if half := p.detector.pauseTime()/2 - silent; half > 0 {
+	if half := pauseTime/2 - silent; half > 0 {
 		return min(next, half)
 	}
 	p.reportPause(p.detector, p.id)
-	return min(next, p.detector.pauseTime()-silent)
+	return min(next, pauseTime-silent)
 }
 
 // endSpeech gives back what is left in order, and ends what they say.

@@ -65,7 +65,7 @@ func (s *speechState) addFrame(e *Detector, p voice.Packet, samples []int16, gap
 	if !s.speaking && gap >= leadTime {
 		s.clear()
 	}
-	if s.speaking && s.quiet-long >= e.pauseTime() { // a gap that the clock has not seen
+	if s.speaking && s.quiet-long >= pauseTime { // a gap that the clock has not seen
 		s.endUtterance(e, p.From)
 	}
 	s.held = append(s.held, heldPacket{p, gap + long})
@@ -90,9 +90,9 @@ func (s *speechState) addFrame(e *Detector, p voice.Packet, samples []int16, gap
 		s.reportProgress(e, p.From, false)
 	}
 	switch {
-	case s.quiet >= e.pauseTime():
+	case s.quiet >= pauseTime:
 		s.endUtterance(e, p.From)
-	case s.quiet >= e.pauseTime()/2:
+	case s.quiet >= pauseTime/2:
 		s.reportPause(e, p.From)
 	case s.length >= cmp.Or(max(0, e.MaxUtterance), 30*time.Second) || s.size >= maxUtteranceBytes:
 		s.emitUtterance(e, p.From)
