@@ -1,8 +1,10 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -92,6 +94,20 @@ func readConversation(req llm.Request) conversation {
 	return c
 }
 
+// checkDownloads counts a download as failed that did not begin.
+func (c *conversation) checkDownloads(steps []step) {
+	for i := range c.results {
+		r := &c.results[i]
+		if r.look || r.failed || r.step >= len(steps) || steps[r.step].want != wantDownload {
+			continue
+		}
+		if !slices.ContainsFunc(r.notes, func(n string) bool { return strings.Contains(n, "download") }) {
+			r.failed, r.problem = true, "no download began"
+			c.failed = cmp.Or(c.failed, r)
+		}
+	}
+}
+
 func ownCall(c llm.ToolCall) (r result, number int, ok bool) {
 	m := callID().FindStringSubmatch(c.ID)
 	if m == nil {
@@ -174,7 +190,7 @@ func (r *outcome) read(lines []string, end string) {
 			r.section = key
 			if value == "" {
 				body := lines[i+1:]
-				if n := indexOf(body, end); n >= 0 {
+				if n := slices.Index(body, end); n >= 0 {
 					body = body[:n]
 				}
 				r.body = strings.Join(body, "\n")
@@ -182,13 +198,4 @@ func (r *outcome) read(lines []string, end string) {
 			return
 		}
 	}
-}
-
-func indexOf(lines []string, l string) int {
-	for i := range lines {
-		if lines[i] == l {
-			return i
-		}
-	}
-	return -1
 }

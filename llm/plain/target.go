@@ -13,7 +13,7 @@ var articles = []string{"the", "a", "an", "this", "that", "my", "on", "at", "ove
 
 // roleWords are the words for what a thing is, and the roles they stand for.
 var roleWords = map[string][]string{
-	"button": {"button"}, "link": {"link"}, "tab": {"tab"}, "option": {"option"}, "menu": {"menu", "menuitem", "button"},
+	"button": {"button", "file field"}, "file": {"file field"}, "file field": {"file field"}, "upload": {"file field"}, "link": {"link"}, "tab": {"tab"}, "option": {"option"}, "menu": {"menu", "menuitem", "button"},
 	"checkbox": {"checkbox", "menuitemcheckbox", "switch"}, "switch": {"switch", "checkbox"}, "toggle": {"switch", "checkbox"},
 	"radio": {"radio", "menuitemradio"}, "radio button": {"radio", "menuitemradio"}, "menu item": {"menuitem", "menuitemcheckbox", "menuitemradio"},
 	"icon": {"button", "link", "img"}, "image": {"img", "link"}, "picture": {"img", "link"}, "item": {"listitem", "option", "menuitem", "treeitem"},
@@ -21,7 +21,8 @@ var roleWords = map[string][]string{
 	"bar": fieldRoles, "search box": fieldRoles, "search field": fieldRoles, "search bar": fieldRoles, "input field": fieldRoles, "area": fieldRoles,
 	"list": listRoles, "dropdown": listRoles, "drop-down": listRoles, "combobox": listRoles, "menu list": listRoles,
 	"heading": {"heading"}, "row": {"row"}, "cell": {"cell", "gridcell"}, "slider": {"slider"}, "dialog": {"dialog", "alertdialog"},
-	"result": {"link"}, "entry": {"listitem", "link"},
+	"result": {"link"}, "entry": {"listitem", "link"}, "section": {"region", "group", "article"}, "form": {"form"},
+	"table": {"table", "grid", "treegrid"},
 }
 
 var (
@@ -33,9 +34,62 @@ var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", 
 
 var ordinalNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:#(\d{1,3})|(\d{1,3})(?:st|nd|rd|th))$`) })
 
-// readTarget reads how a person points at something. ok is false if a part of
-// the words is not understood.
+// target is how a person points at something on the page.
+type target struct {
+	name  string
+	role  string // a word for what it is, see roleWords; may be empty
+	nth   int    // counted from 1; -1 is the last; 0 if not said
+	again bool   // "one": the same as in an earlier instruction, only with another nth
+	where string // "in", "after", "before" or "beside" near; empty if not said
+	near  *target
+	whole *target // all words as a name, which comes first: "Log in here"; may be nil
+}
+
+// places of one thing by another.
+var relations = []struct{ words, where string }{
+	{"next to", "beside"}, {"beside", "beside"}, {"near", "beside"}, {"right of", "after"}, {"left of", "before"},
+	{"after", "after"}, {"below", "after"}, {"under", "after"}, {"following", "after"},
+	{"before", "before"}, {"above", "before"}, {"in", "in"}, {"inside", "in"}, {"within", "in"},
+}
+
+// readTarget reads how a person points at something, such as "the 2nd link", "the box below Amount" or "Delete in the Lamp
+// row". ok is false if a part of the words is not understood.
 func readTarget(p phrase) (t target, ok bool) {
+	whole, wholeOK := readThing(p, false)
+	for i := len(p) - 2; i > 0; i-- {
+		for _, r := range relations {
+			n := len(strings.Fields(r.words))
+			if i+n >= len(p) || p[i:i+n].lower() != r.words {
+				continue
+			}
+			head := p[:i]
+			if head.is(i-1, "to") && r.words != "next to" || head.is(i-1, "is") {
+				head = head[:i-1] // "to the right of"
+			}
+			if head.is(len(head)-1, "the") {
+				head = head[:len(head)-1]
+			}
+			t, ok := readThing(head, true)
+			near, nearOK := readThing(p[i+n:], true)
+			if !ok || !nearOK || t.again || near.again {
+				continue
+			}
+			t.where, t.near = r.where, &near
+			if wholeOK && !p.quoted() {
+				t.whole = &whole
+			}
+			return t, true
+		}
+	}
+	if kind, ok := readThing(p, true); ok && kind.name == "" && whole.name != "" {
+		kind.whole = &whole // "the dropdown" may be called so
+		return kind, true
+	}
+	return whole, wholeOK
+}
+
+// readThing reads a target that is not said to be near another. alone says that the word for what it is may stand alone.
+func readThing(p phrase, alone bool) (t target, ok bool) {
 	p = p.after(0, articles...)
 	if t.nth = ordinal(p.word(0)); t.nth != 0 {
 		p = p.after(1, articles...)
@@ -48,7 +102,7 @@ func readTarget(p phrase) (t target, ok bool) {
 		t.again = t.nth != 0
 		return t, t.again
 	}
-	p, t.role = takeRole(p, t.nth != 0)
+	p, t.role = takeRole(p, alone || t.nth != 0)
 	p = p.after(0, articles...)
 	if len(p) == 0 {
 		return t, t.role != ""
@@ -58,6 +112,16 @@ func readTarget(p phrase) (t target, ok bool) {
 	}
 	t.name = strings.TrimSpace(p.text())
 	return t, t.name != ""
+}
+
+// withRole returns the target as something of a kind.
+func (t target) withRole(role string) target {
+	t.role = role
+	if t.whole != nil {
+		whole := t.whole.withRole(role)
+		t.whole = &whole
+	}
+	return t
 }
 
 // ordinal returns the number that a word counts, or 0.
