@@ -62,7 +62,8 @@ func unfinishedText(c conversation, steps []step, done int) string {
 	if n := len(c.results); n > 0 && c.results[n-1].tool == "browser_close" {
 		return "The browser is closed, so this was left out: " + listSteps(steps[done:]) + "."
 	}
-	return fmt.Sprintf("I did %d of %d steps before a limit ended the work. Left to do: %s.", done, len(steps), listSteps(steps[done:]))
+	const said = "I did %d of %d steps before a limit ended the work. Left to do: %s."
+	return fmt.Sprintf(said, done, len(steps), listSteps(steps[done:]))
 }
 
 func listSteps(steps []step) string {

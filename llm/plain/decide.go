@@ -96,7 +96,8 @@ var usable = map[string]func(element) bool{
 // pickElement finds the element that a step means: its index, or -1 and why there is none.
 func pickElement(s step, es []element) (int, string) {
 	if s.on.again {
-		return s.on.pick(es, listEntries(es), "in the lists of the page", `I do not know what "one" means here: say its name.`)
+		const none = `I do not know what "one" means here: say its name.`
+		return s.on.pick(es, listEntries(es), "in the lists of the page", none)
 	}
 	fits := usable[s.tool]
 	if fits == nil {
@@ -116,8 +117,8 @@ func pickElement(s step, es []element) (int, string) {
 	return -1, why
 }
 
-// pick returns the one of found that is counted, or the only one. where says where was counted, none what to say if there
-// is nothing.
+// pick returns the one of found that is counted, or the only one. where says where was counted, none what to say if
+// there is nothing.
 func (t target) pick(es []element, found []int, where, none string) (int, string) {
 	switch n := len(found); {
 	case n == 0:
@@ -125,7 +126,7 @@ func (t target) pick(es []element, found []int, where, none string) (int, string
 	case t.nth == -1:
 		return found[n-1], ""
 	case t.nth > n:
-		return -1, fmt.Sprintf("There %s only %d %s.", isAre(n), n, where)
+		return -1, fmt.Sprintf("I found only %d %s.", n, where)
 	case t.nth > 0:
 		return found[t.nth-1], ""
 	case n > 1:

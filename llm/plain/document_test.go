@@ -93,7 +93,7 @@ func TestSnapshotsAreReadAsTheyAreWritten(t *testing.T) {
 		{folded, "click Three", went + "click ref=e7"},
 		{folded, "click End", went + "click ref=e30"},
 		{folded, `click Two, click "One"`, went + "click ref=e5; click ref=e3"},
-		{folded, "click the 4th link", "There are only 3 of the link."},
+		{folded, "click the 4th link", "I found only 3 of the link."},
 		{cards, "click the Delete in the Lamp row", `I did not find "Delete" in the row "Lamp"`},
 		{cards, "click the Delete in the Desk row", went + "click ref=e7"},
 		{cards, "click Add below Desk", went + "click ref=e4"},

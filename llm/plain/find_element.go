@@ -11,14 +11,14 @@ import (
 
 // interactive are the roles of what can be operated.
 var interactive = []string{
-	"button", "checkbox", "combobox", "file field", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
+	"button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
 	"searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem",
 }
 
 var refForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@?((?:f\d+)?e\d+)$`) })
 
-// findElement looks on the page for what a target means among the elements for which fits holds. It returns the element's
-// index; or -1 and why there is none, for the person.
+// findElement looks on the page for what a target means among the elements for which fits holds. It returns the
+// element's index; or -1 and why there is none, for the person.
 func findElement(es []element, t target, fits func(element) bool) (int, string) {
 	if m := refForm().FindStringSubmatch(t.name); m != nil && t.nth == 0 {
 		if i := slices.IndexFunc(es, func(e element) bool { return e.ref == m[1] }); i >= 0 {
@@ -31,6 +31,9 @@ func findElement(es []element, t target, fits func(element) bool) (int, string) 
 	}
 	return t.pick(es, found, "of "+t.words(), "")
 }
+
+// maxNear bounds how many things of one name count as what others are near.
+const maxNear = 100
 
 // candidates returns the elements that a target may mean, in the order of the page; those before another from there up.
 func candidates(es []element, t target, fits func(element) bool) []int {
@@ -45,6 +48,7 @@ func candidates(es []element, t target, fits func(element) bool) []int {
 		return found
 	}
 	near := named(es, *t.near, func(element) bool { return true })
+	near = near[:min(len(near), maxNear)]
 	if t.near.nth != 0 {
 		i, _ := t.near.pick(es, near, "", "")
 		near = slices.DeleteFunc(near, func(at int) bool { return at != i })
@@ -203,7 +207,9 @@ func notFound(es []element, t target, fits func(element) bool) string {
 			score = max(score, similarity(normalizeName(l), normalizeName(t.name)))
 		}
 		d := e.describe()
-		if _, known := likeness[d]; known || !fits(e) || !e.acts || t.name == "" && !t.wants(e.role) || e.role == "option" && score < 0.5 {
+		_, known := likeness[d]
+		other := t.name == "" && !t.wants(e.role) || e.role == "option" && score < 0.5
+		if known || other || !fits(e) || !e.acts {
 			continue
 		}
 		if t.role != "" && t.wants(e.role) {
@@ -223,7 +229,7 @@ func notFound(es []element, t target, fits func(element) bool) string {
 	return fmt.Sprintf("I did not find %s on the page. There is: %s%s.", t.words(), strings.Join(names, ", "), more)
 }
 
-// similarity compares two names by their pairs of letters (Dice): 1 if they are alike, 0 if they have nothing in common.
+// similarity compares two names by their pairs of letters (Dice): 1 if they are alike, 0 if they share nothing.
 func similarity(a, b string) float64 {
 	pairs, common, total := map[[2]rune]int{}, 0, 0
 	for i, s := range []string{a, b} {
@@ -257,7 +263,8 @@ func ambiguous(es []element, found []int, t target) string {
 	if t.where != "" {
 		example += " " + t.where + " " + t.near.words()
 	}
-	return fmt.Sprintf("%d things on the page fit %s: %s. Say which one, such as: %s.", len(found), t.words(), strings.Join(names, ", "), example)
+	const said = "%d things on the page fit %s: %s. Say which one, such as: %s."
+	return fmt.Sprintf(said, len(found), t.words(), strings.Join(names, ", "), example)
 }
 
 // surroundings names what an element is inside of, or what comes before it there.
@@ -282,9 +289,9 @@ func surroundings(es []element, i int) string {
 
 // resolveAgain returns what "the second one" means: the target of an earlier instruction, with another number;
 // otherwise the entries of the page's list.
-func resolveAgain(t target, before []string, known places) target {
-	for _, instruction := range slices.Backward(before) {
-		steps, err := parseInstruction(instruction, known)
+func resolveAgain(t target, before []round, known places) target {
+	for _, r := range slices.Backward(before) {
+		steps, err := parseInstruction(r.instruction, known)
 		if err != nil {
 			continue
 		}
@@ -305,20 +312,14 @@ func listEntries(es []element) []int {
 	taken := map[int]bool{}
 	for i, e := range es {
 		p := ancestorWithRole(es, i, "listitem", "article", "row")
-		if p < 0 || taken[p] || e.ref == "" || (e.role != "link" && e.role != "button") || ancestorWithRole(es, i, "navigation", "banner", "contentinfo") >= 0 {
+		if p < 0 || taken[p] || e.ref == "" || (e.role != "link" && e.role != "button") ||
+			ancestorWithRole(es, i, "navigation", "banner", "contentinfo") >= 0 {
 			continue
 		}
 		taken[p] = true
 		found = append(found, i)
 	}
 	return found
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // shorten cuts s to n runes.

@@ -29,49 +29,40 @@ const (
 	wantLook          // the person wants to know what there is
 )
 
-// misunderstood is an instruction that is not carried out.
-type misunderstood struct {
-	words string // the ones not understood
-	why   string // may be empty
-}
-
-func (m *misunderstood) Error() string {
-	s := fmt.Sprintf("I did not understand %q, so I did nothing.", m.words)
-	if m.why != "" {
-		s += " " + strings.ToUpper(m.why[:1]) + m.why[1:] + "."
-	}
-	return s
-}
-
-// problem explains to a person why words that begin like a step are none.
+// problem explains to a person why words that begin like a step are none; it may be empty.
 type problem string
 
 func (p problem) Error() string { return string(p) }
 
-// parseInstruction reads all steps of an instruction. Its error is a *misunderstood.
+const errUnknown = problem("")
+
+// misunderstood says that an instruction is not carried out, and why, if there is more to say than that.
+func misunderstood(words string, err error) error {
+	s := fmt.Sprintf("I did not understand %q, so I did nothing.", words)
+	if why := err.Error(); why != "" {
+		s += " " + strings.ToUpper(why[:1]) + why[1:] + "."
+	}
+	return errors.New(s)
+}
+
+// parseInstruction reads all steps of an instruction. Its error is for the person.
 func parseInstruction(instruction string, known places) ([]step, error) {
 	ts, err := tokenize(instruction)
 	if err != nil {
-		return nil, &misunderstood{words: strings.TrimSpace(instruction), why: err.Error()}
+		return nil, misunderstood(strings.TrimSpace(instruction), err)
 	}
 	var steps []step
 	for _, p := range splitSteps(ts) {
 		source := instruction[p[0].start:p[len(p)-1].end]
 		s, err := parseStep(p, known)
 		if err != nil {
-			m := &misunderstood{words: source}
-			if why := problem(""); errors.As(err, &why) {
-				m.why = string(why)
-			}
-			return nil, m
+			return nil, misunderstood(source, err)
 		}
 		s.source = strings.Join(strings.Fields(source), " ")
 		steps = append(steps, s)
 	}
 	return steps, nil
 }
-
-var errUnknown = errors.New("unknown words")
 
 // parseStep reads one step.
 func parseStep(p phrase, known places) (step, error) {
@@ -90,22 +81,25 @@ func parseStep(p phrase, known places) (step, error) {
 	return read(p, known)
 }
 
-// stepReaders read the steps that begin with a word. These words also decide whether "and" and a full stop divide two steps.
+// stepReaders read the steps that begin with a word. These words also decide whether "and" and a full stop divide two
+// steps.
 var stepReaders = map[string]func(p phrase, known places) (step, error){
-	"open": readOpen, "visit": readOpen, "load": readOpen, "navigate": readOpen, "browse": readOpen, "go": readGo, "goto": readOpen,
-	"click": readClick, "tap": readClick, "double-click": readClick, "doubleclick": readClick, "right-click": readClick,
-	"rightclick": readClick, "check": readClick, "uncheck": readClick, "tick": readClick, "untick": readClick,
-	"double": readClick, "right": readClick, "press": readPress, "hit": readPress, "push": readPress,
+	"open": readOpen, "visit": readOpen, "load": readOpen, "navigate": readOpen, "browse": readOpen, "goto": readOpen,
+	"go": readGo, "click": readClick, "tap": readClick, "double-click": readClick, "doubleclick": readClick,
+	"right-click": readClick, "rightclick": readClick, "double": readClick, "right": readClick, "submit": readClick,
+	"check": readClick, "uncheck": readClick, "tick": readClick, "untick": readClick,
+	"press": readPress, "hit": readPress, "push": readPress,
 	"type": readType, "write": readType, "put": readType, "enter": readType, "input": readType,
-	"fill": readFill, "set": readFill, "clear": readClear, "empty": readClear, "search": readSearch, "submit": readClick,
+	"fill": readFill, "set": readFill, "clear": readClear, "empty": readClear, "search": readSearch,
 	"select": readSelect, "choose": readSelect, "pick": readSelect, "upload": readUpload, "attach": readUpload,
 	"download": readDownload, "drag": readDrag, "move": readDrag, "scroll": readScroll,
 	"hover": readHover, "point": readHover, "mouse": readHover,
 	"back": readWhole, "forward": readWhole, "reload": readWhole, "refresh": readWhole, "wait": readWait,
 	"read": readRead, "extract": readRead, "get": readRead, "tell": readRead, "summarize": readRead, "summarise": readRead,
-	"list": readWhole, "show": readRead, "look": readWhole, "what": readWhole, "screenshot": readWhole, "take": readWhole,
-	"new": readTab, "switch": readTab, "accept": readDialog, "dismiss": readDialog, "confirm": readDialog, "answer": readDialog,
-	"log": readLogin, "login": readLogin, "sign": readLogin, "close": readClose, "quit": readClose,
+	"show": readRead, "list": readWhole, "look": readWhole, "what": readWhole, "screenshot": readWhole, "take": readWhole,
+	"new": readTab, "switch": readTab, "log": readLogin, "login": readLogin, "sign": readLogin,
+	"accept": readDialog, "dismiss": readDialog, "confirm": readDialog, "answer": readDialog,
+	"close": readClose, "quit": readClose,
 }
 
 // readWhole refuses what begins like one of the steps that are said in fixed words.

@@ -8,7 +8,8 @@ import (
 
 // keyNames are the keys by what people call them.
 var keyNames = map[string]string{
-	"enter": "Enter", "return": "Enter", "tab": "Tab", "escape": "Escape", "esc": "Escape", "space": "Space", "spacebar": "Space",
+	"enter": "Enter", "return": "Enter", "tab": "Tab", "escape": "Escape", "esc": "Escape",
+	"space": "Space", "spacebar": "Space",
 	"backspace": "Backspace", "delete": "Delete", "del": "Delete", "home": "Home", "end": "End", "insert": "Insert",
 	"page up": "PageUp", "pageup": "PageUp", "page down": "PageDown", "pagedown": "PageDown",
 	"up": "ArrowUp", "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight",
@@ -21,7 +22,8 @@ var functionKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 
 // modifiers are the keys that are held while another is pressed.
 var modifiers = map[string]string{
-	"ctrl": "Control", "control": "Control", "strg": "Control", "shift": "Shift", "alt": "Alt", "option": "Alt", "cmd": "Meta", "command": "Meta", "meta": "Meta",
+	"ctrl": "Control", "control": "Control", "strg": "Control", "shift": "Shift", "alt": "Alt", "option": "Alt",
+	"cmd": "Meta", "command": "Meta", "meta": "Meta",
 }
 
 // keyName returns the name that the browser has for what a person calls a key

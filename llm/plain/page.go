@@ -64,7 +64,8 @@ func (p *page) goOn(after string, lines []string) {
 }
 
 var foldForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?: *- text: … \d+ more \w+ like these: take a snapshot|\[\.\.\.TRUNCATED:.* go on) with after=((?:f\d+)?e\d+)\]?$`)
+	return regexp.MustCompile(`^(?: *- text: … \d+ more \w+ like these: take a snapshot|\[\.\.\.TRUNCATED:.* go on)` +
+		` with after=((?:f\d+)?e\d+)\]?$`)
 })
 
 // foldAfter returns the ref after which a snapshot shows what a line stands for; empty for other lines.
@@ -144,7 +145,7 @@ func (p page) elements() []element {
 			continue
 		}
 		es = append(es, e)
-		for i := len(es) - 1; i >= 0 && es[i].first == ""; i = es[i].parent {
+		for i := len(es) - 1; i >= 0 && e.ref != "" && es[i].first == ""; i = es[i].parent {
 			es[i].first = e.ref
 		}
 	}
@@ -156,8 +157,8 @@ var (
 	attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
 )
 
-// readElement reads a line such as `  - button "Buy" [disabled] [ref=e1] [in "Lamp"]: text`. A whole key may be in single
-// quotes, as YAML wants it, and a text in double ones, if it could be taken for something else.
+// readElement reads a line such as `  - button "Buy" [disabled] [ref=e1] [in "Lamp"]: text`. A whole key may be in
+// single quotes, as YAML wants it, and a text in double ones, if it could be taken for something else.
 func readElement(line string) (element, bool) {
 	trimmed := strings.TrimLeft(line, " ")
 	rest, ok := strings.CutPrefix(trimmed, "- ")

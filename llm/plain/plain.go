@@ -84,7 +84,7 @@ func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bo
 	}
 	s := steps[done]
 	if s.on.again {
-		s.on = resolveAgain(s.on, c.before, m.places)
+		s.on = resolveAgain(s.on, c.rounds[:len(c.rounds)-1], m.places)
 	}
 	do := decideStep(s, page)
 	if do.problem != "" {

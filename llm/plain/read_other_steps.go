@@ -2,7 +2,6 @@ package plain
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,19 +40,12 @@ func readWait(p phrase, _ places) (step, error) {
 }
 
 func waitTime(number, unit string) (step, error) {
-	f, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return step{}, errUnknown
+	short := unit[:1]
+	if unit == "ms" || strings.HasPrefix(unit, "milli") {
+		short = "ms"
 	}
-	per := time.Second
-	switch {
-	case strings.HasPrefix(unit, "ms"), strings.HasPrefix(unit, "milli"):
-		per = time.Millisecond
-	case strings.HasPrefix(unit, "m"):
-		per = time.Minute
-	}
-	d := time.Duration(f * float64(per))
-	if d > maxWait {
+	d, err := time.ParseDuration(number + short)
+	if err != nil || d > maxWait {
 		return step{}, problem("I can wait 30 seconds at most")
 	}
 	return waitStep("timeMs", max(1, int(d.Milliseconds()))), nil
@@ -62,7 +54,8 @@ func waitTime(number, unit string) (step, error) {
 // readRead reads a part of the page that is named.
 func readRead(p phrase, _ places) (step, error) {
 	rest := p.after(1, "me")
-	if p.is(0, "get", "tell", "summarize", "summarise", "show") && !rest.is(0, "the") && (!rest.quoted() || p.is(0, "show")) {
+	careful := p.is(0, "get", "tell", "summarize", "summarise") && !rest.quoted() || p.is(0, "show")
+	if careful && !rest.is(0, "the") {
 		return step{}, errUnknown
 	}
 	return pointAt("browser_extract", nil, rest, "")
@@ -75,10 +68,10 @@ func readTab(p phrase, known places) (step, error) {
 			return step{}, errUnknown
 		}
 		u, err := readPlace(p.after(2, "with", "at", "for"), known)
-		return tabStep("new", "url", u), err
+		return tabStep(inputs{"action": "new", "url": u}), err
 	}
 	if rest := p.after(1, "to", "the"); rest.is(0, "tab") && len(rest) == 2 {
-		return tabStep("select", "tab", rest[1].text), nil
+		return tabStep(inputs{"action": "select", "tab": rest[1].text}), nil
 	}
 	return step{}, problem("say which tab by its id, such as switch to tab t2; list the tabs to see them")
 }
@@ -87,7 +80,7 @@ func readTab(p phrase, known places) (step, error) {
 func readDialog(p phrase, _ places) (step, error) {
 	rest := p.after(1, "the", "it", "dialog", "alert", "prompt", "question")
 	if rest.is(0, "with") && len(rest) > 1 {
-		return dialogStep(!p.is(0, "dismiss"), rest[1:].text()), nil
+		return dialogStep(inputs{"accept": !p.is(0, "dismiss"), "promptText": rest[1:].text()}), nil
 	}
 	return pointAt("browser_click", nil, p, "")
 }
@@ -95,9 +88,9 @@ func readDialog(p phrase, _ places) (step, error) {
 // readClose reads "close tab t2", and what is called "Close …" on the page.
 func readClose(p phrase, _ places) (step, error) {
 	if rest := p.after(1, "the", "this"); rest.is(0, "tab") && len(rest) == 2 {
-		return tabStep("close", "tab", rest[1].text), nil
+		return tabStep(inputs{"action": "close", "tab": rest[1].text}), nil
 	}
-	return pointAt("browser_click", nil, p, `say what to click by its name`)
+	return pointAt("browser_click", nil, p, "say what to click by its name")
 }
 
 // readLogin reads "log in with shop": the name of a kept login.

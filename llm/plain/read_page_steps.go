@@ -13,7 +13,7 @@ func readOpen(p phrase, known places) (step, error) {
 	i := p.last("in")
 	if i > 0 && slices.Contains([]string{"in a new tab", "in new tab"}, p[i:].lower()) {
 		u, err := readPlace(p[:i], known)
-		return tabStep("new", "url", u), err
+		return tabStep(inputs{"action": "new", "url": u}), err
 	}
 	u, err := readPlace(p, known)
 	return openStep(u), err
@@ -81,7 +81,8 @@ func readClick(p phrase, _ places) (step, error) {
 	} else if strings.HasPrefix(first, "right") {
 		in["button"] = "right"
 	}
-	s, err := pointAt("browser_click", in, rest, `say what to click by its name, such as click "Sign in" or click the 2nd "Add"`)
+	const why = `say what to click by its name, such as click "Sign in" or click the 2nd "Add"`
+	s, err := pointAt("browser_click", in, rest, why)
 	switch first {
 	case "check", "tick":
 		s.want = wantOn
@@ -211,7 +212,8 @@ func readUpload(p phrase, _ places) (step, error) {
 }
 
 func readDownload(p phrase, _ places) (step, error) {
-	s, err := pointAt("browser_click", nil, p.after(1), `say what to download by the name of its link, such as download "Invoice"`)
+	const why = `say what to download by the name of its link, such as download "Invoice"`
+	s, err := pointAt("browser_click", nil, p.after(1), why)
 	s.want = wantDownload
 	return s, err
 }
