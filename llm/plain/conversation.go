@@ -95,8 +95,17 @@ func (c *conversation) checkDownloads(steps []step) {
 		if r.look || r.failed || r.step >= len(steps) || steps[r.step].want != wantDownload {
 			continue
 		}
-		if !slices.ContainsFunc(r.notes, func(n string) bool { return strings.Contains(n, "download") }) {
-			r.failed, r.problem = true, "no download began"
+		why := "no download began"
+		for _, n := range r.notes {
+			switch ours := strings.HasPrefix(n, "the download of "); {
+			case ours && strings.Contains(n, " failed: "):
+				why = n
+			case ours, strings.HasPrefix(n, "downloaded "):
+				why = ""
+			}
+		}
+		if why != "" {
+			r.failed, r.problem = true, why
 			c.failed = cmp.Or(c.failed, r)
 		}
 	}
