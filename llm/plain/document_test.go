@@ -57,7 +57,10 @@ const (
     - row "Desk" [ref=e6]:
       - cell "Desk"
       - button "Delete" [ref=e7]
-  - link "Log in with care" [ref=e8]`
+  - link "Log in with care" [ref=e8]
+  - button "Before" [ref=e9]
+  - link "Tab" [ref=e10]
+  - tab "Other" [ref=e11]`
 )
 
 // rest is what follows in folded.
@@ -97,7 +100,9 @@ func TestSnapshotsAreReadAsTheyAreWritten(t *testing.T) {
 		{cards, "click the Delete in the Lamp row", `I did not find "Delete" in the row "Lamp"`},
 		{cards, "click the Delete in the Desk row", went + "click ref=e7"},
 		{cards, "click Add below Desk", went + "click ref=e4"},
-		{cards, "click the button after Lamp", `2 things on the page fit the button after "Lamp"`},
+		{cards, "click the button after Lamp", `3 things on the page fit the button after "Lamp"`},
+		{cards, "click the button above Tab", went + "click ref=e9"},
+		{cards, "click the tab", went + "click ref=e10"},
 		{cards, "click Log in with care", went + "click ref=e8"},
 		{cards, "drag the 2nd Add to the Lamp row", went + "drag endRef=e5 startRef=e4"},
 		{cards, "drag Foo to Bar", `I did not find "Foo"`},

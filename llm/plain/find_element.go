@@ -37,17 +37,12 @@ const maxNear = 100
 
 // candidates returns the elements that a target may mean, in the order of the page; those before another from there up.
 func candidates(es []element, t target, fits func(element) bool) []int {
-	if t.whole != nil {
-		if found := candidates(es, *t.whole, fits); len(found) > 0 {
-			return found
-		}
-	}
 	acts := func(e element) bool { return e.acts }
-	found := prefer(es, named(es, t, fits), acts)
-	if t.where == "" {
+	found, whole := t.called(es, fits)
+	if found = prefer(es, found, acts); t.where == "" || whole {
 		return found
 	}
-	near := named(es, *t.near, func(element) bool { return true })
+	near, _ := t.near.called(es, func(element) bool { return true })
 	near = near[:min(len(near), maxNear)]
 	if t.near.nth != 0 {
 		i, _ := t.near.pick(es, near, "", "")
@@ -61,6 +56,17 @@ func candidates(es []element, t target, fits func(element) bool) []int {
 	// The label of a field is not meant where the field is called so itself.
 	near = prefer(es, near, acts)
 	return t.nextTo(found, near)
+}
+
+// called returns what is called by all words of the target, if there is such a thing, else what it means.
+func (t target) called(es []element, fits func(element) bool) (found []int, whole bool) {
+	if t.whole != nil {
+		found = named(es, *t.whole, fits)
+	}
+	if len(found) > 0 {
+		return found, true
+	}
+	return named(es, t, fits), false
 }
 
 // named returns the elements with the target's name and kind: those with exactly that name if there are any, else those

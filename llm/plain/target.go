@@ -82,7 +82,7 @@ func readTarget(p phrase) (t target, ok bool) {
 				head = head[:len(head)-1] // "to the right of"
 			}
 			t, ok := readThing(head, true)
-			near, nearOK := readThing(p[i+n:], true)
+			near, nearOK := readKind(p[i+n:])
 			if !ok || !nearOK || t.again || near.again {
 				continue
 			}
@@ -93,11 +93,17 @@ func readTarget(p phrase) (t target, ok bool) {
 			return t, true
 		}
 	}
-	if kind, ok := readThing(p, true); ok && kind.name == "" && whole.name != "" {
-		kind.whole = &whole // "the dropdown" may be called so
+	return readKind(p)
+}
+
+// readKind reads a target that may be said by its kind alone, as "the dropdown", unless something is called so.
+func readKind(p phrase) (target, bool) {
+	named, ok := readThing(p, false)
+	if kind, isKind := readThing(p, true); isKind && kind.name == "" && named.name != "" {
+		kind.whole = &named
 		return kind, true
 	}
-	return whole, wholeOK
+	return named, ok
 }
 
 // readThing reads a target that is not said to be near another. alone says that the word for its kind may stand alone.
