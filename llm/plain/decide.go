@@ -54,6 +54,8 @@ func decideStep(s step, p page) decision {
 		return lookFirst(es[fold].fold)
 	}
 	switch {
+	case p.part && s.on.nth > 0:
+		return decision{problem: "the page is too long to count on it: say what it is next to, or in"}
 	case i >= 0 && end >= 0:
 		maps.Copy(do.input, inputs{"startRef": es[i].ref, "endRef": es[end].ref})
 		return do

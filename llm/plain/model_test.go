@@ -189,6 +189,27 @@ func TestStepsAreNotRepeatedWhenTheConversationWasShortened(t *testing.T) {
 	}
 }
 
+func TestNothingIsCountedOnAPageOfWhichThePartBeforeWasLeftOut(t *testing.T) {
+	for say, want := range map[string]string{"click the 2nd link": "", "click the last link": "click ref=e7", `click "Three"`: "click ref=e7"} {
+		ms := []llm.Message{llm.UserText(say)}
+		for i, body := range []string{"(page state of step 6 left out)", rest["e5"]} {
+			id := fmt.Sprintf("plain_%d_look0", i+1)
+			call := llm.ToolCall{ID: id, Name: "browser_snapshot", Input: json.RawMessage([]string{`{}`, `{"after":"e5"}`}[i])}
+			text := wrap("ok", "page:", body)
+			if i == 0 {
+				text = wrap("ok", body)
+			}
+			ms = append(ms, llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &call}}},
+				llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: id, Text: text}}}})
+		}
+		reply := generate(t, newModel(), tools, ms...)
+		if calls := reply.Calls(); want == "" && (len(calls) > 0 || !strings.Contains(reply.Text(), "too long to count")) ||
+			want != "" && (len(calls) != 1 || compact(t, calls[0]) != want) {
+			t.Errorf("%s: got %+v, want %q", say, reply, want)
+		}
+	}
+}
+
 func TestTextIsStreamedAndComplete(t *testing.T) {
 	var got strings.Builder
 	reply, err := newModel().Generate(t.Context(), llm.Request{Messages: []llm.Message{llm.UserText("nonsense")}, Tools: tools},

@@ -14,6 +14,7 @@ type page struct {
 	lines      []string // of the state; nil if it is not known
 	fresh      bool     // the state was asked for after everything that was done
 	more       int      // how often the state was asked to go on
+	part       bool     // what came before was left out of the conversation
 	url, title string
 }
 
@@ -52,9 +53,10 @@ func (r result) after() string {
 // goOn takes in a state, or what follows the line with a ref, in place of the first fold.
 func (p *page) goOn(after string, lines []string) {
 	if after == "" {
-		p.lines, p.more = lines, 0
+		p.lines, p.more, p.part = lines, 0, false
 		return
 	}
+	p.part = p.part || p.lines == nil
 	at := slices.IndexFunc(p.lines, func(l string) bool { e, ok := readElement(l); return ok && e.ref == after })
 	fold := slices.IndexFunc(p.lines, func(l string) bool { return foldAfter(l) != "" })
 	if at++; at == 0 || at > fold {
