@@ -233,13 +233,13 @@ func TestWhatAVendorWarnsOfIsDoneOnlyWithAYes(t *testing.T) {
 			w := &warned{people{decision: "allowed by @ada"}}
 			h := newHouse(t, v, w, opened(t), apply.warning(), says("applied"), apply.warning())
 			rec, _ := h.work(t.Context(), sessions.Task{}, nil)
-			w.people = people{no: errors.New("@ada said no"), asked: w.people.asked}
+			w.people = people{no: errors.New("@ada said no"), asked: w.asked}
 			again, _ := h.work(t.Context(), sessions.Task{SessionID: rec.SessionID, Prompt: "again"}, nil)
 			if got := h.windows.done(t, rec.SessionID); got != "apply  0" {
 				t.Errorf("the page has %q, want what was allowed and not what was refused", got)
 			}
-			if len(w.people.asked) != 2 || !strings.Contains(w.people.asked[0].Detail, "Look at this first") {
-				t.Errorf("people were asked %+v", w.people.asked)
+			if len(w.asked) != 2 || !strings.Contains(w.asked[0].Detail, "Look at this first") {
+				t.Errorf("people were asked %+v", w.asked)
 			}
 			if !strings.Contains(again.Answer, "@ada said no") {
 				t.Errorf("the answer does not say who said no: %q", again.Answer)

@@ -23,8 +23,12 @@ func TestActionsInAFrameWithoutScriptsAreDoneOnce(t *testing.T) {
 	}
 	browsertest.Eventually(t, "the frame is seen", func() bool { return find("More") != "" })
 	for _, a := range []page.Action{
-		{Kind: actiontable.KindClick, Ref: find("Go")}, {Kind: actiontable.KindClick, Ref: find("More")}, {Kind: actiontable.KindType, Ref: find("Name"), Text: "Ada"},
-		{Kind: actiontable.KindHover, Ref: find("Go")}, {Kind: actiontable.KindClick, Ref: find("Tick")}, {Kind: actiontable.KindSelect, Ref: find("S"), Values: []string{"Two"}},
+		{Kind: actiontable.KindClick, Ref: find("Go")},
+		{Kind: actiontable.KindClick, Ref: find("More")},
+		{Kind: actiontable.KindType, Ref: find("Name"), Text: "Ada"},
+		{Kind: actiontable.KindHover, Ref: find("Go")},
+		{Kind: actiontable.KindClick, Ref: find("Tick")},
+		{Kind: actiontable.KindSelect, Ref: find("S"), Values: []string{"Two"}},
 	} {
 		act(t, tab, a)
 	}

@@ -43,10 +43,10 @@ var _ computeruse.Model = (*Model)(nil)
 // with these tools, is an [*llm.Error] of kind rejected. It asks the vendor
 // nothing.
 func New(model *anthropic.Model, tools Tools) (*Model, error) {
-	if _, known := llm.CapsOf(model.Client.Model); known && !model.Caps().Computer {
+	if _, known := llm.CapsOf(model.Model); known && !model.Caps().Computer {
 		return nil, modelRefused(model, "this model does not work a screen", "choose one that does, or the runtime local_browser_agent")
 	}
-	knows := toolsOf(model.Client.Model)
+	knows := toolsOf(model.Model)
 	if tools == ToolsAuto || tools == "" {
 		tools = knows
 	}
@@ -56,10 +56,10 @@ func New(model *anthropic.Model, tools Tools) (*Model, error) {
 		return nil, fmt.Errorf("open mind: tools must be auto, %s, %s, %s or %s, not %q",
 			ToolsComputer, ToolsBrowser, Tools20251124, Tools20250124, tools)
 	}
-	if isToolset(tools) != isToolset(knows) && strings.Contains(strings.ToLower(model.Client.Model), "claude-") {
+	if isToolset(tools) != isToolset(knows) && strings.Contains(strings.ToLower(model.Model), "claude-") {
 		return nil, modelRefused(model, fmt.Sprintf("this model does not know the tools %s", tools), "leave the choice of tools to auto")
 	}
-	return &Model{model: model, tools: tools, limit: limitOf(model.Client.Model)}, nil
+	return &Model{model: model, tools: tools, limit: limitOf(model.Model)}, nil
 }
 
 func modelRefused(model *anthropic.Model, message, hint string) error {

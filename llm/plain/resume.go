@@ -34,7 +34,7 @@ func (c conversation) resume(places places) conversation {
 			continue
 		}
 		if steps, err := parseInstruction(r.instruction, places); err == nil && len(steps) > 0 {
-			c.instruction, c.before = r.instruction, c.before[:i]
+			c.instruction, c.rounds = r.instruction, c.rounds[:i+1]
 			return c
 		}
 	}

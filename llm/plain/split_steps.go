@@ -60,7 +60,7 @@ const maxLead = 8
 // startsStep reports whether a step begins with p.
 func startsStep(p phrase) bool {
 	p = trimLeading(p[:min(maxLead, len(p))])
-	return stepReader(strings.TrimRight(p.word(0), ".!?")) != nil || p.is(0, "then")
+	return stepReaders[strings.TrimRight(p.word(0), ".!?")] != nil || p.is(0, "then")
 }
 
 // trimLeading drops words that lead a step and mean nothing to it.

@@ -4,7 +4,6 @@ package files
 
 import (
 	"bytes"
-	"clank/internal/test/browsertest"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"clank/internal/test/browsertest"
 
 	"clank/browsermgr/fault"
 )

@@ -3,12 +3,13 @@
 package files
 
 import (
-	"clank/internal/test/browsertest"
 	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"clank/internal/test/browsertest"
 )
 
 // A file of /proc says that it is empty, as one does that grows after it was looked at.

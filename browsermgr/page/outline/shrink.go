@@ -11,9 +11,17 @@ import (
 // similar siblings without a ref are folded, then those with one, and at last text that leads to no ref is left out. What
 // can be acted on never goes before text does.
 var shrinkSteps = []shrinkStep{
-	{clip: 1000}, {clip: 300}, {clip: 120},
-	{clip: 120, texts: 20}, {clip: 60, texts: 5},
-	{clip: 60, texts: 5, runs: 50}, {clip: 60, texts: 3, runs: 20}, {clip: 60, texts: 3, runs: 10}, {clip: 60, texts: 1, runs: 5},
+	{clip: 1000},
+	{clip: 300},
+	{clip: 120},
+	{clip: 120, texts: 20},
+	{clip: 60, texts: 5},
+	{clip: 60, texts: 5, runs: 200},
+	{clip: 60, texts: 5, runs: 100},
+	{clip: 60, texts: 5, runs: 50},
+	{clip: 60, texts: 3, runs: 20},
+	{clip: 60, texts: 3, runs: 10},
+	{clip: 60, texts: 1, runs: 5},
 	{clip: 60, texts: 1, runs: 5, refsOnly: true},
 }
 
@@ -157,7 +165,7 @@ var clippedText = regexp.MustCompile(`… \((\d+) characters\)$`)
 
 // clipLine shortens the text at the end of a line and says how long it is.
 func clipLine(l outlineLine, limit int) string {
-	rest, ok := strings.CutPrefix(l.text[min(l.nodeLine.end, len(l.text)):], ": ")
+	rest, ok := strings.CutPrefix(l.text[l.end:], ": ")
 	if !ok || len(rest) <= limit {
 		return l.text
 	}

@@ -2,7 +2,6 @@ package screenshot
 
 import (
 	"bytes"
-	"clank/internal/test/browsertest"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -12,6 +11,8 @@ import (
 	"image/png"
 	"math/rand/v2"
 	"testing"
+
+	"clank/internal/test/browsertest"
 )
 
 // noise returns a PNG that cannot be made smaller without losing something.

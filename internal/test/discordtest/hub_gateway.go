@@ -1,12 +1,13 @@
 package discordtest
 
 import (
-	"clank/internal/test/discordtest/voicetest"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"clank/internal/test/discordtest/voicetest"
 
 	"github.com/coder/websocket"
 )

@@ -2,7 +2,6 @@ package discordtest
 
 import (
 	"bytes"
-	"clank/internal/test/discordtest/voicetest"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"clank/internal/test/discordtest/voicetest"
 )
 
 // endpoint answers a call: a value to send as JSON, or nil for 204.

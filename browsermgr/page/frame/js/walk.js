@@ -115,7 +115,8 @@ class Walk {
     this.interactive = options.interactive;
     this.compact = options.compact;
     this.maxDepth = options.depth ?? Infinity;
-    this.limit = options.maxChars ? Math.max(options.maxChars * PATIENCE, LEAST_LIMIT) : Infinity;
+    // A flat list is cut, so that it need not be walked to its end.
+    this.limit = !options.maxChars ? Infinity : this.interactive ? options.maxChars : Math.max(options.maxChars * PATIENCE, LEAST_LIMIT);
     this.textLimit = options.maxChars ? TEXT_LIMIT : Infinity;
     this.addresses = options.addresses;
     this.lines = [];
@@ -156,7 +157,7 @@ class Walk {
 
   count(n) {
     this.chars += n;
-    if (this.chars > this.limit) this.stopped = true;
+    if (this.chars > this.limit + 1) this.stopped = true; // the last line has no end
   }
 
   document(doc, depth) {
