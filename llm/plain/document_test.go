@@ -78,7 +78,7 @@ func TestSnapshotsAreReadAsTheyAreWritten(t *testing.T) {
 	for _, tt := range []struct{ state, say, want string }{
 		{flat, "click Delete in Lamp", went + "click ref=e1"},
 		{flat, "click the Delete button in the Desk row", went + "click ref=e2"},
-		{flat, "click Delete", `button "Delete" in "Lamp", button "Delete" in "Desk \"oak\"". Say which one, such as: the 2nd "Delete".`},
+		{flat, "click Delete", `"Lamp", button "Delete" in "Desk \"oak\"". Say which one, such as: the 2nd "Delete".`},
 		{flat, "click Star", went + "click ref=e3"},
 		{flat, "uncheck Accept", went + "click ref=e4"},
 		{flat, "check Accept", went + "hover ref=e4"},
