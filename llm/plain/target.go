@@ -23,7 +23,7 @@ var roleWords = byWord(map[string][]string{
 	"item": {"listitem", "option", "menuitem", "treeitem"}, "entry": {"listitem", "link"}, "option": {"option"},
 	"heading": {"heading"}, "row": {"row"}, "cell": {"cell", "gridcell"}, "slider": {"slider"}, "form": {"form"},
 	"dialog": {"dialog", "alertdialog"}, "section": {"region", "group", "article"}, "table": {"table", "grid", "treegrid"},
-	"list|dropdown|drop-down|combobox|menu list": append(listRoles, "list"),
+	"dropdown|drop-down|combobox|menu list": listRoles, "list": append(listRoles, "list"),
 	"field|box|input|textbox|text box|text field|input field|bar|area|" +
 		"search box|search field|search bar": fieldRoles,
 })
@@ -41,7 +41,7 @@ func byWord[T any](joined map[string]T) map[string]T {
 
 var (
 	fieldRoles = []string{"textbox", "searchbox", "combobox", "spinbutton"}
-	listRoles  = []string{"combobox", "listbox"}
+	listRoles  = []string{"combobox", "dropdown", "listbox"}
 )
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
