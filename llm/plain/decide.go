@@ -76,6 +76,8 @@ func (d decision) onElement(s step, es []element, i int) decision {
 	switch {
 	case s.want == wantOn && e.checked, s.want == wantOff && !e.checked && isBox(e):
 		d.tool = "browser_hover" // it is as it should be
+	case s.tool == "browser_type" && e.role == "dropdown":
+		d = decision{tool: "browser_select", input: inputs{"ref": e.ref, "values": []string{fmt.Sprint(s.input["text"])}}}
 	case s.want == wantOption && e.role == "option" && list >= 0 && es[list].ref != "":
 		return decision{tool: "browser_select", input: inputs{"ref": es[list].ref, "values": []string{e.name}}}
 	}
@@ -86,11 +88,11 @@ func isBox(e element) bool { return slices.Contains(roleWords["checkbox"], e.rol
 
 func hasRef(e element) bool { return e.ref != "" }
 
-func isField(e element) bool { return e.ref != "" && slices.Contains(fieldRoles, e.role) }
-
 // usable says for the tools that cannot be used on everything with a ref what they can be used on.
 var usable = map[string]func(element) bool{
-	"browser_type":   isField,
+	"browser_type": func(e element) bool {
+		return e.ref != "" && (e.role == "dropdown" || slices.Contains(fieldRoles, e.role))
+	},
 	"browser_select": func(e element) bool { return e.ref != "" && slices.Contains(listRoles, e.role) },
 	"browser_scroll": func(e element) bool { return e.first != "" },
 }

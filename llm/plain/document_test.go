@@ -60,7 +60,11 @@ const (
   - link "Log in with care" [ref=e8]
   - button "Before" [ref=e9]
   - link "Tab" [ref=e10]
-  - tab "Other" [ref=e11]`
+  - tab "Other" [ref=e11]
+  - combobox "Kind" [ref=e12]:
+    - group "All":
+      - option "A" [ref=e13]
+  - textbox [ref=e14]`
 )
 
 // rest is what follows in folded.
@@ -78,7 +82,7 @@ func TestSnapshotsAreReadAsTheyAreWritten(t *testing.T) {
 	for _, tt := range []struct{ state, say, want string }{
 		{flat, "click Delete in Lamp", went + "click ref=e1"},
 		{flat, "click the Delete button in the Desk row", went + "click ref=e2"},
-		{flat, "click Delete", `button "Delete" in "Lamp", button "Delete" in "Desk \"oak\"". Say which one, such as: the 2nd "Delete".`},
+		{flat, "click Delete", `"Lamp", button "Delete" in "Desk \"oak\"". Say which one, such as: the 2nd "Delete".`},
 		{flat, "click Star", went + "click ref=e3"},
 		{flat, "uncheck Accept", went + "click ref=e4"},
 		{flat, "check Accept", went + "hover ref=e4"},
@@ -102,6 +106,8 @@ func TestSnapshotsAreReadAsTheyAreWritten(t *testing.T) {
 		{cards, "click Add below Desk", went + "click ref=e4"},
 		{cards, "click the button after Lamp", `3 things on the page fit the button after "Lamp"`},
 		{cards, "click the button above Tab", went + "click ref=e9"},
+		{cards, "type x into the field", went + "type ref=e14 text=x"},
+		{cards, "fill Kind with A", went + "select ref=e12 values=[A]"},
 		{cards, "click the tab", went + "click ref=e10"},
 		{cards, "click Log in with care", went + "click ref=e8"},
 		{cards, "drag the 2nd Add to the Lamp row", went + "drag endRef=e5 startRef=e4"},

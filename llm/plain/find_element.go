@@ -11,8 +11,8 @@ import (
 
 // interactive are the roles of what can be operated.
 var interactive = []string{
-	"button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
-	"searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem",
+	"button", "checkbox", "combobox", "dropdown", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio",
+	"option", "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem",
 }
 
 var refForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@?((?:f\d+)?e\d+)$`) })

@@ -71,7 +71,7 @@ func parseStep(p phrase, known places) (step, error) {
 			return openStep(u), nil
 		}
 	}
-	if s, ok := wholeSteps()[p.without(fillers...).lower()]; ok {
+	if s, ok := wholeSteps[p.without(fillers...).lower()]; ok {
 		return s, nil
 	}
 	read := stepReaders[p.word(0)]
@@ -83,24 +83,16 @@ func parseStep(p phrase, known places) (step, error) {
 
 // stepReaders read the steps that begin with a word. These words also decide whether "and" and a full stop divide two
 // steps.
-var stepReaders = map[string]func(p phrase, known places) (step, error){
-	"open": readOpen, "visit": readOpen, "load": readOpen, "navigate": readOpen, "browse": readOpen, "goto": readOpen,
-	"go": readGo, "click": readClick, "tap": readClick, "double-click": readClick, "doubleclick": readClick,
-	"right-click": readClick, "rightclick": readClick, "double": readClick, "right": readClick, "submit": readClick,
-	"check": readClick, "uncheck": readClick, "tick": readClick, "untick": readClick,
-	"press": readPress, "hit": readPress, "push": readPress,
-	"type": readType, "write": readType, "put": readType, "enter": readType, "input": readType,
-	"fill": readFill, "set": readFill, "clear": readClear, "empty": readClear, "search": readSearch,
-	"select": readSelect, "choose": readSelect, "pick": readSelect, "upload": readUpload, "attach": readUpload,
-	"download": readDownload, "drag": readDrag, "move": readDrag, "scroll": readScroll,
-	"hover": readHover, "point": readHover, "mouse": readHover,
-	"back": readWhole, "forward": readWhole, "reload": readWhole, "refresh": readWhole, "wait": readWait,
-	"read": readRead, "extract": readRead, "get": readRead, "tell": readRead, "summarize": readRead, "summarise": readRead,
-	"show": readRead, "list": readWhole, "look": readWhole, "what": readWhole, "screenshot": readWhole, "take": readWhole,
-	"new": readTab, "switch": readTab, "log": readLogin, "login": readLogin, "sign": readLogin,
-	"accept": readDialog, "dismiss": readDialog, "confirm": readDialog, "answer": readDialog,
-	"close": readClose, "quit": readClose,
-}
+var stepReaders = byWord(map[string]func(p phrase, known places) (step, error){
+	"open|visit|load|navigate|browse|goto": readOpen, "go": readGo, "press|hit|push": readPress,
+	"click|tap|double-click|doubleclick|double|right-click|rightclick|right|check|uncheck|tick|untick|submit": readClick,
+	"type|write|put|enter|input": readType, "fill|set": readFill, "clear|empty": readClear, "search": readSearch,
+	"select|choose|pick": readSelect, "upload|attach": readUpload, "download": readDownload, "drag|move": readDrag,
+	"scroll": readScroll, "hover|point|mouse": readHover, "wait": readWait,
+	"read|extract|get|tell|summarize|summarise|show": readRead, "new|switch": readTab, "log|login|sign": readLogin,
+	"accept|dismiss|confirm|answer": readDialog, "close|quit": readClose,
+	"back|forward|reload|refresh|list|look|what|screenshot|take": readWhole,
+})
 
 // readWhole refuses what begins like one of the steps that are said in fixed words.
 func readWhole(phrase, places) (step, error) { return step{}, errUnknown }

@@ -190,7 +190,9 @@ func TestStepsAreNotRepeatedWhenTheConversationWasShortened(t *testing.T) {
 }
 
 func TestNothingIsCountedOnAPageOfWhichThePartBeforeWasLeftOut(t *testing.T) {
-	for say, want := range map[string]string{"click the 2nd link": "", "click the last link": "click ref=e7", `click "Three"`: "click ref=e7"} {
+	for say, want := range map[string]string{
+		"click the 2nd link": "", "click the last link": "click ref=e7", `click "Three"`: "click ref=e7",
+	} {
 		ms := []llm.Message{llm.UserText(say)}
 		for i, body := range []string{"(page state of step 6 left out)", rest["e5"]} {
 			id := fmt.Sprintf("plain_%d_look0", i+1)

@@ -146,6 +146,14 @@ func (p page) elements() []element {
 			}
 			continue
 		}
+		if list := e.parent; e.role == "option" && list >= 0 {
+			if es[list].role == "group" {
+				list = max(0, es[list].parent)
+			}
+			if es[list].role == "combobox" {
+				es[list].role = "dropdown" // nothing can be typed into it
+			}
+		}
 		es = append(es, e)
 		for i := len(es) - 1; i >= 0 && e.ref != "" && es[i].first == ""; i = es[i].parent {
 			es[i].first = e.ref

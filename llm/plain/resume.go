@@ -9,7 +9,8 @@ import (
 
 // continuePhrases are the words that ask to go on with the instruction before.
 var continuePhrases = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)[\s.!]*$`)
+	return regexp.MustCompile(`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|` +
+		`(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)[\s.!]*$`)
 })
 
 // asksToContinue reports whether an instruction asks to go on with the one before.

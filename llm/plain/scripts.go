@@ -13,7 +13,8 @@ import (
 // runForm matches an instruction that is one saved script: "run lamps", or
 // "run the script lamps with search = desk".
 var runForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?is)^\s*(?:please\s+)?run\s+(?:the\s+)?(?:script\s+)?["“]?([a-z0-9][a-z0-9_-]*)["”]?(?:\s+with\s+(.+?))?\s*[.!]?\s*$`)
+	return regexp.MustCompile(`(?is)^\s*(?:please\s+)?run\s+(?:the\s+)?(?:script\s+)?` +
+		`["“]?([a-z0-9][a-z0-9_-]*)["”]?(?:\s+with\s+(.+?))?\s*[.!]?\s*$`)
 })
 
 // script returns the steps that an instruction stands for: those of a saved
@@ -38,12 +39,12 @@ func CheckInstruction(instruction string) (steps int, err error) {
 var ErrNoName = errors.New("it has no name by which it could be found again")
 
 // kindWords are the words for roles by which scripts tell what they mean.
-var kindWords = map[string]string{
-	"button": "button", "link": "link", "tab": "tab", "option": "option", "checkbox": "checkbox", "switch": "switch", "radio": "radio button",
-	"menuitem": "menu item", "menuitemcheckbox": "menu item", "menuitemradio": "menu item", "img": "image", "listitem": "item", "treeitem": "item",
-	"textbox": "field", "searchbox": "field", "spinbutton": "field", "combobox": "list", "listbox": "list", "heading": "heading", "row": "row",
-	"cell": "cell", "file field": "file field", "gridcell": "cell", "slider": "slider", "dialog": "dialog",
-}
+var kindWords = byWord(map[string]string{
+	"button": "button", "link": "link", "tab": "tab", "option": "option", "checkbox": "checkbox", "switch": "switch",
+	"radio": "radio button", "menuitem|menuitemcheckbox|menuitemradio": "menu item", "img": "image", "dialog": "dialog",
+	"listitem|treeitem": "item", "textbox|searchbox|spinbutton": "field", "combobox|dropdown|listbox": "list", "row": "row",
+	"heading": "heading", "cell|gridcell": "cell", "slider": "slider", "file field": "file field",
+})
 
 // maxNth is how far scripts count things of the same name.
 const maxNth = 50

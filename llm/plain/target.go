@@ -15,24 +15,25 @@ var (
 )
 
 // roleWords are the words for what a thing is, and the roles they stand for.
-var roleWords = byWord(map[string]string{
-	"button": "button,file field", "file|file field|upload": "file field", "link|result": "link", "tab": "tab", "option": "option",
-	"menu": "menu,menuitem,button", "menu item": "menuitem,menuitemcheckbox,menuitemradio",
-	"checkbox": "checkbox,menuitemcheckbox,switch", "switch|toggle": "switch,checkbox",
-	"radio|radio button": "radio,menuitemradio", "icon": "button,link,img", "image|picture": "img,link",
-	"item": "listitem,option,menuitem,treeitem", "entry": "listitem,link", "heading": "heading", "row": "row",
-	"cell": "cell,gridcell", "slider": "slider", "dialog": "dialog,alertdialog", "form": "form",
-	"section": "region,group,article", "table": "table,grid,treegrid",
-	"field|box|input|textbox|text box|text field|input field|bar|area|search box|search field|search bar": strings.Join(fieldRoles, ","),
-	"list|dropdown|drop-down|combobox|menu list":                                                          "combobox,listbox,list",
+var roleWords = byWord(map[string][]string{
+	"button": {"button", "file field"}, "file|file field|upload": {"file field"}, "link|result": {"link"}, "tab": {"tab"},
+	"menu": {"menu", "menuitem", "button"}, "menu item": {"menuitem", "menuitemcheckbox", "menuitemradio"},
+	"checkbox": {"checkbox", "menuitemcheckbox", "switch"}, "switch|toggle": {"switch", "checkbox"},
+	"radio|radio button": {"radio", "menuitemradio"}, "icon": {"button", "link", "img"}, "image|picture": {"img", "link"},
+	"item": {"listitem", "option", "menuitem", "treeitem"}, "entry": {"listitem", "link"}, "option": {"option"},
+	"heading": {"heading"}, "row": {"row"}, "cell": {"cell", "gridcell"}, "slider": {"slider"}, "form": {"form"},
+	"dialog": {"dialog", "alertdialog"}, "section": {"region", "group", "article"}, "table": {"table", "grid", "treegrid"},
+	"dropdown|drop-down|combobox|menu list": listRoles, "list": append(listRoles, "list"),
+	"field|box|input|textbox|text box|text field|input field|bar|area|" +
+		"search box|search field|search bar": fieldRoles,
 })
 
-// byWord splits what is joined by "|" and ",".
-func byWord(joined map[string]string) map[string][]string {
-	words := map[string][]string{}
-	for keys, values := range joined {
+// byWord splits keys that are joined by "|".
+func byWord[T any](joined map[string]T) map[string]T {
+	words := map[string]T{}
+	for keys, value := range joined {
 		for key := range strings.SplitSeq(keys, "|") {
-			words[key] = strings.Split(values, ",")
+			words[key] = value
 		}
 	}
 	return words
@@ -40,7 +41,7 @@ func byWord(joined map[string]string) map[string][]string {
 
 var (
 	fieldRoles = []string{"textbox", "searchbox", "combobox", "spinbutton"}
-	listRoles  = []string{"combobox", "listbox"}
+	listRoles  = []string{"combobox", "dropdown", "listbox"}
 )
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
