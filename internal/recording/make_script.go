@@ -145,7 +145,7 @@ func (m *scriptMaker) stepsOf(s sessions.Step) ([]string, error) {
 		return m.click(in)
 	case "browser_type":
 		return m.typing(in, s.Label)
-	case "browser_select":
+	case "browser_select", "page_select":
 		return m.selecting(in)
 	case "browser_hover":
 		return m.targetStep("point at %s", in.Ref)
