@@ -65,7 +65,7 @@ func (b *realBrowser) launch(ctx context.Context) error {
 	}}
 	b.manager.NewObservers = b.files.Observe
 	mux := http.NewServeMux()
-	for path, page := range map[string]string{"/": desk, "/tasks": tasks, "/next": "<title>Next</title>next"} {
+	for path, page := range map[string]string{"/": desk, "/tasks": tasks, "/rows": rows, "/next": "<title>Next</title>next"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) })
 	}
 	for path, text := range map[string]string{"/report": "the report", "/list": "the list!"} {

@@ -16,6 +16,7 @@ import (
 	"clank/internal/test/llmtest"
 	"clank/llm"
 	"clank/llm/openai"
+	"clank/llm/plain"
 	"clank/sessions"
 )
 
@@ -172,6 +173,67 @@ func logOf(t *testing.T, h *house, session string) string {
 		t.Fatal(err)
 	}
 	return h.windows.done(t, session)
+}
+
+// rows is a table that no snapshot shows whole, then fields that nothing labels.
+const rows = `<!doctype html><meta charset=utf-8><title>Rows</title><link rel=icon href=data:,>
+<a href=/next><img width=9 height=9></a><a href=/next>Named</a><select><option>One<option>Two</select><select><option>Oak<option>Elm</select>
+<table></table><p>Amount</p><input oninput="log.push('amount ' + value)"><script>
+var log = [];
+for (let i = 1; i <= 900; i++) document.querySelector('table').insertRow().innerHTML =
+	"<td>Row " + i + "<td><button onclick='log.push(" + i + ")'>Delete</button>";
+for (const s of document.querySelectorAll('select')) s.onchange = () => log.push(s.value);
+</script>`
+
+func TestWrittenStepsFindWhatASnapshotLeavesOut(t *testing.T) {
+	for said, want := range map[string]string{
+		`click "Delete" in the "Row 3" row, click the 500th "Delete", click the Delete in the Row 850 row`: "3, 500, 850",
+		"select Elm in the 2nd dropdown, type 7 into the field after Amount":                               "Elm, amount 7",
+		"click the last Delete, type 8 into the box below Amount":                                          "900, amount 8",
+	} {
+		if got := doWritten(t, "open SITE, "+said, "/rows"); got != want {
+			t.Errorf("%s: the page has %q, want %q", said, got, want)
+		}
+	}
+}
+
+// doWritten does written steps and returns what the page has written down.
+func doWritten(t *testing.T, steps, path string) string {
+	t.Helper()
+	r := newReader(t)
+	r.site = strings.TrimSuffix(r.site, "/tasks") + path
+	h := prepare(t, vendors()[0], nil)
+	h.local = &browseagent.Agent{
+		Browser: h.windows,
+		Model:   func(context.Context, string) (llm.Model, error) { return plain.New(plain.Options{}), nil },
+	}
+	h.open()
+	task := sessions.Task{Runtime: browseagent.Runtime, Prompt: r.fill(steps), MaxSteps: 40}
+	rec, _ := h.work(t.Context(), task, nil)
+	if rec.State != sessions.TaskDone {
+		t.Errorf("the task is %s: %s", rec.State, rec.Answer)
+	}
+	return h.windows.done(t, rec.SessionID)
+}
+
+// writtenSteps is what plain is told to do of it.
+const writtenSteps = `open SITE
+upload cv.txt
+download the Report link
+select Large in the first dropdown
+drag Card to Bin
+scroll down in the Box
+click Next
+back, forward, back
+reload
+click the button above Tab
+accept the dialog`
+
+func TestWrittenStepsHaveTheSameActions(t *testing.T) {
+	const want = "navigate, file cv.txt 5, Large, drop card, scroll, back_forward, back_forward, reload, said true"
+	if got := doWritten(t, writtenSteps, "/tasks"); got != want {
+		t.Errorf("the page has\n%s\nwant\n%s", got, want)
+	}
 }
 
 func TestEveryBackendHasTheSameActions(t *testing.T) {

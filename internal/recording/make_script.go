@@ -107,6 +107,9 @@ type stepInput struct {
 	DoubleClick bool     `json:"doubleClick"`
 	Button      string   `json:"button"`
 	Values      []string `json:"values"`
+	Paths       []string `json:"paths"`
+	StartRef    string   `json:"startRef"`
+	EndRef      string   `json:"endRef"`
 	Key         string   `json:"key"`
 	Direction   string   `json:"direction"`
 	Pixels      int      `json:"pixels"`
@@ -142,15 +145,23 @@ func (m *scriptMaker) stepsOf(s sessions.Step) ([]string, error) {
 		return m.click(in)
 	case "browser_type":
 		return m.typing(in, s.Label)
-	case "browser_select":
+	case "browser_select", "page_select":
 		return m.selecting(in)
 	case "browser_hover":
 		return m.targetStep("point at %s", in.Ref)
 	case "browser_press":
 		return pressSteps(in.Key)
-	case "browser_back", "back":
+	case "browser_back", "back", "page_back":
 		return singleStep("go back")
-	case "browser_scroll":
+	case "browser_forward", "page_forward":
+		return singleStep("go forward")
+	case "browser_reload", "page_reload":
+		return singleStep("reload")
+	case "browser_upload", "page_upload":
+		return m.uploading(in)
+	case "browser_drag", "page_drag":
+		return m.dragging(in)
+	case "browser_scroll", "page_scroll":
 		return m.scrolling(in)
 	case "browser_wait":
 		return m.waiting(in)

@@ -79,6 +79,11 @@ func TestRunBecomesPlainSteps(t *testing.T) {
 		act{tool: "browser_click", input: `{"ref":"e8","doubleClick":true}`, after: later},
 		act{tool: "browser_press", input: `{"key":"Control+a"}`, after: later},
 		act{tool: "browser_scroll", input: `{"direction":"down","ref":"e7"}`, after: later},
+		act{tool: "browser_scroll", input: `{"direction":"up","pixels":90,"ref":"e8"}`, after: later},
+		act{tool: "browser_upload", input: `{"ref":"e8","paths":["a.txt","b c.txt"]}`, after: later},
+		act{tool: "browser_drag", input: `{"startRef":"e8","endRef":"@e8"}`, after: later},
+		act{tool: "browser_forward", input: `{}`, after: later},
+		act{tool: "browser_reload", input: `{}`, after: later},
 		act{tool: "browser_wait", input: `{"textGone":"Loading"}`, after: later},
 		act{tool: "browser_dialog", input: `{"accept":true,"promptText":"Ada"}`, after: later},
 		act{tool: "fill_login", input: `{"entry":"shop","submit":true}`, after: later},
@@ -99,6 +104,11 @@ click the 2nd "Add" button
 wait for "Check out"
 double-click the "Check out" button
 press Control+a
+scroll up 90 in the "Check out" button
+upload "a.txt" and "b c.txt" into the "Check out" button
+drag the "Check out" button to the "Check out" button
+go forward
+reload
 wait until "Loading" is gone
 answer the dialog with "Ada"
 log in with "shop"

@@ -8,6 +8,7 @@ import (
 	"clank/internal/untrusted"
 	"clank/llm/plain"
 	"clank/sessions"
+	"clank/sessions/agent"
 )
 
 func pressSteps(key string) ([]string, error) {
@@ -19,14 +20,41 @@ func pressSteps(key string) ([]string, error) {
 }
 
 func (m *scriptMaker) scrolling(in stepInput) ([]string, error) {
-	if in.Ref != "" {
-		m.notes = append(m.notes, "scrolling inside a part of the page is left out: steps scroll to what they need")
-		return nil, nil
-	}
+	step := "scroll " + in.Direction
 	if in.Pixels > 0 {
-		return singleStep(fmt.Sprintf("scroll %s %d", in.Direction, in.Pixels))
+		step = fmt.Sprintf("%s %d", step, in.Pixels)
 	}
-	return singleStep("scroll " + in.Direction)
+	if in.Ref == "" {
+		return singleStep(step)
+	}
+	lines, err := m.targetStep(step+" in %s", in.Ref)
+	if err != nil {
+		const note = "scrolling a part of the page without a name is left out: steps scroll to what they need"
+		m.notes = append(m.notes, note)
+	}
+	return lines, nil
+}
+
+func (m *scriptMaker) uploading(in stepInput) ([]string, error) {
+	var files []string
+	for _, path := range in.Paths {
+		if strings.ContainsAny(path, `%\`) {
+			return nil, errors.New("scripts have no words for the name of its file")
+		}
+		files = append(files, plain.QuoteText(path))
+	}
+	return m.targetStep("upload "+strings.Join(files, " and ")+" into %s", in.Ref)
+}
+
+func (m *scriptMaker) dragging(in stepInput) ([]string, error) {
+	lines, err := m.targetStep("click %s", in.StartRef)
+	if err != nil {
+		return nil, err
+	}
+	end, err := plain.DescribeTarget(m.state, agent.NormalizeRef(in.EndRef), "click %s")
+	last := len(lines) - 1
+	lines[last] = "drag" + strings.TrimPrefix(lines[last], "click") + " to " + end
+	return lines, err
 }
 
 func (m *scriptMaker) waiting(in stepInput) ([]string, error) {

@@ -62,7 +62,8 @@ func unfinishedText(c conversation, steps []step, done int) string {
 	if n := len(c.results); n > 0 && c.results[n-1].tool == "browser_close" {
 		return "The browser is closed, so this was left out: " + listSteps(steps[done:]) + "."
 	}
-	return fmt.Sprintf("I did %d of %d steps before a limit ended the work. Left to do: %s.", done, len(steps), listSteps(steps[done:]))
+	const said = "I did %d of %d steps before a limit ended the work. Left to do: %s."
+	return fmt.Sprintf(said, done, len(steps), listSteps(steps[done:]))
 }
 
 func listSteps(steps []step) string {
@@ -92,8 +93,8 @@ func (r result) output(steps []step) string {
 		body = strings.ToValidUTF8(body[:maxOutput], "") + "…"
 	}
 	switch {
-	case r.section == "text" && r.step < len(steps) && steps[r.step].target.name != "" && !strings.Contains(r.input, `"ref"`):
-		return linesMentioning(body, steps[r.step].target.name)
+	case r.section == "text" && r.step < len(steps) && steps[r.step].on.name != "" && !strings.Contains(r.input, `"ref"`):
+		return linesMentioning(body, steps[r.step].on.name)
 	case r.section == "text" && body != "":
 		if r.url == "" {
 			return body
@@ -111,7 +112,7 @@ func (r result) output(steps []step) string {
 		return "Here is the screenshot."
 	case r.tool == "browser_close":
 		return "The browser is closed."
-	case r.tool == "browser_snapshot" && r.step < len(steps) && steps[r.step].act == actLook:
+	case r.tool == "browser_snapshot" && r.step < len(steps) && steps[r.step].want == wantLook:
 		return r.overview()
 	default:
 		return ""
@@ -154,7 +155,7 @@ func (r result) overview() string {
 	p := page{lines: strings.Split(r.body, "\n")}
 	var names []string
 	for _, e := range p.elements() {
-		if e.ref != "" && slices.Contains(interactive, e.role) && e.role != "option" && (e.name != "" || e.hint != "") {
+		if e.ref != "" && e.acts && e.role != "option" {
 			names = append(names, "- "+e.describe())
 		}
 	}

@@ -1,8 +1,10 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,7 +15,6 @@ import (
 // conversation is what the model reads out of a request.
 type conversation struct {
 	instruction string
-	before      []string // earlier instructions, oldest first
 	results     []result // of the calls made for the instruction, oldest first
 	rounds      []round  // all instructions, the newest last
 	done        int      // steps of the instruction that were done in earlier rounds
@@ -41,7 +42,9 @@ type result struct {
 // callID matches the ids that this model gives to its calls: a number of its
 // own, the purpose, and the step that the call belongs to. So what has been done
 // is known even where the conversation has been shortened.
-var callID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^plain_(\d{1,9})_(step|look)(\d{1,4})$`) })
+var callID = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^plain_(\d{1,9})_(step|look)(\d{1,4})$`)
+})
 
 // readConversation finds the newest instruction and what has been done about it.
 func readConversation(req llm.Request) conversation {
@@ -76,20 +79,36 @@ func readConversation(req llm.Request) conversation {
 			}
 		}
 	}
-	for i, r := range c.rounds {
-		if i == len(c.rounds)-1 {
-			c.instruction = r.instruction
-		} else {
-			c.before = append(c.before, r.instruction)
-		}
+	if n := len(c.rounds); n > 0 {
+		c.instruction = c.rounds[n-1].instruction
 	}
-	for i := range c.results {
-		if c.results[i].failed {
-			c.failed = &c.results[i]
-			break
-		}
+	if i := slices.IndexFunc(c.results, func(r result) bool { return r.failed }); i >= 0 {
+		c.failed = &c.results[i]
 	}
 	return c
+}
+
+// checkDownloads counts a download as failed that did not begin.
+func (c *conversation) checkDownloads(steps []step) {
+	for i := range c.results {
+		r := &c.results[i]
+		if r.look || r.failed || r.step >= len(steps) || steps[r.step].want != wantDownload {
+			continue
+		}
+		why := "no download began"
+		for _, n := range r.notes {
+			switch ours := strings.HasPrefix(n, "the download of "); {
+			case ours && strings.Contains(n, " failed: "):
+				why = n
+			case ours, strings.HasPrefix(n, "downloaded "):
+				why = ""
+			}
+		}
+		if why != "" {
+			r.failed, r.problem = true, why
+			c.failed = cmp.Or(c.failed, r)
+		}
+	}
 }
 
 func ownCall(c llm.ToolCall) (r result, number int, ok bool) {
@@ -137,8 +156,11 @@ func readOutcome(text string) outcome {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if m := startMarker().FindStringSubmatch(l); m != nil {
-			end := fmt.Sprintf(`<<<END_EXTERNAL_UNTRUSTED_CONTENT id="%s">>>`, m[1])
-			r.read(lines[i+1:], end)
+			said := lines[i+1:]
+			if end := slices.Index(said, fmt.Sprintf(`<<<END_EXTERNAL_UNTRUSTED_CONTENT id="%s">>>`, m[1])); end >= 0 {
+				said = said[:end]
+			}
+			r.read(said[slices.Index(said, "---")+1:])
 			return r
 		}
 		if i > 0 && l != "" {
@@ -148,17 +170,9 @@ func readOutcome(text string) outcome {
 	return r
 }
 
-// read reads the lines up to the end marker.
-func (r *outcome) read(lines []string, end string) {
-	heading := true
+// read reads the lines below the heading.
+func (r *outcome) read(lines []string) {
 	for i, l := range lines {
-		if l == end {
-			return
-		}
-		if heading {
-			heading = l != "---"
-			continue
-		}
 		key, value, _ := strings.Cut(l, ":")
 		value = strings.TrimSpace(value)
 		switch key {
@@ -173,22 +187,9 @@ func (r *outcome) read(lines []string, end string) {
 		case "page", "page changes", "text", "links", "tabs":
 			r.section = key
 			if value == "" {
-				body := lines[i+1:]
-				if n := indexOf(body, end); n >= 0 {
-					body = body[:n]
-				}
-				r.body = strings.Join(body, "\n")
+				r.body = strings.Join(lines[i+1:], "\n")
 			}
 			return
 		}
 	}
-}
-
-func indexOf(lines []string, l string) int {
-	for i := range lines {
-		if lines[i] == l {
-			return i
-		}
-	}
-	return -1
 }

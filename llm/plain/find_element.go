@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,81 +11,152 @@ import (
 
 // interactive are the roles of what can be operated.
 var interactive = []string{
-	"button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
-	"searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem",
+	"button", "checkbox", "combobox", "dropdown", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio",
+	"option", "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem",
 }
 
 var refForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@?((?:f\d+)?e\d+)$`) })
 
-// findElement looks on the page for what a target means among the elements for which
-// fits holds. It returns the element's index; or -1 and why there is none, for
-// the person.
+// findElement looks on the page for what a target means among the elements for which fits holds. It returns the
+// element's index; or -1 and why there is none, for the person.
 func findElement(es []element, t target, fits func(element) bool) (int, string) {
 	if m := refForm().FindStringSubmatch(t.name); m != nil && t.nth == 0 {
-		for i, e := range es {
-			if e.ref == m[1] {
-				return i, ""
-			}
+		if i := slices.IndexFunc(es, func(e element) bool { return e.ref == m[1] }); i >= 0 {
+			return i, ""
 		}
 	}
 	found := candidates(es, t, fits)
-	switch {
-	case len(found) == 0:
+	if len(found) == 0 {
 		return -1, notFound(es, t, fits)
-	case t.nth == -1:
-		return found[len(found)-1], ""
-	case t.nth > len(found):
-		return -1, fmt.Sprintf("There %s only %d of %s.", isAre(len(found)), len(found), t.words())
-	case t.nth > 0:
-		return found[t.nth-1], ""
-	case len(found) > 1:
-		return -1, ambiguous(es, found, t)
-	default:
-		return found[0], ""
 	}
+	return t.pick(es, found, "of "+t.words(), "")
 }
 
-// candidates returns the elements that a target may mean, in the order of the
-// page: those with exactly that name if there are any, else those whose name
-// differs in case, else those whose name contains the words.
+// maxNear bounds how many things of one name count as what others are near.
+const maxNear = 100
+
+// candidates returns the elements that a target may mean, in the order of the page; those before another from there up.
 func candidates(es []element, t target, fits func(element) bool) []int {
+	acts := func(e element) bool { return e.acts }
+	found, whole := t.called(es, fits)
+	if found = prefer(es, found, acts); t.where == "" || whole {
+		return found
+	}
+	near, _ := t.near.called(es, func(element) bool { return true })
+	near = near[:min(len(near), maxNear)]
+	if t.near.nth != 0 {
+		i, _ := t.near.pick(es, near, "", "")
+		near = slices.DeleteFunc(near, func(at int) bool { return at != i })
+	}
+	if t.where == "in" || t.where == "beside" {
+		if inside := within(es, found, near, *t.near); len(inside) > 0 || t.where == "in" {
+			return inside
+		}
+	}
+	// The label of a field is not meant where the field is called so itself.
+	near = prefer(es, near, acts)
+	return t.nextTo(found, near)
+}
+
+// called returns what is called by all words of the target, if there is such a thing, else what it means.
+func (t target) called(es []element, fits func(element) bool) (found []int, whole bool) {
+	if t.whole != nil {
+		found = named(es, *t.whole, fits)
+	}
+	if len(found) > 0 {
+		return found, true
+	}
+	return named(es, t, fits), false
+}
+
+// named returns the elements with the target's name and kind: those with exactly that name if there are any, else those
+// whose name differs in case, else those whose name contains the words. Without a name everything of that kind counts.
+func named(es []element, t target, fits func(element) bool) []int {
 	name := normalizeName(t.name)
 	for _, same := range []func(string) bool{
-		func(s string) bool { return s == t.name },
+		func(s string) bool { return s == t.name || t.name == "" },
 		func(s string) bool { return normalizeName(s) == name },
 		func(s string) bool { return strings.Contains(normalizeName(s), name) },
 	} {
 		var found []int
 		for i, e := range es {
-			if e.ref != "" && fits(e) && slices.ContainsFunc(e.labels(), same) && (t.name != "" || t.wants(e.role)) {
+			if fits(e) && slices.ContainsFunc(e.labels(), same) && (t.name != "" || t.wants(e.role)) {
 				found = append(found, i)
 			}
 		}
 		if len(found) > 0 {
-			return narrowByRole(es, found, t)
+			return prefer(es, found, func(e element) bool { return t.wants(e.role) })
 		}
 	}
 	return nil
 }
 
-// narrowByRole leaves of several candidates those with the role that was said, and
-// those that can be operated, if there are such.
-func narrowByRole(es []element, found []int, t target) []int {
-	for _, better := range []func(element) bool{
-		func(e element) bool { return t.wants(e.role) },
-		func(e element) bool { return slices.Contains(interactive, e.role) },
-	} {
-		var some []int
-		for _, i := range found {
-			if better(es[i]) {
-				some = append(some, i)
-			}
-		}
-		if len(some) > 0 {
-			found = some
+// prefer returns those of found that are better, or all if none is.
+func prefer(es []element, found []int, better func(element) bool) []int {
+	var some []int
+	for _, i := range found {
+		if better(es[i]) {
+			some = append(some, i)
 		}
 	}
-	return found
+	if len(some) == 0 {
+		return found
+	}
+	return some
+}
+
+var (
+	entryRoles    = []string{"row", "listitem", "article", "treeitem", "option", "dialog", "alertdialog", "form"}
+	landmarkRoles = []string{"main", "banner", "contentinfo"}
+)
+
+// within returns those of found that are in the same entry, or the same group, as one of near; or that are said to be.
+func within(es []element, found, near []int, t target) []int {
+	var inside []int
+	for _, i := range found {
+		if t.name != "" && strings.Contains(normalizeName(es[i].in), normalizeName(t.name)) {
+			inside = append(inside, i)
+		}
+	}
+	if len(inside) > 0 {
+		return inside
+	}
+	for _, at := range near {
+		before := len(inside)
+		for c := at; c >= 0 && len(inside) == before && !slices.Contains(landmarkRoles, es[c].role); c = es[c].parent {
+			for _, i := range found {
+				if i != at && isInside(es, i, c) && !slices.Contains(inside, i) {
+					inside = append(inside, i)
+				}
+			}
+			if slices.Contains(entryRoles, es[c].role) {
+				break
+			}
+		}
+	}
+	slices.Sort(inside)
+	return inside
+}
+
+// nextTo returns those of found that come after one of near, or before it: the next one, or all if they are counted.
+func (t target) nextTo(found, near []int) []int {
+	found = slices.Clone(found)
+	if t.where == "before" {
+		slices.Reverse(found)
+	}
+	var next []int
+	for _, at := range near {
+		for _, i := range found {
+			if i == at || (i < at) != (t.where == "before") || slices.Contains(next, i) {
+				continue
+			}
+			next = append(next, i)
+			if t.nth == 0 {
+				break
+			}
+		}
+	}
+	return next
 }
 
 // labels returns the names by which an element can be called.
@@ -106,14 +178,17 @@ func normalizeName(s string) string {
 
 // words describes the target for people.
 func (t target) words() string {
+	words := fmt.Sprintf("%q", t.name)
 	switch {
 	case t.name == "":
-		return "the " + t.role
-	case t.role == "":
-		return fmt.Sprintf("%q", t.name)
-	default:
-		return fmt.Sprintf("the %s %q", t.role, t.name)
+		words = "the " + t.role
+	case t.role != "":
+		words = fmt.Sprintf("the %s %q", t.role, t.name)
 	}
+	if t.where != "" {
+		words += " " + t.where + " " + t.near.words()
+	}
+	return words
 }
 
 // describe names an element for people.
@@ -129,20 +204,29 @@ func (e element) describe() string {
 // maxListed bounds how many elements are named to a person.
 const maxListed = 8
 
-// notFound says that nothing fits, and names what would.
+// notFound says that nothing fits, and names what would, the most similar first.
 func notFound(es []element, t target, fits func(element) bool) string {
-	var names []string
+	names, likeness := []string(nil), map[string]float64{}
 	for _, e := range es {
-		if e.ref == "" || !fits(e) || !slices.Contains(interactive, e.role) || (e.name == "" && e.hint == "") || e.role == "option" {
+		score := 0.0
+		for _, l := range e.labels() {
+			score = max(score, similarity(normalizeName(l), normalizeName(t.name)))
+		}
+		d := e.describe()
+		_, known := likeness[d]
+		other := t.name == "" && !t.wants(e.role) || e.role == "option" && score < 0.5
+		if known || other || !fits(e) || !e.acts {
 			continue
 		}
-		if d := e.describe(); !slices.Contains(names, d) {
-			names = append(names, d)
+		if t.role != "" && t.wants(e.role) {
+			score += 0.25
 		}
+		names, likeness[d] = append(names, d), score
 	}
 	if len(names) == 0 {
 		return fmt.Sprintf("I did not find %s on the page, nor anything of that kind.", t.words())
 	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(likeness[b], likeness[a]) })
 	more := ""
 	if len(names) > maxListed {
 		more = fmt.Sprintf(", and %d more", len(names)-maxListed)
@@ -151,7 +235,27 @@ func notFound(es []element, t target, fits func(element) bool) string {
 	return fmt.Sprintf("I did not find %s on the page. There is: %s%s.", t.words(), strings.Join(names, ", "), more)
 }
 
-// ambiguous says which elements fit alike.
+// similarity compares two names by their pairs of letters (Dice): 1 if they are alike, 0 if they share nothing.
+func similarity(a, b string) float64 {
+	pairs, common, total := map[[2]rune]int{}, 0, 0
+	for i, s := range []string{a, b} {
+		letters := []rune(" " + s + " ")
+		for at := range len(letters) - 1 {
+			pair := [2]rune{letters[at], letters[at+1]}
+			total++
+			switch {
+			case i == 0:
+				pairs[pair]++
+			case pairs[pair] > 0:
+				pairs[pair]--
+				common++
+			}
+		}
+	}
+	return 2 * float64(common) / float64(total)
+}
+
+// ambiguous says which elements fit alike, and what to say instead.
 func ambiguous(es []element, found []int, t target) string {
 	var names []string
 	for _, i := range found[:min(len(found), maxListed)] {
@@ -161,15 +265,19 @@ func ambiguous(es []element, found []int, t target) string {
 		}
 		names = append(names, d)
 	}
-	example := t.name
-	if example == "" {
-		example = es[found[0]].name
+	example := targetPhrase(t.name, t.role, 2)
+	if t.where != "" {
+		example += " " + t.where + " " + t.near.words()
 	}
-	return fmt.Sprintf("%d things on the page fit %s: %s. Say which one, such as: the 2nd %q.", len(found), t.words(), strings.Join(names, ", "), example)
+	const said = "%d things on the page fit %s: %s. Say which one, such as: %s."
+	return fmt.Sprintf(said, len(found), t.words(), strings.Join(names, ", "), example)
 }
 
 // surroundings names what an element is inside of, or what comes before it there.
 func surroundings(es []element, i int) string {
+	if es[i].in != "" {
+		return fmt.Sprintf("%q", shorten(es[i].in, 40))
+	}
 	p := ancestorWithRole(es, i, "listitem", "article", "row", "region", "form", "dialog", "navigation")
 	if p < 0 {
 		return ""
@@ -187,16 +295,16 @@ func surroundings(es []element, i int) string {
 
 // resolveAgain returns what "the second one" means: the target of an earlier instruction, with another number;
 // otherwise the entries of the page's list.
-func resolveAgain(t target, before []string, known places) target {
-	for _, instruction := range slices.Backward(before) {
-		steps, err := parseInstruction(instruction, known)
+func resolveAgain(t target, before []round, known places) target {
+	for _, r := range slices.Backward(before) {
+		steps, err := parseInstruction(r.instruction, known)
 		if err != nil {
 			continue
 		}
 		for _, s := range slices.Backward(steps) {
-			if (s.act == actClick || s.act == actHover) && !s.target.again {
-				s.target.nth = t.nth
-				return s.target
+			if (s.tool == "browser_click" || s.tool == "browser_hover") && !s.on.again {
+				s.on.nth = t.nth
+				return s.on
 			}
 		}
 	}
@@ -210,20 +318,14 @@ func listEntries(es []element) []int {
 	taken := map[int]bool{}
 	for i, e := range es {
 		p := ancestorWithRole(es, i, "listitem", "article", "row")
-		if p < 0 || taken[p] || e.ref == "" || (e.role != "link" && e.role != "button") || ancestorWithRole(es, i, "navigation", "banner", "contentinfo") >= 0 {
+		if p < 0 || taken[p] || e.ref == "" || (e.role != "link" && e.role != "button") ||
+			ancestorWithRole(es, i, "navigation", "banner", "contentinfo") >= 0 {
 			continue
 		}
 		taken[p] = true
 		found = append(found, i)
 	}
 	return found
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // shorten cuts s to n runes.

@@ -64,9 +64,9 @@ func TestAFailingStepEndsWithItsReason(t *testing.T) {
 
 func TestWhatIsNotThereIsToldWithWhatIs(t *testing.T) {
 	w := &world{state: state}
-	answer := w.ask(t, newModel(), `open the demo shop, click "Log out"`)
-	if !strings.Contains(answer, `I did not find "Log out" on the page`) || !strings.Contains(answer, `button "Sign in"`) {
-		t.Errorf("got %q, want what can be clicked", answer)
+	answer := w.ask(t, newModel(), `open the demo shop, click "Sign it"`)
+	if !strings.Contains(answer, `I did not find "Sign it" on the page. There is: button "Sign in", `) {
+		t.Errorf("got %q, want what can be clicked, the most similar first", answer)
 	}
 	if w.looks != 1 {
 		t.Errorf("looked %d times, want one more look before giving up", w.looks)
@@ -186,6 +186,29 @@ func TestStepsAreNotRepeatedWhenTheConversationWasShortened(t *testing.T) {
 	calls := reply.Calls()
 	if len(calls) != 1 || compact(t, calls[0]) != "extract" || calls[0].ID != "plain_8_step3" {
 		t.Errorf("got %+v, want the fourth step with a new id", calls)
+	}
+}
+
+func TestNothingIsCountedOnAPageOfWhichThePartBeforeWasLeftOut(t *testing.T) {
+	for say, want := range map[string]string{
+		"click the 2nd link": "", "click the last link": "click ref=e7", `click "Three"`: "click ref=e7",
+	} {
+		ms := []llm.Message{llm.UserText(say)}
+		for i, body := range []string{"(page state of step 6 left out)", rest["e5"]} {
+			id := fmt.Sprintf("plain_%d_look0", i+1)
+			call := llm.ToolCall{ID: id, Name: "browser_snapshot", Input: json.RawMessage([]string{`{}`, `{"after":"e5"}`}[i])}
+			text := wrap("ok", "page:", body)
+			if i == 0 {
+				text = wrap("ok", body)
+			}
+			ms = append(ms, llm.Message{Role: llm.RoleAssistant, Parts: []llm.Part{{Call: &call}}},
+				llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Result: &llm.ToolResult{ID: id, Text: text}}}})
+		}
+		reply := generate(t, newModel(), tools, ms...)
+		if calls := reply.Calls(); want == "" && (len(calls) > 0 || !strings.Contains(reply.Text(), "too long to count")) ||
+			want != "" && (len(calls) != 1 || compact(t, calls[0]) != want) {
+			t.Errorf("%s: got %+v, want %q", say, reply, want)
+		}
 	}
 }
 
@@ -314,7 +337,7 @@ func TestWordsFindTheElementAgain(t *testing.T) {
 		{"e16", "click %s", `the "Search" button`},
 		{"e10", `select "Red" in %s`, `the "Colour" list`},
 		{"e12", "click %s", `the "Say \"hello\", then go" button`},
-		{"e13", "click %s", `the 1st button`},
+		{"e13", "click %s", `the 4th button`},
 		{"e14", "click %s", `the "Gift" checkbox`},
 		{"e15", `type "x" into %s`, `the "Your mail" field`},
 		{"e1", "read %s", `the "Lamps" heading`},

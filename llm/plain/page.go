@@ -13,6 +13,8 @@ import (
 type page struct {
 	lines      []string // of the state; nil if it is not known
 	fresh      bool     // the state was asked for after everything that was done
+	more       int      // how often the state was asked to go on
+	part       bool     // what came before was left out of the conversation
 	url, title string
 }
 
@@ -27,9 +29,12 @@ func (p *page) take(r result) {
 	}
 	switch r.section {
 	case "page":
-		p.lines, p.fresh = strings.Split(r.body, "\n"), r.tool == "browser_snapshot"
+		p.goOn(r.after(), strings.Split(r.body, "\n"))
+		p.fresh = r.tool == "browser_snapshot"
 	case "page changes":
-		p.lines = applyDiff(p.lines, r.body)
+		if p.lines = applyDiff(p.lines, r.body); p.more > 0 && r.body != "" {
+			p.lines = nil // the changes are those of a shorter state
+		}
 	case "text", "links", "tabs":
 	default:
 		if r.tool != "browser_screenshot" {
@@ -38,7 +43,43 @@ func (p *page) take(r result) {
 	}
 }
 
-var hunk = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@@ -(\d{1,7}),(\d{1,7}) \+(\d{1,7}),(\d{1,7}) @@$`) })
+// after returns the ref after which a snapshot was asked to begin; empty if it was asked for whole.
+func (r result) after() string {
+	var in struct{ After string }
+	_ = json.Unmarshal([]byte(r.input), &in) // other tools have other inputs
+	return in.After
+}
+
+// goOn takes in a state, or what follows the line with a ref, in place of the first fold.
+func (p *page) goOn(after string, lines []string) {
+	if after == "" {
+		p.lines, p.more, p.part = lines, 0, false
+		return
+	}
+	p.part = p.part || p.lines == nil
+	at := slices.IndexFunc(p.lines, func(l string) bool { e, ok := readElement(l); return ok && e.ref == after })
+	fold := slices.IndexFunc(p.lines, func(l string) bool { return foldAfter(l) != "" })
+	if at++; at == 0 || at > fold {
+		at = max(fold, 0)
+	}
+	p.lines, p.more = append(slices.Clone(p.lines[:at]), lines...), p.more+1
+}
+
+var foldForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?: *- text: … \d+ more \w+ like these: take a snapshot|\[\.\.\.TRUNCATED:.* go on)` +
+		` with after=((?:f\d+)?e\d+)\]?$`)
+})
+
+// foldAfter returns the ref after which a snapshot shows what a line stands for; empty for other lines.
+func foldAfter(line string) string {
+	if !strings.Contains(line, " with after=") {
+		return ""
+	}
+	if m := foldForm().FindStringSubmatch(line); m != nil {
+		return m[1]
+	}
+	return ""
+}
 
 // applyDiff applies a unified diff without context lines. The result is nil if it
 // does not fit.
@@ -51,9 +92,6 @@ func applyDiff(lines []string, diff string) []string {
 	at := 0 // lines taken over so far
 	for i := 0; i < len(changes); {
 		var from, del, to, add int
-		if !hunk().MatchString(changes[i]) {
-			return nil
-		}
 		if _, err := fmt.Sscanf(changes[i], "@@ -%d,%d +%d,%d @@", &from, &del, &to, &add); err != nil {
 			return nil
 		}
@@ -61,7 +99,7 @@ func applyDiff(lines []string, diff string) []string {
 			from-- // an empty side names the line after which the other stands
 		}
 		i++
-		if from < at || from+del > len(lines) || i+del+add > len(changes) {
+		if del < 0 || add < 0 || from < at || from+del > len(lines) || i+del+add > len(changes) {
 			return nil
 		}
 		out = append(out, lines[at:from]...)
@@ -77,9 +115,13 @@ func applyDiff(lines []string, diff string) []string {
 // element is one line of a page state.
 type element struct {
 	role, name, ref string
+	first           string // its ref, or the first one in it
 	hint            string // placeholder
 	text            string // after the colon
+	in              string // what it is in, where the lines do not show it
+	fold            string // the ref after which what is left out here follows
 	checked         bool
+	acts            bool // it can be operated
 	depth           int
 	parent          int // index of the element it is inside of, -1 at the top
 }
@@ -87,11 +129,13 @@ type element struct {
 // elements reads the lines of the state.
 func (p page) elements() []element {
 	var es []element
+	seen := map[string]bool{}
 	for _, l := range p.lines {
 		e, ok := readElement(l)
-		if !ok {
-			continue
+		if e.fold = foldAfter(l); e.fold == "" && !ok || seen[e.ref] {
+			continue // what follows a ref begins with the lines that it is below
 		}
+		seen[e.ref] = e.ref != ""
 		e.parent = len(es) - 1
 		for e.parent >= 0 && es[e.parent].depth >= e.depth {
 			e.parent = es[e.parent].parent
@@ -102,7 +146,18 @@ func (p page) elements() []element {
 			}
 			continue
 		}
+		if list := e.parent; e.role == "option" && list >= 0 {
+			if es[list].role == "group" {
+				list = max(0, es[list].parent)
+			}
+			if es[list].role == "combobox" {
+				es[list].role = "dropdown" // nothing can be typed into it
+			}
+		}
 		es = append(es, e)
+		for i := len(es) - 1; i >= 0 && e.ref != "" && es[i].first == ""; i = es[i].parent {
+			es[i].first = e.ref
+		}
 	}
 	return es
 }
@@ -112,8 +167,8 @@ var (
 	attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ \[([^\]]*)\]`) })
 )
 
-// readElement reads a line such as `  - button "Buy" [ref=e1]: text`. A whole
-// key may be in single quotes, as YAML wants it.
+// readElement reads a line such as `  - button "Buy" [disabled] [ref=e1] [in "Lamp"]: text`. A whole key may be in
+// single quotes, as YAML wants it, and a text in double ones, if it could be taken for something else.
 func readElement(line string) (element, bool) {
 	trimmed := strings.TrimLeft(line, " ")
 	rest, ok := strings.CutPrefix(trimmed, "- ")
@@ -135,21 +190,38 @@ func readElement(line string) (element, bool) {
 			rest = rest[dec.InputOffset():]
 		}
 	}
-	for {
-		m := attribute().FindStringSubmatch(rest)
-		if m == nil {
-			break
-		}
+	e.acts = slices.Contains(interactive, e.role)
+	for m := attribute().FindStringSubmatch(rest); m != nil; m = attribute().FindStringSubmatch(rest) {
 		rest = rest[len(m[0]):]
-		if ref, ok := strings.CutPrefix(m[1], "ref="); ok {
-			e.ref = ref
-		}
-		e.checked = e.checked || m[1] == "checked"
+		e.readAttribute(m[1])
 	}
 	if _, text, ok := strings.Cut(rest, ": "); ok {
 		e.text = strings.TrimSpace(text)
+		_ = json.Unmarshal([]byte(e.text), &e.text) // most texts are not quoted
 	}
 	return e, true
+}
+
+// readAttribute reads what stands in brackets. What follows the ref are reasons why it can be operated.
+func (e *element) readAttribute(a string) {
+	key, value, _ := strings.Cut(a, "=")
+	around, isIn := strings.CutPrefix(a, "in ")
+	switch {
+	case key == "ref":
+		e.ref = value
+	case isIn:
+		_ = json.Unmarshal([]byte(around), &e.in) // always quoted
+	case a == "checked":
+		e.checked = true
+	case a == "file":
+		e.role, e.acts = "file field", true
+	case e.ref == "" || key == "nth" || a == "new":
+	default:
+		e.acts = true
+		if strings.Contains(a, "contenteditable") && e.role == "generic" {
+			e.role = "textbox"
+		}
+	}
 }
 
 // ancestorWithRole returns the nearest element with one of the roles that es[i] is inside
@@ -161,4 +233,11 @@ func ancestorWithRole(es []element, i int, roles ...string) int {
 		}
 	}
 	return -1
+}
+
+// isInside reports whether es[i] is inside of es[outer].
+func isInside(es []element, i, outer int) bool {
+	for i = es[i].parent; i > outer; i = es[i].parent {
+	}
+	return i == outer
 }

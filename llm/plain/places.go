@@ -35,7 +35,8 @@ func foldPlace(s string) string {
 }
 
 var hostLike = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[\pL\pN_-]+(?:\.[\pL\pN_-]+)*\.[\pL]{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\])(?::\d{1,5})?(?:[/?#].*)?$`)
+	return regexp.MustCompile(`^(?:[\pL\pN_-]+(?:\.[\pL\pN_-]+)*\.[\pL]{2,}|localhost|` +
+		`\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:]+\])(?::\d{1,5})?(?:[/?#].*)?$`)
 })
 
 // find returns the URL of what people call s: the name of a place, a URL, or a

@@ -77,13 +77,14 @@ func (m *Model) next(c conversation) (text string, call *llm.ToolCall, failed bo
 	if len(steps) == 0 {
 		return m.help(), nil, true
 	}
+	c.checkDownloads(steps)
 	done, page := c.replay()
 	if c.failed != nil || done >= len(steps) || c.lastCall {
 		return finalAnswer(c, steps, done, ""), nil, c.failed != nil
 	}
 	s := steps[done]
-	if s.target.again {
-		s.target = resolveAgain(s.target, c.before, m.places)
+	if s.on.again {
+		s.on = resolveAgain(s.on, c.rounds[:len(c.rounds)-1], m.places)
 	}
 	do := decideStep(s, page)
 	if do.problem != "" {

@@ -2,6 +2,7 @@ package plain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,15 +10,13 @@ import (
 
 func readOpen(p phrase, known places) (step, error) {
 	p = p.after(1, "to", "up", "on")
-	if i := p.last("in"); i > 0 && slices.Contains([]string{"in a new tab", "in new tab"}, p[i:].lower()) {
+	i := p.last("in")
+	if i > 0 && slices.Contains([]string{"in a new tab", "in new tab"}, p[i:].lower()) {
 		u, err := readPlace(p[:i], known)
-		return step{act: actTabNew, text: u}, err
-	}
-	if slices.Contains([]string{"a new tab", "new tab", "a tab"}, p.lower()) {
-		return step{act: actTabNew}, nil
+		return tabStep(inputs{"action": "new", "url": u}), err
 	}
 	u, err := readPlace(p, known)
-	return step{act: actOpen, text: u}, err
+	return openStep(u), err
 }
 
 // readPlace reads the name of a place or an address.
@@ -35,7 +34,8 @@ func readPlace(p phrase, known places) (string, error) {
 	if u, ok := known.find(bare.text()); ok {
 		return u, nil
 	}
-	return "", problem(fmt.Sprintf("%q is no address such as example.com%s; to open something on the page, say click", bare.text(), orPlace(known)))
+	const why = "%q is no address such as example.com%s; to open something on the page, say click"
+	return "", problem(fmt.Sprintf(why, bare.text(), orPlace(known)))
 }
 
 // orPlace names the places that are known.
@@ -48,12 +48,8 @@ func orPlace(known places) string {
 
 func readGo(p phrase, known places) (step, error) {
 	switch {
-	case p.is(1, "back"):
-		return readBack(p.after(1), known)
 	case p.is(1, "to") && p.after(2, "the").is(0, "tab"):
 		return readTab(p, known)
-	case p.is(0, "goto"):
-		return readOpen(p, known)
 	case p.is(1, "to"):
 		return readOpen(p.after(1), known)
 	default:
@@ -61,24 +57,41 @@ func readGo(p phrase, known places) (step, error) {
 	}
 }
 
-func readClick(p phrase, _ places) (step, error) {
-	s := step{act: actClick, double: strings.HasPrefix(p.word(0), "double"), right: strings.HasPrefix(p.word(0), "right")}
+// pointAt returns a step with a tool on what the words point at.
+func pointAt(tool string, input inputs, p phrase, why string) (step, error) {
+	s := step{tool: tool, input: input}
 	var ok bool
-	if s.target, ok = readTarget(p.after(1, "on", "at")); !ok {
-		return s, problem(`say what to click by its name, such as click "Sign in" or click the 2nd "Add"`)
-	}
-	if p.is(0, "check", "uncheck", "tick", "untick") && s.target.role == "" {
-		s.target.role = "checkbox"
+	if s.on, ok = readTarget(p); !ok {
+		return s, problem(why)
 	}
 	return s, nil
 }
 
-func readDouble(p phrase, known places) (step, error) {
-	if !p.is(1, "click") {
-		return step{}, errUnknown
+func readClick(p phrase, _ places) (step, error) {
+	first, rest := p.word(0), p.after(1, "on", "at")
+	if first == "double" || first == "right" {
+		if !p.is(1, "click") {
+			return step{}, errUnknown
+		}
+		rest = p.after(2, "on", "at")
 	}
-	s, err := readClick(p.after(1), known)
-	s.double, s.right = p.is(0, "double"), p.is(0, "right")
+	in := inputs{}
+	if strings.HasPrefix(first, "double") {
+		in["doubleClick"] = true
+	} else if strings.HasPrefix(first, "right") {
+		in["button"] = "right"
+	}
+	const why = `say what to click by its name, such as click "Sign in" or click the 2nd "Add"`
+	s, err := pointAt("browser_click", in, rest, why)
+	switch first {
+	case "check", "tick":
+		s.want = wantOn
+	case "uncheck", "untick":
+		s.want = wantOff
+	}
+	if s.want != wantUse && s.on.role == "" {
+		s.on = s.on.withRole("checkbox")
+	}
 	return s, err
 }
 
@@ -86,17 +99,17 @@ func readDouble(p phrase, known places) (step, error) {
 func readPress(p phrase, known places) (step, error) {
 	rest := p.after(1, "the")
 	if key, ok := keyName(rest.lower()); ok {
-		return step{act: actPress, text: key}, nil
+		return pressStep(key), nil
 	}
-	if last := len(rest) - 1; last == 1 && rest.is(last, "key") {
-		key, ok := keyName(rest[:last].lower())
+	if len(rest) == 2 && rest.is(1, "key") {
+		key, ok := keyName(rest[:1].lower())
 		if !ok && len([]rune(rest[0].text)) == 1 {
 			key, ok = rest[0].text, true
 		}
 		if !ok {
 			return step{}, problem("there is no such key")
 		}
-		return step{act: actPress, text: key}, nil
+		return pressStep(key), nil
 	}
 	return readClick(p, known)
 }
@@ -104,9 +117,6 @@ func readPress(p phrase, known places) (step, error) {
 func readType(p phrase, _ places) (step, error) {
 	rest := p.after(1)
 	if len(rest) == 0 {
-		if p.is(0, "enter") {
-			return step{act: actPress, text: "Enter"}, nil
-		}
 		return step{}, problem(`say what to type and where, such as type "lamp" into Search`)
 	}
 	at := rest.last("into")
@@ -120,19 +130,14 @@ func readType(p phrase, _ places) (step, error) {
 		at = rest.last("in")
 	}
 	if at <= 0 || at == len(rest)-1 {
-		return step{act: actType, text: rest.text()}, nil
+		return step{tool: "browser_type", input: inputs{"text": rest.text()}, on: target{role: "field"}}, nil
 	}
 	return typeInto(rest[:at], rest[at+1:])
 }
 
 // typeInto types text into the field that the other words point at.
 func typeInto(text, field phrase) (step, error) {
-	s := step{act: actType, text: text.text()}
-	var ok bool
-	if s.target, ok = readTarget(field); !ok {
-		return s, problem("say which field by its name")
-	}
-	return s, nil
+	return pointAt("browser_type", inputs{"text": text.text()}, field, "say which field by its name")
 }
 
 // readFill reads "fill Search with lamp", "fill in …" and "set Colour to Red".
@@ -155,95 +160,122 @@ func readClear(p phrase, _ places) (step, error) { return typeInto(nil, p.after(
 
 // readSearch reads "search for lamp"; alone it means what is called search.
 func readSearch(p phrase, _ places) (step, error) {
-	if rest := p.after(1, "for"); len(rest) > 0 {
-		return step{act: actSearch, text: rest.text(), target: target{name: "search", role: "field"}}, nil
+	rest := p.after(1, "for")
+	if len(rest) == 0 {
+		return step{tool: "browser_click", on: target{name: p[0].text}}, nil
 	}
-	return step{act: actClick, target: target{name: p[0].text}}, nil
-}
-
-func readSubmit(p phrase, known places) (step, error) {
-	if rest := p.after(1, "the", "it"); len(rest) == 0 || rest.lower() == "form" {
-		return step{act: actPress, text: "Enter"}, nil
-	}
-	return readClick(p, known)
+	in := inputs{"text": rest.text(), "submit": true}
+	return step{tool: "browser_type", input: in, on: target{name: "search", role: "field"}, want: wantSearch}, nil
 }
 
 func readSelect(p phrase, _ places) (step, error) {
+	const why = `say what to select and where, such as select "Red" in Colour`
 	rest := p.after(1)
 	at := rest.last("in", "from")
 	if len(rest) > 1 && rest[0].quoted {
 		at = 1
 	}
-	var ok bool
-	if at > 0 && at < len(rest)-1 && rest.is(at, "in", "from", "for", "under", "as", "of") {
-		s := step{act: actSelect, text: rest[:at].after(0, "the", "option").text()}
-		if s.target, ok = readTarget(rest[at+1:]); ok && s.text != "" {
-			return s, nil
-		}
-	} else {
-		s := step{act: actChoose}
-		if s.target, ok = readTarget(rest); ok {
-			return s, nil
-		}
+	if at <= 0 || at >= len(rest)-1 || !rest.is(at, "in", "from", "for", "under", "as", "of") {
+		s, err := pointAt("browser_click", nil, rest, why)
+		s.want = wantOption
+		return s, err
 	}
-	return step{}, problem(`say what to select and where, such as select "Red" in Colour`)
+	option := rest[:at].after(0, "the", "option").text()
+	if option == "" {
+		return step{}, problem(why)
+	}
+	return pointAt("browser_select", inputs{"values": []string{option}}, rest[at+1:], why)
 }
 
-func readScroll(p phrase, _ places) (step, error) {
-	s := step{act: actScroll, text: "down"}
-	for i := 1; i < len(p); i++ {
-		switch w := p.word(i); w {
-		case "up", "down", "left", "right":
-			s.text = w
-		case "top":
-			s.text, s.n = "up", 20000
-		case "bottom", "end":
-			s.text, s.n = "down", 20000
-		case "to", "the", "by", "a", "bit", "page", "of", "pixels", "px", "little":
-		default:
-			n, err := strconv.Atoi(strings.TrimSuffix(w, "px"))
-			if err != nil || n < 1 || n > 20000 {
-				return s, problem("I can scroll up, down, left, right, to the top or bottom, or by a number of pixels")
-			}
-			s.n = n
+// readUpload reads "upload a.pdf", and "upload a.pdf and b.pdf into Attachments".
+func readUpload(p phrase, _ places) (step, error) {
+	const why = `say which file and where, such as upload "report.pdf" into Attachment`
+	files, field := p.after(1, "the", "file", "files"), phrase(nil)
+	if at := files.last("into", "to", "in"); at > 0 {
+		files, field = files[:at], files[at+1:]
+	}
+	var paths []string
+	for i := range files {
+		if !files.is(i, "and", "&") {
+			paths = append(paths, files[i].text)
 		}
 	}
-	return s, nil
+	in := inputs{"paths": paths}
+	switch {
+	case len(paths) == 0:
+		return step{}, problem(why)
+	case field == nil:
+		return step{tool: "browser_upload", input: in, on: target{role: "file field"}}, nil
+	default:
+		return pointAt("browser_upload", in, field, why)
+	}
+}
+
+func readDownload(p phrase, _ places) (step, error) {
+	const why = `say what to download by the name of its link, such as download "Invoice"`
+	s, err := pointAt("browser_click", nil, p.after(1), why)
+	s.want = wantDownload
+	return s, err
+}
+
+// readDrag reads "drag X to Y".
+func readDrag(p phrase, _ places) (step, error) {
+	const why = `say what to drag and where to, such as drag "Task 1" to "Done"`
+	rest := p.after(1)
+	at := rest.last("to", "onto", "into", "over")
+	if at <= 0 || p.is(0, "move") && p.is(1, "to") {
+		return step{}, problem(why)
+	}
+	s, err := pointAt("browser_drag", nil, rest[:at], why)
+	var ok bool
+	if s.onto, ok = readTarget(rest[at+1:]); !ok && err == nil {
+		err = problem(why)
+	}
+	return s, err
+}
+
+// farAway is how many pixels lead to the end of a page.
+const farAway = 20000
+
+// readScroll reads "scroll down 300", "scroll the Log list to the bottom" and "scroll up in the Log list".
+func readScroll(p phrase, _ places) (step, error) {
+	const why = "I can scroll up, down, left, right, to the top or bottom, or by a number of pixels: " +
+		`the page, or a part of it, such as scroll down in the "Results" list`
+	in := inputs{"direction": "down"}
+	var where phrase
+	inside := false
+	for i := 1; i < len(p); i++ {
+		w := p.word(i)
+		n, err := strconv.Atoi(strings.TrimSuffix(w, "px"))
+		switch {
+		case inside:
+			where = append(where, p[i])
+		case slices.Contains([]string{"up", "down", "left", "right"}, w):
+			in["direction"] = w
+		case w == "top":
+			maps.Copy(in, inputs{"direction": "up", "pixels": farAway})
+		case w == "bottom", w == "end":
+			maps.Copy(in, inputs{"direction": "down", "pixels": farAway})
+		case slices.Contains([]string{"in", "of", "inside", "within"}, w):
+			inside = true
+		case slices.Contains([]string{"to", "the", "by", "a", "bit", "page", "pixels", "px", "little"}, w):
+		case err == nil && n >= 1 && n <= farAway:
+			in["pixels"] = n
+		default:
+			where = append(where, p[i])
+		}
+	}
+	s := step{tool: "browser_scroll", input: in}
+	if len(where) == 0 || slices.Contains([]string{"page", "the page", "this page"}, where.lower()) {
+		return s, nil
+	}
+	s, err := pointAt(s.tool, in, where, why)
+	if err == nil && !inside && s.on.role == "" && !where.quoted() {
+		err = problem(why)
+	}
+	return s, err
 }
 
 func readHover(p phrase, _ places) (step, error) {
-	s := step{act: actHover}
-	var ok bool
-	if s.target, ok = readTarget(p.after(1, "over", "at", "on", "to")); !ok {
-		return s, problem("say what to point at by its name")
-	}
-	return s, nil
-}
-
-func readBack(p phrase, _ places) (step, error) {
-	rest := p.after(1, "to", "the", "last", "previous", "one", "it", "this", "page")
-	switch {
-	case len(rest) > 0:
-		return step{}, errUnknown
-	case p.is(0, "back"):
-		return step{act: actBack}, nil
-	default:
-		return step{act: actReload}, nil
-	}
-}
-
-func readDialog(p phrase, _ places) (step, error) {
-	s := step{act: actDialog, yes: !p.is(0, "dismiss")}
-	rest := p.after(1, "the", "it", "dialog", "alert", "prompt", "question")
-	if rest.is(0, "with") && len(rest) > 1 {
-		s.text, rest = rest[1:].text(), nil
-	}
-	if len(rest) > 0 { // "accept cookies" is a button
-		var ok bool
-		s = step{act: actClick}
-		if s.target, ok = readTarget(p); !ok {
-			return s, errUnknown
-		}
-	}
-	return s, nil
+	return pointAt("browser_hover", nil, p.after(1, "over", "at", "on", "to"), "say what to point at by its name")
 }

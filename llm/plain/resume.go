@@ -9,7 +9,8 @@ import (
 
 // continuePhrases are the words that ask to go on with the instruction before.
 var continuePhrases = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)[\s.!]*$`)
+	return regexp.MustCompile(`(?i)^(?:please |bitte )?(?:continue|go on|carry on|keep going|resume|` +
+		`(?:mach(?:e)? )?weiter|fahr(?:e)? fort|continuez|continua|contin[uú]a|sigue|prosegui)[\s.!]*$`)
 })
 
 // asksToContinue reports whether an instruction asks to go on with the one before.
@@ -34,7 +35,7 @@ func (c conversation) resume(places places) conversation {
 			continue
 		}
 		if steps, err := parseInstruction(r.instruction, places); err == nil && len(steps) > 0 {
-			c.instruction, c.before = r.instruction, c.before[:i]
+			c.instruction, c.rounds = r.instruction, c.rounds[:i+1]
 			return c
 		}
 	}

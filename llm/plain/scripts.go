@@ -13,7 +13,8 @@ import (
 // runForm matches an instruction that is one saved script: "run lamps", or
 // "run the script lamps with search = desk".
 var runForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?is)^\s*(?:please\s+)?run\s+(?:the\s+)?(?:script\s+)?["“]?([a-z0-9][a-z0-9_-]*)["”]?(?:\s+with\s+(.+?))?\s*[.!]?\s*$`)
+	return regexp.MustCompile(`(?is)^\s*(?:please\s+)?run\s+(?:the\s+)?(?:script\s+)?` +
+		`["“]?([a-z0-9][a-z0-9_-]*)["”]?(?:\s+with\s+(.+?))?\s*[.!]?\s*$`)
 })
 
 // script returns the steps that an instruction stands for: those of a saved
@@ -38,12 +39,12 @@ func CheckInstruction(instruction string) (steps int, err error) {
 var ErrNoName = errors.New("it has no name by which it could be found again")
 
 // kindWords are the words for roles by which scripts tell what they mean.
-var kindWords = map[string]string{
-	"button": "button", "link": "link", "tab": "tab", "option": "option", "checkbox": "checkbox", "switch": "switch", "radio": "radio button",
-	"menuitem": "menu item", "menuitemcheckbox": "menu item", "menuitemradio": "menu item", "img": "image", "listitem": "item", "treeitem": "item",
-	"textbox": "field", "searchbox": "field", "spinbutton": "field", "combobox": "list", "listbox": "list", "heading": "heading", "row": "row",
-	"cell": "cell", "gridcell": "cell", "slider": "slider", "dialog": "dialog",
-}
+var kindWords = byWord(map[string]string{
+	"button": "button", "link": "link", "tab": "tab", "option": "option", "checkbox": "checkbox", "switch": "switch",
+	"radio": "radio button", "menuitem|menuitemcheckbox|menuitemradio": "menu item", "img": "image", "dialog": "dialog",
+	"listitem|treeitem": "item", "textbox|searchbox|spinbutton": "field", "combobox|dropdown|listbox": "list", "row": "row",
+	"heading": "heading", "cell|gridcell": "cell", "slider": "slider", "file field": "file field",
+})
 
 // maxNth is how far scripts count things of the same name.
 const maxNth = 50
@@ -71,9 +72,8 @@ func DescribeTarget(state, ref, step string) (string, error) {
 			kinds = append(kinds, k)
 		}
 	}
-	labels := slices.Clone(es[i].labels())
-	slices.SortStableFunc(labels, func(a, b string) int { return strings.Compare(compareLabels(a), compareLabels(b)) })
-	for _, label := range labels {
+	named := slices.DeleteFunc(es[i].labels(), func(l string) bool { return l == "" })
+	for _, label := range append(named, "") {
 		for _, kind := range kinds {
 			for n := range maxNth + 1 {
 				if words := targetPhrase(label, kind, n); words != "" && finds(words) {
@@ -83,14 +83,6 @@ func DescribeTarget(state, ref, step string) (string, error) {
 		}
 	}
 	return "", ErrNoName
-}
-
-// compareLabels orders an empty label behind all others, and those as they were.
-func compareLabels(label string) string {
-	if label == "" {
-		return "1"
-	}
-	return "0"
 }
 
 // targetPhrase returns `the 2nd "label" kind`, or "" if that says too little.
@@ -129,7 +121,7 @@ func QuoteText(text string) string { return `"` + strings.ReplaceAll(text, `"`, 
 func DescribeKey(key string) (step string, ok bool) {
 	for _, words := range []string{"press " + key, "press the " + key + " key"} {
 		steps, err := parseInstruction(words, places{})
-		if err == nil && len(steps) == 1 && steps[0].act == actPress && steps[0].text == key {
+		if err == nil && len(steps) == 1 && steps[0].tool == "browser_press" && steps[0].input["key"] == key {
 			return words, true
 		}
 	}

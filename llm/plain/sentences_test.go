@@ -17,14 +17,11 @@ import (
 func TestSentencesBecomeCalls(t *testing.T) {
 	for _, tt := range []struct{ say, want string }{
 		{`open the demo shop, type "lamp" into Search, press Enter, read`, "open url=" + shop + "; type ref=e2 text=lamp; press key=Enter; extract"},
-		{`open example.com`, "open url=example.com"},
 		{`Open https://example.com/a,b?c=d.`, "open url=https://example.com/a,b?c=d"},
 		{`go to localhost:3000/x`, "open url=localhost:3000/x"},
-		{`goto demo shop`, "open url=" + shop},
 		{`Please visit the site example.org, thanks`, "open url=example.org"},
 		{`navigate to "example.com"`, "open url=example.com"},
 		{`https://example.com`, "open url=https://example.com"},
-		{`open example.com in a new tab`, "tabs action=new url=example.com"},
 		{`click "Sign in"`, "click ref=e7"},
 		{`click “Sign in”`, "click ref=e7"},
 		{`click «Sign in»`, "click ref=e7"},
@@ -44,66 +41,42 @@ func TestSentencesBecomeCalls(t *testing.T) {
 		{`click e16`, "click ref=e16"},
 		{`click the 2nd "Add"`, "click ref=e16"},
 		{`click the second Add button`, "click ref=e16"},
-		{`click the last Add`, "click ref=e18"},
-		{`click #3 Add`, "click ref=e18"},
 		{`click number 1 "Add"`, "click ref=e14"},
-		{`click the first link`, "click ref=e1"},
 		{`click chair`, "click ref=e17"},
 		{`click basket`, "click ref=e3"},
 		{`click the Details tab`, "click ref=e24"},
-		{`double-click Menu`, "click doubleClick=true ref=e23"},
 		{`double click Menu`, "click doubleClick=true ref=e23"},
-		{`right-click Menu`, "click button=right ref=e23"},
 		{`check "I agree"`, "click ref=e8"},
 		{`tick News`, "hover ref=e9"},
-		{`uncheck News`, "click ref=e9"},
-		{`type "lamp" into Search`, "type ref=e2 text=lamp"},
 		{`type lamp, read`, "?type lamp"}, // which field?
 		{`type "lamp, and desk" in the search box`, "type ref=e2 text=lamp, and desk"},
 		{`enter “ada@example.com” in E-mail`, "type ref=e5 text=ada@example.com"},
 		{`write hello world into you@example.com`, "type ref=e5 text=hello world"},
 		{`type "say \"hi\"" into Search`, `type ref=e2 text=say "hi"`},
 		{`type "" into Search`, "type ref=e2 text="},
-		{`fill Search with lamp`, "type ref=e2 text=lamp"},
 		{`fill in the E-mail field with "a, b"`, "type ref=e5 text=a, b"},
 		{`set E-mail to x@y.z`, "type ref=e5 text=x@y.z"},
-		{`clear Search`, "type ref=e2 text="},
-		{`search for blue lamps`, "type ref=e2 submit=true text=blue lamps"},
-		{`type lamp into Search and press Enter`, "type ref=e2 text=lamp; press key=Enter"},
 		{`type lamp into Search then press Enter and then read`, "type ref=e2 text=lamp; press key=Enter; extract"},
 		{`enter`, "press key=Enter"},
 		{`hit escape; press ctrl+shift+t; press F5; press arrow down; press the a key`, "press key=Escape; press key=Control+Shift+t; press key=F5; press key=ArrowDown; press key=a"},
-		{`select "Red, dark" in Colour`, "select ref=e10 values=[Red, dark]"},
 		{`choose Oak from the Colour list`, "select ref=e10 values=[Oak]"},
 		{`pick "Red, dark"`, "select ref=e10 values=[Red, dark]"},
 		{`choose Express`, "click ref=e25"},
 		{`scroll down, scroll up 300 px, scroll to the bottom`, "scroll direction=down; scroll direction=up pixels=300; scroll direction=down pixels=20000"},
-		{`back`, "back"},
 		{`go back to the previous page`, "back"},
-		{`hover over Menu`, "hover ref=e23"},
-		{`hover "Menu"`, "hover ref=e23"},
-		{`wait for "Welcome"`, "wait text=Welcome"},
-		{`wait until "Loading, please wait" is gone`, "wait textGone=Loading, please wait"},
 		{`wait 2 seconds, wait 500ms, wait`, "wait timeMs=2000; wait timeMs=500; wait timeMs=1000"},
 		{`wait for 1.5 s`, "wait timeMs=1500"},
-		{`read`, "extract"},
 		{`Read the page.`, "extract"},
 		{`read me the text`, "extract"},
-		{`read "Sign in"`, "extract ref=e7"},
 		{`read the price`, "extract"},
 		{`extract links`, "links"},
-		{`list all the links`, "links"},
-		{`screenshot`, "screenshot show=true"},
 		{`take a screenshot of the page`, "screenshot show=true"},
 		{`show me the page`, "screenshot show=true"},
 		{`accept cookies`, "click ref=e22"},
 		{`accept the dialog, dismiss it, answer the prompt with "Ada"`, "dialog accept=true; dialog accept=false; dialog accept=true promptText=Ada"},
 		{`list the tabs, new tab, switch to tab t2, close the tab`, "tabs action=list; tabs action=new; tabs action=select tab=t2; tabs action=close"},
-		{`look at the page`, "snapshot"},
-		{`log in with shop`, "fill_login entry=shop submit=true"},
 		{`open example.com, sign in with the login "my shop" and read`, "open url=example.com; fill_login entry=my shop submit=true; extract"},
 		{`login using shop.`, "fill_login entry=shop submit=true"},
-		{`close the browser`, "close"},
 		{"1. open the demo shop\n2. click \"Sign in\"\n3) read", "open url=" + shop + "; click ref=e7; extract"},
 		{"- open example.com\n- read\n• screenshot", "open url=example.com; extract; screenshot show=true"},
 		{`1. open example.com 2. read`, "open url=example.com; extract"},
@@ -135,7 +108,6 @@ func TestWhatIsNotUnderstoodIsSaidAndNothingIsDone(t *testing.T) {
 		{`open the moon base`, `"open the moon base"`},
 		{`open`, `"open"`},
 		{`open example.com, click "Sign in`, "quotation mark is not closed"},
-		{`click "Add" next to Lamp`, "next to Lamp"},
 		{`wait 10 minutes`, "30 seconds"},
 		{`scroll sideways`, `"scroll sideways"`},
 		{`read, click`, `"click"`},
@@ -222,7 +194,9 @@ type world struct {
 	fail    map[string]string // why the call with that name fails
 	body    map[string]string // section and text of the call with that name
 	history []llm.Message
-	calls   []string // what was called, without looks that only find the way
+	note    string            // of every answer
+	rest    map[string]string // what the page shows after a ref
+	calls   []string          // what was called, without looks that only find the way
 	looks   int
 }
 
@@ -258,6 +232,9 @@ func (w *world) answer(t *testing.T, c llm.ToolCall) {
 		w.calls = append(w.calls, compact(t, c))
 	}
 	lines := []string{"url: " + shop}
+	if w.note != "" {
+		lines = append(lines, "note: "+w.note)
+	}
 	why, failed := w.fail[c.Name]
 	body, reads := w.body[c.Name]
 	if after, ok := w.after[c.Name]; ok {
@@ -268,6 +245,12 @@ func (w *world) answer(t *testing.T, c llm.ToolCall) {
 		lines = append(lines, "error: "+why, "page changes: none")
 	case reads:
 		lines = append(lines, body)
+	case c.Name == "browser_snapshot" && strings.Contains(string(c.Input), "after"):
+		var in struct{ After string }
+		if err := json.Unmarshal(c.Input, &in); err != nil || w.rest[in.After] == "" {
+			t.Fatalf("%s: nothing is after that", c.Input)
+		}
+		lines = append(lines, "page:", w.rest[in.After])
 	case c.Name == "browser_snapshot", c.Name == "browser_open":
 		lines = append(lines, "title: Lumen", "page:", w.state)
 	case c.Name == "browser_screenshot":

@@ -9,9 +9,12 @@ import (
 
 // Words that lead or follow a step and mean nothing to it.
 var (
-	leading  = []string{"please", "now", "first", "firstly", "next", "finally", "lastly", "afterwards", "also", "just", "and", "then", "ok", "okay", "hey", "again", "&"}
+	leading = []string{
+		"please", "now", "first", "firstly", "next", "finally", "lastly", "afterwards", "also", "just", "and", "then",
+		"ok", "okay", "hey", "again", "&",
+	}
 	trailing = []string{"please", "now", "thanks"}
-	polite   = [][]string{{"can", "you"}, {"could", "you"}, {"would", "you"}, {"after", "that"}, {"i", "want", "you", "to"}}
+	polite   = []string{"can you", "could you", "would you", "after that", "i want you to"}
 )
 
 var listMarker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\d{1,3}[.)]|[-*•–])$`) })
@@ -60,7 +63,7 @@ const maxLead = 8
 // startsStep reports whether a step begins with p.
 func startsStep(p phrase) bool {
 	p = trimLeading(p[:min(maxLead, len(p))])
-	return stepReader(strings.TrimRight(p.word(0), ".!?")) != nil || p.is(0, "then")
+	return stepReaders[strings.TrimRight(p.word(0), ".!?")] != nil || p.is(0, "then")
 }
 
 // trimLeading drops words that lead a step and mean nothing to it.
@@ -71,8 +74,8 @@ func trimLeading(p phrase) phrase {
 			p = p[1:]
 		}
 		for _, words := range polite {
-			if len(p) >= len(words) && slices.Equal(strings.Fields(p[:len(words)].lower()), words) {
-				p = p[len(words):]
+			if n := len(strings.Fields(words)); len(p) >= n && p[:n].lower() == words {
+				p = p[n:]
 			}
 		}
 		if len(p) == before {

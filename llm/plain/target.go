@@ -9,33 +9,106 @@ import (
 )
 
 // articles lead the words for a thing and say nothing about it.
-var articles = []string{"the", "a", "an", "this", "that", "my", "on", "at", "over", "named", "called", "labelled", "labeled"}
+var (
+	articles = append([]string{"the", "a", "an", "this", "that", "my", "on", "at", "over"}, callers...)
+	callers  = []string{"named", "called", "labelled", "labeled"}
+)
 
 // roleWords are the words for what a thing is, and the roles they stand for.
-var roleWords = map[string][]string{
-	"button": {"button"}, "link": {"link"}, "tab": {"tab"}, "option": {"option"}, "menu": {"menu", "menuitem", "button"},
-	"checkbox": {"checkbox", "menuitemcheckbox", "switch"}, "switch": {"switch", "checkbox"}, "toggle": {"switch", "checkbox"},
-	"radio": {"radio", "menuitemradio"}, "radio button": {"radio", "menuitemradio"}, "menu item": {"menuitem", "menuitemcheckbox", "menuitemradio"},
-	"icon": {"button", "link", "img"}, "image": {"img", "link"}, "picture": {"img", "link"}, "item": {"listitem", "option", "menuitem", "treeitem"},
-	"field": fieldRoles, "box": fieldRoles, "input": fieldRoles, "textbox": fieldRoles, "text box": fieldRoles, "text field": fieldRoles,
-	"bar": fieldRoles, "search box": fieldRoles, "search field": fieldRoles, "search bar": fieldRoles, "input field": fieldRoles, "area": fieldRoles,
-	"list": listRoles, "dropdown": listRoles, "drop-down": listRoles, "combobox": listRoles, "menu list": listRoles,
-	"heading": {"heading"}, "row": {"row"}, "cell": {"cell", "gridcell"}, "slider": {"slider"}, "dialog": {"dialog", "alertdialog"},
-	"result": {"link"}, "entry": {"listitem", "link"},
+var roleWords = byWord(map[string][]string{
+	"button": {"button", "file field"}, "file|file field|upload": {"file field"}, "link|result": {"link"}, "tab": {"tab"},
+	"menu": {"menu", "menuitem", "button"}, "menu item": {"menuitem", "menuitemcheckbox", "menuitemradio"},
+	"checkbox": {"checkbox", "menuitemcheckbox", "switch"}, "switch|toggle": {"switch", "checkbox"},
+	"radio|radio button": {"radio", "menuitemradio"}, "icon": {"button", "link", "img"}, "image|picture": {"img", "link"},
+	"item": {"listitem", "option", "menuitem", "treeitem"}, "entry": {"listitem", "link"}, "option": {"option"},
+	"heading": {"heading"}, "row": {"row"}, "cell": {"cell", "gridcell"}, "slider": {"slider"}, "form": {"form"},
+	"dialog": {"dialog", "alertdialog"}, "section": {"region", "group", "article"}, "table": {"table", "grid", "treegrid"},
+	"dropdown|drop-down|combobox|menu list": listRoles, "list": append(listRoles, "list"),
+	"field|box|input|textbox|text box|text field|input field|bar|area|" +
+		"search box|search field|search bar": fieldRoles,
+})
+
+// byWord splits keys that are joined by "|".
+func byWord[T any](joined map[string]T) map[string]T {
+	words := map[string]T{}
+	for keys, value := range joined {
+		for key := range strings.SplitSeq(keys, "|") {
+			words[key] = value
+		}
+	}
+	return words
 }
 
 var (
 	fieldRoles = []string{"textbox", "searchbox", "combobox", "spinbutton"}
-	listRoles  = []string{"combobox", "listbox"}
+	listRoles  = []string{"combobox", "dropdown", "listbox"}
 )
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
 
-var ordinalNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:#(\d{1,3})|(\d{1,3})(?:st|nd|rd|th))$`) })
+var ordinalNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:#(\d{1,3})|(\d{1,3})(?:st|nd|rd|th))$`)
+})
 
-// readTarget reads how a person points at something. ok is false if a part of
-// the words is not understood.
+// target is how a person points at something on the page.
+type target struct {
+	name  string
+	role  string // a word for what it is, see roleWords; may be empty
+	nth   int    // counted from 1; -1 is the last; 0 if not said
+	again bool   // "one": the same as in an earlier instruction, only with another nth
+	where string // "in", "after", "before" or "beside" near; empty if not said
+	near  *target
+	whole *target // all words as a name, which comes first: "Log in here"; may be nil
+}
+
+// relations say where a thing is by another.
+var relations = []struct{ words, where string }{
+	{"next to", "beside"}, {"beside", "beside"}, {"near", "beside"}, {"right of", "after"}, {"left of", "before"},
+	{"after", "after"}, {"below", "after"}, {"under", "after"}, {"following", "after"},
+	{"before", "before"}, {"above", "before"}, {"in", "in"}, {"inside", "in"}, {"within", "in"},
+}
+
+// readTarget reads how a person points at something, such as "the 2nd link", "the box below Amount" or "Delete in the
+// Lamp row". ok is false if a part of the words is not understood.
 func readTarget(p phrase) (t target, ok bool) {
+	whole, wholeOK := readThing(p, false)
+	for i := len(p) - 2; i > 0; i-- {
+		for _, r := range relations {
+			n := len(strings.Fields(r.words))
+			if i+n >= len(p) || p[i:i+n].lower() != r.words {
+				continue
+			}
+			head := p[:i]
+			for head.is(len(head)-1, "to", "the", "that", "is") {
+				head = head[:len(head)-1] // "to the right of"
+			}
+			t, ok := readThing(head, true)
+			near, nearOK := readKind(p[i+n:])
+			if !ok || !nearOK || t.again || near.again {
+				continue
+			}
+			t.where, t.near = r.where, &near
+			if wholeOK && !p.quoted() {
+				t.whole = &whole
+			}
+			return t, true
+		}
+	}
+	return readKind(p)
+}
+
+// readKind reads a target that may be said by its kind alone, as "the dropdown", unless something is called so.
+func readKind(p phrase) (target, bool) {
+	named, ok := readThing(p, false)
+	if kind, isKind := readThing(p, true); isKind && kind.name == "" && named.name != "" {
+		kind.whole = &named
+		return kind, true
+	}
+	return named, ok
+}
+
+// readThing reads a target that is not said to be near another. alone says that the word for its kind may stand alone.
+func readThing(p phrase, alone bool) (t target, ok bool) {
 	p = p.after(0, articles...)
 	if t.nth = ordinal(p.word(0)); t.nth != 0 {
 		p = p.after(1, articles...)
@@ -48,7 +121,7 @@ func readTarget(p phrase) (t target, ok bool) {
 		t.again = t.nth != 0
 		return t, t.again
 	}
-	p, t.role = takeRole(p, t.nth != 0)
+	p, t.role = takeRole(p, alone || t.nth != 0)
 	p = p.after(0, articles...)
 	if len(p) == 0 {
 		return t, t.role != ""
@@ -58,6 +131,16 @@ func readTarget(p phrase) (t target, ok bool) {
 	}
 	t.name = strings.TrimSpace(p.text())
 	return t, t.name != ""
+}
+
+// withRole returns the target as something of a kind.
+func (t target) withRole(role string) target {
+	t.role = role
+	if t.whole != nil {
+		whole := t.whole.withRole(role)
+		t.whole = &whole
+	}
+	return t
 }
 
 // ordinal returns the number that a word counts, or 0.
@@ -83,14 +166,15 @@ func takeRole(p phrase, counted bool) (phrase, string) {
 		if len(p) < n {
 			continue
 		}
-		if role, ok := roleOf(p[len(p)-n:]); ok && (len(p) > n || counted || n == 2 || p.is(0, "button", "link", "checkbox", "textbox", "field")) {
+		role, ok := roleOf(p[len(p)-n:])
+		if ok && (len(p) > n || counted || n == 2 || p.is(0, "button", "link", "checkbox", "textbox", "field")) {
 			if n == 2 && len(p) == 2 && p.is(0, "search") && !counted {
 				return p[:1], role // "search box": the field called search
 			}
 			return p[:len(p)-n], role
 		}
 	}
-	if role, ok := roleOf(p[:min(1, len(p))]); ok && len(p) > 1 && (p[1].quoted || p.is(1, "named", "called", "labelled", "labeled")) {
+	if role, ok := roleOf(p[:min(1, len(p))]); ok && len(p) > 1 && (p[1].quoted || p.is(1, callers...)) {
 		return p[1:], role
 	}
 	return p, ""

@@ -114,12 +114,18 @@ func (p phrase) word(i int) string {
 // is reports whether token i is one of the words.
 func (p phrase) is(i int, words ...string) bool {
 	w := p.word(i)
-	for _, c := range words {
-		if w != "" && w == c {
-			return true
+	return w != "" && slices.Contains(words, w)
+}
+
+// without returns the phrase without the given words.
+func (p phrase) without(words ...string) phrase {
+	var rest phrase
+	for i := range p {
+		if !p.is(i, words...) {
+			rest = append(rest, p[i])
 		}
 	}
-	return false
+	return rest
 }
 
 // after returns the phrase without its first n tokens, and without the given
@@ -161,10 +167,5 @@ func (p phrase) lower() string {
 
 // quoted reports whether a token is quoted.
 func (p phrase) quoted() bool {
-	for _, t := range p {
-		if t.quoted {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p, func(t token) bool { return t.quoted })
 }

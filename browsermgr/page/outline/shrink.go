@@ -16,6 +16,8 @@ var shrinkSteps = []shrinkStep{
 	{clip: 120},
 	{clip: 120, texts: 20},
 	{clip: 60, texts: 5},
+	{clip: 60, texts: 5, runs: 200},
+	{clip: 60, texts: 5, runs: 100},
 	{clip: 60, texts: 5, runs: 50},
 	{clip: 60, texts: 3, runs: 20},
 	{clip: 60, texts: 3, runs: 10},

@@ -1,0 +1,122 @@
+package plain_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"clank/llm/plain"
+)
+
+// TestDocumentedStepsDoWhatIsWritten does every step of docs/plain.md on the page that it shows.
+func TestDocumentedStepsDoWhatIsWritten(t *testing.T) {
+	raw, err := os.ReadFile("../../docs/plain.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), "\n```\n")
+	state, tables, ok := strings.Cut(rest, "```\n")
+	rows := regexp.MustCompile("(?m)^\\| `(.*?)` \\| `(.*?)` \\|.*$").FindAllStringSubmatch(tables, -1)
+	if n := strings.Count(tables, "\n| `"); !ok || n != len(rows) || n == 0 {
+		t.Fatalf("%d of %d lines have a step and what it does", len(rows), n)
+	}
+	m := plain.New(plain.Options{Places: map[string]string{"the demo shop": "http://shop.test/"}})
+	for _, row := range rows {
+		w := &world{state: state, note: "downloaded invoice.pdf (1 bytes) to /tmp/invoice.pdf"}
+		if answer := w.ask(t, m, row[1]); strings.Join(w.calls, "; ") != row[2] {
+			t.Errorf("%s: does %q, want %q\nanswer: %s", row[1], w.calls, row[2], answer)
+		}
+	}
+}
+
+const (
+	flat = `- button "Delete" [ref=e1] [in "Lamp"]
+- button "Delete" [ref=e2] [in "Desk \"oak\""]
+- generic "Star" [ref=e3] [cursor:pointer, item]
+- text: Star
+- checkbox "Accept" [checked] [ref=e4] [label]
+- generic [ref=e5] [contenteditable]: "- button \"Pay\" [ref=e6]"
+- combobox [ref=e7]
+- combobox [ref=e8]
+- textbox "Born" [type=date] [ref=e9]
+- button [ref=e10]`
+	folded = `- list [ref=e1]:
+  - listitem [ref=e2]:
+    - link "One" [ref=e3]
+  - text: … 2 more listitems like these: take a snapshot with after=e3
+- button "End" [ref=e30]`
+	cards = `- main:
+  - heading "Lamp" [level=2] [ref=e1]
+  - button "Add" [ref=e2]
+  - heading "Desk" [level=2] [ref=e3]
+  - button "Add" [ref=e4]
+  - table:
+    - row "Lamp" [ref=e5]:
+      - cell "Lamp"
+    - row "Desk" [ref=e6]:
+      - cell "Desk"
+      - button "Delete" [ref=e7]
+  - link "Log in with care" [ref=e8]
+  - button "Before" [ref=e9]
+  - link "Tab" [ref=e10]
+  - tab "Other" [ref=e11]
+  - combobox "Kind" [ref=e12]:
+    - group "All":
+      - option "A" [ref=e13]
+  - textbox [ref=e14]`
+)
+
+// rest is what follows in folded.
+var rest = map[string]string{
+	"e3": `- list [ref=e1]:
+  - listitem [ref=e4]:
+    - link "Two" [ref=e5]
+  - text: … 1 more listitems like these: take a snapshot with after=e5
+- button "End" [ref=e30]`,
+	"e5": "- list [ref=e1]:\n  - listitem [ref=e6]:\n    - link \"Three\" [ref=e7]\n- button \"End\" [ref=e30]",
+}
+
+func TestSnapshotsAreReadAsTheyAreWritten(t *testing.T) {
+	const went = "open url=example.com; "
+	for _, tt := range []struct{ state, say, want string }{
+		{flat, "click Delete in Lamp", went + "click ref=e1"},
+		{flat, "click the Delete button in the Desk row", went + "click ref=e2"},
+		{flat, "click Delete", `"Lamp", button "Delete" in "Desk \"oak\"". Say which one, such as: the 2nd "Delete".`},
+		{flat, "click Star", went + "click ref=e3"},
+		{flat, "uncheck Accept", went + "click ref=e4"},
+		{flat, "check Accept", went + "hover ref=e4"},
+		{flat, "type x into the first field", went + "type ref=e5 text=x"},
+		{flat, `click "Pay"`, `I did not find "Pay" on the page. There is: `},
+		{flat, `select Oak in Wood`, "There is: combobox without a name (e7), combobox without a name (e8)."},
+		{flat, `select Oak in the dropdown`, "Say which one, such as: the 2nd dropdown."},
+		{flat, `select Oak in the 2nd dropdown`, went + "select ref=e8 values=[Oak]"},
+		{flat, `upload a.txt`, "nor anything of that kind"},
+		{flat, `upload a.txt into Star`, went + "upload paths=[a.txt] ref=e3"},
+		{flat, `download Star`, "no download began"},
+		{folded, "click the 3rd link", went + "click ref=e7"},
+		{folded, "click the last link", went + "click ref=e7"},
+		{folded, "click the first link", went + "click ref=e3"},
+		{folded, "click Three", went + "click ref=e7"},
+		{folded, "click End", went + "click ref=e30"},
+		{folded, `click Two, click "One"`, went + "click ref=e5; click ref=e3"},
+		{folded, "click the 4th link", "I found only 3 of the link."},
+		{cards, "click the Delete in the Lamp row", `I did not find "Delete" in the row "Lamp"`},
+		{cards, "click the Delete in the Desk row", went + "click ref=e7"},
+		{cards, "click Add below Desk", went + "click ref=e4"},
+		{cards, "click the button after Lamp", `3 things on the page fit the button after "Lamp"`},
+		{cards, "click the button above Tab", went + "click ref=e9"},
+		{cards, "type x into the field", went + "type ref=e14 text=x"},
+		{cards, "fill Kind with A", went + "select ref=e12 values=[A]"},
+		{cards, "click the tab", went + "click ref=e10"},
+		{cards, "click Log in with care", went + "click ref=e8"},
+		{cards, "drag the 2nd Add to the Lamp row", went + "drag endRef=e5 startRef=e4"},
+		{cards, "drag Foo to Bar", `I did not find "Foo"`},
+	} {
+		w := &world{state: tt.state, rest: rest}
+		answer := w.ask(t, newModel(), "open example.com, "+tt.say)
+		if calls := strings.Join(w.calls, "; "); calls != tt.want && !strings.Contains(answer, tt.want) {
+			t.Errorf("%s: does %q, want %q\nanswer: %s", tt.say, calls, tt.want, answer)
+		}
+	}
+}
