@@ -24,7 +24,7 @@ func (t *Tool) Kinds() []string {
 	var offered []string
 	for _, kind := range actiontable.Kinds(actiontable.API) {
 		spec, _ := actiontable.Lookup(actiontable.API, actiontable.Kind(kind))
-		if !spec.Unlisted && (spec.Kind != actiontable.KindEvaluate || t.evaluates()) {
+		if spec.Kind != actiontable.KindEvaluate || t.evaluates() {
 			offered = append(offered, kind)
 		}
 	}

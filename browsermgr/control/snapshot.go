@@ -21,6 +21,7 @@ func (s *Server) snapshotRoutes() []Route {
 			OptionalParam("interactive", "boolean", "only what can be acted on, flat"), OptionalParam("compact", "boolean", "without structure that has no name"),
 			OptionalParam("depth", "integer", "deepest level shown, 0 is the root level"), OptionalParam("selector", "string", "only the first element that matches"),
 			OptionalParam("frame", "string", "only this frame"), OptionalParam("labels", "boolean", "with a picture that shows the refs"),
+			OptionalParam("after", "string", "go on after the element with this ref"),
 			OptionalParam("urls", "boolean", "with the addresses of the links"), OptionalParam("query", "string", "only lines with all of these words"),
 			OptionalParam("limit", "integer", "format aria: how many nodes"), OptionalParam("maxChars", "integer", "how long the text may be; 0: any length"), timeoutParam(),
 		),
@@ -74,7 +75,7 @@ func readSnapshotParams(q *RequestFields, mode string) (snapshotParams, error) {
 		v.Depth = &depth
 	}
 	v.Selector = q.String("selector")
-	v.Frame, v.Query, v.Delta = q.String("frame"), q.String("query"), true
+	v.Frame, v.Query, v.After, v.Delta = q.String("frame"), q.String("query"), q.String("after"), true
 	role := labels || efficient || interactive || compact || v.Depth != nil || v.Selector != "" || v.Frame != ""
 	if efficient && v.Depth == nil {
 		v.Depth = new(depthEfficient)

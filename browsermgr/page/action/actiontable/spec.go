@@ -19,8 +19,7 @@ type Spec struct {
 	AtPoint  bool // it means what is at a point or has the focus, rather than an element of a snapshot
 	MayClose bool // a page may answer it by closing itself
 
-	Unlisted bool   // the browser tool does not offer it
-	Sketch   string // its main fields, for the description of the browser tool
+	Sketch string // its main fields, for the description of the browser tool
 
 	Command string   // its command on the command line; "" for none
 	Args    []string // the fields that are arguments of the command rather than flags, in order

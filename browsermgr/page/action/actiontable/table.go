@@ -119,12 +119,12 @@ func table() []Spec { //nolint:funlen // a table
 		},
 		{
 			Kind: KindDragCoords, About: "drag from one place of what is in view to another", Limit: interaction, AtPoint: true,
-			Unlisted: true,
 			Params: []Param{
 				x.only(API), y.only(API), x.named("endX").about("where to").only(API), y.named("endY").only(API),
 				{Name: "path", Type: Points, In: Window, Required: true, About: `the way, two or more of "x, y"`},
 				anyButton, modifiers.only(Window),
 			},
+			Sketch: "{x,y,endX,endY}", Command: "drag-coords", Args: []string{"x", "y", "endX", "endY"},
 		},
 		{
 			Kind: KindSelect, About: "choose options of a list", Limit: interaction, MayClose: true,
