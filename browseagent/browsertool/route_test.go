@@ -176,8 +176,8 @@ func (r *recorder) Call(_ context.Context, _, path string, _ url.Values, _ any) 
 }
 
 func (r *recorder) session() *browsertool.Session {
-	host := &browsertool.Target{API: r}
-	return &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}}
+	targets := browsertool.Targets{Host: &browsertool.Target{API: r}, AllowHostControl: true}
+	return &browsertool.Session{Tool: &browsertool.Tool{Targets: targets, Records: true}}
 }
 
 func TestTheToolTakesEveryActionOfTheTable(t *testing.T) {

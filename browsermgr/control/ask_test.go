@@ -145,7 +145,7 @@ func TestModelsGetCookiesAndRecordingsIfPeopleAgree(t *testing.T) {
 	c := serve(t, func(s *control.Server) { s.Approver = p })
 	target := c.open("/")
 	for _, tt := range []struct{ method, path, asked string }{
-		{"GET", "/cookies", "login"}, {"GET", "/har", "safety"}, {"POST", "/trace/start", "safety"},
+		{"GET", "/cookies", "login"}, {"GET", "/har", "safety"}, {"POST", "/trace/start", "safety"}, {"POST", "/trace/stop", "safety"},
 	} {
 		path, body := tt.path, any(map[string]any{"targetId": target})
 		if tt.method == "GET" {
@@ -160,7 +160,6 @@ func TestModelsGetCookiesAndRecordingsIfPeopleAgree(t *testing.T) {
 			t.Errorf("%s, and the answer is yes: %d %s", tt.path, got.status, got.text)
 		}
 	}
-	c.ok("POST", "/trace/stop", map[string]any{"targetId": target})
 	c.ok("GET", "/cookies?targetId="+target, nil)
 	if got := p.classes(); got != "" {
 		t.Errorf("a person's own requests asked about %s", got)

@@ -80,7 +80,7 @@ func elementCommands(s *suite) {
 	save := s.found("--text save")
 	s.wantCommand("", "get text "+save, "Save\n")
 	s.wantCommand("", "get attribute "+save+" id", "save\n")
-	for line, want := range map[string]int{"get attribute " + save + " href": 1, "find --role slider": 4, "check " + save: 1} {
+	for line, want := range map[string]int{"get attribute " + save + " href": 1, "find --role slider": 4, "snapshot --after e999": 4, "check " + save: 1} {
 		if got := s.command("", strings.Fields(line)...); got.Code != want || got.Stdout != "" || got.Stderr == "" {
 			s.Fatalf("%s ended with %d, want %d: %q %.300s", line, got.Code, want, got.Stdout, got.Stderr)
 		}
