@@ -149,6 +149,17 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 			}
 		})
 	}
+	said = nil
+	for _, step := range []struct{ action, asked, want string }{
+		{"cookies", "Show the model the cookies of all sites", `"cookies":[`}, {"har", "Show the model what a page sent", site.URL + "/buy"},
+		{"tracestart", "Record for the model", `"ok":true`}, {"tracestop", "Give the model the recording", ".zip"},
+	} {
+		got := callTool(t, s, "browser", map[string]any{"action": step.action})
+		if !strings.Contains(got, step.want) || len(said) != 1 || !strings.HasPrefix(said[0], step.asked) {
+			t.Errorf("%s: the person was asked %q, the tool says %s", step.action, said, got)
+		}
+		said = nil
+	}
 }
 
 // checkPurchase has a client of MCP buy something on the site, which the tool says that it did or did not.
