@@ -50,7 +50,8 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 		hints := tool.Annotations
-		if hints == nil || hints.ReadOnlyHint || hints.IdempotentHint || !*hints.DestructiveHint || !*hints.OpenWorldHint || hints.Title == "" {
+		careful := hints != nil && !hints.ReadOnlyHint && !hints.IdempotentHint && *hints.DestructiveHint && *hints.OpenWorldHint
+		if !careful || hints.Title == "" {
 			t.Errorf("%s: got hints %+v", tool.Name, hints)
 		}
 		if !strings.Contains(c.InitializeResult().Instructions, tool.Name+" ") {

@@ -81,11 +81,12 @@ func TestCallsBecomeRequests(t *testing.T) {
 func TestAnArchiveHasTheLatestExchangesThatFit(t *testing.T) {
 	a := newAPI(t)
 	entry := func(url string) string { return `{"request":{"url":"` + url + `"}}` }
-	a.on("GET /har", 200, `{"har":{"log":{"entries":[`+strings.Join([]string{entry("/api/1"), entry("/api/2"), entry("/x"), entry("/api/3")}, ",")+`]}}}`)
+	all := strings.Join([]string{entry("/api/1"), entry("/api/2"), entry("/x"), entry("/api/3")}, ",")
+	a.on("GET /har", 200, `{"har":{"log":{"entries":[`+all+`]}}}`)
 	s := a.session()
 	s.Tool.Records = true
 	for in, want := range map[string]string{
-		`{"action":"har"}`: `[` + strings.Join([]string{entry("/api/1"), entry("/api/2"), entry("/x"), entry("/api/3")}, ",") + `]}}}`,
+		`{"action":"har"}`: `[` + all + `]}}}`,
 		`{"action":"har","filter":"api","maxChars":"70"}`: `[` + entry("/api/2") + `,` + entry("/api/3") + `]}},"truncated":"older exchanges`,
 		`{"action":"har","filter":"none"}`:                `"entries":[]`,
 	} {

@@ -20,7 +20,8 @@ const (
 
 // snapshotQuery returns the query of a snapshot: what was asked, and the defaults.
 func (c *toolCall) snapshotQuery() url.Values {
-	q := c.in.query("targetId", "mode", "refs", "interactive", "compact", "depth", "selector", "frame", "labels", "urls", "after", "limit", "maxChars", "timeoutMs")
+	q := c.in.query("targetId", "mode", "refs", "interactive", "compact", "depth", "selector", "frame", "labels", "urls",
+		"after", "limit", "maxChars", "timeoutMs")
 	format := cmp.Or(c.in.str("snapshotFormat"), c.in.str("format"))
 	if format != "" {
 		q.Set("format", format)

@@ -80,7 +80,8 @@ var modelRoutes = []string{
 	"GET /tabs", "POST /tabs/open", "POST /tabs/focus", "DELETE /tabs/{targetId}", "POST /navigate", "POST /act",
 	"GET /snapshot", "GET /text", "POST /screenshot", "POST /pdf", "GET /console", "GET /requests", "GET /errors", "GET /dialogs", "POST /hooks/dialog",
 	"POST /hooks/file-chooser", "POST /download", "POST /wait/download",
-	"GET /cookies", "GET /har", "POST /trace/start", "POST /trace/stop", "POST /set/device", "POST /set/media", "POST /set/timezone", "POST /set/locale",
+	"GET /cookies", "GET /har", "POST /trace/start", "POST /trace/stop",
+	"POST /set/device", "POST /set/media", "POST /set/timezone", "POST /set/locale",
 }
 
 func allowedForModels(r *Route) bool { return slices.Contains(modelRoutes, r.Method+" "+r.Path) }

@@ -36,7 +36,8 @@ func findCommand() browserCommand {
 			if found, err := in.findElements(answer); err != nil || len(found) > 0 {
 				return err
 			}
-			return &client.Error{Status: http.StatusNotFound, Message: `no element is like that; "clank browser snapshot" shows what there is`}
+			const message = `no element is like that; "clank browser snapshot" shows what there is`
+			return &client.Error{Status: http.StatusNotFound, Message: message}
 		},
 		printAnswer: func(p *outputPrinter, in *commandInput, answer []byte) error {
 			found, err := in.findElements(answer)
@@ -68,8 +69,8 @@ var snapshotLinePattern = regexp.MustCompile(`^( *)- (\S+?)(?: ("(?:[^"\\]|\\.)*
 
 var refStatePattern = regexp.MustCompile(`\[ref=([^]]+)\]`)
 
-// findElements lists the elements of a snapshot that are like the flags say, in the order of the page. Text of what has no
-// ref is that of the closest element around it.
+// findElements lists the elements of a snapshot that are like the flags say, in the order of the page. Text of what has
+// no ref is that of the closest element around it.
 func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
 	snap, err := decodeAnswer[client.Snapshot](answer)
 	if err != nil {
@@ -98,7 +99,9 @@ func (in *commandInput) findElements(answer []byte) ([]foundElement, error) {
 			list[owner].text += " " + name + " " + part[5]
 		}
 	}
-	list = slices.DeleteFunc(list, func(e foundElement) bool { return in.has("role") && !strings.EqualFold(e.Role, in.text("role")) })
+	list = slices.DeleteFunc(list, func(e foundElement) bool {
+		return in.has("role") && !strings.EqualFold(e.Role, in.text("role"))
+	})
 	list = closest(list, in.text("label"), func(e foundElement) string { return e.Name })
 	return closest(list, in.text("text"), func(e foundElement) string { return e.text }), nil
 }
@@ -127,7 +130,8 @@ func closest(list []foundElement, wanted string, of func(foundElement) string) [
 func getCommands() []browserCommand {
 	get := func(what, args, short, example, script string) browserCommand {
 		return browserCommand{
-			name: "get " + what, args: args, short: short, options: []browserOption{tabOption, timeoutOption}, examples: []string{example},
+			name: "get " + what, args: args, short: short, examples: []string{example},
+			options: []browserOption{tabOption, timeoutOption},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				name, err := json.Marshal(in.arg(1))
 				fn := strings.ReplaceAll(script, "NAME", string(name))

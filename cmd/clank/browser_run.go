@@ -28,9 +28,8 @@ type browserRun struct {
 
 // run carries out the command. It ends early when ctx does; the server then stops what it was doing.
 func (r *browserRun) run(ctx context.Context, own *pflag.FlagSet, args []string) error {
-	in := &commandInput{command: r.command, args: args, flags: own, stopped: ctx.Err, read: func(path string) ([]byte, error) {
-		return readInputFile(ctx, r.env.Stdin, path)
-	}}
+	in := &commandInput{command: r.command, args: args, flags: own, stopped: ctx.Err}
+	in.read = func(path string) ([]byte, error) { return readInputFile(ctx, r.env.Stdin, path) }
 	in.home, _ = server.HomeDir(r.env.Getenv) // the server may be named otherwise
 	err := r.execute(ctx, in)
 	if in.lentDir != "" {
@@ -70,7 +69,9 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 }
 
 // sendRequest asks the server. The answer is nil if there is an error.
-func (r *browserRun) sendRequest(ctx context.Context, home string, req controlRequest) (answer json.RawMessage, address string, err error) {
+func (r *browserRun) sendRequest(ctx context.Context, home string, req controlRequest) (
+	answer json.RawMessage, address string, err error,
+) {
 	address, secret, err := client.Locate(client.LocateHints{URL: r.flags.url, Token: r.flags.token, Home: home, Getenv: r.env.Getenv})
 	if err != nil {
 		return nil, "", r.addressError(err)
