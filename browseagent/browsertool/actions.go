@@ -69,6 +69,37 @@ func listHandler(path, key string, keys ...string) func(context.Context, *toolCa
 	}
 }
 
+// readHAR returns the HTTP archive of a tab: of the exchanges that are asked for the latest that have room.
+func readHAR(ctx context.Context, c *toolCall) (Result, error) {
+	answer, err := c.get(ctx, "/har", c.in.query("targetId"))
+	if err != nil {
+		return Result{}, err
+	}
+	har, _ := answer["har"].(map[string]any)
+	log, _ := har["log"].(map[string]any)
+	all, _ := log["entries"].([]any)
+	kept, room := []any{}, c.maxChars()
+	details := pickFields(answer, "ok", "targetId", "url")
+	for _, entry := range slices.Backward(all) {
+		fields, _ := entry.(map[string]any)
+		request, _ := fields["request"].(map[string]any)
+		if !strings.Contains(callInput(request).str("url"), c.in.str("filter")) {
+			continue
+		}
+		if room -= len(encodeJSON(entry)); room < 0 {
+			details["truncated"], answer["truncated"] = true, "older exchanges are left out: use filter or maxChars"
+			break
+		}
+		kept = append(kept, entry)
+	}
+	slices.Reverse(kept)
+	if log != nil {
+		log["entries"] = kept
+	}
+	details["entryCount"] = len(kept)
+	return Result{Text: untrusted.Wrap(encodeJSON(answer)), Details: markExternal("har", details)}, nil
+}
+
 // pickFields copies the fields that an answer has.
 func pickFields(answer map[string]any, keys ...string) map[string]any {
 	out := map[string]any{}

@@ -35,6 +35,9 @@ type Tool struct {
 	// (nil) for full ones.
 	SnapshotMode func() string
 
+	// Records offers cookies, HTTP archives and traces, too. People are asked before the model gets them.
+	Records bool
+
 	// Vision describes screenshots to models that cannot see; nil if nobody
 	// can.
 	Vision *Vision

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 func tool(address, media string) *browsertool.Tool {
 	host := &browsertool.Target{API: &browsertool.APIClient{URL: address, Token: "secret"}, Media: []string{media}}
-	return &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}
+	return &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}, Records: true}
 }
 
 // control is a control API for the tests of MCP.

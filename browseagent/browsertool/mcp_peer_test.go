@@ -43,7 +43,9 @@ func TestAPeerOfOtherHandsUnderstandsUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hints := map[string]any{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true}
 	want := map[string]any{
+		"hints": []any{hints, hints}, "instructions": true, "offered": true, "steps": []any{"1 opening the page"},
 		"tools": []any{"browser:object", "browser_browse:object"}, "snapshot": true, "image": "image image/png 11", "failed": true,
 		"browse": true, "progress": "waiting", "cancelled": "stopped", "after": false,
 	}

@@ -9,12 +9,14 @@ import (
 )
 
 // progressReporter tells a client how a task goes. A client that reads slowly misses
-// lines; it never holds up the task.
+// lines once progressBacklog wait for it; it never holds up the task.
 type progressReporter struct {
 	lines chan string // nil if the client does not want to know
 	done  chan struct{}
 	quit  chan struct{}
 }
+
+const progressBacklog = 100
 
 // startProgress begins to tell. end must be called.
 func startProgress(ctx context.Context, req *mcp.CallToolRequest) *progressReporter {
@@ -22,7 +24,7 @@ func startProgress(ctx context.Context, req *mcp.CallToolRequest) *progressRepor
 	if token == nil {
 		return &progressReporter{}
 	}
-	p := &progressReporter{lines: make(chan string, 1), done: make(chan struct{}), quit: make(chan struct{})}
+	p := &progressReporter{lines: make(chan string, progressBacklog), done: make(chan struct{}), quit: make(chan struct{})}
 	go p.run(ctx, req.Session, token)
 	return p
 }
@@ -41,17 +43,17 @@ func (p *progressReporter) run(ctx context.Context, to *mcp.ServerSession, token
 				return // the client is gone; the call's context tells the task
 			}
 		case <-p.quit:
-			select {
-			case line := <-p.lines:
-				tell(line)
-			default:
+			for len(p.lines) > 0 {
+				if !tell(<-p.lines) {
+					return
+				}
 			}
 			return
 		}
 	}
 }
 
-// say passes a line on. The newest that was not yet told wins.
+// say passes a line on, in place of the oldest that waits if there is no room.
 func (p *progressReporter) say(line string) {
 	if p.lines == nil {
 		return

@@ -49,6 +49,14 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
+		hints := tool.Annotations
+		careful := hints != nil && !hints.ReadOnlyHint && !hints.IdempotentHint && *hints.DestructiveHint && *hints.OpenWorldHint
+		if !careful || hints.Title == "" {
+			t.Errorf("%s: got hints %+v", tool.Name, hints)
+		}
+		if !strings.Contains(c.InitializeResult().Instructions, tool.Name+" ") {
+			t.Errorf("got instructions %q without %s", c.InitializeResult().Instructions, tool.Name)
+		}
 	}
 	if d := cmp.Diff([]string{"browser", "browser_browse"}, names); d != "" {
 		t.Error(d)
@@ -63,6 +71,9 @@ func TestBothToolsAreOfferedAndCostLittle(t *testing.T) {
 		t.Errorf("the tools cost about %.0f tokens", tokens)
 	}
 	only, _ := connect(t, &browsertool.MCPServer{Browser: &agent{}}, nil)
+	if got := only.InitializeResult().Instructions; strings.Contains(got, "step by step") {
+		t.Errorf("got instructions %q for a tool that is not offered", got)
+	}
 	if list, err := only.ListTools(t.Context(), nil); err != nil || len(list.Tools) != 1 {
 		t.Errorf("got %+v %v, want browser_browse alone", list, err)
 	}

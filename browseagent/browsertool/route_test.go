@@ -18,7 +18,7 @@ func TestCallsBecomeRequests(t *testing.T) {
 	a := newAPI(t)
 	for _, line := range []string{
 		"GET /doctor", "GET /", "POST /start", "POST /stop", "GET /profiles", "GET /tabs", "POST /tabs/open", "POST /tabs/focus", "DELETE /tabs/t1",
-		"GET /snapshot", "POST /navigate", "GET /console", "GET /requests", "GET /errors", "GET /text", "POST /set/device", "POST /set/media",
+		"GET /snapshot", "POST /navigate", "GET /console", "GET /requests", "GET /errors", "GET /text", "GET /cookies", "POST /trace/start", "POST /trace/stop", "POST /set/device", "POST /set/media",
 		"POST /set/timezone", "POST /set/locale", "POST /pdf", "POST /download", "POST /wait/download", "POST /hooks/file-chooser",
 		"POST /hooks/dialog", "POST /act",
 	} {
@@ -40,6 +40,7 @@ func TestCallsBecomeRequests(t *testing.T) {
 		{`{"action":"snapshot","mode":"efficient"}`, `GET /snapshot?mode=efficient`},
 		{`{"action":"snapshot","snapshotFormat":"ai","maxChars":0}`, `GET /snapshot?format=ai&maxChars=0`},
 		{`{"action":"snapshot","snapshotFormat":"aria","limit":7}`, `GET /snapshot?format=aria&limit=7`},
+		{`{"action":"snapshot","after":"e7"}`, `GET /snapshot?after=e7&maxChars=40000`},
 		{`{"action":"snapshot","query":"sign in","targetId":"t1","interactive":true,"urls":"true"}`, `GET /snapshot?interactive=true&maxChars=0&targetId=t1&urls=true`},
 		{`{"action":"navigate","targetUrl":"https://x.test/","targetId":"t1","timeoutMs":900}`, "POST /navigate {\"targetId\":\"t1\",\"timeoutMs\":900,\"url\":\"https://x.test/\"}\nGET /snapshot?mode=efficient&targetId=T"},
 		{`{"action":"console","level":"error"}`, `GET /console?level=error`},
@@ -47,6 +48,9 @@ func TestCallsBecomeRequests(t *testing.T) {
 		{`{"action":"errors"}`, `GET /errors`},
 		{`{"action":"text","selector":"main","maxChars":100}`, `GET /text?maxChars=100&selector=main`},
 		{`{"action":"emulate","device":"iPhone 15","colorScheme":"dark","timezoneId":"Europe/Berlin","locale":"de-DE","targetId":"t1"}`, "POST /set/device {\"name\":\"iPhone 15\",\"targetId\":\"t1\"}\nPOST /set/media {\"colorScheme\":\"dark\",\"targetId\":\"t1\"}\nPOST /set/timezone {\"targetId\":\"t1\",\"timezoneId\":\"Europe/Berlin\"}\nPOST /set/locale {\"locale\":\"de-DE\",\"targetId\":\"t1\"}"},
+		{`{"action":"cookies","targetId":"t1"}`, `GET /cookies?targetId=t1`},
+		{`{"action":"tracestart"}`, `POST /trace/start {}`},
+		{`{"action":"tracestop","path":"a.zip"}`, `POST /trace/stop {"path":"a.zip"}`},
 		{`{"action":"pdf"}`, `POST /pdf {}`},
 		{`{"action":"download","ref":"e1","path":"a.zip"}`, `POST /download {"path":"a.zip","ref":"e1"}`},
 		{`{"action":"waitfordownload","timeoutMs":1000}`, `POST /wait/download {"timeoutMs":1000}`},
@@ -65,9 +69,29 @@ func TestCallsBecomeRequests(t *testing.T) {
 		{`{"action":"click","ref":"e1"}`, `POST /act {"kind":"click","ref":"e1"}`},
 		{`{"action":"snapshot","request":{"selector":"main"}}`, `GET /snapshot?maxChars=40000&selector=main`},
 	} {
-		r := run(t, a.session(), tt.in)
+		s := a.session()
+		s.Tool.Records = true
+		r := run(t, s, tt.in)
 		if got := a.taken(); got != tt.want || r.IsError {
 			t.Errorf("%s\n got  %s\n want %s\n text %s", tt.in, got, tt.want, r.Text)
+		}
+	}
+}
+
+func TestAnArchiveHasTheLatestExchangesThatFit(t *testing.T) {
+	a := newAPI(t)
+	entry := func(url string) string { return `{"request":{"url":"` + url + `"}}` }
+	all := strings.Join([]string{entry("/api/1"), entry("/api/2"), entry("/x"), entry("/api/3")}, ",")
+	a.on("GET /har", 200, `{"har":{"log":{"entries":[`+all+`]}}}`)
+	s := a.session()
+	s.Tool.Records = true
+	for in, want := range map[string]string{
+		`{"action":"har"}`: `[` + all + `]}}}`,
+		`{"action":"har","filter":"api","maxChars":"70"}`: `[` + entry("/api/2") + `,` + entry("/api/3") + `]}},"truncated":"older exchanges`,
+		`{"action":"har","filter":"none"}`:                `"entries":[]`,
+	} {
+		if r := run(t, s, in); r.IsError || !strings.Contains(r.Text, want) || !strings.Contains(r.Text, "EXTERNAL_UNTRUSTED_CONTENT") {
+			t.Errorf("%s: got %t %s, want %s", in, r.IsError, r.Text, want)
 		}
 	}
 }
@@ -82,6 +106,8 @@ func TestCallsThatMakeNoSenseAreRefusedHere(t *testing.T) {
 		{`{"action":"tabs"} {}`, "more after it"},
 		{``, "is not known; there are"},
 		{`{"action":"fly"}`, `action "fly" is not known; there are`},
+		{`{"action":"cookies"}`, `action "cookies" is not known; there are`},
+		{`{"action":"har"}`, `action "har" is not known; there are`},
 		{`{"action":"open"}`, "needs targetUrl"},
 		{`{"action":"navigate"}`, "needs targetUrl"},
 		{`{"action":"focus"}`, "needs targetId"},
@@ -123,7 +149,7 @@ func FuzzRun(f *testing.F) {
 		f.Add(s)
 	}
 	known := " / /doctor /start /stop /profiles /tabs /tabs/open /tabs/focus /snapshot /screenshot /navigate /console /requests /errors /text /pdf /download " +
-		"/set/device /set/media /set/timezone /set/locale /wait/download /hooks/file-chooser /hooks/dialog /act "
+		"/cookies /har /trace/start /trace/stop /set/device /set/media /set/timezone /set/locale /wait/download /hooks/file-chooser /hooks/dialog /act "
 	f.Fuzz(func(t *testing.T, in string) {
 		c := &recorder{}
 		r := run(t, c.session(), in)
@@ -151,8 +177,8 @@ func (r *recorder) Call(_ context.Context, _, path string, _ url.Values, _ any) 
 }
 
 func (r *recorder) session() *browsertool.Session {
-	host := &browsertool.Target{API: r}
-	return &browsertool.Session{Tool: &browsertool.Tool{Targets: browsertool.Targets{Host: host, AllowHostControl: true}}}
+	targets := browsertool.Targets{Host: &browsertool.Target{API: r}, AllowHostControl: true}
+	return &browsertool.Session{Tool: &browsertool.Tool{Targets: targets, Records: true}}
 }
 
 func TestTheToolTakesEveryActionOfTheTable(t *testing.T) {

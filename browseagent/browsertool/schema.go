@@ -19,6 +19,17 @@ var actionNames = []string{
 	"requests", "errors", "text", "emulate", "pdf", "download", "waitfordownload", "upload", "dialog", "act",
 }
 
+// recordNames are the actions that [Tool.Records] adds.
+var recordNames = []string{"cookies", "har", "tracestart", "tracestop"}
+
+// actions returns the actions that a model is offered.
+func (t *Tool) actions() []string {
+	if t.Records {
+		return slices.Concat(actionNames, recordNames)
+	}
+	return actionNames
+}
+
 // Kinds returns the kinds of act that a model is offered.
 func (t *Tool) Kinds() []string {
 	var offered []string
@@ -42,7 +53,7 @@ const toolDescription = "Work a real web browser. Usual course: action=open or n
 // params returns all parameters, in the order in which models read them.
 func (t *Tool) params() []actiontable.Param {
 	list := []actiontable.Param{
-		{Name: "action", Enum: actionNames},
+		{Name: "action", Enum: t.actions()},
 		{Name: "target", Enum: []string{"host", "sandbox", "node"}, About: "where the browser runs; leave out for the usual one"},
 		{Name: "node", About: "node id or name, with target=node"},
 		{Name: "profile", About: "browser profile; leave out for the default one"},
@@ -75,19 +86,19 @@ var otherParams = []actiontable.Param{
 	{Name: "compact", Type: actiontable.Bool},
 	{Name: "depth", Type: actiontable.Natural},
 	{Name: "frame", About: "CSS of an iframe"},
-	{Name: "after", About: "snapshot: ref after which to go on, where one was cut or folded"},
 	{Name: "labels", Type: actiontable.Bool, About: "snapshot, screenshot: picture with refs drawn in"},
 	{Name: "urls", Type: actiontable.Bool, About: "snapshot: list links' addresses"},
+	{Name: "after", About: "snapshot: go on after this ref, where the last one was cut or folded"},
 	{Name: "query", About: "snapshot: only lines with all these words"},
 	{Name: "limit", Type: actiontable.Natural, About: "aria nodes"},
 	{Name: "maxChars", Type: actiontable.Natural},
 	{Name: "fullPage", Type: actiontable.Bool},
 	{Name: "type", Enum: []string{"png", "jpeg"}},
-	{Name: "path", About: "download: file name"},
+	{Name: "path", About: "download, tracestop: file name"},
 	{Name: "paths", Type: actiontable.Texts, About: "upload: files of the uploads folder"},
 	{Name: "inputRef", About: "upload: file input"},
 	{Name: "level", About: "console: error, warning, info"},
-	{Name: "filter", About: "requests: part of the URL"},
+	{Name: "filter", About: "requests, har: part of the URL"},
 	{Name: "clear", Type: actiontable.Bool},
 	{Name: "accept", Type: actiontable.Bool, About: "dialog"},
 	{Name: "promptText"},

@@ -54,8 +54,8 @@ func (s *Session) run(ctx context.Context, raw json.RawMessage) (Result, error) 
 	}
 	name := in.str("action")
 	do, known := actionHandlers[name]
-	if !known {
-		return Result{}, newCallError(fmt.Sprintf("action %q is not known; there are: %s", name, strings.Join(actionNames, ", ")))
+	if offered := s.Tool.actions(); !known || !slices.Contains(offered, name) {
+		return Result{}, newCallError(fmt.Sprintf("action %q is not known; there are: %s", name, strings.Join(offered, ", ")))
 	}
 	s.mu.Lock()
 	ended := s.ended
@@ -105,6 +105,10 @@ var actionHandlers = map[string]func(context.Context, *toolCall) (Result, error)
 	"upload":          uploadFiles,
 	"dialog":          pageHandler("dialog", "/hooks/dialog", "accept", "promptText", "dialogId", "targetId", "timeoutMs"),
 	"act":             performAct,
+	"cookies":         listHandler("/cookies", "cookies", "targetId"),
+	"har":             readHAR,
+	"tracestart":      pageHandler("trace", "/trace/start", "targetId"),
+	"tracestop":       pageHandler("trace", "/trace/stop", "path", "targetId"),
 }
 
 // get, post and remove call the control API and return its answer as an object.

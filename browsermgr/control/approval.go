@@ -17,6 +17,9 @@ const ApprovalHeader = "X-Clank-Ask"
 // classSafety is the class of what cannot be judged: scripts, and answers given in advance.
 const classSafety = "safety"
 
+// classLogin is the class of what opens accounts.
+const classLogin = "login"
+
 // Approver decides, or asks those who do.
 type Approver interface {
 	// Ask returns nil if it may be done; the text of its error says who or what said no. It may take minutes. An id that
@@ -139,4 +142,9 @@ func (a *requestApprover) ApproveFiles(ctx context.Context, profile string, tab 
 		return nil
 	}
 	return a.decide(ctx, profile, intent.FilesQuestion(tab, paths))
+}
+
+// ApproveReading asks whether the model may learn what otherwise only people do.
+func (a *requestApprover) ApproveReading(ctx context.Context, profile, class, what string) error {
+	return a.decide(ctx, profile, sessions.Question{Classes: []string{class}, Text: what})
 }

@@ -140,6 +140,32 @@ func TestWhatModelsSetOffIsAskedFirst(t *testing.T) {
 	}
 }
 
+func TestModelsGetCookiesAndRecordingsIfPeopleAgree(t *testing.T) {
+	p := &people{}
+	c := serve(t, func(s *control.Server) { s.Approver = p })
+	target := c.open("/")
+	for _, tt := range []struct{ method, path, asked string }{
+		{"GET", "/cookies", "login"}, {"GET", "/har", "safety"}, {"POST", "/trace/start", "safety"}, {"POST", "/trace/stop", "safety"},
+	} {
+		path, body := tt.path, any(map[string]any{"targetId": target})
+		if tt.method == "GET" {
+			path, body = path+"?targetId="+target, nil
+		}
+		p.say = no
+		if got := c.model(tt.method, path, body); got.status != http.StatusForbidden || p.classes() != tt.asked {
+			t.Errorf("%s, and the answer is no: %d %s", tt.path, got.status, got.text)
+		}
+		p.say = nil
+		if got := c.model(tt.method, path, body); got.status != http.StatusOK || p.classes() != tt.asked {
+			t.Errorf("%s, and the answer is yes: %d %s", tt.path, got.status, got.text)
+		}
+	}
+	c.ok("GET", "/cookies?targetId="+target, nil)
+	if got := p.classes(); got != "" {
+		t.Errorf("a person's own requests asked about %s", got)
+	}
+}
+
 func TestGoingElsewhereDialogsAndFilesAreAskedFirst(t *testing.T) {
 	p := &people{}
 	c := serve(t, func(s *control.Server) { s.Approver = p })
@@ -207,7 +233,7 @@ func TestAPageThatChangesItsMeaningWhileAPersonThinksIsAskedAboutAgain(t *testin
 func TestModelsMayUseTheRoutesOfTheirToolAlone(t *testing.T) {
 	p := &people{}
 	c := serve(t, func(s *control.Server) { s.Approver = p })
-	for _, path := range []string{"/permissions/grant", "/cookies/set", "/storage/local/set", "/set/headers", "/set/credentials", "/profiles/create", "/trace/start", "/highlight"} {
+	for _, path := range []string{"/permissions/grant", "/cookies/set", "/storage/local/set", "/set/headers", "/set/credentials", "/profiles/create", "/cookies/clear", "/highlight"} {
 		if got := c.model("POST", path, map[string]any{}); got.status != http.StatusForbidden && got.status != http.StatusNotFound || got.status == http.StatusForbidden && !strings.Contains(got.text, "is not for models") {
 			t.Errorf("%s: %d %s", path, got.status, got.text)
 		}

@@ -73,6 +73,10 @@ type harAnswer struct {
 
 func readHAR(ctx context.Context, c *Call) (harAnswer, error) {
 	return withRecorder(ctx, c, func(h *heldTab, r *record.Recorder) (harAnswer, error) {
+		const question = "Show the model what a page sent and got over the network"
+		if err := c.Approver.ApproveReading(ctx, h.Profile.Name, classSafety, question); err != nil {
+			return harAnswer{}, err
+		}
 		return harAnswer{h.LocatedAnswer(), r.HAR(h.Tab)}, nil
 	})
 }
@@ -113,6 +117,10 @@ func startTrace(ctx context.Context, c *Call) (TargetAnswer, error) {
 		Screenshots: c.Body.Flag("screenshots", true), Snapshots: c.Body.Flag("snapshots", true), Sources: c.Body.Flag("sources", false),
 	}
 	return withTracer(ctx, c, func(h *heldTab, t *record.Tracer) (TargetAnswer, error) { // a trace outlives the request
+		const question = "Record for the model all that happens in the browser"
+		if err := c.Approver.ApproveReading(ctx, h.Profile.Name, classSafety, question); err != nil {
+			return TargetAnswer{}, err
+		}
 		return h.TargetAnswer(), t.Start(h.Lease.Browser, opts)
 	})
 }
@@ -129,6 +137,10 @@ func (f *Features) stopTrace(ctx context.Context, c *Call) (traceAnswer, error) 
 		return traceAnswer{}, err
 	}
 	return withTracer(ctx, c, func(h *heldTab, t *record.Tracer) (traceAnswer, error) {
+		const question = "Give the model the recording of all that happened in the browser" // which a person may have begun
+		if err := c.Approver.ApproveReading(ctx, h.Profile.Name, classSafety, question); err != nil {
+			return traceAnswer{}, err
+		}
 		return traceAnswer{h.TargetAnswer(), path}, t.Stop(ctx, path)
 	})
 }

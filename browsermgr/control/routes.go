@@ -74,12 +74,13 @@ func (s *Server) serveRoute(r *Route) http.Handler {
 func isAbandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errClientGone) }
 
 // modelRoutes are the routes that requests on behalf of a model may use: those of the tool for models. What grants
-// permissions, changes cookies, headers or profiles, or records, is for people.
+// permissions, or changes cookies, headers or profiles, is for people.
 var modelRoutes = []string{
 	"GET /", "GET /doctor", "GET /profiles", "POST /start", "POST /stop",
 	"GET /tabs", "POST /tabs/open", "POST /tabs/focus", "DELETE /tabs/{targetId}", "POST /navigate", "POST /act",
 	"GET /snapshot", "GET /text", "POST /screenshot", "POST /pdf", "GET /console", "GET /requests", "GET /errors", "GET /dialogs", "POST /hooks/dialog",
 	"POST /hooks/file-chooser", "POST /download", "POST /wait/download",
+	"GET /cookies", "GET /har", "POST /trace/start", "POST /trace/stop",
 	"POST /set/device", "POST /set/media", "POST /set/timezone", "POST /set/locale",
 }
 

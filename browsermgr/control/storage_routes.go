@@ -39,6 +39,10 @@ func withPermittedState[R any](ctx context.Context, c *Call, work func(*heldTab,
 
 func readCookies(ctx context.Context, c *Call) (cookiesAnswer, error) {
 	return withPermittedState(ctx, c, func(h *heldTab, s *emulate.Emulator) (cookiesAnswer, error) {
+		const question = "Show the model the cookies of all sites, which are as good as logins"
+		if err := c.Approver.ApproveReading(ctx, h.Profile.Name, classLogin, question); err != nil {
+			return cookiesAnswer{}, err
+		}
 		list, err := s.Cookies(ctx, h.Tab)
 		return cookiesAnswer{h.TargetAnswer(), NonNilList(list)}, err
 	})

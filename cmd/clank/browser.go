@@ -25,6 +25,7 @@ var browserGroups = map[string]string{
 	"trace":         "record what happens, for a trace viewer",
 	"storage":       "what a page keeps",
 	"storage local": "what a page keeps for good", "storage session": "what a page keeps as long as its tab is open",
+	"get":         "read what an element has",
 	"set":         "how the browser looks to pages",
 	"permissions": "what sites may use",
 }

@@ -59,6 +59,17 @@ type commandCase struct {
 
 const dialogOpen = `"blockedByDialog":true,"browserState":{"dialogs":{"pending":[{"id":"d1","type":"confirm","message":"Sure?"}],"recent":[]}}`
 
+// getValue is what asks for the value of a field.
+const getValue = `{"fn":"(el) =\u003e el.selectedOptions ? Array.from(el.selectedOptions, (o) =\u003e o.value).join(\"\\n\") : ` +
+	`typeof el.value === \"string\" ? el.value : el.isContentEditable ? el.innerText : null","kind":"evaluate","ref":"e4"}`
+
+// What find asks, and a page in which it looks.
+const (
+	findAsks   = "GET /snapshot?compact=false&depth=1000&interactive=false&maxChars=0"
+	findAnswer = `{"snapshot":"- heading \"Save it\" [level=1]\n- textbox \"Name\" [required] [ref=e1]: before\n` +
+		`- row [ref=e2]:\n  - cell:\n    - text: as\n    - paragraph: wash\n  - button \"Save\" [ref=e3]\n- button \"Save as [ref=e9]\" [ref=e4] [cursor:pointer]"}`
+)
+
 var commandCases = []commandCase{
 	// Browser and profiles.
 	{
@@ -140,8 +151,8 @@ var commandCases = []commandCase{
 	{line: "snapshot", asks: "GET /snapshot", answer: `{"snapshot":"- link \"a\u001b[1m\" [ref=e1]\n- b"}`, stdout: "- link \"a[1m\" [ref=e1]\n- b\n"},
 	{line: "snapshot", asks: "GET /snapshot", answer: `{"snapshot":"(empty)"}`, stdout: "(empty)\n"},
 	{
-		line: "snapshot --format ai --mode efficient --interactive --compact --depth 0 --selector main --frame iframe --labels --urls --refs aria --max-chars 0 --query 'a b' --timeout-ms 900 --target-id t1",
-		asks: "GET /snapshot?compact=true&depth=0&format=ai&frame=iframe&interactive=true&labels=true&maxChars=0&mode=efficient&query=a+b&refs=aria&selector=main&targetId=t1&timeoutMs=900&urls=true", answer: `{"snapshot":"x","imagePath":"/m/a.png"}`, stdout: "x\nMEDIA:/m/a.png\n",
+		line: "snapshot --format ai --mode efficient --interactive --compact --depth 0 --selector main --frame iframe --labels --urls --refs aria --max-chars 0 --query 'a b' --after e9 --timeout-ms 900 --target-id t1",
+		asks: "GET /snapshot?after=e9&compact=true&depth=0&format=ai&frame=iframe&interactive=true&labels=true&maxChars=0&mode=efficient&query=a+b&refs=aria&selector=main&targetId=t1&timeoutMs=900&urls=true", answer: `{"snapshot":"x","imagePath":"/m/a.png"}`, stdout: "x\nMEDIA:/m/a.png\n",
 	},
 	{line: "snapshot --efficient --compact=false", asks: "GET /snapshot?compact=false&mode=efficient", answer: `{"snapshot":"x"}`, stdout: "x\n"},
 	{
@@ -158,6 +169,7 @@ var commandCases = []commandCase{
 		body: `{"fullPage":true,"labels":true,"targetId":"t1","timeoutMs":5000,"type":"jpeg"}`, answer: `{"path":"/m/a b.jpg"}`, stdout: "MEDIA:/m/a b.jpg\n",
 	},
 	{line: "screenshot --ref e1 --element img --target-id t2", asks: "POST /screenshot", body: `{"element":"img","ref":"e1","targetId":"t2"}`, answer: `{"path":"/p"}`, stdout: "MEDIA:/p\n"},
+	{line: "screenshot --out x.png", asks: "POST /screenshot", body: `{}`, answer: `{"path":"/nowhere/p.png"}`, stderr: "made as /nowhere/p.png on the server's machine", code: 1},
 	{line: "screenshot --full-page --ref e1", stderr: "--full-page cannot go with", code: 2},
 	{line: "screenshot", asks: "POST /screenshot", body: `{}`, answer: `{"ok":true}`, stderr: "made no file", code: 1},
 	{line: "screenshot --json", asks: "POST /screenshot", body: `{}`, answer: `{"ok":true,"path":""}`, stdout: "{\n  \"captured\": false,\n  \"ok\": false,\n  \"path\": \"\"\n}\n", stderr: "made no file", code: 1},
@@ -165,6 +177,26 @@ var commandCases = []commandCase{
 	{line: "text --selector p --max-chars 5", asks: "GET /text?maxChars=5&selector=p", answer: `{"text":"hello","truncated":true}`, stdout: "hello\n", stderr: "the text is cut"},
 	{line: "text", asks: "GET /text", answer: `{"text":""}`, stderr: "no text is shown there"},
 	{line: "text", asks: "GET /text", answer: `{"text":"",` + dialogOpen + `}`, stderr: "a dialog is open", code: 1},
+	{line: "find --label save", asks: findAsks, answer: findAnswer, stdout: "e3\n"},
+	{line: "find --label 'SAVE  as' --target-id t1", asks: findAsks + "&targetId=t1", answer: findAnswer, stdout: "e4\n"},
+	{line: "find --role Button", asks: findAsks, answer: findAnswer, stdout: "e3\ne4\n", stderr: "e3 is button \"Save\"\ne4 is button \"Save as [ref=e9]\"\n"},
+	{line: "find --text 'as'", asks: findAsks, answer: findAnswer, stdout: "e2\ne4\n", stderr: `e2 is row`},
+	{line: "find --text before --role textbox", asks: findAsks, answer: findAnswer, stdout: "e1\n"},
+	{line: "find --text wash", asks: findAsks, answer: findAnswer, stdout: "e2\n"},
+	{line: "find --label wash", asks: findAsks, answer: findAnswer, stderr: "no element is like that", code: 4},
+	{line: "find --role row --json", asks: findAsks, answer: findAnswer, stdout: "{\n  \"elements\": [\n    {\n      \"ref\": \"e2\",\n      \"role\": \"row\",\n      \"name\": \"\"\n    }\n  ]\n}\n"},
+	{line: "find", stderr: "--role or --label or --text is needed", code: 2},
+	{line: "find --role x", asks: findAsks, answer: `{"snapshot":"",` + dialogOpen + `}`, stderr: "a dialog is open", code: 1},
+	{
+		line: "get text e4 --target-id t1", asks: "POST /act", body: `{"fn":"(el) =\u003e el.innerText ?? el.textContent","kind":"evaluate","ref":"e4","targetId":"t1"}`,
+		answer: `{"result":"a\u001b\nb"}`, stdout: "a\nb\n",
+	},
+	{
+		line: `get attribute e4 'a"b'`, asks: "POST /act", body: `{"fn":"(el) =\u003e el.getAttribute(\"a\\\"b\")","kind":"evaluate","ref":"e4"}`,
+		answer: `{"result":null}`, stderr: `e4 has no attribute a"b`, code: 1,
+	},
+	{line: "get value e4 --json", asks: "POST /act", body: getValue, answer: `{"result":""}`, stdout: "{\n  \"result\": \"\"\n}\n"},
+	{line: "get attribute e4", stderr: "<name> is missing", code: 2},
 	{line: "highlight e3", asks: "POST /highlight", body: `{"ref":"e3"}`, stdout: "highlighted e3\n"},
 
 	// Acting.
@@ -197,6 +229,13 @@ var commandCases = []commandCase{
 	{line: "reload --timeout-ms 900", asks: "POST /act", body: `{"kind":"reload","timeoutMs":900}`, stdout: "loaded the page again\n"},
 	{line: "wait main --load complete", stderr: `--load is one of load, domcontentloaded, networkidle, not "complete"`, code: 2},
 	{line: "drag e1 e2", asks: "POST /act", body: `{"endRef":"e2","kind":"drag","startRef":"e1"}`, stdout: "dragged e1 to e2\n"},
+	{
+		line: "drag-coords 1 2 30.5 4 --timeout-ms 900", asks: "POST /act", body: `{"endX":30.5,"endY":4,"kind":"dragCoords","timeoutMs":900,"x":1,"y":2}`,
+		stdout: "dragged from 1,2 to 30.5,4\n",
+	},
+	{line: "drag-coords 1 2 3", stderr: "<endY> is missing", code: 2},
+	{line: "check e1 --target-id t1", asks: "POST /act", body: `{"fields":[{"ref":"e1","type":"checkbox","value":true}],"kind":"fill","targetId":"t1"}`, stdout: "checked e1\n"},
+	{line: "uncheck e1", asks: "POST /act", body: `{"fields":[{"ref":"e1","type":"checkbox","value":false}],"kind":"fill"}`, stdout: "unchecked e1\n"},
 	{line: "select e1 a 'b c'", asks: "POST /act", body: `{"kind":"select","ref":"e1","values":["a","b c"]}`, stdout: "selected in e1\n"},
 	{line: "fill --fields '[{\"ref\":\"e1\",\"value\":true}]'", asks: "POST /act", body: `{"fields":[{"ref":"e1","value":true}],"kind":"fill"}`, stdout: "filled the fields\n"},
 	{line: "fill", stderr: "--fields or --fields-file is needed", code: 2},
@@ -234,6 +273,7 @@ var commandCases = []commandCase{
 	{line: "upload a.png b.png --ref e1", asks: "POST /hooks/file-chooser", body: `{"paths":["a.png","b.png"],"ref":"e1"}`, stdout: "chose 2 files\n"},
 	{line: "upload a.png --input-ref e1 --timeout-ms 9", asks: "POST /hooks/file-chooser", body: `{"inputRef":"e1","paths":["a.png"],"timeoutMs":9}`, stdout: "chose 1 file\n"},
 	{line: "upload a.png", asks: "POST /hooks/file-chooser", body: `{"paths":["a.png"]}`, stdout: "the next file chooser gets 1 file\n"},
+	{line: "upload /", stderr: "/ is not a regular file", code: 2},
 	{line: "upload", stderr: "<path> is missing", code: 2},
 	{line: "upload a --ref e1 --element x", stderr: "--ref cannot go with", code: 2},
 	{line: "upload a --input-ref e1 --element x", stderr: "exclude one another", code: 2},

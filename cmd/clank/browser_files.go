@@ -1,6 +1,15 @@
 package main
 
-import "clank/browsermgr/control/client"
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"clank/browsermgr/control/client"
+)
 
 func fileCommands() []browserCommand {
 	return []browserCommand{
@@ -12,16 +21,18 @@ func fileCommands() []browserCommand {
 				{name: "element", kind: kindText, value: "css", help: "set the files of the first field that matches", field: "element"},
 				tabOption, timeoutOption,
 			},
-			examples: []string{"upload photo.png --ref e7"},
+			examples: []string{"upload ~/photos/cat.png --ref e7"},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
-				r := in.postRequest("/hooks/file-chooser", map[string]any{"paths": in.args})
+				r := in.postRequest("/hooks/file-chooser", nil)
 				if in.has("ref") && (in.has("input-ref") || in.has("element")) {
 					return r, usagef("--ref cannot go with --input-ref or --element")
 				}
 				if in.has("input-ref") && in.has("element") {
 					return r, usagef("--input-ref and --element exclude one another")
 				}
-				return r, nil
+				paths, err := in.lendFiles()
+				r.body["paths"] = paths
+				return r, err
 			},
 			printAnswer: func(p *outputPrinter, in *commandInput, _ []byte) error {
 				files := countNoun(len(in.args), "file")
@@ -91,4 +102,61 @@ func checkDownload(_ *commandInput, answer []byte) error {
 		return errNoFileMade
 	}
 	return err
+}
+
+// lendFiles copies the files that the arguments name into the server's folder for uploads, since the server reads no
+// others, and returns the paths of the copies. What is no file here is left to the server. The copies go when the command
+// ends.
+func (in *commandInput) lendFiles() (paths []string, err error) {
+	for i, path := range in.args {
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), in.home == "":
+			paths = append(paths, path)
+			continue
+		case err != nil:
+			return nil, usagef("%v", err)
+		case !info.Mode().IsRegular():
+			return nil, usagef("%s is not a regular file", path)
+		}
+		if in.lentDir == "" {
+			uploads := filepath.Join(in.home, "uploads")
+			if err := os.MkdirAll(uploads, 0o700); err != nil {
+				return nil, err
+			}
+			if in.lentDir, err = os.MkdirTemp(uploads, "lent-"); err != nil {
+				return nil, err
+			}
+		}
+		to := filepath.Join(in.lentDir, strconv.Itoa(i), filepath.Base(path))
+		if err := in.copyFile(path, to); err != nil {
+			return nil, err
+		}
+		paths = append(paths, to)
+	}
+	return paths, nil
+}
+
+// copyFile copies a file into a new directory. It ends early when the command does.
+func (in *commandInput) copyFile(path, to string) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	defer from.Close()
+	if err := os.Mkdir(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	const piece = 16 << 20
+	for err == nil && in.stopped() == nil {
+		_, err = io.CopyN(out, from, piece)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, out.Close(), in.stopped())
 }

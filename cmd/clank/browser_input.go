@@ -21,6 +21,9 @@ type commandInput struct {
 	args    []string
 	flags   *pflag.FlagSet                    // with the command's own
 	read    func(path string) ([]byte, error) // a file, or the standard input for "-"
+	stopped func() error                      // why the command is to end, or nil
+	home    string                            // clank's directory
+	lentDir string                            // directory of copies for the server; "" for none
 }
 
 // controlRequest is what a command asks the server.

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 
 	"clank/browsermgr/control/client"
 )
 
 func readCommands() []browserCommand {
-	return []browserCommand{
+	out := browserOption{name: "out", kind: kindFile, value: "path", help: "copy it into this file and print the path"}
+	return append([]browserCommand{
 		{
 			name: "navigate", args: "<url>", short: "go to an address in a tab", options: []browserOption{tabOption, timeoutOption},
 			examples:     []string{"navigate https://example.com", "navigate https://example.com --target-id docs"},
@@ -33,8 +36,9 @@ func readCommands() []browserCommand {
 				{name: "element", kind: kindText, value: "css", help: "the first element that matches", field: "element"},
 				{name: "type", kind: kindText, value: "type", help: "png or jpeg", field: "type", choices: []string{"png", "jpeg"}},
 				{name: "labels", help: "draw the refs onto it", field: "labels"},
+				out,
 			},
-			examples: []string{"screenshot --full-page", "screenshot --ref e12 --type jpeg"},
+			examples: []string{"screenshot --full-page --out page.png", "screenshot --ref e12 --type jpeg"},
 			buildRequest: func(in *commandInput) (controlRequest, error) {
 				tab, err := in.tabArg()
 				if in.isOn("full-page") && (in.has("ref") || in.has("element")) {
@@ -46,12 +50,12 @@ func readCommands() []browserCommand {
 				}
 				return r, err
 			},
-			checkAnswer: checkHasFile, printAnswer: printFilePath("MEDIA:"),
+			checkAnswer: checkHasFile, printAnswer: printFilePath("MEDIA:"), saveContent: readSavedFile,
 		},
 		{
-			name: "pdf", short: "print a page into a PDF", isCapture: true, options: []browserOption{tabOption},
+			name: "pdf", short: "print a page into a PDF", isCapture: true, options: []browserOption{out, tabOption},
 			buildRequest: buildPost("/pdf"),
-			checkAnswer:  checkHasFile, printAnswer: printFilePath("PDF: "),
+			checkAnswer:  checkHasFile, printAnswer: printFilePath("PDF: "), saveContent: readSavedFile,
 		},
 		{
 			name: "text", short: "the readable text of a page and its frames",
@@ -81,7 +85,8 @@ func readCommands() []browserCommand {
 			buildRequest: buildPost("/highlight", "ref"),
 			printAnswer:  printSentence("highlighted {0}"),
 		},
-	}
+		findCommand(),
+	}, getCommands()...)
 }
 
 func snapshotCommand() browserCommand {
@@ -103,6 +108,10 @@ func snapshotCommand() browserCommand {
 			{name: "after", kind: kindText, value: "ref", help: "go on after this ref, where a snapshot was cut or folded", field: "after"},
 			{name: "labels", help: "also make a picture with the refs on it", field: "labels"},
 			{name: "urls", help: "list where the links lead", field: "urls"},
+			{
+				name: "after", kind: kindText, value: "ref", field: "after",
+				help: "go on after this element, where the last snapshot was cut or folded",
+			},
 			{name: "query", kind: kindText, value: "words", help: "only lines with all these words", field: "query"},
 			{name: "out", kind: kindFile, value: "path", help: "write it into a file and print the path"},
 		},
@@ -146,7 +155,7 @@ func checkNoDialog(_ *commandInput, answer []byte) error {
 // dialogError says that a dialog is in the way, and how to go on.
 func dialogError(state *client.BrowserState) error { return errors.New(dialogHint(state)) }
 
-func saveSnapshot(answer []byte) (content []byte, big []string) {
+func saveSnapshot(answer []byte) (content []byte, big []string, err error) {
 	big = []string{"snapshot", "nodes", "refs"}
 	fields, err := decodeAnswer[struct {
 		Snapshot string          `json:"snapshot"`
@@ -156,10 +165,22 @@ func saveSnapshot(answer []byte) (content []byte, big []string) {
 		var buf bytes.Buffer
 		if json.Indent(&buf, fields.Nodes, "", "  ") == nil {
 			buf.WriteByte('\n')
-			return buf.Bytes(), big
+			return buf.Bytes(), big, nil
 		}
 	}
-	return []byte(strings.TrimSuffix(fields.Snapshot, "\n") + "\n"), big
+	return []byte(strings.TrimSuffix(fields.Snapshot, "\n") + "\n"), big, err
+}
+
+// readSavedFile reads the file that the server made, which lies on the server's machine.
+func readSavedFile(answer []byte) (content []byte, big []string, err error) {
+	a, err := decodeAnswer[client.SavedFile](answer)
+	if err != nil {
+		return nil, nil, err
+	}
+	if content, err = os.ReadFile(a.Path); err != nil {
+		err = fmt.Errorf("it was made as %s on the server's machine, and cannot be read here: %w", cleanText(a.Path), err)
+	}
+	return content, nil, err
 }
 
 // checkHasFile refuses an answer without a file.

@@ -44,8 +44,8 @@ func recordCommands() []browserCommand {
 				return nil
 			},
 			printAnswer: func(p *outputPrinter, _ *commandInput, answer []byte) error { return p.JSON(harOf(answer)) },
-			saveContent: func(answer []byte) ([]byte, []string) {
-				return append(harOf(answer), '\n'), []string{"har", "log"}
+			saveContent: func(answer []byte) ([]byte, []string, error) {
+				return append(harOf(answer), '\n'), []string{"har", "log"}, nil
 			},
 		},
 		{

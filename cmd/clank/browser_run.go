@@ -28,9 +28,13 @@ type browserRun struct {
 
 // run carries out the command. It ends early when ctx does; the server then stops what it was doing.
 func (r *browserRun) run(ctx context.Context, own *pflag.FlagSet, args []string) error {
-	err := r.execute(ctx, &commandInput{command: r.command, args: args, flags: own, read: func(path string) ([]byte, error) {
-		return readInputFile(ctx, r.env.Stdin, path)
-	}})
+	in := &commandInput{command: r.command, args: args, flags: own, stopped: ctx.Err}
+	in.read = func(path string) ([]byte, error) { return readInputFile(ctx, r.env.Stdin, path) }
+	in.home, _ = server.HomeDir(r.env.Getenv) // the server may be named otherwise
+	err := r.execute(ctx, in)
+	if in.lentDir != "" {
+		err = errors.Join(err, os.RemoveAll(in.lentDir))
+	}
 	if flushed := r.printer.Flush(); err == nil {
 		err = flushed
 	}
@@ -48,7 +52,7 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 	if err != nil {
 		return err
 	}
-	answer, address, err := r.sendRequest(ctx, req)
+	answer, address, err := r.sendRequest(ctx, in.home, req)
 	if err == nil && r.command.checkAnswer != nil {
 		err = r.command.checkAnswer(in, answer)
 	}
@@ -65,8 +69,9 @@ func (r *browserRun) execute(ctx context.Context, in *commandInput) error {
 }
 
 // sendRequest asks the server. The answer is nil if there is an error.
-func (r *browserRun) sendRequest(ctx context.Context, req controlRequest) (answer json.RawMessage, address string, err error) {
-	home, _ := server.HomeDir(r.env.Getenv) // the server may be named otherwise
+func (r *browserRun) sendRequest(ctx context.Context, home string, req controlRequest) (
+	answer json.RawMessage, address string, err error,
+) {
 	address, secret, err := client.Locate(client.LocateHints{URL: r.flags.url, Token: r.flags.token, Home: home, Getenv: r.env.Getenv})
 	if err != nil {
 		return nil, "", r.addressError(err)
@@ -100,9 +105,13 @@ func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) err
 	c := r.command
 	out := ""
 	var big []string
+	var err error
 	if c.saveContent != nil && in.has("out") && well {
 		var content []byte
-		content, big = c.saveContent(answer)
+		content, big, err = c.saveContent(answer)
+		if err != nil {
+			return err
+		}
 		out = in.text("out")
 		if err := os.WriteFile(out, content, 0o600); err != nil {
 			return fmt.Errorf("write the file: %w", err)
@@ -110,7 +119,7 @@ func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) err
 	}
 	switch {
 	case r.flags.json:
-		return r.printJSON(answer, well, out, big)
+		return r.printJSON(in, answer, well, out, big)
 	case out != "":
 		r.printer.Line("%s", out)
 		return nil
@@ -121,11 +130,11 @@ func (r *browserRun) printAnswer(in *commandInput, answer []byte, well bool) err
 }
 
 // printJSON prints the answer. For a capture it says whether it was made; what a file got is left out.
-func (r *browserRun) printJSON(answer []byte, well bool, out string, big []string) error {
+func (r *browserRun) printJSON(in *commandInput, answer []byte, well bool, out string, big []string) error {
 	c := r.command
 	if !c.isCapture && out == "" {
 		if c.trimForJSON != nil {
-			return r.printer.JSON(c.trimForJSON(answer))
+			return r.printer.JSON(c.trimForJSON(in, answer))
 		}
 		return r.printer.JSON(answer)
 	}

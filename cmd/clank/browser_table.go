@@ -44,8 +44,8 @@ type browserCommand struct {
 	buildRequest     func(in *commandInput) (controlRequest, error)                 // fails for wrong use only
 	checkAnswer      func(in *commandInput, answer []byte) error                    // what failed though the server answered well; may be nil
 	printAnswer      func(p *outputPrinter, in *commandInput, answer []byte) error  // prints for people; nil prints nothing
-	trimForJSON      func(answer []byte) any                                        // what --json prints, if not the answer
-	saveContent      func(answer []byte) (content []byte, big []string)             // content for --out, and the fields it takes out of the answer
+	trimForJSON      func(in *commandInput, answer []byte) any                      // what --json prints, if not the answer
+	saveContent      func(answer []byte) (content []byte, big []string, err error)  // content for --out, and the fields it takes out of the answer
 	printUnreachable func(p *outputPrinter, asJSON bool, address string, err error) // stands in for the error message; may be nil
 
 	printsFailures bool // the answer is worth showing also when it tells of a failure

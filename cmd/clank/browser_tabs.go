@@ -118,7 +118,7 @@ func (in *commandInput) tabByNumberRequest(action string) (controlRequest, error
 }
 
 // trimTabList returns the list of tabs without what stands beside it.
-func trimTabList(answer []byte) any {
+func trimTabList(_ *commandInput, answer []byte) any {
 	list, err := decodeAnswer[struct {
 		Tabs json.RawMessage `json:"tabs"`
 	}](answer)

@@ -49,6 +49,7 @@ func serveMCP(ctx context.Context, e *commandEnv, addr string) error {
 	if err != nil {
 		return err
 	}
+	tool.Records = true
 	s := &browsertool.MCPServer{Tool: tool, Browser: mcpBrowser{place.runner}, Approval: place.registerCaller, Version: version, Log: e.newLogger("warn")}
 	if addr == "" {
 		return s.ServePipes(ctx, os.Stdin, os.Stdout)
@@ -137,9 +138,14 @@ type mcpBrowser struct{ runner taskRunner }
 // Browse implements browsertool.TaskBrowser.
 func (b mcpBrowser) Browse(ctx context.Context, query, session string, progress func(string)) (browsertool.BrowseAnswer, error) {
 	task := sessions.Task{Prompt: query, SessionID: session, Origin: server.TerminalOrigin()}
+	var last sessions.Step
 	rec, err := b.runner.Run(ctx, task, func(ev sessions.Event) {
-		if ev.Step != nil && ev.Step.Label != "" {
-			progress(ev.Step.Label)
+		if s := ev.Step; s != nil && s.Label != "" {
+			// Thoughts and acts come when they begin and when they end, or only then if we were late.
+			again := s.N == last.N && s.Kind == last.Kind && s.Kind != sessions.StepNotice
+			if last = *s; !again {
+				progress(s.Label)
+			}
 		}
 	})
 	if err != nil && rec.State == "" {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -31,7 +33,7 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args map[string]a
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args, Meta: mcp.Meta{"progressToken": name}})
 	if err != nil {
 		t.Fatalf("%s %v: %v", name, args, err)
 	}
@@ -50,7 +52,12 @@ func callTool(t *testing.T, s *mcp.ClientSession, name string, args map[string]a
 // mcpHasBoth fails the test unless a client of MCP has the browser and the agent. then is done with it before its end.
 func mcpHasBoth(t *testing.T, environ []string, site *testSite, then func(s *mcp.ClientSession)) {
 	t.Helper()
-	s := mcpClient(t, environ, nil)
+	told := make(chan string, 100)
+	s := mcpClient(t, environ, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			told <- fmt.Sprint(r.Params.Progress, " ", r.Params.Message)
+		},
+	})
 	if got := callTool(t, s, "browser", map[string]any{"action": "open", "url": site.URL + "/"}); !strings.Contains(got, site.URL) {
 		t.Errorf("open said %q", got)
 	}
@@ -59,6 +66,20 @@ func mcpHasBoth(t *testing.T, environ []string, site *testSite, then func(s *mcp
 	}
 	if got := callTool(t, s, "browser_browse", map[string]any{"query": "open " + site.URL + "/, read"}); !strings.Contains(got, "ferry at 10:40") {
 		t.Errorf("browse said %q", got)
+	}
+	want := []string{"1 think", "2 open " + strings.TrimPrefix(site.URL, "http://"), "3 think", "4 read the page", "5 think", "6 answer"}
+	var steps []string
+	late := testDeadline(t)
+	for len(steps) < len(want) || len(told) > 0 {
+		select {
+		case line := <-told:
+			steps = append(steps, line)
+		case <-late.Done():
+			t.Fatalf("got progress %q only", steps)
+		}
+	}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("progress of each step: %s", diff)
 	}
 	if then != nil {
 		then(s)
@@ -127,6 +148,17 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 				t.Errorf("the person was asked %q", said)
 			}
 		})
+	}
+	said = nil
+	for _, step := range []struct{ action, asked, want string }{
+		{"cookies", "Show the model the cookies of all sites", `"cookies":[`}, {"har", "Show the model what a page sent", site.URL + "/buy"},
+		{"tracestart", "Record for the model", `"ok":true`}, {"tracestop", "Give the model the recording", ".zip"},
+	} {
+		got := callTool(t, s, "browser", map[string]any{"action": step.action})
+		if !strings.Contains(got, step.want) || len(said) != 1 || !strings.HasPrefix(said[0], step.asked) {
+			t.Errorf("%s: the person was asked %q, the tool says %s", step.action, said, got)
+		}
+		said = nil
 	}
 }
 

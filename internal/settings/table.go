@@ -182,8 +182,8 @@ var otherFields = slices.Concat(
 			func(s *Settings) *string { return &s.Approval.Executable }),
 		approvalField("permission", "Page permissions", "Letting a page use location, camera, microphone and similar. "+
 			"Nothing is granted without approval.", AskFirst, func(s *Settings) *string { return &s.Approval.Permission }),
-		approvalField("login", "Stored logins", "Filling in a login from the vault, even if the form is not sent.",
-			AskFirst, func(s *Settings) *string { return &s.Approval.Login }),
+		approvalField("login", "Stored logins", "Filling in a login from the vault, even if the form is not sent. "+
+			"Showing cookies to the model of an MCP client.", AskFirst, func(s *Settings) *string { return &s.Approval.Login }),
 		approvalField("host", "New hosts", "Reaching a host for the first time, if network access asks about new hosts.",
 			AskFirst, func(s *Settings) *string { return &s.Approval.Host }),
 		approvalField("leave", "Leaving listed sites", "Opening a site that is not listed below. Has no effect while "+
@@ -192,7 +192,7 @@ var otherFields = slices.Concat(
 			"means all hosts below example.com. Network access still applies.",
 			func(s *Settings) *string { return &s.Approval.Sites }).checked(checkSites),
 		approvalField("safety", "Model scripts and vendor warnings", "Running JavaScript written by a model, answering "+
-			"a page's dialog in advance, and actions that the vendor of a computer-use model wants a person to check.",
+			"a page's dialog in advance, recording for an MCP client what a browser does, and actions that the vendor of a computer-use model wants a person to check.",
 			AskFirst, func(s *Settings) *string { return &s.Approval.Safety }),
 		duration(approvalKeys+"waitMs", "Answer timeout", "A question without an answer in this time "+
 			"counts as no.", time.Minute, 10*time.Second, 10*time.Minute,

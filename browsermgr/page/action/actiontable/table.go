@@ -131,7 +131,8 @@ func table() []Spec { //nolint:funlen // a table
 				{Name: "path", Type: Points, In: Window, Required: true, About: `the way, two or more of "x, y"`},
 				anyButton, modifiers.only(Window),
 			},
-			Sketch: "{x,y,endX,endY}", Tool: "drag_at", ToolFields: []string{"path!"}, Label: "drag from {path}",
+			Sketch: "{x,y,endX,endY}", Command: "drag-coords", Args: []string{"x", "y", "endX", "endY"},
+			Tool: "drag_at", ToolFields: []string{"path!"}, Label: "drag from {path}",
 		},
 		{
 			Kind: KindSelect, About: "choose options of a list", Limit: interaction, MayClose: true,
