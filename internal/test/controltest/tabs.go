@@ -129,7 +129,7 @@ func atOnce(s *suite) {
 
 // openedAtOnce opens more tabs at once than a session may have: no session owns them, so that nothing closes them.
 func openedAtOnce(s *suite) {
-	before := len(s.tabs())
+	s.closeOtherTabs()
 	s.Run("all", func(t *testing.T) {
 		for i := range 16 {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -140,6 +140,6 @@ func openedAtOnce(s *suite) {
 			})
 		}
 	})
-	s.wantEqual("tabs", len(s.tabs()), before+16)
+	s.wantEqual("tabs", len(s.tabs()), 17)
 	s.closeOtherTabs()
 }
