@@ -76,7 +76,7 @@ func TestAttachedBrowserIsLeftAlone(t *testing.T) {
 				})
 			}
 			uses.Wait()
-			tab, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, "")
+			tab, err := use(t, p).NewTab(t.Context(), page.TabOptions{})
 			browsertest.Must(t, err)
 			if s := ready(t, p); s.ProbeError != "" {
 				t.Errorf("in use: %+v", s)
@@ -128,7 +128,7 @@ func TestWhatWasChangedInABrowserThatGoesOnIsTakenBack(t *testing.T) {
 		})
 		attachOnly(t, m, fmt.Sprintf(`{"cdpPort":%d,"attachOnly":true}`, browser.Port))
 		p := findProfile(t, m, "ext")
-		if _, err := use(t, p).NewTab(t.Context(), page.TabOptions{}, ""); err != nil {
+		if _, err := use(t, p).NewTab(t.Context(), page.TabOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if c.cleared.Load() != 0 {
@@ -190,7 +190,7 @@ func TestPersonsBrowserKeepsWhatIsTheirs(t *testing.T) {
 		t.Error("it counts as ours")
 	}
 	theirs := u.Browser.Tabs()
-	ours, err := u.NewTab(t.Context(), page.TabOptions{}, "session")
+	ours, err := u.NewTab(t.Context(), page.TabOptions{})
 	browsertest.Must(t, err)
 	if !stop(t, p) || !alive(browser) {
 		t.Error("stopping must drop the connection, and only that")

@@ -110,6 +110,7 @@ func (b *browser) isGone() bool {
 
 // assignTab notes whose tab it is.
 func (b *browser) assignTab(w *Window, tab *page.Tab) {
+	b.tabOwners.Add(tab.TargetID(), w.key)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.windowByTarget[tab.TargetID()] = w

@@ -88,7 +88,7 @@ func TestTabsThatWereClosedLeaveNothingBehind(t *testing.T) {
 	u := use(t, findProfile(t, m, ""))
 	cycle := func() {
 		t.Helper()
-		tab := open(t, u, base+"/", "session")
+		tab := open(t, u, base+"/")
 		if _, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindClick, Selector: "button"}); err != nil {
 			t.Fatal(err)
 		}

@@ -237,7 +237,7 @@ func TestIdleBrowserIsStoppedUnlessSomebodyHasLeftAPageOpen(t *testing.T) {
 	create(t, m, browsermgr.CreateProfileOptions{Name: "kept"})
 	u, err := findProfile(t, m, "kept").Acquire(t.Context(), true)
 	browsertest.Must(t, err)
-	if _, err := u.NewTab(t.Context(), page.TabOptions{URL: base + "/"}, ""); err != nil {
+	if _, err := u.NewTab(t.Context(), page.TabOptions{URL: base + "/"}); err != nil {
 		t.Error(err)
 	}
 	u.Release()

@@ -244,7 +244,7 @@ func TestCookiesAndTabNumbersSurviveAStopAndACrash(t *testing.T) {
 	cookie := func(url, fn string) string {
 		t.Helper()
 		u := use(t, p)
-		tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url}, "")
+		tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url})
 		browsertest.Must(t, err)
 		res, err := tab.Act(t.Context(), page.Action{Kind: actiontable.KindEvaluate, Fn: fn})
 		browsertest.Must(t, err)

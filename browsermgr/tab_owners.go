@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TabOwners has a note for each tab that was opened on request, or by the page of such a tab. The zero value is empty. It is
-// safe for concurrent use.
+// TabOwners has a note for each open tab that was opened on request, or by the page of such a tab: the key of its
+// [Window], and when it was last used. The zero value is empty. It is safe for concurrent use.
 type TabOwners struct {
 	mu       sync.Mutex
 	byTarget map[string]tabOwner
@@ -68,8 +68,8 @@ func (b *TabOwners) Owner(target string) (owner string, noted bool) {
 	return n.owner, noted
 }
 
-// Stale returns the owned targets that were not used for idleAfter, and the least recently used ones in excess
-// of most per owner. It never returns tabs without an owner.
+// Stale returns the targets that were not used for idleAfter, and the least recently used ones in excess of most per
+// owner. It never returns tabs without an owner.
 func (b *TabOwners) Stale(targets []string, idleAfter time.Duration, most int) (idle, extra []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,31 +17,18 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// maxUnownedTabs is how many tabs of nobody's window a browser of ours keeps open.
-const maxUnownedTabs = 8
-
-// NewTab opens a tab for an owner, the id of a session; empty means nobody in particular. Tabs that its pages open are the
-// owner's too. In a browser that we started, beyond eight tabs of no [Window] the oldest others are closed on the side.
-// As with [page.Browser.NewTab], a tab whose page did not load is returned with the error.
-func (u *Lease) NewTab(ctx context.Context, opts page.TabOptions, owner string) (*page.Tab, error) {
-	b := u.browser
-	tab, err := b.conn.NewTab(ctx, opts)
-	if tab == nil {
-		return nil, err
-	}
-	b.tabOwners.Add(tab.TargetID(), owner)
-	if b.resolved.Mode == profile.ModeLaunched {
-		others := slices.DeleteFunc(b.conn.Tabs(), func(t *page.Tab) bool { return t == tab || b.windowOf(t) != nil })
-		b.closeInBackground(others[:max(len(others)+1-maxUnownedTabs, 0)], "more than the browser keeps open") // they are closed whatever becomes of the request
+// NewTab opens a tab that no session owns: nobody but who asked for it closes it. As with [page.Browser.NewTab], a tab
+// whose page did not load is returned with the error.
+func (u *Lease) NewTab(ctx context.Context, opts page.TabOptions) (*page.Tab, error) {
+	tab, err := u.browser.conn.NewTab(ctx, opts)
+	if tab != nil {
+		u.browser.tabOwners.Add(tab.TargetID(), "")
 	}
 	return tab, err
 }
 
-// Touch notes that a tab is used, so that it does not count as idle.
-func (u *Lease) Touch(tab *page.Tab) { u.browser.tabOwners.Touch(tab.TargetID()) }
-
-// TabOwner says for whom the tab with that CDP target id was opened: the key of its [Window], or the owner that was given to
-// [Lease.NewTab]; "" for nobody in particular. profile is the tab's. Closed tabs of a window are the window's still.
+// TabOwner returns the key of the [Window] that the tab with that CDP target id belongs or belonged to, "" for none,
+// and the tab's profile.
 func (m *Manager) TabOwner(target string) (owner, profile string) {
 	m.mu.Lock()
 	var running []*browser
@@ -65,37 +52,39 @@ func (m *Manager) TabOwner(target string) (owner, profile string) {
 	return "", ""
 }
 
-// closeStaleTabs closes the tabs of owners that are idle or too many. Those of nobody stay.
+// closeStaleTabs closes the tabs of sessions that are idle or too many. A session's current tab stays, and so do the
+// tabs that no session owns.
 func (b *browser) closeStaleTabs(c profile.TabCleanup) {
 	if c.Disabled {
 		return
 	}
-	var targets []string
-	for _, tab := range b.conn.Tabs() {
-		if b.windowOf(tab) == nil {
-			targets = append(targets, tab.TargetID())
-		}
+	tabs := b.conn.Tabs()
+	targets := make([]string, len(tabs))
+	for i, tab := range tabs {
+		targets[i] = tab.TargetID()
 	}
 	idle, extra := b.tabOwners.Stale(targets, c.IdleAfter, c.MaxPerOwner)
-	b.closeInBackground(b.tabsByTarget(idle), "idle")
-	b.closeInBackground(b.tabsByTarget(extra), "more than its owner may have")
-}
-
-// tabsByTarget returns the open tabs with these target ids.
-func (b *browser) tabsByTarget(targets []string) []*page.Tab {
-	return slices.DeleteFunc(b.conn.Tabs(), func(t *page.Tab) bool { return !slices.Contains(targets, t.TargetID()) })
-}
-
-// closeInBackground closes tabs while the caller goes on. The Manager waits for it; each close is bounded by the tab itself.
-func (b *browser) closeInBackground(tabs []*page.Tab, why string) {
 	for _, tab := range tabs {
-		b.manager.Logger.Info("closing tab", "tab", tab.ID(), "why", why)
-		b.manager.wg.Go(func() {
-			if err := tab.Close(context.Background()); err != nil && !errors.Is(err, page.ErrBrowserGone) {
-				b.manager.Logger.Warn("close tab", "tab", tab.ID(), "error", err)
-			}
-		})
+		if w := b.windowOf(tab); w != nil && w.currentTab() == tab {
+			continue
+		}
+		switch target := tab.TargetID(); {
+		case slices.Contains(idle, target):
+			b.closeInBackground(tab, "idle")
+		case slices.Contains(extra, target):
+			b.closeInBackground(tab, "more than its session may have")
+		}
 	}
+}
+
+// closeInBackground closes a tab while the caller goes on. The Manager waits for it; it is bounded by the tab itself.
+func (b *browser) closeInBackground(tab *page.Tab, why string) {
+	b.manager.Logger.Info("closing tab", "tab", tab.ID(), "why", why)
+	b.manager.wg.Go(func() {
+		if err := tab.Close(context.Background()); err != nil && !errors.Is(err, page.ErrBrowserGone) {
+			b.manager.Logger.Warn("close tab", "tab", tab.ID(), "error", err)
+		}
+	})
 }
 
 // closeOwnTabs closes, in a person's browser, what was opened by us.

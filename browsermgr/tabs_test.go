@@ -3,6 +3,7 @@ package browsermgr_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func open(t *testing.T, u *browsermgr.Lease, url, owner string) *page.Tab {
+func open(t *testing.T, u *browsermgr.Lease, url string) *page.Tab {
 	t.Helper()
-	tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url}, owner)
+	tab, err := u.NewTab(t.Context(), page.TabOptions{URL: url})
 	browsertest.Must(t, err)
 	return tab
 }
@@ -40,43 +41,32 @@ func useShared(t *testing.T) *browsermgr.Lease {
 	return u
 }
 
-func TestNinthTabClosesTheOldestOther(t *testing.T) {
-	m := sharedManager(t)
-	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
-	u := useShared(t)
-	var opened []*page.Tab
-	for range 9 {
-		opened = append(opened, open(t, u, "", ""))
-	}
-	eventually(t, "eight tabs are left, and those of the window", func() bool { return len(u.Browser.Tabs()) == 9 })
-	tabs := u.Browser.Tabs()
-	for i, tab := range opened {
-		if gone := !slices.Contains(tabs, tab); gone != (i == 0) {
-			t.Errorf("tab %d of 9 is gone: %t", i+1, gone)
-		}
-	}
-	if _, _, list := state(t, w); len(list) != 1 {
-		t.Errorf("the window has %q", list)
-	}
-}
-
-func TestIdleTabsOfSessionsAreSwept(t *testing.T) {
+func TestTabsOfSessionsAreSwept(t *testing.T) {
 	m := manager(t, func(m *browsermgr.Manager) {
 		configure(m, func(c *profile.Config) {
-			c.Cleanup = profile.TabCleanup{IdleAfter: time.Hour, MaxPerOwner: 1, Interval: 50 * time.Millisecond}
+			c.Cleanup = profile.TabCleanup{IdleAfter: time.Hour, MaxPerOwner: 2, Interval: 50 * time.Millisecond}
 		})
 	})
 	u := use(t, findProfile(t, m, ""))
-	nobodys := open(t, u, "", "")
-	first := open(t, u, "", "session")
-	second := open(t, u, "", "session")
-	u.Touch(first)
-	eventually(t, "one of the session's tabs is left", func() bool {
-		tabs := u.Browser.Tabs()
-		return slices.Contains(tabs, first) != slices.Contains(tabs, second)
-	})
-	if !slices.Contains(u.Browser.Tabs(), nobodys) {
-		t.Error("a tab of nobody was swept")
+	nobodys := []*page.Tab{open(t, u, ""), open(t, u, ""), open(t, u, "")}
+	w := window(t, m, browsermgr.WindowOptions{Key: "a"})
+	do := func(kind, arg, value string) {
+		t.Helper()
+		_, err := w.Act(t.Context(), kind, map[string]any{arg: value})
+		browsertest.Must(t, err)
+	}
+	do("tabNew", "url", "")
+	_, _, lines := state(t, w)
+	oldest := strings.Fields(strings.TrimPrefix(lines[0], "*"))[0]
+	do("tabNew", "url", "")
+	eventually(t, "two of the session's tabs are left", func() bool { _, _, lines = state(t, w); return len(lines) == 2 })
+	if all := strings.Join(lines, "\n"); strings.Contains(all, oldest+" ") || !strings.HasPrefix(lines[1], "* ") {
+		t.Errorf("the oldest tab %s is not the one that went:\n%s", oldest, all)
+	}
+	for _, tab := range nobodys {
+		if !slices.Contains(u.Browser.Tabs(), tab) {
+			t.Errorf("%s, a tab of nobody, was swept", tab.ID())
+		}
 	}
 }
 
@@ -84,13 +74,10 @@ func TestTabsKnowForWhomTheyWereOpened(t *testing.T) {
 	m := sharedManager(t)
 	w := window(t, m, browsermgr.WindowOptions{Key: "a", URL: site(t) + "/"})
 	use := useShared(t)
-	asked, err := use.NewTab(t.Context(), page.TabOptions{}, "somebody")
-	browsertest.Must(t, err)
-	free, err := use.NewTab(t.Context(), page.TabOptions{}, "")
-	browsertest.Must(t, err)
+	free := open(t, use, "")
 	var own string
 	browsertest.Must(t, w.WithTab(t.Context(), func(tab *page.Tab) error { own = tab.TargetID(); return nil }))
-	for target, want := range map[string]string{own: "a clank", asked.TargetID(): "somebody clank", free.TargetID(): " clank", "none": " "} {
+	for target, want := range map[string]string{own: "a clank", free.TargetID(): " clank", "none": " "} {
 		if owner, profile := m.TabOwner(target); owner+" "+profile != want {
 			t.Errorf("%s: got %q of %q, want %q", target, owner, profile, want)
 		}

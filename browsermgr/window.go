@@ -81,6 +81,7 @@ func (w *Window) acquireTab(ctx context.Context) (u tabLease, restored bool, err
 		b.release()
 		return tabLease{}, false, err
 	}
+	b.tabOwners.Touch(tab.TargetID())
 	return tabLease{browser: b, tab: tab}, restored, nil
 }
 

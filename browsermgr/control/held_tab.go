@@ -68,13 +68,12 @@ func (h *heldTab) setTab(names profile.NamedTab) error {
 		return fmt.Errorf("%w: %s has just been closed", profile.ErrTabNotFound, names.ID)
 	}
 	h.Names = names
-	h.Lease.Touch(h.Tab)
 	return nil
 }
 
 // Open opens a blank tab and holds it. If that fails late it is held all the same; otherwise Tab stays nil.
 func (h *heldTab) Open(ctx context.Context) error {
-	tab, err := h.Lease.NewTab(ctx, page.TabOptions{}, "")
+	tab, err := h.Lease.NewTab(ctx, page.TabOptions{})
 	if tab == nil {
 		return err
 	}

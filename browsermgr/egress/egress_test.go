@@ -377,24 +377,25 @@ func TestAllowJudgesAddressesOfDocuments(t *testing.T) {
 }
 
 func TestWatchersLearnOfRefusedDocumentsOfTheirTab(t *testing.T) {
-	f := open(t, nil)
-	s := site(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "http://10.0.0.1/secret?token=x", http.StatusFound)
-	})
-	mine, theirs := f.Watch(profile, "T1"), f.Watch(profile, "T2")
-	if status, _, _ := f.get(t, s.URL); status != http.StatusForbidden {
-		t.Fatalf("the redirect was followed: %d", status)
-	}
-	go f.AttributeRefusal(profile, "T1", "http://10.0.0.1/secret?token=x", true)
-	if err := mine(t.Context()); err == nil || !strings.Contains(err.Error(), "10.0.0.1") {
-		t.Errorf("got %v", err)
-	}
-	if err := theirs(t.Context()); err != nil {
-		t.Errorf("another tab was told: %v", err)
-	}
-	got := f.Refusals(profile)
-	if len(got) != 1 || got[0].Tab != "T1" || !got[0].Document || strings.Contains(got[0].URL, "token=x") {
-		t.Errorf("got %+v", got)
+	for _, host := range []string{"10.0.0.1", "[::ffff:a00:1]"} { // the second as browsers write [::ffff:10.0.0.1]
+		f := open(t, nil)
+		secret := "http://" + host + "/secret?token=x"
+		s := site(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, secret, http.StatusFound) })
+		mine, theirs := f.Watch(profile, "T1"), f.Watch(profile, "T2")
+		if status, _, _ := f.get(t, s.URL); status != http.StatusForbidden {
+			t.Fatalf("the redirect was followed: %d", status)
+		}
+		go f.AttributeRefusal(profile, "T1", secret, true)
+		if err := mine(t.Context()); err == nil || !strings.Contains(err.Error(), "10.0.0.1") {
+			t.Errorf("%s: got %v", host, err)
+		}
+		if err := theirs(t.Context()); err != nil {
+			t.Errorf("another tab was told: %v", err)
+		}
+		got := f.Refusals(profile)
+		if len(got) != 1 || got[0].Tab != "T1" || !got[0].Document || strings.Contains(got[0].URL, "token=x") {
+			t.Errorf("got %+v", got)
+		}
 	}
 }
 

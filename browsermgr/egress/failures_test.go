@@ -3,12 +3,15 @@ package egress_test
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"clank/browsermgr/egress"
 )
 
 func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
@@ -38,6 +41,27 @@ func TestFailuresAreExplainedInTheWordsOfABrowser(t *testing.T) {
 	}
 	if got := f.names.count("never.invalid"); got != 0 {
 		t.Errorf("a name that cannot exist was looked up %d times", got)
+	}
+}
+
+func TestARequestThatTheBrowserGivesUpSaysNothingOfThePlace(t *testing.T) {
+	f := open(t, func(g *egress.Proxy) { g.Limits.PerProfile = 1 })
+	asked := make(chan struct{})
+	s := site(t, func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+	})
+	start := time.Now()
+	conn := f.dial(t)
+	fmt.Fprintf(conn, "GET %s/favicon.ico HTTP/1.1\r\nHost: x\r\n\r\n", s.URL)
+	<-asked
+	conn.Close()
+	until(t, "the next connection, when the first is over", func() bool {
+		_, err := f.client.Get("http://10.0.0.1/") //nolint:bodyclose // the client is closed
+		return err == nil
+	})
+	if err := f.ExplainDocument(profile, "T1", s.URL+"/", start); err != nil {
+		t.Errorf("got %v, of a request that nobody wanted any more", err)
 	}
 }
 

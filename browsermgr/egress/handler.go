@@ -215,6 +215,8 @@ func (d *profileProxy) writeFailure(w http.ResponseWriter, t policy.Target, err 
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		status, what = http.StatusGatewayTimeout, "timeout"
 	}
-	d.failures.record(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))), err)
+	if !errors.Is(err, context.Canceled) { // of a request that the browser has given up: that says nothing of the place
+		d.failures.record(net.JoinHostPort(t.Host, strconv.Itoa(int(t.Port))), err)
+	}
 	writeErrorPage(w, status, failedHeader, what, "This page cannot be reached", unreachedError("http://"+hostHeader(t)+"/", err).Error())
 }

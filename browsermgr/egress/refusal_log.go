@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -231,5 +232,9 @@ func urlHostPort(address string) string {
 		return ""
 	}
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "ws": "80", "https": "443", "wss": "443"}[u.Scheme])
-	return net.JoinHostPort(strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), port)
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if addr, err := netip.ParseAddr(host); err == nil {
+		host = addr.String() // browsers write [::ffff:10.0.0.1] as [::ffff:a00:1]
+	}
+	return net.JoinHostPort(host, port)
 }

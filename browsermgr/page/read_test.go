@@ -113,6 +113,26 @@ func TestTheTextOfAPageHasThatOfItsClosedShadowRoots(t *testing.T) {
 	}
 }
 
+func TestTheTextOfAPageHasOfClosedListsWhatIsChosen(t *testing.T) {
+	t.Parallel()
+	tab := openTab(t, site(t, map[string]string{"/": `<!doctype html><body><p>Order</p>
+		<label>Country <select id=c></select></label> <label>Back <select><option>Yes<option selected>No</select></label>
+		<div>Month <select><optgroup label=Winter><option>Jan<option>Feb
+			<option label=March selected>3</optgroup></select></div>
+		<select multiple><option>Red<option>Blue</select><select hidden><option>Unseen<option>Not</select><p>Yes<br>No</p>
+		<shop-list></shop-list><p>End</p><script>
+		for (let i = 0; i < 200; i++) c.add(new Option('Country ' + i, i, i === 7, i === 7));
+		document.querySelector('shop-list').attachShadow({mode: 'open'}).append(c.cloneNode(true));
+		</script>`}).URL+"/")
+	got, err := tab.Read(t.Context(), page.ReadOptions{})
+	browsertest.Must(t, err)
+	want := "Order\nCountry \nCountry 7 (200 options) Back \nYes\nNo\nMonth \nMarch (3 options)\nRed\nBlue\nYes\nNo\n" +
+		"Country 7 (200 options)\nEnd"
+	if d := cmp.Diff(want, got.Text); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
 func TestTheTextOfAPageHasThatOfItsFrames(t *testing.T) {
 	var srv *httptest.Server
 	srv = browsertest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

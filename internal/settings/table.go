@@ -93,8 +93,8 @@ var browserFields = inGroup(groupBrowser,
 		func(s *Settings) *int { return &s.Browser.MaxUpload }),
 	toggle(runtimeKeys+"tabCleanup.enabled", "Close unused tabs", "Close a session's tabs when they are idle or "+
 		"too many.", true, func(s *Settings) *bool { return &s.Browser.TabCleanup }),
-	duration(runtimeKeys+"tabCleanup.idleMs", "Tab idle time", "A session's tab is closed after this long "+
-		"without use.", 2*time.Hour, time.Minute, 24*time.Hour,
+	duration(runtimeKeys+"tabCleanup.idleMs", "Tab idle time", "A session's tab, other than its current one, "+
+		"is closed after this long without use.", 2*time.Hour, time.Minute, 24*time.Hour,
 		func(s *Settings) *time.Duration { return &s.Browser.TabIdle }),
 	number(runtimeKeys+"tabCleanup.maxTabsPerSession", "Tabs per session", "Above this number, the least "+
 		"recently used tabs are closed.", 8, 1, 100, func(s *Settings) *int { return &s.Browser.TabsPerSession }),

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,11 @@ import (
 
 // downloadWaiter takes the next download of a tab. Its fields belong to the desk's lock.
 type downloadWaiter struct {
-	target string
-	it     *downloadItem
-	err    error
+	target  string
+	it      *downloadItem
+	err     error
+	clicked bool   // something is clicked for it
+	led     string // the address of the document that the click has led to
 }
 
 // WaitDownload waits for the next download that begins in the tab and saves it. path is where to, within the downloads folder
@@ -30,11 +33,12 @@ type downloadWaiter struct {
 // [MaxTimeout]. A newer wait in the same tab takes the place of this one, whose error then wraps [ErrSuperseded]. When ctx ends
 // the download is cancelled. A path that is refused wraps page.ErrInvalid.
 func (d *Transfers) WaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration) (Download, error) {
-	return d.awaitDownload(ctx, tab, path, limit, func(context.Context) error { return nil })
+	return d.awaitDownload(ctx, tab, path, limit, nil)
 }
 
-// Download clicks an element that downloads something and saves it as path, which is required. It is otherwise as
-// [Transfers.WaitDownload].
+// Download clicks an element that downloads something and saves it as path, which is required. If the click leads to a
+// document instead, the error wraps [ErrOpenedInline] and comes at once; a page may begin the download itself a moment
+// later. It is otherwise as [Transfers.WaitDownload].
 func (d *Transfers) Download(ctx context.Context, tab *page.Tab, ref, path string, limit time.Duration) (Download, error) {
 	switch {
 	case ref == "":
@@ -82,12 +86,12 @@ func (d *Transfers) DownloadDocument(ctx context.Context, tab *page.Tab, expecte
 	})
 }
 
-// awaitDownload waits for the next download, which begin is to bring about.
+// awaitDownload waits for the next download, which begin, if any, is to bring about.
 func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path string, limit time.Duration, begin func(context.Context) error) (Download, error) {
 	if d.opts.ForeignBrowser {
 		return Download{}, ErrNotCaptured
 	}
-	w := &downloadWaiter{}
+	w := &downloadWaiter{clicked: begin != nil}
 	if path != "" {
 		var err error
 		if w.target, err = d.folder.ResolveTarget(path); err != nil {
@@ -102,7 +106,9 @@ func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path strin
 	ctx, cancel := withLimit(ctx, limit)
 	defer cancel()
 	d.setWaiter(c, w)
-	err = begin(ctx)
+	if begin != nil {
+		err = begin(ctx)
+	}
 	if err == nil || d.hasDownload(w) && ctx.Err() == nil {
 		err = d.waitUntil(ctx, c, func() bool { return w.it != nil || w.err != nil })
 	}
@@ -118,6 +124,44 @@ func (d *Transfers) awaitDownload(ctx context.Context, tab *page.Tab, path strin
 		return Download{}, fmt.Errorf("download %s: %w", untrusted.Shorten(got.URL, maxToldURL), err)
 	}
 	return got, nil
+}
+
+// handleNavigated gives a click's download up when the click has led to a document. One that is a page has a moment to
+// begin the download itself.
+func (d *Transfers) handleNavigated(t *page.Tab, ev cdp.Event) {
+	var p proto.PageFrameNavigated
+	if t == nil || !ev.Decode(&p) || p.Frame.ParentID != "" || p.Frame.URL == "about:blank" {
+		return
+	}
+	where := "the tab"
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.tabs[t]
+	if opener := t.Opener(); opener != nil && (c == nil || c.waiter == nil) {
+		c, where = d.tabs[opener], "the new tab "+t.ID()
+	}
+	if c == nil || c.waiter == nil || !c.waiter.clicked {
+		return
+	}
+	w := c.waiter
+	w.led = cmp.Or(p.Frame.UnreachableURL, p.Frame.URL)
+	led := w.led
+	giveUp := func() {
+		if c.waiter == w && w.led == led {
+			url := untrusted.Shorten(led, maxToldURL)
+			c.waiter, w.err = nil, fmt.Errorf("%w: %s (%s) in %s", ErrOpenedInline, url, p.Frame.MIMEType, where)
+			c.signalChange()
+		}
+	}
+	if p.Frame.MIMEType != "text/html" {
+		giveUp()
+		return
+	}
+	time.AfterFunc(scriptFileWait, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		giveUp()
+	})
 }
 
 // setWaiter has a waiter take the tab's next download, in place of an older one.

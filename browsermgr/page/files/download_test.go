@@ -185,6 +185,28 @@ func TestDownloadSavesUnderThePathGiven(t *testing.T) {
 	browsertest.WantError(t, browsertest.Err(b.Download(t.Context(), tab, "e999", "p.txt", 0)), page.ErrUnknownRef)
 }
 
+func TestDownloadOfWhatOpensInlineEndsAtOnceAndSaysWhere(t *testing.T) {
+	b, s := open(t, nil), openShop(t)
+	for _, tt := range []struct{ link, want string }{
+		{"Inline", s.URL + "/inline (text/plain) in the tab"},
+		{"Inline beside", s.URL + "/inline (text/plain) in the new tab t"},
+		{"Page", s.URL + "/page (text/html) in the tab"},
+	} {
+		tab := b.tab(t, s.URL)
+		start := time.Now()
+		_, err := b.Download(t.Context(), tab, refOf(t, tab, tt.link), "inline.txt", 0)
+		browsertest.WantError(t, err, files.ErrOpenedInline, tt.want)
+		if took := time.Since(start); took > files.MaxTimeout/4 {
+			t.Errorf("%s: told after %s", tt.link, took)
+		}
+	}
+	tab := b.tab(t, s.URL)
+	ref := refOf(t, tab, "Thanks")
+	if got, err := b.Download(t.Context(), tab, ref, "thanks.txt", 0); err != nil || content(t, got.Path) != "file" {
+		t.Errorf("got %+v, %v from a page that begins the download itself", got, err)
+	}
+}
+
 func TestNewerWaitTakesThePlaceOfTheOlder(t *testing.T) {
 	b, s := open(t, nil), openShop(t)
 	tab := b.tab(t, s.URL)

@@ -120,6 +120,8 @@ const shelf = `<!doctype html><meta charset=utf-8><title>Shelf</title>
 <button onclick="fetch('/file').then(r => r.blob()).then(b => keep(window.URL.createObjectURL(b), 'fetched.txt'))">Fetched</button>
 <button onclick="setTimeout(() => { a = document.createElement('a'); a.href = '/file'; a.download = ''; document.body.append(a); a.click() }, 0)">Later</button>
 <button onclick="window.open('/file')">Window</button>
+<a href=/inline>Inline</a><a href=/inline target=_blank>Inline beside</a>
+<a href=/thanks>Thanks</a><a href=/page>Page</a>
 <form action=/file method=post><button>Form</button></form>
 <script>keep = (href, name) => { const a = document.createElement('a'); a.href = href; a.download = name; a.click() }</script>`
 
@@ -136,6 +138,14 @@ func openShop(tb testing.TB) *shop {
 		}
 		w.Header().Set("Content-Disposition", `attachment; filename="file.txt"`)
 		fmt.Fprint(w, "file")
+	})
+	mux.HandleFunc("/inline", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		fmt.Fprint(w, "inline")
+	})
+	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) { browsertest.HTML(w, `<title>Page</title>`) })
+	mux.HandleFunc("/thanks", func(w http.ResponseWriter, _ *http.Request) {
+		browsertest.HTML(w, `<title>Thanks</title><script>setTimeout(() => { location = '/file' }, 500)</script>`)
 	})
 	mux.HandleFunc("/slow", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Disposition", `attachment; filename="slow.bin"`)

@@ -37,6 +37,8 @@ var (
 	ErrNotCaptured = errors.New("downloads are not captured in this browser: it was not launched here, and keeps its own downloads folder")
 	// ErrSuperseded says that a newer wait took the place of this one.
 	ErrSuperseded = errors.New("superseded by a newer one")
+	// ErrOpenedInline says that what was to be downloaded is shown in a tab instead.
+	ErrOpenedInline = errors.New("no download began: the link opened")
 	// ErrOtherDocument says that a tab does not show the document that was expected.
 	ErrOtherDocument = errors.New("the tab shows another document than the one expected")
 	// ErrTooLarge says that a download was cancelled because it is larger than allowed.
@@ -175,6 +177,8 @@ func (d *Transfers) Event(t *page.Tab, f *frame.Frame, ev cdp.Event) {
 		d.handleProgress(ev)
 	case "Page.fileChooserOpened":
 		d.handleChooserOpened(t, f, ev)
+	case "Page.frameNavigated":
+		d.handleNavigated(t, ev)
 	case "Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFailed":
 		d.handleAnnouncement(t, ev)
 	}

@@ -15,3 +15,6 @@ func (l nodeLine) RefOf() string {
 	}
 	return l.ref()
 }
+
+// IsNew says that the line is marked.
+func (l nodeLine) IsNew() bool { return l.isNew }

@@ -68,6 +68,42 @@ func FuzzFinish(f *testing.F) {
 	})
 }
 
+// FuzzDelta applies the marks of a snapshot to the refs of the one before: those that are left and the marked ones are
+// all that it has.
+func FuzzDelta(f *testing.F) {
+	f.Add("- button \"A\" [ref=e1]\n- link [ref=e2]: x",
+		"- link [ref=e2]: [ref=e1]\n- text: [ref=e9]\n- img \"B [new]\" [ref=f1e1] [nth=1]:")
+	f.Add("", "- button [ref=e1]\n- button [ref=e1]")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		for _, stable := range []bool{true, false} {
+			first := outline.Finish(outline.Page{Text: before}, outline.FinishOptions{Compare: true, StableRefs: stable})
+			second := outline.Finish(outline.Page{Text: after},
+				outline.FinishOptions{Compare: true, StableRefs: stable, Before: first.Elements})
+			marked, lines := 0, strings.Split(second.Text, "\n")
+			for i, line := range strings.Split(after, "\n") {
+				was, ok := outline.ScanLine(line)
+				if !ok || was.RefOf() == "" || was.IsNew() {
+					continue
+				}
+				now, _ := outline.ScanLine(lines[i])
+				if now.IsNew() {
+					marked++
+					line += " [new]"
+				}
+				if _, known := first.Elements[was.RefOf()]; stable && known == now.IsNew() {
+					t.Errorf("known before: %t, and now it reads %q", known, lines[i])
+				}
+				if len(line) != len(lines[i]) {
+					t.Errorf("got %q of %q", lines[i], line)
+				}
+			}
+			if marked > second.New {
+				t.Errorf("%d are marked of %d", marked, second.New)
+			}
+		}
+	})
+}
+
 // framed returns a page with a frame of its own process and one of another, numbered 5 and 7.
 func framed() *outline.Piece {
 	far := &outline.Piece{

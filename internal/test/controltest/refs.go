@@ -3,6 +3,7 @@ package controltest
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 )
 
 // refScope is a part of the page that a snapshot is taken of, and the document in which its target lies.
@@ -25,6 +26,7 @@ func refCases() []testCase {
 	return append(out,
 		testCase{Name: "a new page forgets them", Run: refsForgotten},
 		testCase{Name: "refs of another tab", Run: refsOfTabs},
+		testCase{Name: "the same in every mode", Run: refsOfModes},
 	)
 }
 
@@ -68,4 +70,34 @@ func refsOfTabs(s *suite) {
 		s.send(requestCase{Path: "/act", Body: m{"kind": "click", "ref": save, "targetId": id}, Status: want})
 	}
 	s.closeOtherTabs()
+}
+
+// refsOfModes compares the refs of each mode with those of the whole page. Role refs are the same ones, with the
+// position among elements that are alike.
+func refsOfModes(s *suite) {
+	all := s.snapshotOf("/scope", "").Refs
+	for _, query := range []string{
+		"interactive=true", "mode=efficient", "compact=true", "selector=%23scope", "frame=%23same", "query=go", "depth=4",
+		"refs=role",
+	} {
+		refs := s.snapshot(query).Refs
+		if len(refs) == 0 {
+			s.Fatalf("%s has no refs", query)
+		}
+		for id, ref := range refs {
+			if want, ok := all[id]; ok && (want.Role != ref.Role || want.Name != ref.Name) {
+				s.Errorf("%s: %s is %s %q, and of the whole page %s %q", query, id, ref.Role, ref.Name, want.Role, want.Name)
+			} else if !ok {
+				s.Errorf("%s: %s is new: %s %q", query, id, ref.Role, ref.Name)
+			}
+		}
+	}
+	s.run("document.body.insertAdjacentHTML('beforeend', '<button>Twin</button><button>Twin</button>'); 1")
+	twins := regexp.MustCompile(`"Twin" \[ref=e\d+\] \[new\]\n.*"Twin" \[ref=e\d+\] \[nth=1\]`)
+	for _, query := range []string{"refs=role", "refs=role&interactive=true"} {
+		snap := s.snapshot(query)
+		if !twins.MatchString(snap.Snapshot) {
+			s.Errorf("%s does not tell the twins apart:\n%s", query, snap.Snapshot)
+		}
+	}
 }

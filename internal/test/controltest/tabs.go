@@ -26,6 +26,7 @@ func tabCases() []testCase {
 		testCase{Name: "what does not open leaves no tab", Run: failedTab},
 		testCase{Name: "a tab opened by a page is listed", Run: popupTabs},
 		testCase{Name: "two clients work two tabs at once", Run: atOnce},
+		testCase{Name: "sixteen opened at once stay open", Run: openedAtOnce},
 		testCase{Name: "focus and list do not start a browser", Run: notStarted},
 	)
 }
@@ -124,4 +125,21 @@ func atOnce(s *suite) {
 			s.closeTab(who)
 		})
 	}
+}
+
+// openedAtOnce opens more tabs at once than a session may have: no session owns them, so that nothing closes them.
+func openedAtOnce(s *suite) {
+	s.closeOtherTabs()
+	s.Run("all", func(t *testing.T) {
+		for i := range 16 {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				s := *s
+				s.T = t
+				t.Parallel()
+				s.newTab("/plain", "")
+			})
+		}
+	})
+	s.wantEqual("tabs", len(s.tabs()), 17)
+	s.closeOtherTabs()
 }

@@ -47,7 +47,7 @@ func startJoinedBrowser(ctx context.Context, o RangeOptions, p *rangePass) (*tes
 		return end(ctx)
 	}
 	b.open = func(ctx context.Context) (string, error) {
-		tab, err := use.NewTab(ctx, page.TabOptions{}, "")
+		tab, err := use.NewTab(ctx, page.TabOptions{})
 		if err != nil {
 			return "", err
 		}

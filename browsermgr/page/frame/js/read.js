@@ -29,10 +29,31 @@ function composed(root, top, seen) {
   return seen;
 }
 
-// shownText is innerText, with what shadow roots show in the places where they show it.
+// shownText is innerText, with what shadow roots show in the places where they show it, and what closed lists show.
 function shownText(element) {
   const parts = composed(element, element, new Set());
-  return parts.size ? flow('', element, parts).trim() : (element.innerText ?? element.textContent ?? '');
+  const text = parts.size ? flow('', element, parts).trim() : (element.innerText ?? element.textContent ?? '');
+  return foldLists(text, [element, ...Array.from(parts, (part) => shadowOf(part, part.localName))]);
+}
+
+// foldLists has closed lists show their chosen option and how many there are, in place of all. A short one that reads like other
+// text of the page stays.
+function foldLists(text, roots) {
+  const lists = new Map();
+  for (const list of roots.flatMap((root) => Array.from(root?.querySelectorAll('select') ?? []))) {
+    const all = list.innerText.trim();
+    if (list.multiple || list.size > 1 || !all || !shown(list)) continue;
+    lists.set(all, [...(lists.get(all) ?? []), list]);
+  }
+  for (const [all, same] of Array.from(lists).sort(([a], [b]) => b.length - a.length)) {
+    const around = text.split(all);
+    if (all.length < 60 && around.length !== same.length + 1) continue;
+    text = around.reduce((before, after, i) => {
+      const { selectedOptions: [chosen], options } = same[Math.min(i, same.length) - 1];
+      return `${before}${chosen?.label ?? ''} (${options.length} options)${after}`;
+    });
+  }
+  return text;
 }
 
 // spaced is innerText of something in a line, with the space around it, which innerText drops.

@@ -27,9 +27,11 @@ function suspicious(element, tag) {
   return before === undefined || (!before && element.matches(':defined'));
 }
 
-// worthAsking are those of the suspicious that are: what has no content but room on the page, and custom elements.
+// worthAsking are those of the suspicious that are: what has no content but room on the page, custom elements, and what scripts hang
+// on the body: its content may float over the page.
 const worthAsking = (elements) => elements.filter((element) => {
-  if (element.firstChild !== null) return true;
+  if (element.firstChild !== null || element.localName.includes('-')) return true;
+  if (element.parentNode === document.body && element.hasAttributes()) return true;
   const box = element.getBoundingClientRect();
   return box.width > 0 && box.height > 0;
 }).slice(0, SUSPECTS);
