@@ -87,7 +87,7 @@ function pseudoText(element, pseudo) {
   const content = style.content;
   if (!content.includes('"') || style.display === 'none' || style.visibility !== 'visible') return '';
   const spoken = content.replace(/^(?:[^"/]|"(?:[^"\\]|\\.)*")*\/ /, '');
-  const text = Array.from(spoken.matchAll(STRINGS), (m) => unescape(m[1])).join('');
+  const text = Array.from(spoken.matchAll(STRINGS), (m) => unescape(m[1])).join('').replace(/[\ue000-\uf8ff]/g, ''); // an icon's number
   return spoken !== content || apart(style.display) ? ` ${text} ` : text;
 }
 
