@@ -207,15 +207,15 @@ func (p *policy) do(ctx context.Context, step string) error {
 			return err
 		}
 	case verb == "scroll":
-		return p.scroll(ctx, a, with)
+		return p.scroll(ctx, on, with)
 	case verb != "hover":
 		return fmt.Errorf("no such step: %s", step)
 	}
 	return p.act(ctx, a)
 }
 
-// scroll goes on until the target is there.
-func (p *policy) scroll(ctx context.Context, a page.Action, to string) error {
+// scroll goes on until the target is there. What it scrolls may be another element each time.
+func (p *policy) scroll(ctx context.Context, on, to string) error {
 	w, err := parseTarget(to)
 	if err != nil {
 		return err
@@ -225,7 +225,11 @@ func (p *policy) scroll(ctx context.Context, a page.Action, to string) error {
 		if _, ok := w.find(nodes); ok || err != nil {
 			return err
 		}
-		if err := p.act(ctx, a); err != nil {
+		ref, err := p.ref(ctx, on)
+		if err != nil {
+			return err
+		}
+		if err := p.act(ctx, page.Action{Kind: actiontable.KindScroll, Ref: ref}); err != nil {
 			return err
 		}
 	}

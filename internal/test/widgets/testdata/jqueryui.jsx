@@ -1,6 +1,6 @@
 // npm: jquery@3.7.1 jquery-ui@1.14.2
-import "jquery-ui/dist/jquery-ui.js"; // finds jQuery by the name "jquery", as the pages do
-import $ from "jquery";
+const $ = window.jQuery = require("jquery"); // the next looks for it there
+require("jquery-ui/dist/jquery-ui.js");
 import "jquery-ui/themes/base/all.css";
 const names = ["ActionScript", "Basic", "C", "Clojure", "Java", "JavaScript"];
 
