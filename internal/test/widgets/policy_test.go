@@ -33,7 +33,7 @@ type node struct {
 
 var (
 	nodeLine = regexp.MustCompile(`^( *)- ([\w-]+)(?: "((?:[^"\\]|\\.)*)")?`)
-	nodeRef  = regexp.MustCompile(`\[ref=(e\d+)\]`)
+	nodeRef  = regexp.MustCompile(`\[ref=(\w+)\]`)
 )
 
 // look takes a snapshot.
@@ -211,8 +211,17 @@ func (p *policy) do(ctx context.Context, step string) error {
 	case verb != "hover":
 		return fmt.Errorf("no such step: %s", step)
 	}
-	return p.act(ctx, a)
+	err = p.act(ctx, a)
+	if err != nil && isClick {
+		if m := covering.FindStringSubmatch(err.Error()); m != nil { // what shows it, says the refusal
+			a.Ref = m[1]
+			return p.act(ctx, a)
+		}
+	}
+	return err
 }
+
+var covering = regexp.MustCompile(`covered by .*?\[ref=(\w+)\]`)
 
 // scroll goes on until the target is there. What it scrolls may be another element each time.
 func (p *policy) scroll(ctx context.Context, on, to string) error {

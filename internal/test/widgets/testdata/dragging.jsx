@@ -27,22 +27,22 @@ const calendar = opts => new Calendar(root, { plugins: [dayGrid, interaction], i
 const meeting = [{ title: 'Meeting', start: '2026-03-10' }];
 
 //== sortablejs
-//do drag listitem "Task A" -> listitem "Task C"
+//do drag listitem in listitem "Task A" -> listitem in listitem "Task C"
 //is result && result !== 'ABC'
 sortable({})
 
 //== sortablejs-pointer
-//do drag listitem "Task A" -> listitem "Task C"
+//do drag listitem in listitem "Task A" -> listitem in listitem "Task C"
 //is result && result !== 'ABC'
 sortable({ forceFallback: true })
 
 //== sortablejs-handle
-//do drag * "Grip C" -> listitem "Task A"
+//do drag * "Grip C" -> listitem in listitem "Task A"
 //is result && result !== 'ABC'
 sortable({ handle: '.grip' })
 
 //== sortablejs-lists
-//do drag listitem "Task A" -> listitem "Task D"
+//do drag listitem in listitem "Task A" -> listitem in listitem "Task D"
 //is result === 'doing'
 root.innerHTML = list('AB', 'Todo') + list('D', 'Doing');
 for (const ul of root.children) Sortable.create(ul, { group: 'g', onAdd: e => done(e.to.getAttribute('aria-label').toLowerCase()) });
@@ -95,7 +95,7 @@ calendar({ dateClick: e => done(e.dateStr) })
 
 //== fullcalendar-next
 //do click button "Next month"
-//do click link "April 9, 2026"
+//do click * "April 9, 2026"
 //is result === '2026-04-09'
 calendar({ navLinks: true, navLinkDayClick: d => done(d.toLocaleDateString('sv')) })
 

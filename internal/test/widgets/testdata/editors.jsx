@@ -43,6 +43,11 @@ code('one\ntwo\nthree')
 //== codemirror-append
 //do click textbox
 //do press Control+End
+//do press !
+//is view.state.doc.toString() === 'one\ntwo!'
+code('one\ntwo')
+
+//== codemirror-after
 //do slowly textbox = !
 //is view.state.doc.toString() === 'one\ntwo!'
 code('one\ntwo')
@@ -137,6 +142,7 @@ return <SlateBox />
 //== slate-bold
 //do click textbox "Body"
 //do press Control+a
+//do hover button "Bold"
 //do click button "Bold"
 //is result.includes('"bold":true')
 return <SlateBox />

@@ -28,7 +28,7 @@ function Virtual({ count, horizontal }) {
 }
 
 //== ag-sort
-//do click columnheader "Price"
+//do click generic "Price"
 //is first() === 'Ford'
 grid()
 
@@ -62,9 +62,9 @@ grid({ rowData: Array.from({ length: 30 }, (x, i) => ({ make: 'Car ' + i })), pa
 grid({ rowData: Array.from({ length: 300 }, (x, i) => ({ make: 'Car ' + i })), onCellClicked: e => done(e.value) })
 
 //== ag-row-drag
-//do drag * "" in row "Toyota" #3 -> gridcell "Porsche"
+//do drag gridcell "Toyota" -> gridcell "Porsche"
 //is result
-grid({ rowDragManaged: true, columnDefs: [{ field: 'make', rowDrag: true }], onRowDragEnd: () => done(first()) })
+grid({ rowDragManaged: true, rowDragEntireRow: true, onRowDragEnd: () => done(first()) })
 
 //== tanstack-sort
 //do click columnheader "Make"
@@ -99,7 +99,7 @@ return <Virtual count={10000} />
 
 //== virtual-columns
 //do click region "Rows"
-//do press ArrowRight 60
+//do press ArrowRight 40
 //do see Row 20
 //do click button "Row 20"
 //is result === 20

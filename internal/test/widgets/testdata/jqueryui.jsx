@@ -39,14 +39,15 @@ root.innerHTML = `<div style="margin:40px"></div>`;
 $('div div').slider({ change: (e, ui) => done(ui.value) });
 
 //== selectmenu
-//do click combobox "Speed"
+//do click combobox
 //do click option "Fast"
 //is result === 'Fast'
 root.innerHTML = `<label for="s">Speed</label><select id="s"><option>Slow<option>Medium<option>Fast</select>`;
 $('select').selectmenu({ select: (e, ui) => done(ui.item.value) });
 
 //== spinner
-//do click button "▲"
+//do click spinbutton "Count"
+//do press ArrowUp
 //is result === 1
 root.innerHTML = `<label>Count <input></label>`;
 $('input').spinner({ stop() { done($(this).spinner('value')) } });

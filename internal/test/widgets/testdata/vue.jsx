@@ -118,7 +118,7 @@ return `<PChip label="Ada" removable @remove="done('removed')" />`
 return `<v-app><v-select label="Fruit" :items="fruit" @update:modelValue="done" /></v-app>`
 
 //== vuetify-autocomplete
-//do type combobox "Fruit" = che
+//do slowly combobox "Fruit" = che
 //do click option "Cherry"
 //is result === 'Cherry'
 return `<v-app><v-autocomplete label="Fruit" :items="fruit" @update:modelValue="done" /></v-app>`
