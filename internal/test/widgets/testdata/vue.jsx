@@ -26,7 +26,7 @@ const mount = (template, root) => {
 return `<PSelect v-model="v" :options="fruit" placeholder="Choose" @change="done($event.value)" />`
 
 //== prime-multiselect
-//do click combobox "Choose"
+//do click generic [cursor:pointer]
 //do click option "Apple"
 //do click option "Cherry"
 //is result === 'Apple,Cherry'
