@@ -16,8 +16,8 @@ import (
 	"clank/internal/budget"
 	"clank/internal/recording"
 	"clank/internal/sqlite"
-	"clank/internal/test/budgettest"
 	"clank/internal/test/llmtest"
+	"clank/internal/test/sqlitetest"
 	"clank/llm"
 	"clank/llm/openai"
 	"clank/sessions"
@@ -335,7 +335,7 @@ func TestATaskGoesToTheLocalLoopAndBackOnTheSamePage(t *testing.T) {
 
 func TestATaskThatIsSpentEndsWithWhatThereIs(t *testing.T) {
 	v := vendors()[0] // budgets look at no vendor
-	keeper := &budget.Enforcer{Ledger: budgettest.Open(t), Rules: func() budget.Rules {
+	keeper := &budget.Enforcer{Ledger: sqlitetest.OpenLedger(t), Rules: func() budget.Rules {
 		return budget.Rules{Limits: budget.Limits{budget.LevelTask: {Calls: 2}}}
 	}}
 	h := prepare(t, v, nil)

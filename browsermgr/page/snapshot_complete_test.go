@@ -46,6 +46,8 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- checkbox "Accept" [checked] [ref] [label]`, `- radio "Red" [ref] [label]`, `- button "CV" [file] [accept=.pdf, .doc] [multiple] [ref] [label]`},
 			nil,
 		},
+		{"text of an editor", `<div role=textbox aria-label=E contenteditable><p>one</p><p>two</p></div>`, []string{`- textbox "E" [ref]: one two`}, nil},
+		{"icons of a font", `<style>i::before{content:"\e901"}</style><button title=Next><i></i></button><button><i></i>Back</button>`, []string{`- button "Next" [ref]`, `- button "Back" [ref]`}, nil},
 		{"fields for files", `<input type=file aria-label=Photo><div><input type=file hidden></div>`, []string{`- button "Photo" [file] [ref]`, `- button [file] [ref] [hidden]`}, nil},
 		{
 			"what can be dragged and dropped on", `<div draggable=true>Card</div><div class=drop>Lane</div>`,

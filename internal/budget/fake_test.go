@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
-	"clank/internal/test/budgettest"
+	"clank/internal/test/sqlitetest"
 	"clank/llm"
 )
 
@@ -18,7 +18,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // tokens.
 type bench struct {
 	keeper *budget.Enforcer
-	ledger *budgettest.Ledger
+	ledger *sqlitetest.Ledger
 	rules  budget.Rules
 	now    time.Time
 	model  *model
@@ -27,7 +27,7 @@ type bench struct {
 func newBench(t *testing.T, limits budget.Limits) *bench {
 	t.Helper()
 	b := &bench{
-		ledger: budgettest.Open(t), now: noon, model: &model{name: "test:dollar"},
+		ledger: sqlitetest.OpenLedger(t), now: noon, model: &model{name: "test:dollar"},
 		rules: budget.Rules{Limits: limits, Zone: time.UTC, Prices: map[string]llm.Price{"test:dollar": {Input: 1, Cached: 1, Output: 1}}},
 	}
 	b.keeper = &budget.Enforcer{

@@ -42,7 +42,7 @@ type Sum struct {
 // ErrNoEntry means that there is no such entry.
 var ErrNoEntry = errors.New("there is no such entry in the ledger")
 
-// Ledger remembers what was spent. Package sqlite keeps one; package budgettest
+// Ledger remembers what was spent. Package sqlite keeps one; package sqlitetest
 // says what it must do. Its methods are safe for concurrent use, and each does all of what it does, or nothing.
 type Ledger interface {
 	// Reserve asks may about the sums of e's keys, in their order, and writes e

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"clank/internal/budget"
-	"clank/internal/test/budgettest"
+	"clank/internal/test/sqlitetest"
 	"clank/llm"
 	"clank/voice"
 )
@@ -19,12 +19,12 @@ import (
 type purse struct {
 	*budget.Enforcer
 
-	ledger *budgettest.Ledger
+	ledger *sqlitetest.Ledger
 }
 
 func newPurse(t *testing.T, day budget.Amount) purse {
 	t.Helper()
-	l := budgettest.Open(t)
+	l := sqlitetest.OpenLedger(t)
 	rules := budget.Rules{Zone: time.UTC, Limits: budget.Limits{budget.LevelDay: day}}
 	return purse{&budget.Enforcer{Ledger: l, Rules: func() budget.Rules { return rules }}, l}
 }

@@ -24,10 +24,10 @@ import (
 	"clank/internal/budget"
 	"clank/internal/server"
 	"clank/internal/settings"
-	"clank/internal/test/budgettest"
 	"clank/internal/test/llmtest"
 	"clank/internal/test/rtctest"
 	"clank/internal/test/sessionstest"
+	"clank/internal/test/sqlitetest"
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
@@ -39,7 +39,7 @@ type house struct {
 	*server.CallService
 
 	dir     string
-	ledger  *budgettest.Ledger
+	ledger  *sqlitetest.Ledger
 	limits  budget.Limits
 	backend *sessionstest.Backend
 
@@ -58,7 +58,7 @@ func (nobody) SetOptedOut(context.Context, voice.PrivacyKey, bool) error { retur
 func open(t *testing.T, url string, change func(*house)) *house {
 	t.Helper()
 	t.Setenv("PATH", t.TempDir())
-	h := &house{dir: t.TempDir(), ledger: budgettest.Open(t), all: settings.Defaults(), key: "sk-test", backend: new(sessionstest.Backend)}
+	h := &house{dir: t.TempDir(), ledger: sqlitetest.OpenLedger(t), all: settings.Defaults(), key: "sk-test", backend: new(sessionstest.Backend)}
 	h.all.Voice.Engine = settings.VoiceEngineRealtime
 	h.all.Voice.Realtime.URL = url
 	h.all.Voice.Transcription.URL = url

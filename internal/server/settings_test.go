@@ -13,12 +13,12 @@ import (
 	"clank/internal/server"
 
 	"clank/internal/settings"
-	"clank/internal/test/budgettest"
+	"clank/internal/test/sqlitetest"
 	"clank/llm"
 )
 
 func TestWhatARunLeftOpenCountsAsEstimated(t *testing.T) {
-	ledger := budgettest.Open(t)
+	ledger := sqlitetest.OpenLedger(t)
 	reserve := func(at time.Time) int64 {
 		e := budget.Entry{At: at, Day: at.Format(time.DateOnly), Account: llm.Account{Task: "t"}, Amount: budget.Amount{Calls: 1, Money: 5}}
 		id, err := ledger.Reserve(t.Context(), e, func([]budget.Sum) error { return nil })

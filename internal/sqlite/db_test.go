@@ -12,9 +12,8 @@ import (
 
 	"clank/internal/budget"
 	"clank/internal/sqlite"
-	"clank/internal/test/budgettest"
 	"clank/internal/test/sessionstest"
-	"clank/internal/test/watchestest"
+	"clank/internal/test/sqlitetest"
 	"clank/internal/watches"
 	"clank/llm"
 	"clank/sessions"
@@ -46,8 +45,8 @@ func openNew(t *testing.T) *sqlite.DB {
 
 func TestTheDatabaseIsAStore(t *testing.T) {
 	sessionstest.TestStore(t, func(t *testing.T) sessions.Store { t.Helper(); return openNew(t) })
-	watchestest.TestStore(t, func(t *testing.T) watches.Store { t.Helper(); return openNew(t) })
-	budgettest.TestLedger(t, func(t *testing.T) budget.Ledger { t.Helper(); return openNew(t) })
+	sqlitetest.TestWatches(t, func(t *testing.T) watches.Store { t.Helper(); return openNew(t) })
+	sqlitetest.TestLedger(t, func(t *testing.T) budget.Ledger { t.Helper(); return openNew(t) })
 }
 
 func session(id string) sessions.Session {
@@ -345,7 +344,7 @@ func TestAStatementThatWasDoneOnceIsPrepared(t *testing.T) {
 }
 
 func TestMoneyIsKeptOverRestarts(t *testing.T) {
-	budgettest.TestMoney(t, 4, func(t *testing.T) func() budget.Ledger {
+	sqlitetest.TestMoney(t, 4, func(t *testing.T) func() budget.Ledger {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "clank.db")
 		var last *sqlite.DB

@@ -119,9 +119,9 @@ var (
 )
 
 // Store remembers watches. Its methods are safe for concurrent use and obey
-// their context. [watchestest.TestStore] is the definition.
+// their context. [sqlitetest.TestWatches] is the definition.
 //
-// [watchestest.TestStore]: https://pkg.go.dev/clank/watches/watchestest#TestStore
+// [sqlitetest.TestWatches]: https://pkg.go.dev/clank/internal/test/sqlitetest#TestWatches
 type Store interface {
 	// AddWatch inserts w, whose ID is new. If its owner has perOwner active
 	// watches already, or all people together have total, nothing is inserted

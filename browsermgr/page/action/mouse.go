@@ -356,6 +356,13 @@ func (d *performer) drag(ctx context.Context, m frame.Mouse, along func() ([]fra
 		}
 		d.state.position = to
 	}
+	// A hand rests on the target before it lets go: pages work out there what the drop is to be.
+	if err := d.settle(ctx, d.mainFrame()); err != nil {
+		return err
+	}
+	if err := d.dragMove(ctx, m); err != nil {
+		return err
+	}
 	if err := d.sendInput(ctx, d.state.dropEvents(m.At)...); err != nil {
 		return err
 	}

@@ -80,6 +80,10 @@ FUNCTIONS.focus = async (a) => {
   if (a.text && element.localName !== 'input' && element.localName !== 'textarea' && !element.isContentEditable) {
     throw new Failure('nottext', { ...describe(element), kind: element.localName });
   }
+  if (a.text && element.isContentEditable) { // a click leaves the caret amid its lines
+    getSelection().selectAllChildren(element);
+    getSelection().collapseToEnd();
+  }
   return true;
 };
 

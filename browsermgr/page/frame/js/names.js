@@ -87,7 +87,7 @@ function pseudoText(element, pseudo) {
   const content = style.content;
   if (!content.includes('"') || style.display === 'none' || style.visibility !== 'visible') return '';
   const spoken = content.replace(/^(?:[^"/]|"(?:[^"\\]|\\.)*")*\/ /, '');
-  const text = Array.from(spoken.matchAll(STRINGS), (m) => unescape(m[1])).join('');
+  const text = Array.from(spoken.matchAll(STRINGS), (m) => unescape(m[1])).join('').replace(/[\ue000-\uf8ff]/g, ''); // an icon's number
   return spoken !== content || apart(style.display) ? ` ${text} ` : text;
 }
 
@@ -198,7 +198,10 @@ const drawnTitle = (element) => {
 const isHidden = (element) => !element.checkVisibility(SEEN) || element.closest('[aria-hidden="true"]') !== null;
 
 const labelledby = (element) => squeeze(referenced(element, element.getAttribute('aria-labelledby'))
-  .map((e) => partText(e, null, isHidden(e) ? HIDDEN : REFERENCED)).join(' '));
+  .map((e) => (e === element && ownLabel(e)) || partText(e, null, isHidden(e) ? HIDDEN : REFERENCED)).join(' '));
+
+// ownLabel is what a field that is named by itself and others contributes: not its value, which is for the names of others.
+const ownLabel = (field) => embeddedValue(field) !== null && (squeeze(field.getAttribute('aria-label') ?? '') || hostName(field));
 
 // authorName is the name that markup gives explicitly, or ''.
 function authorName(element) {

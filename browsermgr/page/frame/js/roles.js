@@ -206,5 +206,6 @@ function valueOf(element, tag, role) {
   if (/^(slider|spinbutton|progressbar|scrollbar|meter)$/.test(role)) {
     return element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow') ?? '';
   }
+  if (/^(textbox|searchbox)$/.test(role) && element.isContentEditable) return contentText(element);
   return '';
 }

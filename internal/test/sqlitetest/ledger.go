@@ -1,11 +1,10 @@
-package budgettest
+package sqlitetest
 
 import (
 	"context"
 	"testing"
 
 	"clank/internal/budget"
-	"clank/internal/test/sqlitetest"
 )
 
 // Ledger is a [budget.Ledger] in a temporary file, whose calls can fail.
@@ -16,10 +15,10 @@ type Ledger struct {
 	Fail func(method string) error
 }
 
-// Open returns an empty ledger, which is closed when the test ends.
-func Open(tb testing.TB) *Ledger {
+// OpenLedger returns an empty ledger, which is closed when the test ends.
+func OpenLedger(tb testing.TB) *Ledger {
 	tb.Helper()
-	return &Ledger{Ledger: sqlitetest.Open(tb)}
+	return &Ledger{Ledger: Open(tb)}
 }
 
 func (l *Ledger) fail(method string) error {

@@ -1,4 +1,4 @@
-package budgettest
+package sqlitetest
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package watchestest
+package sqlitetest
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStore tests what every [watches.Store] must pass. open returns an empty one.
-func TestStore(t *testing.T, open func(t *testing.T) watches.Store) {
+// TestWatches tests what every [watches.Store] must pass. open returns an empty one.
+func TestWatches(t *testing.T, open func(t *testing.T) watches.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, watches.Store){
 		"a watch comes back as it was":          testWhole,

@@ -1,2 +1,0 @@
-// Package watchestest is the suite that every Store of watches passes.
-package watchestest

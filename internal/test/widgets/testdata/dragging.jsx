@@ -1,0 +1,105 @@
+// npm: react@19.3.1 react-dom@19.3.1 sortablejs@1.15.7 @dnd-kit/core@6.3.1 @dnd-kit/sortable@10.0.0 dropzone@6.0.0-beta.2
+// npm: @fullcalendar/core@6.1.22 @fullcalendar/daygrid@6.1.22 @fullcalendar/interaction@6.1.22
+import React, { useState } from "react";
+import { createRoot } from "react-dom/client";
+import Sortable from "sortablejs";
+import { DndContext, useDraggable, useDroppable, KeyboardSensor, PointerSensor, useSensor, useSensors } from "@dnd-kit/core";
+import { SortableContext, useSortable, arrayMove, sortableKeyboardCoordinates } from "@dnd-kit/sortable";
+import Dropzone from "dropzone";
+import { Calendar } from "@fullcalendar/core";
+import dayGrid from "@fullcalendar/daygrid";
+import interaction from "@fullcalendar/interaction";
+const mount = (el, root) => createRoot(root).render(el);
+const order = box => [...box.children].map(e => e.dataset.id).join('');
+const list = (ids, label) => `<ul aria-label="${label}" style="min-height:40px">${[...ids].map(i => `<li data-id="${i}" style="height:40px;width:200px">Task ${i} <i class="grip" style="cursor:grab" title="Grip ${i}">::</i></li>`).join('')}</ul>`;
+const sortable = opts => { root.innerHTML = list('ABC', 'Tasks'); Sortable.create(root.firstChild, { onEnd: () => done(order(root.firstChild)), ...opts }); };
+const Drag = ({ id }) => { const d = useDraggable({ id }); return <button ref={d.setNodeRef} {...d.listeners} {...d.attributes} style={{ transform: d.transform && `translate(${d.transform.x}px,${d.transform.y}px)` }}>Card {id}</button> };
+const Drop = ({ id, children }) => { const d = useDroppable({ id }); return <div ref={d.setNodeRef} role="group" aria-label={'Lane ' + id} style={{ height: 120, width: 200, margin: 20, background: '#eee' }}>Lane {id}{children}</div> };
+const Item = ({ id }) => { const s = useSortable({ id }); return <li ref={s.setNodeRef} {...s.attributes} {...s.listeners} style={{ height: 40, width: 200, transform: s.transform && `translate(${s.transform.x}px,${s.transform.y}px)`, transition: s.transition }}>Step {id}</li> };
+function Steps() {
+  const [ids, set] = useState(['A', 'B', 'C']);
+  const sensors = useSensors(useSensor(PointerSensor), useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }));
+  const end = ({ active, over }) => { if (over && active.id !== over.id) { const n = arrayMove(ids, ids.indexOf(active.id), ids.indexOf(over.id)); set(n); done(n.join('')) } };
+  return <DndContext sensors={sensors} onDragEnd={end}><SortableContext items={ids}><ul>{ids.map(i => <Item key={i} id={i} />)}</ul></SortableContext></DndContext>;
+}
+const zone = opts => { root.innerHTML = '<form class="dropzone" action="/upload" style="min-height:90px"></form>'; new Dropzone(root.firstChild, { autoProcessQueue: false, ...opts }).on('addedfile', f => done(f.name)); };
+const calendar = opts => new Calendar(root, { plugins: [dayGrid, interaction], initialDate: '2026-03-01', ...opts }).render();
+const meeting = [{ title: 'Meeting', start: '2026-03-10' }];
+
+//== sortablejs
+//do drag listitem in listitem "Task A" -> listitem in listitem "Task C"
+//is result && result !== 'ABC'
+sortable({})
+
+//== sortablejs-pointer
+//do drag listitem in listitem "Task A" -> listitem in listitem "Task C"
+//is result && result !== 'ABC'
+sortable({ forceFallback: true })
+
+//== sortablejs-handle
+//do drag * "Grip C" -> listitem in listitem "Task A"
+//is result && result !== 'ABC'
+sortable({ handle: '.grip' })
+
+//== sortablejs-lists
+//do drag listitem in listitem "Task A" -> listitem in listitem "Task D"
+//is result === 'doing'
+root.innerHTML = list('AB', 'Todo') + list('D', 'Doing');
+for (const ul of root.children) Sortable.create(ul, { group: 'g', onAdd: e => done(e.to.getAttribute('aria-label').toLowerCase()) });
+
+//== dnd-kit
+//do drag button "Card 1" -> group "Lane B"
+//is result === '1:B'
+return <DndContext onDragEnd={e => done(e.active.id + ':' + e.over?.id)}><Drag id="1" /><Drop id="A" /><Drop id="B" /></DndContext>
+
+//== dnd-kit-onto-a-card
+//do drag button "Card 1" -> button "Card 2"
+//is result === '1:B'
+return <DndContext onDragEnd={e => done(e.active.id + ':' + e.over?.id)}><Drag id="1" /><Drop id="A" /><Drop id="B"><Drag id="2" /></Drop></DndContext>
+
+//== dnd-kit-sortable
+//do drag button "Step A" -> button "Step C"
+//is result === 'BCA'
+return <Steps />
+
+//== dnd-kit-keys
+//do hover button "Step A"
+//do press Tab
+//do press Space
+//do press ArrowDown
+//do see was moved over droppable area B
+//do press Space
+//is result === 'BAC'
+return <Steps />
+
+//== dropzone
+//do upload button "Drop files here" = photo.txt
+//is result === 'photo.txt'
+zone({})
+
+//== dropzone-remove
+//do upload button "Drop files here" = photo.txt
+//do click link "Remove file"
+//is result === 'removed'
+zone({ addRemoveLinks: true, init() { this.on('removedfile', () => done('removed')) } })
+
+//== fullcalendar-event
+//do click * "Meeting"
+//is result === 'Meeting'
+calendar({ events: meeting, eventClick: e => done(e.event.title) })
+
+//== fullcalendar-day
+//do click gridcell "March 18, 2026"
+//is result === '2026-03-18'
+calendar({ dateClick: e => done(e.dateStr) })
+
+//== fullcalendar-next
+//do click button "Next month"
+//do click * "April 9, 2026"
+//is result === '2026-04-09'
+calendar({ navLinks: true, navLinkDayClick: d => done(d.toLocaleDateString('sv')) })
+
+//== fullcalendar-drag
+//do drag * "Meeting" -> gridcell "March 19, 2026"
+//is result === '2026-03-19'
+calendar({ events: meeting, editable: true, eventDrop: e => done(e.event.startStr) })

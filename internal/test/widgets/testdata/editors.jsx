@@ -1,0 +1,148 @@
+// npm: codemirror@6.0.2 prosemirror-example-setup@1.2.3 prosemirror-schema-basic@1.2.5 prosemirror-state@1.4.4
+// npm: prosemirror-view@1.42.9 prosemirror-model@1.25.13 quill@2.0.3 react@19.3.1 react-dom@19.3.1 slate@0.146.0 slate-react@0.146.1
+// npm: slate-dom@0.146.1 slate-history@0.115.0
+import React, { useMemo } from "react";
+import { createRoot } from "react-dom/client";
+import { EditorView, basicSetup } from "codemirror";
+import { EditorState } from "prosemirror-state";
+import { EditorView as ProseView } from "prosemirror-view";
+import { DOMParser } from "prosemirror-model";
+import { schema } from "prosemirror-schema-basic";
+import { exampleSetup } from "prosemirror-example-setup";
+import "prosemirror-view/style/prosemirror.css";
+import "prosemirror-example-setup/style/style.css";
+import "prosemirror-menu/style/menu.css";
+import Quill from "quill";
+import "quill/dist/quill.snow.css";
+import { createEditor, Editor, Text } from "slate";
+import { Slate, Editable, withReact } from "slate-react";
+const mount = (el, root) => createRoot(root).render(el);
+const code = doc => { window.view = new EditorView({ doc, extensions: basicSetup, parent: root }); };
+const prose = html => {
+  const box = document.createElement('div'); box.innerHTML = html;
+  window.view = new ProseView(root, { state: EditorState.create({ doc: DOMParser.fromSchema(schema).parse(box), plugins: exampleSetup({ schema }) }) });
+};
+const quill = () => { root.innerHTML = '<div></div>'; window.q = new Quill(root.firstChild, { theme: 'snow', modules: { toolbar: ['bold', { header: [1, 2, false] }, { list: 'bullet' }, 'link'] } }); };
+function SlateBox() {
+  const editor = useMemo(() => withReact(createEditor()), []); window.ed = editor;
+  return <><button onMouseDown={e => { e.preventDefault(); Editor.addMark(editor, 'bold', true) }}>Bold</button>
+    <Slate editor={editor} initialValue={[{ type: 'p', children: [{ text: 'Hello' }] }]} onChange={v => done(JSON.stringify(v))}>
+      <Editable aria-label="Body" renderLeaf={p => <span {...p.attributes} style={{ fontWeight: p.leaf.bold ? 'bold' : '' }}>{p.children}</span>} /></Slate></>;
+}
+
+//== codemirror-type
+//do type textbox = let a = 1
+//is view.state.doc.toString() === 'let a = 1'
+code('')
+
+//== codemirror-replace
+//do type textbox = short
+//is view.state.doc.toString() === 'short'
+code('one\ntwo\nthree')
+
+//== codemirror-append
+//do click textbox
+//do press Control+End
+//do press !
+//is view.state.doc.toString() === 'one\ntwo!'
+code('one\ntwo')
+
+//== codemirror-after
+//do slowly textbox = !
+//is view.state.doc.toString() === 'one\ntwo!'
+code('one\ntwo')
+
+//== codemirror-search
+//do click textbox
+//do press Control+f
+//do type textbox "Find" = two
+//do type textbox "Replace" = 2
+//do click button "replace all"
+//is view.state.doc.toString() === 'one 2 2'
+code('one two two')
+
+//== codemirror-keys
+//do click textbox
+//do press Control+a
+//do press Delete
+//is view.state.doc.length === 0
+code('gone soon')
+
+//== codemirror-undo
+//do type textbox = new
+//do press Control+z
+//is view.state.doc.toString() === 'old'
+code('old')
+
+//== prosemirror-type
+//do type generic "" [contenteditable] = Dear Ada
+//is view.state.doc.textContent === 'Dear Ada'
+prose('<p>x</p>')
+
+//== prosemirror-bold
+//do click generic "" [contenteditable]
+//do press Control+a
+//do click * "Toggle strong"
+//is view.dom.querySelector('strong')?.textContent === 'Plain'
+prose('<p>Plain</p>')
+
+//== prosemirror-paragraphs
+//do click generic "" [contenteditable]
+//do press Control+End
+//do press Enter
+//do press B
+//is view.state.doc.childCount === 2
+prose('<p>A</p>')
+
+//== prosemirror-heading
+//do click generic "" [contenteditable]
+//do click * "Type..."
+//do hover * "Heading"
+//do click * "Level 2"
+//is view.dom.querySelector('h2')
+prose('<p>Title</p>')
+
+//== quill-type
+//do type * "" [contenteditable] = Hello Quill
+//is q.getText() === 'Hello Quill\n'
+quill()
+
+//== quill-bold
+//do type * "" [contenteditable] = Strong
+//do press Control+a
+//do click button "bold"
+//is q.root.querySelector('strong')
+quill()
+
+//== quill-list
+//do type * "" [contenteditable] = Item
+//do click button "list: bullet"
+//is q.root.querySelector('li')
+quill()
+
+//== quill-heading
+//do type * "" [contenteditable] = Title
+//do click button "Normal"
+//do click button "Heading 1"
+//is q.root.querySelector('h1,h2')
+quill()
+
+//== slate-type
+//do type textbox "Body" = Bye
+//is result.includes('"Bye"')
+return <SlateBox />
+
+//== slate-append
+//do click textbox "Body"
+//do press Control+End
+//do slowly textbox "Body" = !
+//is result.includes('Hello!')
+return <SlateBox />
+
+//== slate-bold
+//do click textbox "Body"
+//do press Control+a
+//do hover button "Bold"
+//do click button "Bold"
+//is result.includes('"bold":true')
+return <SlateBox />

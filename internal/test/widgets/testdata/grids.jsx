@@ -1,0 +1,113 @@
+// npm: react@19.3.1 react-dom@19.3.1 ag-grid-community@36.2.0 @tanstack/react-table@8.21.3 @tanstack/react-virtual@3.14.26
+import React, { useState, useRef } from "react";
+import { createRoot } from "react-dom/client";
+import { createGrid, ModuleRegistry, AllCommunityModule } from "ag-grid-community";
+import { useReactTable, getCoreRowModel, getSortedRowModel, getFilteredRowModel, getPaginationRowModel, flexRender } from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
+ModuleRegistry.registerModules([AllCommunityModule]);
+const mount = (el, root) => createRoot(root).render(el);
+const cars = [["Toyota", 35000], ["Ford", 32000], ["Porsche", 72000]].map(([make, price]) => ({ make, price }));
+const grid = opts => { root.style.cssText = 'height:400px;width:700px'; window.api = createGrid(root, { columnDefs: [{ field: 'make' }, { field: 'price' }], rowData: cars, ...opts }); };
+const first = () => api.getDisplayedRowAtIndex(0).data.make;
+window.first = () => first();
+function Table({ cols, size = 10, data = cars }) {
+  const [filter, set] = useState('');
+  const t = useReactTable({ data, columns: cols, state: { globalFilter: filter }, onGlobalFilterChange: set, initialState: { pagination: { pageSize: size } },
+    getCoreRowModel: getCoreRowModel(), getSortedRowModel: getSortedRowModel(), getFilteredRowModel: getFilteredRowModel(), getPaginationRowModel: getPaginationRowModel() });
+  window.rows = () => t.getRowModel().rows.map(r => r.original.make).join();
+  return <><input placeholder="Filter" value={filter} onChange={e => set(e.target.value)} /><table><thead>{t.getHeaderGroups().map(g => <tr key={g.id}>{g.headers.map(h =>
+    <th key={h.id} onClick={h.column.getToggleSortingHandler()}>{flexRender(h.column.columnDef.header, h.getContext())}</th>)}</tr>)}</thead>
+    <tbody>{t.getRowModel().rows.map(r => <tr key={r.id}>{r.getVisibleCells().map(c => <td key={c.id}>{flexRender(c.column.columnDef.cell, c.getContext())}</td>)}</tr>)}</tbody></table>
+    <button disabled={!t.getCanNextPage()} onClick={() => t.nextPage()}>Next</button></>;
+}
+const cols = [{ accessorKey: 'make', header: 'Make' }, { accessorKey: 'price', header: 'Price' }];
+function Virtual({ count, horizontal }) {
+  const ref = useRef(null); const v = useVirtualizer({ count, horizontal, getScrollElement: () => ref.current, estimateSize: () => horizontal ? 90 : 35 });
+  return <div ref={ref} aria-label="Rows" role="region" tabIndex={0} style={{ height: 300, width: 400, overflow: 'auto' }}><div style={{ [horizontal ? 'width' : 'height']: v.getTotalSize(), height: horizontal ? 40 : v.getTotalSize(), position: 'relative' }}>
+    {v.getVirtualItems().map(i => <button key={i.key} style={{ position: 'absolute', top: horizontal ? 0 : i.start, left: horizontal ? i.start : 0, height: 35, width: 90 }} onClick={() => done(i.index)}>Row {i.index}</button>)}</div></div>;
+}
+
+//== ag-sort
+//do click generic "Price"
+//is first() === 'Ford'
+grid()
+
+//== ag-edit
+//do dblclick gridcell "Ford"
+//do type textbox "Input Editor" = Fiat
+//do press Enter
+//is result === 'Fiat'
+grid({ defaultColDef: { editable: true }, onCellValueChanged: e => done(e.newValue) })
+
+//== ag-select
+//do click checkbox in row "Porsche"
+//is result === 'Porsche'
+grid({ rowSelection: { mode: 'multiRow' }, onSelectionChanged: e => done(e.api.getSelectedRows().map(r => r.make).join()) })
+
+//== ag-floating-filter
+//do type textbox "Make Filter Input" = por
+//is api.getDisplayedRowCount() === 1
+grid({ defaultColDef: { filter: true, floatingFilter: true } })
+
+//== ag-paging
+//do click button "Next Page"
+//do click gridcell "Car 13"
+//is result === 'Car 13'
+grid({ rowData: Array.from({ length: 30 }, (x, i) => ({ make: 'Car ' + i })), pagination: true, paginationPageSize: 10, paginationPageSizeSelector: [10, 20], onCellClicked: e => done(e.value) })
+
+//== ag-scroll
+//do scroll gridcell -> gridcell "Car 180"
+//do click gridcell "Car 180"
+//is result === 'Car 180'
+grid({ rowData: Array.from({ length: 300 }, (x, i) => ({ make: 'Car ' + i })), onCellClicked: e => done(e.value) })
+
+//== ag-row-drag
+//do drag gridcell "Toyota" -> gridcell "Porsche"
+//is result
+grid({ rowDragManaged: true, rowDragEntireRow: true, onRowDragEnd: () => done(first()) })
+
+//== tanstack-sort
+//do click columnheader "Make"
+//is rows() === 'Ford,Porsche,Toyota'
+return <Table cols={cols} />
+
+//== tanstack-filter
+//do type textbox "Filter" = por
+//is rows() === 'Porsche'
+return <Table cols={cols} />
+
+//== tanstack-page
+//do click button "Next"
+//is rows() === 'Porsche'
+return <Table cols={cols} size={2} />
+
+//== tanstack-row-action
+//do click button "Delete" in row "Ford"
+//is result === 'Ford'
+return <Table cols={[...cols, { id: 'x', header: '', cell: c => <button onClick={() => done(c.row.original.make)}>Delete</button> }]} />
+
+//== tanstack-edit
+//do type textbox in row "Toyota" = Tesla
+//is result === 'Toyota→Tesla'
+return <Table cols={[{ accessorKey: 'make', header: 'Make' }, { id: 'e', header: 'New', cell: c => <input onChange={e => done(c.row.original.make + '→' + e.target.value)} /> }]} />
+
+//== virtual-rows
+//do scroll region "Rows" -> button "Row 120"
+//do click button "Row 120"
+//is result === 120
+return <Virtual count={10000} />
+
+//== virtual-columns
+//do click region "Rows"
+//do press ArrowRight 40
+//do see Row 20
+//do click button "Row 20"
+//is result === 20
+return <Virtual count={100} horizontal />
+
+//== virtual-end
+//do click region "Rows"
+//do press End
+//do click button "Row 9999"
+//is result === 9999
+return <Virtual count={10000} />

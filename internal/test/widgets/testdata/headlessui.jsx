@@ -1,0 +1,67 @@
+// npm: react@19.3.1 react-dom@19.3.1 @headlessui/react@2.2.10
+import React, { useState } from "react";
+import { createRoot } from "react-dom/client";
+import * as H from "@headlessui/react";
+const mount = (el, root) => createRoot(root).render(el);
+const names = ["Ada", "Bob", "Cleo"];
+
+//== menu
+//do click button "Options"
+//do click menuitem "Delete"
+//is result === 'del'
+return <H.Menu><H.MenuButton>Options</H.MenuButton><H.MenuItems anchor="bottom"><H.MenuItem><button>Edit</button></H.MenuItem><H.MenuItem><button onClick={() => done('del')}>Delete</button></H.MenuItem></H.MenuItems></H.Menu>
+
+//== listbox
+//do click button "Pick"
+//do click option "Cleo"
+//is result === 'Cleo'
+return <H.Listbox onChange={done}><H.ListboxButton>Pick</H.ListboxButton><H.ListboxOptions anchor="bottom">{names.map(n => <H.ListboxOption key={n} value={n}>{n}</H.ListboxOption>)}</H.ListboxOptions></H.Listbox>
+
+//== combobox
+//do type combobox "Assignee" = b
+//do click option "Bob"
+//is result === 'Bob'
+function App() { const [q, set] = useState(''); return <H.Combobox onChange={done}><H.ComboboxInput aria-label="Assignee" onChange={e => set(e.target.value)} /><H.ComboboxOptions anchor="bottom">
+  {names.filter(n => n.toLowerCase().includes(q)).map(n => <H.ComboboxOption key={n} value={n}>{n}</H.ComboboxOption>)}</H.ComboboxOptions></H.Combobox> }
+return <App />
+
+//== switch
+//do click switch "Mail"
+//is result === true
+return <H.Field><H.Label>Mail</H.Label><H.Switch onChange={done} style={{ width: 40, height: 20 }}><span /></H.Switch></H.Field>
+
+//== radio
+//do click radio "Business"
+//is result === 'Business'
+function App() { const [v, set] = useState('Startup'); return <H.RadioGroup value={v} onChange={v => { set(v); done(v) }} aria-label="Plan">{["Startup", "Business"].map(p => <H.Field key={p}><H.Radio value={p}><span>o</span></H.Radio><H.Label>{p}</H.Label></H.Field>)}</H.RadioGroup> }
+return <App />
+
+//== checkbox
+//do click checkbox "Agree"
+//is result === true
+return <H.Field><H.Checkbox onChange={done} style={{ display: 'block', width: 16, height: 16 }} /><H.Label>Agree</H.Label></H.Field>
+
+//== disclosure
+//do click button "Refunds"
+//do click button "Ask"
+//is result === 'asked'
+return <H.Disclosure><H.DisclosureButton>Refunds</H.DisclosureButton><H.DisclosurePanel><button onClick={() => done('asked')}>Ask</button></H.DisclosurePanel></H.Disclosure>
+
+//== dialog
+//do click button "Open"
+//do click button "Deactivate"
+//is result === 'off'
+function App() { const [o, set] = useState(false); return <><button onClick={() => set(true)}>Open</button><H.Dialog open={o} onClose={() => set(false)}><H.DialogPanel><H.DialogTitle>Account</H.DialogTitle><button onClick={() => { done('off'); set(false) }}>Deactivate</button></H.DialogPanel></H.Dialog></> }
+return <App />
+
+//== popover
+//do click button "Solutions"
+//do click link "Insights"
+//is location.hash === '#insights'
+return <H.Popover><H.PopoverButton>Solutions</H.PopoverButton><H.PopoverPanel anchor="bottom"><a href="#insights">Insights</a></H.PopoverPanel></H.Popover>
+
+//== tabs
+//do click tab "Popular"
+//do click button "Vote"
+//is result === 'Popular'
+return <H.TabGroup><H.TabList>{["Recent", "Popular"].map(t => <H.Tab key={t}>{t}</H.Tab>)}</H.TabList><H.TabPanels>{["Recent", "Popular"].map(t => <H.TabPanel key={t}><button onClick={() => done(t)}>Vote</button></H.TabPanel>)}</H.TabPanels></H.TabGroup>
