@@ -76,7 +76,7 @@ func (u *appUser) run(ctx context.Context, script string) error {
 func (u *appUser) step(ctx context.Context, step []string) error {
 	ctx, cancel := context.WithTimeout(ctx, browsertest.Patience)
 	defer cancel()
-	verb, text := step[1], step[8]
+	verb, text := step[1], strings.ReplaceAll(step[8], `\n`, "\n")
 	var ref, to string
 	var err error
 	if step[2] != "" {
@@ -142,7 +142,7 @@ func (u *appUser) download(ctx context.Context, ref string) error {
 }
 
 // find returns the ref of the element with that role and name, below a line that contains a text, as soon as there is one. A name
-// may be the nth of several: "Amount#2".
+// may be the nth of several, "Amount#2", or a beginning, "Am*".
 func (u *appUser) find(ctx context.Context, role, name, below string) (string, error) {
 	nth := 1
 	if base, n, ok := strings.Cut(name, "#"); ok {
@@ -152,6 +152,7 @@ func (u *appUser) find(ctx context.Context, role, name, below string) (string, e
 		}
 		name, nth = base, number
 	}
+	name, prefix := strings.CutSuffix(name, "*")
 	return u.await(ctx, func(s page.Snapshot) (string, bool) {
 		text := s.Text
 		if below != "" {
@@ -160,7 +161,7 @@ func (u *appUser) find(ctx context.Context, role, name, below string) (string, e
 		n := 0
 		snap := page.Snapshot{Text: text}
 		for _, r := range snap.Refs() {
-			if r.Role == role && (name == "*" || r.Name == name) {
+			if r.Role == role && (r.Name == name || prefix && strings.HasPrefix(r.Name, name)) {
 				if n++; n == nth {
 					return r.Ref, true
 				}
