@@ -45,6 +45,8 @@ var applications = []application{
 		name:  "node-red",
 		set:   `echo "module.exports = {uiHost: '127.0.0.1', telemetry: {enabled: false}}" >settings.js`,
 		start: `node "$ROOT/node_modules/node-red/red.js" --userDir "$DIR" --port "$PORT"`,
+		upload: map[string]string{"flow.json": `[{"id":"a1","type":"tab","label":"Imported"},
+			{"id":"a2","type":"comment","z":"a1","name":"From a file","x":100,"y":100,"wires":[]}]`},
 		tasks: []appTask{
 			{"drag a node onto the canvas and deploy", `
 				open = /
@@ -54,26 +56,30 @@ var applications = []application{
 				click link "Deploy"
 				see = Successfully deployed`, wantPage("/flows", `"type":"inject"`)},
 			{"wire two nodes and name one", `
-				press = Shift+ArrowLeft
-				press = Shift+ArrowLeft
-				press = Shift+ArrowLeft
-				press = Shift+ArrowLeft
-				press = Shift+ArrowLeft
-				press = Shift+ArrowLeft
-				press = Shift+ArrowLeft
-				press = Shift+ArrowLeft
-				press = Shift+ArrowLeft
-				press = Shift+ArrowLeft
+				click generic "" in "[tabindex]:"
+				press = Shift+ArrowUp
+				press = Shift+ArrowUp
+				press = Shift+ArrowUp
+				press = Shift+ArrowUp
+				press = Shift+ArrowUp
 				drag generic "debug" to generic "" in "Flow 1"
-				see = xyzzy`, nil},
-			{"import a flow", `
-				press = Escape
+				drag generic "" in "text: timestamp" to generic "" in "text: debug 1"
+				double generic "#4" in "text: timestamp"
+				fill textbox "Name" = Shown
+				click button "Done"
+				click link "Deploy"
+				see = Successfully deployed`, wantPage("/flows", `"name":"Shown"`, `"wires":[["`)},
+			{"import a flow from a file", `
 				press = Control+i
-				see = xyzzy`, nil},
-			{"export a flow", `
-				press = Escape
+				upload button "" in "Import nodes" = flow.json
+				click button "Import"
+				see = link "Imported"
+				click link "Deploy"
+				see = Successfully deployed`, wantPage("/flows", `"label":"Imported"`, `"name":"From a file"`)},
+			{"download all flows", `
 				press = Control+e
-				see = xyzzy`, nil},
+				click link "all flows"
+				download button "Download"`, wantSaved(`"type":"inject"`, `"name":"From a file"`)},
 		},
 	},
 	{
@@ -160,13 +166,24 @@ var applications = []application{
 				see = Kept by its refs`, wantStore("Kept by its refs", "First try")},
 			{"edit a bookmark", `
 				open = /
-				see = xyzzy`, nil},
+				click link "Edit" in "Kept by its refs"
+				fill textbox "Description" = Second try
+				click checkbox "Private"
+				click button "Apply Changes"
+				see = Second try`, wantStore("Second try", `private";b:1`)},
 			{"export bookmarks", `
 				open = /admin/export
-				see = xyzzy`, nil},
+				download button "Export" in "Export Database"`, wantSaved("NETSCAPE-Bookmark-file-1", "Kept by its refs")},
 			{"import bookmarks", `
 				open = /admin/import
-				see = xyzzy`, nil},
+				upload button "" in "Import Database" = import.html
+				click button "Import"
+				see = imported`, wantStore("http://127.0.0.1/imported")},
+			{"delete a bookmark, which asks", `
+				open = /
+				click link "Delete" in "Kept by its refs"
+				accept
+				see = 4 shaares`, wantStore("!Kept by its refs")},
 		},
 	},
 	{
@@ -225,7 +242,8 @@ var applications = []application{
 			{"remove one, with a question", `
 				click listitem "notes.txt*"
 				click generic "Remove Selected Torrents"
-				see = xyzzy`, nil},
+				click link "Remove"
+				see = 1 Transfer`, wantNoFile("torrents/06c20a56*")},
 		},
 	},
 }

@@ -147,6 +147,16 @@ func wantFile(pattern string, want ...string) func(*appUser) error {
 	}
 }
 
+// wantNoFile checks that no file below the application's folder matches.
+func wantNoFile(pattern string) func(*appUser) error {
+	return func(u *appUser) error {
+		if found, err := filepath.Glob(filepath.Join(u.home, pattern)); err != nil || len(found) > 0 {
+			return fmt.Errorf("there are %q: %w", found, err)
+		}
+		return nil
+	}
+}
+
 // wantPage checks that an address of the application answers with texts.
 func wantPage(path string, want ...string) func(*appUser) error {
 	return func(u *appUser) error { return contains(string(u.get(path)), want) }
@@ -156,10 +166,12 @@ func wantSaved(want ...string) func(*appUser) error {
 	return func(u *appUser) error { return contains(u.saved, want) }
 }
 
+// contains looks for texts; what follows a "!" must not be there.
 func contains(got string, want []string) error {
 	for _, w := range want {
-		if !strings.Contains(got, w) {
-			return fmt.Errorf("got %q, want it to contain %q", got, w)
+		text, not := strings.CutPrefix(w, "!")
+		if strings.Contains(got, text) == not {
+			return fmt.Errorf("got %q, want %q", got, want)
 		}
 	}
 	return nil
