@@ -10,7 +10,7 @@ export GOFLAGS ?= -trimpath
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half bench-peers conformance range chromium speech clean help
+.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke apps bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half bench-peers conformance range chromium speech clean help
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -89,6 +89,12 @@ corpus: chromium ## every task of the corpus through every backend
 other-half: chromium ## what "make test" leaves out: each task and each page by the other of two ways, the other views
 	@$(GO) test $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./internal/test/corpus ./internal/test/injection ./internal/test/pixels \
 		-run '^Test(TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
+
+apps: chromium ## tasks on applications of Debian and npm, by a policy that reads only snapshots
+	@scripts/ensure-apps
+	@$(GO) test ./internal/test/widgets -count=1 -timeout 20m -run '^TestApps$$' -apps -v \
+		| awk '/^(FAIL|panic)/ {print} /_test.go:[0-9]+: (apps|node-red): / {sub(/^.*_test.go:[0-9]+: /, ""); \
+			if (/^apps: [0-9]/) last = $$0; else print} END {print last}'
 
 bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
 	@$(GO) run ./internal/test/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)

@@ -55,7 +55,7 @@ var applications = []application{
 				drag generic "inject" to generic "" in "Flow 1"
 				click link "Deploy"
 				see = Successfully deployed`, wantPage("/flows", `"type":"inject"`)},
-			{"wire two nodes and name one", `
+			{"wire two nodes", `
 				click generic "" in "[tabindex]:"
 				press = Shift+ArrowUp
 				press = Shift+ArrowUp
@@ -64,11 +64,8 @@ var applications = []application{
 				press = Shift+ArrowUp
 				drag generic "debug" to generic "" in "Flow 1"
 				drag generic "" in "text: timestamp" to generic "" in "text: debug 1"
-				double generic "#4" in "text: timestamp"
-				fill textbox "Name" = Shown
-				click button "Done"
 				click link "Deploy"
-				see = Successfully deployed`, wantPage("/flows", `"name":"Shown"`, `"wires":[["`)},
+				see = Successfully deployed`, wantPage("/flows", `"type":"debug"`, `"wires":[["`)},
 			{"import a flow from a file", `
 				press = Control+i
 				upload button "" in "Import nodes" = flow.json
@@ -80,6 +77,14 @@ var applications = []application{
 				press = Control+e
 				click link "all flows"
 				download button "Download"`, wantSaved(`"type":"inject"`, `"name":"From a file"`)},
+			{"name a node", `
+				press = Escape
+				click link "Flow 1"
+				double generic "#2" in "text: timestamp"
+				fill textbox "Name" = Shown
+				click button "Done"
+				click link "Deploy"
+				see = Successfully deployed`, wantPage("/flows", `"name":"Shown"`)},
 		},
 	},
 	{
