@@ -59,6 +59,9 @@ func TestApps(t *testing.T) {
 			}
 		})
 	}
+	if done+failed == 0 {
+		t.Error("apps: no application could be had")
+	}
 	t.Logf("apps: %d done, %d not", done, failed)
 }
 
