@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
@@ -161,7 +162,9 @@ func (u *appUser) find(ctx context.Context, role, name, below string) (string, e
 		n := 0
 		snap := page.Snapshot{Text: text}
 		for _, r := range snap.Refs() {
-			if r.Role == role && (r.Name == name || prefix && strings.HasPrefix(r.Name, name)) {
+			// Characters of icon fonts are no names.
+			given := strings.TrimSpace(strings.TrimFunc(r.Name, func(c rune) bool { return unicode.Is(unicode.Co, c) }))
+			if r.Role == role && (given == name || prefix && strings.HasPrefix(given, name)) {
 				if n++; n == nth {
 					return r.Ref, true
 				}
