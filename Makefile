@@ -10,7 +10,7 @@ export GOFLAGS ?= -trimpath
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half widgets bench-peers conformance range chromium speech clean help
+.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half widgets bench-peers conformance range chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -93,6 +93,12 @@ other-half: chromium ## what "make test" leaves out: each task and each page by 
 widgets: chromium ## pages of component libraries from npm, solved by snapshots and refs
 	@CLANK_PEERS=1 $(GO) test ./internal/test/widgets -count=1 -timeout 30m -run '^TestWidgets$$' -v \
 		| awk '/^(---.*FAIL|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^widgets: /) last = $$0; else print} END {print last}'
+
+apps: chromium ## tasks on applications of Debian and npm, by a policy that reads only snapshots
+	@scripts/ensure-apps
+	@$(GO) test ./internal/test/widgets -count=1 -timeout 20m -run '^TestApps$$' -apps -v \
+		| awk '/^(FAIL|panic)/ {print} /_test.go:[0-9]+: (apps|node-red): / {sub(/^.*_test.go:[0-9]+: /, ""); \
+			if (/^apps: [0-9]/) last = $$0; else print} END {print last}'
 
 bench-peers: chromium build ## the browser against playwright-core and agent-browser (ROUNDS=30)
 	@$(GO) run ./internal/test/peers -rounds $(or $(ROUNDS),30) -only "$(ONLY)" $(BIN)

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-rod/rod/lib/proto"
 )
 
 // arrive opens the page as somebody who follows the printed link.
@@ -19,8 +17,8 @@ func (r *rig) arrive(c *chromium, width, height int, scheme string) *tab {
 
 func (tb *tab) say(text string) {
 	tb.t.Helper()
-	tb.eval(`document.getElementById("prompt").focus()`)
-	tb.typeText(text)
+	tb.Eval(`document.getElementById("prompt").focus()`)
+	tb.Insert(text)
 	tb.press("Enter")
 }
 
@@ -30,15 +28,15 @@ func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	r := start(t)
 	c := launch(t)
 	tb := r.arrive(c, 1280, 860, "light")
-	if got := tb.eval("location.hash"); got != "" {
+	if got := tb.Eval("location.hash"); got != "" {
 		t.Errorf("the code is still in the address: %v", got)
 	}
 
 	tb.click(".example")
-	if got := tb.eval(`document.getElementById("prompt").value`); got != `open the demo shop, type "lamp" into Search, press Enter, read` {
+	if got := tb.Eval(`document.getElementById("prompt").value`); got != `open the demo shop, type "lamp" into Search, press Enter, read` {
 		t.Errorf("an example puts %q into the box", got)
 	}
-	tb.eval(`document.getElementById("prompt").value = ""`)
+	tb.Eval(`document.getElementById("prompt").value = ""`)
 
 	tb.say(`hold: find a lamp in the demo shop`)
 	tb.waitFor(`document.querySelector(".step .sign.spin")`)
@@ -46,23 +44,23 @@ func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	if typed := r.backend.typed(); len(typed) != 1 || !typed[0] {
 		t.Errorf("tasks of the form are typed: %v, want one that is", typed)
 	}
-	if got := tb.eval(status); got != "Working" {
+	if got := tb.Eval(status); got != "Working" {
 		t.Errorf("status = %v", got)
 	}
-	height := tb.eval(`document.querySelector(".step").offsetHeight`)
+	height := tb.Eval(`document.querySelector(".step").offsetHeight`)
 	r.backend.letGo()
 	tb.waitFor(status + ` === "Done"`)
 	tb.waitFor(`[...document.querySelectorAll(".thumb img, .pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
-	if got := tb.eval(`document.querySelector(".step").offsetHeight`); got != height {
+	if got := tb.Eval(`document.querySelector(".step").offsetHeight`); got != height {
 		t.Errorf("the step was %v high while it ran and is %v now: the page moved", height, got)
 	}
-	if got := tb.eval(`document.querySelectorAll(".step:not(.talk)").length + " " + document.querySelectorAll("button.thumb").length`); got != "3 3" {
+	if got := tb.Eval(`document.querySelectorAll(".step:not(.talk)").length + " " + document.querySelectorAll("button.thumb").length`); got != "3 3" {
 		t.Errorf("steps and pictures = %v", got)
 	}
-	if got := tb.eval(`[...document.querySelectorAll(".answer a")].map((a) => a.href).join(" ")`); got != "http://127.0.0.1:8788/search?q=lamp https://example.com/a_(b)" {
+	if got := tb.Eval(`[...document.querySelectorAll(".answer a")].map((a) => a.href).join(" ")`); got != "http://127.0.0.1:8788/search?q=lamp https://example.com/a_(b)" {
 		t.Errorf("links of the answer = %v", got)
 	}
-	if got := tb.eval(`document.getElementById("scroll").scrollTop + document.getElementById("scroll").clientHeight >= document.getElementById("scroll").scrollHeight - 2`); got != true {
+	if got := tb.Eval(`document.getElementById("scroll").scrollTop + document.getElementById("scroll").clientHeight >= document.getElementById("scroll").scrollHeight - 2`); got != true {
 		t.Error("the answer is not scrolled to")
 	}
 
@@ -73,10 +71,10 @@ func TestTheChatFromTheLinkToTheAnswer(t *testing.T) {
 	tb.press("Escape")
 	tb.waitFor(`!document.getElementById("viewer").open`)
 
-	session := tb.eval("location.pathname")
+	session := tb.Eval("location.pathname")
 	tb.say("brief: and the second one")
 	tb.waitFor(`document.querySelectorAll(".turn").length === 2 && ` + status + ` === "Done"`)
-	if got := tb.eval("location.pathname"); got != session {
+	if got := tb.Eval("location.pathname"); got != session {
 		t.Errorf("the second message went to %v, not to %v", got, session)
 	}
 	c.clean()
@@ -98,7 +96,7 @@ func TestStopByButtonAndByWord(t *testing.T) {
 	tb.waitFor(`document.getElementById("hint-text").textContent === "Stopped."`)
 	tb.say("stop")
 	tb.waitFor(`document.getElementById("hint-text").textContent === "Nothing is running right now."`)
-	if got := tb.eval(`document.querySelectorAll(".sign.spin, .thumb.wait").length`); got != 0.0 {
+	if got := tb.Eval(`document.querySelectorAll(".sign.spin, .thumb.wait").length`); got != 0.0 {
 		t.Errorf("%v things still look as if they went on", got)
 	}
 	c.clean()
@@ -110,10 +108,10 @@ func TestWhatPagesSayIsShownAsText(t *testing.T) {
 	tb := r.arrive(c, 1280, 860, "light")
 	tb.say("evil <img src=x onerror=alert(1)>")
 	tb.waitFor(status + ` === "Done"`)
-	if got := tb.eval(`document.querySelectorAll(".turn script, .turn b b, .turn img[src=x], .turn [onerror], .turn [onmouseover]").length`); got != 0.0 {
+	if got := tb.Eval(`document.querySelectorAll(".turn script, .turn b b, .turn img[src=x], .turn [onerror], .turn [onmouseover]").length`); got != 0.0 {
 		t.Errorf("%v elements came out of a text", got)
 	}
-	if got := tb.eval(`[...document.querySelectorAll(".answer a")].map((a) => a.href).join(" ")`); got != "https://example.com/" {
+	if got := tb.Eval(`[...document.querySelectorAll(".answer a")].map((a) => a.href).join(" ")`); got != "https://example.com/" {
 		t.Errorf("links = %v", got)
 	}
 	c.clean()
@@ -123,7 +121,7 @@ func TestNewsThatComesLateDoesNotUndoWhatIsKnown(t *testing.T) {
 	r := start(t)
 	c := launch(t)
 	tb := r.arrive(c, 1280, 860, "light")
-	got := tb.eval(`(async () => {
+	got := tb.Eval(`(async () => {
 		const base = document.querySelector("script[type=module]").src.replace("chat.js", "turn.js");
 		const { Turn } = await import(base);
 		const task = { id: "t", prompt: "p", state: "running", asked: "2026-01-01T00:00:00Z" };
@@ -150,18 +148,18 @@ func TestFailuresAreToldCalmlyAndNothingIsLost(t *testing.T) {
 	tb := r.arrive(c, 1280, 860, "light")
 	tb.say("trip and fail")
 	tb.waitFor(status + ` === "Failed"`)
-	if got, _ := tb.eval(`document.querySelector(".reason.bad").textContent`).(string); !strings.Contains(got, "refused the key") {
+	if got, _ := tb.Eval(`document.querySelector(".reason.bad").textContent`).(string); !strings.Contains(got, "refused the key") {
 		t.Errorf("reason = %q", got)
 	}
-	if got := tb.eval(`document.querySelectorAll(".step.failed").length`); got != 1.0 {
+	if got := tb.Eval(`document.querySelectorAll(".step.failed").length`); got != 1.0 {
 		t.Errorf("%v failed steps", got)
 	}
 
 	long := strings.Repeat("x", 8100)
-	tb.eval(`document.getElementById("prompt").removeAttribute("maxlength")`)
+	tb.Eval(`document.getElementById("prompt").removeAttribute("maxlength")`)
 	tb.say(long)
 	tb.waitFor(`document.getElementById("hint").classList.contains("bad")`)
-	if got := tb.eval(`document.getElementById("prompt").value.length`); got != 8100.0 {
+	if got := tb.Eval(`document.getElementById("prompt").value.length`); got != 8100.0 {
 		t.Errorf("%v characters are left of the refused message", got)
 	}
 	c.mu.Lock()
@@ -178,9 +176,9 @@ func TestSessionsAndTheThemeAreThereAfterARestart(t *testing.T) {
 	tb.say("find the lamps")
 	tb.waitFor(status + ` === "Done"`)
 	background := `getComputedStyle(document.body).backgroundColor`
-	dark := tb.eval(background)
+	dark := tb.Eval(background)
 	tb.click("[data-theme-toggle]")
-	light := tb.eval(background)
+	light := tb.Eval(background)
 	if dark == light {
 		t.Errorf("the background stays %v", dark)
 	}
@@ -191,18 +189,18 @@ func TestSessionsAndTheThemeAreThereAfterARestart(t *testing.T) {
 	tb.waitFor(`document.getElementById("offline").hidden`)
 	tb.reload()
 	tb.waitFor(`document.querySelectorAll(".turn").length === 1 && ` + status + ` === "Done"`)
-	if got := tb.eval(background); got != light {
+	if got := tb.Eval(background); got != light {
 		t.Errorf("after a reload the background is %v, want %v", got, light)
 	}
 	again.finish(`{"prompt":"brief, from a terminal","origin":"terminal"}`)
 	tb.waitFor(`document.querySelectorAll(".session").length === 2`)
-	if got := tb.eval(`[...document.querySelectorAll(".session")].map((s) => s.innerText.split("\n")[0]).join("|")`); got != "brief, from a terminal|find the lamps" {
+	if got := tb.Eval(`[...document.querySelectorAll(".session")].map((s) => s.innerText.split("\n")[0]).join("|")`); got != "brief, from a terminal|find the lamps" {
 		t.Errorf("sessions = %v", got)
 	}
 	tb.waitFor(`[...document.querySelectorAll(".pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
 	tb.click(".session")
 	tb.waitFor(`document.querySelector(".ask p")?.textContent === "brief, from a terminal"`)
-	tb.eval("history.back()")
+	tb.Eval("history.back()")
 	tb.waitFor(`document.querySelector(".ask p")?.textContent === "find the lamps"`)
 	tb.click("#new")
 	tb.waitFor(`location.pathname === "/" && !document.getElementById("welcome").hidden && document.querySelectorAll(".turn").length === 0`)
@@ -215,7 +213,7 @@ func TestANarrowScreen(t *testing.T) {
 	tb.say("trip over something in the demo shop, and then find a lamp that costs less than thirty euros")
 	tb.waitFor(status + ` === "Done"`)
 	tb.waitFor(`[...document.querySelectorAll(".pictures img")].every((i) => i.complete && i.naturalWidth > 0)`)
-	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
+	if got := tb.Eval("document.documentElement.scrollWidth"); got != 360.0 {
 		t.Errorf("the page is %v wide", got)
 	}
 	tb.click("#side-open")
@@ -232,7 +230,7 @@ func TestTheLineIsShown(t *testing.T) {
 	tb.say("hold one")
 	tb.waitFor(`document.querySelector(".step .sign.spin")`)
 	tb.waitFor(`location.pathname.startsWith("/s/")`)
-	session, _ := tb.eval(`location.pathname.slice(3)`).(string)
+	session, _ := tb.Eval(`location.pathname.slice(3)`).(string)
 	r.startTask(`{"prompt":"hold two","session_id":"` + session + `"}`) // what is said here is for the task that runs
 	tb.waitFor(status + ` === "Waiting in line"`)
 	r.backend.letGo()
@@ -246,14 +244,14 @@ func TestALinkWorksOnceAndTheTokenAlways(t *testing.T) {
 	link := r.server.LoginURL()
 	tb := c.open(link, 1000, 700, "light")
 	tb.waitFor(`location.pathname === "/"`)
-	tb.do(proto.NetworkClearBrowserCookies{})
+	tb.ClearCookies()
 	tb.goTo(link)
 	tb.waitFor(`!document.getElementById("login-form").hidden`)
-	if got, _ := tb.eval(`document.getElementById("login-text").textContent`).(string); !strings.Contains(got, "used already") {
+	if got, _ := tb.Eval(`document.getElementById("login-text").textContent`).(string); !strings.Contains(got, "used already") {
 		t.Errorf("the page says %q", got)
 	}
-	tb.eval(`document.getElementById("token").focus()`)
-	tb.typeText(r.token)
+	tb.Eval(`document.getElementById("token").focus()`)
+	tb.Insert(r.token)
 	tb.press("Enter")
 	tb.waitFor(`location.pathname === "/" && document.getElementById("prompt")`)
 	tb.goTo(r.server.URL() + "/login")
@@ -268,14 +266,14 @@ func TestTheSettingsPage(t *testing.T) {
 	steps := `[data-key="agentStack.runtimeConfig.browser.localBrowserAgent.maxStepsPerTask"]`
 	timeout := `[data-key="agentStack.runtimeConfig.browser.localBrowserAgent.stepTimeoutMs"]`
 	set := func(field, value string) {
-		tb.eval(`(() => { const i = document.querySelector('` + field + ` input'); i.focus(); i.select(); })()`)
-		tb.typeText(value)
+		tb.Eval(`(() => { const i = document.querySelector('` + field + ` input'); i.focus(); i.select(); })()`)
+		tb.Insert(value)
 	}
 	set(steps, "99")
 	tb.waitFor(`!document.getElementById("save-bar").hidden`)
 	tb.click("#save")
 	tb.waitFor(`document.querySelector('` + steps + ` .error').textContent.includes("must be a whole number, 1 to 30")`)
-	tb.eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
+	tb.Eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
 
 	set(steps, "12")
 	set(timeout, "45.5")
@@ -291,10 +289,10 @@ func TestTheSettingsPage(t *testing.T) {
 	}
 	tb.click("#save")
 	tb.waitFor(`document.querySelector('` + steps + ` .error').textContent.includes("Somebody else set this to 7")`)
-	if got := tb.eval(`document.querySelector('` + steps + ` input').value + " " + document.querySelector('[data-key="interaction.tasks.maxAtOnce"] input').value`); got != "20 9" {
+	if got := tb.Eval(`document.querySelector('` + steps + ` input').value + " " + document.querySelector('[data-key="interaction.tasks.maxAtOnce"] input').value`); got != "20 9" {
 		t.Errorf("mine and theirs = %v", got)
 	}
-	tb.eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
+	tb.Eval(`document.querySelector('` + steps + `').scrollIntoView({ block: "center" })`)
 	tb.click("#save")
 	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved:")`)
 	tb.click(steps + " .reset")
@@ -304,8 +302,8 @@ func TestTheSettingsPage(t *testing.T) {
 		t.Errorf("steps = %d after the reset", got)
 	}
 	tb = c.open(r.server.URL()+"/settings", 360, 740, "dark")
-	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
+	if got := tb.Eval("document.documentElement.scrollWidth"); got != 360.0 {
 		t.Errorf("the page is %v wide", got)
 	}
-	tb.eval(`window.scrollTo(0, document.body.scrollHeight)`)
+	tb.Eval(`window.scrollTo(0, document.body.scrollHeight)`)
 }

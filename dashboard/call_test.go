@@ -109,8 +109,8 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 	c := launch(t)
 	r.arrive(c, 400, 300, "light")
 	tb := c.open(r.server.URL()+"/call", 1280, 900, "light")
-	tb.eval(`document.getElementById("name").focus()`)
-	tb.typeText("  Ada\u202e ")
+	tb.Eval(`document.getElementById("name").focus()`)
+	tb.Insert("  Ada\u202e ")
 	tb.press("Enter")
 
 	call := rtctest.Next(t, r.calls)
@@ -131,7 +131,7 @@ func TestTheCallPageInARealBrowser(t *testing.T) {
 	}
 	tb.click("#mute")
 	tb.waitFor(`document.getElementById("mute").textContent === "Unmute"`)
-	tb.eval(`Object.defineProperty(callConnection, "connectionState", { get: () => "disconnected" })`)
+	tb.Eval(`Object.defineProperty(callConnection, "connectionState", { get: () => "disconnected" })`)
 	tb.click("#stop")
 	if got := rtctest.Next(t, r.stops); got != ada {
 		t.Errorf("%+v has pressed stop while the connection was interrupted", got)
@@ -180,7 +180,7 @@ func (r *callRig) isHeard(tb *tab, call *webrtc.PageCall) {
 		must(tb.t, call.Play(out[:n]))
 		<-clock.C
 		if i%10 == 9 {
-			if speaks = speaks || tb.eval(`document.body.hasAttribute("data-speaks")`) == true; speaks {
+			if speaks = speaks || tb.Eval(`document.body.hasAttribute("data-speaks")`) == true; speaks {
 				break
 			}
 		}
@@ -192,7 +192,7 @@ func (r *callRig) isHeard(tb *tab, call *webrtc.PageCall) {
 		tb.t.Error("the page does not show that clank speaks")
 	}
 	energy := `(async () => [...(await callConnection.getStats()).values()].find((s) => s.type === "inbound-rtp" && s.kind === "audio").totalAudioEnergy > 0.01)()`
-	if got := tb.eval(energy); got != true {
+	if got := tb.Eval(energy); got != true {
 		tb.t.Errorf("sound is heard: %v", got)
 	}
 }
@@ -206,7 +206,7 @@ func (r *callRig) showsWhatIsSaid(tb *tab, call *webrtc.PageCall) {
 	call.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: "https://example.com/lamp", Images: []llm.Image{{MediaType: "image/png", Data: onePixel}}})
 	call.Write(webrtc.Note{Kind: webrtc.StatusNote, Text: "Reading the page…"})
 	tb.waitFor(`document.getElementById("status").textContent === "Reading the page…"`)
-	lines := tb.eval(`[...document.querySelectorAll("#log li")].map((l) => l.className + ":" + l.textContent).join("|")`)
+	lines := tb.Eval(`[...document.querySelectorAll("#log li")].map((l) => l.className + ":" + l.textContent).join("|")`)
 	want := "notice:I listen to what is said here. Nothing is stored.|heard:AdaFind me a <img src=x onerror=alert(1)> lamp.|said:clankI am looking. There are three.|chat:clankhttps://example.com/lamp"
 	if lines != want {
 		tb.t.Errorf("the lines are\n%v\nwant\n%s", lines, want)
@@ -247,7 +247,7 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	r.arrive(c, 400, 300, "light")
 	tb := c.open(r.server.URL()+"/call", 360, 740, "dark")
 	for name, want := range map[string]string{"NotAllowedError": "may not use the microphone", "NotFoundError": "no microphone", "NotReadableError": "Another program"} {
-		tb.eval(`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "` + name + `"))`)
+		tb.Eval(`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "` + name + `"))`)
 		tb.click("#join")
 		tb.waitFor(`document.getElementById("join-error").textContent.includes("` + want + `") && !document.getElementById("join").disabled`)
 	}
@@ -257,7 +257,7 @@ func TestTheCallPageSaysWhyItCannotJoin(t *testing.T) {
 	call.Write(webrtc.Note{Kind: webrtc.HeardNote, From: "Somebody with a rather long name", Text: strings.Repeat("a long sentence about lamps ", 6)})
 	call.Write(webrtc.Note{Kind: webrtc.SpokenNote, Text: "I have put it in the chat."})
 	tb.waitFor(`document.querySelectorAll("#log li").length === 2`)
-	if got := tb.eval("document.documentElement.scrollWidth"); got != 360.0 {
+	if got := tb.Eval("document.documentElement.scrollWidth"); got != 360.0 {
 		t.Errorf("the page is %v wide", got)
 	}
 	tb.click("#leave")

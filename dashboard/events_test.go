@@ -533,7 +533,7 @@ func TestTheChatTellsTheRunningTask(t *testing.T) {
 	tb.waitFor(`document.getElementById("prompt").placeholder === "Tell the running task"`)
 	tb.say("the red one")
 	tb.waitFor(`document.getElementById("hint-text").textContent.startsWith("Passed on")`)
-	if got := tb.eval(`document.querySelectorAll(".turn").length`); got != 1.0 {
+	if got := tb.Eval(`document.querySelectorAll(".turn").length`); got != 1.0 {
 		t.Errorf("what was said began another task: %v turns", got)
 	}
 	r.backend.letGo()
@@ -545,22 +545,22 @@ func TestTheChatTellsTheRunningTask(t *testing.T) {
 func TestADraftOutlivesWhatSomebodyElseSaves(t *testing.T) {
 	r := start(t)
 	tb := r.arrive(launch(t), 1280, 860, "light")
-	tb.eval(`location.href = "/settings"`)
+	tb.Eval(`location.href = "/settings"`)
 	field := `document.querySelector("[data-key='interaction.tasks.maxAtOnce'] input")`
 	tb.waitFor(`location.pathname === "/settings" && document.readyState === "complete" && ` + field)
-	tb.eval(field + `.focus(); ` + field + `.value = "9"; ` + field + `.dispatchEvent(new Event("input", { bubbles: true }))`)
+	tb.Eval(field + `.focus(); ` + field + `.value = "9"; ` + field + `.dispatchEvent(new Event("input", { bubbles: true }))`)
 	tb.waitFor(`!document.getElementById("save-bar").hidden`)
 	preset := `document.querySelector("[data-key='agentStack.preset'] select")`
-	tb.eval(preset + `.value = "openai_api"; ` + preset + `.dispatchEvent(new Event("input", { bubbles: true }))`)
+	tb.Eval(preset + `.value = "openai_api"; ` + preset + `.dispatchEvent(new Event("input", { bubbles: true }))`)
 	tb.waitFor(`document.querySelector(".preview").textContent.includes("Assistant model: openai:gpt-5.6")`)
 
 	r.change(`{"version":"","changes":{"interaction.tasks.maxAtOnce":6,"interaction.sessions.maxConcurrentSessions":33}}`)
-	tb.eval(`document.dispatchEvent(new Event("visibilitychange"))`)
+	tb.Eval(`document.dispatchEvent(new Event("visibilitychange"))`)
 	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Somebody else saved")`)
-	if got := tb.eval(field + `.value + " " + document.querySelector("[data-key='interaction.sessions.maxConcurrentSessions'] input").value`); got != "9 33" {
+	if got := tb.Eval(field + `.value + " " + document.querySelector("[data-key='interaction.sessions.maxConcurrentSessions'] input").value`); got != "9 33" {
 		t.Errorf("the draft and theirs = %v, want 9 33", got)
 	}
-	tb.eval(`document.getElementById("save").click()`)
+	tb.Eval(`document.getElementById("save").click()`)
 	tb.waitFor(`document.getElementById("save-text").textContent.startsWith("Saved")`)
 	if now := r.server.Settings.Current(); now.MaxTasks != 9 || now.MaxSessions != 33 || now.AssistantModel != "openai:gpt-5.6" {
 		t.Errorf("saved: %d tasks, %d sessions, brain %q", now.MaxTasks, now.MaxSessions, now.AssistantModel)

@@ -159,17 +159,17 @@ func TestTheCardOfAQuestion(t *testing.T) {
 		`[...document.querySelectorAll(".question button")].every((b) => b.offsetHeight >= 36)`:                                                     true,
 		`document.querySelector(".question").getBoundingClientRect().bottom <= document.getElementById("composer").getBoundingClientRect().top + 1`: true,
 	} {
-		if is := tb.eval(what); is != want {
+		if is := tb.Eval(what); is != want {
 			t.Errorf("%s is %v, want %v", what, is, want)
 		}
 	}
-	tb.eval(`document.querySelector(".question .primary").focus()`)
+	tb.Eval(`document.querySelector(".question .primary").focus()`)
 	tb.press("Enter")
 	tb.waitFor(`!document.querySelector(".question") && document.getElementById("questions").hidden`)
 	if a := <-got; a.err != nil || a.answer.ForSession {
 		t.Errorf("asked: %+v", a)
 	}
-	if is := tb.eval(`document.activeElement.id`); is != "prompt" {
+	if is := tb.Eval(`document.activeElement.id`); is != "prompt" {
 		t.Errorf("focus is on %v", is)
 	}
 
@@ -190,10 +190,10 @@ func TestTheCardOfAQuestion(t *testing.T) {
 	q.Private = true
 	got = r.question(q)
 	tb.waitFor(`document.querySelector(".question .text")?.textContent === "Do something that was asked for privately?"`)
-	if is := tb.eval(`[...document.querySelectorAll(".question button")].map((b) => b.textContent).join()`); is != "No" {
+	if is := tb.Eval(`[...document.querySelectorAll(".question button")].map((b) => b.textContent).join()`); is != "No" {
 		t.Errorf("the buttons are %v, want No alone", is)
 	}
-	if is := tb.eval(`document.querySelector(".question").textContent.includes("Only the person who asked")`); is != true {
+	if is := tb.Eval(`document.querySelector(".question").textContent.includes("Only the person who asked")`); is != true {
 		t.Error("the card does not say who may answer")
 	}
 	tb.click(".question button")
@@ -260,7 +260,7 @@ func TestALongQuestionFitsTheScreen(t *testing.T) {
 			`document.getElementById("composer").getBoundingClientRect().bottom <= innerHeight`,
 			`[...document.querySelectorAll(".question button")].every((b) => { const a = b.getBoundingClientRect(); return a.top >= 0 && a.bottom <= document.getElementById("composer").getBoundingClientRect().top + 1 })`,
 		} {
-			if is := tb.eval(what); is != true {
+			if is := tb.Eval(what); is != true {
 				t.Errorf("%d wide: %s is %v", width, what, is)
 			}
 		}

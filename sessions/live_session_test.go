@@ -32,6 +32,7 @@ func (r *rig) wantState(id string, want sessions.SessionState) {
 
 func TestAnIdleSessionIsParkedAndCanBeReopened(t *testing.T) {
 	withRig(t, sessions.Limits{SessionIdle: 5 * time.Minute}, func(t *testing.T, r *rig) {
+		t.Helper()
 		rec := r.run(ask("ada", "p"))
 		pass(4 * time.Minute)
 		r.wantState(rec.SessionID, sessions.SessionIdle)
@@ -48,6 +49,7 @@ func TestAnIdleSessionIsParkedAndCanBeReopened(t *testing.T) {
 
 func TestARunningSessionIsNotParked(t *testing.T) {
 	withHolding(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		s := r.start(t.Context(), ask("ada", "hold"))
 		pass(time.Hour)
 		if got := r.backend.Closed(); len(got) != 0 {
@@ -61,6 +63,7 @@ func TestARunningSessionIsNotParked(t *testing.T) {
 
 func TestASharedSessionIsNotParked(t *testing.T) {
 	withRig(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig) {
+		t.Helper()
 		rec := r.run(ask("ada", "p"))
 		must(t, r.SetShared(t.Context(), rec.SessionID, true))
 		pass(time.Hour)
@@ -75,6 +78,7 @@ func TestASharedSessionIsNotParked(t *testing.T) {
 
 func TestSharingWhatIsNotThereOrClosedFails(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		if err := r.SetShared(t.Context(), "nope", true); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("unknown: err = %v", err)
 		}
@@ -88,6 +92,7 @@ func TestSharingWhatIsNotThereOrClosedFails(t *testing.T) {
 
 func TestTheOldestIdleSessionMakesRoomForANewOne(t *testing.T) {
 	withRig(t, sessions.Limits{Sessions: 3}, func(t *testing.T, r *rig) {
+		t.Helper()
 		var ids []string
 		for i := range 4 {
 			rec := r.run(ask("ada", strconv.Itoa(i)))
@@ -106,6 +111,7 @@ func TestTheOldestIdleSessionMakesRoomForANewOne(t *testing.T) {
 
 func TestANewSessionWaitsWhereAllAreRunning(t *testing.T) {
 	withHolding(t, sessions.Limits{Sessions: 1}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		first := r.start(t.Context(), ask("ada", "hold"))
 		second := r.start(t.Context(), ask("bob", "p"))
 		pass(time.Hour)
@@ -141,6 +147,7 @@ func TestPagesAreNeverMoreThanTheCap(t *testing.T) {
 func TestATaskStartsAsSoonAsEnoughSessionsAreParkedForIt(t *testing.T) {
 	for _, tt := range []struct{ open, limit int }{{1, 1}, {3, 1}, {3, 2}, {2, 1}} {
 		withRig(t, sessions.Limits{Sessions: tt.open}, func(t *testing.T, r *rig) {
+			t.Helper()
 			for i := range tt.open {
 				r.run(ask("ada", strconv.Itoa(i)))
 				pass(time.Second)
@@ -162,6 +169,7 @@ func TestATaskStartsAsSoonAsEnoughSessionsAreParkedForIt(t *testing.T) {
 
 func TestLimitsThatRiseLetTasksStart(t *testing.T) {
 	withHolding(t, sessions.Limits{Running: 1}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		r.start(t.Context(), ask("ada", "hold"))
 		second := r.start(t.Context(), ask("bob", "p"))
 		r.setLimits(sessions.Limits{Running: 2})
@@ -174,6 +182,7 @@ func TestLimitsThatRiseLetTasksStart(t *testing.T) {
 
 func TestASessionIsClosedForGood(t *testing.T) {
 	withHolding(t, sessions.Limits{}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		rec := r.run(ask("ada", "p"))
 		var tasks []*started
 		for range 2 {
@@ -287,6 +296,7 @@ func TestABackendThatCannotCloseIsNotWaitedForTwice(t *testing.T) {
 
 func TestTheLastSessionIsTheOneToGoOnWith(t *testing.T) {
 	withRig(t, sessions.Limits{SessionIdle: time.Minute}, func(t *testing.T, r *rig) {
+		t.Helper()
 		here := discord("g", "ada")
 		if _, err := r.LastSession(t.Context(), here); !errors.Is(err, sessions.ErrNotFound) {
 			t.Errorf("before the first: err = %v, want ErrNotFound", err)
@@ -312,6 +322,7 @@ func TestTheLastSessionIsTheOneToGoOnWith(t *testing.T) {
 
 func TestOldTasksAreForgotten(t *testing.T) {
 	withRig(t, sessions.Limits{KeepFor: 24 * time.Hour, SessionIdle: time.Minute}, func(t *testing.T, r *rig) {
+		t.Helper()
 		old := r.run(ask("ada", "p"))
 		pass(20 * time.Hour)
 		young := r.run(ask("ada", "p"))
@@ -327,6 +338,7 @@ func TestOldTasksAreForgotten(t *testing.T) {
 
 func TestIDsAreShortAndHaveNoLookAlikes(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		seen := make(map[string]bool)
 		for range 50 {
 			rec := r.run(ask("ada", "p"))
@@ -532,6 +544,7 @@ func TestATaskInLineFollowsItsSessionToTheNextRuntime(t *testing.T) {
 
 func TestTheRouteDecidesRuntimeAndModel(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		r.Route = func(task sessions.Task) (string, string, error) {
 			if task.Model == "bad" {
 				return "", "", errors.New("model bad is not known; choose another")

@@ -270,6 +270,7 @@ func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			withRig(t, tc.limits, func(t *testing.T, r *rig) {
+				t.Helper()
 				_, err := r.Run(t.Context(), tc.task, func(ev sessions.Event) { t.Errorf("told %s", describe(ev)) })
 				if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.words) {
 					t.Errorf("err = %v, want %v that says %q", err, tc.want, tc.words)
@@ -284,6 +285,7 @@ func TestWhatIsNotAcceptedIsRefusedInWordsForPeople(t *testing.T) {
 
 func TestTheLongestTaskIsAccepted(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		prompt := strings.Repeat("ü", 8000)
 		if rec := r.run(ask("ada", prompt)); rec.Answer != "done: "+prompt {
 			t.Error("the prompt was changed")
@@ -311,6 +313,7 @@ func TestASessionGoesOnForItsOwnerAlone(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+				t.Helper()
 				first := r.run(sessions.Task{Prompt: "one", Origin: tc.owner})
 				second, err := r.Run(t.Context(), sessions.Task{Prompt: "two", Origin: tc.by, SessionID: " " + strings.ToUpper(first.SessionID)}, nil)
 				if !errors.Is(err, tc.want) {
@@ -326,6 +329,7 @@ func TestASessionGoesOnForItsOwnerAlone(t *testing.T) {
 
 func TestASessionKeepsItsRuntime(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		task := ask("ada", "p")
 		task.Runtime = "other"
 		rec := r.run(task)
@@ -346,6 +350,7 @@ func TestASessionKeepsItsRuntime(t *testing.T) {
 
 func TestATaskThatIsThereAlreadyIsRefused(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		task := named("mine", "ada", "p")
 		if rec := r.run(task); rec.ID != "mine" {
 			t.Errorf("id = %q, want mine", rec.ID)
@@ -389,6 +394,7 @@ func TestStepsAreLimitedForEachTask(t *testing.T) {
 
 func TestTheHoursTasksFromDiscordAreCounted(t *testing.T) {
 	withRig(t, sessions.Limits{PerHour: 2}, func(t *testing.T, r *rig) {
+		t.Helper()
 		r.run(ask("ada", "one"))
 		pass(10 * time.Minute)
 		r.run(ask("bob", "two"))
@@ -444,6 +450,7 @@ func TestAnswersAndFailuresEndATask(t *testing.T) {
 
 func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		r.store.Fail = func(m string) error {
 			if m == "SaveStep" {
 				return errors.New("the disk is full")
@@ -464,6 +471,7 @@ func TestNothingIsDoneThatCannotBeWrittenDown(t *testing.T) {
 
 func TestATaskThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 	withRig(t, sessions.Limits{Running: 1, Queued: 1}, func(t *testing.T, r *rig) {
+		t.Helper()
 		broken := errors.New("the disk is full")
 		fail := true
 		r.store.Fail = func(m string) error {
@@ -482,6 +490,7 @@ func TestATaskThatCannotBeWrittenDownIsNotAccepted(t *testing.T) {
 
 func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		slow, stopSlow := r.Subscribe()
 		defer stopSlow()
 		quick, stopQuick := r.Subscribe()
@@ -515,6 +524,7 @@ func TestASubscriberWhoFallsBehindIsToldSo(t *testing.T) {
 
 func TestTheNextStartTidiesUp(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		session := sessions.Session{ID: "old", Origin: discord("g", "ada"), Runtime: "script", State: sessions.SessionRunning, URL: "http://x.test/"}
 		task := sessions.TaskRecord{Task: sessions.Task{ID: "t", SessionID: "old", Prompt: "p"}, State: sessions.TaskRunning}
 		must(t, r.store.SaveTask(t.Context(), task, session))
@@ -534,6 +544,7 @@ func TestTheNextStartTidiesUp(t *testing.T) {
 
 func TestWhoMayNotEnterIsRefusedBeforeAnythingHappens(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		r.CheckAccess = func(o sessions.Origin) error {
 			if o.User == "ada" {
 				return nil
@@ -564,6 +575,7 @@ func profiles(o sessions.Origin, want string) (string, error) {
 
 func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		r.SelectProfile = profiles
 		profile := func(id string) string {
 			s, err := r.Session(t.Context(), id)
@@ -599,6 +611,7 @@ func TestASessionKeepsTheProfileItBeganWith(t *testing.T) {
 
 func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		r.SelectProfile = profiles
 		task := ask("ada", "one")
 		task.Profile = "shared"
@@ -615,6 +628,7 @@ func TestAProfileThatWasTakenAwayEndsItsSessions(t *testing.T) {
 
 func TestAPrivateSessionIsNotGoneOnWithInPublic(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		task := ask("ada", "my bank")
 		task.Origin.Private = true
 		task.SessionID = r.run(task).SessionID

@@ -169,6 +169,7 @@ func TestWhoMayNotComeInMayNotSayAnything(t *testing.T) {
 
 func TestATaskThatHasEndedSaysHowToGoOn(t *testing.T) {
 	withRig(t, sessions.Limits{}, func(t *testing.T, r *rig) {
+		t.Helper()
 		rec := r.run(ask("ada", "p"))
 		for id, want := range map[string]string{
 			rec.ID:        "task " + rec.ID + " has ended (done); to go on, start a task in its session " + rec.SessionID,

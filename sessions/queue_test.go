@@ -95,6 +95,7 @@ func TestWhoComesLateJoinsTheRoundUnderWay(t *testing.T) {
 
 func TestEveryPlaceInLineIsTold(t *testing.T) {
 	withHolding(t, sessions.Limits{Running: 1}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		r.start(t.Context(), ask("ada", "hold"))
 		second := r.start(t.Context(), ask("ada", "p"))
 		third := r.start(t.Context(), ask("bob", "p")) // overtakes the second
@@ -108,6 +109,7 @@ func TestEveryPlaceInLineIsTold(t *testing.T) {
 
 func TestAPlaceInLineIsToldAsItWasThoughTheTurnHasCome(t *testing.T) {
 	withHolding(t, sessions.Limits{Running: 1}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		r.start(t.Context(), ask("ada", "hold"))
 		var told []string
 		late, done := make(chan struct{}), make(chan struct{})
@@ -133,6 +135,7 @@ func TestAPlaceInLineIsToldAsItWasThoughTheTurnHasCome(t *testing.T) {
 
 func TestAFullLineRefusesMore(t *testing.T) {
 	withHolding(t, sessions.Limits{Running: 1, Queued: 3, QueuedPerUser: 2}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		waits := func(s *started) *started {
 			t.Helper()
 			if s.final() {

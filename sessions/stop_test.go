@@ -17,6 +17,7 @@ var ada = cancel.Actor{ID: "ada", Name: "@ada"}
 
 func TestATaskInLineCanBeStopped(t *testing.T) {
 	withHolding(t, sessions.Limits{Running: 1}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		first := r.start(t.Context(), ask("bob", "hold"))
 		second := r.start(t.Context(), ask("ada", "p"))
 		third := r.start(t.Context(), ask("cy", "p"))
@@ -46,6 +47,7 @@ func TestATaskInLineCanBeStopped(t *testing.T) {
 
 func TestARunningTaskCanBeStoppedAndItsSessionGoesOn(t *testing.T) {
 	withHolding(t, sessions.Limits{}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		s := r.start(t.Context(), ask("ada", "hold"))
 		begun := time.Now()
 		if found, ok := r.Scopes.StopWork(r.Scopes.Active(r.scope())[0].ID, ada, false); !found || !ok {
@@ -106,6 +108,7 @@ func TestAStuckBackendHoldsUpItsOwnSessionAlone(t *testing.T) {
 
 func TestTheTasksOfASessionAreDoneOneAfterTheOther(t *testing.T) {
 	withHolding(t, sessions.Limits{}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		first := r.run(ask("ada", "p"))
 		hold := goOn(first.SessionID, "ada", "hold")
 		second := r.start(t.Context(), hold)
@@ -183,6 +186,7 @@ func TestWhyATaskEndedIsTold(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			withHolding(t, tc.limits, func(t *testing.T, r *rig, free func()) {
+				t.Helper()
 				ctx, stop := tc.ctx(t.Context())
 				defer stop()
 				rec := r.start(ctx, ask("ada", "hold")).end(t)
@@ -200,6 +204,7 @@ func TestWhyATaskEndedIsTold(t *testing.T) {
 
 func TestWaitingInLineIsNotCountedAsTime(t *testing.T) {
 	withHolding(t, sessions.Limits{Running: 1, TaskTimeout: time.Hour}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		first := r.start(t.Context(), ask("ada", "hold"))
 		second := r.start(t.Context(), ask("bob", "p"))
 		pass(59 * time.Minute)
@@ -213,6 +218,7 @@ func TestWaitingInLineIsNotCountedAsTime(t *testing.T) {
 
 func TestCloseInterruptsAllAndParksTheSessions(t *testing.T) {
 	withHolding(t, sessions.Limits{Running: 1}, func(t *testing.T, r *rig, free func()) {
+		t.Helper()
 		idle := r.run(ask("ada", "p"))
 		running := r.start(t.Context(), ask("ada", "hold"))
 		waiting := r.start(t.Context(), ask("bob", "p"))

@@ -57,7 +57,7 @@ func TestARequestThatTheBrowserGivesUpSaysNothingOfThePlace(t *testing.T) {
 	<-asked
 	conn.Close()
 	until(t, "the next connection, when the first is over", func() bool {
-		_, err := f.client.Get("http://10.0.0.1/") //nolint:bodyclose // the client is closed
+		_, err := f.client.Get("http://10.0.0.1/")
 		return err == nil
 	})
 	if err := f.ExplainDocument(profile, "T1", s.URL+"/", start); err != nil {

@@ -45,6 +45,12 @@ var ErrNoEntry = errors.New("there is no such entry in the ledger")
 // Ledger remembers what was spent. Package sqlite keeps one; package sqlitetest
 // says what it must do. Its methods are safe for concurrent use, and each does all of what it does, or nothing.
 type Ledger interface {
+	LedgerWriter
+	LedgerReader
+}
+
+// LedgerWriter writes down what is spent.
+type LedgerWriter interface {
 	// Reserve asks may about the sums of e's keys, in their order, and writes e
 	// down, as held, if it returns nil; else its error is returned as it is.
 	// Nothing else is written in between. e.ID is not read.
@@ -60,7 +66,10 @@ type Ledger interface {
 	// Forget removes entries of days before the given one, and the sums that
 	// nobody can add to any more; those of days are kept.
 	Forget(ctx context.Context, before string) error
+}
 
+// LedgerReader says what was spent.
+type LedgerReader interface {
 	// Sums returns the sums of keys, in their order; one that does not exist is
 	// zero.
 	Sums(ctx context.Context, keys []Key) ([]Sum, error)

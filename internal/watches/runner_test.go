@@ -141,6 +141,7 @@ func texts(list []watches.Notice) []string {
 
 func TestAChangeIsToldOnceWithWhatChanged(t *testing.T) {
 	inWorld(t, "# News\n\nHeron seen\n\nWeather: fine", func(t *testing.T, w *world) {
+		t.Helper()
 		w.add(t, watches.Condition{})
 		pass(3 * time.Hour)
 		if len(w.told) != 0 {
@@ -179,6 +180,7 @@ func TestWhatChangesByItselfIsNotTold(t *testing.T) {
 
 func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
 	inWorld(t, "Shipping 4,90 €\n\nPrice: 24,99 €", func(t *testing.T, w *world) {
+		t.Helper()
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20, Currency: "€", Near: "price"})
 		if got.Seen.Value != "24,99 €" || got.Seen.Met {
 			t.Errorf("at first: %+v", got.Seen)
@@ -194,6 +196,7 @@ func TestAPriceIsToldWhenItDropsAndAgainAfterItRose(t *testing.T) {
 
 func TestAPriceThatIsThereForAMomentIsNotTold(t *testing.T) {
 	inWorld(t, "Price: $30", func(t *testing.T, w *world) {
+		t.Helper()
 		w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
 		w.serve(func(n int) (string, error) {
 			if n == 2 {
@@ -233,6 +236,7 @@ func TestTextThatAppearsOrGoesIsTold(t *testing.T) {
 
 func TestAModelIsAskedOnlyAboutWhatChanged(t *testing.T) {
 	inWorld(t, "Tickets: none\n\n10:15", func(t *testing.T, w *world) {
+		t.Helper()
 		w.add(t, watches.Condition{Kind: watches.KindJudged})
 		w.show("Tickets: none\n\n11:20")
 		pass(10 * time.Hour)
@@ -304,6 +308,7 @@ func (w *world) once(t *testing.T) {
 
 func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
 	inWorld(t, "same", func(t *testing.T, w *world) {
+		t.Helper()
 		got := w.add(t, watches.Condition{})
 		w.serve(func(int) (string, error) { return "", errors.New("shop.test answered 500") })
 		pass(20 * 24 * time.Hour)
@@ -322,6 +327,7 @@ func TestFailuresAreTriedLessOftenAndToldOnce(t *testing.T) {
 
 func TestAfterAFailureThingsGoOn(t *testing.T) {
 	inWorld(t, "old", func(t *testing.T, w *world) {
+		t.Helper()
 		got := w.add(t, watches.Condition{})
 		w.serve(func(int) (string, error) { return "", errors.New("away") })
 		pass(4 * time.Hour)
@@ -335,6 +341,7 @@ func TestAfterAFailureThingsGoOn(t *testing.T) {
 
 func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	inWorld(t, "old", func(t *testing.T, w *world) {
+		t.Helper()
 		w.add(t, watches.Condition{})
 		w.tellErr = errors.New("discord is away")
 		w.show("new")
@@ -349,6 +356,7 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 
 func TestAWatchEndsWithItsTime(t *testing.T) {
 	inWorld(t, "same", func(t *testing.T, w *world) {
+		t.Helper()
 		got, err := w.Add(t.Context(), watches.Watch{Origin: ada, URL: "shop.test", Until: time.Now().Add(90 * time.Minute)})
 		if err != nil || got.URL != "https://shop.test" {
 			t.Fatal(got.URL, err)
@@ -486,6 +494,7 @@ func TestOnlyWhoMayEndsAWatch(t *testing.T) {
 
 func TestWhatWasToldIsKept(t *testing.T) {
 	inWorld(t, "Price: $30", func(t *testing.T, w *world) {
+		t.Helper()
 		got := w.add(t, watches.Condition{Kind: watches.KindBelow, Number: 20})
 		kept := func() watches.Watch {
 			t.Helper()
@@ -526,6 +535,7 @@ func TestWhatWasToldIsKept(t *testing.T) {
 func TestAPriceThatIsNotThereIsNotMet(t *testing.T) {
 	for _, kind := range []watches.Kind{watches.KindBelow, watches.KindAbove} {
 		inWorld(t, "Price: $20", func(t *testing.T, w *world) {
+			t.Helper()
 			got := w.add(t, watches.Condition{Kind: kind, Number: 20})
 			w.show("Sold out")
 			pass(2 * time.Hour)

@@ -62,8 +62,8 @@ func NewClient(o ClientOptions) (*Client, error) {
 	if o.Key == "" && u.Hostname() == o.VendorHost {
 		return nil, &llm.Error{Kind: llm.ErrAuth, Model: c.name, Message: "there is no key for " + u.Host, Hint: "set " + o.KeyEnv}
 	}
-	known := false
-	if c.caps, known = llm.CapsOf(o.Model); !known {
+	caps, known := llm.CapsOf(o.Model)
+	if c.caps = caps; !known {
 		c.caps = o.UnknownCaps
 	}
 	c.caps.ToolImages = c.caps.Vision // no API loses them, some get them beside the result

@@ -82,6 +82,7 @@ func send(session string) approval.Question {
 
 func TestSilenceIsANo(t *testing.T) {
 	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
+		t.Helper()
 		start := time.Now()
 		_, err := d.Ask(t.Context(), buy("s"))
 		var denied *approval.DeniedError
@@ -131,6 +132,7 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 
 func TestANoNamesWhoSaidIt(t *testing.T) {
 	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
+		t.Helper()
 		got := ask(t.Context(), d, buy("s"))
 		resolve(t, d, f, approval.Answer{By: "@mod", ForSession: true})
 		if r := <-got; r.err == nil || r.err.Error() != "not done: @mod said no" || r.answer.ForSession {
@@ -141,6 +143,7 @@ func TestANoNamesWhoSaidIt(t *testing.T) {
 
 func TestTheSameQuestionIsAskedOnce(t *testing.T) {
 	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
+		t.Helper()
 		one, two := ask(t.Context(), d, send("s")), ask(t.Context(), d, send("s"))
 		elsewhere := ask(t.Context(), d, send("other"))
 		differs := send("s")
@@ -164,6 +167,7 @@ func TestTheSameQuestionIsAskedOnce(t *testing.T) {
 
 func TestAQuestionGoesWithTheLastTaskThatAskedIt(t *testing.T) {
 	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
+		t.Helper()
 		stopped := errors.New("stopped by @ada")
 		first, stopFirst := context.WithCancelCause(t.Context())
 		second, stopSecond := context.WithCancelCause(t.Context())
@@ -190,6 +194,7 @@ func TestAQuestionGoesWithTheLastTaskThatAskedIt(t *testing.T) {
 
 func TestAnAnswerForTheSessionIsRemembered(t *testing.T) {
 	withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
+		t.Helper()
 		got := ask(t.Context(), d, send("s"))
 		resolve(t, d, f, approval.Answer{Allowed: true, ForSession: true, By: "@ada"})
 		<-got
@@ -221,6 +226,7 @@ func TestAnAnswerForTheSessionIsRemembered(t *testing.T) {
 func TestWhatCostsIsAskedEachTime(t *testing.T) {
 	for _, c := range approval.Classes() {
 		withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
+			t.Helper()
 			got := ask(t.Context(), d, approval.Question{Class: c, Session: "s"})
 			id := next(t, f).Question.ID
 			err := d.Answer(id, approval.Answer{Allowed: true, ForSession: true})
@@ -241,6 +247,7 @@ func TestWhatCostsIsAskedEachTime(t *testing.T) {
 func TestWhatWasAllowedOnceIsAskedAboutAgain(t *testing.T) {
 	for _, c := range approval.Classes() {
 		withDoor(t, func(t *testing.T, d *approval.Queue, f *approval.Follower) {
+			t.Helper()
 			q := approval.Question{Class: c, Session: "s", Text: "x", Origin: "https://shop.example"}
 			for n := range 3 {
 				got := ask(t.Context(), d, q)

@@ -187,10 +187,10 @@ func (l *log) kinds() []voice.EventKind {
 }
 
 // must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

@@ -97,7 +97,23 @@ func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, st
 			return "", err
 		}
 	}
-	return d.sendAndWait(ctx, e.Frame, m.Click(clickTotal(a))...)
+	return d.clickTimes(ctx, e.Frame, m, clickTotal(a))
+}
+
+// clickTimes clicks once or more. Pages that tell double clicks by their own clock need to see it go on between two.
+func (d *performer) clickTimes(ctx context.Context, f *frame.Frame, m frame.Mouse, total int) (string, error) {
+	if total == 1 {
+		return d.sendAndWait(ctx, f, m.Click(1)...)
+	}
+	for i := range total {
+		if err := d.sendInput(ctx, m.Move(false), m.Press(i+1), m.Release(i+1)); err != nil {
+			return "", err
+		}
+		if err := Pause(ctx, 2*time.Millisecond); err != nil {
+			return "", err
+		}
+	}
+	return d.sendAndWait(ctx, f)
 }
 
 // clickTotal returns how many clicks follow each other.
@@ -116,7 +132,7 @@ func (d *performer) clickCoords(ctx context.Context, a Action) error {
 		return err
 	}
 	if a.DelayMs <= 0 {
-		_, err := d.sendAndWait(ctx, f, m.Click(clickTotal(a))...)
+		_, err := d.clickTimes(ctx, f, m, clickTotal(a))
 		return err
 	}
 	if err := d.clickHeld(ctx, m, a); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -132,7 +133,7 @@ func openedAtOnce(s *suite) {
 	s.closeOtherTabs()
 	s.Run("all", func(t *testing.T) {
 		for i := range 16 {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Run(strconv.Itoa(i), func(t *testing.T) {
 				s := *s
 				s.T = t
 				t.Parallel()

@@ -17,9 +17,9 @@ type room struct {
 	channel discordtest.Channel
 }
 
-func newRoom(t testing.TB) room {
-	t.Helper()
-	s := discordtest.StartTest(t, discordtest.Config{})
+func newRoom(tb testing.TB) room {
+	tb.Helper()
+	s := discordtest.StartTest(tb, discordtest.Config{})
 	guild := s.CreateGuild("home", s.CreateBot("clank", "secret").User)
 	return room{s, s.CreateChannel(guild, "general")}
 }

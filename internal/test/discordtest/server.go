@@ -70,15 +70,15 @@ func Start(cfg Config) (*Server, error) {
 }
 
 // StartTest starts a server that is closed at the end of the test.
-func StartTest(t testing.TB, cfg Config) *Server {
-	t.Helper()
+func StartTest(tb testing.TB, cfg Config) *Server {
+	tb.Helper()
 	s, err := Start(cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s

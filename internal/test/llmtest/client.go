@@ -105,6 +105,7 @@ func TestClient(t *testing.T, c Client) {
 }
 
 func testText(t *testing.T, c Client) {
+	t.Helper()
 	usage := llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 20, ReasoningTokens: 5}
 	const said, thought = "Hello there, Ada.", "let me think"
 	server := c.Serve(t, Answer(Reply{Reasoning: &Reasoning{Summary: thought, Encrypted: "c2ln"}, Text: said, Usage: &usage}))
@@ -133,6 +134,7 @@ func testText(t *testing.T, c Client) {
 }
 
 func testPassingTrouble(t *testing.T, c Client) {
+	t.Helper()
 	for _, status := range []int{429, 500, 502, 503, 504} {
 		said := "busy with " + c.Key
 		server := c.Serve(t, Fail(status, "", said), SayWithFault("", Fault{
@@ -157,6 +159,7 @@ func testPassingTrouble(t *testing.T, c Client) {
 }
 
 func testLastingTrouble(t *testing.T, c Client) {
+	t.Helper()
 	server := c.Serve(t)
 	server.SetFallback(Fail(503, "", "overloaded"))
 	if told := Failure(t, c.open(t, server), llm.ErrUnavailable); told.Status != 503 || len(server.Requests()) != 3 {
@@ -180,6 +183,7 @@ func testLastingTrouble(t *testing.T, c Client) {
 }
 
 func testSpoiledStreams(t *testing.T, c Client) {
+	t.Helper()
 	for _, cut := range []Cut{CutClean, CutClose, CutReset} {
 		heard, hear := context.WithCancel(t.Context())
 		server := c.Serve(t, SayWithFault("one two three four", Fault{Cut: cut, At: c.Midway, Release: heard.Done()}))
@@ -200,11 +204,12 @@ func testSpoiledStreams(t *testing.T, c Client) {
 	}
 	garbage := "{not json"
 	for _, reply := range []Reply{{Events: []string{garbage}}, {Fault: Fault{Body: &garbage}}} {
-		Failure(t, c.open(t, c.Serve(t, Answer(reply))), llm.ErrMalformed)
+		_ = Failure(t, c.open(t, c.Serve(t, Answer(reply))), llm.ErrMalformed)
 	}
 }
 
 func testLivelyServers(t *testing.T, c Client) {
+	t.Helper()
 	for name, f := range map[string]Fault{
 		"it never hangs up": {Hang: InStream, At: 1000}, "it comments": {Comments: 400},
 	} {
@@ -215,6 +220,7 @@ func testLivelyServers(t *testing.T, c Client) {
 }
 
 func testMalformedArguments(t *testing.T, c Client) {
+	t.Helper()
 	for _, arguments := range []string{`{"ref": e1`, `[1]`, `x=1`} {
 		m := c.open(t, c.Serve(t, Use("click", arguments), Say("sorry")))
 		req := Ask("click")
@@ -229,6 +235,7 @@ func testMalformedArguments(t *testing.T, c Client) {
 }
 
 func testManyAtOnce(t *testing.T, c Client) {
+	t.Helper()
 	server := c.Serve(t)
 	server.SetFallback(func(r Request) Reply { return Reply{Text: "echo " + r.LastText()} })
 	m := c.open(t, server)
@@ -245,6 +252,7 @@ func testManyAtOnce(t *testing.T, c Client) {
 }
 
 func testSilence(t *testing.T, c Client) {
+	t.Helper()
 	for name, tt := range map[string]struct {
 		fault         Fault
 		timeout, idle time.Duration
@@ -277,6 +285,7 @@ func awaitGone(t *testing.T, server *Server) {
 }
 
 func testStop(t *testing.T, c Client) {
+	t.Helper()
 	stopped := errors.New("stopped by ada")
 	for name, fault := range map[string]Fault{
 		"waiting for the header": {Hang: BeforeHeaders},

@@ -34,14 +34,19 @@ type errorFormat interface {
 // wireFormat is the wire format of an API. Its methods may be called from several goroutines at once.
 type wireFormat interface {
 	errorFormat
+	answerFormat
 	form() wireForm
 	// decode reads a request, whose Path and Header are set already, and fails if the vendor would not take it.
 	decode(r *http.Request, body []byte, into *Request) error
-	whole(req Request, reply Reply, n int) object // the answer to request n (from 0) in one piece
-	events(req Request, reply Reply, n int) []object
-	failed(code, message string) object // an error told in the stream
 	// check looks at messages about a request, named as in its wireForm.
 	check(what string, req Request, message []byte) error
+}
+
+// answerFormat is how a vendor answers request n (from 0).
+type answerFormat interface {
+	whole(req Request, reply Reply, n int) object // in one piece
+	events(req Request, reply Reply, n int) []object
+	failed(code, message string) object // an error told in the stream
 }
 
 // wireForm is what else tells the formats apart.

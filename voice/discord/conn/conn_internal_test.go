@@ -410,9 +410,9 @@ func TestWhatNobodyCanHaveLostIsNotSentAgain(t *testing.T) {
 }
 
 // must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }

@@ -211,10 +211,10 @@ func mute(t *testing.T) string {
 }
 
 // must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

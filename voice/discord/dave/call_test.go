@@ -19,14 +19,19 @@ const channel = 1100000000000000001
 
 // person is somebody in a call: a session of ours, or a peer of other hands.
 type person interface {
-	Select(version int) error        // op 4
-	handle(m delivery.Message) error // what the gateway sends
-	Connected(users ...uint64)       // op 11
-	Disconnected(user uint64)        // op 13
+	member
 	Encrypt(c dave.Codec, frame []byte) ([]byte, error)
 	Decrypt(from uint64, c dave.Codec, frame []byte) ([]byte, error)
 	PrivacyCode() string
 	Epoch() uint64
+}
+
+// member is whom the gateway tells about a call.
+type member interface {
+	Select(version int) error        // op 4
+	handle(m delivery.Message) error // what the gateway sends
+	Connected(users ...uint64)       // op 11
+	Disconnected(user uint64)        // op 13
 }
 
 // said is what somebody sends to the gateway.
@@ -288,10 +293,10 @@ func (o *ours) handle(m delivery.Message) error {
 }
 
 // must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

@@ -59,6 +59,7 @@ func (b *board) count(t *testing.T) int {
 
 func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		b := &board{}
 		w.pub.Preview = b.show
 		s := w.start(t, nil)
@@ -93,6 +94,7 @@ func TestAPreviewIsShownAtTheStartAndFromTimeToTime(t *testing.T) {
 
 func TestAPreviewThatFailsHarmsNothingAndIsNotedOnce(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		b := &board{fails: errors.New("code 403")}
 		var log bytes.Buffer
 		w.pub.Preview, w.pub.Logger = b.show, slog.New(slog.NewTextHandler(&log, nil))
@@ -110,6 +112,7 @@ func TestAPreviewThatFailsHarmsNothingAndIsNotedOnce(t *testing.T) {
 
 func TestNobodyWaitsForAPreview(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		b := &board{hangs: true}
 		w.pub.Preview = b.show
 		s := w.start(t, nil)

@@ -338,15 +338,16 @@ func (l *losses) all() []error {
 }
 
 // must ends the test at an error.
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 func TestAStreamIsAskedForShownAndEnded(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		var lost losses
 		s := w.start(t, lost.add)
 		pass(2 * time.Second)
@@ -411,6 +412,7 @@ func TestARefusalIsNoticedWithinTenSecondsAndSaysWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTown(t, func(t *testing.T, w *town) {
+				t.Helper()
 				w.answer = func(op int) {
 					if op == 22 {
 						tc.answer(w)
@@ -452,6 +454,7 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTown(t, func(t *testing.T, w *town) {
+				t.Helper()
 				tc.with(w)
 				got := make(chan *golive.Stream, 1)
 				go func() { synctest.Wait(); got <- w.pub.Current() }()
@@ -472,6 +475,7 @@ func TestWhatFailsOnTheWayIsTold(t *testing.T) {
 
 func TestNobodyLookingMeansNoPictures(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		w.page.still = true
 		s := w.start(t, nil)
 		w.event(conn.Event{Kind: conn.QualityWanted, Quality: 0})
@@ -506,6 +510,7 @@ func TestNobodyLookingMeansNoPictures(t *testing.T) {
 
 func TestAStreamPausesAndGoesOn(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		s := w.start(t, nil)
 		w.told()
 		s.Pause()
@@ -531,6 +536,7 @@ func TestAStreamPausesAndGoesOn(t *testing.T) {
 
 func TestAMoveToAnotherServerIsFollowed(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		var lost losses
 		s := w.start(t, lost.add)
 		first := w.leg()
@@ -566,6 +572,7 @@ func (w *town) slowly(slow bool) {
 
 func TestABrokenConnectionIsBridged(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		var lost losses
 		s := w.start(t, lost.add)
 		w.event(conn.Event{Kind: conn.Down, Text: "the network"})
@@ -618,6 +625,7 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTown(t, func(t *testing.T, w *town) {
+				t.Helper()
 				var lost losses
 				s := w.start(t, lost.add)
 				w.seats[0].events <- voice.Event{Kind: voice.Joined}     // is nothing of ours
@@ -643,6 +651,7 @@ func TestAStreamThatIsLostIsTold(t *testing.T) {
 
 func TestFramesThatCannotGoAreCountedAndANewSizeIsAnnounced(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		s := w.start(t, nil)
 		l := w.leg()
 		l.mu.Lock()
@@ -663,6 +672,7 @@ func TestFramesThatCannotGoAreCountedAndANewSizeIsAnnounced(t *testing.T) {
 
 func TestOneStreamAtATime(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		s := w.start(t, nil)
 		if _, err := w.pub.Start(t.Context(), w.wish(nil)); !errors.Is(err, golive.ErrBusy) {
 			t.Errorf("got error %v for a second stream, want %v", err, golive.ErrBusy)
@@ -688,6 +698,7 @@ func TestAWishTakenBackEndsTheStreamAtAnyPoint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTown(t, func(t *testing.T, w *town) {
+				t.Helper()
 				with(w)
 				stopped := errors.New("stopped by Ada")
 				ctx, cancel := context.WithCancelCause(t.Context())
@@ -714,6 +725,7 @@ func TestAWishTakenBackEndsTheStreamAtAnyPoint(t *testing.T) {
 
 func TestGoLiveIsAStageOfSharing(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
+		t.Helper()
 		var s share.Target = &golive.Target{Publisher: w.pub}
 		show := share.Presentation{ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}
 		if _, err := s.Begin(t.Context(), share.Presentation{ID: "b", Call: share.CallRef{ID: "page"}}); err == nil {

@@ -26,6 +26,7 @@ func TestAStreamThatDoesNotGetThroughTakesAnotherWayAndSaysSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTown(t, func(t *testing.T, w *town) {
+				t.Helper()
 				block(w)
 				stage := &golive.Target{Publisher: w.pub}
 				show := share.Presentation{ID: "a", Call: share.CallRef{ID: "x", Guild: guild, Channel: channel}, Source: w.src, Lost: func(error) {}}

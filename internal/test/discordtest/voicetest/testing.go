@@ -13,16 +13,16 @@ import (
 )
 
 // Deadline returns a context for what must come soon, even on a busy machine. It ends with the test.
-func Deadline(t testing.TB) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	t.Cleanup(cancel)
+func Deadline(tb testing.TB) context.Context {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
+	tb.Cleanup(cancel)
 	return ctx
 }
 
 // Repeat sends until it is stopped: what is said while keys change is lost to those who are new.
-func Repeat(t testing.TB, send func() error) (stop func()) {
-	t.Helper()
+func Repeat(tb testing.TB, send func() error) (stop func()) {
+	tb.Helper()
 	var wg sync.WaitGroup
 	over := make(chan struct{})
 	wg.Go(func() {
@@ -30,7 +30,7 @@ func Repeat(t testing.TB, send func() error) (stop func()) {
 		defer tick.Stop()
 		for {
 			if err := send(); err != nil && !errors.Is(err, voice.ErrUnavailable) {
-				t.Error(err)
+				tb.Error(err)
 			}
 			select {
 			case <-tick.C:
@@ -43,18 +43,18 @@ func Repeat(t testing.TB, send func() error) (stop func()) {
 }
 
 // NextFrame returns what a member gets next.
-func NextFrame(t testing.TB, m *Member) ReceivedFrame {
-	t.Helper()
-	f, err := m.Next(Deadline(t))
+func NextFrame(tb testing.TB, m *Member) ReceivedFrame {
+	tb.Helper()
+	f, err := m.Next(Deadline(tb))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return f
 }
 
 // NoneLeft waits until no goroutine of voice connections is left.
-func NoneLeft(t testing.TB) {
-	t.Helper()
+func NoneLeft(tb testing.TB) {
+	tb.Helper()
 	buf := make([]byte, 4<<20)
 	var left string
 	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); {
@@ -71,5 +71,5 @@ func NoneLeft(t testing.TB) {
 		}
 		<-time.After(20 * time.Millisecond) // each look stops everything
 	}
-	t.Errorf("a goroutine is left:\n%s", left)
+	tb.Errorf("a goroutine is left:\n%s", left)
 }

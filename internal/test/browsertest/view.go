@@ -1,0 +1,125 @@
+package browsertest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"clank/browsermgr/cdp"
+
+	"github.com/go-rod/rod/lib/proto"
+)
+
+// Views is a browser context of one test, for pages that are looked at as any browser shows them: what one test leaves
+// there no other sees.
+type Views struct {
+	t       *testing.T
+	conn    *cdp.Conn
+	ctx     context.Context //nolint:containedctx // that of the test
+	browser *cdp.Session
+	context proto.BrowserBrowserContextID
+}
+
+// Views opens a context in the browser of the test binary. complain is told what pages complain about: errors, refused loads.
+func (s *Shared) Views(t *testing.T, complain func(text string)) *Views {
+	t.Helper()
+	v := &Views{t: t, ctx: Within(t, 2*time.Minute)}
+	var err error
+	v.conn, err = cdp.Dial(v.ctx, s.Process(t).WebSocketURL, cdp.Options{CallTimeout: 20 * time.Second})
+	Must(t, err)
+	v.conn.Start(func(ev cdp.Event) {
+		if ev.Method == "Runtime.exceptionThrown" || ev.Method == "Log.entryAdded" {
+			complain(string(ev.Params))
+		}
+	})
+	v.browser = v.conn.Session("", cdp.ErrGone)
+	v.context = ask[proto.TargetCreateBrowserContextResult](v, proto.TargetCreateBrowserContext{}).BrowserContextID
+	t.Cleanup(func() {
+		_ = v.browser.Do(context.WithoutCancel(v.ctx), proto.TargetDisposeBrowserContext{BrowserContextID: v.context})
+		v.conn.Close()
+	})
+	return v
+}
+
+func ask[R any](v *Views, req proto.Request) R {
+	v.t.Helper()
+	res, err := cdp.Ask[R](v.ctx, v.browser, req)
+	Must(v.t, err)
+	return res
+}
+
+// View is a page.
+type View struct {
+	views   *Views
+	session *cdp.Session
+}
+
+// Open opens an empty page with a viewport of width by height, in the given scheme, light or dark.
+func (v *Views) Open(width, height int, scheme string) *View {
+	v.t.Helper()
+	create := proto.TargetCreateTarget{URL: "about:blank", BrowserContextID: v.context}
+	attach := proto.TargetAttachToTarget{TargetID: ask[proto.TargetCreateTargetResult](v, create).TargetID, Flatten: true}
+	w := &View{v, v.conn.Session(string(ask[proto.TargetAttachToTargetResult](v, attach).SessionID), cdp.ErrGone)}
+	w.do(proto.PageEnable{})
+	w.do(proto.RuntimeEnable{})
+	w.do(proto.LogEnable{})
+	w.do(proto.EmulationSetDeviceMetricsOverride{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 600})
+	w.do(proto.EmulationSetEmulatedMedia{Features: []*proto.EmulationMediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+	return w
+}
+
+func (w *View) do(req proto.Request) {
+	w.views.t.Helper()
+	Must(w.views.t, w.session.Do(w.views.ctx, req))
+}
+
+// Navigate begins to load an address.
+func (w *View) Navigate(url string) {
+	w.views.t.Helper()
+	w.do(proto.PageNavigate{URL: url})
+}
+
+// Reload begins to load the page again.
+func (w *View) Reload() {
+	w.views.t.Helper()
+	w.do(proto.PageReload{})
+}
+
+// ClearCookies forgets the cookies of the context.
+func (w *View) ClearCookies() {
+	w.views.t.Helper()
+	w.do(proto.NetworkClearBrowserCookies{})
+}
+
+// Eval returns the value of a JavaScript expression; nil where a page is just being replaced.
+func (w *View) Eval(expression string) any {
+	w.views.t.Helper()
+	req := proto.RuntimeEvaluate{Expression: expression, ReturnByValue: true, AwaitPromise: true}
+	res, err := cdp.Ask[proto.RuntimeEvaluateResult](w.views.ctx, w.session, req)
+	if err != nil {
+		return nil
+	}
+	if res.ExceptionDetails != nil {
+		w.views.t.Fatalf("%s: %+v", expression, res.ExceptionDetails.Exception)
+	}
+	return res.Result.Value.Val()
+}
+
+// Insert puts text where the caret is.
+func (w *View) Insert(text string) {
+	w.views.t.Helper()
+	w.do(proto.InputInsertText{Text: text})
+}
+
+// Press presses a key with this name and code.
+func (w *View) Press(key string, code int, text string) {
+	w.views.t.Helper()
+	ev := proto.InputDispatchKeyEvent{
+		Type: proto.InputDispatchKeyEventTypeKeyDown, Key: key, Code: key, WindowsVirtualKeyCode: code, Text: text,
+	}
+	w.do(ev)
+	ev.Type, ev.Text = proto.InputDispatchKeyEventTypeKeyUp, ""
+	w.do(ev)
+}
