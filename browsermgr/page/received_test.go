@@ -102,13 +102,19 @@ func TestWhatIsDoneArrives(t *testing.T) {
 			{actiontable.KindFill, page.Action{Fields: []actiontable.Field{
 				{Ref: ref("Text"), Value: "f"}, {Ref: ref("Check"), Type: "checkbox"},
 			}}, "Text input scripted, Text change, Check change"},
-			{actiontable.KindSelect, page.Action{Ref: ref("List"), Values: []string{"Two"}},
-				"List input scripted, List change scripted"},
+			{
+				actiontable.KindSelect,
+				page.Action{Ref: ref("List"), Values: []string{"Two"}},
+				"List input scripted, List change scripted",
+			},
 			{actiontable.KindScroll, page.Action{Ref: ref("Box")}, "Box scroll"},
 			{actiontable.KindScrollIntoView, page.Action{Ref: ref("Deep")}, ""},
 			{actiontable.KindDrag, page.Action{StartRef: ref("Drag"), EndRef: ref("Drop")}, "Drag dragstart, Drop drop"},
-			{actiontable.KindDragCoords, page.Action{X: x + 20, Y: y + 110, EndX: x + 120, EndY: y + 110},
-				"Drag dragstart, Drop drop"},
+			{
+				actiontable.KindDragCoords,
+				page.Action{X: x + 20, Y: y + 110, EndX: x + 120, EndY: y + 110},
+				"Drag dragstart, Drop drop",
+			},
 			{actiontable.KindClickCoords, page.Action{X: x + 20, Y: y + 10}, "Button pointerdown, Button click"},
 			{actiontable.KindPointerMove, page.Action{X: x + 30, Y: y + 10}, "Button mousemove"},
 			{actiontable.KindPointerDown, page.Action{X: x + 30, Y: y + 10}, "Button mousedown"},

@@ -151,8 +151,10 @@ func TestThePersonAtAnMCPClientIsAsked(t *testing.T) {
 	}
 	said = nil
 	for _, step := range []struct{ action, asked, want string }{
-		{"cookies", "Show the model the cookies of all sites", `"cookies":[`}, {"har", "Show the model what a page sent", site.URL + "/buy"},
-		{"tracestart", "Record for the model", `"ok":true`}, {"tracestop", "Give the model the recording", ".zip"},
+		{"cookies", "Show the model the cookies of all sites", `"cookies":[`},
+		{"har", "Show the model what a page sent", site.URL + "/buy"},
+		{"tracestart", "Record for the model", `"ok":true`},
+		{"tracestop", "Give the model the recording", ".zip"},
 	} {
 		got := callTool(t, s, "browser", map[string]any{"action": step.action})
 		if !strings.Contains(got, step.want) || len(said) != 1 || !strings.HasPrefix(said[0], step.asked) {

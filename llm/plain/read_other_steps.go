@@ -21,8 +21,14 @@ func readWait(p phrase, _ places) (step, error) {
 	}
 	until := "text"
 	for _, ending := range []struct{ words, until string }{
-		{"is gone", "textGone"}, {"disappears", "textGone"}, {"to disappear", "textGone"}, {"has gone", "textGone"},
-		{"appears", "text"}, {"to appear", "text"}, {"is there", "text"}, {"shows", "text"},
+		{"is gone", "textGone"},
+		{"disappears", "textGone"},
+		{"to disappear", "textGone"},
+		{"has gone", "textGone"},
+		{"appears", "text"},
+		{"to appear", "text"},
+		{"is there", "text"},
+		{"shows", "text"},
 	} {
 		if n := len(rest) - len(strings.Fields(ending.words)); n > 0 && rest[n:].lower() == ending.words {
 			rest, until = rest[:n], ending.until

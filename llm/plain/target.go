@@ -63,9 +63,20 @@ type target struct {
 
 // relations say where a thing is by another.
 var relations = []struct{ words, where string }{
-	{"next to", "beside"}, {"beside", "beside"}, {"near", "beside"}, {"right of", "after"}, {"left of", "before"},
-	{"after", "after"}, {"below", "after"}, {"under", "after"}, {"following", "after"},
-	{"before", "before"}, {"above", "before"}, {"in", "in"}, {"inside", "in"}, {"within", "in"},
+	{"next to", "beside"},
+	{"beside", "beside"},
+	{"near", "beside"},
+	{"right of", "after"},
+	{"left of", "before"},
+	{"after", "after"},
+	{"below", "after"},
+	{"under", "after"},
+	{"following", "after"},
+	{"before", "before"},
+	{"above", "before"},
+	{"in", "in"},
+	{"inside", "in"},
+	{"within", "in"},
 }
 
 // readTarget reads how a person points at something, such as "the 2nd link", "the box below Amount" or "Delete in the
