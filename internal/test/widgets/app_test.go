@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func startApp(t *testing.T, app application) *appUser {
 	}
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	browsertest.Must(t, err)
-	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
+	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 	browsertest.Must(t, listener.Close())
 	u := newAppUser(t)
 	u.origin, u.home = "http://127.0.0.1:"+port, t.TempDir()
