@@ -10,7 +10,7 @@ export GOFLAGS ?= -trimpath
 
 GOLANGCI := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half widgets bench-peers conformance range chromium speech clean help apps
+.PHONY: run build man test test-peers race lint vulncheck fmt fuzz smoke bench bench-stop bench-overhead voice-loop share-loop endurance corpus other-half widgets names bench-peers conformance range chromium speech clean help apps
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -89,6 +89,10 @@ corpus: chromium ## every task of the corpus through every backend
 other-half: chromium ## what "make test" leaves out: each task and each page by the other of two ways, the other views
 	@$(GO) test $(TESTFLAGS) -p 3 -parallel 4 -timeout 20m ./internal/test/corpus ./internal/test/injection ./internal/test/pixels \
 		-run '^Test(TheCorpusIsDoneByEveryBackend|NoPageLeavesItsBoundary.*|ClicksLandWhereThePictureShowsTheirTarget)$$' -other
+
+names: chromium ## roles, names and states of snapshots against Chromium's own accessibility tree
+	@$(GO) test ./browsermgr/page -count=1 -run '^TestNamesRolesAndStatesAreChromiums$$' -v \
+		| awk '/^(---.*FAIL|FAIL|panic)/ {print} /_test.go:[0-9]+: / {sub(/^.*_test.go:[0-9]+: /, ""); if (/^names: /) last = $$0; else print} END {print last}'
 
 widgets: chromium ## pages of component libraries from npm, solved by snapshots and refs
 	@CLANK_PEERS=1 $(GO) test ./internal/test/widgets -count=1 -timeout 30m -run '^TestWidgets$$' -v \
