@@ -108,10 +108,6 @@ func snapshotCommand() browserCommand {
 			{name: "after", kind: kindText, value: "ref", help: "go on after this ref, where a snapshot was cut or folded", field: "after"},
 			{name: "labels", help: "also make a picture with the refs on it", field: "labels"},
 			{name: "urls", help: "list where the links lead", field: "urls"},
-			{
-				name: "after", kind: kindText, value: "ref", field: "after",
-				help: "go on after this element, where the last snapshot was cut or folded",
-			},
 			{name: "query", kind: kindText, value: "words", help: "only lines with all these words", field: "query"},
 			{name: "out", kind: kindFile, value: "path", help: "write it into a file and print the path"},
 		},

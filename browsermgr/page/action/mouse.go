@@ -102,18 +102,17 @@ func (d *performer) clickOnce(ctx context.Context, e frame.Element, a Action, st
 
 // clickTimes clicks once or more. Pages that tell double clicks by their own clock need to see it go on between two.
 func (d *performer) clickTimes(ctx context.Context, f *frame.Frame, m frame.Mouse, total int) (string, error) {
-	if total == 1 {
-		return d.sendAndWait(ctx, f, m.Click(1)...)
-	}
-	for i := range total {
-		if err := d.sendInput(ctx, m.Move(false), m.Press(i+1), m.Release(i+1)); err != nil {
+	events := []proto.Request{m.Move(false)}
+	for i := 1; i < total; i++ {
+		if err := d.sendInput(ctx, append(events, m.Press(i), m.Release(i))...); err != nil {
 			return "", err
 		}
 		if err := Pause(ctx, 2*time.Millisecond); err != nil {
 			return "", err
 		}
+		events = nil
 	}
-	return d.sendAndWait(ctx, f)
+	return d.sendAndWait(ctx, f, append(events, m.Press(total), m.Release(total))...)
 }
 
 // clickTotal returns how many clicks follow each other.

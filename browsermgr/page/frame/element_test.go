@@ -84,7 +84,7 @@ func TestExplainSaysWhatIsWrongAndTheWayOut(t *testing.T) {
 	}{
 		{cdp.ErrDocumentGone, fault.ErrUnknownRef, "the page has navigated since; take a new snapshot"},
 		{&frame.ScriptError{Code: "gone"}, fault.ErrUnknownRef, "take a new snapshot"},
-		{&frame.ScriptError{Code: "covered", Role: "button", Name: "Buy", By: cookie}, fault.ErrNotInteractable, `e3 button "Buy" is covered by dialog "Cookies" (div#c): close`},
+		{&frame.ScriptError{Code: "covered", Role: "button", Name: "Buy", By: cookie}, fault.ErrNotInteractable, `e3 button "Buy" is covered by dialog "Cookies" (div#c), which would get it: close`},
 		{&frame.ScriptError{Code: "covered"}, fault.ErrNotInteractable, "lies outside"},
 		{&frame.ScriptError{Code: "nooption", Text: "x", Options: []string{"a", "b"}}, fault.ErrNotInteractable, `has no option "x"; it has "a", "b"`},
 		{&frame.ScriptError{Code: "selector"}, fault.ErrInvalid, "is not a CSS selector"},

@@ -77,7 +77,8 @@ func TestChordsSendWhatAKeyboardSends(t *testing.T) {
 func TestMouseSendsWhatAMouseSends(t *testing.T) {
 	bits, err := frame.ModifierBits([]string{"Shift", " ctrl"})
 	browsertest.Must(t, err)
-	got := told(frame.Mouse{At: frame.Point{X: 3, Y: 4.5}, Button: "right", Modifiers: bits}.Click(2))
+	m := frame.Mouse{At: frame.Point{X: 3, Y: 4.5}, Button: "right", Modifiers: bits}
+	got := told([]proto.Request{m.Move(false), m.Press(1), m.Release(1), m.Press(2), m.Release(2)})
 	want := "mouseMoved 3,4.5 none0 10\nmousePressed 3,4.5 right1 10\nmouseReleased 3,4.5 right1 10\nmousePressed 3,4.5 right2 10\nmouseReleased 3,4.5 right2 10"
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)

@@ -82,15 +82,6 @@ func (m Mouse) button() proto.InputMouseButton {
 	return proto.InputMouseButton(m.Button)
 }
 
-// Click returns the events of that many clicks in a row.
-func (m Mouse) Click(count int) []proto.Request {
-	events := []proto.Request{m.Move(false)}
-	for i := 1; i <= count; i++ {
-		events = append(events, m.Press(i), m.Release(i))
-	}
-	return events
-}
-
 // Wheel turns the wheel by CSS pixels, right and down being positive.
 func (m Mouse) Wheel(dx, dy float64) proto.InputDispatchMouseEvent {
 	return proto.InputDispatchMouseEvent{
