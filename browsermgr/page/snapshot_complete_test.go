@@ -50,8 +50,8 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		{"icons of a font", `<style>i::before{content:"\e901"}</style><button title=Next><i></i></button><button><i></i>Back</button>`, []string{`- button "Next" [ref]`, `- button "Back" [ref]`}, nil},
 		{"fields for files", `<input type=file aria-label=Photo><div><input type=file hidden></div>`, []string{`- button "Photo" [file] [ref]`, `- button [file] [ref] [hidden]`}, nil},
 		{
-			"what can be dragged and dropped on", `<div draggable=true>Card</div><div class=drop>Lane</div>`,
-			[]string{`- generic "Card" [ref] [draggable]`, `- generic "Lane" [ref] [drop]`},
+			"what can be dragged and dropped on", `<div draggable=true>Card</div><div class=drop>Lane</div><div class=ui-droppable>Box</div>`,
+			[]string{`- generic "Card" [ref] [draggable]`, `- generic "Lane" [ref] [drop]`, `- generic "Box" [ref] [drop]`},
 			nil,
 		},
 		{

@@ -78,7 +78,8 @@ function promotion(element, tag, cursor, parentCursor, inside, part) {
   if (element.matches(MARKED)) marksOf(element, reasons);
   if (part && !heard.has(element)) reasons.push('item');
   if (reasons.length === 0 && hears(element)) reasons.push(HEARD);
-  if (dropping.has(element)) reasons.push('drop');
+  // jQuery UI drops on what has this class, by listeners of the document.
+  if (dropping.has(element) || element.classList.contains('ui-droppable')) reasons.push('drop');
   return reasons.join(', ');
 }
 
