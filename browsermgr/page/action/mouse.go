@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -262,6 +263,16 @@ const maxPath = 500
 // dragPickup is how long a native drag may take to begin after the first moves.
 const dragPickup = 150 * time.Millisecond
 
+// dragRest is how long a native drag rests on its target: as long as Chromium takes from one dragover to the next.
+const dragRest = 50 * time.Millisecond
+
+// aside returns the mouse a little back on its way along both axes: the very middle of an item is on neither side of it.
+func aside(m frame.Mouse, from frame.Point) frame.Mouse {
+	m.At.X += math.Copysign(2, from.X-m.At.X)
+	m.At.Y += math.Copysign(2, from.Y-m.At.Y)
+	return m
+}
+
 // dragTo drags one element onto another: with mouse events, and where the page begins a native drag, with drag events.
 func (d *performer) dragTo(ctx context.Context, a Action) error {
 	start, err := d.tab.Locate(a.StartRef, a.StartSelector)
@@ -360,8 +371,9 @@ func (d *performer) drag(ctx context.Context, m frame.Mouse, along func() ([]fra
 		return err
 	}
 	steps := max(1, dragSteps/len(way))
+	var from frame.Point
 	for _, to := range way {
-		from := m.At
+		from = m.At
 		for i := 1; i <= steps; i++ {
 			part := float64(i) / float64(steps)
 			m.At = frame.Point{X: from.X + (to.X-from.X)*part, Y: from.Y + (to.Y-from.Y)*part}
@@ -374,6 +386,15 @@ func (d *performer) drag(ctx context.Context, m frame.Mouse, along func() ([]fra
 	// A hand rests on the target before it lets go: pages work out there what the drop is to be.
 	if err := d.settle(ctx, d.mainFrame()); err != nil {
 		return err
+	}
+	if d.state.dragged != nil {
+		// Some look away for a while after each change, and ask on which side of their items' middle the mouse is.
+		if err := Pause(ctx, dragRest); err != nil {
+			return err
+		}
+		if err := d.dragMove(ctx, aside(m, from)); err != nil {
+			return err
+		}
 	}
 	if err := d.dragMove(ctx, m); err != nil {
 		return err
