@@ -41,6 +41,23 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 			[]string{`- link "Link" [ref]`, `- generic "Bar" [ref] [listener]`},
 		},
 		{
+			"texts of a drawing that listens", `<div class=l><div><svg width=99 height=50><g><g><text y=10>Mon</text><text y=30>Tue</text></g></g></svg></div></div>`,
+			[]string{`- generic [ref] [listener]:`, `  - generic "Mon" [ref] [item]`, `  - generic "Tue" [ref] [item]`},
+			[]string{`- generic "Mon" [ref] [item]`},
+		},
+		{"a shape on a map", `<svg width=200 height=200><path d=M0,0L99,99L99,0Z style=cursor:pointer /></svg>`, []string{`- generic [ref] [cursor:pointer]`}, nil},
+		{
+			"icons that are hidden from screen readers", `Ada <svg aria-hidden=true width=9 height=9 class=l><path d=M0 /></svg><i aria-hidden=true style=cursor:pointer>x</i>
+			<div aria-hidden=true class=l><p>Behind</p></div><button>Bob <i aria-hidden=true class=l>y</i></button>`,
+			[]string{`- text: Ada`, `- generic [ref] [listener]`, `- generic "x" [ref] [cursor:pointer]`, `- button "Bob" [ref]`},
+			nil,
+		},
+		{
+			"what holds what is dragged", `<i aria-roledescription=draggable>1</i><div role=group aria-label=Done>Lane</div><ul aria-label=Later></ul>`,
+			[]string{`- group "Done" [ref]: Lane`, `- list "Later" [ref]`},
+			[]string{},
+		},
+		{
 			"labels of hidden controls", `<style>input{display:none}</style><label><input type=checkbox checked>Accept</label><input type=radio id=r><label for=r>Red</label>
 			<label>CV <input type=file accept=".pdf, .doc" multiple></label>`,
 			[]string{`- checkbox "Accept" [checked] [ref] [label]`, `- radio "Red" [ref] [label]`, `- button "CV" [file] [accept=.pdf, .doc] [multiple] [ref] [label]`},

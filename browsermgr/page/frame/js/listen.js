@@ -23,7 +23,8 @@ function heardAlone(element) {
   const role = roleOf(element, tag);
   if (INTERACTIVE.has(role)) return false;
   const around = element.parentElement ? getComputedStyle(element.parentElement).cursor : '';
-  return promotion(element, tag, getComputedStyle(element).cursor, around, false, false) === HEARD || (DELEGATES.has(role) && role !== 'generic');
+  return promotion(element, tag, getComputedStyle(element).cursor, around, false, false) === HEARD ||
+    (DELEGATES.has(role) && (role !== 'generic' || element.querySelector('svg text') !== null));
 }
 
 // listen takes the numbers of all that are listened to, and those that are new with their elements. It answers whether a

@@ -67,6 +67,8 @@ const delegates = (element, role) => heard.has(element) && DELEGATES.has(role) &
 const HOLDERS = new Set([...STRUCTURAL, 'article', 'dialog', 'feed', 'form', 'main', 'navigation', 'region', 'search', 'tabpanel']
   .filter((role) => role !== 'generic'));
 
+const DRAGGED = '[aria-roledescription=draggable], [aria-roledescription=sortable], [draggable=true]';
+
 const cursorName = (cursor) => cursor.slice(cursor.lastIndexOf(' ') + 1);
 
 // promotion names why something that is no control can still be acted on, or ''. inside says that it is in a control, whose
@@ -103,7 +105,17 @@ function hiddenControl(label) {
 // draws says that a drawing has parts to be told of: an icon has none.
 const DRAWN = `a, text, image, foreignObject, [role], [aria-label], ${MARKED}`;
 const ICON_PARTS = 8;
-const draws = (svg) => drawings.has(svg) || svg.getElementsByTagName('*').length > ICON_PARTS || svg.querySelector(DRAWN) !== null;
+const ICON_SIZE = 100;
+const draws = (svg) => drawings.has(svg) || svg.getElementsByTagName('*').length > ICON_PARTS || svg.querySelector(DRAWN) !== null ||
+  svg.getBoundingClientRect().width > ICON_SIZE;
+
+// hiddenIcon says that something is an icon to be clicked, though it is hidden from screen readers.
+function hiddenIcon(element, tag, parentCursor) {
+  if ((tag !== 'svg' && element.firstElementChild !== null) || INTERACTIVE.has(roleOf(element, tag)) || !element.checkVisibility(SEEN)) return false;
+  if (!heard.has(element) && (parentCursor === 'pointer' || getComputedStyle(element).cursor !== 'pointer')) return false;
+  const box = element.getBoundingClientRect();
+  return box.width > 1 && box.height > 1;
+}
 
 // Text that is longer is clipped where the whole is to be short.
 const TEXT_LIMIT = 4000;
@@ -238,7 +250,8 @@ class Walk {
       return;
     }
     const plain = !element.hasAttributes();
-    if (!plain && (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert'))) return;
+    if (!plain && element.hasAttribute('inert')) return;
+    if (!plain && element.getAttribute('aria-hidden') === 'true' && (inside || !hiddenIcon(element, tag, parentCursor))) return;
     const role = roleOf(element, tag);
     const control = INTERACTIVE.has(role);
     if (control && tag !== 'option' && element.checkVisibility(SEEN)) {
@@ -261,7 +274,7 @@ class Walk {
     if (!plain && element.getAttribute('hidden') === 'until-found') return;
     const visible = style.visibility === 'visible';
     const cursor = style.cursor;
-    const part = this.delegated > 0 && PARTS.has(role);
+    const part = this.delegated > 0 && (PARTS.has(role) || (tag === 'text' && !inside));
     const reasons = control || (plain && cursor === parentCursor && !listening.size && !part) ? '' : promotion(element, tag, cursor, parentCursor, inside, part);
 
     if (tag === 'label' && visible && hiddenControl(element)) {
@@ -297,7 +310,8 @@ class Walk {
   // inLevel visits what is in an element. Where that listens for its parts, they can be acted on.
   inLevel(element, role, visit) {
     const before = this.delegated;
-    this.delegated = listening.size && delegates(element, role) ? DELEGATED : Math.max(before - 1, 0);
+    if (listening.size && delegates(element, role)) this.delegated = DELEGATED;
+    else if (before > 0 && element.namespaceURI === HTML) this.delegated--; // drawings are deep
     visit();
     this.delegated = before;
   }
@@ -348,7 +362,7 @@ class Walk {
     }
     if (depth > this.maxDepth) return;
 
-    if (control || reasons || role === 'Iframe' || (name && CONTENT.has(role))) refOf(element); // before what is in it
+    if (control || reasons || role === 'Iframe' || this.refers(role, name)) refOf(element); // before what is in it
     const at = this.lines.length;
     const before = this.chars;
     this.lines.push('');
@@ -457,6 +471,14 @@ class Walk {
     if (hidden > 0) this.push(`${this.indent(scope.depth)}- text: … ${hidden} more options`);
   }
 
+  // refers says that something has a ref for its name: content, and what holds it where something may be dragged there.
+  refers(role, name) {
+    if (!name || CONTENT.has(role)) return name !== '';
+    if (!HOLDERS.has(role)) return false;
+    this.drags ??= document.querySelector(DRAGGED) !== null;
+    return this.drags;
+  }
+
   // hasActions says that lines from an index on have something that can be acted on.
   hasActions(from) {
     for (let i = from; i < this.lines.length; i++) if (this.kinds[i] & ACTS) return true;
@@ -472,7 +494,7 @@ class Walk {
     }
     this.kinds[at] = text ? HAS_VALUE : 0;
     const acts = control || reasons || role === 'Iframe';
-    if (acts || (name && CONTENT.has(role))) {
+    if (acts || this.refers(role, name)) {
       this.kinds[at] |= acts ? HAS_REF | ACTS : HAS_REF;
       line += ` [ref=${refOf(element)}]`;
     }
