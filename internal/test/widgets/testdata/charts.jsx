@@ -38,7 +38,7 @@ L.control.layers({ Street: L.layerGroup().addTo(m), Satellite: L.layerGroup() })
 map()
 
 //== leaflet-polygon
-//do click * "" [cursor:pointer] #2
+//do click generic [cursor:pointer]
 //is result === 'area'
 L.polygon([[52.4, 13.2], [52.6, 13.2], [52.6, 13.6]], { className: 'path' }).addTo(map()).on('click', () => done('area'))
 

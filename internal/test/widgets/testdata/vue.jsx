@@ -107,7 +107,7 @@ return `<PListbox v-model="v" :options="fruit" @change="done($event.value)" />`
 return `<PSelectButton v-model="v" :options="fruit" @change="done($event.value)" />`
 
 //== prime-chip
-//do click button
+//do click generic [cursor:pointer]
 //is result === 'removed'
 return `<PChip label="Ada" removable @remove="done('removed')" />`
 
