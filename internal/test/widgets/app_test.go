@@ -3,6 +3,7 @@ package widgets_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ type application struct {
 // appTask is done if check finds nothing wrong in what the application has kept.
 type appTask struct {
 	name, script string
-	check        func(u *appUser) error
+	check        func(p *policy) error
 }
 
 // TestApps does every task by a scripted policy. "make apps" runs it.
@@ -45,13 +46,9 @@ func TestApps(t *testing.T) {
 	done, failed := 0, 0
 	for _, app := range applications {
 		t.Run(app.name, func(t *testing.T) {
-			u := startApp(t, app)
+			p := startApp(t, app)
 			for _, task := range app.tasks {
-				err := u.run(t.Context(), task.script)
-				if err == nil && task.check != nil {
-					err = task.check(u)
-				}
-				if err != nil {
+				if err := p.solveApp(t.Context(), task); err != nil {
 					failed++
 					t.Errorf("apps: not done: %s, %s: %v", app.name, task.name, err)
 					continue
@@ -66,8 +63,27 @@ func TestApps(t *testing.T) {
 	t.Logf("apps: %d done, %d not", done, failed)
 }
 
+// solveApp does a task, whose check must fail before.
+func (p *policy) solveApp(ctx context.Context, task appTask) error {
+	if task.check != nil && task.check(p) == nil {
+		return errors.New("done before the first step")
+	}
+	for line := range strings.Lines(task.script) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if err := p.do(ctx, line); err != nil {
+			return fmt.Errorf("%s: %w\n%s", line, err, p.seen)
+		}
+	}
+	if task.check == nil {
+		return nil
+	}
+	return task.check(p)
+}
+
 // startApp starts an application on a port of its own. It ends with the test, which is skipped if there is none.
-func startApp(t *testing.T, app application) *appUser {
+func startApp(t *testing.T, app application) *policy {
 	t.Helper()
 	cache := appCache(t)
 	root := filepath.Join(cache, "root")
@@ -80,15 +96,12 @@ func startApp(t *testing.T, app application) *appUser {
 	browsertest.Must(t, err)
 	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 	browsertest.Must(t, listener.Close())
-	u := newAppUser(t)
-	u.origin, u.home = "http://127.0.0.1:"+port, t.TempDir()
-	for name, content := range app.upload {
-		browsertest.Must(t, os.WriteFile(filepath.Join(u.dir, name), []byte(content), 0o600))
-	}
+	p := newPolicy(t, app.upload)
+	p.origin, p.home = "http://127.0.0.1:"+port, t.TempDir()
 	shell := func(ctx context.Context, script string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, "sh", "-ec", script)
-		cmd.Dir = u.home
-		cmd.Env = append(os.Environ(), "ROOT="+root, "DIR="+u.home, "PORT="+port, "HOME="+u.home)
+		cmd.Dir = p.home
+		cmd.Env = append(os.Environ(), "ROOT="+root, "DIR="+p.home, "PORT="+port, "HOME="+p.home)
 		return cmd
 	}
 	if out, err := shell(t.Context(), app.set).CombinedOutput(); err != nil {
@@ -113,14 +126,14 @@ func startApp(t *testing.T, app application) *appUser {
 		}
 		return conn.Close() == nil
 	})
-	return u
+	return p
 }
 
 // get fetches a page of the application; nil if there is none.
-func (u *appUser) get(path string) []byte {
+func (p *policy) get(path string) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.origin+path, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.origin+path, http.NoBody)
 	if err != nil {
 		return nil
 	}
@@ -137,9 +150,9 @@ func (u *appUser) get(path string) []byte {
 }
 
 // wantFile checks that a file below the application's folder, which may be a pattern, contains texts.
-func wantFile(pattern string, want ...string) func(*appUser) error {
-	return func(u *appUser) error {
-		found, err := filepath.Glob(filepath.Join(u.home, pattern))
+func wantFile(pattern string, want ...string) func(*policy) error {
+	return func(p *policy) error {
+		found, err := filepath.Glob(filepath.Join(p.home, pattern))
 		if err != nil || len(found) == 0 {
 			return fmt.Errorf("no file %s: %w", pattern, err)
 		}
@@ -152,9 +165,9 @@ func wantFile(pattern string, want ...string) func(*appUser) error {
 }
 
 // wantNoFile checks that no file below the application's folder matches.
-func wantNoFile(pattern string) func(*appUser) error {
-	return func(u *appUser) error {
-		if found, err := filepath.Glob(filepath.Join(u.home, pattern)); err != nil || len(found) > 0 {
+func wantNoFile(pattern string) func(*policy) error {
+	return func(p *policy) error {
+		if found, err := filepath.Glob(filepath.Join(p.home, pattern)); err != nil || len(found) > 0 {
 			return fmt.Errorf("there are %q: %w", found, err)
 		}
 		return nil
@@ -162,12 +175,12 @@ func wantNoFile(pattern string) func(*appUser) error {
 }
 
 // wantPage checks that an address of the application answers with texts.
-func wantPage(path string, want ...string) func(*appUser) error {
-	return func(u *appUser) error { return contains(string(u.get(path)), want) }
+func wantPage(path string, want ...string) func(*policy) error {
+	return func(p *policy) error { return contains(string(p.get(path)), want) }
 }
 
-func wantSaved(want ...string) func(*appUser) error {
-	return func(u *appUser) error { return contains(u.saved, want) }
+func wantSaved(want ...string) func(*policy) error {
+	return func(p *policy) error { return contains(p.saved, want) }
 }
 
 // contains looks for texts; what follows a "!" must not be there.

@@ -4,25 +4,49 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
+	"unicode"
 
 	"clank/browsermgr/page"
 	"clank/browsermgr/page/action/actiontable"
 	"clank/browsermgr/page/files"
+	"clank/internal/test/browsertest"
 )
 
 // patience is how long the policy looks for an element, and for the end that it expects.
-const patience = 6 * time.Second
+const patience = 10 * time.Second
 
-// policy works a page by what its snapshots say.
+// policy works pages by what their snapshots say, and acts by refs.
 type policy struct {
 	tab    *page.Tab
-	upload func(context.Context, *page.Tab, files.UploadRequest) error
+	files  *files.Transfers
+	origin string // of what it opens
+	home   string // of what an application keeps
+	dir    string // of what it uploads
 	seen   string // the last snapshot
+	saved  string // what it downloaded last
+}
+
+// newPolicy opens a tab, and makes files for uploads.
+func newPolicy(t *testing.T, uploads map[string]string) *policy {
+	t.Helper()
+	p := &policy{dir: t.TempDir()}
+	for name, content := range uploads {
+		browsertest.Must(t, os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o600))
+	}
+	var err error
+	p.files, err = files.NewTransfers(files.Options{Downloads: t.TempDir(), Uploads: files.UploadPolicy{Folders: []string{p.dir}}})
+	browsertest.Must(t, err)
+	t.Cleanup(func() { browsertest.Must(t, p.files.Close()) })
+	p.tab = browsertest.Tab(t, browser.Connect(t, page.Options{Observers: []page.Observer{p.files}}), page.TabOptions{})
+	return p
 }
 
 // node is a line of a snapshot.
@@ -46,7 +70,9 @@ func (p *policy) look(ctx context.Context) ([]node, error) {
 	var nodes []node
 	for line := range strings.Lines(snap.Text) {
 		if m := nodeLine.FindStringSubmatch(line); m != nil {
-			n := node{depth: len(m[1]), role: m[2], name: strings.ReplaceAll(m[3], `\"`, `"`), line: line}
+			// Characters of icon fonts are no names.
+			name := strings.TrimFunc(strings.ReplaceAll(m[3], `\"`, `"`), func(c rune) bool { return unicode.In(c, unicode.Co, unicode.Space) })
+			n := node{depth: len(m[1]), role: m[2], name: name, line: line}
 			if ref := nodeRef.FindStringSubmatch(line); ref != nil {
 				n.ref = ref[1]
 			}
@@ -56,28 +82,34 @@ func (p *policy) look(ctx context.Context) ([]node, error) {
 	return nodes, nil
 }
 
-// target names an element as a person would: its role (* is any), name, what else its line says, what it is in, and its place among
-// those that look alike, from 1.
+// target names an element as a person would: its role (* is any), name ("" has none), what else its line says, what it is in, the text
+// that it comes after, and its place among those that look alike, from 1.
 type target struct {
-	role, name, mark, inRole, inText string
-	nth                              int
+	role, name, mark, inRole, inText, after string
+	nameless                                bool
+	nth                                     int
 }
 
-var targetForm = regexp.MustCompile(`^(\*|[\w-]+)(?: "([^"]*)")?(?: \[([^\]]+)\])?(?: in (\*|[\w-]+) "([^"]*)")?(?: #(\d+))?$`)
+var targetForm = regexp.MustCompile(
+	`^(\*|[\w-]+)(?: ("[^"]*"))?(?: \[([^\]]+)\])?(?: in (\*|[\w-]+) "([^"]*)")?(?: after "([^"]*)")?(?: #(\d+))?$`)
 
 func parseTarget(s string) (target, error) {
 	m := targetForm.FindStringSubmatch(strings.TrimSpace(s))
 	if m == nil {
 		return target{}, fmt.Errorf("no target: %q", s)
 	}
-	nth, _ := strconv.Atoi(cmp.Or(m[6], "1"))
-	return target{m[1], m[2], m[3], m[4], m[5], nth}, nil
+	nth, _ := strconv.Atoi(cmp.Or(m[7], "1"))
+	return target{m[1], strings.Trim(m[2], `"`), m[3], m[4], m[5], m[6], m[2] == `""`, nth}, nil
 }
 
 func isRole(n node, role string) bool { return role == "*" || n.role == role }
 
 // find returns the element in a snapshot: the one of this very name before those whose name, and those whose line, has it.
 func (w target) find(nodes []node) (node, bool) {
+	from := slices.IndexFunc(nodes, func(n node) bool { return strings.Contains(n.line, w.after) })
+	if from < 0 {
+		return node{}, false
+	}
 	for _, fits := range []func(node) bool{
 		func(n node) bool { return n.name == w.name },
 		func(n node) bool { return strings.Contains(n.name, w.name) },
@@ -85,12 +117,13 @@ func (w target) find(nodes []node) (node, bool) {
 	} {
 		nth := w.nth
 		for i, n := range nodes {
-			if n.ref == "" || !isRole(n, w.role) || w.name != "" && !fits(n) || !strings.Contains(n.line, w.mark) ||
-				w.inRole != "" && !w.within(nodes, i) {
-				continue
-			}
-			if nth--; nth == 0 {
-				return n, true
+			switch {
+			case n.ref == "" || !isRole(n, w.role) || !strings.Contains(n.line, w.mark) || w.after != "" && i <= from:
+			case w.name != "" && !fits(n) || w.nameless && n.name != "" || w.inRole != "" && !w.within(nodes, i):
+			default:
+				if nth--; nth == 0 {
+					return n, true
+				}
 			}
 		}
 	}
@@ -138,15 +171,15 @@ func until(ctx context.Context, what string, cond func() (bool, error)) error {
 	}
 }
 
-func (p *policy) ref(ctx context.Context, s string) (ref string, err error) {
+// await looks for a target until it is there.
+func (p *policy) await(ctx context.Context, s string) (found node, err error) {
 	w, err := parseTarget(s)
 	if err != nil {
-		return "", err
+		return node{}, err
 	}
-	return ref, until(ctx, s, func() (bool, error) {
+	return found, until(ctx, s, func() (ok bool, err error) {
 		nodes, err := p.look(ctx)
-		n, ok := w.find(nodes)
-		ref = n.ref
+		found, ok = w.find(nodes)
 		return ok, err
 	})
 }
@@ -159,16 +192,20 @@ var clicks = map[string]page.Action{
 
 // do performs a step: a verb, a target and, after " = " or " -> ", what the verb needs beside it:
 //
-//	click, dblclick, rightclick, shiftclick, ctrlclick, hover TARGET
+//	click, dblclick, rightclick, shiftclick, ctrlclick, hover, download TARGET
 //	type, slowly, select, upload TARGET = TEXT
 //	drag TARGET -> TARGET
 //	scroll TARGET -> TARGET    until that is there
 //	press KEY [TIMES]
 //	see, gone TEXT
-//	accept [TEXT]              the dialog that the next step opens
+//	open PATH
+//	accept [TEXT]              the dialog that is open, or that the next step opens
 func (p *policy) do(ctx context.Context, step string) error {
 	verb, rest, _ := strings.Cut(step, " ")
 	switch verb {
+	case "open":
+		_, err := p.tab.Navigate(ctx, p.origin+rest)
+		return err
 	case "see", "gone":
 		return until(ctx, step, func() (bool, error) {
 			_, err := p.look(ctx)
@@ -186,26 +223,33 @@ func (p *policy) do(ctx context.Context, step string) error {
 	if !drag {
 		on, with, _ = strings.Cut(rest, " = ")
 	}
-	ref, err := p.ref(ctx, on)
+	n, err := p.await(ctx, on)
 	if err != nil {
 		return err
 	}
 	a, isClick := clicks[verb]
-	a.Kind, a.Ref = actiontable.Kind(verb), ref
+	a.Kind, a.Ref = actiontable.Kind(verb), n.ref
 	switch {
 	case isClick:
 		a.Kind = actiontable.KindClick
 	case verb == "type" || verb == "slowly":
-		a.Kind, a.Text, a.Slowly = actiontable.KindType, with, verb == "slowly"
+		a.Kind, a.Text, a.Slowly = actiontable.KindType, strings.ReplaceAll(with, `\n`, "\n"), verb == "slowly"
 	case verb == "select":
 		a.Values = strings.Split(with, "|")
 	case verb == "upload":
-		return p.upload(ctx, p.tab, files.UploadRequest{Ref: ref, Paths: []string{with}, Limit: patience})
+		upload := files.UploadRequest{Ref: n.ref, Paths: []string{filepath.Join(p.dir, with)}, Limit: patience}
+		if strings.Contains(n.line, " [file]") {
+			upload.Ref, upload.InputRef = "", n.ref
+		}
+		return p.files.Upload(ctx, p.tab, upload)
+	case verb == "download":
+		return p.download(ctx, n.ref)
 	case verb == "drag":
-		a.StartRef = ref
-		if a.EndRef, err = p.ref(ctx, with); err != nil {
+		end, err := p.await(ctx, with)
+		if err != nil {
 			return err
 		}
+		a = page.Action{Kind: actiontable.KindDrag, StartRef: n.ref, EndRef: end.ref}
 	case verb == "scroll":
 		return p.scroll(ctx, on, with)
 	case verb != "hover":
@@ -223,6 +267,20 @@ func (p *policy) do(ctx context.Context, step string) error {
 
 var covering = regexp.MustCompile(`covered by .*?\[ref=(\w+)\]`)
 
+// download clicks and keeps what that brings.
+func (p *policy) download(ctx context.Context, ref string) error {
+	_, got, err := p.files.PerformAction(ctx, p.tab, page.Action{Kind: actiontable.KindClick, Ref: ref})
+	if err != nil {
+		return err
+	}
+	if len(got) != 1 || got[0].Path == "" {
+		return fmt.Errorf("downloads: %+v", got)
+	}
+	data, err := os.ReadFile(got[0].Path)
+	p.saved = string(data)
+	return err
+}
+
 // scroll goes on until the target is there. What it scrolls may be another element each time.
 func (p *policy) scroll(ctx context.Context, on, to string) error {
 	w, err := parseTarget(to)
@@ -234,11 +292,11 @@ func (p *policy) scroll(ctx context.Context, on, to string) error {
 		if _, ok := w.find(nodes); ok || err != nil {
 			return err
 		}
-		ref, err := p.ref(ctx, on)
+		n, err := p.await(ctx, on)
 		if err != nil {
 			return err
 		}
-		if err := p.act(ctx, page.Action{Kind: actiontable.KindScroll, Ref: ref}); err != nil {
+		if err := p.act(ctx, page.Action{Kind: actiontable.KindScroll, Ref: n.ref}); err != nil {
 			return err
 		}
 	}

@@ -72,23 +72,25 @@ code('gone soon')
 //== codemirror-undo
 //do type textbox = new
 //do press Control+z
-//is view.state.doc.toString() === 'old'
+//do press Control+End
+//do press !
+//is view.state.doc.toString() === 'old!'
 code('old')
 
 //== prosemirror-type
-//do type generic "" [contenteditable] = Dear Ada
+//do type generic [contenteditable] = Dear Ada
 //is view.state.doc.textContent === 'Dear Ada'
 prose('<p>x</p>')
 
 //== prosemirror-bold
-//do click generic "" [contenteditable]
+//do click generic [contenteditable]
 //do press Control+a
 //do click * "Toggle strong"
 //is view.dom.querySelector('strong')?.textContent === 'Plain'
 prose('<p>Plain</p>')
 
 //== prosemirror-paragraphs
-//do click generic "" [contenteditable]
+//do click generic [contenteditable]
 //do press Control+End
 //do press Enter
 //do press B
@@ -96,7 +98,7 @@ prose('<p>Plain</p>')
 prose('<p>A</p>')
 
 //== prosemirror-heading
-//do click generic "" [contenteditable]
+//do click generic [contenteditable]
 //do click * "Type..."
 //do hover * "Heading"
 //do click * "Level 2"
@@ -104,25 +106,25 @@ prose('<p>A</p>')
 prose('<p>Title</p>')
 
 //== quill-type
-//do type * "" [contenteditable] = Hello Quill
+//do type * [contenteditable] = Hello Quill
 //is q.getText() === 'Hello Quill\n'
 quill()
 
 //== quill-bold
-//do type * "" [contenteditable] = Strong
+//do type * [contenteditable] = Strong
 //do press Control+a
 //do click button "bold"
 //is q.root.querySelector('strong')
 quill()
 
 //== quill-list
-//do type * "" [contenteditable] = Item
+//do type * [contenteditable] = Item
 //do click button "list: bullet"
 //is q.root.querySelector('li')
 quill()
 
 //== quill-heading
-//do type * "" [contenteditable] = Title
+//do type * [contenteditable] = Title
 //do click button "Normal"
 //do click button "Heading 1"
 //is q.root.querySelector('h1,h2')

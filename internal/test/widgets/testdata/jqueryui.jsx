@@ -32,7 +32,7 @@ root.innerHTML = `<div id="d" style="width:90px;height:30px">Drag me</div><div i
 $('#d').draggable(); $('#t').droppable({ drop: () => done('dropped') });
 
 //== slider
-//do click * "" [tabindex]
+//do click * [tabindex]
 //do press ArrowRight 4
 //is result === 4
 root.innerHTML = `<div style="margin:40px"></div>`;
