@@ -109,12 +109,13 @@ const ICON_SIZE = 100;
 const draws = (svg) => drawings.has(svg) || svg.getElementsByTagName('*').length > ICON_PARTS || svg.querySelector(DRAWN) !== null ||
   svg.getBoundingClientRect().width > ICON_SIZE;
 
-// hiddenIcon says that something is an icon to be clicked, though it is hidden from screen readers.
+// hiddenIcon says that something is an icon to be clicked, though it is hidden from screen readers: a small thing of at most one word.
 function hiddenIcon(element, tag, parentCursor) {
-  if ((tag !== 'svg' && element.firstElementChild !== null) || INTERACTIVE.has(roleOf(element, tag)) || !element.checkVisibility(SEEN)) return false;
+  if (element.getElementsByTagName('*').length > ICON_PARTS || /\S\s+\S/.test(element.textContent) || tag === 'label') return false;
+  if (INTERACTIVE.has(roleOf(element, tag)) || !element.checkVisibility(SEEN)) return false;
   if (!heard.has(element) && (parentCursor === 'pointer' || getComputedStyle(element).cursor !== 'pointer')) return false;
-  const box = element.getBoundingClientRect();
-  return box.width > 1 && box.height > 1;
+  const { width, height } = element.getBoundingClientRect();
+  return Math.min(width, height) > 1 && Math.max(width, height) < ICON_SIZE;
 }
 
 // Text that is longer is clipped where the whole is to be short.
