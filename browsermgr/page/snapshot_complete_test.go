@@ -49,9 +49,10 @@ func TestEverythingThatCanBeActedOnHasARef(t *testing.T) {
 		{
 			"icons that are hidden from screen readers", `Ada <svg aria-hidden=true width=9 height=9 class=l><path d=M0 /></svg><i aria-hidden=true style=cursor:pointer>x</i>
 			<span aria-hidden=true style=cursor:pointer><b role=img aria-label=clear><svg width=9 height=9></svg></b></span>
-			<div aria-hidden=true class=l><p>Behind it</p></div><button>Bob <i aria-hidden=true class=l>y</i></button>`,
-			[]string{`- text: Ada`, `- generic [ref] [listener]`, `- generic "x" [ref] [cursor:pointer]`, "- generic \"clear\" [ref] [cursor:pointer]\n- button \"Bob\" [ref]"},
-			nil,
+			<div aria-hidden=true class=l><p>Behind it</p></div><button>Bob <i aria-hidden=true style=cursor:pointer>y</i></button>
+			<button><i aria-hidden=true class=l>z</i></button>`,
+			[]string{`- text: Ada`, `- generic [ref] [listener]`, `- generic "x" [ref] [cursor:pointer]`, "- generic \"clear\" [ref] [cursor:pointer]\n- button \"Bob\" [ref]:\n  - text: Bob\n  - generic \"y\" [ref] [cursor:pointer]\n- button [ref]"},
+			[]string{`- generic "x" [ref] [cursor:pointer]`, `- generic "y" [ref] [cursor:pointer]`},
 		},
 		{
 			"what holds what is dragged", `<i aria-roledescription=draggable>1</i><div role=group aria-label=Done>Lane</div><ul aria-label=Later></ul>`,

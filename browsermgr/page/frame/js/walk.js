@@ -109,13 +109,18 @@ const ICON_SIZE = 100;
 const draws = (svg) => drawings.has(svg) || svg.getElementsByTagName('*').length > ICON_PARTS || svg.querySelector(DRAWN) !== null ||
   svg.getBoundingClientRect().width > ICON_SIZE;
 
-// hiddenIcon says that something is an icon to be clicked, though it is hidden from screen readers: a small thing of at most one word.
-function hiddenIcon(element, tag, parentCursor) {
-  if (element.getElementsByTagName('*').length > ICON_PARTS || /\S\s+\S/.test(element.textContent) || tag === 'label') return false;
-  if (INTERACTIVE.has(roleOf(element, tag)) || !element.checkVisibility(SEEN)) return false;
-  if (!heard.has(element) && (parentCursor === 'pointer' || getComputedStyle(element).cursor !== 'pointer')) return false;
+// hiddenIcon names why something is an icon to be clicked, though it is hidden from screen readers, or ''. It is a small thing of at
+// most one word, and no control's only content.
+function hiddenIcon(element, tag, inside) {
+  const text = element.textContent.trim();
+  if (element.getElementsByTagName('*').length > ICON_PARTS || /\s/.test(text) || tag === 'label') return '';
+  if (INTERACTIVE.has(roleOf(element, tag)) || !element.checkVisibility(SEEN)) return '';
+  const around = element.parentElement;
+  const points = () => around && getComputedStyle(element).cursor === 'pointer' && getComputedStyle(around).cursor !== 'pointer';
+  if ((inside && around?.textContent.trim() === text) || !(heard.has(element) || points())) return '';
   const { width, height } = element.getBoundingClientRect();
-  return Math.min(width, height) > 1 && Math.max(width, height) < ICON_SIZE;
+  if (Math.min(width, height) <= 1 || Math.max(width, height) > ICON_SIZE) return '';
+  return heard.has(element) ? HEARD : 'cursor:pointer';
 }
 
 // Text that is longer is clipped where the whole is to be short.
@@ -252,8 +257,12 @@ class Walk {
     }
     const plain = !element.hasAttributes();
     if (!plain && element.hasAttribute('inert')) return;
-    if (!plain && element.getAttribute('aria-hidden') === 'true' && (inside || !hiddenIcon(element, tag, parentCursor))) return;
     const role = roleOf(element, tag);
+    if (!plain && element.getAttribute('aria-hidden') === 'true') {
+      const reason = hiddenIcon(element, tag, inside);
+      if (reason) this.node(element, tag, role, scope, 'pointer', inside, false, reason);
+      return;
+    }
     const control = INTERACTIVE.has(role);
     if (control && tag !== 'option' && element.checkVisibility(SEEN)) {
       // The cursor and the display of a control tell nothing more.

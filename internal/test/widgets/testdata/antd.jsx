@@ -31,6 +31,11 @@ return <A.Select aria-label="Fruit" mode="multiple" style={{ width: 300 }} optio
 //is result === 'Banana'
 return <A.AutoComplete aria-label="Find" style={{ width: 200 }} options={options.map(o => ({ value: o.label }))} showSearch={{ filterOption: (i, o) => o.value.includes(i) }} onSelect={done} />
 
+//== select-clear
+//do click button "Clear"
+//is result === 'none'
+return <A.Select allowClear aria-label="Fruit" style={{ width: 200 }} defaultValue="apple" options={options} onChange={v => done(v ?? 'none')} />
+
 //== cascader
 //do click combobox "Area"
 //do click menuitemcheckbox "Fruit"

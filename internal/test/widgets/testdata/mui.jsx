@@ -106,6 +106,11 @@ return <M.Accordion><M.AccordionSummary>Details</M.AccordionSummary><M.Accordion
 //is result === 'Bob'
 return <M.Stack direction="row">{people.map(p => <M.Chip key={p} label={p} onClick={() => {}} onDelete={() => done(p)} />)}</M.Stack>
 
+//== chip-icon
+//do click generic [listener] after "Bob"
+//is result === 'Bob'
+return <M.Stack direction="row">{people.map(p => <M.Chip key={p} label={p} onDelete={() => done(p)} />)}</M.Stack>
+
 //== pagination
 //do click button "Go to page 4"
 //is result === 4

@@ -107,7 +107,7 @@ return `<PListbox v-model="v" :options="fruit" @change="done($event.value)" />`
 return `<PSelectButton v-model="v" :options="fruit" @change="done($event.value)" />`
 
 //== prime-chip
-//do click generic [cursor:pointer]
+//do click generic after "Ada"
 //is result === 'removed'
 return `<PChip label="Ada" removable @remove="done('removed')" />`
 
