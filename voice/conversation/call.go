@@ -22,7 +22,7 @@ type call struct {
 
 	log      *slog.Logger
 	leave    context.CancelCauseFunc
-	inbox    *Inbox
+	inbox    voice.Queue[func(context.Context)]
 	messages *MessageWriter
 	detector SpeechDetector
 	work     sync.WaitGroup // all goroutines but the scribe's
@@ -47,7 +47,7 @@ type call struct {
 func newCall(t *Conversation, leave context.CancelCauseFunc) *call {
 	own := *t // places change while a call lasts
 	c := &call{
-		Conversation: &own, log: t.Logger, leave: leave, inbox: NewInbox(),
+		Conversation: &own, log: t.Logger, leave: leave,
 		room:       room{selfID: t.Location.SelfID, people: map[string]*person{}},
 		reportedAt: map[string]time.Time{}, warned: map[string]bool{},
 		workScopes: NewWorkScopes(t.Scopes, t.Location.Guild, t.Location.Channel, t.Location.TextChannel),
@@ -155,6 +155,16 @@ func (c *call) tick(ctx context.Context) {
 }
 
 // post has f done by the loop.
-func (c *call) post(f func(context.Context)) { c.inbox.Put(f) }
+func (c *call) post(f func(context.Context)) { c.inbox.Put(f, 0) }
+
+// maxOffered is how much may wait before what is only offered is dropped: some seconds of sound of several people.
+const maxOffered = 2048
+
+// offer does as post, unless the loop is far behind.
+func (c *call) offer(f func(context.Context)) {
+	if c.inbox.Len() < maxOffered {
+		c.post(f)
+	}
+}
 
 func (c *call) write(m Message) { c.messages.Write(m) }

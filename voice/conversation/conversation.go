@@ -112,11 +112,11 @@ func (t *Conversation) Run(ctx context.Context) error {
 	scribe := NewMessageWriter(context.WithoutCancel(ctx), t.Chat, c.log) // it writes what is left after the end
 	c.messages = scribe
 	c.detector = t.NewDetector(SpeechEvents{
-		Sound:  func(s voice.Sound) { c.inbox.Offer(func(ctx context.Context) { c.handleSound(ctx, s) }) },
-		Ended:  func(u voice.Utterance) { c.inbox.Put(func(ctx context.Context) { c.handleUtterance(ctx, u) }) },
-		Paused: func(u voice.Utterance) { c.inbox.Put(func(ctx context.Context) { c.handlePause(ctx, u) }) },
+		Sound:  func(s voice.Sound) { c.offer(func(ctx context.Context) { c.handleSound(ctx, s) }) },
+		Ended:  func(u voice.Utterance) { c.post(func(ctx context.Context) { c.handleUtterance(ctx, u) }) },
+		Paused: func(u voice.Utterance) { c.post(func(ctx context.Context) { c.handlePause(ctx, u) }) },
 		Speaking: func(person string, voiced time.Duration, over bool) {
-			c.inbox.Put(func(context.Context) { c.handleSpeaking(person, voiced, over) })
+			c.post(func(context.Context) { c.handleSpeaking(person, voiced, over) })
 		},
 	})
 	c.work.Go(func() {

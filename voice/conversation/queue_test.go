@@ -16,27 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhatIsPutInComesOutInOrderAndWhatIsOfferedMayBeLost(t *testing.T) {
-	b := conversation.NewInbox()
-	var got []int
-	for i := range 3000 {
-		b.Offer(func(context.Context) { got = append(got, i) })
-	}
-	b.Put(func(context.Context) { got = append(got, -1) })
-	<-b.Wake()
-	for _, f := range b.Drain() {
-		f(t.Context())
-	}
-	if n := len(got); n != 2049 || got[0] != 0 || got[2047] != 2047 || got[2048] != -1 {
-		t.Errorf("%d came out, ending with %d", n, got[n-1])
-	}
-	select {
-	case <-b.Wake():
-		t.Error("woken for nothing")
-	default:
-	}
-}
-
 // chatFunc is a chat that does one thing.
 type chatFunc func(ctx context.Context, m conversation.Message) error
 

@@ -43,7 +43,7 @@ func (l *Line) run(ctx context.Context, at voiceSession) {
 		l.joiner.logger().Info("call ended", "guild", l.guild, "error", err)
 	}
 	close(l.done)
-	l.queue.end()
+	l.queue.End()
 }
 
 // followMoves goes where the main gateway sends us, and joins anew where that is the remedy. It returns why the call has ended.
@@ -192,7 +192,7 @@ func (l *Line) setChannel(to voiceSession) {
 	moved := l.channel != to.channel
 	l.channel, l.session = to.channel, to.sessionID
 	if moved {
-		l.queue.push(voice.Event{Kind: voice.Moved, Text: to.channel})
+		l.queue.Push(voice.Event{Kind: voice.Moved, Text: to.channel})
 	}
 	l.mu.Unlock()
 	if moved {

@@ -20,8 +20,7 @@ type Line struct {
 	guildState *guildState
 	guild      string
 
-	queue  *eventQueue
-	events chan voice.Event
+	queue  *voice.EventQueue
 	stop   chan struct{} // closed by Close: nobody reads events any more
 	closed func()
 	pumped chan struct{}
@@ -47,7 +46,7 @@ var errLeft = errors.New("clank has left the call")
 // newLine makes a line, and the context of its life.
 func newLine(ctx context.Context, j *Joiner, r *guildState, guild, channel string) (*Line, context.Context) {
 	l := &Line{
-		joiner: j, guildState: r, guild: guild, channel: channel, queue: &eventQueue{more: make(chan struct{}, 1)}, events: make(chan voice.Event),
+		joiner: j, guildState: r, guild: guild, channel: channel, queue: voice.NewEventQueue(),
 		stop: make(chan struct{}), pumped: make(chan struct{}), done: make(chan struct{}), people: map[string]voice.Person{},
 	}
 	l.closed = sync.OnceFunc(func() { close(l.stop) })
@@ -60,13 +59,13 @@ func (l *Line) start(run context.Context, at voiceSession) {
 	l.syncPeople()
 	go func() {
 		defer close(l.pumped)
-		l.queue.pump(l.events, l.stop)
+		l.queue.Run(l.stop)
 	}()
 	go l.run(run, at)
 }
 
 // Events implements [voice.Line].
-func (l *Line) Events() <-chan voice.Event { return l.events }
+func (l *Line) Events() <-chan voice.Event { return l.queue.Events }
 
 // Play implements [voice.Line].
 func (l *Line) Play(opus []byte) error {
@@ -171,15 +170,15 @@ func (l *Line) alive() bool {
 func (l *Line) handle(e conn.Event) {
 	switch e.Kind {
 	case conn.PacketReceived:
-		l.queue.push(voice.Event{Kind: voice.PacketReceived, Packet: e.Packet})
+		l.queue.Push(voice.Event{Kind: voice.PacketReceived, Packet: e.Packet})
 	case conn.Up:
 		l.setUp(true, "")
 	case conn.Down:
 		l.setUp(false, e.Text)
 	case conn.EncryptionOff:
-		l.queue.push(voice.Event{Kind: voice.EncryptionOff})
+		l.queue.Push(voice.Event{Kind: voice.EncryptionOff})
 	case conn.EncryptionOn:
-		l.queue.push(voice.Event{Kind: voice.EncryptionOn})
+		l.queue.Push(voice.Event{Kind: voice.EncryptionOn})
 	case conn.UsersJoined:
 		for _, user := range e.Users {
 			l.add(l.joiner.person(l.guild, user))
@@ -213,9 +212,9 @@ func (l *Line) reportAudible(why string) {
 	heard := l.up && l.mutedReason == ""
 	switch {
 	case heard && !l.announced:
-		l.queue.push(voice.Event{Kind: voice.Connected})
+		l.queue.Push(voice.Event{Kind: voice.Connected})
 	case !heard && (l.announced || l.mutedReason != "" && l.mutedReason != l.reportedReason):
-		l.queue.push(voice.Event{Kind: voice.Interrupted, Text: cmp.Or(why, l.mutedReason)})
+		l.queue.Push(voice.Event{Kind: voice.Interrupted, Text: cmp.Or(why, l.mutedReason)})
 	}
 	l.announced, l.reportedReason = heard, l.mutedReason
 }
@@ -229,7 +228,7 @@ func (l *Line) add(p voice.Person) {
 		return
 	}
 	l.people[p.ID] = p
-	l.queue.push(voice.Event{Kind: voice.Joined, Person: p})
+	l.queue.Push(voice.Event{Kind: voice.Joined, Person: p})
 }
 
 func (l *Line) remove(user string) {
@@ -237,7 +236,7 @@ func (l *Line) remove(user string) {
 	defer l.mu.Unlock()
 	if p, ok := l.people[user]; ok {
 		delete(l.people, user)
-		l.queue.push(voice.Event{Kind: voice.Left, Person: p})
+		l.queue.Push(voice.Event{Kind: voice.Left, Person: p})
 	}
 }
 
@@ -262,95 +261,5 @@ func (l *Line) syncPeople() {
 	}
 	for _, p := range there {
 		l.add(p)
-	}
-}
-
-// maxQueuedSounds is how many packets wait for a reader that has fallen behind: five seconds of one voice.
-const maxQueuedSounds = 250
-
-// eventQueue keeps events in order for a reader that may fall behind. Only packets of sound are ever dropped, the oldest first.
-type eventQueue struct {
-	mu     sync.Mutex
-	items  []voice.Event
-	sounds int
-	ended  bool
-	more   chan struct{} // has one element when there may be something new
-}
-
-func (q *eventQueue) push(e voice.Event) {
-	q.mu.Lock()
-	if !q.ended {
-		if e.Kind == voice.PacketReceived {
-			if q.sounds++; q.sounds > maxQueuedSounds {
-				q.dropSound()
-			}
-		}
-		q.items = append(q.items, e)
-	}
-	q.mu.Unlock()
-	q.wake()
-}
-
-func (q *eventQueue) dropSound() {
-	for i, e := range q.items {
-		if e.Kind == voice.PacketReceived {
-			q.items = append(q.items[:i], q.items[i+1:]...)
-			q.sounds--
-			return
-		}
-	}
-}
-
-// end says that nothing more comes.
-func (q *eventQueue) end() {
-	q.mu.Lock()
-	q.ended = true
-	q.mu.Unlock()
-	q.wake()
-}
-
-func (q *eventQueue) wake() {
-	select {
-	case q.more <- struct{}{}:
-	default:
-	}
-}
-
-func (q *eventQueue) pop() (e voice.Event, ok, ended bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.items) == 0 {
-		return voice.Event{}, false, q.ended
-	}
-	e = q.items[0]
-	q.items[0] = voice.Event{}
-	q.items = q.items[1:]
-	if e.Kind == voice.PacketReceived {
-		q.sounds--
-	}
-	return e, true, false
-}
-
-// pump hands events to out until the queue has ended and is empty, or until stop is closed. Then it closes out.
-func (q *eventQueue) pump(out chan<- voice.Event, stop <-chan struct{}) {
-	defer close(out)
-	for {
-		e, ok, ended := q.pop()
-		switch {
-		case ended:
-			return
-		case ok:
-			select {
-			case out <- e:
-			case <-stop:
-				return
-			}
-		default:
-			select {
-			case <-q.more:
-			case <-stop:
-				return
-			}
-		}
 	}
 }

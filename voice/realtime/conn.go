@@ -109,13 +109,10 @@ func (t *conversation) configure(ctx context.Context, conn *websocket.Conn, even
 
 // loop serves a connection that is set up.
 func (t *conversation) loop(ctx context.Context, events <-chan event) error {
-	t.session.mu.Lock()
-	wake := t.session.wakeChannel()
-	t.session.mu.Unlock()
 	ticker := time.NewTicker(sendEvery)
 	defer ticker.Stop()
 	for t.failed == nil {
-		for _, f := range t.session.takeCommands() {
+		for _, f := range t.session.commands.Drain() {
 			f(ctx, t)
 		}
 		select {
@@ -123,7 +120,7 @@ func (t *conversation) loop(ctx context.Context, events <-chan event) error {
 			if err := t.handleEvent(ctx, e); err != nil {
 				return err
 			}
-		case <-wake:
+		case <-t.session.commands.Wake():
 		case <-ticker.C:
 			t.sendAudio(ctx)
 			if (t.active != "" || t.requested) && time.Since(t.last) >= cmp.Or(max(0, t.session.Idle), 30*time.Second) {
@@ -173,17 +170,14 @@ func writeEvent(ctx context.Context, conn *websocket.Conn, e any) error {
 
 // waitRetry waits before a new try, and does what Run is told meanwhile. It reports whether ctx goes on.
 func (t *conversation) waitRetry(ctx context.Context, d time.Duration) bool {
-	t.session.mu.Lock()
-	wake := t.session.wakeChannel()
-	t.session.mu.Unlock()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	for {
-		for _, f := range t.session.takeCommands() {
+		for _, f := range t.session.commands.Drain() {
 			f(ctx, t)
 		}
 		select {
-		case <-wake:
+		case <-t.session.commands.Wake():
 		case <-timer.C:
 			return true
 		case <-ctx.Done():

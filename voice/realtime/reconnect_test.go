@@ -33,7 +33,7 @@ func replayed(c *llmtest.RealtimeConn, n int) []string {
 
 func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 	t.Parallel()
-	again, drop := make(chan []string, 1), make(chan struct{})
+	again, heard, drop := make(chan []string, 1), make(chan struct{}), make(chan struct{})
 	srv := llmtest.NewRealtimeServer(t,
 		llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 			c.Open()
@@ -47,6 +47,7 @@ func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 			c.Begin("resp_2", "item_4")
 			c.OutputAudio("resp_2", "item_4", pcm(time.Second))
 			c.OutputTranscript("resp_2", "item_4", strings.Repeat("At ten. ", 10))
+			<-heard
 			c.Speech("item_5")
 			c.Expect("conversation.item.truncate")
 			c.Done("resp_2", "", "cancelled")
@@ -68,6 +69,7 @@ func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 	stop := run(t, s)
 	p := await(t, w.speak)
 	p.set(500 * time.Millisecond)
+	close(heard)
 	await(t, w.hush)
 	await(t, w.used)
 	await(t, w.used)

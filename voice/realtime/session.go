@@ -78,10 +78,10 @@ type Session struct {
 
 	mix mixer
 
-	mu       sync.Mutex
-	commands []func(context.Context, *conversation)
-	wake     chan struct{}
-	tools    map[string]context.CancelCauseFunc // that run, by the ids of their calls
+	commands voice.Queue[func(context.Context, *conversation)]
+
+	mu    sync.Mutex
+	tools map[string]context.CancelCauseFunc // that run, by the ids of their calls
 }
 
 // ErrInterrupted is the cause that Hush is given when somebody begins to speak.
@@ -137,31 +137,7 @@ func (s *Session) addTool(id string, cancel context.CancelCauseFunc) (ended func
 }
 
 // enqueue has f done by Run.
-func (s *Session) enqueue(f func(context.Context, *conversation)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.commands = append(s.commands, f)
-	select {
-	case s.wakeChannel() <- struct{}{}:
-	default:
-	}
-}
-
-// wakeChannel returns the wake channel, which the first caller creates. The caller holds s.mu.
-func (s *Session) wakeChannel() chan struct{} {
-	if s.wake == nil {
-		s.wake = make(chan struct{}, 1)
-	}
-	return s.wake
-}
-
-func (s *Session) takeCommands() []func(context.Context, *conversation) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := s.commands
-	s.commands = nil
-	return all
-}
+func (s *Session) enqueue(f func(context.Context, *conversation)) { s.commands.Put(f, 0) }
 
 // Run talks until ctx ends, which is no error. Any other end is a [*llm.Error]: the server refuses for good, or could not be
 // reached for GiveUp. When it returns, nothing of it runs any more.

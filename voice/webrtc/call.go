@@ -19,7 +19,7 @@ import (
 // [CallHost].
 type PageCall struct {
 	host    *CallHost
-	queue   *eventQueue
+	queue   *voice.EventQueue
 	closing chan struct{} // it is to end
 	work    sync.WaitGroup
 
@@ -43,14 +43,14 @@ type sharedVideo struct {
 }
 
 func newPageCall(h *CallHost) *PageCall {
-	c := &PageCall{host: h, queue: newEventQueue(), closing: make(chan struct{}), pages: make(map[string]*callPage), unreachable: make(map[*callPage]bool)}
-	c.work.Go(func() { c.queue.pump(c.closing) })
+	c := &PageCall{host: h, queue: voice.NewEventQueue(), closing: make(chan struct{}), pages: make(map[string]*callPage), unreachable: make(map[*callPage]bool)}
+	c.work.Go(func() { c.queue.Run(c.closing) })
 	c.emptyTimer = time.AfterFunc(h.linger(), func() { c.finish(errCallEmpty) })
 	return c
 }
 
 // Events implements [voice.Line].
-func (c *PageCall) Events() <-chan voice.Event { return c.queue.events }
+func (c *PageCall) Events() <-chan voice.Event { return c.queue.Events }
 
 // Play implements [voice.Line]: all pages hear it.
 func (c *PageCall) Play(opus []byte) error {
@@ -139,9 +139,9 @@ func (c *PageCall) addPage(p *callPage) bool {
 		before.conn.End(errOtherPage)
 	}
 	if first {
-		c.queue.push(voice.Event{Kind: voice.Connected})
+		c.queue.Push(voice.Event{Kind: voice.Connected})
 	}
-	c.queue.push(voice.Event{Kind: voice.Joined, Person: p.person})
+	c.queue.Push(voice.Event{Kind: voice.Joined, Person: p.person})
 	if c.notice != "" {
 		p.sendMessage(c.notice)
 	}
@@ -163,7 +163,7 @@ func (c *PageCall) removePage(p *callPage) {
 		return
 	}
 	delete(c.pages, p.person.ID)
-	c.queue.push(voice.Event{Kind: voice.Left, Person: p.person})
+	c.queue.Push(voice.Event{Kind: voice.Left, Person: p.person})
 	c.sendPeople()
 	if len(c.pages) == 0 {
 		c.emptyTimer.Reset(c.host.linger())
@@ -186,9 +186,9 @@ func (c *PageCall) setReachable(p *callPage, yes bool) {
 	}
 	switch after := c.reachablePages(); {
 	case before == 0 && after > 0:
-		c.queue.push(voice.Event{Kind: voice.Connected})
+		c.queue.Push(voice.Event{Kind: voice.Connected})
 	case before > 0 && after == 0:
-		c.queue.push(voice.Event{Kind: voice.Interrupted, Text: "the connection to the page is interrupted"})
+		c.queue.Push(voice.Event{Kind: voice.Interrupted, Text: "the connection to the page is interrupted"})
 	}
 }
 
@@ -384,7 +384,7 @@ func (p *callPage) handlePacket(packet voice.Packet) {
 		return
 	}
 	packet.From = p.person.ID
-	call.queue.push(voice.Event{Kind: voice.PacketReceived, Packet: packet})
+	call.queue.Push(voice.Event{Kind: voice.PacketReceived, Packet: packet})
 }
 
 // pageCommand is what a page's script asks for.

@@ -8,32 +8,6 @@ import (
 	"clank/voice"
 )
 
-func TestASlowReaderLosesTheOldestPacketsOnly(t *testing.T) {
-	q := newEventQueue()
-	q.push(voice.Event{Kind: voice.Joined})
-	for i := range maxQueuedPackets + 10 {
-		q.push(voice.Event{Kind: voice.PacketReceived, Packet: voice.Packet{Sequence: uint16(i)}})
-	}
-	q.push(voice.Event{Kind: voice.Left})
-	done := make(chan struct{})
-	go q.pump(done)
-	if e := <-q.events; e.Kind != voice.Joined {
-		t.Errorf("first came %v", e)
-	}
-	for i := range maxQueuedPackets {
-		if e := <-q.events; e.Kind != voice.PacketReceived || e.Packet.Sequence != uint16(i+10) {
-			t.Fatalf("packet %d is %+v", i, e)
-		}
-	}
-	if e := <-q.events; e.Kind != voice.Left {
-		t.Errorf("last came %v", e)
-	}
-	close(done)
-	if _, ok := <-q.events; ok {
-		t.Error("the channel is not closed")
-	}
-}
-
 const someOffer = "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\nc=IN IP4 0.0.0.0\r\n" +
 	"a=candidate:1 1 udp 1 8.8.8.8 53 typ host\r\na=candidate:2 1 udp 1 127.0.0.1 22 typ host\r\n" +
 	"a=candidate:3 1 udp 1 somebody.local 80 typ host\r\na=candidate:4 1 udp 1 169.254.169.254 80 typ host\r\n" +
@@ -88,19 +62,20 @@ func FuzzReadOffer(f *testing.F) {
 }
 
 func TestNobodyIsHeardWhoHasMuted(t *testing.T) {
-	call := &PageCall{queue: newEventQueue()}
+	call := &PageCall{queue: voice.NewEventQueue()}
 	p := &callPage{call: call, person: voice.Person{ID: "page-1"}}
-	for _, c := range []struct {
-		wish string
-		want int
-	}{{"", 1}, {`{"type":"mute","on":true}`, 1}, {`{"type":"mute","on":false}`, 2}} {
-		p.handleMessage([]byte(c.wish))
-		p.handlePacket(voice.Packet{Opus: []byte("x")})
-		if got := call.queue.packets; got != c.want {
-			t.Errorf("after %q, %d packets were heard, want %d", c.wish, got, c.want)
+	for i, wish := range []string{"", `{"type":"mute","on":true}`, `{"type":"mute","on":false}`} {
+		p.handleMessage([]byte(wish))
+		p.handlePacket(voice.Packet{Opus: []byte("x"), Sequence: uint16(i)})
+	}
+	call.queue.End()
+	go call.queue.Run(nil)
+	for _, want := range []uint16{0, 2} {
+		if e := <-call.queue.Events; e.Packet.From != "page-1" || e.Packet.Sequence != want {
+			t.Errorf("heard %+v, want packet %d", e.Packet, want)
 		}
 	}
-	if e, _ := call.queue.next(); e.Packet.From != "page-1" {
-		t.Errorf("a packet is from %q", e.Packet.From)
+	if e, more := <-call.queue.Events; more {
+		t.Errorf("heard %+v, too", e.Packet)
 	}
 }

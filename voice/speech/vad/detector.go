@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"clank/voice"
@@ -39,10 +38,7 @@ type Detector struct {
 	MaxPeople    int           // to whom is listened at the same time, at most; 64 when zero
 	Logger       *slog.Logger
 
-	mu    sync.Mutex
-	queue []queueItem
-	wake  chan struct{}
-
+	queue  voice.Queue[queueItem]
 	people map[string]*speaker
 }
 
@@ -60,35 +56,15 @@ func (e *Detector) Write(p voice.Packet) {
 	if p.At.IsZero() {
 		p.At = time.Now()
 	}
-	e.add(queueItem{packet: p})
+	e.queue.Put(queueItem{packet: p}, maxQueuedPackets)
 }
 
 // Forget tells that somebody has left the call: what they were saying is over, and they are forgotten.
-func (e *Detector) Forget(id string) { e.add(queueItem{packet: voice.Packet{From: id}, left: true}) }
+func (e *Detector) Forget(id string) {
+	e.queue.Put(queueItem{packet: voice.Packet{From: id}, left: true}, maxQueuedPackets)
+}
 
 func (e *Detector) ignored(id string) bool { return e.Ignore != nil && e.Ignore(id) }
-
-func (e *Detector) add(i queueItem) {
-	e.mu.Lock()
-	if len(e.queue) == maxQueuedPackets {
-		e.queue = e.queue[1:]
-	}
-	e.queue = append(e.queue, i)
-	wake := e.wakeChannel()
-	e.mu.Unlock()
-	select {
-	case wake <- struct{}{}:
-	default:
-	}
-}
-
-// wakeChannel returns the wake channel, which the first caller creates. The caller holds e.mu.
-func (e *Detector) wakeChannel() chan struct{} {
-	if e.wake == nil {
-		e.wake = make(chan struct{}, 1)
-	}
-	return e.wake
-}
 
 // Run listens until ctx ends, which is no error. What somebody is saying then is dropped.
 func (e *Detector) Run(ctx context.Context) error {
@@ -96,16 +72,13 @@ func (e *Detector) Run(ctx context.Context) error {
 		return fmt.Errorf("listen to a call: %w", err)
 	}
 	e.people = map[string]*speaker{}
-	e.mu.Lock()
-	wake := e.wakeChannel()
-	e.mu.Unlock()
 	timer := time.NewTimer(forgetAfter)
 	defer timer.Stop()
 	for {
 		e.processQueue()
 		timer.Reset(e.processDue(time.Now()))
 		select {
-		case <-wake:
+		case <-e.queue.Wake():
 		case <-timer.C:
 		case <-ctx.Done():
 			return nil
@@ -115,11 +88,7 @@ func (e *Detector) Run(ctx context.Context) error {
 
 // processQueue takes in what is queued.
 func (e *Detector) processQueue() {
-	e.mu.Lock()
-	queue := e.queue
-	e.queue = nil
-	e.mu.Unlock()
-	for _, i := range queue {
+	for _, i := range e.queue.Drain() {
 		id := i.packet.From
 		switch {
 		case i.left:
