@@ -202,9 +202,7 @@ func (x *CallService) openDiscord(ctx context.Context) (err error) {
 		Key: x.signingKey, Logger: x.Logger, OnMoved: x.handleCallMoved,
 	}
 	x.onClose(x.joiner.Close)
-	x.registry = &conversation.CallRegistry{
-		Begin: x.startCall, ChannelOf: x.joiner.ChannelOf, CurrentChannel: x.currentChannel, Policy: x.callPolicy, Changed: x.handleCallChange, PreviousCalls: before, Logger: x.Logger,
-	}
+	x.registry = &conversation.CallRegistry{Host: discordCalls{x}, PreviousCalls: before, Logger: x.Logger}
 	return nil
 }
 
@@ -223,23 +221,6 @@ func (x *CallService) CallPage() http.Handler { return x.callPage.Handler() }
 func (x *CallService) Follow(_ context.Context, o sessions.Origin) {
 	if x.Settings().Voice.AutoJoin {
 		x.background.Go(func() { x.registry.Follow(x.callsContext, o) })
-	}
-}
-
-func (x *CallService) currentChannel(guild string) (channel string, ok bool) {
-	line, ok := x.joiner.Line(guild)
-	if !ok {
-		return "", false
-	}
-	return line.Channel(), true
-}
-
-func (x *CallService) callPolicy() conversation.CallPolicy {
-	v := x.Settings().Voice
-	allowed, blocked := v.Channels()
-	return conversation.CallPolicy{
-		Enabled: v.Enabled, AutoJoin: v.AutoJoin, AllowedChannels: allowed, BlockedChannels: blocked, Max: v.MaxCalls, PerDay: v.CallsPerDay,
-		MissingSetup: x.realtimeProblem(v),
 	}
 }
 

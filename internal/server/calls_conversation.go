@@ -167,9 +167,7 @@ func (x *CallService) startPageCall(c *webrtc.PageCall) {
 		if err := x.newConversation(c, place, pageChat{c}, pageCallRef).Run(x.callsContext); err != nil && cancel.CauseOf(x.callsContext, err) == nil {
 			x.Logger.Info("call on the page ended", "reason", err)
 		}
-		if err := x.shares.EndCall(context.WithoutCancel(x.callsContext), pageCallRef); err != nil {
-			x.Logger.Warn("share not ended with its call", "error", err)
-		}
+		x.endShares(pageCallRef)
 	})
 }
 

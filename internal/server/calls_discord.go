@@ -17,8 +17,12 @@ func callRefOf(guild, channel string) share.CallRef {
 	return share.CallRef{ID: "discord:" + guild, Guild: guild, Channel: channel}
 }
 
-// startCall joins a voice channel and begins the conversation there.
-func (x *CallService) startCall(ctx context.Context, c conversation.CallInfo) (conversation.CallRunner, error) {
+// discordCalls is what the registry of calls on Discord needs of the program.
+type discordCalls struct{ service *CallService }
+
+// StartCall implements [conversation.RegistryHost].
+func (d discordCalls) StartCall(ctx context.Context, c conversation.CallInfo) (conversation.CallRunner, error) {
+	x := d.service
 	b := x.bot.Load()
 	if b == nil {
 		return nil, errors.New("clank is not connected to Discord")
@@ -27,17 +31,47 @@ func (x *CallService) startCall(ctx context.Context, c conversation.CallInfo) (c
 	if err != nil {
 		return nil, err
 	}
-	place := conversation.Location{Kind: sessions.FromDiscord, Guild: c.Guild, Channel: c.Channel, TextChannel: c.TextChannel, SelfID: (*b).UserID()}
+	place := conversation.Location{
+		Kind: sessions.FromDiscord, Guild: c.Guild, Channel: c.Channel, TextChannel: c.TextChannel, SelfID: (*b).UserID(),
+	}
 	// what the call tells later is not of the request that began it
 	return x.newConversation(line, place, callChat{*b, line.Channel}, callRefOf(c.Guild, c.Channel)), nil
+}
+
+// ChannelOf implements [conversation.RegistryHost].
+func (d discordCalls) ChannelOf(guild, user string) (channel string, ok bool) {
+	return d.service.joiner.ChannelOf(guild, user)
+}
+
+// CurrentChannel implements [conversation.RegistryHost].
+func (d discordCalls) CurrentChannel(guild string) (channel string, ok bool) {
+	line, ok := d.service.joiner.Line(guild)
+	if !ok {
+		return "", false
+	}
+	return line.Channel(), true
+}
+
+// CallPolicy implements [conversation.RegistryHost].
+func (d discordCalls) CallPolicy() conversation.CallPolicy {
+	v := d.service.Settings().Voice
+	allowed, blocked := v.Channels()
+	return conversation.CallPolicy{
+		Enabled: v.Enabled, AutoJoin: v.AutoJoin, AllowedChannels: allowed, BlockedChannels: blocked,
+		Max: v.MaxCalls, PerDay: v.CallsPerDay, MissingSetup: d.service.realtimeProblem(v),
+	}
 }
 
 // callCountWindow is how long it counts that a call was begun.
 const callCountWindow = 24 * time.Hour
 
-// handleCallChange notes the beginning of a call, and ends what it has shown when it is over.
-func (x *CallService) handleCallChange(c conversation.CallInfo, open bool, why error) {
-	if open && x.CallLog != nil {
+// CallChanged notes the beginning of a call, and ends what it has shown when it is over.
+func (d discordCalls) CallChanged(c conversation.CallInfo, open bool, _ error) {
+	x := d.service
+	switch {
+	case !open:
+		x.background.Go(func() { x.endShares(callRefOf(c.Guild, c.Channel)) })
+	case x.CallLog != nil:
 		x.background.Go(func() {
 			ctx, done := context.WithTimeout(context.WithoutCancel(x.callsContext), noticeTimeout)
 			defer done()
@@ -46,15 +80,13 @@ func (x *CallService) handleCallChange(c conversation.CallInfo, open bool, why e
 			}
 		})
 	}
-	if open {
-		return
+}
+
+// endShares ends what a call has shown that is over.
+func (x *CallService) endShares(c share.CallRef) {
+	if err := x.shares.EndCall(context.WithoutCancel(x.callsContext), c); err != nil {
+		x.Logger.Warn("share not ended with its call", "call", c.ID, "error", err)
 	}
-	x.Logger.Info("call ended", "guild", c.Guild, "channel", c.Channel, "reason", why)
-	x.background.Go(func() {
-		if err := x.shares.EndCall(context.WithoutCancel(x.callsContext), callRefOf(c.Guild, c.Channel)); err != nil {
-			x.Logger.Warn("share not ended with its call", "guild", c.Guild, "error", err)
-		}
-	})
 }
 
 // callChat is the text chat of the voice channel in which a call is: people may move it.

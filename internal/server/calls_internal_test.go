@@ -190,19 +190,19 @@ func TestACallThatNeedsAKeyIsRefusedWithoutOne(t *testing.T) {
 			})
 		},
 	}
-	if got := x.callPolicy().MissingSetup; got != "" {
+	if got := (discordCalls{x}).CallPolicy().MissingSetup; got != "" {
 		t.Errorf("the brain lacks %q", got)
 	}
 	s.Voice.Engine = settings.VoiceEngineRealtime
-	if got, want := x.callPolicy().MissingSetup, "Calls are held by a realtime model here"; len(got) < len(want) || got[:len(want)] != want {
+	if got, want := (discordCalls{x}).CallPolicy().MissingSetup, "Calls are held by a realtime model here"; len(got) < len(want) || got[:len(want)] != want {
 		t.Errorf("the realtime model lacks %q", got)
 	}
 	key = "sk-test"
-	if got := x.callPolicy().MissingSetup; got != "" {
+	if got := (discordCalls{x}).CallPolicy().MissingSetup; got != "" {
 		t.Errorf("with a key it lacks %q", got)
 	}
 	key, s.Voice.Realtime.URL = "", "http://127.0.0.1:8000/v1"
-	if got := x.callPolicy().MissingSetup; got != "" {
+	if got := (discordCalls{x}).CallPolicy().MissingSetup; got != "" {
 		t.Errorf("a server of one's own lacks %q", got)
 	}
 }

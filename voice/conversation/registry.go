@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -16,7 +17,7 @@ import (
 	"clank/voice"
 )
 
-// Limits that hold where a [Policy] names none.
+// Limits that hold where a [CallPolicy] names none.
 const (
 	defaultMaxCalls    = 3
 	defaultCallsPerDay = 120
@@ -32,7 +33,7 @@ type CallInfo struct {
 	Since       time.Time // when it began
 }
 
-// CallRunner is what happens in a call. [clank/voice/Conversation] is one.
+// CallRunner is what happens in a call, such as a [Conversation].
 type CallRunner interface {
 	// Run blocks until the call has ended, and says why. When ctx ends, so does the call.
 	Run(ctx context.Context) error
@@ -49,22 +50,26 @@ type CallPolicy struct {
 	MissingSetup    string   // what has to be configured before there can be calls, in words for people; empty: nothing
 }
 
+// RegistryHost is what a [CallRegistry] needs of the program. Its methods are safe for concurrent use.
+type RegistryHost interface {
+	// StartCall joins a call and returns what is to happen in it. It gives up when ctx ends.
+	StartCall(ctx context.Context, c CallInfo) (CallRunner, error)
+
+	// ChannelOf returns the voice channel in which somebody is now.
+	ChannelOf(guild, user string) (channel string, ok bool)
+
+	// CurrentChannel returns the channel in which our call on a server is now: people may have moved us.
+	CurrentChannel(guild string) (channel string, ok bool)
+
+	CallPolicy() CallPolicy
+
+	// CallChanged is told of each call that begins (open) or has ended, with the reason why it ended. It must not block.
+	CallChanged(c CallInfo, open bool, why error)
+}
+
 // CallRegistry holds the open calls. Set its fields before anything is asked of it; it is then safe for concurrent use.
 type CallRegistry struct {
-	// Begin joins a call and returns what is to happen in it. It is given up when ctx ends. An error that is a [*Denied] is
-	// told as it is, another as [JoinFailed].
-	Begin func(ctx context.Context, c CallInfo) (CallRunner, error)
-
-	// ChannelOf is the voice channel in which somebody is now. nil: nobody is in one.
-	ChannelOf func(guild, user string) (channel string, ok bool)
-
-	// CurrentChannel is the channel in which our call on a server is now: people may have moved us. nil: the one that was joined.
-	CurrentChannel func(guild string) (channel string, ok bool)
-
-	Policy func() CallPolicy
-
-	// Changed is told of each call that begins (open) or has ended, with the reason why it ended. It may be nil, and must not block.
-	Changed func(c CallInfo, open bool, why error)
+	Host RegistryHost
 
 	// PreviousCalls are the times at which calls were begun before this program was: those of the last 24 hours count.
 	PreviousCalls []time.Time
@@ -94,8 +99,8 @@ func (c CallInfo) key() string {
 	return c.Guild
 }
 
-// Join opens a call in channel, or where the person of o is if that is empty. It returns when the call is joined. Its error is a
-// [*Denied], whose text is for the person who asked, or the cause of ctx.
+// Join opens a call in channel, or where the person of o is if that is empty. It returns when the call is joined. Its error is for
+// the person who asked, or the cause of ctx.
 func (r *CallRegistry) Join(ctx context.Context, o sessions.Origin, channel string) (CallInfo, error) {
 	here, inVoice := r.requesterChannel(o)
 	channel = cmp.Or(channel, here)
@@ -117,9 +122,7 @@ func (r *CallRegistry) Join(ctx context.Context, o sessions.Origin, channel stri
 		r.wg.Done()
 		return CallInfo{}, err
 	}
-	if r.Changed != nil {
-		r.Changed(c, true, nil)
-	}
+	r.Host.CallChanged(c, true, nil)
 	go func() {
 		defer r.wg.Done()
 		defer close(run.done)
@@ -127,21 +130,19 @@ func (r *CallRegistry) Join(ctx context.Context, o sessions.Origin, channel stri
 		stop(err)
 		r.remove(run)
 		r.logger().Info("call ended", "guild", c.Guild, "channel", c.Channel, "after", time.Since(c.Since).Round(time.Second), "why", err)
-		if r.Changed != nil {
-			r.Changed(c, false, err)
-		}
+		r.Host.CallChanged(c, false, err)
 	}()
 	return c, nil
 }
 
 // startCall joins the call, until ctx or the call itself is given up.
 func (r *CallRegistry) startCall(ctx, live context.Context, run *activeCall) (CallRunner, error) {
-	ctx, done := context.WithTimeoutCause(ctx, joinTimeout, newDeniedError(JoinFailed, "It took too long to join the call. Please try again."))
+	ctx, done := context.WithTimeoutCause(ctx, joinTimeout, JoinTimedOut)
 	defer done()
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(context.Canceled)
 	defer context.AfterFunc(live, func() { give(context.Cause(live)) })()
-	s, err := r.Begin(ctx, run.CallInfo)
+	s, err := r.Host.StartCall(ctx, run.CallInfo)
 	if err == nil {
 		return s, nil
 	}
@@ -156,10 +157,10 @@ func (r *CallRegistry) Leave(ctx context.Context, o sessions.Origin) error {
 	run := r.active[CallInfo{Guild: o.Guild, Channel: o.Channel}.key()]
 	r.mu.Unlock()
 	if run == nil {
-		return newDeniedError(NotInCall, "I am in no call here.")
+		return NotInCall
 	}
 	if o.User != run.RequesterID && !o.Moderator && (!inVoice || here != r.withCurrentChannel(run.CallInfo).Channel) {
-		return newDeniedError(NotAllowedToLeave, "Only somebody who is in the call, or who may manage messages here, can send me away.")
+		return NotAllowedToLeave
 	}
 	run.stop(&cancel.Cause{Reason: cancel.Stopped, By: o.UserName})
 	select {
@@ -173,7 +174,7 @@ func (r *CallRegistry) Leave(ctx context.Context, o sessions.Origin) error {
 // Follow joins the person of o if the policy has us do so and nothing speaks against it, and reports whether it did. Nobody is told
 // why not, as nobody has asked.
 func (r *CallRegistry) Follow(ctx context.Context, o sessions.Origin) bool {
-	if !r.Policy().AutoJoin || o.Guild == "" {
+	if !r.Host.CallPolicy().AutoJoin || o.Guild == "" {
 		return false
 	}
 	if _, in := r.requesterChannel(o); !in {
@@ -211,7 +212,7 @@ func (r *CallRegistry) Close(ctx context.Context, cause error) error {
 
 // reserve takes the place of a call, if it is free.
 func (r *CallRegistry) reserve(run *activeCall) error {
-	limits := r.Policy()
+	limits := r.Host.CallPolicy()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	day := time.Now().Add(-24 * time.Hour)
@@ -220,15 +221,15 @@ func (r *CallRegistry) reserve(run *activeCall) error {
 	other := r.active[run.key()]
 	switch {
 	case r.closed:
-		return newDeniedError(JoinFailed, "I am shutting down.")
+		return RegistryClosed
 	case other != nil && r.withCurrentChannel(other.CallInfo).Channel == run.Channel:
-		return newDeniedError(AlreadyInChannel, "I am in that call already.")
+		return AlreadyInChannel
 	case other != nil:
-		return newDeniedError(InOtherChannel, "I am in another call on this server. Say `/clank leave` there first.")
+		return InOtherChannel
 	case len(r.active) >= cmp.Or(max(0, limits.Max), defaultMaxCalls):
-		return newDeniedError(TooManyCalls, "I am in as many calls as I may be at once. Please try again later.")
+		return TooManyCalls
 	case len(r.startedAt) >= cmp.Or(max(0, limits.PerDay), defaultCallsPerDay):
-		return newDeniedError(DailyLimitReached, "I have been in as many calls today as I may be. Please try again tomorrow.")
+		return DailyLimitReached
 	}
 	if r.active == nil {
 		r.active = map[string]*activeCall{}
@@ -248,18 +249,15 @@ func (r *CallRegistry) remove(run *activeCall) {
 }
 
 func (r *CallRegistry) requesterChannel(o sessions.Origin) (channel string, ok bool) {
-	if r.ChannelOf == nil || o.User == "" {
+	if o.User == "" {
 		return "", false
 	}
-	return r.ChannelOf(o.Guild, o.User)
+	return r.Host.ChannelOf(o.Guild, o.User)
 }
 
 // withCurrentChannel returns c with the channel where it is now.
 func (r *CallRegistry) withCurrentChannel(c CallInfo) CallInfo {
-	if r.CurrentChannel == nil || c.Guild == "" {
-		return c
-	}
-	if channel, ok := r.CurrentChannel(c.Guild); ok {
+	if channel, ok := r.Host.CurrentChannel(c.Guild); ok {
 		c.Channel = channel
 	}
 	return c
@@ -267,12 +265,12 @@ func (r *CallRegistry) withCurrentChannel(c CallInfo) CallInfo {
 
 // CheckChannel says why a call must not go on in a channel to which somebody has moved us; nil if it may.
 func (r *CallRegistry) CheckChannel(channel string) error {
-	p := r.Policy()
+	p := r.Host.CallPolicy()
 	switch {
 	case slices.Contains(p.BlockedChannels, channel):
-		return newDeniedError(ChannelBlocked, "The operator does not let me join this channel.")
+		return ChannelBlocked
 	case len(p.AllowedChannels) > 0 && !slices.Contains(p.AllowedChannels, channel):
-		return newDeniedError(ChannelNotAllowed, "The operator lets me join only certain channels, and this is none of them.")
+		return ChannelNotAllowed
 	}
 	return nil
 }
@@ -284,7 +282,7 @@ var noArguments = json.RawMessage(`{"type": "object", "properties": {}, "additio
 // Tools returns the tools with which a model may join and leave a call for the person at o, or nil where there
 // are no calls.
 func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.Tool {
-	if o.Guild == "" || !r.Policy().Enabled {
+	if o.Guild == "" || !r.Host.CallPolicy().Enabled {
 		return nil
 	}
 	return []sessions.Tool{
@@ -315,69 +313,52 @@ func (r *CallRegistry) Tools(_ context.Context, o sessions.Origin) []sessions.To
 	}
 }
 
-// DenialCode is why a call was not opened or left, for programs.
-type DenialCode string
+// DeniedError is why a call was not opened or left: sentences for the person who asked, with the way out where there is one.
+type DeniedError string
 
-// The codes.
+func (d DeniedError) Error() string { return string(d) }
+
+// Reasons that are told apart.
 const (
-	VoiceDisabled       DenialCode = "voice_disabled"
-	RequesterNotInVoice DenialCode = "requester_not_in_voice"
-	ChannelBlocked      DenialCode = "channel_blocked"
-	ChannelNotAllowed   DenialCode = "channel_not_allowlisted"
-	DailyLimitReached   DenialCode = "max_sessions_per_day_reached"
-	AlreadyInChannel    DenialCode = "already_in_channel"
-	InOtherChannel      DenialCode = "already_in_other_channel"
-	ProviderMissing     DenialCode = "provider_missing"
-	MissingPermissions  DenialCode = "missing_permissions"
-	TooManyCalls        DenialCode = "max_concurrent_sessions_reached"
-	JoinFailed          DenialCode = "join_failed"
-	NotInCall           DenialCode = "not_in_call"
-	NotAllowedToLeave   DenialCode = "not_allowed_to_leave"
+	VoiceDisabled       DeniedError = "Calls are switched off here. The operator can switch them on in the settings under voice."
+	RequesterNotInVoice DeniedError = "Join a voice channel first, so that I know where to come; I join only the channel you are in."
+	ChannelBlocked      DeniedError = "The operator does not let me join this voice channel."
+	ChannelNotAllowed   DeniedError = "The operator lets me join only certain channels, and this is none of them."
+	DailyLimitReached   DeniedError = "I have been in as many calls today as I may be. Please try again tomorrow."
+	AlreadyInChannel    DeniedError = "I am in that call already."
+	InOtherChannel      DeniedError = "I am in another call on this server. Say `/clank leave` there first."
+	TooManyCalls        DeniedError = "I am in as many calls as I may be at once. Please try again later."
+	JoinTimedOut        DeniedError = "It took too long to join the call. Please try again."
+	RegistryClosed      DeniedError = "I am shutting down."
+	NotInCall           DeniedError = "I am in no call here."
+	NotAllowedToLeave   DeniedError = "Only somebody who is in the call, or who may manage messages here, can send me away."
 )
-
-// DeniedError is why a call was not opened or left. Text is for the person who asked, and tells the way out where there is one.
-type DeniedError struct {
-	Code DenialCode
-	Text string
-	Err  error // what is behind it; may be nil
-}
-
-func (d *DeniedError) Error() string { return d.Text }
-
-// Unwrap returns the underlying error.
-func (d *DeniedError) Unwrap() error { return d.Err }
-
-func newDeniedError(c DenialCode, text string) *DeniedError { return &DeniedError{Code: c, Text: text} }
 
 // checkPolicy says why somebody may not have a call there, as far as that depends on them and on what the operator wants.
 func (r *CallRegistry) checkPolicy(o sessions.Origin, c CallInfo, there bool) error {
-	p := r.Policy()
+	p := r.Host.CallPolicy()
 	switch {
 	case !p.Enabled:
-		return newDeniedError(VoiceDisabled, "Calls are switched off here. The operator can switch them on in the settings under voice.")
+		return VoiceDisabled
 	case o.Guild != "" && !there:
-		return newDeniedError(RequesterNotInVoice, "Join a voice channel first, so that I know where to come; I join only the channel you are in.")
-	case slices.Contains(p.BlockedChannels, c.Channel):
-		return newDeniedError(ChannelBlocked, "The operator does not let me join that channel.")
-	case len(p.AllowedChannels) > 0 && !slices.Contains(p.AllowedChannels, c.Channel):
-		return newDeniedError(ChannelNotAllowed, "The operator lets me join only certain channels, and that is none of them.")
+		return RequesterNotInVoice
+	case r.CheckChannel(c.Channel) != nil:
+		return r.CheckChannel(c.Channel)
 	case p.MissingSetup != "":
-		return newDeniedError(ProviderMissing, p.MissingSetup)
+		return DeniedError(p.MissingSetup)
 	}
 	return nil
 }
 
 // joinFailure makes an error of joining one that can be told.
 func (r *CallRegistry) joinFailure(ctx context.Context, c CallInfo, err error) error {
-	var d *DeniedError
+	var late DeniedError
 	switch cause := cancel.CauseOf(ctx, err); {
-	case errors.As(err, &d):
-		return d
 	case cause != nil:
 		return cause
-	case errors.As(context.Cause(ctx), &d):
-		return d
+	case errors.As(context.Cause(ctx), &late):
+		return late
 	}
 	r.logger().Warn("call not joined", "guild", c.Guild, "channel", c.Channel, "error", err)
-	return &DeniedError{Code: JoinFailed, Text: "I could not join the call: " + err.Error(), Err: err}
+	return fmt.Errorf("I could not join the call: %w", err) //nolint:staticcheck // a person reads it
 }

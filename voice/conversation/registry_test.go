@@ -32,10 +32,11 @@ func (s session) Run(ctx context.Context) error {
 type house struct {
 	*conversation.CallRegistry
 
-	policy conversation.CallPolicy
-	in     map[string]string // voice channel by user
-	breaks chan error
-	begin  func(ctx context.Context) error // before a call is joined
+	policy  conversation.CallPolicy
+	in      map[string]string // voice channel by user
+	breaks  chan error
+	begin   func(ctx context.Context) error // before a call is joined
+	movedTo string                          // the channel in which our call is now; empty: where it was joined
 
 	mu   sync.Mutex
 	news []string
@@ -44,33 +45,38 @@ type house struct {
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{policy: conversation.CallPolicy{Enabled: true}, in: map[string]string{"ada": "v", "bob": "w"}, breaks: make(chan error, 1)}
-	h.CallRegistry = &conversation.CallRegistry{
-		Begin: func(ctx context.Context, _ conversation.CallInfo) (conversation.CallRunner, error) {
-			if h.begin != nil {
-				if err := h.begin(ctx); err != nil {
-					return nil, err
-				}
-			}
-			return session{h.breaks}, nil
-		},
-		ChannelOf: func(_, user string) (string, bool) { c, ok := h.in[user]; return c, ok },
-		Policy:    func() conversation.CallPolicy { return h.policy },
-		Changed: func(c conversation.CallInfo, open bool, why error) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			if open {
-				h.news = append(h.news, "open "+c.Channel)
-			} else {
-				h.news = append(h.news, "closed "+c.Channel+": "+why.Error())
-			}
-		},
-	}
+	h.CallRegistry = &conversation.CallRegistry{Host: h}
 	t.Cleanup(func() {
 		if err := h.Close(context.WithoutCancel(t.Context()), &cancel.Cause{Reason: cancel.ShuttingDown}); err != nil {
 			t.Error(err)
 		}
 	})
 	return h
+}
+
+func (h *house) StartCall(ctx context.Context, _ conversation.CallInfo) (conversation.CallRunner, error) {
+	if h.begin != nil {
+		if err := h.begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return session{h.breaks}, nil
+}
+
+func (h *house) ChannelOf(_, user string) (string, bool) { c, ok := h.in[user]; return c, ok }
+
+func (h *house) CurrentChannel(string) (string, bool) { return h.movedTo, h.movedTo != "" }
+
+func (h *house) CallPolicy() conversation.CallPolicy { return h.policy }
+
+func (h *house) CallChanged(c conversation.CallInfo, open bool, why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if open {
+		h.news = append(h.news, "open "+c.Channel)
+	} else {
+		h.news = append(h.news, "closed "+c.Channel+": "+why.Error())
+	}
 }
 
 func (h *house) join(t *testing.T, user string) {
@@ -84,20 +90,16 @@ func by(user string) sessions.Origin {
 	return sessions.Origin{Kind: sessions.FromDiscord, Guild: "g", Channel: "text", User: user, UserName: user}
 }
 
-// code returns the code of a denial; "" for none.
-func code(t *testing.T, err error) conversation.DenialCode {
+// denied returns why a call was denied; "" if it was not.
+func denied(t *testing.T, err error) (why conversation.DeniedError) {
 	t.Helper()
-	var d *conversation.DeniedError
-	if err == nil {
-		return ""
-	}
-	if !errors.As(err, &d) {
+	if err != nil && !errors.As(err, &why) {
 		t.Fatalf("error %v is no denial", err)
 	}
-	if !strings.HasSuffix(d.Text, ".") && d.Err == nil {
-		t.Errorf("%s: %q is no sentence", d.Code, d.Text)
+	if why != "" && !strings.HasSuffix(string(why), ".") {
+		t.Errorf("%q is no sentence", why)
 	}
-	return d.Code
+	return why
 }
 
 func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
@@ -110,13 +112,13 @@ func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
 	if diff := cmp.Diff([]conversation.CallInfo{want}, h.ActiveCalls()); diff != "" {
 		t.Errorf("open (-want +got):\n%s", diff)
 	}
-	if got := code(t, h.Leave(t.Context(), by("bob"))); got != conversation.NotAllowedToLeave {
+	if got := denied(t, h.Leave(t.Context(), by("bob"))); got != conversation.NotAllowedToLeave {
 		t.Errorf("somebody in another channel: %q", got)
 	}
 	if err := h.Leave(t.Context(), by("ada")); err != nil {
 		t.Fatal(err)
 	}
-	if got := code(t, h.Leave(t.Context(), by("ada"))); got != conversation.NotInCall || len(h.ActiveCalls()) != 0 {
+	if got := denied(t, h.Leave(t.Context(), by("ada"))); got != conversation.NotInCall || len(h.ActiveCalls()) != 0 {
 		t.Errorf("after leaving: %q, open %v", got, h.ActiveCalls())
 	}
 	if diff := cmp.Diff([]string{"open v", "closed v: stopped by ada"}, h.news); diff != "" {
@@ -127,7 +129,7 @@ func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
 func TestWhoMaySendUsAway(t *testing.T) {
 	for name, tc := range map[string]struct {
 		o    sessions.Origin
-		want conversation.DenialCode
+		want conversation.DeniedError
 	}{
 		"who asked, gone meanwhile": {by("ada"), ""},
 		"who is in the call":        {by("eve"), ""},
@@ -138,7 +140,7 @@ func TestWhoMaySendUsAway(t *testing.T) {
 			h := newHouse(t)
 			h.join(t, "ada")
 			h.in = map[string]string{"eve": "v", "bob": "w"}
-			if got := code(t, h.Leave(t.Context(), tc.o)); got != tc.want {
+			if got := denied(t, h.Leave(t.Context(), tc.o)); got != tc.want {
 				t.Errorf("Leave = %q, want %q", got, tc.want)
 			}
 		})
@@ -146,18 +148,12 @@ func TestWhoMaySendUsAway(t *testing.T) {
 }
 
 func TestWhyACallIsNotJoined(t *testing.T) {
-	for want, set := range map[conversation.DenialCode]func(*house){
+	for want, set := range map[conversation.DeniedError]func(*house){
 		conversation.VoiceDisabled:       func(h *house) { h.policy.Enabled = false },
 		conversation.RequesterNotInVoice: func(h *house) { delete(h.in, "ada") },
 		conversation.ChannelBlocked:      func(h *house) { h.policy.BlockedChannels = []string{"v"} },
 		conversation.ChannelNotAllowed:   func(h *house) { h.policy.AllowedChannels = []string{"w"} },
-		conversation.ProviderMissing:     func(h *house) { h.policy.MissingSetup = "Set OPENAI_API_KEY." },
-		conversation.MissingPermissions: func(h *house) {
-			h.begin = func(context.Context) error {
-				return &conversation.DeniedError{Code: conversation.MissingPermissions, Text: "No."}
-			}
-		},
-		conversation.JoinFailed: func(h *house) { h.begin = func(context.Context) error { return errors.New("no answer from Discord") } },
+		"Set OPENAI_API_KEY.":            func(h *house) { h.policy.MissingSetup = "Set OPENAI_API_KEY." },
 		conversation.AlreadyInChannel: func(h *house) {
 			h.in["eve"] = "v"
 			_, _ = h.Join(context.Background(), by("eve"), "")
@@ -178,13 +174,22 @@ func TestWhyACallIsNotJoined(t *testing.T) {
 			set(h)
 			before := len(h.ActiveCalls())
 			_, err := h.Join(t.Context(), by("ada"), "")
-			if got := code(t, err); got != want {
+			if got := denied(t, err); got != want {
 				t.Errorf("Join = %q (%v), want %q", got, err, want)
 			}
 			if got := len(h.ActiveCalls()); got != before {
 				t.Errorf("%d calls open, want %d", got, before)
 			}
 		})
+	}
+}
+
+func TestWhatGoesWrongWhileJoiningIsTold(t *testing.T) {
+	h := newHouse(t)
+	h.begin = func(context.Context) error { return errors.New("no answer from Discord") }
+	_, err := h.Join(t.Context(), by("ada"), "")
+	if err == nil || err.Error() != "I could not join the call: no answer from Discord" || len(h.ActiveCalls()) != 0 {
+		t.Errorf("Join = %v, and %d calls are open", err, len(h.ActiveCalls()))
 	}
 }
 
@@ -206,9 +211,9 @@ func TestCallsOfBeforeARestartCountForTheirDay(t *testing.T) {
 	h := newHouse(t)
 	h.policy.PerDay = 2
 	h.PreviousCalls = []time.Time{time.Now().Add(-25 * time.Hour), time.Now().Add(-23 * time.Hour)}
-	for _, want := range []conversation.DenialCode{"", conversation.DailyLimitReached} {
+	for _, want := range []conversation.DeniedError{"", conversation.DailyLimitReached} {
 		_, err := h.Join(t.Context(), by("ada"), "")
-		if got := code(t, err); got != want {
+		if got := denied(t, err); got != want {
 			t.Errorf("Join = %q (%v), want %q", got, err, want)
 		}
 		_ = h.Leave(t.Context(), by("ada"))
@@ -242,7 +247,7 @@ func TestJoiningCanBeGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // by time
 		h := newHouse(t)
 		h.begin = wait
-		if _, err := h.Join(t.Context(), by("ada"), ""); code(t, err) != conversation.JoinFailed {
+		if _, err := h.Join(t.Context(), by("ada"), ""); denied(t, err) != conversation.JoinTimedOut {
 			t.Errorf("Join = %v", err)
 		}
 	})
@@ -307,7 +312,7 @@ func TestTheModelJoinsAndLeavesForThePersonWhoAsks(t *testing.T) {
 		t.Fatalf("tools = %+v", tools)
 	}
 	join, leave := tools[0].Call, tools[1].Call
-	if _, _, err := join(t.Context(), by("eve"), nil); code(t, err) != conversation.RequesterNotInVoice {
+	if _, _, err := join(t.Context(), by("eve"), nil); denied(t, err) != conversation.RequesterNotInVoice {
 		t.Errorf("eve, who is nowhere: %v", err)
 	}
 	if text, _, err := join(t.Context(), by("ada"), nil); err != nil || !strings.Contains(text, "<#v>") {
@@ -324,17 +329,15 @@ func TestTheModelJoinsAndLeavesForThePersonWhoAsks(t *testing.T) {
 
 func TestACallThatWasMovedIsWhereItIs(t *testing.T) {
 	h := newHouse(t)
-	now := "v"
-	h.CurrentChannel = func(string) (string, bool) { return now, true }
 	h.join(t, "ada")
-	now, h.in["eve"] = "w", "v"
+	h.movedTo, h.in["eve"] = "w", "v"
 	if got := h.ActiveCalls(); len(got) != 1 || got[0].Channel != "w" {
 		t.Errorf("open: %+v, want the call in w", got)
 	}
-	if got := code(t, h.Leave(t.Context(), by("eve"))); got != conversation.NotAllowedToLeave {
+	if got := denied(t, h.Leave(t.Context(), by("eve"))); got != conversation.NotAllowedToLeave {
 		t.Errorf("somebody where the call was: %q", got)
 	}
-	if _, err := h.Join(t.Context(), by("bob"), ""); code(t, err) != conversation.AlreadyInChannel {
+	if _, err := h.Join(t.Context(), by("bob"), ""); denied(t, err) != conversation.AlreadyInChannel {
 		t.Errorf("joining where it is: %v", err)
 	}
 	if err := h.Leave(t.Context(), by("bob")); err != nil {
@@ -348,7 +351,7 @@ func TestACallStaysOnlyWhereTheOperatorLetsIt(t *testing.T) {
 	for _, tc := range []struct {
 		channel string
 		allowed []string
-		want    conversation.DenialCode
+		want    conversation.DeniedError
 	}{
 		{"v", nil, ""},
 		{"secret", nil, conversation.ChannelBlocked},
@@ -357,7 +360,7 @@ func TestACallStaysOnlyWhereTheOperatorLetsIt(t *testing.T) {
 		{"w", []string{"w"}, ""},
 	} {
 		h.policy.AllowedChannels = tc.allowed
-		if got := code(t, h.CheckChannel(tc.channel)); got != tc.want {
+		if got := denied(t, h.CheckChannel(tc.channel)); got != tc.want {
 			t.Errorf("%s where %v are allowed: %q, want %q", tc.channel, tc.allowed, got, tc.want)
 		}
 	}
