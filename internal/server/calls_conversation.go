@@ -34,7 +34,7 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 		Rate: voice.RateSpeech, Logger: x.Logger,
 		Ignore: func(id string) bool { return x.privacy.OptedOut(place.Guild, id) },
 	}
-	t.NewDetector = conversation.BindDetector(listens)
+	t.Detector = listens
 	if x.spotter != nil {
 		t.Spotter = x.spotter
 	}
@@ -52,8 +52,8 @@ func (x *CallService) newConversation(line voice.Line, place conversation.Locati
 	} else if s != nil {
 		says.Synthesizer = x.budgetedSynthesizer(s, v.Speech, chat)
 	}
-	if says.Synthesizer != nil || t.NewNative != nil { // which brings a voice of its own
-		t.Player = conversation.NewPlayer(says)
+	if says.Synthesizer != nil || t.Native != nil { // which brings a voice of its own
+		t.Player = says
 	}
 	if place.Guild != "" {
 		t.Privacy = x.privacy

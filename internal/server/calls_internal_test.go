@@ -19,6 +19,7 @@ import (
 	"clank/voice/conversation"
 	"clank/voice/discord"
 	"clank/voice/share"
+	"clank/voice/speech/vad"
 )
 
 // recordedPosts is a Discord that remembers what is written.
@@ -228,18 +229,14 @@ func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 			}
 			ctx, end := context.WithTimeout(t.Context(), time.Minute)
 			heard := map[string]bool{}
-			ear := call.NewDetector(conversation.SpeechEvents{
-				Sound: func(s voice.Sound) {
-					if heard[s.From] = true; s.From == "cy" { // who spoke last
-						end()
-					}
-				},
-				Ended: func(voice.Utterance) {}, Paused: func(voice.Utterance) {}, Speaking: func(string, time.Duration, bool) {},
-			})
 			for _, from := range []string{"ada", "bob", "cy"} {
-				ear.Write(voice.Packet{From: from, Opus: voice.OpusSilence[:], At: time.Now()})
+				call.Detector.Write(voice.Packet{From: from, Opus: voice.OpusSilence[:], At: time.Now()})
 			}
-			if err := ear.Run(ctx); err != nil {
+			if err := call.Detector.Run(ctx, vad.Events{Sound: func(s voice.Sound) {
+				if heard[s.From] = true; s.From == "cy" { // who spoke last
+					end()
+				}
+			}}); err != nil {
 				t.Fatal(err)
 			}
 			end()

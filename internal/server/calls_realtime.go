@@ -47,9 +47,7 @@ func (x *CallService) realtimeProblem(v settings.Voice) string {
 func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice, call share.CallRef) {
 	server, err := x.remoteServer(v.Realtime.URL, "REALTIME_API_KEY")
 	if err != nil {
-		t.NewNative = func(conversation.NativeEvents) conversation.NativeModel {
-			return missingModel{errors.New(noRealtimeKeyText)}
-		}
+		t.Native = missingModel{errors.New(noRealtimeKeyText)}
 		return
 	}
 	s := &realtime.Session{
@@ -59,21 +57,16 @@ func (x *CallService) useRealtime(t *conversation.Conversation, v settings.Voice
 	if v.Transcription.URL == v.Realtime.URL { // it is a model of that server
 		s.TranscriptionModel, s.Language = v.Transcription.Model, v.Transcription.Language
 	}
-	begin := conversation.RealtimeModel(s, func(on conversation.NativeEvents) []sessions.Tool { return x.realtimeTools(on, call, t.Line) })
-	if x.Budget == nil {
-		t.NewNative = begin
-		return
+	m := &nativeModel{
+		Session: s, tools: func(on realtime.Events) []sessions.Tool { return x.realtimeTools(on, call, t.Line) },
+		callAccount: llm.Account{Guild: t.Location.Guild, Channel: t.Location.Channel, Purpose: "talk"}, uses: make(chan budgetUse, 256),
 	}
-	bill := &budget.SpeechConversation{Enforcer: x.Budget, Model: budget.AudioModel{Name: v.Realtime.Model, URL: v.Realtime.URL}}
-	place := llm.Account{Guild: t.Location.Guild, Channel: t.Location.Channel, Purpose: "talk"}
-	t.DisabledReason = x.disabledOrSpent(bill)
-	t.NewNative = func(on conversation.NativeEvents) conversation.NativeModel {
-		m := &budgetedModel{Session: s, bill: bill, callAccount: place, asker: on.Asker, uses: make(chan budgetUse, 256)}
+	if x.Budget != nil {
+		m.bill = &budget.SpeechConversation{Enforcer: x.Budget, Model: budget.AudioModel{Name: v.Realtime.Model, URL: v.Realtime.URL}}
 		s.RecordUsage, s.Transcribed = m.countResponse, m.countTranscription
-		begin(on)
-		bill.Prompt = promptLength(s)
-		return m
+		t.DisabledReason = x.disabledOrSpent(m.bill)
 	}
+	t.Native = m
 }
 
 // disabledOrSpent returns a [CallService.Refusal] that also refuses requests when the budget is spent.
@@ -112,7 +105,7 @@ func budgetAccount(o sessions.Origin, purpose string) llm.Account {
 
 // realtimeTools returns the tools for a model that holds the conversation by itself, on behalf of the current
 // speaker.
-func (x *CallService) realtimeTools(on conversation.NativeEvents, call share.CallRef, line voice.Line) []sessions.Tool {
+func (x *CallService) realtimeTools(on realtime.Events, call share.CallRef, line voice.Line) []sessions.Tool {
 	tools := []sessions.Tool{x.Assistant.BrowseTool(func(_ sessions.Origin, a assistant.Answer) { on.Show(answerImages(a)) })}
 	tools = append(tools, x.shares.Tools(call)...)
 	if call == pageCallRef {
@@ -152,7 +145,7 @@ func leavePageTool(line voice.Line) sessions.Tool {
 // missingModel is a model that cannot be had.
 type missingModel struct{ reason error }
 
-func (m missingModel) Run(context.Context) error { return m.reason }
+func (m missingModel) Run(context.Context, realtime.Events) error { return m.reason }
 
 func (missingModel) Hear(voice.Sound) {}
 
@@ -160,12 +153,13 @@ func (missingModel) Interrupt() {}
 
 func (missingModel) Cancel(error) {}
 
-// budgetedModel is a conversation within the budget: what it uses is counted for whoever spoke last, and it ends where no more may be
-// spent.
-type budgetedModel struct {
+// nativeModel is a realtime conversation. Within a budget, what it uses is counted for whoever spoke last, and it ends where no more may
+// be spent.
+type nativeModel struct {
 	*realtime.Session
 
-	bill        *budget.SpeechConversation
+	tools       func(realtime.Events) []sessions.Tool
+	bill        *budget.SpeechConversation // nil: nothing is counted
 	callAccount llm.Account
 	asker       func() (sessions.Origin, bool)
 	uses        chan budgetUse
@@ -178,23 +172,28 @@ type budgetUse struct {
 }
 
 // account returns the account of the last speaker.
-func (m *budgetedModel) account(purpose string) llm.Account {
+func (m *nativeModel) account(purpose string) llm.Account {
 	if o, known := m.asker(); known {
 		return budgetAccount(o, purpose)
 	}
 	return m.callAccount
 }
 
-func (m *budgetedModel) countResponse(u realtime.Usage) {
+func (m *nativeModel) countResponse(u realtime.Usage) {
 	r := budget.SpeechResponse{Usage: u.Usage, AudioInput: u.AudioInput, AudioCached: u.AudioCached, AudioOutput: u.AudioOutput}
 	m.uses <- budgetUse{m.account("talk"), func(place, by context.Context) error { return m.bill.CountResponse(place, by, r) }}
 }
 
-func (m *budgetedModel) countTranscription(length time.Duration) {
+func (m *nativeModel) countTranscription(length time.Duration) {
 	m.uses <- budgetUse{m.account("transcribe"), func(_, by context.Context) error { return m.bill.CountTranscription(by, m.TranscriptionModel, length) }}
 }
 
-func (m *budgetedModel) Run(ctx context.Context) error {
+func (m *nativeModel) Run(ctx context.Context, on realtime.Events) error {
+	m.Tools, m.asker = m.tools(on), on.Asker
+	if m.bill == nil {
+		return m.Session.Run(ctx, on)
+	}
+	m.bill.Prompt = promptLength(m.Session)
 	place := llm.WithAccount(ctx, m.callAccount)
 	if err := m.bill.Begin(place); err != nil {
 		return err
@@ -209,7 +208,7 @@ func (m *budgetedModel) Run(ctx context.Context) error {
 			}
 		}
 	})
-	err := m.Session.Run(talking)
+	err := m.Session.Run(talking, on)
 	close(m.uses) // nothing of the session runs any more
 	counting.Wait()
 	m.bill.End(context.WithoutCancel(place))

@@ -24,7 +24,6 @@ type call struct {
 	leave    context.CancelCauseFunc
 	inbox    voice.Queue[func(context.Context)]
 	messages *MessageWriter
-	detector SpeechDetector
 	work     sync.WaitGroup // all goroutines but the scribe's
 
 	connected    bool
@@ -134,7 +133,7 @@ func (c *call) handlePacket(p voice.Packet) {
 	if c.applyPrivacy(who) || who.Bot || p.From == c.Location.SelfID {
 		return
 	}
-	c.detector.Write(p)
+	c.Detector.Write(p)
 }
 
 // tick looks after everything that waits for a time.

@@ -10,6 +10,7 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/speech/vad"
 )
 
 // closeTimeout bounds leaving the call, and writing the last messages.
@@ -53,8 +54,8 @@ type Conversation struct {
 	Location  Location
 	Assistant Replier
 
-	NewDetector func(SpeechEvents) SpeechDetector
-	Chat        Chat
+	Detector SpeechDetector
+	Chat     Chat
 
 	// Player speaks; nil: answers are only written.
 	Player Player
@@ -66,9 +67,8 @@ type Conversation struct {
 	// taken by what they say: one that [cancel.IsStop] takes for a stop, our name, and "clank privacy".
 	Spotter voice.Spotter
 
-	// NewNative makes a model that hears and speaks by itself. It then stands in for Transcriber, Brain and the words of Mouth; nil is
-	// none.
-	NewNative func(NativeEvents) NativeModel
+	// Native hears and speaks by itself. It then stands in for Transcriber, Assistant and the words of Player; nil is none.
+	Native NativeModel
 
 	Scopes *cancel.Scopes
 
@@ -111,16 +111,16 @@ func (t *Conversation) Run(ctx context.Context) error {
 	c := newCall(t, leave)
 	scribe := NewMessageWriter(context.WithoutCancel(ctx), t.Chat, c.log) // it writes what is left after the end
 	c.messages = scribe
-	c.detector = t.NewDetector(SpeechEvents{
+	listening := vad.Events{
 		Sound:  func(s voice.Sound) { c.offer(func(ctx context.Context) { c.handleSound(ctx, s) }) },
 		Ended:  func(u voice.Utterance) { c.post(func(ctx context.Context) { c.handleUtterance(ctx, u) }) },
 		Paused: func(u voice.Utterance) { c.post(func(ctx context.Context) { c.handlePause(ctx, u) }) },
 		Speaking: func(person string, voiced time.Duration, over bool) {
 			c.post(func(context.Context) { c.handleSpeaking(person, voiced, over) })
 		},
-	})
+	}
 	c.work.Go(func() {
-		if err := c.detector.Run(ctx); err != nil {
+		if err := c.Detector.Run(ctx, listening); err != nil {
 			c.log.Error("nobody in the call is heard", "error", err)
 			c.post(func(context.Context) {
 				c.reportOnce("ear", "I cannot hear anybody in this call: "+AsSentence(err.Error()))
@@ -134,7 +134,7 @@ func (t *Conversation) Run(ctx context.Context) error {
 			}
 		})
 	}
-	if t.NewNative != nil {
+	if t.Native != nil {
 		c.startNative(ctx)
 	}
 	err := c.loop(ctx)

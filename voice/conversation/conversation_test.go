@@ -610,7 +610,7 @@ func TestWhatIsAskedOfModelsIsPutDownToWhoIsHeardAndAnswered(t *testing.T) {
 		heard := make(chan llm.Account, 10)
 		p.Transcriber = accounting{p.words, heard}
 		spoken := &speaker{packets: [][]byte{{1}}, accounts: make(chan llm.Account, 20)}
-		p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: spoken})
+		p.Player = &playout.Player{Line: p.line, Synthesizer: spoken}
 		p.begin("ada")
 		p.says("ada", "clank how late is it")
 		p.wait(5 * time.Second)

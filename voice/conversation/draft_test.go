@@ -337,7 +337,7 @@ func TestASentenceIsMadeWhileTheOneBeforeItIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine()
 		spoken := &slowly{asked: make(chan string, 10)}
-		m := conversation.NewPlayer(&playout.Player{Line: l, Synthesizer: spoken})
+		m := &playout.Player{Line: l, Synthesizer: spoken}
 		ctx, end := context.WithCancelCause(t.Context())
 		over := make(chan error)
 		go func() { over <- m.Run(ctx) }()
@@ -552,7 +552,7 @@ func TestWhoIsLeftOutInAPauseIsNotPutIntoWords(t *testing.T) {
 // first packet of speech is there at once. The mouth waits for 60 ms of sound.
 func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
 	inParty(t, func(p *party) {
-		p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: &speaker{packets: slices.Repeat([][]byte{{1}}, 25)}})
+		p.Player = &playout.Player{Line: p.line, Synthesizer: &speaker{packets: slices.Repeat([][]byte{{1}}, 25)}}
 		p.begin("ada")
 		began := time.Now()
 		p.sound("ada", time.Second)
@@ -619,23 +619,33 @@ func (s *speaker) Speak(ctx context.Context, _ string) iter.Seq2[[]byte, error] 
 	}
 }
 
+// worded is a detector whose utterances have words for the scripted transcriber.
+type worded struct {
+	*vad.Detector
+
+	ear   *scriptedEar
+	heard chan voice.Utterance
+}
+
+func (w worded) Run(ctx context.Context, on vad.Events) error {
+	w.ear.tell, w.ear.closed = on, true
+	said := on.Ended
+	on.Ended = func(u voice.Utterance) {
+		u.Packets = []voice.Packet{{Opus: []byte("hello there")}}
+		w.heard <- u
+		said(u)
+	}
+	return w.Detector.Run(ctx, on)
+}
+
 func TestFromThePacketToOurSilenceItTakesLessThan200Milliseconds(t *testing.T) {
 	packets := tone(t, time.Second)
 	inParty(t, func(p *party) {
 		p.brain.reply = answer(assistant.Answer{Text: story}, nil)
 		heard := make(chan voice.Utterance, 1)
-		p.NewDetector = func(h conversation.SpeechEvents) conversation.SpeechDetector {
-			p.ear.tell, p.ear.closed = h, true
-			said := h.Ended
-			h.Ended = func(u voice.Utterance) {
-				u.Packets = []voice.Packet{{Opus: []byte("hello there")}}
-				heard <- u
-				said(u)
-			}
-			return conversation.BindDetector(&vad.Detector{})(h)
-		}
+		p.Detector = worded{&vad.Detector{}, p.ear, heard}
 		spoken := &speaker{packets: packets}
-		p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: spoken})
+		p.Player = &playout.Player{Line: p.line, Synthesizer: spoken}
 		p.begin("ada")
 		p.says("ada", "tell me a story") // through the scripted end of utterance
 		for p.line.last().Before(time.Now().Add(-30 * time.Millisecond)) {

@@ -17,6 +17,7 @@ import (
 	"clank/voice"
 	"clank/voice/conversation"
 	"clank/voice/speech/playout"
+	"clank/voice/speech/vad"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -57,7 +58,7 @@ func (l *line) Close(context.Context) error {
 
 // scriptedEar tells what the test has it tell, and remembers what it was given.
 type scriptedEar struct {
-	tell   conversation.SpeechEvents
+	tell   vad.Events
 	mu     sync.Mutex
 	from   []string
 	forgot []string
@@ -77,7 +78,10 @@ func (e *scriptedEar) Forget(id string) {
 	e.forgot = append(e.forgot, id)
 }
 
-func (e *scriptedEar) Run(ctx context.Context) error {
+func (e *scriptedEar) Run(ctx context.Context, tell vad.Events) error {
+	e.mu.Lock()
+	e.tell = tell
+	e.mu.Unlock()
 	if e.err == nil {
 		<-ctx.Done()
 	}
@@ -86,15 +90,21 @@ func (e *scriptedEar) Run(ctx context.Context) error {
 }
 
 // ready waits until the ear is in use, and something has been heard.
-func (e *scriptedEar) ready(t *testing.T) conversation.SpeechEvents {
+func (e *scriptedEar) ready(t *testing.T) vad.Events {
 	t.Helper()
-	for e.heard("ada") == 0 {
+	for e.heard("ada") == 0 || e.events().Sound == nil {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-t.Context().Done():
 			t.Fatal("nothing was heard")
 		}
 	}
+	return e.events()
+}
+
+func (e *scriptedEar) events() vad.Events {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return e.tell
 }
 
@@ -169,7 +179,7 @@ func (m *scriptedMouth) Run(ctx context.Context) error {
 	return nil
 }
 
-func (*scriptedMouth) Play(conversation.SoundFunc) *playout.QueuedSentence {
+func (*scriptedMouth) Play(playout.SoundFunc) *playout.QueuedSentence {
 	panic("no native model here")
 }
 
@@ -384,7 +394,7 @@ func newParty(t *testing.T) *party {
 	p.Conversation = &conversation.Conversation{
 		Line: p.line, Location: conversation.Location{Kind: sessions.FromDiscord, Guild: "g", Channel: "v", TextChannel: "t", SelfID: "me"},
 		Assistant: p.brain, Chat: p.chat, Player: p.mouth, Transcriber: p.words, Spotter: p.spot, Scopes: p.scopes, Privacy: p.privacy,
-		NewDetector: func(h conversation.SpeechEvents) conversation.SpeechDetector { p.ear.tell = h; return p.ear },
+		Detector: p.ear,
 	}
 	return p
 }

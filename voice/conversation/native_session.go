@@ -10,6 +10,8 @@ import (
 	"clank/llm"
 	"clank/sessions"
 	"clank/voice"
+	"clank/voice/realtime"
+	"clank/voice/speech/playout"
 )
 
 // permissionFor is how long it holds that somebody may, or may not, ask for something.
@@ -18,7 +20,6 @@ const permissionFor = 5 * time.Second
 // nativeSession is the part of a call that a [NativeModel] serves. A nil one does nothing.
 type nativeSession struct {
 	call         *call
-	model        NativeModel
 	end          context.CancelCauseFunc
 	asker        *person                         // who was heard last
 	currentAsker atomic.Pointer[sessions.Origin] // the same, for the model
@@ -39,8 +40,8 @@ func (c *call) startNative(ctx context.Context) {
 	n := &nativeSession{call: c}
 	ctx, n.end = context.WithCancelCause(ctx)
 	c.native = n
-	n.model = c.NewNative(NativeEvents{
-		Speak: func(s SoundFunc) PlaybackPosition {
+	events := realtime.Events{
+		Speak: func(s playout.SoundFunc) realtime.PlaybackPosition {
 			p := &PendingPlayback{}
 			c.post(func(ctx context.Context) { n.playAnswer(ctx, s, p) })
 			return p
@@ -60,14 +61,14 @@ func (c *call) startNative(ctx context.Context) {
 			}
 			return o, false
 		},
-		Trouble: func(err error) {
+		Trouble: func(err *llm.Error) {
 			c.log.Warn("trouble with the native conversation", "error", err)
 			c.post(func(context.Context) { c.reportOnce("native trouble", "Something failed: "+AsSentence(err.Error())) })
 		},
-	})
+	}
 	c.work.Go(func() {
 		defer n.end(context.Canceled)
-		err := n.model.Run(ctx)
+		err := c.Native.Run(ctx, events)
 		if err == nil {
 			err = context.Cause(ctx)
 		}
@@ -102,7 +103,7 @@ func (n *nativeSession) hearSound(ctx context.Context, p *person, s voice.Sound)
 		return
 	}
 	if n.startHearing(ctx, p) {
-		n.model.Hear(s)
+		n.call.Native.Hear(s)
 	}
 }
 
@@ -140,7 +141,7 @@ func (n *nativeSession) startHearing(ctx context.Context, p *person) bool {
 	o := n.call.origin(p)
 	n.currentAsker.Store(&o)
 	for _, s := range n.preWake.Drain(p.ID) {
-		n.model.Hear(s)
+		n.call.Native.Hear(s)
 	}
 	return true
 }
@@ -148,7 +149,7 @@ func (n *nativeSession) startHearing(ctx context.Context, p *person) bool {
 func (n *nativeSession) forget(id string) { n.preWake.Drain(id) }
 
 // playAnswer plays an answer, in place of one that is being played.
-func (n *nativeSession) playAnswer(ctx context.Context, s SoundFunc, p *PendingPlayback) {
+func (n *nativeSession) playAnswer(ctx context.Context, s playout.SoundFunc, p *PendingPlayback) {
 	c := n.call
 	if c.Player == nil {
 		c.reportOnce("speak", noSpeechText)
@@ -168,7 +169,7 @@ func (n *nativeSession) stopAnswer(cause error) {
 // handleInterrupted handles the interruption of the answer being played.
 func (n *nativeSession) handleInterrupted(p *speechItem) {
 	if n != nil && p.sound != nil {
-		n.model.Interrupt()
+		n.call.Native.Interrupt()
 	}
 }
 
@@ -181,7 +182,7 @@ func (n *nativeSession) handleAnswerEnd(p *speechItem) {
 // stop ends what the model says and does, if it is p's to end. Whether it did anything is known of its speech and its tools alone.
 func (n *nativeSession) stop(p *person, all bool, cause error) {
 	if n != nil && (all || n.asker == p) {
-		n.model.Cancel(cause)
+		n.call.Native.Cancel(cause)
 	}
 }
 

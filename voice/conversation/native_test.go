@@ -23,18 +23,19 @@ import (
 
 // model is a native model that the test drives.
 type model struct {
-	on conversation.NativeEvents
+	on realtime.Events
 
 	mu          sync.Mutex
 	heard       map[string]time.Duration
 	rate        int
 	interrupted []time.Duration // how much of the answer was played then
 	cancelled   error
-	playing     conversation.PlaybackPosition
+	playing     realtime.PlaybackPosition
 	fails       chan error
 }
 
-func (m *model) Run(ctx context.Context) error {
+func (m *model) Run(ctx context.Context, on realtime.Events) error {
+	m.on = on
 	select {
 	case err := <-m.fails:
 		return err
@@ -86,8 +87,8 @@ func nativeParty(t *testing.T) (*party, *model) {
 	t.Helper()
 	p := newParty(t)
 	m := &model{heard: map[string]time.Duration{}, fails: make(chan error, 1)}
-	p.NewNative = func(on conversation.NativeEvents) conversation.NativeModel { m.on = on; return m }
-	p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: &speaker{packets: [][]byte{{1}}}})
+	p.Native = m
+	p.Player = &playout.Player{Line: p.line, Synthesizer: &speaker{packets: [][]byte{{1}}}}
 	return p, m
 }
 
@@ -195,36 +196,15 @@ func TestANativeConversationEndsWithItsBudgetAndItsErrors(t *testing.T) {
 	}
 }
 
-func TestANativeModelUsesToolsForWhoeverItTalksWith(t *testing.T) {
+func TestANativeModelKnowsWhoItTalksWithAndShowsThings(t *testing.T) {
 	inNativeParty(t, func(p *party, m *model) {
 		p.begin("ada")
-		box := conversation.Toolset{Asker: m.on.Asker, Tools: []sessions.Tool{{
-			Tool: llm.Tool{Name: "look"},
-			Call: func(ctx context.Context, o sessions.Origin, input json.RawMessage) (string, []llm.Image, error) {
-				if string(input) == `{"wait":true}` {
-					<-ctx.Done()
-					return "", nil, context.Cause(ctx)
-				}
-				return o.UserName + " in " + o.Channel + " with " + string(input), nil, nil
-			},
-		}}}
-		if got := box.Definitions(); len(got) != 1 || got[0].Name != "look" {
-			t.Errorf("tools = %+v", got)
-		}
-		if got := box.Call(p.t.Context(), "look", nil); !strings.Contains(got, `"ok":false`) || !strings.Contains(got, "nobody has spoken") {
-			t.Errorf("before anybody spoke: %s", got)
+		if o, known := m.on.Asker(); known {
+			t.Errorf("before anybody spoke it talks with %+v", o)
 		}
 		p.sound("ada", 100*time.Millisecond)
-		if got, want := box.Call(p.t.Context(), "look", nil), `{"ok":true,"result":"Ada in v with {}"}`; got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-		if got := box.Call(p.t.Context(), "jump", nil); !strings.Contains(got, "no tool jump") {
-			t.Errorf("got %s", got)
-		}
-		ctx, stop := context.WithCancelCause(p.t.Context())
-		stop(&cancel.Cause{Reason: cancel.Stopped, By: "Ada"})
-		if got, want := box.Call(ctx, "look", json.RawMessage(`{"wait":true}`)), `{"ok":false,"error":"stopped by Ada","cancelled":true}`; got != want {
-			t.Errorf("got %s, want %s", got, want)
+		if o, known := m.on.Asker(); !known || o.UserName != "Ada" || o.Channel != "v" {
+			t.Errorf("it talks with %+v", o)
 		}
 		m.on.Show("a picture", nil)
 		p.wait(time.Second)
@@ -240,12 +220,12 @@ func TestWhatANativeModelHearsIsKeptIfWantedAndActedOn(t *testing.T) {
 		p.sound("ada", 100*time.Millisecond)
 		m.on.Heard([]string{"ada"}, "how late is it")
 		m.on.Answered("It is ten.")
-		m.on.Trouble(errors.New("slow line"))
+		m.on.Trouble(&llm.Error{Message: "slow line"})
 		p.wait(time.Second)
 		if got := strings.Join(kept, "; "); got != "Ada: how late is it; : It is ten." {
 			t.Errorf("kept %q", got)
 		}
-		p.wantIn(p.chat.text(), "Slow line.")
+		p.wantIn(p.chat.text(), "slow line.")
 		work := p.work("v", "ada")
 		m.on.Heard([]string{"ada"}, "Stop it, please.")
 		m.on.Heard([]string{"ada"}, "Clank, privacy.")
@@ -314,7 +294,7 @@ func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
 	}})
 	p := newParty(t)
 	p.Spotter = nil
-	p.Player = conversation.NewPlayer(&playout.Player{Line: p.line, Synthesizer: &speaker{packets: [][]byte{{1}}}})
+	p.Player = &playout.Player{Line: p.line, Synthesizer: &speaker{packets: [][]byte{{1}}}}
 	look := sessions.Tool{
 		Tool: llm.Tool{Name: "look", Description: "Looks."},
 		Call: func(_ context.Context, o sessions.Origin, _ json.RawMessage) (string, []llm.Image, error) {
@@ -322,8 +302,9 @@ func TestARealtimeModelHearsUsesToolsAndKnowsWhatWasHeardOfIt(t *testing.T) {
 		},
 	}
 	used := make(chan realtime.Usage, 2)
-	session := &realtime.Session{BaseURL: srv.URL(), Key: "k", RecordUsage: func(u realtime.Usage) { used <- u }}
-	p.NewNative = conversation.RealtimeModel(session, func(conversation.NativeEvents) []sessions.Tool { return []sessions.Tool{look} })
+	p.Native = &realtime.Session{
+		BaseURL: srv.URL(), Key: "k", RecordUsage: func(u realtime.Usage) { used <- u }, Tools: []sessions.Tool{look},
+	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
 	go func() { p.ended <- p.Run(ctx) }()

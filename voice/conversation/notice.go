@@ -17,7 +17,7 @@ const (
 // capabilities returns what is available in the call.
 func (c *call) capabilities() Capabilities {
 	return Capabilities{
-		Native: c.NewNative != nil, Transcribes: c.Transcriber != nil, TranscribesAll: c.Options.TranscribeAll, Spots: c.Spotter != nil,
+		Native: c.Native != nil, Transcribes: c.Transcriber != nil, TranscribesAll: c.Options.TranscribeAll, Spots: c.Spotter != nil,
 		OptOut: c.Privacy != nil, Records: c.RecordLine != nil, OnPage: c.Location.Kind == sessions.FromDashboard,
 	}
 }

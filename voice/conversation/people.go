@@ -147,7 +147,7 @@ func (c *call) applyPrivacy(p *person) (out bool) {
 
 // forget drops what was heard of p, and is no longer to be listened to.
 func (c *call) forget(p *person) {
-	c.detector.Forget(p.ID)
+	c.Detector.Forget(p.ID)
 	c.stopSpotting(p)
 	p.early.Cancel(errOptedOut)
 	p.early = nil

@@ -9,6 +9,7 @@ import (
 
 	"clank/cancel"
 	"clank/internal/assistant"
+	"clank/voice/speech/playout"
 )
 
 const (
@@ -24,18 +25,18 @@ type speechItem struct {
 	to              *person // whom it answers; nil: everybody
 	job             *job    // of which it is news; nil: none
 	sentences       []string
-	saidCount       int              // of them, heard to their end
-	answer          bool             // it is an answer, and stands in the history
-	writing         bool             // it is still being written
-	finished        bool             // nothing more of it is said
-	textOnly        bool             // it cannot be said, and is written when it is whole
-	truncated       bool             // it is not written to its end
-	fullText        string           // what it is with what is not spoken
-	question        bool             // it ends with a question
-	acknowledgement bool             // an acknowledgement: said at once, not interrupted
-	sound           SoundFunc        // instead of sentences, of a native model; nil: none
-	playback        *PendingPlayback // with sound
-	text            string           // what is written if it cannot be spoken; empty: nothing, or written already
+	saidCount       int               // of them, heard to their end
+	answer          bool              // it is an answer, and stands in the history
+	writing         bool              // it is still being written
+	finished        bool              // nothing more of it is said
+	textOnly        bool              // it cannot be said, and is written when it is whole
+	truncated       bool              // it is not written to its end
+	fullText        string            // what it is with what is not spoken
+	question        bool              // it ends with a question
+	acknowledgement bool              // an acknowledgement: said at once, not interrupted
+	sound           playout.SoundFunc // instead of sentences, of a native model; nil: none
+	playback        *PendingPlayback  // with sound
+	text            string            // what is written if it cannot be spoken; empty: nothing, or written already
 
 	queuedAt      time.Time
 	startedAt     time.Time   // begun, the last time
@@ -185,7 +186,7 @@ func (c *call) playSound(ctx context.Context, p *speechItem, over func()) {
 	p.playback.Attach(playing)
 	c.native.setPlaying(true)
 	c.work.Go(func() {
-		_, err := playing.Wait(ctx)
+		err := playing.Wait(ctx)
 		over()
 		why := cancel.CauseOf(ctx, err)
 		c.post(func(ctx context.Context) {
@@ -218,7 +219,7 @@ func (c *call) handleSpoken(ctx context.Context, p *speechItem, n int, err error
 			c.addToHistory(p)
 		}
 		c.schedule(p)
-	case errors.Is(err, errNoSpeaker):
+	case errors.Is(err, playout.ErrNoSynthesizer):
 		c.writeInstead(p)
 	case p.interruptedBy != nil && !p.dropped && ctx.Err() == nil:
 		s.suspended, s.suspendedUntil = p, time.Now().Add(suspendFor)

@@ -82,7 +82,7 @@ func (c *call) handleUtterance(ctx context.Context, u voice.Utterance) {
 	}
 	h := c.classify(p, u)
 	h.early = early
-	if c.NewNative != nil || c.Transcriber == nil {
+	if c.Native != nil || c.Transcriber == nil {
 		c.allowResume(p)
 		return
 	}
@@ -277,7 +277,7 @@ var errSpeechResumed = errors.New("they go on")
 // handlePause handles what was said by a person who may have finished.
 func (c *call) handlePause(ctx context.Context, u voice.Utterance) {
 	p := c.room.people[u.From]
-	if p == nil || c.applyPrivacy(p) || c.NewNative != nil || c.Transcriber == nil || p.transcribing || p.earlyTries == maxEarly || !c.isSpeech(p, u) || !c.classify(p, u).addressed {
+	if p == nil || c.applyPrivacy(p) || c.Native != nil || c.Transcriber == nil || p.transcribing || p.earlyTries == maxEarly || !c.isSpeech(p, u) || !c.classify(p, u).addressed {
 		return
 	}
 	p.early.Cancel(errSpeechResumed)

@@ -90,8 +90,8 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 		if t.session.Transcribed != nil {
 			t.session.Transcribed(e.Usage.length())
 		}
-		if t.session.Heard != nil && e.Transcript != "" {
-			t.session.Heard(t.speakersOf(e.ItemID), e.Transcript)
+		if t.session.on.Heard != nil && e.Transcript != "" {
+			t.session.on.Heard(t.speakersOf(e.ItemID), e.Transcript)
 		}
 	case "conversation.item.input_audio_transcription.failed":
 		t.reportTrouble(e.Error)
@@ -105,8 +105,8 @@ func (t *conversation) handleEvent(ctx context.Context, e event) error {
 		t.handleAnswerText(e, t.history.textOf(e.ItemID)+e.Delta)
 	case "response.output_audio_transcript.done", "response.output_text.done":
 		text := cmp.Or(e.Transcript, e.Text)
-		if t.handleAnswerText(e, text) && t.session.Said != nil && text != "" {
-			t.session.Said(text)
+		if t.handleAnswerText(e, text) && t.session.on.Answered != nil && text != "" {
+			t.session.on.Answered(text)
 		}
 	case "response.function_call_arguments.done":
 		t.handleToolCall(ctx, e.ResponseID, item{ID: e.ItemID, Type: "function_call", Name: e.Name, CallID: e.CallID, Arguments: &e.Arguments})
@@ -162,8 +162,8 @@ func (t *conversation) handleSound(e event) error {
 			return err
 		}
 		t.answers = append(t.answers, a)
-		if t.session.Speak != nil {
-			a.playing = t.session.Speak(a.packetSeq)
+		if t.session.on.Speak != nil {
+			a.playing = t.session.on.Speak(a.packetSeq)
 		}
 	}
 	if a.length() >= cmp.Or(max(0, t.session.MaxAnswer), 10*time.Minute) {
@@ -191,8 +191,8 @@ func (t *conversation) endAnswers(id string) error {
 func (t *conversation) interrupt(ctx context.Context, cancel bool) {
 	answers := slices.DeleteFunc(t.answers, func(a *answerSound) bool { return a.playedLength() >= a.length() && t.active == "" })
 	t.answers = nil
-	if !cancel && t.session.StopPlayback != nil && (len(answers) > 0 || t.active != "") {
-		t.session.StopPlayback(ErrInterrupted)
+	if !cancel && t.session.on.StopPlayback != nil && (len(answers) > 0 || t.active != "") {
+		t.session.on.StopPlayback(ErrInterrupted)
 	}
 	for _, a := range answers {
 		if err := a.end(); err != nil {
@@ -265,8 +265,8 @@ func (t *conversation) reportTrouble(f *failure) {
 	if f == nil {
 		f = &failure{}
 	}
-	if t.session.Trouble != nil {
-		t.session.Trouble(t.session.explain(&serverError{*f}))
+	if t.session.on.Trouble != nil {
+		t.session.on.Trouble(t.session.explain(&serverError{*f}))
 	}
 }
 

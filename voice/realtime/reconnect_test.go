@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"clank/internal/test/llmtest"
+	"clank/sessions"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -65,7 +67,7 @@ func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 		}},
 	)
 	s, w := session(srv)
-	s.Call = func(context.Context, string, json.RawMessage) string { return "at ten" }
+	s.use(func(context.Context, string, json.RawMessage) string { return "at ten" })
 	stop := run(t, s)
 	p := await(t, w.speak)
 	p.set(500 * time.Millisecond)
@@ -78,7 +80,7 @@ func TestAConversationGoesOnOverANewConnection(t *testing.T) {
 		"message user input_text Look up the ferry.",
 		"message assistant output_text I am looking.",
 		`function_call browse {"query":"ferry"}`,
-		"function_call_output at ten",
+		`function_call_output {"ok":true,"result":"at ten"}`,
 		"message assistant output_text " + strings.TrimSpace(strings.Repeat("At ten. ", 5)),
 	}
 	if diff := cmp.Diff(want, await(t, again)); diff != "" {
@@ -144,7 +146,7 @@ func TestAToolThatRunsOverANewConnectionIsAnsweredThere(t *testing.T) {
 				t.Errorf("got %v", got)
 			}
 			close(finish)
-			if got := replayed(c, 1); got[0] != "function_call_output found" {
+			if got := replayed(c, 1); got[0] != `function_call_output {"ok":true,"result":"found"}` {
 				t.Errorf("got %v", got)
 			}
 			c.Expect("response.create")
@@ -154,13 +156,13 @@ func TestAToolThatRunsOverANewConnectionIsAnsweredThere(t *testing.T) {
 		}},
 	)
 	s, w := session(srv)
-	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {
+	s.use(func(ctx context.Context, _ string, _ json.RawMessage) string {
 		select {
 		case <-finish:
 		case <-ctx.Done():
 		}
 		return "found"
-	}
+	})
 	run(t, s)
 	await(t, w.used)
 	await(t, w.used)
@@ -203,10 +205,11 @@ func TestToolsThatCannotRunSaySo(t *testing.T) {
 	outputs, all := make(chan string, 8), make(chan struct{})
 	s, _ := served(t, func(c *llmtest.RealtimeConn) {
 		c.Open()
-		for i, arguments := range []string{`{"x":`, `"` + strings.Repeat("x", 24001) + `"`, `{}`} {
+		long := `"` + strings.Repeat("x", 24001) + `"`
+		for i, tool := range [][2]string{{"browse", `{"x":`}, {"browse", long}, {"browse", `{}`}, {"jump", `{}`}, {"browse", `{}`}} {
 			id := string(rune('a' + i))
 			c.Begin("resp_"+id, "item_"+id)
-			c.FunctionCall("resp_"+id, "call_item_"+id, "call_"+id, "browse", arguments)
+			c.FunctionCall("resp_"+id, "call_item_"+id, "call_"+id, tool[0], tool[1])
 			outputs <- c.Expect("conversation.item.create").Text("item.output")
 			c.Done("resp_"+id, "", "completed")
 			c.Expect("response.create")
@@ -214,12 +217,14 @@ func TestToolsThatCannotRunSaySo(t *testing.T) {
 		close(all)
 	})
 	s.CallTimeout = 20 * time.Millisecond
-	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {
+	var asked atomic.Int64
+	s.on.Asker = func() (sessions.Origin, bool) { return sessions.Origin{}, asked.Add(1) == 1 }
+	s.use(func(ctx context.Context, _ string, _ json.RawMessage) string {
 		<-ctx.Done()
 		return ""
-	}
+	})
 	run(t, s)
-	for _, want := range []string{"are not JSON", "are too long", "took too long"} {
+	for _, want := range []string{"are not JSON", "are too long", "took too long", "no tool jump", "nobody has spoken"} {
 		if got := await(t, outputs); !strings.Contains(got, want) || strings.Contains(got, "cancelled") {
 			t.Errorf("got %s, want %q", got, want)
 		}
@@ -237,7 +242,7 @@ func TestAServerThatTakesUsAndDropsUsEachTimeIsGivenUp(t *testing.T) {
 	s.MaxOutage = 200 * time.Millisecond
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := s.Run(ctx); err == nil || ctx.Err() != nil {
+	if err := s.Run(ctx, s.on); err == nil || ctx.Err() != nil {
 		t.Errorf("Run = %v, want why the conversation cannot go on", err)
 	}
 }

@@ -3,16 +3,16 @@ package realtime
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"iter"
 	"log/slog"
 	"net/http"
 	"sync"
 	"time"
 
 	"clank/llm"
+	"clank/sessions"
 	"clank/voice"
+	"clank/voice/speech/playout"
 )
 
 // Defaults of a [Session].
@@ -34,15 +34,35 @@ type Usage struct {
 	AudioOutput int // tokens of sound among those that came out
 }
 
-// Session is one conversation. Set the fields, then Run. Hear, Tell, Interrupt and Cancel are safe for concurrent use at any
-// time. The functions are called from Run's goroutine, except Call, and must not block; nil ones are left out.
+// Events is what a [Session] tells, and asks. The functions are called from Run's goroutine, except Asker, and must not block; nil ones
+// are left out.
+type Events struct {
+	// Speak has sound played: it is called when an answer begins to be heard.
+	Speak func(sound playout.SoundFunc) PlaybackPosition
+	// StopPlayback has what is played stopped: somebody has begun to speak.
+	StopPlayback func(cause error)
+	// Heard is told what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them said it, and
+	// where they are several it is not known who.
+	Heard    func(by []string, text string)
+	Answered func(text string)                         // what was answered, whole
+	Trouble  func(err *llm.Error)                      // something failed; the session goes on
+	Show     func(markdown string, images []llm.Image) // something to see, for those in the call; for tools to call
+
+	// Asker is who speaks to the model, or spoke last: tools are used on their behalf.
+	Asker func() (o sessions.Origin, known bool)
+}
+
+// Session is one conversation. Set the fields, then Run. Hear, AddMessage, Interrupt and Cancel are safe for concurrent use at any time.
 type Session struct {
 	BaseURL      string // [DefaultBaseURL] when empty; https and wss are the same
 	Key          string // may be empty for a local server
 	Model        string // [DefaultModel] when empty
 	Voice        string // the vendor's default when empty
 	Instructions string
-	Tools        []llm.Tool
+
+	// Tools run under a context that ends with Cancel, with CallTimeout, and with Run. They run at the same time, each on a goroutine of
+	// its own.
+	Tools []sessions.Tool
 
 	// TranscriptionModel is the model that writes down what people say, without which it is not known; empty for none.
 	TranscriptionModel string
@@ -50,22 +70,10 @@ type Session struct {
 
 	MaxOutputTokens int // tokens of a response; the vendor's limit when zero
 
-	// Speak has sound played: it is called when an answer begins to be heard.
-	Speak func(sound func(context.Context) iter.Seq2[[]byte, error]) PlaybackPosition
-	// StopPlayback has what is played stopped: somebody has begun to speak.
-	StopPlayback func(cause error)
-	// Call runs a tool and returns what the model is told. Its context ends with Cancel, with CallTimeout, and with Run. Calls run at
-	// the same time, each on a goroutine of its own.
-	Call func(ctx context.Context, name string, arguments json.RawMessage) string
-
-	// Heard is told what somebody said. by are those who could be heard meanwhile, in the order of their ids: one of them said it, and
-	// where they are several it is not known who.
-	Heard       func(by []string, text string)
-	Said        func(text string) // what was answered, whole
-	RecordUsage func(u Usage)     // after each response; a zero Usage where the server, or a broken connection, did not tell
-	// Transcribed is told how much speech Transcribe has put into words; zero if the server did not say.
+	// RecordUsage is told after each response; of a zero Usage where the server, or a broken connection, did not tell. nil: not at all.
+	RecordUsage func(u Usage)
+	// Transcribed is told how much speech was put into words; zero if the server did not say. nil: not at all.
 	Transcribed func(length time.Duration)
-	Trouble     func(err *llm.Error) // something failed; the session goes on
 
 	// Dial, Idle and CallTimeout bound waiting: for a connection and its answer, for the next event of a response, for a tool.
 	Dial, Idle, CallTimeout time.Duration // 10 s, 30 s and 10 min when zero
@@ -76,6 +84,7 @@ type Session struct {
 	HTTPClient *http.Client
 	Logger     *slog.Logger
 
+	on  Events
 	mix mixer
 
 	commands voice.Queue[func(context.Context, *conversation)]
@@ -84,7 +93,7 @@ type Session struct {
 	tools map[string]context.CancelCauseFunc // that run, by the ids of their calls
 }
 
-// ErrInterrupted is the cause that Hush is given when somebody begins to speak.
+// ErrInterrupted is the cause that StopPlayback is given when somebody begins to speak.
 var ErrInterrupted = errors.New("somebody has begun to speak")
 
 // Hear takes what somebody says, at [voice.RateRealtime]. What several people say at the same time is mixed. Up to five
@@ -140,8 +149,9 @@ func (s *Session) addTool(id string, cancel context.CancelCauseFunc) (ended func
 func (s *Session) enqueue(f func(context.Context, *conversation)) { s.commands.Put(f, 0) }
 
 // Run talks until ctx ends, which is no error. Any other end is a [*llm.Error]: the server refuses for good, or could not be
-// reached for GiveUp. When it returns, nothing of it runs any more.
-func (s *Session) Run(ctx context.Context) error {
+// reached for MaxOutage. When it returns, nothing of it runs any more.
+func (s *Session) Run(ctx context.Context, on Events) error {
+	s.on = on
 	ctx, stop := context.WithCancelCause(ctx)
 	t := &conversation{
 		session: s, calls: map[string]*toolCall{},
@@ -165,8 +175,8 @@ func (s *Session) Run(ctx context.Context) error {
 			return failure
 		}
 		s.logger().Info("the conversation's connection is made again", "error", failure, "wait", wait)
-		if !up && s.Trouble != nil && wait == s.minWait() {
-			s.Trouble(failure)
+		if !up && s.on.Trouble != nil && wait == s.minWait() {
+			s.on.Trouble(failure)
 		}
 		if !t.waitRetry(ctx, max(wait, failure.RetryAfter)) {
 			return nil

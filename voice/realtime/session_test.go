@@ -101,15 +101,15 @@ func TestToolsRunAtTheSameTimeAndTheModelIsAskedOnceAllAreThere(t *testing.T) {
 		c.Begin("resp_2", "item_4")
 		c.Done("resp_2", "", "completed")
 	})
-	s.Call = func(_ context.Context, name string, arguments json.RawMessage) string {
+	s.use(func(_ context.Context, name string, arguments json.RawMessage) string {
 		if name == "browse" {
 			<-first
 			return "at ten: " + string(arguments)
 		}
 		return "stopped " + string(arguments)
-	}
+	})
 	run(t, s)
-	for _, want := range []string{`stopped {}`, `at ten: {"query":"ferry"}`} {
+	for _, want := range []string{`{"ok":true,"result":"stopped {}"}`, `{"ok":true,"result":"at ten: {\"query\":\"ferry\"}"}`} {
 		if got := await(t, outputs).Text("item.output"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -173,16 +173,16 @@ func TestCancelEndsTheAnswerAndTheToolsAndNobodyAsksAgain(t *testing.T) {
 		}
 	}})
 	s, w := session(srv)
-	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {
+	s.use(func(ctx context.Context, _ string, _ json.RawMessage) string {
 		close(running) // a second run would panic
 		<-ctx.Done()
 		return "left"
-	}
+	})
 	stop := run(t, s)
 	await(t, running)
 	s.Cancel(errStop)
 	s.Cancel(errStop)
-	want := `{"ok":false,"cancelled":true,"error":{"message":"ada said stop"}}`
+	want := `{"ok":false,"error":"ada said stop","cancelled":true}`
 	if got := await(t, outputs).Text("item.output"); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -229,10 +229,10 @@ func TestBetaNamesAreUnderstood(t *testing.T) {
 		close(all)
 	})
 	called := make(chan string, 1)
-	s.Call = func(_ context.Context, name string, _ json.RawMessage) string {
+	s.use(func(_ context.Context, name string, _ json.RawMessage) string {
 		called <- name
 		return "ok"
-	}
+	})
 	run(t, s)
 	if got := await(t, called); got != "browse" {
 		t.Errorf("called %s", got)
@@ -272,7 +272,7 @@ func TestWhatCannotGoOnEndsTheSessionAndSaysWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, _ := session(llmtest.NewRealtimeServer(t, c.call))
-			err := s.Run(t.Context())
+			err := s.Run(t.Context(), s.on)
 			var e *llm.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || e.Hint == "" {
 				t.Fatalf("got %v", err)
@@ -285,7 +285,7 @@ func TestWhatCannotGoOnEndsTheSessionAndSaysWhy(t *testing.T) {
 	t.Run("no address", func(t *testing.T) {
 		t.Parallel()
 		var e *llm.Error
-		if err := (&realtime.Session{BaseURL: "::"}).Run(t.Context()); !errors.As(err, &e) || e.Kind != llm.ErrRejected {
+		if err := (&realtime.Session{BaseURL: "::"}).Run(t.Context(), realtime.Events{}); !errors.As(err, &e) || e.Kind != llm.ErrRejected {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -293,7 +293,7 @@ func TestWhatCannotGoOnEndsTheSessionAndSaysWhy(t *testing.T) {
 		t.Parallel()
 		s := &realtime.Session{BaseURL: "http://127.0.0.1:1", MinWait: time.Millisecond, MaxOutage: 50 * time.Millisecond}
 		var e *llm.Error
-		if err := s.Run(t.Context()); !errors.As(err, &e) || e.Kind != llm.ErrUnavailable {
+		if err := s.Run(t.Context(), realtime.Events{}); !errors.As(err, &e) || e.Kind != llm.ErrUnavailable {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -354,13 +354,13 @@ func FuzzEvents(f *testing.F) {
 		}}, llmtest.RealtimeCall{Status: 401})
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		s := &realtime.Session{BaseURL: srv.URL(), MinWait: time.Millisecond, Said: func(text string) {
+		s := &realtime.Session{BaseURL: srv.URL(), MinWait: time.Millisecond}
+		if err := s.Run(ctx, realtime.Events{Answered: func(text string) {
 			if text == "the end of it" {
 				ended.Store(true)
 				cancel()
 			}
-		}}
-		if err := s.Run(ctx); err == nil && !ended.Load() {
+		}}); err == nil && !ended.Load() {
 			t.Error("the last event was not taken")
 		}
 	})

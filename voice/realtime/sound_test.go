@@ -14,6 +14,7 @@ import (
 
 	"clank/internal/test/llmtest"
 	"clank/llm"
+	"clank/sessions"
 	"clank/voice"
 	"clank/voice/realtime"
 	"clank/voice/speech/playout"
@@ -85,24 +86,23 @@ func TestAMouthTellsTheModelWhatWasHeard(t *testing.T) {
 		}
 	}()
 	s, _ := session(srv)
-	sayings, silenced := make(chan *playout.QueuedSentence, 1), make(chan []playout.PlayedSentence, 1)
-	s.Speak = func(sound func(context.Context) iter.Seq2[[]byte, error]) realtime.PlaybackPosition {
-		saying := m.Queue(playout.Sentence{Sound: sound})
+	sayings := make(chan *playout.QueuedSentence, 1)
+	s.on.Speak = func(sound playout.SoundFunc) realtime.PlaybackPosition {
+		saying := m.Play(sound)
 		sayings <- saying
 		return saying
 	}
-	s.StopPlayback = func(cause error) { silenced <- m.Silence(cause) }
+	s.on.StopPlayback = m.Silence
 	run(t, s)
 	saying := await(t, sayings)
 	for saying.Played() < 200*time.Millisecond {
 		<-time.After(5 * time.Millisecond)
 	}
 	close(interrupt)
-	heard := await(t, silenced)[0].Duration
-	if got := await(t, truncated); got != float64(heard.Milliseconds()) {
+	if got, heard := await(t, truncated), saying.Played(); got != float64(heard.Milliseconds()) {
 		t.Errorf("the model is told of %v ms, heard were %v", got, heard)
 	}
-	if _, err := saying.Wait(t.Context()); !errors.Is(err, realtime.ErrInterrupted) {
+	if err := saying.Wait(t.Context()); !errors.Is(err, realtime.ErrInterrupted) {
 		t.Errorf("the answer ended with %v", err)
 	}
 }
@@ -145,10 +145,10 @@ func TestAModelRunsOnlySoManyToolsAtOnce(t *testing.T) {
 		}
 		refused <- c.Expect("conversation.item.create").Text("item.output")
 	})
-	s.Call = func(ctx context.Context, _ string, _ json.RawMessage) string {
+	s.use(func(ctx context.Context, _ string, _ json.RawMessage) string {
 		<-ctx.Done()
 		return "{}"
-	}
+	})
 	run(t, s)
 	if got := await(t, refused); !strings.Contains(got, "too many") {
 		t.Errorf("the ninth was told %q", got)
@@ -223,34 +223,57 @@ type told struct {
 	trouble chan *llm.Error
 }
 
+// client is a session and what it tells the test.
+type client struct {
+	*realtime.Session
+
+	on realtime.Events
+}
+
 // session makes a session that talks to a server, and writes down what it tells.
-func session(s *llmtest.RealtimeServer) (*realtime.Session, *told) {
+func session(srv *llmtest.RealtimeServer) (*client, *told) {
 	w := &told{
 		make(chan *played, 64), make(chan error, 64), make(chan string, 64), make(chan string, 64),
 		make(chan realtime.Usage, 64), make(chan *llm.Error, 64),
 	}
-	return &realtime.Session{
-		BaseURL: s.URL(), Key: "sk-secret", Instructions: "Be short.", Voice: "marin", TranscriptionModel: "gpt-4o-mini-transcribe", Language: "en",
-		Tools: []llm.Tool{
-			{Name: "browse", Description: "Looks at pages.", Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`)},
-			{Name: "stop", Description: "Stops."},
-		},
-		MinWait: time.Millisecond, MaxOutage: patience,
-		Speak: func(sound func(context.Context) iter.Seq2[[]byte, error]) realtime.PlaybackPosition {
+	s := &client{Session: &realtime.Session{
+		BaseURL: srv.URL(), Key: "sk-secret", Instructions: "Be short.", Voice: "marin", TranscriptionModel: "gpt-4o-mini-transcribe", Language: "en",
+		MinWait: time.Millisecond, MaxOutage: patience, RecordUsage: func(u realtime.Usage) { w.used <- u },
+	}}
+	s.use(nil)
+	s.on = realtime.Events{
+		Speak: func(sound playout.SoundFunc) realtime.PlaybackPosition {
 			p := &played{sound: sound}
 			w.speak <- p
 			return p
 		},
 		StopPlayback: func(cause error) { w.hush <- cause },
 		Heard:        func(by []string, text string) { w.heard <- strings.Join(append(by, text), " ") },
-		Said:         func(text string) { w.said <- text },
-		RecordUsage:  func(u realtime.Usage) { w.used <- u },
+		Answered:     func(text string) { w.said <- text },
 		Trouble:      func(err *llm.Error) { w.trouble <- err },
-	}, w
+		Asker:        func() (sessions.Origin, bool) { return sessions.Origin{}, true },
+	}
+	return s, w
+}
+
+// use has calls of tools answered so.
+func (s *client) use(call func(ctx context.Context, name string, arguments json.RawMessage) string) {
+	tool := func(t llm.Tool) sessions.Tool {
+		return sessions.Tool{Tool: t, Call: func(ctx context.Context, _ sessions.Origin, arguments json.RawMessage) (string, []llm.Image, error) {
+			return call(ctx, t.Name, arguments), nil, nil
+		}}
+	}
+	s.Tools = []sessions.Tool{
+		tool(llm.Tool{
+			Name: "browse", Description: "Looks at pages.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}}}`),
+		}),
+		tool(llm.Tool{Name: "stop", Description: "Stops."}),
+	}
 }
 
 // served makes a session that talks to a server of one call, which lasts until we hang up.
-func served(t *testing.T, serve func(c *llmtest.RealtimeConn)) (*realtime.Session, *told) {
+func served(t *testing.T, serve func(c *llmtest.RealtimeConn)) (*client, *told) {
 	t.Helper()
 	return session(llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
 		serve(c)
@@ -259,11 +282,11 @@ func served(t *testing.T, serve func(c *llmtest.RealtimeConn)) (*realtime.Sessio
 }
 
 // run runs a session for the rest of a test, or until the returned function is called, which gives its end.
-func run(t *testing.T, s *realtime.Session) (stop func() error) {
+func run(t *testing.T, s *client) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
+	go func() { done <- s.Run(ctx, s.on) }()
 	end := sync.OnceValue(func() error {
 		cancel()
 		return await(t, done)

@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
+
+	"clank/sessions"
 )
 
 const (
@@ -24,8 +27,6 @@ type toolCall struct {
 var errTooLong = errors.New("the tool took too long")
 
 // handleToolCall runs a tool that the model calls. The same call may be told of more than once. What runs outlives the connection.
-//
-// it runs under Run's context, not under the connection's
 func (t *conversation) handleToolCall(ctx context.Context, response string, i item) {
 	t.history.add(i)
 	if known := t.history.findSame(i); known != nil && i.Name == "" {
@@ -44,12 +45,12 @@ func (t *conversation) handleToolCall(ctx context.Context, response string, i it
 	if response != "" && response == t.cancelledID {
 		cancel(nil)
 		c.quiet = true
-		t.handleToolResult(ctx, c, toolError("it was cancelled", true))
+		t.handleToolResult(ctx, c, toolResult{Error: "it was cancelled", Cancelled: true})
 		return
 	}
 	if t.session.busy() {
 		cancel(nil)
-		t.handleToolResult(ctx, c, toolError("too many tools run already; wait for their results", false))
+		t.handleToolResult(ctx, c, toolResult{Error: "too many tools run already; wait for their results"})
 		return
 	}
 	var arguments string
@@ -71,48 +72,48 @@ func (s *Session) busy() bool {
 	return len(s.tools) >= maxRunning
 }
 
-// runTool runs a tool and returns what the model is told.
-func (s *Session) runTool(ctx context.Context, name, arguments string) string {
+// toolResult is what the model is told of a call. A cancelled one is not to be tried again.
+type toolResult struct {
+	OK        bool   `json:"ok"`
+	Result    string `json:"result,omitempty"`
+	Error     string `json:"error,omitempty"`
+	Cancelled bool   `json:"cancelled,omitempty"`
+}
+
+// runTool runs a tool for whoever speaks to the model.
+func (s *Session) runTool(ctx context.Context, name, arguments string) toolResult {
+	i := slices.IndexFunc(s.Tools, func(t sessions.Tool) bool { return t.Name == name })
+	arguments = cmp.Or(arguments, "{}")
 	switch {
-	case s.Call == nil:
-		return toolError("there is no such tool", false)
+	case i < 0:
+		return toolResult{Error: "there is no tool " + name}
 	case len([]rune(arguments)) > maxArguments:
-		return toolError("the arguments are too long", false)
-	case arguments == "":
-		arguments = "{}"
+		return toolResult{Error: "the arguments are too long"}
 	case !json.Valid([]byte(arguments)):
-		return toolError("the arguments are not JSON", false)
+		return toolResult{Error: "the arguments are not JSON"}
+	}
+	asker, known := s.on.Asker()
+	if !known {
+		return toolResult{Error: "nobody has spoken yet; wait until somebody asks for something"}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(max(0, s.CallTimeout), 10*time.Minute), errTooLong)
 	defer cancel()
-	out := s.Call(ctx, name, json.RawMessage(arguments))
-	if ctx.Err() != nil {
+	text, _, err := s.Tools[i].Call(ctx, asker, json.RawMessage(arguments))
+	switch {
+	case ctx.Err() != nil:
 		cause := context.Cause(ctx)
-		return toolError(cause.Error(), !errors.Is(cause, errTooLong))
+		return toolResult{Error: cause.Error(), Cancelled: !errors.Is(cause, errTooLong)}
+	case err != nil:
+		return toolResult{Error: err.Error()}
 	}
-	return out
-}
-
-// toolError returns what the model is told of a call without a result. A cancelled call is not to be tried
-// again.
-func toolError(message string, cancelled bool) string {
-	type inner struct {
-		Message string `json:"message"`
-	}
-	b, err := json.Marshal(struct {
-		OK        bool  `json:"ok"`
-		Cancelled bool  `json:"cancelled,omitempty"`
-		Error     inner `json:"error"`
-	}{Cancelled: cancelled, Error: inner{message}})
-	if err != nil {
-		return `{"ok":false}`
-	}
-	return string(b)
+	return toolResult{OK: true, Result: text}
 }
 
 // handleToolResult gives the model what a tool gave, and asks for a response when all calls of the same one have been answered.
-func (t *conversation) handleToolResult(ctx context.Context, c *toolCall, out string) {
+func (t *conversation) handleToolResult(ctx context.Context, c *toolCall, r toolResult) {
 	c.answered = true
+	data, _ := json.Marshal(r) // strings always marshal
+	out := string(data)
 	t.addItem(ctx, item{Type: "function_call_output", CallID: c.id, Output: &out})
 	if c.quiet {
 		return

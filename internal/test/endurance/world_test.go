@@ -191,9 +191,10 @@ func (w *world) build(ctx context.Context, id int) error {
 		return err
 	}
 	tn.line, tn.mouth = line, &playout.Player{Line: line}
-	tn.ear = &vad.Detector{Sound: tn.sound, Ended: func(voice.Utterance) { tn.add(func() { tn.said++ }) }}
-	w.wg.Go(func() { _ = tn.ear.Run(ctx) })   // no error, since its rate is good
-	w.wg.Go(func() { _ = tn.mouth.Run(ctx) }) // never fails
+	tn.ear = &vad.Detector{}
+	heard := vad.Events{Sound: tn.sound, Ended: func(voice.Utterance) { tn.add(func() { tn.said++ }) }}
+	w.wg.Go(func() { _ = tn.ear.Run(ctx, heard) }) // no error, since its rate is good
+	w.wg.Go(func() { _ = tn.mouth.Run(ctx) })      // never fails
 	w.wg.Go(tn.attend)
 	w.wg.Go(func() { tn.talk(ctx) })
 	return nil
@@ -244,7 +245,7 @@ func (t *testGuild) talk(ctx context.Context) {
 	for speech := 1; ; speech++ {
 		var last *playout.QueuedSentence
 		for n := range 3 {
-			last = t.mouth.Queue(playout.Sentence{Sound: func(context.Context) iter.Seq2[[]byte, error] {
+			last = t.mouth.Play(func(context.Context) iter.Seq2[[]byte, error] {
 				return func(yield func([]byte, error) bool) {
 					for i := range sentence {
 						if !yield(mark(speech, n*sentence+i), nil) {
@@ -252,10 +253,10 @@ func (t *testGuild) talk(ctx context.Context) {
 						}
 					}
 				}
-			}})
+			})
 		}
-		if said, err := last.Wait(ctx); err != nil && ctx.Err() == nil {
-			t.world.note("after %v something could not be said: %v", said.Duration, err)
+		if err := last.Wait(ctx); err != nil && ctx.Err() == nil {
+			t.world.note("after %v something could not be said: %v", last.Played(), err)
 			t.add(func() { t.events["unsaid"]++ })
 		}
 		t.add(func() { t.packets += 3 * sentence })

@@ -100,7 +100,7 @@ func (v *playback) tick(ctx context.Context) {
 		if s.finished { // silenced while it went out
 			return
 		}
-		s.played.Duration += voice.FrameTime
+		s.played += voice.FrameTime
 		return
 	case s.finished:
 		return

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"clank/internal/untrusted"
+	"clank/llm"
 	"clank/voice"
 )
 
@@ -26,28 +27,14 @@ type Line interface {
 	EndSpeech() error
 }
 
-// Sentence is one thing to say.
-type Sentence struct {
-	Text string
-
-	// Sound makes packets of [voice.FrameTime]; nil cannot be said. It is called a little before its turn, and has to end when
-	// ctx does.
-	Sound func(ctx context.Context) iter.Seq2[[]byte, error]
-}
-
-// PlayedSentence is what could be heard of a sentence.
-type PlayedSentence struct {
-	Text     string
-	Duration time.Duration // of it that went out
-	Complete bool          // all of it did
-}
+// SoundFunc makes packets of [voice.FrameTime]. It is called a little before its turn, and has to end when ctx does.
+type SoundFunc = func(ctx context.Context) iter.Seq2[[]byte, error]
 
 // Player says things over one line. Set the fields, then Run. Its methods are safe for concurrent use.
 type Player struct {
 	Line        Line
-	Synthesizer voice.Synthesizer // for whoever makes sentences of words; may be nil
-
-	Logger *slog.Logger
+	Synthesizer voice.Synthesizer // makes sentences of words; nil: only sound is played
+	Logger      *slog.Logger
 
 	mu           sync.Mutex
 	queue        []*QueuedSentence // the first is being said
@@ -57,56 +44,101 @@ type Player struct {
 	synthesizing sync.WaitGroup
 }
 
-// ErrFull is returned when too much waits to be said.
-var ErrFull = errors.New("too much is waiting to be said")
+// Why something is not said.
+var (
+	ErrFull          = errors.New("too much is waiting to be said")
+	ErrNoSynthesizer = errors.New("nothing here makes words audible")
+)
 
-// Queue has a sentence said after those before it. It does not wait.
-func (m *Player) Queue(s Sentence) *QueuedSentence {
-	saying := newQueuedSentence(s)
-	saying.player = m
+// maxSentencesAhead is how many sentences Say queues before they are said.
+const maxSentencesAhead = 8
+
+// Say says sentences one after the other, also such as come while it speaks, and returns how many were heard to their end. It blocks
+// until all are said that are there, or Silence has been called, whose cause it then returns, or ctx has ended, or a sentence could not
+// be said. The channel is not closed. What is made of words is charged to the account of ctx.
+func (m *Player) Say(ctx context.Context, sentences <-chan string) (said int, err error) {
+	if m.Synthesizer == nil {
+		return 0, ErrNoSynthesizer
+	}
+	account := llm.AccountOf(ctx)
+	queue := func(text string) *QueuedSentence {
+		return m.queueSentence(text, func(ctx context.Context) iter.Seq2[[]byte, error] {
+			return m.Synthesizer.Speak(llm.WithAccount(ctx, account), text)
+		})
+	}
+	var queued []*QueuedSentence
+	for {
+		if len(queued) == 0 {
+			select {
+			case s := <-sentences:
+				queued = append(queued, queue(s))
+			default:
+				return said, nil
+			}
+		}
+		more := sentences
+		if len(queued) == maxSentencesAhead {
+			more = nil
+		}
+		select {
+		case s := <-more:
+			queued = append(queued, queue(s))
+			continue
+		case <-queued[0].done:
+		case <-ctx.Done():
+		}
+		if err := queued[0].Wait(ctx); err != nil {
+			m.Silence(err)
+			return said, err
+		}
+		queued, said = queued[1:], said+1
+	}
+}
+
+// Play has sound played after what is being said. It does not wait.
+func (m *Player) Play(sound SoundFunc) *QueuedSentence { return m.queueSentence("", sound) }
+
+func (m *Player) queueSentence(text string, sound SoundFunc) *QueuedSentence {
+	s := &QueuedSentence{
+		player: m, text: text, sound: sound, done: make(chan struct{}), synthesized: make(chan struct{}),
+		packets: make(chan []byte, packetsAhead/voice.FrameTime), stop: func(error) {},
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case m.ended != nil:
-		saying.finish(m.ended)
-	case saying.Sound == nil:
-		saying.finish(errors.New("say something: nothing here can speak"))
+		s.finish(m.ended)
 	case len(m.queue) >= maxQueued:
-		saying.finish(ErrFull)
+		s.finish(ErrFull)
 	default:
-		m.queue = append(m.queue, saying)
+		m.queue = append(m.queue, s)
 		m.signal()
 	}
-	return saying
+	return s
 }
 
-// Silence falls silent at once and drops what waits. It returns what could be heard of each sentence, the one that was being
-// said first; cause is what those who wait for them are told.
-func (m *Player) Silence(cause error) []PlayedSentence {
+// Silence falls silent at once and drops what waits; cause is what those who wait for it are told.
+func (m *Player) Silence(cause error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var all []PlayedSentence
 	for _, s := range m.queue {
 		s.finish(cause)
-		all = append(all, s.played)
 	}
 	m.queue, m.pausedUntil = nil, time.Time{}
 	m.signal()
-	return all
 }
 
-// PauseFor pauses for a time, or until Resume or Silence.
-func (m *Player) PauseFor(d time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.pausedUntil = time.Now().Add(d)
-}
+// longestPause is when a pause that nobody has ended is over.
+const longestPause = 10 * time.Second
 
-// Resume goes on after Hold.
-func (m *Player) Resume() {
+// Pause is silent at once and keeps its place, or goes on from there.
+func (m *Player) Pause(on bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pausedUntil = time.Time{}
+	if on {
+		m.pausedUntil = time.Now().Add(longestPause)
+	}
 	m.signal()
 }
 
@@ -153,9 +185,9 @@ const packetsAhead = 30 * time.Second
 
 // QueuedSentence is a sentence on its way.
 type QueuedSentence struct {
-	Sentence
-
 	player       *Player
+	text         string // for messages; may be empty
+	sound        SoundFunc
 	started      bool          // it is being made into sound
 	packets      chan []byte   // that were made
 	synthesized  chan struct{} // closed when no more are made
@@ -164,52 +196,41 @@ type QueuedSentence struct {
 	flowing      bool   // there is enough to go on
 	next         []byte // that the line could not carry yet
 
-	played   PlayedSentence
+	played   time.Duration // that went out
 	err      error
 	finished bool
-	done     chan struct{} // closed after said and err are set for good
+	done     chan struct{} // closed after played and err are set for good
 }
-
-func newQueuedSentence(s Sentence) *QueuedSentence {
-	return &QueuedSentence{
-		Sentence: s, played: PlayedSentence{Text: s.Text}, done: make(chan struct{}),
-		packets: make(chan []byte, packetsAhead/voice.FrameTime), stop: func(error) {}, synthesized: make(chan struct{}),
-	}
-}
-
-// Done returns a channel that is closed when the sentence was said or will not be.
-func (s *QueuedSentence) Done() <-chan struct{} { return s.done }
 
 // Played returns how much of it went out until now.
 func (s *QueuedSentence) Played() time.Duration {
 	s.player.mu.Lock()
 	defer s.player.mu.Unlock()
-	return s.played.Duration
+	return s.played
 }
 
-// Wait waits until it was said. When ctx ends before, the rest is not said.
-func (s *QueuedSentence) Wait(ctx context.Context) (PlayedSentence, error) {
+// Wait waits until all of it was said; the error is why it was not. When ctx ends before, the rest is not said.
+func (s *QueuedSentence) Wait(ctx context.Context) error {
 	select {
 	case <-s.done:
 	case <-ctx.Done():
 		s.player.dropSentence(s, context.Cause(ctx))
 		<-s.done
 	}
-	return s.played, s.err
+	return s.err
 }
 
-// finish sets what came of it. The mouth's mutex is held.
+// finish sets what came of it. The player's lock is held.
 func (s *QueuedSentence) finish(err error) {
 	if s.finished {
 		return
 	}
 	s.finished, s.err = true, err
-	s.played.Complete = err == nil
 	s.stop(context.Canceled)
 	close(s.done)
 }
 
-// startSynthesis has it made into sound, by a goroutine that ends with ctx or with the sentence. The mouth's mutex is held.
+// startSynthesis has it made into sound, by a goroutine that ends with ctx or with the sentence. The player's lock is held.
 func (s *QueuedSentence) startSynthesis(ctx context.Context) {
 	s.started = true
 	ctx, s.stop = context.WithCancelCause(ctx)
@@ -221,9 +242,9 @@ func (s *QueuedSentence) startSynthesis(ctx context.Context) {
 		}()
 		defer close(s.synthesized)
 		defer close(s.packets)
-		for opus, err := range s.Sound(ctx) {
+		for opus, err := range s.sound(ctx) {
 			if err != nil {
-				s.synthesisErr = fmt.Errorf("make %q audible: %w", untrusted.Shorten(s.Text, 40), err)
+				s.synthesisErr = fmt.Errorf("make %q audible: %w", untrusted.Shorten(s.text, 40), err)
 				return
 			}
 			select {

@@ -58,15 +58,15 @@ func (l *line) seen() (played []string, at, hushed []time.Time) {
 }
 
 // says says a sentence to its end.
-func (l *line) says(m *playout.Player, s playout.Sentence) {
+func (l *line) says(m *playout.Player, s playout.SoundFunc) {
 	l.t.Helper()
-	if said, err := m.Queue(s).Wait(l.t.Context()); err != nil || !said.Complete {
-		l.t.Fatalf("said %+v, %v; want all of it", said, err)
+	if err := m.Play(s).Wait(l.t.Context()); err != nil {
+		l.t.Fatal(err)
 	}
 }
 
 // sound makes n packets, each after a time.
-func sound(name string, n int, each time.Duration) func(context.Context) iter.Seq2[[]byte, error] {
+func sound(name string, n int, each time.Duration) playout.SoundFunc {
 	return func(ctx context.Context) iter.Seq2[[]byte, error] {
 		return func(yield func([]byte, error) bool) {
 			for i := range n {
@@ -83,9 +83,7 @@ func sound(name string, n int, each time.Duration) func(context.Context) iter.Se
 	}
 }
 
-func sentence(name string, n int) playout.Sentence {
-	return playout.Sentence{Text: name, Sound: sound(name, n, 0)}
-}
+func sentence(name string, n int) playout.SoundFunc { return sound(name, n, 0) }
 
 // speak runs a mouth in a bubble for the length of do.
 func speak(t *testing.T, do func(m *playout.Player, l *line)) {
@@ -108,9 +106,9 @@ func speak(t *testing.T, do func(m *playout.Player, l *line)) {
 
 func TestAPacketGoesOutEveryTwentyMilliseconds(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
-		said, err := m.Queue(sentence("a", 500)).Wait(l.t.Context())
-		if err != nil || !said.Complete || said.Duration != 10*time.Second {
-			l.t.Fatalf("%+v, %v", said, err)
+		s := m.Play(sentence("a", 500))
+		if err := s.Wait(l.t.Context()); err != nil || s.Played() != 10*time.Second {
+			l.t.Fatalf("%v of it, %v", s.Played(), err)
 		}
 		synctest.Wait()
 		played, at, hushed := l.seen()
@@ -132,11 +130,11 @@ func TestSentencesFollowWithoutAGap(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
 		var sayings []*playout.QueuedSentence
 		for _, name := range []string{"a", "b", "c"} {
-			sayings = append(sayings, m.Queue(sentence(name, 10)))
+			sayings = append(sayings, m.Play(sentence(name, 10)))
 		}
 		for _, s := range sayings {
-			if said, err := s.Wait(l.t.Context()); err != nil || !said.Complete {
-				l.t.Fatalf("%+v, %v", said, err)
+			if err := s.Wait(l.t.Context()); err != nil {
+				l.t.Fatal(err)
 			}
 		}
 		synctest.Wait()
@@ -156,7 +154,7 @@ func TestSentencesFollowWithoutAGap(t *testing.T) {
 func TestNothingBeginsBeforeThereIsEnoughToGoOn(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
 		began := time.Now()
-		l.says(m, playout.Sentence{Sound: sound("a", 20, 18*time.Millisecond)})
+		l.says(m, sound("a", 20, 18*time.Millisecond))
 		_, at, _ := l.seen()
 		if wait := at[0].Sub(began); wait < 54*time.Millisecond || wait > 80*time.Millisecond {
 			t.Errorf("it began after %v, want three packets of 18ms", wait)
@@ -171,9 +169,9 @@ func TestNothingBeginsBeforeThereIsEnoughToGoOn(t *testing.T) {
 
 func TestASpeakerThatIsSlowIsWaitedForAndTheOthersAreTold(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
-		said, err := m.Queue(playout.Sentence{Sound: sound("a", 10, 200*time.Millisecond)}).Wait(l.t.Context())
-		if err != nil || said.Duration != 200*time.Millisecond {
-			l.t.Fatalf("%+v, %v", said, err)
+		s := m.Play(sound("a", 10, 200*time.Millisecond))
+		if err := s.Wait(l.t.Context()); err != nil || s.Played() != 200*time.Millisecond {
+			l.t.Fatalf("%v of it, %v", s.Played(), err)
 		}
 		synctest.Wait()
 		played, _, hushed := l.seen()
@@ -185,19 +183,16 @@ func TestASpeakerThatIsSlowIsWaitedForAndTheOthersAreTold(t *testing.T) {
 
 func TestSilenceFallsAtOnceAndTellsWhatWasHeard(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
-		a, b, c := m.Queue(sentence("a", 5)), m.Queue(sentence("b", 500)), m.Queue(sentence("c", 5))
+		a, b, c := m.Play(sentence("a", 5)), m.Play(sentence("b", 500)), m.Play(sentence("c", 5))
 		<-time.After(505 * time.Millisecond)
 		now := time.Now()
-		all := m.Silence(errStop)
-		if len(all) != 2 || all[0].Text != "b" || all[0].Duration < 380*time.Millisecond || all[0].Duration > 420*time.Millisecond || all[1].Duration != 0 {
-			t.Errorf("got %+v", all)
+		m.Silence(errStop)
+		if played := b.Played(); played < 380*time.Millisecond || played > 420*time.Millisecond || c.Played() != 0 {
+			t.Errorf("%v were heard of the second, %v of the third", played, c.Played())
 		}
-		if said, err := a.Wait(l.t.Context()); err != nil || !said.Complete {
-			t.Errorf("the first: %+v, %v", said, err)
-		}
-		for _, s := range []*playout.QueuedSentence{b, c} {
-			if said, err := s.Wait(l.t.Context()); !errors.Is(err, errStop) || said.Complete {
-				t.Errorf("%+v, %v", said, err)
+		for s, want := range map[*playout.QueuedSentence]error{a: nil, b: errStop, c: errStop} {
+			if err := s.Wait(l.t.Context()); !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
 			}
 		}
 		<-time.After(time.Second)
@@ -205,9 +200,7 @@ func TestSilenceFallsAtOnceAndTellsWhatWasHeard(t *testing.T) {
 		if at[len(at)-1].After(now) || len(hushed) != 1 || hushed[0].Sub(now) > 20*time.Millisecond {
 			t.Errorf("the last packet %v, hushed %v after the silence", at[len(at)-1].Sub(now), hushed[0].Sub(now))
 		}
-		if got := m.Silence(errStop); got != nil {
-			t.Errorf("a second silence: %+v", got)
-		}
+		m.Silence(errStop)
 		l.says(m, sentence("d", 3))
 	})
 }
@@ -219,9 +212,9 @@ func TestWhoEverStopsWaitingStopsTheSentence(t *testing.T) {
 			<-time.After(time.Second)
 			cancel(errStop)
 		}()
-		said, err := m.Queue(sentence("a", 500)).Wait(ctx)
-		if !errors.Is(err, errStop) || said.Complete || said.Duration < 900*time.Millisecond || said.Duration > time.Second {
-			t.Errorf("%+v, %v", said, err)
+		s := m.Play(sentence("a", 500))
+		if err := s.Wait(ctx); !errors.Is(err, errStop) || s.Played() < 900*time.Millisecond || s.Played() > time.Second {
+			t.Errorf("%v of it, %v", s.Played(), err)
 		}
 		l.says(m, sentence("b", 3))
 		played, _, _ := l.seen()
@@ -233,22 +226,22 @@ func TestWhoEverStopsWaitingStopsTheSentence(t *testing.T) {
 
 func TestAHoldPausesForATimeOrUntilItGoesOn(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
-		s := m.Queue(sentence("a", 100))
+		s := m.Play(sentence("a", 100))
 		<-time.After(300 * time.Millisecond)
-		m.PauseFor(10 * time.Second)
+		m.Pause(true)
 		<-time.After(time.Second)
 		before := s.Played()
 		if before > 340*time.Millisecond {
 			t.Errorf("%v played while it was held", before)
 		}
-		m.Resume()
+		m.Pause(false)
 		<-time.After(200 * time.Millisecond)
 		if got := s.Played() - before; got < 180*time.Millisecond {
 			t.Errorf("%v played after it went on", got)
 		}
-		m.PauseFor(500 * time.Millisecond)
-		if said, err := s.Wait(l.t.Context()); err != nil || !said.Complete {
-			t.Errorf("%+v, %v", said, err)
+		m.Pause(true)
+		if err := s.Wait(l.t.Context()); err != nil {
+			t.Error(err)
 		}
 		_, _, hushed := l.seen()
 		if len(hushed) < 2 {
@@ -260,11 +253,11 @@ func TestAHoldPausesForATimeOrUntilItGoesOn(t *testing.T) {
 func TestALineThatIsMuteForAMomentLosesNothing(t *testing.T) {
 	speak(t, func(m *playout.Player, l *line) {
 		l.fail(voice.ErrUnavailable)
-		s := m.Queue(sentence("a", 10))
+		s := m.Play(sentence("a", 10))
 		<-time.After(2 * time.Second)
 		l.fail(nil)
-		if said, err := s.Wait(l.t.Context()); err != nil || said.Duration != 200*time.Millisecond {
-			t.Errorf("%+v, %v", said, err)
+		if err := s.Wait(l.t.Context()); err != nil || s.Played() != 200*time.Millisecond {
+			t.Errorf("%v of it, %v", s.Played(), err)
 		}
 		played, _, _ := l.seen()
 		if played[0] != "a0" {
@@ -281,18 +274,17 @@ func TestTroubleEndsASentenceAndSaysWhy(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		line  error
-		sound func(context.Context) iter.Seq2[[]byte, error]
+		sound playout.SoundFunc
 		want  string
 	}{
 		"the line is mute for good": {voice.ErrUnavailable, sound("a", 5, 0), "cannot carry sound"},
 		"the line is gone":          {errors.New("hung up"), sound("a", 5, 0), "hung up"},
-		"the speaker fails":         {nil, broken, `make "Hello" audible: no key`},
-		"there is no speaker":       {nil, nil, "nothing here can speak"},
+		"the speaker fails":         {nil, broken, `audible: no key`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			speak(t, func(m *playout.Player, l *line) {
 				l.fail(c.line)
-				_, err := m.Queue(playout.Sentence{Text: "Hello", Sound: c.sound}).Wait(l.t.Context())
+				err := m.Play(c.sound).Wait(l.t.Context())
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("got %v, want %q", err, c.want)
 				}
@@ -306,13 +298,10 @@ func TestTroubleEndsASentenceAndSaysWhy(t *testing.T) {
 func TestTheQueueIsBounded(t *testing.T) {
 	m := &playout.Player{Line: &line{}}
 	for range 64 {
-		m.Queue(sentence("a", 5))
+		m.Play(sentence("a", 5))
 	}
-	if _, err := m.Queue(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, playout.ErrFull) {
+	if err := m.Play(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, playout.ErrFull) {
 		t.Errorf("got %v", err)
-	}
-	if n := len(m.Silence(errStop)); n != 64 {
-		t.Errorf("%d were dropped", n)
 	}
 }
 
@@ -321,7 +310,7 @@ func TestTheEndOfTheCallEndsAll(t *testing.T) {
 		l := &line{}
 		m := &playout.Player{Line: l}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		s := m.Queue(sentence("a", 5000))
+		s := m.Play(sentence("a", 5000))
 		done := make(chan error)
 		go func() { done <- m.Run(ctx) }()
 		<-time.After(time.Second)
@@ -329,10 +318,10 @@ func TestTheEndOfTheCallEndsAll(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if _, err := s.Wait(t.Context()); !errors.Is(err, errStop) {
+		if err := s.Wait(t.Context()); !errors.Is(err, errStop) {
 			t.Errorf("what was being said: %v", err)
 		}
-		if _, err := m.Queue(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, errStop) {
+		if err := m.Play(sentence("b", 5)).Wait(t.Context()); !errors.Is(err, errStop) {
 			t.Errorf("what comes later: %v", err)
 		}
 		if _, _, hushed := l.seen(); len(hushed) != 1 {

@@ -16,8 +16,22 @@ const (
 	maxPacketSize    = 1500             // bytes of a packet that a network carries
 )
 
-// Detector listens to the people of one call. Set the fields, then Run; Take and Left may be called from anywhere, at any time.
-// The functions are called from Run's goroutine, one at a time, and must not block; nil ones are left out.
+// Events is what a [Detector] tells. The functions are called from Run's goroutine, one at a time, and must not block; nil ones are left
+// out.
+type Events struct {
+	Sound func(voice.Sound)     // what each person sends, 20 ms or so at a time, speech or not
+	Ended func(voice.Utterance) // somebody has ended, or gone on for MaxUtterance
+
+	// Paused tells what somebody has said until now, when they have been silent for half a pause. Speaking is called if they go on,
+	// and Ended with all of it when they have ended.
+	Paused func(voice.Utterance)
+
+	// Speaking tells that somebody begins, goes on (about every 100 ms of speech) or has ended. voiced is how much of it was speech
+	// until now.
+	Speaking func(from string, voiced time.Duration, ended bool)
+}
+
+// Detector listens to the people of one call. Set the fields, then Run; Write and Forget may be called from anywhere, at any time.
 type Detector struct {
 	// Rate of the live sound: 48, 24 or 16 kHz; [voice.RateSpeech] when zero.
 	Rate int
@@ -26,19 +40,12 @@ type Detector struct {
 	// for what somebody has begun to say. It must be quick, and safe for concurrent use.
 	Ignore func(id string) bool
 
-	Sound    func(voice.Sound)                                   // what each person sends, 20 ms or so at a time, speech or not
-	Speaking func(from string, voiced time.Duration, ended bool) // somebody begins, goes on (about every 100 ms of speech) or ends
-	Ended    func(voice.Utterance)                               // somebody has ended, or gone on for Longest
-
-	// Paused tells what somebody has said until now, when they have been silent for half a pause. Speaking is called if they go on,
-	// and Said with all of it when they have ended.
-	Paused func(voice.Utterance)
-
 	MaxUtterance time.Duration // after which an utterance is cut; 30 s when zero
 	MaxPeople    int           // to whom is listened at the same time, at most; 64 when zero
 	Logger       *slog.Logger
 
 	queue  voice.Queue[queueItem]
+	on     Events
 	people map[string]*speaker
 }
 
@@ -66,12 +73,12 @@ func (e *Detector) Forget(id string) {
 
 func (e *Detector) ignored(id string) bool { return e.Ignore != nil && e.Ignore(id) }
 
-// Run listens until ctx ends, which is no error. What somebody is saying then is dropped.
-func (e *Detector) Run(ctx context.Context) error {
+// Run listens until ctx ends, which is no error, and tells what it hears. What somebody is saying then is dropped.
+func (e *Detector) Run(ctx context.Context, on Events) error {
 	if _, err := voice.NewOpusDecoder(e.sampleRate()); err != nil {
 		return fmt.Errorf("listen to a call: %w", err)
 	}
-	e.people = map[string]*speaker{}
+	e.on, e.people = on, map[string]*speaker{}
 	timer := time.NewTimer(forgetAfter)
 	defer timer.Stop()
 	for {

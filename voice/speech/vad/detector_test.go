@@ -91,6 +91,8 @@ type heard struct {
 	sounds     []voice.Sound
 	speaking   []progress
 	utterances []voice.Utterance
+	paused     []voice.Utterance
+	pausedAt   []time.Time
 	spokeAt    []time.Time
 }
 
@@ -106,19 +108,21 @@ func listen(t *testing.T, set func(*vad.Detector), do func(ada *talker, h *heard
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := &heard{t: t}
-		e := &vad.Detector{
+		e := &vad.Detector{}
+		events := vad.Events{
 			Sound: func(s voice.Sound) { h.sounds, h.soundAt = append(h.sounds, s), append(h.soundAt, time.Now()) },
 			Speaking: func(_ string, voiced time.Duration, ended bool) {
 				h.speaking, h.spokeAt = append(h.speaking, progress{voiced, ended}), append(h.spokeAt, time.Now())
 			},
-			Ended: func(u voice.Utterance) { h.utterances = append(h.utterances, u) },
+			Ended:  func(u voice.Utterance) { h.utterances = append(h.utterances, u) },
+			Paused: func(u voice.Utterance) { h.paused, h.pausedAt = append(h.paused, u), append(h.pausedAt, time.Now()) },
 		}
 		if set != nil {
 			set(e)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- e.Run(ctx) }()
+		go func() { done <- e.Run(ctx, events) }()
 		defer func() {
 			cancel()
 			if err := <-done; err != nil {
@@ -296,18 +300,17 @@ func TestWhatWaitsOfWhoIsLeftOutIsNotDecoded(t *testing.T) {
 	var out atomic.Bool
 	ctx, cancel := context.WithCancel(t.Context())
 	e := &vad.Detector{Ignore: func(id string) bool { return id == "ada" && out.Load() }}
-	e.Sound = func(s voice.Sound) {
-		if s.From == "ada" {
-			t.Error("she was heard")
-		}
-		cancel()
-	}
 	ada, bob := &talker{id: "ada", ear: e}, &talker{id: "bob", ear: e}
 	opus := speech(t, 0.2, 50)
 	e.Write(ada.packet(opus[0]))
 	e.Write(bob.packet(opus[0]))
 	out.Store(true) // before it was her turn
-	if err := e.Run(ctx); err != nil {
+	if err := e.Run(ctx, vad.Events{Sound: func(s voice.Sound) {
+		if s.From == "ada" {
+			t.Error("she was heard")
+		}
+		cancel()
+	}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -370,18 +373,17 @@ func TestAnEarThatFallsBehindLosesTheOldest(t *testing.T) {
 	}
 	var got int
 	ctx, cancel := context.WithCancel(t.Context())
-	e.Sound = func(voice.Sound) {
+	if err := e.Run(ctx, vad.Events{Sound: func(voice.Sound) {
 		if got++; got == 2048 {
 			cancel()
 		}
-	}
-	if err := e.Run(ctx); err != nil || got != 2048 {
+	}}); err != nil || got != 2048 {
 		t.Errorf("got %d sounds, %v", got, err)
 	}
 }
 
 func TestARateThatCannotBeIsRefused(t *testing.T) {
-	if err := (&vad.Detector{Rate: 44100}).Run(t.Context()); err == nil {
+	if err := (&vad.Detector{Rate: 44100}).Run(t.Context(), vad.Events{}); err == nil {
 		t.Error("44100 Hz were taken")
 	}
 }

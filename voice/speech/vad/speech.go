@@ -136,25 +136,25 @@ func (s *speechState) endUtterance(e *Detector, id string) {
 
 // reportPause tells what was said until now, once for each pause.
 func (s *speechState) reportPause(e *Detector, id string) {
-	if s.pausing || e.Paused == nil || e.ignored(id) || len(s.held) == 0 {
+	if s.pausing || e.on.Paused == nil || e.ignored(id) || len(s.held) == 0 {
 		return
 	}
 	s.pausing = true
-	e.Paused(s.utterance(id))
+	e.on.Paused(s.utterance(id))
 }
 
 func (s *speechState) reportProgress(e *Detector, id string, over bool) {
-	if e.Speaking != nil && !e.ignored(id) {
-		e.Speaking(id, s.voiced, over)
+	if e.on.Speaking != nil && !e.ignored(id) {
+		e.on.Speaking(id, s.voiced, over)
 	}
 }
 
 // emitUtterance hands on what was said until now.
 func (s *speechState) emitUtterance(e *Detector, id string) {
-	if e.Ended == nil || e.ignored(id) || len(s.held) == 0 {
+	if e.on.Ended == nil || e.ignored(id) || len(s.held) == 0 {
 		return
 	}
-	e.Ended(s.utterance(id))
+	e.on.Ended(s.utterance(id))
 }
 
 // utterance returns what was said so far.
