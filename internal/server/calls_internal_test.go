@@ -36,7 +36,7 @@ func TestANameInNewsOfAShareIsNoMarkup(t *testing.T) {
 	to := &recordedPosts{}
 	x := &CallService{Logger: slog.New(slog.DiscardHandler), callsContext: t.Context()}
 	x.SetBot(to)
-	x.sendShareNotice(share.Notice{
+	shareHost{x}.SendNotice(share.Notice{
 		Call: callRefOf("g", "c"), Text: "[free gifts](https://evil.example) <@1> ||x|| shares a browser page.", Link: "https://watch.example/#a_b_c",
 	})
 	x.background.Wait()
@@ -97,7 +97,7 @@ func TestGoLiveThatCannotBeUsedSaysWhyAndLeavesTheLink(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := newTestCallService(t, true, tc.secrets)
 			x.openGoLive()
-			stages := x.shareTargets(callRefOf("1", "2"))
+			stages := shareHost{x}.ShareTargets(callRefOf("1", "2"))
 			if len(stages) != 2 || stages[0].Name() != "Go Live" {
 				t.Fatalf("got %d stages, want Go Live and the link", len(stages))
 			}
@@ -107,7 +107,7 @@ func TestGoLiveThatCannotBeUsedSaysWhyAndLeavesTheLink(t *testing.T) {
 		})
 	}
 	x := newTestCallService(t, false, map[string]string{goLiveTokenName: "of an account"})
-	if x.openGoLive(); len(x.shareTargets(callRefOf("1", "2"))) != 1 {
+	if x.openGoLive(); len((shareHost{x}).ShareTargets(callRefOf("1", "2"))) != 1 {
 		t.Error("go live is tried though nobody has switched it on")
 	}
 }

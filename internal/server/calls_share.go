@@ -20,9 +20,7 @@ import (
 // openSharing prepares what shows a browser to people, and serves the viewer's page.
 func (x *CallService) openSharing(ctx context.Context) error {
 	x.shareLinks.Lifetime = x.Settings().Share.LinkLifetime
-	x.shares = &share.Manager{
-		Sessions: x.Sessions, Screen: x.screenshotter, Targets: x.shareTargets, CheckPermission: x.checkShare, SendNotice: x.sendShareNotice, Logger: x.Logger,
-	}
+	x.shares = &share.Manager{Sessions: x.Sessions, Host: shareHost{x}, Logger: x.Logger}
 	x.onClose(x.shares.Close)
 	x.viewerPage = &share.ViewerPage{Links: x, Engine: x.webrtcEngine, Logger: x.Logger}
 	if err := x.viewerPage.Open(); err != nil { // it only reads its own files
@@ -76,11 +74,14 @@ func (x *CallService) CheckLink(token string) (share.ViewerShare, error) {
 	}, nil
 }
 
-// shareTargets returns the ways to show something to a call, the best first.
-func (x *CallService) shareTargets(c share.CallRef) []share.Target {
+// shareHost is what shares need of the program.
+type shareHost struct{ *CallService }
+
+// ShareTargets implements [share.Host].
+func (x shareHost) ShareTargets(c share.CallRef) []share.Target {
 	link := &share.LinkTarget{Links: &x.shareLinks, Address: x.viewerLink}
 	if c == pageCallRef {
-		return []share.Target{pageTarget{x}, link}
+		return []share.Target{pageTarget{x.CallService}, link}
 	}
 	if x.goLive.wanted {
 		return []share.Target{&goLiveTarget{account: &x.goLive}, link}
@@ -88,9 +89,8 @@ func (x *CallService) shareTargets(c share.CallRef) []share.Target {
 	return []share.Target{link}
 }
 
-// checkShare says why a session may not be shown, or not any more: whoever wants it was shut out, or its owner may not use its browser
-// profile now.
-func (x *CallService) checkShare(by sessions.Origin, s sessions.Session) error {
+// CheckShare implements [share.Host]: whoever wants it may have been shut out, or its owner may not use its browser profile now.
+func (x shareHost) CheckShare(by sessions.Origin, s sessions.Session) error {
 	if x.Sessions.CheckAccess != nil {
 		if err := x.Sessions.CheckAccess(by); err != nil {
 			return err
@@ -124,8 +124,8 @@ func (p pageTarget) End(context.Context, share.Presentation) error {
 	return nil
 }
 
-// sendShareNotice lets the people of a call know what becomes of a share.
-func (x *CallService) sendShareNotice(n share.Notice) {
+// SendNotice implements [share.Host].
+func (x shareHost) SendNotice(n share.Notice) {
 	if n.Call == pageCallRef {
 		if c := x.callPage.Current(); c != nil {
 			c.Write(webrtc.Note{Kind: webrtc.ChatNote, Text: appendLink(n.Text, n.Link)})
@@ -153,8 +153,8 @@ func appendLink(text, link string) string {
 	return text + "\n" + link
 }
 
-// screenshotter takes the pictures of a session's page.
-func (x *CallService) screenshotter(_ context.Context, s sessions.Session) (videosource.Screenshotter, error) {
+// Screenshotter implements [share.Host].
+func (x shareHost) Screenshotter(_ context.Context, s sessions.Session) (videosource.Screenshotter, error) {
 	w, ok := x.Browsers.Lookup(s.ID)
 	if !ok {
 		return nil, errors.New("its page is not open; ask for something in that session first")

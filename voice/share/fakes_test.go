@@ -160,6 +160,7 @@ type hall struct {
 	*share.Manager
 	book   *book
 	stages []*stage
+	screen func(ctx context.Context) (videosource.Screenshotter, error) // in place of pages that cannot be drawn
 
 	mu   sync.Mutex
 	told []share.Notice
@@ -198,32 +199,7 @@ func newHall(t *testing.T, stages ...*stage) *hall {
 		h.book.set(sessions.Session{ID: id, Origin: o, State: sessions.SessionIdle})
 	}
 	h.book.set(sessions.Session{ID: "closed", Origin: ada, State: sessions.SessionClosed})
-	h.Manager = &share.Manager{
-		Sessions: h.book,
-		Screen: func(_ context.Context, s sessions.Session) (videosource.Screenshotter, error) {
-			if s.ID == "bobs" {
-				return nil, errors.New("its browser is of another kind")
-			}
-			return blank{}, nil
-		},
-		Targets: func(share.CallRef) []share.Target {
-			var out []share.Target
-			for _, s := range h.stages {
-				out = append(out, s)
-			}
-			return out
-		},
-		CheckPermission: func(sessions.Origin, sessions.Session) error {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			return h.may
-		},
-		SendNotice: func(n share.Notice) {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.told = append(h.told, n)
-		},
-	}
+	h.Manager = &share.Manager{Sessions: h.book, Host: h}
 	t.Cleanup(func() {
 		if err := h.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -238,6 +214,35 @@ func newHall(t *testing.T, stages ...*stage) *hall {
 		}
 	})
 	return h
+}
+
+func (h *hall) Screenshotter(ctx context.Context, s sessions.Session) (videosource.Screenshotter, error) {
+	switch {
+	case h.screen != nil:
+		return h.screen(ctx)
+	case s.ID == "bobs":
+		return nil, errors.New("its browser is of another kind")
+	}
+	return blank{}, nil
+}
+
+func (h *hall) ShareTargets(share.CallRef) (all []share.Target) {
+	for _, s := range h.stages {
+		all = append(all, s)
+	}
+	return all
+}
+
+func (h *hall) CheckShare(sessions.Origin, sessions.Session) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.may
+}
+
+func (h *hall) SendNotice(n share.Notice) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.told = append(h.told, n)
 }
 
 // pass lets time go by in a bubble.

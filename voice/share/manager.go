@@ -26,31 +26,35 @@ type Notice struct {
 	Link string // an address that goes with it; it has a secret in it and is for these people only
 }
 
+// Host is what a [Manager] needs of the program. Its methods are safe for concurrent use.
+type Host interface {
+	// Screenshotter returns what takes the pictures of a session's page.
+	Screenshotter(ctx context.Context, s sessions.Session) (videosource.Screenshotter, error)
+
+	// ShareTargets returns the ways to show something to a call, the best first; none means that there is none.
+	ShareTargets(c CallRef) []Target
+
+	// CheckShare says whether a session may be shown on behalf of by. It is asked when a share begins and while it goes on: people may be
+	// shut out, and profiles taken away. Its error is the refusal, in words for people.
+	CheckShare(by sessions.Origin, s sessions.Session) error
+
+	// SendNotice lets the people of a call know something. It must not block.
+	SendNotice(n Notice)
+}
+
 // Manager has the shares of all calls. Its fields are set before the first use. All methods are safe for concurrent use.
 type Manager struct {
 	Sessions Sessions
+	Host     Host
 
-	// Screen gives what takes the pictures of a session's page. Nil means that there is no browser.
-	Screen func(ctx context.Context, s sessions.Session) (videosource.Screenshotter, error)
-
-	// Targets are the ways to show something to a call, the best first; none means that it has no way to show anything.
-	Targets func(c CallRef) []Target
-
-	// CheckPermission is asked whether a session may be shown on behalf of by, when a share begins and while it goes on: people may be shut out, and
-	// profiles taken away. Its error is the refusal, in words for people. Nil means that it always may.
-	CheckPermission func(by sessions.Origin, s sessions.Session) error
-
-	// SendNotice lets the people of a call know something. It must not block and may be nil.
-	SendNotice func(n Notice)
-
-	// NewSource sets up the pictures of a share, whose Screen, Log and Trouble are set afterwards. May be nil.
+	// NewSource sets up the pictures of a share, whose Screen, Log and OnTrouble are set afterwards. May be nil.
 	NewSource func() *videosource.Source
 
 	Logger *slog.Logger // nil is silent
 
 	mu       sync.Mutex
 	closed   bool
-	slots    map[string]*callSlot // by [Call.ID]
+	slots    map[string]*callSlot // by [CallRef.ID]
 	captures map[string]*capture  // by the id of their session
 	work     sync.WaitGroup
 }
@@ -212,12 +216,6 @@ func (m *Manager) Close(ctx context.Context) error {
 		<-s.turn
 	}
 	return voice.WaitGroupDone(ctx, &m.work)
-}
-
-func (m *Manager) sendNotice(n Notice) {
-	if m.SendNotice != nil {
-		m.SendNotice(n)
-	}
 }
 
 func (m *Manager) logger() *slog.Logger { return cmp.Or(m.Logger, slog.New(slog.DiscardHandler)) }

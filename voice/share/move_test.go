@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"clank/sessions"
 	"clank/videosource"
 	"clank/voice/share"
 )
@@ -205,7 +204,7 @@ func TestAWishIsGivenUpAtEachStep(t *testing.T) {
 	stopped := errors.New("stopped by Ada")
 	for name, hang := range map[string]func(h *hall){
 		"the page is looked for": func(h *hall) {
-			h.Screen = func(ctx context.Context, _ sessions.Session) (videosource.Screenshotter, error) {
+			h.screen = func(ctx context.Context) (videosource.Screenshotter, error) {
 				<-ctx.Done()
 				return nil, context.Cause(ctx)
 			}

@@ -19,7 +19,6 @@ import (
 	"clank/browsermgr/page/login"
 	"clank/browsermgr/profile"
 	"clank/internal/test/browsertest"
-	"clank/sessions"
 	"clank/videosource"
 	"clank/voice/share"
 
@@ -176,7 +175,7 @@ func openCinema(t *testing.T) *cinema {
 func (c *cinema) share(t *testing.T) {
 	t.Helper()
 	h := newHall(t, &stage{name: "the page"})
-	h.Screen = func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return c.window, nil }
+	h.screen = func(context.Context) (videosource.Screenshotter, error) { return c.window, nil }
 	h.NewSource = func() *videosource.Source {
 		return &videosource.Source{ActiveFPS: 30, IdleFPS: 30, MaxLoad: 1, Heartbeat: time.Millisecond}
 	}

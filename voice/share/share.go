@@ -77,7 +77,7 @@ func (m *Manager) newShare(run context.Context, c CallRef, s sessions.Session, b
 	run, cancel := context.WithCancelCause(run)
 	sh := &share{
 		id: rand.Text(), call: c, session: s, requestedBy: by, since: time.Now(),
-		done: run.Done(), cancel: cancel, lost: make(chan targetLoss, 1), remaining: m.Targets(c),
+		done: run.Done(), cancel: cancel, lost: make(chan targetLoss, 1), remaining: m.Host.ShareTargets(c),
 	}
 	sh.capture = m.startCapture(run, sh, screen)
 	sh.source = sh.capture.source
@@ -179,7 +179,7 @@ func (m *Manager) watchShare(run context.Context, sh *share) {
 		return // somebody has ended it
 	}
 	m.endShare(after, s, cause)
-	m.sendNotice(Notice{Call: sh.call, Text: fmt.Sprintf("The page is not shared any more: %v.", cause)})
+	m.Host.SendNotice(Notice{Call: sh.call, Text: fmt.Sprintf("The page is not shared any more: %v.", cause)})
 }
 
 // waitForEnd returns why a share cannot go on, or that it has ended.
@@ -238,7 +238,7 @@ func (m *Manager) sessionGone(run context.Context, sh *share) error {
 	case err == nil && s.State == sessions.SessionClosed:
 		return errSessionClosed
 	case err == nil:
-		return m.checkPermission(sh.requestedBy, s)
+		return m.Host.CheckShare(sh.requestedBy, s)
 	}
 	return nil // what could not be looked up may be there
 }
@@ -267,7 +267,7 @@ func (m *Manager) nextTarget(run context.Context, sh *share, l targetLoss) error
 		return fmt.Errorf("%s has ended: %w", l.target.Name(), l.err)
 	}
 	place := sh.state().Location
-	m.sendNotice(Notice{Call: sh.call, Link: place.Link, Text: fmt.Sprintf("%s has ended: %v. %s%s", l.target.Name(), l.err, refused, place.Text)})
+	m.Host.SendNotice(Notice{Call: sh.call, Link: place.Link, Text: fmt.Sprintf("%s has ended: %v. %s%s", l.target.Name(), l.err, refused, place.Text)})
 	return nil
 }
 
@@ -284,7 +284,7 @@ func (m *Manager) reportTrouble(sh *share, err error) {
 	}
 	sh.mu.Unlock()
 	if tell {
-		m.sendNotice(Notice{Call: sh.call, Text: fmt.Sprintf("The picture of the page stands still for now: %v.", err)})
+		m.Host.SendNotice(Notice{Call: sh.call, Text: fmt.Sprintf("The picture of the page stands still for now: %v.", err)})
 	}
 }
 
@@ -306,14 +306,14 @@ func (m *Manager) Move(ctx context.Context, c CallRef) error {
 	m.endShare(ctx, s, errMoved)
 	sh, refused, err := m.restartFor(ctx, c, old)
 	if err != nil {
-		m.sendNotice(Notice{Call: c, Text: fmt.Sprintf("The page is not shared any more: %v, and %v.", errMoved, err)})
+		m.Host.SendNotice(Notice{Call: c, Text: fmt.Sprintf("The page is not shared any more: %v, and %v.", errMoved, err)})
 		return err
 	}
 	m.setShare(s, sh)
 	m.work.Go(sh.watch)
 	st := sh.state()
 	m.logger().Info("a share has moved with its call", "call", c.ID, "session", st.SessionID, "stage", st.Target)
-	m.sendNotice(Notice{
+	m.Host.SendNotice(Notice{
 		Call: c, Link: st.Location.Link,
 		Text: fmt.Sprintf("The call has moved, and the page that %s shares with it. %sIt is shown by %s now. %s", displayName(st.RequestedBy), refused, st.Target, st.Location.Text),
 	})
@@ -326,7 +326,7 @@ func (m *Manager) restartFor(ctx context.Context, c CallRef, old *share) (sh *sh
 	if err != nil {
 		return nil, "", fmt.Errorf("look up session %s: %w", old.session.ID, err)
 	}
-	screen, err := m.Screen(ctx, session)
+	screen, err := m.Host.Screenshotter(ctx, session)
 	if err != nil {
 		return nil, "", fmt.Errorf("session %s has no page that could be shown: %w", session.ID, err)
 	}

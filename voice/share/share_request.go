@@ -31,8 +31,7 @@ func failedResult(id string, err error) Result {
 }
 
 // Share shows the page of a session to a call, on behalf of whoever asks from by: its owner, or a moderator of its server. A private
-// session is shown to nobody else, whoever asks. What the
-// call shows already ends if it is another session. The session is kept open meanwhile. An error is a [*Refusal], unless something of
+// session is shown to nobody else, whoever asks. What the call shows already ends if it is another session. The session is kept open meanwhile. An error is a [*Refusal], unless something of
 // ours failed; the Result tells of it as well.
 func (m *Manager) Share(ctx context.Context, c CallRef, id string, by sessions.Origin) (Result, error) {
 	s, err := m.acquireSlot(ctx, c)
@@ -63,9 +62,7 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by ses
 		return none, newRefusal(NoCall, "there is no call to share anything in; join one first")
 	case id == "":
 		return none, newRefusal(NoSessionID, "name the browser session that is to be shared")
-	case m.Screen == nil:
-		return none, newRefusal(NoBrowser, "there is no browser here whose page could be shared; see what the doctor command says about it")
-	case m.Targets == nil || len(m.Targets(c)) == 0:
+	case len(m.Host.ShareTargets(c)) == 0:
 		return none, newRefusal(NoTarget, "there is no way to show anything to this call; switch on a viewer page in the settings")
 	}
 	s, err := m.Sessions.Session(ctx, id)
@@ -83,7 +80,7 @@ func (m *Manager) checkRequest(ctx context.Context, c CallRef, id string, by ses
 	case cannotSee(s.Origin):
 		return none, newRefusal(NoSource, "session %s is private, and a share is seen by everybody in the call; browse again without “private” in a channel of this server, then share", id)
 	}
-	if err := m.checkPermission(by, s); err != nil {
+	if err := m.Host.CheckShare(by, s); err != nil {
 		return none, newRefusal(NotOwner, "session %s cannot be shown: %w", id, err)
 	}
 	return s, nil
@@ -94,13 +91,6 @@ func cannotSee(o sessions.Origin) bool {
 	return o.Private || o.Kind == sessions.FromDiscord && o.Guild == ""
 }
 
-func (m *Manager) checkPermission(by sessions.Origin, s sessions.Session) error {
-	if m.CheckPermission == nil {
-		return nil
-	}
-	return m.CheckPermission(by, s)
-}
-
 // moderates reports whether a moderator at by has a say about what was begun at o: on their own server alone, and nowhere about what
 // is private. The operator, who is on none, has it everywhere.
 func moderates(by, o sessions.Origin) bool {
@@ -109,7 +99,7 @@ func moderates(by, o sessions.Origin) bool {
 
 // start ends what the call shows and begins a share, in the turn of s. The text is what people are told.
 func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session sessions.Session, by sessions.Origin) (string, error) {
-	screen, err := m.Screen(ctx, session)
+	screen, err := m.Host.Screenshotter(ctx, session)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", context.Cause(ctx)
@@ -138,7 +128,7 @@ func (m *Manager) start(ctx context.Context, s *callSlot, c CallRef, session ses
 	st := sh.state()
 	m.logger().Info("a session is shared", "call", c.ID, "session", session.ID, "stage", st.Target)
 	text := refused + st.Location.Text
-	m.sendNotice(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %s", displayName(by), text), Link: st.Location.Link})
+	m.Host.SendNotice(Notice{Call: c, Text: fmt.Sprintf("%s shares a browser page. %s", displayName(by), text), Link: st.Location.Link})
 	return text, nil
 }
 
@@ -164,7 +154,7 @@ func (m *Manager) Stop(ctx context.Context, c CallRef, by sessions.Origin) (Resu
 		return failedResult(sh.session.ID, err), err
 	}
 	m.endShare(ctx, s, ended)
-	m.sendNotice(Notice{Call: c, Text: displayName(by) + " has ended the share."})
+	m.Host.SendNotice(Notice{Call: c, Text: displayName(by) + " has ended the share."})
 	return Result{OK: true, Stopped: true, SessionID: sh.session.ID, Message: "The page is not shared any more."}, nil
 }
 

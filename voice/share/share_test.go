@@ -37,7 +37,7 @@ func TestASessionIsSharedOnlyWhereAndByWhomItMayBe(t *testing.T) {
 		{name: "the operator's own", call: desk, id: "local", by: home},
 		{name: "one from a server by the operator", call: desk, id: "s1", by: home},
 		{name: "no call before no id", id: "", by: ada, want: share.NoCall},
-		{name: "no id before no browser", call: call, by: ada, with: func(h *hall) { h.Screen = nil }, want: share.NoSessionID},
+		{name: "no id before no stage", call: call, by: ada, with: func(h *hall) { h.stages = nil }, want: share.NoSessionID},
 		{name: "no stage before an unknown session", call: call, id: "s9", by: ada, with: func(h *hall) { h.stages = nil }, want: share.NoTarget},
 		{name: "an unknown session", call: call, id: "s9", by: ada, want: share.NotFound},
 		{name: "a closed session", call: call, id: "closed", by: ada, want: share.NotFound},

@@ -58,7 +58,6 @@ type RefusalCode string
 const (
 	NoCall       RefusalCode = "voice_session_missing"
 	NoSessionID  RefusalCode = "browser_session_id_required"
-	NoBrowser    RefusalCode = "browser_unavailable"
 	NoTarget     RefusalCode = "stream_publish_browser_transport_unavailable"
 	NotFound     RefusalCode = "browser_session_not_found"
 	NotOwner     RefusalCode = "browser_session_not_owned_by_requester"

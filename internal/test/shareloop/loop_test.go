@@ -87,6 +87,22 @@ func pause(t *testing.T, d time.Duration) {
 	}
 }
 
+// host shows a window in one way.
+type host struct {
+	window *browsermgr.Window
+	target *golive.Target
+}
+
+func (h host) Screenshotter(context.Context, sessions.Session) (videosource.Screenshotter, error) {
+	return h.window, nil
+}
+
+func (h host) ShareTargets(share.CallRef) []share.Target { return []share.Target{h.target} }
+
+func (host) CheckShare(sessions.Origin, sessions.Session) error { return nil }
+
+func (host) SendNotice(share.Notice) {}
+
 // loop shares the window in one way.
 func loop(t *testing.T, w way, window *browsermgr.Window) outcome {
 	t.Helper()
@@ -97,11 +113,9 @@ func loop(t *testing.T, w way, window *browsermgr.Window) outcome {
 	pub.Transports = w.ways
 	discord.Voice.SetNetwork(w.net)
 	d := diary{guild: discord.guild.ID, events: make(chan sessions.Event, 64)}
-	stage := &golive.Target{Publisher: pub}
 	shares := &share.Manager{
 		Sessions:  d,
-		Screen:    func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return window, nil },
-		Targets:   func(share.CallRef) []share.Target { return []share.Target{stage} },
+		Host:      host{window, &golive.Target{Publisher: pub}},
 		NewSource: func() *videosource.Source { return &videosource.Source{Heartbeat: time.Second} },
 	}
 	defer shares.Close(ctx)

@@ -292,13 +292,8 @@ func newTheatre(t *testing.T) *theatre {
 	w.pub = w.signIn(t, w.eve, true).Publisher()
 	w.pub.AnswerTimeout = 8 * patience // so that nothing depends on how fast the machine is
 	w.shares = &share.Manager{
-		Sessions: one{w.guild.ID},
-		Screen:   func(context.Context, sessions.Session) (videosource.Screenshotter, error) { return &film{}, nil },
-		Targets: func(share.CallRef) []share.Target {
-			return []share.Target{&golive.Target{Publisher: w.pub}, link{}}
-		},
-		SendNotice: func(n share.Notice) { w.told <- n },
-		NewSource:  func() *videosource.Source { return &videosource.Source{IdleFPS: 20} },
+		Sessions: one{w.guild.ID}, Host: w,
+		NewSource: func() *videosource.Source { return &videosource.Source{IdleFPS: 20} },
 	}
 	ctx := voicetest.Deadline(t)
 	t.Cleanup(func() {
@@ -315,6 +310,18 @@ func newTheatre(t *testing.T) *theatre {
 	whole(t, w.seen)
 	return w
 }
+
+func (*theatre) Screenshotter(context.Context, sessions.Session) (videosource.Screenshotter, error) {
+	return &film{}, nil
+}
+
+func (w *theatre) ShareTargets(share.CallRef) []share.Target {
+	return []share.Target{&golive.Target{Publisher: w.pub}, link{}}
+}
+
+func (*theatre) CheckShare(sessions.Origin, sessions.Session) error { return nil }
+
+func (w *theatre) SendNotice(n share.Notice) { w.told <- n }
 
 // in returns the call when it is in a channel.
 func (w *theatre) in(c discordtest.Channel) share.CallRef {
