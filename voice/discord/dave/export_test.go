@@ -35,19 +35,9 @@ func (s *Stream) Receive(frame []byte, now time.Time) ([]byte, error) {
 func (s *Stream) Keys() int { return len(s.in.ciphers) }
 
 // Readable returns what stays readable of a frame.
-func Readable(c Codec, frame []byte) ([]byte, error) {
-	body, clear, err := clearSpans(c, frame)
-	if err != nil {
-		return nil, err
-	}
-	readable, _ := splitSpans(body, clear)
-	return readable, nil
-}
-
-// HasStartCode says whether there is a start code in the hidden parts of a protected frame.
-func HasStartCode(frame []byte) bool {
-	p, ok := parseFrame(frame)
-	return !ok || hasStartCode(frame, p.clear)
+func Readable(c Codec, frame []byte) []byte {
+	readable, _ := splitSpans(frame, clearSpans(c, frame))
+	return readable
 }
 
 // Parse says whether frame is a protected one, and gives the sum of its readable parts and its other parts.

@@ -2,7 +2,6 @@ package dave
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 )
@@ -73,10 +72,8 @@ func readLEB(data []byte) (v uint32, rest []byte, ok bool) {
 	return uint32(wide), data[n:], true
 }
 
-var errTooManyParts = errors.New("encrypt a frame: it has too many readable parts")
-
-// appendTrailer appends what follows a frame whose readable parts are clear.
-func appendTrailer(frame, tag []byte, nonce uint32, clear []byteSpan) ([]byte, error) {
+// appendTrailer appends what follows a frame whose readable parts, a few at most, are clear.
+func appendTrailer(frame, tag []byte, nonce uint32, clear []byteSpan) []byte {
 	start := len(frame)
 	frame = append(frame, tag...)
 	frame = binary.AppendUvarint(frame, uint64(nonce))
@@ -85,10 +82,7 @@ func appendTrailer(frame, tag []byte, nonce uint32, clear []byteSpan) ([]byte, e
 		frame = binary.AppendUvarint(frame, uint64(c.size))
 	}
 	size := len(frame) - start + footerSize
-	if size > maxTrailer {
-		return nil, errTooManyParts
-	}
-	return append(frame, byte(size&0xff), frameMarker, frameMarker), nil
+	return append(frame, byte(size&0xff), frameMarker, frameMarker)
 }
 
 // splitSpans copies the clear and the other parts of body, each in order, one behind the other.
