@@ -15,7 +15,6 @@ type streamDispatch struct {
 	Key         string   `json:"stream_key"`
 	Server      string   `json:"rtc_server_id"`
 	Viewers     []string `json:"viewer_ids"`
-	Paused      *bool    `json:"paused"`
 	Token       string   `json:"token"`
 	Endpoint    *string  `json:"endpoint"`
 	Reason      string   `json:"reason"`
@@ -87,9 +86,6 @@ func (l *streamLoop) handleMediaEvent(e conn.Event) error {
 		l.deadline.Stop()
 		l.ready = true
 		l.updateState(func(st *State) { st.Status, st.Reason = Ready, "" })
-		if l.paused {
-			l.setStatus(Paused, "")
-		}
 		l.subscribe()
 		l.refresh()
 		if !l.wasUp() {
@@ -124,31 +120,9 @@ func (l *streamLoop) handleMediaEvent(e conn.Event) error {
 	return nil
 }
 
-func (l *streamLoop) setPaused(ctx context.Context, paused bool) {
-	if l.paused == paused {
-		return
-	}
-	l.paused = paused
-	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
-	defer cancel()
-	if err := l.sendPaused(ctx); err != nil {
-		l.publisher.logger().Warn("a pause of the stream was not told to Discord", "error", err)
-	}
-	switch {
-	case paused:
-		l.unsubscribe()
-		l.setStatus(Paused, "")
-	case l.ready:
-		l.setStatus(ResumeRequested, "")
-		l.subscribe()
-	default:
-		l.setStatus(AwaitingTransport, "")
-	}
-}
-
 // subscribe takes pictures, if somebody can see them.
 func (l *streamLoop) subscribe() {
-	if l.viewer == nil && l.conn != nil && l.ready && !l.paused && l.wantedQuality > 0 {
+	if l.viewer == nil && l.conn != nil && l.ready && l.wantedQuality > 0 {
 		l.viewer = l.req.Source.Subscribe()
 	}
 }
@@ -183,7 +157,7 @@ func (l *streamLoop) sendFrame(f videosource.Frame) {
 			return
 		}
 		st.Sent++
-		if st.Status == Ready || st.Status == ResumeRequested {
+		if st.Status == Ready {
 			st.Status = Playing
 		}
 	})

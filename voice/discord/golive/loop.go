@@ -27,7 +27,6 @@ type streamLoop struct {
 	transport     int // of the publisher's ways; what did not get through once is not tried again
 	viewer        *videosource.Viewer
 	wantedQuality int
-	paused        bool
 	ready         bool // pictures can go
 	width         int  // announced
 	height        int
@@ -68,8 +67,8 @@ func (l *streamLoop) loop(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-l.wake:
-			for _, do := range l.takeTasks() {
+		case <-l.tasks.Wake():
+			for _, do := range l.tasks.Drain() {
 				if err = do(ctx, l); err != nil {
 					break
 				}
@@ -105,25 +104,19 @@ func (l *streamLoop) request(ctx context.Context) error {
 		return fmt.Errorf("the account for Go Live cannot enter the call: %w", err)
 	}
 	l.presence = seat
-	l.takeTasks() // nothing that came before is about what is asked now
+	l.tasks.Drain() // nothing that came before is about what is asked now
 	if err := l.publisher.Send(ctx, opCreate, map[string]any{
 		"type": "guild", "guild_id": l.req.Guild, "channel_id": l.req.Channel, "preferred_region": nil,
 	}); err != nil {
 		return fmt.Errorf("ask Discord for the stream: %w", err)
 	}
 	l.created = true
-	if err := l.sendPaused(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: %w", errGatewayClosed, err)
+	err = l.publisher.Send(ctx, opPause, map[string]any{"stream_key": l.key, "paused": false})
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: tell Discord that the stream is not paused: %w", errGatewayClosed, err)
 	}
 	l.setStatus(Requested, "")
 	l.setDeadline(l.publisher.answerTimeout(), noAnswerError(l.publisher.answerTimeout(), false))
-	return nil
-}
-
-func (l *streamLoop) sendPaused(ctx context.Context) error {
-	if err := l.publisher.Send(ctx, opPause, map[string]any{"stream_key": l.key, "paused": l.paused}); err != nil {
-		return fmt.Errorf("tell Discord whether the stream is paused: %w", err)
-	}
 	return nil
 }
 

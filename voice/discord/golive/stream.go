@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"clank/voice"
 )
 
 // Status says how far a stream is.
@@ -20,8 +22,6 @@ const (
 	Connecting          Status = "connecting"                // the second voice connection is being opened, or has no keys yet
 	Ready               Status = "ready"                     // pictures can go
 	Playing             Status = "playing"                   // they do
-	Paused              Status = "paused"                    // on request
-	ResumeRequested     Status = "resume_requested"          // no picture has gone since
 	AwaitingTransport   Status = "waiting_for_transport"     // the connection has broken and is being restored
 	BadGroup            Status = "invalid_dave_channel"      // the stream's number is none, so its encryption has no group
 	NoTransport         Status = "transport_unavailable"     // the second voice connection could not be opened
@@ -61,16 +61,16 @@ type Stream struct {
 	err       error         // why it ended; read after done is closed
 	presence  VoicePresence // the loop's, and whoever reads after done is closed
 
+	tasks voice.Queue[loopTask]
+
 	mu    sync.Mutex
 	state State
-	tasks []loopTask    // for the loop, in order
-	wake  chan struct{} // has one element when there may be mail
 }
 
 func newStream(p *Publisher, r Request, self string) *Stream {
 	s := &Stream{
 		publisher: p, req: r, selfID: self, key: fmt.Sprintf("guild:%s:%s:%s", r.Guild, r.Channel, self),
-		up: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
+		up: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.state = State{Status: AwaitingPresence, Key: s.key, WantedQuality: 100}
 	return s
@@ -95,16 +95,6 @@ func (s *Stream) setStatus(status Status, reason string) {
 	s.updateState(func(st *State) { st.Status, st.Reason = status, reason })
 }
 
-// Pause stops the pictures, and tells viewers so. Pausing twice is no error.
-func (s *Stream) Pause() {
-	s.post(func(ctx context.Context, l *streamLoop) error { l.setPaused(ctx, true); return nil })
-}
-
-// Resume goes on after [Stream.Pause].
-func (s *Stream) Resume() {
-	s.post(func(ctx context.Context, l *streamLoop) error { l.setPaused(ctx, false); return nil })
-}
-
 // Stop ends the stream and gives the seat back. It waits for all of it, at most until ctx ends, and may be called twice.
 func (s *Stream) Stop(ctx context.Context) error { return s.end(ctx, errStopped) }
 
@@ -118,23 +108,7 @@ func (s *Stream) end(ctx context.Context, cause error) error {
 	}
 }
 
-func (s *Stream) post(do loopTask) {
-	s.mu.Lock()
-	s.tasks = append(s.tasks, do)
-	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (s *Stream) takeTasks() []loopTask {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.tasks
-	s.tasks = nil
-	return out
-}
+func (s *Stream) post(do loopTask) { s.tasks.Put(do, 0) }
 
 func (s *Stream) run(ctx context.Context) {
 	defer close(s.done)

@@ -508,32 +508,6 @@ func TestNobodyLookingMeansNoPictures(t *testing.T) {
 	})
 }
 
-func TestAStreamPausesAndGoesOn(t *testing.T) {
-	inTown(t, func(t *testing.T, w *town) {
-		t.Helper()
-		s := w.start(t, nil)
-		w.told()
-		s.Pause()
-		s.Pause()
-		synctest.Wait()
-		w.leg().count()
-		w.page.count()
-		pass(10 * time.Second)
-		if n, m := w.leg().count(), w.page.count(); n > 0 || m > 1 || s.State().Status != golive.Paused {
-			t.Errorf("%d frames went and %d pictures were taken in a pause: %+v", n, m, s.State())
-		}
-		s.Resume()
-		pass(time.Second)
-		if n := w.leg().count(); n == 0 || s.State().Status != golive.Playing {
-			t.Errorf("%d frames went after the pause: %+v", n, s.State())
-		}
-		want := []string{`22 {"paused":true,"stream_key":"guild:11:22:33"}`, `22 {"paused":false,"stream_key":"guild:11:22:33"}`}
-		if diff := cmp.Diff(want, w.told()); diff != "" {
-			t.Errorf("Discord was told (-want +got):\n%s", diff)
-		}
-	})
-}
-
 func TestAMoveToAnotherServerIsFollowed(t *testing.T) {
 	inTown(t, func(t *testing.T, w *town) {
 		t.Helper()
