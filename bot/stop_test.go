@@ -10,7 +10,7 @@ import (
 )
 
 // stopped waits for the end of a task, and says by whom.
-func (s *stage) stopped(k *task) string {
+func (s *stage) stopped(k *task, by string) {
 	s.t.Helper()
 	select {
 	case <-k.ctx.Done():
@@ -21,7 +21,9 @@ func (s *stage) stopped(k *task) string {
 	if c == nil {
 		s.t.Fatalf("cause = %v", context.Cause(k.ctx))
 	}
-	return c.Error()
+	if got, want := c.Error(), "stopped by @"+by; got != want {
+		s.t.Errorf("cause = %q, want %q", got, want)
+	}
 }
 
 // button returns the stop button of the answer to it.
@@ -48,9 +50,7 @@ func TestTheStopButtonStopsForThoseWhoMay(t *testing.T) {
 		it, k := s.lamps()
 		k.step("look", nil)
 		s.press(it, who)
-		if got, want := s.stopped(k), "stopped by @"+who.Username; got != want {
-			t.Errorf("cause = %q, want %q", got, want)
-		}
+		s.stopped(k, who.Username)
 		got := s.answer(it, `Stopped by \@`+who.Username)
 		if len(got.Original.Buttons()) != 0 {
 			t.Error("the button is still there")
@@ -97,9 +97,7 @@ func TestAStopWordStopsTheChannelAtOnce(t *testing.T) {
 	hold := s.HoldNext(discordtest.RouteCreateMessage)
 	k.step("look", nil)
 	s.say(s.room, s.ada, "ok, stop please!")
-	if got, want := s.stopped(k), "stopped by @ada"; got != want {
-		t.Errorf("cause = %q, want %q", got, want)
-	}
+	s.stopped(k, "ada")
 	s.answer(mine, `Stopped by \@ada`)
 	<-hold.Arrived()
 	hold.Release()
@@ -122,17 +120,13 @@ func TestWhoMayStopByWord(t *testing.T) {
 		t.Fatal("a stranger stopped it")
 	}
 	s.say(s.room, s.mod, "cancel that")
-	if got, want := s.stopped(k), "stopped by @mod"; got != want {
-		t.Errorf("cause = %q, want %q", got, want)
-	}
+	s.stopped(k, "mod")
 	s.message(s.room, "mod stopped what "+s.ada.Mention()+" asked for.")
 	s.answer(it, "Stopped by")
 	anyone = true
 	it, k = s.lamps()
 	s.say(s.room, s.bob, "stop")
-	if got, want := s.stopped(k), "stopped by @bob"; got != want {
-		t.Errorf("cause = %q, want %q", got, want)
-	}
+	s.stopped(k, "bob")
 	s.answer(it, "Stopped by")
 }
 
@@ -144,9 +138,7 @@ func TestThreadsHaveThePermissionsOfTheirChannel(t *testing.T) {
 	must(t, err)
 	k := s.next()
 	s.say(thread, s.bob, "stop")
-	if got, want := s.stopped(k), "stopped by @bob"; got != want {
-		t.Errorf("cause = %q, want %q", got, want)
-	}
+	s.stopped(k, "bob")
 	s.answer(it, "Stopped by")
 	if got := len(s.RequestsTo(discordtest.RouteGetGuild)); got != 0 {
 		t.Errorf("asked for the guild %d times, want what the gateway told", got)
@@ -158,9 +150,7 @@ func TestPermissionsThatTheGatewayDidNotTellAreAskedFor(t *testing.T) {
 	it, k := s.lamps()
 	must(t, s.Dispatch(s.account, "GUILD_DELETE", `{"id":"`+s.guild.ID+`"}`))
 	s.say(s.room, s.mod, "stop")
-	if got, want := s.stopped(k), "stopped by @mod"; got != want {
-		t.Errorf("cause = %q, want %q", got, want)
-	}
+	s.stopped(k, "mod")
 	s.answer(it, "Stopped by")
 }
 
@@ -219,7 +209,7 @@ func TestStopCommand(t *testing.T) {
 		t.Error("the refusal is public")
 	}
 	s.answer(stop(s.mod), "mod stopped what "+s.ada.Mention())
-	s.stopped(k)
+	s.stopped(k, "ada")
 	s.answer(it, "Stopped by")
 }
 
@@ -231,7 +221,7 @@ func TestAStopWordAlsoEndsAReplyInADirectChannel(t *testing.T) {
 	s.say(dm, s.ada, "lamps")
 	k := s.next()
 	s.say(dm, s.ada, "stop")
-	s.stopped(k)
+	s.stopped(k, "ada")
 	got := s.message(dm, `Stopped by \@ada.`)
 	if strings.Contains(got.Content, "did not work") {
 		t.Errorf("a stop looks like a failure: %q", got.Content)

@@ -79,33 +79,12 @@ func (e *scriptedEar) Forget(id string) {
 }
 
 func (e *scriptedEar) Run(ctx context.Context, tell vad.Events) error {
-	e.mu.Lock()
 	e.tell = tell
-	e.mu.Unlock()
 	if e.err == nil {
 		<-ctx.Done()
 	}
 	e.closed = true
 	return e.err
-}
-
-// ready waits until the ear is in use, and something has been heard.
-func (e *scriptedEar) ready(t *testing.T) vad.Events {
-	t.Helper()
-	for e.heard("ada") == 0 || e.events().Sound == nil {
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-t.Context().Done():
-			t.Fatal("nothing was heard")
-		}
-	}
-	return e.events()
-}
-
-func (e *scriptedEar) events() vad.Events {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.tell
 }
 
 func (e *scriptedEar) heard(id string) (n int) {

@@ -55,58 +55,6 @@ func TestWhatSeveralPeopleSayIsMixedAndGoesOnInSilence(t *testing.T) {
 	}
 }
 
-// speaker is a line that takes everything.
-type speaker struct{}
-
-func (speaker) Play([]byte) error { return nil }
-func (speaker) EndSpeech() error  { return nil }
-
-func TestAMouthTellsTheModelWhatWasHeard(t *testing.T) {
-	t.Parallel()
-	interrupt, truncated := make(chan struct{}), make(chan float64, 1)
-	srv := llmtest.NewRealtimeServer(t, llmtest.RealtimeCall{Serve: func(c *llmtest.RealtimeConn) {
-		c.Open()
-		c.Begin("resp_1", "item_1")
-		c.OutputAudio("resp_1", "item_1", pcm(2*time.Second))
-		c.Done("resp_1", "item_1", "completed")
-		<-interrupt
-		c.Speech("item_2")
-		ms, _ := c.Expect("conversation.item.truncate").Get("audio_end_ms").(float64)
-		truncated <- ms
-		c.AwaitClose()
-	}})
-	m := &playout.Player{Line: speaker{}}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- m.Run(ctx) }()
-	defer func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}()
-	s, _ := session(srv)
-	sayings := make(chan *playout.QueuedSentence, 1)
-	s.on.Speak = func(sound playout.SoundFunc) realtime.PlaybackPosition {
-		saying := m.Play(sound)
-		sayings <- saying
-		return saying
-	}
-	s.on.StopPlayback = m.Silence
-	run(t, s)
-	saying := await(t, sayings)
-	for saying.Played() < 200*time.Millisecond {
-		<-time.After(5 * time.Millisecond)
-	}
-	close(interrupt)
-	if got, heard := await(t, truncated), saying.Played(); got != float64(heard.Milliseconds()) {
-		t.Errorf("the model is told of %v ms, heard were %v", got, heard)
-	}
-	if err := saying.Wait(t.Context()); !errors.Is(err, realtime.ErrInterrupted) {
-		t.Errorf("the answer ended with %v", err)
-	}
-}
-
 func TestAnswersWithoutEndAreCut(t *testing.T) {
 	t.Parallel()
 	s, w := served(t, func(c *llmtest.RealtimeConn) {
