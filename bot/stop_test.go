@@ -209,7 +209,7 @@ func TestStopCommand(t *testing.T) {
 		t.Error("the refusal is public")
 	}
 	s.answer(stop(s.mod), "mod stopped what "+s.ada.Mention())
-	s.stopped(k, "ada")
+	s.stopped(k, "mod")
 	s.answer(it, "Stopped by")
 }
 

@@ -42,9 +42,7 @@ func (m *memory) SetOptedOut(_ context.Context, k voice.PrivacyKey, out bool) er
 func open(t *testing.T, m *memory) *voice.PrivacyList {
 	t.Helper()
 	l, err := voice.OpenPrivacyList(t.Context(), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -54,9 +52,7 @@ func TestAChoiceCountsForOnePersonOnOneServerAndOutlivesTheProgram(t *testing.T)
 	if l.OptedOut("g", "ada") {
 		t.Fatal("left out before anything was chosen")
 	}
-	if err := l.Set(t.Context(), "g", "ada", true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Set(t.Context(), "g", "ada", true))
 	for _, l := range []*voice.PrivacyList{l, open(t, store)} {
 		if !l.OptedOut("g", "ada") || l.OptedOut("h", "ada") || l.OptedOut("g", "bob") {
 			t.Errorf("ada here %v, ada elsewhere %v, bob %v", l.OptedOut("g", "ada"), l.OptedOut("h", "ada"), l.OptedOut("g", "bob"))

@@ -69,9 +69,7 @@ func connect(t *testing.T, w town, token string) (*discord.Gateway, <-chan heard
 func mustConnect(t *testing.T, w town) (*discord.Gateway, <-chan heard) {
 	t.Helper()
 	c, ch, err := connect(t, w, w.bot.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c, ch
 }
 

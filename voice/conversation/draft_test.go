@@ -581,9 +581,7 @@ func TestAnAnswerBeginsAsSoonAsItsFirstSentenceCanBeHeard(t *testing.T) {
 func tone(t *testing.T, span time.Duration) [][]byte {
 	t.Helper()
 	enc, err := voice.NewOpusEncoder(voice.RateOpus)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out [][]byte
 	for i := range span / voice.FrameTime {
 		samples := make([]int16, 960)
@@ -592,9 +590,7 @@ func tone(t *testing.T, span time.Duration) [][]byte {
 			samples[j] = int16(6000 * math.Sin(at*0.05) * (0.5 + 0.5*math.Sin(at*0.0007)))
 		}
 		b, err := enc.Encode(samples)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, b)
 	}
 	return out

@@ -493,9 +493,7 @@ func (p *party) work(channel, owner string) context.Context {
 // optOut leaves somebody out, or not any more, as the command does.
 func (p *party) optOut(id string, out bool) {
 	p.t.Helper()
-	if err := p.privacy.Set(p.t.Context(), "g", id, out); err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, p.privacy.Set(p.t.Context(), "g", id, out))
 }
 
 func (p *party) wantAsked(want ...string) {

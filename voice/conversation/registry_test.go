@@ -105,9 +105,7 @@ func denied(t *testing.T, err error) (why conversation.DeniedError) {
 func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
 	h := newHouse(t)
 	got, err := h.Join(t.Context(), by("ada"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := conversation.CallInfo{Guild: "g", Channel: "v", TextChannel: "text", RequesterID: "ada", Since: got.Since}
 	if diff := cmp.Diff([]conversation.CallInfo{want}, h.ActiveCalls()); diff != "" {
 		t.Errorf("open (-want +got):\n%s", diff)
@@ -115,9 +113,7 @@ func TestACallIsJoinedWhereThePersonIsAndLeftWhenAsked(t *testing.T) {
 	if got := denied(t, h.Leave(t.Context(), by("bob"))); got != conversation.NotAllowedToLeave {
 		t.Errorf("somebody in another channel: %q", got)
 	}
-	if err := h.Leave(t.Context(), by("ada")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Leave(t.Context(), by("ada")))
 	if got := denied(t, h.Leave(t.Context(), by("ada"))); got != conversation.NotInCall || len(h.ActiveCalls()) != 0 {
 		t.Errorf("after leaving: %q, open %v", got, h.ActiveCalls())
 	}
@@ -199,9 +195,7 @@ func TestYesterdaysCallsDoNotCount(t *testing.T) {
 		h.policy.PerDay = 1
 		for range 3 {
 			h.join(t, "ada")
-			if err := h.Leave(t.Context(), by("ada")); err != nil {
-				t.Fatal(err)
-			}
+			must(t, h.Leave(t.Context(), by("ada")))
 			time.Sleep(25 * time.Hour) //nolint:forbidigo // of synctest's clock
 		}
 	})
@@ -363,5 +357,13 @@ func TestACallStaysOnlyWhereTheOperatorLetsIt(t *testing.T) {
 		if got := denied(t, h.CheckChannel(tc.channel)); got != tc.want {
 			t.Errorf("%s where %v are allowed: %q, want %q", tc.channel, tc.allowed, got, tc.want)
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

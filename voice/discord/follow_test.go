@@ -55,9 +55,7 @@ func TestAnEncryptedCallIsFollowedIntoAnotherGroup(t *testing.T) {
 		in   discordtest.Channel
 	}{{w.ada, w.call}, {w.bob, w.other}} {
 		m, err := w.EnterCall(voicetest.Deadline(t), p.in, p.user, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = m.Close() })
 		people[p.user.ID] = m
 	}
@@ -381,14 +379,10 @@ func TestACallIsLeftWhoeverWaitsForIt(t *testing.T) {
 		"while keys are agreed on": func(t *testing.T, w *town) *discord.Line {
 			t.Helper()
 			ada, err := w.EnterCall(voicetest.Deadline(t), w.call, w.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			t.Cleanup(func() { _ = ada.Close() })
 			l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, w.call.ID) // which does not wait for keys
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return l
 		},
 		"while there is no server": func(t *testing.T, w *town) *discord.Line {

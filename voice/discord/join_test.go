@@ -102,9 +102,7 @@ func (w *town) connect(t *testing.T) {
 func (w *town) join(t *testing.T, channel discordtest.Channel) (*voicediscord.Line, *log) {
 	t.Helper()
 	l, err := w.joiner.Join(voicetest.Deadline(t), w.guild.ID, channel.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lg := &log{line: l}
 	lg.until(t, voice.Connected)
 	return l, lg
@@ -114,9 +112,7 @@ func (w *town) join(t *testing.T, channel discordtest.Channel) (*voicediscord.Li
 func (w *town) person(t *testing.T, in discordtest.Channel, user discordtest.User) *voicetest.Member {
 	t.Helper()
 	m, err := w.EnterCall(voicetest.Deadline(t), in, user, voicetest.MemberOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = m.Close() })
 	return m
 }

@@ -306,16 +306,12 @@ func (h *hall) wantNone(t *testing.T) {
 
 func (h *hall) move(t *testing.T) {
 	t.Helper()
-	if err := h.Move(t.Context(), elsewhereOn); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Move(t.Context(), elsewhereOn))
 }
 
 func (h *hall) endCall(t *testing.T, c share.CallRef) {
 	t.Helper()
-	if err := h.EndCall(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.EndCall(t.Context(), c))
 }
 
 // browser is the one of the whole test binary.
@@ -374,9 +370,7 @@ func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage
 		c(r.ViewerPage, &shared)
 	}
 	r.Links = &links{share: map[string]share.ViewerShare{token: shared}}
-	if err := r.Open(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Open())
 	r.screen.Show(rtctest.Red())
 	server := httptest.NewServer(r.Handler())
 	r.url = server.URL
@@ -401,14 +395,10 @@ func start(t *testing.T, engine *webrtc.Engine, change ...func(*share.ViewerPage
 func (r *rig) post(t *testing.T, path string, in share.WatchRequest) (int, map[string]any) {
 	t.Helper()
 	data, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	status, body := r.raw(t, http.MethodPost, path, string(data), http.Header{"Content-Type": {"application/json"}})
 	var out map[string]any
-	if err := json.Unmarshal([]byte(body), &out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(body), &out))
 	return status, out
 }
 
@@ -416,19 +406,13 @@ func (r *rig) post(t *testing.T, path string, in share.WatchRequest) (int, map[s
 func (r *rig) raw(t *testing.T, method, path, body string, header http.Header) (int, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, r.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	maps.Copy(req.Header, header)
 	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return res.StatusCode, string(data)
 }
 
@@ -444,4 +428,12 @@ func (r *rig) open(t *testing.T, token string) *page.Tab {
 func waitFor(t *testing.T, tab *page.Tab, expression string) {
 	t.Helper()
 	browsertest.Eventually(t, expression, func() bool { return browsertest.JS(t, tab, "Boolean("+expression+")") == "true" })
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

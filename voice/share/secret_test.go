@@ -107,9 +107,7 @@ func (c *cinema) open(t *testing.T, url string) *page.Tab {
 		t.Fatal(err)
 	}
 	var tab *page.Tab
-	if err := c.window.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.window.WithTab(ctx, func(t *page.Tab) error { tab = t; return nil }))
 	return tab
 }
 
@@ -123,9 +121,7 @@ func (c *cinema) fill(t *testing.T, tab *page.Tab, origin string) {
 	_, err := c.keeper.Fill(browsertest.Within(t, browsertest.Patience), tab, login.FillRequest{
 		Name: "shop", Origins: []string{origin}, Reveal: func(context.Context, string) (login.Secret, error) { return entry{}, nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func (c *cinema) fillCode(t *testing.T, tab *page.Tab) {
@@ -144,25 +140,19 @@ func openCinema(t *testing.T) *cinema {
 	})
 	c.origin = server.URL
 	dir, err := os.MkdirTemp("", "clank") //nolint:usetesting // sockets of the browser want a short path
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	browsers := &browsermgr.Manager{Home: dir, FirstPort: 18640, LastPort: 18649, HiddenAreas: c.keeper.HiddenAreas, Config: func() profile.Config {
 		return profile.Config{Headless: new(true), NoSandbox: true, LaunchTimeout: time.Minute}
 	}}
-	if err := browsers.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, browsers.Open(t.Context()))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), browsertest.Patience)
 		defer cancel()
 		_ = browsers.Close(ctx)
 	})
 	w, _, err := browsers.Window(browsertest.Within(t, 2*browsertest.Patience), browsermgr.WindowOptions{Key: "s1", URL: c.origin + "/plain"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.window = w
 	if _, err := w.Act(browsertest.Within(t, browsertest.Patience), "resize", map[string]any{"width": 720, "height": 400}); err != nil {
 		t.Fatal(err)

@@ -26,9 +26,7 @@ func synthesizerForTest(t *testing.T, s *server, f speech.Format) *speech.Synthe
 	sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{
 		Server: at, Model: "gpt-4o-mini-tts", Voice: "alloy", Format: f, Speed: 1.2, FormatSetting: "interaction.voice.speech.format",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sp
 }
 
@@ -55,9 +53,7 @@ func ogg(t *testing.T, packets [][]byte) []byte {
 	for i, p := range packets {
 		all = append(all, voice.Packet{Sequence: uint16(i), Timestamp: uint32(i * 960), Opus: p})
 	}
-	if err := voice.WriteOgg(&b, all); err != nil {
-		t.Fatal(err)
-	}
+	must(t, voice.WriteOgg(&b, all))
 	return b.Bytes()
 }
 
@@ -65,9 +61,7 @@ func TestOpusIsPassedOnAsItCame(t *testing.T) {
 	want := tone(t, 40)
 	s := serve(t, reply(200, "audio/ogg", string(ogg(t, want))))
 	got, err := collect(t, synthesizerForTest(t, s, ""), "The ferry leaves at nine.")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("packets (-want +got)\n%s", diff)
 	}
@@ -101,9 +95,7 @@ func TestOpusOfAnotherLengthIsEncodedAnew(t *testing.T) {
 func TestSamplesAreEncoded(t *testing.T) {
 	pcm := voice.AppendPCM(nil, wave(24000, 50))
 	var wav bytes.Buffer
-	if err := voice.WriteWAV(&wav, 22050, wave(22050, 50)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, voice.WriteWAV(&wav, 22050, wave(22050, 50)))
 	endless := bytes.Clone(wav.Bytes()) // as servers write it that do not know how long it will be
 	binary.LittleEndian.PutUint32(endless[4:], 0xffffffff)
 	binary.LittleEndian.PutUint32(endless[40:], 0xffffffff)
@@ -134,9 +126,7 @@ func TestSpeechBeginsBeforeTheServerHasEnded(t *testing.T) {
 	})
 	n := 0
 	for _, err := range synthesizerForTest(t, s, speech.PCM).Speak(t.Context(), "Hello.") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if n++; n == 10 {
 			close(goOn)
 		}
@@ -160,9 +150,7 @@ func TestWhoStopsListeningEndsTheRequest(t *testing.T) {
 		stall(w, r)
 	})
 	for _, err := range synthesizerForTest(t, s, speech.PCM).Speak(t.Context(), "Hello.") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		break
 	}
 	select {
@@ -222,9 +210,7 @@ func TestLongTextIsAskedForInPieces(t *testing.T) {
 
 func TestAServerThatDoesNotMakeTheFormatNamesTheSetting(t *testing.T) {
 	var wav bytes.Buffer
-	if err := voice.WriteWAV(&wav, 22050, wave(22050, 5)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, voice.WriteWAV(&wav, 22050, wave(22050, 5)))
 	for name, c := range map[string]struct {
 		format speech.Format
 		status int
@@ -260,9 +246,7 @@ func espeakForTest(t *testing.T, o speech.ESpeakOptions) *speech.ESpeak {
 	if errors.Is(err, speech.ErrESpeakMissing) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
@@ -270,9 +254,7 @@ func espeakForTest(t *testing.T, o speech.ESpeakOptions) *speech.ESpeak {
 func script(t *testing.T, body string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "espeak-ng")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700))
 	return path
 }
 
@@ -280,9 +262,7 @@ func script(t *testing.T, body string) string {
 func all(t *testing.T, ctx context.Context, s *speech.ESpeak, text string) (length time.Duration, peak float64, err error) {
 	t.Helper()
 	d, err := voice.NewOpusDecoder(voice.RateSpeech)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for p, err := range s.Speak(ctx, text) {
 		if err != nil {
 			return length, peak, err
@@ -292,9 +272,7 @@ func all(t *testing.T, ctx context.Context, s *speech.ESpeak, text string) (leng
 			t.Fatalf("packet of %v: %v", shape.Duration(), err)
 		}
 		samples, err := d.Decode(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		loud, _ := voice.Level(samples)
 		peak = max(peak, loud)
 		length += voice.FrameTime
@@ -305,9 +283,7 @@ func all(t *testing.T, ctx context.Context, s *speech.ESpeak, text string) (leng
 func TestTextIsSaid(t *testing.T) {
 	s := espeakForTest(t, speech.ESpeakOptions{})
 	short, peak, err := all(t, t.Context(), s, "Yes.")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if short < 200*time.Millisecond || short > 2*time.Second || peak == 0 {
 		t.Errorf("%v of sound with a peak of %v, want a short word that can be heard", short, peak)
 	}
@@ -361,9 +337,7 @@ func TestWhoStopsListeningEndsTheProgram(t *testing.T) {
 	s := espeakForTest(t, speech.ESpeakOptions{})
 	n := 0
 	for _, err := range s.Speak(t.Context(), strings.Repeat("A long text that nobody wants to hear. ", 100)) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n++
 		if n == 3 {
 			break
@@ -377,9 +351,7 @@ func TestWhoStopsListeningEndsTheProgram(t *testing.T) {
 func TestTextCannotSteerTheProgram(t *testing.T) {
 	s := espeakForTest(t, speech.ESpeakOptions{})
 	want, _, err := all(t, t.Context(), s, "nine hundred lamps are in the shop")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, text := range []string{
 		"nine hundred \x01900S lamps are in the shop", "nine hundred lamps \x000A are in the shop", "nine hundred \x010A lamps are in the shop",
 	} {
@@ -387,5 +359,13 @@ func TestTextCannotSteerTheProgram(t *testing.T) {
 		if err != nil || got < want || peak < 0.01 {
 			t.Errorf("%q sounds for %v, peak %.3f (%v), want at least the %v of its words", text, got, peak, err, want)
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

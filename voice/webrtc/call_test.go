@@ -56,9 +56,7 @@ func (r *rig) join(t *testing.T, name, key string) *rtctest.Page {
 	t.Helper()
 	page, offer := rtctest.NewPage(t, rtctest.PageOptions{})
 	got, err := r.Join(t.Context(), webrtc.JoinRequest{SDP: offer, Name: name, Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page.Accept(t, got.SDP)
 	rtctest.Next(t, page.Up)
 	return page
@@ -102,9 +100,7 @@ func told(t *testing.T, page *rtctest.Page, kind string) map[string]any {
 	t.Helper()
 	for {
 		var m map[string]any
-		if err := json.Unmarshal([]byte(rtctest.Next(t, page.Said)), &m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(rtctest.Next(t, page.Said)), &m))
 		if m["type"] == kind {
 			return m
 		}

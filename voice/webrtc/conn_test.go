@@ -31,9 +31,7 @@ func connect(t *testing.T, e *webrtc.Engine, peer webrtc.Handlers, o rtctest.Pag
 		close(up)
 	}
 	conn, answer, err := e.Answer(t.Context(), offer, peer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page.Accept(t, answer)
 	rtctest.Next(t, page.Up)
 	rtctest.Next(t, up)
@@ -53,13 +51,9 @@ func TestSoundGoesBothWays(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := conn.Play([]byte("hi there")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, conn.Play([]byte("hi there")))
 	}
-	if err := conn.EndSpeech(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.EndSpeech())
 	first := rtctest.Next(t, page.Sounds)
 	if got := string(first.Payload); got != "hi there" || !first.Marker {
 		t.Errorf("the page hears %q, marker %v", got, first.Marker)
@@ -131,12 +125,8 @@ func TestMessagesGoBothWaysAndTheLastOneArrives(t *testing.T) {
 	conn, answer, err := e.Answer(t.Context(), offer, webrtc.Handlers{
 		Message: func(data []byte) { told <- string(data) }, Connected: func(*webrtc.Conn) { up <- struct{}{} },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.SendMessage("early"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, conn.SendMessage("early"))
 	page.Accept(t, answer)
 	if got := rtctest.Next(t, page.Said); got != "early" {
 		t.Errorf("the page was told %q", got)
@@ -182,9 +172,7 @@ func TestAPageThatNeverComesIsGivenUp(t *testing.T) {
 	e := rtctest.OpenEngine(t, &webrtc.Engine{ConnectTimeout: 10 * time.Millisecond})
 	_, offer := rtctest.NewPage(t, rtctest.PageOptions{})
 	conn, _, err := e.Answer(t.Context(), offer, webrtc.Handlers{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rtctest.Next(t, conn.Done())
 	if err := conn.Err(); !errors.Is(err, webrtc.ErrNoRoute) {
 		t.Errorf("it ended with %v", err)
@@ -241,9 +229,7 @@ func TestOffersThatAreRefused(t *testing.T) {
 
 func TestAPortThatIsTakenIsNamed(t *testing.T) {
 	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer taken.Close()
 	e := &webrtc.Engine{UDP: taken.LocalAddr().String()}
 	if err := e.Open(t.Context()); err == nil || !strings.Contains(err.Error(), taken.LocalAddr().String()) {
@@ -264,9 +250,7 @@ func TestAPageIsReachedThroughARelayOnly(t *testing.T) {
 	if got := rtctest.Next(t, page.Frames); len(got) == 0 {
 		t.Error("the page got an empty picture")
 	}
-	if err := conn.Play([]byte("hi there")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, conn.Play([]byte("hi there")))
 	if got := string(rtctest.Next(t, page.Sounds).Payload); got != "hi there" {
 		t.Errorf("the page hears %q", got)
 	}
@@ -313,5 +297,13 @@ func TestServersPrintThemselvesWithoutTheirSecrets(t *testing.T) {
 		if strings.Contains(text, "confidential") || strings.Contains(text, "classified") || !strings.Contains(text, "turn.example") {
 			t.Errorf("printed %s", text)
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }

@@ -32,9 +32,7 @@ func newPair(tb testing.TB) *pair {
 	tb.Helper()
 	p := &pair{world: newWorld(tb, 0)}
 	p.voice.SetNetwork(voicetest.NetworkFaults{})
-	if err := p.hall.open(pairGuild); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, p.hall.open(pairGuild))
 	us, them := p.hall.ticket(pairGuild, pairRoom, us), p.hall.ticket(pairGuild, pairRoom, somebody)
 	at := p.hall.gateway(pairGuild)
 	p.conn = &conn.Conn{
@@ -61,17 +59,13 @@ func (p *pair) open(tb testing.TB) {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if err := p.conn.Open(ctx); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, p.conn.Open(ctx))
 	err := p.voice.Wait(ctx, "keys", func() bool { return p.voice.Settled(pairGuild, pairRoom) })
 	for err == nil && (p.conn.PrivacyCode() == "" || errors.Is(p.conn.SendAudio(voicetest.OpusSilence), voice.ErrUnavailable)) {
 		rest(p.life, 10*time.Millisecond)
 		err = ctx.Err()
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 }
 
 func (p *pair) close(tb testing.TB) {
@@ -106,9 +100,7 @@ func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
 	inPair(t, func(t *testing.T, p *pair) {
 		t.Helper()
 		p.away.Store(true)
-		if err := p.voice.CloseSeat(seatOf(pairGuild, us), 4015, "crashed"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.voice.CloseSeat(seatOf(pairGuild, us), 4015, "crashed"))
 		rest(p.life, time.Second)
 		got, _ := p.voice.Client(seatOf(pairGuild, us))
 		before := got.Received
@@ -142,13 +134,9 @@ func TestSpeechGoesOnWhileTheGatewayIsAway(t *testing.T) {
 func TestASpeakingStateThatWasLostIsToldAgain(t *testing.T) {
 	inPair(t, func(t *testing.T, p *pair) {
 		t.Helper()
-		if err := p.conn.EndSpeech(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.conn.EndSpeech())
 		synctest.Wait()
-		if err := p.conn.SendAudio(mark(1, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.conn.SendAudio(mark(1, 1)))
 		if err := p.voice.Drop(seatOf(pairGuild, us)); err != nil { // before what we speak as could be read
 			t.Fatal(err)
 		}
@@ -163,12 +151,18 @@ func TestSpeechStopsWhenTheGatewayStaysAway(t *testing.T) {
 	inPair(t, func(t *testing.T, p *pair) {
 		t.Helper()
 		p.away.Store(true)
-		if err := p.voice.Drop(seatOf(pairGuild, us)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.voice.Drop(seatOf(pairGuild, us)))
 		rest(p.life, 4*time.Second)
 		if err := p.conn.SendAudio(mark(1, 1)); !errors.Is(err, voice.ErrUnavailable) {
 			t.Errorf("four seconds after the gateway went away: %v, want ErrMute", err)
 		}
 	})
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -146,9 +146,7 @@ func newWorld(tb testing.TB, towns int) *world {
 	network := endurance.NewNetwork()
 	w := &world{t: tb, net: network, notes: map[string]int{}}
 	s, err := voicetest.Start(voicetest.Config{DAVE: 1, Seed: 7, Listen: network.Listen, ListenPacket: network.ListenPacket})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	s.SetNetwork(bad)
 	w.voice, w.hall = s, newMainGateway(s)
 	w.joiner = &discord.Joiner{
@@ -160,9 +158,7 @@ func newWorld(tb testing.TB, towns int) *world {
 	ctx, stop := context.WithCancelCause(context.Background())
 	w.life, w.stop = ctx, stop
 	for i := range towns {
-		if err := w.build(ctx, 10*(i+1)); err != nil {
-			tb.Fatal(err)
-		}
+		must(tb, w.build(ctx, 10*(i+1)))
 	}
 	return w
 }

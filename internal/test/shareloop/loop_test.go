@@ -124,9 +124,7 @@ func loop(t *testing.T, w way, window *browsermgr.Window) outcome {
 		t.Fatal(err)
 	}
 	ada, err := discord.WatchStream(ctx, pub.Current().State().Key, discord.ada, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession, RequestLost: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	v := watch(ctx, ada)
 	defer v.close()
 	ada.RequestQuality(100)

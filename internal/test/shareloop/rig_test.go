@@ -43,9 +43,7 @@ type testGuild struct {
 func newTestGuild(t *testing.T) testGuild {
 	t.Helper()
 	s, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1, Seed: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -71,9 +69,7 @@ func newTestGuild(t *testing.T) testGuild {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := w.account.Open(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.account.Open(ctx))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -92,9 +88,7 @@ func marks(t *testing.T, frames [][]byte) (list []marked) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-v", "error", "-i", ivf(t, frames), "-fps_mode", "passthrough",
 		"-vf", "crop=32:32:iw-64:32,scale=1:1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for ; len(out) >= 3; out = out[3:] {
 		switch r, b := out[0], out[2]; {
 		case r > 150 && b < 100:
@@ -123,9 +117,7 @@ func ivf(t *testing.T, frames [][]byte) string {
 		out.Write(f)
 	}
 	path := filepath.Join(t.TempDir(), "frames.ivf")
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, out.Bytes(), 0o600))
 	return path
 }
 
@@ -135,9 +127,7 @@ var ssimAll = regexp.MustCompile(`All:([0-9.]+)`)
 func likeness(t *testing.T, frame, png []byte) float64 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "shot.png")
-	if err := os.WriteFile(path, png, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, png, 0o600))
 	out, err := exec.CommandContext(t.Context(), "ffmpeg", "-i", ivf(t, [][]byte{frame}), "-i", path,
 		"-lavfi", "[0:v]format=yuv420p[a];[1:v]format=yuv420p[b];[a][b]ssim", "-f", "null", "-").CombinedOutput()
 	found := ssimAll.FindSubmatch(out)
@@ -145,9 +135,7 @@ func likeness(t *testing.T, frame, png []byte) float64 {
 		t.Fatalf("compare two pictures: %v\n%s", err, out)
 	}
 	v, err := strconv.ParseFloat(string(found[1]), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -186,9 +174,7 @@ func (d diary) did() {
 func browse(t *testing.T) *browsermgr.Window {
 	t.Helper()
 	exe, err := chrome.Find(t.Context(), os.Getenv("CLANK_CHROMIUM"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, moving)
@@ -197,18 +183,14 @@ func browse(t *testing.T) *browsermgr.Window {
 	m := &browsermgr.Manager{Home: t.TempDir(), FirstPort: 18900, LastPort: 18949, Config: func() profile.Config {
 		return profile.Config{Executable: exe.Path, Headless: new(true), LaunchTimeout: time.Minute}
 	}}
-	if err := m.Open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Open(t.Context()))
 	t.Cleanup(func() {
 		if err := m.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
 	window, _, err := m.Window(t.Context(), browsermgr.WindowOptions{Key: "s"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := window.Act(t.Context(), "navigate", map[string]any{"url": site.URL + "/"}); err != nil {
 		t.Fatal(err)
 	}
@@ -241,9 +223,7 @@ const tickTime = 10 * time.Millisecond
 func spent(t *testing.T) time.Duration {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	children, ticks := map[int][]int{}, map[int]int{}
 	for _, path := range stats {
 		data, err := os.ReadFile(path)
@@ -286,4 +266,12 @@ func begin(t *testing.T) meter {
 func (m meter) perMinute(t *testing.T) float64 {
 	t.Helper()
 	return (spent(t) - m.used).Seconds() / time.Since(m.from).Minutes()
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

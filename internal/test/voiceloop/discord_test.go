@@ -48,22 +48,16 @@ const slow = 400 * time.Millisecond
 func newTestGuild(t *testing.T, bin string) *testGuild {
 	t.Helper()
 	d, err := discordtest.Start(discordtest.Config{Voice: &voicetest.Config{DAVE: 1, Seed: 6}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { d.Close() })
 	d.Voice.SetNetwork(voicetest.NetworkFaults{Loss: 0.05})
 	w := &testGuild{t: t, discord: d, bot: d.CreateBot("clank", "secret"), hits: map[string]time.Time{}, news: make(chan struct{})}
 	w.site = httptest.NewServer(http.HandlerFunc(w.serve))
 	t.Cleanup(w.site.Close)
 	trust := filepath.Join(t.TempDir(), "voice.pem")
-	if err := os.WriteFile(trust, d.Voice.Certificate(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(trust, d.Voice.Certificate(), 0o600))
 	w.clank, err = running.Start(t.Context(), bin, "DISCORD_TOKEN="+w.bot.Token, "CLANK_DISCORD_API="+d.URL, "SSL_CERT_FILE="+trust)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := w.clank.Close(); err != nil {
 			t.Error(err)
@@ -72,9 +66,7 @@ func newTestGuild(t *testing.T, bin string) *testGuild {
 			t.Log(w.clank.Log())
 		}
 	})
-	if err := d.WaitConnected(w.waiting(), w.bot); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.WaitConnected(w.waiting(), w.bot))
 	w.configure()
 	return w
 }
@@ -99,9 +91,7 @@ func (w *testGuild) configure() {
 	if err == nil {
 		err = json.Unmarshal(data, &place)
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.page = &api.Client{Base: place.URL, Token: place.Secret}
 }
 
@@ -307,4 +297,12 @@ func (c *call) note(ctx context.Context, browse string) error {
 		return nil
 	}
 	return fmt.Errorf("there is no task of the browse %s", browse)
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
 }

@@ -29,9 +29,7 @@ func requirePrograms(t *testing.T) {
 	if errors.Is(err, keyword.ErrMissing) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = s.Close()
 }
 
@@ -63,13 +61,9 @@ func (w *testGuild) converse(id string, voices []voiceloop.Voice, text voiceloop
 	var lines [][]voiceloop.SpeechLine
 	for i, v := range voices {
 		l, err := voiceloop.SynthesizeLines(w.t.Context(), v, text)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		c, err := w.call(fmt.Sprint(id, i), v)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		must(w.t, err)
 		calls, lines = append(calls, c), append(lines, l)
 	}
 	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)

@@ -30,9 +30,7 @@ func settledConn(tb testing.TB) (*Conn, *link) {
 	l := &link{queue: make(chan message, maxQueue), usable: true, onUsable: func() {}, timer: time.NewTimer(time.Hour), end: func(error) {}}
 	c := &Conn{Target: Target{UserID: "1"}, self: 1, link: l, Video: true}
 	s, err := dave.New(dave.Options{UserID: 1, GroupID: 2, SendBinary: c.sendBinary, SendJSON: c.sendJSON})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	must(tb, s.Select(0))
 	c.session = &session{ready: Ready{SSRC: 5}, described: true, transport: idle{}, dave: s, senders: NewSenderTable()}
 	tb.Cleanup(func() { l.timer.Stop() })
@@ -155,14 +153,10 @@ func TestNumbersOfMessagesWrap(t *testing.T) {
 // a server that answers keep-alives, until it is told not to.
 func TestASilentTransportIsNoticed(t *testing.T) {
 	server, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer server.Close()
 	conn, err := net.DialUDP("udp4", nil, server.LocalAddr().(*net.UDPAddr))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	failed := make(chan error, 1)
 	u := NewUDP(func([]byte) {}, func(err error) { failed <- err }).(*udp)
 	u.conn, u.mode, u.every = conn, ModeAES256GCM, 5*time.Millisecond

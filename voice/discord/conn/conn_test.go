@@ -39,14 +39,10 @@ type hall struct {
 func newHall(t *testing.T, cfg voicetest.Config) hall {
 	t.Helper()
 	s, err := voicetest.Start(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	endpoint, err := s.Endpoint()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return hall{s, endpoint}
 }
 
@@ -98,9 +94,7 @@ func (h hall) join(t *testing.T, user string, change func(*voicetest.MemberOptio
 		change(&o)
 	}
 	m, err := voicetest.JoinCall(voicetest.Deadline(t), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = m.Close() })
 	return m
 }
@@ -182,9 +176,7 @@ func done(t *testing.T, c *conn.Conn) error {
 func mute(t *testing.T) string {
 	t.Helper()
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var conns sync.WaitGroup
 	t.Cleanup(func() {
 		_ = ln.Close()

@@ -60,13 +60,9 @@ func fail(t *testing.T, says []string, after websocket.StatusCode) {
 	t.Helper()
 	wires := endurance.NewNetwork()
 	ln, err := wires.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	udp, err := wires.ListenPacket()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen := make(chan struct{})
 	go func() { defer close(seen); discover(udp) }()
 	_, port, _ := net.SplitHostPort(udp.LocalAddr().String())

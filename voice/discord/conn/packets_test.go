@@ -23,9 +23,7 @@ var key = bytes.Repeat([]byte{7}, 32)
 func newCipher(tb testing.TB, mode string) *conn.Cipher {
 	tb.Helper()
 	c, err := conn.NewCipher(mode, key)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return c
 }
 
@@ -39,9 +37,7 @@ func dressed(tb testing.TB) []byte {
 	must(tb, p.SetExtension(1, []byte{0x30, 0x31, 0x32, 0x33, 0x34}))
 	p.Padding, p.Header.PaddingSize = true, 5
 	data, err := p.Marshal()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	return data
 }
 
@@ -49,17 +45,11 @@ func TestPacketsAreReadByAnotherReadingOfTheDocuments(t *testing.T) {
 	for _, mode := range []string{conn.ModeAES256GCM, conn.ModeXChaCha20Poly1305} {
 		ours, plain := newCipher(t, mode), dressed(t)
 		theirs, err := voicetest.NewPacketCipher(mode, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		clear, err := voicetest.ClearRTP(plain)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sealed, err := ours.Seal(nil, plain)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, _, err := theirs.Open(bytes.Clone(sealed), clear); err != nil || !bytes.Equal(got, plain) {
 			t.Errorf("%s: they read %x, %v, want %x", mode, got, err, plain)
 		}
@@ -71,15 +61,11 @@ func TestPacketsAreReadByAnotherReadingOfTheDocuments(t *testing.T) {
 
 func TestControlIsReadHoweverMuchOfItIsClear(t *testing.T) {
 	plain, err := (&rtcp.PictureLossIndication{SenderSSRC: 1, MediaSSRC: 2}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ours := newCipher(t, conn.ModeAES256GCM)
 	for _, clear := range []int{4, 8} {
 		theirs, err := voicetest.NewPacketCipher(voicetest.ModeAES256GCM, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, err := ours.Open(nil, theirs.Seal(plain, clear)); err != nil || !bytes.Equal(got, plain) {
 			t.Errorf("%d clear bytes: got %x, %v, want %x", clear, got, err, plain)
 		}
@@ -89,9 +75,7 @@ func TestControlIsReadHoweverMuchOfItIsClear(t *testing.T) {
 func TestPacketsThatWereChangedAreRefused(t *testing.T) {
 	c := newCipher(t, conn.ModeXChaCha20Poly1305)
 	sealed, err := c.Seal(nil, dressed(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range sealed {
 		bad := bytes.Clone(sealed)
 		bad[i] ^= 1
@@ -191,9 +175,7 @@ func FuzzStrip(f *testing.F) {
 func FuzzOpen(f *testing.F) {
 	c := newCipher(f, conn.ModeAES256GCM)
 	sealed, err := c.Seal(nil, dressed(f))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(sealed)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if plain, err := c.Open(nil, data); err == nil && !bytes.Equal(data, sealed) && !bytes.Equal(plain, dressed(t)) {
@@ -207,9 +189,7 @@ func BenchmarkCipher(b *testing.B) {
 		c, plain, buf := newCipher(b, mode), append(dressed(b)[:12], make([]byte, 160)...), []byte(nil)
 		plain[0] = 0x80
 		sealed, err := c.Seal(nil, plain)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		b.Run("seal "+mode, func(b *testing.B) {
 			for b.Loop() {
 				if buf, err = c.Seal(buf[:0], plain); err != nil {
@@ -471,9 +451,7 @@ func (p *post) run(t *testing.T, d time.Duration) {
 	t.Helper()
 	for end := p.now.Add(d); ; {
 		wait, err := p.SendDue("us", p.now)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if wait == 0 || p.now.Add(wait).After(end) {
 			p.now = end
 			return

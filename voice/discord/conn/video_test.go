@@ -110,9 +110,7 @@ func TestLostPicturesAreAskedFor(t *testing.T) {
 	_, e, m := h.stream(t)
 	now, _ := h.Client(seat)
 	pli, err := (&rtcp.PictureLossIndication{SenderSSRC: 1, MediaSSRC: now.Video}).Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, m.SendRTCP(pli))
 	e.kind(t, 0, conn.KeyFrameWanted)
 }
@@ -171,9 +169,7 @@ func TestSendersAndReceiversReport(t *testing.T) {
 	}
 	loss := rtcp.ReceiverReport{SSRC: theirs, Reports: []rtcp.ReceptionReport{{SSRC: us.Audio, FractionLost: 64}}}
 	data, err := loss.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, h.SendRTCP(seat, data))
 	limit := voicetest.Deadline(t)
 	for c.Stats().LostSent != 0.25 {

@@ -67,9 +67,7 @@ func newCall(t *testing.T) *call {
 	t.Helper()
 	c := &call{t: t, people: make(map[uint64]person), sent: make(map[uint64]map[byte]int), clock: &clock{now: time.Unix(1_800_000_000, 0)}}
 	service, err := delivery.New(channel, func(m delivery.Message) { c.toPeople = append(c.toPeople, m) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.service = service
 	return c
 }
@@ -275,9 +273,7 @@ func newOurs(c *call, user uint64) *ours {
 		Now:        func() time.Time { return c.clock.now },
 		Logger:     slog.New(slog.NewTextHandler(c.t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return &ours{Session: session, id: user, c: c}
 }
 
@@ -310,9 +306,7 @@ func startDaveys(t *testing.T) daveys {
 		t.Skip("davey is installed from the network: CLANK_PEERS=1 or make test-peers does that")
 	}
 	d, err := npm.StartDavey(t.Context(), t.TempDir(), t.Output())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	return daveys{d}
 }

@@ -14,9 +14,7 @@ var start = time.Unix(1_800_000_000, 0)
 func send(t *testing.T, s *dave.Stream, c dave.Codec, frame []byte) []byte {
 	t.Helper()
 	sent, err := s.Send(c, frame)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return sent
 }
 
@@ -143,9 +141,7 @@ func FuzzFrame(f *testing.F) {
 	s := dave.NewStream()
 	for codec, frame := range frames {
 		sent, err := s.Send(codec, frame)
-		if err != nil {
-			f.Fatal(err)
-		}
+		must(f, err)
 		f.Add(sent)
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
@@ -220,9 +216,7 @@ func benchmark(b *testing.B, c dave.Codec, size int) {
 			b.StopTimer()
 			sent, err := s.Send(c, frame)
 			b.StartTimer()
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			if _, err := s.Receive(sent, start); err != nil {
 				b.Fatal(err)
 			}

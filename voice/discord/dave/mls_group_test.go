@@ -55,9 +55,7 @@ type client struct {
 func (g *gateway) client(user uint64) *client {
 	g.t.Helper()
 	key, err := dave.NewSigningKey()
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, err)
 	c := &client{user: user, key: key}
 	if c.ticket, err = dave.NewKeyPackageBundle(user, key); err != nil {
 		g.t.Fatal(err)
@@ -80,9 +78,7 @@ func anybody(uint64) bool { return true }
 func (g *gateway) append(c *client) error {
 	g.t.Helper()
 	change, err := dave.ParseProposals(g.take(c.user, delivery.OpProposals))
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, err)
 	for _, p := range change.Proposals {
 		if err := c.group.Append(p, anybody); err != nil {
 			return err
@@ -99,18 +95,14 @@ func (g *gateway) append(c *client) error {
 func (g *gateway) commit(c *client) (commit, welcome []byte) {
 	g.t.Helper()
 	commit, welcome, err := c.group.Commit()
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	must(g.t, err)
 	return commit, welcome
 }
 
 func view(t *testing.T, g *dave.Group) dave.GroupView {
 	t.Helper()
 	v, err := g.View()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return v
 }
 
@@ -124,9 +116,7 @@ func pair(t *testing.T) (*gateway, *client, *client) {
 	must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
 	must(t, a.group.Apply(g.take(1, delivery.OpAnnounceCommit)[2:]))
 	joined, err := dave.JoinGroup(mlsChannel, g.take(2, delivery.OpWelcome)[2:], b.ticket, b.sender)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b.group = joined
 	return g, a, b
 }
@@ -163,18 +153,14 @@ func TestWhoIsToBeRemovedLeavesItToOthers(t *testing.T) {
 	}
 	// The one who has left hears of it as well.
 	change, err := dave.ParseProposals(g.take(2, delivery.OpProposals))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, p := range change.Proposals {
 		must(t, b.group.Append(p, anybody))
 	}
 	commit, welcome := g.commit(a)
 	must(t, g.service.Commit(1, append(bytes.Clone(commit), welcome...)))
 	joined, err := dave.JoinGroup(mlsChannel, g.take(3, delivery.OpWelcome)[2:], c.ticket, c.sender)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, a.group.Apply(commit))
 	if diff := cmp.Diff(view(t, a.group), view(t, joined)); diff != "" {
 		t.Errorf("the two see different groups:\n%s", diff)
@@ -244,9 +230,7 @@ func TestProposalsThatAreRefused(t *testing.T) {
 	g, a, _ := pair(t)
 	g.client(3)
 	change, err := dave.ParseProposals(g.take(1, delivery.OpProposals))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	proposal := change.Proposals[0]
 	if err := a.group.Append(proposal, func(user uint64) bool { return user != 3 }); err == nil {
 		t.Error("somebody who is not there is to be added")
@@ -296,17 +280,11 @@ func FuzzParseSender(f *testing.F) {
 // FuzzJoin has a member take anything for a Welcome or a commit.
 func FuzzJoin(f *testing.F) {
 	key, err := dave.NewSigningKey()
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	ticket, err := dave.NewKeyPackageBundle(1, key)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	sender, err := dave.ParseExternalSender(append(append([]byte{0x40, 65}, key.Public()...), 0, 1, 1, 7))
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add([]byte{0, 2, 0, 0})
 	f.Add([]byte{0, 1, 0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 7})
 	f.Fuzz(func(t *testing.T, message []byte) {
@@ -314,9 +292,7 @@ func FuzzJoin(f *testing.F) {
 			t.Error("joined by what is no Welcome for us")
 		}
 		g, err := dave.CreateGroup(mlsChannel, ticket, sender)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if err := g.Apply(message); err == nil {
 			t.Error("took what nobody committed")
 		}

@@ -53,9 +53,7 @@ func TestWhoLeavesIsRemoved(t *testing.T) {
 	c.leave(bob)
 	c.together()
 	sent, err := c.people[ada].Encrypt(dave.Opus, frames[dave.Opus])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := b.Decrypt(ada, dave.Opus, sent); err == nil {
 		t.Errorf("who has left still hears %q", got)
 	}
@@ -517,9 +515,7 @@ func FuzzGateway(f *testing.F) {
 	f.Add(byte(21), []byte(`{"transition_id":0,"protocol_version":1}`), byte(24), []byte(`{"epoch":1,"protocol_version":1}`))
 	f.Fuzz(func(t *testing.T, op1 byte, one []byte, op2 byte, two []byte) {
 		s, err := dave.New(dave.Options{UserID: ada, GroupID: channel, SendBinary: func(byte, []byte) {}, SendJSON: func(int, any) {}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		s.Connected(bob)
 		must(t, s.Select(1))
 		for _, m := range []struct {

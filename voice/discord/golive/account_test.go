@@ -135,9 +135,7 @@ func whole(t *testing.T, m *voicetest.Member) {
 func (w city) watch(t *testing.T, key string, who discordtest.User) *voicetest.Member {
 	t.Helper()
 	m, err := w.WatchStream(voicetest.Deadline(t), key, who, voicetest.MemberOptions{Privacy: voicetest.NewDAVESession})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = m.Close() }) // which says how it ended, as Discord had it
 	m.RequestQuality(100)
 	return m
@@ -148,9 +146,7 @@ func (w city) watched(t *testing.T, a *golive.Account, r golive.Request) (*goliv
 	t.Helper()
 	r.Guild, r.Channel = w.guild.ID, w.call.ID
 	s, err := a.Publisher().Start(voicetest.Deadline(t), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ada := w.watch(t, s.State().Key, w.ada)
 	whole(t, ada)
 	whole(t, ada)

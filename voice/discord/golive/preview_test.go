@@ -147,9 +147,7 @@ func TestDiscordGetsThePreview(t *testing.T) {
 	defer func() { end(); <-over }()
 	ctx := voicetest.Deadline(t)
 	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: src})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	eventually(t, "the preview", func() bool {
 		return strings.HasPrefix(w.Streams()[s.State().Key].Preview, "data:image/jpeg;base64,")
 	})
@@ -165,13 +163,9 @@ func TestAPreviewShowsWhatTheFrameShows(t *testing.T) {
 	}{"red": {rtctest.Red().Data, 255, 0, 0}, "blue": {rtctest.Blue().Data, 0, 0, 255}} {
 		t.Run(name, func(t *testing.T) {
 			data, err := golive.PreviewJPEG(tc.frame)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			img, err := jpeg.Decode(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			size := img.Bounds().Size()
 			full := rtctest.Red()
 			if size.X > 512 || size.Y > 288 || len(data) > 128<<10 || size.X*full.Height-size.Y*full.Width > full.Width {

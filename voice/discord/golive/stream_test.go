@@ -296,9 +296,7 @@ func (w *town) told() []string {
 func (w *town) start(t *testing.T, lost func(error)) *golive.Stream {
 	t.Helper()
 	s, err := w.pub.Start(t.Context(), w.wish(lost))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	synctest.Wait()
 	return s
 }

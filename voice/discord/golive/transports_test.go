@@ -83,9 +83,7 @@ func TestAServerThatDoesNotAnswerOverUDPIsReachedOverWebRTC(t *testing.T) {
 	}
 	ctx := voicetest.Deadline(t)
 	s, err := a.Publisher().Start(ctx, golive.Request{Guild: w.guild.ID, Channel: w.call.ID, Source: showing(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if st := s.State(); st.Transport != "WebRTC" || !strings.Contains(st.FallbackReason, "does not answer over UDP") {
 		t.Errorf("got %+v, want it over WebRTC, and why", st)
 	}
@@ -150,9 +148,7 @@ func packet(t *testing.T, payload uint8, seq uint16, body []byte) []byte {
 	}
 	must(t, p.SetExtension(6, []byte{0, 0, 0}))
 	data, err := p.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return data
 }
 
@@ -171,9 +167,7 @@ func connect(t *testing.T, r rig) (server *voicetest.RTCPeer, rtps, rtcps chan [
 		Fragment: fragment, Audio: sound, Video: pictures,
 		OnRTP: func(p []byte) { rtps <- p }, OnRTCP: func(p []byte) { rtcps <- p },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := server.Close(); err != nil {
 			t.Error(err)
@@ -200,17 +194,13 @@ func TestPacketsGoAsTheyAreAndControlPacketsComeBack(t *testing.T) {
 		}
 	}
 	report, err := rtcp.Marshal([]rtcp.Packet{&rtcp.SenderReport{SSRC: pictures, PacketCount: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, r.Send(report))
 	if got := next(t, rtcps, "a report"); !bytes.HasPrefix(got, report) {
 		t.Errorf("got the report %x, want %x", got, report)
 	}
 	lost, err := rtcp.Marshal([]rtcp.Packet{&rtcp.PictureLossIndication{SenderSSRC: 1, MediaSSRC: pictures}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, server.WriteRTCP(lost))
 	if got := next(t, r.received, "the loss of a picture"); !bytes.Equal(got, lost) {
 		t.Errorf("got the control packet %x, want %x", got, lost)

@@ -24,9 +24,7 @@ func open(t *testing.T, o keyword.Options) *keyword.Spotter {
 	if errors.Is(err, keyword.ErrMissing) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -38,13 +36,9 @@ func say(t *testing.T, text string) []int16 {
 		t.Skip("needs flite: install the package flite")
 	}
 	said, err := voiceloop.Voice{Program: "flite", Name: "rms", Speed: 1}.Say(t.Context(), text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	said, err = voice.Resample(said, voice.RateOpus, voice.RateSpeech)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return append(append(sound([2]int{20, 60}), said...), sound([2]int{20, 60})...)
 }
 
@@ -62,9 +56,7 @@ func listen(t *testing.T, s *keyword.Spotter) (voice.SpotterStream, <-chan voice
 	t.Helper()
 	found := make(chan voice.SpottedPhrase, 16)
 	l, err := s.Listen(t.Context(), "ada", func(f voice.SpottedPhrase) { found <- f })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	return l, found
 }
@@ -112,12 +104,8 @@ func stand(t *testing.T, body string) keyword.Options {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pocketsphinx")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "mdef"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body+"\n"), 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, "mdef"), nil, 0o600))
 	return keyword.Options{Program: path, Model: dir}
 }
 
@@ -278,9 +266,7 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 	s := open(t, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	l, err := s.Listen(ctx, "ada", func(voice.SpottedPhrase) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write(l, word())
 	process := started(t, pids, 1)
 	cancel()
@@ -293,5 +279,13 @@ func TestMissingProgramsNameTheirPackages(t *testing.T) {
 		if !errors.Is(err, keyword.ErrMissing) || !strings.Contains(err.Error(), "pocketsphinx-en-us") {
 			t.Errorf("Open(%+v): %v, want the packages named", o, err)
 		}
+	}
+}
+
+// must ends the test at an error.
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
 }
