@@ -78,10 +78,6 @@ type Bot struct {
 	// two there is no such option.
 	Runtimes []string
 
-	// WithoutContent goes without the Message Content intent: only mentions,
-	// private messages, commands and buttons reach the bot then.
-	WithoutContent bool
-
 	// Intents are asked for beyond those the bot itself needs (voice states).
 	Intents discordgo.Intent
 
@@ -198,11 +194,8 @@ func (b *Bot) identity() identity {
 }
 
 func (b *Bot) intents() discordgo.Intent {
-	in := discordgo.IntentsGuilds | discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages | b.Intents
-	if !b.WithoutContent {
-		in |= discordgo.IntentMessageContent
-	}
-	return in
+	return discordgo.IntentsGuilds | discordgo.IntentsGuildMessages | discordgo.IntentsDirectMessages |
+		discordgo.IntentMessageContent | b.Intents
 }
 
 // gatewayURL asks where the gateway is. A wrong token shows here first.
@@ -225,8 +218,8 @@ func (b *Bot) explain(err error) error {
 	case discord.CloseInvalidToken:
 		return fmt.Errorf("Discord does not accept the token; copy it again from https://discord.com/developers/applications, Bot, Reset Token: %w", err) //nolint:staticcheck // Discord is a name
 	case discord.CloseDisallowedIntents:
-		return fmt.Errorf("the bot may not read messages; switch on Message Content Intent at https://discord.com/developers/applications, Bot, "+
-			"Privileged Gateway Intents, or start without message content (stop words then work only in mentions and private messages): %w", err)
+		return fmt.Errorf("the bot may not read messages; switch on Message Content Intent at "+
+			"https://discord.com/developers/applications, Bot, Privileged Gateway Intents: %w", err)
 	}
 	return err
 }

@@ -57,18 +57,6 @@ func (unreachable) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, errors.New("no route")
 }
 
-func TestWithoutContentIntentTheBotStillOpens(t *testing.T) {
-	s := newStage(t)
-	s.ForbidIntents(s.account, discordtest.MessageContent)
-	s.bot.WithoutContent = true
-	s.plainBrain()
-	s.open()
-	s.say(s.room, s.ada, s.account.Mention()+" read")
-	if got, want := s.next().Prompt, "read"; got != want {
-		t.Errorf("prompt = %q, want %q", got, want)
-	}
-}
-
 func TestCommandsAreRegisteredOnlyWhenTheyChange(t *testing.T) {
 	s := newStage(t)
 	s.bot.Runtimes = []string{"local_browser_agent", "openai_computer_use"}

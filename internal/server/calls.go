@@ -133,15 +133,8 @@ func (x *CallService) Close(ctx context.Context) error {
 		errs = append(errs, closeIt(ctx))
 	}
 	x.closers = nil
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		x.background.Wait()
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		errs = append(errs, fmt.Errorf("end the calls: %w", context.Cause(ctx)))
+	if err := voice.WaitGroupDone(ctx, &x.background); err != nil {
+		errs = append(errs, fmt.Errorf("end the calls: %w", err))
 	}
 	return errors.Join(errs...)
 }

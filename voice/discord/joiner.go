@@ -52,19 +52,10 @@ type Joiner struct {
 	closed bool
 }
 
-// JoinError says why a call could not be joined, and by which layer.
-type JoinError struct {
-	Channel string
-	Layer   string // "main gateway" or "voice connection"
-	Err     error
+// joinError returns why a call could not be joined, and by which layer: "main gateway" or "voice connection".
+func joinError(channel, layer string, err error) error {
+	return fmt.Errorf("join the voice channel %s: %s: %w", channel, layer, err)
 }
-
-func (e *JoinError) Error() string {
-	return fmt.Sprintf("join the voice channel %s: %s: %s", e.Channel, e.Layer, e.Err)
-}
-
-// Unwrap implements the chain of errors.
-func (e *JoinError) Unwrap() error { return e.Err }
 
 // Reasons that are told apart.
 var (
@@ -88,16 +79,16 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 	self, closed := j.selfID, j.closed
 	j.mu.Unlock()
 	if closed {
-		return nil, &JoinError{channel, "main gateway", ErrClosing}
+		return nil, joinError(channel, "main gateway", ErrClosing)
 	}
 	if self == "" {
-		return nil, &JoinError{channel, "main gateway", errors.New("clank is not connected to Discord yet; try again in a moment")}
+		return nil, joinError(channel, "main gateway", errors.New("clank is not connected to Discord yet; try again in a moment"))
 	}
 	select {
 	case r.joinTurn <- struct{}{}:
 		defer func() { <-r.joinTurn }()
 	case <-ctx.Done():
-		return nil, &JoinError{channel, "main gateway", context.Cause(ctx)}
+		return nil, joinError(channel, "main gateway", context.Cause(ctx))
 	}
 	j.mu.Lock()
 	there := r.line
@@ -110,7 +101,7 @@ func (j *Joiner) Join(ctx context.Context, guild, channel string) (*Line, error)
 		select {
 		case <-there.done:
 		case <-ctx.Done():
-			return nil, &JoinError{channel, "main gateway", context.Cause(ctx)}
+			return nil, joinError(channel, "main gateway", context.Cause(ctx))
 		}
 	}
 	return j.joinAndConnect(ctx, r, guild, channel)
@@ -121,7 +112,7 @@ func (j *Joiner) joinAndConnect(ctx context.Context, r *guildState, guild, chann
 	s, err := j.requestJoin(ctx, r, guild, channel)
 	if err != nil {
 		j.leaveChannel(ctx, r, guild)
-		return nil, &JoinError{channel, "main gateway", err}
+		return nil, joinError(channel, "main gateway", err)
 	}
 	l, run := newLine(ctx, j, r, guild, channel)
 	err = l.connect(ctx, s)
@@ -134,7 +125,7 @@ func (j *Joiner) joinAndConnect(ctx context.Context, r *guildState, guild, chann
 	if err != nil {
 		l.cancel(errLeft)
 		j.leaveChannel(ctx, r, guild)
-		return nil, &JoinError{channel, "voice connection", err}
+		return nil, joinError(channel, "voice connection", err)
 	}
 	j.mu.Lock()
 	closed := j.closed
@@ -146,7 +137,7 @@ func (j *Joiner) joinAndConnect(ctx context.Context, r *guildState, guild, chann
 		l.cancel(errLeft)
 		l.dropConnection(ctx, "")
 		j.leaveChannel(ctx, r, guild)
-		return nil, &JoinError{channel, "voice connection", ErrClosing}
+		return nil, joinError(channel, "voice connection", ErrClosing)
 	}
 	l.start(run, s)
 	return l, nil

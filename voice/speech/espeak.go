@@ -10,7 +10,6 @@ import (
 	"iter"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,9 +23,11 @@ import (
 const (
 	DefaultESpeakProgram = "espeak-ng"
 	DefaultESpeakVoice   = "en-us"
-	DefaultESpeakSpeed   = 165
 	DefaultESpeakTimeout = 30 * time.Second
 )
+
+// wordsPerMinute is how fast the program speaks.
+const wordsPerMinute = "165"
 
 // ErrESpeakMissing is in the error of [NewESpeak] if the program is not installed.
 var ErrESpeakMissing = errors.New("install the package espeak-ng")
@@ -38,7 +39,6 @@ var errESpeakTimeout = errors.New("espeak-ng took too long")
 type ESpeakOptions struct {
 	Program string        // name or path; [DefaultESpeakProgram] if empty
 	Voice   string        // as `espeak-ng --voices` lists them: "de", "en-gb+f3"; [DefaultESpeakVoice] if empty
-	Speed   int           // words a minute, from 80 to 450; [DefaultESpeakSpeed] if 0
 	Timeout time.Duration // for one text; [DefaultESpeakTimeout] if 0
 }
 
@@ -58,22 +58,18 @@ var espeakVoicePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.Mu
 func NewESpeak(o ESpeakOptions) (*ESpeak, error) {
 	o.Program = cmp.Or(o.Program, DefaultESpeakProgram)
 	o.Voice = cmp.Or(o.Voice, DefaultESpeakVoice)
-	o.Speed = cmp.Or(o.Speed, DefaultESpeakSpeed)
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultESpeakTimeout
 	}
-	switch {
-	case !espeakVoicePattern().MatchString(o.Voice):
+	if !espeakVoicePattern().MatchString(o.Voice) {
 		return nil, fmt.Errorf("set up speech: %q is no name of a voice; espeak-ng --voices lists them", o.Voice)
-	case o.Speed < 80 || o.Speed > 450:
-		return nil, fmt.Errorf("set up speech: the speed %d is not from 80 to 450 words a minute", o.Speed)
 	}
 	program, err := exec.LookPath(o.Program)
 	if err != nil {
 		return nil, fmt.Errorf("set up speech: find %s: %w (%w)", o.Program, err, ErrESpeakMissing)
 	}
 	return &ESpeak{
-		program: program, args: []string{"--stdin", "--stdout", "-b", "1", "-v", o.Voice, "-s", strconv.Itoa(o.Speed)}, timeout: o.Timeout,
+		program: program, args: []string{"--stdin", "--stdout", "-b", "1", "-v", o.Voice, "-s", wordsPerMinute}, timeout: o.Timeout,
 	}, nil
 }
 

@@ -40,9 +40,8 @@ type SynthesizerOptions struct {
 	Server        RemoteServer
 	Model         string
 	Voice         string
-	Speed         float64 // from 0.25 to 4; 0 for the usual
-	Format        Format  // [Opus] if empty
-	FormatSetting string  // where the format is chosen, for messages; "the settings" if empty
+	Format        Format // [Opus] if empty
+	FormatSetting string // where the format is chosen, for messages; "the settings" if empty
 }
 
 // Synthesizer is a [voice.Synthesizer], safe for concurrent use.
@@ -59,8 +58,6 @@ func NewSynthesizer(o SynthesizerOptions) (*Synthesizer, error) {
 	switch {
 	case o.Format != Opus && o.Format != PCM && o.Format != WAV:
 		return nil, fmt.Errorf("set up speech: the format %q is none of opus, pcm, wav", o.Format)
-	case o.Speed != 0 && (o.Speed < 0.25 || o.Speed > 4):
-		return nil, fmt.Errorf("set up speech: the speed %g is not from 0.25 to 4", o.Speed)
 	case o.Voice == "":
 		return nil, errors.New("set up speech: the voice is not set")
 	}
@@ -90,9 +87,7 @@ func (s *Synthesizer) Speak(ctx context.Context, text string) iter.Seq2[[]byte, 
 
 // speakPiece has one request's worth of text spoken. It says whether the consumer wants more.
 func (s *Synthesizer) speakPiece(outer context.Context, text string, yield func([]byte, error) bool) (bool, error) {
-	body, err := json.Marshal(speechRequest{
-		Model: s.o.Model, Input: text, Voice: s.o.Voice, Speed: s.o.Speed, Format: s.o.Format,
-	})
+	body, err := json.Marshal(speechRequest{Model: s.o.Model, Input: text, Voice: s.o.Voice, Format: s.o.Format})
 	if err != nil {
 		return false, err
 	}
@@ -155,11 +150,10 @@ func newFormatError(err error) error { return &transport.MalformedError{Err: &fo
 
 // speechRequest is the body of a call.
 type speechRequest struct {
-	Model  string  `json:"model"`
-	Input  string  `json:"input"`
-	Voice  string  `json:"voice"`
-	Speed  float64 `json:"speed,omitempty"`
-	Format Format  `json:"response_format"`
+	Model  string `json:"model"`
+	Input  string `json:"input"`
+	Voice  string `json:"voice"`
+	Format Format `json:"response_format"`
 }
 
 // decodeSpeech makes packets of what a server sends, as it comes.

@@ -24,7 +24,7 @@ func synthesizerForTest(t *testing.T, s *server, f speech.Format) *speech.Synthe
 	at := s.at()
 	at.ModelSetting = "interaction.voice.speech.model"
 	sp, err := speech.NewSynthesizer(speech.SynthesizerOptions{
-		Server: at, Model: "gpt-4o-mini-tts", Voice: "alloy", Format: f, Speed: 1.2, FormatSetting: "interaction.voice.speech.format",
+		Server: at, Model: "gpt-4o-mini-tts", Voice: "alloy", Format: f, FormatSetting: "interaction.voice.speech.format",
 	})
 	must(t, err)
 	return sp
@@ -67,7 +67,7 @@ func TestOpusIsPassedOnAsItCame(t *testing.T) {
 	}
 	a := s.one(t)
 	valid(t, "CreateSpeechRequest", a.fields)
-	fields := map[string]any{"model": "gpt-4o-mini-tts", "input": "The ferry leaves at nine.", "voice": "alloy", "speed": 1.2, "response_format": "opus"}
+	fields := map[string]any{"model": "gpt-4o-mini-tts", "input": "The ferry leaves at nine.", "voice": "alloy", "response_format": "opus"}
 	if diff := cmp.Diff(fields, a.fields); diff != "" || a.path != "/v1/audio/speech" {
 		t.Errorf("asked %s for (-want +got)\n%s", a.path, diff)
 	}
@@ -300,7 +300,7 @@ func TestTextIsSaid(t *testing.T) {
 }
 
 func TestBadESpeakOptionsAreRefused(t *testing.T) {
-	for _, o := range []speech.ESpeakOptions{{Voice: "-w"}, {Voice: "../en"}, {Voice: "en us"}, {Speed: 5}, {Speed: 900}} {
+	for _, o := range []speech.ESpeakOptions{{Voice: "-w"}, {Voice: "../en"}, {Voice: "en us"}} {
 		if _, err := speech.NewESpeak(o); err == nil || errors.Is(err, speech.ErrESpeakMissing) {
 			t.Errorf("New(%+v) = %v, want it refused", o, err)
 		}

@@ -32,7 +32,6 @@ type TranscriberOptions struct {
 	Server   RemoteServer
 	Model    string   // as the server calls it
 	Language string   // ISO 639-1; empty to let the model find out
-	Prompt   string   // words that are likely, or the style wanted; may be empty
 	Keywords []string // for models that take them; otherwise they are put into the prompt
 	WAV      bool     // send 16 kHz mono WAV; for servers that cannot read Ogg
 }
@@ -70,7 +69,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, u voice.Utterance) (voice.
 	if err != nil {
 		return voice.Transcript{}, fmt.Errorf("transcribe: %w", err)
 	}
-	text := said.acceptedText(t.o.Prompt)
+	text := said.acceptedText()
 	if text == "" {
 		return voice.Transcript{}, nil
 	}
@@ -155,7 +154,6 @@ func (t *Transcriber) requestForm(u voice.Utterance) (kind string, body []byte, 
 // probabilities on request.
 func (t *Transcriber) fields() [][2]string {
 	fields := [][2]string{{"model", t.o.Model}}
-	prompt := t.o.Prompt
 	switch {
 	case strings.Contains(t.o.Model, "whisper"):
 		fields = append(fields, [2]string{"response_format", "verbose_json"})
@@ -169,10 +167,7 @@ func (t *Transcriber) fields() [][2]string {
 			fields = append(fields, [2]string{"keywords[]", k})
 		}
 	} else if len(t.o.Keywords) > 0 {
-		prompt = strings.TrimSpace(prompt + " " + strings.Join(t.o.Keywords, ", "))
-	}
-	if prompt != "" {
-		fields = append(fields, [2]string{"prompt", prompt})
+		fields = append(fields, [2]string{"prompt", strings.Join(t.o.Keywords, ", ")})
 	}
 	if t.o.Language != "" {
 		fields = append(fields, [2]string{"language", t.o.Language})
@@ -238,9 +233,8 @@ var (
 	remarkPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|♪[^♪]*♪?)$`) })
 )
 
-// acceptedText returns what was said, or "" where the model is not sure of any of it, gives marks instead of
-// words, or repeats its prompt.
-func (a transcription) acceptedText(prompt string) string {
+// acceptedText returns what was said, or "" where the model is not sure of any of it, or gives marks instead of words.
+func (a transcription) acceptedText() string {
 	text := a.Text
 	if len(a.Segments) > 0 {
 		var sure strings.Builder
@@ -264,15 +258,7 @@ func (a transcription) acceptedText(prompt string) string {
 	if remarkPattern().MatchString(text) || !strings.ContainsFunc(text, isWord) {
 		return ""
 	}
-	if prompt != "" && strings.EqualFold(lettersOnly(text), lettersOnly(prompt)) {
-		return ""
-	}
 	return strings.Join(strings.Fields(text), " ")
 }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-
-// lettersOnly returns s without anything that is not part of a word.
-func lettersOnly(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !isWord(r) }), " ")
-}

@@ -73,7 +73,7 @@ func (c *Conn) guessSender(s *session, ssrc uint32, waiting []ReceivedPacket) {
 
 // findSender finds the one in the call whose key fits a packet, other than somebody of whom that is known not to be so.
 func (c *Conn) findSender(s *session, p ReceivedPacket, not string) (who Sender, opus []byte, found bool) {
-	if s.dave.Unencrypted() || isOpusSilence(p.Payload) {
+	if s.dave.Unencrypted() || voice.IsOpusSilence(p.Payload) {
 		return Sender{}, nil, false
 	}
 	c.mu.Lock()
@@ -111,7 +111,7 @@ func (c *Conn) receiveSound(s *session, from Sender, p ReceivedPacket) {
 		c.updateStats(func(s *Stats) { s.Unread++ })
 		return
 	}
-	if !isOpusSilence(p.Payload) { // which anybody can send
+	if !voice.IsOpusSilence(p.Payload) { // which anybody can send
 		c.locked(func() { s.senders.MarkHeard(p.SSRC, p.At) })
 	}
 	c.updateStats(func(s *Stats) { s.Received++ })

@@ -19,10 +19,6 @@ const (
 	videoClock   = 90000
 )
 
-var opusSilence = []byte{0xf8, 0xff, 0xfe}
-
-func isOpusSilence(opus []byte) bool { return string(opus) == string(opusSilence) }
-
 // output is what we send; guarded by Conn.sending.
 type output struct {
 	sound, video     track
@@ -92,7 +88,7 @@ func (c *Conn) EndSpeech() error {
 	}
 	var failed error
 	for range silenceCount {
-		if err := c.SendAudio(opusSilence); err != nil {
+		if err := c.SendAudio(voice.OpusSilence[:]); err != nil {
 			failed = err
 		}
 	}
@@ -116,15 +112,6 @@ type Format struct {
 func (c *Conn) ShowVideo(f Format) {
 	c.sendMu.Lock()
 	c.out.format, c.out.showing = f, true
-	c.sendMu.Unlock()
-	c.announceVideo()
-}
-
-// HideVideo tells that no more pictures follow.
-func (c *Conn) HideVideo() {
-	c.sendMu.Lock()
-	c.out.showing = false
-	c.out.pacer.Clear()
 	c.sendMu.Unlock()
 	c.announceVideo()
 }
