@@ -18,8 +18,8 @@ const loginLifetime = 30 * 24 * time.Hour
 // maxCodes is how many unused one-time codes are kept, the newest.
 const maxCodes = 16
 
-// authKeys proves who somebody is: by the secret of this run, which programs of the same person read, by a token, by a one-time
-// code that was printed where its owner reads, or by the cookie of a sign-in.
+// authKeys proves who somebody is: by the secret of this run, which programs of the same person read, by a token, by
+// a one-time code that was printed where its owner reads, or by the cookie of a sign-in.
 type authKeys struct {
 	local  string
 	tokens *access.TokenStore

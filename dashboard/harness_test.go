@@ -129,8 +129,7 @@ func header(name, value string) change {
 	}
 }
 
-// ask sends a request as a program would, with the token, and returns status
-// and body.
+// ask sends a request as a program would, with the token, and returns status and body.
 func (r *rig) ask(method, path, body string, changes ...change) (int, string) {
 	r.t.Helper()
 	res := r.do(method, path, body, changes...)

@@ -10,8 +10,7 @@ import (
 // in the fragment, which browsers keep to themselves.
 func (s *Server) LoginURL() string { return s.URL() + "/login#" + s.keys.newCode() }
 
-// cookieName differs by port: cookies do not know ports, and two pages on one
-// machine must not sign each other out.
+// cookieName differs by port: cookies do not know ports, and two pages on one machine must not sign each other out.
 func (s *Server) cookieName() string {
 	_, port, _ := net.SplitHostPort(s.listen.Addr().String())
 	return "clank_" + port

@@ -51,8 +51,7 @@ func (a *presence) pageRequested() {
 	a.left = time.Now()
 }
 
-// addFollower notes that the follower of a task answers its questions, until its result is
-// called.
+// addFollower notes that the follower of a task answers its questions, until its result is called.
 func (a *presence) addFollower(task string) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

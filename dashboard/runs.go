@@ -16,8 +16,7 @@ type Runs interface {
 	Export(w io.Writer, task string) error
 }
 
-// downloadRun serves the record of a task for download. A HEAD request asks whether
-// there is one.
+// downloadRun serves the record of a task for download. A HEAD request asks whether there is one.
 func (s *Server) downloadRun(w http.ResponseWriter, r *http.Request) error {
 	t, err := s.Manager.Task(r.Context(), r.PathValue("id"))
 	switch {

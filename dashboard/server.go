@@ -25,8 +25,7 @@ import (
 // DefaultAddr is where the page is unless told otherwise.
 const DefaultAddr = "127.0.0.1:8787"
 
-// Server is the page. Set the exported fields, then call Open, and Close when
-// it is to end.
+// Server is the page. Set the exported fields, then call Open, and Close when it is to end.
 type Server struct {
 	Addr        string             // host:port to listen on; empty = [DefaultAddr]
 	Hosts       []string           // names beside the loopback ones under which the page may be asked for
@@ -98,9 +97,8 @@ func (s *Server) Open(ctx context.Context) error {
 	return nil
 }
 
-// Close stops the tasks that were started here, ends all streams, and waits
-// until nothing of it runs, or ctx has ended. A Server that was not opened, or
-// is closed, closes without an error.
+// Close stops the tasks that were started here, ends all streams, and waits until nothing of it runs, or ctx has
+// ended. A Server that was not opened, or is closed, closes without an error.
 func (s *Server) Close(ctx context.Context) error {
 	if s.end == nil {
 		return nil
@@ -121,8 +119,7 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 }
 
-// URL returns the address of the page: "http://127.0.0.1:8787". With port 0 in
-// Addr it is known after Open.
+// URL returns the address of the page: "http://127.0.0.1:8787". With port 0 in Addr it is known after Open.
 func (s *Server) URL() string {
 	if s.listen != nil {
 		return "http://" + s.listen.Addr().String()

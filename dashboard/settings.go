@@ -16,8 +16,7 @@ const (
 	codeConflict        = "settings_conflict"
 )
 
-// settingsFailure is an error about settings: which values were refused, or
-// what somebody else has saved.
+// settingsFailure is an error about settings: which values were refused, or what somebody else has saved.
 type settingsFailure struct {
 	Error  string                `json:"error"`
 	Code   string                `json:"code,omitempty"`

@@ -24,8 +24,8 @@ const (
 
 const scriptedModel = "compatible:scripted"
 
-// deadAddress returns an address of this machine at which nothing listens. It is taken until the test ends, so that nobody else
-// comes to listen there.
+// deadAddress returns an address of this machine at which nothing listens. It is taken until the test ends, so that
+// nobody else comes to listen there.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -150,8 +150,7 @@ var internalTerms = []string{
 	"<nil>", "ECONN", "syscall", "github.com", testKey, "You have done this",
 }
 
-// checkPlainWords fails the test unless people were told what they must be, in words
-// for people.
+// checkPlainWords fails the test unless people were told what they must be, in words for people.
 func checkPlainWords(t *testing.T, said string, want []string) {
 	t.Helper()
 	for _, w := range want {

@@ -40,8 +40,8 @@ func completeScripts(e *commandEnv) cobra.CompletionFunc {
 	}
 }
 
-// buildScriptTask returns the task of following a script. Its steps come from a run, where a model may have chosen them:
-// nobody typed them.
+// buildScriptTask returns the task of following a script. Its steps come from a run, where a model may have chosen
+// them: nobody typed them.
 func buildScriptTask(e *commandEnv, name, values string) (sessions.Task, error) {
 	t := sessions.Task{Model: plain.ModelName, Origin: server.TerminalOrigin()}
 	h, err := server.OpenHome(e.Getenv)

@@ -105,8 +105,8 @@ func checkDownload(_ *commandInput, answer []byte) error {
 }
 
 // lendFiles copies the files that the arguments name into the server's folder for uploads, since the server reads no
-// others, and returns the paths of the copies. What is no file here is left to the server. The copies go when the command
-// ends.
+// others, and returns the paths of the copies. What is no file here is left to the server. The copies go when the
+// command ends.
 func (in *commandInput) lendFiles() (paths []string, err error) {
 	for i, path := range in.args {
 		info, err := os.Stat(path)

@@ -651,7 +651,8 @@ func (c *colourSite) awaitOn(t *testing.T, tab *page.Tab, probe string) {
 	}
 }
 
-// videoProbe returns the colour in the middle of what a video shows, if one frame at least was decoded by the page's connection.
+// videoProbe returns the colour in the middle of what a video shows, if one frame at least was decoded by the page's
+// connection.
 func videoProbe(video, connection string) string {
 	return `async () => {
 	if (typeof ` + connection + ` === "undefined" || !` + connection + `) return "nothing";

@@ -28,7 +28,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newTestEnv makes a world whose home is a new directory, in which nobody is at the terminal, and nothing else is set but vars.
+// newTestEnv makes a world whose home is a new directory, in which nobody is at the terminal, and nothing else is set
+// but vars.
 func newTestEnv(tb testing.TB, vars map[string]string) *commandEnv {
 	tb.Helper()
 	all := map[string]string{"CLANK_HOME": tb.TempDir()}
@@ -62,7 +63,8 @@ type commandStep struct {
 	stdin string
 }
 
-// runSteps runs one command line after the other in a world. Wrong use must print nothing but what is wrong and where help is.
+// runSteps runs one command line after the other in a world. Wrong use must print nothing but what is wrong and where
+// help is.
 func runSteps(t *testing.T, e *commandEnv, steps ...commandStep) {
 	t.Helper()
 	for _, step := range steps {
@@ -468,8 +470,8 @@ func FuzzResolveCommandLine(f *testing.F) {
 	})
 }
 
-// manDir is where make man wants the pages. They are made here and not by a command, since what writes them makes each start
-// of the program longer.
+// manDir is where make man wants the pages. They are made here and not by a command, since what writes them makes
+// each start of the program longer.
 var manDir = flag.String("man.dir", "", "write the manual pages into this `folder`")
 
 func TestEveryCommandHasAManualPage(t *testing.T) {

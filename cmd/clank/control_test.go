@@ -25,8 +25,7 @@ type sharedServer struct {
 	server  *runningProgram
 }
 
-// TestOneServerForPeopleAndPrograms tests what is done with one server and its browser, one thing after the
-// other.
+// TestOneServerForPeopleAndPrograms tests what is done with one server and its browser, one thing after the other.
 func TestOneServerForPeopleAndPrograms(t *testing.T) {
 	t.Parallel()
 	home, environ := newTestHome(t)

@@ -49,8 +49,7 @@ func shownRef(req llmtest.Request, element string) string {
 // showScreenshotTurn is a turn that takes a picture for the person.
 var showScreenshotTurn = toolTurn("browser_screenshot", map[string]any{"show": true})
 
-// answering returns a turn that answers with what fits the pattern in what the model
-// was told last.
+// answering returns a turn that answers with what fits the pattern in what the model was told last.
 func answering(format, pattern string) llmtest.Turn {
 	return func(req llmtest.Request) llmtest.Reply {
 		return llmtest.Say(fmt.Sprintf(format, regexp.MustCompile(pattern).FindString(toolResult(req))))(req)
@@ -226,8 +225,7 @@ func (r *serverFixture) wasWatched(t *testing.T, m discordtest.Message) {
 	}
 }
 
-// reached fails the test unless the model was asked n times at the path, with
-// the key, and saw what it should.
+// reached fails the test unless the model was asked n times at the path, with the key, and saw what it should.
 func (r *serverFixture) reached(t *testing.T, path string, n int) {
 	t.Helper()
 	reqs := r.requestsInRoom()

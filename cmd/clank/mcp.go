@@ -88,8 +88,8 @@ func (p mcpBackend) close(ctx context.Context) error {
 	return errors.Join(p.tools.Close(ctx), p.runner.Close(ctx))
 }
 
-// registerCaller asks the person at the client, where the browsers are in this process. Those of a server are its operator's
-// to decide about.
+// registerCaller asks the person at the client, where the browsers are in this process. Those of a server are its
+// operator's to decide about.
 func (p mcpBackend) registerCaller(ctx context.Context, ask browsertool.AskFunc) (call context.Context, leave func()) {
 	if p.tools.RegisterCaller == nil {
 		return browsertool.WithAskID(ctx, server.MCPCallerID), func() {}

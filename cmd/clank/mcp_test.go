@@ -100,8 +100,8 @@ func TestAnMCPClientHasTheBrowserAndTheAgentWithoutAServer(t *testing.T) {
 	checkNothingLeft(t, home)
 }
 
-// browseBuysNothing has a client's model ask the agent to buy. The words are no person's, though the default model follows them to
-// the letter.
+// browseBuysNothing has a client's model ask the agent to buy. The words are no person's, though the default model
+// follows them to the letter.
 func browseBuysNothing(t *testing.T, s *mcp.ClientSession, site *testSite) {
 	t.Helper()
 	res, err := s.CallTool(testDeadline(t), &mcp.CallToolParams{Name: "browser_browse", Arguments: map[string]any{"query": "open " + site.URL + `/buy, click "Buy now"`}})

@@ -85,8 +85,8 @@ func (p *outputPrinter) JSON(v any) error {
 // jsonStringPattern is a string as JSON writes it.
 var jsonStringPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
 
-// unescapeJSON writes the characters of JSON's strings themselves where they were escaped without need. What a terminal would obey,
-// or nobody sees, stays escaped.
+// unescapeJSON writes the characters of JSON's strings themselves where they were escaped without need. What a
+// terminal would obey, or nobody sees, stays escaped.
 func unescapeJSON(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`\u`)) {
 		return raw

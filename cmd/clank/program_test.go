@@ -54,8 +54,7 @@ type runningProgram struct {
 // placeCount counts the places that were made.
 var placeCount atomic.Int32
 
-// newTestHome returns the environment of a program with a new home and a new
-// directory for temporary files.
+// newTestHome returns the environment of a program with a new home and a new directory for temporary files.
 func newTestHome(tb testing.TB) (home string, environ []string) {
 	tb.Helper()
 	root, err := os.MkdirTemp("", "clank") //nolint:usetesting // Chromium puts a socket there, whose path may not be long
@@ -74,7 +73,8 @@ func newTestHome(tb testing.TB) (home string, environ []string) {
 			tb.Fatal(err)
 		}
 	}
-	// Profiles keep their DevTools port while programs come and go; tests and runs side by side must not take each other's.
+	// Profiles keep their DevTools port while programs come and go; tests and runs side by side must not take each
+	// other's.
 	port := 19100 + 64*(os.Getpid()%192) + int(placeCount.Add(1))
 	profiles := fmt.Sprintf(`{"profiles":{"clank":{"cdpPort":%d}}}`, port)
 	if err := os.WriteFile(filepath.Join(home, "browser", "profiles.json"), []byte(profiles), 0o600); err != nil {
@@ -238,8 +238,7 @@ func browserOf(t *testing.T, home string) process {
 	return process{}
 }
 
-// checkNothingLeft fails if a process of the home stays. Children that lose their
-// parent take a moment to see it.
+// checkNothingLeft fails if a process of the home stays. Children that lose their parent take a moment to see it.
 func checkNothingLeft(tb testing.TB, home string) {
 	tb.Helper()
 	deadline := time.Now().Add(patience)

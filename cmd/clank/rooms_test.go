@@ -105,7 +105,8 @@ func (r *serverFixture) openDashboard(t *testing.T) *dashboard.Server {
 	return board
 }
 
-// askAndPress has somebody in the room ask for a task and somebody press the button of a question; it returns the answer.
+// askAndPress has somebody in the room ask for a task and somebody press the button of a question; it returns the
+// answer.
 func (r *serverFixture) askAndPress(t *testing.T, task, question, label string) discordtest.Message {
 	t.Helper()
 	answered := make(chan struct{})

@@ -70,8 +70,7 @@ func newShowCommand(e *commandEnv) *cobra.Command {
 	return c
 }
 
-// readAccounts reads the runs that a person means, from their records or else from
-// the database.
+// readAccounts reads the runs that a person means, from their records or else from the database.
 func readAccounts(ctx context.Context, e *commandEnv, id string) ([]recording.Report, error) {
 	h, err := server.OpenHome(e.Getenv)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"clank/internal/test/discordtest"
 )
 
-// TestTheFirstTry does with a program that was built what a person does first: it tries it without a server, on the chat page and in Discord.
+// TestTheFirstTry does with a program that was built what a person does first: it tries it without a server, on the
+// chat page and in Discord.
 func TestTheFirstTry(t *testing.T) {
 	if *builtProgram == "" {
 		t.Skip("needs a program that was built: make smoke")

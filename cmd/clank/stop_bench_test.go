@@ -27,8 +27,7 @@ var stopRounds = flag.Int("stop.rounds", 0, "measure how long a stop takes, so m
 // stopObservation is how long a stopped task is watched for anything it still does.
 const stopObservation = 300 * time.Millisecond
 
-// stopStage is a point in a task's life at which it is stopped. reached returns
-// when the task is there.
+// stopStage is a point in a task's life at which it is stopped. reached returns when the task is there.
 type stopStage struct {
 	name    string
 	script  func(r *serverFixture) []llmtest.Turn
@@ -212,8 +211,7 @@ type protocolCallTimes struct {
 	times []time.Time
 }
 
-// changesPage reports whether a protocol method does something to a page. Listening, stopping and cleaning up do
-// not.
+// changesPage reports whether a protocol method does something to a page. Listening, stopping and cleaning up do not.
 func changesPage(method string) bool {
 	return strings.HasPrefix(method, "Input.") || slices.Contains([]string{
 		"Page.navigate", "Page.reload", "Page.captureScreenshot", "Page.navigateToHistoryEntry", "Page.handleJavaScriptDialog",

@@ -107,8 +107,7 @@ type PageSnapshot struct {
 	Error       string `json:"error,omitempty"`
 }
 
-// BrowserAction is one thing that the browser was told to do. What it was told stands with
-// the step.
+// BrowserAction is one thing that the browser was told to do. What it was told stands with the step.
 type BrowserAction struct {
 	What  string   `json:"what"` // open, text, screenshot or a kind of action
 	Notes []string `json:"notes,omitempty"`

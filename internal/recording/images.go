@@ -31,8 +31,7 @@ func ImageFile(mediaType string) (file, bare string) {
 	return file, bare
 }
 
-// picture keeps the bytes of a picture and returns the media type that names
-// them. The run is locked.
+// picture keeps the bytes of a picture and returns the media type that names them. The run is locked.
 func (r *runWriter) picture(mediaType string, data []byte) string {
 	ext, known := imageExtensions[mediaType]
 	if len(data) == 0 || !known {

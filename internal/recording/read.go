@@ -29,8 +29,7 @@ var ErrRunNotFound = errors.New("there is no such run")
 // Recording is a run that was recorded. It is for one goroutine at a time.
 type Recording struct {
 	Entries []Entry
-	// Cut says that the record ends in the middle: the run still goes on, or its
-	// program has crashed.
+	// Cut says that the record ends in the middle: the run still goes on, or its program has crashed.
 	Cut bool
 
 	files    fs.FS

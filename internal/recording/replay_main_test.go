@@ -74,8 +74,7 @@ type shop struct {
 const front = `<!doctype html><meta charset=utf-8><title>%s</title><link rel=icon href=data:,>%s
 <form action=/found><label>Search <input name=q></label><label>Password <input type=password name=p></label><button>Go</button></form>`
 
-// openShop starts the site. Once it has changed, other things come first, and one
-// thing is called otherwise.
+// openShop starts the site. Once it has changed, other things come first, and one thing is called otherwise.
 func openShop(tb testing.TB) *shop {
 	tb.Helper()
 	s := &shop{}

@@ -207,8 +207,8 @@ func TestACallThatNeedsAKeyIsRefusedWithoutOne(t *testing.T) {
 	}
 }
 
-// TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar gives sound straight to the ear of a call: the conversation before it holds the
-// sound of those who are left out back, too, so that in a whole call neither can be seen to fail.
+// TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar gives sound straight to the ear of a call: the conversation
+// before it holds the sound of those who are left out back, too, so that in a whole call neither can be seen to fail.
 func TestWhoIsLeftOutIsNotDecodedWhateverComesToTheEar(t *testing.T) {
 	left, err := voice.OpenPrivacyList(t.Context(), optOutStoreOfBob{})
 	if err != nil {

@@ -88,8 +88,8 @@ func (x *CallService) shareTargets(c share.CallRef) []share.Target {
 	return []share.Target{link}
 }
 
-// checkShare says why a session may not be shown, or not any more: whoever wants it was shut out, or its owner may not use its browser
-// profile now.
+// checkShare says why a session may not be shown, or not any more: whoever wants it was shut out, or its owner may
+// not use its browser profile now.
 func (x *CallService) checkShare(by sessions.Origin, s sessions.Session) error {
 	if x.Sessions.CheckAccess != nil {
 		if err := x.Sessions.CheckAccess(by); err != nil {

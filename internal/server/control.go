@@ -17,8 +17,8 @@ import (
 	"clank/sessions/access"
 )
 
-// controlAddress returns where the control API listens unless a flag says otherwise. Scripts that know the port of a gateway
-// expect it two above.
+// controlAddress returns where the control API listens unless a flag says otherwise. Scripts that know the port of a
+// gateway expect it two above.
 func controlAddress(getenv func(string) string) string {
 	if port, err := strconv.Atoi(getenv("OPENCLAW_GATEWAY_PORT")); err == nil && port > 0 && port < 65534 {
 		return net.JoinHostPort("127.0.0.1", strconv.Itoa(port+2))
@@ -70,8 +70,8 @@ func (a *Server) OpenControl(ctx context.Context, addr string) (*control.Server,
 	return s, nil
 }
 
-// controlSecrets returns the token and the password of the environment, the secret of this run, and the tokens that were given
-// out.
+// controlSecrets returns the token and the password of the environment, the secret of this run, and the tokens that
+// were given out.
 func (a *Server) controlSecrets() (control.Secrets, error) {
 	var s control.Secrets
 	for _, name := range []string{"CLANK_BROWSER_TOKEN", "OPENCLAW_GATEWAY_TOKEN"} {

@@ -13,8 +13,8 @@ import (
 // DefaultShopAddr is where the demo shop listens, so that its pages are found again.
 const DefaultShopAddr = "127.0.0.1:8788"
 
-// ServeOptions are the addresses at which a server listens, and what is called as it goes on. nodeAddr may be empty; the
-// certificate and key are files for it.
+// ServeOptions are the addresses at which a server listens, and what is called as it goes on. nodeAddr may be empty;
+// the certificate and key are files for it.
 type ServeOptions struct {
 	DashboardAddr, ControlAddr, ViewerAddr string
 	NodeAddr, NodeCertFile, NodeKeyFile    string

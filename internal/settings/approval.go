@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Approval says before what people are asked: a rule for each class of action, see
-// the Ask constants.
+// Approval says before what people are asked: a rule for each class of action, see the Ask constants.
 type Approval struct {
 	Submit, Buy, Send, Delete, Permission, Executable, Leave, Host, Login, Safety string
 

@@ -56,8 +56,7 @@ func (b Budget) Location() *time.Location {
 	return time.Local
 }
 
-// PriceList reads Prices. Lines that are no price are left out: they were refused
-// when they were set.
+// PriceList reads Prices. Lines that are no price are left out: they were refused when they were set.
 func (b Budget) PriceList() map[string]ModelPrice {
 	prices, _ := ParsePrices(b.Prices)
 	return prices

@@ -135,8 +135,7 @@ func FindField(key string) (Field, bool) {
 	return Field{}, false
 }
 
-// Get returns f's value in s: a bool, int, string or time.Duration by f's Kind,
-// and nil for a [KindSecret].
+// Get returns f's value in s: a bool, int, string or time.Duration by f's Kind, and nil for a [KindSecret].
 func (f Field) Get(s Settings) any {
 	if f.target == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 // ModelPrice is what a model costs, in US dollars per million tokens.
 type ModelPrice struct{ Input, Cached, Output float64 }
 
-// ParsePrices reads prices by the names of models: "model input cached output", one a line. With an error, which is that of the first
-// line that is none, come the prices of those that are.
+// ParsePrices reads prices by the names of models: "model input cached output", one a line. With an error, which is
+// that of the first line that is none, come the prices of those that are.
 func ParsePrices(text string) (map[string]ModelPrice, error) {
 	prices := make(map[string]ModelPrice)
 	var first error

@@ -36,8 +36,8 @@ type Share struct {
 	TURNUser     string // the name that goes with TURN_CREDENTIAL; with TURN_SECRET, what stands behind the time
 }
 
-// TURNServers returns the TURN servers, where what they need is there; present tells which secrets are. Where it is not, the error says what is
-// missing, by its key, and the way out.
+// TURNServers returns the TURN servers, where what they need is there; present tells which secrets are. Where it is
+// not, the error says what is missing, by its key, and the way out.
 func (s Share) TURNServers(present func(secret string) bool) ([]string, error) {
 	servers := strings.Fields(s.TURN)
 	if len(servers) == 0 {

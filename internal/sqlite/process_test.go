@@ -17,8 +17,7 @@ import (
 	"clank/sessions"
 )
 
-// childEnv names the database that this test binary works at when it is run as
-// a second process.
+// childEnv names the database that this test binary works at when it is run as a second process.
 const childEnv = "SQLITE_TEST_CHILD_DB"
 
 func TestMain(m *testing.M) {
@@ -32,8 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child saves steps of a task, and says after each which one is saved, until its
-// standard input ends or it is killed.
+// child saves steps of a task, and says after each which one is saved, until its standard input ends or it is killed.
 func child(path string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

@@ -151,9 +151,8 @@ func nearestAmount(found []Amount, from int) Amount {
 	return found[len(found)-1]
 }
 
-// holds reports whether the condition is met, as far as that can be seen
-// without a model and without an earlier look. value is the number as the page
-// writes it.
+// holds reports whether the condition is met, as far as that can be seen without a model and without an earlier look.
+// value is the number as the page writes it.
 func (c Condition) holds(all []string) (met bool, value string, err error) {
 	switch c.Kind {
 	case KindBelow, KindAbove:

@@ -18,8 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// world is a site whose pages a test changes, with a Runner that looks at it
-// and somebody who is told.
+// world is a site whose pages a test changes, with a Runner that looks at it and somebody who is told.
 type world struct {
 	*watches.Runner
 

@@ -17,8 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// resend reads a request of ours with the vendor's types and sends it with the
-// vendor's client.
+// resend reads a request of ours with the vendor's types and sends it with the vendor's client.
 func resend(t *testing.T, s *llmtest.Tape, body []byte, betas []string) {
 	t.Helper()
 	opts := []option.RequestOption{

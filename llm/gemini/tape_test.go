@@ -83,8 +83,7 @@ func TestWhatFollowsAWholeAnswerDoesNotSpoilIt(t *testing.T) {
 	}
 }
 
-// Whatever a server sends becomes a reply or an error for people, and a reply
-// can be sent back.
+// Whatever a server sends becomes a reply or an error for people, and a reply can be sent back.
 func FuzzAnswer(f *testing.F) {
 	for _, data := range []string{
 		`{"candidates":[{"content":{"role":"model","parts":[{"text":"hi"}]},"finishReason":"STOP"}]}`,

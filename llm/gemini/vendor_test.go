@@ -21,8 +21,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// resend reads a request of ours strictly with the vendor's types and sends it
-// with the vendor's client.
+// resend reads a request of ours strictly with the vendor's types and sends it with the vendor's client.
 func resend(t *testing.T, s *llmtest.Tape, body []byte) {
 	t.Helper()
 	var w struct {

@@ -94,8 +94,7 @@ func TestAFailedResponseIsAnError(t *testing.T) {
 	}
 }
 
-// The client library has traps; each test here is named after one and fails if
-// we step into it.
+// The client library has traps; each test here is named after one and fails if we step into it.
 
 type roundTripper func(*http.Request) (*http.Response, error)
 

@@ -12,12 +12,10 @@ import (
 	"clank/llm"
 )
 
-// NewAnthropicServer starts a server for the duration of a test. A client is configured
-// with its URL.
+// NewAnthropicServer starts a server for the duration of a test. A client is configured with its URL.
 //
-// In a script, calls of the vendor's own tools are named "computer.left_click"
-// or "browser.navigate". [Reasoning] is a block of thinking, Encrypted
-// its signature; without a summary it is a redacted one. Finish may be any
+// In a script, calls of the vendor's own tools are named "computer.left_click" or "browser.navigate". [Reasoning] is
+// a block of thinking, Encrypted its signature; without a summary it is a redacted one. Finish may be any
 // stop_reason, or one of llmtest's own words.
 //
 // A request may hold only what clients of ours send; built with the tag peers, also only what the vendor's client

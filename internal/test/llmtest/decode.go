@@ -18,8 +18,7 @@ func decodeStrict(data []byte, into any) error {
 	return d.Decode(into)
 }
 
-// decodeContent reads the content of a message in either API: a string, null,
-// or an array of text and image parts.
+// decodeContent reads the content of a message in either API: a string, null, or an array of text and image parts.
 func decodeContent(raw json.RawMessage) ([]llm.Part, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
@@ -93,8 +92,7 @@ func appendParts(into *Request, role llm.Role, parts ...llm.Part) {
 	into.Messages = append(into.Messages, llm.Message{Role: role, Parts: parts})
 }
 
-// splitText cuts text into what a model might stream: words with the space that
-// follows.
+// splitText cuts text into what a model might stream: words with the space that follows.
 func splitText(text string) []string {
 	if text == "" {
 		return nil

@@ -16,8 +16,7 @@ func NewGeminiServer(tb testing.TB, script ...Turn) *Server {
 	return closeWithTest(tb, OpenGemini(script...))
 }
 
-// OpenGemini starts a server that plays script, a turn for each request. The caller
-// closes it.
+// OpenGemini starts a server that plays script, a turn for each request. The caller closes it.
 func OpenGemini(script ...Turn) *Server {
 	return openServer("", map[string]wireFormat{"POST /v1beta/models/{call}": &geminiAPI{issued: newThoughtSignatures()}}, script)
 }
@@ -60,8 +59,7 @@ func (m *geminiAPI) raw(req Request, event []byte) {
 	}
 }
 
-// decode reads a request and checks it against the rules of the API and against
-// what was said before.
+// decode reads a request and checks it against the rules of the API and against what was said before.
 func (m *geminiAPI) decode(r *http.Request, body []byte, into *Request) error {
 	model, method, _ := strings.Cut(r.PathValue("call"), ":")
 	stream := method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
@@ -92,8 +90,7 @@ func (m *geminiAPI) issue(model string, r *GeminiResponse) {
 	}
 }
 
-// object returns an answer, or a piece of one, as it is sent. What it signs is
-// remembered.
+// object returns an answer, or a piece of one, as it is sent. What it signs is remembered.
 func (m *geminiAPI) object(req Request, r *GeminiResponse) object {
 	m.issue(req.Model, r)
 	var o object
@@ -122,8 +119,7 @@ func (*geminiAPI) check(what string, req Request, message []byte) error {
 	return checkAllowedByRequest(wire, &r)
 }
 
-// predatesSignatures says whether a model is from before Gemini 3: its calls have neither
-// ids nor signatures.
+// predatesSignatures says whether a model is from before Gemini 3: its calls have neither ids nor signatures.
 func predatesSignatures(model string) bool {
 	return strings.HasPrefix(model, "gemini-1") || strings.HasPrefix(model, "gemini-2")
 }

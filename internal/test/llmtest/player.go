@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// errOver ends an answer early: the client or the server is gone, or the
-// fault asked for it.
+// errOver ends an answer early: the client or the server is gone, or the fault asked for it.
 var errOver = errors.New("answer over")
 
 // player sends one answer, faults included.

@@ -108,9 +108,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, wire wireFormat) 
 	p.play(wire, req, reply, n)
 }
 
-// awaitEarlier waits until the requests before request n have their turns, so that the
-// script is played in the order of arrival, also if a client stops one and makes
-// the next at once.
+// awaitEarlier waits until the requests before request n have their turns, so that the script is played in the order
+// of arrival, also if a client stops one and makes the next at once.
 func (s *Server) awaitEarlier(n int) {
 	for {
 		s.mu.Lock()

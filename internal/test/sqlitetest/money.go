@@ -17,9 +17,8 @@ import (
 	"clank/llm"
 )
 
-// TestMoney checks what must hold whatever models do (cost more than was
-// estimated, fail, are cancelled, stream for ever, see the program die), many at
-// once: no limit is passed by more than the estimate of one call, and the sums of
+// TestMoney checks what must hold whatever models do (cost more than was estimated, fail, are cancelled, stream for
+// ever, see the program die), many at once: no limit is passed by more than the estimate of one call, and the sums of
 // all levels agree. Each call of again returns the same ledger, opened anew.
 func TestMoney(t *testing.T, seeds uint64, open func(t *testing.T) (again func() budget.Ledger)) {
 	t.Helper()
@@ -205,8 +204,7 @@ type randomModel struct {
 func (m *randomModel) Name() string   { return "test:wild" }
 func (m *randomModel) Caps() llm.Caps { return llm.Caps{} }
 
-// Generate implements [llm.Model]. A token is a byte at worst, and an answer is
-// never longer than it may be.
+// Generate implements [llm.Model]. A token is a byte at worst, and an answer is never longer than it may be.
 func (m *randomModel) Generate(ctx context.Context, req llm.Request, _ func(llm.Delta)) (llm.Reply, error) {
 	for range m.rand.IntN(20) {
 		runtime.Gosched()
@@ -240,9 +238,8 @@ func (m *randomModel) Generate(ctx context.Context, req llm.Request, _ func(llm.
 	return llm.Reply{Usage: usage}, nil
 }
 
-// testCrowd has many calls under way before the first is over, each of which
-// then takes twice what it was estimated to. In tokens and in money the limit is
-// passed by the estimate of one call at most.
+// testCrowd has many calls under way before the first is over, each of which then takes twice what it was estimated
+// to. In tokens and in money the limit is passed by the estimate of one call at most.
 func testCrowd(t *testing.T, l budget.Ledger) {
 	t.Helper()
 	const callers = 24
@@ -313,8 +310,7 @@ func sumOf(t *testing.T, l budget.Ledger, day time.Time) budget.Sum {
 	return sums[0]
 }
 
-// barrierModel answers when all calls are under way or refused, with a token for each
-// byte of what it read.
+// barrierModel answers when all calls are under way or refused, with a token for each byte of what it read.
 type barrierModel struct{ settled, open chan struct{} }
 
 func (m *barrierModel) Name() string   { return "test:crowd" }

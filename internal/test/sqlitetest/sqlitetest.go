@@ -1,5 +1,5 @@
-// Package sqlitetest opens databases for tests that need a store. It defines what a Store of watches and a Ledger must do,
-// as suites, with the property that money adds up.
+// Package sqlitetest opens databases for tests that need a store. It defines what a Store of watches and a Ledger
+// must do, as suites, with the property that money adds up.
 package sqlitetest
 
 import (
