@@ -48,7 +48,7 @@ func (a Approval) IsOutsideSites(host string) bool {
 	})
 }
 
-func approvalField(class, label, effect, rule string, at func(*Settings) *string) Field {
+func approvalField(class, label, effect, rule string, at *string) Field {
 	return choice(approvalKeys+class, label, effect, rule, at,
 		Option{AskAllow, "Allow"}, Option{AskFirst, "Ask first"}, Option{AskRefuse, "Refuse"})
 }

@@ -99,7 +99,7 @@ func PreviewPreset(st State, name string) []PresetEffect {
 	base := PresetDefaults(name)
 	effects := []PresetEffect{}
 	for _, f := range settingsTable {
-		if f.target == nil || f.Key == presetKey {
+		if f.path == nil || f.Key == presetKey {
 			continue
 		}
 		now, then := f.JSON(st.Settings), f.JSON(base)
