@@ -42,15 +42,11 @@ type anthropicAPI struct {
 }
 
 func (*anthropicAPI) form() wireForm {
-	return wireForm{request: "request", whole: "whole", event: "event", named: true}
+	return wireForm{request: "request", event: "event", named: true}
 }
 
 func (m *anthropicAPI) decode(_ *http.Request, body []byte, into *Request) error {
 	return decodeAnthropic(body, into, m)
-}
-
-func (m *anthropicAPI) whole(req Request, reply Reply, n int) object {
-	return anthropicMessage(req, reply, m.blocks(reply, n), n)
 }
 
 func (m *anthropicAPI) events(req Request, reply Reply, n int) []object {
@@ -70,7 +66,7 @@ func (*anthropicAPI) check(what string, _ Request, data []byte) error {
 	if what == "request" {
 		return nil
 	}
-	return anthropicSDKReads(what, data)
+	return anthropicSDKReads(data)
 }
 
 func (m *anthropicAPI) hasPaused() bool {
@@ -125,21 +121,12 @@ func (a rawArguments) MarshalJSON() ([]byte, error) {
 	return []byte(a), nil
 }
 
-// anthropicMessage returns an answer in one piece.
-func anthropicMessage(req Request, r Reply, blocks []object, n int) object {
-	if blocks == nil {
-		blocks = []object{}
-	}
-	return object{
-		"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": req.Model,
-		"content": blocks, "stop_reason": anthropicStopReason(r), "stop_sequence": nil, "usage": anthropicUsage(r.Usage),
-	}
-}
-
-// anthropicEvents returns the same as a stream, with a ping as the vendor sends it.
+// anthropicEvents returns an answer as a stream, with a ping as the vendor sends it.
 func anthropicEvents(req Request, r Reply, blocks []object, n int) []object {
-	start := anthropicMessage(req, r, nil, n)
-	start["stop_reason"] = nil
+	start := object{
+		"id": fmt.Sprintf("msg_%d", n), "type": "message", "role": "assistant", "model": req.Model,
+		"content": []object{}, "stop_reason": nil, "stop_sequence": nil, "usage": anthropicUsage(r.Usage),
+	}
 	all := []object{{"type": "message_start", "message": start}, {"type": "ping"}}
 	for i, b := range blocks {
 		head, deltas := splitBlock(b)

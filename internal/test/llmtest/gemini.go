@@ -28,11 +28,7 @@ type geminiAPI struct {
 }
 
 func (*geminiAPI) form() wireForm {
-	return wireForm{request: "request", whole: "whole", event: "event", line: "\r\n"}
-}
-
-func (m *geminiAPI) whole(req Request, reply Reply, n int) object {
-	return m.object(req, geminiWhole(req.Model, reply, n))
+	return wireForm{request: "request", event: "event", line: "\r\n"}
 }
 
 func (m *geminiAPI) events(req Request, reply Reply, n int) []object {
@@ -62,11 +58,7 @@ func (m *geminiAPI) raw(req Request, event []byte) {
 // decode reads a request and checks it against the rules of the API and against what was said before.
 func (m *geminiAPI) decode(r *http.Request, body []byte, into *Request) error {
 	model, method, _ := strings.Cut(r.PathValue("call"), ":")
-	stream := method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
-	into.Model, into.Stream = model, stream
-	if !stream && method != "generateContent" {
-		return fmt.Errorf("there is no method at %q", r.URL)
-	}
+	into.Model, into.Stream = model, method == "streamGenerateContent" && r.URL.Query().Get("alt") == "sse"
 	wire, err := DecodeGemini(body)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ type Turn func(Request) Reply
 type Request struct {
 	llm.Request
 
-	Path   string // "/v1/responses", "/v1/chat/completions" or "/v1/models"
+	Path   string // "/v1/responses" or "/v1/chat/completions"
 	Model  string
 	Stream bool
 	Header http.Header
