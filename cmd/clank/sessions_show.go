@@ -87,9 +87,6 @@ func readAccounts(ctx context.Context, e *commandEnv, id string) ([]recording.Re
 			return nil, err
 		}
 		list = append(list, b.Report())
-		if err := b.Close(); err != nil {
-			return nil, fmt.Errorf("close the run: %w", err)
-		}
 	}
 	return list, nil
 }

@@ -94,9 +94,6 @@ const (
 	LevelDay     Level = "day"
 )
 
-// Levels returns all levels, the narrowest first.
-func Levels() []Level { return []Level{LevelTask, LevelSession, LevelUser, LevelGuild, LevelDay} }
-
 // levelWords are what people read after "budget spent: 1 of 1 USD ".
 var levelWords = map[Level]string{
 	LevelTask: "for this task", LevelSession: "for this session", LevelUser: "for this person today", LevelGuild: "for this server today", LevelDay: "for today",

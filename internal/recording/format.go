@@ -42,7 +42,7 @@ type Entry struct {
 	Millis   float64        `json:"ms,omitempty"` // how long it took
 	Begin    *RunStart      `json:"begin,omitempty"`
 	Tools    *ToolSet       `json:"tools,omitempty"`
-	Message  *llm.Message   `json:"message,omitempty"` // pictures by name, see [Picture]
+	Message  *llm.Message   `json:"message,omitempty"` // pictures by name, see [imageType]
 	Call     *ModelCall     `json:"call,omitempty"`
 	Turn     *ScreenTurn    `json:"turn,omitempty"`
 	Snapshot *PageSnapshot  `json:"snapshot,omitempty"`

@@ -38,7 +38,7 @@ func TestWhatARunLeftOpenCountsAsEstimated(t *testing.T) {
 }
 
 func TestTheSettingsOfBudgetsAreThoseTheErrorsName(t *testing.T) {
-	for _, level := range budget.Levels() {
+	for level := range server.BudgetRules(settings.Defaults()).Limits {
 		if _, ok := settings.FindField(budget.LimitKey + string(level)); !ok {
 			t.Errorf("there is no setting %s%s", budget.LimitKey, level)
 		}
